@@ -1,0 +1,68 @@
+# `make` builds bin/emberd; `make check` is exactly what CI runs.
+
+# The product needs no C compiler and no C library. Only the race detector does.
+export CGO_ENABLED = 0
+
+PREFIX   ?= $(HOME)/.local
+FUZZTIME ?= 30s
+BENCH    ?= .
+
+# Empty without git or outside a repository; the binary then names itself.
+VERSION  = $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS  = $(if $(VERSION),-X main.version=$(VERSION))
+
+staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
+
+.PHONY: build run test race fuzz bench oracle lint check compiler install clean
+
+build:
+	go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/emberd ./cmd/emberd
+
+# Runs in the foreground and keeps everything under .run; it prints the line
+# that points a second terminal here.
+run: build
+	bin/emberd serve --home .run
+
+test:
+	go test -timeout 10m ./...
+
+race: compiler
+	CGO_ENABLED=1 go test -race -timeout 20m ./...
+
+# Every fuzz target for FUZZTIME, one after the other, stopping at the first find.
+fuzz:
+	@list=$$(go test -list '^Fuzz' ./...) || { echo "$$list"; exit 1; }; \
+	echo "$$list" | awk '/^Fuzz/ { name[n++] = $$1; next } { for (i = 0; i < n; i++) print name[i], $$2; n = 0 }' | \
+	while read -r name pkg; do \
+		echo "$$pkg $$name"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
+	done
+
+# All benchmarks, or those that match: make bench BENCH=Append
+bench:
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
+
+# The secret rules against gitleaks, which lives in a module of its own.
+oracle:
+	cd internal/secret/oracle && go test ./...
+
+lint:
+	@files=$$(gofmt -l .) || exit 1; \
+	if [ -n "$$files" ]; then echo "gofmt -w would change:"; echo "$$files"; exit 1; fi
+	go vet ./...
+	go fix -diff ./...
+	$(staticcheck) ./...
+
+check: compiler lint race
+
+# The race detector needs cgo on Linux, so a compiler that finds the C headers.
+compiler:
+	@printf '#include <stdlib.h>\n' | $$(go env CC) -x c -fsyntax-only - 2>/dev/null || { \
+		echo "make: the race detector needs a C compiler and its headers: install gcc and libc6-dev, or set CC" >&2; exit 1; }
+
+install: build
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 0755 bin/emberd "$(DESTDIR)$(PREFIX)/bin/emberd"
+
+clean:
+	rm -rf bin cover.out coverage.out coverage.html *.prof *.test

@@ -1,0 +1,242 @@
+package emberd_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// module is the prefix of our own import paths.
+const module = "emberd"
+
+// edges are what one package may import besides the standard library.
+type edges struct {
+	ours   []string // packages of this module, or all of them
+	others []string // third-party packages, or a path above them
+	tests  []string // packages of this module that only its tests may import
+}
+
+const all = "*"
+
+// graph is the whole import graph. A new edge is a line here, to be argued for
+// in review: stm knows the disk but not decay, the engine brings them together,
+// and the two ends of the socket know the operations but not the engine.
+func graph() map[string]edges {
+	return map[string]edges{
+		"memory":                     {others: []string{"github.com/google/uuid"}},
+		"decay":                      {},
+		"internal/config":            {others: []string{"gopkg.in/yaml.v3"}},
+		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
+		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
+		"internal/secret":            {},
+		"internal/text":              {others: []string{"github.com/blevesearch/bleve/v2/analysis"}},
+		"internal/words":             {},
+		"op":                         {ours: []string{"memory"}},
+		"stm": {
+			ours: []string{"memory", "internal/durable", "internal/text", "internal/words"},
+		},
+		"engine": {
+			// Not internal/config: the command turns settings into engine options.
+			ours: []string{"memory", "op", "stm", "decay", "internal/durable", "internal/text", "internal/secret"},
+		},
+		"api": {
+			ours:   []string{"op", "memory"},
+			others: []string{"golang.org/x/sys/unix"},
+		},
+		"cmd/emberd": {
+			ours: []string{all},
+			others: []string{
+				"github.com/spf13/cobra",
+				"github.com/spf13/pflag",
+				"github.com/rivo/uniseg",
+				"github.com/schollz/progressbar/v3",
+				"golang.org/x/sys/unix",
+				"golang.org/x/term",
+			},
+		},
+	}
+}
+
+// planned are the packages of the graph that may still be missing.
+var planned = []string{"op", "stm", "engine", "api", "cmd/emberd"}
+
+// The tests of every package may use these.
+var (
+	testOurs   = []string{"internal/durable/crashdisk"}
+	testOthers = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal/testscript"}
+)
+
+// confined are packages that the graph alone would let in, or that deserve a
+// reason of their own, with the directories that may import them.
+func confined() []confinement {
+	return []confinement{
+		{"C", nil, "emberd is one static binary: native code runs in a supervised child, never in this process"},
+		{"net/http", []string{"api", "cmd/emberd"}, "only the two ends of the socket speak HTTP; below them, use op's requests and results"},
+		{"github.com/blevesearch", []string{"internal/text"}, "bleve's types and its interfaces stay behind internal/text"},
+		{"log", nil, "a *slog.Logger arrives through Options; the log package writes to a global"},
+		{"github.com/stretchr/testify", nil, "tests compare got and want and say both"},
+	}
+}
+
+type confinement struct {
+	path   string // an import path and all below it; a single word stands for itself only
+	in     []string
+	reason string
+}
+
+func (c confinement) covers(imported string) bool {
+	return imported == c.path || strings.Contains(c.path, "/") && under(imported, c.path)
+}
+
+func TestImportsFollowTheGraph(t *testing.T) {
+	graph := graph()
+	for _, f := range sources(t) {
+		if f.dir == "." {
+			continue // the tests of the repository itself
+		}
+		allowed := graph[f.dir]
+		if f.test {
+			allowed.ours = slices.Concat(allowed.ours, allowed.tests, testOurs, []string{f.dir})
+			allowed.others = slices.Concat(allowed.others, testOthers)
+		}
+		for _, imported := range f.imports(t) {
+			if !allowed.permit(imported) {
+				t.Errorf("%s imports %s, which is not an edge of the graph in arch_test.go", f.path, imported)
+			}
+		}
+	}
+}
+
+func TestGraphMatchesTheTree(t *testing.T) {
+	graph, found := graph(), map[string]bool{}
+	for _, f := range sources(t) {
+		found[f.dir] = found[f.dir] || !f.test
+	}
+	delete(found, ".")
+	for _, dir := range slices.Sorted(maps.Keys(found)) {
+		if _, ok := graph[dir]; !ok {
+			t.Errorf("package %s is missing from the graph in arch_test.go", dir)
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(graph)) {
+		if !found[dir] && !slices.Contains(planned, dir) {
+			t.Errorf("the graph in arch_test.go names %s, which has no Go files", dir)
+		}
+		for _, to := range slices.Concat(graph[dir].ours, graph[dir].tests) {
+			if _, ok := graph[to]; !ok && to != all {
+				t.Errorf("the graph in arch_test.go lets %s import %s, which it does not name", dir, to)
+			}
+		}
+	}
+}
+
+func TestConfinedImports(t *testing.T) {
+	confined := confined()
+	for _, f := range sources(t) {
+		for _, imported := range f.imports(t) {
+			for _, c := range confined {
+				if c.covers(imported) && !slices.Contains(c.in, f.dir) {
+					t.Errorf("%s imports %s: %s", f.path, imported, c.reason)
+				}
+			}
+		}
+	}
+}
+
+// permit reports whether an import path is of the standard library or an edge.
+func (e edges) permit(imported string) bool {
+	if ours, ok := strings.CutPrefix(imported, module+"/"); ok {
+		return slices.Contains(e.ours, all) || slices.Contains(e.ours, ours)
+	}
+	if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
+		return true
+	}
+	return slices.ContainsFunc(e.others, func(root string) bool { return under(imported, root) })
+}
+
+func under(imported, root string) bool {
+	return imported == root || strings.HasPrefix(imported, root+"/")
+}
+
+// source is one parsed Go file of the module.
+type source struct {
+	path   string // slash-separated, from the root of the module
+	dir    string
+	test   bool
+	syntax *ast.File
+	lines  *token.File
+}
+
+// imports returns the file's import paths.
+func (f source) imports(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	for _, spec := range f.syntax.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatalf("%s: import %s: %v", f.path, spec.Path.Value, err)
+		}
+		paths = append(paths, p)
+	}
+	return paths
+}
+
+// sources parses every Go file of the module, whichever system it is built for:
+// an edge taken only on macOS is an edge. Files are read in this process, not by
+// the go command, so that a cached test result is dropped when one changes.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var found []source
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && skipped(name):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(name) != ".go":
+			return nil
+		}
+		f, err := parse(filepath.ToSlash(name))
+		found = append(found, f)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// skipped reports a directory the go command does not look into either: hidden,
+// test data, or the root of another module.
+func skipped(dir string) bool {
+	base := filepath.Base(dir)
+	if base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+func parse(name string) (source, error) {
+	files := token.NewFileSet()
+	syntax, err := parser.ParseFile(files, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return source{}, err
+	}
+	return source{
+		path:   name,
+		dir:    path.Dir(name),
+		test:   strings.HasSuffix(name, "_test.go"),
+		syntax: syntax,
+		lines:  files.File(syntax.FileStart),
+	}, nil
+}

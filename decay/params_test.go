@@ -1,0 +1,50 @@
+package decay_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"emberd/decay"
+)
+
+func TestParseModel(t *testing.T) {
+	for _, m := range models {
+		if got, err := decay.ParseModel(m.String()); err != nil || got != m {
+			t.Errorf("ParseModel(%q) = %q, %v", m, got, err)
+		}
+	}
+	for _, name := range []string{"", "Power_Law", "linear"} {
+		_, err := decay.ParseModel(name)
+		if err == nil || !strings.Contains(err.Error(), "power_law, exponential or two_component") {
+			t.Errorf("ParseModel(%q) = %v, want an error that lists the models", name, err)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	if err := decay.DefaultParams().Validate(); err != nil {
+		t.Fatalf("defaults: %v", err)
+	}
+	for _, c := range []struct {
+		change func(*decay.Params)
+		want   string
+	}{
+		{func(p *decay.Params) { p.Model = "linear" }, `decay model "linear" is unknown: use power_law, exponential or two_component`},
+		{func(p *decay.Params) { p.HalfLife = 0 }, "decay half-life is 0s, must be from 1 second to 100 years"},
+		{func(p *decay.Params) { p.HalfLife = 200 * 365 * day }, "must be from 1 second to 100 years"},
+		{func(p *decay.Params) { p.Lambda = -1 }, "decay lambda is -1, must be from 1e-12 to 1, or 0 to derive it from the half-life"},
+		{func(p *decay.Params) { p.Beta = -0.1 }, "decay beta is -0.1, must be from 0 to 5"},
+		{func(p *decay.Params) { p.Beta = math.NaN() }, "decay beta is NaN"},
+		{func(p *decay.Params) { p.Alpha = 0 }, "decay alpha is 0, must be from 0.1 to 10"},
+		{func(p *decay.Params) { p.FastLambda = 2 }, "decay fast lambda is 2, must be from 1e-12 to 1"},
+		{func(p *decay.Params) { p.SlowLambda = 1e-4 }, "decay slow lambda is 0.0001, must be from 1e-12 to 1.603e-05"},
+		{func(p *decay.Params) { p.FastWeight = 1.1 }, "decay fast weight is 1.1, must be from 0 to 1"},
+	} {
+		p := decay.DefaultParams()
+		c.change(&p)
+		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}

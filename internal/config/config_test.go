@@ -1,0 +1,280 @@
+package config
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// setup is a machine with a user ada, a config file and an environment.
+type setup struct {
+	flags []string
+	env   []string
+	file  string // content; none when empty
+	home  string
+	goos  string
+}
+
+func (s setup) source(t *testing.T) Source {
+	t.Helper()
+	src := Source{Flags: s.flags, Env: s.env, Home: s.home, GOOS: s.goos, UserHome: "/home/ada"}
+	if src.GOOS == "" {
+		src.GOOS = "linux"
+	}
+	if s.file != "" {
+		src.ConfigFile = filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(src.ConfigFile, []byte(s.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return src
+}
+
+func (s setup) load(t *testing.T) *Config {
+	t.Helper()
+	c, err := Load(s.source(t))
+	if err != nil {
+		t.Fatalf("Load(%+v): %v", s, err)
+	}
+	return c
+}
+
+// faults returns the lines of the error that loading must give, with the
+// directory of the config file cut off.
+func (s setup) faults(t *testing.T) []string {
+	t.Helper()
+	src := s.source(t)
+	c, err := Load(src)
+	if err == nil {
+		t.Fatalf("Load(%+v) gave no error", s)
+	}
+	if c != nil {
+		t.Errorf("Load(%+v) returned a Config beside its error", s)
+	}
+	text := strings.ReplaceAll(err.Error(), filepath.Dir(src.ConfigFile)+"/", "")
+	return strings.Split(text, "\n")
+}
+
+func (s setup) wantFaults(t *testing.T, want ...string) {
+	t.Helper()
+	if got := s.faults(t); !slices.Equal(got, want) {
+		t.Errorf("faults:\n got  %s\n want %s", strings.Join(got, "\n      "), strings.Join(want, "\n      "))
+	}
+}
+
+func explain(t *testing.T, c *Config, key string) Setting {
+	t.Helper()
+	s, err := c.Explain(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestDefaultsAreTyped(t *testing.T) {
+	c := setup{}.load(t)
+	want := &Config{
+		File: "/home/ada/.config/emberd/config.yaml",
+		Data: "/home/ada/.local/share/emberd", State: "/home/ada/.local/state/emberd",
+		Socket:          "/home/ada/.local/state/emberd/run/emberd.sock",
+		CortexGraphPath: "/home/ada/.config/cortexgraph/jsonl",
+		Log:             Log{"info", "text"},
+		STM:             STM{"full", 4 << 20, 24 * time.Hour},
+		Vault:           Vault{"Memories", "Memories/Archive"},
+		Decay:           Decay{"power_law", 72 * time.Hour, 1.1, math.Ln2 / (72 * time.Hour).Seconds(), 0.6, 1.603e-5, 1.147e-6, 0.7},
+		Promote:         Promote{0.65, 5, 14 * day, 72 * time.Hour, 1},
+		Lifecycle:       Lifecycle{7 * day, 30 * day, 90 * day},
+		StageWeight:     StageWeight{1, 0.5, 0.1, 0.01},
+		Search:          Search{10, 0.5, 1, 0.7, 300, true},
+		Review:          Review{0.3, 0.15, 0.35},
+		Recall:          Recall{true, "silent", 0.3, 3, 5 * time.Minute},
+		Embeddings:      Embeddings{false, "all-MiniLM-L6-v2"},
+		Similarity:      Similarity{0.88, 0.78},
+		Cluster:         Cluster{0.83, 2, 12},
+		Consolidation:   Consolidation{time.Hour, false},
+		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block",
+		HistoryKeep: 90 * day, TrashKeep: 30 * day,
+	}
+	for i, k := range keys {
+		if got, want := k.field(c).String(), k.field(want).String(); got != want {
+			t.Errorf("%s: got %s, want %s", keys[i].name, got, want)
+		}
+	}
+	if c.File != want.File || c.FileRead {
+		t.Errorf("config file: got %s, read %t; want %s, not read", c.File, c.FileRead, want.File)
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	const key = "cluster.threshold"
+	places := []struct {
+		origin Origin
+		from   string
+		value  string
+		set    func(*setup)
+	}{
+		{FromFlag, "--set cluster.threshold", "0.1", func(s *setup) { s.flags = append(s.flags, key+"=0.1") }},
+		{FromEnv, "EMBERD_CLUSTER_THRESHOLD", "0.2", func(s *setup) { s.env = append(s.env, "EMBERD_CLUSTER_THRESHOLD=0.2") }},
+		{FromEnv, "CORTEXGRAPH_CLUSTER_THRESHOLD", "0.3", func(s *setup) { s.env = append(s.env, "CORTEXGRAPH_CLUSTER_THRESHOLD=0.3") }},
+		{FromEnv, "CORTEXGRAPH_CLUSTER_LINK_THRESHOLD", "0.4", func(s *setup) { s.env = append(s.env, "CORTEXGRAPH_CLUSTER_LINK_THRESHOLD=0.4") }},
+		{FromFile, "config.yaml:2", "0.5", func(s *setup) { s.file = "# mine\ncluster.threshold: 0.5\n" }},
+		{FromDefault, "default", "0.83", func(*setup) {}},
+	}
+	for set := range 1 << len(places) {
+		var s setup
+		strongest := len(places) - 1
+		for i, p := range slices.Backward(places) {
+			if set&(1<<i) != 0 {
+				p.set(&s)
+				strongest = i
+			}
+		}
+		want, got := places[strongest], explain(t, s.load(t), key)
+		if got.Value != want.value || got.Origin != want.origin || !strings.HasSuffix(got.From, want.from) {
+			t.Errorf("%+v: got %s from %s %s, want %s from %s %s",
+				s, got.Value, got.Origin, got.From, want.value, want.origin, want.from)
+		}
+	}
+}
+
+func TestExplainNamesWhatWasOverruled(t *testing.T) {
+	s := setup{
+		flags: []string{"log.level=debug", "log.level=error"},
+		env:   []string{"LOG_LEVEL=warning", "EMBERD_LOG_LEVEL=info"},
+		file:  "log:\n  level: warn\n",
+	}
+	c := s.load(t)
+	got := explain(t, c, "log.level")
+	if c.Log.Level != "error" || got.Value != "error" {
+		t.Errorf("got level %s, listed as %s; want error, the last flag", c.Log.Level, got.Value)
+	}
+	want := []string{"EMBERD_LOG_LEVEL", "LOG_LEVEL", c.File + ":2"}
+	if !slices.Equal(got.Overrules, want) {
+		t.Errorf("overrules: got %q, want %q", got.Overrules, want)
+	}
+}
+
+func TestOnlyTheWinnerIsChecked(t *testing.T) {
+	s := setup{
+		flags: []string{"log.level=warn"},
+		env:   []string{"LOG_LEVEL=trace", "CORTEXGRAPH_DETECT_SECRETS=perhaps", "EMBERD_SECRETS_DETECT=off"},
+		file:  "log.level: loud\n",
+	}
+	if c := s.load(t); c.Log.Level != "warn" || c.SecretsDetect != "off" {
+		t.Errorf("got level %s and secrets %s, want warn and off", c.Log.Level, c.SecretsDetect)
+	}
+}
+
+func TestEmptyVariablesAreNotSet(t *testing.T) {
+	s := setup{env: []string{"EMBERD_LOG_LEVEL=", "EMBERD_NONSENSE=", "LOG_LEVEL= ", "EMBERD_SEARCH_LIMIT=7", "EMBERD_SEARCH_LIMIT=8"}}
+	c := s.load(t)
+	if c.Log.Level != "info" {
+		t.Errorf("log.level: got %s, want the default", c.Log.Level)
+	}
+	if c.Search.Limit != 7 {
+		t.Errorf("search.limit: got %d, want 7, the first of two equal names", c.Search.Limit)
+	}
+}
+
+func TestUnknownNamesComeWithTheNearestKnownOne(t *testing.T) {
+	setup{flags: []string{"decay.modle=x"}}.wantFaults(t,
+		`--set: unknown key "decay.modle": the nearest known one is decay.model`)
+	setup{flags: []string{"half_life=3d"}}.wantFaults(t,
+		`--set: unknown key "half_life": the nearest known one is decay.half_life`)
+	setup{flags: []string{"LOG.LEVEL=info"}}.wantFaults(t,
+		`--set: unknown key "LOG.LEVEL": the nearest known one is log.level`)
+	setup{flags: []string{"decay=x", "verbose"}}.wantFaults(t,
+		`--set: decay is a group of settings and takes no value itself; the first one in it is decay.model`,
+		`--set "verbose" must be key=value`)
+	setup{env: []string{"EMBERD_SERCH_LIMIT=3", "EMBERD_HOM=/x", "EMBERD_TEST_HELPER=1", "CORTEXGRAPH_NO_SUCH=1"}}.wantFaults(t,
+		`unknown variable "EMBERD_HOM": the nearest known one is EMBERD_HOME`,
+		`unknown variable "EMBERD_SERCH_LIMIT": the nearest known one is EMBERD_SEARCH_LIMIT`)
+	setup{file: "serach:\n  limit: 3\nvaults:\nvualts:\n"}.wantFaults(t,
+		`config.yaml:2: unknown key "serach.limit": the nearest known one is search.limit`,
+		`config.yaml:4: unknown key "vualts": the nearest known one is vaults`)
+	if _, err := (setup{}).load(t).Explain("trash.kep"); err == nil || !strings.HasSuffix(err.Error(), "nearest known one is trash.keep") {
+		t.Errorf("Explain(trash.kep): got %v, want an error that names trash.keep", err)
+	}
+}
+
+func TestAFileOfAnotherProgramIsReportedBriefly(t *testing.T) {
+	got := setup{file: "x" + strings.Join(strings.Fields(alphabet), ": 1\nx") + ": 1\n"}.faults(t)
+	want := "config.yaml:21: 6 more entries were not looked at; is this a config file of emberd?"
+	if len(got) != 21 || got[20] != want {
+		t.Errorf("got %d faults, the last one %q; want 21, the last one %q", len(got), got[len(got)-1], want)
+	}
+}
+
+const alphabet = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
+
+func TestBadValuesNameKeyBoundAndPlace(t *testing.T) {
+	s := setup{
+		flags: []string{"decay.alpha=11", "search.limit=ten", "data=", "vault.promoted_folder=../up"},
+		env: []string{
+			"EMBERD_SEARCH_TRACK_ACCESS=maybe", "EMBERD_TRASH_KEEP=3", "EMBERD_DECAY_LAMBDA=NaN",
+			"CORTEXGRAPH_PL_HALFLIFE_DAYS=3d", "CORTEXGRAPH_PROMOTE_TIME_WINDOW=-1", "CORTEXGRAPH_DETECT_SECRETS=2",
+			"LOG_LEVEL=trace", "EMBERD_EMBEDDINGS_MODEL=a\x1bb",
+		},
+		file: "stm:\n  segment_bytes: 1KiB\n  durability: [full]\nsocket: $NOWHERE/s\nvaults: [/a, /b, /a]\n",
+	}
+	s.wantFaults(t,
+		`--set data: must be a path, or auto, not ""`,
+		`config.yaml:4: socket $NOWHERE/s: variable NOWHERE is not set; set it or write the path in full`,
+		`config.yaml:5: vaults names /a twice`,
+		`--set vault.promoted_folder: must be a folder inside the vault, relative to it, without names that begin with a dot, not "../up"`,
+		`LOG_LEVEL: log.level must be debug, info, warn or error, not "trace"; EMBERD_LOG_LEVEL overrules it`,
+		`config.yaml:3: stm.durability must be full or none, not "full"`,
+		`config.yaml:2: stm.segment_bytes must be a size from 64KiB to 256MiB, such as 4MiB, not "1KiB"`,
+		`EMBERD_TRASH_KEEP: trash.keep must be a time from 1d to 3650d, such as 72h or 3d, not "3"`,
+		`CORTEXGRAPH_DETECT_SECRETS: secrets.detect must be true or false (or yes/no, on/off, 1/0), not "2"; EMBERD_SECRETS_DETECT overrules it`,
+		`CORTEXGRAPH_PL_HALFLIFE_DAYS: decay.half_life must be a number of days, not "3d"; EMBERD_DECAY_HALF_LIFE overrules it`,
+		`--set decay.alpha: must be a number from 0.1 to 10, not "11"`,
+		`EMBERD_DECAY_LAMBDA: decay.lambda must be a number from 1e-12 to 1, or auto, not "NaN"`,
+		`CORTEXGRAPH_PROMOTE_TIME_WINDOW: promote.window must be a time from 0s to 3650d, such as 72h or 3d, not "-1d"; EMBERD_PROMOTE_WINDOW overrules it`,
+		`--set search.limit: must be a whole number from 1 to 100, not "ten"`,
+		`EMBERD_SEARCH_TRACK_ACCESS: search.track_access must be true or false (or yes/no, on/off, 1/0), not "maybe"`,
+		`EMBERD_EMBEDDINGS_MODEL: embeddings.model must be one line of valid UTF-8 without control characters`,
+	)
+}
+
+func TestContradictionsNameBothSides(t *testing.T) {
+	setup{
+		env:  []string{"CORTEXGRAPH_REVIEW_DANGER_ZONE_MIN=0.5", "CORTEXGRAPH_SEMANTIC_HI=0.7"},
+		file: "cluster.min_size: 20\nlifecycle: {demote_after: 60d}\nvault.archive_folder: Memories\n",
+	}.wantFaults(t,
+		`lifecycle.demote_after 60d (config.yaml:2) must not exceed lifecycle.archive_after 30d (default)`,
+		`review.danger_min 0.5 (CORTEXGRAPH_REVIEW_DANGER_ZONE_MIN) must not exceed review.danger_max 0.35 (default)`,
+		`similarity.low 0.78 (default) must not exceed similarity.duplicate 0.7 (CORTEXGRAPH_SEMANTIC_HI)`,
+		`cluster.min_size 20 (config.yaml:1) must not exceed cluster.max_size 12 (default)`,
+		`vault.promoted_folder Memories (default) must not lie in vault.archive_folder Memories (config.yaml:3), which ordinary searches leave out`,
+	)
+	setup{flags: []string{"decay.tc_lambda_fast=1e-9", "forget.threshold=0.9", "lifecycle.archive_after=99d"}}.wantFaults(t,
+		`forget.threshold 0.9 (--set forget.threshold) must not exceed promote.threshold 0.65 (default)`,
+		`decay.tc_lambda_slow 1.147e-06 (default) must not exceed decay.tc_lambda_fast 1e-09 (--set decay.tc_lambda_fast)`,
+		`lifecycle.archive_after 99d (--set lifecycle.archive_after) must not exceed lifecycle.rehydratable_after 90d (default)`,
+	)
+}
+
+func TestEffectiveListsTheWholeTable(t *testing.T) {
+	c := setup{env: []string{"LTM_VAULT_PATH=/v"}}.load(t)
+	list := c.Effective()
+	if len(list) != len(keys) {
+		t.Fatalf("got %d settings, want %d", len(list), len(keys))
+	}
+	for i, s := range list {
+		if s.Key != keys[i].name || s.Help == "" || s.Accepts == "" || s.From == "" || s.Variables[0] != keys[i].env() {
+			t.Errorf("row %d is incomplete: %+v", i, s)
+		}
+		if s.Value == "" || s.Value == auto {
+			t.Errorf("%s: got value %q, want what is in force", s.Key, s.Value)
+		}
+	}
+	list[0].Variables[0] = "changed"
+	if again := c.Effective(); again[0].Variables[0] == "changed" {
+		t.Error("changing the listing changed the Config")
+	}
+}

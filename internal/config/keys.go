@@ -1,0 +1,255 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// key is one row of the table: a setting, its default and where it lives.
+type key struct {
+	name  string
+	def   string                // as it would stand in the file
+	also  []alias               // foreign variables, strongest first
+	field func(c *Config) value // the place in c, with its type and bounds
+	help  string                // one line
+
+	underHome bool // whether --home moves the default
+}
+
+// env returns the setting's own variable.
+func (k *key) env() string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_"))
+}
+
+// group returns the part of the name before the first dot, or "" for a name
+// without one.
+func (k *key) group() string {
+	group, _, found := strings.Cut(k.name, ".")
+	if !found {
+		return ""
+	}
+	return group
+}
+
+// keys is the table. It is never changed. Defaults are those of CortexGraph's
+// API page where it has the setting and nothing better was measured.
+var keys = func() (all []key) {
+	for _, s := range sections {
+		all = append(all, s.keys...)
+	}
+	return all
+}()
+
+// sections splits the table for readers.
+var sections = []struct {
+	title string
+	keys  []key
+}{
+	{"Places", placeKeys},
+	{"Log and storage", storeKeys},
+	{"Scores, promotion and stages", scoreKeys},
+	{"Search", searchKeys},
+	{"Review, recall and consolidation", careKeys},
+}
+
+var placeKeys = []key{
+	{name: "data", def: auto, underHome: true,
+		field: func(c *Config) value { return place{&c.Data} },
+		help:  "Directory of the memory log, the one directory that may be synced between devices. `auto` is the platform's place for data."},
+	{name: "state", def: auto, underHome: true,
+		field: func(c *Config) value { return place{&c.State} },
+		help:  "Directory of what belongs to this device alone: device id, lock, indexes, backups, trash. `auto` is the platform's place for state."},
+	{name: "socket", def: auto, underHome: true,
+		field: func(c *Config) value { return place{&c.Socket} },
+		help:  "Unix socket the daemon listens on. `auto` is the platform's runtime directory, or `run` under the state directory."},
+	{name: "vaults", also: []alias{{name: "LTM_VAULT_PATH", whole: true}},
+		field: func(c *Config) value { return dirs{&c.Vaults, 16} },
+		help:  "Obsidian vaults to keep long-term memories in. The first one receives promoted notes."},
+	{name: "vault.promoted_folder", def: "Memories", also: []alias{{name: "LTM_PROMOTED_FOLDER"}},
+		field: func(c *Config) value { return folder{&c.Vault.PromotedFolder} },
+		help:  "Folder of the vault that promoted notes are written to."},
+	{name: "vault.archive_folder", def: "Memories/Archive",
+		field: func(c *Config) value { return folder{&c.Vault.ArchiveFolder} },
+		help:  "Folder of the vault that holds the full text of archived memories, left out of ordinary searches."},
+	{name: "import.cortexgraph_path", def: auto, also: []alias{{name: "CORTEXGRAPH_STORAGE_PATH"}},
+		field: func(c *Config) value { return place{&c.CortexGraphPath} },
+		help:  "Where `emberd import` looks first for a CortexGraph store. `auto` is `~/.config/cortexgraph/jsonl`. emberd's own log is in `data`, in another format."},
+}
+
+var storeKeys = []key{
+	{name: "log.level", def: "info", also: []alias{{name: "LOG_LEVEL", read: pythonLevel}},
+		field: func(c *Config) value { return choice{&c.Log.Level, []string{"debug", "info", "warn", "error"}} },
+		help:  "Least severe diagnostics to write."},
+	{name: "log.format", def: "text",
+		field: func(c *Config) value { return choice{&c.Log.Format, []string{"text", "json"}} },
+		help:  "How diagnostics are written."},
+	{name: "stm.durability", def: "full",
+		field: func(c *Config) value { return choice{&c.STM.Durability, []string{"full", "none"}} },
+		help:  "`full` syncs the log to the disk before a save is acknowledged; `none` does not, may lose saves, and is for tests only."},
+	{name: "stm.segment_bytes", def: "4MiB",
+		field: func(c *Config) value { return size{&c.STM.SegmentBytes, 64 << 10, 256 << 20} },
+		help:  "Size at which a new log segment is started."},
+	{name: "stm.segment_age", def: "24h",
+		field: func(c *Config) value { return duration{&c.STM.SegmentAge, minute, 30 * day} },
+		help:  "Age at which a new log segment is started."},
+	{name: "history.keep", def: "90d",
+		field: func(c *Config) value { return duration{&c.HistoryKeep, day, decade} },
+		help:  "How long superseded values of edited memories are kept."},
+	{name: "trash.keep", def: "30d",
+		field: func(c *Config) value { return duration{&c.TrashKeep, day, decade} },
+		help:  "How long forgotten memories can be restored."},
+	{name: "secrets.detect", def: "block", also: []alias{{name: "CORTEXGRAPH_DETECT_SECRETS", read: onOff("block", "off")}},
+		field: func(c *Config) value { return choice{&c.SecretsDetect, []string{"block", "off"}} },
+		help:  "Whether a save that looks like it holds a password or key is refused."},
+}
+
+var scoreKeys = []key{
+	{name: "decay.model", def: "power_law", also: []alias{{name: "CORTEXGRAPH_DECAY_MODEL"}},
+		field: func(c *Config) value {
+			return choice{&c.Decay.Model, []string{"power_law", "exponential", "two_component"}}
+		},
+		help: "How a score falls with the time since the last use."},
+	{name: "decay.half_life", def: "3d", also: []alias{{name: "CORTEXGRAPH_PL_HALFLIFE_DAYS", read: in("d")}},
+		field: func(c *Config) value { return duration{&c.Decay.HalfLife, minute, decade} },
+		help:  "Time in which a score falls by half, in the `power_law` model and, unless `decay.lambda` is set, the `exponential` one."},
+	{name: "decay.alpha", def: "1.1", also: []alias{{name: "CORTEXGRAPH_PL_ALPHA"}},
+		field: func(c *Config) value { return number{&c.Decay.Alpha, 0.1, 10} },
+		help:  "Exponent of the `power_law` model; a smaller one has the same half-life, a steeper start and a longer tail."},
+	{name: "decay.lambda", def: auto, also: []alias{{name: "CORTEXGRAPH_DECAY_LAMBDA"}},
+		field: func(c *Config) value { return rate{&c.Decay.Lambda, 1e-12, 1} },
+		help:  "Rate per second of the `exponential` model; wins over `decay.half_life`. `auto` is ln 2 / half-life, which is 2.674e-6 for three days."},
+	{name: "decay.beta", def: "0.6", also: []alias{{name: "CORTEXGRAPH_DECAY_BETA"}},
+		field: func(c *Config) value { return number{&c.Decay.Beta, 0, 5} },
+		help:  "Exponent of the use count; larger makes use count for more."},
+	{name: "decay.tc_lambda_fast", def: "1.603e-5", also: []alias{{name: "CORTEXGRAPH_TC_LAMBDA_FAST"}},
+		field: func(c *Config) value { return number{&c.Decay.TCLambdaFast, 1e-12, 1} },
+		help:  "Rate per second of the fast part of the `two_component` model."},
+	{name: "decay.tc_lambda_slow", def: "1.147e-6", also: []alias{{name: "CORTEXGRAPH_TC_LAMBDA_SLOW"}},
+		field: func(c *Config) value { return number{&c.Decay.TCLambdaSlow, 1e-12, 1} },
+		help:  "Rate per second of the slow part of the `two_component` model."},
+	{name: "decay.tc_weight", def: "0.7", also: []alias{{name: "CORTEXGRAPH_TC_WEIGHT_FAST"}},
+		field: func(c *Config) value { return number{&c.Decay.TCWeight, 0, 1} },
+		help:  "Share of the fast part in the `two_component` model."},
+	{name: "forget.threshold", def: "0.05", also: []alias{{name: "CORTEXGRAPH_FORGET_THRESHOLD"}},
+		field: func(c *Config) value { return number{&c.ForgetThreshold, 0, 1} },
+		help:  "Decay score below which `emberd gc` proposes to forget a memory."},
+	{name: "promote.threshold", def: "0.65", also: []alias{{name: "CORTEXGRAPH_PROMOTE_THRESHOLD"}},
+		field: func(c *Config) value { return number{&c.Promote.Threshold, 0, 1} },
+		help:  "Decay score from which a memory is promoted to a note."},
+	{name: "promote.use_count", def: "5", also: []alias{{name: "CORTEXGRAPH_PROMOTE_USE_COUNT"}},
+		field: func(c *Config) value { return integer{&c.Promote.UseCount, 1, 1_000_000} },
+		help:  "Uses within `promote.window` that promote a memory whatever its score."},
+	{name: "promote.window", def: "14d", also: []alias{{name: "CORTEXGRAPH_PROMOTE_TIME_WINDOW", read: in("d")}},
+		field: func(c *Config) value { return duration{&c.Promote.Window, 0, decade} },
+		help:  "Age up to which `promote.use_count` counts."},
+	{name: "promote.min_age", def: "72h",
+		field: func(c *Config) value { return duration{&c.Promote.MinAge, 0, decade} },
+		help:  "Age below which the score alone does not promote; with 0, and 0 for `promote.min_uses`, the score decides at once."},
+	{name: "promote.min_uses", def: "1",
+		field: func(c *Config) value { return integer{&c.Promote.MinUses, 0, 1_000_000} },
+		help:  "Uses after the save without which the score alone does not promote."},
+	{name: "lifecycle.demote_after", def: "7d",
+		field: func(c *Config) value { return duration{&c.Lifecycle.DemoteAfter, minute, century} },
+		help:  "Time without use after which a memory is demoted."},
+	{name: "lifecycle.archive_after", def: "30d",
+		field: func(c *Config) value { return duration{&c.Lifecycle.ArchiveAfter, minute, century} },
+		help:  "Time without use after which a memory is archived to a one-sentence summary."},
+	{name: "lifecycle.rehydratable_after", def: "90d",
+		field: func(c *Config) value { return duration{&c.Lifecycle.RehydratableAfter, minute, century} },
+		help:  "Time without use after which only key terms of a memory are searched."},
+}
+
+var searchKeys = []key{
+	{name: "search.limit", def: "10",
+		field: func(c *Config) value { return integer{&c.Search.Limit, 1, 100} },
+		help:  "Results of a search that names no limit."},
+	{name: "search.decay_floor", def: "0.5",
+		field: func(c *Config) value { return number{&c.Search.DecayFloor, 0, 1} },
+		help:  "Least factor that decay puts on a match: 1 ranks by relevance alone, 0 lets age hide an exact match."},
+	{name: "search.stm_weight", def: "1", also: []alias{{name: "SEARCH_STM_WEIGHT"}},
+		field: func(c *Config) value { return number{&c.Search.STMWeight, 0, 2} },
+		help:  "Factor on short-term memories in ranking."},
+	{name: "search.ltm_weight", def: "0.7", also: []alias{{name: "SEARCH_LTM_WEIGHT"}},
+		field: func(c *Config) value { return number{&c.Search.LTMWeight, 0, 2} },
+		help:  "Factor on vault notes in ranking."},
+	{name: "search.preview_length", def: "300", also: []alias{{name: "CORTEXGRAPH_SEARCH_PREVIEW_LENGTH"}},
+		field: func(c *Config) value { return integer{&c.Search.PreviewLength, 0, 5000} },
+		help:  "Characters of content in a search result; 0 shows all of it."},
+	{name: "search.track_access", def: "true",
+		field: func(c *Config) value { return boolean{&c.Search.TrackAccess} },
+		help:  "Whether searches count as accesses of what they find. They never count as use."},
+	{name: "stage_weight.active", def: "1",
+		field: func(c *Config) value { return number{&c.StageWeight.Active, 0, 1} },
+		help:  "Factor on active memories in ranking."},
+	{name: "stage_weight.demoted", def: "0.5",
+		field: func(c *Config) value { return number{&c.StageWeight.Demoted, 0, 1} },
+		help:  "Factor on demoted memories in ranking."},
+	{name: "stage_weight.archived", def: "0.1",
+		field: func(c *Config) value { return number{&c.StageWeight.Archived, 0, 1} },
+		help:  "Factor on archived memories in ranking."},
+	{name: "stage_weight.rehydratable", def: "0.01",
+		field: func(c *Config) value { return number{&c.StageWeight.Rehydratable, 0, 1} },
+		help:  "Factor on rehydratable memories in ranking."},
+	{name: "embeddings.enabled", def: "false", also: []alias{{name: "CORTEXGRAPH_ENABLE_EMBEDDINGS"}},
+		field: func(c *Config) value { return boolean{&c.Embeddings.Enabled} },
+		help:  "Whether searches compare meaning beside words."},
+	{name: "embeddings.model", def: "all-MiniLM-L6-v2", also: []alias{{name: "CORTEXGRAPH_EMBED_MODEL"}},
+		field: func(c *Config) value { return text{&c.Embeddings.Model} },
+		help:  "Model that turns text into vectors."},
+}
+
+var careKeys = []key{
+	{name: "review.blend_ratio", def: "0.3", also: []alias{{name: "CORTEXGRAPH_REVIEW_BLEND_RATIO"}},
+		field: func(c *Config) value { return number{&c.Review.BlendRatio, 0, 1} },
+		help:  "Share of memories due for review that is mixed into answers."},
+	{name: "review.danger_min", def: "0.15", also: []alias{{name: "CORTEXGRAPH_REVIEW_DANGER_ZONE_MIN"}},
+		field: func(c *Config) value { return number{&c.Review.DangerMin, 0, 1} },
+		help:  "Lowest decay score that is due for review."},
+	{name: "review.danger_max", def: "0.35", also: []alias{{name: "CORTEXGRAPH_REVIEW_DANGER_ZONE_MAX"}},
+		field: func(c *Config) value { return number{&c.Review.DangerMax, 0, 1} },
+		help:  "Highest decay score that is due for review."},
+	{name: "reinforce.auto", def: "true", also: []alias{{name: "CORTEXGRAPH_AUTO_REINFORCE"}},
+		field: func(c *Config) value { return boolean{&c.AutoReinforce} },
+		help:  "Whether observed use in an answer strengthens memories."},
+	{name: "recall.enabled", def: "true", also: []alias{{name: "CORTEXGRAPH_AUTO_RECALL_ENABLED"}},
+		field: func(c *Config) value { return boolean{&c.Recall.Enabled} },
+		help:  "Whether a conversation recalls memories on its topics."},
+	{name: "recall.mode", def: "silent", also: []alias{{name: "CORTEXGRAPH_AUTO_RECALL_MODE"}},
+		field: func(c *Config) value { return choice{&c.Recall.Mode, []string{"silent", "subtle", "interactive"}} },
+		help:  "Whether recalled memories are only reinforced, mentioned or shown."},
+	{name: "recall.relevance", def: "0.3", also: []alias{{name: "CORTEXGRAPH_AUTO_RECALL_RELEVANCE_THRESHOLD"}},
+		field: func(c *Config) value { return number{&c.Recall.Relevance, 0, 1} },
+		help:  "Least relevance of a recalled memory."},
+	{name: "recall.max_results", def: "3", also: []alias{{name: "CORTEXGRAPH_AUTO_RECALL_MAX_RESULTS"}},
+		field: func(c *Config) value { return integer{&c.Recall.MaxResults, 1, 10} },
+		help:  "Most memories recalled at once."},
+	{name: "recall.min_interval", def: "5m", also: []alias{{name: "CORTEXGRAPH_AUTO_RECALL_MIN_INTERVAL", read: in("s")}},
+		field: func(c *Config) value { return duration{&c.Recall.MinInterval, 0, day} },
+		help:  "Least time between two recalls."},
+	{name: "similarity.duplicate", def: "0.88", also: []alias{{name: "CORTEXGRAPH_SEMANTIC_HI"}},
+		field: func(c *Config) value { return number{&c.Similarity.Duplicate, 0, 1} },
+		help:  "Similarity from which two memories count as duplicates."},
+	{name: "similarity.low", def: "0.78", also: []alias{{name: "CORTEXGRAPH_SEMANTIC_LO"}},
+		field: func(c *Config) value { return number{&c.Similarity.Low, 0, 1} },
+		help:  "Similarity below which two memories count as different."},
+	{name: "cluster.threshold", def: "0.83", also: []alias{{name: "CORTEXGRAPH_CLUSTER_THRESHOLD"}, {name: "CORTEXGRAPH_CLUSTER_LINK_THRESHOLD"}},
+		field: func(c *Config) value { return number{&c.Cluster.Threshold, 0, 1} },
+		help:  "Similarity from which two memories belong to one cluster."},
+	{name: "cluster.min_size", def: "2", also: []alias{{name: "CORTEXGRAPH_MIN_CLUSTER_SIZE"}},
+		field: func(c *Config) value { return integer{&c.Cluster.MinSize, 2, 1000} },
+		help:  "Fewest memories that make a cluster."},
+	{name: "cluster.max_size", def: "12", also: []alias{{name: "CORTEXGRAPH_CLUSTER_MAX_SIZE"}},
+		field: func(c *Config) value { return integer{&c.Cluster.MaxSize, 2, 1000} },
+		help:  "Most memories in a cluster."},
+	{name: "consolidation.interval", def: "1h", also: []alias{{name: "CORTEXGRAPH_CONSOLIDATION_INTERVAL", read: in("s")}},
+		field: func(c *Config) value { return duration{&c.Consolidation.Interval, minute, 30 * day} },
+		help:  "Time between two runs of the background agents."},
+	{name: "consolidation.auto_merge", def: "false",
+		field: func(c *Config) value { return boolean{&c.Consolidation.AutoMerge} },
+		help:  "Whether clusters are merged without review."},
+}
+
+// position returns the index of the named key in the table, or -1.
+func position(name string) int {
+	return slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+}

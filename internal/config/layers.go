@@ -1,0 +1,320 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Variables that begin with envPrefix are emberd's own. Besides one for each
+// key there are those that say where the keys are; names that begin with
+// testPrefix belong to the project's own tests and are ignored.
+const (
+	envPrefix  = "EMBERD_"
+	envHome    = "EMBERD_HOME"
+	envConfig  = "EMBERD_CONFIG"
+	testPrefix = "EMBERD_TEST_"
+)
+
+// mostUnknown is how many unknown keys of a file are reported one by one.
+const mostUnknown = 20
+
+// given is a value as somebody wrote it.
+type given struct {
+	text   string
+	list   []string // instead of text, when not nil
+	origin Origin
+	from   string // flag, variable or file:line
+	base   string // directory that relative paths start from, else the working directory
+	hint   string // how to overrule it, when that is not obvious
+	fault  error  // why text could not be read
+}
+
+// layer is what one place has to say, by key.
+type layer map[string]given
+
+// alias is a variable of another program that names a setting.
+type alias struct {
+	name  string
+	read  func(string) (string, error) // into the form the key takes; nil leaves it
+	whole bool                         // one entry of a list, not to be split
+}
+
+// collect gathers the layers, strongest first, and tells whether the config
+// file was there.
+func collect(s Source, env map[string]string, pl *places) ([]layer, bool, error) {
+	flags, flagErr := flagLayer(s.Flags)
+	own, ownErr := ownLayer(env)
+	file, read, fileErr := fileLayer(pl)
+	return []layer{flags, own, foreignLayer(env), file}, read, errors.Join(flagErr, ownErr, fileErr)
+}
+
+func flagLayer(flags []string) (layer, error) {
+	out := layer{}
+	var faults []error
+	for _, f := range flags {
+		name, val, found := strings.Cut(f, "=")
+		name = strings.TrimSpace(name)
+		switch {
+		case !found:
+			faults = append(faults, fmt.Errorf("--set %s must be key=value", clip(f)))
+		case position(name) < 0:
+			faults = append(faults, fmt.Errorf("--set: %w", unknownKey(name)))
+		default:
+			out[name] = given{text: strings.TrimSpace(val), origin: FromFlag, from: "--set " + name}
+		}
+	}
+	return out, errors.Join(faults...)
+}
+
+// environ indexes NAME=value pairs without those set to nothing. The first of
+// two equal names wins, as for os.Getenv.
+func environ(pairs []string) map[string]string {
+	env := make(map[string]string, len(pairs))
+	for _, p := range slices.Backward(pairs) {
+		if name, val, _ := strings.Cut(p, "="); strings.TrimSpace(val) != "" {
+			env[name] = val
+		} else {
+			delete(env, name)
+		}
+	}
+	return env
+}
+
+func ownLayer(env map[string]string) (layer, error) {
+	out := layer{}
+	known := []string{envHome, envConfig}
+	for _, k := range keys {
+		known = append(known, k.env())
+		if v, ok := env[k.env()]; ok {
+			out[k.name] = given{text: strings.TrimSpace(v), origin: FromEnv, from: k.env()}
+		}
+	}
+	var faults []error
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, testPrefix) || slices.Contains(known, name) {
+			continue
+		}
+		faults = append(faults, fmt.Errorf("unknown variable %s: the nearest known one is %s", clip(name), nearest(name, known)))
+	}
+	return out, errors.Join(faults...)
+}
+
+// foreignLayer reads the variables of other programs. A value that cannot be
+// read is kept as a fault, which counts only if nothing stronger has the key:
+// a variable meant for another program must not fail a command that overrules
+// it.
+func foreignLayer(env map[string]string) layer {
+	out := layer{}
+	for _, k := range keys {
+		for _, a := range k.also {
+			raw, set := env[a.name]
+			if _, done := out[k.name]; set && !done {
+				out[k.name] = a.given(k.env(), strings.TrimSpace(raw))
+			}
+		}
+	}
+	return out
+}
+
+func (a alias) given(own, raw string) given {
+	g := given{text: raw, origin: FromEnv, from: a.name, hint: own + " overrules it"}
+	if a.whole {
+		g.list = []string{raw}
+	}
+	if a.read == nil {
+		return g
+	}
+	text, err := a.read(raw)
+	if err != nil {
+		g.fault = fmt.Errorf("must be %w, not %s", err, clip(raw))
+		return g
+	}
+	g.text = text
+	return g
+}
+
+// in reads a bare number of some unit of time.
+func in(unit string) func(string) (string, error) {
+	names := map[string]string{"d": "days", "s": "seconds"}
+	return func(s string) (string, error) {
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return "", errors.New("a number of " + names[unit])
+		}
+		return strconv.FormatFloat(f, 'f', -1, 64) + unit, nil
+	}
+}
+
+// onOff reads a truth value for a setting that has words for it.
+func onOff(on, off string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		b, ok := truth(s)
+		switch {
+		case !ok:
+			return "", errors.New(boolean{}.want())
+		case b:
+			return on, nil
+		}
+		return off, nil
+	}
+}
+
+// pythonLevel reads the names of Python's logging levels.
+func pythonLevel(s string) (string, error) {
+	switch level := strings.ToLower(s); level {
+	case "warning":
+		return "warn", nil
+	case "critical":
+		return "error", nil
+	default:
+		return level, nil
+	}
+}
+
+// fileLayer reads the config file. One that nobody named may be missing.
+func fileLayer(pl *places) (layer, bool, error) {
+	data, err := readFile(pl.file)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case missing && pl.fileFrom == "":
+		return layer{}, false, nil
+	case missing:
+		return layer{}, false, fmt.Errorf("config file %s does not exist: create it or leave out %s", pl.file, pl.fileFrom)
+	case err != nil:
+		return layer{}, false, fmt.Errorf("read config file: %w", err)
+	}
+	entries, err := readYAML(pl.file, data)
+	faults := []error{err}
+	out := layer{}
+	for i, e := range entries {
+		from := pl.file + ":" + strconv.Itoa(e.line)
+		if len(faults) > mostUnknown {
+			faults = append(faults, fmt.Errorf("%s: %d more entries were not looked at; is this a config file of emberd?", from, len(entries)-i))
+			break
+		}
+		switch {
+		case e.null && (position(e.key) >= 0 || isGroup(e.key)):
+		case position(e.key) < 0:
+			faults = append(faults, fmt.Errorf("%s: %w", from, unknownKey(e.key)))
+		default:
+			out[e.key] = given{text: strings.TrimSpace(e.text), list: e.list, origin: FromFile, from: from, base: filepath.Dir(pl.file)}
+		}
+	}
+	return out, true, errors.Join(faults...)
+}
+
+// readFile reads at most one byte more than a config file may have. It does
+// not open what could block or never end, such as a pipe.
+func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
+// settle puts the strongest given value, or the default, into c.
+func (k *key) settle(c *Config, layers []layer, pl *places) (Setting, error) {
+	st := k.setting()
+	var won *given
+	for _, l := range layers {
+		g, ok := l[k.name]
+		switch {
+		case !ok:
+		case won == nil:
+			won = &g
+		default:
+			st.Overrules = append(st.Overrules, g.from)
+		}
+	}
+	if won == nil {
+		won = &given{text: k.def, origin: FromDefault, from: string(FromDefault)}
+		if k.underHome && pl.home != "" {
+			won.from = pl.homeFrom
+		}
+	}
+	st.Origin, st.From = won.origin, won.from
+	return st, k.apply(c, won, pl)
+}
+
+func (k *key) apply(c *Config, g *given, pl *places) error {
+	v := k.field(c)
+	err := g.fault
+	if err == nil {
+		err = assign(v, g, func(s string) (string, error) { return pl.expand(s, g.base) })
+	}
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, errWant) {
+		err = fmt.Errorf("must be %s, not %s", v.want(), clip(g.written()))
+	}
+	if g.hint != "" {
+		err = fmt.Errorf("%w; %s", err, g.hint)
+	}
+	if g.origin == FromFlag {
+		return fmt.Errorf("%s: %w", g.from, err)
+	}
+	return fmt.Errorf("%s: %s %w", g.from, k.name, err)
+}
+
+func (g *given) written() string {
+	if g.list != nil {
+		return strings.Join(g.list, ", ")
+	}
+	return g.text
+}
+
+func assign(v value, g *given, expand expander) error {
+	for _, s := range append([]string{g.text}, g.list...) {
+		if err := printable(s); err != nil {
+			return err
+		}
+	}
+	list, isList := v.(dirs)
+	switch {
+	case isList && g.list != nil:
+		return list.setAll(g.list, expand)
+	case isList && g.text == "":
+		return list.setAll(nil, expand)
+	case isList && g.origin == FromFile:
+		return list.setAll([]string{g.text}, expand)
+	case g.list != nil || g.text == "":
+		return errWant
+	}
+	return v.set(g.text, expand)
+}
+
+func printable(s string) error {
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
+		return errors.New("must be one line of valid UTF-8 without control characters")
+	}
+	return nil
+}
+
+// clip quotes what a user wrote, cut to a length that fits an error.
+func clip(s string) string {
+	const most = 80
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,306 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	auto = "auto" // the word for a value that is computed
+
+	minute  = time.Minute
+	day     = 24 * time.Hour
+	decade  = 3650 * day
+	century = 36500 * day
+)
+
+// value is one typed place in a Config. set parses text that is not empty and
+// holds no control characters; errWant says that it is not what want describes,
+// any other error gives a reason of its own.
+type value interface {
+	set(text string, expand expander) error
+	String() string // as it could stand in the file
+	want() string   // what set accepts, as "must be ..." goes on
+}
+
+// expander makes a path absolute, with ~ and variables replaced.
+type expander func(text string) (string, error)
+
+var errWant = errors.New("not of the wanted kind")
+
+// text is free text.
+type text struct{ to *string }
+
+func (v text) set(s string, _ expander) error { *v.to = s; return nil }
+func (v text) String() string                 { return *v.to }
+func (v text) want() string                   { return "text" }
+
+// choice is one of a few lower-case words; case is ignored.
+type choice struct {
+	to    *string
+	words []string
+}
+
+func (v choice) set(s string, _ expander) error {
+	s = strings.ToLower(s)
+	if !slices.Contains(v.words, s) {
+		return errWant
+	}
+	*v.to = s
+	return nil
+}
+
+func (v choice) String() string { return *v.to }
+
+func (v choice) want() string {
+	last := len(v.words) - 1
+	return strings.Join(v.words[:last], ", ") + " or " + v.words[last]
+}
+
+// boolean takes the words people write for yes and no.
+type boolean struct{ to *bool }
+
+func (v boolean) set(s string, _ expander) error {
+	b, ok := truth(s)
+	if !ok {
+		return errWant
+	}
+	*v.to = b
+	return nil
+}
+
+func (v boolean) String() string { return strconv.FormatBool(*v.to) }
+func (v boolean) want() string   { return "true or false (or yes/no, on/off, 1/0)" }
+
+func truth(s string) (b, ok bool) {
+	switch strings.ToLower(s) {
+	case "true", "yes", "on", "1":
+		return true, true
+	case "false", "no", "off", "0":
+		return false, true
+	}
+	return false, false
+}
+
+// integer is a whole number within inclusive bounds.
+type integer struct {
+	to        *int
+	low, high int
+}
+
+func (v integer) set(s string, _ expander) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < v.low || n > v.high {
+		return errWant
+	}
+	*v.to = n
+	return nil
+}
+
+func (v integer) String() string { return strconv.Itoa(*v.to) }
+func (v integer) want() string   { return fmt.Sprintf("a whole number from %d to %d", v.low, v.high) }
+
+// number is a finite number within inclusive bounds.
+type number struct {
+	to        *float64
+	low, high float64
+}
+
+func (v number) set(s string, _ expander) error {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f >= v.low && f <= v.high) {
+		return errWant
+	}
+	*v.to = f
+	return nil
+}
+
+func (v number) String() string { return strconv.FormatFloat(*v.to, 'g', -1, 64) }
+func (v number) want() string   { return fmt.Sprintf("a number from %g to %g", v.low, v.high) }
+
+// rate is a number that may be left to "auto", which leaves zero in its place.
+type rate number
+
+func (v rate) set(s string, expand expander) error {
+	if s == auto {
+		return nil
+	}
+	return number(v).set(s, expand)
+}
+
+func (v rate) String() string { return number(v).String() }
+func (v rate) want() string   { return number(v).want() + ", or auto" }
+
+// duration is a length of time within inclusive bounds, with days as a unit.
+type duration struct {
+	to        *time.Duration
+	low, high time.Duration
+}
+
+func (v duration) set(s string, _ expander) error {
+	d, ok := parseDuration(s)
+	if !ok || d < v.low || d > v.high {
+		return errWant
+	}
+	*v.to = d
+	return nil
+}
+
+func (v duration) String() string { return formatDuration(*v.to) }
+
+func (v duration) want() string {
+	return fmt.Sprintf("a time from %s to %s, such as 72h or 3d",
+		formatDuration(v.low), formatDuration(v.high))
+}
+
+// parseDuration reads what time.ParseDuration does, with an optional number of
+// days in front: 90d, 1.5d, 1d12h. A unit is required except for 0.
+func parseDuration(s string) (time.Duration, bool) {
+	days, rest, found := strings.Cut(s, "d")
+	if !found {
+		d, err := time.ParseDuration(s)
+		return d, err == nil
+	}
+	n, err := strconv.ParseFloat(days, 64)
+	if err != nil || !(n >= 0 && n <= century.Hours()/24) {
+		return 0, false
+	}
+	d := time.Duration(math.Round(n * float64(day)))
+	if rest == "" {
+		return d, true
+	}
+	more, err := time.ParseDuration(rest)
+	return d + more, err == nil && more >= 0 && more <= century
+}
+
+// formatDuration writes whole days as days and drops the zero minutes and
+// seconds that time.Duration.String appends.
+func formatDuration(d time.Duration) string {
+	if d != 0 && d%day == 0 {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// size is a number of bytes within inclusive bounds.
+type size struct {
+	to        *int64
+	low, high int64
+}
+
+type unit struct {
+	name  string
+	bytes int64
+}
+
+func (v size) set(s string, _ expander) error {
+	units := []unit{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
+	i := slices.IndexFunc(units, func(u unit) bool {
+		return strings.HasSuffix(strings.ToLower(s), strings.ToLower(u.name))
+	})
+	u := units[i]
+	n, err := strconv.ParseInt(strings.TrimSpace(s[:len(s)-len(u.name)]), 10, 64)
+	if err != nil || n < 0 || n > v.high/u.bytes || n*u.bytes < v.low {
+		return errWant
+	}
+	*v.to = n * u.bytes
+	return nil
+}
+
+func (v size) String() string { return formatSize(*v.to) }
+
+func (v size) want() string {
+	return fmt.Sprintf("a size from %s to %s, such as 4MiB", formatSize(v.low), formatSize(v.high))
+}
+
+func formatSize(n int64) string {
+	for _, u := range []unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n != 0 && n%u.bytes == 0 {
+			return strconv.FormatInt(n/u.bytes, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(n, 10) + "B"
+}
+
+// place is a path on disk that may be left to "auto", which leaves it empty.
+type place struct{ to *string }
+
+func (v place) set(s string, expand expander) error {
+	if s == auto {
+		return nil
+	}
+	p, err := expand(s)
+	if err != nil {
+		return err
+	}
+	*v.to = p
+	return nil
+}
+
+func (v place) String() string { return *v.to }
+func (v place) want() string   { return "a path, or auto" }
+
+// dirs is a list of different paths; as one text they are joined as in PATH.
+type dirs struct {
+	to   *[]string
+	most int
+}
+
+func (v dirs) set(s string, expand expander) error {
+	return v.setAll(filepath.SplitList(s), expand)
+}
+
+func (v dirs) setAll(list []string, expand expander) error {
+	if len(list) > v.most {
+		return errWant
+	}
+	all := make([]string, 0, len(list))
+	for _, s := range list {
+		p, err := expand(s)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(all, p) {
+			return fmt.Errorf("names %s twice", p)
+		}
+		all = append(all, p)
+	}
+	*v.to = all
+	return nil
+}
+
+func (v dirs) String() string { return strings.Join(*v.to, string(filepath.ListSeparator)) }
+func (v dirs) want() string   { return fmt.Sprintf("a list of at most %d paths", v.most) }
+
+// folder is a folder inside a vault. Obsidian hides names that begin with a
+// dot, so they are refused together with what leads out of the vault.
+type folder struct{ to *string }
+
+func (v folder) set(s string, _ expander) error {
+	p := path.Clean(s)
+	if !fs.ValidPath(p) || strings.HasPrefix(p, ".") || strings.Contains(p, "/.") {
+		return errWant
+	}
+	*v.to = p
+	return nil
+}
+
+func (v folder) String() string { return *v.to }
+func (v folder) want() string {
+	return "a folder inside the vault, relative to it, without names that begin with a dot"
+}

@@ -1,0 +1,124 @@
+// Package memory is the vocabulary of emberd: what a memory is, how it is
+// named, which bounds its fields have, and the errors everyone speaks. It
+// imports nothing else of ours and does nothing beyond parsing and validation.
+//
+// The JSON names of [Memory] are used in the log, on the socket and in exports
+// alike. Values are plain data: a function that returns a Memory gives its
+// slices and maps away, and one that takes a Memory does not keep them.
+package memory
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Stage is how far a memory has faded. The zero value is not a stage.
+type Stage string
+
+// The four stages, from spec "lifecycle and rekindling".
+const (
+	Active       Stage = "active"
+	Demoted      Stage = "demoted"
+	Archived     Stage = "archived"
+	Rehydratable Stage = "rehydratable"
+)
+
+// Stages lists every stage, warmest first. It returns a fresh slice.
+func Stages() []Stage { return []Stage{Active, Demoted, Archived, Rehydratable} }
+
+// ParseStage accepts the four names in any case.
+func ParseStage(s string) (Stage, error) {
+	for _, st := range Stages() {
+		if equalFold(s, string(st)) {
+			return st, nil
+		}
+	}
+	return "", Errorf(Invalid, "stage %q is unknown; use active, demoted, archived or rehydratable", clip(s)).At("stage")
+}
+
+// DefaultCollection is where a memory goes that names no collection.
+const DefaultCollection = "knowledge"
+
+// Memory is one remembered thing. Times are UTC with millisecond precision.
+// A zero time, empty string or nil slice means "not set" and is left out of JSON.
+type Memory struct {
+	ID       ID                         `json:"id"`
+	Content  string                     `json:"content"`
+	Tags     []string                   `json:"tags,omitempty"`
+	Entities []string                   `json:"entities,omitempty"`
+	Source   string                     `json:"source,omitempty"`
+	Context  string                     `json:"context,omitempty"`
+	Meta     map[string]json.RawMessage `json:"meta,omitempty"`
+	Category string                     `json:"category,omitempty"`
+	Type     string                     `json:"type,omitempty"`
+	Section  string                     `json:"section,omitempty"`
+
+	// Confidence and Importance are 0–1; Strength is 0–2 and multiplies decay.
+	Confidence float64 `json:"confidence"`
+	Importance float64 `json:"importance"`
+	Strength   float64 `json:"strength"`
+	// Core memories never fade and are never collected.
+	Core bool `json:"core,omitempty"`
+
+	SessionID  string `json:"session_id,omitempty"`
+	Collection string `json:"collection"`
+	Project    string `json:"project,omitempty"`
+
+	CreatedAt time.Time `json:"created_at"`
+	// UpdatedAt is when content or fields last changed; use does not count.
+	UpdatedAt time.Time `json:"updated_at,omitzero"`
+
+	// LastUsed and UseCount feed decay, stages and promotion. AccessCount and
+	// LastAccessed only say how often searches returned the memory.
+	LastUsed         time.Time `json:"last_used"`
+	UseCount         int64     `json:"use_count"`
+	ReviewCount      int64     `json:"review_count,omitempty"`
+	LastReviewAt     time.Time `json:"last_review_at,omitzero"`
+	CrossDomainCount int64     `json:"cross_domain_count,omitempty"`
+	AccessCount      int64     `json:"access_count"`
+	LastAccessed     time.Time `json:"last_accessed_ts,omitzero"`
+
+	Stage         Stage     `json:"stage"`
+	ArchivedAt    time.Time `json:"archived_at,omitzero"`
+	ArchiveReason string    `json:"archive_reason,omitempty"`
+	Summary       string    `json:"summary,omitempty"`
+	PromotedAt    time.Time `json:"promoted_at,omitzero"`
+	PromotedTo    string    `json:"promoted_to,omitempty"`
+	VaultPath     string    `json:"vault_path,omitempty"`
+	Sources       []Source  `json:"sources,omitempty"`
+
+	EmbeddingVersion string          `json:"embedding_version,omitempty"`
+	Quality          json.RawMessage `json:"quality,omitempty"`
+	ConsolidatedFrom []ID            `json:"consolidated_from,omitempty"`
+	ConsolidatedAt   time.Time       `json:"consolidated_at,omitzero"`
+}
+
+// Source is one link of a memory's provenance chain: where it was learned or
+// confirmed, and with which words.
+type Source struct {
+	Kind     string    `json:"kind"`
+	Ref      string    `json:"ref,omitempty"`
+	At       time.Time `json:"at,omitzero"`
+	Evidence string    `json:"evidence,omitempty"`
+}
+
+// Status is the three-valued state that callers of the CortexGraph tools know.
+func (m *Memory) Status() string {
+	switch {
+	case m.PromotedTo != "":
+		return "promoted"
+	case m.Stage == Archived || m.Stage == Rehydratable:
+		return "archived"
+	}
+	return "active"
+}
+
+// Actor is who did something. UID and PID come from the kernel; the rest is
+// claimed by the client.
+type Actor struct {
+	Via     string `json:"via"` // cli, http, mcp or emberd itself
+	UID     int    `json:"uid"`
+	PID     int    `json:"pid,omitempty"`
+	Client  string `json:"client,omitempty"`
+	Session string `json:"session,omitempty"`
+}

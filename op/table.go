@@ -1,0 +1,50 @@
+package op
+
+// The operations.
+var (
+	Save = define[SaveRequest, SaveResult]("save", "POST", "/v1/memories", Write,
+		"Save a memory; it is on disk when the answer comes.")
+	SaveBatch = define[SaveBatchRequest, SaveBatchResult]("save_batch", "POST", "/v1/memories/batch", Write,
+		"Save many memories as one journal entry, each item answered for itself.")
+	Search = define[SearchRequest, SearchResult]("search", "GET", "/v1/search", Read,
+		"Search by words, best match first.")
+	Show = define[ShowRequest, ShowResult]("show", "GET", "/v1/memories/{id}", Read,
+		"Open one memory whole; counts as a use unless track is false.")
+	List = define[ListRequest, ListResult]("list", "GET", "/v1/memories", Read,
+		"List memories by filter, a page at a time.")
+	Edit = define[EditRequest, EditResult]("edit", "PATCH", "/v1/memories/{id}", Write,
+		"Change the given fields of a memory; the earlier version is kept.")
+	Forget = define[ForgetRequest, ForgetResult]("forget", "DELETE", "/v1/memories/{id}", Destructive,
+		"Move memories to the trash, from where they can be restored for 30 days.")
+	Undo = define[UndoRequest, UndoResult]("undo", "POST", "/v1/undo", Write,
+		"Take back a journal entry, by default the newest that still stands.")
+	TrashList = define[TrashListRequest, TrashListResult]("trash.list", "GET", "/v1/trash", Read,
+		"List what is in the trash, newest first.")
+	TrashRestore = define[TrashRestoreRequest, TrashRestoreResult]("trash.restore", "POST", "/v1/trash/restore", Write,
+		"Bring memories back from the trash.")
+	Status = define[StatusRequest, StatusResult]("status", "GET", "/v1/status", Read,
+		"Tell how the daemon is: log, index, folders, warnings.")
+	Stats = define[StatsRequest, StatsResult]("stats", "GET", "/v1/stats", Read,
+		"Count memories by stage, collection, project and tag.")
+	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
+		"Tell which daemon this is and which protocol it speaks.")
+)
+
+// Table lists every operation in the order of the documentation. It returns a
+// fresh slice of shared, read-only specs.
+func Table() []*Spec {
+	return []*Spec{
+		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Forget.Spec,
+		Undo.Spec, TrashList.Spec, TrashRestore.Spec, Status.Spec, Stats.Spec, Version.Spec,
+	}
+}
+
+// Routes that are not operations: a document and a stream.
+const (
+	OpenAPIPath = "/v1/openapi.json"
+	EventsPath  = "/v1/events"
+)
+
+// Protocol is the version of routes and types. A client and a daemon fit when
+// their protocols are equal.
+const Protocol = 1

@@ -1,0 +1,298 @@
+package op
+
+import (
+	"encoding/json"
+	"time"
+
+	"emberd/memory"
+)
+
+// Memory is a memory as callers see it: with what is derived from it now.
+type Memory struct {
+	memory.Memory
+	Rev     string  `json:"rev"`    // for If-Match
+	Status  string  `json:"status"` // active, promoted or archived
+	Score   float64 `json:"score"`  // decay score now
+	AgeDays float64 `json:"age_days"`
+}
+
+// SaveRequest holds a new memory. A field left out gets its default; a pointer
+// tells "left out" from zero.
+type SaveRequest struct {
+	ID             memory.ID                  `json:"id,omitempty" doc:"client id; saving it again with the same content is answered with the first"`
+	IdempotencyKey string                     `json:"-" header:"Idempotency-Key" doc:"any text up to 200 characters; a repetition within 24 hours is answered with the first result"`
+	Content        string                     `json:"content" doc:"what to remember, up to 50,000 characters and 200 KiB"`
+	Tags           []string                   `json:"tags,omitempty" doc:"up to 50 tags of up to 100 characters"`
+	Entities       []string                   `json:"entities,omitempty" doc:"up to 100 names of up to 100 characters"`
+	Source         string                     `json:"source,omitempty" doc:"where it comes from, up to 500 characters"`
+	Context        string                     `json:"context,omitempty" doc:"when or why it came up, up to 1,000 characters"`
+	Meta           map[string]json.RawMessage `json:"meta,omitempty" doc:"anything else, up to 64 KiB of JSON"`
+	Category       string                     `json:"category,omitempty"`
+	Type           string                     `json:"type,omitempty"`
+	Section        string                     `json:"section,omitempty"`
+	Confidence     *float64                   `json:"confidence,omitempty" doc:"0 to 1, default 1"`
+	Importance     *float64                   `json:"importance,omitempty" doc:"0 to 1, default 0.5"`
+	Strength       *float64                   `json:"strength,omitempty" doc:"0 to 2, default 1; multiplies the decay score"`
+	Core           bool                       `json:"core,omitempty" doc:"never fades and is never collected"`
+	SessionID      string                     `json:"session_id,omitempty"`
+	Collection     string                     `json:"collection,omitempty" doc:"default knowledge"`
+	Project        string                     `json:"project,omitempty"`
+	CreatedAt      time.Time                  `json:"created_at,omitzero" doc:"for imports; not in the future"`
+	LastUsed       time.Time                  `json:"last_used,omitzero" doc:"for imports; not before created_at"`
+	UseCount       int64                      `json:"use_count,omitempty" doc:"for imports; 0 or more"`
+	AllowSecret    bool                       `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
+}
+
+// SaveResult tells what was saved.
+type SaveResult struct {
+	Memory   Memory `json:"memory"`
+	Tx       string `json:"tx"`                 // journal entry, for undo
+	Replayed bool   `json:"replayed,omitempty"` // the answer to an earlier, equal request
+}
+
+// SaveBatchRequest holds up to 500 new memories. A batch that names the journal
+// entry of an earlier one joins it, so that one undo takes all back.
+type SaveBatchRequest struct {
+	Tx    string        `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
+	Items []SaveRequest `json:"items"`
+}
+
+// MaxBatch is how many memories one batch may hold.
+const MaxBatch = 500
+
+// SaveBatchResult answers each item in its place.
+type SaveBatchResult struct {
+	Tx      string            `json:"tx"`
+	Results []SaveBatchAnswer `json:"results"`
+}
+
+// SaveBatchAnswer is the fate of one item: an id, or an error.
+type SaveBatchAnswer struct {
+	ID       memory.ID `json:"id,omitempty"`
+	Replayed bool      `json:"replayed,omitempty"`
+	Error    *Problem  `json:"error,omitempty"`
+}
+
+// Problem is an error on the wire, after RFC 9457 (problem+json).
+type Problem struct {
+	Type    string      `json:"type,omitempty"`
+	Title   string      `json:"title,omitempty"`
+	Status  int         `json:"status,omitempty"`
+	Detail  string      `json:"detail"`
+	Code    memory.Code `json:"code"`
+	Field   string      `json:"field,omitempty"`
+	Current string      `json:"current,omitempty"` // the revision that holds now, with code conflict
+}
+
+// Filter selects memories. Every field narrows; the zero Filter selects all
+// that are not in the trash.
+type Filter struct {
+	Tags       []string       `json:"tags,omitempty" query:"tag" doc:"all of these tags; a/b is also found by a"`
+	Project    string         `json:"project,omitempty" query:"project"`
+	Collection string         `json:"collection,omitempty" query:"collection" doc:"a name, or all (default)"`
+	Category   string         `json:"category,omitempty" query:"category"`
+	Stages     []memory.Stage `json:"stages,omitempty" query:"stage" doc:"active, demoted, archived, rehydratable"`
+	WindowDays float64        `json:"window_days,omitempty" query:"window_days" doc:"used or created within so many days, up to 3,650"`
+	MinScore   float64        `json:"min_score,omitempty" query:"min_score" doc:"lowest decay score"`
+}
+
+// SearchRequest asks for the memories that fit words best. Any word may match;
+// more and rarer words rank higher.
+type SearchRequest struct {
+	Query string `json:"q" query:"q" doc:"words; up to 4 KiB"`
+	Filter
+	Limit   int   `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
+	Track   *bool `json:"track_access,omitempty" query:"track_access" doc:"count the access, default true"`
+	Explain bool  `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
+}
+
+// SearchResult is the ranked answer.
+type SearchResult struct {
+	Query   string   `json:"query"`
+	Hits    []Hit    `json:"hits"`
+	Total   int      `json:"total"` // how many matched before the limit
+	Loading *Loading `json:"loading,omitempty"`
+}
+
+// Loading says that an answer was given while the word index was still being
+// built: complete, but with coarse ranking for what is not indexed yet.
+type Loading struct {
+	Indexed int `json:"indexed"`
+	Total   int `json:"total"`
+}
+
+// Hit is one memory that matched.
+type Hit struct {
+	Memory
+	Rank    float64  `json:"rank"` // what the order is by
+	Snippet Snippet  `json:"snippet"`
+	Explain *Explain `json:"explain,omitempty"`
+}
+
+// Snippet is the part of a text that matched. Marks are byte ranges of Text.
+type Snippet struct {
+	Text  string   `json:"text"`
+	Marks [][2]int `json:"marks,omitempty"`
+}
+
+// Explain takes a rank apart:
+// rank = relevance × (floor + (1 − floor) × bounded decay) × stage × tier.
+type Explain struct {
+	Relevance float64       `json:"relevance"`
+	Terms     []TermExplain `json:"terms"`
+	Decay     float64       `json:"decay"`   // decay score
+	Bounded   float64       `json:"bounded"` // decay score mapped into 0–1
+	Floor     float64       `json:"floor"`
+	Stage     float64       `json:"stage"`            // multiplier of the stage
+	Tier      float64       `json:"tier"`             // weight of short-term memory
+	Coarse    bool          `json:"coarse,omitempty"` // found by scanning, while the index was loading
+}
+
+// TermExplain is what one word of the query added to the relevance (BM25).
+type TermExplain struct {
+	Term  string  `json:"term"`
+	TF    int     `json:"tf"`
+	DF    int     `json:"df"`
+	IDF   float64 `json:"idf"`
+	Norm  float64 `json:"norm"`
+	Score float64 `json:"score"`
+}
+
+// ShowRequest names a memory by its id, or by at least four characters of its
+// beginning or end.
+type ShowRequest struct {
+	ID    string `json:"-" path:"id"`
+	Track *bool  `json:"track,omitempty" query:"track" doc:"count the use, default true"`
+}
+
+// ShowResult is the whole memory.
+type ShowResult struct {
+	Memory Memory `json:"memory"`
+}
+
+// ListRequest selects and orders memories.
+type ListRequest struct {
+	Filter
+	Sort   string `json:"sort,omitempty" query:"sort" doc:"created (default), used, score, uses or accesses; largest first"`
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+}
+
+// ListResult is one page.
+type ListResult struct {
+	Memories   []Memory `json:"memories"`
+	Total      int      `json:"total"`
+	NextCursor string   `json:"next_cursor,omitempty"`
+}
+
+// EditRequest changes the fields that are set.
+type EditRequest struct {
+	ID          string                     `json:"-" path:"id"`
+	IfMatch     string                     `json:"-" header:"If-Match" doc:"the rev this edit is based on; without it the edit is unconditional"`
+	Content     *string                    `json:"content,omitempty"`
+	Tags        *[]string                  `json:"tags,omitempty" doc:"replaces all tags"`
+	AddTags     []string                   `json:"add_tags,omitempty"`
+	RemoveTags  []string                   `json:"remove_tags,omitempty"`
+	Entities    *[]string                  `json:"entities,omitempty"`
+	Source      *string                    `json:"source,omitempty"`
+	Context     *string                    `json:"context,omitempty"`
+	Meta        map[string]json.RawMessage `json:"meta,omitempty" doc:"merged into meta; null removes a key"`
+	Category    *string                    `json:"category,omitempty"`
+	Type        *string                    `json:"type,omitempty"`
+	Section     *string                    `json:"section,omitempty"`
+	Confidence  *float64                   `json:"confidence,omitempty"`
+	Importance  *float64                   `json:"importance,omitempty"`
+	Strength    *float64                   `json:"strength,omitempty"`
+	Core        *bool                      `json:"core,omitempty"`
+	Collection  *string                    `json:"collection,omitempty"`
+	Project     *string                    `json:"project,omitempty"`
+	AllowSecret bool                       `json:"allow_secret,omitempty"`
+}
+
+// EditResult is the memory after the edit. Changed lists the fields that are
+// different now; an edit that changes nothing writes nothing and has no entry.
+type EditResult struct {
+	Memory  Memory   `json:"memory"`
+	Tx      string   `json:"tx,omitempty"`
+	Changed []string `json:"changed"`
+}
+
+// ForgetRequest names one memory, or several ids joined by commas.
+type ForgetRequest struct {
+	ID      string `json:"-" path:"id" doc:"an id, or up to 100 joined by commas; all or none are forgotten"`
+	IfMatch string `json:"-" header:"If-Match" doc:"the rev to forget; only with one id"`
+	DryRun  bool   `json:"-" query:"dry_run" doc:"tell what would go, change nothing"`
+}
+
+// ForgetResult tells what went to the trash, or would.
+type ForgetResult struct {
+	Forgotten []Memory `json:"forgotten"`
+	Tx        string   `json:"tx,omitempty"`
+	DryRun    bool     `json:"dry_run,omitempty"`
+	// Until is when the trash lets go of them.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// UndoRequest names a journal entry; none means the newest that still stands.
+type UndoRequest struct {
+	Tx     string `json:"tx,omitempty" doc:"journal entry, as told by save, edit and forget"`
+	Force  bool   `json:"force,omitempty" doc:"also take back what was changed again since"`
+	DryRun bool   `json:"dry_run,omitempty"`
+}
+
+// UndoResult tells what was taken back.
+type UndoResult struct {
+	Entry  Entry      `json:"entry"`        // what was undone
+	Tx     string     `json:"tx,omitempty"` // the entry of the undo itself
+	DryRun bool       `json:"dry_run,omitempty"`
+	Items  []UndoItem `json:"items"`
+}
+
+// UndoItem is the fate of one memory: removed, restored, reverted, or left
+// because it was changed since.
+type UndoItem struct {
+	ID     memory.ID `json:"id"`
+	Action string    `json:"action"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// Entry is one line of the journal.
+type Entry struct {
+	Tx   string       `json:"tx"`
+	Verb string       `json:"verb"`
+	At   time.Time    `json:"at"`
+	By   memory.Actor `json:"by"`
+	IDs  int          `json:"ids"` // how many memories it changed
+}
+
+// TrashListRequest pages through the trash.
+type TrashListRequest struct {
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
+	Cursor string `json:"cursor,omitempty" query:"cursor"`
+}
+
+// TrashListResult is one page of the trash.
+type TrashListResult struct {
+	Items      []Trashed `json:"items"`
+	Total      int       `json:"total"`
+	NextCursor string    `json:"next_cursor,omitempty"`
+}
+
+// Trashed is a forgotten memory as it was.
+type Trashed struct {
+	Memory    memory.Memory `json:"memory"`
+	Forgotten time.Time     `json:"forgotten"`
+	Until     time.Time     `json:"until"`
+	Tx        string        `json:"tx"`
+}
+
+// TrashRestoreRequest names memories in the trash, by id or shortened id.
+type TrashRestoreRequest struct {
+	IDs []string `json:"ids"`
+}
+
+// TrashRestoreResult holds the memories as they are again.
+type TrashRestoreResult struct {
+	Restored []Memory `json:"restored"`
+	Tx       string   `json:"tx"`
+}
