@@ -1,0 +1,4 @@
+package durable
+
+// LinkAndUnlink lets the tests reach what only some file systems need.
+var LinkAndUnlink = linkAndUnlink

@@ -1,0 +1,17 @@
+package durable
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncData is F_FULLFSYNC, since fsync(2) leaves data in the drive's cache here. Package os
+// falls back to fsync(2) where the volume (SMB) answers ENOTSUP.
+func syncData(f *os.File) error { return f.Sync() }
+
+func renameExclusive(oldname, newname string) error {
+	return unix.RenamexNp(oldname, newname, unix.RENAME_EXCL)
+}
+
+func blockSize(stat *unix.Statfs_t) uint64 { return uint64(stat.Bsize) }

@@ -1,0 +1,40 @@
+package durable
+
+import (
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncData is fdatasync(2): it leaves out times and modes, and includes the size, which is
+// needed to read the data back.
+func syncData(f *os.File) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	closed := conn.Control(func(fd uintptr) {
+		err = retryInterrupted(func() error { return unix.Fdatasync(int(fd)) })
+	})
+	if closed != nil {
+		err = fs.ErrClosed
+	}
+	if err != nil {
+		return &fs.PathError{Op: "fdatasync", Path: f.Name(), Err: err}
+	}
+	return nil
+}
+
+func renameExclusive(oldname, newname string) error {
+	return unix.Renameat2(unix.AT_FDCWD, oldname, unix.AT_FDCWD, newname, unix.RENAME_NOREPLACE)
+}
+
+// blockSize is the unit of f_bavail. Network and FUSE file systems put their preferred transfer
+// size into f_bsize and the unit into f_frsize; old kernels leave the latter 0.
+func blockSize(stat *unix.Statfs_t) uint64 {
+	if stat.Frsize > 0 {
+		return uint64(stat.Frsize)
+	}
+	return uint64(stat.Bsize)
+}

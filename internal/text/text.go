@@ -1,0 +1,135 @@
+// Package text turns a text into the terms both tiers search by, and cuts the
+// snippet that shows where they matched.
+//
+// Memory and vault are searched with the same terms, so one query means the same
+// in both. The terms of a text are made in four steps:
+//
+//  1. Folding, rune by rune, with the way back to the source kept: lower case,
+//     full-width and half-width forms, Latin letters without their accents,
+//     combining marks dropped, kana and Hangul composed. "Café", "cafe" and
+//     "ＣＡＦＥ" become one term, in either Unicode normal form.
+//  2. Words by Unicode's text segmentation (UAX #29). Letters it gives no word
+//     to (Thai, Lao, Khmer, Burmese) are taken run by run, and pictographs one
+//     by one.
+//  3. Runs of Han, kana, Hangul and the scripts of step 2 that write no spaces
+//     become overlapping pairs. Documents hold their single letters too, so that
+//     a query of one letter finds them.
+//  4. English possessives go, and words of Latin letters alone are stemmed with
+//     Porter's algorithm (https://tartarus.org/martin/PorterStemmer), which measured
+//     the same as its successor Snowball and takes half the time. Identifiers are
+//     kept whole and are joined by their parts: foo.bar is also foo and bar.
+//
+// Steps 2 to 4 use Bleve's analysis packages; none of Bleve's types appear here.
+//
+// Stop words stay in documents and are left out of queries that say anything
+// else, so "who was the manager" asks for a manager and "The Who" is still found.
+//
+// All work is linear in the text. Arguments are never kept and results belong to
+// the caller.
+package text
+
+import (
+	"github.com/blevesearch/bleve/v2/analysis"
+	"github.com/blevesearch/bleve/v2/analysis/lang/cjk"
+	"github.com/blevesearch/bleve/v2/analysis/lang/en"
+	"github.com/blevesearch/bleve/v2/analysis/token/porter"
+	"github.com/blevesearch/bleve/v2/analysis/tokenizer/unicode"
+)
+
+// identity names the analysis. It must change whenever any text may yield other
+// terms than before, which TestIdentity notices.
+const identity = "emberd-text/1 bleve/2.6.1 en-porter cjk-2"
+
+// Term is one searchable term and where in its text it stands.
+type Term struct {
+	// Text is the folded and stemmed term, at most 64 bytes.
+	Text string
+	// Start and End are the byte span in the analysed string. Spans may overlap:
+	// pairs of letters do, and an identifier covers its parts.
+	Start, End int
+
+	inner bool // covered by another term, so it adds nothing to the length
+	stop  bool // an English stop word
+}
+
+// Count says how often a term occurs in one text.
+type Count struct {
+	Text string
+	N    int
+}
+
+// Analyzer makes terms. It is immutable and safe for concurrent use.
+type Analyzer struct {
+	words     *unicode.UnicodeTokenizer
+	owner     *en.PossessiveFilter
+	pairs     *cjk.CJKBigramFilter
+	letters   *cjk.CJKBigramFilter // pairs and single letters
+	stem      *porter.PorterStemmer
+	stopWords analysis.TokenMap
+}
+
+// New returns an Analyzer.
+func New() *Analyzer {
+	return &Analyzer{
+		words:     unicode.NewUnicodeTokenizer(),
+		owner:     en.NewPossessiveFilter(),
+		pairs:     cjk.NewCJKBigramFilter(false),
+		letters:   cjk.NewCJKBigramFilter(true),
+		stem:      porter.NewPorterStemmer(),
+		stopWords: stopWords(),
+	}
+}
+
+// Identity returns a short string that changes whenever the terms of any text may
+// have changed. Whoever stores terms stores it beside them, and makes the terms
+// anew when it differs.
+func (a *Analyzer) Identity() string { return identity }
+
+// Terms returns the terms a document is found by, ordered by Start.
+func (a *Analyzer) Terms(s string) []Term { return a.analyze(s, a.letters) }
+
+// Query returns the terms to search for, ordered by Start: those of Terms less the
+// single letters that a pair covers, and less the stop words unless there is
+// nothing else.
+func (a *Analyzer) Query(s string) []Term {
+	terms := a.analyze(s, a.pairs)
+	kept := make([]Term, 0, len(terms))
+	for _, t := range terms {
+		if !t.stop {
+			kept = append(kept, t)
+		}
+	}
+	if len(kept) == 0 {
+		return terms
+	}
+	return kept
+}
+
+// Counts returns the distinct terms of a document in order of first appearance,
+// with their numbers, and its length in words: terms that lie within another term
+// are counted but add nothing to the length.
+func (a *Analyzer) Counts(s string) (counts []Count, length int) {
+	seen := make(map[string]int)
+	for _, t := range a.Terms(s) {
+		if !t.inner {
+			length++
+		}
+		at, ok := seen[t.Text]
+		if !ok {
+			at = len(counts)
+			seen[t.Text] = at
+			counts = append(counts, Count{Text: t.Text})
+		}
+		counts[at].N++
+	}
+	return counts, length
+}
+
+// stopWords reads Bleve's copy of Snowball's English list.
+func stopWords() analysis.TokenMap {
+	words := analysis.NewTokenMap()
+	if err := words.LoadBytes(en.EnglishStopWords); err != nil {
+		panic("text: built-in stop words: " + err.Error())
+	}
+	return words
+}

@@ -1,0 +1,222 @@
+package words
+
+import (
+	"iter"
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// BM25's parameters: how soon repetition stops to count, and how much length counts
+// against a document. k1 is customary. b is usually 0.75, which suits pages; short
+// memories that say more are rarely just wordier. Over judged sets of chat turns,
+// one-sentence facts and abstracts the best b lay between 0.2 and 0.4 for every k1.
+const (
+	k1 = 1.2
+	b  = 0.3
+)
+
+// QueryTerm is a term to search for and what it counts. A weight of zero or less
+// leaves the term out.
+type QueryTerm struct {
+	Term   string
+	Weight float64
+}
+
+// Matches is one query against the index as it was at that moment: further Adds
+// change nothing in it. It is cheap until it is iterated, holds no lock, and keeps the
+// postings it refers to in memory.
+type Matches struct {
+	terms   []scoredTerm
+	lengths []uint32
+	dead    []atomic.Uint64
+	docs    int     // live documents
+	average float64 // their average length
+	scratch *sync.Pool
+}
+
+// scoredTerm is a query term with its postings.
+type scoredTerm struct {
+	QueryTerm
+	postings []posting
+	df       int
+	idf      float64
+}
+
+// Search looks the query terms up. Terms given twice count twice.
+func (x *Index) Search(query []QueryTerm) *Matches {
+	m := x.capture(query)
+	for i := range m.terms {
+		t := &m.terms[i]
+		if t.df < 0 {
+			t.df = liveCount(t.postings, m.dead)
+		}
+		t.idf = math.Log1p((float64(m.docs-t.df) + 0.5) / (float64(t.df) + 0.5))
+	}
+	return m
+}
+
+// capture takes what a search needs while it holds the lock. Document frequencies
+// it does not know are negative: they have to be counted, since lists still hold
+// removed documents.
+func (x *Index) capture(query []QueryTerm) *Matches {
+	m := &Matches{terms: make([]scoredTerm, 0, len(query)), scratch: &x.scratch}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	m.lengths, m.dead, m.docs = x.lengths, x.dead, x.live
+	m.average = float64(x.words) / float64(max(x.live, 1))
+	for _, q := range query {
+		t := scoredTerm{QueryTerm: q}
+		if id, ok := x.terms[q.Term]; ok {
+			t.postings = x.lists[id].postings
+			t.df = len(t.postings)
+		}
+		if x.stale > 0 {
+			t.df = -1
+		}
+		if q.Weight > 0 {
+			m.terms = append(m.terms, t)
+		}
+	}
+	return m
+}
+
+// norm returns the denominator's share that does not depend on the count,
+// k1·(1 - b + b·len/avg). Without any words in the index all lengths count as average.
+func (m *Matches) norm(doc Doc) float64 {
+	if m.average == 0 {
+		return k1
+	}
+	return k1 * (1 - b + b*float64(m.lengths[doc])/m.average)
+}
+
+// windowSize is how many documents are scored at a time: their scores fit in a
+// processor's first-level cache.
+const windowSize = 4096
+
+// window holds the scores of the documents from a multiple of windowSize on.
+type window struct {
+	scores  [windowSize]float64
+	matched [windowSize / 64]uint64
+}
+
+// All yields the live documents that hold at least one of the terms, in ascending
+// order, each with its relevance.
+func (m *Matches) All() iter.Seq2[Doc, float64] {
+	return func(yield func(Doc, float64) bool) {
+		rest := make([][]posting, len(m.terms))
+		for i, t := range m.terms {
+			rest[i] = t.postings
+		}
+		w, _ := m.scratch.Get().(*window)
+		if w == nil {
+			w = new(window)
+		}
+		for base, ok := nextBase(rest); ok; base, ok = nextBase(rest) {
+			for i := range rest {
+				rest[i] = m.score(w, base, &m.terms[i], rest[i])
+			}
+			if !m.emit(w, base, yield) {
+				break
+			}
+		}
+		// A window goes back only when it is clean: emit clears what it has passed on,
+		// and leaves the rest when the loop ends early.
+		if w.matched == [windowSize / 64]uint64{} {
+			m.scratch.Put(w)
+		}
+	}
+}
+
+// nextBase returns where the window of the next unscored document begins.
+func nextBase(rest [][]posting) (base Doc, ok bool) {
+	base = MaxDocs
+	for _, p := range rest {
+		if len(p) > 0 {
+			base = min(base, p[0].doc())
+		}
+	}
+	return base - base%windowSize, base < MaxDocs
+}
+
+// score adds what the term gives to the documents of the window and returns the
+// postings behind it.
+func (m *Matches) score(w *window, base Doc, t *scoredTerm, postings []posting) []posting {
+	full := t.Weight * t.idf
+	for i, p := range postings {
+		at := p.doc() - base
+		if at >= windowSize {
+			return postings[i:]
+		}
+		w.scores[at] += contribution(full, p.tf(), m.norm(p.doc()))
+		w.matched[at/64] |= 1 << (at % 64)
+	}
+	return nil
+}
+
+// contribution is the part of one term in a document's relevance.
+func contribution(full float64, tf int, norm float64) float64 {
+	return full * float64(tf) / (float64(tf) + norm)
+}
+
+// emit yields the live documents of the window and clears it. It returns false when
+// the loop has ended.
+func (m *Matches) emit(w *window, base Doc, yield func(Doc, float64) bool) bool {
+	for i := range w.matched {
+		for w.matched[i] != 0 {
+			at := Doc(i*64 + bits.TrailingZeros64(w.matched[i]))
+			relevance := w.scores[at]
+			w.scores[at] = 0
+			w.matched[i] &= w.matched[i] - 1
+			if !isDead(m.dead, base+at) && !yield(base+at, relevance) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Explanation takes the relevance of one document apart.
+type Explanation struct {
+	Relevance float64 // the sum of the terms' scores
+	Length    int     // words in the document
+	Average   float64 // words in the average live document
+	Docs      int     // live documents
+	Terms     []TermScore
+}
+
+// TermScore is what one query term gives to a document:
+// Score = Weight · IDF · TF / (TF + Norm).
+type TermScore struct {
+	Term   string
+	Weight float64
+	TF     int // in the document, at most 255
+	DF     int // live documents that hold the term
+	IDF    float64
+	Norm   float64 // k1·(1 - b + b·Length/Average)
+	Score  float64
+}
+
+// Explain says where the relevance of doc comes from, with one entry for each query
+// term that it holds, in the order of the query. It is false for a document that All
+// does not yield.
+func (m *Matches) Explain(doc Doc) (Explanation, bool) {
+	if int64(doc) >= int64(len(m.lengths)) || isDead(m.dead, doc) {
+		return Explanation{}, false
+	}
+	e := Explanation{Length: int(m.lengths[doc]), Average: m.average, Docs: m.docs}
+	norm := m.norm(doc)
+	for _, t := range m.terms {
+		i, _ := slices.BinarySearch(t.postings, pack(doc, 0))
+		if i == len(t.postings) || t.postings[i].doc() != doc {
+			continue
+		}
+		tf := t.postings[i].tf()
+		score := contribution(t.Weight*t.idf, tf, norm)
+		e.Relevance += score
+		e.Terms = append(e.Terms, TermScore{Term: t.Term, Weight: t.Weight, TF: tf, DF: t.df, IDF: t.idf, Norm: norm, Score: score})
+	}
+	return e, len(e.Terms) > 0
+}

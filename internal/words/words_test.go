@@ -1,0 +1,410 @@
+package words
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// counted turns "a b b" into its terms.
+func counted(text string) (terms []TermCount, length int) {
+	words := strings.Fields(text)
+	for _, w := range words {
+		terms = append(terms, TermCount{Term: w, Count: 1})
+	}
+	return terms, len(words)
+}
+
+// query weighs every word 1.
+func query(text string) []QueryTerm {
+	var terms []QueryTerm
+	for w := range strings.FieldsSeq(text) {
+		terms = append(terms, QueryTerm{Term: w, Weight: 1})
+	}
+	return terms
+}
+
+// indexOf returns an index of the texts, numbered from zero.
+func indexOf(t testing.TB, texts ...string) *Index {
+	t.Helper()
+	x := New()
+	for _, text := range texts {
+		add(t, x, text)
+	}
+	return x
+}
+
+func add(t testing.TB, x *Index, text string) Doc {
+	t.Helper()
+	doc, err := x.Add(counted(text))
+	if err != nil {
+		t.Fatalf("Add(%q): %v", text, err)
+	}
+	return doc
+}
+
+// found returns the documents a query yields.
+func found(x *Index, text string) []Doc {
+	var docs []Doc
+	for doc := range x.Search(query(text)).All() {
+		docs = append(docs, doc)
+	}
+	return docs
+}
+
+// best returns the document with the highest relevance.
+func best(m *Matches) (top Doc) {
+	highest := math.Inf(-1)
+	for doc, relevance := range m.All() {
+		if relevance > highest {
+			top, highest = doc, relevance
+		}
+	}
+	return top
+}
+
+func TestSearch(t *testing.T) {
+	x := indexOf(t, "red fox", "red red fish", "blue fish swims far away", "unique")
+	tests := []struct {
+		query string
+		want  []Doc
+	}{
+		{"red", []Doc{0, 1}},
+		{"red fish", []Doc{0, 1, 2}},
+		{"unique", []Doc{3}},
+		{"absent", nil},
+		{"absent fox", []Doc{0}},
+		{"", nil},
+	}
+	for _, test := range tests {
+		if got := found(x, test.query); !slices.Equal(got, test.want) {
+			t.Errorf("search %q = %v, want %v", test.query, got, test.want)
+		}
+	}
+	if got := best(x.Search(query("red"))); got != 1 {
+		t.Errorf("best for red is %d, want 1, which holds it twice", got)
+	}
+	if got := best(x.Search(query("fish"))); got != 1 {
+		t.Errorf("best for fish is %d, want 1, which is shorter", got)
+	}
+	heavy := []QueryTerm{{Term: "fox", Weight: 1}, {Term: "swims", Weight: 3}}
+	if got := best(x.Search(heavy)); got != 2 {
+		t.Errorf("best for a heavy term is %d, want 2", got)
+	}
+	if got := found(x, "red"); len(got) != 2 {
+		t.Errorf("second search for red = %v, want two documents: a search must leave nothing behind", got)
+	}
+}
+
+func TestWeightOfZeroLeavesTermOut(t *testing.T) {
+	x := indexOf(t, "red", "blue")
+	m := x.Search([]QueryTerm{{Term: "red", Weight: 0}, {Term: "blue", Weight: 1}, {Term: "red", Weight: -1}})
+	for doc := range m.All() {
+		if doc != 1 {
+			t.Errorf("found %d, want only 1", doc)
+		}
+	}
+}
+
+func TestSearchSeesOneMoment(t *testing.T) {
+	x := indexOf(t, "red one", "red two")
+	m := x.Search(query("red"))
+	before, _ := m.Explain(0)
+	for range 100 {
+		add(t, x, "red")
+	}
+	after, _ := m.Explain(0)
+	if before.Relevance != after.Relevance {
+		t.Errorf("relevance went from %v to %v after adding, want no change", before.Relevance, after.Relevance)
+	}
+	n := 0
+	for range m.All() {
+		n++
+	}
+	if n != 2 {
+		t.Errorf("old search yields %d documents, want 2", n)
+	}
+}
+
+func TestStoppedLoopLeavesNothingBehind(t *testing.T) {
+	x := indexOf(t, "red", "red", "blue", "red")
+	for range x.Search(query("red")).All() {
+		break
+	}
+	if got := found(x, "blue"); !slices.Equal(got, []Doc{2}) {
+		t.Errorf("search after a stopped one = %v, want [2]", got)
+	}
+}
+
+func TestWindowBorders(t *testing.T) {
+	x := New()
+	for i := range 3*windowSize + 1 {
+		text := "common"
+		if i%windowSize == 0 || i%windowSize == windowSize-1 {
+			text = "common edge"
+		}
+		add(t, x, text)
+	}
+	want := []Doc{0, windowSize - 1, windowSize, 2*windowSize - 1, 2 * windowSize, 3*windowSize - 1, 3 * windowSize}
+	if got := found(x, "edge"); !slices.Equal(got, want) {
+		t.Errorf("edge is found in %v, want %v", got, want)
+	}
+	if got := len(found(x, "common edge")); got != 3*windowSize+1 {
+		t.Errorf("common edge is found in %d documents, want all %d", got, 3*windowSize+1)
+	}
+}
+
+func TestRemove(t *testing.T) {
+	x := indexOf(t, "red fox", "red fish", "red")
+	if !x.Remove(1) || x.Remove(1) || x.Remove(99) {
+		t.Error("Remove must be true once for a document that is there")
+	}
+	if got := found(x, "red fish"); !slices.Equal(got, []Doc{0, 2}) {
+		t.Errorf("found %v, want [0 2]", got)
+	}
+	if _, ok := x.Search(query("red")).Explain(1); ok {
+		t.Error("a removed document is explained")
+	}
+	e, _ := x.Search(query("red")).Explain(0)
+	if e.Docs != 2 || e.Terms[0].DF != 2 || e.Average != 1.5 {
+		t.Errorf("statistics are %d documents, df %d, average %v, want 2, 2, 1.5", e.Docs, e.Terms[0].DF, e.Average)
+	}
+	if x.Len() != 2 || x.Docs() != 3 {
+		t.Errorf("Len = %d and Docs = %d, want 2 live of 3", x.Len(), x.Docs())
+	}
+	for doc, want := range []bool{true, false, true, false} {
+		if got := x.Live(Doc(doc)); got != want {
+			t.Errorf("Live(%d) = %v, want %v", doc, got, want)
+		}
+	}
+}
+
+func TestCompact(t *testing.T) {
+	x := indexOf(t, "red", "blue", "red green", "red")
+	x.Remove(1)
+	if x.Compact() {
+		t.Error("compacted with a quarter removed, want to wait for more")
+	}
+	x.Remove(2)
+	before, _ := x.Search(query("red")).Explain(3)
+	if !x.Compact() {
+		t.Fatal("not compacted with half removed")
+	}
+	after, _ := x.Search(query("red")).Explain(3)
+	if before.Relevance != after.Relevance {
+		t.Errorf("relevance went from %v to %v by compaction", before.Relevance, after.Relevance)
+	}
+	if len(x.terms) != 1 || len(x.lists) != 1 {
+		t.Errorf("%d terms are left, want only red", len(x.terms))
+	}
+	if doc := add(t, x, "blue"); doc != 4 {
+		t.Errorf("the next document is %d, want 4", doc)
+	}
+	if got := found(x, "red blue green"); !slices.Equal(got, []Doc{0, 3, 4}) {
+		t.Errorf("found %v, want [0 3 4]", got)
+	}
+}
+
+func TestExplainFollowsTheFormula(t *testing.T) {
+	x := indexOf(t, "red red fox", "red", "blue sky above us all")
+	m := x.Search([]QueryTerm{{Term: "red", Weight: 2}, {Term: "blue", Weight: 1}, {Term: "fox", Weight: 1}})
+	e, ok := m.Explain(0)
+	if !ok || len(e.Terms) != 2 || e.Terms[0].Term != "red" || e.Terms[1].Term != "fox" {
+		t.Fatalf("explained terms are %+v, want red and fox", e.Terms)
+	}
+	norm := 1.2 * (1 - 0.3 + 0.3*3/3.0)
+	want := 2*math.Log(1+1.5/2.5)*2/(2+norm) + math.Log(1+2.5/1.5)*1/(1+norm)
+	if math.Abs(e.Relevance-want) > 1e-12 {
+		t.Errorf("relevance = %v, want %v", e.Relevance, want)
+	}
+	for _, term := range e.Terms {
+		score := term.Weight * term.IDF * float64(term.TF) / (float64(term.TF) + term.Norm)
+		if math.Abs(term.Score-score) > 1e-12 {
+			t.Errorf("score of %s = %v, want %v from its own parts", term.Term, term.Score, score)
+		}
+	}
+}
+
+func TestCountsStopAt255(t *testing.T) {
+	x := New()
+	doc, err := x.Add([]TermCount{{"many", math.MaxInt}, {"many", math.MaxInt}, {"none", 0}, {"none", -1}}, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := x.Search(query("many none")).Explain(doc)
+	if len(e.Terms) != 1 || e.Terms[0].TF != 255 || e.Length != 0 || math.IsNaN(e.Relevance) {
+		t.Errorf("explanation is %+v, want one term counted 255 and length 0", e)
+	}
+}
+
+func TestLastNumberAndFull(t *testing.T) {
+	x := New()
+	x.lengths = make([]uint32, MaxDocs-1)
+	x.dead = make([]atomic.Uint64, MaxDocs/64)
+	if doc := add(t, x, "last"); doc != MaxDocs-1 {
+		t.Fatalf("last document is %d, want %d", doc, MaxDocs-1)
+	}
+	if got := found(x, "last"); !slices.Equal(got, []Doc{MaxDocs - 1}) {
+		t.Errorf("found %v, want the last document", got)
+	}
+	if _, err := x.Add(counted("more")); !errors.Is(err, ErrFull) {
+		t.Errorf("Add to a full index: %v, want ErrFull", err)
+	}
+	if got := found(x, "more"); got != nil {
+		t.Errorf("refused document is found: %v", got)
+	}
+}
+
+// model is the index written without any thought of speed.
+type model struct{ docs map[Doc]map[string]int }
+
+func (m model) length(d Doc) (n int) {
+	for _, count := range m.docs[d] {
+		n += count
+	}
+	return n
+}
+
+// relevance computes BM25 from scratch for every matching document.
+func (m model) relevance(terms []QueryTerm) map[Doc]float64 {
+	total := 0
+	for d := range m.docs {
+		total += m.length(d)
+	}
+	n := float64(len(m.docs))
+	scores := make(map[Doc]float64)
+	for _, q := range terms {
+		df := 0.0
+		for d := range m.docs {
+			if m.docs[d][q.Term] > 0 {
+				df++
+			}
+		}
+		for d := range m.docs {
+			if tf := float64(m.docs[d][q.Term]); tf > 0 {
+				norm := k1 * (1 - b + b*float64(m.length(d))*n/float64(total))
+				scores[d] += q.Weight * math.Log(1+(n-df+0.5)/(df+0.5)) * tf / (tf + norm)
+			}
+		}
+	}
+	return scores
+}
+
+// TestIndexAgainstModel runs random operations on the index and on the model.
+func TestIndexAgainstModel(t *testing.T) {
+	word := rapid.SampledFrom(strings.Fields("a b c d e f g h ä 京都"))
+	rapid.Check(t, func(t *rapid.T) {
+		x, m := New(), model{docs: make(map[Doc]map[string]int)}
+		next := Doc(0)
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				words := rapid.SliceOfN(word, 1, 12).Draw(t, "words")
+				doc, err := x.Add(counted(strings.Join(words, " ")))
+				if err != nil || doc != next {
+					t.Fatalf("Add = %d, %v, want %d", doc, err, next)
+				}
+				next++
+				m.docs[doc] = make(map[string]int)
+				for _, w := range words {
+					m.docs[doc][w]++
+				}
+			},
+			"remove": func(t *rapid.T) {
+				doc := Doc(rapid.Uint32Range(0, uint32(next)).Draw(t, "doc"))
+				_, there := m.docs[doc]
+				if got := x.Remove(doc); got != there {
+					t.Fatalf("Remove(%d) = %v, want %v", doc, got, there)
+				}
+				delete(m.docs, doc)
+			},
+			"compact": func(*rapid.T) { x.Compact() },
+			"snapshot": func(t *rapid.T) {
+				var out bytes.Buffer
+				if n, err := x.WriteTo(&out); err != nil || n != int64(out.Len()) {
+					t.Fatalf("WriteTo = %d, %v with %d bytes written", n, err, out.Len())
+				}
+				var err error
+				if x, err = Read(out.Bytes()); err != nil {
+					t.Fatalf("Read: %v", err)
+				}
+			},
+			"": func(t *rapid.T) { compare(t, x, m, rapid.SliceOfN(word, 1, 5).Draw(t, "query")) },
+		})
+	})
+}
+
+// compare checks one query against the model, with explanations.
+func compare(t *rapid.T, x *Index, m model, words []string) {
+	var terms []QueryTerm
+	for i, w := range words {
+		terms = append(terms, QueryTerm{Term: w, Weight: 1 + float64(i)/2})
+	}
+	want := m.relevance(terms)
+	matches := x.Search(terms)
+	last := Doc(0)
+	n := 0
+	for doc, relevance := range matches.All() {
+		if n > 0 && doc <= last {
+			t.Fatalf("document %d comes after %d, want ascending order", doc, last)
+		}
+		n, last = n+1, doc
+		if math.Abs(relevance-want[doc]) > 1e-9 {
+			t.Fatalf("relevance of %d for %v = %v, want %v", doc, words, relevance, want[doc])
+		}
+		if e, ok := matches.Explain(doc); !ok || math.Abs(e.Relevance-relevance) > 1e-9 {
+			t.Fatalf("explained relevance of %d = %v, want %v", doc, e.Relevance, relevance)
+		}
+	}
+	if n != len(want) || x.Len() != len(m.docs) {
+		t.Fatalf("found %d of %d documents for %v, want %d of %d", n, x.Len(), words, len(want), len(m.docs))
+	}
+}
+
+// TestOneWriterManyReaders is meant for the race detector. Readers check that what
+// they see adds up.
+func TestOneWriterManyReaders(t *testing.T) {
+	x := indexOf(t, "red fox", "red")
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			for !done.Load() {
+				m := x.Search(query("red fox blue"))
+				for doc, relevance := range m.All() {
+					e, ok := m.Explain(doc)
+					if ok && math.Abs(e.Relevance-relevance) > 1e-9 {
+						t.Errorf("document %d: explained %v, found with %v", doc, e.Relevance, relevance)
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Go(func() {
+		for !done.Load() {
+			var out bytes.Buffer
+			if _, err := x.WriteTo(&out); err != nil {
+				t.Errorf("WriteTo: %v", err)
+			}
+			if _, err := Read(out.Bytes()); err != nil {
+				t.Errorf("Read of a snapshot taken while writing: %v", err)
+			}
+		}
+	})
+	for i := range 3000 {
+		doc := add(t, x, []string{"red fox", "red blue", "fox fox blue"}[i%3])
+		if i%4 != 0 {
+			x.Remove(doc)
+		}
+		x.Compact()
+	}
+	done.Store(true)
+	wg.Wait()
+}

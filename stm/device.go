@@ -1,0 +1,123 @@
+package stm
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"emberd/internal/durable"
+)
+
+// device is who we are in the log, kept under state/, which is never synced.
+// When it no longer fits what it describes (state copied to another machine,
+// data moved, our own directory written by somebody else), a new identity is
+// minted and the old directory becomes a foreign one, read but never written.
+type device struct {
+	path string
+
+	ID      string `json:"device"`
+	Machine string `json:"machine"`
+	Data    uint64 `json:"data_inode"`
+	Segment uint32 `json:"last_segment"` // highest number ever reserved
+}
+
+// reserve records a segment number before the file is made, so that a higher
+// one in our directory can only come from somebody else.
+func (d *device) reserve(fsys durable.FS, number uint32) error {
+	d.Segment = number
+	return d.save(fsys)
+}
+
+func (d *device) save(fsys durable.FS) error {
+	if err := durable.ReplaceFile(fsys, d.path, append(encode(d), '\n')); err != nil {
+		return fmt.Errorf("save device identity: %w", err)
+	}
+	return nil
+}
+
+// openDevice returns the identity to write under, and why it is a new one.
+func openDevice(fsys durable.FS, data, state string) (*device, string, error) {
+	now := device{path: filepath.Join(state, "device.json"), Machine: machineID(), Data: inode(fsys, data)}
+	known, err := readDevice(fsys, now.path)
+	if err != nil {
+		return nil, "", err
+	}
+	why := known.mismatch(fsys, data, &now)
+	if why == "" {
+		known.path = now.path
+		return known, "", nil
+	}
+	dev, err := newDevice()
+	if err != nil {
+		return nil, "", err
+	}
+	now.ID = dev.String()
+	return &now, why, now.save(fsys)
+}
+
+func readDevice(fsys durable.FS, path string) (*device, error) {
+	f, err := fsys.OpenRead(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read device identity: %w", err)
+	}
+	defer f.Close()
+	var d device
+	if err := json.NewDecoder(f).Decode(&d); err != nil {
+		return nil, nil // a damaged identity is replaced like a lost one
+	}
+	return &d, nil
+}
+
+// mismatch says why a stored identity must not be used, "" when it may.
+func (d *device) mismatch(fsys durable.FS, data string, now *device) string {
+	if d == nil {
+		return "first start"
+	}
+	if _, ok := parseDevice(d.ID); !ok {
+		return "device identity was damaged"
+	}
+	switch {
+	case d.Machine != now.Machine:
+		return "state folder came from another machine"
+	case d.Data != now.Data:
+		return "data folder was moved or copied"
+	}
+	entries, _ := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
+	for _, e := range entries {
+		if n, ok := segmentNumber(e.Name()); ok && n > d.Segment {
+			return "another program wrote under this device's name"
+		}
+	}
+	return ""
+}
+
+// machineID is a hash, so that a synced or published state tells nothing.
+func machineID() string {
+	raw, err := os.ReadFile("/etc/machine-id")
+	if err != nil {
+		host, _ := os.Hostname()
+		raw = []byte(host)
+	}
+	sum := sha256.Sum256(append([]byte("emberd\x00"), raw...))
+	return hex.EncodeToString(sum[:8])
+}
+
+func inode(fsys durable.FS, name string) uint64 {
+	info, err := fsys.Lstat(name)
+	if err != nil {
+		return 0
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Ino
+	}
+	return 0
+}

@@ -1,0 +1,104 @@
+// Package stm is the short-term memory: an append-only log of JSON lines, the
+// table of memories that the log adds up to, and the word index over it.
+//
+// # Guarantees
+//
+// A transaction that Update acknowledged is on the disk: it survives the death
+// of the process and a power cut, and it is all there or not at all. A search
+// that begins after the acknowledgement finds it. Damage to one line costs at
+// most that line; start-up never refuses a log because of what is in it, never
+// deletes and never rewrites. Uses and accesses are the exception: they reach
+// the disk within a second, and a crash may lose that second.
+//
+// # Assumptions
+//
+// fsync (fdatasync on Linux, F_FULLFSYNC on macOS) puts data and size of a file
+// on the disk, or fails; after a failure the file is not trusted again. fsync
+// of a directory does the same for its names. Sectors need not be atomic and
+// unsynced bytes may survive in any part, as garbage or as NUL. One process
+// writes, which the caller's lock ensures. The checksum finds accidents; whoever
+// can write the files owns the data.
+//
+// # Files
+//
+//	data/stm/<device>/s-00000042.jsonl   a segment, written by that device only
+//	state/device.json                    which device this is
+//	state/quarantine/                    copies of damaged lines
+//	state/index/stm.snap                 snapshot, disposable
+//
+// A device is eight characters, minted once. Each start, and each 4 MiB or 24
+// hours, begins a new segment, so nothing is ever appended to a file that
+// another run wrote. Names are fixed-width and never used again.
+//
+// # Lines
+//
+// A line is one JSON object, UTF-8, at most 4 MiB, ended by LF, with these
+// members in this order (those that do not apply are left out):
+//
+//	v     format version, 1
+//	q     sequence number, from 1, per device; op seg and seal have none
+//	t     stamp: hybrid logical clock and device, 0192f3a1b2c3-0004-k7q2mzxa
+//	op    put, set, del, all, use; seg and seal begin and end a segment
+//	id    the memory, for put, set and del
+//	tx    journal entry: the stamp of its first line
+//	do    what was asked for: save, edit, forget, undo, restore, import, …
+//	by    who asked: {"via","uid","pid","client","session"}
+//	key   idempotency key, kh the hash of the request it stands for
+//	ref   the journal entry that this line, the last of an undo, takes back
+//	prev  {"t","d"}: the revision before, and the values that are superseded
+//	d     what the operation says
+//	c     CRC-32C (Castagnoli), eight hex digits, of all bytes before ,"c":
+//
+// put holds a whole memory and creates it or brings it back. set holds new
+// values of some keys, null removing one. del has no d; its prev holds the
+// whole memory. all is several of these at once: d is an array of objects with
+// op, id, prev and d. use holds running totals of this device by memory:
+// {"u" uses, "a" accesses, "lu" last used, "la" last accessed}. seg says which
+// segment this is, seal how many lines it has and the CRC-32C over their
+// checksums; a segment without seal ended in a crash, which is legal.
+//
+// Members and operations that a reader does not know are kept and passed over.
+//
+// # Merging
+//
+// Every operation commutes with every other and may be met twice: each
+// top-level key of a memory is a last-writer-wins register by stamp, del is a
+// tombstone that hides what is older, only a put brings a memory back, and
+// totals take the maximum per device and add up over devices. So the order in
+// which files are read is irrelevant, a bad line can be skipped, and several
+// devices can share a synced folder.
+//
+// # Writing
+//
+//  1. The caller's goroutine locks the memories, looks at them, encodes and
+//     analyses what is to change, and queues it; a full queue is "busy".
+//  2. The writer takes all that is queued (up to 512 lines or 1 MiB), stamps and
+//     numbers it, writes it in one write and syncs once.
+//  3. Only now table and index change and the callers are answered.
+//
+// A crash before 2 leaves nothing; within 2 it leaves whole lines, a torn last
+// line, or NUL bytes; after 2 everything. When a write fails, the file is cut
+// back to the last good line. When a sync fails, the file is given up and the
+// batch is written again, same numbers and stamps, to a new segment; if that
+// fails too the log is read-only and probed once a minute by the next write,
+// and the caller is told that the outcome is unknown.
+//
+// # Recovery
+//
+//  1. The snapshot is used if it fits the files it covers; else all is read.
+//  2. Every *.jsonl file of every device is read line by line.
+//  3. A line with LF and right checksum is applied. A last line without LF is
+//     applied if its checksum is right, else it is torn and left alone.
+//  4. NUL bytes, a byte-order mark, CR and spaces around a line are stripped.
+//     A line without checksum that is valid JSON and a valid put or set is a
+//     human's edit and is taken as a new transaction. What remains is copied to
+//     the quarantine and passed over.
+//  5. A line of another device stamped more than a day ahead is held back.
+//  6. Missing sequence numbers of this device are counted.
+//  7. The next write begins a new segment.
+//
+// # Sharing
+//
+// Everything may be called from many goroutines. Rows and the slices they give
+// are shared and must not be changed; what goes in is not kept.
+package stm

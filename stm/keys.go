@@ -1,0 +1,55 @@
+package stm
+
+import (
+	"sync"
+	"time"
+
+	"emberd/memory"
+)
+
+// keyLife is how long an idempotency key is remembered.
+const keyLife = 24 * time.Hour
+
+// Replayed is what an idempotency key stood for.
+type Replayed struct {
+	Entry, Hash string
+	IDs         []memory.ID
+}
+
+// idemKeys remembers idempotency keys. They are in the log; this is the index.
+type idemKeys struct {
+	mu    sync.Mutex // guards both
+	known map[string]keyUse
+	swept time.Time
+}
+
+type keyUse struct {
+	Replayed
+	at time.Time
+}
+
+// Replay tells what key stood for within the last 24 hours.
+func (s *Store) Replay(key string) (Replayed, bool) {
+	s.keys.mu.Lock()
+	defer s.keys.mu.Unlock()
+	use, ok := s.keys.known[key]
+	return use.Replayed, ok && s.now().Sub(use.at) < keyLife
+}
+
+func (k *idemKeys) add(l *line) {
+	if l.key == "" {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at := l.stamp.Time()
+	if at.Sub(k.swept) > time.Hour {
+		k.swept = at
+		for key, use := range k.known {
+			if at.Sub(use.at) > keyLife {
+				delete(k.known, key)
+			}
+		}
+	}
+	k.known[l.key] = keyUse{Replayed{Entry: l.tx.String(), Hash: l.keyHash, IDs: l.entry().IDs}, at}
+}

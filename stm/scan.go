@@ -1,0 +1,147 @@
+package stm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// errSyntax is returned for bytes that are not the JSON we expect.
+var errSyntax = errors.New("not a JSON object")
+
+// maxDepth bounds nesting in what is read from disk.
+const maxDepth = 64
+
+// eachField calls fn with the name and the raw value of every member of the
+// JSON object obj, in order, until fn returns false. It exists because
+// start-up reads every line: encoding/json takes about eight times as long.
+// Names are compared as written: ours hold no escapes. It checks structure
+// only; values are checked by whoever decodes them.
+func eachField(obj []byte, fn func(name, value []byte) bool) error {
+	i := skipSpace(obj, 0)
+	if i >= len(obj) || obj[i] != '{' {
+		return errSyntax
+	}
+	i = skipSpace(obj, i+1)
+	if i < len(obj) && obj[i] == '}' {
+		return atEnd(obj, i+1)
+	}
+	for {
+		nameEnd := skipString(obj, i)
+		if nameEnd < 0 {
+			return errSyntax
+		}
+		name := obj[i+1 : nameEnd-1]
+		i = skipSpace(obj, nameEnd)
+		if i >= len(obj) || obj[i] != ':' {
+			return errSyntax
+		}
+		start := skipSpace(obj, i+1)
+		end := skipValue(obj, start)
+		if end < 0 {
+			return errSyntax
+		}
+		if !fn(name, obj[start:end:end]) {
+			return nil
+		}
+		i = skipSpace(obj, end)
+		if i >= len(obj) {
+			return errSyntax
+		}
+		if obj[i] == '}' {
+			return atEnd(obj, i+1)
+		}
+		if obj[i] != ',' {
+			return errSyntax
+		}
+		i = skipSpace(obj, i+1)
+	}
+}
+
+func atEnd(b []byte, i int) error {
+	if skipSpace(b, i) != len(b) {
+		return errSyntax
+	}
+	return nil
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// skipString returns the index after the string that starts at i, or -1.
+func skipString(b []byte, i int) int {
+	if i >= len(b) || b[i] != '"' {
+		return -1
+	}
+	for i++; i < len(b); i++ {
+		j := bytes.IndexByte(b[i:], '"')
+		if j < 0 {
+			return -1
+		}
+		k := bytes.IndexByte(b[i:i+j], '\\')
+		if k < 0 {
+			return i + j + 1
+		}
+		i += k + 1
+	}
+	return -1
+}
+
+// skipValue returns the index after the value that starts at i, or -1.
+func skipValue(b []byte, i int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"':
+		return skipString(b, i)
+	case '{', '[':
+		return skipNested(b, i)
+	}
+	start := i
+	for i < len(b) && bytes.IndexByte([]byte("+-.0123456789Eaeflnrstu"), b[i]) >= 0 {
+		i++
+	}
+	if i == start {
+		return -1
+	}
+	return i
+}
+
+func skipNested(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			if i = skipString(b, i); i < 0 {
+				return -1
+			}
+			continue
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return -1
+			}
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+		i++
+	}
+	return -1
+}
+
+// textValue decodes a JSON string. Escapes are rare in names and stamps, so the
+// plain case is taken first.
+func textValue(value []byte) (string, error) {
+	if len(value) >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
+		return string(value[1 : len(value)-1]), nil
+	}
+	var s string
+	err := json.Unmarshal(value, &s)
+	return s, err
+}

@@ -1,0 +1,149 @@
+package stm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"emberd/internal/durable"
+)
+
+// segmentName is fixed-width, so that a directory listing is in order.
+func segmentName(n uint32) string { return fmt.Sprintf("s-%08d.jsonl", n) }
+
+var segmentPattern = regexp.MustCompile(`^(?:s-(\d{8})|c-\d{8}-(\d{8})\.g\d+)\.jsonl$`)
+
+// segmentNumber returns the highest number a segment file name covers.
+func segmentNumber(name string) (uint32, bool) {
+	m := segmentPattern.FindStringSubmatch(name)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(m[1]+m[2], 10, 32)
+	return uint32(n), err == nil
+}
+
+// header is d of a segment's first line.
+type header struct {
+	Dev     string      `json:"dev"`
+	Segment uint32      `json:"seg"`
+	First   uint64      `json:"first"` // sequence number of the first record
+	Format  int         `json:"format"`
+	Created string      `json:"created"`
+	Lost    [][2]uint64 `json:"lost,omitempty"` // sequence numbers given up after a failed write
+}
+
+// seal is d of the last line of a segment that was closed in order.
+type seal struct {
+	Count int    `json:"count"` // lines before this one
+	Last  uint64 `json:"last"`  // sequence number of the last record
+	Sum   string `json:"sum"`   // CRC-32C over the checksums of those lines, as text
+}
+
+// segment is the file being appended to. One goroutine owns it.
+type segment struct {
+	f      durable.File
+	name   string
+	number uint32
+	file   uint32 // index into Store.files
+	size   int64  // bytes known to be good
+	lines  int
+	sums   uint32
+	born   time.Time
+}
+
+// note takes account of good lines that end at the end of b.
+func (s *segment) note(b []byte) {
+	for len(b) > 0 {
+		n := bytes.IndexByte(b, '\n') + 1
+		s.sums = crc32.Update(s.sums, castagnoli, b[n-len(`9f8e7d6c"}`)-1:n-len(`"}`)-1])
+		s.lines++
+		s.size += int64(n)
+		b = b[n:]
+	}
+}
+
+func metaLine(op string, stamp Stamp, d any) []byte {
+	b := append([]byte(nil), `{"v":1`...)
+	b = appendText(b, "op", op)
+	b = appendText(b, "t", stamp.String())
+	return sealLine(appendRaw(b, "d", encode(d)), 0)
+}
+
+// createSegment makes the next segment of this device: the file with its
+// header is on disk, and its name in the directory, before it returns.
+func (w *writer) createSegment() (err error) {
+	number := w.lastSegment + 1
+	if err := w.dev.reserve(w.fs, number); err != nil {
+		return err
+	}
+	w.lastSegment = number
+	name := filepath.Join(w.dir, segmentName(number))
+	f, err := w.fs.CreateAppend(name)
+	if err != nil {
+		return fmt.Errorf("create segment: %w", err)
+	}
+	now := w.clock.now()
+	head := metaLine(opSegment, w.clock.next(), header{Dev: w.clock.dev.String(), Segment: number,
+		First: w.seq + 1, Format: formatVersion, Created: now.UTC().Format(time.RFC3339), Lost: w.lost})
+	if _, err = f.Write(head); err == nil {
+		err = w.sync(f)
+	}
+	if err == nil && w.durability != None {
+		err = w.fs.SyncDir(w.dir)
+	}
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("begin segment %s: %w", segmentName(number), err)
+	}
+	w.lost = nil
+	w.active = &segment{f: f, name: segmentName(number), number: number, file: w.addFile(name), born: now}
+	w.active.note(head)
+	w.bytes.Add(int64(len(head)))
+	w.activeIn.Store(&w.active.name)
+	return nil
+}
+
+func (w *writer) sync(f durable.File) error {
+	if w.durability == None {
+		return nil
+	}
+	return f.Sync()
+}
+
+// closeSegment seals the active segment. A seal that cannot be written is no
+// loss: recovery takes a segment without one.
+func (w *writer) closeSegment() error {
+	s := w.active
+	if s == nil {
+		return nil
+	}
+	w.active = nil
+	w.activeIn.Store(nil)
+	end := metaLine(opSeal, w.clock.next(), seal{Count: s.lines, Last: w.seq, Sum: fmt.Sprintf("%08x", s.sums)})
+	_, err := s.f.Write(end)
+	if err == nil {
+		err = w.sync(s.f)
+	}
+	if err == nil {
+		w.bytes.Add(int64(len(end)))
+	}
+	if cerr := s.f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("seal segment %s: %w", s.name, err)
+	}
+	return nil
+}
+
+func decodeHeader(d []byte) (header, error) {
+	var h header
+	err := json.Unmarshal(d, &h)
+	return h, err
+}

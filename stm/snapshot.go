@@ -1,0 +1,415 @@
+package stm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"emberd/internal/durable"
+	"emberd/internal/words"
+	"emberd/memory"
+)
+
+// A snapshot is the table and the word index as they were at one point of the
+// log, so that a start reads only what came after. It can be deleted at any
+// time. It is used only when every log file it covers is as it was, or, for
+// the one that was being written, has grown.
+const (
+	snapshotMagic   = "emberstm"
+	snapshotVersion = 1
+	// snapshotEvery is after how many changes a running daemon should write one.
+	snapshotEvery = 5_000
+)
+
+// snapshotState is what the next snapshot needs and status shows.
+type snapshotState struct {
+	used  string
+	saved int64 // counters.changes at the last snapshot
+	seen  map[Device]*ranges
+	lost  ranges
+	taken map[string]bool
+}
+
+// cursor is a point of the log: everything before it is in the table.
+type cursor struct {
+	files   []fileMark
+	seq     uint64
+	clock   uint64
+	changes int64
+}
+
+// fileMark is how far a log file was read or written.
+type fileMark struct {
+	name  string
+	size  int64
+	mtime int64 // nanoseconds, 0 for the file that was being written
+}
+
+func (s *Store) snapshotPath() string { return filepath.Join(s.state, "index", "stm.snap") }
+
+// SnapshotDue reports whether enough has changed to be worth a snapshot.
+func (s *Store) SnapshotDue() bool {
+	return s.changes.Load()-s.snapshot.saved >= snapshotEvery
+}
+
+// WriteSnapshot saves the table and the word index under state/. Saves and
+// searches go on meanwhile. One call at a time.
+func (s *Store) WriteSnapshot(ctx context.Context) error {
+	answer := make(chan cursor, 1)
+	select {
+	case s.writer.marks <- answer:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.writer.stop:
+		return nil
+	}
+	return s.saveSnapshot(<-answer)
+}
+
+// cursor is for the goroutine that owns the log.
+func (w *writer) cursor() cursor {
+	c := cursor{seq: w.seq, clock: w.clock.last, changes: w.changes.Load()}
+	w.filesMu.RLock()
+	names := slices.Clone(w.files)
+	w.filesMu.RUnlock()
+	for i, name := range names {
+		m := fileMark{name: name}
+		if w.active != nil && w.active.file == uint32(i) {
+			m.size = w.active.size
+		} else if info, err := w.fs.Lstat(name); err == nil {
+			m.size, m.mtime = info.Size(), info.ModTime().UnixNano()
+		}
+		c.files = append(c.files, m)
+	}
+	return c
+}
+
+// saveSnapshot writes what the table holds now, which is at least what it held
+// at c; applying the log after c once more changes nothing.
+func (s *Store) saveSnapshot(c cursor) error {
+	if c.changes == s.snapshot.saved && s.snapshot.used == "used" && s.index.complete.Load() {
+		return nil
+	}
+	e := &encoder{}
+	e.b = append(e.b, snapshotMagic...)
+	e.uint(snapshotVersion)
+	e.text(s.index.analyzer.Identity())
+	e.text(s.device.String())
+	s.putCursor(e, c)
+	s.putJournal(e)
+	s.putKeys(e)
+	s.putRows(e)
+	s.putGraves(e)
+	var w bytes.Buffer
+	if _, err := s.index.words.Load().WriteTo(&w); err != nil {
+		return fmt.Errorf("snapshot of the word index: %w", err)
+	}
+	for e.uint(uint64(w.Len())); len(e.b)%4 != 0; {
+		e.b = append(e.b, 0) // postings are read in place and want alignment
+	}
+	e.b = append(e.b, w.Bytes()...)
+	e.b = appendUint32(e.b, crc32.Checksum(e.b, castagnoli))
+	if err := s.replaceSnapshot(e.b); err != nil {
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	s.snapshot.saved, s.snapshot.used = c.changes, "used"
+	return nil
+}
+
+func (s *Store) replaceSnapshot(b []byte) error {
+	if err := durable.MkdirAll(s.fs, filepath.Dir(s.snapshotPath())); err != nil {
+		return err
+	}
+	return durable.ReplaceFile(s.fs, s.snapshotPath(), b)
+}
+
+func (s *Store) putCursor(e *encoder, c cursor) {
+	e.uint(c.clock)
+	e.uint(uint64(len(c.files)))
+	for _, f := range c.files {
+		e.text(f.name)
+		e.uint(uint64(f.size))
+		e.uint(uint64(f.mtime))
+	}
+	own := &ranges{}
+	seen := map[Device]*ranges{s.device: own}
+	for dev, r := range s.snapshot.seen {
+		seen[dev] = &ranges{spans: slices.Clone(r.spans)}
+	}
+	if c.seq > 0 {
+		// Numbers of this run that were given up count as seen: a gap is
+		// reported once, by the start that met it.
+		first := seen[s.device].last() + 1
+		if first <= c.seq {
+			seen[s.device].add(first, c.seq)
+		}
+	}
+	e.uint(uint64(len(seen)))
+	for dev, r := range seen {
+		e.text(dev.String())
+		e.spans(r)
+	}
+	e.spans(&s.snapshot.lost)
+	e.uint(uint64(len(s.snapshot.taken)))
+	for key := range s.snapshot.taken {
+		e.text(key)
+	}
+}
+
+func (s *Store) putJournal(e *encoder) {
+	s.journal.mu.RLock()
+	defer s.journal.mu.RUnlock()
+	e.uint(uint64(len(s.journal.refs)))
+	for _, r := range s.journal.refs {
+		e.stamp(r.stamp)
+		e.stamp(r.tx)
+		e.place(r.at)
+		e.bool(r.undo)
+	}
+	e.uint(uint64(len(s.journal.undone)))
+	for tx := range s.journal.undone {
+		e.stamp(tx)
+	}
+}
+
+func (s *Store) putKeys(e *encoder) {
+	s.keys.mu.Lock()
+	defer s.keys.mu.Unlock()
+	e.uint(uint64(len(s.keys.known)))
+	for key, use := range s.keys.known {
+		e.text(key)
+		e.text(use.Entry)
+		e.text(use.Hash)
+		e.uint(uint64(use.at.UnixMilli()))
+		e.uint(uint64(len(use.IDs)))
+		for _, id := range use.IDs {
+			e.text(string(id))
+		}
+	}
+}
+
+func (s *Store) putRows(e *encoder) {
+	s.table.mu.RLock()
+	cells := make([]*cell, 0, len(s.table.cells))
+	for _, c := range s.table.cells {
+		cells = append(cells, c)
+	}
+	s.table.mu.RUnlock()
+	e.uint(uint64(len(cells)))
+	for _, c := range cells {
+		// The document number is read first: should the memory change in
+		// between, the number is of a text that is removed from the index,
+		// which loading notices.
+		doc := c.doc.Load()
+		e.row(c.row.Load(), doc)
+	}
+}
+
+func (s *Store) putGraves(e *encoder) {
+	s.table.mu.RLock()
+	defer s.table.mu.RUnlock()
+	e.uint(uint64(len(s.table.graves)))
+	for key, g := range s.table.graves {
+		e.b = append(e.b, key[:]...)
+		e.stamp(g.stamp)
+		e.stamp(g.tx)
+		e.place(g.at)
+	}
+}
+
+// useSnapshot loads the snapshot if there is one that still fits, and leaves
+// the store empty if not.
+func (s *Store) useSnapshot(r *recovery) {
+	b, err := s.readSnapshot()
+	if err == nil {
+		err = s.decodeSnapshot(b, r)
+	}
+	switch {
+	case err == nil:
+		s.snapshot.used = "used"
+		return
+	case errors.Is(err, fs.ErrNotExist):
+		s.snapshot.used = "absent"
+	case errors.Is(err, errStale):
+		s.snapshot.used = fmt.Sprintf("stale: %v", err)
+	default:
+		s.snapshot.used = fmt.Sprintf("damaged: %v", err)
+		s.log.Warn("snapshot not used; reading the whole log", "file", s.snapshotPath(), "error", err)
+	}
+	s.table, s.journal = newTable(), &journal{undone: map[Stamp]bool{}}
+	s.keys, s.files = &idemKeys{known: map[string]keyUse{}}, nil
+	s.index.reset()
+	*r.clock = hlc{dev: s.device, now: s.now}
+	*r = recovery{Store: s, clock: r.clock, seen: map[Device]*ranges{}, taken: map[string]bool{}}
+}
+
+func (s *Store) readSnapshot() ([]byte, error) {
+	f, err := s.fs.OpenRead(s.snapshotPath())
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > math.MaxInt32*4 {
+		return nil, fmt.Errorf("it has %d bytes", info.Size())
+	}
+	b := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// decodeSnapshot fills the store from b, which it keeps.
+func (s *Store) decodeSnapshot(b []byte, r *recovery) (err error) {
+	n := len(b) - 4
+	if n < len(snapshotMagic) || string(b[:len(snapshotMagic)]) != snapshotMagic {
+		return errors.New("not a snapshot")
+	}
+	d := &decoder{b: b[n:]}
+	if d.uint32() != crc32.Checksum(b[:n], castagnoli) {
+		return errChecksum
+	}
+	d = &decoder{b: b[:n:n], at: len(snapshotMagic)}
+	if v := d.uint(); v != snapshotVersion {
+		return fmt.Errorf("%w: version %d", errStale, v)
+	}
+	if d.text() != s.index.analyzer.Identity() {
+		return fmt.Errorf("%w: words are analysed differently now", errStale)
+	}
+	if d.text() != s.device.String() {
+		return fmt.Errorf("%w: it is another device's", errStale)
+	}
+	if err := s.getCursor(d, r); err != nil {
+		return err
+	}
+	s.getJournal(d)
+	s.getKeys(d)
+	docs := s.getRows(d)
+	s.getGraves(d)
+	return s.getWords(d, docs)
+}
+
+// getCursor checks that the covered files are still what they were.
+func (s *Store) getCursor(d *decoder, r *recovery) error {
+	r.clock.last = d.uint()
+	r.start = map[string]int64{}
+	for range d.count(3) {
+		m := fileMark{name: d.text(), size: int64(d.uint()), mtime: int64(d.uint())}
+		info, err := s.fs.Lstat(m.name)
+		if err != nil {
+			return fmt.Errorf("%w: %v", errStale, err)
+		}
+		same := info.Size() == m.size && info.ModTime().UnixNano() == m.mtime
+		if grown := m.mtime == 0 && info.Size() >= m.size; !same && !grown {
+			return fmt.Errorf("%w: %s", errStale, filepath.Base(m.name))
+		}
+		r.start[m.name] = m.size
+		s.files = append(s.files, m.name)
+	}
+	for range d.count(9) {
+		dev, _ := parseDevice(d.text())
+		r.seen[dev] = d.spans()
+	}
+	r.lost = *d.spans()
+	for range d.count(1) {
+		r.taken[d.text()] = true
+	}
+	return d.err
+}
+
+func (s *Store) getJournal(d *decoder) {
+	n := d.count(36)
+	s.journal.refs = make([]lineRef, 0, n)
+	for range n {
+		s.journal.refs = append(s.journal.refs, lineRef{stamp: d.stamp(), tx: d.stamp(), at: d.place(), undo: d.bool()})
+	}
+	for range d.count(16) {
+		s.journal.undone[d.stamp()] = true
+	}
+}
+
+func (s *Store) getKeys(d *decoder) {
+	for range d.count(5) {
+		key := d.text()
+		use := keyUse{Replayed: Replayed{Entry: d.text(), Hash: d.text()}, at: milli(int64(d.uint()))}
+		for range d.count(1) {
+			use.IDs = append(use.IDs, memory.ID(d.text()))
+		}
+		s.keys.known[key] = use
+	}
+}
+
+// getRows fills the table and returns the cells by document number.
+func (s *Store) getRows(d *decoder) []*cell {
+	n := d.count(16)
+	s.table.cells = make(map[[16]byte]*cell, n)
+	rows, cells := make([]Row, n), make([]cell, n)
+	var byDoc []*cell
+	var live int64
+	for i := range n {
+		doc := d.row(&rows[i])
+		c := &cells[i]
+		c.row.Store(&rows[i])
+		s.table.cells[rows[i].key] = c
+		if rows[i].live() {
+			live++
+		}
+		if doc != 0 && doc <= words.MaxDocs {
+			c.doc.Store(doc)
+			byDoc = append(byDoc, make([]*cell, max(0, int(doc)-len(byDoc)))...)
+			byDoc[doc-1] = c
+		}
+	}
+	s.table.live.Store(live)
+	return byDoc
+}
+
+func (s *Store) getGraves(d *decoder) {
+	for range d.count(48) {
+		var key [16]byte
+		copy(key[:], d.take(16))
+		s.table.graves[key] = grave{stamp: d.stamp(), tx: d.stamp(), at: d.place()}
+	}
+}
+
+// getWords loads the word index and makes it agree with the table: a memory
+// whose text is not in it will be indexed again, a text without a memory goes.
+func (s *Store) getWords(d *decoder, byDoc []*cell) error {
+	n := d.uint()
+	for d.at%4 != 0 {
+		d.take(1)
+	}
+	x, err := words.Read(d.take(int(min(n, math.MaxInt32*2))))
+	if err = errors.Join(d.err, err); err != nil {
+		return err
+	}
+	byDoc = append(byDoc, make([]*cell, max(0, x.Docs()-len(byDoc)))...)
+	indexed := int64(0)
+	for doc, c := range byDoc {
+		live := x.Live(words.Doc(doc))
+		switch {
+		case c == nil && live:
+			x.Remove(words.Doc(doc))
+		case c != nil && (!live || !c.row.Load().live()):
+			c.doc.Store(0)
+			x.Remove(words.Doc(doc))
+		case c != nil:
+			indexed++
+		}
+	}
+	s.index.words.Store(x)
+	s.index.byDoc.Store(&byDoc)
+	s.index.indexed.Store(indexed)
+	return nil
+}

@@ -1,0 +1,58 @@
+package stm
+
+import (
+	"fmt"
+	"time"
+)
+
+// Status tells how the store is.
+type Status struct {
+	Device      string
+	Segments    int
+	Bytes       int64
+	Active      string // segment being written, "" before the first write
+	Durability  Durability
+	ReadOnly    string // why the last write failed, "" when it did not
+	Recovery    Recovery
+	LoadTime    time.Duration
+	Snapshot    string // used, absent, or why it was not used
+	Live, Trash int
+	Indexed, Of int
+	Warnings    []string
+}
+
+// Status reads counters only; it never waits for the disk.
+func (s *Store) Status() Status {
+	st := Status{Device: s.device.String(), Bytes: s.bytes.Load(), Durability: s.durability,
+		Recovery: s.recovery, LoadTime: s.loadTime, Snapshot: s.snapshot.used,
+		Live: s.Len(), Trash: len(s.Trash()), Indexed: int(s.index.indexed.Load()), Of: s.Len()}
+	s.filesMu.RLock()
+	st.Segments = len(s.files)
+	s.filesMu.RUnlock()
+	if name := s.activeIn.Load(); name != nil {
+		st.Active = *name
+	}
+	if t := s.trouble.Load(); t != nil {
+		st.ReadOnly = t.reason
+	}
+	st.Warnings = s.recovery.warnings()
+	if s.durability == None {
+		st.Warnings = append(st.Warnings, "durability is none: a power cut may lose acknowledged memories")
+	}
+	return st
+}
+
+// warnings says in sentences what deserves a look.
+func (r Recovery) warnings() []string {
+	var out []string
+	say := func(n int, format string) {
+		if n > 0 {
+			out = append(out, fmt.Sprintf(format, n))
+		}
+	}
+	say(r.Quarantined, "%d damaged log lines were passed over; copies are in the quarantine folder of the state directory")
+	say(r.Gaps, "%d log records of this device are missing; restore them from a backup if you have one")
+	say(r.Future, "%d log lines are stamped more than a day ahead and wait until then; check the clocks of your devices")
+	say(r.Unknown, "%d log lines were written by a newer emberd and are kept but not used; upgrade this one")
+	return out
+}

@@ -1,0 +1,295 @@
+package stm
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"emberd/internal/durable"
+	"emberd/internal/text"
+	"emberd/memory"
+)
+
+// Durability is what an acknowledgement means.
+type Durability string
+
+// Full means on the disk. None means handed to the system: a power cut may
+// lose it. None is for tests.
+const (
+	Full Durability = "full"
+	None Durability = "none"
+)
+
+// Options of Open. The zero value is right.
+type Options struct {
+	Logger       *slog.Logger     // nil discards
+	FS           durable.FS       // nil is the real disk
+	Now          func() time.Time // nil is time.Now
+	Durability   Durability       // "" is Full
+	SegmentBytes int64            // a segment ends after so many bytes; 0 is 4 MiB
+	SegmentAge   time.Duration    // and after so long; 0 is 24 h
+	TrashKeep    time.Duration    // 0 is 30 days
+	Analyzer     *text.Analyzer   // nil is text.New()
+}
+
+// withDefaults returns a complete copy.
+func (o *Options) withDefaults() Options {
+	var out Options
+	if o != nil {
+		out = *o
+	}
+	if out.Logger == nil {
+		out.Logger = slog.New(slog.DiscardHandler)
+	}
+	if out.FS == nil {
+		out.FS = durable.OS{}
+	}
+	if out.Now == nil {
+		out.Now = time.Now
+	}
+	if out.Durability == "" {
+		out.Durability = Full
+	}
+	if out.SegmentBytes == 0 {
+		out.SegmentBytes = 4 << 20
+	}
+	if out.SegmentAge == 0 {
+		out.SegmentAge = 24 * time.Hour
+	}
+	if out.TrashKeep == 0 {
+		out.TrashKeep = 30 * 24 * time.Hour
+	}
+	if out.Analyzer == nil {
+		out.Analyzer = text.New()
+	}
+	return out
+}
+
+// Store is the short-term memory: log, table and word index. All methods may
+// be called from any goroutine.
+type Store struct {
+	data, state string
+	log         *slog.Logger
+	fs          durable.FS
+	now         func() time.Time
+	durability  Durability
+
+	segmentBytes int64
+	segmentAge   time.Duration
+	trashKeep    time.Duration
+
+	device   Device
+	table    *table
+	index    *index
+	journal  *journal
+	keys     *idemKeys
+	uses     uses
+	locks    locks
+	recovery Recovery
+	loadTime time.Duration
+	warnings []string
+	snapshot snapshotState
+	counters
+
+	filesMu sync.RWMutex // guards files
+	files   []string     // log files by the number that places use
+
+	writer  *writer
+	closing sync.RWMutex // held to read by senders, to write by Close
+	closed  bool
+}
+
+// Open recovers the log under data, with what belongs to this machine under
+// state, and starts the one goroutine that writes; Close ends it. The caller
+// holds the lock that keeps other processes away. Damaged lines are counted in
+// Status, never an error; a folder that cannot be read is one.
+func Open(data, state string, opt *Options) (*Store, error) {
+	o := opt.withDefaults()
+	begin := time.Now()
+	if err := makeFolders(o.FS, data, state); err != nil {
+		return nil, err
+	}
+	dev, why, err := openDevice(o.FS, data, state)
+	if err != nil {
+		return nil, fault(data, err)
+	}
+	id, _ := parseDevice(dev.ID)
+	s := &Store{data: data, state: state, log: o.Logger, fs: o.FS, now: o.Now, durability: o.Durability,
+		segmentBytes: o.SegmentBytes, segmentAge: o.SegmentAge, trashKeep: o.TrashKeep, device: id,
+		table: newTable(), index: newIndex(o.Analyzer, o.Logger), journal: &journal{undone: map[Stamp]bool{}},
+		keys: &idemKeys{known: map[string]keyUse{}}, uses: uses{wake: make(chan struct{}, 1)},
+		locks: locks{held: map[string]*lock{}}}
+	if why != "" {
+		o.Logger.Info("new device identity", "device", dev.ID, "because", why)
+	}
+	w, edits, err := s.load(dev)
+	if err != nil {
+		return nil, fault(data, err)
+	}
+	s.loadTime = time.Since(begin)
+	s.start(w, edits)
+	return s, nil
+}
+
+func makeFolders(fsys durable.FS, data, state string) error {
+	for _, dir := range []string{filepath.Join(data, "stm"), state} {
+		if err := durable.MkdirAll(fsys, dir); err != nil {
+			return fault(data, err)
+		}
+	}
+	return nil
+}
+
+// load reads snapshot and log and returns the writer that continues the log.
+func (s *Store) load(dev *device) (*writer, []*Tx, error) {
+	w := &writer{Store: s, dev: dev, dir: filepath.Join(s.data, "stm", dev.ID), lastSegment: dev.Segment,
+		clock: hlc{dev: s.device, now: s.now}, queue: make(chan *pending, maxQueue), marks: make(chan chan cursor), stop: make(chan struct{})}
+	if err := durable.MkdirAll(s.fs, w.dir); err != nil {
+		return nil, nil, err
+	}
+	for _, dir := range []string{s.state, filepath.Dir(s.snapshotPath()), filepath.Join(s.state, "quarantine")} {
+		if err := durable.SweepTemps(s.fs, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s.log.Warn("left-over temporary files not removed", "directory", dir, "error", err)
+		}
+	}
+	r := &recovery{Store: s, clock: &w.clock, seen: map[Device]*ranges{}, taken: map[string]bool{}}
+	s.useSnapshot(r)
+	if err := r.all(); err != nil {
+		return nil, nil, err
+	}
+	if own := r.seen[s.device]; own != nil {
+		own.add(0, 0)
+		w.seq = max(own.last(), r.lost.last())
+		r.count.Gaps = own.missing(r.lost)
+	}
+	s.recovery = r.count
+	s.snapshot.seen, s.snapshot.taken, s.snapshot.lost = r.seen, r.taken, r.lost
+	s.index.complete.Store(int(s.index.indexed.Load()) == s.Len())
+	return w, r.transactions(), nil
+}
+
+// start runs the writer and gives it the hand edits found in the log.
+func (s *Store) start(w *writer, edits []*Tx) {
+	s.writer = w
+	w.stopped.Go(w.run)
+	for _, tx := range edits {
+		p, err := s.pending(tx)
+		if err == nil {
+			p.release = func() {}
+			err = s.send(p)
+		}
+		if err != nil {
+			s.log.Warn("hand edit of the log not taken", "error", err)
+		}
+	}
+}
+
+// Close writes what is queued, seals the segment and writes the snapshot. It
+// may be called again.
+func (s *Store) Close() error {
+	s.closing.Lock()
+	if s.closed {
+		s.closing.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.closing.Unlock()
+	close(s.writer.stop)
+	s.writer.stopped.Wait()
+	err := s.writer.closeSegment()
+	return errors.Join(err, s.saveSnapshot(s.writer.cursor()))
+}
+
+// Get returns a live memory.
+func (s *Store) Get(id memory.ID) (*Row, bool) {
+	r := s.table.get(id)
+	return r, r != nil
+}
+
+// Len counts the live memories.
+func (s *Store) Len() int { return int(s.table.live.Load()) }
+
+// Rows yields the live memories in no order. Changes made meanwhile may or may
+// not show.
+func (s *Store) Rows() iter.Seq[*Row] {
+	return func(yield func(*Row) bool) {
+		s.table.each(func(_ *cell, r *Row) bool { return yield(r) })
+	}
+}
+
+// Resolve turns a full id, or at least four characters of its beginning or
+// end, into the id of a live memory or, failing that, of one in the trash.
+func (s *Store) Resolve(short string) (memory.ID, error) {
+	short = strings.ToLower(strings.TrimSpace(short))
+	if len(short) == 36 {
+		return memory.ParseID(short)
+	}
+	if len(short) < 4 || strings.Trim(short, "0123456789abcdef-") != "" {
+		return "", memory.Errorf(memory.Invalid, "%.40q is not a memory id; give the whole UUID, or at least four characters of its beginning or end", short).At("id")
+	}
+	var live, dead []memory.ID
+	s.table.each(func(_ *cell, r *Row) bool {
+		live = appendMatch(live, r.ID(), short)
+		return len(live) < 3
+	})
+	if len(live) == 0 {
+		for _, t := range s.Trash() {
+			dead = appendMatch(dead, t.ID, short)
+		}
+		live = dead
+	}
+	switch len(live) {
+	case 0:
+		return "", memory.Errorf(memory.NotFound, "no memory has an id that begins or ends with %s; emberd list shows ids", short).At("id")
+	case 1:
+		return live[0], nil
+	}
+	return "", memory.Errorf(memory.Ambiguous, "several ids fit %s (%s, %s); give more characters", short, live[0], live[1]).At("id")
+}
+
+func appendMatch(ids []memory.ID, id memory.ID, short string) []memory.ID {
+	if strings.HasSuffix(string(id), short) || strings.HasPrefix(string(id), short) {
+		return append(ids, id)
+	}
+	return ids
+}
+
+func (s *Store) addFile(name string) uint32 {
+	s.filesMu.Lock()
+	defer s.filesMu.Unlock()
+	s.files = append(s.files, name)
+	return uint32(len(s.files) - 1)
+}
+
+func (s *Store) fileName(i uint32) string {
+	s.filesMu.RLock()
+	defer s.filesMu.RUnlock()
+	return s.files[i]
+}
+
+// fault turns an error of the disk into one that says what to do.
+func fault(data string, err error) error {
+	code, reason := explain(data, err)
+	return &memory.Error{Code: code, Message: reason}
+}
+
+func explain(data string, err error) (memory.Code, string) {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return memory.DiskFull, fmt.Sprintf("the disk that holds %s is full; nothing saved so far is lost: free some space and try again", data)
+	case errors.Is(err, syscall.EROFS):
+		return memory.ReadOnly, fmt.Sprintf("the disk that holds %s is mounted read-only; memories can be read, but not changed until it is writable", data)
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+		return memory.ReadOnly, fmt.Sprintf("emberd may not write in %s (%v); give your user the rights to it", data, err)
+	}
+	return memory.ReadOnly, fmt.Sprintf("the log under %s cannot be written or read: %v", data, err)
+}
+
+func compareText(a, b memory.ID) int { return strings.Compare(string(a), string(b)) }

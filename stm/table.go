@@ -1,0 +1,136 @@
+package stm
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"emberd/memory"
+)
+
+// cell is the fixed place of one memory: the map and the word index point to
+// it, and its row is swapped as the memory changes.
+type cell struct {
+	row atomic.Pointer[Row]
+	// doc is the memory's number in the word index plus one, 0 for none. It is
+	// written under index.mu.
+	doc atomic.Uint32
+}
+
+// table holds every memory, deleted ones as bare tombstones. Any goroutine may
+// read it, and add uses; changes come from one at a time, recovery and then the
+// writer.
+type table struct {
+	mu    sync.RWMutex // guards cells, not what they point to
+	cells map[[16]byte]*cell
+	live  atomic.Int64
+	// graves says where the line is that deleted a memory, to read back what
+	// it superseded. Guarded by mu.
+	graves map[[16]byte]grave
+}
+
+// grave is the line of a delete.
+type grave struct {
+	stamp, tx Stamp
+	at        place
+}
+
+func newTable() *table {
+	return &table{cells: map[[16]byte]*cell{}, graves: map[[16]byte]grave{}}
+}
+
+func (t *table) cell(key [16]byte) *cell {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.cells[key]
+}
+
+// get returns the live row of an id, or nil.
+func (t *table) get(id memory.ID) *Row {
+	c := t.cell(id.Bytes())
+	if c == nil {
+		return nil
+	}
+	if r := c.row.Load(); r.live() {
+		return r
+	}
+	return nil
+}
+
+func (t *table) claim(key [16]byte) *cell {
+	if c := t.cell(key); c != nil {
+		return c
+	}
+	c := &cell{}
+	c.row.Store(&Row{key: key})
+	t.mu.Lock()
+	t.cells[key] = c
+	t.mu.Unlock()
+	return c
+}
+
+// apply merges one change of the line at where and reports the cell.
+func (t *table) apply(c *change, l *line, where place) (*cell, error) {
+	cell := t.claim(c.id.Bytes())
+	var old, next *Row
+	for {
+		var err error
+		old = cell.row.Load()
+		if next, err = merged(old, c, l.stamp); err != nil || next == old {
+			return cell, err
+		}
+		if cell.row.CompareAndSwap(old, next) {
+			break
+		}
+	}
+	t.count(old, next)
+	if c.op == opDelete || next.live() && !old.live() {
+		t.bury(next, c, l, where)
+	}
+	return cell, nil
+}
+
+func (t *table) count(old, next *Row) {
+	switch {
+	case next.live() && !old.live():
+		t.live.Add(1)
+	case old.live() && !next.live():
+		t.live.Add(-1)
+	}
+}
+
+func (t *table) bury(row *Row, c *change, l *line, where place) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if row.live() {
+		delete(t.graves, row.key)
+	} else if c.op == opDelete {
+		t.graves[row.key] = grave{stamp: l.stamp, tx: l.tx, at: where}
+	}
+}
+
+// raise merges one device's totals into a memory. A total for a memory that is
+// not there yet waits in a row that is not live.
+func (t *table) raise(key [16]byte, u useTotal) {
+	cell := t.claim(key)
+	for {
+		old := cell.row.Load()
+		if cell.row.CompareAndSwap(old, withUse(old, u)) {
+			return
+		}
+	}
+}
+
+// each calls fn for every live row until it returns false.
+func (t *table) each(fn func(*cell, *Row) bool) {
+	t.mu.RLock()
+	cells := make([]*cell, 0, len(t.cells))
+	for _, c := range t.cells {
+		cells = append(cells, c)
+	}
+	t.mu.RUnlock()
+	for _, c := range cells {
+		if r := c.row.Load(); r.live() && !fn(c, r) {
+			return
+		}
+	}
+}

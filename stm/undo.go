@@ -1,0 +1,230 @@
+package stm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"emberd/memory"
+)
+
+// Undo asks to take a journal entry back.
+type Undo struct {
+	Entry  string // "" is the newest that still stands
+	Force  bool   // also what was changed again since
+	DryRun bool
+	By     memory.Actor
+}
+
+// Undone tells what was taken back, or would be.
+type Undone struct {
+	Entry Entry
+	Tx    string // the entry of the undo, "" when nothing was written
+	Items []UndoneItem
+}
+
+// What undoing did to one memory.
+const (
+	Removed  = "removed"  // it was created by the entry
+	Restored = "restored" // it was forgotten by the entry
+	Reverted = "reverted" // fields have their earlier values again
+	Left     = "left"     // changed since; Reason says how
+)
+
+// UndoneItem is the fate of one memory.
+type UndoneItem struct {
+	ID     memory.ID
+	Action string
+	Reason string
+}
+
+// Undo takes back every change of an entry that nothing has changed since, or,
+// with Force, every change. A large entry takes several transactions; only the
+// last one marks it as undone, so a crash between them leaves an entry that
+// can be undone again.
+func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
+	tx, err := s.entryToUndo(u.Entry)
+	if err != nil {
+		return Undone{}, err
+	}
+	refs, undone := s.journal.lines(tx)
+	if len(refs) == 0 {
+		return Undone{}, memory.Errorf(memory.NotFound, "the journal has no entry %s", tx).At("tx")
+	}
+	if undone {
+		return Undone{}, memory.Errorf(memory.Invalid, "entry %s was undone before", tx).At("tx")
+	}
+	out := Undone{}
+	steps, err := s.inverse(refs, &out)
+	if err != nil || u.DryRun {
+		_, preview := s.plan(steps, u.Force, s.rowsOf(steps))
+		out.Items = preview
+		return out, err
+	}
+	for len(steps) > 0 {
+		n := s.undoChunk(steps)
+		if err := s.undoSteps(ctx, u, tx, steps[:n], n == len(steps), &out); err != nil {
+			return out, err
+		}
+		steps = steps[n:]
+	}
+	return out, nil
+}
+
+func (s *Store) entryToUndo(name string) (Stamp, error) {
+	if name == "" {
+		tx, ok := s.journal.newest()
+		if !ok {
+			return tx, memory.Errorf(memory.NotFound, "there is nothing to undo")
+		}
+		return tx, nil
+	}
+	tx, err := ParseStamp(name)
+	if err != nil {
+		return tx, memory.Errorf(memory.Invalid, "journal entry %w; copy it from the answer of save, edit or forget", err).At("tx")
+	}
+	return tx, nil
+}
+
+// undoStep takes one change back.
+type undoStep struct {
+	change
+	at    Stamp
+	prior superseded
+}
+
+// inverse lists the steps, latest change first, and fills in the entry.
+func (s *Store) inverse(refs []lineRef, out *Undone) ([]undoStep, error) {
+	var steps []undoStep
+	for i := len(refs) - 1; i >= 0; i-- {
+		l, err := s.readLine(refs[i].at)
+		if err != nil {
+			return nil, err
+		}
+		e := l.entry()
+		e.IDs = append(e.IDs, out.Entry.IDs...)
+		out.Entry = e
+		for _, c := range l.changes {
+			prior, err := c.superseded()
+			if err != nil {
+				return nil, err
+			}
+			steps = append(steps, undoStep{change: c, at: l.stamp, prior: prior})
+		}
+	}
+	return steps, nil
+}
+
+// undoChunk says how many steps fit one transaction.
+func (s *Store) undoChunk(steps []undoStep) int {
+	size := 0
+	for i, st := range steps {
+		size += 2*len(st.data) + len(st.prev) + 256
+		if i > 0 && (size > MaxLine/2 || i >= memory.MaxIDs*10) {
+			return i
+		}
+	}
+	return len(steps)
+}
+
+func (s *Store) rowsOf(steps []undoStep) []*Row {
+	rows := make([]*Row, len(steps))
+	for i, st := range steps {
+		rows[i] = s.table.get(st.id)
+	}
+	return rows
+}
+
+func (s *Store) undoSteps(ctx context.Context, u Undo, tx Stamp, steps []undoStep, last bool, out *Undone) error {
+	ids := make([]memory.ID, len(steps))
+	for i, st := range steps {
+		ids[i] = st.id
+	}
+	var items []UndoneItem
+	got, err := s.Update(ctx, ids, "", func(rows []*Row) (*Tx, error) {
+		var changes []Change
+		changes, items = s.plan(steps, u.Force, rows)
+		if len(changes) == 0 {
+			return nil, nil
+		}
+		t := &Tx{Verb: "undo", By: u.By, Entry: out.Tx, Changes: changes}
+		if last {
+			t.undoes = tx
+		}
+		return t, nil
+	})
+	out.Items = append(out.Items, items...)
+	if got.Entry != "" {
+		out.Tx = got.Entry
+	}
+	return err
+}
+
+// plan decides for every step what to do with the memory as it is now.
+func (s *Store) plan(steps []undoStep, force bool, rows []*Row) ([]Change, []UndoneItem) {
+	var changes []Change
+	var items []UndoneItem
+	for i, st := range steps {
+		c, item := st.against(rows[i], force)
+		if c != nil {
+			changes = append(changes, *c)
+		}
+		items = append(items, item)
+	}
+	return changes, items
+}
+
+func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
+	left := func(why string, args ...any) (*Change, UndoneItem) {
+		return nil, UndoneItem{ID: st.id, Action: Left, Reason: fmt.Sprintf(why, args...)}
+	}
+	done := func(action string, c Change) (*Change, UndoneItem) {
+		c.ID = st.id
+		return &c, UndoneItem{ID: st.id, Action: action}
+	}
+	switch {
+	case st.op == opDelete && row == nil:
+		return done(Restored, Change{Set: st.prior.Keys})
+	case st.op == opDelete:
+		return left("it is live again")
+	case row == nil:
+		return left("it was forgotten since")
+	case st.op == opPut:
+		if row.rev != st.at && !force {
+			return left("it was changed since, at %s", row.rev.Time().Format("2006-01-02 15:04:05"))
+		}
+		return done(Removed, Change{Delete: true})
+	}
+	set, changed := st.revert(row, force)
+	if changed != "" && len(set) == 0 {
+		return left("%s was changed since", changed)
+	}
+	c, item := done(Reverted, Change{Set: set})
+	if changed != "" {
+		item.Reason = changed + " was changed since and stays"
+	}
+	return c, item
+}
+
+// revert returns the earlier values of the keys the step wrote, less those
+// that were written again since, and names one of the latter.
+func (st *undoStep) revert(row *Row, force bool) (set map[string]json.RawMessage, changed string) {
+	set = map[string]json.RawMessage{}
+	// The line was read and checked before.
+	_ = eachField(st.data, func(name, _ []byte) bool {
+		key := string(name)
+		if row.stampOf(key) != st.at && !force {
+			changed = key
+			return true
+		}
+		if set[key] = null; st.prior.Keys[key] != nil {
+			set[key] = st.prior.Keys[key]
+		}
+		return true
+	})
+	if changed == "updated_at" || len(set) == 1 && set["updated_at"] != nil {
+		// The time of change alone is no change.
+		delete(set, "updated_at")
+	}
+	return set, changed
+}

@@ -1,0 +1,207 @@
+package stm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"emberd/memory"
+)
+
+// Change is one operation of a transaction on one memory: new values by
+// top-level key of memory.Memory's JSON (null removes a key), or a delete.
+// On an id that is not live, Set is the whole memory and creates it.
+type Change struct {
+	ID     memory.ID
+	Delete bool
+	Set    map[string]json.RawMessage
+}
+
+// Tx is one transaction: all of it is stored, or none.
+type Tx struct {
+	Verb    string       // save, edit, forget, …: what the journal shows
+	By      memory.Actor // who asked
+	Entry   string       // journal entry to join, "" starts one
+	Key     string       // idempotency key, "" none
+	KeyHash string       // hash of the request that the key stands for
+	Changes []Change
+
+	undoes Stamp
+}
+
+// Receipt is what a committed transaction left.
+type Receipt struct {
+	Entry string    // journal entry, "" when nothing was written
+	At    time.Time // of the log's stamp
+	Rows  []*Row    // in the order of Changes, nil for deletes
+}
+
+// Update locks ids and key, shows fn the live rows (nil where there is none),
+// and commits what fn returns; a nil Tx commits nothing. It returns when the
+// transaction is on disk and visible to searches. When ctx ends first, the
+// error has code Unknown and the transaction may still be stored; the locks
+// stay held until that is decided. fn must not call Update.
+func (s *Store) Update(ctx context.Context, ids []memory.ID, key string, fn func(rows []*Row) (*Tx, error)) (Receipt, error) {
+	names := make([]string, 0, len(ids)+1)
+	for _, id := range ids {
+		names = append(names, string(id))
+	}
+	if key != "" {
+		names = append(names, "key "+key)
+	}
+	release, err := s.locks.acquire(ctx, names)
+	if err != nil {
+		return Receipt{}, err
+	}
+	p, err := s.prepare(ids, fn)
+	if err != nil || p == nil {
+		release()
+		return Receipt{}, err
+	}
+	p.release = release
+	return s.enqueue(ctx, p)
+}
+
+func (s *Store) prepare(ids []memory.ID, fn func([]*Row) (*Tx, error)) (*pending, error) {
+	rows := make([]*Row, len(ids))
+	for i, id := range ids {
+		rows[i] = s.table.get(id)
+	}
+	tx, err := fn(rows)
+	if err != nil || tx == nil || len(tx.Changes) == 0 {
+		return nil, err
+	}
+	return s.pending(tx)
+}
+
+// pending encodes and analyses a transaction on the caller's goroutine, which
+// leaves the writer little to do.
+func (s *Store) pending(tx *Tx) (*pending, error) {
+	p := &pending{done: make(chan struct{})}
+	p.line = line{op: opAll, verb: tx.Verb, by: encode(tx.By), key: tx.Key, keyHash: tx.KeyHash, ref: tx.undoes}
+	if tx.Entry != "" {
+		entry, err := ParseStamp(tx.Entry)
+		if err != nil {
+			return nil, memory.Errorf(memory.Invalid, "journal entry %w", err).At("tx")
+		}
+		p.line.tx = entry
+	}
+	for _, c := range tx.Changes {
+		done, doc, err := s.change(c)
+		if err != nil {
+			return nil, err
+		}
+		p.line.changes = append(p.line.changes, done)
+		p.terms = append(p.terms, s.index.analyze(doc))
+		p.bytes += len(done.data) + len(done.prev) + 256
+	}
+	if len(p.line.changes) == 1 {
+		p.line.op = p.line.changes[0].op
+	}
+	if p.bytes > MaxLine {
+		return nil, memory.Errorf(memory.TooLarge, "the change has %d bytes, more than the %d of one log line; split it", p.bytes, MaxLine)
+	}
+	return p, nil
+}
+
+// change encodes one change against the memory as it is, and returns the
+// document after it, nil for a delete.
+func (s *Store) change(c Change) (change, []byte, error) {
+	row := s.table.get(c.ID)
+	out := change{op: opSet, id: c.ID}
+	switch {
+	case c.Delete && row == nil:
+		return out, nil, memory.Errorf(memory.NotFound, "there is no memory %s to forget", c.ID).At("id")
+	case c.Delete:
+		out.op, out.prev = opDelete, encodePrev(row.rev, row.doc)
+		return out, nil, nil
+	case row == nil:
+		out.op = opPut
+		doc, err := withKeys(nil, c.Set)
+		out.data = doc
+		return out, doc, err
+	}
+	old := map[string]json.RawMessage{}
+	for key := range c.Set {
+		if v := row.value(key); v != nil {
+			old[key] = v
+		}
+	}
+	doc, err := withKeys(row.doc, c.Set)
+	out.data, out.prev = encode(c.Set), encodePrev(row.rev, encode(old))
+	return out, doc, err
+}
+
+func encodePrev(rev Stamp, doc []byte) []byte {
+	b := append([]byte(nil), `{"t":"`...)
+	b = append(append(b, rev.String()...), `","d":`...)
+	return append(append(b, doc...), '}')
+}
+
+// enqueue hands the transaction to the writer and waits for the answer.
+func (s *Store) enqueue(ctx context.Context, p *pending) (Receipt, error) {
+	if err := s.send(p); err != nil {
+		p.release()
+		return Receipt{}, err
+	}
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		return Receipt{}, memory.Errorf(memory.Unknown, "gave up waiting for the disk, so it is not known whether the change is stored; read it back, or repeat it with the same idempotency key: %w", context.Cause(ctx))
+	}
+	if p.err != nil {
+		return Receipt{}, p.err
+	}
+	return Receipt{Entry: p.line.tx.String(), At: p.line.stamp.Time(), Rows: p.rows}, nil
+}
+
+// send queues p unless the queue is full or the store is closing.
+func (s *Store) send(p *pending) error {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	if s.closed {
+		return memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
+	}
+	select {
+	case s.writer.queue <- p:
+		return nil
+	default:
+		return memory.Errorf(memory.Busy, "%d changes wait for the disk already; try again in a moment", maxQueue)
+	}
+}
+
+// indexed are the fields that searches look into.
+var indexed = []string{"content", "tags", "entities", "source", "context", "summary"}
+
+// searchText joins what searches look into.
+func searchText(doc []byte) string {
+	var b strings.Builder
+	for _, key := range indexed {
+		_ = eachField(doc, func(name, value []byte) bool {
+			if string(name) != key {
+				return true
+			}
+			addText(&b, value)
+			return false
+		})
+	}
+	return b.String()
+}
+
+func addText(b *strings.Builder, value []byte) {
+	if len(value) > 0 && value[0] == '[' {
+		var many []string
+		// A field of another shape is not text and is not searched.
+		_ = json.Unmarshal(value, &many)
+		for _, s := range many {
+			fmt.Fprintf(b, "%s\n", s)
+		}
+		return
+	}
+	if s, err := textValue(value); err == nil {
+		b.WriteString(s)
+		b.WriteByte('\n')
+	}
+}
