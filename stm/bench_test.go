@@ -8,8 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"emberd/internal/durable"
 	"emberd/memory"
 )
 
@@ -94,4 +97,96 @@ func BenchmarkColdStart(b *testing.B) {
 		b.Run(fmt.Sprintf("%d/snapshot", n), func(b *testing.B) { start(b, true) })
 		b.Run(fmt.Sprintf("%d/log", n), func(b *testing.B) { start(b, false) })
 	}
+}
+
+// BenchmarkAppend sets what the log adds beside what the disk takes: raw is a
+// line appended and synced by each client in turn, log the same line through
+// the group commit without analysis or index, full with both.
+func BenchmarkAppend(b *testing.B) {
+	for _, clients := range []int{1, 8, 64} {
+		b.Run(fmt.Sprintf("raw/%d", clients), func(b *testing.B) { benchRaw(b, clients) })
+		b.Run(fmt.Sprintf("log/%d", clients), func(b *testing.B) { benchLog(b, clients, false) })
+		b.Run(fmt.Sprintf("full/%d", clients), func(b *testing.B) { benchLog(b, clients, true) })
+	}
+}
+
+// share runs b.N operations on so many goroutines; each gets its own rng.
+func share(b *testing.B, clients int, do func(rng *rand.Rand)) {
+	b.ResetTimer()
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for c := range clients {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(c), 1))
+			for next.Add(1) <= int64(b.N) {
+				do(rng)
+			}
+		})
+	}
+	wg.Wait()
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "saves/s")
+}
+
+func benchRaw(b *testing.B, clients int) {
+	f, err := durable.OS{}.CreateAppend(filepath.Join(b.TempDir(), "raw"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	tx := proseTx(rand.New(rand.NewPCG(1, 2)))
+	s := memoryOnly()
+	p, err := s.pending(&tx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	line := p.line.append(nil)
+	var mu sync.Mutex
+	share(b, clients, func(*rand.Rand) {
+		mu.Lock()
+		defer mu.Unlock()
+		if _, err := f.Write(line); err != nil {
+			b.Error(err)
+		}
+		if err := f.Sync(); err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+func benchLog(b *testing.B, clients int, full bool) {
+	ts := openStore(b, Options{})
+	// Making the text is not what is measured; a few thousand are enough.
+	rng := rand.New(rand.NewPCG(9, 9))
+	texts := make([]Tx, 2_000)
+	for i := range texts {
+		texts[i] = proseTx(rng)
+	}
+	share(b, clients, func(rng *rand.Rand) {
+		tx := texts[rng.IntN(len(texts))]
+		id, _ := memory.NewID()
+		tx.Changes = []Change{{ID: id, Set: tx.Changes[0].Set}}
+		var err error
+		if full {
+			_, err = ts.try(tx)
+		} else {
+			err = ts.appendOnly(tx)
+		}
+		if err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+// appendOnly commits without looking at the text.
+func (ts *testStore) appendOnly(tx Tx) error {
+	c := tx.Changes[0]
+	doc, err := withKeys(nil, c.Set)
+	if err != nil {
+		return err
+	}
+	p := &pending{done: make(chan struct{}), release: func() {}, terms: make([]termCounts, 1), bytes: len(doc)}
+	p.line = line{op: opPut, verb: tx.Verb, by: encode(tx.By), changes: []change{{op: opPut, id: c.ID, data: doc}}}
+	_, err = ts.enqueue(context.Background(), p)
+	return err
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"math"
 	"strings"
-
-	"emberd/memory"
 )
 
 // encoder and decoder are the primitives of the snapshot: unsigned varints,
@@ -59,17 +57,18 @@ func (e *encoder) row(r *Row, doc uint32) {
 	e.uint(uint64(doc))
 	e.bytes(r.doc)
 	e.stamp(r.base)
-	e.uint(uint64(len(r.regs)))
-	for _, g := range r.regs {
+	o := r.rest()
+	e.uint(uint64(len(o.regs)))
+	for _, g := range o.regs {
 		e.text(g.key)
 		e.stamp(g.stamp)
 	}
-	e.stamp(r.tomb)
-	e.stamp(r.born)
-	e.stamp(r.rev)
+	e.stamp(o.tomb)
+	e.stamp(o.born)
+	e.stamp(o.rev)
 	e.hot(&r.hot)
-	e.uint(uint64(len(r.use)))
-	for _, u := range r.use {
+	e.uint(uint64(len(o.use)))
+	for _, u := range o.use {
 		e.b = append(e.b, u.dev[:]...)
 		for _, n := range [4]int64{u.uses, u.accesses, u.used, u.accessed} {
 			e.uint(uint64(n))
@@ -85,11 +84,11 @@ func (e *encoder) hot(h *hot) {
 	e.text(h.project)
 	e.text(h.collection)
 	e.text(h.category)
-	e.text(string(h.stage))
-	e.uint(math.Float64bits(h.strength))
+	e.b = append(e.b, byte(h.stage))
+	e.uint(uint64(math.Float32bits(h.strength)))
 	e.bool(h.core)
 	e.bool(h.promoted)
-	for _, n := range [5]int64{h.created, h.updated, h.lastUsed, h.uses, h.accesses} {
+	for _, n := range [5]int64{h.created, h.updated, h.lastUsed, int64(h.uses), int64(h.accesses)} {
 		e.uint(uint64(n))
 	}
 }
@@ -179,18 +178,19 @@ func (d *decoder) row(r *Row) (doc uint32) {
 	doc = uint32(d.uint())
 	r.doc = d.bytes()
 	r.base = d.stamp()
+	var o odd
 	for range d.count(17) {
-		r.regs = append(r.regs, register{d.name(), d.stamp()})
+		o.regs = append(o.regs, register{d.name(), d.stamp()})
 	}
-	r.tomb, r.born, r.rev = d.stamp(), d.stamp(), d.stamp()
+	o.tomb, o.born, o.rev = d.stamp(), d.stamp(), d.stamp()
 	d.hot(&r.hot)
 	for range d.count(12) {
 		u := useTotal{dev: Device(d.take(8))}
 		u.uses, u.accesses = int64(d.uint()), int64(d.uint())
 		u.used, u.accessed = int64(d.uint()), int64(d.uint())
-		r.use = append(r.use, u)
+		o.use = append(o.use, u)
 	}
-	r.total()
+	r.keep(o)
 	return doc
 }
 
@@ -199,9 +199,9 @@ func (d *decoder) hot(h *hot) {
 		h.tags = append(h.tags, d.name())
 	}
 	h.project, h.collection, h.category = d.name(), d.name(), d.name()
-	h.stage = memory.Stage(d.name())
-	h.strength = math.Float64frombits(d.uint())
+	h.stage = min(stage(d.take(1)[0]), stage(len(stages)-1))
+	h.strength = math.Float32frombits(uint32(d.uint()))
 	h.core, h.promoted = d.bool(), d.bool()
 	h.created, h.updated, h.lastUsed = int64(d.uint()), int64(d.uint()), int64(d.uint())
-	h.uses, h.accesses = int64(d.uint()), int64(d.uint())
+	h.uses, h.accesses = uint32(d.uint()), uint32(d.uint())
 }

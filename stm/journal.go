@@ -208,9 +208,9 @@ func (s *Store) Forgotten(id memory.ID) (memory.Memory, error) {
 	}
 	m.ID = id
 	if c := s.table.cell(id.Bytes()); c != nil {
-		counted := *c.row.Load()
-		m.UseCount += counted.sum.uses
-		m.AccessCount += counted.sum.accesses
+		counted := c.row.Load().total()
+		m.UseCount += counted.uses
+		m.AccessCount += counted.accesses
 	}
 	return m, nil
 }

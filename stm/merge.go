@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unique"
 )
 
 // merged returns the row after one change, or row itself when the change adds
@@ -14,30 +15,33 @@ import (
 // hides what is older, and only a put later than the tombstone brings a
 // memory back (Shapiro et al., "Conflict-free replicated data types", 2011).
 func merged(row *Row, c *change, at Stamp) (*Row, error) {
-	next := *row
-	next.rev = later(row.rev, at)
-	switch c.op {
-	case opDelete:
-		if !at.after(row.tomb) {
+	o := row.rest()
+	o.rev = later(o.rev, at)
+	if c.op == opDelete {
+		if !at.after(o.tomb) {
 			return row, nil
 		}
-		next.tomb = at
-		return &next, next.hideOlder()
-	case opPut:
-		if row.base.IsZero() && len(row.regs) == 0 && at.after(row.tomb) && !bytes.Contains(c.data, null) {
-			next.doc, next.base, next.born = bytes.Clone(c.data), at, at
-			return &next, next.warm()
+		o.tomb = at
+		return row.without(o)
+	}
+	if c.op == opPut {
+		o.born = later(o.born, at)
+		if row.base.IsZero() && len(o.regs) == 0 && at.after(o.tomb) && !bytes.Contains(c.data, null) {
+			next := &Row{key: row.key, doc: bytes.Clone(c.data), base: at}
+			next.keep(o)
+			return next, next.warm()
 		}
-		next.born = later(row.born, at)
 	}
-	changed, err := next.assign(c.data, at)
-	if err != nil {
-		return nil, err
+	next, err := row.assigned(c.data, at, &o)
+	if err != nil || next == nil && o.born == row.rest().born {
+		return row, err
 	}
-	if !changed && next.born == row.born {
-		return row, nil
+	if next == nil {
+		clone := *row
+		next = &clone
 	}
-	return &next, next.warm()
+	next.keep(o)
+	return next, next.warm()
 }
 
 func later(a, b Stamp) Stamp {
@@ -47,61 +51,64 @@ func later(a, b Stamp) Stamp {
 	return a
 }
 
-// assign writes the keys of data that are newer than what the row holds. It
-// replaces doc and regs, which older rows share.
-func (r *Row) assign(data []byte, at Stamp) (bool, error) {
+// assigned returns a row with the keys of data that are newer than what r holds,
+// and marks them in o; nil when there are none.
+func (r *Row) assigned(data []byte, at Stamp, o *odd) (*Row, error) {
 	set := map[string]json.RawMessage{}
 	err := eachField(data, func(name, value []byte) bool {
-		if key := string(name); at.after(r.stampOf(key)) && at.after(r.tomb) {
+		if key := string(name); at.after(r.stampOf(key)) && at.after(o.tomb) {
 			set[key] = value
 		}
 		return true
 	})
 	if err != nil || len(set) == 0 {
-		return false, err
+		return nil, err
 	}
-	r.regs = slices.Clone(r.regs)
+	o.regs = slices.Clone(o.regs)
 	for key := range set {
-		r.mark(key, at)
+		o.mark(key, at)
 	}
-	r.doc, err = withKeys(r.doc, set)
-	return true, err
+	doc, err := withKeys(r.doc, set)
+	return &Row{key: r.key, doc: doc, base: r.base}, err
 }
 
-func (r *Row) mark(key string, at Stamp) {
-	for i := range r.regs {
-		if r.regs[i].key == key {
-			r.regs[i].stamp = at
+func (o *odd) mark(key string, at Stamp) {
+	for i := range o.regs {
+		if o.regs[i].key == key {
+			o.regs[i].stamp = at
 			return
 		}
 	}
-	r.regs = append(r.regs, register{key, at})
+	o.regs = append(o.regs, register{unique.Make(key).Value(), at})
 }
 
-// hideOlder drops the keys whose stamp the tombstone covers.
-func (r *Row) hideOlder() error {
-	if !r.base.after(r.tomb) && !slices.ContainsFunc(r.regs, func(g register) bool { return g.stamp.after(r.tomb) }) {
-		r.doc, r.regs, r.base = nil, nil, Stamp{}
-		return r.warm()
-	}
+// without returns the row less the keys that o's tombstone covers.
+func (r *Row) without(o odd) (*Row, error) {
+	next := &Row{key: r.key, base: r.base}
 	old := map[string]json.RawMessage{}
-	err := eachField(r.doc, func(name, _ []byte) bool {
-		if key := string(name); !r.stampOf(key).after(r.tomb) {
-			old[key] = null
+	if len(r.doc) > 0 {
+		err := eachField(r.doc, func(name, _ []byte) bool {
+			if key := string(name); !r.stampOf(key).after(o.tomb) {
+				old[key] = null
+			}
+			return true
+		})
+		if err == nil {
+			next.doc, err = withKeys(r.doc, old)
 		}
-		return true
-	})
-	if err != nil {
-		return err
+		if err != nil {
+			return nil, err
+		}
 	}
-	if !r.base.after(r.tomb) {
-		r.base = Stamp{}
+	if !r.base.after(o.tomb) {
+		next.base = Stamp{}
 	}
-	r.regs = slices.DeleteFunc(slices.Clone(r.regs), func(g register) bool { return !g.stamp.after(r.tomb) })
-	if r.doc, err = withKeys(r.doc, old); err != nil {
-		return err
+	o.regs = slices.DeleteFunc(slices.Clone(o.regs), func(g register) bool { return !g.stamp.after(o.tomb) })
+	if next.base.IsZero() && len(o.regs) == 0 {
+		next.doc = nil
 	}
-	return r.warm()
+	next.keep(o)
+	return next, next.warm()
 }
 
 var null = []byte("null")
@@ -143,16 +150,16 @@ func withKeys(doc []byte, set map[string]json.RawMessage) ([]byte, error) {
 
 // withUse returns the row with a device's totals raised to at least u.
 func withUse(row *Row, u useTotal) *Row {
-	next := *row
-	next.use = slices.Clone(row.use)
-	i := slices.IndexFunc(next.use, func(o useTotal) bool { return o.dev == u.dev })
+	next, o := *row, row.rest()
+	o.use = slices.Clone(o.use)
+	i := slices.IndexFunc(o.use, func(have useTotal) bool { return have.dev == u.dev })
 	if i < 0 {
-		next.use = append(next.use, u)
+		o.use = append(o.use, u)
 	} else {
-		o := &next.use[i]
-		o.uses, o.accesses = max(o.uses, u.uses), max(o.accesses, u.accesses)
-		o.used, o.accessed = max(o.used, u.used), max(o.accessed, u.accessed)
+		have := &o.use[i]
+		have.uses, have.accesses = max(have.uses, u.uses), max(have.accesses, u.accesses)
+		have.used, have.accessed = max(have.used, u.used), max(have.accessed, u.accessed)
 	}
-	next.total()
+	next.keep(o)
 	return &next
 }

@@ -50,13 +50,13 @@ func fold(t *rapid.T, lines []line, order []int) string {
 
 func describe(r *Row) string {
 	if !r.live() {
-		return fmt.Sprintf("not live, tomb %s", r.tomb)
+		return fmt.Sprintf("not live, tomb %s", r.rest().tomb)
 	}
 	keys := map[string]string{}
 	for _, key := range []string{"content", "source", "x"} {
 		keys[key] = fmt.Sprintf("%s@%s", r.value(key), r.stampOf(key))
 	}
-	return fmt.Sprintf("%v tomb %s rev %s", keys, r.tomb, r.rev)
+	return fmt.Sprintf("%v tomb %s rev %s", keys, r.rest().tomb, r.rev())
 }
 
 func TestMergeOrderAndRepetitionDoNotMatter(t *testing.T) {

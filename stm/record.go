@@ -84,7 +84,7 @@ func checkLine(b []byte) error {
 func sealLine(b []byte, start int) []byte {
 	sum := crc32.Checksum(b[start:], castagnoli)
 	b = append(b, `,"c":"`...)
-	b = append(b, fmt.Sprintf("%08x", sum)...)
+	b = appendHex(b, uint64(sum), 8)
 	return append(b, "\"}\n"...)
 }
 
@@ -195,13 +195,13 @@ func (l *line) append(b []byte) []byte {
 	start := len(b)
 	b = append(b, `{"v":1,"q":`...)
 	b = strconv.AppendUint(b, l.seq, 10)
-	b = appendText(b, "t", l.stamp.String())
+	b = appendStamp(b, "t", l.stamp)
 	b = appendText(b, "op", l.op)
 	if l.op != opUse && l.op != opAll {
 		b = appendText(b, "id", string(l.changes[0].id))
 	}
 	if l.op != opUse {
-		b = appendText(b, "tx", l.tx.String())
+		b = appendStamp(b, "tx", l.tx)
 		b = appendText(b, "do", l.verb)
 	}
 	b = appendRaw(b, "by", l.by)
@@ -210,7 +210,7 @@ func (l *line) append(b []byte) []byte {
 		b = appendText(b, "kh", l.keyHash)
 	}
 	if !l.ref.IsZero() {
-		b = appendText(b, "ref", l.ref.String())
+		b = appendStamp(b, "ref", l.ref)
 	}
 	switch {
 	case l.op == opUse:
@@ -247,6 +247,13 @@ func appendText(b []byte, name, value string) []byte {
 	b = append(b, `":"`...)
 	b = append(b, value...)
 	return append(b, '"')
+}
+
+func appendStamp(b []byte, name string, s Stamp) []byte {
+	b = append(b, `,"`...)
+	b = append(b, name...)
+	b = append(b, `":"`...)
+	return append(s.append(b), '"')
 }
 
 func appendJSON(b []byte, name, value string) []byte {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unique"
 
 	"emberd/memory"
 )
@@ -17,15 +18,37 @@ import (
 type Row struct {
 	key  [16]byte
 	doc  []byte // JSON object of all present keys, unknown ones included
-	base Stamp  // of every key of doc that regs does not name
+	base Stamp  // of every key of doc that has no register of its own
+	odd  *odd   // nil for a memory that was written once and never used
+	hot  hot
+}
+
+// odd is what most memories do not have. It is never changed either.
+type odd struct {
 	regs []register
 	tomb Stamp // hides every key with an older stamp
 	born Stamp // latest put: the memory lives while born is after tomb
-	rev  Stamp // latest of all of the above
-	hot  hot
+	rev  Stamp // latest of all stamps
 	use  []useTotal
-	sum  useTotal // over all devices, imported base included
 }
+
+// rest returns what odd holds, or what it would.
+func (r *Row) rest() odd {
+	if r.odd == nil {
+		return odd{born: r.base, rev: r.base}
+	}
+	return *r.odd
+}
+
+// keep stores o in a row that nobody else has yet.
+func (r *Row) keep(o odd) {
+	r.odd = nil
+	if len(o.regs) > 0 || len(o.use) > 0 || !o.tomb.IsZero() || o.born != r.base || o.rev != r.base {
+		r.odd = &o
+	}
+}
+
+func (r *Row) rev() Stamp { return r.rest().rev }
 
 // register is the stamp of one key that was written apart from the rest.
 type register struct {
@@ -33,15 +56,25 @@ type register struct {
 	stamp Stamp
 }
 
-// hot holds what ranking and filters read, decoded once.
+// hot holds what ranking and filters read, decoded once. Its strings are shared
+// by all memories that have the same.
 type hot struct {
 	tags                          []string
 	project, collection, category string
-	stage                         memory.Stage
-	strength                      float64
+	created, updated, lastUsed    int64  // Unix milliseconds
+	uses, accesses                uint32 // imported
+	strength                      float32
+	stage                         stage
 	core, promoted                bool
-	created, updated, lastUsed    int64 // Unix milliseconds
-	uses, accesses                int64 // imported base
+}
+
+// stage is a memory.Stage in one byte.
+type stage uint8
+
+var stages = [...]memory.Stage{memory.Active, memory.Demoted, memory.Archived, memory.Rehydratable}
+
+func stageOf(s string) stage {
+	return stage(max(0, slices.Index(stages[:], memory.Stage(s))))
 }
 
 // useTotal is one device's running total for one memory. Totals only grow, so
@@ -56,28 +89,28 @@ type useTotal struct {
 func (r *Row) ID() memory.ID { return memory.IDFromBytes(r.key) }
 
 // Rev changes with every change of content or fields, not with use.
-func (r *Row) Rev() string { return r.rev.String() }
+func (r *Row) Rev() string { return r.rev().String() }
 
 // Stage is how far the memory has faded.
-func (r *Row) Stage() memory.Stage { return r.hot.stage }
+func (r *Row) Stage() memory.Stage { return stages[r.hot.stage] }
 
 // Core memories never fade.
 func (r *Row) Core() bool { return r.hot.core }
 
 // Strength multiplies decay, 0–2.
-func (r *Row) Strength() float64 { return r.hot.strength }
+func (r *Row) Strength() float64 { return float64(r.hot.strength) }
 
 // UseCount sums the uses on all devices.
-func (r *Row) UseCount() int64 { return r.sum.uses }
+func (r *Row) UseCount() int64 { return r.total().uses }
 
 // AccessCount sums the tracked searches that returned the memory.
-func (r *Row) AccessCount() int64 { return r.sum.accesses }
+func (r *Row) AccessCount() int64 { return r.total().accesses }
 
 // LastUsed is the latest use anywhere, the creation when there was none.
-func (r *Row) LastUsed() time.Time { return milli(r.sum.used) }
+func (r *Row) LastUsed() time.Time { return milli(r.total().used) }
 
 // LastAccessed is the latest tracked search that returned the memory, or zero.
-func (r *Row) LastAccessed() time.Time { return milli(r.sum.accessed) }
+func (r *Row) LastAccessed() time.Time { return milli(r.total().accessed) }
 
 // CreatedAt is when the memory was made.
 func (r *Row) CreatedAt() time.Time { return milli(r.hot.created) }
@@ -122,7 +155,7 @@ func (r *Row) Memory() (memory.Memory, error) {
 		return m, fmt.Errorf("memory %s: %w", r.ID(), err)
 	}
 	m.ID = r.ID()
-	m.UseCount, m.AccessCount = r.sum.uses, r.sum.accesses
+	m.UseCount, m.AccessCount = r.UseCount(), r.AccessCount()
 	m.LastUsed, m.LastAccessed = r.LastUsed(), r.LastAccessed()
 	return m, nil
 }
@@ -142,7 +175,12 @@ func milli(ms int64) time.Time {
 }
 
 // live reports whether the memory exists for callers.
-func (r *Row) live() bool { return !r.born.IsZero() && r.born.after(r.tomb) }
+func (r *Row) live() bool {
+	if r.odd == nil {
+		return !r.base.IsZero()
+	}
+	return r.odd.born.after(r.odd.tomb)
+}
 
 // value returns the raw JSON of one key, nil when absent.
 func (r *Row) value(key string) []byte {
@@ -160,7 +198,7 @@ func (r *Row) value(key string) []byte {
 
 // stampOf is when key was last written or removed, zero when never.
 func (r *Row) stampOf(key string) Stamp {
-	for _, reg := range r.regs {
+	for _, reg := range r.rest().regs {
 		if reg.key == key {
 			return reg.stamp
 		}
@@ -173,10 +211,9 @@ func (r *Row) stampOf(key string) Stamp {
 
 // warm decodes the hot fields from the document.
 func (r *Row) warm() error {
-	h := hot{stage: memory.Active, collection: memory.DefaultCollection, strength: 1}
+	h := hot{collection: memory.DefaultCollection, strength: 1}
 	if len(r.doc) == 0 {
 		r.hot = h
-		r.total()
 		return nil
 	}
 	var bad error
@@ -191,7 +228,6 @@ func (r *Row) warm() error {
 		return fmt.Errorf("memory %s: %w", r.ID(), err)
 	}
 	r.hot = h
-	r.total()
 	return nil
 }
 
@@ -199,18 +235,23 @@ func (h *hot) take(name string, value []byte) (err error) {
 	switch name {
 	case "tags":
 		err = json.Unmarshal(value, &h.tags)
+		for i, t := range h.tags {
+			h.tags[i] = unique.Make(t).Value()
+		}
 	case "project":
-		h.project, err = textValue(value)
+		h.project, err = shared(value)
 	case "collection":
-		h.collection, err = textValue(value)
+		h.collection, err = shared(value)
 	case "category":
-		h.category, err = textValue(value)
+		h.category, err = shared(value)
 	case "stage":
 		var s string
 		s, err = textValue(value)
-		h.stage = memory.Stage(s)
+		h.stage = stageOf(s)
 	case "strength":
-		h.strength, err = strconv.ParseFloat(string(value), 64)
+		var f float64
+		f, err = strconv.ParseFloat(string(value), 32)
+		h.strength = float32(f)
 	case "core":
 		h.core = string(value) == "true"
 	case "promoted_to":
@@ -222,14 +263,24 @@ func (h *hot) take(name string, value []byte) (err error) {
 	case "last_used":
 		h.lastUsed, err = milliField(value)
 	case "use_count":
-		h.uses, err = strconv.ParseInt(string(value), 10, 64)
+		h.uses, err = countField(value)
 	case "access_count":
-		h.accesses, err = strconv.ParseInt(string(value), 10, 64)
+		h.accesses, err = countField(value)
 	}
 	if err != nil {
 		return fmt.Errorf("field %s: %w", name, err)
 	}
 	return nil
+}
+
+func shared(value []byte) (string, error) {
+	s, err := textValue(value)
+	return unique.Make(s).Value(), err
+}
+
+func countField(value []byte) (uint32, error) {
+	n, err := strconv.ParseUint(string(value), 10, 32)
+	return uint32(n), err
 }
 
 func milliField(value []byte) (int64, error) {
@@ -240,13 +291,18 @@ func milliField(value []byte) (int64, error) {
 	return t.UnixMilli(), err
 }
 
-// total sums the devices' use onto the imported base.
-func (r *Row) total() {
-	r.sum = useTotal{uses: r.hot.uses, accesses: r.hot.accesses, used: max(r.hot.lastUsed, r.hot.created)}
-	for _, u := range r.use {
-		r.sum.uses += u.uses
-		r.sum.accesses += u.accesses
-		r.sum.used = max(r.sum.used, u.used)
-		r.sum.accessed = max(r.sum.accessed, u.accessed)
+// total sums the devices' use onto the imported counts.
+func (r *Row) total() useTotal {
+	h := &r.hot
+	sum := useTotal{uses: int64(h.uses), accesses: int64(h.accesses), used: max(h.lastUsed, h.created)}
+	if r.odd == nil {
+		return sum
 	}
+	for _, u := range r.odd.use {
+		sum.uses += u.uses
+		sum.accesses += u.accesses
+		sum.used = max(sum.used, u.used)
+		sum.accessed = max(sum.accessed, u.accessed)
+	}
+	return sum
 }

@@ -132,6 +132,7 @@ type candidate struct {
 	row             *Row
 	relevance, rank float64
 	doc             words.Doc
+	used            int64
 	coarse          bool
 }
 
@@ -140,7 +141,7 @@ func (c *collector) take(r *Row, relevance float64, coarse bool, doc words.Doc) 
 		return
 	}
 	c.found.Total++
-	m := candidate{row: r, relevance: relevance, rank: relevance, doc: doc, coarse: coarse}
+	m := candidate{row: r, relevance: relevance, rank: relevance, doc: doc, used: r.total().used, coarse: coarse}
 	if c.q.Rank != nil {
 		m.rank = c.q.Rank(relevance, r)
 	}
@@ -158,7 +159,7 @@ func (c *collector) take(r *Row, relevance float64, coarse bool, doc words.Doc) 
 // questions get equal answers.
 func better(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.rank, a.rank),
-		cmp.Compare(b.row.sum.used, a.row.sum.used),
+		cmp.Compare(b.used, a.used),
 		slices.Compare(b.row.key[:], a.row.key[:]))
 }
 

@@ -48,8 +48,22 @@ type Stamp struct {
 // stampLen is the length of a stamp's text: 0192f3a1b2c3-0004-k7q2mzxa.
 const stampLen = 12 + 1 + 4 + 1 + 8
 
-func (s Stamp) String() string {
-	return fmt.Sprintf("%012x-%04x-%s", s.T>>16, s.T&0xffff, s.Dev)
+func (s Stamp) String() string { return string(s.append(make([]byte, 0, stampLen))) }
+
+func (s Stamp) append(b []byte) []byte {
+	b = appendHex(b, s.T>>16, 12)
+	b = append(b, '-')
+	b = appendHex(b, s.T&0xffff, 4)
+	b = append(b, '-')
+	return append(b, s.Dev[:]...)
+}
+
+// appendHex writes n in so many lower-case digits.
+func appendHex(b []byte, n uint64, digits int) []byte {
+	for i := digits - 1; i >= 0; i-- {
+		b = append(b, "0123456789abcdef"[n>>(4*i)&15])
+	}
+	return b
 }
 
 // ParseStamp reads the text form.

@@ -94,7 +94,6 @@ type Store struct {
 	locks    locks
 	recovery Recovery
 	loadTime time.Duration
-	warnings []string
 	snapshot snapshotState
 	counters
 

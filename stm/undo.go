@@ -190,8 +190,8 @@ func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
 	case row == nil:
 		return left("it was forgotten since")
 	case st.op == opPut:
-		if row.rev != st.at && !force {
-			return left("it was changed since, at %s", row.rev.Time().Format("2006-01-02 15:04:05"))
+		if row.rev() != st.at && !force {
+			return left("it was changed since, at %s", row.rev().Time().Format("2006-01-02 15:04:05"))
 		}
 		return done(Removed, Change{Delete: true})
 	}

@@ -82,9 +82,9 @@ func (s *Store) pending(tx *Tx) (*pending, error) {
 	p := &pending{done: make(chan struct{})}
 	p.line = line{op: opAll, verb: tx.Verb, by: encode(tx.By), key: tx.Key, keyHash: tx.KeyHash, ref: tx.undoes}
 	if tx.Entry != "" {
-		entry, err := ParseStamp(tx.Entry)
+		entry, err := s.joined(tx.Entry)
 		if err != nil {
-			return nil, memory.Errorf(memory.Invalid, "journal entry %w", err).At("tx")
+			return nil, err
 		}
 		p.line.tx = entry
 	}
@@ -106,6 +106,18 @@ func (s *Store) pending(tx *Tx) (*pending, error) {
 	return p, nil
 }
 
+// joined finds the journal entry that a transaction wants to be part of.
+func (s *Store) joined(name string) (Stamp, error) {
+	tx, err := ParseStamp(name)
+	if err != nil {
+		return tx, memory.Errorf(memory.Invalid, "journal entry %w", err).At("tx")
+	}
+	if refs, _ := s.journal.lines(tx); len(refs) == 0 {
+		return tx, memory.Errorf(memory.NotFound, "the journal has no entry %s", tx).At("tx")
+	}
+	return tx, nil
+}
+
 // change encodes one change against the memory as it is, and returns the
 // document after it, nil for a delete.
 func (s *Store) change(c Change) (change, []byte, error) {
@@ -115,7 +127,7 @@ func (s *Store) change(c Change) (change, []byte, error) {
 	case c.Delete && row == nil:
 		return out, nil, memory.Errorf(memory.NotFound, "there is no memory %s to forget", c.ID).At("id")
 	case c.Delete:
-		out.op, out.prev = opDelete, encodePrev(row.rev, row.doc)
+		out.op, out.prev = opDelete, encodePrev(row.rev(), row.doc)
 		return out, nil, nil
 	case row == nil:
 		out.op = opPut
@@ -130,7 +142,7 @@ func (s *Store) change(c Change) (change, []byte, error) {
 		}
 	}
 	doc, err := withKeys(row.doc, c.Set)
-	out.data, out.prev = encode(c.Set), encodePrev(row.rev, encode(old))
+	out.data, out.prev = encode(c.Set), encodePrev(row.rev(), encode(old))
 	return out, doc, err
 }
 

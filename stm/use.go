@@ -47,7 +47,7 @@ func (t *table) count1(cell *cell, dev Device, u Use, at int64) useTotal {
 	for {
 		row := cell.row.Load()
 		total := useTotal{dev: dev}
-		for _, have := range row.use {
+		for _, have := range row.rest().use {
 			if have.dev == dev {
 				total = have
 			}

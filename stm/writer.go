@@ -293,7 +293,6 @@ func (w *writer) note(code memory.Code, reason string) {
 // counters that status reads while the writer works.
 type counters struct {
 	bytes    atomic.Int64
-	segments atomic.Int64
 	changes  atomic.Int64
 	trouble  atomic.Pointer[trouble]
 	activeIn atomic.Pointer[string]

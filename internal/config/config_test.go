@@ -89,7 +89,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Promote:         Promote{0.65, 5, 14 * day, 72 * time.Hour, 1},
 		Lifecycle:       Lifecycle{7 * day, 30 * day, 90 * day},
 		StageWeight:     StageWeight{1, 0.5, 0.1, 0.01},
-		Search:          Search{10, 0.5, 1, 0.7, 300, true},
+		Search:          Search{10, 0.7, 1, 0.7, 300, true},
 		Review:          Review{0.3, 0.15, 0.35},
 		Recall:          Recall{true, "silent", 0.3, 3, 5 * time.Minute},
 		Embeddings:      Embeddings{false, "all-MiniLM-L6-v2"},

@@ -163,7 +163,7 @@ var searchKeys = []key{
 	{name: "search.limit", def: "10",
 		field: func(c *Config) value { return integer{&c.Search.Limit, 1, 100} },
 		help:  "Results of a search that names no limit."},
-	{name: "search.decay_floor", def: "0.5",
+	{name: "search.decay_floor", def: "0.7",
 		field: func(c *Config) value { return number{&c.Search.DecayFloor, 0, 1} },
 		help:  "Least factor that decay puts on a match: 1 ranks by relevance alone, 0 lets age hide an exact match."},
 	{name: "search.stm_weight", def: "1", also: []alias{{name: "SEARCH_STM_WEIGHT"}},

@@ -1,0 +1,178 @@
+package stm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"emberd/internal/durable"
+	"emberd/memory"
+)
+
+// slowDisk is a real disk whose syncs wait at a gate.
+type slowDisk struct {
+	durable.OS
+	gate *sync.RWMutex // held to write while syncs must wait
+}
+
+func (d slowDisk) CreateAppend(name string) (durable.File, error) {
+	f, err := d.OS.CreateAppend(name)
+	return slowFile{f, d.gate}, err
+}
+
+type slowFile struct {
+	durable.File
+	gate *sync.RWMutex
+}
+
+func (f slowFile) Sync() error {
+	f.gate.RLock()
+	defer f.gate.RUnlock()
+	return f.File.Sync()
+}
+
+// stalled returns a store with one memory whose disk does not answer until
+// release is called.
+func stalled(t *testing.T) (ts *testStore, first memory.ID, release func()) {
+	gate := &sync.RWMutex{}
+	ts = openStore(t, Options{FS: slowDisk{gate: gate}})
+	first = ts.save("before the stall").ID()
+	gate.Lock()
+	return ts, first, sync.OnceFunc(gate.Unlock)
+}
+
+func (ts *testStore) saveFor(ctx context.Context, id memory.ID, text string) error {
+	_, err := ts.Update(ctx, []memory.ID{id}, "", func([]*Row) (*Tx, error) {
+		return &Tx{Verb: "save", Changes: []Change{{ID: id, Set: textOf(text)}}}, nil
+	})
+	return err
+}
+
+func TestAStalledDiskLeavesCallersFreeAndReadersServed(t *testing.T) {
+	ts, first, release := stalled(t)
+	defer release()
+	ctx, giveUp := context.WithCancel(context.Background())
+	answer := make(chan error)
+	go func() { answer <- ts.saveFor(ctx, idOf(1), "in the stall") }()
+	for len(ts.writer.queue) > 0 || ts.writerIdle() {
+		runtime.Gosched()
+	}
+	ts.wantFound("before", first)
+	ts.wantGone(idOf(1))
+	giveUp()
+	if err := <-answer; !errors.Is(err, memory.ErrUnknown) || !errors.Is(err, context.Canceled) {
+		t.Fatalf("gave up: %v, want the outcome to be unknown", err)
+	}
+
+	// The memory stays locked until its fate is known, so nobody bases a
+	// change on what may not hold.
+	busy, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if err := ts.saveFor(busy, idOf(1), "too early"); !errors.Is(err, memory.ErrBusy) {
+		t.Fatalf("change of a memory whose fate is open: %v, want busy", err)
+	}
+	release()
+	if err := ts.saveFor(context.Background(), idOf(1), "after the stall"); err != nil {
+		t.Fatal(err)
+	}
+	ts.wantContent(idOf(1), "after the stall")
+	ts.withoutSnapshot()
+	ts.wantContent(idOf(1), "after the stall")
+}
+
+// writerIdle reports whether the writer has not begun the stalled batch yet.
+func (ts *testStore) writerIdle() bool {
+	ts.locks.mu.Lock()
+	defer ts.locks.mu.Unlock()
+	return len(ts.locks.held) == 0
+}
+
+func TestAFullQueueIsBusy(t *testing.T) {
+	ts, _, release := stalled(t)
+	defer release()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	answers := map[memory.Code]int{}
+	for i := range maxQueue + 3*maxBatchLines {
+		wg.Go(func() {
+			err := ts.saveFor(context.Background(), memory.DeriveID(fmt.Append(nil, i)), "x")
+			mu.Lock()
+			defer mu.Unlock()
+			answers[memory.CodeOf(err)]++
+			if answers[memory.Busy] == maxBatchLines {
+				release()
+			}
+		})
+	}
+	wg.Wait()
+	if answers[""]+answers[memory.Busy] != maxQueue+3*maxBatchLines || answers[memory.Busy] < maxBatchLines {
+		t.Errorf("answers: %v", answers)
+	}
+	if got := ts.Len(); got != answers[""]+1 {
+		t.Errorf("%d memories, want the %d acknowledged and the first", got, answers[""])
+	}
+}
+
+func TestSnapshotsWhileWriting(t *testing.T) {
+	ts := openStore(t, Options{Durability: None, SegmentBytes: 20_000})
+	var wg sync.WaitGroup
+	for client := range 4 {
+		wg.Go(func() {
+			for i := range 150 {
+				id := memory.DeriveID(fmt.Append(nil, client, " ", i%40))
+				if err := ts.saveFor(context.Background(), id, fmt.Sprintf("client%dround%d", client, i)); err != nil {
+					t.Error(err)
+				}
+				ts.Use(Use{ID: id, Uses: 1})
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+			if err := ts.WriteSnapshot(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	check := func() {
+		t.Helper()
+		if ts.Len() != 160 {
+			t.Fatalf("%d memories, want 160", ts.Len())
+		}
+		ts.wantFound("client2round117", memory.DeriveID(fmt.Append(nil, 2, " ", 117%40)))
+		uses := int64(0)
+		for r := range ts.Rows() {
+			uses += r.UseCount()
+		}
+		if uses != 600 {
+			t.Errorf("%d uses, want 600", uses)
+		}
+	}
+	// As after kill -9: the store is left open, and the snapshot is older
+	// than the log.
+	ts.settleUses()
+	ts.open()
+	if got := ts.Status().Snapshot; got != "used" {
+		t.Errorf("snapshot %s", got)
+	}
+	check()
+	ts.withoutSnapshot()
+	check()
+}
+
+// settleUses waits until no use waits for the disk.
+func (ts *testStore) settleUses() {
+	for ts.uses.waiting() {
+		ts.save("a batch takes waiting uses along")
+		ts.undo("")
+	}
+}
