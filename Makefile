@@ -13,7 +13,7 @@ LDFLAGS  = $(if $(VERSION),-X main.version=$(VERSION))
 
 staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 
-.PHONY: build run test race fuzz bench oracle lint check compiler install clean
+.PHONY: build run test race fuzz bench proof eval oracle lint check compiler install clean
 
 build:
 	go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/emberd ./cmd/emberd
@@ -41,6 +41,15 @@ fuzz:
 # All benchmarks, or those that match: make bench BENCH=Append
 bench:
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
+
+# Longer proofs than the suite has time for: unique words among 100,000 memories,
+# before and after kill -9.
+proof:
+	EMBERD_PROOF=1 go test -v -count=1 -run Proof -timeout 60m ./bench
+
+# Search quality on judged sets: make eval SETS=/folder/with/locomo/dev/and/ir/scifact
+eval:
+	EMBERD_SETS="$(SETS)" go test -v -count=1 -run Quality -timeout 60m ./bench
 
 # The secret rules against gitleaks, which lives in a module of its own.
 oracle:

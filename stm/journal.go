@@ -207,10 +207,16 @@ func (s *Store) Forgotten(id memory.ID) (memory.Memory, error) {
 		return m, fmt.Errorf("memory %s in the trash: %w", id, err)
 	}
 	m.ID = id
+	if m.LastUsed.IsZero() {
+		m.LastUsed = m.CreatedAt
+	}
 	if c := s.table.cell(id.Bytes()); c != nil {
 		counted := c.row.Load().total()
 		m.UseCount += counted.uses
 		m.AccessCount += counted.accesses
+		if used := milli(counted.used); used.After(m.LastUsed) {
+			m.LastUsed = used
+		}
 	}
 	return m, nil
 }

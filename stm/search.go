@@ -15,7 +15,10 @@ type Query struct {
 	// Accept says which memories count; nil accepts all.
 	Accept func(*Row) bool
 	// Rank turns relevance into what the order is by; nil keeps relevance.
-	Rank    func(relevance float64, r *Row) float64
+	Rank func(relevance float64, r *Row) float64
+	// Most is the largest factor that Rank puts on a relevance, 0 if unknown.
+	// It saves looking at memories that cannot get among the best.
+	Most    float64
 	Limit   int
 	Explain bool
 }
@@ -89,6 +92,10 @@ func (s *Store) lookUp(c *collector) {
 			runtime.Gosched()
 			cells = *s.index.byDoc.Load()
 		}
+		if c.hopeless(relevance) {
+			c.found.Total++
+			continue
+		}
 		if cells[doc] == nil {
 			continue
 		}
@@ -134,6 +141,12 @@ type candidate struct {
 	doc             words.Doc
 	used            int64
 	coarse          bool
+}
+
+// hopeless reports whether a match, whatever memory it is, only counts.
+func (c *collector) hopeless(relevance float64) bool {
+	return c.q.Most > 0 && c.q.Accept == nil && len(c.heap) == c.q.Limit &&
+		relevance*c.q.Most < c.heap[0].rank
 }
 
 func (c *collector) take(r *Row, relevance float64, coarse bool, doc words.Doc) {

@@ -11,6 +11,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"emberd/internal/durable"
 	"emberd/internal/words"
@@ -30,8 +31,9 @@ const (
 
 // snapshotState is what the next snapshot needs and status shows.
 type snapshotState struct {
-	used  string
-	saved int64 // counters.changes at the last snapshot
+	used  string       // what Open made of the one it found
+	fresh atomic.Bool  // the one on disk is ours
+	saved atomic.Int64 // counters.changes at the last snapshot
 	seen  map[Device]*ranges
 	lost  ranges
 	taken map[string]bool
@@ -56,7 +58,7 @@ func (s *Store) snapshotPath() string { return filepath.Join(s.state, "index", "
 
 // SnapshotDue reports whether enough has changed to be worth a snapshot.
 func (s *Store) SnapshotDue() bool {
-	return s.changes.Load()-s.snapshot.saved >= snapshotEvery
+	return s.changes.Load()-s.snapshot.saved.Load() >= snapshotEvery
 }
 
 // WriteSnapshot saves the table and the word index under state/. Saves and
@@ -94,7 +96,7 @@ func (w *writer) cursor() cursor {
 // saveSnapshot writes what the table holds now, which is at least what it held
 // at c; applying the log after c once more changes nothing.
 func (s *Store) saveSnapshot(c cursor) error {
-	if c.changes == s.snapshot.saved && s.snapshot.used == "used" && s.index.complete.Load() {
+	if c.changes == s.snapshot.saved.Load() && s.snapshot.fresh.Load() && s.index.complete.Load() {
 		return nil
 	}
 	e := &encoder{}
@@ -119,7 +121,8 @@ func (s *Store) saveSnapshot(c cursor) error {
 	if err := s.replaceSnapshot(e.b); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
-	s.snapshot.saved, s.snapshot.used = c.changes, "used"
+	s.snapshot.saved.Store(c.changes)
+	s.snapshot.fresh.Store(true)
 	return nil
 }
 
@@ -234,6 +237,7 @@ func (s *Store) useSnapshot(r *recovery) {
 	switch {
 	case err == nil:
 		s.snapshot.used = "used"
+		s.snapshot.fresh.Store(true)
 		return
 	case errors.Is(err, fs.ErrNotExist):
 		s.snapshot.used = "absent"

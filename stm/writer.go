@@ -128,9 +128,6 @@ func (w *writer) commit(batch []*pending) {
 		p.release()
 		close(p.done)
 	}
-	if len(batch) > 0 {
-		w.changes.Add(int64(len(batch)))
-	}
 }
 
 // settle makes a durable transaction visible.
@@ -151,6 +148,7 @@ func (w *writer) settle(p *pending) {
 	}
 	w.journal.add(&p.line)
 	w.keys.add(&p.line)
+	w.changes.Add(int64(len(p.line.changes)))
 }
 
 // store puts the batch on disk, or fails as a whole.

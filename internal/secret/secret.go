@@ -18,8 +18,7 @@
 // Mathematical Theory of Communication, 1948, section 6).
 //
 // All functions are safe for concurrent use, and nothing they return is shared.
-// Neither a [Finding] nor an [Error] holds any part of the text, apart from the
-// masked form in the error's message.
+// A [Finding] holds no part of the text; [Masked] gives what may be shown of it.
 package secret
 
 import (

@@ -1,0 +1,73 @@
+// Package api carries the operations of package op over a unix socket as
+// HTTP+JSON: [NewHandler] and [Serve] on the daemon's side, [Client] on the
+// other. Routes, decoding, encoding and the OpenAPI 3.1 document are all derived
+// from [op.Table].
+//
+// What it guarantees:
+//
+//   - Only processes of the user who runs the daemon are answered (peer
+//     credentials from the kernel), and never a browser (Host, Origin and
+//     Sec-Fetch-Site are checked).
+//   - A request is taken whole or refused: unknown fields and parameters, repeated
+//     keys, wrong types and text that is not UTF-8 are errors that name the place.
+//   - An error arrives at the caller as the [memory.Error] that left the engine,
+//     with its code, field, current revision and sentence. On the wire it is
+//     problem+json (RFC 9457).
+//   - A write whose answer got lost is reported as [memory.Unknown], never as
+//     failed.
+//   - Lists and maps that an answer always has are [] and {} when empty, not null.
+//
+// Handlers and clients may be shared by any number of goroutines. Requests are
+// not kept or changed after a call returns; results belong to the caller.
+package api
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"emberd/op"
+)
+
+// Backend is what the socket gives access to.
+type Backend interface {
+	op.Invoker
+
+	// Events returns what happens from now on, preceded by what happened after
+	// the journal entry named, as far as that is still known. The sequence blocks
+	// between events and ends soon after ctx does. When its consumer is slow it
+	// drops events or ends; it does not hold up the writer.
+	Events(ctx context.Context, after string) iter.Seq[op.Event]
+}
+
+// Headers beside those of HTTP itself.
+const (
+	headerVersion = "Emberd-Version" // of every answer: "<version> protocol/<n>"
+	headerClient  = "Emberd-Client"  // of a request: "<name>/<version> protocol/<n>"
+	headerSession = "Emberd-Session" // of a request: which session of the client asks
+	headerLast    = "Last-Event-ID"  // of a request for events: resume after this one
+)
+
+const (
+	typeJSON    = "application/json"
+	typeProblem = "application/problem+json"
+	typeEvents  = "text/event-stream"
+)
+
+// Bounds of the socket, from which a well-behaved client stays far away.
+const (
+	maxBody    = 4 << 20  // bytes in the body of a request
+	maxHeader  = 64 << 10 // bytes in its line and header
+	maxDepth   = 64       // levels of nesting in its JSON
+	maxAnswer  = 64 << 20 // bytes in an answer, for the client
+	maxEvent   = 16 << 20 // bytes in one event, for the client
+	maxConns   = 64       // open at once; further ones wait until one closes
+	maxStreams = 32       // event streams at once, so that they leave room for calls
+	maxClaim   = 200      // characters in what a client says about itself
+
+	headTimeout  = 10 * time.Second // to send line and header
+	readTimeout  = 30 * time.Second // to send the whole request
+	writeTimeout = 30 * time.Second // to take an answer, or one event
+	idleTimeout  = 60 * time.Second // between requests; the client gives up earlier
+	heartbeat    = 15 * time.Second // between comments in a quiet event stream
+)

@@ -1,0 +1,204 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// ClientOptions are the settings of a client; nil means all defaults.
+type ClientOptions struct {
+	Name    string        // how the caller asks: cli or mcp; default "go"
+	Version string        // of the caller; default "devel"
+	Session string        // which session asks, up to 200 characters; default none
+	Timeout time.Duration // for one operation from beginning to end; default 60 s
+}
+
+// Client carries out operations through the socket of a daemon. It is an
+// [op.Invoker], and every error it returns of the daemon's or of its own is a
+// [memory.Error]; only when ctx ends first, the error is ctx's.
+type Client struct {
+	socket  string
+	self    side
+	session string
+	timeout time.Duration
+	http    *http.Client
+	shapes  map[*op.Spec]*shape // never changed
+}
+
+// NewClient returns a client for the daemon that listens on socket. Nothing is
+// connected before the first call, so that it cannot fail. Close the client to
+// let go of idle connections.
+func NewClient(socket string, opt *ClientOptions) *Client {
+	if opt == nil {
+		opt = &ClientOptions{}
+	}
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		},
+		// Shorter than the server's, which must not close a connection in the very
+		// moment when a request goes out on it.
+		IdleConnTimeout:     idleTimeout / 2,
+		MaxIdleConnsPerHost: 8,
+		MaxConnsPerHost:     maxConns / 2,
+		DisableCompression:  true,
+	}
+	c := &Client{
+		socket:  socket,
+		self:    side{cmp.Or(opt.Name, "go") + "/" + cmp.Or(opt.Version, "devel"), op.Protocol},
+		session: opt.Session,
+		timeout: cmp.Or(opt.Timeout, 60*time.Second),
+		http:    &http.Client{Transport: transport, CheckRedirect: stay},
+		shapes:  make(map[*op.Spec]*shape),
+	}
+	for _, s := range op.Table() {
+		c.shapes[s] = shapeOf(s)
+	}
+	return c
+}
+
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Close lets go of idle connections; running calls go on. It may be called
+// more than once, and the client still works afterwards.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Invoke implements [op.Invoker]. A write that was sent but whose answer did not
+// come fails with [memory.Unknown]: it may have been carried out.
+func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
+	sh, ok := c.shapes[s]
+	if !ok {
+		return nil, memory.Errorf(memory.Internal, "operation %s is not in the table", s.Name)
+	}
+	out, err := sh.encode(req)
+	if err != nil {
+		return nil, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	var sent atomic.Bool
+	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	r, err := c.newRequest(bounded, s.Method, out)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.roundTrip(r, s)
+	lost, ok := errors.AsType[*lostError](err)
+	switch {
+	case !ok:
+		return res, err
+	case sent.Load() && s.Effect != op.Read:
+		return nil, memory.Errorf(memory.Unknown, "whether %s was done is not known, since its answer got lost (%w); look before you repeat it", s.Name, lost.cause)
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("%s: %w", s.Name, ctx.Err())
+	}
+	return nil, c.unreached(lost.cause)
+}
+
+// lostError is a failure to get an answer, of whatever kind.
+type lostError struct{ cause error }
+
+func (e *lostError) Error() string { return e.cause.Error() }
+
+func (c *Client) newRequest(ctx context.Context, method string, out *wire) (*http.Request, error) {
+	var body io.Reader
+	if out.body != nil {
+		body = bytes.NewReader(out.body)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, "http://emberd"+out.url, body)
+	if err != nil {
+		return nil, memory.Errorf(memory.Internal, "make a request: %w", err)
+	}
+	r.Header = out.header
+	if out.body != nil {
+		r.Header.Set("Content-Type", typeJSON)
+	}
+	r.Header.Set(headerClient, c.self.String())
+	if c.session != "" {
+		r.Header.Set(headerSession, c.session)
+	}
+	return r, nil
+}
+
+// do leaves the address out of errors: its query may be somebody's words.
+func (c *Client) do(r *http.Request) (*http.Response, error) {
+	resp, err := c.http.Do(r)
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return nil, e.Err
+	}
+	return resp, err
+}
+
+func (c *Client) roundTrip(r *http.Request, s *op.Spec) (any, error) {
+	resp, err := c.do(r)
+	if err != nil {
+		return nil, &lostError{err}
+	}
+	defer resp.Body.Close()
+	if s != op.Version.Spec { // which tells the protocol in every one
+		if err := c.checkDaemon(resp.Header); err != nil {
+			return nil, err
+		}
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, &lostError{err}
+	case len(body) > maxAnswer:
+		return nil, memory.Errorf(memory.TooLarge, "the answer to %s has more than %d bytes; ask for less at once", s.Name, maxAnswer)
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return nil, errorFrom(resp.StatusCode, body)
+	}
+	res := s.NewResult()
+	if err := json.Unmarshal(body, res); err != nil {
+		return nil, memory.Errorf(memory.Internal, "the answer to %s is not what it should be: %w", s.Name, err)
+	}
+	return res, nil
+}
+
+// checkDaemon tells whether the answer came from a daemon that fits.
+func (c *Client) checkDaemon(h http.Header) error {
+	daemon, ok := parseSide(h.Get(headerVersion))
+	if !ok {
+		return memory.Errorf(memory.Incompatible, "what listens on %s is not emberd; point EMBERD_HOME at the one that runs", c.socket)
+	}
+	return meet(c.self, daemon)
+}
+
+// unreached says in one sentence why no answer came and what to do.
+func (c *Client) unreached(err error) error {
+	if long := checkSocketPath(c.socket); long != nil {
+		return long
+	}
+	const next = `start one with "emberd serve", or point EMBERD_HOME at the one that runs`
+	dial, _ := errors.AsType[*net.OpError](err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return memory.Errorf(memory.Unavailable, "no emberd is listening on %s; %s", c.socket, next)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return memory.Errorf(memory.Unavailable, "the emberd that listened on %s is gone; %s", c.socket, next)
+	case errors.Is(err, fs.ErrPermission):
+		return memory.Errorf(memory.Unavailable, "the socket %s belongs to another user (permission denied); %s", c.socket, next)
+	case errors.Is(err, context.DeadlineExceeded):
+		return memory.Errorf(memory.Unavailable, "emberd on %s did not answer within %v; see whether it is busy with: emberd status", c.socket, c.timeout)
+	case dial != nil && dial.Op == "dial":
+		return memory.Errorf(memory.Unavailable, "emberd on %s cannot be reached (%w); %s", c.socket, dial.Err, next)
+	}
+	return memory.Errorf(memory.Unavailable, "emberd on %s hung up before it answered (%w); see whether it is restarting, and try again", c.socket, err)
+}

@@ -1,0 +1,223 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"math"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"emberd/memory"
+)
+
+// decode makes a request of the operation out of r. Every error is about what
+// the client sent.
+func (sh *shape) decode(w http.ResponseWriter, r *http.Request) (any, error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, memory.Errorf(memory.Invalid, "the query string is malformed (%v); percent-encode its values", err)
+	}
+	if err := sh.knows(query); err != nil {
+		return nil, err
+	}
+	req := reflect.New(sh.spec.Request)
+	if err := sh.decodeBody(w, r, req.Interface()); err != nil {
+		return nil, err
+	}
+	for _, f := range sh.fields {
+		if f.in == inBody {
+			continue
+		}
+		texts, err := f.texts(r, query)
+		if err == nil {
+			err = f.set(req.Elem().FieldByIndex(f.index), texts)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return req.Interface(), nil
+}
+
+func (sh *shape) knows(query url.Values) error {
+	known := sh.names(inQuery)
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if _, ok := known[name]; !ok {
+			return unknown("parameter", clip(name), name, known)
+		}
+	}
+	return nil
+}
+
+// texts are the values that r gives a field that does not travel in the body.
+func (f *field) texts(r *http.Request, query url.Values) ([]string, error) {
+	switch f.in {
+	case inPath:
+		return []string{r.PathValue(f.name)}, nil
+	case inQuery:
+		return query[f.name], nil
+	}
+	texts := r.Header.Values(f.name)
+	if f.name != "If-Match" || len(texts) != 1 {
+		return texts, nil
+	}
+	rev, err := parseETag(texts[0])
+	return []string{rev}, err
+}
+
+// parseETag reads the If-Match of one revision: quoted as an ETag, or bare.
+// A star matches whatever is there, which is no condition.
+func parseETag(s string) (string, error) {
+	if s == "*" {
+		return "", nil
+	}
+	if strings.HasPrefix(s, "W/") {
+		return "", memory.Errorf(memory.Invalid, "If-Match %q is a weak tag; send the rev itself", clip(s)).At("If-Match")
+	}
+	rev := s
+	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
+		rev = s[1 : len(s)-1]
+	}
+	if rev == "" || strings.ContainsAny(rev, `",`) {
+		return "", memory.Errorf(memory.Invalid, "If-Match %q is not one rev; send exactly one", clip(s)).At("If-Match")
+	}
+	return rev, nil
+}
+
+// set stores texts in v. A list takes any number, everything else one; none at
+// all leaves v as it is.
+func (f *field) set(v reflect.Value, texts []string) error {
+	if len(texts) == 0 && f.required {
+		return memory.Errorf(memory.Invalid, "%s is missing; give %s", f.name, describe(f.typ)).At(f.name)
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and try again", f.name).At(f.name)
+		}
+	}
+	if f.typ.Kind() == reflect.Slice {
+		list := reflect.MakeSlice(f.typ, len(texts), len(texts))
+		for i, text := range texts {
+			if err := f.setText(list.Index(i), text); err != nil {
+				return err
+			}
+		}
+		v.Set(list)
+		return nil
+	}
+	if len(texts) > 1 {
+		return memory.Errorf(memory.Invalid, "%s is given %d times; give it once", f.name, len(texts)).At(f.name)
+	}
+	return f.setText(v, texts[0])
+}
+
+func (f *field) setText(v reflect.Value, text string) error {
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	var err error
+	switch {
+	case v.Type() == timeType:
+		err = v.Addr().Interface().(*time.Time).UnmarshalText([]byte(text))
+	case v.Kind() == reflect.String:
+		v.SetString(text)
+	case v.Kind() == reflect.Bool:
+		var b bool
+		b, err = strconv.ParseBool(text)
+		v.SetBool(b)
+	case v.CanInt():
+		var n int64
+		n, err = strconv.ParseInt(text, 10, v.Type().Bits())
+		v.SetInt(n)
+	case v.CanFloat():
+		var x float64
+		x, err = parseFinite(text, v.Type().Bits())
+		v.SetFloat(x)
+	default:
+		return memory.Errorf(memory.Internal, "parameter %s has a type that cannot travel", f.name)
+	}
+	if err != nil {
+		return memory.Errorf(memory.Invalid, "%s is %q; give %s", f.name, clip(text), describe(v.Type())).At(f.name)
+	}
+	return nil
+}
+
+// parseFinite refuses NaN and the infinities, which JSON does not have either.
+func parseFinite(text string, bits int) (float64, error) {
+	x, err := strconv.ParseFloat(text, bits)
+	if err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		err = strconv.ErrRange
+	}
+	return x, err
+}
+
+// decodeBody reads the body and stores it in req. No body at all is as good as
+// an empty object for an operation that requires no field.
+func (sh *shape) decodeBody(w http.ResponseWriter, r *http.Request, req any) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	known := sh.names(inBody)
+	if len(known) == 0 && len(body) > 0 {
+		return memory.Errorf(memory.Invalid, "%s takes no body; send it without one", sh.spec.Name)
+	}
+	if len(body) == 0 {
+		return sh.mayBeEmpty()
+	}
+	if err := checkType(r.Header.Get("Content-Type")); err != nil {
+		return err
+	}
+	if err := checkBody(body, known); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, req); err != nil {
+		return memory.Errorf(memory.Invalid, "the body does not fit %s: %w", sh.spec.Name, err)
+	}
+	return nil
+}
+
+func (sh *shape) mayBeEmpty() error {
+	for _, f := range sh.at(inBody) {
+		if f.required {
+			return memory.Errorf(memory.Invalid, "the body is empty; send a JSON object with %q", f.name).At(f.name)
+		}
+	}
+	return nil
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, memory.Errorf(memory.TooLarge, "the body has more than %d bytes (4 MiB); send it in parts", maxBody)
+	}
+	if err != nil {
+		return nil, memory.Errorf(memory.Invalid, "the body ended early; send it again whole")
+	}
+	return body, nil
+}
+
+// checkType wants to be told that a body is JSON: what a form or a plain text
+// field can send without saying so is not taken for a request.
+func checkType(header string) error {
+	media, params, err := mime.ParseMediaType(header)
+	charset := params["charset"]
+	if err == nil && media == typeJSON && (charset == "" || strings.EqualFold(charset, "utf-8")) {
+		return nil
+	}
+	return refuse(http.StatusUnsupportedMediaType, memory.Errorf(memory.Invalid,
+		"content type %q is not JSON in UTF-8; add -H 'Content-Type: application/json'", clip(header)).At("Content-Type"))
+}

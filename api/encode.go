@@ -1,0 +1,246 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"emberd/memory"
+)
+
+// wire is a request as it travels.
+type wire struct {
+	url    string // path and query, escaped
+	header http.Header
+	body   []byte // JSON, nil for none
+}
+
+// encode is the inverse of decode. It refuses what would not arrive as it was.
+func (sh *shape) encode(req any) (*wire, error) {
+	v := reflect.ValueOf(req)
+	if v.Type() != reflect.PointerTo(sh.spec.Request) {
+		return nil, memory.Errorf(memory.Internal, "operation %s was asked with %T", sh.spec.Name, req)
+	}
+	v = v.Elem()
+	if err := checkText("", v); err != nil {
+		return nil, err
+	}
+	out := &wire{header: make(http.Header)}
+	path, query := sh.spec.Path, make(url.Values)
+	for _, f := range sh.fields {
+		texts := f.format(v.FieldByIndex(f.index))
+		var err error
+		switch f.in {
+		case inPath:
+			path, err = f.fill(path, texts)
+		case inQuery:
+			if len(texts) > 0 {
+				query[f.name] = texts
+			}
+		case inHeader:
+			err = f.head(out.header, texts)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	out.url = path
+	if len(query) > 0 {
+		out.url += "?" + query.Encode()
+	}
+	if len(out.url) > maxHeader/2 {
+		return nil, memory.Errorf(memory.TooLarge, "the parameters of %s have %d bytes, more than %d; shorten them", sh.spec.Name, len(out.url), maxHeader/2)
+	}
+	var err error
+	out.body, err = sh.encodeBody(v)
+	return out, err
+}
+
+// fill puts the value into the pattern of the path. Dots would be taken for
+// steps in it.
+func (f *field) fill(pattern string, texts []string) (string, error) {
+	if texts[0] == "" || texts[0] == "." || texts[0] == ".." {
+		return "", memory.Errorf(memory.Invalid, "%s %q names nothing; copy one from emberd list or emberd search", f.name, texts[0]).At(f.name)
+	}
+	return strings.Replace(pattern, "{"+f.name+"}", url.PathEscape(texts[0]), 1), nil
+}
+
+func (f *field) head(h http.Header, texts []string) error {
+	for _, text := range texts {
+		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) || text != strings.TrimSpace(text) {
+			return memory.Errorf(memory.Invalid, "%s %q begins or ends with a space, or has a control character; leave them out", f.name, clip(text)).At(f.name)
+		}
+		if f.name == "If-Match" {
+			if strings.Contains(text, `"`) {
+				return memory.Errorf(memory.Invalid, "rev %q has a quote; send the rev as it was shown", clip(text)).At(f.name)
+			}
+			text = `"` + text + `"`
+		}
+		h.Add(f.name, text)
+	}
+	return nil
+}
+
+// format writes a field that does not travel in the body; nothing for a zero
+// value, unless it must be there. A pointer to one is not zero.
+func (f *field) format(v reflect.Value) []string {
+	if f.in == inBody || v.IsZero() && !f.required {
+		return nil
+	}
+	if v.Kind() == reflect.Slice {
+		texts := make([]string, v.Len())
+		for i := range texts {
+			texts[i] = formatText(v.Index(i))
+		}
+		return texts
+	}
+	return []string{formatText(reflect.Indirect(v))}
+}
+
+func formatText(v reflect.Value) string {
+	switch {
+	case v.Type() == timeType:
+		return v.Interface().(time.Time).Format(time.RFC3339Nano)
+	case v.Kind() == reflect.Bool:
+		return strconv.FormatBool(v.Bool())
+	case v.CanInt():
+		return strconv.FormatInt(v.Int(), 10)
+	case v.CanFloat():
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
+	}
+	return v.String()
+}
+
+// encodeBody writes the members that travel in the body; nil when the operation
+// has none.
+func (sh *shape) encodeBody(v reflect.Value) ([]byte, error) {
+	known := sh.names(inBody)
+	if len(known) == 0 {
+		return nil, nil
+	}
+	whole, err := json.Marshal(v.Interface())
+	if err != nil {
+		return nil, memory.Errorf(memory.Invalid, "the request of %s is no JSON: %w", sh.spec.Name, err)
+	}
+	if len(known) == len(members(sh.spec.Request)) {
+		return whole, nil
+	}
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(whole, &body); err != nil {
+		return nil, fmt.Errorf("split the request of %s: %w", sh.spec.Name, err)
+	}
+	for name := range body {
+		if _, ok := known[name]; !ok {
+			delete(body, name)
+		}
+	}
+	return json.Marshal(body)
+}
+
+// checkText refuses text that is not UTF-8, which encoding/json would replace in
+// silence. at is the place of v in the request.
+func checkText(at string, v reflect.Value) error {
+	switch {
+	case v.Kind() == reflect.String:
+		return memory.CheckText(at, v.String(), math.MaxInt)
+	case v.Type() == rawType:
+		return memory.CheckText(at, string(v.Bytes()), math.MaxInt)
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		return checkText(at, v.Elem())
+	case v.Kind() == reflect.Struct && v.Type() != timeType:
+		return checkMembers(at, v)
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			if err := checkText(fmt.Sprintf("%s[%d]", at, i), v.Index(i)); err != nil {
+				return err
+			}
+		}
+	case v.Kind() == reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			name := at + "." + clip(it.Key().String())
+			if err := cmp.Or(checkText(name, it.Key()), checkText(name, it.Value())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkMembers(at string, v reflect.Value) error {
+	for f, member := range v.Fields() {
+		place := at
+		if !f.Anonymous {
+			fl, ok := travels(f)
+			if !ok {
+				continue
+			}
+			if at != "" && fl.in != inBody && !member.IsZero() {
+				return memory.Errorf(memory.Invalid, "%s of %s cannot be sent; it belongs to a request of its own", fl.name, at).At(fl.name)
+			}
+			place = strings.TrimPrefix(at+"."+fl.name, ".")
+		}
+		if err := checkText(place, member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// marshal is json.Marshal without its escapes for HTML, which no one here needs.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode %T: %w", v, err)
+	}
+	return b.Bytes(), nil
+}
+
+// fillEmpty replaces the nil lists and maps that JSON would show as null.
+func fillEmpty(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fillEmpty(v.Elem())
+		}
+	case reflect.Slice:
+		for i := 0; holdsStructs(v.Type()) && i < v.Len(); i++ {
+			fillEmpty(v.Index(i))
+		}
+	case reflect.Struct:
+		for f, member := range v.Fields() {
+			if !member.CanSet() {
+				continue
+			}
+			if _, optional := jsonName(f); !optional && isNilList(member) {
+				member.Set(emptyOf(member.Type()))
+			}
+			fillEmpty(member)
+		}
+	}
+}
+
+func holdsStructs(list reflect.Type) bool {
+	k := list.Elem().Kind()
+	return k == reflect.Struct || k == reflect.Pointer
+}
+
+func isNilList(v reflect.Value) bool {
+	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.IsNil() && v.Type() != rawType
+}
+
+func emptyOf(t reflect.Type) reflect.Value {
+	if t.Kind() == reflect.Map {
+		return reflect.MakeMap(t)
+	}
+	return reflect.MakeSlice(t, 0, 0)
+}

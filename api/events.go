@@ -1,0 +1,161 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// events streams what happens as server-sent events (WHATWG HTML, section 9.2),
+// until the client leaves, takes longer than writeTimeout for one event, or the
+// server stops.
+func (h *handler) events(w http.ResponseWriter, r *http.Request) {
+	select {
+	case h.streams <- struct{}{}:
+		defer func() { <-h.streams }()
+	default:
+		h.fail(w, r, memory.Errorf(memory.Busy, "%d event streams are open, which is the most; close one", maxStreams))
+		return
+	}
+	w.Header().Set("Content-Type", typeEvents)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+
+	ctx, cancel := context.WithCancel(r.Context())
+	var source sync.WaitGroup
+	defer source.Wait()
+	defer cancel()
+	queue := make(chan op.Event)
+	source.Go(func() {
+		defer close(queue)
+		for ev := range h.backend.Events(ctx, r.Header.Get(headerLast)) {
+			select {
+			case queue <- ev:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	stream(ctx, w, queue)
+}
+
+// stream writes events and heartbeats. A client that is gone or too slow shows
+// as a failed write, which ends the stream and needs no other answer.
+func stream(ctx context.Context, w http.ResponseWriter, queue <-chan op.Event) {
+	stop := stopping(ctx)
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	rc := http.NewResponseController(w)
+	for chunk := []byte(": emberd\n\n"); ; {
+		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
+		if _, err := w.Write(chunk); err != nil || rc.Flush() != nil {
+			return
+		}
+		select {
+		case ev, ok := <-queue:
+			if !ok {
+				return
+			}
+			chunk = formatEvent(ev)
+			beat.Reset(heartbeat)
+		case <-beat.C:
+			chunk = []byte(":\n\n")
+		case <-ctx.Done():
+			return
+		case <-stop:
+			return
+		}
+	}
+}
+
+// formatEvent writes an event. JSON has no line ends of its own, and ids and
+// types are single words.
+func formatEvent(ev op.Event) []byte {
+	var b bytes.Buffer
+	if ev.ID != "" {
+		fmt.Fprintf(&b, "id: %s\n", ev.ID)
+	}
+	data, _ := marshal(&ev) // strings and a time: this cannot fail
+	fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", ev.Type, bytes.TrimSuffix(data, []byte("\n")))
+	return b.Bytes()
+}
+
+// Events returns what happens at the daemon from now on, preceded by what
+// happened after the event named, as far as the daemon still knows. The sequence
+// may be used once; it blocks between events. It ends when ctx does, and
+// otherwise with an error, after which it can be resumed with the ID of the last
+// event that came.
+func (c *Client) Events(ctx context.Context, after string) iter.Seq2[op.Event, error] {
+	return func(yield func(op.Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		err := c.receive(ctx, after, func(ev op.Event) bool { return yield(ev, nil) })
+		if err != nil && ctx.Err() == nil {
+			yield(op.Event{}, err)
+		}
+	}
+}
+
+// receive passes events to yield until it returns false, which is no error.
+func (c *Client) receive(ctx context.Context, after string, yield func(op.Event) bool) error {
+	r, err := c.newRequest(ctx, http.MethodGet, &wire{url: op.EventsPath, header: make(http.Header)})
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Accept", typeEvents)
+	if after != "" {
+		r.Header.Set(headerLast, after)
+	}
+	resp, err := c.do(r)
+	if err != nil {
+		return c.unreached(err)
+	}
+	defer resp.Body.Close()
+	if err := c.checkDaemon(resp.Header); err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody)) // cut short, it is no problem and says so
+		return errorFrom(resp.StatusCode, body)
+	}
+	more, err := scanEvents(resp.Body, yield)
+	if !more {
+		return nil
+	}
+	if err == nil {
+		err = io.EOF
+	}
+	return memory.Errorf(memory.Unavailable, "the event stream of %s ended (%w); resume it after the last event", c.socket, err)
+}
+
+// scanEvents reads events up to the end of r; more is false when yield wanted no
+// more of them. Only data lines count: the JSON repeats the other fields.
+func scanEvents(r io.Reader, yield func(op.Event) bool) (more bool, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxEvent)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data:")
+		if !ok {
+			continue
+		}
+		var ev op.Event
+		if err := json.Unmarshal([]byte(data), &ev); err != nil {
+			return true, fmt.Errorf("read an event: %w", err)
+		}
+		if !yield(ev) {
+			return false, nil
+		}
+	}
+	return true, lines.Err()
+}

@@ -1,0 +1,199 @@
+package api
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"path"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// HandlerOptions are the settings of a handler; nil means all defaults.
+type HandlerOptions struct {
+	Version string       // of the daemon, as it tells its clients; default "devel"
+	Logger  *slog.Logger // for faults of our own; nil discards
+}
+
+// NewHandler returns the handler of all routes. It answers only requests that
+// came through [Serve], which knows who is calling. b must be safe for concurrent
+// use.
+func NewHandler(b Backend, opt *HandlerOptions) http.Handler {
+	if opt == nil {
+		opt = &HandlerOptions{}
+	}
+	h := &handler{
+		backend: b,
+		self:    side{cmp.Or(opt.Version, "devel"), op.Protocol},
+		log:     loggerOr(opt.Logger),
+		mux:     http.NewServeMux(),
+		streams: make(chan struct{}, maxStreams),
+	}
+	for _, s := range op.Table() {
+		h.handle(s.Method, s.Path, h.operation(shapeOf(s)))
+	}
+	document := sync.OnceValues(func() ([]byte, error) { return openAPI(h.self.name) })
+	h.handle(http.MethodGet, op.OpenAPIPath, h.bare(func(w http.ResponseWriter, r *http.Request) {
+		doc, err := document()
+		if err != nil {
+			h.fail(w, r, err)
+			return
+		}
+		answer(w, http.StatusOK, typeJSON, doc)
+	}))
+	h.handle(http.MethodGet, op.EventsPath, h.bare(h.events))
+	return h
+}
+
+// bare refuses parameters for a route that has none.
+func (h *handler) bare(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			h.fail(w, r, memory.Errorf(memory.Invalid, "%s takes no parameters; leave the query out", r.URL.Path))
+			return
+		}
+		next(w, r)
+	}
+}
+
+func loggerOr(l *slog.Logger) *slog.Logger {
+	if l == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return l
+}
+
+// handler is immutable but for the slots that streams take.
+type handler struct {
+	backend Backend
+	self    side
+	log     *slog.Logger
+	mux     *http.ServeMux
+	methods []string // that any route has
+	streams chan struct{}
+}
+
+func (h *handler) handle(method, path string, fn http.HandlerFunc) {
+	h.mux.HandleFunc(method+" "+path, fn)
+	if !slices.Contains(h.methods, method) {
+		h.methods = append(h.methods, method)
+	}
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set(headerVersion, h.self.String())
+	actor, err := h.welcome(r)
+	switch {
+	case err != nil:
+		h.fail(w, r, err)
+	case !h.routed(r):
+		h.fail(w, r, h.noRoute(w, r))
+	default:
+		h.mux.ServeHTTP(w, r.WithContext(op.WithCaller(r.Context(), actor)))
+	}
+}
+
+// routed reports whether a route is exactly r's. The mux alone would answer HEAD
+// as GET, which counts a use, and redirect paths that it can clean up.
+func (h *handler) routed(r *http.Request) bool {
+	p := r.URL.EscapedPath()
+	if r.Method == http.MethodHead || p != path.Clean(p) {
+		return false
+	}
+	_, pattern := h.mux.Handler(r)
+	return pattern != ""
+}
+
+func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
+	var allowed []string
+	for _, m := range h.methods {
+		if m == r.Method {
+			continue
+		}
+		try := r.Clone(r.Context())
+		try.Method = m
+		if h.routed(try) {
+			allowed = append(allowed, m)
+		}
+	}
+	if len(allowed) == 0 {
+		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no route %q; all routes are in %s", clip(r.URL.Path), op.OpenAPIPath))
+	}
+	slices.Sort(allowed)
+	list := strings.Join(allowed, ", ")
+	w.Header().Set("Allow", list)
+	return refuse(http.StatusMethodNotAllowed, memory.Errorf(memory.Invalid, "%s does not take %s; use %s", clip(r.URL.Path), clip(r.Method), list))
+}
+
+// operation serves one operation of the table.
+func (h *handler) operation(sh *shape) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		req, err := sh.decode(w, r)
+		if err != nil {
+			h.fail(w, r, err)
+			return
+		}
+		res, err := h.backend.Invoke(r.Context(), sh.spec, req)
+		if err != nil {
+			h.fail(w, r, err)
+			return
+		}
+		fillEmpty(reflect.ValueOf(res))
+		body, err := marshal(res)
+		if err != nil {
+			h.fail(w, r, err)
+			return
+		}
+		answer(w, dress(w.Header(), res), typeJSON, body)
+	}
+}
+
+// dress adds what HTTP has words of its own for and returns the status.
+func dress(h http.Header, res any) int {
+	switch res := res.(type) {
+	case *op.SaveResult:
+		h.Set("ETag", strconv.Quote(res.Memory.Rev))
+		if !res.Replayed {
+			h.Set("Location", strings.Replace(op.Show.Path, "{id}", string(res.Memory.ID), 1))
+			return http.StatusCreated
+		}
+	case *op.ShowResult:
+		h.Set("ETag", strconv.Quote(res.Memory.Rev))
+	case *op.EditResult:
+		h.Set("ETag", strconv.Quote(res.Memory.Rev))
+	}
+	return http.StatusOK
+}
+
+// fail answers with err. Faults of our own are logged, here and nowhere else.
+func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	if p.Code == memory.Internal {
+		h.log.Error("operation failed", "route", r.Pattern, "err", err)
+	}
+	if p.Code == memory.Conflict && p.Current != "" {
+		w.Header().Set("ETag", strconv.Quote(p.Current))
+	}
+	if p.Code == memory.Busy {
+		w.Header().Set("Retry-After", "1")
+	}
+	body, _ := marshal(&p) // strings and a number: this cannot fail
+	answer(w, p.Status, typeProblem, body)
+}
+
+// answer writes a whole answer. About a client that does not take it nothing
+// can be done any more.
+func answer(w http.ResponseWriter, status int, media string, body []byte) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

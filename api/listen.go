@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"emberd/memory"
+)
+
+// Listen opens the daemon's socket at path, mode 0600, in a directory of mode
+// 0700 that it makes when there is none.
+//
+// The caller must hold the daemon's lock, and keep it until the listener is
+// closed: only the holder may remove the socket that a dead daemon left behind,
+// which is what Listen does when nobody answers there. Two callers without the
+// lock could each take the other's new socket for a stale one.
+//
+// What is not a stale socket of ours is never removed. Close removes the socket
+// unless something else has taken its place.
+func Listen(path string) (net.Listener, error) {
+	if err := checkSocketPath(path); err != nil {
+		return nil, err
+	}
+	if err := privateDir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	if err := clearStale(path); err != nil {
+		return nil, err
+	}
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("open socket %s: %w", path, err)
+	}
+	ln.SetUnlinkOnClose(false)
+	s, err := own(ln, path)
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(path), ln.Close())
+	}
+	return s, nil
+}
+
+func checkSocketPath(path string) error {
+	if len(path) > maxSocketPath {
+		return memory.Errorf(memory.Invalid, "socket path %s has %d bytes, more than %d; choose a shorter folder", path, len(path), maxSocketPath)
+	}
+	return nil
+}
+
+// privateDir makes dir, or checks that nobody else can reach into it.
+func privateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make socket folder: %w", err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("check socket folder: %w", err)
+	}
+	if !info.IsDir() {
+		return memory.Errorf(memory.Forbidden, "socket folder %s is a link; name the folder itself", dir)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
+		return memory.Errorf(memory.Forbidden, "socket folder %s belongs to another user; choose one of yours", dir)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return memory.Errorf(memory.Forbidden, "socket folder %s is open to others (mode %04o); run: chmod 700 %s", dir, mode, dir)
+	}
+	return nil
+}
+
+// clearStale removes the socket at path if its daemon is gone.
+func clearStale(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("check socket: %w", err)
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return memory.Errorf(memory.Invalid, "%s is in the way and is no socket; move it, or choose another path for the socket", path)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err == nil {
+		return errors.Join(memory.Errorf(memory.Busy, "an emberd already listens on %s; stop it first", path), conn.Close())
+	}
+	// Every other failure may be a daemon that is alive: too busy, or another user's.
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return memory.Errorf(memory.Busy, "whether an emberd listens on %s is not known (%w); stop it, or remove the socket", path, err)
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("remove stale socket: %w", err)
+	}
+	return nil
+}
+
+// socket is a listener that knows which file is its own.
+type socket struct {
+	*net.UnixListener
+	close func() error
+}
+
+// own closes the socket to others. Until then its mode came from the umask,
+// which is the whole process's and not ours to set; nobody could use that, since
+// the directory lets only us in.
+func own(ln *net.UnixListener, path string) (*socket, error) {
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, fmt.Errorf("protect socket: %w", err)
+	}
+	mine, err := os.Lstat(path)
+	if err != nil {
+		return nil, fmt.Errorf("check socket: %w", err)
+	}
+	return &socket{ln, sync.OnceValue(func() error {
+		var removed error
+		if now, err := os.Lstat(path); err == nil && os.SameFile(mine, now) {
+			removed = os.Remove(path)
+		}
+		return errors.Join(removed, ln.Close())
+	})}, nil
+}
+
+// Close removes the socket and stops listening. A second call does nothing.
+func (s *socket) Close() error { return s.close() }

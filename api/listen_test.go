@@ -1,0 +1,213 @@
+package api
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"emberd/memory"
+)
+
+// leaveStale puts a socket at path that nobody listens on.
+func leaveStale(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.SetUnlinkOnClose(false)
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func modeOf(t *testing.T, path string) fs.FileMode {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode()
+}
+
+func TestListenIsPrivate(t *testing.T) {
+	path := socketIn(t)
+	ln, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := modeOf(t, path), fs.ModeSocket|0o600; got != want {
+		t.Errorf("socket has mode %v, want %v", got, want)
+	}
+	if got, want := modeOf(t, filepath.Dir(path)), fs.ModeDir|0o700; got != want {
+		t.Errorf("folder has mode %v, want %v", got, want)
+	}
+	for range 2 {
+		if err := ln.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Close left the socket: %v", err)
+	}
+}
+
+func TestListenTakesOverAStaleSocket(t *testing.T) {
+	path := socketIn(t)
+	leaveStale(t, path)
+	ln, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ln.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloseLeavesWhatIsNotItsOwn(t *testing.T) {
+	path := socketIn(t)
+	ln, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	leaveStale(t, path)
+	if err := ln.Close(); err != nil {
+		t.Error(err)
+	}
+	if modeOf(t, path)&fs.ModeSocket == 0 {
+		t.Error("Close removed another's socket")
+	}
+}
+
+func TestListenRefusals(t *testing.T) {
+	write := func(path string) error { return os.WriteFile(path, []byte("mine"), 0o600) }
+	for _, c := range []struct {
+		name  string
+		setup func(path string) error
+		says  string
+	}{
+		{"a file in the way", write, "is in the way and is no socket"},
+		{"a folder in the way", func(path string) error { return os.Mkdir(path, 0o700) }, "is in the way and is no socket"},
+		{"a link in the way", func(path string) error { return os.Symlink("elsewhere", path) }, "is in the way and is no socket"},
+		{"a socket of another kind", func(path string) error {
+			conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+			if err == nil {
+				t.Cleanup(func() { conn.Close() })
+			}
+			return err
+		}, "whether an emberd listens on"},
+		{"an open folder", func(path string) error { return os.Chmod(filepath.Dir(path), 0o750) }, "is open to others (mode 0750); run: chmod 700 "},
+		{"a linked folder", func(path string) error {
+			dir := filepath.Dir(path)
+			return errors.Join(os.Rename(dir, dir+".real"), os.Symlink(dir+".real", dir))
+		}, "is a link; name the folder itself"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := socketIn(t)
+			if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), c.setup(path)); err != nil {
+				t.Fatal(err)
+			}
+			before, _ := os.Lstat(path)
+			if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("Listen = %v, want it to say %q", err, c.says)
+			}
+			if after, _ := os.Lstat(path); before != nil && !os.SameFile(before, after) {
+				t.Error("what was in the way is gone")
+			}
+		})
+	}
+}
+
+func TestListenRefusesAFolderOfAnother(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a folder away")
+	}
+	path := socketIn(t)
+	if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.Chown(filepath.Dir(path), 65534, 65534)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
+		t.Errorf("Listen = %v, want that the folder belongs to another user", err)
+	}
+}
+
+func TestPathBound(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s") + "/"
+	longest := dir + strings.Repeat("x", maxSocketPath-len(dir))
+	ln, err := Listen(longest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ln.Close(); err != nil {
+		t.Error(err)
+	}
+	_, err = Listen(longest + "x")
+	if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "bytes, more than 10") {
+		t.Errorf("Listen = %v, want the bound", err)
+	}
+}
+
+// Whoever holds the lock may take over; the others never come to try.
+func TestOnlyOneOfFiftyListens(t *testing.T) {
+	path := socketIn(t)
+	leaveStale(t, path)
+	var won, lost atomic.Int32
+	var all sync.WaitGroup
+	var listeners [50]net.Listener
+	for i := range listeners {
+		all.Go(func() {
+			lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { lock.Close() })
+			if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+				lost.Add(1)
+				return
+			}
+			if listeners[i], err = Listen(path); err != nil {
+				t.Error(err)
+				return
+			}
+			won.Add(1)
+		})
+	}
+	all.Wait()
+	if won.Load() != 1 || lost.Load() != 49 {
+		t.Errorf("%d won and %d lost, want 1 and 49", won.Load(), lost.Load())
+	}
+	for _, ln := range listeners {
+		if ln != nil {
+			ln.Close()
+		}
+	}
+}
+
+func TestALiveDaemonKeepsItsSocket(t *testing.T) {
+	c, sock := start(t, newShelf())
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if _, err := Listen(sock); err == nil || !strings.Contains(err.Error(), "an emberd already listens on") {
+				t.Errorf("Listen = %v, want that another listens", err)
+			}
+		})
+	}
+	all.Wait()
+	save(t, c, "still there")
+}

@@ -1,0 +1,264 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// The parts of an OpenAPI 3.1 document that are used here, by the names of its
+// specification.
+type (
+	document struct {
+		OpenAPI    string                           `json:"openapi"`
+		Info       docInfo                          `json:"info"`
+		Servers    []docServer                      `json:"servers"`
+		Paths      map[string]map[string]*docAction `json:"paths"` // by path and lower-case method
+		Components docComponents                    `json:"components"`
+	}
+	docInfo struct {
+		Title       string `json:"title"`
+		Version     string `json:"version"`
+		Description string `json:"description"`
+	}
+	docServer struct {
+		URL         string `json:"url"`
+		Description string `json:"description"`
+	}
+	docComponents struct {
+		Schemas map[string]*jsonschema.Schema `json:"schemas"`
+	}
+	docAction struct {
+		ID          string                 `json:"operationId"`
+		Summary     string                 `json:"summary"`
+		Effect      op.Effect              `json:"x-emberd-effect,omitempty"`
+		Parameters  []docParameter         `json:"parameters,omitempty"`
+		RequestBody *docBody               `json:"requestBody,omitempty"`
+		Responses   map[string]docResponse `json:"responses"` // by status
+	}
+	docParameter struct {
+		Name        string             `json:"name"`
+		In          place              `json:"in"`
+		Required    bool               `json:"required,omitempty"`
+		Description string             `json:"description,omitempty"`
+		Schema      *jsonschema.Schema `json:"schema"`
+		Example     json.RawMessage    `json:"example,omitempty"`
+	}
+	docBody struct {
+		Required bool                `json:"required,omitempty"`
+		Content  map[string]docMedia `json:"content"` // by media type
+	}
+	docMedia struct {
+		Schema  *jsonschema.Schema `json:"schema"`
+		Example json.RawMessage    `json:"example,omitempty"`
+	}
+	docResponse struct {
+		Description string               `json:"description"`
+		Headers     map[string]docHeader `json:"headers,omitempty"`
+		Content     map[string]docMedia  `json:"content,omitempty"`
+	}
+	docHeader struct {
+		Description string             `json:"description"`
+		Schema      *jsonschema.Schema `json:"schema"`
+	}
+)
+
+const aboutSocket = `Served on a unix socket: curl --unix-socket "$SOCK" http://emberd/v1/version. ` +
+	`Every answer carries Emberd-Version; a client that sends Emberd-Client ` +
+	`("<name>/<version> protocol/<n>") is told when the two do not fit. ` +
+	`Emberd-Session may name the session that asks.`
+
+// openAPI writes the document. It depends on nothing but the table of operations
+// and the version.
+func openAPI(version string) ([]byte, error) {
+	all := newSchemas()
+	doc := document{
+		OpenAPI: "3.1.0",
+		Info:    docInfo{"emberd", version, aboutSocket},
+		Servers: []docServer{{"http://emberd", "the unix socket, whatever the host says"}},
+		Paths:   make(map[string]map[string]*docAction),
+	}
+	for _, s := range op.Table() {
+		action, err := all.action(shapeOf(s))
+		if err != nil {
+			return nil, err
+		}
+		doc.add(s.Method, s.Path, action)
+	}
+	for _, t := range []reflect.Type{reflect.TypeFor[op.Problem](), reflect.TypeFor[op.Event]()} {
+		if _, err := all.of(t, false); err != nil {
+			return nil, err
+		}
+	}
+	doc.add(http.MethodGet, op.EventsPath, eventsAction())
+	doc.add(http.MethodGet, op.OpenAPIPath, documentAction())
+	doc.Components.Schemas = all.components
+	return json.MarshalIndent(&doc, "", "  ")
+}
+
+func (d *document) add(method, path string, action *docAction) {
+	if d.Paths[path] == nil {
+		d.Paths[path] = make(map[string]*docAction)
+	}
+	d.Paths[path][strings.ToLower(method)] = action
+}
+
+func (s *schemas) action(sh *shape) (*docAction, error) {
+	spec := sh.spec
+	shown, err := sampleOf(sh)
+	if err != nil {
+		return nil, err
+	}
+	a := &docAction{ID: spec.Name, Summary: spec.Summary, Effect: spec.Effect}
+	for _, f := range sh.fields {
+		if f.in == inBody {
+			continue
+		}
+		schema, err := s.of(f.typ, true)
+		if err != nil {
+			return nil, err
+		}
+		a.Parameters = append(a.Parameters, docParameter{f.name, f.in, f.required, f.doc, schema, shown.parameter(f)})
+	}
+	if a.RequestBody, err = s.body(sh, shown.body); err != nil {
+		return nil, err
+	}
+	result, err := s.of(spec.Result, false)
+	if err != nil {
+		return nil, err
+	}
+	a.Responses = responses(spec, result, a.RequestBody != nil)
+	return a, nil
+}
+
+// body describes the members that travel in the body, nil for none.
+func (s *schemas) body(sh *shape, example json.RawMessage) (*docBody, error) {
+	fields := sh.at(inBody)
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	schema := &jsonschema.Schema{
+		Type:                 "object",
+		Properties:           make(map[string]*jsonschema.Schema),
+		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+	}
+	for _, f := range fields {
+		member, err := s.of(f.typ, true)
+		if err != nil {
+			return nil, err
+		}
+		member.Description = f.doc
+		schema.Properties[f.name] = member
+		schema.PropertyOrder = append(schema.PropertyOrder, f.name)
+		if f.required {
+			schema.Required = append(schema.Required, f.name)
+		}
+	}
+	return &docBody{
+		Required: len(schema.Required) > 0,
+		Content:  map[string]docMedia{typeJSON: {Schema: schema, Example: example}},
+	}, nil
+}
+
+// responses lists the answers an operation may give.
+func responses(spec *op.Spec, result *jsonschema.Schema, body bool) map[string]docResponse {
+	ok := docResponse{Description: "Done.", Content: map[string]docMedia{typeJSON: {Schema: result}}}
+	out := make(map[string]docResponse)
+	switch spec {
+	case op.Save.Spec:
+		made := ok
+		ok.Description = "Saved before: the answer to the first, equal request."
+		ok.Headers = map[string]docHeader{"ETag": text("the rev, for If-Match")}
+		made.Description = "Saved, and on disk."
+		made.Headers = map[string]docHeader{"ETag": ok.Headers["ETag"], "Location": text("where the memory is")}
+		out["201"] = made
+	case op.Show.Spec, op.Edit.Spec:
+		ok.Headers = map[string]docHeader{"ETag": text("the rev, for If-Match")}
+	}
+	out["200"] = ok
+	for _, code := range codesOf(spec.Effect) {
+		addProblem(out, statusOf(code), string(code))
+	}
+	if body {
+		addProblem(out, http.StatusUnsupportedMediaType, string(memory.Invalid))
+	}
+	return out
+}
+
+func text(description string) docHeader {
+	return docHeader{description, &jsonschema.Schema{Type: "string"}}
+}
+
+// codesOf lists the errors that operations of an effect may end with.
+func codesOf(effect op.Effect) []memory.Code {
+	codes := []memory.Code{
+		memory.Invalid, memory.TooLarge, memory.NotFound, memory.Ambiguous, memory.Forbidden,
+		memory.Incompatible, memory.Busy, memory.Unavailable, memory.Internal,
+	}
+	if effect != op.Read {
+		codes = append(codes, memory.Conflict, memory.Secret, memory.Forgotten, memory.ReadOnly, memory.DiskFull, memory.Unknown)
+	}
+	return codes
+}
+
+// addProblem documents a problem; those of one status share a response.
+func addProblem(out map[string]docResponse, status int, code string) {
+	key := strconv.Itoa(status)
+	r, ok := out[key]
+	if !ok {
+		r = docResponse{
+			Description: http.StatusText(status) + ", with code " + code,
+			Content:     map[string]docMedia{typeProblem: {Schema: &jsonschema.Schema{Ref: "#/components/schemas/Problem"}}},
+		}
+	} else {
+		r.Description += " or " + code
+	}
+	if code == string(memory.Conflict) {
+		r.Headers = map[string]docHeader{"ETag": text("with code conflict: the rev that holds now")}
+	}
+	if code == string(memory.Busy) {
+		r.Headers = map[string]docHeader{"Retry-After": text("with code busy: seconds")}
+	}
+	out[key] = r
+}
+
+func eventsAction() *docAction {
+	a := &docAction{
+		ID:      "events",
+		Summary: "Stream what happens as server-sent events; each data line is an Event in JSON.",
+		Effect:  op.Read,
+		Parameters: []docParameter{{
+			Name: headerLast, In: inHeader, Schema: &jsonschema.Schema{Type: "string"},
+			Description: "id of the last event that came; the stream resumes after it while the daemon still knows it",
+		}},
+		Responses: map[string]docResponse{"200": {
+			Description: "A stream that lasts until either side ends it, with a comment every 15 quiet seconds.",
+			Content:     map[string]docMedia{typeEvents: {Schema: &jsonschema.Schema{Type: "string"}}},
+		}},
+	}
+	for _, code := range []memory.Code{memory.Invalid, memory.Forbidden, memory.Incompatible, memory.Busy, memory.Internal} {
+		addProblem(a.Responses, statusOf(code), string(code))
+	}
+	return a
+}
+
+func documentAction() *docAction {
+	a := &docAction{
+		ID: "openapi", Summary: "This document.", Effect: op.Read,
+		Responses: map[string]docResponse{"200": {
+			Description: "OpenAPI 3.1.",
+			Content:     map[string]docMedia{typeJSON: {Schema: &jsonschema.Schema{Type: "object"}}},
+		}},
+	}
+	for _, code := range []memory.Code{memory.Forbidden, memory.Incompatible, memory.Internal} {
+		addProblem(a.Responses, statusOf(code), string(code))
+	}
+	return a
+}

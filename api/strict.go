@@ -1,0 +1,317 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"emberd/memory"
+)
+
+// checkBody refuses what encoding/json would let pass in silence: text that is
+// not UTF-8, halves of surrogate pairs, unknown and repeated names, names in
+// another case, missing ones, nulls, and data after the value. It names the place
+// of a wrong type, too, and bounds the nesting. known are the members the object
+// may have.
+func checkBody(body []byte, known map[string]field) error {
+	if !utf8.Valid(body) {
+		return memory.Errorf(memory.Invalid, "the body is not valid UTF-8; convert it and send it again")
+	}
+	if at := loneSurrogate(body); at >= 0 {
+		return memory.Errorf(memory.Invalid, "the body has half of a surrogate pair at byte %d; write the character whole", at)
+	}
+	if err := json.Unmarshal(body, new(json.RawMessage)); err != nil {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return memory.Errorf(memory.Invalid, "the body is not one JSON value: %v at byte %d", err, syntax.Offset)
+		}
+		return memory.Errorf(memory.Invalid, "the body is not one JSON value: %v", err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	c := &checker{dec: dec}
+	tok, err := dec.Token()
+	if err != nil {
+		return fmt.Errorf("read checked JSON: %w", err)
+	}
+	if tok != json.Delim('{') {
+		return memory.Errorf(memory.Invalid, "the body is %s; send an object", kindOf(tok))
+	}
+	return c.object(known, nil)
+}
+
+// loneSurrogate finds a \u escape of half a character. JSON has backslashes in
+// strings only, so no parsing is needed.
+func loneSurrogate(body []byte) int {
+	for i := 0; i < len(body); i++ {
+		if body[i] != '\\' {
+			continue
+		}
+		r, ok := escaped(body[i:])
+		switch {
+		case !ok:
+			i++
+		case !utf16.IsSurrogate(r):
+			i += 5
+		default:
+			low, _ := escaped(body[i+6:])
+			if utf16.DecodeRune(r, low) == utf8.RuneError {
+				return i
+			}
+			i += 11
+		}
+	}
+	return -1
+}
+
+// escaped reads a \uXXXX at the beginning of b.
+func escaped(b []byte) (rune, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return rune(n), err == nil
+}
+
+// checker walks JSON that is known to be well formed, beside the type it is for.
+type checker struct {
+	dec  *json.Decoder
+	path []step // to the value being checked
+}
+
+// step is a member's name, or an index when the name is empty.
+type step struct {
+	name  string
+	index int
+}
+
+// at writes the path for people, such as items[3].content.
+func (c *checker) at() string {
+	var b strings.Builder
+	for _, s := range c.path {
+		if s.name == "" {
+			fmt.Fprintf(&b, "[%d]", s.index)
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(s.name)
+	}
+	return clip(b.String())
+}
+
+func (c *checker) refuse(format string, args ...any) error {
+	at := c.at()
+	return memory.Errorf(memory.Invalid, format, append([]any{at}, args...)...).At(at)
+}
+
+// value checks the next value, which is to be a t; nil stands for any JSON.
+func (c *checker) value(t reflect.Type) error {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == rawType {
+		t = nil
+	}
+	tok, err := c.dec.Token()
+	if err != nil {
+		return fmt.Errorf("read checked JSON: %w", err)
+	}
+	if t != nil && !fits(tok, t) {
+		return c.refuse("%s is %s; give %s", kindOf(tok), describe(t))
+	}
+	delim, ok := tok.(json.Delim)
+	if !ok {
+		return nil
+	}
+	if len(c.path) >= maxDepth {
+		return c.refuse("%s is nested deeper than %d levels; flatten it", maxDepth)
+	}
+	switch {
+	case delim == '[':
+		return c.list(elem(t))
+	case t != nil && t.Kind() == reflect.Struct:
+		return c.object(members(t), nil)
+	}
+	return c.object(nil, elem(t))
+}
+
+func elem(t reflect.Type) reflect.Type {
+	if t == nil {
+		return nil
+	}
+	return t.Elem()
+}
+
+// object checks the members after an opening brace: those of a struct by their
+// names in known, those of a map, where known is nil, all as values of type t.
+func (c *checker) object(known map[string]field, t reflect.Type) error {
+	seen := make(map[string]bool)
+	for c.dec.More() {
+		tok, err := c.dec.Token()
+		if err != nil {
+			return fmt.Errorf("read checked JSON: %w", err)
+		}
+		name, _ := tok.(string)
+		c.path = append(c.path, step{name: name})
+		if seen[name] {
+			return c.refuse("%q is given twice; give it once")
+		}
+		seen[name] = true
+		member, ok := known[name]
+		if known != nil && !ok {
+			return unknown("field", c.at(), name, known)
+		}
+		if err := c.value(cmp.Or(member.typ, t)); err != nil {
+			return err
+		}
+		c.path = c.path[:len(c.path)-1]
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if known[name].required && !seen[name] {
+			c.path = append(c.path, step{name: name})
+			return c.refuse("%s is missing; give %s", describe(known[name].typ))
+		}
+	}
+	_, err := c.dec.Token()
+	return err
+}
+
+func (c *checker) list(t reflect.Type) error {
+	for i := 0; c.dec.More(); i++ {
+		c.path = append(c.path, step{index: i})
+		if err := c.value(t); err != nil {
+			return err
+		}
+		c.path = c.path[:len(c.path)-1]
+	}
+	_, err := c.dec.Token()
+	return err
+}
+
+// fits reports whether the value that begins with tok can be a t.
+func fits(tok json.Token, t reflect.Type) bool {
+	switch tok := tok.(type) {
+	case json.Delim:
+		if tok == '[' {
+			return t.Kind() == reflect.Slice
+		}
+		return t.Kind() == reflect.Map || t.Kind() == reflect.Struct && t != timeType
+	case string:
+		return t.Kind() == reflect.String || t == timeType && new(time.Time).UnmarshalText([]byte(tok)) == nil
+	case bool:
+		return t.Kind() == reflect.Bool
+	case json.Number:
+		return fitsNumber(tok.String(), t)
+	}
+	return false
+}
+
+func fitsNumber(text string, t reflect.Type) bool {
+	var err error
+	switch t.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		_, err = strconv.ParseInt(text, 10, t.Bits())
+	case reflect.Float32, reflect.Float64:
+		_, err = parseFinite(text, t.Bits())
+	default:
+		return false
+	}
+	return err == nil
+}
+
+// kindOf says what a value is, for people. Text is not repeated: it may be
+// content.
+func kindOf(tok json.Token) string {
+	switch tok := tok.(type) {
+	case json.Delim:
+		if tok == '[' {
+			return "a list"
+		}
+		return "an object"
+	case string:
+		return "a string"
+	case bool:
+		return strconv.FormatBool(tok)
+	case json.Number:
+		return "the number " + clip(tok.String())
+	}
+	return "null"
+}
+
+// describe says what a type wants, for people.
+func describe(t reflect.Type) string {
+	switch {
+	case t == timeType:
+		return "an RFC 3339 time such as 2026-01-31T12:00:00Z"
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
+		return "a list of strings"
+	case t.Kind() == reflect.Slice:
+		return "a list"
+	case t.Kind() == reflect.String:
+		return "a string"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() == reflect.Float64 || t.Kind() == reflect.Float32:
+		return "a number"
+	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:
+		return "an object"
+	}
+	return "a whole number"
+}
+
+// unknown is the error for a name that nothing has; place is the name with
+// where it stands, short enough to be repeated.
+func unknown(what, place, name string, known map[string]field) error {
+	best, distance := "", 0
+	for _, k := range slices.Sorted(maps.Keys(known)) {
+		if d := editDistance(strings.ToLower(name), k); best == "" || d < distance {
+			best, distance = k, d
+		}
+	}
+	if best == "" {
+		return memory.Errorf(memory.Invalid, "unknown %s %q; this operation has none", what, place).At(place)
+	}
+	return memory.Errorf(memory.Invalid, "unknown %s %q; the nearest known one is %q", what, place, best).At(place)
+}
+
+// editDistance is Levenshtein's distance in bytes, of at most 60 of them.
+func editDistance(a, b string) int {
+	a, b = a[:min(len(a), 60)], b[:min(len(b), 60)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
+
+// clip keeps quoted input short in messages.
+func clip(s string) string {
+	const most = 60
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+func (s *state) completionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish",
+		Short: "Print a script that completes commands, flags, ids and tags",
+		Long: `Print a script for your shell. It completes commands and flags and, while the
+daemon runs, ids with the beginning of their text, and tags.`,
+		Example: `  source <(emberd completion bash)
+  emberd completion zsh > "${fpath[1]}/_emberd"
+  emberd completion fish > ~/.config/fish/completions/emberd.fish`,
+		Annotations: exits(nil),
+		Args:        takes(1, 1, "the name of one shell: bash, zsh or fish"),
+		ValidArgs:   []string{"bash", "zsh", "fish"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(s.stdout, true)
+			case "zsh":
+				return root.GenZshCompletion(s.stdout)
+			case "fish":
+				return root.GenFishCompletion(s.stdout, true)
+			}
+			return wrong(cmd, "there is no completion for %q: use bash, zsh or fish", args[0])
+		},
+	}
+}
+
+// completeIDs offers the newest memories. Without a daemon there is nothing to
+// offer, and a shell is no place to complain.
+func (s *state) completeIDs(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	res, err := call(cmd.Context(), s, op.List, &op.ListRequest{Limit: memory.MaxResults})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var out []cobra.Completion
+	for _, m := range res.Memories {
+		out = append(out, cobra.CompletionWithDesc(m.ID.Short(), cut(oneLine(m.Content), 60)))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTrash offers what was forgotten last.
+func (s *state) completeTrash(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	res, err := call(cmd.Context(), s, op.TrashList, &op.TrashListRequest{Limit: memory.MaxResults})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var out []cobra.Completion
+	for _, t := range res.Items {
+		out = append(out, cobra.CompletionWithDesc(t.Memory.ID.Short(), cut(oneLine(t.Memory.Content), 60)))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTags offers the tags that are used most for every flag of cmd that
+// takes some.
+func (s *state) completeTags(cmd *cobra.Command) {
+	offer := func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		res, err := call(cmd.Context(), s, op.Stats, &op.StatsRequest{})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var out []cobra.Completion
+		for _, t := range res.TopTags {
+			out = append(out, cobra.CompletionWithDesc(t.Tag, count(t.Count, "memory", "memories")))
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, name := range []string{"tag", "add-tag", "remove-tag"} {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails only for a flag that is not there
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"emberd/memory"
+)
+
+// tree lists all commands.
+func tree() []*cobra.Command {
+	root := newState().rootCommand()
+	root.InitDefaultHelpCmd()
+	return commands(root)
+}
+
+func commands(c *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		all = append(all, commands(sub)...)
+	}
+	return all
+}
+
+func TestEveryCommandHasExampleAndExitCodes(t *testing.T) {
+	for _, c := range tree() {
+		path := c.CommandPath()
+		if c.Short == "" || strings.HasSuffix(c.Short, ".") {
+			t.Errorf("%s: its short text is %q, want a phrase without a full stop", path, c.Short)
+		}
+		if !strings.Contains(c.Example, "emberd") {
+			t.Errorf("%s has no example", path)
+		}
+		for _, line := range []string{"    0  ", "    2  "} {
+			if !strings.Contains(c.Annotations["exit"], line) {
+				t.Errorf("%s does not document exit code%s", path, line)
+			}
+		}
+		if c.HasSubCommands() && c.Args == nil {
+			t.Errorf("%s takes any word without a suggestion", path)
+		}
+	}
+}
+
+// Help fits into 80 columns.
+func TestHelpIsNarrow(t *testing.T) {
+	for _, c := range tree() {
+		var out strings.Builder
+		c.SetOut(&out)
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(out.String(), "\n") {
+			if n := len([]rune(line)); n > 80 {
+				t.Errorf("%s: %d columns: %s", c.CommandPath(), n, line)
+			}
+		}
+	}
+}
+
+func TestFlagTextsAreAlike(t *testing.T) {
+	for _, c := range tree() {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" || strings.HasSuffix(f.Usage, ".") {
+				t.Errorf("%s --%s: text %q, want a phrase without a full stop", c.CommandPath(), f.Name, f.Usage)
+			}
+		})
+	}
+}
+
+// Every code that can travel has an exit code chosen for it; only what is
+// really our fault ends with 70.
+func TestEveryErrorCodeHasAnExitCode(t *testing.T) {
+	for code, want := range map[memory.Code]exitCode{
+		memory.Invalid: exitInput, memory.TooLarge: exitInput, memory.Ambiguous: exitInput, memory.Forgotten: exitInput,
+		memory.NotFound: exitNothing, memory.Conflict: exitConflict, memory.Secret: exitSecret,
+		memory.Busy: exitAgain, memory.Unknown: exitAgain, memory.ReadOnly: exitDisk, memory.DiskFull: exitDisk,
+		memory.Unavailable: exitNoDaemon, memory.Forbidden: exitNoDaemon, memory.Incompatible: exitNoDaemon,
+		memory.Internal: exitFault,
+	} {
+		if got := codeOf(memory.Errorf(code, "something")); got != want {
+			t.Errorf("code %s exits with %d, want %d", code, got, want)
+		}
+		if !slices.Contains(exitCodes(), want) {
+			t.Errorf("exit code %d is not documented", want)
+		}
+	}
+}

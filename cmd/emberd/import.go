@@ -1,0 +1,317 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+func (s *state) importCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:         "import",
+		Short:       "Bring memories in from a file",
+		Example:     `  emberd import jsonl notes.jsonl`,
+		Annotations: exits(endings{exitNothing: "", exitNoDaemon: ""}),
+	}
+	asGroup(cmd)
+	cmd.AddCommand(s.importJSONLCommand())
+	return cmd
+}
+
+type importOptions struct {
+	rules    []string
+	template string
+	tags     []string
+	drop     bool
+	allow    bool
+	dryRun   bool
+	strict   bool
+}
+
+func (s *state) importJSONLCommand() *cobra.Command {
+	var o importOptions
+	cmd := &cobra.Command{
+		Use:   "jsonl FILE|-",
+		Short: "Import a file of JSON objects, one a line",
+		Long: `Import a file of JSON objects, one a line, or stdin for "-". What cannot be
+imported is listed by line, and the rest is imported. The whole run is one
+journal entry, so one undo takes it all back.
+
+--map says which key of the file fills which field, as KEY=FIELD; a.b looks into
+nested objects, meta.NAME keeps a value under a name, and FIELD:=VALUE gives all
+the same value. Keys with the name of a field fill it unasked, all others go
+into meta. --content-template writes the text from several keys.
+
+Times are RFC 3339 (UTC when they name no zone) or seconds or milliseconds since
+1970. A line keeps its id between runs: the source's own if that is a UUID, else
+one made of the collection, the text, and the source's id or the time. So a
+second run adds nothing that is there.`,
+		Example: `  emberd import jsonl notes.jsonl
+  emberd import jsonl chat.jsonl --map timestamp=created_at,collection:=chat \
+      --content-template '{speaker}: {text} {caption?}' --tag imported
+  zcat old.jsonl.gz | emberd import jsonl - --map text=content --dry-run`,
+		Annotations: exits(endings{exitNothing: "some lines could not be imported", exitNoDaemon: "", exitDisk: "", exitAgain: ""}),
+		Args:        takes(1, 1, "one file, or - for stdin"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.importJSONL(cmd.Context(), &o, args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVarP(&o.rules, "map", "m", nil, "`KEY=FIELD` or FIELD:=VALUE; repeatable, or a comma list")
+	f.StringVar(&o.template, "content-template", "", "write the text like this `TEXT`, with {KEY} for values")
+	f.StringSliceVarP(&o.tags, "tag", "t", nil, "add this `TAG` to all; repeatable")
+	f.BoolVar(&o.drop, "drop-unknown", false, "leave out keys that nothing is said about")
+	f.BoolVar(&o.allow, "allow-secret", false, "import also what looks like a credential")
+	f.BoolVar(&o.dryRun, "dry-run", false, "read and check, import nothing; show the first as it would be")
+	f.BoolVar(&o.strict, "strict", false, "stop at the first line that cannot be imported")
+	return cmd
+}
+
+// importReport is what an import did; with --json it is the result.
+type importReport struct {
+	Tx      string `json:"tx,omitempty"` // one journal entry for the whole run
+	DryRun  bool   `json:"dry_run,omitempty"`
+	Lines   int    `json:"lines"`
+	Added   int    `json:"added"` // or would be, in a dry run
+	Present int    `json:"present"`
+
+	// Changed are there with another text, Forgotten were imported before and
+	// forgotten since. Both are left as they are.
+	Changed   int `json:"changed"`
+	Forgotten int `json:"forgotten"`
+
+	Failed int             `json:"failed"`
+	Errors []lineError     `json:"errors"`
+	First  *op.SaveRequest `json:"first,omitempty"` // in a dry run
+}
+
+// lineError is one line that could not be imported.
+type lineError struct {
+	Line int `json:"line"`
+	op.Problem
+}
+
+func (s *state) importJSONL(ctx context.Context, o *importOptions, name string) error {
+	m, err := newMapping(o.rules, o.template)
+	if err != nil {
+		return err
+	}
+	m.tags, m.dropUnknown, m.allowSecret = o.tags, o.drop, o.allow
+	in, total, err := s.openImport(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	run := &importRun{s: s, opt: o, mapping: m, progress: s.newProgress(total), report: importReport{DryRun: o.dryRun, Errors: []lineError{}}}
+	err = run.all(ctx, in)
+	run.progress.done()
+	slices.SortStableFunc(run.report.Errors, func(a, b lineError) int { return cmp.Compare(a.Line, b.Line) })
+	if err != nil && run.report.Tx == "" {
+		return err
+	}
+	if printErr := s.printImport(&run.report); printErr != nil {
+		return printErr
+	}
+	if err == nil && run.report.Failed > 0 {
+		err = &exit{code: exitNothing}
+	}
+	return err
+}
+
+// openImport opens the file, or stdin, and tells its size, -1 when unknown.
+func (s *state) openImport(name string) (io.ReadCloser, int64, error) {
+	if name == "-" {
+		return io.NopCloser(s.stdin), -1, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, 0, memory.Errorf(memory.Invalid, "%w; name a file that can be read, or - for stdin", err)
+	}
+	info, err := f.Stat()
+	if err != nil || info.IsDir() {
+		return nil, 0, errors.Join(memory.Errorf(memory.Invalid, "%s is not a file; name one, or - for stdin", name), f.Close())
+	}
+	if !info.Mode().IsRegular() {
+		return f, -1, nil
+	}
+	return f, info.Size(), nil
+}
+
+// batchBytes keeps a batch well below the largest request that the socket takes.
+const batchBytes = 1 << 20
+
+// importRun is an import under way: a batch fills up and is sent when it is
+// full, and every line that fails is noted.
+type importRun struct {
+	s        *state
+	opt      *importOptions
+	mapping  *mapping
+	progress *progress
+	report   importReport
+
+	items []op.SaveRequest
+	at    []int // the line of each item
+	size  int
+}
+
+// errStrict ends a strict run at the first line that failed.
+var errStrict = errors.New("stopped at the first line that could not be imported")
+
+func (r *importRun) all(ctx context.Context, in io.Reader) error {
+	for line, err := range jsonLines(in) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return errors.Join(err, r.send(context.WithoutCancel(ctx)))
+		}
+		if err := r.take(ctx, line); err != nil {
+			return r.end(ctx, err)
+		}
+	}
+	return r.end(ctx, r.send(ctx))
+}
+
+// end sends what came before a strict stop, which has been told by then.
+func (r *importRun) end(ctx context.Context, err error) error {
+	if errors.Is(err, errStrict) {
+		err = r.send(ctx)
+	}
+	if errors.Is(err, errStrict) {
+		return nil // a line before it failed too, and has been noted
+	}
+	return err
+}
+
+// take puts one line into the batch and sends that when it is full.
+func (r *importRun) take(ctx context.Context, line sourceLine) error {
+	r.report.Lines++
+	req, err := &op.SaveRequest{}, line.err
+	if err == nil {
+		req, err = r.mapping.apply(line.object)
+	}
+	r.progress.add(line.bytes, r.report.Lines)
+	if err != nil {
+		return r.fail(line.number, *problem(err))
+	}
+	if r.opt.dryRun {
+		return r.pretend(line.number, req)
+	}
+	text, err := json.Marshal(req)
+	if err != nil {
+		return r.fail(line.number, *problem(err))
+	}
+	if len(r.items) == op.MaxBatch || r.size+len(text) > batchBytes {
+		if err := r.send(ctx); err != nil {
+			return err
+		}
+	}
+	r.items, r.at, r.size = append(r.items, *req), append(r.at, line.number), r.size+len(text)
+	return nil
+}
+
+func (r *importRun) fail(line int, p op.Problem) error {
+	r.report.Failed++
+	r.report.Errors = append(r.report.Errors, lineError{line, p})
+	if r.opt.strict {
+		return errStrict
+	}
+	return nil
+}
+
+// pretend checks what can be checked without a daemon.
+func (r *importRun) pretend(line int, req *op.SaveRequest) error {
+	_, tagErr := memory.NormalizeTags(req.Tags)
+	_, entityErr := memory.NormalizeEntities(req.Entities)
+	if err := cmp.Or(tagErr, entityErr); err != nil {
+		return r.fail(line, *problem(err))
+	}
+	r.report.Added++
+	if r.report.First == nil {
+		r.report.First = req
+	}
+	return nil
+}
+
+// send saves the batch and notes the fate of every item.
+func (r *importRun) send(ctx context.Context) error {
+	if len(r.items) == 0 {
+		return nil
+	}
+	items, at := r.items, r.at
+	r.items, r.at, r.size = nil, nil, 0
+	res, err := call(ctx, r.s, op.SaveBatch, &op.SaveBatchRequest{Tx: r.report.Tx, Items: items})
+	if err != nil {
+		return fmt.Errorf("lines %d to %d: %w", at[0], at[len(at)-1], err)
+	}
+	if len(res.Results) != len(items) {
+		return fmt.Errorf("lines %d to %d: the daemon answered %d of %d", at[0], at[len(at)-1], len(res.Results), len(items))
+	}
+	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
+	var stop error
+	for i, answer := range res.Results {
+		switch {
+		case answer.Error != nil && answer.Error.Code == memory.Forgotten:
+			r.report.Forgotten++
+		case answer.Error != nil && answer.Error.Code == memory.Conflict:
+			r.report.Changed++
+		case answer.Error != nil:
+			stop = cmp.Or(stop, r.fail(at[i], *answer.Error))
+		case answer.Replayed:
+			r.report.Present++
+		default:
+			r.report.Added++
+		}
+	}
+	return stop
+}
+
+func (s *state) printImport(r *importReport) error {
+	if s.json {
+		return s.printJSON(r)
+	}
+	for i, e := range r.Errors {
+		if i == longestList {
+			s.note("and %s more; --json lists them all", grouped(len(r.Errors)-i))
+			break
+		}
+		s.note("line %d: %s", e.Line, clean(e.Detail))
+	}
+	if r.First != nil {
+		s.printf("the first would be saved like this:\n")
+		if err := s.printJSON(r.First); err != nil {
+			return err
+		}
+	}
+	verb := "imported"
+	if r.DryRun {
+		verb = "would import"
+	}
+	s.printf("%s %s of %s", verb, grouped(r.Added), count(r.Lines, "line", "lines"))
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{r.Present, "there already"}, {r.Changed, "there with another text"}, {r.Forgotten, "forgotten before"}, {r.Failed, "failed"}} {
+		if part.n > 0 {
+			s.printf(", %s %s", grouped(part.n), part.what)
+		}
+	}
+	s.printf("\n")
+	if r.Forgotten > 0 {
+		s.note("what was forgotten stays so; emberd trash restore, or undo of the undo, brings it back")
+	}
+	if r.Added > 0 {
+		s.undoHint(r.Tx)
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"emberd/api"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// killRoundsVar raises the number of rounds of TestKillNine.
+const killRoundsVar = "EMBERD_TEST_KILL_ROUNDS"
+
+// What a daemon has acknowledged is there after kill -9, with the text that was
+// acknowledged, and the next daemon starts without a complaint. What was under
+// way may be there or not, but only whole.
+func TestKillNine(t *testing.T) {
+	rounds, seed := 3, rand.Uint64()
+	if text := os.Getenv(killRoundsVar); text != "" {
+		var err error
+		if rounds, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("%s=%s is not a number", killRoundsVar, text)
+		}
+	}
+	t.Logf("seed %d, %d rounds", seed, rounds)
+	home := filepath.Join(shortDir(t), "h")
+	w := &witness{rng: rand.New(rand.NewPCG(seed, 0)), home: home, expected: map[memory.ID]*expectation{}}
+	for round := range rounds {
+		d := w.start(t)
+		w.check(t, round)
+		w.load(t, d, 20+w.rng.IntN(300))
+	}
+	d := w.start(t)
+	w.check(t, rounds)
+	if err := d.stop(syscall.SIGTERM); err != nil {
+		t.Errorf("clean stop at the end: %v", err)
+	}
+	t.Logf("%d memories were acknowledged", len(w.expected))
+}
+
+// witness remembers what the daemon acknowledged.
+type witness struct {
+	rng  *rand.Rand
+	home string
+
+	mu       sync.Mutex // guards what follows
+	expected map[memory.ID]*expectation
+}
+
+// expectation is the text last acknowledged, and one that was sent but whose
+// answer never came.
+type expectation struct {
+	acknowledged string
+	unanswered   string
+	attempted    bool // acknowledged holds nothing yet
+}
+
+func (w *witness) binary(t *testing.T) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
+}
+
+func (w *witness) start(t *testing.T) *daemon {
+	t.Helper()
+	d, err := startDaemon(t.Context(), w.binary(t), w.home, w.home+".log", os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.cmd.Process.Kill() })
+	return d
+}
+
+// load lets four clients save and edit, and one command after the other save
+// too, until so many answers have come; then the daemon is killed under them.
+func (w *witness) load(t *testing.T, d *daemon, answers int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var count atomic.Int64
+	answered := func() {
+		if count.Add(1) == int64(answers) {
+			_ = d.stop(syscall.SIGKILL) // the error is that it was killed
+			cancel()
+		}
+	}
+	var clients sync.WaitGroup
+	for i := range 4 {
+		clients.Go(func() { w.client(ctx, i, answered) })
+	}
+	clients.Go(func() { w.commands(ctx, w.binary(t), answered) })
+	clients.Wait()
+}
+
+// client saves memories and edits every other one.
+func (w *witness) client(ctx context.Context, number int, answered func()) {
+	client := api.NewClient(filepath.Join(w.home, "emberd.sock"), nil)
+	defer client.Close()
+	for n := 0; ctx.Err() == nil; n++ {
+		id, err := memory.NewID()
+		if err != nil {
+			return
+		}
+		text := fmt.Sprintf("client %d saves memory %d as %s", number, n, id)
+		w.sent(id, text)
+		if _, err := op.Save.Call(ctx, client, &op.SaveRequest{ID: id, Content: text}); err != nil {
+			continue
+		}
+		w.acknowledged(id, text, answered)
+		if n%2 == 0 {
+			continue
+		}
+		text += ", and changes its mind"
+		w.sent(id, text)
+		if _, err := op.Edit.Call(ctx, client, &op.EditRequest{ID: string(id), Content: &text}); err == nil {
+			w.acknowledged(id, text, answered)
+		}
+	}
+}
+
+// commands saves with one process after the other.
+func (w *witness) commands(ctx context.Context, binary string, answered func()) {
+	for n := 0; ctx.Err() == nil; n++ {
+		id, err := memory.NewID()
+		if err != nil {
+			return
+		}
+		text := fmt.Sprintf("command %d saves %s", n, id)
+		w.sent(id, text)
+		cmd := exec.CommandContext(ctx, binary, "save", text, "--id", string(id), "--home", w.home)
+		cmd.Args[0] = "emberd"
+		if cmd.Run() == nil {
+			w.acknowledged(id, text, answered)
+		}
+	}
+}
+
+func (w *witness) sent(id memory.ID, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.expected[id] == nil {
+		w.expected[id] = &expectation{attempted: true}
+	}
+	w.expected[id].unanswered = text
+}
+
+func (w *witness) acknowledged(id memory.ID, text string, answered func()) {
+	w.mu.Lock()
+	*w.expected[id] = expectation{acknowledged: text}
+	w.mu.Unlock()
+	answered()
+}
+
+// check compares all that is known with what the daemon has, and looks at how
+// it started.
+func (w *witness) check(t *testing.T, round int) {
+	t.Helper()
+	client := api.NewClient(filepath.Join(w.home, "emberd.sock"), nil)
+	defer client.Close()
+	status, err := op.Status.Call(t.Context(), client, &op.StatusRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := status.Log.Recovery
+	if r.Quarantined+r.HandEdited+r.Unknown+r.Future+r.Gaps > 0 || len(status.Warnings) > 0 {
+		t.Errorf("round %d: recovery %+v, warnings %v; want none", round, r, status.Warnings)
+	}
+	off := false
+	for id, want := range w.expected {
+		res, err := op.Show.Call(t.Context(), client, &op.ShowRequest{ID: string(id), Track: &off})
+		switch {
+		case want.attempted && memory.CodeOf(err) == memory.NotFound:
+		case err != nil:
+			t.Errorf("round %d: %v", round, err)
+		case !slices.Contains([]string{want.acknowledged, want.unanswered}, res.Memory.Content):
+			t.Errorf("round %d: %s holds %q, want %q or %q", round, id, res.Memory.Content, want.acknowledged, want.unanswered)
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"emberd/api"
+	"emberd/op"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files of the scripts")
+
+// TestMain makes the test binary act as emberd when it is called by that name,
+// so that every test below runs the real main in processes of its own.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"emberd":    main,
+		"jsonshape": jsonShape,
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		WorkdirRoot:         shortDir(t),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("TZ", "UTC")
+			e.Setenv("H", filepath.Join(e.WorkDir, "h"))
+			e.Values[daemonKey{}] = new(*daemon)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"daemon": cmdDaemon,
+			"code":   cmdCode,
+			"grab":   cmdGrab,
+		},
+	})
+}
+
+// shortDir is a temporary folder in which the path of a socket is short enough
+// to be bound.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "em")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// daemon is an emberd serve in the background.
+type daemon struct {
+	cmd    *exec.Cmd
+	exited chan error
+}
+
+type daemonKey struct{}
+
+// startDaemon runs serve in home and waits until its socket answers. What the
+// daemon says is appended to the file log.
+func startDaemon(ctx context.Context, binary, home, log string, env []string, args ...string) (*daemon, error) {
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	d := &daemon{cmd: exec.Command(binary, append([]string{"serve", "--home", home}, args...)...), exited: make(chan error, 1)}
+	d.cmd.Args[0], d.cmd.Env, d.cmd.Stderr = "emberd", env, out
+	if err := d.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() { d.exited <- d.cmd.Wait() }()
+	client := api.NewClient(filepath.Join(home, "emberd.sock"), nil)
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		if _, err := op.Version.Call(ctx, client, &op.VersionRequest{}); err == nil {
+			return d, nil
+		}
+		select {
+		case err := <-d.exited:
+			said, _ := os.ReadFile(log)
+			return nil, fmt.Errorf("the daemon ended: %v\n%s", err, said)
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), d.stop(syscall.SIGKILL))
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// stop sends a signal and waits for the end.
+func (d *daemon) stop(sig syscall.Signal) error {
+	if err := d.cmd.Process.Signal(sig); err != nil {
+		return err
+	}
+	return <-d.exited
+}
+
+// cmdDaemon is "daemon start [flags…]", "daemon stop" and "daemon kill9".
+func cmdDaemon(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: daemon start|stop|kill9")
+	}
+	running := ts.Value(daemonKey{}).(**daemon)
+	switch args[0] {
+	case "start":
+		var env []string
+		for _, name := range []string{"PATH", "HOME", "TZ"} {
+			env = append(env, name+"="+ts.Getenv(name))
+		}
+		exe, err := os.Executable()
+		ts.Check(err)
+		d, err := startDaemon(context.Background(), exe, ts.Getenv("H"), ts.MkAbs("daemon.log"), env, args[1:]...)
+		ts.Check(err)
+		*running = d
+		ts.Setenv("EMBERD_HOME", ts.Getenv("H"))
+		ts.Setenv("PID", strconv.Itoa(d.cmd.Process.Pid))
+		ts.Defer(func() {
+			if *running != nil {
+				_ = (*running).stop(syscall.SIGKILL)
+			}
+		})
+	case "stop":
+		err := (*running).stop(syscall.SIGTERM)
+		*running = nil
+		ts.Check(err)
+	case "kill9":
+		_ = (*running).stop(syscall.SIGKILL) // the error is that it was killed
+		*running = nil
+	}
+}
+
+// cmdCode is "code N command args…": the command must end with exit code N.
+func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command args…")
+	}
+	got := 0
+	err := ts.Exec(args[1], args[2:]...)
+	if exited, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exited.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
+	}
+}
+
+// cmdGrab is "grab NAME PATH": it sets a variable to what stdout, as JSON, has
+// at a path of keys and indexes.
+func cmdGrab(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: grab NAME PATH")
+	}
+	var v any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &v))
+	for key := range strings.SplitSeq(args[1], ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			ts.Check(err)
+			v = at[i]
+		}
+	}
+	ts.Setenv(args[0], fmt.Sprint(v))
+}
+
+// jsonShape prints every path of the JSON on stdin with its type, so that a
+// golden file pins names and types and not times and ids.
+func jsonShape() {
+	var v any
+	if err := json.NewDecoder(os.Stdin).Decode(&v); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	paths := map[string]string{}
+	shape(v, "", paths)
+	for _, p := range slices.Sorted(maps.Keys(paths)) {
+		fmt.Println(cmp.Or(p, "."), paths[p])
+	}
+}
+
+func shape(v any, at string, paths map[string]string) {
+	kind := map[bool]string{true: "null", false: fmt.Sprintf("%T", v)}[v == nil]
+	switch v := v.(type) {
+	case map[string]any:
+		kind = "object"
+		for k, inner := range v {
+			shape(inner, at+"."+k, paths)
+		}
+	case []any:
+		kind = "array"
+		for _, inner := range v {
+			shape(inner, at+"[]", paths)
+		}
+	case float64:
+		kind = "number"
+	}
+	paths[at] = kind
+}

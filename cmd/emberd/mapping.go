@@ -1,0 +1,358 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// mapping turns lines of somebody else's making into requests to save.
+type mapping struct {
+	from        []route // what is read from the line, in order
+	literals    []route // what is the same for all: to is the field, key the value
+	template    []piece // of --content-template; nil when there is none
+	tags        []string
+	dropUnknown bool
+	allowSecret bool
+}
+
+// route sends a key of the line to a field of ours.
+type route struct{ key, to string }
+
+// piece of a template: literal text, or the key whose value stands there.
+type piece struct {
+	text     string
+	key      bool
+	optional bool // {KEY?}: nothing stands there in a line without the key
+}
+
+// metaPrefix in front of a name sends a value into meta under that name.
+const metaPrefix = "meta."
+
+// importFields are the fields that a line may fill under their own names.
+func importFields() []string {
+	return []string{
+		"id", "content", "tags", "entities", "source", "context", "category", "type", "section",
+		"importance", "strength", "confidence", "core", "collection", "project", "session_id",
+		"created_at", "last_used", "use_count", "meta",
+	}
+}
+
+// newMapping reads --map: key=field, or field:=value for a literal.
+func newMapping(rules []string, template string) (*mapping, error) {
+	m := &mapping{}
+	taken := map[string]bool{}
+	for _, rule := range rules {
+		r, literal, err := parseRule(rule)
+		if err == nil {
+			err = checkField(r.to, taken)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if literal {
+			m.literals = append(m.literals, r)
+		} else {
+			m.from = append(m.from, r)
+		}
+	}
+	if template != "" && taken["content"] {
+		return nil, memory.Errorf(memory.Invalid, "the content is given twice: by --map and by --content-template; keep one")
+	}
+	var err error
+	m.template, err = parseTemplate(template)
+	taken["content"] = taken["content"] || template != ""
+	for _, f := range importFields() {
+		if !taken[f] {
+			m.from = append(m.from, route{f, f})
+		}
+	}
+	return m, err
+}
+
+func parseRule(rule string) (r route, literal bool, err error) {
+	left, right, ok := strings.Cut(rule, "=")
+	field, literal := strings.CutSuffix(left, ":")
+	if literal {
+		r = route{key: right, to: field}
+	} else {
+		r = route{key: left, to: right}
+	}
+	if !ok || r.to == "" || left == "" {
+		err = memory.Errorf(memory.Invalid, "--map %s is not KEY=FIELD or FIELD:=VALUE", jsonText(rule))
+	}
+	return r, literal, err
+}
+
+// checkField refuses a field that does not exist or is given twice. Tags and
+// entities may come from several keys.
+func checkField(field string, taken map[string]bool) error {
+	name, inMeta := strings.CutPrefix(field, metaPrefix)
+	if inMeta && name != "" {
+		return nil
+	}
+	if !slices.Contains(importFields(), field) {
+		return memory.Errorf(memory.Invalid, "--map: there is no field %s; use one of %s, or meta.NAME", jsonText(field), strings.Join(importFields(), ", "))
+	}
+	if taken[field] && field != "tags" && field != "entities" {
+		return memory.Errorf(memory.Invalid, "--map: the field %s is given twice", field)
+	}
+	taken[field] = true
+	return nil
+}
+
+// parseTemplate splits "{speaker}: {text} {caption?}"; doubled braces stand for
+// one.
+func parseTemplate(text string) ([]piece, error) {
+	var out []piece
+	literal := ""
+	for rest := text; rest != ""; {
+		i := strings.IndexAny(rest, "{}")
+		if i < 0 {
+			literal, rest = literal+rest, ""
+			continue
+		}
+		literal += rest[:i]
+		if strings.HasPrefix(rest[i+1:], rest[i:i+1]) {
+			literal, rest = literal+rest[i:i+1], rest[i+2:]
+			continue
+		}
+		key, after, ok := strings.Cut(rest[i+1:], "}")
+		if rest[i] == '}' || !ok || key == "" {
+			return nil, memory.Errorf(memory.Invalid, "--content-template %s: write {KEY}, and {{ or }} for a brace", jsonText(text))
+		}
+		name, optional := strings.CutSuffix(key, "?")
+		out = append(out, piece{text: literal}, piece{text: name, key: true, optional: optional})
+		literal, rest = "", after
+	}
+	if literal != "" {
+		out = append(out, piece{text: literal})
+	}
+	return out, nil
+}
+
+// apply makes a request of a line.
+func (m *mapping) apply(line map[string]json.RawMessage) (*op.SaveRequest, error) {
+	req := &op.SaveRequest{Tags: slices.Clone(m.tags), AllowSecret: m.allowSecret}
+	used := map[string]bool{}
+	var sourceID string
+	for _, r := range m.from {
+		value, ok := lookUp(line, r.key, used)
+		if !ok {
+			continue
+		}
+		if r.to == "id" {
+			sourceID = plainValue(value)
+		} else if err := set(req, r.to, value); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.key, err)
+		}
+	}
+	for _, l := range m.literals {
+		if err := set(req, l.to, jsonText(l.key)); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.fill(req, line, used); err != nil {
+		return nil, err
+	}
+	if err := m.rest(req, line, used); err != nil {
+		return nil, err
+	}
+	req.ID = importID(req, sourceID)
+	return req, memory.CheckContent(req.Content)
+}
+
+// fill writes the content by the template.
+func (m *mapping) fill(req *op.SaveRequest, line map[string]json.RawMessage, used map[string]bool) error {
+	var b strings.Builder
+	for _, p := range m.template {
+		if !p.key {
+			b.WriteString(p.text)
+			continue
+		}
+		value, ok := lookUp(line, p.text, used)
+		if !ok && !p.optional {
+			return memory.Errorf(memory.Invalid, "no key %s for the template; write {%s?} if not every line has it", jsonText(p.text), p.text).At("content")
+		}
+		if ok {
+			b.WriteString(plainValue(value))
+		}
+	}
+	if m.template != nil {
+		req.Content = strings.TrimSpace(b.String())
+	}
+	return nil
+}
+
+// rest puts what nothing was said about into meta, but for nulls.
+func (m *mapping) rest(req *op.SaveRequest, line map[string]json.RawMessage, used map[string]bool) error {
+	for key, value := range line {
+		if used[key] || m.dropUnknown || string(value) == "null" {
+			continue
+		}
+		if err := setMeta(req, key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookUp finds the value of a key, or of a.b in nested objects. A null is as
+// good as no value. A top-level key is noted as used; of an object that is only
+// looked into, the whole still goes into meta.
+func lookUp(line map[string]json.RawMessage, key string, used map[string]bool) (json.RawMessage, bool) {
+	value, ok := line[key]
+	if ok {
+		used[key] = true
+		return value, string(value) != "null"
+	}
+	head, tail, nested := strings.Cut(key, ".")
+	if !nested {
+		return nil, false
+	}
+	var inner map[string]json.RawMessage
+	if json.Unmarshal(line[head], &inner) != nil {
+		return nil, false
+	}
+	return lookUp(inner, tail, map[string]bool{})
+}
+
+// set fills one field of a request.
+func set(req *op.SaveRequest, field string, value json.RawMessage) error {
+	if name, ok := strings.CutPrefix(field, metaPrefix); ok {
+		return setMeta(req, name, value)
+	}
+	text := map[string]*string{
+		"content": &req.Content, "source": &req.Source, "context": &req.Context, "category": &req.Category,
+		"type": &req.Type, "section": &req.Section, "collection": &req.Collection, "project": &req.Project,
+		"session_id": &req.SessionID,
+	}
+	if to, ok := text[field]; ok {
+		*to = plainValue(value)
+		return nil
+	}
+	switch field {
+	case "tags":
+		return appendList(&req.Tags, value)
+	case "entities":
+		return appendList(&req.Entities, value)
+	case "created_at":
+		return setTime(&req.CreatedAt, value)
+	case "last_used":
+		return setTime(&req.LastUsed, value)
+	case "meta":
+		return mergeMeta(req, value)
+	}
+	return setScalar(req, field, value)
+}
+
+func setScalar(req *op.SaveRequest, field string, value json.RawMessage) error {
+	text := plainValue(value)
+	switch field {
+	case "importance":
+		return setImportance(req, text)
+	case "core":
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return memory.Errorf(memory.Invalid, "core is neither true nor false").At(field)
+		}
+		req.Core = on
+		return nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return memory.Errorf(memory.Invalid, "%s is not a number", field).At(field)
+	}
+	switch field {
+	case "strength":
+		req.Strength = &n
+	case "confidence":
+		req.Confidence = &n
+	case "use_count":
+		req.UseCount = int64(n)
+	}
+	return nil
+}
+
+func setImportance(req *op.SaveRequest, text string) error {
+	var v importance
+	if err := v.Set(text); err != nil {
+		return err
+	}
+	req.Importance = &v.value
+	req.Core = req.Core || v.core
+	return nil
+}
+
+// appendList takes an array of strings, or one string with commas.
+func appendList(to *[]string, value json.RawMessage) error {
+	var list []string
+	if json.Unmarshal(value, &list) != nil {
+		list = strings.Split(plainValue(value), ",")
+	}
+	*to = append(*to, slices.DeleteFunc(list, func(s string) bool { return strings.TrimSpace(s) == "" })...)
+	return nil
+}
+
+func setTime(to *time.Time, value json.RawMessage) error {
+	t, err := parseTime(plainValue(value))
+	*to = t
+	return err
+}
+
+func mergeMeta(req *op.SaveRequest, value json.RawMessage) error {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(value, &object) != nil {
+		return memory.Errorf(memory.Invalid, "meta is not an object").At("meta")
+	}
+	for name, v := range object {
+		if err := setMeta(req, name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func setMeta(req *op.SaveRequest, name string, value json.RawMessage) error {
+	if _, ok := req.Meta[name]; ok {
+		return memory.Errorf(memory.Invalid, "two values want to be meta %s; map one of them elsewhere", jsonText(name)).At("meta")
+	}
+	if req.Meta == nil {
+		req.Meta = make(map[string]json.RawMessage)
+	}
+	req.Meta[name] = value
+	return nil
+}
+
+// plainValue is a JSON string without quotes, and any other value as written.
+func plainValue(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// importID gives a line the same id whenever it is imported: its own when that
+// is a UUID, else one derived from its collection, its text, and the source's
+// id or, without one, its time. The text is part of it because ids such as 1, 2,
+// 3 come back in the next file.
+func importID(req *op.SaveRequest, sourceID string) memory.ID {
+	if id, err := memory.ParseID(sourceID); err == nil {
+		return id
+	}
+	kind, own := "id", sourceID
+	if own == "" {
+		kind = "time"
+	}
+	if own == "" && !req.CreatedAt.IsZero() {
+		own = req.CreatedAt.Format(time.RFC3339Nano)
+	}
+	return memory.DeriveID([]byte(strings.Join([]string{kind, req.Collection, own, req.Content}, "\x00")))
+}

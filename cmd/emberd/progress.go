@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progress tells how far an import is: a bar where stderr is a terminal, else
+// a line now and then.
+type progress struct {
+	bar   *progressbar.ProgressBar // nil without a terminal
+	out   io.Writer                // nil: silent
+	total int64                    // bytes, -1 when unknown
+	bytes int64
+	told  int // lines
+}
+
+// linesBetween is how many lines of input lie between two lines of progress.
+const linesBetween = 10_000
+
+func (s *state) newProgress(total int64) *progress {
+	if s.json {
+		return &progress{}
+	}
+	f, ok := s.stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return &progress{out: s.stderr, total: total}
+	}
+	return &progress{bar: progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(f),
+		progressbar.OptionSetDescription("importing"),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionFullWidth(),
+		progressbar.OptionUseANSICodes(s.screen.colour),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
+// add counts a line of so many bytes, the lines-th.
+func (p *progress) add(bytes, lines int) {
+	p.bytes += int64(bytes)
+	switch {
+	case p.bar != nil:
+		_ = p.bar.Add(bytes) // a bar that cannot be drawn is no reason to stop
+	case p.out != nil && lines-p.told >= linesBetween:
+		p.told = lines
+		fmt.Fprintf(p.out, "%s read%s\n", count(lines, "line", "lines"), p.share())
+	}
+}
+
+func (p *progress) share() string {
+	if p.total <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d %%)", 100*p.bytes/p.total)
+}
+
+func (p *progress) done() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}

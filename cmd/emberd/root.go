@@ -1,0 +1,251 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"emberd/memory"
+)
+
+// The groups of the command list.
+const (
+	groupDaily   = "daily"
+	groupMoving  = "moving"
+	groupRunning = "running"
+)
+
+const usageTemplate = `Usage:
+  {{.UseLine}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{if not .Groups}}
+
+Commands:{{range $cmds}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{range $group := .Groups}}
+
+{{.Title}}{{range $cmds}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+
+Flags of every command, see emberd --help:
+  --json  --home DIR  --socket PATH  --config FILE  --set KEY=VALUE{{end}}
+`
+
+const helpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
+
+{{end}}{{.UsageString}}{{with index .Annotations "exit"}}
+Exit codes:
+{{.}}
+{{end}}`
+
+// rootCommand builds the whole tree of commands.
+func (s *state) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "emberd",
+		Short: "A memory that fades",
+		Long: `emberd remembers what you tell it and lets fade what is not used.
+
+Start the daemon in one terminal with "emberd serve", then save and search in
+another. What is saved is on disk when the command returns.`,
+		Example: `  emberd serve
+  emberd save "Use JWT tokens for authentication in all new APIs" --tag security
+  emberd search authentication
+  emberd demo`,
+		Annotations:       map[string]string{"exit": allExits()},
+		Version:           buildVersion(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	asGroup(root)
+	root.SetUsageTemplate(usageTemplate)
+	root.SetHelpTemplate(helpTemplate)
+	root.SetFlagErrorFunc(flagError)
+	s.globalFlags(root.PersistentFlags())
+	root.AddGroup(
+		&cobra.Group{ID: groupDaily, Title: "Every day:"},
+		&cobra.Group{ID: groupMoving, Title: "Moving in:"},
+		&cobra.Group{ID: groupRunning, Title: "Running it:"},
+	)
+	root.SetVersionTemplate("emberd {{.Version}}\n")
+	root.SetHelpCommand(helpCommand())
+	root.SetHelpCommandGroupID(groupRunning)
+	s.addCommands(root)
+	return root
+}
+
+func (s *state) globalFlags(f *pflag.FlagSet) {
+	f.StringVar(&s.home, "home", "", "keep data, state, socket and config file under `DIR`")
+	f.StringVar(&s.configFile, "config", "", "read settings from `FILE`")
+	f.StringVar(&s.socket, "socket", "", "reach the daemon at `PATH`")
+	f.StringArrayVar(&s.set, "set", nil, "overrule one setting, `KEY=VALUE`; repeatable")
+	f.BoolVar(&s.json, "json", false, "print JSON: the result object, or a problem object on stderr")
+}
+
+func (s *state) addCommands(root *cobra.Command) {
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add(groupDaily,
+		s.saveCommand(), s.searchCommand(), s.showCommand(), s.listCommand(), s.editCommand(),
+		s.forgetCommand(), s.undoCommand(), s.trashCommand(), s.statusCommand(), s.statsCommand())
+	add(groupMoving, s.importCommand())
+	add(groupRunning, s.serveCommand(), s.configCommand(), s.demoCommand(), s.versionCommand(), s.completionCommand())
+}
+
+func allExits() string {
+	all := endings{}
+	for _, c := range exitCodes() {
+		all[c] = ""
+	}
+	return exits(all)["exit"]
+}
+
+// asGroup makes a command that only holds others: alone it shows its help, and
+// a word it does not know gets a suggestion.
+func asGroup(cmd *cobra.Command) {
+	cmd.Use += " COMMAND"
+	cmd.DisableFlagsInUseLine = true
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return unknown(cmd, "command "+args[0], cmd.SuggestionsFor(args[0]))
+	}
+}
+
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:         "help [COMMAND…]",
+		Short:       "Show the help of a command",
+		Example:     `  emberd help import jsonl`,
+		Annotations: exits(nil),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			var names []cobra.Completion
+			if parent, _, err := cmd.Root().Find(args); err == nil {
+				for _, c := range parent.Commands() {
+					if c.IsAvailableCommand() {
+						names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknown(about, "command "+strings.Join(args, " "), about.SuggestionsFor(rest[0]))
+			}
+			return about.Help()
+		},
+	}
+}
+
+// wrong is an error about how cmd was called.
+func wrong(cmd *cobra.Command, format string, args ...any) error {
+	return memory.Errorf(memory.Invalid, "%s; see %s --help", fmt.Sprintf(format, args...), cmd.CommandPath())
+}
+
+// unknown is an error about a misspelt name, with what it may mean.
+func unknown(cmd *cobra.Command, what string, near []string) error {
+	if len(near) == 0 {
+		return wrong(cmd, "unknown %s", what)
+	}
+	return memory.Errorf(memory.Invalid, "unknown %s; did you mean %s?", what, strings.Join(near, " or "))
+}
+
+// flagError says what is wrong with a flag in the manner of all our errors.
+func flagError(cmd *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return unknown(cmd, "flag "+dashed(e.GetSpecifiedName()), nearFlags(cmd, e.GetSpecifiedName()))
+	}
+	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return wrong(cmd, "%s needs a value", dashed(e.GetSpecifiedName()))
+	}
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return wrong(cmd, "--%s does not take %s: %s", e.GetFlag().Name, jsonText(e.GetValue()), reason(e))
+	}
+	return wrong(cmd, "%v", err)
+}
+
+// reason is what a flag's value says is wrong, without the names of Go's
+// functions.
+func reason(e *pflag.InvalidValueError) string {
+	if m, ok := errors.AsType[*memory.Error](e); ok {
+		return m.Message
+	}
+	switch e.GetFlag().Value.Type() {
+	case "int", "float64":
+		return "it is not a number"
+	case "bool":
+		return "it is neither true nor false"
+	}
+	return e.Unwrap().Error()
+}
+
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// nearFlags returns the flags of cmd that a misspelt name may mean.
+func nearFlags(cmd *cobra.Command, name string) []string {
+	var near []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && len(name) > 2 && (strings.HasPrefix(f.Name, name) || edits(f.Name, name) <= 2) {
+			near = append(near, "--"+f.Name)
+		}
+	})
+	return near
+}
+
+// edits is the Levenshtein distance of two names in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
+
+// takes checks the number of arguments and names them when it is wrong.
+func takes(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return wrong(cmd, "%s needs %s", cmd.CommandPath(), what)
+		case most >= 0 && len(args) > most && most == 0:
+			return wrong(cmd, "%s takes no argument, but %q was given", cmd.CommandPath(), args[0])
+		case most >= 0 && len(args) > most:
+			return wrong(cmd, "%s takes %s, but %d arguments were given", cmd.CommandPath(), what, len(args))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// saveOptions are the flags of save as they come, before the pointers of the
+// request tell "left out" from zero.
+type saveOptions struct {
+	req        op.SaveRequest
+	id         string
+	importance importance
+	strength   float64
+	meta       meta
+}
+
+func (s *state) saveCommand() *cobra.Command {
+	var o saveOptions
+	cmd := &cobra.Command{
+		Use:   "save [TEXT… | -]",
+		Short: "Save a memory",
+		Long: `Save a memory. It is on disk when the command returns.
+
+The text is what the arguments say, or what stdin holds when the only argument
+is "-". Without text, on a terminal, $VISUAL or $EDITOR opens.
+
+The project is the git repository that encloses the working directory, unless
+--project names another (--project '' names none).`,
+		Example: `  emberd save "Use JWT tokens for authentication in new APIs" --tag security,api
+  emberd save --importance high --meta pr=412 Deploys wait for the migration job
+  git log -1 --format=%B | emberd save - --source git`,
+		Annotations: exits(endings{
+			exitNoDaemon: "", exitConflict: "the id is taken by a memory with another text", exitDisk: "",
+			exitSecret: "", exitAgain: "",
+		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.save(cmd, &o, args)
+		},
+	}
+	s.saveFlags(cmd, &o)
+	return cmd
+}
+
+func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
+	f := cmd.Flags()
+	fieldFlags(f, &o.importance, &o.strength, &o.meta)
+	f.StringSliceVarP(&o.req.Tags, "tag", "t", nil, "`TAG`; repeatable, or a comma list")
+	f.StringSliceVarP(&o.req.Entities, "entity", "e", nil, "`NAME` of a person or thing in it; repeatable")
+	f.StringVar(&o.req.Source, "source", "", "where it comes `FROM`")
+	f.StringVar(&o.req.Context, "context", "", "`WHEN` or why it came up")
+	f.StringVar(&o.req.Category, "category", "", "`CATEGORY`")
+	f.StringVar(&o.req.Type, "type", "", "`TYPE`")
+	f.StringVar(&o.req.Section, "section", "", "`SECTION`")
+	f.StringVar(&o.req.Collection, "collection", "", "`COLLECTION`, by default "+memory.DefaultCollection)
+	f.StringVar(&o.req.Project, "project", "", "`PROJECT`, by default the enclosing git repository")
+	f.StringVar(&o.req.SessionID, "session", "", "`ID` of the conversation it comes from")
+	f.BoolVar(&o.req.Core, "core", false, "never fades and is never collected")
+	f.StringVar(&o.id, "id", "", "`UUID` to save it under; the same again adds nothing")
+	f.StringVar(&o.req.IdempotencyKey, "key", "", "`KEY` of this request; the same again within 24 hours adds nothing")
+	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "save although it looks like a credential")
+	s.completeTags(cmd)
+}
+
+// fieldFlags adds the flags that save and edit read alike.
+func fieldFlags(f *pflag.FlagSet, imp *importance, strength *float64, m *meta) {
+	f.Var(imp, "importance", "how much it `MATTERS`: low, normal, high, core or 0 to 1")
+	f.Float64Var(strength, "strength", 1, "`FACTOR` of the decay score, 0 to 2")
+	f.Var(m, "meta", "anything else; a value that is JSON is kept as JSON; repeatable")
+}
+
+func (s *state) save(cmd *cobra.Command, o *saveOptions, args []string) error {
+	if err := s.saveText(cmd, o, args); err != nil {
+		return err
+	}
+	o.req.ID, o.req.Meta = memory.ID(o.id), o.meta
+	o.req.Strength = optional(cmd.Flags(), "strength", o.strength)
+	if o.importance.given {
+		o.req.Importance = &o.importance.value
+		o.req.Core = o.req.Core || o.importance.core
+	}
+	if !cmd.Flags().Changed("project") {
+		o.req.Project = here()
+	}
+	res, err := call(cmd.Context(), s, op.Save, &o.req)
+	if err != nil {
+		return err
+	}
+	return s.printSaved(res)
+}
+
+// saveText finds the text to save: in the arguments, on stdin or in an editor.
+func (s *state) saveText(cmd *cobra.Command, o *saveOptions, args []string) (err error) {
+	switch {
+	case len(args) == 1 && args[0] == "-":
+		o.req.Content, err = s.readText()
+	case len(args) > 0:
+		o.req.Content = strings.Join(args, " ")
+	case !s.interactive():
+		return wrong(cmd, "nothing to save: give a text, or - to read it from stdin")
+	default:
+		o.req.Content, err = s.write(cmd.Context())
+	}
+	return err
+}
+
+// write has somebody write a new text.
+func (s *state) write(ctx context.Context) (string, error) {
+	draft, err := s.compose(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	draft.discard()
+	if strings.TrimSpace(draft.text) == "" {
+		s.note("nothing saved: the text is empty")
+		return "", &exit{code: exitDone}
+	}
+	return draft.text, nil
+}
+
+func (s *state) printSaved(res *op.SaveResult) error {
+	if s.json {
+		return s.printJSON(res)
+	}
+	verb := "saved"
+	if res.Replayed {
+		verb = "had"
+	}
+	s.printf("%s %s  %s\n", verb, s.short(res.Memory.ID), s.gist(res.Memory.Content, len("saved 12345678  ")))
+	if res.Replayed {
+		s.note("the same was saved before; nothing was added")
+		return nil
+	}
+	s.undoHint(res.Tx)
+	return nil
+}
+
+// short is the id that people read and type.
+func (s *state) short(id memory.ID) string { return s.screen.paint(yellow, id.Short()) }
+
+// gist is the beginning of a text on what is left of a line.
+func (s *state) gist(text string, used int) string {
+	width := 72 // enough to know it again; nothing needs the rest on a pipe
+	if s.screen.width > 0 {
+		width = s.screen.width - used
+	}
+	return cut(oneLine(text), width)
+}
+
+func (s *state) undoHint(tx string) {
+	if tx != "" {
+		s.note("to take it back: emberd undo %s", tx)
+	}
+}

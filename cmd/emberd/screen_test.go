@@ -1,0 +1,130 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rivo/uniseg"
+	"pgregory.net/rapid"
+
+	"emberd/op"
+)
+
+func TestClean(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"plain text", "a\tb\nc", "a\tb\nc"},
+		{"terminal escape", "\x1b[2Jgone", "␛[2Jgone"},
+		{"delete", "a\x7f", "a␡"},
+		{"C1 control", "a\u009b31m", "a31m"},
+		{"right-to-left override", "exe\u202egpj", "exegpj"},
+		{"zero-width space", "pass\u200bword", "password"},
+		{"tag characters", "hi\U000e0041\U000e007f", "hi"},
+		{"emoji joined of several", "👩\u200d💻", "👩\u200d💻"},
+		{"not UTF-8", "a\xffb", "a�b"},
+	} {
+		if got := clean(c.in); got != c.want {
+			t.Errorf("%s: clean(%q) = %q, want %q", c.name, c.in, got, c.want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"hello", 5, "hello"},
+		{"hello", 4, "hel…"},
+		{"日本語", 6, "日本語"},
+		{"日本語", 5, "日本…"},
+		{"日本語", 4, "日…"},
+		{"on a pipe nothing is cut", 0, "on a pipe nothing is cut"},
+	} {
+		if got := cut(c.in, c.width); got != c.want {
+			t.Errorf("cut(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
+		}
+	}
+}
+
+func TestParagraphWraps(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		width    int
+		want     string
+	}{
+		{"words", "Use JWT tokens for authentication", 18, "Use JWT tokens for\nauthentication\n"},
+		{"a word too long for a line", "abcdefghijklmnop", 10, "abcdefghi\njklmnop\n"},
+		{"no spaces in Japanese", "認証にはトークンを使う", 10, "認証には\nトークンを\n使う\n"},
+		{"breaks of the text", "one\n\nthree", 10, "one\n\nthree\n"},
+		{"a pipe", strings.Repeat("long ", 50) + "line", 0, strings.Repeat("long ", 50) + "line\n"},
+		{"no text", "", 10, "\n"},
+	} {
+		if got := (screen{width: c.width}).paragraph(c.in, nil, ""); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// Wrapping loses nothing but white space and keeps to the width.
+func TestLinesKeepTextAndWidth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := clean(rapid.StringOf(rapid.RuneFrom([]rune("ab  \n-日本語é👩💻"))).Draw(t, "text"))
+		width := rapid.IntRange(4, 20).Draw(t, "width")
+		var joined strings.Builder
+		for _, l := range lines(text, width) {
+			line := text[l.from:l.to]
+			joined.WriteString(line)
+			if w := uniseg.StringWidth(line); w > width {
+				t.Fatalf("line %q has %d columns, want at most %d", line, w, width)
+			}
+		}
+		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+		if got := squeeze(joined.String()); got != squeeze(text) {
+			t.Fatalf("lines hold %q, want %q", got, squeeze(text))
+		}
+	})
+}
+
+func TestMarksAreBoldOnATerminalOnly(t *testing.T) {
+	sn := op.Snippet{Text: "Use JWT\u200b tokens", Marks: [][2]int{{4, 7}, {11, 17}}}
+	text, marks := cleanSnippet(sn)
+	terminal := screen{width: 80, colour: true}
+	if got, want := terminal.paragraph(text, marks, "  "), "  Use \x1b[1mJWT\x1b[0m \x1b[1mtokens\x1b[0m\n"; got != want {
+		t.Errorf("on a terminal: got %q, want %q", got, want)
+	}
+	if got, want := (screen{}).paragraph(text, marks, "  "), "  Use JWT tokens\n"; got != want {
+		t.Errorf("on a pipe: got %q, want %q", got, want)
+	}
+}
+
+func TestAge(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		since time.Duration
+		want  string
+	}{
+		{-time.Hour, "now"}, {59 * time.Second, "now"}, {time.Minute, "1 min"}, {119 * time.Minute, "119 min"},
+		{2 * time.Hour, "2 h"}, {47 * time.Hour, "47 h"}, {3 * day, "3 d"}, {14 * day, "2 w"},
+		{60 * day, "2 mo"}, {729 * day, "24 mo"}, {730 * day, "2 y"},
+	} {
+		if got := age(now, now.Add(-c.since)); got != c.want {
+			t.Errorf("age of %v = %q, want %q", c.since, got, c.want)
+		}
+	}
+}
+
+func TestNumbersForPeople(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{grouped(7), "7"}, {grouped(1000), "1,000"}, {grouped(-1234567), "-1,234,567"},
+		{count(1, "memory", "memories"), "1 memory"}, {count(0, "memory", "memories"), "0 memories"},
+		{size(1023), "1023 B"}, {size(1536), "1.5 KiB"}, {size(3 << 30), "3.0 GiB"},
+		{bar(0, 3), "   "}, {bar(0.5, 3), "█▌ "}, {bar(1, 3), "███"}, {bar(2, 3), "███"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+type searchOptions struct {
+	req     op.SearchRequest
+	within  window
+	noTrack bool
+}
+
+func (s *state) searchCommand() *cobra.Command {
+	var o searchOptions
+	cmd := &cobra.Command{
+		Use:     "search WORDS…",
+		Aliases: []string{"find"},
+		Short:   "Search by words, best match first",
+		Long: `Search by words, best match first. Any word may match; more and rarer words
+rank higher, and so does what is used and fresh. --explain shows how each rank
+came about.`,
+		Example: `  emberd search authentication
+  emberd search jwt tokens --tag security --within 30d
+  emberd search deploy --json | jq -r '.hits[].content'`,
+		Annotations: exits(endings{exitNothing: "nothing found", exitNoDaemon: ""}),
+		Args:        takes(1, -1, "words to search for"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.search(cmd, &o, args)
+		},
+	}
+	f := cmd.Flags()
+	filterFlags(f, &o.req.Filter, &o.within)
+	f.IntVarP(&o.req.Limit, "limit", "n", 0, "at most `N` hits, 1 to 100 (default search.limit of the config)")
+	f.BoolVar(&o.noTrack, "no-track", false, "do not count this search as access")
+	f.BoolVar(&o.req.Explain, "explain", false, "show term by term how each rank came about")
+	s.completeTags(cmd)
+	return cmd
+}
+
+func (s *state) search(cmd *cobra.Command, o *searchOptions, args []string) error {
+	if err := checkLimit(cmd, o.req.Limit); err != nil {
+		return err
+	}
+	o.req.Query = strings.Join(args, " ")
+	settle(&o.req.Filter, o.within)
+	if o.noTrack {
+		o.req.Track = new(bool)
+	}
+	res, err := call(cmd.Context(), s, op.Search, &o.req)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		if err := s.printJSON(res); err != nil {
+			return err
+		}
+	} else {
+		s.printHits(res)
+	}
+	if len(res.Hits) == 0 {
+		return &exit{code: exitNothing}
+	}
+	return nil
+}
+
+// checkLimit refuses a limit that was given as zero, which the request would
+// take for "not given".
+func checkLimit(cmd *cobra.Command, limit int) error {
+	if cmd.Flags().Changed("limit") && (limit < 1 || limit > memory.MaxResults) {
+		return memory.Errorf(memory.Invalid, "limit is %d, outside 1 to %d", limit, memory.MaxResults).At("limit")
+	}
+	return nil
+}
+
+func (s *state) printHits(res *op.SearchResult) {
+	for i, h := range res.Hits {
+		if i > 0 {
+			s.printf("\n")
+		}
+		s.printf("%s\n", s.hitLine(&h, res.Hits[0].Rank))
+		text, marks := cleanSnippet(h.Snippet)
+		s.printf("%s", s.screen.paragraph(text, marks, "  "))
+		if h.Explain != nil {
+			s.printExplain(&h)
+		}
+	}
+	s.noteLoading(res.Loading)
+	switch more := res.Total - len(res.Hits); {
+	case res.Total == 0:
+		s.note("nothing found for %s; try fewer filters or other words", jsonText(clean(res.Query)))
+	case more > 0:
+		s.note("%s of %s shown; --limit shows more", grouped(len(res.Hits)), count(res.Total, "hit", "hits"))
+	}
+}
+
+// hitLine is what stands above the text of a hit.
+func (s *state) hitLine(h *op.Hit, best float64) string {
+	parts := []string{s.short(h.ID)}
+	if s.screen.width > 0 && best > 0 {
+		parts = append(parts, s.screen.paint(cyan, bar(h.Rank/best, 5)))
+	}
+	parts = append(parts, fmt.Sprintf("%5.2f", h.Rank), s.screen.paint(faint, pad(age(s.now(), h.CreatedAt), 6)))
+	if h.Stage != memory.Active {
+		parts = append(parts, s.screen.paint(red, string(h.Stage)))
+	}
+	if h.Project != "" {
+		parts = append(parts, s.screen.paint(faint, clean(h.Project)))
+	}
+	parts = append(parts, s.screen.paint(cyan, tagged(h.Tags)))
+	return strings.TrimRight(strings.Join(parts, "  "), " ")
+}
+
+func (s *state) noteLoading(l *op.Loading) {
+	if l != nil {
+		s.note("the word index is still loading (%s of %s): all is searched, but the order may be rough", grouped(l.Indexed), grouped(l.Total))
+	}
+}
+
+// printExplain shows the sum and the product behind a rank.
+func (s *state) printExplain(h *op.Hit) {
+	e := h.Explain
+	s.printf("  %s\n", s.screen.paint(faint, pad("term", 20)+"   tf      df     idf    norm    adds"))
+	for _, t := range e.Terms {
+		s.printf("  %s %4d %7s %7.3f %7.3f %7.3f\n", pad(cut(clean(t.Term), 20), 20), t.TF, grouped(t.DF), t.IDF, t.Norm, t.Score)
+	}
+	coarse := ""
+	if e.Coarse {
+		coarse = "  (coarse: found by scanning while the index loads)"
+	}
+	s.printf("  rank %.3f = relevance %.3f × (%.2f + %.2f × decay %.3f) × stage %g × tier %g%s\n",
+		h.Rank, e.Relevance, e.Floor, 1-e.Floor, e.Bounded, e.Stage, e.Tier, coarse)
+}

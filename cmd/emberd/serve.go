@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"emberd/api"
+	"emberd/decay"
+	"emberd/engine"
+	"emberd/internal/config"
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/stm"
+)
+
+func (s *state) serveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Run the daemon in the foreground",
+		Long: `Run the daemon in the foreground until it is interrupted or terminated. It then
+finishes what is under way, for at most five seconds; a second signal ends it at
+once. What was acknowledged is on disk either way.
+
+With --home a second terminal needs the line that is printed here, beginning
+with "export".`,
+		Example: `  emberd serve
+  emberd serve --home ./play --set log.level=debug`,
+		Annotations: exits(endings{exitDone: "stopped by a signal", exitLocked: "", exitDisk: "a folder or the socket cannot be used"}),
+		Args:        takes(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return startError(s.serve(cmd.Context()))
+		},
+	}
+}
+
+func (s *state) serve(ctx context.Context) (err error) {
+	c, err := s.load()
+	if err != nil {
+		return err
+	}
+	// A core dump would hold memories in plain text, outside of every folder of ours.
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return fmt.Errorf("switch core dumps off: %w", err)
+	}
+	log := s.logger(c.Log)
+	e, err := engine.Open(engineOptions(c, log))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	ln, err := api.Listen(c.Socket)
+	if err != nil {
+		return err
+	}
+	if err := s.announce(c); err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	return runDaemon(ctx, e, ln, log)
+}
+
+// drainTime is what is left of the five seconds of a stop for requests under
+// way; the rest is for closing the log.
+const drainTime = 4 * time.Second
+
+// startError chooses the exit code of a daemon that did not start: what a
+// client takes for a daemon's answer is here about the folders.
+func startError(err error) error {
+	switch code := memory.CodeOf(err); {
+	case errors.Is(err, durable.ErrLocked) || code == memory.Busy:
+		return &exit{code: exitLocked, err: err}
+	case code == memory.Unavailable || code == memory.Forbidden || isPathError(err):
+		return &exit{code: exitDisk, err: err}
+	}
+	return err
+}
+
+func isPathError(err error) bool {
+	_, ok := errors.AsType[*fs.PathError](err)
+	return ok
+}
+
+// runDaemon serves until ctx is done and waits for the housekeeping to end.
+func runDaemon(ctx context.Context, e *engine.Engine, ln net.Listener, log *slog.Logger) error {
+	chores, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	var runErr error
+	wg.Go(func() { runErr = e.Run(chores) })
+	h := api.NewHandler(e, &api.HandlerOptions{Version: buildVersion(), Logger: log})
+	err := api.Serve(ctx, ln, h, &api.ServeOptions{Logger: log, Grace: drainTime})
+	stop()
+	wg.Wait()
+	return errors.Join(err, runErr)
+}
+
+func (s *state) logger(c config.Log) *slog.Logger {
+	level := map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	}[c.Level]
+	opt := &slog.HandlerOptions{Level: level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(s.stderr, opt))
+	}
+	return slog.New(slog.NewTextHandler(s.stderr, opt))
+}
+
+// announce says where the daemon can be reached, and what a second terminal
+// has to be told so that it reaches this one.
+func (s *state) announce(c *config.Config) error {
+	if s.json {
+		if err := s.printJSON(map[string]any{"socket": c.Socket, "data": c.Data, "state": c.State, "pid": os.Getpid()}); err != nil {
+			return err
+		}
+		return s.stdout.Flush()
+	}
+	s.note("emberd %s serves %s at %s", buildVersion(), c.Data, c.Socket)
+	if s.home != "" {
+		home, err := filepath.Abs(s.home)
+		if err != nil {
+			return fmt.Errorf("find the home folder: %w", err)
+		}
+		s.note("export EMBERD_HOME=%s", quoted(home))
+	}
+	if s.socket != "" {
+		s.note("export EMBERD_SOCKET=%s", quoted(c.Socket))
+	}
+	return nil
+}
+
+// quoted is text as one word of a shell.
+func quoted(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// engineOptions turns settings into what the engine takes.
+func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
+	o := engine.DefaultOptions()
+	o.Data, o.State, o.Socket = c.Data, c.State, c.Socket
+	o.Version, o.Logger = buildVersion(), log
+	if c.STM.Durability == "none" {
+		o.Durability = stm.None
+	}
+	o.SegmentBytes, o.SegmentAge, o.TrashKeep = c.STM.SegmentBytes, c.STM.SegmentAge, c.TrashKeep
+	o.Decay = decay.Params{
+		Model: decay.Model(c.Decay.Model), Beta: c.Decay.Beta, HalfLife: c.Decay.HalfLife,
+		Alpha: c.Decay.Alpha, Lambda: c.Decay.Lambda,
+		FastLambda: c.Decay.TCLambdaFast, SlowLambda: c.Decay.TCLambdaSlow, FastWeight: c.Decay.TCWeight,
+	}
+	o.DecayFloor, o.STMWeight = c.Search.DecayFloor, c.Search.STMWeight
+	o.StageFactor = engine.StageFactors(c.StageWeight)
+	o.SearchLimit, o.PreviewLength, o.TrackAccess = c.Search.Limit, c.Search.PreviewLength, c.Search.TrackAccess
+	o.DetectSecrets = c.SecretsDetect == "block"
+	return o
+}

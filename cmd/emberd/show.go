@@ -1,0 +1,141 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+func (s *state) showCommand() *cobra.Command {
+	var noTrack bool
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show one memory whole",
+		Long: `Show one memory with every field that is set. An id may be shortened to four or
+more characters of its beginning or its end. Opening a memory counts as a use
+and keeps it fresh; --no-track looks without counting.`,
+		Example: `  emberd show 456789ab
+  emberd show 456789ab --json --no-track`,
+		Annotations:       exits(endings{exitNothing: "no memory with that id", exitNoDaemon: ""}),
+		Args:              takes(1, 1, "one memory id"),
+		ValidArgsFunction: s.completeIDs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := &op.ShowRequest{ID: args[0]}
+			if noTrack {
+				req.Track = new(bool)
+			}
+			res, err := call(cmd.Context(), s, op.Show, req)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(res)
+			}
+			s.printMemory(&res.Memory)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&noTrack, "no-track", false, "do not count this as a use")
+	return cmd
+}
+
+// printMemory prints the fields that are set and then the text.
+func (s *state) printMemory(m *op.Memory) {
+	field := func(name, value string) {
+		if value != "" {
+			s.printf("%s %s\n", s.screen.paint(faint, pad(name, 12)), value)
+		}
+	}
+	s.printf("%s\n", s.screen.paint(yellow, string(m.ID)))
+	field("tags", s.screen.paint(cyan, clean(tagged(m.Tags))))
+	field("entities", clean(strings.Join(m.Entities, ", ")))
+	for _, f := range textFields(m) {
+		field(f[0], clean(f[1]))
+	}
+	field("score", fmt.Sprintf("%.3f, %s, importance %g, strength %g, confidence %g", m.Score, stageText(m), m.Importance, m.Strength, m.Confidence))
+	field("created", s.when(m.CreatedAt))
+	field("changed", s.whenSet(m.UpdatedAt, m.CreatedAt))
+	field("used", s.times(m.UseCount, m.LastUsed))
+	field("found", s.times(m.AccessCount, m.LastAccessed))
+	s.printHistory(m, field)
+	field("rev", m.Rev)
+	s.printf("\n%s", s.screen.paragraph(clean(m.Content), nil, ""))
+}
+
+// textFields pairs the plain fields of a memory with their names.
+func textFields(m *op.Memory) [][2]string {
+	return [][2]string{
+		{"project", m.Project}, {"collection", m.Collection}, {"category", m.Category},
+		{"type", m.Type}, {"section", m.Section}, {"session", m.SessionID},
+		{"source", m.Source}, {"context", m.Context}, {"summary", m.Summary},
+	}
+}
+
+func stageText(m *op.Memory) string {
+	if m.Core {
+		return string(m.Stage) + " (core, never fades)"
+	}
+	return string(m.Stage)
+}
+
+// printHistory prints what happened to a memory and what it carries along.
+func (s *state) printHistory(m *op.Memory, field func(name, value string)) {
+	field("reviewed", s.whenSet(m.LastReviewAt, time.Time{}))
+	field("archived", s.whenSet(m.ArchivedAt, time.Time{}))
+	field("promoted", strings.TrimSpace(s.whenSet(m.PromotedAt, time.Time{})+" "+clean(m.PromotedTo)))
+	field("note", clean(m.VaultPath))
+	for _, src := range m.Sources {
+		field("learned", clean(strings.Join(nonEmpty(src.Kind, src.Ref, s.whenSet(src.At, time.Time{}), src.Evidence), ", ")))
+	}
+	if len(m.ConsolidatedFrom) > 0 {
+		field("merged from", strings.Join(shorts(m.ConsolidatedFrom), ", "))
+	}
+	for _, k := range slices.Sorted(maps.Keys(m.Meta)) {
+		field("meta", clean(k)+" = "+plain(m.Meta[k]))
+	}
+}
+
+// times says how often something happened, and when last.
+func (s *state) times(n int64, last time.Time) string {
+	if n == 0 {
+		return "not yet"
+	}
+	return fmt.Sprintf("%s, last %s", count(int(n), "time", "times"), s.when(last))
+}
+
+// whenSet is when for a time that may be unset or the same as another.
+func (s *state) whenSet(t, other time.Time) string {
+	if t.IsZero() || t.Equal(other) {
+		return ""
+	}
+	return s.when(t)
+}
+
+func nonEmpty(parts ...string) []string {
+	return slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+}
+
+func shorts(ids []memory.ID) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = id.Short()
+	}
+	return out
+}
+
+// plain writes a JSON value for people: a string without its quotes.
+func plain(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return clean(text)
+	}
+	return clean(string(raw))
+}

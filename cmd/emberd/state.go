@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/term"
+
+	"emberd/api"
+	"emberd/internal/config"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// state is what the commands share: where they read and write, and what the
+// global flags say. Config and client are made on first use.
+type state struct {
+	stdin    *os.File
+	terminal *os.File      // what stdout writes to; editors draw on it
+	stdout   *bufio.Writer // flushed by run
+	stderr   io.Writer
+	env      []string
+	now      func() time.Time
+	zone     *time.Location
+	screen   screen
+
+	home       string
+	configFile string
+	socket     string
+	set        []string
+	json       bool
+
+	config *config.Config
+	client *api.Client
+}
+
+func newState() *state {
+	return &state{
+		stdin:    os.Stdin,
+		terminal: os.Stdout,
+		stdout:   bufio.NewWriter(os.Stdout),
+		stderr:   os.Stderr,
+		env:      os.Environ(),
+		now:      time.Now,
+		zone:     time.Local,
+		screen:   newScreen(os.Stdout),
+	}
+}
+
+// run carries out one command line and returns the exit code.
+func (s *state) run(ctx context.Context, args []string) int {
+	root := s.rootCommand()
+	root.SetArgs(args)
+	root.SetOut(s.stdout)
+	root.SetErr(s.stderr)
+	err := root.ExecuteContext(ctx)
+	if flushErr := s.stdout.Flush(); err == nil && flushErr != nil {
+		err = fmt.Errorf("write the answer: %w", flushErr)
+	}
+	if errors.Is(err, context.Canceled) {
+		err = &exit{code: exitInterrupted, err: errors.New("interrupted")}
+	}
+	s.json = s.json || slices.Contains(args, "--json") // a bad flag may come before it
+	return s.report(err)
+}
+
+// load reads the configuration once.
+func (s *state) load() (*config.Config, error) {
+	if s.config != nil {
+		return s.config, nil
+	}
+	flags := slices.Clone(s.set)
+	if s.socket != "" {
+		flags = append(flags, "socket="+s.socket)
+	}
+	userHome, _ := os.UserHomeDir() // Load says what to do without one
+	c, err := config.Load(config.Source{
+		Flags: flags, Env: s.env, Home: s.home, ConfigFile: s.configFile, UserHome: userHome,
+	})
+	if err != nil {
+		return nil, memory.Errorf(memory.Invalid, "%w", err)
+	}
+	s.config = c
+	return c, nil
+}
+
+// connect returns the client of the daemon's socket. Nothing is dialled yet.
+func (s *state) connect() (*api.Client, error) {
+	if s.client != nil {
+		return s.client, nil
+	}
+	c, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	s.client = api.NewClient(c.Socket, &api.ClientOptions{Name: "cli", Version: buildVersion()})
+	return s.client, nil
+}
+
+// call carries out one operation through the daemon.
+func call[Req, Res any](ctx context.Context, s *state, o op.Op[Req, Res], req *Req) (*Res, error) {
+	client, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	return o.Call(ctx, client, req)
+}
+
+// printf writes to stdout. A write error stays in the buffer until run sees it.
+func (s *state) printf(format string, args ...any) {
+	fmt.Fprintf(s.stdout, format, args...)
+}
+
+// note says something about the answer, which is not the answer, on stderr and
+// after what was answered so far.
+func (s *state) note(format string, args ...any) {
+	if s.json {
+		return
+	}
+	s.stdout.Flush() // an error stays with the buffer
+	fmt.Fprintf(s.stderr, format+"\n", args...)
+}
+
+// printJSON writes v as it is, without escaping <, > and &.
+func (s *state) printJSON(v any) error { return writeJSON(s.stdout, v) }
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// readText returns what stdin holds, without the final line break.
+func (s *state) readText() (string, error) {
+	text, err := io.ReadAll(io.LimitReader(s.stdin, memory.MaxContentBytes+2))
+	if err != nil {
+		return "", fmt.Errorf("read stdin: %w", err)
+	}
+	if n := len(text); n > 0 && text[n-1] == '\n' {
+		text = text[:n-1]
+	}
+	if len(text) > memory.MaxContentBytes {
+		return "", memory.Errorf(memory.TooLarge, "stdin holds more than %d bytes (200 KiB); save it in parts", memory.MaxContentBytes).At("content")
+	}
+	return string(text), nil
+}
+
+// interactive reports whether somebody sits at both ends.
+func (s *state) interactive() bool {
+	return term.IsTerminal(int(s.stdin.Fd())) && s.screen.width > 0
+}
+
+// here names the git repository that encloses the working directory, "" when
+// there is none.
+func here() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return filepath.Base(dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}

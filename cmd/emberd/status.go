@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"emberd/op"
+)
+
+func (s *state) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Tell how the daemon is",
+		Example: `  emberd status
+  emberd status --json | jq .log`,
+		Annotations: exits(endings{exitNoDaemon: ""}),
+		Args:        takes(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			res, err := call(cmd.Context(), s, op.Status, &op.StatusRequest{})
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(res)
+			}
+			s.printStatus(res)
+			return nil
+		},
+	}
+}
+
+// row prints a name and a value side by side.
+func (s *state) row(name, value string) {
+	s.printf("%s %s\n", s.screen.paint(faint, pad(name, 10)), value)
+}
+
+func (s *state) printStatus(r *op.StatusResult) {
+	health := s.screen.paint(green, r.Health)
+	if r.Health != "ok" {
+		health = s.screen.paint(yellow, r.Health)
+	}
+	s.row("health", health)
+	s.row("daemon", fmt.Sprintf("process %d, up for %s", r.Version.PID, lasted(s.now().Sub(r.Started))))
+	s.row("version", versionText(&r.Version))
+	s.row("memories", fmt.Sprintf("%s, %s in the trash", grouped(r.Memories), grouped(r.Trash)))
+	s.row("log", fmt.Sprintf("%s in %s, durability %s", size(r.Log.Bytes), count(r.Log.Segments, "segment", "segments"), r.Log.Durability))
+	s.row("", fmt.Sprintf("loaded in %d ms: %s; snapshot %s", r.Log.LoadMillis, recovered(r.Log.Recovery), r.Log.Snapshot))
+	if r.Log.ReadOnly != "" {
+		s.row("", s.screen.paint(red, "not writable: "+clean(r.Log.ReadOnly)))
+	}
+	s.row("index", indexed(r.Loading))
+	s.row("socket", r.Socket)
+	s.row("data", r.Data)
+	s.row("state", r.State)
+	if c, err := s.load(); err == nil {
+		s.row("config", c.File+map[bool]string{false: " (not there)"}[c.FileRead])
+	}
+	s.row("device", r.Device)
+	s.row("wakes for", wakes(r.Timers))
+	for _, w := range r.Warnings {
+		s.warn(clean(w))
+	}
+}
+
+// warn prints a warning on as many lines as it takes.
+func (s *state) warn(text string) {
+	name := "warning"
+	for _, l := range lines(text, max(0, s.screen.width-len("warning    "))) {
+		s.row(name, s.screen.paint(yellow, text[l.from:l.to]))
+		name = ""
+	}
+}
+
+// lasted writes a duration for people.
+func lasted(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return d.Round(time.Second).String()
+	case d < 48*time.Hour:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// recovered tells the lines of the last start; what is not normal is named.
+func recovered(r op.RecoveryCount) string {
+	parts := []string{count(r.Applied, "line", "lines")}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{r.Duplicate, "duplicate"}, {r.TornTail, "torn at the end"}, {r.NulTail, "with a zero-filled end"},
+		{r.Quarantined, "in quarantine"}, {r.HandEdited, "edited by hand"}, {r.Future, "of a later version"},
+		{r.Unknown, "unknown"}, {r.Gaps, "missing"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, grouped(c.n)+" "+c.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func indexed(l *op.Loading) string {
+	if l == nil {
+		return "complete"
+	}
+	return fmt.Sprintf("loading, %s of %s", grouped(l.Indexed), grouped(l.Total))
+}
+
+func wakes(timers map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(timers)) {
+		parts = append(parts, name+" every "+strings.Replace(timers[name], "m0s", "m", 1))
+	}
+	if len(parts) == 0 {
+		return "nothing; no timer runs"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// edit changes the given fields of one memory. What is compared and checked is
+// the memory as it stands inside the store's lock, so of several edits based on
+// one revision only the first succeeds.
+func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult, error) {
+	id, err := e.stm.Resolve(req.ID)
+	if err != nil {
+		return nil, err
+	}
+	if e.opt.DetectSecrets && !req.AllowSecret {
+		if err := checkSecrets(editedPassages(req)); err != nil {
+			return nil, err
+		}
+	}
+	var row *stm.Row
+	var set map[string]json.RawMessage
+	receipt, err := e.stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		if row = rows[0]; row == nil {
+			return nil, e.missing(id)
+		}
+		var err error
+		if set, err = edited(row, req, e.opt.Now()); err != nil || len(set) == 0 {
+			return nil, err
+		}
+		return &stm.Tx{Verb: "edit", By: op.CallerFrom(ctx), Changes: []stm.Change{{ID: id, Set: set}}}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if receipt.Entry != "" {
+		row = receipt.Rows[0]
+		e.committed("edit", receipt, id)
+	}
+	answer, err := e.view(row, e.opt.Now())
+	return &op.EditResult{Memory: answer, Tx: receipt.Entry, Changed: changedFields(set)}, err
+}
+
+// changedFields names what an edit wrote, without the time it notes by itself.
+func changedFields(set map[string]json.RawMessage) []string {
+	names := make([]string, 0, len(set))
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if name != "updated_at" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// checkRev refuses a change that is based on another revision than the one
+// that holds now. No revision means whatever there is.
+func checkRev(r *stm.Row, ifMatch string) error {
+	if ifMatch == "" || ifMatch == r.Rev() {
+		return nil
+	}
+	err := memory.Errorf(memory.Conflict, "memory %s was changed since; read it again and repeat the change on revision %s", r.ID(), r.Rev()).At("If-Match")
+	err.Current = r.Rev()
+	return err
+}
+
+// edited returns the fields that come out different, with updated_at, or
+// nothing when none does.
+func edited(r *stm.Row, req *op.EditRequest, now time.Time) (map[string]json.RawMessage, error) {
+	if err := checkRev(r, req.IfMatch); err != nil {
+		return nil, err
+	}
+	m, err := r.Memory()
+	if err != nil {
+		return nil, err
+	}
+	before, err := fields(&m)
+	if err != nil {
+		return nil, err
+	}
+	if err := apply(&m, req); err != nil {
+		return nil, err
+	}
+	after, err := fields(&m)
+	if err != nil {
+		return nil, err
+	}
+	set := difference(before, after)
+	if len(set) > 0 {
+		set["updated_at"], err = encode(stampTime(now))
+	}
+	return set, err
+}
+
+// difference returns what turns before into after; null removes.
+func difference(before, after map[string]json.RawMessage) map[string]json.RawMessage {
+	set := make(map[string]json.RawMessage)
+	for key, value := range after {
+		if !bytes.Equal(before[key], value) {
+			set[key] = value
+		}
+	}
+	for key := range before {
+		if _, ok := after[key]; !ok {
+			set[key] = json.RawMessage("null")
+		}
+	}
+	return set
+}
+
+// apply carries the request over to m and checks the result.
+func apply(m *memory.Memory, req *op.EditRequest) error {
+	assign(&m.Content, req.Content)
+	assign(&m.Source, req.Source)
+	assign(&m.Context, req.Context)
+	assign(&m.Category, req.Category)
+	assign(&m.Type, req.Type)
+	assign(&m.Section, req.Section)
+	assign(&m.Confidence, req.Confidence)
+	assign(&m.Importance, req.Importance)
+	assign(&m.Strength, req.Strength)
+	assign(&m.Core, req.Core)
+	assign(&m.Collection, req.Collection)
+	assign(&m.Project, req.Project)
+	if m.Collection == "" {
+		m.Collection = memory.DefaultCollection
+	}
+	if err := applyLists(m, req); err != nil {
+		return err
+	}
+	m.Meta = mergedMeta(m.Meta, req.Meta)
+	return check(m)
+}
+
+func assign[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// applyLists replaces first, then adds, then removes.
+func applyLists(m *memory.Memory, req *op.EditRequest) (err error) {
+	if req.Entities != nil {
+		if m.Entities, err = memory.NormalizeEntities(*req.Entities); err != nil {
+			return err
+		}
+	}
+	if req.Tags != nil {
+		m.Tags = *req.Tags
+	}
+	if m.Tags, err = memory.NormalizeTags(slices.Concat(m.Tags, req.AddTags)); err != nil {
+		return err
+	}
+	gone, err := memory.NormalizeTags(req.RemoveTags)
+	m.Tags = slices.DeleteFunc(m.Tags, func(t string) bool { return slices.Contains(gone, t) })
+	return err
+}
+
+// mergedMeta returns meta with the keys of change set, or removed where they
+// are null.
+func mergedMeta(meta, change map[string]json.RawMessage) map[string]json.RawMessage {
+	if len(change) == 0 {
+		return meta
+	}
+	merged := maps.Clone(meta)
+	if merged == nil {
+		merged = make(map[string]json.RawMessage)
+	}
+	for key, value := range change {
+		if bytes.Equal(bytes.TrimSpace(value), []byte("null")) {
+			delete(merged, key)
+			continue
+		}
+		merged[key] = value
+	}
+	return merged
+}
+
+// editedPassages are the new texts of a request; what is in the memory already
+// was scanned or allowed before.
+func editedPassages(req *op.EditRequest) []passage {
+	var out []passage
+	for _, p := range []struct {
+		field string
+		text  *string
+	}{{"content", req.Content}, {"context", req.Context}, {"source", req.Source}} {
+		if p.text != nil {
+			out = append(out, passage{field: p.field, text: *p.text})
+		}
+	}
+	if req.Entities != nil {
+		out = appendEach(out, "entities", *req.Entities)
+	}
+	if req.Tags != nil {
+		out = appendEach(out, "tags", *req.Tags)
+	}
+	return appendMeta(appendEach(out, "tags", req.AddTags), req.Meta)
+}

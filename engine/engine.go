@@ -1,0 +1,191 @@
+// Package engine carries out every operation of package op. It is the one
+// package that will know both tiers of memory; today it knows the short-term
+// one, package stm, and holds what stm has no opinion on: defaults and bounds of
+// requests, the secret scan, decay and ranking, paging, events and housekeeping.
+//
+// Guarantees: an operation that changes something is answered after stm has it
+// on disk, and the next search sees it. Searching changes nothing but access
+// counts. Everything destructive can be previewed and undone. Errors are
+// [*memory.Error], so that their code survives the socket; memory content
+// appears neither in them nor in logs.
+//
+// An Engine may be used by any number of goroutines. Requests are only read,
+// and results belong to the caller. No goroutine runs outside [Engine.Run]
+// except the one stm writes with.
+package engine
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"emberd/internal/durable"
+	"emberd/internal/text"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// Engine is an open store with the operations on it. It is an [op.Invoker].
+type Engine struct {
+	opt      Options
+	started  time.Time
+	lock     *durable.Lock
+	stm      *stm.Store
+	text     *text.Analyzer // the one stm searches with
+	handlers map[string]op.Handler
+	events   *events
+	chores   chores
+	indexed  atomic.Bool // the word index is built, and every save keeps it so
+
+	// requests is held for reading by every operation and for writing by Close,
+	// which so waits for those under way. It guards closed.
+	requests sync.RWMutex
+	closed   bool
+
+	running sync.Mutex    // held by Run, and for good once closed
+	closing chan struct{} // closed by Close
+	dirty   chan struct{} // holds a token when something changed since Run looked
+}
+
+// Open takes the state folder's lock and recovers the log. The engine is
+// ready when it returns; until [Engine.Run] has built the word index, searches
+// scan and say so. A second daemon on the same folder gets code Unavailable.
+func Open(opt Options) (*Engine, error) {
+	opt, err := opt.complete()
+	if err != nil {
+		return nil, err
+	}
+	lock, err := acquire(opt.State)
+	if err != nil {
+		return nil, err
+	}
+	analyzer := text.New()
+	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer))
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	e := &Engine{
+		opt:     opt,
+		started: opt.Now(),
+		lock:    lock,
+		stm:     store,
+		text:    analyzer,
+		events:  newEvents(),
+		closing: make(chan struct{}),
+		dirty:   make(chan struct{}, 1),
+	}
+	e.handlers = e.table()
+	return e, nil
+}
+
+// acquire takes the lock that keeps a second daemon out. It is always on the
+// real disk, since it is the kernel that has to know of it.
+func acquire(state string) (*durable.Lock, error) {
+	if err := durable.MkdirAll(durable.OS{}, state); err != nil {
+		return nil, memory.Errorf(memory.Unavailable, "open the state folder: %w", err)
+	}
+	lock, err := durable.AcquireLock(filepath.Join(state, "daemon.lock"))
+	switch {
+	case errors.Is(err, durable.ErrLocked):
+		return nil, memory.Errorf(memory.Unavailable,
+			"another emberd runs on this state folder: %w; stop it first, or give this one a state folder of its own", err)
+	case err != nil:
+		return nil, memory.Errorf(memory.Unavailable, "open the state folder: %w", err)
+	}
+	return lock, nil
+}
+
+// table pairs every operation with its method.
+func (e *Engine) table() map[string]op.Handler {
+	t := make(map[string]op.Handler)
+	add := func(s *op.Spec, h op.Handler) { t[s.Name] = h }
+	add(op.Save.Handle(e.save))
+	add(op.SaveBatch.Handle(e.saveBatch))
+	add(op.Search.Handle(e.search))
+	add(op.Show.Handle(e.show))
+	add(op.List.Handle(e.list))
+	add(op.Edit.Handle(e.edit))
+	add(op.Forget.Handle(e.forget))
+	add(op.Undo.Handle(e.undo))
+	add(op.TrashList.Handle(e.trashList))
+	add(op.TrashRestore.Handle(e.trashRestore))
+	add(op.Status.Handle(e.status))
+	add(op.Stats.Handle(e.stats))
+	add(op.Version.Handle(e.version))
+	return t
+}
+
+// Invoke carries out one operation; req is a pointer to its request type. The
+// caller in ctx ([op.WithCaller]) is written to the journal. After Close the
+// error is of code Unavailable.
+func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
+	handle, ok := e.handlers[s.Name]
+	if !ok {
+		return nil, memory.Errorf(memory.Incompatible, "this emberd does not know the operation %q; update it", s.Name)
+	}
+	e.requests.RLock()
+	defer e.requests.RUnlock()
+	if e.closed {
+		return nil, memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
+	}
+	res, err := handle(ctx, req)
+	if err != nil {
+		return nil, typed(s, err)
+	}
+	return res, nil
+}
+
+// typed gives an error without a code the code Internal and a place.
+func typed(s *op.Spec, err error) error {
+	if e, ok := errors.AsType[*memory.Error](err); ok {
+		return e
+	}
+	return memory.Errorf(memory.Internal, "%s: %w", s.Name, err)
+}
+
+// Close waits for the operations under way, ends Run and all event streams,
+// writes what stm still holds back and gives the lock away. Further calls do
+// nothing.
+func (e *Engine) Close() error {
+	if !e.shut() {
+		return nil
+	}
+	close(e.closing)
+	e.running.Lock() // waits for Run, and lets none begin
+	e.events.close()
+	return errors.Join(e.stm.Close(), e.lock.Close())
+}
+
+// shut keeps new operations out and reports whether this call was the first to.
+func (e *Engine) shut() bool {
+	e.requests.Lock()
+	defer e.requests.Unlock()
+	first := !e.closed
+	e.closed = true
+	return first
+}
+
+// missing is the error for an id that names no live memory.
+func (e *Engine) missing(id memory.ID) error {
+	if e.stm.Trashed(id) {
+		return memory.Errorf(memory.NotFound, "memory %s is in the trash; bring it back with emberd trash restore %s", id, id.Short()).At("id")
+	}
+	return memory.Errorf(memory.NotFound, "there is no memory %s; emberd list shows those there are", id).At("id")
+}
+
+// find returns the live memory that a full or shortened id names.
+func (e *Engine) find(short string) (*stm.Row, error) {
+	id, err := e.stm.Resolve(short)
+	if err != nil {
+		return nil, err
+	}
+	row, ok := e.stm.Get(id)
+	if !ok {
+		return nil, e.missing(id)
+	}
+	return row, nil
+}

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// everyCollection is the collection name that stands for all of them.
+const everyCollection = "all"
+
+const maxWindowDays = 3650
+
+// filter is a checked op.Filter at a moment.
+type filter struct {
+	op.Filter
+	since time.Time
+	score func(*stm.Row) float64
+}
+
+// filter checks what f asks for and fixes the moment it is asked at.
+func (e *Engine) filter(f op.Filter, now time.Time) (*filter, error) {
+	tags, err := memory.NormalizeTags(f.Tags)
+	if err != nil {
+		return nil, err
+	}
+	stages := make([]memory.Stage, 0, len(f.Stages))
+	for _, s := range f.Stages {
+		stage, err := memory.ParseStage(string(s))
+		if err != nil {
+			return nil, err
+		}
+		stages = append(stages, stage)
+	}
+	err = firstError(
+		memory.CheckRange("window_days", f.WindowDays, 0, maxWindowDays),
+		checkMinScore(f.MinScore),
+		checkNames(name{"project", f.Project}, name{"collection", f.Collection}, name{"category", f.Category}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	out := &filter{Filter: f, score: func(r *stm.Row) float64 { return e.score(r, now) }}
+	out.Tags, out.Stages = tags, stages
+	if f.WindowDays > 0 {
+		out.since = now.Add(-time.Duration(f.WindowDays * float64(24*time.Hour)))
+	}
+	if f.Collection == everyCollection {
+		out.Collection = ""
+	}
+	return out, nil
+}
+
+func checkMinScore(v float64) error {
+	if !(v >= 0) || math.IsInf(v, 1) {
+		return memory.Errorf(memory.Invalid, "min_score is %v; give 0 or more", v).At("min_score")
+	}
+	return nil
+}
+
+// accept is what a search filters by, nil when everything passes.
+func (f *filter) accept() func(*stm.Row) bool {
+	if f.Project == "" && f.Collection == "" && f.Category == "" && len(f.Stages) == 0 &&
+		len(f.Tags) == 0 && f.since.IsZero() && f.MinScore == 0 {
+		return nil
+	}
+	return f.accepts
+}
+
+// accepts reports whether the memory is selected. A memory's last use is never
+// before its creation, so the window needs to look at no more.
+func (f *filter) accepts(r *stm.Row) bool {
+	switch {
+	case f.Project != "" && r.Project() != f.Project,
+		f.Collection != "" && r.Collection() != f.Collection,
+		f.Category != "" && r.Category() != f.Category,
+		len(f.Stages) > 0 && !slices.Contains(f.Stages, r.Stage()),
+		r.LastUsed().Before(f.since):
+		return false
+	}
+	for _, tag := range f.Tags {
+		if !r.HasTag(tag) {
+			return false
+		}
+	}
+	return f.MinScore == 0 || f.score(r) >= f.MinScore
+}
+
+// checkCollection is asked when nothing was found: a collection that does not
+// exist is a mistake of the caller and not an empty answer.
+func (e *Engine) checkCollection(collection string) error {
+	if collection == "" || collection == memory.DefaultCollection {
+		return nil
+	}
+	there := map[string]bool{memory.DefaultCollection: true}
+	for r := range e.stm.Rows() {
+		if r.Collection() == collection {
+			return nil
+		}
+		there[r.Collection()] = true
+	}
+	const most = 10
+	names := slices.Sorted(maps.Keys(there))
+	return memory.Errorf(memory.NotFound, "there is no collection %q; there are %s; all stands for every one",
+		collection, strings.Join(names[:min(most, len(names))], ", ")).At("collection")
+}
+
+// checkLimit returns the number of results asked for.
+func checkLimit(limit, otherwise int) (int, error) {
+	if limit == 0 {
+		return otherwise, nil
+	}
+	return limit, firstError(memory.CheckRange("limit", float64(limit), 1, memory.MaxResults))
+}

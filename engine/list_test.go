@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+func TestSorts(t *testing.T) {
+	e, clock := newEngine(t)
+	old := do(t, e, op.Save, &op.SaveRequest{Content: "old", CreatedAt: clock.daysAgo(9), LastUsed: clock.daysAgo(1), UseCount: 2}).Memory
+	do(t, e, op.Save, &op.SaveRequest{Content: "used", CreatedAt: clock.daysAgo(5), LastUsed: clock.Now(), UseCount: 1})
+	do(t, e, op.Save, &op.SaveRequest{Content: "new", CreatedAt: clock.daysAgo(2), Strength: new(2.0)})
+	do(t, e, op.Search, &op.SearchRequest{Query: "old"})
+	for sort, want := range map[string][]string{
+		"":         {"new", "used", "old"},
+		"created":  {"new", "used", "old"},
+		"used":     {"used", "old", "new"},
+		"uses":     {"old", "used", "new"},
+		"score":    {"used", "old", "new"},
+		"accesses": {"old", "new", "used"},
+	} {
+		got := contents(do(t, e, op.List, &op.ListRequest{Sort: sort}).Memories)
+		if sort == "accesses" { // the other two tie and come by id
+			got, want = got[:1], want[:1]
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("sort %q gives %q, want %q", sort, got, want)
+		}
+	}
+	if got := look(t, e, old.ID).UseCount; got != 2 {
+		t.Errorf("listing counted as use: %d", got)
+	}
+}
+
+// TestPagesTogetherAreTheList turns the pages of a list while memories are
+// saved in between: what was there at the start is met once and in order.
+func TestPagesTogetherAreTheList(t *testing.T) {
+	e, clock := newEngine(t)
+	run := 0
+	rapid.Check(t, func(t *rapid.T) {
+		run++
+		project := fmt.Sprint("project ", run)
+		add := func(label string) memory.ID {
+			created := clock.daysAgo(rapid.Float64Range(0, 3).Draw(t, label))
+			res, err := op.Save.Call(t.Context(), e, &op.SaveRequest{
+				Content: label, Project: project, CreatedAt: created, UseCount: rapid.Int64Range(0, 2).Draw(t, "uses"),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res.Memory.ID
+		}
+		var there []memory.ID
+		for range rapid.IntRange(0, 12).Draw(t, "memories") {
+			there = append(there, add("there"))
+		}
+		req := &op.ListRequest{
+			Filter: op.Filter{Project: project},
+			Sort:   rapid.SampledFrom([]string{"created", "used", "score", "uses", "accesses"}).Draw(t, "sort"),
+			Limit:  100,
+		}
+		whole, err := op.List.Call(t.Context(), e, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got []memory.ID
+		for _, m := range whole.Memories {
+			want = append(want, m.ID)
+		}
+		req.Limit = rapid.IntRange(1, 5).Draw(t, "limit")
+		for {
+			page, err := op.List.Call(t.Context(), e, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range page.Memories {
+				if slices.Contains(there, m.ID) {
+					got = append(got, m.ID)
+				}
+			}
+			if req.Cursor = page.NextCursor; req.Cursor == "" {
+				break
+			}
+			clock.advance(time.Minute) // all scores sink
+			if rapid.Bool().Draw(t, "insert") {
+				add("inserted")
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("pages give %v, want %v", got, want)
+		}
+	})
+}
+
+// TestAPageIsACutOfTheOrder compares the bounded selection with sorting all.
+func TestAPageIsACutOfTheOrder(t *testing.T) {
+	type scored struct {
+		Value float64
+		ID    memory.ID
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) scored {
+			var raw [16]byte
+			raw[15] = rapid.Byte().Draw(t, "id")
+			return scored{float64(rapid.IntRange(-3, 3).Draw(t, "value")), memory.IDFromBytes(raw)}
+		}), 0, 40, func(s scored) memory.ID { return s.ID }).Draw(t, "all")
+		limit := rapid.IntRange(1, 7).Draw(t, "limit")
+
+		var got []scored
+		for cursor := ""; ; {
+			p, err := newPage[scored](cursor, byUses, limit, defaultPage, time.Unix(0, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range all {
+				p.add(s.Value, s.ID, s)
+			}
+			items, next := p.finish()
+			if got = append(got, items...); next == "" {
+				break
+			}
+			cursor = next
+		}
+		want := slices.SortedFunc(slices.Values(all), func(a, b scored) int {
+			return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(b.ID, a.ID))
+		})
+		if !slices.Equal(got, want) {
+			t.Fatalf("pages of %d give %v, want %v", limit, got, want)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"log/slog"
+	"math"
+	"time"
+
+	"emberd/decay"
+	"emberd/internal/durable"
+	"emberd/internal/text"
+	"emberd/memory"
+	"emberd/stm"
+)
+
+// Options are the settings of an Engine. Start from [DefaultOptions]: zero is a
+// meaningful value of most of them.
+type Options struct {
+	Data   string // folder of the log
+	State  string // folder of the lock and of what can be rebuilt
+	Socket string // only shown by status
+
+	Version string           // only shown
+	Logger  *slog.Logger     // nil discards
+	Now     func() time.Time // nil: time.Now
+	FS      durable.FS       // nil: the real disk
+
+	Durability   stm.Durability
+	SegmentBytes int64         // 0: stm's default
+	SegmentAge   time.Duration // 0: stm's default
+	TrashKeep    time.Duration // how long forgotten memories can be restored, 1 hour or more
+
+	Decay       decay.Params
+	DecayFloor  float64 // see [DefaultDecayFloor]; 0 to 1
+	StageFactor StageFactors
+	STMWeight   float64 // factor on every short-term memory in ranking, 0 to 2
+
+	SearchLimit   int  // results of a search that names no limit, 1 to 100
+	PreviewLength int  // characters of a snippet, 0 to 5,000; 0 shows the whole text
+	TrackAccess   bool // whether searches count as accesses of what they return
+	DetectSecrets bool // whether saves and edits are scanned for credentials
+}
+
+// StageFactors are what ranking multiplies a memory of each stage by, 0 to 1.
+type StageFactors struct{ Active, Demoted, Archived, Rehydratable float64 }
+
+func (f StageFactors) of(s memory.Stage) float64 {
+	switch s {
+	case memory.Demoted:
+		return f.Demoted
+	case memory.Archived:
+		return f.Archived
+	case memory.Rehydratable:
+		return f.Rehydratable
+	default:
+		return f.Active
+	}
+}
+
+func (f StageFactors) most() float64 {
+	return max(f.Active, f.Demoted, f.Archived, f.Rehydratable)
+}
+
+// DefaultDecayFloor is the part of a match's relevance that no age takes away.
+//
+// What it has to ensure is that fading never hides what was asked for: an exact
+// match, of any age, active or demoted, must stay above weak matches made
+// today. Let weak mean at most a third of the exact one's relevance, as a memory
+// has that holds one of three equally rare words. The worst case is an exact
+// match that has decayed to nothing in the demoted stage, against a weak one
+// with decay 1 in the active stage: floor × 0.5 against 1/3. So the floor must
+// lie above 2/3, and it should not be much more, since 1 − floor is all that
+// recency can say about two matches equally good. At 0.7 an active exact match
+// of any age even stays above fresh ones with half of its relevance.
+const DefaultDecayFloor = 0.7
+
+// DefaultOptions returns the default of every setting but the folders.
+func DefaultOptions() Options {
+	return Options{
+		Durability:    stm.Full,
+		TrashKeep:     30 * 24 * time.Hour,
+		Decay:         decay.DefaultParams(),
+		DecayFloor:    DefaultDecayFloor,
+		StageFactor:   StageFactors{Active: 1, Demoted: 0.5, Archived: 0.1, Rehydratable: 0.01},
+		STMWeight:     1,
+		SearchLimit:   10,
+		PreviewLength: 300,
+		TrackAccess:   true,
+		DetectSecrets: true,
+	}
+}
+
+// complete fills in what may be nil and refuses the first setting out of bounds.
+func (o Options) complete() (Options, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.FS == nil {
+		o.FS = durable.OS{}
+	}
+	if o.Data == "" || o.State == "" {
+		return o, memory.Errorf(memory.Invalid, "the data or the state folder has no name; set both")
+	}
+	if err := o.Decay.Validate(); err != nil {
+		return o, memory.Errorf(memory.Invalid, "%w", err)
+	}
+	return o, firstError(
+		memory.CheckRange("decay floor", o.DecayFloor, 0, 1),
+		memory.CheckRange("active stage factor", o.StageFactor.Active, 0, 1),
+		memory.CheckRange("demoted stage factor", o.StageFactor.Demoted, 0, 1),
+		memory.CheckRange("archived stage factor", o.StageFactor.Archived, 0, 1),
+		memory.CheckRange("rehydratable stage factor", o.StageFactor.Rehydratable, 0, 1),
+		memory.CheckRange("short-term weight", o.STMWeight, 0, 2),
+		memory.CheckRange("search limit", float64(o.SearchLimit), 1, memory.MaxResults),
+		memory.CheckRange("preview length", float64(o.PreviewLength), 0, 5000),
+		memory.CheckRange("hours of trash", o.TrashKeep.Hours(), 1, math.MaxInt32),
+	)
+}
+
+// store returns the options of the store below.
+func (o Options) store(analyzer *text.Analyzer) *stm.Options {
+	return &stm.Options{
+		Logger:       o.Logger,
+		FS:           o.FS,
+		Now:          o.Now,
+		Durability:   o.Durability,
+		SegmentBytes: o.SegmentBytes,
+		SegmentAge:   o.SegmentAge,
+		TrashKeep:    o.TrashKeep,
+		Analyzer:     analyzer,
+	}
+}

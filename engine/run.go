@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// snapshotDelay is how long a change may wait before a snapshot is considered.
+// Snapshots only make the next start faster, so they are not worth a wake-up
+// unless something changed.
+const snapshotDelay = time.Minute
+
+// chores is what the actors tell about themselves, for status.
+type chores struct {
+	mu     sync.Mutex // guards what follows
+	timers map[string]time.Duration
+	faults map[string]error
+}
+
+// Run does the housekeeping until ctx is done or the engine is closed, and then
+// returns nil: it builds the word index and writes snapshots while things
+// change. An engine without Run works, only slower. One Run at a time.
+func (e *Engine) Run(ctx context.Context) error {
+	if !e.running.TryLock() {
+		return errors.New("the engine is running or closed already")
+	}
+	defer e.running.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	var actors sync.WaitGroup
+	actors.Go(func() {
+		e.buildIndex(ctx)
+		e.keepSnapshots(ctx)
+	})
+	select {
+	case <-ctx.Done():
+	case <-e.closing:
+	}
+	cancel()
+	actors.Wait()
+	return nil
+}
+
+func (e *Engine) buildIndex(ctx context.Context) {
+	start := time.Now()
+	err := e.stm.BuildIndex(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	e.chores.settle("word index", err)
+	if err != nil {
+		e.opt.Logger.Error("word index incomplete, searches scan", "err", err)
+		return
+	}
+	e.indexed.Store(true)
+	e.opt.Logger.Debug("word index complete", "memories", e.stm.Len(), "took", time.Since(start))
+	e.changed()
+}
+
+// keepSnapshots arms a timer at the first change after a snapshot and looks
+// whether one is due when it fires. With no change nothing ticks.
+func (e *Engine) keepSnapshots(ctx context.Context) {
+	const name = "snapshot"
+	var due <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			e.chores.disarm(name)
+			return
+		case <-e.dirty:
+			if due == nil {
+				due = time.After(snapshotDelay)
+				e.chores.arm(name, snapshotDelay)
+			}
+		case <-due:
+			due = nil
+			e.chores.disarm(name)
+			e.writeSnapshot(ctx)
+		}
+	}
+}
+
+func (e *Engine) writeSnapshot(ctx context.Context) {
+	if !e.stm.SnapshotDue() {
+		return
+	}
+	err := e.stm.WriteSnapshot(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	e.chores.settle("snapshot", err)
+	if err != nil {
+		e.opt.Logger.Error("snapshot not written, the next start takes longer", "err", err)
+	}
+}
+
+// changed tells Run that there is something to do. It never waits.
+func (e *Engine) changed() {
+	select {
+	case e.dirty <- struct{}{}:
+	default:
+	}
+}
+
+func (c *chores) arm(name string, period time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timers == nil {
+		c.timers = make(map[string]time.Duration)
+	}
+	c.timers[name] = period
+}
+
+func (c *chores) disarm(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.timers, name)
+}
+
+// settle records how the last attempt at a chore ended.
+func (c *chores) settle(name string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.faults, name)
+	if err == nil {
+		return
+	}
+	if c.faults == nil {
+		c.faults = make(map[string]error)
+	}
+	c.faults[name] = err
+}
+
+// report returns the armed timers with their periods, and one sentence for
+// every chore whose last attempt failed.
+func (c *chores) report() (timers map[string]string, warnings []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, period := range c.timers {
+		if timers == nil {
+			timers = make(map[string]string)
+		}
+		timers[name] = period.String()
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.faults)) {
+		warnings = append(warnings, fmt.Sprintf("the %s could not be completed: %v", name, c.faults[name]))
+	}
+	return timers, warnings
+}

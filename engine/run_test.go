@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"emberd/op"
+)
+
+func timers(t testing.TB, e *Engine) map[string]string {
+	return do(t, e, op.Status, &op.StatusRequest{}).Timers
+}
+
+func TestNothingTicksUnlessSomethingChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.Options.Now = time.Now
+		e := h.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+
+		time.Sleep(2 * snapshotDelay) // the look after the start
+		synctest.Wait()
+		if got := timers(t, e); len(got) != 0 {
+			t.Errorf("at rest %v tick", got)
+		}
+		save(t, e, "a ripple")
+		synctest.Wait()
+		if got := timers(t, e); got["snapshot"] != "1m0s" || len(got) != 1 {
+			t.Errorf("after a change the timers are %v, want a snapshot in a minute", got)
+		}
+		time.Sleep(2 * snapshotDelay)
+		synctest.Wait()
+		if got := timers(t, e); len(got) != 0 {
+			t.Errorf("after the snapshot %v tick", got)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run returned %v", err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestASnapshotIsWrittenWhenOneIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.Options.Now = time.Now
+		e := h.open(t)
+		for !e.stm.SnapshotDue() {
+			save(t, e, "a drop")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*snapshotDelay)
+		defer cancel()
+		if err := e.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if e.stm.SnapshotDue() {
+			t.Error("a snapshot is still due after the timer")
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCloseEndsRun(t *testing.T) {
+	e, _ := newEngine(t)
+	done := make(chan error, 1)
+	go func() { done <- e.Run(context.Background()) }()
+	save(t, e, "while it runs")
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// Run returns nil when Close ends it, and an error when Close came first.
+	<-done
+}

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// maxKey bounds an idempotency key, in characters.
+const maxKey = 200
+
+// save stores one memory. A key or an id that was used before decides inside
+// the store's lock, so that of many equal requests at once one saves and the
+// others are answered with its result.
+func (e *Engine) save(ctx context.Context, req *op.SaveRequest) (*op.SaveResult, error) {
+	if err := checkKey(req.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	m, err := e.draft(req)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := newSaveTx(req, m)
+	if err != nil {
+		return nil, err
+	}
+	tx.By = op.CallerFrom(ctx)
+	var before earlier
+	receipt, err := e.stm.Update(ctx, []memory.ID{m.ID}, tx.Key, func(rows []*stm.Row) (*stm.Tx, error) {
+		var err error
+		if before, err = e.earlierSave(tx, m, rows[0]); err != nil || before.row != nil {
+			return nil, err
+		}
+		return tx, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	now := e.opt.Now()
+	if before.row != nil {
+		answer, err := e.view(before.row, now)
+		return &op.SaveResult{Memory: answer, Tx: before.entry, Replayed: true}, err
+	}
+	e.committed("save", receipt, m.ID)
+	answer, err := e.view(receipt.Rows[0], now)
+	return &op.SaveResult{Memory: answer, Tx: receipt.Entry}, err
+}
+
+// checkKey accepts what can be said about an idempotency key in one header line.
+func checkKey(key string) error {
+	printable := func(r rune) bool { return unicode.IsPrint(r) && r != utf8.RuneError }
+	if n := utf8.RuneCountInString(key); n > maxKey {
+		return memory.Errorf(memory.TooLarge, "Idempotency-Key has %d characters, more than %d; use a UUID", n, maxKey).At("Idempotency-Key")
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return !printable(r) }) {
+		return memory.Errorf(memory.Invalid, "Idempotency-Key holds a character that is not printable; use a UUID").At("Idempotency-Key")
+	}
+	return nil
+}
+
+// newSaveTx prepares the transaction that stores m.
+func newSaveTx(req *op.SaveRequest, m *memory.Memory) (*stm.Tx, error) {
+	set, err := fields(m)
+	if err != nil {
+		return nil, err
+	}
+	tx := &stm.Tx{Verb: "save", Key: req.IdempotencyKey, Changes: []stm.Change{{ID: m.ID, Set: set}}}
+	if tx.Key != "" {
+		tx.KeyHash, err = requestHash(req)
+	}
+	return tx, err
+}
+
+// requestHash tells requests apart that use the same key.
+func requestHash(req *op.SaveRequest) (string, error) {
+	raw, err := encode(req)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+// earlier is the result of an equal request, if there was one.
+type earlier struct {
+	row   *stm.Row
+	entry string
+}
+
+// earlierSave looks for what tx would repeat. It is called with key and id
+// locked; at is the live memory of that id.
+func (e *Engine) earlierSave(tx *stm.Tx, m *memory.Memory, at *stm.Row) (earlier, error) {
+	if tx.Key != "" {
+		if was, ok := e.stm.Replay(tx.Key); ok {
+			return e.replayed(was, tx.KeyHash)
+		}
+	}
+	switch {
+	case at != nil && at.Content() == m.Content:
+		return earlier{row: at}, nil
+	case at != nil:
+		err := memory.Errorf(memory.Conflict, "memory %s exists with other content; use emberd edit, or save under a new id", m.ID).At("id")
+		err.Current = at.Rev()
+		return earlier{}, err
+	case e.stm.Trashed(m.ID):
+		return earlier{}, forgotten(m.ID)
+	}
+	return earlier{}, nil
+}
+
+func (e *Engine) replayed(was stm.Replayed, hash string) (earlier, error) {
+	if was.Hash != hash || len(was.IDs) == 0 {
+		return earlier{}, memory.Errorf(memory.Conflict, "this Idempotency-Key was used for another request within 24 hours; use a new key").At("Idempotency-Key")
+	}
+	row, ok := e.stm.Get(was.IDs[0])
+	if !ok {
+		return earlier{}, forgotten(was.IDs[0])
+	}
+	return earlier{row: row, entry: was.Entry}, nil
+}
+
+func forgotten(id memory.ID) error {
+	return memory.Errorf(memory.Forgotten, "memory %s was saved before and is forgotten; bring it back with emberd trash restore %s", id, id.Short()).At("id")
+}

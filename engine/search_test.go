@@ -1,0 +1,300 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// move puts a memory into another stage, as the lifecycle will.
+func move(t testing.TB, e *Engine, id memory.ID, stage memory.Stage) {
+	t.Helper()
+	_, err := e.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+		set := map[string]json.RawMessage{"stage": json.RawMessage(`"` + stage + `"`)}
+		return &stm.Tx{Verb: "stage", Changes: []stm.Change{{ID: id, Set: set}}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnExactMatchOfAnyAgeStaysAboveWeakFreshOnes(t *testing.T) {
+	e, clock := newEngine(t)
+	old := do(t, e, op.Save, &op.SaveRequest{Content: "copper valve torque", CreatedAt: clock.daysAgo(3650)}).Memory
+	move(t, e, old.ID, memory.Demoted)
+	for _, word := range []string{"copper", "valve", "torque"} {
+		save(t, e, word+" paint today")
+	}
+	hits := search(t, e, "copper valve torque")
+	if len(hits) != 4 || hits[0].ID != old.ID {
+		t.Errorf("order is %q, want the exact match first", hitContents(hits))
+	}
+}
+
+func TestTheFloorKeepsWhatItPromises(t *testing.T) {
+	factors := DefaultOptions().StageFactor
+	rapid.Check(t, func(t *rapid.T) {
+		exact := op.Explain{
+			Relevance: rapid.Float64Range(0.01, 50).Draw(t, "relevance"),
+			Decay:     rapid.Float64Range(0, 100).Draw(t, "decay"),
+			Floor:     DefaultDecayFloor,
+			Stage:     rapid.SampledFrom([]float64{factors.Active, factors.Demoted}).Draw(t, "stage"),
+			Tier:      1,
+		}
+		weak := op.Explain{Relevance: exact.Relevance / 3, Decay: 1, Floor: DefaultDecayFloor, Stage: factors.Active, Tier: 1}
+		if rank(exact) <= rank(weak) {
+			t.Fatalf("exact match ranks %v, the weak one %v", rank(exact), rank(weak))
+		}
+	})
+}
+
+func TestOfEqualMatchesTheFresherComesFirst(t *testing.T) {
+	e, clock := newEngine(t)
+	for _, days := range []float64{40, 0, 400, 4} {
+		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("tide table %g", days), CreatedAt: clock.daysAgo(days)})
+	}
+	want := []string{"tide table 0", "tide table 4", "tide table 40", "tide table 400"}
+	for _, query := range []string{"tide", ""} {
+		if got := hitContents(search(t, e, query)); !slices.Equal(got, want) {
+			t.Errorf("search %q orders %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestCoreMemoriesNeverFade(t *testing.T) {
+	e, clock := newEngine(t)
+	year := clock.daysAgo(365)
+	do(t, e, op.Save, &op.SaveRequest{Content: "anchor chain", CreatedAt: year})
+	do(t, e, op.Save, &op.SaveRequest{Content: "anchor light", CreatedAt: year, Core: true, Strength: new(0.0)})
+	hits := search(t, e, "anchor")
+	if len(hits) != 2 || !hits[0].Core || hits[0].Score != 1 || hits[1].Score >= 0.1 {
+		t.Errorf("got %+v, want the core one first with score 1", hits)
+	}
+}
+
+func TestStagesWeighOnRankAndAllAreSearched(t *testing.T) {
+	e, _ := newEngine(t)
+	for _, stage := range memory.Stages() {
+		move(t, e, save(t, e, "barometer reading "+string(stage)).ID, stage)
+	}
+	hits := search(t, e, "barometer")
+	if len(hits) != 4 {
+		t.Fatalf("found %q, want all four stages", hitContents(hits))
+	}
+	for i, want := range []float64{1, 0.5, 0.1, 0.01} {
+		if got := hits[i].Rank / hits[0].Rank; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%q ranks %v of the active one, want %v", hits[i].Content, got, want)
+		}
+	}
+}
+
+func TestExplainMultipliesOutToTheRank(t *testing.T) {
+	h := newHouse(t)
+	h.STMWeight = 0.9
+	e := h.open(t)
+	for i, days := range []float64{0, 3, 30, 300} {
+		m := do(t, e, op.Save, &op.SaveRequest{
+			Content:   "rope and anchor " + strings.Repeat("rope ", i),
+			CreatedAt: h.daysAgo(days), UseCount: int64(i), Strength: new(0.5 * float64(i)), Core: i == 3,
+		}).Memory
+		move(t, e, m.ID, memory.Stages()[i])
+	}
+	res := do(t, e, op.Search, &op.SearchRequest{Query: "rope anchor", Explain: true})
+	if len(res.Hits) != 4 {
+		t.Fatalf("found %d, want 4", len(res.Hits))
+	}
+	for _, hit := range res.Hits {
+		x := hit.Explain
+		if product := x.Relevance * (x.Floor + (1-x.Floor)*x.Bounded) * x.Stage * x.Tier; math.Abs(product-hit.Rank) > 1e-12 {
+			t.Errorf("%s: the parts give %v, the rank is %v", hit.Stage, product, hit.Rank)
+		}
+		sum := 0.0
+		for _, term := range x.Terms {
+			sum += term.Score
+		}
+		if len(x.Terms) != 2 || math.Abs(sum-x.Relevance) > 1e-9 {
+			t.Errorf("%s: %d terms sum to %v, the relevance is %v", hit.Stage, len(x.Terms), sum, x.Relevance)
+		}
+		if x.Decay != hit.Score || x.Tier != 0.9 || x.Floor != DefaultDecayFloor {
+			t.Errorf("%s: explain %+v does not show what holds", hit.Stage, x)
+		}
+	}
+	if plain := search(t, e, "rope anchor"); plain[0].Explain != nil {
+		t.Error("explained without being asked")
+	}
+}
+
+func TestFilters(t *testing.T) {
+	e, clock := newEngine(t)
+	for _, r := range []op.SaveRequest{
+		{Content: "one", Tags: []string{"work/api", "go"}, Project: "boat"},
+		{Content: "two", Tags: []string{"work"}, Collection: "attic", Category: "note"},
+		{Content: "three", Tags: []string{"workshop"}, CreatedAt: clock.daysAgo(100)},
+		{Content: "four", CreatedAt: clock.daysAgo(100), LastUsed: clock.daysAgo(2), UseCount: 30},
+	} {
+		r.Content += " fish"
+		do(t, e, op.Save, &r)
+	}
+	move(t, e, search(t, e, "two")[0].ID, memory.Archived)
+	for _, c := range []struct {
+		name   string
+		filter op.Filter
+		want   []string
+	}{
+		{"none", op.Filter{}, []string{"four", "one", "three", "two"}},
+		{"a tag", op.Filter{Tags: []string{"go"}}, []string{"one"}},
+		{"a tag above", op.Filter{Tags: []string{"#Work"}}, []string{"one", "two"}},
+		{"all of the tags", op.Filter{Tags: []string{"work", "go"}}, []string{"one"}},
+		{"project", op.Filter{Project: "boat"}, []string{"one"}},
+		{"unknown project", op.Filter{Project: "plane"}, nil},
+		{"collection", op.Filter{Collection: "attic"}, []string{"two"}},
+		{"default collection", op.Filter{Collection: "knowledge"}, []string{"four", "one", "three"}},
+		{"every collection", op.Filter{Collection: "all"}, []string{"four", "one", "three", "two"}},
+		{"category", op.Filter{Category: "note"}, []string{"two"}},
+		{"cold", op.Filter{Stages: []memory.Stage{"Archived", "rehydratable"}}, []string{"two"}},
+		{"window", op.Filter{WindowDays: 2.5}, []string{"four", "one", "two"}},
+		{"score", op.Filter{MinScore: 0.9}, []string{"four", "one", "two"}},
+		{"high score", op.Filter{MinScore: 1.5}, []string{"four"}},
+	} {
+		res := do(t, e, op.Search, &op.SearchRequest{Query: "fish", Filter: c.filter})
+		listed := do(t, e, op.List, &op.ListRequest{Filter: c.filter})
+		for what, found := range map[string][]string{"search": hitContents(res.Hits), "list": contents(listed.Memories)} {
+			var got []string
+			for _, s := range found {
+				got = append(got, strings.TrimSuffix(s, " fish"))
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s by %s: got %q, want %q", what, c.name, got, c.want)
+			}
+		}
+	}
+}
+
+func TestLimitAndTotal(t *testing.T) {
+	h := newHouse(t)
+	h.SearchLimit = 3
+	e := h.open(t)
+	for i := range 8 {
+		save(t, e, fmt.Sprint("gull number ", i))
+	}
+	for limit, want := range map[int]int{0: 3, 1: 1, 100: 8} {
+		res := do(t, e, op.Search, &op.SearchRequest{Query: "gull", Limit: limit})
+		if len(res.Hits) != want || res.Total != 8 {
+			t.Errorf("limit %d: %d hits of %d, want %d of 8", limit, len(res.Hits), res.Total, want)
+		}
+	}
+}
+
+func TestSnippetsMarkWhatMatched(t *testing.T) {
+	h := newHouse(t)
+	h.PreviewLength = 40
+	e := h.open(t)
+	save(t, e, strings.Repeat("nothing to see here ", 50)+"but the lighthouse keeper "+strings.Repeat("nothing to see here ", 50))
+	snippet := search(t, e, "lighthouses")[0].Snippet
+	if len(snippet.Marks) != 1 {
+		t.Fatalf("snippet %+v has no single mark", snippet)
+	}
+	if m := snippet.Marks[0]; snippet.Text[m[0]:m[1]] != "lighthouse" {
+		t.Errorf("the mark is on %q", snippet.Text[m[0]:m[1]])
+	}
+	if n := len([]rune(snippet.Text)); n > 42 {
+		t.Errorf("snippet has %d characters, want about 40", n)
+	}
+}
+
+func TestPreviewLengthZeroShowsTheWholeText(t *testing.T) {
+	h := newHouse(t)
+	h.PreviewLength = 0
+	e := h.open(t)
+	text := strings.TrimSpace(strings.Repeat("a long and winding story ", 100))
+	save(t, e, text)
+	if got := search(t, e, "winding")[0].Snippet.Text; got != text {
+		t.Errorf("snippet has %d bytes, want all %d", len(got), len(text))
+	}
+}
+
+func TestASearchCountsAccessesAndNothingElse(t *testing.T) {
+	e, clock := newEngine(t)
+	words := []string{"anchor", "bilge", "capstan"}
+	before := make(map[memory.ID]op.Memory)
+	for _, w := range words {
+		m := save(t, e, w+" on deck", "ship")
+		before[m.ID] = m
+	}
+	for i := range 1000 {
+		do(t, e, op.Search, &op.SearchRequest{Query: words[i%3], Explain: i%2 == 0})
+	}
+	clock.advance(time.Hour)
+	for id, want := range before {
+		got := look(t, e, id)
+		if got.AccessCount < 333 || got.LastAccessed.IsZero() {
+			t.Errorf("%q was accessed %d times, last %v, want a third of 1,000", got.Content, got.AccessCount, got.LastAccessed)
+		}
+		got.AccessCount, got.LastAccessed = 0, time.Time{}
+		if !reflect.DeepEqual(got.Memory, want.Memory) || got.Rev != want.Rev {
+			t.Errorf("searching changed %+v to %+v", want, got)
+		}
+	}
+	if undone := do(t, e, op.Undo, &op.UndoRequest{DryRun: true}); undone.Entry.Verb != "save" {
+		t.Errorf("the newest entry is %q, want the last save", undone.Entry.Verb)
+	}
+}
+
+func TestAccessesAreNotCountedWhenNotWanted(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	m := save(t, e, "quiet waters")
+	do(t, e, op.Search, &op.SearchRequest{Query: "waters", Track: new(false)})
+	if got := look(t, e, m.ID).AccessCount; got != 0 {
+		t.Errorf("track_access=false counted %d", got)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.TrackAccess = false
+	e = h.open(t)
+	search(t, e, "waters")
+	if got := look(t, e, m.ID).AccessCount; got != 0 {
+		t.Errorf("with tracking off, %d accesses were counted", got)
+	}
+}
+
+func TestWhileTheIndexLoadsEverythingIsFound(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	for i := range 20 {
+		save(t, e, fmt.Sprintf("buoy b%02d in the channel", i))
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(h.State); err != nil {
+		t.Fatal(err)
+	}
+	e = h.open(t)
+	res := do(t, e, op.Search, &op.SearchRequest{Query: "b07", Explain: true})
+	if res.Loading == nil || res.Loading.Total != 20 || len(res.Hits) != 1 || !res.Hits[0].Explain.Coarse {
+		t.Errorf("before the index: %+v", res)
+	}
+	if got := do(t, e, op.Status, &op.StatusRequest{}).Health; got != "loading" {
+		t.Errorf("health is %q, want loading", got)
+	}
+	e.buildIndex(t.Context())
+	res = do(t, e, op.Search, &op.SearchRequest{Query: "b07", Explain: true})
+	if res.Loading != nil || len(res.Hits) != 1 || res.Hits[0].Explain.Coarse {
+		t.Errorf("after building the index: %+v", res)
+	}
+}

@@ -1,0 +1,27 @@
+package engine
+
+import (
+	"context"
+
+	"emberd/op"
+	"emberd/stm"
+)
+
+// show opens one memory whole, which counts as a use of it. The answer shows
+// the memory as it was found.
+func (e *Engine) show(_ context.Context, req *op.ShowRequest) (*op.ShowResult, error) {
+	row, err := e.find(req.ID)
+	if err != nil {
+		return nil, err
+	}
+	now := e.opt.Now()
+	m, err := e.view(row, now)
+	if err != nil {
+		return nil, err
+	}
+	if valueOrTrue(req.Track) {
+		e.stm.Use(stm.Use{ID: row.ID(), Uses: 1, At: now})
+		e.changed()
+	}
+	return &op.ShowResult{Memory: m}, nil
+}

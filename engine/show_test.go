@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+func TestShowCountsAUse(t *testing.T) {
+	e, clock := newEngine(t)
+	m := save(t, e, "the log book is in the chart room")
+	clock.advance(time.Hour)
+	if first := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)}).Memory; first.UseCount != 0 {
+		t.Errorf("the first look shows %d uses, want 0 as it was found", first.UseCount)
+	}
+	got := look(t, e, m.ID)
+	if got.UseCount != 1 || !got.LastUsed.Equal(clock.Now()) || got.Rev != m.Rev {
+		t.Errorf("after one look: %d uses, last %v, revision %s; want 1, now and %s", got.UseCount, got.LastUsed, got.Rev, m.Rev)
+	}
+	if again := look(t, e, m.ID); again.UseCount != 1 {
+		t.Errorf("looking without tracking counted: %d uses", again.UseCount)
+	}
+}
+
+func TestShortIDs(t *testing.T) {
+	e, _ := newEngine(t)
+	m := do(t, e, op.Save, &op.SaveRequest{ID: "0192f3a1-b2c3-7000-8000-0123456789ab", Content: "one"}).Memory
+	do(t, e, op.Save, &op.SaveRequest{ID: "0192f3a1-b2c3-7000-8000-0123ffff89ab", Content: "two"})
+	if got := do(t, e, op.Show, &op.ShowRequest{ID: m.ID.Short()}).Memory; got.ID != m.ID {
+		t.Errorf("%s names %s, want %s", m.ID.Short(), got.ID, m.ID)
+	}
+	wantCode(t, refused(t, e, op.Show, &op.ShowRequest{ID: "0192f3a1"}), memory.Ambiguous, "0192f3a1")
+}
+
+func TestShowOfAForgottenMemoryPointsToTheTrash(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, "over board")
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
+	wantCode(t, refused(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)}), memory.NotFound, "emberd trash restore "+m.ID.Short())
+}

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"runtime"
+
+	"emberd/op"
+	"emberd/stm"
+)
+
+// status tells how the daemon is. Health names the worst that is true.
+func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, error) {
+	st := e.stm.Status()
+	timers, warnings := e.chores.report()
+	res := &op.StatusResult{
+		Version:  e.versionResult(),
+		Started:  stampTime(e.started),
+		Device:   st.Device,
+		Data:     e.opt.Data,
+		State:    e.opt.State,
+		Socket:   e.opt.Socket,
+		Memories: st.Live,
+		Trash:    st.Trash,
+		Log:      logStatus(st),
+		Warnings: append(st.Warnings, warnings...),
+		Timers:   timers,
+	}
+	if st.Indexed < st.Of && !e.indexed.Load() {
+		res.Loading = &op.Loading{Indexed: st.Indexed, Total: st.Of}
+	}
+	res.Health = health(res)
+	return res, nil
+}
+
+func health(s *op.StatusResult) string {
+	switch {
+	case s.Log.ReadOnly != "":
+		return "read-only"
+	case s.Loading != nil:
+		return "loading"
+	case len(s.Warnings) > 0:
+		return "degraded"
+	}
+	return "ok"
+}
+
+func logStatus(st stm.Status) op.LogStatus {
+	return op.LogStatus{
+		Segments:   st.Segments,
+		Bytes:      st.Bytes,
+		Active:     st.Active,
+		Durability: string(st.Durability),
+		ReadOnly:   st.ReadOnly,
+		Recovery:   op.RecoveryCount(st.Recovery),
+		LoadMillis: st.LoadTime.Milliseconds(),
+		Snapshot:   st.Snapshot,
+	}
+}
+
+func (e *Engine) versionResult() op.VersionResult {
+	return op.VersionResult{Version: e.opt.Version, Protocol: op.Protocol, Go: runtime.Version(), PID: os.Getpid()}
+}
+
+// version identifies this daemon, for the handshake with a client.
+func (e *Engine) version(context.Context, *op.VersionRequest) (*op.VersionResult, error) {
+	v := e.versionResult()
+	return &v, nil
+}

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+func TestStatusOfAHealthyDaemon(t *testing.T) {
+	h := newHouse(t)
+	h.Version, h.Socket, h.Durability = "1.2.3", "/run/emberd.sock", stm.Full
+	e := h.open(t)
+	save(t, e, "kept")
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(save(t, e, "lost").ID)})
+	s := do(t, e, op.Status, &op.StatusRequest{})
+	if s.Health != "ok" || s.Memories != 1 || s.Trash != 1 || s.Device == "" || s.Log.Segments < 1 || s.Log.Bytes == 0 {
+		t.Errorf("status is %+v", s)
+	}
+	if s.Data != h.Data || s.State != h.State || s.Socket != h.Socket || !s.Started.Equal(h.clock.Now()) {
+		t.Errorf("status names %q, %q, %q, started %v", s.Data, s.State, s.Socket, s.Started)
+	}
+	v := do(t, e, op.Version, &op.VersionRequest{})
+	if *v != s.Version || v.Version != "1.2.3" || v.Protocol != op.Protocol || v.PID != os.Getpid() || v.Go == "" {
+		t.Errorf("version is %+v", v)
+	}
+}
+
+func TestHealthNamesTheWorst(t *testing.T) {
+	for want, s := range map[string]op.StatusResult{
+		"ok":        {},
+		"degraded":  {Warnings: []string{"the disk is slow"}},
+		"loading":   {Warnings: []string{"the disk is slow"}, Loading: &op.Loading{}},
+		"read-only": {Loading: &op.Loading{}, Log: op.LogStatus{ReadOnly: "disk full"}},
+	} {
+		if got := health(&s); got != want {
+			t.Errorf("health of %+v is %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestAFailedChoreIsAWarningUntilItSucceeds(t *testing.T) {
+	h := newHouse(t)
+	h.Durability = stm.Full
+	e := h.open(t)
+	e.chores.settle("snapshot", os.ErrPermission)
+	s := do(t, e, op.Status, &op.StatusRequest{})
+	if s.Health != "degraded" || len(s.Warnings) != 1 || s.Warnings[0] != "the snapshot could not be completed: permission denied" {
+		t.Errorf("got %q with %q", s.Health, s.Warnings)
+	}
+	e.chores.settle("snapshot", nil)
+	if s := do(t, e, op.Status, &op.StatusRequest{}); s.Health != "ok" {
+		t.Errorf("after a success health is %q", s.Health)
+	}
+}
+
+func TestStats(t *testing.T) {
+	e, clock := newEngine(t)
+	if empty := do(t, e, op.Stats, &op.StatsRequest{}); empty.Total != 0 || empty.AvgScore != 0 || !empty.Oldest.IsZero() {
+		t.Errorf("stats of nothing are %+v", empty)
+	}
+	for i := range 25 {
+		req := op.SaveRequest{Content: fmt.Sprint("fact ", i), Tags: []string{"every", fmt.Sprintf("tag%02d", i)}, UseCount: int64(i % 2 * 3)}
+		if i < 5 {
+			req.Project, req.Collection, req.CreatedAt = "boat", "attic", clock.daysAgo(10)
+		}
+		m := do(t, e, op.Save, &req).Memory
+		if i == 7 {
+			move(t, e, m.ID, memory.Archived)
+		}
+	}
+	s := do(t, e, op.Stats, &op.StatsRequest{})
+	if s.Total != 25 || s.Stages[memory.Active] != 24 || s.Statuses["archived"] != 1 || s.Collections["attic"] != 5 || s.Projects["boat"] != 5 || len(s.Projects) != 1 {
+		t.Errorf("counts are %+v", s)
+	}
+	if len(s.TopTags) != 20 || s.TopTags[0] != (op.TagCount{Tag: "every", Count: 25}) || s.TopTags[1].Tag != "tag00" {
+		t.Errorf("top tags are %+v", s.TopTags)
+	}
+	if s.AvgUses != 36.0/25 || s.AvgScore <= 0 || !s.Oldest.Equal(clock.daysAgo(10)) || !s.Newest.Equal(clock.Now()) {
+		t.Errorf("averages are %v uses, score %v, from %v to %v", s.AvgUses, s.AvgScore, s.Oldest, s.Newest)
+	}
+	if part := do(t, e, op.Stats, &op.StatsRequest{Project: "boat"}); part.Total != 5 {
+		t.Errorf("the project holds %d, want 5", part.Total)
+	}
+}

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"context"
+
+	"emberd/op"
+	"emberd/stm"
+)
+
+// trashList pages through the trash, newest first. Only the memories of the
+// page are read from the log.
+func (e *Engine) trashList(_ context.Context, req *op.TrashListRequest) (*op.TrashListResult, error) {
+	p, err := newPage[stm.TrashItem](req.Cursor, byForgotten, req.Limit, defaultPage, e.opt.Now())
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range e.stm.Trash() {
+		p.add(float64(it.Forgotten.UnixMilli()), it.ID, it)
+	}
+	items, next := p.finish()
+	res := &op.TrashListResult{Items: make([]op.Trashed, 0, len(items)), Total: p.total, NextCursor: next}
+	for _, it := range items {
+		m, err := e.stm.Forgotten(it.ID)
+		if err != nil {
+			return nil, err
+		}
+		res.Items = append(res.Items, op.Trashed{Memory: m, Forgotten: it.Forgotten, Until: it.Until, Tx: it.Entry})
+	}
+	return res, nil
+}
+
+// trashRestore brings memories back from the trash, all of them or none.
+func (e *Engine) trashRestore(ctx context.Context, req *op.TrashRestoreRequest) (*op.TrashRestoreResult, error) {
+	ids, err := e.resolveAll(req.IDs, "ids")
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := e.stm.Restore(ctx, ids, op.CallerFrom(ctx))
+	if err != nil {
+		return nil, err
+	}
+	e.committed("restore", receipt, ids...)
+	restored, err := e.views(receipt.Rows, e.opt.Now())
+	return &op.TrashRestoreResult{Restored: restored, Tx: receipt.Entry}, err
+}

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"time"
+
+	"emberd/decay"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// score is the decay score of a memory. A core memory's never sinks below 1,
+// which is what a new one has.
+func (e *Engine) score(r *stm.Row, now time.Time) float64 {
+	s := e.opt.Decay.Score(int(r.UseCount()), r.LastUsed(), now, r.Strength())
+	if r.Core() {
+		return max(1, s)
+	}
+	return s
+}
+
+// view is the memory as callers see it at now.
+func (e *Engine) view(r *stm.Row, now time.Time) (op.Memory, error) {
+	m, err := r.Memory()
+	if err != nil {
+		return op.Memory{}, memory.Errorf(memory.Internal, "read the memory: %w", err)
+	}
+	return op.Memory{
+		Memory:  m,
+		Rev:     r.Rev(),
+		Status:  m.Status(),
+		Score:   e.score(r, now),
+		AgeDays: max(0, now.Sub(m.CreatedAt).Hours()/24),
+	}, nil
+}
+
+// views maps rows to what callers see, in order.
+func (e *Engine) views(rows []*stm.Row, now time.Time) ([]op.Memory, error) {
+	out := make([]op.Memory, 0, len(rows))
+	for _, r := range rows {
+		m, err := e.view(r, now)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// weigh fills in everything a rank is made of but the terms.
+func (e *Engine) weigh(relevance float64, r *stm.Row, now time.Time) op.Explain {
+	score := e.score(r, now)
+	return op.Explain{
+		Relevance: relevance,
+		Decay:     score,
+		Bounded:   decay.Bounded(score),
+		Floor:     e.opt.DecayFloor,
+		Stage:     e.opt.StageFactor.of(r.Stage()),
+		Tier:      e.opt.STMWeight,
+	}
+}
+
+// rank multiplies the parts out.
+func rank(x op.Explain) float64 {
+	return x.Relevance * decay.RankFactor(x.Decay, x.Floor) * x.Stage * x.Tier
+}
