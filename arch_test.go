@@ -34,10 +34,11 @@ func graph() map[string]edges {
 	return map[string]edges{
 		"memory":                     {others: []string{"github.com/google/uuid"}},
 		"decay":                      {},
-		"internal/config":            {others: []string{"gopkg.in/yaml.v3"}},
+		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
 		"internal/secret":            {},
+		"internal/spelling":          {},
 		"internal/text":              {others: []string{"github.com/blevesearch/bleve/v2/analysis"}},
 		"internal/words":             {},
 		"op":                         {ours: []string{"memory"}},
@@ -49,7 +50,7 @@ func graph() map[string]edges {
 			ours: []string{"memory", "op", "stm", "decay", "internal/durable", "internal/text", "internal/secret"},
 		},
 		"api": {
-			ours:   []string{"op", "memory"},
+			ours:   []string{"op", "memory", "internal/spelling"},
 			others: []string{"golang.org/x/sys/unix", "github.com/google/jsonschema-go/jsonschema"},
 		},
 		"bench": {tests: []string{all}},

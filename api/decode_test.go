@@ -128,17 +128,6 @@ func TestLoneSurrogate(t *testing.T) {
 	}
 }
 
-func TestEditDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"contnet", "content", 2}, {"tag", "tags", 1}, {"kitten", "sitting", 3}} {
-		if got := editDistance(c.a, c.b); got != c.want {
-			t.Errorf("editDistance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 // FuzzDecode: whatever arrives is refused in one sentence, or means the same
 // after it has travelled once more.
 func FuzzDecode(f *testing.F) {

@@ -15,6 +15,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"emberd/internal/spelling"
 	"emberd/memory"
 )
 
@@ -275,7 +276,7 @@ func describe(t reflect.Type) string {
 func unknown(what, place, name string, known map[string]field) error {
 	best, distance := "", 0
 	for _, k := range slices.Sorted(maps.Keys(known)) {
-		if d := editDistance(strings.ToLower(name), k); best == "" || d < distance {
+		if d := spelling.Distance(name, k); best == "" || d < distance {
 			best, distance = k, d
 		}
 	}
@@ -283,27 +284,6 @@ func unknown(what, place, name string, known map[string]field) error {
 		return memory.Errorf(memory.Invalid, "unknown %s %q; this operation has none", what, place).At(place)
 	}
 	return memory.Errorf(memory.Invalid, "unknown %s %q; the nearest known one is %q", what, place, best).At(place)
-}
-
-// editDistance is Levenshtein's distance in bytes, of at most 60 of them.
-func editDistance(a, b string) int {
-	a, b = a[:min(len(a), 60)], b[:min(len(b), 60)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // clip keeps quoted input short in messages.

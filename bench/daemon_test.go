@@ -59,6 +59,7 @@ func (p *program) forgetIndex(tb testing.TB) {
 // daemon is a running emberd serve with a client of its socket.
 type daemon struct {
 	*api.Client
+	said     string // the file that has what it says
 	cmd      *exec.Cmd
 	exited   chan struct{} // closed when the process is gone
 	began    time.Time
@@ -68,10 +69,15 @@ type daemon struct {
 // start runs the daemon and waits until its socket answers.
 func (p *program) start(tb testing.TB) *daemon {
 	tb.Helper()
-	d := &daemon{Client: api.NewClient(p.socket(), nil), exited: make(chan struct{})}
+	d := &daemon{Client: api.NewClient(p.socket(), nil), said: p.home + ".log", exited: make(chan struct{})}
 	// Not tb.Context, which ends before the cleanup below can stop it in order.
 	d.cmd = p.command(context.WithoutCancel(tb.Context()), "serve", "--set", "log.level=warn")
-	d.cmd.Stderr = os.Stderr
+	said, err := os.OpenFile(d.said, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer said.Close()
+	d.cmd.Stderr = said
 	d.began = time.Now()
 	if err := d.cmd.Start(); err != nil {
 		tb.Fatal(err)
@@ -99,7 +105,8 @@ func (d *daemon) wait(tb testing.TB, every time.Duration, done func() bool) {
 		select {
 		case <-tick.C:
 		case <-d.exited:
-			tb.Fatal("the daemon has ended")
+			said, _ := os.ReadFile(d.said)
+			tb.Fatalf("the daemon has ended\n%s", said)
 		case <-deadline:
 			tb.Fatal("gave up waiting for the daemon")
 		}

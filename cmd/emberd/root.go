@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"emberd/internal/spelling"
 	"emberd/memory"
 )
 
@@ -208,31 +209,11 @@ func dashed(name string) string {
 func nearFlags(cmd *cobra.Command, name string) []string {
 	var near []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && len(name) > 2 && (strings.HasPrefix(f.Name, name) || edits(f.Name, name) <= 2) {
+		if !f.Hidden && len(name) > 2 && (strings.HasPrefix(f.Name, name) || spelling.Distance(f.Name, name) <= 2) {
 			near = append(near, "--"+f.Name)
 		}
 	})
 	return near
-}
-
-// edits is the Levenshtein distance of two names in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // takes checks the number of arguments and names them when it is wrong.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"emberd/internal/spelling"
 )
 
 // unknownKey is the error for a name that is no key.
@@ -31,38 +33,15 @@ func firstIn(group string) string {
 // A bare last part of a known name is as near as one edit, since leaving out
 // the group is the likeliest mistake.
 func nearest(name string, known []string) string {
-	const longest = 64 // beyond any key, and it bounds the work
-	name = strings.ToLower(name[:min(len(name), longest)])
 	return slices.MinFunc(known, func(a, b string) int {
 		return cmp.Compare(remoteness(name, a), remoteness(name, b))
 	})
 }
 
 func remoteness(name, known string) int {
-	known = strings.ToLower(known)
-	d := distance(name, known)
+	d := spelling.Distance(name, known)
 	if i := strings.LastIndexByte(known, '.'); i >= 0 {
-		d = min(d, 1+distance(name, known[i+1:]))
+		d = min(d, 1+spelling.Distance(name, known[i+1:]))
 	}
 	return d
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
