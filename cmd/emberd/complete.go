@@ -12,7 +12,8 @@ func (s *state) completionCommand() *cobra.Command {
 		Use:   "completion bash|zsh|fish",
 		Short: "Print a script that completes commands, flags, ids and tags",
 		Long: `Print a script for your shell. It completes commands and flags and, while the
-daemon runs, ids with the beginning of their text, and tags.`,
+daemon runs, ids with the beginning of their text, and tags. For bash, install
+the package bash-completion.`,
 		Example: `  source <(emberd completion bash)
   emberd completion zsh > "${fpath[1]}/_emberd"
   emberd completion fish > ~/.config/fish/completions/emberd.fish`,
@@ -61,9 +62,9 @@ func (s *state) completeTrash(cmd *cobra.Command, _ []string, _ string) ([]cobra
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeTags offers the tags that are used most for every flag of cmd that
-// takes some.
-func (s *state) completeTags(cmd *cobra.Command) {
+// completeFlags offers the tags that are used most, and the words that a flag
+// takes, for every such flag of cmd.
+func (s *state) completeFlags(cmd *cobra.Command) {
 	offer := func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		res, err := call(cmd.Context(), s, op.Stats, &op.StatsRequest{})
 		if err != nil {
@@ -80,4 +81,26 @@ func (s *state) completeTags(cmd *cobra.Command) {
 			_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails only for a flag that is not there
 		}
 	}
+	for name, words := range map[string][]cobra.Completion{
+		"stage":      {"active", "demoted", "archived", "rehydratable"},
+		"sort":       {"created", "used", "score", "uses", "accesses"},
+		"importance": {"low", "normal", "high", "core"},
+	} {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+}
+
+// completeSettings offers the keys of the configuration.
+func (s *state) completeSettings(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	c, err := s.load()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var out []cobra.Completion
+	for _, st := range c.Effective() {
+		out = append(out, cobra.CompletionWithDesc(st.Key, st.Value))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
 }

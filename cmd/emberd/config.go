@@ -18,9 +18,10 @@ one. Flags win over variables, variables over the file, the file over defaults.
 This reads the configuration as a daemon started now would; it asks no daemon.`,
 		Example: `  emberd config
   emberd config decay.half_life
-  emberd config example > "$(emberd config path)"`,
-		Annotations: exits(nil),
-		Args:        takes(0, 1, "at most one key"),
+  emberd config example > config.yaml`,
+		Annotations:       exits(nil),
+		Args:              takes(0, 1, "at most one key"),
+		ValidArgsFunction: s.completeSettings,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := s.load()
 			if err != nil {
@@ -79,9 +80,12 @@ func (s *state) explainSetting(c *config.Config, name string) error {
 
 func (s *state) configExampleCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:         "example",
-		Short:       "Print a config file with every setting, explained",
-		Example:     `  emberd config example > "$(emberd config path)"`,
+		Use:   "example",
+		Short: "Print a config file with every setting, explained",
+		Long: `Print a config file with every setting, explained. All lines are comments, so it
+may go to the end of a config file that is there; emberd config path names it.`,
+		Example: `  emberd config example > config.yaml
+  emberd serve --config config.yaml`,
 		Annotations: exits(nil),
 		Args:        takes(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {

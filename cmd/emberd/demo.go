@@ -237,18 +237,19 @@ func (d *demo) run(ctx context.Context, args ...string) (string, exitCode, error
 	return string(out), exitDone, err
 }
 
-// echo shows the beginning of what a command printed.
+// echo shows the beginning of what a command printed, and its last line: with
+// show that is the text.
 func (d *demo) echo(out string) {
 	if d.s.json {
 		return
 	}
 	const most = 4
 	printed := strings.Split(strings.TrimSpace(out), "\n")
-	for _, l := range printed[:min(most, len(printed))] {
-		d.s.printf("  %s\n", cut(clean(l), d.s.screen.width-2))
+	if n := len(printed); n > most {
+		printed = append(printed[:most-2], "…", printed[n-1])
 	}
-	if len(printed) > most {
-		d.s.printf("  …\n")
+	for _, l := range printed {
+		d.s.printf("  %s\n", cut(clean(l), d.s.screen.width-2))
 	}
 }
 

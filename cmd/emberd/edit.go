@@ -52,23 +52,23 @@ by somebody else meanwhile is not overwritten.`,
 func (s *state) editFlags(cmd *cobra.Command, o *editOptions) {
 	f := cmd.Flags()
 	fieldFlags(f, &o.importance, &o.strength, &o.meta)
-	f.StringSliceVarP(&o.tags, "tag", "t", nil, "`TAG` instead of all that there are; repeatable, '' for none")
+	f.StringSliceVarP(&o.tags, "tag", "t", nil, "`TAG` instead of all its tags; repeatable, '' for none")
 	f.StringSliceVar(&o.req.AddTags, "add-tag", nil, "add this `TAG`; repeatable")
 	f.StringSliceVar(&o.req.RemoveTags, "remove-tag", nil, "take this `TAG` away; repeatable")
-	f.StringSliceVarP(&o.entities, "entity", "e", nil, "`NAME` instead of all that there are; repeatable, '' for none")
+	f.StringSliceVarP(&o.entities, "entity", "e", nil, "`NAME` instead of all its entities; repeatable, '' for none")
 	o.text = map[string]*string{
-		"source":     f.String("source", "", "where it comes `FROM`"),
-		"context":    f.String("context", "", "`WHEN` or why it came up"),
-		"category":   f.String("category", "", "`CATEGORY`"),
-		"type":       f.String("type", "", "`TYPE`"),
-		"section":    f.String("section", "", "`SECTION`"),
-		"collection": f.String("collection", "", "`COLLECTION`"),
-		"project":    f.String("project", "", "`PROJECT`"),
+		"source":     f.String("source", "", "`PLACE` it comes from"),
+		"context":    f.String("context", "", "`TEXT` on when or why it came up"),
+		"category":   f.String("category", "", "`NAME` of a category, which searches can filter by"),
+		"type":       f.String("type", "", "`KIND` of memory, such as fact or decision"),
+		"section":    f.String("section", "", "`NAME` of the part of its source"),
+		"collection": f.String("collection", "", "`NAME` of the collection it moves to"),
+		"project":    f.String("project", "", "`NAME` of its project, '' for none"),
 	}
 	f.BoolVar(&o.core, "core", false, "never fades; --core=false lets it fade again")
 	f.StringVar(&o.req.IfMatch, "if-match", "", "only if `REV` is still the revision, as show tells it")
 	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "save although it looks like a credential")
-	s.completeTags(cmd)
+	s.completeFlags(cmd)
 }
 
 func (s *state) edit(cmd *cobra.Command, o *editOptions, args []string) error {

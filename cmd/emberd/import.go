@@ -251,6 +251,9 @@ func (r *importRun) send(ctx context.Context) error {
 	items, at := r.items, r.at
 	r.items, r.at, r.size = nil, nil, 0
 	res, err := call(ctx, r.s, op.SaveBatch, &op.SaveBatchRequest{Tx: r.report.Tx, Items: items})
+	if memory.CodeOf(err) == memory.Unknown {
+		err = fmt.Errorf("%w; running the import again adds nothing twice", err)
+	}
 	if err != nil {
 		return fmt.Errorf("lines %d to %d: %w", at[0], at[len(at)-1], err)
 	}
@@ -280,13 +283,7 @@ func (s *state) printImport(r *importReport) error {
 	if s.json {
 		return s.printJSON(r)
 	}
-	for i, e := range r.Errors {
-		if i == longestList {
-			s.note("and %s more; --json lists them all", grouped(len(r.Errors)-i))
-			break
-		}
-		s.note("line %d: %s", e.Line, clean(e.Detail))
-	}
+	s.listErrors(r.Errors)
 	if r.First != nil {
 		s.printf("the first would be saved like this:\n")
 		if err := s.printJSON(r.First); err != nil {
@@ -314,4 +311,29 @@ func (s *state) printImport(r *importReport) error {
 		s.undoHint(r.Tx)
 	}
 	return nil
+}
+
+// listErrors tells every sentence once, with the first line it is about.
+func (s *state) listErrors(errs []lineError) {
+	var first []lineError
+	lines := map[string]int{}
+	for _, e := range errs {
+		if lines[e.Detail]++; lines[e.Detail] == 1 {
+			first = append(first, e)
+		}
+	}
+	told := 0
+	for i, e := range first {
+		if i == longestList {
+			s.note("and %s; --json lists them all", count(len(errs)-told, "more line", "more lines"))
+			return
+		}
+		n := lines[e.Detail]
+		told += n
+		also := ""
+		if n > 1 {
+			also = " and " + grouped(n-1) + " more"
+		}
+		s.note("line %d%s: %s", e.Line, also, clean(e.Detail))
+	}
 }

@@ -78,10 +78,13 @@ func parseLine(text []byte, number, n int) (sourceLine, bool) {
 }
 
 func parseObject(text []byte) (map[string]json.RawMessage, error) {
+	if bytes.HasPrefix(text, []byte("[")) {
+		return nil, memory.Errorf(memory.Invalid, "a JSON array, not one object a line; jq -c '.[]' makes such lines of it")
+	}
 	var object map[string]json.RawMessage
 	err := json.Unmarshal(text, &object)
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return nil, memory.Errorf(memory.Invalid, "not JSON: %v at byte %d", e, e.Offset)
+		return nil, memory.Errorf(memory.Invalid, "not a whole JSON object: %v at byte %d", e, e.Offset)
 	}
 	if err != nil || object == nil {
 		return nil, memory.Errorf(memory.Invalid, "not a JSON object")

@@ -39,8 +39,7 @@ func (s *state) listCommand() *cobra.Command {
 	f.IntVarP(&o.req.Limit, "limit", "n", 20, "at most `N` memories, 1 to 100")
 	f.BoolVar(&o.all, "all", false, "list them all, page by page")
 	f.StringVar(&o.req.Cursor, "cursor", "", "go on after `CURSOR`, the next_cursor of --json")
-	s.completeTags(cmd)
-	cmd.MarkFlagsMutuallyExclusive("all", "limit")
+	s.completeFlags(cmd)
 	return cmd
 }
 
@@ -49,6 +48,9 @@ func (s *state) list(cmd *cobra.Command, o *listOptions) error {
 		return err
 	}
 	settle(&o.req.Filter, o.within)
+	if o.all && cmd.Flags().Changed("limit") {
+		return wrong(cmd, "--all and --limit exclude each other; leave one out")
+	}
 	if o.all {
 		o.req.Limit = memory.MaxResults
 	}

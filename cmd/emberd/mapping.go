@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,9 +149,16 @@ func (m *mapping) apply(line map[string]json.RawMessage) (*op.SaveRequest, error
 		if !ok {
 			continue
 		}
-		if r.to == "id" {
+		var err error
+		switch r.to {
+		case "id":
 			sourceID = plainValue(value)
-		} else if err := set(req, r.to, value); err != nil {
+		case "meta":
+			err = mergeMeta(req, value, r.key, used)
+		default:
+			err = set(req, r.to, value)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.key, err)
 		}
 	}
@@ -165,7 +174,26 @@ func (m *mapping) apply(line map[string]json.RawMessage) (*op.SaveRequest, error
 		return nil, err
 	}
 	req.ID = importID(req, sourceID)
-	return req, memory.CheckContent(req.Content)
+	return req, cmp.Or(m.noText(req, line), memory.CheckContent(req.Content))
+}
+
+// noText is the error for a line in which the key of the text is missing. It
+// names the keys that are there.
+func (m *mapping) noText(req *op.SaveRequest, line map[string]json.RawMessage) error {
+	i := slices.IndexFunc(m.from, func(r route) bool { return r.to == "content" })
+	if req.Content != "" || m.template != nil || i < 0 || len(line) == 0 {
+		return nil
+	}
+	if _, ok := lookUp(line, m.from[i].key, map[string]bool{}); ok {
+		return nil
+	}
+	const most = 12
+	keys := slices.Sorted(maps.Keys(line))
+	if len(keys) > most {
+		keys = append(keys[:most], "…")
+	}
+	return memory.Errorf(memory.Invalid, "no key %s among %s; say which one holds the text, as in --map text=content",
+		jsonText(m.from[i].key), cut(strings.Join(keys, ", "), 300)).At("content")
 }
 
 // fill writes the content by the template.
@@ -204,8 +232,8 @@ func (m *mapping) rest(req *op.SaveRequest, line map[string]json.RawMessage, use
 }
 
 // lookUp finds the value of a key, or of a.b in nested objects. A null is as
-// good as no value. A top-level key is noted as used; of an object that is only
-// looked into, the whole still goes into meta.
+// good as no value. What is found is noted as used; an object that is only
+// looked into still goes into meta as a whole, unless it is the meta itself.
 func lookUp(line map[string]json.RawMessage, key string, used map[string]bool) (json.RawMessage, bool) {
 	value, ok := line[key]
 	if ok {
@@ -220,6 +248,7 @@ func lookUp(line map[string]json.RawMessage, key string, used map[string]bool) (
 	if json.Unmarshal(line[head], &inner) != nil {
 		return nil, false
 	}
+	used[key] = true
 	return lookUp(inner, tail, map[string]bool{})
 }
 
@@ -247,7 +276,7 @@ func set(req *op.SaveRequest, field string, value json.RawMessage) error {
 	case "last_used":
 		return setTime(&req.LastUsed, value)
 	case "meta":
-		return mergeMeta(req, value)
+		return mergeMeta(req, value, field, nil)
 	}
 	return setScalar(req, field, value)
 }
@@ -306,12 +335,17 @@ func setTime(to *time.Time, value json.RawMessage) error {
 	return err
 }
 
-func mergeMeta(req *op.SaveRequest, value json.RawMessage) error {
+// mergeMeta keeps what an object under key holds, but for nulls and for what
+// was used as key.NAME.
+func mergeMeta(req *op.SaveRequest, value json.RawMessage, key string, used map[string]bool) error {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(value, &object) != nil {
 		return memory.Errorf(memory.Invalid, "meta is not an object").At("meta")
 	}
 	for name, v := range object {
+		if used[key+"."+name] || string(v) == "null" {
+			continue
+		}
 		if err := setMeta(req, name, v); err != nil {
 			return err
 		}
@@ -332,9 +366,9 @@ func setMeta(req *op.SaveRequest, name string, value json.RawMessage) error {
 
 // plainValue is a JSON string without quotes, and any other value as written.
 func plainValue(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
+	var text *string
+	if json.Unmarshal(raw, &text) == nil && text != nil {
+		return *text
 	}
 	return string(raw)
 }

@@ -51,6 +51,8 @@ func TestMapping(t *testing.T) {
 			want: `{"content":"a","source":"d"}`},
 		{name: "null is not set", line: `{"content":"a","source":null,"created_at":null}`,
 			want: `{"content":"a"}`},
+		{name: "part of the meta goes to a field, a null nowhere", line: `{"content":"a","meta":{"tags":["x"],"context":null,"n":1}}`,
+			rules: []string{"meta.tags=tags", "meta.context=context"}, want: `{"content":"a","tags":["x"],"meta":{"n":1}}`},
 		{name: "into meta by name", line: `{"content":"a","n":1}`, rules: []string{"n=meta.number"},
 			want: `{"content":"a","meta":{"number":1}}`},
 	} {
@@ -84,7 +86,9 @@ func marshal(t *testing.T, v any) string {
 
 func TestMappingRefusesLines(t *testing.T) {
 	for _, c := range []struct{ line, template, want string }{
-		{`{"text":"a"}`, "", "content is empty"},
+		{`{"content":""}`, "", "content is empty; say what to remember"},
+		{`{"text":"a","id":"1"}`, "", `no key "content" among id, text; say which one holds the text`},
+		{`{}`, "", "content is empty"},
 		{`{"content":"a","created_at":"soon"}`, "", `created_at: "soon" is no time`},
 		{`{"content":"a","core":"maybe"}`, "", "core is neither true nor false"},
 		{`{"content":"a","strength":"strong"}`, "", "strength is not a number"},

@@ -51,27 +51,27 @@ The project is the git repository that encloses the working directory, unless
 func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 	f := cmd.Flags()
 	fieldFlags(f, &o.importance, &o.strength, &o.meta)
-	f.StringSliceVarP(&o.req.Tags, "tag", "t", nil, "`TAG`; repeatable, or a comma list")
+	f.StringSliceVarP(&o.req.Tags, "tag", "t", nil, "`TAG` to find it by; repeatable, or a comma list")
 	f.StringSliceVarP(&o.req.Entities, "entity", "e", nil, "`NAME` of a person or thing in it; repeatable")
-	f.StringVar(&o.req.Source, "source", "", "where it comes `FROM`")
-	f.StringVar(&o.req.Context, "context", "", "`WHEN` or why it came up")
-	f.StringVar(&o.req.Category, "category", "", "`CATEGORY`")
-	f.StringVar(&o.req.Type, "type", "", "`TYPE`")
-	f.StringVar(&o.req.Section, "section", "", "`SECTION`")
-	f.StringVar(&o.req.Collection, "collection", "", "`COLLECTION`, by default "+memory.DefaultCollection)
-	f.StringVar(&o.req.Project, "project", "", "`PROJECT`, by default the enclosing git repository")
+	f.StringVar(&o.req.Source, "source", "", "`PLACE` it comes from")
+	f.StringVar(&o.req.Context, "context", "", "`TEXT` on when or why it came up")
+	f.StringVar(&o.req.Category, "category", "", "`NAME` of a category, which searches can filter by")
+	f.StringVar(&o.req.Type, "type", "", "`KIND` of memory, such as fact or decision")
+	f.StringVar(&o.req.Section, "section", "", "`NAME` of the part of its source")
+	f.StringVar(&o.req.Collection, "collection", "", "`NAME` of the collection it goes to, by default "+memory.DefaultCollection)
+	f.StringVar(&o.req.Project, "project", "", "`NAME` of its project, by default the enclosing git repository")
 	f.StringVar(&o.req.SessionID, "session", "", "`ID` of the conversation it comes from")
 	f.BoolVar(&o.req.Core, "core", false, "never fades and is never collected")
 	f.StringVar(&o.id, "id", "", "`UUID` to save it under; the same again adds nothing")
 	f.StringVar(&o.req.IdempotencyKey, "key", "", "`KEY` of this request; the same again within 24 hours adds nothing")
 	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "save although it looks like a credential")
-	s.completeTags(cmd)
+	s.completeFlags(cmd)
 }
 
 // fieldFlags adds the flags that save and edit read alike.
 func fieldFlags(f *pflag.FlagSet, imp *importance, strength *float64, m *meta) {
-	f.Var(imp, "importance", "how much it `MATTERS`: low, normal, high, core or 0 to 1")
-	f.Float64Var(strength, "strength", 1, "`FACTOR` of the decay score, 0 to 2")
+	f.Var(imp, "importance", "`LEVEL`: low, normal, high, core or 0 to 1")
+	f.Float64Var(strength, "strength", 1, "`FACTOR` on its decay score, 0 to 2")
 	f.Var(m, "meta", "anything else; a value that is JSON is kept as JSON; repeatable")
 }
 

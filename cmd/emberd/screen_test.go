@@ -128,3 +128,19 @@ func TestNumbersForPeople(t *testing.T) {
 		}
 	}
 }
+
+// A timer runs once after a change, so "every" would be wrong.
+func TestWakes(t *testing.T) {
+	for _, c := range []struct {
+		timers map[string]string
+		want   string
+	}{
+		{nil, "nothing; no timer runs"},
+		{map[string]string{"snapshot": "1m0s"}, "snapshot within 1m"},
+		{map[string]string{"snapshot": "1m0s", "agents": "1h0m0s"}, "agents within 1h0m, snapshot within 1m"},
+	} {
+		if got := wakes(c.timers); got != c.want {
+			t.Errorf("wakes(%v) = %q, want %q", c.timers, got, c.want)
+		}
+	}
+}

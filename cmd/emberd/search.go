@@ -39,7 +39,7 @@ came about.`,
 	f.IntVarP(&o.req.Limit, "limit", "n", 0, "at most `N` hits, 1 to 100 (default search.limit of the config)")
 	f.BoolVar(&o.noTrack, "no-track", false, "do not count this search as access")
 	f.BoolVar(&o.req.Explain, "explain", false, "show term by term how each rank came about")
-	s.completeTags(cmd)
+	s.completeFlags(cmd)
 	return cmd
 }
 

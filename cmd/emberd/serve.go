@@ -80,6 +80,8 @@ func startError(err error) error {
 	switch code := memory.CodeOf(err); {
 	case errors.Is(err, durable.ErrLocked) || code == memory.Busy:
 		return &exit{code: exitLocked, err: err}
+	case isPathError(err) && (code == memory.Internal || code == memory.Invalid):
+		return &exit{code: exitDisk, err: fmt.Errorf("%w; mend that, or choose another folder with --home", err)}
 	case code == memory.Unavailable || code == memory.Forbidden || isPathError(err):
 		return &exit{code: exitDisk, err: err}
 	}

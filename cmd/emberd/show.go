@@ -133,9 +133,5 @@ func shorts(ids []memory.ID) []string {
 
 // plain writes a JSON value for people: a string without its quotes.
 func plain(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return clean(text)
-	}
-	return clean(string(raw))
+	return clean(plainValue(raw))
 }

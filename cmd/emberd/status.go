@@ -115,7 +115,7 @@ func indexed(l *op.Loading) string {
 func wakes(timers map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(timers)) {
-		parts = append(parts, name+" every "+strings.Replace(timers[name], "m0s", "m", 1))
+		parts = append(parts, name+" within "+strings.Replace(timers[name], "m0s", "m", 1))
 	}
 	if len(parts) == 0 {
 		return "nothing; no timer runs"

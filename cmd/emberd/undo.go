@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/op"
+	"emberd/stm"
 )
 
 func (s *state) undoCommand() *cobra.Command {
@@ -17,8 +18,9 @@ left as it is, unless --force. An undo is an entry too; name it to take it back.
 		Example: `  emberd undo
   emberd undo --dry-run`,
 		Annotations: exits(endings{
-			exitNothing: "no such entry, or nothing left to take back", exitNoDaemon: "", exitConflict: "",
-			exitDisk: "", exitAgain: "",
+			exitNothing: "no such entry, or nothing to take back", exitNoDaemon: "",
+			exitConflict: "all of it was changed again since; nothing was undone",
+			exitDisk:     "", exitAgain: "",
 		}),
 		Args: takes(0, 1, "at most one journal entry"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -29,7 +31,13 @@ left as it is, unless --force. An undo is an entry too; name it to take it back.
 			if err != nil {
 				return err
 			}
-			return s.printUndo(res)
+			if err := s.printUndo(res, req.Force); err != nil {
+				return err
+			}
+			if left := leftOf(res); left > 0 && left == len(res.Items) {
+				return &exit{code: exitConflict}
+			}
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&req.Force, "force", false, "also take back what was changed again since")
@@ -40,32 +48,48 @@ left as it is, unless --force. An undo is an entry too; name it to take it back.
 // longestList is how many items of an answer are worth reading on a screen.
 const longestList = 20
 
-func (s *state) printUndo(res *op.UndoResult) error {
+func (s *state) printUndo(res *op.UndoResult, forced bool) error {
 	if s.json {
 		return s.printJSON(res)
 	}
-	verb := "undid"
-	if res.DryRun {
-		verb = "would undo"
-	}
+	left := leftOf(res)
+	verb := undoVerb(res.DryRun, left > 0 && left == len(res.Items))
 	s.printf("%s %s of %s, %s\n", verb, res.Entry.Verb, count(res.Entry.IDs, "memory", "memories"), ago(s.now(), res.Entry.At))
-	left := 0
-	for i, item := range res.Items {
-		if i < longestList {
-			s.printf("  %s %s%s\n", pad(item.Action, 8), s.short(item.ID), because(item.Reason))
-		}
-		if item.Action == "left" {
-			left++
-		}
+	for _, item := range res.Items[:min(longestList, len(res.Items))] {
+		s.printf("  %s %s%s\n", pad(item.Action, 8), s.short(item.ID), because(item.Reason))
 	}
 	if more := len(res.Items) - longestList; more > 0 {
 		s.printf("  and %s more\n", grouped(more))
 	}
-	if left > 0 {
+	if left > 0 && !forced {
 		s.note("%s left as it is; --force takes that back too", count(left, "memory was", "memories were"))
 	}
 	s.undoHint(res.Tx)
 	return nil
+}
+
+// undoVerb says what became of an undo, nothing when all of it was left.
+func undoVerb(dryRun, nothing bool) string {
+	switch {
+	case dryRun && nothing:
+		return "would not undo the"
+	case dryRun:
+		return "would undo"
+	case nothing:
+		return "did not undo the"
+	}
+	return "undid"
+}
+
+// leftOf counts the memories that an undo left as they are.
+func leftOf(res *op.UndoResult) int {
+	left := 0
+	for _, item := range res.Items {
+		if item.Action == stm.Left {
+			left++
+		}
+	}
+	return left
 }
 
 func because(reason string) string {
