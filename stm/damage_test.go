@@ -133,7 +133,7 @@ func TestDamagedLinesAreKeptInQuarantine(t *testing.T) {
 	if b, _ := os.ReadFile(copies[0]); !bytes.Contains(b, []byte("appla pie")) {
 		t.Errorf("the copy holds %q", b)
 	}
-	if got := ts.Status().Warnings; len(got) == 0 || !strings.Contains(got[0], "1 damaged log lines") {
+	if got := ts.Status().Warnings; len(got) == 0 || !strings.Contains(got[0], "a damaged log line") {
 		t.Errorf("warnings: %q", got)
 	}
 }
@@ -182,7 +182,7 @@ func TestEveryByteFlipped(t *testing.T) {
 		flipped := bytes.Clone(good)
 		flipped[i] ^= byte(1 << (i % 8))
 		s := memoryOnly()
-		r := recovery{Store: s, clock: &hlc{now: ts.now}, seen: map[Device]*ranges{}, taken: map[string]bool{}}
+		r := newRecovery(s, &hlc{now: ts.now})
 		for line := range bytes.Lines(flipped) {
 			r.line(line, place{}, bytes.HasSuffix(line, []byte("\n")))
 		}

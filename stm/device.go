@@ -116,6 +116,10 @@ func inode(fsys durable.FS, name string) uint64 {
 	if err != nil {
 		return 0
 	}
+	return inodeOf(info)
+}
+
+func inodeOf(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return st.Ino
 	}

@@ -71,9 +71,11 @@
 // # Writing
 //
 //  1. The caller's goroutine locks the memories, looks at them, encodes and
-//     analyses what is to change, and queues it; a full queue is "busy".
-//  2. The writer takes all that is queued (up to 512 lines or 1 MiB), stamps and
-//     numbers it, writes it in one write and syncs once.
+//     analyses what is to change, makes sure that it can be read back, and
+//     queues it; a full queue is "busy".
+//  2. The writer takes all that is queued (up to 512 lines or 1 MiB), sees that
+//     the log's folders and file are still where they were, stamps and numbers
+//     the batch, writes it in one write and syncs once.
 //  3. Only now table and index change and the callers are answered.
 //
 // A crash before 2 leaves nothing; within 2 it leaves whole lines, a torn last
@@ -86,15 +88,22 @@
 // # Recovery
 //
 //  1. The snapshot is used if it fits the files it covers; else all is read.
-//  2. Every *.jsonl file of every device is read line by line.
+//     It covers what was read or written, so a file that grew since is met
+//     again, and so is one with a line that was passed over.
+//  2. Every *.jsonl file of every device is read line by line. One of another
+//     device that cannot be read waits for the next start.
 //  3. A line with LF and right checksum is applied. A last line without LF is
 //     applied if its checksum is right, else it is torn and left alone.
 //  4. NUL bytes, a byte-order mark, CR and spaces around a line are stripped.
-//     A line without checksum that is valid JSON and a valid put or set is a
-//     human's edit and is taken as a new transaction. What remains is copied to
-//     the quarantine and passed over.
+//     A line without the member c that is valid JSON, a valid put or set of a
+//     valid memory, with no member twice, is a human's edit. It counts at its
+//     own stamp, so what was written later stays, and what of it holds is
+//     written again as a new transaction. What remains is copied to the
+//     quarantine and passed over.
 //  5. A line of another device stamped more than a day ahead is held back.
-//  6. Missing sequence numbers of this device are counted.
+//     A line whose sequence number was met before is merged all the same.
+//  6. Missing sequence numbers of this device are counted, with the help of
+//     the headers and seals that tell how many there were.
 //  7. The next write begins a new segment.
 //
 // # Sharing

@@ -56,7 +56,7 @@ func FuzzSegment(f *testing.F) {
 	f.Add([]byte(goodLine + "}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := memoryOnly()
-		r := recovery{Store: s, clock: &hlc{now: time.Now}, seen: map[Device]*ranges{}, taken: map[string]bool{}}
+		r := newRecovery(s, &hlc{now: time.Now})
 		for line := range bytes.Lines(b) {
 			r.line(line, place{}, bytes.HasSuffix(line, []byte("\n")))
 		}
@@ -64,7 +64,13 @@ func FuzzSegment(f *testing.F) {
 			row.Memory()
 			row.Content()
 		}
-		r.transactions()
+		for _, e := range r.edited() {
+			if tx := e.tx(s.table.get(e.id)); tx != nil {
+				if _, err := s.pending(tx); err != nil {
+					t.Fatalf("a hand edit that was taken cannot be written: %v", err)
+				}
+			}
+		}
 	})
 }
 
@@ -81,9 +87,9 @@ func FuzzSnapshot(f *testing.F) {
 	f.Add(e.b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := memoryOnly()
-		r := recovery{Store: s, clock: &hlc{now: time.Now}, seen: map[Device]*ranges{}, taken: map[string]bool{}}
+		r := newRecovery(s, &hlc{now: time.Now})
 		b = appendUint32(bytes.Clone(b), crc32.Checksum(b, castagnoli))
-		if s.decodeSnapshot(b, &r) == nil {
+		if s.decodeSnapshot(b, r) == nil {
 			s.Search(Query{Text: "x", Limit: 3})
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -52,12 +53,13 @@ func (j *journal) add(l *line) {
 }
 
 // insert keeps refs in order. Own lines come in order; those of other devices
-// may not.
+// may not. Of a line met twice the later place counts.
 func (j *journal) insert(r lineRef) {
 	i := len(j.refs)
 	if i > 0 && !r.stamp.after(j.refs[i-1].stamp) {
 		var found bool
 		if i, found = slices.BinarySearchFunc(j.refs, r.stamp, func(a lineRef, s Stamp) int { return a.stamp.Compare(s) }); found {
+			j.refs[i] = r
 			return
 		}
 	}
@@ -104,8 +106,8 @@ func (j *journal) linesFrom(tx Stamp) []lineRef {
 	return j.refs[i:]
 }
 
-// readLine reads one line back from the log and checks it again.
-func (s *Store) readLine(at place) (line, error) {
+// readLine reads the line with a stamp back from the log and checks it again.
+func (s *Store) readLine(at place, stamp Stamp) (line, error) {
 	name := s.fileName(at.file)
 	f, err := s.fs.OpenRead(name)
 	if err != nil {
@@ -121,6 +123,9 @@ func (s *Store) readLine(at place) (line, error) {
 		return line{}, fmt.Errorf("read %s at %d: %w", name, at.off, err)
 	}
 	l, err := decodeLine(b)
+	if err == nil && l.stamp != stamp {
+		err = fmt.Errorf("read %s at %d: another line is there", name, at.off)
+	}
 	l.at = at
 	return l, err
 }
@@ -227,17 +232,34 @@ func (s *Store) unearth(id memory.ID) (map[string]json.RawMessage, error) {
 	if !ok || !s.Trashed(id) {
 		return nil, memory.Errorf(memory.NotFound, "memory %s is not in the trash; emberd trash list shows what is", id)
 	}
-	l, err := s.readLine(g.at)
+	l, err := s.readLine(g.at, g.stamp)
 	if err != nil {
 		return nil, err
 	}
 	for i := range l.changes {
 		if c := &l.changes[i]; c.id == id && c.op == opDelete {
 			p, err := c.superseded()
-			return p.Keys, err
+			return s.revived(id, p.Keys), err
 		}
 	}
 	return nil, memory.Errorf(memory.Internal, "the log line that forgot %s does not name it", id)
+}
+
+// revived returns the keys of a forgotten memory with what other devices wrote
+// or removed after it was forgotten.
+func (s *Store) revived(id memory.ID, keys map[string]json.RawMessage) map[string]json.RawMessage {
+	cell := s.table.cell(id.Bytes())
+	if cell == nil || cell.row.Load().live() {
+		return keys
+	}
+	row, out := cell.row.Load(), map[string]json.RawMessage{}
+	maps.Copy(out, keys)
+	for _, later := range row.rest().regs {
+		if delete(out, later.key); row.value(later.key) != nil {
+			out[later.key] = row.value(later.key)
+		}
+	}
+	return out
 }
 
 // Restore brings memories back from the trash: all, or none.

@@ -51,5 +51,8 @@ func (k *idemKeys) add(l *line) {
 			}
 		}
 	}
+	if use, ok := k.known[l.key]; ok && use.at.After(at) {
+		return // read out of order
+	}
 	k.known[l.key] = keyUse{Replayed{Entry: l.tx.String(), Hash: l.keyHash, IDs: l.entry().IDs}, at}
 }

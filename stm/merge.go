@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"unique"
 )
 
@@ -124,7 +125,7 @@ func withKeys(doc []byte, set map[string]json.RawMessage) ([]byte, error) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(append(append(out, '"'), name...), `":`...), value...)
+		out = append(append(appendName(out, name), ':'), value...)
 	}
 	done := make(map[string]bool, len(set))
 	if len(doc) > 0 {
@@ -146,6 +147,14 @@ func withKeys(doc []byte, set map[string]json.RawMessage) ([]byte, error) {
 		}
 	}
 	return append(out, '}'), nil
+}
+
+// appendName quotes the name of a member.
+func appendName(b []byte, name string) []byte {
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
+		return append(b, encode(name)...)
+	}
+	return append(append(append(b, '"'), name...), '"')
 }
 
 // withUse returns the row with a device's totals raised to at least u.

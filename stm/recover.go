@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"strings"
 
 	"emberd/internal/durable"
-	"emberd/memory"
 )
 
 // Recovery counts the lines met at start.
@@ -30,23 +28,26 @@ type Recovery struct {
 	Gaps        int // own sequence numbers that are missing
 }
 
+// passedOver counts the lines that a later start may take after all: in time,
+// by a later version, or mended.
+func (r *Recovery) passedOver() int { return r.Quarantined + r.Future + r.Unknown }
+
 // recovery reads the log back. It writes nothing but copies of damaged lines.
 type recovery struct {
 	*Store
 	clock *hlc
 	count Recovery
 	seen  map[Device]*ranges
-	lost  ranges // own numbers that a header gave up
+	lost  ranges // own numbers that a header gave up, or that a human edited
+	upto  uint64 // highest own number that a header or a seal tells of
 	edits []handEdit
 	start map[string]int64 // where reading begins, for files a snapshot covers
 	taken map[string]bool  // hand edits that were taken at an earlier start
 }
 
-// handEdit is a line whose checksum a human removed.
-type handEdit struct {
-	key  string // names the line, so that it is taken once
-	id   memory.ID
-	data []byte
+func newRecovery(s *Store, clock *hlc) *recovery {
+	s.snapshot.marks = map[string]fileMark{}
+	return &recovery{Store: s, clock: clock, seen: map[Device]*ranges{}, taken: map[string]bool{}}
 }
 
 // all reads every segment of every device. Order does not matter.
@@ -70,44 +71,75 @@ func (r *recovery) all() error {
 func (r *recovery) directory(dir string) error {
 	entries, err := r.fs.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("list %s: %w", dir, err)
+		return r.unreadable(dir, err)
 	}
 	for _, e := range entries {
 		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".jsonl") || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		if err := r.segment(filepath.Join(dir, e.Name())); err != nil {
-			return err
+			if err = r.unreadable(dir, err); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// segment reads one file. Damage in it is counted, never an error; a file that
-// cannot be read at all is one.
+// unreadable counts what cannot be read of another device, which may be on its
+// way here. What cannot be read of ours is an error.
+func (r *recovery) unreadable(dir string, err error) error {
+	if filepath.Base(dir) == r.device.String() {
+		return fmt.Errorf("read %s: %w", dir, err)
+	}
+	r.Store.unreadable++
+	r.log.Warn("log of another device not read", "directory", dir, "error", err)
+	return nil
+}
+
+// segment reads one file and marks how far. Damage in it is counted, never an
+// error; a file that cannot be read at all is one.
 func (r *recovery) segment(name string) error {
 	f, err := r.fs.OpenRead(name)
 	if err != nil {
 		return fmt.Errorf("open segment: %w", err)
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("open segment: %w", err)
+	}
+	before := r.count.passedOver()
+	end, err := r.lines(f, name)
+	if err != nil {
+		return err
+	}
+	r.bytes.Add(end)
+	if end == info.Size() && before == r.count.passedOver() {
+		r.snapshot.marks[name] = markOf(name, info)
+	}
+	return nil
+}
+
+// lines reads a file to its end and returns where that is.
+func (r *recovery) lines(f durable.ReadFile, name string) (end int64, err error) {
 	file := r.fileOf(name)
 	in := bufio.NewReaderSize(f, 1<<18)
 	off := r.resume(f, in, name)
 	var b []byte
 	for {
 		var n int
+		off += skipEmpty(in)
 		b, n, err = readBounded(in, b[:0])
-		if n > 0 {
+		if n > 0 && (err == nil || errors.Is(err, io.EOF)) {
 			r.line(b, place{file: file, off: off, n: uint32(len(b))}, err == nil)
 		}
 		off += int64(n)
 		if errors.Is(err, io.EOF) {
-			r.bytes.Add(off)
-			return nil
+			return off, nil
 		}
 		if err != nil {
-			return fmt.Errorf("read segment %s at %d: %w", name, off, err)
+			return off, fmt.Errorf("read segment %s at %d: %w", name, off, err)
 		}
 	}
 }
@@ -127,6 +159,19 @@ func (r *recovery) resume(f io.ReaderAt, in *bufio.Reader, name string) int64 {
 		in.Reset(io.NewSectionReader(f, off, math.MaxInt64-off))
 	}
 	return off
+}
+
+// skipEmpty skips empty lines, of which a damaged file may hold a billion.
+func skipEmpty(in *bufio.Reader) (n int64) {
+	for {
+		_, _ = in.Peek(1) // fills the buffer; the next read meets the error
+		b, _ := in.Peek(in.Buffered())
+		rest := bytes.TrimLeft(b, "\r\n")
+		empty, _ := in.Discard(len(b) - len(rest))
+		if n += int64(empty); empty == 0 || len(rest) > 0 {
+			return n
+		}
+	}
 }
 
 // readBounded reads to the next LF. Of a line longer than MaxLine it returns
@@ -157,7 +202,7 @@ func (r *recovery) line(b []byte, at place, whole bool) {
 	switch {
 	case err == nil:
 		r.take(good, at)
-	case errors.Is(err, errNoSum) && whole && r.handEdit(b, at):
+	case errors.Is(err, errNoSum) && whole && r.handEdit(b):
 	case !whole:
 		r.count.TornTail++
 		r.quarantine(b, at)
@@ -188,7 +233,7 @@ func (r *recovery) take(b []byte, at place) {
 	case opSegment:
 		r.header(&l)
 	case opSeal:
-		r.clock.observe(l.stamp)
+		r.seal(&l)
 	case opPut, opSet, opDelete, opAll, opUse:
 		r.apply(&l)
 	default:
@@ -202,28 +247,63 @@ func (r *recovery) header(l *line) {
 		for _, lost := range h.Lost {
 			r.lost.add(lost[0], lost[1])
 		}
+		r.upto = max(r.upto, max(h.First, 1)-1)
 	}
 	if !r.clock.future(l.stamp) {
 		r.clock.observe(l.stamp)
 	}
 }
 
+func (r *recovery) seal(l *line) {
+	var end seal
+	if json.Unmarshal(l.data, &end) == nil && l.stamp.Dev == r.device {
+		r.upto = max(r.upto, end.Last)
+	}
+	if !r.clock.future(l.stamp) {
+		r.clock.observe(l.stamp)
+	}
+}
+
+// apply merges a line. One whose number was met before is merged too, which
+// changes nothing if it is the same line, and loses nothing if it is not.
 func (r *recovery) apply(l *line) {
 	if r.clock.future(l.stamp) && l.stamp.Dev != r.device {
 		r.count.Future++
 		return
 	}
-	if !r.isNew(l) {
-		r.count.Duplicate++
-		return
-	}
+	isNew := r.isNew(l)
 	r.clock.observe(l.stamp)
 	if err := r.merge(l); err != nil {
 		r.count.Unknown++
 		r.log.Warn("log line with unexpected fields", "stamp", l.stamp.String(), "error", err)
 		return
 	}
-	r.count.Applied++
+	if isNew {
+		r.count.Applied++
+	} else {
+		r.count.Duplicate++
+	}
+}
+
+// numbers returns the last sequence number that may have been used, and how
+// many before it are missing.
+func (r *recovery) numbers() (last uint64, gaps int) {
+	own := r.seen[r.device]
+	if own == nil {
+		own = &ranges{}
+		r.seen[r.device] = own
+	}
+	own.add(0, 0)
+	for _, e := range r.edits {
+		// A human may have changed the number too.
+		if e.stamp.Dev == r.device && e.seq <= own.last()+uint64(len(r.edits)) {
+			r.lost.add(e.seq, e.seq)
+		}
+	}
+	last = max(own.last(), r.lost.last(), r.upto)
+	given := ranges{spans: slices.Clone(r.lost.spans)}
+	given.add(last+1, last+1)
+	return last, own.missing(given)
 }
 
 // isNew takes note of a line's number and reports whether it is the first time.
@@ -255,51 +335,6 @@ func (r *recovery) merge(l *line) error {
 	return nil
 }
 
-const handPrefix = "hand:"
-
-// handEdit remembers a line that is a valid put or set but for its checksum:
-// somebody changed it in an editor and took the checksum out on purpose.
-func (r *recovery) handEdit(b []byte, at place) bool {
-	b = bytes.TrimSpace(b)
-	if !json.Valid(b) {
-		return false
-	}
-	l, err := decodeLine(b)
-	if err != nil || l.version != formatVersion || l.op != opPut && l.op != opSet {
-		return false
-	}
-	key := fmt.Sprintf("%s%s@%d:%08x", handPrefix, filepath.Base(r.fileName(at.file)), at.off, crc32.Checksum(b, castagnoli))
-	r.edits = append(r.edits, handEdit{key: key, id: l.changes[0].id, data: bytes.Clone(l.data)})
-	r.count.HandEdited++
-	r.isNew(&l)
-	return true
-}
-
-// transactions turns the hand edits that were not taken before into changes:
-// the keys that differ from what the memory holds.
-func (r *recovery) transactions() []*Tx {
-	var txs []*Tx
-	for _, e := range r.edits {
-		if r.taken[e.key] {
-			continue
-		}
-		set := map[string]json.RawMessage{}
-		row := r.table.get(e.id)
-		// The edit was decoded before.
-		_ = eachField(e.data, func(name, value []byte) bool {
-			if row == nil || !bytes.Equal(row.value(string(name)), value) {
-				set[string(name)] = bytes.Clone(value)
-			}
-			return true
-		})
-		if len(set) > 0 {
-			txs = append(txs, &Tx{Verb: "edit", By: memory.Actor{Via: "hand edit of the log"}, Key: e.key,
-				Changes: []Change{{ID: e.id, Set: set}}})
-		}
-	}
-	return txs
-}
-
 // quarantine keeps a copy of a damaged own line. The original stays in place,
 // so a copy that cannot be made is no loss.
 func (r *recovery) quarantine(b []byte, at place) {
@@ -319,63 +354,4 @@ func (r *recovery) quarantine(b []byte, at place) {
 	if err != nil {
 		r.log.Warn("damaged line not copied to quarantine", "file", copyName, "error", err)
 	}
-}
-
-// ranges is a set of numbers as sorted, disjoint intervals.
-type ranges struct{ spans [][2]uint64 }
-
-// add inserts lo to hi and reports whether any of it is new.
-func (r *ranges) add(lo, hi uint64) bool {
-	if n := len(r.spans); n > 0 && r.spans[n-1][1]+1 == lo {
-		r.spans[n-1][1] = hi
-		return true
-	}
-	i, _ := slices.BinarySearchFunc(r.spans, lo, func(s [2]uint64, lo uint64) int {
-		switch {
-		case s[1] < lo:
-			return -1
-		case s[0] > lo:
-			return 1
-		}
-		return 0
-	})
-	if i < len(r.spans) && r.spans[i][0] <= lo && hi <= r.spans[i][1] {
-		return false
-	}
-	r.spans = slices.Insert(r.spans, i, [2]uint64{lo, hi})
-	r.join(i)
-	if i > 0 {
-		r.join(i - 1)
-	}
-	return true
-}
-
-// join merges into span i those after it that touch or overlap it.
-func (r *ranges) join(i int) {
-	for i+1 < len(r.spans) && r.spans[i+1][0] <= r.spans[i][1]+1 {
-		r.spans[i][0] = min(r.spans[i][0], r.spans[i+1][0])
-		r.spans[i][1] = max(r.spans[i][1], r.spans[i+1][1])
-		r.spans = slices.Delete(r.spans, i+1, i+2)
-	}
-}
-
-func (r *ranges) last() uint64 {
-	if len(r.spans) == 0 {
-		return 0
-	}
-	return r.spans[len(r.spans)-1][1]
-}
-
-// missing counts the numbers between the first and the last that are in
-// neither set.
-func (r *ranges) missing(given ranges) int {
-	all := ranges{spans: slices.Clone(r.spans)}
-	for _, s := range given.spans {
-		all.add(s[0], s[1])
-	}
-	n := 0
-	for i := 1; i < len(all.spans); i++ {
-		n += int(all.spans[i][0] - all.spans[i-1][1] - 1)
-	}
-	return n
 }

@@ -2,11 +2,13 @@ package stm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 	"unique"
 
 	"emberd/memory"
@@ -167,6 +169,24 @@ func decodeMemory(doc []byte) (memory.Memory, error) {
 	return m, err
 }
 
+// docDepth is how deep a document may nest. The line of its delete, one of
+// several, wraps it in four more.
+const docDepth = maxDepth - 4
+
+// checkDoc refuses a document that could not be read back as a memory.
+func checkDoc(doc []byte) error {
+	switch {
+	case !utf8.Valid(doc):
+		return errors.New("it is not valid UTF-8")
+	case skipNested(doc, 0, docDepth) != len(doc):
+		return fmt.Errorf("it is nested deeper than %d", docDepth)
+	}
+	if _, err := decodeMemory(doc); err != nil {
+		return err
+	}
+	return (&Row{doc: doc}).warm()
+}
+
 func milli(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -183,10 +203,12 @@ func (r *Row) live() bool {
 }
 
 // value returns the raw JSON of one key, nil when absent.
-func (r *Row) value(key string) []byte {
+func (r *Row) value(key string) []byte { return member(r.doc, key) }
+
+func member(doc []byte, key string) []byte {
 	var found []byte
 	// A document that was applied has been walked before.
-	_ = eachField(r.doc, func(name, value []byte) bool {
+	_ = eachField(doc, func(name, value []byte) bool {
 		if string(name) == key {
 			found = value
 			return false

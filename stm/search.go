@@ -145,7 +145,7 @@ type candidate struct {
 
 // hopeless reports whether a match, whatever memory it is, only counts.
 func (c *collector) hopeless(relevance float64) bool {
-	return c.q.Most > 0 && c.q.Accept == nil && len(c.heap) == c.q.Limit &&
+	return c.q.Most > 0 && c.q.Accept == nil && c.q.Limit > 0 && len(c.heap) == c.q.Limit &&
 		relevance*c.q.Most < c.heap[0].rank
 }
 

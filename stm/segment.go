@@ -54,11 +54,14 @@ type segment struct {
 	size   int64  // bytes known to be good
 	lines  int
 	sums   uint32
+	sum    uint32 // CRC-32C of the good bytes
+	inode  uint64
 	born   time.Time
 }
 
 // note takes account of good lines that end at the end of b.
 func (s *segment) note(b []byte) {
+	s.sum = crc32.Update(s.sum, castagnoli, b)
 	for len(b) > 0 {
 		n := bytes.IndexByte(b, '\n') + 1
 		s.sums = crc32.Update(s.sums, castagnoli, b[n-len(`9f8e7d6c"}`)-1:n-len(`"}`)-1])
@@ -102,7 +105,7 @@ func (w *writer) createSegment() (err error) {
 		return fmt.Errorf("begin segment %s: %w", segmentName(number), err)
 	}
 	w.lost = nil
-	w.active = &segment{f: f, name: segmentName(number), number: number, file: w.addFile(name), born: now}
+	w.active = &segment{f: f, name: segmentName(number), number: number, file: w.addFile(name), inode: inode(w.fs, name), born: now}
 	w.active.note(head)
 	w.bytes.Add(int64(len(head)))
 	w.activeIn.Store(&w.active.name)
@@ -138,6 +141,10 @@ func (w *writer) closeSegment() error {
 	}
 	if err != nil {
 		return fmt.Errorf("seal segment %s: %w", s.name, err)
+	}
+	name := filepath.Join(w.dir, s.name)
+	if info, err := w.fs.Lstat(name); err == nil && info.Size() == s.size+int64(len(end)) && inodeOf(info) == s.inode {
+		w.snapshot.marks[name] = markOf(name, info)
 	}
 	return nil
 }

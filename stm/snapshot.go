@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,7 @@ import (
 // A snapshot is the table and the word index as they were at one point of the
 // log, so that a start reads only what came after. It can be deleted at any
 // time. It is used only when every log file it covers is as it was, or, for
-// the one that was being written, has grown.
+// the one that was being written, begins as it did.
 const (
 	snapshotMagic   = "emberstm"
 	snapshotVersion = 1
@@ -37,6 +38,10 @@ type snapshotState struct {
 	seen  map[Device]*ranges
 	lost  ranges
 	taken map[string]bool
+	began uint64 // last sequence number before this run
+	// marks of files that were read or written to their end and held nothing
+	// that a later start may take. Recovery's, then the writer's.
+	marks map[string]fileMark
 }
 
 // cursor is a point of the log: everything before it is in the table.
@@ -47,11 +52,52 @@ type cursor struct {
 	changes int64
 }
 
-// fileMark is how far a log file was read or written.
+// covers reports whether a start that reads on from c knows where at is.
+func (c *cursor) covers(at place) bool {
+	return int64(at.file) < int64(len(c.files)) && at.off < c.files[at.file].size
+}
+
+// fileMark is how far a log file was read or written, and how it looked then.
 type fileMark struct {
-	name  string
-	size  int64
-	mtime int64 // nanoseconds, 0 for the file that was being written
+	name    string
+	size    int64 // 0 for a file that is to be read again
+	mtime   int64 // nanoseconds
+	inode   uint64
+	growing bool   // it was being written, so that
+	sum     uint32 // the CRC-32C of size bytes tells, instead of time and inode
+}
+
+func markOf(name string, info fs.FileInfo) fileMark {
+	return fileMark{name: name, size: info.Size(), mtime: info.ModTime().UnixNano(), inode: inodeOf(info)}
+}
+
+// check says how the file differs from what the mark says.
+func (m *fileMark) check(fsys durable.FS) error {
+	info, err := fsys.Lstat(m.name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %v", errStale, err)
+	case m.size == 0 || !m.growing && markOf(m.name, info) == *m:
+		return nil
+	case m.growing && m.beginning(fsys) == m.sum:
+		return nil
+	}
+	return fmt.Errorf("%w: %s", errStale, filepath.Base(m.name))
+}
+
+// beginning is the CRC-32C of what the mark covers, of less when the file is
+// shorter or cannot be read.
+func (m *fileMark) beginning(fsys durable.FS) uint32 {
+	f, err := fsys.OpenRead(m.name)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	sum := crc32.New(castagnoli)
+	if _, err := io.CopyN(sum, f, m.size); err != nil {
+		return 0
+	}
+	return sum.Sum32()
 }
 
 func (s *Store) snapshotPath() string { return filepath.Join(s.state, "index", "stm.snap") }
@@ -82,11 +128,12 @@ func (w *writer) cursor() cursor {
 	names := slices.Clone(w.files)
 	w.filesMu.RUnlock()
 	for i, name := range names {
-		m := fileMark{name: name}
-		if w.active != nil && w.active.file == uint32(i) {
-			m.size = w.active.size
-		} else if info, err := w.fs.Lstat(name); err == nil {
-			m.size, m.mtime = info.Size(), info.ModTime().UnixNano()
+		m, ok := w.snapshot.marks[name]
+		switch {
+		case w.active != nil && w.active.file == uint32(i):
+			m = fileMark{name: name, size: w.active.size, growing: true, sum: w.active.sum}
+		case !ok:
+			m = fileMark{name: name}
 		}
 		c.files = append(c.files, m)
 	}
@@ -104,11 +151,11 @@ func (s *Store) saveSnapshot(c cursor) error {
 	e.uint(snapshotVersion)
 	e.text(s.index.analyzer.Identity())
 	e.text(s.device.String())
-	s.putCursor(e, c)
-	s.putJournal(e)
+	s.putCursor(e, &c)
+	s.putJournal(e, &c)
 	s.putKeys(e)
 	s.putRows(e)
-	s.putGraves(e)
+	s.putGraves(e, &c)
 	var w bytes.Buffer
 	if _, err := s.index.words.Load().WriteTo(&w); err != nil {
 		return fmt.Errorf("snapshot of the word index: %w", err)
@@ -133,26 +180,27 @@ func (s *Store) replaceSnapshot(b []byte) error {
 	return durable.ReplaceFile(s.fs, s.snapshotPath(), b)
 }
 
-func (s *Store) putCursor(e *encoder, c cursor) {
+func (s *Store) putCursor(e *encoder, c *cursor) {
 	e.uint(c.clock)
+	e.uint(c.seq)
 	e.uint(uint64(len(c.files)))
 	for _, f := range c.files {
 		e.text(f.name)
 		e.uint(uint64(f.size))
 		e.uint(uint64(f.mtime))
+		e.uint(f.inode)
+		e.bool(f.growing)
+		e.uint(uint64(f.sum))
 	}
 	own := &ranges{}
 	seen := map[Device]*ranges{s.device: own}
 	for dev, r := range s.snapshot.seen {
 		seen[dev] = &ranges{spans: slices.Clone(r.spans)}
 	}
-	if c.seq > 0 {
+	if c.seq > s.snapshot.began {
 		// Numbers of this run that were given up count as seen: a gap is
 		// reported once, by the start that met it.
-		first := seen[s.device].last() + 1
-		if first <= c.seq {
-			seen[s.device].add(first, c.seq)
-		}
+		seen[s.device].add(s.snapshot.began+1, c.seq)
 	}
 	e.uint(uint64(len(seen)))
 	for dev, r := range seen {
@@ -166,11 +214,19 @@ func (s *Store) putCursor(e *encoder, c cursor) {
 	}
 }
 
-func (s *Store) putJournal(e *encoder) {
+// putJournal leaves out lines after the cursor: they are met again, in a file
+// that may have another number then.
+func (s *Store) putJournal(e *encoder, c *cursor) {
 	s.journal.mu.RLock()
 	defer s.journal.mu.RUnlock()
-	e.uint(uint64(len(s.journal.refs)))
+	refs := make([]lineRef, 0, len(s.journal.refs))
 	for _, r := range s.journal.refs {
+		if c.covers(r.at) {
+			refs = append(refs, r)
+		}
+	}
+	e.uint(uint64(len(refs)))
+	for _, r := range refs {
 		e.stamp(r.stamp)
 		e.stamp(r.tx)
 		e.place(r.at)
@@ -215,11 +271,14 @@ func (s *Store) putRows(e *encoder) {
 	}
 }
 
-func (s *Store) putGraves(e *encoder) {
+// putGraves leaves out lines after the cursor as putJournal does.
+func (s *Store) putGraves(e *encoder, c *cursor) {
 	s.table.mu.RLock()
-	defer s.table.mu.RUnlock()
-	e.uint(uint64(len(s.table.graves)))
-	for key, g := range s.table.graves {
+	graves := maps.Clone(s.table.graves)
+	s.table.mu.RUnlock()
+	maps.DeleteFunc(graves, func(_ [16]byte, g grave) bool { return !c.covers(g.at) })
+	e.uint(uint64(len(graves)))
+	for key, g := range graves {
 		e.b = append(e.b, key[:]...)
 		e.stamp(g.stamp)
 		e.stamp(g.tx)
@@ -251,7 +310,7 @@ func (s *Store) useSnapshot(r *recovery) {
 	s.keys, s.files = &idemKeys{known: map[string]keyUse{}}, nil
 	s.index.reset()
 	*r.clock = hlc{dev: s.device, now: s.now}
-	*r = recovery{Store: s, clock: r.clock, seen: map[Device]*ranges{}, taken: map[string]bool{}}
+	*r = *newRecovery(s, r.clock)
 }
 
 func (s *Store) readSnapshot() ([]byte, error) {
@@ -306,17 +365,13 @@ func (s *Store) decodeSnapshot(b []byte, r *recovery) (err error) {
 
 // getCursor checks that the covered files are still what they were.
 func (s *Store) getCursor(d *decoder, r *recovery) error {
-	r.clock.last = d.uint()
+	r.clock.last, r.upto = d.uint(), d.uint()
 	r.start = map[string]int64{}
-	for range d.count(3) {
-		m := fileMark{name: d.text(), size: int64(d.uint()), mtime: int64(d.uint())}
-		info, err := s.fs.Lstat(m.name)
-		if err != nil {
-			return fmt.Errorf("%w: %v", errStale, err)
-		}
-		same := info.Size() == m.size && info.ModTime().UnixNano() == m.mtime
-		if grown := m.mtime == 0 && info.Size() >= m.size; !same && !grown {
-			return fmt.Errorf("%w: %s", errStale, filepath.Base(m.name))
+	for range d.count(6) {
+		m := fileMark{name: d.text(), size: int64(d.uint()), mtime: int64(d.uint()),
+			inode: d.uint(), growing: d.bool(), sum: uint32(d.uint())}
+		if err := m.check(s.fs); err != nil {
+			return err
 		}
 		r.start[m.name] = m.size
 		s.files = append(s.files, m.name)
@@ -336,11 +391,20 @@ func (s *Store) getJournal(d *decoder) {
 	n := d.count(36)
 	s.journal.refs = make([]lineRef, 0, n)
 	for range n {
-		s.journal.refs = append(s.journal.refs, lineRef{stamp: d.stamp(), tx: d.stamp(), at: d.place(), undo: d.bool()})
+		s.journal.refs = append(s.journal.refs, lineRef{stamp: d.stamp(), tx: d.stamp(), at: s.getPlace(d), undo: d.bool()})
 	}
 	for range d.count(16) {
 		s.journal.undone[d.stamp()] = true
 	}
+}
+
+// getPlace reads a place in one of the files that the cursor names.
+func (s *Store) getPlace(d *decoder) place {
+	at := d.place()
+	if int64(at.file) >= int64(len(s.files)) {
+		d.err = errors.New("it points to a file that it does not name")
+	}
+	return at
 }
 
 func (s *Store) getKeys(d *decoder) {
@@ -383,7 +447,7 @@ func (s *Store) getGraves(d *decoder) {
 	for range d.count(48) {
 		var key [16]byte
 		copy(key[:], d.take(16))
-		s.table.graves[key] = grave{stamp: d.stamp(), tx: d.stamp(), at: d.place()}
+		s.table.graves[key] = grave{stamp: d.stamp(), tx: d.stamp(), at: s.getPlace(d)}
 	}
 }
 

@@ -114,7 +114,7 @@ type hlc struct {
 // next returns a stamp later than every one seen. A counter that overflows
 // carries into the milliseconds.
 func (c *hlc) next() Stamp {
-	c.last = max(c.last+1, uint64(c.now().UnixMilli())<<16)
+	c.last = max(c.last+1, uint64(max(0, c.now().UnixMilli()))<<16)
 	return Stamp{T: c.last, Dev: c.dev}
 }
 

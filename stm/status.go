@@ -14,6 +14,7 @@ type Status struct {
 	Durability  Durability
 	ReadOnly    string // why the last write failed, "" when it did not
 	Recovery    Recovery
+	Unreadable  int // files and folders of other devices that could not be read at start
 	LoadTime    time.Duration
 	Snapshot    string // used, absent, or why it was not used
 	Live, Trash int
@@ -24,7 +25,7 @@ type Status struct {
 // Status reads counters only; it never waits for the disk.
 func (s *Store) Status() Status {
 	st := Status{Device: s.device.String(), Bytes: s.bytes.Load(), Durability: s.durability,
-		Recovery: s.recovery, LoadTime: s.loadTime, Snapshot: s.snapshot.used,
+		Recovery: s.recovery, Unreadable: s.unreadable, LoadTime: s.loadTime, Snapshot: s.snapshot.used,
 		Live: s.Len(), Trash: len(s.Trash()), Indexed: int(s.index.indexed.Load()), Of: s.Len()}
 	s.filesMu.RLock()
 	st.Segments = len(s.files)
@@ -36,23 +37,38 @@ func (s *Store) Status() Status {
 		st.ReadOnly = t.reason
 	}
 	st.Warnings = s.recovery.warnings()
+	if s.unreadable > 0 {
+		st.Warnings = append(st.Warnings, fmt.Sprintf("%d files or folders of other devices cannot be read and are tried again at the next start; check their rights", s.unreadable))
+	}
 	if s.durability == None {
 		st.Warnings = append(st.Warnings, "durability is none: a power cut may lose acknowledged memories")
 	}
 	return st
 }
 
-// warnings says in sentences what deserves a look.
+// warnings says in sentences what deserves a look. A damaged line of this
+// device is a missing record too; it is told once.
 func (r Recovery) warnings() []string {
 	var out []string
-	say := func(n int, format string) {
-		if n > 0 {
-			out = append(out, fmt.Sprintf(format, n))
+	say := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			out = append(out, one)
+		case n > 1:
+			out = append(out, fmt.Sprintf(many, n))
 		}
 	}
-	say(r.Quarantined, "%d damaged log lines were passed over; copies are in the quarantine folder of the state directory")
-	say(r.Gaps, "%d log records of this device are missing; restore them from a backup if you have one")
-	say(r.Future, "%d log lines are stamped more than a day ahead and wait until then; check the clocks of your devices")
-	say(r.Unknown, "%d log lines were written by a newer emberd and are kept but not used; upgrade this one")
+	say(r.Quarantined,
+		"a damaged log line was passed over; a copy is in the quarantine folder of the state directory",
+		"%d damaged log lines were passed over; copies are in the quarantine folder of the state directory")
+	say(r.Gaps-r.Quarantined,
+		"a log record of this device is missing; restore it from a backup if you have one",
+		"%d log records of this device are missing; restore them from a backup if you have one")
+	say(r.Future,
+		"a log line is stamped more than a day ahead and waits until then; check the clocks of your devices",
+		"%d log lines are stamped more than a day ahead and wait until then; check the clocks of your devices")
+	say(r.Unknown,
+		"a log line was written by a newer emberd and is kept but not used; upgrade this one",
+		"%d log lines were written by a newer emberd and are kept but not used; upgrade this one")
 	return out
 }

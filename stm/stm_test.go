@@ -222,12 +222,12 @@ func TestEditForgetRestoreUndo(t *testing.T) {
 		t.Fatalf("undo of the forget: %+v", got)
 	}
 	ts.wantContent(a, "gamma three")
-	// The revival gave every key a new stamp, so the edit is left unless forced.
-	if got := ts.undo(edit.Entry); got.Items[0].Action != Left {
+	// Forgotten and back, the memory is as the edit left it.
+	if got := ts.undo(edit.Entry); got.Items[0].Action != Reverted {
 		t.Fatalf("undo of the edit: %+v", got)
 	}
 	ts.withoutSnapshot()
-	ts.wantContent(a, "gamma three")
+	ts.wantContent(a, "alpha one")
 	ts.wantContent(b, "beta two")
 }
 

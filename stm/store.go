@@ -93,8 +93,11 @@ type Store struct {
 	uses     uses
 	locks    locks
 	recovery Recovery
-	loadTime time.Duration
-	snapshot snapshotState
+	// unreadable counts files and folders of other devices that could not be
+	// read at start.
+	unreadable int
+	loadTime   time.Duration
+	snapshot   snapshotState
 	counters
 
 	filesMu sync.RWMutex // guards files
@@ -133,6 +136,9 @@ func Open(data, state string, opt *Options) (*Store, error) {
 		return nil, fault(data, err)
 	}
 	s.loadTime = time.Since(begin)
+	for _, w := range s.recovery.warnings() {
+		s.log.Warn(w)
+	}
 	s.start(w, edits)
 	return s, nil
 }
@@ -147,7 +153,7 @@ func makeFolders(fsys durable.FS, data, state string) error {
 }
 
 // load reads snapshot and log and returns the writer that continues the log.
-func (s *Store) load(dev *device) (*writer, []*Tx, error) {
+func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 	w := &writer{Store: s, dev: dev, dir: filepath.Join(s.data, "stm", dev.ID), lastSegment: dev.Segment,
 		clock: hlc{dev: s.device, now: s.now}, queue: make(chan *pending, maxQueue), marks: make(chan chan cursor), stop: make(chan struct{})}
 	if err := durable.MkdirAll(s.fs, w.dir); err != nil {
@@ -158,36 +164,27 @@ func (s *Store) load(dev *device) (*writer, []*Tx, error) {
 			s.log.Warn("left-over temporary files not removed", "directory", dir, "error", err)
 		}
 	}
-	r := &recovery{Store: s, clock: &w.clock, seen: map[Device]*ranges{}, taken: map[string]bool{}}
+	w.dirInode = inode(s.fs, w.dir)
+	r := newRecovery(s, &w.clock)
 	s.useSnapshot(r)
 	if err := r.all(); err != nil {
 		return nil, nil, err
 	}
-	if own := r.seen[s.device]; own != nil {
-		own.add(0, 0)
-		w.seq = max(own.last(), r.lost.last())
-		r.count.Gaps = own.missing(r.lost)
-	}
+	w.seq, r.count.Gaps = r.numbers()
 	s.recovery = r.count
-	s.snapshot.seen, s.snapshot.taken, s.snapshot.lost = r.seen, r.taken, r.lost
+	s.snapshot.seen, s.snapshot.taken, s.snapshot.lost, s.snapshot.began = r.seen, r.taken, r.lost, w.seq
+	if r.count.Applied > 0 {
+		s.snapshot.fresh.Store(false) // reading that again can be saved
+	}
 	s.index.complete.Store(int(s.index.indexed.Load()) == s.Len())
-	return w, r.transactions(), nil
+	return w, r.edited(), nil
 }
 
 // start runs the writer and gives it the hand edits found in the log.
-func (s *Store) start(w *writer, edits []*Tx) {
+func (s *Store) start(w *writer, edits []handEdit) {
 	s.writer = w
 	w.stopped.Go(w.run)
-	for _, tx := range edits {
-		p, err := s.pending(tx)
-		if err == nil {
-			p.release = func() {}
-			err = s.send(p)
-		}
-		if err != nil {
-			s.log.Warn("hand edit of the log not taken", "error", err)
-		}
-	}
+	s.takeEdits(edits)
 }
 
 // Close writes what is queued, seals the segment and writes the snapshot. It
@@ -281,6 +278,8 @@ func fault(data string, err error) error {
 
 func explain(data string, err error) (memory.Code, string) {
 	switch {
+	case errors.Is(err, errGone):
+		return memory.ReadOnly, fmt.Sprintf("the log under %s was deleted or replaced while emberd ran (%v), so nothing is written; put it back, or restart emberd to go on with what is there", data, err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return memory.DiskFull, fmt.Sprintf("the disk that holds %s is full; nothing saved so far is lost: free some space and try again", data)
 	case errors.Is(err, syscall.EROFS):

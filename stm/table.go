@@ -75,8 +75,14 @@ func (t *table) apply(c *change, l *line, where place) (*cell, error) {
 	for {
 		var err error
 		old = cell.row.Load()
-		if next, err = merged(old, c, l.stamp); err != nil || next == old {
+		if next, err = merged(old, c, l.stamp); err != nil {
 			return cell, err
+		}
+		if next == old {
+			if c.op == opDelete && old.rest().tomb == l.stamp {
+				t.bury(old, c, l, where) // the tombstone is known, its line may not be
+			}
+			return cell, nil
 		}
 		if cell.row.CompareAndSwap(old, next) {
 			break

@@ -1,9 +1,9 @@
 package stm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"emberd/memory"
 )
@@ -57,7 +57,7 @@ func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
 	out := Undone{}
 	steps, err := s.inverse(refs, &out)
 	if err != nil || u.DryRun {
-		_, preview := s.plan(steps, u.Force, s.rowsOf(steps))
+		_, preview := plan(steps, u.Force, s.rowsOf(steps))
 		out.Items = preview
 		return out, err
 	}
@@ -97,7 +97,7 @@ type undoStep struct {
 func (s *Store) inverse(refs []lineRef, out *Undone) ([]undoStep, error) {
 	var steps []undoStep
 	for i := len(refs) - 1; i >= 0; i-- {
-		l, err := s.readLine(refs[i].at)
+		l, err := s.readLine(refs[i].at, refs[i].stamp)
 		if err != nil {
 			return nil, err
 		}
@@ -109,20 +109,27 @@ func (s *Store) inverse(refs []lineRef, out *Undone) ([]undoStep, error) {
 			if err != nil {
 				return nil, err
 			}
+			if c.op == opDelete {
+				prior.Keys = s.revived(c.id, prior.Keys)
+			}
 			steps = append(steps, undoStep{change: c, at: l.stamp, prior: prior})
 		}
 	}
 	return steps, nil
 }
 
-// undoChunk says how many steps fit one transaction.
+// undoChunk says how many steps fit one transaction, each of another memory.
 func (s *Store) undoChunk(steps []undoStep) int {
-	size := 0
+	size, ids := 0, map[memory.ID]bool{}
 	for i, st := range steps {
 		size += 2*len(st.data) + len(st.prev) + 256
-		if i > 0 && (size > MaxLine/2 || i >= memory.MaxIDs*10) {
+		if row := s.table.get(st.id); row != nil {
+			size += len(row.doc)
+		}
+		if i > 0 && (size > MaxLine/2 || i >= memory.MaxIDs*10 || ids[st.id]) {
 			return i
 		}
+		ids[st.id] = true
 	}
 	return len(steps)
 }
@@ -135,6 +142,8 @@ func (s *Store) rowsOf(steps []undoStep) []*Row {
 	return rows
 }
 
+// undoSteps carries out one transaction of an undo. The last one is written even
+// if it changes nothing, to mark the entry as undone.
 func (s *Store) undoSteps(ctx context.Context, u Undo, tx Stamp, steps []undoStep, last bool, out *Undone) error {
 	ids := make([]memory.ID, len(steps))
 	for i, st := range steps {
@@ -143,8 +152,8 @@ func (s *Store) undoSteps(ctx context.Context, u Undo, tx Stamp, steps []undoSte
 	var items []UndoneItem
 	got, err := s.Update(ctx, ids, "", func(rows []*Row) (*Tx, error) {
 		var changes []Change
-		changes, items = s.plan(steps, u.Force, rows)
-		if len(changes) == 0 {
+		changes, items = plan(steps, u.Force, rows)
+		if len(changes) == 0 && (!last || out.Tx == "") {
 			return nil, nil
 		}
 		t := &Tx{Verb: "undo", By: u.By, Entry: out.Tx, Changes: changes}
@@ -161,7 +170,7 @@ func (s *Store) undoSteps(ctx context.Context, u Undo, tx Stamp, steps []undoSte
 }
 
 // plan decides for every step what to do with the memory as it is now.
-func (s *Store) plan(steps []undoStep, force bool, rows []*Row) ([]Change, []UndoneItem) {
+func plan(steps []undoStep, force bool, rows []*Row) ([]Change, []UndoneItem) {
 	var changes []Change
 	var items []UndoneItem
 	for i, st := range steps {
@@ -174,9 +183,12 @@ func (s *Store) plan(steps []undoStep, force bool, rows []*Row) ([]Change, []Und
 	return changes, items
 }
 
+// against takes the step back from a memory as it is now. What counts as changed
+// since is a value that is not the one the step wrote: undoing a later change
+// brings that one back, so that undoing goes on step by step.
 func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
-	left := func(why string, args ...any) (*Change, UndoneItem) {
-		return nil, UndoneItem{ID: st.id, Action: Left, Reason: fmt.Sprintf(why, args...)}
+	left := func(why string) (*Change, UndoneItem) {
+		return nil, UndoneItem{ID: st.id, Action: Left, Reason: why}
 	}
 	done := func(action string, c Change) (*Change, UndoneItem) {
 		c.ID = st.id
@@ -190,14 +202,14 @@ func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
 	case row == nil:
 		return left("it was forgotten since")
 	case st.op == opPut:
-		if row.rev() != st.at && !force {
-			return left("it was changed since, at %s", row.rev().Time().Format("2006-01-02 15:04:05"))
+		if key := row.differsFrom(st.data); key != "" && !force {
+			return left(key + " was changed since")
 		}
 		return done(Removed, Change{Delete: true})
 	}
 	set, changed := st.revert(row, force)
-	if changed != "" && len(set) == 0 {
-		return left("%s was changed since", changed)
+	if len(set) == 0 {
+		return left(changed + " was changed since")
 	}
 	c, item := done(Reverted, Change{Set: set})
 	if changed != "" {
@@ -206,25 +218,57 @@ func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
 	return c, item
 }
 
+// whenChanged is the key that every change writes; alone it is no change.
+const whenChanged = "updated_at"
+
 // revert returns the earlier values of the keys the step wrote, less those
 // that were written again since, and names one of the latter.
 func (st *undoStep) revert(row *Row, force bool) (set map[string]json.RawMessage, changed string) {
 	set = map[string]json.RawMessage{}
-	// The line was read and checked before.
-	_ = eachField(st.data, func(name, _ []byte) bool {
-		key := string(name)
-		if row.stampOf(key) != st.at && !force {
-			changed = key
-			return true
-		}
+	earlier := func(key string) {
 		if set[key] = null; st.prior.Keys[key] != nil {
 			set[key] = st.prior.Keys[key]
 		}
+	}
+	wrote := false
+	// The line was read and checked before.
+	_ = eachField(st.data, func(name, value []byte) bool {
+		switch key := string(name); {
+		case key == whenChanged:
+			wrote = true
+		case force || same(row.value(key), value):
+			earlier(key)
+		default:
+			changed = key
+		}
 		return true
 	})
-	if changed == "updated_at" || len(set) == 1 && set["updated_at"] != nil {
-		// The time of change alone is no change.
-		delete(set, "updated_at")
+	if wrote && changed == "" && (force || len(set) > 0) {
+		earlier(whenChanged)
 	}
 	return set, changed
+}
+
+// differsFrom names a key, but for the time of change, whose value is not that
+// of the document; "" when there is none.
+func (r *Row) differsFrom(doc []byte) (key string) {
+	find := func(one, other []byte) {
+		// Both were walked before.
+		_ = eachField(one, func(name, value []byte) bool {
+			if string(name) != whenChanged && !same(member(other, string(name)), value) {
+				key = string(name)
+			}
+			return key == ""
+		})
+	}
+	if find(r.doc, doc); key == "" {
+		find(doc, r.doc)
+	}
+	return key
+}
+
+// same compares two values; null is as good as none.
+func same(a, b []byte) bool {
+	none := func(v []byte) bool { return v == nil || bytes.Equal(v, null) }
+	return none(a) && none(b) || bytes.Equal(a, b)
 }

@@ -1,9 +1,11 @@
 package stm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -55,9 +57,13 @@ func (s *Store) Update(ctx context.Context, ids []memory.ID, key string, fn func
 	if err != nil {
 		return Receipt{}, err
 	}
-	p, err := s.prepare(ids, fn)
-	if err != nil || p == nil {
-		release()
+	var p *pending
+	defer func() {
+		if p == nil { // nothing to write, or fn panicked
+			release()
+		}
+	}()
+	if p, err = s.prepare(ids, fn); err != nil || p == nil {
 		return Receipt{}, err
 	}
 	p.release = release
@@ -70,7 +76,7 @@ func (s *Store) prepare(ids []memory.ID, fn func([]*Row) (*Tx, error)) (*pending
 		rows[i] = s.table.get(id)
 	}
 	tx, err := fn(rows)
-	if err != nil || tx == nil || len(tx.Changes) == 0 {
+	if err != nil || tx == nil || len(tx.Changes) == 0 && tx.undoes.IsZero() {
 		return nil, err
 	}
 	return s.pending(tx)
@@ -88,22 +94,44 @@ func (s *Store) pending(tx *Tx) (*pending, error) {
 		}
 		p.line.tx = entry
 	}
+	once := make(map[memory.ID]bool, len(tx.Changes))
 	for _, c := range tx.Changes {
 		done, doc, err := s.change(c)
 		if err != nil {
 			return nil, err
 		}
+		if once[c.ID] {
+			return nil, memory.Errorf(memory.Invalid, "memory %s is changed twice in one transaction; join the changes", c.ID).At("id")
+		}
+		once[c.ID] = true
 		p.line.changes = append(p.line.changes, done)
 		p.terms = append(p.terms, s.index.analyze(doc))
-		p.bytes += len(done.data) + len(done.prev) + 256
 	}
 	if len(p.line.changes) == 1 {
 		p.line.op = p.line.changes[0].op
 	}
-	if p.bytes > MaxLine {
-		return nil, memory.Errorf(memory.TooLarge, "the change has %d bytes, more than the %d of one log line; split it", p.bytes, MaxLine)
+	if err := s.readBack(p); err != nil {
+		return nil, err
 	}
 	return p, nil
+}
+
+// readBack refuses a transaction whose line recovery would not take. It is
+// tried with the longest number, so that the real line is no longer.
+func (s *Store) readBack(p *pending) error {
+	l := p.line
+	l.seq, l.stamp = math.MaxUint64, Stamp{Dev: s.device}
+	if l.tx.IsZero() {
+		l.tx = l.stamp
+	}
+	b := l.append(nil)
+	if p.bytes = len(b); p.bytes > MaxLine {
+		return memory.Errorf(memory.TooLarge, "the change has %d bytes, more than the %d of one log line; split it", p.bytes, MaxLine)
+	}
+	if _, err := decodeLine(bytes.TrimSuffix(b, []byte("\n"))); err != nil {
+		return memory.Errorf(memory.Invalid, "the change could not be read back from the log: %w", err)
+	}
+	return nil
 }
 
 // joined finds the journal entry that a transaction wants to be part of.
@@ -119,7 +147,7 @@ func (s *Store) joined(name string) (Stamp, error) {
 }
 
 // change encodes one change against the memory as it is, and returns the
-// document after it, nil for a delete.
+// document after it, which is checked, nil for a delete.
 func (s *Store) change(c Change) (change, []byte, error) {
 	row := s.table.get(c.ID)
 	out := change{op: opSet, id: c.ID}
@@ -129,21 +157,53 @@ func (s *Store) change(c Change) (change, []byte, error) {
 	case c.Delete:
 		out.op, out.prev = opDelete, encodePrev(row.rev(), row.doc)
 		return out, nil, nil
-	case row == nil:
-		out.op = opPut
-		doc, err := withKeys(nil, c.Set)
-		out.data = doc
-		return out, doc, err
 	}
-	old := map[string]json.RawMessage{}
-	for key := range c.Set {
-		if v := row.value(key); v != nil {
-			old[key] = v
+	set, err := compacted(c.Set)
+	if err != nil {
+		return out, nil, err
+	}
+	var doc, prev []byte
+	if row == nil {
+		doc, err = withKeys(nil, set)
+		out.op, out.data = opPut, doc
+	} else {
+		if prev, err = withKeys(nil, row.some(set)); err == nil {
+			doc, err = withKeys(row.doc, set)
+		}
+		out.data, out.prev = encode(set), encodePrev(row.rev(), prev)
+	}
+	if err == nil {
+		err = checkDoc(doc)
+	}
+	if err != nil {
+		return out, nil, memory.Errorf(memory.Invalid, "memory %s cannot hold this: %w", c.ID, err)
+	}
+	return out, doc, nil
+}
+
+// compacted returns set with the spaces between tokens taken out, line feeds
+// among them, and refuses what is not JSON.
+func compacted(set map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	out := make(map[string]json.RawMessage, len(set))
+	for key, value := range set {
+		var b bytes.Buffer
+		if err := json.Compact(&b, value); err != nil {
+			return nil, memory.Errorf(memory.Invalid, "%s is not JSON: %w", key, err).At(key)
+		}
+		out[key] = b.Bytes()
+	}
+	return out, nil
+}
+
+// some returns the row's values of the keys in set.
+func (r *Row) some(set map[string]json.RawMessage) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for key := range set {
+		if v := r.value(key); v != nil {
+			out[key] = v
 		}
 	}
-	doc, err := withKeys(row.doc, c.Set)
-	out.data, out.prev = encode(c.Set), encodePrev(row.rev(), encode(old))
-	return out, doc, err
+	return out
 }
 
 func encodePrev(rev Stamp, doc []byte) []byte {

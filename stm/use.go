@@ -17,6 +17,9 @@ type Use struct {
 	At             time.Time
 }
 
+// maxUses is how many totals share a line, at some 130 bytes each.
+const maxUses = 8192
+
 // uses holds the running totals of this device that are not on disk yet. They
 // show at once and reach the disk within a second or with the next batch; a
 // crash loses at most that.
@@ -84,12 +87,24 @@ func (u *uses) put(key [16]byte, total useTotal) {
 	u.dirty[key] = total
 }
 
+// take returns what waits, at most what fits one line.
 func (u *uses) take() map[[16]byte]useTotal {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	dirty := u.dirty
-	u.dirty = nil
-	return dirty
+	if len(u.dirty) <= maxUses {
+		dirty := u.dirty
+		u.dirty = nil
+		return dirty
+	}
+	some := make(map[[16]byte]useTotal, maxUses)
+	for key, total := range u.dirty {
+		if len(some) == maxUses {
+			break
+		}
+		some[key] = total
+		delete(u.dirty, key)
+	}
+	return some
 }
 
 func (u *uses) giveBack(dirty map[[16]byte]useTotal) {

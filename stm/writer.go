@@ -1,7 +1,11 @@
 package stm
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +44,8 @@ type writer struct {
 	lost  [][2]uint64 // sequence numbers that may or may not be on disk
 	dev   *device
 	dir   string
+	// dirInode tells whether dir is still the folder that was read.
+	dirInode uint64
 
 	lastSegment uint32
 	active      *segment
@@ -91,14 +97,18 @@ func (w *writer) drain() {
 		case p := <-w.queue:
 			w.commit(w.gather(p))
 		default:
-			w.commit(nil)
-			return
+			if !w.uses.waiting() || w.commit(nil) != nil {
+				return
+			}
 		}
 	}
 }
 
-// gather takes what is queued already, without waiting for more.
+// gather takes what is queued already, without waiting for more. Callers that
+// the last batch has just answered get to run first: they are about to queue
+// their next transaction, and would else wait for the sync of a batch of one.
 func (w *writer) gather(first *pending) []*pending {
+	runtime.Gosched()
 	batch, size := []*pending{first}, first.bytes
 	for len(batch) < maxBatchLines && size < maxBatchBytes {
 		select {
@@ -112,10 +122,10 @@ func (w *writer) gather(first *pending) []*pending {
 }
 
 // commit writes one batch, with the uses that wait, and answers everybody.
-func (w *writer) commit(batch []*pending) {
+func (w *writer) commit(batch []*pending) error {
 	use := w.uses.take()
 	if len(batch) == 0 && use == nil {
-		return
+		return nil
 	}
 	err := w.store(batch, use)
 	if err != nil {
@@ -128,6 +138,7 @@ func (w *writer) commit(batch []*pending) {
 		p.release()
 		close(p.done)
 	}
+	return err
 }
 
 // settle makes a durable transaction visible.
@@ -234,6 +245,7 @@ func (w *writer) poison(before uint64) {
 	w.log.Error("log segment given up", "segment", w.active.name)
 	w.active.f.Close()
 	w.active = nil
+	w.activeIn.Store(nil)
 	if w.seq > before {
 		w.lost = append(w.lost, [2]uint64{before + 1, w.seq})
 	}
@@ -259,6 +271,9 @@ func (w *writer) rewrite(before uint64, cause error) error {
 
 // rotate makes sure there is an active segment that may grow.
 func (w *writer) rotate() error {
+	if err := w.present(); err != nil {
+		return err
+	}
 	s := w.active
 	if s == nil {
 		return w.createSegment()
@@ -273,6 +288,30 @@ func (w *writer) rotate() error {
 		w.log.Warn("log segment left without its seal", "error", err)
 	}
 	return w.createSegment()
+}
+
+// errGone says that the log is not where it was.
+var errGone = errors.New("deleted or replaced")
+
+// present makes sure that what is written next lands in the log. Nothing is
+// written into, or made beside, a folder that was deleted or replaced; a
+// segment that was deleted is given up.
+func (w *writer) present() error {
+	for _, dir := range []struct {
+		name  string
+		inode uint64
+	}{{w.data, w.dev.Data}, {w.dir, w.dirInode}} {
+		if info, err := w.fs.Lstat(dir.name); errors.Is(err, fs.ErrNotExist) || err == nil && inodeOf(info) != dir.inode {
+			return fmt.Errorf("%s: %w", dir.name, errGone)
+		}
+	}
+	if s := w.active; s != nil {
+		name := filepath.Join(w.dir, s.name)
+		if info, err := w.fs.Lstat(name); errors.Is(err, fs.ErrNotExist) || err == nil && inodeOf(info) != s.inode {
+			w.poison(w.seq)
+		}
+	}
+	return nil
 }
 
 // refuse turns the disk's error into what a caller can act on.

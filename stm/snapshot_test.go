@@ -1,0 +1,89 @@
+package stm
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestWhatAStartHadToReadIsInTheNextSnapshot(t *testing.T) {
+	ts := openStore(t, Options{})
+	ts.reopen()
+	ts.other(lineOf(1, time.Now(), opPut, idOf(1), `{"content":"one"}`))
+	for _, want := range []int{1, 0} {
+		ts.reopen()
+		if got := ts.Status(); got.Recovery.Applied != want || got.Snapshot != "used" {
+			t.Errorf("snapshot %s, %d lines applied, want %d", got.Snapshot, got.Recovery.Applied, want)
+		}
+		ts.wantFound("one", idOf(1))
+	}
+}
+
+// snapshotBehind writes a snapshot whose cursor is older than what is in it,
+// as when saves go on while it is written, and then dies.
+func (ts *testStore) snapshotBehind(work func()) {
+	ts.t.Helper()
+	answer := make(chan cursor, 1)
+	ts.writer.marks <- answer
+	c := <-answer
+	work()
+	if err := ts.saveSnapshot(c); err != nil {
+		ts.t.Fatal(err)
+	}
+}
+
+func TestPlacesInANewerFileThanTheSnapshotCovers(t *testing.T) {
+	ts := openStore(t, Options{SegmentBytes: 1})
+	a := ts.save("apple pie").ID()
+	b := ts.save("banana bread").ID()
+	var edit Receipt
+	ts.snapshotBehind(func() {
+		edit = ts.edit(a, "content", "apple tart")
+		ts.forget(b)
+	})
+	// A file of another device takes the number that the next own one had.
+	ts.other(lineOf(1, time.Now(), opPut, idOf(1), `{"content":"one"}`))
+	os.Rename(filepath.Join(ts.root, "data", "stm", "otherdev"), filepath.Join(ts.root, "data", "stm", "22222222"))
+	ts.open()
+	if got := ts.Status().Snapshot; got != "used" {
+		t.Fatalf("snapshot %s", got)
+	}
+	if got, err := ts.Forgotten(b); err != nil || got.Content != "banana bread" {
+		t.Errorf("in the trash: %q, %v", got.Content, err)
+	}
+	ts.undo(edit.Entry)
+	ts.wantContent(a, "apple pie")
+}
+
+func TestASnapshotDoesNotOutliveAnEditOfTheFileBeingWritten(t *testing.T) {
+	ts := openStore(t, Options{})
+	id := ts.save("apple pie").ID()
+	if err := ts.WriteSnapshot(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	after := ts.save("banana bread").ID()
+	// The daemon dies here, and a human shortens a line that the snapshot covers.
+	mangleFile(ts.segments()[0], withoutSum("apple pie", "pie"))
+	ts.open()
+	ts.wantContent(id, "pie")
+	ts.wantContent(after, "banana bread")
+}
+
+func TestASnapshotDoesNotOutliveAReplacedFile(t *testing.T) {
+	ts := openStore(t, Options{})
+	old := lineOf(1, time.Now(), opPut, idOf(1), `{"content":"one"}`)
+	name := ts.other(old)
+	when := time.Now().Add(-time.Hour)
+	os.Chtimes(name, when, when)
+	ts.reopen()
+	ts.save("a change, so that a snapshot is written")
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ts.other(lineOf(1, time.Now(), opPut, idOf(1), `{"content":"two"}`))
+	os.Chtimes(name, when, when)
+	ts.open()
+	ts.wantContent(idOf(1), "two")
+}

@@ -1,0 +1,109 @@
+package stm
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/memory"
+)
+
+func TestRestoreKeepsWhatAnotherDeviceWroteMeanwhile(t *testing.T) {
+	for _, back := range []string{"restore", "undo"} {
+		t.Run(back, func(t *testing.T) {
+			ts := openStore(t, Options{})
+			id := ts.save("apple pie", "sweet").ID()
+			forgotten := ts.forget(id)
+			ts.other(lineOf(1, time.Now().Add(time.Second), opSet, id, `{"content":"apple tart","tags":null}`))
+			ts.reopen()
+			ts.wantGone(id)
+			if back == "undo" {
+				ts.undo(forgotten.Entry)
+			} else if _, err := ts.Restore(context.Background(), []memory.ID{id}, memory.Actor{}); err != nil {
+				t.Fatal(err)
+			}
+			ts.wantContent(id, "apple tart")
+			if r, _ := ts.Get(id); len(r.Tags()) != 0 {
+				t.Errorf("tags %v, which the other device took away", r.Tags())
+			}
+		})
+	}
+}
+
+func TestAnUndoInPartsIsMarkedEvenWhenItsLastPartChangesNothing(t *testing.T) {
+	ts := openStore(t, Options{Durability: None})
+	before := ts.save("before")
+	big := strings.Repeat("x", MaxLine/5)
+	var entry string
+	for n := range 6 {
+		got := ts.commit(Tx{Verb: "import", Entry: entry, Changes: []Change{{ID: idOf(n), Set: textOf(big)}}})
+		entry = got.Entry
+	}
+	ts.edit(idOf(0), "source", "changed since, and the last to be undone")
+	got := ts.undo(entry)
+	if got.Tx == "" || got.Items[len(got.Items)-1].Action != Left {
+		t.Fatalf("undo: %+v", got.Items)
+	}
+	ts.withoutSnapshot()
+	if _, err := ts.Undo(context.Background(), Undo{Entry: entry}); memory.CodeOf(err) != memory.Invalid {
+		t.Errorf("undone twice: %v", err)
+	}
+	if got := ts.undo(""); got.Entry.Verb != "edit" {
+		t.Errorf("the next undo takes back %s, want the edit", got.Entry.Verb)
+	}
+	ts.undo("")
+	if _, ok := ts.Get(before.ID()); ok {
+		t.Error("the first save was not undone")
+	}
+}
+
+func TestUndoOfAnEntryThatChangedAMemoryTwice(t *testing.T) {
+	ts := openStore(t, Options{})
+	created := ts.commit(setOf(idOf(1), "content", `"one"`))
+	again := setOf(idOf(1), "content", `"two"`)
+	again.Entry = created.Entry
+	ts.commit(again)
+	if got := ts.undo(created.Entry); len(got.Items) != 2 || got.Items[1].Action != Removed {
+		t.Errorf("undo: %+v", got.Items)
+	}
+	ts.wantGone(idOf(1))
+
+	kept := ts.save("first").ID()
+	one := ts.edit(kept, "content", "second")
+	two := setOf(kept, "content", `"third"`)
+	two.Entry = one.Entry
+	ts.commit(two)
+	ts.undo(one.Entry)
+	ts.wantContent(kept, "first")
+}
+
+// TestUndoGoesOnStepByStep: each undo brings back what the step before it
+// wrote, so the next one finds its memory unchanged.
+func TestUndoGoesOnStepByStep(t *testing.T) {
+	ts := openStore(t, Options{})
+	a := ts.save("one", "x").ID()
+	ts.changed(a, "two")
+	ts.changed(a, "three")
+	ts.forget(a)
+	for _, want := range []string{"three", "two", "one"} {
+		ts.undo("")
+		ts.wantContent(a, want)
+	}
+	if got := ts.undo(""); got.Items[0].Action != Removed {
+		t.Errorf("undo of the save: %+v", got.Items)
+	}
+	if _, err := ts.Undo(context.Background(), Undo{}); memory.CodeOf(err) != memory.NotFound {
+		t.Errorf("with nothing left: %v", err)
+	}
+	ts.withoutSnapshot()
+	ts.wantGone(a)
+}
+
+// changed edits as the engine does, with the time of the change.
+func (ts *testStore) changed(id memory.ID, text string) {
+	ts.t.Helper()
+	tx := setOf(id, "content", string(encode(text)))
+	tx.Changes[0].Set[whenChanged] = encode(ts.now().UTC())
+	ts.commit(tx)
+}
