@@ -18,6 +18,7 @@ type item struct {
 	at     int // its place in the request
 	memory *memory.Memory
 	tx     *stm.Tx
+	again  bool
 	size   int
 }
 
@@ -93,7 +94,7 @@ func (e *Engine) newItem(req *op.SaveRequest) (item, error) {
 	if err != nil {
 		return item{}, err
 	}
-	it := item{memory: m, tx: tx}
+	it := item{memory: m, tx: tx, again: req.Again}
 	for key, value := range tx.Changes[0].Set {
 		it.size += len(key) + len(value)
 	}
@@ -127,7 +128,7 @@ func (e *Engine) saveChunk(ctx context.Context, res *op.SaveBatchResult, items [
 	receipt, err := e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		tx := &stm.Tx{Verb: "import", By: by, Entry: res.Tx}
 		for i, it := range items {
-			before, err := e.earlierSave(it.tx, it.memory, rows[i])
+			before, err := e.earlierSave(it.tx, it.memory, rows[i], it.again)
 			if err != nil {
 				res.Results[it.at].Error = problem(err)
 				continue

@@ -35,7 +35,7 @@ func (e *Engine) save(ctx context.Context, req *op.SaveRequest) (*op.SaveResult,
 	var before earlier
 	receipt, err := e.stm.Update(ctx, []memory.ID{m.ID}, tx.Key, func(rows []*stm.Row) (*stm.Tx, error) {
 		var err error
-		if before, err = e.earlierSave(tx, m, rows[0]); err != nil || before.row != nil {
+		if before, err = e.earlierSave(tx, m, rows[0], req.Again); err != nil || before.row != nil {
 			return nil, err
 		}
 		return tx, nil
@@ -95,8 +95,9 @@ type earlier struct {
 }
 
 // earlierSave looks for what tx would repeat. It is called with key and id
-// locked; at is the live memory of that id.
-func (e *Engine) earlierSave(tx *stm.Tx, m *memory.Memory, at *stm.Row) (earlier, error) {
+// locked; at is the live memory of that id. What was forgotten stays so unless it
+// is to be saved again.
+func (e *Engine) earlierSave(tx *stm.Tx, m *memory.Memory, at *stm.Row, again bool) (earlier, error) {
 	if tx.Key != "" {
 		if was, ok := e.stm.Replay(tx.Key); ok {
 			return e.replayed(was, tx.KeyHash)
@@ -109,7 +110,7 @@ func (e *Engine) earlierSave(tx *stm.Tx, m *memory.Memory, at *stm.Row) (earlier
 		err := memory.Errorf(memory.Conflict, "memory %s exists with other content; use emberd edit, or save under a new id", m.ID).At("id")
 		err.Current = at.Rev()
 		return earlier{}, err
-	case e.stm.Trashed(m.ID):
+	case e.stm.Trashed(m.ID) && !again:
 		return earlier{}, forgotten(m.ID)
 	}
 	return earlier{}, nil
@@ -127,5 +128,5 @@ func (e *Engine) replayed(was stm.Replayed, hash string) (earlier, error) {
 }
 
 func forgotten(id memory.ID) error {
-	return memory.Errorf(memory.Forgotten, "memory %s was saved before and is forgotten; bring it back with emberd trash restore %s", id, id.Short()).At("id")
+	return memory.Errorf(memory.Forgotten, "memory %s was saved before and is forgotten; bring it back with emberd trash restore %s, or save it anew with --again (again)", id, id.Short()).At("id")
 }

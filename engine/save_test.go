@@ -172,6 +172,10 @@ func TestAClientID(t *testing.T) {
 	}
 	do(t, e, op.Forget, &op.ForgetRequest{ID: id})
 	wantCode(t, refused(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine"}), memory.Forgotten, "bring it back with emberd trash restore 456789ab")
+	anew := do(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine", Again: true})
+	if anew.Memory.Content != "mine" {
+		t.Errorf("saved anew: %+v", anew.Memory)
+	}
 }
 
 func TestAKeyOfAForgottenMemorySaysSo(t *testing.T) {

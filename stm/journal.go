@@ -33,7 +33,7 @@ type Entry struct {
 type journal struct {
 	mu     sync.RWMutex // guards all
 	refs   []lineRef
-	undone map[Stamp]bool
+	undone map[Stamp]Stamp // entry to the latest entry that took it back
 }
 
 // lineRef is one transaction line; lines with one tx are one entry.
@@ -48,7 +48,7 @@ func (j *journal) add(l *line) {
 	defer j.mu.Unlock()
 	j.insert(lineRef{stamp: l.stamp, tx: l.tx, at: l.at, undo: l.ref != Stamp{}})
 	if !l.ref.IsZero() {
-		j.undone[l.ref] = true
+		j.undone[l.ref] = later(j.undone[l.ref], l.tx)
 	}
 }
 
@@ -71,7 +71,7 @@ func (j *journal) newest() (Stamp, bool) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	for _, r := range slices.Backward(j.refs) {
-		if !r.undo && !j.undone[r.tx] && !j.isUndo(r.tx) {
+		if !r.undo && !j.takenBack(r.tx) && !j.isUndo(r.tx) {
 			return r.tx, true
 		}
 	}
@@ -97,7 +97,14 @@ func (j *journal) lines(tx Stamp) (refs []lineRef, undone bool) {
 			refs = append(refs, r)
 		}
 	}
-	return refs, j.undone[tx]
+	return refs, j.takenBack(tx)
+}
+
+// takenBack reports whether an entry was undone by one that was not undone
+// itself.
+func (j *journal) takenBack(tx Stamp) bool {
+	by, ok := j.undone[tx]
+	return ok && by.after(tx) && !j.takenBack(by)
 }
 
 // linesFrom returns the lines not older than the entry's first.

@@ -233,8 +233,9 @@ func (s *Store) putJournal(e *encoder, c *cursor) {
 		e.bool(r.undo)
 	}
 	e.uint(uint64(len(s.journal.undone)))
-	for tx := range s.journal.undone {
+	for tx, by := range s.journal.undone {
 		e.stamp(tx)
+		e.stamp(by)
 	}
 }
 
@@ -306,7 +307,7 @@ func (s *Store) useSnapshot(r *recovery) {
 		s.snapshot.used = fmt.Sprintf("damaged: %v", err)
 		s.log.Warn("snapshot not used; reading the whole log", "file", s.snapshotPath(), "error", err)
 	}
-	s.table, s.journal = newTable(), &journal{undone: map[Stamp]bool{}}
+	s.table, s.journal = newTable(), &journal{undone: map[Stamp]Stamp{}}
 	s.keys, s.files = &idemKeys{known: map[string]keyUse{}}, nil
 	s.index.reset()
 	*r.clock = hlc{dev: s.device, now: s.now}
@@ -393,8 +394,9 @@ func (s *Store) getJournal(d *decoder) {
 	for range n {
 		s.journal.refs = append(s.journal.refs, lineRef{stamp: d.stamp(), tx: d.stamp(), at: s.getPlace(d), undo: d.bool()})
 	}
-	for range d.count(16) {
-		s.journal.undone[d.stamp()] = true
+	for range d.count(32) {
+		tx := d.stamp()
+		s.journal.undone[tx] = d.stamp()
 	}
 }
 

@@ -125,7 +125,7 @@ func Open(data, state string, opt *Options) (*Store, error) {
 	id, _ := parseDevice(dev.ID)
 	s := &Store{data: data, state: state, log: o.Logger, fs: o.FS, now: o.Now, durability: o.Durability,
 		segmentBytes: o.SegmentBytes, segmentAge: o.SegmentAge, trashKeep: o.TrashKeep, device: id,
-		table: newTable(), index: newIndex(o.Analyzer, o.Logger), journal: &journal{undone: map[Stamp]bool{}},
+		table: newTable(), index: newIndex(o.Analyzer, o.Logger), journal: &journal{undone: map[Stamp]Stamp{}},
 		keys: &idemKeys{known: map[string]keyUse{}}, uses: uses{wake: make(chan struct{}, 1)},
 		locks: locks{held: map[string]*lock{}}}
 	if why != "" {

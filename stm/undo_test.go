@@ -107,3 +107,16 @@ func (ts *testStore) changed(id memory.ID, text string) {
 	tx.Changes[0].Set[whenChanged] = encode(ts.now().UTC())
 	ts.commit(tx)
 }
+
+func TestAnEntryStandsAgainWhenItsUndoIsUndone(t *testing.T) {
+	ts := openStore(t, Options{})
+	saved := ts.commit(setOf(idOf(1), "content", `"one"`))
+	for _, again := range []func(){func() {}, ts.reopen, ts.withoutSnapshot} {
+		first := ts.undo(saved.Entry)
+		again()
+		ts.wantGone(idOf(1))
+		ts.undo(first.Tx)
+		again()
+		ts.wantContent(idOf(1), "one")
+	}
+}

@@ -34,6 +34,7 @@ type importOptions struct {
 	tags     []string
 	drop     bool
 	allow    bool
+	again    bool
 	dryRun   bool
 	strict   bool
 }
@@ -72,6 +73,7 @@ second run adds nothing that is there.`,
 	f.StringSliceVarP(&o.tags, "tag", "t", nil, "add this `TAG` to all; repeatable")
 	f.BoolVar(&o.drop, "drop-unknown", false, "leave out keys that nothing is said about")
 	f.BoolVar(&o.allow, "allow-secret", false, "import also what looks like a credential")
+	f.BoolVar(&o.again, "again", false, "import also what was imported before and forgotten")
 	f.BoolVar(&o.dryRun, "dry-run", false, "read and check, import nothing; show the first as it would be")
 	f.BoolVar(&o.strict, "strict", false, "stop at the first line that cannot be imported")
 	return cmd
@@ -106,7 +108,7 @@ func (s *state) importJSONL(ctx context.Context, o *importOptions, name string) 
 	if err != nil {
 		return err
 	}
-	m.tags, m.dropUnknown, m.allowSecret = o.tags, o.drop, o.allow
+	m.tags, m.dropUnknown, m.allowSecret, m.again = o.tags, o.drop, o.allow, o.again
 	in, total, err := s.openImport(name)
 	if err != nil {
 		return err
@@ -305,7 +307,7 @@ func (s *state) printImport(r *importReport) error {
 	}
 	s.printf("\n")
 	if r.Forgotten > 0 {
-		s.note("what was forgotten stays so; emberd trash restore, or undo of the undo, brings it back")
+		s.note("what was forgotten stays so; emberd trash restore, or undo of the undo, brings it back, and --again imports it anew")
 	}
 	if r.Added > 0 {
 		s.undoHint(r.Tx)

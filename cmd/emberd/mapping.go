@@ -22,6 +22,7 @@ type mapping struct {
 	tags        []string
 	dropUnknown bool
 	allowSecret bool
+	again       bool
 }
 
 // route sends a key of the line to a field of ours.
@@ -141,7 +142,7 @@ func parseTemplate(text string) ([]piece, error) {
 
 // apply makes a request of a line.
 func (m *mapping) apply(line map[string]json.RawMessage) (*op.SaveRequest, error) {
-	req := &op.SaveRequest{Tags: slices.Clone(m.tags), AllowSecret: m.allowSecret}
+	req := &op.SaveRequest{Tags: slices.Clone(m.tags), AllowSecret: m.allowSecret, Again: m.again}
 	used := map[string]bool{}
 	var sourceID string
 	for _, r := range m.from {
