@@ -49,7 +49,7 @@ proof:
 
 # Search quality on judged sets: make eval SETS=/folder/with/locomo/dev/and/ir/scifact
 eval:
-	EMBERD_SETS="$(SETS)" go test -v -count=1 -run Quality -timeout 60m ./bench
+	EMBERD_SETS="$(SETS)" go test -v -count=1 -run Eval -timeout 60m ./bench
 
 # The secret rules against gitleaks, which lives in a module of its own.
 oracle:

@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"emberd/internal/text"
+)
+
+// ranker is BM25 as internal/words has it, written down a second time with what
+// is fixed there left open. It is slow and short.
+type ranker struct {
+	b         float64
+	stopWords bool // asked for too, instead of left out of queries
+	unstemmed bool // words as they are written, in lower case
+	analyzer  *text.Analyzer
+
+	names    []string
+	lengths  []float64                  // in words
+	postings map[string]map[int]float64 // documents that hold a term, and how often
+}
+
+func newRanker(b float64) *ranker {
+	return &ranker{b: b, analyzer: text.New(), postings: make(map[string]map[int]float64)}
+}
+
+// add takes all documents of a set.
+func (r *ranker) add(docs []named) *ranker {
+	for i, doc := range docs {
+		_, length := r.analyzer.Counts(doc.text)
+		r.names, r.lengths = append(r.names, doc.name), append(r.lengths, float64(length))
+		for _, t := range r.terms(doc.text, r.analyzer.Terms(doc.text)) {
+			if r.postings[t] == nil {
+				r.postings[t] = make(map[int]float64)
+			}
+			r.postings[t][i]++
+		}
+	}
+	return r
+}
+
+func (r *ranker) terms(s string, found []text.Term) []string {
+	all := make([]string, len(found))
+	for i, t := range found {
+		all[i] = t.Text
+		if r.unstemmed {
+			all[i] = strings.ToLower(s[t.Start:t.End])
+		}
+	}
+	return all
+}
+
+// search returns the names of the ten best.
+func (r *ranker) search(query string) []string {
+	found := r.analyzer.Query(query)
+	if r.stopWords {
+		found = r.analyzer.Terms(query)
+	}
+	relevance := r.relevance(r.terms(query, found))
+	order := slices.Sorted(maps.Keys(relevance))
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(relevance[y], relevance[x]) })
+	names := make([]string, 0, 10)
+	for _, doc := range order[:min(10, len(order))] {
+		names = append(names, r.names[doc])
+	}
+	return names
+}
+
+// relevance of every document that holds one of the terms.
+func (r *ranker) relevance(terms []string) map[int]float64 {
+	const k1 = 1.2
+	n, average := float64(len(r.names)), 0.0
+	for _, length := range r.lengths {
+		average += length / n
+	}
+	sum := make(map[int]float64)
+	for _, t := range terms {
+		df := float64(len(r.postings[t]))
+		idf := math.Log(1 + (n-df+0.5)/(df+0.5))
+		for doc, tf := range r.postings[t] {
+			sum[doc] += idf * tf / (tf + k1*(1-r.b+r.b*r.lengths[doc]/average))
+		}
+	}
+	return sum
+}
+
+// named is a document's text with its name in the set.
+type named struct{ name, text string }
+
+// Every parameter that was chosen, beside its neighbours.
+func TestEvalParameters(t *testing.T) {
+	folder := setsFolder(t)
+	for _, set := range judgedSets() {
+		t.Run(set.name, func(t *testing.T) {
+			dir := filepath.Join(folder, set.dir)
+			questions := readQuestions(t, dir, set.judgements)
+			docs := readDocuments(t, filepath.Join(dir, set.docs))
+			measure := func(what string, r *ranker) {
+				r.add(docs)
+				t.Logf("%-28s %v", what, evaluate(questions, func(q question) []string { return r.search(q.text) }))
+			}
+			measure("b 0", newRanker(0))
+			measure("b 0.15", newRanker(0.15))
+			measure("b 0.3, as shipped", newRanker(0.3))
+			measure("b 0.45", newRanker(0.45))
+			measure("b 0.6", newRanker(0.6))
+			measure("b 0.75", newRanker(0.75))
+			measure("b 1", newRanker(1))
+			kept := newRanker(0.3)
+			kept.stopWords = true
+			measure("b 0.3, stop words asked for", kept)
+			plain := newRanker(0.3)
+			plain.unstemmed = true
+			measure("b 0.3, no stemming", plain)
+		})
+	}
+}
+
+// readDocuments reads the text that the import of the set makes searchable.
+func readDocuments(t *testing.T, file string) []named {
+	t.Helper()
+	var docs []named
+	for _, d := range readLines[struct{ ID, Title, Speaker, Text, Caption string }](t, file) {
+		parts := []string{d.Title, d.Speaker, d.Text, d.Caption}
+		if strings.HasSuffix(file, "facts.jsonl") {
+			parts = []string{d.Text}
+		}
+		docs = append(docs, named{d.ID, strings.Join(parts, " ")})
+	}
+	return docs
+}
