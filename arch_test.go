@@ -37,6 +37,7 @@ func graph() map[string]edges {
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
+		"internal/query":             {},
 		"internal/secret":            {},
 		"internal/spelling":          {},
 		"internal/text":              {others: []string{"github.com/blevesearch/bleve/v2/analysis"}},
@@ -45,9 +46,18 @@ func graph() map[string]edges {
 		"stm": {
 			ours: []string{"memory", "internal/durable", "internal/text", "internal/words"},
 		},
+		"vault": {
+			others: []string{"github.com/yuin/goldmark", "gopkg.in/yaml.v3", "golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
+		},
+		"watcher": {others: []string{"github.com/fsnotify/fsnotify", "golang.org/x/sys/unix"}},
+		"ltm": {
+			ours:   []string{"internal/durable", "internal/text"},
+			others: []string{"github.com/blevesearch", "github.com/RoaringBitmap/roaring/v2", "golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
+		},
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
-			ours: []string{"memory", "op", "stm", "decay", "internal/durable", "internal/text", "internal/secret"},
+			ours: []string{"memory", "op", "stm", "decay", "vault", "watcher", "ltm", "internal/durable", "internal/query",
+				"internal/text", "internal/words", "internal/secret"},
 		},
 		"api": {
 			ours:   []string{"op", "memory", "internal/spelling"},
@@ -80,7 +90,7 @@ func confined() []confinement {
 	return []confinement{
 		{"C", nil, "emberd is one static binary: native code runs in a supervised child, never in this process"},
 		{"net/http", []string{"api", "cmd/emberd"}, "only the two ends of the socket speak HTTP; below them, use op's requests and results"},
-		{"github.com/blevesearch", []string{"internal/text"}, "bleve's types and its interfaces stay behind internal/text"},
+		{"github.com/blevesearch", []string{"internal/text", "ltm"}, "bleve's types and its interfaces stay behind internal/text and ltm"},
 		{"log", nil, "a *slog.Logger arrives through Options; the log package writes to a global"},
 		{"github.com/stretchr/testify", nil, "tests compare got and want and say both"},
 	}

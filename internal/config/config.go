@@ -98,6 +98,7 @@ type STM struct {
 
 // Vault names the folders emberd writes to, relative to the vault, with "/".
 type Vault struct {
+	Ignore         []string
 	PromotedFolder string
 	ArchiveFolder  string
 }

@@ -84,7 +84,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		CortexGraphPath: "/home/ada/.config/cortexgraph/jsonl",
 		Log:             Log{"info", "text"},
 		STM:             STM{"full", 4 << 20, 24 * time.Hour},
-		Vault:           Vault{"Memories", "Memories/Archive"},
+		Vault:           Vault{nil, "Memories", "Memories/Archive"},
 		Decay:           Decay{"power_law", 72 * time.Hour, 1.1, math.Ln2 / (72 * time.Hour).Seconds(), 0.6, 1.603e-5, 1.147e-6, 0.7},
 		Promote:         Promote{0.65, 5, 14 * day, 72 * time.Hour, 1},
 		Lifecycle:       Lifecycle{7 * day, 30 * day, 90 * day},
@@ -260,7 +260,7 @@ func TestContradictionsNameBothSides(t *testing.T) {
 }
 
 func TestEffectiveListsTheWholeTable(t *testing.T) {
-	c := setup{env: []string{"LTM_VAULT_PATH=/v"}}.load(t)
+	c := setup{env: []string{"LTM_VAULT_PATH=/v", "EMBERD_VAULT_IGNORE=Templates"}}.load(t)
 	list := c.Effective()
 	if len(list) != len(keys) {
 		t.Fatalf("got %d settings, want %d", len(list), len(keys))

@@ -289,7 +289,7 @@ func assign(v value, g *given, expand expander) error {
 			return err
 		}
 	}
-	list, isList := v.(dirs)
+	list, isList := v.(listValue)
 	switch {
 	case isList && g.list != nil:
 		return list.setAll(g.list, expand)

@@ -255,6 +255,12 @@ func (v place) set(s string, expand expander) error {
 func (v place) String() string { return *v.to }
 func (v place) want() string   { return "a path, or auto" }
 
+// listValue is a value that a YAML sequence can give.
+type listValue interface {
+	value
+	setAll(list []string, expand expander) error
+}
+
 // dirs is a list of different paths; as one text they are joined as in PATH.
 type dirs struct {
 	to   *[]string
@@ -286,6 +292,31 @@ func (v dirs) setAll(list []string, expand expander) error {
 
 func (v dirs) String() string { return strings.Join(*v.to, string(filepath.ListSeparator)) }
 func (v dirs) want() string   { return fmt.Sprintf("a list of at most %d paths", v.most) }
+
+// patterns is a list of file patterns; as one text they are joined by commas.
+type patterns struct{ to *[]string }
+
+func (v patterns) set(s string, expand expander) error {
+	return v.setAll(strings.Split(s, ","), expand)
+}
+
+func (v patterns) setAll(list []string, _ expander) error {
+	var all []string
+	for _, s := range list {
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		if _, err := path.Match(strings.ReplaceAll(s, "**", "*"), ""); err != nil {
+			return errWant
+		}
+		all = append(all, s)
+	}
+	*v.to = all
+	return nil
+}
+
+func (v patterns) String() string { return strings.Join(*v.to, ",") }
+func (v patterns) want() string   { return "a list of patterns such as Templates/ or *.excalidraw.md" }
 
 // folder is a folder inside a vault. Obsidian hides names that begin with a
 // dot, so they are refused together with what leads out of the vault.

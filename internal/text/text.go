@@ -29,6 +29,8 @@
 package text
 
 import (
+	"strings"
+
 	"github.com/blevesearch/bleve/v2/analysis"
 	"github.com/blevesearch/bleve/v2/analysis/lang/cjk"
 	"github.com/blevesearch/bleve/v2/analysis/lang/en"
@@ -103,6 +105,17 @@ func (a *Analyzer) Query(s string) []Term {
 		return terms
 	}
 	return kept
+}
+
+// Prefix returns the beginning of a word folded as terms are but not stemmed, for
+// looking up terms that begin with it; "" when it is not the beginning of one.
+func (a *Analyzer) Prefix(word string) string {
+	const digit = "0" // words of letters alone are stemmed
+	t := a.Terms(word + digit)
+	if len(t) != 1 {
+		return ""
+	}
+	return strings.TrimSuffix(t[0].Text, digit)
 }
 
 // Counts returns the distinct terms of a document in order of first appearance,

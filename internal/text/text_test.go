@@ -283,3 +283,12 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("identity and digest of the terms are\n%s, want\n%s", got, want)
 	}
 }
+
+func TestPrefix(t *testing.T) {
+	a := New()
+	for word, want := range map[string]string{"Authen": "authen", "CAFÉ": "cafe", "running": "running", "": "", "a b": "", "東": ""} {
+		if got := a.Prefix(word); got != want {
+			t.Errorf("Prefix(%q) = %q, want %q", word, got, want)
+		}
+	}
+}

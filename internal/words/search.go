@@ -1,10 +1,12 @@
 package words
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -23,6 +25,9 @@ const (
 type QueryTerm struct {
 	Term   string
 	Weight float64
+	// Elsewhere is how many documents of another index, ranked together with
+	// these, hold the term.
+	Elsewhere int
 }
 
 // Matches is one query against the index as it was at that moment: further Adds
@@ -32,7 +37,7 @@ type Matches struct {
 	terms   []scoredTerm
 	lengths []uint32
 	dead    []atomic.Uint64
-	docs    int     // live documents
+	docs    int     // live documents, with those elsewhere
 	average float64 // their average length
 	scratch *sync.Pool
 }
@@ -46,16 +51,60 @@ type scoredTerm struct {
 }
 
 // Search looks the query terms up. Terms given twice count twice.
-func (x *Index) Search(query []QueryTerm) *Matches {
+func (x *Index) Search(query []QueryTerm) *Matches { return x.SearchAmong(query, 0) }
+
+// SearchAmong is Search for documents that are ranked together with so many
+// others elsewhere: the rarity of a term is judged over all of them, with
+// QueryTerm.Elsewhere telling how many of the others hold it.
+func (x *Index) SearchAmong(query []QueryTerm, others int) *Matches {
 	m := x.capture(query)
+	m.docs += others
 	for i := range m.terms {
 		t := &m.terms[i]
 		if t.df < 0 {
 			t.df = liveCount(t.postings, m.dead)
 		}
+		t.df += t.Elsewhere
 		t.idf = math.Log1p((float64(m.docs-t.df) + 0.5) / (float64(t.df) + 0.5))
 	}
 	return m
+}
+
+// Frequencies returns how many live documents there are, and how many of them
+// hold each of the terms.
+func (x *Index) Frequencies(terms []string) (docs int, df []int) {
+	query := make([]QueryTerm, len(terms))
+	for i, t := range terms {
+		query[i] = QueryTerm{Term: t, Weight: 1}
+	}
+	m := x.Search(query)
+	df = make([]int, len(terms))
+	for i := range m.terms {
+		df[i] = m.terms[i].df
+	}
+	return m.docs, df
+}
+
+// Expand returns terms that begin with prefix, those in the most documents
+// first, at most limit. It looks at every term there is, a millisecond for
+// 100,000 of them, and holds the lock meanwhile.
+func (x *Index) Expand(prefix string, limit int) []string {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var found []list
+	for _, l := range x.lists {
+		if strings.HasPrefix(l.term, prefix) && len(l.postings) > 0 {
+			found = append(found, l)
+		}
+	}
+	slices.SortFunc(found, func(a, b list) int {
+		return cmp.Or(len(b.postings)-len(a.postings), strings.Compare(a.term, b.term))
+	})
+	terms := make([]string, min(limit, len(found)))
+	for i := range terms {
+		terms[i] = found[i].term
+	}
+	return terms
 }
 
 // capture takes what a search needs while it holds the lock. Document frequencies
@@ -183,7 +232,7 @@ type Explanation struct {
 	Relevance float64 // the sum of the terms' scores
 	Length    int     // words in the document
 	Average   float64 // words in the average live document
-	Docs      int     // live documents
+	Docs      int     // live documents, with those elsewhere
 	Terms     []TermScore
 }
 
@@ -193,7 +242,7 @@ type TermScore struct {
 	Term   string
 	Weight float64
 	TF     int // in the document, at most 255
-	DF     int // live documents that hold the term
+	DF     int // of Docs, those that hold the term
 	IDF    float64
 	Norm   float64 // k1·(1 - b + b·Length/Average)
 	Score  float64

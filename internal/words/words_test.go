@@ -408,3 +408,42 @@ func TestOneWriterManyReaders(t *testing.T) {
 	done.Store(true)
 	wg.Wait()
 }
+
+// TestTwoIndexesRankAsOne: documents split over two indexes get the relevance
+// they would have in one, but for the average length.
+func TestTwoIndexesRankAsOne(t *testing.T) {
+	texts := []string{"red fox", "blue fox", "red sky", "blue sea", "green fox"}
+	whole, left, right := New(), New(), New()
+	for i, text := range texts {
+		add(t, whole, text)
+		if i%2 == 0 {
+			add(t, left, text)
+		} else {
+			add(t, right, text)
+		}
+	}
+	terms := []string{"fox", "red"}
+	others, df := right.Frequencies(terms)
+	if others != 2 || df[0] != 1 || df[1] != 0 {
+		t.Fatalf("Frequencies = %d, %v; want 2, [1 0]", others, df)
+	}
+	q := []QueryTerm{{Term: "fox", Weight: 1, Elsewhere: df[0]}, {Term: "red", Weight: 1, Elsewhere: df[1]}}
+	got, _ := left.SearchAmong(q, others).Explain(0)
+	want, _ := whole.Search(query("fox red")).Explain(0)
+	if got.Relevance != want.Relevance || got.Docs != want.Docs || got.Terms[0].DF != want.Terms[0].DF {
+		t.Errorf("split: %+v\nwhole: %+v", got, want)
+	}
+}
+
+func TestExpand(t *testing.T) {
+	x := New()
+	for _, text := range []string{"memory memo", "memory", "member", "zoo"} {
+		add(t, x, text)
+	}
+	if got := x.Expand("mem", 2); !slices.Equal(got, []string{"memory", "member"}) {
+		t.Errorf("Expand(mem) = %v", got)
+	}
+	if got := x.Expand("q", 2); len(got) != 0 {
+		t.Errorf("Expand(q) = %v", got)
+	}
+}

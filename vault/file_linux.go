@@ -1,0 +1,18 @@
+package vault
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+)
+
+func fileOf(path string, info fs.FileInfo) File {
+	f := File{Path: path, Size: info.Size(), ModTime: info.ModTime()}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		f.ChangeTime, f.Inode = time.Unix(st.Ctim.Unix()), st.Ino
+	}
+	return f
+}
+
+// evicted is about macOS.
+func evicted(fs.FileInfo) bool { return false }

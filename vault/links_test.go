@@ -1,0 +1,194 @@
+package vault
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+)
+
+func linksOf(paths ...string) *Links {
+	l := NewLinks()
+	for _, p := range paths {
+		l.Add(p, nil, nil)
+	}
+	return l
+}
+
+func TestResolve(t *testing.T) {
+	l := linksOf("Target.md", "dir/Target.md", "dir/deep/Other.md", "dup/Same.md", "dup2/Same.md", "dup2/x/Same.md", "names/Case.md", "names/case.md",
+		"names/SHOUT.MD", "v1.2.md", "a.md.md", norm.NFC.String("names/café.md"), norm.NFD.String("names/café.md"), "Straße.md", "pic.png.md")
+	l.Add("people/Ann.md", []string{"Annie", "Target", "The Boss"}, nil)
+	for _, c := range []struct{ from, target, want string }{
+		{"x.md", "Target", "Target.md"},
+		{"x.md", "Target.md", "Target.md"},
+		{"x.md", "target", "Target.md"},
+		{"x.md", " Target ", "Target.md"},
+		{"x.md", "dir/Target", "dir/Target.md"},
+		{"dir/x.md", "Target", "Target.md"},          // the path from the root comes first
+		{"dir/x.md", "./Target", "dir/Target.md"},    // unless the link says where
+		{"dir/x.md", "../Target.md", "Target.md"},    //
+		{"dir/x.md", "../../Target.md", ""},          // outside
+		{"dir/x.md", "/dir/Target", "dir/Target.md"}, //
+		{"dir/x.md", "/Other", ""},                   //
+		{"x.md", "Other", "dir/deep/Other.md"},
+		{"x.md", "deep/other", "dir/deep/Other.md"},
+		{"x.md", "eep/Other", ""},
+		{"x.md", "Same", "dup/Same.md"},
+		{"dup2/x.md", "Same", "dup2/Same.md"},
+		{"dup2/x/y.md", "Same", "dup2/x/Same.md"},
+		{"x.md", "Case", "names/Case.md"},
+		{"x.md", "case", "names/case.md"},
+		{"x.md", "cAse", "names/Case.md"},
+		{"x.md", "shout", "names/SHOUT.MD"},
+		{"x.md", "v1.2", "v1.2.md"},
+		{"x.md", "a.md", "a.md.md"},
+		{"x.md", norm.NFC.String("café"), norm.NFC.String("names/café.md")},
+		{"x.md", norm.NFD.String("café"), norm.NFD.String("names/café.md")},
+		{"x.md", "STRASSE", "Straße.md"},
+		{"x.md", "annie", "people/Ann.md"},
+		{"x.md", "the boss", "people/Ann.md"},
+		{"x.md", "pic.png", "pic.png.md"},
+		{"x.md", "other.png", ""},
+		{"Target.md", "", "Target.md"},
+		{"x.md", "nowhere", ""},
+	} {
+		if got, ok := l.Resolve(c.from, c.target); got != c.want && (ok || c.want != "") {
+			t.Errorf("%q in %s leads to %q, want %q", c.target, c.from, got, c.want)
+		}
+	}
+}
+
+func TestBacklinks(t *testing.T) {
+	l := NewLinks()
+	l.Add("a/Note.md", []string{"Nick"}, nil)
+	l.Add("x.md", nil, []string{"note", "Note.md", "a/Note"})
+	l.Add("y.md", nil, []string{"nick", "elsewhere"})
+	l.Add("b/z.md", nil, []string{"../a/note.md"})
+	check := func(when string, want ...string) {
+		t.Helper()
+		if got := l.Backlinks("a/Note.md"); !slices.Equal(got, want) {
+			t.Errorf("%s: linked from %q, want %q", when, got, want)
+		}
+	}
+	check("at first", "b/z.md", "x.md", "y.md")
+	l.Add("Note.md", nil, nil)
+	check("with a note nearer", "b/z.md", "x.md", "y.md")
+	l.Add("x.md", nil, []string{"note"})
+	check("with the nearer one meant", "b/z.md", "y.md")
+	l.Remove("Note.md")
+	check("without it", "b/z.md", "x.md", "y.md")
+	l.Remove("y.md")
+	check("without the alias", "b/z.md", "x.md")
+	l.Remove("a/Note.md")
+	check("when it is gone")
+	if l.Len() != 2 {
+		t.Errorf("%d notes left, want 2", l.Len())
+	}
+}
+
+// The resolver answers as one that looks at all notes for each link would, whatever
+// was added and removed before.
+func TestResolveAgainstAllNotes(t *testing.T) {
+	name := rapid.SampledFrom([]string{"a", "b", "A", "é", "e\u0301", "c.d"})
+	notePath := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(name, 1, 4).Draw(t, "path"), "/") + ".md"
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		links, all := NewLinks(), map[string]bool{}
+		for range rapid.IntRange(1, 40).Draw(t, "changes") {
+			p := notePath.Draw(t, "note")
+			if rapid.Bool().Draw(t, "add") {
+				links.Add(p, nil, nil)
+				all[p] = true
+			} else {
+				links.Remove(p)
+				delete(all, p)
+			}
+		}
+		for range 10 {
+			from, target := notePath.Draw(t, "from"), strings.TrimSuffix(notePath.Draw(t, "target"), ".md")
+			got, _ := links.Resolve(from, target)
+			if want := slowly(all, from, target); got != want {
+				t.Fatalf("%q in %s leads to %q, want %q of %v", target, from, got, want, all)
+			}
+		}
+	})
+}
+
+// slowly is the rule of [Links.Resolve], for targets from the root, in the simplest
+// way.
+func slowly(all map[string]bool, from, target string) string {
+	if all[target+".md"] {
+		return target + ".md"
+	}
+	best, rank := "", ""
+	for p := range all {
+		folded := fold(trimExtension(p))
+		if folded != fold(target) && !strings.HasSuffix(folded, "/"+fold(target)) {
+			continue
+		}
+		whole, near := "1", "1"
+		if folded == fold(target) {
+			whole = "0"
+		} else if dir := path.Dir(fold(from)); dir == "." || strings.HasPrefix(folded, dir+"/") {
+			near = "0"
+		}
+		if r := fmt.Sprintf("%s %s %04d %s", whole, near, len(p), p); best == "" || r < rank {
+			best, rank = p, r
+		}
+	}
+	if best == "" || fold(trimExtension(best)) == fold(target) {
+		return best
+	}
+	if exact := path.Join(path.Dir(best), path.Base(target)) + ".md"; all[exact] {
+		return exact
+	}
+	return best
+}
+
+func BenchmarkResolve(b *testing.B) {
+	for _, shape := range []struct {
+		name string
+		path func(i int) string
+	}{
+		{"own names", func(i int) string { return fmt.Sprintf("dir%d/sub%d/Note %d.md", i%10, i%100, i) }},
+		{"one name", func(i int) string { return fmt.Sprintf("dir%d/sub%d/index.md", i%100, i) }},
+	} {
+		b.Run(shape.name+", 100,000 links over 10,000 notes", func(b *testing.B) {
+			const notes, links = 10_000, 100_000
+			l, random := NewLinks(), rand.New(rand.NewPCG(1, 2))
+			for i := range notes {
+				l.Add(shape.path(i), nil, nil)
+			}
+			from, to := make([]string, links), make([]string, links)
+			for i := range links {
+				from[i], to[i] = shape.path(random.IntN(notes)), trimExtension(path.Base(shape.path(random.IntN(notes))))
+			}
+			for b.Loop() {
+				for i := range links {
+					if _, ok := l.Resolve(from[i], to[i]); !ok {
+						b.Fatal(to[i])
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/links, "ns/link")
+		})
+		b.Run(shape.name+", adding and removing 10,000 notes", func(b *testing.B) {
+			for b.Loop() {
+				l := NewLinks()
+				for i := range 10_000 {
+					l.Add(shape.path(i), nil, nil)
+				}
+				for i := range 10_000 {
+					l.Remove(shape.path(i))
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"syscall"
+	"time"
+	"unicode/utf8"
+)
+
+// maxIndexed is how many bytes of a note are looked at. The digest is of all.
+const maxIndexed = 1 << 20
+
+// An editor that truncates and writes shows an empty or half-written note for a
+// moment. What looks like one and is younger than fresh is read again.
+const (
+	fresh      = 2 * time.Second
+	attempts   = 5
+	firstPause = 50 * time.Millisecond // doubles with each attempt: 0.75 s in all
+)
+
+// content is what one reading of a file gave.
+type content struct {
+	file   File
+	data   []byte // the first maxIndexed bytes
+	digest [sha256.Size]byte
+	steady bool // the file was the same before and after
+}
+
+// Read reads a note. What is not read is a [*Skipped]; a note that is gone is
+// [fs.ErrNotExist]. A note that changes meanwhile is read again, for up to a
+// second or until ctx ends.
+func (v *Vault) Read(ctx context.Context, path string) (*Note, error) {
+	if err := v.admit(path); err != nil {
+		return nil, err
+	}
+	pause := firstPause
+	for attempt := 1; ; attempt++ {
+		c, err := v.load(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		last := attempt == attempts
+		switch {
+		case c.steady && (last || !c.halfWritten()):
+			return v.note(c)
+		case last:
+			return nil, &Skipped{Path: path, Reason: Unsettled}
+		}
+		if err := wait(ctx, pause); err != nil {
+			return nil, fmt.Errorf("read note %q: %w", path, err)
+		}
+		pause *= 2
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// halfWritten reports a note that an editor may be in the middle of saving.
+func (c *content) halfWritten() bool {
+	age := time.Since(c.file.ModTime)
+	return age < fresh && (len(c.data) == 0 || !utf8.Valid(c.data))
+}
+
+// load reads the file once. Opening must not wait for the writer of a pipe that
+// took the name since it was looked at, hence O_NONBLOCK.
+func (v *Vault) load(ctx context.Context, path string) (*content, error) {
+	if _, err := v.look(path); err != nil {
+		return nil, err
+	}
+	f, err := v.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, v.explain(path, err)
+	}
+	defer f.Close()
+	before, err := v.stat(f, path)
+	if err != nil {
+		return nil, err
+	}
+	c := &content{file: before}
+	size, err := c.read(ctx, f)
+	if err != nil {
+		return nil, v.explain(path, err)
+	}
+	after, err := v.stat(f, path)
+	c.steady = before == after && size == before.Size
+	return c, err
+}
+
+func (v *Vault) stat(f *os.File, path string) (File, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return File{}, v.explain(path, err)
+	}
+	return v.judge(path, info)
+}
+
+// read takes in the beginning, hashes everything and returns the size.
+func (c *content) read(ctx context.Context, r io.Reader) (int64, error) {
+	var data bytes.Buffer
+	data.Grow(int(min(c.file.Size, maxIndexed)) + bytes.MinRead)
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(&data, sum), io.LimitReader(r, maxIndexed))
+	if err != nil {
+		return n, err
+	}
+	c.data = data.Bytes()
+	rest, err := drain(ctx, sum, r)
+	c.digest = [sha256.Size]byte(sum.Sum(nil))
+	return n + rest, err
+}
+
+// drain hashes what lies beyond the bound, in steps that notice the end of ctx.
+func drain(ctx context.Context, sum hash.Hash, r io.Reader) (int64, error) {
+	var total int64
+	for {
+		n, err := io.CopyN(sum, r, maxIndexed)
+		total += n
+		if err == io.EOF {
+			return total, nil
+		}
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return total, err
+		}
+	}
+}

@@ -1,0 +1,159 @@
+// Package vault reads the notes of an Obsidian vault and resolves the links
+// between them. It never writes, creates, renames or touches anything.
+//
+// # Guarantees
+//
+// All access goes through one [os.Root]: no path and no symbolic link leads out
+// of the folder. A symbolic link is never followed at all, neither a note nor a
+// folder on the way to it. Only regular files are read, which is checked again
+// on the opened file. A note is read whole between two equal looks at its size,
+// times and inode, or it is not read ([Unsettled]); whatever is not read is a
+// [*Skipped] with its reason.
+//
+// Every byte string is a note: reading has no parse errors, only [Problem]s. A
+// note with broken frontmatter keeps its text. Time and memory are linear in
+// the size of a note, of which at most 1 MiB is looked at. Notes that a Markdown
+// parser would take long over are recognised by a count beforehand and read line
+// by line instead, and a note that made the parser panic is too.
+//
+// # What is read
+//
+// Files whose names end in .md, in any case, as in Obsidian. Names and folders
+// that begin with a dot, leavings of editors and sync tools, and what
+// [Options.Ignore] covers are passed over; see [Vault.Classify].
+//
+// Markdown is CommonMark (https://spec.commonmark.org) with tables,
+// strikethrough, task lists and footnotes of GitHub, and with Obsidian's
+// (https://help.obsidian.md) wikilinks, embeds, tags, block ids, callouts,
+// comments, math and properties, and Dataview's inline fields. Comments, in %%
+// or in HTML, hold no text, links or tags. Line ends are LF, CRLF and CR. A byte
+// that is not UTF-8 reads as "?", a control character as a space.
+//
+// # Sharing
+//
+// A Vault may be used by several goroutines, and so may [Links]. A [Note]
+// belongs to the caller and shares nothing.
+package vault
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Options of Open. The zero value is right.
+type Options struct {
+	// Ignore are patterns of notes and folders to pass over. A pattern without a
+	// slash fits a name anywhere, one with slashes fits the path from the vault's
+	// root; what lies in a folder that fits is covered too. Elements are those of
+	// [path.Match], and ** stands for any number of folders.
+	Ignore []string
+}
+
+// Vault is an open folder of notes. It may be used by several goroutines.
+type Vault struct {
+	name     string
+	root     *os.Root
+	ignore   globs
+	markdown engine
+}
+
+// Open opens the vault in a folder that exists. opt may be nil.
+func Open(dir string, opt *Options) (*Vault, error) {
+	var o Options
+	if opt != nil {
+		o = *opt
+	}
+	ignore, err := parseGlobs(o.Ignore)
+	if err != nil {
+		return nil, err
+	}
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("vault %s: %w", dir, err)
+	}
+	root, err := os.OpenRoot(full)
+	if err != nil {
+		return nil, fmt.Errorf("the vault cannot be opened; check that the folder exists and may be read: %w", err)
+	}
+	return &Vault{name: filepath.Base(full), root: root, ignore: ignore, markdown: newMarkdown()}, nil
+}
+
+// Name returns the vault's name, which is that of its folder.
+func (v *Vault) Name() string { return v.name }
+
+// Close releases the folder. Reads fail afterwards with [fs.ErrClosed].
+func (v *Vault) Close() error { return v.root.Close() }
+
+// Stat returns what the file system knows about a note. Its errors are those of
+// [Vault.Read].
+func (v *Vault) Stat(path string) (File, error) {
+	if err := v.admit(path); err != nil {
+		return File{}, err
+	}
+	return v.look(path)
+}
+
+// Walk yields the path of every note, in the order of names. With a path it
+// yields a [*Skipped] for a note or folder that will not be read although a
+// reader of the vault might expect it: a symbolic link, a name that is not
+// UTF-8, a note that is not on this computer, a folder without permission.
+// Hidden, ignored and other files are passed over in silence. Any other error
+// ends it. Notes that come and go meanwhile may or may not show.
+func (v *Vault) Walk(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if err := v.walk(ctx, yield); err != nil && !errors.Is(err, fs.SkipAll) {
+			yield("", err)
+		}
+	}
+}
+
+func (v *Vault) walk(ctx context.Context, yield func(string, error) bool) error {
+	return fs.WalkDir(v.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if ended := ctx.Err(); name == "." || ended != nil {
+			if err = cmp.Or(ended, err); err != nil {
+				err = fmt.Errorf("list the vault: %w", err)
+			}
+			return err
+		}
+		note, skipped := v.entry(name, d)
+		if err != nil {
+			skipped = v.explain(name, err)
+		}
+		if (note != "" || skipped != nil) && !yield(note, skipped) {
+			return fs.SkipAll
+		}
+		if d.IsDir() && (skipped != nil || strings.HasPrefix(d.Name(), ".") || v.ignore.match(name)) {
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// entry judges one entry of a folder: a note, something to report, or neither.
+func (v *Vault) entry(name string, d fs.DirEntry) (note string, err error) {
+	note, reason := v.Classify(name)
+	switch {
+	case reason == BadName:
+		return name, &Skipped{Path: name, Reason: BadName}
+	case reason == Hidden || reason == Temporary || reason == Ignored:
+		return "", nil
+	case d.Type()&fs.ModeSymlink != 0:
+		return name, &Skipped{Path: name, Reason: Symlink}
+	case d.IsDir():
+		return "", nil
+	case reason == NotLocal:
+		return note, &Skipped{Path: note, Reason: NotLocal}
+	case reason != "":
+		return "", nil
+	case !d.Type().IsRegular():
+		return note, &Skipped{Path: note, Reason: NotRegular}
+	}
+	return note, nil
+}

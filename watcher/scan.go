@@ -1,0 +1,341 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// sweep is one look at the disk, at some paths or at everything. It brings the
+// tree up to date, and collects how the disk differs from what is known.
+//
+// Each folder is watched before it is listed. So whatever is created in it is
+// either in the listing or raises an event, at any depth and however fast: what
+// a look misses makes another look, until one finds nothing.
+type sweep struct {
+	*Watcher
+	root     *os.Root
+	now      time.Time
+	changed  map[string]File
+	vanished bool   // a file became absent
+	refused  string // why folders could not be watched
+	skipped  []Skip
+}
+
+// some looks at paths, and at folders with all below, parents first.
+func (s *sweep) some(ctx context.Context, todo work) {
+	paths := slices.Concat(todo.paths, todo.folders)
+	slices.Sort(paths)
+	for _, p := range slices.Compact(paths) {
+		s.examine(ctx, p)
+	}
+}
+
+// examine looks at one path, whatever it was and whatever it is now.
+func (s *sweep) examine(ctx context.Context, p string) {
+	dir, name := path.Dir(p), path.Base(p)
+	switch {
+	case p == ".":
+		s.list(ctx, p)
+		return
+	case s.tree[dir] == nil:
+		s.examine(ctx, dir)
+		return // if dir is a folder, all of it has been looked at
+	}
+	info, err := s.root.Lstat(p)
+	switch {
+	case missing(err) && s.evicted(p):
+		s.keep(p)
+	case missing(err):
+		s.vanish(p)
+	case err != nil:
+		s.skip(p, err)
+	case s.rules.ignores(p, info.IsDir()):
+		s.vanish(p)
+	case s.renamed(dir, name):
+		s.list(ctx, dir)
+	case info.IsDir():
+		s.absentFile(p, false)
+		s.tree[dir].subs[name] = struct{}{}
+		s.list(ctx, p)
+	case info.Mode().IsRegular() && s.rules.wanted(name):
+		s.lose(p)
+		s.tree[dir].names[name] = struct{}{}
+		s.file(p, info)
+	default:
+		s.special(p, info.Mode())
+		s.vanish(p)
+	}
+}
+
+// renamed tells whether a name is new to its folder and differs from an old one
+// only in case. Where the file system ignores case, both lead to the same file,
+// and only a listing tells which is the real one.
+func (s *sweep) renamed(dir, name string) bool {
+	return !s.tree[dir].holds(name) && s.tree[dir].holdsFolded(name)
+}
+
+// recheck looks once more at absent files before they are reported. Only where
+// there certainly is no note they stay absent.
+func (s *sweep) recheck(ctx context.Context, paths []string) {
+	for _, p := range paths {
+		_, err := s.root.Lstat(p)
+		switch {
+		case err == nil:
+			s.examine(ctx, p)
+		case !missing(err):
+			s.absent.postpone(p, s.now)
+		case s.evicted(p):
+			s.keep(p)
+		}
+	}
+}
+
+// missing tells whether an error says that there is nothing at a path. All
+// other errors say that we do not know.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// evicted tells whether a known note is in iCloud but not on this disk.
+func (s *sweep) evicted(p string) bool {
+	if _, ok := s.known[p]; !ok {
+		return false
+	}
+	_, err := s.root.Lstat(path.Join(path.Dir(p), stub(path.Base(p))))
+	return err == nil
+}
+
+// keep takes a note that is evicted for present and unchanged.
+func (s *sweep) keep(p string) {
+	s.absent.drop(p)
+	s.tree.seed(p)
+}
+
+// stub is the name of what iCloud leaves in place of an evicted file.
+func stub(name string) string { return "." + name + ".icloud" }
+
+// maxDepth is how many folders deep a followed folder lies at most. To reach one
+// takes time that grows with its depth, and so to walk down such a chain, with
+// its square.
+const maxDepth = 100
+
+// list looks at a folder and all below.
+func (s *sweep) list(ctx context.Context, dir string) {
+	if ctx.Err() != nil {
+		return
+	}
+	if strings.Count(dir, "/") >= maxDepth {
+		s.skip(dir, fmt.Errorf("more than %d folders deep", maxDepth))
+		return
+	}
+	entries, id, err := s.read(dir)
+	if missing(err) && dir != "." {
+		s.lose(dir)
+		return
+	}
+	if err != nil {
+		s.skip(dir, err) // what is known of it stays as it is
+		return
+	}
+	old, seen := s.tree[dir], newFolder(id)
+	if old == nil {
+		old = seen
+	}
+	s.tree[dir] = seen
+	for _, entry := range entries {
+		s.entry(dir, entry, seen)
+	}
+	s.compare(dir, old, seen, entries)
+	for _, sub := range slices.Sorted(maps.Keys(seen.subs)) {
+		s.list(ctx, path.Join(dir, sub))
+	}
+}
+
+// read watches a folder and lists it. A symbolic link is no folder, though a Root
+// follows those that stay inside.
+func (s *sweep) read(dir string) ([]fs.DirEntry, identity, error) {
+	link, err := s.root.Lstat(dir)
+	if err != nil {
+		return nil, identity{}, err
+	}
+	f, err := s.root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, identity{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, identity{}, err
+	}
+	if !os.SameFile(link, info) {
+		return nil, identity{}, syscall.ENOTDIR
+	}
+	id := identityOf(info)
+	s.watch(dir, id)
+	entries, err := f.ReadDir(-1)
+	return entries, id, err
+}
+
+// entry sorts one entry of a folder into what was seen there.
+func (s *sweep) entry(dir string, entry fs.DirEntry, seen *folder) {
+	p, name := path.Join(dir, entry.Name()), entry.Name()
+	if s.rules.ignores(p, entry.IsDir()) {
+		return
+	}
+	switch {
+	case entry.IsDir():
+		seen.subs[name] = struct{}{}
+	case entry.Type().IsRegular():
+		if !s.rules.wanted(name) {
+			return
+		}
+		info, err := entry.Info()
+		if missing(err) {
+			return
+		}
+		seen.names[name] = struct{}{}
+		if err != nil {
+			s.skip(p, err)
+			return
+		}
+		s.file(p, info)
+	default:
+		s.special(p, entry.Type())
+	}
+}
+
+// compare finds what a folder held before and does not hold now.
+func (s *sweep) compare(dir string, old, seen *folder, entries []fs.DirEntry) {
+	var stubs map[string]struct{} // made when first needed
+	for name := range old.names {
+		if _, ok := seen.names[name]; ok {
+			continue
+		}
+		if stubs == nil {
+			stubs = namesOf(entries)
+		}
+		if _, ok := stubs[stub(name)]; ok {
+			seen.names[name] = struct{}{}
+			continue
+		}
+		s.absentFile(path.Join(dir, name), false)
+	}
+	for name := range old.subs {
+		if _, ok := seen.subs[name]; !ok {
+			s.lose(path.Join(dir, name))
+		}
+	}
+}
+
+func namesOf(entries []fs.DirEntry) map[string]struct{} {
+	names := make(map[string]struct{}, len(entries))
+	for _, entry := range entries {
+		names[entry.Name()] = struct{}{}
+	}
+	return names
+}
+
+// vanish notes that a path holds neither note nor folder.
+func (s *sweep) vanish(p string) {
+	s.absentFile(p, false)
+	s.lose(p)
+}
+
+// lose forgets a folder that is not there any more, its watches and all below.
+func (s *sweep) lose(dir string) {
+	s.unwatch(dir)
+	s.forget(dir)
+	if above := s.tree[path.Dir(dir)]; above != nil {
+		delete(above.subs, path.Base(dir))
+	}
+}
+
+func (s *sweep) forget(dir string) {
+	d := s.tree[dir]
+	if d == nil {
+		return
+	}
+	for name := range d.subs {
+		s.forget(path.Join(dir, name))
+	}
+	for name := range d.names {
+		s.absentFile(path.Join(dir, name), true)
+	}
+	delete(s.tree, dir)
+}
+
+// absentFile notes that a path is no file, or not any more.
+func (s *sweep) absentFile(p string, whole bool) {
+	delete(s.held, p)
+	delete(s.changed, p)
+	if d := s.tree[path.Dir(p)]; d != nil {
+		delete(d.names, path.Base(p))
+	}
+	if f, ok := s.known[p]; ok {
+		s.absent.add(f, whole, s.now)
+		s.vanished = true
+	}
+}
+
+// emptyFor is how long a file that had content may be empty before that is
+// believed. Editors that save by truncating write the new content within
+// milliseconds, sync clients over a slow link within a second.
+const emptyFor = 2 * time.Second
+
+// file compares a note with what is known of it.
+func (s *sweep) file(p string, info fs.FileInfo) {
+	s.absent.drop(p)
+	f := fileOf(p, info)
+	known, ok := s.known[p]
+	if ok && f.Size == 0 && known.Size > 0 {
+		since, held := s.held[p]
+		if !held {
+			s.held[p] = s.now
+		}
+		if !held || s.now.Sub(since) < emptyFor {
+			return
+		}
+	}
+	delete(s.held, p)
+	if known != f {
+		s.changed[p] = f
+	}
+}
+
+// special notes that what looks like a note, or like a folder, is neither.
+func (s *sweep) special(p string, mode fs.FileMode) {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		s.skip(p, errors.New("symbolic link"))
+	case s.rules.wanted(p):
+		s.skip(p, errors.New("not a regular file"))
+	}
+}
+
+// maxSkips bounds what Status lists.
+const maxSkips = 100
+
+func (s *sweep) skip(p string, err error) {
+	if len(s.skipped) < maxSkips {
+		s.skipped = append(s.skipped, Skip{Path: p, Reason: reason(err)})
+	}
+}
+
+// reason is what an error says without the operation and the path it names.
+func reason(err error) string { return cause(err).Error() }
+
+func cause(err error) error {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err
+	}
+	return err
+}

@@ -1,0 +1,97 @@
+package watcher
+
+import (
+	"slices"
+	"time"
+)
+
+// Mode is how a Watcher learns of changes.
+type Mode string
+
+const (
+	Watching Mode = "watching" // from events, with a scan now and then
+	Polling  Mode = "polling"  // from frequent scans, with what events there are
+)
+
+// Status is what a Watcher tells about itself.
+type Status struct {
+	Mode   Mode
+	Reason string // why it polls, or what its events leave out; empty when nothing is amiss
+	Frozen string // why nothing is reported gone; empty when deletions are reported
+
+	Folders   int           // followed, the root included
+	Watches   int           // folders among them that are watched
+	Files     int           // that the caller has been told of
+	Pending   int           // files among them that are missing and not reported yet
+	LeftOut   int           // notes beyond the bound of 200,000
+	Overflows int           // times the system dropped events
+	LastScan  time.Time     // of everything; zero before the first
+	ScanTook  time.Duration // that one
+	Skipped   []Skip        // met by that scan and not followed; at most 100
+}
+
+// Skip is a path that is not followed, and why.
+type Skip struct{ Path, Reason string }
+
+// Status returns the state after the last look. The slice is the caller's.
+func (w *Watcher) Status() Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	status := w.status
+	status.Skipped = slices.Clone(status.Skipped)
+	return status
+}
+
+// publish makes the state of Run visible, and logs what changed for the worse or
+// became well again.
+func (w *Watcher) publish() {
+	status := Status{
+		Mode:      Watching,
+		Folders:   len(w.tree),
+		Files:     len(w.known),
+		Pending:   len(w.absent.byPath),
+		LeftOut:   w.state.leftOut,
+		Overflows: w.inbox.lost(),
+		LastScan:  w.state.scanned,
+		ScanTook:  w.state.took,
+		Skipped:   w.state.skipped,
+		Frozen:    w.absent.frozen,
+	}
+	if w.feed != nil {
+		status.Watches = len(w.feed.owner)
+	}
+	if w.state.away != "" {
+		status.Frozen = w.state.away
+	}
+	if w.state.refused != "" {
+		status.Mode, status.Reason = Polling, w.state.refused
+	} else if w.state.remote != "" {
+		status.Mode, status.Reason = Polling, "a file system of type "+w.state.remote+" does not tell of changes made elsewhere"
+	}
+	w.mu.Lock()
+	before := w.status
+	w.status = status
+	w.mu.Unlock()
+	w.report(before, status)
+}
+
+func (w *Watcher) report(before, now Status) {
+	log := w.opt.Logger.With("root", w.root)
+	switch {
+	case before.Reason == now.Reason:
+	case now.Reason != "":
+		log.Warn("file events do not suffice, scanning often", "reason", now.Reason, "every", w.poll())
+	default:
+		log.Info("file events suffice again")
+	}
+	switch {
+	case (before.Frozen == "") == (now.Frozen == ""):
+	case now.Frozen != "":
+		log.Warn("deletions are held back", "reason", now.Frozen)
+	default:
+		log.Info("deletions are reported again")
+	}
+	if now.LeftOut > before.LeftOut {
+		log.Warn("too many notes, some are left out", "bound", w.maxFiles, "left_out", now.LeftOut)
+	}
+}
