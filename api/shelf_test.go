@@ -49,6 +49,9 @@ func newShelf() *shelf {
 	add(op.Undo.Handle(s.takeBack))
 	add(op.TrashList.Handle(s.listTrash))
 	add(op.TrashRestore.Handle(s.restore))
+	add(op.VaultCheck.Handle(s.vaultCheck))
+	add(op.Links.Handle(s.links))
+	add(op.Open.Handle(s.open))
 	add(op.Status.Handle(s.status))
 	add(op.Stats.Handle(s.stats))
 	add(op.Version.Handle(s.version))
@@ -141,7 +144,7 @@ func (s *shelf) search(_ context.Context, req *op.SearchRequest) (*op.SearchResu
 		if at < 0 {
 			continue
 		}
-		hit := op.Hit{Memory: *s.rows[id], Rank: 1, Snippet: op.Snippet{Text: s.rows[id].Content, Marks: [][2]int{{at, at + len(req.Query)}}}}
+		hit := op.Hit{Tier: op.TierMemory, Memory: s.rows[id], Rank: 1, Snippet: op.Snippet{Text: s.rows[id].Content, Marks: [][2]int{{at, at + len(req.Query)}}}}
 		if req.Explain {
 			hit.Explain = &op.Explain{Relevance: 1, Decay: 1, Bounded: 1, Stage: 1, Tier: 1}
 		}
@@ -298,6 +301,18 @@ func (s *shelf) status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 
 func (s *shelf) stats(context.Context, *op.StatsRequest) (*op.StatsResult, error) {
 	return &op.StatsResult{Total: len(s.rows), Stages: map[memory.Stage]int{memory.Active: len(s.rows)}}, nil
+}
+
+func (s *shelf) vaultCheck(context.Context, *op.VaultCheckRequest) (*op.VaultCheckResult, error) {
+	return &op.VaultCheckResult{Vault: "Notes", Notes: 1, Findings: []op.Finding{{Kind: "link", Path: "a.md", Line: 1, Text: "there is no note"}}}, nil
+}
+
+func (s *shelf) links(_ context.Context, req *op.LinksRequest) (*op.LinksResult, error) {
+	return &op.LinksResult{Note: req.Note, Outgoing: []op.NoteLink{{Target: "b", Line: 2}}}, nil
+}
+
+func (s *shelf) open(_ context.Context, req *op.OpenRequest) (*op.OpenResult, error) {
+	return &op.OpenResult{URI: "obsidian://open?file=" + req.Ref, Path: req.Ref, File: "/notes/" + req.Ref}, nil
 }
 
 func (s *shelf) version(context.Context, *op.VersionRequest) (*op.VersionResult, error) {

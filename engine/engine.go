@@ -1,7 +1,8 @@
 // Package engine carries out every operation of package op. It is the one
-// package that will know both tiers of memory; today it knows the short-term
-// one, package stm, and holds what stm has no opinion on: defaults and bounds of
-// requests, the secret scan, decay and ranking, paging, events and housekeeping.
+// package that knows both tiers of memory, the log of package stm and the notes
+// of packages vault, watcher and ltm, and holds what they have no opinion on:
+// defaults and bounds of requests, the secret scan, decay and ranking over both
+// tiers, paging, events and housekeeping.
 //
 // Guarantees: an operation that changes something is answered after stm has it
 // on disk, and the next search sees it. Searching changes nothing but access
@@ -35,7 +36,8 @@ type Engine struct {
 	started  time.Time
 	lock     *durable.Lock
 	stm      *stm.Store
-	text     *text.Analyzer // the one stm searches with
+	notes    *notes         // nil without a vault
+	text     *text.Analyzer // the one both tiers search with
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
@@ -68,8 +70,15 @@ func Open(opt Options) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
+	var long *notes
+	if len(opt.Vaults) > 0 {
+		if long, err = openNotes(opt.Vaults[0], opt.State, opt.VaultIgnore, analyzer, opt.Logger); err != nil {
+			return nil, errors.Join(err, store.Close(), lock.Close())
+		}
+	}
 	e := &Engine{
 		opt:     opt,
+		notes:   long,
 		started: opt.Now(),
 		lock:    lock,
 		stm:     store,
@@ -113,6 +122,9 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Undo.Handle(e.undo))
 	add(op.TrashList.Handle(e.trashList))
 	add(op.TrashRestore.Handle(e.trashRestore))
+	add(op.VaultCheck.Handle(e.vaultCheck))
+	add(op.Links.Handle(e.noteLinks))
+	add(op.Open.Handle(e.open))
 	add(op.Status.Handle(e.status))
 	add(op.Stats.Handle(e.stats))
 	add(op.Version.Handle(e.version))
@@ -157,7 +169,11 @@ func (e *Engine) Close() error {
 	close(e.closing)
 	e.running.Lock() // waits for Run, and lets none begin
 	e.events.close()
-	return errors.Join(e.stm.Close(), e.lock.Close())
+	var err error
+	if e.notes != nil {
+		err = e.notes.close()
+	}
+	return errors.Join(err, e.stm.Close(), e.lock.Close())
 }
 
 // shut keeps new operations out and reports whether this call was the first to.

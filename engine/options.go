@@ -34,6 +34,13 @@ type Options struct {
 	StageFactor StageFactors
 	STMWeight   float64 // factor on every short-term memory in ranking, 0 to 2
 
+	LTMWeight float64 // factor on every note in ranking, 0 to 2
+
+	// Vaults are folders of notes; at most one for now. VaultIgnore are patterns
+	// of notes and folders to pass over, see vault.Options.
+	Vaults      []string
+	VaultIgnore []string
+
 	SearchLimit   int  // results of a search that names no limit, 1 to 100
 	PreviewLength int  // characters of a snippet, 0 to 5,000; 0 shows the whole text
 	TrackAccess   bool // whether searches count as accesses of what they return
@@ -82,6 +89,7 @@ func DefaultOptions() Options {
 		DecayFloor:    DefaultDecayFloor,
 		StageFactor:   StageFactors{Active: 1, Demoted: 0.5, Archived: 0.1, Rehydratable: 0.01},
 		STMWeight:     1,
+		LTMWeight:     0.7,
 		SearchLimit:   10,
 		PreviewLength: 300,
 		TrackAccess:   true,
@@ -113,6 +121,8 @@ func (o Options) complete() (Options, error) {
 		memory.CheckRange("archived stage factor", o.StageFactor.Archived, 0, 1),
 		memory.CheckRange("rehydratable stage factor", o.StageFactor.Rehydratable, 0, 1),
 		memory.CheckRange("short-term weight", o.STMWeight, 0, 2),
+		memory.CheckRange("long-term weight", o.LTMWeight, 0, 2),
+		memory.CheckRange("number of vaults", float64(len(o.Vaults)), 0, 1),
 		memory.CheckRange("search limit", float64(o.SearchLimit), 1, memory.MaxResults),
 		memory.CheckRange("preview length", float64(o.PreviewLength), 0, 5000),
 		memory.CheckRange("hours of trash", o.TrashKeep.Hours(), 1, math.MaxInt32),

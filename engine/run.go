@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -36,6 +37,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.buildIndex(ctx)
 		e.keepSnapshots(ctx)
 	})
+	if e.notes != nil {
+		actors.Go(func() { e.notes.run(ctx) })
+	}
 	select {
 	case <-ctx.Done():
 	case <-e.closing:
@@ -96,6 +100,9 @@ func (e *Engine) writeSnapshot(ctx context.Context) {
 	if err != nil {
 		e.opt.Logger.Error("snapshot not written, the next start takes longer", "err", err)
 	}
+	// A snapshot takes as much memory again as the store for a moment. What it
+	// took would stay with a daemon that is idle from here on.
+	debug.FreeOSMemory()
 }
 
 // changed tells Run that there is something to do. It never waits.

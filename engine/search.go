@@ -1,49 +1,48 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 	"unicode/utf8"
 
+	"emberd/ltm"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
 
-// search ranks the memories that hold any word of the query. Accesses are
-// counted after the answer is complete, in memory: a search never waits for the
-// disk, and its own answer does not count itself.
-func (e *Engine) search(_ context.Context, req *op.SearchRequest) (*op.SearchResult, error) {
+// search ranks the memories and notes that hold any word of the query in one
+// list. Accesses are counted after the answer is complete, in memory: a search
+// never waits for the log, and its own answer does not count itself.
+func (e *Engine) search(ctx context.Context, req *op.SearchRequest) (*op.SearchResult, error) {
 	now := e.opt.Now()
 	limit, err := checkLimit(req.Limit, e.opt.SearchLimit)
-	if err == nil {
-		err = checkQuery(req.Query)
-	}
 	if err != nil {
 		return nil, err
 	}
-	filter, err := e.filter(req.Filter, now)
+	q, err := e.question(req, now)
 	if err != nil {
 		return nil, err
 	}
-	found := e.stm.Search(stm.Query{
-		Text:    req.Query,
-		Accept:  filter.accept(),
-		Most:    e.opt.STMWeight * e.opt.StageFactor.most(),
-		Rank:    func(relevance float64, r *stm.Row) float64 { return rank(e.weigh(relevance, r, now)) },
-		Limit:   limit,
-		Explain: req.Explain,
-	})
-	if found.Total == 0 {
-		if err := e.checkCollection(filter.Collection); err != nil {
+	res := &op.SearchResult{Query: req.Query, Hits: []op.Hit{}}
+	if q.nothing {
+		return res, nil
+	}
+	asked := asking{e: e, q: q, req: req, limit: limit, now: now, res: res}
+	if err := asked.both(ctx); err != nil {
+		return nil, err
+	}
+	if res.Total == 0 && q.memories {
+		if err := e.checkCollection(q.filter.Collection); err != nil {
 			return nil, err
 		}
 	}
-	res, err := e.answer(req, found, now)
-	if err == nil && e.opt.TrackAccess && valueOrTrue(req.Track) {
-		e.countAccesses(found.Matches, now)
+	if e.opt.TrackAccess && valueOrTrue(req.Track) {
+		e.countAccesses(res.Hits, now)
 	}
-	return res, err
+	return res, nil
 }
 
 func checkQuery(q string) error {
@@ -56,24 +55,154 @@ func checkQuery(q string) error {
 	return nil
 }
 
-// answer turns matches into hits.
-func (e *Engine) answer(req *op.SearchRequest, found stm.Found, now time.Time) (*op.SearchResult, error) {
-	res := &op.SearchResult{Query: req.Query, Hits: make([]op.Hit, 0, len(found.Matches)), Total: found.Total}
-	if found.Loading {
-		res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
+// asking is one search under way.
+type asking struct {
+	e     *Engine
+	q     *question
+	req   *op.SearchRequest
+	limit int
+	now   time.Time
+	res   *op.SearchResult
+}
+
+// both asks the tiers and merges what they find.
+func (a *asking) both(ctx context.Context) error {
+	c, err := a.e.corpus(ctx, a.q)
+	if err != nil {
+		return memory.Errorf(memory.Internal, "search the note index: %w", err)
 	}
+	a.e.guess(a.q, c)
+	var terms []string
+	var hits []op.Hit
+	if a.q.memories {
+		found, err := a.askMemories(c)
+		if err != nil {
+			return err
+		}
+		hits = append(hits, found...)
+	}
+	if a.q.notes {
+		found, searched, err := a.askNotes(ctx, c)
+		if err != nil {
+			return memory.Errorf(memory.Internal, "search the note index: %w", err)
+		}
+		hits, terms = append(hits, found...), searched
+		a.res.Indexing = a.e.notes.indexing()
+	}
+	hits = a.fold(hits)
+	slices.SortStableFunc(hits, func(x, y op.Hit) int { return cmp.Compare(y.Rank, x.Rank) })
+	a.res.Hits = append(a.res.Hits, hits[:min(len(hits), a.limit)]...)
+	return a.cut(ctx, slices.Concat(a.q.terms, a.q.guesses, terms))
+}
+
+func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
+	found := a.e.stm.Search(a.e.stmQuery(a.q, c, a.limit, a.req.Explain, a.now))
+	if found.Loading {
+		a.res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
+	}
+	a.res.Total += found.Total
+	hits := make([]op.Hit, 0, len(found.Matches))
 	for _, m := range found.Matches {
-		view, err := e.view(m.Row, now)
+		view, err := a.e.view(m.Row, a.now)
 		if err != nil {
 			return nil, err
 		}
-		hit := op.Hit{Memory: view, Rank: m.Rank, Snippet: e.snippet(view.Content, found.Terms)}
-		if req.Explain {
-			hit.Explain = e.explain(m, now)
+		hit := op.Hit{Tier: op.TierMemory, Memory: &view, Rank: m.Rank}
+		if a.req.Explain {
+			hit.Explain = a.e.explain(m, a.now)
 		}
-		res.Hits = append(res.Hits, hit)
+		hits = append(hits, hit)
 	}
-	return res, nil
+	return hits, nil
+}
+
+// askNotes also returns the terms that were searched for in the end: the
+// beginning of a word, and similar words when no tier has any of the question's,
+// stand for others.
+func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, error) {
+	index, _ := a.e.notes.current()
+	lq := a.e.ltmQuery(ctx, a.q, c, a.limit, a.req.Explain)
+	lq.Fuzzy = a.res.Total == 0
+	found, err := index.Search(ctx, lq)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.res.Total += found.Total
+	a.res.Similar = found.Fuzzy
+	hits := make([]op.Hit, 0, len(found.Hits))
+	for _, h := range found.Hits {
+		hits = append(hits, a.noteHit(h))
+	}
+	return hits, found.Terms, nil
+}
+
+// noteHit gives a note its weight. Decay and stage of a note are 1.
+func (a *asking) noteHit(h ltm.Hit) op.Hit {
+	e := a.e
+	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * e.opt.LTMWeight, Note: &op.Note{Vault: e.notes.vault.Name(), Path: h.Path,
+		Title: h.Title, Heading: h.HeadingPath, Line: h.Line, Created: h.Created.UTC(), Modified: h.Modified.UTC()}}
+	if id, err := memory.ParseID(h.MemoryID); err == nil {
+		hit.Note.MemoryID = id
+	}
+	if !a.req.Explain {
+		return hit
+	}
+	hit.Explain = &op.Explain{Relevance: h.Relevance, Decay: 1, Bounded: 1, Floor: e.opt.DecayFloor, Stage: 1, Tier: e.opt.LTMWeight}
+	for _, s := range h.Scores {
+		hit.Explain.Terms = append(hit.Explain.Terms, op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF, Score: s.Score})
+	}
+	return hit
+}
+
+// fold makes one hit of a memory and the note that was made of it: the one that
+// ranks higher, with the other at its side.
+func (a *asking) fold(hits []op.Hit) []op.Hit {
+	memories := map[memory.ID]int{}
+	for i, h := range hits {
+		if h.Tier == op.TierMemory {
+			memories[h.ID] = i
+		}
+	}
+	out := hits[:0:0]
+	for _, h := range hits {
+		if h.Tier == op.TierNote {
+			if i, ok := memories[h.Note.MemoryID]; ok {
+				join(&hits[i], h)
+				a.res.Total--
+			}
+		}
+	}
+	for _, h := range hits {
+		if h.Tier == op.TierNote && h.Memory == nil {
+			if _, ok := memories[h.Note.MemoryID]; ok {
+				continue
+			}
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+func join(mine *op.Hit, note op.Hit) {
+	mine.Note = note.Note
+	if note.Rank > mine.Rank {
+		mine.Tier, mine.Rank, mine.Explain = note.Tier, note.Rank, note.Explain
+	}
+}
+
+// cut gives every hit the part of its text that matched.
+func (a *asking) cut(ctx context.Context, terms []string) error {
+	for i := range a.res.Hits {
+		h := &a.res.Hits[i]
+		text := ""
+		if h.Tier == op.TierMemory {
+			text = h.Content
+		} else {
+			text, _ = a.e.notes.passage(ctx, h.Note.Path, h.Note.Line)
+		}
+		h.Snippet = a.e.snippet(text, terms)
+	}
+	return ctx.Err()
 }
 
 // explain shows the numbers that the rank was multiplied from.
@@ -97,16 +226,17 @@ func (e *Engine) snippet(content string, terms []string) op.Snippet {
 	return op.Snippet{Text: text, Marks: marks}
 }
 
-func (e *Engine) countAccesses(matches []stm.Match, now time.Time) {
-	if len(matches) == 0 {
-		return
+func (e *Engine) countAccesses(hits []op.Hit, now time.Time) {
+	var uses []stm.Use
+	for _, h := range hits {
+		if h.Memory != nil {
+			uses = append(uses, stm.Use{ID: h.ID, Accesses: 1, At: now})
+		}
 	}
-	uses := make([]stm.Use, len(matches))
-	for i, m := range matches {
-		uses[i] = stm.Use{ID: m.Row.ID(), Accesses: 1, At: now}
+	if len(uses) > 0 {
+		e.stm.Use(uses...)
+		e.changed()
 	}
-	e.stm.Use(uses...)
-	e.changed()
 }
 
 func valueOrTrue(v *bool) bool { return v == nil || *v }

@@ -29,6 +29,9 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 	if st.Indexed < st.Of && !e.indexed.Load() {
 		res.Loading = &op.Loading{Indexed: st.Indexed, Total: st.Of}
 	}
+	if e.notes != nil {
+		res.Vaults = append(res.Vaults, e.notes.status())
+	}
 	res.Health = health(res)
 	return res, nil
 }

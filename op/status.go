@@ -23,6 +23,7 @@ type StatusResult struct {
 	Trash    int           `json:"trash"`
 	Loading  *Loading      `json:"loading,omitempty"`
 	Log      LogStatus     `json:"log"`
+	Vaults   []VaultStatus `json:"vaults,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
 	// Timers are the daemon's recurring wake-ups, by name, with their period;
 	// empty when nothing ticks.

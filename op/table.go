@@ -24,6 +24,12 @@ var (
 		"Bring memories back from the trash.")
 	Status = define[StatusRequest, StatusResult]("status", "GET", "/v1/status", Read,
 		"Tell how the daemon is: log, index, folders, warnings.")
+	VaultCheck = define[VaultCheckRequest, VaultCheckResult]("vault.check", "GET", "/v1/vault/check", Read,
+		"Read every note and list what is wrong: broken links, bad frontmatter, what cannot be read.")
+	Links = define[LinksRequest, LinksResult]("links", "GET", "/v1/links", Read,
+		"List the links of a note, and the notes that link to it.")
+	Open = define[OpenRequest, OpenResult]("open", "GET", "/v1/open", Read,
+		"Give the obsidian:// link that opens a note, or the note of a memory.")
 	Stats = define[StatsRequest, StatsResult]("stats", "GET", "/v1/stats", Read,
 		"Count memories by stage, collection, project and tag.")
 	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
@@ -35,7 +41,8 @@ var (
 func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Forget.Spec,
-		Undo.Spec, TrashList.Spec, TrashRestore.Spec, Status.Spec, Stats.Spec, Version.Spec,
+		Undo.Spec, TrashList.Spec, TrashRestore.Spec,
+		VaultCheck.Spec, Links.Spec, Open.Spec, Status.Spec, Stats.Spec, Version.Spec,
 	}
 }
 

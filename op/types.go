@@ -97,10 +97,12 @@ type Filter struct {
 	MinScore   float64        `json:"min_score,omitempty" query:"min_score" doc:"lowest decay score"`
 }
 
-// SearchRequest asks for the memories that fit words best. Any word may match;
-// more and rarer words rank higher.
+// SearchRequest asks for the memories and notes that fit words best. Any word
+// may match; more and rarer words rank higher. A filter that only memories have
+// (project, collection, category, stage, min_score) leaves notes out.
 type SearchRequest struct {
-	Query string `json:"q" query:"q" doc:"words; up to 4 KiB"`
+	Query string `json:"q" query:"q" doc:"words, and operators such as \"a phrase\", -word, tag:x, path:dir/, before:2026-01; up to 4 KiB"`
+	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories or notes"`
 	Filter
 	Limit   int   `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
 	Track   *bool `json:"track_access,omitempty" query:"track_access" doc:"count the access, default true"`
@@ -113,6 +115,10 @@ type SearchResult struct {
 	Hits    []Hit    `json:"hits"`
 	Total   int      `json:"total"` // how many matched before the limit
 	Loading *Loading `json:"loading,omitempty"`
+	// Indexing says that notes are still being read for the first time.
+	Indexing *Loading `json:"indexing,omitempty"`
+	// Similar says that nothing held the words, and the hits hold similar ones.
+	Similar bool `json:"similar,omitempty"`
 }
 
 // Loading says that an answer was given while the word index was still being
@@ -122,12 +128,33 @@ type Loading struct {
 	Total   int `json:"total"`
 }
 
-// Hit is one memory that matched.
+// The tiers that hits come from.
+const (
+	TierMemory = "memory"
+	TierNote   = "note"
+)
+
+// Hit is one memory or note that matched. Tier says which of the two it is; a
+// memory and the note that was made of it are one hit and have both.
 type Hit struct {
-	Memory
+	Tier    string `json:"tier"`
+	*Memory `json:",omitempty"`
+	Note    *Note    `json:"note,omitempty"`
 	Rank    float64  `json:"rank"` // what the order is by
 	Snippet Snippet  `json:"snippet"`
 	Explain *Explain `json:"explain,omitempty"`
+}
+
+// Note is a note of the vault, with the section that answers best.
+type Note struct {
+	Vault    string    `json:"vault"`
+	Path     string    `json:"path"` // from the vault's root, with slashes
+	Title    string    `json:"title"`
+	Heading  []string  `json:"heading,omitempty"` // of the section, outermost first
+	Line     int       `json:"line"`              // where its text begins, from 1
+	Created  time.Time `json:"created"`
+	Modified time.Time `json:"modified"`
+	MemoryID memory.ID `json:"memory_id,omitempty"`
 }
 
 // Snippet is the part of a text that matched. Marks are byte ranges of Text.
@@ -152,6 +179,7 @@ type Explain struct {
 // TermExplain is what one word of the query added to the relevance (BM25).
 type TermExplain struct {
 	Term  string  `json:"term"`
+	Field string  `json:"field,omitempty"` // of a note: names, headings, tags, body, …
 	TF    int     `json:"tf"`
 	DF    int     `json:"df"`
 	IDF   float64 `json:"idf"`

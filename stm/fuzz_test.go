@@ -90,7 +90,7 @@ func FuzzSnapshot(f *testing.F) {
 		r := newRecovery(s, &hlc{now: time.Now})
 		b = appendUint32(bytes.Clone(b), crc32.Checksum(b, castagnoli))
 		if s.decodeSnapshot(b, r) == nil {
-			s.Search(Query{Text: "x", Limit: 3})
+			s.Search(Query{Terms: asTerms("x"), Limit: 3})
 		}
 	})
 }

@@ -256,7 +256,7 @@ func TestTheLatestUseOfAKeyCounts(t *testing.T) {
 func TestSearchWithoutLimitCounts(t *testing.T) {
 	ts := openStore(t, Options{})
 	ts.save("apple pie")
-	if got := ts.Search(Query{Text: "apple", Most: 2}); got.Total != 1 || len(got.Matches) != 0 {
+	if got := ts.Search(Query{Terms: asTerms("apple"), Most: 2}); got.Total != 1 || len(got.Matches) != 0 {
 		t.Errorf("found %+v", got)
 	}
 }

@@ -145,6 +145,9 @@ func (r *Row) HasTag(tag string) bool {
 // Content decodes the memory's text.
 func (r *Row) Content() string { return r.textOf("content") }
 
+// Text is everything that searches look into, the content first.
+func (r *Row) Text() string { return searchText(r.doc) }
+
 func (r *Row) textOf(key string) string {
 	s, _ := textValue(r.value(key))
 	return s

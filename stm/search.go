@@ -2,6 +2,7 @@ package stm
 
 import (
 	"cmp"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -9,9 +10,15 @@ import (
 	"emberd/internal/words"
 )
 
-// Query asks for the live memories that fit Text best.
+// Query asks for the live memories that fit best.
 type Query struct {
-	Text string
+	// Terms are what to rank by, as text.Analyzer.Query makes them; any may
+	// match. Without terms every memory matches, with relevance 1.
+	Terms []words.QueryTerm
+	// Others is how many documents elsewhere are ranked together with these.
+	Others int
+	// All and None are terms that a memory must hold, and must not.
+	All, None []string
 	// Accept says which memories count; nil accepts all.
 	Accept func(*Row) bool
 	// Rank turns relevance into what the order is by; nil keeps relevance.
@@ -25,9 +32,8 @@ type Query struct {
 
 // Found is the answer to a Query.
 type Found struct {
-	Matches []Match  // best first, at most Limit
-	Total   int      // how many matched
-	Terms   []string // the analysed query, to mark matches with
+	Matches []Match // best first, at most Limit
+	Total   int     // how many matched
 	// Loading is set while Indexed of Of memories are indexed; the others
 	// were scanned, and their relevance is coarse.
 	Loading     bool
@@ -42,51 +48,93 @@ type Match struct {
 	Coarse          bool              // scanned, not looked up
 }
 
-// Search ranks every memory that holds at least one word of the query (BM25),
-// and, when the query holds no word at all, every memory, with relevance 1.
-// It never waits for the disk.
+// Search ranks by BM25 every memory that passes. It never waits for the disk.
 func (s *Store) Search(q Query) Found {
-	found := Found{Terms: s.queryTerms(q.Text)}
+	found := Found{}
 	c := collector{q: &q, found: &found}
-	switch {
-	case len(found.Terms) == 0:
-		s.table.each(func(_ *cell, r *Row) bool {
-			c.take(r, 1, false, 0)
-			return true
-		})
-	default:
-		s.lookUp(&c)
+	// What is not indexed yet is collected first: a memory that is indexed in
+	// between is then met twice rather than never.
+	loading := !s.index.complete.Load()
+	if loading {
+		s.scan(&c, s.rarity(&q))
+	}
+	index := s.index.words.Load()
+	c.matches = index.SearchAmong(q.Terms, q.Others)
+	sieve := newSieve(index, &q)
+	if len(q.Terms) == 0 {
+		s.everything(&c, sieve, loading)
+	} else {
+		s.lookUp(&c, sieve)
 	}
 	c.finish()
-	found.Indexed, found.Of = int(s.index.indexed.Load()), s.Len()
-	found.Loading = !s.index.complete.Load()
+	found.Indexed, found.Of, found.Loading = int(s.index.indexed.Load()), s.Len(), loading
 	return found
 }
 
-// queryTerms returns the distinct terms of a query.
-func (s *Store) queryTerms(text string) []string {
-	var terms []string
-	for _, t := range s.index.analyzer.Query(text) {
-		if !slices.Contains(terms, t.Text) {
-			terms = append(terms, t.Text)
-		}
-	}
-	return terms
+// Frequencies returns how many memories are indexed, and how many of them hold
+// each of the terms.
+func (s *Store) Frequencies(terms []string) (memories int, df []int) {
+	return s.index.words.Load().Frequencies(terms)
 }
 
-func (s *Store) lookUp(c *collector) {
-	// What is not indexed yet is collected first: a memory that is indexed in
-	// between is then met twice rather than never.
-	if !s.index.complete.Load() {
-		s.scan(c)
+// Expand returns indexed terms that begin with prefix, commonest first.
+func (s *Store) Expand(prefix string, limit int) []string {
+	return s.index.words.Load().Expand(prefix, limit)
+}
+
+// sieve passes documents by the terms they hold; a nil set is no condition.
+type sieve struct{ all, none []map[words.Doc]bool }
+
+func newSieve(x *words.Index, q *Query) sieve {
+	var s sieve
+	for _, t := range q.All {
+		s.all = append(s.all, docsWith(x, t))
 	}
-	query := make([]words.QueryTerm, len(c.found.Terms))
-	for i, t := range c.found.Terms {
-		query[i] = words.QueryTerm{Term: t, Weight: 1}
+	for _, t := range q.None {
+		s.none = append(s.none, docsWith(x, t))
 	}
-	matches := s.index.words.Load().Search(query)
+	return s
+}
+
+func docsWith(x *words.Index, term string) map[words.Doc]bool {
+	docs := map[words.Doc]bool{}
+	for doc := range x.Search([]words.QueryTerm{{Term: term, Weight: 1}}).All() {
+		docs[doc] = true
+	}
+	return docs
+}
+
+func (s sieve) passes(doc words.Doc) bool {
+	for _, set := range s.all {
+		if !set[doc] {
+			return false
+		}
+	}
+	for _, set := range s.none {
+		if set[doc] {
+			return false
+		}
+	}
+	return true
+}
+
+// everything takes every memory; with loading, those that scan has not seen.
+func (s *Store) everything(c *collector, sieve sieve, loading bool) {
+	s.table.each(func(cell *cell, r *Row) bool {
+		doc := cell.doc.Load()
+		if doc == 0 && !loading && len(sieve.all) == 0 || doc != 0 && sieve.passes(words.Doc(doc-1)) {
+			c.take(r, 1, false, 0)
+		}
+		return true
+	})
+}
+
+func (s *Store) lookUp(c *collector, sieve sieve) {
 	cells := *s.index.byDoc.Load()
-	for doc, relevance := range matches.All() {
+	for doc, relevance := range c.matches.All() {
+		if !sieve.passes(doc) {
+			continue
+		}
 		for int(doc) >= len(cells) {
 			// Its place is stored right after its terms.
 			runtime.Gosched()
@@ -103,28 +151,63 @@ func (s *Store) lookUp(c *collector) {
 			c.take(r, relevance, false, doc)
 		}
 	}
-	c.matches = matches
 }
 
+// rarity is what each of the query's terms adds to a memory that is not indexed
+// yet: what it would to an indexed one of average length that holds it once.
+func (s *Store) rarity(q *Query) []float64 {
+	terms := make([]string, len(q.Terms))
+	for i, t := range q.Terms {
+		terms[i] = t.Term
+	}
+	_, df := s.Frequencies(terms)
+	all := float64(s.Len() + q.Others)
+	out := make([]float64, len(terms))
+	for i, t := range q.Terms {
+		held := float64(df[i] + t.Elsewhere)
+		out[i] = t.Weight * math.Log1p((max(all-held, 0)+0.5)/(held+0.5)) * typicalShare
+	}
+	return out
+}
+
+// typicalShare is tf/(tf + k1) of BM25 for a term that occurs once.
+const typicalShare = 1 / 2.2
+
 // scan matches memories that are not indexed yet by looking for the query's
-// terms in their text. Every term counts the same, as if it were rare.
-func (s *Store) scan(c *collector) {
+// terms in their text.
+func (s *Store) scan(c *collector, rarity []float64) {
 	s.table.each(func(cell *cell, r *Row) bool {
 		if cell.doc.Load() != 0 {
 			return true
 		}
-		text := strings.ToLower(searchText(r.doc))
-		var relevance float64
-		for _, t := range c.found.Terms {
-			if strings.Contains(text, t) {
-				relevance++
-			}
-		}
-		if relevance > 0 {
+		if relevance := c.q.scanned(strings.ToLower(r.Text()), rarity); relevance > 0 {
 			c.take(r, relevance, true, 0)
 		}
 		return true
 	})
+}
+
+// scanned is the coarse relevance of a text, 0 when it does not match.
+func (q *Query) scanned(text string, rarity []float64) (relevance float64) {
+	for _, t := range q.All {
+		if !strings.Contains(text, t) {
+			return 0
+		}
+	}
+	for _, t := range q.None {
+		if strings.Contains(text, t) {
+			return 0
+		}
+	}
+	if len(q.Terms) == 0 {
+		return 1
+	}
+	for i, t := range q.Terms {
+		if strings.Contains(text, t.Term) {
+			relevance += rarity[i]
+		}
+	}
+	return relevance
 }
 
 // collector keeps the best matches in a heap whose root is the worst.

@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/internal/text"
+	"emberd/internal/words"
 	"emberd/memory"
 )
 
@@ -132,12 +135,20 @@ func (ts *testStore) undo(entry string) Undone {
 }
 
 // finds returns the ids a search finds, best first.
-func (ts *testStore) finds(words string) []memory.ID {
+func (ts *testStore) finds(query string) []memory.ID {
 	var ids []memory.ID
-	for _, m := range ts.Search(Query{Text: words, Limit: 10}).Matches {
+	for _, m := range ts.Search(Query{Terms: asTerms(query), Limit: 10}).Matches {
 		ids = append(ids, m.Row.ID())
 	}
 	return ids
+}
+
+func asTerms(query string) []words.QueryTerm {
+	var terms []words.QueryTerm
+	for _, t := range text.New().Query(query) {
+		terms = append(terms, words.QueryTerm{Term: t.Text, Weight: 1})
+	}
+	return terms
 }
 
 func (ts *testStore) wantFound(words string, want ...memory.ID) {
@@ -330,3 +341,39 @@ func TestCloseRefusesWhatComesLater(t *testing.T) {
 }
 
 var _ durable.FS = durable.OS{}
+
+func TestRequiredAndExcludedTerms(t *testing.T) {
+	ts := openStore(t, Options{})
+	pie := ts.save("apple pie with cream").ID()
+	tart := ts.save("apple tart").ID()
+	ts.save("plum cake")
+	ids := func(q Query) (ids []memory.ID) {
+		q.Limit = 10
+		for _, m := range ts.Search(q).Matches {
+			ids = append(ids, m.Row.ID())
+		}
+		return ids
+	}
+	check := func(when string) {
+		t.Helper()
+		for _, c := range []struct {
+			q    Query
+			want []memory.ID
+		}{
+			{Query{Terms: asTerms("apple"), All: []string{"cream"}}, []memory.ID{pie}},
+			{Query{Terms: asTerms("apple"), None: []string{"cream"}}, []memory.ID{tart}},
+			{Query{All: []string{"tart"}}, []memory.ID{tart}},
+			{Query{All: []string{"tart"}, None: []string{"tart"}}, nil},
+		} {
+			if got := ids(c.q); !slices.Equal(got, c.want) {
+				t.Errorf("%s: %+v found %v, want %v", when, c.q, got, c.want)
+			}
+		}
+	}
+	check("indexed")
+	ts.index.reset()
+	for _, r := range []memory.ID{pie, tart} {
+		ts.table.cell(r.Bytes()).doc.Store(0)
+	}
+	check("scanned")
+}

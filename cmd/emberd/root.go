@@ -15,6 +15,7 @@ import (
 // The groups of the command list.
 const (
 	groupDaily   = "daily"
+	groupVault   = "vault"
 	groupMoving  = "moving"
 	groupRunning = "running"
 )
@@ -71,6 +72,7 @@ another. What is saved is on disk when the command returns.`,
 	s.globalFlags(root.PersistentFlags())
 	root.AddGroup(
 		&cobra.Group{ID: groupDaily, Title: "Every day:"},
+		&cobra.Group{ID: groupVault, Title: "The vault:"},
 		&cobra.Group{ID: groupMoving, Title: "Moving in:"},
 		&cobra.Group{ID: groupRunning, Title: "Running it:"},
 	)
@@ -98,7 +100,8 @@ func (s *state) addCommands(root *cobra.Command) {
 	}
 	add(groupDaily,
 		s.saveCommand(), s.searchCommand(), s.showCommand(), s.listCommand(), s.editCommand(),
-		s.forgetCommand(), s.undoCommand(), s.trashCommand(), s.statusCommand(), s.statsCommand())
+		s.forgetCommand(), s.undoCommand(), s.trashCommand(), s.openCommand(), s.statusCommand(), s.statsCommand())
+	add(groupVault, s.vaultCommand(), s.linksCommand())
 	add(groupMoving, s.importCommand())
 	add(groupRunning, s.serveCommand(), s.configCommand(), s.demoCommand(), s.versionCommand(), s.completionCommand())
 }

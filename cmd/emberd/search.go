@@ -11,9 +11,11 @@ import (
 )
 
 type searchOptions struct {
-	req     op.SearchRequest
-	within  window
-	noTrack bool
+	req      op.SearchRequest
+	within   window
+	noTrack  bool
+	memories bool
+	notes    bool
 }
 
 func (s *state) searchCommand() *cobra.Command {
@@ -22,10 +24,13 @@ func (s *state) searchCommand() *cobra.Command {
 		Use:     "search WORDS…",
 		Aliases: []string{"find"},
 		Short:   "Search by words, best match first",
-		Long: `Search by words, best match first. Any word may match; more and rarer words
-rank higher, and so does what is used and fresh. --explain shows how each rank
-came about.`,
+		Long: `Search memories and notes by words, best match first. Any word may match; more
+and rarer words rank higher, and so does what is used and fresh. Operators:
+"a phrase", -word, tag:x, path:dir/, file:name, [key:value], before:2026-01,
+after:7d; put -- before words that begin with a hyphen. --explain shows how each
+rank came about.`,
 		Example: `  emberd search authentication
+  emberd search 'garden tag:plants -winter after:2025'
   emberd search jwt tokens --tag security --within 30d
   emberd search deploy --json | jq -r '.hits[].content'`,
 		Annotations: exits(endings{exitNothing: "nothing found", exitNoDaemon: ""}),
@@ -37,6 +42,9 @@ came about.`,
 	f := cmd.Flags()
 	filterFlags(f, &o.req.Filter, &o.within)
 	f.IntVarP(&o.req.Limit, "limit", "n", 0, "at most `N` hits, 1 to 100 (default search.limit of the config)")
+	f.BoolVar(&o.memories, "memories", false, "search memories only")
+	f.BoolVar(&o.notes, "notes", false, "search notes only")
+	cmd.MarkFlagsMutuallyExclusive("memories", "notes")
 	f.BoolVar(&o.noTrack, "no-track", false, "do not count this search as access")
 	f.BoolVar(&o.req.Explain, "explain", false, "show term by term how each rank came about")
 	s.completeFlags(cmd)
@@ -51,6 +59,12 @@ func (s *state) search(cmd *cobra.Command, o *searchOptions, args []string) erro
 	settle(&o.req.Filter, o.within)
 	if o.noTrack {
 		o.req.Track = new(bool)
+	}
+	switch {
+	case o.memories:
+		o.req.Scope = "memories"
+	case o.notes:
+		o.req.Scope = "notes"
 	}
 	res, err := call(cmd.Context(), s, op.Search, &o.req)
 	if err != nil {
@@ -91,6 +105,12 @@ func (s *state) printHits(res *op.SearchResult) {
 		}
 	}
 	s.noteLoading(res.Loading)
+	if l := res.Indexing; l != nil {
+		s.note("the vault is still being read (%s of %s notes)", grouped(l.Indexed), grouped(l.Total))
+	}
+	if res.Similar {
+		s.note("nothing holds these words; shown is what holds similar ones")
+	}
 	switch more := res.Total - len(res.Hits); {
 	case res.Total == 0:
 		s.note("nothing found for %s; try fewer filters or other words", jsonText(clean(res.Query)))
@@ -101,11 +121,11 @@ func (s *state) printHits(res *op.SearchResult) {
 
 // hitLine is what stands above the text of a hit.
 func (s *state) hitLine(h *op.Hit, best float64) string {
-	parts := []string{s.short(h.ID)}
-	if s.screen.width > 0 && best > 0 {
-		parts = append(parts, s.screen.paint(cyan, bar(h.Rank/best, 5)))
+	if h.Tier == op.TierNote {
+		return s.noteLine(h, best)
 	}
-	parts = append(parts, fmt.Sprintf("%5.2f", h.Rank), s.screen.paint(faint, pad(age(s.now(), h.CreatedAt), 6)))
+	parts := append([]string{s.short(h.ID)}, s.ranked(h, best)...)
+	parts = append(parts, s.screen.paint(faint, pad(age(s.now(), h.CreatedAt), 6)))
 	if h.Stage != memory.Active {
 		parts = append(parts, s.screen.paint(red, string(h.Stage)))
 	}
@@ -114,6 +134,28 @@ func (s *state) hitLine(h *op.Hit, best float64) string {
 	}
 	parts = append(parts, s.screen.paint(cyan, tagged(h.Tags)))
 	return strings.TrimRight(strings.Join(parts, "  "), " ")
+}
+
+// ranked shows the rank as a bar, on a terminal, and as a number.
+func (s *state) ranked(h *op.Hit, best float64) []string {
+	number := fmt.Sprintf("%5.2f", h.Rank)
+	if s.screen.width == 0 || best <= 0 {
+		return []string{number}
+	}
+	return []string{s.screen.paint(cyan, bar(h.Rank/best, 5)), number}
+}
+
+// noteLine names a note, the section and line that answer, and its date.
+func (s *state) noteLine(h *op.Hit, best float64) string {
+	n := h.Note
+	title := strings.Join(append([]string{n.Title}, n.Heading...), " › ")
+	if len(n.Heading) > 0 && n.Heading[0] == n.Title {
+		title = strings.Join(n.Heading, " › ")
+	}
+	parts := append([]string{s.screen.paint(yellow, pad("note", 8))}, s.ranked(h, best)...)
+	parts = append(parts, s.screen.paint(faint, n.Modified.In(s.zone).Format("2006-01-02")), clean(title),
+		s.screen.paint(faint, fmt.Sprintf("%s:%d", clean(n.Path), n.Line)))
+	return strings.Join(parts, "  ")
 }
 
 func (s *state) noteLoading(l *op.Loading) {
@@ -127,6 +169,9 @@ func (s *state) printExplain(h *op.Hit) {
 	e := h.Explain
 	s.printf("  %s\n", s.screen.paint(faint, pad("term", 20)+"   tf      df     idf    norm    adds"))
 	for _, t := range e.Terms {
+		if t.Field != "" {
+			t.Term += " in " + t.Field
+		}
 		s.printf("  %s %4d %7s %7.3f %7.3f %7.3f\n", pad(cut(clean(t.Term), 20), 20), t.TF, grouped(t.DF), t.IDF, t.Norm, t.Score)
 	}
 	coarse := ""

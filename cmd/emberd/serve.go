@@ -26,23 +26,33 @@ import (
 )
 
 func (s *state) serveCommand() *cobra.Command {
-	return &cobra.Command{
+	var vault string
+	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon in the foreground",
 		Long: `Run the daemon in the foreground until it is interrupted or terminated. It then
 finishes what is under way, for at most five seconds; a second signal ends it at
 once. What was acknowledged is on disk either way.
 
+With --vault the notes of an Obsidian vault are searched beside the memories.
+The vault is only read.
+
 With --home a second terminal needs the line that is printed here, beginning
 with "export".`,
 		Example: `  emberd serve
+  emberd serve --vault ~/Notes
   emberd serve --home ./play --set log.level=debug`,
 		Annotations: exits(endings{exitDone: "stopped by a signal", exitLocked: "", exitDisk: "a folder or the socket cannot be used"}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if vault != "" {
+				s.set = append(s.set, "vaults="+vault)
+			}
 			return startError(s.serve(cmd.Context()))
 		},
 	}
+	cmd.Flags().StringVar(&vault, "vault", "", "search the notes of the Obsidian vault in `DIR` too")
+	return cmd
 }
 
 func (s *state) serve(ctx context.Context) (err error) {
@@ -127,6 +137,9 @@ func (s *state) announce(c *config.Config) error {
 		return s.stdout.Flush()
 	}
 	s.note("emberd %s serves %s at %s", buildVersion(), c.Data, c.Socket)
+	for _, v := range c.Vaults {
+		s.note("and reads the notes in %s", v)
+	}
 	if s.home != "" {
 		home, err := filepath.Abs(s.home)
 		if err != nil {
@@ -162,6 +175,8 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.DecayFloor, o.STMWeight = c.Search.DecayFloor, c.Search.STMWeight
 	o.StageFactor = engine.StageFactors(c.StageWeight)
 	o.SearchLimit, o.PreviewLength, o.TrackAccess = c.Search.Limit, c.Search.PreviewLength, c.Search.TrackAccess
+	o.LTMWeight = c.Search.LTMWeight
+	o.Vaults, o.VaultIgnore = c.Vaults, c.Vault.Ignore
 	o.DetectSecrets = c.SecretsDetect == "block"
 	return o
 }

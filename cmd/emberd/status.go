@@ -54,6 +54,9 @@ func (s *state) printStatus(r *op.StatusResult) {
 		s.row("", s.screen.paint(red, "not writable: "+clean(r.Log.ReadOnly)))
 	}
 	s.row("index", indexed(r.Loading))
+	for _, v := range r.Vaults {
+		s.printVault(&v)
+	}
 	s.row("socket", r.Socket)
 	s.row("data", r.Data)
 	s.row("state", r.State)
@@ -64,6 +67,23 @@ func (s *state) printStatus(r *op.StatusResult) {
 	s.row("wakes for", wakes(r.Timers))
 	for _, w := range r.Warnings {
 		s.warn(clean(w))
+	}
+}
+
+func (s *state) printVault(v *op.VaultStatus) {
+	notes := count(v.Notes, "note", "notes")
+	if v.Waiting > 0 {
+		notes += fmt.Sprintf(", %s to read", grouped(v.Waiting))
+	}
+	if v.Skipped > 0 {
+		notes += fmt.Sprintf(", %s not read (emberd vault check says why)", grouped(v.Skipped))
+	}
+	s.row("vault", clean(v.Path))
+	s.row("", fmt.Sprintf("%s; %s; index %s", notes, v.Mode, size(v.Bytes)))
+	for _, trouble := range []string{v.Reason, v.Frozen, v.Problem} {
+		if trouble != "" {
+			s.row("", s.screen.paint(yellow, clean(trouble)))
+		}
 	}
 }
 
@@ -95,8 +115,8 @@ func recovered(r op.RecoveryCount) string {
 		what string
 	}{
 		{r.Duplicate, "duplicate"}, {r.TornTail, "torn at the end"}, {r.NulTail, "with a zero-filled end"},
-		{r.Quarantined, "in quarantine"}, {r.HandEdited, "edited by hand"}, {r.Future, "of a later version"},
-		{r.Unknown, "unknown"}, {r.Gaps, "missing"},
+		{r.Quarantined, "in quarantine"}, {r.HandEdited, "edited by hand"}, {r.Future, "stamped ahead"},
+		{r.Unknown, "of a later version"}, {r.Gaps, "missing"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, grouped(c.n)+" "+c.what)

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"emberd/op"
+)
+
+func (s *state) vaultCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:         "vault",
+		Short:       "Look after the Obsidian vault",
+		Long:        `Look after the Obsidian vault. Nothing here changes a note.`,
+		Example:     `  emberd vault check`,
+		Annotations: exits(nil),
+	}
+	asGroup(cmd)
+	cmd.AddCommand(s.vaultCheckCommand())
+	return cmd
+}
+
+func (s *state) vaultCheckCommand() *cobra.Command {
+	var req op.VaultCheckRequest
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Read every note and list what is wrong",
+		Long: `Read every note of the vault and list what is wrong with it: links that lead to
+no note, frontmatter that is not valid, and files that cannot be read, each with
+the reason. Nothing is changed.`,
+		Example: `  emberd vault check
+  emberd vault check --json | jq -r '.findings[] | .path'`,
+		Annotations: exits(endings{exitNothing: "something was found, or there is no vault", exitNoDaemon: ""}),
+		Args:        takes(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			res, err := call(cmd.Context(), s, op.VaultCheck, &req)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				err = s.printJSON(res)
+			} else {
+				s.printVaultCheck(res)
+			}
+			if err == nil && res.Total > 0 {
+				err = &exit{code: exitNothing}
+			}
+			return err
+		},
+	}
+	cmd.Flags().IntVarP(&req.Limit, "limit", "n", 0, "list at most `N` findings, 1 to 10,000 (default 1,000)")
+	return cmd
+}
+
+func (s *state) printVaultCheck(r *op.VaultCheckResult) {
+	for _, f := range r.Findings {
+		where := clean(f.Path)
+		if f.Line > 0 {
+			where = fmt.Sprintf("%s:%d", where, f.Line)
+		}
+		s.printf("%s: %s\n", s.screen.paint(cyan, where), clean(f.Text))
+	}
+	s.note("%s: %s, %s of which %s lead nowhere, %s not read", clean(r.Path), count(r.Notes, "note", "notes"),
+		count(r.Links, "link", "links"), grouped(r.Broken), grouped(r.Skipped))
+	if more := r.Total - len(r.Findings); more > 0 {
+		s.note("%s more; --limit lists them", grouped(more))
+	}
+}
+
+func (s *state) linksCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "links NOTE",
+		Short: "List the links of a note, and the notes that link to it",
+		Long: `List the links of a note as written and where they lead, and the notes that link
+to it. A note is named by its path, its name, or an alias.`,
+		Example: `  emberd links "Projects/Garden"
+  emberd links Garden --json | jq -r '.incoming[]'`,
+		Annotations: exits(endings{exitNothing: "no such note, or no vault", exitNoDaemon: ""}),
+		Args:        takes(1, 1, "one note"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			res, err := call(cmd.Context(), s, op.Links, &op.LinksRequest{Note: args[0]})
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(res)
+			}
+			s.printLinks(res)
+			return nil
+		},
+	}
+}
+
+func (s *state) printLinks(r *op.LinksResult) {
+	s.printf("%s\n", s.screen.paint(yellow, clean(r.Note)))
+	for _, l := range r.Outgoing {
+		to := s.screen.paint(red, "leads nowhere")
+		if l.Path != "" {
+			to = clean(l.Path)
+		}
+		s.printf("  → %s  %s %s\n", clean(l.Target), to, s.screen.paint(faint, fmt.Sprintf("line %d", l.Line)))
+	}
+	for _, path := range r.Incoming {
+		s.printf("  ← %s\n", clean(path))
+	}
+	if len(r.Outgoing)+len(r.Incoming) == 0 {
+		s.note("no links to or from this note")
+	}
+}

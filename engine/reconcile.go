@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"emberd/ltm"
+	"emberd/vault"
+	"emberd/watcher"
+)
+
+// readAtOnce is how many notes are read and indexed together. What is indexed is
+// searchable, so a first reading can be searched long before it ends.
+const readAtOnce = 256
+
+// reading is what became of one path.
+type reading struct {
+	doc  ltm.Doc
+	note *vault.Note // nil when it was not read
+	gone bool        // not in the index any more, or never
+	why  vault.Reason
+}
+
+// reconcile brings the index to what the vault holds now. It repeats without
+// harm: what a batch names is read as it is when its turn comes.
+func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
+	n.waiting.Store(int64(len(b.Changed)))
+	if len(b.Gone) > 0 {
+		if err := n.apply(ctx, nil, b.Gone); err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(b.Changed, readAtOnce) {
+		paths := make([]string, len(part))
+		for i, f := range part {
+			paths[i] = f.Path
+		}
+		if err := n.apply(ctx, n.readAll(ctx, paths), nil); err != nil {
+			return err
+		}
+		n.waiting.Add(int64(-len(part)))
+	}
+	n.complete.Store(true)
+	n.mu.Lock()
+	n.problem = ""
+	n.mu.Unlock()
+	return nil
+}
+
+// readAll reads notes on two goroutines, in order.
+func (n *notes) readAll(ctx context.Context, paths []string) []reading {
+	out := make([]reading, len(paths))
+	var workers sync.WaitGroup
+	for w := range 2 {
+		workers.Go(func() {
+			for i := w; i < len(paths); i += 2 {
+				out[i] = n.read(ctx, paths[i])
+			}
+		})
+	}
+	workers.Wait()
+	return out
+}
+
+func (n *notes) read(ctx context.Context, name string) reading {
+	note, err := n.vault.Read(ctx, name)
+	if err == nil {
+		return reading{doc: docOf(note), note: note}
+	}
+	out := reading{doc: ltm.Doc{Path: name}}
+	switch skipped, ok := errors.AsType[*vault.Skipped](err); {
+	case ok:
+		out.why = skipped.Reason
+		out.gone = skipped.Reason != vault.Unsettled && skipped.Reason != vault.NotLocal
+	case errors.Is(err, fs.ErrNotExist):
+		// The watcher tells when it is gone for good.
+	case ctx.Err() == nil:
+		n.log.Warn("note not read", "vault", n.dir, "path", name, "error", err)
+		out.why = vault.NotPermitted
+	}
+	return out
+}
+
+// apply writes what was read to the index, and then to what is derived from it.
+func (n *notes) apply(ctx context.Context, read []reading, gone []string) error {
+	var put []ltm.Doc
+	for _, r := range read {
+		switch {
+		case r.note != nil:
+			put = append(put, r.doc)
+		case r.gone:
+			gone = append(gone, r.doc.Path)
+		}
+	}
+	index, _ := n.current()
+	if err := index.Update(ctx, put, gone); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, name := range gone {
+		delete(n.skipped, name)
+		if n.links != nil {
+			n.links.Remove(name)
+		}
+	}
+	for _, r := range read {
+		n.remember(r)
+	}
+	return nil
+}
+
+// remember is called with mu held.
+func (n *notes) remember(r reading) {
+	delete(n.skipped, r.doc.Path)
+	if r.why != "" {
+		n.skipped[r.doc.Path] = r.why
+	}
+	if r.note != nil && n.links != nil {
+		n.links.Add(r.note.Path, r.note.Aliases, targets(r.note))
+	}
+}
+
+func targets(note *vault.Note) []string {
+	out := make([]string, 0, len(note.Links))
+	for _, l := range note.Links {
+		out = append(out, l.Target)
+	}
+	return out
+}
+
+// docOf turns a note into what the index takes.
+func docOf(note *vault.Note) ltm.Doc {
+	doc := ltm.Doc{Path: note.Path, Title: note.Title, Aliases: note.Aliases, MemoryID: note.MemoryID,
+		Created: note.Created, Modified: note.Updated,
+		Cursor: ltm.Cursor{Digest: note.Digest, Size: note.Size, ModTime: note.ModTime, ChangeTime: note.ChangeTime, Inode: note.Inode}}
+	if stem := strings.TrimSuffix(path.Base(note.Path), path.Ext(note.Path)); stem != note.Title {
+		doc.Aliases = append(slices.Clone(note.Aliases), stem)
+	}
+	for _, t := range note.Tags {
+		doc.Tags = append(doc.Tags, t.Name)
+	}
+	for _, s := range note.Sections {
+		doc.Sections = append(doc.Sections, ltm.Section{HeadingPath: s.Path, Line: s.Line, Text: s.Text})
+	}
+	for _, p := range note.Properties {
+		doc.Properties = append(doc.Properties, ltm.Property{Key: p.Key, Value: p.Value})
+	}
+	for _, l := range note.Links {
+		if l.Text != "" && l.Text != l.Target {
+			doc.LinkText = append(doc.LinkText, l.Target)
+		}
+	}
+	return doc
+}

@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/vault"
+)
+
+// Bounds of a vault check.
+const (
+	defaultFindings = 1_000
+	maxFindings     = 10_000
+)
+
+func (e *Engine) needVault() error {
+	if e.notes != nil {
+		return nil
+	}
+	return memory.Errorf(memory.NotFound, "there is no vault; name one with vaults: in the config or emberd serve --vault")
+}
+
+// vaultCheck reads every note afresh and lists what is wrong.
+func (e *Engine) vaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op.VaultCheckResult, error) {
+	if err := e.needVault(); err != nil {
+		return nil, err
+	}
+	limit := cmp.Or(req.Limit, defaultFindings)
+	if err := memory.CheckRange("limit", float64(limit), 1, maxFindings); err != nil {
+		return nil, err
+	}
+	check := checking{notes: e.notes, res: &op.VaultCheckResult{Vault: e.notes.vault.Name(), Path: e.notes.dir}, links: vault.NewLinks()}
+	if err := check.all(ctx); err != nil {
+		return nil, memory.Errorf(memory.Unavailable, "check the vault: %w", err)
+	}
+	check.report(limit)
+	return check.res, nil
+}
+
+// checking is one vault check under way.
+type checking struct {
+	notes *notes
+	res   *op.VaultCheckResult
+	links *vault.Links
+	read  []*vault.Note // without text
+	found []op.Finding
+}
+
+func (c *checking) all(ctx context.Context) error {
+	for path, err := range c.notes.vault.Walk(ctx) {
+		if err == nil {
+			err = c.note(ctx, path)
+		}
+		if skipped, ok := errors.AsType[*vault.Skipped](err); ok {
+			c.res.Skipped++
+			c.found = append(c.found, op.Finding{Kind: "skipped", Path: skipped.Path, Text: "not read: " + string(skipped.Reason)})
+		} else if err != nil {
+			return err
+		}
+	}
+	for _, note := range c.read {
+		c.broken(note)
+	}
+	return ctx.Err()
+}
+
+func (c *checking) note(ctx context.Context, path string) error {
+	note, err := c.notes.vault.Read(ctx, path)
+	if err != nil {
+		return err
+	}
+	c.res.Notes++
+	for _, p := range note.Problems {
+		kind := "note"
+		if note.Frontmatter == vault.InvalidFrontmatter && p.Line == 1 {
+			kind = "frontmatter"
+		}
+		c.found = append(c.found, op.Finding{Kind: kind, Path: note.Path, Line: p.Line, Text: p.Text})
+	}
+	c.links.Add(note.Path, note.Aliases, targets(note))
+	note.Sections, note.Properties = nil, nil
+	c.read = append(c.read, note)
+	return nil
+}
+
+// broken lists a note's links that lead to no note. Links to attachments are
+// not looked after.
+func (c *checking) broken(note *vault.Note) {
+	for _, l := range note.Links {
+		c.res.Links++
+		if isAttachment(l.Target) {
+			continue
+		}
+		if _, ok := c.links.Resolve(note.Path, l.Target); !ok {
+			c.res.Broken++
+			c.found = append(c.found, op.Finding{Kind: "link", Path: note.Path, Line: l.Line, Text: fmt.Sprintf("there is no note %q", l.Target)})
+		}
+	}
+}
+
+func isAttachment(target string) bool {
+	ext := filepath.Ext(target)
+	return ext != "" && !strings.EqualFold(ext, ".md") && len(ext) <= 6 && !strings.Contains(ext, " ")
+}
+
+func (c *checking) report(limit int) {
+	slices.SortStableFunc(c.found, func(a, b op.Finding) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	c.res.Total = len(c.found)
+	c.res.Findings = append([]op.Finding{}, c.found[:min(limit, len(c.found))]...)
+}
+
+// noteLinks answers both directions.
+func (e *Engine) noteLinks(ctx context.Context, req *op.LinksRequest) (*op.LinksResult, error) {
+	if err := e.needVault(); err != nil {
+		return nil, err
+	}
+	links, err := e.notes.allLinks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	path, err := resolveNote(links, req.Note)
+	if err != nil {
+		return nil, err
+	}
+	note, err := e.notes.vault.Read(ctx, path)
+	if err != nil {
+		return nil, memory.Errorf(memory.NotFound, "read the note: %w", err).At("note")
+	}
+	res := &op.LinksResult{Note: path, Outgoing: []op.NoteLink{}, Incoming: links.Backlinks(path)}
+	for _, l := range note.Links {
+		to, _ := links.Resolve(path, l.Target)
+		res.Outgoing = append(res.Outgoing, op.NoteLink{Target: l.Target, Path: to, Line: l.Line, Embed: l.Embed})
+	}
+	return res, nil
+}
+
+func resolveNote(links *vault.Links, name string) (string, error) {
+	if strings.TrimSpace(name) == "" {
+		return "", memory.Errorf(memory.Invalid, "no note is named; give its path, name or alias").At("note")
+	}
+	path, ok := links.Resolve("", name)
+	if !ok {
+		return "", memory.Errorf(memory.NotFound, "there is no note %.100q; emberd search --notes finds them", name).At("note")
+	}
+	return path, nil
+}
+
+// allLinks reads every note once, the first time somebody asks; from then on
+// what the watcher brings keeps it current.
+func (n *notes) allLinks(ctx context.Context) (*vault.Links, error) {
+	n.mu.RLock()
+	links := n.links
+	n.mu.RUnlock()
+	if links != nil {
+		return links, nil
+	}
+	links = vault.NewLinks()
+	for path, err := range n.vault.Walk(ctx) {
+		if err != nil {
+			continue // vault check lists what is not read
+		}
+		if note, err := n.vault.Read(ctx, path); err == nil {
+			links.Add(note.Path, note.Aliases, targets(note))
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, memory.Errorf(memory.Unavailable, "gave up reading the vault: %w", context.Cause(ctx))
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.links = links
+	return links, nil
+}
+
+// open gives the link that makes Obsidian show a note.
+func (e *Engine) open(ctx context.Context, req *op.OpenRequest) (*op.OpenResult, error) {
+	if err := e.needVault(); err != nil {
+		return nil, err
+	}
+	path, err := e.notePath(ctx, req.Ref)
+	if err != nil {
+		return nil, err
+	}
+	v := url.Values{"vault": {e.notes.vault.Name()}, "file": {path}}
+	uri := "obsidian://open?" + strings.ReplaceAll(v.Encode(), "+", "%20")
+	return &op.OpenResult{URI: uri, Path: path, File: filepath.Join(e.notes.dir, filepath.FromSlash(path))}, nil
+}
+
+// notePath finds the note that a path, a name or a memory's id stands for.
+func (e *Engine) notePath(ctx context.Context, ref string) (string, error) {
+	if row, err := e.find(ref); err == nil {
+		m, err := row.Memory()
+		if err != nil {
+			return "", err
+		}
+		if path := firstNonEmpty(m.PromotedTo, m.VaultPath); path != "" {
+			return path, nil
+		}
+		return "", memory.Errorf(memory.NotFound, "memory %s has no note; emberd show %s shows its text", m.ID, m.ID.Short()).At("ref")
+	}
+	if _, err := e.notes.vault.Stat(ref); err == nil {
+		return ref, nil
+	}
+	links, err := e.notes.allLinks(ctx)
+	if err != nil {
+		return "", err
+	}
+	return resolveNote(links, ref)
+}

@@ -1,0 +1,111 @@
+package ltm
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Check compares up to n notes, chosen at random, with what load makes of them now: the
+// record, and the occurrences of every term. A note that load does not return,
+// or whose digest is another than the cursor's, is not compared: it has changed, and
+// the next Update will tell. n of zero or less compares all. The first difference is an
+// error that is ErrRebuild, and makes Update fail from then on.
+func (x *Index) Check(ctx context.Context, n int, load func(path string) (Doc, bool)) (compared int, err error) {
+	done, err := x.use()
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	s, err := x.searcher(&Query{})
+	if err != nil {
+		return 0, err
+	}
+	defer s.close()
+	numbers := s.sample(n)
+	for _, number := range numbers {
+		if err := ctx.Err(); err != nil {
+			return compared, err
+		}
+		note := s.table.notes[number]
+		d, ok := load(note.path)
+		if !ok || d.Cursor.Digest != note.cursor.Digest {
+			continue
+		}
+		compared++
+		if err := s.compare(number, &d); err != nil {
+			x.health.fail(err)
+			return compared, fmt.Errorf("%w: %w", ErrRebuild, err)
+		}
+	}
+	return compared, nil
+}
+
+// sample returns the numbers of n random notes, or of all.
+func (s *searcher) sample(n int) []uint32 {
+	var numbers []uint32
+	for number, note := range s.table.notes {
+		if note != nil {
+			numbers = append(numbers, uint32(number))
+		}
+	}
+	rand.Shuffle(len(numbers), func(i, j int) { numbers[i], numbers[j] = numbers[j], numbers[i] })
+	if n > 0 {
+		numbers = numbers[:min(n, len(numbers))]
+	}
+	return numbers
+}
+
+// compare finds the first difference between a document and what is indexed of it.
+func (s *searcher) compare(number uint32, d *Doc) error {
+	want := analyse(s.index.analyzer, d)
+	segment, local, err := s.view.find(ref{note: number})
+	if err != nil {
+		return err
+	}
+	stored, err := segment.stored(local)
+	if err != nil {
+		return err
+	}
+	got, err := decodeRecord(stored)
+	if err != nil {
+		return err
+	}
+	// The same bytes may lie in another file by now.
+	want.record.cursor, want.record.created, want.record.modified = got.cursor, got.created, got.modified
+	if !slices.Equal(want.record.encode(nil), stored) {
+		return fmt.Errorf("record of note number %d differs from its note", number)
+	}
+	for i, terms := range want.parts {
+		if err := compareTerms(segment, local+uint32(i), ref{number, uint16(i)}, terms); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareTerms looks every term of a part up in its document.
+func compareTerms(s *segmentView, local uint32, r ref, want map[string]occurrence) error {
+	if int(local) >= len(s.refs) || s.refs[local] != r {
+		return fmt.Errorf("part %d of note number %d is not behind the one before", r.part, r.note)
+	}
+	dictionary, err := s.Dictionary(termField)
+	if err != nil {
+		return err
+	}
+	for term, o := range want {
+		list, err := dictionary.PostingsList([]byte(term), s.deleted, nil)
+		if err != nil {
+			return err
+		}
+		p, err := list.Iterator(true, false, false, nil).Advance(uint64(local))
+		if err != nil {
+			return err
+		}
+		if p == nil || p.Number() != uint64(local) || unpack(p.Frequency()) != o {
+			return fmt.Errorf("a term of note number %d, part %d, is not indexed as it stands there", r.note, r.part)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package ltm
+
+import "time"
+
+// Doc is a note as it is indexed. All text is plain, without markup.
+type Doc struct {
+	// Path is the note's path in the vault, with slashes. It identifies the note.
+	Path     string
+	Title    string
+	Aliases  []string
+	Tags     []string // without #, parts separated by "/"
+	LinkText []string // what the links say that the sections' text does not
+	Sections []Section
+	// Properties are the other values of the frontmatter; a list is one each.
+	Properties        []Property
+	MemoryID          string // of the memory whose note this is, or ""
+	Created, Modified time.Time
+	Cursor            Cursor
+}
+
+// Section is a heading and the text up to the next one.
+type Section struct {
+	HeadingPath []string // outermost first; empty for text before the first heading
+	Line        int      // of the heading, or of the text where there is none; from 1
+	Text        string   // without the heading
+}
+
+// Property is a key of a note's frontmatter with one value, or what a query asks of
+// it: then the value is "" for any, or stands in the property's as whole words.
+type Property struct{ Key, Value string }
+
+// Cursor says which state of a file was indexed.
+type Cursor struct {
+	Digest              [32]byte // SHA-256 of the bytes
+	Size                int64
+	ModTime, ChangeTime time.Time
+	Inode               uint64
+}
+
+// Equal reports whether both stand for the same state of the same file.
+func (c Cursor) Equal(d Cursor) bool {
+	return c.Digest == d.Digest && c.Size == d.Size && c.Inode == d.Inode &&
+		c.ModTime.Equal(d.ModTime) && c.ChangeTime.Equal(d.ChangeTime)
+}
+
+// Term is a term to search for, as text.Analyzer.Query makes it.
+type Term struct {
+	Text   string
+	Weight float64 // a weight of zero or less leaves the term out
+	// DF is in how many documents of the whole collection the term stands. It is
+	// used when Query.Docs is set.
+	DF int
+}
+
+// Query is what Search looks for. Without terms, or a prefix, every note that passes the
+// filters is a hit of relevance 1, the last created first.
+type Query struct {
+	Terms []Term // any may match
+	Docs  int    // documents in the whole collection; 0 takes number and DF from the index
+
+	// Prefix is the beginning of a word as typed; the commonest terms that begin so
+	// count as one term, beside those in Terms. "" is none.
+	Prefix string
+	// Fuzzy has Search look for terms that resemble Terms when no note holds any.
+	Fuzzy bool
+
+	Must, Not     Filter    // what every hit has, all of it, and what none has any of
+	After, Before time.Time // a hit was created at or after After and before Before; zero is no bound
+
+	// Text returns the text of a note, whose words phrases are looked up in. Without
+	// it no note has a phrase of more than one word.
+	Text func(path string) (string, bool)
+
+	Limit   int // hits to return; 0 returns none and counts only
+	Explain bool
+}
+
+// Filter is what a note is judged by apart from its rank. Texts are compared without
+// regard to case and Unicode normal form.
+type Filter struct {
+	Phrases    []string // texts whose words follow one another
+	Tags       []string // a tag stands for those nested in it
+	Paths      []string // beginnings of paths
+	Files      []string // parts of file names
+	Properties []Property
+}
+
+// Result is what Search found.
+type Result struct {
+	Hits  []Hit // by falling relevance, then path
+	Total int   // notes that match
+	// Terms are all the terms that were searched for, with those of the prefix and
+	// the fuzzy ones, for marking them in a snippet.
+	Terms []string
+	Fuzzy bool // nothing held the terms; the hits resemble them
+	// Partial says that phrases were looked up in the best candidates only, so that
+	// there may be more hits and Total is a lower bound.
+	Partial bool
+}
+
+// Hit is a note that matches.
+type Hit struct {
+	Path              string
+	Title             string
+	MemoryID          string
+	Created, Modified time.Time
+	HeadingPath       []string // of the section that answers best
+	Line              int      // where its best passage begins; from 1
+	Relevance         float64
+	Scores            []Score // with Query.Explain: they sum up to Relevance
+}
+
+// Score is what one term gives to a hit through one field.
+type Score struct {
+	Term   string // "" for the share of a matched name
+	Field  Field
+	TF     int // in the field of the note; in the body of the best passage for Passage
+	DF     int
+	Weight float64
+	IDF    float64
+	Score  float64
+}
+
+// Field is a part of a note that terms stand in.
+type Field string
+
+// The fields of a note. Passage is the body again, of the best passage alone, and
+// Name the share for a query that is a name of the note.
+const (
+	Names    Field = "names"
+	Tags     Field = "tags"
+	Other    Field = "other"
+	Headings Field = "headings"
+	Body     Field = "body"
+	Passage  Field = "passage"
+	Name     Field = "name match"
+)

@@ -1,0 +1,145 @@
+package ltm
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxTexts bounds how many notes' texts a search looks into for phrases.
+const maxTexts = 1000
+
+// condition is a query's filters, ready for judging notes.
+type condition struct {
+	must, not     Filter // folded, without phrases
+	after, before int64
+	holds         [][]bool // by number: has all words of a phrase that is required
+	lacks         [][]bool // by number: has the word that is excluded
+}
+
+// filter prepares the query's conditions. Without any, all notes pass.
+func (s *searcher) filter() error {
+	c := condition{must: folded(s.query.Must), not: folded(s.query.Not)}
+	if !s.query.After.IsZero() {
+		c.after = s.query.After.UnixNano()
+	}
+	if !s.query.Before.IsZero() {
+		c.before = s.query.Before.UnixNano()
+	}
+	if err := s.phrases(&c); err != nil {
+		return err
+	}
+	empty := c.must.empty() && c.not.empty() && c.after == 0 && c.before == 0 && c.holds == nil && c.lacks == nil
+	if empty {
+		s.allowed = func(uint32) bool { return true }
+		return nil
+	}
+	s.allowed = func(number uint32) bool { return c.accepts(number, s.table.notes[number]) }
+	return nil
+}
+
+// passes judges a note once in a search.
+func (s *searcher) passes(number uint32) bool {
+	if s.verdict[number] == unjudged {
+		s.verdict[number] = refused
+		if s.table.note(number) != nil && s.allowed(number) {
+			s.verdict[number] = accepted
+		}
+	}
+	return s.verdict[number] == accepted
+}
+
+func (c *condition) accepts(number uint32, n *note) bool {
+	if c.after != 0 && n.created < c.after || c.before != 0 && n.created >= c.before {
+		return false
+	}
+	for _, set := range c.holds {
+		if !set[number] {
+			return false
+		}
+	}
+	for _, set := range c.lacks {
+		if set[number] {
+			return false
+		}
+	}
+	return c.must.all(n) && !c.not.any(n)
+}
+
+// folded returns the filter with its texts made comparable.
+func folded(f Filter) Filter {
+	fold := newFolder()
+	list := func(values []string) []string {
+		var out []string
+		for _, v := range values {
+			out = append(out, fold.text(v))
+		}
+		return out
+	}
+	out := Filter{Tags: list(f.Tags), Paths: list(f.Paths), Files: list(f.Files)}
+	for _, p := range f.Properties {
+		out.Properties = append(out.Properties, Property{fold.text(p.Key), fold.text(p.Value)})
+	}
+	return out
+}
+
+func (f *Filter) empty() bool {
+	return len(f.Tags)+len(f.Paths)+len(f.Files)+len(f.Properties) == 0
+}
+
+// all reports whether every condition of the filter holds for the note.
+func (f *Filter) all(n *note) bool {
+	return every(f.Tags, n.hasTag) && every(f.Paths, n.isUnder) && every(f.Files, n.isCalled) && every(f.Properties, n.hasProperty)
+}
+
+// any reports whether one of them does.
+func (f *Filter) any(n *note) bool {
+	return slices.ContainsFunc(f.Tags, n.hasTag) || slices.ContainsFunc(f.Paths, n.isUnder) ||
+		slices.ContainsFunc(f.Files, n.isCalled) || slices.ContainsFunc(f.Properties, n.hasProperty)
+}
+
+func every[T any](list []T, holds func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(v T) bool { return !holds(v) })
+}
+
+// hasTag reports whether the note has the tag or one nested in it.
+func (n *note) hasTag(tag string) bool {
+	return slices.ContainsFunc(n.tags, func(t string) bool {
+		rest, ok := strings.CutPrefix(t, tag)
+		return ok && (rest == "" || rest[0] == '/')
+	})
+}
+
+func (n *note) isUnder(prefix string) bool { return strings.HasPrefix(n.folded, prefix) }
+
+func (n *note) isCalled(part string) bool { return strings.Contains(n.file(), part) }
+
+func (n *note) hasProperty(want Property) bool {
+	return slices.ContainsFunc(n.properties, func(p Property) bool {
+		return p.Key == want.Key && holdsWords(p.Value, want.Value)
+	})
+}
+
+// holdsWords reports whether part stands in s with no letter or digit right before or
+// behind it that would make it part of a longer word.
+func holdsWords(s, part string) bool {
+	for at := 0; ; {
+		i := strings.Index(s[at:], part)
+		if i < 0 {
+			return false
+		}
+		i += at
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		after, _ := utf8.DecodeRuneInString(s[i+len(part):])
+		if part == "" || !isWord(before) && !isWord(after) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		at = i + size
+	}
+}
+
+func isWord(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}

@@ -1,0 +1,308 @@
+// Package ltm is the index over the notes of a vault: words to notes, ranked, with
+// the section of each note that answers best. It is derived from the notes and can
+// be deleted at any time.
+//
+// # What it holds
+//
+// A note is cut into passages of about a hundred words that never cross a heading.
+// Passages are the documents of a Bleve scorch index, which serves as a store of
+// postings and no more: one indexed field, no stored text, no doc values, no
+// positions, and no scoring of Bleve's. A posting says how often a term stands in
+// the passage's body, in the headings above it, and, in the first passage of a note,
+// in the note's names (title, file name, aliases), tags and other text (property
+// values, what links point at). The counts of all five fields share one number, so a
+// term is looked up once; see counts.
+//
+// The first passage also stores the note's record: path, cursor, lengths, filters,
+// headings with their lines. Postings and record of a note are written in one batch
+// and lie in one file, so a cursor is never ahead of the content it stands for,
+// whatever is lost in a crash. The records are read into memory at Open.
+//
+// # Relevance
+//
+// Relevance is BM25F (Robertson, Zaragoza and Taylor, "Simple BM25 Extension to
+// Multiple Weighted Fields", CIKM 2004), of the note as a whole, mixed with that of
+// its best passage, plus a share for queries that are a name of the note:
+//
+//	relevance = Σ w·idf·((1-λ)·f(note, t) + λ·f(best passage, t)) + ε·name(note)
+//	f(d, t)   = s / (k1 + s)
+//	s         = Σ over fields  weight · tf / (1 - b + b·length/average)
+//	idf(t)    = ln(1 + (N - df + 0.5) / (df + 0.5))
+//	name      = max over names  m²/M · (distinct terms of the name in the query / all of them)
+//
+// where M is Σ w·idf over the query and m the same over the terms in the name. A passage counts
+// the names, tags and other text of its note as its own. A term gives at most w·idf
+// here and in package words, with the same idf, so with the same N and df the
+// relevances of notes and of memories can be compared. The constants and what they
+// were measured on are in score.go.
+//
+// # Damage
+//
+// Bleve maps its files into memory, where a flipped bit is a wrong answer and a
+// truncated file kills the process. Here every segment file is checked against the
+// checksum in its footer when it is opened and then read into memory that no file
+// backs: about half the size of the notes' text. What cannot be opened, is of another
+// version or was written by another analyser is moved aside as a whole (Status.Aside)
+// and Open begins anew; every note is then unknown again. Damage that shows later
+// makes Update fail with ErrRebuild, while searches go on in what is in memory.
+//
+// # Sharing
+//
+// All methods may be called from many goroutines. Documents, queries and results
+// belong to the caller; nothing passed in is kept or changed. Bleve's goroutines run
+// from Open to Close; the index starts no others that outlive a call.
+package ltm
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"emberd/internal/durable"
+	"emberd/internal/text"
+)
+
+// ErrRebuild says that the index on the disk can no longer be written. Close it and
+// Open it again: it is moved aside then, and a fresh one begins.
+var ErrRebuild = errors.New("note index is damaged and has to be built anew")
+
+// ErrClosed is returned by everything that is called after Close.
+var ErrClosed = errors.New("note index is closed")
+
+// Options are what Open may be told. The zero value and nil are good.
+type Options struct {
+	Logger   *slog.Logger   // nil discards
+	Analyzer *text.Analyzer // nil: text.New()
+}
+
+// Index is an open index. Use Open to make one.
+type Index struct {
+	dir      string
+	log      *slog.Logger
+	analyzer *text.Analyzer
+	health   *health
+	opened   opening
+
+	// life is held for reading by every call and for writing by Close.
+	life    sync.RWMutex
+	closed  bool
+	closing chan struct{} // closed when Close begins, for updates that wait
+	stop    sync.Once     // closes closing
+	store   store
+
+	// writer is held while a batch is put together and handed to the store. It
+	// guards numbers.
+	writer  sync.Mutex
+	numbers map[string]uint32 // note number by path
+	free    []uint32          // numbers that deleted notes had
+
+	tables  atomic.Pointer[tables]
+	pending chan struct{} // one token for each batch that is not on the disk yet
+	scratch sync.Pool     // of *scratch
+}
+
+// opening is what Open found, for Status.
+type opening struct {
+	reason, aside string
+	took          time.Duration
+}
+
+// Status describes an index.
+type Status struct {
+	Notes, Passages int
+	Bytes           int64         // on the disk
+	Memory          int64         // of segments held in memory, in bytes
+	Reason          string        // why Open began anew, "" if it did not have to
+	Aside           string        // where the index found then lies now, "" if nowhere
+	OpenTime        time.Duration // how long Open took
+	Problem         string        // the last failure to write, "" if the last write went well
+	Rebuild         bool          // Update would fail with ErrRebuild
+}
+
+// Open opens the index in dir, or makes one. dir belongs to the index alone, must not be
+// synced between machines, and is used by one process at a time. An index that cannot
+// be used is moved to dir with ".aside" added, in place of the one that lies there, and
+// Status says why; an error means that dir cannot be used at all.
+func Open(dir string, opt *Options) (*Index, error) {
+	start := time.Now()
+	if opt == nil {
+		opt = &Options{}
+	}
+	x := &Index{
+		dir:      dir,
+		log:      cmp.Or(opt.Logger, slog.New(slog.DiscardHandler)),
+		analyzer: opt.Analyzer,
+		pending:  make(chan struct{}, maxPending),
+		closing:  make(chan struct{}),
+	}
+	if x.analyzer == nil {
+		x.analyzer = text.New()
+	}
+	if err := durable.MkdirAll(durable.OS{}, dir); err != nil {
+		return nil, fmt.Errorf("make the folder of the note index: %w", err)
+	}
+	if err := x.openOrRenew(); err != nil {
+		return nil, err
+	}
+	x.opened.took = time.Since(start)
+	return x, nil
+}
+
+// openOrRenew opens what is in the folder, or moves it aside and starts afresh.
+func (x *Index) openOrRenew() error {
+	reason := x.open()
+	if reason == nil {
+		return nil
+	}
+	if errors.Is(reason, errInUse) {
+		return reason
+	}
+	if !errors.Is(reason, fs.ErrNotExist) {
+		aside, err := setAside(x.dir)
+		if err != nil {
+			return fmt.Errorf("move the unusable note index aside: %w", err)
+		}
+		x.opened.reason, x.opened.aside = reason.Error(), aside
+		x.log.Warn("note index begins anew", "reason", reason, "aside", aside)
+	}
+	if err := begin(x.dir, x.analyzer.Identity()); err != nil {
+		return fmt.Errorf("begin a note index: %w", err)
+	}
+	if err := x.open(); err != nil {
+		return fmt.Errorf("open the fresh note index: %w", err)
+	}
+	return nil
+}
+
+// open opens the files and reads the records. Its error is the reason why they cannot
+// be used; fs.ErrNotExist is a folder without an index.
+func (x *Index) open() error {
+	if err := verify(x.dir, x.analyzer.Identity()); err != nil {
+		return err
+	}
+	x.health = newHealth(x.dir)
+	s, err := openStore(x.dir, x.health)
+	if err != nil {
+		return err
+	}
+	t, err := loadTable(s)
+	if err != nil {
+		s.abandon()
+		return err
+	}
+	x.store = s
+	x.numbers = make(map[string]uint32, len(t.notes))
+	for number, n := range t.notes {
+		if n == nil {
+			x.free = append(x.free, uint32(number))
+			continue
+		}
+		x.numbers[n.path] = uint32(number)
+	}
+	x.tables.Store(&tables{current: t})
+	return nil
+}
+
+// Close waits for running calls, writes what is not on the disk yet, for at most five
+// seconds, and closes the index. What was not written is simply not known at the next
+// Open. A second Close returns nil.
+func (x *Index) Close() error {
+	x.stop.Do(func() { close(x.closing) })
+	x.life.Lock()
+	defer x.life.Unlock()
+	if x.closed {
+		return nil
+	}
+	x.closed = true
+	drained := x.drain(5 * time.Second)
+	close(x.health.closing)
+	if x.health.broken() {
+		x.store.abandon()
+		return nil
+	}
+	if err := x.store.close(); err != nil {
+		return fmt.Errorf("close note index: %w", err)
+	}
+	if !drained {
+		return nil
+	}
+	if err := seal(x.dir); err != nil {
+		return fmt.Errorf("seal note index: %w", err)
+	}
+	return nil
+}
+
+// drain waits until all batches are on the disk.
+func (x *Index) drain(limit time.Duration) bool {
+	timeout := time.NewTimer(limit)
+	defer timeout.Stop()
+	for range maxPending {
+		select {
+		case x.pending <- struct{}{}:
+		case <-x.health.failed:
+			return false
+		case <-timeout.C:
+			return false
+		}
+	}
+	return true
+}
+
+// use keeps the index open until the returned function is called.
+func (x *Index) use() (done func(), err error) {
+	x.life.RLock()
+	if x.closed {
+		x.life.RUnlock()
+		return nil, ErrClosed
+	}
+	return x.life.RUnlock, nil
+}
+
+// Known yields the path and the cursor of every note in the index, in no order, as of
+// the last Update that returned.
+func (x *Index) Known() iter.Seq2[string, Cursor] {
+	return func(yield func(string, Cursor) bool) {
+		for _, n := range x.tables.Load().current.notes {
+			if n != nil && !yield(n.path, n.cursor) {
+				return
+			}
+		}
+	}
+}
+
+// Status describes the index. It lists the folder.
+func (x *Index) Status() Status {
+	t := x.tables.Load().current
+	s := Status{
+		Notes:    t.count,
+		Passages: t.passages,
+		Bytes:    folderBytes(x.dir),
+		Memory:   x.health.held.Load(),
+		Reason:   x.opened.reason,
+		Aside:    x.opened.aside,
+		OpenTime: x.opened.took,
+		Problem:  x.health.problem(),
+		Rebuild:  x.health.broken(),
+	}
+	return s
+}
+
+// folderBytes sums up the files of a folder; what vanishes meanwhile counts nothing.
+func folderBytes(dir string) int64 {
+	var sum int64
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := os.Lstat(filepath.Join(dir, e.Name())); err == nil {
+			sum += info.Size()
+		}
+	}
+	return sum
+}

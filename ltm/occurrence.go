@@ -1,0 +1,110 @@
+package ltm
+
+import "math/bits"
+
+// A document of the scorch index is a part of a note: as many passages as a mask has
+// bits. Nearly all notes are one part.
+const partPassages = 16
+
+// occurrence says where and how often a term stands in a part of a note. It is stored
+// as the frequency of a posting, which is a uvarint less one bit, in one of three
+// layouts, from the lowest bit up. Most postings are of the first kind and take one
+// byte. Counts stop at what fits; with k1 near 1 more would hardly add to a score.
+//
+//	0, passage (4 bits), body (the rest)              in the body of one passage
+//	1 0, bodyIn (16), body (the rest)                 in the bodies of several
+//	1 1, body (6), headings (3), names (3), tags (3),
+//	     other (4), bodyIn (16), headingsIn (16)      anything else
+//
+// The layouts are on disk: change them only together with format.
+type occurrence struct {
+	body       int    // in all passages together
+	headings   int    // above one passage, the most
+	names      int    // of the note; in its first part only, as the next two
+	tags       int    //
+	other      int    //
+	bodyIn     uint16 // passages of the part, by bit
+	headingsIn uint16
+}
+
+const (
+	bodyBits, headingsBits, namesBits, tagsBits, otherBits = 6, 3, 3, 3, 4
+
+	maxBody     = 1<<bodyBits - 1
+	maxHeadings = 1<<headingsBits - 1
+	maxNames    = 1<<namesBits - 1
+	maxTags     = 1<<tagsBits - 1
+	maxOther    = 1<<otherBits - 1
+)
+
+// capped stops the counts at what can be stored.
+func (o occurrence) capped() occurrence {
+	o.body, o.headings = min(o.body, maxBody), min(o.headings, maxHeadings)
+	o.names, o.tags, o.other = min(o.names, maxNames), min(o.tags, maxTags), min(o.other, maxOther)
+	return o
+}
+
+// pack encodes a capped occurrence. The result is never zero if there is any count.
+func (o occurrence) pack() int {
+	bodyOnly := o.headings+o.names+o.tags+o.other == 0
+	switch {
+	case bodyOnly && bits.OnesCount16(o.bodyIn) == 1:
+		return o.body<<5 | bits.TrailingZeros16(o.bodyIn)<<1
+	case bodyOnly:
+		return o.body<<18 | int(o.bodyIn)<<2 | 1
+	}
+	v := int(o.headingsIn)<<partPassages | int(o.bodyIn)
+	v = v<<otherBits | o.other
+	v = v<<tagsBits | o.tags
+	v = v<<namesBits | o.names
+	v = v<<headingsBits | o.headings
+	v = v<<bodyBits | o.body
+	return v<<2 | 3
+}
+
+// unpack decodes what pack made.
+func unpack(v uint64) occurrence {
+	switch {
+	case v&1 == 0:
+		return occurrence{body: int(v >> 5), bodyIn: 1 << (v >> 1 & 15)}
+	case v&2 == 0:
+		return occurrence{body: int(v >> 18), bodyIn: uint16(v >> 2)}
+	}
+	v >>= 2
+	take := func(width uint) uint64 {
+		field := v & (1<<width - 1)
+		v >>= width
+		return field
+	}
+	var o occurrence
+	o.body, o.headings = int(take(bodyBits)), int(take(headingsBits))
+	o.names, o.tags, o.other = int(take(namesBits)), int(take(tagsBits)), int(take(otherBits))
+	o.bodyIn, o.headingsIn = uint16(take(partPassages)), uint16(take(partPassages))
+	return o
+}
+
+// plus adds up the occurrences of two terms that count as one.
+func (o occurrence) plus(p occurrence) occurrence {
+	return occurrence{
+		body: o.body + p.body, headings: max(o.headings, p.headings),
+		names: o.names + p.names, tags: o.tags + p.tags, other: o.other + p.other,
+		bodyIn: o.bodyIn | p.bodyIn, headingsIn: o.headingsIn | p.headingsIn,
+	}
+}
+
+// perPassage is how often the term stands in the body of each passage that has it. What
+// is stored is their sum.
+func (o occurrence) perPassage() float64 {
+	return float64(o.body) / float64(max(bits.OnesCount16(o.bodyIn), 1))
+}
+
+// at returns what a passage has of it, with tf from perPassage.
+func (o occurrence) at(bit int, tf float64) (body float64, headings int) {
+	if o.bodyIn>>bit&1 == 1 {
+		body = tf
+	}
+	if o.headingsIn>>bit&1 == 1 {
+		headings = o.headings
+	}
+	return body, headings
+}

@@ -1,0 +1,289 @@
+package ltm
+
+import (
+	"encoding/binary"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// record is what is stored of a note: what filters and scores need, which Open reads
+// into memory, and what a hit shows, which is read for hits only.
+//
+// The format, with uvarints for all numbers and lengths before all strings and lists:
+//
+//	path, digest (32 bytes), size, inode, mtime, ctime, created, modified (nanoseconds,
+//	8 bytes big-endian each), lengths of body, names, tags, other, lengths of the passages,
+//	tags, keys and values of properties, hashes of each name (4 bytes big-endian each);
+//	title, memory id, heading paths (headings shared with the one before, list of the
+//	rest), section and line of each passage
+type record struct {
+	note
+	title    string
+	memoryID string
+	headings [][]string
+	places   []place
+}
+
+// note is the part of a record that is kept in memory. It never changes.
+type note struct {
+	path              string
+	folded            string // path for comparing
+	cursor            Cursor
+	created, modified int64 // nanoseconds since 1970
+
+	passages                             []uint16 // length of each in words
+	bodyLen, namesLen, tagsLen, otherLen int      // in words
+	tags                                 []string
+	properties                           []Property // folded
+	names                                [][]uint32 // sorted hashes of the terms of each
+}
+
+// place is where a passage begins.
+type place struct{ section, line int }
+
+// parts is how many documents of the scorch index the note is.
+func (n *note) parts() int { return (len(n.passages) + partPassages - 1) / partPassages }
+
+// maxFiltered bounds in bytes what of a property's value a filter can see.
+const maxFiltered = 256
+
+// newRecord makes the record of a note but for what its analysis finds out.
+func newRecord(d *Doc) record {
+	fold := newFolder()
+	r := record{
+		note: note{
+			path:     d.Path,
+			folded:   fold.text(d.Path),
+			cursor:   d.Cursor,
+			created:  d.Created.UnixNano(),
+			modified: d.Modified.UnixNano(),
+		},
+		title:    d.Title,
+		memoryID: d.MemoryID,
+	}
+	for _, t := range d.Tags {
+		r.tags = append(r.tags, fold.text(t))
+	}
+	for _, p := range d.Properties {
+		value := fold.text(p.Value)
+		r.properties = append(r.properties, Property{Key: fold.text(p.Key), Value: value[:min(len(value), maxFiltered)]})
+	}
+	for _, s := range d.Sections {
+		r.headings = append(r.headings, s.HeadingPath)
+	}
+	return r
+}
+
+// folder makes texts comparable without regard to case and normal form. It is not for
+// concurrent use.
+type folder struct{ caser cases.Caser }
+
+func newFolder() folder { return folder{cases.Fold()} }
+
+func (f folder) text(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 || r >= 'A' && r <= 'Z' }) < 0 {
+		return s
+	}
+	return norm.NFC.String(f.caser.String(norm.NFC.String(s)))
+}
+
+// encode appends the record to b.
+func (r *record) encode(b []byte) []byte {
+	b = appendString(b, r.path)
+	b = append(b, r.cursor.Digest[:]...)
+	b = binary.AppendUvarint(b, uint64(r.cursor.Size))
+	b = binary.AppendUvarint(b, r.cursor.Inode)
+	for _, t := range []int64{r.cursor.ModTime.UnixNano(), r.cursor.ChangeTime.UnixNano(), r.created, r.modified} {
+		b = binary.BigEndian.AppendUint64(b, uint64(t))
+	}
+	for _, n := range []int{r.bodyLen, r.namesLen, r.tagsLen, r.otherLen, len(r.passages)} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	for _, words := range r.passages {
+		b = binary.AppendUvarint(b, uint64(words))
+	}
+	b = appendStrings(b, r.tags)
+	b = binary.AppendUvarint(b, uint64(len(r.properties)))
+	for _, p := range r.properties {
+		b = appendString(appendString(b, p.Key), p.Value)
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.names)))
+	for _, set := range r.names {
+		b = binary.AppendUvarint(b, uint64(len(set)))
+		for _, h := range set {
+			b = binary.BigEndian.AppendUint32(b, h)
+		}
+	}
+	return r.encodeShown(b)
+}
+
+// encodeShown appends what only hits need.
+func (r *record) encodeShown(b []byte) []byte {
+	b = appendString(appendString(b, r.title), r.memoryID)
+	b = binary.AppendUvarint(b, uint64(len(r.headings)))
+	var before []string
+	for _, path := range r.headings {
+		shared := 0
+		for shared < min(len(path), len(before)) && path[shared] == before[shared] {
+			shared++
+		}
+		b = binary.AppendUvarint(b, uint64(shared))
+		b = appendStrings(b, path[shared:])
+		before = path
+	}
+	for _, p := range r.places {
+		b = binary.AppendUvarint(b, uint64(p.section))
+		b = binary.AppendUvarint(b, uint64(p.line))
+	}
+	return b
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendStrings(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, s := range list {
+		b = appendString(b, s)
+	}
+	return b
+}
+
+var errRecord = errors.New("damaged record of a note")
+
+// decodeNote reads the part of a record that is kept in memory. It keeps nothing of b.
+func decodeNote(b []byte) (*note, error) {
+	r := reader{rest: b}
+	n := r.note()
+	return n, r.err
+}
+
+// decodeRecord reads a whole record.
+func decodeRecord(b []byte) (*record, error) {
+	r := reader{rest: b}
+	rec := record{note: *r.note()}
+	rec.title, rec.memoryID = r.string(), r.string()
+	var before []string
+	for range r.count(2) {
+		shared := min(r.number(), len(before))
+		before = append(slices.Clip(before[:shared]), r.strings()...)
+		rec.headings = append(rec.headings, before)
+	}
+	for range len(rec.passages) {
+		p := place{r.number(), r.number()}
+		if p.section >= max(len(rec.headings), 1) {
+			r.fail()
+		}
+		if r.err != nil {
+			break
+		}
+		rec.places = append(rec.places, p)
+	}
+	return &rec, r.err
+}
+
+// reader takes values off the front of a record. After the first failure it gives zeros.
+type reader struct {
+	rest []byte
+	err  error
+}
+
+func (r *reader) fail() { r.rest, r.err = nil, errRecord }
+
+func (r *reader) note() *note {
+	n := &note{path: r.string()}
+	copy(n.cursor.Digest[:], r.bytes(len(n.cursor.Digest)))
+	n.cursor.Size, n.cursor.Inode = int64(r.uvarint()), r.uvarint()
+	n.cursor.ModTime, n.cursor.ChangeTime = time.Unix(0, r.nanoseconds()), time.Unix(0, r.nanoseconds())
+	n.created, n.modified = r.nanoseconds(), r.nanoseconds()
+	n.bodyLen, n.namesLen, n.tagsLen, n.otherLen = r.number(), r.number(), r.number(), r.number()
+	for range r.count(1) {
+		n.passages = append(n.passages, uint16(r.number()))
+	}
+	n.tags = r.strings()
+	for range r.count(2) {
+		n.properties = append(n.properties, Property{r.string(), r.string()})
+	}
+	for range r.count(1) {
+		set := make([]uint32, 0, r.count(4))
+		for range cap(set) {
+			if b := r.bytes(4); b != nil {
+				set = append(set, binary.BigEndian.Uint32(b))
+			}
+		}
+		n.names = append(n.names, set)
+	}
+	n.folded = newFolder().text(n.path)
+	if len(n.passages) == 0 || len(n.passages) > maxPassages {
+		r.fail()
+	}
+	return n
+}
+
+func (r *reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+// number reads a number that fits in 31 bits.
+func (r *reader) number() int {
+	v := r.uvarint()
+	if v >= 1<<31 {
+		r.fail()
+		return 0
+	}
+	return int(v)
+}
+
+// count reads the length of a list whose items take at least size bytes each.
+func (r *reader) count(size int) int {
+	n := r.number()
+	if n > len(r.rest)/size {
+		r.fail()
+		return 0
+	}
+	return n
+}
+
+func (r *reader) bytes(n int) []byte {
+	if n > len(r.rest) {
+		r.fail()
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *reader) string() string { return string(r.bytes(r.count(1))) }
+
+func (r *reader) strings() []string {
+	var list []string
+	for range r.count(1) {
+		list = append(list, r.string())
+	}
+	return list
+}
+
+func (r *reader) nanoseconds() int64 {
+	b := r.bytes(8)
+	if b == nil {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(b))
+}
+
+// file returns the last element of the note's path, for comparing.
+func (n *note) file() string { return path.Base(n.folded) }

@@ -1,0 +1,76 @@
+package op
+
+import "time"
+
+// VaultCheckRequest bounds the answer.
+type VaultCheckRequest struct {
+	Limit int `json:"limit,omitempty" query:"limit" doc:"1 to 10,000 findings, default 1,000"`
+}
+
+// VaultCheckResult is what reading every note of the vault showed.
+type VaultCheckResult struct {
+	Vault    string    `json:"vault"`
+	Path     string    `json:"path"`
+	Notes    int       `json:"notes"`
+	Links    int       `json:"links"`
+	Broken   int       `json:"broken"` // links that lead to no note
+	Skipped  int       `json:"skipped"`
+	Findings []Finding `json:"findings"` // sorted by path and line
+	Total    int       `json:"total"`    // findings before the limit
+}
+
+// Finding is one thing that is wrong with a note. Kind is link, frontmatter,
+// note or skipped.
+type Finding struct {
+	Kind string `json:"kind"`
+	Path string `json:"path"`
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text"`
+}
+
+// LinksRequest names a note by its path, or as a link would.
+type LinksRequest struct {
+	Note string `json:"note" query:"note" doc:"path, name or alias of a note"`
+}
+
+// LinksResult holds both directions.
+type LinksResult struct {
+	Note     string     `json:"note"` // path
+	Outgoing []NoteLink `json:"outgoing"`
+	Incoming []string   `json:"incoming"` // paths of the notes that link here
+}
+
+// NoteLink is one link as written, and where it leads.
+type NoteLink struct {
+	Target string `json:"target"`
+	Path   string `json:"path,omitempty"` // "" when it leads to no note
+	Line   int    `json:"line"`
+	Embed  bool   `json:"embed,omitempty"`
+}
+
+// OpenRequest names a note or a memory.
+type OpenRequest struct {
+	Ref string `json:"ref" query:"ref" doc:"path, name or alias of a note, or the id of a memory that has one"`
+}
+
+// OpenResult is a link that Obsidian opens.
+type OpenResult struct {
+	URI  string `json:"uri"`
+	Path string `json:"path"`
+	File string `json:"file"` // on this disk
+}
+
+// VaultStatus tells how a vault is followed. Mode is watching or polling.
+type VaultStatus struct {
+	Name     string    `json:"name"`
+	Path     string    `json:"path"`
+	Mode     string    `json:"mode"`
+	Reason   string    `json:"reason,omitempty"` // why it polls
+	Frozen   string    `json:"frozen,omitempty"` // why deletions are held back
+	Notes    int       `json:"notes"`            // in the index
+	Waiting  int       `json:"waiting"`          // found, and not in the index yet
+	Skipped  int       `json:"skipped"`          // not read; see vault.check
+	LastScan time.Time `json:"last_scan,omitzero"`
+	Problem  string    `json:"problem,omitempty"`
+	Bytes    int64     `json:"index_bytes"`
+}
