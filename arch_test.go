@@ -37,6 +37,7 @@ func graph() map[string]edges {
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
+		"internal/eval":              {},
 		"internal/query":             {},
 		"internal/secret":            {},
 		"internal/spelling":          {},

@@ -50,6 +50,7 @@ func newShelf() *shelf {
 	add(op.TrashList.Handle(s.listTrash))
 	add(op.TrashRestore.Handle(s.restore))
 	add(op.VaultCheck.Handle(s.vaultCheck))
+	add(op.VaultConfirm.Handle(s.vaultConfirm))
 	add(op.Links.Handle(s.links))
 	add(op.Open.Handle(s.open))
 	add(op.Status.Handle(s.status))
@@ -305,6 +306,10 @@ func (s *shelf) stats(context.Context, *op.StatsRequest) (*op.StatsResult, error
 
 func (s *shelf) vaultCheck(context.Context, *op.VaultCheckRequest) (*op.VaultCheckResult, error) {
 	return &op.VaultCheckResult{Vault: "Notes", Notes: 1, Findings: []op.Finding{{Kind: "link", Path: "a.md", Line: 1, Text: "there is no note"}}}, nil
+}
+
+func (s *shelf) vaultConfirm(context.Context, *op.VaultConfirmRequest) (*op.VaultConfirmResult, error) {
+	return &op.VaultConfirmResult{Frozen: "60 of 100 notes are missing at once", Missing: 60}, nil
 }
 
 func (s *shelf) links(_ context.Context, req *op.LinksRequest) (*op.LinksResult, error) {

@@ -2,107 +2,70 @@ package bench
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"testing"
 
-	"emberd/op"
+	"emberd/internal/eval"
 )
 
-// judged is a set of documents with questions, and what plain BM25 makes of it.
-// The references are printed by bm25_baseline.py, which comes with the sets:
-// k1 1.2, b 0.75, lower-case words, a short list of stop words, plurals cut.
-type judged struct {
-	name       string
-	dir, docs  string
-	judgements string
-	rules      []string // of emberd import jsonl
-	pooled     figures  // plain BM25 over all documents
-	byConv     figures  // plain BM25 over one conversation's documents; zero without any
-}
-
-func judgedSets() []judged {
-	return []judged{
-		{
-			name: "LoCoMo turns", dir: "locomo/dev", docs: "memories.jsonl", judgements: "qrels_audited.tsv",
-			rules: []string{
-				"--map", "id=meta.ref,conv=project,timestamp=created_at,caption=context",
-				"--content-template", "{speaker}: {text}",
-			},
-			pooled: figures{0.493, 0.575, 0.409, 0.435},
-			byConv: figures{0.542, 0.610, 0.441, 0.468},
-		},
-		{
-			name: "LoCoMo facts", dir: "locomo/dev", docs: "facts.jsonl", judgements: "qrels_facts.tsv",
-			rules:  []string{"--map", "id=meta.ref,conv=project,timestamp=created_at,text=content"},
-			pooled: figures{0.591, 0.654, 0.560, 0.554}, // with its class BM25, which it does not ask itself
-			byConv: figures{0.618, 0.691, 0.583, 0.579},
-		},
-		{
-			name: "SciFact", dir: "ir/scifact", docs: "docs.jsonl", judgements: "qrels.tsv",
-			rules:  []string{"--map", "id=meta.ref", "--content-template", "{title} {text}"},
-			pooled: figures{0.729, 0.804, 0.653, 0.685},
-		},
-	}
-}
-
-// The whole way of a user: emberd import into the running daemon, then every
-// question through the socket, with the settings as shipped.
+// emberd eval over every folder of judged questions, with the settings as
+// shipped: whatever the unit and the judgements, search finds no less than plain
+// BM25 over the same texts.
 func TestEvalSearch(t *testing.T) {
 	folder := setsFolder(t)
-	for _, set := range judgedSets() {
-		t.Run(set.name, func(t *testing.T) {
-			dir := filepath.Join(folder, set.dir)
-			p := newProgram(t)
-			d := p.start(t)
-			importFile(t, p, filepath.Join(dir, set.docs), set.rules)
-			questions := readQuestions(t, dir, set.judgements)
-			all := evaluate(questions, func(q question) []string { return ask(t, d, q.text, "") })
-			report(t, "all documents", all, set.pooled)
-			if set.byConv != (figures{}) {
-				one := evaluate(questions, func(q question) []string { return ask(t, d, q.text, q.conv) })
-				report(t, "one conversation", one, set.byConv)
+	p := newProgram(t)
+	for _, dir := range []string{"locomo/dev", "ir/scifact", "vaults/tasks-docs"} {
+		t.Run(dir, func(t *testing.T) {
+			dir := filepath.Join(folder, dir)
+			if _, err := os.Stat(dir); err != nil {
+				t.Skip(err)
+			}
+			for _, set := range evalReport(t, p, dir).Sets {
+				compare(t, &set)
 			}
 		})
 	}
 }
 
-func report(t *testing.T, what string, got, plain figures) {
+// evalReport runs the command as a user would.
+func evalReport(t *testing.T, p *program, dir string) *eval.Report {
 	t.Helper()
-	t.Logf("%-18s emberd      %v", what, got)
-	t.Logf("%-18s plain BM25  %v", what, plain)
-	if worse, ok := got.below(plain); ok {
-		t.Errorf("%s: %s of plain BM25", what, worse)
-	}
-}
-
-// importFile runs the command as a user would; every line has to be taken.
-func importFile(t *testing.T, p *program, file string, rules []string) {
-	t.Helper()
-	cmd := p.command(t.Context(), append([]string{"import", "jsonl", file, "--json"}, rules...)...)
+	cmd := p.command(t.Context(), "eval", dir, "--json")
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("import %s: %v\n%s", file, err, out)
+		t.Fatalf("eval %s: %v\n%s", dir, err, out)
 	}
-	var report struct{ Lines, Added, Failed int }
-	if err := json.Unmarshal(out, &report); err != nil {
+	report := new(eval.Report)
+	if err := json.Unmarshal(out, report); err != nil {
 		t.Fatal(err)
 	}
-	if report.Added == 0 || report.Added != report.Lines {
-		t.Fatalf("import %s: added %d of %d lines, %d failed", file, report.Added, report.Lines, report.Failed)
-	}
+	return report
 }
 
-// ask returns the names that the ten best memories have in their set. An access
-// does not change a rank, so it need not be counted.
-func ask(t *testing.T, inv op.Invoker, query, project string) []string {
+// compare holds emberd against plain BM25 where both are over all questions.
+func compare(t *testing.T, set *eval.SetReport) {
 	t.Helper()
-	track := false
-	res := call(t, inv, op.Search, &op.SearchRequest{Query: query, Filter: op.Filter{Project: project}, Limit: 10, Track: &track})
-	names := make([]string, len(res.Hits))
-	for i, hit := range res.Hits {
-		if err := json.Unmarshal(hit.Meta["ref"], &names[i]); err != nil {
-			t.Fatalf("%s has no name of its set: %v", hit.ID, err)
+	plain, compared := map[[2]string]eval.Figures{}, 0
+	for _, r := range set.Results {
+		if r.Category == "" && r.System == "plain BM25" {
+			plain[[2]string{r.Judgements, r.Scope}] = r.Figures
 		}
 	}
-	return names
+	for _, r := range set.Results {
+		if r.Category != "" {
+			continue
+		}
+		t.Logf("%-6s %-18s %-13s %-24s %v", set.Unit, r.Judgements, r.Scope, r.System, r.Figures)
+		if r.System != "emberd" {
+			continue
+		}
+		compared++
+		if worse, ok := below(r.Figures, plain[[2]string{r.Judgements, r.Scope}]); ok {
+			t.Errorf("%s, %s, %s: %s of plain BM25", set.Unit, r.Judgements, r.Scope, worse)
+		}
+	}
+	if compared == 0 {
+		t.Errorf("%s: nothing was compared", set.Unit)
+	}
 }

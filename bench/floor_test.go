@@ -2,44 +2,38 @@ package bench
 
 import (
 	"encoding/json"
-	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"emberd/engine"
+	"emberd/internal/eval"
 	"emberd/op"
 	"emberd/stm"
 )
-
-// turn is one line of LoCoMo's memories.jsonl.
-type turn struct {
-	ID, Conv, Speaker, Text, Caption string
-	Timestamp                        time.Time
-}
 
 // What the part of relevance that no age takes away does to search, with the
 // default decay. Every conversation is moved in time so that its last turn is
 // now; its questions ask about old and new alike.
 func TestEvalDecayFloor(t *testing.T) {
-	dir := filepath.Join(setsFolder(t), "locomo/dev")
-	questions := readQuestions(t, dir, "qrels_audited.tsv")
-	memories := recent(readLines[turn](t, filepath.Join(dir, "memories.jsonl")), time.Now())
+	set := judgedSets()[0].read(t)
+	memories := recent(set.Docs, time.Now())
 	quarter := newestQuarter(memories)
-	var fresh []question
-	for _, q := range questions {
-		if anyIn(q.relevant, quarter) {
+	var fresh []eval.Question
+	for _, q := range set.Questions {
+		if anyIn(set.Judgements[0].Relevant[q.ID], quarter) {
 			fresh = append(fresh, q)
 		}
 	}
-	t.Logf("%d questions, %d of them about the newest quarter of their conversation", len(questions), len(fresh))
+	t.Logf("%d questions, %d of them about the newest quarter of their conversation", len(set.Judgements[0].Relevant), len(fresh))
 	for _, floor := range []float64{0, 0.3, 0.5, 0.7, 0.9, 1} {
 		opt := engine.DefaultOptions()
 		opt.DecayFloor, opt.Durability = floor, stm.None
 		e := openEngine(t, opt)
 		saveAll(t, e, requests(memories))
-		search := func(q question) []string { return ask(t, e, q.text, "") }
-		t.Logf("floor %.1f  all     %v", floor, evaluate(questions, search))
-		t.Logf("floor %.1f  newest  %v", floor, evaluate(fresh, search))
+		search := func(q eval.Question) []string { return ask(t, e, q.Text) }
+		t.Logf("floor %.1f  all     %v", floor, evaluate(set, set.Questions, search))
+		t.Logf("floor %.1f  newest  %v", floor, evaluate(set, fresh, search))
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -47,30 +41,31 @@ func TestEvalDecayFloor(t *testing.T) {
 }
 
 // recent moves each conversation so that its last turn is at now.
-func recent(turns []turn, now time.Time) []turn {
+func recent(turns []eval.Doc, now time.Time) []eval.Doc {
 	last := make(map[string]time.Time)
 	for _, m := range turns {
-		if m.Timestamp.After(last[m.Conv]) {
-			last[m.Conv] = m.Timestamp
+		if m.Created.After(last[m.Group]) {
+			last[m.Group] = m.Created
 		}
 	}
+	turns = slices.Clone(turns)
 	for i, m := range turns {
-		turns[i].Timestamp = m.Timestamp.Add(now.Sub(last[m.Conv]))
+		turns[i].Created = m.Created.Add(now.Sub(last[m.Group]))
 	}
 	return turns
 }
 
 // newestQuarter holds the turns of the last quarter of each conversation, which
 // are in order.
-func newestQuarter(turns []turn) map[string]bool {
+func newestQuarter(turns []eval.Doc) map[string]bool {
 	count, seen := make(map[string]int), make(map[string]int)
 	for _, m := range turns {
-		count[m.Conv]++
+		count[m.Group]++
 	}
 	newest := make(map[string]bool)
 	for _, m := range turns {
-		if seen[m.Conv]++; 4*seen[m.Conv] > 3*count[m.Conv] {
-			newest[m.ID] = true
+		if seen[m.Group]++; 4*seen[m.Group] > 3*count[m.Group] {
+			newest[m.Name] = true
 		}
 	}
 	return newest
@@ -86,12 +81,12 @@ func anyIn(relevant map[string]int, set map[string]bool) bool {
 }
 
 // requests are the turns as the import command would save them.
-func requests(turns []turn) []op.SaveRequest {
+func requests(turns []eval.Doc) []op.SaveRequest {
 	items := make([]op.SaveRequest, len(turns))
 	for i, m := range turns {
-		ref, _ := json.Marshal(m.ID) // a string has no error
+		ref, _ := json.Marshal(m.Name) // a string has no error
 		items[i] = op.SaveRequest{
-			Content: m.Speaker + ": " + m.Text, Context: m.Caption, Project: m.Conv, CreatedAt: m.Timestamp,
+			Content: m.Content, Context: m.Context, Project: m.Group, CreatedAt: m.Created,
 			Meta: map[string]json.RawMessage{"ref": ref},
 		}
 	}

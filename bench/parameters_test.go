@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"emberd/internal/eval"
 	"emberd/internal/text"
 )
 
@@ -30,11 +30,12 @@ func newRanker(b float64) *ranker {
 }
 
 // add takes all documents of a set.
-func (r *ranker) add(docs []named) *ranker {
+func (r *ranker) add(docs []eval.Doc) *ranker {
 	for i, doc := range docs {
-		_, length := r.analyzer.Counts(doc.text)
-		r.names, r.lengths = append(r.names, doc.name), append(r.lengths, float64(length))
-		for _, t := range r.terms(doc.text, r.analyzer.Terms(doc.text)) {
+		content := doc.Content + " " + doc.Context
+		_, length := r.analyzer.Counts(content)
+		r.names, r.lengths = append(r.names, doc.Name), append(r.lengths, float64(length))
+		for _, t := range r.terms(content, r.analyzer.Terms(content)) {
 			if r.postings[t] == nil {
 				r.postings[t] = make(map[int]float64)
 			}
@@ -89,20 +90,14 @@ func (r *ranker) relevance(terms []string) map[int]float64 {
 	return sum
 }
 
-// named is a document's text with its name in the set.
-type named struct{ name, text string }
-
 // Every parameter that was chosen, beside its neighbours.
 func TestEvalParameters(t *testing.T) {
-	folder := setsFolder(t)
-	for _, set := range judgedSets() {
-		t.Run(set.name, func(t *testing.T) {
-			dir := filepath.Join(folder, set.dir)
-			questions := readQuestions(t, dir, set.judgements)
-			docs := readDocuments(t, filepath.Join(dir, set.docs))
+	for _, j := range judgedSets() {
+		t.Run(j.name, func(t *testing.T) {
+			set := j.read(t)
 			measure := func(what string, r *ranker) {
-				r.add(docs)
-				t.Logf("%-28s %v", what, evaluate(questions, func(q question) []string { return r.search(q.text) }))
+				r.add(set.Docs)
+				t.Logf("%-28s %v", what, evaluate(set, set.Questions, func(q eval.Question) []string { return r.search(q.Text) }))
 			}
 			measure("b 0", newRanker(0))
 			measure("b 0.15", newRanker(0.15))
@@ -119,18 +114,4 @@ func TestEvalParameters(t *testing.T) {
 			measure("b 0.3, no stemming", plain)
 		})
 	}
-}
-
-// readDocuments reads the text that the import of the set makes searchable.
-func readDocuments(t *testing.T, file string) []named {
-	t.Helper()
-	var docs []named
-	for _, d := range readLines[struct{ ID, Title, Speaker, Text, Caption string }](t, file) {
-		parts := []string{d.Title, d.Speaker, d.Text, d.Caption}
-		if strings.HasSuffix(file, "facts.jsonl") {
-			parts = []string{d.Text}
-		}
-		docs = append(docs, named{d.ID, strings.Join(parts, " ")})
-	}
-	return docs
 }

@@ -111,6 +111,14 @@ func (q *question) analyse(a *text.Analyzer) {
 	q.terms = slices.Compact(q.terms)
 }
 
+// loosen lets the words of phrases that nothing holds count as words, since people
+// quote titles from memory. It is false when there is no phrase.
+func (q *question) loosen() bool {
+	had := len(q.phrases) > 0
+	q.phrases, q.required, q.query.Must.Phrases = nil, nil, nil
+	return had
+}
+
 func termsOf(terms []text.Term) []string {
 	out := make([]string, len(terms))
 	for i, t := range terms {
@@ -147,8 +155,10 @@ type corpus struct {
 func (e *Engine) corpus(ctx context.Context, q *question) (c corpus, err error) {
 	c.memories, c.inMemories = e.stm.Frequencies(q.terms)
 	if e.notes != nil {
-		index, _ := e.notes.current()
-		c.notes, c.inNotes, err = index.Frequencies(ctx, q.terms)
+		err = e.notes.ask(func(index *ltm.Index) (err error) {
+			c.notes, c.inNotes, err = index.Frequencies(ctx, q.terms)
+			return err
+		})
 	}
 	return c, err
 }

@@ -72,7 +72,7 @@ func Open(opt Options) (*Engine, error) {
 	}
 	var long *notes
 	if len(opt.Vaults) > 0 {
-		if long, err = openNotes(opt.Vaults[0], opt.State, opt.VaultIgnore, analyzer, opt.Logger); err != nil {
+		if long, err = openNotes(&opt, analyzer); err != nil {
 			return nil, errors.Join(err, store.Close(), lock.Close())
 		}
 	}
@@ -123,6 +123,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.TrashList.Handle(e.trashList))
 	add(op.TrashRestore.Handle(e.trashRestore))
 	add(op.VaultCheck.Handle(e.vaultCheck))
+	add(op.VaultConfirm.Handle(e.vaultConfirm))
 	add(op.Links.Handle(e.noteLinks))
 	add(op.Open.Handle(e.open))
 	add(op.Status.Handle(e.status))

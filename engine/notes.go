@@ -9,6 +9,8 @@ import (
 	"iter"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +25,7 @@ import (
 
 // How long the notes' actor waits before it begins again after a failure.
 const (
-	firstRetry = time.Second
+	firstRetry = 500 * time.Millisecond
 	lastRetry  = time.Minute
 )
 
@@ -32,43 +34,59 @@ const (
 type notes struct {
 	dir      string
 	indexDir string
-	ignore   []string
+	ignore   []string // what is not indexed
+	unread   []string // what is not read at all, some of ignore
 	log      *slog.Logger
 	text     *text.Analyzer
-	vault    *vault.Vault
+	vault    atomic.Pointer[vault.Vault]
 
-	// mu guards what a rebuild replaces, and what follows from reading notes.
+	// mu guards what a rebuild replaces, and what follows from reading notes. A
+	// rebuild holds it while there is no index, so that searches wait for the new one.
 	mu      sync.RWMutex
 	index   *ltm.Index
 	watcher *watcher.Watcher
-	skipped map[string]vault.Reason
-	links   *vault.Links // nil until somebody asked for links
-	problem string       // why the actor had to begin again
+	skipped map[string]bool // notes that could not be read, and whether to try again unasked
+	links   *vault.Links    // nil until somebody asked for links
+	moved   map[string]bool // while links are read for the first time: what changed meanwhile
+	problem string          // why the actor had to begin again
 
+	linking  sync.Mutex   // held by who reads the links of all notes
 	waiting  atomic.Int64 // notes found and not indexed yet
+	expected atomic.Int64 // notes that the first batch will have indexed
 	complete atomic.Bool  // the first batch has been indexed
 }
 
-// openNotes opens the vault in dir, with its index under state.
-func openNotes(dir, state string, ignore []string, analyzer *text.Analyzer, log *slog.Logger) (*notes, error) {
-	dir, err := filepath.Abs(dir)
+// openNotes opens the first vault of the options, with its index in the state
+// folder.
+func openNotes(opt *Options, analyzer *text.Analyzer) (*notes, error) {
+	dir, err := filepath.Abs(opt.Vaults[0])
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "the vault's path: %w", err)
 	}
-	v, err := vault.Open(dir, &vault.Options{Ignore: ignore})
+	v, err := vault.Open(dir, &vault.Options{Ignore: opt.VaultIgnore})
 	if err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "open the vault %s: %w; name the folder that Obsidian opens", dir, err)
 	}
 	sum := sha256.Sum256([]byte(dir))
-	n := &notes{dir: dir, ignore: ignore, log: log, text: analyzer, vault: v, skipped: map[string]vault.Reason{},
-		indexDir: filepath.Join(state, "index", "notes-"+hex.EncodeToString(sum[:4]))}
+	n := &notes{dir: dir, ignore: opt.VaultIgnore, unread: opt.VaultIgnore, log: opt.Logger, text: analyzer, skipped: map[string]bool{},
+		indexDir: filepath.Join(opt.State, "index", "notes-"+hex.EncodeToString(sum[:4]))}
+	n.vault.Store(v)
+	if opt.VaultArchive != "" {
+		n.ignore = append(slices.Clone(n.ignore), onlyFolder(opt.VaultArchive))
+	}
 	if err := n.begin(); err != nil {
 		return nil, errors.Join(err, v.Close())
 	}
 	return n, nil
 }
 
-// begin opens the index and a watcher that knows what is in it.
+// onlyFolder is the ignore pattern for one folder of the vault.
+func onlyFolder(dir string) string {
+	return "/" + strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(strings.Trim(dir, "/")) + "/"
+}
+
+// begin opens the index and a watcher that knows what is in it. Once the notes are
+// open it is called with mu held.
 func (n *notes) begin() error {
 	index, err := ltm.Open(n.indexDir, &ltm.Options{Logger: n.log, Analyzer: n.text})
 	if err != nil {
@@ -78,8 +96,6 @@ func (n *notes) begin() error {
 	if err != nil {
 		return memory.Errorf(memory.Unavailable, "follow the vault %s: %w", n.dir, errors.Join(err, index.Close()))
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	n.index, n.watcher = index, w
 	return nil
 }
@@ -97,9 +113,11 @@ func known(index *ltm.Index) iter.Seq[watcher.File] {
 }
 
 // run follows the vault until ctx ends. After a failure it begins again, later
-// and later; an index that can no longer be written is built anew.
+// and later while failures follow one another; an index that can no longer be
+// written is built anew.
 func (n *notes) run(ctx context.Context) {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		begun := time.Now()
 		_, w := n.current()
 		err := w.Run(ctx, n.reconcile)
 		if ctx.Err() != nil {
@@ -109,27 +127,62 @@ func (n *notes) run(ctx context.Context) {
 		n.mu.Lock()
 		n.problem = fmt.Sprint(err)
 		n.mu.Unlock()
+		if time.Since(begun) > lastRetry {
+			wait = firstRetry
+		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
 			return
 		}
-		if errors.Is(err, ltm.ErrRebuild) {
+		if errors.Is(err, ltm.ErrRebuild) || errors.Is(err, ltm.ErrClosed) {
 			n.rebuild()
 		}
 	}
 }
 
-// rebuild replaces an index that is damaged. Should that fail, the old one keeps
-// answering and the next round tries again.
+// rebuild replaces an index that is damaged. Should that fail, the closed one
+// stays in its place, searches find memories only and say so, and the next
+// round tries again.
 func (n *notes) rebuild() {
-	old, _ := n.current()
-	if err := old.Close(); err != nil {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.complete.Store(false)
+	if err := n.index.Close(); err != nil {
 		n.log.Warn("damaged note index not closed", "error", err)
 	}
-	n.complete.Store(false)
 	if err := n.begin(); err != nil {
 		n.log.Error("note index not built anew", "error", err)
+	}
+}
+
+// ask puts a question to the index. One that is closed under it is put to its
+// successor; without a successor there is no answer, which is no error.
+func (n *notes) ask(question func(*ltm.Index) error) error {
+	for range 2 {
+		index, _ := n.current()
+		if err := question(index); !errors.Is(err, ltm.ErrClosed) {
+			return err
+		}
+	}
+	return nil
+}
+
+// reopen follows the vault's path when another folder has been put there. Who
+// reads in the old one at that moment fails once.
+func (n *notes) reopen() {
+	old := n.vault.Load()
+	if old.Current() {
+		return
+	}
+	v, err := vault.Open(n.dir, &vault.Options{Ignore: n.unread})
+	if err != nil {
+		return // nothing is there; the watcher waits for it too
+	}
+	n.log.Info("the vault is another folder than before", "vault", n.dir)
+	n.vault.Store(v)
+	if err := old.Close(); err != nil {
+		n.log.Warn("former vault not closed", "vault", n.dir, "error", err)
 	}
 }
 
@@ -141,7 +194,7 @@ func (n *notes) current() (*ltm.Index, *watcher.Watcher) {
 
 func (n *notes) close() error {
 	index, _ := n.current()
-	return errors.Join(index.Close(), n.vault.Close())
+	return errors.Join(index.Close(), n.vault.Load().Close())
 }
 
 // indexing tells how far the first reading of the vault is, nil when it is done.
@@ -151,7 +204,7 @@ func (n *notes) indexing() *op.Loading {
 	}
 	index, _ := n.current()
 	done := index.Status().Notes
-	return &op.Loading{Indexed: done, Total: done + int(n.waiting.Load())}
+	return &op.Loading{Indexed: done, Total: max(done, int(n.expected.Load()))}
 }
 
 func (n *notes) status() op.VaultStatus {
@@ -159,7 +212,7 @@ func (n *notes) status() op.VaultStatus {
 	ws, is := w.Status(), index.Status()
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return op.VaultStatus{Name: n.vault.Name(), Path: n.dir, Mode: string(ws.Mode), Reason: ws.Reason, Frozen: ws.Frozen,
+	return op.VaultStatus{Name: n.vault.Load().Name(), Path: n.dir, Mode: string(ws.Mode), Reason: ws.Reason, Frozen: ws.Frozen,
 		Notes: is.Notes, Waiting: int(n.waiting.Load()), Skipped: len(n.skipped), LastScan: ws.LastScan.UTC(),
 		Problem: firstNonEmpty(is.Problem, n.problem), Bytes: is.Bytes}
 }

@@ -144,6 +144,9 @@ func TestOperators(t *testing.T) {
 		`tomatoes before:2025`:        {"Journal/2024.md"},
 		`"love apples"`:               {"Garden/Tomatoes.md"},
 		`pumpk`:                       {"Broken.md"},
+		`compst`:                      {"Garden/Soil.md"},
+		`compst path:Garden/`:         {"Garden/Soil.md"},
+		`"feeds compost"`:             {"Garden/Soil.md"}, // no such phrase, but its words
 		`!!!`:                         {},
 	} {
 		wantNames(t, e, query, want...)
@@ -168,6 +171,7 @@ func TestExplainedRanksOfNotesMultiplyOut(t *testing.T) {
 }
 
 func TestTheIndexFollowsTheVault(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, garden())
 	e := h.following(t)
 	h.write(t, "Garden/Soil.md", "# Soil\n\nNow about earthworms.\n")
@@ -235,12 +239,15 @@ func TestLinksCheckAndOpen(t *testing.T) {
 	for _, f := range check.Findings {
 		kinds[f.Kind+" "+f.Path] = f.Text
 	}
-	if check.Broken != 1 || !strings.Contains(kinds["link Ideas.md"], "Nowhere") || len(check.Findings) != 2 {
+	if check.Broken != 1 || !strings.Contains(kinds["link Ideas.md"], "Nowhere") || kinds["frontmatter Broken.md"] == "" || len(check.Findings) != 2 {
 		t.Errorf("check: %d broken, findings %v", check.Broken, kinds)
 	}
 	open := do(t, e, op.Open, &op.OpenRequest{Ref: "love apples"})
 	if open.Path != "Garden/Tomatoes.md" || !strings.Contains(open.URI, "file=Garden%2FTomatoes.md") {
 		t.Errorf("open: %+v", open)
+	}
+	if got := do(t, e, op.Open, &op.OpenRequest{Ref: filepath.Join(h.Vaults[0], "Garden", "Soil.md")}); got.Path != "Garden/Soil.md" {
+		t.Errorf("the path of a file leads to %q", got.Path)
 	}
 	wantCode(t, refused(t, e, op.Open, &op.OpenRequest{Ref: "nope"}), memory.NotFound, "there is no note")
 	m := save(t, e, "no note yet")
@@ -249,6 +256,7 @@ func TestLinksCheckAndOpen(t *testing.T) {
 
 func TestWithoutAVault(t *testing.T) {
 	e, _ := newEngine(t)
+	wantCode(t, refused(t, e, op.VaultConfirm, &op.VaultConfirmRequest{}), memory.NotFound, "there is no vault")
 	wantCode(t, refused(t, e, op.VaultCheck, &op.VaultCheckRequest{}), memory.NotFound, "emberd serve --vault")
 	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "x", Scope: "notes"}), memory.Invalid, "there is no vault")
 	h := newHouse(t)

@@ -37,9 +37,11 @@ type Options struct {
 	LTMWeight float64 // factor on every note in ranking, 0 to 2
 
 	// Vaults are folders of notes; at most one for now. VaultIgnore are patterns
-	// of notes and folders to pass over, see vault.Options.
-	Vaults      []string
-	VaultIgnore []string
+	// of notes and folders to pass over, see vault.Options. VaultArchive is a
+	// folder whose notes can be linked to and opened, but are not searched.
+	Vaults       []string
+	VaultIgnore  []string
+	VaultArchive string
 
 	SearchLimit   int  // results of a search that names no limit, 1 to 100
 	PreviewLength int  // characters of a snippet, 0 to 5,000; 0 shows the whole text
@@ -114,6 +116,9 @@ func (o Options) complete() (Options, error) {
 	if err := o.Decay.Validate(); err != nil {
 		return o, memory.Errorf(memory.Invalid, "%w", err)
 	}
+	if len(o.Vaults) > 1 {
+		return o, memory.Errorf(memory.Invalid, "%d vaults are named, and one is searched so far; name one, and run a second emberd with --home for another", len(o.Vaults))
+	}
 	return o, firstError(
 		memory.CheckRange("decay floor", o.DecayFloor, 0, 1),
 		memory.CheckRange("active stage factor", o.StageFactor.Active, 0, 1),
@@ -122,7 +127,6 @@ func (o Options) complete() (Options, error) {
 		memory.CheckRange("rehydratable stage factor", o.StageFactor.Rehydratable, 0, 1),
 		memory.CheckRange("short-term weight", o.STMWeight, 0, 2),
 		memory.CheckRange("long-term weight", o.LTMWeight, 0, 2),
-		memory.CheckRange("number of vaults", float64(len(o.Vaults)), 0, 1),
 		memory.CheckRange("search limit", float64(o.SearchLimit), 1, memory.MaxResults),
 		memory.CheckRange("preview length", float64(o.PreviewLength), 0, 5000),
 		memory.CheckRange("hours of trash", o.TrashKeep.Hours(), 1, math.MaxInt32),

@@ -14,33 +14,42 @@ import (
 	"emberd/watcher"
 )
 
-// readAtOnce is how many notes are read and indexed together. What is indexed is
-// searchable, so a first reading can be searched long before it ends.
-const readAtOnce = 256
+// How many notes are read and indexed together, and how many bytes they may have
+// together, which bounds the memory that takes. What is indexed is searchable, so
+// a first reading can be searched long before it ends.
+const (
+	readAtOnce = 256
+	readBytes  = 8 << 20
+)
 
 // reading is what became of one path.
 type reading struct {
-	doc  ltm.Doc
-	note *vault.Note // nil when it was not read
-	gone bool        // not in the index any more, or never
-	why  vault.Reason
+	doc     ltm.Doc
+	note    *vault.Note // nil when it was not read
+	gone    bool        // not in the index any more, or never
+	skipped bool        // it is there and could not be read,
+	again   bool        // which may be otherwise the next time
 }
 
 // reconcile brings the index to what the vault holds now. It repeats without
 // harm: what a batch names is read as it is when its turn comes.
 func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
-	n.waiting.Store(int64(len(b.Changed)))
+	n.reopen()
+	b.Changed = append(b.Changed, n.again(b)...)
+	n.expect(b)
 	if len(b.Gone) > 0 {
 		if err := n.apply(ctx, nil, b.Gone); err != nil {
 			return err
 		}
 	}
-	for part := range slices.Chunk(b.Changed, readAtOnce) {
-		paths := make([]string, len(part))
-		for i, f := range part {
-			paths[i] = f.Path
+	for todo := b.Changed; len(todo) > 0; {
+		part := todo[:portion(todo)]
+		todo = todo[len(part):]
+		read := n.readAll(ctx, part)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		if err := n.apply(ctx, n.readAll(ctx, paths), nil); err != nil {
+		if err := n.apply(ctx, read, nil); err != nil {
 			return err
 		}
 		n.waiting.Add(int64(-len(part)))
@@ -52,14 +61,62 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 	return nil
 }
 
+// again returns the notes that could not be read before, and are to be tried
+// again, unless the batch tells of them.
+func (n *notes) again(b watcher.Batch) []watcher.File {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	var out []watcher.File
+	for name, try := range n.skipped {
+		if !try || slices.Contains(b.Gone, name) {
+			continue
+		}
+		if !slices.ContainsFunc(b.Changed, func(f watcher.File) bool { return f.Path == name }) {
+			out = append(out, watcher.File{Path: name})
+		}
+	}
+	return out
+}
+
+// expect keeps the figures that tell how far the reading is.
+func (n *notes) expect(b watcher.Batch) {
+	n.waiting.Store(int64(len(b.Changed)))
+	if n.complete.Load() {
+		return
+	}
+	index, _ := n.current()
+	paths := make(map[string]bool)
+	for name := range index.Known() {
+		paths[name] = true
+	}
+	for _, name := range b.Gone {
+		delete(paths, name)
+	}
+	for _, f := range b.Changed {
+		paths[f.Path] = true
+	}
+	n.expected.Store(int64(len(paths)))
+}
+
+// portion returns how many of the files are read together, one at least.
+func portion(files []watcher.File) int {
+	size := int64(0)
+	for i, f := range files {
+		if size += f.Size; i+1 == readAtOnce || size >= readBytes {
+			return i + 1
+		}
+	}
+	return len(files)
+}
+
 // readAll reads notes on two goroutines, in order.
-func (n *notes) readAll(ctx context.Context, paths []string) []reading {
-	out := make([]reading, len(paths))
+func (n *notes) readAll(ctx context.Context, files []watcher.File) []reading {
+	out := make([]reading, len(files))
 	var workers sync.WaitGroup
 	for w := range 2 {
 		workers.Go(func() {
-			for i := w; i < len(paths); i += 2 {
-				out[i] = n.read(ctx, paths[i])
+			for i := w; i < len(files); i += 2 {
+				out[i] = n.read(ctx, files[i].Path)
 			}
 		})
 	}
@@ -68,20 +125,20 @@ func (n *notes) readAll(ctx context.Context, paths []string) []reading {
 }
 
 func (n *notes) read(ctx context.Context, name string) reading {
-	note, err := n.vault.Read(ctx, name)
+	note, err := n.vault.Load().Read(ctx, name)
 	if err == nil {
 		return reading{doc: docOf(note), note: note}
 	}
 	out := reading{doc: ltm.Doc{Path: name}}
 	switch skipped, ok := errors.AsType[*vault.Skipped](err); {
 	case ok:
-		out.why = skipped.Reason
+		out.skipped, out.again = true, skipped.Reason == vault.Unsettled
 		out.gone = skipped.Reason != vault.Unsettled && skipped.Reason != vault.NotLocal
 	case errors.Is(err, fs.ErrNotExist):
 		// The watcher tells when it is gone for good.
 	case ctx.Err() == nil:
 		n.log.Warn("note not read", "vault", n.dir, "path", name, "error", err)
-		out.why = vault.NotPermitted
+		out.skipped, out.again = true, true
 	}
 	return out
 }
@@ -108,6 +165,9 @@ func (n *notes) apply(ctx context.Context, read []reading, gone []string) error 
 		if n.links != nil {
 			n.links.Remove(name)
 		}
+		if n.moved != nil {
+			n.moved[name] = true
+		}
 	}
 	for _, r := range read {
 		n.remember(r)
@@ -118,11 +178,14 @@ func (n *notes) apply(ctx context.Context, read []reading, gone []string) error 
 // remember is called with mu held.
 func (n *notes) remember(r reading) {
 	delete(n.skipped, r.doc.Path)
-	if r.why != "" {
-		n.skipped[r.doc.Path] = r.why
+	if r.skipped {
+		n.skipped[r.doc.Path] = r.again
 	}
 	if r.note != nil && n.links != nil {
 		n.links.Add(r.note.Path, r.note.Aliases, targets(r.note))
+	}
+	if r.note != nil && n.moved != nil {
+		n.moved[r.note.Path] = true
 	}
 }
 

@@ -31,7 +31,12 @@ func (e *Engine) search(ctx context.Context, req *op.SearchRequest) (*op.SearchR
 		return res, nil
 	}
 	asked := asking{e: e, q: q, req: req, limit: limit, now: now, res: res}
-	if err := asked.both(ctx); err != nil {
+	err = asked.both(ctx)
+	if err == nil && res.Total == 0 && q.loosen() {
+		err = asked.both(ctx)
+		res.Similar = true
+	}
+	if err != nil {
 		return nil, err
 	}
 	if res.Total == 0 && q.memories {
@@ -120,10 +125,13 @@ func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 // beginning of a word, and similar words when no tier has any of the question's,
 // stand for others.
 func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, error) {
-	index, _ := a.e.notes.current()
 	lq := a.e.ltmQuery(ctx, a.q, c, a.limit, a.req.Explain)
 	lq.Fuzzy = a.res.Total == 0
-	found, err := index.Search(ctx, lq)
+	var found ltm.Result
+	err := a.e.notes.ask(func(index *ltm.Index) (err error) {
+		found, err = index.Search(ctx, lq)
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,7 +147,7 @@ func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, er
 // noteHit gives a note its weight. Decay and stage of a note are 1.
 func (a *asking) noteHit(h ltm.Hit) op.Hit {
 	e := a.e
-	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * e.opt.LTMWeight, Note: &op.Note{Vault: e.notes.vault.Name(), Path: h.Path,
+	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * e.opt.LTMWeight, Note: &op.Note{Vault: e.notes.vault.Load().Name(), Path: h.Path,
 		Title: h.Title, Heading: h.HeadingPath, Line: h.Line, Created: h.Created.UTC(), Modified: h.Modified.UTC()}}
 	if id, err := memory.ParseID(h.MemoryID); err == nil {
 		hit.Note.MemoryID = id
@@ -155,28 +163,19 @@ func (a *asking) noteHit(h ltm.Hit) op.Hit {
 }
 
 // fold makes one hit of a memory and the note that was made of it: the one that
-// ranks higher, with the other at its side.
+// ranks higher, with the other at its side. A second note of the same memory, as
+// sync tools make them, stays a hit of its own. Of a pair of which only one is
+// among the best of its tier, the other is not known here, and Total counts both.
 func (a *asking) fold(hits []op.Hit) []op.Hit {
 	memories := map[memory.ID]int{}
-	for i, h := range hits {
-		if h.Tier == op.TierMemory {
-			memories[h.ID] = i
-		}
-	}
 	out := hits[:0:0]
 	for _, h := range hits {
-		if h.Tier == op.TierNote {
-			if i, ok := memories[h.Note.MemoryID]; ok {
-				join(&hits[i], h)
-				a.res.Total--
-			}
-		}
-	}
-	for _, h := range hits {
-		if h.Tier == op.TierNote && h.Memory == nil {
-			if _, ok := memories[h.Note.MemoryID]; ok {
-				continue
-			}
+		if h.Tier == op.TierMemory {
+			memories[h.ID] = len(out)
+		} else if i, ok := memories[h.Note.MemoryID]; ok && out[i].Note == nil {
+			join(&out[i], h)
+			a.res.Total--
+			continue
 		}
 		out = append(out, h)
 	}

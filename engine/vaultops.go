@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -37,7 +38,7 @@ func (e *Engine) vaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op
 	if err := memory.CheckRange("limit", float64(limit), 1, maxFindings); err != nil {
 		return nil, err
 	}
-	check := checking{notes: e.notes, res: &op.VaultCheckResult{Vault: e.notes.vault.Name(), Path: e.notes.dir}, links: vault.NewLinks()}
+	check := checking{notes: e.notes, res: &op.VaultCheckResult{Vault: e.notes.vault.Load().Name(), Path: e.notes.dir}, links: vault.NewLinks()}
 	if err := check.all(ctx); err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "check the vault: %w", err)
 	}
@@ -55,15 +56,18 @@ type checking struct {
 }
 
 func (c *checking) all(ctx context.Context) error {
-	for path, err := range c.notes.vault.Walk(ctx) {
+	for path, err := range c.notes.vault.Load().Walk(ctx) {
+		if path == "" {
+			return err // the end of the walk
+		}
 		if err == nil {
 			err = c.note(ctx, path)
 		}
-		if skipped, ok := errors.AsType[*vault.Skipped](err); ok {
-			c.res.Skipped++
-			c.found = append(c.found, op.Finding{Kind: "skipped", Path: skipped.Path, Text: "not read: " + string(skipped.Reason)})
-		} else if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			c.skip(path, err)
 		}
 	}
 	for _, note := range c.read {
@@ -72,16 +76,26 @@ func (c *checking) all(ctx context.Context) error {
 	return ctx.Err()
 }
 
+func (c *checking) skip(path string, err error) {
+	why := err.Error()
+	if skipped, ok := errors.AsType[*vault.Skipped](err); ok {
+		why = string(skipped.Reason)
+	}
+	c.res.Skipped++
+	c.found = append(c.found, op.Finding{Kind: "skipped", Path: path, Text: "not read: " + why})
+}
+
 func (c *checking) note(ctx context.Context, path string) error {
-	note, err := c.notes.vault.Read(ctx, path)
+	note, err := c.notes.vault.Load().Read(ctx, path)
 	if err != nil {
 		return err
 	}
 	c.res.Notes++
+	invalid := note.Frontmatter == vault.InvalidFrontmatter
 	for _, p := range note.Problems {
 		kind := "note"
-		if note.Frontmatter == vault.InvalidFrontmatter && p.Line == 1 {
-			kind = "frontmatter"
+		if invalid && p.Line > 1 { // it is read first, and line 1 is for the note as a whole
+			kind, invalid = "frontmatter", false
 		}
 		c.found = append(c.found, op.Finding{Kind: kind, Path: note.Path, Line: p.Line, Text: p.Text})
 	}
@@ -119,6 +133,20 @@ func (c *checking) report(limit int) {
 	c.res.Findings = append([]op.Finding{}, c.found[:min(limit, len(c.found))]...)
 }
 
+// vaultConfirm lets go of notes that vanished together. It does not wait for that.
+func (e *Engine) vaultConfirm(context.Context, *op.VaultConfirmRequest) (*op.VaultConfirmResult, error) {
+	if err := e.needVault(); err != nil {
+		return nil, err
+	}
+	_, w := e.notes.current()
+	s := w.Status()
+	if s.Frozen == "" {
+		return &op.VaultConfirmResult{}, nil
+	}
+	w.Confirm()
+	return &op.VaultConfirmResult{Frozen: s.Frozen, Missing: s.Pending}, nil
+}
+
 // noteLinks answers both directions.
 func (e *Engine) noteLinks(ctx context.Context, req *op.LinksRequest) (*op.LinksResult, error) {
 	if err := e.needVault(); err != nil {
@@ -128,11 +156,11 @@ func (e *Engine) noteLinks(ctx context.Context, req *op.LinksRequest) (*op.Links
 	if err != nil {
 		return nil, err
 	}
-	path, err := resolveNote(links, req.Note)
+	path, err := resolveNote(links, e.notes.inside(req.Note))
 	if err != nil {
 		return nil, err
 	}
-	note, err := e.notes.vault.Read(ctx, path)
+	note, err := e.notes.vault.Load().Read(ctx, path)
 	if err != nil {
 		return nil, memory.Errorf(memory.NotFound, "read the note: %w", err).At("note")
 	}
@@ -155,31 +183,71 @@ func resolveNote(links *vault.Links, name string) (string, error) {
 	return path, nil
 }
 
+// inside makes the path of a file, as a shell completes it, one in the vault.
+func (n *notes) inside(ref string) string {
+	if rel, ok := strings.CutPrefix(ref, n.dir+string(filepath.Separator)); ok {
+		return filepath.ToSlash(rel)
+	}
+	return ref
+}
+
 // allLinks reads every note once, the first time somebody asks; from then on
 // what the watcher brings keeps it current.
 func (n *notes) allLinks(ctx context.Context) (*vault.Links, error) {
-	n.mu.RLock()
-	links := n.links
-	n.mu.RUnlock()
-	if links != nil {
-		return links, nil
+	n.linking.Lock()
+	defer n.linking.Unlock()
+	n.mu.Lock()
+	known := n.links
+	if known == nil {
+		n.moved = make(map[string]bool)
 	}
-	links = vault.NewLinks()
-	for path, err := range n.vault.Walk(ctx) {
-		if err != nil {
-			continue // vault check lists what is not read
+	n.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	links := vault.NewLinks()
+	for path, err := range n.vault.Load().Walk(ctx) {
+		if err == nil { // vault check lists what is not read
+			n.link(ctx, links, path)
 		}
-		if note, err := n.vault.Read(ctx, path); err == nil {
-			links.Add(note.Path, note.Aliases, targets(note))
-		}
+	}
+	for n.behind(ctx, links) {
 	}
 	if ctx.Err() != nil {
 		return nil, memory.Errorf(memory.Unavailable, "gave up reading the vault: %w", context.Cause(ctx))
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.links = links
 	return links, nil
+}
+
+// behind reads again what changed while all notes were read. Once nothing has, or
+// ctx has ended, it reports false and the links are the ones kept current, or none.
+func (n *notes) behind(ctx context.Context, links *vault.Links) bool {
+	n.mu.Lock()
+	moved := n.moved
+	n.moved = make(map[string]bool)
+	if ctx.Err() != nil {
+		n.moved = nil
+	} else if len(moved) == 0 {
+		n.links, n.moved = links, nil
+	}
+	more := n.moved != nil
+	n.mu.Unlock()
+	if more {
+		for path := range moved {
+			n.link(ctx, links, path)
+		}
+	}
+	return more
+}
+
+// link takes in the names and links of one note as it is now.
+func (n *notes) link(ctx context.Context, links *vault.Links, path string) {
+	note, err := n.vault.Load().Read(ctx, path)
+	if err != nil {
+		links.Remove(path)
+		return
+	}
+	links.Add(note.Path, note.Aliases, targets(note))
 }
 
 // open gives the link that makes Obsidian show a note.
@@ -191,7 +259,7 @@ func (e *Engine) open(ctx context.Context, req *op.OpenRequest) (*op.OpenResult,
 	if err != nil {
 		return nil, err
 	}
-	v := url.Values{"vault": {e.notes.vault.Name()}, "file": {path}}
+	v := url.Values{"vault": {e.notes.vault.Load().Name()}, "file": {path}}
 	uri := "obsidian://open?" + strings.ReplaceAll(v.Encode(), "+", "%20")
 	return &op.OpenResult{URI: uri, Path: path, File: filepath.Join(e.notes.dir, filepath.FromSlash(path))}, nil
 }
@@ -208,7 +276,8 @@ func (e *Engine) notePath(ctx context.Context, ref string) (string, error) {
 		}
 		return "", memory.Errorf(memory.NotFound, "memory %s has no note; emberd show %s shows its text", m.ID, m.ID.Short()).At("ref")
 	}
-	if _, err := e.notes.vault.Stat(ref); err == nil {
+	ref = e.notes.inside(ref)
+	if _, err := e.notes.vault.Load().Stat(ref); err == nil {
 		return ref, nil
 	}
 	links, err := e.notes.allLinks(ctx)

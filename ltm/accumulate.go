@@ -6,22 +6,28 @@ import (
 	"slices"
 )
 
+// A search goes over the postings of each word once and adds up, for every note, what
+// the note as a whole gets and the most that any passage of it could get. Then it works
+// out the exact relevance of the most promising notes only, best bound first, until no
+// other note can be among those wanted. The order is the same as if all were worked out.
+
 // scratch is what a search adds up in. It is clean between searches.
 type scratch struct {
-	notes   []noteSum // by number
-	extra   []float64 // by passage, partPassages a document: what it gives beyond the head of its note
-	touched []uint32  // numbers of the notes that hold a term
-	buffer  []posting
-	verdict []verdict // by number: what the filters said
+	notes   []noteSum   // by number
+	verdict []verdict   // by number: what the filters said
+	touched []uint32    // numbers of the notes that hold a word
+	lists   [][]posting // by word
+	extra   []float64   // by passage of one note
 }
 
-// noteSum is what the terms so far give to a note.
+// noteSum is what the words so far give to a note.
 type noteSum struct {
 	whole   float64 // the note as a whole
-	head    float64 // a passage that holds none of the terms
-	start   int     // of its passages in extra
+	most    float64 // bound of what a passage gets
+	matched float64 // bound of what its names could get
+	doc     uint32  // its first part in the view
 	touched bool
-	named   bool // a term is in the names
+	named   bool // a word is in the names
 }
 
 type verdict uint8
@@ -32,32 +38,27 @@ const (
 	refused
 )
 
-// fit makes room for a table and a view.
-func (s *scratch) fit(notes, docs int) {
+// fit makes room for a table.
+func (s *scratch) fit(notes int) {
 	if len(s.notes) < notes {
 		s.notes = make([]noteSum, notes+notes/8)
 		s.verdict = make([]verdict, len(s.notes))
-	}
-	if len(s.extra) < docs*partPassages {
-		s.extra = make([]float64, (docs+docs/8)*partPassages)
 	}
 }
 
 // clear cleans what the search has touched.
 func (s *searcher) clear() {
 	for _, number := range s.touched {
-		start := s.notes[number].start
-		clear(s.extra[start : start+len(s.table.notes[number].passages)])
 		s.notes[number] = noteSum{}
 	}
 	s.touched = s.touched[:0]
+	s.lists = s.lists[:0]
 	clear(s.verdict[:len(s.table.notes)])
 }
 
-// postingsOf returns the postings of a word in the scratch's buffer. Those of terms that
-// count as one are added up by passage.
-func (s *searcher) postingsOf(w *weighed) ([]posting, error) {
-	list := s.buffer[:0]
+// postingsOf appends the postings of a word. Those of terms that count as one are added
+// up by part.
+func (s *searcher) postingsOf(list []posting, w *weighed) ([]posting, error) {
 	var err error
 	for _, term := range w.terms() {
 		if list, err = s.view.postings(list, term); err != nil {
@@ -67,7 +68,6 @@ func (s *searcher) postingsOf(w *weighed) ([]posting, error) {
 	if len(w.of) > 1 {
 		list = merged(list)
 	}
-	s.buffer = list
 	return list, nil
 }
 
@@ -77,7 +77,8 @@ func merged(list []posting) []posting {
 	kept := list[:0]
 	for _, p := range list {
 		if n := len(kept); n > 0 && kept[n-1].doc == p.doc {
-			kept[n-1].occurrence = kept[n-1].plus(p.occurrence)
+			sum := unpack(kept[n-1].packed).plus(unpack(p.packed)).capped()
+			kept[n-1].packed = uint64(sum.pack())
 			continue
 		}
 		kept = append(kept, p)
@@ -98,7 +99,7 @@ func notesIn(list []posting) int {
 
 // frequency returns how many notes hold a term.
 func (s *searcher) frequency(term string) (int, error) {
-	list, err := s.postingsOf(&weighed{text: term})
+	list, err := s.view.postings(nil, term)
 	return notesIn(list), err
 }
 
@@ -114,8 +115,16 @@ func (s *searcher) weigh(w *weighed, list []posting) {
 
 // score adds what a word gives to every note that holds it and passes the filters.
 func (s *searcher) score(w *weighed) error {
-	list, err := s.postingsOf(w)
-	if err != nil {
+	var list []posting
+	if n := len(s.lists); n < cap(s.lists) {
+		list = s.lists[:n+1][n][:0] // room of an earlier search
+	}
+	spared, err := s.spared(w)
+	if err == nil && !spared {
+		list, err = s.postingsOf(list, w)
+	}
+	s.lists = append(s.lists, list)
+	if err != nil || spared {
 		return err
 	}
 	s.weigh(w, list)
@@ -125,7 +134,7 @@ func (s *searcher) score(w *weighed) error {
 		for n < len(list) && list[n].note == number {
 			n++
 		}
-		if s.passes(number) {
+		if s.notes[number].touched || !w.weak && s.passes(number) {
 			s.add(w, number, list[:n])
 		}
 		list = list[n:]
@@ -133,69 +142,117 @@ func (s *searcher) score(w *weighed) error {
 	return nil
 }
 
+// spared reports whether a weak word is left out: too many notes hold it, or there is
+// none that it could rank.
+func (s *searcher) spared(w *weighed) (bool, error) {
+	if !w.weak {
+		return false, nil
+	}
+	documents, err := s.view.documentsWith(w.text)
+	return len(s.touched) == 0 || documents > s.table.count/2, err
+}
+
 // add adds what a word gives to one note, whose postings are run.
 func (s *searcher) add(w *weighed, number uint32, run []posting) {
-	sum, note := &s.notes[number], s.table.notes[number]
+	sum, size := &s.notes[number], s.table.sizes[number]
 	if !sum.touched {
 		sum.touched = true
-		sum.start = (int(run[0].doc) - int(run[0].part)) * partPassages
+		sum.doc = run[0].doc - uint32(run[0].part)
 		s.touched = append(s.touched, number)
 	}
-	head, whole := s.saturate(note, run)
+	o := inWhole(run)
+	var head saturation
+	if o.names+o.tags+o.other > 0 {
+		head = s.norms.head(s.table.notes[number], o)
+		if o.names > 0 {
+			sum.named = true
+			sum.matched += w.full
+		}
+	}
+	sum.whole += w.full * s.norms.whole(head, size.body, o).value(noteK1)
+	sum.most += w.full * s.norms.part(head, size.shortest, o.most, o.headings).value(passageK1)
+}
+
+// inNote is a word in a whole note.
+type inNote struct {
+	occurrence         // body and what is in the first part are those of the note
+	most       float64 // in the body of a passage
+}
+
+// inWhole sums up the postings of one note.
+func inWhole(run []posting) inNote {
+	o := inNote{occurrence: unpack(run[0].packed)}
+	o.most = o.perPassage()
+	for _, p := range run[1:] {
+		q := unpack(p.packed)
+		o.most = max(o.most, q.perPassage())
+		o.body += q.body
+		o.headings = max(o.headings, q.headings)
+		o.names, o.tags, o.other = o.names+q.names, o.tags+q.tags, o.other+q.other
+	}
+	return o
+}
+
+// bound returns the most that the relevance of a touched note can be.
+func (s *searcher) bound(number uint32) float64 {
+	sum := &s.notes[number]
+	u := (1-passageShare)*sum.whole + passageShare*sum.most
+	if sum.named {
+		u += nameShare * sum.matched
+	}
+	return u
+}
+
+// relevance works out the relevance of a touched note and its best passage.
+func (s *searcher) relevance(number uint32) (relevance float64, passage int) {
+	sum, note := &s.notes[number], s.table.notes[number]
+	s.extra = append(s.extra[:0], make([]float64, len(note.passages))...)
+	base := 0.0 // of a passage that holds none of the words
+	for i := range s.words {
+		if run := s.runOf(i, number); len(run) > 0 {
+			base += s.addPassages(s.words[i].full, note, run)
+		}
+	}
+	for i, gain := range s.extra {
+		if gain > s.extra[passage] {
+			passage = i
+		}
+	}
+	relevance = (1-passageShare)*sum.whole + passageShare*(base+s.extra[passage])
+	if sum.named {
+		relevance += nameShare * likeness(note.names, s.words, s.total)
+	}
+	return relevance, passage
+}
+
+// addPassages adds to extra what each passage of a note gets beyond what all get from the
+// head of the note, which it returns.
+func (s *searcher) addPassages(full float64, note *note, run []posting) (base float64) {
+	head := s.norms.head(note, inWhole(run))
 	lone := head.value(passageK1)
-	sum.whole += w.full * whole.value(noteK1)
-	sum.head += w.full * lone
-	sum.named = sum.named || head.names > 0
 	for _, p := range run {
-		tf := p.perPassage()
-		for in := p.bodyIn | p.headingsIn; in != 0; in &= in - 1 {
+		o := unpack(p.packed)
+		tf := o.perPassage()
+		for in := o.bodyIn | o.headingsIn; in != 0; in &= in - 1 {
 			bit := bits.TrailingZeros16(in)
 			passage := int(p.part)*partPassages + bit
-			body, headings := p.at(bit, tf)
+			body, headings := o.at(bit, tf)
 			part := s.norms.part(head, note.passages[passage], body, headings)
-			s.extra[sum.start+passage] += w.full * (part.value(passageK1) - lone)
+			s.extra[passage] += full * (part.value(passageK1) - lone)
 		}
 	}
+	return full * lone
 }
 
-// saturate weighs the postings of one note.
-func (s *searcher) saturate(note *note, run []posting) (head, whole saturation) {
-	if run[0].part == 0 {
-		head = s.norms.head(note, run[0].occurrence)
+// runOf returns the postings of the i-th word in a touched note.
+func (s *searcher) runOf(i int, number uint32) []posting {
+	list := s.lists[i]
+	start, _ := slices.BinarySearchFunc(list, s.notes[number].doc, func(p posting, doc uint32) int {
+		return cmp.Compare(p.doc, doc)
+	})
+	end := start
+	for end < len(list) && list[end].note == number {
+		end++
 	}
-	body, headings := inWhole(run)
-	return head, s.norms.whole(head, note, body, headings)
-}
-
-// relevance is the relevance of a touched note.
-func (s *searcher) relevance(number uint32) float64 {
-	sum := &s.notes[number]
-	r := (1-passageShare)*sum.whole + passageShare*(sum.head+s.extra[sum.start+s.best(number)])
-	if sum.named {
-		r += nameShare * likeness(s.table.notes[number].names, s.words, s.total)
-	}
-	return r
-}
-
-// inWhole returns how often a term stands in the body of a note, and in the headings
-// above one passage at most.
-func inWhole(run []posting) (body, headings int) {
-	for _, p := range run {
-		body += p.body
-		headings = max(headings, p.headings)
-	}
-	return body, headings
-}
-
-// best returns the number of the note's best passage.
-func (s *searcher) best(number uint32) int {
-	start := s.notes[number].start
-	extra := s.extra[start : start+len(s.table.notes[number].passages)]
-	best := 0
-	for i, gain := range extra {
-		if gain > extra[best] {
-			best = i
-		}
-	}
-	return best
+	return list[start:end]
 }

@@ -8,8 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"emberd/internal/text"
 )
 
 // The benchmarks run on generated notes like those of a large vault: 3.6 kB each, in
@@ -97,21 +100,15 @@ func (v *vault) notes(n int) []Doc {
 }
 
 // fill indexes n generated notes in batches of 500.
-func fill(b *testing.B, x *Index, n int) (text int) {
+func fill(b *testing.B, x *Index, n int) {
 	v := newVault(1)
 	for n > 0 {
 		docs := v.notes(min(n, 500))
-		for _, d := range docs {
-			for _, s := range d.Sections {
-				text += len(s.Text)
-			}
-		}
 		if err := x.Update(context.Background(), docs, nil); err != nil {
 			b.Fatal(err)
 		}
 		n -= len(docs)
 	}
-	return text
 }
 
 func openBench(b *testing.B) *Index {
@@ -123,6 +120,25 @@ func openBench(b *testing.B) *Index {
 	return x
 }
 
+// BenchmarkTerms analyses the text of BenchmarkFirstIndex and does nothing else: the
+// floor under it.
+func BenchmarkTerms(b *testing.B) {
+	a, docs := text.New(), newVault(1).notes(10_000)
+	for b.Loop() {
+		var workers sync.WaitGroup
+		for half := range slices.Chunk(docs, len(docs)/2) {
+			workers.Go(func() {
+				for _, d := range half {
+					for _, s := range d.Sections {
+						a.Terms(s.Text)
+					}
+				}
+			})
+		}
+		workers.Wait()
+	}
+}
+
 // BenchmarkFirstIndex indexes 10,000 notes of 36 MB and closes.
 func BenchmarkFirstIndex(b *testing.B) {
 	batches := slices.Collect(slices.Chunk(newVault(1).notes(10_000), 500))
@@ -131,11 +147,22 @@ func BenchmarkFirstIndex(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, docs := range batches {
-			if err := x.Update(b.Context(), docs, nil); err != nil {
-				b.Fatal(err)
-			}
+		work := make(chan []Doc)
+		var updaters sync.WaitGroup
+		for range 2 { // one analyses while the other's batch is built
+			updaters.Go(func() {
+				for docs := range work {
+					if err := x.Update(b.Context(), docs, nil); err != nil {
+						b.Error(err)
+					}
+				}
+			})
 		}
+		for _, docs := range batches {
+			work <- docs
+		}
+		close(work)
+		updaters.Wait()
 		if err := x.Close(); err != nil {
 			b.Fatal(err)
 		}
@@ -143,14 +170,20 @@ func BenchmarkFirstIndex(b *testing.B) {
 	}
 }
 
-// queries are three words each: rare, middling and common ones.
+// stopWords is how many of the commonest words stand for those that queries leave out.
+const stopWords = 100
+
+// queries are three words each, drawn as for a text.
 func queries(n int) []Query {
 	v := newVault(2)
 	list := make([]Query, n)
 	for i := range list {
 		list[i].Limit = 10
-		for range 3 {
-			list[i].Terms = append(list[i].Terms, Term{Text: v.word(), Weight: 1})
+		for len(list[i].Terms) < 3 {
+			if number := v.zipf.Uint64(); number >= stopWords {
+				term := text.New().Query(wordOf(number))[0].Text
+				list[i].Terms = append(list[i].Terms, Term{Text: term, Weight: 1})
+			}
 		}
 	}
 	return list

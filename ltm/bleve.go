@@ -11,26 +11,42 @@ const (
 	idField     = "_id"
 )
 
-// document is a part of a note as Bleve takes it: terms and counts are there already, and
-// nothing is left to analyse.
+// document is a part of a note as Bleve takes it: terms and counts are there already,
+// and nothing is left to analyse.
 type document struct {
 	id     string
-	terms  index.TokenFrequencies
-	record []byte
+	fields []index.Field
 	size   int
 }
 
-// newDocument makes the document of one part.
-func newDocument(r ref, terms map[string]occurrence, record []byte) *document {
-	d := &document{id: r.id(), record: record, size: len(record)}
-	d.terms = make(index.TokenFrequencies, len(terms))
+// newDocument makes the document of one part, all but its id.
+func newDocument(terms map[string]occurrence, record []byte) *document {
+	d := &document{size: len(record)}
+	in := make(index.TokenFrequencies, len(terms))
 	frequencies := make([]index.TokenFreq, len(terms))
 	for term, o := range terms {
-		f := &frequencies[len(d.terms)]
+		f := &frequencies[len(in)]
 		f.SetFrequency(o.pack())
-		d.terms[term] = f
-		d.size += len(term) + 32
+		in[term] = f
+		d.size += len(term) + termSize
 	}
+	d.fields = append(d.fields, &field{name: termField, options: index.IndexField, terms: in})
+	if record != nil {
+		d.fields = append(d.fields, &field{name: recordField, options: index.StoreField, value: record})
+	}
+	return d
+}
+
+// termSize is about what a term takes beside its text.
+const termSize = 64
+
+// named completes the document.
+func (d *document) named(r ref) *document {
+	d.id = r.id()
+	once := new(index.TokenFreq)
+	once.SetFrequency(1)
+	d.fields = append(d.fields, &field{name: idField, options: index.IndexField | index.StoreField, value: []byte(d.id),
+		terms: index.TokenFrequencies{d.id: once}})
 	return d
 }
 
@@ -42,19 +58,9 @@ func (d *document) Size() int { return d.size }
 
 // VisitFields implements index.Document.
 func (d *document) VisitFields(visit index.FieldVisitor) {
-	visit(&field{name: idField, value: []byte(d.id), options: index.IndexField | index.StoreField, length: 1,
-		terms: index.TokenFrequencies{d.id: once()}})
-	visit(&field{name: termField, options: index.IndexField, length: 1, terms: d.terms})
-	if d.record != nil {
-		visit(&field{name: recordField, value: d.record, options: index.StoreField})
+	for _, f := range d.fields {
+		visit(f)
 	}
-}
-
-// once is a term that stands once.
-func once() *index.TokenFreq {
-	f := new(index.TokenFreq)
-	f.SetFrequency(1)
-	return f
 }
 
 // VisitComposite implements index.Document.
@@ -66,11 +72,11 @@ func (d *document) HasComposite() bool { return false }
 // NumPlainTextBytes implements index.Document.
 func (d *document) NumPlainTextBytes() uint64 { return 0 }
 
-// AddIDField implements index.Document; VisitFields has it.
+// AddIDField implements index.Document; named has added it.
 func (d *document) AddIDField() {}
 
 // StoredFieldsBytes implements index.Document.
-func (d *document) StoredFieldsBytes() uint64 { return uint64(len(d.record)) }
+func (d *document) StoredFieldsBytes() uint64 { return 0 }
 
 // Indexed implements index.Document.
 func (d *document) Indexed() bool { return true }
@@ -80,7 +86,6 @@ type field struct {
 	name    string
 	value   []byte
 	options index.FieldIndexingOptions
-	length  int
 	terms   index.TokenFrequencies
 }
 
@@ -102,8 +107,9 @@ func (f *field) Analyze() {}
 // Options implements index.Field.
 func (f *field) Options() index.FieldIndexingOptions { return f.options }
 
-// AnalyzedLength implements index.Field.
-func (f *field) AnalyzedLength() int { return f.length }
+// AnalyzedLength implements index.Field. It is not used, but zero would keep zap from
+// writing terms that stand in one document in less room.
+func (f *field) AnalyzedLength() int { return 1 }
 
 // AnalyzedTokenFrequencies implements index.Field.
 func (f *field) AnalyzedTokenFrequencies() index.TokenFrequencies { return f.terms }

@@ -34,7 +34,7 @@ func (x *Index) Check(ctx context.Context, n int, load func(path string) (Doc, b
 			continue
 		}
 		compared++
-		if err := s.compare(number, &d); err != nil {
+		if err := s.verify(number, &d); err != nil {
 			x.health.fail(err)
 			return compared, fmt.Errorf("%w: %w", ErrRebuild, err)
 		}
@@ -57,8 +57,8 @@ func (s *searcher) sample(n int) []uint32 {
 	return numbers
 }
 
-// compare finds the first difference between a document and what is indexed of it.
-func (s *searcher) compare(number uint32, d *Doc) error {
+// verify finds the first difference between a document and what is indexed of it.
+func (s *searcher) verify(number uint32, d *Doc) error {
 	want := analyse(s.index.analyzer, d)
 	segment, local, err := s.view.find(ref{note: number})
 	if err != nil {

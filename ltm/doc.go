@@ -50,7 +50,14 @@ type Term struct {
 	// DF is in how many documents of the whole collection the term stands. It is
 	// used when Query.Docs is set.
 	DF int
+	// Weak terms rank the notes that hold another term and find none: stop words beside
+	// the words of a question, with a weight of WeakWeight. One that more than half of
+	// the notes hold is left out: it would say little and take long.
+	Weak bool
 }
+
+// WeakWeight is the weight of a weak term for which results were measured to be best.
+const WeakWeight = 0.3
 
 // Query is what Search looks for. Without terms, or a prefix, every note that passes the
 // filters is a hit of relevance 1, the last created first.
@@ -89,8 +96,8 @@ type Filter struct {
 type Result struct {
 	Hits  []Hit // by falling relevance, then path
 	Total int   // notes that match
-	// Terms are all the terms that were searched for, with those of the prefix and
-	// the fuzzy ones, for marking them in a snippet.
+	// Terms are the terms that were searched for, but for weak ones, with those of the
+	// prefix and the fuzzy ones, for marking them in a snippet.
 	Terms []string
 	Fuzzy bool // nothing held the terms; the hits resemble them
 	// Partial says that phrases were looked up in the best candidates only, so that

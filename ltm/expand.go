@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	maxPrefixTerms = 32   // that a prefix stands for
-	maxPrefixSeen  = 2000 // that are looked at for the commonest
-	maxFuzzyTerms  = 8    // that a misspelt term stands for
-	minPrefix      = 2    // letters
-	minFuzzy       = 4    // letters; below, everything resembles everything
-	farFuzzy       = 8    // letters from which on two edits are a misspelling
-	fuzzyWeight    = 0.5  // of what only resembles a term
+	maxPrefixTerms  = 32   // that a prefix stands for
+	maxPrefixSeen   = 2000 // that are looked at for the commonest
+	maxFuzzyTerms   = 8    // that a misspelt term stands for
+	maxFuzzyCounted = 64   // of the nearest terms, that are looked at for the commonest
+	minPrefix       = 2    // letters
+	minFuzzy        = 4    // letters; below, everything resembles everything
+	farFuzzy        = 8    // letters from which on two edits are a misspelling
+	fuzzyWeight     = 0.5  // of what only resembles a term
 )
 
 // prefixTerms returns the commonest terms that begin with the query's prefix. Terms are
@@ -80,7 +81,7 @@ func (s *searcher) fuzzyTerms() ([]weighed, error) {
 	var words []weighed
 	for _, t := range s.query.Terms {
 		letters := utf8.RuneCountInString(t.Text)
-		if t.Weight <= 0 || letters < minFuzzy {
+		if t.Weight <= 0 || t.Weak || letters < minFuzzy {
 			continue
 		}
 		edits := 1
@@ -98,16 +99,37 @@ func (s *searcher) fuzzyTerms() ([]weighed, error) {
 		if len(entries) == 0 {
 			continue
 		}
-		slices.SortFunc(entries, func(a, b index.DictEntry) int {
-			return cmp.Or(cmp.Compare(a.EditDistance, b.EditDistance), cmp.Compare(b.Count, a.Count), strings.Compare(a.Term, b.Term))
-		})
-		words = append(words, weighed{text: t.Text + "~", of: terms(entries, maxFuzzyTerms), weight: t.Weight * fuzzyWeight})
+		near, err := s.nearest(entries)
+		if err != nil {
+			return nil, err
+		}
+		words = append(words, weighed{text: t.Text + "~", of: near, weight: t.Weight * fuzzyWeight})
 	}
 	return words, nil
 }
 
-// read reads up to limit entries of a dictionary and closes it. Terms that only deleted
-// notes hold have no count and are left out.
+// nearest returns the commonest of the terms with the fewest edits. What only deleted
+// notes hold is left out.
+func (s *searcher) nearest(entries []index.DictEntry) ([]string, error) {
+	slices.SortFunc(entries, func(a, b index.DictEntry) int {
+		return cmp.Or(cmp.Compare(a.EditDistance, b.EditDistance), strings.Compare(a.Term, b.Term))
+	})
+	entries = entries[:min(len(entries), maxFuzzyCounted)]
+	for i := range entries {
+		documents, err := s.view.documentsWith(entries[i].Term)
+		if err != nil {
+			return nil, err
+		}
+		entries[i].Count = uint64(documents)
+	}
+	entries = slices.DeleteFunc(entries, func(e index.DictEntry) bool { return e.Count == 0 })
+	slices.SortStableFunc(entries, func(a, b index.DictEntry) int {
+		return cmp.Or(cmp.Compare(a.EditDistance, b.EditDistance), cmp.Compare(b.Count, a.Count))
+	})
+	return terms(entries, maxFuzzyTerms), nil
+}
+
+// read reads up to limit entries of a dictionary and closes it.
 func read(d index.FieldDict, limit int) (entries []index.DictEntry, err error) {
 	defer d.Close()
 	for range limit {
@@ -118,9 +140,7 @@ func read(d index.FieldDict, limit int) (entries []index.DictEntry, err error) {
 		if e == nil {
 			break
 		}
-		if e.Count > 0 {
-			entries = append(entries, *e)
-		}
+		entries = append(entries, *e)
 	}
 	return entries, nil
 }

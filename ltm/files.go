@@ -1,9 +1,11 @@
 package ltm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +19,7 @@ import (
 // What lies in the folder of an index beside Bleve's root.bolt and *.zap.
 const (
 	formatFile  = "format"  // what the index was made by
-	sealFile    = "closed"  // there while the index is closed in good order: checksum of root.bolt
+	sealFile    = "closed"  // there while the index is closed in good order: checksums of all files
 	damagedFile = "damaged" // there once a running index found itself damaged: why
 	rootFile    = "root.bolt"
 )
@@ -27,6 +29,9 @@ const asideSuffix = ".aside"
 
 // errInUse is the reason that another process has the index open.
 var errInUse = errors.New("note index is in use by another process")
+
+// errNone is the reason that there is no index yet.
+var errNone = errors.New("no note index")
 
 // format is the content of the format file. The number changes with counts, with the
 // record and with how notes are cut into passages.
@@ -39,17 +44,18 @@ func begin(dir, identity string) error {
 	return durable.ReplaceFile(durable.OS{}, filepath.Join(dir, formatFile), []byte(format(identity)))
 }
 
-// verify tells whether the files in dir are worth opening, and takes the seal away. A
-// folder without an index is fs.ErrNotExist.
+// verify tells whether the files in dir are worth opening, and takes the seal away. An
+// empty folder is errNone.
 func verify(dir, identity string) error {
 	if err := durable.SweepTemps(durable.OS{}, dir); err != nil {
 		return err
 	}
 	made, err := os.ReadFile(filepath.Join(dir, formatFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		if entries, _ := os.ReadDir(dir); len(entries) > 0 {
-			return errors.New("folder holds files but no index")
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+			return cmp.Or(err, errors.New("folder holds files but no index"))
 		}
+		return errNone
 	}
 	if err != nil {
 		return err
@@ -68,18 +74,19 @@ func oneLine(s string) string {
 	return strings.ToValidUTF8(strings.Join(strings.Fields(s[:min(len(s), 200)]), " "), "?")
 }
 
-// seal notes the checksum of the snapshot file, which has none of its own. The segments
-// carry theirs.
+// seal notes the checksums of all of Bleve's files. The snapshot file has none of its
+// own, and a segment that is gone can be missed only from a list.
 func seal(dir string) error {
-	sum, err := rootSum(dir)
+	sums, err := checksums(dir)
 	if err != nil {
 		return err
 	}
-	return durable.ReplaceFile(durable.OS{}, filepath.Join(dir, sealFile), []byte(sum))
+	return durable.ReplaceFile(durable.OS{}, filepath.Join(dir, sealFile), []byte(sums))
 }
 
-// unseal checks the snapshot file against the seal and removes that. After an unclean
-// stop there is none; then bbolt's own checks and the counting of passages have to do.
+// unseal checks the files against the seal and removes that. After an unclean stop there
+// is none; then the checksums in the segments, bbolt's own checks and the counting of
+// parts have to do.
 func unseal(dir string) error {
 	name := filepath.Join(dir, sealFile)
 	want, err := os.ReadFile(name)
@@ -89,12 +96,12 @@ func unseal(dir string) error {
 	if err != nil {
 		return err
 	}
-	got, err := rootSum(dir)
+	got, err := checksums(dir)
 	if err != nil {
-		return fmt.Errorf("snapshot file is unreadable: %v", err) // not fs.ErrNotExist: there was an index
+		return err
 	}
 	if got != string(want) {
-		return errors.New("snapshot file does not match its checksum")
+		return errors.New("files do not match the checksums of the last close")
 	}
 	if err := os.Remove(name); err != nil {
 		return err
@@ -114,12 +121,35 @@ func checkUnsealed(dir string) error {
 	return err
 }
 
-func rootSum(dir string) (string, error) {
-	b, err := os.ReadFile(filepath.Join(dir, rootFile))
+// checksums lists Bleve's files by name, each with the CRC-32C of its bytes and its length.
+func checksums(dir string) (string, error) {
+	var list strings.Builder
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%08x %d\n", crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)), len(b)), nil
+	for _, e := range entries {
+		if e.Name() != rootFile && filepath.Ext(e.Name()) != ".zap" {
+			continue
+		}
+		sum, size, err := checksum(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&list, "%08x %d %s\n", sum, size, e.Name())
+	}
+	return list.String(), nil
+}
+
+func checksum(name string) (sum uint32, size int64, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	size, err = io.Copy(h, f)
+	return h.Sum32(), size, err
 }
 
 // setAside moves the folder out of the way, in place of what was moved there before, and

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxTexts bounds how many notes' texts a search looks into for phrases.
+// maxTexts is how many notes' texts a search looks into for phrases, unless more hits
+// are wanted.
 const maxTexts = 1000
 
 // condition is a query's filters, ready for judging notes.

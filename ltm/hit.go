@@ -27,85 +27,57 @@ func (s *searcher) hit(c candidate) (Hit, error) {
 		Modified:  time.Unix(0, r.modified),
 		Relevance: c.relevance,
 	}
-	passage := 0
-	if s.notes[c.number].touched {
-		passage = s.best(c.number)
+	if c.passage >= len(r.places) {
+		return Hit{}, fmt.Errorf("%w: passage %d of %d", errRecord, c.passage, len(r.places))
 	}
-	if passage >= len(r.places) {
-		return Hit{}, fmt.Errorf("%w: passage %d of %d", errRecord, passage, len(r.places))
-	}
-	at := r.places[passage]
+	at := r.places[c.passage]
 	h.Line = at.line
 	if at.section < len(r.headings) {
 		h.HeadingPath = r.headings[at.section]
 	}
 	if s.query.Explain && len(s.words) > 0 {
-		h.Scores, err = s.explain(c.number)
+		h.Scores = s.explain(c)
 	}
-	return h, err
+	return h, nil
 }
 
 // explain takes the relevance of a note apart.
-func (s *searcher) explain(number uint32) ([]Score, error) {
+func (s *searcher) explain(c candidate) []Score {
 	var scores []Score
-	best := s.best(number)
 	for i := range s.words {
-		w := &s.words[i]
-		list, err := s.postingsOf(w)
-		if err != nil {
-			return nil, err
-		}
-		if run := runOf(list, number); len(run) > 0 {
-			scores = append(scores, s.parts(w, number, run, best)...)
+		if run := s.runOf(i, c.number); len(run) > 0 {
+			scores = append(scores, s.parts(&s.words[i], c, run)...)
 		}
 	}
-	if s.notes[number].named {
-		share := nameShare * likeness(s.table.notes[number].names, s.words, s.total)
+	if s.notes[c.number].named {
+		share := nameShare * likeness(s.table.notes[c.number].names, s.words, s.total)
 		scores = append(scores, Score{Field: Name, Score: share})
 	}
-	return scores, nil
-}
-
-// runOf returns the postings of one note.
-func runOf(list []posting, number uint32) []posting {
-	for start := range list {
-		if list[start].note != number {
-			continue
-		}
-		end := start
-		for end < len(list) && list[end].note == number {
-			end++
-		}
-		return list[start:end]
-	}
-	return nil
+	return scores
 }
 
 // parts divides what a word gives to a note among the fields, in proportion to their
 // weighted counts.
-func (s *searcher) parts(w *weighed, number uint32, run []posting, best int) []Score {
-	note := s.table.notes[number]
-	head, whole := s.saturate(note, run)
+func (s *searcher) parts(w *weighed, c candidate, run []posting) []Score {
+	note, o := s.table.notes[c.number], inWhole(run)
+	head := s.norms.head(note, o)
+	whole := s.norms.whole(head, uint32(note.bodyLen), o)
 	tf, above := 0.0, 0 // in the best passage
 	for _, p := range run {
-		if int(p.part) == best/partPassages {
-			tf, above = p.at(best%partPassages, p.perPassage())
+		if int(p.part) == c.passage/partPassages {
+			in := unpack(p.packed)
+			tf, above = in.at(c.passage%partPassages, in.perPassage())
 		}
 	}
-	part := s.norms.part(head, note.passages[best], tf, above)
+	part := s.norms.part(head, note.passages[c.passage], tf, above)
 	wholeUnit := w.full * (1 - passageShare) / (noteK1 + whole.sum())
 	partUnit := w.full * passageShare / (passageK1 + part.sum())
-	var first occurrence
-	if run[0].part == 0 {
-		first = run[0].occurrence
-	}
-	body, headings := inWhole(run)
 	return nonZero(w, []Score{
-		{Field: Names, TF: first.names, Score: wholeUnit*whole.names + partUnit*part.names},
-		{Field: Tags, TF: first.tags, Score: wholeUnit*whole.tags + partUnit*part.tags},
-		{Field: Other, TF: first.other, Score: wholeUnit*whole.other + partUnit*part.other},
-		{Field: Headings, TF: headings, Score: wholeUnit*whole.headings + partUnit*part.headings},
-		{Field: Body, TF: body, Score: wholeUnit * whole.body},
+		{Field: Names, TF: o.names, Score: wholeUnit*whole.names + partUnit*part.names},
+		{Field: Tags, TF: o.tags, Score: wholeUnit*whole.tags + partUnit*part.tags},
+		{Field: Other, TF: o.other, Score: wholeUnit*whole.other + partUnit*part.other},
+		{Field: Headings, TF: o.headings, Score: wholeUnit*whole.headings + partUnit*part.headings},
+		{Field: Body, TF: o.body, Score: wholeUnit * whole.body},
 		{Field: Passage, TF: int(tf + 0.5), Score: partUnit * part.body},
 	})
 }

@@ -57,7 +57,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"log/slog"
 	"os"
@@ -165,7 +164,7 @@ func (x *Index) openOrRenew() error {
 	if errors.Is(reason, errInUse) {
 		return reason
 	}
-	if !errors.Is(reason, fs.ErrNotExist) {
+	if !errors.Is(reason, errNone) {
 		aside, err := setAside(x.dir)
 		if err != nil {
 			return fmt.Errorf("move the unusable note index aside: %w", err)
@@ -183,7 +182,7 @@ func (x *Index) openOrRenew() error {
 }
 
 // open opens the files and reads the records. Its error is the reason why they cannot
-// be used; fs.ErrNotExist is a folder without an index.
+// be used; errNone is an empty folder.
 func (x *Index) open() error {
 	if err := verify(x.dir, x.analyzer.Identity()); err != nil {
 		return err

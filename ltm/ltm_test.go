@@ -31,6 +31,12 @@ func openIn(t testing.TB, dir string) *Index {
 	return x
 }
 
+// tester is what testing.TB and rapid's tests have in common.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // reopened closes the index and opens it again.
 func reopened(t testing.TB, x *Index) *Index {
 	t.Helper()
@@ -60,14 +66,14 @@ func cursorOf(content string) Cursor {
 	return c
 }
 
-func put(t testing.TB, x *Index, docs ...Doc) {
+func put(t tester, x *Index, docs ...Doc) {
 	t.Helper()
 	if err := x.Update(context.Background(), docs, nil); err != nil {
 		t.Fatalf("Update: %v", err)
 	}
 }
 
-func remove(t testing.TB, x *Index, paths ...string) {
+func remove(t tester, x *Index, paths ...string) {
 	t.Helper()
 	if err := x.Update(context.Background(), nil, paths); err != nil {
 		t.Fatalf("Update: %v", err)
@@ -83,7 +89,7 @@ func words(s string) Query {
 	return q
 }
 
-func search(t testing.TB, x *Index, q Query) Result {
+func search(t tester, x *Index, q Query) Result {
 	t.Helper()
 	r, err := x.Search(context.Background(), q)
 	if err != nil {

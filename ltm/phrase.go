@@ -49,7 +49,7 @@ func (s *searcher) phrase(t string) (phrase, error) {
 	words = slices.Compact(words)
 	held := make([]int, len(s.table.notes))
 	for i, w := range words {
-		list, err := s.postingsOf(&weighed{text: w})
+		list, err := s.view.postings(nil, w)
 		if err != nil {
 			return ph, err
 		}
@@ -76,13 +76,13 @@ func texts(terms []text.Term) []string {
 func (s *searcher) hasPhrases() bool { return len(s.required)+len(s.excluded) > 0 }
 
 // checkPhrases keeps the candidates whose text has the required phrases and none of the
-// excluded ones. It looks at maxTexts candidates at most.
-func (s *searcher) checkPhrases(ctx context.Context, found []candidate) (kept []candidate, total int, partial bool) {
+// excluded ones, and counts them. total is how many there were to choose the candidates
+// from; if there were more, the count is partial.
+func (s *searcher) checkPhrases(ctx context.Context, found []candidate, total int) (kept []candidate, count int, partial bool) {
 	if !s.hasPhrases() {
-		return found, len(found), false
+		return found, total, false
 	}
-	partial = len(found) > maxTexts
-	for _, c := range found[:min(len(found), maxTexts)] {
+	for _, c := range found {
 		if ctx.Err() != nil {
 			break
 		}
@@ -90,7 +90,7 @@ func (s *searcher) checkPhrases(ctx context.Context, found []candidate) (kept []
 			kept = append(kept, c)
 		}
 	}
-	return kept, len(kept), partial
+	return kept, len(kept), total > len(found)
 }
 
 // reads reports whether a note's text has the phrases it should and lacks the others.

@@ -1,6 +1,9 @@
 package ltm
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The constants of relevance. They were chosen over all judged sets at once (chat
 // sessions as notes, abstracts, link texts and titles of two vaults in English and
@@ -9,15 +12,15 @@ import "math"
 const (
 	noteK1    = 1.6 // in a whole note words repeat more before they say less than in a memory
 	passageK1 = 1.2
-	bodyB     = 0.5 // of notes and passages
+	bodyB     = 0.7 // of notes and passages
 	headB     = 0.3 // of names, tags and other
 
 	weightNames    = 2.0
-	weightHeadings = 2.0
+	weightHeadings = 3.0
 	weightTags     = 1.0
 	weightOther    = 1.0
 
-	passageShare = 0.4  // λ: the best passage against the whole note
+	passageShare = 0.6  // λ: the best passage against the whole note
 	nameShare    = 0.25 // ε: a query that is a name of the note
 )
 
@@ -46,8 +49,8 @@ func (s saturation) value(k1 float64) float64 {
 	return sum / (k1 + sum)
 }
 
-// head weighs the fields that a note has once, from its first part.
-func (n *norms) head(note *note, o occurrence) saturation {
+// head weighs the fields that a note has once.
+func (n *norms) head(note *note, o inNote) saturation {
 	weigh := func(weight float64, tf, length int, average float64) float64 {
 		if tf == 0 {
 			return 0
@@ -61,11 +64,11 @@ func (n *norms) head(note *note, o occurrence) saturation {
 	}
 }
 
-// whole adds the fields of a whole note: tf in its body, and in the headings above one
-// passage at most.
-func (n *norms) whole(head saturation, note *note, body, headings int) saturation {
-	head.body = float64(body) / (1 - bodyB + bodyB*float64(note.bodyLen)/n.body)
-	head.headings = weightHeadings * float64(headings)
+// whole adds the fields of a whole note: the length of its body, and of headings those
+// above one passage.
+func (n *norms) whole(head saturation, words uint32, o inNote) saturation {
+	head.body = float64(o.body) / (1 - bodyB + bodyB*float64(words)/n.body)
+	head.headings = weightHeadings * float64(o.headings)
 	return head
 }
 
@@ -88,7 +91,7 @@ func likeness(names [][]uint32, query []weighed, total float64) float64 {
 	for _, name := range names {
 		matched, terms := 0.0, 0
 		for _, q := range query {
-			if contains(name, q.hash) {
+			if !q.weak && slices.Contains(name, q.hash) {
 				matched += q.full
 				terms++
 			}
@@ -96,13 +99,4 @@ func likeness(names [][]uint32, query []weighed, total float64) float64 {
 		best = max(best, matched*matched/total*float64(terms)/float64(len(name)))
 	}
 	return best
-}
-
-func contains(set []uint32, h uint32) bool {
-	for _, v := range set {
-		if v == h {
-			return true
-		}
-	}
-	return false
 }

@@ -2,6 +2,7 @@ package ltm
 
 import (
 	"cmp"
+	"container/heap"
 	"context"
 	"slices"
 	"strings"
@@ -71,6 +72,7 @@ type weighed struct {
 	of     []string
 	hash   uint32
 	weight float64
+	weak   bool
 	df     int
 	idf    float64
 	full   float64 // weight · idf
@@ -92,7 +94,7 @@ func (x *Index) searcher(q *Query) (*searcher, error) {
 		if sc == nil {
 			sc = new(scratch)
 		}
-		sc.fit(len(t.notes), int(v.docs))
+		sc.fit(len(t.notes))
 		return &searcher{index: x, query: q, view: v, table: t, norms: t.norms(), scratch: sc}, nil
 	}
 }
@@ -144,10 +146,12 @@ func (s *searcher) match(ctx context.Context, words []weighed) ([]candidate, Res
 		if err := s.score(&s.words[i]); err != nil {
 			return nil, result, err
 		}
-		result.Terms = append(result.Terms, s.words[i].terms()...)
+		if !s.words[i].weak {
+			result.Terms = append(result.Terms, s.words[i].terms()...)
+		}
 	}
-	found := s.candidates()
-	found, result.Total, result.Partial = s.checkPhrases(ctx, found)
+	found, total := s.candidates()
+	found, result.Total, result.Partial = s.checkPhrases(ctx, found, total)
 	return found, result, ctx.Err()
 }
 
@@ -168,85 +172,108 @@ func (s *searcher) queryTerms(prefix []string) []weighed {
 		}
 		if i := slices.IndexFunc(words, func(w weighed) bool { return w.text == t.Text }); i >= 0 {
 			words[i].weight += t.Weight
+			words[i].weak = words[i].weak && t.Weak
 			continue
 		}
-		words = append(words, weighed{text: t.Text, hash: hashOf(t.Text), weight: t.Weight, df: t.DF})
+		words = append(words, weighed{text: t.Text, hash: hashOf(t.Text), weight: t.Weight, df: t.DF, weak: t.Weak})
 	}
 	if len(prefix) > 0 {
 		words = append(words, weighed{text: s.query.Prefix + "*", of: prefix, weight: 1})
 	}
+	slices.SortStableFunc(words, func(a, b weighed) int { return weakLast(a) - weakLast(b) })
 	return words
+}
+
+func weakLast(w weighed) int {
+	if w.weak {
+		return 1
+	}
+	return 0
 }
 
 // candidate is a note that matches.
 type candidate struct {
 	number    uint32
-	relevance float64
+	relevance float64 // or, while that is unknown, the most it can be
+	passage   int     // the best one
 }
 
-// candidates returns all notes that hold a term, or all notes if there are no terms,
-// best first as far as they are needed.
-func (s *searcher) candidates() []candidate {
+// candidates returns the best of the notes that hold a word, as many as may be looked
+// at, and how many there are.
+func (s *searcher) candidates() (best []candidate, total int) {
 	if len(s.words) == 0 {
 		return s.latest()
 	}
 	s.total = 0
 	for _, w := range s.words {
-		s.total += w.full
-	}
-	found := make([]candidate, 0, len(s.touched))
-	for _, number := range s.touched {
-		found = append(found, candidate{number, s.relevance(number)})
-	}
-	s.order(found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.relevance, a.relevance), strings.Compare(s.table.notes[a.number].path, s.table.notes[b.number].path))
-	})
-	return found
-}
-
-// latest returns every note that passes the filters, the last created first.
-func (s *searcher) latest() []candidate {
-	var found []candidate
-	for number, n := range s.table.notes {
-		if n != nil && s.allowed(uint32(number)) {
-			found = append(found, candidate{uint32(number), 1})
+		if !w.weak {
+			s.total += w.full
 		}
 	}
-	s.order(found, func(a, b candidate) int {
+	open := make(bounds, 0, len(s.touched))
+	for _, number := range s.touched {
+		open = append(open, candidate{number: number, relevance: s.bound(number)})
+	}
+	return s.settle(open, s.wanted()), len(s.touched)
+}
+
+// bounds is a heap of candidates, the one that may be best on top.
+type bounds []candidate
+
+func (b bounds) Len() int           { return len(b) }
+func (b bounds) Less(i, j int) bool { return b[i].relevance > b[j].relevance }
+func (b bounds) Swap(i, j int)      { b[i], b[j] = b[j], b[i] }
+func (b *bounds) Push(any)          {} // nothing comes after the start
+func (b *bounds) Pop() any {
+	last := len(*b) - 1
+	c := (*b)[last]
+	*b = (*b)[:last]
+	return c
+}
+
+// slack is what rounding may make a bound too low by.
+const slack = 1e-9
+
+// settle works out the n best of the candidates, in order.
+func (s *searcher) settle(open bounds, n int) []candidate {
+	heap.Init(&open)
+	var best []candidate
+	for len(open) > 0 && n > 0 && (len(best) < n || open[0].relevance+slack >= best[n-1].relevance) {
+		c := heap.Pop(&open).(candidate)
+		c.relevance, c.passage = s.relevance(c.number)
+		at, _ := slices.BinarySearchFunc(best, c, s.compare)
+		best = slices.Insert(best, at, c)
+		best = best[:min(len(best), n)]
+	}
+	return best
+}
+
+// compare orders by falling relevance, then path.
+func (s *searcher) compare(a, b candidate) int {
+	return cmp.Or(cmp.Compare(b.relevance, a.relevance), strings.Compare(s.table.notes[a.number].path, s.table.notes[b.number].path))
+}
+
+// latest returns the notes that pass the filters, the last created first.
+func (s *searcher) latest() (best []candidate, total int) {
+	for number, n := range s.table.notes {
+		if n != nil && s.allowed(uint32(number)) {
+			best = append(best, candidate{number: uint32(number), relevance: 1})
+		}
+	}
+	slices.SortFunc(best, func(a, b candidate) int {
 		m, n := s.table.notes[a.number], s.table.notes[b.number]
 		return cmp.Or(cmp.Compare(n.created, m.created), strings.Compare(m.path, n.path))
 	})
-	return found
+	return best[:min(len(best), s.wanted())], len(best)
 }
 
-// order sorts as many candidates to the front as may be looked at.
-func (s *searcher) order(found []candidate, compare func(a, b candidate) int) {
-	needed := max(s.query.Limit, 0)
+// wanted is how many candidates may be looked at: one for each hit, more when texts
+// decide.
+func (s *searcher) wanted() int {
 	if s.hasPhrases() {
-		needed = max(needed, maxTexts)
+		return max(s.query.Limit, maxTexts)
 	}
-	selectBest(found, needed, compare)
-}
-
-// selectBest moves the n first of the list, in order, to its front.
-func selectBest[T any](list []T, n int, compare func(a, b T) int) {
-	if n >= len(list)/4 {
-		slices.SortFunc(list, compare)
-		return
-	}
-	best := slices.Clone(list[:n])
-	slices.SortFunc(best, compare)
-	for i := n; i < len(list); i++ {
-		if n == 0 || compare(list[i], best[n-1]) >= 0 {
-			continue
-		}
-		at, _ := slices.BinarySearchFunc(best, list[i], compare)
-		out := best[n-1]
-		copy(best[at+1:], best[at:n-1])
-		best[at] = list[i]
-		list[i] = out
-	}
-	copy(list, best)
+	return max(s.query.Limit, 0)
 }
 
 // hits makes the hits of the candidates, as many as the query wants.

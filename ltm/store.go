@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
@@ -21,6 +22,10 @@ const maxPending = 8
 // smaller ones. Bleve's 2,000 leaves a vault of 10,000 notes in twice as many segments,
 // which take a tenth more on the disk and in every search.
 const mergeFloor = 3000
+
+// abandonBound is how long an index that does not work may take to close. Its merges
+// stop within milliseconds.
+const abandonBound = 3 * time.Second
 
 // generationKey is the internal key under which each batch stores its number.
 const generationKey = "generation"
@@ -54,22 +59,13 @@ func openStore(dir string, h *health) (s store, err error) {
 		}
 	}()
 	queue := index.NewAnalysisQueue(1)
+	opened := false
 	defer func() {
-		if s.scorch == nil {
+		if !opened {
 			queue.Close()
 		}
 	}()
-	idx, err := scorch.NewScorch("emberd", map[string]any{
-		"path":                   dir,
-		"bolt_timeout":           "1s",
-		"unsafe_batch":           true, // Update waits for memory; see maxPending
-		"asyncErrorCallbackName": name,
-		"eventCallbackName":      name,
-		"forceSegmentType":       plugin{}.Type(),
-		"forceSegmentVersion":    int(plugin{}.Version()),
-		"scorchMergePlanOptions": map[string]any{"FloorSegmentSize": mergeFloor},
-		"segmentConfig":          map[string]any{healthKey: h},
-	}, queue)
+	idx, err := scorch.NewScorch("emberd", configuration(dir, name, h), queue)
 	if err != nil {
 		return store{}, err
 	}
@@ -79,13 +75,31 @@ func openStore(dir string, h *health) (s store, err error) {
 		}
 		return store{}, err
 	}
-	opened := store{scorch: idx.(*scorch.Scorch), queue: queue}
+	opened = true
+	s = store{scorch: idx.(*scorch.Scorch), queue: queue}
 	// Bleve logs a snapshot that it cannot load and takes an older one, or none.
 	if err := h.opened(); err != nil {
-		opened.abandon()
+		s.abandon()
 		return store{}, err
 	}
-	return opened, nil
+	return s, nil
+}
+
+// configuration is what Bleve is told. name is that of the callbacks in its registry.
+func configuration(dir, name string, h *health) map[string]any {
+	return map[string]any{
+		"path":                   dir,
+		"bolt_timeout":           "1s",
+		"unsafe_batch":           true, // Update waits for memory; see maxPending
+		"asyncErrorCallbackName": name,
+		"eventCallbackName":      name,
+		"forceSegmentType":       plugin{}.Type(),
+		"forceSegmentVersion":    int(plugin{}.Version()),
+		"scorchMergePlanOptions": map[string]any{"FloorSegmentSize": mergeFloor},
+		// With 0 Bleve's persister asks before it first touches the snapshots; see health.event.
+		"scorchPersisterOptions": map[string]any{"PersisterNapUnderNumFiles": 0},
+		"segmentConfig":          map[string]any{healthKey: h},
+	}
 }
 
 // close closes the index, whose batches should be on the disk.
@@ -94,14 +108,23 @@ func (s store) close() error {
 	return s.scorch.Close()
 }
 
-// abandon closes an index that does not work. After a panic inside bbolt closing may
-// never come to an end, so nothing waits for it; the memory is lost then.
+// abandon closes an index that does not work, so that nothing of it touches the folder
+// any more. Closing bbolt after a panic inside it may never end, which by then only holds
+// some memory; so the wait has a bound.
 func (s store) abandon() {
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 		defer func() { _ = recover() }() // there is nothing left to save
 		_ = s.close()
 	}()
+	bound := time.NewTimer(abandonBound)
+	defer bound.Stop()
+	select {
+	case <-done:
+	case <-bound.C:
+	}
 }
 
 // view is one consistent state of the index.
@@ -189,9 +212,10 @@ func (v *view) find(r ref) (*segmentView, uint32, error) {
 
 // posting is a term in a part of a note.
 type posting struct {
-	ref
-	doc uint32 // in the view
-	occurrence
+	packed uint64 // occurrence
+	note   uint32
+	doc    uint32 // in the view
+	part   uint16
 }
 
 // postings appends the postings of a term, ascending by document.
@@ -211,11 +235,29 @@ func (v *view) postings(to []posting, term string) ([]posting, error) {
 		p, err := iterator.Next()
 		for ; err == nil && p != nil; p, err = iterator.Next() {
 			local := uint32(p.Number())
-			to = append(to, posting{s.refs[local], s.base + local, unpack(p.Frequency())})
+			r := s.refs[local]
+			to = append(to, posting{packed: p.Frequency(), note: r.note, doc: s.base + local, part: r.part})
 		}
 		if err != nil {
 			return to, err
 		}
 	}
 	return to, nil
+}
+
+// documentsWith returns how many documents hold a term, without reading its postings.
+func (v *view) documentsWith(term string) (int, error) {
+	count := 0
+	for i := range v.segments {
+		dictionary, err := v.segments[i].Dictionary(termField)
+		if err != nil {
+			return 0, err
+		}
+		list, err := dictionary.PostingsList([]byte(term), v.segments[i].deleted, nil)
+		if err != nil {
+			return 0, err
+		}
+		count += int(list.Count())
+	}
+	return count, nil
 }

@@ -1,18 +1,35 @@
 package ltm
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // table is the notes of one state of the store, by number. It never changes: an update
 // makes a new one and shares the notes.
 type table struct {
 	generation uint64
 	notes      []*note // nil where a number is free
+	sizes      []size  // of the same notes, close together for scoring
 	count      int
 	passages   int
 	body       float64 // words of all notes
 	names      float64
 	tags       float64
 	other      float64
+}
+
+// size is what scoring needs of every note.
+type size struct {
+	body     uint32 // words
+	shortest uint16 // words of the shortest passage
+}
+
+func (n *note) size() size {
+	if n == nil {
+		return size{}
+	}
+	return size{uint32(n.bodyLen), slices.Min(n.passages)}
 }
 
 // tables are the states a search may meet: a batch becomes visible in the store at
@@ -36,13 +53,15 @@ func (t *tables) of(generation uint64) (*table, bool) {
 func (t *table) with(changed map[uint32]*note) *table {
 	next := *t
 	next.generation++
-	size := len(t.notes)
+	numbers := len(t.notes)
 	for number := range changed {
-		size = max(size, int(number)+1)
+		numbers = max(numbers, int(number)+1)
 	}
-	next.notes = make([]*note, size, size+size/8)
+	next.notes, next.sizes = make([]*note, numbers), make([]size, numbers)
 	copy(next.notes, t.notes)
+	copy(next.sizes, t.sizes)
 	for number, n := range changed {
+		next.sizes[number] = n.size()
 		next.tally(next.notes[number], -1)
 		next.notes[number] = n
 		next.tally(n, 1)
@@ -78,37 +97,45 @@ func loadTable(s store) (*table, error) {
 		return nil, err
 	}
 	defer view.close()
-	changed := make(map[uint32]*note)
-	found := make(map[uint32]int)
-	for _, seg := range view.segments {
-		for local, ref := range seg.refs {
-			if !seg.live(uint32(local)) {
-				continue
-			}
-			found[ref.note]++
-			if ref.part != 0 {
-				continue
-			}
-			b, err := seg.stored(uint32(local))
-			if err != nil {
-				return nil, err
-			}
-			n, err := decodeNote(b)
-			if err != nil {
-				return nil, err
-			}
-			if changed[ref.note] != nil {
-				return nil, fmt.Errorf("two notes have the number %d", ref.note)
-			}
-			changed[ref.note] = n
+	notes := make(map[uint32]*note)
+	parts := make(map[uint32]int)
+	for i := range view.segments {
+		if err := view.segments[i].load(notes, parts); err != nil {
+			return nil, err
 		}
 	}
-	for number, parts := range found {
-		if n := changed[number]; n == nil || n.parts() != parts {
-			return nil, fmt.Errorf("note number %d has %d parts and not what its record says", number, parts)
+	for number, found := range parts {
+		if n := notes[number]; n == nil || n.parts() != found {
+			return nil, fmt.Errorf("note number %d has %d parts and not what its record says", number, found)
 		}
 	}
-	t := (&table{}).with(changed)
+	t := (&table{}).with(notes)
 	t.generation = view.generation
 	return t, nil
+}
+
+// load adds the notes of a segment by number, and counts their parts.
+func (s *segmentView) load(notes map[uint32]*note, parts map[uint32]int) error {
+	for local, ref := range s.refs {
+		if !s.live(uint32(local)) {
+			continue
+		}
+		parts[ref.note]++
+		if ref.part != 0 {
+			continue
+		}
+		b, err := s.stored(uint32(local))
+		if err != nil {
+			return err
+		}
+		n, err := decodeNote(b)
+		if err != nil {
+			return err
+		}
+		if notes[ref.note] != nil {
+			return fmt.Errorf("two notes have the number %d", ref.note)
+		}
+		notes[ref.note] = n
+	}
+	return nil
 }

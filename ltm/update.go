@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"runtime"
-	"slices"
 	"sync"
 
 	index "github.com/blevesearch/bleve_index_api"
@@ -15,11 +15,12 @@ import (
 // that their analysis takes, by about fifteen times as much.
 const batchBytes = 2 << 20
 
-// Update puts notes into the index, in place of what it holds under their paths, and takes
-// the gone ones out. A path should be named once. When Update returns nil the next Search finds the
-// change; it reaches the disk soon after, and each note whole or not at all. Updates may
-// run side by side, which keeps all processors busy: they analyse in parallel and take
-// turns only to change the index. When many batches wait for the disk, Update waits too.
+// Update puts notes into the index, in place of what it holds under their paths, and
+// takes the gone ones out. Of two notes with one path the later stays; a path that is
+// put is not gone. When Update returns nil the next Search finds the change; it reaches
+// the disk soon after, each note whole or not at all. Updates may run side by side, which
+// keeps all processors busy: they analyse in parallel and take turns only to change the
+// index. When many batches wait for the disk, Update waits too.
 //
 // After an error some of the notes may have been taken; Known tells which. ErrRebuild is
 // an index that can only be closed.
@@ -75,14 +76,14 @@ func (x *Index) update(ctx context.Context, put []Doc, gone []string) error {
 }
 
 // analyseAll analyses on all processors.
-func (x *Index) analyseAll(ctx context.Context, put []Doc) ([]analysed, error) {
-	notes := make([]analysed, len(put))
+func (x *Index) analyseAll(ctx context.Context, put []Doc) ([]prepared, error) {
+	notes := make([]prepared, len(put))
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(put)) {
 		workers.Go(func() {
 			for i := range next {
-				notes[i] = analyse(x.analyzer, &put[i])
+				notes[i] = prepare(analyse(x.analyzer, &put[i]))
 			}
 		})
 	}
@@ -97,32 +98,30 @@ func (x *Index) analyseAll(ctx context.Context, put []Doc) ([]analysed, error) {
 	return notes, ctx.Err()
 }
 
+// prepared is an analysed note in Bleve's terms, but for its number.
+type prepared struct {
+	note      *note
+	documents []*document
+}
+
+func prepare(a analysed) prepared {
+	kept := a.record.note
+	p := prepared{note: &kept}
+	stored := a.record.encode(nil)
+	for _, terms := range a.parts {
+		p.documents = append(p.documents, newDocument(terms, stored))
+		stored = nil // the first part has it
+	}
+	return p
+}
+
 // introduce makes one batch of the changes. The table that goes with it is there before
 // the batch can be seen. The caller holds writer and has put a token into pending, which
 // goes back when the batch is on the disk.
-func (x *Index) introduce(notes []analysed, gone []string) error {
+func (x *Index) introduce(notes []prepared, gone []string) error {
 	current := x.tables.Load().current
-	b := &batch{Batch: index.NewBatch(), table: current, changed: make(map[uint32]*note)}
-	freed := x.free
-	for _, path := range gone {
-		if number, ok := x.numbers[path]; ok && b.changed[number] == nil {
-			b.remove(number)
-			freed = append(freed, number)
-		}
-	}
-	taken := make(map[string]uint32, len(notes))
-	for i := range notes {
-		path := notes[i].record.path
-		number, ok := x.numbers[path]
-		if again, ok2 := taken[path]; ok2 {
-			number, ok = again, ok2
-		}
-		if !ok {
-			number, freed = b.number(freed)
-		}
-		taken[path] = number
-		b.put(number, &notes[i])
-	}
+	b := &batch{Batch: index.NewBatch(), table: current, changed: make(map[uint32]*note), free: x.free}
+	taken := x.collect(b, notes, gone)
 	next := current.with(b.changed)
 	b.SetInternal([]byte(generationKey), binary.BigEndian.AppendUint64(nil, next.generation))
 	b.SetPersistedCallback(func(err error) {
@@ -138,16 +137,39 @@ func (x *Index) introduce(notes []analysed, gone []string) error {
 		return fmt.Errorf("%w: %w", ErrRebuild, err)
 	}
 	x.tables.Store(&tables{current: next})
+	x.free = b.free
+	maps.Copy(x.numbers, taken)
 	for _, path := range gone {
-		if _, again := taken[path]; !again {
+		if number, ok := x.numbers[path]; ok && next.note(number) == nil {
 			delete(x.numbers, path)
+			x.free = append(x.free, number)
 		}
 	}
-	for path, number := range taken {
-		x.numbers[path] = number
-	}
-	x.free = slices.DeleteFunc(freed, func(n uint32) bool { return next.note(n) != nil })
 	return nil
+}
+
+// collect puts the changes into the batch and returns the numbers of the notes put.
+func (x *Index) collect(b *batch, notes []prepared, gone []string) (taken map[string]uint32) {
+	taken = make(map[string]uint32, len(notes))
+	for i := range notes {
+		path := notes[i].note.path
+		number, ok := taken[path]
+		if !ok {
+			number, ok = x.numbers[path]
+		}
+		if !ok {
+			number = b.number()
+		}
+		taken[path] = number
+		b.put(number, &notes[i])
+	}
+	for _, path := range gone {
+		number, ok := x.numbers[path]
+		if _, again := taken[path]; ok && !again {
+			b.remove(number)
+		}
+	}
+	return taken
 }
 
 // batch is a batch for the store and what it does to the table.
@@ -155,43 +177,43 @@ type batch struct {
 	*index.Batch
 	table   *table
 	changed map[uint32]*note
-	grown   int // numbers given out beyond the table
+	free    []uint32 // numbers to give out
+	grown   int      // numbers given out beyond the table
 }
 
 // number takes a free number, or a new one.
-func (b *batch) number(free []uint32) (uint32, []uint32) {
-	if n := len(free); n > 0 {
-		return free[n-1], free[:n-1]
+func (b *batch) number() uint32 {
+	if n := len(b.free); n > 0 {
+		number := b.free[n-1]
+		b.free = b.free[:n-1]
+		return number
 	}
 	b.grown++
-	return uint32(len(b.table.notes) + b.grown - 1), free
+	return uint32(len(b.table.notes) + b.grown - 1)
 }
 
 // remove deletes all parts of the note that has the number.
 func (b *batch) remove(number uint32) {
+	if n := b.table.note(number); n != nil {
+		b.deleteParts(number, n)
+	}
 	b.changed[number] = nil
-	for i := range b.table.note(number).parts() {
+}
+
+func (b *batch) deleteParts(number uint32, n *note) {
+	for i := range n.parts() {
 		b.Delete(ref{number, uint16(i)}.id())
 	}
 }
 
 // put puts a note under a number, in place of the one that has it.
-func (b *batch) put(number uint32, n *analysed) {
-	if old := b.table.note(number); old != nil {
-		b.remove(number)
-	}
+func (b *batch) put(number uint32, p *prepared) {
 	if double := b.changed[number]; double != nil {
-		for i := range double.parts() {
-			b.Delete(ref{number, uint16(i)}.id())
-		}
+		b.deleteParts(number, double)
 	}
-	kept := n.record.note
-	b.changed[number] = &kept
-	for i, terms := range n.parts {
-		var stored []byte
-		if i == 0 {
-			stored = n.record.encode(nil)
-		}
-		b.Batch.Update(newDocument(ref{number, uint16(i)}, terms, stored))
+	b.remove(number)
+	b.changed[number] = p.note
+	for i, d := range p.documents {
+		b.Update(d.named(ref{number, uint16(i)}))
 	}
 }

@@ -26,6 +26,8 @@ var (
 		"Tell how the daemon is: log, index, folders, warnings.")
 	VaultCheck = define[VaultCheckRequest, VaultCheckResult]("vault.check", "GET", "/v1/vault/check", Read,
 		"Read every note and list what is wrong: broken links, bad frontmatter, what cannot be read.")
+	VaultConfirm = define[VaultConfirmRequest, VaultConfirmResult]("vault.confirm", "POST", "/v1/vault/confirm", Write,
+		"Say that notes that went missing together were meant to go; no note is touched.")
 	Links = define[LinksRequest, LinksResult]("links", "GET", "/v1/links", Read,
 		"List the links of a note, and the notes that link to it.")
 	Open = define[OpenRequest, OpenResult]("open", "GET", "/v1/open", Read,
@@ -42,7 +44,7 @@ func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Forget.Spec,
 		Undo.Spec, TrashList.Spec, TrashRestore.Spec,
-		VaultCheck.Spec, Links.Spec, Open.Spec, Status.Spec, Stats.Spec, Version.Spec,
+		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Status.Spec, Stats.Spec, Version.Spec,
 	}
 }
 

@@ -28,6 +28,15 @@ type Finding struct {
 	Text string `json:"text"`
 }
 
+// VaultConfirmRequest confirms a loss.
+type VaultConfirmRequest struct{}
+
+// VaultConfirmResult tells what had been held back, "" if nothing was.
+type VaultConfirmResult struct {
+	Frozen  string `json:"frozen,omitempty"` // why, see VaultStatus
+	Missing int    `json:"missing"`          // notes that are now taken out of the index
+}
+
 // LinksRequest names a note by its path, or as a link would.
 type LinksRequest struct {
 	Note string `json:"note" query:"note" doc:"path, name or alias of a note"`

@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// glob is one ignore pattern, split at its slashes.
-type glob []string
+// glob is one ignore pattern, split at its slashes. One that was written with a
+// slash at the end fits folders only.
+type glob struct {
+	elements []string
+	folder   bool
+}
 
 type globs []glob
 
@@ -20,22 +24,24 @@ func parseGlobs(patterns []string) (globs, error) {
 				return nil, fmt.Errorf("%q is not an ignore pattern; use names with *, ? and [a-z], separated by single slashes", p)
 			}
 		}
-		if !strings.Contains(p, "/") {
-			elements = append(glob{"**"}, elements...)
+		named, folder := strings.CutSuffix(p, "/")
+		if !strings.Contains(named, "/") {
+			elements = append([]string{"**"}, elements...)
 		}
-		all = append(all, elements)
+		all = append(all, glob{elements, folder})
 	}
 	return all, nil
 }
 
-// match reports whether a pattern fits the path or a folder above it.
-func (g globs) match(name string) bool {
+// match reports whether a pattern fits the path, which may be that of a folder, or
+// a folder above it.
+func (g globs) match(name string, folder bool) bool {
 	if len(g) == 0 {
 		return false
 	}
 	elements := strings.Split(name, "/")
 	for _, pattern := range g {
-		if pattern.match(elements) {
+		if pattern.match(elements, folder) {
 			return true
 		}
 	}
@@ -45,13 +51,14 @@ func (g globs) match(name string) bool {
 // match follows all ways through the pattern at once, so that its time is the
 // product of the two lengths whatever the pattern. live[i] says that the elements
 // so far fit the first i of the pattern.
-func (g glob) match(elements []string) bool {
-	live := make([]bool, len(g)+1)
+func (g glob) match(elements []string, folder bool) bool {
+	end := len(g.elements)
+	live := make([]bool, end+1)
 	live[0] = true
 	g.skip(live)
-	for _, e := range elements {
-		next := make([]bool, len(g)+1)
-		for i, want := range g {
+	for at, e := range elements {
+		next := make([]bool, end+1)
+		for i, want := range g.elements {
 			if !live[i] {
 				continue
 			}
@@ -63,7 +70,7 @@ func (g glob) match(elements []string) bool {
 		}
 		live = next
 		g.skip(live)
-		if live[len(g)] {
+		if live[end] && (!g.folder || folder || at+1 < len(elements)) {
 			return true
 		}
 	}
@@ -72,7 +79,7 @@ func (g glob) match(elements []string) bool {
 
 // skip lets ** stand for no folder at all.
 func (g glob) skip(live []bool) {
-	for i, want := range g {
+	for i, want := range g.elements {
 		live[i+1] = live[i+1] || live[i] && want == "**"
 	}
 }

@@ -61,7 +61,7 @@ func (v *Vault) Classify(name string) (note string, reason Reason) {
 		}
 	}
 	switch base := path.Base(name); {
-	case v.ignore.match(name):
+	case v.ignore.match(name, false):
 		return "", Ignored
 	case temporary(base):
 		return "", Temporary
@@ -92,10 +92,10 @@ func stubOf(name string) (note string, ok bool) {
 	return dir + base, dotted && stub && base != ""
 }
 
-// temporary knows the names of Syncthing, LibreOffice, vim and Emacs that do not
-// begin with a dot.
+// temporary knows the names of Syncthing, Office, vim and Emacs that do not begin
+// with a dot.
 func temporary(base string) bool {
-	return strings.HasPrefix(base, "~syncthing~") || strings.HasSuffix(base, "~") ||
+	return strings.HasPrefix(base, "~syncthing~") || strings.HasPrefix(base, "~$") || strings.HasSuffix(base, "~") ||
 		strings.HasSuffix(base, ".swp") || base == "4913"
 }
 

@@ -233,12 +233,16 @@ func TestIgnorePatterns(t *testing.T) {
 		{"x/**/b.md", "x/y/z/a.md", false},
 		{"**/y/**", "x/y/z/a.md", true},
 		{"[ab].md", "b.md", true},
+		{"private/", "x/private/y/a.md", true},
+		{"a.md/", "x/a.md", false},
+		{"/x/", "x/a.md", true},
+		{"/x/", "y/x/a.md", false},
 	} {
 		g, err := parseGlobs([]string{c.pattern})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := g.match(c.path); got != c.want {
+		if got := g.match(c.path, false); got != c.want {
 			t.Errorf("%s fits %s is %v, want %v", c.pattern, c.path, got, c.want)
 		}
 	}

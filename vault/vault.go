@@ -51,14 +51,16 @@ import (
 type Options struct {
 	// Ignore are patterns of notes and folders to pass over. A pattern without a
 	// slash fits a name anywhere, one with slashes fits the path from the vault's
-	// root; what lies in a folder that fits is covered too. Elements are those of
-	// [path.Match], and ** stands for any number of folders.
+	// root, and one that ends in a slash fits folders only; what lies in a folder
+	// that fits is covered too. Elements are those of [path.Match], and ** stands
+	// for any number of folders.
 	Ignore []string
 }
 
 // Vault is an open folder of notes. It may be used by several goroutines.
 type Vault struct {
 	name     string
+	dir      string // absolute
 	root     *os.Root
 	ignore   globs
 	markdown engine
@@ -82,11 +84,23 @@ func Open(dir string, opt *Options) (*Vault, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the vault cannot be opened; check that the folder exists and may be read: %w", err)
 	}
-	return &Vault{name: filepath.Base(full), root: root, ignore: ignore, markdown: newMarkdown()}, nil
+	return &Vault{name: filepath.Base(full), dir: full, root: root, ignore: ignore, markdown: newMarkdown()}, nil
 }
 
 // Name returns the vault's name, which is that of its folder.
 func (v *Vault) Name() string { return v.name }
+
+// Current reports whether the folder at the vault's path is the one that is open.
+// A sync client, a mount or a restored backup can put another in its place, which
+// takes a new Open.
+func (v *Vault) Current() bool {
+	opened, err := v.root.Stat(".")
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(v.dir)
+	return err == nil && os.SameFile(opened, there)
+}
 
 // Close releases the folder. Reads fail afterwards with [fs.ErrClosed].
 func (v *Vault) Close() error { return v.root.Close() }
@@ -129,7 +143,7 @@ func (v *Vault) walk(ctx context.Context, yield func(string, error) bool) error 
 		if (note != "" || skipped != nil) && !yield(note, skipped) {
 			return fs.SkipAll
 		}
-		if d.IsDir() && (skipped != nil || strings.HasPrefix(d.Name(), ".") || v.ignore.match(name)) {
+		if d.IsDir() && (skipped != nil || strings.HasPrefix(d.Name(), ".") || v.ignore.match(name, true)) {
 			return fs.SkipDir
 		}
 		return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"emberd/api"
 	"emberd/op"
 )
 
@@ -25,8 +23,9 @@ func (s *state) demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Walk through the main job by itself, in a temporary folder",
 		Long: `Start a daemon of its own in a temporary folder, save, search, kill it the hard
-way, find everything still there, and more. Each step shows its command and how
-long it took. Nothing of yours is touched, and the folder is removed at the end.`,
+way, find everything still there, read the notes of a small vault, and more.
+Each step shows its command and how long it took. Nothing of yours is touched,
+and the folder is removed at the end.`,
 		Example:     `  emberd demo`,
 		Annotations: exits(endings{exitNothing: "a step failed; the message says which"}),
 		Args:        takes(0, 0, ""),
@@ -43,38 +42,31 @@ type demoStep struct {
 	Error  string  `json:"error,omitempty"`
 }
 
-// demo is the walk: a binary, a folder, and the daemon that runs in it now.
+// demo is the walk, with the daemon that runs now.
 type demo struct {
-	s      *state
-	exe    string
-	home   string
-	socket string
-	daemon *exec.Cmd
-	exited chan error
-	ids    map[string]string // what a step saved, by a name for later steps
-	steps  []demoStep
+	*temporary
+	s     *state
+	ids   map[string]string // what a step saved, by a name for later steps
+	steps []demoStep
 }
 
-// startTimeout bounds how long a daemon may take to answer in a demo.
-const startTimeout = 20 * time.Second
-
 func (s *state) demo(ctx context.Context) error {
-	exe, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find the program itself: %w", err)
-	}
 	home, err := os.MkdirTemp("", "emberd-demo-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)
 	}
-	d := &demo{s: s, exe: exe, home: home, socket: filepath.Join(home, "emberd.sock"), ids: map[string]string{}}
+	t, err := s.newTemporary(home)
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(home))
+	}
+	d := &demo{temporary: t, s: s, ids: map[string]string{}}
 	s.note("a demo in %s, which is removed at the end", home)
 	// Who reads the steps may go away (emberd demo | head); that must not kill
 	// this process before it has cleaned up.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	start := time.Now()
 	err = d.walk(ctx)
-	err = errors.Join(err, d.cleanUp())
+	err = errors.Join(err, d.stop(syscall.SIGKILL), os.RemoveAll(home))
 	if s.json {
 		if printErr := s.printJSON(map[string]any{"steps": d.steps}); printErr != nil {
 			return printErr
@@ -103,7 +95,7 @@ func (d *demo) walk(ctx context.Context) error {
 				d.save(ctx, "port", "Der Datenbankserver läuft auf Port 5433", "--tag", "безопасность"))
 		}},
 		{"search", d.expect("authentication", "search", "authentication")},
-		{"kill the daemon with SIGKILL", func(context.Context) error { return d.stop(syscall.SIGKILL) }},
+		{"kill the daemon with SIGKILL", func(context.Context) error { return d.kill(syscall.SIGKILL) }},
 		{"start it again", d.start},
 		{"everything is still there", d.expect(jwt, "show", "@jwt")},
 		{"edit", d.expect("edited", "edit", "@jwt", "Use JWT tokens with a lifetime of 15 minutes")},
@@ -114,7 +106,9 @@ func (d *demo) walk(ctx context.Context) error {
 		{"restore it from the trash", d.expect("restored", "trash", "restore", "@tea")},
 		{"it is found again", d.expect("Maria", "search", "coffee")},
 		{"a credential is refused", d.refused},
-		{"stop the daemon", func(context.Context) error { return d.stop(syscall.SIGTERM) }},
+		{"start it with a vault, and find a note beside a memory", func(ctx context.Context) error { return d.withVault(ctx, jwt) }},
+		{"edit the note, and find that", d.editNote},
+		{"stop the daemon", func(context.Context) error { return d.kill(syscall.SIGTERM) }},
 	}
 	for _, step := range steps {
 		if err := d.take(ctx, step.title, step.do); err != nil {
@@ -146,77 +140,80 @@ func (d *demo) take(ctx context.Context, title string, do func(context.Context) 
 	return errors.Join(err, d.s.stdout.Flush())
 }
 
-// start runs a daemon and waits until its socket answers.
+// start runs the daemon.
 func (d *demo) start(ctx context.Context) error {
 	d.show("serve")
-	var said bytes.Buffer
-	d.daemon = d.command(context.WithoutCancel(ctx), "serve")
-	d.daemon.Stderr = &said
-	if err := d.daemon.Start(); err != nil {
-		return fmt.Errorf("start the daemon: %w", err)
+	return d.temporary.start(ctx)
+}
+
+// withVault begins again with a folder of notes, and finds a note and a memory
+// with one search.
+func (d *demo) withVault(ctx context.Context, memory string) error {
+	if err := d.kill(syscall.SIGTERM); err != nil {
+		return err
 	}
-	d.exited = make(chan error, 1)
-	go func(daemon *exec.Cmd, exited chan<- error) { exited <- daemon.Wait() }(d.daemon, d.exited)
+	if err := d.writeNote("## Sessions\n\nA token for authentication lives as long as the session.\n"); err != nil {
+		return err
+	}
+	dir := filepath.Join(d.home, "Notes")
+	d.show("serve", "--vault", dir)
+	if err := d.temporary.start(ctx, "--vault", dir); err != nil {
+		return err
+	}
+	if err := d.until(ctx, "session"); err != nil {
+		return err
+	}
+	return errors.Join(
+		d.expect("Design.md:1", "search", "authentication tokens")(ctx),
+		d.expect(memory, "search", "authentication tokens", "--memories")(ctx))
+}
+
+// editNote changes the note as any editor would.
+func (d *demo) editNote(ctx context.Context) error {
+	if err := d.writeNote("## Sessions\n\nA refresh follows after ten minutes.\n"); err != nil {
+		return err
+	}
+	if err := d.until(ctx, "refresh"); err != nil {
+		return err
+	}
+	return d.expect("ten minutes", "search", "refresh", "--notes")(ctx)
+}
+
+func (d *demo) writeNote(text string) error {
+	name := filepath.Join(d.home, "Notes", "Design.md")
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return fmt.Errorf("make a vault for the demo: %w", err)
+	}
+	d.line("vi " + name)
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write a note for the demo: %w", err)
+	}
+	return nil
+}
+
+// until waits until a note with the word is found, which the watcher needs a
+// moment for.
+func (d *demo) until(ctx context.Context, word string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	client := api.NewClient(d.socket, &api.ClientOptions{Name: "cli", Version: buildVersion()})
 	for {
-		if _, err := op.Version.Call(ctx, client, &op.VersionRequest{}); err == nil {
+		res, err := op.Search.Call(ctx, d, &op.SearchRequest{Query: word, Scope: "notes", Track: new(bool)})
+		if err != nil {
+			return err
+		}
+		if len(res.Hits) > 0 && !res.Similar {
 			return nil
 		}
-		select {
-		case err := <-d.exited:
-			d.daemon = nil
-			return fmt.Errorf("the daemon ended (%v): %s", err, strings.TrimSpace(said.String()))
-		case <-ctx.Done():
-			return fmt.Errorf("the daemon did not answer: %w", ctx.Err())
-		case <-time.After(5 * time.Millisecond):
+		if err := d.alive(ctx, 5*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }
 
-// stop sends a signal and waits for the daemon to end. Only SIGKILL may end it
-// otherwise than cleanly.
-func (d *demo) stop(sig syscall.Signal) error {
+// kill sends a signal to the daemon and waits for its end.
+func (d *demo) kill(sig syscall.Signal) error {
 	d.line(fmt.Sprintf("kill -%d %d", int(sig), d.daemon.Process.Pid))
-	err := d.daemon.Process.Signal(sig)
-	if err == nil {
-		err = <-d.exited
-	}
-	d.daemon = nil
-	if sig == syscall.SIGKILL {
-		return nil
-	}
-	return err
-}
-
-func (d *demo) cleanUp() error {
-	if d.daemon != nil {
-		_ = d.daemon.Process.Kill() // it may have ended by itself
-		<-d.exited
-	}
-	return os.RemoveAll(d.home)
-}
-
-// command is the program itself in the demo's folder, free of settings that
-// belong to the user's own daemon.
-func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, d.exe, append(args, "--home", d.home)...)
-	cmd.Args[0] = os.Args[0]
-	cmd.Dir = d.home
-	cmd.Env = append(foreignFree(d.s.env), "NO_COLOR=1")
-	return cmd
-}
-
-// foreignFree leaves out the variables that are settings.
-func foreignFree(env []string) []string {
-	var out []string
-	for _, e := range env {
-		if !strings.HasPrefix(e, "EMBERD_") && !strings.HasPrefix(e, "CORTEXGRAPH_") && !strings.HasPrefix(e, "LTM_") {
-			out = append(out, e)
-		}
-	}
-	return out
+	return d.stop(sig)
 }
 
 // run carries out one command line and returns what it printed and its code.

@@ -77,7 +77,7 @@ func (w *witness) binary(t *testing.T) string {
 
 func (w *witness) start(t *testing.T) *daemon {
 	t.Helper()
-	d, err := startDaemon(t.Context(), w.binary(t), w.home, w.home+".log", os.Environ())
+	d, err := startDaemon(t.Context(), w.binary(t), w.home, w.home+".log", foreignFree(os.Environ()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,10 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	sets, err := filepath.Abs(filepath.Join("..", "..", "testdata", "eval"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		WorkdirRoot:         shortDir(t),
@@ -46,6 +50,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("TZ", "UTC")
 			e.Setenv("H", filepath.Join(e.WorkDir, "h"))
+			e.Setenv("SETS", sets)
 			e.Values[daemonKey{}] = new(*daemon)
 			return nil
 		},

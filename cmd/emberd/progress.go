@@ -40,6 +40,23 @@ func (s *state) newProgress(total int64) *progress {
 	)}
 }
 
+// newSteps is progress of another kind: a bar where stderr is a terminal, else
+// nothing.
+func (s *state) newSteps(what string, total int) *progress {
+	f, ok := s.stderr.(*os.File)
+	if s.json || !ok || !term.IsTerminal(int(f.Fd())) {
+		return &progress{}
+	}
+	return &progress{bar: progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(f),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowCount(),
+		progressbar.OptionFullWidth(),
+		progressbar.OptionUseANSICodes(s.screen.colour),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
 // add counts a line of so many bytes, the lines-th.
 func (p *progress) add(bytes, lines int) {
 	p.bytes += int64(bytes)

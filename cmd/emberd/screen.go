@@ -100,6 +100,25 @@ func cut(text string, width int) string {
 	return text[:end] + "…"
 }
 
+// cutFront is cut at the other end, for paths, whose ends tell most.
+func cutFront(text string, width int) string {
+	if width <= 0 || uniseg.StringWidth(text) <= width {
+		return text
+	}
+	used, from, rest, state := uniseg.StringWidth(text), 0, text, -1
+	for used > width-1 && rest != "" {
+		var cluster string
+		var w int
+		cluster, rest, w, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		used -= w
+		from += len(cluster)
+	}
+	return "…" + text[from:]
+}
+
+// flat makes foreign text safe to print within one line.
+func flat(text string) string { return strings.Map(flatten, clean(text)) }
+
 // pad fills text with spaces to so many columns.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-uniseg.StringWidth(text)))
@@ -181,7 +200,7 @@ func cleanSnippet(sn op.Snippet) (string, []span) {
 	var marks []span
 	at := 0
 	piece := func(to int) {
-		b.WriteString(strings.Map(flatten, clean(sn.Text[at:to])))
+		b.WriteString(flat(sn.Text[at:to]))
 		at = to
 	}
 	for _, m := range sn.Marks {

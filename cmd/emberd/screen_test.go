@@ -8,6 +8,7 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -142,5 +143,75 @@ func TestWakes(t *testing.T) {
 		if got := wakes(c.timers); got != c.want {
 			t.Errorf("wakes(%v) = %q, want %q", c.timers, got, c.want)
 		}
+	}
+}
+
+func TestCutFront(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"a/b/Note.md:12", 14, "a/b/Note.md:12"},
+		{"a/b/Note.md:12", 11, "…Note.md:12"},
+		{"a/b/Note.md:12", 0, "a/b/Note.md:12"},
+		{"東京/都.md:1", 8, "…都.md:1"},
+		{"👩‍👩‍👧‍👦👩‍👩‍👧‍👦", 3, "…👩‍👩‍👧‍👦"},
+	} {
+		if got := cutFront(c.text, c.width); got != c.want {
+			t.Errorf("the last %d columns of %q are %q, want %q", c.width, c.text, got, c.want)
+		}
+	}
+}
+
+func TestTrail(t *testing.T) {
+	for _, c := range []struct {
+		titles []string
+		room   int
+		want   string
+	}{
+		{[]string{"Garden", "Soil"}, 0, "Garden › Soil"},
+		{[]string{"Garden", "Soil"}, 13, "Garden › Soil"},
+		{[]string{"Garden", "Beds", "Soil"}, 13, "Garden › Soil"},
+		{[]string{"Garden of mine", "Beds", "Soil"}, 13, "Garde… › Soil"},
+		{[]string{"Garden", "Beds", "Soil and water"}, 15, "Gar… › Soil an…"},
+		{[]string{"Garden of mine"}, 7, "Garden…"},
+		{[]string{"one\nline"}, 20, "one line"},
+	} {
+		if got := trail(c.titles, c.room); got != c.want {
+			t.Errorf("%q in %d columns is %q, want %q", c.titles, c.room, got, c.want)
+		}
+	}
+}
+
+// The line of a note fits a terminal, with its path on a line of its own, and is
+// one line on a pipe.
+func TestNoteLine(t *testing.T) {
+	s := newState()
+	s.zone = time.UTC
+	h := &op.Hit{Tier: op.TierNote, Rank: 0.5, Note: &op.Note{
+		Title: strings.Repeat("long title ", 9), Heading: []string{"Section"}, Line: 7,
+		Path: strings.Repeat("long folder/", 9) + "Note.md", Modified: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}}
+	s.screen = screen{width: 80}
+	lines := strings.Split(s.hitLine(h, 1), "\n")
+	if len(lines) != 2 || !strings.HasSuffix(lines[0], " › Section") || !strings.HasSuffix(lines[1], "/Note.md:7") {
+		t.Errorf("on a terminal %q", lines)
+	}
+	for _, line := range lines {
+		if n := len([]rune(line)); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	s.screen = screen{}
+	if got := s.hitLine(h, 1); strings.Contains(got, "\n") || strings.Contains(got, "…") {
+		t.Errorf("on a pipe %q", got)
+	}
+	h.Memory = &op.Memory{Memory: memory.Memory{ID: "0192f3a1-b2c3-7000-8000-0123456789ab", Stage: memory.Active}}
+	if got := s.hitLine(h, 1); !strings.HasPrefix(got, "456789ab ") {
+		t.Errorf("a note with its memory is %q, want the memory's id", got)
+	}
+	h.Tier = op.TierMemory
+	if got := s.hitLine(h, 1); !strings.HasSuffix(got, "Note.md:7") {
+		t.Errorf("a memory with its note is %q, want the note's path", got)
 	}
 }

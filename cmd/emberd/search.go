@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
 	"emberd/memory"
@@ -44,7 +47,6 @@ rank came about.`,
 	f.IntVarP(&o.req.Limit, "limit", "n", 0, "at most `N` hits, 1 to 100 (default search.limit of the config)")
 	f.BoolVar(&o.memories, "memories", false, "search memories only")
 	f.BoolVar(&o.notes, "notes", false, "search notes only")
-	cmd.MarkFlagsMutuallyExclusive("memories", "notes")
 	f.BoolVar(&o.noTrack, "no-track", false, "do not count this search as access")
 	f.BoolVar(&o.req.Explain, "explain", false, "show term by term how each rank came about")
 	s.completeFlags(cmd)
@@ -61,6 +63,8 @@ func (s *state) search(cmd *cobra.Command, o *searchOptions, args []string) erro
 		o.req.Track = new(bool)
 	}
 	switch {
+	case o.memories && o.notes:
+		return memory.Errorf(memory.Invalid, "--memories and --notes exclude one another; leave both out to search both").At("scope")
 	case o.memories:
 		o.req.Scope = "memories"
 	case o.notes:
@@ -124,7 +128,7 @@ func (s *state) hitLine(h *op.Hit, best float64) string {
 	if h.Tier == op.TierNote {
 		return s.noteLine(h, best)
 	}
-	parts := append([]string{s.short(h.ID)}, s.ranked(h, best)...)
+	parts := append([]string{s.short(h.ID)}, s.screen.ranked(h, best)...)
 	parts = append(parts, s.screen.paint(faint, pad(age(s.now(), h.CreatedAt), 6)))
 	if h.Stage != memory.Active {
 		parts = append(parts, s.screen.paint(red, string(h.Stage)))
@@ -133,29 +137,65 @@ func (s *state) hitLine(h *op.Hit, best float64) string {
 		parts = append(parts, s.screen.paint(faint, clean(h.Project)))
 	}
 	parts = append(parts, s.screen.paint(cyan, tagged(h.Tags)))
-	return strings.TrimRight(strings.Join(parts, "  "), " ")
+	line := strings.TrimRight(strings.Join(parts, "  "), " ")
+	if h.Note != nil {
+		line += s.place(h.Note)
+	}
+	return line
 }
 
 // ranked shows the rank as a bar, on a terminal, and as a number.
-func (s *state) ranked(h *op.Hit, best float64) []string {
+func (p screen) ranked(h *op.Hit, best float64) []string {
 	number := fmt.Sprintf("%5.2f", h.Rank)
-	if s.screen.width == 0 || best <= 0 {
+	if p.width == 0 || best <= 0 {
 		return []string{number}
 	}
-	return []string{s.screen.paint(cyan, bar(h.Rank/best, 5)), number}
+	return []string{p.paint(cyan, bar(h.Rank/best, 5)), number}
 }
 
-// noteLine names a note, the section and line that answer, and its date.
+// noteLine names a note, the section that answers and its date, and where that is.
+// On a terminal both get a line of their own where one is too short.
 func (s *state) noteLine(h *op.Hit, best float64) string {
 	n := h.Note
-	title := strings.Join(append([]string{n.Title}, n.Heading...), " › ")
-	if len(n.Heading) > 0 && n.Heading[0] == n.Title {
-		title = strings.Join(n.Heading, " › ")
+	what := pad("note", 8)
+	if h.Memory != nil {
+		what = h.ID.Short() // the note was made of it
 	}
-	parts := append([]string{s.screen.paint(yellow, pad("note", 8))}, s.ranked(h, best)...)
-	parts = append(parts, s.screen.paint(faint, n.Modified.In(s.zone).Format("2006-01-02")), clean(title),
-		s.screen.paint(faint, fmt.Sprintf("%s:%d", clean(n.Path), n.Line)))
-	return strings.Join(parts, "  ")
+	title := append([]string{n.Title}, n.Heading...)
+	if len(n.Heading) > 0 && n.Heading[0] == n.Title {
+		title = n.Heading
+	}
+	date := n.Modified.In(s.zone).Format(time.DateOnly)
+	room := 0 // a pipe, where nothing is cut
+	if used := uniseg.StringWidth(strings.Join(slices.Concat([]string{what, date, ""}, screen{width: s.screen.width}.ranked(h, best)), "  ")); s.screen.width > 0 {
+		room = max(10, s.screen.width-used)
+	}
+	parts := append([]string{s.screen.paint(yellow, what)}, s.screen.ranked(h, best)...)
+	parts = append(parts, s.screen.paint(faint, date), trail(title, room))
+	return strings.Join(parts, "  ") + s.place(n)
+}
+
+// trail is a title with the headings that lead to a section. Where it is too long
+// for the room, the title and the last heading share it.
+func trail(titles []string, room int) string {
+	const arrow = " › "
+	whole := flat(strings.Join(titles, arrow))
+	if room <= 0 || len(titles) == 1 || uniseg.StringWidth(whole) <= room {
+		return cut(whole, room)
+	}
+	last := flat(titles[len(titles)-1])
+	room -= uniseg.StringWidth(arrow)
+	first := cut(flat(titles[0]), max(room/3, room-uniseg.StringWidth(last)))
+	return first + arrow + cut(last, room-uniseg.StringWidth(first))
+}
+
+// place is where a note is, on a line of its own on a terminal.
+func (s *state) place(n *op.Note) string {
+	line := fmt.Sprintf(":%d", n.Line)
+	if s.screen.width == 0 {
+		return "  " + flat(n.Path) + line
+	}
+	return "\n  " + s.screen.paint(faint, cutFront(flat(n.Path)+line, s.screen.width-2))
 }
 
 func (s *state) noteLoading(l *op.Loading) {
@@ -178,6 +218,7 @@ func (s *state) printExplain(h *op.Hit) {
 	if e.Coarse {
 		coarse = "  (coarse: found by scanning while the index loads)"
 	}
-	s.printf("  rank %.3f = relevance %.3f × (%.2f + %.2f × decay %.3f) × stage %g × tier %g%s\n",
+	product := fmt.Sprintf("rank %.3f = relevance %.3f × (%.2f + %.2f × decay %.3f) × stage %g × tier %g%s",
 		h.Rank, e.Relevance, e.Floor, 1-e.Floor, e.Bounded, e.Stage, e.Tier, coarse)
+	s.printf("%s", s.screen.paragraph(product, nil, "  "))
 }

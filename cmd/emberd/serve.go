@@ -45,7 +45,10 @@ with "export".`,
 		Annotations: exits(endings{exitDone: "stopped by a signal", exitLocked: "", exitDisk: "a folder or the socket cannot be used"}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if vault != "" {
+			if cmd.Flags().Changed("vault") {
+				if err := checkVaultFlag(vault); err != nil {
+					return err
+				}
 				s.set = append(s.set, "vaults="+vault)
 			}
 			return startError(s.serve(cmd.Context()))
@@ -53,6 +56,17 @@ with "export".`,
 	}
 	cmd.Flags().StringVar(&vault, "vault", "", "search the notes of the Obsidian vault in `DIR` too")
 	return cmd
+}
+
+// checkVaultFlag refuses what the setting would not take for one folder.
+func checkVaultFlag(dir string) error {
+	switch {
+	case dir == "":
+		return memory.Errorf(memory.Invalid, "--vault is empty; name the folder that Obsidian opens")
+	case strings.ContainsRune(dir, filepath.ListSeparator):
+		return memory.Errorf(memory.Invalid, "--vault takes no folder with %q in its name; put it into the config file as an entry of vaults", filepath.ListSeparator)
+	}
+	return nil
 }
 
 func (s *state) serve(ctx context.Context) (err error) {
@@ -176,7 +190,7 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.StageFactor = engine.StageFactors(c.StageWeight)
 	o.SearchLimit, o.PreviewLength, o.TrackAccess = c.Search.Limit, c.Search.PreviewLength, c.Search.TrackAccess
 	o.LTMWeight = c.Search.LTMWeight
-	o.Vaults, o.VaultIgnore = c.Vaults, c.Vault.Ignore
+	o.Vaults, o.VaultIgnore, o.VaultArchive = c.Vaults, c.Vault.Ignore, c.Vault.ArchiveFolder
 	o.DetectSecrets = c.SecretsDetect == "block"
 	return o
 }

@@ -66,7 +66,7 @@ func (s *state) printStatus(r *op.StatusResult) {
 	s.row("device", r.Device)
 	s.row("wakes for", wakes(r.Timers))
 	for _, w := range r.Warnings {
-		s.warn(clean(w))
+		s.warn("warning", clean(w))
 	}
 }
 
@@ -78,18 +78,20 @@ func (s *state) printVault(v *op.VaultStatus) {
 	if v.Skipped > 0 {
 		notes += fmt.Sprintf(", %s not read (emberd vault check says why)", grouped(v.Skipped))
 	}
-	s.row("vault", clean(v.Path))
+	s.row("vault", flat(v.Path))
 	s.row("", fmt.Sprintf("%s; %s; index %s", notes, v.Mode, size(v.Bytes)))
 	for _, trouble := range []string{v.Reason, v.Frozen, v.Problem} {
 		if trouble != "" {
-			s.row("", s.screen.paint(yellow, clean(trouble)))
+			s.warn("", clean(trouble))
 		}
+	}
+	if v.Frozen != "" {
+		s.warn("", "if that was meant: emberd vault confirm")
 	}
 }
 
 // warn prints a warning on as many lines as it takes.
-func (s *state) warn(text string) {
-	name := "warning"
+func (s *state) warn(name, text string) {
 	for _, l := range lines(text, max(0, s.screen.width-len("warning    "))) {
 		s.row(name, s.screen.paint(yellow, text[l.from:l.to]))
 		name = ""

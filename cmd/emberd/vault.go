@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -17,7 +18,7 @@ func (s *state) vaultCommand() *cobra.Command {
 		Annotations: exits(nil),
 	}
 	asGroup(cmd)
-	cmd.AddCommand(s.vaultCheckCommand())
+	cmd.AddCommand(s.vaultCheckCommand(), s.vaultConfirmCommand())
 	return cmd
 }
 
@@ -34,6 +35,9 @@ the reason. Nothing is changed.`,
 		Annotations: exits(endings{exitNothing: "something was found, or there is no vault", exitNoDaemon: ""}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("limit") && req.Limit == 0 {
+				return memory.Errorf(memory.Invalid, "limit is 0, outside 1 to 10,000").At("limit")
+			}
 			res, err := call(cmd.Context(), s, op.VaultCheck, &req)
 			if err != nil {
 				return err
@@ -53,15 +57,49 @@ the reason. Nothing is changed.`,
 	return cmd
 }
 
+func (s *state) vaultConfirmCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "confirm",
+		Short: "Say that notes missing together were meant to go",
+		Long: `Say that notes that went missing together were meant to go. When many notes
+vanish at once, or the whole folder does, searches keep finding them, since that
+is more often a sync tool or a disk that is not there than somebody's wish.
+emberd status tells when that is so. No file is touched, and notes that come
+back are found again.`,
+		Example: `  emberd status
+  emberd vault confirm`,
+		Annotations: exits(endings{exitNothing: "nothing is held back, or there is no vault", exitNoDaemon: ""}),
+		Args:        takes(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			res, err := call(cmd.Context(), s, op.VaultConfirm, &op.VaultConfirmRequest{})
+			if err != nil {
+				return err
+			}
+			switch {
+			case s.json:
+				err = s.printJSON(res)
+			case res.Frozen == "":
+				s.note("no note is missing")
+			default:
+				s.printf("confirmed: %s\n", count(res.Missing, "missing note is found no more", "missing notes are found no more"))
+			}
+			if err == nil && res.Frozen == "" {
+				err = &exit{code: exitNothing}
+			}
+			return err
+		},
+	}
+}
+
 func (s *state) printVaultCheck(r *op.VaultCheckResult) {
 	for _, f := range r.Findings {
-		where := clean(f.Path)
+		where := flat(f.Path)
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, f.Line)
 		}
 		s.printf("%s: %s\n", s.screen.paint(cyan, where), clean(f.Text))
 	}
-	s.note("%s: %s, %s of which %s lead nowhere, %s not read", clean(r.Path), count(r.Notes, "note", "notes"),
+	s.note("%s: %s, %s of which %s lead nowhere, %s not read", flat(r.Path), count(r.Notes, "note", "notes"),
 		count(r.Links, "link", "links"), grouped(r.Broken), grouped(r.Skipped))
 	if more := r.Total - len(r.Findings); more > 0 {
 		s.note("%s more; --limit lists them", grouped(more))
@@ -93,16 +131,16 @@ to it. A note is named by its path, its name, or an alias.`,
 }
 
 func (s *state) printLinks(r *op.LinksResult) {
-	s.printf("%s\n", s.screen.paint(yellow, clean(r.Note)))
+	s.printf("%s\n", s.screen.paint(yellow, flat(r.Note)))
 	for _, l := range r.Outgoing {
 		to := s.screen.paint(red, "leads nowhere")
 		if l.Path != "" {
-			to = clean(l.Path)
+			to = flat(l.Path)
 		}
-		s.printf("  → %s  %s %s\n", clean(l.Target), to, s.screen.paint(faint, fmt.Sprintf("line %d", l.Line)))
+		s.printf("  → %s  %s %s\n", flat(l.Target), to, s.screen.paint(faint, fmt.Sprintf("line %d", l.Line)))
 	}
 	for _, path := range r.Incoming {
-		s.printf("  ← %s\n", clean(path))
+		s.printf("  ← %s\n", flat(path))
 	}
 	if len(r.Outgoing)+len(r.Incoming) == 0 {
 		s.note("no links to or from this note")

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"emberd/internal/eval"
+	"emberd/op"
+	"emberd/vault"
+)
+
+// A question is asked as it is, and within its conversation by what a user would
+// narrow a search with. No search of an evaluation counts as access.
+func TestEvalRequest(t *testing.T) {
+	q := eval.Question{ID: "q", Text: "Who sails?", Group: "the boat"}
+	for _, test := range []struct {
+		unit       eval.Unit
+		scope      string
+		query      string
+		collection string
+	}{
+		{eval.Turns, eval.ScopeAll, "Who sails?", ""},
+		{eval.Turns, eval.ScopeGroup, "Who sails?", "the boat"},
+		{eval.Notes, eval.ScopeAll, "Who sails?", ""},
+		{eval.Notes, eval.ScopeGroup, `path:"the boat/" Who sails?`, ""},
+	} {
+		req := (&evalRun{set: &eval.Set{Unit: test.unit}}).request(q, test.scope)
+		if req.Query != test.query || req.Collection != test.collection {
+			t.Errorf("%s %s: query %q in collection %q, want %q in %q", test.unit, test.scope, req.Query, req.Collection, test.query, test.collection)
+		}
+		if req.Limit != 10 || req.Track == nil || *req.Track {
+			t.Errorf("%s %s: limit %d, tracking not switched off", test.unit, test.scope, req.Limit)
+		}
+	}
+}
+
+// Where several places of one note are found, figures are told both ways.
+func TestEvalTellsRepeatedHits(t *testing.T) {
+	set := &eval.Set{
+		Unit:       eval.Notes,
+		Docs:       []eval.Doc{{Name: "a"}, {Name: "b"}},
+		Questions:  []eval.Question{{ID: "q", Text: "kite"}},
+		Judgements: []eval.Judgements{{File: "qrels.tsv", Relevant: map[string]map[string]int{"q": {"b": 1}}}},
+		Baselines:  []eval.Baseline{{Name: "plain BM25", Texts: []string{"", "kite"}}},
+	}
+	r := &evalRun{set: set}
+	r.judge(eval.ScopeAll, []eval.Answer{{ID: "q", Top: []string{"a", "a", "a", "b"}}})
+	got := map[string]float64{}
+	for _, line := range r.report.Results {
+		got[line.System] = line.MRR10
+	}
+	if got["emberd"] != 0.25 || got["emberd, each note once"] != 0.5 || got["plain BM25"] != 1 {
+		t.Errorf("MRR@10 %v, want 0.25, 0.5 with each note once, and 1 for plain BM25", got)
+	}
+	if want := []eval.Place{{Judgements: "qrels.tsv", Name: "b", Rank: 4, Plain: 1}}; !slices.Equal(r.report.Answers[0].Relevant, want) {
+		t.Errorf("places %+v, want %+v", r.report.Answers[0].Relevant, want)
+	}
+	if r.report.Repeated != 2 {
+		t.Errorf("%d repeated hits, want 2", r.report.Repeated)
+	}
+}
+
+func TestEvalNames(t *testing.T) {
+	r := &evalRun{paths: map[string]string{"boat/a.md": "notes/boat/a.md"}}
+	res := &op.SearchResult{Hits: []op.Hit{{Note: &op.Note{Path: "boat/a.md"}}, {Note: &op.Note{Path: "new.md"}}}}
+	if got, want := r.names(res), []string{"notes/boat/a.md", "new.md"}; !slices.Equal(got, want) {
+		t.Errorf("names %v, want %v", got, want)
+	}
+}
+
+func TestKnownItems(t *testing.T) {
+	v, err := vault.Open(filepath.Join("..", "..", "testdata", "eval", "manual", "vault"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	got, err := knownItems(t.Context(), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []eval.Item{
+		{Kind: eval.Title, Text: "Rust", Note: "Care/Rust.md"},
+		{Kind: eval.Alias, Text: "oil", Note: "Care/Rust.md"},
+		{Kind: eval.Heading, Text: "Rust", Note: "Care/Rust.md"},
+		{Kind: eval.Title, Text: "Sharpening", Note: "Care/Sharpening.md"},
+		{Kind: eval.Alias, Text: "whetting", Note: "Care/Sharpening.md"},
+		{Kind: eval.Heading, Text: "Sharpening", Note: "Care/Sharpening.md"},
+		{Kind: eval.Heading, Text: "Which stone", Note: "Care/Sharpening.md"},
+		{Kind: eval.Title, Text: "Handles", Note: "Handles.md"},
+		{Kind: eval.Heading, Text: "Handles", Note: "Handles.md"},
+		{Kind: eval.Heading, Text: "Which stone", Note: "Handles.md"},
+		{Kind: eval.Link, Text: "sharpen it", Note: "Care/Sharpening.md"},
+		{Kind: eval.Link, Text: "rust stains", Note: "Care/Rust.md"},
+		{Kind: eval.Link, Text: "stains", Note: "Care/Rust.md"},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("items\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+func TestIncomplete(t *testing.T) {
+	whole := eval.SetReport{Documents: 2, Loaded: 2}
+	for _, test := range []struct {
+		name string
+		set  eval.SetReport
+		want bool
+	}{
+		{"all there", whole, false},
+		{"unjudged questions", eval.SetReport{Unjudged: []string{"q"}}, false},
+		{"document not loaded", eval.SetReport{Documents: 2, Loaded: 1}, true},
+		{"judged document lost", eval.SetReport{Lost: 1}, true},
+		{"question refused", eval.SetReport{Failed: []eval.Refusal{{Name: "q"}}}, true},
+		{"question without text", eval.SetReport{Missing: []string{"q"}}, true},
+	} {
+		if got := incomplete(&eval.Report{Sets: []eval.SetReport{whole, test.set}}); got != test.want {
+			t.Errorf("%s: incomplete %v, want %v", test.name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"emberd/internal/eval"
+	"emberd/vault"
+)
+
+// knownSet makes a set of a vault with questions from its own words.
+func knownSet(ctx context.Context, dir string) (*eval.Set, error) {
+	root := eval.NotesRoot(os.DirFS(dir))
+	if root == "" {
+		root = "."
+	}
+	v, err := vault.Open(filepath.Join(dir, root), nil)
+	if err != nil {
+		return nil, err
+	}
+	items, err := knownItems(ctx, v)
+	if err := errors.Join(err, v.Close()); err != nil {
+		return nil, err
+	}
+	return eval.ReadKnown(os.DirFS(dir), root, items)
+}
+
+// knownItems lists every title, alias, heading and link text of a vault with the
+// note that it stands for.
+func knownItems(ctx context.Context, v *vault.Vault) ([]eval.Item, error) {
+	var items []eval.Item
+	var notes []*vault.Note
+	links := vault.NewLinks()
+	for path, err := range v.Walk(ctx) {
+		var note *vault.Note
+		if err == nil {
+			note, err = v.Read(ctx, path)
+		}
+		if _, skipped := errors.AsType[*vault.Skipped](err); skipped || errors.Is(err, fs.ErrNotExist) {
+			continue // the daemon does not find it either
+		}
+		if err != nil {
+			return nil, err
+		}
+		links.Add(note.Path, note.Aliases, nil)
+		items = append(items, ownNames(note)...)
+		note.Sections, note.Properties = nil, nil
+		notes = append(notes, note)
+	}
+	for _, note := range notes {
+		for _, l := range note.Links {
+			if to, ok := links.Resolve(note.Path, l.Target); ok && l.Text != "" && l.Target != "" {
+				items = append(items, eval.Item{Kind: eval.Link, Text: l.Text, Note: to})
+			}
+		}
+	}
+	return items, nil
+}
+
+// ownNames are what a note calls itself and its parts.
+func ownNames(note *vault.Note) []eval.Item {
+	items := []eval.Item{{Kind: eval.Title, Text: note.Title, Note: note.Path}}
+	for _, a := range note.Aliases {
+		items = append(items, eval.Item{Kind: eval.Alias, Text: a, Note: note.Path})
+	}
+	for _, s := range note.Sections {
+		if s.Level > 0 {
+			items = append(items, eval.Item{Kind: eval.Heading, Text: s.Heading, Note: note.Path})
+		}
+	}
+	return items
+}

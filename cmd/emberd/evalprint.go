@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"emberd/internal/eval"
+)
+
+// printEval shows one unit as a table.
+func (s *state) printEval(r *eval.SetReport) {
+	s.printf("%s  %s of %s, %s, %s to load\n", s.screen.paint(bold, string(r.Unit)), grouped(r.Loaded),
+		count(r.Documents, "document", "documents"), count(r.Questions, "question", "questions"), millis(r.LoadMillis))
+	judgements, scope := "", ""
+	width := nameWidth(r.Results)
+	for _, line := range r.Results {
+		if line.Judgements != judgements || line.Scope != scope {
+			judgements, scope = line.Judgements, line.Scope
+			s.printf("\n%s %6s %6s %6s %6s %7s %6s\n", pad(scopeTitle(&line), width+2), "n", "R@5", "R@10", "MRR@10", "nDCG@10", "hit@5")
+		}
+		s.printf("  %s %6s %6.3f %6.3f %6.3f %7.3f %6.3f\n", pad(resultName(&line), width), grouped(line.Questions),
+			line.Recall5, line.Recall10, line.MRR10, line.NDCG10, line.Hit5)
+	}
+	s.printf("\n  latency of %s: p50 %s, p95 %s, p99 %s\n\n", count(r.Latency.Searches, "search", "searches"),
+		millis(r.Latency.P50), millis(r.Latency.P95), millis(r.Latency.P99))
+	s.noteEval(r)
+}
+
+// noteEval says what the figures are without, or how they are to be read.
+func (s *state) noteEval(r *eval.SetReport) {
+	unit := string(r.Unit)
+	if n := r.Documents - r.Loaded; n > 0 {
+		s.note("%s: %s could not be loaded%s", unit, count(n, "document", "documents"), firstReason(r.Refused))
+	}
+	if r.Lost > 0 {
+		s.note("%s: %s that the judgements name cannot be found at all, and count as not found", unit, count(r.Lost, "document", "documents"))
+	}
+	if len(r.Failed) > 0 {
+		s.note("%s: %s refused, and counted as without a hit%s", unit, count(len(r.Failed), "question was", "questions were"), firstReason(r.Failed))
+	}
+	if len(r.Missing) > 0 {
+		s.note("%s: %s no text and not counted: %s", unit, count(len(r.Missing), "judged question has", "judged questions have"), list(r.Missing))
+	}
+	if len(r.Unjudged) > 0 {
+		s.note("%s: %s not judged and not asked: %s", unit, count(len(r.Unjudged), "question is", "questions are"), list(r.Unjudged))
+	}
+	if r.Ambiguous > 0 {
+		s.note("%s: %s more than one note and not asked", unit, count(r.Ambiguous, "text stands for", "texts stand for"))
+	}
+	if r.Unit == eval.Notes && r.Repeated == 0 {
+		s.note("%s: no search found a note twice, so counting each note once changes nothing", unit)
+	}
+}
+
+func firstReason(all []eval.Refusal) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the first is %s: %s", clean(all[0].Name), clean(all[0].Reason))
+}
+
+// list names the first few.
+func list(names []string) string {
+	const most = 5
+	out := clean(strings.Join(names[:min(most, len(names))], ", "))
+	if len(names) > most {
+		out += ", …"
+	}
+	return out
+}
+
+func scopeTitle(r *eval.Result) string {
+	if r.Scope == eval.ScopeGroup {
+		return "within the conversation, " + r.Judgements
+	}
+	return "everything together, " + r.Judgements
+}
+
+func resultName(r *eval.Result) string {
+	if r.Category == "" {
+		return r.System
+	}
+	return clean(r.Category) + ": " + r.System
+}
+
+func nameWidth(results []eval.Result) int {
+	width := 0
+	for _, r := range results {
+		width = max(width, uniseg.StringWidth(resultName(&r)), uniseg.StringWidth(scopeTitle(&r))-2)
+	}
+	return width
+}
+
+func millis(ms float64) string { return fmt.Sprintf("%.1f ms", ms) }

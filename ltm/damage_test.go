@@ -1,0 +1,258 @@
+package ltm
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// filled is an index of a few notes, written and closed.
+func filled(t *testing.T) (dir string) {
+	t.Helper()
+	x := open(t)
+	for i := range 40 {
+		put(t, x, named(fmt.Sprintf("n%d", i), fmt.Sprintf("common word%d", i)))
+	}
+	remove(t, x, "n3.md", "n4.md")
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return x.dir
+}
+
+// segmentFiles returns the segment files. Some may be left over from a merge.
+func segmentFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.zap"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("segment files: %v, %v", files, err)
+	}
+	return files
+}
+
+// change rewrites a file in place.
+func change(t *testing.T, name string, f func([]byte) []byte) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, f(b), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func flip(at float64) func([]byte) []byte {
+	return func(b []byte) []byte {
+		b[int(at*float64(len(b)-1))] ^= 0x10
+		return b
+	}
+}
+
+func half(b []byte) []byte { return b[:len(b)/2] }
+
+func zeroed(b []byte) []byte { return make([]byte, len(b)) }
+
+func nothing([]byte) []byte { return nil }
+
+// damage is something that happens to the files of a closed index.
+type damage func(t *testing.T, dir string)
+
+// file has one file rewritten.
+func file(name string, f func([]byte) []byte) damage {
+	return func(t *testing.T, dir string) { change(t, filepath.Join(dir, name), f) }
+}
+
+// segments has all segment files rewritten.
+func segments(f func([]byte) []byte) damage {
+	return func(t *testing.T, dir string) {
+		for _, name := range segmentFiles(t, dir) {
+			change(t, name, f)
+		}
+	}
+}
+
+func erase(t *testing.T, name string) {
+	t.Helper()
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func erased(name string) damage {
+	return func(t *testing.T, dir string) { erase(t, filepath.Join(dir, name)) }
+}
+
+func segmentsErased(t *testing.T, dir string) {
+	for _, name := range segmentFiles(t, dir) {
+		erase(t, name)
+	}
+}
+
+// unsealed is a damage after an unclean stop.
+func unsealed(d damage) damage {
+	return func(t *testing.T, dir string) { erased(sealFile)(t, dir); d(t, dir) }
+}
+
+func TestDamagedIndexIsMovedAside(t *testing.T) {
+	tests := []struct {
+		name   string
+		damage damage
+		reason string
+	}{
+		{"segments deleted", segmentsErased, "checksum"},
+		{"segments truncated", segments(half), "checksum"},
+		{"segments emptied", segments(nothing), "checksum"},
+		{"segments zeroed", segments(zeroed), "checksum"},
+		{"bit in the head of segments", segments(flip(0)), "checksum"},
+		{"bit in segments", segments(flip(0.4)), "checksum"},
+		{"bit in the tail of segments", segments(flip(1)), "checksum"},
+		{"bit in the snapshots", file(rootFile, flip(0.3)), "checksum"},
+		{"bit in the last page of the snapshots", file(rootFile, flip(0.99)), "checksum"},
+		{"snapshots truncated", file(rootFile, half), "checksum"},
+		{"snapshots emptied", file(rootFile, nothing), "checksum"},
+		{"snapshots deleted", erased(rootFile), "checksum"},
+		{"seal damaged", file(sealFile, flip(0)), "checksum"},
+		{"another version", file(formatFile, func(b []byte) []byte { return append(b, "more"...) }), "another version"},
+		{"no version", erased(formatFile), "no index"},
+		{"found damaged before", func(t *testing.T, dir string) { newHealth(dir).fail(errors.New("a fault")) }, "a fault"},
+		{"unclean, segments deleted", unsealed(segmentsErased), "no such file"},
+		{"unclean, segments truncated", unsealed(segments(half)), "checksum"},
+		{"unclean, segments emptied", unsealed(segments(nothing)), "0 bytes"},
+		{"unclean, segments zeroed", unsealed(segments(zeroed)), "checksum"},
+		{"unclean, bit in segments", unsealed(segments(flip(0.6))), "checksum"},
+		{"unclean, snapshots deleted", unsealed(erased(rootFile)), "missing"},
+		{"unclean, snapshots zeroed", unsealed(file(rootFile, zeroed)), "invalid"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filled(t)
+			tt.damage(t, dir)
+			beginsAnew(t, dir, tt.reason)
+		})
+	}
+}
+
+// beginsAnew opens a damaged index and expects an empty one, the damaged one aside, and
+// that the fresh one works.
+func beginsAnew(t *testing.T, dir, reason string) {
+	t.Helper()
+	x := openIn(t, dir)
+	s := x.Status()
+	if s.Reason == "" || !strings.Contains(s.Reason, reason) {
+		t.Errorf("began anew because of %q, want something with %q", s.Reason, reason)
+	}
+	if known(x) != "" || search(t, x, words("common")).Total != 0 {
+		t.Errorf("a fresh index knows %q", known(x))
+	}
+	if entries, err := os.ReadDir(s.Aside); err != nil || len(entries) == 0 {
+		t.Errorf("the damaged index does not lie aside: %d files, %v", len(entries), err)
+	}
+	put(t, x, named("again", "common"))
+	x = reopened(t, x)
+	if got := found(t, x, words("common")); got != "again" || x.Status().Reason != "" {
+		t.Errorf("after the rebuild found %q, began anew because of %q; want again and no reason", got, x.Status().Reason)
+	}
+}
+
+// TestUncleanStop opens what a crash leaves: an index without a seal.
+func TestUncleanStop(t *testing.T) {
+	dir := filled(t)
+	if err := os.Remove(filepath.Join(dir, sealFile)); err != nil {
+		t.Fatal(err)
+	}
+	x := openIn(t, dir)
+	if s := x.Status(); s.Notes != 38 || s.Reason != "" {
+		t.Errorf("status %+v, want all 38 notes", s)
+	}
+}
+
+// TestBitsInUnsealedSnapshots flips bits that no checksum covers after an unclean stop.
+// Whatever comes of it, the index has all notes or begins anew.
+func TestBitsInUnsealedSnapshots(t *testing.T) {
+	dir := filled(t)
+	erased(sealFile)(t, dir)
+	for i := range 30 {
+		copied := filepath.Join(t.TempDir(), "index")
+		if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		change(t, filepath.Join(copied, rootFile), flip(rand.Float64()))
+		x := openIn(t, copied)
+		if s := x.Status(); s.Reason == "" && search(t, x, words("common")).Total != 38 {
+			t.Errorf("round %d: an index that does not begin anew has lost notes: %+v", i, s)
+		}
+	}
+}
+
+func TestAnotherAnalyserIsAnotherVersion(t *testing.T) {
+	dir := filled(t)
+	if err := verify(dir, "another"); err == nil || !strings.Contains(err.Error(), "another version") {
+		t.Errorf("verify: %v, want another version", err)
+	}
+}
+
+// TestFilesTruncatedWhileOpen cuts every file off under a running index: searches go on
+// in memory, the process lives, the next write notices, and a reopening begins anew.
+func TestFilesTruncatedWhileOpen(t *testing.T) {
+	x := openIn(t, filled(t))
+	entries, err := os.ReadDir(x.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != formatFile {
+			if err := os.Truncate(filepath.Join(x.dir, e.Name()), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := search(t, x, words("common")).Total; got != 38 {
+		t.Errorf("a search finds %d notes, want all 38", got)
+	}
+	for i := 0; err == nil; i++ {
+		err = x.Update(t.Context(), []Doc{named(fmt.Sprintf("new%d", i), "common")}, nil)
+	}
+	if !errors.Is(err, ErrRebuild) {
+		t.Fatalf("Update: %v, want ErrRebuild", err)
+	}
+	if s := x.Status(); !s.Rebuild || s.Problem == "" {
+		t.Errorf("status %+v does not show the damage", s)
+	}
+	if got := search(t, x, words("common")).Total; got < 38 {
+		t.Errorf("after the failure a search finds %d notes, want at least 38", got)
+	}
+	x = reopened(t, x)
+	if s := x.Status(); s.Notes != 0 || s.Reason == "" {
+		t.Errorf("status after reopening %+v, want a fresh index and the reason", s)
+	}
+}
+
+func TestCheckFindsADifference(t *testing.T) {
+	x := open(t)
+	right := named("a", "what the note says")
+	put(t, x, right, named("b", "another"))
+	load := func(d Doc) func(string) (Doc, bool) {
+		return func(path string) (Doc, bool) { return d, path == d.Path }
+	}
+	if n, err := x.Check(t.Context(), 5, load(right)); n != 1 || err != nil {
+		t.Fatalf("Check of the same note compares %d, %v; want one and no error", n, err)
+	}
+	changed := right
+	changed.Cursor = cursorOf("changed")
+	if n, err := x.Check(t.Context(), 5, load(changed)); n != 0 || err != nil {
+		t.Errorf("Check of a changed note compares %d, %v; want none", n, err)
+	}
+	wrong := right
+	wrong.Sections = []Section{{Line: 1, Text: "what the note said"}}
+	if _, err := x.Check(t.Context(), 5, load(wrong)); !errors.Is(err, ErrRebuild) {
+		t.Errorf("Check of other content under the same digest: %v, want ErrRebuild", err)
+	}
+	if err := x.Update(t.Context(), []Doc{right}, nil); !errors.Is(err, ErrRebuild) {
+		t.Errorf("Update after that: %v, want ErrRebuild", err)
+	}
+}

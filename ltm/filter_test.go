@@ -1,0 +1,200 @@
+package ltm
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// library is a small vault to filter.
+func library(t *testing.T) *Index {
+	day := func(s string) time.Time {
+		d, err := time.Parse(time.DateOnly, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	x := open(t)
+	put(t, x,
+		Doc{Path: "Projects/Alpha.md", Title: "Alpha", Tags: []string{"Project/Active", "go"}, Created: day("2024-01-10"),
+			Properties: []Property{{"Status", "In Progress"}, {"priority", "1"}},
+			Sections:   []Section{{Line: 1, Text: "The quick brown fox jumps. See the café."}}},
+		Doc{Path: "Projects/Beta.md", Title: "Beta", Tags: []string{"project"}, Created: day("2024-02-10"),
+			Properties: []Property{{"status", "done"}, {"priority", "10"}},
+			Sections:   []Section{{Line: 1, Text: "A brown quick fox sleeps."}}},
+		Doc{Path: "日記/Été 2024.md", Title: "Été", Tags: []string{"projects"}, Created: day("2024-03-10"),
+			Sections: []Section{{Line: 1, Text: "東京都に住んでいます。 No fox here."}}},
+	)
+	return x
+}
+
+// libraryText is what the notes' files say.
+func libraryText(path string) (string, bool) {
+	body, ok := map[string]string{
+		"Projects/Alpha.md": "The quick brown fox jumps. See the café.",
+		"Projects/Beta.md":  "A brown quick fox sleeps.",
+		"日記/Été 2024.md":    "東京都に住んでいます。 No fox here.",
+	}[path]
+	return body, ok
+}
+
+func TestFilters(t *testing.T) {
+	x := library(t)
+	tests := []struct {
+		name string
+		must Filter
+		not  Filter
+		want string
+	}{
+		{name: "nothing", want: "Été Beta Alpha"},
+		{name: "path", must: Filter{Paths: []string{"projects/"}}, want: "Beta Alpha"},
+		{name: "path of any form", must: Filter{Paths: []string{"日記/E\u0301te\u0301"}}, want: "Été"},
+		{name: "two paths", must: Filter{Paths: []string{"Projects", "日記"}}, want: ""},
+		{name: "not path", not: Filter{Paths: []string{"PROJECTS"}}, want: "Été"},
+		{name: "file", must: Filter{Files: []string{"ALPHA"}}, want: "Alpha"},
+		{name: "file is not folder", must: Filter{Files: []string{"projects"}}, want: ""},
+		{name: "tag", must: Filter{Tags: []string{"PROJECT"}}, want: "Beta Alpha"},
+		{name: "nested tag", must: Filter{Tags: []string{"project/active"}}, want: "Alpha"},
+		{name: "not tag", not: Filter{Tags: []string{"project"}}, want: "Été"},
+		{name: "property", must: Filter{Properties: []Property{{Key: "Priority"}}}, want: "Beta Alpha"},
+		{name: "value", must: Filter{Properties: []Property{{"priority", "1"}}}, want: "Alpha"},
+		{name: "word of a value", must: Filter{Properties: []Property{{"status", "progress"}}}, want: "Alpha"},
+		{name: "part of a word of a value", must: Filter{Properties: []Property{{"status", "prog"}}}, want: ""},
+		{name: "not value", not: Filter{Properties: []Property{{"status", "Done"}}}, want: "Été Alpha"},
+		{name: "word", must: Filter{Phrases: []string{"jumping"}}, want: "Alpha"},
+		{name: "not word", not: Filter{Phrases: []string{"sleep"}}, want: "Été Alpha"},
+		{name: "phrase", must: Filter{Phrases: []string{"quick brown FOX"}}, want: "Alpha"},
+		{name: "phrase with a stop word", must: Filter{Phrases: []string{"see the cafe"}}, want: "Alpha"},
+		{name: "phrase in Japanese", must: Filter{Phrases: []string{"京都に住"}}, want: "Été"},
+		{name: "phrase in the wrong order", must: Filter{Phrases: []string{"fox quick"}}, want: ""},
+		{name: "not phrase", not: Filter{Phrases: []string{"quick brown"}}, want: "Été Beta"},
+		{name: "phrase without a word", must: Filter{Phrases: []string{"..."}}, want: ""},
+		{name: "both", must: Filter{Tags: []string{"project"}}, not: Filter{Phrases: []string{"brown quick"}}, want: "Alpha"},
+	}
+	for _, tt := range tests {
+		q := Query{Must: tt.must, Not: tt.not, Limit: 10, Text: libraryText}
+		r := search(t, x, q)
+		var titles []string
+		for _, h := range r.Hits {
+			titles = append(titles, h.Title)
+		}
+		if got := strings.Join(titles, " "); got != tt.want || r.Total != len(r.Hits) {
+			t.Errorf("%s: found %q of %d, want %q", tt.name, got, r.Total, tt.want)
+		}
+		// With a word that all notes have, the same notes are found.
+		q.Terms = words("fox").Terms
+		if got := search(t, x, q).Total; got != r.Total {
+			t.Errorf("%s: with a common word %d notes are found, without %d", tt.name, got, r.Total)
+		}
+	}
+}
+
+func TestDates(t *testing.T) {
+	x := library(t)
+	date := func(month, day int) time.Time { return time.Date(2024, time.Month(month), day, 0, 0, 0, 0, time.UTC) }
+	tests := []struct {
+		after, before time.Time
+		want          string
+	}{
+		{after: date(2, 10), want: "日記/Été 2024 Projects/Beta"},
+		{before: date(2, 10), want: "Projects/Alpha"},
+		{after: date(1, 11), before: date(3, 10), want: "Projects/Beta"},
+	}
+	for _, tt := range tests {
+		if got := found(t, x, Query{After: tt.after, Before: tt.before, Limit: 10}); got != tt.want {
+			t.Errorf("after %v before %v: found %q, want %q", tt.after, tt.before, got, tt.want)
+		}
+	}
+}
+
+func TestPhraseWithoutTexts(t *testing.T) {
+	x := library(t)
+	if got := search(t, x, Query{Must: Filter{Phrases: []string{"quick brown"}}, Limit: 10}).Total; got != 0 {
+		t.Errorf("without texts %d notes have a phrase, want none", got)
+	}
+	if got := search(t, x, Query{Not: Filter{Phrases: []string{"quick brown"}}, Limit: 10}).Total; got != 3 {
+		t.Errorf("without texts %d notes lack a phrase, want all 3", got)
+	}
+}
+
+func TestPhrasesAreLookedUpInTheBestCandidates(t *testing.T) {
+	x := open(t)
+	var docs []Doc
+	for i := range maxTexts + 5 {
+		docs = append(docs, named(fmt.Sprintf("n%04d", i), "one two"))
+	}
+	put(t, x, docs...)
+	read := 0
+	q := Query{Must: Filter{Phrases: []string{"one two"}}, Limit: 3, Text: func(string) (string, bool) { read++; return "one two", true }}
+	r := search(t, x, q)
+	if read != maxTexts || r.Total != maxTexts || !r.Partial || len(r.Hits) != 3 {
+		t.Errorf("%d texts were read, %d notes found, partial %v, %d hits; want %d, %d, true, 3", read, r.Total, r.Partial, len(r.Hits), maxTexts, maxTexts)
+	}
+}
+
+func TestPrefix(t *testing.T) {
+	x := open(t)
+	put(t, x,
+		named("a", "authentication by password"),
+		named("b", "the author writes"),
+		named("c", "Ärger and trouble"),
+		named("d", "runner"),
+	)
+	tests := []struct{ prefix, want string }{
+		{"auth", "a b"},
+		{"authent", "a"},
+		{"authenticat", "a"}, // longer than the stem
+		{"autho", "b"},
+		{"arg", "c"},
+		{"ÄRG", "c"},
+		{"runn", "d"},
+		{"a", ""}, // one letter is no beginning
+		{"two words", ""},
+		{"", "a b c d"}, // no prefix: all notes
+	}
+	for _, tt := range tests {
+		r := search(t, x, Query{Prefix: tt.prefix, Limit: 10, Terms: []Term{{Text: "nowhere", Weight: 1}}})
+		if tt.prefix == "" {
+			r = search(t, x, Query{Limit: 10})
+		}
+		if got := names(r); got != tt.want {
+			t.Errorf("prefix %q finds %q, want %q", tt.prefix, got, tt.want)
+		}
+	}
+	r := search(t, x, Query{Prefix: "auth", Limit: 10, Explain: true})
+	for _, h := range r.Hits {
+		if h.Scores[0].Term != "auth*" || h.Scores[0].DF != 2 {
+			t.Errorf("scores of %s are %+v, want the group auth* that two notes have", h.Path, h.Scores)
+		}
+	}
+}
+
+func TestFuzzy(t *testing.T) {
+	x := open(t)
+	put(t, x, named("a", "kubernetes cluster"), named("b", "kubernetes"), named("c", "cat"))
+	tests := []struct {
+		query, want string
+		fuzzy       bool
+	}{
+		{"kubernites", "b a", true},
+		{"kuebrnetes", "b a", true},
+		{"kubernetes clustre", "b a", false}, // one word is there
+		{"clustre", "a", true},
+		{"car", "", false}, // too short to resemble anything
+		{"elephant", "", false},
+	}
+	for _, tt := range tests {
+		q := words(tt.query)
+		q.Fuzzy = true
+		r := search(t, x, q)
+		if got := names(r); got != tt.want || r.Fuzzy != tt.fuzzy {
+			t.Errorf("%q finds %q, fuzzy %v; want %q, %v", tt.query, got, r.Fuzzy, tt.want, tt.fuzzy)
+		}
+		q.Fuzzy = false
+		if got := search(t, x, q).Total; tt.fuzzy && got != 0 {
+			t.Errorf("%q finds %d notes without fuzziness, want none", tt.query, got)
+		}
+	}
+}
