@@ -4,19 +4,19 @@
 //
 // # What it holds
 //
-// A note is cut into passages of about a hundred words that never cross a heading.
-// Passages are the documents of a Bleve scorch index, which serves as a store of
-// postings and no more: one indexed field, no stored text, no doc values, no
-// positions, and no scoring of Bleve's. A posting says how often a term stands in
-// the passage's body, in the headings above it, and, in the first passage of a note,
-// in the note's names (title, file name, aliases), tags and other text (property
-// values, what links point at). The counts of all five fields share one number, so a
-// term is looked up once; see counts.
+// A note is cut into passages of about a hundred words that never cross a heading. Its
+// terms are the documents of a Bleve scorch index, up to sixteen passages in one, which
+// serves as a store of postings and no more: one indexed field, no stored text, no doc
+// values, no positions, and no scoring of Bleve's. A posting says how often a term
+// stands in the bodies of the passages and in which, in the headings above them, and in
+// the note's names (title, file name, aliases), tags and other text (property values,
+// what links point at). All of that is packed into the posting's frequency, mostly in
+// one byte; see occurrence.
 //
-// The first passage also stores the note's record: path, cursor, lengths, filters,
-// headings with their lines. Postings and record of a note are written in one batch
-// and lie in one file, so a cursor is never ahead of the content it stands for,
-// whatever is lost in a crash. The records are read into memory at Open.
+// The first document of a note also stores its record: path, cursor, lengths, what
+// filters need, headings and lines. Postings and record are written in one batch and lie
+// in one file, so a cursor is never ahead of the content it stands for, whatever is lost
+// in a crash. The records are read into memory at Open.
 //
 // # Relevance
 //
@@ -28,23 +28,28 @@
 //	f(d, t)   = s / (k1 + s)
 //	s         = Σ over fields  weight · tf / (1 - b + b·length/average)
 //	idf(t)    = ln(1 + (N - df + 0.5) / (df + 0.5))
-//	name      = max over names  m²/M · (distinct terms of the name in the query / all of them)
+//	name      = max over names  m²/M · (terms of the name that the query has / all of them)
 //
-// where M is Σ w·idf over the query and m the same over the terms in the name. A passage counts
-// the names, tags and other text of its note as its own. A term gives at most w·idf
-// here and in package words, with the same idf, so with the same N and df the
-// relevances of notes and of memories can be compared. The constants and what they
-// were measured on are in score.go.
+// where M is Σ w·idf over the query and m the same over the terms in the name. A passage
+// has the names, tags and other text of its note, and the best one is the one with the
+// highest Σ w·idf·f. In headings, tf is that above one passage, at most, and length does
+// not count. A term that stands in several passages of a document counts the same in each
+// of them: their sum is what is stored.
+//
+// A term gives at most w·idf here and in package words, with the same idf, so with the
+// same N and df the relevances of notes and of memories can be compared. The constants
+// and what they were chosen on are in score.go.
 //
 // # Damage
 //
 // Bleve maps its files into memory, where a flipped bit is a wrong answer and a
 // truncated file kills the process. Here every segment file is checked against the
 // checksum in its footer when it is opened and then read into memory that no file
-// backs: about half the size of the notes' text. What cannot be opened, is of another
-// version or was written by another analyser is moved aside as a whole (Status.Aside)
-// and Open begins anew; every note is then unknown again. Damage that shows later
-// makes Update fail with ErrRebuild, while searches go on in what is in memory.
+// backs: about half the size of the notes' text. Close writes a seal with the checksums
+// of all files, which the next Open checks. What cannot be opened, is of another version
+// or was written by another analyser is moved aside as a whole (Status.Aside) and Open
+// begins anew; every note is then unknown again. Damage that shows later makes Update
+// fail with ErrRebuild, while searches go on in what is in memory.
 //
 // # Sharing
 //

@@ -118,7 +118,7 @@ func (s *searcher) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if len(s.words) > 0 && len(s.touched) == 0 && s.query.Fuzzy {
+	if len(s.touched) == 0 && s.query.Fuzzy {
 		similar, err := s.fuzzyTerms()
 		if err != nil {
 			return Result{}, err
@@ -198,10 +198,10 @@ type candidate struct {
 	passage   int     // the best one
 }
 
-// candidates returns the best of the notes that hold a word, as many as may be looked
-// at, and how many there are.
+// candidates returns the best of the notes that hold a word, or of all notes if the query
+// has none, as many as may be looked at, and how many there are.
 func (s *searcher) candidates() (best []candidate, total int) {
-	if len(s.words) == 0 {
+	if len(s.query.Terms) == 0 && s.query.Prefix == "" {
 		return s.latest()
 	}
 	s.total = 0
