@@ -31,6 +31,8 @@ type question struct {
 	filter *filter
 	// terms are what is ranked by, words of the phrases included.
 	terms []string
+	// weak are its stop words: they rank notes a little and find nothing.
+	weak []string
 	// guesses are words that the last one may be the beginning of.
 	guesses  []string
 	prefix   string     // the last word as typed, when nothing holds it whole
@@ -109,6 +111,11 @@ func (q *question) analyse(a *text.Analyzer) {
 	q.terms = append(q.terms, q.required...)
 	slices.Sort(q.terms)
 	q.terms = slices.Compact(q.terms)
+	for _, t := range distinct(a.Terms(q.query.Words)) {
+		if _, ok := slices.BinarySearch(q.terms, t); !ok {
+			q.weak = append(q.weak, t)
+		}
+	}
 }
 
 // loosen lets the words of phrases that nothing holds count as words, since people
@@ -148,15 +155,16 @@ func holds(a *text.Analyzer, content string, row []string) bool {
 // their relevances can be compared.
 type corpus struct {
 	memories, notes int
-	inMemories      []int // by place in question.terms
+	inMemories      []int // by place in question.terms, and then in weak
 	inNotes         map[string]int
 }
 
 func (e *Engine) corpus(ctx context.Context, q *question) (c corpus, err error) {
-	c.memories, c.inMemories = e.stm.Frequencies(q.terms)
+	terms := slices.Concat(q.terms, q.weak)
+	c.memories, c.inMemories = e.stm.Frequencies(terms)
 	if e.notes != nil {
 		err = e.notes.ask(func(index *ltm.Index) (err error) {
-			c.notes, c.inNotes, err = index.Frequencies(ctx, q.terms)
+			c.notes, c.inNotes, err = index.Frequencies(ctx, terms)
 			return err
 		})
 	}
@@ -254,8 +262,12 @@ func (e *Engine) ltmQuery(ctx context.Context, q *question, c corpus, limit int,
 	if since := q.filter.since; since.After(out.After) {
 		out.After = since
 	}
-	for i, t := range q.terms {
-		out.Terms = append(out.Terms, ltm.Term{Text: t, Weight: 1, DF: c.inMemories[i] + c.inNotes[t]})
+	for i, t := range slices.Concat(q.terms, q.weak) {
+		term := ltm.Term{Text: t, Weight: 1, DF: c.inMemories[i] + c.inNotes[t]}
+		if i >= len(q.terms) {
+			term.Weight, term.Weak = ltm.WeakWeight, true
+		}
+		out.Terms = append(out.Terms, term)
 	}
 	return out
 }
