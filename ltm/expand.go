@@ -25,7 +25,7 @@ const (
 // with it, the longest term that it begins with, and that lacks no more than a usual
 // ending, is taken.
 func (s *searcher) prefixTerms() ([]string, error) {
-	prefix := s.foldPrefix(s.query.Prefix)
+	prefix := s.index.analyzer.Prefix(s.query.Prefix)
 	if utf8.RuneCountInString(prefix) < minPrefix {
 		return nil, nil
 	}
@@ -44,17 +44,6 @@ func (s *searcher) prefixTerms() ([]string, error) {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Term, b.Term))
 	})
 	return terms(entries, maxPrefixTerms), nil
-}
-
-// foldPrefix folds a prefix as terms are, without stemming it: the analyser stems plain
-// words only, and a digit keeps one from being plain.
-func (s *searcher) foldPrefix(prefix string) string {
-	const digit = "0"
-	t := s.index.analyzer.Terms(prefix + digit)
-	if len(t) != 1 {
-		return ""
-	}
-	return strings.TrimSuffix(t[0].Text, digit)
 }
 
 // stemOf returns the longest term of the index that the prefix begins with.

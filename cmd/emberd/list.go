@@ -58,14 +58,20 @@ func (s *state) list(cmd *cobra.Command, o *listOptions) error {
 	if err != nil {
 		return err
 	}
+	return s.found(res, len(res.Memories), func() { s.printList(res) })
+}
+
+// found prints an answer, as JSON or for people, and ends with "nothing found"
+// when it is empty.
+func (s *state) found(answer any, n int, print func()) error {
 	if s.json {
-		if err := s.printJSON(res); err != nil {
+		if err := s.printJSON(answer); err != nil {
 			return err
 		}
 	} else {
-		s.printList(res)
+		print()
 	}
-	if len(res.Memories) == 0 {
+	if n == 0 {
 		return &exit{code: exitNothing}
 	}
 	return nil

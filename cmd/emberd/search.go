@@ -74,17 +74,7 @@ func (s *state) search(cmd *cobra.Command, o *searchOptions, args []string) erro
 	if err != nil {
 		return err
 	}
-	if s.json {
-		if err := s.printJSON(res); err != nil {
-			return err
-		}
-	} else {
-		s.printHits(res)
-	}
-	if len(res.Hits) == 0 {
-		return &exit{code: exitNothing}
-	}
-	return nil
+	return s.found(res, len(res.Hits), func() { s.printHits(res) })
 }
 
 // checkLimit refuses a limit that was given as zero, which the request would
