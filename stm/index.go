@@ -64,7 +64,7 @@ func (x *index) update(c *cell, row *Row, t termCounts) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := c.row.Load()
-	if now.rev() != row.rev() {
+	if !sameDoc(now, row) {
 		return
 	}
 	before := c.doc.Load()

@@ -33,6 +33,7 @@ type Entry struct {
 type journal struct {
 	mu     sync.RWMutex // guards all
 	refs   []lineRef
+	late   []lineRef       // came out of order, and are put into it when somebody looks
 	undone map[Stamp]Stamp // entry to the latest entry that took it back
 }
 
@@ -53,23 +54,65 @@ func (j *journal) add(l *line) {
 }
 
 // insert keeps refs in order. Own lines come in order; those of other devices
-// may not. Of a line met twice the later place counts.
+// may not, and one after another they would be moved again and again. Of a line
+// met twice the later place counts.
 func (j *journal) insert(r lineRef) {
-	i := len(j.refs)
-	if i > 0 && !r.stamp.after(j.refs[i-1].stamp) {
-		var found bool
-		if i, found = slices.BinarySearchFunc(j.refs, r.stamp, func(a lineRef, s Stamp) int { return a.stamp.Compare(s) }); found {
-			j.refs[i] = r
+	if n := len(j.refs); n == 0 || r.stamp.after(j.refs[n-1].stamp) {
+		j.refs = append(j.refs, r)
+		return
+	}
+	j.late = append(j.late, r)
+}
+
+// read locks for reading, with every ref in order.
+func (j *journal) read() (unlock func()) {
+	j.mu.RLock()
+	for len(j.late) > 0 {
+		j.mu.RUnlock()
+		j.mu.Lock()
+		j.order()
+		j.mu.Unlock()
+		j.mu.RLock()
+	}
+	return j.mu.RUnlock
+}
+
+// order merges late into refs. It copies, since readers hold parts of refs.
+func (j *journal) order() {
+	byStamp := func(a, b lineRef) int { return a.stamp.Compare(b.stamp) }
+	slices.SortStableFunc(j.late, byStamp)
+	all := make([]lineRef, 0, len(j.refs)+len(j.late))
+	add := func(r lineRef) {
+		if n := len(all); n > 0 && all[n-1].stamp == r.stamp {
+			all[n-1] = r
 			return
 		}
+		all = append(all, r)
 	}
-	j.refs = slices.Insert(j.refs, i, r)
+	i := 0
+	for _, r := range j.late {
+		for ; i < len(j.refs) && !j.refs[i].stamp.after(r.stamp); i++ {
+			add(j.refs[i])
+		}
+		add(r)
+	}
+	for ; i < len(j.refs); i++ {
+		add(j.refs[i])
+	}
+	j.refs, j.late = all, nil
+}
+
+// tell calls fn with the stamp of every line.
+func (j *journal) tell(fn func(Stamp)) {
+	defer j.read()()
+	for _, r := range j.refs {
+		fn(r.stamp)
+	}
 }
 
 // newest returns the latest entry that still stands and is not itself an undo.
 func (j *journal) newest() (Stamp, bool) {
-	j.mu.RLock()
-	defer j.mu.RUnlock()
+	defer j.read()()
 	for _, r := range slices.Backward(j.refs) {
 		if !r.undo && !j.takenBack(r.tx) && !j.isUndo(r.tx) {
 			return r.tx, true
@@ -90,8 +133,7 @@ func (j *journal) isUndo(tx Stamp) bool {
 
 // lines returns the lines of an entry, oldest first, and whether it was undone.
 func (j *journal) lines(tx Stamp) (refs []lineRef, undone bool) {
-	j.mu.RLock()
-	defer j.mu.RUnlock()
+	defer j.read()()
 	for _, r := range j.linesFrom(tx) {
 		if r.tx == tx {
 			refs = append(refs, r)

@@ -60,3 +60,13 @@ func (r *ranges) missing(given ranges) int {
 	}
 	return n
 }
+
+// unbroken returns the highest number up to which, from 1, none is missing.
+func (r *ranges) unbroken() uint64 {
+	for _, s := range r.spans {
+		if s[0] <= 1 {
+			return s[1]
+		}
+	}
+	return 0
+}

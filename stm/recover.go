@@ -1,16 +1,15 @@
 package stm
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"emberd/internal/durable"
 )
@@ -37,17 +36,20 @@ type recovery struct {
 	*Store
 	clock *hlc
 	count Recovery
-	seen  map[Device]*ranges
+	seen  *numbers
 	lost  ranges // own numbers that a header gave up, or that a human edited
 	upto  uint64 // highest own number that a header or a seal tells of
 	edits []handEdit
-	start map[string]int64 // where reading begins, for files a snapshot covers
-	taken map[string]bool  // hand edits that were taken at an earlier start
+	start map[string]fileMark // what a snapshot covers
+	taken map[string]bool     // hand edits that were taken at an earlier start
+	first *header             // of the file being read
+	due   time.Time           // when the first line that is held in it may be taken
+	live  *pickup             // takes the lines instead while the store is running
 }
 
 func newRecovery(s *Store, clock *hlc) *recovery {
 	s.snapshot.marks = map[string]fileMark{}
-	return &recovery{Store: s, clock: clock, seen: map[Device]*ranges{}, taken: map[string]bool{}}
+	return &recovery{Store: s, clock: clock, seen: newNumbers(), taken: map[string]bool{}}
 }
 
 // all reads every segment of every device. Order does not matter.
@@ -58,6 +60,11 @@ func (r *recovery) all() error {
 		return fmt.Errorf("list %s: %w", root, err)
 	}
 	for _, d := range devices {
+		if d.IsDir() {
+			r.floors(filepath.Join(root, d.Name()))
+		}
+	}
+	for _, d := range devices {
 		if !d.IsDir() {
 			continue
 		}
@@ -65,20 +72,21 @@ func (r *recovery) all() error {
 			return err
 		}
 	}
+	r.vanished()
 	return nil
 }
 
 func (r *recovery) directory(dir string) error {
 	entries, err := r.fs.ReadDir(dir)
 	if err != nil {
-		return r.unreadable(dir, err)
+		return r.unreadable(dir, dir, err)
 	}
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".jsonl") || strings.HasPrefix(e.Name(), ".") {
+		if !isLog(e) {
 			continue
 		}
 		if err := r.segment(filepath.Join(dir, e.Name())); err != nil {
-			if err = r.unreadable(dir, err); err != nil {
+			if err = r.unreadable(filepath.Join(dir, e.Name()), dir, err); err != nil {
 				return err
 			}
 		}
@@ -86,14 +94,14 @@ func (r *recovery) directory(dir string) error {
 	return nil
 }
 
-// unreadable counts what cannot be read of another device, which may be on its
-// way here. What cannot be read of ours is an error.
-func (r *recovery) unreadable(dir string, err error) error {
+// unreadable takes note of what cannot be read of another device, which may be
+// on its way here. What cannot be read of ours is an error.
+func (r *recovery) unreadable(name, dir string, err error) error {
 	if filepath.Base(dir) == r.device.String() {
 		return fmt.Errorf("read %s: %w", dir, err)
 	}
-	r.Store.unreadable++
-	r.log.Warn("log of another device not read", "directory", dir, "error", err)
+	r.others.unreadable(name, err)
+	r.log.Warn("log of another device not read", "name", name, "error", err)
 	return nil
 }
 
@@ -109,83 +117,34 @@ func (r *recovery) segment(name string) error {
 	if err != nil {
 		return fmt.Errorf("open segment: %w", err)
 	}
-	before := r.count.passedOver()
-	end, err := r.lines(f, name)
+	before := r.count
+	in, err := r.lines(f, name)
 	if err != nil {
 		return err
 	}
-	r.bytes.Add(end)
-	if end == info.Size() && before == r.count.passedOver() {
+	r.bytes.Add(in.off)
+	switch {
+	case !r.ours(name):
+		r.setAside(name, info, in, before)
+	case in.off == info.Size() && before.passedOver() == r.count.passedOver():
 		r.snapshot.marks[name] = markOf(name, info)
 	}
 	return nil
 }
 
-// lines reads a file to its end and returns where that is.
-func (r *recovery) lines(f durable.ReadFile, name string) (end int64, err error) {
-	file := r.fileOf(name)
-	in := bufio.NewReaderSize(f, 1<<18)
-	off := r.resume(f, in, name)
-	var b []byte
+// lines reads a file from where a snapshot ends to its own end.
+func (r *recovery) lines(f durable.ReadFile, name string) (*lineReader, error) {
+	file, covered := r.fileNumber(name), r.start[name]
+	in := newLineReader(f, covered.size, covered.sum)
 	for {
-		var n int
-		off += skipEmpty(in)
-		b, n, err = readBounded(in, b[:0])
-		if n > 0 && (err == nil || errors.Is(err, io.EOF)) {
-			r.line(b, place{file: file, off: off, n: uint32(len(b))}, err == nil)
-		}
-		off += int64(n)
+		b, at, whole, err := in.next()
 		if errors.Is(err, io.EOF) {
-			return off, nil
+			return in, nil
 		}
 		if err != nil {
-			return off, fmt.Errorf("read segment %s at %d: %w", name, off, err)
+			return in, fmt.Errorf("read segment %s at %d: %w", name, in.off, err)
 		}
-	}
-}
-
-// fileOf returns the number of a file, the snapshot's if it has one.
-func (r *recovery) fileOf(name string) uint32 {
-	if i := slices.Index(r.files, name); i >= 0 {
-		return uint32(i)
-	}
-	return r.addFile(name)
-}
-
-// resume skips what a snapshot covers and returns the offset to read from.
-func (r *recovery) resume(f io.ReaderAt, in *bufio.Reader, name string) int64 {
-	off := r.start[name]
-	if off > 0 {
-		in.Reset(io.NewSectionReader(f, off, math.MaxInt64-off))
-	}
-	return off
-}
-
-// skipEmpty skips empty lines, of which a damaged file may hold a billion.
-func skipEmpty(in *bufio.Reader) (n int64) {
-	for {
-		_, _ = in.Peek(1) // fills the buffer; the next read meets the error
-		b, _ := in.Peek(in.Buffered())
-		rest := bytes.TrimLeft(b, "\r\n")
-		empty, _ := in.Discard(len(b) - len(rest))
-		if n += int64(empty); empty == 0 || len(rest) > 0 {
-			return n
-		}
-	}
-}
-
-// readBounded reads to the next LF. Of a line longer than MaxLine it returns
-// the beginning; n counts all of it. It appends to b.
-func readBounded(in *bufio.Reader, b []byte) (_ []byte, n int, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		n += len(part)
-		if room := MaxLine + 1 - len(b); room > 0 {
-			b = append(b, part[:min(len(part), room)]...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return b, n, err
-		}
+		r.line(b, place{file: file, off: at, n: uint32(len(b))}, whole)
 	}
 }
 
@@ -202,7 +161,7 @@ func (r *recovery) line(b []byte, at place, whole bool) {
 	switch {
 	case err == nil:
 		r.take(good, at)
-	case errors.Is(err, errNoSum) && whole && r.handEdit(b):
+	case errors.Is(err, errNoSum) && whole && r.live == nil && r.handEdit(b):
 	case !whole:
 		r.count.TornTail++
 		r.quarantine(b, at)
@@ -243,15 +202,17 @@ func (r *recovery) take(b []byte, at place) {
 
 func (r *recovery) header(l *line) {
 	h, err := decodeHeader(l.data)
+	if err == nil {
+		r.first = &h
+		r.review.raise(&h)
+	}
 	if err == nil && l.stamp.Dev == r.device {
 		for _, lost := range h.Lost {
 			r.lost.add(lost[0], lost[1])
 		}
 		r.upto = max(r.upto, max(h.First, 1)-1)
 	}
-	if !r.clock.future(l.stamp) {
-		r.clock.observe(l.stamp)
-	}
+	r.observe(l.stamp)
 }
 
 func (r *recovery) seal(l *line) {
@@ -259,8 +220,12 @@ func (r *recovery) seal(l *line) {
 	if json.Unmarshal(l.data, &end) == nil && l.stamp.Dev == r.device {
 		r.upto = max(r.upto, end.Last)
 	}
-	if !r.clock.future(l.stamp) {
-		r.clock.observe(l.stamp)
+	r.observe(l.stamp)
+}
+
+func (r *recovery) observe(s Stamp) {
+	if !r.clock.future(s) {
+		r.clock.observe(s)
 	}
 }
 
@@ -268,14 +233,20 @@ func (r *recovery) seal(l *line) {
 // changes nothing if it is the same line, and loses nothing if it is not.
 func (r *recovery) apply(l *line) {
 	if r.clock.future(l.stamp) && l.stamp.Dev != r.device {
-		r.count.Future++
+		r.hold(l)
 		return
 	}
-	isNew := r.isNew(l)
+	if r.live != nil {
+		r.live.add(l)
+		return
+	}
+	isNew := r.seen.add(l.stamp.Dev, l.seq, l.seq)
 	r.clock.observe(l.stamp)
+	if r.review.holds(r.table, l) {
+		return
+	}
 	if err := r.merge(l); err != nil {
-		r.count.Unknown++
-		r.log.Warn("log line with unexpected fields", "stamp", l.stamp.String(), "error", err)
+		r.unexpected(l, err)
 		return
 	}
 	if isNew {
@@ -285,14 +256,16 @@ func (r *recovery) apply(l *line) {
 	}
 }
 
+// unexpected takes note of a line that no table can hold.
+func (r *recovery) unexpected(l *line, err error) {
+	r.count.Unknown++
+	r.log.Warn("log line with unexpected fields", "stamp", l.stamp.String(), "error", err)
+}
+
 // numbers returns the last sequence number that may have been used, and how
 // many before it are missing.
 func (r *recovery) numbers() (last uint64, gaps int) {
-	own := r.seen[r.device]
-	if own == nil {
-		own = &ranges{}
-		r.seen[r.device] = own
-	}
+	own := r.seen.of(r.device)
 	own.add(0, 0)
 	for _, e := range r.edits {
 		// A human may have changed the number too.
@@ -306,32 +279,32 @@ func (r *recovery) numbers() (last uint64, gaps int) {
 	return last, own.missing(given)
 }
 
-// isNew takes note of a line's number and reports whether it is the first time.
-func (r *recovery) isNew(l *line) bool {
-	seen := r.seen[l.stamp.Dev]
-	if seen == nil {
-		seen = &ranges{}
-		r.seen[l.stamp.Dev] = seen
-	}
-	return seen.add(l.seq, l.seq)
-}
-
 func (r *recovery) merge(l *line) error {
-	if l.op == opUse {
-		return decodeUse(l.data, l.stamp.Dev, r.table.raise)
+	if err := r.Store.merge(l, r.index.drop); err != nil {
+		return err
 	}
-	for i := range l.changes {
-		cell, err := r.table.apply(&l.changes[i], l, l.at)
-		if err != nil {
-			return err
-		}
-		r.index.drop(cell)
-	}
-	r.journal.add(l)
-	r.keys.add(l)
 	if strings.HasPrefix(l.key, handPrefix) {
 		r.taken[l.key] = true
 	}
+	return nil
+}
+
+// merge brings one line of the log into table, journal and idempotency keys. It
+// is for recovery, and then for the writer. Every memory that the line names is
+// told to changed.
+func (s *Store) merge(l *line, changed func(*cell)) error {
+	if l.op == opUse {
+		return decodeUse(l.data, l.stamp.Dev, s.table.raise)
+	}
+	for i := range l.changes {
+		cell, err := s.table.apply(&l.changes[i], l, l.at)
+		if err != nil {
+			return err
+		}
+		changed(cell)
+	}
+	s.journal.add(l)
+	s.keys.add(l)
 	return nil
 }
 

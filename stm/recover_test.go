@@ -36,7 +36,10 @@ func (ts *testStore) other(lines ...string) string {
 func lineOf(seq uint64, at time.Time, op string, id memory.ID, d string) string {
 	dev, _ := parseDevice("otherdev")
 	l := line{seq: seq, stamp: Stamp{T: uint64(at.UnixMilli())<<16 | seq, Dev: dev}, op: op, verb: "save",
-		changes: []change{{op: op, id: id, data: []byte(d)}}}
+		changes: []change{{op: op, id: id}}}
+	if op != opDelete {
+		l.changes[0].data = []byte(d)
+	}
 	l.tx = l.stamp
 	return string(l.append(nil))
 }
@@ -227,7 +230,7 @@ func (d brokenFS) OpenRead(name string) (durable.ReadFile, error) {
 
 type brokenFile struct{ durable.ReadFile }
 
-func (f brokenFile) Read([]byte) (int, error) { return 0, os.ErrPermission }
+func (f brokenFile) ReadAt([]byte, int64) (int, error) { return 0, os.ErrPermission }
 
 func TestNamesThatAreNoSegmentsArePassedOver(t *testing.T) {
 	ts := openStore(t, Options{})

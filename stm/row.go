@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,8 +91,36 @@ type useTotal struct {
 // ID names the memory.
 func (r *Row) ID() memory.ID { return memory.IDFromBytes(r.key) }
 
-// Rev changes with every change of content or fields, not with use.
-func (r *Row) Rev() string { return r.rev().String() }
+// Rev changes with every change of content or fields, not with use. It is the
+// stamp of the latest change, and, while some keys are older than that, a sum
+// over their stamps: another device's change may arrive late and be none of the
+// latest.
+func (r *Row) Rev() string {
+	rev := r.rev()
+	if r.odd == nil || len(r.odd.regs) == 0 {
+		return rev.String()
+	}
+	var older uint32 // adds up, so that the order of keys does not matter
+	note := func(key string, at Stamp) {
+		if at != rev {
+			older += crc32.Checksum(at.append(append([]byte(key), 0)), castagnoli)
+		}
+	}
+	for _, g := range r.odd.regs {
+		note(g.key, g.stamp)
+	}
+	// The document was walked when it was merged.
+	_ = eachField(r.doc, func(name, _ []byte) bool {
+		if !slices.ContainsFunc(r.odd.regs, func(g register) bool { return g.key == string(name) }) {
+			note(string(name), r.base)
+		}
+		return true
+	})
+	if older == 0 {
+		return rev.String()
+	}
+	return fmt.Sprintf("%s-%08x", rev, older)
+}
 
 // Stage is how far the memory has faded.
 func (r *Row) Stage() memory.Stage { return stages[r.hot.stage] }

@@ -36,6 +36,13 @@ type header struct {
 	Format  int         `json:"format"`
 	Created string      `json:"created"`
 	Lost    [][2]uint64 `json:"lost,omitempty"` // sequence numbers given up after a failed write
+
+	// Of a compacted file: the last sequence number that it stands for, and, if
+	// tombstones were dropped, the stamp of the latest and how far each device
+	// had been read.
+	Last  uint64            `json:"last,omitempty"`
+	Floor string            `json:"floor,omitempty"`
+	Seen  map[string]uint64 `json:"seen,omitempty"`
 }
 
 // seal is d of the last line of a segment that was closed in order.

@@ -35,7 +35,7 @@ type snapshotState struct {
 	used  string       // what Open made of the one it found
 	fresh atomic.Bool  // the one on disk is ours
 	saved atomic.Int64 // counters.changes at the last snapshot
-	seen  map[Device]*ranges
+	seen  *numbers
 	lost  ranges
 	taken map[string]bool
 	began uint64 // last sequence number before this run
@@ -93,8 +93,13 @@ func (m *fileMark) beginning(fsys durable.FS) uint32 {
 		return 0
 	}
 	defer f.Close()
+	return m.sumOf(f)
+}
+
+// sumOf is beginning for a file that is open.
+func (m *fileMark) sumOf(f io.ReaderAt) uint32 {
 	sum := crc32.New(castagnoli)
-	if _, err := io.CopyN(sum, f, m.size); err != nil {
+	if n, err := io.Copy(sum, io.NewSectionReader(f, 0, m.size)); err != nil || n < m.size {
 		return 0
 	}
 	return sum.Sum32()
@@ -192,10 +197,9 @@ func (s *Store) putCursor(e *encoder, c *cursor) {
 		e.bool(f.growing)
 		e.uint(uint64(f.sum))
 	}
-	own := &ranges{}
-	seen := map[Device]*ranges{s.device: own}
-	for dev, r := range s.snapshot.seen {
-		seen[dev] = &ranges{spans: slices.Clone(r.spans)}
+	seen := s.snapshot.seen.clone()
+	if seen[s.device] == nil {
+		seen[s.device] = &ranges{}
 	}
 	if c.seq > s.snapshot.began {
 		// Numbers of this run that were given up count as seen: a gap is
@@ -217,8 +221,7 @@ func (s *Store) putCursor(e *encoder, c *cursor) {
 // putJournal leaves out lines after the cursor: they are met again, in a file
 // that may have another number then.
 func (s *Store) putJournal(e *encoder, c *cursor) {
-	s.journal.mu.RLock()
-	defer s.journal.mu.RUnlock()
+	defer s.journal.read()()
 	refs := make([]lineRef, 0, len(s.journal.refs))
 	for _, r := range s.journal.refs {
 		if c.covers(r.at) {
@@ -367,19 +370,23 @@ func (s *Store) decodeSnapshot(b []byte, r *recovery) (err error) {
 // getCursor checks that the covered files are still what they were.
 func (s *Store) getCursor(d *decoder, r *recovery) error {
 	r.clock.last, r.upto = d.uint(), d.uint()
-	r.start = map[string]int64{}
+	r.start = map[string]fileMark{}
 	for range d.count(6) {
 		m := fileMark{name: d.text(), size: int64(d.uint()), mtime: int64(d.uint()),
 			inode: d.uint(), growing: d.bool(), sum: uint32(d.uint())}
 		if err := m.check(s.fs); err != nil {
-			return err
+			if s.ours(m.name) {
+				return err
+			}
+			// What was merged from it stays, and what it is now is read.
+			m.size, m.sum = 0, 0
 		}
-		r.start[m.name] = m.size
+		r.start[m.name] = m
 		s.files = append(s.files, m.name)
 	}
 	for range d.count(9) {
 		dev, _ := parseDevice(d.text())
-		r.seen[dev] = d.spans()
+		r.seen.by[dev] = d.spans()
 	}
 	r.lost = *d.spans()
 	for range d.count(1) {

@@ -14,7 +14,9 @@ type Status struct {
 	Durability  Durability
 	ReadOnly    string // why the last write failed, "" when it did not
 	Recovery    Recovery
-	Unreadable  int // files and folders of other devices that could not be read at start
+	Unreadable  int // files and folders of other devices that cannot be read
+	Devices     []PeerStatus
+	Stale       int // memories that wait for a decision, see DecideStale
 	LoadTime    time.Duration
 	Snapshot    string // used, absent, or why it was not used
 	Live, Trash int
@@ -25,7 +27,7 @@ type Status struct {
 // Status reads counters only; it never waits for the disk.
 func (s *Store) Status() Status {
 	st := Status{Device: s.device.String(), Bytes: s.bytes.Load(), Durability: s.durability,
-		Recovery: s.recovery, Unreadable: s.unreadable, LoadTime: s.loadTime, Snapshot: s.snapshot.used,
+		LoadTime: s.loadTime, Snapshot: s.snapshot.used, Devices: s.peerStatus(), Stale: len(s.Stale()),
 		Live: s.Len(), Trash: len(s.Trash()), Indexed: int(s.index.indexed.Load()), Of: s.Len()}
 	s.filesMu.RLock()
 	st.Segments = len(s.files)
@@ -36,9 +38,19 @@ func (s *Store) Status() Status {
 	if t := s.trouble.Load(); t != nil {
 		st.ReadOnly = t.reason
 	}
-	st.Warnings = s.recovery.warnings()
-	if s.unreadable > 0 {
-		st.Warnings = append(st.Warnings, fmt.Sprintf("%d files or folders of other devices cannot be read and are tried again at the next start; check their rights", s.unreadable))
+	elsewhere, failed, flagged := s.othersNow()
+	st.Recovery, st.Unreadable = s.recovery.plus(elsewhere), failed
+	held := s.recovery
+	held.Future, held.Unknown = st.Recovery.Future, st.Recovery.Unknown
+	st.Warnings = append(held.warnings(), flagged...)
+	if failed > 0 {
+		st.Warnings = append(st.Warnings, fmt.Sprintf("%d files or folders of other devices cannot be read and are tried again; check their rights", failed))
+	}
+	if st.Stale > 0 {
+		st.Warnings = append(st.Warnings, fmt.Sprintf("%d memories come from a device that was silent for more than 90 days and may have been deleted meanwhile; they are not shown until you decide: emberd doctor lists them", st.Stale))
+	}
+	if at := (Stamp{T: s.newest.Load()}).Time(); at.Sub(s.now()) > maxSkew {
+		st.Warnings = append(st.Warnings, fmt.Sprintf("memories were saved here while the clock stood at %s; what is saved now is stamped after that, and other devices hold it back until then: check the clock of this device", at.Format("2006-01-02 15:04")))
 	}
 	if s.durability == None {
 		st.Warnings = append(st.Warnings, "durability is none: a power cut may lose acknowledged memories")

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,6 +38,7 @@ type Options struct {
 	SegmentAge   time.Duration    // and after so long; 0 is 24 h
 	TrashKeep    time.Duration    // 0 is 30 days
 	Analyzer     *text.Analyzer   // nil is text.New()
+	Host         string           // what the other devices are to call this one; "" is the host's name
 }
 
 // withDefaults returns a complete copy.
@@ -66,6 +68,9 @@ func (o *Options) withDefaults() Options {
 	if out.TrashKeep == 0 {
 		out.TrashKeep = 30 * 24 * time.Hour
 	}
+	if out.Host == "" {
+		out.Host = hostName()
+	}
 	if out.Analyzer == nil {
 		out.Analyzer = text.New()
 	}
@@ -93,11 +98,12 @@ type Store struct {
 	uses     uses
 	locks    locks
 	recovery Recovery
-	// unreadable counts files and folders of other devices that could not be
-	// read at start.
-	unreadable int
-	loadTime   time.Duration
-	snapshot   snapshotState
+	others   others
+	peers    peers
+	review   review
+	host     string // what this device is called
+	loadTime time.Duration
+	snapshot snapshotState
 	counters
 
 	filesMu sync.RWMutex // guards files
@@ -127,7 +133,7 @@ func Open(data, state string, opt *Options) (*Store, error) {
 		segmentBytes: o.SegmentBytes, segmentAge: o.SegmentAge, trashKeep: o.TrashKeep, device: id,
 		table: newTable(), index: newIndex(o.Analyzer, o.Logger), journal: &journal{undone: map[Stamp]Stamp{}},
 		keys: &idemKeys{known: map[string]keyUse{}}, uses: uses{wake: make(chan struct{}, 1)},
-		locks: locks{held: map[string]*lock{}}}
+		locks: locks{held: map[string]*lock{}}, host: o.Host}
 	if why != "" {
 		o.Logger.Info("new device identity", "device", dev.ID, "because", why)
 	}
@@ -136,7 +142,7 @@ func Open(data, state string, opt *Options) (*Store, error) {
 		return nil, fault(data, err)
 	}
 	s.loadTime = time.Since(begin)
-	for _, w := range s.recovery.warnings() {
+	for _, w := range s.Status().Warnings {
 		s.log.Warn(w)
 	}
 	s.start(w, edits)
@@ -155,11 +161,11 @@ func makeFolders(fsys durable.FS, data, state string) error {
 // load reads snapshot and log and returns the writer that continues the log.
 func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 	w := &writer{Store: s, dev: dev, dir: filepath.Join(s.data, "stm", dev.ID), lastSegment: dev.Segment,
-		clock: hlc{dev: s.device, now: s.now}, queue: make(chan *pending, maxQueue), marks: make(chan chan cursor), stop: make(chan struct{})}
+		clock: hlc{dev: s.device, now: s.now}, queue: make(chan *pending, maxQueue), marks: make(chan chan cursor), arrivals: make(chan *arrival), stop: make(chan struct{})}
 	if err := durable.MkdirAll(s.fs, w.dir); err != nil {
 		return nil, nil, err
 	}
-	for _, dir := range []string{s.state, filepath.Dir(s.snapshotPath()), filepath.Join(s.state, "quarantine")} {
+	for _, dir := range []string{s.state, filepath.Dir(s.snapshotPath()), filepath.Join(s.state, "quarantine"), s.peersDir()} {
 		if err := durable.SweepTemps(s.fs, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.log.Warn("left-over temporary files not removed", "directory", dir, "error", err)
 		}
@@ -170,8 +176,13 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 	if err := r.all(); err != nil {
 		return nil, nil, err
 	}
+	r.reconsider()
 	w.seq, r.count.Gaps = r.numbers()
 	s.recovery = r.count
+	s.lastSeq.Store(w.seq)
+	s.newest.Store(w.clock.last)
+	s.journal.tell(s.peers.heard)
+	s.readPeers()
 	s.snapshot.seen, s.snapshot.taken, s.snapshot.lost, s.snapshot.began = r.seen, r.taken, r.lost, w.seq
 	if r.count.Applied > 0 {
 		s.snapshot.fresh.Store(false) // reading that again can be saved
@@ -200,6 +211,9 @@ func (s *Store) Close() error {
 	close(s.writer.stop)
 	s.writer.stopped.Wait()
 	err := s.writer.closeSegment()
+	if _, err := s.Announce(true); err != nil {
+		s.log.Warn("other devices are not told how far this one is", "error", err)
+	}
 	return errors.Join(err, s.saveSnapshot(s.writer.cursor()))
 }
 
@@ -262,6 +276,17 @@ func (s *Store) addFile(name string) uint32 {
 	defer s.filesMu.Unlock()
 	s.files = append(s.files, name)
 	return uint32(len(s.files) - 1)
+}
+
+// fileNumber returns the number of a file, a new one if it has none.
+func (s *Store) fileNumber(name string) uint32 {
+	s.filesMu.RLock()
+	i := slices.Index(s.files, name)
+	s.filesMu.RUnlock()
+	if i >= 0 {
+		return uint32(i)
+	}
+	return s.addFile(name)
 }
 
 func (s *Store) fileName(i uint32) string {

@@ -60,11 +60,14 @@ func (t *table) claim(key [16]byte) *cell {
 	if c := t.cell(key); c != nil {
 		return c
 	}
-	c := &cell{}
-	c.row.Store(&Row{key: key})
 	t.mu.Lock()
-	t.cells[key] = c
-	t.mu.Unlock()
+	defer t.mu.Unlock()
+	c := t.cells[key]
+	if c == nil {
+		c = &cell{}
+		c.row.Store(&Row{key: key})
+		t.cells[key] = c
+	}
 	return c
 }
 

@@ -19,6 +19,8 @@ type Change struct {
 	ID     memory.ID
 	Delete bool
 	Set    map[string]json.RawMessage
+
+	was *Row // what a delete covers when the memory is not live
 }
 
 // Tx is one transaction: all of it is stored, or none.
@@ -151,6 +153,9 @@ func (s *Store) joined(name string) (Stamp, error) {
 func (s *Store) change(c Change) (change, []byte, error) {
 	row := s.table.get(c.ID)
 	out := change{op: opSet, id: c.ID}
+	if c.Delete && row == nil {
+		row = c.was
+	}
 	switch {
 	case c.Delete && row == nil:
 		return out, nil, memory.Errorf(memory.NotFound, "there is no memory %s to forget", c.ID).At("id")

@@ -51,11 +51,13 @@ type writer struct {
 	active      *segment
 	failed      time.Time // of the last sync that could not be recovered from
 
-	queue   chan *pending
-	marks   chan chan cursor // asks for a point of the log between two batches
-	stop    chan struct{}
-	stopped sync.WaitGroup
-	buf     []byte
+	queue chan *pending
+	marks chan chan cursor // asks for a point of the log between two batches
+	// arrivals are lines of other devices.
+	arrivals chan *arrival
+	stop     chan struct{}
+	stopped  sync.WaitGroup
+	buf      []byte
 }
 
 // trouble is why the last write failed, for status; nil when it did not.
@@ -77,6 +79,9 @@ func (w *writer) run() {
 			continue
 		case answer := <-w.marks:
 			answer <- w.cursor()
+			continue
+		case a := <-w.arrivals:
+			w.receive(a)
 			continue
 		case <-flush:
 			w.commit(nil)
@@ -181,6 +186,8 @@ func (w *writer) store(batch []*pending, use map[[16]byte]useTotal) error {
 	}
 	w.active.note(w.buf)
 	w.bytes.Add(int64(len(w.buf)))
+	w.lastSeq.Store(w.seq)
+	w.newest.Store(w.clock.last)
 	w.failed = time.Time{}
 	w.trouble.Store(nil)
 	return nil
@@ -331,6 +338,8 @@ func (w *writer) note(code memory.Code, reason string) {
 type counters struct {
 	bytes    atomic.Int64
 	changes  atomic.Int64
+	lastSeq  atomic.Uint64 // sequence number of the last record
+	newest   atomic.Uint64 // the clock of the log
 	trouble  atomic.Pointer[trouble]
 	activeIn atomic.Pointer[string]
 }

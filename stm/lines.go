@@ -1,0 +1,77 @@
+package stm
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"hash/crc32"
+	"io"
+	"math"
+)
+
+// lineReader splits a log file into lines in bounded memory, and sums up what
+// it has passed, so that a later reader can tell whether a file that was
+// replaced still begins the same.
+type lineReader struct {
+	in  *bufio.Reader
+	off int64  // of the byte to read next
+	run uint32 // CRC-32C of all bytes before off
+	end int64  // behind the last line that has its LF
+	sum uint32 // CRC-32C of all bytes before end
+	buf []byte
+}
+
+// newLineReader continues at offset from; sum is the CRC-32C of what is before.
+func newLineReader(f io.ReaderAt, from int64, sum uint32) *lineReader {
+	return &lineReader{in: bufio.NewReaderSize(io.NewSectionReader(f, from, math.MaxInt64-from), 1<<18),
+		off: from, run: sum, end: from, sum: sum}
+}
+
+// next returns the next line that is not empty, LF included, and where it
+// begins; whole says that its LF was there. Of a line longer than MaxLine it
+// returns the beginning. The bytes are valid until the call after. The error is
+// io.EOF behind the last line.
+func (r *lineReader) next() (b []byte, at int64, whole bool, err error) {
+	r.skipEmpty()
+	at, b = r.off, r.buf[:0]
+	for {
+		part, err := r.in.ReadSlice('\n')
+		r.pass(part)
+		if room := MaxLine + 1 - len(b); room > 0 {
+			b = append(b, part[:min(len(part), room)]...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == nil:
+			r.end, r.sum = r.off, r.run
+		case !errors.Is(err, io.EOF) || len(b) == 0:
+			return nil, at, false, err
+		}
+		r.buf = b
+		return b, at, err == nil, nil
+	}
+}
+
+// skipEmpty skips empty lines, of which a damaged file may hold a billion.
+func (r *lineReader) skipEmpty() {
+	for {
+		_, _ = r.in.Peek(1) // fills the buffer; the next read meets the error
+		b, _ := r.in.Peek(r.in.Buffered())
+		rest := bytes.TrimLeft(b, "\r\n")
+		empty := b[:len(b)-len(rest)]
+		r.pass(empty)
+		if i := bytes.LastIndexByte(empty, '\n'); i >= 0 && i == len(empty)-1 {
+			r.end, r.sum = r.off, r.run
+		}
+		_, _ = r.in.Discard(len(empty)) // they are in the buffer
+		if len(empty) == 0 || len(rest) > 0 {
+			return
+		}
+	}
+}
+
+func (r *lineReader) pass(b []byte) {
+	r.off += int64(len(b))
+	r.run = crc32.Update(r.run, castagnoli, b)
+}
