@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -25,12 +26,23 @@ type device struct {
 	Machine string `json:"machine"`
 	Data    uint64 `json:"data_inode"`
 	Segment uint32 `json:"last_segment"` // highest number ever reserved
+	// Heads are the stamps of the headers of the latest segments, by number.
+	Heads map[uint32]string `json:"heads,omitempty"`
 }
 
-// reserve records a segment number before the file is made, so that a higher
-// one in our directory can only come from somebody else.
-func (d *device) reserve(fsys durable.FS, number uint32) error {
-	d.Segment = number
+// maxHeads bounds Heads: a clone is found out by the first segment that a sync
+// tool brings, which is one of the latest.
+const maxHeads = 16
+
+// reserve records a segment's number and stamp before the file is made, so that
+// a higher number, or another stamp, in our directory can only come from
+// somebody else: from a clone of this state on another machine.
+func (d *device) reserve(fsys durable.FS, number uint32, head Stamp) error {
+	if d.Heads == nil {
+		d.Heads = map[uint32]string{}
+	}
+	d.Segment, d.Heads[number] = number, head.String()
+	maps.DeleteFunc(d.Heads, func(n uint32, _ string) bool { return n+maxHeads <= number })
 	return d.save(fsys)
 }
 
@@ -95,6 +107,12 @@ func (d *device) mismatch(fsys durable.FS, data string, now *device) string {
 	for _, e := range entries {
 		if n, ok := segmentNumber(e.Name()); ok && n > d.Segment {
 			return "another program wrote under this device's name"
+		}
+	}
+	for number, head := range d.Heads {
+		l, ok := headLine(fsys, filepath.Join(data, "stm", d.ID, segmentName(number)))
+		if ok && l.stamp.String() != head {
+			return "another machine wrote under this device's name"
 		}
 	}
 	return ""

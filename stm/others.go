@@ -151,25 +151,22 @@ func (r *recovery) finish(name string, f *otherFile) {
 	} else {
 		delete(r.snapshot.marks, name)
 	}
-	r.covered(f)
-	r.first, r.due = nil, time.Time{}
+	r.covered(name, f)
+	r.sealed, r.due = false, time.Time{}
 }
 
-// covered adds the numbers that the header of an undamaged file gives up or
-// stands for.
-func (r *recovery) covered(f *otherFile) {
-	h := r.first
-	if h == nil || f.count.passedOver() > 0 {
-		return
-	}
+// covered adds the numbers that the header of an undamaged file gives up, or,
+// if the file has come whole, stands for.
+func (r *recovery) covered(name string, f *otherFile) {
+	h, found := r.headerOf(name)
 	dev, ok := parseDevice(h.Dev)
-	if !ok || dev == r.device {
+	if !found || !ok || dev == r.device || f.count.passedOver() > 0 {
 		return
 	}
 	for _, lost := range h.Lost {
 		r.seen.add(dev, lost[0], lost[1])
 	}
-	if h.Last >= h.First && h.First > 0 && f.count.TornTail == 0 {
+	if r.sealed && h.Last >= h.First && h.First > 0 {
 		r.seen.add(dev, h.First, h.Last)
 	}
 }

@@ -42,9 +42,11 @@ type recovery struct {
 	edits []handEdit
 	start map[string]fileMark // what a snapshot covers
 	taken map[string]bool     // hand edits that were taken at an earlier start
-	first *header             // of the file being read
-	due   time.Time           // when the first line that is held in it may be taken
 	live  *pickup             // takes the lines instead while the store is running
+
+	// Of the file being read.
+	sealed bool
+	due    time.Time // when the first line that is held may be taken
 }
 
 func newRecovery(s *Store, clock *hlc) *recovery {
@@ -203,7 +205,6 @@ func (r *recovery) take(b []byte, at place) {
 func (r *recovery) header(l *line) {
 	h, err := decodeHeader(l.data)
 	if err == nil {
-		r.first = &h
 		r.review.raise(&h)
 	}
 	if err == nil && l.stamp.Dev == r.device {
@@ -217,6 +218,7 @@ func (r *recovery) header(l *line) {
 
 func (r *recovery) seal(l *line) {
 	var end seal
+	r.sealed = true
 	if json.Unmarshal(l.data, &end) == nil && l.stamp.Dev == r.device {
 		r.upto = max(r.upto, end.Last)
 	}

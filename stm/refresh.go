@@ -86,12 +86,24 @@ func (s *Store) otherFiles() map[string][]string {
 		}
 		found[dir] = nil
 		for _, e := range entries {
-			if name := filepath.Join(dir, e.Name()); isLog(e) && !s.ours(name) {
+			name := filepath.Join(dir, e.Name())
+			switch {
+			case !isLog(e):
+			case !s.ours(name):
+				found[dir] = append(found[dir], name)
+			case !s.wrote(e.Name()):
+				s.cloned.Store(true)
 				found[dir] = append(found[dir], name)
 			}
 		}
 	}
 	return found
+}
+
+// wrote reports whether the number of a segment in our folder was ever reserved.
+func (s *Store) wrote(base string) bool {
+	n, _ := segmentNumber(base)
+	return n <= s.reserved.Load()
 }
 
 // missing flags the files that were there before, and forgets the trouble of
@@ -246,7 +258,7 @@ func (p *pickup) finish(ctx context.Context, f *otherFile) error {
 	if m, ok := f.mark(p.name); ok && !slices.Contains(p.review.files(), p.fileNumber(p.name)) {
 		a.mark = &m
 	}
-	p.covered(f)
+	p.covered(p.name, f)
 	return p.deliver(ctx, a)
 }
 

@@ -5,13 +5,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"emberd/internal/durable"
 	"emberd/memory"
 )
 
@@ -69,24 +68,30 @@ func (r *recovery) floors(dir string) {
 }
 
 func (s *Store) headerOf(name string) (header, bool) {
-	f, err := s.fs.OpenRead(name)
-	if err != nil {
-		return header{}, false
-	}
-	defer f.Close()
-	b, _, _, err := newLineReader(f, 0, 0).next()
-	if err != nil && !errors.Is(err, io.EOF) {
-		return header{}, false
-	}
-	if b, err = mend(b); err != nil {
-		return header{}, false
-	}
-	l, err := decodeLine(b)
-	if err != nil || l.op != opSegment {
+	l, ok := headLine(s.fs, name)
+	if !ok {
 		return header{}, false
 	}
 	h, err := decodeHeader(l.data)
 	return h, err == nil
+}
+
+// headLine reads the first line of a log file, if it is whole.
+func headLine(fsys durable.FS, name string) (line, bool) {
+	f, err := fsys.OpenRead(name)
+	if err != nil {
+		return line{}, false
+	}
+	defer f.Close()
+	b, _, _, err := newLineReader(f, 0, 0).next()
+	if err != nil {
+		return line{}, false
+	}
+	if b, err = mend(b); err != nil {
+		return line{}, false
+	}
+	l, err := decodeLine(b)
+	return l, err == nil && l.op == opSegment
 }
 
 // holds keeps a line for review if it is older than dropped tombstones, was not

@@ -3,8 +3,10 @@ package stm
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -89,17 +91,23 @@ func metaLine(op string, stamp Stamp, d any) []byte {
 // header is on disk, and its name in the directory, before it returns.
 func (w *writer) createSegment() (err error) {
 	number := w.lastSegment + 1
-	if err := w.dev.reserve(w.fs, number); err != nil {
+	stamp := w.clock.next()
+	if err := w.dev.reserve(w.fs, number, stamp); err != nil {
 		return err
 	}
 	w.lastSegment = number
+	w.reserved.Store(number)
 	name := filepath.Join(w.dir, segmentName(number))
 	f, err := w.fs.CreateAppend(name)
+	if errors.Is(err, fs.ErrExist) { // a clone's, that a sync tool brought
+		w.cloned.Store(true)
+		return w.createSegment()
+	}
 	if err != nil {
 		return fmt.Errorf("create segment: %w", err)
 	}
 	now := w.clock.now()
-	head := metaLine(opSegment, w.clock.next(), header{Dev: w.clock.dev.String(), Segment: number,
+	head := metaLine(opSegment, stamp, header{Dev: w.clock.dev.String(), Segment: number,
 		First: w.seq + 1, Format: formatVersion, Created: now.UTC().Format(time.RFC3339), Lost: w.lost})
 	if _, err = f.Write(head); err == nil {
 		err = w.sync(f)

@@ -49,6 +49,9 @@ func (s *Store) Status() Status {
 	if st.Stale > 0 {
 		st.Warnings = append(st.Warnings, fmt.Sprintf("%d memories come from a device that was silent for more than 90 days and may have been deleted meanwhile; they are not shown until you decide: emberd doctor lists them", st.Stale))
 	}
+	if s.cloned.Load() {
+		st.Warnings = append(st.Warnings, fmt.Sprintf("another machine writes under the name of this device, %s, because the state folder was copied there; nothing is lost: restart emberd on both, so that one takes a name of its own", st.Device))
+	}
 	if at := (Stamp{T: s.newest.Load()}).Time(); at.Sub(s.now()) > maxSkew {
 		st.Warnings = append(st.Warnings, fmt.Sprintf("memories were saved here while the clock stood at %s; what is saved now is stamped after that, and other devices hold it back until then: check the clock of this device", at.Format("2006-01-02 15:04")))
 	}

@@ -179,6 +179,7 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 	r.reconsider()
 	w.seq, r.count.Gaps = r.numbers()
 	s.recovery = r.count
+	s.reserved.Store(dev.Segment)
 	s.lastSeq.Store(w.seq)
 	s.newest.Store(w.clock.last)
 	s.journal.tell(s.peers.heard)

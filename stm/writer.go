@@ -315,6 +315,7 @@ func (w *writer) present() error {
 	if s := w.active; s != nil {
 		name := filepath.Join(w.dir, s.name)
 		if info, err := w.fs.Lstat(name); errors.Is(err, fs.ErrNotExist) || err == nil && inodeOf(info) != s.inode {
+			w.cloned.Store(w.cloned.Load() || err == nil)
 			w.poison(w.seq)
 		}
 	}
@@ -340,6 +341,8 @@ type counters struct {
 	changes  atomic.Int64
 	lastSeq  atomic.Uint64 // sequence number of the last record
 	newest   atomic.Uint64 // the clock of the log
+	reserved atomic.Uint32 // highest segment number
+	cloned   atomic.Bool   // somebody else writes in our folder
 	trouble  atomic.Pointer[trouble]
 	activeIn atomic.Pointer[string]
 }
