@@ -53,6 +53,8 @@ func newShelf() *shelf {
 	add(op.VaultConfirm.Handle(s.vaultConfirm))
 	add(op.Links.Handle(s.links))
 	add(op.Open.Handle(s.open))
+	add(op.Keeper.Handle(s.keeper))
+	add(op.KeeperHere.Handle(s.keeperHere))
 	add(op.Status.Handle(s.status))
 	add(op.Stats.Handle(s.stats))
 	add(op.Version.Handle(s.version))
@@ -318,6 +320,14 @@ func (s *shelf) links(_ context.Context, req *op.LinksRequest) (*op.LinksResult,
 
 func (s *shelf) open(_ context.Context, req *op.OpenRequest) (*op.OpenResult, error) {
 	return &op.OpenResult{URI: "obsidian://open?file=" + req.Ref, Path: req.Ref, File: "/notes/" + req.Ref}, nil
+}
+
+func (s *shelf) keeper(context.Context, *op.KeeperRequest) (*op.KeeperResult, error) {
+	return &op.KeeperResult{Device: "k7q2mzxa", Name: "desk"}, nil
+}
+
+func (s *shelf) keeperHere(context.Context, *op.KeeperHereRequest) (*op.KeeperResult, error) {
+	return &op.KeeperResult{Device: "k7q2mzxa", Name: "desk", Here: true, Claimed: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}, nil
 }
 
 func (s *shelf) version(context.Context, *op.VersionRequest) (*op.VersionResult, error) {

@@ -51,6 +51,7 @@ type Engine struct {
 	running sync.Mutex    // held by Run, and for good once closed
 	closing chan struct{} // closed by Close
 	dirty   chan struct{} // holds a token when something changed since Run looked
+	shared  chan struct{} // the same, for what other devices are told
 }
 
 // Open takes the state folder's lock and recovers the log. The engine is
@@ -86,6 +87,7 @@ func Open(opt Options) (*Engine, error) {
 		events:  newEvents(),
 		closing: make(chan struct{}),
 		dirty:   make(chan struct{}, 1),
+		shared:  make(chan struct{}, 1),
 	}
 	e.handlers = e.table()
 	return e, nil
@@ -126,6 +128,8 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.VaultConfirm.Handle(e.vaultConfirm))
 	add(op.Links.Handle(e.noteLinks))
 	add(op.Open.Handle(e.open))
+	add(op.Keeper.Handle(e.keeper))
+	add(op.KeeperHere.Handle(e.keeperHere))
 	add(op.Status.Handle(e.status))
 	add(op.Stats.Handle(e.stats))
 	add(op.Version.Handle(e.version))

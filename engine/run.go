@@ -37,6 +37,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.buildIndex(ctx)
 		e.keepSnapshots(ctx)
 	})
+	actors.Go(func() { e.share(ctx) })
 	if e.notes != nil {
 		actors.Go(func() { e.notes.run(ctx) })
 	}
@@ -107,9 +108,11 @@ func (e *Engine) writeSnapshot(ctx context.Context) {
 
 // changed tells Run that there is something to do. It never waits.
 func (e *Engine) changed() {
-	select {
-	case e.dirty <- struct{}{}:
-	default:
+	for _, c := range []chan struct{}{e.dirty, e.shared} {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 		Memories: st.Live,
 		Trash:    st.Trash,
 		Log:      logStatus(st),
+		Devices:  devices(st.Devices),
 		Warnings: append(st.Warnings, warnings...),
 		Timers:   timers,
 	}

@@ -23,8 +23,10 @@ type StatusResult struct {
 	Trash    int           `json:"trash"`
 	Loading  *Loading      `json:"loading,omitempty"`
 	Log      LogStatus     `json:"log"`
-	Vaults   []VaultStatus `json:"vaults,omitempty"`
-	Warnings []string      `json:"warnings,omitempty"`
+	// Devices are those that share the data folder, this one included.
+	Devices  []DeviceStatus `json:"devices"`
+	Vaults   []VaultStatus  `json:"vaults,omitempty"`
+	Warnings []string       `json:"warnings,omitempty"`
 	// Timers are the daemon's recurring wake-ups, by name, with their period;
 	// empty when nothing ticks.
 	Timers map[string]string `json:"timers,omitempty"`
@@ -98,7 +100,7 @@ type VersionResult struct {
 // Event is one thing that happened, as /v1/events streams it.
 type Event struct {
 	ID   string      `json:"id"`   // journal entry; Last-Event-ID resumes after it while the daemon still has it
-	Type string      `json:"type"` // save, edit, forget, undo, restore, import, status
+	Type string      `json:"type"` // save, edit, forget, undo, restore, import, status; of this device or another
 	At   time.Time   `json:"at"`
 	IDs  []memory.ID `json:"ids,omitempty"`
 	Text string      `json:"text,omitempty"` // for type status

@@ -32,6 +32,10 @@ var (
 		"List the links of a note, and the notes that link to it.")
 	Open = define[OpenRequest, OpenResult]("open", "GET", "/v1/open", Read,
 		"Give the obsidian:// link that opens a note, or the note of a memory.")
+	Keeper = define[KeeperRequest, KeeperResult]("keeper", "GET", "/v1/keeper", Read,
+		"Tell which of several devices does the work that only one may do.")
+	KeeperHere = define[KeeperHereRequest, KeeperResult]("keeper.here", "POST", "/v1/keeper", Write,
+		"Make this device the one that does the work that only one may do.")
 	Stats = define[StatsRequest, StatsResult]("stats", "GET", "/v1/stats", Read,
 		"Count memories by stage, collection, project and tag.")
 	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
@@ -44,7 +48,7 @@ func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Forget.Spec,
 		Undo.Spec, TrashList.Spec, TrashRestore.Spec,
-		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Status.Spec, Stats.Spec, Version.Spec,
+		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec, Version.Spec,
 	}
 }
 

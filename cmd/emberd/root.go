@@ -100,7 +100,7 @@ func (s *state) addCommands(root *cobra.Command) {
 	}
 	add(groupDaily,
 		s.saveCommand(), s.searchCommand(), s.showCommand(), s.listCommand(), s.editCommand(),
-		s.forgetCommand(), s.undoCommand(), s.trashCommand(), s.openCommand(), s.statusCommand(), s.statsCommand())
+		s.forgetCommand(), s.undoCommand(), s.trashCommand(), s.openCommand(), s.statusCommand(), s.statsCommand(), s.keeperCommand())
 	add(groupVault, s.vaultCommand(), s.linksCommand())
 	add(groupMoving, s.importCommand())
 	add(groupRunning, s.serveCommand(), s.configCommand(), s.demoCommand(), s.evalCommand(), s.versionCommand(), s.completionCommand())

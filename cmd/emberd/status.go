@@ -63,11 +63,39 @@ func (s *state) printStatus(r *op.StatusResult) {
 	if c, err := s.load(); err == nil {
 		s.row("config", c.File+map[bool]string{false: " (not there)"}[c.FileRead])
 	}
-	s.row("device", r.Device)
+	for _, d := range r.Devices {
+		if d.Here {
+			s.row("device", deviceName(d.Device, d.Name)+map[bool]string{true: ", the keeper"}[d.Keeper && len(r.Devices) > 1])
+		}
+	}
+	for _, d := range r.Devices {
+		if !d.Here {
+			s.row("", s.otherDevice(&d))
+		}
+	}
 	s.row("wakes for", wakes(r.Timers))
 	for _, w := range r.Warnings {
 		s.warn("warning", clean(w))
 	}
+}
+
+// otherDevice tells when another device was seen and how far it is.
+func (s *state) otherDevice(d *op.DeviceStatus) string {
+	text := deviceName(d.Device, d.Name)
+	if d.Keeper {
+		text += ", the keeper"
+	}
+	if d.Seen.IsZero() {
+		return text + ", never heard of"
+	}
+	text += ", last seen " + lasted(max(0, s.now().Sub(d.Seen))) + " ago"
+	if d.Missing > 0 {
+		text += fmt.Sprintf("; %s on the way here", count(int(d.Missing), "change", "changes"))
+	}
+	if d.Behind > 0 {
+		text += fmt.Sprintf("; %s behind", count(int(d.Behind), "change", "changes"))
+	}
+	return text
 }
 
 func (s *state) printVault(v *op.VaultStatus) {
