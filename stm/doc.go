@@ -22,6 +22,7 @@
 // # Files
 //
 //	data/stm/<device>/s-00000042.jsonl   a segment, written by that device only
+//	data/devices/<device>.json           how far that device is, written by it only
 //	state/device.json                    which device this is
 //	state/quarantine/                    copies of damaged lines
 //	state/index/stm.snap                 snapshot, disposable
@@ -89,9 +90,11 @@
 //
 //  1. The snapshot is used if it fits the files it covers; else all is read.
 //     It covers what was read or written, so a file that grew since is met
-//     again, and so is one with a line that was passed over.
-//  2. Every *.jsonl file of every device is read line by line. One of another
-//     device that cannot be read waits for the next start.
+//     again, and so is one with a line that was passed over. What was merged
+//     from another device's file stays, whatever became of the file since.
+//  2. Every *.jsonl file of every device is read line by line, under whatever
+//     name, so that a sync tool's conflict copy is too. One of another device
+//     that cannot be read is tried again.
 //  3. A line with LF and right checksum is applied. A last line without LF is
 //     applied if its checksum is right, else it is torn and left alone.
 //  4. NUL bytes, a byte-order mark, CR and spaces around a line are stripped.
@@ -105,6 +108,20 @@
 //  6. Missing sequence numbers of this device are counted, with the help of
 //     the headers and seals that tell how many there were.
 //  7. The next write begins a new segment.
+//
+// # Other devices
+//
+// Refresh does the same with what has arrived since. A file of another device is
+// known by its size, time and inode, and by the CRC-32C of what was read of it:
+// one that grew, or was replaced by one that begins the same, is read on from the
+// last whole line, any other from the beginning. An unfinished last line is not
+// damage there. A line that is held back is taken when its time has come. Only
+// the writer merges, while the memories concerned are locked.
+//
+// The header of a compacted file may name a floor: the stamp of the latest
+// tombstone that was dropped, with how far each device had been read. A line of
+// another device that is older than a floor and beyond what was read, and writes
+// to a memory that is neither alive nor deleted, waits for a decision.
 //
 // # Sharing
 //

@@ -46,11 +46,11 @@ func TestAnnounceTellsHowFarThisDeviceIs(t *testing.T) {
 	ts.save("one")
 	tell(time.Time{})
 	ts.save("two")
-	var lines string
+	var lines strings.Builder
 	for _, n := range []int{1, 2, 4} {
-		lines += lineOf(uint64(n), now, opPut, idOf(n), `{"content":"theirs"}`)
+		lines.WriteString(lineOf(uint64(n), now, opPut, idOf(n), `{"content":"theirs"}`))
 	}
-	ts.peerFile("s-00000001.jsonl", lines)
+	ts.peerFile("s-00000001.jsonl", lines.String())
 	ts.refresh()
 	now = now.Add(9 * time.Minute)
 	tell(now.Add(time.Minute))

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"emberd/memory"
@@ -302,6 +303,7 @@ type arrival struct {
 
 // analysed is the text of a memory as the arrival leaves it, and its terms.
 type analysed struct {
+	key   [16]byte
 	doc   []byte
 	terms termCounts
 }
@@ -318,7 +320,6 @@ func (a *arrival) memories() (names []string) {
 // analyze works out what the memories will hold, so that the writer need not.
 func (a *arrival) analyze(p *pickup) {
 	rows := map[[16]byte]*Row{}
-	a.texts = map[[16]byte]analysed{}
 	for i := range a.lines {
 		l := &a.lines[i]
 		for j := range l.changes {
@@ -337,11 +338,31 @@ func (a *arrival) analyze(p *pickup) {
 			rows[key] = next
 		}
 	}
+	var texts []analysed
 	for key, row := range rows {
 		if cell := p.table.cell(key); row.live() && (cell == nil || !sameDoc(row, cell.row.Load())) {
-			a.texts[key] = analysed{row.doc, p.index.analyze(row.doc)}
+			texts = append(texts, analysed{key: key, doc: row.doc})
 		}
 	}
+	p.index.analyzeAll(texts)
+	a.texts = make(map[[16]byte]analysed, len(texts))
+	for _, t := range texts {
+		a.texts[t.key] = t
+	}
+}
+
+// analyzeAll fills in the terms, on two processors.
+func (x *index) analyzeAll(texts []analysed) {
+	half := len(texts) / 2
+	var wg sync.WaitGroup
+	for _, part := range [][]analysed{texts[:half], texts[half:]} {
+		wg.Go(func() {
+			for i := range part {
+				part[i].terms = x.analyze(part[i].doc)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func (g *Arrival) add(a *arrival) {
