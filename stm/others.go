@@ -104,7 +104,7 @@ func (o *others) set(name string, f otherFile) {
 }
 
 // unreadable keeps what is known of the file but for how it looked.
-func (o *others) unreadable(name string, _ error) {
+func (o *others) unreadable(name string) {
 	f := o.get(name)
 	f.look, f.flaw = fileMark{}, unreadable
 	o.set(name, f)

@@ -102,7 +102,7 @@ func (r *recovery) unreadable(name, dir string, err error) error {
 	if filepath.Base(dir) == r.device.String() {
 		return fmt.Errorf("read %s: %w", dir, err)
 	}
-	r.others.unreadable(name, err)
+	r.others.unreadable(name)
 	r.log.Warn("log of another device not read", "name", name, "error", err)
 	return nil
 }

@@ -81,7 +81,7 @@ func (s *Store) otherFiles() map[string][]string {
 		entries, err := s.fs.ReadDir(dir)
 		if err != nil {
 			if dir != s.writer.dir {
-				s.others.unreadable(dir, err)
+				s.others.unreadable(dir)
 			}
 			continue
 		}
@@ -143,12 +143,12 @@ func (s *Store) pickUp(ctx context.Context, name string, got *Arrival) error {
 	}
 	f, err := s.fs.OpenRead(name)
 	if err != nil {
-		s.others.unreadable(name, err)
+		s.others.unreadable(name)
 		return nil
 	}
 	defer f.Close()
 	if info, err = f.Stat(); err != nil {
-		s.others.unreadable(name, err)
+		s.others.unreadable(name)
 		return nil
 	}
 	now := known.next(f, info.Size(), s.now())
@@ -158,7 +158,7 @@ func (s *Store) pickUp(ctx context.Context, name string, got *Arrival) error {
 		if !errors.Is(err, errUnreadable) {
 			return err
 		}
-		s.others.unreadable(name, err)
+		s.others.unreadable(name)
 		return nil
 	}
 	now.end, now.sum, now.due = in.end, in.sum, read.due

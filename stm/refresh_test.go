@@ -124,6 +124,20 @@ func TestAnArrivalOfAnOlderValueShowsInTheIndex(t *testing.T) {
 	}
 }
 
+// Whoever analysed a text is too late when another device's older change has
+// come meanwhile, though the revision's stamp is the same.
+func TestAnIndexerThatIsLateDoesNotIndexWhatWas(t *testing.T) {
+	ts := openStore(t, Options{})
+	ts.put(idOf(1), "pear")
+	cell := ts.table.cell(idOf(1).Bytes())
+	row := cell.row.Load()
+	terms := ts.index.analyze(row.doc)
+	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(-time.Minute), opSet, idOf(1), `{"source":"market"}`))
+	ts.refresh()
+	ts.index.update(cell, row, terms)
+	ts.wantFound("market", idOf(1))
+}
+
 func TestALineThatIsStillBeingWrittenIsTakenLater(t *testing.T) {
 	whole := putLine(1, 1, "one") + putLine(2, 2, "two")
 	for _, c := range []struct{ name, cut string }{
