@@ -106,6 +106,7 @@ type space struct {
 	asked   time.Time // when it was asked last
 	written int       // bytes since then
 	full    bool      // the disk refused bytes; only new ballast proves it wrong
+	until   time.Time // when that is tried, of a disk that refuses bytes and says it has room: a quota
 }
 
 // admit answers what there is no room for and returns the rest of a batch. While
@@ -114,10 +115,14 @@ func (w *writer) admit(batch []*pending) []*pending {
 	if !slices.ContainsFunc(batch, (*pending).grows) {
 		return batch
 	}
-	err := w.room()
-	if err == nil {
-		return batch
+	if err := w.room(); err != nil {
+		return onlyDeletes(batch, err)
 	}
+	return batch
+}
+
+// onlyDeletes answers all other transactions with err.
+func onlyDeletes(batch []*pending, err error) []*pending {
 	return slices.DeleteFunc(batch, func(p *pending) bool {
 		if !p.grows() {
 			return false
@@ -145,18 +150,27 @@ func (w *writer) room() error {
 	w.space.asked, w.space.written = now, 0
 	free, err := w.fs.Free(w.dir)
 	switch {
-	case err == nil && free < uint64(w.minFree):
-		return w.scarce(fmt.Sprintf("the disk that holds %s has %s free, less than the %s that emberd leaves for forgetting and for other programs, so nothing is saved; free some space, or forget what is not needed", w.data, mebibytes(free), mebibytes(uint64(w.minFree))))
+	case err == nil && free < w.least():
+		return w.scarce(fmt.Sprintf("the disk that holds %s has %s free, less than the %s that emberd leaves for forgetting and for other programs, so nothing is saved; free some space, or forget what is not needed", w.data, mebibytes(free), mebibytes(w.least())))
 	case !w.space.full && w.shortage.Load() == nil:
 		return nil
 	}
-	if err := w.ballast.make(); err != nil {
+	if w.space.until.After(now) || w.ballast.make() != nil {
 		return w.scarce(fmt.Sprintf("the disk that holds %s is full, or a quota is; forgetting may still work, and nothing saved so far is lost: free some space and try again", w.data))
 	}
 	w.space.full = false
 	w.shortage.Store(nil)
 	w.log.Info("there is room to save again", "directory", w.data)
 	return nil
+}
+
+// least is how much must be free: room for the ballast and as much again on top
+// if it was given up, or saves would use up what it made room for.
+func (w *writer) least() uint64 {
+	if w.space.full {
+		return uint64(w.minFree + 2*w.ballast.size)
+	}
+	return uint64(w.minFree)
 }
 
 // scarce notes the shortage for status and is the error of saves.
@@ -173,7 +187,10 @@ func (w *writer) makeRoom(err error) bool {
 	if memory.CodeOf(err) != memory.DiskFull || w.minFree < 0 {
 		return false
 	}
-	w.space.full = true
+	w.space.full, w.space.until = true, time.Time{}
+	if free, err := w.fs.Free(w.dir); err != nil || free >= w.least() {
+		w.space.until = w.clock.now().Add(retryAfter)
+	}
 	_ = w.scarce(err.Error())
 	return w.ballast.drop()
 }

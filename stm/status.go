@@ -95,6 +95,9 @@ func (r Recovery) warnings() []string {
 	say(r.Gaps-r.Quarantined,
 		"a log record of this device is missing; restore it from a backup if you have one",
 		"%d log records of this device are missing; restore them from a backup if you have one")
+	say(r.BadSeals,
+		"a log segment does not hold the lines its seal tells of, though every line in it is sound; lines were added or taken out by another program: restore it from a backup if you have one",
+		"%d log segments do not hold the lines their seals tell of, though every line in them is sound; lines were added or taken out by another program: restore them from a backup if you have one")
 	say(r.Future,
 		"a log line is stamped more than a day ahead and waits until then; check the clocks of your devices",
 		"%d log lines are stamped more than a day ahead and wait until then; check the clocks of your devices")

@@ -154,7 +154,7 @@ func (w *writer) commit(batch []*pending) error {
 	}
 	err := w.store(batch, use)
 	if err != nil && w.makeRoom(err) {
-		if batch = w.admit(batch); len(batch) > 0 {
+		if batch = onlyDeletes(batch, err); len(batch) > 0 {
 			err = w.store(batch, use)
 		}
 	}
@@ -188,13 +188,13 @@ func (w *writer) settle(p *pending) {
 		p.rows = append(p.rows, row)
 	}
 	w.journal.add(&p.line)
-	w.keys.add(&p.line)
+	w.keys.add(&p.line, w.now())
 	w.changes.Add(int64(len(p.line.changes)))
 }
 
 // store puts the batch on disk, or fails as a whole.
 func (w *writer) store(batch []*pending, use map[[16]byte]useTotal) error {
-	if !w.failed.IsZero() && w.clock.now().Sub(w.failed) < retryAfter {
+	if !w.failed.IsZero() && w.clock.now().Sub(w.failed).Abs() < retryAfter {
 		t := w.trouble.Load()
 		return memory.Errorf(t.code, "%s", t.reason)
 	}
@@ -309,7 +309,9 @@ func (w *writer) rotate() error {
 	if s == nil {
 		return w.createSegment()
 	}
-	if !w.ripe(s, now) || now.Sub(w.unrotated).Abs() < retryAfter {
+	age := now.Sub(s.born)
+	jumped := now.Round(0).Sub(s.born.Round(0)) - age // of the wall clock against the monotonic
+	if !w.ripe(s.size, age, jumped) || now.Sub(w.unrotated).Abs() < retryAfter {
 		return nil
 	}
 	if err := w.createSegment(); err != nil {
@@ -323,10 +325,8 @@ func (w *writer) rotate() error {
 
 // ripe reports whether a segment should end: it is long or old enough, or the
 // clock jumped, which would else hide how old it is.
-func (w *writer) ripe(s *segment, now time.Time) bool {
-	age := now.Sub(s.born)
-	jumped := now.Round(0).Sub(s.born.Round(0)) - age
-	return s.size >= w.segmentBytes || age >= w.segmentAge || jumped.Abs() >= clockJump
+func (w *writer) ripe(size int64, age, jumped time.Duration) bool {
+	return size >= w.segmentBytes || age >= w.segmentAge || jumped.Abs() >= clockJump
 }
 
 // errGone says that the log is not where it was.
