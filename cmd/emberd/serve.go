@@ -91,7 +91,9 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	overdue := make(chan struct{})
+	context.AfterFunc(ctx, func() { time.AfterFunc(stopTime, func() { close(overdue) }) })
+	defer func() { err = errors.Join(err, closeUnless(overdue, e)) }()
 	ln, err := api.Listen(c.Socket)
 	if err != nil {
 		return err
@@ -102,9 +104,25 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	return runDaemon(ctx, e, ln, log)
 }
 
-// drainTime is what is left of the five seconds of a stop for requests under
-// way; the rest is for closing the log.
-const drainTime = 4 * time.Second
+// stopTime is how long a stop may take. Requests under way have drainTime of it;
+// the rest is for closing the log.
+const (
+	stopTime  = 4800 * time.Millisecond
+	drainTime = 4 * time.Second
+)
+
+// closeUnless closes the engine, unless a disk that does not answer makes that
+// take too long.
+func closeUnless(overdue <-chan struct{}, e *engine.Engine) error {
+	closed := make(chan error, 1)
+	go func() { closed <- e.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-overdue:
+		return memory.Errorf(memory.Unavailable, "the disk did not let the log be closed in time; what was acknowledged is on it")
+	}
+}
 
 // startError chooses the exit code of a daemon that did not start: what a
 // client takes for a daemon's answer is here about the folders.
