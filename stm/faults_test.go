@@ -189,6 +189,7 @@ func TestAReadOnlyDiskIsLeftAlone(t *testing.T) {
 		t.Errorf("status says %q", st.ReadOnly)
 	}
 	a.disk.Heal()
+	a.now = a.now.Add(probeEvery)
 	if st := a.Status(); st.ReadOnly != "" {
 		t.Errorf("still read-only: %q", st.ReadOnly)
 	}

@@ -74,6 +74,8 @@ type writer struct {
 type trouble struct {
 	code   memory.Code
 	reason string
+	at     time.Time
+	gone   bool // the log was not where it was
 }
 
 // run has no timer set while nothing waits and nothing is wrong.
@@ -295,7 +297,7 @@ func (w *writer) rewrite(before uint64, cause error) error {
 		w.poison(before)
 	}
 	w.failed = w.clock.now()
-	w.note(memory.ReadOnly, fmt.Sprintf("the log cannot be written (%v); memories can be read, and writing is tried again every minute", cause))
+	w.note(trouble{code: memory.ReadOnly, reason: fmt.Sprintf("the log cannot be written (%v); memories can be read, and writing is tried again every minute", cause)})
 	return memory.Errorf(memory.Unknown, "the disk failed while saving (%v), so it is not known whether the change is stored; read it back once emberd status is ok again: %w", cause, err)
 }
 
@@ -367,7 +369,7 @@ func (w *writer) upkeep() {
 func (w *writer) look() {
 	if err := w.present(); err != nil {
 		_ = w.refuse(err) // status tells it
-	} else if w.trouble.Load() != nil {
+	} else if t := w.trouble.Load(); t != nil && (t.gone || w.clock.now().Sub(t.at).Abs() >= probeEvery) {
 		w.probe()
 	}
 }
@@ -406,7 +408,7 @@ func (w *writer) recovered() {
 // refuse turns the disk's error into what a caller can act on.
 func (w *writer) refuse(err error) error {
 	code, reason := explain(w.faulty(err), err)
-	w.note(code, reason)
+	w.note(trouble{code: code, reason: reason, gone: errors.Is(err, errGone)})
 	return &memory.Error{Code: code, Message: reason}
 }
 
@@ -418,9 +420,10 @@ func (w *writer) faulty(err error) string {
 	return w.data
 }
 
-func (w *writer) note(code memory.Code, reason string) {
-	if w.trouble.Swap(&trouble{code, reason}) == nil {
-		w.log.Error("log cannot be written", "reason", reason)
+func (w *writer) note(t trouble) {
+	t.at = w.clock.now()
+	if w.trouble.Swap(&t) == nil {
+		w.log.Error("log cannot be written", "reason", t.reason)
 	}
 }
 
