@@ -50,7 +50,8 @@ type seal struct {
 // segment is the file being appended to. One goroutine owns it.
 type segment struct {
 	f      durable.File
-	name   string
+	name   string // within the folder
+	path   string
 	number uint32
 	file   uint32 // index into Store.files
 	size   int64  // bytes known to be good
@@ -109,7 +110,7 @@ func (w *writer) createSegment() error {
 		return fmt.Errorf("begin segment %s: %w", segmentName(number), err)
 	}
 	w.lastSegment, w.lost = number, nil
-	w.active = &segment{f: f, name: segmentName(number), number: number, file: w.addFile(name), inode: inode(w.fs, name), born: now}
+	w.active = &segment{f: f, name: segmentName(number), path: name, number: number, file: w.addFile(name), inode: inode(w.fs, name), born: now}
 	w.active.note(head)
 	w.bytes.Add(int64(len(head)))
 	w.activeIn.Store(&w.active.name)

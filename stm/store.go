@@ -98,9 +98,6 @@ func (o *Options) withDefaults() Options {
 	}
 	out.MinFree = cmp.Or(out.MinFree, minFree)
 	out.Ballast = cmp.Or(out.Ballast, ballastBytes)
-	if out.Committed == nil {
-		out.Committed = func(Entry) {}
-	}
 	if out.FS == (durable.OS{}) && out.Durability == Barrier {
 		out.FS = durable.OS{Barrier: true}
 	}
@@ -119,8 +116,8 @@ type Store struct {
 	segmentBytes int64
 	segmentAge   time.Duration
 	trashKeep    time.Duration
-	minFree      int64 // below 0: the disk is not asked
-	committed    func(Entry)
+	minFree      int64       // below 0: the disk is not asked
+	committed    func(Entry) // nil for nobody
 
 	device   Device
 	table    *table

@@ -28,6 +28,7 @@ const (
 // pending is one transaction on its way to the disk.
 type pending struct {
 	line    line
+	by      memory.Actor // as in line, decoded
 	terms   []termCounts // of each change's text after it, empty for deletes
 	bytes   int
 	rows    []*Row
@@ -166,7 +167,6 @@ func (w *writer) commit(batch []*pending) error {
 	for _, p := range batch {
 		if err == nil {
 			w.settle(p)
-			w.committed(p.line.entry())
 		}
 		p.answer(err)
 	}
@@ -192,6 +192,9 @@ func (w *writer) settle(p *pending) {
 	w.journal.add(&p.line)
 	w.keys.add(&p.line, w.now())
 	w.changes.Add(int64(len(p.line.changes)))
+	if w.committed != nil {
+		w.committed(p.line.entryBy(p.by))
+	}
 }
 
 // store puts the batch on disk, or fails as a whole.
@@ -336,8 +339,12 @@ var errGone = errors.New("deleted or replaced")
 
 // present makes sure that what is written next lands in the log. Nothing is
 // written into, or made beside, a folder that was deleted or replaced; a
-// segment that was deleted is given up.
+// segment that was deleted is given up. A segment that is at its name proves the
+// folders above it too.
 func (w *writer) present() error {
+	if w.active != nil && w.here(w.active) {
+		return nil
+	}
 	for _, dir := range []struct {
 		name  string
 		inode uint64
@@ -346,13 +353,16 @@ func (w *writer) present() error {
 			return fmt.Errorf("%s: %w", dir.name, errGone)
 		}
 	}
-	if s := w.active; s != nil {
-		name := filepath.Join(w.dir, s.name)
-		if info, err := w.fs.Lstat(name); errors.Is(err, fs.ErrNotExist) || err == nil && inodeOf(info) != s.inode {
-			w.poison(w.seq)
-		}
+	if w.active != nil {
+		w.poison(w.seq)
 	}
 	return nil
+}
+
+// here reports whether a segment is at its name, as far as can be seen.
+func (w *writer) here(s *segment) bool {
+	info, err := w.fs.Lstat(s.path)
+	return err == nil && inodeOf(info) == s.inode || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // upkeep is what a start leaves for later.
