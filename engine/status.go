@@ -57,6 +57,7 @@ func logStatus(st stm.Status) op.LogStatus {
 		Active:     st.Active,
 		Durability: string(st.Durability),
 		ReadOnly:   st.ReadOnly,
+		LowSpace:   st.LowSpace,
 		Recovery:   op.RecoveryCount(st.Recovery),
 		LoadMillis: st.LoadTime.Milliseconds(),
 		Snapshot:   st.Snapshot,

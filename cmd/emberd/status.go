@@ -117,6 +117,7 @@ func recovered(r op.RecoveryCount) string {
 		{r.Duplicate, "duplicate"}, {r.TornTail, "torn at the end"}, {r.NulTail, "with a zero-filled end"},
 		{r.Quarantined, "in quarantine"}, {r.HandEdited, "edited by hand"}, {r.Future, "stamped ahead"},
 		{r.Unknown, "of a later version"}, {r.Gaps, "missing"},
+		{r.BadSeals, "segments not as they were sealed"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, grouped(c.n)+" "+c.what)
