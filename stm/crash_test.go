@@ -165,22 +165,29 @@ func recoverTwice(t *testing.T, w *world, disk *crashdisk.Disk, when string, rng
 		}
 		s.Close()
 	}
-	for _, d := range []*crashdisk.Disk{again.Crash(rng), disk.Crash(nil)} {
+	goesOn(t, w, when, again.Crash(rng), disk.Crash(nil))
+	return 3
+}
+
+// goesOn opens the store on each disk as it is after a failure, and checks that
+// nothing acknowledged is lost and that it can be written.
+func goesOn(t *testing.T, w *world, when string, disks ...*crashdisk.Disk) {
+	t.Helper()
+	for _, d := range disks {
 		s, err := openOn(d)
 		if err != nil {
 			t.Fatalf("%s: open: %v", when, err)
 		}
 		if err := w.check(s); err != nil {
-			t.Fatalf("%s: %v\n%v", when, err, d.Trace())
+			t.Fatalf("%s: after restart: %v\n%v", when, err, d.Trace())
 		}
 		if err := one(s, "save", Change{ID: idOf(9), Set: textOf("life goes on")}); err != nil {
-			t.Fatalf("%s: save after recovery: %v", when, err)
+			t.Fatalf("%s: save after restart: %v", when, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatalf("%s: close: %v", when, err)
 		}
 	}
-	return 3
 }
 
 // TestWithoutSyncTheHarnessSeesLosses is the control: a log that does not sync
@@ -257,17 +264,5 @@ func failEach(t *testing.T, when string, fault crashdisk.Fault) {
 		}
 		s.Close()
 	}
-	for _, d := range []*crashdisk.Disk{disk.Kill(), disk.Crash(nil)} {
-		s, err := openOn(d)
-		if err != nil {
-			t.Fatalf("%s: open: %v", when, err)
-		}
-		if err := w.check(s); err != nil {
-			t.Fatalf("%s: after restart: %v\n%v", when, err, d.Trace())
-		}
-		if err := one(s, "save", Change{ID: idOf(9), Set: textOf("life goes on")}); err != nil {
-			t.Fatalf("%s: save after restart: %v", when, err)
-		}
-		s.Close()
-	}
+	goesOn(t, w, when, disk.Kill(), disk.Crash(nil))
 }

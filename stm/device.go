@@ -10,9 +10,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"emberd/internal/durable"
+	"emberd/memory"
 )
 
 // device is who we are in the log, kept under state/, which is never synced.
@@ -73,6 +75,37 @@ func openDevice(fsys durable.FS, data, state string) (*device, string, error) {
 	return &now, why, now.save(fsys)
 }
 
+// ErrLogGone is the cause when the state folder knows of a log that is not in
+// the data folder.
+var ErrLogGone = errors.New("the log is gone")
+
+// checkThere refuses to begin a new log where this device wrote one before: its
+// disk may only not be mounted, and what is saved into the empty folder would be
+// hidden once it is. Nothing is made or changed.
+func checkThere(fsys durable.FS, data, state string, accept bool) error {
+	known, err := readDevice(fsys, filepath.Join(state, "device.json"))
+	if err != nil || known == nil || accept || !known.logGone(fsys, data) {
+		return nil // what cannot be read is openDevice's to tell
+	}
+	return memory.Errorf(memory.Unavailable, "%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder back, or, if they were deleted on purpose, start once with emberd serve --accept-empty-data", ErrLogGone, filepath.Join(data, "stm", known.ID))
+}
+
+// logGone reports whether this device wrote a log of which nothing is left. One
+// number may have been reserved without a file.
+func (d *device) logGone(fsys durable.FS, data string) bool {
+	if d.Segment == 0 {
+		return false
+	}
+	entries, err := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return d.Segment > 1 && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		_, ok := segmentNumber(e.Name())
+		return ok
+	})
+}
+
 func readDevice(fsys durable.FS, path string) (*device, error) {
 	f, err := fsys.OpenRead(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,6 +147,9 @@ func (d *device) mismatch(fsys durable.FS, data string, now *device) string {
 		if ok && l.stamp.String() != head {
 			return "another machine wrote under this device's name"
 		}
+	}
+	if d.logGone(fsys, data) {
+		return "the earlier log is gone"
 	}
 	return ""
 }

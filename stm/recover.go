@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,7 @@ type Recovery struct {
 	Future      int // stamped more than a day ahead, held back
 	Unknown     int // of a later version, kept and passed over
 	Gaps        int // own sequence numbers that are missing
+	BadSeals    int // whole segments that do not hold the lines their seal tells of
 }
 
 // passedOver counts the lines that a later start may take after all: in time,
@@ -45,6 +47,7 @@ type recovery struct {
 	live  *pickup             // takes the lines instead while the store is running
 
 	// Of the file being read.
+	sums   sealCheck
 	sealed bool
 	due    time.Time // when the first line that is held may be taken
 }
@@ -120,9 +123,14 @@ func (r *recovery) segment(name string) error {
 		return fmt.Errorf("open segment: %w", err)
 	}
 	before := r.count
+	r.sums = sealCheck{}
 	in, err := r.lines(f, name)
 	if err != nil {
 		return err
+	}
+	if r.sums.wrong && before.damaged() == r.count.damaged() && r.start[name].size == 0 {
+		r.count.BadSeals++
+		r.log.Warn("log segment does not hold what its seal tells", "file", name)
 	}
 	r.bytes.Add(in.off)
 	switch {
@@ -190,6 +198,9 @@ func (r *recovery) take(b []byte, at place) {
 		return
 	}
 	l.at = at
+	if l.op != opSeal {
+		r.sums.note(b, &l)
+	}
 	switch l.op {
 	case opSegment:
 		r.header(&l)
@@ -216,11 +227,39 @@ func (r *recovery) header(l *line) {
 	r.observe(l.stamp)
 }
 
+// damaged counts the lines that no seal can fit any more, each told by itself.
+func (r *Recovery) damaged() int {
+	return r.passedOver() + r.TornTail + r.NulTail + r.HandEdited
+}
+
+// sealCheck adds up the lines of a file as its seal does.
+type sealCheck struct {
+	lines int
+	sums  uint32
+	last  uint64
+	wrong bool
+}
+
+func (k *sealCheck) note(b []byte, l *line) {
+	k.lines++
+	k.sums = crc32.Update(k.sums, castagnoli, b[len(b)-len(`9f8e7d6c"}`):len(b)-len(`"}`)])
+	k.last = max(k.last, l.seq)
+}
+
+// check compares with what the seal says. Numbers that were given up may make
+// its last one higher than that of any line.
+func (k *sealCheck) check(end *seal) {
+	k.wrong = k.lines != end.Count || fmt.Sprintf("%08x", k.sums) != end.Sum || k.last > end.Last
+}
+
 func (r *recovery) seal(l *line) {
 	var end seal
 	r.sealed = true
-	if json.Unmarshal(l.data, &end) == nil && l.stamp.Dev == r.device {
-		r.upto = max(r.upto, end.Last)
+	if json.Unmarshal(l.data, &end) == nil {
+		r.sums.check(&end)
+		if l.stamp.Dev == r.device {
+			r.upto = max(r.upto, end.Last)
+		}
 	}
 	r.observe(l.stamp)
 }
@@ -306,7 +345,7 @@ func (s *Store) merge(l *line, changed func(*cell)) error {
 		changed(cell)
 	}
 	s.journal.add(l)
-	s.keys.add(l)
+	s.keys.add(l, s.now())
 	return nil
 }
 
