@@ -88,7 +88,7 @@ type emitter struct {
 
 // emitted counts what became of the operations.
 type emitted struct {
-	whole, cut, moved, dropped int
+	whole, cut, gone, expired, repeated int
 }
 
 // line takes one line of a class other than empty and meta.
@@ -104,43 +104,57 @@ func (e *emitter) line(b, good []byte, l *line, is class) error {
 		return e.whole(good, l)
 	}
 	left, whole := e.reduce(l)
-	if whole {
+	switch {
+	case whole:
 		return e.whole(good, l)
-	}
-	if len(left) > 0 {
-		e.count.cut++
-		short := *l
-		short.changes, short.cut = left, true
-		b := short.append(nil)
-		if _, err := e.hot.put(b[:len(b)-1], l.stamp); err != nil {
+	case len(left) == 0:
+		e.count.gone++
+	default:
+		if err := e.cut(l, left); err != nil {
 			return err
 		}
 	}
-	return e.past(good, l, len(left) == 0)
+	return e.past(good, l)
+}
+
+// cut keeps what is left of a line.
+func (e *emitter) cut(l *line, left []change) error {
+	short := *l
+	short.changes, short.cut = left, true
+	b := short.append(nil)
+	fresh, err := e.hot.put(b[:len(b)-1], l.stamp)
+	e.tally(&e.count.cut, fresh)
+	return err
+}
+
+// tally counts a line as what it is or as a repetition.
+func (e *emitter) tally(n *int, fresh bool) {
+	if !fresh {
+		n = &e.count.repeated
+	}
+	*n++
 }
 
 func (e *emitter) whole(good []byte, l *line) error {
-	e.count.whole++
-	if l.cut {
-		_, err := e.hot.put(good, l.stamp)
-		return err
+	fresh, err := e.hot.put(good, l.stamp)
+	if fresh && !l.cut {
+		e.kept.add(good)
 	}
-	return e.keep(e.hot, good, l.stamp)
+	e.tally(&e.count.whole, fresh)
+	return err
 }
 
 // past puts a line that no longer counts, or not wholly, into the history,
 // unless it is there already or too old.
-func (e *emitter) past(good []byte, l *line, gone bool) error {
-	switch {
-	case e.now.Sub(l.stamp.Time()) >= e.historyKeep:
-		e.count.dropped++
-	case !l.cut:
-		e.count.moved++
-		return e.keep(e.cold, good, l.stamp)
-	case gone:
-		e.count.moved++
+func (e *emitter) past(good []byte, l *line) error {
+	if l.cut {
+		return nil
 	}
-	return nil
+	if e.now.Sub(l.stamp.Time()) >= e.historyKeep {
+		e.count.expired++
+		return nil
+	}
+	return e.keep(e.cold, good, l.stamp)
 }
 
 func (e *emitter) keep(o *output, b []byte, at Stamp) error {

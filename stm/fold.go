@@ -1,6 +1,7 @@
 package stm
 
 import (
+	"bytes"
 	"hash/maphash"
 	"slices"
 	"unique"
@@ -17,8 +18,10 @@ type fold struct {
 	first, last uint64 // sequence numbers
 	newest      Stamp  // latest stamp, of headers and seals too
 	lost        [][2]uint64
+	shapes      map[string][]string   // each set of keys once: most memories have the same
 	use         map[[16]byte]useTotal // running totals of dev
 	useLines    []numbered            // of the lines they came in
+	name        []byte                // scratch of shape
 	// opaque is set by a line that says something about who knows which memory.
 	opaque bool
 	count  int // operations
@@ -32,7 +35,8 @@ type numbered struct {
 
 // folded is one memory: the stamps of a Row, and a sum of its values.
 type folded struct {
-	base       Stamp // of every key of the put with this stamp that has no register
+	base       Stamp // of the first put that counted, and of its keys
+	keys       []string
 	baseSum    uint64
 	regs       []foldedKey
 	tomb, born Stamp
@@ -46,7 +50,7 @@ type foldedKey struct {
 }
 
 func newFold(dev Device, hide map[[16]byte]Stamp) *fold {
-	return &fold{dev: dev, hide: hide, rows: map[[16]byte]*folded{}, use: map[[16]byte]useTotal{}}
+	return &fold{dev: dev, hide: hide, rows: map[[16]byte]*folded{}, shapes: map[string][]string{}, use: map[[16]byte]useTotal{}}
 }
 
 // add folds one line in. Lines may come in any order and more than once.
@@ -98,7 +102,7 @@ func (f *fold) change(c *change, l *line) {
 		return
 	}
 	if c.op == opPut && row.base.IsZero() && len(row.regs) == 0 {
-		row.base = at
+		row.base, row.keys = at, f.shape(c.data)
 		return
 	}
 	// What cannot be walked was sorted out before.
@@ -108,13 +112,30 @@ func (f *fold) change(c *change, l *line) {
 	})
 }
 
+// shape returns the keys of an object.
+func (f *fold) shape(obj []byte) []string {
+	f.name = f.name[:0]
+	_ = eachField(obj, func(name, _ []byte) bool {
+		f.name = append(append(f.name, name...), 0)
+		return true
+	})
+	keys, ok := f.shapes[string(f.name)]
+	if !ok {
+		for name := range bytes.SplitSeq(bytes.TrimSuffix(f.name, []byte{0}), []byte{0}) {
+			keys = append(keys, string(name))
+		}
+		f.shapes[string(f.name)] = keys
+	}
+	return keys
+}
+
 func (r *folded) bury(at Stamp, seq uint64) {
 	if !at.after(r.tomb) {
 		return
 	}
 	r.tomb, r.buried = at, seq
 	if !r.base.after(at) {
-		r.base = Stamp{}
+		r.base, r.keys = Stamp{}, nil
 	}
 	r.regs = slices.DeleteFunc(r.regs, func(g foldedKey) bool { return !g.stamp.after(at) })
 }
@@ -130,14 +151,14 @@ func (r *folded) mark(name []byte, at Stamp) {
 }
 
 // wins reports whether the value that a change stamped at has for a key is the
-// one that counts. Of two that were met against their order both may be said to.
+// one that counts.
 func (r *folded) wins(name []byte, at Stamp) bool {
 	for _, g := range r.regs {
-		if g.key == string(name) {
-			return !g.stamp.after(at)
+		if g.key == string(name) && g.stamp.after(at) {
+			return false
 		}
 	}
-	return true
+	return !r.base.after(at) || !slices.Contains(r.keys, string(name))
 }
 
 // hidden is the stamp up to which everything about a memory is deleted.
@@ -161,12 +182,15 @@ func (f *fold) value(c *change, at Stamp, seed maphash.Seed) {
 	}
 	var sum uint64
 	_ = eachField(c.data, func(name, value []byte) bool {
-		i := slices.IndexFunc(row.regs, func(g foldedKey) bool { return g.key == string(name) })
-		switch {
-		case i >= 0 && row.regs[i].stamp == at:
-			row.regs[i].sum = valueSum(seed, at, name, value)
-		case row.base == at && row.wins(name, at):
-			sum += valueSum(seed, at, name, value)
+		if !row.wins(name, at) {
+			return true
+		}
+		one := valueSum(seed, at, name, value)
+		i := slices.IndexFunc(row.regs, func(g foldedKey) bool { return g.key == string(name) && g.stamp == at })
+		if i >= 0 {
+			row.regs[i].sum = one
+		} else {
+			sum += one // of the base: every other line has registers
 		}
 		return true
 	})

@@ -43,11 +43,12 @@ type Rewritten struct {
 	Before       int64  // bytes of the inputs
 	After        int64  // bytes of the compacted file
 	HistoryBytes int64
-	Lines        int // operations read
+	Lines        int // operations read, those of use among them
 	Whole        int // kept as they were
 	Cut          int // kept in part
 	Superseded   int // nothing of which counts any more
-	Expired      int // too old for the history
+	Repeated     int // there twice
+	Expired      int // of those cut or superseded, too old for the history
 	Verbatim     int // damaged or of a later version, kept as they were
 	Live         int // memories that the inputs alone make live
 	Tombstones   int // kept
@@ -410,7 +411,8 @@ func (r *rewrite) measure() error {
 		return err
 	}
 	e := r.emitter
-	r.got.Whole, r.got.Cut, r.got.Superseded, r.got.Expired = e.count.whole, e.count.cut, e.count.moved, e.count.dropped
+	r.got.Whole, r.got.Cut, r.got.Superseded = e.count.whole, e.count.cut, e.count.gone
+	r.got.Repeated, r.got.Expired = e.count.repeated, e.count.expired
 	r.got.Output = r.name.String()
 	head, seal := r.frame(e.hot, Compacted)
 	r.got.After = e.hot.size + int64(len(head)+len(seal))

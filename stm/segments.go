@@ -177,7 +177,7 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 	}
 	got := r.got
 	st.Tombstones, st.Lines, st.Verbatim = got.Tombstones, got.Lines, got.Verbatim
-	st.Duplicates = got.Superseded + got.Expired
+	st.Duplicates = got.Superseded + got.Repeated
 	st.Dead = max(0, got.Before-got.After)
 	return st, nil
 }
