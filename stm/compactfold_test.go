@@ -274,4 +274,3 @@ func TestAnyMixOfInputsAndOutputsSaysTheSame(t *testing.T) {
 		s.Close()
 	})
 }
-
