@@ -39,7 +39,9 @@ type LogStatus struct {
 	ReadOnly   string        `json:"read_only,omitempty"` // why writes are refused
 	Recovery   RecoveryCount `json:"recovery"`
 	LoadMillis int64         `json:"load_ms"`
-	Snapshot   string        `json:"snapshot"` // used, absent, stale or damaged: ...
+	Snapshot   string        `json:"snapshot"`   // used, absent, stale or damaged: ...
+	Dead       int64         `json:"dead_bytes"` // about what a compaction would take away
+	Compaction *Compaction   `json:"compaction,omitempty"`
 }
 
 // RecoveryCount counts the lines met at the last start.

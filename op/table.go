@@ -34,6 +34,8 @@ var (
 		"Give the obsidian:// link that opens a note, or the note of a memory.")
 	Stats = define[StatsRequest, StatsResult]("stats", "GET", "/v1/stats", Read,
 		"Count memories by stage, collection, project and tag.")
+	Compact = define[CompactRequest, CompactResult]("compact", "POST", "/v1/compact", Write,
+		"Fold the log's sealed files, keeping superseded versions in a history.")
 	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
 		"Tell which daemon this is and which protocol it speaks.")
 )
@@ -44,7 +46,7 @@ func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Forget.Spec,
 		Undo.Spec, TrashList.Spec, TrashRestore.Spec,
-		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Status.Spec, Stats.Spec, Version.Spec,
+		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Status.Spec, Stats.Spec, Compact.Spec, Version.Spec,
 	}
 }
 

@@ -150,7 +150,7 @@ func (s *Store) Unlink(ctx context.Context, made, past time.Time) (Unlinked, err
 	err := s.unlink(ctx, made, past, &out)
 	if err != nil && ctx.Err() == nil {
 		code, reason := explain(s.data, err)
-		err = memory.Errorf(code, "compacted files were not all removed: %s: %w", reason, err)
+		err = memory.Errorf(code, "compacted files were not all removed: %s", reason)
 	}
 	return out, err
 }

@@ -156,7 +156,10 @@ func (r *rewrite) failed(err error) error {
 		return err
 	}
 	code, reason := explain(r.data, err)
-	return memory.Errorf(code, "compaction stopped and left the log as it was: %s: %w", reason, err)
+	if errors.Is(err, errVerify) {
+		code, reason = memory.Internal, err.Error()
+	}
+	return memory.Errorf(code, "compaction stopped and left the log as it was: %s", reason)
 }
 
 func (r *rewrite) carryOut() error {
@@ -343,67 +346,6 @@ func errLater(name string) error {
 	return memory.Errorf(memory.Incompatible, "%s was written by a later version of emberd and stays as it is; update this one", name)
 }
 
-// foreignTombstones are deletions by other devices that nobody can take back
-// from the trash any more.
-func (r *rewrite) foreignTombstones() map[[16]byte]Stamp {
-	hide := map[[16]byte]Stamp{}
-	r.table.mu.RLock()
-	defer r.table.mu.RUnlock()
-	for key, c := range r.table.cells {
-		tomb := c.row.Load().rest().tomb
-		if !tomb.IsZero() && tomb.Dev != r.device && r.now.Sub(tomb.Time()) >= r.trashKeep {
-			hide[key] = tomb
-		}
-	}
-	return hide
-}
-
-// dropTombstones takes memories out of the fold that everybody has forgotten.
-func (r *rewrite) dropTombstones() error {
-	may := map[[16]byte]Stamp{}
-	if r.job.Droppable != nil && !r.fold.opaque && r.beginsWithFirst() {
-		for key, row := range r.fold.rows {
-			if row.dead() && r.job.Droppable(row.tomb.Time(), row.buried) {
-				may[key] = row.tomb
-			}
-		}
-	}
-	if err := r.keepMentioned(may); err != nil {
-		return err
-	}
-	for key := range may {
-		delete(r.fold.rows, key)
-		delete(r.fold.use, key)
-	}
-	r.dropped, r.got.Dropped = may, len(may)
-	for _, row := range r.fold.rows {
-		if row.live() {
-			r.got.Live++
-		} else if row.dead() {
-			r.got.Tombstones++
-		}
-	}
-	return nil
-}
-
-// beginsWithFirst reports whether no own file is older than the inputs.
-func (r *rewrite) beginsWithFirst() bool {
-	entries, err := r.fs.ReadDir(r.ownDir())
-	if err != nil {
-		return false
-	}
-	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		n := parseFileName(e.Name())
-		switch n.kind {
-		case Raw, Compacted:
-			return n.from < r.name.from
-		case Odd:
-			return isLogFile(e) && !slices.Contains(r.job.Inputs, e.Name())
-		}
-		return false
-	})
-}
-
 // measure runs everything but the writing, which tells what the files will be.
 func (r *rewrite) measure() error {
 	r.emitter = r.newEmitter(nil, nil)
@@ -462,6 +404,9 @@ func (r *rewrite) frame(o *output, kind Kind) (head, end []byte) {
 		h.Oldest, h.Newest = o.oldest.String(), o.newest.String()
 	}
 	at := r.fold.newest
+	if at.IsZero() { // not a line of the inputs can be read
+		at = Stamp{T: uint64(max(1, r.now.UnixMilli())) << 16, Dev: r.device}
+	}
 	return metaLine(opSegment, at, h), o.end(at, r.fold.last)
 }
 
@@ -473,51 +418,4 @@ func (r *rewrite) sweep() {
 			r.log.Warn("temporary file of a compaction not removed", "file", name, "error", err)
 		}
 	}
-}
-
-// keepMentioned takes the memories out of may that another device's file says
-// something older about: without the tombstone that would be live again.
-func (r *rewrite) keepMentioned(may map[[16]byte]Stamp) error {
-	if len(may) == 0 {
-		return nil
-	}
-	files, err := r.Segments()
-	if err != nil {
-		return err
-	}
-	for _, g := range files {
-		if g.Own || g.Kind == History {
-			continue
-		}
-		if err := r.mentions(filepath.Join(r.data, g.Path()), may); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mentions strikes out of may what a file of another device mentions. Of a line
-// that is not understood anything may be mentioned.
-func (r *rewrite) mentions(name string, may map[[16]byte]Stamp) error {
-	f, err := r.fs.OpenRead(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	dev, _ := parseDevice(filepath.Base(filepath.Dir(name)))
-	_, err = scanLines(r.ctx, f, func(b []byte, _ place, whole bool) error {
-		l, _, is := classify(b, whole, dev)
-		switch is {
-		case verbatim, torn:
-			clear(may)
-		case counted:
-			for _, c := range l.changes {
-				if key := c.id.Bytes(); may[key].after(l.stamp) {
-					delete(may, key)
-				}
-			}
-		}
-		return nil
-	})
-	return err
 }

@@ -2,6 +2,7 @@ package stm
 
 import (
 	"fmt"
+	"path/filepath"
 	"time"
 )
 
@@ -19,6 +20,8 @@ type Status struct {
 	Snapshot    string // used, absent, or why it was not used
 	Live, Trash int
 	Indexed, Of int
+	Sealed      int   // own files that a start reads, less the one being written
+	Dead        int64 // about how many of the own bytes no longer count
 	Warnings    []string
 }
 
@@ -27,11 +30,19 @@ func (s *Store) Status() Status {
 	st := Status{Device: s.device.String(), Bytes: s.bytes.Load(), Durability: s.durability,
 		Recovery: s.recovery, Unreadable: s.unreadable, LoadTime: s.loadTime, Snapshot: s.snapshot.used,
 		Live: s.Len(), Trash: len(s.Trash()), Indexed: int(s.index.indexed.Load()), Of: s.Len()}
-	s.filesMu.RLock()
-	st.Segments = len(s.files)
-	s.filesMu.RUnlock()
+	st.Dead = s.dead.Load()
+	own := s.ownDir()
+	for _, name := range s.currentFiles() {
+		if name == "" {
+			continue
+		}
+		if st.Segments++; filepath.Dir(name) == own {
+			st.Sealed++
+		}
+	}
 	if name := s.activeIn.Load(); name != nil {
 		st.Active = *name
+		st.Sealed--
 	}
 	if t := s.trouble.Load(); t != nil {
 		st.ReadOnly = t.reason
