@@ -16,7 +16,8 @@ func (e *Engine) compact(ctx context.Context, req *op.CompactRequest) (*op.Compa
 	now := e.opt.Now()
 	res := &op.CompactResult{DryRun: req.DryRun, Inputs: []string{}}
 	if !req.DryRun {
-		gone, err := e.stm.Unlink(ctx, now, now.Add(-e.opt.HistoryKeep))
+		// Headers tell full seconds; what was made in this one goes too.
+		gone, err := e.stm.Unlink(ctx, now.Add(time.Second), now.Add(-e.opt.HistoryKeep))
 		if res.Removed = gone.Names; err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ func (ts *testStore) sealed() []string {
 	}
 	var names []string
 	for _, g := range files {
-		if g.Own && g.Kind != History && !g.Active && !g.Replaced {
+		if g.Own && g.Kind != History && !g.Active {
 			names = append(names, g.Name)
 		}
 	}

@@ -76,4 +76,3 @@ func (m *fileMark) beginning(fsys durable.FS) uint32 {
 	}
 	return sum.Sum32()
 }
-

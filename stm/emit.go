@@ -43,7 +43,7 @@ func classify(b []byte, whole bool, dev Device) (l line, good []byte, is class) 
 	case opSegment, opSeal:
 		return l, good, meta
 	case opPut, opSet, opDelete, opAll, opUse:
-		if l.applicable() == nil {
+		if l.applicable() == nil && l.useful() {
 			return l, good, counted
 		}
 	}
@@ -52,9 +52,6 @@ func classify(b []byte, whole bool, dev Device) (l line, good []byte, is class) 
 
 // applicable returns why a row would not take the line.
 func (l *line) applicable() error {
-	if l.op == opUse {
-		return decodeUse(l.data, l.stamp.Dev, func([16]byte, useTotal) {})
-	}
 	for _, c := range l.changes {
 		if c.op == opDelete {
 			continue
@@ -72,6 +69,11 @@ func (l *line) applicable() error {
 		}
 	}
 	return nil
+}
+
+// useful reports whether the totals of a use line can be read.
+func (l *line) useful() bool {
+	return l.op != opUse || decodeUse(l.data, l.stamp.Dev, func([16]byte, useTotal) {}) == nil
 }
 
 // emitter decides, line by line in the order of the input, what of a line goes

@@ -245,6 +245,10 @@ func (r *recovery) take(b []byte, at place) {
 		return
 	}
 	l.at = at
+	if err := l.applicable(); err != nil {
+		r.unexpected(&l, err)
+		return
+	}
 	switch l.op {
 	case opSegment:
 		r.header(&l)
@@ -292,8 +296,7 @@ func (r *recovery) apply(l *line) {
 	isNew := r.isNew(l)
 	r.clock.observe(l.stamp)
 	if err := r.merge(l); err != nil {
-		r.count.Unknown++
-		r.log.Warn("log line with unexpected fields", "stamp", l.stamp.String(), "error", err)
+		r.unexpected(l, err)
 		return
 	}
 	switch {
@@ -305,6 +308,13 @@ func (r *recovery) apply(l *line) {
 	if l.stamp.Dev == r.device && isNew {
 		r.waste(l)
 	}
+}
+
+// unexpected passes over a line as a whole. Whether a value that cannot be read
+// counts depends on what else was read before, and the line's others with it.
+func (r *recovery) unexpected(l *line, err error) {
+	r.count.Unknown++
+	r.log.Warn("log line with unexpected fields", "stamp", l.stamp.String(), "error", err)
 }
 
 // numbers returns the last sequence number that may have been used, and how
