@@ -253,21 +253,21 @@ func (st *undoStep) revert(row *Row, force bool) (set map[string]json.RawMessage
 	return set, changed
 }
 
-// differsFrom names a key, but for the time of change, whose value is not that
-// of the document; "" when there is none.
+// differsFrom names the first key in order of names, but for the time of change,
+// whose value is not that of the document; "" when there is none.
 func (r *Row) differsFrom(doc []byte) (key string) {
 	find := func(one, other []byte) {
 		// Both were walked before.
 		_ = eachField(one, func(name, value []byte) bool {
-			if string(name) != whenChanged && !same(member(other, string(name)), value) {
-				key = string(name)
+			other := member(other, string(name))
+			if name := string(name); name != whenChanged && (key == "" || name < key) && !same(other, value) {
+				key = name
 			}
-			return key == ""
+			return true
 		})
 	}
-	if find(r.doc, doc); key == "" {
-		find(doc, r.doc)
-	}
+	find(r.doc, doc)
+	find(doc, r.doc)
 	return key
 }
 
