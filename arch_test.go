@@ -48,6 +48,7 @@ func graph() map[string]edges {
 		"stm": {
 			ours: []string{"memory", "internal/durable", "internal/spelling", "internal/text", "internal/words"},
 		},
+		"compaction": {ours: []string{"stm"}},
 		"vault": {
 			others: []string{"github.com/yuin/goldmark", "gopkg.in/yaml.v3", "golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
 		},
@@ -58,7 +59,7 @@ func graph() map[string]edges {
 		},
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
-			ours: []string{"memory", "op", "stm", "decay", "vault", "watcher", "ltm", "internal/durable", "internal/query",
+			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "internal/durable", "internal/query",
 				"internal/spelling", "internal/text", "internal/words", "internal/secret"},
 		},
 		"api": {

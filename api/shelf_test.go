@@ -51,6 +51,7 @@ func newShelf() *shelf {
 	add(op.TrashRestore.Handle(s.restore))
 	add(op.VaultCheck.Handle(s.vaultCheck))
 	add(op.VaultConfirm.Handle(s.vaultConfirm))
+	add(op.Compact.Handle(s.compact))
 	add(op.Links.Handle(s.links))
 	add(op.Open.Handle(s.open))
 	add(op.Keeper.Handle(s.keeper))
@@ -308,6 +309,10 @@ func (s *shelf) stats(context.Context, *op.StatsRequest) (*op.StatsResult, error
 
 func (s *shelf) vaultCheck(context.Context, *op.VaultCheckRequest) (*op.VaultCheckResult, error) {
 	return &op.VaultCheckResult{Vault: "Notes", Notes: 1, Findings: []op.Finding{{Kind: "link", Path: "a.md", Line: 1, Text: "there is no note"}}}, nil
+}
+
+func (s *shelf) compact(_ context.Context, req *op.CompactRequest) (*op.CompactResult, error) {
+	return &op.CompactResult{DryRun: req.DryRun, Reason: "there is no sealed segment", Inputs: []string{}}, nil
 }
 
 func (s *shelf) vaultConfirm(context.Context, *op.VaultConfirmRequest) (*op.VaultConfirmResult, error) {

@@ -42,6 +42,8 @@ type Engine struct {
 	events   *events
 	chores   chores
 	indexed  atomic.Bool // the word index is built, and every save keeps it so
+	// compacted is the last compaction of this run.
+	compacted atomic.Pointer[op.Compaction]
 
 	// requests is held for reading by every operation and for writing by Close,
 	// which so waits for those under way. It guards closed.
@@ -131,6 +133,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.KeeperHere.Handle(e.keeperHere))
 	add(op.Status.Handle(e.status))
 	add(op.Stats.Handle(e.stats))
+	add(op.Compact.Handle(e.compact))
 	add(op.Version.Handle(e.version))
 	return t
 }

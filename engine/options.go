@@ -29,6 +29,7 @@ type Options struct {
 	SegmentBytes int64         // 0: stm's default
 	SegmentAge   time.Duration // 0: stm's default
 	TrashKeep    time.Duration // how long forgotten memories can be restored, 1 hour or more
+	HistoryKeep  time.Duration // how long superseded versions stay, TrashKeep or more
 
 	Decay       decay.Params
 	DecayFloor  float64 // see [DefaultDecayFloor]; 0 to 1
@@ -88,6 +89,7 @@ func DefaultOptions() Options {
 	return Options{
 		Durability:    stm.Full,
 		TrashKeep:     30 * 24 * time.Hour,
+		HistoryKeep:   90 * 24 * time.Hour,
 		Decay:         decay.DefaultParams(),
 		DecayFloor:    DefaultDecayFloor,
 		StageFactor:   StageFactors{Active: 1, Demoted: 0.5, Archived: 0.1, Rehydratable: 0.01},
@@ -116,6 +118,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if err := o.Decay.Validate(); err != nil {
 		return o, memory.Errorf(memory.Invalid, "%w", err)
+	}
+	if o.HistoryKeep < o.TrashKeep {
+		return o, memory.Errorf(memory.Invalid, "superseded versions are kept for %s, and forgotten memories for %s; keep the versions at least as long", o.HistoryKeep, o.TrashKeep)
 	}
 	if len(o.Vaults) > 1 {
 		return o, memory.Errorf(memory.Invalid, "%d vaults are named, and one is searched so far; name one, and run a second emberd with --home for another", len(o.Vaults))

@@ -24,8 +24,8 @@ type chores struct {
 }
 
 // Run does the housekeeping until ctx is done or the engine is closed, and then
-// returns nil: it builds the word index and writes snapshots while things
-// change. An engine without Run works, only slower. One Run at a time.
+// returns nil: it builds the word index, and writes snapshots and compacts the
+// log while things change. An engine without Run works, only slower. One Run at a time.
 func (e *Engine) Run(ctx context.Context) error {
 	if !e.running.TryLock() {
 		return errors.New("the engine is running or closed already")
@@ -35,7 +35,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	var actors sync.WaitGroup
 	actors.Go(func() {
 		e.buildIndex(ctx)
-		e.keepSnapshots(ctx)
+		e.keepTidy(ctx)
 	})
 	actors.Go(func() { e.share(ctx) })
 	if e.notes != nil {
@@ -66,16 +66,19 @@ func (e *Engine) buildIndex(ctx context.Context) {
 	e.changed()
 }
 
-// keepSnapshots arms a timer at the first change after a snapshot and looks
-// whether one is due when it fires. With no change nothing ticks.
-func (e *Engine) keepSnapshots(ctx context.Context) {
+// keepTidy arms a timer at the first change and looks, when it fires, whether a
+// snapshot or a compaction is due. With no change nothing ticks, unless a
+// compaction is to be finished or tried again.
+func (e *Engine) keepTidy(ctx context.Context) {
 	const name = "snapshot"
+	defer e.chores.disarm(name)
+	c := compactor{Engine: e, made: e.started}
+	defer e.chores.disarm(c.name())
+	again := c.look(ctx)
 	var due <-chan time.Time
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			e.chores.disarm(name)
-			return
 		case <-e.dirty:
 			if due == nil {
 				due = time.After(snapshotDelay)
@@ -85,6 +88,11 @@ func (e *Engine) keepSnapshots(ctx context.Context) {
 			due = nil
 			e.chores.disarm(name)
 			e.writeSnapshot(ctx)
+			if again == nil {
+				again = c.look(ctx)
+			}
+		case <-again:
+			again = c.look(ctx)
 		}
 	}
 }

@@ -27,6 +27,7 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 		Warnings: append(st.Warnings, warnings...),
 		Timers:   timers,
 	}
+	res.Log.Compaction = e.compacted.Load()
 	if st.Indexed < st.Of && !e.indexed.Load() {
 		res.Loading = &op.Loading{Indexed: st.Indexed, Total: st.Of}
 	}
@@ -62,6 +63,7 @@ func logStatus(st stm.Status) op.LogStatus {
 		Recovery:   op.RecoveryCount(st.Recovery),
 		LoadMillis: st.LoadTime.Milliseconds(),
 		Snapshot:   st.Snapshot,
+		Dead:       st.Dead,
 	}
 }
 

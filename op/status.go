@@ -42,7 +42,9 @@ type LogStatus struct {
 	LowSpace   string        `json:"low_space,omitempty"` // why saves are refused; forgetting works
 	Recovery   RecoveryCount `json:"recovery"`
 	LoadMillis int64         `json:"load_ms"`
-	Snapshot   string        `json:"snapshot"` // used, absent, stale or damaged: ...
+	Snapshot   string        `json:"snapshot"`   // used, absent, stale or damaged: ...
+	Dead       int64         `json:"dead_bytes"` // about what a compaction would take away
+	Compaction *Compaction   `json:"compaction,omitempty"`
 }
 
 // RecoveryCount counts the lines met at the last start.
@@ -57,6 +59,7 @@ type RecoveryCount struct {
 	Unknown     int `json:"unknown"`
 	Gaps        int `json:"gaps"`
 	BadSeals    int `json:"bad_seals"`
+	Replaced    int `json:"replaced"`
 }
 
 // StatsRequest narrows the counts.

@@ -38,6 +38,8 @@ var (
 		"Make this device the one that does the work that only one may do.")
 	Stats = define[StatsRequest, StatsResult]("stats", "GET", "/v1/stats", Read,
 		"Count memories by stage, collection, project and tag.")
+	Compact = define[CompactRequest, CompactResult]("compact", "POST", "/v1/compact", Write,
+		"Fold the log's sealed files, keeping superseded versions in a history.")
 	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
 		"Tell which daemon this is and which protocol it speaks.")
 )
@@ -48,7 +50,8 @@ func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Forget.Spec,
 		Undo.Spec, TrashList.Spec, TrashRestore.Spec,
-		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec, Version.Spec,
+		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
+		Compact.Spec, Version.Spec,
 	}
 }
 

@@ -101,8 +101,7 @@ func (d *device) logGone(fsys durable.FS, data string) bool {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	return d.Segment > 1 && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		_, ok := segmentNumber(e.Name())
-		return ok
+		return isLogFile(e) && parseFileName(e.Name()).kind != Odd
 	})
 }
 
@@ -138,7 +137,7 @@ func (d *device) mismatch(fsys durable.FS, data string, now *device) string {
 	}
 	entries, _ := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
 	for _, e := range entries {
-		if n, ok := segmentNumber(e.Name()); ok && n > d.Segment {
+		if parseFileName(e.Name()).to > d.Segment {
 			return "another program wrote under this device's name"
 		}
 	}

@@ -22,6 +22,11 @@
 // # Files
 //
 //	data/stm/<device>/s-00000042.jsonl   a segment, written by that device only
+//	data/stm/<device>/c-00000031-00000041.g3.jsonl
+//	                                     a compacted file: what still counts of
+//	                                     segments 31 to 41, of generation 3
+//	data/stm/<device>/h-00000031-00000041.g3.jsonl
+//	                                     its history: what no longer does
 //	data/devices/<device>.json           how far that device is, written by it only
 //	state/device.json                    which device this is
 //	state/quarantine/                    copies of damaged lines
@@ -48,6 +53,7 @@
 //	by    who asked: {"via","uid","pid","client","session"}
 //	key   idempotency key, kh the hash of the request it stands for
 //	ref   the journal entry that this line, the last of an undo, takes back
+//	cut   true where compaction left something out; a history has the line
 //	prev  {"t","d"}: the revision before, and the values that are superseded
 //	d     what the operation says
 //	c     CRC-32C (Castagnoli), eight hex digits, of all bytes before ,"c":
@@ -59,6 +65,13 @@
 // {"u" uses, "a" accesses, "lu" last used, "la" last accessed}. seg says which
 // segment this is, seal how many lines it has and the CRC-32C over their
 // checksums; a segment without seal ended in a crash, which is legal.
+//
+// The seg line of a compacted file or a history also has from and seg (the first
+// and the last segment it stands for), first and last (sequence numbers, all of
+// which are accounted for), gen, and replaces: name, length and CRC-32C of every
+// file that was folded in. That of a compacted file says how many lines its
+// history has, that of a history the oldest and the newest stamp in it. Their
+// seals are always there and have a CRC-32C of all bytes before.
 //
 // Members and operations that a reader does not know are kept and passed over.
 //
@@ -99,6 +112,41 @@
 // A start on a folder from which the log of this device is gone is refused,
 // since its disk may only not be mounted.
 //
+// # Compaction
+//
+// Rewrite folds own files that are no longer written into one. It is a function of
+// their bytes, the time, and how long things are kept; it does not look at the
+// table but for deletions by other devices. Line by line, in order:
+//
+//   - A line that counts wholly and supersedes nothing is copied as it is.
+//   - Of one that counts in part, or that says what it supersedes, the keys that
+//     count are kept, with stamp, number and journal entry, and marked as cut; the
+//     whole line goes to the history. A key removed by null counts like any other.
+//   - One of which nothing counts any more goes to the history.
+//   - A delete keeps what it superseded while it can be restored from the trash,
+//     and is a bare tombstone after.
+//   - A tombstone is dropped when the caller says that every other device knows of
+//     it, the inputs begin with the first segment, every line in them can be read,
+//     and no file of another device says something older about the memory.
+//   - A line with an idempotency key stays whole for 24 hours. What only a later
+//     version understands, what is damaged and what was edited by hand stays as it
+//     is.
+//   - Of the use lines only the highest totals are kept, in as many of the last
+//     ones as it takes.
+//   - Lines older than the history is kept for go to neither.
+//
+// The files are written under temporary names, synced, read back, and compared:
+// the stamp and a hash of every value, every total, and every line that had to be
+// kept. Then the history and after it the compacted file get names that no file
+// ever had, each followed by a sync of the folder. Unlink removes the inputs later,
+// one by one, each only if it still is what was folded in. In between, and after a
+// crash at any point, any mix of inputs and outputs says the same, since lines may
+// be met twice. A file that a whole compacted one stands for is not read at start.
+//
+// A history is read when somebody asks for an entry that may be in it, to undo it
+// or to find the newest that stands, and is forgotten again by the next
+// compaction.
+//
 // # Recovery
 //
 //  1. The snapshot is used if it fits the files it covers; else all is read.
@@ -106,8 +154,10 @@
 //     again, and so is one with a line that was passed over. What was merged
 //     from another device's file stays, whatever became of the file since.
 //  2. Every *.jsonl file of every device is read line by line, under whatever
-//     name, so that a sync tool's conflict copy is too. One of another device
-//     that cannot be read is tried again.
+//     name, so that a sync tool's conflict copy is too, but for histories and
+//     for what a whole compacted file stands for. One of another device that
+//     cannot be read is tried again. A line with a value that cannot be read is
+//     passed over as a whole.
 //  3. A line with LF and right checksum is applied. A last line without LF is
 //     applied if its checksum is right, else it is torn and left alone.
 //  4. NUL bytes, a byte-order mark, CR and spaces around a line are stripped.

@@ -5,9 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -47,22 +45,16 @@ const (
 // one tick of the file system's clock a file can change and look the same.
 const racy = 2 * time.Second
 
-var (
-	compactedPattern = regexp.MustCompile(`^c-(\d{8})-(\d{8})\.g(\d+)\.jsonl$`)
-	historyPattern   = regexp.MustCompile(`^h-\d{8}-\d{8}\.g\d+\.jsonl$`)
-)
-
 // isLog reports whether a directory entry is a log file that is read at start:
 // under any name but a hidden one, so that a sync tool's conflict copy is too.
 func isLog(e fs.DirEntry) bool {
-	return e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".jsonl") && e.Name()[0] != '.' && !historyPattern.MatchString(e.Name())
+	return isLogFile(e) && parseFileName(e.Name()).kind != History
 }
 
 // isCopy reports whether a name is none that emberd gives: s-00000042.sync-conflict-….jsonl,
 // "s-00000042 2.jsonl", "s-00000042 (conflicted copy).jsonl".
 func isCopy(name string) bool {
-	_, ok := segmentNumber(filepath.Base(name))
-	return !ok
+	return parseFileName(filepath.Base(name)).kind == Odd
 }
 
 // ours reports whether a log file was written by this device, under a name of
@@ -127,15 +119,15 @@ func (f *otherFile) isDue(now time.Time) bool { return !f.due.IsZero() && !now.B
 // hold keeps a line back that is stamped too far ahead.
 func (r *recovery) hold(l *line) {
 	r.count.Future++
-	if due := l.stamp.Time().Add(-maxSkew); r.due.IsZero() || due.Before(r.due) {
-		r.due = due
+	if due := l.stamp.Time().Add(-maxSkew); r.file.due.IsZero() || due.Before(r.file.due) {
+		r.file.due = due
 	}
 }
 
 // setAside takes what was counted in a file that is not ours out of the totals
 // of the start: it may be on its way here, and is counted as it is now.
 func (r *recovery) setAside(name string, info fs.FileInfo, in *lineReader, before Recovery) {
-	f := otherFile{look: markOf(name, info), end: in.end, sum: in.sum, due: r.due, count: r.count.transient(before)}
+	f := otherFile{look: markOf(name, info), end: in.end, sum: in.sum, due: r.file.due, count: r.count.transient(before)}
 	applied, duplicate, edited := r.count.Applied, r.count.Duplicate, r.count.HandEdited
 	r.count = before
 	r.count.Applied, r.count.Duplicate, r.count.HandEdited = applied, duplicate, edited
@@ -152,7 +144,7 @@ func (r *recovery) finish(name string, f *otherFile) {
 		delete(r.snapshot.marks, name)
 	}
 	r.covered(name, f)
-	r.sealed, r.due = false, time.Time{}
+	r.file = fileRead{}
 }
 
 // covered adds the numbers that the header of an undamaged file gives up, or,
@@ -166,7 +158,7 @@ func (r *recovery) covered(name string, f *otherFile) {
 	for _, lost := range h.Lost {
 		r.seen.add(dev, lost[0], lost[1])
 	}
-	if r.sealed && h.Last >= h.First && h.First > 0 {
+	if r.file.sealed && h.Last >= h.First && h.First > 0 {
 		r.seen.add(dev, h.First, h.Last)
 	}
 }
@@ -208,21 +200,12 @@ func (s *Store) vanished() {
 // replaced reports whether a compacted file of the same folder covers the name.
 // The lock is held.
 func (o *others) replaced(name string) bool {
-	n, ok := segmentNumber(filepath.Base(name))
-	if !ok {
+	n := parseFileName(filepath.Base(name))
+	if n.kind == Odd {
 		return true // a conflict copy that was merged and is tidied away
 	}
 	for other, f := range o.files {
-		if filepath.Dir(other) != filepath.Dir(name) || f.flaw != sound || other == name {
-			continue
-		}
-		m := compactedPattern.FindStringSubmatch(filepath.Base(other))
-		if m == nil {
-			continue
-		}
-		from, _ := strconv.ParseUint(m[1], 10, 32)
-		to, _ := strconv.ParseUint(m[2], 10, 32)
-		if uint64(n) >= from && uint64(n) <= to {
+		if filepath.Dir(other) == filepath.Dir(name) && f.flaw == sound && parseFileName(filepath.Base(other)).covers(n) {
 			return true
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"emberd/internal/durable"
@@ -27,6 +27,7 @@ type Recovery struct {
 	Unknown     int // of a later version, kept and passed over
 	Gaps        int // own sequence numbers that are missing
 	BadSeals    int // whole segments that do not hold the lines their seal tells of
+	Replaced    int // files that a compacted one stands for, not read
 }
 
 // passedOver counts the lines that a later start may take after all: in time,
@@ -45,11 +46,19 @@ type recovery struct {
 	start map[string]fileMark // what a snapshot covers
 	taken map[string]bool     // hand edits that were taken at an earlier start
 	live  *pickup             // takes the lines instead while the store is running
+	file  fileRead
+}
 
-	// Of the file being read.
-	sums   sealCheck
-	sealed bool
-	due    time.Time // when the first line that is held may be taken
+// fileRead is what is known of the file being read.
+type fileRead struct {
+	compacted bool
+	dev       Device
+	span      [2]uint64 // sequence numbers that its header accounts for
+	lines     int
+	whole     bool // its seal counts as many lines
+	sums      sealCheck
+	sealed    bool      // there was a seal
+	due       time.Time // when the first line that is held may be taken
 }
 
 func newRecovery(s *Store, clock *hlc) *recovery {
@@ -86,12 +95,20 @@ func (r *recovery) directory(dir string) error {
 	if err != nil {
 		return r.unreadable(dir, dir, err)
 	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !isLogFile(e) })
+	replaced := r.replacedIn(dir, entries)
 	for _, e := range entries {
-		if !isLog(e) {
+		name := filepath.Join(dir, e.Name())
+		if parseFileName(e.Name()).kind == History {
+			r.noteHistory(name)
 			continue
 		}
-		if err := r.segment(filepath.Join(dir, e.Name())); err != nil {
-			if err = r.unreadable(filepath.Join(dir, e.Name()), dir, err); err != nil {
+		if replaced[e.Name()] {
+			r.count.Replaced++
+			continue
+		}
+		if err := r.segment(name); err != nil {
+			if err = r.unreadable(name, dir, err); err != nil {
 				return err
 			}
 		}
@@ -123,14 +140,17 @@ func (r *recovery) segment(name string) error {
 		return fmt.Errorf("open segment: %w", err)
 	}
 	before := r.count
-	r.sums = sealCheck{}
+	r.file = fileRead{compacted: parseFileName(filepath.Base(name)).kind == Compacted}
 	in, err := r.lines(f, name)
 	if err != nil {
 		return err
 	}
-	if r.sums.wrong && before.damaged() == r.count.damaged() && r.start[name].size == 0 {
+	if r.file.sums.wrong && before.damaged() == r.count.damaged() && r.start[name].size == 0 {
 		r.count.BadSeals++
 		r.log.Warn("log segment does not hold what its seal tells", "file", name)
+	}
+	if r.file.whole && r.file.compacted && r.file.span[0] <= r.file.span[1] {
+		r.seen.add(r.file.dev, r.file.span[0], r.file.span[1])
 	}
 	r.bytes.Add(in.off)
 	switch {
@@ -144,7 +164,7 @@ func (r *recovery) segment(name string) error {
 
 // lines reads a file from where a snapshot ends to its own end.
 func (r *recovery) lines(f durable.ReadFile, name string) (*lineReader, error) {
-	file, covered := r.fileNumber(name), r.start[name]
+	file, covered := r.fileOf(name), r.start[name]
 	in := newLineReader(f, covered.size, covered.sum)
 	for {
 		b, at, whole, err := in.next()
@@ -167,6 +187,7 @@ func (r *recovery) line(b []byte, at place, whole bool) {
 		r.count.NulTail++
 		return
 	}
+	r.file.lines++
 	good, err := mend(b)
 	switch {
 	case err == nil:
@@ -199,7 +220,11 @@ func (r *recovery) take(b []byte, at place) {
 	}
 	l.at = at
 	if l.op != opSeal {
-		r.sums.note(b, &l)
+		r.file.sums.note(b, &l)
+	}
+	if err := l.applicable(); err != nil {
+		r.unexpected(&l, err)
+		return
 	}
 	switch l.op {
 	case opSegment:
@@ -222,8 +247,9 @@ func (r *recovery) header(l *line) {
 		for _, lost := range h.Lost {
 			r.lost.add(lost[0], lost[1])
 		}
-		r.upto = max(r.upto, max(h.First, 1)-1)
+		r.upto = max(r.upto, max(h.First, 1)-1, h.Last)
 	}
+	r.file.dev, r.file.span = l.stamp.Dev, [2]uint64{max(h.First, 1), h.Last}
 	r.observe(l.stamp)
 }
 
@@ -254,13 +280,14 @@ func (k *sealCheck) check(end *seal) {
 
 func (r *recovery) seal(l *line) {
 	var end seal
-	r.sealed = true
+	r.file.sealed = true
 	if json.Unmarshal(l.data, &end) == nil {
-		r.sums.check(&end)
+		r.file.sums.check(&end)
 		if l.stamp.Dev == r.device {
 			r.upto = max(r.upto, end.Last)
 		}
 	}
+	r.file.whole = end.Count == r.file.lines-1
 	r.observe(l.stamp)
 }
 
@@ -290,14 +317,19 @@ func (r *recovery) apply(l *line) {
 		r.unexpected(l, err)
 		return
 	}
-	if isNew {
+	switch {
+	case isNew:
 		r.count.Applied++
-	} else {
+	case !r.file.compacted: // where a snapshot knew the lines by their earlier files
 		r.count.Duplicate++
+	}
+	if l.stamp.Dev == r.device && isNew {
+		r.waste(l)
 	}
 }
 
-// unexpected takes note of a line that no table can hold.
+// unexpected passes over a line as a whole. Whether a value that cannot be read
+// counts depends on what else was read before, and the line's others with it.
 func (r *recovery) unexpected(l *line, err error) {
 	r.count.Unknown++
 	r.log.Warn("log line with unexpected fields", "stamp", l.stamp.String(), "error", err)
@@ -324,7 +356,7 @@ func (r *recovery) merge(l *line) error {
 	if err := r.Store.merge(l, r.index.drop); err != nil {
 		return err
 	}
-	if strings.HasPrefix(l.key, handPrefix) {
+	if isHandKey(l.key) {
 		r.taken[l.key] = true
 	}
 	return nil

@@ -103,8 +103,7 @@ func (s *Store) otherFiles() map[string][]string {
 
 // wrote reports whether the number of a segment in our folder was ever reserved.
 func (s *Store) wrote(base string) bool {
-	n, _ := segmentNumber(base)
-	return n <= s.reserved.Load()
+	return parseFileName(base).to <= s.reserved.Load()
 }
 
 // missing flags the files that were there before, and forgets the trouble of
@@ -161,7 +160,7 @@ func (s *Store) pickUp(ctx context.Context, name string, got *Arrival) error {
 		s.others.unreadable(name)
 		return nil
 	}
-	now.end, now.sum, now.due = in.end, in.sum, read.due
+	now.end, now.sum, now.due = in.end, in.sum, read.file.due
 	now.count = now.count.plus(read.count)
 	s.others.set(name, now)
 	return read.finish(ctx, &now)
@@ -202,7 +201,7 @@ func (s *Store) newPickup(name string, got *Arrival) *pickup {
 
 // all reads to the end of the file, handing over as it goes.
 func (p *pickup) all(ctx context.Context, in *lineReader) error {
-	file := p.fileNumber(p.name)
+	file := p.fileOf(p.name)
 	for {
 		b, at, whole, err := in.next()
 		if errors.Is(err, io.EOF) {
@@ -256,7 +255,7 @@ func (p *pickup) handOver(ctx context.Context) error {
 // finish marks the file as read, for the snapshot.
 func (p *pickup) finish(ctx context.Context, f *otherFile) error {
 	a := &arrival{file: p.name}
-	if m, ok := f.mark(p.name); ok && !slices.Contains(p.review.files(), p.fileNumber(p.name)) {
+	if m, ok := f.mark(p.name); ok && !slices.Contains(p.review.files(), p.fileOf(p.name)) {
 		a.mark = &m
 	}
 	p.covered(p.name, f)

@@ -59,7 +59,7 @@ func (r *recovery) floors(dir string) {
 		return
 	}
 	for _, e := range entries {
-		if compactedPattern.MatchString(e.Name()) && e.Type().IsRegular() {
+		if parseFileName(e.Name()).kind == Compacted && e.Type().IsRegular() {
 			if h, ok := r.headerOf(filepath.Join(dir, e.Name())); ok {
 				r.review.raise(&h)
 			}

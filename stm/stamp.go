@@ -68,15 +68,17 @@ func appendHex(b []byte, n uint64, digits int) []byte {
 
 // ParseStamp reads the text form.
 func ParseStamp(s string) (Stamp, error) {
-	bad := fmt.Errorf("%q is not a stamp such as 0192f3a1b2c3-0004-k7q2mzxa", s)
+	bad := func() (Stamp, error) {
+		return Stamp{}, fmt.Errorf("%q is not a stamp such as 0192f3a1b2c3-0004-k7q2mzxa", s)
+	}
 	if len(s) != stampLen || s[12] != '-' || s[17] != '-' || strings.ToLower(s) != s {
-		return Stamp{}, bad
+		return bad()
 	}
 	ms, err1 := strconv.ParseUint(s[:12], 16, 64)
 	n, err2 := strconv.ParseUint(s[13:17], 16, 16)
 	dev, ok := parseDevice(s[18:])
 	if err1 != nil || err2 != nil || !ok {
-		return Stamp{}, bad
+		return bad()
 	}
 	return Stamp{T: ms<<16 | n, Dev: dev}, nil
 }

@@ -2,6 +2,7 @@ package stm
 
 import (
 	"fmt"
+	"path/filepath"
 	"time"
 )
 
@@ -22,6 +23,8 @@ type Status struct {
 	LowSpace    string // why saves are refused while deletes are not, "" when they are not
 	Live, Trash int
 	Indexed, Of int
+	Sealed      int   // own files that a start reads, less the one being written
+	Dead        int64 // about how many of the own bytes no longer count
 	Warnings    []string
 }
 
@@ -39,11 +42,19 @@ func (s *Store) status() Status {
 	st := Status{Device: s.device.String(), Bytes: s.bytes.Load(), Durability: s.durability,
 		LoadTime: s.loadTime, Snapshot: s.snapshot.used, Devices: s.peerStatus(), Stale: len(s.Stale()),
 		Live: s.Len(), Trash: len(s.Trash()), Indexed: int(s.index.indexed.Load()), Of: s.Len()}
-	s.filesMu.RLock()
-	st.Segments = len(s.files)
-	s.filesMu.RUnlock()
+	st.Dead = s.dead.Load()
+	own := s.ownDir()
+	for _, name := range s.currentFiles() {
+		if name == "" {
+			continue
+		}
+		if st.Segments++; filepath.Dir(name) == own {
+			st.Sealed++
+		}
+	}
 	if name := s.activeIn.Load(); name != nil {
 		st.Active = *name
+		st.Sealed--
 	}
 	if t := s.trouble.Load(); t != nil {
 		st.ReadOnly = t.reason

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -141,8 +140,12 @@ type Store struct {
 	snapshot snapshotState
 	counters
 
-	filesMu sync.RWMutex // guards files
-	files   []string     // log files by the number that places use
+	filesMu sync.RWMutex    // guards files and retired
+	files   []string        // log files by the number that places use, "" once unlinked
+	retired map[uint32]bool // replaced by a compacted file, not unlinked yet
+
+	histories histories
+	rewriting sync.Mutex // held by Rewrite and Unlink
 
 	writer  *writer
 	closing sync.RWMutex // held to read by senders, to write by Close
@@ -204,7 +207,7 @@ func makeFolders(fsys durable.FS, data, state string) error {
 // load reads snapshot and log and returns the writer that continues the log.
 func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 	w := &writer{Store: s, dev: dev, dir: filepath.Join(s.data, "stm", dev.ID), lastSegment: dev.Segment,
-		clock: hlc{dev: s.device, now: s.now}, queue: make(chan *pending, maxQueue), marks: make(chan chan cursor),
+		clock: hlc{dev: s.device, now: s.now}, queue: make(chan *pending, maxQueue), calls: make(chan func()),
 		looks: make(chan chan struct{}), arrivals: make(chan *arrival), stop: make(chan struct{})}
 	if err := durable.MkdirAll(s.fs, w.dir); err != nil {
 		return nil, nil, err
@@ -214,6 +217,7 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 			s.log.Warn("left-over temporary files not removed", "directory", dir, "error", err)
 		}
 	}
+	s.sweepCompactions(w.dir)
 	w.dirInode = inode(s.fs, w.dir)
 	r := newRecovery(s, &w.clock)
 	s.useSnapshot(r)
@@ -314,30 +318,6 @@ func appendMatch(ids []memory.ID, id memory.ID, short string) []memory.ID {
 		return append(ids, id)
 	}
 	return ids
-}
-
-func (s *Store) addFile(name string) uint32 {
-	s.filesMu.Lock()
-	defer s.filesMu.Unlock()
-	s.files = append(s.files, name)
-	return uint32(len(s.files) - 1)
-}
-
-// fileNumber returns the number of a file, a new one if it has none.
-func (s *Store) fileNumber(name string) uint32 {
-	s.filesMu.RLock()
-	i := slices.Index(s.files, name)
-	s.filesMu.RUnlock()
-	if i >= 0 {
-		return uint32(i)
-	}
-	return s.addFile(name)
-}
-
-func (s *Store) fileName(i uint32) string {
-	s.filesMu.RLock()
-	defer s.filesMu.RUnlock()
-	return s.files[i]
 }
 
 // fault turns an error of the disk into one that says what to do.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"emberd/memory"
 )
@@ -48,12 +49,15 @@ func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
 	if err != nil {
 		return Undone{}, err
 	}
-	refs, undone := s.journal.lines(tx)
+	refs, undone := s.entryLines(tx)
 	if len(refs) == 0 {
 		return Undone{}, memory.Errorf(memory.NotFound, "the journal has no entry %s", tx).At("tx")
 	}
 	if undone {
 		return Undone{}, memory.Errorf(memory.Invalid, "entry %s was undone before", tx).At("tx")
+	}
+	if slices.ContainsFunc(refs, func(r lineRef) bool { return r.cut }) {
+		return Undone{}, memory.Errorf(memory.NotFound, "entry %s is older than the history that is kept, so what it replaced is not known any more; history.keep says for how long it is", tx).At("tx")
 	}
 	out := Undone{}
 	steps, err := s.inverse(refs, &out)
@@ -75,7 +79,7 @@ func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
 
 func (s *Store) entryToUndo(name string) (Stamp, error) {
 	if name == "" {
-		tx, ok := s.journal.newest()
+		tx, ok := s.newestEntry()
 		if !ok {
 			return tx, memory.Errorf(memory.NotFound, "there is nothing to undo")
 		}
@@ -272,21 +276,21 @@ func (st *undoStep) revert(row *Row, force bool) (set map[string]json.RawMessage
 	return set, changed
 }
 
-// differsFrom names a key, but for the time of change, whose value is not that
-// of the document; "" when there is none.
+// differsFrom names the first key in order of names, but for the time of change,
+// whose value is not that of the document; "" when there is none.
 func (r *Row) differsFrom(doc []byte) (key string) {
 	find := func(one, other []byte) {
 		// Both were walked before.
 		_ = eachField(one, func(name, value []byte) bool {
-			if string(name) != whenChanged && !same(member(other, string(name)), value) {
-				key = string(name)
+			other := member(other, string(name))
+			if name := string(name); name != whenChanged && (key == "" || name < key) && !same(other, value) {
+				key = name
 			}
-			return key == ""
+			return true
 		})
 	}
-	if find(r.doc, doc); key == "" {
-		find(doc, r.doc)
-	}
+	find(r.doc, doc)
+	find(doc, r.doc)
 	return key
 }
 

@@ -81,10 +81,7 @@ func (u *uses) put(key [16]byte, total useTotal) {
 	if u.dirty == nil {
 		u.dirty = map[[16]byte]useTotal{}
 	}
-	have := u.dirty[key]
-	total.uses, total.accesses = max(total.uses, have.uses), max(total.accesses, have.accesses)
-	total.used, total.accessed = max(total.used, have.used), max(total.accessed, have.accessed)
-	u.dirty[key] = total
+	u.dirty[key] = mostUse(total, u.dirty[key])
 }
 
 // take returns what waits, at most what fits one line.
@@ -144,12 +141,14 @@ func rfc3339(ms int64) string {
 	return milli(ms).Format("2006-01-02T15:04:05.000Z07:00")
 }
 
-// decodeUse calls fn for every memory of a use line.
+// decodeUse calls fn for every memory of a use line, or for none.
 func decodeUse(d []byte, dev Device, fn func(key [16]byte, t useTotal)) error {
 	var in map[string]useOnDisk
 	if err := json.Unmarshal(d, &in); err != nil {
 		return fmt.Errorf("use totals: %w", err)
 	}
+	keys := make([][16]byte, 0, len(in))
+	totals := make([]useTotal, 0, len(in))
 	for name, u := range in {
 		id, err := memory.ParseID(name)
 		if err != nil {
@@ -162,7 +161,10 @@ func decodeUse(d []byte, dev Device, fn func(key [16]byte, t useTotal)) error {
 		if t.accessed, err = parseMilli(u.Accessed); err != nil {
 			return fmt.Errorf("use totals: %w", err)
 		}
-		fn(id.Bytes(), t)
+		keys, totals = append(keys, id.Bytes()), append(totals, t)
+	}
+	for i := range keys {
+		fn(keys[i], totals[i])
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (s *state) addCommands(root *cobra.Command) {
 		s.forgetCommand(), s.undoCommand(), s.trashCommand(), s.openCommand(), s.statusCommand(), s.statsCommand(), s.keeperCommand())
 	add(groupVault, s.vaultCommand(), s.linksCommand())
 	add(groupMoving, s.importCommand())
-	add(groupRunning, s.serveCommand(), s.configCommand(), s.demoCommand(), s.evalCommand(), s.versionCommand(), s.completionCommand())
+	add(groupRunning, s.serveCommand(), s.compactCommand(), s.configCommand(), s.demoCommand(), s.evalCommand(), s.versionCommand(), s.completionCommand())
 }
 
 func allExits() string {

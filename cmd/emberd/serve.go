@@ -205,6 +205,7 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.Version, o.Logger = buildVersion(), log
 	o.Durability = stm.Durability(c.STM.Durability)
 	o.SegmentBytes, o.SegmentAge, o.TrashKeep = c.STM.SegmentBytes, c.STM.SegmentAge, c.TrashKeep
+	o.HistoryKeep = c.HistoryKeep
 	o.Decay = decay.Params{
 		Model: decay.Model(c.Decay.Model), Beta: c.Decay.Beta, HalfLife: c.Decay.HalfLife,
 		Alpha: c.Decay.Alpha, Lambda: c.Decay.Lambda,

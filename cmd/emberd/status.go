@@ -53,6 +53,9 @@ func (s *state) printStatus(r *op.StatusResult) {
 	if r.Log.ReadOnly != "" {
 		s.row("", s.screen.paint(red, "not writable: "+clean(r.Log.ReadOnly)))
 	}
+	if c := r.Log.Compaction; c != nil {
+		s.row("", fmt.Sprintf("compacted %s: %s became %s", ago(s.now(), c.At), size(c.Before), size(c.After)))
+	}
 	s.row("index", indexed(r.Loading))
 	for _, v := range r.Vaults {
 		s.printVault(&v)
@@ -144,7 +147,7 @@ func recovered(r op.RecoveryCount) string {
 	}{
 		{r.Duplicate, "duplicate"}, {r.TornTail, "torn at the end"}, {r.NulTail, "with a zero-filled end"},
 		{r.Quarantined, "in quarantine"}, {r.HandEdited, "edited by hand"}, {r.Future, "stamped ahead"},
-		{r.Unknown, "of a later version"}, {r.Gaps, "missing"},
+		{r.Unknown, "of a later version"}, {r.Gaps, "missing"}, {r.Replaced, "files replaced"},
 		{r.BadSeals, "segments not as they were sealed"},
 	} {
 		if c.n > 0 {

@@ -245,6 +245,7 @@ func (c *Config) contradictions() error {
 		low, high string
 		ok        bool
 	}{
+		{"trash.keep", "history.keep", c.TrashKeep <= c.HistoryKeep},
 		{"forget.threshold", "promote.threshold", c.ForgetThreshold <= c.Promote.Threshold},
 		{"decay.tc_lambda_slow", "decay.tc_lambda_fast", c.Decay.TCLambdaSlow <= c.Decay.TCLambdaFast},
 		{"lifecycle.demote_after", "lifecycle.archive_after", c.Lifecycle.DemoteAfter <= c.Lifecycle.ArchiveAfter},

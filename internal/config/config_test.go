@@ -252,7 +252,9 @@ func TestContradictionsNameBothSides(t *testing.T) {
 		`cluster.min_size 20 (config.yaml:1) must not exceed cluster.max_size 12 (default)`,
 		`vault.promoted_folder Memories (default) must not lie in vault.archive_folder Memories (config.yaml:3), which ordinary searches leave out`,
 	)
-	setup{flags: []string{"decay.tc_lambda_fast=1e-9", "forget.threshold=0.9", "lifecycle.archive_after=99d"}}.wantFaults(t,
+	setup{flags: []string{"decay.tc_lambda_fast=1e-9", "forget.threshold=0.9", "lifecycle.archive_after=99d",
+		"trash.keep=40d", "history.keep=35d"}}.wantFaults(t,
+		`trash.keep 40d (--set trash.keep) must not exceed history.keep 35d (--set history.keep)`,
 		`forget.threshold 0.9 (--set forget.threshold) must not exceed promote.threshold 0.65 (default)`,
 		`decay.tc_lambda_slow 1.147e-06 (default) must not exceed decay.tc_lambda_fast 1e-09 (--set decay.tc_lambda_fast)`,
 		`lifecycle.archive_after 99d (--set lifecycle.archive_after) must not exceed lifecycle.rehydratable_after 90d (default)`,

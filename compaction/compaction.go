@@ -1,0 +1,186 @@
+// Package compaction decides when the log is compacted and what of it. It opens
+// no file: package stm lists them, rewrites them and removes what was replaced.
+//
+// A log is worth compacting when a start would have to read many files, or much
+// that no longer counts. The newest files are folded first, with older ones only
+// while those are small beside them, so that a large compacted file is not
+// written again for a little news (the rule of size-tiered compaction; O'Neil et
+// al., "The Log-Structured Merge-Tree", 1996). When half of everything is dead,
+// everything is folded.
+//
+// Everything here is a value without state, and may be shared.
+package compaction
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"emberd/stm"
+)
+
+// Rules say when a compaction is worth its writing, and how careful it is.
+type Rules struct {
+	Files     int     // sealed files that a start may have to read
+	DeadShare float64 // part of their bytes that may be dead
+	DeadBytes int64   // and how many must be before that matters
+	// Factor is how many times as large as what is chosen already an older file
+	// may be and still be rewritten with it.
+	Factor int64
+	// UnlinkDelay is how long replaced files stay, so that programs that copy
+	// the folder elsewhere bring the new file first.
+	UnlinkDelay time.Duration
+	// TombstoneKeep is how long a deletion is remembered at least.
+	TombstoneKeep time.Duration
+}
+
+// Defaults are the rules emberd goes by.
+func Defaults() Rules {
+	return Rules{Files: 8, DeadShare: 0.5, DeadBytes: 1 << 20, Factor: 4,
+		UnlinkDelay: 10 * time.Minute, TombstoneKeep: 90 * 24 * time.Hour}
+}
+
+// Plan is what to compact, and why or why not.
+type Plan struct {
+	Due    bool
+	Reason string   // one clause, for people
+	Inputs []string // for stm.Compaction; set when there is anything to fold, due or not
+	Bytes  int64    // of the inputs
+}
+
+// Plan looks at the files of the log, of which dead bytes no longer count. With
+// all, everything that can be folded is, however little.
+func (r Rules) Plan(files []stm.Segment, dead int64, all bool) Plan {
+	own := candidates(files)
+	total := bytesOf(own)
+	p := Plan{}
+	mostlyDead := dead >= r.DeadBytes && float64(dead) > r.DeadShare*float64(total)
+	switch {
+	case len(own) == 0:
+		p.Reason = "there is no sealed segment"
+		return p
+	case len(own) == 1 && own[0].Kind == stm.Compacted && !all && dead == 0:
+		p.Reason = "it is one compacted file already"
+		return p
+	case mostlyDead:
+		p.Due, p.Reason = true, fmt.Sprintf("%d of %d bytes no longer count", dead, total)
+	case len(own) > r.Files:
+		p.Due, p.Reason = true, fmt.Sprintf("%d sealed files are more than %d", len(own), r.Files)
+	default:
+		p.Reason = fmt.Sprintf("%d sealed files are not more than %d, and %d of %d bytes no longer count", len(own), r.Files, dead, total)
+	}
+	chosen := own
+	if !all && !mostlyDead {
+		chosen = r.newest(own)
+	}
+	for _, g := range withReplaced(chosen, files) {
+		p.Inputs = append(p.Inputs, g.Name)
+	}
+	p.Bytes = bytesOf(chosen)
+	return p
+}
+
+// withReplaced adds files that could not be removed although something chosen
+// stands for them: somebody may have changed them since.
+func withReplaced(chosen, files []stm.Segment) []stm.Segment {
+	out := slices.Clone(chosen)
+	for _, g := range files {
+		if g.Own && g.Replaced && g.Kind != stm.Odd && overlaps(g, chosen) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// candidates are the files after the last that must not be touched, oldest
+// first, with odd copies at the end.
+func candidates(files []stm.Segment) []stm.Segment {
+	own := slices.DeleteFunc(slices.Clone(files), func(g stm.Segment) bool {
+		return !g.Own || g.Kind == stm.History || g.Active || g.Replaced
+	})
+	slices.SortStableFunc(own, func(a, b stm.Segment) int {
+		switch {
+		case (a.Kind == stm.Odd) == (b.Kind == stm.Odd):
+			return cmp.Compare(a.To, b.To)
+		case a.Kind == stm.Odd:
+			return 1
+		}
+		return -1
+	})
+	for i, g := range slices.Backward(own) {
+		if g.Later {
+			own = own[i+1:]
+			break
+		}
+	}
+	if len(own) > 0 && own[0].Kind == stm.Odd {
+		return nil // copies go along with a segment, never alone
+	}
+	return own
+}
+
+// newest chooses backwards from the newest file while the next older one is not
+// much larger than what is chosen already.
+func (r Rules) newest(own []stm.Segment) []stm.Segment {
+	from := len(own)
+	var size int64
+	for from > 0 {
+		next := own[from-1]
+		if len(own)-from >= 2 && next.Bytes > r.Factor*size {
+			break
+		}
+		from--
+		size += next.Bytes
+	}
+	return own[from:]
+}
+
+func overlaps(g stm.Segment, chosen []stm.Segment) bool {
+	return slices.ContainsFunc(chosen, func(c stm.Segment) bool {
+		return c.Kind != stm.Odd && c.From <= g.To && g.From <= c.To
+	})
+}
+
+func bytesOf(files []stm.Segment) (n int64) {
+	for _, g := range files {
+		n += g.Bytes
+	}
+	return n
+}
+
+// Peer is another device that shares the folder.
+type Peer struct {
+	Device string
+	Seen   time.Time // when it last told anything, zero when unknown
+	Has    uint64    // it has all our lines up to this sequence number
+}
+
+// Droppable returns the rule for dropping a tombstone: it is old enough, and
+// every other device that was seen lately, or of which that is not known, has the
+// line that deletes. A device that comes back after longer than TombstoneKeep may
+// still hold what was deleted; what it says then is stale.
+func (r Rules) Droppable(now time.Time, peers []Peer) func(deleted time.Time, seq uint64) bool {
+	oldest := now.Add(-r.TombstoneKeep)
+	least, all := uint64(0), true
+	for _, p := range peers {
+		if !p.Seen.IsZero() && p.Seen.Before(oldest) {
+			continue
+		}
+		if all || p.Has < least {
+			least, all = p.Has, false
+		}
+	}
+	return func(deleted time.Time, seq uint64) bool {
+		return deleted.Before(oldest) && (all || seq <= least)
+	}
+}
+
+// Backoff is how long to wait after so many failures in a row: a minute, twice
+// as long each time, at most an hour; 0 after none.
+func Backoff(failures int) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+	return min(time.Minute<<min(failures-1, 10), time.Hour)
+}

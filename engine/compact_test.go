@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"emberd/compaction"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// crowded is a house whose log has more segments than it should.
+func crowded(t *testing.T) *house {
+	h := newHouse(t)
+	h.Options.Now = time.Now
+	h.SegmentBytes = 1 // every save begins a segment
+	e := h.open(t)
+	for n := range compaction.Defaults().Files + 2 {
+		m := save(t, e, fmt.Sprintf("drop %d", n))
+		do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new(fmt.Sprintf("ripple %d", n))})
+	}
+	shut(t, e)
+	return h
+}
+
+func shut(t *testing.T, e *Engine) {
+	t.Helper()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func kinds(t *testing.T, e *Engine) map[stm.Kind]int {
+	t.Helper()
+	files, err := e.stm.Segments()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := make(map[stm.Kind]int)
+	for _, g := range files {
+		n[g.Kind]++
+	}
+	return n
+}
+
+func TestACrowdedLogIsCompactedAndTidiedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := crowded(t)
+		e := h.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+		synctest.Wait()
+		st := do(t, e, op.Status, &op.StatusRequest{})
+		if c := st.Log.Compaction; c == nil || !c.Pending || c.After >= c.Before {
+			t.Fatalf("after the start: compaction %+v", c)
+		}
+		if got := kinds(t, e); got[stm.Compacted] != 1 || got[stm.History] != 1 || got[stm.Raw] < 9 {
+			t.Errorf("files before the inputs go: %v", got)
+		}
+		if st.Timers["compaction"] != "10m0s" {
+			t.Errorf("timers %v, want one for the inputs", st.Timers)
+		}
+		time.Sleep(2 * compaction.Defaults().UnlinkDelay)
+		synctest.Wait()
+		if got := kinds(t, e); got[stm.Raw] != 0 || got[stm.Compacted] != 1 {
+			t.Errorf("files after the inputs went: %v", got)
+		}
+		st = do(t, e, op.Status, &op.StatusRequest{})
+		if len(st.Timers) != 0 || st.Log.Compaction.Pending {
+			t.Errorf("at rest: timers %v, compaction %+v", st.Timers, st.Log.Compaction)
+		}
+		if got := search(t, e, "ripple"); len(got) != 10 {
+			t.Errorf("%d memories are found, want 10", len(got))
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		shut(t, e)
+	})
+}
+
+func TestCompactOnDemand(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	m := save(t, e, "apple pie")
+	edited := do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new(strings.Repeat("apple tart ", 100))})
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("apple cake")})
+	do(t, e, op.Undo, &op.UndoRequest{})
+	if got := do(t, e, op.Compact, &op.CompactRequest{}); len(got.Inputs) != 0 || got.Reason == "" {
+		t.Errorf("while all is being written: %+v", got)
+	}
+	shut(t, e)
+	e = h.open(t)
+	dry := do(t, e, op.Compact, &op.CompactRequest{DryRun: true})
+	if len(dry.Inputs) != 1 || dry.After >= dry.Before || kinds(t, e)[stm.Compacted] != 0 || dry.Due {
+		t.Errorf("dry run: %+v", dry)
+	}
+	got := do(t, e, op.Compact, &op.CompactRequest{})
+	if got.Output != dry.Output || got.After != dry.After || got.HistoryBytes != dry.HistoryBytes || got.Live != 1 {
+		t.Errorf("compacted %+v, the dry run said %+v", got, dry)
+	}
+	again := do(t, e, op.Compact, &op.CompactRequest{})
+	if len(again.Inputs) != 0 || len(again.Removed) != 1 {
+		t.Errorf("once more: %+v, want the input removed and nothing else", again)
+	}
+	do(t, e, op.Undo, &op.UndoRequest{Tx: edited.Tx})
+	if got := look(t, e, m.ID); got.Content != "apple pie" {
+		t.Errorf("after undo it is %q", got.Content)
+	}
+}
+
+func TestHistoryIsKeptAtLeastAsLongAsTheTrash(t *testing.T) {
+	h := newHouse(t)
+	h.TrashKeep = 100 * 24 * time.Hour
+	_, err := Open(h.Options)
+	wantCode(t, err, "invalid", "at least as long")
+}
