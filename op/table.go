@@ -32,6 +32,22 @@ var (
 		"List the links of a note, and the notes that link to it.")
 	Open = define[OpenRequest, OpenResult]("open", "GET", "/v1/open", Read,
 		"Give the obsidian:// link that opens a note, or the note of a memory.")
+	History = define[HistoryRequest, HistoryResult]("history", "GET", "/v1/memories/{id}/history", Read,
+		"List every version of a memory that the log still tells of, newest first.")
+	QuarantineList = define[QuarantineListRequest, QuarantineListResult]("quarantine.list", "GET", "/v1/quarantine", Read,
+		"List the damaged log lines that were passed over.")
+	QuarantineShow = define[QuarantineShowRequest, QuarantineShowResult]("quarantine.show", "GET", "/v1/quarantine/{name}", Read,
+		"Show one damaged log line, and what accepting it would change.")
+	QuarantineAccept = define[QuarantineAcceptRequest, QuarantineAcceptResult]("quarantine.accept", "POST", "/v1/quarantine/{name}/accept", Write,
+		"Say that a damaged log line is right: what of it was not written again since is written as a new entry.")
+	QuarantineDrop = define[QuarantineDropRequest, QuarantineDropResult]("quarantine.drop", "DELETE", "/v1/quarantine/{name}", Destructive,
+		"Say that a damaged log line is not needed; its copy is removed for good.")
+	BackupCreate = define[BackupCreateRequest, BackupCreateResult]("backup.create", "POST", "/v1/backups", Write,
+		"Write the whole log, as of one moment, into one file.")
+	Export = define[ExportRequest, ExportResult]("export", "GET", "/v1/export", Read,
+		"Give every memory as it is stored, those in the trash too, a page at a time.")
+	Import = define[ImportRequest, ImportResult]("import", "POST", "/v1/import", Write,
+		"Take in records of an export; what is there already stays as it is.")
 	Stats = define[StatsRequest, StatsResult]("stats", "GET", "/v1/stats", Read,
 		"Count memories by stage, collection, project and tag.")
 	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
@@ -43,7 +59,8 @@ var (
 func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Forget.Spec,
-		Undo.Spec, TrashList.Spec, TrashRestore.Spec,
+		History.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
+		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Status.Spec, Stats.Spec, Version.Spec,
 	}
 }

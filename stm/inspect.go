@@ -115,6 +115,11 @@ func isLogName(name string) bool {
 // reads only, and may run beside the daemon that writes the file. An error ends
 // it: the file cannot be read.
 func ReadLog(fsys durable.FS, name string) iter.Seq2[LogLine, error] {
+	return readLog(fsys, name, nil)
+}
+
+// readLog passes over lines that do not hold the text part, without decoding.
+func readLog(fsys durable.FS, name string, part []byte) iter.Seq2[LogLine, error] {
 	return func(yield func(LogLine, error) bool) {
 		f, err := fsys.OpenRead(name)
 		if err != nil {
@@ -132,7 +137,8 @@ func ReadLog(fsys durable.FS, name string) iter.Seq2[LogLine, error] {
 				yield(l, fmt.Errorf("read %s at %d: %w", name, l.Offset, err))
 				return
 			}
-			if len(bytes.TrimSpace(raw)) > 0 && !yield(readLine(l, raw, n, err == nil), nil) || err != nil {
+			wanted := len(bytes.TrimSpace(raw)) > 0 && bytes.Contains(raw, part)
+			if wanted && !yield(readLine(l, raw, n, err == nil), nil) || err != nil {
 				return
 			}
 			l.Offset, l.Number = l.Offset+int64(n), l.Number+1
