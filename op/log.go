@@ -17,15 +17,15 @@ type HistoryRequest struct {
 
 // HistoryResult is one page of the versions of a memory, newest first.
 type HistoryResult struct {
-	ID         memory.ID `json:"id"`
-	Versions   []Version `json:"versions"`
-	Total      int       `json:"total"`
-	NextCursor string    `json:"next_cursor,omitempty"`
+	ID         memory.ID        `json:"id"`
+	Versions   []HistoryVersion `json:"versions"`
+	Total      int              `json:"total"`
+	NextCursor string           `json:"next_cursor,omitempty"`
 }
 
-// Version is what one change did to a memory. Action is created, changed,
+// HistoryVersion is what one change did to a memory. Action is created, changed,
 // forgotten or restored.
-type Version struct {
+type HistoryVersion struct {
 	Rev    string        `json:"rev"`
 	At     time.Time     `json:"at"`
 	Action string        `json:"action"`

@@ -37,12 +37,15 @@ type recovery struct {
 	*Store
 	clock *hlc
 	count Recovery
-	seen  map[Device]*ranges
-	lost  ranges // own numbers that a header gave up, or that a human edited
-	upto  uint64 // highest own number that a header or a seal tells of
-	edits []handEdit
-	start map[string]int64 // where reading begins, for files a snapshot covers
-	taken map[string]bool  // hand edits that were taken at an earlier start
+	// settled counts damaged lines that a human has decided about. They stay
+	// in the log, and so does the number that is missing in their place.
+	settled int
+	seen    map[Device]*ranges
+	lost    ranges // own numbers that a header gave up, or that a human edited
+	upto    uint64 // highest own number that a header or a seal tells of
+	edits   []handEdit
+	start   map[string]int64 // where reading begins, for files a snapshot covers
+	taken   map[string]bool  // hand edits that were taken at an earlier start
 }
 
 func newRecovery(s *Store, clock *hlc) *recovery {
@@ -109,13 +112,13 @@ func (r *recovery) segment(name string) error {
 	if err != nil {
 		return fmt.Errorf("open segment: %w", err)
 	}
-	before := r.count.passedOver()
+	before := r.count.passedOver() + r.settled
 	end, err := r.lines(f, name)
 	if err != nil {
 		return err
 	}
 	r.bytes.Add(end)
-	if end == info.Size() && before == r.count.passedOver() {
+	if end == info.Size() && before == r.count.passedOver()+r.settled {
 		r.snapshot.marks[name] = markOf(name, info)
 	}
 	return nil
@@ -203,6 +206,10 @@ func (r *recovery) line(b []byte, at place, whole bool) {
 	case err == nil:
 		r.take(good, at)
 	case errors.Is(err, errNoSum) && whole && r.handEdit(b):
+	case r.decided.has(b):
+		if whole && r.isOwn(at) {
+			r.settled++
+		}
 	case !whole:
 		r.count.TornTail++
 		r.quarantine(b, at)
@@ -303,7 +310,7 @@ func (r *recovery) numbers() (last uint64, gaps int) {
 	last = max(own.last(), r.lost.last(), r.upto)
 	given := ranges{spans: slices.Clone(r.lost.spans)}
 	given.add(last+1, last+1)
-	return last, own.missing(given)
+	return last, max(0, own.missing(given)-r.settled)
 }
 
 // isNew takes note of a line's number and reports whether it is the first time.
@@ -335,13 +342,17 @@ func (r *recovery) merge(l *line) error {
 	return nil
 }
 
+func (r *recovery) isOwn(at place) bool {
+	return filepath.Base(filepath.Dir(r.fileName(at.file))) == r.device.String()
+}
+
 // quarantine keeps a copy of a damaged own line. The original stays in place,
 // so a copy that cannot be made is no loss.
 func (r *recovery) quarantine(b []byte, at place) {
-	name := r.fileName(at.file)
-	if filepath.Base(filepath.Dir(name)) != r.device.String() {
+	if !r.isOwn(at) {
 		return
 	}
+	name := r.fileName(at.file)
 	dir := filepath.Join(r.state, "quarantine")
 	copyName := filepath.Join(dir, fmt.Sprintf("%s@%d", filepath.Base(name), at.off))
 	if _, err := r.fs.Lstat(copyName); err == nil {

@@ -25,7 +25,7 @@ type Status struct {
 // Status reads counters only; it never waits for the disk.
 func (s *Store) Status() Status {
 	st := Status{Device: s.device.String(), Bytes: s.bytes.Load(), Durability: s.durability,
-		Recovery: s.recovery, Unreadable: s.unreadable, LoadTime: s.loadTime, Snapshot: s.snapshot.used,
+		Recovery: s.recovery.less(int(s.decided.since.Load())), Unreadable: s.unreadable, LoadTime: s.loadTime, Snapshot: s.snapshot.used,
 		Live: s.Len(), Trash: len(s.Trash()), Indexed: int(s.index.indexed.Load()), Of: s.Len()}
 	s.filesMu.RLock()
 	st.Segments = len(s.files)
@@ -36,7 +36,7 @@ func (s *Store) Status() Status {
 	if t := s.trouble.Load(); t != nil {
 		st.ReadOnly = t.reason
 	}
-	st.Warnings = s.recovery.warnings()
+	st.Warnings = st.Recovery.warnings()
 	if s.unreadable > 0 {
 		st.Warnings = append(st.Warnings, fmt.Sprintf("%d files or folders of other devices cannot be read and are tried again at the next start; check their rights", s.unreadable))
 	}
@@ -44,6 +44,13 @@ func (s *Store) Status() Status {
 		st.Warnings = append(st.Warnings, "durability is none: a power cut may lose acknowledged memories")
 	}
 	return st
+}
+
+// less takes out damaged lines that a human has decided about since.
+func (r Recovery) less(decided int) Recovery {
+	r.Quarantined = max(0, r.Quarantined-decided)
+	r.Gaps = max(0, r.Gaps-decided)
+	return r
 }
 
 // warnings says in sentences what deserves a look. A damaged line of this

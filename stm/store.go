@@ -98,6 +98,7 @@ type Store struct {
 	unreadable int
 	loadTime   time.Duration
 	snapshot   snapshotState
+	decided    decisions
 	counters
 
 	filesMu sync.RWMutex // guards files
@@ -165,6 +166,9 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 		}
 	}
 	w.dirInode = inode(s.fs, w.dir)
+	if err := s.loadDecisions(); err != nil {
+		s.log.Warn("damaged lines that were decided about may be counted again", "error", err)
+	}
 	r := newRecovery(s, &w.clock)
 	s.useSnapshot(r)
 	if err := r.all(); err != nil {
