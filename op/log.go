@@ -70,7 +70,7 @@ type QuarantinedLine struct {
 
 // QuarantineShowRequest names a damaged line.
 type QuarantineShowRequest struct {
-	Name string `json:"-" path:"name" doc:"file@offset, as listed"`
+	ID string `json:"-" path:"id" doc:"name of the line, file@offset, as listed"`
 }
 
 // QuarantineShowResult is the line with its text, and what accepting it would
@@ -83,7 +83,7 @@ type QuarantineShowResult struct {
 
 // QuarantineAcceptRequest says that a damaged line is right.
 type QuarantineAcceptRequest struct {
-	Name string `json:"-" path:"name"`
+	ID string `json:"-" path:"id"`
 }
 
 // QuarantineAcceptResult tells what the line still changed; without an entry,
@@ -96,7 +96,7 @@ type QuarantineAcceptResult struct {
 
 // QuarantineDropRequest says that a damaged line is not needed.
 type QuarantineDropRequest struct {
-	Name string `json:"-" path:"name"`
+	ID string `json:"-" path:"id"`
 }
 
 // QuarantineDropResult names the line that was dropped.

@@ -36,11 +36,11 @@ var (
 		"List every version of a memory that the log still tells of, newest first.")
 	QuarantineList = define[QuarantineListRequest, QuarantineListResult]("quarantine.list", "GET", "/v1/quarantine", Read,
 		"List the damaged log lines that were passed over.")
-	QuarantineShow = define[QuarantineShowRequest, QuarantineShowResult]("quarantine.show", "GET", "/v1/quarantine/{name}", Read,
+	QuarantineShow = define[QuarantineShowRequest, QuarantineShowResult]("quarantine.show", "GET", "/v1/quarantine/{id}", Read,
 		"Show one damaged log line, and what accepting it would change.")
-	QuarantineAccept = define[QuarantineAcceptRequest, QuarantineAcceptResult]("quarantine.accept", "POST", "/v1/quarantine/{name}/accept", Write,
+	QuarantineAccept = define[QuarantineAcceptRequest, QuarantineAcceptResult]("quarantine.accept", "POST", "/v1/quarantine/{id}/accept", Write,
 		"Say that a damaged log line is right: what of it was not written again since is written as a new entry.")
-	QuarantineDrop = define[QuarantineDropRequest, QuarantineDropResult]("quarantine.drop", "DELETE", "/v1/quarantine/{name}", Destructive,
+	QuarantineDrop = define[QuarantineDropRequest, QuarantineDropResult]("quarantine.drop", "DELETE", "/v1/quarantine/{id}", Destructive,
 		"Say that a damaged log line is not needed; its copy is removed for good.")
 	BackupCreate = define[BackupCreateRequest, BackupCreateResult]("backup.create", "POST", "/v1/backups", Write,
 		"Write the whole log, as of one moment, into one file.")

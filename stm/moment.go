@@ -50,7 +50,7 @@ func (m *Moment) Of(name string, size int64) (int64, bool) {
 		return 0, false
 	}
 	if at, ok := m.sizes[name]; ok {
-		return at, size >= at
+		return min(at, size), true
 	}
 	if f := parseFileName(base); dir == "stm/"+m.Device+"/" && f.kind == 's' && f.from > m.segment {
 		return 0, false
