@@ -150,8 +150,8 @@ func (s *state) logCatCommand() *cobra.Command {
 		Use:   "cat [PATH]",
 		Short: "Print the lines of the log as they stand there",
 		Long: `Print the lines of the log as they stand there, byte for byte, so that jq and
-grep work on them. The flags select lines as those of log dump do. PATH is a data
-folder, the folder of a device, or a file.`,
+grep work on them. The flags select lines as those of log dump do. PATH is a
+data folder, the folder of a device, or a file.`,
 		Example: `  emberd log cat --id 456789ab | jq -r .t
   emberd log cat --op del | jq .prev.d.content
   emberd log cat data/stm/k7q2mzxa/s-00000042.jsonl --lines 10-20`,
@@ -249,7 +249,7 @@ func decoded(l *stm.LogLine) *logLine {
 		out.Undoes = l.Undoes.String()
 	}
 	for _, c := range l.Changes {
-		out.Changes = append(out.Changes, logChange(c))
+		out.Changes = append(out.Changes, logChange{Op: c.Op, ID: c.ID, Prev: c.Prev, Data: c.Data})
 	}
 	return out
 }

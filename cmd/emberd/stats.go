@@ -20,13 +20,13 @@ func (s *state) statsCommand() *cobra.Command {
 		Short: "Count memories by stage, collection, project and tag",
 		Example: `  emberd stats
   emberd stats --project emberd`,
-		Annotations: exits(endings{exitNoDaemon: ""}),
+		Annotations: exits(endings{exitNoDaemon: "", exitLocked: ""}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if req.Project == "." {
 				req.Project = here()
 			}
-			res, err := call(cmd.Context(), s, op.Stats, &req)
+			res, err := reach(cmd.Context(), s, op.Stats, &req)
 			if err != nil {
 				return err
 			}
