@@ -74,7 +74,7 @@ func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) 
 			numbers[dir] = &sequence{}
 		}
 		c := &fileChecker{FileCheck: FileCheck{File: name}, now: now, numbers: numbers[dir], inOrder: true}
-		c.file = parseFileName(filepath.Base(name))
+		c.file = parseLogName(filepath.Base(name))
 		c.all(fsys)
 		out.Files = append(out.Files, c.FileCheck)
 	}
@@ -87,29 +87,29 @@ func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) 
 	return out, nil
 }
 
-// fileName is what the name of a log file says: kind s is a raw segment, c a
+// logName is what the name of a log file says: kind s is a raw segment, c a
 // compacted one, h the history of that; 0 is a name that emberd does not give.
-type fileName struct {
+type logName struct {
 	kind       byte
 	from, upto uint32
 	generation uint32
 }
 
-var filePattern = regexp.MustCompile(`^(?:(s)-(\d{8})|([ch])-(\d{8})-(\d{8})\.g(\d{1,9}))\.jsonl$`)
+var logNamePattern = regexp.MustCompile(`^(?:(s)-(\d{8})|([ch])-(\d{8})-(\d{8})\.g(\d{1,9}))\.jsonl$`)
 
-func parseFileName(name string) fileName {
-	m := filePattern.FindStringSubmatch(name)
+func parseLogName(name string) logName {
+	m := logNamePattern.FindStringSubmatch(name)
 	if m == nil {
-		return fileName{}
+		return logName{}
 	}
 	number := func(s string) uint32 {
 		n, _ := strconv.ParseUint(s, 10, 32) // digits, by the pattern
 		return uint32(n)
 	}
 	if m[1] != "" {
-		return fileName{kind: 's', from: number(m[2]), upto: number(m[2])}
+		return logName{kind: 's', from: number(m[2]), upto: number(m[2])}
 	}
-	return fileName{kind: m[3][0], from: number(m[4]), upto: number(m[5]), generation: number(m[6])}
+	return logName{kind: m[3][0], from: number(m[4]), upto: number(m[5]), generation: number(m[6])}
 }
 
 // sequence gathers the numbers of one device over its files.
@@ -154,7 +154,7 @@ func (s *sequence) missing(dir string) []LogFinding {
 // fileChecker walks one file.
 type fileChecker struct {
 	FileCheck
-	file    fileName
+	file    logName
 	now     time.Time
 	numbers *sequence
 

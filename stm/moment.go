@@ -12,30 +12,37 @@ import (
 // that takes from every file what [Moment.Of] says is the log as it was then.
 type Moment struct {
 	Device  string
-	Seq     uint64 // last sequence number of this device
-	Stamp   string // the clock: every record of this device is not later
-	segment uint32
+	Seq     uint64           // last sequence number of this device
+	Stamp   string           // the clock: every record of this device is not later
+	segment uint32           // highest number of a segment
 	sizes   map[string]int64 // of files being written, by path below the data folder
 }
 
 // Moment asks for the present one. What was acknowledged before is in it.
 func (s *Store) Moment(ctx context.Context) (Moment, error) {
-	c, err := s.here(ctx)
-	switch {
-	case err != nil:
-		return Moment{}, err
-	case c == nil:
+	answer := make(chan cursor, 1)
+	select {
+	case s.writer.marks <- answer:
+		return s.momentAt(<-answer)
+	case <-ctx.Done():
+		return Moment{}, context.Cause(ctx)
+	case <-s.writer.stop:
 		return Moment{}, memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
 	}
-	m := Moment{Device: s.device.String(), Seq: c.seq, Stamp: Stamp{T: c.clock, Dev: s.device}.String(),
-		segment: c.segment, sizes: map[string]int64{}}
+}
+
+func (s *Store) momentAt(c cursor) (Moment, error) {
+	m := Moment{Device: s.device.String(), Seq: c.seq, Stamp: Stamp{T: c.clock, Dev: s.device}.String(), sizes: map[string]int64{}}
 	for _, f := range c.files {
+		below, err := filepath.Rel(s.data, f.name)
+		if err != nil {
+			return Moment{}, err
+		}
 		if f.growing {
-			below, err := filepath.Rel(s.data, f.name)
-			if err != nil {
-				return Moment{}, err
-			}
 			m.sizes[filepath.ToSlash(below)] = f.size
+		}
+		if n, ok := segmentNumber(filepath.Base(f.name)); ok && filepath.Base(filepath.Dir(f.name)) == m.Device {
+			m.segment = max(m.segment, n)
 		}
 	}
 	return m, nil
@@ -52,7 +59,7 @@ func (m *Moment) Of(name string, size int64) (int64, bool) {
 	if at, ok := m.sizes[name]; ok {
 		return min(at, size), true
 	}
-	if f := parseFileName(base); dir == "stm/"+m.Device+"/" && f.kind == 's' && f.from > m.segment {
+	if f := parseLogName(base); dir == "stm/"+m.Device+"/" && f.kind == 's' && f.from > m.segment {
 		return 0, false
 	}
 	return size, true

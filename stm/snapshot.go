@@ -50,7 +50,6 @@ type cursor struct {
 	seq     uint64
 	clock   uint64
 	changes int64
-	segment uint32 // highest number of a segment there is
 }
 
 // covers reports whether a start that reads on from c knows where at is.
@@ -111,30 +110,20 @@ func (s *Store) SnapshotDue() bool {
 // WriteSnapshot saves the table and the word index under state/. Saves and
 // searches go on meanwhile. One call at a time.
 func (s *Store) WriteSnapshot(ctx context.Context) error {
-	c, err := s.here(ctx)
-	if err != nil || c == nil {
-		return err
-	}
-	return s.saveSnapshot(*c)
-}
-
-// here asks the writer for a point of the log between two batches; nil when it
-// is stopping.
-func (s *Store) here(ctx context.Context) (*cursor, error) {
 	answer := make(chan cursor, 1)
 	select {
 	case s.writer.marks <- answer:
-		return new(<-answer), nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	case <-s.writer.stop:
-		return nil, nil
+		return nil
 	}
+	return s.saveSnapshot(<-answer)
 }
 
 // cursor is for the goroutine that owns the log.
 func (w *writer) cursor() cursor {
-	c := cursor{seq: w.seq, clock: w.clock.last, changes: w.changes.Load(), segment: w.lastSegment}
+	c := cursor{seq: w.seq, clock: w.clock.last, changes: w.changes.Load()}
 	w.filesMu.RLock()
 	names := slices.Clone(w.files)
 	w.filesMu.RUnlock()
