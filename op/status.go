@@ -53,6 +53,7 @@ type RecoveryCount struct {
 	Future      int `json:"future"`
 	Unknown     int `json:"unknown"`
 	Gaps        int `json:"gaps"`
+	Replaced    int `json:"replaced"`
 }
 
 // StatsRequest narrows the counts.

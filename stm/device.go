@@ -93,7 +93,7 @@ func (d *device) mismatch(fsys durable.FS, data string, now *device) string {
 	}
 	entries, _ := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
 	for _, e := range entries {
-		if n, ok := segmentNumber(e.Name()); ok && n > d.Segment {
+		if parseFileName(e.Name()).to > d.Segment {
 			return "another program wrote under this device's name"
 		}
 	}

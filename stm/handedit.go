@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"emberd/memory"
@@ -24,6 +25,9 @@ type handEdit struct {
 }
 
 const handPrefix = "hand:"
+
+// isHandKey reports whether an idempotency key says which hand edit was taken.
+func isHandKey(key string) bool { return strings.HasPrefix(key, handPrefix) }
 
 // handEdit takes a line that is a valid put or set but for its checksum:
 // somebody changed it in an editor and took the checksum out on purpose. It

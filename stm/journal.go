@@ -29,10 +29,15 @@ type Entry struct {
 	IDs  []memory.ID
 }
 
-// journal remembers, in stamp order, where every transaction line is.
+// journal remembers, in stamp order, where every transaction line is. Lines
+// that compaction moved to a history are not among refs; what was read of
+// histories is in cold until the next compaction.
 type journal struct {
 	mu     sync.RWMutex // guards all
 	refs   []lineRef
+	cold   []lineRef
+	thawed bool
+	swaps  int             // how often lines were swapped
 	undone map[Stamp]Stamp // entry to the latest entry that took it back
 }
 
@@ -41,36 +46,101 @@ type lineRef struct {
 	stamp, tx Stamp
 	at        place
 	undo      bool
+	cut       bool // only the history has the whole line
+}
+
+func (l *line) lineRef() lineRef {
+	return lineRef{stamp: l.stamp, tx: l.tx, at: l.at, undo: !l.ref.IsZero(), cut: l.cut}
 }
 
 func (j *journal) add(l *line) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.insert(lineRef{stamp: l.stamp, tx: l.tx, at: l.at, undo: l.ref != Stamp{}})
+	j.refs = inserted(j.refs, l.lineRef())
+	j.markUndone(l)
+}
+
+func (j *journal) markUndone(l *line) {
 	if !l.ref.IsZero() {
 		j.undone[l.ref] = later(j.undone[l.ref], l.tx)
 	}
 }
 
-// insert keeps refs in order. Own lines come in order; those of other devices
-// may not. Of a line met twice the later place counts.
-func (j *journal) insert(r lineRef) {
-	i := len(j.refs)
-	if i > 0 && !r.stamp.after(j.refs[i-1].stamp) {
+// inserted keeps refs in order. Own lines come in order; those of other devices
+// may not. Of a line met twice the later place counts, unless it was cut there.
+func inserted(refs []lineRef, r lineRef) []lineRef {
+	i := len(refs)
+	if i > 0 && !r.stamp.after(refs[i-1].stamp) {
 		var found bool
-		if i, found = slices.BinarySearchFunc(j.refs, r.stamp, func(a lineRef, s Stamp) int { return a.stamp.Compare(s) }); found {
-			j.refs[i] = r
-			return
+		if i, found = slices.BinarySearchFunc(refs, r.stamp, func(a lineRef, s Stamp) int { return a.stamp.Compare(s) }); found {
+			if refs[i].cut || !r.cut {
+				refs[i] = r
+			}
+			return refs
 		}
 	}
-	j.refs = slices.Insert(j.refs, i, r)
+	return slices.Insert(refs, i, r)
+}
+
+// swap takes out the lines of files that are replaced, and puts in those of the
+// file that replaces them. It forgets what was read of histories, of which
+// there is one more.
+func (j *journal) swap(gone func(file uint32) bool, refs []lineRef) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	left := slices.DeleteFunc(slices.Clone(j.refs), func(r lineRef) bool { return gone(r.at.file) })
+	j.refs, j.cold, j.thawed = mergedRefs(left, refs), nil, false
+	j.swaps++
+}
+
+// thawing returns whether histories were read already, and what thaw has to be
+// told about when reading began.
+func (j *journal) thawing() (thawed bool, swaps int) {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return j.thawed, j.swaps
+}
+
+// thaw takes lines read of histories. If a compaction came between, its history
+// is not among them, and the next question reads again.
+func (j *journal) thaw(lines []line, swaps int, all bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var cold []lineRef
+	for i := range lines {
+		cold = inserted(cold, lines[i].lineRef())
+		j.markUndone(&lines[i])
+	}
+	j.cold, j.thawed = cold, all && swaps == j.swaps
+}
+
+// mergedRefs joins two lists in order. Of a line in both the whole one counts,
+// or else that of b.
+func mergedRefs(a, b []lineRef) []lineRef {
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]lineRef, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch c := a[0].stamp.Compare(b[0].stamp); {
+		case c < 0:
+			out, a = append(out, a[0]), a[1:]
+		case c > 0:
+			out, b = append(out, b[0]), b[1:]
+		case a[0].cut || !b[0].cut:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 // newest returns the latest entry that still stands and is not itself an undo.
 func (j *journal) newest() (Stamp, bool) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	for _, r := range slices.Backward(j.refs) {
+	for _, r := range slices.Backward(mergedRefs(j.refs, j.cold)) {
 		if !r.undo && !j.takenBack(r.tx) && !j.isUndo(r.tx) {
 			return r.tx, true
 		}
@@ -80,24 +150,14 @@ func (j *journal) newest() (Stamp, bool) {
 
 // isUndo reports whether any line of an entry says that it takes another back.
 func (j *journal) isUndo(tx Stamp) bool {
-	for _, r := range j.linesFrom(tx) {
-		if r.tx == tx && r.undo {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.linesOf(tx), func(r lineRef) bool { return r.undo })
 }
 
 // lines returns the lines of an entry, oldest first, and whether it was undone.
 func (j *journal) lines(tx Stamp) (refs []lineRef, undone bool) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	for _, r := range j.linesFrom(tx) {
-		if r.tx == tx {
-			refs = append(refs, r)
-		}
-	}
-	return refs, j.takenBack(tx)
+	return j.linesOf(tx), j.takenBack(tx)
 }
 
 // takenBack reports whether an entry was undone by one that was not undone
@@ -107,15 +167,25 @@ func (j *journal) takenBack(tx Stamp) bool {
 	return ok && by.after(tx) && !j.takenBack(by)
 }
 
-// linesFrom returns the lines not older than the entry's first.
-func (j *journal) linesFrom(tx Stamp) []lineRef {
-	i, _ := slices.BinarySearchFunc(j.refs, tx, func(a lineRef, s Stamp) int { return a.stamp.Compare(s) })
-	return j.refs[i:]
+func (j *journal) linesOf(tx Stamp) []lineRef {
+	var refs []lineRef
+	for _, all := range [][]lineRef{j.refs, j.cold} {
+		i, _ := slices.BinarySearchFunc(all, tx, func(a lineRef, s Stamp) int { return a.stamp.Compare(s) })
+		for _, r := range all[i:] {
+			if r.tx == tx {
+				refs = inserted(refs, r)
+			}
+		}
+	}
+	return refs
 }
 
 // readLine reads the line with a stamp back from the log and checks it again.
 func (s *Store) readLine(at place, stamp Stamp) (line, error) {
 	name := s.fileName(at.file)
+	if name == "" {
+		return line{}, memory.Errorf(memory.Busy, "the log was compacted meanwhile; try again")
+	}
 	f, err := s.fs.OpenRead(name)
 	if err != nil {
 		return line{}, fmt.Errorf("read the log: %w", err)

@@ -165,9 +165,7 @@ func withUse(row *Row, u useTotal) *Row {
 	if i < 0 {
 		o.use = append(o.use, u)
 	} else {
-		have := &o.use[i]
-		have.uses, have.accesses = max(have.uses, u.uses), max(have.accesses, u.accesses)
-		have.used, have.accessed = max(have.used, u.used), max(have.accessed, u.accessed)
+		o.use[i] = mostUse(o.use[i], u)
 	}
 	next.keep(o)
 	return &next

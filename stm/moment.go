@@ -20,15 +20,14 @@ type Moment struct {
 
 // Moment asks for the present one. What was acknowledged before is in it.
 func (s *Store) Moment(ctx context.Context) (Moment, error) {
-	answer := make(chan cursor, 1)
-	select {
-	case s.writer.marks <- answer:
-		return s.momentAt(<-answer)
-	case <-ctx.Done():
-		return Moment{}, context.Cause(ctx)
-	case <-s.writer.stop:
+	var c cursor
+	if err := s.onWriter(ctx, func() { c = s.writer.cursor() }); err != nil {
+		return Moment{}, err
+	}
+	if c.files == nil {
 		return Moment{}, memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
 	}
+	return s.momentAt(c)
 }
 
 func (s *Store) momentAt(c cursor) (Moment, error) {
@@ -41,7 +40,7 @@ func (s *Store) momentAt(c cursor) (Moment, error) {
 		if f.growing {
 			m.sizes[filepath.ToSlash(below)] = f.size
 		}
-		if n, ok := segmentNumber(filepath.Base(f.name)); ok && filepath.Base(filepath.Dir(f.name)) == m.Device {
+		if n := parseLogName(filepath.Base(f.name)).upto; filepath.Base(filepath.Dir(f.name)) == m.Device {
 			m.segment = max(m.segment, n)
 		}
 	}

@@ -35,8 +35,8 @@ func history(t *rapid.T) []line {
 	return lines
 }
 
-// fold applies lines in the given order and describes what is left.
-func fold(t *rapid.T, lines []line, order []int) string {
+// foldOf applies lines in the given order and describes what is left.
+func foldOf(t *rapid.T, lines []line, order []int) string {
 	row := &Row{key: idOf(1).Bytes()}
 	for _, i := range order {
 		next, err := merged(row, &lines[i].changes[0], lines[i].stamp)
@@ -66,12 +66,12 @@ func TestMergeOrderAndRepetitionDoNotMatter(t *testing.T) {
 		for i := range order {
 			order[i] = i
 		}
-		want := fold(t, lines, order)
+		want := foldOf(t, lines, order)
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		for range 4 {
 			rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 			again := append(order[:len(order):len(order)], order[rng.IntN(len(order))], order[rng.IntN(len(order))])
-			if got := fold(t, lines, again); got != want {
+			if got := foldOf(t, lines, again); got != want {
 				t.Fatalf("order %v: %s\nin order:  %s", again, got, want)
 			}
 		}

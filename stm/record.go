@@ -50,6 +50,8 @@ type line struct {
 	key     string
 	keyHash string
 	ref     Stamp
+	cut     bool // compaction took out what no longer counts; the whole line is in the history
+	extra   bool // it has members that this version does not know
 	changes []change
 	data    []byte // d of seg, seal and use lines
 	at      place
@@ -119,10 +121,15 @@ func decodeLine(b []byte) (line, error) {
 			l.keyHash, bad = textValue(value)
 		case "ref":
 			l.ref, bad = stampField(value)
+		case "cut":
+			l.cut = string(value) == "true"
 		case "prev":
 			prev = value
 		case "d":
 			l.data = value
+		case "c":
+		default:
+			l.extra = true
 		}
 		return bad == nil
 	})
@@ -176,6 +183,7 @@ func (l *line) takeAll() error {
 			return fmt.Errorf("%s holds an operation %q", opAll, one.op)
 		}
 		l.changes = append(l.changes, one.changes[0])
+		l.extra = l.extra || one.extra
 	}
 	return nil
 }
@@ -211,6 +219,9 @@ func (l *line) append(b []byte) []byte {
 	}
 	if !l.ref.IsZero() {
 		b = appendStamp(b, "ref", l.ref)
+	}
+	if l.cut {
+		b = append(b, `,"cut":true`...)
 	}
 	switch {
 	case l.op == opUse:

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"emberd/internal/durable"
 )
@@ -26,6 +26,7 @@ type Recovery struct {
 	Future      int // stamped more than a day ahead, held back
 	Unknown     int // of a later version, kept and passed over
 	Gaps        int // own sequence numbers that are missing
+	Replaced    int // files that a compacted one stands for, not read
 }
 
 // passedOver counts the lines that a later start may take after all: in time,
@@ -37,8 +38,7 @@ type recovery struct {
 	*Store
 	clock *hlc
 	count Recovery
-	// settled counts damaged lines that a human has decided about. They stay
-	// in the log, and so does the number that is missing in their place.
+	// settled
 	settled int
 	seen    map[Device]*ranges
 	lost    ranges // own numbers that a header gave up, or that a human edited
@@ -46,6 +46,16 @@ type recovery struct {
 	edits   []handEdit
 	start   map[string]int64 // where reading begins, for files a snapshot covers
 	taken   map[string]bool  // hand edits that were taken at an earlier start
+	file    fileRead
+}
+
+// fileRead is what is known of the file being read.
+type fileRead struct {
+	compacted bool
+	dev       Device
+	span      [2]uint64 // sequence numbers that its header accounts for
+	lines     int
+	sealed    bool // by a seal that counts as many lines
 }
 
 func newRecovery(s *Store, clock *hlc) *recovery {
@@ -76,11 +86,19 @@ func (r *recovery) directory(dir string) error {
 	if err != nil {
 		return r.unreadable(dir, err)
 	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !isLogFile(e) })
+	replaced := r.replacedIn(dir, entries)
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".jsonl") || strings.HasPrefix(e.Name(), ".") {
+		name := filepath.Join(dir, e.Name())
+		if parseFileName(e.Name()).kind == History {
+			r.noteHistory(name)
 			continue
 		}
-		if err := r.segment(filepath.Join(dir, e.Name())); err != nil {
+		if replaced[e.Name()] {
+			r.count.Replaced++
+			continue
+		}
+		if err := r.segment(name); err != nil {
 			if err = r.unreadable(dir, err); err != nil {
 				return err
 			}
@@ -113,9 +131,13 @@ func (r *recovery) segment(name string) error {
 		return fmt.Errorf("open segment: %w", err)
 	}
 	before := r.count.passedOver() + r.settled
+	r.file = fileRead{compacted: parseFileName(filepath.Base(name)).kind == Compacted}
 	end, err := r.lines(f, name)
 	if err != nil {
 		return err
+	}
+	if r.file.sealed && r.file.compacted && r.file.span[0] <= r.file.span[1] {
+		r.numbersOf(r.file.dev).add(r.file.span[0], r.file.span[1])
 	}
 	r.bytes.Add(end)
 	if end == info.Size() && before == r.count.passedOver()+r.settled {
@@ -145,14 +167,6 @@ func (r *recovery) lines(f durable.ReadFile, name string) (end int64, err error)
 			return off, fmt.Errorf("read segment %s at %d: %w", name, off, err)
 		}
 	}
-}
-
-// fileOf returns the number of a file, the snapshot's if it has one.
-func (r *recovery) fileOf(name string) uint32 {
-	if i := slices.Index(r.files, name); i >= 0 {
-		return uint32(i)
-	}
-	return r.addFile(name)
 }
 
 // resume skips what a snapshot covers and returns the offset to read from.
@@ -201,6 +215,7 @@ func (r *recovery) line(b []byte, at place, whole bool) {
 		r.count.NulTail++
 		return
 	}
+	r.file.lines++
 	good, err := mend(b)
 	switch {
 	case err == nil:
@@ -254,8 +269,9 @@ func (r *recovery) header(l *line) {
 		for _, lost := range h.Lost {
 			r.lost.add(lost[0], lost[1])
 		}
-		r.upto = max(r.upto, max(h.First, 1)-1)
+		r.upto = max(r.upto, max(h.First, 1)-1, h.Last)
 	}
+	r.file.dev, r.file.span = l.stamp.Dev, [2]uint64{max(h.First, 1), h.Last}
 	if !r.clock.future(l.stamp) {
 		r.clock.observe(l.stamp)
 	}
@@ -266,6 +282,7 @@ func (r *recovery) seal(l *line) {
 	if json.Unmarshal(l.data, &end) == nil && l.stamp.Dev == r.device {
 		r.upto = max(r.upto, end.Last)
 	}
+	r.file.sealed = end.Count == r.file.lines-1
 	if !r.clock.future(l.stamp) {
 		r.clock.observe(l.stamp)
 	}
@@ -285,21 +302,21 @@ func (r *recovery) apply(l *line) {
 		r.log.Warn("log line with unexpected fields", "stamp", l.stamp.String(), "error", err)
 		return
 	}
-	if isNew {
+	switch {
+	case isNew:
 		r.count.Applied++
-	} else {
+	case !r.file.compacted: // where a snapshot knew the lines by their earlier files
 		r.count.Duplicate++
+	}
+	if l.stamp.Dev == r.device && isNew {
+		r.waste(l)
 	}
 }
 
 // numbers returns the last sequence number that may have been used, and how
 // many before it are missing.
 func (r *recovery) numbers() (last uint64, gaps int) {
-	own := r.seen[r.device]
-	if own == nil {
-		own = &ranges{}
-		r.seen[r.device] = own
-	}
+	own := r.numbersOf(r.device)
 	own.add(0, 0)
 	for _, e := range r.edits {
 		// A human may have changed the number too.
@@ -314,13 +331,16 @@ func (r *recovery) numbers() (last uint64, gaps int) {
 }
 
 // isNew takes note of a line's number and reports whether it is the first time.
-func (r *recovery) isNew(l *line) bool {
-	seen := r.seen[l.stamp.Dev]
+func (r *recovery) isNew(l *line) bool { return r.numbersOf(l.stamp.Dev).add(l.seq, l.seq) }
+
+// numbersOf is the set of sequence numbers that were met of a device.
+func (r *recovery) numbersOf(dev Device) *ranges {
+	seen := r.seen[dev]
 	if seen == nil {
 		seen = &ranges{}
-		r.seen[l.stamp.Dev] = seen
+		r.seen[dev] = seen
 	}
-	return seen.add(l.seq, l.seq)
+	return seen
 }
 
 func (r *recovery) merge(l *line) error {
@@ -336,7 +356,7 @@ func (r *recovery) merge(l *line) error {
 	}
 	r.journal.add(l)
 	r.keys.add(l)
-	if strings.HasPrefix(l.key, handPrefix) {
+	if isHandKey(l.key) {
 		r.taken[l.key] = true
 	}
 	return nil

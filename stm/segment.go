@@ -6,27 +6,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"time"
 
 	"emberd/internal/durable"
 )
-
-// segmentName is fixed-width, so that a directory listing is in order.
-func segmentName(n uint32) string { return fmt.Sprintf("s-%08d.jsonl", n) }
-
-var segmentPattern = regexp.MustCompile(`^(?:s-(\d{8})|c-\d{8}-(\d{8})\.g\d+)\.jsonl$`)
-
-// segmentNumber returns the highest number a segment file name covers.
-func segmentNumber(name string) (uint32, bool) {
-	m := segmentPattern.FindStringSubmatch(name)
-	if m == nil {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(m[1]+m[2], 10, 32)
-	return uint32(n), err == nil
-}
 
 // header is d of a segment's first line.
 type header struct {
@@ -36,6 +19,22 @@ type header struct {
 	Format  int         `json:"format"`
 	Created string      `json:"created"`
 	Lost    [][2]uint64 `json:"lost,omitempty"` // sequence numbers given up after a failed write
+
+	// What follows is of compacted files and of histories only.
+	From       uint32     `json:"from,omitempty"` // first segment it stands for; seg is the last
+	Last       uint64     `json:"last,omitempty"` // all sequence numbers from first to last are accounted for
+	Generation int        `json:"gen,omitempty"`
+	Replaces   []replaced `json:"replaces,omitempty"`
+	History    int        `json:"history,omitempty"` // lines in the history of the same name
+	Oldest     string     `json:"oldest,omitempty"`  // stamps of a history's lines
+	Newest     string     `json:"newest,omitempty"`
+}
+
+// replaced is a file as it was when it was folded into another.
+type replaced struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	CRC   string `json:"crc"` // CRC-32C of those bytes
 }
 
 // seal is d of the last line of a segment that was closed in order.
@@ -43,6 +42,9 @@ type seal struct {
 	Count int    `json:"count"` // lines before this one
 	Last  uint64 `json:"last"`  // sequence number of the last record
 	Sum   string `json:"sum"`   // CRC-32C over the checksums of those lines, as text
+	// CRC is the CRC-32C of all bytes before this line, in compacted files and
+	// histories only. Of their lines those without a checksum are not in Sum.
+	CRC string `json:"crc,omitempty"`
 }
 
 // segment is the file being appended to. One goroutine owns it.

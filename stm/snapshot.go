@@ -12,6 +12,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"emberd/internal/durable"
@@ -25,13 +26,14 @@ import (
 // the one that was being written, begins as it did.
 const (
 	snapshotMagic   = "emberstm"
-	snapshotVersion = 1
+	snapshotVersion = 2
 	// snapshotEvery is after how many changes a running daemon should write one.
 	snapshotEvery = 5_000
 )
 
 // snapshotState is what the next snapshot needs and status shows.
 type snapshotState struct {
+	mu    sync.Mutex   // held to write one
 	used  string       // what Open made of the one it found
 	fresh atomic.Bool  // the one on disk is ours
 	saved atomic.Int64 // counters.changes at the last snapshot
@@ -46,7 +48,7 @@ type snapshotState struct {
 
 // cursor is a point of the log: everything before it is in the table.
 type cursor struct {
-	files   []fileMark
+	files   []fileMark // by number; without a name where there is nothing to cover
 	seq     uint64
 	clock   uint64
 	changes int64
@@ -55,6 +57,17 @@ type cursor struct {
 // covers reports whether a start that reads on from c knows where at is.
 func (c *cursor) covers(at place) bool {
 	return int64(at.file) < int64(len(c.files)) && at.off < c.files[at.file].size
+}
+
+// written returns the place with the number that its file has in the snapshot,
+// where files without a name are left out.
+func (c *cursor) written(at place) place {
+	for _, f := range c.files[:at.file] {
+		if f.name == "" {
+			at.file--
+		}
+	}
+	return at
 }
 
 // fileMark is how far a log file was read or written, and how it looked then.
@@ -108,26 +121,20 @@ func (s *Store) SnapshotDue() bool {
 }
 
 // WriteSnapshot saves the table and the word index under state/. Saves and
-// searches go on meanwhile. One call at a time.
+// searches go on meanwhile.
 func (s *Store) WriteSnapshot(ctx context.Context) error {
-	answer := make(chan cursor, 1)
-	select {
-	case s.writer.marks <- answer:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-s.writer.stop:
-		return nil
+	var c cursor
+	if err := s.onWriter(ctx, func() { c = s.writer.cursor() }); err != nil || c.files == nil {
+		return err
 	}
-	return s.saveSnapshot(<-answer)
+	return s.saveSnapshot(c)
 }
 
 // cursor is for the goroutine that owns the log.
 func (w *writer) cursor() cursor {
 	c := cursor{seq: w.seq, clock: w.clock.last, changes: w.changes.Load()}
-	w.filesMu.RLock()
-	names := slices.Clone(w.files)
-	w.filesMu.RUnlock()
-	for i, name := range names {
+	c.files = []fileMark{}
+	for i, name := range w.currentFiles() {
 		m, ok := w.snapshot.marks[name]
 		switch {
 		case w.active != nil && w.active.file == uint32(i):
@@ -143,6 +150,8 @@ func (w *writer) cursor() cursor {
 // saveSnapshot writes what the table holds now, which is at least what it held
 // at c; applying the log after c once more changes nothing.
 func (s *Store) saveSnapshot(c cursor) error {
+	s.snapshot.mu.Lock()
+	defer s.snapshot.mu.Unlock()
 	if c.changes == s.snapshot.saved.Load() && s.snapshot.fresh.Load() && s.index.complete.Load() {
 		return nil
 	}
@@ -183,8 +192,11 @@ func (s *Store) replaceSnapshot(b []byte) error {
 func (s *Store) putCursor(e *encoder, c *cursor) {
 	e.uint(c.clock)
 	e.uint(c.seq)
-	e.uint(uint64(len(c.files)))
-	for _, f := range c.files {
+	e.uint(uint64(max(0, s.dead.Load())))
+	e.uint(uint64(s.lastUse.Load()))
+	files := slices.DeleteFunc(slices.Clone(c.files), func(m fileMark) bool { return m.name == "" })
+	e.uint(uint64(len(files)))
+	for _, f := range files {
 		e.text(f.name)
 		e.uint(uint64(f.size))
 		e.uint(uint64(f.mtime))
@@ -229,8 +241,9 @@ func (s *Store) putJournal(e *encoder, c *cursor) {
 	for _, r := range refs {
 		e.stamp(r.stamp)
 		e.stamp(r.tx)
-		e.place(r.at)
+		e.place(c.written(r.at))
 		e.bool(r.undo)
+		e.bool(r.cut)
 	}
 	e.uint(uint64(len(s.journal.undone)))
 	for tx, by := range s.journal.undone {
@@ -283,7 +296,7 @@ func (s *Store) putGraves(e *encoder, c *cursor) {
 		e.b = append(e.b, key[:]...)
 		e.stamp(g.stamp)
 		e.stamp(g.tx)
-		e.place(g.at)
+		e.place(c.written(g.at))
 	}
 }
 
@@ -309,6 +322,8 @@ func (s *Store) useSnapshot(r *recovery) {
 	}
 	s.table, s.journal = newTable(), &journal{undone: map[Stamp]Stamp{}}
 	s.keys, s.files = &idemKeys{known: map[string]keyUse{}}, nil
+	s.dead.Store(0)
+	s.lastUse.Store(0)
 	s.index.reset()
 	*r.clock = hlc{dev: s.device, now: s.now}
 	*r = *newRecovery(s, r.clock)
@@ -367,6 +382,8 @@ func (s *Store) decodeSnapshot(b []byte, r *recovery) (err error) {
 // getCursor checks that the covered files are still what they were.
 func (s *Store) getCursor(d *decoder, r *recovery) error {
 	r.clock.last, r.upto = d.uint(), d.uint()
+	s.dead.Store(int64(d.uint()))
+	s.lastUse.Store(int64(d.uint()))
 	r.start = map[string]int64{}
 	for range d.count(6) {
 		m := fileMark{name: d.text(), size: int64(d.uint()), mtime: int64(d.uint()),
@@ -389,10 +406,10 @@ func (s *Store) getCursor(d *decoder, r *recovery) error {
 }
 
 func (s *Store) getJournal(d *decoder) {
-	n := d.count(36)
+	n := d.count(37)
 	s.journal.refs = make([]lineRef, 0, n)
 	for range n {
-		s.journal.refs = append(s.journal.refs, lineRef{stamp: d.stamp(), tx: d.stamp(), at: s.getPlace(d), undo: d.bool()})
+		s.journal.refs = append(s.journal.refs, lineRef{stamp: d.stamp(), tx: d.stamp(), at: s.getPlace(d), undo: d.bool(), cut: d.bool()})
 	}
 	for range d.count(32) {
 		tx := d.stamp()

@@ -25,9 +25,10 @@ func TestWhatAStartHadToReadIsInTheNextSnapshot(t *testing.T) {
 // as when saves go on while it is written, and then dies.
 func (ts *testStore) snapshotBehind(work func()) {
 	ts.t.Helper()
-	answer := make(chan cursor, 1)
-	ts.writer.marks <- answer
-	c := <-answer
+	var c cursor
+	if err := ts.onWriter(context.Background(), func() { c = ts.writer.cursor() }); err != nil {
+		ts.t.Fatal(err)
+	}
 	work()
 	if err := ts.saveSnapshot(c); err != nil {
 		ts.t.Fatal(err)

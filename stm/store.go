@@ -101,8 +101,12 @@ type Store struct {
 	decided    decisions
 	counters
 
-	filesMu sync.RWMutex // guards files
-	files   []string     // log files by the number that places use
+	filesMu sync.RWMutex    // guards files and retired
+	files   []string        // log files by the number that places use, "" once unlinked
+	retired map[uint32]bool // replaced by a compacted file, not unlinked yet
+
+	histories histories
+	rewriting sync.Mutex // held by Rewrite and Unlink
 
 	writer  *writer
 	closing sync.RWMutex // held to read by senders, to write by Close
@@ -156,7 +160,7 @@ func makeFolders(fsys durable.FS, data, state string) error {
 // load reads snapshot and log and returns the writer that continues the log.
 func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 	w := &writer{Store: s, dev: dev, dir: filepath.Join(s.data, "stm", dev.ID), lastSegment: dev.Segment,
-		clock: hlc{dev: s.device, now: s.now}, queue: make(chan *pending, maxQueue), marks: make(chan chan cursor), stop: make(chan struct{})}
+		clock: hlc{dev: s.device, now: s.now}, queue: make(chan *pending, maxQueue), calls: make(chan func()), stop: make(chan struct{})}
 	if err := durable.MkdirAll(s.fs, w.dir); err != nil {
 		return nil, nil, err
 	}
@@ -165,6 +169,7 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 			s.log.Warn("left-over temporary files not removed", "directory", dir, "error", err)
 		}
 	}
+	s.sweepCompactions(w.dir)
 	w.dirInode = inode(s.fs, w.dir)
 	if err := s.loadDecisions(); err != nil {
 		s.log.Warn("damaged lines that were decided about may be counted again", "error", err)
@@ -259,19 +264,6 @@ func appendMatch(ids []memory.ID, id memory.ID, short string) []memory.ID {
 		return append(ids, id)
 	}
 	return ids
-}
-
-func (s *Store) addFile(name string) uint32 {
-	s.filesMu.Lock()
-	defer s.filesMu.Unlock()
-	s.files = append(s.files, name)
-	return uint32(len(s.files) - 1)
-}
-
-func (s *Store) fileName(i uint32) string {
-	s.filesMu.RLock()
-	defer s.filesMu.RUnlock()
-	return s.files[i]
 }
 
 // fault turns an error of the disk into one that says what to do.

@@ -107,10 +107,41 @@ func (t *table) count(old, next *Row) {
 func (t *table) bury(row *Row, c *change, l *line, where place) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if row.live() {
+	switch {
+	case row.live(), l.cut && c.prev == nil: // a tombstone that holds nothing any more
 		delete(t.graves, row.key)
-	} else if c.op == opDelete {
+	case c.op == opDelete:
 		t.graves[row.key] = grave{stamp: l.stamp, tx: l.tx, at: where}
+	}
+}
+
+// moved puts graves right after the lines in replaced files went elsewhere, or
+// came to be too old to be restored.
+func (t *table) moved(gone func(file uint32) bool, to map[[16]byte]grave) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, g := range t.graves {
+		if !gone(g.at.file) {
+			continue
+		}
+		if now, ok := to[key]; ok && now.stamp == g.stamp {
+			t.graves[key] = now
+		} else {
+			delete(t.graves, key)
+		}
+	}
+}
+
+// drop removes memories of which nothing is left but a tombstone that nobody
+// needs. It is for the goroutine that changes the table.
+func (t *table) drop(tombs map[[16]byte]Stamp) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, tomb := range tombs {
+		if c := t.cells[key]; c != nil && !c.row.Load().live() && c.row.Load().rev() == tomb {
+			delete(t.cells, key)
+			delete(t.graves, key)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"emberd/memory"
 )
@@ -47,12 +48,15 @@ func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
 	if err != nil {
 		return Undone{}, err
 	}
-	refs, undone := s.journal.lines(tx)
+	refs, undone := s.entryLines(tx)
 	if len(refs) == 0 {
 		return Undone{}, memory.Errorf(memory.NotFound, "the journal has no entry %s", tx).At("tx")
 	}
 	if undone {
 		return Undone{}, memory.Errorf(memory.Invalid, "entry %s was undone before", tx).At("tx")
+	}
+	if slices.ContainsFunc(refs, func(r lineRef) bool { return r.cut }) {
+		return Undone{}, memory.Errorf(memory.NotFound, "entry %s is older than the history that is kept, so what it replaced is not known any more; history.keep says for how long it is", tx).At("tx")
 	}
 	out := Undone{}
 	steps, err := s.inverse(refs, &out)
@@ -73,7 +77,7 @@ func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
 
 func (s *Store) entryToUndo(name string) (Stamp, error) {
 	if name == "" {
-		tx, ok := s.journal.newest()
+		tx, ok := s.newestEntry()
 		if !ok {
 			return tx, memory.Errorf(memory.NotFound, "there is nothing to undo")
 		}

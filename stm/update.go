@@ -141,7 +141,7 @@ func (s *Store) joined(name string) (Stamp, error) {
 	if err != nil {
 		return tx, memory.Errorf(memory.Invalid, "journal entry %w", err).At("tx")
 	}
-	if refs, _ := s.journal.lines(tx); len(refs) == 0 {
+	if !s.hasEntry(tx) {
 		return tx, memory.Errorf(memory.NotFound, "the journal has no entry %s", tx).At("tx")
 	}
 	return tx, nil

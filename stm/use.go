@@ -81,10 +81,7 @@ func (u *uses) put(key [16]byte, total useTotal) {
 	if u.dirty == nil {
 		u.dirty = map[[16]byte]useTotal{}
 	}
-	have := u.dirty[key]
-	total.uses, total.accesses = max(total.uses, have.uses), max(total.accesses, have.accesses)
-	total.used, total.accessed = max(total.used, have.used), max(total.accessed, have.accessed)
-	u.dirty[key] = total
+	u.dirty[key] = mostUse(total, u.dirty[key])
 }
 
 // take returns what waits, at most what fits one line.

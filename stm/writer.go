@@ -52,10 +52,11 @@ type writer struct {
 	failed      time.Time // of the last sync that could not be recovered from
 
 	queue   chan *pending
-	marks   chan chan cursor // asks for a point of the log between two batches
+	calls   chan func() // what is to run between two batches
 	stop    chan struct{}
 	stopped sync.WaitGroup
 	buf     []byte
+	useLine line // of the batch in buf: only its length, no operation if there is none
 }
 
 // trouble is why the last write failed, for status; nil when it did not.
@@ -75,8 +76,8 @@ func (w *writer) run() {
 				flush = time.After(useDelay)
 			}
 			continue
-		case answer := <-w.marks:
-			answer <- w.cursor()
+		case call := <-w.calls:
+			call()
 			continue
 		case <-flush:
 			w.commit(nil)
@@ -159,6 +160,7 @@ func (w *writer) settle(p *pending) {
 	}
 	w.journal.add(&p.line)
 	w.keys.add(&p.line)
+	w.waste(&p.line)
 	w.changes.Add(int64(len(p.line.changes)))
 }
 
@@ -181,6 +183,9 @@ func (w *writer) store(batch []*pending, use map[[16]byte]useTotal) error {
 	}
 	w.active.note(w.buf)
 	w.bytes.Add(int64(len(w.buf)))
+	if w.useLine.op == opUse {
+		w.waste(&w.useLine)
+	}
 	w.failed = time.Time{}
 	w.trouble.Store(nil)
 	return nil
@@ -189,7 +194,7 @@ func (w *writer) store(batch []*pending, use map[[16]byte]useTotal) error {
 // encode stamps, numbers and encodes the batch into buf. Places are relative to
 // buf until it is known which file holds it.
 func (w *writer) encode(batch []*pending, use map[[16]byte]useTotal) {
-	w.buf = w.buf[:0]
+	w.buf, w.useLine = w.buf[:0], line{}
 	for _, p := range batch {
 		w.number(&p.line)
 		if p.line.tx.IsZero() {
@@ -202,7 +207,9 @@ func (w *writer) encode(batch []*pending, use map[[16]byte]useTotal) {
 	if len(use) > 0 {
 		l := line{op: opUse, data: encodeUse(use)}
 		w.number(&l)
+		start := len(w.buf)
 		w.buf = l.append(w.buf)
+		w.useLine = line{op: opUse, at: place{n: uint32(len(w.buf) - start)}}
 	}
 }
 
@@ -330,7 +337,27 @@ func (w *writer) note(code memory.Code, reason string) {
 // counters that status reads while the writer works.
 type counters struct {
 	bytes    atomic.Int64
+	dead     atomic.Int64 // bytes of own files that compaction would take away, about
+	lastUse  atomic.Int64 // bytes of the latest own use line, dead once there is another
 	changes  atomic.Int64
 	trouble  atomic.Pointer[trouble]
 	activeIn atomic.Pointer[string]
+}
+
+// waste counts what a line of this device makes superfluous: what it supersedes
+// is in the log twice, what it deletes once besides the copy to restore it from,
+// and of the use lines the last one says it all.
+func (s *Store) waste(l *line) {
+	if l.op == opUse {
+		s.dead.Add(s.lastUse.Swap(int64(l.at.n)))
+		return
+	}
+	for _, c := range l.changes {
+		switch c.op {
+		case opDelete:
+			s.dead.Add(int64(len(c.prev)))
+		case opSet:
+			s.dead.Add(2 * int64(len(c.prev)))
+		}
+	}
 }

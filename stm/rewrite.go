@@ -1,0 +1,523 @@
+package stm
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"emberd/memory"
+)
+
+// Compaction says what to rewrite and what to keep.
+type Compaction struct {
+	// Inputs are base names of this device's files: sealed segments, compacted
+	// files, and odd copies. Of what lies between the first and the last segment
+	// they name, all must be there.
+	Inputs []string
+	// HistoryKeep is how long superseded lines are kept, not less than the trash.
+	HistoryKeep time.Duration
+	// Droppable says whether every other device knows of a deletion and has so
+	// for long enough; nil is never. The tombstone is dropped if the inputs begin
+	// with the device's first segment, too, and no other device's file mentions
+	// the memory.
+	Droppable func(deleted time.Time, seq uint64) bool
+	// DryRun only counts.
+	DryRun bool
+}
+
+// Rewritten is what a compaction did, or would.
+type Rewritten struct {
+	Inputs       []string
+	Output       string // name of the compacted file
+	History      string // and of its history, "" when nothing was superseded
+	Before       int64  // bytes of the inputs
+	After        int64  // bytes of the compacted file
+	HistoryBytes int64
+	Lines        int // operations read, those of use among them
+	Whole        int // kept as they were
+	Cut          int // kept in part
+	Superseded   int // nothing of which counts any more
+	Repeated     int // there twice
+	Expired      int // of those cut or superseded, too old for the history
+	Verbatim     int // damaged or of a later version, kept as they were
+	Live         int // memories that the inputs alone make live
+	Tombstones   int // kept
+	Dropped      int // tombstones dropped
+	Took         time.Duration
+}
+
+var errVerify = errors.New("the compacted file does not say what its inputs say")
+
+// rewrite is one compaction under way.
+type rewrite struct {
+	*Store
+	ctx     context.Context
+	job     Compaction
+	now     time.Time
+	inputs  []input
+	name    fileName // of the compacted file
+	fold    *fold
+	emitter *emitter
+	seed    maphash.Seed
+	got     Rewritten
+	temps   []string
+	dropped map[[16]byte]Stamp // tombstones
+}
+
+// input is one file to be folded in, and how it was when it was read first.
+type input struct {
+	fileName
+	base  string
+	bytes int64
+	crc   uint32
+	read  bool
+}
+
+// Rewrite folds sealed files of this device into one, verifies it, and puts it
+// beside them with a history of what was superseded. Saves and searches go on
+// meanwhile; only one Rewrite or Unlink at a time, others are busy. The inputs
+// stay until Unlink. What a crash after each step leaves:
+//
+//	K1 fold the inputs              nothing
+//	K2 write two temporary files    temporary files, removed by the next Open
+//	K3 sync them                    the same
+//	K4 read them back and compare   the same
+//	K5 rename history, then output  names that may or may not be there; the
+//	                                inputs still are, and say the same
+//	K6 sync the folder              the output for good, the inputs replaced
+//
+// An error leaves the inputs as they are, and no temporary file if the disk lets
+// go of it.
+func (s *Store) Rewrite(ctx context.Context, job Compaction) (Rewritten, error) {
+	if !s.rewriting.TryLock() {
+		return Rewritten{}, errRewriting()
+	}
+	defer s.rewriting.Unlock()
+	begin := time.Now()
+	r := s.newRewrite(ctx, job)
+	defer r.sweep()
+	if err := r.choose(); err != nil {
+		return Rewritten{}, r.failed(err)
+	}
+	if err := r.count(); err != nil {
+		return Rewritten{}, r.failed(err)
+	}
+	if !job.DryRun {
+		if err := r.carryOut(); err != nil {
+			return Rewritten{}, r.failed(err)
+		}
+	}
+	r.got.Inputs, r.got.Took = job.Inputs, time.Since(begin)
+	return r.got, nil
+}
+
+func (s *Store) newRewrite(ctx context.Context, job Compaction) *rewrite {
+	r := &rewrite{Store: s, ctx: ctx, job: job, now: s.now(), seed: maphash.MakeSeed()}
+	r.name = fileName{kind: Compacted, from: math.MaxUint32}
+	for _, base := range job.Inputs {
+		n := parseFileName(base)
+		r.inputs = append(r.inputs, input{fileName: n, base: base})
+		if n.kind != Odd {
+			r.name.from, r.name.to = min(r.name.from, n.from), max(r.name.to, n.to)
+		}
+	}
+	slices.SortFunc(r.inputs, input.order)
+	return r
+}
+
+// count runs a compaction without writing anything.
+func (r *rewrite) count() error {
+	if err := r.foldAll(); err != nil {
+		return err
+	}
+	if err := r.dropTombstones(); err != nil {
+		return err
+	}
+	return r.measure()
+}
+
+func errRewriting() error {
+	return memory.Errorf(memory.Busy, "a compaction is running; try again when it is done")
+}
+
+// failed says what went wrong in a way that a caller can act on.
+func (r *rewrite) failed(err error) error {
+	if _, ok := errors.AsType[*memory.Error](err); ok || r.ctx.Err() != nil {
+		return err
+	}
+	code, reason := explain(r.data, err)
+	return memory.Errorf(code, "compaction stopped and left the log as it was: %s: %w", reason, err)
+}
+
+func (r *rewrite) carryOut() error {
+	if err := r.write(); err != nil {
+		return err
+	}
+	v, err := r.verify()
+	if err != nil {
+		return err
+	}
+	if err := r.publish(); err != nil {
+		return err
+	}
+	return r.commit(v)
+}
+
+func (s *Store) ownDir() string { return filepath.Join(s.data, "stm", s.device.String()) }
+
+// choose checks the inputs against the folder.
+func (r *rewrite) choose() error {
+	entries, err := r.fs.ReadDir(r.ownDir())
+	if err != nil {
+		return err
+	}
+	for _, in := range r.inputs {
+		if in.kind == History || r.isActive(in.base) {
+			return memory.Errorf(memory.Invalid, "%s cannot be compacted: it is a history or still being written", in.base)
+		}
+		if l, err := r.firstLine(filepath.Join(r.ownDir(), in.base)); err == nil && l.op == opSegment && l.version > formatVersion {
+			return errLater(in.base)
+		}
+	}
+	if r.name.to == 0 {
+		return memory.Errorf(memory.Invalid, "there is no sealed segment to compact")
+	}
+	for _, e := range entries {
+		n := parseFileName(e.Name())
+		r.name.gen = max(r.name.gen, n.gen)
+		between := (n.kind == Raw || n.kind == Compacted) && n.from <= r.name.to && r.name.from <= n.to
+		if between && !slices.Contains(r.job.Inputs, e.Name()) {
+			return memory.Errorf(memory.Invalid, "%s lies between the files to compact; compact it too", e.Name())
+		}
+	}
+	r.name.gen++
+	return nil
+}
+
+// order puts files so that stamps mostly rise: what a compacted file stands for
+// before what came after it.
+func (a input) order(b input) int {
+	if a.kind != b.kind && (a.kind == Odd || b.kind == Odd) {
+		if a.kind == Odd {
+			return 1
+		}
+		return -1
+	}
+	if a.from != b.from {
+		return int(a.from) - int(b.from)
+	}
+	return b.gen - a.gen
+}
+
+func (s *Store) isActive(base string) bool {
+	name := s.activeIn.Load()
+	return name != nil && *name == base
+}
+
+// each calls fn for every line of every input, in order. The second and later
+// times the bytes must be those of the first.
+func (r *rewrite) each(fn func(b, good []byte, l *line, is class) error) error {
+	for i := range r.inputs {
+		in := &r.inputs[i]
+		size, crc, err := r.scan(in, fn)
+		if err != nil {
+			return fmt.Errorf("compact %s: %w", in.base, err)
+		}
+		if in.read && (size != in.bytes || crc != in.crc) {
+			return memory.Errorf(memory.Busy, "%s was changed while it was compacted; try again", in.base)
+		}
+		in.bytes, in.crc, in.read = size, crc, true
+	}
+	return nil
+}
+
+func (r *rewrite) scan(in *input, fn func(b, good []byte, l *line, is class) error) (int64, uint32, error) {
+	f, err := r.fs.OpenRead(filepath.Join(r.ownDir(), in.base))
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	crc := crc32.New(castagnoli)
+	var from io.Reader = f
+	if in.read {
+		from = io.LimitReader(f, in.bytes) // of one that still grows, what there was
+	}
+	size, err := scanLines(r.ctx, io.TeeReader(from, crc), func(b []byte, _ place, whole bool) error {
+		l, good, is := classify(b, whole, r.device)
+		if is == empty {
+			return nil
+		}
+		return fn(b, good, &l, is)
+	})
+	return size, crc.Sum32(), err
+}
+
+// scanLines calls fn for every line that is not empty, with its offset and
+// length, and returns how many bytes there were. A line longer than MaxLine is
+// an error.
+func scanLines(ctx context.Context, from io.Reader, fn func(b []byte, at place, whole bool) error) (int64, error) {
+	in := bufio.NewReaderSize(from, 1<<18)
+	var off int64
+	var b []byte
+	for lines := 0; ; lines++ {
+		if lines%1024 == 0 && ctx.Err() != nil {
+			return off, context.Cause(ctx)
+		}
+		off += skipEmpty(in)
+		var n int
+		var err error
+		b, n, err = readBounded(in, b[:0])
+		if err != nil && !errors.Is(err, io.EOF) {
+			return off, err
+		}
+		if n > len(b) {
+			return off, memory.Errorf(memory.Invalid, "a line at byte %d is longer than %d bytes, which no emberd writes; move the file out of the log", off, MaxLine)
+		}
+		if n > 0 {
+			if ferr := fn(b, place{off: off, n: uint32(n)}, err == nil); ferr != nil {
+				return off, ferr
+			}
+		}
+		if off += int64(n); err != nil {
+			return off, nil
+		}
+	}
+}
+
+// foldAll is K1.
+func (r *rewrite) foldAll() error {
+	r.fold = newFold(r.device, r.foreignTombstones())
+	err := r.each(func(_, good []byte, l *line, is class) error {
+		switch is {
+		case meta:
+			return r.fold.meta(l)
+		case counted:
+			return r.fold.add(l)
+		case verbatim:
+			r.fold.opaque = true
+			r.got.Verbatim++
+		}
+		return nil
+	})
+	for _, in := range r.inputs {
+		r.got.Before += in.bytes
+	}
+	r.got.Lines = r.fold.count
+	return err
+}
+
+// meta takes the sequence numbers that a header or a seal accounts for. A file
+// of a later format is refused: what its lines mean may have changed.
+func (f *fold) meta(l *line) error {
+	f.newest = later(f.newest, l.stamp)
+	if l.op == opSeal {
+		var end seal
+		if json.Unmarshal(l.data, &end) == nil {
+			f.last = max(f.last, end.Last)
+		}
+		return nil
+	}
+	h, err := decodeHeader(l.data)
+	if err != nil || h.Format > formatVersion {
+		return errLater("it")
+	}
+	if f.first == 0 || h.First < f.first {
+		f.first = h.First
+	}
+	f.last = max(f.last, h.Last)
+	f.lost = append(f.lost, h.Lost...)
+	return nil
+}
+
+func errLater(name string) error {
+	return memory.Errorf(memory.Incompatible, "%s was written by a later version of emberd and stays as it is; update this one", name)
+}
+
+// foreignTombstones are deletions by other devices that nobody can take back
+// from the trash any more.
+func (r *rewrite) foreignTombstones() map[[16]byte]Stamp {
+	hide := map[[16]byte]Stamp{}
+	r.table.mu.RLock()
+	defer r.table.mu.RUnlock()
+	for key, c := range r.table.cells {
+		tomb := c.row.Load().rest().tomb
+		if !tomb.IsZero() && tomb.Dev != r.device && r.now.Sub(tomb.Time()) >= r.trashKeep {
+			hide[key] = tomb
+		}
+	}
+	return hide
+}
+
+// dropTombstones takes memories out of the fold that everybody has forgotten.
+func (r *rewrite) dropTombstones() error {
+	may := map[[16]byte]Stamp{}
+	if r.job.Droppable != nil && !r.fold.opaque && r.beginsWithFirst() {
+		for key, row := range r.fold.rows {
+			if row.dead() && r.job.Droppable(row.tomb.Time(), row.buried) {
+				may[key] = row.tomb
+			}
+		}
+	}
+	if err := r.keepMentioned(may); err != nil {
+		return err
+	}
+	for key := range may {
+		delete(r.fold.rows, key)
+		delete(r.fold.use, key)
+	}
+	r.dropped, r.got.Dropped = may, len(may)
+	for _, row := range r.fold.rows {
+		if row.live() {
+			r.got.Live++
+		} else if row.dead() {
+			r.got.Tombstones++
+		}
+	}
+	return nil
+}
+
+// beginsWithFirst reports whether no own file is older than the inputs.
+func (r *rewrite) beginsWithFirst() bool {
+	entries, err := r.fs.ReadDir(r.ownDir())
+	if err != nil {
+		return false
+	}
+	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		n := parseFileName(e.Name())
+		switch n.kind {
+		case Raw, Compacted:
+			return n.from < r.name.from
+		case Odd:
+			return isLogFile(e) && !slices.Contains(r.job.Inputs, e.Name())
+		}
+		return false
+	})
+}
+
+// measure runs everything but the writing, which tells what the files will be.
+func (r *rewrite) measure() error {
+	r.emitter = r.newEmitter(nil, nil)
+	if err := r.emit(r.fold.value); err != nil {
+		return err
+	}
+	e := r.emitter
+	r.got.Whole, r.got.Cut, r.got.Superseded = e.count.whole, e.count.cut, e.count.gone
+	r.got.Repeated, r.got.Expired = e.count.repeated, e.count.expired
+	r.got.Output = r.name.String()
+	head, seal := r.frame(e.hot, Compacted)
+	r.got.After = e.hot.size + int64(len(head)+len(seal))
+	if e.cold.lines > 0 {
+		head, seal = r.frame(e.cold, History)
+		r.got.History, r.got.HistoryBytes = r.name.companion().String(), e.cold.size+int64(len(head)+len(seal))
+	}
+	return nil
+}
+
+func (r *rewrite) newEmitter(hot, cold io.Writer) *emitter {
+	file := func(w io.Writer) *output { return &output{w: w, seen: lineSet{seed: r.seed}} }
+	return &emitter{fold: r.fold, now: r.now, trashKeep: r.trashKeep, historyKeep: r.job.HistoryKeep,
+		hot: file(hot), cold: file(cold), kept: lineSum{seed: r.seed}}
+}
+
+// emit runs the inputs through the emitter; value sees every change.
+func (r *rewrite) emit(value func(*change, Stamp, maphash.Seed)) error {
+	err := r.each(func(b, good []byte, l *line, is class) error {
+		if is == meta {
+			return nil
+		}
+		if is == counted {
+			for i := range l.changes {
+				value(&l.changes[i], l.stamp, r.seed)
+			}
+		}
+		return r.emitter.line(b, good, l, is)
+	})
+	if err == nil {
+		err = r.emitter.totals()
+	}
+	return err
+}
+
+// frame returns header and seal of an output whose lines are known. What the
+// header adds to size and sums is in neither.
+func (r *rewrite) frame(o *output, kind Kind) (head, end []byte) {
+	h := header{Dev: r.device.String(), From: r.name.from, Segment: r.name.to, First: max(r.fold.first, 1),
+		Last: r.fold.last, Format: formatVersion, Created: r.now.UTC().Format(time.RFC3339), Generation: r.name.gen}
+	if kind == Compacted {
+		h.Lost, h.History = r.fold.lost, r.emitter.cold.lines
+		for _, in := range r.inputs {
+			h.Replaces = append(h.Replaces, replaced{in.base, in.bytes, fmt.Sprintf("%08x", in.crc)})
+		}
+	} else {
+		h.Oldest, h.Newest = o.oldest.String(), o.newest.String()
+	}
+	at := r.fold.newest
+	return metaLine(opSegment, at, h), o.end(at, r.fold.last)
+}
+
+// sweep removes what a failure left. What cannot be removed goes at the next
+// start.
+func (r *rewrite) sweep() {
+	for _, name := range r.temps {
+		if err := r.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			r.log.Warn("temporary file of a compaction not removed", "file", name, "error", err)
+		}
+	}
+}
+
+// keepMentioned takes the memories out of may that another device's file says
+// something older about: without the tombstone that would be live again.
+func (r *rewrite) keepMentioned(may map[[16]byte]Stamp) error {
+	if len(may) == 0 {
+		return nil
+	}
+	files, err := r.Segments()
+	if err != nil {
+		return err
+	}
+	for _, g := range files {
+		if g.Own || g.Kind == History {
+			continue
+		}
+		if err := r.mentions(filepath.Join(r.data, g.Path()), may); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mentions strikes out of may what a file of another device mentions. Of a line
+// that is not understood anything may be mentioned.
+func (r *rewrite) mentions(name string, may map[[16]byte]Stamp) error {
+	f, err := r.fs.OpenRead(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	dev, _ := parseDevice(filepath.Base(filepath.Dir(name)))
+	_, err = scanLines(r.ctx, f, func(b []byte, _ place, whole bool) error {
+		l, _, is := classify(b, whole, dev)
+		switch is {
+		case verbatim, torn:
+			clear(may)
+		case counted:
+			for _, c := range l.changes {
+				if key := c.id.Bytes(); may[key].after(l.stamp) {
+					delete(may, key)
+				}
+			}
+		}
+		return nil
+	})
+	return err
+}
