@@ -66,6 +66,9 @@ func Open(opt Options) (*Engine, error) {
 		return nil, err
 	}
 	analyzer := text.New()
+	if err := durable.SweepTemps(opt.FS, BackupFolder(opt.State)); err != nil {
+		opt.Logger.Warn("unfinished backups not removed", "err", err)
+	}
 	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer))
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())

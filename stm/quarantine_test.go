@@ -2,8 +2,10 @@ package stm
 
 import (
 	"bytes"
+	"path/filepath"
 	"testing"
 
+	"emberd/internal/durable"
 	"emberd/memory"
 )
 
@@ -175,5 +177,23 @@ func TestAcceptedEditNeedsItsMemory(t *testing.T) {
 	ts.undo(forgotten.Entry)
 	if ts.content(a.ID()) != "one" {
 		t.Errorf("the memory holds %q", ts.content(a.ID()))
+	}
+}
+
+// After a restore the log goes on under another name, whatever the folders' inodes are.
+func TestForgottenDeviceIsMintedAnew(t *testing.T) {
+	ts := openStore(t, Options{})
+	a := ts.save("from the first device")
+	was := ts.Status().Device
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second finds nothing to forget
+		if err := ForgetDevice(durable.OS{}, filepath.Join(ts.root, "state")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ts.open(); ts.Status().Device == was || ts.content(a.ID()) != "from the first device" {
+		t.Errorf("device %s after %s, the memory holds %q", ts.Status().Device, was, ts.content(a.ID()))
 	}
 }

@@ -373,7 +373,7 @@ func (r *recovery) quarantine(b []byte, at place) {
 		return
 	}
 	name := r.fileName(at.file)
-	dir := filepath.Join(r.state, "quarantine")
+	dir := r.quarantineDir()
 	copyName := filepath.Join(dir, fmt.Sprintf("%s@%d", filepath.Base(name), at.off))
 	if _, err := r.fs.Lstat(copyName); err == nil {
 		return

@@ -164,7 +164,7 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 	if err := durable.MkdirAll(s.fs, w.dir); err != nil {
 		return nil, nil, err
 	}
-	for _, dir := range []string{s.state, filepath.Dir(s.snapshotPath()), filepath.Join(s.state, "quarantine")} {
+	for _, dir := range []string{s.state, filepath.Dir(s.snapshotPath()), s.quarantineDir()} {
 		if err := durable.SweepTemps(s.fs, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.log.Warn("left-over temporary files not removed", "directory", dir, "error", err)
 		}

@@ -14,13 +14,14 @@ import (
 func told(versions []Version) string {
 	var out []string
 	for _, v := range versions {
-		line := v.Action + " by " + v.Entry.Verb
+		var line strings.Builder
+		line.WriteString(v.Action + " by " + v.Entry.Verb)
 		for _, f := range v.Fields {
 			if f.Name != "created_at" && f.Name != whenChanged {
-				line += fmt.Sprintf(" %s:%s→%s", f.Name, f.From, f.To)
+				fmt.Fprintf(&line, " %s:%s→%s", f.Name, f.From, f.To)
 			}
 		}
-		out = append(out, line)
+		out = append(out, line.String())
 	}
 	return strings.Join(out, "; ")
 }
