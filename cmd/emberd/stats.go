@@ -26,6 +26,7 @@ func (s *state) statsCommand() *cobra.Command {
 			if req.Project == "." {
 				req.Project = here()
 			}
+			req.Log = true
 			res, err := reach(cmd.Context(), s, op.Stats, &req)
 			if err != nil {
 				return err
@@ -45,6 +46,7 @@ func (s *state) statsCommand() *cobra.Command {
 func (s *state) printStats(r *op.StatsResult) {
 	s.printf("%s, %s in the trash; %s of log in %s\n", count(r.Total, "memory", "memories"), grouped(r.Trash),
 		size(r.LogBytes), count(r.Segments, "segment", "segments"))
+	s.printLogStats(r.Log)
 	if r.Total == 0 {
 		return
 	}
@@ -66,6 +68,19 @@ func (s *state) printStats(r *op.StatsResult) {
 		tags = append(tags, bucket{t.Tag, t.Count})
 	}
 	s.bars("tag", tags, r.Total)
+}
+
+func (s *state) printLogStats(l *op.LogStats) {
+	if l == nil {
+		return
+	}
+	s.printf("of this device %s, %s no longer needed, %s of deletions; %s, %s of it dead, and %s of history\n",
+		count(l.Lines, "line", "lines"), grouped(l.Duplicates), grouped(l.Tombstones), size(l.Bytes), size(l.Dead), size(l.HistoryBytes))
+	due := "not due"
+	if l.Due {
+		due = "due"
+	}
+	s.printf("compaction is %s: %s\n", due, l.Why)
 }
 
 // bucket is one counted name.
