@@ -158,6 +158,30 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// What a crash left half written goes to the history as it was found.
+func TestCheckOfHistoryWithHalfALine(t *testing.T) {
+	ts := openStore(t, Options{})
+	ts.save("whole")
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(ts.segments()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(b, []byte("\n"))
+	head := bytes.Replace(lines[0], []byte(`"seg":1`), []byte(`"seg":1,"from":1`), 1)
+	head = sealLine(head[:len(head)-suffixLen-1], 0)
+	history := filepath.Join(filepath.Dir(ts.segments()[0]), "h-00000001-00000001.g1.jsonl")
+	text := bytes.Join([][]byte{head, lines[1], []byte("{\"half\":\n"), lines[2]}, nil)
+	if err := os.WriteFile(history, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := checked(t, history).all(); got != "3* line has no checksum" {
+		t.Errorf("found %q", got)
+	}
+}
+
 func TestCheckComparesNamesWithHeaders(t *testing.T) {
 	data, first := sealedLog(t)
 	device := filepath.Base(filepath.Dir(first))
