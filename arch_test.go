@@ -34,6 +34,7 @@ func graph() map[string]edges {
 	return map[string]edges{
 		"memory":                     {others: []string{"github.com/google/uuid"}},
 		"decay":                      {},
+		"internal/backup":            {ours: []string{"internal/durable"}},
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
@@ -59,7 +60,7 @@ func graph() map[string]edges {
 		},
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
-			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "internal/durable", "internal/query",
+			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "internal/backup", "internal/durable", "internal/query",
 				"internal/spelling", "internal/text", "internal/words", "internal/secret"},
 		},
 		"api": {

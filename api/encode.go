@@ -126,7 +126,7 @@ func (sh *shape) encodeBody(v reflect.Value) ([]byte, error) {
 	if len(known) == 0 {
 		return nil, nil
 	}
-	whole, err := json.Marshal(v.Interface())
+	whole, err := marshal(v.Interface())
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "the request of %s is no JSON: %w", sh.spec.Name, err)
 	}
@@ -142,7 +142,7 @@ func (sh *shape) encodeBody(v reflect.Value) ([]byte, error) {
 			delete(body, name)
 		}
 	}
-	return json.Marshal(body)
+	return marshal(body)
 }
 
 // checkText refuses text that is not UTF-8, which encoding/json would replace in

@@ -59,6 +59,7 @@ func newShelf() *shelf {
 	add(op.Status.Handle(s.status))
 	add(op.Stats.Handle(s.stats))
 	add(op.Version.Handle(s.version))
+	s.addLogVerbs(add)
 	return s
 }
 

@@ -69,6 +69,9 @@ func Open(opt Options) (*Engine, error) {
 		return nil, err
 	}
 	analyzer := text.New()
+	if err := durable.SweepTemps(opt.FS, BackupFolder(opt.State)); err != nil {
+		opt.Logger.Warn("unfinished backups not removed", "err", err)
+	}
 	e := &Engine{
 		opt:     opt,
 		started: opt.Now(),
@@ -122,9 +125,17 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.List.Handle(e.list))
 	add(op.Edit.Handle(e.edit))
 	add(op.Forget.Handle(e.forget))
+	add(op.History.Handle(e.history))
 	add(op.Undo.Handle(e.undo))
 	add(op.TrashList.Handle(e.trashList))
 	add(op.TrashRestore.Handle(e.trashRestore))
+	add(op.Export.Handle(e.export))
+	add(op.Import.Handle(e.importRecords))
+	add(op.QuarantineList.Handle(e.quarantineList))
+	add(op.QuarantineShow.Handle(e.quarantineShow))
+	add(op.QuarantineAccept.Handle(e.quarantineAccept))
+	add(op.QuarantineDrop.Handle(e.quarantineDrop))
+	add(op.BackupCreate.Handle(e.backupCreate))
 	add(op.VaultCheck.Handle(e.vaultCheck))
 	add(op.VaultConfirm.Handle(e.vaultConfirm))
 	add(op.Links.Handle(e.noteLinks))

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 const topTags = 20
 
 // stats counts the memories of a project or collection, or all.
-func (e *Engine) stats(_ context.Context, req *op.StatsRequest) (*op.StatsResult, error) {
+func (e *Engine) stats(ctx context.Context, req *op.StatsRequest) (*op.StatsResult, error) {
 	filter, err := e.filter(op.Filter{Project: req.Project, Collection: req.Collection}, e.opt.Now())
 	if err != nil {
 		return nil, err
@@ -33,7 +34,48 @@ func (e *Engine) stats(_ context.Context, req *op.StatsRequest) (*op.StatsResult
 	}
 	st := e.stm.Status()
 	c.Trash, c.LogBytes, c.Segments = st.Trash, st.Bytes, st.Segments
+	if req.Log {
+		if c.Log, err = e.logStats(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return c.result(), nil
+}
+
+// Compaction is due when more sealed files than this wait for it, or more than
+// half of a log of at least so many bytes is dead.
+const (
+	dueFiles = 8
+	dueBytes = 1 << 20
+)
+
+// logStats reads the log, which takes a while.
+func (e *Engine) logStats(ctx context.Context) (*op.LogStats, error) {
+	st, err := e.stm.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	segments, err := e.stm.Segments()
+	if err != nil {
+		return nil, err
+	}
+	sealed := 0
+	for _, g := range segments {
+		if g.Own && !g.Active && !g.Replaced && g.Kind != stm.History {
+			sealed++
+		}
+	}
+	out := &op.LogStats{Live: st.Live, Tombstones: st.Tombstones, Lines: st.Lines, Duplicates: st.Duplicates,
+		Bytes: st.Bytes, Dead: st.Dead, HistoryBytes: st.HistoryBytes}
+	switch {
+	case sealed > dueFiles:
+		out.Due, out.Why = true, fmt.Sprintf("%d sealed files, more than %d", sealed, dueFiles)
+	case st.Bytes >= dueBytes && st.Dead > st.Bytes/2:
+		out.Due, out.Why = true, fmt.Sprintf("%d %% of the log is dead, more than half", 100*st.Dead/st.Bytes)
+	default:
+		out.Why = fmt.Sprintf("%d sealed files of %d, and no more than half of the log is dead or it is small", sealed, dueFiles)
+	}
+	return out, nil
 }
 
 // count is a result in the making.

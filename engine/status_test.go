@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"emberd/memory"
@@ -84,5 +85,27 @@ func TestStats(t *testing.T) {
 	}
 	if part := do(t, e, op.Stats, &op.StatsRequest{Project: "boat"}); part.Total != 5 {
 		t.Errorf("the project holds %d, want 5", part.Total)
+	}
+}
+
+func TestStatsOfTheLog(t *testing.T) {
+	h := newHouse(t)
+	h.SegmentBytes = 300
+	e := h.open(t)
+	m := save(t, e, "one")
+	for range 12 {
+		do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("two")})
+		do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("one")})
+	}
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(save(t, e, "gone").ID)})
+	if plain := do(t, e, op.Stats, &op.StatsRequest{}); plain.Log != nil {
+		t.Error("the log was read unasked")
+	}
+	got := do(t, e, op.Stats, &op.StatsRequest{Log: true}).Log
+	if got.Live != 1 || got.Tombstones != 1 || got.Lines != 27 || got.Duplicates < 20 || got.Dead <= 0 || got.Dead >= got.Bytes {
+		t.Errorf("the log: %+v", got)
+	}
+	if !got.Due || !strings.Contains(got.Why, "sealed files, more than 8") {
+		t.Errorf("compaction is due: %t, %s", got.Due, got.Why)
 	}
 }

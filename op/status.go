@@ -66,6 +66,7 @@ type RecoveryCount struct {
 type StatsRequest struct {
 	Project    string `json:"project,omitempty" query:"project"`
 	Collection string `json:"collection,omitempty" query:"collection"`
+	Log        bool   `json:"log,omitempty" query:"log" doc:"read this device's log, too, and tell what compaction would take away"`
 }
 
 // StatsResult counts the memories that are not in the trash.
@@ -83,6 +84,20 @@ type StatsResult struct {
 	Newest      time.Time            `json:"newest,omitzero"`
 	LogBytes    int64                `json:"log_bytes"`
 	Segments    int                  `json:"segments"`
+	Log         *LogStats            `json:"log,omitempty"` // if asked for
+}
+
+// LogStats counts what this device's log holds and no longer needs.
+type LogStats struct {
+	Live         int    `json:"live"`       // memories, of all devices
+	Tombstones   int    `json:"tombstones"` // deletions that are remembered
+	Lines        int    `json:"lines"`
+	Duplicates   int    `json:"duplicates"` // lines that no longer count
+	Bytes        int64  `json:"bytes"`
+	Dead         int64  `json:"dead_bytes"` // what a compaction would take away now
+	HistoryBytes int64  `json:"history_bytes"`
+	Due          bool   `json:"compaction_due"`
+	Why          string `json:"compaction_reason"`
 }
 
 // TagCount is how many memories carry a tag.

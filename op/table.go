@@ -36,6 +36,22 @@ var (
 		"Tell which of several devices does the work that only one may do.")
 	KeeperHere = define[KeeperHereRequest, KeeperResult]("keeper.here", "POST", "/v1/keeper", Write,
 		"Make this device the one that does the work that only one may do.")
+	History = define[HistoryRequest, HistoryResult]("history", "GET", "/v1/memories/{id}/history", Read,
+		"List every version of a memory that the log still tells of, newest first.")
+	QuarantineList = define[QuarantineListRequest, QuarantineListResult]("quarantine.list", "GET", "/v1/quarantine", Read,
+		"List the damaged log lines that were passed over.")
+	QuarantineShow = define[QuarantineShowRequest, QuarantineShowResult]("quarantine.show", "GET", "/v1/quarantine/{id}", Read,
+		"Show one damaged log line, and what accepting it would change.")
+	QuarantineAccept = define[QuarantineAcceptRequest, QuarantineAcceptResult]("quarantine.accept", "POST", "/v1/quarantine/{id}/accept", Write,
+		"Say that a damaged log line is right: what of it was not written again since is written as a new entry.")
+	QuarantineDrop = define[QuarantineDropRequest, QuarantineDropResult]("quarantine.drop", "DELETE", "/v1/quarantine/{id}", Destructive,
+		"Say that a damaged log line is not needed; its copy is removed for good.")
+	BackupCreate = define[BackupCreateRequest, BackupCreateResult]("backup.create", "POST", "/v1/backups", Write,
+		"Write the whole log, as of one moment, into one file.")
+	Export = define[ExportRequest, ExportResult]("export", "GET", "/v1/export", Read,
+		"Give every memory as it is stored, those in the trash too, a page at a time.")
+	Import = define[ImportRequest, ImportResult]("import", "POST", "/v1/import", Write,
+		"Take in records of an export; what is there already stays as it is.")
 	Stats = define[StatsRequest, StatsResult]("stats", "GET", "/v1/stats", Read,
 		"Count memories by stage, collection, project and tag.")
 	Compact = define[CompactRequest, CompactResult]("compact", "POST", "/v1/compact", Write,
@@ -49,7 +65,8 @@ var (
 func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Forget.Spec,
-		Undo.Spec, TrashList.Spec, TrashRestore.Spec,
+		History.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
+		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Compact.Spec, Version.Spec,
 	}

@@ -178,3 +178,20 @@ func inodeOf(info fs.FileInfo) uint64 {
 	}
 	return 0
 }
+
+// ForgetDevice makes the next Open mint a new device, as after a restore: what the
+// old one wrote since must not be mistaken for what the new one will. The caller
+// holds the lock of the state folder.
+func ForgetDevice(fsys durable.FS, state string) error {
+	err := fsys.Remove(filepath.Join(state, "device.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = fsys.SyncDir(state)
+	}
+	if err != nil {
+		return fmt.Errorf("forget the device identity: %w", err)
+	}
+	return nil
+}

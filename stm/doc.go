@@ -29,7 +29,8 @@
 //	                                     its history: what no longer does
 //	data/devices/<device>.json           how far that device is, written by it only
 //	state/device.json                    which device this is
-//	state/quarantine/                    copies of damaged lines
+//	state/quarantine/                    copies of damaged lines; decided.jsonl says
+//	                                     which a human accepted or dropped
 //	state/index/stm.snap                 snapshot, disposable
 //	state/ballast                        room for a full disk; in the device's
 //	                                     folder, as .ballast, if state is elsewhere
@@ -60,7 +61,7 @@
 //
 // put holds a whole memory and creates it or brings it back. set holds new
 // values of some keys, null removing one. del has no d; its prev holds the
-// whole memory. all is several of these at once: d is an array of objects with
+// whole memory, with a revision of time 0 if it came in forgotten. all is several of these at once: d is an array of objects with
 // op, id, prev and d. use holds running totals of this device by memory:
 // {"u" uses, "a" accesses, "lu" last used, "la" last accessed}. seg says which
 // segment this is, seal how many lines it has and the CRC-32C over their
@@ -165,7 +166,9 @@
 //     valid memory, with no member twice, is a human's edit. It counts at its
 //     own stamp, so what was written later stays, and what of it holds is
 //     written again as a new transaction. What remains is copied to the
-//     quarantine and passed over.
+//     quarantine and passed over. A human may accept such a line, which then
+//     counts as a human's edit does, or drop it; it stays where it is, and is
+//     known by the hash of its bytes.
 //  5. A line of another device stamped more than a day ahead is held back.
 //     A line whose sequence number was met before is merged all the same.
 //  6. Missing sequence numbers of this device are counted, with the help of

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -33,17 +35,8 @@ func isHandKey(key string) bool { return strings.HasPrefix(key, handPrefix) }
 // that makes it a line like any other follows when the log can be written.
 func (r *recovery) handEdit(b []byte) bool {
 	b = bytes.Clone(bytes.TrimSpace(b))
-	if names, once := members(b); !once || names["c"] || !json.Valid(b) || !utf8.Valid(b) {
-		return false
-	}
-	l, err := decodeLine(b)
-	if err != nil || l.version != formatVersion || l.op != opPut && l.op != opSet {
-		return false
-	}
-	if _, once := members(l.data); !once {
-		return false
-	}
-	if doc, err := withKeys(l.data, nil); err != nil || checkDoc(doc) != nil {
+	l, err := parseEdit(b)
+	if err != nil || !isHandEdit(b) {
 		return false
 	}
 	if r.clock.future(l.stamp) { // it would drag our clock along
@@ -57,11 +50,51 @@ func (r *recovery) handEdit(b []byte) bool {
 		r.index.drop(cell)
 		r.clock.observe(l.stamp)
 	}
-	sum := sha256.Sum256(b)
-	r.edits = append(r.edits, handEdit{key: handPrefix + hex.EncodeToString(sum[:16]),
+	r.edits = append(r.edits, handEdit{key: handPrefix + nameOf(b),
 		seq: l.seq, stamp: l.stamp, id: l.changes[0].id, op: l.op, data: l.data})
 	r.count.HandEdited++
 	return true
+}
+
+// nameOf names the bytes of a line, so that it is met once.
+func nameOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
+
+// isHandEdit reports whether b is a put or set that could count if only it had
+// a checksum, which it has not.
+func isHandEdit(b []byte) bool {
+	names, _ := members(b)
+	_, err := parseEdit(b)
+	return err == nil && !names["c"]
+}
+
+// parseEdit decodes a line whose bytes no checksum vouches for, and refuses
+// what is not a whole and valid put or set of a valid memory.
+func parseEdit(b []byte) (line, error) {
+	if !json.Valid(b) || !utf8.Valid(b) {
+		return line{}, errors.New("it is not valid JSON")
+	}
+	l, err := decodeLine(b)
+	switch {
+	case err != nil:
+		return line{}, err
+	case l.version != formatVersion:
+		return line{}, fmt.Errorf("it is of version %d", l.version)
+	case l.op != opPut && l.op != opSet:
+		return line{}, fmt.Errorf("operation %q cannot be taken from a line without its checksum", l.op)
+	}
+	for _, object := range [][]byte{b, l.data} {
+		if _, once := members(object); !once {
+			return line{}, errors.New("it has a member twice")
+		}
+	}
+	doc, err := withKeys(l.data, nil)
+	if err == nil {
+		err = checkDoc(doc)
+	}
+	return l, err
 }
 
 // members returns the names of an object's members, and whether each is there

@@ -346,6 +346,12 @@ func (s *Store) Forgotten(id memory.ID) (memory.Memory, error) {
 	return m, nil
 }
 
+// ForgottenFields returns every key of a trashed memory, JSON by name, as it was
+// when it was forgotten.
+func (s *Store) ForgottenFields(id memory.ID) (map[string]json.RawMessage, error) {
+	return s.unearth(id)
+}
+
 // unearth returns every key of a memory as it was when it was forgotten.
 func (s *Store) unearth(id memory.ID) (map[string]json.RawMessage, error) {
 	g, ok := s.grave(id)

@@ -38,23 +38,29 @@ func readLines(from io.Reader) *lineReader {
 // io.EOF behind the last line.
 func (r *lineReader) next() (b []byte, at int64, whole bool, err error) {
 	r.skipEmpty()
-	at, b = r.off, r.buf[:0]
+	at = r.off
+	b, err = readBounded(r.in, r.buf[:0], r.pass)
+	if err != nil && (!errors.Is(err, io.EOF) || len(b) == 0) {
+		return nil, at, false, err
+	}
+	if r.buf = b; err == nil {
+		r.end, r.sum = r.off, r.run
+	}
+	return b, at, err == nil, nil
+}
+
+// readBounded appends to b what stands up to and with the next LF, of a line
+// longer than MaxLine the beginning. All of it is shown to pass.
+func readBounded(in *bufio.Reader, b []byte, pass func(part []byte)) ([]byte, error) {
 	for {
-		part, err := r.in.ReadSlice('\n')
-		r.pass(part)
+		part, err := in.ReadSlice('\n')
+		pass(part)
 		if room := MaxLine + 1 - len(b); room > 0 {
 			b = append(b, part[:min(len(part), room)]...)
 		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case err == nil:
-			r.end, r.sum = r.off, r.run
-		case !errors.Is(err, io.EOF) || len(b) == 0:
-			return nil, at, false, err
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return b, err
 		}
-		r.buf = b
-		return b, at, err == nil, nil
 	}
 }
 

@@ -39,14 +39,16 @@ type recovery struct {
 	*Store
 	clock *hlc
 	count Recovery
-	seen  *numbers
-	lost  ranges // own numbers that a header gave up, or that a human edited
-	upto  uint64 // highest own number that a header or a seal tells of
-	edits []handEdit
-	start map[string]fileMark // what a snapshot covers
-	taken map[string]bool     // hand edits that were taken at an earlier start
-	live  *pickup             // takes the lines instead while the store is running
-	file  fileRead
+	// settled counts damaged lines that a human has decided about.
+	settled int
+	seen    *numbers
+	lost    ranges // own numbers that a header gave up, or that a human edited
+	upto    uint64 // highest own number that a header or a seal tells of
+	edits   []handEdit
+	start   map[string]fileMark // what a snapshot covers
+	taken   map[string]bool     // hand edits that were taken at an earlier start
+	live    *pickup             // takes the lines instead while the store is running
+	file    fileRead
 }
 
 // fileRead is what is known of the file being read.
@@ -139,7 +141,7 @@ func (r *recovery) segment(name string) error {
 	if err != nil {
 		return fmt.Errorf("open segment: %w", err)
 	}
-	before := r.count
+	before, settled := r.count, r.settled
 	r.file = fileRead{compacted: parseFileName(filepath.Base(name)).kind == Compacted}
 	in, err := r.lines(f, name)
 	if err != nil {
@@ -156,7 +158,7 @@ func (r *recovery) segment(name string) error {
 	switch {
 	case !r.ours(name):
 		r.setAside(name, info, in, before)
-	case in.off == info.Size() && before.passedOver() == r.count.passedOver():
+	case in.off == info.Size() && before.passedOver()+settled == r.count.passedOver()+r.settled:
 		r.snapshot.marks[name] = markOf(name, info)
 	}
 	return nil
@@ -193,6 +195,10 @@ func (r *recovery) line(b []byte, at place, whole bool) {
 	case err == nil:
 		r.take(good, at)
 	case errors.Is(err, errNoSum) && whole && r.live == nil && r.handEdit(b):
+	case r.decided.has(b):
+		if whole && r.isOwn(at) {
+			r.settled++
+		}
 	case !whole:
 		r.count.TornTail++
 		r.quarantine(b, at)
@@ -349,7 +355,7 @@ func (r *recovery) numbers() (last uint64, gaps int) {
 	last = max(own.last(), r.lost.last(), r.upto)
 	given := ranges{spans: slices.Clone(r.lost.spans)}
 	given.add(last+1, last+1)
-	return last, own.missing(given)
+	return last, max(0, own.missing(given)-r.settled)
 }
 
 func (r *recovery) merge(l *line) error {
@@ -360,6 +366,10 @@ func (r *recovery) merge(l *line) error {
 		r.taken[l.key] = true
 	}
 	return nil
+}
+
+func (r *recovery) isOwn(at place) bool {
+	return filepath.Base(filepath.Dir(r.fileName(at.file))) == r.device.String()
 }
 
 // merge brings one line of the log into table, journal and idempotency keys. It
@@ -384,11 +394,11 @@ func (s *Store) merge(l *line, changed func(*cell)) error {
 // quarantine keeps a copy of a damaged own line. The original stays in place,
 // so a copy that cannot be made is no loss.
 func (r *recovery) quarantine(b []byte, at place) {
-	name := r.fileName(at.file)
-	if filepath.Base(filepath.Dir(name)) != r.device.String() {
+	if !r.isOwn(at) {
 		return
 	}
-	dir := filepath.Join(r.state, "quarantine")
+	name := r.fileName(at.file)
+	dir := r.quarantineDir()
 	copyName := filepath.Join(dir, fmt.Sprintf("%s@%d", filepath.Base(name), at.off))
 	if _, err := r.fs.Lstat(copyName); err == nil {
 		return

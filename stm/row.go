@@ -182,6 +182,10 @@ func (r *Row) textOf(key string) string {
 	return s
 }
 
+// Fields returns every key of the memory as it is stored, JSON by name, unknown
+// ones included and its id not. The values are shared and must not be changed.
+func (r *Row) Fields() map[string]json.RawMessage { return values(r.doc) }
+
 // Memory decodes the whole memory, counters included. The caller owns it.
 func (r *Row) Memory() (memory.Memory, error) {
 	m, err := decodeMemory(r.doc)

@@ -60,7 +60,7 @@ func (s *Store) status() Status {
 		st.ReadOnly = t.reason
 	}
 	elsewhere, failed, flagged := s.othersNow()
-	st.Recovery, st.Unreadable = s.recovery.plus(elsewhere), failed
+	st.Recovery, st.Unreadable = s.recovery.less(int(s.decided.since.Load())).plus(elsewhere), failed
 	st.Warnings = s.warnings(&st, flagged)
 	if why := s.shortage.Load(); why != nil {
 		st.LowSpace = *why
@@ -87,7 +87,7 @@ func (s *Store) look() {
 // warnings says what deserves a look; flagged is what does among the files of
 // other devices.
 func (s *Store) warnings(st *Status, flagged []string) []string {
-	held := s.recovery
+	held := s.recovery.less(int(s.decided.since.Load()))
 	held.Future, held.Unknown = st.Recovery.Future, st.Recovery.Unknown
 	out := append(held.warnings(), flagged...)
 	if st.Unreadable > 0 {
@@ -106,6 +106,13 @@ func (s *Store) warnings(st *Status, flagged []string) []string {
 		out = append(out, "durability is none: a power cut may lose acknowledged memories; set stm.durability to full for anything but tests")
 	}
 	return out
+}
+
+// less takes out damaged lines that a human has decided about since.
+func (r Recovery) less(decided int) Recovery {
+	r.Quarantined = max(0, r.Quarantined-decided)
+	r.Gaps = max(0, r.Gaps-decided)
+	return r
 }
 
 // warnings says in sentences what deserves a look. A damaged line of this

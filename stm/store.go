@@ -138,6 +138,7 @@ type Store struct {
 	host     string // what this device is called
 	loadTime time.Duration
 	snapshot snapshotState
+	decided  decisions
 	counters
 
 	filesMu sync.RWMutex    // guards files and retired
@@ -212,13 +213,16 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 	if err := durable.MkdirAll(s.fs, w.dir); err != nil {
 		return nil, nil, err
 	}
-	for _, dir := range []string{s.state, filepath.Dir(s.snapshotPath()), filepath.Join(s.state, "quarantine"), s.peersDir()} {
+	for _, dir := range []string{s.state, filepath.Dir(s.snapshotPath()), s.quarantineDir(), s.peersDir()} {
 		if err := durable.SweepTemps(s.fs, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.log.Warn("left-over temporary files not removed", "directory", dir, "error", err)
 		}
 	}
 	s.sweepCompactions(w.dir)
 	w.dirInode = inode(s.fs, w.dir)
+	if err := s.loadDecisions(); err != nil {
+		s.log.Warn("damaged lines that were decided about may be counted again", "error", err)
+	}
 	r := newRecovery(s, &w.clock)
 	s.useSnapshot(r)
 	if err := r.all(); err != nil {

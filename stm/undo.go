@@ -222,6 +222,8 @@ func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
 		return &c, UndoneItem{ID: st.id, Action: action}
 	}
 	switch {
+	case st.op == opDelete && st.prior.wasNone():
+		return left("it came in forgotten")
 	case st.op == opDelete && row == nil:
 		return done(Restored, Change{Set: st.prior.Keys})
 	case st.op == opDelete:

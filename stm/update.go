@@ -14,7 +14,8 @@ import (
 
 // Change is one operation of a transaction on one memory: new values by
 // top-level key of memory.Memory's JSON (null removes a key), or a delete.
-// On an id that is not live, Set is the whole memory and creates it.
+// On an id that is not live, Set is the whole memory and creates it; with
+// Delete it is the memory as it was when it was forgotten, which it stays.
 type Change struct {
 	ID     memory.ID
 	Delete bool
@@ -157,6 +158,8 @@ func (s *Store) change(c Change) (change, []byte, error) {
 		row = c.was
 	}
 	switch {
+	case c.Delete && row == nil && len(c.Set) > 0:
+		return s.bury(c)
 	case c.Delete && row == nil:
 		return out, nil, memory.Errorf(memory.NotFound, "there is no memory %s to forget", c.ID).At("id")
 	case c.Delete:
@@ -193,6 +196,32 @@ func (s *Store) change(c Change) (change, []byte, error) {
 func readyOf(doc []byte) (*hot, error) {
 	h, err := hotOf(doc)
 	return &h, err
+}
+
+// bury encodes a memory that goes to the trash without having been here. Its
+// revision before is none, which tells undo that there is nothing to go back to.
+func (s *Store) bury(c Change) (change, []byte, error) {
+	out := change{op: opDelete, id: c.ID}
+	set, err := compacted(c.Set)
+	if err != nil {
+		return out, nil, err
+	}
+	doc, err := withKeys(nil, set)
+	if err == nil {
+		err = checkDoc(doc)
+	}
+	if err != nil {
+		return out, nil, memory.Errorf(memory.Invalid, "memory %s cannot hold this: %w", c.ID, err)
+	}
+	out.prev = encodePrev(Stamp{Dev: s.device}, doc)
+	return out, nil, nil
+}
+
+// wasNone reports whether the revision before a change is that of a memory that
+// was not here.
+func (p *superseded) wasNone() bool {
+	rev, err := ParseStamp(p.Rev)
+	return err == nil && rev.T == 0
 }
 
 // compacted returns set with the spaces between tokens taken out, line feeds

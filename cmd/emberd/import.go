@@ -18,13 +18,14 @@ import (
 
 func (s *state) importCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:         "import",
-		Short:       "Bring memories in from a file",
-		Example:     `  emberd import jsonl notes.jsonl`,
+		Use:   "import",
+		Short: "Bring memories in from a file",
+		Example: `  emberd import jsonl notes.jsonl
+  emberd import export all.jsonl`,
 		Annotations: exits(endings{exitNothing: "", exitNoDaemon: ""}),
 	}
 	asGroup(cmd)
-	cmd.AddCommand(s.importJSONLCommand())
+	cmd.AddCommand(s.importJSONLCommand(), s.importExportCommand())
 	return cmd
 }
 
@@ -198,6 +199,9 @@ func (r *importRun) end(ctx context.Context, err error) error {
 // take puts one line into the batch and sends that when it is full.
 func (r *importRun) take(ctx context.Context, line sourceLine) error {
 	r.report.Lines++
+	if r.report.Lines == 1 && markOf(line.object) == kindExport {
+		return memory.Errorf(memory.Invalid, "this is what emberd export writes; it comes in with: emberd import export")
+	}
 	req, err := &op.SaveRequest{}, line.err
 	if err == nil {
 		req, err = r.mapping.apply(line.object)

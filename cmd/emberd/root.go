@@ -73,7 +73,7 @@ another. What is saved is on disk when the command returns.`,
 	root.AddGroup(
 		&cobra.Group{ID: groupDaily, Title: "Every day:"},
 		&cobra.Group{ID: groupVault, Title: "The vault:"},
-		&cobra.Group{ID: groupMoving, Title: "Moving in:"},
+		&cobra.Group{ID: groupMoving, Title: "Moving in and out:"},
 		&cobra.Group{ID: groupRunning, Title: "Running it:"},
 	)
 	root.SetVersionTemplate("emberd {{.Version}}\n")
@@ -100,10 +100,10 @@ func (s *state) addCommands(root *cobra.Command) {
 	}
 	add(groupDaily,
 		s.saveCommand(), s.searchCommand(), s.showCommand(), s.listCommand(), s.editCommand(),
-		s.forgetCommand(), s.undoCommand(), s.trashCommand(), s.openCommand(), s.statusCommand(), s.statsCommand(), s.keeperCommand())
+		s.forgetCommand(), s.undoCommand(), s.trashCommand(), s.historyCommand(), s.openCommand(), s.statusCommand(), s.statsCommand())
 	add(groupVault, s.vaultCommand(), s.linksCommand())
-	add(groupMoving, s.importCommand())
-	add(groupRunning, s.serveCommand(), s.compactCommand(), s.configCommand(), s.demoCommand(), s.evalCommand(), s.versionCommand(), s.completionCommand())
+	add(groupMoving, s.importCommand(), s.exportCommand(), s.backupCommand(), s.keeperCommand())
+	add(groupRunning, s.serveCommand(), s.doctorCommand(), s.logCommand(), s.compactCommand(), s.configCommand(), s.demoCommand(), s.evalCommand(), s.versionCommand(), s.completionCommand())
 }
 
 func allExits() string {

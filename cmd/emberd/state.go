@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"emberd/api"
+	"emberd/engine"
 	"emberd/internal/config"
 	"emberd/memory"
 	"emberd/op"
@@ -40,6 +41,7 @@ type state struct {
 
 	config *config.Config
 	client *api.Client
+	local  *engine.Engine // in place of a daemon, while none runs
 }
 
 func newState() *state {
@@ -62,6 +64,9 @@ func (s *state) run(ctx context.Context, args []string) int {
 	root.SetOut(s.stdout)
 	root.SetErr(s.stderr)
 	err := root.ExecuteContext(ctx)
+	if s.local != nil {
+		err = errors.Join(err, s.local.Close())
+	}
 	if flushErr := s.stdout.Flush(); err == nil && flushErr != nil {
 		err = fmt.Errorf("write the answer: %w", flushErr)
 	}

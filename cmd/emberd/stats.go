@@ -20,13 +20,14 @@ func (s *state) statsCommand() *cobra.Command {
 		Short: "Count memories by stage, collection, project and tag",
 		Example: `  emberd stats
   emberd stats --project emberd`,
-		Annotations: exits(endings{exitNoDaemon: ""}),
+		Annotations: exits(endings{exitNoDaemon: "", exitLocked: ""}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if req.Project == "." {
 				req.Project = here()
 			}
-			res, err := call(cmd.Context(), s, op.Stats, &req)
+			req.Log = true
+			res, err := reach(cmd.Context(), s, op.Stats, &req)
 			if err != nil {
 				return err
 			}
@@ -45,6 +46,7 @@ func (s *state) statsCommand() *cobra.Command {
 func (s *state) printStats(r *op.StatsResult) {
 	s.printf("%s, %s in the trash; %s of log in %s\n", count(r.Total, "memory", "memories"), grouped(r.Trash),
 		size(r.LogBytes), count(r.Segments, "segment", "segments"))
+	s.printLogStats(r.Log)
 	if r.Total == 0 {
 		return
 	}
@@ -66,6 +68,19 @@ func (s *state) printStats(r *op.StatsResult) {
 		tags = append(tags, bucket{t.Tag, t.Count})
 	}
 	s.bars("tag", tags, r.Total)
+}
+
+func (s *state) printLogStats(l *op.LogStats) {
+	if l == nil {
+		return
+	}
+	s.printf("of this device %s, %s no longer needed, %s of deletions; %s, %s of it dead, and %s of history\n",
+		count(l.Lines, "line", "lines"), grouped(l.Duplicates), grouped(l.Tombstones), size(l.Bytes), size(l.Dead), size(l.HistoryBytes))
+	due := "not due"
+	if l.Due {
+		due = "due"
+	}
+	s.printf("compaction is %s: %s\n", due, l.Why)
 }
 
 // bucket is one counted name.

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// The shelf has no log: what looks into one is answered from thin air.
+func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
+	add(op.History.Handle(s.history))
+	add(op.Export.Handle(s.export))
+	add(op.Import.Handle(s.importRecords))
+	add(op.QuarantineList.Handle(s.quarantineList))
+	add(op.QuarantineShow.Handle(s.quarantineShow))
+	add(op.QuarantineAccept.Handle(s.quarantineAccept))
+	add(op.QuarantineDrop.Handle(s.quarantineDrop))
+	add(op.BackupCreate.Handle(s.backupCreate))
+}
+
+func (s *shelf) history(_ context.Context, req *op.HistoryRequest) (*op.HistoryResult, error) {
+	return &op.HistoryResult{ID: memory.ID(req.ID), Total: 1, Versions: []op.HistoryVersion{{Action: "created",
+		Fields: []op.FieldChange{{Name: "content", To: json.RawMessage(`"<hello> & more"`)}}}}}, nil
+}
+
+func (s *shelf) export(context.Context, *op.ExportRequest) (*op.ExportResult, error) {
+	res := &op.ExportResult{}
+	for id, m := range s.rows {
+		text, err := json.Marshal(m.Content)
+		if err != nil {
+			return nil, err
+		}
+		res.Records = append(res.Records, op.Record{ID: id, Fields: map[string]json.RawMessage{"content": text}})
+	}
+	return res, nil
+}
+
+func (s *shelf) importRecords(_ context.Context, req *op.ImportRequest) (*op.ImportResult, error) {
+	return &op.ImportResult{Tx: req.Tx, Results: make([]op.ImportAnswer, len(req.Records))}, nil
+}
+
+func (s *shelf) quarantineList(context.Context, *op.QuarantineListRequest) (*op.QuarantineListResult, error) {
+	return &op.QuarantineListResult{}, nil
+}
+
+func (s *shelf) quarantineShow(_ context.Context, req *op.QuarantineShowRequest) (*op.QuarantineShowResult, error) {
+	return &op.QuarantineShowResult{Line: op.QuarantinedLine{Name: req.ID}}, nil
+}
+
+func (s *shelf) quarantineAccept(_ context.Context, req *op.QuarantineAcceptRequest) (*op.QuarantineAcceptResult, error) {
+	return &op.QuarantineAcceptResult{Name: req.ID}, nil
+}
+
+func (s *shelf) quarantineDrop(_ context.Context, req *op.QuarantineDropRequest) (*op.QuarantineDropResult, error) {
+	return &op.QuarantineDropResult{Name: req.ID}, nil
+}
+
+func (s *shelf) backupCreate(_ context.Context, req *op.BackupCreateRequest) (*op.BackupCreateResult, error) {
+	return &op.BackupCreateResult{File: req.File, Created: time.UnixMilli(0).UTC()}, nil
+}

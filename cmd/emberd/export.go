@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// The lines around the records of an export. The first tells what it is, the last
+// that it is all there.
+const (
+	exportFormat = 1
+	kindExport   = "export"
+	kindState    = "state"
+	kindEnd      = "end"
+)
+
+type exportMark struct {
+	Emberd  string    `json:"emberd"`
+	Format  int       `json:"format,omitempty"`
+	Created time.Time `json:"created,omitzero"`
+	Records *int      `json:"records,omitempty"`
+}
+
+func (s *state) exportCommand() *cobra.Command {
+	var onlyState bool
+	cmd := &cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write every memory, one JSON object a line",
+		Long: `Write every memory, with all fields that it has, one JSON object a line, sorted
+by id, to stdout or to a new FILE: those in the trash, and how often each was
+used, as well. "emberd import export" takes it in again, into any store. Earlier
+versions and the journal are not in it; a backup has them.
+
+With --state only what the memories say is written, without revisions, times of
+forgetting and use counts, in one spelling: two stores that hold the same give
+the same bytes.`,
+		Example: `  emberd export all.jsonl
+  emberd export | jq -r '.memory.content // empty'
+  diff <(emberd export --state --home a) <(emberd export --state --home b)`,
+		Annotations: exits(endings{exitNoDaemon: "", exitLocked: "", exitDisk: ""}),
+		Args:        takes(0, 1, "at most one file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			x := &exporter{s: s, state: onlyState}
+			if len(args) == 0 || args[0] == "-" {
+				return x.write(cmd.Context(), s.stdout)
+			}
+			return x.toFile(cmd.Context(), args[0])
+		},
+	}
+	cmd.Flags().BoolVar(&onlyState, "state", false, "leave out revisions and counters, to compare stores")
+	return cmd
+}
+
+// exporter writes one export.
+type exporter struct {
+	s     *state
+	state bool
+	n     int
+	trash int
+}
+
+func (x *exporter) toFile(ctx context.Context, name string) error {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return fmt.Errorf("find %s: %w", name, err)
+	}
+	err = durable.CreateFile(durable.OS{}, path, func(w io.Writer) error { return x.write(ctx, w) })
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return memory.Errorf(memory.Invalid, "%s is there already and stays as it is; choose another name", name)
+	case err != nil && isPathError(err):
+		return &exit{code: exitDisk, err: err}
+	case err != nil:
+		return err
+	}
+	if x.s.json {
+		return x.s.printJSON(map[string]any{"file": path, "records": x.n, "trash": x.trash})
+	}
+	x.s.printf("exported %s, %s of them in the trash, to %s\n", count(x.n, "memory", "memories"), grouped(x.trash), name)
+	return nil
+}
+
+func (x *exporter) write(ctx context.Context, w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	head := exportMark{Emberd: kindExport, Format: exportFormat, Created: x.s.now().UTC().Truncate(time.Millisecond)}
+	if x.state {
+		head = exportMark{Emberd: kindState, Format: exportFormat}
+	}
+	req := &op.ExportRequest{}
+	for first := true; first || req.Cursor != ""; first = false {
+		page, err := reach(ctx, x.s, op.Export, req)
+		if err != nil {
+			return err
+		}
+		if first { // nothing is written if nobody answers
+			if err := enc.Encode(head); err != nil {
+				return err
+			}
+		}
+		for i := range page.Records {
+			if err := enc.Encode(x.line(&page.Records[i])); err != nil {
+				return err
+			}
+		}
+		req.Cursor = page.NextCursor
+	}
+	return enc.Encode(exportMark{Emberd: kindEnd, Records: &x.n})
+}
+
+// line is a record as it is written.
+func (x *exporter) line(r *op.Record) any {
+	if x.n++; !r.Forgotten.IsZero() {
+		x.trash++
+	}
+	if !x.state {
+		return r
+	}
+	fields := map[string]json.RawMessage{}
+	for key, value := range r.Fields {
+		if !op.IsCounter(key) {
+			fields[key] = op.Canonical(value)
+		}
+	}
+	out := map[string]any{"id": r.ID, "memory": fields}
+	if !r.Forgotten.IsZero() {
+		out["forgotten"] = true
+	}
+	return out
+}

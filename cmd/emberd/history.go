@@ -1,0 +1,110 @@
+package main
+
+import (
+	"cmp"
+
+	"github.com/spf13/cobra"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+type historyOptions struct {
+	req op.HistoryRequest
+	all bool
+}
+
+func (s *state) historyCommand() *cobra.Command {
+	var o historyOptions
+	cmd := &cobra.Command{
+		Use:   "history ID",
+		Short: "List every version of a memory, newest first",
+		Long: `List every version of a memory, newest first: when and by whom it was changed,
+and which fields from what to what. The log keeps versions that were superseded
+for 90 days. A memory that the trash has let go of is named by its whole id.`,
+		Example: `  emberd history 456789ab
+  emberd history 456789ab --json | jq -r '.versions[].action'
+  emberd undo TX`,
+		Annotations:       exits(endings{exitNothing: "no memory with that id", exitNoDaemon: "", exitLocked: ""}),
+		Args:              takes(1, 1, "one memory id"),
+		ValidArgsFunction: s.completeIDs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkLimit(cmd, o.req.Limit); err != nil {
+				return err
+			}
+			if o.all && cmd.Flags().Changed("limit") {
+				return wrong(cmd, "--all and --limit exclude each other; leave one out")
+			}
+			o.req.ID = args[0]
+			return s.history(cmd, &o)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&o.req.Limit, "limit", "n", 20, "at most `N` versions, 1 to 100")
+	f.BoolVar(&o.all, "all", false, "list them all, page by page")
+	f.StringVar(&o.req.Cursor, "cursor", "", "go on after `CURSOR`, the next_cursor of --json")
+	return cmd
+}
+
+func (s *state) history(cmd *cobra.Command, o *historyOptions) error {
+	if o.all {
+		o.req.Limit = memory.MaxResults
+	}
+	res, err := reach(cmd.Context(), s, op.History, &o.req)
+	if err != nil {
+		return err
+	}
+	for o.all && res.NextCursor != "" {
+		o.req.Cursor = res.NextCursor
+		next, err := reach(cmd.Context(), s, op.History, &o.req)
+		if err != nil {
+			return err
+		}
+		next.Versions = append(res.Versions, next.Versions...)
+		res = next
+	}
+	if s.json {
+		return s.printJSON(res)
+	}
+	s.printVersions(res)
+	return nil
+}
+
+func (s *state) printVersions(res *op.HistoryResult) {
+	for _, v := range res.Versions {
+		by := by(v.By)
+		if by != "" {
+			by = ", " + by
+		}
+		s.printf("%s  %s by %s%s  %s\n", s.when(v.At), s.screen.paint(bold, v.Action), clean(v.Verb), by, s.screen.paint(faint, v.Tx))
+		for _, f := range v.Fields {
+			if f.Name != "updated_at" { // the line above tells it
+				s.printField(f)
+			}
+		}
+		if v.Cut {
+			s.printf("        %s\n", s.screen.paint(faint, "what it replaced is not kept any more"))
+		}
+	}
+	if res.NextCursor != "" {
+		s.note("%s of %s shown; --all shows the rest", grouped(len(res.Versions)), count(res.Total, "version", "versions"))
+	}
+}
+
+// printField prints what a field was and is.
+func (s *state) printField(f op.FieldChange) {
+	const head = 8 + 12 + 1
+	room := 0
+	if s.screen.width > 0 {
+		room = max(12, (s.screen.width-head-3)/2)
+	}
+	show := func(raw []byte) string { return cut(cmp.Or(flat(plainValue(raw)), "–"), room) }
+	text := s.screen.paint(green, show(f.To))
+	switch {
+	case f.From != nil && (f.To == nil || string(f.To) == "null"):
+		text = s.screen.paint(red, show(f.From)) + " → –"
+	case f.From != nil:
+		text = s.screen.paint(red, show(f.From)) + " → " + text
+	}
+	s.printf("        %s %s\n", s.screen.paint(faint, pad(clean(f.Name), 12)), text)
+}

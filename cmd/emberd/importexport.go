@@ -1,0 +1,204 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+func (s *state) importExportCommand() *cobra.Command {
+	var again bool
+	cmd := &cobra.Command{
+		Use:   "export FILE|-",
+		Short: "Take in what emberd export wrote",
+		Long: `Take in what emberd export wrote, or stdin for "-": every memory with all its
+fields, those in the trash, and how often each was used. What is there already
+stays as it is, only use counts are raised, so a second run changes nothing. The
+whole run is one journal entry, so one undo takes it all back.`,
+		Example: `  emberd import export all.jsonl
+  ssh other emberd export | emberd import export -`,
+		Annotations: exits(endings{exitNothing: "a part of it could not be imported", exitNoDaemon: "", exitDisk: "", exitAgain: ""}),
+		Args:        takes(1, 1, "one file, or - for stdin"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, total, err := s.openImport(args[0])
+			if err != nil {
+				return err
+			}
+			defer in.Close()
+			run := &recordsRun{s: s, again: again, progress: s.newProgress(total), report: importReport{Errors: []lineError{}}}
+			err = run.all(cmd.Context(), in)
+			run.progress.done()
+			if err != nil && run.report.Tx == "" && run.report.Lines == 0 {
+				return err
+			}
+			return errors.Join(s.printImport(&run.report), run.verdict(err))
+		},
+	}
+	cmd.Flags().BoolVar(&again, "again", false, "import also what was forgotten here")
+	return cmd
+}
+
+// recordsRun is an import of an export under way.
+type recordsRun struct {
+	s        *state
+	again    bool
+	progress *progress
+	report   importReport
+	ended    bool // the last line was met
+
+	records []op.Record
+	at      []int // the line of each
+	size    int
+}
+
+// verdict is the error of a run that did something.
+func (r *recordsRun) verdict(err error) error {
+	switch {
+	case err != nil:
+		return err
+	case !r.ended:
+		return &exit{code: exitNothing, err: errors.New("the export has no last line, so a part of it is missing; what there is of it was imported")}
+	case r.report.Failed > 0:
+		return &exit{code: exitNothing}
+	}
+	return nil
+}
+
+func (r *recordsRun) all(ctx context.Context, in io.Reader) error {
+	began := false
+	for line, err := range jsonLines(in) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		kind := markOf(line.object)
+		switch {
+		case !began && kind != kindExport:
+			return notAnExport(kind)
+		case !began:
+			began = true
+		case kind == kindEnd:
+			r.ended = true
+			if err := r.checkEnd(line.object); err != nil {
+				return err
+			}
+		default:
+			if err := r.take(ctx, line); err != nil {
+				return err
+			}
+		}
+	}
+	if !began {
+		return notAnExport("")
+	}
+	return r.send(ctx)
+}
+
+// markOf is the kind of a line around the records, "" for any other.
+func markOf(object map[string]json.RawMessage) string {
+	var kind string
+	// Of another type it is no mark.
+	_ = json.Unmarshal(object["emberd"], &kind)
+	return kind
+}
+
+func notAnExport(kind string) error {
+	if kind == kindState {
+		return memory.Errorf(memory.Invalid, "this was written with --state, which leaves out what an import needs; export again without it")
+	}
+	return memory.Errorf(memory.Invalid, "this is not what emberd export writes; other files come in with: emberd import jsonl")
+}
+
+func (r *recordsRun) checkEnd(object map[string]json.RawMessage) error {
+	var n int
+	if err := json.Unmarshal(object["records"], &n); err != nil || n != r.report.Lines {
+		return fmt.Errorf("the export says that it has %d records, and %d were read", n, r.report.Lines)
+	}
+	return nil
+}
+
+// take puts one record into the batch and sends that when it is full.
+func (r *recordsRun) take(ctx context.Context, line sourceLine) error {
+	r.report.Lines++
+	r.progress.add(line.bytes, r.report.Lines)
+	rec, err := recordOf(line)
+	if err != nil {
+		r.fail(line.number, *problem(err))
+		return nil
+	}
+	if len(r.records) == op.MaxBatch || r.size+line.bytes > batchBytes {
+		if err := r.send(ctx); err != nil {
+			return err
+		}
+	}
+	r.records, r.at, r.size = append(r.records, rec), append(r.at, line.number), r.size+line.bytes
+	return nil
+}
+
+func recordOf(line sourceLine) (op.Record, error) {
+	var rec op.Record
+	if line.err != nil {
+		return rec, line.err
+	}
+	for key, to := range map[string]any{"id": &rec.ID, "memory": &rec.Fields, "forgotten": &rec.Forgotten, "use": &rec.Use} {
+		if value, ok := line.object[key]; ok {
+			if err := json.Unmarshal(value, to); err != nil {
+				return rec, memory.Errorf(memory.Invalid, "%s cannot be read: %w", key, err)
+			}
+		}
+	}
+	if rec.ID == "" || rec.Fields == nil {
+		return rec, memory.Errorf(memory.Invalid, "it has no id or no memory, so it is not what emberd export writes")
+	}
+	return rec, nil
+}
+
+func (r *recordsRun) fail(line int, p op.Problem) {
+	r.report.Failed++
+	r.report.Errors = append(r.report.Errors, lineError{line, p})
+}
+
+func (r *recordsRun) send(ctx context.Context) error {
+	if len(r.records) == 0 {
+		return nil
+	}
+	records, at := r.records, r.at
+	r.records, r.at, r.size = nil, nil, 0
+	res, err := call(ctx, r.s, op.Import, &op.ImportRequest{Tx: r.report.Tx, Again: r.again, Records: records})
+	if memory.CodeOf(err) == memory.Unknown {
+		err = fmt.Errorf("%w; running the import again adds nothing twice", err)
+	}
+	if err != nil {
+		return fmt.Errorf("lines %d to %d: %w", at[0], at[len(at)-1], err)
+	}
+	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
+	for i, a := range res.Results {
+		r.count(at[i], a)
+	}
+	return nil
+}
+
+func (r *recordsRun) count(line int, a op.ImportAnswer) {
+	switch a.Fate {
+	case op.ImportAdded:
+		r.report.Added++
+	case op.ImportPresent:
+		r.report.Present++
+	case op.ImportChanged:
+		r.report.Changed++
+	case op.ImportForgotten:
+		r.report.Forgotten++
+	default:
+		r.fail(line, *cmp.Or(a.Error, &op.Problem{Code: memory.Internal, Detail: "the daemon does not say why it failed"}))
+	}
+}

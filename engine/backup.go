@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+
+	"emberd/internal/backup"
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// BackupFolder is where backups go that are given no name.
+func BackupFolder(state string) string { return filepath.Join(state, "backups") }
+
+// backupCreate writes the log, as of one moment, into one file. Saves go on.
+func (e *Engine) backupCreate(ctx context.Context, req *op.BackupCreateRequest) (*op.BackupCreateResult, error) {
+	moment, err := e.stm.Moment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	created := stampTime(e.opt.Now())
+	file := req.File
+	if file == "" {
+		file = filepath.Join(BackupFolder(e.opt.State), "emberd-"+created.Format("20060102T150405.000Z")+"-"+moment.Device+".tar.gz")
+		if err := durable.MkdirAll(e.opt.FS, filepath.Dir(file)); err != nil {
+			return nil, backupFault(file, err)
+		}
+	}
+	if !filepath.IsAbs(file) {
+		return nil, memory.Errorf(memory.Invalid, "file %q is not an absolute path; begin it with /", file).At("file")
+	}
+	if below, err := filepath.Rel(e.opt.Data, file); err == nil && filepath.IsLocal(below) {
+		return nil, memory.Errorf(memory.Invalid, "%s lies in the data folder, which the backup is of; choose a place outside of it", file).At("file")
+	}
+	m, err := backup.Create(ctx, e.opt.FS, e.opt.Data, file, backup.Manifest{Emberd: e.opt.Version, Created: created,
+		Device: moment.Device, Seq: moment.Seq, Stamp: moment.Stamp, Memories: e.stm.Len()}, moment.Of)
+	if err != nil {
+		return nil, backupFault(file, err)
+	}
+	info, err := e.opt.FS.Lstat(file)
+	if err != nil {
+		return nil, backupFault(file, err)
+	}
+	return &op.BackupCreateResult{File: file, Bytes: info.Size(), Files: len(m.Files), Content: m.Bytes(), Created: created}, nil
+}
+
+// backupFault turns an error of the disk into one that says what to do.
+func backupFault(file string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return memory.Errorf(memory.Invalid, "%s is there already and stays as it is; choose another name", file).At("file")
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return memory.Errorf(memory.Invalid, "the backup %s cannot be written (%w); make its folder first", file, err).At("file")
+	case errors.Is(err, fs.ErrPermission):
+		return memory.Errorf(memory.Invalid, "emberd may not write %s (%w); choose another place", file, err).At("file")
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return memory.Errorf(memory.DiskFull, "the disk is too full for the backup %s; make room, or choose another place", file)
+	}
+	return err
+}

@@ -1,0 +1,294 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// Bounds of a page of an export. It is large, since each begins with a look at
+// all ids.
+const (
+	exportRecords = 5_000
+	exportBytes   = 4 << 20
+)
+
+// export gives a page of everything by ascending id. A memory that is made while
+// the pages are read may be missing, and each is as it was when its page was.
+func (e *Engine) export(ctx context.Context, req *op.ExportRequest) (*op.ExportResult, error) {
+	if req.Cursor != "" {
+		if _, err := memory.ParseID(req.Cursor); err != nil {
+			return nil, memory.Errorf(memory.Invalid, "cursor is not one that emberd gave; use next_cursor of the page before, or none for the first page").At("cursor")
+		}
+	}
+	res := &op.ExportResult{Records: []op.Record{}}
+	size := 0
+	for _, id := range e.idsAfter(memory.ID(req.Cursor)) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if n := len(res.Records); n > 0 && (n >= exportRecords || size >= exportBytes) {
+			res.NextCursor = string(res.Records[n-1].ID)
+			break
+		}
+		rec, ok, err := e.record(id)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue // forgotten for good since
+		}
+		for key, value := range rec.Fields {
+			size += len(key) + len(value)
+		}
+		res.Records = append(res.Records, rec)
+	}
+	return res, nil
+}
+
+// idsAfter lists all live and trashed memories after one, in order.
+func (e *Engine) idsAfter(after memory.ID) []memory.ID {
+	var ids []memory.ID
+	for r := range e.stm.Rows() {
+		if id := r.ID(); id > after {
+			ids = append(ids, id)
+		}
+	}
+	for _, it := range e.stm.Trash() {
+		if it.ID > after {
+			ids = append(ids, it.ID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+func (e *Engine) record(id memory.ID) (op.Record, bool, error) {
+	if row, ok := e.stm.Get(id); ok {
+		return op.Record{ID: id, Fields: row.Fields(), Rev: row.Rev(),
+			Use: useTotals(row.UseCount(), row.LastUsed(), row.AccessCount(), row.LastAccessed())}, true, nil
+	}
+	fields, err := e.stm.ForgottenFields(id)
+	if memory.CodeOf(err) == memory.NotFound {
+		return op.Record{}, false, nil
+	}
+	if err != nil {
+		return op.Record{}, false, err
+	}
+	m, err := e.stm.Forgotten(id)
+	if err != nil {
+		return op.Record{}, false, err
+	}
+	rec := op.Record{ID: id, Fields: fields, Use: useTotals(m.UseCount, m.LastUsed, m.AccessCount, m.LastAccessed)}
+	for _, it := range e.stm.Trash() {
+		if it.ID == id {
+			rec.Forgotten = it.Forgotten
+		}
+	}
+	return rec, !rec.Forgotten.IsZero(), nil
+}
+
+func useTotals(uses int64, used time.Time, accesses int64, accessed time.Time) *op.UseTotals {
+	if uses == 0 && accesses == 0 {
+		return nil
+	}
+	return &op.UseTotals{Uses: uses, LastUsed: used, Accesses: accesses, LastAccessed: accessed}
+}
+
+// incoming is one good record of an import.
+type incoming struct {
+	at int // its place in the request
+	*op.Record
+	size int
+}
+
+// importRecords takes in records under one journal entry and answers each in its
+// place. What is there already stays as it is, only use counts are raised, so a
+// second run changes nothing.
+func (e *Engine) importRecords(ctx context.Context, req *op.ImportRequest) (*op.ImportResult, error) {
+	switch n := len(req.Records); {
+	case n > op.MaxBatch:
+		return nil, memory.Errorf(memory.TooLarge, "the batch has %d records, more than %d; send it in parts", n, op.MaxBatch).At("records")
+	case n == 0:
+		return nil, memory.Errorf(memory.Invalid, "the batch has no records; give at least one").At("records")
+	}
+	res := &op.ImportResult{Tx: req.Tx, Results: make([]op.ImportAnswer, len(req.Records))}
+	var good []incoming
+	for i := range req.Records {
+		size, err := checkRecord(&req.Records[i])
+		if err != nil {
+			res.Results[i] = op.ImportAnswer{Fate: op.ImportFailed, Error: problem(err)}
+			continue
+		}
+		good = append(good, incoming{at: i, Record: &req.Records[i], size: size})
+	}
+	return res, e.importAll(ctx, req, res, good)
+}
+
+// importAll writes the log in a few transactions. When one fails, what came
+// before stays, and the records from there on tell the error.
+func (e *Engine) importAll(ctx context.Context, req *op.ImportRequest, res *op.ImportResult, records []incoming) error {
+	for first := true; len(records) > 0; first = false {
+		n := recordChunk(records)
+		err := e.importChunk(ctx, req, res, records[:n])
+		if err != nil && first {
+			return err
+		}
+		if err != nil {
+			for _, r := range records {
+				res.Results[r.at] = op.ImportAnswer{Fate: op.ImportFailed, Error: problem(err)}
+			}
+			return nil
+		}
+		for _, r := range records[:n] {
+			e.raiseUse(r.Record)
+		}
+		records = records[n:]
+	}
+	return nil
+}
+
+// recordChunk returns how many of the records, at least one, go into the next
+// transaction; it ends before an id that is in it already.
+func recordChunk(records []incoming) int {
+	size, ids := 0, map[memory.ID]bool{}
+	for i, r := range records {
+		size += r.size
+		if i > 0 && (size > chunkBytes || ids[r.ID]) {
+			return i
+		}
+		ids[r.ID] = true
+	}
+	return len(records)
+}
+
+func (e *Engine) importChunk(ctx context.Context, req *op.ImportRequest, res *op.ImportResult, records []incoming) error {
+	ids := make([]memory.ID, len(records))
+	for i, r := range records {
+		ids[i] = r.ID
+	}
+	receipt, err := e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		tx := &stm.Tx{Verb: "import", By: op.CallerFrom(ctx), Entry: res.Tx}
+		for i, r := range records {
+			fate, err := e.fate(r.Record, rows[i], req.Again)
+			if err != nil {
+				return nil, err
+			}
+			res.Results[r.at].Fate = fate
+			if fate == op.ImportAdded {
+				tx.Changes = append(tx.Changes, r.change())
+			}
+		}
+		return tx, nil
+	})
+	if err == nil && receipt.Entry != "" {
+		res.Tx = receipt.Entry
+	}
+	return err
+}
+
+// fate decides about a record whose memory is live in row, or not if that is nil.
+func (e *Engine) fate(r *op.Record, row *stm.Row, again bool) (string, error) {
+	trashed := e.stm.Trashed(r.ID)
+	switch {
+	case row != nil && !r.Forgotten.IsZero():
+		return op.ImportChanged, nil
+	case row != nil:
+		return equalFields(row.Fields(), r.Fields), nil
+	case trashed && !r.Forgotten.IsZero():
+		fields, err := e.stm.ForgottenFields(r.ID)
+		return equalFields(fields, r.Fields), err
+	case trashed && !again:
+		return op.ImportForgotten, nil
+	}
+	return op.ImportAdded, nil
+}
+
+// change is what brings a record in: a memory, or one that is in the trash. That
+// one cannot be counted any more, so it brings its counts along.
+func (in *incoming) change() stm.Change {
+	set := maps.Clone(in.Fields)
+	if in.Forgotten.IsZero() {
+		return stm.Change{ID: in.ID, Set: set}
+	}
+	if in.Use != nil {
+		counts := map[string]any{"use_count": in.Use.Uses, "access_count": in.Use.Accesses}
+		if !in.Use.LastUsed.IsZero() {
+			counts["last_used"] = in.Use.LastUsed
+		}
+		for key, value := range counts {
+			set[key], _ = encode(value) // numbers and times always encode
+		}
+	}
+	dropImplied(set)
+	return stm.Change{ID: in.ID, Delete: true, Set: set}
+}
+
+// raiseUse raises the counts of a live memory to those of the record. What other
+// devices counted there becomes this one's.
+func (e *Engine) raiseUse(r *op.Record) {
+	row, ok := e.stm.Get(r.ID)
+	if !ok || r.Use == nil {
+		return
+	}
+	if n := r.Use.Uses - row.UseCount(); n > 0 {
+		e.stm.Use(stm.Use{ID: r.ID, Uses: n, At: r.Use.LastUsed})
+	}
+	if n := r.Use.Accesses - row.AccessCount(); n > 0 {
+		e.stm.Use(stm.Use{ID: r.ID, Accesses: n, At: r.Use.LastAccessed})
+	}
+	e.changed()
+}
+
+// checkRecord refuses what could not be a memory of ours, and returns the size
+// of one that could. Fields that are not known here are kept.
+func checkRecord(r *op.Record) (size int, err error) {
+	if r.ID, err = memory.ParseID(string(r.ID)); err != nil {
+		return 0, err
+	}
+	if _, ok := r.Fields["id"]; ok {
+		return 0, memory.Errorf(memory.Invalid, "the memory has a field id, which belongs beside it; send what emberd export wrote").At("memory")
+	}
+	text, err := encode(r.Fields)
+	if err != nil {
+		return 0, memory.Errorf(memory.Invalid, "the memory is not JSON: %w", err).At("memory")
+	}
+	m := memory.Memory{Confidence: 1, Importance: 0.5, Strength: 1, Collection: memory.DefaultCollection, Stage: memory.Active}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return 0, memory.Errorf(memory.Invalid, "the memory cannot be read: %w", err).At("memory")
+	}
+	if m.CreatedAt.IsZero() {
+		return 0, memory.Errorf(memory.Invalid, "the memory has no created_at; send what emberd export wrote").At("memory.created_at")
+	}
+	if _, err := memory.ParseStage(string(m.Stage)); err != nil {
+		return 0, err
+	}
+	return len(text), check(&m)
+}
+
+// equalFields tells whether a memory that is there has the fields of a record;
+// how often it was used and how its JSON is written does not count.
+func equalFields(here, there map[string]json.RawMessage) string {
+	a, b := canonical(here), canonical(there)
+	if maps.EqualFunc(a, b, bytes.Equal) {
+		return op.ImportPresent
+	}
+	return op.ImportChanged
+}
+
+func canonical(fields map[string]json.RawMessage) map[string][]byte {
+	out := map[string][]byte{}
+	for key, value := range fields {
+		if !op.IsCounter(key) {
+			out[key] = op.Canonical(value)
+		}
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+// Package backup keeps a folder of files as one file: a tar archive in gzip that
+// says what it holds and proves that it is whole.
+//
+// # Format
+//
+// The file is two gzip members (RFC 1952). The first is a tar archive (POSIX.1):
+// manifest.json, see [Manifest], and then the files it lists, in its order, which
+// is that of their names. The second member is empty, has a fixed length, and
+// its comment is "sha256:" and the SHA-256, in hex, of all bytes before it. So
+// ordinary tools unpack a backup, and a change of any one byte of it shows.
+//
+// # Guarantees
+//
+// A backup appears under its name whole and on the disk, or not at all. [Restore]
+// reads and verifies all of a backup before it touches anything, unpacks it
+// beside its target, and puts it in place by renaming; what was there is moved
+// aside, never deleted. What a backup may unpack to is bounded by what it says it
+// holds, that by its own size, and its names cannot lead out of the target.
+//
+// Functions may be called by several goroutines, for different targets.
+package backup
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	format       = 1
+	manifestName = "manifest.json"
+
+	maxManifest = 64 << 20 // bytes
+	maxDepth    = 8        // folders in a name
+	// maxRatio is above what deflate can save, 1032 to 1 (zlib's technical notes):
+	// what unpacks to more is not a backup.
+	maxRatio = 1100
+)
+
+// Manifest says what a backup holds. Device, Seq and Stamp are the point of the
+// log that it was taken at, for people.
+type Manifest struct {
+	Format   int       `json:"format"`
+	Emberd   string    `json:"emberd"` // version that made it
+	Created  time.Time `json:"created"`
+	Device   string    `json:"device"`
+	Seq      uint64    `json:"seq"`
+	Stamp    string    `json:"stamp"`
+	Memories int       `json:"memories"`
+	Files    []File    `json:"files"`
+}
+
+// File is one file of a backup, by its slash-separated path in the folder.
+type File struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Bytes adds up the sizes of the files.
+func (m *Manifest) Bytes() int64 {
+	var n int64
+	for _, f := range m.Files {
+		n += f.Size
+	}
+	return n
+}
+
+// check refuses a manifest that does not describe a folder, or one larger than a
+// file of so many bytes can hold.
+func (m *Manifest) check(packed int64) error {
+	if m.Format != format {
+		return fmt.Errorf("it has format %d, and this emberd reads %d; use the emberd that made it", m.Format, format)
+	}
+	var sum int64
+	for i, f := range m.Files {
+		if err := checkName(f.Name); err != nil {
+			return err
+		}
+		if i > 0 && f.Name <= m.Files[i-1].Name {
+			return fmt.Errorf("%q does not come after %q", f.Name, m.Files[i-1].Name)
+		}
+		if f.Size < 0 || f.Size > packed*maxRatio-sum {
+			return fmt.Errorf("%q is said to have %d bytes, more than a backup of %d bytes can hold", f.Name, f.Size, packed)
+		}
+		sum += f.Size
+	}
+	return nil
+}
+
+// checkName refuses a path that could lead out of the folder, or that a backup
+// never holds.
+func checkName(name string) error {
+	parts := strings.Split(name, "/")
+	hidden := false
+	for _, p := range parts {
+		hidden = hidden || strings.HasPrefix(p, ".")
+	}
+	if !filepath.IsLocal(name) || path.Clean(name) != name || hidden || len(parts) > maxDepth ||
+		strings.ContainsAny(name, "\\\x00") || name == manifestName {
+		return fmt.Errorf("%q is no name of a file in a backup", name)
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package backup
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"emberd/internal/durable"
+)
+
+// Part says how much of a file to take, given its path and its size now. It
+// reports false for a file to leave out.
+type Part func(name string, size int64) (int64, bool)
+
+// errAgain says that the folder changed under the backup.
+var errAgain = errors.New("the folder changed meanwhile")
+
+// Create writes a backup of the folder root to the new file to, and returns what
+// is in it: m completed with the files. Files may grow meanwhile, but what part
+// takes of them must not change. Hidden files and what is not a regular file are
+// left out. A name that is taken is fs.ErrExist.
+func Create(ctx context.Context, fsys durable.FS, root, to string, m Manifest, part Part) (*Manifest, error) {
+	if _, err := fsys.Lstat(to); err == nil {
+		return nil, fmt.Errorf("create %s: %w", to, fs.ErrExist)
+	}
+	const attempts = 3
+	for try := 1; ; try++ {
+		full := m
+		full.Format = format
+		err := full.gather(ctx, fsys, root, "", part)
+		if err == nil {
+			err = durable.CreateFile(fsys, to, func(w io.Writer) error { return full.write(ctx, fsys, root, w) })
+		}
+		if err == nil {
+			return &full, nil
+		}
+		// Compaction removes files that others replace; a second look finds those.
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errAgain) || try == attempts {
+			return nil, err
+		}
+	}
+}
+
+// gather lists the files below a folder, with their checksums.
+func (m *Manifest) gather(ctx context.Context, fsys durable.FS, root, below string, part Part) error {
+	entries, err := fsys.ReadDir(filepath.Join(root, filepath.FromSlash(below)))
+	if err != nil {
+		return fmt.Errorf("list %s: %w", filepath.Join(root, below), err)
+	}
+	for _, e := range inOrder(entries) {
+		name := strings.TrimPrefix(below+"/"+e.Name(), "/")
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case e.IsDir():
+			err = m.gather(ctx, fsys, root, name, part)
+		case e.Type().IsRegular():
+			err = m.add(ctx, fsys, root, name, part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inOrder sorts a listing so that a walk meets paths in the order of their text:
+// a folder counts with its slash.
+func inOrder(entries []fs.DirEntry) []fs.DirEntry {
+	key := func(e fs.DirEntry) string {
+		if e.IsDir() {
+			return e.Name() + "/"
+		}
+		return e.Name()
+	}
+	return sortedBy(entries, key)
+}
+
+func (m *Manifest) add(ctx context.Context, fsys durable.FS, root, name string, part Part) error {
+	f, err := fsys.OpenRead(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		return fmt.Errorf("back up %s: %w", name, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("back up %s: %w", name, err)
+	}
+	size, ok := part(name, info.Size())
+	if !ok {
+		return nil
+	}
+	sum := sha256.New()
+	if err := copyN(ctx, sum, f, size); err != nil {
+		return fmt.Errorf("back up %s: %w", name, err)
+	}
+	m.Files = append(m.Files, File{Name: name, Size: size, SHA256: hex.EncodeToString(sum.Sum(nil))})
+	return nil
+}
+
+// copyN copies exactly n bytes, in pieces, so that ctx is heard.
+func copyN(ctx context.Context, to io.Writer, from io.Reader, n int64) error {
+	for n > 0 {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		piece, err := io.CopyN(to, from, min(n, 1<<20))
+		if n -= piece; err != nil {
+			return fmt.Errorf("%d bytes before its end: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// write writes the archive and its last member.
+func (m *Manifest) write(ctx context.Context, fsys durable.FS, root string, w io.Writer) error {
+	out := bufio.NewWriterSize(w, 1<<18)
+	sum := sha256.New()
+	zip := gzip.NewWriter(io.MultiWriter(out, sum))
+	archive := tar.NewWriter(zip)
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the manifest: %w", err)
+	}
+	if len(text) > maxManifest {
+		return fmt.Errorf("the manifest has %d bytes, more than %d", len(text), maxManifest)
+	}
+	if err := m.entry(archive, manifestName, int64(len(text)), func() error { _, err := archive.Write(text); return err }); err != nil {
+		return err
+	}
+	for _, f := range m.Files {
+		if err := m.entry(archive, f.Name, f.Size, func() error { return f.write(ctx, fsys, root, archive) }); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(archive.Close(), zip.Close()); err != nil {
+		return err
+	}
+	if _, err := out.Write(lastMember(sum.Sum(nil))); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func (m *Manifest) entry(archive *tar.Writer, name string, size int64, write func() error) error {
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: m.Created}
+	if err := archive.WriteHeader(h); err != nil {
+		return fmt.Errorf("back up %s: %w", name, err)
+	}
+	if err := write(); err != nil {
+		return fmt.Errorf("back up %s: %w", name, err)
+	}
+	return nil
+}
+
+// write copies the part of the file that its checksum was made of.
+func (f *File) write(ctx context.Context, fsys durable.FS, root string, w io.Writer) error {
+	in, err := fsys.OpenRead(filepath.Join(root, filepath.FromSlash(f.Name)))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	sum := sha256.New()
+	if err := copyN(ctx, io.MultiWriter(w, sum), in, f.Size); err != nil {
+		return errors.Join(errAgain, err)
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
+		return errAgain
+	}
+	return nil
+}
+
+// lastMember is an empty gzip member whose comment is a checksum.
+func lastMember(sum []byte) []byte {
+	var b bytes.Buffer
+	b.Write([]byte{0x1f, 0x8b, 8, 0x10, 0, 0, 0, 0, 0, 0xff}) // deflate, with a comment, no time, unknown system
+	b.WriteString("sha256:" + hex.EncodeToString(sum) + "\x00")
+	b.Write([]byte{3, 0})                   // an empty deflate block
+	b.Write([]byte{0, 0, 0, 0, 0, 0, 0, 0}) // CRC-32 and length of nothing
+	return b.Bytes()
+}

@@ -1,0 +1,36 @@
+package durable
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+)
+
+// CreateFile makes the new file name, mode 0600, with what write writes, whole or
+// not at all. A name that is taken is fs.ErrExist and stays as it is; write may
+// have been called by then. The steps and what a crash leaves are those of
+// [ReplaceFile], and so is a stray temporary file, which [SweepTemps] removes.
+func CreateFile(fsys FS, name string, write func(io.Writer) error) error {
+	dir := filepath.Dir(name)
+	temp := filepath.Join(dir, tempPrefix+rand.Text()+tempSuffix)
+	f, err := fsys.CreateAppend(temp)
+	if err != nil {
+		return fmt.Errorf("create %s: %w", name, err)
+	}
+	if err = write(f); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = fsys.RenameNoReplace(temp, name)
+	}
+	if err != nil {
+		discard(fsys, temp)
+		return fmt.Errorf("create %s: %w", name, err)
+	}
+	if err := fsys.SyncDir(dir); err != nil {
+		return fmt.Errorf("create %s: sync its directory: %w", name, err)
+	}
+	return nil
+}

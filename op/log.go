@@ -1,0 +1,178 @@
+package op
+
+import (
+	"encoding/json"
+	"time"
+
+	"emberd/memory"
+)
+
+// HistoryRequest names a memory: live, in the trash, or by its whole id any that
+// the log still tells of.
+type HistoryRequest struct {
+	ID     string `json:"-" path:"id"`
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+}
+
+// HistoryResult is one page of the versions of a memory, newest first.
+type HistoryResult struct {
+	ID         memory.ID        `json:"id"`
+	Versions   []HistoryVersion `json:"versions"`
+	Total      int              `json:"total"`
+	NextCursor string           `json:"next_cursor,omitempty"`
+}
+
+// HistoryVersion is what one change did to a memory. Action is created, changed,
+// forgotten or restored.
+type HistoryVersion struct {
+	Rev    string        `json:"rev"`
+	At     time.Time     `json:"at"`
+	Action string        `json:"action"`
+	Verb   string        `json:"verb"`
+	By     memory.Actor  `json:"by"`
+	Tx     string        `json:"tx"`
+	Undoes string        `json:"undoes,omitempty"` // journal entry that it took back
+	Fields []FieldChange `json:"fields"`
+	Cut    bool          `json:"cut,omitempty"` // what it replaced is not kept any more
+}
+
+// FieldChange is a field with its value before and after, none when it was not
+// set.
+type FieldChange struct {
+	Name string          `json:"name"`
+	From json.RawMessage `json:"from,omitempty"`
+	To   json.RawMessage `json:"to,omitempty"`
+}
+
+// QuarantineListRequest has no fields.
+type QuarantineListRequest struct{}
+
+// QuarantineListResult lists damaged log lines that nobody has decided about.
+type QuarantineListResult struct {
+	Lines []QuarantinedLine `json:"lines"`
+}
+
+// QuarantinedLine is a damaged line of the log. What it seems to say is told as
+// far as it can be read; no checksum vouches for it.
+type QuarantinedLine struct {
+	Name   string    `json:"name"` // file@offset
+	Bytes  int       `json:"bytes"`
+	Reason string    `json:"reason"` // what is wrong with it
+	At     time.Time `json:"at,omitzero"`
+	Op     string    `json:"op,omitempty"`
+	Verb   string    `json:"verb,omitempty"`
+	ID     memory.ID `json:"id,omitempty"`
+	// Acceptable is set when accepting it can work; Hindrance says why not.
+	Acceptable bool   `json:"acceptable"`
+	Hindrance  string `json:"hindrance,omitempty"`
+}
+
+// QuarantineShowRequest names a damaged line.
+type QuarantineShowRequest struct {
+	ID string `json:"-" path:"id" doc:"name of the line, file@offset, as listed"`
+}
+
+// QuarantineShowResult is the line with its text, and what accepting it would
+// change now.
+type QuarantineShowResult struct {
+	Line    QuarantinedLine `json:"line"`
+	Text    string          `json:"text"` // as it stands, what is not UTF-8 replaced
+	Changes []FieldChange   `json:"changes"`
+}
+
+// QuarantineAcceptRequest says that a damaged line is right.
+type QuarantineAcceptRequest struct {
+	ID string `json:"-" path:"id"`
+}
+
+// QuarantineAcceptResult tells what the line still changed; without an entry,
+// nothing, since all of it was written again later.
+type QuarantineAcceptResult struct {
+	Name string    `json:"name"`
+	ID   memory.ID `json:"id"`
+	Tx   string    `json:"tx,omitempty"`
+}
+
+// QuarantineDropRequest says that a damaged line is not needed.
+type QuarantineDropRequest struct {
+	ID string `json:"-" path:"id"`
+}
+
+// QuarantineDropResult names the line that was dropped.
+type QuarantineDropResult struct {
+	Name string `json:"name"`
+}
+
+// BackupCreateRequest says where the backup goes.
+type BackupCreateRequest struct {
+	File string `json:"file,omitempty" doc:"absolute path of a new file; without it one is made in the backups folder of the state directory"`
+}
+
+// BackupCreateResult tells what was written.
+type BackupCreateResult struct {
+	File    string    `json:"file"`
+	Bytes   int64     `json:"bytes"`
+	Files   int       `json:"files"` // of the log
+	Content int64     `json:"content_bytes"`
+	Created time.Time `json:"created"`
+}
+
+// ExportRequest pages through everything, by ascending id.
+type ExportRequest struct {
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+}
+
+// ExportResult is one page.
+type ExportResult struct {
+	Records    []Record `json:"records"`
+	NextCursor string   `json:"next_cursor,omitempty"`
+}
+
+// Record is one memory as it is stored: every field it has, known or not.
+type Record struct {
+	ID     memory.ID                  `json:"id"`
+	Fields map[string]json.RawMessage `json:"memory"`
+	// Forgotten is when it went to the trash, if that is where it is.
+	Forgotten time.Time `json:"forgotten,omitzero"`
+	// Use adds up the use of all devices.
+	Use *UseTotals `json:"use,omitempty"`
+	Rev string     `json:"rev,omitempty" doc:"only told, and not taken over by an import"`
+}
+
+// UseTotals says how often a memory was used and found, and when last.
+type UseTotals struct {
+	Uses         int64     `json:"uses,omitempty"`
+	LastUsed     time.Time `json:"last_used,omitzero"`
+	Accesses     int64     `json:"accesses,omitempty"`
+	LastAccessed time.Time `json:"last_accessed,omitzero"`
+}
+
+// ImportRequest holds up to 500 records of an export. A batch that names the
+// journal entry of an earlier one joins it.
+type ImportRequest struct {
+	Tx      string   `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
+	Again   bool     `json:"again,omitempty" doc:"import also what was forgotten here"`
+	Records []Record `json:"records"`
+}
+
+// ImportResult answers each record in its place.
+type ImportResult struct {
+	Tx      string         `json:"tx,omitempty"`
+	Results []ImportAnswer `json:"results"`
+}
+
+// What an import did with a record.
+const (
+	ImportAdded     = "added"
+	ImportPresent   = "present"   // it is there, just so
+	ImportChanged   = "changed"   // it is there with other fields, and left so
+	ImportForgotten = "forgotten" // it was forgotten here, and is left so
+	ImportFailed    = "failed"
+)
+
+// ImportAnswer is the fate of one record.
+type ImportAnswer struct {
+	Fate  string   `json:"fate"`
+	Error *Problem `json:"error,omitempty"`
+}

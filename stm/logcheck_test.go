@@ -1,0 +1,213 @@
+package stm
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/internal/durable"
+)
+
+// sealedLog writes a log of two segments, closes it, and returns the data folder
+// and the first segment.
+func sealedLog(t *testing.T) (data, first string) {
+	t.Helper()
+	ts := openStore(t, Options{})
+	a := ts.save("first of all", "one")
+	ts.edit(a.ID(), "content", "first of all, mended")
+	ts.save("second")
+	ts.reopen()
+	b := ts.save("third")
+	ts.forget(b.ID())
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(ts.root, "data"), ts.segments()[0]
+}
+
+func checked(t *testing.T, path string) *LogCheck {
+	t.Helper()
+	c, err := CheckLog(t.Context(), durable.OS{}, path, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// all lists what a check found, as "line reason" with a star if it is harmless.
+func (c *LogCheck) all() string {
+	var out []string
+	say := func(f LogFinding) {
+		star := map[bool]string{true: "*"}[f.Harmless]
+		out = append(out, fmt.Sprintf("%d%s %s", f.Line, star, f.Reason))
+	}
+	for _, f := range c.Files {
+		for _, g := range f.Findings {
+			say(g)
+		}
+	}
+	for _, f := range c.Missing {
+		say(f)
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestCheckOfAGoodLog(t *testing.T) {
+	data, first := sealedLog(t)
+	for _, path := range []string{data, filepath.Join(data, "stm"), filepath.Dir(first), first} {
+		c := checked(t, path)
+		if c.Wrong() != 0 || c.all() != "" {
+			t.Errorf("%s: %s", path, c.all())
+		}
+		for _, f := range c.Files {
+			if info, err := os.Stat(f.File); err != nil || f.Bytes != info.Size() || !f.Sealed || f.Lines < 4 {
+				t.Errorf("%s: %d bytes, %d lines, sealed %t (%v)", f.File, f.Bytes, f.Lines, f.Sealed, err)
+			}
+		}
+	}
+	if _, err := CheckLog(t.Context(), durable.OS{}, filepath.Join(data, "nowhere"), time.Now()); err == nil {
+		t.Error("a path that is not there was checked")
+	}
+}
+
+// The log is checked while it is written, too.
+func TestCheckBesideTheWriter(t *testing.T) {
+	ts := openStore(t, Options{})
+	ts.save("somebody writes")
+	if c := checked(t, filepath.Join(ts.root, "data")); c.all() != "" || c.Files[0].Sealed {
+		t.Errorf("found %q", c.all())
+	}
+}
+
+func TestCheckFindsEveryFlippedByte(t *testing.T) {
+	data, first := sealedLog(t)
+	whole, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole[:len(whole)-1] {
+		damaged := bytes.Clone(whole)
+		damaged[i] ^= 1
+		if err := os.WriteFile(first, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := checked(t, data)
+		// Without the name of its checksum a line is a human's edit.
+		if c.Wrong() == 0 && !strings.Contains(c.all(), "edited by hand") {
+			t.Fatalf("a flip of byte %d (%q) was not found: %q", i, whole[i], c.all())
+		}
+		if len(c.Missing) > 0 && whole[i] != '\n' { // which makes one damaged line of two
+			t.Fatalf("a flip of byte %d is told as a missing record too: %s", i, c.all())
+		}
+	}
+}
+
+func TestCheckSaysWhatIsWrong(t *testing.T) {
+	cut := func(b []byte, from, to int) []byte { // without lines from to to-1, which count from 0
+		lines := bytes.SplitAfter(b, []byte("\n"))
+		return bytes.Join(append(append([][]byte{}, lines[:from]...), lines[to:]...), nil)
+	}
+	line := func(b []byte, i int) []byte { return bytes.SplitAfter(b, []byte("\n"))[i] }
+	for _, c := range []struct {
+		name   string
+		change func([]byte) []byte
+		want   string
+	}{
+		{"a record is gone", func(b []byte) []byte { return cut(b, 2, 3) },
+			"4 its seal counts 4 lines, and 3 stand before it; 3 record 2 is missing before it"},
+		{"two records are gone", func(b []byte) []byte { return cut(b, 1, 3) },
+			"3 its seal counts 4 lines, and 2 stand before it; 2 records 1 to 2 are missing before it"},
+		{"the header is gone", func(b []byte) []byte { return cut(b, 0, 1) },
+			"1 the first line is no header; 4 its seal counts 4 lines, and 3 stand before it"},
+		{"a record stands twice", func(b []byte) []byte { return append(b, line(b, 1)...) },
+			"6 it stands after the seal; 6 its stamp "},
+		{"the seal is gone", func(b []byte) []byte { return cut(b, 4, 5) }, ""},
+		{"a crash left a half line", func(b []byte) []byte { return append(cut(b, 4, 5), line(b, 1)[:20]...) },
+			"5* it ends in the middle, as a crash leaves it"},
+		{"a power cut left zeros", func(b []byte) []byte { return append(cut(b, 4, 5), make([]byte, 7)...) },
+			"5* 7 NUL bytes, as a power cut leaves them"},
+		{"a line is damaged", func(b []byte) []byte { return bytes.Replace(b, []byte("second"), []byte("zecond"), 1) },
+			"4 checksum does not match"},
+		{"a line is no line", func(b []byte) []byte { return append(cut(b, 4, 5), "hello\n"...) },
+			"5 line has no checksum"},
+		{"a human took the checksum out", func(b []byte) []byte {
+			l := line(b, 3)
+			return append(cut(b, 3, 5), append(l[:len(l)-suffixLen-1], "}\n"...)...)
+		}, "4* it has no checksum, so it counts as edited by hand"},
+		{"a later version wrote a line", func(b []byte) []byte {
+			return append(cut(b, 4, 5), sealLine([]byte(`{"v":2,"op":"new"`), 0)...)
+		}, `5* operation "new" of version 2 is not known here`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			data, first := sealedLog(t)
+			b, err := os.ReadFile(first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(first, c.change(b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := checked(t, data).all(); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("found %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// What a crash left half written goes to the history as it was found.
+func TestCheckOfHistoryWithHalfALine(t *testing.T) {
+	ts := openStore(t, Options{})
+	ts.save("whole")
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(ts.segments()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(b, []byte("\n"))
+	head := bytes.Replace(lines[0], []byte(`"seg":1`), []byte(`"seg":1,"from":1`), 1)
+	head = sealLine(head[:len(head)-suffixLen-1], 0)
+	history := filepath.Join(filepath.Dir(ts.segments()[0]), "h-00000001-00000001.g1.jsonl")
+	text := bytes.Join([][]byte{head, lines[1], []byte("{\"half\":\n"), lines[2]}, nil)
+	if err := os.WriteFile(history, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := checked(t, history).all(); got != "3* line has no checksum" {
+		t.Errorf("found %q", got)
+	}
+}
+
+func TestCheckComparesNamesWithHeaders(t *testing.T) {
+	data, first := sealedLog(t)
+	device := filepath.Base(filepath.Dir(first))
+	moved := filepath.Join(data, "stm", "aaaabbbb")
+	if err := os.Rename(filepath.Dir(first), moved); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("names device %q, and it lies in the folder of aaaabbbb", device)
+	if got := checked(t, data).all(); !strings.Contains(got, want) {
+		t.Errorf("another folder: %s", got)
+	}
+	for name, want := range map[string]string{
+		"s-00000077.jsonl":               "1 its header is of segment 1, which is not what its name says",
+		"s-00000001 (copy).jsonl":        "0* emberd gives no such name",
+		"c-00000001-00000001.g2.jsonl":   "1 its header is of segment 1, which is not what its name says",
+		"s-00000001.sync-conflict.jsonl": "0* emberd gives no such name",
+	} {
+		to := filepath.Join(moved, name)
+		if err := os.Rename(filepath.Join(moved, filepath.Base(first)), to); err != nil {
+			t.Fatal(err)
+		}
+		if got := checked(t, to).all(); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		if err := os.Rename(to, filepath.Join(moved, filepath.Base(first))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package stm
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"emberd/memory"
+)
+
+// Moment is a point of the log between two batches. A copy of the data folder
+// that takes from every file what [Moment.Of] says is the log as it was then.
+type Moment struct {
+	Device  string
+	Seq     uint64           // last sequence number of this device
+	Stamp   string           // the clock: every record of this device is not later
+	segment uint32           // highest number of a segment
+	sizes   map[string]int64 // of files being written, by path below the data folder
+}
+
+// Moment asks for the present one. What was acknowledged before is in it.
+func (s *Store) Moment(ctx context.Context) (Moment, error) {
+	var c cursor
+	if err := s.onWriter(ctx, func() { c = s.writer.cursor() }); err != nil {
+		return Moment{}, err
+	}
+	if c.files == nil {
+		return Moment{}, memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
+	}
+	return s.momentAt(c)
+}
+
+func (s *Store) momentAt(c cursor) (Moment, error) {
+	m := Moment{Device: s.device.String(), Seq: c.seq, Stamp: Stamp{T: c.clock, Dev: s.device}.String(), sizes: map[string]int64{}}
+	for _, f := range c.files {
+		below, err := filepath.Rel(s.data, f.name)
+		if err != nil {
+			return Moment{}, err
+		}
+		if f.growing {
+			m.sizes[filepath.ToSlash(below)] = f.size
+		}
+		if n := parseLogName(filepath.Base(f.name)).upto; filepath.Base(filepath.Dir(f.name)) == m.Device {
+			m.segment = max(m.segment, n)
+		}
+	}
+	return m, nil
+}
+
+// Of says how much of a file belongs to the moment, given its path below the
+// data folder, with slashes, and its size now. It reports false for a file that
+// does not, since it is temporary or was made later.
+func (m *Moment) Of(name string, size int64) (int64, bool) {
+	dir, base := filepath.Split(name)
+	if strings.HasPrefix(base, ".") {
+		return 0, false
+	}
+	if at, ok := m.sizes[name]; ok {
+		return min(at, size), true
+	}
+	if f := parseLogName(base); dir == "stm/"+m.Device+"/" && f.kind == 's' && f.from > m.segment {
+		return 0, false
+	}
+	return size, true
+}

@@ -1,0 +1,52 @@
+package stm
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// What log check, history and backups read of the log stays the same over a
+// compaction.
+func TestViewersReadCompactedFiles(t *testing.T) {
+	ts := openStore(t, Options{})
+	a := ts.save("one", "x")
+	ts.edit(a.ID(), "content", "two")
+	ts.Use(Use{ID: a.ID(), Uses: 1})
+	b := ts.save("other")
+	ts.forget(b.ID())
+	ts.reopen()
+	ts.edit(a.ID(), "content", "three")
+	ts.reopen()
+	wantA, wantB := told(ts.history(a.ID())), told(ts.history(b.ID()))
+	files, err := ts.Segments()
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := Compaction{HistoryKeep: 90 * 24 * time.Hour}
+	for _, f := range files {
+		if f.Own && !f.Active {
+			job.Inputs = append(job.Inputs, f.Name)
+		}
+	}
+	if _, err := ts.Rewrite(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"inputs still there", "inputs gone"} {
+		if when == "inputs gone" {
+			if _, err := ts.Unlink(t.Context(), time.Now().Add(time.Hour), time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := told(ts.history(a.ID())); got != wantA {
+			t.Errorf("%s: history is\n%s, was\n%s", when, got, wantA)
+		}
+		if got := told(ts.history(b.ID())); got != wantB {
+			t.Errorf("%s: history is\n%s, was\n%s", when, got, wantB)
+		}
+		c := checked(t, filepath.Join(ts.root, "data"))
+		if c.all() != "" {
+			t.Errorf("%s: %s", when, c.all())
+		}
+	}
+}
