@@ -41,6 +41,10 @@ func Defaults() Rules {
 		UnlinkDelay: 10 * time.Minute, TombstoneKeep: 90 * 24 * time.Hour}
 }
 
+// Rest is how much longer than it works a compaction that nobody waits for
+// should rest in between.
+const Rest = 4
+
 // Plan is what to compact, and why or why not.
 type Plan struct {
 	Due    bool

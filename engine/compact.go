@@ -154,7 +154,9 @@ func (c *compactor) tidy(ctx context.Context) (wait time.Duration, err error) {
 	if err != nil || !plan.Due {
 		return wait, err
 	}
-	_, err = c.rewrite(ctx, c.compaction(c.opt.Now(), plan, files, false))
+	job := c.compaction(c.opt.Now(), plan, files, false)
+	job.Rest = compaction.Rest
+	_, err = c.rewrite(ctx, job)
 	// It takes as much memory again as it reads of the log's keys for a moment.
 	debug.FreeOSMemory()
 	return rules.UnlinkDelay, err

@@ -210,13 +210,14 @@ func stateOf(s *Store, without map[[16]byte]Stamp) string {
 			continue
 		}
 		use := slices.SortedFunc(slices.Values(r.rest().use), func(a, b useTotal) int { return bytes.Compare(a.dev[:], b.dev[:]) })
-		text := fmt.Sprintf("%s %s use %v", r.ID()[:8], describe(r), use)
+		var text strings.Builder
+		fmt.Fprintf(&text, "%s %s use %v", r.ID()[:8], describe(r), use)
 		if !r.live() {
 			for _, g := range slices.SortedFunc(slices.Values(r.rest().regs), func(a, b register) int { return strings.Compare(a.key, b.key) }) {
-				text += fmt.Sprintf(" waiting %s=%s@%s", g.key, r.value(g.key), g.stamp)
+				fmt.Fprintf(&text, " waiting %s=%s@%s", g.key, r.value(g.key), g.stamp)
 			}
 		}
-		out = append(out, text)
+		out = append(out, text.String())
 	}
 	slices.Sort(out)
 	return strings.Join(out, "\n")

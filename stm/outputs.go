@@ -72,10 +72,28 @@ func (r *rewrite) begin(hotHead, coldHead []byte, measured *emitter) error {
 // bytesOf is a line without its LF.
 func bytesOf(line []byte) []byte { return line[:len(line)-1] }
 
-// tempFile is an output on its way to its name.
+// tempFile is an output on its way to its name. It is synced in small parts, as
+// the sync of a save waits for what else the disk has to write.
 type tempFile struct {
 	*bufio.Writer
 	f durable.File
+}
+
+// parts is a file that is synced after every partBytes.
+type parts struct {
+	durable.File
+	unsynced int
+}
+
+const partBytes = 1 << 20
+
+func (p *parts) Write(b []byte) (int, error) {
+	n, err := p.File.Write(b)
+	if p.unsynced += n; err != nil || p.unsynced < partBytes {
+		return n, err
+	}
+	p.unsynced = 0
+	return n, p.Sync()
 }
 
 func (r *rewrite) create() (*tempFile, error) {
@@ -85,7 +103,7 @@ func (r *rewrite) create() (*tempFile, error) {
 		return nil, fmt.Errorf("create the compacted file: %w", err)
 	}
 	r.temps = append(r.temps, name)
-	return &tempFile{bufio.NewWriterSize(f, 1<<18), f}, nil
+	return &tempFile{bufio.NewWriterSize(&parts{File: f}, 1<<18), f}, nil
 }
 
 func (t *tempFile) finish(end []byte) error {

@@ -32,6 +32,9 @@ type Compaction struct {
 	Droppable func(deleted time.Time, seq uint64) bool
 	// DryRun only counts.
 	DryRun bool
+	// Rest is how long to rest for the time worked, 3 being three times as long, so
+	// that saves and searches find a free processor. 0 does not rest.
+	Rest int
 }
 
 // Rewritten is what a compaction did, or would.
@@ -71,6 +74,8 @@ type rewrite struct {
 	got     Rewritten
 	temps   []string
 	dropped map[[16]byte]Stamp // tombstones
+	worked  time.Time          // since when without a rest
+	scanned int                // lines, to look at the clock now and then
 }
 
 // input is one file to be folded in, and how it was when it was read first.
@@ -121,7 +126,7 @@ func (s *Store) Rewrite(ctx context.Context, job Compaction) (Rewritten, error) 
 }
 
 func (s *Store) newRewrite(ctx context.Context, job Compaction) *rewrite {
-	r := &rewrite{Store: s, ctx: ctx, job: job, now: s.now(), seed: maphash.MakeSeed()}
+	r := &rewrite{Store: s, ctx: ctx, job: job, now: s.now(), seed: maphash.MakeSeed(), worked: time.Now()}
 	r.name = fileName{kind: Compacted, from: math.MaxUint32}
 	for _, base := range job.Inputs {
 		n := parseFileName(base)
@@ -259,9 +264,28 @@ func (r *rewrite) scan(in *input, fn func(b, good []byte, l *line, is class) err
 		if is == empty {
 			return nil
 		}
+		r.rest()
 		return fn(b, good, &l, is)
 	})
 	return size, crc.Sum32(), err
+}
+
+// work is how long a compaction works before it rests. It is short beside the
+// sync of a save.
+const work = 2 * time.Millisecond
+
+// rest pauses now and then, for as long as was asked for.
+func (r *rewrite) rest() {
+	if r.scanned++; r.job.Rest == 0 || r.scanned%16 != 0 {
+		return
+	}
+	if worked := time.Since(r.worked); worked >= work {
+		select {
+		case <-time.After(min(worked, 5*work) * time.Duration(r.job.Rest)):
+		case <-r.ctx.Done(): // scanning ends soon
+		}
+		r.worked = time.Now()
+	}
 }
 
 // scanLines calls fn for every line that is not empty, with its offset and

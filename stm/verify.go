@@ -104,6 +104,7 @@ func (r *rewrite) readBack(name string, wrote *output, fn func(b, good []byte, l
 	crc := crc32.New(castagnoli)
 	size, err := scanLines(r.ctx, io.TeeReader(f, crc), func(b []byte, at place, whole bool) error {
 		lines++
+		r.rest()
 		l, good, is := classify(b, whole, r.device)
 		if is == meta {
 			last = append(last[:0], good...)
