@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -203,12 +205,79 @@ func BenchmarkSearch(b *testing.B) {
 				}
 				times = append(times, time.Since(start))
 			}
-			slices.Sort(times)
-			percentile := func(p float64) float64 {
-				return float64(times[int(math.Ceil(p*float64(len(times))))-1].Microseconds())
+			reportTimes(b, times)
+		})
+	}
+}
+
+func reportTimes(b *testing.B, times []time.Duration) {
+	slices.Sort(times)
+	percentile := func(p float64) float64 {
+		return float64(times[int(math.Ceil(p*float64(len(times))))-1].Microseconds())
+	}
+	b.ReportMetric(percentile(0.5), "µs-p50")
+	b.ReportMetric(percentile(0.99), "µs-p99")
+}
+
+// BenchmarkPhrase looks for three words of a note in a row among 10,000 notes on disk, and
+// for three of the commonest words of all, which stand in nearly every note. The first
+// searches are a row of their own, since they read most texts.
+func BenchmarkPhrase(b *testing.B) {
+	x, v, dir := openBench(b), newVault(1), b.TempDir()
+	var sample []string
+	for batch := range slices.Chunk(v.notes(10_000), 500) {
+		for i, d := range batch {
+			var body strings.Builder
+			for _, s := range d.Sections {
+				body.WriteString(s.Text)
 			}
-			b.ReportMetric(percentile(0.5), "µs-p50")
-			b.ReportMetric(percentile(0.99), "µs-p99")
+			sample = append(sample, body.String())
+			batch[i].Path = fmt.Sprintf("%d.md", len(sample))
+			if err := os.WriteFile(filepath.Join(dir, batch[i].Path), []byte(body.String()), 0o600); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := x.Update(b.Context(), batch, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var texts atomic.Int64
+	ask := func(b *testing.B, phrase string) time.Duration {
+		q := Query{Must: Filter{Phrases: []string{phrase}}, Limit: 10, Text: func(path string) (string, bool) {
+			texts.Add(1)
+			body, err := os.ReadFile(filepath.Join(dir, path))
+			return string(body), err == nil
+		}}
+		for _, t := range x.analyzer.Query(phrase) {
+			q.Terms = append(q.Terms, Term{Text: t.Text, Weight: 1})
+		}
+		start := time.Now()
+		if _, err := x.Search(b.Context(), q); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(start)
+	}
+	for _, kind := range []struct {
+		name string
+		draw func() string
+	}{
+		{"first", func() string { return wordOf(v.rand.Uint64N(20)) + " " + wordOf(v.rand.Uint64N(20)) }},
+		{"of a note", func() string {
+			words := strings.Fields(sample[v.rand.IntN(len(sample))])
+			at := v.rand.IntN(len(words) - 3)
+			return strings.Join(words[at:at+3], " ")
+		}},
+		{"of common words", func() string {
+			return wordOf(v.rand.Uint64N(20)) + " " + wordOf(v.rand.Uint64N(20)) + " " + wordOf(v.rand.Uint64N(20))
+		}},
+	} {
+		b.Run(kind.name, func(b *testing.B) {
+			var times []time.Duration
+			for texts.Store(0); b.Loop(); {
+				times = append(times, ask(b, kind.draw()))
+			}
+			reportTimes(b, times)
+			b.ReportMetric(float64(texts.Load())/float64(b.N), "texts/op")
 		})
 	}
 }

@@ -73,8 +73,9 @@ type Query struct {
 	After, Before time.Time // a hit was created at or after After and before Before; zero is no bound
 	Modified      time.Time // a hit was modified then or later; zero is no bound
 
-	// Text returns the text of a note, whose words phrases are looked up in. Without
-	// it no note has a phrase of more than one word.
+	// Text returns the text of a note, whose words phrases are looked up in. Several
+	// goroutines call it at once, and not again for a note that is known to lack the
+	// phrase since it was indexed. Without it no note has a phrase of more than one word.
 	Text func(path string) (string, bool)
 
 	Limit   int // hits to return; 0 returns none and counts only
@@ -98,8 +99,9 @@ type Result struct {
 	// Terms are the terms that were searched for, but for weak ones, with those of the
 	// prefix, for marking them in a snippet.
 	Terms []string
-	// Partial says that phrases were looked up in the best candidates only, so that
-	// there may be more hits and Total is a lower bound.
+	// Partial says that phrases were looked up in the best candidates only, at least a
+	// hundred, so that Total is a lower bound. With fewer hits than Limit there may be
+	// more of them.
 	Partial bool
 }
 

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// maxTexts is how many notes' texts a search looks into for phrases, unless more hits
-// are wanted.
-const maxTexts = 1000
+// How many notes' texts a search looks into for phrases, unless more hits are wanted:
+// fewTexts when there are hits enough among these, else maxTexts.
+const fewTexts, maxTexts = 100, 1000
 
 // condition is a query's filters, ready for judging notes.
 type condition struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,11 +133,51 @@ func TestPhrasesAreLookedUpInTheBestCandidates(t *testing.T) {
 		docs = append(docs, named(fmt.Sprintf("n%04d", i), "one two"))
 	}
 	put(t, x, docs...)
-	read := 0
-	q := Query{Must: Filter{Phrases: []string{"one two"}}, Limit: 3, Text: func(string) (string, bool) { read++; return "one two", true }}
-	r := search(t, x, q)
-	if read != maxTexts || r.Total != maxTexts || !r.Partial || len(r.Hits) != 3 {
-		t.Errorf("%d texts were read, %d notes found, partial %v, %d hits; want %d, %d, true, 3", read, r.Total, r.Partial, len(r.Hits), maxTexts, maxTexts)
+	all := func(string) bool { return true }
+	late := func(path string) bool { return path >= "n0500" }
+	tests := []struct {
+		name        string
+		has         func(path string) bool // the phrase
+		limit       int
+		total, hits int
+		first       string
+		partial     bool
+	}{
+		{"hits enough among the first", all, 3, fewTexts, 3, "n0000.md", true},
+		{"more hits wanted than texts are looked into", all, maxTexts + 10, maxTexts + 5, maxTexts + 5, "n0000.md", false},
+		{"later hits", late, 3, maxTexts - 500, 3, "n0500.md", true},
+		{"a count", all, 0, maxTexts, 0, "", true},
+	}
+	for _, tt := range tests {
+		put(t, x, docs...) // what was read before is forgotten
+		var texts atomic.Int64
+		q := Query{Must: Filter{Phrases: []string{"one two"}}, Terms: words("one").Terms, Limit: tt.limit, Text: func(path string) (string, bool) {
+			texts.Add(1)
+			if tt.has(path) {
+				return "one two", true
+			}
+			return "two " + path + " one", true
+		}}
+		for _, again := range []bool{false, true} {
+			r := search(t, x, q)
+			if r.Total != tt.total || r.Partial != tt.partial || len(r.Hits) != tt.hits {
+				t.Errorf("%s, again %v: %d notes found, partial %v, %d hits; want %d, %v, %d", tt.name, again, r.Total, r.Partial, len(r.Hits), tt.total, tt.partial, tt.hits)
+			}
+			if len(r.Hits) > 0 && r.Hits[0].Path != tt.first {
+				t.Errorf("%s, again %v: the best is %s, want %s", tt.name, again, r.Hits[0].Path, tt.first)
+			}
+			looked := max(maxTexts, tt.total)
+			if tt.total == fewTexts {
+				looked = fewTexts
+			}
+			slack := 0
+			if again { // of nearly all others it is known that they lack the phrase
+				looked, slack = tt.total, looked/20
+			}
+			if got := int(texts.Swap(0)); got < looked || got > looked+slack {
+				t.Errorf("%s, again %v: %d texts were read, want %d and at most %d more", tt.name, again, got, looked, slack)
+			}
+		}
 	}
 }
 

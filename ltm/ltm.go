@@ -111,6 +111,7 @@ type Index struct {
 	tables  atomic.Pointer[tables]
 	pending chan struct{} // one token for each batch that is not on the disk yet
 	scratch sync.Pool     // of *scratch
+	texts   *sketches
 }
 
 // opening is what Open found, for Status.
@@ -146,6 +147,7 @@ func Open(dir string, opt *Options) (*Index, error) {
 		analyzer: opt.Analyzer,
 		pending:  make(chan struct{}, maxPending),
 		closing:  make(chan struct{}),
+		texts:    newSketches(),
 	}
 	if x.analyzer == nil {
 		x.analyzer = text.New()

@@ -2,7 +2,10 @@ package ltm
 
 import (
 	"context"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"emberd/internal/text"
 )
@@ -10,11 +13,12 @@ import (
 // phrase is a text whose terms have to follow one another.
 type phrase struct {
 	terms    []string // all of them, stop words too
-	suspects []bool   // by number: has all of its words; nil for all notes
+	rows     []uint64 // of the terms, for sketches
+	suspects []bool   // by number: has all of its words
 }
 
 // phrases turns the phrases of a query into conditions: a note has to hold all the words
-// of a required one. What only a note's text can tell is left for checkPhrases.
+// of a required one. What only a note's text can tell is left for holders.
 func (s *searcher) phrases(c *condition) error {
 	s.required, s.excluded = nil, nil
 	for _, p := range s.query.Must.Phrases {
@@ -43,7 +47,8 @@ func (s *searcher) phrases(c *condition) error {
 
 // phrase finds the notes that hold all words of a text. A text without a term has none.
 func (s *searcher) phrase(t string) (phrase, error) {
-	ph := phrase{terms: texts(s.index.analyzer.Terms(t)), suspects: make([]bool, len(s.table.notes))}
+	terms := s.index.analyzer.Terms(t)
+	ph := phrase{terms: texts(terms), rows: s.index.texts.rows(nil, terms), suspects: make([]bool, len(s.table.notes))}
 	words := texts(s.index.analyzer.Query(t))
 	slices.Sort(words)
 	words = slices.Compact(words)
@@ -75,46 +80,113 @@ func texts(terms []text.Term) []string {
 
 func (s *searcher) hasPhrases() bool { return len(s.required)+len(s.excluded) > 0 }
 
-// checkPhrases keeps the candidates whose text has the required phrases and none of the
-// excluded ones, and counts them. total is how many there were to choose the candidates
-// from; if there were more, the count is partial.
-func (s *searcher) checkPhrases(ctx context.Context, found []candidate, total int) (kept []candidate, count int, partial bool) {
-	if !s.hasPhrases() {
-		return found, total, false
-	}
-	for _, c := range found {
-		if ctx.Err() != nil {
+// holders returns the candidates whose text has the required phrases and none of the
+// excluded ones, the best first. It looks at few candidates if there are hits enough among
+// them and at more if not; partial says that it left some out.
+func (s *searcher) holders(ctx context.Context) (kept []candidate, partial bool) {
+	limit, looked := max(s.query.Limit, 0), 0
+	for _, n := range []int{fewTexts, maxTexts} {
+		found, total := s.candidates(max(n, limit))
+		kept = append(kept, s.keep(ctx, found[looked:])...)
+		looked = len(found)
+		partial = looked < total
+		if !partial || limit > 0 && len(kept) >= limit {
 			break
 		}
-		if s.reads(c.number) {
+	}
+	return kept, partial
+}
+
+// keep returns those of the candidates that have the right phrases.
+func (s *searcher) keep(ctx context.Context, found []candidate) []candidate {
+	fits := make([]bool, len(found))
+	var unsure []int
+	for i, c := range found {
+		sure := false
+		if fits[i], sure = s.judge(c.number); !sure {
+			unsure = append(unsure, i)
+		}
+	}
+	s.readAll(ctx, unsure, func(l *lookup, i int) { fits[i] = l.fits(found[i].number) })
+	var kept []candidate
+	for i, c := range found {
+		if fits[i] {
 			kept = append(kept, c)
 		}
 	}
-	return kept, len(kept), total > len(found)
+	return kept
 }
 
-// reads reports whether a note's text has the phrases it should and lacks the others.
-func (s *searcher) reads(number uint32) bool {
+// judge says whether a note fits as far as that is known without its text.
+func (s *searcher) judge(number uint32) (fits, sure bool) {
 	suspected := slices.ContainsFunc(s.excluded, func(p phrase) bool { return p.suspects[number] })
 	if len(s.required) == 0 && !suspected {
-		return true
+		return true, true
 	}
 	if s.query.Text == nil {
-		return len(s.required) == 0
+		return len(s.required) == 0, true
 	}
-	body, ok := s.query.Text(s.table.notes[number].path)
+	known := s.index.texts.find(number, s.table.notes[number])
+	if known == nil {
+		return false, false
+	}
+	may := func(p phrase) bool { return known.may(p.rows) }
+	if !every(s.required, may) {
+		return false, true
+	}
+	clean := len(s.required) == 0 && !slices.ContainsFunc(s.excluded, may)
+	return clean, clean
+}
+
+// readAll has each of the items done by one of several lookups, on all processors, until
+// ctx ends.
+func (s *searcher) readAll(ctx context.Context, items []int, do func(l *lookup, item int)) {
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(items)) {
+		readers.Go(func() {
+			l := lookup{searcher: s}
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(items) {
+					return
+				}
+				do(&l, items[i])
+			}
+		})
+	}
+	readers.Wait()
+}
+
+// lookup looks phrases up in texts, one after the other. It keeps its room for the next.
+type lookup struct {
+	*searcher
+	terms []text.Term
+	rows  []uint64
+}
+
+// fits reports whether a note's text has the phrases it should and lacks the others, and
+// remembers what it can of the text.
+func (l *lookup) fits(number uint32) bool {
+	note := l.table.notes[number]
+	body, ok := l.query.Text(note.path)
 	if !ok {
 		return false
 	}
-	terms := texts(s.index.analyzer.Terms(body))
-	in := func(p phrase) bool { return follows(terms, p.terms) }
-	return every(s.required, in) && !slices.ContainsFunc(s.excluded, in)
+	l.terms = l.index.analyzer.AppendTerms(l.terms[:0], body)
+	if texts := l.index.texts; texts.find(number, note) == nil {
+		l.rows = texts.rows(l.rows[:0], l.terms)
+		texts.add(number, sketched{note, sketchOf(len(l.terms), l.rows)})
+	}
+	in := func(p phrase) bool { return follows(l.terms, p.terms) }
+	return every(l.required, in) && !slices.ContainsFunc(l.excluded, in)
 }
 
 // follows reports whether the terms of part stand in terms, one right after the other.
-func follows(terms, part []string) bool {
+func follows(terms []text.Term, part []string) bool {
+	same := func(t text.Term, p string) bool { return t.Text == p }
 	for i := 0; i+len(part) <= len(terms); i++ {
-		if slices.Equal(terms[i:i+len(part)], part) {
+		if slices.EqualFunc(terms[i:i+len(part)], part, same) {
 			return true
 		}
 	}

@@ -137,8 +137,13 @@ func (s *searcher) match(ctx context.Context, words []weighed) ([]candidate, Res
 			result.Terms = append(result.Terms, s.words[i].terms()...)
 		}
 	}
-	found, total := s.candidates()
-	found, result.Total, result.Partial = s.checkPhrases(ctx, found, total)
+	var found []candidate
+	if s.hasPhrases() {
+		found, result.Partial = s.holders(ctx)
+		result.Total = len(found)
+	} else {
+		found, result.Total = s.candidates(max(s.query.Limit, 0))
+	}
 	return found, result, ctx.Err()
 }
 
@@ -185,11 +190,11 @@ type candidate struct {
 	passage   int     // the best one
 }
 
-// candidates returns the best of the notes that hold a word, or of all notes if the query
-// has none, as many as may be looked at, and how many there are.
-func (s *searcher) candidates() (best []candidate, total int) {
+// candidates returns the n best of the notes that hold a word, or of all notes if the query
+// has none, and how many there are.
+func (s *searcher) candidates(n int) (best []candidate, total int) {
 	if len(s.query.Terms) == 0 && s.query.Prefix == "" {
-		return s.latest()
+		return s.latest(n)
 	}
 	s.total = 0
 	for _, w := range s.words {
@@ -201,7 +206,7 @@ func (s *searcher) candidates() (best []candidate, total int) {
 	for _, number := range s.touched {
 		open = append(open, candidate{number: number, relevance: s.bound(number)})
 	}
-	return s.settle(open, s.wanted()), len(s.touched)
+	return s.settle(open, n), len(s.touched)
 }
 
 // bounds is a heap of candidates, the one that may be best on top.
@@ -240,8 +245,9 @@ func (s *searcher) compare(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.relevance, a.relevance), strings.Compare(s.table.notes[a.number].path, s.table.notes[b.number].path))
 }
 
-// latest returns the notes that pass the filters, the last created first.
-func (s *searcher) latest() (best []candidate, total int) {
+// latest returns the n notes that were created last of those that pass the filters, and
+// how many pass.
+func (s *searcher) latest(n int) (best []candidate, total int) {
 	for number, n := range s.table.notes {
 		if n != nil && s.allowed(uint32(number)) {
 			best = append(best, candidate{number: uint32(number), relevance: 1})
@@ -251,16 +257,7 @@ func (s *searcher) latest() (best []candidate, total int) {
 		m, n := s.table.notes[a.number], s.table.notes[b.number]
 		return cmp.Or(cmp.Compare(n.created, m.created), strings.Compare(m.path, n.path))
 	})
-	return best[:min(len(best), s.wanted())], len(best)
-}
-
-// wanted is how many candidates may be looked at: one for each hit, more when texts
-// decide.
-func (s *searcher) wanted() int {
-	if s.hasPhrases() {
-		return max(s.query.Limit, maxTexts)
-	}
-	return max(s.query.Limit, 0)
+	return best[:min(len(best), n)], len(best)
 }
 
 // hits makes the hits of the candidates, as many as the query wants.

@@ -19,6 +19,7 @@ const (
 	maxEmphasis = 32_000_000  // pairs of runs of *, _ and ~
 	maxTicks    = 200_000_000 // runs of backticks times bytes of their paragraph
 	maxAngles   = 20_000_000  // "<" times bytes of their paragraph
+	maxTags     = 200_000     // bytes that may belong to HTML tags, for which there is a slow pattern
 )
 
 // survey counts, in one pass, what makes the parser slow.
@@ -30,7 +31,18 @@ type survey struct {
 	work            marks // of all paragraphs: pairs, or marks times bytes
 }
 
-type marks struct{ bytes, brackets, emphasis, ticks, angles int }
+type marks struct {
+	bytes, brackets, emphasis, ticks, angles int
+	tags                                     int // bytes in tags
+	tag                                      tag // that may be open
+}
+
+// tag is a "<" with a letter behind it. It ends with the next "<" or ">" that is not in
+// quotes.
+type tag struct {
+	begun, open bool
+	quote       byte
+}
 
 func surveyOf(src []byte) survey {
 	var s survey
@@ -58,6 +70,7 @@ func (s *survey) closeParagraph() {
 	s.work.emphasis += p.emphasis * p.emphasis
 	s.work.ticks += p.ticks * p.bytes
 	s.work.angles += p.angles * p.bytes
+	s.work.tags += p.tags
 	s.paragraph, s.columns = marks{}, 0
 }
 
@@ -81,6 +94,9 @@ func (m *marks) count(line []byte) {
 	m.bytes += len(line)
 	var before byte
 	for _, c := range line {
+		if m.tag.next(c) {
+			m.tags++
+		}
 		switch c {
 		case '[':
 			m.brackets++
@@ -97,6 +113,25 @@ func (m *marks) count(line []byte) {
 		}
 		before = c
 	}
+}
+
+// next goes on by a byte and reports whether that may be in a tag.
+func (t *tag) next(c byte) bool {
+	begun := t.begun && ('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '/')
+	t.begun = c == '<'
+	switch {
+	case !t.open:
+		t.open = begun
+	case t.quote != 0:
+		if c == t.quote {
+			t.quote = 0
+		}
+	case c == '"' || c == '\'':
+		t.quote = c
+	case c == '<' || c == '>':
+		t.open = false
+	}
+	return t.open
 }
 
 // table counts the cells that a row will have.
@@ -131,6 +166,7 @@ func (s *survey) excess() string {
 		{s.work.emphasis, maxEmphasis, "pairs of emphasis marks that share a paragraph"},
 		{s.work.ticks, maxTicks, "bytes to search for the ends of code marks"},
 		{s.work.angles, maxAngles, "bytes to search for the ends of angle brackets"},
+		{s.work.tags, maxTags, "bytes in HTML tags"},
 	} {
 		if limit.have > limit.most {
 			return fmt.Sprintf("%d %s, more than %d", limit.have, limit.what, limit.most)

@@ -1,0 +1,130 @@
+package ltm
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"sync"
+
+	"emberd/internal/text"
+)
+
+// sketch tells of most phrases that a text does not have them. It is a Bloom filter of
+// the pairs and triples of terms that follow one another in the text.
+type sketch []uint64
+
+// sketchBits is the size of a sketch, for each term of the text. One pair or triple that
+// the text lacks is missed in six of seven cases.
+const sketchBits = 8
+
+// rows are hashes of the pairs and triples of terms in a row.
+func rows(list []uint64, seed maphash.Seed, n int, term func(i int) string) []uint64 {
+	const odd1, odd2 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
+	var last, pair uint64
+	for i := range n {
+		h := maphash.String(seed, term(i))
+		if i > 1 {
+			list = append(list, bits.RotateLeft64(pair*odd1, 29)^h*odd2)
+		}
+		if i > 0 {
+			pair = bits.RotateLeft64(last*odd1, 31) ^ h
+			list = append(list, pair*odd2)
+		}
+		last = h
+	}
+	return list
+}
+
+// sketchOf makes the sketch of a text with so many terms and these rows.
+func sketchOf(terms int, rows []uint64) sketch {
+	s := make(sketch, terms*sketchBits/64+1)
+	for _, row := range rows {
+		a, b := s.places(row)
+		s[a/64] |= bitOf(a)
+		s[b/64] |= bitOf(b)
+	}
+	return s
+}
+
+// places are the two bits of a row.
+func (s sketch) places(row uint64) (a, b uint64) {
+	size := uint64(len(s)) * 64
+	return (row >> 32) * size >> 32, (row & (1<<32 - 1)) * size >> 32
+}
+
+func bitOf(place uint64) uint64 { return 1 << (place % 64) }
+
+// may reports false for rows of which the text lacks one.
+func (s sketch) may(rows []uint64) bool {
+	for _, row := range rows {
+		a, b := s.places(row)
+		if s[a/64]&bitOf(a) == 0 || s[b/64]&bitOf(b) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// maxSketches bounds in bytes what an index remembers of texts: a sixth of a vault of
+// 100 MB.
+const maxSketches = 16 << 20
+
+// sketches remembers the sketches of the texts that were read last. Whatever the index
+// takes in of a note anew makes it forget that note's.
+type sketches struct {
+	seed maphash.Seed
+	mu   sync.RWMutex
+	of   map[uint32]sketched // by note number
+	size int                 // bytes
+}
+
+// sketched is a sketch and the state of the note that it was made in.
+type sketched struct {
+	note   *note
+	sketch sketch
+}
+
+func newSketches() *sketches {
+	return &sketches{seed: maphash.MakeSeed(), of: make(map[uint32]sketched)}
+}
+
+// rows returns the rows of a text.
+func (s *sketches) rows(list []uint64, terms []text.Term) []uint64 {
+	return rows(list, s.seed, len(terms), func(i int) string { return terms[i].Text })
+}
+
+// find returns the sketch of a note, nil if there is none.
+func (s *sketches) find(number uint32, n *note) sketch {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if known := s.of[number]; known.note == n {
+		return known.sketch
+	}
+	return nil
+}
+
+// sketchedSize is what one takes beside its bits.
+const sketchedSize = 64
+
+// add remembers a sketch and forgets others, whichever they are, when there are too many.
+func (s *sketches) add(number uint32, made sketched) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(number)
+	s.of[number] = made
+	s.size += made.size()
+	for other := range s.of {
+		if s.size <= maxSketches {
+			break
+		}
+		s.forget(other)
+	}
+}
+
+func (s *sketches) forget(number uint32) {
+	if known, ok := s.of[number]; ok {
+		s.size -= known.size()
+		delete(s.of, number)
+	}
+}
+
+func (s sketched) size() int { return 8*len(s.sketch) + sketchedSize }
