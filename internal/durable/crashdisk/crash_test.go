@@ -449,3 +449,31 @@ func TestDirectoriesStayWithTheirParent(t *testing.T) {
 	wantCause(t, "remove of the root", disk.Remove("/"), syscall.EBUSY)
 	wantCause(t, "making the root", disk.Mkdir("/"), fs.ErrExist)
 }
+
+// A file is told from another that took its name by its inode number, and a
+// file that lost something from one that did not by its modification time.
+func TestInodeAndTimeOverACrash(t *testing.T) {
+	disk := crashdisk.New()
+	saved(t, disk, "/whole", "all of it")
+	f := saved(t, disk, "/cut", "half of it")
+	write(t, f, " is not synced")
+	before := map[string]fs.FileInfo{}
+	for _, name := range []string{"/whole", "/cut"} {
+		info, err := disk.Lstat(name)
+		must(t, err)
+		before[name] = info
+	}
+	disk = disk.Crash(nil)
+	for name, was := range before {
+		is, err := disk.Lstat(name)
+		must(t, err)
+		if ino(was) != ino(is) || ino(is) == 0 {
+			t.Errorf("%s has inode %d after the crash, had %d", name, ino(is), ino(was))
+		}
+		if changed := !is.ModTime().Equal(was.ModTime()); changed != (name == "/cut") {
+			t.Errorf("%s changed its time: %v", name, changed)
+		}
+	}
+}
+
+func ino(info fs.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }
