@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,7 +44,11 @@ func (d *device) save(fsys durable.FS) error {
 
 // openDevice returns the identity to write under, and why it is a new one.
 func openDevice(fsys durable.FS, data, state string) (*device, string, error) {
-	now := device{path: filepath.Join(state, "device.json"), Machine: machineID(), Data: inode(fsys, data)}
+	info, err := fsys.Lstat(data)
+	if err != nil {
+		return nil, "", fmt.Errorf("look at the data folder: %w", err)
+	}
+	now := device{path: filepath.Join(state, "device.json"), Machine: machineID(), Data: inodeOf(info)}
 	known, err := readDevice(fsys, now.path)
 	if err != nil {
 		return nil, "", err
@@ -70,8 +75,12 @@ func readDevice(fsys durable.FS, path string) (*device, error) {
 		return nil, fmt.Errorf("read device identity: %w", err)
 	}
 	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("read device identity: %w", err)
+	}
 	var d device
-	if err := json.NewDecoder(f).Decode(&d); err != nil {
+	if err := json.Unmarshal(b, &d); err != nil {
 		return nil, nil // a damaged identity is replaced like a lost one
 	}
 	return &d, nil

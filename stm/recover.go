@@ -114,6 +114,9 @@ func (r *recovery) segment(name string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.keep(name, end); err != nil {
+		return err
+	}
 	r.bytes.Add(end)
 	if end == info.Size() && before == r.count.passedOver() {
 		r.snapshot.marks[name] = markOf(name, info)

@@ -164,7 +164,11 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 			s.log.Warn("left-over temporary files not removed", "directory", dir, "error", err)
 		}
 	}
-	w.dirInode = inode(s.fs, w.dir)
+	info, err := s.fs.Lstat(w.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.dirInode = inodeOf(info)
 	r := newRecovery(s, &w.clock)
 	s.useSnapshot(r)
 	if err := r.all(); err != nil {

@@ -360,6 +360,21 @@ func TestKill(t *testing.T) {
 	}
 }
 
+func TestAFileOfADeadProcessCanBeSynced(t *testing.T) {
+	disk := crashdisk.New()
+	f := saved(t, disk, "/log", "synced")
+	write(t, f, ", not synced")
+	disk = disk.Kill()
+	if got := read(t, disk.Crash(nil), "/log"); got != "synced" {
+		t.Errorf("without a sync: %q", got)
+	}
+	disk = disk.Kill()
+	must(t, disk.SyncFile("/log"))
+	if got := read(t, disk.Crash(nil), "/log"); got != "synced, not synced" {
+		t.Errorf("after the sync: %q", got)
+	}
+}
+
 func TestHandlesDieWithThePower(t *testing.T) {
 	ends := map[string]func(disk *crashdisk.Disk){
 		"crash": func(disk *crashdisk.Disk) { disk.Crash(nil) },

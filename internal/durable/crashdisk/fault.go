@@ -72,6 +72,13 @@ func (d *Disk) Fail(f Fault) {
 	d.faults = append(d.faults, &fault{Fault: f})
 }
 
+// Mend ends all faults. What they did stays.
+func (d *Disk) Mend() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults = nil
+}
+
 func (d *Disk) injected(op Op, names []string) (short int, err error) {
 	for _, f := range d.faults {
 		if due := f.count(op, names); due && err == nil {

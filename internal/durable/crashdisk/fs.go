@@ -248,6 +248,29 @@ func (d *Disk) remove(name string) error {
 	}
 }
 
+// SyncFile implements [durable.FS].
+func (d *Disk) SyncFile(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, err := d.begin(OpSync, name)
+	n, missing := d.find(name)
+	switch {
+	case errors.Is(err, ErrPowerOff):
+	case missing != nil:
+		err = missing
+	case n.isDir():
+		err = durable.ErrNotRegular
+	case err != nil:
+		n.failSync()
+	default:
+		n.sync()
+	}
+	if err != nil {
+		return &fs.PathError{Op: "sync", Path: name, Err: err}
+	}
+	return nil
+}
+
 // SyncDir implements [durable.FS].
 func (d *Disk) SyncDir(name string) error {
 	d.mu.Lock()

@@ -1,0 +1,235 @@
+package stm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"emberd/internal/durable/crashdisk"
+	"emberd/memory"
+)
+
+// explorer drives an operation into every crash and every disk error.
+type explorer struct {
+	*testing.T
+	rng    *rand.Rand
+	lucks  int  // random outcomes of each power cut
+	every  int  // of so many disk operations one is disturbed
+	deep   bool // crash and fail at every operation of recovery, not at one
+	states int  // stores that were opened after a fault and checked
+}
+
+// torture says whether the long run was asked for.
+func torture() bool { return os.Getenv("EMBERD_TORTURE") != "" }
+
+func newExplorer(t *testing.T) *explorer {
+	x := &explorer{T: t, rng: rand.New(rand.NewPCG(7, 7)), lucks: 2, every: 20}
+	if torture() {
+		x.lucks, x.every, x.deep = 12, 1, true
+	}
+	return x
+}
+
+// bases are the machines an operation starts from: one that was stopped in
+// order, and one that died while it was writing.
+func (x *explorer) bases(small bool) map[string]*machine {
+	stopped := unused()
+	stopped.small = small
+	x.must(stopped, "the old life", stopped.live(oldLife(), false))
+	died := stopped.with(stopped.disk.Kill())
+	x.must(died, "the life before the death", died.start())
+	for _, st := range []step{use(2, 1), request("save", put(4, "dandelion")), undo(del(4))} {
+		x.must(died, st.name, died.do(st, false))
+	}
+	died.disk = died.disk.Kill()
+	died.Close() // of a store whose disk is gone
+	return map[string]*machine{"after a stop": stopped, "after a death": died}
+}
+
+func (x *explorer) must(m *machine, when string, err error) {
+	x.Helper()
+	if err != nil {
+		x.Fatalf("%s: %v\n%s", when, err, strings.Join(m.disk.Trace(), "\n"))
+	}
+}
+
+// operationsOf counts what an undisturbed run does to the disk.
+func (x *explorer) operationsOf(base *machine, when string, steps []step) int {
+	m := base.with(base.disk.Kill())
+	x.must(m, when+", undisturbed", m.live(steps, false))
+	return m.disk.Ops()
+}
+
+// powerCuts cuts the power after every disk operation of the steps, lets the
+// disk forget in several ways what was not synced, and recovers.
+func (x *explorer) powerCuts(base *machine, name string, steps []step) {
+	for n := range x.operationsOf(base, name, steps) + 1 {
+		if x.rng.IntN(x.every) > 0 {
+			continue
+		}
+		m := base.with(base.disk.Kill())
+		m.disk.StopAfter(n)
+		if err := m.live(steps, true); err != nil && m.disk.Ops() < n {
+			x.must(m, name, err)
+		}
+		when := fmt.Sprintf("%s, power cut after operation %d", name, n)
+		for luck := range x.lucks {
+			x.recover(m.with(m.disk.Crash(x.rng)), fmt.Sprintf("%s, luck %d", when, luck), false)
+		}
+		x.recover(m.with(m.disk.Crash(nil)), when+", all unsynced gone", x.deep)
+		x.recover(m.with(m.disk.Kill()), strings.Replace(when, "power cut", "kill", 1), x.deep)
+	}
+}
+
+// recover disturbs the recovery of a machine in every way, or in some, and
+// then lets it be.
+func (x *explorer) recover(m *machine, when string, deep bool) {
+	after := []step{request("save", put(8, "grape vine"))}
+	ops := x.operationsOf(m, when, after)
+	cuts := []int{x.rng.IntN(ops)}
+	if deep {
+		cuts = cuts[:0]
+		for cut := range ops {
+			cuts = append(cuts, cut)
+		}
+	}
+	for _, cut := range cuts {
+		again := m.with(m.disk.Kill())
+		again.disk.StopAfter(cut)
+		if err := again.live(after, true); err != nil && again.disk.Ops() < cut {
+			x.must(again, when, err)
+		}
+		x.settle(again.with(again.disk.Crash(x.rng)), fmt.Sprintf("%s, then %d operations into recovery", when, cut))
+	}
+	if fault, nth := anyFault(x.rng), 1+x.rng.IntN(2*ops); deep || nth <= ops {
+		again := m.with(m.disk.Kill())
+		fault.Nth = nth
+		again.disk.Fail(fault)
+		x.endure(again, fmt.Sprintf("%s, then %+v in recovery", when, fault), after)
+	}
+	x.settle(m.with(m.disk.Kill()), when)
+}
+
+// settle recovers undisturbed, checks, goes on, and checks again after a stop.
+func (x *explorer) settle(m *machine, when string) {
+	x.Helper()
+	x.must(m, when+": start", m.start())
+	x.must(m, when, m.world.restarted(m.Store))
+	x.must(m, when+": save after it", m.do(request("save", put(9, "life goes on")), false))
+	x.must(m, when+": stop after it", m.do(stop(), false))
+	x.must(m, when+": next start", m.start())
+	x.must(m, when+", at the next start", m.world.restarted(m.Store))
+	x.must(m, when+": next stop", m.Close())
+	x.states += 2
+}
+
+// faults are the ways in which a disk operation fails.
+func faults() []crashdisk.Fault {
+	return []crashdisk.Fault{
+		{Err: syscall.EIO},
+		{Err: syscall.EIO, Forever: true},
+		{Err: syscall.ENOSPC},
+		{Err: syscall.ENOSPC, Forever: true},
+		{Err: syscall.EROFS, Forever: true},
+		{Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 1},
+		{Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 7},
+		{Op: crashdisk.OpWrite, Err: syscall.EIO, ShortBy: 200},
+		{Op: crashdisk.OpSync, Err: syscall.EIO},
+		{Op: crashdisk.OpSync, Err: syscall.EIO, Forever: true},
+		{Op: crashdisk.OpSyncDir, Err: syscall.EIO},
+		{Op: crashdisk.OpSyncDir, Err: syscall.EIO, Forever: true},
+	}
+}
+
+// readFaults can hit a start only.
+func readFaults() []crashdisk.Fault {
+	var all []crashdisk.Fault
+	for _, op := range []crashdisk.Op{crashdisk.OpOpen, crashdisk.OpRead, crashdisk.OpReadDir, crashdisk.OpLstat, crashdisk.OpClose} {
+		all = append(all, crashdisk.Fault{Op: op, Err: syscall.EIO}, crashdisk.Fault{Op: op, Err: syscall.EIO, Forever: true})
+	}
+	return all
+}
+
+func anyFault(rng *rand.Rand) crashdisk.Fault {
+	all := append(faults(), readFaults()...)
+	return all[rng.IntN(len(all))]
+}
+
+// diskErrors makes each disk operation of the steps fail in every way.
+func (x *explorer) diskErrors(base *machine, name string, steps []step) {
+	ops := x.operationsOf(base, name, steps)
+	for _, fault := range append(faults(), readFaults()...) {
+		for n := range ops {
+			if x.rng.IntN(2*x.every) > 1 {
+				continue
+			}
+			fault.Nth = n + 1
+			m := base.with(base.disk.Kill())
+			m.disk.Fail(fault)
+			x.endure(m, fmt.Sprintf("%s, %+v", name, fault), steps)
+		}
+	}
+}
+
+// endure lives through a fault: what fails says so with a code, and works once
+// the disk does. Then the power is cut.
+func (x *explorer) endure(m *machine, when string, steps []step) {
+	if m.start() == nil {
+		if m.world.restarted(m.Store) != nil { // it may not be possible to read now
+			m.disk.Mend()
+			x.must(m, when+", mended at once", m.world.restarted(m.Store))
+		}
+		for _, st := range steps {
+			x.persist(m, when, st)
+		}
+		m.disk.Mend()
+		x.must(m, when+", still running", m.world.check(m.Store))
+		_ = m.do(stop(), false) // may fail; what it settles is checked
+		x.states++
+	}
+	switch x.rng.IntN(3) {
+	case 0:
+		x.settle(m.with(m.disk.Kill()), when+", then killed")
+	case 1:
+		x.settle(m.with(m.disk.Crash(nil)), when+", then a power cut")
+	default:
+		x.settle(m.with(m.disk.Crash(x.rng)), when+", then a power cut with luck")
+	}
+}
+
+// persist repeats a step that fails, after the disk was mended.
+func (x *explorer) persist(m *machine, when string, st step) {
+	x.Helper()
+	err := m.do(st, false)
+	if err == nil {
+		return
+	}
+	if code := memory.CodeOf(err); code == memory.Internal && st.name != "snapshot" {
+		x.must(m, when, fmt.Errorf("%s: an error without a code: %w", st.name, err))
+	}
+	m.disk.Mend()
+	m.clock.Add(int64(retryAfter / time.Second))
+	x.must(m, when+", disk mended", m.do(st, false))
+}
+
+func explore(t *testing.T, torment func(x *explorer, base *machine, name string, steps []step)) {
+	var states atomic.Int64
+	t.Run("all", func(t *testing.T) {
+		for _, op := range operations() {
+			t.Run(op.name, func(t *testing.T) {
+				t.Parallel()
+				x := newExplorer(t)
+				for how, base := range x.bases(op.small) {
+					torment(x, base, op.name+" "+how, op.steps)
+				}
+				states.Add(int64(x.states))
+			})
+		}
+	})
+	t.Logf("%d states recovered and checked", states.Load())
+}
