@@ -25,7 +25,7 @@ type explorer struct {
 }
 
 // torture says whether the long run was asked for.
-func torture() bool { return os.Getenv("EMBERD_TORTURE") != "" }
+func torture() bool { return os.Getenv("EMBERD_TEST_TORTURE") != "" }
 
 func newExplorer(t *testing.T) *explorer {
 	x := &explorer{T: t, rng: rand.New(rand.NewPCG(7, 7)), lucks: 2, every: 20}

@@ -89,13 +89,21 @@ type daemonKey struct{}
 // startDaemon runs serve in home and waits until its socket answers. What the
 // daemon says is appended to the file log.
 func startDaemon(ctx context.Context, binary, home, log string, env []string, args ...string) (*daemon, error) {
+	cmd := exec.Command(binary, append([]string{"serve", "--home", home}, args...)...)
+	cmd.Args[0], cmd.Env = "emberd", env
+	return awaitDaemon(ctx, cmd, home, log)
+}
+
+// awaitDaemon starts a command that is or becomes a daemon, and waits until it
+// answers.
+func awaitDaemon(ctx context.Context, cmd *exec.Cmd, home, log string) (*daemon, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
-	d := &daemon{cmd: exec.Command(binary, append([]string{"serve", "--home", home}, args...)...), exited: make(chan error, 1)}
-	d.cmd.Args[0], d.cmd.Env, d.cmd.Stderr = "emberd", env, out
+	d := &daemon{cmd: cmd, exited: make(chan error, 1)}
+	d.cmd.Stderr = out
 	if err := d.cmd.Start(); err != nil {
 		return nil, err
 	}

@@ -75,10 +75,10 @@ func TestMutantsFitTheSource(t *testing.T) {
 }
 
 func TestMutantsDie(t *testing.T) {
-	if os.Getenv("EMBERD_MUTANTS") == "" {
-		t.Skip("set EMBERD_MUTANTS=1 to build and kill every mutant, which takes minutes")
+	if os.Getenv("EMBERD_TEST_MUTANTS") == "" {
+		t.Skip("set EMBERD_TEST_MUTANTS=1 to build and kill every mutant, which takes minutes")
 	}
-	wanted := regexp.MustCompile(os.Getenv("EMBERD_MUTANT"))
+	wanted := regexp.MustCompile(os.Getenv("EMBERD_TEST_MUTANT"))
 	for _, s := range []suite{crashes, damage, replace} {
 		if v := run(t, s, nil); v.killer != "" {
 			t.Fatalf("without any mutant %s fails in %s:\n%s", s.tests, v.killer, v.output)
