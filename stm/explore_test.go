@@ -20,7 +20,7 @@ type explorer struct {
 	rng    *rand.Rand
 	lucks  int  // random outcomes of each power cut
 	every  int  // of so many disk operations one is disturbed
-	deep   bool // crash and fail at every operation of recovery, not at one
+	deep   bool // now and then crash at every operation of recovery
 	states int  // stores that were opened after a fault and checked
 }
 
@@ -28,9 +28,9 @@ type explorer struct {
 func torture() bool { return os.Getenv("EMBERD_TEST_TORTURE") != "" }
 
 func newExplorer(t *testing.T) *explorer {
-	x := &explorer{T: t, rng: rand.New(rand.NewPCG(7, 7)), lucks: 2, every: 20}
+	x := &explorer{T: t, rng: rand.New(rand.NewPCG(7, 7)), lucks: 2, every: 30}
 	if torture() {
-		x.lucks, x.every, x.deep = 12, 1, true
+		x.lucks, x.every, x.deep = 10, 1, true
 	}
 	return x
 }
@@ -81,38 +81,42 @@ func (x *explorer) powerCuts(base *machine, name string, steps []step) {
 		for luck := range x.lucks {
 			x.recover(m.with(m.disk.Crash(x.rng)), fmt.Sprintf("%s, luck %d", when, luck), false)
 		}
-		x.recover(m.with(m.disk.Crash(nil)), when+", all unsynced gone", x.deep)
-		x.recover(m.with(m.disk.Kill()), strings.Replace(when, "power cut", "kill", 1), x.deep)
+		deep := x.deep && n%8 == 0
+		x.recover(m.with(m.disk.Crash(nil)), when+", all unsynced gone", deep)
+		x.recover(m.with(m.disk.Kill()), strings.Replace(when, "power cut", "kill", 1), deep)
 	}
 }
 
-// recover disturbs the recovery of a machine in every way, or in some, and
-// then lets it be.
+// recover disturbs the recovery of a machine, at one of its operations or, if
+// deep, by a crash at each, and then lets it be.
 func (x *explorer) recover(m *machine, when string, deep bool) {
 	after := []step{request("save", put(8, "grape vine"))}
 	ops := x.operationsOf(m, when, after)
-	cuts := []int{x.rng.IntN(ops)}
 	if deep {
-		cuts = cuts[:0]
 		for cut := range ops {
-			cuts = append(cuts, cut)
+			x.cutAgain(m, when, after, cut)
 		}
 	}
-	for _, cut := range cuts {
+	switch x.rng.IntN(2) {
+	case 0:
+		x.cutAgain(m, when, after, x.rng.IntN(ops))
+	default:
 		again := m.with(m.disk.Kill())
-		again.disk.StopAfter(cut)
-		if err := again.live(after, true); err != nil && again.disk.Ops() < cut {
-			x.must(again, when, err)
-		}
-		x.settle(again.with(again.disk.Crash(x.rng)), fmt.Sprintf("%s, then %d operations into recovery", when, cut))
-	}
-	if fault, nth := anyFault(x.rng), 1+x.rng.IntN(2*ops); deep || nth <= ops {
-		again := m.with(m.disk.Kill())
-		fault.Nth = nth
+		fault := anyFault(x.rng)
+		fault.Nth = 1 + x.rng.IntN(ops)
 		again.disk.Fail(fault)
 		x.endure(again, fmt.Sprintf("%s, then %+v in recovery", when, fault), after)
 	}
 	x.settle(m.with(m.disk.Kill()), when)
+}
+
+func (x *explorer) cutAgain(m *machine, when string, steps []step, n int) {
+	again := m.with(m.disk.Kill())
+	again.disk.StopAfter(n)
+	if err := again.live(steps, true); err != nil && again.disk.Ops() < n {
+		x.must(again, when, err)
+	}
+	x.settle(again.with(again.disk.Crash(x.rng)), fmt.Sprintf("%s, then %d operations into recovery", when, n))
 }
 
 // settle recovers undisturbed, checks, goes on, and checks again after a stop.
