@@ -148,6 +148,7 @@ type machine struct {
 	words *text.Analyzer
 
 	durability Durability
+	troubled   bool // its disk has failed, so a stop may leave uses unwritten
 	*Store
 }
 
@@ -181,7 +182,7 @@ func (m *machine) do(st step, cut bool) error {
 		m.world.used[id] += n
 	}
 	entry, err := st.do(m.Store)
-	if err == nil && st.settles && !m.uses.waiting() {
+	if err == nil && st.settles && (!m.uses.waiting() || !m.troubled && !cut) {
 		m.world.settled = maps.Clone(m.world.used)
 	}
 	if sure := err == nil; len(st.effects) > 0 && (sure || cut || memory.CodeOf(err) == memory.Unknown) {
@@ -269,6 +270,33 @@ func TestWhatAStartShowsSurvivesAPowerCut(t *testing.T) {
 	}
 	after.Close()
 	again.Close()
+}
+
+// A process that was killed left no seal, so only its lines tell which numbers
+// were used and how late it was.
+func TestTheNextProcessGoesOnWhereAKilledOneWas(t *testing.T) {
+	x := newExplorer(t)
+	m := unused()
+	x.must(m, "start", m.start())
+	for _, n := range []int{1, 2} {
+		x.must(m, "save", m.do(request("save", put(n, "apple pie")), false))
+		killed := m.Store
+		m.disk = m.disk.Kill()
+		killed.Close()
+		m.clock.Add(-3600)
+		x.must(m, "start after a kill", m.start())
+		x.must(m, "check", m.world.restarted(m.Store))
+	}
+	x.must(m, "edit with a clock that went back", m.do(request("edit", set(1, "content", "apple crumble")), false))
+	x.must(m, "check", m.world.check(m.Store))
+	x.must(m, "stop", m.do(stop(), false))
+	x.must(m, "remove the snapshot", m.disk.Remove("/state/index/stm.snap"))
+	x.must(m, "start", m.start())
+	x.must(m, "check", m.world.restarted(m.Store))
+	if got := m.Status().Recovery; got.Applied != 3 || got.Duplicate != 0 {
+		t.Errorf("%+v, want three lines, each with a number of its own", got)
+	}
+	m.Close()
 }
 
 func TestAnIdentityThatCannotBeReadIsNotReplaced(t *testing.T) {

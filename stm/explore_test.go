@@ -32,6 +32,9 @@ func newExplorer(t *testing.T) *explorer {
 	if torture() {
 		x.lucks, x.every, x.deep = 10, 1, true
 	}
+	if os.Getenv("EMBERD_TEST_EVERY") != "" { // a few operations, but all of each
+		x.every = 1
+	}
 	return x
 }
 
@@ -123,6 +126,9 @@ func (x *explorer) cutAgain(m *machine, when string, steps []step, n int) {
 func (x *explorer) settle(m *machine, when string) {
 	x.Helper()
 	x.must(m, when+": start", m.start())
+	if devices, err := m.disk.ReadDir("/data/stm"); err != nil || len(devices) != 1 {
+		x.must(m, when, fmt.Errorf("%d devices, want the one there was: %v", len(devices), err))
+	}
 	x.must(m, when, m.world.restarted(m.Store))
 	x.must(m, when+": save after it", m.do(request("save", put(9, "life goes on")), false))
 	x.must(m, when+": stop after it", m.do(stop(), false))
@@ -140,6 +146,7 @@ func faults() []crashdisk.Fault {
 		{Err: syscall.ENOSPC},
 		{Err: syscall.ENOSPC, Forever: true},
 		{Err: syscall.EROFS, Forever: true},
+		{Err: syscall.EIO, Forever: true, ShortBy: 7},
 		{Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 1},
 		{Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 7},
 		{Op: crashdisk.OpWrite, Err: syscall.EIO, ShortBy: 200},
@@ -178,11 +185,29 @@ func (x *explorer) diskErrors(base *machine, name string, steps []step) {
 			x.endure(m, fmt.Sprintf("%s, %+v", name, fault), steps)
 		}
 	}
+	x.twoSyncs(base, name, steps, ops)
+}
+
+// twoSyncs fails a sync and one soon after it, which is where the answer to the
+// first is carried out.
+func (x *explorer) twoSyncs(base *machine, name string, steps []step, ops int) {
+	for n := range ops / 2 {
+		if x.rng.IntN(x.every) > 0 {
+			continue
+		}
+		for later := 1; later <= 4; later++ {
+			m := base.with(base.disk.Kill())
+			m.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Nth: 1 + n})
+			m.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Nth: 1 + n + later})
+			x.endure(m, fmt.Sprintf("%s, syncs %d and %d fail", name, 1+n, 1+n+later), steps)
+		}
+	}
 }
 
 // endure lives through a fault: what fails says so with a code, and works once
 // the disk does. Then the power is cut.
 func (x *explorer) endure(m *machine, when string, steps []step) {
+	m.troubled = true
 	if m.start() == nil {
 		if m.world.restarted(m.Store) != nil { // it may not be possible to read now
 			m.disk.Mend()

@@ -34,8 +34,9 @@ type suite struct{ pkg, tests string }
 
 // The suites, each as small as its mutants allow.
 var (
-	crashes = suite{"./stm", "^(TestPowerCut|TestEveryDiskError|TestWhatAStartShows|TestAnIdentity)"}
-	damage  = suite{"./stm", "^(TestDamage|TestEveryByte|TestSnapshotIsOnly|TestASnapshot|TestPlaces|TestALost|TestAFolder|TestADeleted|TestSnapshotsWhile)"}
+	crashes = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError|TestWhatAStartShows|TestAnIdentity)/^all$/^(save|use)$"}
+	starts  = suite{"./stm", "^(TestTheNextProcess|TestWhatAStart|TestAnIdentity)"}
+	damage  = suite{"./stm", "^(TestDamage|TestEveryByte|TestSnapshotIsOnly|TestASnapshot|TestPlaces|TestALost|TestAFolder|TestADeleted|TestSnapshotsWhile|TestADamaged|TestDamageUnder)"}
 	replace = suite{"./internal/durable", "."}
 )
 
@@ -79,7 +80,7 @@ func TestMutantsDie(t *testing.T) {
 		t.Skip("set EMBERD_TEST_MUTANTS=1 to build and kill every mutant, which takes minutes")
 	}
 	wanted := regexp.MustCompile(os.Getenv("EMBERD_TEST_MUTANT"))
-	for _, s := range []suite{crashes, damage, replace} {
+	for _, s := range []suite{crashes, starts, damage, replace} {
 		if v := run(t, s, nil); v.killer != "" {
 			t.Fatalf("without any mutant %s fails in %s:\n%s", s.tests, v.killer, v.output)
 		}
@@ -141,7 +142,7 @@ func run(t *testing.T, s suite, m *mutant) verdict {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	v := verdict{}
-	args := []string{"test", "-vet=off", "-count=1", "-failfast", "-timeout=4m", "-run", s.tests}
+	args := []string{"test", "-vet=off", "-count=1", "-failfast", "-timeout=2m", "-run", s.tests}
 	if m != nil {
 		overlay, line, err := m.overlay(t.TempDir())
 		if err != nil {
@@ -153,7 +154,7 @@ func run(t *testing.T, s suite, m *mutant) verdict {
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, s.pkg)...)
 	cmd.Dir = filepath.Join("..", "..")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "EMBERD_TEST_EVERY=1")
 	begin := time.Now()
 	var err error
 	v.output, err = cmd.CombinedOutput()
