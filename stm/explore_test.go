@@ -147,6 +147,7 @@ func faults() []crashdisk.Fault {
 		{Err: syscall.ENOSPC, Forever: true},
 		{Err: syscall.EROFS, Forever: true},
 		{Err: syscall.EIO, Forever: true, ShortBy: 7},
+		{Err: syscall.EIO, Forever: true, ShortBy: 1},
 		{Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 1},
 		{Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 7},
 		{Op: crashdisk.OpWrite, Err: syscall.EIO, ShortBy: 200},

@@ -216,8 +216,13 @@ func (w *writer) number(l *line) {
 // given up, since the kernel may call the lost pages clean, and everything
 // unacknowledged goes to a new one; if that fails too, the log is read-only.
 func (w *writer) write(before uint64) error {
-	if _, err := w.active.f.Write(w.buf); err != nil {
-		return w.refuse(w.cut(before, err))
+	if n, err := w.active.f.Write(w.buf); err != nil {
+		refused := w.refuse(err)
+		if n > 0 && !w.cut(before) {
+			return doubt(err) // what arrived may read as a whole line
+		}
+		w.seq = before
+		return refused
 	}
 	if err := w.sync(w.active.f); err != nil {
 		return w.rewrite(before, err)
@@ -225,19 +230,22 @@ func (w *writer) write(before uint64) error {
 	return nil
 }
 
-// cut removes a partly written batch. The numbers may be used again only once
-// the cut itself is on disk.
-func (w *writer) cut(before uint64, cause error) error {
+// cut removes a partly written batch and reports whether it is gone for sure.
+// The numbers may be used again only once the cut itself is on disk.
+func (w *writer) cut(before uint64) bool {
 	err := w.active.f.Truncate(w.active.size)
 	if err == nil {
 		err = w.sync(w.active.f)
 	}
-	if err == nil {
-		w.seq = before
-	} else {
+	if err != nil {
 		w.poison(before)
 	}
-	return cause
+	return err == nil
+}
+
+// doubt is the answer to a change that the next start may find.
+func doubt(cause error) error {
+	return memory.Errorf(memory.Unknown, "the disk failed while saving (%v), so it is not known whether the change is stored; read it back once emberd status is ok again: %w", cause, cause)
 }
 
 // poison gives up the active file without touching it again.
@@ -266,7 +274,7 @@ func (w *writer) rewrite(before uint64, cause error) error {
 	}
 	w.failed = w.clock.now()
 	w.note(memory.ReadOnly, fmt.Sprintf("the log cannot be written (%v); memories can be read, and writing is tried again every minute", cause))
-	return memory.Errorf(memory.Unknown, "the disk failed while saving (%v), so it is not known whether the change is stored; read it back once emberd status is ok again: %w", cause, err)
+	return doubt(cause)
 }
 
 // rotate makes sure there is an active segment that may grow.
