@@ -313,7 +313,7 @@ func TestAnIdentityThatCannotBeReadIsNotReplaced(t *testing.T) {
 			}
 			m.Close()
 		}
-		m.disk.Mend()
+		m.disk.Heal()
 		before := fmt.Sprint(m.disk.Trace())
 		x.must(m, "start once it can be read", m.start())
 		x.must(m, "check", m.world.restarted(m.Store))

@@ -211,13 +211,13 @@ func (x *explorer) endure(m *machine, when string, steps []step) {
 	m.troubled = true
 	if m.start() == nil {
 		if m.world.restarted(m.Store) != nil { // it may not be possible to read now
-			m.disk.Mend()
+			m.disk.Heal()
 			x.must(m, when+", mended at once", m.world.restarted(m.Store))
 		}
 		for _, st := range steps {
 			x.persist(m, when, st)
 		}
-		m.disk.Mend()
+		m.disk.Heal()
 		x.must(m, when+", still running", m.world.check(m.Store))
 		_ = m.do(stop(), false) // may fail; what it settles is checked
 		x.states++
@@ -242,7 +242,7 @@ func (x *explorer) persist(m *machine, when string, st step) {
 	if code := memory.CodeOf(err); code == memory.Internal && st.name != "snapshot" {
 		x.must(m, when, fmt.Errorf("%s: an error without a code: %w", st.name, err))
 	}
-	m.disk.Mend()
+	m.disk.Heal()
 	m.clock.Add(int64(retryAfter / time.Second))
 	x.must(m, when+", disk mended", m.do(st, false))
 }

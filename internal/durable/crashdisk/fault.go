@@ -72,8 +72,8 @@ func (d *Disk) Fail(f Fault) {
 	d.faults = append(d.faults, &fault{Fault: f})
 }
 
-// Mend ends all faults. What they did stays.
-func (d *Disk) Mend() {
+// Heal ends all faults.
+func (d *Disk) Heal() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.faults = nil

@@ -256,7 +256,7 @@ func TestAMendedDiskFailsNoMore(t *testing.T) {
 	if _, err := io.WriteString(f, "refused"); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("write: %v, want EIO", err)
 	}
-	disk.Mend()
+	disk.Heal()
 	write(t, f, "taken")
 	if got := read(t, disk, "/a"); got != "taken" {
 		t.Errorf("got %q", got)
