@@ -43,23 +43,24 @@ func graph() map[string]edges {
 		"internal/secret":            {},
 		"internal/spelling":          {},
 		"internal/text":              {others: []string{"github.com/blevesearch/bleve/v2/analysis"}},
-		"internal/words":             {},
+		"internal/untouched":         {others: []string{"golang.org/x/sys/unix"}},
+		"internal/words":             {ours: []string{"internal/spelling"}},
 		"op":                         {ours: []string{"memory"}},
 		"stm": {
-			ours: []string{"memory", "internal/durable", "internal/text", "internal/words"},
+			ours: []string{"memory", "internal/durable", "internal/spelling", "internal/text", "internal/words"},
 		},
 		"vault": {
 			others: []string{"github.com/yuin/goldmark", "gopkg.in/yaml.v3", "golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
 		},
 		"watcher": {others: []string{"github.com/fsnotify/fsnotify", "golang.org/x/sys/unix"}},
 		"ltm": {
-			ours:   []string{"internal/durable", "internal/text"},
+			ours:   []string{"internal/durable", "internal/spelling", "internal/text"},
 			others: []string{"github.com/blevesearch", "github.com/RoaringBitmap/roaring/v2", "golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
 		},
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
 			ours: []string{"memory", "op", "stm", "decay", "vault", "watcher", "ltm", "internal/durable", "internal/query",
-				"internal/text", "internal/words", "internal/secret"},
+				"internal/spelling", "internal/text", "internal/words", "internal/secret"},
 		},
 		"api": {
 			ours:   []string{"op", "memory", "internal/spelling"},
@@ -82,7 +83,7 @@ func graph() map[string]edges {
 
 // The tests of every package may use these.
 var (
-	testOurs   = []string{"internal/durable/crashdisk"}
+	testOurs   = []string{"internal/durable/crashdisk", "internal/untouched"}
 	testOthers = []string{"pgregory.net/rapid", "github.com/anishathalye/porcupine", "github.com/rogpeppe/go-internal/testscript"}
 )
 

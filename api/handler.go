@@ -134,6 +134,7 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 
 // operation serves one operation of the table.
 func (h *handler) operation(sh *shape) http.HandlerFunc {
+	empty := fillerOf(reflect.PointerTo(sh.spec.Result))
 	return func(w http.ResponseWriter, r *http.Request) {
 		req, err := sh.decode(w, r)
 		if err != nil {
@@ -145,7 +146,7 @@ func (h *handler) operation(sh *shape) http.HandlerFunc {
 			h.fail(w, r, err)
 			return
 		}
-		fillEmpty(reflect.ValueOf(res))
+		empty.apply(reflect.ValueOf(res))
 		body, err := marshal(res)
 		if err != nil {
 			h.fail(w, r, err)

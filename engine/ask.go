@@ -256,12 +256,10 @@ func longer(rows [][]string) (out [][]string) {
 // ltmQuery is the question as the long-term tier takes it.
 func (e *Engine) ltmQuery(ctx context.Context, q *question, c corpus, limit int, explain bool) ltm.Query {
 	out := ltm.Query{Docs: c.memories + c.notes, Prefix: q.prefix, After: q.query.After, Before: q.query.Before,
-		Must: ltmFilter(q.query.Must), Not: ltmFilter(q.query.Not), Limit: limit, Explain: explain,
+		Must: ltmFilter(q.query.Must), Not: ltmFilter(q.query.Not), Modified: q.filter.since,
+		Limit: limit, Explain: explain,
 		Text: func(path string) (string, bool) { return e.notes.textOf(ctx, path) }}
 	out.Must.Tags = q.filter.Tags
-	if since := q.filter.since; since.After(out.After) {
-		out.After = since
-	}
 	for i, t := range slices.Concat(q.terms, q.weak) {
 		term := ltm.Term{Text: t, Weight: 1, DF: c.inMemories[i] + c.inNotes[t]}
 		if i >= len(q.terms) {

@@ -42,12 +42,11 @@ func (e *Engine) saveBatch(ctx context.Context, req *op.SaveBatchRequest) (*op.S
 // is saved and the batch fails with it; when a later one does, what came before
 // stays, and the items from there on tell the error.
 func (e *Engine) saveItems(ctx context.Context, res *op.SaveBatchResult, items []item) error {
-	var saved []memory.ID
-	var last stm.Receipt
+	saved := false
 	for len(items) > 0 {
 		n := chunk(items)
 		receipt, err := e.saveChunk(ctx, res, items[:n])
-		if err != nil && len(saved) == 0 {
+		if err != nil && !saved {
 			return err
 		}
 		if err != nil {
@@ -56,13 +55,8 @@ func (e *Engine) saveItems(ctx context.Context, res *op.SaveBatchResult, items [
 			}
 			break
 		}
-		for _, r := range receipt.Rows {
-			saved, last = append(saved, r.ID()), receipt
-		}
+		saved = saved || receipt.Entry != ""
 		items = items[n:]
-	}
-	if len(saved) > 0 {
-		e.committed("import", last, saved...)
 	}
 	return nil
 }

@@ -43,7 +43,6 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 	}
 	if receipt.Entry != "" {
 		row = receipt.Rows[0]
-		e.committed("edit", receipt, id)
 	}
 	answer, err := e.view(row, e.opt.Now())
 	return &op.EditResult{Memory: answer, Tx: receipt.Entry, Changed: changedFields(set)}, err

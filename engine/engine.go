@@ -66,7 +66,16 @@ func Open(opt Options) (*Engine, error) {
 		return nil, err
 	}
 	analyzer := text.New()
-	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer))
+	e := &Engine{
+		opt:     opt,
+		started: opt.Now(),
+		lock:    lock,
+		text:    analyzer,
+		events:  newEvents(),
+		closing: make(chan struct{}),
+		dirty:   make(chan struct{}, 1),
+	}
+	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed))
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -76,17 +85,7 @@ func Open(opt Options) (*Engine, error) {
 			return nil, errors.Join(err, store.Close(), lock.Close())
 		}
 	}
-	e := &Engine{
-		opt:     opt,
-		notes:   long,
-		started: opt.Now(),
-		lock:    lock,
-		stm:     store,
-		text:    analyzer,
-		events:  newEvents(),
-		closing: make(chan struct{}),
-		dirty:   make(chan struct{}, 1),
-	}
+	e.stm, e.notes = store, long
 	e.handlers = e.table()
 	return e, nil
 }
@@ -169,12 +168,13 @@ func (e *Engine) Close() error {
 	}
 	close(e.closing)
 	e.running.Lock() // waits for Run, and lets none begin
-	e.events.close()
 	var err error
 	if e.notes != nil {
 		err = e.notes.close()
 	}
-	return errors.Join(err, e.stm.Close(), e.lock.Close())
+	err = errors.Join(err, e.stm.Close())
+	e.events.close() // after the last change
+	return errors.Join(err, e.lock.Close())
 }
 
 // shut keeps new operations out and reports whether this call was the first to.

@@ -3,11 +3,9 @@ package engine
 import (
 	"context"
 	"iter"
-	"slices"
 	"sync"
 	"time"
 
-	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -59,7 +57,7 @@ func (v *events) start(after string) (int, bool) {
 	if after == "" {
 		return v.next, true
 	}
-	// Batches of one run share their journal entry. Resuming after the first of
+	// The transactions of a batch share their journal entry. Resuming after the first of
 	// them repeats some rather than lose any.
 	for n := max(0, v.next-keptEvents); n < v.next; n++ {
 		if v.ring[n%keptEvents].ID == after {
@@ -135,9 +133,10 @@ func (e *Engine) notice(text string) op.Event {
 	return op.Event{Type: "status", At: e.opt.Now().UTC().Truncate(time.Millisecond), Text: text}
 }
 
-// committed publishes a transaction. Events come in the order in which requests
-// were answered, which for concurrent ones need not be the log's.
-func (e *Engine) committed(kind string, r stm.Receipt, ids ...memory.ID) {
+// committed publishes a transaction. The store calls it, so that events come in
+// the order of the log, before the answer, and also for a change whose caller
+// gave up waiting.
+func (e *Engine) committed(t stm.Entry) {
 	e.changed()
-	e.events.publish(op.Event{ID: r.Entry, Type: kind, At: r.At, IDs: slices.Clone(ids)})
+	e.events.publish(op.Event{ID: t.Tx, Type: t.Verb, At: t.At, IDs: t.IDs})
 }

@@ -20,7 +20,7 @@ const maxWindowDays = 3650
 // filter is a checked op.Filter at a moment.
 type filter struct {
 	op.Filter
-	since time.Time
+	since time.Time // of a memory's last use, and a note's last change
 	score func(*stm.Row) float64
 }
 

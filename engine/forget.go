@@ -37,7 +37,6 @@ func (e *Engine) forget(ctx context.Context, req *op.ForgetRequest) (*op.ForgetR
 	res := &op.ForgetResult{Tx: receipt.Entry, DryRun: req.DryRun, Until: stampTime(now.Add(e.opt.TrashKeep))}
 	if receipt.Entry != "" {
 		res.Until = stampTime(receipt.At.Add(e.opt.TrashKeep))
-		e.committed("forget", receipt, ids...)
 	}
 	res.Forgotten, err = e.views(gone, now)
 	return res, err

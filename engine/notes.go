@@ -29,6 +29,12 @@ const (
 	lastRetry  = time.Minute
 )
 
+// unread is why a note could not be read, and whether to try again unasked.
+type unread struct {
+	why   string
+	again bool
+}
+
 // notes is the long-term tier: one vault, the watcher that follows it, and the
 // index over it. Searches go to the index, whatever the watcher is doing.
 type notes struct {
@@ -45,10 +51,10 @@ type notes struct {
 	mu      sync.RWMutex
 	index   *ltm.Index
 	watcher *watcher.Watcher
-	skipped map[string]bool // notes that could not be read, and whether to try again unasked
-	links   *vault.Links    // nil until somebody asked for links
-	moved   map[string]bool // while links are read for the first time: what changed meanwhile
-	problem string          // why the actor had to begin again
+	skipped map[string]unread // notes that could not be read
+	links   *vault.Links      // nil until somebody asked for links
+	moved   map[string]bool   // while links are read for the first time: what changed meanwhile
+	problem string            // why the actor had to begin again
 
 	linking  sync.Mutex   // held by who reads the links of all notes
 	waiting  atomic.Int64 // notes found and not indexed yet
@@ -68,7 +74,7 @@ func openNotes(opt *Options, analyzer *text.Analyzer) (*notes, error) {
 		return nil, memory.Errorf(memory.Unavailable, "open the vault %s: %w; name the folder that Obsidian opens", dir, err)
 	}
 	sum := sha256.Sum256([]byte(dir))
-	n := &notes{dir: dir, ignore: opt.VaultIgnore, unread: opt.VaultIgnore, log: opt.Logger, text: analyzer, skipped: map[string]bool{},
+	n := &notes{dir: dir, ignore: opt.VaultIgnore, unread: opt.VaultIgnore, log: opt.Logger, text: analyzer, skipped: map[string]unread{},
 		indexDir: filepath.Join(opt.State, "index", "notes-"+hex.EncodeToString(sum[:4]))}
 	n.vault.Store(v)
 	if opt.VaultArchive != "" {
@@ -212,9 +218,10 @@ func (n *notes) status() op.VaultStatus {
 	ws, is := w.Status(), index.Status()
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return op.VaultStatus{Name: n.vault.Load().Name(), Path: n.dir, Mode: string(ws.Mode), Reason: ws.Reason, Frozen: ws.Frozen,
-		Notes: is.Notes, Waiting: int(n.waiting.Load()), Skipped: len(n.skipped), LastScan: ws.LastScan.UTC(),
-		Problem: firstNonEmpty(is.Problem, n.problem), Bytes: is.Bytes}
+	notRead, skipped := n.notRead(ws.Skipped)
+	return op.VaultStatus{Name: n.vault.Load().Name(), Path: n.dir, Mode: string(ws.Mode), Reason: ws.Reason, Frozen: ws.Frozen, Missing: ws.Gone,
+		Notes: is.Notes, Absent: ws.Pending, Waiting: int(n.waiting.Load()), Skipped: skipped, LastScan: ws.LastScan.UTC(),
+		Problem: firstNonEmpty(is.Problem, n.problem), Bytes: is.Bytes, NotRead: notRead}
 }
 
 func firstNonEmpty(texts ...string) string {

@@ -2,9 +2,7 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/internal/untouched"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -266,29 +265,9 @@ func TestWithoutAVault(t *testing.T) {
 	}
 }
 
-// TestReadingChangesNothing compares every byte, mode and time of the vault.
 func TestReadingChangesNothing(t *testing.T) {
 	h := vaultHouse(t, garden())
-	picture := func() string {
-		sum := sha256.New()
-		err := filepath.WalkDir(h.Vaults[0], func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			info, err := d.Info()
-			if err != nil {
-				return err
-			}
-			text, _ := os.ReadFile(path)
-			fmt.Fprintln(sum, path, info.Mode(), info.ModTime().UnixNano(), len(text), string(text))
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprintf("%x", sum.Sum(nil))
-	}
-	before := picture()
+	before := untouched.Take(t, h.Vaults[0])
 	e := h.following(t)
 	search(t, e, "tomatoes")
 	do(t, e, op.VaultCheck, &op.VaultCheckRequest{})
@@ -296,7 +275,5 @@ func TestReadingChangesNothing(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if picture() != before {
-		t.Error("the vault is not as it was")
-	}
+	before.Compare(t)
 }

@@ -25,6 +25,7 @@ type Options struct {
 	FS      durable.FS       // nil: the real disk
 
 	Durability   stm.Durability
+	AcceptEmpty  bool          // start anew where the log that State knows of is gone
 	SegmentBytes int64         // 0: stm's default
 	SegmentAge   time.Duration // 0: stm's default
 	TrashKeep    time.Duration // how long forgotten memories can be restored, 1 hour or more
@@ -134,15 +135,17 @@ func (o Options) complete() (Options, error) {
 }
 
 // store returns the options of the store below.
-func (o Options) store(analyzer *text.Analyzer) *stm.Options {
+func (o Options) store(analyzer *text.Analyzer, committed func(stm.Entry)) *stm.Options {
 	return &stm.Options{
 		Logger:       o.Logger,
 		FS:           o.FS,
 		Now:          o.Now,
 		Durability:   o.Durability,
+		AcceptEmpty:  o.AcceptEmpty,
 		SegmentBytes: o.SegmentBytes,
 		SegmentAge:   o.SegmentAge,
 		TrashKeep:    o.TrashKeep,
 		Analyzer:     analyzer,
+		Committed:    committed,
 	}
 }

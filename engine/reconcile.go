@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -15,8 +17,8 @@ import (
 )
 
 // How many notes are read and indexed together, and how many bytes they may have
-// together, which bounds the memory that takes. What is indexed is searchable, so
-// a first reading can be searched long before it ends.
+// together, which bounds the memory that takes; as many again are read ahead. What is
+// indexed is searchable, so a first reading can be searched long before it ends.
 const (
 	readAtOnce = 256
 	readBytes  = 8 << 20
@@ -24,11 +26,10 @@ const (
 
 // reading is what became of one path.
 type reading struct {
-	doc     ltm.Doc
-	note    *vault.Note // nil when it was not read
-	gone    bool        // not in the index any more, or never
-	skipped bool        // it is there and could not be read,
-	again   bool        // which may be otherwise the next time
+	doc    ltm.Doc
+	note   *vault.Note // nil when it was not read
+	gone   bool        // not in the index any more, or never
+	unread             // with a reason if it is there and could not be read
 }
 
 // reconcile brings the index to what the vault holds now. It repeats without
@@ -42,17 +43,17 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 			return err
 		}
 	}
-	for todo := b.Changed; len(todo) > 0; {
-		part := todo[:portion(todo)]
-		todo = todo[len(part):]
-		read := n.readAll(ctx, part)
+	for read := range n.readAhead(ctx, b.Changed) {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			break
 		}
 		if err := n.apply(ctx, read, nil); err != nil {
 			return err
 		}
-		n.waiting.Add(int64(-len(part)))
+		n.waiting.Add(int64(-len(read)))
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	n.complete.Store(true)
 	n.mu.Lock()
@@ -67,8 +68,8 @@ func (n *notes) again(b watcher.Batch) []watcher.File {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	var out []watcher.File
-	for name, try := range n.skipped {
-		if !try || slices.Contains(b.Gone, name) {
+	for name, skipped := range n.skipped {
+		if !skipped.again || slices.Contains(b.Gone, name) {
 			continue
 		}
 		if !slices.ContainsFunc(b.Changed, func(f watcher.File) bool { return f.Path == name }) {
@@ -109,13 +110,43 @@ func portion(files []watcher.File) int {
 	return len(files)
 }
 
-// readAll reads notes on two goroutines, in order.
+// readAhead yields what becomes of files, a portion at a time and in order. While one is
+// indexed the next is read, on all processors, and no more than that one.
+func (n *notes) readAhead(ctx context.Context, files []watcher.File) iter.Seq[[]reading] {
+	return func(yield func([]reading) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		portions := make(chan []reading)
+		var reader sync.WaitGroup
+		reader.Go(func() {
+			defer close(portions)
+			for len(files) > 0 {
+				part := files[:portion(files)]
+				files = files[len(part):]
+				select {
+				case portions <- n.readAll(ctx, part):
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+		defer reader.Wait()
+		defer cancel()
+		for read := range portions {
+			if !yield(read) {
+				return
+			}
+		}
+	}
+}
+
+// readAll reads notes in parallel and returns them in order.
 func (n *notes) readAll(ctx context.Context, files []watcher.File) []reading {
 	out := make([]reading, len(files))
 	var workers sync.WaitGroup
-	for w := range 2 {
+	step := runtime.GOMAXPROCS(0)
+	for w := range min(step, len(files)) {
 		workers.Go(func() {
-			for i := w; i < len(files); i += 2 {
+			for i := w; i < len(files); i += step {
 				out[i] = n.read(ctx, files[i].Path)
 			}
 		})
@@ -132,13 +163,13 @@ func (n *notes) read(ctx context.Context, name string) reading {
 	out := reading{doc: ltm.Doc{Path: name}}
 	switch skipped, ok := errors.AsType[*vault.Skipped](err); {
 	case ok:
-		out.skipped, out.again = true, skipped.Reason == vault.Unsettled
+		out.unread = unread{why: string(skipped.Reason), again: skipped.Reason == vault.Unsettled}
 		out.gone = skipped.Reason != vault.Unsettled && skipped.Reason != vault.NotLocal
 	case errors.Is(err, fs.ErrNotExist):
 		// The watcher tells when it is gone for good.
 	case ctx.Err() == nil:
 		n.log.Warn("note not read", "vault", n.dir, "path", name, "error", err)
-		out.skipped, out.again = true, true
+		out.unread = unread{why: err.Error(), again: true}
 	}
 	return out
 }
@@ -178,8 +209,8 @@ func (n *notes) apply(ctx context.Context, read []reading, gone []string) error 
 // remember is called with mu held.
 func (n *notes) remember(r reading) {
 	delete(n.skipped, r.doc.Path)
-	if r.skipped {
-		n.skipped[r.doc.Path] = r.again
+	if r.why != "" {
+		n.skipped[r.doc.Path] = r.unread
 	}
 	if r.note != nil && n.links != nil {
 		n.links.Add(r.note.Path, r.note.Aliases, targets(r.note))

@@ -102,7 +102,7 @@ func TestNotesThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.write(t, "Garden/Soil.md", "Compost once more.")
-	e.notes.remember(reading{doc: ltm.Doc{Path: "Garden/Soil.md"}, skipped: true, again: true})
+	e.notes.remember(reading{doc: ltm.Doc{Path: "Garden/Soil.md"}, unread: unread{why: "the disk stuttered", again: true}})
 	batch("Broken.md")
 	wantNames(t, e, "compost", "Garden/Soil.md")
 	if got := e.notes.status(); got.Skipped != 0 {
@@ -283,6 +283,8 @@ func TestPassageBeginsAtTheLine(t *testing.T) {
 func TestFiltersChooseTheTier(t *testing.T) {
 	t.Parallel()
 	h := vaultHouse(t, garden())
+	month := h.clock.daysAgo(30)
+	ok(t, os.Chtimes(filepath.Join(h.Vaults[0], "Broken.md"), month, month))
 	e := h.following(t)
 	save(t, e, "tomatoes and a summer", "plants")
 	for _, c := range []struct {
@@ -295,8 +297,11 @@ func TestFiltersChooseTheTier(t *testing.T) {
 		{"a memory's filter, notes by scope", op.SearchRequest{Query: "tomatoes", Scope: "notes", Filter: op.Filter{Project: "x"}}, []string{}},
 		{"a tag by filter", op.SearchRequest{Query: "tomatoes", Filter: op.Filter{Tags: []string{"plants"}}}, []string{"Garden/Tomatoes.md", "tomatoes and a summer"}},
 		{"tags by filter and operator", op.SearchRequest{Query: "tomatoes tag:food", Filter: op.Filter{Tags: []string{"plants"}}}, []string{}},
-		{"a window", op.SearchRequest{Query: "tomatoes", Filter: op.Filter{WindowDays: 7}}, []string{"Garden/Tomatoes.md", "tomatoes and a summer"}},
-		{"a window and notes", op.SearchRequest{Query: "tomatoes", Scope: "notes", Filter: op.Filter{WindowDays: 7}}, []string{"Garden/Tomatoes.md"}},
+		{"a window", op.SearchRequest{Query: "tomatoes", Filter: op.Filter{WindowDays: 7}}, []string{"Garden/Tomatoes.md", "Journal/2024.md", "tomatoes and a summer"}},
+		{"a window and notes", op.SearchRequest{Query: "tomatoes", Scope: "notes", Filter: op.Filter{WindowDays: 7}}, []string{"Garden/Tomatoes.md", "Journal/2024.md"}},
+		{"a window and a note that was not changed in it", op.SearchRequest{Query: "pumpkin", Filter: op.Filter{WindowDays: 7}}, []string{}},
+		{"a longer window", op.SearchRequest{Query: "pumpkin", Filter: op.Filter{WindowDays: 60}}, []string{"Broken.md"}},
+		{"a window and a date of creation", op.SearchRequest{Query: "tomatoes before:2025", Filter: op.Filter{WindowDays: 7}}, []string{"Journal/2024.md"}},
 		{"operators alone", op.SearchRequest{Query: "tag:plants"}, []string{"Garden/Soil.md", "Garden/Tomatoes.md", "tomatoes and a summer"}},
 		{"an exclusion alone", op.SearchRequest{Query: "-tomatoes"}, []string{"Broken.md", "Garden/Soil.md"}},
 	} {

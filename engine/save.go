@@ -48,7 +48,6 @@ func (e *Engine) save(ctx context.Context, req *op.SaveRequest) (*op.SaveResult,
 		answer, err := e.view(before.row, now)
 		return &op.SaveResult{Memory: answer, Tx: before.entry, Replayed: true}, err
 	}
-	e.committed("save", receipt, m.ID)
 	answer, err := e.view(receipt.Rows[0], now)
 	return &op.SaveResult{Memory: answer, Tx: receipt.Entry}, err
 }

@@ -32,9 +32,8 @@ func (e *Engine) search(ctx context.Context, req *op.SearchRequest) (*op.SearchR
 	}
 	asked := asking{e: e, q: q, req: req, limit: limit, now: now, res: res}
 	err = asked.both(ctx)
-	if err == nil && res.Total == 0 && q.loosen() {
-		err = asked.both(ctx)
-		res.Similar = true
+	if err == nil && res.Total == 0 {
+		err = asked.less(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -100,6 +99,31 @@ func (a *asking) both(ctx context.Context) error {
 	return a.cut(ctx, slices.Concat(a.q.terms, a.q.guesses, terms))
 }
 
+// less asks again for less than nothing was found for: the words of phrases anywhere,
+// then words in place of those that nothing holds.
+func (a *asking) less(ctx context.Context) error {
+	if a.q.loosen() {
+		if err := a.both(ctx); err != nil || a.res.Total > 0 {
+			a.res.Similar = true
+			return err
+		}
+	}
+	respelled, err := a.e.respell(ctx, a.q, a.req.Query)
+	if err != nil || len(respelled) == 0 {
+		return err
+	}
+	if err := a.both(ctx); err != nil || a.res.Total == 0 {
+		return err
+	}
+	a.res.Similar, a.res.Respelled = true, respelled
+	for _, h := range a.res.Hits {
+		if h.Explain != nil {
+			attribute(h.Explain.Terms, respelled)
+		}
+	}
+	return nil
+}
+
 func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 	found := a.e.stm.Search(a.e.stmQuery(a.q, c, a.limit, a.req.Explain, a.now))
 	if found.Loading {
@@ -122,11 +146,9 @@ func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 }
 
 // askNotes also returns the terms that were searched for in the end: the
-// beginning of a word, and similar words when no tier has any of the question's,
-// stand for others.
+// beginning of a word stands for others.
 func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, error) {
 	lq := a.e.ltmQuery(ctx, a.q, c, a.limit, a.req.Explain)
-	lq.Fuzzy = a.res.Total == 0
 	var found ltm.Result
 	err := a.e.notes.ask(func(index *ltm.Index) (err error) {
 		found, err = index.Search(ctx, lq)
@@ -136,7 +158,6 @@ func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, er
 		return nil, nil, err
 	}
 	a.res.Total += found.Total
-	a.res.Similar = found.Fuzzy
 	hits := make([]op.Hit, 0, len(found.Hits))
 	for _, h := range found.Hits {
 		hits = append(hits, a.noteHit(h))

@@ -30,7 +30,9 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 		res.Loading = &op.Loading{Indexed: st.Indexed, Total: st.Of}
 	}
 	if e.notes != nil {
-		res.Vaults = append(res.Vaults, e.notes.status())
+		v := e.notes.status()
+		res.Vaults = append(res.Vaults, v)
+		res.Warnings = append(res.Warnings, vaultWarnings(&v)...)
 	}
 	res.Health = health(res)
 	return res, nil
@@ -55,6 +57,7 @@ func logStatus(st stm.Status) op.LogStatus {
 		Active:     st.Active,
 		Durability: string(st.Durability),
 		ReadOnly:   st.ReadOnly,
+		LowSpace:   st.LowSpace,
 		Recovery:   op.RecoveryCount(st.Recovery),
 		LoadMillis: st.LoadTime.Milliseconds(),
 		Snapshot:   st.Snapshot,

@@ -39,7 +39,6 @@ func (e *Engine) trashRestore(ctx context.Context, req *op.TrashRestoreRequest) 
 	if err != nil {
 		return nil, err
 	}
-	e.committed("restore", receipt, ids...)
 	restored, err := e.views(receipt.Rows, e.opt.Now())
 	return &op.TrashRestoreResult{Restored: restored, Tx: receipt.Entry}, err
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 
-	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -21,15 +20,8 @@ func (e *Engine) undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult,
 		DryRun: req.DryRun,
 		Items:  make([]op.UndoItem, 0, len(done.Items)),
 	}
-	var changed []memory.ID
 	for _, it := range done.Items {
 		res.Items = append(res.Items, op.UndoItem{ID: it.ID, Action: it.Action, Reason: it.Reason})
-		if it.Action != "left" {
-			changed = append(changed, it.ID)
-		}
-	}
-	if done.Tx != "" {
-		e.committed("undo", stm.Receipt{Entry: done.Tx, At: stampTime(e.opt.Now())}, changed...)
 	}
 	return res, nil
 }

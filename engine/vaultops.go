@@ -38,6 +38,9 @@ func (e *Engine) vaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op
 	if err := memory.CheckRange("limit", float64(limit), 1, maxFindings); err != nil {
 		return nil, err
 	}
+	if !e.notes.vault.Load().Current() {
+		return nil, memory.Errorf(memory.Unavailable, "the vault %s is not there, or is another folder since a moment ago; put it back, or try again", e.notes.dir)
+	}
 	check := checking{notes: e.notes, res: &op.VaultCheckResult{Vault: e.notes.vault.Load().Name(), Path: e.notes.dir}, links: vault.NewLinks()}
 	if err := check.all(ctx); err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "check the vault: %w", err)
@@ -142,6 +145,9 @@ func (e *Engine) vaultConfirm(context.Context, *op.VaultConfirmRequest) (*op.Vau
 	s := w.Status()
 	if s.Frozen == "" {
 		return &op.VaultConfirmResult{}, nil
+	}
+	if s.Gone {
+		return nil, memory.Errorf(memory.Unavailable, "%s; put it back, or name another folder in vaults: and restart emberd", s.Frozen)
 	}
 	w.Confirm()
 	return &op.VaultConfirmResult{Frozen: s.Frozen, Missing: s.Pending}, nil

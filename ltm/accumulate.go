@@ -160,6 +160,12 @@ func (s *searcher) add(w *weighed, number uint32, run []posting) {
 		sum.doc = run[0].doc - uint32(run[0].part)
 		s.touched = append(s.touched, number)
 	}
+	if body, passages, ok := inBodies(run[0].packed); ok && len(run) == 1 {
+		// Nearly all postings: the sums below, without what is zero in them.
+		sum.whole += w.full * s.norms.wholeBody(size.body, float64(body))
+		sum.most += w.full * s.norms.partBody(size.shortest, float64(body)/float64(passages))
+		return
+	}
 	o := inWhole(run)
 	var head saturation
 	if o.names+o.tags+o.other > 0 {

@@ -68,11 +68,10 @@ type Query struct {
 	// Prefix is the beginning of a word as typed; the commonest terms that begin so
 	// count as one term, beside those in Terms. "" is none.
 	Prefix string
-	// Fuzzy has Search look for terms that resemble Terms when no note holds any.
-	Fuzzy bool
 
 	Must, Not     Filter    // what every hit has, all of it, and what none has any of
 	After, Before time.Time // a hit was created at or after After and before Before; zero is no bound
+	Modified      time.Time // a hit was modified then or later; zero is no bound
 
 	// Text returns the text of a note, whose words phrases are looked up in. Without
 	// it no note has a phrase of more than one word.
@@ -97,9 +96,8 @@ type Result struct {
 	Hits  []Hit // by falling relevance, then path
 	Total int   // notes that match
 	// Terms are the terms that were searched for, but for weak ones, with those of the
-	// prefix and the fuzzy ones, for marking them in a snippet.
+	// prefix, for marking them in a snippet.
 	Terms []string
-	Fuzzy bool // nothing held the terms; the hits resemble them
 	// Partial says that phrases were looked up in the best candidates only, so that
 	// there may be more hits and Total is a lower bound.
 	Partial bool

@@ -7,17 +7,15 @@ import (
 	"unicode/utf8"
 
 	index "github.com/blevesearch/bleve_index_api"
+
+	"emberd/internal/spelling"
 )
 
 const (
-	maxPrefixTerms  = 32   // that a prefix stands for
-	maxPrefixSeen   = 2000 // that are looked at for the commonest
-	maxFuzzyTerms   = 8    // that a misspelt term stands for
-	maxFuzzyCounted = 64   // of the nearest terms, that are looked at for the commonest
-	minPrefix       = 2    // letters
-	minFuzzy        = 4    // letters; below, everything resembles everything
-	farFuzzy        = 8    // letters from which on two edits are a misspelling
-	fuzzyWeight     = 0.5  // of what only resembles a term
+	maxPrefixTerms = 32   // that a prefix stands for
+	maxPrefixSeen  = 2000 // that are looked at for the commonest
+	maxSimilar     = 64   // the nearest, whose notes are counted
+	minPrefix      = 2    // letters
 )
 
 // prefixTerms returns the commonest terms that begin with the query's prefix. Terms are
@@ -64,58 +62,42 @@ func (s *searcher) stemOf(prefix string) ([]string, error) {
 	return nil, nil
 }
 
-// fuzzyTerms returns the words to score when none of the query's is there: for each the
-// terms that differ from it least.
-func (s *searcher) fuzzyTerms() ([]weighed, error) {
-	var words []weighed
-	for _, t := range s.query.Terms {
-		letters := utf8.RuneCountInString(t.Text)
-		if t.Weight <= 0 || t.Weak || letters < minFuzzy {
-			continue
-		}
-		edits := 1
-		if letters >= farFuzzy {
-			edits = 2
-		}
-		dictionary, err := s.view.snapshot.FieldDictFuzzy(termField, t.Text, edits, "")
-		if err != nil {
-			return nil, err
-		}
-		entries, err := read(dictionary, maxPrefixSeen)
-		if err != nil {
-			return nil, err
-		}
-		if len(entries) == 0 {
-			continue
-		}
-		near, err := s.nearest(entries)
-		if err != nil {
-			return nil, err
-		}
-		words = append(words, weighed{text: t.Text + "~", of: near, weight: t.Weight * fuzzyWeight})
+// Similar returns terms that are at most so many edits from term, as
+// spelling.Distance counts them, one or two, with how many notes hold each.
+func (x *Index) Similar(term string, edits int) ([]spelling.Near, error) {
+	done, err := x.use()
+	if err != nil {
+		return nil, err
 	}
-	return words, nil
-}
-
-// nearest returns the commonest of the terms with the fewest edits. What only deleted
-// notes hold is left out.
-func (s *searcher) nearest(entries []index.DictEntry) ([]string, error) {
-	slices.SortFunc(entries, func(a, b index.DictEntry) int {
-		return cmp.Or(cmp.Compare(a.EditDistance, b.EditDistance), strings.Compare(a.Term, b.Term))
-	})
-	entries = entries[:min(len(entries), maxFuzzyCounted)]
-	for i := range entries {
-		documents, err := s.view.documentsWith(entries[i].Term)
-		if err != nil {
+	defer done()
+	s, err := x.searcher(&Query{})
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	dictionary, err := s.view.snapshot.FieldDictFuzzy(termField, term, edits, "")
+	if err != nil {
+		return nil, err
+	}
+	entries, err := read(dictionary, maxPrefixSeen)
+	if err != nil {
+		return nil, err
+	}
+	near := make([]spelling.Near, 0, len(entries))
+	distance := spelling.From(term, edits)
+	for _, e := range entries {
+		if n, ok := distance(e.Term); ok {
+			near = append(near, spelling.Near{Word: e.Term, Edits: n})
+		}
+	}
+	slices.SortFunc(near, func(a, b spelling.Near) int { return cmp.Or(a.Edits-b.Edits, strings.Compare(a.Word, b.Word)) })
+	near = near[:min(len(near), maxSimilar)]
+	for i := range near {
+		if near[i].Docs, err = s.frequency(near[i].Word); err != nil {
 			return nil, err
 		}
-		entries[i].Count = uint64(documents)
 	}
-	entries = slices.DeleteFunc(entries, func(e index.DictEntry) bool { return e.Count == 0 })
-	slices.SortStableFunc(entries, func(a, b index.DictEntry) int {
-		return cmp.Or(cmp.Compare(a.EditDistance, b.EditDistance), cmp.Compare(b.Count, a.Count))
-	})
-	return terms(entries, maxFuzzyTerms), nil
+	return near, nil
 }
 
 // read reads up to limit entries of a dictionary and closes it.

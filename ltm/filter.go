@@ -3,6 +3,7 @@ package ltm
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -14,7 +15,8 @@ const maxTexts = 1000
 // condition is a query's filters, ready for judging notes.
 type condition struct {
 	must, not     Filter // folded, without phrases
-	after, before int64
+	after, before int64  // of creation
+	modified      int64
 	holds         [][]bool // by number: has all words of a phrase that is required
 	lacks         [][]bool // by number: has the word that is excluded
 }
@@ -22,22 +24,26 @@ type condition struct {
 // filter prepares the query's conditions. Without any, all notes pass.
 func (s *searcher) filter() error {
 	c := condition{must: folded(s.query.Must), not: folded(s.query.Not)}
-	if !s.query.After.IsZero() {
-		c.after = s.query.After.UnixNano()
-	}
-	if !s.query.Before.IsZero() {
-		c.before = s.query.Before.UnixNano()
-	}
+	c.after, c.before, c.modified = bound(s.query.After), bound(s.query.Before), bound(s.query.Modified)
 	if err := s.phrases(&c); err != nil {
 		return err
 	}
-	empty := c.must.empty() && c.not.empty() && c.after == 0 && c.before == 0 && c.holds == nil && c.lacks == nil
+	timeless := c.after == 0 && c.before == 0 && c.modified == 0
+	empty := c.must.empty() && c.not.empty() && timeless && c.holds == nil && c.lacks == nil
 	if empty {
 		s.allowed = func(uint32) bool { return true }
 		return nil
 	}
 	s.allowed = func(number uint32) bool { return c.accepts(number, s.table.notes[number]) }
 	return nil
+}
+
+// bound is a moment as notes have it, 0 for none.
+func bound(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
 }
 
 // passes judges a note once in a search.
@@ -52,7 +58,7 @@ func (s *searcher) passes(number uint32) bool {
 }
 
 func (c *condition) accepts(number uint32, n *note) bool {
-	if c.after != 0 && n.created < c.after || c.before != 0 && n.created >= c.before {
+	if c.after != 0 && n.created < c.after || c.before != 0 && n.created >= c.before || c.modified != 0 && n.modified < c.modified {
 		return false
 	}
 	for _, set := range c.holds {

@@ -2,9 +2,12 @@ package ltm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"emberd/internal/spelling"
 )
 
 // library is a small vault to filter.
@@ -18,13 +21,13 @@ func library(t *testing.T) *Index {
 	}
 	x := open(t)
 	put(t, x,
-		Doc{Path: "Projects/Alpha.md", Title: "Alpha", Tags: []string{"Project/Active", "go"}, Created: day("2024-01-10"),
+		Doc{Path: "Projects/Alpha.md", Title: "Alpha", Tags: []string{"Project/Active", "go"}, Created: day("2024-01-10"), Modified: day("2024-04-01"),
 			Properties: []Property{{"Status", "In Progress"}, {"priority", "1"}},
 			Sections:   []Section{{Line: 1, Text: "The quick brown fox jumps. See the café."}}},
-		Doc{Path: "Projects/Beta.md", Title: "Beta", Tags: []string{"project"}, Created: day("2024-02-10"),
+		Doc{Path: "Projects/Beta.md", Title: "Beta", Tags: []string{"project"}, Created: day("2024-02-10"), Modified: day("2024-02-11"),
 			Properties: []Property{{"status", "done"}, {"priority", "10"}},
 			Sections:   []Section{{Line: 1, Text: "A brown quick fox sleeps."}}},
-		Doc{Path: "日記/Été 2024.md", Title: "Été", Tags: []string{"projects"}, Created: day("2024-03-10"),
+		Doc{Path: "日記/Été 2024.md", Title: "Été", Tags: []string{"projects"}, Created: day("2024-03-10"), Modified: day("2024-02-12"),
 			Sections: []Section{{Line: 1, Text: "東京都に住んでいます。 No fox here."}}},
 	)
 	return x
@@ -95,16 +98,19 @@ func TestDates(t *testing.T) {
 	x := library(t)
 	date := func(month, day int) time.Time { return time.Date(2024, time.Month(month), day, 0, 0, 0, 0, time.UTC) }
 	tests := []struct {
-		after, before time.Time
-		want          string
+		after, before, modified time.Time
+		want                    string
 	}{
+		{modified: date(4, 1), want: "Projects/Alpha"},
+		{modified: date(4, 2), want: ""},
+		{modified: date(3, 1), before: date(2, 1), want: "Projects/Alpha"},
 		{after: date(2, 10), want: "日記/Été 2024 Projects/Beta"},
 		{before: date(2, 10), want: "Projects/Alpha"},
 		{after: date(1, 11), before: date(3, 10), want: "Projects/Beta"},
 	}
 	for _, tt := range tests {
-		if got := found(t, x, Query{After: tt.after, Before: tt.before, Limit: 10}); got != tt.want {
-			t.Errorf("after %v before %v: found %q, want %q", tt.after, tt.before, got, tt.want)
+		if got := found(t, x, Query{After: tt.after, Before: tt.before, Modified: tt.modified, Limit: 10}); got != tt.want {
+			t.Errorf("after %v before %v modified %v: found %q, want %q", tt.after, tt.before, tt.modified, got, tt.want)
 		}
 	}
 }
@@ -168,30 +174,29 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-func TestFuzzy(t *testing.T) {
+func TestSimilar(t *testing.T) {
 	x := open(t)
-	put(t, x, named("a", "kubernetes cluster"), named("b", "kubernetes"), named("c", "cat"))
+	put(t, x, named("a", "kubernetes cluster"), named("b", "kubernetes"), named("c", "cat clutter"), named("d", "clusher"))
+	remove(t, x, "d.md")
 	tests := []struct {
-		query, want string
-		fuzzy       bool
+		term  string
+		edits int
+		want  []spelling.Near
 	}{
-		{"kubernites", "b a", true},
-		{"kuebrnetes", "b a", true},
-		{"kubernetes clustre", "b a", false}, // one word is there
-		{"clustre", "a", true},
-		{"car", "", false}, // too short to resemble anything
-		{"elephant", "", false},
+		{"kubernit", 2, []spelling.Near{{Word: "kubernet", Edits: 1, Docs: 2}}},
+		{"kuebrnet", 1, []spelling.Near{{Word: "kubernet", Edits: 1, Docs: 2}}}, // neighbours swapped
+		{"kbuernte", 1, nil},
+		{"clustre", 2, []spelling.Near{{Word: "cluster", Edits: 1, Docs: 1}, {Word: "clutter", Edits: 2, Docs: 1}}},
+		{"elephant", 2, nil},
 	}
 	for _, tt := range tests {
-		q := words(tt.query)
-		q.Fuzzy = true
-		r := search(t, x, q)
-		if got := names(r); got != tt.want || r.Fuzzy != tt.fuzzy {
-			t.Errorf("%q finds %q, fuzzy %v; want %q, %v", tt.query, got, r.Fuzzy, tt.want, tt.fuzzy)
+		near, err := x.Similar(tt.term, tt.edits)
+		if err != nil {
+			t.Fatal(err)
 		}
-		q.Fuzzy = false
-		if got := search(t, x, q).Total; tt.fuzzy && got != 0 {
-			t.Errorf("%q finds %d notes without fuzziness, want none", tt.query, got)
+		near = slices.DeleteFunc(near, func(n spelling.Near) bool { return n.Docs == 0 }) // still there, in no note
+		if !slices.Equal(near, tt.want) {
+			t.Errorf("%d edits from %q there are %+v, want %+v", tt.edits, tt.term, near, tt.want)
 		}
 	}
 }

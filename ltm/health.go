@@ -28,6 +28,7 @@ type health struct {
 	closing chan struct{} // closed by Close
 	failed  chan struct{} // closed when nothing can be written any more
 	held    atomic.Int64  // bytes of segments in memory
+	merges  pacer
 
 	mu      sync.Mutex // guards the fields below; nothing is called under it
 	ready   bool       // opened has been called
@@ -37,7 +38,7 @@ type health struct {
 }
 
 func newHealth(dir string) *health {
-	return &health{dir: dir, closing: make(chan struct{}), failed: make(chan struct{})}
+	return &health{dir: dir, closing: make(chan struct{}), failed: make(chan struct{}), merges: newPacer()}
 }
 
 // opened returns why a segment could not be opened until now. From now on such a
@@ -83,11 +84,14 @@ func (h *health) asyncError(err error, _ string) {
 
 // event is called by the same goroutines before and after their work. It makes a fault
 // in the mapped snapshot file (all that Bleve maps here) a panic, which they catch,
-// instead of the end of the process.
+// instead of the end of the process. Merges wait in it.
 func (h *health) event(e scorch.Event) bool {
 	switch e.Kind {
-	case scorch.EventKindPurgerCheck, scorch.EventKindPersisterProgress, scorch.EventKindPreMergeCheck:
+	case scorch.EventKindPurgerCheck, scorch.EventKindPersisterProgress:
 		debug.SetPanicOnFault(true)
+	case scorch.EventKindPreMergeCheck:
+		debug.SetPanicOnFault(true)
+		return h.merges.pace(h.closing, h.failed)
 	}
 	return true
 }

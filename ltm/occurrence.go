@@ -83,6 +83,18 @@ func unpack(v uint64) occurrence {
 	return o
 }
 
+// inBodies decodes what pack made of a term that stands in bodies alone: how often, and in
+// how many passages, one at least. ok is false for any other.
+func inBodies(v uint64) (body, passages int, ok bool) {
+	switch {
+	case v&1 == 0:
+		return int(v >> 5), 1, true
+	case v&2 == 0:
+		return int(v >> 18), max(bits.OnesCount16(uint16(v>>2)), 1), true
+	}
+	return 0, 0, false
+}
+
 // plus adds up the occurrences of two terms that count as one.
 func (o occurrence) plus(p occurrence) occurrence {
 	return occurrence{

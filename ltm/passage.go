@@ -28,16 +28,38 @@ type analysed struct {
 	parts  []map[string]occurrence // capped
 }
 
-// cutter cuts a note into passages and counts its terms by part.
+// cutter cuts one note after another into passages and counts their terms by part. It
+// keeps its room for the next note.
 type cutter struct {
 	analyzer *text.Analyzer
 	passages []passage
 	parts    []map[string]occurrence
+	terms    []text.Term // of a section
+	headings []text.Term
 }
 
 // analyse cuts a note into passages and makes its record.
 func analyse(a *text.Analyzer, d *Doc) analysed {
 	c := cutter{analyzer: a}
+	return c.analyse(d)
+}
+
+// reset forgets the note before. Of a very long one it keeps no room.
+func (c *cutter) reset() {
+	const kept = 4 // parts
+	for i, terms := range c.parts {
+		if i < kept {
+			clear(terms)
+		} else {
+			c.parts[i] = nil
+		}
+	}
+	c.passages, c.parts = c.passages[:0], c.parts[:0]
+}
+
+// analyse makes a note ready. What it returns is good until the next call.
+func (c *cutter) analyse(d *Doc) analysed {
+	c.reset()
 	for i, s := range d.Sections {
 		c.section(i, s)
 	}
@@ -45,7 +67,7 @@ func analyse(a *text.Analyzer, d *Doc) analysed {
 		c.begin(place{line: 1})
 	}
 	n := analysed{record: newRecord(d), parts: c.parts}
-	names := namesOf(d)
+	a, names := c.analyzer, namesOf(d)
 	n.record.namesLen = c.head(strings.Join(names, "\n"), func(o *occurrence) { o.names++ })
 	n.record.tagsLen = c.head(strings.Join(d.Tags, "\n"), func(o *occurrence) { o.tags++ })
 	n.record.otherLen = c.head(otherText(d), func(o *occurrence) { o.other++ })
@@ -97,7 +119,8 @@ func otherText(d *Doc) string {
 // returns its length in words.
 func (c *cutter) head(s string, count func(*occurrence)) (words int) {
 	end := 0
-	for _, t := range c.analyzer.Terms(s) {
+	c.terms = c.analyzer.AppendTerms(c.terms[:0], s)
+	for _, t := range c.terms {
 		o := c.parts[0][t.Text]
 		count(&o)
 		c.parts[0][t.Text] = o
@@ -129,15 +152,24 @@ func hashOf(term string) uint32 {
 // begin begins a passage.
 func (c *cutter) begin(at place) {
 	if len(c.passages)%partPassages == 0 {
-		c.parts = append(c.parts, make(map[string]occurrence))
+		c.part()
 	}
 	c.passages = append(c.passages, passage{place: at})
 }
 
+// part begins a part, in the room of one of an earlier note if there is any.
+func (c *cutter) part() {
+	n := len(c.parts)
+	if c.parts = slices.Grow(c.parts, 1)[:n+1]; c.parts[n] == nil {
+		c.parts[n] = make(map[string]occurrence)
+	}
+}
+
 // section cuts one section. Its headings count in each of its passages.
 func (c *cutter) section(index int, s Section) {
-	terms := c.analyzer.Terms(s.Text)
-	headings := c.analyzer.Terms(strings.Join(s.HeadingPath, "\n"))
+	c.terms = c.analyzer.AppendTerms(c.terms[:0], s.Text)
+	c.headings = c.analyzer.AppendTerms(c.headings[:0], strings.Join(s.HeadingPath, "\n"))
+	terms, headings := c.terms, c.headings
 	if len(terms) == 0 && len(headings) == 0 {
 		return
 	}

@@ -27,6 +27,11 @@ func TestOccurrencesPack(t *testing.T) {
 		if got := unpack(uint64(o.pack())); got != o {
 			t.Errorf("unpacked %+v, packed %+v", got, o)
 		}
+		bodyOnly := o.headings+o.names+o.tags+o.other == 0
+		body, passages, ok := inBodies(uint64(o.pack()))
+		if ok != bodyOnly || ok && (body != o.body || float64(body)/float64(passages) != o.perPassage()) {
+			t.Errorf("in bodies alone: %d in %d, %v, packed %+v", body, passages, ok, o)
+		}
 		if o != (occurrence{}) && o.pack() <= 0 {
 			t.Errorf("%+v is packed as %d, want a number that zap takes for a frequency", o, o.pack())
 		}

@@ -79,6 +79,18 @@ func (n *norms) part(head saturation, words uint16, body float64, headings int) 
 	return head
 }
 
+// wholeBody is the value of whole for a term that stands in the body alone.
+func (n *norms) wholeBody(words uint32, tf float64) float64 {
+	s := tf / (1 - bodyB + bodyB*float64(words)/n.body)
+	return s / (noteK1 + s)
+}
+
+// partBody is the value of part for a term that stands in the body alone.
+func (n *norms) partBody(words uint16, tf float64) float64 {
+	s := tf / (1 - bodyB + bodyB*float64(words)/n.passage)
+	return s / (passageK1 + s)
+}
+
 // inverse is the idf of a term that df of docs documents hold.
 func inverse(docs, df int) float64 {
 	return math.Log1p((float64(max(docs-df, 0)) + 0.5) / (float64(df) + 0.5))

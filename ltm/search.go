@@ -118,19 +118,6 @@ func (s *searcher) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if len(s.touched) == 0 && s.query.Fuzzy {
-		similar, err := s.fuzzyTerms()
-		if err != nil {
-			return Result{}, err
-		}
-		if len(similar) > 0 {
-			s.clear()
-			if found, result, err = s.match(ctx, similar); err != nil {
-				return Result{}, err
-			}
-			result.Fuzzy = result.Total > 0
-		}
-	}
 	result.Hits, err = s.hits(found)
 	return result, err
 }

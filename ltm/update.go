@@ -82,8 +82,9 @@ func (x *Index) analyseAll(ctx context.Context, put []Doc) ([]prepared, error) {
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(put)) {
 		workers.Go(func() {
+			c := cutter{analyzer: x.analyzer}
 			for i := range next {
-				notes[i] = prepare(analyse(x.analyzer, &put[i]))
+				notes[i] = prepare(c.analyse(&put[i]))
 			}
 		})
 	}
@@ -136,6 +137,7 @@ func (x *Index) introduce(notes []prepared, gone []string) error {
 		x.health.fail(err)
 		return fmt.Errorf("%w: %w", ErrRebuild, err)
 	}
+	x.health.merges.batch()
 	x.tables.Store(&tables{current: next})
 	x.free = b.free
 	maps.Copy(x.numbers, taken)

@@ -37,6 +37,7 @@ type LogStatus struct {
 	Active     string        `json:"active,omitempty"` // segment being written, none before the first write
 	Durability string        `json:"durability"`
 	ReadOnly   string        `json:"read_only,omitempty"` // why writes are refused
+	LowSpace   string        `json:"low_space,omitempty"` // why saves are refused; forgetting works
 	Recovery   RecoveryCount `json:"recovery"`
 	LoadMillis int64         `json:"load_ms"`
 	Snapshot   string        `json:"snapshot"` // used, absent, stale or damaged: ...
@@ -53,6 +54,7 @@ type RecoveryCount struct {
 	Future      int `json:"future"`
 	Unknown     int `json:"unknown"`
 	Gaps        int `json:"gaps"`
+	BadSeals    int `json:"bad_seals"`
 }
 
 // StatsRequest narrows the counts.

@@ -93,13 +93,16 @@ type Filter struct {
 	Collection string         `json:"collection,omitempty" query:"collection" doc:"a name, or all (default)"`
 	Category   string         `json:"category,omitempty" query:"category"`
 	Stages     []memory.Stage `json:"stages,omitempty" query:"stage" doc:"active, demoted, archived, rehydratable"`
-	WindowDays float64        `json:"window_days,omitempty" query:"window_days" doc:"used or created within so many days, up to 3,650"`
+	WindowDays float64        `json:"window_days,omitempty" query:"window_days" doc:"memories used or created, and notes modified, within so many days, up to 3,650"`
 	MinScore   float64        `json:"min_score,omitempty" query:"min_score" doc:"lowest decay score"`
 }
 
 // SearchRequest asks for the memories and notes that fit words best. Any word
 // may match; more and rarer words rank higher. A filter that only memories have
-// (project, collection, category, stage, min_score) leaves notes out.
+// (project, collection, category, stage, min_score) leaves notes out;
+// window_days asks when a memory was last used, and when a note was last modified.
+// When nothing matches, words that no memory and no note holds are taken for
+// misspelt ones.
 type SearchRequest struct {
 	Query string `json:"q" query:"q" doc:"words, and operators such as \"a phrase\", -word, tag:x, path:dir/, before:2026-01; up to 4 KiB"`
 	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories or notes"`
@@ -117,8 +120,17 @@ type SearchResult struct {
 	Loading *Loading `json:"loading,omitempty"`
 	// Indexing says that notes are still being read for the first time.
 	Indexing *Loading `json:"indexing,omitempty"`
-	// Similar says that nothing held the words, and the hits hold similar ones.
-	Similar bool `json:"similar,omitempty"`
+	// Similar says that nothing held what was asked for: the hits hold the words
+	// of its phrases anywhere, or those in Respelled.
+	Similar   bool         `json:"similar,omitempty"`
+	Respelled []Respelling `json:"respelled,omitempty"`
+}
+
+// Respelling is a word of the query that nothing holds, and the terms nearest to it,
+// which were searched for in its place. Terms are stemmed.
+type Respelling struct {
+	Word  string   `json:"word"`
+	Terms []string `json:"terms"`
 }
 
 // Loading says that an answer was given while the word index was still being
@@ -179,6 +191,7 @@ type Explain struct {
 // TermExplain is what one word of the query added to the relevance (BM25).
 type TermExplain struct {
 	Term  string  `json:"term"`
+	For   string  `json:"for,omitempty"`   // word of the query in whose place it was searched for
 	Field string  `json:"field,omitempty"` // of a note: names, headings, tags, body, …
 	TF    int     `json:"tf"`
 	DF    int     `json:"df"`

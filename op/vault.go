@@ -74,12 +74,22 @@ type VaultStatus struct {
 	Name     string    `json:"name"`
 	Path     string    `json:"path"`
 	Mode     string    `json:"mode"`
-	Reason   string    `json:"reason,omitempty"` // why it polls
-	Frozen   string    `json:"frozen,omitempty"` // why deletions are held back
-	Notes    int       `json:"notes"`            // in the index
-	Waiting  int       `json:"waiting"`          // found, and not in the index yet
-	Skipped  int       `json:"skipped"`          // not read; see vault.check
+	Reason   string    `json:"reason,omitempty"`  // why it polls
+	Frozen   string    `json:"frozen,omitempty"`  // why deletions are held back
+	Missing  bool      `json:"missing,omitempty"` // the vault itself is not there
+	Notes    int       `json:"notes"`             // in the index
+	Absent   int       `json:"absent,omitempty"`  // among them, whose files are missing; they go within a minute, unless frozen
+	Waiting  int       `json:"waiting"`           // found, and not in the index yet
+	Skipped  int       `json:"skipped"`           // paths that are not read; see vault.check
 	LastScan time.Time `json:"last_scan,omitzero"`
 	Problem  string    `json:"problem,omitempty"`
 	Bytes    int64     `json:"index_bytes"`
+
+	NotRead []NotRead `json:"not_read,omitempty"` // the skipped by reason, the commonest first
+}
+
+// NotRead is how many paths of a vault are not read for one reason.
+type NotRead struct {
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
 }

@@ -21,14 +21,27 @@ func textOf(s string) map[string]json.RawMessage {
 	return map[string]json.RawMessage{"content": encode(s)}
 }
 
-// one carries out a transaction on its own.
-func one(s *Store, tx Tx) (entry string, err error) {
+// transact carries out a transaction on its own.
+func transact(s *Store, tx Tx) (entry string, err error) {
 	var ids []memory.ID
 	for _, c := range tx.Changes {
 		ids = append(ids, c.ID)
 	}
 	got, err := s.Update(context.Background(), ids, tx.Key, func([]*Row) (*Tx, error) { return &tx, nil })
 	return got.Entry, err
+}
+
+func one(s *Store, verb string, c ...Change) error {
+	_, err := transact(s, Tx{Verb: verb, Changes: c})
+	return err
+}
+
+// openOn opens a store on a disk, with a clock that moves on by itself.
+func openOn(disk *crashdisk.Disk) (*Store, error) {
+	m := unused()
+	m.disk = disk
+	err := m.start()
+	return m.Store, err
 }
 
 // step is one request of a workload and what it makes of the memories.
@@ -55,11 +68,11 @@ func request(verb string, effects ...effect) step {
 			}
 			tx.Changes = append(tx.Changes, c)
 		}
-		return one(s, tx)
+		return transact(s, tx)
 	}}
 }
 
-func put(n int, text string) effect {
+func saved(n int, text string) effect {
 	return effect{idOf(n), opPut, fields{"content": text, "source": "notebook"}}
 }
 func set(n int, key, text string) effect { return effect{idOf(n), opSet, fields{key: text}} }
@@ -107,26 +120,26 @@ func operations() []operation {
 	long := strings.Repeat("lorem ipsum dolor sit amet ", 500) // several blocks of the disk
 	return []operation{
 		{name: "start and stop"},
-		{name: "save", steps: []step{request("save", put(5, "elder flower"))}},
-		{name: "long save", steps: []step{use(1, 3), request("save", put(5, long)), request("save", put(6, "fig leaf"))}},
+		{name: "save", steps: []step{request("save", saved(5, "elder flower"))}},
+		{name: "long save", steps: []step{use(1, 3), request("save", saved(5, long)), request("save", saved(6, "fig leaf"))}},
 		{name: "edit", steps: []step{request("edit", set(1, "content", "apple crumble")), request("edit again", set(1, "source", ""))}},
-		{name: "batch", steps: []step{request("import", put(5, "elder flower"), set(1, "content", "apple crumble"), del(2), put(6, "fig leaf"))}},
+		{name: "batch", steps: []step{request("import", saved(5, "elder flower"), set(1, "content", "apple crumble"), del(2), saved(6, "fig leaf"))}},
 		{name: "forget", steps: []step{request("forget", del(1), del(2))}},
-		{name: "undo", steps: []step{undo(put(3, "mango cake")), undo(set(2, "content", "banana bread"))}},
-		{name: "restore", steps: []step{restore(put(3, "mango cake"))}},
+		{name: "undo", steps: []step{undo(saved(3, "mango cake")), undo(set(2, "content", "banana bread"))}},
+		{name: "restore", steps: []step{restore(saved(3, "mango cake"))}},
 		{name: "use", steps: []step{use(1, 3), use(2, 1)}},
-		{name: "use and save", steps: []step{use(1, 3), request("save", put(5, "elder flower")), use(1, 1)}},
+		{name: "use and save", steps: []step{use(1, 3), request("save", saved(5, "elder flower")), use(1, 1)}},
 		{name: "rotate", small: true, steps: []step{
-			request("save", put(5, "elder flower")), request("edit", set(5, "content", "elder bush")), request("forget", del(1)),
+			request("save", saved(5, "elder flower")), request("edit", set(5, "content", "elder bush")), request("forget", del(1)),
 		}},
 		{name: "snapshot", steps: []step{
-			request("save", put(5, "elder flower")), snapshot(), request("edit", set(5, "content", "elder bush")),
+			request("save", saved(5, "elder flower")), snapshot(), request("edit", set(5, "content", "elder bush")),
 		}},
 		{name: "snapshot of nothing new", steps: []step{snapshot()}},
 		{name: "a day", small: true, steps: []step{
-			request("save", put(5, "elder flower")), use(1, 2), request("forget", del(1), del(2)), undo(put(1, "apple pie"), put(2, "banana split")),
+			request("save", saved(5, "elder flower")), use(1, 2), request("forget", del(1), del(2)), undo(saved(1, "apple pie"), saved(2, "banana split")),
 			request("edit", set(1, "content", "apple crumble")), snapshot(), undo(set(1, "content", "apple pie")),
-			request("forget", del(5)), restore(put(5, "elder flower")), request("save", put(6, "fig leaf")),
+			request("forget", del(5)), restore(saved(5, "elder flower")), request("save", saved(6, "fig leaf")),
 		}},
 	}
 }
@@ -134,7 +147,7 @@ func operations() []operation {
 // oldLife leaves two live memories and one in the trash.
 func oldLife() []step {
 	return []step{
-		request("save", put(1, "apple pie")), request("save", put(2, "banana bread")), request("save", put(3, "mango cake")),
+		request("save", saved(1, "apple pie")), request("save", saved(2, "banana bread")), request("save", saved(3, "mango cake")),
 		use(1, 2), request("edit", set(2, "content", "banana split")), request("forget", del(3)),
 	}
 }
@@ -247,7 +260,7 @@ func TestWithoutSyncTheHarnessSeesLosses(t *testing.T) {
 // line of a process that was killed before its sync is synced by the next.
 func TestWhatAStartShowsSurvivesAPowerCut(t *testing.T) {
 	x := newExplorer(t)
-	save := request("save", put(1, "apple pie"))
+	save := request("save", saved(1, "apple pie"))
 	undisturbed, m := unused(), unused()
 	x.must(undisturbed, "start", undisturbed.start())
 	x.must(undisturbed, "save", undisturbed.do(save, false))
@@ -279,7 +292,7 @@ func TestTheNextProcessGoesOnWhereAKilledOneWas(t *testing.T) {
 	m := unused()
 	x.must(m, "start", m.start())
 	for _, n := range []int{1, 2} {
-		x.must(m, "save", m.do(request("save", put(n, "apple pie")), false))
+		x.must(m, "save", m.do(request("save", saved(n, "apple pie")), false))
 		killed := m.Store
 		m.disk = m.disk.Kill()
 		killed.Close()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,7 +80,15 @@ func TestDamageCostsAtMostItsLine(t *testing.T) {
 			return append(append(bytes.Repeat([]byte("x"), 50<<20), '\n'), d...)
 		}, "", Recovery{Applied: 3, Quarantined: 1}},
 		{"deep nesting", func(d []byte) []byte { return append([]byte(strings.Repeat("[", 20_000)+"\n"), d...) }, "", Recovery{Applied: 3, Quarantined: 1}},
-		{"lines twice", func(d []byte) []byte { return append(bytes.Clone(d), d...) }, "", Recovery{Applied: 3, Duplicate: 3}},
+		{"lines twice", func(d []byte) []byte { return append(bytes.Clone(d), d...) }, "", Recovery{Applied: 3, Duplicate: 3, BadSeals: 1}},
+		{"a line taken out", func(d []byte) []byte {
+			start, end := lineWith(d, b)
+			return slices.Delete(d, start, end)
+		}, b, Recovery{Applied: 2, Gaps: 1, BadSeals: 1}},
+		{"the last line before the seal taken out", func(d []byte) []byte {
+			start, end := lineWith(d, c)
+			return slices.Delete(d, start, end)
+		}, c, Recovery{Applied: 2, Gaps: 1, BadSeals: 1}},
 		{"lines reversed", func(d []byte) []byte {
 			lines := bytes.SplitAfter(bytes.TrimSpace(d), []byte("\n"))
 			var out []byte
@@ -87,7 +96,7 @@ func TestDamageCostsAtMostItsLine(t *testing.T) {
 				out = append(append(out, bytes.TrimSpace(lines[i])...), '\n')
 			}
 			return out
-		}, "", Recovery{Applied: 3}},
+		}, "", Recovery{Applied: 3, BadSeals: 1}},
 		{"later version", func(d []byte) []byte { return append([]byte(futureLine(t, `{"v":2,"q":90,"op":"dream"`)), d...) }, "", Recovery{Applied: 3, Unknown: 1}},
 		{"unknown operation", func(d []byte) []byte {
 			return append([]byte(futureLine(t, `{"v":1,"q":90,"t":"0192f3a1b2c3-0004-k7q2mzxa","op":"dream"`)), d...)

@@ -10,9 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"emberd/internal/durable"
+	"emberd/memory"
 )
 
 // device is who we are in the log, kept under state/, which is never synced.
@@ -31,8 +33,13 @@ type device struct {
 // reserve records a segment number before the file is made, so that a higher
 // one in our directory can only come from somebody else.
 func (d *device) reserve(fsys durable.FS, number uint32) error {
+	was := d.Segment
 	d.Segment = number
-	return d.save(fsys)
+	if err := d.save(fsys); err != nil {
+		d.Segment = was // not reserved, and so not to be used
+		return err
+	}
+	return nil
 }
 
 func (d *device) save(fsys durable.FS) error {
@@ -64,6 +71,37 @@ func openDevice(fsys durable.FS, data, state string) (*device, string, error) {
 	}
 	now.ID = dev.String()
 	return &now, why, now.save(fsys)
+}
+
+// ErrLogGone is the cause when the state folder knows of a log that is not in
+// the data folder.
+var ErrLogGone = errors.New("the log is gone")
+
+// checkThere refuses to begin a new log where this device wrote one before: its
+// disk may only not be mounted, and what is saved into the empty folder would be
+// hidden once it is. Nothing is made or changed.
+func checkThere(fsys durable.FS, data, state string, accept bool) error {
+	known, err := readDevice(fsys, filepath.Join(state, "device.json"))
+	if err != nil || known == nil || accept || !known.logGone(fsys, data) {
+		return nil // what cannot be read is openDevice's to tell
+	}
+	return memory.Errorf(memory.Unavailable, "%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder back, or, if they were deleted on purpose, start once with emberd serve --accept-empty-data", ErrLogGone, filepath.Join(data, "stm", known.ID))
+}
+
+// logGone reports whether this device wrote a log of which nothing is left. One
+// number may have been reserved without a file.
+func (d *device) logGone(fsys durable.FS, data string) bool {
+	if d.Segment == 0 {
+		return false
+	}
+	entries, err := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return d.Segment > 1 && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		_, ok := segmentNumber(e.Name())
+		return ok
+	})
 }
 
 func readDevice(fsys durable.FS, path string) (*device, error) {
@@ -105,6 +143,9 @@ func (d *device) mismatch(fsys durable.FS, data string, now *device) string {
 		if n, ok := segmentNumber(e.Name()); ok && n > d.Segment {
 			return "another program wrote under this device's name"
 		}
+	}
+	if d.logGone(fsys, data) {
+		return "the earlier log is gone"
 	}
 	return ""
 }

@@ -25,6 +25,8 @@
 //	state/device.json                    which device this is
 //	state/quarantine/                    copies of damaged lines
 //	state/index/stm.snap                 snapshot, disposable
+//	state/ballast                        room for a full disk; in the device's
+//	                                     folder, as .ballast, if state is elsewhere
 //
 // A device is eight characters, minted once. Each start, and each 4 MiB or 24
 // hours, begins a new segment, so nothing is ever appended to a file that
@@ -82,8 +84,19 @@
 // line, or NUL bytes; after 2 everything. When a write fails, the file is cut
 // back to the last good line. When a sync fails, the file is given up and the
 // batch is written again, same numbers and stamps, to a new segment; if that
-// fails too the log is read-only and probed once a minute by the next write,
-// and the caller is told that the outcome is unknown.
+// fails too the log is read-only, and the caller is told that the outcome is
+// unknown.
+//
+// A log that cannot be written is tried again with a new segment, every minute
+// after a failed sync and every five seconds after anything else, so that it is
+// writable again without a restart and without anybody saving. A segment that
+// cannot be begun leaves no file and no used number, and while there is an older
+// one that one goes on. Below 16 MiB of free space only deletes are written. When
+// the disk is full all the same, the ballast goes, the deletes of the batch are
+// written again, and saves are refused until there is room for new ballast.
+//
+// A start on a folder from which the log of this device is gone is refused,
+// since its disk may only not be mounted.
 //
 // # Recovery
 //
@@ -103,7 +116,8 @@
 //  5. A line of another device stamped more than a day ahead is held back.
 //     A line whose sequence number was met before is merged all the same.
 //  6. Missing sequence numbers of this device are counted, with the help of
-//     the headers and seals that tell how many there were.
+//     the headers and seals that tell how many there were. A sealed segment of
+//     sound lines that are not those its seal tells of is counted too.
 //  7. The next write begins a new segment.
 //
 // # Sharing

@@ -46,7 +46,7 @@ func (x *explorer) bases(small bool) map[string]*machine {
 	x.must(stopped, "the old life", stopped.live(oldLife(), false))
 	died := stopped.with(stopped.disk.Kill())
 	x.must(died, "the life before the death", died.start())
-	for _, st := range []step{use(2, 1), request("save", put(4, "dandelion")), undo(del(4))} {
+	for _, st := range []step{use(2, 1), request("save", saved(4, "dandelion")), undo(del(4))} {
 		x.must(died, st.name, died.do(st, false))
 	}
 	died.disk = died.disk.Kill()
@@ -93,7 +93,7 @@ func (x *explorer) powerCuts(base *machine, name string, steps []step) {
 // recover disturbs the recovery of a machine, at one of its operations or, if
 // deep, by a crash at each, and then lets it be.
 func (x *explorer) recover(m *machine, when string, deep bool) {
-	after := []step{request("save", put(8, "grape vine"))}
+	after := []step{request("save", saved(8, "grape vine"))}
 	ops := x.operationsOf(m, when, after)
 	if deep {
 		for cut := range ops {
@@ -130,7 +130,7 @@ func (x *explorer) settle(m *machine, when string) {
 		x.must(m, when, fmt.Errorf("%d devices, want the one there was: %v", len(devices), err))
 	}
 	x.must(m, when, m.world.restarted(m.Store))
-	x.must(m, when+": save after it", m.do(request("save", put(9, "life goes on")), false))
+	x.must(m, when+": save after it", m.do(request("save", saved(9, "life goes on")), false))
 	x.must(m, when+": stop after it", m.do(stop(), false))
 	x.must(m, when+": next start", m.start())
 	x.must(m, when+", at the next start", m.world.restarted(m.Store))

@@ -138,11 +138,16 @@ func (s *Store) readLine(at place, stamp Stamp) (line, error) {
 }
 
 func (l *line) entry() Entry {
-	e := Entry{Tx: l.tx.String(), Verb: l.verb, At: l.stamp.Time()}
+	var by memory.Actor
 	if l.by != nil {
 		// Who it was is for display; an odd value is shown as nobody.
-		_ = json.Unmarshal(l.by, &e.By)
+		_ = json.Unmarshal(l.by, &by)
 	}
+	return l.entryBy(by)
+}
+
+func (l *line) entryBy(by memory.Actor) Entry {
+	e := Entry{Tx: l.tx.String(), Verb: l.verb, At: l.stamp.Time(), By: by}
 	for _, c := range l.changes {
 		e.IDs = append(e.IDs, c.id)
 	}

@@ -36,17 +36,22 @@ func (s *Store) Replay(key string) (Replayed, bool) {
 	return use.Replayed, ok && s.now().Sub(use.at) < keyLife
 }
 
-func (k *idemKeys) add(l *line) {
+// add remembers the key of a line. Its age counts from now where its stamp is
+// ahead, as it is for long after a clock that was wrong has been set back.
+func (k *idemKeys) add(l *line, now time.Time) {
 	if l.key == "" {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	at := l.stamp.Time()
-	if at.Sub(k.swept) > time.Hour {
-		k.swept = at
+	if at.After(now) {
+		at = now
+	}
+	if now.Sub(k.swept).Abs() > time.Hour {
+		k.swept = now
 		for key, use := range k.known {
-			if at.Sub(use.at) > keyLife {
+			if now.Sub(use.at) > keyLife {
 				delete(k.known, key)
 			}
 		}

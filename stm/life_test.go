@@ -81,7 +81,7 @@ func (l *life) some(t *rapid.T, live bool) []int {
 func (l *life) save(t *rapid.T) {
 	var effects []effect
 	for _, n := range l.some(t, false) {
-		effects = append(effects, put(n, l.text()))
+		effects = append(effects, saved(n, l.text()))
 	}
 	l.carry(t, request(fmt.Sprintf("save %d", l.words), effects...), true)
 }

@@ -28,8 +28,12 @@ func merged(row *Row, c *change, at Stamp) (*Row, error) {
 	if c.op == opPut {
 		o.born = later(o.born, at)
 		if row.base.IsZero() && len(o.regs) == 0 && at.after(o.tomb) && !bytes.Contains(c.data, null) {
-			next := &Row{key: row.key, doc: bytes.Clone(c.data), base: at}
-			next.keep(o)
+			next := &Row{key: row.key, base: at}
+			if next.keep(o); c.ready != nil {
+				next.doc, next.hot = c.data, *c.ready
+				return next, nil
+			}
+			next.doc = bytes.Clone(c.data)
 			return next, next.warm()
 		}
 	}

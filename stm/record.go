@@ -61,6 +61,10 @@ type change struct {
 	id   memory.ID
 	prev []byte // {"t":stamp,"d":{…}}: what this operation supersedes; nil when nothing
 	data []byte // JSON object of keys and values; nil for a delete
+
+	// ready is what ranking reads of data, where data is a whole memory that the
+	// row may keep. The caller's goroutine makes it, which spares the writer's.
+	ready *hot
 }
 
 // checkLine verifies the checksum of a line without its LF.

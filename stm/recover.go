@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"path/filepath"
@@ -26,6 +27,7 @@ type Recovery struct {
 	Future      int // stamped more than a day ahead, held back
 	Unknown     int // of a later version, kept and passed over
 	Gaps        int // own sequence numbers that are missing
+	BadSeals    int // whole segments that do not hold the lines their seal tells of
 }
 
 // passedOver counts the lines that a later start may take after all: in time,
@@ -43,6 +45,7 @@ type recovery struct {
 	edits []handEdit
 	start map[string]int64 // where reading begins, for files a snapshot covers
 	taken map[string]bool  // hand edits that were taken at an earlier start
+	sums  sealCheck        // of the file being read
 }
 
 func newRecovery(s *Store, clock *hlc) *recovery {
@@ -110,12 +113,18 @@ func (r *recovery) segment(name string) error {
 		return fmt.Errorf("open segment: %w", err)
 	}
 	before := r.count.passedOver()
+	damaged := r.count.damaged()
+	r.sums = sealCheck{}
 	end, err := r.lines(f, name)
 	if err != nil {
 		return err
 	}
 	if err := r.keep(name, end); err != nil {
 		return err
+	}
+	if r.sums.wrong && damaged == r.count.damaged() && r.start[name] == 0 {
+		r.count.BadSeals++
+		r.log.Warn("log segment does not hold what its seal tells", "file", name)
 	}
 	r.bytes.Add(end)
 	if end == info.Size() && before == r.count.passedOver() {
@@ -232,6 +241,9 @@ func (r *recovery) take(b []byte, at place) {
 		return
 	}
 	l.at = at
+	if l.op != opSeal {
+		r.sums.note(b, &l)
+	}
 	switch l.op {
 	case opSegment:
 		r.header(&l)
@@ -257,10 +269,38 @@ func (r *recovery) header(l *line) {
 	}
 }
 
+// damaged counts the lines that no seal can fit any more, each told by itself.
+func (r *Recovery) damaged() int {
+	return r.passedOver() + r.TornTail + r.NulTail + r.HandEdited
+}
+
+// sealCheck adds up the lines of a file as its seal does.
+type sealCheck struct {
+	lines int
+	sums  uint32
+	last  uint64
+	wrong bool
+}
+
+func (k *sealCheck) note(b []byte, l *line) {
+	k.lines++
+	k.sums = crc32.Update(k.sums, castagnoli, b[len(b)-len(`9f8e7d6c"}`):len(b)-len(`"}`)])
+	k.last = max(k.last, l.seq)
+}
+
+// check compares with what the seal says. Numbers that were given up may make
+// its last one higher than that of any line.
+func (k *sealCheck) check(end *seal) {
+	k.wrong = k.lines != end.Count || fmt.Sprintf("%08x", k.sums) != end.Sum || k.last > end.Last
+}
+
 func (r *recovery) seal(l *line) {
 	var end seal
-	if json.Unmarshal(l.data, &end) == nil && l.stamp.Dev == r.device {
-		r.upto = max(r.upto, end.Last)
+	if json.Unmarshal(l.data, &end) == nil {
+		r.sums.check(&end)
+		if l.stamp.Dev == r.device {
+			r.upto = max(r.upto, end.Last)
+		}
 	}
 	if !r.clock.future(l.stamp) {
 		r.clock.observe(l.stamp)
@@ -331,7 +371,7 @@ func (r *recovery) merge(l *line) error {
 		r.index.drop(cell)
 	}
 	r.journal.add(l)
-	r.keys.add(l)
+	r.keys.add(l, r.now())
 	if strings.HasPrefix(l.key, handPrefix) {
 		r.taken[l.key] = true
 	}

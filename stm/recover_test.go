@@ -246,7 +246,7 @@ func TestNamesThatAreNoSegmentsArePassedOver(t *testing.T) {
 func TestTheLatestUseOfAKeyCounts(t *testing.T) {
 	k := idemKeys{known: map[string]keyUse{}}
 	for _, hour := range []uint64{5, 3} {
-		k.add(&line{key: "k", keyHash: fmt.Sprint(hour), stamp: Stamp{T: hour * 3_600_000 << 16}})
+		k.add(&line{key: "k", keyHash: fmt.Sprint(hour), stamp: Stamp{T: hour * 3_600_000 << 16}}, time.Now())
 	}
 	if got := k.known["k"].Hash; got != "5" {
 		t.Errorf("hash %s, want that of the later use", got)

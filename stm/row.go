@@ -235,25 +235,27 @@ func (r *Row) stampOf(key string) Stamp {
 }
 
 // warm decodes the hot fields from the document.
-func (r *Row) warm() error {
+func (r *Row) warm() (err error) {
+	if r.hot, err = hotOf(r.doc); err != nil {
+		return fmt.Errorf("memory %s: %w", r.ID(), err)
+	}
+	return nil
+}
+
+func hotOf(doc []byte) (hot, error) {
 	h := hot{collection: memory.DefaultCollection, strength: 1}
-	if len(r.doc) == 0 {
-		r.hot = h
-		return nil
+	if len(doc) == 0 {
+		return h, nil
 	}
 	var bad error
-	err := eachField(r.doc, func(name, value []byte) bool {
+	err := eachField(doc, func(name, value []byte) bool {
 		bad = h.take(string(name), value)
 		return bad == nil
 	})
 	if err == nil {
 		err = bad
 	}
-	if err != nil {
-		return fmt.Errorf("memory %s: %w", r.ID(), err)
-	}
-	r.hot = h
-	return nil
+	return h, err
 }
 
 func (h *hot) take(name string, value []byte) (err error) {

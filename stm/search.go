@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"emberd/internal/spelling"
 	"emberd/internal/words"
 )
 
@@ -80,6 +81,12 @@ func (s *Store) Frequencies(terms []string) (memories int, df []int) {
 // Expand returns indexed terms that begin with prefix, commonest first.
 func (s *Store) Expand(prefix string, limit int) []string {
 	return s.index.words.Load().Expand(prefix, limit)
+}
+
+// Similar returns indexed terms that are at most so many edits from term, with
+// how many memories hold each.
+func (s *Store) Similar(term string, edits int) []spelling.Near {
+	return s.index.words.Load().Similar(term, edits)
 }
 
 // sieve passes documents by the terms they hold; a nil set is no condition.

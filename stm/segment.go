@@ -3,8 +3,10 @@ package stm
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -48,7 +50,8 @@ type seal struct {
 // segment is the file being appended to. One goroutine owns it.
 type segment struct {
 	f      durable.File
-	name   string
+	name   string // within the folder
+	path   string
 	number uint32
 	file   uint32 // index into Store.files
 	size   int64  // bytes known to be good
@@ -78,38 +81,51 @@ func metaLine(op string, stamp Stamp, d any) []byte {
 	return sealLine(appendRaw(b, "d", encode(d)), 0)
 }
 
-// createSegment makes the next segment of this device: the file with its
-// header is on disk, and its name in the directory, before it returns.
-func (w *writer) createSegment() (err error) {
+// createSegment makes the next segment of this device the active one: the file
+// with its header is on disk, and its name in the directory, before it returns.
+// An attempt that fails leaves neither a file nor a used number, if the disk
+// lets it, so that failing for months uses up no numbers.
+func (w *writer) createSegment() error {
 	number := w.lastSegment + 1
-	if err := w.dev.reserve(w.fs, number); err != nil {
-		return err
+	if number > w.dev.Segment {
+		if err := w.dev.reserve(w.fs, number); err != nil {
+			return err
+		}
 	}
-	w.lastSegment = number
 	name := filepath.Join(w.dir, segmentName(number))
 	f, err := w.fs.CreateAppend(name)
+	if errors.Is(err, fs.ErrExist) {
+		w.lastSegment = number
+	}
 	if err != nil {
 		return fmt.Errorf("create segment: %w", err)
 	}
 	now := w.clock.now()
 	head := metaLine(opSegment, w.clock.next(), header{Dev: w.clock.dev.String(), Segment: number,
 		First: w.seq + 1, Format: formatVersion, Created: now.UTC().Format(time.RFC3339), Lost: w.lost})
-	if _, err = f.Write(head); err == nil {
-		err = w.sync(f)
-	}
-	if err == nil && w.durability != None {
-		err = w.fs.SyncDir(w.dir)
-	}
-	if err != nil {
-		f.Close()
+	if err := w.begin(f, head); err != nil {
+		if err := errors.Join(f.Close(), w.fs.Remove(name)); err != nil {
+			w.lastSegment = number
+		}
 		return fmt.Errorf("begin segment %s: %w", segmentName(number), err)
 	}
-	w.lost = nil
-	w.active = &segment{f: f, name: segmentName(number), number: number, file: w.addFile(name), inode: inode(w.fs, name), born: now}
+	w.lastSegment, w.lost = number, nil
+	w.active = &segment{f: f, name: segmentName(number), path: name, number: number, file: w.addFile(name), inode: inode(w.fs, name), born: now}
 	w.active.note(head)
 	w.bytes.Add(int64(len(head)))
 	w.activeIn.Store(&w.active.name)
 	return nil
+}
+
+// begin puts a new segment's first line and its name on the disk.
+func (w *writer) begin(f durable.File, head []byte) error {
+	if _, err := f.Write(head); err != nil {
+		return err
+	}
+	if err := w.sync(f); err != nil || w.durability == None {
+		return err
+	}
+	return w.fs.SyncDir(w.dir)
 }
 
 func (w *writer) sync(f durable.File) error {
@@ -119,15 +135,27 @@ func (w *writer) sync(f durable.File) error {
 	return f.Sync()
 }
 
-// closeSegment seals the active segment. A seal that cannot be written is no
-// loss: recovery takes a segment without one.
-func (w *writer) closeSegment() error {
+// sealActive ends the log of this run.
+func (w *writer) sealActive() error {
 	s := w.active
 	if s == nil {
 		return nil
 	}
 	w.active = nil
 	w.activeIn.Store(nil)
+	return w.close(s)
+}
+
+// seal ends a segment that has a successor. A seal that cannot be written is no
+// loss: recovery takes a segment without one.
+func (w *writer) seal(s *segment) {
+	if err := w.close(s); err != nil {
+		w.log.Warn("log segment left without its seal", "error", err)
+	}
+}
+
+// close writes the seal and gives the file away.
+func (w *writer) close(s *segment) error {
 	end := metaLine(opSeal, w.clock.next(), seal{Count: s.lines, Last: w.seq, Sum: fmt.Sprintf("%08x", s.sums)})
 	_, err := s.f.Write(end)
 	if err == nil {

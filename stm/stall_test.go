@@ -37,9 +37,10 @@ func (f slowFile) Sync() error {
 
 // stalled returns a store with one memory whose disk does not answer until
 // release is called.
-func stalled(t *testing.T) (ts *testStore, first memory.ID, release func()) {
+func stalled(t *testing.T, opt Options) (ts *testStore, first memory.ID, release func()) {
 	gate := &sync.RWMutex{}
-	ts = openStore(t, Options{FS: slowDisk{gate: gate}})
+	opt.FS = slowDisk{gate: gate}
+	ts = openStore(t, opt)
 	first = ts.save("before the stall").ID()
 	gate.Lock()
 	return ts, first, sync.OnceFunc(gate.Unlock)
@@ -52,15 +53,14 @@ func (ts *testStore) saveFor(ctx context.Context, id memory.ID, text string) err
 	return err
 }
 
+// Case 25, without a process; the daemon's is in cmd/emberd.
 func TestAStalledDiskLeavesCallersFreeAndReadersServed(t *testing.T) {
-	ts, first, release := stalled(t)
+	ts, first, release := stalled(t, Options{})
 	defer release()
 	ctx, giveUp := context.WithCancel(context.Background())
 	answer := make(chan error)
 	go func() { answer <- ts.saveFor(ctx, idOf(1), "in the stall") }()
-	for len(ts.writer.queue) > 0 || ts.writerIdle() {
-		runtime.Gosched()
-	}
+	ts.waitForWriter()
 	ts.wantFound("before", first)
 	ts.wantGone(idOf(1))
 	giveUp()
@@ -84,6 +84,13 @@ func TestAStalledDiskLeavesCallersFreeAndReadersServed(t *testing.T) {
 	ts.wantContent(idOf(1), "after the stall")
 }
 
+// waitForWriter waits until the writer has taken the batch that will stall.
+func (ts *testStore) waitForWriter() {
+	for len(ts.writer.queue) > 0 || ts.writerIdle() {
+		runtime.Gosched()
+	}
+}
+
 // writerIdle reports whether the writer has not begun the stalled batch yet.
 func (ts *testStore) writerIdle() bool {
 	ts.locks.mu.Lock()
@@ -92,7 +99,7 @@ func (ts *testStore) writerIdle() bool {
 }
 
 func TestAFullQueueIsBusy(t *testing.T) {
-	ts, _, release := stalled(t)
+	ts, _, release := stalled(t, Options{})
 	defer release()
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -17,13 +17,19 @@ type Status struct {
 	Unreadable  int // files and folders of other devices that could not be read at start
 	LoadTime    time.Duration
 	Snapshot    string // used, absent, or why it was not used
+	LowSpace    string // why saves are refused while deletes are not, "" when they are not
 	Live, Trash int
 	Indexed, Of int
 	Warnings    []string
 }
 
-// Status reads counters only; it never waits for the disk.
+// lookTime is how long Status waits for a look at the disk.
+const lookTime = 100 * time.Millisecond
+
+// Status looks whether the log is still where it was, which a disk that hangs
+// delays by a tenth of a second at most.
 func (s *Store) Status() Status {
+	s.look()
 	st := Status{Device: s.device.String(), Bytes: s.bytes.Load(), Durability: s.durability,
 		Recovery: s.recovery, Unreadable: s.unreadable, LoadTime: s.loadTime, Snapshot: s.snapshot.used,
 		Live: s.Len(), Trash: len(s.Trash()), Indexed: int(s.index.indexed.Load()), Of: s.Len()}
@@ -36,14 +42,39 @@ func (s *Store) Status() Status {
 	if t := s.trouble.Load(); t != nil {
 		st.ReadOnly = t.reason
 	}
-	st.Warnings = s.recovery.warnings()
-	if s.unreadable > 0 {
-		st.Warnings = append(st.Warnings, fmt.Sprintf("%d files or folders of other devices cannot be read and are tried again at the next start; check their rights", s.unreadable))
-	}
-	if s.durability == None {
-		st.Warnings = append(st.Warnings, "durability is none: a power cut may lose acknowledged memories")
+	st.Warnings = s.warnings()
+	if why := s.shortage.Load(); why != nil {
+		st.LowSpace = *why
+		st.Warnings = append(st.Warnings, *why)
 	}
 	return st
+}
+
+// look lets the writer look at the disk if it is not busy with it, which would
+// be a look too.
+func (s *Store) look() {
+	done := make(chan struct{})
+	select {
+	case s.writer.looks <- done:
+	default:
+		return
+	}
+	select {
+	case <-done:
+	case <-time.After(lookTime):
+	}
+}
+
+// warnings are those that hold as long as the store is open.
+func (s *Store) warnings() []string {
+	out := s.recovery.warnings()
+	if s.unreadable > 0 {
+		out = append(out, fmt.Sprintf("%d files or folders of other devices cannot be read and are tried again at the next start; check their rights", s.unreadable))
+	}
+	if s.durability == None {
+		out = append(out, "durability is none: a power cut may lose acknowledged memories; set stm.durability to full for anything but tests")
+	}
+	return out
 }
 
 // warnings says in sentences what deserves a look. A damaged line of this
@@ -64,6 +95,9 @@ func (r Recovery) warnings() []string {
 	say(r.Gaps-r.Quarantined,
 		"a log record of this device is missing; restore it from a backup if you have one",
 		"%d log records of this device are missing; restore them from a backup if you have one")
+	say(r.BadSeals,
+		"a log segment does not hold the lines its seal tells of, though every line in it is sound; lines were added or taken out by another program: restore it from a backup if you have one",
+		"%d log segments do not hold the lines their seals tell of, though every line in them is sound; lines were added or taken out by another program: restore them from a backup if you have one")
 	say(r.Future,
 		"a log line is stamped more than a day ahead and waits until then; check the clocks of your devices",
 		"%d log lines are stamped more than a day ahead and wait until then; check the clocks of your devices")

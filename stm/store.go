@@ -1,12 +1,14 @@
 package stm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
 	"log/slog"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,12 +22,25 @@ import (
 // Durability is what an acknowledgement means.
 type Durability string
 
-// Full means on the disk. None means handed to the system: a power cut may
-// lose it. None is for tests.
+// Full means on the disk. Barrier, on macOS only, means that a power cut may
+// lose the last moments, but nothing older than what it keeps. None means handed
+// to the system: a power cut may lose anything. None is for tests.
 const (
-	Full Durability = "full"
-	None Durability = "none"
+	Full    Durability = "full"
+	Barrier Durability = "barrier"
+	None    Durability = "none"
 )
+
+// check refuses what this system cannot do.
+func (d Durability) check() error {
+	switch {
+	case d == Full, d == None, d == Barrier && runtime.GOOS == "darwin":
+		return nil
+	case d == Barrier:
+		return memory.Errorf(memory.Invalid, "durability barrier is a way to sync that only macOS has, and this is %s; set stm.durability to full", runtime.GOOS)
+	}
+	return memory.Errorf(memory.Invalid, "durability %.20q is not full, barrier or none", string(d))
+}
 
 // Options of Open. The zero value is right.
 type Options struct {
@@ -37,6 +52,18 @@ type Options struct {
 	SegmentAge   time.Duration    // and after so long; 0 is 24 h
 	TrashKeep    time.Duration    // 0 is 30 days
 	Analyzer     *text.Analyzer   // nil is text.New()
+
+	// MinFree is how many bytes must be free for anything but deletes to be
+	// written; 0 is 16 MiB, below 0 the disk is never asked. Ballast is the size of
+	// the file that is given up when the disk is full; 0 is 2 MiB, below 0 none.
+	MinFree, Ballast int64
+	// AcceptEmpty starts anew where the log that state knows of is gone. Else
+	// that is an error, since the disk may only not be mounted.
+	AcceptEmpty bool
+	// Committed is told of every transaction that is on disk and visible, in the
+	// order of the log and before whoever asked for it is answered; nil for
+	// nobody. It is called on the goroutine that writes and must not wait.
+	Committed func(Entry)
 }
 
 // withDefaults returns a complete copy.
@@ -69,6 +96,11 @@ func (o *Options) withDefaults() Options {
 	if out.Analyzer == nil {
 		out.Analyzer = text.New()
 	}
+	out.MinFree = cmp.Or(out.MinFree, minFree)
+	out.Ballast = cmp.Or(out.Ballast, ballastBytes)
+	if out.FS == (durable.OS{}) && out.Durability == Barrier {
+		out.FS = durable.OS{Barrier: true}
+	}
 	return out
 }
 
@@ -84,10 +116,13 @@ type Store struct {
 	segmentBytes int64
 	segmentAge   time.Duration
 	trashKeep    time.Duration
+	minFree      int64       // below 0: the disk is not asked
+	committed    func(Entry) // nil for nobody
 
 	device   Device
 	table    *table
 	index    *index
+	ballast  *ballast
 	journal  *journal
 	keys     *idemKeys
 	uses     uses
@@ -111,10 +146,17 @@ type Store struct {
 // Open recovers the log under data, with what belongs to this machine under
 // state, and starts the one goroutine that writes; Close ends it. The caller
 // holds the lock that keeps other processes away. Damaged lines are counted in
-// Status, never an error; a folder that cannot be read is one.
+// Status, never an error; a folder that cannot be read is one, and so is a log
+// that is gone, which is [ErrLogGone].
 func Open(data, state string, opt *Options) (*Store, error) {
 	o := opt.withDefaults()
 	begin := time.Now()
+	if err := o.Durability.check(); err != nil {
+		return nil, err
+	}
+	if err := checkThere(o.FS, data, state, o.AcceptEmpty); err != nil {
+		return nil, err
+	}
 	if err := makeFolders(o.FS, data, state); err != nil {
 		return nil, err
 	}
@@ -125,6 +167,7 @@ func Open(data, state string, opt *Options) (*Store, error) {
 	id, _ := parseDevice(dev.ID)
 	s := &Store{data: data, state: state, log: o.Logger, fs: o.FS, now: o.Now, durability: o.Durability,
 		segmentBytes: o.SegmentBytes, segmentAge: o.SegmentAge, trashKeep: o.TrashKeep, device: id,
+		minFree: o.MinFree, committed: o.Committed, ballast: newBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
 		table: newTable(), index: newIndex(o.Analyzer, o.Logger), journal: &journal{undone: map[Stamp]Stamp{}},
 		keys: &idemKeys{known: map[string]keyUse{}}, uses: uses{wake: make(chan struct{}, 1)},
 		locks: locks{held: map[string]*lock{}}}
@@ -136,7 +179,7 @@ func Open(data, state string, opt *Options) (*Store, error) {
 		return nil, fault(data, err)
 	}
 	s.loadTime = time.Since(begin)
-	for _, w := range s.recovery.warnings() {
+	for _, w := range s.warnings() {
 		s.log.Warn(w)
 	}
 	s.start(w, edits)
@@ -155,7 +198,7 @@ func makeFolders(fsys durable.FS, data, state string) error {
 // load reads snapshot and log and returns the writer that continues the log.
 func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 	w := &writer{Store: s, dev: dev, dir: filepath.Join(s.data, "stm", dev.ID), lastSegment: dev.Segment,
-		clock: hlc{dev: s.device, now: s.now}, queue: make(chan *pending, maxQueue), marks: make(chan chan cursor), stop: make(chan struct{})}
+		clock: hlc{dev: s.device, now: s.now}, queue: make(chan *pending, maxQueue), marks: make(chan chan cursor), looks: make(chan chan struct{}), stop: make(chan struct{})}
 	if err := durable.MkdirAll(s.fs, w.dir); err != nil {
 		return nil, nil, err
 	}
@@ -203,7 +246,7 @@ func (s *Store) Close() error {
 	s.closing.Unlock()
 	close(s.writer.stop)
 	s.writer.stopped.Wait()
-	err := s.writer.closeSegment()
+	err := s.writer.sealActive()
 	return errors.Join(err, s.saveSnapshot(s.writer.cursor()))
 }
 
@@ -284,6 +327,8 @@ func explain(data string, err error) (memory.Code, string) {
 	switch {
 	case errors.Is(err, errGone):
 		return memory.ReadOnly, fmt.Sprintf("the log under %s was deleted or replaced while emberd ran (%v), so nothing is written; put it back, or restart emberd to go on with what is there", data, err)
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return memory.ReadOnly, fmt.Sprintf("too many files are open (%v); raise the limit that emberd is started with (ulimit -n)", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return memory.DiskFull, fmt.Sprintf("the disk that holds %s is full; nothing saved so far is lost: free some space and try again", data)
 	case errors.Is(err, syscall.EROFS):

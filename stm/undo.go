@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"emberd/memory"
 )
@@ -57,8 +58,9 @@ func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
 	out := Undone{}
 	steps, err := s.inverse(refs, &out)
 	if err != nil || u.DryRun {
-		_, preview := plan(steps, u.Force, s.rowsOf(steps))
-		out.Items = preview
+		if err == nil {
+			out.Items, err = s.preview(steps, u.Force)
+		}
 		return out, err
 	}
 	for len(steps) > 0 {
@@ -134,12 +136,33 @@ func (s *Store) undoChunk(steps []undoStep) int {
 	return len(steps)
 }
 
-func (s *Store) rowsOf(steps []undoStep) []*Row {
-	rows := make([]*Row, len(steps))
-	for i, st := range steps {
-		rows[i] = s.table.get(st.id)
+// preview tells what undoing would do. A step sees what those before it left.
+func (s *Store) preview(steps []undoStep, force bool) ([]UndoneItem, error) {
+	var items []UndoneItem
+	rows := map[memory.ID]*Row{}
+	for _, st := range steps {
+		row, seen := rows[st.id]
+		if !seen {
+			row = s.table.get(st.id)
+		}
+		c, item := st.against(row, force)
+		items = append(items, item)
+		if c == nil {
+			continue
+		}
+		var doc []byte
+		if row != nil {
+			doc = row.doc
+		}
+		doc, err := withKeys(doc, c.Set)
+		if err != nil {
+			return nil, fmt.Errorf("preview of undoing: %w", err)
+		}
+		if rows[st.id] = (&Row{doc: doc}); c.Delete {
+			rows[st.id] = nil
+		}
 	}
-	return rows
+	return items, nil
 }
 
 // undoSteps carries out one transaction of an undo. The last one is written even

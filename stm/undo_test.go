@@ -2,6 +2,7 @@ package stm
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,5 +119,39 @@ func TestAnEntryStandsAgainWhenItsUndoIsUndone(t *testing.T) {
 		ts.undo(first.Tx)
 		again()
 		ts.wantContent(idOf(1), "one")
+	}
+}
+
+// TestAPreviewOfUndoIsWhatUndoDoes: an entry may touch one memory several times.
+func TestAPreviewOfUndoIsWhatUndoDoes(t *testing.T) {
+	for _, force := range []bool{false, true} {
+		for name, since := range map[string]func(ts *testStore){
+			"nothing since":   func(*testStore) {},
+			"changed since":   func(ts *testStore) { ts.edit(idOf(1), "content", "four") },
+			"forgotten since": func(ts *testStore) { ts.forget(idOf(1)) },
+		} {
+			ts := openStore(t, Options{})
+			first := ts.commit(setOf(idOf(1), "content", `"one"`))
+			for _, tx := range []Tx{
+				setOf(idOf(1), "content", `"two"`),
+				{Verb: "forget", Changes: []Change{{ID: idOf(1), Delete: true}}},
+				setOf(idOf(1), "content", `"three"`),
+			} {
+				tx.Entry = first.Entry
+				ts.commit(tx)
+			}
+			since(ts)
+			would, err := ts.Undo(context.Background(), Undo{Entry: first.Entry, Force: force, DryRun: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			did, err := ts.Undo(context.Background(), Undo{Entry: first.Entry, Force: force})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(would.Items, did.Items) || len(did.Items) != 4 {
+				t.Errorf("%s, force %v: previewed %+v, done %+v", name, force, would.Items, did.Items)
+			}
+		}
 	}
 }

@@ -85,7 +85,7 @@ func (s *Store) prepare(ids []memory.ID, fn func([]*Row) (*Tx, error)) (*pending
 // pending encodes and analyses a transaction on the caller's goroutine, which
 // leaves the writer little to do.
 func (s *Store) pending(tx *Tx) (*pending, error) {
-	p := &pending{done: make(chan struct{})}
+	p := &pending{done: make(chan struct{}), by: tx.By}
 	p.line = line{op: opAll, verb: tx.Verb, by: encode(tx.By), key: tx.Key, keyHash: tx.KeyHash, ref: tx.undoes}
 	if tx.Entry != "" {
 		entry, err := s.joined(tx.Entry)
@@ -175,10 +175,19 @@ func (s *Store) change(c Change) (change, []byte, error) {
 	if err == nil {
 		err = checkDoc(doc)
 	}
+	if err == nil && row == nil {
+		out.data = bytes.Clone(doc) // the row keeps it; doc has room to grow
+		out.ready, err = readyOf(out.data)
+	}
 	if err != nil {
 		return out, nil, memory.Errorf(memory.Invalid, "memory %s cannot hold this: %w", c.ID, err)
 	}
 	return out, doc, nil
+}
+
+func readyOf(doc []byte) (*hot, error) {
+	h, err := hotOf(doc)
+	return &h, err
 }
 
 // compacted returns set with the spaces between tokens taken out, line feeds

@@ -19,19 +19,29 @@ const (
 	maxBatchBytes = 1 << 20
 	maxQueue      = 4096
 	useDelay      = time.Second
-	retryAfter    = 60 * time.Second // between probes of a log that failed to sync
+	upkeepDelay   = 2 * time.Second  // after the start, when nobody waits for it
+	probeEvery    = 5 * time.Second  // while the log cannot be written
+	retryAfter    = 60 * time.Second // after a sync failed twice, and between attempts to rotate
 	clockJump     = time.Hour
 )
 
 // pending is one transaction on its way to the disk.
 type pending struct {
 	line    line
+	by      memory.Actor // as in line, decoded
 	terms   []termCounts // of each change's text after it, empty for deletes
 	bytes   int
 	rows    []*Row
 	err     error
 	done    chan struct{}
 	release func() // unlocks what the transaction touches
+}
+
+// answer tells the caller how it ended.
+func (p *pending) answer(err error) {
+	p.err = err
+	p.release()
+	close(p.done)
 }
 
 // writer owns the end of the log: one goroutine takes what is queued, writes it
@@ -50,9 +60,12 @@ type writer struct {
 	lastSegment uint32
 	active      *segment
 	failed      time.Time // of the last sync that could not be recovered from
+	unrotated   time.Time // of the last rotation that failed
+	space       space
 
 	queue   chan *pending
-	marks   chan chan cursor // asks for a point of the log between two batches
+	marks   chan chan cursor   // asks for a point of the log between two batches
+	looks   chan chan struct{} // asks whether the log is where it was
 	stop    chan struct{}
 	stopped sync.WaitGroup
 	buf     []byte
@@ -62,30 +75,43 @@ type writer struct {
 type trouble struct {
 	code   memory.Code
 	reason string
+	at     time.Time
+	gone   bool // the log was not where it was
 }
 
+// run has no timer set while nothing waits and nothing is wrong.
 func (w *writer) run() {
-	var flush <-chan time.Time // armed while uses wait for company
+	var flush, probe <-chan time.Time
+	upkeep := time.After(upkeepDelay)
 	for {
 		select {
 		case p := <-w.queue:
 			w.commit(w.gather(p))
+			flush = nil
 		case <-w.uses.wake:
-			if flush == nil {
-				flush = time.After(useDelay)
-			}
-			continue
 		case answer := <-w.marks:
 			answer <- w.cursor()
-			continue
+		case answer := <-w.looks:
+			w.look()
+			close(answer)
 		case <-flush:
+			flush = nil
 			w.commit(nil)
+		case <-probe:
+			probe = nil
+			w.probe()
+		case <-upkeep:
+			w.upkeep()
 		case <-w.stop:
 			w.drain()
 			return
 		}
-		if flush = nil; w.uses.waiting() {
+		trouble := w.trouble.Load() != nil
+		if flush == nil && !trouble && w.uses.waiting() {
 			flush = time.After(useDelay)
+		}
+		if probe == nil && (trouble || w.shortage.Load() != nil) {
+			probe = time.After(probeEvery)
 		}
 	}
 }
@@ -121,22 +147,28 @@ func (w *writer) gather(first *pending) []*pending {
 	return batch
 }
 
-// commit writes one batch, with the uses that wait, and answers everybody.
+// commit writes one batch, with the uses that wait, and answers everybody. When
+// the disk is full, what leads to room gets a second chance with the ballast's.
 func (w *writer) commit(batch []*pending) error {
+	batch = w.admit(batch)
 	use := w.uses.take()
 	if len(batch) == 0 && use == nil {
 		return nil
 	}
 	err := w.store(batch, use)
+	if err != nil && w.makeRoom(err) {
+		if batch = onlyDeletes(batch, err); len(batch) > 0 {
+			err = w.store(batch, use)
+		}
+	}
 	if err != nil {
 		w.uses.giveBack(use)
 	}
 	for _, p := range batch {
-		if p.err = err; err == nil {
+		if err == nil {
 			w.settle(p)
 		}
-		p.release()
-		close(p.done)
+		p.answer(err)
 	}
 	return err
 }
@@ -158,13 +190,16 @@ func (w *writer) settle(p *pending) {
 		p.rows = append(p.rows, row)
 	}
 	w.journal.add(&p.line)
-	w.keys.add(&p.line)
+	w.keys.add(&p.line, w.now())
 	w.changes.Add(int64(len(p.line.changes)))
+	if w.committed != nil {
+		w.committed(p.line.entryBy(p.by))
+	}
 }
 
 // store puts the batch on disk, or fails as a whole.
 func (w *writer) store(batch []*pending, use map[[16]byte]useTotal) error {
-	if !w.failed.IsZero() && w.clock.now().Sub(w.failed) < retryAfter {
+	if !w.failed.IsZero() && w.clock.now().Sub(w.failed).Abs() < retryAfter {
 		t := w.trouble.Load()
 		return memory.Errorf(t.code, "%s", t.reason)
 	}
@@ -181,8 +216,8 @@ func (w *writer) store(batch []*pending, use map[[16]byte]useTotal) error {
 	}
 	w.active.note(w.buf)
 	w.bytes.Add(int64(len(w.buf)))
-	w.failed = time.Time{}
-	w.trouble.Store(nil)
+	w.space.written += len(w.buf)
+	w.recovered()
 	return nil
 }
 
@@ -273,29 +308,38 @@ func (w *writer) rewrite(before uint64, cause error) error {
 		w.poison(before)
 	}
 	w.failed = w.clock.now()
-	w.note(memory.ReadOnly, fmt.Sprintf("the log cannot be written (%v); memories can be read, and writing is tried again every minute", cause))
+	w.note(trouble{code: memory.ReadOnly, reason: fmt.Sprintf("the log cannot be written (%v); memories can be read, and writing is tried again every minute", cause)})
 	return doubt(cause)
 }
 
-// rotate makes sure there is an active segment that may grow.
+// rotate makes sure there is an active segment. One that is due for its successor
+// goes on growing while there can be none.
 func (w *writer) rotate() error {
 	if err := w.present(); err != nil {
 		return err
 	}
-	s := w.active
+	s, now := w.active, w.clock.now()
 	if s == nil {
 		return w.createSegment()
 	}
-	now := w.clock.now()
 	age := now.Sub(s.born)
-	jumped := now.Round(0).Sub(s.born.Round(0)) - age
-	if s.size < w.segmentBytes && age < w.segmentAge && jumped.Abs() < clockJump {
+	jumped := now.Round(0).Sub(s.born.Round(0)) - age // of the wall clock against the monotonic
+	if !w.ripe(s.size, age, jumped) || now.Sub(w.unrotated).Abs() < retryAfter {
 		return nil
 	}
-	if err := w.closeSegment(); err != nil {
-		w.log.Warn("log segment left without its seal", "error", err)
+	if err := w.createSegment(); err != nil {
+		w.unrotated = now
+		w.log.Warn("no new log segment, the old one goes on", "error", err)
+		return nil
 	}
-	return w.createSegment()
+	w.seal(s)
+	return nil
+}
+
+// ripe reports whether a segment should end: it is long or old enough, or the
+// clock jumped, which would else hide how old it is.
+func (w *writer) ripe(size int64, age, jumped time.Duration) bool {
+	return size >= w.segmentBytes || age >= w.segmentAge || jumped.Abs() >= clockJump
 }
 
 // errGone says that the log is not where it was.
@@ -303,8 +347,12 @@ var errGone = errors.New("deleted or replaced")
 
 // present makes sure that what is written next lands in the log. Nothing is
 // written into, or made beside, a folder that was deleted or replaced; a
-// segment that was deleted is given up.
+// segment that was deleted is given up. A segment that is at its name proves the
+// folders above it too.
 func (w *writer) present() error {
+	if w.active != nil && w.here(w.active) {
+		return nil
+	}
 	for _, dir := range []struct {
 		name  string
 		inode uint64
@@ -313,25 +361,87 @@ func (w *writer) present() error {
 			return fmt.Errorf("%s: %w", dir.name, errGone)
 		}
 	}
-	if s := w.active; s != nil {
-		name := filepath.Join(w.dir, s.name)
-		if info, err := w.fs.Lstat(name); errors.Is(err, fs.ErrNotExist) || err == nil && inodeOf(info) != s.inode {
-			w.poison(w.seq)
-		}
+	if w.active != nil {
+		w.poison(w.seq)
 	}
 	return nil
 }
 
+// here reports whether a segment is at its name, as far as can be seen.
+func (w *writer) here(s *segment) bool {
+	info, err := w.fs.Lstat(s.path)
+	return err == nil && inodeOf(info) == s.inode || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// upkeep is what a start leaves for later.
+func (w *writer) upkeep() {
+	if w.look(); w.room() != nil {
+		return
+	}
+	if err := w.ballast.make(); err != nil {
+		w.log.Warn("no room is kept back for when the disk is full", "error", err)
+	}
+}
+
+// look notices a log that was deleted or replaced, for status.
+func (w *writer) look() {
+	if err := w.present(); err != nil {
+		_ = w.refuse(err) // status tells it
+	} else if t := w.trouble.Load(); t != nil && (t.gone || w.clock.now().Sub(t.at).Abs() >= probeEvery) {
+		w.probe()
+	}
+}
+
+// probe tries whether the log can be written again, with a new segment, and
+// whether there is room again.
+func (w *writer) probe() {
+	if w.shortage.Load() != nil {
+		_ = w.room() // status tells it
+	}
+	now := w.clock.now()
+	if w.trouble.Load() == nil || now.Sub(w.failed).Abs() < retryAfter {
+		return
+	}
+	err := w.present()
+	if s := w.active; err == nil {
+		if err = w.createSegment(); err == nil && s != nil {
+			w.seal(s)
+		}
+	}
+	if err != nil {
+		_ = w.refuse(err) // status tells it
+		return
+	}
+	w.recovered()
+}
+
+// recovered notes that the log was written.
+func (w *writer) recovered() {
+	w.failed = time.Time{}
+	if w.trouble.Swap(nil) != nil {
+		w.log.Info("the log can be written again", "segment", w.active.name)
+	}
+}
+
 // refuse turns the disk's error into what a caller can act on.
 func (w *writer) refuse(err error) error {
-	code, reason := explain(w.data, err)
-	w.note(code, reason)
+	code, reason := explain(w.faulty(err), err)
+	w.note(trouble{code: code, reason: reason, gone: errors.Is(err, errGone)})
 	return &memory.Error{Code: code, Message: reason}
 }
 
-func (w *writer) note(code memory.Code, reason string) {
-	if w.trouble.Swap(&trouble{code, reason}) == nil {
-		w.log.Error("log cannot be written", "reason", reason)
+// faulty is the folder that an error is about.
+func (w *writer) faulty(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok && filepath.Dir(e.Path) == w.state {
+		return w.state
+	}
+	return w.data
+}
+
+func (w *writer) note(t trouble) {
+	t.at = w.clock.now()
+	if w.trouble.Swap(&t) == nil {
+		w.log.Error("log cannot be written", "reason", t.reason)
 	}
 }
 
@@ -340,5 +450,6 @@ type counters struct {
 	bytes    atomic.Int64
 	changes  atomic.Int64
 	trouble  atomic.Pointer[trouble]
+	shortage atomic.Pointer[string] // why saves, but not deletes, are refused
 	activeIn atomic.Pointer[string]
 }

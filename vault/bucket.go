@@ -2,6 +2,7 @@ package vault
 
 import (
 	"cmp"
+	"container/heap"
 	"iter"
 	"slices"
 	"strings"
@@ -9,32 +10,66 @@ import (
 
 // bucket holds the notes that one name may mean. A nil bucket holds none.
 type bucket struct {
-	notes []*linked
+	count int
+	only  *linked // when count is 1
 	// places says, when there are several notes, what lies in and below each folder,
 	// "" being the vault.
-	places map[string]place
+	places map[string]*place
 }
 
-// place is what a bucket has in and below a folder: how many notes, and the one with
-// the shortest path.
+// place is the notes of a bucket in and below a folder.
 type place struct {
 	count int
-	best  *linked
+	// heap has the best note on top. Notes that were removed stay below it until
+	// they come to the top or are the most, so that removing one takes no search.
+	heap byLength
+}
+
+// byLength is a heap of notes, the one with the shortest path on top.
+type byLength []*linked
+
+func (h byLength) Len() int           { return len(h) }
+func (h byLength) Less(i, j int) bool { return shorter(h[i], h[j]) }
+func (h byLength) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *byLength) Push(n any)        { *h = append(*h, n.(*linked)) }
+func (h *byLength) Pop() any {
+	last := len(*h) - 1
+	n := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return n
+}
+
+func (p *place) add(n *linked) {
+	p.count++
+	heap.Push(&p.heap, n)
+}
+
+// remove takes out a note that is gone.
+func (p *place) remove() {
+	p.count--
+	if len(p.heap) > 2*p.count+8 {
+		p.heap = slices.DeleteFunc(p.heap, func(n *linked) bool { return n.gone })
+		heap.Init(&p.heap)
+	}
+	for len(p.heap) > 0 && p.heap[0].gone {
+		heap.Pop(&p.heap)
+	}
 }
 
 // nearest returns the note that the name means in a note of a folder: one in or
 // below the folder before any other, then the shortest path.
 func (b *bucket) nearest(folder string) *linked {
 	switch {
-	case b == nil || len(b.notes) == 0:
+	case b == nil || b.count == 0:
 		return nil
-	case len(b.notes) == 1:
-		return b.notes[0]
+	case b.count == 1:
+		return b.only
 	}
 	if p, ok := b.places[folder]; ok {
-		return p.best
+		return p.heap[0]
 	}
-	return b.places[""].best
+	return b.places[""].heap[0]
 }
 
 func shorter(a, b *linked) bool {
@@ -42,69 +77,46 @@ func shorter(a, b *linked) bool {
 }
 
 func (b *bucket) add(n *linked) {
-	b.notes = append(b.notes, n)
+	b.count++
 	switch {
-	case len(b.notes) == 1:
-	case b.places == nil:
-		b.places = map[string]place{}
-		for _, known := range b.notes {
-			b.put(known)
-		}
-	default:
-		b.put(n)
+	case b.count == 1:
+		b.only = n
+		return
+	case b.count == 2:
+		b.places = map[string]*place{}
+		b.put(b.only)
+		b.only = nil
 	}
+	b.put(n)
 }
 
 func (b *bucket) put(n *linked) {
 	for folder := range folders(n.folded) {
 		p := b.places[folder]
-		p.count++
-		if p.best == nil || shorter(n, p.best) {
-			p.best = n
+		if p == nil {
+			p = &place{}
+			b.places[folder] = p
 		}
-		b.places[folder] = p
+		p.add(n)
 	}
 }
 
-// remove takes a note out. Another best is looked for only where it was the best of
-// several.
+// remove takes out a note that is gone.
 func (b *bucket) remove(n *linked) {
-	at := slices.Index(b.notes, n)
-	if at < 0 {
-		return
-	}
-	last := len(b.notes) - 1
-	b.notes[at], b.notes[last] = b.notes[last], nil
-	if b.notes = b.notes[:last]; last < 2 {
-		b.places = nil
+	b.count--
+	if b.count == 0 {
+		b.only = nil
 		return
 	}
 	for folder := range folders(n.folded) {
 		p := b.places[folder]
-		if p.count--; p.count == 0 {
+		if p.remove(); p.count == 0 {
 			delete(b.places, folder)
-			continue
-		}
-		if p.best == n {
-			p.best = b.best(folder)
-		}
-		b.places[folder] = p
-	}
-}
-
-// best looks for the shortest path in and below a folder.
-func (b *bucket) best(folder string) *linked {
-	var best *linked
-	for _, n := range b.notes {
-		if (best == nil || shorter(n, best)) && under(n.folded, folder) {
-			best = n
 		}
 	}
-	return best
-}
-
-func under(name, folder string) bool {
-	return folder == "" || len(name) > len(folder) && name[len(folder)] == '/' && name[:len(folder)] == folder
+	if b.count == 1 {
+		b.only, b.places = b.places[""].heap[0], nil
+	}
 }
 
 // folderOf returns the folder of a path, "" at the root.
@@ -147,7 +159,7 @@ func unfile(buckets map[string]*bucket, key string, n *linked) {
 	if b == nil {
 		return
 	}
-	if b.remove(n); len(b.notes) == 0 {
+	if b.remove(n); b.count == 0 {
 		delete(buckets, key)
 	}
 }

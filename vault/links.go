@@ -27,6 +27,7 @@ type linked struct {
 	folded  string   // path without .md, folded
 	aliases []string // folded
 	names   []string // under which its links are in named
+	gone    bool     // removed, or replaced by what the note is now
 }
 
 // mentioned are the targets that end in one name, as written, by the note they
@@ -107,6 +108,7 @@ func (l *Links) remove(path string) {
 		return
 	}
 	delete(l.notes, path)
+	n.gone = true
 	for buckets, name := range l.places(n) {
 		unfile(buckets, name, n)
 	}

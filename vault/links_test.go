@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"path"
@@ -92,6 +93,34 @@ func TestBacklinks(t *testing.T) {
 	}
 }
 
+// Notes that come and go below the one that is meant leave nothing behind.
+func TestRemovedNotesAreLetGo(t *testing.T) {
+	l := linksOf("index.md", "a/index.md", "a/b/index.md")
+	for i := range 1_000 {
+		p := fmt.Sprintf("a/b/%d/index.md", i)
+		l.Add(p, nil, nil)
+		l.Add(p, []string{"start"}, nil) // as another note, with other names
+		l.Remove(p)
+	}
+	b := l.suffix["index"]
+	for folder, p := range b.places {
+		if len(p.heap) > 3*p.count+8 {
+			t.Errorf("%d notes are kept for the %d in folder %q", len(p.heap), p.count, folder)
+		}
+	}
+	if len(b.places) != 3 || len(l.suffix) != 4 || len(l.aliases) != 0 {
+		t.Errorf("%d folders, %d ends and %d aliases are left, want 3, 4 and none", len(b.places), len(l.suffix), len(l.aliases))
+	}
+	l.Remove("index.md")
+	if got, _ := l.Resolve("x.md", "index"); got != "a/index.md" {
+		t.Errorf("without the shortest, index leads to %q", got)
+	}
+	l.Remove("a/b/index.md")
+	if got, _ := l.Resolve("a/b/x.md", "index"); got != "a/index.md" {
+		t.Errorf("with one left, index leads to %q", got)
+	}
+}
+
 // The resolver answers as one that looks at all notes for each link would, whatever
 // was added and removed before.
 func TestResolveAgainstAllNotes(t *testing.T) {
@@ -179,16 +208,28 @@ func BenchmarkResolve(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/links, "ns/link")
 		})
-		b.Run(shape.name+", adding and removing 10,000 notes", func(b *testing.B) {
+	}
+}
+
+// BenchmarkRemove removes all notes, which have one name, the best first: each is the
+// one that a link means.
+func BenchmarkRemove(b *testing.B) {
+	for _, notes := range []int{1_000, 10_000} {
+		b.Run(fmt.Sprintf("%d notes with one name", notes), func(b *testing.B) {
+			paths := make([]string, notes)
+			for i := range paths {
+				paths[i] = fmt.Sprintf("dir%d/sub%d/index.md", i%100, i)
+			}
+			slices.SortFunc(paths, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
 			for b.Loop() {
-				l := NewLinks()
-				for i := range 10_000 {
-					l.Add(shape.path(i), nil, nil)
-				}
-				for i := range 10_000 {
-					l.Remove(shape.path(i))
+				b.StopTimer()
+				l := linksOf(paths...)
+				b.StartTimer()
+				for _, p := range paths {
+					l.Remove(p)
 				}
 			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(notes), "ns/note")
 		})
 	}
 }

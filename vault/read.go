@@ -113,15 +113,22 @@ func (v *Vault) stat(f *os.File, path string) (File, error) {
 func (c *content) read(ctx context.Context, r io.Reader) (int64, error) {
 	var data bytes.Buffer
 	data.Grow(int(min(c.file.Size, maxIndexed)) + bytes.MinRead)
-	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(&data, sum), io.LimitReader(r, maxIndexed))
+	n, err := data.ReadFrom(io.LimitReader(r, maxIndexed))
 	if err != nil {
 		return n, err
 	}
 	c.data = data.Bytes()
-	rest, err := drain(ctx, sum, r)
+	sum := sha256.New()
+	sum.Write(c.data)
+	if n == maxIndexed {
+		rest, err := drain(ctx, sum, r)
+		if err != nil {
+			return n, err
+		}
+		n += rest
+	}
 	c.digest = [sha256.Size]byte(sum.Sum(nil))
-	return n + rest, err
+	return n, nil
 }
 
 // drain hashes what lies beyond the bound, in steps that notice the end of ctx.

@@ -3,10 +3,8 @@ package vault
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -14,9 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"emberd/internal/untouched"
 )
 
 // reading is a whole vault, read.
@@ -96,9 +95,9 @@ func TestVaultsOfTheSets(t *testing.T) {
 	}
 	for _, dir := range dirs {
 		t.Run(filepath.Base(filepath.Dir(dir)), func(t *testing.T) {
-			before := fingerprint(t, dir)
+			before := untouched.Take(t, dir)
 			r := readAll(t, dir)
-			compareFingerprints(t, before, fingerprint(t, dir))
+			before.Compare(t)
 			if want := markdownFiles(t, dir); len(r.notes) != want {
 				t.Errorf("%d notes read, want all %d", len(r.notes), want)
 			}
@@ -191,9 +190,9 @@ func TestOddVault(t *testing.T) {
 	if err := json.Unmarshal(data, &expected); err != nil {
 		t.Fatal(err)
 	}
-	before := fingerprint(t, dir)
+	before := untouched.Take(t, dir)
 	r := readAll(t, filepath.Join(dir, "vault"))
-	compareFingerprints(t, before, fingerprint(t, dir))
+	before.Compare(t)
 	r.report(t, "odd vault")
 	for _, e := range expected {
 		if n := r.notes[e.Path]; n != nil {
@@ -324,49 +323,5 @@ func TestReadersAgreeOnTheSets(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of %d notes differ", dir, differ, notes)
-	}
-}
-
-// fingerprint is all there is to know about every file below a folder, but for the
-// time of the last access.
-func fingerprint(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	prints := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		var st syscall.Stat_t
-		if err := syscall.Lstat(path, &st); err != nil {
-			return err
-		}
-		var sum [sha256.Size]byte
-		if d.Type().IsRegular() {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			sum = sha256.Sum256(data)
-		}
-		names := make([]byte, 4096)
-		size, _ := syscall.Listxattr(path, names) // symbolic links and some file systems have none
-		prints[path] = fmt.Sprintf("%x %d %d %o %d %d %d %q", sum, st.Size, st.Ino, st.Mode, st.Nlink, st.Mtim.Nano(), st.Ctim.Nano(), names[:max(size, 0)])
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return prints
-}
-
-func compareFingerprints(t *testing.T, before, after map[string]string) {
-	t.Helper()
-	for path, was := range before {
-		if is := after[path]; is != was {
-			t.Errorf("%q changed while it was read: %s, was %s", path, is, was)
-		}
-	}
-	if len(after) != len(before) {
-		t.Errorf("%d files after reading, want the %d from before", len(after), len(before))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // patience of a test with the machine it runs on.
@@ -197,7 +198,7 @@ func walk(t testing.TB, dir string) map[string]File {
 			return err
 		case name == dir:
 			return nil
-		case strings.HasPrefix(d.Name(), "."):
+		case strings.HasPrefix(d.Name(), ".") || !utf8.ValidString(d.Name()):
 			if d.IsDir() {
 				return filepath.SkipDir
 			}

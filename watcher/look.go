@@ -38,12 +38,13 @@ type plan struct {
 // state is what Status tells besides what can be counted.
 type state struct {
 	away    string // why the root cannot be looked at
+	gone    bool   // and nobody can confirm that away
 	refused string // why folders are not watched
 	remote  string // kind of a file system that changes without events
 	leftOut int    // notes beyond maxFiles
 	scanned time.Time
 	took    time.Duration
-	skipped []Skip
+	skipped map[string]string // reasons by path
 }
 
 // begin plans a scan at once.
@@ -126,7 +127,7 @@ func (w *Watcher) look(ctx context.Context, now time.Time, todo work, deliver fu
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
-		w.leave(err.Error())
+		w.leave(err)
 		return nil
 	}
 	w.publish()
@@ -148,11 +149,11 @@ func (w *Watcher) survey(ctx context.Context, now time.Time, todo work) (Batch, 
 	}
 	defer root.Close()
 	if w.state.away != "" {
-		w.state.away, w.absent.since = "", now
+		w.state.away, w.state.gone, w.absent.since = "", false, now
 		before = identity{}
 	}
 	todo.all = todo.all || !w.plan.told || before != w.rootID
-	s := &sweep{Watcher: w, root: root, now: now, changed: make(map[string]File)}
+	s := &sweep{Watcher: w, root: root, now: now, changed: make(map[string]File), skipped: make(map[string]string)}
 	s.run(ctx, todo)
 	switch {
 	case ctx.Err() != nil:
@@ -195,7 +196,7 @@ func (w *Watcher) enter(confirmed bool) (*os.Root, error) {
 	id := identityOf(info)
 	if id != w.rootID && !confirmed && !w.recognise(root) {
 		return nil, errors.Join(root.Close(),
-			fmt.Errorf("%s is another folder than before, with fewer than half of its %d notes; confirm if that is right", w.root, len(w.known)))
+			fmt.Errorf("%s is another folder than before, with fewer than half of its %d notes; %w", w.root, len(w.known), errAnother))
 	}
 	w.rootID = id
 	return root, nil
@@ -217,10 +218,13 @@ func (w *Watcher) recognise(root *os.Root) bool {
 	return found > lost || len(w.known) == 0
 }
 
+// errAnother says that the root is not the folder that it was.
+var errAnother = errors.New("confirm if that is right")
+
 // leave notes that the root is away. Nothing is looked at, and so nothing
 // reported, until it is back.
-func (w *Watcher) leave(why string) {
-	w.state.away = why
+func (w *Watcher) leave(why error) {
+	w.state.away, w.state.gone = why.Error(), !errors.Is(why, errAnother)
 	w.plan.scan = time.Now().Add(w.opt.Poll)
 	w.publish()
 }
@@ -238,9 +242,9 @@ func (w *Watcher) conclude(s *sweep, todo work) {
 	if s.refused != "" || todo.all {
 		w.state.refused = s.refused
 	}
+	s.mergeSkips(todo)
 	if todo.all {
 		w.state.remote = remote(w.root)
-		w.state.skipped = s.skipped
 		w.state.scanned = w.wall()
 		w.state.took = time.Since(s.now)
 		w.plan.scan = time.Now().Add(w.interval())

@@ -105,7 +105,6 @@ func TestAnUnmountedRootIsAway(t *testing.T) {
 	f.thawed()
 	f.settled()
 	d.write("00/0/note 1.md", "edited on the new disk")
-	f.settled()
 	f.audit()
 	d.ok(syscall.Unmount(d.dir, 0))
 }
@@ -161,7 +160,6 @@ func TestAnUnmountedFolderIsHeldBack(t *testing.T) {
 	f.frozen()
 	bind()
 	f.thawed()
-	f.settled()
 	f.audit()
 	d.ok(syscall.Unmount(d.path("disk"), 0))
 	d.ok(syscall.Unmount(disk, 0))

@@ -7,12 +7,15 @@ import (
 	"strings"
 )
 
-// unfinished tells whether editors and sync clients give such a name to files
-// and folders that are not notes: .*, *~, *.tmp, ~$* and #*#. Those of vim's
-// probe (4913) and of other locks do not end like a note and need no rule.
+// dotted tells whether a file or folder is none of the user's notes: .obsidian,
+// .trash, .git, what is hidden, and the stubs of iCloud.
+func dotted(name string) bool { return strings.HasPrefix(name, ".") }
+
+// unfinished tells whether editors and sync clients give such a name to files that
+// are not notes: *~, *.tmp, ~$* and #*#. Those of vim's probe (4913) and of other
+// locks do not end like a note and need no rule. A folder may have any such name.
 func unfinished(name string) bool {
-	return strings.HasPrefix(name, ".") ||
-		strings.HasSuffix(name, "~") ||
+	return strings.HasSuffix(name, "~") ||
 		strings.HasSuffix(name, ".tmp") ||
 		strings.HasPrefix(name, "~$") ||
 		strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#")
@@ -72,9 +75,12 @@ func (r rules) wanted(p string) bool {
 
 // ignores tells whether a path is ignored in its own right, whatever it lies in.
 func (r rules) ignores(p string, folder bool) bool {
-	if unfinished(path.Base(p)) {
-		return true
-	}
+	name := path.Base(p)
+	return dotted(name) || !folder && unfinished(name) || r.excludes(p, folder)
+}
+
+// excludes tells whether one of the caller's patterns fits a path.
+func (r rules) excludes(p string, folder bool) bool {
 	if len(r.patterns) == 0 {
 		return false
 	}
@@ -84,8 +90,8 @@ func (r rules) ignores(p string, folder bool) bool {
 	})
 }
 
-// hides tells whether a path, or a folder it lies in, is ignored. What the path
-// itself is, is not known. The root never is.
+// hides tells whether a path is ignored, or a folder it lies in, whether it is a
+// file or a folder itself. The root never is.
 func (r rules) hides(p string) bool {
 	if p == "." {
 		return false
@@ -95,7 +101,7 @@ func (r rules) hides(p string) bool {
 			return true
 		}
 	}
-	return r.ignores(p, false)
+	return dotted(path.Base(p)) || r.excludes(p, false)
 }
 
 // fits matches the elements of a path against those of a pattern.

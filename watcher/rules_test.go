@@ -17,10 +17,9 @@ func TestWhatIsHidden(t *testing.T) {
 		".hidden.md":                   true,
 		".note.md.icloud":              true,
 		"a/.#note.md":                  true,
-		"#note.md#":                    true,
-		"note.md~":                     true,
-		"~$note.md":                    true,
-		"~syncthing~note.md.tmp":       true,
+		"note.md~":                     false, // may be a folder
+		"old~/note.md":                 false,
+		"x.tmp/#box#/~$box/note.md":    false,
 		"archive/old.md":               true,
 		"a/archive/old.md":             true,
 		"archive":                      false, // may be a file; the look tells
@@ -43,6 +42,27 @@ func TestWhatIsHidden(t *testing.T) {
 	} {
 		if got := r.hides(p); got != want {
 			t.Errorf("hides(%q) = %v, want %v", p, got, want)
+		}
+	}
+}
+
+func TestWhatIsUnfinished(t *testing.T) {
+	r, err := newRules([]string{".md"}, []string{"archive/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[string]struct{ file, folder bool }{
+		"a/note.md~":             {file: true},
+		"#note.md#":              {file: true},
+		"~$note.md":              {file: true},
+		"~syncthing~note.md.tmp": {file: true},
+		"archive":                {folder: true},
+		".note.md":               {true, true},
+		"#note.md":               {},
+		"old~/note.md":           {},
+	} {
+		if file, folder := r.ignores(p, false), r.ignores(p, true); file != want.file || folder != want.folder {
+			t.Errorf("%q is ignored as a file %v, as a folder %v; want %+v", p, file, folder, want)
 		}
 	}
 }

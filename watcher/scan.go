@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 )
 
 // sweep is one look at the disk, at some paths or at everything. It brings the
@@ -25,9 +26,9 @@ type sweep struct {
 	root     *os.Root
 	now      time.Time
 	changed  map[string]File
-	vanished bool   // a file became absent
-	refused  string // why folders could not be watched
-	skipped  []Skip
+	vanished bool              // a file became absent
+	refused  string            // why folders could not be watched
+	skipped  map[string]string // reasons by path
 }
 
 // some looks at paths, and at folders with all below, parents first.
@@ -58,7 +59,7 @@ func (s *sweep) examine(ctx context.Context, p string) {
 		s.vanish(p)
 	case err != nil:
 		s.skip(p, err)
-	case s.rules.ignores(p, info.IsDir()):
+	case s.unusual(dir, name) || s.rules.ignores(p, info.IsDir()):
 		s.vanish(p)
 	case s.renamed(dir, name):
 		s.list(ctx, dir)
@@ -118,10 +119,21 @@ func (s *sweep) evicted(p string) bool {
 func (s *sweep) keep(p string) {
 	s.absent.drop(p)
 	s.tree.seed(p)
+	s.skip(p, errors.New(NotLocal))
 }
 
 // stub is the name of what iCloud leaves in place of an evicted file.
 func stub(name string) string { return "." + name + ".icloud" }
+
+// stubbed is the name of the file that a stub stands for, "" if it is none.
+func stubbed(name string) string {
+	rest, dot := strings.CutPrefix(name, ".")
+	rest, cloud := strings.CutSuffix(rest, ".icloud")
+	if !dot || !cloud {
+		return ""
+	}
+	return rest
+}
 
 // maxDepth is how many folders deep a followed folder lies at most. To reach one
 // takes time that grows with its depth, and so to walk down such a chain, with
@@ -188,7 +200,7 @@ func (s *sweep) read(dir string) ([]fs.DirEntry, identity, error) {
 // entry sorts one entry of a folder into what was seen there.
 func (s *sweep) entry(dir string, entry fs.DirEntry, seen *folder) {
 	p, name := path.Join(dir, entry.Name()), entry.Name()
-	if s.rules.ignores(p, entry.IsDir()) {
+	if s.unusual(dir, name) || s.rules.ignores(p, entry.IsDir()) {
 		return
 	}
 	switch {
@@ -211,6 +223,20 @@ func (s *sweep) entry(dir string, entry fs.DirEntry, seen *folder) {
 	default:
 		s.special(p, entry.Type())
 	}
+}
+
+// unusual takes note of names that cannot be told to anybody, and of the stubs of
+// notes that are not here.
+func (s *sweep) unusual(dir, name string) bool {
+	if !utf8.ValidString(name) {
+		s.skip(path.Join(dir, name), errors.New(BadName))
+		return true
+	}
+	if note := path.Join(dir, stubbed(name)); note != dir && s.rules.wanted(note) && !s.rules.hides(note) {
+		s.skip(note, errors.New(NotLocal))
+		return true
+	}
+	return false
 }
 
 // compare finds what a folder held before and does not hold now.
@@ -315,19 +341,49 @@ func (s *sweep) file(p string, info fs.FileInfo) {
 func (s *sweep) special(p string, mode fs.FileMode) {
 	switch {
 	case mode&fs.ModeSymlink != 0:
-		s.skip(p, errors.New("symbolic link"))
+		s.skip(p, errors.New(Symlink))
 	case s.rules.wanted(p):
-		s.skip(p, errors.New("not a regular file"))
+		s.skip(p, errors.New(NotRegular))
 	}
 }
 
 // maxSkips bounds what Status lists.
-const maxSkips = 100
+const maxSkips = 10_000
 
 func (s *sweep) skip(p string, err error) {
 	if len(s.skipped) < maxSkips {
-		s.skipped = append(s.skipped, Skip{Path: p, Reason: reason(err)})
+		s.skipped[p] = reason(err)
 	}
+}
+
+// mergeSkips remembers what is not followed, in place of what was known of the
+// paths that were looked at.
+func (s *sweep) mergeSkips(todo work) {
+	if todo.all {
+		s.state.skipped = s.skipped
+		return
+	}
+	looked := make(map[string]bool, len(todo.paths)+len(todo.folders))
+	for _, p := range slices.Concat(todo.paths, todo.folders) {
+		looked[p] = true
+	}
+	merged := s.skipped // a new map: the old one belongs to Status
+	for p, why := range s.state.skipped {
+		if !within(looked, p) && len(merged) < maxSkips {
+			merged[p] = why
+		}
+	}
+	s.state.skipped = merged
+}
+
+// within tells whether a path, or a folder it lies in, is among paths.
+func within(paths map[string]bool, p string) bool {
+	for ; p != "."; p = path.Dir(p) {
+		if paths[p] {
+			return true
+		}
+	}
+	return false
 }
 
 // reason is what an error says without the operation and the path it names.

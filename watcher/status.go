@@ -1,7 +1,7 @@
 package watcher
 
 import (
-	"slices"
+	"maps"
 	"time"
 )
 
@@ -18,6 +18,7 @@ type Status struct {
 	Mode   Mode
 	Reason string // why it polls, or what its events leave out; empty when nothing is amiss
 	Frozen string // why nothing is reported gone; empty when deletions are reported
+	Gone   bool   // the root is frozen for not being there, which nobody can confirm
 
 	Folders   int           // followed, the root included
 	Watches   int           // folders among them that are watched
@@ -27,18 +28,26 @@ type Status struct {
 	Overflows int           // times the system dropped events
 	LastScan  time.Time     // of everything; zero before the first
 	ScanTook  time.Duration // that one
-	Skipped   []Skip        // met by that scan and not followed; at most 100
+
+	// Skipped are paths that are not followed, with the reason: one of those below,
+	// or what the system says. There are at most 10,000.
+	Skipped map[string]string
 }
 
-// Skip is a path that is not followed, and why.
-type Skip struct{ Path, Reason string }
+// Reasons for which a path is not followed.
+const (
+	Symlink    = "symbolic link"
+	NotRegular = "not a regular file"
+	BadName    = "not valid UTF-8"
+	NotLocal   = "evicted from this computer" // the path is the note's, not the stub's
+)
 
-// Status returns the state after the last look. The slice is the caller's.
+// Status returns the state after the last look. The map is the caller's.
 func (w *Watcher) Status() Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	status := w.status
-	status.Skipped = slices.Clone(status.Skipped)
+	status.Skipped = maps.Clone(status.Skipped)
 	return status
 }
 
@@ -61,7 +70,7 @@ func (w *Watcher) publish() {
 		status.Watches = len(w.feed.owner)
 	}
 	if w.state.away != "" {
-		status.Frozen = w.state.away
+		status.Frozen, status.Gone = w.state.away, w.state.gone
 	}
 	if w.state.refused != "" {
 		status.Mode, status.Reason = Polling, w.state.refused

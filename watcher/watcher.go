@@ -20,8 +20,9 @@
 // # What is followed
 //
 // Regular files with one of the wanted extensions, in any case. Left out are all
-// names that begin with a dot (.obsidian, .trash, .git, .stversions, …), names
-// of unfinished files (*~, *.tmp, ~$*, #*#), and what the caller's patterns name.
+// names that begin with a dot (.obsidian, .trash, .git, .stversions, …), files with
+// names of unfinished ones (*~, *.tmp, ~$*, #*#), and what the caller's patterns name.
+// Names that are not UTF-8 are left out too, and Status tells of them.
 // Symbolic links are not followed and special files not opened. A note that
 // iCloud has evicted, leaving .name.icloud, counts as present.
 //
@@ -181,7 +182,7 @@ func New(root string, opt *Options) (*Watcher, error) {
 // reported gone by the first look, with no doubt about it.
 func (w *Watcher) remember(f File) {
 	w.known[f.Path] = f
-	if w.rules.hides(f.Path) || !w.rules.wanted(f.Path) {
+	if w.rules.hides(f.Path) || w.rules.ignores(f.Path, false) || !w.rules.wanted(f.Path) {
 		w.absent.dismiss(f)
 		return
 	}

@@ -50,9 +50,16 @@ func attach(t *testing.T, d *daemon, options ...string) (trace string) {
 	return trace
 }
 
-func (w *witness) startAs(t *testing.T, cmd *exec.Cmd) *daemon {
+// startIn starts a daemon in the world that a shell script makes for it; the
+// script ends by running "$@".
+func (w *witness) startIn(t *testing.T, prefix ...string) *daemon {
 	t.Helper()
-	d, err := awaitDaemon(t.Context(), cmd, w.home, w.home+".log")
+	exe := filepath.Join(t.TempDir(), "emberd") // what the test binary must be called
+	if err := os.Symlink(w.binary(t), exe); err != nil {
+		t.Fatal(err)
+	}
+	env := append(foreignFree(os.Environ()), "EMBERD_STM_SEGMENT_BYTES=64KiB")
+	d, err := startDaemonAs(t.Context(), append(prefix, exe), w.home, w.home+".log", env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,12 +167,7 @@ func orderOf(trace, text string) string {
 // and half a record is never taken for one.
 func TestFileSizeLimit(t *testing.T) {
 	w := newWitness(1, filepath.Join(shortDir(t), "h"))
-	cmd := exec.Command("sh", "-c", `ulimit -f 60; exec "$0" serve --home "$1"`, filepath.Join(t.TempDir(), "emberd"), w.home)
-	if err := os.Symlink(w.binary(t), cmd.Args[3]); err != nil {
-		t.Fatal(err)
-	}
-	cmd.Env = foreignFree(os.Environ())
-	d := w.startAs(t, cmd)
+	d := w.startIn(t, "sh", "-c", `ulimit -f 60; exec "$@"`, "sh")
 	answered := w.saves(t, 200)
 	if answered == 0 || answered == 200 {
 		t.Errorf("%d of 200 saves were answered, want some and not all", answered)
@@ -182,22 +184,17 @@ func TestFullFileSystem(t *testing.T) {
 	for name, limit := range map[string]string{"bytes": "size=256k", "inodes": "size=4m,nr_inodes=7"} {
 		t.Run(name, func(t *testing.T) {
 			w := newWitness(1, filepath.Join(shortDir(t), "h"))
-			script := `umask 077; mkdir -p "$1/data" && mount -t tmpfs -o ` + limit + ` none "$1/data" && head -c 131072 /dev/zero >"$1/data/filler" && exec "$0" serve --home "$1"`
-			exe := filepath.Join(t.TempDir(), "emberd")
-			if err := os.Symlink(w.binary(t), exe); err != nil {
-				t.Fatal(err)
-			}
 			if out, err := exec.Command("unshare", "-Urm", "true").CombinedOutput(); err != nil {
 				t.Skipf("no namespaces here: %v %s", err, out)
 			}
-			cmd := exec.Command("unshare", "-Urm", "sh", "-c", script, exe, w.home)
-			cmd.Env = append(foreignFree(os.Environ()), "EMBERD_STM_SEGMENT_BYTES=64KiB")
-			d := w.startAs(t, cmd)
+			data := filepath.Join(w.home, "data")
+			script := `umask 077; mkdir -p "$0" && mount -t tmpfs -o ` + limit + ` none "$0" && head -c 131072 /dev/zero >"$0/filler" && exec "$@"`
+			d := w.startIn(t, "unshare", "-Urm", "sh", "-c", script, data)
 			full := w.saves(t, 400)
 			if full == 400 && name == "bytes" {
 				t.Error("every save was answered although the disk is full")
 			}
-			inside := fmt.Sprintf("/proc/%d/root%s/data/filler", d.cmd.Process.Pid, w.home)
+			inside := fmt.Sprintf("/proc/%d/root%s/filler", d.cmd.Process.Pid, data)
 			if err := os.Remove(inside); err != nil {
 				t.Fatal(err)
 			}

@@ -89,21 +89,22 @@ type daemonKey struct{}
 // startDaemon runs serve in home and waits until its socket answers. What the
 // daemon says is appended to the file log.
 func startDaemon(ctx context.Context, binary, home, log string, env []string, args ...string) (*daemon, error) {
-	cmd := exec.Command(binary, append([]string{"serve", "--home", home}, args...)...)
-	cmd.Args[0], cmd.Env = "emberd", env
-	return awaitDaemon(ctx, cmd, home, log)
+	return startDaemonAs(ctx, []string{binary}, home, log, env, args...)
 }
 
-// awaitDaemon starts a command that is or becomes a daemon, and waits until it
-// answers.
-func awaitDaemon(ctx context.Context, cmd *exec.Cmd, home, log string) (*daemon, error) {
+// startDaemonAs is startDaemon with a command that ends in the binary and takes
+// its arguments.
+func startDaemonAs(ctx context.Context, command []string, home, log string, env []string, args ...string) (*daemon, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
-	d := &daemon{cmd: cmd, exited: make(chan error, 1)}
-	d.cmd.Stderr = out
+	words := slices.Concat(command[1:], []string{"serve", "--home", home}, args)
+	d := &daemon{cmd: exec.Command(command[0], words...), exited: make(chan error, 1)}
+	if d.cmd.Env, d.cmd.Stderr = env, out; len(command) == 1 {
+		d.cmd.Args[0] = "emberd"
+	}
 	if err := d.cmd.Start(); err != nil {
 		return nil, err
 	}

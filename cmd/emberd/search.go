@@ -102,8 +102,11 @@ func (s *state) printHits(res *op.SearchResult) {
 	if l := res.Indexing; l != nil {
 		s.note("the vault is still being read (%s of %s notes)", grouped(l.Indexed), grouped(l.Total))
 	}
-	if res.Similar {
-		s.note("nothing holds these words; shown is what holds similar ones")
+	for _, r := range res.Respelled {
+		s.note("nothing holds %s; shown is what holds similar words: %s", jsonText(clean(r.Word)), clean(strings.Join(r.Terms, ", ")))
+	}
+	if res.Similar && len(res.Respelled) == 0 {
+		s.note("nothing holds the phrase; shown is what holds its words")
 	}
 	switch more := res.Total - len(res.Hits); {
 	case res.Total == 0:
@@ -197,12 +200,14 @@ func (s *state) noteLoading(l *op.Loading) {
 // printExplain shows the sum and the product behind a rank.
 func (s *state) printExplain(h *op.Hit) {
 	e := h.Explain
-	s.printf("  %s\n", s.screen.paint(faint, pad("term", 20)+"   tf      df     idf    norm    adds"))
-	for _, t := range e.Terms {
-		if t.Field != "" {
-			t.Term += " in " + t.Field
-		}
-		s.printf("  %s %4d %7s %7.3f %7.3f %7.3f\n", pad(cut(clean(t.Term), 20), 20), t.TF, grouped(t.DF), t.IDF, t.Norm, t.Score)
+	labels, width := make([]string, len(e.Terms)), 20
+	for i, t := range e.Terms {
+		labels[i] = cut(termLabel(t), 48)
+		width = max(width, uniseg.StringWidth(labels[i]))
+	}
+	s.printf("  %s\n", s.screen.paint(faint, pad("term", width)+"   tf      df     idf    norm    adds"))
+	for i, t := range e.Terms {
+		s.printf("  %s %4d %7s %7.3f %7.3f %7.3f\n", pad(labels[i], width), t.TF, grouped(t.DF), t.IDF, t.Norm, t.Score)
 	}
 	coarse := ""
 	if e.Coarse {
@@ -211,4 +216,19 @@ func (s *state) printExplain(h *op.Hit) {
 	product := fmt.Sprintf("rank %.3f = relevance %.3f × (%.2f + %.2f × decay %.3f) × stage %g × tier %g%s",
 		h.Rank, e.Relevance, e.Floor, 1-e.Floor, e.Bounded, e.Stage, e.Tier, coarse)
 	s.printf("%s", s.screen.paragraph(product, nil, "  "))
+}
+
+// termLabel is a term, what it stands for, and where it stood.
+func termLabel(t op.TermExplain) string {
+	if t.Term == "" {
+		return t.Field // a share that no single term gives
+	}
+	label := clean(t.Term)
+	if t.For != "" {
+		label += " for " + clean(t.For)
+	}
+	if t.Field != "" {
+		label += " in " + t.Field
+	}
+	return label
 }

@@ -27,6 +27,7 @@ import (
 
 func (s *state) serveCommand() *cobra.Command {
 	var vault string
+	var acceptEmpty bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon in the foreground",
@@ -36,6 +37,10 @@ once. What was acknowledged is on disk either way.
 
 With --vault the notes of an Obsidian vault are searched beside the memories.
 The vault is only read.
+
+A data folder from which the log of this device is gone is refused: its disk may
+only not be mounted. If you deleted it on purpose, start once with
+--accept-empty-data.
 
 With --home a second terminal needs the line that is printed here, beginning
 with "export".`,
@@ -51,10 +56,11 @@ with "export".`,
 				}
 				s.set = append(s.set, "vaults="+vault)
 			}
-			return startError(s.serve(cmd.Context()))
+			return startError(s.serve(cmd.Context(), acceptEmpty))
 		},
 	}
 	cmd.Flags().StringVar(&vault, "vault", "", "search the notes of the Obsidian vault in `DIR` too")
+	cmd.Flags().BoolVar(&acceptEmpty, "accept-empty-data", false, "begin a new log where the earlier one was deleted")
 	return cmd
 }
 
@@ -69,7 +75,7 @@ func checkVaultFlag(dir string) error {
 	return nil
 }
 
-func (s *state) serve(ctx context.Context) (err error) {
+func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	c, err := s.load()
 	if err != nil {
 		return err
@@ -79,11 +85,15 @@ func (s *state) serve(ctx context.Context) (err error) {
 		return fmt.Errorf("switch core dumps off: %w", err)
 	}
 	log := s.logger(c.Log)
-	e, err := engine.Open(engineOptions(c, log))
+	opt := engineOptions(c, log)
+	opt.AcceptEmpty = acceptEmpty
+	e, err := engine.Open(opt)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	overdue := make(chan struct{})
+	context.AfterFunc(ctx, func() { time.AfterFunc(stopTime, func() { close(overdue) }) })
+	defer func() { err = errors.Join(err, closeUnless(overdue, e)) }()
 	ln, err := api.Listen(c.Socket)
 	if err != nil {
 		return err
@@ -94,9 +104,25 @@ func (s *state) serve(ctx context.Context) (err error) {
 	return runDaemon(ctx, e, ln, log)
 }
 
-// drainTime is what is left of the five seconds of a stop for requests under
-// way; the rest is for closing the log.
-const drainTime = 4 * time.Second
+// stopTime is how long a stop may take. Requests under way have drainTime of it;
+// the rest is for closing the log.
+const (
+	stopTime  = 4800 * time.Millisecond
+	drainTime = 4 * time.Second
+)
+
+// closeUnless closes the engine, unless a disk that does not answer makes that
+// take too long.
+func closeUnless(overdue <-chan struct{}, e *engine.Engine) error {
+	closed := make(chan error, 1)
+	go func() { closed <- e.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-overdue:
+		return memory.Errorf(memory.Unavailable, "the disk did not let the log be closed in time; what was acknowledged is on it")
+	}
+}
 
 // startError chooses the exit code of a daemon that did not start: what a
 // client takes for a daemon's answer is here about the folders.
@@ -177,9 +203,7 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o := engine.DefaultOptions()
 	o.Data, o.State, o.Socket = c.Data, c.State, c.Socket
 	o.Version, o.Logger = buildVersion(), log
-	if c.STM.Durability == "none" {
-		o.Durability = stm.None
-	}
+	o.Durability = stm.Durability(c.STM.Durability)
 	o.SegmentBytes, o.SegmentAge, o.TrashKeep = c.STM.SegmentBytes, c.STM.SegmentAge, c.TrashKeep
 	o.Decay = decay.Params{
 		Model: decay.Model(c.Decay.Model), Beta: c.Decay.Beta, HalfLife: c.Decay.HalfLife,

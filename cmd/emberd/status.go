@@ -72,21 +72,19 @@ func (s *state) printStatus(r *op.StatusResult) {
 
 func (s *state) printVault(v *op.VaultStatus) {
 	notes := count(v.Notes, "note", "notes")
+	if v.Absent > 0 && v.Frozen == "" {
+		notes += fmt.Sprintf(", %s of them missing and forgotten in a minute", grouped(v.Absent))
+	}
 	if v.Waiting > 0 {
 		notes += fmt.Sprintf(", %s to read", grouped(v.Waiting))
 	}
 	if v.Skipped > 0 {
-		notes += fmt.Sprintf(", %s not read (emberd vault check says why)", grouped(v.Skipped))
+		notes += fmt.Sprintf(", %s not read (emberd vault check lists them)", grouped(v.Skipped))
 	}
 	s.row("vault", flat(v.Path))
 	s.row("", fmt.Sprintf("%s; %s; index %s", notes, v.Mode, size(v.Bytes)))
-	for _, trouble := range []string{v.Reason, v.Frozen, v.Problem} {
-		if trouble != "" {
-			s.warn("", clean(trouble))
-		}
-	}
-	if v.Frozen != "" {
-		s.warn("", "if that was meant: emberd vault confirm")
+	for _, n := range v.NotRead {
+		s.row("", fmt.Sprintf("%s not read: %s", grouped(n.Count), clean(n.Reason)))
 	}
 }
 
@@ -119,6 +117,7 @@ func recovered(r op.RecoveryCount) string {
 		{r.Duplicate, "duplicate"}, {r.TornTail, "torn at the end"}, {r.NulTail, "with a zero-filled end"},
 		{r.Quarantined, "in quarantine"}, {r.HandEdited, "edited by hand"}, {r.Future, "stamped ahead"},
 		{r.Unknown, "of a later version"}, {r.Gaps, "missing"},
+		{r.BadSeals, "segments not as they were sealed"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, grouped(c.n)+" "+c.what)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -79,7 +80,7 @@ back are found again.`,
 			case s.json:
 				err = s.printJSON(res)
 			case res.Frozen == "":
-				s.note("no note is missing")
+				s.note("no deletion is held back")
 			default:
 				s.printf("confirmed: %s\n", count(res.Missing, "missing note is found no more", "missing notes are found no more"))
 			}
@@ -137,7 +138,7 @@ func (s *state) printLinks(r *op.LinksResult) {
 		if l.Path != "" {
 			to = flat(l.Path)
 		}
-		s.printf("  → %s  %s %s\n", flat(l.Target), to, s.screen.paint(faint, fmt.Sprintf("line %d", l.Line)))
+		s.printf("  → %s  %s %s\n", cmp.Or(flat(l.Target), "(this note)"), to, s.screen.paint(faint, fmt.Sprintf("line %d", l.Line)))
 	}
 	for _, path := range r.Incoming {
 		s.printf("  ← %s\n", flat(path))

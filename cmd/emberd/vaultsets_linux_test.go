@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/untouched"
 	"emberd/ltm"
 	"emberd/op"
 	"emberd/vault"
@@ -36,7 +36,7 @@ func TestVaultsThroughTheDaemon(t *testing.T) {
 		t.Fatalf("no vaults found: %v", err)
 	}
 	for _, dir := range dirs {
-		t.Run(filepath.Base(filepath.Dir(dir)), func(t *testing.T) { served(t, dir).check(t, dir) })
+		t.Run(filepath.Base(filepath.Dir(dir)), func(t *testing.T) { served(t, dir).check(t) })
 	}
 	t.Run("odd", func(t *testing.T) {
 		dir := t.TempDir()
@@ -49,7 +49,7 @@ func TestVaultsThroughTheDaemon(t *testing.T) {
 		}
 		s := served(t, filepath.Join(dir, "vault"))
 		s.checkExpected(t, filepath.Join(dir, "expected.json"))
-		s.check(t, dir)
+		s.check(t)
 	})
 }
 
@@ -58,7 +58,7 @@ type serving struct {
 	*api.Client
 	daemon *daemon
 	vault  string
-	before map[string]string
+	before untouched.Picture
 	report *op.VaultCheckResult
 }
 
@@ -69,7 +69,7 @@ func served(t *testing.T, dir string) *serving {
 		t.Fatal(err)
 	}
 	home := filepath.Join(shortDir(t), "h")
-	s := &serving{vault: dir, before: prints(t, filepath.Dir(dir)), Client: api.NewClient(filepath.Join(home, "emberd.sock"), nil)}
+	s := &serving{vault: dir, before: untouched.Take(t, filepath.Dir(dir)), Client: api.NewClient(filepath.Join(home, "emberd.sock"), nil)}
 	t.Cleanup(s.Close)
 	begun := time.Now()
 	if s.daemon, err = startDaemon(t.Context(), exe, home, home+".log", foreignFree(os.Environ()), "--vault", dir); err != nil {
@@ -123,8 +123,8 @@ func (s *serving) skipped() map[string]string {
 	return out
 }
 
-// check compares with what is on the disk; dir is what must not have changed.
-func (s *serving) check(t *testing.T, dir string) {
+// check compares with what is on the disk, which must not have changed.
+func (s *serving) check(t *testing.T) {
 	t.Helper()
 	skipped, notes := s.skipped(), 0
 	err := filepath.WalkDir(s.vault, func(path string, d fs.DirEntry, err error) error {
@@ -165,15 +165,7 @@ func (s *serving) check(t *testing.T, dir string) {
 	if err := s.daemon.stop(syscall.SIGTERM); err != nil {
 		t.Errorf("the daemon: %v", err)
 	}
-	after := prints(t, filepath.Dir(s.vault))
-	for path, was := range s.before {
-		if after[path] != was {
-			t.Errorf("%q is %s, was %s", path, after[path], was)
-		}
-	}
-	if len(after) != len(s.before) {
-		t.Errorf("%d files below %s, were %d", len(after), dir, len(s.before))
-	}
+	s.before.Compare(t)
 }
 
 // checkExpected looks at what the generator of the odd vault says of its notes.
@@ -208,34 +200,6 @@ func (s *serving) checkExpected(t *testing.T, file string) {
 			}
 		}
 	}
-}
-
-// prints is all there is to know about every file below a folder, but for the
-// time of the last access.
-func prints(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		var st syscall.Stat_t
-		if err := syscall.Lstat(path, &st); err != nil {
-			return err
-		}
-		var text []byte
-		if d.Type().IsRegular() {
-			if text, err = os.ReadFile(path); err != nil {
-				return err
-			}
-		}
-		out[path] = fmt.Sprintf("%x %d %d %o %d %d", sha256.Sum256(text), st.Size, st.Ino, st.Mode, st.Mtim.Nano(), st.Ctim.Nano())
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // A daemon that is killed while it reads a vault for the first time goes on where

@@ -91,7 +91,7 @@ type Log struct {
 
 // STM holds what the append-only log of memories needs.
 type STM struct {
-	Durability   string // "full" or "none"
+	Durability   string // "full", "barrier" or "none"
 	SegmentBytes int64
 	SegmentAge   time.Duration
 }

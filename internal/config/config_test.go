@@ -227,7 +227,7 @@ func TestBadValuesNameKeyBoundAndPlace(t *testing.T) {
 		`config.yaml:5: vaults names /a twice`,
 		`--set vault.promoted_folder: must be a folder inside the vault, relative to it, without names that begin with a dot, not "../up"`,
 		`LOG_LEVEL: log.level must be debug, info, warn or error, not "trace"; EMBERD_LOG_LEVEL overrules it`,
-		`config.yaml:3: stm.durability must be full or none, not "full"`,
+		`config.yaml:3: stm.durability must be full, barrier or none, not "full"`,
 		`config.yaml:2: stm.segment_bytes must be a size from 64KiB to 256MiB, such as 4MiB, not "1KiB"`,
 		`EMBERD_TRASH_KEEP: trash.keep must be a time from 1d to 3650d, such as 72h or 3d, not "3"`,
 		`CORTEXGRAPH_DETECT_SECRETS: secrets.detect must be true or false (or yes/no, on/off, 1/0), not "2"; EMBERD_SECRETS_DETECT overrules it`,

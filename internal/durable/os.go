@@ -10,24 +10,37 @@ import (
 )
 
 // OS is the real disk. The zero value is ready to use and may be copied.
-type OS struct{}
+type OS struct {
+	// Barrier makes [File.Sync] only order writes, so that after a power loss
+	// nothing is there whose forerunners are not. It is F_BARRIERFSYNC on macOS,
+	// several times faster than a full sync; other systems sync in full.
+	Barrier bool
+}
 
 var _ FS = OS{}
 
 // appendFile is os.File with the data sync of this system. Its Write already continues after
 // short writes and returns the bytes written with the error.
-type appendFile struct{ *os.File }
+type appendFile struct {
+	*os.File
+	barrier bool
+}
 
-func (f appendFile) Sync() error { return syncData(f.File) }
+func (f appendFile) Sync() error {
+	if f.barrier {
+		return syncBarrier(f.File)
+	}
+	return syncData(f.File)
+}
 
 // CreateAppend implements [FS].
-func (OS) CreateAppend(name string) (File, error) {
+func (o OS) CreateAppend(name string) (File, error) {
 	const flags = os.O_CREATE | os.O_EXCL | os.O_WRONLY | os.O_APPEND | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	f, err := os.OpenFile(name, flags, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	return appendFile{f}, nil
+	return appendFile{File: f, barrier: o.Barrier}, nil
 }
 
 // OpenRead implements [FS].

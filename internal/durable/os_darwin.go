@@ -1,6 +1,8 @@
 package durable
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -9,6 +11,29 @@ import (
 // syncData is F_FULLFSYNC, since fsync(2) leaves data in the drive's cache here. Package os
 // falls back to fsync(2) where the volume (SMB) answers ENOTSUP.
 func syncData(f *os.File) error { return f.Sync() }
+
+// syncBarrier is F_BARRIERFSYNC, or a full sync where the volume knows no barrier.
+func syncBarrier(f *os.File) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	closed := conn.Control(func(fd uintptr) {
+		err = retryInterrupted(func() error {
+			_, err := unix.FcntlInt(fd, unix.F_BARRIERFSYNC, 0)
+			return err
+		})
+	})
+	switch {
+	case closed != nil:
+		return &fs.PathError{Op: "sync", Path: f.Name(), Err: fs.ErrClosed}
+	case errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.EINVAL):
+		return syncData(f)
+	case err != nil:
+		return &fs.PathError{Op: "sync", Path: f.Name(), Err: err}
+	}
+	return nil
+}
 
 func renameExclusive(oldname, newname string) error {
 	return unix.RenamexNp(oldname, newname, unix.RENAME_EXCL)

@@ -26,7 +26,7 @@ func writing() []mutant {
 		{"uses given back after a failure", file, "\t\tw.uses.giveBack(use)\n", "\t\t_ = use\n", crashes},
 		{"writing of what is queued at the end", file, "\t\t\tw.drain()\n", "", crashes},
 		{"look whether the folder is the same", file, "\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n", "", damage},
-		{"look whether the segment is the same", file, "\t\t\tw.poison(w.seq)\n", "\t\t\t_ = info\n", damage},
+		{"look whether the segment is the same", file, "\tif w.active != nil {\n\t\tw.poison(w.seq)\n\t}\n", "", damage},
 		{"memory of numbers given up", file, "\t\tw.lost = append(w.lost, [2]uint64{before + 1, w.seq})\n", "", crashes},
 	}
 }
@@ -34,14 +34,15 @@ func writing() []mutant {
 // segments begin and end.
 func segments() []mutant {
 	const file = "stm/segment.go"
-	const reserve = "\tif err := w.dev.reserve(w.fs, number); err != nil {\n\t\treturn err\n\t}\n"
+	const reserve = "\t\tif err := w.dev.reserve(w.fs, number); err != nil {\n\t\t\treturn err\n\t\t}\n"
 	return []mutant{
 		{"reservation of a segment's number", file, reserve, "", crashes},
+		{"error of that reservation", "stm/device.go", "\t\td.Segment = was // not reserved, and so not to be used\n", "", crashes},
 		{"reservation before the segment", file, reserve, "\tdefer func() { _ = w.dev.reserve(w.fs, number) }()\n", crashes},
-		{"sync of the log's folder", file, "\t\terr = w.fs.SyncDir(w.dir)\n", "", crashes},
-		{"error of that sync of the folder", file, "\t\terr = w.fs.SyncDir(w.dir)\n", "\t\t_ = w.fs.SyncDir(w.dir)\n", crashes},
-		{"number of the next segment", file, "\tw.lastSegment = number\n", "", crashes},
-		{"device identity on the disk", "stm/device.go", "\treturn d.save(fsys)\n}\n\nfunc (d *device) save", "\treturn nil\n}\n\nfunc (d *device) save", crashes},
+		{"sync of the log's folder", file, "\treturn w.fs.SyncDir(w.dir)\n", "\treturn nil\n", crashes},
+		{"error of that sync of the folder", file, "\treturn w.fs.SyncDir(w.dir)\n", "\t_ = w.fs.SyncDir(w.dir)\n\treturn nil\n", crashes},
+		{"number of the next segment", file, "\tw.lastSegment, w.lost = number, nil\n", "\tw.lost = nil\n", crashes},
+		{"device identity on the disk", "stm/device.go", "\tif err := d.save(fsys); err != nil {", "\tif err := error(nil); err != nil {", crashes},
 		{"error of reading the device identity", "stm/device.go", "\t\treturn nil, fmt.Errorf(\"read device identity: %w\", err)\n\t}\n\tvar d device", "\t\treturn nil, nil\n\t}\n\tvar d device", crashes},
 	}
 }
@@ -86,7 +87,7 @@ func primitives() []mutant {
 		{"temporary file", replaceFile, "\ttemp := filepath.Join(dir, tempPrefix+rand.Text()+tempSuffix)\n", "\t_ = rand.Text\n\t_ = fsys.Remove(name)\n\ttemp := name\n", replace},
 		{"sync of a new folder's parent", "internal/durable/mkdir.go", "\treturn fsys.SyncDir(parent)\n", "\treturn nil\n", replace},
 		{"sync of a found folder's parent", "internal/durable/mkdir.go", "\t\treturn syncFoundParent(fsys, parent)\n", "\t\treturn nil\n", replace},
-		{"system call of a file's sync", "internal/durable/os.go", "func (f appendFile) Sync() error { return syncData(f.File) }", "func (f appendFile) Sync() error { return nil }", replace},
+		{"system call of a file's sync", "internal/durable/os.go", "\treturn syncData(f.File)\n", "\treturn nil\n", replace},
 		{"system call of a folder's sync", "internal/durable/os.go", "if err := dir.Sync(); err != nil {", "if err := error(nil); err != nil {", replace},
 		{"system call of a sync by name", "internal/durable/os.go", "errors.Join(syncData(f.(*os.File)), f.Close())", "f.Close()", replace},
 		{"exclusive creation", "internal/durable/os.go", "os.O_CREATE | os.O_EXCL |", "os.O_CREATE |", replace},

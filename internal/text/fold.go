@@ -1,6 +1,8 @@
 package text
 
 import (
+	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,7 +16,8 @@ type folded struct {
 	text []byte
 	// at holds the source offset of every byte of text and of its end; nil means
 	// that the offsets are the same.
-	at []int32
+	at   []int32
+	room []int32 // of an earlier at
 }
 
 // source returns the span of the source that text[start:end] was folded from.
@@ -26,50 +29,88 @@ func (f *folded) source(start, end int) (from, to int) {
 }
 
 // fold returns s in lower case, without accents and in one width. ASCII text keeps
-// its offsets and costs one copy.
-func fold(s string) *folded {
-	f := &folded{text: make([]byte, 0, len(s)+8)}
-	for i := range len(s) {
-		c := s[i]
+// its offsets and costs one copy. Give what it returns to release.
+func (a *Analyzer) fold(s string) *folded {
+	f, _ := a.folds.Get().(*folded)
+	if f == nil {
+		f = new(folded)
+	}
+	f.text, f.at = append(f.text[:0], s...), nil
+	for i, c := range f.text {
 		if c >= utf8.RuneSelf {
-			f.foldFrom(s, i)
+			a.foldFrom(f, s, i)
 			return f
 		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		f.text = append(f.text, c)
+		f.text[i] = lower(c)
 	}
 	return f
 }
 
+// maxKept bounds in bytes the room that waits for the next text.
+const maxKept = 64 << 10
+
+// release keeps the room of f for the next text; f must not be used any more.
+func (a *Analyzer) release(f *folded) {
+	if cap(f.text) <= maxKept {
+		a.folds.Put(f)
+	}
+}
+
+// lower is for ASCII.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + ('a' - 'A')
+	}
+	return c
+}
+
 // foldFrom folds s[i:], which begins with the first rune that is not ASCII, and
 // starts keeping offsets.
-func (f *folded) foldFrom(s string, i int) {
-	f.at = make([]int32, i, len(s)+8)
+func (a *Analyzer) foldFrom(f *folded, s string, i int) {
+	f.text = f.text[:i]
+	f.at = slices.Grow(f.room[:0], len(s)+8)[:i]
 	for k := range f.at {
 		f.at[k] = int32(k)
 	}
 	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf {
+			f.text, f.at = append(f.text, lower(c)), append(f.at, int32(i))
+			i++
+			continue
+		}
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
-		case r < utf8.RuneSelf:
-			f.add(i, unicode.ToLower(r))
-		case r == utf8.RuneError:
+		case r == utf8.RuneError, isPunctuation(r):
 			f.add(i, ' ')
 		case f.compose(r), isMark(r):
 			// Now part of the rune before it, or dropped.
 		default:
-			f.foldRune(i, r)
+			a.foldRune(f, i, r)
 		}
 		i += n
 	}
 	f.at = append(f.at, int32(len(s)))
+	f.room = f.at
+}
+
+// isPunctuation reports the commonest marks that end a word and are nothing else to
+// the analysis, whose place a space can take: no-break space, guillemets, dashes,
+// double quotes, bullet, ellipsis.
+func isPunctuation(r rune) bool {
+	switch r {
+	case 0xA0, '«', '»', '–', '—', '“', '”', '„', '•', '…':
+		return true
+	}
+	return false
 }
 
 // foldRune adds what the rune r at offset i folds to.
-func (f *folded) foldRune(i int, r rune) {
+func (a *Analyzer) foldRune(f *folded, i int, r rune) {
 	switch {
+	case firstLatin <= r && r <= lastLatin:
+		for _, p := range a.latin[r-firstLatin] {
+			f.add(i, p)
+		}
 	case 0xFF01 <= r && r <= 0xFF5E: // full-width ASCII
 		f.add(i, unicode.ToLower(r-0xFEE0))
 	case 0xFF66 <= r && r <= 0xFF9D: // half-width katakana
@@ -79,13 +120,25 @@ func (f *folded) foldRune(i int, r rune) {
 	case r == 0x3000: // ideographic space
 		f.add(i, ' ')
 	case unicode.Is(unicode.Latin, r):
-		plain := asciifolding.New().Filter(utf8.AppendRune(nil, r))
-		for _, p := range string(plain) {
-			f.add(i, unicode.ToLower(p))
+		for _, p := range plain(r) {
+			f.add(i, p)
 		}
 	default:
 		f.add(i, bare(unicode.ToLower(r)))
 	}
+}
+
+// The Latin letters with accents of most languages, looked up in a table: Latin-1,
+// Latin Extended-A and B.
+const firstLatin, lastLatin = 0xC0, 0x24F
+
+// plain returns a Latin letter in lower case without its accent, which may be several
+// letters, and anything else in lower case.
+func plain(r rune) string {
+	if !unicode.Is(unicode.Latin, r) {
+		return string(bare(unicode.ToLower(r)))
+	}
+	return strings.Map(unicode.ToLower, string(asciifolding.New().Filter(utf8.AppendRune(nil, r))))
 }
 
 // add appends runes that all stand for the source rune at offset i.
@@ -102,6 +155,9 @@ func (f *folded) add(i int, runes ...rune) {
 // compose merges r into the last folded rune when the two are one letter: a kana
 // and its voicing mark, or the parts of a Hangul syllable. It reports whether it did.
 func (f *folded) compose(r rune) bool {
+	if r < 0x1100 {
+		return false
+	}
 	last, n := utf8.DecodeLastRune(f.text)
 	joined := voiced(last, r)
 	if joined == 0 {

@@ -209,6 +209,7 @@ func FuzzTerms(f *testing.F) {
 	f.Add("Café C++ foo.bar \xff 北京 서울 ไทย 👍🏽")
 	f.Fuzz(func(t *testing.T, s string) {
 		checkTerms(t, a, s)
+		checkShortcuts(t, a, s)
 		a.Snippet(s, words(a, s), len(s)/2)
 	})
 }

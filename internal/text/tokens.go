@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"hash/fnv"
-	"strings"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -15,28 +15,93 @@ import (
 // maxTerm bounds a term in bytes. Longer ones keep their beginning and a hash.
 const maxTerm = 64
 
-// analyze makes the terms of s; grams decides what becomes of runs of letters.
-func (a *Analyzer) analyze(s string, grams *cjk.CJKBigramFilter) []Term {
-	f := fold(s)
-	tokens := grams.Filter(split(f.text, a.words.Tokenize(f.text)))
-	terms := make([]Term, 0, len(tokens))
+// analyze appends the terms of s; grams decides what becomes of runs of letters. What
+// is ASCII after folding goes through ascii, the rest through chain, cut where white
+// space keeps the two apart.
+func (a *Analyzer) analyze(terms []Term, s string, grams *cjk.CJKBigramFilter) []Term {
+	f := a.fold(s)
+	defer a.release(f)
+	terms = slices.Grow(terms, len(f.text)/bytesPerTerm+1)
+	if f.at == nil {
+		return a.ascii(terms, f, 0, len(f.text))
+	}
+	for start := 0; start < len(f.text); {
+		end := asciiEnd(f.text, start)
+		terms = a.ascii(terms, f, start, end)
+		start = end
+		if end = chainEnd(f.text, start); end > start {
+			terms = a.chain(terms, f, start, end, grams)
+		}
+		start = end
+	}
+	return terms
+}
+
+// bytesPerTerm is about how far terms lie apart in prose.
+const bytesPerTerm = 6
+
+// asciiEnd returns where the ASCII ends that begins at start: the end of the text, or
+// the last white space before a word that holds something else.
+func asciiEnd(text []byte, start int) int {
+	end := start
+	for i := start; i < len(text); i++ {
+		switch {
+		case text[i] >= utf8.RuneSelf:
+			return end
+		case isSpace(text[i]):
+			end = i
+		}
+	}
+	return len(text)
+}
+
+// chainEnd returns where the words end, from start on, that hold something other than
+// ASCII.
+func chainEnd(text []byte, start int) int {
+	plain := false
+	end := start
+	for i := start; i < len(text); i++ {
+		switch {
+		case text[i] >= utf8.RuneSelf:
+			plain = false
+		case isSpace(text[i]):
+			if plain {
+				return end
+			}
+			plain, end = true, i
+		}
+	}
+	if plain {
+		return end
+	}
+	return len(text)
+}
+
+// isSpace reports the white space that words are kept apart by here. Nothing is one
+// word across it, whatever stands on its two sides.
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// chain appends the terms of f.text[from:to] by Bleve's packages.
+func (a *Analyzer) chain(terms []Term, f *folded, from, to int, grams *cjk.CJKBigramFilter) []Term {
+	text := f.text[from:to]
+	tokens := grams.Filter(split(text, a.words.Tokenize(text)))
 	for i, t := range tokens {
 		switch t.Type {
 		case analysis.Single:
 			inner := i > 0 && tokens[i-1].End == t.End || i+1 < len(tokens) && tokens[i+1].Start == t.Start
-			terms = append(terms, f.term(t, inner))
+			terms = append(terms, f.gram(t, from, inner))
 		case analysis.Double:
-			terms = append(terms, f.term(t, false))
+			terms = append(terms, f.gram(t, from, false))
 		default:
-			terms = a.word(terms, f, t)
+			terms = a.word(terms, f, from+t.Start, from+t.End, t.Type == analysis.Numeric)
 		}
 	}
 	return terms
 }
 
-// term makes the term of a finished token.
-func (f *folded) term(t *analysis.Token, inner bool) Term {
-	start, end := f.source(t.Start, t.End)
+// gram makes the term of a letter or a pair of letters.
+func (f *folded) gram(t *analysis.Token, from int, inner bool) Term {
+	start, end := f.source(from+t.Start, from+t.End)
 	return Term{Text: bounded(t.Term), Start: start, End: end, inner: inner}
 }
 
@@ -116,45 +181,44 @@ func appendRuns(out analysis.TokenStream, text []byte, start, end int, kind func
 	return out
 }
 
-// word appends the terms of one word: the word itself, and when it is an identifier
-// or a name, the parts it is made of.
-func (a *Analyzer) word(terms []Term, f *folded, t *analysis.Token) []Term {
-	if suffix := languageSuffix(f.text, t); suffix != "" {
-		whole := a.finish(f, t.Start, t.End+len(suffix), string(t.Term)+suffix)
-		letter := a.finish(f, t.Start, t.End, string(t.Term))
+// word appends the terms of the word f.text[start:end]: the word itself, and when it is
+// an identifier or a name, the parts it is made of.
+func (a *Analyzer) word(terms []Term, f *folded, start, end int, numeric bool) []Term {
+	if n := languageSuffix(f.text, start, end); n > 0 {
+		letter := a.finish(f, start, end, end)
 		letter.inner = true
-		return append(terms, whole, letter)
+		return append(terms, a.finish(f, start, end+n, end+n), letter)
 	}
-	a.owner.Filter(analysis.TokenStream{t})
-	whole := a.finish(f, t.Start, t.End, string(t.Term))
+	word := bytes.TrimSuffix(f.text[start:end], []byte("'s"))
+	whole := a.finish(f, start, end, start+len(word))
 	terms = append(terms, whole)
-	if whole.stop || t.Type == analysis.Numeric {
+	if whole.stop || numeric {
 		return terms
 	}
-	return a.parts(terms, f, t.Start, string(t.Term))
+	return a.parts(terms, f, start, word)
 }
 
-// languageSuffix returns the "++" or "#" after a single letter: C++, C#, F#.
-func languageSuffix(text []byte, t *analysis.Token) string {
-	if len(t.Term) != 1 {
-		return ""
+// languageSuffix returns the length of the "++" or "#" after a single letter: C++, C#, F#.
+func languageSuffix(text []byte, start, end int) int {
+	if end-start != 1 {
+		return 0
 	}
 	for _, suffix := range []string{"++", "#"} {
-		if bytes.HasPrefix(text[t.End:], []byte(suffix)) {
-			return suffix
+		if bytes.HasPrefix(text[end:], []byte(suffix)) {
+			return len(suffix)
 		}
 	}
-	return ""
+	return 0
 }
 
 // parts appends what stands between the underscores, dots and colons of word, two
 // bytes or more. Of a word with an apostrophe only the end is a part, and only when
 // it is longer than a contraction's: the brien of o'brien, the avion of l'avion.
-func (a *Analyzer) parts(terms []Term, f *folded, at int, word string) []Term {
+func (a *Analyzer) parts(terms []Term, f *folded, at int, word []byte) []Term {
 	start := 0
 	for start < len(word) {
 		end, separator := len(word), byte(0)
-		if n := strings.IndexAny(word[start:], "_.:'"); n >= 0 {
+		if n := bytes.IndexAny(word[start:], "_.:'"); n >= 0 {
 			end, separator = start+n, word[start+n]
 		}
 		least := 2
@@ -162,7 +226,7 @@ func (a *Analyzer) parts(terms []Term, f *folded, at int, word string) []Term {
 			least = 3
 		}
 		if separator != '\'' && end-start >= least && end-start < len(word) {
-			part := a.finish(f, at+start, at+end, word[start:end])
+			part := a.finish(f, at+start, at+end, at+end)
 			part.inner = true
 			terms = append(terms, part)
 		}
@@ -171,18 +235,10 @@ func (a *Analyzer) parts(terms []Term, f *folded, at int, word string) []Term {
 	return terms
 }
 
-// finish makes the term of the folded word at [start,end): stemmed when it is made
-// of plain letters, since the stemmer would bite the ends off identifiers.
-func (a *Analyzer) finish(f *folded, start, end int, word string) Term {
-	token := analysis.Token{Term: []byte(strings.ReplaceAll(word, "'", ""))}
-	if bytes.IndexFunc(token.Term, isNotLetter) < 0 {
-		a.stem.Filter(analysis.TokenStream{&token})
-	}
-	token.Start, token.End = start, end
-	term := f.term(&token, false)
-	term.stop = a.stopWords[word]
-	return term
+// finish makes the term of the folded word f.text[start:last], which stands for the span
+// from start to end.
+func (a *Analyzer) finish(f *folded, start, end, last int) Term {
+	term, stop := a.finished(f.text[start:last])
+	from, to := f.source(start, end)
+	return Term{Text: term, Start: from, End: to, stop: stop}
 }
-
-// isNotLetter reports whether r is anything but a folded Latin letter.
-func isNotLetter(r rune) bool { return r < 'a' || r > 'z' }

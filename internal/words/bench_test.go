@@ -119,6 +119,14 @@ func searchAll(b *testing.B, x *Index, questions [][]QueryTerm) {
 	b.ReportMetric(float64(matches)/float64(i), "matches/op")
 }
 
+func BenchmarkSimilar(b *testing.B) {
+	x := filled(b, newCorpus(100_000), 100_000)
+	for b.Loop() {
+		x.Similar("qwz1f3a0", 2)
+	}
+	b.ReportMetric(float64(len(x.lists)), "terms")
+}
+
 func BenchmarkSnapshot(b *testing.B) {
 	x := filled(b, newCorpus(100_000), 100_000)
 	var out bytes.Buffer

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"emberd/internal/spelling"
 )
 
 // counted turns "a b b" into its terms.
@@ -445,5 +447,21 @@ func TestExpand(t *testing.T) {
 	}
 	if got := x.Expand("q", 2); len(got) != 0 {
 		t.Errorf("Expand(q) = %v", got)
+	}
+}
+
+func TestSimilar(t *testing.T) {
+	x := indexOf(t, "compost heap", "compost", "composts", "camposto", "zebra")
+	x.Remove(1)
+	x.Remove(2)
+	want := []spelling.Near{{Word: "compost", Edits: 1, Docs: 1}, {Word: "composts", Edits: 2}}
+	if got := x.Similar("compst", 2); !slices.Equal(got, want) {
+		t.Errorf("2 edits from compst there are %+v, want %+v", got, want)
+	}
+	if got := x.Similar("compst", 1); !slices.Equal(got, want[:1]) {
+		t.Errorf("1 edit from compst there are %+v, want %+v", got, want[:1])
+	}
+	if got := x.Similar("elephant", 2); len(got) != 0 {
+		t.Errorf("elephant resembles %+v", got)
 	}
 }

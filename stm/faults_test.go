@@ -1,0 +1,314 @@
+package stm
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"emberd/internal/durable/crashdisk"
+	"emberd/memory"
+)
+
+// A power cut anywhere is in crash_test.go; here are the disk's errors, one by
+// one, and what is made of them.
+
+// ageing is a store on a disk in memory whose clock the test moves.
+type ageing struct {
+	*Store
+	disk *crashdisk.Disk
+	now  time.Time
+}
+
+func newAgeing(t *testing.T, o Options) *ageing {
+	t.Helper()
+	a := &ageing{disk: crashdisk.New(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	o.FS, o.Now = a.disk, func() time.Time { return a.now }
+	s, err := Open("/data", "/state", &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Store = s
+	t.Cleanup(func() { s.Close() })
+	wantCode(t, "save on a sound disk", put(s, 0, "before"), "")
+	return a
+}
+
+// segments are the names of its own segments.
+func (a *ageing) segments(t *testing.T) []string {
+	t.Helper()
+	entries, err := a.disk.ReadDir(a.writer.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// wantAfterCrash cuts the power, starts again and compares the texts by number.
+func (a *ageing) wantAfterCrash(t *testing.T, want map[int]string) Recovery {
+	t.Helper()
+	s, err := openOn(a.disk.Crash(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for n, text := range want {
+		if r, ok := s.Get(idOf(n)); !ok || r.Content() != text {
+			t.Errorf("memory %d is not %q after a power cut", n, text)
+		}
+	}
+	if s.Len() != len(want) {
+		t.Errorf("%d memories after a power cut, want %d", s.Len(), len(want))
+	}
+	return s.Status().Recovery
+}
+
+// Case 6: no answer ever rests on a file whose sync failed.
+func TestAFailedSyncMovesTheBatchToANewSegment(t *testing.T) {
+	a := newAgeing(t, Options{})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl"})
+	wantCode(t, "save over a failing sync", put(a.Store, 1, "one"), "")
+	wantCode(t, "save after it", put(a.Store, 2, "two"), "")
+	if got := a.segments(t); len(got) != 2 {
+		t.Errorf("segments %v, want a second one", got)
+	}
+	if got := a.wantAfterCrash(t, map[int]string{0: "before", 1: "one", 2: "two"}); got.Gaps != 0 {
+		t.Errorf("recovery %+v", got)
+	}
+}
+
+// Case 7: reads go on, nobody waits, no numbers are used up, and once the disk is
+// well the log is too, without a restart and without anybody saving.
+func TestADiskThatNeverSyncsMakesTheLogReadOnly(t *testing.T) {
+	a := newAgeing(t, Options{})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl", Forever: true})
+	wantCode(t, "first save", put(a.Store, 1, "one"), memory.Unknown)
+	for range 500 {
+		a.now = a.now.Add(20 * time.Second)
+		if err := put(a.Store, 2, "two"); memory.CodeOf(err) != memory.ReadOnly {
+			t.Fatalf("save: %v, want read-only", err)
+		}
+	}
+	if r, ok := a.Get(idOf(0)); !ok || r.Content() != "before" {
+		t.Error("reading stopped too")
+	}
+	if n := a.writer.dev.Segment; n > 3 {
+		t.Errorf("500 failing saves reserved %d segment numbers", n)
+	}
+	if st := a.Status(); st.ReadOnly == "" || len(a.writer.queue) != 0 {
+		t.Errorf("status %+v, %d in the queue", st, len(a.writer.queue))
+	}
+	a.disk.Heal()
+	a.now = a.now.Add(retryAfter)
+	if st := a.Status(); st.ReadOnly != "" {
+		t.Errorf("still read-only: %s", st.ReadOnly)
+	}
+	wantCode(t, "save on the healed disk", put(a.Store, 3, "three"), "")
+	a.wantAfterCrash(t, map[int]string{0: "before", 3: "three"})
+}
+
+// Case 8.
+func TestNothingIsAcknowledgedInASegmentWithoutAName(t *testing.T) {
+	disk := crashdisk.New()
+	s, err := openOn(disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	disk.Fail(crashdisk.Fault{Op: crashdisk.OpSyncDir, Path: "/data/stm/", Forever: true})
+	for range 3 {
+		wantCode(t, "save", put(s, 1, "one"), memory.ReadOnly)
+	}
+	disk.Heal()
+	wantCode(t, "save on the healed disk", put(s, 1, "one"), "")
+	if got := s.Status().Active; got != segmentName(1) {
+		t.Errorf("active segment %s, want the first number to be used", got)
+	}
+	after, err := openOn(disk.Crash(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer after.Close()
+	if _, ok := after.Get(idOf(1)); !ok {
+		t.Error("what was acknowledged is gone")
+	}
+}
+
+// Case 10: a write that arrives in part is cut back, and the numbers are used
+// again.
+func TestAShortWriteLeavesNothingBehind(t *testing.T) {
+	a := newAgeing(t, Options{})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpWrite, Path: ".jsonl", Err: syscall.EFBIG, ShortBy: 11})
+	wantCode(t, "save", put(a.Store, 1, "one"), memory.ReadOnly)
+	wantCode(t, "next save", put(a.Store, 2, "two"), "")
+	if got := a.segments(t); len(got) != 1 {
+		t.Errorf("segments %v, want the one", got)
+	}
+	if got := a.wantAfterCrash(t, map[int]string{0: "before", 2: "two"}); got != (Recovery{Applied: 2}) {
+		t.Errorf("recovery %+v", got)
+	}
+}
+
+// Case 11: while the next segment cannot be begun, the old one goes on, and it is
+// tried again a minute later.
+func TestWithoutInodesTheOldSegmentGoesOn(t *testing.T) {
+	a := newAgeing(t, Options{SegmentBytes: 600})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpCreate, Err: syscall.ENOSPC, Forever: true})
+	want := map[int]string{0: "before"}
+	for n := 1; n < 20; n++ {
+		want[n] = fmt.Sprint("number ", n)
+		wantCode(t, "save", put(a.Store, n, want[n]), "")
+	}
+	if got := a.segments(t); len(got) != 1 || a.Status().ReadOnly != "" {
+		t.Errorf("segments %v, read-only %q", got, a.Status().ReadOnly)
+	}
+	a.disk.Heal()
+	a.now = a.now.Add(retryAfter)
+	want[20] = "in the next segment"
+	wantCode(t, "save with inodes", put(a.Store, 20, want[20]), "")
+	if got := a.segments(t); len(got) != 2 || got[1] != segmentName(2) {
+		t.Errorf("segments %v, want a second one", got)
+	}
+	a.wantAfterCrash(t, want)
+}
+
+// Case 12, EROFS.
+func TestAReadOnlyDiskIsLeftAlone(t *testing.T) {
+	a := newAgeing(t, Options{})
+	a.disk.Fail(crashdisk.Fault{Err: syscall.EROFS, Forever: true})
+	for range 3 {
+		wantCode(t, "save", put(a.Store, 1, "one"), memory.ReadOnly)
+	}
+	if st := a.Status(); !strings.Contains(st.ReadOnly, "mounted read-only") {
+		t.Errorf("status says %q", st.ReadOnly)
+	}
+	a.disk.Heal()
+	a.now = a.now.Add(probeEvery)
+	if st := a.Status(); st.ReadOnly != "" {
+		t.Errorf("still read-only: %q", st.ReadOnly)
+	}
+	wantCode(t, "save", put(a.Store, 1, "one"), "")
+	a.wantAfterCrash(t, map[int]string{0: "before", 1: "one"})
+}
+
+// Case 13: what cannot be cut back is given up. Half a line stays, and is known
+// for what it is.
+func TestASegmentThatCannotBeCutBackIsGivenUp(t *testing.T) {
+	a := newAgeing(t, Options{})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpWrite, Path: ".jsonl", Err: syscall.EFBIG, ShortBy: 11})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpTruncate})
+	wantCode(t, "save", put(a.Store, 1, "one"), memory.Unknown)
+	wantCode(t, "next save", put(a.Store, 2, "two"), "")
+	if got := a.segments(t); len(got) != 2 {
+		t.Errorf("segments %v, want a second one", got)
+	}
+	if got := a.wantAfterCrash(t, map[int]string{0: "before", 2: "two"}); got.Gaps != 0 || got.Quarantined != 0 {
+		t.Errorf("recovery %+v", got)
+	}
+}
+
+// Case 26, without a process: with no file descriptor left the open segment goes
+// on.
+func TestWithoutDescriptorsTheOpenSegmentGoesOn(t *testing.T) {
+	a := newAgeing(t, Options{SegmentAge: time.Hour})
+	for _, op := range []crashdisk.Op{crashdisk.OpCreate, crashdisk.OpOpen, crashdisk.OpSyncDir, crashdisk.OpReadDir} {
+		a.disk.Fail(crashdisk.Fault{Op: op, Err: syscall.EMFILE, Forever: true})
+	}
+	a.now = a.now.Add(2 * time.Hour)
+	wantCode(t, "save", put(a.Store, 1, "one"), "")
+	a.wantAfterCrash(t, map[int]string{0: "before", 1: "one"})
+}
+
+// The state folder may be on a disk of its own, and that is the one to name.
+func TestAFullStateFolderIsNamed(t *testing.T) {
+	disk := crashdisk.New()
+	s, err := openOn(disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	disk.Fail(crashdisk.Fault{Op: crashdisk.OpCreate, Path: "/state", Err: syscall.ENOSPC, Forever: true})
+	if err := put(s, 1, "one"); err == nil || !strings.Contains(err.Error(), "/state") || strings.Contains(err.Error(), "/data") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A wrong clock that is set right must not make keys live for ever.
+func TestKeysOfAClockThatWasAheadExpire(t *testing.T) {
+	a := newAgeing(t, Options{})
+	right := a.now
+	a.now = a.now.AddDate(10, 0, 0)
+	save := func(n int, key string) {
+		t.Helper()
+		_, err := a.Update(t.Context(), nil, key, func([]*Row) (*Tx, error) {
+			return &Tx{Verb: "save", Key: key, KeyHash: "h", Changes: []Change{{ID: idOf(n), Set: textOf(key)}}}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(1, "ahead")
+	a.now = right
+	save(2, "right again")
+	if _, ok := a.Replay("right again"); !ok {
+		t.Error("the key is not known at once")
+	}
+	a.now = right.Add(keyLife + time.Minute)
+	if _, ok := a.Replay("right again"); ok {
+		t.Error("the key is known after a day")
+	}
+	save(3, "sweeps")
+	if _, ok := a.keys.known["right again"]; ok {
+		t.Error("the key is still held")
+	}
+}
+
+// A jump of the clock ends the segment, which else would not be known to be old.
+func TestASegmentEndsWhenItIsLongOrOldOrTheClockJumps(t *testing.T) {
+	w := &writer{Store: &Store{segmentBytes: kib, segmentAge: 24 * time.Hour}}
+	for _, c := range []struct {
+		size        int64
+		age, jumped time.Duration
+		want        bool
+	}{
+		{kib - 1, time.Minute, 0, false},
+		{kib, time.Minute, 0, true},
+		{1, 24 * time.Hour, 0, true},
+		{1, time.Minute, 2 * time.Hour, true},
+		{1, time.Minute, -2 * time.Hour, true},
+		{1, time.Minute, -time.Minute, false},
+	} {
+		if got := w.ripe(c.size, c.age, c.jumped); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+func TestAttemptsAtASegmentLeaveNoFile(t *testing.T) {
+	a := newAgeing(t, Options{SegmentBytes: 1})
+	for _, op := range []crashdisk.Op{crashdisk.OpWrite, crashdisk.OpSync, crashdisk.OpSyncDir} {
+		a.disk.Fail(crashdisk.Fault{Op: op, Path: a.writer.dir})
+		if err := a.writer.createSegment(); err == nil {
+			t.Fatalf("%s failed and the segment was begun", op)
+		}
+		if got := a.segments(t); len(got) != 1 {
+			t.Errorf("after a failing %s there are %v", op, got)
+		}
+	}
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: a.writer.dir})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpRemove, Path: a.writer.dir})
+	if err := a.writer.createSegment(); err == nil {
+		t.Fatal("the segment was begun")
+	}
+	a.disk.Heal()
+	wantCode(t, "save", put(a.Store, 1, "one"), "")
+	if got := a.segments(t); len(got) != 3 || got[2] != filepath.Base(segmentName(3)) {
+		t.Errorf("segments %v; want a number that could not be freed to be passed over", got)
+	}
+}

@@ -1,0 +1,278 @@
+package stm
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"emberd/internal/durable"
+	"emberd/internal/durable/crashdisk"
+	"emberd/memory"
+)
+
+const kib = 1 << 10
+
+// roomy is a store on a disk whose room the test decides on.
+func roomy(t *testing.T, o Options) (*Store, *crashdisk.Disk) {
+	t.Helper()
+	disk := crashdisk.New()
+	o.FS = disk
+	s, err := Open("/data", "/state", &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, disk
+}
+
+// leave makes so many bytes free on the disk.
+func leave(t *testing.T, disk *crashdisk.Disk, free uint64) {
+	t.Helper()
+	const much = 1 << 40
+	disk.Limit(much)
+	have, err := disk.Free("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk.Limit(much - have + free)
+}
+
+func put(s *Store, n int, text string) error {
+	return one(s, "save", Change{ID: idOf(n), Set: textOf(text)})
+}
+
+func forget(s *Store, n int) error {
+	return one(s, "forget", Change{ID: idOf(n), Delete: true})
+}
+
+func wantCode(t *testing.T, what string, err error, want memory.Code) {
+	t.Helper()
+	if got := memory.CodeOf(err); got != want {
+		t.Errorf("%s: %q (%v), want %q", what, got, err, want)
+	}
+}
+
+func TestSavesStopBeforeTheDiskIsFullAndForgettingGoesOn(t *testing.T) {
+	s, disk := roomy(t, Options{})
+	wantCode(t, "save with room", put(s, 1, "one"), "")
+	leave(t, disk, minFree-1)
+	s.writer.space.asked = s.now().Add(-askEvery)
+	err := put(s, 2, "two")
+	wantCode(t, "save without room", err, memory.DiskFull)
+	if err == nil || !strings.Contains(err.Error(), "/data") || !strings.Contains(err.Error(), "16 MiB") {
+		t.Errorf("the error names neither folder nor bound: %v", err)
+	}
+	wantCode(t, "edit without room", one(s, "edit", Change{ID: idOf(1), Set: textOf("longer")}), memory.DiskFull)
+	wantCode(t, "save and forget at once", one(s, "edit", Change{ID: idOf(1), Delete: true}, Change{ID: idOf(2), Set: textOf("two")}), memory.DiskFull)
+	wantCode(t, "forget without room", forget(s, 1), "")
+	if st := s.Status(); st.LowSpace == "" || st.ReadOnly != "" || len(st.Warnings) == 0 {
+		t.Errorf("status %+v; want low space, and not read-only", st)
+	}
+	leave(t, disk, minFree+ballastBytes)
+	wantCode(t, "save with room again", put(s, 2, "two"), "")
+	if st := s.Status(); st.LowSpace != "" {
+		t.Errorf("status still says %q", st.LowSpace)
+	}
+}
+
+// Case 9: ENOSPC at once. What there is no room for is refused, what makes room
+// is written into the ballast's, and both are all right after a power cut.
+func TestTheBallastIsForForgettingOnAFullDisk(t *testing.T) {
+	s, disk := roomy(t, Options{MinFree: 1, Ballast: 8 * kib})
+	wantCode(t, "save", put(s, 1, "one"), "")
+	if err := s.ballast.make(); err != nil {
+		t.Fatal(err)
+	}
+	leave(t, disk, 10)
+	wantCode(t, "save on a full disk", put(s, 2, "two"), memory.DiskFull)
+	if _, err := disk.Lstat("/state/ballast"); err == nil {
+		t.Error("the ballast is still there")
+	}
+	wantCode(t, "forget on a full disk", forget(s, 1), "")
+	leave(t, disk, 4*kib)
+	wantCode(t, "save where the ballast does not fit", put(s, 2, "two"), memory.DiskFull)
+	leave(t, disk, 64*kib)
+	wantCode(t, "save with room again", put(s, 2, "two"), "")
+	if info, err := disk.Lstat("/state/ballast"); err != nil || info.Size() != 8*kib {
+		t.Errorf("the ballast is not back: %v, %v", info, err)
+	}
+	after, err := openOn(disk.Crash(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer after.Close()
+	if _, ok := after.Get(idOf(1)); ok {
+		t.Error("what was forgotten is back")
+	}
+	if r, ok := after.Get(idOf(2)); !ok || r.Content() != "two" {
+		t.Error("what was saved is not there")
+	}
+}
+
+// Case 12, EDQUOT: the disk says that there is room. It is not believed for a
+// minute, so that not each save writes the ballast in vain.
+func TestAQuotaIsAFullDisk(t *testing.T) {
+	now := time.Now()
+	s, disk := roomy(t, Options{Ballast: 8 * kib, Now: func() time.Time { return now }})
+	wantCode(t, "save", put(s, 1, "one"), "")
+	if err := s.ballast.make(); err != nil {
+		t.Fatal(err)
+	}
+	disk.Fail(crashdisk.Fault{Op: crashdisk.OpWrite, Err: syscall.EDQUOT, ShortBy: 20})
+	wantCode(t, "save over the quota", put(s, 2, "two"), memory.DiskFull)
+	ops := disk.Ops()
+	wantCode(t, "another save", put(s, 2, "two"), memory.DiskFull)
+	if disk.Ops() != ops {
+		t.Errorf("the disk was bothered: %v", disk.Trace()[ops:])
+	}
+	wantCode(t, "forget", forget(s, 1), "")
+	now = now.Add(retryAfter)
+	wantCode(t, "save a minute later", put(s, 2, "two"), "")
+	if _, err := disk.Lstat("/state/ballast"); err != nil {
+		t.Errorf("the ballast is not back: %v", err)
+	}
+}
+
+// One batch may hold both kinds; the forgets in it do not fail with the saves.
+func TestAFullDiskRefusesOnlyTheSavesOfABatch(t *testing.T) {
+	s, disk := roomy(t, Options{MinFree: 1, Ballast: 8 * kib})
+	wantCode(t, "save", put(s, 1, "one"), "")
+	if err := s.ballast.make(); err != nil {
+		t.Fatal(err)
+	}
+	leave(t, disk, 10)
+	batch := make([]*pending, 0, 2)
+	for _, tx := range []Tx{
+		{Verb: "forget", Changes: []Change{{ID: idOf(1), Delete: true}}},
+		{Verb: "save", Changes: []Change{{ID: idOf(2), Set: textOf("two")}}},
+	} {
+		p, err := s.pending(&tx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.release = func() {}
+		batch = append(batch, p)
+	}
+	if err := s.writer.commit(slices.Clone(batch)); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, "forget", batch[0].err, "")
+	wantCode(t, "save", batch[1].err, memory.DiskFull)
+}
+
+func TestTheBallastStandsWhereItDoesNoHarm(t *testing.T) {
+	state := t.TempDir()
+	same := newBallast(durable.OS{}, t.TempDir(), state, kib)
+	if want := filepath.Join(state, "ballast"); same.name != want {
+		t.Errorf("on one disk it is %s, want %s", same.name, want)
+	}
+	other, err := os.MkdirTemp("/dev/shm", "emberd")
+	if err != nil || diskOf(durable.OS{}, other) == diskOf(durable.OS{}, state) {
+		t.Skip("there is no second file system at /dev/shm")
+	}
+	t.Cleanup(func() { os.RemoveAll(other) })
+	if got, want := newBallast(durable.OS{}, other, state, kib).name, filepath.Join(other, ".ballast"); got != want {
+		t.Errorf("on another disk it is %s, want %s", got, want)
+	}
+}
+
+func TestABallastThatWasCutOffIsMadeAgain(t *testing.T) {
+	b := newBallast(durable.OS{}, t.TempDir(), t.TempDir(), 4*kib)
+	if err := os.WriteFile(b.name, []byte("cut off"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := b.make(); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(b.name); err != nil || info.Size() != 4*kib {
+			t.Errorf("it is %v, %v", info, err)
+		}
+	}
+	if !b.drop() || b.drop() {
+		t.Error("it can be given up once")
+	}
+}
+
+func TestAMissingLogIsNotBegunAnew(t *testing.T) {
+	for name, lose := range map[string]func(data string) error{
+		"not mounted": os.RemoveAll,
+		"emptied": func(data string) error {
+			return os.RemoveAll(filepath.Join(data, "stm"))
+		},
+		"segments deleted": func(data string) error {
+			files, err := filepath.Glob(filepath.Join(data, "stm", "*", "*"))
+			for _, f := range files {
+				err = errors.Join(err, os.Remove(f))
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ts := openStore(t, Options{})
+			device := ts.device
+			for range 2 {
+				ts.save("on the disk")
+				ts.reopen()
+			}
+			ts.Close()
+			data := filepath.Join(ts.root, "data")
+			if err := lose(data); err != nil {
+				t.Fatal(err)
+			}
+			state := filepath.Join(ts.root, "state")
+			_, err := Open(data, state, &ts.opt)
+			if wantCode(t, "start", err, memory.Unavailable); !errors.Is(err, ErrLogGone) || !strings.Contains(err.Error(), "--accept-empty-data") {
+				t.Errorf("it is not said what is wrong and what to do: %v", err)
+			}
+			if _, err := os.Stat(data); name == "not mounted" && err == nil {
+				t.Error("the folder was made")
+			}
+			ts.opt.AcceptEmpty = true
+			ts.open()
+			if ts.device == device {
+				t.Error("numbers that other devices may know would be used again")
+			}
+			id := ts.save("a new log").ID()
+			ts.opt.AcceptEmpty = false
+			ts.reopen()
+			ts.wantContent(id, "a new log")
+		})
+	}
+}
+
+func TestDurabilityIsRefusedWhereItDoesNotExist(t *testing.T) {
+	for d, ok := range map[Durability]bool{"": true, Full: true, None: true, Barrier: runtime.GOOS == "darwin", "later": false} {
+		s, err := Open(filepath.Join(t.TempDir(), "data"), t.TempDir(), &Options{Durability: d})
+		if ok != (err == nil) || !ok && memory.CodeOf(err) != memory.Invalid {
+			t.Errorf("durability %q: %v", d, err)
+		}
+		if err == nil {
+			s.Close()
+		}
+	}
+}
+
+func TestACommitIsToldEvenIfNobodyWaitsForIt(t *testing.T) {
+	told := make(chan Entry, 2)
+	ts, _, release := stalled(t, Options{Committed: func(e Entry) { told <- e }})
+	<-told // the memory before the stall
+	ctx, giveUp := context.WithCancel(context.Background())
+	answer := make(chan error)
+	go func() { answer <- ts.saveFor(ctx, idOf(1), "in the stall") }()
+	ts.waitForWriter()
+	giveUp()
+	wantCode(t, "gave up", <-answer, memory.Unknown)
+	release()
+	if e := <-told; e.Verb != "save" || len(e.IDs) != 1 || e.IDs[0] != idOf(1) {
+		t.Errorf("told %+v", e)
+	}
+	ts.wantContent(idOf(1), "in the stall")
+}
