@@ -195,7 +195,8 @@ func (m *machine) do(st step, cut bool) error {
 		m.world.used[id] += n
 	}
 	entry, err := st.do(m.Store)
-	if err == nil && st.settles && (!m.uses.waiting() || !m.troubled && !cut) {
+	_, off := m.disk.Lstat("/")
+	if sound := off == nil && !m.troubled; err == nil && st.settles && (sound || !m.uses.waiting()) {
 		m.world.settled = maps.Clone(m.world.used)
 	}
 	if sure := err == nil; len(st.effects) > 0 && (sure || cut || memory.CodeOf(err) == memory.Unknown) {

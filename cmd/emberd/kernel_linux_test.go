@@ -178,32 +178,24 @@ func TestFileSizeLimit(t *testing.T) {
 	t.Logf("%d saves were answered before the limit", answered)
 }
 
-// A full disk, of bytes or of inodes: a small file system in a namespace of the
-// daemon's own. When there is room again, saves go on without a restart.
-func TestFullFileSystem(t *testing.T) {
-	for name, limit := range map[string]string{"bytes": "size=256k", "inodes": "size=4m,nr_inodes=7"} {
-		t.Run(name, func(t *testing.T) {
-			w := newWitness(1, filepath.Join(shortDir(t), "h"))
-			if out, err := exec.Command("unshare", "-Urm", "true").CombinedOutput(); err != nil {
-				t.Skipf("no namespaces here: %v %s", err, out)
-			}
-			data := filepath.Join(w.home, "data")
-			script := `umask 077; mkdir -p "$0" && mount -t tmpfs -o ` + limit + ` none "$0" && head -c 131072 /dev/zero >"$0/filler" && exec "$@"`
-			d := w.startIn(t, "unshare", "-Urm", "sh", "-c", script, data)
-			full := w.saves(t, 400)
-			if full == 400 && name == "bytes" {
-				t.Error("every save was answered although the disk is full")
-			}
-			inside := fmt.Sprintf("/proc/%d/root%s/filler", d.cmd.Process.Pid, data)
-			if err := os.Remove(inside); err != nil {
-				t.Fatal(err)
-			}
-			if after := w.saves(t, 10); after != 10 {
-				t.Errorf("%d of 10 saves were answered when there was room again", after)
-			}
-			w.readAll(t)
-			t.Logf("%d saves were answered before the disk was full", full)
-		})
+// A file system, in a namespace of the daemon's own, that has no inode left for
+// the next segment: the old one goes on.
+func TestNoInodeLeftForTheNextSegment(t *testing.T) {
+	if out, err := exec.Command("unshare", "-Urm", "true").CombinedOutput(); err != nil {
+		t.Skipf("no namespaces here: %v %s", err, out)
+	}
+	w := newWitness(1, filepath.Join(shortDir(t), "h"))
+	data := filepath.Join(w.home, "data")
+	d := w.startIn(t, "unshare", "-Urm", "sh", "-c", `umask 077; mkdir -p "$0" && mount -t tmpfs -o size=64m,nr_inodes=7 none "$0" && exec "$@"`, data)
+	if got := w.saves(t, 600); got != 600 {
+		t.Errorf("%d of 600 saves were answered", got)
+	}
+	w.readAll(t)
+	inside := fmt.Sprintf("/proc/%d/root%s", d.cmd.Process.Pid, data)
+	if err := os.WriteFile(filepath.Join(inside, "one"), nil, 0o600); err == nil {
+		if err := os.WriteFile(filepath.Join(inside, "more"), nil, 0o600); err == nil {
+			t.Error("there were inodes left, so nothing was tried")
+		}
 	}
 }
 

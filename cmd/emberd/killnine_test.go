@@ -124,7 +124,7 @@ func (w *witness) client(ctx context.Context, number int, answered func()) {
 		text := fmt.Sprintf("client %d saves memory %d as %s", number, n, id)
 		w.sent(id, text)
 		if _, err := op.Save.Call(ctx, client, &op.SaveRequest{ID: id, Content: text}); err != nil {
-			continue
+			return // the daemon is gone
 		}
 		w.acknowledged(id, text, answered)
 		if n%2 == 0 {
@@ -149,9 +149,10 @@ func (w *witness) commands(ctx context.Context, binary string, answered func()) 
 		w.sent(id, text)
 		cmd := exec.CommandContext(ctx, binary, "save", text, "--id", string(id), "--home", w.home)
 		cmd.Args[0] = "emberd"
-		if cmd.Run() == nil {
-			w.acknowledged(id, text, answered)
+		if cmd.Run() != nil {
+			return // the daemon is gone
 		}
+		w.acknowledged(id, text, answered)
 	}
 }
 
