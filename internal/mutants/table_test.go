@@ -37,7 +37,7 @@ func segments() []mutant {
 	const reserve = "\t\tif err := w.dev.reserve(w.fs, number); err != nil {\n\t\t\treturn err\n\t\t}\n"
 	return []mutant{
 		{"reservation of a segment's number", file, reserve, "", crashes},
-		{"error of that reservation", "stm/device.go", "\t\td.Segment = was // not reserved, and so not to be used\n", "", crashes},
+		{"error of that reservation", "stm/device.go", "\t\td.Segment = was // not reserved, and so not to be used\n", "\t\t_ = was\n", crashes},
 		{"reservation before the segment", file, reserve, "\tdefer func() { _ = w.dev.reserve(w.fs, number) }()\n", crashes},
 		{"sync of the log's folder", file, "\treturn w.fs.SyncDir(w.dir)\n", "\treturn nil\n", crashes},
 		{"error of that sync of the folder", file, "\treturn w.fs.SyncDir(w.dir)\n", "\t_ = w.fs.SyncDir(w.dir)\n\treturn nil\n", crashes},
