@@ -13,7 +13,7 @@ LDFLAGS  = $(if $(VERSION),-X main.version=$(VERSION))
 
 staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 
-.PHONY: build run test race fuzz bench proof eval oracle lint check compiler install clean
+.PHONY: build run test race fuzz bench proof torture torture-real mutants eval oracle lint check compiler install clean
 
 build:
 	go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/emberd ./cmd/emberd
@@ -46,6 +46,21 @@ bench:
 # before and after kill -9.
 proof:
 	EMBERD_PROOF=1 go test -v -count=1 -run Proof -timeout 60m ./bench
+
+# Every operation of the log through every crash and disk error of a disk in
+# memory, recovery included.
+torture:
+	GOGC=400 EMBERD_TEST_TORTURE=1 go test -v -count=1 -run 'PowerCut|EveryDiskError' -timeout 30m ./stm
+
+# The real binary: kill -9, power cuts on ext4 and XFS (root), errors of the
+# kernel (strace), full disks, concurrent clients.
+torture-real:
+	EMBERD_TEST_KILL_ROUNDS=200 EMBERD_TEST_CUT_ROUNDS=100 EMBERD_TEST_FAULT_ROUNDS=6 EMBERD_TEST_LINEAR_ROUNDS=20 \
+	go test -v -count=1 -timeout 60m -run '^(TestKillNine$$|TestPowerCut|TestKernel|TestAnswer|TestFile|TestNoInode|TestConcurrentClients)' ./cmd/emberd
+
+# Every sync, check and order of the log removed in turn; a test must notice each.
+mutants:
+	EMBERD_TEST_MUTANTS=1 go test -v -count=1 -timeout 60m -run Mutants ./internal/mutants
 
 # Search quality on judged sets: make eval SETS=/folder/with/locomo/dev/and/ir/scifact
 eval:

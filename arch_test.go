@@ -39,6 +39,7 @@ func graph() map[string]edges {
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
 		"internal/eval":              {},
+		"internal/mutants":           {},
 		"internal/query":             {},
 		"internal/secret":            {},
 		"internal/spelling":          {},
@@ -85,7 +86,7 @@ func graph() map[string]edges {
 // The tests of every package may use these.
 var (
 	testOurs   = []string{"internal/durable/crashdisk", "internal/untouched"}
-	testOthers = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal/testscript"}
+	testOthers = []string{"pgregory.net/rapid", "github.com/anishathalye/porcupine", "github.com/rogpeppe/go-internal/testscript"}
 )
 
 // confined are packages that the graph alone would let in, or that deserve a

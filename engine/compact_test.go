@@ -50,6 +50,7 @@ func kinds(t *testing.T, e *Engine) map[stm.Kind]int {
 func TestACrowdedLogIsCompactedAndTidiedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowded(t)
+		h.FS = unwatched{}
 		e := h.open(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)

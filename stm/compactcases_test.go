@@ -249,7 +249,7 @@ func TestWorkGoesOnDuringCompaction(t *testing.T) {
 	tidy.Go(func() {
 		for {
 			if len(ownInputs(ts.Store)) > 0 {
-				if err := errors.Join(compacts().do(ts.Store), unlinks().do(ts.Store)); err != nil {
+				if err := foldLog(ts.Store); err != nil {
 					t.Error(err)
 					return
 				}

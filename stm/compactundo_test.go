@@ -41,14 +41,14 @@ func (tw *twin) open(t *rapid.T) {
 // compact folds everything sealed, and unlinks what earlier ones replaced.
 func (tw *twin) compact(t *rapid.T, unlink bool) {
 	if unlink {
-		if err := unlinks().do(tw.Store); err != nil {
+		if _, err := unlinks().do(tw.Store); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if len(ownInputs(tw.Store)) == 0 {
 		return
 	}
-	if err := compacts().do(tw.Store); err != nil {
+	if _, err := compacts().do(tw.Store); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -4,265 +4,337 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
-	"syscall"
+	"maps"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"emberd/internal/durable"
 	"emberd/internal/durable/crashdisk"
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
-// world is what a client believes: the text of every memory after the last
-// acknowledgement, and what it may be besides, where an answer never came.
-type world struct {
-	sure  map[memory.ID]string   // "" is forgotten
-	maybe map[memory.ID][]string // further texts that are legal
-}
-
-func newWorld() *world {
-	return &world{sure: map[memory.ID]string{}, maybe: map[memory.ID][]string{}}
-}
-
-// step is one request of the workload and what it makes of the memories.
-type step struct {
-	name   string
-	do     func(s *Store) error
-	effect map[memory.ID]string
-}
-
 func idOf(n int) memory.ID { return memory.DeriveID([]byte{byte(n)}) }
-
-func one(s *Store, verb string, c ...Change) error {
-	var ids []memory.ID
-	for _, x := range c {
-		ids = append(ids, x.ID)
-	}
-	_, err := s.Update(context.Background(), ids, "", func([]*Row) (*Tx, error) { return &Tx{Verb: verb, Changes: c}, nil })
-	return err
-}
 
 func textOf(s string) map[string]json.RawMessage {
 	return map[string]json.RawMessage{"content": encode(s)}
 }
 
-// dayInTheLife saves, edits, forgets several at once, undoes and restores,
-// with segments so small that they rotate in between.
-func dayInTheLife() []step {
-	save := func(n int, text string) step {
-		return step{"save", func(s *Store) error { return one(s, "save", Change{ID: idOf(n), Set: textOf(text)}) }, map[memory.ID]string{idOf(n): text}}
+// transact carries out a transaction on its own.
+func transact(s *Store, tx Tx) (entry string, err error) {
+	var ids []memory.ID
+	for _, c := range tx.Changes {
+		ids = append(ids, c.ID)
 	}
-	undo := func(effect map[memory.ID]string) step {
-		return step{"undo", func(s *Store) error { _, err := s.Undo(context.Background(), Undo{}); return err }, effect}
-	}
-	return []step{
-		save(1, "one"), save(2, "two"), save(3, "three"),
-		save(1, "one, edited"),
-		{"forget", func(s *Store) error {
-			return one(s, "forget", Change{ID: idOf(2), Delete: true}, Change{ID: idOf(3), Delete: true})
-		}, map[memory.ID]string{idOf(2): "", idOf(3): ""}},
-		undo(map[memory.ID]string{idOf(2): "two", idOf(3): "three"}),
-		undo(map[memory.ID]string{idOf(1): "one"}),
-		{"forget", func(s *Store) error { return one(s, "forget", Change{ID: idOf(1), Delete: true}) }, map[memory.ID]string{idOf(1): ""}},
-		{"use", func(s *Store) error { s.Use(Use{ID: idOf(2), Uses: 1}); return nil }, nil},
-		{"restore", func(s *Store) error {
-			_, err := s.Restore(context.Background(), []memory.ID{idOf(1)}, memory.Actor{})
-			return err
-		}, map[memory.ID]string{idOf(1): "one"}},
-		save(4, "four"),
-		{"close", func(s *Store) error { return s.Close() }, nil},
+	got, err := s.Update(context.Background(), ids, tx.Key, func([]*Row) (*Tx, error) { return &tx, nil })
+	return got.Entry, err
+}
+
+func one(s *Store, verb string, c ...Change) error {
+	_, err := transact(s, Tx{Verb: verb, Changes: c})
+	return err
+}
+
+// openOn opens a store on a disk, with a clock that moves on by itself.
+func openOn(disk *crashdisk.Disk) (*Store, error) {
+	m := unused()
+	m.disk = disk
+	err := m.start()
+	return m.Store, err
+}
+
+// step is one request of a workload and what it makes of the memories.
+type step struct {
+	name    string
+	do      func(s *Store) (entry string, err error)
+	key     string // idempotency key
+	effects []effect
+	uses    map[memory.ID]int64
+	settles bool // its acknowledgement covers the uses before it
+}
+
+// request is a step that changes memories in one transaction.
+func request(verb string, effects ...effect) step {
+	key := "key of " + verb + " " + string(effects[0].id)
+	return step{name: verb, key: key, effects: effects, settles: true, do: func(s *Store) (string, error) {
+		tx := Tx{Verb: verb, Key: key, KeyHash: "hash"}
+		for _, e := range effects {
+			c := Change{ID: e.id, Delete: e.op == opDelete, Set: map[string]json.RawMessage{}}
+			for name, text := range e.set {
+				if c.Set[name] = encode(text); text == "" {
+					c.Set[name] = null
+				}
+			}
+			tx.Changes = append(tx.Changes, c)
+		}
+		return transact(s, tx)
+	}}
+}
+
+func saved(n int, text string) effect {
+	return effect{idOf(n), opPut, fields{"content": text, "source": "notebook"}}
+}
+func set(n int, key, text string) effect { return effect{idOf(n), opSet, fields{key: text}} }
+func del(n int) effect                   { return effect{id: idOf(n), op: opDelete} }
+
+// undo takes the newest entry back, which has these effects.
+func undo(effects ...effect) step {
+	return step{name: "undo", effects: effects, settles: true, do: func(s *Store) (string, error) {
+		got, err := s.Undo(context.Background(), Undo{})
+		return got.Tx, err
+	}}
+}
+
+func restore(back effect) step {
+	return step{name: "restore", effects: []effect{back}, settles: true, do: func(s *Store) (string, error) {
+		got, err := s.Restore(context.Background(), []memory.ID{back.id}, memory.Actor{})
+		return got.Entry, err
+	}}
+}
+
+func use(n int, times int64) step {
+	return step{name: "use", uses: map[memory.ID]int64{idOf(n): times}, do: func(s *Store) (string, error) {
+		s.Use(Use{ID: idOf(n), Uses: times})
+		return "", nil
+	}}
+}
+
+func snapshot() step {
+	return step{name: "snapshot", do: func(s *Store) (string, error) { return "", s.WriteSnapshot(context.Background()) }}
+}
+
+func stop() step {
+	return step{name: "close", settles: true, do: func(s *Store) (string, error) { return "", s.Close() }}
+}
+
+// operation is a workload on top of the old life. New operations of the store
+// are tortured once they have a line here.
+type operation struct {
+	name  string
+	small bool // segments so small that nearly every write begins a new one
+	steps []step
+}
+
+func operations() []operation {
+	long := strings.Repeat("lorem ipsum dolor sit amet ", 500) // several blocks of the disk
+	return []operation{
+		{name: "start and stop"},
+		{name: "save", steps: []step{request("save", saved(5, "elder flower"))}},
+		{name: "long save", steps: []step{use(1, 3), request("save", saved(5, long)), request("save", saved(6, "fig leaf"))}},
+		{name: "edit", steps: []step{request("edit", set(1, "content", "apple crumble")), request("edit again", set(1, "source", ""))}},
+		{name: "batch", steps: []step{request("import", saved(5, "elder flower"), set(1, "content", "apple crumble"), del(2), saved(6, "fig leaf"))}},
+		{name: "forget", steps: []step{request("forget", del(1), del(2))}},
+		{name: "undo", steps: []step{undo(saved(3, "mango cake")), undo(set(2, "content", "banana bread"))}},
+		{name: "restore", steps: []step{restore(saved(3, "mango cake"))}},
+		{name: "use", steps: []step{use(1, 3), use(2, 1)}},
+		{name: "use and save", steps: []step{use(1, 3), request("save", saved(5, "elder flower")), use(1, 1)}},
+		{name: "rotate", small: true, steps: []step{
+			request("save", saved(5, "elder flower")), request("edit", set(5, "content", "elder bush")), request("forget", del(1)),
+		}},
+		{name: "snapshot", steps: []step{
+			request("save", saved(5, "elder flower")), snapshot(), request("edit", set(5, "content", "elder bush")),
+		}},
+		{name: "snapshot of nothing new", steps: []step{snapshot()}},
+		{name: "a tidy day", small: true, steps: aTidyDay()},
+		{name: "a day", small: true, steps: []step{
+			request("save", saved(5, "elder flower")), use(1, 2), request("forget", del(1), del(2)), undo(saved(1, "apple pie"), saved(2, "banana split")),
+			request("edit", set(1, "content", "apple crumble")), snapshot(), undo(set(1, "content", "apple pie")),
+			request("forget", del(5)), restore(saved(5, "elder flower")), request("save", saved(6, "fig leaf")),
+		}},
 	}
 }
 
-// live carries the steps out until one fails, and notes what was acknowledged.
-func (w *world) live(s *Store, steps []step) error {
-	for _, st := range steps {
-		err := st.do(s)
-		for id, text := range st.effect {
-			if err == nil {
-				w.sure[id], w.maybe[id] = text, nil
-			} else {
-				w.maybe[id] = append(w.maybe[id], text)
-			}
+// oldLife leaves two live memories and one in the trash.
+func oldLife() []step {
+	return []step{
+		request("save", saved(1, "apple pie")), request("save", saved(2, "banana bread")), request("save", saved(3, "mango cake")),
+		use(1, 2), request("edit", set(2, "content", "banana split")), request("forget", del(3)),
+	}
+}
+
+// machine is a disk, the store on it, and what its client believes.
+type machine struct {
+	disk  *crashdisk.Disk
+	world *world
+	small bool
+	clock *atomic.Int64
+	words *text.Analyzer
+
+	durability Durability
+	troubled   bool // its disk has failed, so a stop may leave uses unwritten
+	*Store
+}
+
+// unused is a machine that was never used.
+func unused() *machine {
+	m := &machine{disk: crashdisk.New(), world: newWorld(), clock: &atomic.Int64{}, words: text.New()}
+	m.clock.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Unix())
+	return m
+}
+
+// with is the same client before another disk, its clock as it is now.
+func (m *machine) with(disk *crashdisk.Disk) *machine {
+	clock := &atomic.Int64{}
+	clock.Store(m.clock.Load())
+	return &machine{disk: disk, world: m.world.clone(), small: m.small, clock: clock, words: m.words}
+}
+
+func (m *machine) start() (err error) {
+	opt := Options{FS: m.disk, Analyzer: m.words, Durability: m.durability, Now: func() time.Time { return time.Unix(m.clock.Add(1), 0) }}
+	if m.small {
+		opt.SegmentBytes = 300
+	}
+	m.Store, err = Open("/data", "/state", &opt)
+	return err
+}
+
+// do carries out a step and notes what the client learns from the answer. After
+// a power cut there is none.
+func (m *machine) do(st step, cut bool) error {
+	for id, n := range st.uses {
+		m.world.used[id] += n
+	}
+	entry, err := st.do(m.Store)
+	_, off := m.disk.Lstat("/")
+	if sound := off == nil && !m.troubled; err == nil && st.settles && (sound || !m.uses.waiting()) {
+		m.world.settled = maps.Clone(m.world.used)
+	}
+	if sure := err == nil; len(st.effects) > 0 && (sure || cut || memory.CodeOf(err) == memory.Unknown) {
+		m.world.note(event{name: st.name, entry: entry, key: st.key, sure: sure, effects: st.effects})
+	}
+	return err
+}
+
+// live starts, carries the steps out until one fails, and stops.
+func (m *machine) live(steps []step, cut bool) error {
+	if err := m.start(); err != nil {
+		return err
+	}
+	defer m.Close()
+	if _, off := m.disk.Lstat("/"); off == nil {
+		if err := m.world.restarted(m.Store); err != nil {
+			return err
 		}
-		if err != nil {
+	}
+	for _, st := range append(steps[:len(steps):len(steps)], stop()) {
+		if err := m.do(st, cut); err != nil {
 			return fmt.Errorf("%s: %w", st.name, err)
 		}
 	}
 	return nil
 }
 
-// check compares a recovered store with what the client believes.
-func (w *world) check(s *Store) error {
-	for n := 1; n <= 4; n++ {
-		id := idOf(n)
-		got := ""
-		if r, ok := s.Get(id); ok {
-			got = r.Content()
-		}
-		legal := append([]string{w.sure[id]}, w.maybe[id]...)
-		found := false
-		for _, l := range legal {
-			found = found || l == got
-		}
-		if !found {
-			return fmt.Errorf("memory %d holds %q, want one of %q", n, got, legal)
-		}
-	}
-	return nil
-}
-
-func openOn(disk durable.FS) (*Store, error) {
-	clock := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	return Open("/data", "/state", &Options{FS: disk, SegmentBytes: 900, Now: func() time.Time {
-		clock = clock.Add(time.Second)
-		return clock
-	}})
-}
-
-// TestPowerCutAtEveryOperation cuts the power after every single operation of
-// the day, lets the disk forget what was not synced in several ways, recovers,
-// and then cuts the power during that recovery too.
 func TestPowerCutAtEveryOperation(t *testing.T) {
-	whole := crashdisk.New()
-	s, err := openOn(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := newWorld().live(s, dayInTheLife()); err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(7, 7))
-	states := 0
-	for n := range whole.Ops() + 1 {
-		disk := crashdisk.New()
-		disk.StopAfter(n)
-		w := newWorld()
-		if s, err := openOn(disk); err == nil {
-			w.live(s, dayInTheLife())
-			s.Close()
-		}
-		afters := []*crashdisk.Disk{disk.Crash(nil), disk.Crash(rng), disk.Crash(rng), disk.Crash(rng), disk.Kill()}
-		for i, after := range afters {
-			states += recoverTwice(t, w, after, fmt.Sprintf("power cut after operation %d, outcome %d", n, i), rng)
-		}
-	}
-	t.Logf("%d states recovered", states)
-	if states < 500 {
-		t.Errorf("only %d states were met; the harness does not reach the disk", states)
-	}
+	explore(t, (*explorer).powerCuts)
 }
 
-func recoverTwice(t *testing.T, w *world, disk *crashdisk.Disk, when string, rng *rand.Rand) int {
-	t.Helper()
-	again := disk.Crash(nil)
-	cut := rng.IntN(6)
-	again.StopAfter(again.Ops() + cut)
-	if s, err := openOn(again); err == nil {
-		if err := w.check(s); err != nil {
-			t.Fatalf("%s, then %d operations into recovery: %v\n%v", when, cut, err, again.Trace())
-		}
-		s.Close()
-	}
-	goesOn(t, w, when, again.Crash(rng), disk.Crash(nil))
-	return 3
-}
-
-// goesOn opens the store on each disk as it is after a failure, and checks that
-// nothing acknowledged is lost and that it can be written.
-func goesOn(t *testing.T, w *world, when string, disks ...*crashdisk.Disk) {
-	t.Helper()
-	for _, d := range disks {
-		s, err := openOn(d)
-		if err != nil {
-			t.Fatalf("%s: open: %v", when, err)
-		}
-		if err := w.check(s); err != nil {
-			t.Fatalf("%s: after restart: %v\n%v", when, err, d.Trace())
-		}
-		if err := one(s, "save", Change{ID: idOf(9), Set: textOf("life goes on")}); err != nil {
-			t.Fatalf("%s: save after restart: %v", when, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatalf("%s: close: %v", when, err)
-		}
-	}
+func TestEveryDiskErrorAtEveryOperation(t *testing.T) {
+	explore(t, (*explorer).diskErrors)
 }
 
 // TestWithoutSyncTheHarnessSeesLosses is the control: a log that does not sync
 // must be caught losing.
 func TestWithoutSyncTheHarnessSeesLosses(t *testing.T) {
+	x := newExplorer(t)
 	lost := 0
 	for range 20 {
-		disk := crashdisk.New()
-		s, err := Open("/data", "/state", &Options{FS: disk, Durability: None})
-		if err != nil {
-			t.Fatal(err)
+		m := unused()
+		m.durability = None
+		x.must(m, "start", m.start())
+		for _, st := range oldLife() {
+			x.must(m, st.name, m.do(st, false))
 		}
-		w := newWorld()
-		steps := dayInTheLife()
-		if err := w.live(s, steps[:len(steps)-1]); err != nil {
-			t.Fatal(err)
-		}
-		after, err := openOn(disk.Crash(nil))
-		if err == nil {
-			err = w.check(after)
-			after.Close()
-		}
-		if err != nil {
+		after := m.with(m.disk.Crash(nil))
+		x.must(after, "start after the power cut", after.start())
+		if after.world.restarted(after.Store) != nil {
 			lost++
 		}
-		s.Close()
+		after.Close()
+		m.Close()
 	}
 	if lost != 20 {
-		t.Errorf("%d of 20 unsynced days were lost, want all", lost)
+		t.Errorf("%d of 20 unsynced lives were lost, want all", lost)
 	}
 }
 
-// TestEveryDiskErrorAtEveryOperation makes each operation fail, once or from
-// then on, and checks that nothing acknowledged is lost, that what failed says
-// so with a code, and that the store works again once the disk does.
-func TestEveryDiskErrorAtEveryOperation(t *testing.T) {
-	whole := crashdisk.New()
-	s, err := openOn(whole)
-	if err != nil {
-		t.Fatal(err)
+// What a start showed, or answered for when a request was repeated, stays: the
+// line of a process that was killed before its sync is synced by the next.
+func TestWhatAStartShowsSurvivesAPowerCut(t *testing.T) {
+	x := newExplorer(t)
+	save := request("save", saved(1, "apple pie"))
+	undisturbed, m := unused(), unused()
+	x.must(undisturbed, "start", undisturbed.start())
+	x.must(undisturbed, "save", undisturbed.do(save, false))
+	m.disk.StopAfter(undisturbed.disk.Ops() - 1) // all but the sync
+	undisturbed.Close()
+	x.must(m, "start", m.start())
+	if err := m.do(save, true); err == nil {
+		t.Fatal("acknowledged without a sync")
 	}
-	if err := newWorld().live(s, dayInTheLife()); err != nil {
-		t.Fatal(err)
+	again := m.with(m.disk.Kill())
+	m.Close()
+	x.must(again, "start after the kill", again.start())
+	if _, ok := again.Replay(save.key); !ok {
+		t.Fatal("the line is not there to be shown")
 	}
-	faults := map[string]crashdisk.Fault{
-		"EIO once":       {Err: syscall.EIO},
-		"EIO from here":  {Err: syscall.EIO, Forever: true},
-		"ENOSPC":         {Err: syscall.ENOSPC, Forever: true},
-		"short write":    {Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 7},
-		"sync once":      {Op: crashdisk.OpSync, Err: syscall.EIO},
-		"sync from here": {Op: crashdisk.OpSync, Err: syscall.EIO, Forever: true},
-		"EROFS":          {Err: syscall.EROFS, Forever: true},
+	after := again.with(again.disk.Crash(nil))
+	x.must(after, "start after the power cut", after.start())
+	if _, ok := after.Replay(save.key); !ok {
+		t.Error("a request whose repetition was answered for is gone")
 	}
-	for name, fault := range faults {
-		for n := 1; n <= whole.Ops(); n++ {
-			fault.Nth = n
-			failEach(t, fmt.Sprintf("%s at %d", name, n), fault)
-		}
-	}
+	after.Close()
+	again.Close()
 }
 
-func failEach(t *testing.T, when string, fault crashdisk.Fault) {
-	t.Helper()
-	disk := crashdisk.New()
-	disk.Fail(fault)
-	w := newWorld()
-	if s, err := openOn(disk); err == nil {
-		steps := dayInTheLife()
-		if err := w.live(s, steps[:len(steps)-1]); err != nil && memory.CodeOf(err) == memory.Internal {
-			t.Fatalf("%s: an error without a code: %v", when, err)
-		}
-		if err := w.check(s); err != nil {
-			t.Fatalf("%s: while running: %v\n%v", when, err, disk.Trace())
-		}
-		s.Close()
+// A process that was killed left no seal, so only its lines tell which numbers
+// were used and how late it was.
+func TestTheNextProcessGoesOnWhereAKilledOneWas(t *testing.T) {
+	x := newExplorer(t)
+	m := unused()
+	x.must(m, "start", m.start())
+	for _, n := range []int{1, 2} {
+		x.must(m, "save", m.do(request("save", saved(n, "apple pie")), false))
+		killed := m.Store
+		m.disk = m.disk.Kill()
+		killed.Close()
+		m.clock.Add(-3600)
+		x.must(m, "start after a kill", m.start())
+		x.must(m, "check", m.world.restarted(m.Store))
 	}
-	goesOn(t, w, when, disk.Kill(), disk.Crash(nil))
+	x.must(m, "edit with a clock that went back", m.do(request("edit", set(1, "content", "apple crumble")), false))
+	x.must(m, "check", m.world.check(m.Store))
+	x.must(m, "stop", m.do(stop(), false))
+	x.must(m, "remove the snapshot", m.disk.Remove("/state/index/stm.snap"))
+	x.must(m, "start", m.start())
+	x.must(m, "check", m.world.restarted(m.Store))
+	if got := m.Status().Recovery; got.Applied != 3 || got.Duplicate != 0 {
+		t.Errorf("%+v, want three lines, each with a number of its own", got)
+	}
+	m.Close()
+}
+
+func TestAnIdentityThatCannotBeReadIsNotReplaced(t *testing.T) {
+	for _, f := range []crashdisk.Fault{
+		{Op: crashdisk.OpOpen, Path: "device.json"}, {Op: crashdisk.OpRead, Path: "device.json"}, {Op: crashdisk.OpLstat, Path: "/data", Nth: 3},
+	} {
+		x := newExplorer(t)
+		m := x.bases(false)["after a stop"]
+		m = m.with(m.disk.Kill())
+		m.disk.Fail(f)
+		if err := m.start(); err == nil {
+			if err := m.world.restarted(m.Store); err != nil {
+				t.Errorf("%+v: started, and %v", f, err)
+			}
+			m.Close()
+		}
+		m.disk.Heal()
+		before := fmt.Sprint(m.disk.Trace())
+		x.must(m, "start once it can be read", m.start())
+		x.must(m, "check", m.world.restarted(m.Store))
+		m.Close()
+		if got, err := m.disk.ReadDir("/data/stm"); err != nil || len(got) != 1 {
+			t.Errorf("%+v: %d devices, want the one there was; %v\n%s", f, len(got), err, before)
+		}
+	}
 }

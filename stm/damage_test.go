@@ -2,6 +2,7 @@ package stm
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -128,6 +129,18 @@ func TestDamageCostsAtMostItsLine(t *testing.T) {
 func futureLine(t *testing.T, open string) string {
 	t.Helper()
 	return string(sealLine([]byte(open), 0))
+}
+
+// What is taken back is read from the log, and checked again.
+func TestDamageUnderARunningStoreIsNotRestored(t *testing.T) {
+	ts := openStore(t, Options{})
+	id := ts.save("apple pie").ID()
+	edit := ts.edit(id, "content", "banana bread")
+	mangleFile(ts.segments()[0], func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("apple"), []byte("appla")) })
+	if _, err := ts.Undo(context.Background(), Undo{Entry: edit.Entry}); err == nil {
+		t.Error("undone with a damaged line")
+	}
+	ts.wantContent(id, "banana bread")
 }
 
 func TestDamagedLinesAreKeptInQuarantine(t *testing.T) {

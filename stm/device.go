@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -40,12 +41,16 @@ const maxHeads = 16
 // a higher number, or another stamp, in our directory can only come from
 // somebody else: from a clone of this state on another machine.
 func (d *device) reserve(fsys durable.FS, number uint32, head Stamp) error {
-	if d.Heads == nil {
-		d.Heads = map[uint32]string{}
-	}
-	d.Segment, d.Heads[number] = number, head.String()
+	segment, heads := d.Segment, d.Heads
+	d.Segment, d.Heads = number, map[uint32]string{}
+	maps.Copy(d.Heads, heads)
+	d.Heads[number] = head.String()
 	maps.DeleteFunc(d.Heads, func(n uint32, _ string) bool { return n+maxHeads <= number })
-	return d.save(fsys)
+	if err := d.save(fsys); err != nil {
+		d.Segment, d.Heads = segment, heads // not reserved, and so not to be used
+		return err
+	}
+	return nil
 }
 
 func (d *device) save(fsys durable.FS) error {
@@ -57,7 +62,11 @@ func (d *device) save(fsys durable.FS) error {
 
 // openDevice returns the identity to write under, and why it is a new one.
 func openDevice(fsys durable.FS, data, state string) (*device, string, error) {
-	now := device{path: filepath.Join(state, "device.json"), Machine: machineID(), Data: inode(fsys, data)}
+	info, err := fsys.Lstat(data)
+	if err != nil {
+		return nil, "", fmt.Errorf("look at the data folder: %w", err)
+	}
+	now := device{path: filepath.Join(state, "device.json"), Machine: machineID(), Data: inodeOf(info)}
 	known, err := readDevice(fsys, now.path)
 	if err != nil {
 		return nil, "", err
@@ -114,8 +123,12 @@ func readDevice(fsys durable.FS, path string) (*device, error) {
 		return nil, fmt.Errorf("read device identity: %w", err)
 	}
 	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("read device identity: %w", err)
+	}
 	var d device
-	if err := json.NewDecoder(f).Decode(&d); err != nil {
+	if err := json.Unmarshal(b, &d); err != nil {
 		return nil, nil // a damaged identity is replaced like a lost one
 	}
 	return &d, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/internal/durable/crashdisk"
 	"emberd/internal/text"
 )
 
@@ -47,7 +48,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// FuzzSegment: recovery reads any bytes and leaves a store that answers.
+// FuzzSegment: recovery reads a file of any bytes and leaves a store that answers.
 func FuzzSegment(f *testing.F) {
 	good := string(sealLine([]byte(goodLine), 0))
 	f.Add([]byte(good))
@@ -55,10 +56,18 @@ func FuzzSegment(f *testing.F) {
 	f.Add([]byte("\ufeff" + good + "\r\n" + good[:40]))
 	f.Add([]byte(goodLine + "}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s := memoryOnly()
+		s, disk := memoryOnly(), crashdisk.New()
+		f, err := disk.CreateAppend("/s-00000001.jsonl")
+		if err == nil {
+			_, err = f.Write(b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.fs = disk
 		r := newRecovery(s, &hlc{now: time.Now})
-		for line := range bytes.Lines(b) {
-			r.line(line, place{}, bytes.HasSuffix(line, []byte("\n")))
+		if err := r.segment("/s-00000001.jsonl"); err != nil {
+			t.Fatalf("damage is an error: %v", err)
 		}
 		for row := range s.Rows() {
 			row.Memory()

@@ -226,12 +226,12 @@ func (s *Store) readLine(at place, stamp Stamp) (line, error) {
 	}
 	f, err := s.fs.OpenRead(name)
 	if err != nil {
-		return line{}, fmt.Errorf("read the log: %w", err)
+		return line{}, fault(s.data, err)
 	}
 	defer f.Close()
 	b := make([]byte, at.n)
 	if _, err := f.ReadAt(b, at.off); err != nil && err != io.EOF {
-		return line{}, fmt.Errorf("read %s at %d: %w", name, at.off, err)
+		return line{}, fault(s.data, err)
 	}
 	b, err = mend(b)
 	if err != nil {

@@ -147,6 +147,9 @@ func (r *recovery) segment(name string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.keep(name, in.off); err != nil {
+		return err
+	}
 	if r.file.sums.wrong && before.damaged()+settled == r.count.damaged()+r.settled && r.start[name].size == 0 {
 		r.count.BadSeals++
 		r.log.Warn("log segment does not hold what its seal tells", "file", name)

@@ -226,9 +226,11 @@ func (a input) order(b input) int {
 	return b.gen - a.gen
 }
 
+// isActive reports whether a file may still be written: while a segment gets its
+// seal, its successor is there already.
 func (s *Store) isActive(base string) bool {
-	name := s.activeIn.Load()
-	return name != nil && *name == base
+	n := parseFileName(base)
+	return n.kind == Raw && n.to >= s.unsealed.Load()
 }
 
 // each calls fn for every line of every input, in order. The second and later

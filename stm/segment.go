@@ -93,6 +93,9 @@ func metaLine(op string, stamp Stamp, d any) []byte {
 // lets it, so that failing for months uses up no numbers.
 func (w *writer) createSegment() error {
 	number := w.lastSegment + 1
+	if w.active == nil {
+		w.unsealed.Store(number)
+	}
 	stamp := w.clock.next()
 	if err := w.dev.reserve(w.fs, number, stamp); err != nil {
 		return err

@@ -219,7 +219,11 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 		}
 	}
 	s.sweepCompactions(w.dir)
-	w.dirInode = inode(s.fs, w.dir)
+	info, err := s.fs.Lstat(w.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.dirInode = inodeOf(info)
 	if err := s.loadDecisions(); err != nil {
 		s.log.Warn("damaged lines that were decided about may be counted again", "error", err)
 	}
@@ -232,6 +236,7 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 	w.seq, r.count.Gaps = r.numbers()
 	s.recovery = r.count
 	s.reserved.Store(dev.Segment)
+	s.unsealed.Store(dev.Segment + 1)
 	s.lastSeq.Store(w.seq)
 	s.newest.Store(w.clock.last)
 	s.journal.tell(s.peers.heard)

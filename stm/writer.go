@@ -263,8 +263,13 @@ func (w *writer) number(l *line) {
 // given up, since the kernel may call the lost pages clean, and everything
 // unacknowledged goes to a new one; if that fails too, the log is read-only.
 func (w *writer) write(before uint64) error {
-	if _, err := w.active.f.Write(w.buf); err != nil {
-		return w.refuse(w.cut(before, err))
+	if n, err := w.active.f.Write(w.buf); err != nil {
+		refused := w.refuse(err)
+		if n > 0 && !w.cut(before) {
+			return doubt(err) // what arrived may read as a whole line
+		}
+		w.seq = before
+		return refused
 	}
 	if err := w.sync(w.active.f); err != nil {
 		return w.rewrite(before, err)
@@ -272,19 +277,22 @@ func (w *writer) write(before uint64) error {
 	return nil
 }
 
-// cut removes a partly written batch. The numbers may be used again only once
-// the cut itself is on disk.
-func (w *writer) cut(before uint64, cause error) error {
+// cut removes a partly written batch and reports whether it is gone for sure.
+// The numbers may be used again only once the cut itself is on disk.
+func (w *writer) cut(before uint64) bool {
 	err := w.active.f.Truncate(w.active.size)
 	if err == nil {
 		err = w.sync(w.active.f)
 	}
-	if err == nil {
-		w.seq = before
-	} else {
+	if err != nil {
 		w.poison(before)
 	}
-	return cause
+	return err == nil
+}
+
+// doubt is the answer to a change that the next start may find.
+func doubt(cause error) error {
+	return memory.Errorf(memory.Unknown, "the disk failed while saving (%v), so it is not known whether the change is stored; read it back once emberd status is ok again: %w", cause, cause)
 }
 
 // poison gives up the active file without touching it again.
@@ -313,7 +321,7 @@ func (w *writer) rewrite(before uint64, cause error) error {
 	}
 	w.failed = w.clock.now()
 	w.note(trouble{code: memory.ReadOnly, reason: fmt.Sprintf("the log cannot be written (%v); memories can be read, and writing is tried again every minute", cause)})
-	return memory.Errorf(memory.Unknown, "the disk failed while saving (%v), so it is not known whether the change is stored; read it back once emberd status is ok again: %w", cause, err)
+	return doubt(cause)
 }
 
 // rotate makes sure there is an active segment. One that is due for its successor
@@ -337,6 +345,7 @@ func (w *writer) rotate() error {
 		return nil
 	}
 	w.seal(s)
+	w.unsealed.Store(w.active.number)
 	return nil
 }
 
@@ -412,6 +421,7 @@ func (w *writer) probe() {
 	if s := w.active; err == nil {
 		if err = w.createSegment(); err == nil && s != nil {
 			w.seal(s)
+			w.unsealed.Store(w.active.number)
 		}
 	}
 	if err != nil {
@@ -460,6 +470,7 @@ type counters struct {
 	lastSeq  atomic.Uint64 // sequence number of the last record
 	newest   atomic.Uint64 // the clock of the log
 	reserved atomic.Uint32 // highest segment number
+	unsealed atomic.Uint32 // lowest segment number that may still be written
 	cloned   atomic.Bool   // somebody else writes in our folder
 	trouble  atomic.Pointer[trouble]
 	shortage atomic.Pointer[string] // why saves, but not deletes, are refused

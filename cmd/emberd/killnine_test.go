@@ -34,19 +34,18 @@ func TestKillNine(t *testing.T) {
 		}
 	}
 	t.Logf("seed %d, %d rounds", seed, rounds)
-	home := filepath.Join(shortDir(t), "h")
-	w := &witness{rng: rand.New(rand.NewPCG(seed, 0)), home: home, expected: map[memory.ID]*expectation{}}
+	w := newWitness(seed, filepath.Join(shortDir(t), "h"))
 	for round := range rounds {
 		d := w.start(t)
 		w.check(t, round)
-		w.load(t, d, 20+w.rng.IntN(300))
+		w.load(t, 20+w.rng.IntN(300), true, func() { _ = d.stop(syscall.SIGKILL) }) // the error is that it was killed
 	}
 	d := w.start(t)
 	w.check(t, rounds)
 	if err := d.stop(syscall.SIGTERM); err != nil {
 		t.Errorf("clean stop at the end: %v", err)
 	}
-	t.Logf("%d memories were acknowledged", len(w.expected))
+	t.Logf("%d rounds, %d answers", rounds, w.answers)
 }
 
 // witness remembers what the daemon acknowledged.
@@ -56,6 +55,11 @@ type witness struct {
 
 	mu       sync.Mutex // guards what follows
 	expected map[memory.ID]*expectation
+	answers  int
+}
+
+func newWitness(seed uint64, home string) *witness {
+	return &witness{rng: rand.New(rand.NewPCG(seed, 0)), home: home, expected: map[memory.ID]*expectation{}}
 }
 
 // expectation is the text last acknowledged, and one that was sent but whose
@@ -85,16 +89,16 @@ func (w *witness) start(t *testing.T) *daemon {
 	return d
 }
 
-// load lets four clients save and edit, and one command after the other save
-// too, until so many answers have come; then the daemon is killed under them.
-func (w *witness) load(t *testing.T, d *daemon, answers int) {
+// load lets four clients save and edit, and with commands one command after the
+// other save too, until so many answers have come; then end comes over them.
+func (w *witness) load(t *testing.T, answers int, commands bool, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var count atomic.Int64
 	answered := func() {
 		if count.Add(1) == int64(answers) {
-			_ = d.stop(syscall.SIGKILL) // the error is that it was killed
+			end()
 			cancel()
 		}
 	}
@@ -102,7 +106,9 @@ func (w *witness) load(t *testing.T, d *daemon, answers int) {
 	for i := range 4 {
 		clients.Go(func() { w.client(ctx, i, answered) })
 	}
-	clients.Go(func() { w.commands(ctx, w.binary(t), answered) })
+	if commands {
+		clients.Go(func() { w.commands(ctx, w.binary(t), answered) })
+	}
 	clients.Wait()
 }
 
@@ -118,7 +124,7 @@ func (w *witness) client(ctx context.Context, number int, answered func()) {
 		text := fmt.Sprintf("client %d saves memory %d as %s", number, n, id)
 		w.sent(id, text)
 		if _, err := op.Save.Call(ctx, client, &op.SaveRequest{ID: id, Content: text}); err != nil {
-			continue
+			return // the daemon is gone
 		}
 		w.acknowledged(id, text, answered)
 		if n%2 == 0 {
@@ -143,9 +149,10 @@ func (w *witness) commands(ctx context.Context, binary string, answered func()) 
 		w.sent(id, text)
 		cmd := exec.CommandContext(ctx, binary, "save", text, "--id", string(id), "--home", w.home)
 		cmd.Args[0] = "emberd"
-		if cmd.Run() == nil {
-			w.acknowledged(id, text, answered)
+		if cmd.Run() != nil {
+			return // the daemon is gone
 		}
+		w.acknowledged(id, text, answered)
 	}
 }
 
@@ -161,6 +168,7 @@ func (w *witness) sent(id memory.ID, text string) {
 func (w *witness) acknowledged(id memory.ID, text string, answered func()) {
 	w.mu.Lock()
 	*w.expected[id] = expectation{acknowledged: text}
+	w.answers++
 	w.mu.Unlock()
 	answered()
 }
@@ -169,6 +177,17 @@ func (w *witness) acknowledged(id memory.ID, text string, answered func()) {
 // it started.
 func (w *witness) check(t *testing.T, round int) {
 	t.Helper()
+	for _, problem := range w.problems(t, round) {
+		t.Error(problem)
+	}
+}
+
+// problems says what check found.
+func (w *witness) problems(t *testing.T, round int) (found []string) {
+	t.Helper()
+	report := func(format string, args ...any) {
+		found = append(found, fmt.Sprintf("round %d: ", round)+fmt.Sprintf(format, args...))
+	}
 	client := api.NewClient(filepath.Join(w.home, "emberd.sock"), nil)
 	defer client.Close()
 	status, err := op.Status.Call(t.Context(), client, &op.StatusRequest{})
@@ -177,7 +196,7 @@ func (w *witness) check(t *testing.T, round int) {
 	}
 	r := status.Log.Recovery
 	if r.Quarantined+r.HandEdited+r.Unknown+r.Future+r.Gaps > 0 || len(status.Warnings) > 0 {
-		t.Errorf("round %d: recovery %+v, warnings %v; want none", round, r, status.Warnings)
+		report("recovery %+v, warnings %v; want none", r, status.Warnings)
 	}
 	off := false
 	for id, want := range w.expected {
@@ -185,9 +204,10 @@ func (w *witness) check(t *testing.T, round int) {
 		switch {
 		case want.attempted && memory.CodeOf(err) == memory.NotFound:
 		case err != nil:
-			t.Errorf("round %d: %v", round, err)
+			report("%v", err)
 		case !slices.Contains([]string{want.acknowledged, want.unanswered}, res.Memory.Content):
-			t.Errorf("round %d: %s holds %q, want %q or %q", round, id, res.Memory.Content, want.acknowledged, want.unanswered)
+			report("%s holds %q, want %q or %q", id, res.Memory.Content, want.acknowledged, want.unanswered)
 		}
 	}
+	return found
 }

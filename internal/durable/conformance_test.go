@@ -181,6 +181,13 @@ var conformance = map[string]func(t *testing.T, disk at){
 		_, err = r.Read(make([]byte, 1))
 		wantCause(t, err, fs.ErrClosed)
 	},
+	"files sync by name": func(t *testing.T, disk at) {
+		save(t, disk, disk.path("a"), "x")
+		must(t, disk.SyncFile(disk.path("a")))
+		must(t, disk.Mkdir(disk.path("d")))
+		wantCause(t, disk.SyncFile(disk.path("d")), durable.ErrNotRegular)
+		wantCause(t, disk.SyncFile(disk.path("missing")), fs.ErrNotExist)
+	},
 	"directories sync": func(t *testing.T, disk at) {
 		must(t, disk.SyncDir(disk.dir))
 		wantCause(t, disk.SyncDir(disk.path("missing")), fs.ErrNotExist)

@@ -93,6 +93,9 @@ type FS interface {
 	// Remove removes a file or an empty directory.
 	Remove(name string) error
 
+	// SyncFile returns nil once all that any process wrote to the regular file is on the
+	// disk. It is for files of earlier processes; a writer syncs its own [File].
+	SyncFile(name string) error
 	// SyncDir returns nil once all names made, renamed or removed in the directory are on
 	// the disk.
 	SyncDir(name string) error

@@ -107,6 +107,15 @@ func linkAndUnlink(oldname, newname string) error {
 // Remove implements [FS].
 func (OS) Remove(name string) error { return os.Remove(name) }
 
+// SyncFile implements [FS]. The system keeps dirty pages by file, so that any descriptor will do.
+func (OS) SyncFile(name string) error {
+	f, err := OS{}.OpenRead(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncData(f.(*os.File)), f.Close())
+}
+
 // SyncDir implements [FS].
 func (OS) SyncDir(name string) error {
 	dir, err := os.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

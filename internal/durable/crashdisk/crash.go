@@ -1,6 +1,7 @@
 package crashdisk
 
 import (
+	"bytes"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -73,7 +74,7 @@ func (d *Disk) Crash(rng *rand.Rand) *Disk {
 // successor is the next life of the disk, still without its content.
 func (d *Disk) successor(cause string) *Disk {
 	trace := append(slices.Clip(d.trace), cause)
-	return &Disk{capacity: d.capacity, stop: math.MaxInt, trace: trace}
+	return &Disk{capacity: d.capacity, inodes: d.inodes, epoch: d.time() + 1, stop: math.MaxInt, trace: trace}
 }
 
 // survivors returns the names in each directory after a power loss. Directories without unsynced
@@ -117,13 +118,17 @@ func (r *reboot) node(old *node) *node {
 		return n
 	}
 	if !old.isDir() {
-		n := &node{}
+		n := &node{inode: old.inode, modified: r.disk.epoch}
 		n.write(old.crash(r.rng))
 		n.sync()
+		if bytes.Equal(n.now.data, old.now.data) {
+			n.modified = old.modified
+		}
 		r.made[old] = n
 		return n
 	}
 	dir := newDir()
+	dir.inode = old.inode
 	r.made[old] = dir
 	entries, changed := r.names[old]
 	if !changed {
@@ -160,7 +165,7 @@ func (t twins) of(n *node) *node {
 		return twin
 	}
 	twin := &node{
-		modified: n.modified, links: n.links,
+		inode: n.inode, modified: n.modified, links: n.links,
 		now: n.now, stable: n.stable,
 		clean: n.clean, floor: n.floor,
 	}

@@ -360,6 +360,21 @@ func TestKill(t *testing.T) {
 	}
 }
 
+func TestAFileOfADeadProcessCanBeSynced(t *testing.T) {
+	disk := crashdisk.New()
+	f := saved(t, disk, "/log", "synced")
+	write(t, f, ", not synced")
+	disk = disk.Kill()
+	if got := read(t, disk.Crash(nil), "/log"); got != "synced" {
+		t.Errorf("without a sync: %q", got)
+	}
+	disk = disk.Kill()
+	must(t, disk.SyncFile("/log"))
+	if got := read(t, disk.Crash(nil), "/log"); got != "synced, not synced" {
+		t.Errorf("after the sync: %q", got)
+	}
+}
+
 func TestHandlesDieWithThePower(t *testing.T) {
 	ends := map[string]func(disk *crashdisk.Disk){
 		"crash": func(disk *crashdisk.Disk) { disk.Crash(nil) },
@@ -449,3 +464,31 @@ func TestDirectoriesStayWithTheirParent(t *testing.T) {
 	wantCause(t, "remove of the root", disk.Remove("/"), syscall.EBUSY)
 	wantCause(t, "making the root", disk.Mkdir("/"), fs.ErrExist)
 }
+
+// A file is told from another that took its name by its inode number, and a
+// file that lost something from one that did not by its modification time.
+func TestInodeAndTimeOverACrash(t *testing.T) {
+	disk := crashdisk.New()
+	saved(t, disk, "/whole", "all of it")
+	f := saved(t, disk, "/cut", "half of it")
+	write(t, f, " is not synced")
+	before := map[string]fs.FileInfo{}
+	for _, name := range []string{"/whole", "/cut"} {
+		info, err := disk.Lstat(name)
+		must(t, err)
+		before[name] = info
+	}
+	disk = disk.Crash(nil)
+	for name, was := range before {
+		is, err := disk.Lstat(name)
+		must(t, err)
+		if ino(was) != ino(is) || ino(is) == 0 {
+			t.Errorf("%s has inode %d after the crash, had %d", name, ino(is), ino(was))
+		}
+		if changed := !is.ModTime().Equal(was.ModTime()); changed != (name == "/cut") {
+			t.Errorf("%s changed its time: %v", name, changed)
+		}
+	}
+}
+
+func ino(info fs.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }

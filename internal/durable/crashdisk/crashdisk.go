@@ -21,7 +21,8 @@
 //
 // There are no symbolic links and no permissions, a directory cannot be moved into another
 // directory (errors.ErrUnsupported), names are cleaned and then taken from the root, and
-// modification times count operations instead of seconds.
+// modification times count operations instead of seconds. A file keeps its inode number over Crash
+// and Kill, and its modification time unless a crash took something from it.
 //
 // # Use
 //
@@ -59,6 +60,8 @@ type Disk struct {
 	pending  []*change // unsynced changes of names, oldest first
 	capacity uint64
 	used     uint64 // bytes in files that have a name
+	inodes   uint64 // handed out
+	epoch    int    // operations of the disks before the last Crash or Kill
 	ops      int
 	stop     int
 	off      bool
@@ -70,7 +73,9 @@ var _ durable.FS = (*Disk)(nil)
 
 // New returns an empty disk: a root directory and 1 TiB.
 func New() *Disk {
-	return &Disk{root: newDir(), capacity: defaultCapacity, stop: math.MaxInt}
+	d := &Disk{root: newDir(), capacity: defaultCapacity, inodes: 1, stop: math.MaxInt}
+	d.root.inode = d.inodes
+	return d
 }
 
 // Ops is how many mutating operations (see [Op]) have been carried out or have failed on a disk
@@ -104,6 +109,9 @@ func (d *Disk) Trace() []string {
 	defer d.mu.Unlock()
 	return slices.Clone(d.trace)
 }
+
+// time is what modification times show.
+func (d *Disk) time() int { return d.epoch + d.ops }
 
 func (d *Disk) free() uint64 { return d.capacity - min(d.used, d.capacity) }
 

@@ -248,3 +248,17 @@ func TestConcurrentUse(t *testing.T) {
 		}
 	}
 }
+
+func TestAMendedDiskFailsNoMore(t *testing.T) {
+	disk := crashdisk.New()
+	f := create(t, disk, "/a")
+	disk.Fail(crashdisk.Fault{Err: syscall.EIO, Forever: true})
+	if _, err := io.WriteString(f, "refused"); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("write: %v, want EIO", err)
+	}
+	disk.Heal()
+	write(t, f, "taken")
+	if got := read(t, disk, "/a"); got != "taken" {
+		t.Errorf("got %q", got)
+	}
+}

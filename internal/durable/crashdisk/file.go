@@ -100,7 +100,7 @@ func (f *appendFile) resize(change func()) {
 	d, n := f.disk, f.node
 	before := len(n.now.data)
 	change()
-	n.modified = d.ops
+	n.modified = d.time()
 	if n.links > 0 {
 		d.used += uint64(len(n.now.data)) - uint64(before)
 	}

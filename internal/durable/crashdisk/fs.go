@@ -96,7 +96,8 @@ func (d *Disk) add(op Op, name string, n *node) error {
 	case to.node() != nil:
 		return syscall.EEXIST
 	}
-	n.modified = d.ops
+	d.inodes++
+	n.inode, n.modified = d.inodes, d.time()
 	d.apply(&change{node: n, to: &to})
 	return nil
 }
@@ -247,6 +248,29 @@ func (d *Disk) remove(name string) error {
 	}
 }
 
+// SyncFile implements [durable.FS].
+func (d *Disk) SyncFile(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, err := d.begin(OpSync, name)
+	n, missing := d.find(name)
+	switch {
+	case errors.Is(err, ErrPowerOff):
+	case missing != nil:
+		err = missing
+	case n.isDir():
+		err = durable.ErrNotRegular
+	case err != nil:
+		n.failSync()
+	default:
+		n.sync()
+	}
+	if err != nil {
+		return &fs.PathError{Op: "sync", Path: name, Err: err}
+	}
+	return nil
+}
+
 // SyncDir implements [durable.FS].
 func (d *Disk) SyncDir(name string) error {
 	d.mu.Lock()
@@ -283,10 +307,11 @@ type fileInfo struct {
 	size     int64
 	mode     fs.FileMode
 	modified time.Time
+	inode    uint64
 }
 
 func describe(name string, n *node) fs.FileInfo {
-	info := fileInfo{name: name, size: int64(len(n.now.data)), mode: 0o600, modified: time.Unix(int64(n.modified), 0)}
+	info := fileInfo{name: name, size: int64(len(n.now.data)), mode: 0o600, modified: time.Unix(int64(n.modified), 0), inode: n.inode}
 	if n.isDir() {
 		info.mode = fs.ModeDir | 0o700
 	}
@@ -298,4 +323,6 @@ func (i fileInfo) Size() int64        { return i.size }
 func (i fileInfo) Mode() fs.FileMode  { return i.mode }
 func (i fileInfo) ModTime() time.Time { return i.modified }
 func (i fileInfo) IsDir() bool        { return i.mode.IsDir() }
-func (i fileInfo) Sys() any           { return nil }
+
+// Sys is what os.Lstat has there, with the inode number only.
+func (i fileInfo) Sys() any { return &syscall.Stat_t{Ino: i.inode} }

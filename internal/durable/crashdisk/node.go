@@ -11,7 +11,8 @@ const blockSize = 4096
 
 // node is a file or a directory, whatever its names.
 type node struct {
-	modified int // the disk's ops when last changed
+	inode    uint64
+	modified int // the disk's time when last changed
 	links    int // names at present
 
 	// A directory has both maps: its names now, and those that survive a crash for sure.

@@ -1,0 +1,96 @@
+package mutants
+
+func mutants() []mutant {
+	var all []mutant
+	for _, part := range [][]mutant{writing(), segments(), recovering(), snapshots(), primitives()} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// writing is the path of a batch to the disk.
+func writing() []mutant {
+	const file = "stm/writer.go"
+	return []mutant{
+		{"sync of a batch", file, "if err := w.sync(w.active.f); err != nil {\n\t\treturn w.rewrite", "if err := error(nil); err != nil {\n\t\treturn w.rewrite", crashes},
+		{"error of that sync", file, "\t\treturn w.rewrite(before, err)\n", "\t\tw.log.Warn(\"not synced\", \"error\", err)\n", crashes},
+		{"new file after a failed sync", file, "\t\treturn w.rewrite(before, err)\n", "\t\tif err := w.sync(w.active.f); err != nil {\n\t\t\treturn w.rewrite(before, err)\n\t\t}\n", crashes},
+		{"sync of a batch written again", file, "if _, err = w.active.f.Write(w.buf); err == nil {\n\t\t\terr = w.sync(w.active.f)\n\t\t}\n", "_, err = w.active.f.Write(w.buf)\n", crashes},
+		{"write of a batch written again", file, "if _, err = w.active.f.Write(w.buf); err == nil {\n\t\t\terr = w.sync(w.active.f)\n\t\t}\n", "err = w.sync(w.active.f)\n", crashes},
+		{"error of a batch written again", file, "\t\tif err == nil {\n\t\t\treturn nil\n\t\t}\n\t\tw.poison(before)", "\t\tif err == nil || w.active != nil {\n\t\t\treturn nil\n\t\t}\n\t\tw.poison(before)", crashes},
+		{"error of a write", file, "\t\tw.seq = before\n\t\treturn refused\n", "\t\t_ = refused\n", crashes},
+		{"truncation after a failed write", file, "err := w.active.f.Truncate(w.active.size)", "var err error", crashes},
+		{"error of that truncation", file, "\treturn err == nil\n}\n\n// doubt", "\treturn true\n}\n\n// doubt", crashes},
+		{"sync before the answer", file, "\terr := w.store(batch, use)\n", "\tfor _, p := range batch {\n\t\tclose(p.done)\n\t\tp.done = make(chan struct{})\n\t}\n\terr := w.store(batch, use)\n", crashes},
+		{"sync before the table", file, "\terr := w.store(batch, use)\n", "\tfor _, p := range batch {\n\t\tw.settle(p)\n\t\tp.rows = nil\n\t}\n\terr := w.store(batch, use)\n", crashes},
+		{"uses given back after a failure", file, "\t\tw.uses.giveBack(use)\n", "\t\t_ = use\n", crashes},
+		{"writing of what is queued at the end", file, "\t\t\tw.drain()\n", "", crashes},
+		{"look whether the folder is the same", file, "\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n", "", damage},
+		{"look whether the segment is the same", file, "\tif w.active != nil {\n\t\tw.poison(w.seq)\n\t}\n", "", damage},
+		{"memory of numbers given up", file, "\t\tw.lost = append(w.lost, [2]uint64{before + 1, w.seq})\n", "", crashes},
+	}
+}
+
+// segments begin and end.
+func segments() []mutant {
+	const file = "stm/segment.go"
+	const reserve = "\t\tif err := w.dev.reserve(w.fs, number); err != nil {\n\t\t\treturn err\n\t\t}\n"
+	return []mutant{
+		{"reservation of a segment's number", file, reserve, "", crashes},
+		{"error of that reservation", "stm/device.go", "\t\td.Segment = was // not reserved, and so not to be used\n", "\t\t_ = was\n", crashes},
+		{"reservation before the segment", file, reserve, "\tdefer func() { _ = w.dev.reserve(w.fs, number) }()\n", crashes},
+		{"sync of the log's folder", file, "\treturn w.fs.SyncDir(w.dir)\n", "\treturn nil\n", crashes},
+		{"error of that sync of the folder", file, "\treturn w.fs.SyncDir(w.dir)\n", "\t_ = w.fs.SyncDir(w.dir)\n\treturn nil\n", crashes},
+		{"number of the next segment", file, "\tw.lastSegment, w.lost = number, nil\n", "\tw.lost = nil\n", crashes},
+		{"device identity on the disk", "stm/device.go", "\tif err := d.save(fsys); err != nil {", "\tif err := error(nil); err != nil {", crashes},
+		{"error of reading the device identity", "stm/device.go", "\t\treturn nil, fmt.Errorf(\"read device identity: %w\", err)\n\t}\n\tvar d device", "\t\treturn nil, nil\n\t}\n\tvar d device", crashes},
+	}
+}
+
+// recovering reads the log back.
+func recovering() []mutant {
+	const file = "stm/recover.go"
+	return []mutant{
+		{"checksum of a line", "stm/record.go", "\t\treturn errChecksum\n", "\t\treturn nil\n", damage},
+		{"sync of what a killed process wrote", file, "\tif err := r.keep(name, end); err != nil {\n\t\treturn err\n\t}\n", "", crashes},
+		{"error of reading an own file", file, "\t\treturn fmt.Errorf(\"read %s: %w\", dir, err)\n", "\t\treturn nil\n", crashes},
+		{"error in the middle of a file", file, "\t\t\treturn off, fmt.Errorf(\"read segment %s at %d: %w\", name, off, err)\n", "\t\t\treturn off, nil\n", crashes},
+		{"last line without its line feed", file, "\tgood, err := mend(b)\n", "\tgood, err := mend(b)\n\tif !whole {\n\t\terr = errChecksum\n\t}\n", damage},
+		{"going on after a damaged line", file, "\t\tr.count.Quarantined++\n", "\t\tr.count.Quarantined++\n\t\tpanic(\"damaged\")\n", damage},
+		{"numbers that were used", file, "\tlast = max(own.last(), r.lost.last(), r.upto)\n", "\tlast = max(r.lost.last(), r.upto)\n", starts},
+		{"stamps that were used", file, "\tr.clock.observe(l.stamp)\n\tif err := r.merge(l); err != nil {", "\tif err := r.merge(l); err != nil {", starts},
+		{"check of a line read for undo", "stm/journal.go", "\tb, err = mend(b)\n\tif err != nil {", "\tif err != nil {", damage},
+	}
+}
+
+// snapshots save a start from reading.
+func snapshots() []mutant {
+	const file = "stm/snapshot.go"
+	return []mutant{
+		{"checksum of the snapshot", file, "\t\treturn errChecksum\n", "", damage},
+		{"comparison of covered files", file, "\t\tif err := m.check(s.fs); err != nil {\n\t\t\treturn err\n\t\t}\n", "", damage},
+		{"checksum of the file being written", file, "m.growing && m.beginning(fsys) == m.sum", "m.growing", damage},
+		{"inode and time of covered files", file, "!m.growing && markOf(m.name, info) == *m", "!m.growing && info.Size() == m.size", damage},
+		{"places after the cursor left out of the journal", file, "\t\tif c.covers(r.at) {\n\t\t\trefs = append(refs, r)\n\t\t}\n", "\t\trefs = append(refs, r)\n", damage},
+		{"places after the cursor left out of the trash", file, "return !c.covers(g.at)", "return false", damage},
+	}
+}
+
+// primitives are the file operations that the log is built from.
+func primitives() []mutant {
+	const replaceFile = "internal/durable/replace.go"
+	return []mutant{
+		{"sync of a replacement", replaceFile, "\tif err == nil {\n\t\terr = f.Sync()\n\t}\n", "", replace},
+		{"sync of a replacement's folder", replaceFile, "if err := fsys.SyncDir(dir); err != nil {", "if err := error(nil); err != nil {", replace},
+		{"error of a replacement's sync", replaceFile, "\t\terr = f.Sync()\n", "\t\t_ = f.Sync()\n", replace},
+		{"sync before the rename", replaceFile, "\tif err := writeTemp(fsys, temp, data); err != nil {\n\t\treturn fmt.Errorf(\"replace %s: %w\", name, err)\n\t}\n\tif err := fsys.Rename(temp, name); err != nil {", "\tif err := writeTemp(fsys, temp+\"x\", data); err != nil {\n\t\treturn fmt.Errorf(\"replace %s: %w\", name, err)\n\t}\n\tf, err := fsys.CreateAppend(temp)\n\tif err == nil {\n\t\t_, err = f.Write(data)\n\t}\n\tdefer func() { _ = f.Sync() }()\n\tif err := fsys.Rename(temp, name); err != nil {", replace},
+		{"temporary file", replaceFile, "\ttemp := filepath.Join(dir, tempPrefix+rand.Text()+tempSuffix)\n", "\t_ = rand.Text\n\t_ = fsys.Remove(name)\n\ttemp := name\n", replace},
+		{"sync of a new folder's parent", "internal/durable/mkdir.go", "\treturn fsys.SyncDir(parent)\n", "\treturn nil\n", replace},
+		{"sync of a found folder's parent", "internal/durable/mkdir.go", "\t\treturn syncFoundParent(fsys, parent)\n", "\t\treturn nil\n", replace},
+		{"system call of a file's sync", "internal/durable/os.go", "\treturn syncData(f.File)\n", "\treturn nil\n", replace},
+		{"system call of a folder's sync", "internal/durable/os.go", "if err := dir.Sync(); err != nil {", "if err := error(nil); err != nil {", replace},
+		{"system call of a sync by name", "internal/durable/os.go", "errors.Join(syncData(f.(*os.File)), f.Close())", "f.Close()", replace},
+		{"exclusive creation", "internal/durable/os.go", "os.O_CREATE | os.O_EXCL |", "os.O_CREATE |", replace},
+		{"exclusive rename", "internal/durable/os_linux.go", "unix.RENAME_NOREPLACE", "0", replace},
+	}
+}

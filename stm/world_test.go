@@ -1,0 +1,306 @@
+package stm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"emberd/internal/words"
+	"emberd/memory"
+)
+
+// world is what a client of the store believes: the requests that were carried
+// out for sure or perhaps, in order. It is the judge of every crash test, and
+// shares no code with what it judges.
+type world struct {
+	events  []event
+	used    map[memory.ID]int64 // uses counted so far
+	settled map[memory.ID]int64 // those that a crash must not lose
+	long    bool                // a line may have been longer than a block of the disk
+}
+
+// event is a request. One whose answer never came may be in the log or not,
+// but only as a whole.
+type event struct {
+	name, entry, key string
+	sure             bool
+	effects          []effect
+}
+
+// effect is what a request does to one memory.
+type effect struct {
+	id  memory.ID
+	op  string // opPut, opSet or opDelete
+	set fields
+}
+
+// fields are the texts of a memory by key. In an effect, "" removes a key.
+type fields map[string]string
+
+// state is what the memories are like.
+type state struct {
+	live, trash map[memory.ID]fields
+}
+
+func newWorld() *world {
+	return &world{used: map[memory.ID]int64{}, settled: map[memory.ID]int64{}}
+}
+
+func (w *world) clone() *world {
+	return &world{events: slices.Clone(w.events), used: maps.Clone(w.used), settled: maps.Clone(w.settled), long: w.long}
+}
+
+// note remembers a request that was acknowledged, or may have been.
+func (w *world) note(e event) {
+	w.events = append(w.events, e)
+	for _, f := range e.effects {
+		w.long = w.long || len(f.set["content"]) > 4096
+	}
+}
+
+// legal yields every state that the memories may be in: the sure events with
+// each choice of the others, a bit for each of these.
+func (w *world) legal() iter.Seq2[int, state] {
+	var open []int
+	for i, e := range w.events {
+		if !e.sure {
+			open = append(open, i)
+		}
+	}
+	return func(yield func(int, state) bool) {
+		for choice := range 1 << len(open) {
+			s := state{live: map[memory.ID]fields{}, trash: map[memory.ID]fields{}}
+			for i, e := range w.events {
+				if at := slices.Index(open, i); e.sure || choice>>at&1 == 1 {
+					s.apply(e.effects)
+				}
+			}
+			if !yield(choice, s) {
+				return
+			}
+		}
+	}
+}
+
+func (s *state) apply(effects []effect) {
+	for _, e := range effects {
+		switch e.op {
+		case opPut:
+			s.live[e.id] = maps.Clone(e.set)
+			delete(s.trash, e.id)
+		case opSet:
+			one := s.live[e.id]
+			if one == nil {
+				one = s.trash[e.id]
+			}
+			one = maps.Clone(one)
+			maps.Copy(one, e.set)
+			maps.DeleteFunc(one, func(_, v string) bool { return v == "" })
+			if s.live[e.id] != nil {
+				s.live[e.id] = one
+			} else {
+				s.trash[e.id] = one
+			}
+		case opDelete:
+			if s.live[e.id] != nil {
+				s.trash[e.id] = s.live[e.id]
+			}
+			delete(s.live, e.id)
+		}
+	}
+}
+
+// check compares a store with what the client believes, and what the store
+// says in one place with what it says in another.
+func (w *world) check(s *Store) error {
+	_, err := w.matches(s)
+	return err
+}
+
+// restarted is check after a start, which settles what was open: a later crash
+// must not take back what the client sees now.
+func (w *world) restarted(s *Store) error {
+	then, err := w.matches(s)
+	if err == nil {
+		w.events = then.events
+		for id := range w.used {
+			if row, ok := s.Get(id); ok {
+				w.used[id], w.settled[id] = row.UseCount(), row.UseCount()
+			}
+		}
+	}
+	return err
+}
+
+// matches returns the choice of the open events that the store shows.
+func (w *world) matches(s *Store) (*world, error) {
+	var differs []error
+	for choice, legal := range w.legal() {
+		then := w.chosen(choice)
+		err := errors.Join(legal.compare(s), then.checkJournal(s))
+		if err == nil {
+			return then, errors.Join(w.checkWords(s, legal), w.checkUses(s), w.checkRecovery(s))
+		}
+		differs = append(differs, err)
+	}
+	return nil, fmt.Errorf("none of %d legal states: %w", len(differs), errors.Join(differs...))
+}
+
+// chosen is the world in which that choice of the open events came true.
+func (w *world) chosen(choice int) *world {
+	then, open := newWorld(), 0
+	for _, e := range w.events {
+		if !e.sure {
+			if open++; choice>>(open-1)&1 == 0 {
+				continue
+			}
+			e.sure = true
+		}
+		then.events = append(then.events, e)
+	}
+	return then
+}
+
+// compare says how the store's memories and its trash differ from the state.
+func (st *state) compare(s *Store) error {
+	if s.Len() != len(st.live) {
+		return fmt.Errorf("%d memories, want %d", s.Len(), len(st.live))
+	}
+	for row := range s.Rows() {
+		if err := sameFields(row.ID(), row.value, st.live[row.ID()]); err != nil {
+			return err
+		}
+	}
+	items := s.Trash()
+	if len(items) != len(st.trash) {
+		return fmt.Errorf("%d memories in the trash, want %d", len(items), len(st.trash))
+	}
+	for _, item := range items {
+		keys, err := s.unearth(item.ID)
+		if err != nil {
+			return fmt.Errorf("in the trash: %w", err)
+		}
+		if err := sameFields(item.ID, func(key string) []byte { return keys[key] }, st.trash[item.ID]); err != nil {
+			return fmt.Errorf("in the trash: %w", err)
+		}
+	}
+	return nil
+}
+
+func sameFields(id memory.ID, got func(key string) []byte, want fields) error {
+	for _, key := range []string{"content", "source"} {
+		text := ""
+		if v := got(key); v != nil {
+			text, _ = textValue(v)
+		}
+		if text != want[key] {
+			return fmt.Errorf("%s of memory %s is %.40q, want %.40q", key, id, text, want[key])
+		}
+	}
+	return nil
+}
+
+// checkWords looks for every word that was ever written, first with the index
+// as the start left it, then with all memories in it.
+func (w *world) checkWords(s *Store, now state) error {
+	want := map[string][]memory.ID{}
+	for _, e := range w.events {
+		for _, f := range e.effects {
+			for word := range f.set.words() {
+				want[word] = nil
+			}
+		}
+	}
+	for id, f := range now.live {
+		for word := range f.words() {
+			if !slices.Contains(want[word], id) {
+				want[word] = append(want[word], id)
+			}
+		}
+	}
+	if err := sameMatches(s, want); err != nil {
+		return fmt.Errorf("as started: %w", err)
+	}
+	return errors.Join(s.BuildIndex(context.Background()), sameMatches(s, want))
+}
+
+func (f fields) words() iter.Seq[string] {
+	return strings.FieldsFuncSeq(f["content"]+" "+f["source"], func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+func sameMatches(s *Store, want map[string][]memory.ID) error {
+	for word, ids := range want {
+		var terms []words.QueryTerm
+		for _, t := range s.index.analyzer.Query(word) {
+			terms = append(terms, words.QueryTerm{Term: t.Text, Weight: 1})
+		}
+		var got []memory.ID
+		for _, m := range s.Search(Query{Terms: terms, Limit: 20}).Matches {
+			got = append(got, m.Row.ID())
+		}
+		slices.Sort(got)
+		slices.Sort(ids)
+		if !slices.Equal(got, ids) {
+			return fmt.Errorf("the word %s finds %v, want %v", word, got, ids)
+		}
+	}
+	return nil
+}
+
+// checkJournal sees that every acknowledged request has its entry, that the
+// entry can be read back, and that no entry comes from nowhere.
+func (w *world) checkJournal(s *Store) error {
+	for _, e := range w.events {
+		if e.entry == "" {
+			continue // its answer never came
+		}
+		_, err := s.Undo(context.Background(), Undo{Entry: e.entry, Force: true, DryRun: true})
+		if err != nil && memory.CodeOf(err) != memory.Invalid { // undone before
+			return fmt.Errorf("journal entry of %s: %w", e.name, err)
+		}
+		if use, ok := s.Replay(e.key); e.key != "" && (!ok || use.Entry != e.entry) {
+			return fmt.Errorf("key of %s stands for %+v, want entry %s", e.name, use, e.entry)
+		}
+	}
+	s.thaw()
+	known := map[Stamp]bool{}
+	for _, r := range mergedRefs(s.journal.refs, s.journal.cold) {
+		known[r.tx] = true
+	}
+	if len(known) != len(w.events) {
+		return fmt.Errorf("the journal has %d entries, want %d", len(known), len(w.events))
+	}
+	return nil
+}
+
+func (w *world) checkUses(s *Store) error {
+	for id, most := range w.used {
+		row, ok := s.Get(id)
+		if !ok {
+			continue
+		}
+		if got := row.UseCount(); got < w.settled[id] || got > most {
+			return fmt.Errorf("memory %s has %d uses, want %d to %d", id, got, w.settled[id], most)
+		}
+	}
+	return nil
+}
+
+// checkRecovery sees that a crash is not reported as damage. A line of several
+// disk blocks is the exception: with a hole in it and a good line after it, it
+// looks like one that was damaged later.
+func (w *world) checkRecovery(s *Store) error {
+	if w.long {
+		return nil
+	}
+	r := s.Status().Recovery
+	if r.Quarantined+r.HandEdited+r.Unknown+r.Future+r.Gaps > 0 {
+		return fmt.Errorf("recovery reports damage: %+v", r)
+	}
+	return nil
+}
