@@ -482,3 +482,12 @@ func TestExchangeWithUnsyncedName(t *testing.T) {
 		return read(t, after, "/note") + " " + read(t, after, "/temp")
 	}), "theirs (gone)", "theirs ours", "ours theirs")
 }
+
+func TestFlushIsASync(t *testing.T) {
+	disk := crashdisk.New()
+	write(t, saved(t, disk, "/note", "old"), " and new")
+	must(t, disk.Flush("/note"))
+	if got := read(t, disk.Crash(nil), "/note"); got != "old and new" {
+		t.Errorf("got %q, want what was flushed", got)
+	}
+}

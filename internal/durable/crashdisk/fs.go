@@ -201,6 +201,26 @@ func (d *Disk) exchange(a, b string) error {
 	return nil
 }
 
+// Flush makes the content of a file survive. It is [durable.Root.Flush] for this disk, and a sync
+// to [Disk.Fail].
+func (d *Disk) Flush(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, err := d.begin(OpSync, name)
+	var n *node
+	if err == nil {
+		n, err = d.find(name)
+	}
+	if err == nil && n.isDir() {
+		err = durable.ErrNotRegular
+	}
+	if err != nil {
+		return &fs.PathError{Op: "sync", Path: name, Err: err}
+	}
+	n.sync()
+	return nil
+}
+
 // checkReplace refuses what os.Rename refuses.
 func (d *Disk) checkReplace(from, to place) error {
 	switch target := to.node(); {
