@@ -287,6 +287,7 @@ func TestCase53StoppedOnTheRealDisk(t *testing.T) {
 	} {
 		for _, text := range []string{"", newer} {
 			t.Run(mode+" "+text, func(t *testing.T) {
+				t.Parallel() // it waits for the disk
 				for stop := 0; stopped(t, step, text, stop); stop++ {
 				}
 			})
