@@ -42,13 +42,10 @@ func (w *Writer) recover() error {
 	if err != nil {
 		return fmt.Errorf("end unfinished writes of notes: %w", err)
 	}
-	var failed []error
 	for _, r := range left {
-		if _, err := w.settle(r, true); err != nil {
-			failed = append(failed, err)
-		}
+		_, _ = w.settle(r) // what fails is on the list for Check, which tells
 	}
-	return errors.Join(failed...)
+	return nil
 }
 
 // watch puts a record on the list of those to look after.
@@ -106,7 +103,7 @@ func (w *Writer) Check(ctx context.Context) ([]Event, error) {
 // inspect looks at one record and puts it back on the list if it is not over.
 func (w *Writer) inspect(r *record) (*Event, error) {
 	if r.unsettled {
-		_, err := w.settle(r, false)
+		_, err := w.settle(r)
 		return nil, err
 	}
 	event, over, err := w.looked(r)
@@ -190,7 +187,7 @@ func (w *Writer) raise(r *record, hidden bool, late digest) (event *Event, over 
 		w.open = append(w.open, next)
 		return nil, true, err
 	}
-	_, err = w.settle(next, false)
+	_, err = w.settle(next)
 	return &Event{Path: r.Path, Restored: next.Placed != name, Backup: w.backupName(next)}, true, err
 }
 

@@ -66,6 +66,7 @@ type record struct {
 	Placed digest    `json:"placed,omitempty"`
 	Begun  time.Time `json:"begun"`
 
+	crashed   bool      // the process that made it is gone
 	unsettled bool      // an error broke the write off
 	next      time.Time // to look at it
 	looks     int       // for late savers, done
@@ -135,7 +136,7 @@ func (w *Writer) load() ([]*record, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := &record{}
+		r := &record{crashed: true}
 		if err := json.Unmarshal(data, r); err != nil || r.ID+".json" != e.Name() {
 			return nil, fmt.Errorf("the record %s of a write to a note cannot be read; move it away and look for %s files in the vault: %w",
 				filepath.Join(w.records, e.Name()), tempPrefix, err)

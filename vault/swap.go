@@ -105,8 +105,8 @@ func (w *Writer) exists(name string) bool {
 // settle carries out V6 to V8 once names may have changed, by what is to be seen: it
 // serves a write that goes on and one that a crash broke off alike. After an error
 // it is tried again by [Writer.Check].
-func (w *Writer) settle(r *record, crashed bool) (Result, error) {
-	res, err := w.settled(r, crashed)
+func (w *Writer) settle(r *record) (Result, error) {
+	res, err := w.settled(r)
 	if r.unsettled = err != nil; r.unsettled {
 		w.open = append(w.open, r)
 		r.next = w.now().Add(w.pace.looks[0])
@@ -115,7 +115,7 @@ func (w *Writer) settle(r *record, crashed bool) (Result, error) {
 	return res, nil
 }
 
-func (w *Writer) settled(r *record, crashed bool) (Result, error) {
+func (w *Writer) settled(r *record) (Result, error) {
 	switch r.Op {
 	case opCreate:
 		return Result{}, w.discard(r) // the temporary file was never anything but ours
@@ -125,7 +125,7 @@ func (w *Writer) settled(r *record, crashed bool) (Result, error) {
 	err := w.mend(r)
 	displaced := odd
 	if err == nil {
-		displaced, err = w.contend(r, crashed)
+		displaced, err = w.contend(r)
 	}
 	if err == nil {
 		err = w.notes.SyncDir(r.dir()) // V7
@@ -147,7 +147,7 @@ const maxTurns = 100
 // saved in between and that is newer than what took its place, so they change places
 // again, unless the note has been saved yet another time. It returns what is displaced
 // in the end.
-func (w *Writer) contend(r *record, crashed bool) (digest, error) {
+func (w *Writer) contend(r *record) (digest, error) {
 	if err := w.resume(r); err != nil {
 		return odd, err
 	}
@@ -168,7 +168,7 @@ func (w *Writer) contend(r *record, crashed bool) (digest, error) {
 			r.Placed = name
 		}
 		switch {
-		case temp == absent, temp == theirs, name != mine, crashed && torn(data):
+		case temp == absent, temp == theirs, name != mine, r.crashed && torn(data):
 			return temp, nil
 		case turn >= maxTurns && mine != r.New:
 			return temp, nil

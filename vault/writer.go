@@ -80,7 +80,8 @@ func usualPace() pace {
 // state, outside the vault. It first brings to an end what the last one left
 // unfinished: afterwards each note is as before its write or as after it, no
 // temporary file is left, and what a human saved meanwhile has the note's name or is
-// among the backups. opt may be nil.
+// among the backups. A write that cannot be ended now is tried again, and its error
+// returned, by [Writer.Check]. opt may be nil.
 func OpenWriter(v *Vault, state string, opt *WriterOptions) (*Writer, error) {
 	notes := rootDisk{durable.NewRoot(v.root), v.root}
 	w := newWriter(v, notes, durable.OS{}, state)
@@ -168,7 +169,7 @@ func (w *Writer) replace(name string, s *snapshot, data []byte) (res Result, don
 	if err := w.swap(r); err != nil { // V5
 		return w.broken(r, err)
 	}
-	res, err = w.settle(r, false)
+	res, err = w.settle(r)
 	return res, true, err
 }
 
@@ -209,7 +210,7 @@ func (w *Writer) abandon(r *record, cause error) (Result, bool, error) {
 
 // broken ends a write that failed at the moment of the exchange.
 func (w *Writer) broken(r *record, cause error) (Result, bool, error) {
-	if at, err := look(w.notes, r.Temp); err == nil && at == r.New {
+	if at, err := look(w.notes, r.Temp); err == nil && at == r.New && !w.exists(r.aside()) {
 		return w.abandon(r, cause)
 	}
 	r.unsettled = true
@@ -236,6 +237,9 @@ func refusal(err error) Reason {
 func (w *Writer) Create(ctx context.Context, name string, data []byte) (Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return Result{}, context.Cause(ctx)
+	}
 	if held, err := w.free(name, digestOf(data)); held != nil || err != nil {
 		return result(held), err
 	}
@@ -331,5 +335,5 @@ func (w *Writer) Remove(ctx context.Context, name string, want [sha256.Size]byte
 		res, _, err := w.abandon(r, err)
 		return res, err
 	}
-	return w.settle(r, false)
+	return w.settle(r)
 }
