@@ -29,7 +29,7 @@ var saving = []struct {
 		if err := copyFile(file, file+"~"); err != nil {
 			return err
 		}
-		return errors.Join(rewrite(file, os.O_TRUNC, 0, text), os.Remove(file+"~"))
+		return errors.Join(rewrite(file, os.O_TRUNC, 0, text), ignoreGone(os.Remove(file+"~")))
 	}},
 	{"vim, backupcopy=no", func(file, text string) error {
 		probe := filepath.Join(filepath.Dir(file), "4913")

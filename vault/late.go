@@ -42,6 +42,15 @@ func (w *Writer) recover() error {
 	if err != nil {
 		return fmt.Errorf("end unfinished writes of notes: %w", err)
 	}
+	slices.SortStableFunc(left, func(a, b *record) int {
+		switch {
+		case a.coming() && !b.coming():
+			return -1
+		case b.coming() && !a.coming():
+			return 1
+		}
+		return 0
+	})
 	for _, r := range left {
 		_, _ = w.settle(r) // what fails is on the list for Check, which tells
 	}

@@ -116,6 +116,11 @@ func (w *Writer) settle(r *record) (Result, error) {
 }
 
 func (w *Writer) settled(r *record) (Result, error) {
+	if r.crashed {
+		if err := w.syncNames(r); err != nil {
+			return Result{}, err
+		}
+	}
 	switch r.Op {
 	case opCreate:
 		return Result{}, w.discard(r) // the temporary file was never anything but ours
@@ -137,6 +142,30 @@ func (w *Writer) settled(r *record) (Result, error) {
 		return Result{}, err
 	}
 	return w.outcome(r)
+}
+
+// coming reports a late text that may be on its way from the backups to its note.
+func (r *record) coming() bool { return r.Op == opRestore && r.Kept == absent }
+
+// syncNames makes safe what a killed process did last: a power cut may still undo it.
+// A file that went from one folder to another is in the second before it is gone from
+// the first.
+func (w *Writer) syncNames(r *record) error {
+	backups := func() error { return w.state.SyncDir(w.backups) }
+	notes := func() error {
+		if err := w.notes.SyncDir(r.dir()); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	first, second := backups, notes
+	if r.coming() {
+		first, second = notes, backups
+	}
+	if err := first(); err != nil {
+		return err
+	}
+	return second()
 }
 
 // maxTurns bounds how often a human's save may come in between; it is only exceeded
