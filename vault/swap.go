@@ -80,6 +80,14 @@ func (w *Writer) mend(r *record) error {
 	if !r.Aside {
 		return nil
 	}
+	err := w.mendOnce(r)
+	if errors.Is(err, fs.ErrExist) { // saved anew meanwhile
+		err = w.mendOnce(r)
+	}
+	return err
+}
+
+func (w *Writer) mendOnce(r *record) error {
 	note, temp, aside := w.exists(r.Path), w.exists(r.Temp), w.exists(r.aside())
 	switch {
 	case aside && !note:
@@ -88,8 +96,8 @@ func (w *Writer) mend(r *record) error {
 		return w.fromAside(r)
 	case aside:
 		return w.keepAside(r)
-	case note || !temp || r.Op == opRemove:
-		return nil
+	case note || !temp || r.Op == opRemove || !r.crashed:
+		return nil // without a crash, a note that is missing was deleted
 	}
 	if now, err := look(w.notes, r.Temp); err != nil || now == r.New {
 		return err

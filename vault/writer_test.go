@@ -280,6 +280,35 @@ func TestCase52SavesInBetween(t *testing.T) {
 	}
 }
 
+// An editor that renames the note to its backup and makes a new one leaves nothing at
+// the name for a moment, which is no reason to put anything there.
+func TestCase52RenamedAwayInBetween(t *testing.T) {
+	for mode, without := range map[string][]string{"exchange": nil, "fallback": {"exchange"}} {
+		t.Run(mode, func(t *testing.T) {
+			d := newDesk(t, files{"a.md": before})
+			file, steps := filepath.Join(d.dir, "a.md"), noExchange(without...)
+			changed := false
+			d.step = func(op, name string) error {
+				if op == "syncdir" && d.read(t, "a.md") == stamped("1", before) && !changed {
+					changed = true
+					must(t, os.Rename(file, file+"~"))
+				}
+				return steps(op, name)
+			}
+			_, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
+			must(t, err)
+			if got := d.read(t, "a.md"); got != "(gone)" || !changed {
+				t.Errorf("the note that was renamed away is %q", got)
+			}
+			d.save(t, "a.md", newer)
+			d.finish(t)
+			if got := d.read(t, "a.md"); got != newer {
+				t.Errorf("the note is %q, want what the human saved", got)
+			}
+		})
+	}
+}
+
 func TestCase52SavesIntoTheDisplacedFile(t *testing.T) {
 	for mode, step := range map[string]func(op, name string) error{
 		"exchange": nil, "fallback": noExchange("exchange"), "another disk": noExchange("export"), "fallback to another disk": noExchange("exchange", "export"),
