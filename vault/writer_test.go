@@ -280,6 +280,25 @@ func TestCase52SavesInBetween(t *testing.T) {
 	}
 }
 
+// A save before names change is no conflict yet: the edit is applied to what it left.
+func TestCase52SavesWhileTheNewTextIsMade(t *testing.T) {
+	d := newDesk(t, files{"a.md": before})
+	saved := false
+	d.step = func(op, name string) error {
+		if op == "create" && strings.HasPrefix(name, tempPrefix) && !saved {
+			saved = true
+			d.save(t, "a.md", newer)
+		}
+		return nil
+	}
+	res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
+	wantOutcome(t, res, err, Written, "")
+	if got := d.read(t, "a.md"); got != stamped("1", newer) {
+		t.Errorf("got %q, want the edit in what the human saved", got)
+	}
+	d.finish(t)
+}
+
 // An editor that renames the note to its backup and makes a new one leaves nothing at
 // the name for a moment, which is no reason to put anything there.
 func TestCase52RenamedAwayInBetween(t *testing.T) {
