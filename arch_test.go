@@ -52,7 +52,9 @@ func graph() map[string]edges {
 		},
 		"compaction": {ours: []string{"stm"}},
 		"vault": {
-			others: []string{"github.com/yuin/goldmark", "gopkg.in/yaml.v3", "golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
+			ours: []string{"internal/durable"},
+			others: []string{"github.com/yuin/goldmark", "gopkg.in/yaml.v3", "golang.org/x/text/cases", "golang.org/x/text/unicode/norm",
+				"golang.org/x/sys/unix"},
 		},
 		"watcher": {others: []string{"github.com/fsnotify/fsnotify", "golang.org/x/sys/unix"}},
 		"ltm": {

@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// Reason is why something is not read, as the end of a sentence that begins
-// "not read: ".
+// Reason is why something is not read or not written, as the end of a sentence that
+// begins "not read: ".
 type Reason string
 
-// The reasons.
+// The reasons why something is not read.
 const (
 	BadPath      Reason = "its path is not a plain one inside the vault, from its root and with forward slashes"
 	BadName      Reason = "its name is not valid UTF-8; rename it"

@@ -325,3 +325,29 @@ func TestReadersAgreeOnTheSets(t *testing.T) {
 		t.Logf("%s: %d of %d notes differ", dir, differ, notes)
 	}
 }
+
+// Every note of every vault, spliced and unspliced (case 54 on what people write).
+func TestCase54SpliceNotesOfTheSets(t *testing.T) {
+	dirs, err := filepath.Glob(filepath.Join(sets(t), "vaults", "*", "vault"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range append(dirs, filepath.Join(oddVault(t), "vault")) {
+		v := open(t, dir, nil)
+		notes, refused := 0, map[Reason]int{}
+		for path, err := range v.Walk(t.Context()) {
+			data, readErr := os.ReadFile(filepath.Join(dir, path))
+			if cmp.Or(err, readErr) != nil {
+				continue
+			}
+			notes++
+			_, err := Splice(data, promoted(path))
+			if u, ok := errors.AsType[*Unspliced](err); ok {
+				refused[u.Reason]++
+				continue
+			}
+			t.Run(path, func(t *testing.T) { checkSplice(t, data, promoted(path)) })
+		}
+		t.Logf("%s: %d notes, refused %v", dir, notes, refused)
+	}
+}

@@ -1,5 +1,6 @@
-// Package vault reads the notes of an Obsidian vault and resolves the links
-// between them. It never writes, creates, renames or touches anything.
+// Package vault reads the notes of an Obsidian vault, resolves the links between
+// them, and changes notes that a human may be editing. Reading never writes,
+// creates, renames or touches anything; only a [Writer] does.
 //
 // # Guarantees
 //
@@ -16,6 +17,30 @@
 // parser would take long over are recognised by a count beforehand and read line
 // by line instead, and a note that made the parser panic is too.
 //
+// # What is written
+//
+// [Splice] replaces the bytes of emberd's own properties and marked regions and
+// leaves every other byte of a note as it is. A [Writer] brings the result to the
+// disk, one of [Written], [Later], [Refused] and [Conflict]:
+//
+//   - A crash or power cut at any moment leaves the note as it was or as it should
+//     be, whole, and once [OpenWriter] has returned no temporary file beside it.
+//   - What a human saves while a note is written has the note's name in the end, or
+//     is among the backups if the human saved yet again. Note and new text change
+//     places in one step (renameat2 with EXCHANGE, renamex_np with SWAP); what was
+//     displaced is compared with what was read, at once and by [Writer.Check] 1 and
+//     60 seconds later, and put back if it is not that.
+//   - A note that changed within 10 seconds, has a copy of a sync tool beside it,
+//     holds the marks of a merge, or lies where git is at work, waits.
+//   - Mode, owner and extended attributes stay, or the note is refused, and so are
+//     symbolic links, hard links and read-only notes.
+//
+// Where names cannot be exchanged the note is renamed aside and the new text takes
+// its name only if it is still free: the note is then missing for some milliseconds.
+// A power cut can still cut short what a human's program saved without a sync, as it
+// can without emberd. Where there are neither exclusive renames nor links (exFAT and
+// NTFS over FUSE) a save within the same microsecond may be replaced.
+//
 // # What is read
 //
 // Files whose names end in .md, in any case, as in Obsidian. Names and folders
@@ -31,8 +56,8 @@
 //
 // # Sharing
 //
-// A Vault may be used by several goroutines, and so may [Links]. A [Note]
-// belongs to the caller and shares nothing.
+// A Vault may be used by several goroutines, and so may [Links] and a [Writer]. A
+// [Note] belongs to the caller and shares nothing.
 package vault
 
 import (

@@ -207,6 +207,7 @@ func TestConformance(t *testing.T) {
 	for name, test := range conformance {
 		t.Run(name, func(t *testing.T) {
 			t.Run("os", func(t *testing.T) { test(t, at{durable.OS{}, t.TempDir()}) })
+			t.Run("root", func(t *testing.T) { test(t, at{rootAt(t, t.TempDir()), "."}) })
 			t.Run("crashdisk", func(t *testing.T) { test(t, at{crashdisk.New(), "/"}) })
 		})
 	}

@@ -39,4 +39,12 @@ func renameExclusive(oldname, newname string) error {
 	return unix.RenamexNp(oldname, newname, unix.RENAME_EXCL)
 }
 
+func renameExclusiveAt(from int, oldbase string, to int, newbase string) error {
+	return unix.RenameatxNp(from, oldbase, to, newbase, unix.RENAME_EXCL)
+}
+
+func exchangeAt(from int, oldbase string, to int, newbase string) error {
+	return unix.RenameatxNp(from, oldbase, to, newbase, unix.RENAME_SWAP)
+}
+
 func blockSize(stat *unix.Statfs_t) uint64 { return uint64(stat.Bsize) }

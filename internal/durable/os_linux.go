@@ -10,17 +10,7 @@ import (
 // syncData is fdatasync(2): it leaves out times and modes, and includes the size, which is
 // needed to read the data back.
 func syncData(f *os.File) error {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	closed := conn.Control(func(fd uintptr) {
-		err = retryInterrupted(func() error { return unix.Fdatasync(int(fd)) })
-	})
-	if closed != nil {
-		err = fs.ErrClosed
-	}
-	if err != nil {
+	if err := onFile(f, unix.Fdatasync); err != nil {
 		return &fs.PathError{Op: "fdatasync", Path: f.Name(), Err: err}
 	}
 	return nil
@@ -31,6 +21,14 @@ func syncBarrier(f *os.File) error { return syncData(f) }
 
 func renameExclusive(oldname, newname string) error {
 	return unix.Renameat2(unix.AT_FDCWD, oldname, unix.AT_FDCWD, newname, unix.RENAME_NOREPLACE)
+}
+
+func renameExclusiveAt(from int, oldbase string, to int, newbase string) error {
+	return unix.Renameat2(from, oldbase, to, newbase, unix.RENAME_NOREPLACE)
+}
+
+func exchangeAt(from int, oldbase string, to int, newbase string) error {
+	return unix.Renameat2(from, oldbase, to, newbase, unix.RENAME_EXCHANGE)
 }
 
 // blockSize is the unit of f_bavail. Network and FUSE file systems put their preferred transfer

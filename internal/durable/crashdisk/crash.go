@@ -9,14 +9,20 @@ import (
 )
 
 // change is one unsynced change of names: a creation has no from, a removal no to. Syncing one
-// of the two directories of a rename takes its half off.
+// of the two directories of a rename takes its half off. An exchange, of names in one directory,
+// has the node that was at to before in other.
 type change struct {
-	node     *node
-	from, to *place
+	node, other *node
+	from, to    *place
 }
 
 // apply makes a change visible and remembers it as unsynced.
 func (d *Disk) apply(c *change) {
+	if c.other != nil {
+		c.from.dir.entries[c.from.name], c.to.dir.entries[c.to.name] = c.other, c.node
+		d.pending = append(d.pending, c)
+		return
+	}
 	if c.from != nil {
 		d.unlink(*c.from)
 	}
@@ -94,6 +100,12 @@ func (d *Disk) survivors(rng *rand.Rand) map[*node]map[string]*node {
 		if c.from != nil && c.to != nil && in(c.from.dir)[c.from.name] != c.node {
 			continue // nothing there to rename
 		}
+		if c.other != nil {
+			if dir := in(c.to.dir); dir[c.to.name] == c.other {
+				dir[c.from.name], dir[c.to.name] = c.other, c.node
+			}
+			continue
+		}
 		if c.from != nil {
 			delete(in(c.from.dir), c.from.name)
 		}
@@ -152,7 +164,7 @@ func (d *Disk) Kill() *Disk {
 	twins := twins{}
 	next.root, next.used = twins.of(d.root), d.used
 	for _, c := range d.pending {
-		next.pending = append(next.pending, &change{twins.of(c.node), twins.place(c.from), twins.place(c.to)})
+		next.pending = append(next.pending, &change{twins.of(c.node), twins.of(c.other), twins.place(c.from), twins.place(c.to)})
 	}
 	return next
 }
@@ -161,6 +173,9 @@ func (d *Disk) Kill() *Disk {
 type twins map[*node]*node
 
 func (t twins) of(n *node) *node {
+	if n == nil {
+		return nil
+	}
 	if twin := t[n]; twin != nil {
 		return twin
 	}

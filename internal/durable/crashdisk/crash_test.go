@@ -492,3 +492,45 @@ func TestInodeAndTimeOverACrash(t *testing.T) {
 }
 
 func ino(info fs.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }
+
+func TestExchangeIsOneChange(t *testing.T) {
+	exchanged := func() *crashdisk.Disk {
+		disk := crashdisk.New()
+		saved(t, disk, "/note", "theirs")
+		saved(t, disk, "/temp", "ours")
+		must(t, disk.Exchange("/temp", "/note"))
+		return disk
+	}
+	both := func(after *crashdisk.Disk) string { return read(t, after, "/note") + " " + read(t, after, "/temp") }
+	wantOutcomes(t, outcomes(exchanged(), both), "theirs ours", "ours theirs")
+	killed := exchanged().Kill()
+	if got := both(killed); got != "ours theirs" {
+		t.Errorf("after a kill: got %q, want both exchanged", got)
+	}
+	wantOutcomes(t, outcomes(killed, both), "theirs ours", "ours theirs")
+	synced := exchanged()
+	must(t, synced.SyncDir("/"))
+	wantOutcomes(t, outcomes(synced, both), "ours theirs")
+}
+
+// The exchange of a file whose name was lost cannot have happened either.
+func TestExchangeWithUnsyncedName(t *testing.T) {
+	disk := crashdisk.New()
+	saved(t, disk, "/note", "theirs")
+	f := create(t, disk, "/temp")
+	write(t, f, "ours")
+	must(t, f.Sync())
+	must(t, disk.Exchange("/temp", "/note"))
+	wantOutcomes(t, outcomes(disk, func(after *crashdisk.Disk) string {
+		return read(t, after, "/note") + " " + read(t, after, "/temp")
+	}), "theirs (gone)", "theirs ours", "ours theirs")
+}
+
+func TestSyncFileIsASync(t *testing.T) {
+	disk := crashdisk.New()
+	write(t, saved(t, disk, "/note", "old"), " and new")
+	must(t, disk.SyncFile("/note"))
+	if got := read(t, disk.Crash(nil), "/note"); got != "old and new" {
+		t.Errorf("got %q, want what was flushed", got)
+	}
+}

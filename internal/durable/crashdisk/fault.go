@@ -12,7 +12,7 @@ import (
 type Op string
 
 // The operations. Create, write, sync, truncate, rename, remove, mkdir and syncdir are mutating;
-// rename is both Rename and RenameNoReplace; read is Read, ReadAt and Stat of an open file.
+// rename is Rename, RenameNoReplace and Exchange; read is Read, ReadAt and Stat of an open file.
 const (
 	OpCreate   Op = "create"
 	OpOpen     Op = "open"

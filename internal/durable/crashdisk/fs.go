@@ -169,6 +169,39 @@ func (d *Disk) RenameNoReplace(oldname, newname string) error {
 	})
 }
 
+// Exchange makes each of two names in one directory mean what the other meant, as one change: a
+// crash finds both as they were or both exchanged. It is [durable.Root.Exchange] for this disk.
+func (d *Disk) Exchange(a, b string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.exchange(a, b); err != nil {
+		return &os.LinkError{Op: "rename", Old: a, New: b, Err: err}
+	}
+	return nil
+}
+
+func (d *Disk) exchange(a, b string) error {
+	if _, err := d.begin(OpRename, a, b); err != nil {
+		return err
+	}
+	from, err := d.findPlace(a)
+	if err != nil {
+		return err
+	}
+	to, err := d.findPlace(b)
+	switch {
+	case err != nil:
+		return err
+	case from.node() == nil, to.node() == nil:
+		return syscall.ENOENT
+	case from.dir != to.dir:
+		return errors.ErrUnsupported
+	case from.node() != to.node():
+		d.apply(&change{node: from.node(), other: to.node(), from: &from, to: &to})
+	}
+	return nil
+}
+
 // checkReplace refuses what os.Rename refuses.
 func (d *Disk) checkReplace(from, to place) error {
 	switch target := to.node(); {

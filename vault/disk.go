@@ -1,0 +1,184 @@
+package vault
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"emberd/internal/durable"
+)
+
+// noteDisk is the disk below the vault's root as the writer needs it. The disk in
+// memory stands in for it where power cuts are tried.
+type noteDisk interface {
+	durable.FS
+	Exchange(a, b string) error
+	Link(oldname, newname string) error
+	Export(name, outside string) error
+	Import(outside, name string) error
+	// dress gives a file mode, owner and extended attributes of another one.
+	dress(name, like string) error
+	// share gives a file or folder the permissions of a folder.
+	share(name, like string) error
+}
+
+// rootDisk is the real one.
+type rootDisk struct {
+	durable.Root
+	root *os.Root
+}
+
+// errDress is the cause when something of a file cannot be kept.
+var errDress = errors.New("mode, owner or attributes cannot be kept")
+
+func (f rootDisk) dress(name, like string) error {
+	to, err := f.OpenRead(name)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	from, err := f.OpenRead(like)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if err := dress(to.(*os.File), from.(*os.File)); err != nil {
+		return fmt.Errorf("%w: %w", errDress, err)
+	}
+	return nil
+}
+
+// dress sets the mode last, for a change of owner takes bits away.
+func dress(to, from *os.File) error {
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		if err := chown(to, int(st.Uid), int(st.Gid)); err != nil {
+			return err
+		}
+	}
+	names, err := attributes(from)
+	for _, name := range names {
+		if err == nil {
+			err = copyAttribute(to, from, name)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return to.Chmod(info.Mode().Perm())
+}
+
+func chown(f *os.File, uid, gid int) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) == uid && int(st.Gid) == gid {
+		return nil
+	}
+	return f.Chown(uid, gid)
+}
+
+// attributes lists the extended attributes; a file system without any has none.
+func attributes(f *os.File) ([]string, error) {
+	list, err := sized(func(buf []byte) (int, error) { return unix.Flistxattr(int(f.Fd()), buf) })
+	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.ENOSYS) {
+		return nil, nil
+	}
+	var names []string
+	for name := range bytes.SplitSeq(list, []byte{0}) {
+		if len(name) > 0 {
+			names = append(names, string(name))
+		}
+	}
+	return names, err
+}
+
+func copyAttribute(to, from *os.File, name string) error {
+	get := func(f *os.File) ([]byte, error) {
+		return sized(func(buf []byte) (int, error) { return unix.Fgetxattr(int(f.Fd()), name, buf) })
+	}
+	want, err := get(from)
+	if err != nil {
+		return err
+	}
+	if has, err := get(to); err == nil && bytes.Equal(has, want) {
+		return nil // labels that the system sets itself
+	}
+	return unix.Fsetxattr(int(to.Fd()), name, want, 0)
+}
+
+// sized asks for a size, and then for as much.
+func sized(call func(buf []byte) (int, error)) ([]byte, error) {
+	n, err := call(nil)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	buf := make([]byte, n)
+	n, err = call(buf)
+	return buf[:max(n, 0)], err
+}
+
+// share keeps x for folders only.
+func (f rootDisk) share(name, like string) error {
+	folder, err := f.root.Stat(like)
+	if err != nil {
+		return err
+	}
+	info, err := f.root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	mode := folder.Mode().Perm() | 0o600
+	if !info.IsDir() {
+		mode &= 0o666
+	}
+	return f.root.Chmod(name, mode)
+}
+
+// put renames to a name that must be free: exclusively where the file system can,
+// by a link where not, and with a look beforehand on those that have no links
+// either, where a file that appears in between would be replaced.
+func put(f noteDisk, from, to string) error {
+	err := f.RenameNoReplace(from, to)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err = f.Link(from, to); err == nil {
+		return f.Remove(from)
+	}
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, err := f.Lstat(to); err == nil {
+		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
+	}
+	return f.Rename(from, to)
+}
+
+// makeFolder makes a folder of the vault and those above it, for good.
+func makeFolder(f noteDisk, dir string) error {
+	if _, err := f.Lstat(dir); err == nil || dir == "." {
+		return err
+	}
+	parent := path.Dir(dir)
+	if err := makeFolder(f, parent); err != nil {
+		return err
+	}
+	if err := f.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := f.share(dir, parent); err != nil {
+		return err
+	}
+	return f.SyncDir(parent)
+}

@@ -1,0 +1,225 @@
+package vault
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// backupTime begins the name of each backup, in UTC.
+const backupTime = "20060102T150405Z"
+
+// Event is something that a check found: a program that had a note open saved it
+// after emberd had written it.
+type Event struct {
+	Path string
+	// Restored says that the note has the human's text again, so that what emberd
+	// had written into it is to be written anew. Otherwise the note has been changed
+	// since, and the text is only among the backups.
+	Restored bool
+	Backup   string // of what is not in the note
+}
+
+func (d digest) bytes() (sum [32]byte, err error) {
+	_, err = hex.Decode(sum[:], []byte(d))
+	return sum, err
+}
+
+// recover ends what the last Writer left.
+func (w *Writer) recover() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.makeFolders(); err != nil {
+		return fmt.Errorf("prepare to write notes: %w", err)
+	}
+	left, err := w.load()
+	if err != nil {
+		return fmt.Errorf("end unfinished writes of notes: %w", err)
+	}
+	slices.SortStableFunc(left, func(a, b *record) int {
+		switch {
+		case a.coming() && !b.coming():
+			return -1
+		case b.coming() && !a.coming():
+			return 1
+		}
+		return 0
+	})
+	for _, r := range left {
+		_, _ = w.settle(r) // what fails is on the list for Check, which tells
+	}
+	return nil
+}
+
+// watch puts a record on the list of those to look after.
+func (w *Writer) watch(r *record) {
+	r.Begun, r.looks = w.now(), 0
+	r.next = r.Begun.Add(w.pace.looks[0])
+	w.open = append(w.open, r)
+}
+
+// Due is when [Writer.Check] is to be called next. There is always something: if
+// nothing else, backups grow old.
+func (w *Writer) Due() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	due := w.pruned.Add(day)
+	for _, r := range w.open {
+		if r.next.Before(due) {
+			due = r.next
+		}
+	}
+	return due
+}
+
+// Check looks, where it is time to, whether a program saved to a file that was
+// displaced from under it, 1 and 60 seconds after each write, and gives the note
+// that text back if the note has not been changed since. It also tries again what an
+// error broke off, and removes backups older than 30 days. Every record is looked
+// at; errors are joined.
+func (w *Writer) Check(ctx context.Context) ([]Event, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	var events []Event
+	var failed []error
+	open := w.open
+	w.open = nil
+	for _, r := range open {
+		if r.next.After(now) || ctx.Err() != nil {
+			w.open = append(w.open, r)
+			continue
+		}
+		event, err := w.inspect(r)
+		if event != nil {
+			events = append(events, *event)
+		}
+		failed = append(failed, err)
+	}
+	if now.Sub(w.pruned) >= day || w.pruned.After(now) {
+		w.pruned = now
+		failed = append(failed, w.prune(now))
+	}
+	return events, errors.Join(failed...)
+}
+
+// inspect looks at one record and puts it back on the list if it is not over.
+func (w *Writer) inspect(r *record) (*Event, error) {
+	if r.unsettled {
+		_, err := w.settle(r)
+		return nil, err
+	}
+	event, over, err := w.looked(r)
+	if err == nil && over {
+		err = w.forget(r)
+	}
+	if err != nil {
+		w.open = append(w.open, r)
+		r.next = w.now().Add(w.pace.looks[0])
+		return event, fmt.Errorf("look after note %q: %w", r.Path, err)
+	}
+	if !over {
+		w.open = append(w.open, r)
+	}
+	return event, nil
+}
+
+// looked reports what came to the displaced file, and whether it was the last look.
+func (w *Writer) looked(r *record) (event *Event, over bool, err error) {
+	hidden := w.exists(r.Temp)
+	now, err := look(w.state, w.backupName(r))
+	if hidden {
+		now, err = look(w.notes, r.Temp)
+	}
+	if err != nil || now == absent {
+		return nil, true, err // moved away by someone: nothing left to look at
+	}
+	if now != r.Kept {
+		return w.raise(r, hidden, now)
+	}
+	if r.looks++; r.looks < len(w.pace.looks) {
+		r.next = r.Begun.Add(w.pace.looks[r.looks])
+		return nil, false, nil
+	}
+	if hidden {
+		if err := w.notes.Remove(r.Temp); err != nil {
+			return nil, false, err
+		}
+		err = w.notes.SyncDir(r.dir())
+	}
+	return nil, true, err
+}
+
+// raise gives a note the text that was saved late, as the same file, so that a
+// program which is not done writing goes on in the right place.
+func (w *Writer) raise(r *record, hidden bool, late digest) (event *Event, over bool, err error) {
+	name, err := look(w.notes, r.Path)
+	if err != nil {
+		return nil, false, err
+	}
+	if name != r.Placed {
+		if hidden {
+			err = w.copyOut(r.Temp, w.backupName(r))
+		}
+		r.Kept, r.next = late, w.now().Add(w.pace.looks[0])
+		if err == nil {
+			err = w.save(r)
+		}
+		return &Event{Path: r.Path, Backup: w.backupName(r)}, false, err
+	}
+	next, err := w.begin(opRestore, r.Path, name, late)
+	if err != nil {
+		return nil, false, err
+	}
+	if hidden {
+		err = w.notes.Rename(r.Temp, next.Temp)
+	} else {
+		err = w.notes.Import(w.backupName(r), next.Temp)
+	}
+	if err != nil {
+		return nil, false, errors.Join(err, w.forget(next))
+	}
+	if err = w.notes.SyncDir(r.dir()); err == nil {
+		err = w.state.SyncDir(w.backups)
+	}
+	if err == nil {
+		err = w.notes.SyncFile(next.Temp)
+	}
+	if err != nil {
+		next.unsettled, next.next = true, w.now()
+		w.open = append(w.open, next)
+		return nil, true, err
+	}
+	_, err = w.settle(next)
+	return &Event{Path: r.Path, Restored: next.Placed != name, Backup: w.backupName(next)}, true, err
+}
+
+// prune removes old backups. Their names say how old they are; what has another name
+// is somebody else's.
+func (w *Writer) prune(now time.Time) error {
+	entries, err := w.state.ReadDir(w.backups)
+	if err != nil {
+		return fmt.Errorf("remove old backups of notes: %w", err)
+	}
+	watched := func(name string) bool {
+		return slices.ContainsFunc(w.open, func(r *record) bool { return strings.HasPrefix(name, r.Backup) })
+	}
+	var failed []error
+	for _, e := range entries {
+		stamp, _, _ := strings.Cut(e.Name(), "-")
+		made, err := time.Parse(backupTime, stamp)
+		if err != nil || now.Sub(made) < w.pace.keep || watched(e.Name()) {
+			continue
+		}
+		if err := w.state.Remove(filepath.Join(w.backups, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}

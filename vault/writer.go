@@ -1,0 +1,339 @@
+package vault
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"emberd/internal/durable"
+)
+
+// Outcome is what became of a change to a note.
+type Outcome string
+
+// The outcomes. Only after Written has the note what it should have; that is for
+// good, also when it had it before. After Conflict the human's bytes have the note's
+// name.
+const (
+	Written  Outcome = "written"
+	Later    Outcome = "later"
+	Refused  Outcome = "refused"
+	Conflict Outcome = "conflict"
+)
+
+// Result is what became of a change, and why.
+type Result struct {
+	Outcome Outcome
+	Reason  Reason            // unless Written
+	Until   time.Time         // of Later: not to be tried before
+	Digest  [sha256.Size]byte // of Written: the note's, as in [Note]
+	Backup  string            // what was at the name before, "" if nothing was displaced
+	Taken   string            // of [NameTaken]: the path of the note that is there
+}
+
+// WriterOptions are the options of OpenWriter. The zero value is right.
+type WriterOptions struct {
+	// Now is the time; nil is [time.Now].
+	Now func() time.Time
+}
+
+// Writer changes notes that a human may be editing. It may be used by several
+// goroutines, which wait for each other.
+//
+// There must be one Writer for a vault and its state folder at a time, which is the
+// caller's to see to. Writers of other devices do not disturb it.
+type Writer struct {
+	vault   *Vault
+	notes   noteDisk
+	state   durable.FS
+	records string // folder
+	backups string // folder
+	now     func() time.Time
+	pace    pace
+
+	mu       sync.Mutex // guards all below, and is held through every write
+	fallback bool
+	open     []*record // displaced files that a late saver may still write to
+	pruned   time.Time
+}
+
+// pace is how long things take.
+type pace struct {
+	quiet time.Duration // that a note must have been left alone
+	looks []time.Duration
+	keep  time.Duration // backups
+}
+
+const day = 24 * time.Hour
+
+func usualPace() pace {
+	return pace{quiet: 10 * time.Second, looks: []time.Duration{time.Second, time.Minute}, keep: 30 * day}
+}
+
+// OpenWriter makes a Writer that keeps backups and its own records below the folder
+// state, outside the vault. It first brings to an end what the last one left
+// unfinished: afterwards each note is as before its write or as after it, no
+// temporary file is left, and what a human saved meanwhile has the note's name or is
+// among the backups. A write that cannot be ended now is tried again, and its error
+// returned, by [Writer.Check]. opt may be nil.
+func OpenWriter(v *Vault, state string, opt *WriterOptions) (*Writer, error) {
+	notes := rootDisk{durable.NewRoot(v.root), v.root}
+	w := newWriter(v, notes, durable.OS{}, state)
+	if opt != nil && opt.Now != nil {
+		w.now = opt.Now
+	}
+	return w, w.recover()
+}
+
+func newWriter(v *Vault, notes noteDisk, disk durable.FS, state string) *Writer {
+	return &Writer{
+		vault: v, notes: notes, state: disk, now: time.Now, pace: usualPace(),
+		records: filepath.Join(state, "writing"), backups: filepath.Join(state, "backups", "notes"),
+	}
+}
+
+// Fallback reports whether the vault lies on a file system that cannot exchange two
+// names, so that a note is missing for a moment while it is written. It is known
+// after the first write to an existing note.
+func (w *Writer) Fallback() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fallback
+}
+
+// restarts bounds how often a write begins anew because the note changed.
+const restarts = 5
+
+// Update applies an edit to a note, as [Splice] does. The error is of the disk, or a
+// mistake in the edit; everything that lies in the note is in the Result.
+func (w *Writer) Update(ctx context.Context, name string, e Edit) (Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for range restarts {
+		s, held, err := w.ready(ctx, name)
+		if held != nil || err != nil {
+			return result(held), err
+		}
+		data, err := Splice(s.data, e)
+		if u, ok := errors.AsType[*Unspliced](err); ok {
+			return Result{Outcome: Refused, Reason: u.Reason}, nil
+		}
+		if err != nil {
+			return Result{}, err
+		}
+		if digestOf(data) == s.digest {
+			return Result{Outcome: Written, Digest: sha256.Sum256(data)}, nil
+		}
+		if res, done, err := w.replace(name, s, data); done || err != nil {
+			return res, err
+		}
+	}
+	return w.later(Unsettled, w.pace.quiet), nil
+}
+
+func result(r *Result) Result {
+	if r == nil {
+		return Result{}
+	}
+	return *r
+}
+
+func (w *Writer) later(why Reason, wait time.Duration) Result {
+	return Result{Outcome: Later, Reason: why, Until: w.now().Add(wait)}
+}
+
+// replace carries out the steps V3 to V8 of a write; done is false when the note
+// changed before anything was.
+func (w *Writer) replace(name string, s *snapshot, data []byte) (res Result, done bool, err error) {
+	r, err := w.begin(opUpdate, name, s.digest, digestOf(data))
+	if err != nil {
+		return Result{}, false, err
+	}
+	err = w.prepare(r, data) // V3
+	if err == nil {
+		err = w.notes.SyncFile(name)
+	}
+	var now digest
+	if err == nil {
+		now, err = look(w.notes, name) // V4
+	}
+	if err != nil || now != s.digest {
+		return w.abandon(r, err)
+	}
+	if err := w.swap(r); err != nil { // V5
+		return w.broken(r, err)
+	}
+	res, err = w.settle(r)
+	return res, true, err
+}
+
+// prepare makes the temporary file, with all that the note has but its text.
+func (w *Writer) prepare(r *record, data []byte) error {
+	f, err := w.notes.CreateAppend(r.Temp)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	switch {
+	case err != nil:
+	case r.Op == opCreate:
+		err = w.notes.share(r.Temp, r.dir())
+	default:
+		err = w.notes.dress(r.Temp, r.Path)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// abandon takes back a write that has not touched the note.
+func (w *Writer) abandon(r *record, cause error) (Result, bool, error) {
+	if err := w.discard(r); err != nil {
+		r.unsettled = true
+		w.open = append(w.open, r)
+	}
+	if why := refusal(cause); why != "" {
+		return Result{Outcome: Refused, Reason: why}, true, nil
+	}
+	if cause != nil {
+		cause = fmt.Errorf("write note %q: %w", r.Path, cause)
+	}
+	return Result{}, false, cause
+}
+
+// broken ends a write that failed at the moment of the exchange.
+func (w *Writer) broken(r *record, cause error) (Result, bool, error) {
+	if at, err := look(w.notes, r.Temp); err == nil && at == r.New && !w.exists(r.aside()) {
+		return w.abandon(r, cause)
+	}
+	r.unsettled = true
+	w.open = append(w.open, r)
+	return Result{}, true, fmt.Errorf("write note %q: %w", r.Path, cause)
+}
+
+// refusal is the reason behind an error of the file system that time does not heal.
+func refusal(err error) Reason {
+	switch {
+	case errors.Is(err, errDress):
+		return NotKept
+	case errors.Is(err, fs.ErrPermission):
+		return NotYours
+	case errors.Is(err, fs.ErrNotExist):
+		return Gone
+	}
+	return ""
+}
+
+// Create makes a new note, and the folders to it. Where there is a note of that name
+// with these bytes it is [Written]; with others, or of a name that looks alike,
+// [NameTaken].
+func (w *Writer) Create(ctx context.Context, name string, data []byte) (Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	if held, err := w.free(name, digestOf(data)); held != nil || err != nil {
+		return result(held), err
+	}
+	r, err := w.begin(opCreate, name, absent, digestOf(data))
+	if err != nil {
+		return Result{}, err
+	}
+	if err = w.prepare(r, data); err == nil {
+		err = put(w.notes, r.Temp, name)
+	}
+	if err != nil {
+		res, _, err := w.abandon(r, err)
+		if errors.Is(err, fs.ErrExist) {
+			return Result{Outcome: Refused, Reason: NameTaken, Taken: name}, nil
+		}
+		return res, err
+	}
+	if err := w.notes.SyncDir(r.dir()); err != nil {
+		r.unsettled = true
+		w.open = append(w.open, r)
+		return Result{}, fmt.Errorf("write note %q: %w", name, err)
+	}
+	return Result{Outcome: Written, Digest: sha256.Sum256(data)}, w.forget(r)
+}
+
+// Move gives a note another name, in the same folder or another one, which is made.
+// The text is not looked at, and a program that has the note open keeps writing to
+// it.
+func (w *Writer) Move(ctx context.Context, name, to string) (Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, held, err := w.ready(ctx, name)
+	if held == nil && err == nil {
+		held, err = w.free(to, odd)
+	}
+	if held != nil || err != nil {
+		return result(held), err
+	}
+	r, err := w.begin(opMove, name, s.digest, s.digest)
+	if err != nil {
+		return Result{}, err
+	}
+	r.Target = to
+	if err = w.save(r); err == nil {
+		err = put(w.notes, name, to)
+	}
+	if err != nil {
+		res, _, err := w.abandon(r, err)
+		if errors.Is(err, fs.ErrExist) {
+			return Result{Outcome: Refused, Reason: NameTaken, Taken: to}, nil
+		}
+		return res, err
+	}
+	if err := w.finishMove(r); err != nil {
+		r.unsettled = true
+		w.open = append(w.open, r)
+		return Result{}, fmt.Errorf("move note %q: %w", name, err)
+	}
+	return Result{Outcome: Written, Digest: s.sum}, nil
+}
+
+// finishMove makes the new name safe before the old one is given up.
+func (w *Writer) finishMove(r *record) error {
+	for _, dir := range []string{path.Dir(r.Target), r.dir()} {
+		if err := w.notes.SyncDir(dir); err != nil {
+			return err
+		}
+	}
+	return w.forget(r)
+}
+
+// Remove takes a note out of the vault into the backups, as long as its bytes have
+// this digest; other ones are a [Conflict]. If a program that had it open saves it
+// within a minute it comes back.
+func (w *Writer) Remove(ctx context.Context, name string, want [sha256.Size]byte) (Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, held, err := w.ready(ctx, name)
+	if held != nil || err != nil {
+		return result(held), err
+	}
+	if s.sum != want {
+		return Result{Outcome: Conflict, Reason: HumanChanged}, nil
+	}
+	r, err := w.begin(opRemove, name, s.digest, absent)
+	if err != nil {
+		return Result{}, err
+	}
+	if err = w.notes.SyncFile(name); err == nil {
+		err = w.notes.Rename(name, r.Temp)
+	}
+	if err != nil {
+		res, _, err := w.abandon(r, err)
+		return res, err
+	}
+	return w.settle(r)
+}
