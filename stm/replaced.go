@@ -27,6 +27,11 @@ func (r *recovery) replacedIn(dir string, entries []fs.DirEntry) map[string]bool
 	for _, base := range names {
 		for _, name := range r.standsFor(context.Background(), dir, base, names) {
 			replaced[name] = true
+			if _, known := r.start[filepath.Join(dir, name)]; known {
+				// A snapshot that knew both says of a line in both where it was
+				// in the one that goes.
+				delete(r.start, filepath.Join(dir, base))
+			}
 		}
 	}
 	if len(replaced) == 0 {

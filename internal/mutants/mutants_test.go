@@ -37,7 +37,10 @@ var (
 	crashes = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError|TestWhatAStartShows|TestAnIdentity)/^all$/^(save|use)$"}
 	starts  = suite{"./stm", "^(TestTheNextProcess|TestWhatAStart|TestAnIdentity)"}
 	damage  = suite{"./stm", "^(TestDamage|TestEveryByte|TestSnapshotIsOnly|TestASnapshot|TestPlaces|TestALost|TestAFolder|TestADeleted|TestSnapshotsWhile|TestADamaged|TestDamageUnder)"}
-	replace = suite{"./internal/durable", "."}
+	folding = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError)/^all$/^a_tidy_day$"}
+	// What compaction checks shows only when something is wrong with the files.
+	verifying = suite{"./stm", "^(TestAFlippedByte|TestAChangedInput|TestACopyIs|TestAnyMix|TestCompactionLeaves|TestHeadersOf)"}
+	replace   = suite{"./internal/durable", "."}
 )
 
 // mutate returns the file with the change, and the line it is in.
@@ -80,7 +83,7 @@ func TestMutantsDie(t *testing.T) {
 		t.Skip("set EMBERD_TEST_MUTANTS=1 to build and kill every mutant, which takes minutes")
 	}
 	wanted := regexp.MustCompile(os.Getenv("EMBERD_TEST_MUTANT"))
-	for _, s := range []suite{crashes, starts, damage, replace} {
+	for _, s := range []suite{crashes, starts, damage, folding, verifying, replace} {
 		if v := run(t, s, nil); v.killer != "" {
 			t.Fatalf("without any mutant %s fails in %s:\n%s", s.tests, v.killer, v.output)
 		}

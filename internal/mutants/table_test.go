@@ -2,7 +2,7 @@ package mutants
 
 func mutants() []mutant {
 	var all []mutant
-	for _, part := range [][]mutant{writing(), segments(), recovering(), snapshots(), primitives()} {
+	for _, part := range [][]mutant{writing(), segments(), recovering(), snapshots(), compacting(), primitives()} {
 		all = append(all, part...)
 	}
 	return all
@@ -26,7 +26,7 @@ func writing() []mutant {
 		{"uses given back after a failure", file, "\t\tw.uses.giveBack(use)\n", "\t\t_ = use\n", crashes},
 		{"writing of what is queued at the end", file, "\t\t\tw.drain()\n", "", crashes},
 		{"look whether the folder is the same", file, "\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n", "", damage},
-		{"look whether the segment is the same", file, "\tif w.active != nil {\n\t\tw.poison(w.seq)\n\t}\n", "", damage},
+		{"look whether the segment is the same", file, "\t\tw.poison(w.seq)\n\t}\n\treturn nil\n}\n\n// here", "\t}\n\treturn nil\n}\n\n// here", damage},
 		{"memory of numbers given up", file, "\t\tw.lost = append(w.lost, [2]uint64{before + 1, w.seq})\n", "", crashes},
 	}
 }
@@ -34,11 +34,11 @@ func writing() []mutant {
 // segments begin and end.
 func segments() []mutant {
 	const file = "stm/segment.go"
-	const reserve = "\t\tif err := w.dev.reserve(w.fs, number); err != nil {\n\t\t\treturn err\n\t\t}\n"
+	const reserve = "\tif err := w.dev.reserve(w.fs, number, stamp); err != nil {\n\t\treturn err\n\t}\n"
 	return []mutant{
 		{"reservation of a segment's number", file, reserve, "", crashes},
-		{"error of that reservation", "stm/device.go", "\t\td.Segment = was // not reserved, and so not to be used\n", "\t\t_ = was\n", crashes},
-		{"reservation before the segment", file, reserve, "\tdefer func() { _ = w.dev.reserve(w.fs, number) }()\n", crashes},
+		{"error of that reservation", "stm/device.go", "\t\td.Segment, d.Heads = segment, heads // not reserved, and so not to be used\n", "\t\t_, _ = segment, heads\n", crashes},
+		{"reservation before the segment", file, reserve, "\tdefer func() { _ = w.dev.reserve(w.fs, number, stamp) }()\n", crashes},
 		{"sync of the log's folder", file, "\treturn w.fs.SyncDir(w.dir)\n", "\treturn nil\n", crashes},
 		{"error of that sync of the folder", file, "\treturn w.fs.SyncDir(w.dir)\n", "\t_ = w.fs.SyncDir(w.dir)\n\treturn nil\n", crashes},
 		{"number of the next segment", file, "\tw.lastSegment, w.lost = number, nil\n", "\tw.lost = nil\n", crashes},
@@ -52,13 +52,13 @@ func recovering() []mutant {
 	const file = "stm/recover.go"
 	return []mutant{
 		{"checksum of a line", "stm/record.go", "\t\treturn errChecksum\n", "\t\treturn nil\n", damage},
-		{"sync of what a killed process wrote", file, "\tif err := r.keep(name, end); err != nil {\n\t\treturn err\n\t}\n", "", crashes},
+		{"sync of what a killed process wrote", file, "\tif err := r.keep(name, in.off); err != nil {\n\t\treturn err\n\t}\n", "", crashes},
 		{"error of reading an own file", file, "\t\treturn fmt.Errorf(\"read %s: %w\", dir, err)\n", "\t\treturn nil\n", crashes},
-		{"error in the middle of a file", file, "\t\t\treturn off, fmt.Errorf(\"read segment %s at %d: %w\", name, off, err)\n", "\t\t\treturn off, nil\n", crashes},
+		{"error in the middle of a file", file, "\t\t\treturn in, fmt.Errorf(\"read segment %s at %d: %w\", name, in.off, err)\n", "\t\t\treturn in, nil\n", crashes},
 		{"last line without its line feed", file, "\tgood, err := mend(b)\n", "\tgood, err := mend(b)\n\tif !whole {\n\t\terr = errChecksum\n\t}\n", damage},
 		{"going on after a damaged line", file, "\t\tr.count.Quarantined++\n", "\t\tr.count.Quarantined++\n\t\tpanic(\"damaged\")\n", damage},
 		{"numbers that were used", file, "\tlast = max(own.last(), r.lost.last(), r.upto)\n", "\tlast = max(r.lost.last(), r.upto)\n", starts},
-		{"stamps that were used", file, "\tr.clock.observe(l.stamp)\n\tif err := r.merge(l); err != nil {", "\tif err := r.merge(l); err != nil {", starts},
+		{"stamps that were used", file, "\tr.clock.observe(l.stamp)\n\tif r.review", "\tif r.review", starts},
 		{"check of a line read for undo", "stm/journal.go", "\tb, err = mend(b)\n\tif err != nil {", "\tif err != nil {", damage},
 	}
 }
@@ -68,11 +68,22 @@ func snapshots() []mutant {
 	const file = "stm/snapshot.go"
 	return []mutant{
 		{"checksum of the snapshot", file, "\t\treturn errChecksum\n", "", damage},
-		{"comparison of covered files", file, "\t\tif err := m.check(s.fs); err != nil {\n\t\t\treturn err\n\t\t}\n", "", damage},
-		{"checksum of the file being written", file, "m.growing && m.beginning(fsys) == m.sum", "m.growing", damage},
-		{"inode and time of covered files", file, "!m.growing && markOf(m.name, info) == *m", "!m.growing && info.Size() == m.size", damage},
+		{"comparison of covered files", file, "\t\t\tif s.ours(m.name) {\n\t\t\t\treturn err\n\t\t\t}\n", "", damage},
+		{"checksum of the file being written", "stm/cursor.go", "m.growing && m.beginning(fsys) == m.sum", "m.growing", damage},
+		{"inode and time of covered files", "stm/cursor.go", "!m.growing && markOf(m.name, info) == *m", "!m.growing && info.Size() == m.size", damage},
 		{"places after the cursor left out of the journal", file, "\t\tif c.covers(r.at) {\n\t\t\trefs = append(refs, r)\n\t\t}\n", "\t\trefs = append(refs, r)\n", damage},
 		{"places after the cursor left out of the trash", file, "return !c.covers(g.at)", "return false", damage},
+	}
+}
+
+// compacting folds files into one.
+func compacting() []mutant {
+	return []mutant{
+		{"sync of a compacted file", "stm/outputs.go", "\t\terr = t.f.Sync()\n", "\t\t_ = t.f\n", folding},
+		{"sync of its name", "stm/outputs.go", "\t\t\terr = r.fs.SyncDir(r.ownDir())\n", "\t\t\t_ = r\n", folding},
+		{"reading back of what was written", "stm/rewrite.go", "\tv, err := r.verify()\n\tif err != nil {", "\tv, err := r.verify()\n\tif v == nil {\n\t\tv = &verified{graves: map[[16]byte]grave{}}\n\t}\n\tif false {", verifying},
+		{"check that inputs are what was folded", "stm/replaced.go", "return i >= 0 && s.hasCRC(filepath.Join(dir, name), list[i].CRC)", "return i >= 0", verifying},
+		{"check that the replacement is whole", "stm/replaced.go", "\th, err := s.inspect(ctx, filepath.Join(dir, base))\n", "\th, err := s.readHeader(filepath.Join(dir, base))\n", verifying},
 	}
 }
 
@@ -91,6 +102,6 @@ func primitives() []mutant {
 		{"system call of a folder's sync", "internal/durable/os.go", "if err := dir.Sync(); err != nil {", "if err := error(nil); err != nil {", replace},
 		{"system call of a sync by name", "internal/durable/os.go", "errors.Join(syncData(f.(*os.File)), f.Close())", "f.Close()", replace},
 		{"exclusive creation", "internal/durable/os.go", "os.O_CREATE | os.O_EXCL |", "os.O_CREATE |", replace},
-		{"exclusive rename", "internal/durable/os_linux.go", "unix.RENAME_NOREPLACE", "0", replace},
+		{"exclusive rename", "internal/durable/os_linux.go", "unix.AT_FDCWD, newname, unix.RENAME_NOREPLACE", "unix.AT_FDCWD, newname, 0", replace},
 	}
 }
