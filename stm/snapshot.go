@@ -60,7 +60,18 @@ func (s *Store) WriteSnapshot(ctx context.Context) error {
 	if err := s.onWriter(ctx, func() { c = s.writer.cursor() }); err != nil || c.files == nil {
 		return err
 	}
-	return s.saveSnapshot(c)
+	return s.saveSnapshot(c, func() error { return s.flushUses(ctx) })
+}
+
+// flushUses returns nil once every use that was counted is on the disk.
+func (s *Store) flushUses(ctx context.Context) error {
+	failed := errors.New("the log is closing")
+	err := s.onWriter(ctx, func() {
+		for failed = nil; failed == nil && s.uses.waiting(); {
+			failed = s.writer.commit(nil)
+		}
+	})
+	return errors.Join(err, failed)
 }
 
 // cursor is for the goroutine that owns the log.
@@ -81,8 +92,10 @@ func (w *writer) cursor() cursor {
 }
 
 // saveSnapshot writes what the table holds now, which is at least what it held
-// at c; applying the log after c once more changes nothing.
-func (s *Store) saveSnapshot(c cursor) error {
+// at c; applying the log after c once more changes nothing. Uses are counted
+// before they are in the log; settle puts those that the snapshot shows there
+// first, lest they vanish with it.
+func (s *Store) saveSnapshot(c cursor, settle func() error) error {
 	s.snapshot.mu.Lock()
 	defer s.snapshot.mu.Unlock()
 	if c.changes == s.snapshot.saved.Load() && s.snapshot.fresh.Load() && s.index.complete.Load() {
@@ -107,7 +120,11 @@ func (s *Store) saveSnapshot(c cursor) error {
 	}
 	e.b = append(e.b, w.Bytes()...)
 	e.b = appendUint32(e.b, crc32.Checksum(e.b, castagnoli))
-	if err := s.replaceSnapshot(e.b); err != nil {
+	err := settle()
+	if err == nil {
+		err = s.replaceSnapshot(e.b)
+	}
+	if err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
 	s.snapshot.saved.Store(c.changes)

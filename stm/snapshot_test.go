@@ -30,7 +30,7 @@ func (ts *testStore) snapshotBehind(work func()) {
 		ts.t.Fatal(err)
 	}
 	work()
-	if err := ts.saveSnapshot(c); err != nil {
+	if err := ts.saveSnapshot(c, ts.usesWritten); err != nil {
 		ts.t.Fatal(err)
 	}
 }

@@ -272,7 +272,10 @@ func (s *Store) Close() error {
 	if _, err := s.Announce(true); err != nil {
 		s.log.Warn("other devices are not told how far this one is", "error", err)
 	}
-	return errors.Join(err, s.saveSnapshot(s.writer.cursor()))
+	if lost := s.usesWritten(); lost != nil {
+		return errors.Join(err, lost) // a snapshot would show what the log does not hold
+	}
+	return errors.Join(err, s.saveSnapshot(s.writer.cursor(), s.usesWritten))
 }
 
 // Get returns a live memory.

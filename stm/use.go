@@ -118,6 +118,14 @@ func (u *uses) waiting() bool {
 	return len(u.dirty) > 0
 }
 
+// usesWritten tells, once the writer has stopped, whether it could write them all.
+func (s *Store) usesWritten() error {
+	if s.uses.waiting() {
+		return memory.Errorf(memory.ReadOnly, "uses counted lately could not be written to the log")
+	}
+	return nil
+}
+
 // useOnDisk is a device's totals in a use line; the device is the stamp's.
 type useOnDisk struct {
 	Uses     int64  `json:"u,omitempty"`
