@@ -87,30 +87,30 @@ func (w *world) legal() iter.Seq2[int, state] {
 	}
 }
 
-func (s *state) apply(effects []effect) {
+func (st *state) apply(effects []effect) {
 	for _, e := range effects {
 		switch e.op {
 		case opPut:
-			s.live[e.id] = maps.Clone(e.set)
-			delete(s.trash, e.id)
+			st.live[e.id] = maps.Clone(e.set)
+			delete(st.trash, e.id)
 		case opSet:
-			one := s.live[e.id]
+			one := st.live[e.id]
 			if one == nil {
-				one = s.trash[e.id]
+				one = st.trash[e.id]
 			}
 			one = maps.Clone(one)
 			maps.Copy(one, e.set)
 			maps.DeleteFunc(one, func(_, v string) bool { return v == "" })
-			if s.live[e.id] != nil {
-				s.live[e.id] = one
+			if st.live[e.id] != nil {
+				st.live[e.id] = one
 			} else {
-				s.trash[e.id] = one
+				st.trash[e.id] = one
 			}
 		case opDelete:
-			if s.live[e.id] != nil {
-				s.trash[e.id] = s.live[e.id]
+			if st.live[e.id] != nil {
+				st.trash[e.id] = st.live[e.id]
 			}
-			delete(s.live, e.id)
+			delete(st.live, e.id)
 		}
 	}
 }

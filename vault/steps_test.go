@@ -95,7 +95,7 @@ type onlyState struct{ durable.FS }
 
 func (onlyState) Exchange(a, b string) error          { return errors.ErrUnsupported }
 func (onlyState) Link(from, to string) error          { return errors.ErrUnsupported }
-func (onlyState) SyncFile(name string) error             { return nil }
+func (onlyState) SyncFile(name string) error          { return nil }
 func (s onlyState) Export(name, outside string) error { return s.Rename(name, outside) }
 func (s onlyState) Import(outside, name string) error { return s.Rename(outside, name) }
 func (onlyState) dress(name, like string) error       { return nil }
@@ -107,7 +107,7 @@ type memory struct {
 	disk *crashdisk.Disk
 }
 
-func (m memory) SyncFile(name string) error    { return m.disk.SyncFile(name) }
+func (m memory) SyncFile(name string) error { return m.disk.SyncFile(name) }
 func (m memory) Exchange(a, b string) error { return m.disk.Exchange(a, b) }
 
 func onMemory(disk *crashdisk.Disk) memory { return memory{onlyState{disk}, disk} }
