@@ -17,6 +17,8 @@ const (
 	// lookEvery is how often the files of other devices are looked at without an
 	// event that says so.
 	lookEvery = 30 * time.Minute
+	// tellAgain is how long to wait after the other devices could not be told.
+	tellAgain = 10 * time.Second
 	// never is when they are looked at while there is no other device: its first
 	// file raises an event.
 	never = 10 * 365 * 24 * time.Hour
@@ -32,8 +34,8 @@ func (e *Engine) share(ctx context.Context) {
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	watch.Go(func() { e.watchDevices(ctx, arrived) })
-	e.announce()
-	var due, tell <-chan time.Time
+	tell := e.until(e.announce())
+	var due <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -44,7 +46,7 @@ func (e *Engine) share(ctx context.Context) {
 			due = e.until(e.refresh(ctx))
 		case <-e.shared:
 		case <-tell:
-			tell = nil
+			tell = e.until(e.announce())
 		}
 		if tell == nil && e.company() {
 			tell = e.until(e.announce())
@@ -68,6 +70,12 @@ func (e *Engine) company() bool { return len(e.stm.Watermarks()) > 1 }
 func (e *Engine) announce() time.Time {
 	next, err := e.stm.Announce(false)
 	e.chores.settle("file that tells other devices how far this one is", err)
+	switch {
+	case err != nil:
+		return e.opt.Now().Add(tellAgain)
+	case !e.company():
+		return time.Time{}
+	}
 	return next
 }
 

@@ -75,6 +75,16 @@ func TestSections(t *testing.T) {
 	}
 }
 
+// A heading of several lines, one of which looks like the head of a table.
+func TestSectionsBelowATableThatIsNone(t *testing.T) {
+	text := "word\nword\n|---|---|\n---"
+	for _, s := range noteOf(text).Sections {
+		if s.Start > s.End || s.Line != 1+strings.Count(text[:s.Start], "\n") {
+			t.Errorf("section %q on line %d is bytes %d to %d", s.Heading, s.Line, s.Start, s.End)
+		}
+	}
+}
+
 // The sections of a note divide its file from the first text to the end.
 func TestSectionsDivideTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

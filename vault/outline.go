@@ -56,12 +56,19 @@ func (o *outline) heading(level int, text string, at int) {
 		o.write("\n", at)
 		return
 	}
-	start := o.lines[o.line(at)-1]
+	line := o.line(at)
+	start := o.lines[line-1]
+	if o.open != nil && start+o.base < o.open.Start {
+		// The parser gave lines above to text of their own, as below a table that
+		// is none.
+		start = o.open.Start - o.base
+		line = o.line(start)
+	}
 	o.end(start)
 	for len(o.path) > 0 && o.path[len(o.path)-1].Level >= level {
 		o.path = o.path[:len(o.path)-1]
 	}
-	s := Section{Heading: text, Level: level, Line: o.line(at), Start: start + o.base}
+	s := Section{Heading: text, Level: level, Line: line, Start: start + o.base}
 	o.path = append(o.path, s)
 	for _, above := range o.path {
 		s.Path = append(s.Path, above.Heading)
