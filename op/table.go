@@ -17,7 +17,7 @@ var (
 	Forget = define[ForgetRequest, ForgetResult]("forget", "DELETE", "/v1/memories/{id}", Destructive,
 		"Move memories to the trash, from where they can be restored for 30 days.")
 	Undo = define[UndoRequest, UndoResult]("undo", "POST", "/v1/undo", Write,
-		"Take back a journal entry, by default the newest that still stands.")
+		"Take back a journal entry, by default the newest of this device that still stands.")
 	TrashList = define[TrashListRequest, TrashListResult]("trash.list", "GET", "/v1/trash", Read,
 		"List what is in the trash, newest first.")
 	TrashRestore = define[TrashRestoreRequest, TrashRestoreResult]("trash.restore", "POST", "/v1/trash/restore", Write,

@@ -153,10 +153,10 @@ func (s *Store) readHistory(name string, fn func(*line)) error {
 
 // newestEntry is journal.newest with the histories read when they may matter.
 func (s *Store) newestEntry() (Stamp, bool) {
-	tx, ok := s.journal.newest()
+	tx, ok := s.journal.newest(s.device)
 	if !ok || s.histories.mayHold(tx) {
 		s.thaw()
-		tx, ok = s.journal.newest()
+		tx, ok = s.journal.newest(s.device)
 	}
 	return tx, ok
 }
