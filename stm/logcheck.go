@@ -7,9 +7,7 @@ import (
 	"hash/crc32"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"time"
 
 	"emberd/internal/durable"
@@ -74,7 +72,7 @@ func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) 
 			numbers[dir] = &sequence{}
 		}
 		c := &fileChecker{FileCheck: FileCheck{File: name}, now: now, numbers: numbers[dir], inOrder: true}
-		c.file = parseLogName(filepath.Base(name))
+		c.file = parseFileName(filepath.Base(name))
 		c.all(fsys)
 		out.Files = append(out.Files, c.FileCheck)
 	}
@@ -85,31 +83,6 @@ func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) 
 		out.Missing = append(out.Missing, numbers[dir].missing(dir)...)
 	}
 	return out, nil
-}
-
-// logName is what the name of a log file says: kind s is a raw segment, c a
-// compacted one, h the history of that; 0 is a name that emberd does not give.
-type logName struct {
-	kind       byte
-	from, upto uint32
-	generation uint32
-}
-
-var logNamePattern = regexp.MustCompile(`^(?:(s)-(\d{8})|([ch])-(\d{8})-(\d{8})\.g(\d{1,9}))\.jsonl$`)
-
-func parseLogName(name string) logName {
-	m := logNamePattern.FindStringSubmatch(name)
-	if m == nil {
-		return logName{}
-	}
-	number := func(s string) uint32 {
-		n, _ := strconv.ParseUint(s, 10, 32) // digits, by the pattern
-		return uint32(n)
-	}
-	if m[1] != "" {
-		return logName{kind: 's', from: number(m[2]), upto: number(m[2])}
-	}
-	return logName{kind: m[3][0], from: number(m[4]), upto: number(m[5]), generation: number(m[6])}
 }
 
 // sequence gathers the numbers of one device over its files.
@@ -154,7 +127,7 @@ func (s *sequence) missing(dir string) []LogFinding {
 // fileChecker walks one file.
 type fileChecker struct {
 	FileCheck
-	file    logName
+	file    fileName
 	now     time.Time
 	numbers *sequence
 
@@ -182,9 +155,9 @@ func (c *fileChecker) all(fsys durable.FS) {
 	}
 	end := LogLine{File: c.File, Offset: c.Bytes}
 	switch {
-	case c.file.kind == 0:
+	case c.file.kind == Odd:
 		c.say(&end, true, "emberd gives no such name; a sync tool may have copied it, and it is read all the same")
-	case !c.Sealed && (c.file.kind == 'c' || c.file.kind == 'h'):
+	case !c.Sealed && (c.file.kind == Compacted || c.file.kind == History):
 		c.say(&end, false, "it has no seal, so it is not whole")
 	}
 }
@@ -211,7 +184,7 @@ func (c *fileChecker) line(l *LogLine) {
 	}
 	c.inOrder = false
 	// Compaction keeps unfinished lines in the history, where they end like any other.
-	kept := c.file.kind == 'h' && l.Reason == errNoSum.Error()
+	kept := c.file.kind == History && l.Reason == errNoSum.Error()
 	c.say(l, l.State != LineDamaged || kept, "%s", l.Reason)
 }
 
@@ -258,7 +231,7 @@ func (c *fileChecker) header(l *LogLine) {
 	if _, ok := parseDevice(folder); ok && h.Dev != folder {
 		c.say(l, false, "its header names device %q, and it lies in the folder of %s", h.Dev, folder)
 	}
-	if c.file.kind != 0 && (h.Segment != c.file.upto || c.file.kind != 's' && h.From != c.file.from) {
+	if c.file.kind != Odd && (h.Segment != c.file.to || c.file.kind != Raw && h.From != c.file.from) {
 		c.say(l, false, "its header is of segment %d, which is not what its name says", h.Segment)
 	}
 	if h.Format > formatVersion {
@@ -267,7 +240,7 @@ func (c *fileChecker) header(l *LogLine) {
 	for _, lost := range h.Lost {
 		c.numbers.note(lost[0], lost[1])
 	}
-	if c.file.kind == 's' {
+	if c.file.kind == Raw {
 		c.numbers.upto = max(c.numbers.upto, max(h.First, 1)-1)
 	} else {
 		c.numbers.note(h.First, h.Last)
@@ -299,7 +272,7 @@ func (c *fileChecker) record(l *LogLine) {
 	if l.Stamp.Time().Sub(c.now) > maxSkew {
 		c.say(l, false, "it is stamped %s, more than a day ahead", l.Stamp.Time().Format(time.RFC3339))
 	}
-	if c.file.kind == 's' {
+	if c.file.kind == Raw {
 		c.order(l)
 	}
 	c.number(l)
