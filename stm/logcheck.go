@@ -57,6 +57,20 @@ func (c *LogCheck) Wrong() int {
 // header, seal, stamp and sequence number. It reads only. A file that cannot be
 // read is a finding; the error is for a path that is no log, and for ctx.
 func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) (*LogCheck, error) {
+	return checkLog(ctx, fsys, path, now, &decisions{})
+}
+
+// CheckDecidedLog is CheckLog for a log whose state folder is at hand: damaged
+// lines that a human has decided about are harmless.
+func CheckDecidedLog(ctx context.Context, fsys durable.FS, path, state string, now time.Time) (*LogCheck, error) {
+	decided := &decisions{}
+	if err := decided.load(fsys, state); err != nil {
+		return nil, err
+	}
+	return checkLog(ctx, fsys, path, now, decided)
+}
+
+func checkLog(ctx context.Context, fsys durable.FS, path string, now time.Time, decided *decisions) (*LogCheck, error) {
 	names, err := LogFiles(fsys, path)
 	if err != nil {
 		return nil, err
@@ -71,7 +85,7 @@ func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) 
 		if numbers[dir] == nil {
 			numbers[dir] = &sequence{}
 		}
-		c := &fileChecker{FileCheck: FileCheck{File: name}, now: now, numbers: numbers[dir], inOrder: true}
+		c := &fileChecker{FileCheck: FileCheck{File: name}, now: now, numbers: numbers[dir], decided: decided, inOrder: true}
 		c.file = parseFileName(filepath.Base(name))
 		c.all(fsys)
 		out.Files = append(out.Files, c.FileCheck)
@@ -130,6 +144,7 @@ type fileChecker struct {
 	file    fileName
 	now     time.Time
 	numbers *sequence
+	decided *decisions
 
 	device  Device
 	lines   int // good ones, as a seal counts them
@@ -185,7 +200,11 @@ func (c *fileChecker) line(l *LogLine) {
 	c.inOrder = false
 	// Compaction keeps unfinished lines in the history, where they end like any other.
 	kept := c.file.kind == History && l.Reason == errNoSum.Error()
-	c.say(l, l.State != LineDamaged || kept, "%s", l.Reason)
+	reason, settled := l.Reason, l.State == LineDamaged && c.decided.has(l.Raw)
+	if settled {
+		reason += ", which was decided about"
+	}
+	c.say(l, l.State != LineDamaged || kept || settled, "%s", reason)
 }
 
 // count takes a line with a right checksum into account for the seal.
