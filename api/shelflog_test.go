@@ -18,6 +18,8 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 	add(op.QuarantineShow.Handle(s.quarantineShow))
 	add(op.QuarantineAccept.Handle(s.quarantineAccept))
 	add(op.QuarantineDrop.Handle(s.quarantineDrop))
+	add(op.StaleList.Handle(s.staleList))
+	add(op.StaleDecide.Handle(s.staleDecide))
 	add(op.BackupCreate.Handle(s.backupCreate))
 }
 
@@ -56,6 +58,14 @@ func (s *shelf) quarantineAccept(_ context.Context, req *op.QuarantineAcceptRequ
 
 func (s *shelf) quarantineDrop(_ context.Context, req *op.QuarantineDropRequest) (*op.QuarantineDropResult, error) {
 	return &op.QuarantineDropResult{Name: req.ID}, nil
+}
+
+func (s *shelf) staleList(context.Context, *op.StaleListRequest) (*op.StaleListResult, error) {
+	return &op.StaleListResult{}, nil
+}
+
+func (s *shelf) staleDecide(_ context.Context, req *op.StaleDecideRequest) (*op.StaleDecideResult, error) {
+	return &op.StaleDecideResult{ID: memory.ID(req.ID)}, nil
 }
 
 func (s *shelf) backupCreate(_ context.Context, req *op.BackupCreateRequest) (*op.BackupCreateResult, error) {

@@ -135,6 +135,8 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.QuarantineShow.Handle(e.quarantineShow))
 	add(op.QuarantineAccept.Handle(e.quarantineAccept))
 	add(op.QuarantineDrop.Handle(e.quarantineDrop))
+	add(op.StaleList.Handle(e.staleList))
+	add(op.StaleDecide.Handle(e.staleDecide))
 	add(op.BackupCreate.Handle(e.backupCreate))
 	add(op.VaultCheck.Handle(e.vaultCheck))
 	add(op.VaultConfirm.Handle(e.vaultConfirm))

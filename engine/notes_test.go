@@ -277,3 +277,17 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 	before.Compare(t)
 }
+
+func TestATotalMayBeALowerBound(t *testing.T) {
+	notes := map[string]string{}
+	for i := range 120 {
+		notes[fmt.Sprintf("n%03d.md", i)] = "harbor wall"
+	}
+	e := vaultHouse(t, notes).following(t)
+	for query, bound := range map[string]bool{`"harbor wall"`: true, "harbor wall": false} {
+		got := do(t, e, op.Search, &op.SearchRequest{Query: query, Limit: 3})
+		if got.AtLeast != bound || got.Total < 3 || bound == (got.Total == len(notes)) {
+			t.Errorf("%s: %d notes, at least %t, want %t", query, got.Total, got.AtLeast, bound)
+		}
+	}
+}

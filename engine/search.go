@@ -158,6 +158,7 @@ func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, er
 		return nil, nil, err
 	}
 	a.res.Total += found.Total
+	a.res.AtLeast = a.res.AtLeast || found.Partial
 	hits := make([]op.Hit, 0, len(found.Hits))
 	for _, h := range found.Hits {
 		hits = append(hits, a.noteHit(h))

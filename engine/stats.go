@@ -3,10 +3,10 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
+	"emberd/compaction"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -42,13 +42,6 @@ func (e *Engine) stats(ctx context.Context, req *op.StatsRequest) (*op.StatsResu
 	return c.result(), nil
 }
 
-// Compaction is due when more sealed files than this wait for it, or more than
-// half of a log of at least so many bytes is dead.
-const (
-	dueFiles = 8
-	dueBytes = 1 << 20
-)
-
 // logStats reads the log, which takes a while.
 func (e *Engine) logStats(ctx context.Context) (*op.LogStats, error) {
 	st, err := e.stm.Stats(ctx)
@@ -59,23 +52,9 @@ func (e *Engine) logStats(ctx context.Context) (*op.LogStats, error) {
 	if err != nil {
 		return nil, err
 	}
-	sealed := 0
-	for _, g := range segments {
-		if g.Own && !g.Active && !g.Replaced && g.Kind != stm.History {
-			sealed++
-		}
-	}
-	out := &op.LogStats{Live: st.Live, Tombstones: st.Tombstones, Lines: st.Lines, Duplicates: st.Duplicates,
-		Bytes: st.Bytes, Dead: st.Dead, HistoryBytes: st.HistoryBytes}
-	switch {
-	case sealed > dueFiles:
-		out.Due, out.Why = true, fmt.Sprintf("%d sealed files, more than %d", sealed, dueFiles)
-	case st.Bytes >= dueBytes && st.Dead > st.Bytes/2:
-		out.Due, out.Why = true, fmt.Sprintf("%d %% of the log is dead, more than half", 100*st.Dead/st.Bytes)
-	default:
-		out.Why = fmt.Sprintf("%d sealed files of %d, and no more than half of the log is dead or it is small", sealed, dueFiles)
-	}
-	return out, nil
+	plan := compaction.Defaults().Plan(segments, st.Dead, false)
+	return &op.LogStats{Live: st.Live, Tombstones: st.Tombstones, Lines: st.Lines, Duplicates: st.Duplicates,
+		Bytes: st.Bytes, Dead: st.Dead, HistoryBytes: st.HistoryBytes, Due: plan.Due, Why: plan.Reason}, nil
 }
 
 // count is a result in the making.

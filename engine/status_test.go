@@ -105,7 +105,7 @@ func TestStatsOfTheLog(t *testing.T) {
 	if got.Live != 1 || got.Tombstones != 1 || got.Lines != 27 || got.Duplicates < 20 || got.Dead <= 0 || got.Dead >= got.Bytes {
 		t.Errorf("the log: %+v", got)
 	}
-	if !got.Due || !strings.Contains(got.Why, "sealed files, more than 8") {
+	if !got.Due || !strings.Contains(got.Why, "sealed files are more than 8") {
 		t.Errorf("compaction is due: %t, %s", got.Due, got.Why)
 	}
 }

@@ -17,7 +17,7 @@ var (
 	Forget = define[ForgetRequest, ForgetResult]("forget", "DELETE", "/v1/memories/{id}", Destructive,
 		"Move memories to the trash, from where they can be restored for 30 days.")
 	Undo = define[UndoRequest, UndoResult]("undo", "POST", "/v1/undo", Write,
-		"Take back a journal entry, by default the newest that still stands.")
+		"Take back a journal entry, by default the newest of this device that still stands.")
 	TrashList = define[TrashListRequest, TrashListResult]("trash.list", "GET", "/v1/trash", Read,
 		"List what is in the trash, newest first.")
 	TrashRestore = define[TrashRestoreRequest, TrashRestoreResult]("trash.restore", "POST", "/v1/trash/restore", Write,
@@ -46,6 +46,10 @@ var (
 		"Say that a damaged log line is right: what of it was not written again since is written as a new entry.")
 	QuarantineDrop = define[QuarantineDropRequest, QuarantineDropResult]("quarantine.drop", "DELETE", "/v1/quarantine/{id}", Destructive,
 		"Say that a damaged log line is not needed; its copy is removed for good.")
+	StaleList = define[StaleListRequest, StaleListResult]("stale.list", "GET", "/v1/stale", Read,
+		"List memories of a device that was silent for long, which wait for a decision.")
+	StaleDecide = define[StaleDecideRequest, StaleDecideResult]("stale.decide", "POST", "/v1/stale/{id}", Write,
+		"Keep a memory that waits for a decision, or leave it deleted.")
 	BackupCreate = define[BackupCreateRequest, BackupCreateResult]("backup.create", "POST", "/v1/backups", Write,
 		"Write the whole log, as of one moment, into one file.")
 	Export = define[ExportRequest, ExportResult]("export", "GET", "/v1/export", Read,
@@ -66,7 +70,7 @@ func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Forget.Spec,
 		History.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
-		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, BackupCreate.Spec,
+		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Compact.Spec, Version.Spec,
 	}

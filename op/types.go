@@ -114,9 +114,12 @@ type SearchRequest struct {
 
 // SearchResult is the ranked answer.
 type SearchResult struct {
-	Query   string   `json:"query"`
-	Hits    []Hit    `json:"hits"`
-	Total   int      `json:"total"` // how many matched before the limit
+	Query string `json:"query"`
+	Hits  []Hit  `json:"hits"`
+	Total int    `json:"total"` // how many matched before the limit
+	// AtLeast says that Total is a lower bound: phrases were looked up in the best
+	// candidates only.
+	AtLeast bool     `json:"at_least,omitempty"`
 	Loading *Loading `json:"loading,omitempty"`
 	// Indexing says that notes are still being read for the first time.
 	Indexing *Loading `json:"indexing,omitempty"`
@@ -275,7 +278,8 @@ type ForgetResult struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// UndoRequest names a journal entry; none means the newest that still stands.
+// UndoRequest names a journal entry; none means the newest of this
+// device that still stands.
 type UndoRequest struct {
 	Tx     string `json:"tx,omitempty" doc:"journal entry, as told by save, edit and forget"`
 	Force  bool   `json:"force,omitempty" doc:"also take back what was changed again since"`

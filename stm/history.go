@@ -3,6 +3,7 @@ package stm
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,10 +20,13 @@ type histories struct {
 // span is from the oldest to the newest stamp of a history's lines.
 type span struct{ oldest, newest Stamp }
 
+// anySpan is that of a history whose header cannot be read.
+var anySpan = span{newest: Stamp{T: 1<<64 - 1}}
+
 // note takes a history into account. One whose header cannot be read may hold
 // anything.
 func (s *Store) noteHistory(name string) {
-	all := span{newest: Stamp{T: 1<<64 - 1}}
+	all := anySpan
 	if h, err := s.readHeader(name); err == nil {
 		oldest, err1 := ParseStamp(h.Oldest)
 		newest, err2 := ParseStamp(h.Newest)
@@ -36,6 +40,44 @@ func (s *Store) noteHistory(name string) {
 		s.histories.files = map[string]span{}
 	}
 	s.histories.files[name] = all
+}
+
+// listHistories takes the histories into account that another device's folder
+// holds now. What was read of histories is read again if there are others.
+func (s *Store) listHistories(dir string, entries []fs.DirEntry) {
+	present := map[string]bool{}
+	for _, e := range entries {
+		if isLogFile(e) && parseFileName(e.Name()).kind == History {
+			present[filepath.Join(dir, e.Name())] = true
+		}
+	}
+	changed := s.histories.retain(dir, present)
+	for name := range present {
+		if !s.histories.knows(name) {
+			s.noteHistory(name)
+			changed = true
+		}
+	}
+	if changed {
+		s.journal.swap(func(uint32) bool { return false }, nil)
+	}
+}
+
+// retain drops the histories of a folder that are gone and reports whether any is.
+func (h *histories) retain(dir string, present map[string]bool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := len(h.files)
+	maps.DeleteFunc(h.files, func(name string, _ span) bool { return filepath.Dir(name) == dir && !present[name] })
+	return len(h.files) < before
+}
+
+// knows reports whether the header of a history was read.
+func (h *histories) knows(name string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f, ok := h.files[name]
+	return ok && f != anySpan
 }
 
 // mayHold reports whether an entry, or one that undid it, may have lines in a
@@ -111,10 +153,10 @@ func (s *Store) readHistory(name string, fn func(*line)) error {
 
 // newestEntry is journal.newest with the histories read when they may matter.
 func (s *Store) newestEntry() (Stamp, bool) {
-	tx, ok := s.journal.newest()
+	tx, ok := s.journal.newest(s.device)
 	if !ok || s.histories.mayHold(tx) {
 		s.thaw()
-		tx, ok = s.journal.newest()
+		tx, ok = s.journal.newest(s.device)
 	}
 	return tx, ok
 }

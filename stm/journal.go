@@ -176,11 +176,12 @@ func mergedRefs(a, b []lineRef) []lineRef {
 	return append(append(out, a...), b...)
 }
 
-// newest returns the latest entry that still stands and is not itself an undo.
-func (j *journal) newest() (Stamp, bool) {
+// newest returns the latest entry of a device that still stands and is not
+// itself an undo.
+func (j *journal) newest(of Device) (Stamp, bool) {
 	defer j.read()()
 	for _, r := range slices.Backward(mergedRefs(j.refs, j.cold)) {
-		if !r.undo && !j.takenBack(r.tx) && !j.isUndo(r.tx) {
+		if r.tx.Dev == of && !r.undo && !j.takenBack(r.tx) && !j.isUndo(r.tx) {
 			return r.tx, true
 		}
 	}

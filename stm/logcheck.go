@@ -7,9 +7,7 @@ import (
 	"hash/crc32"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"time"
 
 	"emberd/internal/durable"
@@ -59,6 +57,20 @@ func (c *LogCheck) Wrong() int {
 // header, seal, stamp and sequence number. It reads only. A file that cannot be
 // read is a finding; the error is for a path that is no log, and for ctx.
 func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) (*LogCheck, error) {
+	return checkLog(ctx, fsys, path, now, &decisions{})
+}
+
+// CheckDecidedLog is CheckLog for a log whose state folder is at hand: damaged
+// lines that a human has decided about are harmless.
+func CheckDecidedLog(ctx context.Context, fsys durable.FS, path, state string, now time.Time) (*LogCheck, error) {
+	decided := &decisions{}
+	if err := decided.load(fsys, state); err != nil {
+		return nil, err
+	}
+	return checkLog(ctx, fsys, path, now, decided)
+}
+
+func checkLog(ctx context.Context, fsys durable.FS, path string, now time.Time, decided *decisions) (*LogCheck, error) {
 	names, err := LogFiles(fsys, path)
 	if err != nil {
 		return nil, err
@@ -73,8 +85,8 @@ func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) 
 		if numbers[dir] == nil {
 			numbers[dir] = &sequence{}
 		}
-		c := &fileChecker{FileCheck: FileCheck{File: name}, now: now, numbers: numbers[dir], inOrder: true}
-		c.file = parseLogName(filepath.Base(name))
+		c := &fileChecker{FileCheck: FileCheck{File: name}, now: now, numbers: numbers[dir], decided: decided, inOrder: true}
+		c.file = parseFileName(filepath.Base(name))
 		c.all(fsys)
 		out.Files = append(out.Files, c.FileCheck)
 	}
@@ -85,31 +97,6 @@ func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) 
 		out.Missing = append(out.Missing, numbers[dir].missing(dir)...)
 	}
 	return out, nil
-}
-
-// logName is what the name of a log file says: kind s is a raw segment, c a
-// compacted one, h the history of that; 0 is a name that emberd does not give.
-type logName struct {
-	kind       byte
-	from, upto uint32
-	generation uint32
-}
-
-var logNamePattern = regexp.MustCompile(`^(?:(s)-(\d{8})|([ch])-(\d{8})-(\d{8})\.g(\d{1,9}))\.jsonl$`)
-
-func parseLogName(name string) logName {
-	m := logNamePattern.FindStringSubmatch(name)
-	if m == nil {
-		return logName{}
-	}
-	number := func(s string) uint32 {
-		n, _ := strconv.ParseUint(s, 10, 32) // digits, by the pattern
-		return uint32(n)
-	}
-	if m[1] != "" {
-		return logName{kind: 's', from: number(m[2]), upto: number(m[2])}
-	}
-	return logName{kind: m[3][0], from: number(m[4]), upto: number(m[5]), generation: number(m[6])}
 }
 
 // sequence gathers the numbers of one device over its files.
@@ -154,9 +141,10 @@ func (s *sequence) missing(dir string) []LogFinding {
 // fileChecker walks one file.
 type fileChecker struct {
 	FileCheck
-	file    logName
+	file    fileName
 	now     time.Time
 	numbers *sequence
+	decided *decisions
 
 	device  Device
 	lines   int // good ones, as a seal counts them
@@ -182,9 +170,9 @@ func (c *fileChecker) all(fsys durable.FS) {
 	}
 	end := LogLine{File: c.File, Offset: c.Bytes}
 	switch {
-	case c.file.kind == 0:
+	case c.file.kind == Odd:
 		c.say(&end, true, "emberd gives no such name; a sync tool may have copied it, and it is read all the same")
-	case !c.Sealed && (c.file.kind == 'c' || c.file.kind == 'h'):
+	case !c.Sealed && (c.file.kind == Compacted || c.file.kind == History):
 		c.say(&end, false, "it has no seal, so it is not whole")
 	}
 }
@@ -211,8 +199,12 @@ func (c *fileChecker) line(l *LogLine) {
 	}
 	c.inOrder = false
 	// Compaction keeps unfinished lines in the history, where they end like any other.
-	kept := c.file.kind == 'h' && l.Reason == errNoSum.Error()
-	c.say(l, l.State != LineDamaged || kept, "%s", l.Reason)
+	kept := c.file.kind == History && l.Reason == errNoSum.Error()
+	reason, settled := l.Reason, l.State == LineDamaged && c.decided.has(l.Raw)
+	if settled {
+		reason += ", which was decided about"
+	}
+	c.say(l, l.State != LineDamaged || kept || settled, "%s", reason)
 }
 
 // count takes a line with a right checksum into account for the seal.
@@ -258,7 +250,7 @@ func (c *fileChecker) header(l *LogLine) {
 	if _, ok := parseDevice(folder); ok && h.Dev != folder {
 		c.say(l, false, "its header names device %q, and it lies in the folder of %s", h.Dev, folder)
 	}
-	if c.file.kind != 0 && (h.Segment != c.file.upto || c.file.kind != 's' && h.From != c.file.from) {
+	if c.file.kind != Odd && (h.Segment != c.file.to || c.file.kind != Raw && h.From != c.file.from) {
 		c.say(l, false, "its header is of segment %d, which is not what its name says", h.Segment)
 	}
 	if h.Format > formatVersion {
@@ -267,7 +259,7 @@ func (c *fileChecker) header(l *LogLine) {
 	for _, lost := range h.Lost {
 		c.numbers.note(lost[0], lost[1])
 	}
-	if c.file.kind == 's' {
+	if c.file.kind == Raw {
 		c.numbers.upto = max(c.numbers.upto, max(h.First, 1)-1)
 	} else {
 		c.numbers.note(h.First, h.Last)
@@ -299,7 +291,7 @@ func (c *fileChecker) record(l *LogLine) {
 	if l.Stamp.Time().Sub(c.now) > maxSkew {
 		c.say(l, false, "it is stamped %s, more than a day ahead", l.Stamp.Time().Format(time.RFC3339))
 	}
-	if c.file.kind == 's' {
+	if c.file.kind == Raw {
 		c.order(l)
 	}
 	c.number(l)

@@ -40,7 +40,7 @@ func (s *Store) momentAt(c cursor) (Moment, error) {
 		if f.growing {
 			m.sizes[filepath.ToSlash(below)] = f.size
 		}
-		if n := parseLogName(filepath.Base(f.name)).upto; filepath.Base(filepath.Dir(f.name)) == m.Device {
+		if n := parseFileName(filepath.Base(f.name)).to; filepath.Base(filepath.Dir(f.name)) == m.Device {
 			m.segment = max(m.segment, n)
 		}
 	}
@@ -58,7 +58,7 @@ func (m *Moment) Of(name string, size int64) (int64, bool) {
 	if at, ok := m.sizes[name]; ok {
 		return min(at, size), true
 	}
-	if f := parseLogName(base); dir == "stm/"+m.Device+"/" && f.kind == 's' && f.from > m.segment {
+	if f := parseFileName(base); dir == "stm/"+m.Device+"/" && f.kind == Raw && f.from > m.segment {
 		return 0, false
 	}
 	return size, true

@@ -39,6 +39,7 @@ const (
 	unreadable flaw = "cannot be read"
 	shorter    flaw = "is shorter than it was"
 	vanished   flaw = "is gone, and no compacted file stands for it"
+	replacedBy flaw = "needs no look: a compacted file stands for it"
 )
 
 // racy is how old a file must be for its size and time to be believed: within
@@ -112,6 +113,12 @@ func (f *otherFile) mark(name string) (fileMark, bool) {
 // unchanged reports whether the file need not be looked into.
 func (f *otherFile) unchanged(name string, info fs.FileInfo, now time.Time) bool {
 	return f.look == markOf(name, info) && now.Sub(info.ModTime()) > racy && !f.isDue(now)
+}
+
+// stoodFor reports whether a file is one that a compacted file stands for, as it
+// was when that was found.
+func (f *otherFile) stoodFor(name string, info fs.FileInfo) bool {
+	return f.flaw == replacedBy && f.look == markOf(name, info)
 }
 
 func (f *otherFile) isDue(now time.Time) bool { return !f.due.IsZero() && !now.Before(f.due) }

@@ -52,19 +52,21 @@ type decision struct {
 }
 
 func (s *Store) quarantineDir() string { return filepath.Join(s.state, "quarantine") }
-func (s *Store) decisionsPath() string { return filepath.Join(s.quarantineDir(), "decided.jsonl") }
+func (s *Store) decisionsPath() string { return decisionsPath(s.state) }
 
-// loadDecisions reads what was decided earlier. What cannot be read was not
-// decided, and is asked again.
-func (s *Store) loadDecisions() error {
-	b, err := readWhole(s.fs, s.decisionsPath())
+func decisionsPath(state string) string { return filepath.Join(state, "quarantine", "decided.jsonl") }
+
+// load reads what was decided earlier. What cannot be decoded was not decided,
+// and is asked again.
+func (d *decisions) load(fsys durable.FS, state string) error {
+	b, err := readWhole(fsys, decisionsPath(state))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read what was decided about damaged lines: %w", err)
 	}
 	for text := range bytes.Lines(b) {
-		var d decision
-		if json.Unmarshal(text, &d) == nil && d.Line != "" {
-			s.decided.known = append(s.decided.known, d)
+		var one decision
+		if json.Unmarshal(text, &one) == nil && one.Line != "" {
+			d.known = append(d.known, one)
 		}
 	}
 	return nil

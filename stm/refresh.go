@@ -52,6 +52,11 @@ func (s *Store) Refresh(ctx context.Context) (Arrival, error) {
 		present[dir] = true
 		for _, name := range files {
 			present[name] = true
+		}
+		if err := s.standIn(ctx, dir, files); err != nil {
+			return got, err
+		}
+		for _, name := range files {
 			if err := s.pickUp(ctx, name, &got); err != nil {
 				return got, err
 			}
@@ -86,6 +91,9 @@ func (s *Store) otherFiles() map[string][]string {
 			continue
 		}
 		found[dir] = nil
+		if dir != s.ownDir() {
+			s.listHistories(dir, entries)
+		}
 		for _, e := range entries {
 			name := filepath.Join(dir, e.Name())
 			switch {
@@ -137,7 +145,7 @@ func (o *others) due() (first time.Time) {
 func (s *Store) pickUp(ctx context.Context, name string, got *Arrival) error {
 	known := s.others.get(name)
 	info, err := s.fs.Lstat(name)
-	if err == nil && known.unchanged(name, info, s.now()) {
+	if err == nil && (known.unchanged(name, info, s.now()) || known.stoodFor(name, info)) {
 		return nil
 	}
 	f, err := s.fs.OpenRead(name)

@@ -50,6 +50,58 @@ func (r *recovery) replacedIn(dir string, entries []fs.DirEntry) map[string]bool
 	return replaced
 }
 
+// standIn finds what a whole compacted file of another device stands for by now.
+// Such files are not read any more, and their lines are looked up in the
+// compacted one, which is read from its beginning. files are paths in dir.
+func (s *Store) standIn(ctx context.Context, dir string, files []string) error {
+	if dir == s.ownDir() {
+		return nil
+	}
+	open := s.notStoodFor(files)
+	for _, made := range files {
+		var old []string
+		for _, base := range s.standsFor(ctx, dir, filepath.Base(made), open) {
+			name := filepath.Join(dir, base)
+			if info, err := s.fs.Lstat(name); err == nil {
+				s.others.set(name, otherFile{look: markOf(name, info), flaw: replacedBy})
+				old = append(old, name)
+			}
+		}
+		if len(old) == 0 {
+			continue
+		}
+		s.others.set(made, otherFile{})
+		gone := s.retire(old)
+		s.journal.swap(gone, nil)
+		s.table.moved(gone, nil)
+		s.snapshot.fresh.Store(false)
+		for _, name := range old {
+			if err := s.deliver(ctx, &arrival{file: name}); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// notStoodFor lists the names of the files but for those that a compacted file
+// was found to stand for. One that has changed since gets a new number.
+func (s *Store) notStoodFor(files []string) (names []string) {
+	for _, name := range files {
+		known := s.others.get(name)
+		info, err := s.fs.Lstat(name)
+		if err == nil && known.stoodFor(name, info) {
+			continue
+		}
+		if known.flaw == replacedBy {
+			s.others.set(name, otherFile{})
+			s.forget(name)
+		}
+		names = append(names, filepath.Base(name))
+	}
+	return names
+}
+
 // standsFor returns which of the names in dir the compacted file base replaces,
 // nothing if it, or the history that belongs to it, is not whole.
 func (s *Store) standsFor(ctx context.Context, dir, base string, names []string) []string {

@@ -103,7 +103,9 @@ func (v *review) holds(t *table, l *line) bool {
 	if !slices.ContainsFunc(v.floors, func(f floor) bool { return f.covers(l) }) || !l.writesUnknown(t) {
 		return false
 	}
-	if _, ok := v.ops[l.stamp]; ok {
+	if known, ok := v.ops[l.stamp]; ok {
+		known.at = l.at // a compacted file may stand for where it was
+		v.ops[l.stamp] = known
 		return true
 	}
 	if v.ops == nil {

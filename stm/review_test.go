@@ -2,6 +2,7 @@ package stm
 
 import (
 	"context"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -104,4 +105,56 @@ func TestWhatIsKnownAfterAllDoesNotWait(t *testing.T) {
 	ts.withoutSnapshot()
 	ts.wantContent(idOf(1), "changed")
 	ts.wantWarning("")
+}
+
+// What a compaction says about the tombstones it dropped stays said over later
+// ones, and holds back what a silent device did before.
+func TestADroppedTombstoneHoldsBackWhatIsOlder(t *testing.T) {
+	ts, id, later := oldDeletion(t)
+	before := ts.now()
+	ts.peerFile("s-00000001.jsonl", lineOf(1, before, opPut, idOf(1), `{"content":"known"}`))
+	ts.refresh()
+	later()
+	if got := ts.dropping(); got.Dropped != 1 {
+		t.Fatalf("%+v, so this shows nothing", got)
+	}
+	ts.unlink()
+	first := ts.floorOf()
+	if first.Floor == "" || first.Seen["otherdev"] != 1 {
+		t.Fatalf("header %+v, want a floor and one line of the other device", first)
+	}
+	for range 2 {
+		ts.save("more")
+		ts.reopen()
+		ts.compact()
+		ts.unlink()
+		if got := ts.floorOf(); got.Floor != first.Floor || got.Seen["otherdev"] != 1 {
+			t.Errorf("after a later compaction: floor %s, seen %v, want %s and %v", got.Floor, got.Seen, first.Floor, first.Seen)
+		}
+	}
+	ts.peerFile("s-00000002.jsonl", lineOf(2, before.Add(-time.Hour), opSet, id, `{"content":"apple tart"}`))
+	ts.refresh()
+	for _, again := range []func(){func() {}, ts.reopen, ts.withoutSnapshot} {
+		again()
+		ts.wantGone(id)
+		if got := ts.Stale(); len(got) != 1 || got[0].ID != id {
+			t.Errorf("waiting: %+v, want %s alone", got, id)
+		}
+	}
+}
+
+// floorOf is the header of the only compacted file.
+func (ts *testStore) floorOf() header {
+	ts.t.Helper()
+	for _, name := range ts.segments() {
+		if parseFileName(filepath.Base(name)).kind == Compacted {
+			h, err := ts.readHeader(name)
+			if err != nil {
+				ts.t.Fatal(err)
+			}
+			return h
+		}
+	}
+	ts.t.Fatal("there is no compacted file")
+	return header{}
 }

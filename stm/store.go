@@ -224,7 +224,7 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 		return nil, nil, err
 	}
 	w.dirInode = inodeOf(info)
-	if err := s.loadDecisions(); err != nil {
+	if err := s.decided.load(s.fs, s.state); err != nil {
 		s.log.Warn("damaged lines that were decided about may be counted again", "error", err)
 	}
 	r := newRecovery(s, &w.clock)

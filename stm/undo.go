@@ -12,7 +12,7 @@ import (
 
 // Undo asks to take a journal entry back.
 type Undo struct {
-	Entry  string // "" is the newest that still stands
+	Entry  string // "" is the newest of this device that still stands
 	Force  bool   // also what was changed again since
 	DryRun bool
 	By     memory.Actor
@@ -81,7 +81,7 @@ func (s *Store) entryToUndo(name string) (Stamp, error) {
 	if name == "" {
 		tx, ok := s.newestEntry()
 		if !ok {
-			return tx, memory.Errorf(memory.NotFound, "there is nothing to undo")
+			return tx, memory.Errorf(memory.NotFound, "there is nothing to undo; an entry of another device is taken back by its name")
 		}
 		return tx, nil
 	}

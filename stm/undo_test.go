@@ -155,3 +155,19 @@ func TestAPreviewOfUndoIsWhatUndoDoes(t *testing.T) {
 		}
 	}
 }
+
+func TestUndoWithoutANameTakesAnEntryOfThisDevice(t *testing.T) {
+	ts := openStore(t, Options{})
+	mine := ts.save("mine").ID()
+	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(time.Minute), opPut, idOf(1), `{"content":"theirs"}`))
+	ts.refresh()
+	theirs := ts.entryOf(idOf(1))
+	ts.undo("")
+	ts.wantGone(mine)
+	ts.wantContent(idOf(1), "theirs")
+	if _, err := ts.Undo(context.Background(), Undo{}); memory.CodeOf(err) != memory.NotFound {
+		t.Errorf("with nothing of ours left: %v", err)
+	}
+	ts.undo(theirs)
+	ts.wantGone(idOf(1))
+}

@@ -18,8 +18,8 @@ func (s *state) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what needs a human, and mend it",
 		Long: `Look for what needs a human: whether the daemon runs and is well, whether every
-log file is whole, and which damaged lines wait for a decision. Nothing is
-changed; each finding names the command that goes on from there.`,
+log file is whole, and which damaged lines or memories wait for a decision. Nothing
+is changed; each finding names the command that goes on from there.`,
 		Example: `  emberd doctor
   emberd doctor quarantine list`,
 		Annotations: exits(endings{exitDone: "all is well", exitNothing: "something needs a look", exitLocked: ""}),
@@ -33,7 +33,7 @@ changed; each finding names the command that goes on from there.`,
 		}
 		return s.doctor(cmd.Context())
 	}
-	cmd.AddCommand(s.quarantineCommand())
+	cmd.AddCommand(s.quarantineCommand(), s.staleCommand())
 	return cmd
 }
 
@@ -54,7 +54,7 @@ type check struct {
 
 func (s *state) doctor(ctx context.Context) error {
 	d := &diagnosis{OK: true}
-	for _, look := range []func(context.Context) ([]check, error){s.checkDaemon, s.checkLogFiles, s.checkQuarantine} {
+	for _, look := range []func(context.Context) ([]check, error){s.checkDaemon, s.checkLogFiles, s.checkQuarantine, s.checkStale} {
 		found, err := look(ctx)
 		if err != nil {
 			return err

@@ -90,7 +90,8 @@ func (s *state) logCheckCommand() *cobra.Command {
 		Short: "Read every log file and list what is wrong",
 		Long: `Read every log file and verify each checksum, header and seal, and that stamps
 and numbers follow each other. What is wrong is listed by file and line. What a
-crash leaves behind, such as half a last line, is listed as harmless.`,
+crash leaves behind, such as half a last line, is listed as harmless, and so are
+damaged lines of the configured folder that were decided about.`,
 		Example: `  emberd log check
   emberd log check ~/Sync/emberd/stm/k7q2mzxa
   emberd log check --json | jq -r '.files[].findings[]'`,
@@ -119,7 +120,7 @@ crash leaves behind, such as half a last line, is listed as harmless.`,
 }
 
 func (s *state) checkLog(ctx context.Context, path string) (*logReport, error) {
-	c, err := stm.CheckLog(ctx, durable.OS{}, path, s.now())
+	c, err := s.readLog(ctx, path)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -132,6 +133,15 @@ func (s *state) checkLog(ctx context.Context, path string) (*logReport, error) {
 		r.Files = append(r.Files, logFile{File: f.File, Lines: f.Lines, Bytes: f.Bytes, Sealed: f.Sealed, Findings: asFindings(f.Findings)})
 	}
 	return r, nil
+}
+
+// readLog checks a log. If it is the configured one, what was decided about its
+// damaged lines is known.
+func (s *state) readLog(ctx context.Context, path string) (*stm.LogCheck, error) {
+	if c, err := s.load(); err == nil && c.Data == path {
+		return stm.CheckDecidedLog(ctx, durable.OS{}, path, c.State, s.now())
+	}
+	return stm.CheckLog(ctx, durable.OS{}, path, s.now())
 }
 
 func asFindings(in []stm.LogFinding) []logFinding {

@@ -112,8 +112,18 @@ func (s *state) printHits(res *op.SearchResult) {
 	case res.Total == 0:
 		s.note("nothing found for %s; try fewer filters or other words", jsonText(clean(res.Query)))
 	case more > 0:
-		s.note("%s of %s shown; --limit shows more", grouped(len(res.Hits)), count(res.Total, "hit", "hits"))
+		s.note("%s of %s%s shown; --limit shows more", grouped(len(res.Hits)), atLeast(res.AtLeast), count(res.Total, "hit", "hits"))
+	case res.AtLeast:
+		s.note("there are at least %s; another phrase or more words may show others", count(res.Total, "hit", "hits"))
 	}
+}
+
+// atLeast precedes a count that is a lower bound.
+func atLeast(bound bool) string {
+	if bound {
+		return "at least "
+	}
+	return ""
 }
 
 // hitLine is what stands above the text of a hit.

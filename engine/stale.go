@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"context"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// staleList lists the memories that wait for a decision.
+func (e *Engine) staleList(context.Context, *op.StaleListRequest) (*op.StaleListResult, error) {
+	res := &op.StaleListResult{Memories: []op.StaleMemory{}}
+	for _, w := range e.stm.Stale() {
+		res.Memories = append(res.Memories, op.StaleMemory{ID: w.ID, Device: w.Device.String(), Changes: w.Changes, At: w.At})
+	}
+	return res, nil
+}
+
+// staleDecide takes such a memory, or leaves it deleted.
+func (e *Engine) staleDecide(ctx context.Context, req *op.StaleDecideRequest) (*op.StaleDecideResult, error) {
+	id := memory.ID(req.ID)
+	for _, w := range e.stm.Stale() {
+		if w.ID == id {
+			got, err := e.stm.DecideStale(ctx, id, req.Keep, op.CallerFrom(ctx))
+			if err != nil {
+				return nil, err
+			}
+			e.changed()
+			return &op.StaleDecideResult{ID: id, Tx: got.Entry}, nil
+		}
+	}
+	return nil, memory.Errorf(memory.NotFound, "no memory %.80q waits for a decision; emberd doctor stale list shows those that do", req.ID).At("id")
+}

@@ -1,0 +1,36 @@
+package op
+
+import (
+	"time"
+
+	"emberd/memory"
+)
+
+// StaleListRequest asks which memories wait for a decision.
+type StaleListRequest struct{}
+
+// StaleListResult lists them by id.
+type StaleListResult struct {
+	Memories []StaleMemory `json:"memories"`
+}
+
+// StaleMemory is one that a device which was silent for long wrote to, and that
+// may have been deleted meanwhile.
+type StaleMemory struct {
+	ID      memory.ID `json:"id"`
+	Device  string    `json:"device"`
+	Changes int       `json:"changes"` // that wait
+	At      time.Time `json:"at"`      // of the latest
+}
+
+// StaleDecideRequest says whether such a memory is kept or goes to the trash.
+type StaleDecideRequest struct {
+	ID   string `json:"-" path:"id"`
+	Keep bool   `json:"keep" doc:"true takes the memory, false leaves it deleted"`
+}
+
+// StaleDecideResult names the memory and the journal entry of the decision.
+type StaleDecideResult struct {
+	ID memory.ID `json:"id"`
+	Tx string    `json:"tx,omitempty"`
+}
