@@ -14,6 +14,7 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 	add(op.History.Handle(s.history))
 	add(op.Export.Handle(s.export))
 	add(op.Import.Handle(s.importRecords))
+	add(op.Purge.Handle(s.purge))
 	add(op.QuarantineList.Handle(s.quarantineList))
 	add(op.QuarantineShow.Handle(s.quarantineShow))
 	add(op.QuarantineAccept.Handle(s.quarantineAccept))
@@ -26,6 +27,11 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 func (s *shelf) history(_ context.Context, req *op.HistoryRequest) (*op.HistoryResult, error) {
 	return &op.HistoryResult{ID: memory.ID(req.ID), Total: 1, Versions: []op.HistoryVersion{{Action: "created",
 		Fields: []op.FieldChange{{Name: "content", To: json.RawMessage(`"<hello> & more"`)}}}}}, nil
+}
+
+func (s *shelf) purge(_ context.Context, req *op.PurgeRequest) (*op.PurgeResult, error) {
+	return &op.PurgeResult{ID: memory.ID(req.ID), DryRun: req.DryRun, Rewritten: []string{"s-00000001.jsonl"},
+		Left: []op.PurgeLeft{{Kind: "git", Place: "/home/ada/.git", Advice: "rewrite its history"}}}, nil
 }
 
 func (s *shelf) export(context.Context, *op.ExportRequest) (*op.ExportResult, error) {

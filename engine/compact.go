@@ -142,6 +142,11 @@ func (c *compactor) look(ctx context.Context) <-chan time.Time {
 // tidy removes what earlier compactions replaced and carries out the one that is
 // due. It says when to look again, 0 for not before something changes.
 func (c *compactor) tidy(ctx context.Context) (wait time.Duration, err error) {
+	if c.stm.PurgesDue() {
+		if _, err := c.stm.CarryOutPurges(ctx); err != nil {
+			return 0, err
+		}
+	}
 	if wait, err = c.unlink(ctx); err != nil {
 		return 0, err
 	}

@@ -125,6 +125,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.List.Handle(e.list))
 	add(op.Edit.Handle(e.edit))
 	add(op.Forget.Handle(e.forget))
+	add(op.Purge.Handle(e.purge))
 	add(op.History.Handle(e.history))
 	add(op.Undo.Handle(e.undo))
 	add(op.TrashList.Handle(e.trashList))

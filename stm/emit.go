@@ -42,7 +42,7 @@ func classify(b []byte, whole bool, dev Device) (l line, good []byte, is class) 
 	switch l.op {
 	case opSegment, opSeal:
 		return l, good, meta
-	case opPut, opSet, opDelete, opAll, opUse:
+	case opPut, opSet, opDelete, opPurge, opAll, opUse:
 		if l.applicable() == nil && l.useful() {
 			return l, good, counted
 		}
@@ -53,7 +53,7 @@ func classify(b []byte, whole bool, dev Device) (l line, good []byte, is class) 
 // applicable returns why a row would not take the line.
 func (l *line) applicable() error {
 	for _, c := range l.changes {
-		if c.op == opDelete {
+		if c.buries() {
 			continue
 		}
 		var h hot
@@ -117,6 +117,14 @@ func (e *emitter) line(b, good []byte, l *line, is class) error {
 		}
 	}
 	return e.past(good, l)
+}
+
+// archived takes one line of a history.
+func (e *emitter) archived(b, good []byte, l *line, is class) error {
+	if is == counted {
+		return e.past(good, l)
+	}
+	return e.keep(e.cold, bytes.TrimSuffix(b, []byte("\n")), Stamp{})
 }
 
 // cut keeps what is left of a line.
@@ -194,6 +202,8 @@ func (e *emitter) winner(c *change, at Stamp) (_ *change, whole bool) {
 	switch {
 	case row == nil: // its tombstone is dropped
 		return nil, false
+	case c.op == opPurge:
+		return c, at == row.purged
 	case c.op == opDelete:
 		return e.tombstone(c, row, at)
 	case !at.after(e.hidden(key, row)):

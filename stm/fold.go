@@ -42,6 +42,7 @@ type folded struct {
 	baseSum    uint64
 	regs       []foldedKey
 	tomb, born Stamp
+	purged     Stamp  // of the latest purge, which stays
 	buried     uint64 // sequence number of the tombstone
 }
 
@@ -93,7 +94,10 @@ func (f *fold) change(c *change, l *line) {
 		row = &folded{}
 		f.rows[key] = row
 	}
-	if c.op == opDelete {
+	if c.op == opPurge {
+		row.purged = later(row.purged, at)
+	}
+	if c.buries() {
 		row.bury(at, l.seq)
 		return
 	}
@@ -168,7 +172,7 @@ func (f *fold) hidden(key [16]byte, row *folded) Stamp { return later(f.hide[key
 
 // dead reports whether nothing is left of a memory but its tombstone.
 func (r *folded) dead() bool {
-	return !r.tomb.IsZero() && !r.born.after(r.tomb) && r.base.IsZero() && len(r.regs) == 0
+	return r.purged.IsZero() && !r.tomb.IsZero() && !r.born.after(r.tomb) && r.base.IsZero() && len(r.regs) == 0
 }
 
 // live reports whether the lines alone make a live memory.
@@ -179,7 +183,7 @@ func (r *folded) live() bool { return r.born.after(r.tomb) }
 func (f *fold) value(c *change, at Stamp, seed maphash.Seed) {
 	key := c.id.Bytes()
 	row := f.rows[key]
-	if row == nil || c.op == opDelete || !at.after(f.hidden(key, row)) {
+	if row == nil || c.buries() || !at.after(f.hidden(key, row)) {
 		return
 	}
 	var sum uint64
@@ -215,6 +219,7 @@ func valueSum(seed maphash.Seed, at Stamp, name, value []byte) uint64 {
 // essence is what two folds of the same state agree on about a memory.
 type essence struct {
 	tomb, born Stamp
+	purged     Stamp
 	values     uint64
 	use        useTotal
 }
@@ -225,6 +230,7 @@ func (f *fold) essence(key [16]byte) essence {
 	if row == nil {
 		return e
 	}
+	e.purged = row.purged
 	hidden := f.hidden(key, row)
 	if row.tomb.after(f.hide[key]) {
 		e.tomb = row.tomb

@@ -175,7 +175,7 @@ func readLine(at LogLine, raw []byte, n int, whole bool) LogLine {
 }
 
 func knownOps() []string {
-	return []string{opSegment, opSeal, opPut, opSet, opDelete, opAll, opUse}
+	return []string{opSegment, opSeal, opPut, opSet, opDelete, opPurge, opAll, opUse}
 }
 
 func (l LogLine) judged(state LineState, reason string) LogLine {

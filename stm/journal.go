@@ -46,12 +46,16 @@ type journal struct {
 type lineRef struct {
 	stamp, tx Stamp
 	at        place
-	undo      bool
+	undo      bool // or a purge: nothing that undo takes back unasked
 	cut       bool // only the history has the whole line
 }
 
 func (l *line) lineRef() lineRef {
-	return lineRef{stamp: l.stamp, tx: l.tx, at: l.at, undo: !l.ref.IsZero(), cut: l.cut}
+	return lineRef{stamp: l.stamp, tx: l.tx, at: l.at, undo: !l.ref.IsZero() || l.purges(), cut: l.cut}
+}
+
+func (l *line) purges() bool {
+	return slices.ContainsFunc(l.changes, func(c change) bool { return c.op == opPurge })
 }
 
 func (j *journal) add(l *line) {

@@ -18,7 +18,7 @@ import (
 func merged(row *Row, c *change, at Stamp) (*Row, error) {
 	o := row.rest()
 	o.rev = later(o.rev, at)
-	if c.op == opDelete {
+	if c.buries() {
 		if !at.after(o.tomb) {
 			return row, nil
 		}

@@ -15,13 +15,14 @@ import (
 // What is on disk. These never change; a new meaning takes a new name.
 const (
 	formatVersion = 1
-	opSegment     = "seg"  // first line of a segment
-	opSeal        = "seal" // last line of a segment that was closed in order
-	opPut         = "put"  // a whole memory: creates it, or brings it back
-	opSet         = "set"  // new values for some keys of a memory
-	opDelete      = "del"  // a tombstone; prev holds what it covers
-	opAll         = "all"  // several of the three, all or none
-	opUse         = "use"  // running totals of use, by memory
+	opSegment     = "seg"   // first line of a segment
+	opSeal        = "seal"  // last line of a segment that was closed in order
+	opPut         = "put"   // a whole memory: creates it, or brings it back
+	opSet         = "set"   // new values for some keys of a memory
+	opDelete      = "del"   // a tombstone; prev holds what it covers
+	opAll         = "all"   // several of the three, all or none
+	opPurge       = "purge" // a tombstone for good: nothing of the memory is kept
+	opUse         = "use"   // running totals of use, by memory
 
 	suffixLen = 16 // ,"c":"9f8e7d6c"}
 
@@ -164,7 +165,7 @@ func idField(value []byte) (memory.ID, error) {
 
 func (l *line) takeChanges(id memory.ID, prev []byte) error {
 	switch l.op {
-	case opPut, opSet, opDelete:
+	case opPut, opSet, opDelete, opPurge:
 		l.changes = []change{{op: l.op, id: id, prev: prev, data: l.data}}
 		return l.changes[0].check()
 	case opAll:
@@ -192,11 +193,14 @@ func (l *line) takeAll() error {
 	return nil
 }
 
+// buries reports whether the change hides what is older.
+func (c *change) buries() bool { return c.op == opDelete || c.op == opPurge }
+
 func (c *change) check() error {
 	if c.id == "" {
 		return fmt.Errorf("%s without an id", c.op)
 	}
-	if c.op != opDelete && (len(c.data) == 0 || c.data[0] != '{') {
+	if !c.buries() && (len(c.data) == 0 || c.data[0] != '{') {
 		return fmt.Errorf("%s without d", c.op)
 	}
 	return nil

@@ -240,7 +240,7 @@ func (r *recovery) take(b []byte, at place) {
 		r.header(&l)
 	case opSeal:
 		r.seal(&l)
-	case opPut, opSet, opDelete, opAll, opUse:
+	case opPut, opSet, opDelete, opPurge, opAll, opUse:
 		r.apply(&l)
 	default:
 		r.count.Unknown++

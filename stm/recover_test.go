@@ -37,7 +37,7 @@ func lineOf(seq uint64, at time.Time, op string, id memory.ID, d string) string 
 	dev, _ := parseDevice("otherdev")
 	l := line{seq: seq, stamp: Stamp{T: uint64(at.UnixMilli())<<16 | seq, Dev: dev}, op: op, verb: "save",
 		changes: []change{{op: op, id: id}}}
-	if op != opDelete {
+	if op != opDelete && op != opPurge {
 		l.changes[0].data = []byte(d)
 	}
 	l.tx = l.stamp

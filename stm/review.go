@@ -123,7 +123,7 @@ func (f *floor) covers(l *line) bool {
 // been created nor deleted.
 func (l *line) writesUnknown(t *table) bool {
 	return slices.ContainsFunc(l.changes, func(c change) bool {
-		if c.op == opDelete {
+		if c.buries() {
 			return false
 		}
 		cell := t.cell(c.id.Bytes())

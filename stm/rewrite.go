@@ -35,6 +35,8 @@ type Compaction struct {
 	// Rest is how long to rest for the time worked, 3 being three times as long, so
 	// that saves and searches find a free processor. 0 does not rest.
 	Rest int
+
+	histories bool // among the inputs, so that nothing of a purged memory is left
 }
 
 // Rewritten is what a compaction did, or would.
@@ -75,6 +77,8 @@ type rewrite struct {
 	temps   []string
 	dropped map[[16]byte]Stamp // tombstones
 	worked  time.Time          // since when without a rest
+	purged  purged             // what is left out
+	archive bool               // the input being read is a history
 	scanned int                // lines, to look at the clock now and then
 }
 
@@ -126,7 +130,7 @@ func (s *Store) Rewrite(ctx context.Context, job Compaction) (Rewritten, error) 
 }
 
 func (s *Store) newRewrite(ctx context.Context, job Compaction) *rewrite {
-	r := &rewrite{Store: s, ctx: ctx, job: job, now: s.now(), seed: maphash.MakeSeed(), worked: time.Now()}
+	r := &rewrite{Store: s, ctx: ctx, job: job, now: s.now(), seed: maphash.MakeSeed(), worked: time.Now(), purged: s.table.purged()}
 	r.name = fileName{kind: Compacted, from: math.MaxUint32}
 	for _, base := range job.Inputs {
 		n := parseFileName(base)
@@ -189,7 +193,7 @@ func (r *rewrite) choose() error {
 		return err
 	}
 	for _, in := range r.inputs {
-		if in.kind == History || r.isActive(in.base) {
+		if in.kind == History && !r.job.histories || r.isActive(in.base) {
 			return memory.Errorf(memory.Invalid, "%s cannot be compacted: it is a history or still being written", in.base)
 		}
 		if l, err := r.firstLine(filepath.Join(r.ownDir(), in.base)); err == nil && l.op == opSegment && l.version > formatVersion {
@@ -238,6 +242,7 @@ func (s *Store) isActive(base string) bool {
 func (r *rewrite) each(fn func(b, good []byte, l *line, is class) error) error {
 	for i := range r.inputs {
 		in := &r.inputs[i]
+		r.archive = in.kind == History
 		size, crc, err := r.scan(in, fn)
 		if err != nil {
 			return fmt.Errorf("compact %s: %w", in.base, err)
@@ -263,7 +268,10 @@ func (r *rewrite) scan(in *input, fn func(b, good []byte, l *line, is class) err
 	}
 	size, err := scanLines(r.ctx, io.TeeReader(from, crc), func(b []byte, _ place, whole bool) error {
 		l, good, is := classify(b, whole, r.device)
-		if is == empty {
+		if is == counted {
+			r.fold.number(&l)
+		}
+		if b, good, is, _ = r.purged.redact(b, good, &l, is); is == empty {
 			return nil
 		}
 		r.rest()
@@ -320,9 +328,13 @@ func scanLines(ctx context.Context, from io.Reader, fn func(b []byte, at place, 
 func (r *rewrite) foldAll() error {
 	r.fold = newFold(r.device, r.foreignTombstones())
 	err := r.each(func(_, good []byte, l *line, is class) error {
-		switch is {
-		case meta:
+		switch {
+		case is == meta:
 			return r.fold.meta(l)
+		case r.archive: // superseded long ago
+			return nil
+		}
+		switch is {
 		case counted:
 			return r.fold.add(l)
 		case verbatim:
@@ -332,7 +344,9 @@ func (r *rewrite) foldAll() error {
 		return nil
 	})
 	for _, in := range r.inputs {
-		r.got.Before += in.bytes
+		if in.kind != History {
+			r.got.Before += in.bytes
+		}
 	}
 	r.got.Lines = r.fold.count
 	return err
@@ -398,6 +412,9 @@ func (r *rewrite) emit(value func(*change, Stamp, maphash.Seed)) error {
 	err := r.each(func(b, good []byte, l *line, is class) error {
 		if is == meta {
 			return nil
+		}
+		if r.archive {
+			return r.emitter.archived(b, good, l, is)
 		}
 		if is == counted {
 			for i := range l.changes {

@@ -26,7 +26,7 @@ import (
 // the one that was being written, begins as it did.
 const (
 	snapshotMagic   = "emberstm"
-	snapshotVersion = 2
+	snapshotVersion = 3
 	// snapshotEvery is after how many changes a running daemon should write one.
 	snapshotEvery = 5_000
 )
@@ -111,6 +111,7 @@ func (s *Store) saveSnapshot(c cursor, settle func() error) error {
 	s.putKeys(e)
 	s.putRows(e)
 	s.putGraves(e, &c)
+	s.putPurges(e)
 	var w bytes.Buffer
 	if _, err := s.index.words.Load().WriteTo(&w); err != nil {
 		return fmt.Errorf("snapshot of the word index: %w", err)
@@ -324,6 +325,7 @@ func (s *Store) decodeSnapshot(b []byte, r *recovery) (err error) {
 	s.getKeys(d)
 	docs := s.getRows(d)
 	s.getGraves(d)
+	s.getPurges(d)
 	return s.getWords(d, docs)
 }
 

@@ -134,7 +134,7 @@ func onlyDeletes(batch []*pending, err error) []*pending {
 
 // grows reports whether the transaction is more than deletes.
 func (p *pending) grows() bool {
-	return slices.ContainsFunc(p.line.changes, func(c change) bool { return c.op != opDelete })
+	return slices.ContainsFunc(p.line.changes, func(c change) bool { return !c.buries() })
 }
 
 // room says why nothing may be saved now, nil when there is room. While all is

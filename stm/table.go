@@ -26,6 +26,8 @@ type table struct {
 	// graves says where the line is that deleted a memory, to read back what
 	// it superseded. Guarded by mu.
 	graves map[[16]byte]grave
+	// purges are the memories that were purged. Guarded by mu.
+	purges map[[16]byte]purge
 }
 
 // grave is the line of a delete.
@@ -35,7 +37,7 @@ type grave struct {
 }
 
 func newTable() *table {
-	return &table{cells: map[[16]byte]*cell{}, graves: map[[16]byte]grave{}}
+	return &table{cells: map[[16]byte]*cell{}, graves: map[[16]byte]grave{}, purges: map[[16]byte]purge{}}
 }
 
 func (t *table) cell(key [16]byte) *cell {
@@ -74,6 +76,9 @@ func (t *table) claim(key [16]byte) *cell {
 // apply merges one change of the line at where and reports the cell.
 func (t *table) apply(c *change, l *line, where place) (*cell, error) {
 	cell := t.claim(c.id.Bytes())
+	if c.op == opPurge {
+		t.notePurge(c.id.Bytes(), l.stamp)
+	}
 	var old, next *Row
 	for {
 		var err error
@@ -92,7 +97,7 @@ func (t *table) apply(c *change, l *line, where place) (*cell, error) {
 		}
 	}
 	t.count(old, next)
-	if c.op == opDelete || next.live() && !old.live() {
+	if c.buries() || next.live() && !old.live() {
 		t.bury(next, c, l, where)
 	}
 	return cell, nil
@@ -111,7 +116,7 @@ func (t *table) bury(row *Row, c *change, l *line, where place) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case row.live(), l.cut && c.prev == nil: // a tombstone that holds nothing any more
+	case row.live(), c.op == opPurge, !t.purges[row.key].stamp.IsZero() && !row.rest().born.after(t.purges[row.key].stamp), l.cut && c.prev == nil: // a tombstone that holds nothing any more
 		delete(t.graves, row.key)
 	case c.op == opDelete:
 		t.graves[row.key] = grave{stamp: l.stamp, tx: l.tx, at: where}

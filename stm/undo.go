@@ -97,6 +97,8 @@ type undoStep struct {
 	change
 	at    Stamp
 	prior superseded
+	// purged is set if the memory was purged since.
+	purged bool
 }
 
 // inverse lists the steps, latest change first, and fills in the entry.
@@ -106,6 +108,9 @@ func (s *Store) inverse(refs []lineRef, out *Undone) ([]undoStep, error) {
 		l, err := s.readLine(refs[i].at, refs[i].stamp)
 		if err != nil {
 			return nil, err
+		}
+		if l.purges() {
+			return nil, memory.Errorf(memory.Invalid, "entry %s purged a memory for good, which nothing takes back; emberd undo with another entry takes that one back", l.tx).At("tx")
 		}
 		e := l.entry()
 		e.IDs = append(e.IDs, out.Entry.IDs...)
@@ -118,7 +123,7 @@ func (s *Store) inverse(refs []lineRef, out *Undone) ([]undoStep, error) {
 			if c.op == opDelete {
 				prior.Keys = s.revived(c.id, prior.Keys)
 			}
-			steps = append(steps, undoStep{change: c, at: l.stamp, prior: prior})
+			steps = append(steps, undoStep{change: c, at: l.stamp, prior: prior, purged: s.table.purgedAt(c.id.Bytes()).after(l.stamp)})
 		}
 	}
 	return steps, nil
@@ -222,6 +227,8 @@ func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
 		return &c, UndoneItem{ID: st.id, Action: action}
 	}
 	switch {
+	case st.purged && row == nil:
+		return left("it was purged")
 	case st.op == opDelete && st.prior.wasNone():
 		return left("it came in forgotten")
 	case st.op == opDelete && row == nil:

@@ -21,7 +21,8 @@ type Change struct {
 	Delete bool
 	Set    map[string]json.RawMessage
 
-	was *Row // what a delete covers when the memory is not live
+	purge bool // for good: nothing is superseded
+	was   *Row // what a delete covers when the memory is not live
 }
 
 // Tx is one transaction: all of it is stored, or none.
@@ -158,6 +159,9 @@ func (s *Store) change(c Change) (change, []byte, error) {
 		row = c.was
 	}
 	switch {
+	case c.purge:
+		out.op = opPurge
+		return out, nil, nil
 	case c.Delete && row == nil && len(c.Set) > 0:
 		return s.bury(c)
 	case c.Delete && row == nil:

@@ -56,6 +56,8 @@ func (s *Store) History(ctx context.Context, id memory.ID) ([]Version, error) {
 		if err != nil {
 			return nil, err
 		}
+		at := s.table.purgedAt(id.Bytes())
+		maps.DeleteFunc(lines, func(t Stamp, _ LogLine) bool { return at.after(t) })
 		return versions(id, lines)
 	}
 	return nil, context.Cause(ctx)
@@ -161,10 +163,10 @@ func (v *Version) compare(before, after *Row, alive []byte, c *change) {
 	}
 	was := before.doc
 	switch {
-	case c.op == opDelete && (before.live() || before.rest().tomb.IsZero()):
+	case c.buries() && (before.live() || before.rest().tomb.IsZero()):
 		v.Action = Forgot
 		return
-	case c.op == opDelete:
+	case c.buries():
 		return // forgotten twice, on two devices
 	case after.live() && !before.live() && alive == nil && before.rest().tomb.IsZero():
 		v.Action = Created

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// purge removes a memory for good and tells where that does not reach.
+func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResult, error) {
+	id, err := e.stm.Resolve(strings.TrimSpace(req.ID))
+	if err != nil {
+		return nil, err
+	}
+	res := &op.PurgeResult{ID: id, DryRun: req.DryRun, Rewritten: []string{}, Left: []op.PurgeLeft{}}
+	note := e.promotedTo(id) // not known any more afterwards
+	if req.DryRun {
+		res.Rewritten, err = e.stm.Purgeable(ctx, id)
+	} else {
+		done, failed := e.stm.Purge(ctx, id, op.CallerFrom(ctx))
+		res.Tx, res.Quarantine, err = done.Entry, done.Quarantine, failed
+		res.Rewritten = append(res.Rewritten, done.Rewritten...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if note != "" {
+		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note, Advice: "the memory was made into this note; delete it in the vault if it is to go too"})
+	}
+	if err := e.purgeBackups(id, req, res); err != nil {
+		return nil, err
+	}
+	e.changed()
+	return res, e.unreached(ctx, id, res)
+}
+
+// promotedTo is the note that was made of a memory, live or in the trash.
+func (e *Engine) promotedTo(id memory.ID) string {
+	var m memory.Memory
+	var err error
+	if row, ok := e.stm.Get(id); ok {
+		m, err = row.Memory()
+	} else {
+		m, err = e.stm.Forgotten(id)
+	}
+	if err != nil {
+		return "" // purged before
+	}
+	return m.PromotedTo
+}
+
+// purgeBackups looks for the memory in the backups of this device, and removes
+// those that hold it if that was asked for.
+func (e *Engine) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeResult) error {
+	dir := BackupFolder(e.opt.State)
+	entries, err := e.opt.FS.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, entry := range entries {
+		name := filepath.Join(dir, entry.Name())
+		if !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		holds, err := e.backupHolds(name, id)
+		switch {
+		case err == nil && !holds:
+			continue
+		case err == nil && req.Backups && !req.DryRun:
+			if err := e.opt.FS.Remove(name); err != nil {
+				return err
+			}
+			res.Backups = append(res.Backups, entry.Name())
+			continue
+		case err == nil && req.Backups:
+			res.Backups = append(res.Backups, entry.Name())
+			continue
+		}
+		why := "this backup holds the memory; purge with --backups removes it, or delete it yourself"
+		if err != nil {
+			why = "this backup cannot be read and may hold the memory; delete it if so"
+		}
+		res.Left = append(res.Left, op.PurgeLeft{Kind: "backup", Place: name, Advice: why})
+	}
+	if len(res.Backups) > 0 && !req.DryRun {
+		return e.opt.FS.SyncDir(dir)
+	}
+	return nil
+}
+
+// backupHolds reports whether a backup mentions a memory.
+func (e *Engine) backupHolds(name string, id memory.ID) (bool, error) {
+	f, err := e.opt.FS.OpenRead(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return false, err
+	}
+	defer z.Close()
+	buf, have := make([]byte, 1<<16), 0
+	for {
+		n, err := z.Read(buf[have:])
+		if have += n; bytes.Contains(buf[:have], []byte(id)) {
+			return true, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		// The id may go on in what comes next.
+		keep := min(have, len(id)-1)
+		copy(buf, buf[have-keep:have])
+		have = keep
+	}
+}
+
+// unreached lists what other devices, tools and people may have.
+func (e *Engine) unreached(ctx context.Context, id memory.ID, res *op.PurgeResult) error {
+	files, err := e.stm.Mentions(ctx, id)
+	if err != nil {
+		return err
+	}
+	add := func(kind, place, advice string, args ...any) {
+		res.Left = append(res.Left, op.PurgeLeft{Kind: kind, Place: place, Advice: fmt.Sprintf(advice, args...)})
+	}
+	for _, f := range files {
+		add("device", filepath.Join(e.opt.Data, "stm", f.Device, f.File), "written by device %s, which removes the memory when it runs the next time and sees the purge", f.Device)
+	}
+	for _, m := range e.stm.Watermarks() {
+		if dev := m.Device.String(); dev != e.stm.Status().Device {
+			add("device", dev, "last heard of at %s; its snapshot, quarantine and backups hold the memory until it sees the purge", m.At.UTC().Format("2006-01-02 15:04"))
+		}
+	}
+	for dir := e.opt.Data; ; dir = filepath.Dir(dir) {
+		if _, err := e.opt.FS.Lstat(filepath.Join(dir, ".git")); err == nil {
+			add("git", filepath.Join(dir, ".git"), "the data folder is in a git work tree; rewrite its history if the log was ever committed")
+		}
+		if _, err := e.opt.FS.Lstat(filepath.Join(dir, ".stversions")); err == nil {
+			add("versions", filepath.Join(dir, ".stversions"), "Syncthing keeps earlier versions of files here; delete those of the log")
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	add("elsewhere", "", "backups and exports kept outside of %s, versions that a sync service keeps, and file system snapshots are not known here", BackupFolder(e.opt.State))
+	return nil
+}

@@ -1,0 +1,31 @@
+package op
+
+import "emberd/memory"
+
+// PurgeRequest names one memory that is to be removed for good.
+type PurgeRequest struct {
+	ID      string `json:"-" path:"id" doc:"the memory, live or in the trash"`
+	DryRun  bool   `json:"-" query:"dry_run" doc:"tell what would go and what cannot be reached, change nothing"`
+	Backups bool   `json:"-" query:"backups" doc:"also remove the backups in the state folder that hold the memory"`
+}
+
+// PurgeResult tells what was removed, or would be.
+type PurgeResult struct {
+	ID memory.ID `json:"id"`
+	// Tx is the journal entry, which cannot be undone. It is empty when the memory
+	// was purged before and only its files were looked through again.
+	Tx         string   `json:"tx,omitempty"`
+	DryRun     bool     `json:"dry_run,omitempty"`
+	Rewritten  []string `json:"rewritten"`            // log files that held the memory
+	Quarantine int      `json:"quarantine,omitempty"` // copies of damaged lines
+	Backups    []string `json:"backups,omitempty"`    // backups that were removed
+	// Left are the places that were not reached, or may hold a copy.
+	Left []PurgeLeft `json:"left"`
+}
+
+// PurgeLeft is a place that a purge does not reach.
+type PurgeLeft struct {
+	Kind   string `json:"kind" doc:"device, backup, git, versions, note or elsewhere"`
+	Place  string `json:"place"`
+	Advice string `json:"advice"`
+}
