@@ -137,7 +137,7 @@ func operations() []operation {
 		}},
 		{name: "snapshot of nothing new", steps: []step{snapshot()}},
 		{name: "a tidy day", small: true, steps: aTidyDay()},
-		{name: "purge", small: true, steps: []step{request("edit", set(2, "source", "fig")), purges(2), request("save", saved(5, "elder flower"))}},
+		{name: "purge", small: true, steps: []step{request("edit again", set(2, "source", "fig")), purges(2), request("save", saved(5, "elder flower"))}},
 		{name: "a day", small: true, steps: []step{
 			request("save", saved(5, "elder flower")), use(1, 2), request("forget", del(1), del(2)), undo(saved(1, "apple pie"), saved(2, "banana split")),
 			request("edit", set(1, "content", "apple crumble")), snapshot(), undo(set(1, "content", "apple pie")),

@@ -107,8 +107,8 @@ func (st *state) apply(effects []effect) {
 				st.trash[e.id] = one
 			}
 		case opPurge:
-			delete(s.live, e.id)
-			delete(s.trash, e.id)
+			delete(st.live, e.id)
+			delete(st.trash, e.id)
 		case opDelete:
 			if st.live[e.id] != nil {
 				st.trash[e.id] = st.live[e.id]
