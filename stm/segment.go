@@ -96,9 +96,14 @@ func (w *writer) createSegment() error {
 	if w.active == nil {
 		w.unsealed.Store(number)
 	}
-	stamp := w.clock.next()
-	if err := w.dev.reserve(w.fs, number, stamp); err != nil {
-		return err
+	// A number that is used again keeps its stamp: a power cut may bring back the
+	// file of the first attempt, which is then no clone's.
+	stamp, err := ParseStamp(w.dev.Heads[number])
+	if err != nil {
+		stamp = w.clock.next()
+		if err := w.dev.reserve(w.fs, number, stamp); err != nil {
+			return err
+		}
 	}
 	w.reserved.Store(number)
 	name := filepath.Join(w.dir, segmentName(number))

@@ -18,8 +18,8 @@ func (s *state) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what needs a human, and mend it",
 		Long: `Look for what needs a human: whether the daemon runs and is well, whether every
-log file is whole, and which damaged lines or memories wait for a decision. Nothing
-is changed; each finding names the command that goes on from there.`,
+log file is whole, and which damaged lines or memories wait for a decision.
+Nothing is changed; each finding names the command that goes on from there.`,
 		Example: `  emberd doctor
   emberd doctor quarantine list`,
 		Annotations: exits(endings{exitDone: "all is well", exitNothing: "something needs a look", exitLocked: ""}),

@@ -34,7 +34,7 @@ func writing() []mutant {
 // segments begin and end.
 func segments() []mutant {
 	const file = "stm/segment.go"
-	const reserve = "\tif err := w.dev.reserve(w.fs, number, stamp); err != nil {\n\t\treturn err\n\t}\n"
+	const reserve = "\t\tif err := w.dev.reserve(w.fs, number, stamp); err != nil {\n\t\t\treturn err\n\t\t}\n"
 	return []mutant{
 		{"reservation of a segment's number", file, reserve, "", crashes},
 		{"error of that reservation", "stm/device.go", "\t\td.Segment, d.Heads = segment, heads // not reserved, and so not to be used\n", "\t\t_, _ = segment, heads\n", crashes},
