@@ -11,7 +11,6 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"emberd/internal/durable"
 	"emberd/memory"
@@ -93,7 +92,7 @@ func filesBelow(fsys durable.FS, dir string) ([]string, error) {
 	var names []string
 	for _, e := range entries {
 		name := filepath.Join(dir, e.Name())
-		if isLogName(e.Name()) && e.Type().IsRegular() {
+		if isLogFile(e) {
 			names = append(names, name)
 		}
 		if _, ok := parseDevice(e.Name()); ok && e.IsDir() {
@@ -105,10 +104,6 @@ func filesBelow(fsys durable.FS, dir string) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-func isLogName(name string) bool {
-	return strings.HasSuffix(name, ".jsonl") && !strings.HasPrefix(name, ".")
 }
 
 // ReadLog yields every line of a log file but empty ones, whatever it holds. It

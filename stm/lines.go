@@ -23,13 +23,14 @@ type lineReader struct {
 
 // newLineReader continues at offset from; sum is the CRC-32C of what is before.
 func newLineReader(f io.ReaderAt, from int64, sum uint32) *lineReader {
-	r := readLines(io.NewSectionReader(f, from, math.MaxInt64-from))
+	r := readLines(io.NewSectionReader(f, from, math.MaxInt64-from), 1<<18)
 	r.off, r.run, r.end, r.sum = from, sum, from, sum
 	return r
 }
 
-func readLines(from io.Reader) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(from, 1<<18)}
+// readLines reads so many bytes at once.
+func readLines(from io.Reader, atOnce int) *lineReader {
+	return &lineReader{in: bufio.NewReaderSize(from, atOnce)}
 }
 
 // next returns the next line that is not empty, LF included, and where it

@@ -192,28 +192,19 @@ func (s *Store) unlinkInputs(ctx context.Context, r *rewrite) error {
 
 // sealNow begins a new segment, so that all others can be rewritten.
 func (s *Store) sealNow(ctx context.Context) error {
-	err := memory.Errorf(memory.Unavailable, "emberd is stopping")
-	var failed error = err
-	if err := s.onWriter(ctx, func() { failed = s.writer.nextSegment() }); err != nil {
-		return err
+	err := error(memory.Errorf(memory.Unavailable, "emberd is stopping"))
+	if gaveUp := s.onWriter(ctx, func() { err = s.writer.nextSegment() }); gaveUp != nil {
+		return gaveUp
 	}
-	return failed
+	return err
 }
 
-// nextSegment seals the active segment after it has made its successor.
+// nextSegment ends the active segment, if the log is still where it was.
 func (w *writer) nextSegment() error {
 	if err := w.present(); err != nil {
 		return err
 	}
-	s := w.active
-	if err := w.createSegment(); err != nil {
-		return err
-	}
-	if s != nil {
-		w.seal(s)
-		w.unsealed.Store(w.active.number)
-	}
-	return nil
+	return w.succeed()
 }
 
 // purgeQuarantine removes the copies of damaged lines that mention a memory.

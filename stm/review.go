@@ -76,21 +76,9 @@ func (s *Store) headerOf(name string) (header, bool) {
 	return h, err == nil
 }
 
-// headLine reads the first line of a log file, if it is whole.
+// headLine reads the first line of a log file, if it is a header.
 func headLine(fsys durable.FS, name string) (line, bool) {
-	f, err := fsys.OpenRead(name)
-	if err != nil {
-		return line{}, false
-	}
-	defer f.Close()
-	b, _, _, err := newLineReader(f, 0, 0).next()
-	if err != nil {
-		return line{}, false
-	}
-	if b, err = mend(b); err != nil {
-		return line{}, false
-	}
-	l, err := decodeLine(b)
+	l, err := firstLine(fsys, name)
 	return l, err == nil && l.op == opSegment
 }
 

@@ -196,7 +196,7 @@ func (r *rewrite) choose() error {
 		if in.kind == History && !r.job.histories || r.isActive(in.base) {
 			return memory.Errorf(memory.Invalid, "%s cannot be compacted: it is a history or still being written", in.base)
 		}
-		if l, err := r.firstLine(filepath.Join(r.ownDir(), in.base)); err == nil && l.op == opSegment && l.version > formatVersion {
+		if l, err := firstLine(r.fs, filepath.Join(r.ownDir(), in.base)); err == nil && l.op == opSegment && l.version > formatVersion {
 			return errLater(in.base)
 		}
 	}
@@ -302,7 +302,7 @@ func (r *rewrite) rest() {
 // length, and returns how many bytes there were. A line longer than MaxLine is
 // an error.
 func scanLines(ctx context.Context, from io.Reader, fn func(b []byte, at place, whole bool) error) (int64, error) {
-	in := readLines(from)
+	in := readLines(from, 1<<18)
 	for lines := 0; ; lines++ {
 		if lines%1024 == 0 && ctx.Err() != nil {
 			return in.off, context.Cause(ctx)

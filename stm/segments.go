@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"emberd/internal/durable"
 )
 
 // Segment is one file of the log, of this device or another.
@@ -77,7 +79,7 @@ func (s *Store) describe(device string, e fs.DirEntry) Segment {
 	if info, err := s.fs.Lstat(name); err == nil {
 		g.Bytes = info.Size()
 	}
-	l, err := s.firstLine(name)
+	l, err := firstLine(s.fs, name)
 	if err != nil || l.op != opSegment {
 		return g
 	}
@@ -94,13 +96,13 @@ func (s *Store) describe(device string, e fs.DirEntry) Segment {
 }
 
 // firstLine decodes the first line of a file, of whatever version.
-func (s *Store) firstLine(name string) (line, error) {
-	f, err := s.fs.OpenRead(name)
+func firstLine(fsys durable.FS, name string) (line, error) {
+	f, err := fsys.OpenRead(name)
 	if err != nil {
 		return line{}, err
 	}
 	defer f.Close()
-	b, _, _, err := readLines(f).next()
+	b, _, _, err := readLines(f, 1<<12).next()
 	if err != nil {
 		return line{}, err
 	}
@@ -112,7 +114,7 @@ func (s *Store) firstLine(name string) (line, error) {
 
 // readHeader decodes the header of a file of ours.
 func (s *Store) readHeader(name string) (header, error) {
-	l, err := s.firstLine(name)
+	l, err := firstLine(s.fs, name)
 	if err != nil {
 		return header{}, err
 	}

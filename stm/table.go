@@ -116,11 +116,20 @@ func (t *table) bury(row *Row, c *change, l *line, where place) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case row.live(), c.op == opPurge, !t.purges[row.key].stamp.IsZero() && !row.rest().born.after(t.purges[row.key].stamp), l.cut && c.prev == nil: // a tombstone that holds nothing any more
+	case row.live(), c.op == opPurge, t.gone(row):
+		delete(t.graves, row.key)
+	case l.cut && c.prev == nil: // a tombstone that holds nothing any more
 		delete(t.graves, row.key)
 	case c.op == opDelete:
 		t.graves[row.key] = grave{stamp: l.stamp, tx: l.tx, at: where}
 	}
+}
+
+// gone reports whether nothing of a memory is newer than its purge. The lock
+// is held.
+func (t *table) gone(row *Row) bool {
+	at := t.purges[row.key].stamp
+	return !at.IsZero() && !row.rest().born.after(at)
 }
 
 // moved puts graves right after the lines in replaced files went elsewhere, or

@@ -339,13 +339,25 @@ func (w *writer) rotate() error {
 	if !w.ripe(s.size, age, jumped) || now.Sub(w.unrotated).Abs() < retryAfter {
 		return nil
 	}
-	if err := w.createSegment(); err != nil {
+	if err := w.succeed(); err != nil {
 		w.unrotated = now
 		w.log.Warn("no new log segment, the old one goes on", "error", err)
 		return nil
 	}
-	w.seal(s)
-	w.unsealed.Store(w.active.number)
+	return nil
+}
+
+// succeed makes the next segment the active one, and only then seals the one
+// that was, if there was any.
+func (w *writer) succeed() error {
+	s := w.active
+	if err := w.createSegment(); err != nil {
+		return err
+	}
+	if s != nil {
+		w.seal(s)
+		w.unsealed.Store(w.active.number)
+	}
 	return nil
 }
 
@@ -418,11 +430,8 @@ func (w *writer) probe() {
 		return
 	}
 	err := w.present()
-	if s := w.active; err == nil {
-		if err = w.createSegment(); err == nil && s != nil {
-			w.seal(s)
-			w.unsealed.Store(w.active.number)
-		}
+	if err == nil {
+		err = w.succeed()
 	}
 	if err != nil {
 		_ = w.refuse(err) // status tells it
