@@ -18,6 +18,8 @@ type scratch struct {
 	touched []uint32    // numbers of the notes that hold a word
 	lists   [][]posting // by word
 	extra   []float64   // by passage of one note
+	open    prospects   // the notes touched
+	room    room
 }
 
 // noteSum is what the words so far give to a note.
@@ -61,7 +63,7 @@ func (s *searcher) clear() {
 func (s *searcher) postingsOf(list []posting, w *weighed) ([]posting, error) {
 	var err error
 	for _, term := range w.terms() {
-		if list, err = s.view.postings(list, term); err != nil {
+		if list, err = s.view.postings(list, term, &s.room); err != nil {
 			return nil, err
 		}
 	}
@@ -95,12 +97,6 @@ func notesIn(list []posting) int {
 		}
 	}
 	return n
-}
-
-// frequency returns how many notes hold a term.
-func (s *searcher) frequency(term string) (int, error) {
-	list, err := s.view.postings(nil, term)
-	return notesIn(list), err
 }
 
 // weigh completes a word's statistics from its postings, unless the query brings them.
@@ -148,7 +144,7 @@ func (s *searcher) spared(w *weighed) (bool, error) {
 	if !w.weak {
 		return false, nil
 	}
-	documents, err := s.view.documentsWith(w.text)
+	documents, err := s.view.documentsWith(w.text, &s.room)
 	return len(s.touched) == 0 || documents > s.table.count/2, err
 }
 
