@@ -115,7 +115,7 @@ func sectionText(data []byte, line, above, most int) string {
 	maskComments(src)
 	o := newOutline(new(Note), src, 0)
 	r := &lineReader{outline: o}
-	for at := 0; at < len(src) && len(o.note.Sections) == 0 && (above > 0 || o.text.Len() < most); {
+	for at := 0; at < len(src) && len(o.note.Sections) == 0 && (above > 0 || len(o.text) < most); {
 		next := lineAt(src, at)
 		r.take(next, at)
 		at += len(next)
