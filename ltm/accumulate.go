@@ -150,7 +150,7 @@ func (s *searcher) spared(w *weighed) (bool, error) {
 
 // add adds what a word gives to one note, whose postings are run.
 func (s *searcher) add(w *weighed, number uint32, run []posting) {
-	sum, size := &s.notes[number], s.table.sizes[number]
+	sum, size := &s.notes[number], &s.table.sizes[number]
 	if !sum.touched {
 		sum.touched = true
 		sum.doc = run[0].doc - uint32(run[0].part)
@@ -165,7 +165,7 @@ func (s *searcher) add(w *weighed, number uint32, run []posting) {
 	o := inWhole(run)
 	var head saturation
 	if o.names+o.tags+o.other > 0 {
-		head = s.norms.head(s.table.notes[number], o)
+		head = s.norms.head(size, o)
 		if o.names > 0 {
 			sum.named = true
 			sum.matched += w.full
@@ -212,7 +212,7 @@ func (s *searcher) relevance(number uint32) (relevance float64, passage int) {
 	base := 0.0 // of a passage that holds none of the words
 	for i := range s.words {
 		if run := s.runOf(i, number); len(run) > 0 {
-			base += s.addPassages(s.words[i].full, note, run)
+			base += s.addPassages(s.words[i].full, number, run)
 		}
 	}
 	for i, gain := range s.extra {
@@ -229,8 +229,8 @@ func (s *searcher) relevance(number uint32) (relevance float64, passage int) {
 
 // addPassages adds to extra what each passage of a note gets beyond what all get from the
 // head of the note, which it returns.
-func (s *searcher) addPassages(full float64, note *note, run []posting) (base float64) {
-	head := s.norms.head(note, inWhole(run))
+func (s *searcher) addPassages(full float64, number uint32, run []posting) (base float64) {
+	note, head := s.table.notes[number], s.norms.head(&s.table.sizes[number], inWhole(run))
 	lone := head.value(passageK1)
 	for _, p := range run {
 		o := unpack(p.packed)

@@ -62,7 +62,7 @@ func (s *searcher) explain(c candidate) []Score {
 // weighted counts.
 func (s *searcher) parts(w *weighed, c candidate, run []posting) []Score {
 	note, o := s.table.notes[c.number], inWhole(run)
-	head := s.norms.head(note, o)
+	head := s.norms.head(&s.table.sizes[c.number], o)
 	whole := s.norms.whole(head, uint32(note.bodyLen), o)
 	tf, above := 0.0, 0 // in the best passage
 	for _, p := range run {
