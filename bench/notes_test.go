@@ -106,13 +106,27 @@ func (f *followed) follow(b *testing.B, every time.Duration) (d *daemon, first, 
 	return d, first, all
 }
 
+// settle waits until the index has not changed for longer than merges wait for more.
+func (d *daemon) settle(b *testing.B) {
+	b.Helper()
+	size, since := int64(0), time.Now()
+	d.wait(b, 100*time.Millisecond, func() bool {
+		if now := d.status(b).Vaults[0].Bytes; now != size {
+			size, since = now, time.Now()
+		}
+		return time.Since(since) > 5*time.Second
+	})
+}
+
 // firstIndex has the vault read and indexed by everyone in turns. The processor
-// time is of the whole life of the process, its end included.
+// time is of the whole life of the process, its end included. Memory and index are
+// measured when the index has settled.
 func (f *followed) firstIndex(b *testing.B) {
 	var got figures
 	for b.Loop() {
 		f.forget(b)
 		d, first, all := f.follow(b, 10*time.Millisecond)
+		d.settle(b)
 		peak, anonymous := d.memoryMB(b, "VmHWM"), d.memoryMB(b, "RssAnon")
 		d.stop(b, syscall.SIGTERM)
 		index := f.indexMB(b)

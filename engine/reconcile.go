@@ -17,7 +17,7 @@ import (
 )
 
 // How many notes are read and indexed together, and how many bytes they may have
-// together, which bounds the memory that takes; as many again are read ahead. What is
+// together, which bounds the memory that takes; two times as many are read ahead. What is
 // indexed is searchable, so a first reading can be searched long before it ends.
 const (
 	readAtOnce = 256
@@ -111,11 +111,12 @@ func portion(files []watcher.File) int {
 }
 
 // readAhead yields what becomes of files, a portion at a time and in order. While one is
-// indexed the next is read, on all processors, and no more than that one.
+// indexed the next two are read, on all processors: building a part of the index keeps one
+// of them busy for longer than the others take to read the next.
 func (n *notes) readAhead(ctx context.Context, files []watcher.File) iter.Seq[[]reading] {
 	return func(yield func([]reading) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		portions := make(chan []reading)
+		portions := make(chan []reading, 1)
 		var reader sync.WaitGroup
 		reader.Go(func() {
 			defer close(portions)

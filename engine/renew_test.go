@@ -256,29 +256,6 @@ func TestLinksCatchUp(t *testing.T) {
 	}
 }
 
-func TestPassageBeginsAtTheLine(t *testing.T) {
-	h := vaultHouse(t, map[string]string{
-		"lf.md":   "one\ntwo\nthree\n",
-		"crlf.md": "one\r\ntwo\r\nthree\r\n",
-		"cr.md":   "one\rtwo\rthree\r",
-		"long.md": "one\n" + strings.Repeat("ü", passageBytes),
-	})
-	e := h.open(t)
-	defer e.Close()
-	for name, want := range map[string]string{"lf.md": "two\nthree\n", "crlf.md": "two\r\nthree\r\n", "cr.md": "two\rthree\r",
-		"long.md": strings.Repeat("ü", passageBytes/2)} {
-		if got, ok := e.notes.passage(t.Context(), name, 2); got != want || !ok {
-			t.Errorf("%s from line 2: %.20q, want %.20q", name, got, want)
-		}
-	}
-	if got, _ := e.notes.passage(t.Context(), "lf.md", 99); !strings.HasSuffix("one\ntwo\nthree\n", got) || got == "" {
-		t.Errorf("beyond the end: %q", got)
-	}
-	if _, ok := e.notes.passage(t.Context(), "missing.md", 1); ok {
-		t.Error("a note that is not there has a passage")
-	}
-}
-
 // Filters of both kinds with a scope.
 func TestFiltersChooseTheTier(t *testing.T) {
 	t.Parallel()

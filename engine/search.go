@@ -67,6 +67,7 @@ type asking struct {
 	limit int
 	now   time.Time
 	res   *op.SearchResult
+	found map[string]ltm.Hit // notes by path
 }
 
 // both asks the tiers and merges what they find.
@@ -160,7 +161,9 @@ func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, er
 	a.res.Total += found.Total
 	a.res.AtLeast = a.res.AtLeast || found.Partial
 	hits := make([]op.Hit, 0, len(found.Hits))
+	a.found = make(map[string]ltm.Hit, len(found.Hits))
 	for _, h := range found.Hits {
+		a.found[h.Path] = h
 		hits = append(hits, a.noteHit(h))
 	}
 	return hits, found.Terms, nil
@@ -209,21 +212,6 @@ func join(mine *op.Hit, note op.Hit) {
 	if note.Rank > mine.Rank {
 		mine.Tier, mine.Rank, mine.Explain = note.Tier, note.Rank, note.Explain
 	}
-}
-
-// cut gives every hit the part of its text that matched.
-func (a *asking) cut(ctx context.Context, terms []string) error {
-	for i := range a.res.Hits {
-		h := &a.res.Hits[i]
-		text := ""
-		if h.Tier == op.TierMemory {
-			text = h.Content
-		} else {
-			text, _ = a.e.notes.passage(ctx, h.Note.Path, h.Note.Line)
-		}
-		h.Snippet = a.e.snippet(text, terms)
-	}
-	return ctx.Err()
 }
 
 // explain shows the numbers that the rank was multiplied from.

@@ -18,6 +18,8 @@ type scratch struct {
 	touched []uint32    // numbers of the notes that hold a word
 	lists   [][]posting // by word
 	extra   []float64   // by passage of one note
+	open    prospects   // the notes touched
+	room    room
 }
 
 // noteSum is what the words so far give to a note.
@@ -61,7 +63,7 @@ func (s *searcher) clear() {
 func (s *searcher) postingsOf(list []posting, w *weighed) ([]posting, error) {
 	var err error
 	for _, term := range w.terms() {
-		if list, err = s.view.postings(list, term); err != nil {
+		if list, err = s.view.postings(list, term, &s.room); err != nil {
 			return nil, err
 		}
 	}
@@ -95,12 +97,6 @@ func notesIn(list []posting) int {
 		}
 	}
 	return n
-}
-
-// frequency returns how many notes hold a term.
-func (s *searcher) frequency(term string) (int, error) {
-	list, err := s.view.postings(nil, term)
-	return notesIn(list), err
 }
 
 // weigh completes a word's statistics from its postings, unless the query brings them.
@@ -148,13 +144,13 @@ func (s *searcher) spared(w *weighed) (bool, error) {
 	if !w.weak {
 		return false, nil
 	}
-	documents, err := s.view.documentsWith(w.text)
+	documents, err := s.view.documentsWith(w.text, &s.room)
 	return len(s.touched) == 0 || documents > s.table.count/2, err
 }
 
 // add adds what a word gives to one note, whose postings are run.
 func (s *searcher) add(w *weighed, number uint32, run []posting) {
-	sum, size := &s.notes[number], s.table.sizes[number]
+	sum, size := &s.notes[number], &s.table.sizes[number]
 	if !sum.touched {
 		sum.touched = true
 		sum.doc = run[0].doc - uint32(run[0].part)
@@ -169,7 +165,7 @@ func (s *searcher) add(w *weighed, number uint32, run []posting) {
 	o := inWhole(run)
 	var head saturation
 	if o.names+o.tags+o.other > 0 {
-		head = s.norms.head(s.table.notes[number], o)
+		head = s.norms.head(size, o)
 		if o.names > 0 {
 			sum.named = true
 			sum.matched += w.full
@@ -216,7 +212,7 @@ func (s *searcher) relevance(number uint32) (relevance float64, passage int) {
 	base := 0.0 // of a passage that holds none of the words
 	for i := range s.words {
 		if run := s.runOf(i, number); len(run) > 0 {
-			base += s.addPassages(s.words[i].full, note, run)
+			base += s.addPassages(s.words[i].full, number, run)
 		}
 	}
 	for i, gain := range s.extra {
@@ -233,8 +229,8 @@ func (s *searcher) relevance(number uint32) (relevance float64, passage int) {
 
 // addPassages adds to extra what each passage of a note gets beyond what all get from the
 // head of the note, which it returns.
-func (s *searcher) addPassages(full float64, note *note, run []posting) (base float64) {
-	head := s.norms.head(note, inWhole(run))
+func (s *searcher) addPassages(full float64, number uint32, run []posting) (base float64) {
+	note, head := s.table.notes[number], s.norms.head(&s.table.sizes[number], inWhole(run))
 	lone := head.value(passageK1)
 	for _, p := range run {
 		o := unpack(p.packed)

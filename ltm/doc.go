@@ -99,8 +99,8 @@ type Result struct {
 	// Terms are the terms that were searched for, but for weak ones, with those of the
 	// prefix, for marking them in a snippet.
 	Terms []string
-	// Partial says that phrases were looked up in the best candidates only, at least a
-	// hundred, so that Total is a lower bound. With fewer hits than Limit there may be
+	// Partial says that phrases were looked up in the best candidates only, at least
+	// thirty, so that Total is a lower bound. With fewer hits than Limit there may be
 	// more of them.
 	Partial bool
 }
@@ -108,11 +108,14 @@ type Result struct {
 // Hit is a note that matches.
 type Hit struct {
 	Path              string
+	Cursor            Cursor // of the state of the file that was found; the rest is of it
 	Title             string
 	MemoryID          string
 	Created, Modified time.Time
 	HeadingPath       []string // of the section that answers best
-	Line              int      // where its best passage begins; from 1
+	SectionLine       int      // its Section.Line; from 1
+	Line              int      // about where its best passage begins; from 1
+	Above             int      // lines of its Section.Text above the best passage
 	Relevance         float64
 	Scores            []Score // with Query.Explain: they sum up to Relevance
 }

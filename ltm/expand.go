@@ -51,7 +51,7 @@ func (s *searcher) stemOf(prefix string) ([]string, error) {
 		if !utf8.RuneStart(prefix[n]) {
 			continue
 		}
-		df, err := s.frequency(prefix[:n])
+		df, err := s.view.notesWith(prefix[:n], &s.room)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func (x *Index) Similar(term string, edits int) ([]spelling.Near, error) {
 	slices.SortFunc(near, func(a, b spelling.Near) int { return cmp.Or(a.Edits-b.Edits, strings.Compare(a.Word, b.Word)) })
 	near = near[:min(len(near), maxSimilar)]
 	for i := range near {
-		if near[i].Docs, err = s.frequency(near[i].Word); err != nil {
+		if near[i].Docs, err = s.view.notesWith(near[i].Word, &s.room); err != nil {
 			return nil, err
 		}
 	}

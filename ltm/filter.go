@@ -8,9 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// How many notes' texts a search looks into for phrases, unless more hits are wanted:
-// fewTexts when there are hits enough among these, else maxTexts.
-const fewTexts, maxTexts = 100, 1000
+// How many notes a search looks into for phrases that may have them: fewTexts, then twice
+// as many and so on until there are hits enough, and no more than maxTexts unless more hits
+// are wanted.
+const fewTexts, maxTexts = 32, 1000
 
 // condition is a query's filters, ready for judging notes.
 type condition struct {

@@ -1,44 +1,46 @@
 package ltm
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // hit makes the hit of a candidate.
 func (s *searcher) hit(c candidate) (Hit, error) {
-	segment, local, err := s.view.find(ref{note: c.number})
+	n := s.table.notes[c.number]
+	stored, err := s.stored(c.number)
 	if err != nil {
 		return Hit{}, err
 	}
-	stored, err := segment.stored(local)
-	if err != nil {
-		return Hit{}, err
-	}
-	r, err := decodeRecord(stored)
+	r, err := decodeShown(stored, len(n.passages))
 	if err != nil {
 		return Hit{}, err
 	}
 	h := Hit{
-		Path:      r.path,
+		Path:      n.path,
+		Cursor:    n.cursor,
 		Title:     r.title,
 		MemoryID:  r.memoryID,
-		Created:   time.Unix(0, r.created),
-		Modified:  time.Unix(0, r.modified),
+		Created:   time.Unix(0, n.created),
+		Modified:  time.Unix(0, n.modified),
 		Relevance: c.relevance,
 	}
-	if c.passage >= len(r.places) {
-		return Hit{}, fmt.Errorf("%w: passage %d of %d", errRecord, c.passage, len(r.places))
-	}
-	at := r.places[c.passage]
-	h.Line = at.line
-	if at.section < len(r.headings) {
-		h.HeadingPath = r.headings[at.section]
-	}
+	h.HeadingPath, h.SectionLine, h.Line, h.Above = r.at(c.passage)
 	if s.query.Explain && len(s.words) > 0 {
 		h.Scores = s.explain(c)
 	}
 	return h, nil
+}
+
+// stored returns the record of a note. Where the first part of one that holds a word lies
+// is known already.
+func (s *searcher) stored(number uint32) ([]byte, error) {
+	if sum := &s.notes[number]; sum.touched {
+		segment, local := s.view.place(sum.doc)
+		return segment.stored(local)
+	}
+	segment, local, err := s.view.document(ref{note: number})
+	if err != nil {
+		return nil, err
+	}
+	return segment.stored(local)
 }
 
 // explain takes the relevance of a note apart.
@@ -60,7 +62,7 @@ func (s *searcher) explain(c candidate) []Score {
 // weighted counts.
 func (s *searcher) parts(w *weighed, c candidate, run []posting) []Score {
 	note, o := s.table.notes[c.number], inWhole(run)
-	head := s.norms.head(note, o)
+	head := s.norms.head(&s.table.sizes[c.number], o)
 	whole := s.norms.whole(head, uint32(note.bodyLen), o)
 	tf, above := 0.0, 0 // in the best passage
 	for _, p := range run {

@@ -54,7 +54,7 @@ func (s *searcher) phrase(t string) (phrase, error) {
 	words = slices.Compact(words)
 	held := make([]int, len(s.table.notes))
 	for i, w := range words {
-		list, err := s.view.postings(nil, w)
+		list, err := s.view.postings(nil, w, &s.room)
 		if err != nil {
 			return ph, err
 		}
@@ -81,20 +81,17 @@ func texts(terms []text.Term) []string {
 func (s *searcher) hasPhrases() bool { return len(s.required)+len(s.excluded) > 0 }
 
 // holders returns the candidates whose text has the required phrases and none of the
-// excluded ones, the best first. It looks at few candidates if there are hits enough among
-// them and at more if not; partial says that it left some out.
+// excluded ones, the best first; partial says that it left some out.
 func (s *searcher) holders(ctx context.Context) (kept []candidate, partial bool) {
-	limit, looked := max(s.query.Limit, 0), 0
-	for _, n := range []int{fewTexts, maxTexts} {
-		found, total := s.candidates(max(n, limit))
-		kept = append(kept, s.keep(ctx, found[looked:])...)
-		looked = len(found)
-		partial = looked < total
-		if !partial || limit > 0 && len(kept) >= limit {
-			break
-		}
+	limit := max(s.query.Limit, 0)
+	found, total := s.candidates(max(maxTexts, limit))
+	looked := 0
+	for n := fewTexts; looked < len(found) && (limit == 0 || len(kept) < limit); n *= 2 {
+		next := found[looked:min(looked+n, len(found))]
+		kept = append(kept, s.keep(ctx, next)...)
+		looked += len(next)
 	}
-	return kept, partial
+	return kept, looked < total
 }
 
 // keep returns those of the candidates that have the right phrases.
@@ -141,11 +138,15 @@ func (s *searcher) judge(number uint32) (fits, sure bool) {
 // readAll has each of the items done by one of several lookups, on all processors, until
 // ctx ends.
 func (s *searcher) readAll(ctx context.Context, items []int, do func(l *lookup, item int)) {
+	var wanted []string
+	for _, p := range slices.Concat(s.required, s.excluded) {
+		wanted = append(wanted, p.terms...)
+	}
 	var next atomic.Int64
 	var readers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(items)) {
 		readers.Go(func() {
-			l := lookup{searcher: s}
+			l := lookup{searcher: s, wanted: wanted}
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(items) {
@@ -161,8 +162,9 @@ func (s *searcher) readAll(ctx context.Context, items []int, do func(l *lookup, 
 // lookup looks phrases up in texts, one after the other. It keeps its room for the next.
 type lookup struct {
 	*searcher
-	terms []text.Term
-	rows  []uint64
+	wanted []string // terms of all phrases
+	terms  []text.Term
+	rows   []uint64
 }
 
 // fits reports whether a note's text has the phrases it should and lacks the others, and
@@ -173,8 +175,10 @@ func (l *lookup) fits(number uint32) bool {
 	if !ok {
 		return false
 	}
-	l.terms = l.index.analyzer.AppendTerms(l.terms[:0], body)
-	if texts := l.index.texts; texts.find(number, note) == nil {
+	if texts := l.index.texts; texts.find(number, note) != nil {
+		l.terms = l.index.analyzer.AppendOnly(l.terms[:0], body, l.wanted)
+	} else {
+		l.terms = l.index.analyzer.AppendTerms(l.terms[:0], body)
 		l.rows = texts.rows(l.rows[:0], l.terms)
 		texts.add(number, sketched{note, sketchOf(len(l.terms), l.rows)})
 	}

@@ -72,7 +72,7 @@ func TestPhrasesByTheirMeaning(t *testing.T) {
 // A sketch knows every row of its text, and few others.
 func TestSketch(t *testing.T) {
 	s := newSketches()
-	missed, asked := 0, 0
+	missed, missedTriples, asked := 0, 0, 0
 	for _, terms := range []int{0, 1, 2, 3, 10, 600, 20_000} {
 		list := make([]text.Term, terms)
 		for i := range list {
@@ -89,10 +89,13 @@ func TestSketch(t *testing.T) {
 			if made.may(s.rows(nil, []text.Term{{Text: fmt.Sprint(i)}, {Text: "elsewhere"}})) {
 				missed++
 			}
+			if terms > 1 && made.may(s.rows(nil, append(list[:2:2], text.Term{Text: fmt.Sprint("elsewhere", i)}))) {
+				missedTriples++
+			}
 		}
 	}
-	if missed > asked/6 {
-		t.Errorf("of %d pairs that stand in no text, %d are not told, want a sixth at most", asked, missed)
+	if missed > asked/6 || missedTriples > asked/6/6 {
+		t.Errorf("of %d pairs that stand in no text, %d are not told, and of as many triples %d; want a sixth at most, and a sixth of that", asked, missed, missedTriples)
 	}
 }
 

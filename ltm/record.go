@@ -17,6 +17,7 @@ import (
 //
 // The format, with uvarints for all numbers and lengths before all strings and lists:
 //
+//	length in bytes of all up to the title;
 //	path, digest (32 bytes), size, inode, mtime, ctime, created, modified (nanoseconds,
 //	8 bytes big-endian each), lengths of body, names, tags, other, lengths of the passages,
 //	tags, keys and values of properties, hashes of each name (4 bytes big-endian each);
@@ -24,10 +25,33 @@ import (
 //	rest), section and line of each passage
 type record struct {
 	note
+	shown
+}
+
+// shown is the part of a record that only hits need.
+type shown struct {
 	title    string
 	memoryID string
 	headings [][]string
-	places   []place
+	places   []place // of the passages
+}
+
+// at tells where a passage begins: under which headings, in which line their section and
+// itself, and how many lines of the section's text are above it.
+func (s *shown) at(passage int) (path []string, section, line, above int) {
+	at := s.places[passage]
+	first := passage
+	for first > 0 && s.places[first-1].section == at.section {
+		first--
+	}
+	section, line = s.places[first].line, at.line
+	if at.section < len(s.headings) {
+		path = s.headings[at.section]
+	}
+	if above = line - section; above > 0 && len(path) > 0 {
+		above-- // the first line of the text is below the heading
+	}
+	return path, section, line, above
 }
 
 // note is the part of a record that is kept in memory. It never changes.
@@ -64,8 +88,7 @@ func newRecord(d *Doc) record {
 			created:  d.Created.UnixNano(),
 			modified: d.Modified.UnixNano(),
 		},
-		title:    d.Title,
-		memoryID: d.MemoryID,
+		shown: shown{title: d.Title, memoryID: d.MemoryID},
 	}
 	for _, t := range d.Tags {
 		r.tags = append(r.tags, fold.text(t))
@@ -95,6 +118,12 @@ func (f folder) text(s string) string {
 
 // encode appends the record to b.
 func (r *record) encode(b []byte) []byte {
+	kept := r.note.encode(nil)
+	b = append(binary.AppendUvarint(b, uint64(len(kept))), kept...)
+	return r.shown.encode(b)
+}
+
+func (r *note) encode(b []byte) []byte {
 	b = appendString(b, r.path)
 	b = append(b, r.cursor.Digest[:]...)
 	b = binary.AppendUvarint(b, uint64(r.cursor.Size))
@@ -120,11 +149,10 @@ func (r *record) encode(b []byte) []byte {
 			b = binary.BigEndian.AppendUint32(b, h)
 		}
 	}
-	return r.encodeShown(b)
+	return b
 }
 
-// encodeShown appends what only hits need.
-func (r *record) encodeShown(b []byte) []byte {
+func (r *shown) encode(b []byte) []byte {
 	b = appendString(appendString(b, r.title), r.memoryID)
 	b = binary.AppendUvarint(b, uint64(len(r.headings)))
 	var before []string
@@ -161,32 +189,43 @@ var errRecord = errors.New("damaged record of a note")
 // decodeNote reads the part of a record that is kept in memory. It keeps nothing of b.
 func decodeNote(b []byte) (*note, error) {
 	r := reader{rest: b}
-	n := r.note()
-	return n, r.err
+	kept := reader{rest: r.bytes(r.count(1)), err: r.err}
+	n := kept.note()
+	return n, kept.err
 }
 
-// decodeRecord reads a whole record.
-func decodeRecord(b []byte) (*record, error) {
+// decodeShown reads the other part, of a note with so many passages. It keeps nothing of b.
+func decodeShown(b []byte, passages int) (*shown, error) {
 	r := reader{rest: b}
-	rec := record{note: *r.note()}
-	rec.title, rec.memoryID = r.string(), r.string()
+	r.bytes(r.count(1))
+	s := shown{title: r.string(), memoryID: r.string()}
 	var before []string
 	for range r.count(2) {
 		shared := min(r.number(), len(before))
 		before = append(slices.Clip(before[:shared]), r.strings()...)
-		rec.headings = append(rec.headings, before)
+		s.headings = append(s.headings, before)
 	}
-	for range len(rec.passages) {
+	for range passages {
 		p := place{r.number(), r.number()}
-		if p.section >= max(len(rec.headings), 1) {
+		if p.section >= max(len(s.headings), 1) {
 			r.fail()
 		}
 		if r.err != nil {
 			break
 		}
-		rec.places = append(rec.places, p)
+		s.places = append(s.places, p)
 	}
-	return &rec, r.err
+	return &s, r.err
+}
+
+// decodeRecord reads a whole record.
+func decodeRecord(b []byte) (*record, error) {
+	n, err := decodeNote(b)
+	if err != nil {
+		return nil, err
+	}
+	s, err := decodeShown(b, len(n.passages))
+	return &record{*n, *s}, err
 }
 
 // reader takes values off the front of a record. After the first failure it gives zeros.

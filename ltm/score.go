@@ -50,17 +50,17 @@ func (s saturation) value(k1 float64) float64 {
 }
 
 // head weighs the fields that a note has once.
-func (n *norms) head(note *note, o inNote) saturation {
-	weigh := func(weight float64, tf, length int, average float64) float64 {
+func (n *norms) head(of *size, o inNote) saturation {
+	weigh := func(weight float64, tf int, length uint32, average float64) float64 {
 		if tf == 0 {
 			return 0
 		}
 		return weight * float64(tf) / (1 - headB + headB*float64(length)/average)
 	}
 	return saturation{
-		names: weigh(weightNames, o.names, note.namesLen, n.names),
-		tags:  weigh(weightTags, o.tags, note.tagsLen, n.tags),
-		other: weigh(weightOther, o.other, note.otherLen, n.other),
+		names: weigh(weightNames, o.names, of.names, n.names),
+		tags:  weigh(weightTags, o.tags, of.tags, n.tags),
+		other: weigh(weightOther, o.other, of.other, n.other),
 	}
 }
 

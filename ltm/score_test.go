@@ -186,7 +186,8 @@ func relevanceOf(n *analysed, norms norms, full map[string]float64, total float6
 	passages := make([]float64, len(note.passages))
 	for term, full := range full {
 		sum := inNote{occurrence: n.parts[0][term]}
-		head := norms.head(note, sum)
+		size := note.size()
+		head := norms.head(&size, sum)
 		sum.body = 0
 		for i, terms := range n.parts {
 			o := terms[term]

@@ -2,7 +2,6 @@ package ltm
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"slices"
 	"strings"
@@ -42,7 +41,7 @@ func (x *Index) Frequencies(ctx context.Context, terms []string) (docs int, df m
 		if err := ctx.Err(); err != nil {
 			return 0, nil, err
 		}
-		if df[t], err = s.frequency(t); err != nil {
+		if df[t], err = s.view.notesWith(t, &s.room); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -186,8 +185,8 @@ func weakLast(w weighed) int {
 // candidate is a note that matches.
 type candidate struct {
 	number    uint32
-	relevance float64 // or, while that is unknown, the most it can be
-	passage   int     // the best one
+	relevance float64
+	passage   int // the best one
 }
 
 // candidates returns the n best of the notes that hold a word, or of all notes if the query
@@ -202,36 +201,41 @@ func (s *searcher) candidates(n int) (best []candidate, total int) {
 			s.total += w.full
 		}
 	}
-	open := make(bounds, 0, len(s.touched))
+	s.open = s.open[:0]
 	for _, number := range s.touched {
-		open = append(open, candidate{number: number, relevance: s.bound(number)})
+		if s.hasPhrases() && s.refuted(number) {
+			continue
+		}
+		s.open = append(s.open, prospect{s.bound(number), number})
 	}
-	return s.settle(open, n), len(s.touched)
+	if n < len(s.open) {
+		return s.settle(s.open, n), len(s.open)
+	}
+	for _, p := range s.open {
+		c := candidate{number: p.number}
+		c.relevance, c.passage = s.relevance(p.number)
+		best = append(best, c)
+	}
+	slices.SortFunc(best, s.compare)
+	return best, len(best)
 }
 
-// bounds is a heap of candidates, the one that may be best on top.
-type bounds []candidate
-
-func (b bounds) Len() int           { return len(b) }
-func (b bounds) Less(i, j int) bool { return b[i].relevance > b[j].relevance }
-func (b bounds) Swap(i, j int)      { b[i], b[j] = b[j], b[i] }
-func (b *bounds) Push(any)          {} // nothing comes after the start
-func (b *bounds) Pop() any {
-	last := len(*b) - 1
-	c := (*b)[last]
-	*b = (*b)[:last]
-	return c
+// refuted reports whether it is known without the text of a note that it lacks a phrase.
+func (s *searcher) refuted(number uint32) bool {
+	fits, sure := s.judge(number)
+	return sure && !fits
 }
 
 // slack is what rounding may make a bound too low by.
 const slack = 1e-9
 
 // settle works out the n best of the candidates, in order.
-func (s *searcher) settle(open bounds, n int) []candidate {
-	heap.Init(&open)
+func (s *searcher) settle(open prospects, n int) []candidate {
+	open.order()
 	var best []candidate
-	for len(open) > 0 && n > 0 && (len(best) < n || open[0].relevance+slack >= best[n-1].relevance) {
-		c := heap.Pop(&open).(candidate)
+	for len(open) > 0 && n > 0 && (len(best) < n || open[0].most+slack >= best[n-1].relevance) {
+		c := candidate{number: open[0].number}
+		open = open.rest()
 		c.relevance, c.passage = s.relevance(c.number)
 		at, _ := slices.BinarySearchFunc(best, c, s.compare)
 		best = slices.Insert(best, at, c)
@@ -258,6 +262,49 @@ func (s *searcher) latest(n int) (best []candidate, total int) {
 		return cmp.Or(cmp.Compare(n.created, m.created), strings.Compare(m.path, n.path))
 	})
 	return best[:min(len(best), n)], len(best)
+}
+
+// prospect is a note that matches and the most that its relevance can be.
+type prospect struct {
+	most   float64
+	number uint32
+}
+
+// prospects is a heap, the note that may be best on top. It is written out because a search
+// puts up to all notes into it, and the library's calls each of them through an interface.
+type prospects []prospect
+
+// order makes a heap.
+func (b prospects) order() {
+	for i := len(b)/2 - 1; i >= 0; i-- {
+		b.sink(i)
+	}
+}
+
+// rest returns the heap without its top.
+func (b prospects) rest() prospects {
+	last := len(b) - 1
+	b[0] = b[last]
+	b[:last].sink(0)
+	return b[:last]
+}
+
+// sink brings the note at i, if there is one, below those that may be better.
+func (b prospects) sink(i int) {
+	for {
+		better := 2*i + 1
+		if better >= len(b) {
+			return
+		}
+		if right := better + 1; right < len(b) && b[right].most > b[better].most {
+			better = right
+		}
+		if b[i].most >= b[better].most {
+			return
+		}
+		b[i], b[better] = b[better], b[i]
+		i = better
+	}
 }
 
 // hits makes the hits of the candidates, as many as the query wants.

@@ -46,8 +46,8 @@ func (p plugin) NewUsing(docs []index.Document, config map[string]any) (segment.
 	if !ok {
 		return nil, 0, fmt.Errorf("new segment is a %T", seg)
 	}
-	refs, err := refsOf(base)
-	return &fresh{base, refs}, size, err
+	in, err := documentsOf(base)
+	return &fresh{base, in}, size, err
 }
 
 // Open implements scorch.SegmentPlugin.
@@ -114,34 +114,43 @@ func compareIDs(a, b string) int {
 	return 0
 }
 
-// refsOf reads the ids of all documents of a segment.
-func refsOf(s *zap.SegmentBase) ([]ref, error) {
-	refs := make([]ref, s.Count())
-	for i := range refs {
+// documents are those of a segment, by number there.
+type documents struct {
+	refs    []ref
+	further *roaring.Bitmap // those that are not the first part of their note
+}
+
+// documentsOf reads the ids of all documents of a segment.
+func documentsOf(s *zap.SegmentBase) (documents, error) {
+	d := documents{make([]ref, s.Count()), roaring.New()}
+	for i := range d.refs {
 		id, err := s.DocID(uint64(i))
 		if err != nil {
-			return nil, err
+			return d, err
 		}
 		if len(id) != refSize {
-			return nil, fmt.Errorf("document id of %d bytes", len(id))
+			return d, fmt.Errorf("document id of %d bytes", len(id))
 		}
-		refs[i] = ref{binary.BigEndian.Uint32(id), binary.BigEndian.Uint16(id[4:])}
+		d.refs[i] = ref{binary.BigEndian.Uint32(id), binary.BigEndian.Uint16(id[4:])}
+		if d.refs[i].part > 0 {
+			d.further.Add(uint32(i))
+		}
 	}
-	return refs, nil
+	return d, nil
 }
 
 // fresh is a segment that is not on the disk yet.
 type fresh struct {
 	*zap.SegmentBase
-	refs []ref
+	in documents
 }
 
-func (f *fresh) documents() []ref { return f.refs }
+func (f *fresh) documents() documents { return f.in }
 
 // held is a segment file in memory.
 type held struct {
 	*zap.SegmentBase
-	refs   []ref
+	in     documents
 	path   string
 	memory []byte
 	users  atomic.Int64
@@ -196,12 +205,12 @@ func (s *held) parse(config map[string]any) (err error) {
 	s.SegmentBase, err = zap.InitSegmentBase(body, binary.BigEndian.Uint32(footer[36:]), binary.BigEndian.Uint32(footer[28:]),
 		binary.BigEndian.Uint64(footer[4:]), binary.BigEndian.Uint64(footer[12:]), binary.BigEndian.Uint64(footer[20:]), config, stats)
 	if err == nil {
-		s.refs, err = refsOf(s.SegmentBase)
+		s.in, err = documentsOf(s.SegmentBase)
 	}
 	return err
 }
 
-func (s *held) documents() []ref { return s.refs }
+func (s *held) documents() documents { return s.in }
 
 // Path implements segment.PersistedSegment.
 func (s *held) Path() string { return s.path }

@@ -12,18 +12,20 @@ import (
 // the pairs and triples of terms that follow one another in the text.
 type sketch []uint64
 
-// sketchBits is the size of a sketch, for each term of the text. One pair or triple that
-// the text lacks is missed in six of seven cases.
-const sketchBits = 8
+// sketchBits is the size of a sketch, for each term of the text. Of the pairs that a text
+// lacks it misses one in seven, and of the triples one in forty.
+const sketchBits = 12
 
-// rows are hashes of the pairs and triples of terms in a row.
+// rows are hashes of the pairs and triples of terms in a row: two of a triple, since all
+// notes have the pairs of a phrase that is made of common words.
 func rows(list []uint64, seed maphash.Seed, n int, term func(i int) string) []uint64 {
 	const odd1, odd2 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
 	var last, pair uint64
 	for i := range n {
 		h := maphash.String(seed, term(i))
 		if i > 1 {
-			list = append(list, bits.RotateLeft64(pair*odd1, 29)^h*odd2)
+			triple := bits.RotateLeft64(pair*odd1, 29) ^ h*odd2
+			list = append(list, triple, triple*odd1)
 		}
 		if i > 0 {
 			pair = bits.RotateLeft64(last*odd1, 31) ^ h

@@ -140,8 +140,10 @@ type view struct {
 type segmentView struct {
 	segment.Segment
 	refs    []ref
+	further *roaring.Bitmap // documents that are not the first part of their note
 	deleted *roaring.Bitmap
-	base    uint32 // of its documents in the view
+	base    uint32                 // of its documents in the view
+	terms   segment.TermDictionary // nil until a term is looked up
 }
 
 // view returns the state that the last batch left. Close it.
@@ -159,12 +161,13 @@ func (s store) view() (*view, error) {
 		v.generation = binary.BigEndian.Uint64(b)
 	}
 	for _, ss := range snapshot.Segments() {
-		held, ok := ss.Segment().(interface{ documents() []ref })
+		held, ok := ss.Segment().(interface{ documents() documents })
 		if !ok {
 			v.close()
 			return nil, fmt.Errorf("segment of unknown kind %T", ss.Segment())
 		}
-		sv := segmentView{Segment: ss.Segment(), refs: held.documents(), deleted: ss.Deleted(), base: v.docs}
+		in := held.documents()
+		sv := segmentView{Segment: ss.Segment(), refs: in.refs, further: in.further, deleted: ss.Deleted(), base: v.docs}
 		v.segments = append(v.segments, sv)
 		v.docs += uint32(len(sv.refs))
 	}
@@ -193,8 +196,8 @@ func (s *segmentView) stored(local uint32) ([]byte, error) {
 	return b, nil
 }
 
-// find returns the document of a part.
-func (v *view) find(r ref) (*segmentView, uint32, error) {
+// document returns the document of a part.
+func (v *view) document(r ref) (*segmentView, uint32, error) {
 	for i := range v.segments {
 		s := &v.segments[i]
 		docs, err := s.DocNumbers([]string{r.id()})
@@ -210,6 +213,15 @@ func (v *view) find(r ref) (*segmentView, uint32, error) {
 	return nil, 0, fmt.Errorf("part %d of note number %d is missing", r.part, r.note)
 }
 
+// place returns the segment that holds a document of the view, and its number there.
+func (v *view) place(doc uint32) (*segmentView, uint32) {
+	i := len(v.segments) - 1
+	for i > 0 && v.segments[i].base > doc {
+		i--
+	}
+	return &v.segments[i], doc - v.segments[i].base
+}
+
 // posting is a term in a part of a note.
 type posting struct {
 	packed uint64 // occurrence
@@ -218,25 +230,37 @@ type posting struct {
 	part   uint16
 }
 
+// room is what reading postings takes, kept for the next term.
+type room struct {
+	list     segment.PostingsList
+	iterator segment.PostingsIterator
+}
+
+// find looks a term up.
+func (s *segmentView) find(term string, r *room) (err error) {
+	if s.terms == nil {
+		if s.terms, err = s.Dictionary(termField); err != nil {
+			return err
+		}
+	}
+	r.list, err = s.terms.PostingsList([]byte(term), s.deleted, r.list)
+	return err
+}
+
 // postings appends the postings of a term, ascending by document.
-func (v *view) postings(to []posting, term string) ([]posting, error) {
-	key := []byte(term)
+func (v *view) postings(to []posting, term string, r *room) ([]posting, error) {
 	for i := range v.segments {
 		s := &v.segments[i]
-		dictionary, err := s.Dictionary(termField)
-		if err != nil {
+		if err := s.find(term, r); err != nil {
 			return to, err
 		}
-		list, err := dictionary.PostingsList(key, s.deleted, nil)
-		if err != nil {
-			return to, err
-		}
-		iterator := list.Iterator(true, false, false, nil)
-		p, err := iterator.Next()
-		for ; err == nil && p != nil; p, err = iterator.Next() {
+		to = slices.Grow(to, int(r.list.Count()))
+		r.iterator = r.list.Iterator(true, false, false, r.iterator)
+		p, err := r.iterator.Next()
+		for ; err == nil && p != nil; p, err = r.iterator.Next() {
 			local := uint32(p.Number())
-			r := s.refs[local]
-			to = append(to, posting{packed: p.Frequency(), note: r.note, doc: s.base + local, part: r.part})
+			ref := s.refs[local]
+			to = append(to, posting{packed: p.Frequency(), note: ref.note, doc: s.base + local, part: ref.part})
 		}
 		if err != nil {
 			return to, err
@@ -246,18 +270,48 @@ func (v *view) postings(to []posting, term string) ([]posting, error) {
 }
 
 // documentsWith returns how many documents hold a term, without reading its postings.
-func (v *view) documentsWith(term string) (int, error) {
+func (v *view) documentsWith(term string, r *room) (int, error) {
 	count := 0
 	for i := range v.segments {
-		dictionary, err := v.segments[i].Dictionary(termField)
-		if err != nil {
+		if err := v.segments[i].find(term, r); err != nil {
 			return 0, err
 		}
-		list, err := dictionary.PostingsList([]byte(term), v.segments[i].deleted, nil)
-		if err != nil {
-			return 0, err
-		}
-		count += int(list.Count())
+		count += int(r.list.Count())
 	}
 	return count, nil
+}
+
+// notesWith returns how many notes hold a term. It looks at single documents only where
+// notes have several.
+func (v *view) notesWith(term string, r *room) (int, error) {
+	count := 0
+	for i := range v.segments {
+		s := &v.segments[i]
+		if err := s.find(term, r); err != nil {
+			return 0, err
+		}
+		n := int(r.list.Count())
+		if n > 1 && !s.further.IsEmpty() {
+			n -= s.doubles(r)
+		}
+		count += n
+	}
+	return count, nil
+}
+
+// doubles returns how many documents of the postings in r come after another of their note.
+func (s *segmentView) doubles(r *room) int {
+	r.iterator = r.list.Iterator(false, false, false, r.iterator)
+	in := r.iterator.(segment.OptimizablePostingsIterator).ActualBitmap() // zap's has two at least
+	n := 0
+	for it := roaring.And(in, s.further).Iterator(); it.HasNext(); {
+		doc := it.Next()
+		for part := uint32(s.refs[doc].part); part > 0; part-- {
+			if in.Contains(doc - part) {
+				n++
+				break
+			}
+		}
+	}
+	return n
 }

@@ -21,15 +21,15 @@ type table struct {
 
 // size is what scoring needs of every note.
 type size struct {
-	body     uint32 // words
-	shortest uint16 // words of the shortest passage
+	body, names, tags, other uint32 // words
+	shortest                 uint16 // words of the shortest passage
 }
 
 func (n *note) size() size {
 	if n == nil {
 		return size{}
 	}
-	return size{uint32(n.bodyLen), slices.Min(n.passages)}
+	return size{uint32(n.bodyLen), uint32(n.namesLen), uint32(n.tagsLen), uint32(n.otherLen), slices.Min(n.passages)}
 }
 
 // tables are the states a search may meet: a batch becomes visible in the store at

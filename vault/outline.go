@@ -23,7 +23,7 @@ type outline struct {
 	base  int   // bytes of the file before the source
 
 	open   *Section // being filled, nil before the first text
-	text   strings.Builder
+	text   []byte
 	path   []Section // the headings that open lies under
 	tags   map[string]bool
 	blocks map[string]bool
@@ -85,16 +85,16 @@ func (o *outline) write(text string, at int) {
 		line := o.line(at)
 		o.open = &Section{Line: line, Start: o.lines[line-1] + o.base}
 	}
-	o.text.WriteString(text)
+	o.text = append(o.text, text...)
 }
 
 // end closes the section at an offset.
 func (o *outline) end(at int) {
 	if o.open != nil {
 		o.open.End = at + o.base
-		o.open.Text = squeeze(o.text.String())
+		o.open.Text = squeeze(string(o.text))
 		o.note.Sections = append(o.note.Sections, *o.open)
-		o.text.Reset()
+		o.text = o.text[:0]
 	}
 	o.open = nil
 }
@@ -103,7 +103,7 @@ func (o *outline) end(at int) {
 func (o *outline) reset(before Note) {
 	*o.note = before
 	o.open, o.path = nil, nil
-	o.text.Reset()
+	o.text = o.text[:0]
 	clear(o.tags)
 	clear(o.blocks)
 	for _, t := range before.Tags {

@@ -41,7 +41,7 @@ func (v *Vault) Read(ctx context.Context, path string) (*Note, error) {
 	}
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
-		c, err := v.load(ctx, path)
+		c, err := v.load(ctx, path, true)
 		if err != nil {
 			return nil, err
 		}
@@ -76,13 +76,18 @@ func (c *content) halfWritten() bool {
 	return age < fresh && (len(c.data) == 0 || !utf8.Valid(c.data))
 }
 
-// load reads the file once. Opening must not wait for the writer of a pipe that
-// took the name since it was looked at, hence O_NONBLOCK.
-func (v *Vault) load(ctx context.Context, path string) (*content, error) {
+// open must not wait for the writer of a pipe that took the name since it was looked at,
+// hence O_NONBLOCK.
+func (v *Vault) open(path string) (*os.File, error) {
+	return v.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+}
+
+// load reads the file once, its beginning only or all of it for the digest.
+func (v *Vault) load(ctx context.Context, path string, digest bool) (*content, error) {
 	if _, err := v.look(path); err != nil {
 		return nil, err
 	}
-	f, err := v.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	f, err := v.open(path)
 	if err != nil {
 		return nil, v.explain(path, err)
 	}
@@ -92,12 +97,15 @@ func (v *Vault) load(ctx context.Context, path string) (*content, error) {
 		return nil, err
 	}
 	c := &content{file: before}
-	size, err := c.read(ctx, f)
+	size, err := c.begin(f)
+	if err == nil && digest {
+		size, err = c.sum(ctx, f)
+	}
 	if err != nil {
 		return nil, v.explain(path, err)
 	}
 	after, err := v.stat(f, path)
-	c.steady = before == after && size == before.Size
+	c.steady = before == after && (size == before.Size || !digest && size == maxIndexed)
 	return c, err
 }
 
@@ -109,17 +117,20 @@ func (v *Vault) stat(f *os.File, path string) (File, error) {
 	return v.judge(path, info)
 }
 
-// read takes in the beginning, hashes everything and returns the size.
-func (c *content) read(ctx context.Context, r io.Reader) (int64, error) {
+// begin takes in the beginning and returns its size.
+func (c *content) begin(r io.Reader) (int64, error) {
 	var data bytes.Buffer
 	data.Grow(int(min(c.file.Size, maxIndexed)) + bytes.MinRead)
 	n, err := data.ReadFrom(io.LimitReader(r, maxIndexed))
-	if err != nil {
-		return n, err
-	}
 	c.data = data.Bytes()
+	return n, err
+}
+
+// sum hashes the beginning and what follows it, and returns the size of both.
+func (c *content) sum(ctx context.Context, r io.Reader) (int64, error) {
 	sum := sha256.New()
 	sum.Write(c.data)
+	n := int64(len(c.data))
 	if n == maxIndexed {
 		rest, err := drain(ctx, sum, r)
 		if err != nil {

@@ -18,6 +18,8 @@ type folded struct {
 	// that the offsets are the same.
 	at   []int32
 	room []int32 // of an earlier at
+	// only are the first bytes of the words whose terms are asked for, nil for all.
+	only *[256]bool
 }
 
 // source returns the span of the source that text[start:end] was folded from.
@@ -35,7 +37,7 @@ func (a *Analyzer) fold(s string) *folded {
 	if f == nil {
 		f = new(folded)
 	}
-	f.text, f.at = append(f.text[:0], s...), nil
+	f.text, f.at, f.only = append(f.text[:0], s...), nil, nil
 	for i, c := range f.text {
 		if c >= utf8.RuneSelf {
 			a.foldFrom(f, s, i)

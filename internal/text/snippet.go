@@ -44,7 +44,13 @@ func (a *Analyzer) hits(text string, query []string) []hit {
 	}
 	var hits []hit
 	letters, counted := 0, 0
-	for _, t := range a.Terms(text) {
+	room, _ := a.rooms.Get().(*[]Term)
+	if room == nil {
+		room = new([]Term)
+	}
+	*room = a.AppendOnly((*room)[:0], text, query)
+	defer a.rooms.Put(room)
+	for _, t := range *room {
 		term, ok := wanted[t.Text]
 		if !ok {
 			continue

@@ -75,6 +75,7 @@ type Analyzer struct {
 	latin     [lastLatin - firstLatin + 1]string // what Latin letters with accents fold to
 	known     finished
 	folds     sync.Pool // of *folded
+	rooms     sync.Pool // of *[]Term, for texts that are looked through
 }
 
 // New returns an Analyzer.
@@ -104,6 +105,20 @@ func (a *Analyzer) Terms(s string) []Term { return a.AppendTerms(nil, s) }
 // AppendTerms appends what Terms returns to terms, for callers that analyse much and
 // use a slice again.
 func (a *Analyzer) AppendTerms(terms []Term, s string) []Term { return a.analyze(terms, s, a.letters) }
+
+// AppendOnly is AppendTerms for looking some terms up, which takes half the time: Text is ""
+// of terms that are none of those, for certain if they begin with other letters.
+func (a *Analyzer) AppendOnly(terms []Term, s string, wanted []string) []Term {
+	f := a.fold(s)
+	defer a.release(f)
+	f.only = new([256]bool)
+	for _, w := range wanted {
+		if w != "" {
+			f.only[w[0]] = true
+		}
+	}
+	return a.analyzeFolded(terms, f, a.letters)
+}
 
 // Query returns the terms to search for, ordered by Start: those of Terms less the
 // single letters that a pair covers, and less the stop words unless there is

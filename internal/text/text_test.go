@@ -293,3 +293,30 @@ func TestPrefix(t *testing.T) {
 		}
 	}
 }
+
+// Where only some terms are asked for, those are the same and the others stand where they do.
+func TestAppendOnlyFindsTheSameTerms(t *testing.T) {
+	a := New()
+	word := rapid.SampledFrom([]string{"the", "don't", "you're", "let's", "runner's", "RUNNING", "café", "foo.bar_baz", "3.5", "C++", "o'brien",
+		"東京都", "ab한국", "สวัสดี", "🎉", "ies", "yes", "ied", "'s", "_x", "sky", "generalizations"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.OneOf(word, rapid.StringN(0, 8, -1)), 0, 12).Draw(t, "text"), " ")
+		all := a.Terms(text)
+		var wanted []string
+		for _, term := range all {
+			if rapid.Bool().Draw(t, "wanted") {
+				wanted = append(wanted, term.Text)
+			}
+		}
+		got := a.AppendOnly(nil, text, wanted)
+		if len(got) != len(all) {
+			t.Fatalf("%q has %d terms, looked up %d", text, len(all), len(got))
+		}
+		for i, term := range got {
+			same := term.Text == all[i].Text || term.Text == "" && !slices.Contains(wanted, all[i].Text)
+			if !same || term.Start != all[i].Start || term.End != all[i].End {
+				t.Errorf("of %q, term %d is %+v and looked up for %q %+v", text, i, all[i], wanted, term)
+			}
+		}
+	})
+}

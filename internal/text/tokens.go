@@ -21,6 +21,10 @@ const maxTerm = 64
 func (a *Analyzer) analyze(terms []Term, s string, grams *cjk.CJKBigramFilter) []Term {
 	f := a.fold(s)
 	defer a.release(f)
+	return a.analyzeFolded(terms, f, grams)
+}
+
+func (a *Analyzer) analyzeFolded(terms []Term, f *folded, grams *cjk.CJKBigramFilter) []Term {
 	terms = slices.Grow(terms, len(f.text)/bytesPerTerm+1)
 	if f.at == nil {
 		return a.ascii(terms, f, 0, len(f.text))
@@ -236,9 +240,12 @@ func (a *Analyzer) parts(terms []Term, f *folded, at int, word []byte) []Term {
 }
 
 // finish makes the term of the folded word f.text[start:last], which stands for the span
-// from start to end.
+// from start to end. A stem begins like its word.
 func (a *Analyzer) finish(f *folded, start, end, last int) Term {
-	term, stop := a.finished(f.text[start:last])
 	from, to := f.source(start, end)
+	if f.only != nil && !f.only[f.text[start]] {
+		return Term{Start: from, End: to}
+	}
+	term, stop := a.finished(f.text[start:last])
 	return Term{Text: term, Start: from, End: to, stop: stop}
 }
