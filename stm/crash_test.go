@@ -3,6 +3,7 @@ package stm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -48,7 +49,8 @@ func openOn(disk *crashdisk.Disk) (*Store, error) {
 type step struct {
 	name    string
 	do      func(s *Store) (entry string, err error)
-	key     string // idempotency key
+	on      func(m *machine) error // instead of do, and notes what the client learns itself
+	key     string                 // idempotency key
 	effects []effect
 	uses    map[memory.ID]int64
 	settles bool // its acknowledgement covers the uses before it
@@ -138,6 +140,11 @@ func operations() []operation {
 		{name: "snapshot of nothing new", steps: []step{snapshot()}},
 		{name: "a tidy day", small: true, steps: aTidyDay()},
 		{name: "purge", small: true, steps: []step{request("edit again", set(2, "source", "fig")), purges(2), request("save", saved(5, "elder flower"))}},
+		{name: "merge", small: true, steps: aSharedDay()},
+		{name: "restore a backup", small: true, steps: []step{
+			backsUp(), request("edit", set(1, "content", "apple crumble")), request("save", saved(5, "elder flower")), request("forget", del(2)),
+			restoresBackup(), request("save again", saved(5, "elder bush")),
+		}},
 		{name: "a day", small: true, steps: []step{
 			request("save", saved(5, "elder flower")), use(1, 2), request("forget", del(1), del(2)), undo(saved(1, "apple pie"), saved(2, "banana split")),
 			request("edit", set(1, "content", "apple crumble")), snapshot(), undo(set(1, "content", "apple pie")),
@@ -186,13 +193,24 @@ func (m *machine) start() (err error) {
 	if m.small {
 		opt.SegmentBytes = 300
 	}
-	m.Store, err = Open("/data", "/state", &opt)
+	s, err := Open("/data", "/state", &opt)
+	if errors.Is(err, ErrLogGone) && m.world.moved {
+		if err = m.putBack(); err == nil {
+			s, err = Open("/data", "/state", &opt)
+		}
+	}
+	if err == nil {
+		m.Store = s
+	}
 	return err
 }
 
 // do carries out a step and notes what the client learns from the answer. After
 // a power cut there is none.
 func (m *machine) do(st step, cut bool) error {
+	if st.on != nil {
+		return st.on(m)
+	}
 	for id, n := range st.uses {
 		m.world.used[id] += n
 	}
@@ -212,7 +230,7 @@ func (m *machine) live(steps []step, cut bool) error {
 	if err := m.start(); err != nil {
 		return err
 	}
-	defer m.Close()
+	defer func() { m.Close() }() // a step may have started it again
 	if _, off := m.disk.Lstat("/"); off == nil {
 		if err := m.world.restarted(m.Store); err != nil {
 			return err

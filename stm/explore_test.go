@@ -126,9 +126,7 @@ func (x *explorer) cutAgain(m *machine, when string, steps []step, n int) {
 func (x *explorer) settle(m *machine, when string) {
 	x.Helper()
 	x.must(m, when+": start", m.start())
-	if devices, err := m.disk.ReadDir("/data/stm"); err != nil || len(devices) != 1 {
-		x.must(m, when, fmt.Errorf("%d devices, want the one there was: %v", len(devices), err))
-	}
+	x.must(m, when, m.oneDevice())
 	x.must(m, when, m.world.restarted(m.Store))
 	x.must(m, when+": save after it", m.do(request("save", saved(9, "life goes on")), false))
 	if x.rng.IntN(4) == 0 {
@@ -216,17 +214,19 @@ func (x *explorer) endure(m *machine, when string, steps []step) {
 	if m.start() == nil {
 		if m.world.restarted(m.Store) != nil { // it may not be possible to read now
 			m.disk.Heal()
+			x.must(m, when+", looking again", m.lookAround())
 			x.must(m, when+", mended at once", m.world.restarted(m.Store))
 		}
 		for _, st := range steps {
 			x.persist(m, when, st)
 		}
 		m.disk.Heal()
+		x.must(m, when+", looking again", m.lookAround())
 		x.must(m, when+", still running", m.world.check(m.Store))
 		if x.rng.IntN(2) == 0 {
 			_ = m.do(stop(), false) // may fail; what it settles is checked
 		}
-		defer m.Close() // after the disk is gone, where it was not stopped
+		defer func() { m.Close() }() // after the disk is gone, where it was not stopped
 		x.states++
 	}
 	switch x.rng.IntN(3) {
