@@ -1,6 +1,7 @@
 package stm
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -251,6 +252,11 @@ func (x *explorer) persist(m *machine, when string, st step) {
 	}
 	m.disk.Heal()
 	m.clock.Add(int64(retryAfter / time.Second))
+	if memory.CodeOf(err) == memory.Unknown && len(st.effects) > 0 {
+		x.must(m, when+", disk mended: "+st.name+" in doubt", m.certain(context.Background()))
+		m.world.events[len(m.world.events)-1].sure = true
+		return
+	}
 	x.must(m, when+", disk mended", m.do(st, false))
 }
 
