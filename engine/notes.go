@@ -48,13 +48,14 @@ type notes struct {
 
 	// mu guards what a rebuild replaces, and what follows from reading notes. A
 	// rebuild holds it while there is no index, so that searches wait for the new one.
-	mu      sync.RWMutex
-	index   *ltm.Index
-	watcher *watcher.Watcher
-	skipped map[string]unread // notes that could not be read
-	links   *vault.Links      // nil until somebody asked for links
-	moved   map[string]bool   // while links are read for the first time: what changed meanwhile
-	problem string            // why the actor had to begin again
+	mu       sync.RWMutex
+	index    *ltm.Index
+	watcher  *watcher.Watcher
+	skipped  map[string]unread // notes that could not be read
+	links    *vault.Links      // nil until somebody asked for links
+	carriers *carriers         // notes with a memory-id
+	moved    map[string]bool   // while links are read for the first time: what changed meanwhile
+	problem  string            // why the actor had to begin again
 
 	linking  sync.Mutex   // held by who reads the links of all notes
 	waiting  atomic.Int64 // notes found and not indexed yet
@@ -103,6 +104,9 @@ func (n *notes) begin() error {
 		return memory.Errorf(memory.Unavailable, "follow the vault %s: %w", n.dir, errors.Join(err, index.Close()))
 	}
 	n.index, n.watcher = index, w
+	if n.carriers == nil { // an index that is built anew knows less
+		n.carriers = newCarriers(index)
+	}
 	return nil
 }
 

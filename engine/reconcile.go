@@ -193,6 +193,7 @@ func (n *notes) apply(ctx context.Context, read []reading, gone []string) error 
 	defer n.mu.Unlock()
 	for _, name := range gone {
 		delete(n.skipped, name)
+		n.carriers.lost(name)
 		if n.links != nil {
 			n.links.Remove(name)
 		}
@@ -211,6 +212,9 @@ func (n *notes) remember(r reading) {
 	delete(n.skipped, r.doc.Path)
 	if r.why != "" {
 		n.skipped[r.doc.Path] = r.unread
+	}
+	if r.note != nil {
+		n.carriers.saw(r.note)
 	}
 	if r.note != nil && n.links != nil {
 		n.links.Add(r.note.Path, r.note.Aliases, targets(r.note))
@@ -244,6 +248,9 @@ func docOf(note *vault.Note) ltm.Doc {
 	}
 	for _, p := range note.Properties {
 		doc.Properties = append(doc.Properties, ltm.Property{Key: p.Key, Value: p.Value})
+	}
+	if note.MemoryID != "" {
+		doc.Properties = append(doc.Properties, ltm.Property{Key: memoryIDKey, Value: note.MemoryID})
 	}
 	for _, l := range note.Links {
 		if l.Text != "" && l.Text != l.Target {

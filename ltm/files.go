@@ -36,7 +36,7 @@ var errNone = errors.New("no note index")
 // format is the content of the format file. The number changes with counts, with the
 // record and with how notes are cut into passages.
 func format(identity string) string {
-	return fmt.Sprintf("emberd note index 1\nsegments zap %d\nterms %s\n", zap.Version, identity)
+	return fmt.Sprintf("emberd note index 2\nsegments zap %d\nterms %s\n", zap.Version, identity)
 }
 
 // begin makes the folder an empty index.

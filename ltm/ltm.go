@@ -284,6 +284,23 @@ func (x *Index) Known() iter.Seq2[string, Cursor] {
 	}
 }
 
+// Having yields the path of every note that has a property, and its value, folded as
+// for comparing and cut at 256 bytes, in no order, as of the last Update that returned.
+func (x *Index) Having(key string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, n := range x.tables.Load().current.notes {
+			if n == nil {
+				continue
+			}
+			for _, p := range n.properties {
+				if p.Key == key && !yield(n.path, p.Value) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Status describes the index. It lists the folder.
 func (x *Index) Status() Status {
 	t := x.tables.Load().current

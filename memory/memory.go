@@ -85,7 +85,12 @@ type Memory struct {
 	PromotedAt    time.Time `json:"promoted_at,omitzero"`
 	PromotedTo    string    `json:"promoted_to,omitempty"`
 	VaultPath     string    `json:"vault_path,omitempty"`
-	Sources       []Source  `json:"sources,omitempty"`
+	// NoteSeen is what the memory's note held when it was last taken over: of each
+	// field that the note decides the first 16 hex digits of a SHA-256. NoteGone is
+	// when that note was found deleted.
+	NoteSeen map[string]string `json:"note_seen,omitempty"`
+	NoteGone time.Time         `json:"note_gone,omitzero"`
+	Sources  []Source          `json:"sources,omitempty"`
 
 	EmbeddingVersion string          `json:"embedding_version,omitempty"`
 	Quality          json.RawMessage `json:"quality,omitempty"`

@@ -328,57 +328,6 @@ func (w *writer) rewrite(before uint64, cause error) error {
 	return doubt(cause)
 }
 
-// rotate makes sure there is an active segment, with what was in doubt in it. One
-// that is due for its successor goes on growing while there can be none.
-func (w *writer) rotate() error {
-	if err := w.present(); err != nil {
-		return err
-	}
-	s, now := w.active, w.clock.now()
-	if s == nil {
-		if err := w.createSegment(); err != nil {
-			return err
-		}
-	}
-	if err := w.repeat(); err != nil || s == nil {
-		return err
-	}
-	age := now.Sub(s.born)
-	jumped := now.Round(0).Sub(s.born.Round(0)) - age // of the wall clock against the monotonic
-	if !w.ripe(s.size, age, jumped) || now.Sub(w.unrotated).Abs() < retryAfter {
-		return nil
-	}
-	if err := w.succeed(); err != nil {
-		w.unrotated = now
-		w.log.Warn("no new log segment, the old one goes on", "error", err)
-		return nil
-	}
-	return nil
-}
-
-// succeed makes the next segment the active one, and only then seals the one
-// that was, if there was any.
-func (w *writer) succeed() error {
-	s := w.active
-	if err := w.createSegment(); err != nil {
-		return err
-	}
-	if s != nil {
-		w.seal(s)
-		w.unsealed.Store(w.active.number)
-	}
-	return nil
-}
-
-// ripe reports whether a segment should end: it is long or old enough, or the
-// clock jumped, which would else hide how old it is.
-func (w *writer) ripe(size int64, age, jumped time.Duration) bool {
-	return size >= w.segmentBytes || age >= w.segmentAge || jumped.Abs() >= clockJump
-}
-
-// errGone says that the log is not where it was.
-var errGone = errors.New("deleted or replaced")
-
 // present makes sure that what is written next lands in the log. Nothing is
 // written into, or made beside, a folder that was deleted or replaced; a
 // segment that was deleted is given up. A segment that is at its name proves the

@@ -47,7 +47,8 @@ type Note struct {
 	// without a zone is taken as local.
 	Created, Updated time.Time
 
-	MemoryID    string // the property memory-id
+	MemoryID    string   // the property memory-id
+	Carried     *Carried // nil without it
 	Frontmatter Frontmatter
 	Properties  []Property // all others, and inline fields, in order
 
@@ -55,6 +56,10 @@ type Note struct {
 	Links    []Link  // every mention, those in properties first
 	Blocks   []Block // ids that links can point at
 	Problems []Problem
+
+	// Copy says that a sync tool made this note of one that was changed on two
+	// devices, as its name tells.
+	Copy bool
 
 	// LineByLine says that the Markdown parser was not let near this note; which
 	// limit it is above is among the Problems.
@@ -152,7 +157,7 @@ func parse(read func(*outline), file File, data []byte) *Note {
 	n := &Note{File: file, Created: file.ModTime, Updated: file.ModTime, Frontmatter: NoFrontmatter}
 	base := path.Base(file.Path)
 	n.Title = base[:max(0, len(base)-len(".md"))]
-	if conflicted(base) {
+	if n.Copy = conflicted(base); n.Copy {
 		n.problem(1, "this is a copy that a sync tool made of a note changed on two devices; compare the two and delete one")
 	}
 	head := 0
@@ -168,6 +173,9 @@ func parse(read func(*outline), file File, data []byte) *Note {
 	}
 	o := newOutline(n, src, head)
 	body := n.readFrontmatter(o)
+	if n.Carried != nil {
+		n.Carried.Body = trimBody(string(withoutRegions(plain(data[head+body : head+len(src)]))))
+	}
 	blank(src[:body])
 	maskComments(src)
 	read(o)

@@ -27,6 +27,7 @@ func (n *Note) readFrontmatter(o *outline) int {
 	for _, p := range properties {
 		n.property(o, p)
 	}
+	n.Carried = carried(properties)
 	return body
 }
 

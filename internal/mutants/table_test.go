@@ -25,7 +25,7 @@ func writing() []mutant {
 		{"sync before the table", file, "\terr := w.store(batch, use)\n", "\tfor _, p := range batch {\n\t\tw.settle(p)\n\t\tp.rows = nil\n\t}\n\terr := w.store(batch, use)\n", crashes},
 		{"uses given back after a failure", file, "\t\tw.uses.giveBack(use)\n", "\t\t_ = use\n", crashes},
 		{"writing of what is queued at the end", file, "\t\t\tw.drain()\n", "", crashes},
-		{"look whether the folder is the same", file, "\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n", "", damage},
+		{"look whether the folder is the same", "stm/segment.go", "\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n", "", damage},
 		{"look whether the segment is the same", file, "\t\tw.poison(w.seq)\n\t}\n\treturn nil\n}\n\n// here", "\t}\n\treturn nil\n}\n\n// here", damage},
 		{"memory of numbers given up", file, "\t\tw.lost = append(w.lost, [2]uint64{before + 1, w.seq})\n", "", crashes},
 	}
