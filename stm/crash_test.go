@@ -333,6 +333,26 @@ func TestTheNextProcessGoesOnWhereAKilledOneWas(t *testing.T) {
 	m.Close()
 }
 
+// The power goes at the same point of the first save again and again: nothing is
+// taken for a log that was there and is gone.
+func TestAFirstSaveThatNeverGetsFar(t *testing.T) {
+	x := newExplorer(t)
+	save := func(n int) []step { return []step{request("save", saved(n, "apple pie"))} }
+	for n := range x.operationsOf(unused(), "first save", save(1)) + 1 {
+		m := unused()
+		for cut := range 4 {
+			m.disk.StopAfter(n)
+			if err := m.live(save(cut), true); err != nil && m.disk.Ops() < n {
+				x.must(m, fmt.Sprintf("life %d, cut after operation %d", cut, n), err)
+			}
+			m = m.with(m.disk.Crash(nil))
+		}
+		x.must(m, "start after the last cut", m.start())
+		x.must(m, "check after it", m.world.restarted(m.Store))
+		x.must(m, "stop after it", m.Close())
+	}
+}
+
 func TestAnIdentityThatCannotBeReadIsNotReplaced(t *testing.T) {
 	for _, f := range []crashdisk.Fault{
 		{Op: crashdisk.OpOpen, Path: "device.json"}, {Op: crashdisk.OpRead, Path: "device.json"}, {Op: crashdisk.OpLstat, Path: "/data", Nth: 3},

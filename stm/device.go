@@ -116,9 +116,18 @@ func (d *device) logGone(fsys durable.FS, data string) bool {
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	return d.Segment > 1 && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return isLogFile(e) && parseFileName(e.Name()).kind != Odd
-	})
+	return d.Segment > 1 && !slices.ContainsFunc(entries, isWritten)
+}
+
+// isWritten reports whether a directory entry is a log file that emberd named.
+func isWritten(e fs.DirEntry) bool { return isLogFile(e) && parseFileName(e.Name()).kind != Odd }
+
+// unbegun reports whether the first number is reserved and has no file: a power
+// cut came in between. Were it not used again, a second one would leave a device
+// that wrote two segments, it seems, and has none.
+func (d *device) unbegun(fsys durable.FS, dir string) bool {
+	entries, err := fsys.ReadDir(dir)
+	return err == nil && d.Segment == 1 && !slices.ContainsFunc(entries, isWritten)
 }
 
 // noLog reports whether no device has a folder, or the folder of them all is gone.
