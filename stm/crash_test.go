@@ -140,8 +140,8 @@ func operations() []operation {
 		{name: "snapshot of nothing new", steps: []step{snapshot()}},
 		{name: "a tidy day", small: true, steps: aTidyDay()},
 		{name: "purge", small: true, steps: []step{request("edit again", set(2, "source", "fig")), purges(2), request("save", saved(5, "elder flower"))}},
-		{name: "merge", small: true, steps: aSharedDay()},
-		{name: "restore a backup", small: true, steps: []step{
+		{name: "merge", steps: aSharedDay()},
+		{name: "restore a backup", steps: []step{
 			backsUp(), request("edit", set(1, "content", "apple crumble")), request("save", saved(5, "elder flower")), request("forget", del(2)),
 			restoresBackup(), request("save again", saved(5, "elder bush")),
 		}},

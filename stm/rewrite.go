@@ -78,6 +78,7 @@ type rewrite struct {
 	dropped map[[16]byte]Stamp // tombstones
 	worked  time.Time          // since when without a rest
 	purged  purged             // what is left out
+	decided map[string]bool    // damaged lines that are left out, by their hash
 	archive bool               // the input being read is a history
 	scanned int                // lines, to look at the clock now and then
 }
@@ -130,7 +131,7 @@ func (s *Store) Rewrite(ctx context.Context, job Compaction) (Rewritten, error) 
 }
 
 func (s *Store) newRewrite(ctx context.Context, job Compaction) *rewrite {
-	r := &rewrite{Store: s, ctx: ctx, job: job, now: s.now(), seed: maphash.MakeSeed(), worked: time.Now(), purged: s.table.purged()}
+	r := &rewrite{Store: s, ctx: ctx, job: job, now: s.now(), seed: maphash.MakeSeed(), worked: time.Now(), purged: s.table.purged(), decided: s.decided.hashes()}
 	r.name = fileName{kind: Compacted, from: math.MaxUint32}
 	for _, base := range job.Inputs {
 		n := parseFileName(base)
@@ -271,7 +272,7 @@ func (r *rewrite) scan(in *input, fn func(b, good []byte, l *line, is class) err
 		if is == counted {
 			r.fold.number(&l)
 		}
-		if b, good, is, _ = r.purged.redact(b, good, &l, is); is == empty {
+		if b, good, is, _ = r.purged.redact(b, good, &l, is); is == empty || is == verbatim && r.decided[hashOf(b)] {
 			return nil
 		}
 		r.rest()
