@@ -333,23 +333,31 @@ func TestTheNextProcessGoesOnWhereAKilledOneWas(t *testing.T) {
 	m.Close()
 }
 
-// The power goes at the same point of the first save again and again: nothing is
-// taken for a log that was there and is gone.
-func TestAFirstSaveThatNeverGetsFar(t *testing.T) {
+// The first save ever is cut short twice, by a power cut or first by a kill: nothing
+// is taken for a log that was there and is gone.
+func TestAFirstSaveThatIsCutShortTwice(t *testing.T) {
 	x := newExplorer(t)
 	save := func(n int) []step { return []step{request("save", saved(n, "apple pie"))} }
-	for n := range x.operationsOf(unused(), "first save", save(1)) + 1 {
-		m := unused()
-		for cut := range 4 {
-			m.disk.StopAfter(n)
-			if err := m.live(save(cut), true); err != nil && m.disk.Ops() < n {
-				x.must(m, fmt.Sprintf("life %d, cut after operation %d", cut, n), err)
-			}
-			m = m.with(m.disk.Crash(nil))
+	live := func(m *machine, n, cut int) {
+		m.disk.StopAfter(cut)
+		if err := m.live(save(n), true); err != nil && m.disk.Ops() < cut {
+			x.must(m, fmt.Sprintf("life %d, cut after operation %d", n, cut), err)
 		}
-		x.must(m, "start after the last cut", m.start())
-		x.must(m, "check after it", m.world.restarted(m.Store))
-		x.must(m, "stop after it", m.Close())
+	}
+	ops := x.operationsOf(unused(), "first save", save(1))
+	for first := range ops {
+		m := unused()
+		live(m, 1, first)
+		for _, disk := range []*crashdisk.Disk{m.disk.Crash(nil), m.disk.Kill()} {
+			for second := range ops {
+				again := m.with(disk.Kill())
+				live(again, 2, second)
+				after := again.with(again.disk.Crash(nil))
+				x.must(after, fmt.Sprintf("start after cuts at %d and %d", first, second), after.start())
+				x.must(after, "check after it", after.world.restarted(after.Store))
+				x.must(after, "stop after it", after.Close())
+			}
+		}
 	}
 }
 
