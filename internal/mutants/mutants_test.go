@@ -34,13 +34,18 @@ type suite struct{ pkg, tests string }
 
 // The suites, each as small as its mutants allow.
 var (
-	crashes = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError|TestWhatAStartShows|TestAnIdentity)/^all$/^(save|use)$"}
-	starts  = suite{"./stm", "^(TestTheNextProcess|TestWhatAStart|TestAnIdentity)"}
-	damage  = suite{"./stm", "^(TestDamage|TestEveryByte|TestSnapshotIsOnly|TestASnapshot|TestPlaces|TestALost|TestAFolder|TestADeleted|TestSnapshotsWhile|TestADamaged|TestDamageUnder)"}
-	folding = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError)/^all$/^a_tidy_day$"}
+	crashes   = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError|TestWhatAStartShows|TestAnIdentity)/^all$/^(save|use)$"}
+	starts    = suite{"./stm", "^(TestTheNextProcess|TestWhatAStart|TestAnIdentity)"}
+	doubts    = suite{"./stm", "^(TestAnUnknownAnswer|TestWhatIsInDoubt|TestADiskThatNever)"}
+	firsts    = suite{"./stm", "^TestAFirstSave"}
+	damage    = suite{"./stm", "^(TestDamage|TestEveryByte|TestSnapshotIsOnly|TestASnapshot|TestPlaces|TestALost|TestAFolder|TestADeleted|TestSnapshotsWhile|TestADamaged|TestDamageUnder)"}
+	restoring = suite{"./stm", "^TestPowerCutAt/^all$/^restore_a_backup$"}
+	folding   = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError)/^all$/^a_tidy_day$"}
 	// What compaction checks shows only when something is wrong with the files.
 	verifying = suite{"./stm", "^(TestAFlippedByte|TestAChangedInput|TestACopyIs|TestAnyMix|TestCompactionLeaves|TestHeadersOf)"}
 	replace   = suite{"./internal/durable", "."}
+	// What is displaced when a note is written.
+	displacing = suite{"./vault", "^(TestABackupIsOn|TestATornText|TestWhatIsDiscarded|TestAFreshNote)"}
 )
 
 // mutate returns the file with the change, and the line it is in.
@@ -83,7 +88,7 @@ func TestMutantsDie(t *testing.T) {
 		t.Skip("set EMBERD_TEST_MUTANTS=1 to build and kill every mutant, which takes minutes")
 	}
 	wanted := regexp.MustCompile(os.Getenv("EMBERD_TEST_MUTANT"))
-	for _, s := range []suite{crashes, starts, damage, folding, verifying, replace} {
+	for _, s := range []suite{crashes, starts, doubts, firsts, damage, restoring, folding, verifying, replace, displacing} {
 		if v := run(t, s, nil); v.killer != "" {
 			t.Fatalf("without any mutant %s fails in %s:\n%s", s.tests, v.killer, v.output)
 		}
