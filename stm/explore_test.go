@@ -69,10 +69,18 @@ func (x *explorer) operationsOf(base *machine, when string, steps []step) int {
 	return m.disk.Ops()
 }
 
+// longLife is how many disk operations make a life so long that fewer outcomes of
+// each power cut are tried: it has so many that are alike.
+const longLife = 60
+
 // powerCuts cuts the power after every disk operation of the steps, lets the
 // disk forget in several ways what was not synced, and recovers.
 func (x *explorer) powerCuts(base *machine, name string, steps []step) {
-	for n := range x.operationsOf(base, name, steps) + 1 {
+	ops, lucks, deeply := x.operationsOf(base, name, steps), x.lucks, 8
+	if ops > longLife {
+		lucks, deeply = min(lucks, 4), 32
+	}
+	for n := range ops + 1 {
 		if x.rng.IntN(x.every) > 0 {
 			continue
 		}
@@ -82,10 +90,10 @@ func (x *explorer) powerCuts(base *machine, name string, steps []step) {
 			x.must(m, name, err)
 		}
 		when := fmt.Sprintf("%s, power cut after operation %d", name, n)
-		for luck := range x.lucks {
+		for luck := range lucks {
 			x.recover(m.with(m.disk.Crash(x.rng)), fmt.Sprintf("%s, luck %d", when, luck), false)
 		}
-		deep := x.deep && n%8 == 0
+		deep := x.deep && n%deeply == 0
 		x.recover(m.with(m.disk.Crash(nil)), when+", all unsynced gone", deep)
 		x.recover(m.with(m.disk.Kill()), strings.Replace(when, "power cut", "kill", 1), deep)
 	}
@@ -177,9 +185,9 @@ func anyFault(rng *rand.Rand) crashdisk.Fault {
 
 // diskErrors makes each disk operation of the steps fail in every way.
 func (x *explorer) diskErrors(base *machine, name string, steps []step) {
-	ops := x.operationsOf(base, name, steps)
+	count := x.countOf(base, name, steps)
 	for _, fault := range append(faults(), readFaults()...) {
-		for n := range ops {
+		for n := range count(fault.Op) {
 			if x.rng.IntN(2*x.every) > 1 {
 				continue
 			}
@@ -189,13 +197,34 @@ func (x *explorer) diskErrors(base *machine, name string, steps []step) {
 			x.endure(m, fmt.Sprintf("%s, %+v", name, fault), steps)
 		}
 	}
-	x.twoSyncs(base, name, steps, ops)
+	x.twoSyncs(base, name, steps, count(crashdisk.OpSync))
+}
+
+// countOf returns how many operations of each kind an undisturbed run has: a later
+// one cannot fail. What changes nothing is not counted, and taken to be as many as
+// all that does.
+func (x *explorer) countOf(base *machine, name string, steps []step) func(crashdisk.Op) int {
+	m := base.with(base.disk.Kill())
+	before := len(m.disk.Trace())
+	x.must(m, name+", undisturbed", m.live(steps, false))
+	by := map[crashdisk.Op]int{}
+	for _, line := range m.disk.Trace()[before:] {
+		_, rest, _ := strings.Cut(line, " ")
+		op, _, _ := strings.Cut(rest, " ")
+		by[crashdisk.Op(op)]++
+	}
+	return func(op crashdisk.Op) int {
+		if n, ok := by[op]; ok {
+			return n
+		}
+		return m.disk.Ops()
+	}
 }
 
 // twoSyncs fails a sync and one soon after it, which is where the answer to the
 // first is carried out.
-func (x *explorer) twoSyncs(base *machine, name string, steps []step, ops int) {
-	for n := range ops / 2 {
+func (x *explorer) twoSyncs(base *machine, name string, steps []step, syncs int) {
+	for n := range syncs {
 		if x.rng.IntN(x.every) > 0 {
 			continue
 		}

@@ -100,7 +100,7 @@ func (s *Store) tells(ctx context.Context, name string, p purged) (found bool, e
 	}
 	defer f.Close()
 	dev, _ := parseDevice(filepath.Base(filepath.Dir(name)))
-	_, err = scanLines(ctx, f, func(b []byte, _ place, whole bool) error {
+	_, err = scanLines(ctx, f, atOnce(f, 0), func(b []byte, _ place, whole bool) error {
 		if found {
 			return nil
 		}

@@ -267,7 +267,7 @@ func (r *rewrite) scan(in *input, fn func(b, good []byte, l *line, is class) err
 	if in.read {
 		from = io.LimitReader(f, in.bytes) // of one that still grows, what there was
 	}
-	size, err := scanLines(r.ctx, io.TeeReader(from, crc), func(b []byte, _ place, whole bool) error {
+	size, err := scanLines(r.ctx, io.TeeReader(from, crc), atOnce(f, 0), func(b []byte, _ place, whole bool) error {
 		l, good, is := classify(b, whole, r.device)
 		if is == counted {
 			r.fold.number(&l)
@@ -300,10 +300,10 @@ func (r *rewrite) rest() {
 }
 
 // scanLines calls fn for every line that is not empty, with its offset and
-// length, and returns how many bytes there were. A line longer than MaxLine is
+// length, and returns how many bytes there were. atOnce is how many to read. A line longer than MaxLine is
 // an error.
-func scanLines(ctx context.Context, from io.Reader, fn func(b []byte, at place, whole bool) error) (int64, error) {
-	in := readLines(from, 1<<18)
+func scanLines(ctx context.Context, from io.Reader, atOnce int, fn func(b []byte, at place, whole bool) error) (int64, error) {
+	in := readLines(from, atOnce)
 	for lines := 0; ; lines++ {
 		if lines%1024 == 0 && ctx.Err() != nil {
 			return in.off, context.Cause(ctx)
