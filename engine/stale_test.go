@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"hash/crc32"
+	"strings"
 	"testing"
 
 	"emberd/memory"
@@ -26,11 +27,11 @@ func waiting(t *testing.T) (e *Engine, one, two memory.ID) {
 	place(t, h.Data, "stm/thirddev/c-00000001-00000004.g1.jsonl", sealed(
 		`{"v":1,"t":%q,"op":"seg","d":{"dev":"thirddev","from":1,"seg":4,"first":1,"last":9,"format":1,"gen":1,"floor":%q,"seen":{"otherdev":2}}`, floor, floor))
 	one, two = memory.DeriveID([]byte("one")), memory.DeriveID([]byte("two"))
-	log := ""
+	var log strings.Builder
 	for i, id := range []memory.ID{one, two} {
-		log += sealed(`{"v":1,"q":%d,"t":%q,"op":"put","id":%q,"do":"save","d":{"content":"kept offline"}`, 3+i, stamp(120-float64(i), "otherdev"), id)
+		log.WriteString(sealed(`{"v":1,"q":%d,"t":%q,"op":"put","id":%q,"do":"save","d":{"content":"kept offline"}`, 3+i, stamp(120-float64(i), "otherdev"), id))
 	}
-	place(t, h.Data, "stm/otherdev/s-00000001.jsonl", log)
+	place(t, h.Data, "stm/otherdev/s-00000001.jsonl", log.String())
 	return h.open(t), one, two
 }
 
