@@ -26,7 +26,7 @@ var ablations = []struct{ name, file, is, instead string }{
 	{"headings as body", "score.go", "weightHeadings = 3.0", "weightHeadings = 1.0"},
 	{"k1 = 1.2 for notes", "score.go", "noteK1    = 1.6", "noteK1    = 1.2"},
 	{"b = 0.3", "score.go", "bodyB     = 0.7", "bodyB     = 0.3"},
-	{"b = 1", "score.go", "bodyB     = 0.7", "bodyB     = 1.0"},
+	{"b = 0.9", "score.go", "bodyB     = 0.7", "bodyB     = 0.9"},
 	{"stop words weigh nothing", "doc.go", "WeakWeight = 0.3", "WeakWeight = 0.0"},
 	{"stop words weigh as others", "doc.go", "WeakWeight = 0.3", "WeakWeight = 1.0"},
 }

@@ -1,11 +1,14 @@
 package bench
 
 import (
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/op"
+	"emberd/stm"
 )
 
 // BenchmarkColdStart starts the daemon over 100,000 memories: answers is the time
@@ -41,5 +44,47 @@ func BenchmarkColdStart(b *testing.B) {
 			b.ReportMetric(millis(median(ready)), "ready-ms")
 			b.ReportMetric(float64(len(ready)), "starts")
 		})
+	}
+}
+
+// BenchmarkReplay starts the daemon over the log of a million memories, without a
+// snapshot. Told are how fast the log is read until the socket answers, and the
+// physical memory then and at most, until the word index is complete.
+func BenchmarkReplay(b *testing.B) {
+	const memories = 1_000_000
+	p := newProgram(b)
+	fillBehind(b, p, memories)
+	for b.Loop() {
+		p.forgetIndex(b)
+		d := p.start(b)
+		log := d.status(b).Log
+		b.ReportMetric(float64(log.Bytes)/1e6, "log-MB")
+		b.ReportMetric(float64(log.Bytes)/1e6/(float64(log.LoadMillis)/1e3), "MB/s")
+		b.ReportMetric(millis(d.answered), "answers-ms")
+		b.ReportMetric(d.residentMB(b), "answering-MB")
+		d.waitIndexed(b)
+		b.ReportMetric(millis(time.Since(d.began)), "ready-ms")
+		b.ReportMetric(d.memoryMB(b, "VmHWM"), "peak-MB")
+		if got := d.status(b).Memories; got != memories {
+			b.Errorf("%d memories after the start, want %d", got, memories)
+		}
+		d.stop(b, syscall.SIGTERM)
+	}
+	onlyMetrics(b)
+}
+
+// fillBehind saves memories into the home of a program that does not run, without
+// waiting for the disk.
+func fillBehind(b *testing.B, p *program, n int) {
+	b.Helper()
+	opt := engine.DefaultOptions()
+	opt.Data, opt.State, opt.Durability = filepath.Join(p.home, "data"), filepath.Join(p.home, "state"), stm.None
+	e, err := engine.Open(opt)
+	if err != nil {
+		b.Fatal(err)
+	}
+	fill(b, e, newProse(1), n)
+	if err := e.Close(); err != nil {
+		b.Fatal(err)
 	}
 }

@@ -217,7 +217,7 @@ func (s *state) printExplain(h *op.Hit) {
 	}
 	s.printf("  %s\n", s.screen.paint(faint, pad("term", width)+"   tf      df     idf    norm    adds"))
 	for i, t := range e.Terms {
-		s.printf("  %s %4d %7s %7.3f %7.3f %7.3f\n", pad(labels[i], width), t.TF, grouped(t.DF), t.IDF, t.Norm, t.Score)
+		s.printf("  %s %s %7.3f\n", pad(labels[i], width), factors(t), t.Score)
 	}
 	coarse := ""
 	if e.Coarse {
@@ -226,6 +226,19 @@ func (s *state) printExplain(h *op.Hit) {
 	product := fmt.Sprintf("rank %.3f = relevance %.3f × (%.2f + %.2f × decay %.3f) × stage %g × tier %g%s",
 		h.Rank, e.Relevance, e.Floor, 1-e.Floor, e.Bounded, e.Stage, e.Tier, coarse)
 	s.printf("%s", s.screen.paragraph(product, nil, "  "))
+}
+
+// factors are what the share of a term is made of. A share that no single term gives
+// has none, and the norm of a note is part of its fields' weights.
+func factors(t op.TermExplain) string {
+	if t.Term == "" {
+		return "   –       –       –       –"
+	}
+	norm := "–"
+	if t.Norm != 0 {
+		norm = fmt.Sprintf("%.3f", t.Norm)
+	}
+	return fmt.Sprintf("%4d %7s %7.3f %7s", t.TF, grouped(t.DF), t.IDF, norm)
 }
 
 // termLabel is a term, what it stands for, and where it stood.
