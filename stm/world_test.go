@@ -141,6 +141,9 @@ func (w *world) check(s *Store) error {
 // must not take back what the client sees now. What another device's file says
 // that has not landed may still come, or go with the power.
 func (w *world) restarted(s *Store) error {
+	if n := s.status().Unreadable; n > 0 {
+		return fmt.Errorf("%d files of other devices cannot be read now, so nothing is settled", n)
+	}
 	for i := range w.events {
 		w.events[i].sure = w.events[i].sure || w.events[i].landed
 	}
