@@ -51,6 +51,15 @@ func (a *ageing) segments(t *testing.T) []string {
 	return names
 }
 
+// looked is the status after a look at the disk, however busy the machine is.
+func (a *ageing) looked(t *testing.T) Status {
+	t.Helper()
+	if err := a.onWriter(t.Context(), func() { a.writer.look() }); err != nil {
+		t.Fatal(err)
+	}
+	return a.status()
+}
+
 // wantAfterCrash cuts the power, starts again and compares the texts by number.
 func (a *ageing) wantAfterCrash(t *testing.T, want map[int]string) Recovery {
 	t.Helper()
@@ -107,7 +116,7 @@ func TestADiskThatNeverSyncsMakesTheLogReadOnly(t *testing.T) {
 	}
 	a.disk.Heal()
 	a.now = a.now.Add(retryAfter)
-	if st := a.Status(); st.ReadOnly != "" {
+	if st := a.looked(t); st.ReadOnly != "" {
 		t.Errorf("still read-only: %s", st.ReadOnly)
 	}
 	if r, ok := a.Get(idOf(1)); !ok || r.Content() != "one" {
@@ -155,7 +164,7 @@ func TestWhatIsInDoubtWaitsForAsLongAsItTakes(t *testing.T) {
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpWrite, Path: ".jsonl", Nth: 2, Forever: true, Err: syscall.ENOSPC})
 	for range 50 {
 		a.now = a.now.Add(retryAfter)
-		if st := a.Status(); st.ReadOnly == "" {
+		if st := a.looked(t); st.ReadOnly == "" {
 			t.Fatal("not read-only with something in doubt")
 		}
 	}
@@ -164,7 +173,7 @@ func TestWhatIsInDoubtWaitsForAsLongAsItTakes(t *testing.T) {
 	}
 	a.disk.Heal()
 	a.now = a.now.Add(retryAfter)
-	if st := a.Status(); st.ReadOnly != "" {
+	if st := a.looked(t); st.ReadOnly != "" {
 		t.Errorf("still read-only: %s", st.ReadOnly)
 	}
 	a.wantAfterCrash(t, map[int]string{0: "before", 1: "one"})
@@ -247,7 +256,7 @@ func TestAReadOnlyDiskIsLeftAlone(t *testing.T) {
 	}
 	a.disk.Heal()
 	a.now = a.now.Add(probeEvery)
-	if st := a.Status(); st.ReadOnly != "" {
+	if st := a.looked(t); st.ReadOnly != "" {
 		t.Errorf("still read-only: %q", st.ReadOnly)
 	}
 	wantCode(t, "save", put(a.Store, 1, "one"), "")
