@@ -110,8 +110,8 @@ func TestTheZeroRequestOfEachOperationTravels(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, err)
 			continue
 		}
-		// A list that must be there is null when it is nil, and refused as such.
-		if got, err := arrive(sh, out); err != nil && !strings.Contains(err.Error(), "is null; give a list") || err == nil && !reflect.DeepEqual(got, req) {
+		// What must be there is null when it is nil, and refused as such.
+		if got, err := arrive(sh, out); err != nil && !strings.Contains(err.Error(), "is null; give ") || err == nil && !reflect.DeepEqual(got, req) {
 			t.Errorf("%s: arrived as %+v, %v", s.Name, got, err)
 		}
 	}

@@ -39,6 +39,9 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 	if err := e.purgeBackups(id, req, res); err != nil {
 		return nil, err
 	}
+	if err := e.purgeNotes(id, req.DryRun, res); err != nil {
+		return nil, err
+	}
 	e.changed()
 	return res, e.unreached(ctx, id, res)
 }
@@ -95,6 +98,69 @@ func (e *Engine) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeR
 		return e.opt.FS.SyncDir(dir)
 	}
 	return nil
+}
+
+// purgeNotes removes the earlier versions of the notes that carry the memory's id,
+// which package vault kept. What has not a name of its giving, or cannot be removed,
+// is told.
+func (e *Engine) purgeNotes(id memory.ID, dryRun bool, res *op.PurgeResult) error {
+	dir := filepath.Join(BackupFolder(e.opt.State), "notes")
+	entries, err := e.opt.FS.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	removed := false
+	for _, entry := range entries {
+		name := filepath.Join(dir, entry.Name())
+		text, err := e.head(name)
+		if !entry.Type().IsRegular() || err == nil && !carries(text, id) {
+			continue
+		}
+		ours := entry.Name()[0] >= '0' && entry.Name()[0] <= '9' // they begin with a time
+		if err == nil && ours && !dryRun {
+			err = e.opt.FS.Remove(name)
+			removed = removed || err == nil
+		}
+		if err != nil || !ours {
+			res.Left = append(res.Left, op.PurgeLeft{Kind: "backup", Place: name, Advice: "this earlier version of a note may hold the memory and is not removed; delete it yourself"})
+			continue
+		}
+		res.Backups = append(res.Backups, filepath.Join("notes", entry.Name()))
+	}
+	if removed {
+		return e.opt.FS.SyncDir(dir)
+	}
+	return nil
+}
+
+// head is the beginning of a file, longer than any frontmatter of ours.
+func (e *Engine) head(name string) ([]byte, error) {
+	f, err := e.opt.FS.OpenRead(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 1<<20))
+}
+
+// carries reports whether the frontmatter of a note names the memory.
+func carries(text []byte, id memory.ID) bool {
+	first := true
+	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
+		line = bytes.TrimSpace(line)
+		if fence := string(line) == "---"; first != fence {
+			return false
+		}
+		first = false
+		key, value, _ := strings.Cut(string(line), ":")
+		if strings.Trim(key, `"' `) == "memory-id" && strings.EqualFold(strings.Trim(value, `"' `), string(id)) {
+			return true
+		}
+	}
+	return false
 }
 
 // backupHolds reports whether a backup mentions a memory.

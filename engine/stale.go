@@ -19,9 +19,12 @@ func (e *Engine) staleList(context.Context, *op.StaleListRequest) (*op.StaleList
 // staleDecide takes such a memory, or leaves it deleted.
 func (e *Engine) staleDecide(ctx context.Context, req *op.StaleDecideRequest) (*op.StaleDecideResult, error) {
 	id := memory.ID(req.ID)
+	if req.Keep == nil {
+		return nil, memory.Errorf(memory.Invalid, "keep is missing; say true to take memory %.80q, or false to leave it deleted", req.ID).At("keep")
+	}
 	for _, w := range e.stm.Stale() {
 		if w.ID == id {
-			got, err := e.stm.DecideStale(ctx, id, req.Keep, op.CallerFrom(ctx))
+			got, err := e.stm.DecideStale(ctx, id, *req.Keep, op.CallerFrom(ctx))
 			if err != nil {
 				return nil, err
 			}

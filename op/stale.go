@@ -26,7 +26,7 @@ type StaleMemory struct {
 // StaleDecideRequest says whether such a memory is kept or goes to the trash.
 type StaleDecideRequest struct {
 	ID   string `json:"-" path:"id"`
-	Keep bool   `json:"keep" doc:"true takes the memory, false leaves it deleted"`
+	Keep *bool  `json:"keep" doc:"true takes the memory, false leaves it deleted; has to be given"`
 }
 
 // StaleDecideResult names the memory and the journal entry of the decision.

@@ -3,6 +3,7 @@ package stm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -48,7 +49,8 @@ func openOn(disk *crashdisk.Disk) (*Store, error) {
 type step struct {
 	name    string
 	do      func(s *Store) (entry string, err error)
-	key     string // idempotency key
+	on      func(m *machine) error // instead of do, and notes what the client learns itself
+	key     string                 // idempotency key
 	effects []effect
 	uses    map[memory.ID]int64
 	settles bool // its acknowledgement covers the uses before it
@@ -138,6 +140,11 @@ func operations() []operation {
 		{name: "snapshot of nothing new", steps: []step{snapshot()}},
 		{name: "a tidy day", small: true, steps: aTidyDay()},
 		{name: "purge", small: true, steps: []step{request("edit again", set(2, "source", "fig")), purges(2), request("save", saved(5, "elder flower"))}},
+		{name: "merge", steps: aSharedDay()},
+		{name: "restore a backup", steps: []step{
+			backsUp(), request("edit", set(1, "content", "apple crumble")), request("save", saved(5, "elder flower")), request("forget", del(2)),
+			restoresBackup(), request("save again", saved(5, "elder bush")),
+		}},
 		{name: "a day", small: true, steps: []step{
 			request("save", saved(5, "elder flower")), use(1, 2), request("forget", del(1), del(2)), undo(saved(1, "apple pie"), saved(2, "banana split")),
 			request("edit", set(1, "content", "apple crumble")), snapshot(), undo(set(1, "content", "apple pie")),
@@ -186,13 +193,24 @@ func (m *machine) start() (err error) {
 	if m.small {
 		opt.SegmentBytes = 300
 	}
-	m.Store, err = Open("/data", "/state", &opt)
+	s, err := Open("/data", "/state", &opt)
+	if errors.Is(err, ErrLogGone) && m.world.moved {
+		if err = m.putBack(); err == nil {
+			s, err = Open("/data", "/state", &opt)
+		}
+	}
+	if err == nil {
+		m.Store = s
+	}
 	return err
 }
 
 // do carries out a step and notes what the client learns from the answer. After
 // a power cut there is none.
 func (m *machine) do(st step, cut bool) error {
+	if st.on != nil {
+		return st.on(m)
+	}
 	for id, n := range st.uses {
 		m.world.used[id] += n
 	}
@@ -212,7 +230,7 @@ func (m *machine) live(steps []step, cut bool) error {
 	if err := m.start(); err != nil {
 		return err
 	}
-	defer m.Close()
+	defer func() { m.Close() }() // a step may have started it again
 	if _, off := m.disk.Lstat("/"); off == nil {
 		if err := m.world.restarted(m.Store); err != nil {
 			return err
@@ -313,6 +331,34 @@ func TestTheNextProcessGoesOnWhereAKilledOneWas(t *testing.T) {
 		t.Errorf("%+v, want three lines, each with a number of its own", got)
 	}
 	m.Close()
+}
+
+// The first save ever is cut short twice, by a power cut or first by a kill: nothing
+// is taken for a log that was there and is gone.
+func TestAFirstSaveThatIsCutShortTwice(t *testing.T) {
+	x := newExplorer(t)
+	save := func(n int) []step { return []step{request("save", saved(n, "apple pie"))} }
+	live := func(m *machine, n, cut int) {
+		m.disk.StopAfter(cut)
+		if err := m.live(save(n), true); err != nil && m.disk.Ops() < cut {
+			x.must(m, fmt.Sprintf("life %d, cut after operation %d", n, cut), err)
+		}
+	}
+	ops := x.operationsOf(unused(), "first save", save(1))
+	for first := range ops {
+		m := unused()
+		live(m, 1, first)
+		for _, disk := range []*crashdisk.Disk{m.disk.Crash(nil), m.disk.Kill()} {
+			for second := range ops {
+				again := m.with(disk.Kill())
+				live(again, 2, second)
+				after := again.with(again.disk.Crash(nil))
+				x.must(after, fmt.Sprintf("start after cuts at %d and %d", first, second), after.start())
+				x.must(after, "check after it", after.world.restarted(after.Store))
+				x.must(after, "stop after it", after.Close())
+			}
+		}
+	}
 }
 
 func TestAnIdentityThatCannotBeReadIsNotReplaced(t *testing.T) {

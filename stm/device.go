@@ -31,6 +31,9 @@ type device struct {
 	Segment uint32 `json:"last_segment"` // highest number ever reserved
 	// Heads are the stamps of the headers of the latest segments, by number.
 	Heads map[uint32]string `json:"heads,omitempty"`
+	// Forgotten is set before another data folder takes the place of the one
+	// described: whatever is there then, the next device to write is a new one.
+	Forgotten bool `json:"forgotten,omitempty"`
 }
 
 // maxHeads bounds Heads: a clone is found out by the first segment that a sync
@@ -100,18 +103,40 @@ func checkThere(fsys durable.FS, data, state string, accept bool) error {
 }
 
 // logGone reports whether this device wrote a log of which nothing is left. One
-// number may have been reserved without a file.
+// number may have been reserved without a file. Of a device that was forgotten any
+// log stands in for its own.
 func (d *device) logGone(fsys durable.FS, data string) bool {
-	if d.Segment == 0 {
+	switch {
+	case d.Segment == 0:
 		return false
+	case d.Forgotten:
+		return noLog(fsys, filepath.Join(data, "stm"))
 	}
 	entries, err := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	return d.Segment > 1 && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return isLogFile(e) && parseFileName(e.Name()).kind != Odd
-	})
+	return d.Segment > 1 && !slices.ContainsFunc(entries, isWritten)
+}
+
+// isWritten reports whether a directory entry is a log file that emberd named.
+func isWritten(e fs.DirEntry) bool { return isLogFile(e) && parseFileName(e.Name()).kind != Odd }
+
+// unbegun reports whether the first number is reserved and has no file: a power
+// cut came in between. Were it not used again, a second one would leave a device
+// that wrote two segments, it seems, and has none.
+func (d *device) unbegun(fsys durable.FS, dir string) bool {
+	entries, err := fsys.ReadDir(dir)
+	return err == nil && d.Segment == 1 && !slices.ContainsFunc(entries, isWritten)
+}
+
+// noLog reports whether no device has a folder, or the folder of them all is gone.
+func noLog(fsys durable.FS, dir string) bool {
+	devices, err := fsys.ReadDir(dir)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return !slices.ContainsFunc(devices, fs.DirEntry.IsDir)
 }
 
 func readDevice(fsys durable.FS, path string) (*device, error) {
@@ -143,6 +168,8 @@ func (d *device) mismatch(fsys durable.FS, data string, now *device) string {
 		return "device identity was damaged"
 	}
 	switch {
+	case d.Forgotten:
+		return "a backup was restored"
 	case d.Machine != now.Machine:
 		return "state folder came from another machine"
 	case d.Data != now.Data:
@@ -193,15 +220,16 @@ func inodeOf(info fs.FileInfo) uint64 {
 }
 
 // ForgetDevice makes the next Open mint a new device, as after a restore: what the
-// old one wrote since must not be mistaken for what the new one will. The caller
-// holds the lock of the state folder.
+// old one wrote since must not be mistaken for what the new one will. It comes
+// before the data folder is replaced; should that end half-way and leave none, Open
+// still refuses to begin an empty log. The caller holds the lock of the state
+// folder.
 func ForgetDevice(fsys durable.FS, state string) error {
-	err := fsys.Remove(filepath.Join(state, "device.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = fsys.SyncDir(state)
+	path := filepath.Join(state, "device.json")
+	d, err := readDevice(fsys, path)
+	if err == nil && d != nil {
+		d.path, d.Forgotten = path, true
+		err = d.save(fsys)
 	}
 	if err != nil {
 		return fmt.Errorf("forget the device identity: %w", err)

@@ -100,7 +100,8 @@
 // back to the last good line. When a sync fails, the file is given up and the
 // batch is written again, same numbers and stamps, to a new segment; if that
 // fails too the log is read-only, and the caller is told that the outcome is
-// unknown.
+// unknown. Such a batch is kept, and is what is written first, same numbers and
+// stamps, when the log can be written again.
 //
 // A log that cannot be written is tried again with a new segment, every minute
 // after a failed sync and every five seconds after anything else, so that it is
@@ -131,7 +132,7 @@
 //     and no file of another device says something older about the memory.
 //   - A line with an idempotency key stays whole for 24 hours. What only a later
 //     version understands, what is damaged and what was edited by hand stays as it
-//     is.
+//     is, but for damaged lines that a human has decided about, which go.
 //   - Of the use lines only the highest totals are kept, in as many of the last
 //     ones as it takes.
 //   - Lines older than the history is kept for go to neither.
@@ -167,8 +168,8 @@
 //     own stamp, so what was written later stays, and what of it holds is
 //     written again as a new transaction. What remains is copied to the
 //     quarantine and passed over. A human may accept such a line, which then
-//     counts as a human's edit does, or drop it; it stays where it is, and is
-//     known by the hash of its bytes.
+//     counts as a human's edit does, or drop it; it stays where it is until
+//     compaction, and is known by the hash of its bytes.
 //  5. A line of another device stamped more than a day ahead is held back.
 //     A line whose sequence number was met before is merged all the same.
 //  6. Missing sequence numbers of this device are counted, with the help of

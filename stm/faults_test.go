@@ -1,6 +1,7 @@
 package stm
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,15 @@ func (a *ageing) segments(t *testing.T) []string {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// looked is the status after a look at the disk, however busy the machine is.
+func (a *ageing) looked(t *testing.T) Status {
+	t.Helper()
+	if err := a.onWriter(t.Context(), func() { a.writer.look() }); err != nil {
+		t.Fatal(err)
+	}
+	return a.status()
 }
 
 // wantAfterCrash cuts the power, starts again and compares the texts by number.
@@ -106,11 +116,67 @@ func TestADiskThatNeverSyncsMakesTheLogReadOnly(t *testing.T) {
 	}
 	a.disk.Heal()
 	a.now = a.now.Add(retryAfter)
-	if st := a.Status(); st.ReadOnly != "" {
+	if st := a.looked(t); st.ReadOnly != "" {
 		t.Errorf("still read-only: %s", st.ReadOnly)
 	}
+	if r, ok := a.Get(idOf(1)); !ok || r.Content() != "one" {
+		t.Error("what was in doubt is not settled")
+	}
 	wantCode(t, "save on the healed disk", put(a.Store, 3, "three"), "")
-	a.wantAfterCrash(t, map[int]string{0: "before", 3: "three"})
+	a.wantAfterCrash(t, map[int]string{0: "before", 1: "one", 3: "three"})
+}
+
+// What was answered with unknown is written before anything else is, so that no
+// start finds a change that this process did not show when it made the next one.
+func TestAnUnknownAnswerIsSettledBeforeTheNextChange(t *testing.T) {
+	a := newAgeing(t, Options{})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl", Forever: true})
+	wantCode(t, "edit without a sync", one(a.Store, "edit", Change{ID: idOf(0), Set: textOf("in doubt")}), memory.Unknown)
+	a.disk.Heal()
+	wantCode(t, "edit too soon", one(a.Store, "edit", Change{ID: idOf(0), Set: map[string]json.RawMessage{"source": encode("there")}}), memory.ReadOnly)
+	if r, _ := a.Get(idOf(0)); r.Content() != "before" {
+		t.Errorf("shown before it is settled: %q", r.Content())
+	}
+	a.now = a.now.Add(retryAfter)
+	_, err := a.Update(t.Context(), []memory.ID{idOf(0)}, "", func(rows []*Row) (*Tx, error) {
+		if rows[0].Content() != "in doubt" {
+			t.Errorf("the next change is based on %q", rows[0].Content())
+		}
+		return &Tx{Verb: "edit", Changes: []Change{{ID: idOf(0), Set: map[string]json.RawMessage{"source": encode("here")}}}}, nil
+	})
+	wantCode(t, "edit", err, "")
+	for range 2 { // the last, and what was in doubt
+		if got, err := a.Undo(t.Context(), Undo{}); err != nil || got.Entry.Verb != "edit" {
+			t.Fatalf("undo: %+v, %v", got, err)
+		}
+	}
+	if got := a.wantAfterCrash(t, map[int]string{0: "before"}); got.Gaps != 0 || got.Quarantined != 0 {
+		t.Errorf("recovery %+v", got)
+	}
+}
+
+// A disk that fails once more does not make a file each time it is tried.
+func TestWhatIsInDoubtWaitsForAsLongAsItTakes(t *testing.T) {
+	a := newAgeing(t, Options{})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl", Forever: true})
+	wantCode(t, "save without a sync", put(a.Store, 1, "one"), memory.Unknown)
+	a.disk.Heal()
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpWrite, Path: ".jsonl", Nth: 2, Forever: true, Err: syscall.ENOSPC})
+	for range 50 {
+		a.now = a.now.Add(retryAfter)
+		if st := a.looked(t); st.ReadOnly == "" {
+			t.Fatal("not read-only with something in doubt")
+		}
+	}
+	if got := a.segments(t); len(got) > 3 {
+		t.Errorf("segments %v", got)
+	}
+	a.disk.Heal()
+	a.now = a.now.Add(retryAfter)
+	if st := a.looked(t); st.ReadOnly != "" {
+		t.Errorf("still read-only: %s", st.ReadOnly)
+	}
+	a.wantAfterCrash(t, map[int]string{0: "before", 1: "one"})
 }
 
 // Case 8.
@@ -190,7 +256,7 @@ func TestAReadOnlyDiskIsLeftAlone(t *testing.T) {
 	}
 	a.disk.Heal()
 	a.now = a.now.Add(probeEvery)
-	if st := a.Status(); st.ReadOnly != "" {
+	if st := a.looked(t); st.ReadOnly != "" {
 		t.Errorf("still read-only: %q", st.ReadOnly)
 	}
 	wantCode(t, "save", put(a.Store, 1, "one"), "")
@@ -208,7 +274,7 @@ func TestASegmentThatCannotBeCutBackIsGivenUp(t *testing.T) {
 	if got := a.segments(t); len(got) != 2 {
 		t.Errorf("segments %v, want a second one", got)
 	}
-	if got := a.wantAfterCrash(t, map[int]string{0: "before", 2: "two"}); got.Gaps != 0 || got.Quarantined != 0 {
+	if got := a.wantAfterCrash(t, map[int]string{0: "before", 1: "one", 2: "two"}); got.Gaps != 0 || got.Quarantined != 0 {
 		t.Errorf("recovery %+v", got)
 	}
 }

@@ -141,7 +141,7 @@ func (s *Store) readHistory(name string, fn func(*line)) error {
 	}
 	defer f.Close()
 	dev, _ := parseDevice(filepath.Base(filepath.Dir(name)))
-	_, err = scanLines(context.Background(), f, func(b []byte, at place, whole bool) error {
+	_, err = scanLines(context.Background(), f, atOnce(f, 0), func(b []byte, at place, whole bool) error {
 		if l, _, is := classify(b, whole, dev); is == counted && l.op != opUse {
 			l.at = at
 			fn(&l)

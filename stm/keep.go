@@ -12,11 +12,13 @@ import (
 // not hold.
 func (r *recovery) keep(name string, end int64) error {
 	own := filepath.Base(filepath.Dir(name)) == r.device.String()
-	if !own || end == r.start[name].size || r.durability == None {
+	covered, known := r.start[name]
+	if !own || known && end == covered.size || r.durability == None {
 		return nil
 	}
 	if err := r.fs.SyncFile(name); err != nil {
 		return fmt.Errorf("sync segment: %w", err)
 	}
+	r.kept = true
 	return nil
 }

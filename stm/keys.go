@@ -1,6 +1,7 @@
 package stm
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -60,4 +61,22 @@ func (k *idemKeys) add(l *line, now time.Time) {
 		return // read out of order
 	}
 	k.known[l.key] = keyUse{Replayed{Entry: l.tx.String(), Hash: l.keyHash, IDs: l.entry().IDs}, at}
+}
+
+// purge takes what is known of purged memories out of the keys that were used
+// before, so that their requests are repeated in vain.
+func (k *idemKeys) purge(which map[[16]byte]purge) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for key, use := range k.known {
+		at, err := ParseStamp(use.Entry)
+		left := slices.DeleteFunc(slices.Clone(use.IDs), func(id memory.ID) bool {
+			p, ok := which[id.Bytes()]
+			return ok && err == nil && !at.after(p.stamp)
+		})
+		if len(left) < len(use.IDs) {
+			use.IDs, use.Hash = left, ""
+			k.known[key] = use
+		}
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+
+	"emberd/internal/durable"
 )
 
 // lineReader splits a log file into lines in bounded memory, and sums up what
@@ -22,10 +24,21 @@ type lineReader struct {
 }
 
 // newLineReader continues at offset from; sum is the CRC-32C of what is before.
-func newLineReader(f io.ReaderAt, from int64, sum uint32) *lineReader {
-	r := readLines(io.NewSectionReader(f, from, math.MaxInt64-from), 1<<18)
+func newLineReader(f durable.ReadFile, from int64, sum uint32) *lineReader {
+	r := readLines(io.NewSectionReader(f, from, math.MaxInt64-from), atOnce(f, from))
 	r.off, r.run, r.end, r.sum = from, sum, from, sum
 	return r
+}
+
+// atOnce is how much of a file to read at once: what is left of a small one, and a
+// quarter of a mebibyte of any other.
+func atOnce(f durable.ReadFile, from int64) int {
+	const least, most = 1 << 12, 1 << 18
+	info, err := f.Stat()
+	if err != nil {
+		return most
+	}
+	return int(min(max(info.Size()-from+1, least), most))
 }
 
 // readLines reads so many bytes at once.

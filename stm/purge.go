@@ -91,7 +91,7 @@ func (s *Store) sweepPurged(ctx context.Context, due map[[16]byte]purge, out *Pu
 	if out.Quarantine, err = s.purgeQuarantine(p); err != nil {
 		return err
 	}
-	if err := s.onWriter(ctx, func() { s.table.erase(due) }); err != nil {
+	if err := s.onWriter(ctx, func() { s.table.erase(due); s.keys.purge(due) }); err != nil {
 		return err
 	}
 	s.table.settlePurges(due, false)

@@ -145,6 +145,40 @@ func TestPurgeOfWhatIsInTheTrashOrUnknown(t *testing.T) {
 	ts.wantContent(id, "apple pie")
 }
 
+// The key of a save that was purged is not free again: repeating the request would
+// bring the memory back. What was asked for under it is not kept, not as a hash.
+func TestTheKeyOfAPurgedSaveStaysTaken(t *testing.T) {
+	ts := openStore(t, Options{})
+	for n, key := range map[int]string{1: "first", 2: "second"} {
+		ts.commit(Tx{Verb: "save", Key: key, KeyHash: "hash-of-" + key, Changes: []Change{{ID: idOf(n), Set: textOf("pie")}}})
+	}
+	ts.purge(idOf(1))
+	check := func(when string) {
+		t.Helper()
+		if got, ok := ts.Replay("first"); !ok || got.Hash != "" || len(got.IDs) > 0 {
+			t.Errorf("%s the key of the purged save stands for %+v, %v", when, got, ok)
+		}
+		if got, ok := ts.Replay("second"); !ok || got.Hash != "hash-of-second" || len(got.IDs) != 1 {
+			t.Errorf("%s the other key stands for %+v, %v", when, got, ok)
+		}
+		ts.wantNowhere("hash-of-first")
+	}
+	check("at once")
+	ts.reopen()
+	check("after a start")
+	ts.withoutSnapshot()
+	check("read anew")
+	if _, err := ts.CarryOutPurges(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ts.put(idOf(1), "apple pie")
+	ts.compact()
+	ts.unlink()
+	ts.withoutSnapshot()
+	check("compacted")
+	ts.wantContent(idOf(1), "apple pie")
+}
+
 // A purge by another device is carried out here, and what a third one says that
 // did not know of it does not count.
 func TestPurgeByAnotherDevice(t *testing.T) {

@@ -48,46 +48,58 @@ func holding(disk durable.FS, dir, word string) (names []string, err error) {
 	return names, nil
 }
 
-// TestAPurgeIsFinishedAfterACrash cuts the power at the operations of a purge
-// and lets the next start finish it: nothing of the memory is left.
+// TestAPurgeIsFinishedAfterACrash cuts the power at the operations of a purge, of
+// this device or of another one, and lets the next start finish it: nothing of the
+// memory is left.
 func TestAPurgeIsFinishedAfterACrash(t *testing.T) {
-	x := newExplorer(t)
-	base := x.bases(true)["after a stop"]
-	steps := []step{purges(2)}
-	every, purged := 5, 0
-	if torture() {
-		every = 1
-	}
-	for n := 0; n <= x.operationsOf(base, "purge", steps); n += every {
-		m := base.with(base.disk.Kill())
-		m.disk.StopAfter(n)
-		if err := m.live(steps, true); err != nil && m.disk.Ops() < n {
-			x.must(m, "purge", err)
-		}
-		for name, disk := range map[string]*crashdisk.Disk{
-			"all unsynced gone": m.disk.Crash(nil), "some": m.disk.Crash(x.rng), "killed": m.disk.Kill(),
-		} {
-			after := m.with(disk)
-			when := fmt.Sprintf("power cut after operation %d, %s", n, name)
-			x.must(after, when, after.start())
-			x.must(after, when, after.world.restarted(after.Store))
-			if after.table.purgedAt(idOf(2).Bytes()).IsZero() {
-				after.Close()
-				continue
+	theirs := delivery{name: "s-00000001.jsonl", first: 1, lines: []effect{{id: idOf(2), op: opPurge}}}
+	for name, steps := range map[string][]step{"own": {purges(2)}, "another device's": {theirs.arrives(), obeys()}} {
+		t.Run(name, func(t *testing.T) {
+			x := newExplorer(t)
+			base := x.bases(true)["after a stop"]
+			every, purged := 5, 0
+			if torture() {
+				every = 1
 			}
-			_, err := after.CarryOutPurges(context.Background())
-			x.must(after, when, err)
-			x.must(after, when, after.world.check(after.Store))
-			x.must(after, when, after.Close())
-			purged++
-			for _, dir := range []string{"/data", "/state"} {
-				if names, err := holding(after.disk, dir, "banana"); err != nil || len(names) > 0 {
-					t.Errorf("%s: %v still tell, %v", when, names, err)
+			for n := 0; n <= x.operationsOf(base, "purge", steps); n += every {
+				m := base.with(base.disk.Kill())
+				m.disk.StopAfter(n)
+				if err := m.live(steps, true); err != nil && m.disk.Ops() < n {
+					x.must(m, "purge", err)
+				}
+				for how, disk := range map[string]*crashdisk.Disk{
+					"all unsynced gone": m.disk.Crash(nil), "some": m.disk.Crash(x.rng), "killed": m.disk.Kill(),
+				} {
+					if x.finishesPurge(m.with(disk), fmt.Sprintf("power cut after operation %d, %s", n, how)) {
+						purged++
+					}
 				}
 			}
+			if purged < 10 {
+				t.Errorf("only %d crashes came after the purge", purged)
+			}
+		})
+	}
+}
+
+// finishesPurge starts after a crash and reports whether the second memory was
+// purged by then. If so, nothing of it may be left in the end.
+func (x *explorer) finishesPurge(after *machine, when string) bool {
+	x.Helper()
+	x.must(after, when, after.start())
+	defer after.Close()
+	x.must(after, when, after.world.restarted(after.Store))
+	if after.table.purgedAt(idOf(2).Bytes()).IsZero() {
+		return false
+	}
+	_, err := after.CarryOutPurges(context.Background())
+	x.must(after, when, err)
+	x.must(after, when, after.world.check(after.Store))
+	x.must(after, when, after.Close())
+	for _, dir := range []string{"/data", "/state"} {
+		if names, err := holding(after.disk, dir, "banana"); err != nil || len(names) > 0 {
+			x.Errorf("%s: %v still tell, %v", when, names, err)
 		}
 	}
-	if purged < 10 {
-		t.Errorf("only %d crashes came after the purge", purged)
-	}
+	return true
 }

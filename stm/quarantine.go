@@ -75,9 +75,23 @@ func (d *decisions) load(fsys durable.FS, state string) error {
 func (d *decisions) has(b []byte) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	name := nameOf(bytes.TrimSpace(b))
-	return slices.ContainsFunc(d.known, func(k decision) bool { return k.Line == name })
+	hash := hashOf(b)
+	return slices.ContainsFunc(d.known, func(k decision) bool { return k.Line == hash })
 }
+
+// hashes are those of the lines that were decided about by now.
+func (d *decisions) hashes() map[string]bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := make(map[string]bool, len(d.known))
+	for _, k := range d.known {
+		all[k.Line] = true
+	}
+	return all
+}
+
+// hashOf is what a damaged line is known by.
+func hashOf(b []byte) string { return nameOf(bytes.TrimSpace(b)) }
 
 func readWhole(fsys durable.FS, name string) ([]byte, error) {
 	f, err := fsys.OpenRead(name)
@@ -255,7 +269,7 @@ func (s *Store) Drop(name string) error {
 func (s *Store) decide(q Quarantined, was string) error {
 	s.decided.mu.Lock()
 	defer s.decided.mu.Unlock()
-	known := append(slices.Clone(s.decided.known), decision{Line: nameOf(bytes.TrimSpace(q.Text)), Name: q.Name, Was: was, At: s.now().UTC()})
+	known := append(slices.Clone(s.decided.known), decision{Line: hashOf(q.Text), Name: q.Name, Was: was, At: s.now().UTC()})
 	var b []byte
 	for _, d := range known {
 		b = append(append(b, encode(d)...), '\n')

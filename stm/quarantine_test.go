@@ -110,6 +110,34 @@ func TestDroppedLineIsNotCountedAgain(t *testing.T) {
 	}
 }
 
+// Compaction drops a damaged line that was decided about, and keeps one that was
+// not.
+func TestCompactionDropsWhatWasDecided(t *testing.T) {
+	ts := openStore(t, Options{})
+	ts.save("the harbor wall")
+	ts.save("the old lighthouse")
+	c := ts.save("something else")
+	ts.misspell("harbor", "harbour")
+	if err := ts.Drop(ts.only().Name); err != nil {
+		t.Fatal(err)
+	}
+	ts.misspell("lighthouse", "lighthuse")
+	if got := ts.compact(); got.Verbatim != 1 {
+		t.Errorf("%d lines stay as they are, want the one that nobody decided about", got.Verbatim)
+	}
+	ts.unlink()
+	ts.wantNowhere("harbour", "harbor")
+	for range 2 {
+		ts.withoutSnapshot()
+		if got := ts.Status().Recovery; got.Quarantined != 1 || got.Gaps != 0 || ts.Len() != 1 || ts.content(c.ID()) != "something else" {
+			t.Errorf("recovery %+v, %d memories", got, ts.Len())
+		}
+	}
+	if c, err := CheckDecidedLog(t.Context(), durable.OS{}, filepath.Join(ts.root, "data"), filepath.Join(ts.root, "state"), ts.now()); err != nil || c.Wrong() != 1 {
+		t.Errorf("the log has %d faults, want the line: %v", c.Wrong(), err)
+	}
+}
+
 // What was written later stays: an accepted line counts at its own stamp.
 func TestAcceptedLineYieldsToLaterOnes(t *testing.T) {
 	ts := openStore(t, Options{})

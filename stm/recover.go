@@ -49,6 +49,7 @@ type recovery struct {
 	taken   map[string]bool     // hand edits that were taken at an earlier start
 	live    *pickup             // takes the lines instead while the store is running
 	file    fileRead
+	kept    bool // something in the folder being read was synced
 }
 
 // fileRead is what is known of the file being read.
@@ -114,6 +115,12 @@ func (r *recovery) directory(dir string) error {
 				return err
 			}
 		}
+	}
+	if r.kept {
+		// A killed process may have made a file and not synced its name, and this
+		// one counts on its number being used.
+		r.kept = false
+		return r.fs.SyncDir(dir)
 	}
 	return nil
 }

@@ -18,8 +18,10 @@ func forever() Stamp {
 }
 
 // redact takes purged memories out of a line of the log. A line of which nothing
-// is left is of class empty; one that takes an entry back stays, without changes,
-// to say so. What cannot be decoded goes if it mentions a memory.
+// is left is of class empty. One that takes an entry back stays, without changes,
+// to say so, and so does one with an idempotency key, lest its repetition bring a
+// memory back; the hash of the request goes. What cannot be decoded goes if it
+// mentions a memory.
 func (p purged) redact(b, good []byte, l *line, is class) (_, _ []byte, _ class, changed bool) {
 	switch {
 	case len(p) == 0 || is == meta || is == empty:
@@ -37,7 +39,7 @@ func (p purged) redact(b, good []byte, l *line, is class) (_, _ []byte, _ class,
 	switch {
 	case !changed:
 		return b, good, is, false
-	case len(l.changes) == 0 && l.op != opUse && l.ref.IsZero():
+	case len(l.changes) == 0 && l.op != opUse && l.ref.IsZero() && (l.key == "" || isHandKey(l.key)):
 		return nil, nil, empty, true
 	}
 	b = l.append(nil)
@@ -66,7 +68,7 @@ func (p purged) strip(l *line) bool {
 	if len(left) == len(l.changes) {
 		return false
 	}
-	if l.changes = left; len(left) == 0 {
+	if l.changes, l.keyHash = left, ""; len(left) == 0 {
 		l.op = opAll
 	}
 	return true
@@ -98,7 +100,7 @@ func (s *Store) tells(ctx context.Context, name string, p purged) (found bool, e
 	}
 	defer f.Close()
 	dev, _ := parseDevice(filepath.Base(filepath.Dir(name)))
-	_, err = scanLines(ctx, f, func(b []byte, _ place, whole bool) error {
+	_, err = scanLines(ctx, f, atOnce(f, 0), func(b []byte, _ place, whole bool) error {
 		if found {
 			return nil
 		}

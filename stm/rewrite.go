@@ -78,6 +78,7 @@ type rewrite struct {
 	dropped map[[16]byte]Stamp // tombstones
 	worked  time.Time          // since when without a rest
 	purged  purged             // what is left out
+	decided map[string]bool    // damaged lines that are left out, by their hash
 	archive bool               // the input being read is a history
 	scanned int                // lines, to look at the clock now and then
 }
@@ -130,7 +131,7 @@ func (s *Store) Rewrite(ctx context.Context, job Compaction) (Rewritten, error) 
 }
 
 func (s *Store) newRewrite(ctx context.Context, job Compaction) *rewrite {
-	r := &rewrite{Store: s, ctx: ctx, job: job, now: s.now(), seed: maphash.MakeSeed(), worked: time.Now(), purged: s.table.purged()}
+	r := &rewrite{Store: s, ctx: ctx, job: job, now: s.now(), seed: maphash.MakeSeed(), worked: time.Now(), purged: s.table.purged(), decided: s.decided.hashes()}
 	r.name = fileName{kind: Compacted, from: math.MaxUint32}
 	for _, base := range job.Inputs {
 		n := parseFileName(base)
@@ -266,12 +267,12 @@ func (r *rewrite) scan(in *input, fn func(b, good []byte, l *line, is class) err
 	if in.read {
 		from = io.LimitReader(f, in.bytes) // of one that still grows, what there was
 	}
-	size, err := scanLines(r.ctx, io.TeeReader(from, crc), func(b []byte, _ place, whole bool) error {
+	size, err := scanLines(r.ctx, io.TeeReader(from, crc), atOnce(f, 0), func(b []byte, _ place, whole bool) error {
 		l, good, is := classify(b, whole, r.device)
 		if is == counted {
 			r.fold.number(&l)
 		}
-		if b, good, is, _ = r.purged.redact(b, good, &l, is); is == empty {
+		if b, good, is, _ = r.purged.redact(b, good, &l, is); is == empty || is == verbatim && r.decided[hashOf(b)] {
 			return nil
 		}
 		r.rest()
@@ -299,10 +300,10 @@ func (r *rewrite) rest() {
 }
 
 // scanLines calls fn for every line that is not empty, with its offset and
-// length, and returns how many bytes there were. A line longer than MaxLine is
+// length, and returns how many bytes there were. atOnce is how many to read. A line longer than MaxLine is
 // an error.
-func scanLines(ctx context.Context, from io.Reader, fn func(b []byte, at place, whole bool) error) (int64, error) {
-	in := readLines(from, 1<<18)
+func scanLines(ctx context.Context, from io.Reader, atOnce int, fn func(b []byte, at place, whole bool) error) (int64, error) {
+	in := readLines(from, atOnce)
 	for lines := 0; ; lines++ {
 		if lines%1024 == 0 && ctx.Err() != nil {
 			return in.off, context.Cause(ctx)

@@ -6,8 +6,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"emberd/internal/spelling"
+	"emberd/internal/text"
 	"emberd/internal/words"
 )
 
@@ -180,14 +182,13 @@ func (s *Store) rarity(q *Query) []float64 {
 // typicalShare is tf/(tf + k1) of BM25 for a term that occurs once.
 const typicalShare = 1 / 2.2
 
-// scan matches memories that are not indexed yet by looking for the query's
-// terms in their text.
+// scan matches memories that are not indexed yet by analysing their text.
 func (s *Store) scan(c *collector, rarity []float64) {
 	s.table.each(func(cell *cell, r *Row) bool {
 		if cell.doc.Load() != 0 {
 			return true
 		}
-		if relevance := c.q.scanned(strings.ToLower(r.Text()), rarity); relevance > 0 {
+		if relevance := c.q.scanned(s.index.analyzer, r.Text(), rarity); relevance > 0 {
 			c.take(r, relevance, true, 0)
 		}
 		return true
@@ -195,27 +196,45 @@ func (s *Store) scan(c *collector, rarity []float64) {
 }
 
 // scanned is the coarse relevance of a text, 0 when it does not match.
-func (q *Query) scanned(text string, rarity []float64) (relevance float64) {
-	for _, t := range q.All {
-		if !strings.Contains(text, t) {
-			return 0
-		}
+func (q *Query) scanned(a *text.Analyzer, doc string, rarity []float64) (relevance float64) {
+	if !q.mayMatch(doc) {
+		return 0
 	}
-	for _, t := range q.None {
-		if strings.Contains(text, t) {
-			return 0
-		}
+	held := map[string]bool{}
+	for _, t := range a.Terms(doc) {
+		held[t.Text] = true
+	}
+	lacks := func(term string) bool { return !held[term] }
+	if slices.ContainsFunc(q.All, lacks) || slices.ContainsFunc(q.None, func(term string) bool { return held[term] }) {
+		return 0
 	}
 	if len(q.Terms) == 0 {
 		return 1
 	}
 	for i, t := range q.Terms {
-		if strings.Contains(text, t.Term) {
+		if held[t.Term] {
 			relevance += rarity[i]
 		}
 	}
 	return relevance
 }
+
+// mayMatch is false for most texts that do not match, in an eighth of the time
+// that analysing them takes.
+func (q *Query) mayMatch(doc string) bool {
+	if strings.ContainsFunc(doc, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return true // folded in many ways
+	}
+	doc = strings.ReplaceAll(strings.ToLower(doc), "'", "")
+	lacks := func(term string) bool { return !strings.Contains(doc, beginning(term)) }
+	return !slices.ContainsFunc(q.All, lacks) &&
+		(len(q.Terms) == 0 || slices.ContainsFunc(q.Terms, func(t words.QueryTerm) bool { return !lacks(t.Term) }))
+}
+
+// beginning is what a word surely has in common with its term: stemming writes
+// anew the last two letters of a stem at most (happy, happi; sensible, sensibl;
+// hoping, hope), and long terms do not end as their words do.
+func beginning(term string) string { return term[:max(min(len(term)-2, 16), min(len(term), 1))] }
 
 // collector keeps the best matches in a heap whose root is the worst.
 type collector struct {

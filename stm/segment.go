@@ -151,15 +151,20 @@ func (w *writer) sync(f durable.File) error {
 	return f.Sync()
 }
 
-// rotate makes sure there is an active segment. One that is due for its successor
-// goes on growing while there can be none.
+// rotate makes sure there is an active segment, with what was in doubt in it. One
+// that is due for its successor goes on growing while there can be none.
 func (w *writer) rotate() error {
 	if err := w.present(); err != nil {
 		return err
 	}
 	s, now := w.active, w.clock.now()
 	if s == nil {
-		return w.createSegment()
+		if err := w.createSegment(); err != nil {
+			return err
+		}
+	}
+	if err := w.repeat(); err != nil || s == nil {
+		return err
 	}
 	age := now.Sub(s.born)
 	jumped := now.Round(0).Sub(s.born.Round(0)) - age // of the wall clock against the monotonic

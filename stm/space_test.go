@@ -262,15 +262,15 @@ func TestDurabilityIsRefusedWhereItDoesNotExist(t *testing.T) {
 
 func TestACommitIsToldEvenIfNobodyWaitsForIt(t *testing.T) {
 	told := make(chan Entry, 2)
-	ts, _, release := stalled(t, Options{Committed: func(e Entry) { told <- e }})
+	ts := stalled(t, Options{Committed: func(e Entry) { told <- e }})
 	<-told // the memory before the stall
 	ctx, giveUp := context.WithCancel(context.Background())
 	answer := make(chan error)
 	go func() { answer <- ts.saveFor(ctx, idOf(1), "in the stall") }()
-	ts.waitForWriter()
+	<-ts.waiting
 	giveUp()
 	wantCode(t, "gave up", <-answer, memory.Unknown)
-	release()
+	ts.release()
 	if e := <-told; e.Verb != "save" || len(e.IDs) != 1 || e.IDs[0] != idOf(1) {
 		t.Errorf("told %+v", e)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -16,7 +15,12 @@ import (
 // slowDisk is a real disk whose syncs wait at a gate.
 type slowDisk struct {
 	durable.OS
-	gate *sync.RWMutex // held to write while syncs must wait
+	*gate
+}
+
+type gate struct {
+	shut    sync.RWMutex  // held to write while syncs must wait
+	waiting chan struct{} // told of the first that does
 }
 
 func (d slowDisk) CreateAppend(name string) (durable.File, error) {
@@ -26,24 +30,36 @@ func (d slowDisk) CreateAppend(name string) (durable.File, error) {
 
 type slowFile struct {
 	durable.File
-	gate *sync.RWMutex
+	*gate
 }
 
 func (f slowFile) Sync() error {
-	f.gate.RLock()
-	defer f.gate.RUnlock()
+	if !f.shut.TryRLock() {
+		select {
+		case f.waiting <- struct{}{}:
+		default:
+		}
+		f.shut.RLock()
+	}
+	defer f.shut.RUnlock()
 	return f.File.Sync()
 }
 
-// stalled returns a store with one memory whose disk does not answer until
-// release is called.
-func stalled(t *testing.T, opt Options) (ts *testStore, first memory.ID, release func()) {
-	gate := &sync.RWMutex{}
-	opt.FS = slowDisk{gate: gate}
-	ts = openStore(t, opt)
-	first = ts.save("before the stall").ID()
-	gate.Lock()
-	return ts, first, sync.OnceFunc(gate.Unlock)
+// stall is a store with one memory whose disk does not answer until it is released.
+type stall struct {
+	*testStore
+	first   memory.ID
+	waiting <-chan struct{} // told when the writer waits for the disk
+	release func()
+}
+
+func stalled(t *testing.T, opt Options) stall {
+	g := &gate{waiting: make(chan struct{}, 1)}
+	opt.FS, opt.Ballast = slowDisk{gate: g}, -1 // whose sync is none of a batch
+	ts := openStore(t, opt)
+	first := ts.save("before the stall").ID()
+	g.shut.Lock()
+	return stall{ts, first, g.waiting, sync.OnceFunc(g.shut.Unlock)}
 }
 
 func (ts *testStore) saveFor(ctx context.Context, id memory.ID, text string) error {
@@ -55,13 +71,13 @@ func (ts *testStore) saveFor(ctx context.Context, id memory.ID, text string) err
 
 // Case 25, without a process; the daemon's is in cmd/emberd.
 func TestAStalledDiskLeavesCallersFreeAndReadersServed(t *testing.T) {
-	ts, first, release := stalled(t, Options{})
-	defer release()
+	ts := stalled(t, Options{})
+	defer ts.release()
 	ctx, giveUp := context.WithCancel(context.Background())
 	answer := make(chan error)
 	go func() { answer <- ts.saveFor(ctx, idOf(1), "in the stall") }()
-	ts.waitForWriter()
-	ts.wantFound("before", first)
+	<-ts.waiting // a sync with the batch in it, so nothing is left but to wait
+	ts.wantFound("before", ts.first)
 	ts.wantGone(idOf(1))
 	giveUp()
 	if err := <-answer; !errors.Is(err, memory.ErrUnknown) || !errors.Is(err, context.Canceled) {
@@ -75,7 +91,7 @@ func TestAStalledDiskLeavesCallersFreeAndReadersServed(t *testing.T) {
 	if err := ts.saveFor(busy, idOf(1), "too early"); !errors.Is(err, memory.ErrBusy) {
 		t.Fatalf("change of a memory whose fate is open: %v, want busy", err)
 	}
-	release()
+	ts.release()
 	if err := ts.saveFor(context.Background(), idOf(1), "after the stall"); err != nil {
 		t.Fatal(err)
 	}
@@ -84,23 +100,9 @@ func TestAStalledDiskLeavesCallersFreeAndReadersServed(t *testing.T) {
 	ts.wantContent(idOf(1), "after the stall")
 }
 
-// waitForWriter waits until the writer has taken the batch that will stall.
-func (ts *testStore) waitForWriter() {
-	for len(ts.writer.queue) > 0 || ts.writerIdle() {
-		runtime.Gosched()
-	}
-}
-
-// writerIdle reports whether the writer has not begun the stalled batch yet.
-func (ts *testStore) writerIdle() bool {
-	ts.locks.mu.Lock()
-	defer ts.locks.mu.Unlock()
-	return len(ts.locks.held) == 0
-}
-
 func TestAFullQueueIsBusy(t *testing.T) {
-	ts, _, release := stalled(t, Options{})
-	defer release()
+	ts := stalled(t, Options{})
+	defer ts.release()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	answers := map[memory.Code]int{}
@@ -111,7 +113,7 @@ func TestAFullQueueIsBusy(t *testing.T) {
 			defer mu.Unlock()
 			answers[memory.CodeOf(err)]++
 			if answers[memory.Busy] == maxBatchLines {
-				release()
+				ts.release()
 			}
 		})
 	}

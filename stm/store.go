@@ -224,6 +224,9 @@ func (s *Store) load(dev *device) (*writer, []handEdit, error) {
 		return nil, nil, err
 	}
 	w.dirInode = inodeOf(info)
+	if dev.unbegun(s.fs, w.dir) {
+		w.lastSegment = 0 // the number is as good as new
+	}
 	if err := s.decided.load(s.fs, s.state); err != nil {
 		s.log.Warn("damaged lines that were decided about may be counted again", "error", err)
 	}

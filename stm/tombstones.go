@@ -128,7 +128,7 @@ func (r *rewrite) mentions(name string, may map[[16]byte]Stamp) error {
 	}
 	defer f.Close()
 	dev, _ := parseDevice(filepath.Base(filepath.Dir(name)))
-	_, err = scanLines(r.ctx, f, func(b []byte, _ place, whole bool) error {
+	_, err = scanLines(r.ctx, f, atOnce(f, 0), func(b []byte, _ place, whole bool) error {
 		l, _, is := classify(b, whole, dev)
 		switch is {
 		case verbatim, torn:

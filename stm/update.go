@@ -67,6 +67,9 @@ func (s *Store) Update(ctx context.Context, ids []memory.ID, key string, fn func
 			release()
 		}
 	}()
+	if err = s.certain(ctx); err != nil {
+		return Receipt{}, err
+	}
 	if p, err = s.prepare(ids, fn); err != nil || p == nil {
 		return Receipt{}, err
 	}

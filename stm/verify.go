@@ -102,7 +102,7 @@ func (r *rewrite) readBack(name string, wrote *output, fn func(b, good []byte, l
 	var last []byte
 	var lines int
 	crc := crc32.New(castagnoli)
-	size, err := scanLines(r.ctx, io.TeeReader(f, crc), func(b []byte, at place, whole bool) error {
+	size, err := scanLines(r.ctx, io.TeeReader(f, crc), atOnce(f, 0), func(b []byte, at place, whole bool) error {
 		lines++
 		r.rest()
 		l, good, is := classify(b, whole, r.device)
@@ -134,7 +134,7 @@ func (s *Store) inspect(ctx context.Context, name string) (header, error) {
 	var lines int
 	var length int64
 	var crc uint32
-	size, err := scanLines(ctx, f, func(b []byte, _ place, _ bool) error {
+	size, err := scanLines(ctx, f, atOnce(f, 0), func(b []byte, _ place, _ bool) error {
 		if lines++; lines == 1 {
 			first = bytes.Clone(b)
 		}

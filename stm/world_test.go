@@ -22,6 +22,8 @@ type world struct {
 	used    map[memory.ID]int64 // uses counted so far
 	settled map[memory.ID]int64 // those that a crash must not lose
 	long    bool                // a line may have been longer than a block of the disk
+	saved   int                 // events that the backup holds
+	moved   bool                // a restore was begun, after which the device is another
 }
 
 // event is a request. One whose answer never came may be in the log or not,
@@ -30,6 +32,10 @@ type event struct {
 	name, entry, key string
 	sure             bool
 	effects          []effect
+	// foreign is an event of another device, which may show whenever its file
+	// does. Once that has landed, which is for good, every start shows it.
+	foreign, landed bool
+	back            int // of a restore: how many of the events before it count
 }
 
 // effect is what a request does to one memory.
@@ -52,11 +58,19 @@ func newWorld() *world {
 }
 
 func (w *world) clone() *world {
-	return &world{events: slices.Clone(w.events), used: maps.Clone(w.used), settled: maps.Clone(w.settled), long: w.long}
+	c := *w
+	c.events, c.used, c.settled = slices.Clone(w.events), maps.Clone(w.used), maps.Clone(w.settled)
+	return &c
 }
 
-// note remembers a request that was acknowledged, or may have been.
+// note remembers a request that was acknowledged, or may have been. A file of
+// another device may be brought again.
 func (w *world) note(e event) {
+	again := slices.IndexFunc(w.events, func(old event) bool { return e.foreign && old.name == e.name })
+	if again >= 0 {
+		w.events[again] = e
+		return
+	}
 	w.events = append(w.events, e)
 	for _, f := range e.effects {
 		w.long = w.long || len(f.set["content"]) > 4096
@@ -66,19 +80,17 @@ func (w *world) note(e event) {
 // legal yields every state that the memories may be in: the sure events with
 // each choice of the others, a bit for each of these.
 func (w *world) legal() iter.Seq2[int, state] {
-	var open []int
-	for i, e := range w.events {
+	open := 0
+	for _, e := range w.events {
 		if !e.sure {
-			open = append(open, i)
+			open++
 		}
 	}
 	return func(yield func(int, state) bool) {
-		for choice := range 1 << len(open) {
+		for choice := range 1 << open {
 			s := state{live: map[memory.ID]fields{}, trash: map[memory.ID]fields{}}
-			for i, e := range w.events {
-				if at := slices.Index(open, i); e.sure || choice>>at&1 == 1 {
-					s.apply(e.effects)
-				}
+			for _, e := range w.chosen(choice).events {
+				s.apply(e.effects)
 			}
 			if !yield(choice, s) {
 				return
@@ -126,18 +138,33 @@ func (w *world) check(s *Store) error {
 }
 
 // restarted is check after a start, which settles what was open: a later crash
-// must not take back what the client sees now.
+// must not take back what the client sees now. What another device's file says
+// that has not landed may still come, or go with the power.
 func (w *world) restarted(s *Store) error {
+	if n := s.status().Unreadable; n > 0 {
+		return fmt.Errorf("%d files of other devices cannot be read now, so nothing is settled", n)
+	}
+	for i := range w.events {
+		w.events[i].sure = w.events[i].sure || w.events[i].landed
+	}
 	then, err := w.matches(s)
-	if err == nil {
-		w.events = then.events
-		for id := range w.used {
-			if row, ok := s.Get(id); ok {
-				w.used[id], w.settled[id] = row.UseCount(), row.UseCount()
-			}
+	if err != nil {
+		return err
+	}
+	onItsWay := func(e event) bool { return e.foreign && !e.landed }
+	left := slices.DeleteFunc(then.events, onItsWay)
+	for _, e := range w.events {
+		if onItsWay(e) {
+			left = append(left, e)
 		}
 	}
-	return err
+	w.events = left
+	for id := range w.used {
+		if row, ok := s.Get(id); ok {
+			w.used[id], w.settled[id] = row.UseCount(), row.UseCount()
+		}
+	}
+	return nil
 }
 
 // matches returns the choice of the open events that the store shows.
@@ -157,12 +184,18 @@ func (w *world) matches(s *Store) (*world, error) {
 // chosen is the world in which that choice of the open events came true.
 func (w *world) chosen(choice int) *world {
 	then, open := newWorld(), 0
-	for _, e := range w.events {
+	before := make([]int, len(w.events)) // how many came true
+	for i, e := range w.events {
+		before[i] = len(then.events)
 		if !e.sure {
 			if open++; choice>>(open-1)&1 == 0 {
 				continue
 			}
 			e.sure = true
+		}
+		if e.back > 0 {
+			then.events = then.events[:before[e.back]]
+			continue
 		}
 		then.events = append(then.events, e)
 	}
@@ -260,7 +293,7 @@ func sameMatches(s *Store, want map[string][]memory.ID) error {
 func (w *world) checkJournal(s *Store) error {
 	gone := 0
 	for i, e := range w.events {
-		if w.purgedAfter(i) {
+		if w.purgedAfter(i) || e.foreign && !e.landed {
 			gone++
 			continue // its line may be gone, and its key with it
 		}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"emberd/memory"
@@ -62,6 +61,7 @@ type writer struct {
 	failed      time.Time // of the last sync that could not be recovered from
 	unrotated   time.Time // of the last rotation that failed
 	space       space
+	doubtful    []*pending // answered with doubt, and to be written before all else
 
 	queue    chan *pending
 	calls    chan func()        // what is to run between two batches
@@ -128,6 +128,7 @@ func (w *writer) drain() {
 			w.commit(w.gather(p))
 		default:
 			if !w.uses.waiting() || w.commit(nil) != nil {
+				_ = w.confirm() // the next start settles what this cannot
 				return
 			}
 		}
@@ -168,6 +169,10 @@ func (w *writer) commit(batch []*pending) error {
 	if err != nil {
 		w.uses.giveBack(use)
 	}
+	if memory.CodeOf(err) == memory.Unknown {
+		w.doubtful = append(w.doubtful, batch...)
+		w.inDoubt.Store(len(w.doubtful) > 0)
+	}
 	for _, p := range batch {
 		if err == nil {
 			w.settle(p)
@@ -204,9 +209,8 @@ func (w *writer) settle(p *pending) {
 
 // store puts the batch on disk, or fails as a whole.
 func (w *writer) store(batch []*pending, use map[[16]byte]useTotal) error {
-	if !w.failed.IsZero() && w.clock.now().Sub(w.failed).Abs() < retryAfter {
-		t := w.trouble.Load()
-		return memory.Errorf(t.code, "%s", t.reason)
+	if err := w.patient(); err != nil {
+		return err
 	}
 	if err := w.rotate(); err != nil {
 		return w.refuse(err)
@@ -219,16 +223,21 @@ func (w *writer) store(batch []*pending, use map[[16]byte]useTotal) error {
 	for _, p := range batch {
 		p.line.at.file, p.line.at.off = w.active.file, p.line.at.off+w.active.size
 	}
-	w.active.note(w.buf)
-	w.bytes.Add(int64(len(w.buf)))
-	w.lastSeq.Store(w.seq)
-	w.newest.Store(w.clock.last)
-	w.space.written += len(w.buf)
+	w.written()
 	if w.useLine.op == opUse {
 		w.waste(&w.useLine)
 	}
 	w.recovered()
 	return nil
+}
+
+// written takes note of what is in buf and, by now, at the end of the segment.
+func (w *writer) written() {
+	w.active.note(w.buf)
+	w.bytes.Add(int64(len(w.buf)))
+	w.lastSeq.Store(w.seq)
+	w.newest.Store(w.clock.last)
+	w.space.written += len(w.buf)
 }
 
 // encode stamps, numbers and encodes the batch into buf. Places are relative to
@@ -288,11 +297,6 @@ func (w *writer) cut(before uint64) bool {
 		w.poison(before)
 	}
 	return err == nil
-}
-
-// doubt is the answer to a change that the next start may find.
-func doubt(cause error) error {
-	return memory.Errorf(memory.Unknown, "the disk failed while saving (%v), so it is not known whether the change is stored; read it back once emberd status is ok again: %w", cause, cause)
 }
 
 // poison gives up the active file without touching it again.
@@ -384,8 +388,11 @@ func (w *writer) probe() {
 		return
 	}
 	err := w.present()
-	if err == nil {
+	if err == nil && (w.active == nil || len(w.doubtful) == 0) {
 		err = w.succeed()
+	}
+	if err == nil {
+		err = w.repeat()
 	}
 	if err != nil {
 		_ = w.refuse(err) // status tells it
@@ -421,39 +428,5 @@ func (w *writer) note(t trouble) {
 	t.at = w.clock.now()
 	if w.trouble.Swap(&t) == nil {
 		w.log.Error("log cannot be written", "reason", t.reason)
-	}
-}
-
-// counters that status reads while the writer works.
-type counters struct {
-	bytes    atomic.Int64
-	dead     atomic.Int64 // bytes of own files that compaction would take away, about
-	lastUse  atomic.Int64 // bytes of the latest own use line, dead once there is another
-	changes  atomic.Int64
-	lastSeq  atomic.Uint64 // sequence number of the last record
-	newest   atomic.Uint64 // the clock of the log
-	reserved atomic.Uint32 // highest segment number
-	unsealed atomic.Uint32 // lowest segment number that may still be written
-	cloned   atomic.Bool   // somebody else writes in our folder
-	trouble  atomic.Pointer[trouble]
-	shortage atomic.Pointer[string] // why saves, but not deletes, are refused
-	activeIn atomic.Pointer[string]
-}
-
-// waste counts what a line of this device makes superfluous: what it supersedes
-// is in the log twice, what it deletes once besides the copy to restore it from,
-// and of the use lines the last one says it all.
-func (s *Store) waste(l *line) {
-	if l.op == opUse {
-		s.dead.Add(s.lastUse.Swap(int64(l.at.n)))
-		return
-	}
-	for _, c := range l.changes {
-		switch c.op {
-		case opDelete:
-			s.dead.Add(int64(len(c.prev)))
-		case opSet:
-			s.dead.Add(2 * int64(len(c.prev)))
-		}
 	}
 }

@@ -73,7 +73,7 @@ func (s *state) staleDecideCommand(name, short, done string, keep bool) *cobra.C
 		Annotations: exits(endings{exitNothing: "it does not wait", exitNoDaemon: "", exitLocked: "", exitDisk: "", exitAgain: ""}),
 		Args:        takes(1, 1, "the whole id of one memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			res, err := reach(cmd.Context(), s, op.StaleDecide, &op.StaleDecideRequest{ID: args[0], Keep: keep})
+			res, err := reach(cmd.Context(), s, op.StaleDecide, &op.StaleDecideRequest{ID: args[0], Keep: &keep})
 			if err != nil {
 				return err
 			}

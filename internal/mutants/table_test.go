@@ -2,7 +2,7 @@ package mutants
 
 func mutants() []mutant {
 	var all []mutant
-	for _, part := range [][]mutant{writing(), segments(), recovering(), snapshots(), compacting(), primitives()} {
+	for _, part := range [][]mutant{writing(), doubting(), segments(), recovering(), snapshots(), compacting(), primitives(), notes()} {
 		all = append(all, part...)
 	}
 	return all
@@ -20,7 +20,7 @@ func writing() []mutant {
 		{"error of a batch written again", file, "\t\tif err == nil {\n\t\t\treturn nil\n\t\t}\n\t\tw.poison(before)", "\t\tif err == nil || w.active != nil {\n\t\t\treturn nil\n\t\t}\n\t\tw.poison(before)", crashes},
 		{"error of a write", file, "\t\tw.seq = before\n\t\treturn refused\n", "\t\t_ = refused\n", crashes},
 		{"truncation after a failed write", file, "err := w.active.f.Truncate(w.active.size)", "var err error", crashes},
-		{"error of that truncation", file, "\treturn err == nil\n}\n\n// doubt", "\treturn true\n}\n\n// doubt", crashes},
+		{"error of that truncation", file, "\treturn err == nil\n}\n\n// poison", "\treturn true\n}\n\n// poison", crashes},
 		{"sync before the answer", file, "\terr := w.store(batch, use)\n", "\tfor _, p := range batch {\n\t\tclose(p.done)\n\t\tp.done = make(chan struct{})\n\t}\n\terr := w.store(batch, use)\n", crashes},
 		{"sync before the table", file, "\terr := w.store(batch, use)\n", "\tfor _, p := range batch {\n\t\tw.settle(p)\n\t\tp.rows = nil\n\t}\n\terr := w.store(batch, use)\n", crashes},
 		{"uses given back after a failure", file, "\t\tw.uses.giveBack(use)\n", "\t\t_ = use\n", crashes},
@@ -28,6 +28,20 @@ func writing() []mutant {
 		{"look whether the folder is the same", "stm/segment.go", "\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n", "", damage},
 		{"look whether the segment is the same", file, "\t\tw.poison(w.seq)\n\t}\n\treturn nil\n}\n\n// here", "\t}\n\treturn nil\n}\n\n// here", damage},
 		{"memory of numbers given up", file, "\t\tw.lost = append(w.lost, [2]uint64{before + 1, w.seq})\n", "", crashes},
+	}
+}
+
+// doubting is what becomes of a batch that may be on the disk, and of a device that
+// may have a log.
+func doubting() []mutant {
+	return []mutant{
+		{"memory of what is in doubt", "stm/writer.go", "\t\tw.doubtful = append(w.doubtful, batch...)\n", "", doubts},
+		{"writing of what is in doubt before all else", "stm/segment.go", "if err := w.repeat(); err != nil || s == nil {", "if err := error(nil); err != nil || s == nil {", doubts},
+		{"sync of what was in doubt", "stm/doubt.go", "\tif err := w.sync(w.active.f); err != nil {\n\t\tw.poison(w.seq)", "\tif err := error(nil); err != nil {\n\t\tw.poison(w.seq)", doubts},
+		{"look at what is in doubt before a change", "stm/update.go", "\tif err = s.certain(ctx); err != nil {\n\t\treturn Receipt{}, err\n\t}\n", "", doubts},
+		{"sync of names that a killed process left", "stm/recover.go", "\t\treturn r.fs.SyncDir(dir)\n", "\t\treturn nil\n", firsts},
+		{"first number used again", "stm/store.go", "\t\tw.lastSegment = 0 //", "\t\t//", firsts},
+		{"identity that is forgotten and not gone", "stm/device.go", "\t\terr = d.save(fsys)\n\t}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"forget", "\t\terr = fsys.Remove(path)\n\t}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"forget", restoring},
 	}
 }
 
@@ -103,5 +117,15 @@ func primitives() []mutant {
 		{"system call of a sync by name", "internal/durable/os.go", "errors.Join(syncData(f.(*os.File)), f.Close())", "f.Close()", replace},
 		{"exclusive creation", "internal/durable/os.go", "os.O_CREATE | os.O_EXCL |", "os.O_CREATE |", replace},
 		{"exclusive rename", "internal/durable/os_linux.go", "unix.AT_FDCWD, newname, unix.RENAME_NOREPLACE", "unix.AT_FDCWD, newname, 0", replace},
+	}
+}
+
+// notes are changed while a human may be saving them.
+func notes() []mutant {
+	return []mutant{
+		{"sync before the exchange", "vault/writer.go", "\tif err == nil {\n\t\terr = w.notes.SyncFile(name)\n\t}\n", "", displacing},
+		{"sync of the displaced file", "vault/swap.go", "if err := w.notes.SyncFile(r.Temp); err != nil && displaced != odd {", "if err := error(nil); err != nil {", displacing},
+		{"sync of what was discarded", "vault/swap.go", "\tif err := w.notes.SyncDir(r.dir()); err != nil && !errors.Is(err, fs.ErrNotExist) {\n\t\treturn err\n\t}\n\treturn w.forget(r)\n", "\treturn w.forget(r)\n", displacing},
+		{"check for a torn text", "vault/swap.go", "r.crashed && torn(data)", "r.crashed && data == nil && torn(data)", displacing},
 	}
 }

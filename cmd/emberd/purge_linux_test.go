@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"emberd/memory"
+)
+
+// typing is a terminal at which somebody has typed a text. The file is the
+// program's end of it.
+func typing(t *testing.T, text string) *os.File {
+	t.Helper()
+	human, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	t.Cleanup(func() { human.Close() })
+	if err := unix.IoctlSetPointerInt(int(human.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(human.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	t.Cleanup(func() { program.Close() })
+	if _, err := human.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+// On a terminal a purge asks, and only a yes is one.
+func TestAPurgeAsksOnATerminal(t *testing.T) {
+	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
+	var there []memory.ID
+	for _, c := range []struct {
+		typed  string
+		purges bool
+	}{{"\n", false}, {"no\n", false}, {"yep\n", false}, {"\x04", false}, {"Y\n", true}, {" yes \n", true}} {
+		t.Run(fmt.Sprintf("%q", c.typed), func(t *testing.T) {
+			id := d.mustSave("lighthouse " + t.Name())
+			s := newState()
+			var out, said bytes.Buffer
+			s.stdin, s.stdout, s.stderr, s.screen.width = typing(t, c.typed), bufio.NewWriter(&out), &said, 80
+			s.env = foreignFree(s.env)
+			code := s.run(t.Context(), []string{"purge", "--home", d.home, id.Short()})
+			if !strings.Contains(said.String(), "for good? Nothing takes that back. [y/N]") {
+				t.Errorf("it asked %q", said.String())
+			}
+			if want := map[bool]exitCode{true: exitDone, false: exitNothing}[c.purges]; exitCode(code) != want {
+				t.Errorf("exit code %d, want %d; it said %q", code, want, said.String())
+			}
+			if purged := strings.HasPrefix(out.String(), "purged "); purged != c.purges {
+				t.Errorf("it printed %q", out.String())
+			}
+			if !c.purges {
+				there = append(there, id)
+			}
+			d.wantAll(there...)
+		})
+	}
+}
