@@ -52,6 +52,7 @@ func graph() map[string]edges {
 			ours: []string{"memory", "internal/durable", "internal/spelling", "internal/text", "internal/words"},
 		},
 		"compaction": {ours: []string{"stm"}},
+		"rekindle":   {ours: []string{"memory", "internal/text"}},
 		"vault": {
 			ours: []string{"internal/durable"},
 			others: []string{"github.com/yuin/goldmark", "gopkg.in/yaml.v3", "golang.org/x/text/cases", "golang.org/x/text/unicode/norm",
