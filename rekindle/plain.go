@@ -40,8 +40,10 @@ var (
 // blocks takes a text apart into its blocks.
 func blocks(content string) []block {
 	r := reader{}
-	content = comment.ReplaceAllString(frontmatter.ReplaceAllString(content, ""), " ")
-	for line := range strings.Lines(content) {
+	if body := frontmatter.ReplaceAllString(content, ""); strings.TrimSpace(body) != "" {
+		content = body
+	}
+	for line := range strings.Lines(comment.ReplaceAllString(content, " ")) {
 		r.line(strings.TrimRight(line, "\r\n"))
 	}
 	r.flush()
@@ -154,22 +156,42 @@ var spans = []struct {
 	{regexp.MustCompile(`\\([*_#\[\]~|<>` + "`" + `])`), "$1"},
 }
 
+// The runes that stand for code spans while markup is taken out around them, of
+// Unicode's private use. A text's own ones are dropped.
+const firstSpan, lastSpan = '\ue000', '\uf8ff'
+
 // inline takes the markup out of a line. What is in code spans is not markup.
 func inline(s string) string {
+	var codes []string
 	var b strings.Builder
-	for s != "" {
-		before, after, found := strings.Cut(s, "`")
-		ticks := 1 + len(after) - len(strings.TrimLeft(after, "`"))
-		mark := strings.Repeat("`", ticks)
-		span, rest, closed := strings.Cut(strings.TrimLeft(after, "`"), mark)
-		if !found || !closed {
-			before, span, rest = strings.ReplaceAll(s, "`", ""), "", ""
+	s = strings.Map(func(r rune) rune {
+		if firstSpan <= r && r <= lastSpan {
+			return -1
 		}
-		b.WriteString(unmarked(before))
-		b.WriteString(span)
+		return r
+	}, s)
+	for {
+		before, after, _ := strings.Cut(s, "`")
+		inner := strings.TrimLeft(after, "`")
+		span, rest, closed := strings.Cut(inner, strings.Repeat("`", 1+len(after)-len(inner)))
+		if !closed || len(codes) == lastSpan-firstSpan {
+			b.WriteString(strings.ReplaceAll(s, "`", ""))
+			break
+		}
+		b.WriteString(before)
+		b.WriteRune(firstSpan + rune(len(codes)))
+		codes = append(codes, span)
 		s = rest
 	}
-	return clean(html.UnescapeString(b.String()))
+	var out strings.Builder
+	for _, r := range unmarked(b.String()) {
+		if firstSpan <= r && r <= lastSpan {
+			out.WriteString(codes[r-firstSpan])
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return clean(html.UnescapeString(out.String()))
 }
 
 // unmarked goes over the line twice, since of two marks next to each other the first takes

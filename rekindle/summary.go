@@ -148,7 +148,7 @@ func asks(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix
 // neighbours as far as they fit, or the best part of it alone.
 func (s *Summarizer) candidates(d *document, i, bound int) []candidate {
 	one := &d.sentences[i]
-	lead := d.lead(one)
+	lead := s.lead(d, one)
 	room := bound - utf8.RuneCountInString(lead)
 	if room < bound/2 {
 		lead, room = "", bound
@@ -178,21 +178,28 @@ func (s *Summarizer) candidates(d *document, i, bound int) []candidate {
 }
 
 // lead is what is put before a sentence: who says it, or the weightiest entity
-// when it names none.
-func (d *document) lead(one *sentence) string {
+// when it names none, or the title when it has no word of it.
+func (s *Summarizer) lead(d *document, one *sentence) string {
 	if one.label != "" {
 		return one.label + ": "
 	}
+	if one.kind == heading {
+		return ""
+	}
 	lower := strings.ToLower(one.text)
-	for _, e := range d.entities {
-		if strings.Contains(lower, strings.ToLower(e)) {
+	names := func(e string) bool { return strings.Contains(lower, strings.ToLower(e)) }
+	if len(d.entities) > 0 && !slices.ContainsFunc(d.entities, names) {
+		return d.entities[0] + ": "
+	}
+	for _, t := range s.analyzer.Query(d.title) {
+		if slices.ContainsFunc(one.terms, func(o text.Term) bool { return o.Text == t.Text }) {
 			return ""
 		}
 	}
-	if len(d.entities) > 0 && one.kind != heading {
-		return d.entities[0] + ": "
+	if d.title == "" || isTerminator(lastRune(d.title)) {
+		return ""
 	}
-	return ""
+	return d.title + ": "
 }
 
 // candidate values a text by its distinct terms. One without any still beats none.

@@ -16,6 +16,7 @@ const (
 	weightCommon   = 0.1
 	weightFirst    = 1.3 // begins a sentence with a capital, as a name would too
 	weightNumber   = 0.7
+	weightAddress  = 0.3 // part of a URL
 	weightName     = 1.5 // begins with a capital within a sentence, or is a name in the text's label
 	weightCoded    = 1.4 // has digits, inner capitals or signs: PostgreSQL, S3, foo_bar
 	weightEntity   = 2   // factor on terms of the entities that the memory is known by
@@ -36,6 +37,7 @@ type sentence struct {
 type document struct {
 	sentences []sentence
 	weights   map[string]float64 // by term
+	title     string             // the heading it begins with, "" without one
 	entities  []string           // those that the text names, weightiest first
 }
 
@@ -58,6 +60,9 @@ func (s *Summarizer) read(content string, entities []string) *document {
 				d.sentences = append(d.sentences, one)
 			}
 		}
+	}
+	if len(d.sentences) > 0 && d.sentences[0].kind == heading && utf8.RuneCountInString(d.sentences[0].text) <= maxTitle {
+		d.title = d.sentences[0].text
 	}
 	s.weigh(d)
 	s.prefer(d, entities)
@@ -83,8 +88,11 @@ func labelOf(b block) string {
 	return label
 }
 
-// maxLabel is how many characters a label may have.
-const maxLabel = 30
+// How many characters a label or title may have that is put before a sentence.
+const (
+	maxLabel = 30
+	maxTitle = 38
+)
 
 // weigh gives every term of d its weight. A label that many blocks begin with
 // counts once for them all: it says who speaks, not what about.
@@ -114,6 +122,8 @@ func (s *Summarizer) base(in *sentence, t text.Term) float64 {
 	word := strings.ReplaceAll(strings.TrimSuffix(in.text[t.Start:t.End], "'s"), "’", "'")
 	first, letters := firstRune(word), utf8.RuneCountInString(word)
 	switch {
+	case inURL(in.text, t.Start):
+		return weightAddress
 	case unicode.IsUpper(first) && letters > 1 && !strings.HasPrefix(word, "I'") && !atStart(in.text[:t.Start]):
 		return weightName
 	case s.common[strings.ToLower(word)] || onlyHiragana(word) || letters == 1 && first < utf8.RuneSelf:
@@ -126,6 +136,13 @@ func (s *Summarizer) base(in *sentence, t text.Term) float64 {
 		return weightFirst
 	}
 	return 1
+}
+
+// inURL reports whether the word at a place of a line is part of a URL.
+func inURL(line string, at int) bool {
+	start := strings.LastIndexFunc(line[:at], unicode.IsSpace) + 1
+	word, _, _ := strings.Cut(line[start:], " ")
+	return strings.Contains(word, "://")
 }
 
 // coded reports words that are made up: letters with digits, signs, or capitals
