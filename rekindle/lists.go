@@ -87,17 +87,25 @@ zu zum zur è était être über а бы был была было быть в в
 什么 今天 他们 但是 你们 可以 因为 她们 如果 它们 就是 已经 怎么 我们 所以 时候 明天 昨天 没有 然后 现在 知道 自己 觉得 还是 这个 这些 这样 那个 那些 非常
 `
 
-// colours are words that a sentence says the same without, and articles those that
+// colours are words that a sentence says about the same without, and articles those that
 // headlines leave out.
 const (
-	colours = `absolutely actually always also basically certainly completely currently definitely especially extremely
-honestly incredibly just particularly pretty probably quite rather really recently simply still totally truly very`
+	colours = `absolutely actually also always basically certainly completely currently definitely especially extremely honestly
+incredibly particularly probably quite really recently simply still totally truly very`
 	articles = `a an the`
 )
 
 // links are words that join a clause to the one before.
 const links = `and but or nor because which who that when while where if so as than und oder aber weil dass et ou mais que y o
 pero e ma`
+
+// dangling are words that a part of a sentence does not end with: what they belong
+// to comes after them.
+const dangling = `a about an and are as at be because been being but by for from had has have he her his i if in into is it its
+like my no nor not of on or our over she so than that the their they this those these to was we were when where which while who
+will with would you your der die das den dem des ein eine einen einem einer und oder von vom zu zum zur mit im in am auf für
+le la les un une des du de et à au aux dans pour sur avec que qui el los las y o en por para con il lo gli i di da e per
+`
 
 // labels are words before a colon that say what kind of text follows, not who says it.
 const labels = ` answer date fact goal idea important info note notes problem question reminder result reason solution status

@@ -121,7 +121,7 @@ func (d *document) standing(i int) float64 {
 	one := &d.sentences[i]
 	f := 1.0
 	switch {
-	case i == 0 && len(d.sentences) >= article:
+	case i == d.opening && len(d.sentences) >= article:
 		f = factorTopic
 	case i == 0:
 		f = factorFirst
@@ -159,9 +159,9 @@ func (s *Summarizer) candidates(d *document, i, bound int) []candidate {
 	}
 	if utf8.RuneCountInString(one.text) > room {
 		part, share := d.part(one, room)
-		return []candidate{s.candidate(d, lead, part, standing*share)}
+		return []candidate{s.candidate(d, one, lead, part, standing*share)}
 	}
-	out := []candidate{s.candidate(d, lead, one.text, standing)}
+	out := []candidate{s.candidate(d, one, lead, one.text, standing)}
 	joined := one.text
 	for k := i + 1; k < len(d.sentences); k++ {
 		next := &d.sentences[k]
@@ -172,13 +172,13 @@ func (s *Summarizer) candidates(d *document, i, bound int) []candidate {
 		if utf8.RuneCountInString(joined) > room {
 			break
 		}
-		out = append(out, s.candidate(d, lead, joined, (standing+d.standing(k))/2))
+		out = append(out, s.candidate(d, one, lead, joined, (standing+d.standing(k))/2))
 	}
 	return out
 }
 
 // lead is what is put before a sentence: who says it, or the weightiest entity
-// when it names none, or the title when it has no word of it.
+// when it names none, or the title when it has less than half of its words.
 func (s *Summarizer) lead(d *document, one *sentence) string {
 	if one.label != "" {
 		return one.label + ": "
@@ -191,21 +191,27 @@ func (s *Summarizer) lead(d *document, one *sentence) string {
 	if len(d.entities) > 0 && !slices.ContainsFunc(d.entities, names) {
 		return d.entities[0] + ": "
 	}
-	for _, t := range s.analyzer.Query(d.title) {
+	title, shared := s.analyzer.Query(d.title), 0
+	for _, t := range title {
 		if slices.ContainsFunc(one.terms, func(o text.Term) bool { return o.Text == t.Text }) {
-			return ""
+			shared++
 		}
 	}
-	if d.title == "" || isTerminator(lastRune(d.title)) {
+	if 2*shared >= len(title) || isTerminator(lastRune(d.title)) {
 		return ""
 	}
 	return d.title + ": "
 }
 
 // candidate values a text by its distinct terms. One without any still beats none.
-func (s *Summarizer) candidate(d *document, lead, body string, factor float64) candidate {
-	text := lead + body
-	return candidate{text: text, value: factor * max(s.worth(d, text), 1e-9)}
+// Who says it counts, since that is part of the first sentence too; an entity or a
+// title that had to be put before it does not.
+func (s *Summarizer) candidate(d *document, one *sentence, lead, body string, factor float64) candidate {
+	valued := body
+	if one.label != "" {
+		valued = lead + body
+	}
+	return candidate{text: lead + body, value: factor * max(s.worth(d, valued), 1e-9)}
 }
 
 // idle reports a text without a single word that says something.

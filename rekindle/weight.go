@@ -38,6 +38,7 @@ type document struct {
 	sentences []sentence
 	weights   map[string]float64 // by term
 	title     string             // the heading it begins with, "" without one
+	opening   int                // place of the first sentence that is no heading
 	entities  []string           // those that the text names, weightiest first
 }
 
@@ -64,6 +65,7 @@ func (s *Summarizer) read(content string, entities []string) *document {
 	if len(d.sentences) > 0 && d.sentences[0].kind == heading && utf8.RuneCountInString(d.sentences[0].text) <= maxTitle {
 		d.title = d.sentences[0].text
 	}
+	d.opening = max(0, slices.IndexFunc(d.sentences, func(one sentence) bool { return one.kind != heading }))
 	s.weigh(d)
 	s.prefer(d, entities)
 	return d

@@ -31,6 +31,7 @@ type unit struct {
 	from, to   int  // characters
 	opens      bool // a clause begins with it
 	closes     bool // a clause ends with it
+	dangles    bool // it belongs to what comes after it
 }
 
 // units takes a line apart.
@@ -61,12 +62,13 @@ func units(line string) []unit {
 }
 
 // mark says where clauses begin and end: at punctuation, and before words that a
-// clause begins with they end.
+// clause begins with they end. It also marks words that dangle.
 func mark(us []unit, line string) {
 	for i := range us {
 		pause := i > 0 && strings.ContainsRune(",;:)—–，、；：）。", lastRune(line[us[i-1].start:us[i-1].end]))
-		word := line[us[i].start:us[i].end]
-		link := among(links, strings.ToLower(word))
+		word := strings.ToLower(line[us[i].start:us[i].end])
+		link := among(links, word)
+		us[i].dangles = among(dangling, word)
 		us[i].opens = i == 0 || pause && !link
 		if i > 0 {
 			us[i-1].closes = pause || link
@@ -101,13 +103,17 @@ func (d *document) part(one *sentence, room int) (string, float64) {
 	}
 	for i := range us {
 		for k := i + 1; k <= len(us) && us[k-1].to-us[i].from <= room; k++ {
-			try(cutting{from: i, to: k})
+			if k == len(us) || !us[k-1].dangles {
+				try(cutting{from: i, to: k})
+			}
 		}
 	}
 	last := len(us) - 1
 	for i := last - minTail + 1; i > minHead && us[last].to-us[i].from < room; i-- {
 		for h := minHead; h < i && us[h-1].to <= room; h++ {
-			try(cutting{head: h, from: i, to: len(us)})
+			if !us[h-1].dangles {
+				try(cutting{head: h, from: i, to: len(us)})
+			}
 		}
 	}
 	if best.to == 0 {
@@ -122,10 +128,11 @@ func (d *document) sums(one *sentence, us []unit) []float64 {
 	sums, seen, t := make([]float64, len(us)+1), make(map[string]bool), 0
 	for i := range us {
 		sums[i+1] = sums[i]
+		early := 1 + factorEarly*(1-float64(i)/float64(len(us)))
 		for ; t < len(one.terms) && one.terms[t].End <= us[i].end; t++ {
 			if term := one.terms[t].Text; !seen[term] {
 				seen[term] = true
-				sums[i+1] += d.weights[term] * (1 + factorEarly*(1-float64(i)/float64(len(us))))
+				sums[i+1] += early * d.weights[term]
 			}
 		}
 	}
