@@ -107,6 +107,11 @@ will with would you your der die das den dem des ein eine einen einem einer und 
 le la les un une des du de et à au aux dans pour sur avec que qui el los las y o en por para con il lo gli i di da e per
 `
 
+// negations turn around what follows them, together with what ends in n't.
+const negations = `not no never nor neither none nobody nothing without cannot hardly barely unless except nicht kein keine keinen
+keinem keiner nie niemals ohne ne pas jamais sans nunca jamás sin ni non mai senza niet geen nooit não nem sem не нет без никогда
+不 没 沒 無 无 非 未 别 別`
+
 // labels are words before a colon that say what kind of text follows, not who says it.
 const labels = ` answer date fact goal idea important info note notes problem question reminder result reason solution status
 subject summary task tip title todo topic type update warning `

@@ -108,6 +108,7 @@ const (
 	factorFirst    = 1.15 // the first sentence of a text
 	factorTopic    = 1.5  // when the text is an article, which begins with what it is about
 	factorQuestion = 0.7  // asks and does not tell
+	factorColon    = 0.7  // promises what comes after it
 	factorPronoun  = 0.9  // begins with a word for something said before
 	factorHeading  = 0.8
 	factorCode     = 0.4
@@ -132,8 +133,11 @@ func (d *document) standing(i int) float64 {
 	case code:
 		f *= factorCode
 	}
-	if asks(one.text) {
+	switch {
+	case asks(one.text):
 		f *= factorQuestion
+	case strings.HasSuffix(one.text, ":"), strings.HasSuffix(one.text, "："):
+		f *= factorColon
 	}
 	word, _, _ := strings.Cut(one.text, " ")
 	if among(pronouns, strings.ToLower(word)) {

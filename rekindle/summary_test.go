@@ -53,6 +53,20 @@ func TestSummary(t *testing.T) {
 		{name: "nothing but code", content: "```\nssh -L 5432:db1:5432 bastion\n```", want: "ssh -L 5432:db1:5432 bastion"},
 		{name: "Chinese", content: "你好！今天天气怎么样？我们决定把数据库从MySQL迁移到PostgreSQL，因为计费服务需要更好的事务支持，并且运维团队在法兰克福已经有了丰富的经验。大家都同意了这个决定，下个月开始实施。谢谢！",
 			want: "我们决定把数据库从MySQL迁移到PostgreSQL，因为计费服务需要更好的事务支持，并且运维团队在法兰克福已经有了丰富的经验。"},
+		{name: "a negation is not dropped with what is around it",
+			content: "We decided on Monday after a very long debate with all teams that nobody will ever again use MySQL replication for invoices.",
+			want:    "We decided on Monday after long debate with all teams that nobody will ever…"},
+		{name: "Japanese", content: "こんにちは！新しいサーバーは東京のデータセンターにあり、管理者は田中さんです。",
+			want: "新しいサーバーは東京のデータセンターにあり、管理者は田中さんです。"},
+		{name: "a title that the sentence does not name", content: "# Remote work\n\nAll employees need a VPN from the first of March on.",
+			want: "Remote work: All employees need a VPN from the first of March on."},
+		{name: "not what only promises", content: "Migrating the billing database to the new server needs these commands, in this order:\n\n- Stop the billing service on ember-1 and copy its database.",
+			want: "Stop the billing service on ember-1 and copy its database."},
+		{name: "markup around code", content: "Never end **a `query` line** with *one* `*` or __init__ and snake_case_names.",
+			want: "Never end a query line with one * or __init__ and snake_case_names."},
+		{name: "a quote, a table and a comment", content: "> [!note] Ports\n> | db1 | 5432 |\n> |---|---|\n<!-- hidden -->\n",
+			want: "db1, 5432"},
+		{name: "properties and nothing else", content: "---\nrating: 7\n---\n", want: "rating: 7"},
 		{name: "only marks", content: "***", want: "***"},
 		{name: "only control characters", content: "\x00\x01", want: "…"},
 		{name: "nothing", content: "", want: ""},
@@ -100,6 +114,22 @@ func TestSummaryProperties(t *testing.T) {
 		}
 		if again := other.Summary(content, entities); got != again {
 			t.Fatalf("summary %q, and another time %q", got, again)
+		}
+	})
+}
+
+// A sentence that says not must not come out as one that says so.
+func TestSummaryKeepsNegations(t *testing.T) {
+	word := rapid.StringMatching(`[a-z]{3,10}`)
+	rapid.Check(t, func(t *rapid.T) {
+		before := rapid.SliceOfN(word, 1, 20).Draw(t, "before")
+		after := rapid.SliceOfN(word, 4, 20).Draw(t, "after")
+		no := rapid.SampledFrom([]string{"not", "never", "don't", "won’t", "nicht", "jamais", "не"}).Draw(t, "negation")
+		got := summarizer.Summary(strings.Join(before, " ")+" "+no+" "+strings.Join(after, " ")+".", nil)
+		for _, w := range after {
+			if strings.Contains(got, " "+w) && !slices.Contains(before, w) && !strings.Contains(got, no) && !strings.Contains(strings.Join(before, " "), w) {
+				t.Fatalf("%q has %q without %q", got, w, no)
+			}
 		}
 	})
 }

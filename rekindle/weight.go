@@ -128,7 +128,7 @@ func (s *Summarizer) base(in *sentence, t text.Term) float64 {
 		return weightAddress
 	case unicode.IsUpper(first) && letters > 1 && !strings.HasPrefix(word, "I'") && !atStart(in.text[:t.Start]):
 		return weightName
-	case s.common[strings.ToLower(word)] || onlyHiragana(word) || letters == 1 && first < utf8.RuneSelf:
+	case s.common[strings.ToLower(word)] || grammatical(word) || letters == 1 && first < utf8.RuneSelf:
 		return weightCommon
 	case strings.Trim(word, "0123456789.,:") == "":
 		return weightNumber
@@ -160,8 +160,12 @@ func atStart(before string) bool {
 	return !strings.ContainsFunc(before, unicode.IsLetter) || strings.HasSuffix(before, ":")
 }
 
-// onlyHiragana reports the letters that Japanese writes its grammar with.
-func onlyHiragana(word string) bool {
+// grammatical reports letters that Japanese writes its grammar with, and pairs with
+// a Chinese particle or pronoun, most of which are no word.
+func grammatical(word string) bool {
+	if isWide(firstRune(word)) && strings.ContainsAny(word, "的了和是在就都也与及或这那我你他她它们吗呢吧把被") {
+		return true
+	}
 	return strings.TrimFunc(word, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) }) == ""
 }
 

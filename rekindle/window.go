@@ -32,6 +32,8 @@ type unit struct {
 	opens      bool // a clause begins with it
 	closes     bool // a clause ends with it
 	dangles    bool // it belongs to what comes after it
+	turned     bool // a negation stands before it in its clause
+	negations  int  // in the line, up to it
 }
 
 // units takes a line apart.
@@ -62,13 +64,21 @@ func units(line string) []unit {
 }
 
 // mark says where clauses begin and end: at punctuation, and before words that a
-// clause begins with they end. It also marks words that dangle.
+// clause begins with they end. It also marks words that dangle, and
+// where a negation would be lost.
 func mark(us []unit, line string) {
 	for i := range us {
 		pause := i > 0 && strings.ContainsRune(",;:)—–，、；：）。", lastRune(line[us[i-1].start:us[i-1].end]))
 		word := strings.ToLower(line[us[i].start:us[i].end])
 		link := among(links, word)
 		us[i].dangles = among(dangling, word)
+		if negation(word) {
+			us[i].negations++
+		}
+		if i > 0 {
+			us[i].negations += us[i-1].negations
+			us[i].turned = !us[i].opens && (us[i-1].turned || negation(strings.ToLower(line[us[i-1].start:us[i-1].end])))
+		}
 		us[i].opens = i == 0 || pause && !link
 		if i > 0 {
 			us[i-1].closes = pause || link
@@ -77,6 +87,12 @@ func mark(us []unit, line string) {
 	if len(us) > 0 {
 		us[len(us)-1].closes = true
 	}
+}
+
+// negation reports a word without which the rest says the opposite.
+func negation(word string) bool {
+	word = strings.ReplaceAll(strings.Trim(word, ".,;:!?\"()"), "’", "'")
+	return strings.HasSuffix(word, "n't") || among(negations, word) || isWide(firstRune(word)) && strings.ContainsAny(word, "不没沒無无非未别別")
 }
 
 // A cutting is what stays of a sentence: the units from to to, and when head is
@@ -89,7 +105,7 @@ type cutting struct {
 
 // part returns the best part of a sentence that has at most room characters, with
 // ellipses where something is missing, and how it reads: a run of words, or the
-// beginning and the end.
+// beginning and the end. Nothing is left out that would turn the rest around.
 func (d *document) part(one *sentence, room int) (string, float64) {
 	us := units(one.text)
 	sums := d.sums(one, us)
@@ -102,6 +118,9 @@ func (d *document) part(one *sentence, room int) (string, float64) {
 		}
 	}
 	for i := range us {
+		if us[i].turned {
+			continue
+		}
 		for k := i + 1; k <= len(us) && us[k-1].to-us[i].from <= room; k++ {
 			if k == len(us) || !us[k-1].dangles {
 				try(cutting{from: i, to: k})
@@ -110,8 +129,11 @@ func (d *document) part(one *sentence, room int) (string, float64) {
 	}
 	last := len(us) - 1
 	for i := last - minTail + 1; i > minHead && us[last].to-us[i].from < room; i-- {
+		if !seam(us, i) {
+			continue
+		}
 		for h := minHead; h < i && us[h-1].to <= room; h++ {
-			if !us[h-1].dangles {
+			if !us[h-1].dangles && seam(us, h) && us[h-1].negations == us[i-1].negations {
 				try(cutting{head: h, from: i, to: len(us)})
 			}
 		}
@@ -121,6 +143,10 @@ func (d *document) part(one *sentence, room int) (string, float64) {
 	}
 	return best.show(one.text, us), best.ease
 }
+
+// seam reports whether there is certainly no word across the beginning of a unit: in
+// scripts without spaces, at the end of a clause only.
+func seam(us []unit, i int) bool { return us[i].from > us[i-1].to || us[i-1].closes }
 
 // sums returns the weight of the units before each. A term that comes again adds
 // nothing; a pair of letters belongs to the second.
