@@ -39,6 +39,7 @@ func graph() map[string]edges {
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
 		"internal/eval":              {},
+		"internal/llm":               {},
 		"internal/mutants":           {},
 		"internal/query":             {},
 		"internal/secret":            {},
@@ -52,6 +53,7 @@ func graph() map[string]edges {
 			tests: []string{"internal/backup"}, // restoring one is an operation like any other
 		},
 		"compaction": {ours: []string{"stm"}},
+		"rekindle":   {ours: []string{"memory", "internal/text"}},
 		"vault": {
 			ours: []string{"internal/durable"},
 			others: []string{"github.com/yuin/goldmark", "gopkg.in/yaml.v3", "golang.org/x/text/cases", "golang.org/x/text/unicode/norm",
@@ -97,7 +99,8 @@ var (
 func confined() []confinement {
 	return []confinement{
 		{"C", nil, "emberd is one static binary: native code runs in a supervised child, never in this process"},
-		{"net/http", []string{"api", "cmd/emberd"}, "only the two ends of the socket speak HTTP; below them, use op's requests and results"},
+		{"net/http", []string{"api", "cmd/emberd", "internal/llm"},
+			"only the two ends of the socket and the client of a chat endpoint speak HTTP; below them, use op's requests and results"},
 		{"github.com/blevesearch", []string{"internal/text", "ltm"}, "bleve's types and its interfaces stay behind internal/text and ltm"},
 		{"log", nil, "a *slog.Logger arrives through Options; the log package writes to a global"},
 		{"github.com/stretchr/testify", nil, "tests compare got and want and say both"},

@@ -1,6 +1,7 @@
 // Package decay is the arithmetic of forgetting: what a memory's score is at a
-// given moment, when it will have sunk to a threshold, and how much of it may
-// bear on ranking.
+// given moment, when it will have sunk to a threshold, how much of it may bear on
+// ranking, and the rules that look at a score: which memories are promoted, due
+// for review, or may be collected, and how use strengthens them.
 //
 //	score = (use_count + 1)^beta · f(age) · strength
 //

@@ -102,3 +102,34 @@ func TestTimeUntilInvertsFactor(t *testing.T) {
 		}
 	})
 }
+
+// TimeUntil agrees with Score, asked for the same moment by bisection.
+func TestTimeUntilAgreesWithScore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := anyParams(t)
+		uses := rapid.IntRange(0, 1000).Draw(t, "uses")
+		strength := rapid.Float64Range(0.1, 2).Draw(t, "strength")
+		elapsed := anyAge(t, "elapsed")
+		scoreIn := func(d time.Duration) float64 {
+			return p.Score(uses, now.Add(-elapsed), now.Add(d), strength)
+		}
+		threshold := scoreIn(0) * rapid.Float64Range(0.001, 0.999).Draw(t, "threshold to score")
+		wait, ok := p.TimeUntil(scoreIn(0), threshold, elapsed)
+		if threshold < 1e-200 || wait > 100*365*day {
+			t.Skip("underflowed, or further off than anybody waits")
+		}
+
+		lo, hi := time.Duration(0), 2*wait+time.Second
+		for hi-lo > 1 {
+			if mid := lo + (hi-lo)/2; scoreIn(mid) > threshold {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		slack := time.Microsecond + (wait+elapsed)/1e8
+		if off := wait - hi; !ok || off < -slack || off > slack {
+			t.Errorf("wait = %v, %t, by bisection %v", wait, ok, hi)
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package rekindle
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+
+	"emberd/memory"
+)
+
+// A Move takes a memory to another stage. Where several are due at once, a run
+// goes straight to the last; the text of one that leaves for the cold has to be in
+// the vault whichever that is.
+type Move struct {
+	ID       memory.ID
+	From, To memory.Stage
+	Used     time.Time // the last use that the move is based on
+}
+
+// A Plan is what one run does.
+type Plan struct {
+	Moves    []Move // of this run, in order
+	Waiting  int    // moves that are due and left to later runs
+	Memories int    // that were looked at
+	Colder   int    // of all moves that are due, those to a colder stage
+
+	// Report says that so many are about to fade at once that a clock may have
+	// jumped: the run shows the plan and moves nothing, until somebody agrees.
+	Report bool
+}
+
+// Plan returns what a run at now should do with these memories, the same in
+// whatever order they come. Demoted memories that were used since go first, then
+// the others, longest unused first; equal ones by id.
+func (p Policy) Plan(memories iter.Seq[Facts], now time.Time) Plan {
+	var plan Plan
+	for f := range memories {
+		plan.Memories++
+		if to := p.Stage(f, now); warmth(to) != warmth(f.Stage) {
+			m := Move{ID: f.ID, From: f.Stage, To: to, Used: f.used()}
+			plan.Moves = append(plan.Moves, m)
+			if m.colder() {
+				plan.Colder++
+			}
+		}
+	}
+	slices.SortFunc(plan.Moves, func(a, b Move) int {
+		return cmp.Or(falseLast(!a.colder(), !b.colder()), a.Used.Compare(b.Used), cmp.Compare(a.ID, b.ID))
+	})
+	plan.Report = plan.Colder > p.few(p.ReportShare, plan.Memories)
+	most := min(len(plan.Moves), p.Most, p.few(p.Share, plan.Memories))
+	plan.Waiting = len(plan.Moves) - most
+	plan.Moves = plan.Moves[:most]
+	return plan
+}
+
+func (m Move) colder() bool { return warmth(m.To) > warmth(m.From) }
+
+// few is a share of all memories, or p.Few when that is more.
+func (p Policy) few(share float64, all int) int {
+	return max(p.Few, int(share*float64(all)))
+}

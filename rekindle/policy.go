@@ -1,0 +1,155 @@
+package rekindle
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"emberd/memory"
+)
+
+// Ages are how long after its last use a memory leaves for the next stage, each
+// at least the one before.
+type Ages struct{ Demote, Archive, Rehydrate time.Duration }
+
+// A Policy says when memories fade and how many of them at a time. Start from
+// [DefaultPolicy] and call [Policy.Validate] after changing it.
+type Policy struct {
+	Ages       Ages
+	Categories map[string]Ages // instead of Ages, for memories of a category
+
+	// Coldest is the last stage that memories reach by themselves, "" for
+	// rehydratable. Without a vault to keep the text in it is demoted.
+	Coldest memory.Stage
+
+	Most        int     // memories that one run moves at most
+	Share       float64 // and at most this share of all memories, 0 to 1
+	ReportShare float64 // share of all memories above which a run reports before it moves any, 0 to 1
+	Few         int     // neither share holds up so many: in a small store each memory is a large share
+}
+
+// DefaultPolicy returns 7, 30 and 90 days for all categories; at most 1,000
+// memories and a fifth of all in one run; and a report first when more than a
+// fifth would move, but for twenty or fewer.
+func DefaultPolicy() Policy {
+	const day = 24 * time.Hour
+	return Policy{
+		Ages: Ages{Demote: 7 * day, Archive: 30 * day, Rehydrate: 90 * day},
+		Most: 1000, Share: 0.2, ReportShare: 0.2, Few: 20,
+	}
+}
+
+// Validate reports the first setting that is out of bounds and names the bound.
+func (p Policy) Validate() error {
+	if err := p.Ages.validate("every category"); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Categories)) {
+		if err := p.Categories[name].validate(fmt.Sprintf("category %q", name)); err != nil {
+			return err
+		}
+	}
+	if _, err := memory.ParseStage(string(cmp.Or(p.Coldest, memory.Rehydratable))); err != nil {
+		return fmt.Errorf("coldest stage: %w", err)
+	}
+	switch {
+	case p.Most < 1:
+		return fmt.Errorf("a run moves at most %d memories, must be 1 or more", p.Most)
+	case p.Few < 1:
+		return fmt.Errorf("few memories are %d, must be 1 or more", p.Few)
+	case !(p.Share >= 0 && p.Share <= 1):
+		return fmt.Errorf("the share that a run moves is %v, must be from 0 to 1", p.Share)
+	case !(p.ReportShare >= 0 && p.ReportShare <= 1):
+		return fmt.Errorf("the share that is reported first is %v, must be from 0 to 1", p.ReportShare)
+	}
+	return nil
+}
+
+func (a Ages) validate(of string) error {
+	switch {
+	case a.Demote <= 0:
+		return fmt.Errorf("memories of %s are demoted after %v, must be more than nothing", of, a.Demote)
+	case a.Archive < a.Demote:
+		return fmt.Errorf("memories of %s are archived after %v, must be no sooner than demoted, after %v", of, a.Archive, a.Demote)
+	case a.Rehydrate < a.Archive:
+		return fmt.Errorf("memories of %s become rehydratable after %v, must be no sooner than archived, after %v", of, a.Rehydrate, a.Archive)
+	}
+	return nil
+}
+
+// Facts are what a memory's stage depends on.
+type Facts struct {
+	ID        memory.ID
+	Stage     memory.Stage
+	Category  string
+	Core      bool
+	CreatedAt time.Time
+	LastUsed  time.Time // zero: CreatedAt counts; when both are, the memory does not fade
+}
+
+func (f Facts) used() time.Time {
+	if f.LastUsed.IsZero() {
+		return f.CreatedAt
+	}
+	return f.LastUsed
+}
+
+// Stage returns the stage a memory should be in at now. A last use in the future
+// counts as now.
+func (p Policy) Stage(f Facts, now time.Time) memory.Stage {
+	due := memory.Active
+	for _, step := range p.steps(f) {
+		if step.at.After(now) {
+			break
+		}
+		due = step.stage
+	}
+	if cold(f.Stage) && warmth(due) < warmth(f.Stage) {
+		return f.Stage
+	}
+	return due
+}
+
+// Next returns the stage that a memory goes to next if it is left alone, and when
+// that is due, which may be past. It reports false for one that stays as it is.
+func (p Policy) Next(f Facts) (memory.Stage, time.Time, bool) {
+	for _, step := range p.steps(f) {
+		if warmth(step.stage) > warmth(f.Stage) {
+			return step.stage, step.at, true
+		}
+	}
+	return "", time.Time{}, false
+}
+
+// A step is when a memory arrives in a stage.
+type step struct {
+	stage memory.Stage
+	at    time.Time
+}
+
+// steps are the stages that lie before a memory, warmest first; none for one that
+// does not fade.
+func (p Policy) steps(f Facts) []step {
+	used := f.used()
+	if f.Core || used.IsZero() {
+		return nil
+	}
+	ages, ok := p.Categories[f.Category]
+	if !ok {
+		ages = p.Ages
+	}
+	steps := []step{
+		{memory.Demoted, used.Add(ages.Demote)},
+		{memory.Archived, used.Add(ages.Archive)},
+		{memory.Rehydratable, used.Add(ages.Rehydrate)},
+	}
+	return steps[:warmth(cmp.Or(p.Coldest, memory.Rehydratable))]
+}
+
+// warmth is 0 for the warmest stage; an unknown stage counts as active.
+func warmth(s memory.Stage) int { return max(0, slices.Index(memory.Stages(), s)) }
+
+// cold reports the stages in which the text is not in the log.
+func cold(s memory.Stage) bool { return s == memory.Archived || s == memory.Rehydratable }

@@ -1,0 +1,208 @@
+package rekindle_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"emberd/memory"
+	"emberd/rekindle"
+)
+
+const day = 24 * time.Hour
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// unused is a memory in a stage whose last use is so long ago.
+func unused(stage memory.Stage, ago time.Duration) rekindle.Facts {
+	return rekindle.Facts{ID: memory.ID(fmt.Sprint(ago)), Stage: stage, CreatedAt: now.Add(-1000 * day), LastUsed: now.Add(-ago)}
+}
+
+func TestStage(t *testing.T) {
+	core := unused(memory.Demoted, 400*day)
+	core.Core = true
+	slow := unused(memory.Active, 100*day)
+	slow.Category = "recipes"
+	created := unused(memory.Active, 0)
+	created.LastUsed = time.Time{}
+	policy := rekindle.DefaultPolicy()
+	policy.Categories = map[string]rekindle.Ages{"recipes": {Demote: 60 * day, Archive: 365 * day, Rehydrate: 999 * day}}
+	if err := policy.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		facts rekindle.Facts
+		want  memory.Stage
+	}{
+		{"just used", unused(memory.Active, 0), memory.Active},
+		{"a moment before a week", unused(memory.Active, 7*day-1), memory.Active},
+		{"a week", unused(memory.Active, 7*day), memory.Demoted},
+		{"thirty days", unused(memory.Demoted, 30*day), memory.Archived},
+		{"ninety days", unused(memory.Archived, 90*day), memory.Rehydratable},
+		{"a daemon that was off for long", unused(memory.Active, 100*day), memory.Rehydratable},
+		{"demoted and used", unused(memory.Demoted, day), memory.Active},
+		{"archived and touched", unused(memory.Archived, day), memory.Archived},
+		{"rehydratable under a slower policy", unused(memory.Rehydratable, 40*day), memory.Rehydratable},
+		{"used in the future", unused(memory.Active, -day), memory.Active},
+		{"core", core, memory.Active},
+		{"of a slow category", slow, memory.Demoted},
+		{"never used", created, memory.Rehydratable},
+		{"of unknown age", rekindle.Facts{Stage: memory.Active}, memory.Active},
+	} {
+		if got := policy.Stage(c.facts, now); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// Without a vault there is no place for the text, so nothing gets cold.
+func TestStageWithoutVault(t *testing.T) {
+	policy := rekindle.DefaultPolicy()
+	policy.Coldest = memory.Demoted
+	if got := policy.Stage(unused(memory.Active, 400*day), now); got != memory.Demoted {
+		t.Errorf("stage = %s, want demoted", got)
+	}
+	if got := policy.Stage(unused(memory.Archived, 400*day), now); got != memory.Archived {
+		t.Errorf("stage of an archived one = %s, want archived", got)
+	}
+}
+
+func TestNext(t *testing.T) {
+	policy := rekindle.DefaultPolicy()
+	f := unused(memory.Demoted, 10*day)
+	if stage, at, ok := policy.Next(f); !ok || stage != memory.Archived || !at.Equal(now.Add(20*day)) {
+		t.Errorf("next = %s at %v, %t, want archived in 20 days", stage, at, ok)
+	}
+	f.Stage = memory.Rehydratable
+	if stage, at, ok := policy.Next(f); ok {
+		t.Errorf("next of a rehydratable memory = %s at %v, want none", stage, at)
+	}
+	if stage, _, ok := policy.Next(rekindle.Facts{Stage: memory.Active, Core: true, LastUsed: now}); ok {
+		t.Errorf("next of a core memory = %s, want none", stage)
+	}
+}
+
+func TestPolicyValidate(t *testing.T) {
+	for _, c := range []struct {
+		change func(*rekindle.Policy)
+		want   string
+	}{
+		{func(p *rekindle.Policy) { p.Ages.Demote = 0 }, "memories of every category are demoted after 0s, must be more than nothing"},
+		{func(p *rekindle.Policy) { p.Ages.Archive = day }, "archived after 24h0m0s, must be no sooner than demoted, after 168h0m0s"},
+		{func(p *rekindle.Policy) { p.Ages.Rehydrate = 8 * day }, "rehydratable after 192h0m0s, must be no sooner than archived"},
+		{func(p *rekindle.Policy) { p.Categories = map[string]rekindle.Ages{"work": {}} }, `memories of category "work" are demoted`},
+		{func(p *rekindle.Policy) { p.Coldest = "frozen" }, `coldest stage: stage "frozen" is unknown`},
+		{func(p *rekindle.Policy) { p.Most = 0 }, "a run moves at most 0 memories, must be 1 or more"},
+		{func(p *rekindle.Policy) { p.Few = 0 }, "few memories are 0, must be 1 or more"},
+		{func(p *rekindle.Policy) { p.Share = 2 }, "the share that a run moves is 2, must be from 0 to 1"},
+		{func(p *rekindle.Policy) { p.ReportShare = -1 }, "the share that is reported first is -1, must be from 0 to 1"},
+	} {
+		p := rekindle.DefaultPolicy()
+		c.change(&p)
+		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+// store is so many memories in use, and so many that are due to be demoted.
+func store(fresh, due int) []rekindle.Facts {
+	var all []rekindle.Facts
+	for i := range fresh + due {
+		f := unused(memory.Active, day)
+		if i >= fresh {
+			f = unused(memory.Active, 10*day+time.Duration(i))
+		}
+		f.ID = memory.ID(fmt.Sprintf("m%05d", i))
+		all = append(all, f)
+	}
+	return all
+}
+
+func TestPlan(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		fresh, due     int
+		moves, waiting int
+		report         bool
+	}{
+		{"nothing due", 100, 0, 0, 0, false},
+		{"a few", 100, 5, 5, 0, false},
+		{"all of a small store", 0, 20, 20, 0, false},
+		{"one more than few", 0, 21, 20, 1, true},
+		{"a fifth", 400, 100, 100, 0, false},
+		{"more than a fifth", 399, 101, 100, 1, true},
+		{"a jump of the clock", 0, 10_000, 1000, 9000, true},
+		{"a busy day of a large store", 20_000, 1500, 1000, 500, false},
+	} {
+		plan := rekindle.DefaultPolicy().Plan(slices.Values(store(c.fresh, c.due)), now)
+		if len(plan.Moves) != c.moves || plan.Waiting != c.waiting || plan.Report != c.report {
+			t.Errorf("%s: %d moves, %d waiting, report %t; want %d, %d, %t",
+				c.name, len(plan.Moves), plan.Waiting, plan.Report, c.moves, c.waiting, c.report)
+		}
+		if plan.Memories != c.fresh+c.due || plan.Colder != c.due {
+			t.Errorf("%s: %d of %d get colder, want %d of %d", c.name, plan.Colder, plan.Memories, c.due, c.fresh+c.due)
+		}
+	}
+}
+
+// anyMemories draws memories of all stages and ages.
+func anyMemories(t *rapid.T) []rekindle.Facts {
+	var all []rekindle.Facts
+	for i := range rapid.IntRange(0, 60).Draw(t, "memories") {
+		f := unused(rapid.SampledFrom(memory.Stages()).Draw(t, "stage"), time.Duration(rapid.IntRange(-5, 120).Draw(t, "days"))*day)
+		f.ID = memory.ID(fmt.Sprintf("m%02d", i))
+		f.Core = rapid.IntRange(0, 9).Draw(t, "core") == 0
+		all = append(all, f)
+	}
+	return all
+}
+
+func TestPlanIsStableAndBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policy := rekindle.DefaultPolicy()
+		policy.Most = rapid.IntRange(1, 40).Draw(t, "most")
+		policy.Few = rapid.IntRange(1, 20).Draw(t, "few")
+		policy.Share = rapid.Float64Range(0, 1).Draw(t, "share")
+		all := anyMemories(t)
+		plan := policy.Plan(slices.Values(all), now)
+		again := policy.Plan(slices.Values(rapid.Permutation(all).Draw(t, "order")), now)
+		if !slices.Equal(plan.Moves, again.Moves) {
+			t.Fatalf("moves %v, in another order %v", plan.Moves, again.Moves)
+		}
+		if n := len(plan.Moves); n > policy.Most || n > max(policy.Few, int(policy.Share*float64(len(all)))) {
+			t.Fatalf("%d moves of %d memories break the bounds %d, %d and %v", n, len(all), policy.Most, policy.Few, policy.Share)
+		}
+		for _, m := range plan.Moves {
+			if i := slices.IndexFunc(all, func(f rekindle.Facts) bool { return f.ID == m.ID }); all[i].Stage != m.From || policy.Stage(all[i], now) != m.To {
+				t.Fatalf("%+v is not what is due for %+v", m, all[i])
+			}
+		}
+	})
+}
+
+// Runs that are carried out one after the other arrive, and then rest.
+func TestPlansArrive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policy := rekindle.DefaultPolicy()
+		policy.Most = rapid.IntRange(1, 20).Draw(t, "most")
+		all := anyMemories(t)
+		for range len(all) + 1 {
+			plan := policy.Plan(slices.Values(all), now)
+			if len(plan.Moves) == 0 && plan.Waiting > 0 {
+				t.Fatalf("%d moves wait for ever", plan.Waiting)
+			}
+			for _, m := range plan.Moves {
+				all[slices.IndexFunc(all, func(f rekindle.Facts) bool { return f.ID == m.ID })].Stage = m.To
+			}
+		}
+		if plan := policy.Plan(slices.Values(all), now); len(plan.Moves) > 0 {
+			t.Fatalf("still to move: %v", plan.Moves)
+		}
+	})
+}

@@ -1,0 +1,88 @@
+package rekindle
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// openings are words that people begin a sentence with and do not mean.
+var openings = regexp.MustCompile(`^(?i:(?:(?:oh|ah|wow|whoa|haha|lol|yeah|yep|yes|yup|well|anyway|hey|hi|hello|ok|okay|sure|thanks|thank you|btw|by the way|actually|honestly|basically|totally|absolutely|definitely|exactly|gosh|cool|nice|great|awesome|so),\s+|(?:so|and|well)\s+)+)`)
+
+// parenthesis is an aside.
+var parenthesis = regexp.MustCompile(`\s*(?:\([^()]*\)|（[^（）]*）)`)
+
+// opened drops such words, behind the label as well if the sentence is the first
+// of its block.
+func opened(part string, first bool) string {
+	label := ""
+	if first {
+		if l := labelOf(block{text: part}); l != "" {
+			label = l + ": "
+		}
+	}
+	rest := strings.TrimSpace(part[len(label):])
+	short := openings.ReplaceAllString(rest, "")
+	if short == "" || short == rest {
+		return strings.TrimSpace(part)
+	}
+	return label + capitalized(short)
+}
+
+func capitalized(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[size:]
+}
+
+// shortened returns the sentence in at most room characters, if it can do with
+// less: without asides, or else without words that only colour it, or else
+// without articles, as headlines are.
+func (s *Summarizer) shortened(one *sentence, room int) *sentence {
+	short := clean(parenthesis.ReplaceAllString(one.text, ""))
+	if strings.Trim(short, ".!? ") == "" {
+		short = one.text
+	}
+	for _, words := range []string{colours, articles} {
+		if utf8.RuneCountInString(short) > room {
+			short = without(short, words)
+		}
+	}
+	if short == one.text {
+		return one
+	}
+	c := *one
+	c.text, c.terms = short, s.analyzer.Query(short)
+	return &c
+}
+
+// without drops words from a line, but not all of them.
+func without(line, words string) string {
+	var kept []string
+	for w := range strings.FieldsSeq(line) {
+		if !among(words, w) && (len(kept) > 0 || !among(words, strings.ToLower(w))) {
+			kept = append(kept, w)
+		}
+	}
+	if len(kept) == 0 {
+		return line
+	}
+	return capitalized(strings.Join(kept, " "))
+}
+
+// cut returns the first characters of a line, at most bound of them.
+func cut(line string, bound int) string {
+	if utf8.RuneCountInString(line) <= bound {
+		return line
+	}
+	runes := []rune(line)[:max(bound-1, 0)]
+	for len(runes) > 0 && clings(runes[len(runes)-1]) {
+		runes = runes[:len(runes)-1]
+	}
+	return strings.TrimRightFunc(string(runes), unicode.IsSpace) + ellipsis
+}
+
+// clings reports runes that belong to the one before them or join two.
+func clings(r rune) bool {
+	return unicode.Is(unicode.M, r) || r == '\u200c' || r == '\u200d' || 0x1F3FB <= r && r <= 0x1F3FF
+}

@@ -1,0 +1,202 @@
+package rekindle
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"emberd/internal/text"
+)
+
+// What a term weighs before repetition counts. An ordinary word weighs 1.
+const (
+	weightCommon   = 0.1
+	weightFirst    = 1.3 // begins a sentence with a capital, as a name would too
+	weightNumber   = 0.7
+	weightAddress  = 0.3 // part of a URL
+	weightName     = 1.5 // begins with a capital within a sentence, or is a name in the text's label
+	weightCoded    = 1.4 // has digits, inner capitals or signs: PostgreSQL, S3, foo_bar
+	weightEntity   = 2   // factor on terms of the entities that the memory is known by
+	weightRepeated = 0.5 // per natural logarithm of the number of times, capped
+	maxRepeated    = 8
+)
+
+// A sentence is one of a text, analysed.
+type sentence struct {
+	text  string
+	label string // who says it, as the block's first words do, "" when the sentence itself begins with that
+	block int
+	kind  kind
+	terms []text.Term
+}
+
+// A document is a text, taken apart.
+type document struct {
+	sentences []sentence
+	weights   map[string]float64 // by term
+	title     string             // the heading it begins with, "" without one
+	opening   int                // place of the first sentence that is no heading
+	entities  []string           // those that the text names, weightiest first
+}
+
+// read takes a text apart and weighs its terms.
+func (s *Summarizer) read(content string, entities []string) *document {
+	d := &document{weights: make(map[string]float64)}
+	for i, b := range blocks(content) {
+		label := labelOf(b)
+		parts := []string{b.text}
+		if b.kind != code {
+			parts = Sentences(b.text)
+		}
+		for k, part := range parts {
+			one := sentence{text: part, block: i, kind: b.kind}
+			if k > 0 {
+				one.label = label
+			}
+			if one.text = opened(part, k == 0); one.text != "" {
+				one.terms = s.analyzer.Query(one.text)
+				d.sentences = append(d.sentences, one)
+			}
+		}
+	}
+	if len(d.sentences) > 0 && d.sentences[0].kind == heading && utf8.RuneCountInString(d.sentences[0].text) <= maxTitle {
+		d.title = d.sentences[0].text
+	}
+	d.opening = max(0, slices.IndexFunc(d.sentences, func(one sentence) bool { return one.kind != heading }))
+	s.weigh(d)
+	s.prefer(d, entities)
+	return d
+}
+
+// labelOf returns who speaks at the beginning of a block, as in "Ada Lovelace: it
+// computes", when that looks like a name: at most three words with capitals.
+func labelOf(b block) string {
+	label, rest, found := strings.Cut(b.text, ": ")
+	if !found || rest == "" || b.kind == code || utf8.RuneCountInString(label) > maxLabel {
+		return ""
+	}
+	words := strings.Fields(label)
+	if len(words) == 0 || len(words) > 3 || len(words) == 1 && among(common+labels, strings.ToLower(label)) {
+		return ""
+	}
+	for _, w := range words {
+		if r := firstRune(w); unicode.IsLower(r) || !unicode.IsLetter(r) || strings.ContainsAny(w, ".!?,;") {
+			return ""
+		}
+	}
+	return label
+}
+
+// How many characters a label or title may have that is put before a sentence.
+const (
+	maxLabel = 30
+	maxTitle = 38
+)
+
+// weigh gives every term of d its weight. A label that many blocks begin with
+// counts once for them all: it says who speaks, not what about.
+func (s *Summarizer) weigh(d *document) {
+	times, base := make(map[string]float64), d.weights
+	for i := range d.sentences {
+		one := &d.sentences[i]
+		labelled := len(labelOf(block{text: one.text}))
+		for _, t := range one.terms {
+			if t.Start >= labelled || times[t.Text] == 0 {
+				times[t.Text]++
+			}
+			w := s.base(one, t)
+			if t.Start < labelled && w == weightFirst {
+				w = weightName
+			}
+			base[t.Text] = max(base[t.Text], w)
+		}
+	}
+	for t, n := range times {
+		base[t] *= 1 + weightRepeated*math.Log(min(n, maxRepeated))
+	}
+}
+
+// base returns what a term weighs where it stands.
+func (s *Summarizer) base(in *sentence, t text.Term) float64 {
+	word := strings.ReplaceAll(strings.TrimSuffix(in.text[t.Start:t.End], "'s"), "’", "'")
+	first, letters := firstRune(word), utf8.RuneCountInString(word)
+	switch {
+	case inURL(in.text, t.Start):
+		return weightAddress
+	case unicode.IsUpper(first) && letters > 1 && !strings.HasPrefix(word, "I'") && !atStart(in.text[:t.Start]):
+		return weightName
+	case s.common[strings.ToLower(word)] || grammatical(word) || letters == 1 && first < utf8.RuneSelf:
+		return weightCommon
+	case strings.Trim(word, "0123456789.,:") == "":
+		return weightNumber
+	case coded(word):
+		return weightCoded
+	case unicode.IsUpper(first):
+		return weightFirst
+	}
+	return 1
+}
+
+// inURL reports whether the word at a place of a line is part of a URL.
+func inURL(line string, at int) bool {
+	start := strings.LastIndexFunc(line[:at], unicode.IsSpace) + 1
+	word, _, _ := strings.Cut(line[start:], " ")
+	return strings.Contains(word, "://")
+}
+
+// coded reports words that are made up: letters with digits, signs, or capitals
+// after the first letter.
+func coded(word string) bool {
+	_, size := utf8.DecodeRuneInString(word)
+	return strings.ContainsAny(word, "0123456789_./+#@") || strings.ContainsFunc(word[size:], unicode.IsUpper)
+}
+
+// atStart reports whether nothing but signs and labels stands before a word.
+func atStart(before string) bool {
+	before = strings.TrimRightFunc(before, unicode.IsSpace)
+	return !strings.ContainsFunc(before, unicode.IsLetter) || strings.HasSuffix(before, ":")
+}
+
+// grammatical reports letters that Japanese writes its grammar with, and pairs with
+// a Chinese particle or pronoun, most of which are no word.
+func grammatical(word string) bool {
+	if isWide(firstRune(word)) && strings.ContainsAny(word, "的了和是在就都也与及或这那我你他她它们吗呢吧把被") {
+		return true
+	}
+	return strings.TrimFunc(word, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) }) == ""
+}
+
+// prefer raises the weight of the terms of entities, and keeps those that the
+// text names.
+func (s *Summarizer) prefer(d *document, entities []string) {
+	raised := make(map[string]bool)
+	for _, e := range entities {
+		named := false
+		for _, t := range s.analyzer.Query(e) {
+			w, ok := d.weights[t.Text]
+			if named = named || ok; ok && !raised[t.Text] {
+				raised[t.Text] = true
+				d.weights[t.Text] = max(w, 1) * weightEntity
+			}
+		}
+		if e = clean(e); named && e != "" {
+			d.entities = append(d.entities, e)
+		}
+	}
+	slices.SortStableFunc(d.entities, func(a, b string) int { return cmp.Compare(s.worth(d, b), s.worth(d, a)) })
+}
+
+// worth is the weight of the terms of a text.
+func (s *Summarizer) worth(d *document, text string) float64 {
+	counted, sum := make(map[string]bool), 0.0
+	for _, t := range s.analyzer.Query(text) {
+		if !counted[t.Text] {
+			counted[t.Text] = true
+			sum += d.weights[t.Text]
+		}
+	}
+	return sum
+}
