@@ -11,7 +11,7 @@ import (
 
 // carrier lists what is wrong between a note and the memory whose id it carries.
 func (c *checking) carrier(note *vault.Note) {
-	if note.MemoryID == "" {
+	if note.MemoryID == "" || note.Copy {
 		return
 	}
 	id, err := memory.ParseID(note.MemoryID)
@@ -19,13 +19,13 @@ func (c *checking) carrier(note *vault.Note) {
 		c.find("memory", note.Path, 0, "its property memory-id is %.40q, which is no id of a memory; copy one from emberd list, or remove the property", note.MemoryID)
 		return
 	}
-	if !note.Copy {
-		c.carried[id] = append(c.carried[id], note)
-	}
+	c.carried[id] = append(c.carried[id], note)
 	row, live := c.stm.Get(id)
 	switch {
-	case !live && c.truth.waits(id):
 	case !live && c.stm.Trashed(id):
+		if c.truth.waits(id) {
+			return // it may be about to come back
+		}
 		c.find("memory", note.Path, 0, "memory %s, whose id it carries, is in the trash; emberd trash restore %s brings it back, or remove the property memory-id", id.Short(), id.Short())
 	case !live:
 		c.find("memory", note.Path, 0, "there is no memory %s, whose id it carries; remove the property memory-id", id)

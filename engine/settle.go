@@ -107,7 +107,7 @@ func ignoreMissing(err error) error {
 func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing, ok bool) {
 	was := m.PromotedTo
 	s.was, s.gone = was, !m.NoteGone.IsZero()
-	paths := slices.Concat([]string{was}, w.Came, t.e.notes.carriers.of(w.ID))
+	paths := slices.Concat([]string{was}, slices.Sorted(slices.Values(w.Came)), t.e.notes.carriers.of(w.ID))
 	for i, p := range paths {
 		if p == "" || slices.Contains(paths[:i], p) {
 			continue
