@@ -2,6 +2,8 @@ package engine
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -96,6 +98,9 @@ func (c *checking) orphan(read func() (memory.Memory, error), there map[string]b
 	if there[m.PromotedTo] {
 		c.find("memory", m.PromotedTo, 0, "it does not carry the id of memory %s any more, which stays as it is; give it the property memory-id: %s again, or emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
 		return
+	}
+	if _, err := c.notes.vault.Load().Stat(m.PromotedTo); !errors.Is(err, fs.ErrNotExist) {
+		return // it is passed over, as the settings say
 	}
 	c.find("memory", m.PromotedTo, 0, "this note of memory %s is not there, and the memory stays as it is; put the note back, or emberd forget %s", m.ID.Short(), m.ID.Short())
 }

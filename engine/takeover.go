@@ -84,6 +84,8 @@ func (e *Engine) takeContent(m *memory.Memory, note *vault.Note) error {
 		return errors.New("the note has no text, so its memory keeps what it had; write the text again, or delete the note")
 	case note.Size > wholeNote:
 		return fmt.Errorf("the note has %d bytes, more than %d, so its memory keeps the text it had; split the note", note.Size, wholeNote)
+	case merging(body) && !merging(m.Content):
+		return errors.New("the note holds the marks of a merge that is not finished, so its memory keeps the text it had; resolve them")
 	case secretIn(e.opt.DetectSecrets, body, m.Content):
 		return errors.New("the text holds what looks like a credential, so the memory keeps the text it had; take the credential out of the note")
 	}
@@ -95,6 +97,12 @@ func (e *Engine) takeContent(m *memory.Memory, note *vault.Note) error {
 		m.Content = body
 	}
 	return err
+}
+
+// merging reports whether a text is one that git could not merge.
+func merging(text string) bool {
+	text = "\n" + text
+	return strings.Contains(text, "\n<<<<<<< ") && strings.Contains(text, "\n>>>>>>> ")
 }
 
 // secretIn reports whether a text holds a credential that the one before did not: that

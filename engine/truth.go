@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"emberd/memory"
 	"emberd/stm"
+	"emberd/vault"
 )
 
 // How long notes have to be left alone before what they say is taken over.
@@ -64,6 +66,27 @@ func (t *truth) wait() time.Duration {
 		return t.e.opt.pace.others
 	}
 	return t.e.opt.pace.settle
+}
+
+// tell takes in what the index is about to hold. Notes that say what was taken over of
+// them before are no news.
+func (t *truth) tell(c *carriers, read []reading, gone []string) {
+	read = slices.DeleteFunc(slices.Clone(read), func(r reading) bool { return r.note != nil && t.settledOn(c, r.note) })
+	t.inbox.tell(c, read, gone)
+}
+
+// settledOn reports whether a memory has everything of its note.
+func (t *truth) settledOn(c *carriers, note *vault.Note) bool {
+	id, err := memory.ParseID(note.MemoryID)
+	if before, was := c.at(note.Path); err != nil || was && before != id || t.waits(id) {
+		return false
+	}
+	row, live := t.e.stm.Get(id)
+	if !live || !row.Promoted() {
+		return false
+	}
+	m, err := row.Memory()
+	return err == nil && m.PromotedTo == note.Path && m.NoteGone.IsZero() && maps.Equal(m.NoteSeen, fingerprints(note.Carried))
 }
 
 // end says that a batch was read to its end. At the first, the notes of memories that

@@ -280,6 +280,7 @@ func TestWhatAMemoryCannotHoldIsAFinding(t *testing.T) {
 		"a long tag":          {"tags: [" + strings.Repeat("x", 101) + "]\n", "the kettle leaks", "its tags are not taken over"},
 		"a credential":        {"", "the token is " + token, "take the credential out of the note"},
 		"a credential as tag": {"tags: [" + token + "]\n", "the kettle leaks", "its tags hold what looks like a credential"},
+		"an unfinished merge": {"", "the kettle\n<<<<<<< HEAD\nleaks\n=======\nshines\n>>>>>>> laptop", "holds the marks of a merge"},
 		"more than is read":   {"", strings.Repeat("a line of it\n", 90_000), "split the note"},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -315,6 +316,36 @@ func TestACredentialThatWasAllowedStays(t *testing.T) {
 	if got := d.memory(id).Content; !strings.HasSuffix(got, "until May") {
 		t.Errorf("the memory is %q", got)
 	}
+}
+
+// A note that is read again and says what it said leaves no trace, not even on the disk.
+func TestNoNews(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	was, err := os.Stat(d.truth.file)
+	ok(t, err)
+	d.write(t, "Kettle.md", noteFor(id, "the kettle leaks"))
+	d.batch([]string{"Kettle.md"}, nil)
+	now, err := os.Stat(d.truth.file)
+	ok(t, err)
+	if waiting, _ := d.truth.count(); waiting != 0 || !os.SameFile(was, now) {
+		t.Errorf("%d wait, and the list was written: %t", waiting, !os.SameFile(was, now))
+	}
+}
+
+// A folder that the settings came to leave out is not read, and nothing in it is deleted.
+func TestANoteThatIsIgnoredFromNowOn(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Private/Kettle.md")
+	ok(t, d.Close())
+	d.VaultIgnore = []string{"Private/"}
+	d.Engine = d.house.open(t)
+	d.batch(nil, []string{"Private/Kettle.md"})
+	d.settle()
+	if m := d.memory(id); !m.NoteGone.IsZero() {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+	d.wantNoFindings()
 }
 
 func TestALongNoteIsTakenWholeAndFlagged(t *testing.T) {
