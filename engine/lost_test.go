@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -230,6 +232,20 @@ func TestASecondNoteWithTheSameID(t *testing.T) {
 	}
 }
 
+// A copy that is made of a note while it is renamed, within the same minute.
+func TestCopiedAndRenamedAtOnce(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	d.write(t, "Kettle 1.md", noteFor(id, "the kettle leaks"))
+	d.batch([]string{"Kettle 1.md"}, nil)
+	d.move("Kettle.md", "Over.md")
+	d.move("Over.md", "Pot.md")
+	d.settle()
+	if m := d.memory(id); m.PromotedTo != "Pot.md" {
+		t.Errorf("the memory's note is %q", m.PromotedTo)
+	}
+}
+
 // The property cut out of one note and pasted into another takes the memory along.
 func TestAnIDThatMovesToAnotherNote(t *testing.T) {
 	d := newDesk(t, nil)
@@ -388,7 +404,12 @@ func (d *desk) killed() *desk {
 	next := newHouse(d.t)
 	next.Vaults, next.Options.pace = d.Vaults, d.Options.pace
 	ok(d.t, os.CopyFS(next.Data, os.DirFS(d.Data)))
-	ok(d.t, os.CopyFS(next.State, os.DirFS(d.State)))
+	err := os.CopyFS(next.State, os.DirFS(d.State))
+	for errors.Is(err, fs.ErrNotExist) { // the index is being written
+		ok(d.t, os.RemoveAll(next.State))
+		err = os.CopyFS(next.State, os.DirFS(d.State))
+	}
+	ok(d.t, err)
 	ok(d.t, os.Remove(filepath.Join(next.State, "daemon.lock")))
 	out := &desk{house: next, t: d.t}
 	out.start()
@@ -422,6 +443,30 @@ func TestKilledBetweenIndexingAndSettling(t *testing.T) {
 		if got := status(t, d.Engine).Vaults[0].Settling; got != 0 {
 			t.Errorf("%d wait", got)
 		}
+	}
+}
+
+// The list is on the disk before the index knows, and is read again if the daemon was
+// killed before it was written anew.
+func TestKilledAroundTheList(t *testing.T) {
+	d := newDesk(t, nil)
+	edited, gone := d.kept("the kettle leaks", "Kettle.md"), d.kept("the pan is black", "Pan.md")
+	d.write(t, "Kettle.md", noteFor(edited, "the kettle is mended"))
+	ok(t, os.Remove(d.at("Pan.md")))
+	d.truth.tell(d.notes.carriers, []reading{d.notes.read(t.Context(), "Kettle.md")}, []string{"Pan.md"})
+	list, err := os.ReadFile(d.truth.file)
+	ok(t, err)
+	d = d.killed()
+	d.settle()
+	lines := d.lines(edited)
+	if m := d.memory(edited); m.Content != "the kettle is mended" || !d.stm.Trashed(gone) {
+		t.Fatalf("the memory is %+v, the other in the trash: %t", m.Memory, d.stm.Trashed(gone))
+	}
+	ok(t, os.WriteFile(d.truth.file, list, 0o600))
+	d = d.killed()
+	d.settle()
+	if got := d.lines(edited); got != lines || !d.stm.Trashed(gone) {
+		t.Errorf("settled again: %d lines more, the other in the trash: %t", got-lines, d.stm.Trashed(gone))
 	}
 }
 

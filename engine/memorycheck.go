@@ -62,7 +62,10 @@ func (c *checking) memories() {
 		}
 		its := c.noteAmong(id, notes)
 		for _, note := range notes {
-			if note.Path != its {
+			switch {
+			case its == "":
+				c.find("duplicate", note.Path, 0, "it carries the id of memory %s, as other notes do; remove the property memory-id from all but one of them", id.Short())
+			case note.Path != its:
 				c.find("duplicate", note.Path, 0, "it carries the id of memory %s, whose note is %q; remove the property memory-id from one of them", id.Short(), its)
 			}
 		}
@@ -78,7 +81,7 @@ func (c *checking) memories() {
 	}
 }
 
-// noteAmong is which of several notes is the memory's.
+// noteAmong is which of several notes is the memory's, "" if that is not settled.
 func (c *checking) noteAmong(id memory.ID, notes []*vault.Note) string {
 	if row, ok := c.stm.Get(id); ok {
 		m, err := row.Memory()
@@ -86,7 +89,7 @@ func (c *checking) noteAmong(id memory.ID, notes []*vault.Note) string {
 			return m.PromotedTo
 		}
 	}
-	return notes[0].Path
+	return ""
 }
 
 // orphan lists a memory that no note carries the id of.

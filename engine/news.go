@@ -26,6 +26,8 @@ type news struct {
 	Came  []string  `json:"came,omitempty"`  // notes that did not carry it before
 	Went  []string  `json:"went,omitempty"`  // notes that did, and are gone
 	Meant bool      `json:"meant,omitempty"` // somebody confirmed that they were to go
+	// Moved says under which name a note was found that is gone under another.
+	Moved map[string]string `json:"moved,omitempty"`
 
 	due   time.Time // zero until the batch is read to its end
 	tries int       // for which a note could not be read
@@ -41,6 +43,28 @@ func (w *news) add(later *news) {
 		w.went(path)
 	}
 	w.Meant = w.Meant || later.Meant
+	for from, to := range later.Moved {
+		w.move(from, to)
+	}
+}
+
+func (w *news) move(from, to string) {
+	if w.Moved == nil {
+		w.Moved = make(map[string]string)
+	}
+	w.Moved[from] = to
+}
+
+// now is where the note has been moved that was at a path.
+func (w *news) now(path string) string {
+	for range w.Moved { // no further than once around
+		to, moved := w.Moved[path]
+		if !moved {
+			break
+		}
+		path = to
+	}
+	return path
 }
 
 func (w *news) came(path string) {
@@ -67,7 +91,7 @@ type inbox struct {
 	all       map[memory.ID]*news
 	taken     map[memory.ID]*news // being settled
 	batch     map[memory.ID]bool  // told of by the batch that is being read
-	moved     map[string]bool     // by that batch: gone under this name only
+	moved     map[string]string   // by that batch: to which name
 	confirmed time.Time           // when somebody said last that a loss was meant
 	failed    error               // of the last writing
 }
@@ -137,9 +161,9 @@ func (b *inbox) save() {
 func (b *inbox) begin(moved []watcher.Move) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.moved = make(map[string]bool)
+	b.moved = make(map[string]string)
 	for _, m := range moved {
-		b.moved[m.From] = true
+		b.moved[m.From] = m.To
 	}
 }
 
@@ -176,7 +200,10 @@ func (b *inbox) tell(c *carriers, read []reading, gone []string) {
 
 func (b *inbox) lost(id memory.ID, path string) {
 	w := b.of(id)
-	if w.Came = without(w.Came, path); !b.moved[path] {
+	w.Came = without(w.Came, path)
+	if to, moved := b.moved[path]; moved {
+		w.move(path, to)
+	} else {
 		w.went(path)
 	}
 	w.Meant = w.Meant || time.Since(b.confirmed) < meantFor

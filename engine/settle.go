@@ -102,12 +102,12 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// look reads the notes that may be the memory's: that which the log names, then what
-// came, then the others that carry the id. It is false when one cannot be read now.
+// look reads the notes that may be the memory's: that which the log names, then where it
+// was moved, then what came, in that order, then the others that carry the id. It is false when one cannot be read now.
 func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing, ok bool) {
 	was := m.PromotedTo
 	s.was, s.gone = was, !m.NoteGone.IsZero()
-	paths := slices.Concat([]string{was}, slices.Sorted(slices.Values(w.Came)), t.e.notes.carriers.of(w.ID))
+	paths := slices.Concat([]string{was, w.now(was)}, w.Came, t.e.notes.carriers.of(w.ID))
 	for i, p := range paths {
 		if p == "" || slices.Contains(paths[:i], p) {
 			continue
@@ -121,7 +121,7 @@ func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing
 		case err == nil && wrong == nil && id == w.ID:
 			at, s.note = itself, note
 		case err == nil && note.Frontmatter == vault.InvalidFrontmatter:
-			at = closed
+			at, s.more = closed, true
 		case err == nil:
 			at = silent
 		case errors.Is(err, fs.ErrNotExist):
