@@ -53,6 +53,10 @@ func (w *news) move(from, to string) {
 		w.Moved = make(map[string]string)
 	}
 	w.Moved[from] = to
+	w.Came = without(w.Came, to)
+	if i := slices.Index(w.Came, from); i >= 0 {
+		w.Came[i] = to
+	}
 }
 
 // now is where the note has been moved that was at a path.
@@ -69,7 +73,9 @@ func (w *news) now(path string) string {
 
 func (w *news) came(path string) {
 	w.Went = without(w.Went, path)
-	w.Came = append(without(w.Came, path), path)
+	if !slices.Contains(w.Came, path) {
+		w.Came = append(w.Came, path)
+	}
 }
 
 func (w *news) went(path string) {
@@ -191,16 +197,27 @@ func (b *inbox) tell(c *carriers, read []reading, gone []string) {
 				w.came(r.doc.Path)
 			}
 		}
-		told = told || was || is
+		back := r.note != nil && !was && b.back(r.doc.Path)
+		told = told || was || is || back
 	}
 	if told {
 		b.save()
 	}
 }
 
+// back takes in that there is a note at a path again, whether it carries an id or not.
+func (b *inbox) back(path string) (told bool) {
+	for _, w := range b.all {
+		if slices.Contains(w.Went, path) {
+			w.Went = without(w.Went, path)
+			told = true
+		}
+	}
+	return told
+}
+
 func (b *inbox) lost(id memory.ID, path string) {
 	w := b.of(id)
-	w.Came = without(w.Came, path)
 	if to, moved := b.moved[path]; moved {
 		w.move(path, to)
 	} else {

@@ -103,7 +103,8 @@ func ignoreMissing(err error) error {
 }
 
 // look reads the notes that may be the memory's: that which the log names, then where it
-// was moved, then what came, in that order, then the others that carry the id. It is false when one cannot be read now.
+// was moved, then what came, in that order, then the others that carry the id. It is
+// false when one cannot be read now.
 func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing, ok bool) {
 	was := m.PromotedTo
 	s.was, s.gone = was, !m.NoteGone.IsZero()
