@@ -122,7 +122,7 @@ func TestForgottenWhileTheNoteStays(t *testing.T) {
 	// Called back, it says what the note says by then.
 	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(id)}})
 	d.settle()
-	if m := d.memory(id); m.Content != "the kettle leaks, still" {
+	if m := d.memory(id); m.Content != "the kettle leaks, still" || m.PromotedTo != "Moved.md" {
 		t.Errorf("the memory is %+v", m.Memory)
 	}
 
@@ -188,6 +188,41 @@ func TestBackWithoutItsIDAndRenamed(t *testing.T) {
 	d.write(t, "Kettle.md", "---\nmemory-id: [\n---\nthe kettle leaks\n")
 	d.batch([]string{"Kettle.md"}, nil)
 	d.move("Kettle.md", "Pot.md")
+	d.settle()
+	if m := d.memory(id); !m.NoteGone.IsZero() {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+}
+
+// Renamed by a sync tool, deleted, and back without the id, all within the minute.
+func TestBackWithoutItsIDElsewhere(t *testing.T) {
+	for _, text := range []string{"---\nmemory-id: [\n---\n", "the kettle leaks", ""} {
+		d := newDesk(t, nil)
+		id := d.kept("the kettle leaks", "Kettle.md")
+		ok(t, os.Remove(d.at("Kettle.md")))
+		d.batch(nil, []string{"Kettle.md"})
+		d.write(t, "Pot.md", noteFor(id, "the kettle leaks"))
+		d.batch([]string{"Pot.md"}, nil)
+		ok(t, os.Remove(d.at("Pot.md")))
+		d.batch(nil, []string{"Pot.md"})
+		d.edit("Pot.md", text)
+		if m := d.memory(id); !m.NoteGone.IsZero() {
+			t.Errorf("%q: the memory is %+v", text, m.Memory)
+		}
+	}
+}
+
+// Renamed by a sync tool, broken, and renamed once more within the minute.
+func TestRenamedBrokenRenamed(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	ok(t, os.Remove(d.at("Kettle.md")))
+	d.batch(nil, []string{"Kettle.md"})
+	for _, text := range []string{noteFor(id, "the kettle leaks"), "---\nmemory-id: [\n---\n"} {
+		d.write(t, "Pot.md", text)
+		d.batch([]string{"Pot.md"}, nil)
+	}
+	d.move("Pot.md", "Pan.md")
 	d.settle()
 	if m := d.memory(id); !m.NoteGone.IsZero() {
 		t.Errorf("the memory is %+v", m.Memory)

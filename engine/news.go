@@ -23,9 +23,10 @@ const meantFor = time.Minute
 // news is what was seen of the notes that carry the id of one memory.
 type news struct {
 	ID    memory.ID `json:"id"`
-	Came  []string  `json:"came,omitempty"`  // notes that did not carry it before
+	Came  []string  `json:"came,omitempty"`  // notes that did not carry it before, or are back
 	Went  []string  `json:"went,omitempty"`  // notes that did, and are gone
 	Meant bool      `json:"meant,omitempty"` // somebody confirmed that they were to go
+	Alive bool      `json:"alive,omitempty"` // the memory came to life meanwhile
 	// Moved says under which name a note was found that is gone under another.
 	Moved map[string]string `json:"moved,omitempty"`
 
@@ -42,7 +43,7 @@ func (w *news) add(later *news) {
 	for _, path := range later.Went {
 		w.went(path)
 	}
-	w.Meant = w.Meant || later.Meant
+	w.Meant, w.Alive = w.Meant || later.Meant, w.Alive || later.Alive
 	for from, to := range later.Moved {
 		w.move(from, to)
 	}
@@ -183,6 +184,8 @@ func (b *inbox) tell(c *carriers, read []reading, gone []string) {
 		if id, ok := c.at(path); ok {
 			b.lost(id, path)
 			told = true
+		} else if b.moves(path) {
+			told = true
 		}
 	}
 	for _, r := range read {
@@ -205,11 +208,23 @@ func (b *inbox) tell(c *carriers, read []reading, gone []string) {
 	}
 }
 
+// moves takes in that a note which came was moved, whether it carries an id or not.
+func (b *inbox) moves(path string) (told bool) {
+	to, moved := b.moved[path]
+	for _, w := range b.all {
+		if moved && slices.Contains(w.Came, path) {
+			w.move(path, to)
+			told = true
+		}
+	}
+	return told
+}
+
 // back takes in that there is a note at a path again, whether it carries an id or not.
 func (b *inbox) back(path string) (told bool) {
 	for _, w := range b.all {
 		if slices.Contains(w.Went, path) {
-			w.Went = without(w.Went, path)
+			w.came(path)
 			told = true
 		}
 	}
@@ -238,13 +253,14 @@ func (b *inbox) of(id memory.ID) *news {
 	return w
 }
 
-// touch has a memory settled at a time.
-func (b *inbox) touch(ids []memory.ID, due time.Time) {
+// touch has memories settled at a time. alive says that they came to life.
+func (b *inbox) touch(ids []memory.ID, due time.Time, alive bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range ids {
 		reading := b.batch[id]
-		if w := b.of(id); !reading {
+		w := b.of(id)
+		if w.Alive = w.Alive || alive; !reading {
 			w.due = due
 			delete(b.batch, id)
 		}

@@ -125,6 +125,7 @@ func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing
 			at, s.more = closed, true
 		case err == nil:
 			at = silent
+			s.more = s.more || p != was && slices.Contains(w.Came, p) // it had the id a moment ago
 		case errors.Is(err, fs.ErrNotExist):
 		case unread && skipped.Reason != vault.Unsettled:
 			at, s.more = closed, true // it may carry the id
@@ -158,7 +159,7 @@ func (s *standing) moves(w *news) bool {
 	case s.was == "":
 		return true
 	}
-	return (s.home == nowhere || s.home == silent) && (s.gone || slices.Contains(w.Came, s.note.Path) || slices.Contains(w.Went, s.was))
+	return (s.home == nowhere || s.home == silent) && (s.gone || w.Alive || slices.Contains(w.Came, s.note.Path) || slices.Contains(w.Went, s.was))
 }
 
 // counts reports whether the note says what the memory is.

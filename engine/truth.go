@@ -95,7 +95,7 @@ func (t *truth) end() {
 	due := time.Now().Add(t.wait())
 	if !t.begun {
 		t.begun = true
-		t.touch(t.strangers(), due)
+		t.touch(t.strangers(), due, false)
 	}
 	t.inbox.end(due)
 	t.nudge()
@@ -133,7 +133,7 @@ func (t *truth) revive() {
 	ids := t.revived
 	t.revived = nil
 	t.reviving.Unlock()
-	t.touch(ids, time.Now().Add(t.wait()))
+	t.touch(ids, time.Now().Add(t.wait()), true)
 }
 
 // nudge has the goroutine look. It never waits.

@@ -88,7 +88,7 @@ func TestCase44UnmountedAndBack(t *testing.T) {
 	away := d.Vaults[0] + " away"
 	ok(t, os.Rename(d.Vaults[0], away))
 	until(t, "the loss is noticed", func() bool { return d.notes.status().Frozen != "" })
-	d.truth.touch([]memory.ID{id}, time.Now())
+	d.truth.touch([]memory.ID{id}, time.Now(), false)
 	d.truth.round(t.Context())
 	ok(t, os.WriteFile(filepath.Join(away, "Kettle.md"), []byte(noteFor(id, "mended meanwhile")), 0o600))
 	ok(t, os.Rename(away, d.Vaults[0]))
