@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -66,6 +67,28 @@ func (c *carriers) drop(path string) {
 	} else {
 		delete(c.byID, id)
 	}
+}
+
+// at returns which id a note carries.
+func (c *carriers) at(path string) (memory.ID, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	id, ok := c.byPath[path]
+	return id, ok
+}
+
+// ids returns every id that a note carries, in no order.
+func (c *carriers) ids() []memory.ID {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return slices.Collect(maps.Keys(c.byID))
+}
+
+// len counts the notes that carry an id.
+func (c *carriers) len() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.byPath)
 }
 
 // of returns the notes that carry an id, sorted by path.

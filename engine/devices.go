@@ -100,6 +100,9 @@ func (e *Engine) arrived(got stm.Arrival) {
 	for _, entry := range got.Entries {
 		told += len(entry.IDs)
 		e.events.publish(op.Event{ID: entry.Tx, Type: entry.Verb, At: entry.At, IDs: entry.IDs})
+		if e.truth != nil {
+			e.truth.committed(&entry)
+		}
 	}
 	if more := got.Memories - told; more > 0 {
 		e.events.publish(e.notice(fmt.Sprintf("%d more changes arrived from other devices; read again what matters", more)))

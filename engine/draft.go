@@ -106,7 +106,7 @@ func stampTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond
 // checked when they were normalised.
 func check(m *memory.Memory) error {
 	return firstError(
-		memory.CheckContent(m.Content),
+		checkContent(m),
 		memory.CheckText("source", m.Source, memory.MaxSource),
 		memory.CheckText("context", m.Context, memory.MaxContext),
 		checkNames(
@@ -120,6 +120,14 @@ func check(m *memory.Memory) error {
 		memory.CheckRange("strength", m.Strength, 0, 2),
 		memory.CheckRange("use_count", float64(m.UseCount), 0, maxUses),
 	)
+}
+
+// checkContent lets a memory that has a note hold as much as that.
+func checkContent(m *memory.Memory) error {
+	if m.PromotedTo == "" || tooLong(m.Content) == "" {
+		return memory.CheckContent(m.Content)
+	}
+	return memory.CheckText("content", m.Content, wholeNote)
 }
 
 // name is a short text field.

@@ -37,6 +37,7 @@ type Engine struct {
 	lock     *durable.Lock
 	stm      *stm.Store
 	notes    *notes         // nil without a vault
+	truth    *truth         // nil without a vault
 	text     *text.Analyzer // the one both tiers search with
 	handlers map[string]op.Handler
 	events   *events
@@ -93,6 +94,10 @@ func Open(opt Options) (*Engine, error) {
 		}
 	}
 	e.stm, e.notes = store, long
+	if long != nil {
+		e.truth = newTruth(e)
+		long.truth = e.truth
+	}
 	e.handlers = e.table()
 	return e, nil
 }

@@ -138,5 +138,8 @@ func (e *Engine) notice(text string) op.Event {
 // gave up waiting.
 func (e *Engine) committed(t stm.Entry) {
 	e.changed()
+	if e.truth != nil {
+		e.truth.committed(&t)
+	}
 	e.events.publish(op.Event{ID: t.Tx, Type: t.Verb, At: t.At, IDs: t.IDs})
 }

@@ -54,6 +54,7 @@ type notes struct {
 	skipped  map[string]unread // notes that could not be read
 	links    *vault.Links      // nil until somebody asked for links
 	carriers *carriers         // notes with a memory-id
+	truth    *truth            // is told of them
 	moved    map[string]bool   // while links are read for the first time: what changed meanwhile
 	problem  string            // why the actor had to begin again
 
@@ -220,12 +221,14 @@ func (n *notes) indexing() *op.Loading {
 func (n *notes) status() op.VaultStatus {
 	index, w := n.current()
 	ws, is := w.Status(), index.Status()
+	settling, held := n.truth.count()
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	notRead, skipped := n.notRead(ws.Skipped)
 	return op.VaultStatus{Name: n.vault.Load().Name(), Path: n.dir, Mode: string(ws.Mode), Reason: ws.Reason, Frozen: ws.Frozen, Missing: ws.Gone,
 		Notes: is.Notes, Absent: ws.Pending, Waiting: int(n.waiting.Load()), Skipped: skipped, LastScan: ws.LastScan.UTC(),
-		Problem: firstNonEmpty(is.Problem, n.problem), Bytes: is.Bytes, NotRead: notRead}
+		Problem: firstNonEmpty(is.Problem, n.problem), Bytes: is.Bytes, NotRead: notRead,
+		Memories: n.carriers.len(), Settling: settling, Held: heldBack(held)}
 }
 
 func firstNonEmpty(texts ...string) string {

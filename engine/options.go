@@ -49,6 +49,8 @@ type Options struct {
 	PreviewLength int  // characters of a snippet, 0 to 5,000; 0 shows the whole text
 	TrackAccess   bool // whether searches count as accesses of what they return
 	DetectSecrets bool // whether saves and edits are scanned for credentials
+
+	pace pace
 }
 
 // StageFactors are what ranking multiplies a memory of each stage by, 0 to 1.
@@ -112,6 +114,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.FS == nil {
 		o.FS = durable.OS{}
+	}
+	if o.pace == (pace{}) {
+		o.pace = pace{settle: settleAfter, others: othersAfter}
 	}
 	if o.Data == "" || o.State == "" {
 		return o, memory.Errorf(memory.Invalid, "the data or the state folder has no name; set both")

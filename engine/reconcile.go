@@ -38,6 +38,7 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 	n.reopen()
 	b.Changed = append(b.Changed, n.again(b)...)
 	n.expect(b)
+	n.truth.begin(b.Moved)
 	if len(b.Gone) > 0 {
 		if err := n.apply(ctx, nil, b.Gone); err != nil {
 			return err
@@ -56,6 +57,7 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 		return context.Cause(ctx)
 	}
 	n.complete.Store(true)
+	n.truth.end()
 	n.mu.Lock()
 	n.problem = ""
 	n.mu.Unlock()
@@ -177,6 +179,7 @@ func (n *notes) read(ctx context.Context, name string) reading {
 
 // apply writes what was read to the index, and then to what is derived from it.
 func (n *notes) apply(ctx context.Context, read []reading, gone []string) error {
+	n.truth.tell(n.carriers, read, gone)
 	var put []ltm.Doc
 	for _, r := range read {
 		switch {

@@ -40,6 +40,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	actors.Go(func() { e.share(ctx) })
 	if e.notes != nil {
 		actors.Go(func() { e.notes.run(ctx) })
+		actors.Go(func() { e.truth.run(ctx) })
 	}
 	select {
 	case <-ctx.Done():

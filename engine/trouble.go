@@ -25,6 +25,7 @@ func vaultWarnings(v *op.VaultStatus) []string {
 	} else {
 		warn(v.Frozen, "if that was meant: emberd vault confirm")
 	}
+	warn(v.Held, "if that was meant: emberd vault confirm")
 	warn(v.Problem, "emberd tries again by itself; if this stays, see its log")
 	if v.Mode == string(watcher.Polling) {
 		warn(v.Reason, "meanwhile edits are looked for every half minute")

@@ -41,7 +41,8 @@ func (e *Engine) vaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op
 	if !e.notes.vault.Load().Current() {
 		return nil, memory.Errorf(memory.Unavailable, "the vault %s is not there, or is another folder since a moment ago; put it back, or try again", e.notes.dir)
 	}
-	check := checking{notes: e.notes, res: &op.VaultCheckResult{Vault: e.notes.vault.Load().Name(), Path: e.notes.dir}, links: vault.NewLinks()}
+	check := checking{Engine: e, res: &op.VaultCheckResult{Vault: e.notes.vault.Load().Name(), Path: e.notes.dir}, links: vault.NewLinks(),
+		carried: make(map[memory.ID][]*vault.Note), unread: make(map[string]bool)}
 	if err := check.all(ctx); err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "check the vault: %w", err)
 	}
@@ -51,11 +52,13 @@ func (e *Engine) vaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op
 
 // checking is one vault check under way.
 type checking struct {
-	notes *notes
-	res   *op.VaultCheckResult
-	links *vault.Links
-	read  []*vault.Note // without text
-	found []op.Finding
+	*Engine
+	res     *op.VaultCheckResult
+	links   *vault.Links
+	read    []*vault.Note // without text
+	carried map[memory.ID][]*vault.Note
+	unread  map[string]bool
+	found   []op.Finding
 }
 
 func (c *checking) all(ctx context.Context) error {
@@ -76,16 +79,26 @@ func (c *checking) all(ctx context.Context) error {
 	for _, note := range c.read {
 		c.broken(note)
 	}
+	c.memories()
+	c.found = append(c.found, c.pendingFindings()...)
 	return ctx.Err()
 }
 
 func (c *checking) skip(path string, err error) {
-	why := err.Error()
+	kind, why := "skipped", err.Error()
 	if skipped, ok := errors.AsType[*vault.Skipped](err); ok {
 		why = string(skipped.Reason)
+		if skipped.Reason == vault.NotLocal {
+			kind = "evicted"
+		}
 	}
 	c.res.Skipped++
-	c.found = append(c.found, op.Finding{Kind: "skipped", Path: path, Text: "not read: " + why})
+	c.unread[path] = true
+	c.find(kind, path, 0, "not read: %s", why)
+}
+
+func (c *checking) find(kind, path string, line int, text string, args ...any) {
+	c.found = append(c.found, op.Finding{Kind: kind, Path: path, Line: line, Text: fmt.Sprintf(text, args...)})
 }
 
 func (c *checking) note(ctx context.Context, path string) error {
@@ -94,18 +107,27 @@ func (c *checking) note(ctx context.Context, path string) error {
 		return err
 	}
 	c.res.Notes++
-	invalid := note.Frontmatter == vault.InvalidFrontmatter
-	for _, p := range note.Problems {
-		kind := "note"
-		if invalid && p.Line > 1 { // it is read first, and line 1 is for the note as a whole
-			kind, invalid = "frontmatter", false
-		}
-		c.found = append(c.found, op.Finding{Kind: kind, Path: note.Path, Line: p.Line, Text: p.Text})
+	for i := range note.Problems {
+		c.find(kindOf(note, i), note.Path, note.Problems[i].Line, "%s", note.Problems[i].Text)
 	}
+	c.carrier(note)
 	c.links.Add(note.Path, note.Aliases, targets(note))
-	note.Sections, note.Properties = nil, nil
+	note.Sections, note.Properties, note.Carried = nil, nil, nil
 	c.read = append(c.read, note)
 	return nil
+}
+
+// kindOf tells a note's problems apart. That it is a copy comes first, with line 1;
+// that line is for the note as a whole, and others are of the frontmatter first.
+func kindOf(note *vault.Note, i int) string {
+	before := slices.ContainsFunc(note.Problems[:i], func(p vault.Problem) bool { return p.Line > 1 })
+	switch {
+	case i == 0 && note.Copy:
+		return "conflict"
+	case note.Frontmatter == vault.InvalidFrontmatter && note.Problems[i].Line > 1 && !before:
+		return "frontmatter"
+	}
+	return "note"
 }
 
 // broken lists a note's links that lead to no note. Links to attachments are
@@ -118,7 +140,7 @@ func (c *checking) broken(note *vault.Note) {
 		}
 		if _, ok := c.links.Resolve(note.Path, l.Target); !ok {
 			c.res.Broken++
-			c.found = append(c.found, op.Finding{Kind: "link", Path: note.Path, Line: l.Line, Text: fmt.Sprintf("there is no note %q", l.Target)})
+			c.find("link", note.Path, l.Line, "there is no note %q", l.Target)
 		}
 	}
 }
@@ -136,18 +158,20 @@ func (c *checking) report(limit int) {
 	c.res.Findings = append([]op.Finding{}, c.found[:min(limit, len(c.found))]...)
 }
 
-// vaultConfirm lets go of notes that vanished together. It does not wait for that.
+// vaultConfirm lets go of notes that vanished together, and of the memories whose
+// notes did. It does not wait for that.
 func (e *Engine) vaultConfirm(context.Context, *op.VaultConfirmRequest) (*op.VaultConfirmResult, error) {
 	if err := e.needVault(); err != nil {
 		return nil, err
 	}
 	_, w := e.notes.current()
 	s := w.Status()
-	if s.Frozen == "" {
-		return &op.VaultConfirmResult{}, nil
-	}
 	if s.Gone {
 		return nil, memory.Errorf(memory.Unavailable, "%s; put it back, or name another folder in vaults: and restart emberd", s.Frozen)
+	}
+	held := e.truth.confirmLosses()
+	if s.Frozen == "" {
+		return &op.VaultConfirmResult{Frozen: heldBack(held), Missing: held}, nil
 	}
 	w.Confirm()
 	return &op.VaultConfirmResult{Frozen: s.Frozen, Missing: s.Pending}, nil

@@ -19,7 +19,7 @@ var (
 	Purge = define[PurgeRequest, PurgeResult]("purge", "DELETE", "/v1/memories/{id}/purge", Destructive,
 		"Remove a memory for good, from every file of this device; nothing takes that back.")
 	Undo = define[UndoRequest, UndoResult]("undo", "POST", "/v1/undo", Write,
-		"Take back a journal entry, by default the newest of this device that still stands.")
+		"Take back a journal entry, by default the newest of this device that somebody asked for and that still stands.")
 	TrashList = define[TrashListRequest, TrashListResult]("trash.list", "GET", "/v1/trash", Read,
 		"List what is in the trash, newest first.")
 	TrashRestore = define[TrashRestoreRequest, TrashRestoreResult]("trash.restore", "POST", "/v1/trash/restore", Write,
@@ -27,9 +27,9 @@ var (
 	Status = define[StatusRequest, StatusResult]("status", "GET", "/v1/status", Read,
 		"Tell how the daemon is: log, index, folders, warnings.")
 	VaultCheck = define[VaultCheckRequest, VaultCheckResult]("vault.check", "GET", "/v1/vault/check", Read,
-		"Read every note and list what is wrong: broken links, bad frontmatter, what cannot be read.")
+		"Read every note and list what is wrong: broken links, bad frontmatter, what cannot be read, notes and memories that do not agree.")
 	VaultConfirm = define[VaultConfirmRequest, VaultConfirmResult]("vault.confirm", "POST", "/v1/vault/confirm", Write,
-		"Say that notes that went missing together were meant to go; no note is touched.")
+		"Say that notes that went missing together were meant to go, and the memories made of them; no note is touched.")
 	Links = define[LinksRequest, LinksResult]("links", "GET", "/v1/links", Read,
 		"List the links of a note, and the notes that link to it.")
 	Open = define[OpenRequest, OpenResult]("open", "GET", "/v1/open", Read,

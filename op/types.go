@@ -278,8 +278,9 @@ type ForgetResult struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// UndoRequest names a journal entry; none means the newest of this
-// device that still stands.
+// UndoRequest names a journal entry; none means the newest of this device that
+// somebody asked for and that still stands. What came from a note that is there is
+// not taken back, for the note would say it again.
 type UndoRequest struct {
 	Tx     string `json:"tx,omitempty" doc:"journal entry, as told by save, edit and forget"`
 	Force  bool   `json:"force,omitempty" doc:"also take back what was changed again since"`

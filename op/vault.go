@@ -19,8 +19,17 @@ type VaultCheckResult struct {
 	Total    int       `json:"total"`    // findings before the limit
 }
 
-// Finding is one thing that is wrong with a note. Kind is link, frontmatter,
-// note or skipped.
+// Finding is one thing that is wrong with a note. Kind is one of
+//
+//   - link: it leads to no note
+//   - frontmatter: its properties cannot be read
+//   - note: something else about what it holds
+//   - skipped: it is not read
+//   - evicted: it is not read, for its content is in the cloud
+//   - conflict: a sync tool made it of a note that was changed on two devices
+//   - duplicate: it carries the id of a memory that has another note
+//   - memory: it and the memory whose id it carries are not as they should be
+//   - pending: a change of it waits to be written
 type Finding struct {
 	Kind string `json:"kind"`
 	Path string `json:"path"`
@@ -34,7 +43,7 @@ type VaultConfirmRequest struct{}
 // VaultConfirmResult tells what had been held back, "" if nothing was.
 type VaultConfirmResult struct {
 	Frozen  string `json:"frozen,omitempty"` // why, see VaultStatus
-	Missing int    `json:"missing"`          // notes that are now taken out of the index
+	Missing int    `json:"missing"`          // notes that are now taken out of the index, and whose memories go to the trash
 }
 
 // LinksRequest names a note by its path, or as a link would.
@@ -82,6 +91,9 @@ type VaultStatus struct {
 	Waiting  int       `json:"waiting"`           // found, and not in the index yet
 	Skipped  int       `json:"skipped"`           // paths that are not read; see vault.check
 	LastScan time.Time `json:"last_scan,omitzero"`
+	Memories int       `json:"memories"`       // notes that carry the id of a memory
+	Settling int       `json:"settling"`       // memories whose note changed, which is taken over within two minutes
+	Held     string    `json:"held,omitempty"` // why memories stay whose notes were deleted
 	Problem  string    `json:"problem,omitempty"`
 	Bytes    int64     `json:"index_bytes"`
 

@@ -1,6 +1,7 @@
 package stm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,10 @@ type place struct {
 	off  int64
 	n    uint32 // bytes, LF included
 }
+
+// Itself is the Via of the actor of what emberd does by itself, which an undo
+// that names no entry passes over.
+const Itself = "emberd"
 
 // Entry is one line of the journal: everything one request changed.
 type Entry struct {
@@ -46,13 +51,16 @@ type journal struct {
 type lineRef struct {
 	stamp, tx Stamp
 	at        place
-	undo      bool // or a purge: nothing that undo takes back unasked
+	undo      bool // or a purge, or emberd's own doing: nothing that undo takes back unasked
 	cut       bool // only the history has the whole line
 }
 
 func (l *line) lineRef() lineRef {
-	return lineRef{stamp: l.stamp, tx: l.tx, at: l.at, undo: !l.ref.IsZero() || l.purges(), cut: l.cut}
+	return lineRef{stamp: l.stamp, tx: l.tx, at: l.at, undo: !l.ref.IsZero() || l.purges() || l.unasked(), cut: l.cut}
 }
+
+// unasked reports whether emberd wrote a line by itself.
+func (l *line) unasked() bool { return bytes.Contains(l.by, []byte(`"via":"`+Itself+`"`)) }
 
 func (l *line) purges() bool {
 	return slices.ContainsFunc(l.changes, func(c change) bool { return c.op == opPurge })
@@ -180,8 +188,8 @@ func mergedRefs(a, b []lineRef) []lineRef {
 	return append(append(out, a...), b...)
 }
 
-// newest returns the latest entry of a device that still stands and is not
-// itself an undo.
+// newest returns the latest entry of a device that somebody asked for, that still
+// stands and is not itself an undo.
 func (j *journal) newest(of Device) (Stamp, bool) {
 	defer j.read()()
 	for _, r := range slices.Backward(mergedRefs(j.refs, j.cold)) {
@@ -351,6 +359,20 @@ func (s *Store) Forgotten(id memory.ID) (memory.Memory, error) {
 	return m, nil
 }
 
+// Forgetting returns the line of the journal that moved a memory to the trash.
+func (s *Store) Forgetting(id memory.ID) (Entry, error) {
+	g, ok := s.grave(id)
+	if !ok || !s.Trashed(id) {
+		return Entry{}, notTrashed(id)
+	}
+	l, err := s.readLine(g.at, g.stamp)
+	return l.entry(), err
+}
+
+func notTrashed(id memory.ID) error {
+	return memory.Errorf(memory.NotFound, "memory %s is not in the trash; emberd trash list shows what is", id)
+}
+
 // ForgottenFields returns every key of a trashed memory, JSON by name, as it was
 // when it was forgotten.
 func (s *Store) ForgottenFields(id memory.ID) (map[string]json.RawMessage, error) {
@@ -361,7 +383,7 @@ func (s *Store) ForgottenFields(id memory.ID) (map[string]json.RawMessage, error
 func (s *Store) unearth(id memory.ID) (map[string]json.RawMessage, error) {
 	g, ok := s.grave(id)
 	if !ok || !s.Trashed(id) {
-		return nil, memory.Errorf(memory.NotFound, "memory %s is not in the trash; emberd trash list shows what is", id)
+		return nil, notTrashed(id)
 	}
 	l, err := s.readLine(g.at, g.stamp)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Undo asks to take a journal entry back.
 type Undo struct {
-	Entry  string // "" is the newest of this device that still stands
+	Entry  string // "" is the newest of this device that still stands and that somebody asked for
 	Force  bool   // also what was changed again since
 	DryRun bool
 	By     memory.Actor

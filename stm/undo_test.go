@@ -2,6 +2,7 @@ package stm
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -170,4 +171,53 @@ func TestUndoWithoutANameTakesAnEntryOfThisDevice(t *testing.T) {
 	}
 	ts.undo(theirs)
 	ts.wantGone(idOf(1))
+}
+
+// What emberd does by itself is taken back only when it is named.
+func TestABareUndoPassesOverWhatNobodyAskedFor(t *testing.T) {
+	for _, how := range []struct {
+		name  string
+		again func(*testStore)
+	}{{"as it goes", func(*testStore) {}}, {"from a snapshot", (*testStore).reopen}, {"from the log", (*testStore).withoutSnapshot}} {
+		t.Run(how.name, func(t *testing.T) {
+			ts := openStore(t, Options{})
+			row := ts.save("apple")
+			ts.edit(row.ID(), "content", "apple pie")
+			own := ts.commit(Tx{Verb: "note", By: memory.Actor{Via: Itself, Client: "vault"}, Changes: []Change{{ID: row.ID(), Set: textOf("from the note")}}})
+			how.again(ts)
+			if got := ts.undo(""); got.Entry.Verb != "edit" || got.Items[0].Action != Left {
+				t.Errorf("a bare undo took back %+v", got)
+			}
+			ts.undo(own.Entry)
+			ts.wantContent(row.ID(), "apple pie")
+		})
+	}
+}
+
+// A memory can be given fields as it is forgotten: it has them in the trash, and
+// the line that moved it there can be read.
+func TestForgottenWithANewField(t *testing.T) {
+	ts := openStore(t, Options{})
+	id := ts.save("apple", "sweet").ID()
+	done := ts.commit(Tx{Verb: "note gone", By: memory.Actor{Via: Itself}, Changes: []Change{
+		{ID: id, Delete: true, Set: map[string]json.RawMessage{"note_gone": json.RawMessage(`"2026-03-01T12:00:00Z"`), "tags": null}}}})
+	for _, again := range []func(){func() {}, ts.reopen, ts.withoutSnapshot} {
+		again()
+		ts.wantGone(id)
+		m, err := ts.Forgotten(id)
+		if err != nil || m.Content != "apple" || m.NoteGone.IsZero() || len(m.Tags) > 0 {
+			t.Errorf("in the trash: %+v, %v", m, err)
+		}
+		if by, err := ts.Forgetting(id); err != nil || by.Verb != "note gone" || by.Tx != done.Entry || by.By.Via != Itself {
+			t.Errorf("forgotten by %+v, %v", by, err)
+		}
+	}
+	ts.undo(done.Entry)
+	row, _ := ts.Get(id)
+	if m, err := row.Memory(); err != nil || m.NoteGone.IsZero() {
+		t.Errorf("brought back as %+v, %v", m, err)
+	}
+	if _, err := ts.Forgetting(id); memory.CodeOf(err) != memory.NotFound {
+		t.Errorf("a live memory was forgotten by %v", err)
+	}
 }

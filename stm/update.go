@@ -14,8 +14,9 @@ import (
 
 // Change is one operation of a transaction on one memory: new values by
 // top-level key of memory.Memory's JSON (null removes a key), or a delete.
-// On an id that is not live, Set is the whole memory and creates it; with
-// Delete it is the memory as it was when it was forgotten, which it stays.
+// With Delete it is what the memory has in the trash, besides what it had. On an
+// id that is not live, Set is the whole memory and creates it; with Delete it is
+// the memory as it was when it was forgotten, which it stays.
 type Change struct {
 	ID     memory.ID
 	Delete bool
@@ -169,16 +170,16 @@ func (s *Store) change(c Change) (change, []byte, error) {
 		return s.bury(c)
 	case c.Delete && row == nil:
 		return out, nil, memory.Errorf(memory.NotFound, "there is no memory %s to forget", c.ID).At("id")
-	case c.Delete:
-		out.op, out.prev = opDelete, encodePrev(row.rev(), row.doc)
-		return out, nil, nil
 	}
 	set, err := compacted(c.Set)
 	if err != nil {
 		return out, nil, err
 	}
 	var doc, prev []byte
-	if row == nil {
+	if c.Delete {
+		doc, err = withKeys(row.doc, set)
+		out.op, out.prev = opDelete, encodePrev(row.rev(), doc)
+	} else if row == nil {
 		doc, err = withKeys(nil, set)
 		out.op, out.data = opPut, doc
 	} else {
@@ -189,6 +190,9 @@ func (s *Store) change(c Change) (change, []byte, error) {
 	}
 	if err == nil {
 		err = checkDoc(doc)
+	}
+	if c.Delete && err == nil {
+		return out, nil, nil
 	}
 	if err == nil && row == nil {
 		out.data = bytes.Clone(doc) // the row keeps it; doc has room to grow

@@ -114,6 +114,13 @@ func (s *state) printVault(v *op.VaultStatus) {
 	}
 	s.row("vault", flat(v.Path))
 	s.row("", fmt.Sprintf("%s; %s; index %s", notes, v.Mode, size(v.Bytes)))
+	if v.Memories > 0 {
+		of := count(v.Memories, "note is a memory's", "notes are of memories")
+		if v.Settling > 0 {
+			of += fmt.Sprintf(", %s to take over", grouped(v.Settling))
+		}
+		s.row("", of)
+	}
 	for _, n := range v.NotRead {
 		s.row("", fmt.Sprintf("%s not read: %s", grouped(n.Count), clean(n.Reason)))
 	}

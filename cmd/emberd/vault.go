@@ -29,8 +29,10 @@ func (s *state) vaultCheckCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Read every note and list what is wrong",
 		Long: `Read every note of the vault and list what is wrong with it: links that lead to
-no note, frontmatter that is not valid, and files that cannot be read, each with
-the reason. Nothing is changed.`,
+no note, frontmatter that is not valid, files that cannot be read or are in the
+cloud, copies that sync tools made, notes that carry the id of one memory twice,
+notes and memories that do not agree, and changes that wait to be written, each
+with what to do. Nothing is changed.`,
 		Example: `  emberd vault check
   emberd vault check --json | jq -r '.findings[] | .path'`,
 		Annotations: exits(endings{exitNothing: "something was found, or there is no vault", exitNoDaemon: ""}),
@@ -65,8 +67,9 @@ func (s *state) vaultConfirmCommand() *cobra.Command {
 		Long: `Say that notes that went missing together were meant to go. When many notes
 vanish at once, or the whole folder does, searches keep finding them, since that
 is more often a sync tool or a disk that is not there than somebody's wish.
-emberd status tells when that is so. No file is touched, and notes that come
-back are found again.`,
+emberd status tells when that is so. Once confirmed, memories whose notes are
+gone go to the trash. No file is touched, and notes that come back are found
+again and bring their memories back.`,
 		Example: `  emberd status
   emberd vault confirm`,
 		Annotations: exits(endings{exitNothing: "nothing is held back, or there is no vault", exitNoDaemon: ""}),
@@ -82,7 +85,7 @@ back are found again.`,
 			case res.Frozen == "":
 				s.note("no deletion is held back")
 			default:
-				s.printf("confirmed: %s\n", count(res.Missing, "missing note is found no more", "missing notes are found no more"))
+				s.printf("confirmed: %s\n", count(res.Missing, "missing note is found no more, and its memory goes to the trash", "missing notes are found no more, and their memories go to the trash"))
 			}
 			if err == nil && res.Frozen == "" {
 				err = &exit{code: exitNothing}

@@ -1,0 +1,497 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+func TestARenamedNoteIsFollowed(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md", "kitchen")
+	before := d.lines(id)
+	for i, to := range []string{"Repairs.md", "repairs.md", "Home/Kitchen/repairs.md"} {
+		d.move(d.memory(id).PromotedTo, to)
+		d.settle()
+		m := d.memory(id)
+		if m.PromotedTo != to || m.VaultPath != to || m.Content != "the kettle leaks" || !m.NoteGone.IsZero() || d.lines(id) != before+i+1 {
+			t.Errorf("moved to %s: %+v, %d lines", to, m.Memory, d.lines(id)-before)
+		}
+	}
+	// A folder, and the note is edited before the minute is over.
+	d.move("Home", "House")
+	d.batch([]string{"House/Kitchen/repairs.md"}, []string{"Home/Kitchen/repairs.md"})
+	d.edit("House/Kitchen/repairs.md", noteFor(id, "the kettle is mended", "kitchen"))
+	if m := d.memory(id); m.PromotedTo != "House/Kitchen/repairs.md" || m.Content != "the kettle is mended" || d.lines(id) != before+4 {
+		t.Errorf("moved and edited: %+v", m.Memory)
+	}
+	if open := do(t, d.Engine, op.Open, &op.OpenRequest{Ref: string(id)}); open.Path != "House/Kitchen/repairs.md" {
+		t.Errorf("opens %s", open.Path)
+	}
+	d.wantNoFindings()
+}
+
+// Sync tools carry a rename as a deletion and a new file, in either order.
+func TestARenameInTwoSteps(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Old.md")
+	d.write(t, "New.md", noteFor(id, "the kettle leaks"))
+	d.batch([]string{"New.md"}, nil)
+	ok(t, os.Remove(d.at("Old.md")))
+	d.batch(nil, []string{"Old.md"})
+	d.settle()
+	if m := d.memory(id); m.PromotedTo != "New.md" {
+		t.Errorf("new first: %+v", m.Memory)
+	}
+	ok(t, os.Remove(d.at("New.md")))
+	d.batch(nil, []string{"New.md"})
+	d.edit("Newer.md", noteFor(id, "the kettle leaks"))
+	if m := d.memory(id); m.PromotedTo != "Newer.md" {
+		t.Errorf("old first: %+v", m.Memory)
+	}
+}
+
+func TestADeletedNoteAndItsReturn(t *testing.T) {
+	for stage, goes := range map[memory.Stage]bool{memory.Active: true, memory.Demoted: true, memory.Archived: false, memory.Rehydratable: false} {
+		t.Run(string(stage), func(t *testing.T) {
+			d := newDesk(t, nil)
+			id := d.kept("the kettle leaks", "Kettle.md")
+			note := withProperties(id, fmt.Sprintf("stage: %s\n", stage), "the kettle leaks")
+			d.edit("Kettle.md", note)
+			d.remove("Kettle.md")
+			if got := d.stm.Trashed(id); got != goes {
+				t.Fatalf("in the trash: %t", got)
+			}
+			if goes {
+				trashed := do(t, d.Engine, op.TrashList, &op.TrashListRequest{}).Items[0]
+				if m := trashed.Memory; m.NoteGone.IsZero() || m.PromotedTo != "Kettle.md" || m.Content != "the kettle leaks" {
+					t.Errorf("in the trash is %+v", m)
+				}
+			} else if m := d.memory(id); m.NoteGone.IsZero() || m.Content != "the kettle leaks" {
+				t.Errorf("the memory is %+v", m.Memory)
+			}
+			d.wantNoFindings()
+			d.restart()
+
+			// From Obsidian's trash a day later, to another place, and edited at once.
+			d.edit("Back/Kettle.md", strings.Replace(note, "leaks", "leaked", 1))
+			if m := d.memory(id); m.Content != "the kettle leaked" || m.PromotedTo != "Back/Kettle.md" || !m.NoteGone.IsZero() || m.Stage != stage {
+				t.Errorf("back again: %+v", m.Memory)
+			}
+			if v := d.newest(id); v.Verb != "note" {
+				t.Errorf("the newest version is %+v", v)
+			}
+			d.wantNoFindings()
+		})
+	}
+}
+
+// Taking the deletion back gives the memory, which stays although no note is there.
+func TestUndoOfADeletion(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	d.remove("Kettle.md")
+	entry := do(t, d.Engine, op.TrashList, &op.TrashListRequest{}).Items[0].Tx
+	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: entry})
+	d.settle()
+	d.restart()
+	d.settle()
+	if m := d.memory(id); m.NoteGone.IsZero() || m.Content != "the kettle leaks" {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+}
+
+// What a human forgot stays forgotten whatever its note does, and the note stays.
+func TestForgottenWhileTheNoteStays(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(id)})
+	d.edit("Kettle.md", noteFor(id, "the kettle leaks, still"))
+	d.move("Kettle.md", "Moved.md")
+	d.settle()
+	if !d.stm.Trashed(id) {
+		t.Fatal("the memory came back")
+	}
+	d.wantFinding("memory Moved.md", "is in the trash; emberd trash restore "+id.Short())
+
+	// Called back, it says what the note says by then.
+	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(id)}})
+	d.settle()
+	if m := d.memory(id); m.Content != "the kettle leaks, still" || m.PromotedTo != "Moved.md" {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+
+	do(t, d.Engine, op.Purge, &op.PurgeRequest{ID: string(id)})
+	d.edit("Moved.md", noteFor(id, "the kettle leaks for good"))
+	d.wantFinding("memory Moved.md", "there is no memory "+string(id))
+	wantNames(t, d.Engine, "kettle", "Moved.md")
+	ok(t, os.Remove(d.at("Moved.md")))
+	d.batch(nil, []string{"Moved.md"})
+	d.settle()
+	d.edit("Moved.md", noteFor(id, "the kettle leaks for good"))
+	if _, live := d.stm.Get(id); live {
+		t.Error("a note made a memory that was purged")
+	}
+}
+
+// Two minutes of typing in the frontmatter, an emptied note, an id that was taken out:
+// the file is there, so the memory stays as it is.
+func TestANoteWithoutItsIDChangesNothing(t *testing.T) {
+	for what, text := range map[string]string{
+		"broken YAML":     "---\nmemory-id: \"%s\"\ntags: [kitchen\n---\nnew text\n",
+		"not closed":      "---\nmemory-id: %s\nnew text\n",
+		"key given twice": "---\nmemory-id: %s\nmemory-id: x\n---\nnew text\n",
+		"emptied":         "",
+		"id taken out":    "---\ntags: [kitchen]\n---\nnew text\n",
+		"no id":           "---\nmemory-id: kettle\n---\nnew text\n",
+	} {
+		t.Run(what, func(t *testing.T) {
+			d := newDesk(t, nil)
+			id := d.kept("the kettle leaks", "Kettle.md", "kitchen")
+			rev := d.memory(id).Rev
+			if strings.Contains(text, "%s") {
+				text = fmt.Sprintf(text, id)
+			}
+			d.edit("Kettle.md", text)
+			d.restart()
+			d.settle()
+			if got := d.memory(id).Rev; got != rev {
+				t.Errorf("the memory changed to %+v", d.memory(id).Memory)
+			}
+			d.wantFinding("memory Kettle.md", "it does not carry the id of memory "+id.Short())
+			d.edit("Kettle.md", noteFor(id, "mended", "kitchen"))
+			if m := d.memory(id); m.Content != "mended" || !slices.Equal(m.Tags, []string{"kitchen"}) {
+				t.Errorf("mended, the memory is %+v", m.Memory)
+			}
+			// Nor does it go with a note that did not carry its id any more.
+			d.edit("Kettle.md", text)
+			d.remove("Kettle.md")
+			if d.memory(id).Content != "mended" {
+				t.Error("the memory changed with a note that was not its")
+			}
+			d.wantFinding("memory Kettle.md", "this note of memory "+id.Short()+" is not there")
+		})
+	}
+}
+
+// Back within the minute, but broken, and then renamed.
+func TestBackWithoutItsIDAndRenamed(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	ok(t, os.Remove(d.at("Kettle.md")))
+	d.batch(nil, []string{"Kettle.md"})
+	d.write(t, "Kettle.md", "---\nmemory-id: [\n---\nthe kettle leaks\n")
+	d.batch([]string{"Kettle.md"}, nil)
+	d.move("Kettle.md", "Pot.md")
+	d.settle()
+	if m := d.memory(id); !m.NoteGone.IsZero() {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+}
+
+// Renamed by a sync tool, deleted, and back without the id, all within the minute.
+func TestBackWithoutItsIDElsewhere(t *testing.T) {
+	for _, text := range []string{"---\nmemory-id: [\n---\n", "the kettle leaks", ""} {
+		d := newDesk(t, nil)
+		id := d.kept("the kettle leaks", "Kettle.md")
+		ok(t, os.Remove(d.at("Kettle.md")))
+		d.batch(nil, []string{"Kettle.md"})
+		d.write(t, "Pot.md", noteFor(id, "the kettle leaks"))
+		d.batch([]string{"Pot.md"}, nil)
+		ok(t, os.Remove(d.at("Pot.md")))
+		d.batch(nil, []string{"Pot.md"})
+		d.edit("Pot.md", text)
+		if m := d.memory(id); !m.NoteGone.IsZero() {
+			t.Errorf("%q: the memory is %+v", text, m.Memory)
+		}
+	}
+}
+
+// Renamed by a sync tool, broken, and renamed once more within the minute.
+func TestRenamedBrokenRenamed(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	ok(t, os.Remove(d.at("Kettle.md")))
+	d.batch(nil, []string{"Kettle.md"})
+	for _, text := range []string{noteFor(id, "the kettle leaks"), "---\nmemory-id: [\n---\n"} {
+		d.write(t, "Pot.md", text)
+		d.batch([]string{"Pot.md"}, nil)
+	}
+	d.move("Pot.md", "Pan.md")
+	d.settle()
+	if m := d.memory(id); !m.NoteGone.IsZero() {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+}
+
+// Renamed while its frontmatter is broken, a note is not deleted.
+func TestRenamedWhileBroken(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	d.write(t, "Kettle.md", "---\nmemory-id: [\n---\nthe kettle leaks\n")
+	d.move("Kettle.md", "Pot.md")
+	d.settle()
+	if m := d.memory(id); m.PromotedTo != "Kettle.md" {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+	d.edit("Pot.md", noteFor(id, "the pot leaks"))
+	if m := d.memory(id); m.PromotedTo != "Pot.md" || m.Content != "the pot leaks" {
+		t.Errorf("mended, the memory is %+v", m.Memory)
+	}
+}
+
+func TestASecondNoteWithTheSameID(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	rev := d.memory(id).Rev
+	d.edit("A copy.md", noteFor(id, "another text"))
+	d.edit("Kettle 1.md", noteFor(id, "a third text"))
+	d.edit("A copy.md", noteFor(id, "another text, edited"))
+	if got := d.memory(id); got.Rev != rev {
+		t.Errorf("a copy changed the memory to %+v", got.Memory)
+	}
+	for _, path := range []string{"A copy.md", "Kettle 1.md"} {
+		d.wantFinding("duplicate "+path, `carries the id of memory `+id.Short()+`, whose note is "Kettle.md"; remove`)
+	}
+	// While the note itself is broken the copies have no say either.
+	d.edit("Kettle.md", "---\nmemory-id: [\n---\n")
+	d.edit("A copy.md", noteFor(id, "another text, edited again"))
+	if got := d.memory(id); got.Rev != rev {
+		t.Errorf("a copy changed the memory to %+v", got.Memory)
+	}
+	d.edit("Kettle.md", noteFor(id, "the kettle leaks"))
+
+	// Renamed, it is the note that moved and not the first by name.
+	d.move("Kettle.md", "Pot.md")
+	d.settle()
+	if got := d.memory(id); got.PromotedTo != "Pot.md" || got.Content != "the kettle leaks" {
+		t.Errorf("after the move: %+v", got.Memory)
+	}
+	// Deleted, a copy is what is left of it.
+	d.remove("Pot.md")
+	if got := d.memory(id); got.PromotedTo != "A copy.md" || got.Content != "another text, edited again" {
+		t.Errorf("after the deletion: %+v", got.Memory)
+	}
+}
+
+// A copy that is made of a note while it is renamed, within the same minute.
+func TestCopiedAndRenamedAtOnce(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	d.write(t, "Kettle 1.md", noteFor(id, "the kettle leaks"))
+	d.batch([]string{"Kettle 1.md"}, nil)
+	d.move("Kettle.md", "Over.md")
+	d.move("Over.md", "Pot.md")
+	d.settle()
+	if m := d.memory(id); m.PromotedTo != "Pot.md" {
+		t.Errorf("the memory's note is %q", m.PromotedTo)
+	}
+}
+
+// The property cut out of one note and pasted into another takes the memory along.
+func TestAnIDThatMovesToAnotherNote(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	d.write(t, "Kettle.md", "the kettle leaks")
+	d.write(t, "Pot.md", noteFor(id, "the pot leaks"))
+	d.batch([]string{"Kettle.md", "Pot.md"}, nil)
+	d.settle()
+	if m := d.memory(id); m.PromotedTo != "Pot.md" || m.Content != "the pot leaks" {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+}
+
+// Case 47: copies of sync tools are neither merged nor taken for the note.
+func TestCase47ConflictCopies(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	rev := d.memory(id).Rev
+	names := []string{"Kettle.sync-conflict-20260301-120000-ABCDEFG.md", "Kettle (conflicted copy 2026-03-01).md", "Kettle (Conflicted copy laptop 202603011200).md"}
+	for _, name := range names {
+		d.edit(name, noteFor(id, "what the other device says"))
+		d.wantFinding("conflict "+name, "compare the two and delete one")
+	}
+	d.remove("Kettle.md")
+	if got := d.memory(id); got.Rev != rev {
+		t.Errorf("the memory changed to %+v", got.Memory)
+	}
+	d.move(names[0], "Kettle.md")
+	d.settle()
+	if got := d.memory(id); got.Content != "what the other device says" {
+		t.Errorf("the copy was made the note, and the memory is %+v", got.Memory)
+	}
+}
+
+// Case 46: what iCloud has evicted is there, and says nothing until it is back.
+func TestCase46AnEvictedNote(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	rev := d.memory(id).Rev
+	ok(t, os.Rename(d.at("Kettle.md"), d.at(".Kettle.md.icloud")))
+	d.batch([]string{"Kettle.md"}, []string{"Kettle.md"})
+	d.settle()
+	if got := d.memory(id); got.Rev != rev {
+		t.Errorf("the memory changed to %+v", got.Memory)
+	}
+	d.wantFinding("evicted Kettle.md", "download it there")
+}
+
+// A note in the archive folder is not searched, but it is not deleted.
+func TestANoteMovedIntoTheArchive(t *testing.T) {
+	d := &desk{house: vaultHouse(t, nil), t: t}
+	d.VaultArchive = "Memories/Archive"
+	d.start()
+	id := d.kept("the kettle leaks", "Kettle.md")
+	ok(t, os.MkdirAll(d.at("Memories/Archive"), 0o700))
+	ok(t, os.Rename(d.at("Kettle.md"), d.at("Memories/Archive/Kettle.md")))
+	d.batch(nil, []string{"Kettle.md"})
+	d.settle()
+	if got := d.memory(id); !got.NoteGone.IsZero() {
+		t.Errorf("the memory is %+v", got.Memory)
+	}
+}
+
+// Case 44 for memories: too many deletions together wait for somebody to confirm them.
+func TestCase44ManyNotesDeletedTogether(t *testing.T) {
+	d := newDesk(t, nil)
+	var ids []memory.ID
+	var paths []string
+	for i := range 12 {
+		paths = append(paths, fmt.Sprintf("Memories/%02d.md", i))
+		ids = append(ids, d.kept(fmt.Sprintf("fact %d", i), paths[i]))
+	}
+	d.remove(paths[0], paths[1])
+	if d.stm.Len() != 10 {
+		t.Fatalf("%d memories are left, want 10", d.stm.Len())
+	}
+	away := d.Vaults[0] + " away"
+	ok(t, os.Rename(d.at("Memories"), away))
+	d.batch(nil, paths[2:])
+	d.settle()
+	want := "vault Notes: 10 notes of memories went away together; the memories stay until the notes are back or the loss is confirmed; if that was meant: emberd vault confirm"
+	if got := status(t, d.Engine); d.stm.Len() != 10 || got.Health != "degraded" || !slices.Contains(got.Warnings, want) {
+		t.Fatalf("%d memories are left, warnings %q", d.stm.Len(), got.Warnings)
+	}
+	d.restart() // the doubt outlives it
+	d.settle()
+	if d.stm.Len() != 10 {
+		t.Fatalf("%d memories are left after a restart", d.stm.Len())
+	}
+
+	// All but two come back.
+	ok(t, os.Rename(away, d.at("Memories")))
+	ok(t, os.Remove(d.at(paths[2])))
+	ok(t, os.Remove(d.at(paths[3])))
+	d.batch(paths[4:], nil)
+	d.settle()
+	if d.stm.Len() != 8 || status(t, d.Engine).Vaults[0].Held != "" {
+		t.Fatalf("%d memories are left, want 8", d.stm.Len())
+	}
+
+	// The rest goes, and that was meant.
+	d.removeAll(paths[4:])
+	if got := do(t, d.Engine, op.VaultConfirm, &op.VaultConfirmRequest{}); got.Missing != 8 || !strings.Contains(got.Frozen, "8 notes of memories") {
+		t.Errorf("confirmed %+v", got)
+	}
+	d.settle()
+	trash := do(t, d.Engine, op.TrashList, &op.TrashListRequest{Limit: 100})
+	if d.stm.Len() != 0 || trash.Total != 12 {
+		t.Fatalf("%d memories are left, %d in the trash", d.stm.Len(), trash.Total)
+	}
+	if got := do(t, d.Engine, op.VaultConfirm, &op.VaultConfirmRequest{}); *got != (op.VaultConfirmResult{}) {
+		t.Errorf("confirmed again: %+v", got)
+	}
+	// It is one entry, which can be taken back.
+	i := slices.IndexFunc(trash.Items, func(it op.Trashed) bool { return it.Memory.ID == ids[11] })
+	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: trash.Items[i].Tx})
+	if d.stm.Len() != 8 {
+		t.Errorf("%d memories are back, want 8", d.stm.Len())
+	}
+}
+
+// removeAll deletes notes and settles, which holds them back.
+func (d *desk) removeAll(paths []string) {
+	d.t.Helper()
+	held := d.stm.Len()
+	d.remove(paths...)
+	if d.stm.Len() != held {
+		d.t.Fatalf("%d of %d memories are left", d.stm.Len(), held)
+	}
+}
+
+// While the vault is not there, or another folder is, nothing is settled.
+func TestCase44TheVaultIsAway(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	ok(t, os.Remove(d.at("Kettle.md")))
+	d.batch(nil, []string{"Kettle.md"})
+	ok(t, os.Rename(d.Vaults[0], d.Vaults[0]+" away"))
+	d.settle()
+	ok(t, os.Mkdir(d.Vaults[0], 0o700)) // what is left where a disk was mounted
+	d.settle()
+	if m := d.memory(id); !m.NoteGone.IsZero() {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+	ok(t, os.Remove(d.Vaults[0]))
+	ok(t, os.Rename(d.Vaults[0]+" away", d.Vaults[0]))
+	d.settle()
+	if !d.stm.Trashed(id) {
+		t.Error("with the vault back, the deletion does not count")
+	}
+}
+
+// On a device whose vault lags behind, as one that is pulled with git, a note that did
+// not change has no say against what another device took over of it.
+func TestAnOldNoteOnAnotherDevice(t *testing.T) {
+	here, there := newDesk(t, nil), newDesk(t, nil)
+	id := here.kept("the kettle leaks", "Kettle.md")
+	there.write(t, "Kettle.md", noteFor(id, "the kettle leaks"))
+	there.batch([]string{"Kettle.md"}, nil)
+	sync := func() {
+		carry(t, here.house, there.house, status(t, here.Engine).Device)
+		there.refresh(t.Context())
+		there.settle()
+	}
+	sync()
+	here.move("Kettle.md", "Pot.md")
+	here.edit("Pot.md", noteFor(id, "the pot leaks"))
+	sync()
+	there.restart()
+	there.settle()
+	if m := there.memory(id); m.Content != "the pot leaks" || m.PromotedTo != "Pot.md" {
+		t.Errorf("the old note undid it: %+v", m.Memory)
+	}
+	here.remove("Pot.md")
+	sync()
+	there.restart()
+	there.settle()
+	if !there.stm.Trashed(id) {
+		t.Error("the old note brought the memory back")
+	}
+	// Somebody writes in it after all.
+	there.edit("Kettle.md", noteFor(id, "the kettle leaks again"))
+	if m := there.memory(id); m.Content != "the kettle leaks again" || m.PromotedTo != "Kettle.md" {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+}
+
+// A note and its folder that went by one batch and came back by the next are no loss.
+func TestCase42BackBeforeItIsSettled(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Home/Kettle.md")
+	before := d.lines(id)
+	ok(t, os.Rename(d.at("Home"), d.at("Elsewhere")))
+	d.batch(nil, []string{"Home/Kettle.md"})
+	ok(t, os.Rename(d.at("Elsewhere"), d.at("Home")))
+	d.settle() // before the watcher tells
+	d.batch([]string{"Home/Kettle.md"}, nil)
+	d.settle()
+	if got := d.lines(id); got != before {
+		t.Errorf("%d lines more", got-before)
+	}
+}

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"emberd/memory"
+	"emberd/vault"
+)
+
+// carrier lists what is wrong between a note and the memory whose id it carries.
+func (c *checking) carrier(note *vault.Note) {
+	if note.MemoryID == "" || note.Copy {
+		return
+	}
+	id, err := memory.ParseID(note.MemoryID)
+	if err != nil {
+		c.find("memory", note.Path, 0, "its property memory-id is %.40q, which is no id of a memory; copy one from emberd list, or remove the property", note.MemoryID)
+		return
+	}
+	c.carried[id] = append(c.carried[id], note)
+	row, live := c.stm.Get(id)
+	switch {
+	case !live && c.stm.Trashed(id):
+		if c.truth.waits(id) {
+			return // it may be about to come back
+		}
+		c.find("memory", note.Path, 0, "memory %s, whose id it carries, is in the trash; emberd trash restore %s brings it back, or remove the property memory-id", id.Short(), id.Short())
+	case !live:
+		c.find("memory", note.Path, 0, "there is no memory %s, whose id it carries; remove the property memory-id", id)
+	default:
+		if m, err := row.Memory(); err == nil && cmp.Or(m.PromotedTo, note.Path) == note.Path {
+			c.agree(&m, note)
+		}
+	}
+}
+
+// agree lists what a memory cannot take over of its note, or has not.
+func (c *checking) agree(m *memory.Memory, note *vault.Note) {
+	before := maps.Clone(m.NoteSeen)
+	refused := c.takeOver(m, note)
+	for _, r := range refused {
+		c.find("memory", note.Path, 0, "memory %s: %s", m.ID.Short(), r.why)
+	}
+	if long := tooLong(m.Content); long != "" {
+		c.find("memory", note.Path, 0, "memory %s: %s", m.ID.Short(), long)
+	}
+	if !maps.Equal(before, m.NoteSeen) && !c.truth.waits(m.ID) {
+		c.find("memory", note.Path, 0, "it says other than memory %s, which is newer or was restored; save the note to have it taken over", m.ID.Short())
+	}
+}
+
+// memories lists ids that several notes carry, and memories whose note is not there.
+func (c *checking) memories() {
+	for _, id := range slices.Sorted(maps.Keys(c.carried)) {
+		notes := c.carried[id]
+		if len(notes) < 2 {
+			continue
+		}
+		its := c.noteAmong(id, notes)
+		for _, note := range notes {
+			switch {
+			case its == "":
+				c.find("duplicate", note.Path, 0, "it carries the id of memory %s, as other notes do; remove the property memory-id from all but one of them", id.Short())
+			case note.Path != its:
+				c.find("duplicate", note.Path, 0, "it carries the id of memory %s, whose note is %q; remove the property memory-id from one of them", id.Short(), its)
+			}
+		}
+	}
+	there := make(map[string]bool)
+	for _, note := range c.read {
+		there[note.Path] = true
+	}
+	for row := range c.stm.Rows() {
+		if row.Promoted() && len(c.carried[row.ID()]) == 0 {
+			c.orphan(row.Memory, there)
+		}
+	}
+}
+
+// noteAmong is which of several notes is the memory's, "" if that is not settled.
+func (c *checking) noteAmong(id memory.ID, notes []*vault.Note) string {
+	if row, ok := c.stm.Get(id); ok {
+		m, err := row.Memory()
+		if err == nil && slices.ContainsFunc(notes, func(n *vault.Note) bool { return n.Path == m.PromotedTo }) {
+			return m.PromotedTo
+		}
+	}
+	return ""
+}
+
+// orphan lists a memory that no note carries the id of.
+func (c *checking) orphan(read func() (memory.Memory, error), there map[string]bool) {
+	m, err := read()
+	if err != nil || !m.NoteGone.IsZero() || c.unread[m.PromotedTo] || c.truth.waits(m.ID) {
+		return
+	}
+	if there[m.PromotedTo] {
+		c.find("memory", m.PromotedTo, 0, "it does not carry the id of memory %s any more, which stays as it is; give it the property memory-id: %s again, or emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
+		return
+	}
+	if _, err := c.notes.vault.Load().Stat(m.PromotedTo); !errors.Is(err, fs.ErrNotExist) {
+		return // it is passed over, as the settings say
+	}
+	c.find("memory", m.PromotedTo, 0, "this note of memory %s is not there, and the memory stays as it is; put the note back, or emberd forget %s", m.ID.Short(), m.ID.Short())
+}

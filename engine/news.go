@@ -1,0 +1,387 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/watcher"
+)
+
+// meantFor is how long after a loss was confirmed what is told to be gone was meant.
+const meantFor = time.Minute
+
+// news is what was seen of the notes that carry the id of one memory.
+type news struct {
+	ID    memory.ID `json:"id"`
+	Came  []string  `json:"came,omitempty"`  // notes that did not carry it before, or are back
+	Went  []string  `json:"went,omitempty"`  // notes that did, and are gone
+	Meant bool      `json:"meant,omitempty"` // somebody confirmed that they were to go
+	Alive bool      `json:"alive,omitempty"` // the memory came to life meanwhile
+	// Moved says under which name a note was found that is gone under another.
+	Moved map[string]string `json:"moved,omitempty"`
+
+	due   time.Time // zero until the batch is read to its end
+	tries int       // for which a note could not be read
+	held  bool      // it takes somebody to say that the loss was meant
+}
+
+// add joins what was seen later.
+func (w *news) add(later *news) {
+	for _, path := range later.Came {
+		w.came(path)
+	}
+	for _, path := range later.Went {
+		w.went(path)
+	}
+	w.Meant, w.Alive = w.Meant || later.Meant, w.Alive || later.Alive
+	for from, to := range later.Moved {
+		w.move(from, to)
+	}
+}
+
+func (w *news) move(from, to string) {
+	if w.Moved == nil {
+		w.Moved = make(map[string]string)
+	}
+	w.Moved[from] = to
+	w.Came = without(w.Came, to)
+	if i := slices.Index(w.Came, from); i >= 0 {
+		w.Came[i] = to
+	}
+}
+
+// now is where the note has been moved that was at a path.
+func (w *news) now(path string) string {
+	for range w.Moved { // no further than once around
+		to, moved := w.Moved[path]
+		if !moved {
+			break
+		}
+		path = to
+	}
+	return path
+}
+
+func (w *news) came(path string) {
+	w.Went = without(w.Went, path)
+	if !slices.Contains(w.Came, path) {
+		w.Came = append(w.Came, path)
+	}
+}
+
+func (w *news) went(path string) {
+	w.Came = without(w.Came, path)
+	w.Went = append(without(w.Went, path), path)
+}
+
+func without(paths []string, path string) []string {
+	return slices.DeleteFunc(paths, func(p string) bool { return p == path })
+}
+
+// inbox holds the news until they are settled. They are on the disk before the index
+// holds what they tell of, so that none is lost with a daemon that is killed.
+type inbox struct {
+	fs   durable.FS
+	file string
+
+	mu        sync.Mutex // guards what follows
+	all       map[memory.ID]*news
+	taken     map[memory.ID]*news // being settled
+	batch     map[memory.ID]bool  // told of by the batch that is being read
+	moved     map[string]string   // by that batch: to which name
+	confirmed time.Time           // when somebody said last that a loss was meant
+	failed    error               // of the last writing
+}
+
+// openInbox reads what the last run left, which is due as if it had just been told.
+func openInbox(fsys durable.FS, file string) (*inbox, error) {
+	b := &inbox{fs: fsys, file: file, all: make(map[memory.ID]*news), taken: make(map[memory.ID]*news), batch: make(map[memory.ID]bool)}
+	left, err := b.load()
+	for _, w := range left {
+		b.all[w.ID], b.batch[w.ID] = w, true
+	}
+	return b, err
+}
+
+// load reads the file. Without it nothing is lost but the taking over of what was
+// written shortly before the last end.
+func (b *inbox) load() (left []*news, err error) {
+	dir := filepath.Dir(b.file)
+	if err := durable.MkdirAll(b.fs, dir); err != nil {
+		return nil, err
+	}
+	if err := durable.SweepTemps(b.fs, dir); err != nil {
+		return nil, err
+	}
+	f, err := b.fs.OpenRead(b.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &left); err != nil {
+		return nil, fmt.Errorf("%s cannot be understood: %w", b.file, err)
+	}
+	return slices.DeleteFunc(left, func(w *news) bool { return w == nil || !isID(w.ID) }), nil
+}
+
+func isID(id memory.ID) bool {
+	parsed, err := memory.ParseID(string(id))
+	return err == nil && parsed == id
+}
+
+// save writes everything that is not settled. It is called with mu held.
+func (b *inbox) save() {
+	var all []*news
+	for _, w := range b.all {
+		all = append(all, w)
+	}
+	for id, w := range b.taken {
+		if b.all[id] == nil {
+			all = append(all, w)
+		}
+	}
+	slices.SortFunc(all, func(a, b *news) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	data, err := json.Marshal(all)
+	if err == nil {
+		err = durable.ReplaceFile(b.fs, b.file, data)
+	}
+	b.failed = err
+}
+
+// begin says that a batch is about to be read, with what only changed its name.
+func (b *inbox) begin(moved []watcher.Move) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.moved = make(map[string]string)
+	for _, m := range moved {
+		b.moved[m.From] = m.To
+	}
+}
+
+// tell takes in what the index is about to hold, given which notes carry which ids so
+// far.
+func (b *inbox) tell(c *carriers, read []reading, gone []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	told := false
+	for _, path := range gone {
+		if id, ok := c.at(path); ok {
+			b.lost(id, path)
+			told = true
+		} else if b.moves(path) {
+			told = true
+		}
+	}
+	for _, r := range read {
+		before, was := c.at(r.doc.Path)
+		now, err := memory.ParseID(r.doc.MemoryID)
+		is := err == nil
+		if was && (!is || before != now) {
+			b.of(before)
+		}
+		if is {
+			if w := b.of(now); before != now {
+				w.came(r.doc.Path)
+			}
+		}
+		back := r.note != nil && !was && b.back(r.doc.Path)
+		told = told || was || is || back
+	}
+	if told {
+		b.save()
+	}
+}
+
+// moves takes in that a note which came was moved, whether it carries an id or not.
+func (b *inbox) moves(path string) (told bool) {
+	to, moved := b.moved[path]
+	for _, w := range b.all {
+		if moved && slices.Contains(w.Came, path) {
+			w.move(path, to)
+			told = true
+		}
+	}
+	return told
+}
+
+// back takes in that there is a note at a path again, whether it carries an id or not.
+func (b *inbox) back(path string) (told bool) {
+	for _, w := range b.all {
+		if slices.Contains(w.Went, path) {
+			w.came(path)
+			told = true
+		}
+	}
+	return told
+}
+
+func (b *inbox) lost(id memory.ID, path string) {
+	w := b.of(id)
+	if to, moved := b.moved[path]; moved {
+		w.move(path, to)
+	} else {
+		w.went(path)
+	}
+	w.Meant = w.Meant || time.Since(b.confirmed) < meantFor
+}
+
+// of returns the news of a memory, which are then not due before the batch is over.
+func (b *inbox) of(id memory.ID) *news {
+	w := b.all[id]
+	if w == nil {
+		w = &news{ID: id}
+		b.all[id] = w
+	}
+	w.due, w.held, w.tries = time.Time{}, false, 0
+	b.batch[id] = true
+	return w
+}
+
+// touch has memories settled at a time. alive says that they came to life.
+func (b *inbox) touch(ids []memory.ID, due time.Time, alive bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range ids {
+		reading := b.batch[id]
+		w := b.of(id)
+		if w.Alive = w.Alive || alive; !reading {
+			w.due = due
+			delete(b.batch, id)
+		}
+	}
+	if len(ids) > 0 {
+		b.save()
+	}
+}
+
+// end says that the batch was read to its end: what it told of is due then.
+func (b *inbox) end(due time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id := range b.batch {
+		if w := b.all[id]; w != nil {
+			w.due = due
+		}
+	}
+	clear(b.batch)
+}
+
+// next is when something is due, the zero time for never.
+func (b *inbox) next() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var first time.Time
+	for _, w := range b.all {
+		if !w.held && !w.due.IsZero() && (first.IsZero() || w.due.Before(first)) {
+			first = w.due
+		}
+	}
+	return first
+}
+
+// take returns what is due, in the order of ids, and with it the losses that are held
+// back, which may be none by now.
+func (b *inbox) take(now time.Time) []*news {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out, held []*news
+	for _, w := range b.all {
+		switch {
+		case w.held:
+			held = append(held, w)
+		case !w.due.IsZero() && !w.due.After(now):
+			out = append(out, w)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	out = append(out, held...)
+	for _, w := range out {
+		delete(b.all, w.ID)
+		b.taken[w.ID] = w
+	}
+	slices.SortFunc(out, func(a, b *news) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return out
+}
+
+// settled lets go of news.
+func (b *inbox) settled(w *news) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.taken, w.ID)
+}
+
+// again puts news back, together with what came meanwhile.
+func (b *inbox) again(w *news, due time.Time, held bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.taken, w.ID)
+	w.due, w.held = due, held
+	w.tries++
+	if later := b.all[w.ID]; later != nil {
+		w.add(later)
+		w.due, w.held, w.tries = later.due, false, 0
+	}
+	b.all[w.ID] = w
+}
+
+// store writes what is left after some were settled.
+func (b *inbox) store() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.save()
+	return b.failed
+}
+
+// confirm takes all losses for meant, those told in the next minute too, and returns
+// how many had been held back.
+func (b *inbox) confirm(due time.Time) (held int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.confirmed = time.Now()
+	for _, w := range b.all {
+		w.Meant = w.Meant || len(w.Went) > 0
+		if w.held {
+			w.held, w.due = false, due
+			held++
+		}
+	}
+	b.save()
+	return held
+}
+
+// count returns how many memories wait, and how many of them for a confirmation.
+func (b *inbox) count() (waiting, held int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, w := range b.all {
+		if w.held {
+			held++
+		}
+	}
+	return len(b.all) + len(b.taken), held
+}
+
+// waits reports whether a memory is still to be settled.
+func (b *inbox) waits(id memory.ID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all[id] != nil || b.taken[id] != nil
+}

@@ -1,0 +1,357 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"emberd/memory"
+	"emberd/stm"
+	"emberd/vault"
+)
+
+// When the notes of so many memories are deleted together, or of such a part of all
+// that have one, it was more often a checkout, a sync tool or a mistake than the wish to
+// forget them. Fewer than massLeast never are.
+const (
+	massNotes = 50
+	massShare = 5
+	massLeast = 5
+)
+
+// outcome is what became of news.
+type outcome int
+
+const (
+	done    outcome = iota
+	unclear         // a note cannot be read now: to be tried again
+	missing         // the memory's note was deleted
+)
+
+// home is what is at the path that a memory's note had.
+type home int
+
+const (
+	nowhere home = iota // the memory had none, or it is not there any more
+	itself              // the note
+	silent              // a note that does not carry the id
+	closed              // a note of which that cannot be said
+)
+
+// standing is how the notes of a memory are.
+type standing struct {
+	note *vault.Note // the memory's, nil if there is none
+	was  string      // path that the log has
+	gone bool        // the log has it that the note was deleted
+	home home
+	more bool // there is a note that has the id, or may, and is not taken for the memory's
+}
+
+// settle brings one memory to what its note says, or what became of that.
+func (t *truth) settle(ctx context.Context, w *news) (outcome, error) {
+	row, _ := t.e.stm.Get(w.ID)
+	m, _, err := t.subject(w.ID, row)
+	if m == nil || err != nil {
+		return done, err
+	}
+	if !t.e.notes.vault.Load().Current() {
+		return unclear, nil
+	}
+	s, ok := t.look(ctx, w, m)
+	switch {
+	case ctx.Err() != nil:
+		return unclear, context.Cause(ctx)
+	case !ok:
+		return unclear, nil
+	case s.note != nil:
+		return t.follow(ctx, w, &s)
+	case row != nil && !s.more && s.home == nowhere && !s.gone && slices.Contains(w.Went, m.PromotedTo):
+		return missing, nil
+	}
+	return done, nil
+}
+
+// subject is the memory that news are about: a live one, or one that is in the trash
+// because its note was deleted, with its fields there. It is nil for any other id.
+func (t *truth) subject(id memory.ID, row *stm.Row) (*memory.Memory, map[string]json.RawMessage, error) {
+	if row != nil {
+		m, err := row.Memory()
+		return &m, nil, err
+	}
+	if by, err := t.e.stm.Forgetting(id); err != nil || by.Verb != goneVerb {
+		return nil, nil, ignoreMissing(err)
+	}
+	m, err := t.e.stm.Forgotten(id)
+	if err != nil {
+		return nil, nil, ignoreMissing(err)
+	}
+	kept, err := t.e.stm.ForgottenFields(id)
+	return &m, kept, ignoreMissing(err)
+}
+
+// ignoreMissing drops the error of an id that is not in the trash.
+func ignoreMissing(err error) error {
+	if memory.CodeOf(err) == memory.NotFound {
+		return nil
+	}
+	return err
+}
+
+// look reads the notes that may be the memory's: that which the log names, then where it
+// was moved, then what came, in that order, then the others that carry the id. It is
+// false when one cannot be read now.
+func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing, ok bool) {
+	was := m.PromotedTo
+	s.was, s.gone = was, !m.NoteGone.IsZero()
+	paths := slices.Concat([]string{was, w.now(was)}, w.Came, t.e.notes.carriers.of(w.ID))
+	for i, p := range paths {
+		if p == "" || slices.Contains(paths[:i], p) {
+			continue
+		}
+		note, err := t.e.notes.vault.Load().Read(ctx, p)
+		skipped, unread := errors.AsType[*vault.Skipped](err)
+		at := nowhere
+		switch id, wrong := memory.ParseID(idOf(note)); {
+		case err == nil && wrong == nil && id == w.ID && note.Copy && p != was:
+			s.more = true
+		case err == nil && wrong == nil && id == w.ID:
+			at, s.note = itself, note
+		case err == nil && note.Frontmatter == vault.InvalidFrontmatter:
+			at, s.more = closed, true
+		case err == nil:
+			at = silent
+			s.more = s.more || p != was && slices.Contains(w.Came, p) // it had the id a moment ago
+		case errors.Is(err, fs.ErrNotExist):
+		case unread && skipped.Reason != vault.Unsettled:
+			at, s.more = closed, true // it may carry the id
+		default:
+			return s, false
+		}
+		if p == was {
+			s.home = at
+		}
+		if s.note != nil || at == closed && p != was {
+			return s, true
+		}
+	}
+	return s, true
+}
+
+func idOf(note *vault.Note) string {
+	if note == nil {
+		return ""
+	}
+	return note.MemoryID
+}
+
+// moves reports whether the note is the memory's from now on, under another path. One
+// that was there all the time is not: on this device the note that the log names may
+// be still to come.
+func (s *standing) moves(w *news) bool {
+	switch {
+	case s.note.Path == s.was:
+		return false
+	case s.was == "":
+		return true
+	}
+	return (s.home == nowhere || s.home == silent) && (s.gone || w.Alive || slices.Contains(w.Came, s.note.Path) || slices.Contains(w.Went, s.was))
+}
+
+// counts reports whether the note says what the memory is.
+func (s *standing) counts(w *news) bool {
+	return s.note.Path == s.was || s.home == nowhere || s.moves(w)
+}
+
+// follow writes to the log what differs between the memory and its note. A memory that
+// was forgotten with its note comes back with it.
+func (t *truth) follow(ctx context.Context, w *news, s *standing) (outcome, error) {
+	became := done
+	_, err := t.e.stm.Update(ctx, []memory.ID{w.ID}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		m, kept, err := t.subject(w.ID, rows[0])
+		if m == nil || err != nil {
+			return nil, err
+		}
+		if m.PromotedTo != s.was { // somebody was faster
+			became = unclear
+			return nil, nil
+		}
+		if !s.counts(w) {
+			return nil, nil
+		}
+		set, err := t.differs(m, w, s)
+		if err != nil || len(set) == 0 && kept == nil {
+			return nil, err
+		}
+		return &stm.Tx{Verb: noteVerb, By: vaultActor(), Changes: []stm.Change{{ID: w.ID, Set: over(kept, set)}}}, nil
+	})
+	return became, err
+}
+
+// over puts a change over the fields of a memory from the trash. Without any it is just
+// the change.
+func over(kept, set map[string]json.RawMessage) map[string]json.RawMessage {
+	if kept == nil {
+		return set
+	}
+	all := maps.Clone(kept)
+	maps.Copy(all, set)
+	maps.DeleteFunc(all, func(_ string, value json.RawMessage) bool { return string(value) == "null" })
+	return all
+}
+
+// differs returns what the log does not have of the note yet.
+func (t *truth) differs(m *memory.Memory, w *news, s *standing) (map[string]json.RawMessage, error) {
+	before, err := fields(m)
+	if err != nil {
+		return nil, err
+	}
+	now := stampTime(t.e.opt.Now())
+	was := textOf(before)
+	t.e.takeOver(m, s.note)
+	if s.moves(w) {
+		m.PromotedTo, m.VaultPath = s.note.Path, s.note.Path
+		if m.PromotedAt.IsZero() {
+			m.PromotedAt = now
+		}
+	}
+	m.NoteGone = memory.Memory{}.NoteGone
+	after, err := fields(m)
+	if err != nil {
+		return nil, err
+	}
+	if !maps.EqualFunc(was, textOf(after), slices.Equal) {
+		if after["updated_at"], err = encode(now); err != nil {
+			return nil, err
+		}
+	}
+	return difference(before, after), nil
+}
+
+// textOf are the fields that a note decides.
+func textOf(set map[string]json.RawMessage) map[string]json.RawMessage {
+	out := make(map[string]json.RawMessage)
+	for _, field := range noteFields() {
+		if value, ok := set[field]; ok {
+			out[field] = value
+		}
+	}
+	return out
+}
+
+// bury takes in that the notes of memories were deleted: the memories go to the trash,
+// but for those whose notes hold what they do not have any more.
+func (t *truth) bury(ctx context.Context, lost []*news) error {
+	if _, w := t.e.notes.current(); len(lost) > 0 && w.Status().Frozen != "" {
+		for _, l := range lost {
+			t.later(l)
+		}
+		return nil
+	}
+	lost, err := t.really(ctx, lost)
+	entry := ""
+	for _, l := range lost {
+		if err == nil {
+			entry, err = t.forget(ctx, l, entry)
+		}
+		if err != nil {
+			t.later(l)
+			continue
+		}
+		t.settled(l)
+	}
+	return err
+}
+
+// really returns the losses that are to be taken for such. Too many together are held
+// back, and what lies in the archive folder is not lost.
+func (t *truth) really(ctx context.Context, lost []*news) (real []*news, err error) {
+	archived, err := t.archived(ctx, len(lost) > 0)
+	if err != nil {
+		for _, l := range lost {
+			t.later(l)
+		}
+		return nil, err
+	}
+	var doubtful []*news
+	for _, l := range lost {
+		switch {
+		case archived[l.ID]:
+			t.settled(l)
+		case l.Meant:
+			real = append(real, l)
+		default:
+			doubtful = append(doubtful, l)
+		}
+	}
+	if !t.mass(len(doubtful)) {
+		return append(real, doubtful...), nil
+	}
+	for _, l := range doubtful {
+		t.again(l, l.due, true)
+	}
+	return real, nil
+}
+
+// mass reports whether so many losses together are too many to believe.
+func (t *truth) mass(n int) bool {
+	if n < massLeast || n > massNotes {
+		return n > massNotes
+	}
+	all := 0
+	for row := range t.e.stm.Rows() {
+		if row.Promoted() {
+			all++
+		}
+	}
+	return massShare*n > all
+}
+
+// archived returns which ids are carried by notes of the archive folder, which the
+// index does not hold.
+func (t *truth) archived(ctx context.Context, wanted bool) (map[memory.ID]bool, error) {
+	found := make(map[memory.ID]bool)
+	folder := strings.Trim(path.Clean("/"+t.e.opt.VaultArchive), "/")
+	if !wanted || folder == "" {
+		return found, nil
+	}
+	v := t.e.notes.vault.Load()
+	for p, err := range v.Walk(ctx) {
+		if err != nil || !strings.HasPrefix(p, folder+"/") {
+			if p == "" {
+				return found, err
+			}
+			continue
+		}
+		note, err := v.Read(ctx, p)
+		if id, wrong := memory.ParseID(idOf(note)); err == nil && wrong == nil {
+			found[id] = true
+		}
+	}
+	return found, ctx.Err()
+}
+
+// forget carries out one loss in a journal entry, a new one if entry is "".
+func (t *truth) forget(ctx context.Context, w *news, entry string) (string, error) {
+	receipt, err := t.e.stm.Update(ctx, []memory.ID{w.ID}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		if rows[0] == nil {
+			return nil, nil
+		}
+		m, err := rows[0].Memory()
+		if err != nil || !m.NoteGone.IsZero() || !slices.Contains(w.Went, m.PromotedTo) {
+			return nil, err
+		}
+		now, err := encode(stampTime(t.e.opt.Now()))
+		cold := m.Stage == memory.Archived || m.Stage == memory.Rehydratable
+		c := stm.Change{ID: w.ID, Delete: !cold, Set: map[string]json.RawMessage{"note_gone": now}}
+		return &stm.Tx{Verb: goneVerb, By: vaultActor(), Entry: entry, Changes: []stm.Change{c}}, err
+	})
+	if receipt.Entry != "" {
+		entry = receipt.Entry
+	}
+	return entry, err
+}
