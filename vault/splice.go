@@ -36,6 +36,12 @@ func Splice(src []byte, e Edit) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if e.Body != nil {
+		var err error
+		if out, err = e.Body.splice(out); err != nil {
+			return nil, err
+		}
+	}
 	return e.spliceRegions(out)
 }
 
