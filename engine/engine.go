@@ -37,6 +37,8 @@ type Engine struct {
 	lock     *durable.Lock
 	stm      *stm.Store
 	notes    *notes         // nil without a vault
+	writing  *writing       // nil without one, too
+	pending  *pendingWrites // of notes
 	text     *text.Analyzer // the one both tiers search with
 	handlers map[string]op.Handler
 	events   *events
@@ -93,6 +95,7 @@ func Open(opt Options) (*Engine, error) {
 		}
 	}
 	e.stm, e.notes = store, long
+	e.openWriting()
 	e.handlers = e.table()
 	return e, nil
 }
@@ -125,6 +128,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.List.Handle(e.list))
 	add(op.Edit.Handle(e.edit))
 	add(op.Forget.Handle(e.forget))
+	add(op.Promote.Handle(e.promote))
 	add(op.Purge.Handle(e.purge))
 	add(op.History.Handle(e.history))
 	add(op.Undo.Handle(e.undo))

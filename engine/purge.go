@@ -22,7 +22,7 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 		return nil, err
 	}
 	res := &op.PurgeResult{ID: id, DryRun: req.DryRun, Rewritten: []string{}, Left: []op.PurgeLeft{}}
-	note := e.promotedTo(id) // not known any more afterwards
+	notes := e.notesLeft(id) // not known any more afterwards
 	if req.DryRun {
 		res.Rewritten, err = e.stm.Purgeable(ctx, id)
 	} else {
@@ -33,7 +33,7 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 	if err != nil {
 		return nil, err
 	}
-	if note != "" {
+	for _, note := range notes {
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note, Advice: "the memory was made into this note; delete it in the vault if it is to go too"})
 	}
 	if err := e.purgeBackups(id, req, res); err != nil {
@@ -43,19 +43,19 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 	return res, e.unreached(ctx, id, res)
 }
 
-// promotedTo is the note that was made of a memory, live or in the trash.
-func (e *Engine) promotedTo(id memory.ID) string {
-	var m memory.Memory
-	var err error
+// notesLeft are the notes that were made of a memory, live or in the trash.
+func (e *Engine) notesLeft(id memory.ID) []string {
+	m, err := memory.Memory{}, error(nil)
 	if row, ok := e.stm.Get(id); ok {
 		m, err = row.Memory()
 	} else {
 		m, err = e.stm.Forgotten(id)
 	}
-	if err != nil {
-		return "" // purged before
+	if err != nil { // purged before
+		m = memory.Memory{}
 	}
-	return m.PromotedTo
+	m.ID = id
+	return e.notesOf(&m)
 }
 
 // purgeBackups looks for the memory in the backups of this device, and removes

@@ -62,6 +62,15 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 	return nil
 }
 
+// reread takes in one note as it is now, without waiting for the watcher.
+func (n *notes) reread(ctx context.Context, name string) error {
+	read := n.read(ctx, name)
+	if read.note == nil && read.why == "" { // not there
+		return n.apply(ctx, nil, []string{name})
+	}
+	return n.apply(ctx, []reading{read}, nil)
+}
+
 // again returns the notes that could not be read before, and are to be tried
 // again, unless the batch tells of them.
 func (n *notes) again(b watcher.Batch) []watcher.File {

@@ -10,7 +10,19 @@ import (
 // undo takes one journal entry back, memory by memory. What was changed again
 // since is left and listed, unless forced.
 func (e *Engine) undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult, error) {
-	done, err := e.stm.Undo(ctx, stm.Undo{Entry: req.Tx, Force: req.Force, DryRun: req.DryRun, By: op.CallerFrom(ctx)})
+	u := stm.Undo{Entry: req.Tx, Force: req.Force, DryRun: req.DryRun, By: op.CallerFrom(ctx)}
+	var notes []undoneNote
+	if e.notes != nil {
+		would, err := e.stm.Undo(ctx, stm.Undo{Entry: u.Entry, Force: u.Force, DryRun: true})
+		if err == nil {
+			u.Entry = would.Entry.Tx // the newest one, as it is now
+			notes, err = e.notesToUndo(ctx, would)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	done, err := e.stm.Undo(ctx, u)
 	if err != nil {
 		return nil, err
 	}
@@ -22,6 +34,9 @@ func (e *Engine) undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult,
 	}
 	for _, it := range done.Items {
 		res.Items = append(res.Items, op.UndoItem{ID: it.ID, Action: it.Action, Reason: it.Reason})
+	}
+	if !req.DryRun && len(notes) > 0 {
+		e.undoNotes(ctx, notes, res)
 	}
 	return res, nil
 }

@@ -45,6 +45,7 @@ func (e *Engine) vaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op
 	if err := check.all(ctx); err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "check the vault: %w", err)
 	}
+	check.found = append(check.found, e.pendingFindings()...)
 	check.report(limit)
 	return check.res, nil
 }

@@ -15,12 +15,11 @@ type BodyEdit struct {
 // splice is for notes with a frontmatter, as all have that carry an id.
 func (b *BodyEdit) splice(src []byte) ([]byte, error) {
 	was, now := ownText(src), Body(b.Now)
-	switch was {
-	case now:
+	if was == now {
 		return src, nil
-	default:
+	}
+	if was != b.Was {
 		return nil, &Unspliced{TextChanged}
-	case b.Was:
 	}
 	text, body := bodyOf(src)
 	regions := wholeRegions(text[body:])

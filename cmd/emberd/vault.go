@@ -29,8 +29,8 @@ func (s *state) vaultCheckCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Read every note and list what is wrong",
 		Long: `Read every note of the vault and list what is wrong with it: links that lead to
-no note, frontmatter that is not valid, and files that cannot be read, each with
-the reason. Nothing is changed.`,
+no note, frontmatter that is not valid, files that cannot be read, and changes
+that wait to be written, each with the reason. Nothing is changed.`,
 		Example: `  emberd vault check
   emberd vault check --json | jq -r '.findings[] | .path'`,
 		Annotations: exits(endings{exitNothing: "something was found, or there is no vault", exitNoDaemon: ""}),
