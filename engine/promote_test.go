@@ -317,3 +317,32 @@ func TestForgetTellsThatTheNoteStays(t *testing.T) {
 	}
 	wantFiles(t, h, path)
 }
+
+// When a sync client puts another folder in the place of the vault, notes are written
+// to that one, and what was unfinished in the first is left to it.
+func TestAVaultThatIsReplaced(t *testing.T) {
+	h := promotingHouse(t, map[string]string{"Tea.md": "about tea"})
+	e := h.following(t)
+	first, second := save(t, e, "first"), save(t, e, "second")
+	promote(t, e, first.ID)
+	do(t, e, op.Edit, &op.EditRequest{ID: string(first.ID), Category: new("habit")}) // looked after for a minute
+	if err := os.Rename(h.Vaults[0], h.Vaults[0]+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	got := promote(t, e, second.ID)
+	wantPromotion(t, got, op.PromotionPending, "Memories/second.md")
+	if got.Reason != string(vault.VaultReplaced) {
+		t.Errorf("it waits for %q", got.Reason)
+	}
+	h.write(t, "Tea.md", "about tea")
+	h.write(t, "Memories/first.md", "written elsewhere")
+	e.notes.reopen()
+	h.rest(t, e)
+	if path := look(t, e, second.ID).PromotedTo; path != "Memories/second.md" {
+		t.Errorf("promoted to %q", path)
+	}
+	wantFiles(t, h, "Memories/first.md", "Memories/second.md", "Tea.md")
+	if h.note(t, "Memories/first.md") != "written elsewhere" {
+		t.Error("the note in the new folder changed")
+	}
+}
