@@ -47,7 +47,7 @@ func (e *Engine) editedNote(ctx context.Context, m *memory.Memory, set map[strin
 	}
 	res, err := e.writeNote(ctx, note, noteEdit(after, changed, note.Carried.Body))
 	switch {
-	case err != nil && res.Outcome != vault.Written:
+	case err != nil:
 		return nil, diskError(note.Path, err)
 	case res.Outcome == vault.Written:
 		return nil, e.noteSaid(ctx, m, note.Path, changed, set)
@@ -194,7 +194,7 @@ func (e *Engine) updateFields(ctx context.Context, w pendingWrite, m *memory.Mem
 	set := map[string]json.RawMessage{}
 	if len(left) > 0 {
 		got, err := e.writeNote(ctx, note, noteEdit(m, left, note.Carried.Body))
-		if err != nil && got.Outcome != vault.Written {
+		if err != nil {
 			return nil, diskError(note.Path, err)
 		}
 		if *res = got; got.Outcome != vault.Written {

@@ -94,7 +94,7 @@ func (e *Engine) undoNotes(ctx context.Context, all []undoneNote, res *op.UndoRe
 // whose note was deleted.
 func (e *Engine) removeUndone(ctx context.Context, u *undoneNote, _ string) error {
 	res, err := e.writing.do(func(w *vault.Writer) (vault.Result, error) { return w.Remove(ctx, u.note.Path, u.note.Digest) })
-	if err != nil && res.Outcome != vault.Written {
+	if err != nil {
 		return diskError(u.note.Path, err)
 	}
 	if res.Outcome != vault.Written {

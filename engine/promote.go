@@ -136,7 +136,7 @@ func (e *Engine) newNote(ctx context.Context, m *memory.Memory, dry bool, res *o
 		})
 		res.Path = name
 		switch {
-		case err != nil && got.Outcome != vault.Written:
+		case err != nil:
 			return nil, diskError(name, err)
 		case got.Outcome == vault.Written:
 			res.Outcome = op.PromotionWritten

@@ -68,7 +68,8 @@ func (w *writing) with(fn func(*vault.Writer) error) error {
 	return fn(w.writer)
 }
 
-// do makes one change of a note, and has the actor look after it.
+// do makes one change of a note, and has the actor look after it. What only failed to
+// be tidied up after it is not an error of the change: the next start does that.
 func (w *writing) do(fn func(*vault.Writer) (vault.Result, error)) (res vault.Result, err error) {
 	err = w.with(func(writer *vault.Writer) error {
 		res, err = fn(writer)
@@ -76,6 +77,10 @@ func (w *writing) do(fn func(*vault.Writer) (vault.Result, error)) (res vault.Re
 		return err
 	})
 	w.nudge()
+	if err != nil && res.Outcome == vault.Written {
+		w.notes.log.Warn("the record of a note that was written is left for the next start", "error", err)
+		err = nil
+	}
 	return res, err
 }
 

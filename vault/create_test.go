@@ -16,23 +16,24 @@ import (
 // can be written once that is over.
 func TestANewNoteThatFailsLeavesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
-		op   string
-		with error
-		why  Reason // "" is an error
+		op, on string // a part of the name
+		with   error
+		why    Reason // "" is an error
 	}{
-		"disk full on the temporary file": {"create", syscall.ENOSPC, ""},
-		"disk full half way":              {"write", syscall.ENOSPC, ""},
-		"disk full at the sync":           {"sync", syscall.EDQUOT, ""},
-		"broken disk":                     {"put", syscall.EIO, ""},
-		"permission taken":                {"create", syscall.EACCES, NotYours},
-		"became read-only":                {"write", syscall.EROFS, DiskReadOnly},
-		"taken meanwhile":                 {"put", syscall.EEXIST, NameTaken},
+		"disk full on the temporary file": {"create", tempPrefix, syscall.ENOSPC, ""},
+		"disk full half way":              {"write", tempPrefix, syscall.ENOSPC, ""},
+		"disk full at the sync":           {"sync", tempPrefix, syscall.EDQUOT, ""},
+		"broken disk":                     {"put", tempPrefix, syscall.EIO, ""},
+		"permission taken":                {"create", tempPrefix, syscall.EACCES, NotYours},
+		"became read-only":                {"write", tempPrefix, syscall.EROFS, DiskReadOnly},
+		"no room for the record":          {"create", "writing", syscall.ENOSPC, ""},
+		"taken meanwhile":                 {"put", tempPrefix, syscall.EEXIST, NameTaken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, files{"Old.md": "x"})
 			before := d.listing(t)
 			d.step = func(op, name string) error {
-				if op == c.op && strings.Contains(name, tempPrefix) {
+				if op == c.op && strings.Contains(name, c.on) {
 					return c.with
 				}
 				return nil

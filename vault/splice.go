@@ -18,9 +18,9 @@ func (u *Unspliced) Error() string { return "the note is not written: " + string
 
 // Splice applies an edit to the bytes of a note and returns the new bytes, or src
 // itself when there is nothing to change. Every byte outside the values of the
-// properties and the regions that the edit names, and of the text if it names that, stays: the byte-order mark, line
-// ends of whatever kind, the order of keys, comments, and whether the last line
-// ends. What is added has the line ends of the note.
+// properties, the regions and the text that the edit names stays: the byte-order
+// mark, line ends of whatever kind, the order of keys, comments, and whether the
+// last line ends. What is added has the line ends of the note.
 //
 // The result is read again before it is returned: all other properties are what
 // they were, and the own ones are what they should be. A note where that cannot be
