@@ -49,7 +49,7 @@ func graph() map[string]edges {
 		"internal/words":             {ours: []string{"internal/spelling"}},
 		"op":                         {ours: []string{"memory"}},
 		"stm": {
-			ours: []string{"memory", "internal/durable", "internal/spelling", "internal/text", "internal/words"},
+			ours:  []string{"memory", "internal/durable", "internal/spelling", "internal/text", "internal/words"},
 			tests: []string{"internal/backup"}, // restoring one is an operation like any other
 		},
 		"compaction": {ours: []string{"stm"}},

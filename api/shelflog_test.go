@@ -15,6 +15,7 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 	add(op.Export.Handle(s.export))
 	add(op.Import.Handle(s.importRecords))
 	add(op.Purge.Handle(s.purge))
+	add(op.Promote.Handle(s.promote))
 	add(op.QuarantineList.Handle(s.quarantineList))
 	add(op.QuarantineShow.Handle(s.quarantineShow))
 	add(op.QuarantineAccept.Handle(s.quarantineAccept))
@@ -32,6 +33,12 @@ func (s *shelf) history(_ context.Context, req *op.HistoryRequest) (*op.HistoryR
 func (s *shelf) purge(_ context.Context, req *op.PurgeRequest) (*op.PurgeResult, error) {
 	return &op.PurgeResult{ID: memory.ID(req.ID), DryRun: req.DryRun, Rewritten: []string{"s-00000001.jsonl"},
 		Left: []op.PurgeLeft{{Kind: "git", Place: "/home/ada/.git", Advice: "rewrite its history"}}}, nil
+}
+
+func (s *shelf) promote(_ context.Context, req *op.PromoteRequest) (*op.PromoteResult, error) {
+	res := &op.PromoteResult{Path: "Memories/Note.md", Outcome: op.PromotionWritten, DryRun: req.DryRun}
+	res.Memory.ID = memory.ID(req.ID)
+	return res, nil
 }
 
 func (s *shelf) export(context.Context, *op.ExportRequest) (*op.ExportResult, error) {

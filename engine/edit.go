@@ -28,12 +28,20 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 	}
 	var row *stm.Row
 	var set map[string]json.RawMessage
+	var waits *op.PendingWrite
 	receipt, err := e.stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if row = rows[0]; row == nil {
 			return nil, e.missing(id)
 		}
 		var err error
 		if set, err = edited(row, req, e.opt.Now()); err != nil || len(set) == 0 {
+			return nil, err
+		}
+		m, err := row.Memory()
+		if err != nil {
+			return nil, err
+		}
+		if waits, err = e.editedNote(ctx, &m, set, op.CallerFrom(ctx)); err != nil {
 			return nil, err
 		}
 		return &stm.Tx{Verb: "edit", By: op.CallerFrom(ctx), Changes: []stm.Change{{ID: id, Set: set}}}, nil
@@ -45,14 +53,14 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 		row = receipt.Rows[0]
 	}
 	answer, err := e.view(row, e.opt.Now())
-	return &op.EditResult{Memory: answer, Tx: receipt.Entry, Changed: changedFields(set)}, err
+	return &op.EditResult{Memory: answer, Tx: receipt.Entry, Changed: changedFields(set), Pending: waits}, err
 }
 
 // changedFields names what an edit wrote, without the time it notes by itself.
 func changedFields(set map[string]json.RawMessage) []string {
 	names := make([]string, 0, len(set))
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if name != "updated_at" {
+		if name != "updated_at" && name != "note_seen" {
 			names = append(names, name)
 		}
 	}

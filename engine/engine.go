@@ -38,6 +38,8 @@ type Engine struct {
 	stm      *stm.Store
 	notes    *notes         // nil without a vault
 	truth    *truth         // nil without a vault
+	writing  *writing       // nil without one, too
+	pending  *pendingWrites // of notes
 	text     *text.Analyzer // the one both tiers search with
 	handlers map[string]op.Handler
 	events   *events
@@ -98,6 +100,7 @@ func Open(opt Options) (*Engine, error) {
 		e.truth = newTruth(e)
 		long.truth = e.truth
 	}
+	e.openWriting()
 	e.handlers = e.table()
 	return e, nil
 }
@@ -130,6 +133,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.List.Handle(e.list))
 	add(op.Edit.Handle(e.edit))
 	add(op.Forget.Handle(e.forget))
+	add(op.Promote.Handle(e.promote))
 	add(op.Purge.Handle(e.purge))
 	add(op.History.Handle(e.history))
 	add(op.Undo.Handle(e.undo))

@@ -39,6 +39,9 @@ func (e *Engine) forget(ctx context.Context, req *op.ForgetRequest) (*op.ForgetR
 		res.Until = stampTime(receipt.At.Add(e.opt.TrashKeep))
 	}
 	res.Forgotten, err = e.views(gone, now)
+	for _, m := range res.Forgotten {
+		res.Notes = append(res.Notes, e.notesOf(&m.Memory)...)
+	}
 	return res, err
 }
 

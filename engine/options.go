@@ -44,6 +44,8 @@ type Options struct {
 	Vaults       []string
 	VaultIgnore  []string
 	VaultArchive string
+	// VaultPromoted is the folder of new notes, in the vault; "" is the vault's own.
+	VaultPromoted string
 
 	SearchLimit   int  // results of a search that names no limit, 1 to 100
 	PreviewLength int  // characters of a snippet, 0 to 5,000; 0 shows the whole text
@@ -97,6 +99,7 @@ func DefaultOptions() Options {
 		StageFactor:   StageFactors{Active: 1, Demoted: 0.5, Archived: 0.1, Rehydratable: 0.01},
 		STMWeight:     1,
 		LTMWeight:     0.7,
+		VaultPromoted: "Memories",
 		SearchLimit:   10,
 		PreviewLength: 300,
 		TrackAccess:   true,

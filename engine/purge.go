@@ -13,6 +13,7 @@ import (
 
 	"emberd/memory"
 	"emberd/op"
+	"emberd/vault"
 )
 
 // purge removes a memory for good and tells where that does not reach.
@@ -22,7 +23,7 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 		return nil, err
 	}
 	res := &op.PurgeResult{ID: id, DryRun: req.DryRun, Rewritten: []string{}, Left: []op.PurgeLeft{}}
-	note := e.promotedTo(id) // not known any more afterwards
+	notes := e.notesLeft(id) // not known any more afterwards
 	if req.DryRun {
 		res.Rewritten, err = e.stm.Purgeable(ctx, id)
 	} else {
@@ -33,7 +34,7 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 	if err != nil {
 		return nil, err
 	}
-	if note != "" {
+	for _, note := range notes {
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note, Advice: "the memory was made into this note; delete it in the vault if it is to go too"})
 	}
 	if err := e.purgeBackups(id, req, res); err != nil {
@@ -46,19 +47,19 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 	return res, e.unreached(ctx, id, res)
 }
 
-// promotedTo is the note that was made of a memory, live or in the trash.
-func (e *Engine) promotedTo(id memory.ID) string {
-	var m memory.Memory
-	var err error
+// notesLeft are the notes that were made of a memory, live or in the trash.
+func (e *Engine) notesLeft(id memory.ID) []string {
+	m, err := memory.Memory{}, error(nil)
 	if row, ok := e.stm.Get(id); ok {
 		m, err = row.Memory()
 	} else {
 		m, err = e.stm.Forgotten(id)
 	}
-	if err != nil {
-		return "" // purged before
+	if err != nil { // purged before
+		m = memory.Memory{}
 	}
-	return m.PromotedTo
+	m.ID = id
+	return e.notesOf(&m)
 }
 
 // purgeBackups looks for the memory in the backups of this device, and removes
@@ -116,7 +117,7 @@ func (e *Engine) purgeNotes(id memory.ID, dryRun bool, res *op.PurgeResult) erro
 	for _, entry := range entries {
 		name := filepath.Join(dir, entry.Name())
 		text, err := e.head(name)
-		if !entry.Type().IsRegular() || err == nil && !carries(text, id) {
+		if !entry.Type().IsRegular() || err == nil && !carriesID(vault.CarriedBy(text), id) {
 			continue
 		}
 		ours := entry.Name()[0] >= '0' && entry.Name()[0] <= '9' // they begin with a time
@@ -146,21 +147,13 @@ func (e *Engine) head(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 1<<20))
 }
 
-// carries reports whether the frontmatter of a note names the memory.
-func carries(text []byte, id memory.ID) bool {
-	first := true
-	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
-		line = bytes.TrimSpace(line)
-		if fence := string(line) == "---"; first != fence {
-			return false
-		}
-		first = false
-		key, value, _ := strings.Cut(string(line), ":")
-		if strings.Trim(key, `"' `) == "memory-id" && strings.EqualFold(strings.Trim(value, `"' `), string(id)) {
-			return true
-		}
+// carriesID reports whether a note is of the memory.
+func carriesID(c *vault.Carried, id memory.ID) bool {
+	if c == nil {
+		return false
 	}
-	return false
+	has, err := memory.ParseID(c.ID)
+	return err == nil && has == id
 }
 
 // backupHolds reports whether a backup mentions a memory.

@@ -64,6 +64,22 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 	return nil
 }
 
+// reread takes in one note as it is now, without waiting for the watcher.
+func (n *notes) reread(ctx context.Context, name string) error {
+	read := n.read(ctx, name)
+	put, gone := []reading{read}, []string(nil)
+	if read.note == nil && read.why == "" { // not there
+		put, gone = nil, []string{name}
+	}
+	if err := n.apply(ctx, put, gone); err != nil {
+		return err
+	}
+	if n.complete.Load() {
+		n.truth.end()
+	}
+	return nil
+}
+
 // again returns the notes that could not be read before, and are to be tried
 // again, unless the batch tells of them.
 func (n *notes) again(b watcher.Batch) []watcher.File {

@@ -41,6 +41,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if e.notes != nil {
 		actors.Go(func() { e.notes.run(ctx) })
 		actors.Go(func() { e.truth.run(ctx) })
+		actors.Go(func() { e.keepWriting(ctx) })
 	}
 	select {
 	case <-ctx.Done():
@@ -89,6 +90,9 @@ func (e *Engine) keepTidy(ctx context.Context) {
 			due = nil
 			e.chores.disarm(name)
 			e.writeSnapshot(ctx)
+			if e.writing != nil {
+				e.writing.nudge() // backups of notes grow old
+			}
 			if again == nil {
 				again = c.look(ctx)
 			}

@@ -33,6 +33,7 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 	}
 	if e.notes != nil {
 		v := e.notes.status()
+		e.pendingStatus(&v)
 		res.Vaults = append(res.Vaults, v)
 		res.Warnings = append(res.Warnings, vaultWarnings(&v)...)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"emberd/memory"
@@ -42,7 +43,7 @@ type truth struct {
 	*inbox
 	e     *Engine
 	self  string        // this device
-	begun bool          // the vault has been read; only end looks
+	begun atomic.Bool   // the vault has been read; only end looks
 	wake  chan struct{} // holds a token when there may be something due earlier
 
 	reviving sync.Mutex // guards revived
@@ -93,8 +94,7 @@ func (t *truth) settledOn(c *carriers, note *vault.Note) bool {
 // were never settled count too.
 func (t *truth) end() {
 	due := time.Now().Add(t.wait())
-	if !t.begun {
-		t.begun = true
+	if t.begun.CompareAndSwap(false, true) {
 		t.touch(t.strangers(), due, false)
 	}
 	t.inbox.end(due)

@@ -11,10 +11,22 @@ import (
 // undo takes one journal entry back, memory by memory. What was changed again
 // since is left and listed, unless forced.
 func (e *Engine) undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult, error) {
-	if err := e.noteStands(ctx, req); err != nil {
-		return nil, err
+	u := stm.Undo{Entry: req.Tx, Force: req.Force, DryRun: req.DryRun, By: op.CallerFrom(ctx)}
+	var notes []undoneNote
+	if e.notes != nil {
+		would, err := e.stm.Undo(ctx, stm.Undo{Entry: u.Entry, Force: u.Force, DryRun: true})
+		if err == nil {
+			u.Entry = would.Entry.Tx // the newest one, as it is now
+			err = e.noteStands(would)
+		}
+		if err == nil {
+			notes, err = e.notesToUndo(ctx, would)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	done, err := e.stm.Undo(ctx, stm.Undo{Entry: req.Tx, Force: req.Force, DryRun: req.DryRun, By: op.CallerFrom(ctx)})
+	done, err := e.stm.Undo(ctx, u)
 	if err != nil {
 		return nil, err
 	}
@@ -27,18 +39,17 @@ func (e *Engine) undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult,
 	for _, it := range done.Items {
 		res.Items = append(res.Items, op.UndoItem{ID: it.ID, Action: it.Action, Reason: it.Reason})
 	}
+	if !req.DryRun && len(notes) > 0 {
+		e.undoNotes(ctx, notes, res)
+	}
 	return res, nil
 }
 
 // noteStands refuses to take back what came from a note that is there: it would be taken
 // over again.
-func (e *Engine) noteStands(ctx context.Context, req *op.UndoRequest) error {
-	if e.notes == nil || req.Tx == "" {
-		return nil // unasked for, emberd's own doings are not undone
-	}
-	would, err := e.stm.Undo(ctx, stm.Undo{Entry: req.Tx, DryRun: true})
-	if err != nil || would.Entry.Verb != noteVerb {
-		return err
+func (e *Engine) noteStands(would stm.Undone) error {
+	if would.Entry.Verb != noteVerb {
+		return nil
 	}
 	for _, id := range would.Entry.IDs {
 		if paths := e.notes.carriers.of(id); len(paths) > 0 {

@@ -260,6 +260,9 @@ type EditResult struct {
 	Memory  Memory   `json:"memory"`
 	Tx      string   `json:"tx,omitempty"`
 	Changed []string `json:"changed"`
+	// Pending is why the memory's note does not have the change yet. emberd goes on
+	// trying.
+	Pending *PendingWrite `json:"pending,omitempty"`
 }
 
 // ForgetRequest names one memory, or several ids joined by commas.
@@ -276,6 +279,8 @@ type ForgetResult struct {
 	DryRun    bool     `json:"dry_run,omitempty"`
 	// Until is when the trash lets go of them.
 	Until time.Time `json:"until,omitzero"`
+	// Notes are the paths of the notes that were made of them. They stay.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // UndoRequest names a journal entry; none means the newest of this device that

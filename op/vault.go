@@ -98,6 +98,14 @@ type VaultStatus struct {
 	Bytes    int64     `json:"index_bytes"`
 
 	NotRead []NotRead `json:"not_read,omitempty"` // the skipped by reason, the commonest first
+
+	// Pending counts the changes of notes that could not be made yet, and PendingFirst
+	// are the oldest three; vault.check lists all.
+	Pending      int            `json:"pending,omitempty"`
+	PendingFirst []PendingWrite `json:"pending_first,omitempty"`
+	// Aside says that the vault's file system cannot exchange two names, so that a note
+	// is missing for a moment while it is written.
+	Aside bool `json:"aside,omitempty"`
 }
 
 // NotRead is how many paths of a vault are not read for one reason.

@@ -48,28 +48,41 @@ func trimBody(s string) string {
 
 // withoutRegions leaves out the lines of all regions that are whole.
 func withoutRegions(body []byte) []byte {
-	if !bytes.Contains(body, []byte("<!-- emberd:")) {
-		return body
+	var out []byte
+	at := 0
+	for _, r := range wholeRegions(body) {
+		out = append(out, body[at:r.start]...)
+		at = r.end
 	}
-	var out, held []byte
+	return append(out, body[at:]...)
+}
+
+// wholeRegions finds the regions of any name that have both marks.
+func wholeRegions(body []byte) (all []region) {
+	if !bytes.Contains(body, []byte("<!-- emberd:")) {
+		return nil
+	}
 	var f fence
-	name := ""
+	var open region
+	name, at := "", 0
 	for line := range bytes.Lines(body) {
 		words := strings.TrimRight(string(line), " \t\n")
 		begins, isBegin := strings.CutPrefix(words, "<!-- emberd:")
 		switch {
 		case f.inCode(line):
 		case name == "" && isBegin && strings.HasSuffix(begins, " -->"):
-			name = strings.TrimSuffix(begins, " -->")
+			name, open.start, open.from = strings.TrimSuffix(begins, " -->"), at, at+len(line)
 		case name != "" && words == "<!-- /emberd:"+name+" -->":
-			name, held = "", nil
-			continue
+			open.to, open.end = at, at+len(line)
+			name, all = "", append(all, open)
 		}
-		if name != "" {
-			held = append(held, line...)
-			continue
-		}
-		out = append(out, line...)
+		at += len(line)
 	}
-	return append(out, held...)
+	return all
+}
+
+// CarriedBy returns what a note of these bytes says of the memory whose id it
+// carries, nil if it carries none.
+func CarriedBy(note []byte) *Carried {
+	return parse(func(*outline) {}, File{Size: int64(len(note))}, note).Carried
 }

@@ -128,7 +128,8 @@ func sized(call func(buf []byte) (int, error)) ([]byte, error) {
 	return buf[:max(n, 0)], err
 }
 
-// share keeps x for folders only.
+// share keeps x for folders only. A file system that gives all files the same
+// permissions, as FAT does, refuses to change them, and then they are right already.
 func (f rootDisk) share(name, like string) error {
 	folder, err := f.root.Stat(like)
 	if err != nil {
@@ -142,7 +143,11 @@ func (f rootDisk) share(name, like string) error {
 	if !info.IsDir() {
 		mode &= 0o666
 	}
-	return f.root.Chmod(name, mode)
+	err = f.root.Chmod(name, mode)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
 }
 
 // put renames to a name that must be free: exclusively where the file system can,
@@ -165,20 +170,25 @@ func put(f noteDisk, from, to string) error {
 	return f.Rename(from, to)
 }
 
-// makeFolder makes a folder of the vault and those above it, for good.
-func makeFolder(f noteDisk, dir string) error {
+// makeFolder makes a folder of the vault and those above it, for good, and returns
+// those it made, the outermost first.
+func makeFolder(f noteDisk, dir string) (made []string, err error) {
 	if _, err := f.Lstat(dir); err == nil || dir == "." {
-		return err
+		return nil, err
 	}
 	parent := path.Dir(dir)
-	if err := makeFolder(f, parent); err != nil {
-		return err
+	if made, err = makeFolder(f, parent); err != nil {
+		return made, err
 	}
-	if err := f.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+	switch err := f.Mkdir(dir); {
+	case errors.Is(err, fs.ErrExist):
+	case err != nil:
+		return made, err
+	default:
+		made = append(made, dir)
 	}
 	if err := f.share(dir, parent); err != nil {
-		return err
+		return made, err
 	}
-	return f.SyncDir(parent)
+	return made, f.SyncDir(parent)
 }

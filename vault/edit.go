@@ -14,7 +14,7 @@ import (
 )
 
 // Edit is what is to be changed in a note: emberd's own properties and marked
-// regions, nothing else. Applying it twice is applying it once.
+// regions, and its text if that is known. Applying it twice is applying it once.
 type Edit struct {
 	// Set gives properties a value. One that the note has keeps its place, one that
 	// it has not is added at the end, in this order. Names are lower-case words.
@@ -28,6 +28,8 @@ type Edit struct {
 	// DropEmpty takes the two lines of dashes away too when nothing is left between
 	// them.
 	DropEmpty bool
+	// Body puts another text in the place of the note's, if it is not nil.
+	Body *BodyEdit
 }
 
 // Field is a property and its value.

@@ -89,7 +89,7 @@ func (w *Writer) place(name string) *Result {
 			return refuse(Symlink)
 		}
 		if !info.IsDir() {
-			return refuse(BadPath)
+			return refuse(NotFolder)
 		}
 	}
 	for _, r := range w.open {
@@ -225,14 +225,13 @@ func (w *Writer) free(name string, want digest) (held *Result, err error) {
 	}
 	dir, base := path.Split(name)
 	dir = path.Clean(dir)
-	if err := makeFolder(w.notes, dir); err != nil {
-		if why := refusal(err); why != "" {
-			return refuse(why), nil
-		}
-		return nil, err
-	}
 	entries, err := w.notes.ReadDir(dir)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return w.folderLookAlike(dir)
+	case err != nil && refusal(err) != "":
+		return refuse(refusal(err)), nil
+	case err != nil:
 		return nil, err
 	}
 	var names []string
@@ -252,6 +251,27 @@ func (w *Writer) free(name string, want digest) (held *Result, err error) {
 		return &Result{Outcome: Written, Digest: sum}, err
 	}
 	return &Result{Outcome: Refused, Reason: NameTaken, Taken: path.Join(dir, other)}, nil
+}
+
+// folderLookAlike judges the name of a folder to be: a second one whose name differs
+// by capitals only would become one with the first on other systems.
+func (w *Writer) folderLookAlike(dir string) (*Result, error) {
+	parent := path.Dir(dir)
+	entries, err := w.notes.ReadDir(parent)
+	if errors.Is(err, fs.ErrNotExist) && parent != dir {
+		return w.folderLookAlike(parent)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if other, taken := lookAlike(names, path.Base(dir)); taken {
+		return &Result{Outcome: Refused, Reason: FolderTaken, Taken: path.Join(parent, other)}, nil
+	}
+	return nil, nil
 }
 
 // gitBusy reports a lock, merge or rebase in the repository that holds a folder. No

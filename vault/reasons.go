@@ -9,6 +9,7 @@ const (
 	SharedValue     Reason = "another property refers to the value that would change; write that one out"
 	BadRegion       Reason = "the marks of emberd's region in it are incomplete or there twice; restore or delete them all"
 	OpenEnd         Reason = "it ends in a code block or comment that is not closed; close it"
+	SplitText       Reason = "emberd's region stands in the middle of its text; move it to the end"
 )
 
 // The reasons why a note is not written at the moment.
@@ -31,4 +32,8 @@ const (
 	NotKept      Reason = "its owner or attributes cannot be kept by your user"
 	TooLarge     Reason = "it is larger than 4 MiB"
 	HumanChanged Reason = "somebody saved it at the same time; what they saved stays"
+	TextChanged  Reason = "its text is not what it was when it was read; what it is now stays"
+	NotFolder    Reason = "a file has the name of a folder that it would lie in; rename that file"
+	FolderTaken  Reason = "there is a folder that some systems take for the one it would lie in; rename that one, or use its name"
+	DiskReadOnly Reason = "the vault lies on a disk that is mounted read-only"
 )

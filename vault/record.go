@@ -48,6 +48,7 @@ const (
 // a crash left is told from it and the digests of the files it names.
 type record struct {
 	ID     string    `json:"id"`
+	Vault  string    `json:"vault,omitempty"` // folder
 	Op     operation `json:"op"`
 	Path   string    `json:"path"`
 	Target string    `json:"target,omitempty"` // of a move
@@ -85,7 +86,7 @@ func (w *Writer) begin(op operation, name string, from, to digest) (*record, err
 	id := strings.ToLower(rand.Text()[:16])
 	at := w.now()
 	r := &record{
-		ID: id, Op: op, Path: name, Old: from, New: to, Begun: at, Aside: w.fallback,
+		ID: id, Vault: w.vault.dir, Op: op, Path: name, Old: from, New: to, Begun: at, Aside: w.fallback,
 		Temp:   path.Join(path.Dir(name), tempPrefix+id),
 		Backup: at.UTC().Format(backupTime) + "-" + id + "-" + shortened(path.Base(name)),
 	}
@@ -141,7 +142,9 @@ func (w *Writer) load() ([]*record, error) {
 			return nil, fmt.Errorf("the record %s of a write to a note cannot be read; move it away and look for %s files in the vault: %w",
 				filepath.Join(w.records, e.Name()), tempPrefix, err)
 		}
-		all = append(all, r)
+		if r.Vault == "" || r.Vault == w.vault.dir || w.exists(r.Temp) || w.exists(r.aside()) {
+			all = append(all, r) // a vault can have been moved; what is of another one waits for that
+		}
 	}
 	return all, nil
 }

@@ -18,9 +18,9 @@ func (u *Unspliced) Error() string { return "the note is not written: " + string
 
 // Splice applies an edit to the bytes of a note and returns the new bytes, or src
 // itself when there is nothing to change. Every byte outside the values of the
-// properties and the regions that the edit names stays: the byte-order mark, line
-// ends of whatever kind, the order of keys, comments, and whether the last line
-// ends. What is added has the line ends of the note.
+// properties, the regions and the text that the edit names stays: the byte-order
+// mark, line ends of whatever kind, the order of keys, comments, and whether the
+// last line ends. What is added has the line ends of the note.
 //
 // The result is read again before it is returned: all other properties are what
 // they were, and the own ones are what they should be. A note where that cannot be
@@ -33,6 +33,12 @@ func Splice(src []byte, e Edit) ([]byte, error) {
 	if len(e.Set)+len(e.Unset) > 0 || e.DropEmpty {
 		var err error
 		if out, err = e.spliceProperties(src); err != nil {
+			return nil, err
+		}
+	}
+	if e.Body != nil {
+		var err error
+		if out, err = e.Body.splice(out); err != nil {
 			return nil, err
 		}
 	}

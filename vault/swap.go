@@ -347,9 +347,10 @@ func (w *Writer) outcome(r *record) (Result, error) {
 // discard ends a record whose temporary file holds nothing but ours. The record goes
 // last, since a power cut may bring the file back.
 func (w *Writer) discard(r *record) error {
-	err := w.notes.Remove(r.Temp)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if w.exists(r.Temp) { // a disk that is read-only refuses to remove even what is not there
+		if err := w.notes.Remove(r.Temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	if err := w.notes.SyncDir(r.dir()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -19,9 +19,10 @@
 //
 // # What is written
 //
-// [Splice] replaces the bytes of emberd's own properties and marked regions and
-// leaves every other byte of a note as it is. A [Writer] brings the result to the
-// disk, one of [Written], [Later], [Refused] and [Conflict]:
+// [Splice] replaces the bytes of emberd's own properties and marked regions, and the
+// text if it still is what the caller knows, and leaves every other byte of a note as
+// it is. A [Writer] brings the result to the disk, one of [Written], [Later],
+// [Refused] and [Conflict]:
 //
 //   - A crash or power cut at any moment leaves the note as it was or as it should
 //     be, whole, and once [OpenWriter] has returned no temporary file beside it.

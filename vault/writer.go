@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"emberd/internal/durable"
@@ -122,7 +124,7 @@ func (w *Writer) Update(ctx context.Context, name string, e Edit) (Result, error
 		}
 		data, err := Splice(s.data, e)
 		if u, ok := errors.AsType[*Unspliced](err); ok {
-			return Result{Outcome: Refused, Reason: u.Reason}, nil
+			return u.result(), nil
 		}
 		if err != nil {
 			return Result{}, err
@@ -135,6 +137,13 @@ func (w *Writer) Update(ctx context.Context, name string, e Edit) (Result, error
 		}
 	}
 	return w.later(Unsettled, w.pace.quiet), nil
+}
+
+func (u *Unspliced) result() Result {
+	if u.Reason == TextChanged {
+		return Result{Outcome: Conflict, Reason: u.Reason}
+	}
+	return Result{Outcome: Refused, Reason: u.Reason}
 }
 
 func result(r *Result) Result {
@@ -223,6 +232,8 @@ func refusal(err error) Reason {
 	switch {
 	case errors.Is(err, errDress):
 		return NotKept
+	case errors.Is(err, syscall.EROFS):
+		return DiskReadOnly
 	case errors.Is(err, fs.ErrPermission):
 		return NotYours
 	case errors.Is(err, fs.ErrNotExist):
@@ -233,7 +244,7 @@ func refusal(err error) Reason {
 
 // Create makes a new note, and the folders to it. Where there is a note of that name
 // with these bytes it is [Written]; with others, or of a name that looks alike,
-// [NameTaken].
+// [NameTaken]. Unless it is Written, or the error is of the last sync, nothing is left.
 func (w *Writer) Create(ctx context.Context, name string, data []byte) (Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -243,6 +254,30 @@ func (w *Writer) Create(ctx context.Context, name string, data []byte) (Result, 
 	if held, err := w.free(name, digestOf(data)); held != nil || err != nil {
 		return result(held), err
 	}
+	made, err := makeFolder(w.notes, path.Dir(name))
+	if err != nil {
+		w.unmake(made)
+		return w.denied(name, err)
+	}
+	res, err := w.create(name, data)
+	if res.Outcome != Written && !w.exists(name) {
+		w.unmake(made)
+	}
+	return res, err
+}
+
+// CanCreate tells what Create would answer now, and writes nothing.
+func (w *Writer) CanCreate(name string, data []byte) (Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	held, err := w.free(name, digestOf(data))
+	if held != nil || err != nil {
+		return result(held), err
+	}
+	return Result{Outcome: Written, Digest: sha256.Sum256(data)}, nil
+}
+
+func (w *Writer) create(name string, data []byte) (Result, error) {
 	r, err := w.begin(opCreate, name, absent, digestOf(data))
 	if err != nil {
 		return Result{}, err
@@ -265,6 +300,24 @@ func (w *Writer) Create(ctx context.Context, name string, data []byte) (Result, 
 	return Result{Outcome: Written, Digest: sha256.Sum256(data)}, w.forget(r)
 }
 
+// denied is the answer to an error that came before anything was written.
+func (w *Writer) denied(name string, err error) (Result, error) {
+	if why := refusal(err); why != "" {
+		return Result{Outcome: Refused, Reason: why}, nil
+	}
+	return Result{}, fmt.Errorf("write note %q: %w", name, err)
+}
+
+// unmake takes away the folders that were made for a note that did not come about. One
+// that somebody put something into stays.
+func (w *Writer) unmake(made []string) {
+	for _, dir := range slices.Backward(made) {
+		if w.notes.Remove(dir) != nil {
+			return
+		}
+	}
+}
+
 // Move gives a note another name, in the same folder or another one, which is made.
 // The text is not looked at, and a program that has the note open keeps writing to
 // it.
@@ -277,6 +330,10 @@ func (w *Writer) Move(ctx context.Context, name, to string) (Result, error) {
 	}
 	if held != nil || err != nil {
 		return result(held), err
+	}
+	if made, err := makeFolder(w.notes, path.Dir(to)); err != nil {
+		w.unmake(made)
+		return w.denied(name, err)
 	}
 	r, err := w.begin(opMove, name, s.digest, s.digest)
 	if err != nil {
@@ -324,6 +381,25 @@ func (w *Writer) Remove(ctx context.Context, name string, want [sha256.Size]byte
 	if s.sum != want {
 		return Result{Outcome: Conflict, Reason: HumanChanged}, nil
 	}
+	return w.remove(name, s)
+}
+
+// CanRemove tells what Remove would answer now if no human saved meanwhile, and
+// changes nothing.
+func (w *Writer) CanRemove(ctx context.Context, name string, want [sha256.Size]byte) (Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, held, err := w.ready(ctx, name)
+	switch {
+	case held != nil || err != nil:
+		return result(held), err
+	case s.sum != want:
+		return Result{Outcome: Conflict, Reason: HumanChanged}, nil
+	}
+	return Result{Outcome: Written}, nil
+}
+
+func (w *Writer) remove(name string, s *snapshot) (Result, error) {
 	r, err := w.begin(opRemove, name, s.digest, absent)
 	if err != nil {
 		return Result{}, err

@@ -49,6 +49,9 @@ func (s *state) printForgotten(res *op.ForgetResult) error {
 	for _, m := range res.Forgotten {
 		s.printf("%s %s  %s\n", verb, s.short(m.ID), s.gist(m.Content, len(verb)+len(" 12345678  ")))
 	}
+	for _, path := range res.Notes {
+		s.note("its note %s stays; delete it in the vault if it is to go too", flat(path))
+	}
 	if !res.DryRun && !res.Until.IsZero() {
 		s.note("in the trash until %s", res.Until.In(s.zone).Format("2006-01-02 15:04"))
 	}

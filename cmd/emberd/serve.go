@@ -216,6 +216,7 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.SearchLimit, o.PreviewLength, o.TrackAccess = c.Search.Limit, c.Search.PreviewLength, c.Search.TrackAccess
 	o.LTMWeight = c.Search.LTMWeight
 	o.Vaults, o.VaultIgnore, o.VaultArchive = c.Vaults, c.Vault.Ignore, c.Vault.ArchiveFolder
+	o.VaultPromoted = c.Vault.PromotedFolder
 	o.DetectSecrets = c.SecretsDetect == "block"
 	return o
 }

@@ -121,6 +121,15 @@ func (s *state) printVault(v *op.VaultStatus) {
 		}
 		s.row("", of)
 	}
+	if v.Pending > 0 {
+		s.row("", count(v.Pending, "change waits", "changes wait")+" to be written to notes")
+	}
+	for _, w := range v.PendingFirst {
+		s.row("", fmt.Sprintf("%s waits: %s", flat(w.Path), clean(w.Reason)))
+	}
+	if v.Aside {
+		s.row("", "its file system cannot exchange names, so that a note is missing for a moment while it is written")
+	}
 	for _, n := range v.NotRead {
 		s.row("", fmt.Sprintf("%s not read: %s", grouped(n.Count), clean(n.Reason)))
 	}

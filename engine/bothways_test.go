@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// promotedDesk is a desk with one promoted memory, whose note was settled.
+func promotedDesk(t *testing.T, content string, tags ...string) (*desk, op.Memory) {
+	t.Helper()
+	d := newDesk(t, nil)
+	d.ms.Store(time.Now().Add(time.Hour).UnixMilli())
+	m := promote(t, d.Engine, save(t, d.Engine, content, tags...).ID).Memory
+	d.seen(m.PromotedTo)
+	return d, m
+}
+
+// seen tells of a note as it is, and lets a minute pass.
+func (d *desk) seen(path string) {
+	d.t.Helper()
+	d.batch([]string{path}, nil)
+	d.settle()
+}
+
+func (d *desk) wantUnchanged(m op.Memory, after string) {
+	d.t.Helper()
+	if got := look(d.t, d.Engine, m.ID); got.Rev != m.Rev {
+		d.t.Errorf("%s the memory was written again: %+v", after, got)
+	}
+}
+
+// Human and emberd change text and properties in turn: each sees what the other did,
+// and nothing is told twice.
+func TestANoteAndEditsTakeTurns(t *testing.T) {
+	d, m := promotedDesk(t, "first", "a")
+	d.wantUnchanged(m, "after the promotion")
+	d.edit(m.PromotedTo, strings.Replace(d.note(t, m.PromotedTo), "first\n", "a human's\n", 1))
+	if got := look(t, d.Engine, m.ID); got.Content != "a human's" {
+		t.Errorf("the memory says %q", got.Content)
+	}
+	got := do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("emberd's"), AddTags: []string{"b"}}).Memory
+	wantNote(t, d.house, m.PromotedTo, "emberd's", "- \"b\"")
+	d.seen(m.PromotedTo)
+	d.wantUnchanged(got, "after the edit")
+	d.rest(t, d.Engine)
+	do(t, d.Engine, op.Undo, &op.UndoRequest{})
+	d.seen(m.PromotedTo)
+	if got := look(t, d.Engine, m.ID); got.Content != "a human's" {
+		t.Errorf("after the undo the memory says %q", got.Content)
+	}
+	d.rest(t, d.Engine)
+	wantNote(t, d.house, m.PromotedTo, "a human's", "!- \"b\"")
+	d.seen(m.PromotedTo)
+	wantSettled(t, d.Engine, m.ID)
+}
+
+// The note that an undone promotion takes away is nobody's deletion.
+func TestANoteThatAnUndoTookAwayForgetsNothing(t *testing.T) {
+	d, m := promotedDesk(t, "text")
+	do(t, d.Engine, op.Undo, &op.UndoRequest{})
+	d.batch(nil, []string{m.PromotedTo})
+	d.settle()
+	if got := look(t, d.Engine, m.ID); got.PromotedTo != "" || !got.NoteGone.IsZero() {
+		t.Errorf("the memory is %+v", got)
+	}
+	d.rest(t, d.Engine)
+	wantPromotion(t, promote(t, d.Engine, m.ID), op.PromotionWritten, m.PromotedTo)
+}
+
+// While a field waits to be written, what the human writes beside it is taken over, and
+// the field is not.
+func TestAFieldThatWaitsIsNotTakenBack(t *testing.T) {
+	d, m := promotedDesk(t, "text")
+	done := busy(t, d.house)
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")})
+	d.edit(m.PromotedTo, strings.Replace(d.note(t, m.PromotedTo), "text\n", "a human's\n", 1))
+	if got := look(t, d.Engine, m.ID); got.Category != "habit" || got.Content != "a human's" {
+		t.Errorf("the memory is %+v", got)
+	}
+	done()
+	d.rest(t, d.Engine)
+	wantNote(t, d.house, m.PromotedTo, "a human's", "category: \"habit\"")
+	d.seen(m.PromotedTo)
+	wantSettled(t, d.Engine, m.ID)
+}
+
+// A memory whose note was deleted comes back from the trash without it, and gets a note
+// by promotion only.
+func TestAMemoryBackFromTheTrashIsPromotedByHand(t *testing.T) {
+	d, m := promotedDesk(t, "text")
+	d.remove(m.PromotedTo)
+	wantCode(t, refused(t, d.Engine, op.Promote, &op.PromoteRequest{ID: string(m.ID)}), memory.NotFound, "is in the trash")
+	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(m.ID)}})
+	d.settle()
+	wantFiles(t, d.house)
+	got := promote(t, d.Engine, m.ID)
+	wantPromotion(t, got, op.PromotionWritten, m.PromotedTo)
+	if !got.Memory.NoteGone.IsZero() {
+		t.Errorf("the memory is %+v", got.Memory)
+	}
+}
+
+// A field that a human changes while it waits is the human's, in the memory too.
+func TestAFieldThatAHumanChangedMeanwhileIsTakenOver(t *testing.T) {
+	d, m := promotedDesk(t, "text", "a")
+	done := busy(t, d.house)
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{"b"}})
+	d.edit(m.PromotedTo, strings.Replace(d.note(t, m.PromotedTo), "- \"a\"", "- \"human\"", 1))
+	if got := look(t, d.Engine, m.ID); strings.Join(got.Tags, " ") != "a b" {
+		t.Errorf("while it waits the tags are %q", got.Tags)
+	}
+	done()
+	d.rest(t, d.Engine)
+	d.settle()
+	if got := look(t, d.Engine, m.ID); strings.Join(got.Tags, " ") != "human" {
+		t.Errorf("the tags are %q, want the human's", got.Tags)
+	}
+	wantSettled(t, d.Engine, m.ID)
+}

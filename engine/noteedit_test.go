@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/vault"
+)
+
+// promotedHouse has one promoted memory whose note has been left alone for long.
+func promotedHouse(t *testing.T, content string, tags ...string) (*house, *Engine, op.Memory) {
+	t.Helper()
+	h := promotingHouse(t, nil)
+	e := h.following(t)
+	return h, e, promote(t, e, save(t, e, content, tags...).ID).Memory
+}
+
+func wantNote(t testing.TB, h *house, path string, has ...string) {
+	t.Helper()
+	text := h.note(t, path)
+	for _, part := range has {
+		without := strings.HasPrefix(part, "!")
+		if strings.Contains(text, strings.TrimPrefix(part, "!")) == without {
+			t.Errorf("the note does not fit %q:\n%s", part, text)
+		}
+	}
+}
+
+// wantSettled says that note and memory agree, and that the log knows it.
+func wantSettled(t testing.TB, e *Engine, id memory.ID) {
+	t.Helper()
+	m := look(t, e, id).Memory
+	note, err := e.notes.vault.Load().Read(t.Context(), m.PromotedTo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.NoteSeen, agreed(&m, note.Carried); !maps.Equal(got, want) || len(want) != 5 {
+		t.Errorf("seen %v, and the note agrees on %v, want both to be all fields", got, want)
+	}
+}
+
+func TestAnEditReachesTheNote(t *testing.T) {
+	h, e, m := promotedHouse(t, "old text", "a")
+	h.write(t, m.PromotedTo, h.note(t, m.PromotedTo)+"\n<!-- emberd:links -->\nours\n<!-- /emberd:links -->\n")
+	h.advance(time.Minute)
+	got := do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{"b"}, Category: new("habit"), Strength: new(2.0), Content: new("new text")})
+	if got.Pending != nil || strings.Join(got.Changed, " ") != "category content strength tags" {
+		t.Errorf("the edit answered %+v", got)
+	}
+	wantNote(t, h, m.PromotedTo, "tags:\n  - \"a\"\n  - \"b\"\n", "category: \"habit\"\n", "strength: 2\n", "updated: ", "---\nnew text\n\n<!-- emberd:links -->\n", "!old text")
+	wantSettled(t, e, m.ID)
+	h.rest(t, e)
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new(""), Tags: new([]string{})})
+	wantNote(t, h, m.PromotedTo, "!category", "!tags", "new text")
+	wantSettled(t, e, m.ID)
+	if rev := do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Importance: new(0.9)}).Memory.Rev; rev == "" {
+		t.Error("an edit that the note does not tell was lost")
+	}
+}
+
+// What the note cannot get yet is in the log at once, and in the note when it can.
+func TestAnEditThatTheNoteGetsLater(t *testing.T) {
+	h, e, m := promotedHouse(t, "text")
+	done := busy(t, h)
+	before := h.note(t, m.PromotedTo)
+	got := do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")})
+	if got.Pending == nil || got.Pending.Reason != string(vault.GitBusy) || got.Memory.Category != "habit" || got.Memory.NoteSeen["category"] != m.NoteSeen["category"] {
+		t.Errorf("the edit answered %+v", got)
+	}
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{"later"}})
+	if got := e.waitingFields(m.ID); strings.Join(got, " ") != "category tags" {
+		t.Errorf("waiting %q", got)
+	}
+	if h.note(t, m.PromotedTo) != before {
+		t.Error("the note changed while git was at work")
+	}
+	err := refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
+	wantCode(t, err, memory.Busy, `is that of the note "Memories/text.md", which is not written now: git is at work in the vault`)
+	done()
+	h.rest(t, e)
+	wantNote(t, h, m.PromotedTo, "category: \"habit\"", "- \"later\"")
+	wantSettled(t, e, m.ID)
+	if len(e.pending.list()) > 0 {
+		t.Errorf("the queue is %+v", e.pending.list())
+	}
+}
+
+// A human's newer word stays, in the text and in each property.
+func TestAnEditOfWhatAHumanEditedIsRefused(t *testing.T) {
+	h, e, m := promotedHouse(t, "text", "a")
+	h.write(t, m.PromotedTo, strings.Replace(h.note(t, m.PromotedTo), "text\n", "human's text\n", 1))
+	for _, req := range []*op.EditRequest{{Content: new("other")}} {
+		req.ID = string(m.ID)
+		wantCode(t, refused(t, e, op.Edit, req), memory.Conflict, `somebody edited the note "Memories/text.md" of memory `+string(m.ID))
+	}
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")})
+	wantNote(t, h, m.PromotedTo, "human's text", "category: \"habit\"")
+}
+
+// A field that a human changes in the note while it waits is the human's.
+func TestAFieldThatAHumanChangedMeanwhile(t *testing.T) {
+	h, e, m := promotedHouse(t, "text", "a")
+	done := busy(t, h)
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit"), AddTags: []string{"b"}})
+	h.write(t, m.PromotedTo, strings.Replace(h.note(t, m.PromotedTo), "- \"a\"", "- \"human\"", 1))
+	done()
+	h.rest(t, e)
+	wantNote(t, h, m.PromotedTo, "- \"human\"", "!- \"b\"", "category: \"habit\"")
+	seen := look(t, e, m.ID).NoteSeen
+	if seen["tags"] != m.NoteSeen["tags"] || seen["category"] == m.NoteSeen["category"] || len(e.pending.list()) > 0 {
+		t.Errorf("seen %v, the queue is %+v", seen, e.pending.list())
+	}
+}
+
+// An editor that had the note open and saves the old text over emberd's gets it back
+// with emberd's fields in it.
+func TestALateSaveGetsTheFieldsAgain(t *testing.T) {
+	h, e, m := promotedHouse(t, "text")
+	file := filepath.Join(h.Vaults[0], m.PromotedTo)
+	old := h.note(t, m.PromotedTo)
+	editor, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer editor.Close()
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")})
+	if _, err := editor.WriteString(old + "typed late\n"); err != nil {
+		t.Fatal(err)
+	}
+	h.rest(t, e)
+	h.rest(t, e)
+	wantNote(t, h, m.PromotedTo, "typed late", "category: \"habit\"")
+	if got := look(t, e, m.ID); got.Category != "habit" || len(e.pending.list()) > 0 {
+		t.Errorf("category %q, the queue is %+v", got.Category, e.pending.list())
+	}
+}
+
+// A note that was just made is still warm: its text can be edited a little later.
+func TestTheTextOfANewNoteWaits(t *testing.T) {
+	h := promotingHouse(t, nil)
+	h.ms.Store(time.Now().UnixMilli())
+	e := h.following(t)
+	m := promote(t, e, save(t, e, "text").ID).Memory
+	err := refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
+	wantCode(t, err, memory.Busy, "it is written once it has been left alone; try again in ")
+	if got := look(t, e, m.ID); got.Content != "text" {
+		t.Errorf("the log ran ahead of the note: %q", got.Content)
+	}
+}
+
+func TestAPromotedMemoryWithoutItsVault(t *testing.T) {
+	h, e, m := promotedHouse(t, "text")
+	if err := os.Rename(h.Vaults[0], h.Vaults[0]+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	err := refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
+	wantCode(t, err, memory.Busy, "the vault's folder is gone")
+	if got := do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")}); got.Pending == nil {
+		t.Errorf("the edit answered %+v, want it to wait", got)
+	}
+	if err := os.Rename(h.Vaults[0]+"-away", h.Vaults[0]); err != nil {
+		t.Fatal(err)
+	}
+	h.rest(t, e)
+	wantNote(t, h, m.PromotedTo, "category: \"habit\"")
+
+	elsewhere, _ := newEngine(t)
+	do(t, elsewhere, op.Import, &op.ImportRequest{Records: exported(t, e)})
+	err = refused(t, elsewhere, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
+	wantCode(t, err, memory.Conflict, "in a vault that this emberd does not have; edit the note")
+}
+
+func TestUndoOfAPromotion(t *testing.T) {
+	h, e, m := promotedHouse(t, "text")
+	path := m.PromotedTo
+	do(t, e, op.Undo, &op.UndoRequest{DryRun: true})
+	wantFiles(t, h, path)
+	got := do(t, e, op.Undo, &op.UndoRequest{})
+	if got.Entry.Verb != "promote" || got.Items[0].Action != "reverted" {
+		t.Errorf("undone %+v", got)
+	}
+	wantFiles(t, h)
+	if m := look(t, e, m.ID); m.PromotedTo != "" || m.Status != "active" || len(m.NoteSeen) > 0 {
+		t.Errorf("the memory is %+v", m)
+	}
+	if found := do(t, e, op.Search, &op.SearchRequest{Query: "text", Scope: "notes"}).Hits; len(found) > 0 {
+		t.Errorf("found %q", names(found))
+	}
+	h.rest(t, e)
+	wantPromotion(t, promote(t, e, m.ID), op.PromotionWritten, path)
+}
+
+// A note that somebody changed is not taken away, and so nothing is undone.
+func TestUndoOfAPromotionThatAHumanWorkedOn(t *testing.T) {
+	h, e, m := promotedHouse(t, "text")
+	h.write(t, m.PromotedTo, h.note(t, m.PromotedTo)+"more\n")
+	err := refused(t, e, op.Undo, &op.UndoRequest{})
+	wantCode(t, err, memory.Conflict, `the note "Memories/text.md" is not any more as emberd made it`)
+	if look(t, e, m.ID).PromotedTo != m.PromotedTo {
+		t.Error("the memory lost its note")
+	}
+	without := strings.Replace(h.note(t, m.PromotedTo), "memory-id", "once", 1)
+	h.write(t, m.PromotedTo, without)
+	do(t, e, op.Undo, &op.UndoRequest{})
+	if look(t, e, m.ID).PromotedTo != "" || h.note(t, m.PromotedTo) != without {
+		t.Error("note and memory are not parted")
+	}
+}
+
+func TestUndoOfAnEditReachesTheNote(t *testing.T) {
+	h, e, m := promotedHouse(t, "old text", "a")
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("new text"), Category: new("habit"), AddTags: []string{"b"}})
+	h.rest(t, e)
+	got := do(t, e, op.Undo, &op.UndoRequest{})
+	if got.Entry.Verb != "edit" || look(t, e, m.ID).Content != "old text" {
+		t.Errorf("undone %+v", got)
+	}
+	h.rest(t, e)
+	wantNote(t, h, m.PromotedTo, "old text", "!new text", "!category", "!- \"b\"", "!updated")
+	wantSettled(t, e, m.ID)
+	if len(e.pending.list()) > 0 {
+		t.Errorf("the queue is %+v", e.pending.list())
+	}
+}
+
+func TestUndoOfAnEditThatAHumanWentOnWith(t *testing.T) {
+	h, e, m := promotedHouse(t, "old text")
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")})
+	h.write(t, m.PromotedTo, h.note(t, m.PromotedTo)+"more\n")
+	err := refused(t, e, op.Undo, &op.UndoRequest{})
+	wantCode(t, err, memory.Conflict, "so that nothing was undone")
+	if look(t, e, m.ID).Category != "habit" {
+		t.Error("it was undone")
+	}
+}

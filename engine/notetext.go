@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"emberd/memory"
+	"emberd/vault"
+)
+
+// noteBytes is the note of a memory: a function of the merged memory alone, so that
+// two devices that promote it make the same file. What use changes by itself is not
+// in it.
+func noteBytes(m *memory.Memory) []byte {
+	properties := []vault.Field{{Key: memoryIDKey, Value: vault.Text(string(m.ID))}}
+	for _, f := range noteProperties() {
+		if value, ok := f.value(m); ok {
+			properties = append(properties, vault.Field{Key: f.key, Value: value})
+		}
+	}
+	return vault.Compose(properties, m.Content)
+}
+
+// noteProperty is a property of a note that tells a field of its memory.
+type noteProperty struct {
+	key   string // of the note
+	field string // of the memory
+	value func(m *memory.Memory) (vault.Value, bool)
+}
+
+// noteProperties lists them in the order of a new note.
+func noteProperties() []noteProperty {
+	text := func(key string, of func(m *memory.Memory) string) noteProperty {
+		return noteProperty{key, key, func(m *memory.Memory) (vault.Value, bool) { return vault.Text(of(m)), of(m) != "" }}
+	}
+	list := func(key string, of func(m *memory.Memory) []string) noteProperty {
+		return noteProperty{key, key, func(m *memory.Memory) (vault.Value, bool) { return vault.List(of(m)...), len(of(m)) > 0 }}
+	}
+	return []noteProperty{
+		{"created", "created_at", func(m *memory.Memory) (vault.Value, bool) { return vault.DateTime(m.CreatedAt.UTC()), true }},
+		{updatedKey, "updated_at", func(m *memory.Memory) (vault.Value, bool) {
+			return vault.DateTime(m.UpdatedAt.UTC()), !m.UpdatedAt.IsZero() && !seconds(m.UpdatedAt).Equal(seconds(m.CreatedAt))
+		}},
+		list("tags", func(m *memory.Memory) []string { return m.Tags }),
+		text("category", func(m *memory.Memory) string { return m.Category }),
+		text("type", func(m *memory.Memory) string { return m.Type }),
+		text("source", func(m *memory.Memory) string { return m.Source }),
+		{"strength", "strength", func(m *memory.Memory) (vault.Value, bool) { return vault.Number(m.Strength), m.Strength != 1 }},
+		{"stage", "stage", func(m *memory.Memory) (vault.Value, bool) {
+			return vault.Text(string(m.Stage)), m.Stage != "" && m.Stage != memory.Active
+		}},
+		list("entities", func(m *memory.Memory) []string { return m.Entities }),
+	}
+}
+
+// updatedKey is the property that goes along with every other one.
+const updatedKey = "updated"
+
+func seconds(t time.Time) time.Time { return t.Truncate(time.Second) }
+
+// noteEdit is what makes a note tell the given fields of the memory as they are. was
+// is the note's text.
+func noteEdit(m *memory.Memory, changed []string, was string) vault.Edit {
+	var e vault.Edit
+	for _, f := range noteProperties() {
+		if !slices.Contains(changed, f.field) && f.key != updatedKey {
+			continue
+		}
+		if value, ok := f.value(m); ok {
+			e.Set = append(e.Set, vault.Field{Key: f.key, Value: value})
+		} else {
+			e.Unset = append(e.Unset, f.key)
+		}
+	}
+	if slices.Contains(changed, contentField) {
+		e.Body = &vault.BodyEdit{Was: was, Now: m.Content}
+	}
+	return e
+}
+
+// inNote returns those of the fields that a note tells.
+func inNote(changed []string) []string {
+	var out []string
+	for _, field := range changed {
+		told := func(f noteProperty) bool { return f.field == field && f.key != updatedKey }
+		if field == contentField || slices.ContainsFunc(noteProperties(), told) {
+			out = append(out, field)
+		}
+	}
+	return out
+}
+
+const contentField = "content"
+
+// noteNames are the paths to try for a new note, best first.
+func (e *Engine) noteNames(m *memory.Memory) []string {
+	title := titleOf(m)
+	return []string{
+		path.Join(e.opt.VaultPromoted, vault.NoteName(title, "")),
+		path.Join(e.opt.VaultPromoted, vault.NoteName(title, m.ID.Short())),
+	}
+}
+
+// longestTitle is in characters.
+const longestTitle = 60
+
+// titleOf is the memory's name, or what its text begins with.
+func titleOf(m *memory.Memory) string {
+	var name string
+	if json.Unmarshal(m.Meta["name"], &name) == nil && hasWord(name) {
+		return shortTitle(name)
+	}
+	for line := range strings.Lines(m.Content) {
+		if line = plainLine(line); hasWord(line) {
+			return shortTitle(line)
+		}
+	}
+	return ""
+}
+
+func hasWord(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.In(r, unicode.So) })
+}
+
+// Marks of Markdown that a title is better without.
+var (
+	lineMarks = regexp.MustCompile("^(?:\\s|#{1,6}\\s|>|[-*+]\\s|\\d{1,9}[.)]\\s|\\[[ xX]\\]\\s|`{3,}|~{3,})*")
+	aliased   = regexp.MustCompile(`!?\[\[[^\[\]|]*\|([^\[\]]*)\]\]`)
+	linked    = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()]*\)`)
+	emphasis  = regexp.MustCompile("\\*+|~~|==|`+|\\b__|__\\b")
+)
+
+func plainLine(line string) string {
+	line = lineMarks.ReplaceAllString(line, "")
+	line = aliased.ReplaceAllString(line, "$1")
+	line = linked.ReplaceAllString(line, "$1")
+	return strings.TrimSpace(emphasis.ReplaceAllString(line, ""))
+}
+
+// shortTitle ends a title behind a word, or where it has no blanks behind a letter
+// with all its marks.
+func shortTitle(s string) string {
+	letters := []rune(strings.Join(strings.Fields(s), " "))
+	if len(letters) <= longestTitle {
+		return string(letters)
+	}
+	at := longestTitle
+	for at > longestTitle/2 && letters[at] != ' ' {
+		at--
+	}
+	if letters[at] != ' ' {
+		at = longestTitle
+		for at > 1 && (unicode.Is(unicode.M, letters[at]) || letters[at] == 0x200d || letters[at-1] == 0x200d) {
+			at--
+		}
+	}
+	return strings.TrimRight(string(letters[:at]), " ,;:-–—")
+}

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+	"emberd/vault"
+)
+
+// undoneNote is the note of a memory that an undo changes.
+type undoneNote struct {
+	note   *vault.Note
+	before memory.Memory
+	remove bool // it came with the entry
+}
+
+// notesToUndo looks, before an entry is undone, at the notes of the memories that will
+// be changed. One that somebody edited cannot follow, and then nothing is undone.
+func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNote, error) {
+	var all []undoneNote
+	for _, item := range would.Items {
+		row, live := e.stm.Get(item.ID)
+		if item.Action != stm.Reverted || !live {
+			continue
+		}
+		m, err := row.Memory()
+		if err != nil {
+			return nil, err
+		}
+		if m.PromotedTo == "" {
+			continue
+		}
+		note, err := e.noteOf(ctx, &m)
+		if err != nil {
+			return nil, err
+		}
+		if note == nil {
+			continue
+		}
+		u := undoneNote{note: note, before: m, remove: would.Entry.Verb == "promote"}
+		if err := e.canFollow(ctx, &u); err != nil {
+			return nil, err
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}
+
+// canFollow refuses a note that would not come along.
+func (e *Engine) canFollow(ctx context.Context, u *undoneNote) error {
+	if !u.remove {
+		if !sameSeen(fingerprints(u.note.Carried), u.before.NoteSeen, []string{contentField, "tags", "category", "strength", "stage"}) {
+			return memory.Errorf(memory.Conflict, "somebody edited the note %q of memory %s, so that nothing was undone; edit the note, or undo again in a minute or two", u.note.Path, u.before.ID)
+		}
+		return nil
+	}
+	digest := sha256.Sum256(noteBytes(&u.before))
+	res, err := e.writing.do(func(w *vault.Writer) (vault.Result, error) { return w.CanRemove(ctx, u.note.Path, digest) })
+	switch {
+	case err != nil:
+		return diskError(u.note.Path, err)
+	case res.Outcome == vault.Conflict:
+		return memory.Errorf(memory.Conflict, "the note %q is not any more as emberd made it, so that it stays and the memory its; to part them take the property memory-id out of the note and undo again", u.note.Path)
+	case res.Outcome == vault.Later:
+		return memory.Errorf(memory.Busy, "the note %q cannot be taken back now: %s", u.note.Path, laterText(&res, e.opt.Now()))
+	case res.Outcome != vault.Written:
+		return memory.Errorf(memory.Conflict, "the note %q cannot be taken back: %s", u.note.Path, res.Reason)
+	}
+	return nil
+}
+
+// undoNotes has the notes follow an undo that is in the log, and tells in the items
+// where that failed.
+func (e *Engine) undoNotes(ctx context.Context, all []undoneNote, res *op.UndoResult) {
+	for _, u := range all {
+		follow := e.followUndo
+		if u.remove {
+			follow = e.removeUndone
+		}
+		if err := follow(ctx, &u, res.Tx); err != nil {
+			i := slices.IndexFunc(res.Items, func(item op.UndoItem) bool { return item.ID == u.before.ID })
+			res.Items[i].Reason = err.Error()
+		}
+	}
+	e.writing.nudge()
+}
+
+// removeUndone takes a note out of the vault that came with the undone promotion. The
+// log is first: a crash in between leaves a note that carries the id, and not a memory
+// whose note was deleted.
+func (e *Engine) removeUndone(ctx context.Context, u *undoneNote, _ string) error {
+	res, err := e.writing.do(func(w *vault.Writer) (vault.Result, error) { return w.Remove(ctx, u.note.Path, u.note.Digest) })
+	if err != nil {
+		return diskError(u.note.Path, err)
+	}
+	if res.Outcome != vault.Written {
+		return memory.Errorf(memory.Conflict, "its note %q is still there: %s", u.note.Path, res.Reason)
+	}
+	e.indexNote(ctx, u.note.Path)
+	return e.pending.drop(u.before.ID)
+}
+
+// followUndo has the fields that went back written to the note.
+func (e *Engine) followUndo(ctx context.Context, u *undoneNote, entry string) error {
+	_, err := e.stm.Update(ctx, []memory.ID{u.before.ID}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		if rows[0] == nil {
+			return nil, nil
+		}
+		m, err := rows[0].Memory()
+		if err != nil {
+			return nil, err
+		}
+		before, err := fields(&u.before)
+		if err != nil {
+			return nil, err
+		}
+		after, err := fields(&m)
+		if err != nil {
+			return nil, err
+		}
+		changed := inNote(changedFields(difference(before, after)))
+		return e.requeue(&m, u.note.Path, changed, u.before.NoteSeen, vaultActor(), entry)
+	})
+	return err
+}

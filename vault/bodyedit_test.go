@@ -1,0 +1,93 @@
+package vault
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestAnotherTextForANote(t *testing.T) {
+	const head = "---\nmemory-id: \"m\" # mine\n---\n"
+	const region = "<!-- emberd:links -->\nours\n<!-- /emberd:links -->\n"
+	for name, c := range map[string]struct {
+		note, was, now, want string
+		why                  Reason
+	}{
+		"the whole text":         {head + "old\n", "old", "new\nmore", head + "new\nmore\n", ""},
+		"empty lines stay":       {head + "\n\nold\n\n\n", "old", "new", head + "\n\nnew\n\n\n", ""},
+		"no last line end":       {head + "old", "old", "new", head + "new", ""},
+		"Windows":                {"\ufeff" + strings.ReplaceAll(head+"old\nold\n", "\n", "\r\n"), "old\nold", "a\nb", "\ufeff" + strings.ReplaceAll(head+"a\nb\n", "\n", "\r\n"), ""},
+		"indented":               {head + "    old\n", "    old", "  new", head + "  new\n", ""},
+		"a region behind":        {head + "old\n\n" + region, "old", "new", head + "new\n\n" + region, ""},
+		"a region before":        {head + region + "\nold\n", "old", "new", head + region + "\nnew\n", ""},
+		"plugins' code":          {head + "old\n", "old", "<% x %>", head + "<\\% x %>\n", ""},
+		"there was none":         {head, "", "new", head + "new\n", ""},
+		"none before a region":   {head + region, "", "new", head + "new\n\n" + region, ""},
+		"none, and no line end":  {strings.TrimSuffix(head, "\n"), "", "new", head + "new\n", ""},
+		"there already":          {head + "new  \n\n", "old", "new", head + "new  \n\n", ""},
+		"changed since":          {head + "newer\n", "old", "new", "", TextChanged},
+		"around a region":        {head + "old\n" + region + "old\n", "old\nold", "new", "", SplitText},
+		"would swallow a region": {head + "old\n\n" + region, "old", "```\nopen", "", OpenEnd},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := Edit{Body: &BodyEdit{Was: c.was, Now: c.now}}
+			got, err := Splice([]byte(c.note), e)
+			if c.why != "" {
+				if u, ok := errors.AsType[*Unspliced](err); !ok || u.Reason != c.why {
+					t.Errorf("got %q, %v, want %q", got, err, c.why)
+				}
+				return
+			}
+			if err != nil || string(got) != c.want {
+				t.Fatalf("got %q, %v\nwant %q", got, err, c.want)
+			}
+			if again, err := Splice(got, e); err != nil || string(again) != c.want {
+				t.Errorf("a second time: %q, %v, want no change", again, err)
+			}
+		})
+	}
+}
+
+// Whatever the note and the new text, the note has that text or is refused, and all
+// that is not text stays.
+func TestAnotherTextForAnyNote(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := oddNote.Draw(t, "note")
+		src, err := Splice(src, Edit{Set: []Field{{"memory-id", Text("m")}}})
+		if err != nil {
+			return
+		}
+		now := rapid.SampledFrom([]string{"new", "a\n\nb", "```\ncode\n```", "", "---", "\t x", "%%", "<!--"}).Draw(t, "now")
+		before := CarriedBy(src)
+		out, err := Splice(src, Edit{Body: &BodyEdit{Was: before.Body, Now: now}})
+		if _, ok := errors.AsType[*Unspliced](err); ok {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := CarriedBy(out)
+		if after.Body != Body(now) {
+			t.Fatalf("the text is %q, want %q", after.Body, Body(now))
+		}
+		_, body := bodyOf(src)
+		if !bytes.HasPrefix(out, src[:body]) {
+			t.Fatalf("the frontmatter of %q became that of %q", src, out)
+		}
+	})
+}
+
+// A human who saved in between keeps the text, and learns of it.
+func TestATextThatSomebodyChangedIsAConflict(t *testing.T) {
+	d := newDesk(t, files{"a.md": "---\nmemory-id: m\n---\nhuman\n"})
+	res, err := d.writer.Update(t.Context(), "a.md", Edit{Body: &BodyEdit{Was: "old", Now: "new"}})
+	wantOutcome(t, res, err, Conflict, TextChanged)
+	if info, err := os.ReadDir(filepath.Join(d.dir)); err != nil || len(info) != 1 {
+		t.Errorf("the vault has %v, %v, want the note only", info, err)
+	}
+}
