@@ -15,7 +15,7 @@ import (
 	"emberd/stm"
 )
 
-// Backups are made while others save, over many segments. Each holds all that was
+// Backups are made while others save, over many segments and compacted files. Each holds all that was
 // acknowledged before it was asked for, and its log is whole.
 func TestBackupIsOneMoment(t *testing.T) {
 	h := newHouse(t)
@@ -36,6 +36,9 @@ func TestBackupIsOneMoment(t *testing.T) {
 		})
 	}
 	for i := range 5 {
+		if i%2 == 1 {
+			do(t, e, op.Compact, &op.CompactRequest{})
+		}
 		saved := save(t, e, fmt.Sprintf("right before backup %d", i))
 		made := do(t, e, op.BackupCreate, &op.BackupCreateRequest{File: filepath.Join(t.TempDir(), "one.tar.gz")})
 		restored := reopenedFrom(t, made.File)

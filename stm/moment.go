@@ -33,6 +33,9 @@ func (s *Store) Moment(ctx context.Context) (Moment, error) {
 func (s *Store) momentAt(c cursor) (Moment, error) {
 	m := Moment{Device: s.device.String(), Seq: c.seq, Stamp: Stamp{T: c.clock, Dev: s.device}.String(), sizes: map[string]int64{}}
 	for _, f := range c.files {
+		if f.name == "" { // compacted away
+			continue
+		}
 		below, err := filepath.Rel(s.data, f.name)
 		if err != nil {
 			return Moment{}, err
