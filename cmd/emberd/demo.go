@@ -108,6 +108,13 @@ func (d *demo) walk(ctx context.Context) error {
 		{"a credential is refused", d.refused},
 		{"start it with a vault, and find a note beside a memory", func(ctx context.Context) error { return d.withVault(ctx, jwt) }},
 		{"edit the note, and find that", d.editNote},
+		{"promote a memory to a note of its own", d.promoteMemory},
+		{"the history has every version", d.expect("by promote", "history", "@jwt")},
+		{"compact the log", d.expect("folded", "compact")},
+		{"no version is lost", d.expect("15 minutes", "history", "@jwt")},
+		{"back the log up, and read it through", func(ctx context.Context) error {
+			return errors.Join(d.expect("tar.gz", "backup", "create")(ctx), d.expect("whole", "backup", "list")(ctx))
+		}},
 		{"stop the daemon", func(context.Context) error { return d.kill(syscall.SIGTERM) }},
 	}
 	for _, step := range steps {
@@ -177,6 +184,21 @@ func (d *demo) editNote(ctx context.Context) error {
 		return err
 	}
 	return d.expect("ten minutes", "search", "refresh", "--notes")(ctx)
+}
+
+// promoteMemory gives a memory a note and looks at that.
+func (d *demo) promoteMemory(ctx context.Context) error {
+	if err := d.expect("Memories/", "promote", "@jwt")(ctx); err != nil {
+		return err
+	}
+	notes, err := filepath.Glob(filepath.Join(d.home, "Notes", "Memories", "*.md"))
+	if err != nil || len(notes) != 1 {
+		return fmt.Errorf("there are %d notes of memories and not one: %w", len(notes), err)
+	}
+	d.line("cat '" + notes[0] + "'")
+	text, err := os.ReadFile(notes[0])
+	d.echo(string(text))
+	return err
 }
 
 func (d *demo) writeNote(text string) error {
