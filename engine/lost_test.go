@@ -56,6 +56,23 @@ func TestARenameInTwoSteps(t *testing.T) {
 	}
 }
 
+// Where a note is after all of it counts, even beside a copy that comes first by name.
+func TestARenameBackAndForth(t *testing.T) {
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md")
+	d.write(t, "A copy.md", noteFor(id, "the kettle leaks"))
+	d.batch([]string{"A copy.md"}, nil)
+	for range 3 {
+		d.move("Kettle.md", "Kitchen/Kettle.md")
+		d.move("Kitchen/Kettle.md", "Kettle.md")
+	}
+	d.move("Kettle.md", "Kitchen/Kettle.md")
+	d.settle()
+	if m := d.memory(id); m.PromotedTo != "Kitchen/Kettle.md" {
+		t.Errorf("the memory is at %s", m.PromotedTo)
+	}
+}
+
 func TestADeletedNoteAndItsReturn(t *testing.T) {
 	for stage, goes := range map[memory.Stage]bool{memory.Active: true, memory.Demoted: true, memory.Archived: false, memory.Rehydratable: false} {
 		t.Run(string(stage), func(t *testing.T) {

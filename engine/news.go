@@ -54,6 +54,7 @@ func (w *news) move(from, to string) {
 		w.Moved = make(map[string]string)
 	}
 	w.Moved[from] = to
+	delete(w.Moved, to) // where it went from there before, it is back from
 	w.Came = without(w.Came, to)
 	if i := slices.Index(w.Came, from); i >= 0 {
 		w.Came[i] = to
