@@ -1,0 +1,97 @@
+package stm
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"emberd/internal/durable"
+)
+
+// flipping is a disk that turns a byte around in what a compaction writes.
+type flipping struct{ durable.FS }
+
+func (d flipping) CreateAppend(name string) (durable.File, error) {
+	f, err := d.FS.CreateAppend(name)
+	if err != nil || !strings.HasPrefix(filepath.Base(name), ".c.") {
+		return f, err
+	}
+	return flippingFile{f}, nil
+}
+
+type flippingFile struct{ durable.File }
+
+func (f flippingFile) Write(b []byte) (int, error) {
+	return f.File.Write(bytes.Replace(b, []byte("apple"), []byte("bpple"), 1))
+}
+
+func TestWhatWasWrittenWrongIsNotPublished(t *testing.T) {
+	ts := openStore(t, Options{FS: flipping{durable.OS{}}})
+	id := ts.save("apple pie").ID()
+	ts.reopen()
+	before := ts.sealed()
+	if _, err := ts.Rewrite(context.Background(), Compaction{Inputs: before, HistoryKeep: 90 * day}); err == nil {
+		t.Error("a compaction whose output has another byte than was written went through")
+	}
+	left, err := filepath.Glob(filepath.Join(ts.ownDir(), "[ch]-*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left %v (%v)", left, err)
+	}
+	ts.withoutSnapshot()
+	ts.wantContent(id, "apple pie")
+}
+
+// An input that has the length it had when it was folded in, and another byte, may say
+// what nothing else does.
+func TestAnInputChangedInPlaceIsNotDeleted(t *testing.T) {
+	ts := openStore(t, Options{})
+	ts.save("apple pie")
+	ts.reopen()
+	ts.compact()
+	name := filepath.Join(ts.ownDir(), segmentName(1))
+	flipIn(t, name, "apple")
+	ts.unlink()
+	if _, err := os.Lstat(name); err != nil {
+		t.Errorf("the changed input: %v", err)
+	}
+}
+
+// A compacted file that is not whole stands for nothing, as long as there is something
+// else to read.
+func TestADamagedReplacementStandsForNothing(t *testing.T) {
+	ts := openStore(t, Options{})
+	id := ts.save("apple pie").ID()
+	ts.reopen()
+	ts.compact()
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	made, err := filepath.Glob(filepath.Join(ts.ownDir(), "c-*"))
+	if err != nil || len(made) != 1 {
+		t.Fatalf("made %v (%v)", made, err)
+	}
+	flipIn(t, made[0], "apple")
+	ts.open()
+	ts.withoutSnapshot()
+	ts.wantContent(id, "apple pie")
+}
+
+// flipIn changes the first letter of a word in a file.
+func flipIn(t *testing.T, name, word string) {
+	t.Helper()
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(whole, []byte(word))
+	if at < 0 {
+		t.Fatalf("%s does not hold %q", name, word)
+	}
+	whole[at] ^= 1
+	if err := os.WriteFile(name, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
