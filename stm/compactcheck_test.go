@@ -95,3 +95,22 @@ func flipIn(t *testing.T, name, word string) {
 		t.Fatal(err)
 	}
 }
+
+// A compaction that has answered is on the disk under its names: from then on its inputs
+// may go.
+func TestACompactionThatAnsweredSurvivesAPowerCut(t *testing.T) {
+	store, disk := roomy(t, Options{SegmentBytes: 1}) // every save begins a segment
+	for _, text := range []string{"apple pie", "apple tart", "plum"} {
+		if err := put(store, 1, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ts := &testStore{Store: store, t: t}
+	made := ts.compact()
+	after := disk.Crash(nil)
+	for _, name := range []string{made.Output, made.History} {
+		if _, err := after.Lstat(filepath.Join(store.ownDir(), name)); name == "" || err != nil {
+			t.Errorf("after a power cut %q: %v", name, err)
+		}
+	}
+}

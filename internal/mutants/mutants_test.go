@@ -42,7 +42,7 @@ var (
 	restoring = suite{"./stm", "^TestPowerCutAt/^all$/^restore_a_backup$"}
 	folding   = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError)/^all$/^a_tidy_day$"}
 	// What compaction checks shows only when something is wrong with the files.
-	verifying = suite{"./stm", "^(TestWhatWasWrittenWrong|TestAnInputChangedInPlace|TestADamagedReplacement|TestAFlippedByte|TestAChangedInput|TestACopyIs|TestAnyMix|TestCompactionLeaves|TestHeadersOf)"}
+	verifying = suite{"./stm", "^(TestACompactionThatAnswered|TestWhatWasWrittenWrong|TestAnInputChangedInPlace|TestADamagedReplacement|TestAFlippedByte|TestAChangedInput|TestACopyIs|TestAnyMix|TestCompactionLeaves|TestHeadersOf)"}
 	replace   = suite{"./internal/durable", "."}
 	// What is displaced when a note is written.
 	displacing = suite{"./vault", "^(TestABackupIsOn|TestATornText|TestWhatIsDiscarded|TestAFreshNote)"}
