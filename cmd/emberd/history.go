@@ -78,7 +78,8 @@ func (s *state) printVersions(res *op.HistoryResult) {
 		}
 		s.printf("%s  %s by %s%s  %s\n", s.when(v.At), s.screen.paint(bold, v.Action), clean(v.Verb), by, s.screen.paint(faint, v.Tx))
 		for _, f := range v.Fields {
-			if f.Name != "updated_at" { // the line above tells it
+			// The line above tells the time, and note_seen is emberd's own account.
+			if f.Name != "updated_at" && f.Name != "note_seen" {
 				s.printField(f)
 			}
 		}
