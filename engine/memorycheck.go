@@ -30,7 +30,7 @@ func (c *checking) carrier(note *vault.Note) {
 		}
 		c.find("memory", note.Path, 0, "memory %s, whose id it carries, is in the trash; emberd trash restore %s brings it back, or remove the property memory-id", id.Short(), id.Short())
 	case !live:
-		c.find("memory", note.Path, 0, "there is no memory %s, whose id it carries; remove the property memory-id", id)
+		c.find("memory", note.Path, 0, "there is no memory %s here, whose id it carries; remove the property memory-id, unless another emberd uses this vault", id)
 	default:
 		if m, err := row.Memory(); err == nil && cmp.Or(m.PromotedTo, note.Path) == note.Path {
 			c.agree(&m, note)
