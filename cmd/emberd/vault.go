@@ -101,7 +101,11 @@ func (s *state) printVaultCheck(r *op.VaultCheckResult) {
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, f.Line)
 		}
-		s.printf("%s: %s\n", s.screen.paint(cyan, where), clean(f.Text))
+		if s.screen.width > 0 {
+			s.printf("%s\n%s", s.screen.paint(cyan, where), s.screen.paragraph(clean(f.Text), nil, "  "))
+			continue
+		}
+		s.printf("%s: %s\n", where, clean(f.Text))
 	}
 	s.note("%s: %s, %s of which %s lead nowhere, %s not read", flat(r.Path), count(r.Notes, "note", "notes"),
 		count(r.Links, "link", "links"), grouped(r.Broken), grouped(r.Skipped))
