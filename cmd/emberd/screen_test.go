@@ -255,3 +255,23 @@ func TestFindingsFitATerminal(t *testing.T) {
 		}
 	}
 }
+
+// A version's entry stays whole on a terminal, and what emberd keeps for itself is not
+// listed.
+func TestVersionFitsATerminal(t *testing.T) {
+	v := &op.HistoryVersion{Action: "changed", Verb: "note", Tx: "01a1fd0c6c0d-0000-k7q2mzxa", At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
+		Fields: []op.FieldChange{{Name: "note_seen", To: []byte(`{"content":"1"}`)}}}
+	for width, want := range map[int]string{
+		0:  "2026-01-02 00:00:00 (just now)  changed by note, emberd vault  " + v.Tx + "\n        its note and the memory agree\n",
+		80: "2026-01-02 00:00:00 (just now)  changed by note, emberd vault\n        " + v.Tx + "\n        its note and the memory agree\n",
+	} {
+		var out strings.Builder
+		s := newState()
+		s.stdout, s.screen, s.zone, s.now = bufio.NewWriter(&out), screen{width: width}, time.UTC, func() time.Time { return v.At }
+		s.printVersion(v, ", emberd vault")
+		s.stdout.Flush()
+		if got := out.String(); got != want {
+			t.Errorf("at width %d: %q, want %q", width, got, want)
+		}
+	}
+}
