@@ -30,7 +30,7 @@ func (c *checking) carrier(note *vault.Note) {
 		}
 		c.find("memory", note.Path, 0, "memory %s, whose id it carries, is in the trash; emberd trash restore %s brings it back, or remove the property memory-id", id.Short(), id.Short())
 	case !live:
-		c.find("memory", note.Path, 0, "there is no memory %s, whose id it carries; remove the property memory-id", id)
+		c.find("memory", note.Path, 0, "there is no memory %s here, whose id it carries; remove the property memory-id, unless another emberd uses this vault", id)
 	default:
 		if m, err := row.Memory(); err == nil && cmp.Or(m.PromotedTo, note.Path) == note.Path {
 			c.agree(&m, note)
@@ -70,9 +70,9 @@ func (c *checking) memories() {
 			}
 		}
 	}
-	there := make(map[string]bool)
+	there := make(map[string]*vault.Note)
 	for _, note := range c.read {
-		there[note.Path] = true
+		there[note.Path] = note
 	}
 	for row := range c.stm.Rows() {
 		if row.Promoted() && len(c.carried[row.ID()]) == 0 {
@@ -93,12 +93,17 @@ func (c *checking) noteAmong(id memory.ID, notes []*vault.Note) string {
 }
 
 // orphan lists a memory that no note carries the id of.
-func (c *checking) orphan(read func() (memory.Memory, error), there map[string]bool) {
+func (c *checking) orphan(read func() (memory.Memory, error), there map[string]*vault.Note) {
 	m, err := read()
 	if err != nil || !m.NoteGone.IsZero() || c.unread[m.PromotedTo] || c.truth.waits(m.ID) {
 		return
 	}
-	if there[m.PromotedTo] {
+	switch note := there[m.PromotedTo]; {
+	case note == nil:
+	case note.Frontmatter == vault.InvalidFrontmatter:
+		c.find("memory", m.PromotedTo, 0, "memory %s stays as it is while the frontmatter of its note is not valid; mend the frontmatter, or emberd forget %s", m.ID.Short(), m.ID.Short())
+		return
+	default:
 		c.find("memory", m.PromotedTo, 0, "it does not carry the id of memory %s any more, which stays as it is; give it the property memory-id: %s again, or emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
 		return
 	}

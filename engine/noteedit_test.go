@@ -148,7 +148,7 @@ func TestTheTextOfANewNoteWaits(t *testing.T) {
 	e := h.following(t)
 	m := promote(t, e, save(t, e, "text").ID).Memory
 	err := refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
-	wantCode(t, err, memory.Busy, "it is written once it has been left alone; try again in ")
+	wantCode(t, err, memory.Busy, "somebody may be at work in it; try again in ")
 	if got := look(t, e, m.ID); got.Content != "text" {
 		t.Errorf("the log ran ahead of the note: %q", got.Content)
 	}

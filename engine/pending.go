@@ -201,8 +201,11 @@ func (p *pendingWrites) fields(id memory.ID) []string {
 	return nil
 }
 
+// why is the reason for waiting; one that was queued a moment ago has none yet.
+func (w *pendingWrite) why() string { return cmp.Or(w.Reason, "it was not tried yet") }
+
 func (w *pendingWrite) shown() op.PendingWrite {
-	return op.PendingWrite{Path: w.Path, Reason: w.Reason, Since: w.Since, Next: w.Next}
+	return op.PendingWrite{Path: w.Path, Reason: w.why(), Since: w.Since, Next: w.Next}
 }
 
 // pendingStatus tells of the changes that wait.
@@ -227,7 +230,7 @@ func (e *Engine) pendingFindings() []op.Finding {
 		if w.What == updateNote {
 			what = "is to get " + strings.Join(w.Fields, ", ") + " of memory " + w.Memory.Short()
 		}
-		out = append(out, op.Finding{Kind: "pending", Path: w.Path, Text: fmt.Sprintf("this note %s and waits: %s", what, cmp.Or(w.Reason, "it was not tried yet"))})
+		out = append(out, op.Finding{Kind: "pending", Path: w.Path, Text: fmt.Sprintf("this note %s and waits: %s", what, w.why())})
 	}
 	return out
 }

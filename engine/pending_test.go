@@ -160,3 +160,13 @@ func TestNothingTicksWithoutNotesToWrite(t *testing.T) {
 	e.writing.nudge()
 	until(t, "nothing ticks again", func() bool { return timer() == "" })
 }
+
+// A note that an undo queued a moment ago waits for a reason, too.
+func TestWhatWasNotTriedTellsSo(t *testing.T) {
+	for reason, want := range map[string]string{"": "it was not tried yet", string(vault.GitBusy): string(vault.GitBusy)} {
+		w := pendingWrite{Path: "Tea.md", Reason: reason}
+		if got := w.shown(); got.Reason != want || got.Path != w.Path {
+			t.Errorf("%+v is shown as %+v, want the reason %q", w, got, want)
+		}
+	}
+}

@@ -214,7 +214,7 @@ func (s *state) restoreBackup(ctx context.Context, name string, replace bool) (e
 	}
 	lock, err := durable.AcquireLock(filepath.Join(c.State, "daemon.lock"))
 	if errors.Is(err, durable.ErrLocked) {
-		return &exit{code: exitLocked, err: fmt.Errorf("an emberd runs on these folders (%w); stop it first, and nothing was touched", err)}
+		return &exit{code: exitLocked, err: fmt.Errorf("an emberd runs on these folders, so that nothing was touched; stop it first: %w", err)}
 	}
 	if err != nil {
 		return restoreError(name, c.Data, err)

@@ -37,7 +37,7 @@ by somebody else meanwhile is not overwritten.`,
   emberd edit 456789ab --add-tag reviewed --importance high --meta pr=null`,
 		Annotations: exits(endings{
 			exitNothing: "no memory with that id", exitNoDaemon: "", exitConflict: "",
-			exitDisk: "", exitSecret: "", exitAgain: "",
+			exitDisk: "the disk is full, or the log or the note cannot be written", exitSecret: "", exitAgain: "",
 		}),
 		Args:              takes(1, -1, "a memory id"),
 		ValidArgsFunction: s.completeIDs,

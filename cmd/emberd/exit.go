@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -144,7 +145,7 @@ func (s *state) report(err error) int {
 		}
 	}
 	for line := range strings.SplitSeq(clean(err.Error()), "\n") {
-		fmt.Fprintln(s.stderr, "emberd: "+line)
+		io.WriteString(s.stderr, s.side.paragraph("emberd: "+line, nil, ""))
 	}
 	return int(code)
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 
+	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
 	"emberd/memory"
@@ -76,18 +78,32 @@ func (s *state) printVersions(res *op.HistoryResult) {
 		if by != "" {
 			by = ", " + by
 		}
-		s.printf("%s  %s by %s%s  %s\n", s.when(v.At), s.screen.paint(bold, v.Action), clean(v.Verb), by, s.screen.paint(faint, v.Tx))
-		for _, f := range v.Fields {
-			if f.Name != "updated_at" { // the line above tells it
-				s.printField(f)
-			}
-		}
+		s.printVersion(&v, by)
 		if v.Cut {
 			s.printf("        %s\n", s.screen.paint(faint, "what it replaced is not kept any more"))
 		}
 	}
 	if res.NextCursor != "" {
 		s.note("%s of %s shown; --all shows the rest", grouped(len(res.Versions)), count(res.Total, "version", "versions"))
+	}
+}
+
+// printVersion prints one version, with the entry on a line of its own where a
+// terminal would break it.
+func (s *state) printVersion(v *op.HistoryVersion, by string) {
+	when, what := s.when(v.At), clean(v.Verb)+by
+	gap := "  "
+	if w := s.screen.width; w > 0 && uniseg.StringWidth(fmt.Sprintf("%s  %s by %s  %s", when, v.Action, what, v.Tx)) > w {
+		gap = "\n        "
+	}
+	s.printf("%s  %s by %s%s%s\n", when, s.screen.paint(bold, v.Action), what, gap, s.screen.paint(faint, v.Tx))
+	for _, f := range v.Fields {
+		switch {
+		case f.Name == "note_seen" && len(v.Fields) == 1: // emberd's own account
+			s.printf("        %s\n", s.screen.paint(faint, "its note and the memory agree"))
+		case f.Name != "note_seen" && f.Name != "updated_at": // the line above tells it
+			s.printField(f)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *state) printPromoted(res *op.PromoteResult) error {
 	}
 	s.printf("%s %s  %s\n", what, s.short(res.Memory.ID), flat(res.Path))
 	if res.Outcome == op.PromotionPending {
-		s.note("%s; it is written as soon as it can be", clean(res.Reason))
+		s.note("%s; the note is written as soon as it can be", clean(res.Reason))
 	}
 	s.undoHint(res.Tx)
 	return nil

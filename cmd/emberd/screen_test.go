@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +141,7 @@ func TestWakes(t *testing.T) {
 		{nil, "nothing; no timer runs"},
 		{map[string]string{"snapshot": "1m0s"}, "snapshot within 1m"},
 		{map[string]string{"snapshot": "1m0s", "agents": "1h0m0s"}, "agents within 1h0m, snapshot within 1m"},
+		{map[string]string{"compaction": "9m6.421615703s"}, "compaction within 9m6s"},
 	} {
 		if got := wakes(c.timers); got != c.want {
 			t.Errorf("wakes(%v) = %q, want %q", c.timers, got, c.want)
@@ -213,5 +216,62 @@ func TestNoteLine(t *testing.T) {
 	h.Tier = op.TierMemory
 	if got := s.hitLine(h, 1); !strings.HasSuffix(got, "Note.md:7") {
 		t.Errorf("a memory with its note is %q, want the note's path", got)
+	}
+}
+
+// What is said beside the answer breaks between words on a terminal, and not on a
+// pipe, where a program reads it by lines.
+func TestSentencesBreakBetweenWords(t *testing.T) {
+	err := memory.Errorf(memory.Busy, "the note %q is not written now; try again in 10s", "Tea.md")
+	for width, want := range map[int]string{
+		0:  "its note stays; delete it in the vault\nemberd: the note \"Tea.md\" is not written now; try again in 10s\n",
+		30: "its note stays; delete it in\nthe vault\nemberd: the note \"Tea.md\" is\nnot written now; try again in\n10s\n",
+	} {
+		var said strings.Builder
+		s := newState()
+		s.stderr, s.side = &said, screen{width: width}
+		s.note("its note stays; delete it in the %s", "vault")
+		s.report(err)
+		if got := said.String(); got != want {
+			t.Errorf("at width %d it says %q, want %q", width, got, want)
+		}
+	}
+}
+
+// A finding has its note on a line of its own on a terminal, and is one line on a pipe.
+func TestFindingsFitATerminal(t *testing.T) {
+	res := &op.VaultCheckResult{Findings: []op.Finding{{Path: "Tea.md", Line: 5, Text: strings.Repeat("word ", 20) + "end"}}, Total: 1}
+	for width, want := range map[int]string{
+		0:  "Tea.md:5: " + strings.Repeat("word ", 20) + "end\n",
+		60: "Tea.md:5\n  " + strings.Repeat("word ", 10) + "word\n  " + strings.Repeat("word ", 9) + "end\n",
+	} {
+		var out strings.Builder
+		s := newState()
+		s.stdout, s.stderr, s.screen = bufio.NewWriter(&out), io.Discard, screen{width: width}
+		s.printVaultCheck(res)
+		s.stdout.Flush()
+		if got := out.String(); got != want {
+			t.Errorf("at width %d: %q, want %q", width, got, want)
+		}
+	}
+}
+
+// A version's entry stays whole on a terminal, and what emberd keeps for itself is not
+// listed.
+func TestVersionFitsATerminal(t *testing.T) {
+	v := &op.HistoryVersion{Action: "changed", Verb: "note", Tx: "01a1fd0c6c0d-0000-k7q2mzxa", At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
+		Fields: []op.FieldChange{{Name: "note_seen", To: []byte(`{"content":"1"}`)}}}
+	for width, want := range map[int]string{
+		0:  "2026-01-02 00:00:00 (just now)  changed by note, emberd vault  " + v.Tx + "\n        its note and the memory agree\n",
+		80: "2026-01-02 00:00:00 (just now)  changed by note, emberd vault\n        " + v.Tx + "\n        its note and the memory agree\n",
+	} {
+		var out strings.Builder
+		s := newState()
+		s.stdout, s.screen, s.zone, s.now = bufio.NewWriter(&out), screen{width: width}, time.UTC, func() time.Time { return v.At }
+		s.printVersion(v, ", emberd vault")
+		s.stdout.Flush()
+		if got := out.String(); got != want {
+			t.Errorf("at width %d: %q, want %q", width, got, want)
+		}
 	}
 }

@@ -36,7 +36,7 @@ finishes what is under way, for at most five seconds; a second signal ends it at
 once. What was acknowledged is on disk either way.
 
 With --vault the notes of an Obsidian vault are searched beside the memories.
-The vault is only read.
+Notes are only read, but for those that emberd promote made.
 
 A data folder from which the log of this device is gone is refused: its disk may
 only not be mounted. If you deleted it on purpose, start once with

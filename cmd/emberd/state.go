@@ -31,7 +31,8 @@ type state struct {
 	env      []string
 	now      func() time.Time
 	zone     *time.Location
-	screen   screen
+	screen   screen // of stdout
+	side     screen // of stderr
 
 	home       string
 	configFile string
@@ -54,6 +55,7 @@ func newState() *state {
 		now:      time.Now,
 		zone:     time.Local,
 		screen:   newScreen(os.Stdout),
+		side:     newScreen(os.Stderr),
 	}
 }
 
@@ -131,7 +133,7 @@ func (s *state) note(format string, args ...any) {
 		return
 	}
 	s.stdout.Flush() // an error stays with the buffer
-	fmt.Fprintf(s.stderr, format+"\n", args...)
+	io.WriteString(s.stderr, s.side.paragraph(fmt.Sprintf(format, args...), nil, ""))
 }
 
 // printJSON writes v as it is, without escaping <, > and &.

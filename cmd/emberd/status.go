@@ -183,7 +183,11 @@ func indexed(l *op.Loading) string {
 func wakes(timers map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(timers)) {
-		parts = append(parts, name+" within "+strings.Replace(timers[name], "m0s", "m", 1))
+		within := timers[name]
+		if d, err := time.ParseDuration(within); err == nil && d > time.Second {
+			within = d.Round(time.Second).String()
+		}
+		parts = append(parts, name+" within "+strings.Replace(within, "m0s", "m", 1))
 	}
 	if len(parts) == 0 {
 		return "nothing; no timer runs"

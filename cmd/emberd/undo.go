@@ -15,15 +15,15 @@ func (s *state) undoCommand() *cobra.Command {
 		Long: `Take back a journal entry, as save, edit, forget and import name it, or by
 default the newest of this device that somebody asked for and that still stands;
 one of another device, or of what emberd took over from a note by itself, has to
-be named. A memory that was changed again since is left as it is, unless --force,
-and so is what a note says that is there: edit the note. An undo is an entry too;
-name it to take it back.
+be named. A memory that was changed again since is left as it is, unless
+--force, and so is what a note says that is there: edit the note. An undo is an
+entry too; name it to take it back.
 
 The note of a promoted memory comes along: that of a promotion goes, if nobody
 changed it, and that of an edit gets its earlier text and properties. Where
 somebody went on in the note nothing is undone.`,
 		Example: `  emberd undo
-  emberd undo --dry-run`,
+  emberd undo --dry-run 01a1fd06c976-0000-k7q2mzxa`,
 		Annotations: exits(endings{
 			exitNothing: "no such entry, or nothing to take back", exitNoDaemon: "",
 			exitConflict: "all of it was changed again since; nothing was undone",

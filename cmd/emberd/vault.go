@@ -35,7 +35,7 @@ notes and memories that do not agree, and changes that wait to be written, each
 with what to do. Nothing is changed.`,
 		Example: `  emberd vault check
   emberd vault check --json | jq -r '.findings[] | .path'`,
-		Annotations: exits(endings{exitNothing: "something was found, or there is no vault", exitNoDaemon: ""}),
+		Annotations: exits(endings{exitNothing: "something was found, or there is no vault", exitNoDaemon: "no daemon that answers, or the vault is not there"}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("limit") && req.Limit == 0 {
@@ -72,7 +72,7 @@ gone go to the trash. No file is touched, and notes that come back are found
 again and bring their memories back.`,
 		Example: `  emberd status
   emberd vault confirm`,
-		Annotations: exits(endings{exitNothing: "nothing is held back, or there is no vault", exitNoDaemon: ""}),
+		Annotations: exits(endings{exitNothing: "nothing is held back, or there is no vault", exitNoDaemon: "no daemon that answers, or the vault is not there"}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			res, err := call(cmd.Context(), s, op.VaultConfirm, &op.VaultConfirmRequest{})
@@ -101,7 +101,11 @@ func (s *state) printVaultCheck(r *op.VaultCheckResult) {
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, f.Line)
 		}
-		s.printf("%s: %s\n", s.screen.paint(cyan, where), clean(f.Text))
+		if s.screen.width > 0 {
+			s.printf("%s\n%s", s.screen.paint(cyan, where), s.screen.paragraph(clean(f.Text), nil, "  "))
+			continue
+		}
+		s.printf("%s: %s\n", where, clean(f.Text))
 	}
 	s.note("%s: %s, %s of which %s lead nowhere, %s not read", flat(r.Path), count(r.Notes, "note", "notes"),
 		count(r.Links, "link", "links"), grouped(r.Broken), grouped(r.Skipped))

@@ -73,7 +73,7 @@ type Config struct {
 	Cluster       Cluster
 	Consolidation Consolidation
 
-	ForgetThreshold float64       // decay score below which gc proposes to forget
+	ForgetThreshold float64       // decay score below which a memory may be forgotten
 	AutoReinforce   bool          // whether observed use strengthens memories
 	SecretsDetect   string        // "block" or "off"
 	HistoryKeep     time.Duration // how long superseded values stay

@@ -135,7 +135,7 @@ var scoreKeys = []key{
 		help:  "Share of the fast part in the `two_component` model."},
 	{name: "forget.threshold", def: "0.05", also: []alias{{name: "CORTEXGRAPH_FORGET_THRESHOLD"}},
 		field: func(c *Config) value { return number{&c.ForgetThreshold, 0, 1} },
-		help:  "Decay score below which `emberd gc` proposes to forget a memory."},
+		help:  "Decay score below which a memory may be forgotten."},
 	{name: "promote.threshold", def: "0.65", also: []alias{{name: "CORTEXGRAPH_PROMOTE_THRESHOLD"}},
 		field: func(c *Config) value { return number{&c.Promote.Threshold, 0, 1} },
 		help:  "Decay score from which a memory is promoted to a note."},
