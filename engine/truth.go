@@ -101,6 +101,14 @@ func (t *truth) end() {
 	t.nudge()
 }
 
+// endOfOne says that a note was read by itself. Within a batch that one's end counts.
+func (t *truth) endOfOne() {
+	if !t.reads() {
+		t.inbox.end(time.Now().Add(t.wait()))
+		t.nudge()
+	}
+}
+
 // strangers are the memories that a note carries and that know of none, or not what it
 // says.
 func (t *truth) strangers() []memory.ID {
