@@ -253,12 +253,12 @@ func (t *truth) bury(ctx context.Context, lost []*news) error {
 		return nil
 	}
 	lost, err := t.really(ctx, lost)
-	entry := ""
+	entry, became := "", done
 	for _, l := range lost {
 		if err == nil {
-			entry, err = t.forget(ctx, l, entry)
+			became, entry, err = t.forget(ctx, l, entry)
 		}
-		if err != nil {
+		if err != nil || became == unclear {
 			t.later(l)
 			continue
 		}
@@ -335,8 +335,9 @@ func (t *truth) archived(ctx context.Context, wanted bool) (map[memory.ID]bool, 
 	return found, ctx.Err()
 }
 
-// forget carries out one loss in a journal entry, a new one if entry is "".
-func (t *truth) forget(ctx context.Context, w *news, entry string) (string, error) {
+// forget carries out one loss in a journal entry, a new one if entry is "". It is
+// unclear when the note is back, or the vault is away.
+func (t *truth) forget(ctx context.Context, w *news, entry string) (became outcome, _ string, err error) {
 	receipt, err := t.e.stm.Update(ctx, []memory.ID{w.ID}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
 			return nil, nil
@@ -344,6 +345,10 @@ func (t *truth) forget(ctx context.Context, w *news, entry string) (string, erro
 		m, err := rows[0].Memory()
 		if err != nil || !m.NoteGone.IsZero() || !slices.Contains(w.Went, m.PromotedTo) {
 			return nil, err
+		}
+		if v := t.e.notes.vault.Load(); !v.Current() || !absent(v, m.PromotedTo) {
+			became = unclear
+			return nil, nil
 		}
 		now, err := encode(stampTime(t.e.opt.Now()))
 		cold := m.Stage == memory.Archived || m.Stage == memory.Rehydratable
@@ -353,5 +358,10 @@ func (t *truth) forget(ctx context.Context, w *news, entry string) (string, erro
 	if receipt.Entry != "" {
 		entry = receipt.Entry
 	}
-	return entry, err
+	return became, entry, err
+}
+
+func absent(v *vault.Vault, path string) bool {
+	_, err := v.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }

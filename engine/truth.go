@@ -125,7 +125,13 @@ func (t *truth) committed(entry *stm.Entry) {
 	if !slices.Contains([]string{"save", "import", "restore", "undo"}, entry.Verb) {
 		return
 	}
-	ids := slices.DeleteFunc(slices.Clone(entry.IDs), func(id memory.ID) bool { return len(t.e.notes.carriers.of(id)) == 0 })
+	t.lookAt(slices.DeleteFunc(slices.Clone(entry.IDs), func(id memory.ID) bool { return len(t.e.notes.carriers.of(id)) == 0 }))
+}
+
+// anything has all memories looked at that have notes: any of them may have changed.
+func (t *truth) anything() { t.lookAt(t.e.notes.carriers.ids()) }
+
+func (t *truth) lookAt(ids []memory.ID) {
 	if len(ids) == 0 {
 		return
 	}
