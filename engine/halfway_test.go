@@ -111,16 +111,87 @@ func TestAFloodFromAnotherDeviceIsSettled(t *testing.T) {
 	}
 }
 
-// An edit while a note is away does not reach it when it comes back; a check says so.
-func TestAnEditWhileTheNoteIsAwayIsFound(t *testing.T) {
+// A note may be under a name that nobody has told of yet, or still on its way from
+// another device: what is to be written to it waits until it is found.
+func TestAnEditWhileTheNoteIsAwayWaitsForIt(t *testing.T) {
+	d, m := promotedDesk(t, "the kettle leaks")
+	ok(t, os.Rename(d.at(m.PromotedTo), d.at("Kettle.md")))
+	got := do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("the kettle is mended"), Category: new("repairs")})
+	if got.Pending == nil || got.Pending.Reason != string(noteAway) {
+		t.Errorf("the edit answered %+v", got)
+	}
+	d.rest(t, d.Engine)
+	d.batch([]string{"Kettle.md"}, []string{m.PromotedTo}, watcher.Move{From: m.PromotedTo, To: "Kettle.md"})
+	d.settle()
+	if got := d.memory(m.ID); got.PromotedTo != "Kettle.md" || got.Content != "the kettle is mended" {
+		t.Errorf("the memory is %+v", got.Memory)
+	}
+	d.advance(lastTry)
+	d.rest(t, d.Engine)
+	wantNote(t, d.house, "Kettle.md", "the kettle is mended", `category: "repairs"`, "!leaks")
+	if left := d.pending.list(); len(left) > 0 {
+		t.Errorf("still waiting: %+v", left)
+	}
+	d.seen("Kettle.md")
+	wantSettled(t, d.Engine, m.ID)
+}
+
+// What was queued for a note is not given up because it is renamed just then.
+func TestFieldsWaitForANoteThatIsRenamed(t *testing.T) {
+	d, m := promotedDesk(t, "the kettle leaks")
+	done := busy(t, d.house)
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("repairs")})
+	ok(t, os.Rename(d.at(m.PromotedTo), d.at("Kettle.md")))
+	done()
+	d.rest(t, d.Engine)
+	d.batch([]string{"Kettle.md"}, []string{m.PromotedTo})
+	d.settle()
+	d.advance(lastTry)
+	d.rest(t, d.Engine)
+	wantNote(t, d.house, "Kettle.md", `category: "repairs"`)
+}
+
+// Fields that wait for a note that does not carry the id any more wait for nothing.
+func TestFieldsDoNotWaitForANoteThatLostItsID(t *testing.T) {
+	d, m := promotedDesk(t, "the kettle leaks")
+	done := busy(t, d.house)
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("repairs")})
+	done()
+	d.edit(m.PromotedTo, "the kettle leaks\n")
+	d.rest(t, d.Engine)
+	if left := d.pending.list(); len(left) > 0 {
+		t.Errorf("still waiting: %+v", left)
+	}
+}
+
+// A check finds a memory that has another text than its note without anything on its way.
+func TestAMemoryAheadOfItsNoteIsFound(t *testing.T) {
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
-	ok(t, os.Rename(d.at("Kettle.md"), d.at("kettle.txt")))
-	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), Content: new("the kettle is mended")})
-	ok(t, os.Rename(d.at("kettle.txt"), d.at("Kettle.md")))
-	d.batch([]string{"Kettle.md"}, nil)
-	d.settle()
+	_, err := d.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+		set := map[string]json.RawMessage{"content": json.RawMessage(`"the kettle is mended"`)}
+		return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: id, Set: set}}}, nil
+	})
+	ok(t, err)
 	d.wantFinding("memory Kettle.md", "memory "+id.Short()+" has another content than it")
 	d.edit("Kettle.md", noteFor(id, "the kettle is mended"))
 	d.wantNoFindings()
+}
+
+// In the archive folder, too, a note that cannot be read may carry the id.
+func TestANoteMovedIntoTheArchiveThatCannotBeRead(t *testing.T) {
+	d := &desk{house: vaultHouse(t, nil), t: t}
+	d.VaultArchive = "Memories/Archive"
+	d.start()
+	id := d.kept("the kettle leaks", "Kettle.md")
+	d.write(t, "Memories/Archive/Kettle.md", "---\nmemory-id: \""+string(id)+"\"\ntags: [a\n---\nthe kettle leaks\n")
+	d.remove("Kettle.md")
+	if d.stm.Trashed(id) || !d.truth.waits(id) {
+		t.Errorf("the memory is in the trash: %t; waits: %t", d.stm.Trashed(id), d.truth.waits(id))
+	}
+	d.write(t, "Memories/Archive/Kettle.md", noteFor(id, "the kettle leaks"))
+	d.settle()
+	if d.stm.Trashed(id) || d.truth.waits(id) {
+		t.Errorf("mended, and the memory is in the trash: %t; waits: %t", d.stm.Trashed(id), d.truth.waits(id))
+	}
 }

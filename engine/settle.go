@@ -279,9 +279,11 @@ func (t *truth) really(ctx context.Context, lost []*news) (real []*news, err err
 	}
 	var doubtful []*news
 	for _, l := range lost {
-		switch {
-		case archived[l.ID]:
+		switch it, perhaps := archived.holds(l); {
+		case it:
 			t.settled(l)
+		case perhaps:
+			t.later(l)
 		case l.Meant:
 			real = append(real, l)
 		default:
@@ -311,28 +313,44 @@ func (t *truth) mass(n int) bool {
 	return massShare*n > all
 }
 
-// archived returns which ids are carried by notes of the archive folder, which the
-// index does not hold.
-func (t *truth) archived(ctx context.Context, wanted bool) (map[memory.ID]bool, error) {
-	found := make(map[memory.ID]bool)
+// archive is what the notes of the archive folder carry, which the index does not hold.
+type archive struct {
+	ids    map[memory.ID]bool
+	unread map[string]bool // names of those that may carry any
+}
+
+// holds reports whether a note that went lies there, or may.
+func (a *archive) holds(w *news) (it, perhaps bool) {
+	return a.ids[w.ID], slices.ContainsFunc(w.Went, func(p string) bool { return a.unread[path.Base(p)] })
+}
+
+func (t *truth) archived(ctx context.Context, wanted bool) (*archive, error) {
+	a := &archive{ids: make(map[memory.ID]bool), unread: make(map[string]bool)}
 	folder := strings.Trim(path.Clean("/"+t.e.opt.VaultArchive), "/")
 	if !wanted || folder == "" {
-		return found, nil
+		return a, nil
 	}
 	v := t.e.notes.vault.Load()
 	for p, err := range v.Walk(ctx) {
-		if err != nil || !strings.HasPrefix(p, folder+"/") {
-			if p == "" {
-				return found, err
-			}
+		if p == "" {
+			return a, err // the end of the walk
+		}
+		if !strings.HasPrefix(p, folder+"/") {
 			continue
 		}
-		note, err := v.Read(ctx, p)
-		if id, wrong := memory.ParseID(idOf(note)); err == nil && wrong == nil {
-			found[id] = true
+		var note *vault.Note
+		if err == nil {
+			note, err = v.Read(ctx, p)
+		}
+		switch id, wrong := memory.ParseID(idOf(note)); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil || note.Frontmatter == vault.InvalidFrontmatter:
+			a.unread[path.Base(p)] = true
+		case wrong == nil:
+			a.ids[id] = true
 		}
 	}
-	return found, ctx.Err()
+	return a, ctx.Err()
 }
 
 // forget carries out one loss in a journal entry, a new one if entry is "". It is
