@@ -116,10 +116,10 @@ func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing
 		note, err := t.e.notes.vault.Load().Read(ctx, p)
 		skipped, unread := errors.AsType[*vault.Skipped](err)
 		at := nowhere
-		switch id, wrong := memory.ParseID(idOf(note)); {
-		case err == nil && wrong == nil && id == w.ID && note.Copy && p != was:
+		switch its := err == nil && carriesID(note.Carried, w.ID); {
+		case its && note.Copy && p != was:
 			s.more = true
-		case err == nil && wrong == nil && id == w.ID:
+		case its:
 			at, s.note = itself, note
 		case err == nil && note.Frontmatter == vault.InvalidFrontmatter:
 			at, s.more = closed, true
@@ -140,13 +140,6 @@ func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing
 		}
 	}
 	return s, true
-}
-
-func idOf(note *vault.Note) string {
-	if note == nil {
-		return ""
-	}
-	return note.MemoryID
 }
 
 // moves reports whether the note is the memory's from now on, under another path. One
@@ -342,12 +335,14 @@ func (t *truth) archived(ctx context.Context, wanted bool) (*archive, error) {
 		if err == nil {
 			note, err = v.Read(ctx, p)
 		}
-		switch id, wrong := memory.ParseID(idOf(note)); {
+		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil || note.Frontmatter == vault.InvalidFrontmatter:
 			a.unread[path.Base(p)] = true
-		case wrong == nil:
-			a.ids[id] = true
+		default:
+			if id, err := memory.ParseID(note.MemoryID); err == nil {
+				a.ids[id] = true
+			}
 		}
 	}
 	return a, ctx.Err()
