@@ -105,6 +105,9 @@ func (e *Engine) arrived(got stm.Arrival) {
 		}
 	}
 	if more := got.Memories - told; more > 0 {
+		if e.truth != nil {
+			e.truth.anything()
+		}
 		e.events.publish(e.notice(fmt.Sprintf("%d more changes arrived from other devices; read again what matters", more)))
 	}
 }

@@ -11,7 +11,7 @@ import (
 // fingerprints tells apart what notes say of a memory: by field the first 16 hex
 // digits of the SHA-256 of its text.
 func fingerprints(c *vault.Carried) map[string]string {
-	says := map[string]string{"content": c.Body, "tags": strings.Join(c.Tags, "\n")}
+	says := map[string]string{contentField: c.Body, "tags": strings.Join(c.Tags, "\n")}
 	for _, field := range []string{"category", "strength", "stage"} {
 		says[field] = "-"
 		if value, ok := c.Fields[field]; ok {

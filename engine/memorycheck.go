@@ -2,10 +2,9 @@ package engine
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	"emberd/memory"
 	"emberd/vault"
@@ -51,6 +50,20 @@ func (c *checking) agree(m *memory.Memory, note *vault.Note) {
 	if !maps.Equal(before, m.NoteSeen) && !c.truth.waits(m.ID) {
 		c.find("memory", note.Path, 0, "it says other than memory %s, which is newer or was restored; save the note to have it taken over", m.ID.Short())
 	}
+	if ahead := c.ahead(m, note); len(ahead) > 0 {
+		c.find("memory", note.Path, 0, "memory %s has another %s than it, from an edit that did not reach the note; make the note say what is right", m.ID.Short(), strings.Join(ahead, " and "))
+	}
+}
+
+// ahead are the fields that a note says otherwise than its memory, although nothing is
+// on its way from one to the other. A stage is the memory's own.
+func (c *checking) ahead(m *memory.Memory, note *vault.Note) []string {
+	says, same, waiting := fingerprints(note.Carried), agreed(m, note.Carried), c.waitingFields(m.ID)
+	return slices.DeleteFunc(noteFields(), func(field string) bool {
+		_, is := note.Carried.Fields[field]
+		silent := field == "tags" && len(note.Carried.Tags) == 0 || field == "category" && !is
+		return silent || field == "stage" || same[field] != "" || m.NoteSeen[field] != says[field] || slices.Contains(waiting, field)
+	})
 }
 
 // memories lists ids that several notes carry, and memories whose note is not there.
@@ -107,7 +120,7 @@ func (c *checking) orphan(read func() (memory.Memory, error), there map[string]*
 		c.find("memory", m.PromotedTo, 0, "it does not carry the id of memory %s any more, which stays as it is; give it the property memory-id: %s again, or emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
 		return
 	}
-	if _, err := c.notes.vault.Load().Stat(m.PromotedTo); !errors.Is(err, fs.ErrNotExist) {
+	if !absent(c.notes.vault.Load(), m.PromotedTo) {
 		return // it is passed over, as the settings say
 	}
 	c.find("memory", m.PromotedTo, 0, "this note of memory %s is not there, and the memory stays as it is; put the note back, or emberd forget %s", m.ID.Short(), m.ID.Short())

@@ -99,7 +99,7 @@ type inbox struct {
 	all       map[memory.ID]*news
 	taken     map[memory.ID]*news // being settled
 	batch     map[memory.ID]bool  // told of by the batch that is being read
-	moved     map[string]string   // by that batch: to which name
+	moved     map[string]string   // by that batch: to which name; nil between batches
 	confirmed time.Time           // when somebody said last that a loss was meant
 	failed    error               // of the last writing
 }
@@ -281,6 +281,14 @@ func (b *inbox) end(due time.Time) {
 		}
 	}
 	clear(b.batch)
+	b.moved = nil
+}
+
+// reads reports whether a batch is being read.
+func (b *inbox) reads() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.moved != nil
 }
 
 // next is when something is due, the zero time for never.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -59,20 +60,34 @@ func (e *Engine) editedNote(ctx context.Context, m *memory.Memory, set map[strin
 	return e.queueFields(m, note.Path, changed, by, res)
 }
 
-// withoutNote is for a memory whose note is not to be found. Where that may pass, its
-// text stays as it is.
+// noteAway is why something waits that is to be written to a note.
+const noteAway vault.Reason = "it is not at its path; it may have been renamed, or be on its way from another device"
+
+// withoutNote is for a memory whose note is not to be found. While nobody can look for
+// it, its text stays as it is.
 func (e *Engine) withoutNote(m *memory.Memory, changed []string, by memory.Actor) (*op.PendingWrite, error) {
-	if e.notes.vault.Load().Current() && e.notes.complete.Load() || !m.NoteGone.IsZero() {
-		return nil, nil // it is gone, or has the id no more
+	if e.parted(m) {
+		return nil, nil
 	}
-	res := vault.Result{Reason: vault.VaultReplaced}
-	if e.notes.vault.Load().Current() {
+	res, looked := vault.Result{Reason: noteAway}, false
+	switch {
+	case !e.notes.vault.Load().Current():
+		res.Reason = vault.VaultReplaced
+	case !e.notes.complete.Load():
 		res.Reason = "the notes are still being read for the first time"
+	default:
+		looked = true
 	}
-	if slices.Contains(changed, contentField) {
+	if slices.Contains(changed, contentField) && !looked {
 		return nil, memory.Errorf(memory.Busy, "the text of memory %s is that of the note %q, which cannot be looked for now: %s", m.ID, m.PromotedTo, res.Reason)
 	}
 	return e.queueFields(m, m.PromotedTo, changed, by, res)
+}
+
+// parted reports whether a memory of which no note was found has none any more: its
+// note was deleted, or does not carry the id.
+func (e *Engine) parted(m *memory.Memory) bool {
+	return !m.NoteGone.IsZero() || e.notes.complete.Load() && !absent(e.notes.vault.Load(), m.PromotedTo)
 }
 
 // with is the memory as it is with some fields set.
@@ -175,8 +190,9 @@ func (e *Engine) updateNote(ctx context.Context, w pendingWrite) (res vault.Resu
 			return nil, err
 		}
 		if note == nil {
-			if res.Reason = vault.Reason(e.notYet(&m)); res.Reason == "" {
-				e.opt.Logger.Info("fields are not written to a note, for it is gone", "memory", m.ID)
+			if res.Reason = cmp.Or(vault.Reason(e.notYet(&m)), noteAway); e.parted(&m) {
+				res.Reason = ""
+				e.opt.Logger.Info("fields are not written to a note, for it is gone or does not carry the id", "memory", m.ID)
 				return nil, e.pending.drop(m.ID)
 			}
 			return nil, nil
@@ -214,7 +230,7 @@ func (e *Engine) updateFields(ctx context.Context, w pendingWrite, m *memory.Mem
 	if seen, err := encode(m.NoteSeen); err != nil || len(set) == 0 || string(seen) == string(set["note_seen"]) {
 		return nil, err
 	}
-	return &stm.Tx{Verb: "note", By: vaultActor(), Entry: w.Entry, Changes: []stm.Change{{ID: m.ID, Set: set}}}, nil
+	return &stm.Tx{Verb: noteVerb, By: vaultActor(), Entry: w.Entry, Changes: []stm.Change{{ID: m.ID, Set: set}}}, nil
 }
 
 // writeAgain puts fields back into a note that a late save has taken them out of: those
@@ -263,5 +279,5 @@ func (e *Engine) requeue(m *memory.Memory, path string, changed []string, seen m
 	if err != nil || sameSeen(seen, m.NoteSeen, changed) {
 		return nil, err
 	}
-	return &stm.Tx{Verb: "note", By: by, Entry: entry, Changes: []stm.Change{{ID: m.ID, Set: map[string]json.RawMessage{"note_seen": raw}}}}, nil
+	return &stm.Tx{Verb: noteVerb, By: by, Entry: entry, Changes: []stm.Change{{ID: m.ID, Set: map[string]json.RawMessage{"note_seen": raw}}}}, nil
 }

@@ -53,7 +53,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 // canFollow refuses a note that would not come along.
 func (e *Engine) canFollow(ctx context.Context, u *undoneNote) error {
 	if !u.remove {
-		if !sameSeen(fingerprints(u.note.Carried), u.before.NoteSeen, []string{contentField, "tags", "category", "strength", "stage"}) {
+		if !sameSeen(fingerprints(u.note.Carried), u.before.NoteSeen, noteFields()) {
 			return memory.Errorf(memory.Conflict, "somebody edited the note %q of memory %s, so that nothing was undone; edit the note, or undo again in a minute or two", u.note.Path, u.before.ID)
 		}
 		return nil

@@ -67,6 +67,9 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 // reread takes in one note as it is now, without waiting for the watcher.
 func (n *notes) reread(ctx context.Context, name string) error {
 	read := n.read(ctx, name)
+	if ctx.Err() != nil { // that nothing was read says nothing
+		return context.Cause(ctx)
+	}
 	put, gone := []reading{read}, []string(nil)
 	if read.note == nil && read.why == "" { // not there
 		put, gone = nil, []string{name}
@@ -75,7 +78,7 @@ func (n *notes) reread(ctx context.Context, name string) error {
 		return err
 	}
 	if n.complete.Load() {
-		n.truth.end()
+		n.truth.endOfOne()
 	}
 	return nil
 }

@@ -116,10 +116,10 @@ func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing
 		note, err := t.e.notes.vault.Load().Read(ctx, p)
 		skipped, unread := errors.AsType[*vault.Skipped](err)
 		at := nowhere
-		switch id, wrong := memory.ParseID(idOf(note)); {
-		case err == nil && wrong == nil && id == w.ID && note.Copy && p != was:
+		switch its := err == nil && carriesID(note.Carried, w.ID); {
+		case its && note.Copy && p != was:
 			s.more = true
-		case err == nil && wrong == nil && id == w.ID:
+		case its:
 			at, s.note = itself, note
 		case err == nil && note.Frontmatter == vault.InvalidFrontmatter:
 			at, s.more = closed, true
@@ -140,13 +140,6 @@ func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing
 		}
 	}
 	return s, true
-}
-
-func idOf(note *vault.Note) string {
-	if note == nil {
-		return ""
-	}
-	return note.MemoryID
 }
 
 // moves reports whether the note is the memory's from now on, under another path. One
@@ -253,12 +246,12 @@ func (t *truth) bury(ctx context.Context, lost []*news) error {
 		return nil
 	}
 	lost, err := t.really(ctx, lost)
-	entry := ""
+	entry, became := "", done
 	for _, l := range lost {
 		if err == nil {
-			entry, err = t.forget(ctx, l, entry)
+			became, entry, err = t.forget(ctx, l, entry)
 		}
-		if err != nil {
+		if err != nil || became == unclear {
 			t.later(l)
 			continue
 		}
@@ -279,9 +272,11 @@ func (t *truth) really(ctx context.Context, lost []*news) (real []*news, err err
 	}
 	var doubtful []*news
 	for _, l := range lost {
-		switch {
-		case archived[l.ID]:
+		switch it, perhaps := archived.holds(l); {
+		case it:
 			t.settled(l)
+		case perhaps:
+			t.later(l)
 		case l.Meant:
 			real = append(real, l)
 		default:
@@ -311,32 +306,51 @@ func (t *truth) mass(n int) bool {
 	return massShare*n > all
 }
 
-// archived returns which ids are carried by notes of the archive folder, which the
-// index does not hold.
-func (t *truth) archived(ctx context.Context, wanted bool) (map[memory.ID]bool, error) {
-	found := make(map[memory.ID]bool)
+// archive is what the notes of the archive folder carry, which the index does not hold.
+type archive struct {
+	ids    map[memory.ID]bool
+	unread map[string]bool // names of those that may carry any
+}
+
+// holds reports whether a note that went lies there, or may.
+func (a *archive) holds(w *news) (it, perhaps bool) {
+	return a.ids[w.ID], slices.ContainsFunc(w.Went, func(p string) bool { return a.unread[path.Base(p)] })
+}
+
+func (t *truth) archived(ctx context.Context, wanted bool) (*archive, error) {
+	a := &archive{ids: make(map[memory.ID]bool), unread: make(map[string]bool)}
 	folder := strings.Trim(path.Clean("/"+t.e.opt.VaultArchive), "/")
 	if !wanted || folder == "" {
-		return found, nil
+		return a, nil
 	}
 	v := t.e.notes.vault.Load()
 	for p, err := range v.Walk(ctx) {
-		if err != nil || !strings.HasPrefix(p, folder+"/") {
-			if p == "" {
-				return found, err
-			}
+		if p == "" {
+			return a, err // the end of the walk
+		}
+		if !strings.HasPrefix(p, folder+"/") {
 			continue
 		}
-		note, err := v.Read(ctx, p)
-		if id, wrong := memory.ParseID(idOf(note)); err == nil && wrong == nil {
-			found[id] = true
+		var note *vault.Note
+		if err == nil {
+			note, err = v.Read(ctx, p)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil || note.Frontmatter == vault.InvalidFrontmatter:
+			a.unread[path.Base(p)] = true
+		default:
+			if id, err := memory.ParseID(note.MemoryID); err == nil {
+				a.ids[id] = true
+			}
 		}
 	}
-	return found, ctx.Err()
+	return a, ctx.Err()
 }
 
-// forget carries out one loss in a journal entry, a new one if entry is "".
-func (t *truth) forget(ctx context.Context, w *news, entry string) (string, error) {
+// forget carries out one loss in a journal entry, a new one if entry is "". It is
+// unclear when the note is back, or the vault is away.
+func (t *truth) forget(ctx context.Context, w *news, entry string) (became outcome, _ string, err error) {
 	receipt, err := t.e.stm.Update(ctx, []memory.ID{w.ID}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
 			return nil, nil
@@ -344,6 +358,10 @@ func (t *truth) forget(ctx context.Context, w *news, entry string) (string, erro
 		m, err := rows[0].Memory()
 		if err != nil || !m.NoteGone.IsZero() || !slices.Contains(w.Went, m.PromotedTo) {
 			return nil, err
+		}
+		if v := t.e.notes.vault.Load(); !v.Current() || !absent(v, m.PromotedTo) {
+			became = unclear
+			return nil, nil
 		}
 		now, err := encode(stampTime(t.e.opt.Now()))
 		cold := m.Stage == memory.Archived || m.Stage == memory.Rehydratable
@@ -353,5 +371,10 @@ func (t *truth) forget(ctx context.Context, w *news, entry string) (string, erro
 	if receipt.Entry != "" {
 		entry = receipt.Entry
 	}
-	return entry, err
+	return became, entry, err
+}
+
+func absent(v *vault.Vault, path string) bool {
+	_, err := v.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }

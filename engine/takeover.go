@@ -24,7 +24,7 @@ const (
 )
 
 // noteFields are the fields that a note decides.
-func noteFields() []string { return []string{"content", "tags", "category", "strength", "stage"} }
+func noteFields() []string { return []string{contentField, "tags", "category", "strength", "stage"} }
 
 // refusal is why a field of a note is not taken over.
 type refusal struct{ field, why string }
@@ -62,7 +62,7 @@ func (e *Engine) takeOver(m *memory.Memory, note *vault.Note) []refusal {
 func (e *Engine) takeField(m *memory.Memory, note *vault.Note, field string, settled bool) error {
 	text, is := note.Carried.Fields[field]
 	switch field {
-	case "content":
+	case contentField:
 		return e.takeContent(m, note)
 	case "tags":
 		return e.takeTags(m, note.Carried.Tags, settled)

@@ -101,6 +101,14 @@ func (t *truth) end() {
 	t.nudge()
 }
 
+// endOfOne says that a note was read by itself. Within a batch that one's end counts.
+func (t *truth) endOfOne() {
+	if !t.reads() {
+		t.inbox.end(time.Now().Add(t.wait()))
+		t.nudge()
+	}
+}
+
 // strangers are the memories that a note carries and that know of none, or not what it
 // says.
 func (t *truth) strangers() []memory.ID {
@@ -117,7 +125,13 @@ func (t *truth) committed(entry *stm.Entry) {
 	if !slices.Contains([]string{"save", "import", "restore", "undo"}, entry.Verb) {
 		return
 	}
-	ids := slices.DeleteFunc(slices.Clone(entry.IDs), func(id memory.ID) bool { return len(t.e.notes.carriers.of(id)) == 0 })
+	t.lookAt(slices.DeleteFunc(slices.Clone(entry.IDs), func(id memory.ID) bool { return len(t.e.notes.carriers.of(id)) == 0 }))
+}
+
+// anything has all memories looked at that have notes: any of them may have changed.
+func (t *truth) anything() { t.lookAt(t.e.notes.carriers.ids()) }
+
+func (t *truth) lookAt(ids []memory.ID) {
 	if len(ids) == 0 {
 		return
 	}

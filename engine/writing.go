@@ -155,9 +155,19 @@ func (e *Engine) lookAfterNotes(ctx context.Context) time.Time {
 		e.lateSave(ctx, event)
 	}
 	if due.Sub(e.opt.Now()) > nearLook {
+		e.writing.forget(e.opt.Now())
 		return time.Time{}
 	}
 	return due
+}
+
+// forget lets go of what notes said, once no late save of any is looked for.
+func (w *writing) forget(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.writer != nil && w.writer.Due().Sub(now) > nearLook {
+		clear(w.wrote)
+	}
 }
 
 // lateSave takes in that a human's program saved a note after emberd had written it.

@@ -64,6 +64,13 @@ func (w *Writer) watch(r *record) {
 	w.open = append(w.open, r)
 }
 
+// putOff has a record whose files could not be worked on looked at again, after twice
+// the time of the last, at most that of the last look for a late saver.
+func (w *Writer) putOff(r *record) {
+	r.wait = min(max(2*r.wait, w.pace.looks[0]), w.pace.looks[len(w.pace.looks)-1])
+	r.next = w.now().Add(r.wait)
+}
+
 // Due is when [Writer.Check] is to be called next. There is always something: if
 // nothing else, backups grow old.
 func (w *Writer) Due() time.Time {
@@ -121,7 +128,7 @@ func (w *Writer) inspect(r *record) (*Event, error) {
 	}
 	if err != nil {
 		w.open = append(w.open, r)
-		r.next = w.now().Add(w.pace.looks[0])
+		w.putOff(r)
 		return event, fmt.Errorf("look after note %q: %w", r.Path, err)
 	}
 	if !over {

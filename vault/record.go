@@ -67,10 +67,11 @@ type record struct {
 	Placed digest    `json:"placed,omitempty"`
 	Begun  time.Time `json:"begun"`
 
-	crashed   bool      // the process that made it is gone
-	unsettled bool      // an error broke the write off
-	next      time.Time // to look at it
-	looks     int       // for late savers, done
+	crashed   bool          // the process that made it is gone
+	unsettled bool          // an error broke the write off
+	next      time.Time     // to look at it
+	looks     int           // for late savers, done
+	wait      time.Duration // between tries, after an error
 }
 
 const (

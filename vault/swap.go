@@ -117,7 +117,7 @@ func (w *Writer) settle(r *record) (Result, error) {
 	res, err := w.settled(r)
 	if r.unsettled = err != nil; r.unsettled {
 		w.open = append(w.open, r)
-		r.next = w.now().Add(w.pace.looks[0])
+		w.putOff(r)
 		return Result{}, fmt.Errorf("write note %q: %w", r.Path, err)
 	}
 	return res, nil
