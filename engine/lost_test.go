@@ -11,68 +11,6 @@ import (
 	"emberd/op"
 )
 
-func TestARenamedNoteIsFollowed(t *testing.T) {
-	d := newDesk(t, nil)
-	id := d.kept("the kettle leaks", "Kettle.md", "kitchen")
-	before := d.lines(id)
-	for i, to := range []string{"Repairs.md", "repairs.md", "Home/Kitchen/repairs.md"} {
-		d.move(d.memory(id).PromotedTo, to)
-		d.settle()
-		m := d.memory(id)
-		if m.PromotedTo != to || m.VaultPath != to || m.Content != "the kettle leaks" || !m.NoteGone.IsZero() || d.lines(id) != before+i+1 {
-			t.Errorf("moved to %s: %+v, %d lines", to, m.Memory, d.lines(id)-before)
-		}
-	}
-	// A folder, and the note is edited before the minute is over.
-	d.move("Home", "House")
-	d.batch([]string{"House/Kitchen/repairs.md"}, []string{"Home/Kitchen/repairs.md"})
-	d.edit("House/Kitchen/repairs.md", noteFor(id, "the kettle is mended", "kitchen"))
-	if m := d.memory(id); m.PromotedTo != "House/Kitchen/repairs.md" || m.Content != "the kettle is mended" || d.lines(id) != before+4 {
-		t.Errorf("moved and edited: %+v", m.Memory)
-	}
-	if open := do(t, d.Engine, op.Open, &op.OpenRequest{Ref: string(id)}); open.Path != "House/Kitchen/repairs.md" {
-		t.Errorf("opens %s", open.Path)
-	}
-	d.wantNoFindings()
-}
-
-// Sync tools carry a rename as a deletion and a new file, in either order.
-func TestARenameInTwoSteps(t *testing.T) {
-	d := newDesk(t, nil)
-	id := d.kept("the kettle leaks", "Old.md")
-	d.write(t, "New.md", noteFor(id, "the kettle leaks"))
-	d.batch([]string{"New.md"}, nil)
-	ok(t, os.Remove(d.at("Old.md")))
-	d.batch(nil, []string{"Old.md"})
-	d.settle()
-	if m := d.memory(id); m.PromotedTo != "New.md" {
-		t.Errorf("new first: %+v", m.Memory)
-	}
-	ok(t, os.Remove(d.at("New.md")))
-	d.batch(nil, []string{"New.md"})
-	d.edit("Newer.md", noteFor(id, "the kettle leaks"))
-	if m := d.memory(id); m.PromotedTo != "Newer.md" {
-		t.Errorf("old first: %+v", m.Memory)
-	}
-}
-
-// Where a note is after all of it counts, even beside a copy that comes first by name.
-func TestARenameBackAndForth(t *testing.T) {
-	d := newDesk(t, nil)
-	id := d.kept("the kettle leaks", "Kettle.md")
-	d.write(t, "A copy.md", noteFor(id, "the kettle leaks"))
-	d.batch([]string{"A copy.md"}, nil)
-	for range 3 {
-		d.move("Kettle.md", "Kitchen/Kettle.md")
-		d.move("Kitchen/Kettle.md", "Kettle.md")
-	}
-	d.move("Kettle.md", "Kitchen/Kettle.md")
-	d.settle()
-	if m := d.memory(id); m.PromotedTo != "Kitchen/Kettle.md" {
-		t.Errorf("the memory is at %s", m.PromotedTo)
-	}
-}
-
 func TestADeletedNoteAndItsReturn(t *testing.T) {
 	for stage, goes := range map[memory.Stage]bool{memory.Active: true, memory.Demoted: true, memory.Archived: false, memory.Rehydratable: false} {
 		t.Run(string(stage), func(t *testing.T) {
