@@ -123,27 +123,27 @@ func (r *record) encode(b []byte) []byte {
 	return r.shown.encode(b)
 }
 
-func (r *note) encode(b []byte) []byte {
-	b = appendString(b, r.path)
-	b = append(b, r.cursor.Digest[:]...)
-	b = binary.AppendUvarint(b, uint64(r.cursor.Size))
-	b = binary.AppendUvarint(b, r.cursor.Inode)
-	for _, t := range []int64{r.cursor.ModTime.UnixNano(), r.cursor.ChangeTime.UnixNano(), r.created, r.modified} {
+func (n *note) encode(b []byte) []byte {
+	b = appendString(b, n.path)
+	b = append(b, n.cursor.Digest[:]...)
+	b = binary.AppendUvarint(b, uint64(n.cursor.Size))
+	b = binary.AppendUvarint(b, n.cursor.Inode)
+	for _, t := range []int64{n.cursor.ModTime.UnixNano(), n.cursor.ChangeTime.UnixNano(), n.created, n.modified} {
 		b = binary.BigEndian.AppendUint64(b, uint64(t))
 	}
-	for _, n := range []int{r.bodyLen, r.namesLen, r.tagsLen, r.otherLen, len(r.passages)} {
-		b = binary.AppendUvarint(b, uint64(n))
+	for _, size := range []int{n.bodyLen, n.namesLen, n.tagsLen, n.otherLen, len(n.passages)} {
+		b = binary.AppendUvarint(b, uint64(size))
 	}
-	for _, words := range r.passages {
+	for _, words := range n.passages {
 		b = binary.AppendUvarint(b, uint64(words))
 	}
-	b = appendStrings(b, r.tags)
-	b = binary.AppendUvarint(b, uint64(len(r.properties)))
-	for _, p := range r.properties {
+	b = appendStrings(b, n.tags)
+	b = binary.AppendUvarint(b, uint64(len(n.properties)))
+	for _, p := range n.properties {
 		b = appendString(appendString(b, p.Key), p.Value)
 	}
-	b = binary.AppendUvarint(b, uint64(len(r.names)))
-	for _, set := range r.names {
+	b = binary.AppendUvarint(b, uint64(len(n.names)))
+	for _, set := range n.names {
 		b = binary.AppendUvarint(b, uint64(len(set)))
 		for _, h := range set {
 			b = binary.BigEndian.AppendUint32(b, h)
@@ -152,11 +152,11 @@ func (r *note) encode(b []byte) []byte {
 	return b
 }
 
-func (r *shown) encode(b []byte) []byte {
-	b = appendString(appendString(b, r.title), r.memoryID)
-	b = binary.AppendUvarint(b, uint64(len(r.headings)))
+func (s *shown) encode(b []byte) []byte {
+	b = appendString(appendString(b, s.title), s.memoryID)
+	b = binary.AppendUvarint(b, uint64(len(s.headings)))
 	var before []string
-	for _, path := range r.headings {
+	for _, path := range s.headings {
 		shared := 0
 		for shared < min(len(path), len(before)) && path[shared] == before[shared] {
 			shared++
@@ -165,7 +165,7 @@ func (r *shown) encode(b []byte) []byte {
 		b = appendStrings(b, path[shared:])
 		before = path
 	}
-	for _, p := range r.places {
+	for _, p := range s.places {
 		b = binary.AppendUvarint(b, uint64(p.section))
 		b = binary.AppendUvarint(b, uint64(p.line))
 	}

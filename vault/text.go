@@ -78,15 +78,15 @@ func (v *Vault) readSame(file File) ([]byte, error) {
 	return c.data, file.check(f)
 }
 
-// check is an error unless f is the file in the same state.
-func (file File) check(f *os.File) error {
-	info, err := f.Stat()
+// check is an error unless opened is the file in the same state.
+func (f File) check(opened *os.File) error {
+	info, err := opened.Stat()
 	if err != nil {
 		return err
 	}
-	now := fileOf(file.Path, info)
-	if !info.Mode().IsRegular() || now.Size != file.Size || now.Inode != file.Inode ||
-		!now.ModTime.Equal(file.ModTime) || !now.ChangeTime.Equal(file.ChangeTime) {
+	now := fileOf(f.Path, info)
+	if !info.Mode().IsRegular() || now.Size != f.Size || now.Inode != f.Inode ||
+		!now.ModTime.Equal(f.ModTime) || !now.ChangeTime.Equal(f.ChangeTime) {
 		return ErrChanged
 	}
 	return nil

@@ -40,6 +40,8 @@ var (
 	firsts    = suite{"./stm", "^TestAFirstSave"}
 	damage    = suite{"./stm", "^(TestDamage|TestEveryByte|TestSnapshotIsOnly|TestASnapshot|TestPlaces|TestALost|TestAFolder|TestADeleted|TestSnapshotsWhile|TestADamaged|TestDamageUnder)"}
 	restoring = suite{"./stm", "^TestPowerCutAt/^all$/^restore_a_backup$"}
+	days      = suite{"./stm", "^TestEveryDiskError/^all$/^(a_day|purge)$"}
+	rotating  = suite{"./stm", "^TestSegmentsFollow"}
 	folding   = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError)/^all$/^a_tidy_day$"}
 	// What compaction checks shows only when something is wrong with the files.
 	verifying = suite{"./stm", "^(TestACompactionThatAnswered|TestWhatWasWrittenWrong|TestAnInputChangedInPlace|TestADamagedReplacement|TestAFlippedByte|TestAChangedInput|TestACopyIs|TestAnyMix|TestCompactionLeaves|TestHeadersOf)"}
