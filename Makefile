@@ -13,7 +13,7 @@ LDFLAGS  = $(if $(VERSION),-X main.version=$(VERSION))
 
 staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 
-.PHONY: build run test race fuzz bench proof torture torture-real mutants eval oracle lint check compiler install clean
+.PHONY: build run test race fuzz bench proof torture torture-real contest mutants eval oracle lint check compiler install clean
 
 build:
 	go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/emberd ./cmd/emberd
@@ -59,6 +59,10 @@ torture:
 torture-real:
 	EMBERD_TEST_KILL_ROUNDS=200 EMBERD_TEST_CUT_ROUNDS=100 EMBERD_TEST_FAULT_ROUNDS=6 EMBERD_TEST_LINEAR_ROUNDS=20 \
 	go test -v -count=1 -timeout 60m -run '^(TestKillNine$$|TestPowerCut|TestKernel|TestAnswer|TestFile|TestNoInode|TestConcurrentClients)' ./cmd/emberd
+
+# Notes written while a human saves them, and killed or cut at each step.
+contest:
+	EMBERD_PROOF=1 go test -v -count=1 -timeout 30m -run 'Case51|Case53' ./vault
 
 # Every sync, check and order of the log removed in turn; a test must notice each.
 mutants:
