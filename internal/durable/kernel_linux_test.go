@@ -40,7 +40,7 @@ func TestSyncsReachTheKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, m := range regexp.MustCompile(`(fsync|fdatasync)\(\d+<`+regexp.QuoteMeta(dir)+`([^>]*)>\)`).FindAllSubmatch(said, -1) {
+	for _, m := range regexp.MustCompile(`(fsync|fdatasync)\(\d+<`+regexp.QuoteMeta(dir)+`([^>]*)>`).FindAllSubmatch(said, -1) {
 		got = append(got, string(m[1])+" "+string(m[2]))
 	}
 	want := []string{"fdatasync /a", "fdatasync /b", "fsync "}
