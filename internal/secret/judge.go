@@ -9,9 +9,13 @@ import (
 
 // dummyParts are what people write inside a value that is not meant.
 var dummyParts = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)example|xxxx|your|placeholder|change.?me|redacted|dummy|insert|replace.?(?:me|this)` +
+	return regexp.MustCompile(`(?i)example|placeholder|change.?me|redacted|replace.?(?:me|this)` +
 		`|\*\*\*|\.\.\.|<[a-z]|\$\{|\$\(|\{\{|^\$[a-z_]|^%[a-z_]+%$|^@[a-z_]+@$`)
 })
+
+// shortParts are dummy parts so short that a random token holds one by chance,
+// once in ten thousand tokens.
+var shortParts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)xxxx|your|dummy|insert`) })
 
 // dummyWords are whole values that stand for a password in documentation. They
 // are compared in lower case and without digits or signs around them.
@@ -26,8 +30,14 @@ var dummyWords = []string{
 // EXAMPLE keys, xxxx, your-token-here, ${VAR}, 0000..., 123456..., abcdef... .
 // A run of A alone means nothing: it is how base64 writes zero bytes.
 func placeholder(s string) bool {
-	return longestRun(strings.ReplaceAll(s, "A", ""), 0) >= 6 || longestRun(s, 1) >= 7 || dummyParts().MatchString(s)
+	return longestRun(strings.ReplaceAll(s, "A", ""), 0) >= 6 || longestRun(s, 1) >= 7 ||
+		dummyParts().MatchString(s) || shortParts().MatchString(s) && !machineMade(s)
 }
+
+// machineMade reports whether s changes its class of characters as often as text by
+// a machine. Of random letters and digits six in ten differ in class from the
+// one before, of what people write for a dummy one in five.
+func machineMade(s string) bool { return changes(s) >= len(s)/4 }
 
 // dummyWord reports whether s is a word that documentation uses for a password.
 func dummyWord(s string) bool {

@@ -142,6 +142,18 @@ func TestPlantedTokenIsFoundWhereItStands(t *testing.T) {
 	})
 }
 
+func TestRandomTokenIsNoPlaceholderForALuckyWordInIt(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := seeded(seed)
+		for _, word := range []string{"your", "YOUR", "YoUr", "xxxx", "Xxxx", "DuMmy", "insert"} {
+			text := fill(rng, "ghp_‹a16›"+word+"‹a16›")
+			if got := Scan(text); len(got) != 1 {
+				t.Errorf("Scan(%q) = %v, want the token", text, got)
+			}
+		}
+	}
+}
+
 func TestMaskedShowsAtMostAQuarter(t *testing.T) {
 	const stars = "****************"
 	for secret, want := range map[string]string{
