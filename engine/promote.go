@@ -92,7 +92,7 @@ func (e *Engine) noteFor(ctx context.Context, m *memory.Memory, dry bool, res *o
 	if note != nil {
 		return e.adopt(m, note, res), nil
 	}
-	if m.Stage == memory.Archived || m.Stage == memory.Rehydratable {
+	if m.Stage.Cold() {
 		return nil, memory.Errorf(memory.Conflict, "memory %s is %s: what is left of it is not all of its text, so that no note is made of it; undo what archived it first", m.ID, m.Stage)
 	}
 	if why := e.notYet(m); why != "" {

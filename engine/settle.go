@@ -364,8 +364,7 @@ func (t *truth) forget(ctx context.Context, w *news, entry string) (became outco
 			return nil, nil
 		}
 		now, err := encode(stampTime(t.e.opt.Now()))
-		cold := m.Stage == memory.Archived || m.Stage == memory.Rehydratable
-		c := stm.Change{ID: w.ID, Delete: !cold, Set: map[string]json.RawMessage{"note_gone": now}}
+		c := stm.Change{ID: w.ID, Delete: !m.Stage.Cold(), Set: map[string]json.RawMessage{"note_gone": now}}
 		return &stm.Tx{Verb: goneVerb, By: vaultActor(), Entry: entry, Changes: []stm.Change{c}}, err
 	})
 	if receipt.Entry != "" {

@@ -26,6 +26,10 @@ const (
 // Stages lists every stage, warmest first. It returns a fresh slice.
 func Stages() []Stage { return []Stage{Active, Demoted, Archived, Rehydratable} }
 
+// Cold reports whether what the log has of a memory in this stage is not all of its
+// text: it was archived, and perhaps faded further.
+func (s Stage) Cold() bool { return s == Archived || s == Rehydratable }
+
 // ParseStage accepts the four names in any case.
 func ParseStage(s string) (Stage, error) {
 	for _, st := range Stages() {
@@ -112,7 +116,7 @@ func (m *Memory) Status() string {
 	switch {
 	case m.PromotedTo != "":
 		return "promoted"
-	case m.Stage == Archived || m.Stage == Rehydratable:
+	case m.Stage.Cold():
 		return "archived"
 	}
 	return "active"

@@ -141,6 +141,14 @@ func TestErrorsKeepCodeAndCause(t *testing.T) {
 	}
 }
 
+func TestWhatIsCold(t *testing.T) {
+	for stage, want := range map[Stage]bool{Active: false, Demoted: false, Archived: true, Rehydratable: true, "": false} {
+		if got := stage.Cold(); got != want {
+			t.Errorf("Cold of %q = %v, want %v", stage, got, want)
+		}
+	}
+}
+
 func TestStatus(t *testing.T) {
 	now := time.Now()
 	for want, m := range map[string]Memory{

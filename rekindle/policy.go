@@ -106,7 +106,7 @@ func (p Policy) Stage(f Facts, now time.Time) memory.Stage {
 		}
 		due = step.stage
 	}
-	if cold(f.Stage) && warmth(due) < warmth(f.Stage) {
+	if f.Stage.Cold() && warmth(due) < warmth(f.Stage) {
 		return f.Stage
 	}
 	return due
@@ -150,6 +150,3 @@ func (p Policy) steps(f Facts) []step {
 
 // warmth is 0 for the warmest stage; an unknown stage counts as active.
 func warmth(s memory.Stage) int { return max(0, slices.Index(memory.Stages(), s)) }
-
-// cold reports the stages in which the text is not in the log.
-func cold(s memory.Stage) bool { return s == memory.Archived || s == memory.Rehydratable }
