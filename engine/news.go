@@ -2,11 +2,7 @@ package engine
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -117,22 +113,8 @@ func openInbox(fsys durable.FS, file string) (*inbox, error) {
 // load reads the file. Without it nothing is lost but the taking over of what was
 // written shortly before the last end.
 func (b *inbox) load() (left []*news, err error) {
-	dir := filepath.Dir(b.file)
-	if err := durable.MkdirAll(b.fs, dir); err != nil {
-		return nil, err
-	}
-	if err := durable.SweepTemps(b.fs, dir); err != nil {
-		return nil, err
-	}
-	f, err := b.fs.OpenRead(b.file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(f)
-	if err = errors.Join(err, f.Close()); err != nil {
+	data, err := lastState(b.fs, b.file)
+	if err != nil || data == nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, &left); err != nil {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,21 +58,8 @@ type pendingWrites struct {
 // aside, and the error says so; the queue is empty then and can be used.
 func openPending(fsys durable.FS, state string) (*pendingWrites, error) {
 	p := &pendingWrites{fs: fsys, file: filepath.Join(state, "pending", "notes.json")}
-	if err := durable.MkdirAll(fsys, filepath.Dir(p.file)); err != nil {
-		return p, err
-	}
-	if err := durable.SweepTemps(fsys, filepath.Dir(p.file)); err != nil {
-		return p, err
-	}
-	f, err := fsys.OpenRead(p.file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, nil
-	}
-	if err != nil {
-		return p, err
-	}
-	data, err := io.ReadAll(f)
-	if err = errors.Join(err, f.Close()); err != nil {
+	data, err := lastState(fsys, p.file)
+	if err != nil || data == nil {
 		return p, err
 	}
 	var all []pendingWrite

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -140,15 +139,10 @@ func noLog(fsys durable.FS, dir string) bool {
 }
 
 func readDevice(fsys durable.FS, path string) (*device, error) {
-	f, err := fsys.OpenRead(path)
+	b, err := durable.ReadAll(fsys, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read device identity: %w", err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(f)
 	if err != nil {
 		return nil, fmt.Errorf("read device identity: %w", err)
 	}

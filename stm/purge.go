@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"emberd/internal/durable"
 	"emberd/memory"
 )
 
@@ -221,7 +222,7 @@ func (s *Store) purgeQuarantine(p purged) (removed int, err error) {
 		if !strings.Contains(e.Name(), "@") || !e.Type().IsRegular() {
 			continue
 		}
-		b, err := readWhole(s.fs, name)
+		b, err := durable.ReadAll(s.fs, name)
 		if err != nil {
 			return removed, err
 		}

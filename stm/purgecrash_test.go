@@ -35,7 +35,7 @@ func holding(disk durable.FS, dir, word string) (names []string, err error) {
 		var below []string
 		if e.IsDir() {
 			below, err = holding(disk, name, word)
-		} else if b, failed := readWhole(disk, name); failed != nil {
+		} else if b, failed := durable.ReadAll(disk, name); failed != nil {
 			err = failed
 		} else if bytes.Contains(b, []byte(word)) {
 			below = []string{name}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -59,7 +58,7 @@ func decisionsPath(state string) string { return filepath.Join(state, "quarantin
 // load reads what was decided earlier. What cannot be decoded was not decided,
 // and is asked again.
 func (d *decisions) load(fsys durable.FS, state string) error {
-	b, err := readWhole(fsys, decisionsPath(state))
+	b, err := durable.ReadAll(fsys, decisionsPath(state))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read what was decided about damaged lines: %w", err)
 	}
@@ -92,15 +91,6 @@ func (d *decisions) hashes() map[string]bool {
 
 // hashOf is what a damaged line is known by.
 func hashOf(b []byte) string { return nameOf(bytes.TrimSpace(b)) }
-
-func readWhole(fsys durable.FS, name string) ([]byte, error) {
-	f, err := fsys.OpenRead(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
-}
 
 // Quarantine lists the damaged lines of this device that nobody has decided
 // about, in the order of the log.
@@ -140,7 +130,7 @@ func (s *Store) Quarantined(name string) (Quarantined, error) {
 }
 
 func (s *Store) quarantined(name string) (Quarantined, error) {
-	b, err := readWhole(s.fs, filepath.Join(s.quarantineDir(), name))
+	b, err := durable.ReadAll(s.fs, filepath.Join(s.quarantineDir(), name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Quarantined{}, memory.Errorf(memory.NotFound, "no damaged line %s is in the quarantine; emberd doctor quarantine list shows those that are", name).At("name")
 	}

@@ -196,7 +196,7 @@ func (c *scene) finish(t *testing.T, w *Writer) string {
 }
 
 func (c *scene) text(name string) string {
-	data, err := readFile(c.disk, name)
+	data, err := durable.ReadAll(c.disk, name)
 	if err != nil {
 		return ""
 	}

@@ -176,7 +176,7 @@ func (w *Writer) copyOf(name, other string) bool {
 }
 
 func (w *Writer) memoryID(name string) string {
-	data, err := readFile(w.notes, name)
+	data, err := durable.ReadAll(w.notes, name)
 	if err != nil {
 		return ""
 	}
@@ -192,7 +192,7 @@ func (w *Writer) memoryID(name string) string {
 
 // steady reads the note between two equal looks at it.
 func (w *Writer) steady(name string, before fs.FileInfo) (*snapshot, *Result, error) {
-	data, err := readFile(w.notes, name)
+	data, err := durable.ReadAll(w.notes, name)
 	if why := refusal(err); why != "" {
 		return nil, refuse(why), nil
 	}

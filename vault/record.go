@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -134,7 +133,7 @@ func (w *Writer) load() ([]*record, error) {
 		if path.Ext(e.Name()) != ".json" {
 			continue
 		}
-		data, err := readFile(w.state, filepath.Join(w.records, e.Name()))
+		data, err := durable.ReadAll(w.state, filepath.Join(w.records, e.Name()))
 		if err != nil {
 			return nil, err
 		}
@@ -150,18 +149,9 @@ func (w *Writer) load() ([]*record, error) {
 	return all, nil
 }
 
-func readFile(fsys durable.FS, name string) ([]byte, error) {
-	f, err := fsys.OpenRead(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
-}
-
 // look returns the digest of a file as it is now.
 func look(fsys durable.FS, name string) (digest, error) {
-	data, err := readFile(fsys, name)
+	data, err := durable.ReadAll(fsys, name)
 	switch {
 	case err == nil:
 		return digestOf(data), nil

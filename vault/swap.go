@@ -68,7 +68,7 @@ func (w *Writer) keepAside(r *record) error {
 }
 
 func (w *Writer) copyOut(name, outside string) error {
-	data, err := readFile(w.notes, name)
+	data, err := durable.ReadAll(w.notes, name)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (w *Writer) contend(r *record) (digest, error) {
 		if err != nil {
 			return odd, err
 		}
-		data, err := readFile(w.notes, r.Temp)
+		data, err := durable.ReadAll(w.notes, r.Temp)
 		temp := digestOf(data)
 		if errors.Is(err, fs.ErrNotExist) {
 			temp = absent
