@@ -137,7 +137,7 @@ func (p *pendingWrites) postpone(id memory.ID, reason string, now, until time.Ti
 			return all, false
 		}
 		w := &all[i]
-		w.Next, w.Reason = now.Add(backOff(w.Tries)), reason
+		w.Next, w.Reason = now.Add(backOff(firstTry, lastTry, w.Tries)), reason
 		if until.After(w.Next) {
 			w.Next = until
 		}
@@ -146,11 +146,12 @@ func (p *pendingWrites) postpone(id memory.ID, reason string, now, until time.Ti
 	})
 }
 
-func backOff(tries int) time.Duration {
-	wait := firstTry
+// backOff is how long to wait after so many tries: twice as long each time, up to last.
+func backOff(first, last time.Duration, tries int) time.Duration {
+	wait := first
 	for range tries {
-		if wait = 2 * wait; wait >= lastTry {
-			return lastTry
+		if wait = 2 * wait; wait >= last {
+			return last
 		}
 	}
 	return wait

@@ -16,7 +16,7 @@ import (
 
 func TestBackOffDoubles(t *testing.T) {
 	for tries, want := range map[int]time.Duration{0: 10 * time.Second, 1: 20 * time.Second, 3: 80 * time.Second, 12: 40960 * time.Second, 14: 24 * time.Hour, 1000: 24 * time.Hour} {
-		if got := backOff(tries); got != want {
+		if got := backOff(firstTry, lastTry, tries); got != want {
 			t.Errorf("after %d tries: %v, want %v", tries, got, want)
 		}
 	}

@@ -211,14 +211,7 @@ func (t *truth) round(ctx context.Context) {
 
 // later tries again after twice the time of the last.
 func (t *truth) later(w *news) {
-	wait := t.wait()
-	for range w.tries {
-		if wait = 2 * wait; wait >= lastAgain {
-			wait = lastAgain
-			break
-		}
-	}
-	t.again(w, time.Now().Add(wait), false)
+	t.again(w, time.Now().Add(backOff(t.wait(), lastAgain, w.tries)), false)
 }
 
 // confirmLosses lets go of the losses that are held back and returns how many.
