@@ -142,10 +142,7 @@ func (e *Engine) watchOnce(ctx context.Context, arrived chan<- struct{}) error {
 		return err
 	}
 	return w.Run(ctx, func(context.Context, watcher.Batch) error {
-		select {
-		case arrived <- struct{}{}:
-		default:
-		}
+		nudge(arrived)
 		if w.Status().Frozen != "" {
 			w.Confirm() // log files go by the dozen when a device has compacted
 		}

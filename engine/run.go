@@ -121,11 +121,16 @@ func (e *Engine) writeSnapshot(ctx context.Context) {
 
 // changed tells Run that there is something to do. It never waits.
 func (e *Engine) changed() {
-	for _, c := range []chan struct{}{e.dirty, e.shared} {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
+	nudge(e.dirty)
+	nudge(e.shared)
+}
+
+// nudge leaves a token in a channel that has room for one. One that is there already
+// stands for it too.
+func nudge(wake chan<- struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
 	}
 }
 

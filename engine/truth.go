@@ -151,12 +151,7 @@ func (t *truth) revive() {
 }
 
 // nudge has the goroutine look. It never waits.
-func (t *truth) nudge() {
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
-}
+func (t *truth) nudge() { nudge(t.wake) }
 
 // run settles what is due until ctx ends. While nothing waits no timer is set.
 func (t *truth) run(ctx context.Context) {

@@ -92,12 +92,7 @@ func (w *writing) replaced(path string, said map[string]string) {
 }
 
 // nudge has the actor look at once. It never waits.
-func (w *writing) nudge() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
+func (w *writing) nudge() { nudge(w.wake) }
 
 // keepWriting looks after the notes that were written and makes the changes that wait,
 // until ctx is done. No timer runs while there is nothing of either.
