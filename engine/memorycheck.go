@@ -58,7 +58,7 @@ func (c *checking) agree(m *memory.Memory, note *vault.Note) {
 // ahead are the fields that a note says otherwise than its memory, although nothing is
 // on its way from one to the other. A stage is the memory's own.
 func (c *checking) ahead(m *memory.Memory, note *vault.Note) []string {
-	says, same, waiting := fingerprints(note.Carried), agreed(m, note.Carried), c.waitingFields(m.ID)
+	says, same, waiting := fingerprints(note.Carried), agreed(m, note.Carried), c.pending.fields(m.ID)
 	return slices.DeleteFunc(noteFields(), func(field string) bool {
 		_, is := note.Carried.Fields[field]
 		silent := field == "tags" && len(note.Carried.Tags) == 0 || field == "category" && !is

@@ -203,7 +203,7 @@ func (e *Engine) updateNote(ctx context.Context, w pendingWrite) (res vault.Resu
 }
 
 func (e *Engine) updateFields(ctx context.Context, w pendingWrite, m *memory.Memory, note *vault.Note, res *vault.Result) (*stm.Tx, error) {
-	now, waiting := fingerprints(note.Carried), e.waitingFields(m.ID)
+	now, waiting := fingerprints(note.Carried), e.pending.fields(m.ID)
 	left := slices.DeleteFunc(slices.Clone(waiting), func(field string) bool {
 		return !sameSeen(now, m.NoteSeen, []string{field})
 	})

@@ -74,7 +74,7 @@ func TestAnEditThatTheNoteGetsLater(t *testing.T) {
 		t.Errorf("the edit answered %+v", got)
 	}
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{"later"}})
-	if got := e.waitingFields(m.ID); strings.Join(got, " ") != "category tags" {
+	if got := e.pending.fields(m.ID); strings.Join(got, " ") != "category tags" {
 		t.Errorf("waiting %q", got)
 	}
 	if h.note(t, m.PromotedTo) != before {

@@ -178,7 +178,8 @@ func (p *pendingWrites) list() []pendingWrite {
 	return nil
 }
 
-// fields are those of a memory that its note does not have yet.
+// fields are those of a memory that its note is still to be told: what the note says of
+// them is older.
 func (p *pendingWrites) fields(id memory.ID) []string {
 	all := p.list()
 	if i := at(all, id); i >= 0 {
@@ -203,10 +204,6 @@ func (e *Engine) pendingStatus(v *op.VaultStatus) {
 		v.PendingFirst = append(v.PendingFirst, w.shown())
 	}
 }
-
-// waitingFields are the fields of a memory that its note is still to be told: what the
-// note says of them is older.
-func (e *Engine) waitingFields(id memory.ID) []string { return e.pending.fields(id) }
 
 // pendingFindings are the changes of notes that wait, as a vault check lists them.
 func (e *Engine) pendingFindings() []op.Finding {

@@ -35,7 +35,7 @@ type refusal struct{ field, why string }
 // not mention.
 func (e *Engine) takeOver(m *memory.Memory, note *vault.Note) []refusal {
 	var refused []refusal
-	says, waiting := fingerprints(note.Carried), e.waitingFields(m.ID)
+	says, waiting := fingerprints(note.Carried), e.pending.fields(m.ID)
 	seen := maps.Clone(m.NoteSeen)
 	if seen == nil {
 		seen = make(map[string]string)
