@@ -9,6 +9,7 @@ import (
 	"emberd/internal/durable"
 	"emberd/internal/text"
 	"emberd/memory"
+	"emberd/rekindle"
 	"emberd/stm"
 )
 
@@ -44,6 +45,8 @@ type Options struct {
 	Vaults       []string
 	VaultIgnore  []string
 	VaultArchive string
+	// IndexArchive searches the notes of the archive folder like all others.
+	IndexArchive bool
 	// VaultPromoted is the folder of new notes, in the vault; "" is the vault's own.
 	VaultPromoted string
 
@@ -52,8 +55,36 @@ type Options struct {
 	TrackAccess   bool // whether searches count as accesses of what they return
 	DetectSecrets bool // whether saves and edits are scanned for credentials
 
+	// Lifecycle says when memories fade; the keeper looks every LifecyclePeriod,
+	// never if that is 0.
+	Lifecycle       rekindle.Policy
+	LifecyclePeriod time.Duration
+	// Promotion says which memories deserve a note; AutoPromote gives them one
+	// without anybody asking.
+	Promotion   decay.Promotion
+	AutoPromote bool
+	ForgetBelow float64 // decay score below which gc collects, 0 to 1
+
+	// Review is the danger zone, from which searches mix in what matches, up to a
+	// share ReviewRatio of the answer, 0 to 1.
+	Review      decay.Zone
+	ReviewRatio float64
+
+	Rekindle  RekindleMode
+	Summarize rekindle.Model // writes summaries; nil extracts them
+
 	pace pace
 }
+
+// RekindleMode says what a search does with a cold memory that it means.
+type RekindleMode string
+
+// The modes: bring it back, say that it could be, or neither.
+const (
+	RekindleAuto RekindleMode = "auto"
+	RekindleAsk  RekindleMode = "ask"
+	RekindleOff  RekindleMode = "off"
+)
 
 // StageFactors are what ranking multiplies a memory of each stage by, 0 to 1.
 type StageFactors struct{ Active, Demoted, Archived, Rehydratable float64 }
@@ -99,11 +130,21 @@ func DefaultOptions() Options {
 		StageFactor:   StageFactors{Active: 1, Demoted: 0.5, Archived: 0.1, Rehydratable: 0.01},
 		STMWeight:     1,
 		LTMWeight:     0.7,
+		VaultArchive:  "Memories/Archive",
 		VaultPromoted: "Memories",
 		SearchLimit:   10,
 		PreviewLength: 300,
 		TrackAccess:   true,
 		DetectSecrets: true,
+
+		Lifecycle:       rekindle.DefaultPolicy(),
+		LifecyclePeriod: time.Hour,
+		Promotion:       decay.DefaultPromotion(),
+		AutoPromote:     true,
+		ForgetBelow:     decay.ForgetThreshold,
+		Review:          decay.DefaultZone(),
+		ReviewRatio:     0.3,
+		Rekindle:        RekindleAuto,
 	}
 }
 
@@ -127,6 +168,9 @@ func (o Options) complete() (Options, error) {
 	if err := o.Decay.Validate(); err != nil {
 		return o, memory.Errorf(memory.Invalid, "%w", err)
 	}
+	if err := o.Lifecycle.Validate(); err != nil {
+		return o, memory.Errorf(memory.Invalid, "%w", err)
+	}
 	if o.HistoryKeep < o.TrashKeep {
 		return o, memory.Errorf(memory.Invalid, "superseded versions are kept for %s, and forgotten memories for %s; keep the versions at least as long", o.HistoryKeep, o.TrashKeep)
 	}
@@ -144,6 +188,8 @@ func (o Options) complete() (Options, error) {
 		memory.CheckRange("search limit", float64(o.SearchLimit), 1, memory.MaxResults),
 		memory.CheckRange("preview length", float64(o.PreviewLength), 0, 5000),
 		memory.CheckRange("hours of trash", o.TrashKeep.Hours(), 1, math.MaxInt32),
+		memory.CheckRange("score to forget below", o.ForgetBelow, 0, 1),
+		memory.CheckRange("share of reviews", o.ReviewRatio, 0, 1),
 	)
 }
 

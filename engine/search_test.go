@@ -19,10 +19,17 @@ import (
 )
 
 // move puts a memory into another stage, as the lifecycle will.
+// A rehydratable one is found by all its words.
 func move(t testing.TB, e *Engine, id memory.ID, stage memory.Stage) {
 	t.Helper()
-	_, err := e.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+	_, err := e.stm.Update(t.Context(), []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		set := map[string]json.RawMessage{"stage": json.RawMessage(`"` + stage + `"`)}
+		if stage == memory.Rehydratable {
+			var err error
+			if set["key_terms"], err = encode(strings.Fields(rows[0].Content())); err != nil {
+				return nil, err
+			}
+		}
 		return &stm.Tx{Verb: "stage", Changes: []stm.Change{{ID: id, Set: set}}}, nil
 	})
 	if err != nil {

@@ -46,7 +46,8 @@ const DefaultCollection = "knowledge"
 // Memory is one remembered thing. Times are UTC with millisecond precision.
 // A zero time, empty string or nil slice means "not set" and is left out of JSON.
 type Memory struct {
-	ID       ID                         `json:"id"`
+	ID ID `json:"id"`
+	// Content is the text, of a cold memory the one sentence that is left of it.
 	Content  string                     `json:"content"`
 	Tags     []string                   `json:"tags,omitempty"`
 	Entities []string                   `json:"entities,omitempty"`
@@ -85,10 +86,19 @@ type Memory struct {
 	Stage         Stage     `json:"stage"`
 	ArchivedAt    time.Time `json:"archived_at,omitzero"`
 	ArchiveReason string    `json:"archive_reason,omitempty"`
-	Summary       string    `json:"summary,omitempty"`
-	PromotedAt    time.Time `json:"promoted_at,omitzero"`
-	PromotedTo    string    `json:"promoted_to,omitempty"`
-	VaultPath     string    `json:"vault_path,omitempty"`
+	// Summary is what Content says of a cold memory, in answers; it is not stored.
+	Summary string `json:"summary,omitempty"`
+	// TextDigest identifies the text of a cold memory, which is in the note at
+	// VaultPath: "sha256:" and 64 hex digits. TextEdges are the white space that stood
+	// before and behind it and that a note does not keep. KeyTerms are the words that
+	// the memory is found by beside its summary.
+	TextDigest string   `json:"text_digest,omitempty"`
+	TextEdges  []string `json:"text_edges,omitempty"`
+	KeyTerms   []string `json:"key_terms,omitempty"`
+
+	PromotedAt time.Time `json:"promoted_at,omitzero"`
+	PromotedTo string    `json:"promoted_to,omitempty"`
+	VaultPath  string    `json:"vault_path,omitempty"`
 	// NoteSeen is what the memory's note held when it was last taken over: of each
 	// field that the note decides the first 16 hex digits of a SHA-256. NoteGone is
 	// when that note was found deleted.

@@ -298,13 +298,24 @@ func (s *Store) send(p *pending) error {
 	}
 }
 
-// indexed are the fields that searches look into.
-var indexed = []string{"content", "tags", "entities", "source", "context", "summary"}
+// indexedAt are the keys that searches look into, by stage: of what is archived the
+// summary, which is its content, and the key terms; of what is rehydratable those alone.
+func indexedAt(doc []byte) []string {
+	name, _ := textValue(member(doc, "stage"))
+	switch stages[stageOf(name)] {
+	case memory.Archived:
+		return []string{"content", "key_terms"}
+	case memory.Rehydratable:
+		return []string{"key_terms"}
+	default:
+		return []string{"content", "tags", "entities", "source", "context", "summary"}
+	}
+}
 
 // searchText joins what searches look into.
 func searchText(doc []byte) string {
 	var b strings.Builder
-	for _, key := range indexed {
+	for _, key := range indexedAt(doc) {
 		_ = eachField(doc, func(name, value []byte) bool {
 			if string(name) != key {
 				return true

@@ -22,6 +22,7 @@ import (
 	"emberd/internal/config"
 	"emberd/internal/durable"
 	"emberd/memory"
+	"emberd/rekindle"
 	"emberd/stm"
 )
 
@@ -218,5 +219,28 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.Vaults, o.VaultIgnore, o.VaultArchive = c.Vaults, c.Vault.Ignore, c.Vault.ArchiveFolder
 	o.VaultPromoted = c.Vault.PromotedFolder
 	o.DetectSecrets = c.SecretsDetect == "block"
+	o.IndexArchive, o.ForgetBelow = c.IndexArchive, c.ForgetThreshold
+	o.Promotion = decay.Promotion{Threshold: c.Promote.Threshold, UseCount: c.Promote.UseCount, Window: c.Promote.Window,
+		MinAge: c.Promote.MinAge, MinUses: c.Promote.MinUses}
+	o.AutoPromote, o.LifecyclePeriod = c.Promote.Auto, c.Consolidation.Interval
+	o.Lifecycle = lifecyclePolicy(&c.Lifecycle)
+	o.Review, o.ReviewRatio = decay.Zone{Min: c.Review.DangerMin, Max: c.Review.DangerMax}, c.Review.BlendRatio
+	o.Rekindle = engine.RekindleMode(c.RekindleMode)
 	return o
+}
+
+// lifecyclePolicy turns settings into what package rekindle takes.
+func lifecyclePolicy(l *config.Lifecycle) rekindle.Policy {
+	p := rekindle.DefaultPolicy()
+	p.Ages = rekindle.Ages{Demote: l.DemoteAfter, Archive: l.ArchiveAfter, Rehydrate: l.RehydratableAfter}
+	p.Most, p.Share, p.ReportShare = l.Most, l.MaxShare, l.ReportShare
+	for _, text := range l.Categories {
+		if category, after, err := config.ParseAges(text); err == nil { // config refuses others
+			if p.Categories == nil {
+				p.Categories = make(map[string]rekindle.Ages)
+			}
+			p.Categories[category] = rekindle.Ages{Demote: after[0], Archive: after[1], Rehydrate: after[2]}
+		}
+	}
+	return p
 }

@@ -63,6 +63,7 @@ type Config struct {
 	Vault         Vault
 	Decay         Decay
 	Promote       Promote
+	LLM           LLM
 	Lifecycle     Lifecycle
 	StageWeight   StageWeight
 	Search        Search
@@ -74,6 +75,8 @@ type Config struct {
 	Consolidation Consolidation
 
 	ForgetThreshold float64       // decay score below which a memory may be forgotten
+	RekindleMode    string        // auto, ask or off
+	IndexArchive    bool          // whether the archive folder is searched like other notes
 	AutoReinforce   bool          // whether observed use strengthens memories
 	SecretsDetect   string        // "block" or "off"
 	HistoryKeep     time.Duration // how long superseded values stay
@@ -123,6 +126,7 @@ type Promote struct {
 	Window    time.Duration
 	MinAge    time.Duration
 	MinUses   int
+	Auto      bool
 }
 
 // Lifecycle holds the times without use after which a memory changes stage.
@@ -130,6 +134,18 @@ type Lifecycle struct {
 	DemoteAfter       time.Duration
 	ArchiveAfter      time.Duration
 	RehydratableAfter time.Duration
+	Categories        []string // NAME=DEMOTE/ARCHIVE/REHYDRATABLE
+	Most              int      // memories that one run moves
+	MaxShare          float64  // and the share of all
+	ReportShare       float64  // above which a run reports first
+}
+
+// LLM is the chat endpoint that writes summaries; without a URL there is none.
+type LLM struct {
+	URL     string
+	Model   string
+	KeyFile string // absolute, "" for none
+	Timeout time.Duration
 }
 
 // StageWeight holds the factor of each stage in ranking.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -86,8 +87,8 @@ func TestDefaultsAreTyped(t *testing.T) {
 		STM:             STM{"full", 4 << 20, 24 * time.Hour},
 		Vault:           Vault{nil, "Memories", "Memories/Archive"},
 		Decay:           Decay{"power_law", 72 * time.Hour, 1.1, math.Ln2 / (72 * time.Hour).Seconds(), 0.6, 1.603e-5, 1.147e-6, 0.7},
-		Promote:         Promote{0.65, 5, 14 * day, 72 * time.Hour, 1},
-		Lifecycle:       Lifecycle{7 * day, 30 * day, 90 * day},
+		Promote:         Promote{0.65, 5, 14 * day, 72 * time.Hour, 1, true},
+		Lifecycle:       Lifecycle{7 * day, 30 * day, 90 * day, nil, 1000, 0.2, 0.2},
 		StageWeight:     StageWeight{1, 0.5, 0.1, 0.01},
 		Search:          Search{10, 0.7, 1, 0.7, 300, true},
 		Review:          Review{0.3, 0.15, 0.35},
@@ -96,6 +97,8 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Similarity:      Similarity{0.88, 0.78},
 		Cluster:         Cluster{0.83, 2, 12},
 		Consolidation:   Consolidation{time.Hour, false},
+		LLM:             LLM{Timeout: 30 * time.Second},
+		RekindleMode:    "auto",
 		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block",
 		HistoryKeep: 90 * day, TrashKeep: 30 * day,
 	}
@@ -261,8 +264,18 @@ func TestContradictionsNameBothSides(t *testing.T) {
 	)
 }
 
+func TestAgesOfACategory(t *testing.T) {
+	category, after, err := ParseAges(" decision = 30d / 90d/365d")
+	if want := [3]time.Duration{30 * day, 90 * day, 365 * day}; category != "decision" || after != want || err != nil {
+		t.Errorf("ParseAges = %q, %v, %v; want decision and %v", category, after, err, want)
+	}
+	for _, bad := range []string{"decision", "=1d/2d/3d", "a=1d/2d", "a=3d/2d/9d", "a=1s/2d/3d", "a=x/2d/3d"} {
+		setup{flags: []string{"lifecycle.categories=" + bad}}.wantFaults(t, fmt.Sprintf(`--set lifecycle.categories: must be a list such as decision=30d/90d/365d: for a category the times, rising, after which its memories are demoted, archived and rehydratable, not %q`, bad))
+	}
+}
+
 func TestEffectiveListsTheWholeTable(t *testing.T) {
-	c := setup{env: []string{"LTM_VAULT_PATH=/v", "EMBERD_VAULT_IGNORE=Templates"}}.load(t)
+	c := setup{env: []string{"LTM_VAULT_PATH=/v", "EMBERD_VAULT_IGNORE=Templates", "EMBERD_LIFECYCLE_CATEGORIES=decision=30d/90d/365d"}}.load(t)
 	list := c.Effective()
 	if len(list) != len(keys) {
 		t.Fatalf("got %d settings, want %d", len(list), len(keys))
@@ -271,7 +284,7 @@ func TestEffectiveListsTheWholeTable(t *testing.T) {
 		if s.Key != keys[i].name || s.Help == "" || s.Accepts == "" || s.From == "" || s.Variables[0] != keys[i].env() {
 			t.Errorf("row %d is incomplete: %+v", i, s)
 		}
-		if s.Value == "" || s.Value == auto {
+		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" {
 			t.Errorf("%s: got value %q, want what is in force", s.Key, s.Value)
 		}
 	}

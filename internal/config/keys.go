@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // key is one row of the table: a setting, its default and where it lives.
@@ -74,6 +75,9 @@ var placeKeys = []key{
 	{name: "vault.archive_folder", def: "Memories/Archive",
 		field: func(c *Config) value { return folder{&c.Vault.ArchiveFolder} },
 		help:  "Folder of the vault that holds the full text of archived memories, left out of ordinary searches."},
+	{name: "ltm.index_archive", def: "false",
+		field: func(c *Config) value { return boolean{&c.IndexArchive} },
+		help:  "Whether the notes of `vault.archive_folder` are searched like all others."},
 	{name: "import.cortexgraph_path", def: auto, also: []alias{{name: "CORTEXGRAPH_STORAGE_PATH"}},
 		field: func(c *Config) value { return place{&c.CortexGraphPath} },
 		help:  "Where `emberd import` looks first for a CortexGraph store. `auto` is `~/.config/cortexgraph/jsonl`. emberd's own log is in `data`, in another format."},
@@ -151,6 +155,9 @@ var scoreKeys = []key{
 	{name: "promote.min_uses", def: "1",
 		field: func(c *Config) value { return integer{&c.Promote.MinUses, 0, 1_000_000} },
 		help:  "Uses after the save without which the score alone does not promote."},
+	{name: "promote.auto", def: "true",
+		field: func(c *Config) value { return boolean{&c.Promote.Auto} },
+		help:  "Whether memories that deserve a note get one by themselves, written by the keeper device."},
 	{name: "lifecycle.demote_after", def: "7d",
 		field: func(c *Config) value { return duration{&c.Lifecycle.DemoteAfter, minute, century} },
 		help:  "Time without use after which a memory is demoted."},
@@ -160,6 +167,33 @@ var scoreKeys = []key{
 	{name: "lifecycle.rehydratable_after", def: "90d",
 		field: func(c *Config) value { return duration{&c.Lifecycle.RehydratableAfter, minute, century} },
 		help:  "Time without use after which only key terms of a memory are searched."},
+	{name: "lifecycle.categories",
+		field: func(c *Config) value { return ages{&c.Lifecycle.Categories} },
+		help:  "Other times for the memories of some categories, such as `decision=30d/90d/365d`: demoted, archived and rehydratable."},
+	{name: "lifecycle.most", def: "1000",
+		field: func(c *Config) value { return integer{&c.Lifecycle.Most, 1, 100_000} },
+		help:  "Memories that change stage in one run at most."},
+	{name: "lifecycle.max_share", def: "0.2",
+		field: func(c *Config) value { return number{&c.Lifecycle.MaxShare, 0.001, 1} },
+		help:  "Share of all memories that changes stage in one run at most."},
+	{name: "lifecycle.report_share", def: "0.2",
+		field: func(c *Config) value { return number{&c.Lifecycle.ReportShare, 0.001, 1} },
+		help:  "Share of all memories above which a run reports what it would do and waits for `emberd lifecycle run`: a clock may have jumped."},
+	{name: "rekindle.mode", def: "auto",
+		field: func(c *Config) value { return choice{&c.RekindleMode, []string{"auto", "ask", "off"}} },
+		help:  "What a search does with an archived memory that it means: bring it back, say that it could be, or neither."},
+	{name: "llm.url", def: none,
+		field: func(c *Config) value { return optional{&c.LLM.URL, false} },
+		help:  "Chat endpoint that writes summaries, as llama-server, Ollama and LM Studio have one: `http://127.0.0.1:8080`, `unix:///path`. Only this makes emberd connect anywhere. Without it summaries are extracts."},
+	{name: "llm.model", def: none,
+		field: func(c *Config) value { return optional{&c.LLM.Model, false} },
+		help:  "Name that the endpoint knows the model by."},
+	{name: "llm.key_file", def: none,
+		field: func(c *Config) value { return optional{&c.LLM.KeyFile, true} },
+		help:  "File with the endpoint's key, if it wants one."},
+	{name: "llm.timeout", def: "30s",
+		field: func(c *Config) value { return duration{&c.LLM.Timeout, time.Second, time.Hour} },
+		help:  "Time that the endpoint has for one summary."},
 }
 
 var searchKeys = []key{

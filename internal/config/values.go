@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 
 const (
 	auto = "auto" // the word for a value that is computed
+	none = "none" // the word for an optional value that is not there
 
 	minute  = time.Minute
 	day     = 24 * time.Hour
@@ -42,6 +44,36 @@ type text struct{ to *string }
 func (v text) set(s string, _ expander) error { *v.to = s; return nil }
 func (v text) String() string                 { return *v.to }
 func (v text) want() string                   { return "text" }
+
+// optional is text that may be "none"; as a path it is made absolute.
+type optional struct {
+	to   *string
+	path bool
+}
+
+func (v optional) set(s string, expand expander) (err error) {
+	switch {
+	case s == "":
+		return errWant
+	case s == none:
+		s = ""
+	case v.path:
+		s, err = expand(s)
+	}
+	if err == nil {
+		*v.to = s
+	}
+	return err
+}
+
+func (v optional) String() string { return cmp.Or(*v.to, none) }
+
+func (v optional) want() string {
+	if v.path {
+		return "a path, or none"
+	}
+	return "text, or none"
+}
 
 // choice is one of a few lower-case words; case is ignored.
 type choice struct {
@@ -334,4 +366,46 @@ func (v folder) set(s string, _ expander) error {
 func (v folder) String() string { return *v.to }
 func (v folder) want() string {
 	return "a folder inside the vault, relative to it, without names that begin with a dot"
+}
+
+// ages is a list of categories with their own times.
+type ages struct{ to *[]string }
+
+func (v ages) set(s string, expand expander) error {
+	return v.setAll(strings.Split(s, ","), expand)
+}
+
+func (v ages) setAll(list []string, _ expander) error {
+	var all []string
+	for _, s := range list {
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		if _, _, err := ParseAges(s); err != nil {
+			return errWant
+		}
+		all = append(all, s)
+	}
+	*v.to = all
+	return nil
+}
+
+func (v ages) String() string { return strings.Join(*v.to, ",") }
+func (v ages) want() string {
+	return "a list such as decision=30d/90d/365d: for a category the times, rising, after which its memories are demoted, archived and rehydratable"
+}
+
+// ParseAges reads a category and its times: NAME=DEMOTE/ARCHIVE/REHYDRATABLE.
+func ParseAges(s string) (category string, after [3]time.Duration, err error) {
+	name, times, ok := strings.Cut(s, "=")
+	parts := strings.Split(times, "/")
+	if name = strings.TrimSpace(name); !ok || name == "" || len(parts) != len(after) {
+		return "", after, errWant
+	}
+	for i, part := range parts {
+		if after[i], ok = parseDuration(strings.TrimSpace(part)); !ok || after[i] < minute || i > 0 && after[i] < after[i-1] {
+			return "", after, errWant
+		}
+	}
+	return name, after, nil
 }

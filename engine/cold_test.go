@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/vault"
+
+	"pgregory.net/rapid"
+)
+
+func TestWarmGivesBackWhatChillTook(t *testing.T) {
+	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	rapid.Check(t, func(t *rapid.T) {
+		before := memory.Memory{Content: rapid.StringMatching(`[ \n\t]{0,3}(\PC|\n){1,40}[ \n]{0,3}`).Draw(t, "content"), Stage: memory.Demoted}
+		m := before
+		if !chill(&m, remains{stage: memory.Archived, path: "Archive/a.md", summary: "s", terms: []string{"k"}}, now) {
+			if m.Content != before.Content || m.Stage != before.Stage {
+				t.Fatalf("a memory that cannot be archived was changed: %+v", m)
+			}
+			return
+		}
+		if m.Content != "s" || !m.Stage.Cold() || m.TextDigest == "" {
+			t.Fatalf("archived memory is %+v", m)
+		}
+		warm(&m, vault.Body(before.Content), "Archive/a.md", now)
+		if m.Content != before.Content {
+			t.Fatalf("content = %q, want %q", m.Content, before.Content)
+		}
+		if m.Stage != memory.Active || m.TextDigest != "" || m.KeyTerms != nil || !m.ArchivedAt.IsZero() {
+			t.Fatalf("rekindled memory still has what an archived one has: %+v", m)
+		}
+	})
+}
+
+func TestTextsThatANoteKeeps(t *testing.T) {
+	for text, want := range map[string]bool{
+		"plain":                        true,
+		"plain\n":                      true,
+		"\n\n  - item\n\n- item\n":     true,
+		"a\r\nb":                       false,
+		"a\x00b":                       false,
+		" \n ":                         false,
+		"```dataviewjs\nalert(1)\n```": false,
+		"a text that says a text that": true,
+		"東京で会った。\nお土産はみかん。\n":              true,
+		"---\nnot: frontmatter\n---\ntext": true,
+	} {
+		if _, _, got := edges(text); got != want {
+			t.Errorf("edges(%q) says %v, want %v", text, got, want)
+		}
+	}
+}
