@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"emberd/memory"
 	"emberd/op"
@@ -77,7 +78,7 @@ func (e *Engine) promoted(m memory.Memory, res *op.PromoteResult, seen map[strin
 	if m.PromotedAt.IsZero() || res.Outcome == op.PromotionWritten {
 		m.PromotedAt = stampTime(e.opt.Now())
 	}
-	m.PromotedTo, m.VaultPath, m.NoteSeen, m.NoteGone = res.Path, res.Path, seen, memory.Memory{}.NoteGone
+	m.PromotedTo, m.VaultPath, m.NoteSeen, m.NoteGone = res.Path, res.Path, seen, time.Time{}
 	after, err := fields(&m)
 	return difference(before, after), err
 }
