@@ -49,8 +49,7 @@ func (e *Engine) promoteMemory(ctx context.Context, id memory.ID, by memory.Acto
 			return nil, err
 		}
 		if res.Outcome == op.PromotionPending {
-			now := e.opt.Now()
-			return nil, e.pending.put(pendingWrite{Memory: id, What: createNote, Path: res.Path, By: by, Since: stampTime(now), Next: stampTime(now.Add(firstTry)), Reason: res.Reason})
+			return nil, e.pending.put(e.laterWrite(id, createNote, res.Path, by, res.Reason))
 		}
 		if err := e.pending.drop(id); err != nil || res.Outcome == op.PromotionAlready {
 			return nil, err
