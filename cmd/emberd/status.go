@@ -121,6 +121,9 @@ func (s *state) printVault(v *op.VaultStatus) {
 		}
 		s.row("", of)
 	}
+	if v.Archived > 0 {
+		s.row("", count(v.Archived, "more note", "more notes")+" in the archive folder, not searched")
+	}
 	if v.Pending > 0 {
 		s.row("", count(v.Pending, "change waits", "changes wait")+" to be written to notes")
 	}
