@@ -154,7 +154,7 @@ func TestANoteThatMayBeThereIsNotGone(t *testing.T) {
 func TestTextsThatAreNotRekindled(t *testing.T) {
 	for body, says := range map[string]string{
 		"": "the note has no text",
-		"<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs":                      "the marks of a merge",
+		"<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs":                       "the marks of a merge",
 		"the key is ghp_" + "x7Kq9mPz2LwR4vTn8sYb3dFg6hJc5aQe1uXo" + " now": "what looks like a credential",
 	} {
 		d := shelf(t, nil)
