@@ -29,6 +29,7 @@ func TestArchivingAgainWhatWasEdited(t *testing.T) {
 		t.Errorf("a dry run tells %+v", would)
 	}
 	wantNote(t, d.house, home, leaky)
+	d.rest(t, d.Engine) // the edit has written the tags to the note
 	d.archived(m.ID)
 	wantFiles(t, d.house, home)
 	wantNote(t, d.house, home, "It is mended.\n", "mood: odd", `"done"`, "!leaks")

@@ -303,6 +303,31 @@ func TestEditsOfAMemoryWithAnArchiveNote(t *testing.T) {
 	d.wantNoFindings()
 }
 
+// Taking such an edit back takes it out of the archive note, too.
+func TestUndoOfAnEditOfAMemoryWithAnArchiveNote(t *testing.T) {
+	for what, warm := range map[string]bool{"cold": false, "brought back": true} {
+		d := shelf(t, nil)
+		id := d.filed("the kettle leaks", archiveDir+"Kettle.md", "kitchen")
+		req := &op.EditRequest{ID: string(id), AddTags: []string{"tea"}}
+		if warm {
+			d.woken(id)
+			req.Content = new("the kettle is mended")
+		}
+		was := d.memory(id).Content
+		entry := do(t, d.Engine, op.Edit, req).Tx
+		d.rest(t, d.Engine)
+		wantNote(t, d.house, archiveDir+"Kettle.md", "- \"tea\"")
+		do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: entry})
+		d.rest(t, d.Engine)
+		wantNote(t, d.house, archiveDir+"Kettle.md", "the kettle leaks", "- \"kitchen\"", "!tea")
+		d.seen(archiveDir + "Kettle.md")
+		if m := d.memory(id); m.Content != was || !slices.Equal(m.Tags, []string{"kitchen"}) {
+			t.Errorf("%s: the memory is %+v", what, m.Memory)
+		}
+		d.wantNoFindings()
+	}
+}
+
 // Forgotten and purged memories leave their archive notes, and say so.
 func TestForgettingAMemoryWithAnArchiveNote(t *testing.T) {
 	d := newDesk(t, nil)

@@ -30,6 +30,8 @@ func (e *Engine) takeStage(ctx context.Context, m *memory.Memory, note *vault.No
 		return e.coolDown(ctx, m, note, stage)
 	case !stage.Cold() && shortened(m):
 		return e.warmUp(m, note, stage)
+	case stage == memory.Active && m.Stage == memory.Demoted:
+		m.LastUsed = stampTime(e.opt.Now()) // or it would fade again at once
 	}
 	m.Stage = stage
 	return nil

@@ -52,6 +52,12 @@ func TestAStageThatAHumanWrites(t *testing.T) {
 	}
 	writes("demoted", text)
 	d.wantWarm(id, memory.Demoted, text)
+	d.clock.advance(time.Second)
+	writes("active", text)
+	d.wantWarm(id, memory.Active, text)
+	if got := d.memory(id).LastUsed; !got.Equal(d.clock.Now()) {
+		t.Errorf("last used at %s, want now", got)
+	}
 	writes("Archived", text)
 	d.wantCold(id, memory.Archived, text)
 	if m := d.memory(id); m.ArchiveReason != "its note says so" || m.PromotedTo != "Kettle.md" || m.VaultPath != "Kettle.md" || !slices.Equal(m.Tags, []string{"kitchen"}) {
