@@ -35,7 +35,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 			return nil, err
 		}
 		aged := m.Stage.Cold() || ages(would.Entry.Verb)
-		if m.PromotedTo == "" && !(aged && statesStage(&m)) {
+		if m.PromotedTo == "" && !(aged && statesStage(m.NoteSeen)) {
 			continue
 		}
 		note, err := e.noteOf(ctx, &m)
