@@ -415,7 +415,12 @@ func (a *archiver) fade(ctx context.Context, moves []rekindle.Move) error {
 func (a *archiver) faded(row *stm.Row, move rekindle.Move) (stm.Change, error) {
 	raw, err := encode(move.To)
 	c := stm.Change{ID: move.ID, Set: map[string]json.RawMessage{"stage": raw}}
-	if err != nil || a.dry || a.notes == nil || row.Fields()["note_seen"] == nil {
+	said := row.Fields()["note_seen"]
+	if err != nil || a.dry || a.notes == nil || said == nil {
+		return c, err
+	}
+	var seen map[string]string
+	if err := json.Unmarshal(said, &seen); err != nil || !statesStage(seen) {
 		return c, err
 	}
 	m, err := row.Memory()

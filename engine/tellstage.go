@@ -7,8 +7,13 @@ import (
 
 // stageTold reports whether the note of a memory states a stage, as far as is known.
 func stageTold(m *memory.Memory) bool {
-	seen := m.NoteSeen["stage"]
-	return homeOf(m) != "" && m.NoteGone.IsZero() && seen != "" && seen != fingerprints(new(vault.Carried))["stage"]
+	return homeOf(m) != "" && m.NoteGone.IsZero() && statesStage(m.NoteSeen)
+}
+
+// statesStage reports whether a note of which that was seen states a stage.
+func statesStage(seen map[string]string) bool {
+	none := fingerprints(new(vault.Carried))["stage"]
+	return seen["stage"] != "" && seen["stage"] != none
 }
 
 // tellStage has the stage of a memory written to its note if that states one, as soon as
