@@ -75,6 +75,11 @@ func TestAStageThatAHumanWrites(t *testing.T) {
 	if got := d.memory(id).LastUsed; !got.After(used) {
 		t.Errorf("last used at %s, want now", got)
 	}
+	lines := d.lines(id)
+	d.seen("Kettle.md")
+	if got := d.lines(id); got != lines {
+		t.Errorf("%d lines for nothing", got-lines)
+	}
 	// Archived together with a change of the text, it is the new text that is archived.
 	writes("rehydratable", longText(3))
 	d.wantCold(id, memory.Rehydratable, longText(3))
