@@ -71,7 +71,8 @@
 // and the last segment it stands for), first and last (sequence numbers, all of
 // which are accounted for), gen, and replaces: name, length and CRC-32C of every
 // file that was folded in. That of a compacted file says how many lines its
-// history has, that of a history the oldest and the newest stamp in it. Their
+// history has and, as since, from when on all that was superseded is in it or in
+// an earlier one; that of a history the oldest and the newest stamp in it. Their
 // seals are always there and have a CRC-32C of all bytes before.
 //
 // Members and operations that a reader does not know are kept and passed over.
@@ -148,6 +149,14 @@
 // A history is read when somebody asks for an entry that may be in it, to undo it
 // or to find the newest that stands, and is forgotten again by the next
 // compaction.
+//
+// # The past
+//
+// What the memories were at an earlier moment is what all lines up to it add up
+// to, those of histories too. Where compaction may have left one out, the first
+// line after the moment tells what it superseded. From since on that is exact but
+// for the totals of use: a total counts that was last raised before the moment,
+// and what there was before a higher one that compaction kept alone is not known.
 //
 // # Recovery
 //

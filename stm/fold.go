@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"slices"
+	"time"
 	"unique"
 )
 
@@ -27,6 +28,7 @@ type fold struct {
 	count  int   // operations
 	floor  Stamp // of the headers: see header.Floor
 	seen   map[string]uint64
+	since  time.Time // likewise
 }
 
 // numbered is the place of a line in the order of its device.

@@ -53,6 +53,8 @@ func (r *Row) keep(o odd) {
 
 func (r *Row) rev() Stamp { return r.rest().rev }
 
+func (r *Row) born() Stamp { return r.rest().born }
+
 // register is the stamp of one key that was written apart from the rest.
 type register struct {
 	key   string
