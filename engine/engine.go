@@ -140,6 +140,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Promote.Handle(e.promote))
 	add(op.Purge.Handle(e.purge))
 	add(op.History.Handle(e.history))
+	add(op.Journal.Handle(e.journal))
 	add(op.Undo.Handle(e.undo))
 	add(op.TrashList.Handle(e.trashList))
 	add(op.TrashRestore.Handle(e.trashRestore))

@@ -42,6 +42,8 @@ var (
 		"Make this device the one that does the work that only one may do.")
 	History = define[HistoryRequest, HistoryResult]("history", "GET", "/v1/memories/{id}/history", Read,
 		"List every version of a memory that the log still tells of, newest first.")
+	Journal = define[JournalRequest, JournalResult]("journal", "GET", "/v1/journal", Read,
+		"List what was changed, by whom and whether it was undone, newest first.")
 	QuarantineList = define[QuarantineListRequest, QuarantineListResult]("quarantine.list", "GET", "/v1/quarantine", Read,
 		"List the damaged log lines that were passed over.")
 	QuarantineShow = define[QuarantineShowRequest, QuarantineShowResult]("quarantine.show", "GET", "/v1/quarantine/{id}", Read,
@@ -73,7 +75,7 @@ var (
 func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Forget.Spec, Purge.Spec,
-		History.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
+		History.Spec, Journal.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Compact.Spec, Version.Spec,
