@@ -364,7 +364,7 @@ func (t *truth) forget(ctx context.Context, w *news, entry string) (became outco
 			return nil, nil
 		}
 		now, err := encode(stampTime(t.e.opt.Now()))
-		c := stm.Change{ID: w.ID, Delete: !m.Stage.Cold(), Set: map[string]json.RawMessage{"note_gone": now}}
+		c := stm.Change{ID: w.ID, Delete: !m.Stage.Cold(), Text: m.Content, Set: map[string]json.RawMessage{"note_gone": now}}
 		return &stm.Tx{Verb: goneVerb, By: vaultActor(), Entry: entry, Changes: []stm.Change{c}}, err
 	})
 	if receipt.Entry != "" {

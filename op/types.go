@@ -41,7 +41,7 @@ type SaveRequest struct {
 	LastUsed       time.Time                  `json:"last_used,omitzero" doc:"for imports; not before created_at"`
 	UseCount       int64                      `json:"use_count,omitempty" doc:"for imports; 0 or more"`
 	AllowSecret    bool                       `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
-	Again          bool                       `json:"again,omitempty" doc:"save although a memory of this id was forgotten before"`
+	Again          bool                       `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before"`
 }
 
 // SaveResult tells what was saved.

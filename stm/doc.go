@@ -28,6 +28,7 @@
 //	data/stm/<device>/h-00000031-00000041.g3.jsonl
 //	                                     its history: what no longer does
 //	data/devices/<device>.json           how far that device is, written by it only
+//	data/devices/<device>.key            32 random bytes, for its fingerprints
 //	state/device.json                    which device this is
 //	state/quarantine/                    copies of damaged lines; decided.jsonl says
 //	                                     which a human accepted or dropped
@@ -54,7 +55,9 @@
 //	by    who asked: {"via","uid","pid","client","session"}
 //	key   idempotency key, kh the hash of the request it stands for
 //	ref   the journal entry that this line, the last of an undo, takes back
+//	lift  the forgotten memories whose text may be saved again from here on
 //	cut   true where compaction left something out; a history has the line
+//	fp    the fingerprint of a forgotten text, of del and purge
 //	prev  {"t","d"}: the revision before, and the values that are superseded
 //	d     what the operation says
 //	c     CRC-32C (Castagnoli), eight hex digits, of all bytes before ,"c":
@@ -76,6 +79,18 @@
 // seals are always there and have a CRC-32C of all bytes before.
 //
 // Members and operations that a reader does not know are kept and passed over.
+//
+// # Forgotten texts
+//
+// The line of a del or purge that somebody asked for has a fingerprint of the text:
+// base64url of its HMAC-SHA-256 (RFC 2104) under the key of the device that wrote
+// the line, after Unicode normal form C, full case folding, and single spaces for
+// white space. Store.ForgottenAs so knows the text again, on every device that
+// has the key file, when nothing that can be read is left of it. The latest
+// fingerprint of a memory counts until a later line lifts it: the put that brings
+// the memory back, or the save that was asked for again. Compaction keeps both
+// for good, some fifty bytes more for a tombstone. Without the key a fingerprint
+// says nothing; with it a guess can be checked, and no more.
 //
 // # Merging
 //

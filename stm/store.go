@@ -148,6 +148,7 @@ type Store struct {
 
 	histories histories
 	pasts     pasts
+	textKeys  textKeys
 	rewriting sync.Mutex // held by Rewrite and Unlink
 
 	writer  *writer
