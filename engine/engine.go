@@ -141,6 +141,8 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Purge.Handle(e.purge))
 	add(op.History.Handle(e.history))
 	add(op.Journal.Handle(e.journal))
+	add(op.Why.Handle(e.why))
+	add(op.Timeline.Handle(e.timeline))
 	add(op.Undo.Handle(e.undo))
 	add(op.TrashList.Handle(e.trashList))
 	add(op.TrashRestore.Handle(e.trashRestore))

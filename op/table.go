@@ -44,6 +44,10 @@ var (
 		"List every version of a memory that the log still tells of, newest first.")
 	Journal = define[JournalRequest, JournalResult]("journal", "GET", "/v1/journal", Read,
 		"List what was changed, by whom and whether it was undone, newest first.")
+	Why = define[WhyRequest, WhyResult]("why", "GET", "/v1/memories/{id}/why", Read,
+		"Take the score and the stage of a memory apart, and tell what happens to it next and what one use would change.")
+	Timeline = define[TimelineRequest, TimelineResult]("timeline", "GET", "/v1/memories/{id}/timeline", Read,
+		"Give the score of a memory from when it was made to some days ahead, and what happened to it.")
 	QuarantineList = define[QuarantineListRequest, QuarantineListResult]("quarantine.list", "GET", "/v1/quarantine", Read,
 		"List the damaged log lines that were passed over.")
 	QuarantineShow = define[QuarantineShowRequest, QuarantineShowResult]("quarantine.show", "GET", "/v1/quarantine/{id}", Read,
@@ -75,7 +79,7 @@ var (
 func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Forget.Spec, Purge.Spec,
-		History.Spec, Journal.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
+		History.Spec, Journal.Spec, Why.Spec, Timeline.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Compact.Spec, Version.Spec,

@@ -36,10 +36,14 @@ func (s *state) printJournal(res *op.JournalResult) {
 		s.note("nothing was changed yet")
 		return
 	}
-	s.printf("%s\n", s.screen.paint(faint, "ENTRY                      WHEN         WHAT       MEMORIES  WHO"))
+	const head = "ENTRY                       WHEN         WHAT       MEMORIES  "
+	s.printf("%s\n", s.screen.paint(faint, head+"WHO"))
 	for _, e := range res.Entries {
 		what := pad(clean(cmp.Or(e.Verb, "–")), 10)
 		who := by(e.By)
+		if s.screen.width > 0 {
+			who = cut(who, max(8, s.screen.width-len(head)-len("  undone")))
+		}
 		switch {
 		case e.Undone:
 			who += "  " + s.screen.paint(red, "undone")
