@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"strings"
-	"unique"
 )
 
 // encoder and decoder are the primitives of the snapshot: unsigned varints,
@@ -83,8 +82,7 @@ func (e *encoder) forgot(f *forgot) {
 	if f != nil {
 		e.bool(!f.at.IsZero())
 		if !f.at.IsZero() {
-			p := f.print.Value()
-			e.b = append(e.b, p[:]...)
+			e.b = append(e.b, f.print[:]...)
 		}
 		e.stamp(f.at)
 		e.stamp(f.lifted)
@@ -220,7 +218,7 @@ func (d *decoder) forgot() *forgot {
 		if d.err != nil {
 			return nil
 		}
-		f.print = unique.Make(fingerprint(b))
+		f.print = fingerprint(b)
 	}
 	f.at, f.lifted = d.stamp(), d.stamp()
 	return f

@@ -225,7 +225,7 @@ func stateOf(s *Store, without map[[16]byte]Stamp) string {
 			}
 		}
 		if f := r.rest().forgot; f.counts() {
-			fmt.Fprintf(&text, " forgotten as %v@%s", f.print.Value()[0], f.at)
+			fmt.Fprintf(&text, " forgotten as %v@%s", f.print[0], f.at)
 		}
 		out = append(out, text.String())
 	}

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unique"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -26,9 +25,6 @@ import (
 // fingerprint is the fingerprint of a text that somebody had forgotten: its HMAC-SHA-256
 // under the key of the device that wrote so.
 type fingerprint [sha256.Size]byte
-
-// printLen is the length of a fingerprint's text, base64url without padding.
-const printLen = 43
 
 func (p *fingerprint) String() string { return base64.RawURLEncoding.EncodeToString(p[:]) }
 
@@ -47,7 +43,7 @@ func parsePrint(value []byte) (*fingerprint, error) {
 // forgot is what a memory's deletes say about its text. The fingerprint of the
 // latest that has one counts until a later line lifts it.
 type forgot struct {
-	print  unique.Handle[fingerprint]
+	print  fingerprint
 	at     Stamp
 	lifted Stamp
 }
@@ -60,7 +56,7 @@ func (f *forgot) printed(p *fingerprint, at Stamp) *forgot {
 	if p == nil || f != nil && !at.after(f.at) {
 		return f
 	}
-	next := forgot{print: unique.Make(*p), at: at}
+	next := forgot{print: *p, at: at}
 	if f != nil {
 		next.lifted = f.lifted
 	}
@@ -149,11 +145,12 @@ type ForgottenText struct {
 // text was this one but for case, white space and how its characters are composed:
 // latest first. Memories that were brought back are not among them, nor are those
 // whose text was saved again on purpose, see [Tx].Again. It takes one HMAC for each
-// device that ever wrote such a line, and no look at the disk.
+// device that ever wrote such a line, and no look at the disk; a fingerprint takes
+// some 115 bytes of memory.
 func (s *Store) ForgottenAs(text string) (found []ForgottenText) {
 	for _, p := range s.printsOf(text) {
 		for _, row := range s.table.printed(p) {
-			if f := row.rest().forgot; !row.live() && f.counts() && f.print.Value() == p {
+			if f := row.rest().forgot; !row.live() && f.counts() && f.print == p {
 				found = append(found, ForgottenText{ID: row.ID(), At: f.at.Time()})
 			}
 		}
@@ -273,8 +270,8 @@ func (s *Store) purgedPrint(id memory.ID) *fingerprint {
 	}
 	if c := s.table.cell(id.Bytes()); c != nil {
 		if f := c.row.Load().rest().forgot; f != nil && !f.at.IsZero() {
-			if p := f.print.Value(); f.counts() {
-				return &p
+			if f.counts() {
+				return &f.print
 			}
 			return nil
 		}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -309,4 +312,49 @@ func TestThePastSaysWhichUsesItDoesNotKnow(t *testing.T) {
 	if r, ok := p.Get(once); !ok || r.UseCount() != 1 {
 		t.Errorf("what was not used since has another count: %v", r)
 	}
+}
+
+// While others save, edit, use and compact, an earlier moment stays what it was.
+func TestThePastBesideAWriter(t *testing.T) {
+	ts := openStore(t, Options{Durability: None, SegmentBytes: 2000, HistoryKeep: 90 * day})
+	for n := range 20 {
+		ts.put(idOf(n), fmt.Sprintf("text %d", n))
+	}
+	want, then := described(&ts.Memories), ts.now()
+	for !ts.now().Truncate(time.Millisecond).After(then) { // what follows is of another millisecond
+		runtime.Gosched()
+	}
+	stop := make(chan struct{})
+	var writers sync.WaitGroup
+	writers.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			set := map[string]json.RawMessage{"content": encode(fmt.Sprintf("later text %d", n))}
+			id := idOf(n % 20)
+			if _, err := ts.Update(context.Background(), []memory.ID{id}, "", func([]*Row) (*Tx, error) {
+				return &Tx{Verb: "edit", Changes: []Change{{ID: id, Set: set}}}, nil
+			}); err != nil {
+				t.Error(err)
+				return
+			}
+			ts.Use(Use{ID: id, Uses: 1})
+		}
+	})
+	for n := range 20 {
+		ts.LetGo()
+		if got := described(&ts.at(then).Memories); !maps.Equal(got, want) {
+			t.Errorf("it is %v, was %v", got, want)
+			break
+		}
+		if n%5 == 4 {
+			ts.compact()
+			ts.unlink()
+		}
+	}
+	close(stop)
+	writers.Wait()
 }

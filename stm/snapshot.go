@@ -407,7 +407,7 @@ func (s *Store) getRows(d *decoder) []*cell {
 			live++
 		}
 		if f := rows[i].rest().forgot; f != nil && !f.at.IsZero() {
-			s.table.notePrint(f.print.Value(), rows[i].key)
+			s.table.notePrint(f.print, rows[i].key)
 		}
 		if doc != 0 && doc <= words.MaxDocs {
 			c.doc.Store(doc)
