@@ -40,7 +40,8 @@ type question struct {
 	phrases  [][]string // and in which row it must hold them
 	excluded [][]string // rows that it must not hold
 	nothing  bool       // words were asked for that have no term
-	memories bool       // which tiers are asked
+	in       *stm.Memories
+	memories bool // which tiers are asked
 	notes    bool
 }
 
@@ -53,7 +54,7 @@ func (e *Engine) question(req *op.SearchRequest, now time.Time) (*question, erro
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "%w", err).At("q")
 	}
-	q := &question{query: parsed}
+	q := &question{query: parsed, in: &e.stm.Memories}
 	if q.filter, err = e.filter(req.Filter, now); err != nil {
 		return nil, err
 	}
@@ -161,7 +162,7 @@ type corpus struct {
 
 func (e *Engine) corpus(ctx context.Context, q *question) (c corpus, err error) {
 	terms := slices.Concat(q.terms, q.weak)
-	c.memories, c.inMemories = e.stm.Frequencies(terms)
+	c.memories, c.inMemories = q.in.Frequencies(terms)
 	if e.notes != nil {
 		err = e.notes.ask(func(index *ltm.Index) (err error) {
 			c.notes, c.inNotes, err = index.Frequencies(ctx, terms)
@@ -184,7 +185,7 @@ func (e *Engine) guess(q *question, c corpus) {
 	}
 	q.prefix = lastWord(q.query.Words)
 	if prefix := e.text.Prefix(q.prefix); prefix != "" {
-		q.guesses = e.stm.Expand(prefix, longestPrefix)
+		q.guesses = q.in.Expand(prefix, longestPrefix)
 	}
 }
 

@@ -59,6 +59,8 @@ type Engine struct {
 	closing chan struct{} // closed by Close
 	dirty   chan struct{} // holds a token when something changed since Run looked
 	shared  chan struct{} // the same, for what other devices are told
+	// lookedBack holds a token when somebody asked about an earlier moment.
+	lookedBack chan struct{}
 }
 
 // Open takes the state folder's lock and recovers the log. The engine is
@@ -87,6 +89,8 @@ func Open(opt Options) (*Engine, error) {
 		closing: make(chan struct{}),
 		dirty:   make(chan struct{}, 1),
 		shared:  make(chan struct{}, 1),
+
+		lookedBack: make(chan struct{}, 1),
 	}
 	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed))
 	if err != nil {
@@ -141,6 +145,9 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Rekindle.Handle(e.rekindle))
 	add(op.Purge.Handle(e.purge))
 	add(op.History.Handle(e.history))
+	add(op.Journal.Handle(e.journal))
+	add(op.Why.Handle(e.why))
+	add(op.Timeline.Handle(e.timeline))
 	add(op.Undo.Handle(e.undo))
 	add(op.TrashList.Handle(e.trashList))
 	add(op.TrashRestore.Handle(e.trashRestore))

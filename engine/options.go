@@ -204,6 +204,7 @@ func (o Options) store(analyzer *text.Analyzer, committed func(stm.Entry)) *stm.
 		SegmentBytes: o.SegmentBytes,
 		SegmentAge:   o.SegmentAge,
 		TrashKeep:    o.TrashKeep,
+		HistoryKeep:  o.HistoryKeep,
 		Analyzer:     analyzer,
 		Committed:    committed,
 	}

@@ -38,6 +38,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.keepTidy(ctx)
 	})
 	actors.Go(func() { e.share(ctx) })
+	actors.Go(func() { e.keepPast(ctx) })
 	if e.notes != nil {
 		actors.Go(func() { e.notes.run(ctx) })
 		actors.Go(func() { e.truth.run(ctx) })

@@ -17,16 +17,21 @@ import (
 // list. Accesses are counted after the answer is complete, in memory: a search
 // never waits for the log, and its own answer does not count itself.
 func (e *Engine) search(ctx context.Context, req *op.SearchRequest) (*op.SearchResult, error) {
-	now := e.opt.Now()
 	limit, err := checkLimit(req.Limit, e.opt.SearchLimit)
 	if err != nil {
 		return nil, err
 	}
+	then, err := e.searchable(ctx, req.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	now := then.at
 	q, err := e.question(req, now)
 	if err != nil {
 		return nil, err
 	}
-	res := &op.SearchResult{Query: req.Query, Hits: []op.Hit{}}
+	q.in = then.Memories
+	res := &op.SearchResult{Query: req.Query, Hits: []op.Hit{}, AsOf: then.told()}
 	if q.nothing {
 		return res, nil
 	}
@@ -39,11 +44,11 @@ func (e *Engine) search(ctx context.Context, req *op.SearchRequest) (*op.SearchR
 		return nil, err
 	}
 	if res.Total == 0 && q.memories {
-		if err := e.checkCollection(q.filter.Collection); err != nil {
+		if err := checkCollection(then.Memories, q.filter.Collection); err != nil {
 			return nil, err
 		}
 	}
-	if e.opt.TrackAccess && valueOrTrue(req.Track) {
+	if then.past == nil && e.opt.TrackAccess && valueOrTrue(req.Track) {
 		e.countAccesses(res.Hits, now)
 	}
 	return res, nil
@@ -126,7 +131,7 @@ func (a *asking) less(ctx context.Context) error {
 }
 
 func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
-	found := a.e.stm.Search(a.e.stmQuery(a.q, c, a.limit, a.req.Explain, a.now))
+	found := a.q.in.Search(a.e.stmQuery(a.q, c, a.limit, a.req.Explain, a.now))
 	if found.Loading {
 		a.res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
 	}

@@ -9,7 +9,10 @@ import (
 
 // show opens one memory whole, which counts as a use of it. The answer shows
 // the memory as it was found.
-func (e *Engine) show(_ context.Context, req *op.ShowRequest) (*op.ShowResult, error) {
+func (e *Engine) show(ctx context.Context, req *op.ShowRequest) (*op.ShowResult, error) {
+	if !req.AsOf.IsZero() {
+		return e.showThen(ctx, req)
+	}
 	row, err := e.find(req.ID)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ type SaveRequest struct {
 	LastUsed       time.Time                  `json:"last_used,omitzero" doc:"for imports; not before created_at"`
 	UseCount       int64                      `json:"use_count,omitempty" doc:"for imports; 0 or more"`
 	AllowSecret    bool                       `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
-	Again          bool                       `json:"again,omitempty" doc:"save although a memory of this id was forgotten before"`
+	Again          bool                       `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before"`
 }
 
 // SaveResult tells what was saved.
@@ -110,6 +110,9 @@ type SearchRequest struct {
 	Limit   int   `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
 	Track   *bool `json:"track_access,omitempty" query:"track_access" doc:"count the access, default true"`
 	Explain bool  `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
+	// AsOf searches the memories of then. Notes are searched as they are now, and
+	// nothing counts as an access.
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"memories as they were at this moment; notes as they are now"`
 }
 
 // SearchResult is the ranked answer.
@@ -127,6 +130,19 @@ type SearchResult struct {
 	// of its phrases anywhere, or those in Respelled.
 	Similar   bool         `json:"similar,omitempty"`
 	Respelled []Respelling `json:"respelled,omitempty"`
+	AsOf      *Past        `json:"as_of,omitempty"`
+}
+
+// Past says that an answer tells of memories as they were at an earlier moment. It
+// is of memories only: notes are shown as they are now.
+type Past struct {
+	At time.Time `json:"at"`
+	// Since is from when on the log still tells everything, if that is after At:
+	// what was changed or forgotten in between may be missing or in part.
+	Since time.Time `json:"since,omitzero"`
+	// Uncounted is how many memories were used at least as often as they say, and
+	// maybe more; so their scores may have been higher.
+	Uncounted int `json:"uncounted,omitempty"`
 }
 
 // Respelling is a word of the query that nothing holds, and the terms nearest to it,
@@ -208,11 +224,14 @@ type TermExplain struct {
 type ShowRequest struct {
 	ID    string `json:"-" path:"id"`
 	Track *bool  `json:"track,omitempty" query:"track" doc:"count the use, default true"`
+	// AsOf shows the memory as it was then, which is no use of it.
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"the memory as it was at this moment"`
 }
 
 // ShowResult is the whole memory.
 type ShowResult struct {
 	Memory Memory `json:"memory"`
+	AsOf   *Past  `json:"as_of,omitempty"`
 }
 
 // ListRequest selects and orders memories.
@@ -221,6 +240,8 @@ type ListRequest struct {
 	Sort   string `json:"sort,omitempty" query:"sort" doc:"created (default), used, score, uses or accesses; largest first"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
 	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+	// AsOf lists the memories of then.
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"memories as they were at this moment"`
 }
 
 // ListResult is one page.
@@ -228,6 +249,7 @@ type ListResult struct {
 	Memories   []Memory `json:"memories"`
 	Total      int      `json:"total"`
 	NextCursor string   `json:"next_cursor,omitempty"`
+	AsOf       *Past    `json:"as_of,omitempty"`
 }
 
 // EditRequest changes the fields that are set.

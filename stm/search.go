@@ -52,43 +52,43 @@ type Match struct {
 }
 
 // Search ranks by BM25 every memory that passes. It never waits for the disk.
-func (s *Store) Search(q Query) Found {
+func (m *Memories) Search(q Query) Found {
 	found := Found{}
 	c := collector{q: &q, found: &found}
 	// What is not indexed yet is collected first: a memory that is indexed in
 	// between is then met twice rather than never.
-	loading := !s.index.complete.Load()
+	loading := !m.index.complete.Load()
 	if loading {
-		s.scan(&c, s.rarity(&q))
+		m.scan(&c, m.rarity(&q))
 	}
-	index := s.index.words.Load()
+	index := m.index.words.Load()
 	c.matches = index.SearchAmong(q.Terms, q.Others)
 	sieve := newSieve(index, &q)
 	if len(q.Terms) == 0 {
-		s.everything(&c, sieve, loading)
+		m.everything(&c, sieve, loading)
 	} else {
-		s.lookUp(&c, sieve)
+		m.lookUp(&c, sieve)
 	}
 	c.finish()
-	found.Indexed, found.Of, found.Loading = int(s.index.indexed.Load()), s.Len(), loading
+	found.Indexed, found.Of, found.Loading = int(m.index.indexed.Load()), m.Len(), loading
 	return found
 }
 
 // Frequencies returns how many memories are indexed, and how many of them hold
 // each of the terms.
-func (s *Store) Frequencies(terms []string) (memories int, df []int) {
-	return s.index.words.Load().Frequencies(terms)
+func (m *Memories) Frequencies(terms []string) (memories int, df []int) {
+	return m.index.words.Load().Frequencies(terms)
 }
 
 // Expand returns indexed terms that begin with prefix, commonest first.
-func (s *Store) Expand(prefix string, limit int) []string {
-	return s.index.words.Load().Expand(prefix, limit)
+func (m *Memories) Expand(prefix string, limit int) []string {
+	return m.index.words.Load().Expand(prefix, limit)
 }
 
 // Similar returns indexed terms that are at most so many edits from term, with
 // how many memories hold each.
-func (s *Store) Similar(term string, edits int) []spelling.Near {
-	return s.index.words.Load().Similar(term, edits)
+func (m *Memories) Similar(term string, edits int) []spelling.Near {
+	return m.index.words.Load().Similar(term, edits)
 }
 
 // sieve passes documents by the terms they hold; a nil set is no condition.
@@ -128,8 +128,8 @@ func (s sieve) passes(doc words.Doc) bool {
 }
 
 // everything takes every memory; with loading, those that scan has not seen.
-func (s *Store) everything(c *collector, sieve sieve, loading bool) {
-	s.table.each(func(cell *cell, r *Row) bool {
+func (m *Memories) everything(c *collector, sieve sieve, loading bool) {
+	m.table.each(func(cell *cell, r *Row) bool {
 		doc := cell.doc.Load()
 		if doc == 0 && !loading && len(sieve.all) == 0 || doc != 0 && sieve.passes(words.Doc(doc-1)) {
 			c.take(r, 1, false, 0)
@@ -138,8 +138,8 @@ func (s *Store) everything(c *collector, sieve sieve, loading bool) {
 	})
 }
 
-func (s *Store) lookUp(c *collector, sieve sieve) {
-	cells := *s.index.byDoc.Load()
+func (m *Memories) lookUp(c *collector, sieve sieve) {
+	cells := *m.index.byDoc.Load()
 	for doc, relevance := range c.matches.All() {
 		if !sieve.passes(doc) {
 			continue
@@ -147,7 +147,7 @@ func (s *Store) lookUp(c *collector, sieve sieve) {
 		for int(doc) >= len(cells) {
 			// Its place is stored right after its terms.
 			runtime.Gosched()
-			cells = *s.index.byDoc.Load()
+			cells = *m.index.byDoc.Load()
 		}
 		if c.hopeless(relevance) {
 			c.found.Total++
@@ -164,13 +164,13 @@ func (s *Store) lookUp(c *collector, sieve sieve) {
 
 // rarity is what each of the query's terms adds to a memory that is not indexed
 // yet: what it would to an indexed one of average length that holds it once.
-func (s *Store) rarity(q *Query) []float64 {
+func (m *Memories) rarity(q *Query) []float64 {
 	terms := make([]string, len(q.Terms))
 	for i, t := range q.Terms {
 		terms[i] = t.Term
 	}
-	_, df := s.Frequencies(terms)
-	all := float64(s.Len() + q.Others)
+	_, df := m.Frequencies(terms)
+	all := float64(m.Len() + q.Others)
 	out := make([]float64, len(terms))
 	for i, t := range q.Terms {
 		held := float64(df[i] + t.Elsewhere)
@@ -183,12 +183,12 @@ func (s *Store) rarity(q *Query) []float64 {
 const typicalShare = 1 / 2.2
 
 // scan matches memories that are not indexed yet by analysing their text.
-func (s *Store) scan(c *collector, rarity []float64) {
-	s.table.each(func(cell *cell, r *Row) bool {
+func (m *Memories) scan(c *collector, rarity []float64) {
+	m.table.each(func(cell *cell, r *Row) bool {
 		if cell.doc.Load() != 0 {
 			return true
 		}
-		if relevance := c.q.scanned(s.index.analyzer, r.Text(), rarity); relevance > 0 {
+		if relevance := c.q.scanned(m.index.analyzer, r.Text(), rarity); relevance > 0 {
 			c.take(r, relevance, true, 0)
 		}
 		return true

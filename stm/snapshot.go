@@ -26,7 +26,7 @@ import (
 // the one that was being written, begins as it did.
 const (
 	snapshotMagic   = "emberstm"
-	snapshotVersion = 3
+	snapshotVersion = 4
 	// snapshotEvery is after how many changes a running daemon should write one.
 	snapshotEvery = 5_000
 )
@@ -405,6 +405,9 @@ func (s *Store) getRows(d *decoder) []*cell {
 		s.table.cells[rows[i].key] = c
 		if rows[i].live() {
 			live++
+		}
+		if f := rows[i].rest().forgot; f != nil && !f.at.IsZero() {
+			s.table.notePrint(f.print, rows[i].key)
 		}
 		if doc != 0 && doc <= words.MaxDocs {
 			c.doc.Store(doc)

@@ -28,6 +28,9 @@ type table struct {
 	graves map[[16]byte]grave
 	// purges are the memories that were purged. Guarded by mu.
 	purges map[[16]byte]purge
+	// prints are the memories by the fingerprints that their deletes ever had,
+	// whether they count or not. Guarded by mu.
+	prints map[fingerprint][][16]byte
 }
 
 // grave is the line of a delete.
@@ -37,7 +40,8 @@ type grave struct {
 }
 
 func newTable() *table {
-	return &table{cells: map[[16]byte]*cell{}, graves: map[[16]byte]grave{}, purges: map[[16]byte]purge{}}
+	return &table{cells: map[[16]byte]*cell{}, graves: map[[16]byte]grave{}, purges: map[[16]byte]purge{},
+		prints: map[fingerprint][][16]byte{}}
 }
 
 func (t *table) cell(key [16]byte) *cell {
@@ -78,6 +82,9 @@ func (t *table) apply(c *change, l *line, where place) (*cell, error) {
 	cell := t.claim(c.id.Bytes())
 	if c.op == opPurge {
 		t.notePurge(c.id.Bytes(), l.stamp)
+	}
+	if c.print != nil {
+		t.notePrint(*c.print, c.id.Bytes())
 	}
 	var old, next *Row
 	for {
