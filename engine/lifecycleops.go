@@ -119,14 +119,14 @@ func (e *Engine) jobs() []op.Job {
 	a := e.aging
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	fading := op.Job{Name: "fading and promotion", Problem: e.chores.problem("run of the lifecycle")}
+	fading := op.Job{Name: "fading", Problem: e.chores.problem("run of the lifecycle")}
 	if a.last != nil {
 		fading.Last = a.last.At
 	}
 	if e.opt.LifecyclePeriod > 0 && e.isKeeper() {
 		fading.Next = stampTime(a.next)
 	}
-	checks := op.Job{Name: "index check", Last: stampTime(a.checked), Next: stampTime(a.next), Problem: e.chores.problem(indexCheck)}
+	checks := op.Job{Name: "indexes", Last: stampTime(a.checked), Next: stampTime(a.next), Problem: e.chores.problem(indexCheck)}
 	if due := a.checked.Add(looksAgain); !a.checked.IsZero() && due.After(a.next) {
 		checks.Next = stampTime(due)
 	}

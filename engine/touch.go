@@ -28,7 +28,11 @@ func (e *Engine) touch(ctx context.Context, req *op.TouchRequest) (*op.TouchResu
 	if row, err = e.find(string(row.ID())); err != nil {
 		return nil, err
 	}
-	res.NewScore, res.UseCount, res.Strength = e.score(row, now), row.UseCount(), row.Strength()
+	m, err := row.Memory()
+	if err != nil {
+		return nil, err
+	}
+	res.NewScore, res.UseCount, res.Strength = e.score(row, now), m.UseCount, m.Strength
 	res.Message = fmt.Sprintf("Memory reinforced. Score: %.2f -> %.2f", res.OldScore, res.NewScore)
 	return res, nil
 }
