@@ -274,7 +274,7 @@ func (r *agingRun) shift(ctx context.Context, verb string, moves []rekindle.Move
 					r.skip(m.ID, why)
 					continue
 				}
-				if err := r.tellNote(rows[i], m.To); err != nil {
+				if err := r.tellNote(rows[i]); err != nil {
 					return nil, err
 				}
 				set := map[string]json.RawMessage{"stage": json.RawMessage(`"` + m.To + `"`)}
@@ -310,14 +310,18 @@ func overtaken(row *stm.Row, m rekindle.Move) string {
 }
 
 // tellNote keeps a note true that states the stage of its memory. Others are left alone.
-func (r *agingRun) tellNote(row *stm.Row, to memory.Stage) error {
-	if r.notes == nil || row.Fields()["note_seen"] == nil {
+func (r *agingRun) tellNote(row *stm.Row) error {
+	said := row.Fields()["note_seen"]
+	if r.notes == nil || said == nil {
 		return nil
 	}
-	m, err := row.Memory()
-	if err != nil || !statesStage(&m) {
+	var seen map[string]string
+	if err := json.Unmarshal(said, &seen); err != nil || !statesStage(seen) {
 		return err
 	}
-	m.Stage = to
-	return r.stageToNote(&m, homeOf(&m), r.by)
+	m, err := row.Memory()
+	if err == nil {
+		err = r.stageToNote(&m, homeOf(&m), r.by)
+	}
+	return err
 }

@@ -395,9 +395,9 @@ func (e *Engine) stageToNote(m *memory.Memory, path string, by memory.Actor) err
 }
 
 // statesStage reports whether a memory's note states a stage, as far as the log knows.
-func statesStage(m *memory.Memory) bool {
+func statesStage(seen map[string]string) bool {
 	none := fingerprints(&vault.Carried{})["stage"]
-	return m.NoteSeen["stage"] != "" && m.NoteSeen["stage"] != none
+	return seen["stage"] != "" && seen["stage"] != none
 }
 
 // fade takes archived memories on to rehydratable, which leaves everything but the
@@ -431,12 +431,16 @@ func (a *archiver) fade(ctx context.Context, moves []rekindle.Move) error {
 func (a *archiver) faded(row *stm.Row, move rekindle.Move) (stm.Change, error) {
 	raw, err := encode(move.To)
 	c := stm.Change{ID: move.ID, Set: map[string]json.RawMessage{"stage": raw}}
-	if err != nil || a.dry || a.notes == nil || row.Fields()["note_seen"] == nil {
+	said := row.Fields()["note_seen"]
+	if err != nil || a.dry || a.notes == nil || said == nil {
+		return c, err
+	}
+	var seen map[string]string
+	if err := json.Unmarshal(said, &seen); err != nil || !statesStage(seen) {
 		return c, err
 	}
 	m, err := row.Memory()
-	if err == nil && statesStage(&m) {
-		m.Stage = move.To
+	if err == nil {
 		err = a.stageToNote(&m, homeOf(&m), a.by)
 	}
 	return c, err

@@ -27,6 +27,7 @@ import (
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/rekindle"
 	"emberd/stm"
 )
 
@@ -41,6 +42,7 @@ type Engine struct {
 	writing  *writing       // nil without one, too
 	pending  *pendingWrites // of notes
 	text     *text.Analyzer // the one both tiers search with
+	extract  *rekindle.Summarizer
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
@@ -81,6 +83,7 @@ func Open(opt Options) (*Engine, error) {
 		started: opt.Now(),
 		lock:    lock,
 		text:    analyzer,
+		extract: rekindle.NewSummarizer(analyzer),
 		events:  newEvents(),
 		aging:   newAging(),
 		closing: make(chan struct{}),

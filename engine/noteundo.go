@@ -35,7 +35,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 			return nil, err
 		}
 		aged := m.Stage.Cold() || ages(item.Verb)
-		if m.PromotedTo == "" && !(aged && statesStage(&m)) {
+		if m.PromotedTo == "" && !(aged && statesStage(m.NoteSeen)) {
 			continue
 		}
 		note, err := e.noteOf(ctx, &m)
@@ -56,7 +56,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 
 // ages reports whether a journal entry of that verb is about the stages of memories.
 func ages(verb string) bool {
-	return slices.Contains([]string{"demote", archiveVerb, fadeVerb, "wake", rekindleVerb, "gc"}, verb)
+	return slices.Contains([]string{demoteVerb, archiveVerb, fadeVerb, wakeVerb, rekindleVerb, gcVerb}, verb)
 }
 
 // canFollow refuses a note that would not come along.
