@@ -309,19 +309,14 @@ func overtaken(row *stm.Row, m rekindle.Move) string {
 	return ""
 }
 
-// tellNote keeps a note true that states the stage of its memory. Others are left alone.
+// tellNote keeps a note true that states the stage of its memory.
 func (r *agingRun) tellNote(row *stm.Row) error {
-	said := row.Fields()["note_seen"]
-	if r.notes == nil || said == nil {
+	if r.notes == nil || row.Fields()["note_seen"] == nil {
 		return nil
-	}
-	var seen map[string]string
-	if err := json.Unmarshal(said, &seen); err != nil || !statesStage(seen) {
-		return err
 	}
 	m, err := row.Memory()
 	if err == nil {
-		err = r.stageToNote(&m, homeOf(&m), r.by)
+		err = r.tellStage(&m, r.by)
 	}
 	return err
 }

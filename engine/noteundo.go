@@ -35,7 +35,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 			return nil, err
 		}
 		aged := m.Stage.Cold() || ages(item.Verb)
-		if m.PromotedTo == "" && !(aged && statesStage(m.NoteSeen)) {
+		if m.PromotedTo == "" && !(aged && stageTold(&m)) {
 			continue
 		}
 		note, err := e.noteOf(ctx, &m)

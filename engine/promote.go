@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"emberd/memory"
 	"emberd/op"
@@ -65,8 +66,7 @@ func (e *Engine) promoteMemory(ctx context.Context, p promotion) (*op.PromoteRes
 			return nil, err
 		}
 		if res.Outcome == op.PromotionPending {
-			now := e.opt.Now()
-			return nil, e.pending.put(pendingWrite{Memory: id, What: createNote, Path: res.Path, By: by, Since: stampTime(now), Next: stampTime(now.Add(firstTry)), Reason: res.Reason})
+			return nil, e.pending.put(e.laterWrite(id, createNote, res.Path, by, res.Reason))
 		}
 		done := e.pending.made // what was edited meanwhile still waits
 		if res.Outcome == op.PromotionWritten {
@@ -101,7 +101,7 @@ func (e *Engine) promoted(m memory.Memory, res *op.PromoteResult, seen map[strin
 	if m.PromotedAt.IsZero() || res.Outcome == op.PromotionWritten {
 		m.PromotedAt = stampTime(e.opt.Now())
 	}
-	m.PromotedTo, m.VaultPath, m.NoteSeen, m.NoteGone = res.Path, res.Path, seen, memory.Memory{}.NoteGone
+	m.PromotedTo, m.VaultPath, m.NoteSeen, m.NoteGone = res.Path, res.Path, seen, time.Time{}
 	after, err := fields(&m)
 	return difference(before, after), err
 }
@@ -114,7 +114,7 @@ func (e *Engine) noteFor(ctx context.Context, m *memory.Memory, dry bool, res *o
 	if err != nil {
 		return nil, err
 	}
-	if note != nil && m.PromotedTo == "" && e.inArchive(note.Path) {
+	if note != nil && m.PromotedTo == "" && e.notes.inArchive(note.Path) {
 		return e.unarchive(ctx, m, note, dry, res)
 	}
 	if note != nil {
