@@ -32,7 +32,7 @@ func TestArchivingAgainWhatWasEdited(t *testing.T) {
 	d.rest(t, d.Engine)
 	d.archived(m.ID)
 	wantFiles(t, d.house, home)
-	wantNote(t, d.house, home, "It is mended.\n", "mood: odd", `"done"`, "!leaks")
+	wantNote(t, d.house, home, "It is mended.\n", "mood: odd", `"done"`, "!---\nThe kettle")
 	if got := d.rekindled(m.ID).Memory; got.Content != "It is mended.\n" || len(got.Tags) != 2 {
 		t.Errorf("the memory is %+v", got)
 	}

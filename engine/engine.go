@@ -46,6 +46,7 @@ type Engine struct {
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
+	aging    *aging
 	indexed  atomic.Bool // the word index is built, and every save keeps it so
 	// compacted is the last compaction of this run.
 	compacted atomic.Pointer[op.Compaction]
@@ -84,6 +85,7 @@ func Open(opt Options) (*Engine, error) {
 		text:    analyzer,
 		extract: rekindle.NewSummarizer(analyzer),
 		events:  newEvents(),
+		aging:   newAging(),
 		closing: make(chan struct{}),
 		dirty:   make(chan struct{}, 1),
 		shared:  make(chan struct{}, 1),
@@ -139,6 +141,11 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Promote.Handle(e.promote))
 	add(op.Archive.Handle(e.archiveAsked))
 	add(op.Rekindle.Handle(e.rekindle))
+	add(op.PromoteAuto.Handle(e.promoteAuto))
+	add(op.Touch.Handle(e.touch))
+	add(op.GC.Handle(e.gc))
+	add(op.LifecycleRun.Handle(e.lifecycleRun))
+	add(op.LifecycleStatus.Handle(e.lifecycleStatus))
 	add(op.Purge.Handle(e.purge))
 	add(op.History.Handle(e.history))
 	add(op.Undo.Handle(e.undo))
