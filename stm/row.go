@@ -238,6 +238,9 @@ func (r *Row) live() bool {
 	return r.odd.born.after(r.odd.tomb)
 }
 
+// cold reports whether the text of a live memory is in a note.
+func (r *Row) cold() bool { return r.live() && r.Stage().Cold() }
+
 // value returns the raw JSON of one key, nil when absent.
 func (r *Row) value(key string) []byte { return member(r.doc, key) }
 

@@ -2,7 +2,6 @@ package stm
 
 import (
 	"cmp"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -28,7 +27,9 @@ type Query struct {
 	Rank func(relevance float64, r *Row) float64
 	// Most is the largest factor that Rank puts on a relevance, 0 if unknown.
 	// It saves looking at memories that cannot get among the best.
-	Most    float64
+	Most float64
+	// Least is the relevance below which a memory does not match at all.
+	Least   float64
 	Limit   int
 	Explain bool
 }
@@ -37,6 +38,7 @@ type Query struct {
 type Found struct {
 	Matches []Match // best first, at most Limit
 	Total   int     // how many matched
+	Best    float64 // relevance of the most relevant one, wherever it ranks
 	// Loading is set while Indexed of Of memories are indexed; the others
 	// were scanned, and their relevance is coarse.
 	Loading     bool
@@ -141,7 +143,7 @@ func (s *Store) everything(c *collector, sieve sieve, loading bool) {
 func (s *Store) lookUp(c *collector, sieve sieve) {
 	cells := *s.index.byDoc.Load()
 	for doc, relevance := range c.matches.All() {
-		if !sieve.passes(doc) {
+		if relevance < c.q.Least || !sieve.passes(doc) {
 			continue
 		}
 		for int(doc) >= len(cells) {
@@ -151,6 +153,7 @@ func (s *Store) lookUp(c *collector, sieve sieve) {
 		}
 		if c.hopeless(relevance) {
 			c.found.Total++
+			c.found.Best = max(c.found.Best, relevance)
 			continue
 		}
 		if cells[doc] == nil {
@@ -170,11 +173,9 @@ func (s *Store) rarity(q *Query) []float64 {
 		terms[i] = t.Term
 	}
 	_, df := s.Frequencies(terms)
-	all := float64(s.Len() + q.Others)
 	out := make([]float64, len(terms))
 	for i, t := range q.Terms {
-		held := float64(df[i] + t.Elsewhere)
-		out[i] = t.Weight * math.Log1p((max(all-held, 0)+0.5)/(held+0.5)) * typicalShare
+		out[i] = t.Weight * words.IDF(s.Len()+q.Others, df[i]+t.Elsewhere) * typicalShare
 	}
 	return out
 }
@@ -188,7 +189,7 @@ func (s *Store) scan(c *collector, rarity []float64) {
 		if cell.doc.Load() != 0 {
 			return true
 		}
-		if relevance := c.q.scanned(s.index.analyzer, r.Text(), rarity); relevance > 0 {
+		if relevance := c.q.scanned(s.index.analyzer, r.Text(), rarity); relevance > 0 && relevance >= c.q.Least {
 			c.take(r, relevance, true, 0)
 		}
 		return true
@@ -263,6 +264,7 @@ func (c *collector) take(r *Row, relevance float64, coarse bool, doc words.Doc) 
 		return
 	}
 	c.found.Total++
+	c.found.Best = max(c.found.Best, relevance)
 	m := candidate{row: r, relevance: relevance, rank: relevance, doc: doc, used: r.total().used, coarse: coarse}
 	if c.q.Rank != nil {
 		m.rank = c.q.Rank(relevance, r)
