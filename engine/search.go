@@ -55,6 +55,8 @@ type asking struct {
 	res   *op.SearchResult
 	found map[string]ltm.Hit // notes by path
 	best  float64            // what the most relevant hit would rank if nothing faded
+	cold  []stm.Match        // what may be meant of the cold memories
+	due   []stm.Match        // what is about to fade, of the memories that match
 	meant map[memory.ID]bool // cold memories that the query means
 	loose bool               // less is asked for than was typed
 	dry   bool               // the order is all that is wanted
@@ -92,7 +94,7 @@ func (a *asking) both(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shown, err := a.remind(c, hits[:min(len(hits), a.limit)])
+	shown, err := a.remind(hits[:min(len(hits), a.limit)])
 	if err != nil {
 		return err
 	}
@@ -157,7 +159,16 @@ func (a *asking) less(ctx context.Context) error {
 }
 
 func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
-	found := a.e.stm.Search(a.e.stmQuery(a.q, c, a.limit, a.req.Explain, a.now))
+	q := a.e.stmQuery(a.q, c, a.limit, a.req.Explain, a.now)
+	q.Beside = []stm.Beside{{}, {}}
+	if a.mayMean() {
+		q.Beside[0] = a.besideCold()
+	}
+	if a.mayRemind() {
+		q.Beside[1] = a.besideDue()
+	}
+	found := a.e.stm.Search(q)
+	a.cold, a.due = found.Beside[0], found.Beside[1]
 	if found.Loading {
 		a.res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
 	}

@@ -46,7 +46,7 @@ func (a *asking) mean(c corpus, hits []op.Hit) ([]op.Hit, error) {
 	if a.meant = nil; !a.mayMean() {
 		return hits, nil
 	}
-	candidates, err := a.candidates(c, hits)
+	candidates, err := a.candidates(hits)
 	if err != nil || len(candidates) == 0 {
 		return hits, err
 	}
@@ -85,14 +85,16 @@ func memoryOf(h *op.Hit) memory.ID {
 	return h.Note.MemoryID
 }
 
+// besideCold lists the cold memories that may be meant.
+func (a *asking) besideCold() stm.Beside {
+	return stm.Beside{Accept: cold, Limit: mostCold, OfBest: rekindle.DefaultThreshold().OfBest}
+}
+
 // candidates are the cold memories that match, each once and unfaded: by what is left of
 // them, or by their note. Those that were merged into another never come back by
 // themselves.
-func (a *asking) candidates(c corpus, hits []op.Hit) ([]op.Hit, error) {
-	q := a.e.stmQuery(a.q, c, mostCold, true, a.now)
-	q.Accept, q.Rank, q.Most = only(q.Accept, cold), nil, 0
-	q.Least = rekindle.DefaultThreshold().OfBest * a.best / a.e.opt.STMWeight
-	found, err := a.memoryHits(a.e.stm.Search(q).Matches)
+func (a *asking) candidates(hits []op.Hit) ([]op.Hit, error) {
+	found, err := a.memoryHits(a.cold)
 	if err != nil {
 		return nil, err
 	}
