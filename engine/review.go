@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"slices"
 
 	"emberd/decay"
@@ -9,12 +8,9 @@ import (
 	"emberd/stm"
 )
 
-// What a memory needs to be mixed into an answer: how near the middle of the danger zone
-// it is, and how relevant beside the least relevant hit that makes room.
-const (
-	reviewPriority = 0.3
-	reviewShare    = 0.5
-)
+// reviewPriority is how near the middle of the danger zone a memory has to be to be mixed
+// into an answer, from 0 at its edges to 1.
+const reviewPriority = 0.3
 
 // mayRemind reports whether the search may show what is about to fade.
 func (a *asking) mayRemind() bool {
@@ -25,31 +21,42 @@ func (a *asking) mayRemind() bool {
 // besideDue lists the warm memories of the danger zone that match, enough to fill their
 // places beside those that are shown anyway.
 func (a *asking) besideDue() stm.Beside {
-	return stm.Beside{Limit: 2 * a.limit, OfLast: reviewShare / a.e.opt.STMWeight, Accept: func(r *stm.Row) bool {
+	return stm.Beside{Limit: 2 * a.limit, OfLast: 1 / a.e.opt.STMWeight, Accept: func(r *stm.Row) bool {
 		return !cold(r) && a.e.opt.Review.Priority(a.e.score(r, a.now)) >= reviewPriority
 	}}
 }
 
 // remind mixes memories that match and are about to fade into the hits, in the place of
 // the last ones. An answer that shows all that matches shows them anyway.
+//
+// Each has to be as relevant as the hit whose place it takes, decay and stage aside. With
+// less, down to half of what it pushes out, answers get measurably worse: a reminder
+// stands in the third place, whatever the last is worth.
 func (a *asking) remind(hits []op.Hit) ([]op.Hit, error) {
-	places := int(float64(len(hits))*a.e.opt.ReviewRatio + 1e-9)
-	if places == 0 || len(a.due) == 0 || a.res.Total <= len(hits) {
+	if len(a.due) == 0 || a.res.Total <= len(hits) {
 		return hits, nil
 	}
-	least := math.Inf(1)
-	for _, h := range hits[len(hits)-places:] {
-		least = min(least, reviewShare*h.Explain.Relevance*h.Explain.Tier/a.e.opt.STMWeight)
-	}
-	due, err := a.memoryHits(slices.DeleteFunc(a.due, func(m stm.Match) bool { return m.Relevance < least }))
+	due, err := a.memoryHits(a.due)
 	if err != nil {
 		return nil, err
 	}
+	shown := make(map[string]bool)
+	for _, h := range hits {
+		shown[keyOf(h)] = true
+	}
+	due = slices.DeleteFunc(due, func(h op.Hit) bool { return shown[keyOf(h)] })
 	for i := range due {
 		due[i].Rank, due[i].Review = rank(*due[i].Explain), true
+		if at := 2*i + 2; at >= len(hits) || worth(due[i]) < worth(hits[at]) {
+			due = due[:i]
+			break
+		}
 	}
 	return decay.Blend(hits, due, keyOf, a.e.opt.ReviewRatio), nil
 }
+
+// worth is what a hit would rank if nothing faded.
+func worth(h op.Hit) float64 { return h.Explain.Relevance * h.Explain.Tier }
 
 // keyOf tells hits apart. A memory and its notes are one.
 func keyOf(h op.Hit) string {
