@@ -23,6 +23,9 @@ func (m *Memories) Get(id memory.ID) (*Row, bool) {
 // Len counts the live memories.
 func (m *Memories) Len() int { return int(m.table.live.Load()) }
 
+// Cold returns how many of them are archived or rehydratable.
+func (m *Memories) Cold() int { return int(m.table.cold.Load()) }
+
 // Rows yields the live memories in no order. Changes made meanwhile may or may
 // not show.
 func (m *Memories) Rows() iter.Seq[*Row] {

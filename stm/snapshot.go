@@ -397,7 +397,7 @@ func (s *Store) getRows(d *decoder) []*cell {
 	s.table.cells = make(map[[16]byte]*cell, n)
 	rows, cells := make([]Row, n), make([]cell, n)
 	var byDoc []*cell
-	var live int64
+	var live, cold int64
 	for i := range n {
 		doc := d.row(&rows[i])
 		c := &cells[i]
@@ -405,6 +405,9 @@ func (s *Store) getRows(d *decoder) []*cell {
 		s.table.cells[rows[i].key] = c
 		if rows[i].live() {
 			live++
+		}
+		if rows[i].cold() {
+			cold++
 		}
 		if f := rows[i].rest().forgot; f != nil && !f.at.IsZero() {
 			s.table.notePrint(f.print, rows[i].key)
@@ -416,6 +419,7 @@ func (s *Store) getRows(d *decoder) []*cell {
 		}
 	}
 	s.table.live.Store(live)
+	s.table.cold.Store(cold)
 	return byDoc
 }
 
