@@ -20,6 +20,7 @@ const (
 	scopeAll      = "all"
 	scopeMemories = "memories"
 	scopeNotes    = "notes"
+	scopeArchive  = "archive"
 )
 
 // longestPrefix is how many words the beginning of a word may stand for.
@@ -42,6 +43,7 @@ type question struct {
 	nothing  bool       // words were asked for that have no term
 	memories bool       // which tiers are asked
 	notes    bool
+	archive  bool // cold memories alone, by relevance alone
 }
 
 // question parses and analyses a request.
@@ -82,13 +84,15 @@ func (q *question) chooseTiers(scope string, vault bool) error {
 		q.memories, q.notes = !q.query.NotesOnly(), vault && !onlyMemories
 	case scopeMemories:
 		q.memories = !q.query.NotesOnly()
+	case scopeArchive:
+		q.memories, q.archive = !q.query.NotesOnly(), true
 	case scopeNotes:
 		if !vault {
 			return memory.Errorf(memory.Invalid, "there is no vault; name one with vaults: in the config or emberd serve --vault").At("scope")
 		}
 		q.notes = !onlyMemories
 	default:
-		return memory.Errorf(memory.Invalid, "scope %.40q is unknown; use all, memories or notes", scope).At("scope")
+		return memory.Errorf(memory.Invalid, "scope %.40q is unknown; use all, memories, notes or archive", scope).At("scope")
 	}
 	return nil
 }
@@ -201,6 +205,10 @@ func (e *Engine) stmQuery(q *question, c corpus, limit int, explain bool, now ti
 	out := stm.Query{Others: c.notes, Accept: q.acceptMemory(e), Limit: limit, Explain: explain,
 		Most: e.opt.STMWeight * e.opt.StageFactor.most(),
 		Rank: func(relevance float64, r *stm.Row) float64 { return rank(e.weigh(relevance, r, now)) }}
+	if q.archive {
+		out.Accept = only(out.Accept, cold)
+		out.Rank = func(relevance float64, r *stm.Row) float64 { return rank(e.unfaded(e.weigh(relevance, r, now))) }
+	}
 	for _, t := range q.terms {
 		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: 1, Elsewhere: c.inNotes[t]})
 	}

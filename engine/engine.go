@@ -6,7 +6,7 @@
 //
 // Guarantees: an operation that changes something is answered after stm has it
 // on disk, and the next search sees it. Searching changes nothing but access
-// counts. Everything destructive can be previewed and undone. Errors are
+// counts, and cold memories that it means come back. Everything destructive can be previewed and undone. Errors are
 // [*memory.Error], so that their code survives the socket; memory content
 // appears neither in them nor in logs.
 //
@@ -62,6 +62,7 @@ type Engine struct {
 	closing chan struct{} // closed by Close
 	dirty   chan struct{} // holds a token when something changed since Run looked
 	shared  chan struct{} // the same, for what other devices are told
+	wishes  chan wish     // cold memories that searches mean
 }
 
 // Open takes the state folder's lock and recovers the log. The engine is
@@ -91,6 +92,7 @@ func Open(opt Options) (*Engine, error) {
 		closing: make(chan struct{}),
 		dirty:   make(chan struct{}, 1),
 		shared:  make(chan struct{}, 1),
+		wishes:  make(chan wish, mostWishes),
 	}
 	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed))
 	if err != nil {

@@ -43,6 +43,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		actors.Go(func() { e.notes.run(ctx) })
 		actors.Go(func() { e.truth.run(ctx) })
 		actors.Go(func() { e.keepWriting(ctx) })
+		actors.Go(func() { e.keepWaking(ctx) })
 	}
 	select {
 	case <-ctx.Done():

@@ -105,11 +105,12 @@ type Filter struct {
 // misspelt ones.
 type SearchRequest struct {
 	Query string `json:"q" query:"q" doc:"words, and operators such as \"a phrase\", -word, tag:x, path:dir/, before:2026-01; up to 4 KiB"`
-	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories or notes"`
+	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories, notes, or archive: cold memories alone, by what is left of them"`
 	Filter
-	Limit   int   `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
-	Track   *bool `json:"track_access,omitempty" query:"track_access" doc:"count the access, default true"`
-	Explain bool  `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
+	Limit         int   `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
+	IncludeReview *bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix in matches that are about to fade, default true"`
+	Track         *bool `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
+	Explain       bool  `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
 }
 
 // SearchResult is the ranked answer.
@@ -158,6 +159,28 @@ type Hit struct {
 	Rank    float64  `json:"rank"` // what the order is by
 	Snippet Snippet  `json:"snippet"`
 	Explain *Explain `json:"explain,omitempty"`
+	// Review says that the memory is here because it matches and is about to fade, and
+	// not for its rank.
+	Review bool `json:"review,omitempty"`
+	// Of a cold memory that the query means, one of these says what becomes of it, and it
+	// is ranked as if it had not faded. Rekindled is set when its note was looked for, and
+	// the memory is shown as it is brought back unless that is gone; Rekindling when
+	// that was not done in time and goes on; Rekindle is "offered" when nobody but emberd
+	// rekindle may do it.
+	Rekindled  *Rekindled `json:"rekindled,omitempty"`
+	Rekindling bool       `json:"rekindling,omitempty"`
+	Rekindle   string     `json:"rekindle,omitempty"`
+}
+
+// RekindleOffered is what [Hit.Rekindle] says.
+const RekindleOffered = "offered"
+
+// Rekindled is what became of the note that holds the text of a cold memory: Verdict is
+// unchanged, edited, moved or gone.
+type Rekindled struct {
+	Verdict string `json:"verdict"`
+	Path    string `json:"path,omitempty"`   // in the vault
+	Edited  bool   `json:"edited,omitempty"` // it has another text than was archived, which counts now
 }
 
 // Note is a note of the vault, with the section that answers best.

@@ -249,6 +249,9 @@ func (r *Row) Changed(key string) time.Time {
 	return time.Time{}
 }
 
+// cold reports whether the text of a live memory is in a note.
+func (r *Row) cold() bool { return r.live() && r.Stage().Cold() }
+
 // value returns the raw JSON of one key, nil when absent.
 func (r *Row) value(key string) []byte { return member(r.doc, key) }
 

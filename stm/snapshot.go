@@ -397,7 +397,7 @@ func (s *Store) getRows(d *decoder) []*cell {
 	s.table.cells = make(map[[16]byte]*cell, n)
 	rows, cells := make([]Row, n), make([]cell, n)
 	var byDoc []*cell
-	var live int64
+	var live, cold int64
 	for i := range n {
 		doc := d.row(&rows[i])
 		c := &cells[i]
@@ -406,6 +406,9 @@ func (s *Store) getRows(d *decoder) []*cell {
 		if rows[i].live() {
 			live++
 		}
+		if rows[i].cold() {
+			cold++
+		}
 		if doc != 0 && doc <= words.MaxDocs {
 			c.doc.Store(doc)
 			byDoc = append(byDoc, make([]*cell, max(0, int(doc)-len(byDoc)))...)
@@ -413,6 +416,7 @@ func (s *Store) getRows(d *decoder) []*cell {
 		}
 	}
 	s.table.live.Store(live)
+	s.table.cold.Store(cold)
 	return byDoc
 }
 

@@ -290,6 +290,9 @@ func (s *Store) Get(id memory.ID) (*Row, bool) {
 // Len counts the live memories.
 func (s *Store) Len() int { return int(s.table.live.Load()) }
 
+// Cold returns how many of them are archived or rehydratable.
+func (s *Store) Cold() int { return int(s.table.cold.Load()) }
+
 // Rows yields the live memories in no order. Changes made meanwhile may or may
 // not show.
 func (s *Store) Rows() iter.Seq[*Row] {

@@ -23,6 +23,7 @@ type table struct {
 	mu    sync.RWMutex // guards cells, not what they point to
 	cells map[[16]byte]*cell
 	live  atomic.Int64
+	cold  atomic.Int64 // of the live ones
 	// graves says where the line is that deleted a memory, to read back what
 	// it superseded. Guarded by mu.
 	graves map[[16]byte]grave
@@ -109,6 +110,12 @@ func (t *table) count(old, next *Row) {
 		t.live.Add(1)
 	case old.live() && !next.live():
 		t.live.Add(-1)
+	}
+	switch {
+	case next.cold() && !old.cold():
+		t.cold.Add(1)
+	case old.cold() && !next.cold():
+		t.cold.Add(-1)
 	}
 }
 
