@@ -16,9 +16,9 @@ func (s *state) lifecycleCommand() *cobra.Command {
 		Short: "What fades by itself, and when",
 		Long: `Memories that are not used fade: after 7 days they rank lower (demoted), after
 30 their text goes to the archive folder of the vault and a sentence of it stays
-(archived), after 90 only their key terms are searched for (rehydratable). A use,
-or a search that means one, brings a memory back; core memories never fade, and
-nothing is deleted. The keeper does that by itself, every
+(archived), after 90 only their key terms are searched for (rehydratable). A
+use, or a search that means one, brings a memory back; core memories never fade,
+and nothing is deleted. The keeper does that by itself, every
 consolidation.interval, and gives notes to memories that deserve them.`,
 		Example: `  emberd lifecycle status
   emberd lifecycle run --dry-run`,
