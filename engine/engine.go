@@ -27,6 +27,7 @@ import (
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/rekindle"
 	"emberd/stm"
 )
 
@@ -41,9 +42,11 @@ type Engine struct {
 	writing  *writing       // nil without one, too
 	pending  *pendingWrites // of notes
 	text     *text.Analyzer // the one both tiers search with
+	extract  *rekindle.Summarizer
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
+	aging    *aging
 	indexed  atomic.Bool // the word index is built, and every save keeps it so
 	// compacted is the last compaction of this run.
 	compacted atomic.Pointer[op.Compaction]
@@ -81,7 +84,9 @@ func Open(opt Options) (*Engine, error) {
 		started: opt.Now(),
 		lock:    lock,
 		text:    analyzer,
+		extract: rekindle.NewSummarizer(analyzer),
 		events:  newEvents(),
+		aging:   newAging(),
 		closing: make(chan struct{}),
 		dirty:   make(chan struct{}, 1),
 		shared:  make(chan struct{}, 1),
@@ -139,6 +144,11 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Promote.Handle(e.promote))
 	add(op.Archive.Handle(e.archiveAsked))
 	add(op.Rekindle.Handle(e.rekindle))
+	add(op.PromoteAuto.Handle(e.promoteAuto))
+	add(op.Touch.Handle(e.touch))
+	add(op.GC.Handle(e.gc))
+	add(op.LifecycleRun.Handle(e.lifecycleRun))
+	add(op.LifecycleStatus.Handle(e.lifecycleStatus))
 	add(op.Purge.Handle(e.purge))
 	add(op.History.Handle(e.history))
 	add(op.Undo.Handle(e.undo))

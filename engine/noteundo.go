@@ -34,8 +34,8 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 		if err != nil {
 			return nil, err
 		}
-		aged := m.Stage.Cold() || ages(would.Entry.Verb)
-		if m.PromotedTo == "" && !(aged && statesStage(&m)) {
+		aged := m.Stage.Cold() || ages(item.Verb)
+		if m.PromotedTo == "" && !(aged && stageTold(&m)) {
 			continue
 		}
 		note, err := e.noteOf(ctx, &m)
@@ -45,7 +45,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 		if note == nil || aged && note.Carried.Fields["stage"] == "" {
 			continue
 		}
-		u := undoneNote{note: note, before: m, remove: would.Entry.Verb == "promote" && !aged, aged: aged}
+		u := undoneNote{note: note, before: m, remove: item.Verb == promoteVerb && !aged, aged: aged}
 		if err := e.canFollow(ctx, &u); err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 
 // ages reports whether a journal entry of that verb is about the stages of memories.
 func ages(verb string) bool {
-	return slices.Contains([]string{"demote", archiveVerb, fadeVerb, "wake", rekindleVerb, "gc"}, verb)
+	return slices.Contains([]string{demoteVerb, archiveVerb, fadeVerb, wakeVerb, rekindleVerb, gcVerb}, verb)
 }
 
 // canFollow refuses a note that would not come along.
@@ -70,7 +70,7 @@ func (e *Engine) canFollow(ctx context.Context, u *undoneNote) error {
 		}
 		return nil
 	}
-	digest := sha256.Sum256(noteBytes(&u.before))
+	digest := sha256.Sum256(noteBytes(&u.before, relatedIn(u.note)...))
 	res, err := e.writing.do(func(w *vault.Writer) (vault.Result, error) { return w.CanRemove(ctx, u.note.Path, digest) })
 	switch {
 	case err != nil:

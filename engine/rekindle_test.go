@@ -105,7 +105,7 @@ func TestRekindlingATextThatIsGone(t *testing.T) {
 	if len(res.Near) != 1 || res.Near[0].Path != "Shop.md" {
 		t.Errorf("near are %+v", res.Near)
 	}
-	if !strings.Contains(res.Hint, "emberd undo "+got.Entry+" brings the text back, and takes back the archiving of 1 more") || !res.Until.After(d.clock.Now()) {
+	if !strings.Contains(res.Hint, "emberd undo "+got.Entry+" brings the text back, and 1 more archived with it") || !res.Until.After(d.clock.Now()) {
 		t.Errorf("the hint is %q, until %s", res.Hint, res.Until)
 	}
 	again := d.rekindled(id)
@@ -178,6 +178,11 @@ func TestAnAllowedCredentialIsRekindled(t *testing.T) {
 	d.archived(id)
 	if got := d.rekindled(id).Memory.Content; got != text {
 		t.Errorf("it says %q", got)
+	}
+	d.archived(id)
+	d.write(t, look(t, d.Engine, id).VaultPath, noteFor(id, text+", says Ann"))
+	if got := d.rekindled(id); !got.Edited || got.Memory.Content != text+", says Ann" {
+		t.Errorf("edited, it says %+v", got)
 	}
 }
 

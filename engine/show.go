@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"emberd/op"
-	"emberd/stm"
 )
 
 // show opens one memory whole, which counts as a use of it. The answer shows
@@ -20,8 +19,7 @@ func (e *Engine) show(_ context.Context, req *op.ShowRequest) (*op.ShowResult, e
 		return nil, err
 	}
 	if valueOrTrue(req.Track) {
-		e.stm.Use(stm.Use{ID: row.ID(), Uses: 1, At: now})
-		e.changed()
+		e.used(row, now)
 	}
 	return &op.ShowResult{Memory: m}, nil
 }

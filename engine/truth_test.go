@@ -50,8 +50,8 @@ func (d *desk) all() []string {
 	d.t.Helper()
 	index, _ := d.notes.current()
 	has := map[string]ltmFile{}
-	for path, c := range index.Known() {
-		has[path] = ltmFile{c.Inode, c.ChangeTime.UnixNano()}
+	for f := range d.notes.known(index) {
+		has[f.Path] = ltmFile{f.Inode, f.ChangeTime}
 	}
 	var out []string
 	for path, err := range d.notes.vault.Load().Walk(d.t.Context()) {

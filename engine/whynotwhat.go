@@ -202,9 +202,9 @@ func (d *doubt) decayed() string {
 func (d *doubt) lastUse() string {
 	switch {
 	case d.row != nil:
-		return "it was last used on " + day(d.row.LastUsed())
+		return "it was last used on " + dateOf(d.row.LastUsed())
 	case d.note != nil:
-		return "it was changed on " + day(d.note.Updated)
+		return "it was changed on " + dateOf(d.note.Updated)
 	}
 	return "it is older"
 }
@@ -212,11 +212,11 @@ func (d *doubt) lastUse() string {
 func (d *doubt) made() string {
 	switch {
 	case d.row != nil:
-		return "it was saved on " + day(d.row.CreatedAt())
+		return "it was saved on " + dateOf(d.row.CreatedAt())
 	case d.note != nil:
-		return "it is from " + day(d.note.Created)
+		return "it is from " + dateOf(d.note.Created)
 	}
 	return "it is from another time"
 }
 
-func day(t time.Time) string { return t.In(time.Local).Format(time.DateOnly) }
+func dateOf(t time.Time) string { return t.In(time.Local).Format(time.DateOnly) }

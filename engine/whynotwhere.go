@@ -103,7 +103,7 @@ func (d *doubt) unread(ctx context.Context, name string, err error) {
 		d.cause(op.WhyAbsent, d.nearestNote(name), "there is no note %q in the vault", name)
 	case reason != "":
 		d.cause(op.WhyUnread, unreadFix(reason), "it is not read: %s", reason)
-	case d.inArchive(name) && !d.opt.IndexArchive:
+	case d.notes.inArchive(name) && !d.opt.IndexArchive:
 		d.inFolder(ctx, name)
 	case tried:
 		d.cause(op.WhyUnread, "", "it is not read: %s", skipped.why)

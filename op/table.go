@@ -24,6 +24,16 @@ var (
 		"Leave of memories one sentence each, with their text safe in notes of the vault.")
 	Rekindle = define[RekindleRequest, RekindleAnswer]("rekindle", "POST", "/v1/rekindle", Write,
 		"Give an archived memory its text back from its note, whatever became of that, or find the one that words mean.")
+	PromoteAuto = define[PromoteAutoRequest, PromoteAutoResult]("promote.auto", "POST", "/v1/promote", Write,
+		"Give a note to every memory that deserves one by score and use.")
+	Touch = define[TouchRequest, TouchResult]("touch", "POST", "/v1/memories/{id}/touch", Write,
+		"Reinforce a memory: count a use of it, and raise its strength if asked to.")
+	GC = define[GCRequest, GCResult]("gc", "POST", "/v1/gc", Destructive,
+		"Collect the memories with the lowest decay scores into the trash, or archive them; a dry run unless told otherwise.")
+	LifecycleRun = define[LifecycleRunRequest, LifecycleRunResult]("lifecycle.run", "POST", "/v1/lifecycle/run", Write,
+		"Demote, archive and promote now what is due; one journal entry, which undo takes back.")
+	LifecycleStatus = define[LifecycleStatusRequest, LifecycleStatusResult]("lifecycle.status", "GET", "/v1/lifecycle", Read,
+		"Tell what fades, when the next run is, and why nothing moves.")
 	Purge = define[PurgeRequest, PurgeResult]("purge", "DELETE", "/v1/memories/{id}/purge", Destructive,
 		"Remove a memory for good, from every file of this device; nothing takes that back.")
 	Undo = define[UndoRequest, UndoResult]("undo", "POST", "/v1/undo", Write,
@@ -79,6 +89,7 @@ var (
 func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, WhyNot.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Archive.Spec, Rekindle.Spec, Forget.Spec, Purge.Spec,
+		PromoteAuto.Spec, Touch.Spec, GC.Spec, LifecycleRun.Spec, LifecycleStatus.Spec,
 		History.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,

@@ -238,6 +238,17 @@ func (r *Row) live() bool {
 	return r.odd.born.after(r.odd.tomb)
 }
 
+// Changed is when a key was last written or removed, apart from the rest of the
+// memory; zero when it was not since the memory was saved.
+func (r *Row) Changed(key string) time.Time {
+	for _, reg := range r.rest().regs {
+		if reg.key == key {
+			return reg.stamp.Time()
+		}
+	}
+	return time.Time{}
+}
+
 // cold reports whether the text of a live memory is in a note.
 func (r *Row) cold() bool { return r.live() && r.Stage().Cold() }
 
