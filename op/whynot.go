@@ -5,7 +5,7 @@ import "emberd/memory"
 // WhyNotRequest asks what keeps one memory or note out of the answer to a search, which
 // is given as it was made.
 type WhyNotRequest struct {
-	Query string `json:"q" query:"q" doc:"the query of the search"`
+	Query string `json:"q,omitempty" query:"q" doc:"the query of the search"`
 	Of    string `json:"of" query:"of" doc:"the memory by its id, or the note by its path, name or alias"`
 	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories, notes or archive"`
 	Filter
