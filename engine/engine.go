@@ -47,7 +47,9 @@ type Engine struct {
 	events   *events
 	chores   chores
 	aging    *aging
-	indexed  atomic.Bool // the word index is built, and every save keeps it so
+	counted  lastCount
+	revision atomic.Uint64 // counts what changes memories, their use included
+	indexed  atomic.Bool   // the word index is built, and every save keeps it so
 	// compacted is the last compaction of this run.
 	compacted atomic.Pointer[op.Compaction]
 

@@ -128,7 +128,7 @@ func (s *state) printLifecycle(r *op.LifecycleStatusResult) {
 	for _, st := range r.Stages {
 		after := ""
 		if st.After > 0 {
-			after = "  after " + lasted(st.After) + " without use"
+			after = "  after " + lasted(time.Duration(st.After)*time.Second) + " without use"
 		}
 		s.printf("%s %7s%s\n", pad(string(st.Stage), 12), grouped(st.Count), s.screen.paint(faint, after))
 	}
