@@ -141,6 +141,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Save.Handle(e.save))
 	add(op.SaveBatch.Handle(e.saveBatch))
 	add(op.Search.Handle(e.search))
+	add(op.WhyNot.Handle(e.whyNot))
 	add(op.Show.Handle(e.show))
 	add(op.List.Handle(e.list))
 	add(op.Edit.Handle(e.edit))
