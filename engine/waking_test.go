@@ -94,7 +94,7 @@ func TestWhatBecameOfTheNote(t *testing.T) {
 		text   string
 	}{
 		"edited": {func(d *desk, path string) {
-			d.write(d.t, path, strings.Replace(d.note(d.t, path), "Leith", "Portobello", -1))
+			d.write(d.t, path, strings.ReplaceAll(d.note(d.t, path), "Leith", "Portobello"))
 			d.batch([]string{path}, nil)
 		}, op.Rekindled{Verdict: "edited", Edited: true}, "Portobello"},
 		"moved": {func(d *desk, path string) { d.move(path, "Elsewhere.md") }, op.Rekindled{Verdict: "moved", Path: "Elsewhere.md"}, "Leith"},
