@@ -58,6 +58,7 @@ func BenchmarkPlan(b *testing.B) {
 
 func BenchmarkStats(b *testing.B) {
 	_, e := stock(b, 100_000, 1)
+	do(b, e, op.Stats, &op.StatsRequest{})
 	for _, changing := range []bool{false, true} {
 		b.Run(fmt.Sprint("changing=", changing), func(b *testing.B) {
 			for b.Loop() {
