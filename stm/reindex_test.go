@@ -1,9 +1,12 @@
 package stm
 
 import (
+	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
+	"emberd/internal/words"
 	"emberd/memory"
 )
 
@@ -59,5 +62,38 @@ func TestAChangeBeforeTheIndexIsBuilt(t *testing.T) {
 	ts.commit(setOf(id, "stage", `"demoted"`))
 	if cell.doc.Load() == 0 || !slices.Contains(ts.finds("pebble"), id) {
 		t.Error("the memory is not indexed")
+	}
+}
+
+func TestASearchFindsWhatIsChangedMeanwhile(t *testing.T) {
+	ts := openStore(t, Options{Durability: None})
+	var ids []memory.ID
+	for i := range 8 {
+		ids = append(ids, ts.save(fmt.Sprint("heron number ", i)).ID())
+	}
+	done := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		defer close(done)
+		for i := range 4000 {
+			ts.edit(ids[i%len(ids)], "content", fmt.Sprint("heron sighted ", i))
+		}
+	})
+	defer writer.Wait()
+	q := Query{Terms: []words.QueryTerm{{Term: "heron", Weight: 1}}, Limit: 20}
+	for searches := 0; ; searches++ {
+		found := map[memory.ID]bool{}
+		for _, m := range ts.Search(q).Matches {
+			found[m.Row.ID()] = true
+		}
+		if len(found) != len(ids) {
+			t.Errorf("search %d found %d of %d memories", searches, len(found), len(ids))
+			return
+		}
+		select {
+		case <-done:
+			return
+		default:
+		}
 	}
 }

@@ -68,6 +68,22 @@ type Match struct {
 
 // Search ranks by BM25 every memory that passes. It never waits for the disk.
 func (m *Memories) Search(q Query) Found {
+	const tries = 3
+	for range tries {
+		index := m.index.words.Load()
+		before := index.Removed()
+		// The words of a memory that is changed meanwhile may be out under the old
+		// number before the search comes by, and in under the new one after.
+		if found := m.searchOnce(q); index.Removed() == before {
+			return found
+		}
+	}
+	m.index.mu.Lock() // what is changed waits for this search
+	defer m.index.mu.Unlock()
+	return m.searchOnce(q)
+}
+
+func (m *Memories) searchOnce(q Query) Found {
 	found := Found{}
 	c := collector{q: &q, found: &found}
 	// What is not indexed yet is collected first: a memory that is indexed in

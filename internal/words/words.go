@@ -115,6 +115,7 @@ type Index struct {
 	live    int             // documents that are not removed
 	words   uint64          // sum of their lengths
 	stale   int             // removed documents that lists may still hold
+	removed uint64          // documents taken out, ever
 
 	scratch sync.Pool // of *window
 }
@@ -207,12 +208,21 @@ func (x *Index) Remove(doc Doc) bool {
 	x.dead[doc/64].Or(1 << (doc % 64))
 	x.live--
 	x.stale++
+	x.removed++
 	x.words -= uint64(x.lengths[doc])
 	return true
 }
 
 func isDead(bits []atomic.Uint64, doc Doc) bool {
 	return bits[doc/64].Load()&(1<<(doc%64)) != 0
+}
+
+// Removed returns how often a document was taken out. A search during which that
+// changed may have missed a document that took another's place.
+func (x *Index) Removed() uint64 {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.removed
 }
 
 // Len returns the number of live documents.
