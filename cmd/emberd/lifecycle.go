@@ -22,6 +22,7 @@ and nothing is deleted. The keeper does that by itself, every
 consolidation.interval, and gives notes to memories that deserve them.`,
 		Example: `  emberd lifecycle status
   emberd lifecycle run --dry-run`,
+		Annotations: exits(nil),
 	}
 	asGroup(lifecycle)
 	lifecycle.AddCommand(s.lifecycleRunCommand(), s.lifecycleStatusCommand())

@@ -18,10 +18,10 @@ func (s *state) timelineCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "timeline ID",
 		Short: "Draw how a memory fades",
-		Long: `Draw the decay score of a memory from when it was saved to 90 days ahead, if it is
-left alone from now on, with what happened to it and the scores that matter. Of
-uses the log keeps how many there were, not always when. Asking does not count
-as a use.`,
+		Long: `Draw the decay score of a memory from when it was saved to 90 days ahead, if it
+is left alone from now on, with what happened to it and the scores that matter.
+Of uses the log keeps how many there were, not always when. Asking does not
+count as a use.`,
 		Example: `  emberd timeline 456789ab
   emberd timeline 456789ab --days 365`,
 		Annotations:       exits(endings{exitNothing: "no memory with that id", exitNoDaemon: "", exitLocked: ""}),

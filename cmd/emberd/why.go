@@ -15,9 +15,9 @@ func (s *state) whyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "why ID",
 		Short: "Tell why a memory scores what it does, and what comes next",
-		Long: `Tell how the score of a memory comes about, in which stage it is and when it goes
-on to the next, when it falls below what matters, what it lacks to be promoted,
-and what one use now would change. Asking does not count as a use.`,
+		Long: `Tell how the score of a memory comes about, in which stage it is and when it
+goes on to the next, when it falls below what matters, what it lacks to be
+promoted, and what one use now would change. Asking does not count as a use.`,
 		Example: `  emberd why 456789ab
   emberd why 456789ab --json | jq '.stages'`,
 		Annotations:       exits(endings{exitNothing: "no memory with that id", exitNoDaemon: "", exitLocked: ""}),
