@@ -12,20 +12,16 @@ import (
 type Model func(ctx context.Context, text string, most int) (string, error)
 
 // Ask returns the summary that the model writes, in one line and without markup
-// and control characters. When the model fails, or answers nothing or more than
-// [Bound] allows, it returns the extract of [Summarizer.Summary], and the error
-// says why; the summary is good either way. Without a model it is the extract.
-func (s *Summarizer) Ask(ctx context.Context, content string, entities []string, model Model) (string, error) {
-	if model == nil {
-		return s.Summary(content, entities), nil
-	}
+// and control characters. It is an error when the model fails, or answers nothing or
+// more than [Bound] allows; [Summarizer.Remains] has the sentence to do with then.
+func Ask(ctx context.Context, content string, model Model) (string, error) {
 	bound := Bound(content)
 	answer, err := model(ctx, content, bound)
 	if err == nil {
 		answer, err = accepted(answer, bound)
 	}
 	if err != nil {
-		return s.Summary(content, entities), fmt.Errorf("summarize by a model: %w", err)
+		return "", fmt.Errorf("summarize by a model: %w", err)
 	}
 	return answer, nil
 }

@@ -32,7 +32,7 @@ type unit struct {
 	opens      bool // a clause begins with it
 	closes     bool // a clause ends with it
 	dangles    bool // it belongs to what comes after it
-	turned     bool // a negation stands before it in its clause
+	turned     bool // a negation stands before it
 	negations  int  // in the line, up to it
 }
 
@@ -67,17 +67,18 @@ func units(line string) []unit {
 // clause begins with they end. It also marks words that dangle, and
 // where a negation would be lost.
 func mark(us []unit, line string) {
+	negated := false // by the unit before
 	for i := range us {
 		pause := i > 0 && strings.ContainsRune(",;:)—–，、；：）。", lastRune(line[us[i-1].start:us[i-1].end]))
 		word := strings.ToLower(line[us[i].start:us[i].end])
-		link := among(links, word)
-		us[i].dangles = among(dangling, word)
-		if negation(word) {
-			us[i].negations++
-		}
+		link := links.has(word)
+		us[i].dangles = dangling.has(word)
 		if i > 0 {
-			us[i].negations += us[i-1].negations
-			us[i].turned = !us[i].opens && (us[i-1].turned || negation(strings.ToLower(line[us[i-1].start:us[i-1].end])))
+			us[i].negations = us[i-1].negations
+			us[i].turned = us[i-1].turned || negated
+		}
+		if negated = negation(word); negated {
+			us[i].negations++
 		}
 		us[i].opens = i == 0 || pause && !link
 		if i > 0 {
@@ -92,7 +93,7 @@ func mark(us []unit, line string) {
 // negation reports a word without which the rest says the opposite.
 func negation(word string) bool {
 	word = strings.ReplaceAll(strings.Trim(word, ".,;:!?\"()"), "’", "'")
-	return strings.HasSuffix(word, "n't") || among(negations, word) || isWide(firstRune(word)) && strings.ContainsAny(word, "不没沒無无非未别別")
+	return strings.HasSuffix(word, "n't") || negations.has(word) || isWide(firstRune(word)) && strings.ContainsAny(word, "不没沒無无非未别別")
 }
 
 // A cutting is what stays of a sentence: the units from to to, and when head is
@@ -151,15 +152,13 @@ func seam(us []unit, i int) bool { return us[i].from > us[i-1].to || us[i-1].clo
 // sums returns the weight of the units before each. A term that comes again adds
 // nothing; a pair of letters belongs to the second.
 func (d *document) sums(one *sentence, us []unit) []float64 {
-	sums, seen, t := make([]float64, len(us)+1), make(map[string]bool), 0
+	sums, t := make([]float64, len(us)+1), 0
+	d.round++
 	for i := range us {
 		sums[i+1] = sums[i]
 		early := 1 + factorEarly*(1-float64(i)/float64(len(us)))
 		for ; t < len(one.terms) && one.terms[t].End <= us[i].end; t++ {
-			if term := one.terms[t].Text; !seen[term] {
-				seen[term] = true
-				sums[i+1] += early * d.weights[term]
-			}
+			sums[i+1] += early * d.first(one.places[t])
 		}
 	}
 	return sums
