@@ -32,7 +32,7 @@ func procField(tb testing.TB, file, name string) int {
 	tb.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
-		tb.Skipf("this system does not tell: %v", err)
+		tb.Skipf("/proc, where Linux tells of processes, cannot be read: %v", err)
 	}
 	for line := range strings.Lines(string(text)) {
 		key, value, _ := strings.Cut(line, ":")
@@ -61,7 +61,7 @@ func (d *daemon) wakeups(tb testing.TB) int {
 	tb.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", d.cmd.Process.Pid))
 	if err != nil || len(threads) == 0 {
-		tb.Skip("this system does not tell the threads of a process")
+		tb.Skip("/proc, where Linux tells the threads of a process, is missing")
 	}
 	n := 0
 	for _, file := range threads {

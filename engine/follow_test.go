@@ -173,7 +173,7 @@ func TestACheckoutIsFollowed(t *testing.T) {
 		}
 	}
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("needs git")
+		t.Skip("git is missing; install the package of that name")
 	}
 	notes := size(300, 3000)
 	git("init", "-q", "-b", "old")

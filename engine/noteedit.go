@@ -134,8 +134,8 @@ func (e *Engine) noteSaid(ctx context.Context, m *memory.Memory, path string, ch
 
 // queueFields has fields of a memory written to its note later.
 func (e *Engine) queueFields(m *memory.Memory, path string, changed []string, by memory.Actor, res vault.Result) (*op.PendingWrite, error) {
-	now := e.opt.Now()
-	w := pendingWrite{Memory: m.ID, What: updateNote, Path: path, Fields: changed, By: by, Since: stampTime(now), Next: stampTime(now.Add(firstTry)), Reason: string(res.Reason)}
+	w := e.laterWrite(m.ID, updateNote, path, by, string(res.Reason))
+	w.Fields = changed
 	if res.Until.After(w.Next) {
 		w.Next = stampTime(res.Until)
 	}

@@ -75,9 +75,8 @@ func openNotes(opt *Options, analyzer *text.Analyzer) (*notes, error) {
 	if err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "open the vault %s: %w; name the folder that Obsidian opens", dir, err)
 	}
-	sum := sha256.Sum256([]byte(dir))
 	n := &notes{dir: dir, ignore: opt.VaultIgnore, unread: opt.VaultIgnore, log: opt.Logger, text: analyzer, skipped: map[string]unread{},
-		indexDir: filepath.Join(opt.State, "index", "notes-"+hex.EncodeToString(sum[:4]))}
+		indexDir: filepath.Join(opt.State, "index", stateName(dir))}
 	n.vault.Store(v)
 	if opt.VaultArchive != "" {
 		n.ignore = append(slices.Clone(n.ignore), onlyFolder(opt.VaultArchive))
@@ -86,6 +85,12 @@ func openNotes(opt *Options, analyzer *text.Analyzer) (*notes, error) {
 		return nil, errors.Join(err, v.Close())
 	}
 	return n, nil
+}
+
+// stateName is what the state folder calls the notes of the vault at a path.
+func stateName(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return "notes-" + hex.EncodeToString(sum[:4])
 }
 
 // onlyFolder is the ignore pattern for one folder of the vault.

@@ -70,6 +70,12 @@ func openPending(fsys durable.FS, state string) (*pendingWrites, error) {
 	return p, nil
 }
 
+// laterWrite is a change of a note that could not be made now, and why.
+func (e *Engine) laterWrite(id memory.ID, what, path string, by memory.Actor, reason string) pendingWrite {
+	now := e.opt.Now()
+	return pendingWrite{Memory: id, What: what, Path: path, By: by, Since: stampTime(now), Next: stampTime(now.Add(firstTry)), Reason: reason}
+}
+
 // change applies fn to a copy of the queue and writes it, if fn reports a change.
 func (p *pendingWrites) change(fn func(all []pendingWrite) ([]pendingWrite, bool)) error {
 	p.mu.Lock()

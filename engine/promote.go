@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"emberd/memory"
 	"emberd/op"
@@ -48,8 +49,7 @@ func (e *Engine) promoteMemory(ctx context.Context, id memory.ID, by memory.Acto
 			return nil, err
 		}
 		if res.Outcome == op.PromotionPending {
-			now := e.opt.Now()
-			return nil, e.pending.put(pendingWrite{Memory: id, What: createNote, Path: res.Path, By: by, Since: stampTime(now), Next: stampTime(now.Add(firstTry)), Reason: res.Reason})
+			return nil, e.pending.put(e.laterWrite(id, createNote, res.Path, by, res.Reason))
 		}
 		if err := e.pending.drop(id); err != nil || res.Outcome == op.PromotionAlready {
 			return nil, err
@@ -77,7 +77,7 @@ func (e *Engine) promoted(m memory.Memory, res *op.PromoteResult, seen map[strin
 	if m.PromotedAt.IsZero() || res.Outcome == op.PromotionWritten {
 		m.PromotedAt = stampTime(e.opt.Now())
 	}
-	m.PromotedTo, m.VaultPath, m.NoteSeen, m.NoteGone = res.Path, res.Path, seen, memory.Memory{}.NoteGone
+	m.PromotedTo, m.VaultPath, m.NoteSeen, m.NoteGone = res.Path, res.Path, seen, time.Time{}
 	after, err := fields(&m)
 	return difference(before, after), err
 }

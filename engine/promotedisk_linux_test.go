@@ -17,7 +17,7 @@ func TestPromotionsThatTheDiskRefuses(t *testing.T) {
 	h := promotingHouse(t, nil)
 	dir := h.Vaults[0]
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skipf("cannot mount: %v", err)
+		t.Skipf("mounting a tmpfs takes root: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 	e := h.following(t)

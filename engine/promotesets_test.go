@@ -76,7 +76,7 @@ func TestPromotedNotesOfTheSets(t *testing.T) {
 		t.Run(reader[0], func(t *testing.T) {
 			missing := map[string]string{"python3": "import yaml", "node": `require("yaml")`}[reader[0]]
 			if exec.CommandContext(t.Context(), reader[0], reader[1], missing).Run() != nil {
-				t.Skipf("no %s that reads YAML", reader[0])
+				t.Skipf("%s with a YAML module is missing", reader[0])
 			}
 			cmd := exec.CommandContext(t.Context(), reader[0], reader[1:]...)
 			cmd.Stdin = bytes.NewReader(cases.Bytes())

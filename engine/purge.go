@@ -115,9 +115,12 @@ func (e *Engine) purgeNotes(id memory.ID, dryRun bool, res *op.PurgeResult) erro
 	}
 	removed := false
 	for _, entry := range entries {
+		if !entry.Type().IsRegular() {
+			continue
+		}
 		name := filepath.Join(dir, entry.Name())
 		text, err := e.head(name)
-		if !entry.Type().IsRegular() || err == nil && !carriesID(vault.CarriedBy(text), id) {
+		if err == nil && !carriesID(vault.CarriedBy(text), id) {
 			continue
 		}
 		ours := entry.Name()[0] >= '0' && entry.Name()[0] <= '9' // they begin with a time

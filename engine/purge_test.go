@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"emberd/memory"
@@ -96,6 +98,28 @@ func TestAPurgeReachesBackups(t *testing.T) {
 			if _, err := os.Lstat(name); (err == nil) != stays {
 				t.Errorf("dry run %v: %s stays: %v", req.DryRun, name, err == nil)
 			}
+		}
+	}
+}
+
+// What is no file among the earlier versions of notes is neither waited for nor told.
+func TestAPurgePassesOverWhatIsNoFile(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	m := save(t, e, "quixotic zeppelin")
+	notes := filepath.Join(BackupFolder(h.State), "notes")
+	link, pipe := filepath.Join(notes, "20260301T120001.000Z-abd-Link.md"), filepath.Join(notes, "20260301T120002.000Z-abe-Pipe.md")
+	file := place(t, notes, "20260301T120000.000Z-abc-Folder.md/Zeppelin.md", "---\nmemory-id: "+string(m.ID)+"\n---\n")
+	if err := errors.Join(os.Symlink(file, link), syscall.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	res := do(t, e, op.Purge, &op.PurgeRequest{ID: m.ID.Short(), Backups: true})
+	if len(res.Backups) > 0 || len(left(res, "backup")) > 0 {
+		t.Errorf("removed %q, left %q, want neither", res.Backups, left(res, "backup"))
+	}
+	for _, name := range []string{file, link, pipe} {
+		if _, err := os.Lstat(name); err != nil {
+			t.Error(err)
 		}
 	}
 }

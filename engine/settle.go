@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"emberd/memory"
 	"emberd/stm"
@@ -212,7 +213,7 @@ func (t *truth) differs(m *memory.Memory, w *news, s *standing) (map[string]json
 			m.PromotedAt = now
 		}
 	}
-	m.NoteGone = memory.Memory{}.NoteGone
+	m.NoteGone = time.Time{}
 	after, err := fields(m)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -52,8 +50,7 @@ type truth struct {
 
 // newTruth goes on where the last run ended.
 func newTruth(e *Engine) *truth {
-	sum := sha256.Sum256([]byte(e.notes.dir))
-	file := filepath.Join(e.opt.State, "settle", "notes-"+hex.EncodeToString(sum[:4])+".json")
+	file := filepath.Join(e.opt.State, "settle", stateName(e.notes.dir)+".json")
 	in, err := openInbox(e.opt.FS, file)
 	if err != nil {
 		e.opt.Logger.Warn("what changed in notes before the last end is taken over when they change again", "err", err)

@@ -103,7 +103,7 @@ func TestCase44UnmountedAndBack(t *testing.T) {
 func TestCase48ABranchWithoutTheNote(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("needs git")
+		t.Skip("git is missing; install the package of that name")
 	}
 	d := watching(t, vaultHouse(t, garden()))
 	id := d.keep("the kettle leaks", "Kettle.md")

@@ -67,7 +67,7 @@ func churn(dir string) error {
 // that the index then knows has to be indexed exactly as its cursor says.
 func TestKillNine(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts processes")
+		t.Skip("processes are started, which -short leaves out")
 	}
 	dir := filepath.Join(t.TempDir(), "index")
 	notes := 0

@@ -126,6 +126,21 @@ func TestADiskThatNeverSyncsMakesTheLogReadOnly(t *testing.T) {
 	a.wantAfterCrash(t, map[int]string{0: "before", 1: "one", 3: "three"})
 }
 
+// A new segment whose header is the last thing that reaches the disk says which numbers
+// the batch had, so that the next start does not miss them.
+func TestNumbersInDoubtAreNoGap(t *testing.T) {
+	a := newAgeing(t, Options{})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl"}) // of the batch; then the header's succeeds
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl", Nth: 3, Forever: true})
+	wantCode(t, "save without a sync", put(a.Store, 1, "one"), memory.Unknown)
+	if got := a.segments(t); len(got) != 2 {
+		t.Errorf("segments %v, want one with the header alone", got)
+	}
+	if got := a.wantAfterCrash(t, map[int]string{0: "before"}); got.Gaps != 0 {
+		t.Errorf("recovery %+v, want no gap", got)
+	}
+}
+
 // What was answered with unknown is written before anything else is, so that no
 // start finds a change that this process did not show when it made the next one.
 func TestAnUnknownAnswerIsSettledBeforeTheNextChange(t *testing.T) {

@@ -31,7 +31,7 @@ func inNamespace(t *testing.T, uid int) bool {
 	out, err := cmd.CombinedOutput()
 	switch {
 	case err != nil && len(out) == 0:
-		t.Skipf("needs a user namespace: %v", err)
+		t.Skipf("a user namespace cannot be made here: %v", err)
 	case err != nil:
 		t.Errorf("in the namespace: %v\n%s", err, out)
 	case strings.Contains(string(out), "--- SKIP"):
@@ -44,7 +44,7 @@ func inNamespace(t *testing.T, uid int) bool {
 func limit(t *testing.T, name string, n int) {
 	t.Helper()
 	if err := os.WriteFile("/proc/sys/user/"+name, fmt.Append(nil, n), 0); err != nil {
-		t.Skipf("needs to set %s: %v", name, err)
+		t.Skipf("%s cannot be set here: %v", name, err)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestAnUnmountedRootIsAway(t *testing.T) {
 	mount := func() {
 		t.Helper()
 		if err := syscall.Mount("tmpfs", d.dir, "tmpfs", 0, ""); err != nil {
-			t.Skipf("needs to mount: %v", err)
+			t.Skipf("mounting a tmpfs is not permitted in this user namespace: %v", err)
 		}
 	}
 	mount()
@@ -117,7 +117,7 @@ func TestWatchesLostWithoutAnEventAreMissed(t *testing.T) {
 	d := disk{t, t.TempDir()}
 	d.mkdir("disk")
 	if err := syscall.Mount("tmpfs", d.path("disk"), "tmpfs", 0, ""); err != nil {
-		t.Skipf("needs to mount: %v", err)
+		t.Skipf("mounting a tmpfs is not permitted in this user namespace: %v", err)
 	}
 	d.note("disk/note.md", "text")
 	w, err := New(d.dir, nil)
@@ -146,7 +146,7 @@ func TestAnUnmountedFolderIsHeldBack(t *testing.T) {
 	}
 	d, disk := disk{t, t.TempDir()}, t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, ""); err != nil {
-		t.Skipf("needs to mount: %v", err)
+		t.Skipf("mounting a tmpfs is not permitted in this user namespace: %v", err)
 	}
 	d.mkdir("disk")
 	bind := func() { t.Helper(); d.ok(syscall.Mount(disk, d.path("disk"), "", syscall.MS_BIND, "")) }

@@ -3,7 +3,7 @@ package watcher
 import "testing"
 
 func TestWhatIsHidden(t *testing.T) {
-	patterns := []string{"archive/", "*.draft.md", "/Inbox.md", "work/**/private", "projects/*/build/", "[Tt]emplates"}
+	patterns := []string{"archive/", "*.draft.md", "/Inbox.md", "job/**/private", "projects/*/build/", "[Tt]emplates"}
 	r, err := newRules([]string{".md"}, patterns)
 	if err != nil {
 		t.Fatal(err)
@@ -27,9 +27,9 @@ func TestWhatIsHidden(t *testing.T) {
 		"a/b.draft.md":                 true,
 		"Inbox.md":                     true,
 		"a/Inbox.md":                   false,
-		"work/private":                 true,
-		"work/a/b/private/note.md":     true,
-		"home/work/private/note.md":    false,
+		"job/private":                  true,
+		"job/a/b/private/note.md":      true,
+		"home/job/private/note.md":     false,
 		"projects/x/build/note.md":     true,
 		"projects/x/y/build/note.md":   false,
 		"Templates/daily.md":           true,

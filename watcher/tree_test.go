@@ -270,7 +270,7 @@ func TestGitSwitchesBranches(t *testing.T) {
 	t.Parallel()
 	git, err := exec.LookPath("git")
 	if err != nil {
-		t.Skip("needs git")
+		t.Skip("git is missing; install the package of that name")
 	}
 	d := disk{t, t.TempDir()}
 	run := func(input string, args ...string) {

@@ -182,7 +182,7 @@ func TestFileSizeLimit(t *testing.T) {
 // the next segment: the old one goes on.
 func TestNoInodeLeftForTheNextSegment(t *testing.T) {
 	if out, err := exec.Command("unshare", "-Urm", "true").CombinedOutput(); err != nil {
-		t.Skipf("no namespaces here: %v %s", err, out)
+		t.Skipf("unshare cannot make a user namespace here: %v %s", err, out)
 	}
 	w := newWitness(1, filepath.Join(shortDir(t), "h"))
 	data := filepath.Join(w.home, "data")

@@ -112,7 +112,7 @@ func newLoopDisk(t *testing.T, kind string) *loopDisk {
 		t.Fatalf("mkfs.%s: %v\n%s", kind, err, out)
 	}
 	if out, err := disk.mount(); err != nil {
-		t.Skipf("mount: %v: %s", err, out)
+		t.Skipf("mounting %s from a loop device is not possible here: %v: %s", kind, err, out)
 	}
 	t.Cleanup(func() { _ = unix.Unmount(disk.dir, 0) })
 	return disk

@@ -36,7 +36,7 @@ type suite struct{ pkg, tests string }
 var (
 	crashes   = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError|TestWhatAStartShows|TestAnIdentity)/^all$/^(save|use)$"}
 	starts    = suite{"./stm", "^(TestTheNextProcess|TestWhatAStart|TestAnIdentity)"}
-	doubts    = suite{"./stm", "^(TestAnUnknownAnswer|TestWhatIsInDoubt|TestADiskThatNever)"}
+	doubts    = suite{"./stm", "^(TestAnUnknownAnswer|TestWhatIsInDoubt|TestNumbersInDoubt|TestADiskThatNever)"}
 	firsts    = suite{"./stm", "^TestAFirstSave"}
 	damage    = suite{"./stm", "^(TestDamage|TestEveryByte|TestSnapshotIsOnly|TestASnapshot|TestPlaces|TestALost|TestAFolder|TestADeleted|TestSnapshotsWhile|TestADamaged|TestDamageUnder)"}
 	restoring = suite{"./stm", "^TestPowerCutAt/^all$/^restore_a_backup$"}

@@ -34,6 +34,7 @@ func writing() []mutant {
 // may have a log.
 func doubting() []mutant {
 	return []mutant{
+		{"memory of numbers given up", "stm/writer.go", "\t\tw.lost = append(w.lost, [2]uint64{before + 1, w.seq})\n", "", doubts},
 		{"memory of what is in doubt", "stm/writer.go", "\t\tw.doubtful = append(w.doubtful, batch...)\n", "", doubts},
 		{"writing of what is in doubt before all else", "stm/segment.go", "if err := w.repeat(); err != nil || s == nil {", "if err := error(nil); err != nil || s == nil {", doubts},
 		{"sync of what was in doubt", "stm/doubt.go", "\tif err := w.sync(w.active.f); err != nil {\n\t\tw.poison(w.seq)", "\tif err := error(nil); err != nil {\n\t\tw.poison(w.seq)", doubts},
