@@ -16,6 +16,8 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 	add(op.Import.Handle(s.importRecords))
 	add(op.Purge.Handle(s.purge))
 	add(op.Promote.Handle(s.promote))
+	add(op.Archive.Handle(s.archive))
+	add(op.Rekindle.Handle(s.rekindle))
 	add(op.QuarantineList.Handle(s.quarantineList))
 	add(op.QuarantineShow.Handle(s.quarantineShow))
 	add(op.QuarantineAccept.Handle(s.quarantineAccept))
@@ -39,6 +41,14 @@ func (s *shelf) promote(_ context.Context, req *op.PromoteRequest) (*op.PromoteR
 	res := &op.PromoteResult{Path: "Memories/Note.md", Outcome: op.PromotionWritten, DryRun: req.DryRun}
 	res.Memory.ID = memory.ID(req.ID)
 	return res, nil
+}
+
+func (s *shelf) archive(_ context.Context, req *op.ArchiveRequest) (*op.ArchiveResult, error) {
+	return &op.ArchiveResult{Archived: []op.Memory{}, DryRun: req.DryRun, Skipped: []op.Skipped{{ID: memory.ID(req.ID), Reason: "it is archived already"}}}, nil
+}
+
+func (s *shelf) rekindle(_ context.Context, req *op.RekindleRequest) (*op.RekindleAnswer, error) {
+	return &op.RekindleAnswer{Results: []op.RekindleResult{{Verdict: "gone", Near: []op.Note{{Path: "Note.md"}}}}, DryRun: req.DryRun}, nil
 }
 
 func (s *shelf) export(context.Context, *op.ExportRequest) (*op.ExportResult, error) {

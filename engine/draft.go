@@ -124,7 +124,7 @@ func check(m *memory.Memory) error {
 
 // checkContent lets a memory that has a note hold as much as that.
 func checkContent(m *memory.Memory) error {
-	if m.PromotedTo == "" || tooLong(m.Content) == "" {
+	if homeOf(m) == "" || tooLong(m.Content) == "" {
 		return memory.CheckContent(m.Content)
 	}
 	return memory.CheckText("content", m.Content, wholeNote)

@@ -140,6 +140,8 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Edit.Handle(e.edit))
 	add(op.Forget.Handle(e.forget))
 	add(op.Promote.Handle(e.promote))
+	add(op.Archive.Handle(e.archiveAsked))
+	add(op.Rekindle.Handle(e.rekindle))
 	add(op.Purge.Handle(e.purge))
 	add(op.History.Handle(e.history))
 	add(op.Undo.Handle(e.undo))

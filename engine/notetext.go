@@ -64,7 +64,7 @@ const updatedKey = "updated"
 func seconds(t time.Time) time.Time { return t.Truncate(time.Second) }
 
 // noteEdit is what makes a note tell the given fields of the memory as they are. was
-// is the note's text.
+// is the note's text, which what is left of a cold memory never takes the place of.
 func noteEdit(m *memory.Memory, changed []string, was string) vault.Edit {
 	var e vault.Edit
 	for _, f := range noteProperties() {
@@ -77,7 +77,7 @@ func noteEdit(m *memory.Memory, changed []string, was string) vault.Edit {
 			e.Unset = append(e.Unset, f.key)
 		}
 	}
-	if slices.Contains(changed, contentField) {
+	if slices.Contains(changed, contentField) && !m.Stage.Cold() {
 		e.Body = &vault.BodyEdit{Was: was, Now: m.Content}
 	}
 	return e
@@ -98,11 +98,13 @@ func inNote(changed []string) []string {
 const contentField = "content"
 
 // noteNames are the paths to try for a new note, best first.
-func (e *Engine) noteNames(m *memory.Memory) []string {
+func (e *Engine) noteNames(m *memory.Memory) []string { return namesIn(e.opt.VaultPromoted, m) }
+
+func namesIn(folder string, m *memory.Memory) []string {
 	title := titleOf(m)
 	return []string{
-		path.Join(e.opt.VaultPromoted, vault.NoteName(title, "")),
-		path.Join(e.opt.VaultPromoted, vault.NoteName(title, m.ID.Short())),
+		path.Join(folder, vault.NoteName(title, "")),
+		path.Join(folder, vault.NoteName(title, m.ID.Short())),
 	}
 }
 

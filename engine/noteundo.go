@@ -16,10 +16,13 @@ type undoneNote struct {
 	note   *vault.Note
 	before memory.Memory
 	remove bool // it came with the entry
+	aged   bool // the entry is about the stage, which is all that follows
 }
 
 // notesToUndo looks, before an entry is undone, at the notes of the memories that will
-// be changed. One that somebody edited cannot follow, and then nothing is undone.
+// be changed. One that somebody edited cannot follow, and then nothing is undone; but
+// what a memory was before it was archived or brought back is in the log, whatever its
+// note is.
 func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNote, error) {
 	var all []undoneNote
 	for _, item := range would.Items {
@@ -31,17 +34,18 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 		if err != nil {
 			return nil, err
 		}
-		if m.PromotedTo == "" {
+		aged := m.Stage.Cold() || ages(would.Entry.Verb)
+		if m.PromotedTo == "" && !(aged && statesStage(&m)) {
 			continue
 		}
 		note, err := e.noteOf(ctx, &m)
-		if err != nil {
+		if err != nil && !aged {
 			return nil, err
 		}
-		if note == nil {
+		if note == nil || aged && note.Carried.Fields["stage"] == "" {
 			continue
 		}
-		u := undoneNote{note: note, before: m, remove: would.Entry.Verb == "promote"}
+		u := undoneNote{note: note, before: m, remove: would.Entry.Verb == "promote" && !aged, aged: aged}
 		if err := e.canFollow(ctx, &u); err != nil {
 			return nil, err
 		}
@@ -50,8 +54,16 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 	return all, nil
 }
 
+// ages reports whether a journal entry of that verb is about the stages of memories.
+func ages(verb string) bool {
+	return slices.Contains([]string{"demote", archiveVerb, fadeVerb, "wake", rekindleVerb, "gc"}, verb)
+}
+
 // canFollow refuses a note that would not come along.
 func (e *Engine) canFollow(ctx context.Context, u *undoneNote) error {
+	if u.aged {
+		return nil
+	}
 	if !u.remove {
 		if !sameSeen(fingerprints(u.note.Carried), u.before.NoteSeen, noteFields()) {
 			return memory.Errorf(memory.Conflict, "somebody edited the note %q of memory %s, so that nothing was undone; edit the note, or undo again in a minute or two", u.note.Path, u.before.ID)
@@ -123,6 +135,9 @@ func (e *Engine) followUndo(ctx context.Context, u *undoneNote, entry string) er
 			return nil, err
 		}
 		changed := inNote(changedFields(difference(before, after)))
+		if u.aged {
+			changed = slices.DeleteFunc(changed, func(field string) bool { return field != "stage" })
+		}
 		return e.requeue(&m, u.note.Path, changed, u.before.NoteSeen, vaultActor(), entry)
 	})
 	return err

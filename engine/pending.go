@@ -124,6 +124,14 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
+// made takes off the queue that a note is to be made of a memory, and nothing else.
+func (p *pendingWrites) made(id memory.ID) error {
+	if all := p.list(); !slices.ContainsFunc(all, func(w pendingWrite) bool { return w.Memory == id && w.What == createNote }) {
+		return nil
+	}
+	return p.drop(id)
+}
+
 // drop takes what waits for a memory off the queue.
 func (p *pendingWrites) drop(id memory.ID) error {
 	return p.change(func(all []pendingWrite) ([]pendingWrite, bool) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"emberd/memory"
 	"emberd/op"
+	"emberd/rekindle"
 	"emberd/stm"
 	"emberd/vault"
 )
@@ -51,7 +53,11 @@ func (e *Engine) promoteMemory(ctx context.Context, id memory.ID, by memory.Acto
 		if res.Outcome == op.PromotionPending {
 			return nil, e.pending.put(e.laterWrite(id, createNote, res.Path, by, res.Reason))
 		}
-		if err := e.pending.drop(id); err != nil || res.Outcome == op.PromotionAlready {
+		done := e.pending.made // what was edited meanwhile still waits
+		if res.Outcome == op.PromotionWritten {
+			done = e.pending.drop
+		}
+		if err := done(id); err != nil || res.Outcome == op.PromotionAlready {
 			return nil, err
 		}
 		set, err := e.promoted(m, res, seen)
@@ -89,17 +95,79 @@ func (e *Engine) noteFor(ctx context.Context, m *memory.Memory, dry bool, res *o
 	if err != nil {
 		return nil, err
 	}
+	if note != nil && m.PromotedTo == "" && e.inArchive(note.Path) {
+		return e.unarchive(ctx, m, note, dry, res)
+	}
 	if note != nil {
 		return e.adopt(m, note, res), nil
 	}
 	if m.Stage.Cold() {
-		return nil, memory.Errorf(memory.Conflict, "memory %s is %s: what is left of it is not all of its text, so that no note is made of it; undo what archived it first", m.ID, m.Stage)
+		return nil, memory.Errorf(memory.Conflict, "memory %s is %s: what is left of it is not all of its text, and no note that has it was found; emberd rekindle %s tells what became of it", m.ID, m.Stage, m.ID.Short())
 	}
 	if why := e.notYet(m); why != "" {
 		res.Outcome, res.Reason, res.Path = op.PromotionPending, why, e.noteNames(m)[0]
 		return nil, nil
 	}
 	return e.newNote(ctx, m, dry, res)
+}
+
+// unarchive moves the note that keeps a memory's text out of the archive folder, under
+// its own name if that is free. The log comes last: a crash in between leaves one note,
+// which carries the id and is found by it.
+func (e *Engine) unarchive(ctx context.Context, m *memory.Memory, note *vault.Note, dry bool, res *op.PromoteResult) (seen map[string]string, err error) {
+	base := path.Base(note.Path)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	for _, name := range []string{base, stem + " " + m.ID.Short() + ".md"} {
+		to := path.Join(e.opt.VaultPromoted, name)
+		got, err := e.writing.do(func(w *vault.Writer) (vault.Result, error) {
+			if dry {
+				return w.CanCreate(to, nil)
+			}
+			return w.Move(ctx, note.Path, to)
+		})
+		res.Path = to
+		switch {
+		case err != nil:
+			return nil, diskError(note.Path, err)
+		case got.Outcome == vault.Later:
+			res.Outcome, res.Reason, res.Until = op.PromotionPending, string(got.Reason), stampTime(got.Until)
+			return nil, nil
+		case got.Outcome == vault.Written:
+			return e.unarchived(ctx, m, note, dry, res)
+		case got.Reason != vault.NameTaken:
+			return nil, notWritten(to, got.Reason, got.Taken)
+		}
+	}
+	return nil, memory.Errorf(memory.Conflict, "the note %q of memory %s stays in the archive, for there are other notes of its name in the folder for promoted ones; rename it", note.Path, m.ID)
+}
+
+// unarchived adopts the note that was moved. What the memory has newer than a note that
+// nobody has edited is written to it: nothing was while it lay in the archive.
+func (e *Engine) unarchived(ctx context.Context, m *memory.Memory, note *vault.Note, dry bool, res *op.PromoteResult) (seen map[string]string, err error) {
+	to := res.Path
+	if !dry {
+		e.indexNote(ctx, to)
+		if note, err = e.reading(ctx, to); err != nil {
+			return nil, diskError(to, err)
+		}
+	}
+	seen, res.Path = e.adopt(m, note, res), to
+	var stale []string
+	for field, says := range fingerprints(note.Carried) {
+		if seen[field] == "" && m.NoteSeen[field] == says && field != "stage" {
+			seen[field] = says
+			stale = append(stale, field)
+		}
+	}
+	if dry || len(stale) == 0 {
+		return seen, nil
+	}
+	if err := e.pending.made(m.ID); err != nil {
+		return nil, err
+	}
+	slices.Sort(stale)
+	now := stampTime(e.opt.Now())
+	return seen, e.pending.put(pendingWrite{Memory: m.ID, What: updateNote, Path: to, Fields: stale, By: vaultActor(), Since: now, Next: now})
 }
 
 // adopt takes a note that carries the memory's id for the memory's.
@@ -126,37 +194,59 @@ func (e *Engine) notYet(m *memory.Memory) string {
 // newNote writes the note under the first name that is free.
 func (e *Engine) newNote(ctx context.Context, m *memory.Memory, dry bool, res *op.PromoteResult) (seen map[string]string, err error) {
 	data := noteBytes(m)
+	got, err := e.place(ctx, m, e.noteNames(m), data, dry)
+	res.Path = got.path
+	switch {
+	case err != nil:
+		return nil, err
+	case got.found != nil:
+		return e.adopt(m, got.found, res), nil
+	case got.Outcome == vault.Later:
+		res.Outcome, res.Reason, res.Until = op.PromotionPending, string(got.Reason), stampTime(got.Until)
+		return nil, nil
+	}
+	res.Outcome = op.PromotionWritten
+	if !dry {
+		e.indexNote(ctx, got.path)
+	}
+	return fingerprints(vault.CarriedBy(data)), nil
+}
+
+// placed is where a new note is, or is to be: it was written, or has to wait, or there
+// is one already.
+type placed struct {
+	vault.Result
+	path  string
+	found *vault.Note // that carries the memory's id
+}
+
+// place writes a note under the first of its names that is free.
+func (e *Engine) place(ctx context.Context, m *memory.Memory, names []string, data []byte, dry bool) (at placed, err error) {
 	var taken []string
-	for _, name := range e.noteNames(m) {
-		got, err := e.writing.do(func(w *vault.Writer) (vault.Result, error) {
+	for _, name := range names {
+		at.path = name
+		at.Result, err = e.writing.do(func(w *vault.Writer) (vault.Result, error) {
 			if dry {
 				return w.CanCreate(name, data)
 			}
 			return w.Create(ctx, name, data)
 		})
-		res.Path = name
 		switch {
 		case err != nil:
-			return nil, diskError(name, err)
-		case got.Outcome == vault.Written:
-			res.Outcome = op.PromotionWritten
-			if !dry {
-				e.indexNote(ctx, name)
-			}
-			return fingerprints(vault.CarriedBy(data)), nil
-		case got.Outcome == vault.Later:
-			res.Outcome, res.Reason, res.Until = op.PromotionPending, string(got.Reason), stampTime(got.Until)
-			return nil, nil
-		case got.Reason != vault.NameTaken:
-			return nil, notWritten(name, got.Reason, got.Taken)
+			return at, diskError(name, err)
+		case at.Outcome == vault.Written || at.Outcome == vault.Later:
+			return at, nil
+		case at.Reason != vault.NameTaken:
+			return at, notWritten(name, at.Reason, at.Taken)
 		}
-		note, err := e.notes.vault.Load().Read(ctx, got.Taken)
+		note, err := e.notes.vault.Load().Read(ctx, at.Taken)
 		if err == nil && carries(note, m.ID) {
-			return e.adopt(m, note, res), nil
+			at.found = note
+			return at, nil
 		}
-		taken = append(taken, strconv.Quote(got.Taken))
+		taken = append(taken, strconv.Quote(at.Taken))
 	}
-	return nil, memory.Errorf(memory.Conflict, "no note was made of memory %s: %s are there and are not its; rename one of them", m.ID, strings.Join(slices.Compact(taken), " and "))
+	return at, memory.Errorf(memory.Conflict, "no note was made of memory %s: %s are there and are not its; rename one of them", m.ID, strings.Join(slices.Compact(taken), " and "))
 }
 
 // indexNote makes a note that was written findable. Should that fail, the watcher
@@ -167,13 +257,13 @@ func (e *Engine) indexNote(ctx context.Context, path string) {
 	}
 }
 
-// noteOf reads the note that is the memory's: the one it was promoted to, else the
-// first by path of those that carry its id. Copies that sync tools made are never. An
+// noteOf reads the note that is the memory's: the one it was promoted to or archived in,
+// else the first by path of those that carry its id. Copies that sync tools made are never. An
 // error means that there may be one, which cannot be read now.
 func (e *Engine) noteOf(ctx context.Context, m *memory.Memory) (*vault.Note, error) {
-	paths := e.notes.carriers.of(m.ID)
-	if m.PromotedTo != "" {
-		paths = slices.Insert(paths, 0, m.PromotedTo)
+	paths, home := e.notes.carriers.of(m.ID), homeOf(m)
+	if home != "" {
+		paths = slices.Insert(paths, 0, home)
 	}
 	for _, path := range paths {
 		note, err := e.notes.vault.Load().Read(ctx, path)
@@ -181,7 +271,7 @@ func (e *Engine) noteOf(ctx context.Context, m *memory.Memory) (*vault.Note, err
 		switch {
 		case err == nil && carries(note, m.ID):
 			return note, nil
-		case err == nil && path == m.PromotedTo && note.Frontmatter == vault.InvalidFrontmatter:
+		case err == nil && path == home && note.Frontmatter == vault.InvalidFrontmatter:
 			return nil, memory.Errorf(memory.Conflict, "the note %q of memory %s has frontmatter that is not valid; mend it, for it may carry the id", path, m.ID)
 		case unread && (skipped.Reason == vault.NotLocal || skipped.Reason == vault.Unsettled):
 			return nil, memory.Errorf(memory.Busy, "the note %q of memory %s cannot be read: %s", path, m.ID, skipped.Reason)
@@ -198,8 +288,8 @@ func (e *Engine) notesOf(m *memory.Memory) []string {
 	if e.notes != nil {
 		paths = e.notes.carriers.of(m.ID)
 	}
-	if m.PromotedTo != "" && m.NoteGone.IsZero() && !slices.Contains(paths, m.PromotedTo) {
-		paths = slices.Insert(paths, 0, m.PromotedTo)
+	if home := homeOf(m); home != "" && m.NoteGone.IsZero() && !slices.Contains(paths, home) {
+		paths = slices.Insert(paths, 0, home)
 	}
 	return paths
 }
@@ -216,7 +306,7 @@ func agreed(m *memory.Memory, c *vault.Carried) map[string]string {
 	if err != nil || !slices.Equal(tags, m.Tags) {
 		delete(seen, "tags")
 	}
-	if c.Body != vault.Body(m.Content) {
+	if !hasText(m, c.Body) {
 		delete(seen, contentField)
 	}
 	if c.Fields["category"] != m.Category {
@@ -233,6 +323,15 @@ func agreed(m *memory.Memory, c *vault.Carried) map[string]string {
 		}
 	}
 	return seen
+}
+
+// hasText reports whether a note's text is the memory's, of a cold one that which was
+// archived.
+func hasText(m *memory.Memory, body string) bool {
+	if m.Stage.Cold() && m.TextDigest != "" {
+		return rekindle.Digest(body) == m.TextDigest
+	}
+	return body == vault.Body(m.Content)
 }
 
 // sameSeen compares what a note said of the given fields.

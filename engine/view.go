@@ -25,6 +25,9 @@ func (e *Engine) view(r *stm.Row, now time.Time) (op.Memory, error) {
 	if err != nil {
 		return op.Memory{}, memory.Errorf(memory.Internal, "read the memory: %w", err)
 	}
+	if m.Stage.Cold() {
+		m.Summary = m.Content
+	}
 	return op.Memory{
 		Memory:  m,
 		Rev:     r.Rev(),

@@ -18,6 +18,10 @@ var (
 		"Move memories to the trash, from where they can be restored for 30 days.")
 	Promote = define[PromoteRequest, PromoteResult]("promote", "POST", "/v1/memories/{id}/promote", Write,
 		"Give a memory a note in the vault, which from then on decides its text; nothing is done twice.")
+	Archive = define[ArchiveRequest, ArchiveResult]("archive", "POST", "/v1/memories/{id}/archive", Write,
+		"Leave of memories one sentence each, with their text safe in notes of the vault.")
+	Rekindle = define[RekindleRequest, RekindleAnswer]("rekindle", "POST", "/v1/rekindle", Write,
+		"Give an archived memory its text back from its note, whatever became of that, or find the one that words mean.")
 	Purge = define[PurgeRequest, PurgeResult]("purge", "DELETE", "/v1/memories/{id}/purge", Destructive,
 		"Remove a memory for good, from every file of this device; nothing takes that back.")
 	Undo = define[UndoRequest, UndoResult]("undo", "POST", "/v1/undo", Write,
@@ -72,7 +76,7 @@ var (
 // fresh slice of shared, read-only specs.
 func Table() []*Spec {
 	return []*Spec{
-		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Forget.Spec, Purge.Spec,
+		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Archive.Spec, Rekindle.Spec, Forget.Spec, Purge.Spec,
 		History.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
