@@ -27,28 +27,25 @@ import (
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/rekindle"
 	"emberd/stm"
 )
 
 // Engine is an open store with the operations on it. It is an [op.Invoker].
 type Engine struct {
-	opt     Options
-	started time.Time
-	lock    *durable.Lock
-	stm     *stm.Store
-	notes   *notes         // nil without a vault
-	truth   *truth         // nil without a vault
-	writing *writing       // nil without one, too
-	pending *pendingWrites // of notes
-	text    *text.Analyzer // the one both tiers search with
-	// summarizer and author make what is left of a text that is archived.
-	summarizer *rekindle.Summarizer
-	author     *author
-	handlers   map[string]op.Handler
-	events     *events
-	chores     chores
-	indexed    atomic.Bool // the word index is built, and every save keeps it so
+	opt      Options
+	started  time.Time
+	lock     *durable.Lock
+	stm      *stm.Store
+	notes    *notes         // nil without a vault
+	truth    *truth         // nil without a vault
+	writing  *writing       // nil without one, too
+	pending  *pendingWrites // of notes
+	text     *text.Analyzer // the one both tiers search with
+	author   *author        // of what is left of a text that is archived
+	handlers map[string]op.Handler
+	events   *events
+	chores   chores
+	indexed  atomic.Bool // the word index is built, and every save keeps it so
 	// compacted is the last compaction of this run.
 	compacted atomic.Pointer[op.Compaction]
 
@@ -80,16 +77,15 @@ func Open(opt Options) (*Engine, error) {
 		opt.Logger.Warn("unfinished backups not removed", "err", err)
 	}
 	e := &Engine{
-		opt:        opt,
-		started:    opt.Now(),
-		lock:       lock,
-		text:       analyzer,
-		summarizer: rekindle.NewSummarizer(analyzer),
-		author:     newAuthor(&opt),
-		events:     newEvents(),
-		closing:    make(chan struct{}),
-		dirty:      make(chan struct{}, 1),
-		shared:     make(chan struct{}, 1),
+		opt:     opt,
+		started: opt.Now(),
+		lock:    lock,
+		text:    analyzer,
+		author:  newAuthor(&opt, analyzer),
+		events:  newEvents(),
+		closing: make(chan struct{}),
+		dirty:   make(chan struct{}, 1),
+		shared:  make(chan struct{}, 1),
 	}
 	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"emberd/internal/text"
 	"emberd/op"
 	"emberd/rekindle"
 )
@@ -33,8 +34,9 @@ var errTimeUsedUp = fmt.Errorf("it was waited for %s within %s, which is as long
 // An author keeps account of how an Author does.
 type author struct {
 	Author
-	log *slog.Logger
-	now func() time.Time
+	extract *rekindle.Summarizer
+	log     *slog.Logger
+	now     func() time.Time
 
 	mu     sync.Mutex    // guards what follows; it is not held while the author writes
 	failed int           // times in a row
@@ -44,19 +46,19 @@ type author struct {
 	waited time.Duration // for it in this period
 }
 
-func newAuthor(o *Options) *author {
-	return &author{Author: o.Author, log: o.Logger, now: o.Now}
+func newAuthor(o *Options, analyzer *text.Analyzer) *author {
+	return &author{Author: o.Author, extract: rekindle.NewSummarizer(analyzer), log: o.Logger, now: o.Now}
 }
 
 // summarize makes what stays of a text: the sentence to show, and the terms to search
 // by. The author may take long; no lock is to be held.
 func (e *Engine) summarize(ctx context.Context, content string, entities []string) (summary string, terms []string) {
-	summary, terms = e.summarizer.Remains(content, entities)
+	summary, terms = e.author.extract.Remains(content, entities)
 	if rekindle.Whole(content) || !e.author.due() {
 		return summary, terms
 	}
 	start := e.author.now()
-	written, err := e.summarizer.Ask(ctx, content, terms, e.author.Write)
+	written, err := e.author.extract.Ask(ctx, content, terms, e.author.Write)
 	if ctx.Err() != nil {
 		return summary, terms // it was not the author who failed
 	}
