@@ -72,7 +72,7 @@ have haven't having hay he he'd he'll he's hear heard hebben heeft hell hello he
 her here here's hers herself het hey hi hier high hij him himself his ho hope hopefully hoping how how's however huge
 i i'd i'll i'm i've ich idea if ihm ihn ihnen ihr ik il ils im imagine immer important in incredible indeed info ins
 inspire inspired inspiring instead interested interesting into involve is isn't isso ist isto it it'd it'll it's its
-itself je jetzt jij jouw jullie just kan kann keep keeping keeps kein keine kept kind kinda knew know knowing known
+its itself je jetzt jij jouw jullie just kan kann keep keeping keeps kein keine kept kind kinda knew know knowing known
 knows können l la large las last late lately later le least left les less let let's letting leur life like liked
 likely likes little live lo lol long longer look looked looking looks los lot lots love loved lovely loves low luck
 lucky lui ma maar made mainly mais make makes making man many mas matter may maybe me mean means meant mehr mein menos

@@ -250,7 +250,7 @@ func (s *Summarizer) join(a, b string) string {
 		return strings.TrimRight(a, "。！") + "；" + b
 	}
 	word, _, _ := strings.Cut(b, " ")
-	if s.common.has(strings.ToLower(word)) && !strings.HasPrefix(word, "I") {
+	if s.common.has(strings.ToLower(word)) && word != "I" && !strings.HasPrefix(word, "I'") {
 		b = strings.ToLower(word) + b[len(word):]
 	}
 	return strings.TrimRight(a, ".!…") + "; " + b

@@ -15,6 +15,7 @@ const (
 	factorClauseEnd   = 0.995
 	factorWordEnd     = 0.98
 	factorHole        = 0.9
+	factorUnsaid      = 0.7 // a negation of the sentence is left out
 	factorEarly       = 0.6
 )
 
@@ -114,6 +115,9 @@ func (d *document) part(one *sentence, room int) (string, float64) {
 	try := func(c cutting) {
 		c.value = sums[c.head] + sums[c.to] - sums[c.from]
 		c.ease = c.reads(us)
+		if c.negations(us) < us[len(us)-1].negations {
+			c.ease *= factorUnsaid
+		}
 		if c.length(us) <= room && c.value*c.ease > best.value*best.ease {
 			best = c
 		}
@@ -162,6 +166,18 @@ func (d *document) sums(one *sentence, us []unit) []float64 {
 		}
 	}
 	return sums
+}
+
+// negations counts those that stay.
+func (c cutting) negations(us []unit) int {
+	n := us[c.to-1].negations
+	if c.head > 0 {
+		n += us[c.head-1].negations
+	}
+	if c.from > 0 {
+		n -= us[c.from-1].negations
+	}
+	return n
 }
 
 func (c cutting) reads(us []unit) float64 {
