@@ -10,6 +10,10 @@ import (
 // openings are words that people begin a sentence with and do not mean.
 var openings = regexp.MustCompile(`^(?i:(?:(?:oh|ah|wow|whoa|haha|lol|yeah|yep|yes|yup|well|anyway|hey|hi|hello|ok|okay|sure|thanks|thank you|btw|by the way|actually|honestly|basically|totally|absolutely|definitely|exactly|gosh|cool|nice|great|awesome|so),\s+|(?:so|and|well)\s+)+)`)
 
+// openers are the words that openings begin with: most sentences begin with none.
+var openers = listed(`oh ah wow whoa haha lol yeah yep yes yup well anyway hey hi hello ok okay sure thanks thank btw by
+actually honestly basically totally absolutely definitely exactly gosh cool nice great awesome so and`)
+
 // parenthesis is an aside.
 var parenthesis = regexp.MustCompile(`\s*(?:\([^()]*\)|（[^（）]*）)`)
 
@@ -23,6 +27,10 @@ func (s *Summarizer) opened(part string, first bool) string {
 		}
 	}
 	rest := strings.TrimSpace(part[len(label):])
+	word, _, _ := strings.Cut(rest, " ")
+	if !openers.has(strings.ToLower(strings.TrimRight(word, ","))) {
+		return strings.TrimSpace(part)
+	}
 	short := openings.ReplaceAllString(rest, "")
 	if short == "" || short == rest {
 		return strings.TrimSpace(part)
