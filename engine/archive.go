@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"emberd/memory"
@@ -386,20 +384,6 @@ func (a *archiver) newKept(ctx context.Context, m *memory.Memory) (kept keeping,
 	return a.found(m, note)
 }
 
-// stageToNote has a note that states the stage state the one that its memory has now.
-func (e *Engine) stageToNote(m *memory.Memory, path string, by memory.Actor) error {
-	now := stampTime(e.opt.Now())
-	err := e.pending.put(pendingWrite{Memory: m.ID, What: updateNote, Path: path, Fields: []string{"stage"}, By: by, Since: now, Next: now})
-	e.writing.nudge()
-	return err
-}
-
-// statesStage reports whether a memory's note states a stage, as far as the log knows.
-func statesStage(m *memory.Memory) bool {
-	none := fingerprints(&vault.Carried{})["stage"]
-	return m.NoteSeen["stage"] != "" && m.NoteSeen["stage"] != none
-}
-
 // fade takes archived memories on to rehydratable, which leaves everything but the
 // stage as it is.
 func (a *archiver) fade(ctx context.Context, moves []rekindle.Move) error {
@@ -431,19 +415,17 @@ func (a *archiver) fade(ctx context.Context, moves []rekindle.Move) error {
 func (a *archiver) faded(row *stm.Row, move rekindle.Move) (stm.Change, error) {
 	raw, err := encode(move.To)
 	c := stm.Change{ID: move.ID, Set: map[string]json.RawMessage{"stage": raw}}
-	if err != nil || a.dry || a.notes == nil || row.Fields()["note_seen"] == nil {
+	said := row.Fields()["note_seen"]
+	if err != nil || a.dry || a.notes == nil || said == nil {
+		return c, err
+	}
+	var seen map[string]string
+	if err := json.Unmarshal(said, &seen); err != nil || !statesStage(seen) {
 		return c, err
 	}
 	m, err := row.Memory()
-	if err == nil && statesStage(&m) {
-		m.Stage = move.To
-		err = a.stageToNote(&m, homeOf(&m), a.by)
+	if err == nil {
+		err = a.tellStage(&m, a.by)
 	}
 	return c, err
-}
-
-// inArchive reports whether a path lies in the archive folder.
-func (e *Engine) inArchive(name string) bool {
-	folder := strings.Trim(path.Clean("/"+e.opt.VaultArchive), "/")
-	return folder != "" && strings.HasPrefix(name, folder+"/")
 }

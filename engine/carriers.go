@@ -13,19 +13,24 @@ import (
 // memoryIDKey is the property that says which memory a note is of.
 const memoryIDKey = "memory-id"
 
-// carriers are the notes that carry the id of a memory, as the index has them.
+// carriers are the notes that carry the id of a memory, as they were read last.
 type carriers struct {
 	mu     sync.RWMutex // guards what follows
 	byID   map[memory.ID][]string
 	byPath map[string]memory.ID
 }
 
-// newCarriers begins with what the index knows.
-func newCarriers(index *ltm.Index) *carriers {
+// newCarriers begins with what the index and the archive folder know.
+func newCarriers(index *ltm.Index, archive *archiveFolder) *carriers {
 	c := &carriers{byID: make(map[memory.ID][]string), byPath: make(map[string]memory.ID)}
 	for path, text := range index.Having(memoryIDKey) {
 		if id, err := memory.ParseID(text); err == nil {
 			c.put(path, id)
+		}
+	}
+	for _, note := range archive.list() {
+		if note.ID != "" {
+			c.put(note.Path, note.ID)
 		}
 	}
 	return c

@@ -180,17 +180,14 @@ func TestAMemoryAheadOfItsNoteIsFound(t *testing.T) {
 
 // In the archive folder, too, a note that cannot be read may carry the id.
 func TestANoteMovedIntoTheArchiveThatCannotBeRead(t *testing.T) {
-	d := &desk{house: vaultHouse(t, nil), t: t}
-	d.VaultArchive = "Memories/Archive"
-	d.start()
+	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
-	d.write(t, "Memories/Archive/Kettle.md", "---\nmemory-id: \""+string(id)+"\"\ntags: [a\n---\nthe kettle leaks\n")
+	d.edit("Memories/Archive/Kettle.md", "---\nmemory-id: \""+string(id)+"\"\ntags: [a\n---\nthe kettle leaks\n")
 	d.remove("Kettle.md")
 	if d.stm.Trashed(id) || !d.truth.waits(id) {
 		t.Errorf("the memory is in the trash: %t; waits: %t", d.stm.Trashed(id), d.truth.waits(id))
 	}
-	d.write(t, "Memories/Archive/Kettle.md", noteFor(id, "the kettle leaks"))
-	d.settle()
+	d.edit("Memories/Archive/Kettle.md", noteFor(id, "the kettle leaks"))
 	if d.stm.Trashed(id) || d.truth.waits(id) {
 		t.Errorf("mended, and the memory is in the trash: %t; waits: %t", d.stm.Trashed(id), d.truth.waits(id))
 	}

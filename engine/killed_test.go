@@ -14,6 +14,7 @@ func (d *desk) killed() *desk {
 	d.t.Helper()
 	next := newHouse(d.t)
 	next.Vaults, next.Options.pace = d.Vaults, d.Options.pace
+	next.ms.Store(d.ms.Load())
 	ok(d.t, os.CopyFS(next.Data, os.DirFS(d.Data)))
 	err := os.CopyFS(next.State, os.DirFS(d.State))
 	for errors.Is(err, fs.ErrNotExist) { // the index is being written

@@ -2,16 +2,18 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"strings"
 
 	"emberd/memory"
+	"emberd/rekindle"
 	"emberd/vault"
 )
 
 // carrier lists what is wrong between a note and the memory whose id it carries.
-func (c *checking) carrier(note *vault.Note) {
+func (c *checking) carrier(ctx context.Context, note *vault.Note) {
 	if note.MemoryID == "" || note.Copy {
 		return
 	}
@@ -31,16 +33,25 @@ func (c *checking) carrier(note *vault.Note) {
 	case !live:
 		c.find("memory", note.Path, 0, "there is no memory %s here, whose id it carries; remove the property memory-id, unless another emberd uses this vault", id)
 	default:
-		if m, err := row.Memory(); err == nil && cmp.Or(m.PromotedTo, note.Path) == note.Path {
-			c.agree(&m, note)
+		if m, err := row.Memory(); err == nil && cmp.Or(homeOf(&m), note.Path) == note.Path {
+			c.agree(ctx, &m, note)
 		}
 	}
 }
 
 // agree lists what a memory cannot take over of its note, or has not.
-func (c *checking) agree(m *memory.Memory, note *vault.Note) {
+func (c *checking) agree(ctx context.Context, m *memory.Memory, note *vault.Note) {
+	switch {
+	case homeOf(m) == "" && c.notes.inArchive(note.Path) && !shortened(m):
+		if !says(note, m) {
+			c.find("memory", note.Path, 0, "it has another text than memory %s, whose id it carries and whose text is not archived; delete the note, or remove the property memory-id", m.ID.Short())
+		}
+		return
+	case shortened(m) && rekindle.Digest(note.Carried.Body) != m.TextDigest:
+		c.find("memory", note.Path, 0, "its text was changed since that of memory %s was archived in it; emberd rekindle %s takes it as it is now", m.ID.Short(), m.ID.Short())
+	}
 	before := maps.Clone(m.NoteSeen)
-	refused := c.takeOver(m, note)
+	refused := c.takeOver(ctx, m, note)
 	for _, r := range refused {
 		c.find("memory", note.Path, 0, "memory %s: %s", m.ID.Short(), r.why)
 	}
@@ -61,8 +72,9 @@ func (c *checking) ahead(m *memory.Memory, note *vault.Note) []string {
 	says, same, waiting := fingerprints(note.Carried), agreed(m, note.Carried), c.pending.fields(m.ID)
 	return slices.DeleteFunc(noteFields(), func(field string) bool {
 		_, is := note.Carried.Fields[field]
+		own := field == "stage" || field == contentField && m.PromotedTo == "" || !slices.Contains(takenOf(m), field)
 		silent := field == "tags" && len(note.Carried.Tags) == 0 || field == "category" && !is
-		return silent || field == "stage" || same[field] != "" || m.NoteSeen[field] != says[field] || slices.Contains(waiting, field)
+		return own || silent || same[field] != "" || m.NoteSeen[field] != says[field] || slices.Contains(waiting, field)
 	})
 }
 
@@ -88,7 +100,7 @@ func (c *checking) memories() {
 		there[note.Path] = note
 	}
 	for row := range c.stm.Rows() {
-		if row.Promoted() && len(c.carried[row.ID()]) == 0 {
+		if (row.Promoted() || row.Stage().Cold()) && len(c.carried[row.ID()]) == 0 {
 			c.orphan(row.Memory, there)
 		}
 	}
@@ -98,8 +110,8 @@ func (c *checking) memories() {
 func (c *checking) noteAmong(id memory.ID, notes []*vault.Note) string {
 	if row, ok := c.stm.Get(id); ok {
 		m, err := row.Memory()
-		if err == nil && slices.ContainsFunc(notes, func(n *vault.Note) bool { return n.Path == m.PromotedTo }) {
-			return m.PromotedTo
+		if home := homeOf(&m); err == nil && slices.ContainsFunc(notes, func(n *vault.Note) bool { return n.Path == home }) {
+			return home
 		}
 	}
 	return ""
@@ -108,20 +120,27 @@ func (c *checking) noteAmong(id memory.ID, notes []*vault.Note) string {
 // orphan lists a memory that no note carries the id of.
 func (c *checking) orphan(read func() (memory.Memory, error), there map[string]*vault.Note) {
 	m, err := read()
-	if err != nil || !m.NoteGone.IsZero() || c.unread[m.PromotedTo] || c.truth.waits(m.ID) {
+	home := homeOf(&m)
+	if err != nil || home == "" || c.unread[home] || c.truth.waits(m.ID) {
 		return
 	}
-	switch note := there[m.PromotedTo]; {
+	if !m.NoteGone.IsZero() {
+		if shortened(&m) {
+			c.find("memory", home, 0, "the text of memory %s was in this note, which was deleted, and a summary is what is left; put the note back, or look into emberd history %s", m.ID.Short(), m.ID.Short())
+		}
+		return
+	}
+	switch note := there[home]; {
 	case note == nil:
 	case note.Frontmatter == vault.InvalidFrontmatter:
-		c.find("memory", m.PromotedTo, 0, "memory %s stays as it is while the frontmatter of its note is not valid; mend the frontmatter, or emberd forget %s", m.ID.Short(), m.ID.Short())
+		c.find("memory", home, 0, "memory %s stays as it is while the frontmatter of its note is not valid; mend the frontmatter, or emberd forget %s", m.ID.Short(), m.ID.Short())
 		return
 	default:
-		c.find("memory", m.PromotedTo, 0, "it does not carry the id of memory %s any more, which stays as it is; give it the property memory-id: %s again, or emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
+		c.find("memory", home, 0, "it does not carry the id of memory %s any more, which stays as it is; give it the property memory-id: %s again, or emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
 		return
 	}
-	if !absent(c.notes.vault.Load(), m.PromotedTo) {
+	if !absent(c.notes.vault.Load(), home) {
 		return // it is passed over, as the settings say
 	}
-	c.find("memory", m.PromotedTo, 0, "this note of memory %s is not there, and the memory stays as it is; put the note back, or emberd forget %s", m.ID.Short(), m.ID.Short())
+	c.find("memory", home, 0, "this note of memory %s is not there, and the memory stays as it is; put the note back, or emberd forget %s", m.ID.Short(), m.ID.Short())
 }

@@ -171,6 +171,7 @@ func (b *inbox) tell(c *carriers, read []reading, gone []string) {
 			told = true
 		}
 	}
+	away := b.away()
 	for _, r := range read {
 		before, was := c.at(r.doc.Path)
 		now, err := memory.ParseID(r.doc.MemoryID)
@@ -183,8 +184,13 @@ func (b *inbox) tell(c *carriers, read []reading, gone []string) {
 				w.came(r.doc.Path)
 			}
 		}
-		back := r.note != nil && !was && b.back(r.doc.Path)
-		told = told || was || is || back
+		told = told || was || is
+		if r.note != nil && !was { // it is back, whether it carries an id or not
+			for _, w := range away[r.doc.Path] {
+				w.came(r.doc.Path)
+				told = true
+			}
+		}
 	}
 	if told {
 		b.save()
@@ -194,8 +200,11 @@ func (b *inbox) tell(c *carriers, read []reading, gone []string) {
 // moves takes in that a note which came was moved, whether it carries an id or not.
 func (b *inbox) moves(path string) (told bool) {
 	to, moved := b.moved[path]
+	if !moved {
+		return false
+	}
 	for _, w := range b.all {
-		if moved && slices.Contains(w.Came, path) {
+		if slices.Contains(w.Came, path) {
 			w.move(path, to)
 			told = true
 		}
@@ -203,15 +212,15 @@ func (b *inbox) moves(path string) (told bool) {
 	return told
 }
 
-// back takes in that there is a note at a path again, whether it carries an id or not.
-func (b *inbox) back(path string) (told bool) {
+// away are the news of notes that went, by path.
+func (b *inbox) away() map[string][]*news {
+	out := make(map[string][]*news)
 	for _, w := range b.all {
-		if slices.Contains(w.Went, path) {
-			w.came(path)
-			told = true
+		for _, path := range w.Went {
+			out[path] = append(out[path], w)
 		}
 	}
-	return told
+	return out
 }
 
 func (b *inbox) lost(id memory.ID, path string) {

@@ -14,18 +14,22 @@ import (
 	"emberd/vault"
 )
 
-// editedNote brings an edit of a promoted memory to its note before it goes to the
-// log, and adds to set what the note says then. What is not the text may wait: the
-// reason is returned, and the log has it at once.
+// editedNote brings an edit of a memory to its note before it goes to the log, and adds
+// to set what the note says then. What is not the text may wait: the reason is returned,
+// and the log has it at once. A note of the archive folder keeps the text that was
+// archived until that is archived again.
 func (e *Engine) editedNote(ctx context.Context, m *memory.Memory, set map[string]json.RawMessage, by memory.Actor) (*op.PendingWrite, error) {
 	changed := inNote(changedFields(set))
-	if m.PromotedTo == "" || len(changed) == 0 {
+	if m.PromotedTo == "" {
+		changed = without(changed, contentField)
+	}
+	if homeOf(m) == "" || len(changed) == 0 {
 		return nil, nil
 	}
 	text := slices.Contains(changed, contentField)
 	if e.notes == nil {
 		if text && m.NoteGone.IsZero() {
-			return nil, memory.Errorf(memory.Conflict, "the text of memory %s is that of the note %q, in a vault that this emberd does not have; edit the note", m.ID, m.PromotedTo)
+			return nil, memory.Errorf(memory.Conflict, "the text of memory %s is that of the note %q, in a vault that this emberd does not have; edit the note", m.ID, homeOf(m))
 		}
 		return nil, nil
 	}
@@ -34,7 +38,7 @@ func (e *Engine) editedNote(ctx context.Context, m *memory.Memory, set map[strin
 	case err != nil && text:
 		return nil, err
 	case err != nil:
-		return e.queueFields(m, m.PromotedTo, changed, by, vault.Result{Reason: vault.Reason(err.Error())})
+		return e.queueFields(m, homeOf(m), changed, by, vault.Result{Reason: vault.Reason(err.Error())})
 	case note == nil:
 		return e.withoutNote(m, changed, by)
 	}
@@ -79,15 +83,15 @@ func (e *Engine) withoutNote(m *memory.Memory, changed []string, by memory.Actor
 		looked = true
 	}
 	if slices.Contains(changed, contentField) && !looked {
-		return nil, memory.Errorf(memory.Busy, "the text of memory %s is that of the note %q, which cannot be looked for now: %s", m.ID, m.PromotedTo, res.Reason)
+		return nil, memory.Errorf(memory.Busy, "the text of memory %s is that of the note %q, which cannot be looked for now: %s", m.ID, homeOf(m), res.Reason)
 	}
-	return e.queueFields(m, m.PromotedTo, changed, by, res)
+	return e.queueFields(m, homeOf(m), changed, by, res)
 }
 
 // parted reports whether a memory of which no note was found has none any more: its
 // note was deleted, or does not carry the id.
 func (e *Engine) parted(m *memory.Memory) bool {
-	return !m.NoteGone.IsZero() || e.notes.complete.Load() && !absent(e.notes.vault.Load(), m.PromotedTo)
+	return !m.NoteGone.IsZero() || e.notes.complete.Load() && !absent(e.notes.vault.Load(), homeOf(m))
 }
 
 // with is the memory as it is with some fields set.

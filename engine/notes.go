@@ -9,8 +9,6 @@ import (
 	"iter"
 	"log/slog"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,8 +38,7 @@ type unread struct {
 type notes struct {
 	dir      string
 	indexDir string
-	ignore   []string // what is not indexed
-	unread   []string // what is not read at all, some of ignore
+	ignore   []string // what is not read
 	log      *slog.Logger
 	text     *text.Analyzer
 	vault    atomic.Pointer[vault.Vault]
@@ -54,9 +51,10 @@ type notes struct {
 	skipped  map[string]unread // notes that could not be read
 	links    *vault.Links      // nil until somebody asked for links
 	carriers *carriers         // notes with a memory-id
-	truth    *truth            // is told of them
-	moved    map[string]bool   // while links are read for the first time: what changed meanwhile
-	problem  string            // why the actor had to begin again
+	archive  *archiveFolder
+	truth    *truth          // is told of them
+	moved    map[string]bool // while links are read for the first time: what changed meanwhile
+	problem  string          // why the actor had to begin again
 
 	linking  sync.Mutex   // held by who reads the links of all notes
 	waiting  atomic.Int64 // notes found and not indexed yet
@@ -75,11 +73,12 @@ func openNotes(opt *Options, analyzer *text.Analyzer) (*notes, error) {
 	if err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "open the vault %s: %w; name the folder that Obsidian opens", dir, err)
 	}
-	n := &notes{dir: dir, ignore: opt.VaultIgnore, unread: opt.VaultIgnore, log: opt.Logger, text: analyzer, skipped: map[string]unread{},
-		indexDir: filepath.Join(opt.State, "index", stateName(dir))}
+	n := &notes{dir: dir, ignore: opt.VaultIgnore, log: opt.Logger, text: analyzer, skipped: map[string]unread{},
+		indexDir: filepath.Join(opt.State, "index", stateName("notes", dir))}
 	n.vault.Store(v)
-	if opt.VaultArchive != "" {
-		n.ignore = append(slices.Clone(n.ignore), onlyFolder(opt.VaultArchive))
+	n.archive, err = openArchiveFolder(opt, filepath.Join(opt.State, "index", stateName("archive", dir)+".json"))
+	if err != nil {
+		n.log.Warn("the notes of the archive folder are read again", "err", err)
 	}
 	if err := n.begin(); err != nil {
 		return nil, errors.Join(err, v.Close())
@@ -87,15 +86,10 @@ func openNotes(opt *Options, analyzer *text.Analyzer) (*notes, error) {
 	return n, nil
 }
 
-// stateName is what the state folder calls the notes of the vault at a path.
-func stateName(dir string) string {
+// stateName is what the state folder calls something of the vault at a path.
+func stateName(what, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
-	return "notes-" + hex.EncodeToString(sum[:4])
-}
-
-// onlyFolder is the ignore pattern for one folder of the vault.
-func onlyFolder(dir string) string {
-	return "/" + strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(strings.Trim(dir, "/")) + "/"
+	return what + "-" + hex.EncodeToString(sum[:4])
 }
 
 // begin opens the index and a watcher that knows what is in it. Once the notes are
@@ -105,19 +99,22 @@ func (n *notes) begin() error {
 	if err != nil {
 		return memory.Errorf(memory.Unavailable, "open the note index: %w", err)
 	}
-	w, err := watcher.New(n.dir, &watcher.Options{Ignore: n.ignore, Known: known(index), Logger: n.log})
+	if err := n.archive.agree(index); err != nil {
+		return memory.Errorf(memory.Unavailable, "part the archive folder from the note index: %w", errors.Join(err, index.Close()))
+	}
+	w, err := watcher.New(n.dir, &watcher.Options{Ignore: n.ignore, Known: n.known(index), Logger: n.log})
 	if err != nil {
 		return memory.Errorf(memory.Unavailable, "follow the vault %s: %w", n.dir, errors.Join(err, index.Close()))
 	}
 	n.index, n.watcher = index, w
 	if n.carriers == nil { // an index that is built anew knows less
-		n.carriers = newCarriers(index)
+		n.carriers = newCarriers(index, n.archive)
 	}
 	return nil
 }
 
-// known tells the watcher which state of each file was indexed.
-func known(index *ltm.Index) iter.Seq[watcher.File] {
+// known tells the watcher which state of each file was read.
+func (n *notes) known(index *ltm.Index) iter.Seq[watcher.File] {
 	return func(yield func(watcher.File) bool) {
 		for path, c := range index.Known() {
 			f := watcher.File{Path: path, Size: c.Size, ModTime: c.ModTime.UnixNano(), ChangeTime: c.ChangeTime.UnixNano(), Inode: c.Inode}
@@ -125,8 +122,12 @@ func known(index *ltm.Index) iter.Seq[watcher.File] {
 				return
 			}
 		}
+		n.archive.known(yield)
 	}
 }
+
+// inArchive reports whether a note lies in the archive folder.
+func (n *notes) inArchive(path string) bool { return n.archive.holds(path) }
 
 // run follows the vault until ctx ends. After a failure it begins again, later
 // and later while failures follow one another; an index that can no longer be
@@ -191,7 +192,7 @@ func (n *notes) reopen() {
 	if old.Current() {
 		return
 	}
-	v, err := vault.Open(n.dir, &vault.Options{Ignore: n.unread})
+	v, err := vault.Open(n.dir, &vault.Options{Ignore: n.ignore})
 	if err != nil {
 		return // nothing is there; the watcher waits for it too
 	}
@@ -210,7 +211,7 @@ func (n *notes) current() (*ltm.Index, *watcher.Watcher) {
 
 func (n *notes) close() error {
 	index, _ := n.current()
-	return errors.Join(index.Close(), n.vault.Load().Close())
+	return errors.Join(n.archive.save(), index.Close(), n.vault.Load().Close())
 }
 
 // indexing tells how far the first reading of the vault is, nil when it is done.
@@ -219,7 +220,7 @@ func (n *notes) indexing() *op.Loading {
 		return nil
 	}
 	index, _ := n.current()
-	done := index.Status().Notes
+	done := index.Status().Notes + n.archive.len()
 	return &op.Loading{Indexed: done, Total: max(done, int(n.expected.Load()))}
 }
 
@@ -231,7 +232,7 @@ func (n *notes) status() op.VaultStatus {
 	defer n.mu.RUnlock()
 	notRead, skipped := n.notRead(ws.Skipped)
 	return op.VaultStatus{Name: n.vault.Load().Name(), Path: n.dir, Mode: string(ws.Mode), Reason: ws.Reason, Frozen: ws.Frozen, Missing: ws.Gone,
-		Notes: is.Notes, Absent: ws.Pending, Waiting: int(n.waiting.Load()), Skipped: skipped, LastScan: ws.LastScan.UTC(),
+		Notes: is.Notes, Archived: n.archive.len(), Absent: ws.Pending, Waiting: int(n.waiting.Load()), Skipped: skipped, LastScan: ws.LastScan.UTC(),
 		Problem: firstNonEmpty(is.Problem, n.problem), Bytes: is.Bytes, NotRead: notRead,
 		Memories: n.carriers.len(), Settling: settling, Held: heldBack(held)}
 }

@@ -16,7 +16,7 @@ type undoneNote struct {
 	note   *vault.Note
 	before memory.Memory
 	remove bool // it came with the entry
-	aged   bool // the entry is about the stage, which is all that follows
+	verb   string
 }
 
 // notesToUndo looks, before an entry is undone, at the notes of the memories that will
@@ -34,18 +34,18 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 		if err != nil {
 			return nil, err
 		}
-		aged := m.Stage.Cold() || ages(would.Entry.Verb)
-		if m.PromotedTo == "" && !(aged && statesStage(&m)) {
+		aged := ages(would.Entry.Verb)
+		if homeOf(&m) == "" {
 			continue
 		}
 		note, err := e.noteOf(ctx, &m)
-		if err != nil && !aged {
+		if err != nil && !aged && !m.Stage.Cold() {
 			return nil, err
 		}
 		if note == nil || aged && note.Carried.Fields["stage"] == "" {
 			continue
 		}
-		u := undoneNote{note: note, before: m, remove: would.Entry.Verb == "promote" && !aged, aged: aged}
+		u := undoneNote{note: note, before: m, remove: would.Entry.Verb == "promote" && !m.Stage.Cold(), verb: would.Entry.Verb}
 		if err := e.canFollow(ctx, &u); err != nil {
 			return nil, err
 		}
@@ -59,13 +59,21 @@ func ages(verb string) bool {
 	return slices.Contains([]string{"demote", archiveVerb, fadeVerb, "wake", rekindleVerb, "gc"}, verb)
 }
 
+// follows returns those of the fields that the note tells again. Of an entry about the
+// stage it is that alone, and a text that was archived is none of them.
+func (u *undoneNote) follows(fields []string) []string {
+	return slices.DeleteFunc(inNote(fields), func(field string) bool {
+		return ages(u.verb) && field != "stage" || field == contentField && (shortened(&u.before) || u.before.PromotedTo == "")
+	})
+}
+
 // canFollow refuses a note that would not come along.
 func (e *Engine) canFollow(ctx context.Context, u *undoneNote) error {
-	if u.aged {
+	if ages(u.verb) {
 		return nil
 	}
 	if !u.remove {
-		if !sameSeen(fingerprints(u.note.Carried), u.before.NoteSeen, noteFields()) {
+		if !sameSeen(fingerprints(u.note.Carried), u.before.NoteSeen, u.follows(noteFields())) {
 			return memory.Errorf(memory.Conflict, "somebody edited the note %q of memory %s, so that nothing was undone; edit the note, or undo again in a minute or two", u.note.Path, u.before.ID)
 		}
 		return nil
@@ -134,10 +142,7 @@ func (e *Engine) followUndo(ctx context.Context, u *undoneNote, entry string) er
 		if err != nil {
 			return nil, err
 		}
-		changed := inNote(changedFields(difference(before, after)))
-		if u.aged {
-			changed = slices.DeleteFunc(changed, func(field string) bool { return field != "stage" })
-		}
+		changed := u.follows(changedFields(difference(before, after)))
 		return e.requeue(&m, u.note.Path, changed, u.before.NoteSeen, vaultActor(), entry)
 	})
 	return err

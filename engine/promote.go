@@ -95,7 +95,7 @@ func (e *Engine) noteFor(ctx context.Context, m *memory.Memory, dry bool, res *o
 	if err != nil {
 		return nil, err
 	}
-	if note != nil && m.PromotedTo == "" && e.inArchive(note.Path) {
+	if note != nil && m.PromotedTo == "" && e.notes.inArchive(note.Path) {
 		return e.unarchive(ctx, m, note, dry, res)
 	}
 	if note != nil {

@@ -58,6 +58,9 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 	}
 	n.complete.Store(true)
 	n.truth.end()
+	if err := n.archive.save(); err != nil {
+		n.log.Warn("the notes of the archive folder will be read again at the next start", "err", err)
+	}
 	n.mu.Lock()
 	n.problem = ""
 	n.mu.Unlock()
@@ -108,8 +111,8 @@ func (n *notes) expect(b watcher.Batch) {
 	}
 	index, _ := n.current()
 	paths := make(map[string]bool)
-	for name := range index.Known() {
-		paths[name] = true
+	for f := range n.known(index) {
+		paths[f.Path] = true
 	}
 	for _, name := range b.Gone {
 		delete(paths, name)
@@ -196,22 +199,21 @@ func (n *notes) read(ctx context.Context, name string) reading {
 	return out
 }
 
-// apply writes what was read to the index, and then to what is derived from it.
+// apply writes what was read to the index or the archive folder's list, and then to what
+// is derived from them.
 func (n *notes) apply(ctx context.Context, read []reading, gone []string) error {
 	n.truth.tell(n.carriers, read, gone)
-	var put []ltm.Doc
 	for _, r := range read {
-		switch {
-		case r.note != nil:
-			put = append(put, r.doc)
-		case r.gone:
+		if r.note == nil && r.gone {
 			gone = append(gone, r.doc.Path)
 		}
 	}
 	index, _ := n.current()
-	if err := index.Update(ctx, put, gone); err != nil {
+	put, removed := n.archive.split(read, gone)
+	if err := index.Update(ctx, put, removed); err != nil {
 		return err
 	}
+	n.archive.take(read, gone)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, name := range gone {

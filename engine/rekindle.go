@@ -279,7 +279,7 @@ func (e *Engine) instead(ctx context.Context, m *memory.Memory, res *op.Rekindle
 	case tx == "":
 		res.Hint = "its note is gone and the log does not have the text any more; the summary is what is left"
 	case others > 0:
-		res.Until, res.Hint = until, fmt.Sprintf("its note is gone; emberd undo %s brings the text back, and takes back the archiving of %d more memories", tx, others)
+		res.Until, res.Hint = until, fmt.Sprintf("its note is gone; emberd undo %s brings the text back, and %d more archived with it", tx, others)
 	default:
 		res.Until, res.Hint = until, fmt.Sprintf("its note is gone; emberd undo %s brings the text back", tx)
 	}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"emberd/memory"
@@ -71,7 +70,7 @@ func (t *truth) settle(ctx context.Context, w *news) (outcome, error) {
 		return unclear, nil
 	case s.note != nil:
 		return t.follow(ctx, w, &s)
-	case row != nil && !s.more && s.home == nowhere && !s.gone && slices.Contains(w.Went, m.PromotedTo):
+	case row != nil && !s.more && s.home == nowhere && !s.gone && slices.Contains(w.Went, homeOf(m)):
 		return missing, nil
 	}
 	return done, nil
@@ -107,9 +106,9 @@ func ignoreMissing(err error) error {
 // was moved, then what came, in that order, then the others that carry the id. It is
 // false when one cannot be read now.
 func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing, ok bool) {
-	was := m.PromotedTo
+	was := homeOf(m)
 	s.was, s.gone = was, !m.NoteGone.IsZero()
-	paths := slices.Concat([]string{was, w.now(was)}, w.Came, t.e.notes.carriers.of(w.ID))
+	paths := t.candidates(w, was)
 	for i, p := range paths {
 		if p == "" || slices.Contains(paths[:i], p) {
 			continue
@@ -143,6 +142,17 @@ func (t *truth) look(ctx context.Context, w *news, m *memory.Memory) (s standing
 	return s, true
 }
 
+// candidates are the paths where the memory's note may be. One that never had any is
+// rather promoted than archived.
+func (t *truth) candidates(w *news, was string) []string {
+	paths := slices.Concat([]string{was, w.now(was)}, w.Came, t.e.notes.carriers.of(w.ID))
+	if was != "" {
+		return paths
+	}
+	archived := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !t.e.notes.inArchive(p) })
+	return append(slices.DeleteFunc(paths, t.e.notes.inArchive), archived...)
+}
+
 // moves reports whether the note is the memory's from now on, under another path. One
 // that was there all the time is not: on this device the note that the log names may
 // be still to come.
@@ -170,14 +180,14 @@ func (t *truth) follow(ctx context.Context, w *news, s *standing) (outcome, erro
 		if m == nil || err != nil {
 			return nil, err
 		}
-		if m.PromotedTo != s.was { // somebody was faster
+		if homeOf(m) != s.was { // somebody was faster
 			became = unclear
 			return nil, nil
 		}
-		if !s.counts(w) {
+		if !s.counts(w) || t.stray(m, s) && !says(s.note, m) {
 			return nil, nil
 		}
-		set, err := t.differs(m, w, s)
+		set, err := t.differs(ctx, m, w, s)
 		if err != nil || len(set) == 0 && kept == nil {
 			return nil, err
 		}
@@ -198,20 +208,31 @@ func over(kept, set map[string]json.RawMessage) map[string]json.RawMessage {
 	return all
 }
 
+// stray reports whether the note is a copy that emberd has made of a memory's text and
+// lost track of: of one that was brought back, or before a crash. It is no promotion, and
+// what the memory says by now may be newer.
+func (t *truth) stray(m *memory.Memory, s *standing) bool {
+	return s.was == "" && !shortened(m) && t.e.notes.inArchive(s.note.Path)
+}
+
+// says reports whether a note has the text of a memory.
+func says(note *vault.Note, m *memory.Memory) bool { return note.Carried.Body == vault.Body(m.Content) }
+
 // differs returns what the log does not have of the note yet.
-func (t *truth) differs(m *memory.Memory, w *news, s *standing) (map[string]json.RawMessage, error) {
+func (t *truth) differs(ctx context.Context, m *memory.Memory, w *news, s *standing) (map[string]json.RawMessage, error) {
 	before, err := fields(m)
 	if err != nil {
 		return nil, err
 	}
 	now := stampTime(t.e.opt.Now())
 	was := textOf(before)
-	t.e.takeOver(m, s.note)
+	if t.stray(m, s) {
+		m.NoteSeen = fingerprints(s.note.Carried)
+	} else {
+		t.e.takeOver(ctx, m, s.note)
+	}
 	if s.moves(w) {
-		m.PromotedTo, m.VaultPath = s.note.Path, s.note.Path
-		if m.PromotedAt.IsZero() {
-			m.PromotedAt = now
-		}
+		t.house(m, s, now)
 	}
 	m.NoteGone = time.Time{}
 	after, err := fields(m)
@@ -226,6 +247,19 @@ func (t *truth) differs(m *memory.Memory, w *news, s *standing) (map[string]json
 	return difference(before, after), nil
 }
 
+// house gives a memory its note under the path that it has now. A first one promotes it,
+// unless it lies in the archive folder.
+func (t *truth) house(m *memory.Memory, s *standing, now time.Time) {
+	m.VaultPath = s.note.Path
+	if m.PromotedTo == "" && (s.was != "" || t.e.notes.inArchive(s.note.Path)) {
+		return
+	}
+	m.PromotedTo = s.note.Path
+	if m.PromotedAt.IsZero() {
+		m.PromotedAt = now
+	}
+}
+
 // textOf are the fields that a note decides.
 func textOf(set map[string]json.RawMessage) map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage)
@@ -237,8 +271,8 @@ func textOf(set map[string]json.RawMessage) map[string]json.RawMessage {
 	return out
 }
 
-// bury takes in that the notes of memories were deleted: the memories go to the trash,
-// but for those whose notes hold what they do not have any more.
+// bury takes in that the notes of memories were deleted: promoted memories go to the
+// trash, but for those whose notes hold what they do not have any more.
 func (t *truth) bury(ctx context.Context, lost []*news) error {
 	if _, w := t.e.notes.current(); len(lost) > 0 && w.Status().Frozen != "" {
 		for _, l := range lost {
@@ -246,9 +280,9 @@ func (t *truth) bury(ctx context.Context, lost []*news) error {
 		}
 		return nil
 	}
-	lost, err := t.really(ctx, lost)
+	var err error
 	entry, became := "", done
-	for _, l := range lost {
+	for _, l := range t.really(lost) {
 		if err == nil {
 			became, entry, err = t.forget(ctx, l, entry)
 		}
@@ -262,21 +296,13 @@ func (t *truth) bury(ctx context.Context, lost []*news) error {
 }
 
 // really returns the losses that are to be taken for such. Too many together are held
-// back, and what lies in the archive folder is not lost.
-func (t *truth) really(ctx context.Context, lost []*news) (real []*news, err error) {
-	archived, err := t.archived(ctx, len(lost) > 0)
-	if err != nil {
-		for _, l := range lost {
-			t.later(l)
-		}
-		return nil, err
-	}
+// back, and what may lie unreadable in the archive folder is looked for again.
+func (t *truth) really(lost []*news) (real []*news) {
 	var doubtful []*news
+	closed := t.e.notes.closedInArchive()
 	for _, l := range lost {
-		switch it, perhaps := archived.holds(l); {
-		case it:
-			t.settled(l)
-		case perhaps:
+		switch {
+		case slices.ContainsFunc(l.Went, func(p string) bool { return slices.Contains(closed, path.Base(p)) }):
 			t.later(l)
 		case l.Meant:
 			real = append(real, l)
@@ -285,12 +311,12 @@ func (t *truth) really(ctx context.Context, lost []*news) (real []*news, err err
 		}
 	}
 	if !t.mass(len(doubtful)) {
-		return append(real, doubtful...), nil
+		return append(real, doubtful...)
 	}
 	for _, l := range doubtful {
 		t.again(l, l.due, true)
 	}
-	return real, nil
+	return real
 }
 
 // mass reports whether so many losses together are too many to believe.
@@ -300,53 +326,11 @@ func (t *truth) mass(n int) bool {
 	}
 	all := 0
 	for row := range t.e.stm.Rows() {
-		if row.Promoted() {
+		if row.Promoted() || row.Stage().Cold() {
 			all++
 		}
 	}
 	return massShare*n > all
-}
-
-// archive is what the notes of the archive folder carry, which the index does not hold.
-type archive struct {
-	ids    map[memory.ID]bool
-	unread map[string]bool // names of those that may carry any
-}
-
-// holds reports whether a note that went lies there, or may.
-func (a *archive) holds(w *news) (it, perhaps bool) {
-	return a.ids[w.ID], slices.ContainsFunc(w.Went, func(p string) bool { return a.unread[path.Base(p)] })
-}
-
-func (t *truth) archived(ctx context.Context, wanted bool) (*archive, error) {
-	a := &archive{ids: make(map[memory.ID]bool), unread: make(map[string]bool)}
-	folder := strings.Trim(path.Clean("/"+t.e.opt.VaultArchive), "/")
-	if !wanted || folder == "" {
-		return a, nil
-	}
-	v := t.e.notes.vault.Load()
-	for p, err := range v.Walk(ctx) {
-		if p == "" {
-			return a, err // the end of the walk
-		}
-		if !strings.HasPrefix(p, folder+"/") {
-			continue
-		}
-		var note *vault.Note
-		if err == nil {
-			note, err = v.Read(ctx, p)
-		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil || note.Frontmatter == vault.InvalidFrontmatter:
-			a.unread[path.Base(p)] = true
-		default:
-			if id, err := memory.ParseID(note.MemoryID); err == nil {
-				a.ids[id] = true
-			}
-		}
-	}
-	return a, ctx.Err()
 }
 
 // forget carries out one loss in a journal entry, a new one if entry is "". It is
@@ -357,21 +341,35 @@ func (t *truth) forget(ctx context.Context, w *news, entry string) (became outco
 			return nil, nil
 		}
 		m, err := rows[0].Memory()
-		if err != nil || !m.NoteGone.IsZero() || !slices.Contains(w.Went, m.PromotedTo) {
+		if err != nil || !m.NoteGone.IsZero() || !slices.Contains(w.Went, homeOf(&m)) {
 			return nil, err
 		}
-		if v := t.e.notes.vault.Load(); !v.Current() || !absent(v, m.PromotedTo) {
+		if v := t.e.notes.vault.Load(); !v.Current() || !absent(v, homeOf(&m)) {
 			became = unclear
 			return nil, nil
 		}
-		now, err := encode(stampTime(t.e.opt.Now()))
-		c := stm.Change{ID: w.ID, Delete: !m.Stage.Cold(), Set: map[string]json.RawMessage{"note_gone": now}}
+		c, err := t.without(&m)
 		return &stm.Tx{Verb: goneVerb, By: vaultActor(), Entry: entry, Changes: []stm.Change{c}}, err
 	})
 	if receipt.Entry != "" {
 		entry = receipt.Entry
 	}
 	return became, entry, err
+}
+
+// without is what becomes of a memory whose note was deleted. One that has all of its
+// text and was never promoted has lost a copy, and nothing else.
+func (t *truth) without(m *memory.Memory) (stm.Change, error) {
+	c := stm.Change{ID: m.ID}
+	if m.PromotedTo == "" && !shortened(m) && !m.Stage.Cold() {
+		none := json.RawMessage("null")
+		c.Set = map[string]json.RawMessage{"vault_path": none, "note_seen": none}
+		return c, nil
+	}
+	now, err := encode(stampTime(t.e.opt.Now()))
+	c.Delete = !shortened(m) && !m.Stage.Cold()
+	c.Set = map[string]json.RawMessage{"note_gone": now}
+	return c, err
 }
 
 func absent(v *vault.Vault, path string) bool {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,30 +27,42 @@ const (
 // noteFields are the fields that a note decides.
 func noteFields() []string { return []string{contentField, "tags", "category", "strength", "stage"} }
 
+// takenOf are those of them that are taken over into a memory.
+func takenOf(m *memory.Memory) []string {
+	if !shortened(m) {
+		return noteFields()
+	}
+	return slices.DeleteFunc(noteFields(), func(field string) bool { return field == contentField })
+}
+
 // refusal is why a field of a note is not taken over.
 type refusal struct{ field, why string }
 
 // takeOver gives a memory what its note says now and did not say when it was settled
 // last, and returns what of that cannot be had. What was changed elsewhere since, and
 // not in the note, so stays. A memory that was never settled keeps what the note does
-// not mention.
-func (e *Engine) takeOver(m *memory.Memory, note *vault.Note) []refusal {
+// not mention. The text of a cold memory is its note's already.
+func (e *Engine) takeOver(ctx context.Context, m *memory.Memory, note *vault.Note) []refusal {
 	var refused []refusal
+	taken := takenOf(m)
 	says, waiting := fingerprints(note.Carried), e.pending.fields(m.ID)
 	seen := maps.Clone(m.NoteSeen)
 	if seen == nil {
 		seen = make(map[string]string)
 	}
-	for _, field := range noteFields() {
+	for _, field := range taken {
 		before, settled := seen[field]
 		if before == says[field] || slices.Contains(waiting, field) {
 			continue
 		}
-		if err := e.takeField(m, note, field, settled); err != nil {
+		if err := e.takeField(ctx, m, note, field, settled); err != nil {
 			refused = append(refused, refusal{field, err.Error()})
 			continue
 		}
 		seen[field] = says[field]
+	}
+	if !shortened(m) && !slices.Contains(taken, contentField) { // its stage brought the text back
+		seen[contentField] = says[contentField]
 	}
 	if len(seen) > 0 {
 		m.NoteSeen = seen
@@ -59,7 +72,7 @@ func (e *Engine) takeOver(m *memory.Memory, note *vault.Note) []refusal {
 
 // takeField takes one field over. settled says that the note had a say in it before, so
 // that its silence means something.
-func (e *Engine) takeField(m *memory.Memory, note *vault.Note, field string, settled bool) error {
+func (e *Engine) takeField(ctx context.Context, m *memory.Memory, note *vault.Note, field string, settled bool) error {
 	text, is := note.Carried.Fields[field]
 	switch field {
 	case contentField:
@@ -71,30 +84,38 @@ func (e *Engine) takeField(m *memory.Memory, note *vault.Note, field string, set
 	case "strength":
 		return takeStrength(m, text)
 	default:
-		return takeStage(m, text)
+		return e.takeStage(ctx, m, note)
 	}
 }
 
 func (e *Engine) takeContent(m *memory.Memory, note *vault.Note) error {
+	if says(note, m) {
+		return nil
+	}
+	err := e.takeable(note, m.Content)
+	if err == nil {
+		m.Content = note.Carried.Body
+	}
+	return err
+}
+
+// takeable is why the text of a note cannot be that of its memory, which has another
+// one before.
+func (e *Engine) takeable(note *vault.Note, before string) error {
 	body := note.Carried.Body
 	switch {
-	case body == vault.Body(m.Content):
-		return nil
 	case body == "":
 		return errors.New("the note has no text, so its memory keeps what it had; write the text again, or delete the note")
 	case note.Size > wholeNote:
 		return fmt.Errorf("the note has %d bytes, more than %d, so its memory keeps the text it had; split the note", note.Size, wholeNote)
-	case merging(body) && !merging(m.Content):
+	case merging(body) && !merging(before):
 		return errors.New("the note holds the marks of a merge that is not finished, so its memory keeps the text it had; resolve them")
-	case secretIn(e.opt.DetectSecrets, body, m.Content):
+	case secretIn(e.opt.DetectSecrets, body, before):
 		return errors.New("the text holds what looks like a credential, so the memory keeps the text it had; take the credential out of the note")
 	}
 	line, err := encode(body)
 	if err == nil && len(line) > longestBody {
 		err = fmt.Errorf("the text takes %d bytes in the log, more than %d, so the memory keeps the text it had; split the note", len(line), longestBody)
-	}
-	if err == nil {
-		m.Content = body
 	}
 	return err
 }
@@ -153,18 +174,6 @@ func takeStrength(m *memory.Memory, text string) error {
 		return fmt.Errorf("its strength %.20q is not taken over; make it a number from 0 to 2", text)
 	}
 	m.Strength = strength
-	return nil
-}
-
-func takeStage(m *memory.Memory, text string) error {
-	if text == "" {
-		return nil
-	}
-	stage, err := memory.ParseStage(text)
-	if err != nil {
-		return fmt.Errorf("its stage is not taken over: %w", err)
-	}
-	m.Stage = stage
 	return nil
 }
 

@@ -45,7 +45,7 @@ func (h *human) write() {
 
 // actions are what a human, sync tools and the machine do to the note.
 func (h *human) actions() map[string]func(*rapid.T) {
-	names := []string{"Kettle.md", "kettle.md", "Kitchen/Kettle.md", "Ä – ü.md"}
+	names := []string{"Kettle.md", "kettle.md", "Kitchen/Kettle.md", "Ä – ü.md", "Memories/Archive/Kettle.md"}
 	return map[string]func(*rapid.T){
 		"type": func(r *rapid.T) {
 			h.typed++

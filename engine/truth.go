@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -50,7 +49,7 @@ type truth struct {
 
 // newTruth goes on where the last run ended.
 func newTruth(e *Engine) *truth {
-	file := filepath.Join(e.opt.State, "settle", stateName(e.notes.dir)+".json")
+	file := filepath.Join(e.opt.State, "settle", stateName("notes", e.notes.dir)+".json")
 	in, err := openInbox(e.opt.FS, file)
 	if err != nil {
 		e.opt.Logger.Warn("what changed in notes before the last end is taken over when they change again", "err", err)
@@ -80,11 +79,11 @@ func (t *truth) settledOn(c *carriers, note *vault.Note) bool {
 		return false
 	}
 	row, live := t.e.stm.Get(id)
-	if !live || !row.Promoted() {
+	if !live {
 		return false
 	}
 	m, err := row.Memory()
-	return err == nil && m.PromotedTo == note.Path && m.NoteGone.IsZero() && maps.Equal(m.NoteSeen, fingerprints(note.Carried))
+	return err == nil && homeOf(&m) == note.Path && m.NoteGone.IsZero() && sameSeen(fingerprints(note.Carried), m.NoteSeen, takenOf(&m))
 }
 
 // end says that a batch was read to its end. At the first, the notes of memories that
@@ -111,7 +110,11 @@ func (t *truth) endOfOne() {
 func (t *truth) strangers() []memory.ID {
 	return slices.DeleteFunc(t.e.notes.carriers.ids(), func(id memory.ID) bool {
 		row, ok := t.e.stm.Get(id)
-		return !ok || row.Promoted() && row.Fields()["note_seen"] != nil
+		if !ok {
+			return true
+		}
+		has := row.Fields()
+		return (row.Promoted() || has["vault_path"] != nil) && has["note_seen"] != nil
 	})
 }
 

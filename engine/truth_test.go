@@ -35,7 +35,20 @@ func newDesk(t testing.TB, notes map[string]string) *desk {
 func (d *desk) start() {
 	d.t.Helper()
 	d.Engine = d.house.open(d.t)
-	d.batch(d.all(), nil)
+	d.batch(d.all(), d.vanished())
+}
+
+// vanished are the notes that were read by the last run, and are not there any more.
+func (d *desk) vanished() []string {
+	d.t.Helper()
+	index, _ := d.notes.current()
+	var out []string
+	for f := range d.notes.known(index) {
+		if _, err := os.Lstat(d.at(f.Path)); err != nil {
+			out = append(out, f.Path)
+		}
+	}
+	return out
 }
 
 // restart ends the engine and begins anew.
@@ -50,8 +63,8 @@ func (d *desk) all() []string {
 	d.t.Helper()
 	index, _ := d.notes.current()
 	has := map[string]ltmFile{}
-	for path, c := range index.Known() {
-		has[path] = ltmFile{c.Inode, c.ChangeTime.UnixNano()}
+	for f := range d.notes.known(index) {
+		has[f.Path] = ltmFile{f.Inode, f.ChangeTime}
 	}
 	var out []string
 	for path, err := range d.notes.vault.Load().Walk(d.t.Context()) {

@@ -110,7 +110,7 @@ func (c *checking) note(ctx context.Context, path string) error {
 	for i := range note.Problems {
 		c.find(kindOf(note, i), note.Path, note.Problems[i].Line, "%s", note.Problems[i].Text)
 	}
-	c.carrier(note)
+	c.carrier(ctx, note)
 	c.links.Add(note.Path, note.Aliases, targets(note))
 	note.Sections, note.Properties, note.Carried = nil, nil, nil
 	c.read = append(c.read, note)

@@ -83,13 +83,14 @@ type VaultStatus struct {
 	Name     string    `json:"name"`
 	Path     string    `json:"path"`
 	Mode     string    `json:"mode"`
-	Reason   string    `json:"reason,omitempty"`  // why it polls
-	Frozen   string    `json:"frozen,omitempty"`  // why deletions are held back
-	Missing  bool      `json:"missing,omitempty"` // the vault itself is not there
-	Notes    int       `json:"notes"`             // in the index
-	Absent   int       `json:"absent,omitempty"`  // among them, whose files are missing; they go within a minute, unless frozen
-	Waiting  int       `json:"waiting"`           // found, and not in the index yet
-	Skipped  int       `json:"skipped"`           // paths that are not read; see vault.check
+	Reason   string    `json:"reason,omitempty"`   // why it polls
+	Frozen   string    `json:"frozen,omitempty"`   // why deletions are held back
+	Missing  bool      `json:"missing,omitempty"`  // the vault itself is not there
+	Notes    int       `json:"notes"`              // in the index
+	Archived int       `json:"archived,omitempty"` // in the archive folder, which is not searched
+	Absent   int       `json:"absent,omitempty"`   // among them, whose files are missing; they go within a minute, unless frozen
+	Waiting  int       `json:"waiting"`            // found, and not in the index yet
+	Skipped  int       `json:"skipped"`            // paths that are not read; see vault.check
 	LastScan time.Time `json:"last_scan,omitzero"`
 	Memories int       `json:"memories"`       // notes that carry the id of a memory
 	Settling int       `json:"settling"`       // memories whose note changed, which is taken over within two minutes

@@ -68,6 +68,9 @@ func (s *state) printMemory(m *op.Memory) {
 	s.printHistory(m, field)
 	field("rev", m.Rev)
 	s.printf("\n%s", s.screen.paragraph(clean(m.Content), nil, ""))
+	if m.Summary != "" {
+		s.note("this is what is left of it; emberd rekindle %s brings the text back", m.ID.Short())
+	}
 }
 
 // textFields pairs the plain fields of a memory with their names.
@@ -75,7 +78,7 @@ func textFields(m *op.Memory) [][2]string {
 	return [][2]string{
 		{"project", m.Project}, {"collection", m.Collection}, {"category", m.Category},
 		{"type", m.Type}, {"section", m.Section}, {"session", m.SessionID},
-		{"source", m.Source}, {"context", m.Context}, {"summary", m.Summary},
+		{"source", m.Source}, {"context", m.Context},
 	}
 }
 

@@ -115,6 +115,9 @@ func (s *state) printVault(v *op.VaultStatus) {
 	}
 	s.row("vault", flat(v.Path))
 	s.row("", fmt.Sprintf("%s; %s; index %s", notes, v.Mode, size(v.Bytes)))
+	if v.Archived > 0 {
+		s.row("", count(v.Archived, "more note", "more notes")+" in the archive folder, not searched")
+	}
 	if v.Memories > 0 {
 		of := count(v.Memories, "note is a memory's", "notes are of memories")
 		if v.Settling > 0 {

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// archiveShelf has n memories on a real disk that syncs.
+func archiveShelf(b *testing.B, n int) (*desk, []memory.ID) {
+	b.Helper()
+	d := &desk{house: vaultHouse(b, nil), t: b}
+	d.Logger, d.Durability, d.DetectSecrets = nil, stm.Full, false
+	d.ms.Store(time.Now().Add(time.Hour).UnixMilli())
+	d.start()
+	s := newSynthetic()
+	req := new(op.SaveBatchRequest)
+	for range n {
+		req.Items = append(req.Items, op.SaveRequest{Content: s.words(80)})
+	}
+	var ids []memory.ID
+	for _, r := range do(b, d.Engine, op.SaveBatch, req).Results {
+		ids = append(ids, r.ID)
+	}
+	return d, ids
+}
+
+// A hundred memories leave for the vault, each with a note that is synced and read back.
+func BenchmarkArchive100(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		d, ids := archiveShelf(b, 100)
+		b.StartTimer()
+		d.archived(ids...)
+	}
+}
+
+func BenchmarkFade100(b *testing.B) {
+	d, ids := archiveShelf(b, 100)
+	entry := d.archived(ids...).Entry
+	for b.Loop() {
+		got, err := d.archive(b.Context(), d.to(memory.Rehydratable, ids...), "", keeper(), entry)
+		b.StopTimer()
+		if ok(b, err); len(got.Done) != len(ids) {
+			b.Fatalf("%d faded", len(got.Done))
+		}
+		for _, id := range ids {
+			d.rekindled(id)
+		}
+		entry = d.archived(ids...).Entry
+		b.StartTimer()
+	}
+}
+
+func BenchmarkRekindle(b *testing.B) {
+	d, ids := archiveShelf(b, 1)
+	for b.Loop() {
+		b.StopTimer()
+		d.archived(ids...)
+		b.StartTimer()
+		d.rekindled(ids[0])
+	}
+}
