@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -8,12 +9,16 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/internal/config"
 	"emberd/internal/text"
+	"emberd/op"
 	"emberd/rekindle"
 )
 
@@ -176,5 +181,72 @@ func TestAbroad(t *testing.T) {
 		if got := abroad(c.endpoint, c.remote); got != c.want {
 			t.Errorf("warning about %s is %q, want %q", c.endpoint, got, c.want)
 		}
+	}
+}
+
+// A daemon's engine whose endpoint goes away archives all the same.
+func TestArchivingAsksTheAuthor(t *testing.T) {
+	c := startChat(t, "tcp", "127.0.0.1:0", says("Billing moves to PostgreSQL in May."))
+	o := engine.DefaultOptions()
+	dir := t.TempDir()
+	o.Data, o.State, o.Vaults = filepath.Join(dir, "data"), filepath.Join(dir, "state"), []string{t.TempDir()}
+	var err error
+	if o.Author, _, err = author(&config.LLM{URL: c.URL, Timeout: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	wg.Go(func() {
+		if err := e.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		stop()
+		wg.Wait()
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if got := archivedIn(t, e, minutes); got != "Billing moves to PostgreSQL in May." {
+		t.Errorf("summary is %q, want the model's", got)
+	}
+	c.Close()
+	const extract = "The auditors want the old server up until June."
+	if got := archivedIn(t, e, "Hello again, how are you all doing today? "+extract); got != extract {
+		t.Errorf("summary is %q without the endpoint, want %q", got, extract)
+	}
+	st, err := op.Status.Call(t.Context(), e, &op.StatusRequest{})
+	if err != nil || st.Health != "degraded" || st.Author == nil || !strings.Contains(st.Author.Problem, "connection refused") {
+		t.Errorf("status is %+v, %v; want it to say that the endpoint refuses", st, err)
+	}
+	if len(c.texts) != 1 || c.texts[0] != minutes {
+		t.Errorf("the endpoint was sent %q", c.texts)
+	}
+}
+
+// archivedIn saves and archives a text and returns what is left of it.
+func archivedIn(t *testing.T, e *engine.Engine, content string) string {
+	t.Helper()
+	saved, err := op.Save.Call(t.Context(), e, &op.SaveRequest{Content: content})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		res, err := op.Archive.Call(t.Context(), e, &op.ArchiveRequest{ID: string(saved.Memory.ID)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(res.Archived) == 1 {
+			return res.Archived[0].Content
+		}
+		if len(res.Skipped) != 1 || !strings.Contains(res.Skipped[0].Reason, "still being read") {
+			t.Fatalf("not archived: %+v", res)
+		}
+		runtime.Gosched() // until the vault has been read
 	}
 }
