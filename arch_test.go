@@ -49,8 +49,9 @@ func graph() map[string]edges {
 		"internal/words":             {ours: []string{"internal/spelling"}},
 		"op":                         {ours: []string{"memory"}},
 		"stm": {
-			ours:  []string{"memory", "internal/durable", "internal/spelling", "internal/text", "internal/words"},
-			tests: []string{"internal/backup"}, // restoring one is an operation like any other
+			ours:   []string{"memory", "internal/durable", "internal/spelling", "internal/text", "internal/words"},
+			others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
+			tests:  []string{"internal/backup"}, // restoring one is an operation like any other
 		},
 		"compaction": {ours: []string{"stm"}},
 		"rekindle":   {ours: []string{"memory", "internal/text"}},

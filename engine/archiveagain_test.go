@@ -28,11 +28,11 @@ func TestArchivingAgainWhatWasEdited(t *testing.T) {
 	if len(would.Archived) != 1 || would.Archived[0].VaultPath != home || would.Archived[0].Content != "It is mended." || would.Tx != "" {
 		t.Errorf("a dry run tells %+v", would)
 	}
-	wantNote(t, d.house, home, leaky)
-	d.rest(t, d.Engine) // the edit has written the tags to the note
+	wantNote(t, d.house, home, leaky, `"done"`)
+	d.rest(t, d.Engine)
 	d.archived(m.ID)
 	wantFiles(t, d.house, home)
-	wantNote(t, d.house, home, "It is mended.\n", "mood: odd", `"done"`, "!leaks")
+	wantNote(t, d.house, home, "It is mended.\n", "mood: odd", `"done"`, "!---\nThe kettle")
 	if got := d.rekindled(m.ID).Memory; got.Content != "It is mended.\n" || len(got.Tags) != 2 {
 		t.Errorf("the memory is %+v", got)
 	}

@@ -20,6 +20,7 @@ const (
 	scopeAll      = "all"
 	scopeMemories = "memories"
 	scopeNotes    = "notes"
+	scopeArchive  = "archive"
 )
 
 // longestPrefix is how many words the beginning of a word may stand for.
@@ -40,8 +41,10 @@ type question struct {
 	phrases  [][]string // and in which row it must hold them
 	excluded [][]string // rows that it must not hold
 	nothing  bool       // words were asked for that have no term
-	memories bool       // which tiers are asked
+	in       *stm.Memories
+	memories bool // which tiers are asked
 	notes    bool
+	archive  bool // cold memories alone, by relevance alone
 }
 
 // question parses and analyses a request.
@@ -53,7 +56,7 @@ func (e *Engine) question(req *op.SearchRequest, now time.Time) (*question, erro
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "%w", err).At("q")
 	}
-	q := &question{query: parsed}
+	q := &question{query: parsed, in: &e.stm.Memories}
 	if q.filter, err = e.filter(req.Filter, now); err != nil {
 		return nil, err
 	}
@@ -82,13 +85,15 @@ func (q *question) chooseTiers(scope string, vault bool) error {
 		q.memories, q.notes = !q.query.NotesOnly(), vault && !onlyMemories
 	case scopeMemories:
 		q.memories = !q.query.NotesOnly()
+	case scopeArchive:
+		q.memories, q.archive = !q.query.NotesOnly(), true
 	case scopeNotes:
 		if !vault {
 			return memory.Errorf(memory.Invalid, "there is no vault; name one with vaults: in the config or emberd serve --vault").At("scope")
 		}
 		q.notes = !onlyMemories
 	default:
-		return memory.Errorf(memory.Invalid, "scope %.40q is unknown; use all, memories or notes", scope).At("scope")
+		return memory.Errorf(memory.Invalid, "scope %.40q is unknown; use all, memories, notes or archive", scope).At("scope")
 	}
 	return nil
 }
@@ -161,7 +166,7 @@ type corpus struct {
 
 func (e *Engine) corpus(ctx context.Context, q *question) (c corpus, err error) {
 	terms := slices.Concat(q.terms, q.weak)
-	c.memories, c.inMemories = e.stm.Frequencies(terms)
+	c.memories, c.inMemories = q.in.Frequencies(terms)
 	if e.notes != nil {
 		err = e.notes.ask(func(index *ltm.Index) (err error) {
 			c.notes, c.inNotes, err = index.Frequencies(ctx, terms)
@@ -184,7 +189,7 @@ func (e *Engine) guess(q *question, c corpus) {
 	}
 	q.prefix = lastWord(q.query.Words)
 	if prefix := e.text.Prefix(q.prefix); prefix != "" {
-		q.guesses = e.stm.Expand(prefix, longestPrefix)
+		q.guesses = q.in.Expand(prefix, longestPrefix)
 	}
 }
 
@@ -201,6 +206,10 @@ func (e *Engine) stmQuery(q *question, c corpus, limit int, explain bool, now ti
 	out := stm.Query{Others: c.notes, Accept: q.acceptMemory(e), Limit: limit, Explain: explain,
 		Most: e.opt.STMWeight * e.opt.StageFactor.most(),
 		Rank: func(relevance float64, r *stm.Row) float64 { return rank(e.weigh(relevance, r, now)) }}
+	if q.archive {
+		out.Accept = only(out.Accept, cold)
+		out.Rank = func(relevance float64, r *stm.Row) float64 { return rank(e.unfaded(e.weigh(relevance, r, now))) }
+	}
 	for _, t := range q.terms {
 		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: 1, Elsewhere: c.inNotes[t]})
 	}

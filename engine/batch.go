@@ -130,6 +130,7 @@ func (e *Engine) saveChunk(ctx context.Context, res *op.SaveBatchResult, items [
 			res.Results[it.at] = op.SaveBatchAnswer{ID: it.memory.ID, Replayed: before.row != nil}
 			if before.row == nil {
 				tx.Changes = append(tx.Changes, it.tx.Changes...)
+				tx.Again = append(tx.Again, it.tx.Again...)
 			}
 		}
 		if len(tx.Changes) == 0 {

@@ -72,8 +72,8 @@ func TestACrowdedLogIsCompactedAndTidiedUp(t *testing.T) {
 			t.Errorf("files after the inputs went: %v", got)
 		}
 		st = do(t, e, op.Status, &op.StatusRequest{})
-		if len(st.Timers) != 0 || st.Log.Compaction.Pending {
-			t.Errorf("at rest: timers %v, compaction %+v", st.Timers, st.Log.Compaction)
+		if ticks := timers(t, e); len(ticks) != 0 || st.Log.Compaction.Pending {
+			t.Errorf("at rest: timers %v, compaction %+v", ticks, st.Log.Compaction)
 		}
 		if got := search(t, e, "ripple"); len(got) != 10 {
 			t.Errorf("%d memories are found, want 10", len(got))

@@ -6,7 +6,7 @@
 //
 // Guarantees: an operation that changes something is answered after stm has it
 // on disk, and the next search sees it. Searching changes nothing but access
-// counts. Everything destructive can be previewed and undone. Errors are
+// counts, and cold memories that it means come back. Everything destructive can be previewed and undone. Errors are
 // [*memory.Error], so that their code survives the socket; memory content
 // appears neither in them nor in logs.
 //
@@ -45,6 +45,7 @@ type Engine struct {
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
+	aging    *aging
 	indexed  atomic.Bool // the word index is built, and every save keeps it so
 	// compacted is the last compaction of this run.
 	compacted atomic.Pointer[op.Compaction]
@@ -58,6 +59,9 @@ type Engine struct {
 	closing chan struct{} // closed by Close
 	dirty   chan struct{} // holds a token when something changed since Run looked
 	shared  chan struct{} // the same, for what other devices are told
+	// lookedBack holds a token when somebody asked about an earlier moment.
+	lookedBack chan struct{}
+	wishes     chan wish // cold memories that searches mean
 }
 
 // Open takes the state folder's lock and recovers the log. The engine is
@@ -77,15 +81,18 @@ func Open(opt Options) (*Engine, error) {
 		opt.Logger.Warn("unfinished backups not removed", "err", err)
 	}
 	e := &Engine{
-		opt:     opt,
-		started: opt.Now(),
-		lock:    lock,
-		text:    analyzer,
-		author:  newAuthor(&opt, analyzer),
-		events:  newEvents(),
-		closing: make(chan struct{}),
-		dirty:   make(chan struct{}, 1),
-		shared:  make(chan struct{}, 1),
+		opt:        opt,
+		started:    opt.Now(),
+		lock:       lock,
+		text:       analyzer,
+		author:     newAuthor(&opt, analyzer),
+		events:     newEvents(),
+		aging:      newAging(),
+		closing:    make(chan struct{}),
+		dirty:      make(chan struct{}, 1),
+		shared:     make(chan struct{}, 1),
+		wishes:     make(chan wish, mostWishes),
+		lookedBack: make(chan struct{}, 1),
 	}
 	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed))
 	if err != nil {
@@ -138,8 +145,16 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Promote.Handle(e.promote))
 	add(op.Archive.Handle(e.archiveAsked))
 	add(op.Rekindle.Handle(e.rekindle))
+	add(op.PromoteAuto.Handle(e.promoteAuto))
+	add(op.Touch.Handle(e.touch))
+	add(op.GC.Handle(e.gc))
+	add(op.LifecycleRun.Handle(e.lifecycleRun))
+	add(op.LifecycleStatus.Handle(e.lifecycleStatus))
 	add(op.Purge.Handle(e.purge))
 	add(op.History.Handle(e.history))
+	add(op.Journal.Handle(e.journal))
+	add(op.Why.Handle(e.why))
+	add(op.Timeline.Handle(e.timeline))
 	add(op.Undo.Handle(e.undo))
 	add(op.TrashList.Handle(e.trashList))
 	add(op.TrashRestore.Handle(e.trashRestore))

@@ -177,7 +177,7 @@ func (e *Engine) importChunk(ctx context.Context, req *op.ImportRequest, res *op
 	receipt, err := e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		tx := &stm.Tx{Verb: "import", By: op.CallerFrom(ctx), Entry: res.Tx}
 		for i, r := range records {
-			fate, err := e.fate(r.Record, rows[i], req.Again)
+			fate, err := e.fate(tx, r.Record, rows[i], req.Again)
 			if err != nil {
 				return nil, err
 			}
@@ -194,8 +194,9 @@ func (e *Engine) importChunk(ctx context.Context, req *op.ImportRequest, res *op
 	return err
 }
 
-// fate decides about a record whose memory is live in row, or not if that is nil.
-func (e *Engine) fate(r *op.Record, row *stm.Row, again bool) (string, error) {
+// fate decides about a record whose memory is live in row, or not if that is nil. It
+// says in tx what is saved again on purpose.
+func (e *Engine) fate(tx *stm.Tx, r *op.Record, row *stm.Row, again bool) (string, error) {
 	trashed := e.stm.Trashed(r.ID)
 	switch {
 	case row != nil && !r.Forgotten.IsZero():
@@ -207,6 +208,13 @@ func (e *Engine) fate(r *op.Record, row *stm.Row, again bool) (string, error) {
 		return equalFields(fields, r.Fields), err
 	case trashed && !again:
 		return op.ImportForgotten, nil
+	}
+	if r.Forgotten.IsZero() {
+		var text string
+		_ = json.Unmarshal(r.Fields[contentField], &text) // checkRecord has read it
+		if e.askedAgain(tx, text, again) != nil {
+			return op.ImportForgotten, nil
+		}
 	}
 	return op.ImportAdded, nil
 }

@@ -197,7 +197,7 @@ func TestExportAndImportAreInverse(t *testing.T) {
 		r.Repeat(map[string]func(*rapid.T){
 			"save": func(r *rapid.T) {
 				text := rapid.StringMatching(`[a-z<&"\\\x{2028}é\n]{1,20}x`).Draw(r, "text")
-				req := &op.SaveRequest{Content: text, Meta: map[string]json.RawMessage{"k": json.RawMessage(rapid.SampledFrom([]string{`1.50`, `"<"`, `{"b":1,"a":[null]}`}).Draw(r, "meta"))}}
+				req := &op.SaveRequest{Content: text, Again: true, Meta: map[string]json.RawMessage{"k": json.RawMessage(rapid.SampledFrom([]string{`1.50`, `"<"`, `{"b":1,"a":[null]}`}).Draw(r, "meta"))}}
 				ids = append(ids, do(t, one, op.Save, req).Memory.ID)
 			},
 			"use": func(r *rapid.T) {

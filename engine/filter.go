@@ -94,12 +94,12 @@ func (f *filter) accepts(r *stm.Row) bool {
 
 // checkCollection is asked when nothing was found: a collection that does not
 // exist is a mistake of the caller and not an empty answer.
-func (e *Engine) checkCollection(collection string) error {
+func checkCollection(in *stm.Memories, collection string) error {
 	if collection == "" || collection == memory.DefaultCollection {
 		return nil
 	}
 	there := map[string]bool{memory.DefaultCollection: true}
-	for r := range e.stm.Rows() {
+	for r := range in.Rows() {
 		if r.Collection() == collection {
 			return nil
 		}

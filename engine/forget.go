@@ -23,7 +23,7 @@ func (e *Engine) forget(ctx context.Context, req *op.ForgetRequest) (*op.ForgetR
 	var gone []*stm.Row
 	receipt, err := e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		gone = slices.Clone(rows)
-		tx, err := e.forgetting(ids, rows, req.IfMatch)
+		tx, err := e.forgetting(ctx, ids, rows, req.IfMatch)
 		if err != nil || req.DryRun {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func (e *Engine) forget(ctx context.Context, req *op.ForgetRequest) (*op.ForgetR
 }
 
 // forgetting is the transaction that deletes all of the rows, or why it cannot.
-func (e *Engine) forgetting(ids []memory.ID, rows []*stm.Row, ifMatch string) (*stm.Tx, error) {
+func (e *Engine) forgetting(ctx context.Context, ids []memory.ID, rows []*stm.Row, ifMatch string) (*stm.Tx, error) {
 	tx := &stm.Tx{Verb: "forget"}
 	for i, r := range rows {
 		if r == nil {
@@ -55,7 +55,11 @@ func (e *Engine) forgetting(ids []memory.ID, rows []*stm.Row, ifMatch string) (*
 		if err := checkRev(r, ifMatch); err != nil {
 			return nil, err
 		}
-		tx.Changes = append(tx.Changes, stm.Change{ID: ids[i], Delete: true})
+		m, err := r.Memory()
+		if err != nil {
+			return nil, err
+		}
+		tx.Changes = append(tx.Changes, stm.Change{ID: ids[i], Delete: true, Text: e.wholeText(ctx, &m)})
 	}
 	return tx, nil
 }

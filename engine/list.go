@@ -25,12 +25,16 @@ const (
 // list pages through the memories that a filter selects. A memory whose sort
 // value changes while somebody pages (it is used, say) may be met twice or not
 // at all; all others are met exactly once.
-func (e *Engine) list(_ context.Context, req *op.ListRequest) (*op.ListResult, error) {
+func (e *Engine) list(ctx context.Context, req *op.ListRequest) (*op.ListResult, error) {
 	order, err := parseSort(req.Sort)
 	if err != nil {
 		return nil, err
 	}
-	now := e.opt.Now()
+	then, err := e.moment(ctx, req.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	now := then.at
 	p, err := newPage[*stm.Row](req.Cursor, order, req.Limit, defaultPage, now)
 	if err != nil {
 		return nil, err
@@ -39,19 +43,22 @@ func (e *Engine) list(_ context.Context, req *op.ListRequest) (*op.ListResult, e
 	if err != nil {
 		return nil, err
 	}
-	for r := range e.stm.Rows() {
+	if then.past != nil && !p.at.Equal(now) {
+		return nil, memory.Errorf(memory.Invalid, "cursor belongs to a list as of another moment; use it with the same as_of, or start again without it").At("cursor")
+	}
+	for r := range then.Rows() {
 		if filter.accepts(r) {
 			p.add(e.sortValue(r, order, p.at), r.ID(), r)
 		}
 	}
 	if p.total == 0 {
-		if err := e.checkCollection(filter.Collection); err != nil {
+		if err := checkCollection(then.Memories, filter.Collection); err != nil {
 			return nil, err
 		}
 	}
 	rows, next := p.finish()
 	memories, err := e.views(rows, now)
-	return &op.ListResult{Memories: memories, Total: p.total, NextCursor: next}, err
+	return &op.ListResult{Memories: memories, Total: p.total, NextCursor: next, AsOf: then.told()}, err
 }
 
 func parseSort(name string) (byte, error) {

@@ -48,6 +48,34 @@ func (e *Engine) history(ctx context.Context, req *op.HistoryRequest) (*op.Histo
 	return res, nil
 }
 
+// journal pages through the journal, newest first.
+func (e *Engine) journal(_ context.Context, req *op.JournalRequest) (*op.JournalResult, error) {
+	limit, err := checkLimit(req.Limit, defaultPage)
+	if err != nil {
+		return nil, err
+	}
+	var before stm.Stamp
+	if req.Cursor != "" {
+		if before, err = stm.ParseStamp(req.Cursor); err != nil {
+			return nil, memory.Errorf(memory.Invalid, "cursor is not one that emberd gave; use next_cursor of the page before, or none for the first page").At("cursor")
+		}
+	}
+	entries, total, err := e.stm.Entries(before, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	res := &op.JournalResult{Entries: []op.JournalEntry{}, Total: total}
+	for i, j := range entries {
+		if i == limit {
+			res.NextCursor = entries[i-1].Tx
+			break
+		}
+		res.Entries = append(res.Entries, op.JournalEntry{Undone: j.Undone, Undoes: j.Undoes,
+			Entry: op.Entry{Tx: j.Tx, Verb: j.Verb, At: j.At, By: j.By, IDs: len(j.IDs)}})
+	}
+	return res, nil
+}
+
 func version(v *stm.Version) op.HistoryVersion {
 	return op.HistoryVersion{Rev: v.Stamp.String(), At: v.Entry.At, Action: v.Action, Verb: v.Entry.Verb,
 		By: v.Entry.By, Tx: v.Entry.Tx, Undoes: v.Undoes, Fields: fieldChanges(v.Fields), Cut: v.Cut}

@@ -156,7 +156,7 @@ func (e *Engine) carryOut(ctx context.Context, w pendingWrite) {
 	res, err := vault.Result{}, error(nil)
 	if w.What == createNote {
 		var done *op.PromoteResult
-		if done, err = e.promoteMemory(ctx, w.Memory, w.By, false); err == nil && done.Outcome == op.PromotionPending {
+		if done, err = e.promoteMemory(ctx, promotion{id: w.Memory, by: w.By, force: true}); err == nil && done.Outcome == op.PromotionPending {
 			res = vault.Result{Reason: vault.Reason(done.Reason), Until: done.Until}
 		}
 	} else {

@@ -123,7 +123,7 @@ func TestMemoriesAndNotesAreOneRankedList(t *testing.T) {
 	if got := names(do(t, e, op.Search, &op.SearchRequest{Query: "tomatoes", Filter: op.Filter{Project: "x"}}).Hits); len(got) != 0 {
 		t.Errorf("notes have no project, but were found: %q", got)
 	}
-	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "x", Scope: "everything"}), memory.Invalid, "use all, memories or notes")
+	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "x", Scope: "everything"}), memory.Invalid, "use all, memories, notes or archive")
 }
 
 func TestOperators(t *testing.T) {

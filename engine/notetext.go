@@ -13,16 +13,25 @@ import (
 	"emberd/vault"
 )
 
-// noteBytes is the note of a memory: a function of the merged memory alone, so that
-// two devices that promote it make the same file. What use changes by itself is not
-// in it.
-func noteBytes(m *memory.Memory) []byte {
+// noteBytes is the note of a memory: a function of the merged memories alone, so that
+// two devices that promote it make the same file. What changes by itself, by use or
+// with time, is not in it. related are links to other notes.
+func noteBytes(m *memory.Memory, related ...string) []byte {
 	properties := []vault.Field{{Key: memoryIDKey, Value: vault.Text(string(m.ID))}}
-	for _, f := range noteProperties() {
-		if value, ok := f.value(m); ok {
-			properties = append(properties, vault.Field{Key: f.key, Value: value})
+	add := func(key string, value vault.Value, is bool) {
+		if is {
+			properties = append(properties, vault.Field{Key: key, Value: value})
 		}
 	}
+	aliases, sources := aliasesOf(m), sourcesOf(m)
+	add("aliases", vault.List(aliases...), len(aliases) > 0)
+	for _, f := range noteProperties() {
+		if value, ok := f.value(m); f.key != stageKey {
+			add(f.key, value, ok)
+		}
+	}
+	add("sources", vault.List(sources...), len(sources) > 0)
+	add(relatedKey, vault.List(related...), len(related) > 0)
 	return vault.Compose(properties, m.Content)
 }
 
@@ -51,15 +60,20 @@ func noteProperties() []noteProperty {
 		text("type", func(m *memory.Memory) string { return m.Type }),
 		text("source", func(m *memory.Memory) string { return m.Source }),
 		{"strength", "strength", func(m *memory.Memory) (vault.Value, bool) { return vault.Number(m.Strength), m.Strength != 1 }},
-		{"stage", "stage", func(m *memory.Memory) (vault.Value, bool) {
+		{stageKey, stageKey, func(m *memory.Memory) (vault.Value, bool) {
 			return vault.Text(string(m.Stage)), m.Stage != "" && m.Stage != memory.Active
 		}},
-		list("entities", func(m *memory.Memory) []string { return m.Entities }),
+		list("entities", func(m *memory.Memory) []string { return entityLinks(m.Entities) }),
 	}
 }
 
-// updatedKey is the property that goes along with every other one.
-const updatedKey = "updated"
+const (
+	// updatedKey is the property that goes along with every other one.
+	updatedKey = "updated"
+	// stageKey is a property that only a human begins: emberd would have to touch the
+	// note whenever its memory fades.
+	stageKey = "stage"
+)
 
 func seconds(t time.Time) time.Time { return t.Truncate(time.Second) }
 
@@ -113,13 +127,18 @@ const longestTitle = 60
 
 // titleOf is the memory's name, or what its text begins with.
 func titleOf(m *memory.Memory) string {
+	return shortTitle(firstLine(m))
+}
+
+// firstLine is what titleOf shortens, with single blanks.
+func firstLine(m *memory.Memory) string {
 	var name string
 	if json.Unmarshal(m.Meta["name"], &name) == nil && hasWord(name) {
-		return shortTitle(name)
+		return strings.Join(strings.Fields(name), " ")
 	}
 	for line := range strings.Lines(m.Content) {
 		if line = plainLine(line); hasWord(line) {
-			return shortTitle(line)
+			return strings.Join(strings.Fields(line), " ")
 		}
 	}
 	return ""
@@ -147,7 +166,7 @@ func plainLine(line string) string {
 // shortTitle ends a title behind a word, or where it has no blanks behind a letter
 // with all its marks.
 func shortTitle(s string) string {
-	letters := []rune(strings.Join(strings.Fields(s), " "))
+	letters := []rune(s)
 	if len(letters) <= longestTitle {
 		return string(letters)
 	}

@@ -34,7 +34,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 		if err != nil {
 			return nil, err
 		}
-		aged := ages(would.Entry.Verb)
+		aged := ages(item.Verb)
 		if homeOf(&m) == "" {
 			continue
 		}
@@ -45,7 +45,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 		if note == nil || aged && note.Carried.Fields["stage"] == "" {
 			continue
 		}
-		u := undoneNote{note: note, before: m, remove: would.Entry.Verb == "promote" && !m.Stage.Cold(), verb: would.Entry.Verb}
+		u := undoneNote{note: note, before: m, remove: item.Verb == promoteVerb && !m.Stage.Cold(), verb: item.Verb}
 		if err := e.canFollow(ctx, &u); err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 
 // ages reports whether a journal entry of that verb is about the stages of memories.
 func ages(verb string) bool {
-	return slices.Contains([]string{"demote", archiveVerb, fadeVerb, "wake", rekindleVerb, "gc"}, verb)
+	return slices.Contains([]string{demoteVerb, archiveVerb, fadeVerb, wakeVerb, rekindleVerb, gcVerb}, verb)
 }
 
 // follows returns those of the fields that the note tells again. Of an entry about the
@@ -78,7 +78,7 @@ func (e *Engine) canFollow(ctx context.Context, u *undoneNote) error {
 		}
 		return nil
 	}
-	digest := sha256.Sum256(noteBytes(&u.before))
+	digest := sha256.Sum256(noteBytes(&u.before, relatedIn(u.note)...))
 	res, err := e.writing.do(func(w *vault.Writer) (vault.Result, error) { return w.CanRemove(ctx, u.note.Path, digest) })
 	switch {
 	case err != nil:

@@ -73,7 +73,8 @@ type Options struct {
 	Rekindle RekindleMode
 	Author   Author
 
-	pace pace
+	pace     pace
+	patience time.Duration // how long a search waits for the texts of cold memories, 0: [rekindleBudget]
 }
 
 // RekindleMode says what a search does with a cold memory that it means.
@@ -162,6 +163,9 @@ func (o Options) complete() (Options, error) {
 	if o.pace == (pace{}) {
 		o.pace = pace{settle: settleAfter, others: othersAfter}
 	}
+	if o.patience == 0 {
+		o.patience = rekindleBudget
+	}
 	if o.Data == "" || o.State == "" {
 		return o, memory.Errorf(memory.Invalid, "the data or the state folder has no name; set both")
 	}
@@ -204,6 +208,7 @@ func (o Options) store(analyzer *text.Analyzer, committed func(stm.Entry)) *stm.
 		SegmentBytes: o.SegmentBytes,
 		SegmentAge:   o.SegmentAge,
 		TrashKeep:    o.TrashKeep,
+		HistoryKeep:  o.HistoryKeep,
 		Analyzer:     analyzer,
 		Committed:    committed,
 	}

@@ -20,6 +20,8 @@ import (
 	"emberd/vault"
 )
 
+const promoteVerb = "promote"
+
 // promote gives a memory a note: note first, index second, log line last, so that a
 // crash leaves a note that carries the memory's id, which the next promotion adopts.
 func (e *Engine) promote(ctx context.Context, req *op.PromoteRequest) (*op.PromoteResult, error) {
@@ -30,12 +32,22 @@ func (e *Engine) promote(ctx context.Context, req *op.PromoteRequest) (*op.Promo
 	if err != nil {
 		return nil, err
 	}
-	return e.promoteMemory(ctx, id, op.CallerFrom(ctx), req.DryRun)
+	return e.promoteMemory(ctx, promotion{id: id, by: op.CallerFrom(ctx), dry: req.DryRun, force: req.Force})
 }
 
-// promoteMemory is promote for who asked first, however long ago. All of it happens
-// with the memory locked: nobody changes it between its note and the log.
-func (e *Engine) promoteMemory(ctx context.Context, id memory.ID, by memory.Actor, dry bool) (*op.PromoteResult, error) {
+// promotion is what is asked for when one memory is to have a note.
+type promotion struct {
+	id    memory.ID
+	by    memory.Actor // who asked first, however long ago
+	dry   bool
+	force bool   // whatever its score and its use
+	entry string // journal entry to join, "" begins one
+}
+
+// promoteMemory carries out one promotion. All of it happens with the memory locked:
+// nobody changes it between its note and the log.
+func (e *Engine) promoteMemory(ctx context.Context, p promotion) (*op.PromoteResult, error) {
+	id, by, dry := p.id, p.by, p.dry
 	res := &op.PromoteResult{DryRun: dry}
 	var row *stm.Row
 	receipt, err := e.stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
@@ -46,8 +58,11 @@ func (e *Engine) promoteMemory(ctx context.Context, id memory.ID, by memory.Acto
 		if err != nil {
 			return nil, err
 		}
+		if !p.force {
+			res.Reason = e.unmet(row, e.opt.Now())
+		}
 		seen, err := e.noteFor(ctx, &m, dry, res)
-		if err != nil || dry {
+		if err != nil || dry || res.Outcome == op.PromotionUnmet {
 			return nil, err
 		}
 		if res.Outcome == op.PromotionPending {
@@ -61,13 +76,16 @@ func (e *Engine) promoteMemory(ctx context.Context, id memory.ID, by memory.Acto
 			return nil, err
 		}
 		set, err := e.promoted(m, res, seen)
-		return &stm.Tx{Verb: "promote", By: by, Changes: []stm.Change{{ID: id, Set: set}}}, err
+		return &stm.Tx{Verb: promoteVerb, By: by, Entry: p.entry, Changes: []stm.Change{{ID: id, Set: set}}}, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if receipt.Entry != "" {
 		row, res.Tx = receipt.Rows[0], receipt.Entry
+	}
+	if res.Outcome != op.PromotionUnmet && res.Outcome != op.PromotionPending {
+		res.Reason = ""
 	}
 	e.writing.nudge()
 	res.Memory, err = e.view(row, e.opt.Now())
@@ -88,8 +106,9 @@ func (e *Engine) promoted(m memory.Memory, res *op.PromoteResult, seen map[strin
 	return difference(before, after), err
 }
 
-// noteFor finds or makes the note of a memory and tells in res what it did. seen is
-// what the note says of those fields that the memory has too.
+// noteFor finds or makes the note of a memory and tells in res what it did. A reason in
+// res is why none is made; one that is there counts all the same. seen is what the note
+// says of those fields that the memory has too.
 func (e *Engine) noteFor(ctx context.Context, m *memory.Memory, dry bool, res *op.PromoteResult) (seen map[string]string, err error) {
 	note, err := e.noteOf(ctx, m)
 	if err != nil {
@@ -103,6 +122,10 @@ func (e *Engine) noteFor(ctx context.Context, m *memory.Memory, dry bool, res *o
 	}
 	if m.Stage.Cold() {
 		return nil, memory.Errorf(memory.Conflict, "memory %s is %s: what is left of it is not all of its text, and no note that has it was found; emberd rekindle %s tells what became of it", m.ID, m.Stage, m.ID.Short())
+	}
+	if res.Reason != "" {
+		res.Outcome, res.Path = op.PromotionUnmet, e.noteNames(m)[0]
+		return nil, nil
 	}
 	if why := e.notYet(m); why != "" {
 		res.Outcome, res.Reason, res.Path = op.PromotionPending, why, e.noteNames(m)[0]
@@ -193,7 +216,7 @@ func (e *Engine) notYet(m *memory.Memory) string {
 
 // newNote writes the note under the first name that is free.
 func (e *Engine) newNote(ctx context.Context, m *memory.Memory, dry bool, res *op.PromoteResult) (seen map[string]string, err error) {
-	data := noteBytes(m)
+	data := noteBytes(m, e.related(m)...)
 	got, err := e.place(ctx, m, e.noteNames(m), data, dry)
 	res.Path = got.path
 	switch {

@@ -51,7 +51,7 @@ func TestPromotedNotesOfTheSets(t *testing.T) {
 	texts, kept := oddTexts(t), 0
 	for i, text := range texts {
 		m := oddMemory(i, text)
-		data := noteBytes(m)
+		data := noteBytes(m, noteLink("Memories/Tea.md"))
 		c := vault.CarriedBy(data)
 		if c == nil || c.ID != string(m.ID) || c.Body != vault.Body(m.Content) {
 			t.Fatalf("the note of %.200q is read as %+v", text, c)
@@ -141,13 +141,23 @@ func oddMemory(i int, text string) *memory.Memory {
 		m.Entities = append(m.Entities, piece(11*from))
 	}
 	m.Tags, _ = memory.NormalizeTags(m.Tags)
+	m.Sources = []memory.Source{{Kind: piece(5), Ref: piece(20)}}
+	if aliases, err := json.Marshal([]string{piece(3), piece(30)}); err == nil {
+		m.Meta = map[string]json.RawMessage{"aliases": aliases}
+	}
 	return m
 }
 
 // told is what the properties should say, as JSON has it.
 func told(m *memory.Memory) map[string]any {
 	const clock = "2006-01-02T15:04:05"
-	want := map[string]any{"memory-id": m.ID, "created": m.CreatedAt.Format(clock), "entities": m.Entities}
+	want := map[string]any{"memory-id": m.ID, "created": m.CreatedAt.Format(clock), "entities": entityLinks(m.Entities), "related": []string{noteLink("Memories/Tea.md")}}
+	if aliases := aliasesOf(m); len(aliases) > 0 {
+		want["aliases"] = aliases
+	}
+	if sources := sourcesOf(m); len(sources) > 0 {
+		want["sources"] = sources
+	}
 	if m.UpdatedAt.Unix() != m.CreatedAt.Unix() {
 		want["updated"] = m.UpdatedAt.Format(clock)
 	}
@@ -161,9 +171,6 @@ func told(m *memory.Memory) map[string]any {
 	}
 	if m.Strength != 1 {
 		want["strength"] = m.Strength
-	}
-	if m.Stage != memory.Active {
-		want["stage"] = m.Stage
 	}
 	return want
 }

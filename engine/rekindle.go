@@ -160,7 +160,14 @@ func (e *Engine) textFor(ctx context.Context, m *memory.Memory) (lookup, error) 
 		return found, err
 	}
 	taken := *m
-	if err := e.takeContent(&taken, found.note); err != nil {
+	err = e.takeContent(&taken, found.note)
+	if err != nil { // what was allowed in the text that was archived is allowed still
+		if _, text, known := e.archivedText(ctx, m); known {
+			taken.Content = text
+			err = e.takeContent(&taken, found.note)
+		}
+	}
+	if err != nil {
 		return found, memory.Errorf(memory.Conflict, "memory %s stays %s, for the text of its note %q was edited and is not taken over: %w", m.ID, m.Stage, found.Path, err)
 	}
 	return found, nil
@@ -299,30 +306,31 @@ func onlyWords(text string) string {
 // other memories it archived, and until when the log keeps what it superseded. tx is ""
 // when an undo would not bring the text back.
 func (e *Engine) textInLog(ctx context.Context, m *memory.Memory) (tx string, others int, until time.Time) {
+	entry, _, known := e.archivedText(ctx, m)
+	if !known {
+		return "", 0, until
+	}
+	would, err := e.stm.Undo(ctx, stm.Undo{Entry: entry.Tx, DryRun: true})
+	reverts := func(item stm.UndoneItem) bool { return item.ID == m.ID && item.Action == stm.Reverted }
+	if err != nil || !slices.ContainsFunc(would.Items, reverts) {
+		return "", 0, until
+	}
+	return entry.Tx, len(would.Entry.IDs) - 1, stampTime(entry.At.Add(e.opt.HistoryKeep))
+}
+
+// archivedText is the text that a cold memory had, and the entry that archived it, as
+// long as the log has them. It reads the whole log.
+func (e *Engine) archivedText(ctx context.Context, m *memory.Memory) (entry stm.Entry, text string, known bool) {
 	versions, err := e.stm.History(ctx, m.ID)
 	if err != nil {
 		e.opt.Logger.Warn("history not read", "memory", m.ID, "error", err)
-		return "", 0, until
 	}
 	for _, v := range slices.Backward(versions) {
-		if v.Cut || !archives(&v, m.TextDigest) {
-			continue
+		for _, f := range v.Fields {
+			if f.Name == contentField && !v.Cut && json.Unmarshal(f.From, &text) == nil && rekindle.Digest(vault.Body(text)) == m.TextDigest {
+				return v.Entry, text, true
+			}
 		}
-		would, err := e.stm.Undo(ctx, stm.Undo{Entry: v.Entry.Tx, DryRun: true})
-		reverts := func(item stm.UndoneItem) bool { return item.ID == m.ID && item.Action == stm.Reverted }
-		if err != nil || !slices.ContainsFunc(would.Items, reverts) {
-			return "", 0, until
-		}
-		return v.Entry.Tx, len(would.Entry.IDs) - 1, stampTime(v.Entry.At.Add(e.opt.HistoryKeep))
 	}
-	return "", 0, until
-}
-
-// archives reports whether a version took away the text of that digest.
-func archives(v *stm.Version, digest string) bool {
-	is := func(f stm.Field) bool {
-		var text string
-		return f.Name == contentField && json.Unmarshal(f.From, &text) == nil && rekindle.Digest(vault.Body(text)) == digest
-	}
-	return slices.ContainsFunc(v.Fields, is)
+	return entry, "", false
 }

@@ -179,6 +179,11 @@ func TestAnAllowedCredentialIsRekindled(t *testing.T) {
 	if got := d.rekindled(id).Memory.Content; got != text {
 		t.Errorf("it says %q", got)
 	}
+	d.archived(id)
+	d.write(t, look(t, d.Engine, id).VaultPath, noteFor(id, text+", says Ann"))
+	if got := d.rekindled(id); !got.Edited || got.Memory.Content != text+", says Ann" {
+		t.Errorf("edited, it says %+v", got)
+	}
 }
 
 func TestRekindlingWhatIsWarmOrMerged(t *testing.T) {

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"math"
-	"slices"
 	"strings"
 
 	"emberd/memory"
@@ -72,7 +70,7 @@ func (e *Engine) rekindle(ctx context.Context, req *op.RekindleRequest) (*op.Rek
 	if code := memory.CodeOf(err); code != memory.NotFound && code != memory.Invalid {
 		return nil, err
 	}
-	strong, cold, err := e.coldOnes(ctx, text)
+	strong, nearest, err := e.coldOnes(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -83,10 +81,10 @@ func (e *Engine) rekindle(ctx context.Context, req *op.RekindleRequest) (*op.Rek
 		return res, nil
 	}
 	res.Hint = "no archived memory holds any of these words"
-	if len(cold) > 0 {
+	if len(nearest) > 0 {
 		res.Hint = "these words mean none of them strongly enough; name one by its id"
 	}
-	res.Nearest, err = e.views(cold, e.opt.Now())
+	res.Nearest, err = e.views(nearest, e.opt.Now())
 	return res, err
 }
 
@@ -119,10 +117,10 @@ func (e *Engine) rekindleOrSay(ctx context.Context, row *stm.Row, dry bool) op.R
 	return op.RekindleResult{Memory: view, Hint: err.Error()}
 }
 
-// coldOnes searches for cold memories, and tells those apart that the words mean
-// strongly. Relevance is before decay and stage, which bury what is cold.
-func (e *Engine) coldOnes(ctx context.Context, text string) (strong, cold []*stm.Row, err error) {
-	const looked, listed = 50, 5
+// coldOnes searches among the cold memories, and tells those apart that the words mean
+// strongly.
+func (e *Engine) coldOnes(ctx context.Context, text string) (strong, nearest []*stm.Row, err error) {
+	const listed = 5
 	now := e.opt.Now()
 	q, err := e.question(&op.SearchRequest{Query: text, Scope: scopeMemories}, now)
 	if err != nil || q.nothing {
@@ -132,30 +130,17 @@ func (e *Engine) coldOnes(ctx context.Context, text string) (strong, cold []*stm
 	if err != nil {
 		return nil, nil, err
 	}
-	asked := 0.0
-	for i, t := range q.terms {
-		asked += idf(c.memories+c.notes, c.inMemories[i]+c.inNotes[t])
-	}
-	query := e.stmQuery(q, c, looked, true, now)
-	query.Rank, query.Most = nil, 0
+	a := asking{e: e, q: q}
+	query := e.stmQuery(q, c, mostCold, true, now)
+	query.Rank, query.Most, query.Accept = nil, 0, only(query.Accept, cold)
 	var matches []rekindle.Match
-	var rows []*stm.Row
 	for _, m := range e.stm.Search(query).Matches {
-		match := rekindle.Match{Cold: m.Row.Stage().Cold(), Relevance: m.Relevance, Asked: asked}
-		for _, t := range m.Terms {
-			match.Matched += t.IDF
-		}
-		matches, rows = append(matches, match), append(rows, m.Row)
+		terms := explain(op.Explain{}, m).Terms
+		matches = append(matches, rekindle.Match{Cold: true, Relevance: m.Relevance, Matched: a.matched(terms), Asked: a.weightOf(c)})
+		nearest = append(nearest, m.Row)
 	}
 	for _, i := range rekindle.DefaultThreshold().Strong(matches) {
-		strong = append(strong, rows[i])
+		strong = append(strong, nearest[i])
 	}
-	cold = slices.DeleteFunc(rows, func(r *stm.Row) bool { return !r.Stage().Cold() })
-	return strong, cold[:min(len(cold), listed)], nil
-}
-
-// idf is the weight of a term that so many of all documents hold, as package words
-// has it.
-func idf(docs, holding int) float64 {
-	return math.Log1p((float64(docs-holding) + 0.5) / (float64(holding) + 0.5))
+	return strong, nearest[:min(len(nearest), listed)], nil
 }

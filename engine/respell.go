@@ -52,7 +52,7 @@ func (e *Engine) nearest(q *question, term string) ([]string, error) {
 	}
 	var near []spelling.Near
 	if q.memories {
-		near = e.stm.Similar(term, edits)
+		near = q.in.Similar(term, edits)
 	}
 	if q.notes {
 		err := e.notes.ask(func(index *ltm.Index) error {

@@ -24,8 +24,8 @@ type chores struct {
 }
 
 // Run does the housekeeping until ctx is done or the engine is closed, and then
-// returns nil: it builds the word index, and writes snapshots and compacts the
-// log while things change. An engine without Run works, only slower. One Run at a time.
+// returns nil: it builds the word index, has memories fade and
+// be promoted, and writes snapshots and compacts the log while things change. An engine without Run works, only slower. One Run at a time.
 func (e *Engine) Run(ctx context.Context) error {
 	if !e.running.TryLock() {
 		return errors.New("the engine is running or closed already")
@@ -38,10 +38,13 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.keepTidy(ctx)
 	})
 	actors.Go(func() { e.share(ctx) })
+	actors.Go(func() { e.keepPast(ctx) })
+	actors.Go(func() { e.keepAging(ctx) })
 	if e.notes != nil {
 		actors.Go(func() { e.notes.run(ctx) })
 		actors.Go(func() { e.truth.run(ctx) })
 		actors.Go(func() { e.keepWriting(ctx) })
+		actors.Go(func() { e.keepWaking(ctx) })
 	}
 	select {
 	case <-ctx.Done():
@@ -123,6 +126,7 @@ func (e *Engine) writeSnapshot(ctx context.Context) {
 func (e *Engine) changed() {
 	nudge(e.dirty)
 	nudge(e.shared)
+	nudge(e.aging.look)
 }
 
 // nudge leaves a token in a channel that has room for one. One that is there already
@@ -161,6 +165,16 @@ func (c *chores) settle(name string, err error) {
 		c.faults = make(map[string]error)
 	}
 	c.faults[name] = err
+}
+
+// problem is how the last attempt at a chore failed, "" if it did not.
+func (c *chores) problem(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.faults[name]; err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // report returns the armed timers with their periods, and one sentence for

@@ -112,7 +112,7 @@ func (e *Engine) earlierSave(tx *stm.Tx, m *memory.Memory, at *stm.Row, again bo
 	case e.stm.Trashed(m.ID) && !again:
 		return earlier{}, forgotten(m.ID)
 	}
-	return earlier{}, nil
+	return earlier{}, e.askedAgain(tx, m.Content, again)
 }
 
 func (e *Engine) replayed(was stm.Replayed, hash string) (earlier, error) {

@@ -17,36 +17,26 @@ import (
 // list. Accesses are counted after the answer is complete, in memory: a search
 // never waits for the log, and its own answer does not count itself.
 func (e *Engine) search(ctx context.Context, req *op.SearchRequest) (*op.SearchResult, error) {
-	now := e.opt.Now()
-	limit, err := checkLimit(req.Limit, e.opt.SearchLimit)
+	then, err := e.searchable(ctx, req.AsOf)
 	if err != nil {
 		return nil, err
 	}
-	q, err := e.question(req, now)
-	if err != nil {
+	a, err := e.asking(req, then)
+	if err != nil || a.q.nothing {
+		return a.res, err
+	}
+	if err := a.answer(ctx); err != nil {
 		return nil, err
 	}
-	res := &op.SearchResult{Query: req.Query, Hits: []op.Hit{}}
-	if q.nothing {
-		return res, nil
-	}
-	asked := asking{e: e, q: q, req: req, limit: limit, now: now, res: res}
-	err = asked.both(ctx)
-	if err == nil && res.Total == 0 {
-		err = asked.less(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if res.Total == 0 && q.memories {
-		if err := e.checkCollection(q.filter.Collection); err != nil {
+	if a.res.Total == 0 && a.q.memories {
+		if err := checkCollection(then.Memories, a.q.filter.Collection); err != nil {
 			return nil, err
 		}
 	}
-	if e.opt.TrackAccess && valueOrTrue(req.Track) {
-		e.countAccesses(res.Hits, now)
+	if a.present && e.opt.TrackAccess && valueOrTrue(req.Track) {
+		e.countAccesses(a.res.Hits, a.now)
 	}
-	return res, nil
+	return a.res, nil
 }
 
 func checkQuery(q string) error {
@@ -67,43 +57,93 @@ type asking struct {
 	limit int
 	now   time.Time
 	res   *op.SearchResult
-	found map[string]ltm.Hit // notes by path
+	// present says that it is not about an earlier moment, which nothing can change.
+	present bool
+	found   map[string]ltm.Hit // notes by path
+	best    float64            // what the most relevant hit would rank if nothing faded
+	cold    []stm.Match        // what may be meant of the cold memories
+	due     []stm.Match        // what is about to fade, of the memories that match
+	meant   map[memory.ID]bool // cold memories that the query means
+	loose   bool               // less is asked for than was typed
+	dry     bool               // the order is all that is wanted
 }
 
-// both asks the tiers and merges what they find.
+// asking checks a request. Of one that cannot be asked the result is nil.
+func (e *Engine) asking(req *op.SearchRequest, then moment) (asking, error) {
+	a := asking{e: e, req: req, now: then.at, present: then.past == nil}
+	var err error
+	if a.limit, err = checkLimit(req.Limit, e.opt.SearchLimit); err != nil {
+		return a, err
+	}
+	if a.q, err = e.question(req, a.now); err == nil {
+		a.q.in = then.Memories
+		a.res = &op.SearchResult{Query: req.Query, Hits: []op.Hit{}, AsOf: then.told()}
+	}
+	return a, err
+}
+
+// answer asks for what was typed and, when nothing has that, for less.
+func (a *asking) answer(ctx context.Context) error {
+	if err := a.both(ctx); err != nil || a.res.Total > 0 {
+		return err
+	}
+	return a.less(ctx)
+}
+
+// both asks the tiers, and shows the best of what they find.
 func (a *asking) both(ctx context.Context) error {
 	c, err := a.e.corpus(ctx, a.q)
 	if err != nil {
 		return memory.Errorf(memory.Internal, "search the note index: %w", err)
 	}
 	a.e.guess(a.q, c)
-	var terms []string
-	var hits []op.Hit
-	if a.q.memories {
-		found, err := a.askMemories(c)
-		if err != nil {
-			return err
+	hits, terms, err := a.ranked(ctx, c)
+	if err != nil {
+		return err
+	}
+	shown, err := a.remind(hits[:min(len(hits), a.limit)])
+	if err != nil {
+		return err
+	}
+	if a.res.Hits = append(a.res.Hits, shown...); a.dry {
+		return nil
+	}
+	a.bringBack(ctx)
+	if !a.req.Explain {
+		for i := range a.res.Hits {
+			a.res.Hits[i].Explain = nil
 		}
-		hits = append(hits, found...)
+	}
+	return a.cut(ctx, slices.Concat(a.q.terms, a.q.guesses, terms))
+}
+
+// ranked merges what the tiers find, best first, and tells which terms they looked for
+// beside those of the question.
+func (a *asking) ranked(ctx context.Context, c corpus) (hits []op.Hit, terms []string, err error) {
+	if a.best = 0; a.q.memories {
+		if hits, err = a.askMemories(c); err != nil {
+			return nil, nil, err
+		}
 	}
 	if a.q.notes {
 		found, searched, err := a.askNotes(ctx, c)
 		if err != nil {
-			return memory.Errorf(memory.Internal, "search the note index: %w", err)
+			return nil, nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
 		}
 		hits, terms = append(hits, found...), searched
 		a.res.Indexing = a.e.notes.indexing()
 	}
-	hits = a.fold(hits)
+	if hits, err = a.mean(c, a.fold(hits)); err != nil {
+		return nil, nil, err
+	}
 	slices.SortStableFunc(hits, func(x, y op.Hit) int { return cmp.Compare(y.Rank, x.Rank) })
-	a.res.Hits = append(a.res.Hits, hits[:min(len(hits), a.limit)]...)
-	return a.cut(ctx, slices.Concat(a.q.terms, a.q.guesses, terms))
+	return hits, terms, nil
 }
 
 // less asks again for less than nothing was found for: the words of phrases anywhere,
 // then words in place of those that nothing holds.
 func (a *asking) less(ctx context.Context) error {
-	if a.q.loosen() {
+	if a.loose = true; a.q.loosen() {
 		if err := a.both(ctx); err != nil || a.res.Total > 0 {
 			a.res.Similar = true
 			return err
@@ -126,22 +166,36 @@ func (a *asking) less(ctx context.Context) error {
 }
 
 func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
-	found := a.e.stm.Search(a.e.stmQuery(a.q, c, a.limit, a.req.Explain, a.now))
+	q := a.e.stmQuery(a.q, c, a.limit, a.req.Explain, a.now)
+	q.Beside = []stm.Beside{{}, {}}
+	if a.mayMean() {
+		q.Beside[0] = a.besideCold()
+	}
+	if a.mayRemind() {
+		q.Beside[1] = a.besideDue()
+	}
+	found := a.q.in.Search(q)
+	a.cold, a.due = found.Beside[0], found.Beside[1]
 	if found.Loading {
 		a.res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
 	}
 	a.res.Total += found.Total
-	hits := make([]op.Hit, 0, len(found.Matches))
-	for _, m := range found.Matches {
+	a.best = found.Best * a.e.opt.STMWeight
+	return a.memoryHits(found.Matches)
+}
+
+func (a *asking) memoryHits(matches []stm.Match) ([]op.Hit, error) {
+	hits := make([]op.Hit, 0, len(matches))
+	for _, m := range matches {
 		view, err := a.e.view(m.Row, a.now)
 		if err != nil {
 			return nil, err
 		}
-		hit := op.Hit{Tier: op.TierMemory, Memory: &view, Rank: m.Rank}
-		if a.req.Explain {
-			hit.Explain = a.e.explain(m, a.now)
+		x := explain(a.e.weigh(m.Relevance, m.Row, a.now), m)
+		if a.q.archive {
+			x = a.e.unfaded(x)
 		}
-		hits = append(hits, hit)
+		hits = append(hits, op.Hit{Tier: op.TierMemory, Memory: &view, Rank: m.Rank, Explain: &x})
 	}
 	return hits, nil
 }
@@ -149,7 +203,7 @@ func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 // askNotes also returns the terms that were searched for in the end: the
 // beginning of a word stands for others.
 func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, error) {
-	lq := a.e.ltmQuery(ctx, a.q, c, a.limit, a.req.Explain)
+	lq := a.e.ltmQuery(ctx, a.q, c, a.limit, a.req.Explain || a.mayMean())
 	var found ltm.Result
 	err := a.e.notes.ask(func(index *ltm.Index) (err error) {
 		found, err = index.Search(ctx, lq)
@@ -164,6 +218,7 @@ func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, er
 	a.found = make(map[string]ltm.Hit, len(found.Hits))
 	for _, h := range found.Hits {
 		a.found[h.Path] = h
+		a.best = max(a.best, h.Relevance*a.e.opt.LTMWeight)
 		hits = append(hits, a.noteHit(h))
 	}
 	return hits, found.Terms, nil
@@ -176,9 +231,6 @@ func (a *asking) noteHit(h ltm.Hit) op.Hit {
 		Title: h.Title, Heading: h.HeadingPath, Line: h.Line, Created: h.Created.UTC(), Modified: h.Modified.UTC()}}
 	if id, err := memory.ParseID(h.MemoryID); err == nil {
 		hit.Note.MemoryID = id
-	}
-	if !a.req.Explain {
-		return hit
 	}
 	hit.Explain = &op.Explain{Relevance: h.Relevance, Decay: 1, Bounded: 1, Floor: e.opt.DecayFloor, Stage: 1, Tier: e.opt.LTMWeight}
 	for _, s := range h.Scores {
@@ -214,15 +266,14 @@ func join(mine *op.Hit, note op.Hit) {
 	}
 }
 
-// explain shows the numbers that the rank was multiplied from.
-func (e *Engine) explain(m stm.Match, now time.Time) *op.Explain {
-	x := e.weigh(m.Relevance, m.Row, now)
+// explain adds the terms to the other numbers that a rank is multiplied from.
+func explain(x op.Explain, m stm.Match) op.Explain {
 	x.Coarse = m.Coarse
 	x.Terms = make([]op.TermExplain, 0, len(m.Terms))
 	for _, t := range m.Terms {
 		x.Terms = append(x.Terms, op.TermExplain{Term: t.Term, TF: t.TF, DF: t.DF, IDF: t.IDF, Norm: t.Norm, Score: t.Score})
 	}
-	return &x
+	return x
 }
 
 // snippet cuts out what matched; a preview length of 0 shows everything.

@@ -367,7 +367,9 @@ func (t *truth) without(m *memory.Memory) (stm.Change, error) {
 		return c, nil
 	}
 	now, err := encode(stampTime(t.e.opt.Now()))
-	c.Delete = !shortened(m) && !m.Stage.Cold()
+	if c.Delete = !shortened(m) && !m.Stage.Cold(); c.Delete {
+		c.Text = m.Content
+	}
 	c.Set = map[string]json.RawMessage{"note_gone": now}
 	return c, err
 }

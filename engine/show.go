@@ -4,12 +4,14 @@ import (
 	"context"
 
 	"emberd/op"
-	"emberd/stm"
 )
 
 // show opens one memory whole, which counts as a use of it. The answer shows
 // the memory as it was found.
-func (e *Engine) show(_ context.Context, req *op.ShowRequest) (*op.ShowResult, error) {
+func (e *Engine) show(ctx context.Context, req *op.ShowRequest) (*op.ShowResult, error) {
+	if !req.AsOf.IsZero() {
+		return e.showThen(ctx, req)
+	}
 	row, err := e.find(req.ID)
 	if err != nil {
 		return nil, err
@@ -20,8 +22,7 @@ func (e *Engine) show(_ context.Context, req *op.ShowRequest) (*op.ShowResult, e
 		return nil, err
 	}
 	if valueOrTrue(req.Track) {
-		e.stm.Use(stm.Use{ID: row.ID(), Uses: 1, At: now})
-		e.changed()
+		e.used(row, now)
 	}
 	return &op.ShowResult{Memory: m}, nil
 }

@@ -28,7 +28,7 @@ func (e *Engine) stats(ctx context.Context, req *op.StatsRequest) (*op.StatsResu
 		}
 	}
 	if c.Total == 0 {
-		if err := e.checkCollection(filter.Collection); err != nil {
+		if err := checkCollection(&e.stm.Memories, filter.Collection); err != nil {
 			return nil, err
 		}
 	}

@@ -57,7 +57,7 @@ func TestPromotingAnArchiveNoteThatIsBehind(t *testing.T) {
 	d.seen(got.Path)
 	d.advance(lastTry)
 	d.rest(t, d.Engine)
-	wantNote(t, d.house, got.Path, "It is mended.", `"done"`, "!leaks")
+	wantNote(t, d.house, got.Path, "It is mended.", `"done"`, "!---\nThe kettle")
 	d.seen(got.Path)
 	if now := look(t, d.Engine, m.ID); now.Content != "It is mended." || len(now.Tags) != 2 || got.Path == home {
 		t.Errorf("the memory is %+v", now.Memory)

@@ -112,9 +112,20 @@ func (c *checking) note(ctx context.Context, path string) error {
 	}
 	c.carrier(ctx, note)
 	c.links.Add(note.Path, note.Aliases, targets(note))
+	note.Links = withoutEntities(note)
 	note.Sections, note.Properties, note.Carried = nil, nil, nil
 	c.read = append(c.read, note)
 	return nil
+}
+
+// withoutEntities are the links of a note less those to the entities of its memory, few
+// of which have notes.
+func withoutEntities(note *vault.Note) []vault.Link {
+	i := slices.IndexFunc(note.Properties, func(p vault.Property) bool { return p.Key == "entities" })
+	if i < 0 || note.MemoryID == "" {
+		return note.Links
+	}
+	return slices.DeleteFunc(note.Links, func(l vault.Link) bool { return l.Line == note.Properties[i].Line })
 }
 
 // kindOf tells a note's problems apart. That it is a copy comes first, with line 1;

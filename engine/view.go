@@ -63,7 +63,13 @@ func (e *Engine) weigh(relevance float64, r *stm.Row, now time.Time) op.Explain 
 	}
 }
 
+// unfaded is x as it would be had the memory just been used.
+func (e *Engine) unfaded(x op.Explain) op.Explain {
+	x.Bounded, x.Stage = 1, e.opt.StageFactor.Active
+	return x
+}
+
 // rank multiplies the parts out.
 func rank(x op.Explain) float64 {
-	return x.Relevance * decay.RankFactor(x.Decay, x.Floor) * x.Stage * x.Tier
+	return x.Relevance * decay.RankFactor(x.Bounded, x.Floor) * x.Stage * x.Tier
 }

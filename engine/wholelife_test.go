@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,41 +12,50 @@ import (
 
 	"emberd/memory"
 	"emberd/op"
-	"emberd/rekindle"
 )
 
-// pass lets days go by and does what a run of the lifecycle does then.
+// pass lets days go by, and the keeper look at the end of each.
 func (d *desk) pass(days int) {
 	d.t.Helper()
-	d.clock.advance(time.Duration(days) * 24 * time.Hour)
-	plan := d.opt.Lifecycle.Plan(d.facts(), d.clock.Now())
-	_, err := d.archive(d.t.Context(), slices.DeleteFunc(plan.Moves, func(m rekindle.Move) bool { return !m.To.Cold() }), "unused for 30 days", keeper(), "")
-	ok(d.t, err)
-}
-
-func (d *desk) facts() iter.Seq[rekindle.Facts] {
-	return func(yield func(rekindle.Facts) bool) {
-		for row := range d.stm.Rows() {
-			if !yield(rekindle.Facts{ID: row.ID(), Stage: row.Stage(), Category: row.Category(), Core: row.Core(), CreatedAt: row.CreatedAt(), LastUsed: row.LastUsed()}) {
-				return
-			}
+	for range days {
+		d.clock.advance(day)
+		if res := runs(d.t, d.Engine); res.Why != "" || len(res.Skipped) > 0 {
+			d.t.Fatalf("the run says %+v", res)
 		}
 	}
 }
 
-// ask searches as somebody does who needs the memory.
-func (d *desk) ask(words string) []op.RekindleResult {
+// ask searches as somebody does who needs a memory, and waits until it is back.
+func (d *desk) ask(words string, id memory.ID) op.Hit {
 	d.t.Helper()
-	return do(d.t, d.Engine, op.Rekindle, &op.RekindleRequest{Query: words}).Results
+	hits := search(d.t, d.Engine, words)
+	if len(hits) == 0 || hits[0].Memory == nil || hits[0].ID != id {
+		d.t.Fatalf("%s finds %+v", words, hits)
+	}
+	d.untilWarm(id)
+	return hits[0]
 }
 
+// The life of a memory that is promoted and whose note a human edits, and of one that
+// never was.
 func TestAWholeLife(t *testing.T) {
 	d := shelf(t, nil)
+	d.opt.patience = time.Minute
+	d.awake()
 	id := save(t, d.Engine, leaky, "kitchen").ID
-	other := save(t, d.Engine, "the tide turns at six in the harbour").ID
-	d.clock.advance(time.Hour)
-	do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(id)})
-	home := promote(t, d.Engine, id).Path
+	other := save(t, d.Engine, tides).ID
+	for range 10 { // what the world is otherwise about
+		save(t, d.Engine, newSynthetic().words(20))
+	}
+	for range 5 { // which is enough to deserve a note
+		d.clock.advance(time.Hour)
+		do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(id)})
+	}
+	runs(t, d.Engine)
+	home := look(t, d.Engine, id).PromotedTo
+	if home == "" || look(t, d.Engine, other).PromotedTo != "" {
+		t.Fatalf("promoted: %q", home)
+	}
 	d.seen(home)
 	edited := strings.Replace(d.note(t, home), "drain it", "empty it", 1)
 	d.edit(home, edited)
@@ -55,30 +63,37 @@ func TestAWholeLife(t *testing.T) {
 	if !strings.Contains(text, "empty it") {
 		t.Fatalf("the edit was not taken over: %q", text)
 	}
+
 	d.pass(100)
 	for _, id := range []memory.ID{id, other} {
-		if m := look(t, d.Engine, id); m.Stage != memory.Rehydratable || len(m.KeyTerms) == 0 {
+		if m := look(t, d.Engine, id); m.Stage != memory.Rehydratable || len(m.KeyTerms) == 0 || m.Content == text || m.Content == tides {
 			t.Fatalf("after 100 days the memory is %+v", m.Memory)
 		}
 	}
-	got := d.ask("kettle seam gasket")
-	if len(got) != 1 || got[0].Memory.ID != id || got[0].Memory.Content != text || got[0].Memory.Stage != memory.Active || got[0].Verdict != "unchanged" {
-		t.Errorf("asked for, it is %+v", got)
+	hit := d.ask("kettle seam gasket", id)
+	if hit.Content != text || hit.Stage != memory.Active || hit.Rekindled == nil || hit.Rekindled.Verdict != "unchanged" {
+		t.Errorf("the answer says %+v", hit)
 	}
-	if got := d.ask("tide in the harbour"); len(got) != 1 || got[0].Memory.Content != "the tide turns at six in the harbour" {
-		t.Errorf("the other is %+v", got)
+	if hit := d.ask("hydrographic tide tables boathouse", other); hit.Content != tides || hit.Rekindled == nil || hit.Rekindled.Path != look(t, d.Engine, other).VaultPath {
+		t.Errorf("the answer says %+v", hit)
 	}
+	for id, want := range map[memory.ID]string{id: text, other: tides} {
+		if m := look(t, d.Engine, id); m.Content != want || m.UseCount == 0 || !m.LastUsed.Equal(stampTime(d.clock.Now())) {
+			t.Errorf("brought back, the memory is %+v", m.Memory)
+		}
+	}
+
 	d.pass(35)
 	if m := look(t, d.Engine, id); m.Stage != memory.Archived {
 		t.Errorf("35 days later it is %+v", m.Memory)
 	}
-	d.write(t, home, strings.Replace(edited, "empty it", "throw it away", 1))
+	d.write(t, home, strings.Replace(d.note(t, home), "empty it", "throw it away", 1))
 	d.batch([]string{home}, nil)
-	if got := d.ask("kettle seam gasket"); len(got) != 1 || got[0].Verdict != "edited" || !strings.Contains(got[0].Memory.Content, "throw it away at night") {
-		t.Errorf("edited since, it is %+v", got)
+	if hit := d.ask("kettle seam gasket", id); !strings.Contains(hit.Content, "throw it away at night") || !hit.Rekindled.Edited {
+		t.Errorf("edited since, the answer says %+v", hit)
 	}
-	if m := look(t, d.Engine, id); m.UseCount != 3 {
-		t.Errorf("it was used %d times, want 3", m.UseCount)
+	if m := look(t, d.Engine, id); !strings.Contains(m.Content, "throw it away at night") {
+		t.Errorf("it says %+v", m.Memory)
 	}
 }
 
@@ -127,8 +142,8 @@ func TestArchivedTextIsInNoIndex(t *testing.T) {
 	if len(hidden) < 10 || len(rest) == 0 || len(gone) == 0 {
 		t.Errorf("%d terms are hidden by archiving, %d by fading, and %q was looked for", len(hidden), len(rest), gone)
 	}
-	if got := d.ask(strings.Join(cold.KeyTerms[:4], " ")); len(got) != 1 || got[0].Memory.Content != inventory {
-		t.Errorf("asked for, it is %+v", got)
+	if got := d.rekindled(id).Memory.Content; got != inventory {
+		t.Errorf("brought back, it says %q", got)
 	}
 	d.wantIndexed(hidden, 1)
 }

@@ -37,6 +37,26 @@ type HistoryVersion struct {
 	Cut    bool          `json:"cut,omitempty"` // what it replaced is not kept any more
 }
 
+// JournalRequest pages through the journal.
+type JournalRequest struct {
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+}
+
+// JournalResult is one page of the journal, newest entry first.
+type JournalResult struct {
+	Entries    []JournalEntry `json:"entries"`
+	Total      int            `json:"total"`
+	NextCursor string         `json:"next_cursor,omitempty"`
+}
+
+// JournalEntry is what one request changed, and whether that was taken back.
+type JournalEntry struct {
+	Entry
+	Undone bool   `json:"undone,omitempty"`
+	Undoes string `json:"undoes,omitempty"` // journal entry that it took back
+}
+
 // FieldChange is a field with its value before and after, none when it was not
 // set.
 type FieldChange struct {

@@ -21,7 +21,7 @@ type Effect string
 
 // The effects.
 const (
-	Read        Effect = "read"        // changes nothing but access counts
+	Read        Effect = "read"        // changes nothing but access counts; a search brings back what it means
 	Write       Effect = "write"       // adds or changes memories
 	Destructive Effect = "destructive" // removes something; can be undone unless it says otherwise
 )

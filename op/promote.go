@@ -1,22 +1,27 @@
 package op
 
-import "time"
+import (
+	"time"
+
+	"emberd/memory"
+)
 
 // PromoteRequest names one memory that is to have a note in the vault.
 type PromoteRequest struct {
 	ID     string `json:"-" path:"id" doc:"the memory"`
+	Force  bool   `json:"force,omitempty" doc:"whatever its score and its use"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"tell what would happen, change nothing"`
 }
 
 // PromoteResult tells which note the memory has, or will have. Outcome is "written"
 // for a new note, "adopted" for one that carried the memory's id before, "already"
-// if nothing was to be done, and "pending" if the note cannot be written at the
-// moment: emberd goes on trying.
+// if nothing was to be done, "pending" if the note cannot be written at the moment:
+// emberd goes on trying, and "unmet" if the memory is not worth one by the criteria.
 type PromoteResult struct {
 	Memory  Memory    `json:"memory"`
 	Path    string    `json:"path"` // in the vault
 	Outcome string    `json:"outcome"`
-	Reason  string    `json:"reason,omitempty"` // why it is pending
+	Reason  string    `json:"reason,omitempty"` // why it is pending or unmet
 	Until   time.Time `json:"until,omitzero"`   // not tried before
 	Tx      string    `json:"tx,omitempty"`
 	DryRun  bool      `json:"dry_run,omitempty"`
@@ -28,7 +33,37 @@ const (
 	PromotionAdopted = "adopted"
 	PromotionAlready = "already"
 	PromotionPending = "pending"
+	PromotionUnmet   = "unmet"
 )
+
+// PromoteAutoRequest asks for notes of all memories that deserve one.
+type PromoteAutoRequest struct {
+	DryRun bool `json:"dry_run,omitempty" doc:"tell what would happen, change nothing"`
+	Force  bool `json:"force,omitempty" doc:"by score alone, at any age and without use"`
+}
+
+// PromoteAutoResult tells which memories deserve a note by the rules, and which got
+// one. Candidates are the first 100.
+type PromoteAutoResult struct {
+	DryRun          bool               `json:"dry_run"`
+	CandidatesFound int                `json:"candidates_found"`
+	PromotedCount   int                `json:"promoted_count"`
+	PromotedIDs     []memory.ID        `json:"promoted_ids"`
+	Candidates      []PromoteCandidate `json:"candidates"` // highest score first
+	Skipped         []Skipped          `json:"skipped,omitempty"`
+	Message         string             `json:"message"`
+	Tx              string             `json:"tx,omitempty"`
+}
+
+// PromoteCandidate is a memory that deserves a note.
+type PromoteCandidate struct {
+	ID       memory.ID `json:"id"`
+	Preview  string    `json:"content_preview"`
+	Reason   string    `json:"reason"` // as "High score (0.82 >= 0.65)"
+	Score    float64   `json:"score"`
+	UseCount int64     `json:"use_count"`
+	AgeDays  float64   `json:"age_days"`
+}
 
 // PendingWrite is a change of a note that could not be made yet.
 type PendingWrite struct {

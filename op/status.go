@@ -130,8 +130,8 @@ type VersionResult struct {
 // Event is one thing that happened, as /v1/events streams it.
 type Event struct {
 	ID   string      `json:"id"`   // journal entry; Last-Event-ID resumes after it while the daemon still has it
-	Type string      `json:"type"` // save, edit, promote, note, forget, undo, restore, import, status; of this device or another
+	Type string      `json:"type"` // what the journal calls the entry, lifecycle for a run, or status; of this device or another
 	At   time.Time   `json:"at"`
 	IDs  []memory.ID `json:"ids,omitempty"`
-	Text string      `json:"text,omitempty"` // for type status
+	Text string      `json:"text,omitempty"` // for types status and lifecycle
 }

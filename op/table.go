@@ -22,6 +22,16 @@ var (
 		"Leave of memories one sentence each, with their text safe in notes of the vault.")
 	Rekindle = define[RekindleRequest, RekindleAnswer]("rekindle", "POST", "/v1/rekindle", Write,
 		"Give an archived memory its text back from its note, whatever became of that, or find the one that words mean.")
+	PromoteAuto = define[PromoteAutoRequest, PromoteAutoResult]("promote.auto", "POST", "/v1/promote", Write,
+		"Give a note to every memory that deserves one by score and use.")
+	Touch = define[TouchRequest, TouchResult]("touch", "POST", "/v1/memories/{id}/touch", Write,
+		"Reinforce a memory: count a use of it, and raise its strength if asked to.")
+	GC = define[GCRequest, GCResult]("gc", "POST", "/v1/gc", Destructive,
+		"Collect the memories with the lowest decay scores into the trash, or archive them; a dry run unless told otherwise.")
+	LifecycleRun = define[LifecycleRunRequest, LifecycleRunResult]("lifecycle.run", "POST", "/v1/lifecycle/run", Write,
+		"Demote, archive and promote now what is due; one journal entry, which undo takes back.")
+	LifecycleStatus = define[LifecycleStatusRequest, LifecycleStatusResult]("lifecycle.status", "GET", "/v1/lifecycle", Read,
+		"Tell what fades, when the next run is, and why nothing moves.")
 	Purge = define[PurgeRequest, PurgeResult]("purge", "DELETE", "/v1/memories/{id}/purge", Destructive,
 		"Remove a memory for good, from every file of this device; nothing takes that back.")
 	Undo = define[UndoRequest, UndoResult]("undo", "POST", "/v1/undo", Write,
@@ -46,6 +56,12 @@ var (
 		"Make this device the one that does the work that only one may do.")
 	History = define[HistoryRequest, HistoryResult]("history", "GET", "/v1/memories/{id}/history", Read,
 		"List every version of a memory that the log still tells of, newest first.")
+	Journal = define[JournalRequest, JournalResult]("journal", "GET", "/v1/journal", Read,
+		"List what was changed, by whom and whether it was undone, newest first.")
+	Why = define[WhyRequest, WhyResult]("why", "GET", "/v1/memories/{id}/why", Read,
+		"Take the score and the stage of a memory apart, and tell what happens to it next and what one use would change.")
+	Timeline = define[TimelineRequest, TimelineResult]("timeline", "GET", "/v1/memories/{id}/timeline", Read,
+		"Give the score of a memory from when it was made to some days ahead, and what happened to it.")
 	QuarantineList = define[QuarantineListRequest, QuarantineListResult]("quarantine.list", "GET", "/v1/quarantine", Read,
 		"List the damaged log lines that were passed over.")
 	QuarantineShow = define[QuarantineShowRequest, QuarantineShowResult]("quarantine.show", "GET", "/v1/quarantine/{id}", Read,
@@ -77,7 +93,8 @@ var (
 func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Archive.Spec, Rekindle.Spec, Forget.Spec, Purge.Spec,
-		History.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
+		PromoteAuto.Spec, Touch.Spec, GC.Spec, LifecycleRun.Spec, LifecycleStatus.Spec,
+		History.Spec, Journal.Spec, Why.Spec, Timeline.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Compact.Spec, Version.Spec,

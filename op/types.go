@@ -41,7 +41,7 @@ type SaveRequest struct {
 	LastUsed       time.Time                  `json:"last_used,omitzero" doc:"for imports; not before created_at"`
 	UseCount       int64                      `json:"use_count,omitempty" doc:"for imports; 0 or more"`
 	AllowSecret    bool                       `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
-	Again          bool                       `json:"again,omitempty" doc:"save although a memory of this id was forgotten before"`
+	Again          bool                       `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before"`
 }
 
 // SaveResult tells what was saved.
@@ -105,11 +105,15 @@ type Filter struct {
 // misspelt ones.
 type SearchRequest struct {
 	Query string `json:"q" query:"q" doc:"words, and operators such as \"a phrase\", -word, tag:x, path:dir/, before:2026-01; up to 4 KiB"`
-	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories or notes"`
+	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories, notes, or archive: cold memories alone, by what is left of them"`
 	Filter
-	Limit   int   `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
-	Track   *bool `json:"track_access,omitempty" query:"track_access" doc:"count the access, default true"`
-	Explain bool  `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
+	Limit         int   `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
+	IncludeReview *bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix in matches that are about to fade, default true"`
+	Track         *bool `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
+	Explain       bool  `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
+	// AsOf searches the memories of then. Notes are searched as they are now, and
+	// nothing counts as an access.
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"memories as they were at this moment; notes as they are now"`
 }
 
 // SearchResult is the ranked answer.
@@ -127,6 +131,19 @@ type SearchResult struct {
 	// of its phrases anywhere, or those in Respelled.
 	Similar   bool         `json:"similar,omitempty"`
 	Respelled []Respelling `json:"respelled,omitempty"`
+	AsOf      *Past        `json:"as_of,omitempty"`
+}
+
+// Past says that an answer tells of memories as they were at an earlier moment. It
+// is of memories only: notes are shown as they are now.
+type Past struct {
+	At time.Time `json:"at"`
+	// Since is from when on the log still tells everything, if that is after At:
+	// what was changed or forgotten in between may be missing or in part.
+	Since time.Time `json:"since,omitzero"`
+	// Uncounted is how many memories were used at least as often as they say, and
+	// maybe more; so their scores may have been higher.
+	Uncounted int `json:"uncounted,omitempty"`
 }
 
 // Respelling is a word of the query that nothing holds, and the terms nearest to it,
@@ -158,6 +175,28 @@ type Hit struct {
 	Rank    float64  `json:"rank"` // what the order is by
 	Snippet Snippet  `json:"snippet"`
 	Explain *Explain `json:"explain,omitempty"`
+	// Review says that the memory is here because it matches and is about to fade, and
+	// not for its rank.
+	Review bool `json:"review,omitempty"`
+	// Of a cold memory that the query means, one of these says what becomes of it, and it
+	// is ranked as if it had not faded. Rekindled is set when its note was looked for, and
+	// the memory is shown as it is brought back unless that is gone; Rekindling when
+	// that was not done in time and goes on; Rekindle is "offered" when nobody but emberd
+	// rekindle may do it.
+	Rekindled  *Rekindled `json:"rekindled,omitempty"`
+	Rekindling bool       `json:"rekindling,omitempty"`
+	Rekindle   string     `json:"rekindle,omitempty"`
+}
+
+// RekindleOffered is what [Hit.Rekindle] says.
+const RekindleOffered = "offered"
+
+// Rekindled is what became of the note that holds the text of a cold memory: Verdict is
+// unchanged, edited, moved or gone.
+type Rekindled struct {
+	Verdict string `json:"verdict"`
+	Path    string `json:"path,omitempty"`   // in the vault
+	Edited  bool   `json:"edited,omitempty"` // it has another text than was archived, which counts now
 }
 
 // Note is a note of the vault, with the section that answers best.
@@ -208,11 +247,14 @@ type TermExplain struct {
 type ShowRequest struct {
 	ID    string `json:"-" path:"id"`
 	Track *bool  `json:"track,omitempty" query:"track" doc:"count the use, default true"`
+	// AsOf shows the memory as it was then, which is no use of it.
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"the memory as it was at this moment"`
 }
 
 // ShowResult is the whole memory.
 type ShowResult struct {
 	Memory Memory `json:"memory"`
+	AsOf   *Past  `json:"as_of,omitempty"`
 }
 
 // ListRequest selects and orders memories.
@@ -221,6 +263,8 @@ type ListRequest struct {
 	Sort   string `json:"sort,omitempty" query:"sort" doc:"created (default), used, score, uses or accesses; largest first"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
 	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+	// AsOf lists the memories of then.
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"memories as they were at this moment"`
 }
 
 // ListResult is one page.
@@ -228,6 +272,7 @@ type ListResult struct {
 	Memories   []Memory `json:"memories"`
 	Total      int      `json:"total"`
 	NextCursor string   `json:"next_cursor,omitempty"`
+	AsOf       *Past    `json:"as_of,omitempty"`
 }
 
 // EditRequest changes the fields that are set.

@@ -87,6 +87,14 @@ type Facts struct {
 	Core      bool
 	CreatedAt time.Time
 	LastUsed  time.Time // zero: CreatedAt counts; when both are, the memory does not fade
+
+	// Since is when the memory came into its stage, zero if that is not known. To have
+	// come to active, by an undo say, counts as a use; and no memory is demoted and
+	// archived in less time than one takes to be demoted.
+	Since time.Time
+	// Coldest is the last stage that this one reaches, "" for the policy's: a text that
+	// has no place to go stays.
+	Coldest memory.Stage
 }
 
 func (f Facts) used() time.Time {
@@ -140,12 +148,27 @@ func (p Policy) steps(f Facts) []step {
 	if !ok {
 		ages = p.Ages
 	}
+	soonest := f.Since.Add(ages.Demote)
+	switch {
+	case f.Since.IsZero() || f.Stage.Cold():
+		soonest = time.Time{}
+	case f.Stage != memory.Demoted:
+		used = latest(used, f.Since)
+	}
 	steps := []step{
 		{memory.Demoted, used.Add(ages.Demote)},
-		{memory.Archived, used.Add(ages.Archive)},
-		{memory.Rehydratable, used.Add(ages.Rehydrate)},
+		{memory.Archived, latest(used.Add(ages.Archive), soonest)},
+		{memory.Rehydratable, latest(used.Add(ages.Rehydrate), soonest)},
 	}
-	return steps[:warmth(cmp.Or(p.Coldest, memory.Rehydratable))]
+	coldest := min(warmth(cmp.Or(p.Coldest, memory.Rehydratable)), warmth(cmp.Or(f.Coldest, memory.Rehydratable)))
+	return steps[:coldest]
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // warmth is 0 for the warmest stage; an unknown stage counts as active.

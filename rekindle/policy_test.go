@@ -87,6 +87,42 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// What was brought back fades anew, and not in the next run.
+func TestStageOfWhatWasBroughtBack(t *testing.T) {
+	policy := rekindle.DefaultPolicy()
+	for _, c := range []struct {
+		name  string
+		stage memory.Stage
+		since time.Duration // ago
+		want  memory.Stage
+		next  time.Duration // from now
+	}{
+		{"to active just now", memory.Active, 0, memory.Active, 7 * day},
+		{"to active a week ago", memory.Active, 7 * day, memory.Demoted, 0},
+		{"to demoted just now", memory.Demoted, 0, memory.Demoted, 7 * day},
+		{"to demoted a week ago", memory.Demoted, 7 * day, memory.Rehydratable, 0},
+		{"to active by a clock that was ahead", memory.Active, -day, memory.Active, 8 * day},
+	} {
+		f := unused(c.stage, 100*day)
+		f.Since = now.Add(-c.since)
+		if got := policy.Stage(f, now); got != c.want {
+			t.Errorf("%s: stage = %s, want %s", c.name, got, c.want)
+		}
+		if _, at, ok := policy.Next(f); !ok || !at.Equal(now.Add(c.next)) {
+			t.Errorf("%s: next at %v, want %v", c.name, at, now.Add(c.next))
+		}
+	}
+}
+
+// A text that a note cannot keep stays, and is demoted all the same.
+func TestStageOfATextWithNoPlaceToGo(t *testing.T) {
+	f := unused(memory.Active, 400*day)
+	f.Coldest = memory.Demoted
+	if got := rekindle.DefaultPolicy().Stage(f, now); got != memory.Demoted {
+		t.Errorf("stage = %s, want demoted", got)
+	}
+}
+
 func TestPolicyValidate(t *testing.T) {
 	for _, c := range []struct {
 		change func(*rekindle.Policy)

@@ -194,3 +194,34 @@ func (ts *testStore) appendOnly(tx Tx) error {
 	_, err = ts.enqueue(context.Background(), p)
 	return err
 }
+
+// BenchmarkAt reads a hundred thousand memories as of a moment, and makes them
+// searchable.
+func BenchmarkAt(b *testing.B) {
+	root := b.TempDir()
+	s, err := Open(filepath.Join(root, "data"), filepath.Join(root, "state"), &Options{Durability: None})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	s.index.complete.Store(true)
+	fill(b, s, 100_000)
+	var p *Past
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			s.LetGo()
+			if p, err = s.At(context.Background(), s.now()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("index", func(b *testing.B) {
+		for b.Loop() {
+			p.index.reset()
+			p.table.each(func(c *cell, _ *Row) bool { c.doc.Store(0); return true })
+			if err := p.Index(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -66,6 +66,7 @@ func (e *encoder) row(r *Row, doc uint32) {
 	e.stamp(o.tomb)
 	e.stamp(o.born)
 	e.stamp(o.rev)
+	e.forgot(o.forgot)
 	e.hot(&r.hot)
 	e.uint(uint64(len(o.use)))
 	for _, u := range o.use {
@@ -73,6 +74,18 @@ func (e *encoder) row(r *Row, doc uint32) {
 		for _, n := range [4]int64{u.uses, u.accesses, u.used, u.accessed} {
 			e.uint(uint64(n))
 		}
+	}
+}
+
+func (e *encoder) forgot(f *forgot) {
+	e.bool(f != nil)
+	if f != nil {
+		e.bool(!f.at.IsZero())
+		if !f.at.IsZero() {
+			e.b = append(e.b, f.print[:]...)
+		}
+		e.stamp(f.at)
+		e.stamp(f.lifted)
 	}
 }
 
@@ -183,6 +196,7 @@ func (d *decoder) row(r *Row) (doc uint32) {
 		o.regs = append(o.regs, register{d.name(), d.stamp()})
 	}
 	o.tomb, o.born, o.rev = d.stamp(), d.stamp(), d.stamp()
+	o.forgot = d.forgot()
 	d.hot(&r.hot)
 	for range d.count(12) {
 		u := useTotal{dev: Device(d.take(8))}
@@ -192,6 +206,22 @@ func (d *decoder) row(r *Row) (doc uint32) {
 	}
 	r.keep(o)
 	return doc
+}
+
+func (d *decoder) forgot() *forgot {
+	if !d.bool() {
+		return nil
+	}
+	f := &forgot{}
+	if d.bool() {
+		b := d.take(len(fingerprint{}))
+		if d.err != nil {
+			return nil
+		}
+		f.print = fingerprint(b)
+	}
+	f.at, f.lifted = d.stamp(), d.stamp()
+	return f
 }
 
 func (d *decoder) hot(h *hot) {

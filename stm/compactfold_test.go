@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"emberd/internal/durable/crashdisk"
+	"emberd/memory"
 )
 
 // logNow is when the drawn logs are compacted. Their lines are up to 120 days old.
@@ -76,6 +77,9 @@ func drawLine(t *rapid.T, dev string, seq uint64) []byte {
 	if rapid.IntRange(0, 5).Draw(t, "keyed") == 0 {
 		l.key, l.keyHash = fmt.Sprintf("key %d", seq), "hash"
 	}
+	if rapid.IntRange(0, 5).Draw(t, "lifts") == 0 {
+		l.lift = []memory.ID{idOf(rapid.IntRange(1, 3).Draw(t, "lifted"))}
+	}
 	switch rapid.IntRange(0, 11).Draw(t, "kind of line") {
 	case 0:
 		l.op, l.data = opUse, encodeUse(map[[16]byte]useTotal{
@@ -92,12 +96,15 @@ func drawLine(t *rapid.T, dev string, seq uint64) []byte {
 	return spoil(t, l.append(nil))
 }
 
-func drawChange(t *rapid.T, memory int) change {
-	c := change{op: rapid.SampledFrom([]string{opPut, opSet, opSet, opDelete}).Draw(t, "op"), id: idOf(memory)}
+func drawChange(t *rapid.T, n int) change {
+	c := change{op: rapid.SampledFrom([]string{opPut, opSet, opSet, opDelete}).Draw(t, "op"), id: idOf(n)}
 	if rapid.Bool().Draw(t, "with prev") && c.op != opPut {
 		c.prev = []byte(`{"t":"0192f3a1b2c3-0004-aaaaaaaa","d":{"content":"before"}}`)
 	}
 	if c.op == opDelete {
+		if rapid.Bool().Draw(t, "with a fingerprint") {
+			c.print = &fingerprint{byte(rapid.IntRange(1, 2).Draw(t, "text"))}
+		}
 		return c
 	}
 	set := map[string]json.RawMessage{}
@@ -216,6 +223,9 @@ func stateOf(s *Store, without map[[16]byte]Stamp) string {
 			for _, g := range slices.SortedFunc(slices.Values(r.rest().regs), func(a, b register) int { return strings.Compare(a.key, b.key) }) {
 				fmt.Fprintf(&text, " waiting %s=%s@%s", g.key, r.value(g.key), g.stamp)
 			}
+		}
+		if f := r.rest().forgot; f.counts() {
+			fmt.Fprintf(&text, " forgotten as %v@%s", f.print[0], f.at)
 		}
 		out = append(out, text.String())
 	}

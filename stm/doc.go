@@ -28,6 +28,7 @@
 //	data/stm/<device>/h-00000031-00000041.g3.jsonl
 //	                                     its history: what no longer does
 //	data/devices/<device>.json           how far that device is, written by it only
+//	data/devices/<device>.key            32 random bytes, for its fingerprints
 //	state/device.json                    which device this is
 //	state/quarantine/                    copies of damaged lines; decided.jsonl says
 //	                                     which a human accepted or dropped
@@ -54,7 +55,9 @@
 //	by    who asked: {"via","uid","pid","client","session"}
 //	key   idempotency key, kh the hash of the request it stands for
 //	ref   the journal entry that this line, the last of an undo, takes back
+//	lift  the forgotten memories whose text may be saved again from here on
 //	cut   true where compaction left something out; a history has the line
+//	fp    the fingerprint of a forgotten text, of del and purge
 //	prev  {"t","d"}: the revision before, and the values that are superseded
 //	d     what the operation says
 //	c     CRC-32C (Castagnoli), eight hex digits, of all bytes before ,"c":
@@ -71,10 +74,23 @@
 // and the last segment it stands for), first and last (sequence numbers, all of
 // which are accounted for), gen, and replaces: name, length and CRC-32C of every
 // file that was folded in. That of a compacted file says how many lines its
-// history has, that of a history the oldest and the newest stamp in it. Their
+// history has and, as since, from when on all that was superseded is in it or in
+// an earlier one; that of a history the oldest and the newest stamp in it. Their
 // seals are always there and have a CRC-32C of all bytes before.
 //
 // Members and operations that a reader does not know are kept and passed over.
+//
+// # Forgotten texts
+//
+// The line of a del or purge that somebody asked for has a fingerprint of the text:
+// base64url of its HMAC-SHA-256 (RFC 2104) under the key of the device that wrote
+// the line, after Unicode normal form C, full case folding, and single spaces for
+// white space. Store.ForgottenAs so knows the text again, on every device that
+// has the key file, when nothing that can be read is left of it. The latest
+// fingerprint of a memory counts until a later line lifts it: the put that brings
+// the memory back, or the save that was asked for again. Compaction keeps both
+// for good, some fifty bytes more for a tombstone. Without the key a fingerprint
+// says nothing; with it a guess can be checked, and no more.
 //
 // # Merging
 //
@@ -148,6 +164,14 @@
 // A history is read when somebody asks for an entry that may be in it, to undo it
 // or to find the newest that stands, and is forgotten again by the next
 // compaction.
+//
+// # The past
+//
+// What the memories were at an earlier moment is what all lines up to it add up
+// to, those of histories too. Where compaction may have left one out, the first
+// line after the moment tells what it superseded. From since on that is exact but
+// for the totals of use: a total counts that was last raised before the moment,
+// and what there was before a higher one that compaction kept alone is not known.
 //
 // # Recovery
 //

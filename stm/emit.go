@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"emberd/memory"
 )
 
 // class says what compaction makes of a line.
@@ -106,13 +108,14 @@ func (e *emitter) line(b, good []byte, l *line, is class) error {
 		return e.whole(good, l)
 	}
 	left, whole := e.reduce(l)
+	lift := e.lifts(l)
 	switch {
-	case whole:
+	case whole && len(lift) == len(l.lift):
 		return e.whole(good, l)
-	case len(left) == 0:
+	case len(left)+len(lift) == 0:
 		e.count.gone++
 	default:
-		if err := e.cut(l, left); err != nil {
+		if err := e.cut(l, left, lift); err != nil {
 			return err
 		}
 	}
@@ -128,9 +131,12 @@ func (e *emitter) archived(b, good []byte, l *line, is class) error {
 }
 
 // cut keeps what is left of a line.
-func (e *emitter) cut(l *line, left []change) error {
+func (e *emitter) cut(l *line, left []change, lift []memory.ID) error {
 	short := *l
-	short.changes, short.cut = left, true
+	short.changes, short.lift, short.cut = left, lift, true
+	if len(left) == 0 {
+		short.op = opAll
+	}
 	b := short.append(nil)
 	fresh, err := e.hot.put(b[:len(b)-1], l.stamp)
 	e.tally(&e.count.cut, fresh)
@@ -196,6 +202,16 @@ func (e *emitter) reduce(l *line) (left []change, whole bool) {
 	return left, whole
 }
 
+// lifts returns of the ids whose fingerprints a line lifts those that none does later.
+func (e *emitter) lifts(l *line) (lift []memory.ID) {
+	for _, id := range l.lift {
+		if row := e.rows[id.Bytes()]; row != nil && row.lifted == l.stamp {
+			lift = append(lift, id)
+		}
+	}
+	return lift
+}
+
 func (e *emitter) winner(c *change, at Stamp) (_ *change, whole bool) {
 	key := c.id.Bytes()
 	row := e.rows[key]
@@ -232,15 +248,21 @@ func (e *emitter) winner(c *change, at Stamp) (_ *change, whole bool) {
 	return &change{op: c.op, id: c.id, data: left}, false
 }
 
-// tombstone keeps what a delete superseded for as long as it can be restored.
+// tombstone keeps what a delete superseded for as long as it can be restored, and
+// the fingerprint of its text for as long as that counts.
 func (e *emitter) tombstone(c *change, row *folded, at Stamp) (_ *change, whole bool) {
-	switch {
-	case at != row.tomb || !at.after(e.hide[c.id.Bytes()]):
-		return nil, false
-	case c.prev == nil || e.now.Sub(at.Time()) < e.trashKeep:
-		return c, true
+	stays := at == row.tomb && at.after(e.hide[c.id.Bytes()])
+	left := &change{op: opDelete, id: c.id}
+	if row.prints(at) {
+		left.print = c.print
 	}
-	return &change{op: opDelete, id: c.id}, false
+	switch {
+	case stays && (c.prev == nil || e.now.Sub(at.Time()) < e.trashKeep):
+		return c, true
+	case stays, left.print != nil:
+		return left, false
+	}
+	return nil, false
 }
 
 // totals writes the totals of use as the latest use lines.

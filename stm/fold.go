@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"slices"
+	"time"
 	"unique"
 )
 
@@ -27,6 +28,7 @@ type fold struct {
 	count  int   // operations
 	floor  Stamp // of the headers: see header.Floor
 	seen   map[string]uint64
+	since  time.Time // likewise
 }
 
 // numbered is the place of a line in the order of its device.
@@ -42,8 +44,11 @@ type folded struct {
 	baseSum    uint64
 	regs       []foldedKey
 	tomb, born Stamp
-	purged     Stamp  // of the latest purge, which stays
-	buried     uint64 // sequence number of the tombstone
+	purged     Stamp       // of the latest purge, which stays
+	print      fingerprint // the latest fingerprint
+	printed    Stamp       // when it was made
+	lifted     Stamp       // when one was lifted last
+	buried     uint64      // sequence number of the tombstone
 }
 
 // foldedKey is a register with a hash of the value instead of the value.
@@ -68,7 +73,20 @@ func (f *fold) add(l *line) error {
 	for i := range l.changes {
 		f.change(&l.changes[i], l)
 	}
+	for _, id := range l.lift {
+		row := f.row(id.Bytes())
+		row.lifted = later(row.lifted, l.stamp)
+	}
 	return nil
+}
+
+func (f *fold) row(key [16]byte) *folded {
+	row := f.rows[key]
+	if row == nil {
+		row = &folded{}
+		f.rows[key] = row
+	}
+	return row
 }
 
 // number takes note of a line's place in the order.
@@ -89,10 +107,9 @@ func (f *fold) raise(key [16]byte, u useTotal) {
 
 func (f *fold) change(c *change, l *line) {
 	key, at := c.id.Bytes(), l.stamp
-	row := f.rows[key]
-	if row == nil {
-		row = &folded{}
-		f.rows[key] = row
+	row := f.row(key)
+	if c.print != nil && at.after(row.printed) {
+		row.print, row.printed = *c.print, at
 	}
 	if c.op == opPurge {
 		row.purged = later(row.purged, at)
@@ -175,6 +192,9 @@ func (r *folded) dead() bool {
 	return r.purged.IsZero() && !r.tomb.IsZero() && !r.born.after(r.tomb) && r.base.IsZero() && len(r.regs) == 0
 }
 
+// fingerprinted reports whether deletes say something about the text, which stays.
+func (r *folded) fingerprinted() bool { return !r.printed.IsZero() || !r.lifted.IsZero() }
+
 // live reports whether the lines alone make a live memory.
 func (r *folded) live() bool { return r.born.after(r.tomb) }
 
@@ -219,10 +239,17 @@ func valueSum(seed maphash.Seed, at Stamp, name, value []byte) uint64 {
 // essence is what two folds of the same state agree on about a memory.
 type essence struct {
 	tomb, born Stamp
+	printed    Stamp // of a fingerprint that counts
+	print      fingerprint
+	lifted     Stamp
 	purged     Stamp
 	values     uint64
 	use        useTotal
 }
+
+// prints reports whether the fingerprint of a delete stamped at counts, as far as
+// the lines tell.
+func (r *folded) prints(at Stamp) bool { return at == r.printed && at.after(r.lifted) }
 
 func (f *fold) essence(key [16]byte) essence {
 	e := essence{use: f.use[key]}
@@ -230,7 +257,10 @@ func (f *fold) essence(key [16]byte) essence {
 	if row == nil {
 		return e
 	}
-	e.purged = row.purged
+	e.purged, e.lifted = row.purged, row.lifted
+	if row.prints(row.printed) {
+		e.print, e.printed = row.print, row.printed
+	}
 	hidden := f.hidden(key, row)
 	if row.tomb.after(f.hide[key]) {
 		e.tomb = row.tomb

@@ -110,8 +110,8 @@ func (x *index) drop(c *cell) {
 
 // BuildIndex indexes every live memory that is not indexed yet. Searches
 // meanwhile scan what is missing. It returns early when ctx ends.
-func (s *Store) BuildIndex(ctx context.Context) error {
-	if s.index.complete.Load() {
+func (m *Memories) BuildIndex(ctx context.Context) error {
+	if m.index.complete.Load() {
 		return nil
 	}
 	work := make(chan *cell)
@@ -119,21 +119,21 @@ func (s *Store) BuildIndex(ctx context.Context) error {
 	for range 2 {
 		wg.Go(func() {
 			for c := range work {
-				s.indexCell(c)
+				m.indexCell(c)
 			}
 		})
 	}
-	err := s.feed(ctx, work)
+	err := m.feed(ctx, work)
 	close(work)
 	wg.Wait()
 	if err == nil {
-		s.index.complete.Store(true)
+		m.index.complete.Store(true)
 	}
 	return err
 }
 
-func (s *Store) feed(ctx context.Context, work chan<- *cell) (err error) {
-	s.table.each(func(c *cell, _ *Row) bool {
+func (m *Memories) feed(ctx context.Context, work chan<- *cell) (err error) {
+	m.table.each(func(c *cell, _ *Row) bool {
 		if c.doc.Load() != 0 {
 			return true
 		}
@@ -148,10 +148,10 @@ func (s *Store) feed(ctx context.Context, work chan<- *cell) (err error) {
 	return err
 }
 
-func (s *Store) indexCell(c *cell) {
+func (m *Memories) indexCell(c *cell) {
 	row := c.row.Load()
 	if row.live() && c.doc.Load() == 0 {
-		s.index.update(c, row, s.index.analyze(row.doc))
+		m.index.update(c, row, m.index.analyze(row.doc))
 	}
 }
 

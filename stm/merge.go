@@ -19,8 +19,9 @@ func merged(row *Row, c *change, at Stamp) (*Row, error) {
 	o := row.rest()
 	o.rev = later(o.rev, at)
 	if c.buries() {
+		o.forgot = o.forgot.printed(c.print, at)
 		if !at.after(o.tomb) {
-			return row, nil
+			return row.with(o), nil
 		}
 		o.tomb = at
 		return row.without(o)
@@ -47,6 +48,17 @@ func merged(row *Row, c *change, at Stamp) (*Row, error) {
 	}
 	next.keep(o)
 	return next, next.warm()
+}
+
+// with returns the row with what o holds of its fingerprint, the row itself if it
+// has that.
+func (r *Row) with(o odd) *Row {
+	if o.forgot == r.rest().forgot {
+		return r
+	}
+	next := *r
+	next.keep(o)
+	return &next
 }
 
 func later(a, b Stamp) Stamp {

@@ -97,6 +97,7 @@ func (s *Store) readPeers() {
 		return
 	}
 	for _, e := range entries {
+		s.readKey(e)
 		name, ok := strings.CutSuffix(e.Name(), ".json")
 		dev, valid := parseDevice(name)
 		if !ok || !valid || !e.Type().IsRegular() {

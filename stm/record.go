@@ -51,8 +51,9 @@ type line struct {
 	key     string
 	keyHash string
 	ref     Stamp
-	cut     bool // compaction took out what no longer counts; the whole line is in the history
-	extra   bool // it has members that this version does not know
+	lift    []memory.ID // forgotten memories whose text may be saved again
+	cut     bool        // compaction took out what no longer counts; the whole line is in the history
+	extra   bool        // it has members that this version does not know
 	changes []change
 	data    []byte // d of seg, seal and use lines
 	at      place
@@ -64,6 +65,8 @@ type change struct {
 	id   memory.ID
 	prev []byte // {"t":stamp,"d":{…}}: what this operation supersedes; nil when nothing
 	data []byte // JSON object of keys and values; nil for a delete
+
+	print *fingerprint // of the text that a delete by somebody covers; nil if it has none
 
 	// ready is what ranking reads of data, where data is a whole memory that the
 	// row may keep. The caller's goroutine makes it, which spares the writer's.
@@ -101,6 +104,7 @@ func decodeLine(b []byte) (line, error) {
 	var l line
 	var id memory.ID
 	var prev []byte
+	var mark *fingerprint
 	var bad error
 	err := eachField(b, func(name, value []byte) bool {
 		switch string(name) {
@@ -126,6 +130,10 @@ func decodeLine(b []byte) (line, error) {
 			l.keyHash, bad = textValue(value)
 		case "ref":
 			l.ref, bad = stampField(value)
+		case "fp":
+			mark, bad = parsePrint(value)
+		case "lift":
+			l.lift, bad = idsField(value)
 		case "cut":
 			l.cut = string(value) == "true"
 		case "prev":
@@ -144,7 +152,7 @@ func decodeLine(b []byte) (line, error) {
 	if l.tx.IsZero() {
 		l.tx = l.stamp
 	}
-	return l, l.takeChanges(id, prev)
+	return l, l.takeChanges(id, prev, mark)
 }
 
 func stampField(value []byte) (Stamp, error) {
@@ -163,10 +171,20 @@ func idField(value []byte) (memory.ID, error) {
 	return memory.ParseID(s)
 }
 
-func (l *line) takeChanges(id memory.ID, prev []byte) error {
+func idsField(value []byte) (ids []memory.ID, err error) {
+	var names []string
+	err = json.Unmarshal(value, &names)
+	for _, name := range names {
+		id, bad := memory.ParseID(name)
+		ids, err = append(ids, id), errors.Join(err, bad)
+	}
+	return ids, err
+}
+
+func (l *line) takeChanges(id memory.ID, prev []byte, mark *fingerprint) error {
 	switch l.op {
 	case opPut, opSet, opDelete, opPurge:
-		l.changes = []change{{op: l.op, id: id, prev: prev, data: l.data}}
+		l.changes = []change{{op: l.op, id: id, prev: prev, data: l.data, print: mark}}
 		return l.changes[0].check()
 	case opAll:
 		return l.takeAll()
@@ -228,6 +246,9 @@ func (l *line) append(b []byte) []byte {
 	if !l.ref.IsZero() {
 		b = appendStamp(b, "ref", l.ref)
 	}
+	if len(l.lift) > 0 {
+		b = appendRaw(b, "lift", encode(l.lift))
+	}
 	if l.cut {
 		b = append(b, `,"cut":true`...)
 	}
@@ -237,6 +258,7 @@ func (l *line) append(b []byte) []byte {
 	case l.op == opAll:
 		b = l.appendAll(b)
 	default:
+		b = l.changes[0].appendPrint(b)
 		b = appendRaw(b, "prev", l.changes[0].prev)
 		b = appendRaw(b, "d", l.changes[0].data)
 	}
@@ -253,11 +275,19 @@ func (l *line) appendAll(b []byte) []byte {
 		b = append(b, c.op...)
 		b = append(b, '"')
 		b = appendText(b, "id", string(c.id))
+		b = c.appendPrint(b)
 		b = appendRaw(b, "prev", c.prev)
 		b = appendRaw(b, "d", c.data)
 		b = append(b, '}')
 	}
 	return append(b, ']')
+}
+
+func (c *change) appendPrint(b []byte) []byte {
+	if c.print == nil {
+		return b
+	}
+	return appendText(b, "fp", c.print.String())
 }
 
 func appendText(b []byte, name, value string) []byte {

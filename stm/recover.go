@@ -396,6 +396,7 @@ func (s *Store) merge(l *line, changed func(*cell)) error {
 		}
 		changed(cell)
 	}
+	s.table.lift(l.lift, l.stamp)
 	s.journal.add(l)
 	s.keys.add(l, s.now())
 	return nil

@@ -39,7 +39,7 @@ func (p purged) redact(b, good []byte, l *line, is class) (_, _ []byte, _ class,
 	switch {
 	case !changed:
 		return b, good, is, false
-	case len(l.changes) == 0 && l.op != opUse && l.ref.IsZero() && (l.key == "" || isHandKey(l.key)):
+	case len(l.changes) == 0 && l.op != opUse && len(l.lift) == 0 && l.ref.IsZero() && (l.key == "" || isHandKey(l.key)):
 		return nil, nil, empty, true
 	}
 	b = l.append(nil)
@@ -176,7 +176,7 @@ func (t *table) erase(which map[[16]byte]purge) {
 			}
 			o := old.rest()
 			next := &Row{key: key}
-			next.keep(odd{tomb: o.tomb, rev: o.rev})
+			next.keep(odd{tomb: o.tomb, rev: o.rev, forgot: o.forgot})
 			if c.row.CompareAndSwap(old, next) {
 				break
 			}

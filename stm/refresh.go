@@ -403,6 +403,7 @@ func (w *writer) receive(a *arrival) {
 		w.index.update(cell, row, text.terms)
 	}
 	w.changes.Add(int64(len(a.lines)))
+	w.rewritten.Add(1)
 	switch {
 	case a.mark != nil:
 		w.snapshot.marks[a.file] = *a.mark

@@ -103,6 +103,14 @@ func (v *review) holds(t *table, l *line) bool {
 	return true
 }
 
+// waits reports whether the line with a stamp waits for a decision.
+func (v *review) waits(at Stamp) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	_, ok := v.ops[at]
+	return ok
+}
+
 func (f *floor) covers(l *line) bool {
 	return l.op != opUse && l.stamp.Dev != f.dev && !l.stamp.after(f.stamp) && l.seq > f.seen[l.stamp.Dev.String()]
 }

@@ -376,6 +376,9 @@ func (f *fold) meta(l *line) error {
 	if at, err := ParseStamp(h.Floor); err == nil {
 		f.hold(at, h.Seen)
 	}
+	if since := h.since(); since.After(f.since) {
+		f.since = since
+	}
 	return nil
 }
 
@@ -437,6 +440,7 @@ func (r *rewrite) frame(o *output, kind Kind) (head, end []byte) {
 		Last: r.fold.last, Format: formatVersion, Created: r.now.UTC().Format(time.RFC3339), Generation: r.name.gen}
 	if kind == Compacted {
 		h.Lost, h.History = r.fold.lost, r.emitter.cold.lines
+		h.Since = r.since().UTC().Format(time.RFC3339)
 		if h.Seen = r.fold.seen; h.Seen != nil {
 			h.Floor = r.fold.floor.String()
 		}
@@ -451,6 +455,14 @@ func (r *rewrite) frame(o *output, kind Kind) (head, end []byte) {
 		at = Stamp{T: uint64(max(1, r.now.UnixMilli())) << 16, Dev: r.device}
 	}
 	return metaLine(opSegment, at, h), o.end(at, r.fold.last)
+}
+
+// since is from when on nothing is lost for good: in seconds, so rounded up.
+func (r *rewrite) since() time.Time {
+	if at := r.now.Add(time.Second - r.job.HistoryKeep); at.After(r.fold.since) {
+		return at
+	}
+	return r.fold.since
 }
 
 // sweep removes what a failure left. What cannot be removed goes at the next

@@ -28,11 +28,12 @@ type Row struct {
 
 // odd is what most memories do not have. It is never changed either.
 type odd struct {
-	regs []register
-	tomb Stamp // hides every key with an older stamp
-	born Stamp // latest put: the memory lives while born is after tomb
-	rev  Stamp // latest of all stamps
-	use  []useTotal
+	regs   []register
+	tomb   Stamp // hides every key with an older stamp
+	born   Stamp // latest put: the memory lives while born is after tomb
+	rev    Stamp // latest of all stamps
+	use    []useTotal
+	forgot *forgot // nil if no delete has a fingerprint, and no line lifts one
 }
 
 // rest returns what odd holds, or what it would.
@@ -46,12 +47,14 @@ func (r *Row) rest() odd {
 // keep stores o in a row that nobody else has yet.
 func (r *Row) keep(o odd) {
 	r.odd = nil
-	if len(o.regs) > 0 || len(o.use) > 0 || !o.tomb.IsZero() || o.born != r.base || o.rev != r.base {
+	if len(o.regs) > 0 || len(o.use) > 0 || !o.tomb.IsZero() || o.forgot != nil || o.born != r.base || o.rev != r.base {
 		r.odd = &o
 	}
 }
 
 func (r *Row) rev() Stamp { return r.rest().rev }
+
+func (r *Row) born() Stamp { return r.rest().born }
 
 // register is the stamp of one key that was written apart from the rest.
 type register struct {
@@ -237,6 +240,20 @@ func (r *Row) live() bool {
 	}
 	return r.odd.born.after(r.odd.tomb)
 }
+
+// Changed is when a key was last written or removed, apart from the rest of the
+// memory; zero when it was not since the memory was saved.
+func (r *Row) Changed(key string) time.Time {
+	for _, reg := range r.rest().regs {
+		if reg.key == key {
+			return reg.stamp.Time()
+		}
+	}
+	return time.Time{}
+}
+
+// cold reports whether the text of a live memory is in a note.
+func (r *Row) cold() bool { return r.live() && r.Stage().Cold() }
 
 // value returns the raw JSON of one key, nil when absent.
 func (r *Row) value(key string) []byte { return member(r.doc, key) }

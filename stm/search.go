@@ -2,7 +2,6 @@ package stm
 
 import (
 	"cmp"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,16 +30,32 @@ type Query struct {
 	Most    float64
 	Limit   int
 	Explain bool
+	// Beside are further lists to be gathered on the way, of what is indexed, and only
+	// when there are terms.
+	Beside []Beside
+}
+
+// Beside asks for the most relevant of the memories that match a Query and that Accept
+// accepts too, at most Limit, explained. What is less relevant than OfBest of the most
+// relevant match, or OfLast of the rank of the last of as many matches as the Query
+// wants, may be left out; that keeps the cost of a list near nothing. The zero Beside
+// gathers none.
+type Beside struct {
+	Accept         func(*Row) bool
+	Limit          int
+	OfBest, OfLast float64
 }
 
 // Found is the answer to a Query.
 type Found struct {
 	Matches []Match // best first, at most Limit
 	Total   int     // how many matched
+	Best    float64 // relevance of the most relevant one, wherever it ranks
 	// Loading is set while Indexed of Of memories are indexed; the others
 	// were scanned, and their relevance is coarse.
 	Loading     bool
 	Indexed, Of int
+	Beside      [][]Match // in the order of the Query
 }
 
 // Match is one memory that matched.
@@ -52,43 +67,50 @@ type Match struct {
 }
 
 // Search ranks by BM25 every memory that passes. It never waits for the disk.
-func (s *Store) Search(q Query) Found {
+func (m *Memories) Search(q Query) Found {
 	found := Found{}
 	c := collector{q: &q, found: &found}
 	// What is not indexed yet is collected first: a memory that is indexed in
 	// between is then met twice rather than never.
-	loading := !s.index.complete.Load()
+	loading := !m.index.complete.Load()
 	if loading {
-		s.scan(&c, s.rarity(&q))
+		m.scan(&c, m.rarity(&q))
 	}
-	index := s.index.words.Load()
+	index := m.index.words.Load()
 	c.matches = index.SearchAmong(q.Terms, q.Others)
+	for _, b := range q.Beside {
+		c.beside = append(c.beside, c.side(b))
+	}
 	sieve := newSieve(index, &q)
 	if len(q.Terms) == 0 {
-		s.everything(&c, sieve, loading)
+		m.everything(&c, sieve, loading)
 	} else {
-		s.lookUp(&c, sieve)
+		m.lookUp(&c, sieve)
 	}
 	c.finish()
-	found.Indexed, found.Of, found.Loading = int(s.index.indexed.Load()), s.Len(), loading
+	for _, s := range c.beside {
+		s.finish()
+		found.Beside = append(found.Beside, s.found.Matches)
+	}
+	found.Indexed, found.Of, found.Loading = int(m.index.indexed.Load()), m.Len(), loading
 	return found
 }
 
 // Frequencies returns how many memories are indexed, and how many of them hold
 // each of the terms.
-func (s *Store) Frequencies(terms []string) (memories int, df []int) {
-	return s.index.words.Load().Frequencies(terms)
+func (m *Memories) Frequencies(terms []string) (memories int, df []int) {
+	return m.index.words.Load().Frequencies(terms)
 }
 
 // Expand returns indexed terms that begin with prefix, commonest first.
-func (s *Store) Expand(prefix string, limit int) []string {
-	return s.index.words.Load().Expand(prefix, limit)
+func (m *Memories) Expand(prefix string, limit int) []string {
+	return m.index.words.Load().Expand(prefix, limit)
 }
 
 // Similar returns indexed terms that are at most so many edits from term, with
 // how many memories hold each.
-func (s *Store) Similar(term string, edits int) []spelling.Near {
-	return s.index.words.Load().Similar(term, edits)
+func (m *Memories) Similar(term string, edits int) []spelling.Near {
+	return m.index.words.Load().Similar(term, edits)
 }
 
 // sieve passes documents by the terms they hold; a nil set is no condition.
@@ -128,8 +150,8 @@ func (s sieve) passes(doc words.Doc) bool {
 }
 
 // everything takes every memory; with loading, those that scan has not seen.
-func (s *Store) everything(c *collector, sieve sieve, loading bool) {
-	s.table.each(func(cell *cell, r *Row) bool {
+func (m *Memories) everything(c *collector, sieve sieve, loading bool) {
+	m.table.each(func(cell *cell, r *Row) bool {
 		doc := cell.doc.Load()
 		if doc == 0 && !loading && len(sieve.all) == 0 || doc != 0 && sieve.passes(words.Doc(doc-1)) {
 			c.take(r, 1, false, 0)
@@ -138,8 +160,8 @@ func (s *Store) everything(c *collector, sieve sieve, loading bool) {
 	})
 }
 
-func (s *Store) lookUp(c *collector, sieve sieve) {
-	cells := *s.index.byDoc.Load()
+func (m *Memories) lookUp(c *collector, sieve sieve) {
+	cells := *m.index.byDoc.Load()
 	for doc, relevance := range c.matches.All() {
 		if !sieve.passes(doc) {
 			continue
@@ -147,34 +169,34 @@ func (s *Store) lookUp(c *collector, sieve sieve) {
 		for int(doc) >= len(cells) {
 			// Its place is stored right after its terms.
 			runtime.Gosched()
-			cells = *s.index.byDoc.Load()
+			cells = *m.index.byDoc.Load()
 		}
-		if c.hopeless(relevance) {
+		hopeless := c.hopeless(relevance)
+		if hopeless {
 			c.found.Total++
+			c.found.Best = max(c.found.Best, relevance)
+		}
+		if cells[doc] == nil || hopeless && !c.wanted(relevance) {
 			continue
 		}
-		if cells[doc] == nil {
-			continue
-		}
-		if r := cells[doc].row.Load(); r.live() {
-			c.take(r, relevance, false, doc)
+		r := cells[doc].row.Load()
+		if r.live() && (hopeless || c.take(r, relevance, false, doc)) {
+			c.offer(r, relevance, doc)
 		}
 	}
 }
 
 // rarity is what each of the query's terms adds to a memory that is not indexed
 // yet: what it would to an indexed one of average length that holds it once.
-func (s *Store) rarity(q *Query) []float64 {
+func (m *Memories) rarity(q *Query) []float64 {
 	terms := make([]string, len(q.Terms))
 	for i, t := range q.Terms {
 		terms[i] = t.Term
 	}
-	_, df := s.Frequencies(terms)
-	all := float64(s.Len() + q.Others)
+	_, df := m.Frequencies(terms)
 	out := make([]float64, len(terms))
 	for i, t := range q.Terms {
-		held := float64(df[i] + t.Elsewhere)
-		out[i] = t.Weight * math.Log1p((max(all-held, 0)+0.5)/(held+0.5)) * typicalShare
+		out[i] = t.Weight * words.IDF(m.Len()+q.Others, df[i]+t.Elsewhere) * typicalShare
 	}
 	return out
 }
@@ -183,12 +205,12 @@ func (s *Store) rarity(q *Query) []float64 {
 const typicalShare = 1 / 2.2
 
 // scan matches memories that are not indexed yet by analysing their text.
-func (s *Store) scan(c *collector, rarity []float64) {
-	s.table.each(func(cell *cell, r *Row) bool {
+func (m *Memories) scan(c *collector, rarity []float64) {
+	m.table.each(func(cell *cell, r *Row) bool {
 		if cell.doc.Load() != 0 {
 			return true
 		}
-		if relevance := c.q.scanned(s.index.analyzer, r.Text(), rarity); relevance > 0 {
+		if relevance := c.q.scanned(m.index.analyzer, r.Text(), rarity); relevance > 0 {
 			c.take(r, relevance, true, 0)
 		}
 		return true
@@ -242,6 +264,47 @@ type collector struct {
 	found   *Found
 	heap    []candidate
 	matches *words.Matches
+	beside  []*side
+}
+
+// side collects a list beside.
+type side struct {
+	collector
+	Beside
+}
+
+func (c *collector) side(b Beside) *side {
+	return &side{collector{q: &Query{Accept: b.Accept, Limit: b.Limit, Explain: true}, found: &Found{}, matches: c.matches}, b}
+}
+
+// wanted reports whether any list beside may take what is so relevant.
+func (c *collector) wanted(relevance float64) bool {
+	for _, s := range c.beside {
+		if s.wants(c, relevance) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *side) wants(c *collector, relevance float64) bool {
+	switch {
+	case s.Beside.Limit == 0,
+		relevance < s.OfBest*c.found.Best,
+		len(s.heap) == s.Beside.Limit && relevance < s.heap[0].rank,
+		len(c.heap) > 0 && len(c.heap) == c.q.Limit && relevance < s.OfLast*c.heap[0].rank:
+		return false
+	}
+	return true
+}
+
+// offer shows a match to the lists beside.
+func (c *collector) offer(r *Row, relevance float64, doc words.Doc) {
+	for _, s := range c.beside {
+		if s.wants(c, relevance) {
+			s.take(r, relevance, false, doc)
+		}
+	}
 }
 
 type candidate struct {
@@ -258,11 +321,13 @@ func (c *collector) hopeless(relevance float64) bool {
 		relevance*c.q.Most < c.heap[0].rank
 }
 
-func (c *collector) take(r *Row, relevance float64, coarse bool, doc words.Doc) {
+// take keeps a match if it is among the best, and reports whether it is one.
+func (c *collector) take(r *Row, relevance float64, coarse bool, doc words.Doc) bool {
 	if c.q.Accept != nil && !c.q.Accept(r) {
-		return
+		return false
 	}
 	c.found.Total++
+	c.found.Best = max(c.found.Best, relevance)
 	m := candidate{row: r, relevance: relevance, rank: relevance, doc: doc, used: r.total().used, coarse: coarse}
 	if c.q.Rank != nil {
 		m.rank = c.q.Rank(relevance, r)
@@ -275,6 +340,7 @@ func (c *collector) take(r *Row, relevance float64, coarse bool, doc words.Doc) 
 		c.heap[0] = m
 		c.down(0)
 	}
+	return true
 }
 
 // better orders by rank, then by the later use, then by id, so that equal

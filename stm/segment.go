@@ -34,6 +34,8 @@ type header struct {
 	// had been read.
 	Floor string            `json:"floor,omitempty"`
 	Seen  map[string]uint64 `json:"seen,omitempty"`
+	// Since is from when on every superseded line is in this file or a history.
+	Since string `json:"since,omitempty"`
 }
 
 // replaced is a file as it was when it was folded into another.

@@ -26,7 +26,7 @@ import (
 // the one that was being written, begins as it did.
 const (
 	snapshotMagic   = "emberstm"
-	snapshotVersion = 3
+	snapshotVersion = 4
 	// snapshotEvery is after how many changes a running daemon should write one.
 	snapshotEvery = 5_000
 )
@@ -397,7 +397,7 @@ func (s *Store) getRows(d *decoder) []*cell {
 	s.table.cells = make(map[[16]byte]*cell, n)
 	rows, cells := make([]Row, n), make([]cell, n)
 	var byDoc []*cell
-	var live int64
+	var live, cold int64
 	for i := range n {
 		doc := d.row(&rows[i])
 		c := &cells[i]
@@ -406,6 +406,12 @@ func (s *Store) getRows(d *decoder) []*cell {
 		if rows[i].live() {
 			live++
 		}
+		if rows[i].cold() {
+			cold++
+		}
+		if f := rows[i].rest().forgot; f != nil && !f.at.IsZero() {
+			s.table.notePrint(f.print, rows[i].key)
+		}
 		if doc != 0 && doc <= words.MaxDocs {
 			c.doc.Store(doc)
 			byDoc = append(byDoc, make([]*cell, max(0, int(doc)-len(byDoc)))...)
@@ -413,6 +419,7 @@ func (s *Store) getRows(d *decoder) []*cell {
 		}
 	}
 	s.table.live.Store(live)
+	s.table.cold.Store(cold)
 	return byDoc
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"log/slog"
 	"path/filepath"
 	"runtime"
@@ -51,6 +50,7 @@ type Options struct {
 	SegmentBytes int64            // a segment ends after so many bytes; 0 is 4 MiB
 	SegmentAge   time.Duration    // and after so long; 0 is 24 h
 	TrashKeep    time.Duration    // 0 is 30 days
+	HistoryKeep  time.Duration    // for how long Unlink is told to keep superseded lines; 0 is TrashKeep
 	Analyzer     *text.Analyzer   // nil is text.New()
 	Host         string           // what the other devices are to call this one; "" is the host's name
 
@@ -94,6 +94,7 @@ func (o *Options) withDefaults() Options {
 	if out.TrashKeep == 0 {
 		out.TrashKeep = 30 * 24 * time.Hour
 	}
+	out.HistoryKeep = max(out.HistoryKeep, out.TrashKeep)
 	if out.Host == "" {
 		out.Host = hostName()
 	}
@@ -111,6 +112,7 @@ func (o *Options) withDefaults() Options {
 // Store is the short-term memory: log, table and word index. All methods may
 // be called from any goroutine.
 type Store struct {
+	Memories    // those that are live now
 	data, state string
 	log         *slog.Logger
 	fs          durable.FS
@@ -120,12 +122,11 @@ type Store struct {
 	segmentBytes int64
 	segmentAge   time.Duration
 	trashKeep    time.Duration
+	historyKeep  time.Duration
 	minFree      int64       // below 0: the disk is not asked
 	committed    func(Entry) // nil for nobody
 
 	device   Device
-	table    *table
-	index    *index
 	ballast  *ballast
 	journal  *journal
 	keys     *idemKeys
@@ -146,6 +147,8 @@ type Store struct {
 	retired map[uint32]bool // replaced by a compacted file, not unlinked yet
 
 	histories histories
+	pasts     pasts
+	textKeys  textKeys
 	rewriting sync.Mutex // held by Rewrite and Unlink
 
 	writer  *writer
@@ -176,9 +179,9 @@ func Open(data, state string, opt *Options) (*Store, error) {
 	}
 	id, _ := parseDevice(dev.ID)
 	s := &Store{data: data, state: state, log: o.Logger, fs: o.FS, now: o.Now, durability: o.Durability,
-		segmentBytes: o.SegmentBytes, segmentAge: o.SegmentAge, trashKeep: o.TrashKeep, device: id,
+		segmentBytes: o.SegmentBytes, segmentAge: o.SegmentAge, trashKeep: o.TrashKeep, historyKeep: o.HistoryKeep, device: id,
 		minFree: o.MinFree, committed: o.Committed, ballast: newBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
-		table: newTable(), index: newIndex(o.Analyzer, o.Logger), journal: &journal{undone: map[Stamp]Stamp{}},
+		Memories: Memories{newTable(), newIndex(o.Analyzer, o.Logger)}, journal: &journal{undone: map[Stamp]Stamp{}},
 		keys: &idemKeys{known: map[string]keyUse{}}, uses: uses{wake: make(chan struct{}, 1)},
 		locks: locks{held: map[string]*lock{}}, host: o.Host}
 	if why != "" {
@@ -279,60 +282,6 @@ func (s *Store) Close() error {
 		return errors.Join(err, lost) // a snapshot would show what the log does not hold
 	}
 	return errors.Join(err, s.saveSnapshot(s.writer.cursor(), s.usesWritten))
-}
-
-// Get returns a live memory.
-func (s *Store) Get(id memory.ID) (*Row, bool) {
-	r := s.table.get(id)
-	return r, r != nil
-}
-
-// Len counts the live memories.
-func (s *Store) Len() int { return int(s.table.live.Load()) }
-
-// Rows yields the live memories in no order. Changes made meanwhile may or may
-// not show.
-func (s *Store) Rows() iter.Seq[*Row] {
-	return func(yield func(*Row) bool) {
-		s.table.each(func(_ *cell, r *Row) bool { return yield(r) })
-	}
-}
-
-// Resolve turns a full id, or at least four characters of its beginning or
-// end, into the id of a live memory or, failing that, of one in the trash.
-func (s *Store) Resolve(short string) (memory.ID, error) {
-	short = strings.ToLower(strings.TrimSpace(short))
-	if len(short) == 36 {
-		return memory.ParseID(short)
-	}
-	if len(short) < 4 || strings.Trim(short, "0123456789abcdef-") != "" {
-		return "", memory.Errorf(memory.Invalid, "%.40q is not a memory id; give the whole UUID, or at least four characters of its beginning or end", short).At("id")
-	}
-	var live, dead []memory.ID
-	s.table.each(func(_ *cell, r *Row) bool {
-		live = appendMatch(live, r.ID(), short)
-		return len(live) < 3
-	})
-	if len(live) == 0 {
-		for _, t := range s.Trash() {
-			dead = appendMatch(dead, t.ID, short)
-		}
-		live = dead
-	}
-	switch len(live) {
-	case 0:
-		return "", memory.Errorf(memory.NotFound, "no memory has an id that begins or ends with %s; emberd list shows ids", short).At("id")
-	case 1:
-		return live[0], nil
-	}
-	return "", memory.Errorf(memory.Ambiguous, "several ids fit %s (%s, %s); give more characters", short, live[0], live[1]).At("id")
-}
-
-func appendMatch(ids []memory.ID, id memory.ID, short string) []memory.ID {
-	if strings.HasSuffix(string(id), short) || strings.HasPrefix(string(id), short) {
-		return append(ids, id)
-	}
-	return ids
 }
 
 // fault turns an error of the disk into one that says what to do.

@@ -23,11 +23,15 @@ type table struct {
 	mu    sync.RWMutex // guards cells, not what they point to
 	cells map[[16]byte]*cell
 	live  atomic.Int64
+	cold  atomic.Int64 // of the live ones
 	// graves says where the line is that deleted a memory, to read back what
 	// it superseded. Guarded by mu.
 	graves map[[16]byte]grave
 	// purges are the memories that were purged. Guarded by mu.
 	purges map[[16]byte]purge
+	// prints are the memories by the fingerprints that their deletes ever had,
+	// whether they count or not. Guarded by mu.
+	prints map[fingerprint][][16]byte
 }
 
 // grave is the line of a delete.
@@ -37,7 +41,8 @@ type grave struct {
 }
 
 func newTable() *table {
-	return &table{cells: map[[16]byte]*cell{}, graves: map[[16]byte]grave{}, purges: map[[16]byte]purge{}}
+	return &table{cells: map[[16]byte]*cell{}, graves: map[[16]byte]grave{}, purges: map[[16]byte]purge{},
+		prints: map[fingerprint][][16]byte{}}
 }
 
 func (t *table) cell(key [16]byte) *cell {
@@ -79,6 +84,9 @@ func (t *table) apply(c *change, l *line, where place) (*cell, error) {
 	if c.op == opPurge {
 		t.notePurge(c.id.Bytes(), l.stamp)
 	}
+	if c.print != nil {
+		t.notePrint(*c.print, c.id.Bytes())
+	}
 	var old, next *Row
 	for {
 		var err error
@@ -109,6 +117,12 @@ func (t *table) count(old, next *Row) {
 		t.live.Add(1)
 	case old.live() && !next.live():
 		t.live.Add(-1)
+	}
+	switch {
+	case next.cold() && !old.cold():
+		t.cold.Add(1)
+	case old.cold() && !next.cold():
+		t.cold.Add(-1)
 	}
 }
 

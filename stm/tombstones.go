@@ -27,7 +27,7 @@ func (r *rewrite) dropTombstones() error {
 	may := map[[16]byte]Stamp{}
 	if r.job.Droppable != nil && !r.fold.opaque && r.beginsWithFirst() {
 		for key, row := range r.fold.rows {
-			if row.dead() && r.job.Droppable(row.tomb.Time(), row.buried) {
+			if row.dead() && !row.fingerprinted() && r.job.Droppable(row.tomb.Time(), row.buried) {
 				may[key] = row.tomb
 			}
 		}

@@ -38,6 +38,7 @@ type UndoneItem struct {
 	ID     memory.ID
 	Action string
 	Reason string
+	Verb   string // of the change that was taken back
 }
 
 // Undo takes back every change of an entry that nothing has changed since, or,
@@ -95,6 +96,7 @@ func (s *Store) entryToUndo(name string) (Stamp, error) {
 // undoStep takes one change back.
 type undoStep struct {
 	change
+	verb  string
 	at    Stamp
 	prior superseded
 	// purged is set if the memory was purged since.
@@ -123,7 +125,7 @@ func (s *Store) inverse(refs []lineRef, out *Undone) ([]undoStep, error) {
 			if c.op == opDelete {
 				prior.Keys = s.revived(c.id, prior.Keys)
 			}
-			steps = append(steps, undoStep{change: c, at: l.stamp, prior: prior, purged: s.table.purgedAt(c.id.Bytes()).after(l.stamp)})
+			steps = append(steps, undoStep{change: c, verb: l.verb, at: l.stamp, prior: prior, purged: s.table.purgedAt(c.id.Bytes()).after(l.stamp)})
 		}
 	}
 	return steps, nil
@@ -220,11 +222,11 @@ func plan(steps []undoStep, force bool, rows []*Row) ([]Change, []UndoneItem) {
 // brings that one back, so that undoing goes on step by step.
 func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
 	left := func(why string) (*Change, UndoneItem) {
-		return nil, UndoneItem{ID: st.id, Action: Left, Reason: why}
+		return nil, UndoneItem{ID: st.id, Action: Left, Reason: why, Verb: st.verb}
 	}
 	done := func(action string, c Change) (*Change, UndoneItem) {
 		c.ID = st.id
-		return &c, UndoneItem{ID: st.id, Action: action}
+		return &c, UndoneItem{ID: st.id, Action: action, Verb: st.verb}
 	}
 	switch {
 	case st.purged && row == nil:

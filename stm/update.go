@@ -21,6 +21,9 @@ type Change struct {
 	ID     memory.ID
 	Delete bool
 	Set    map[string]json.RawMessage
+	// Text is, with Delete, what is not to be saved again unasked: its fingerprint
+	// stays when nothing else of the memory does. See [Store.ForgottenAs].
+	Text string
 
 	purge bool // for good: nothing is superseded
 	was   *Row // what a delete covers when the memory is not live
@@ -34,6 +37,8 @@ type Tx struct {
 	Key     string       // idempotency key, "" none
 	KeyHash string       // hash of the request that the key stands for
 	Changes []Change
+	// Again are forgotten memories whose text may be saved again from now on.
+	Again []memory.ID
 
 	undoes Stamp
 }
@@ -115,6 +120,7 @@ func (s *Store) pending(tx *Tx) (*pending, error) {
 		p.line.changes = append(p.line.changes, done)
 		p.terms = append(p.terms, s.index.analyze(doc))
 	}
+	p.line.lift = s.lifting(tx, p.line.changes)
 	if len(p.line.changes) == 1 {
 		p.line.op = p.line.changes[0].op
 	}
@@ -164,7 +170,7 @@ func (s *Store) change(c Change) (change, []byte, error) {
 	}
 	switch {
 	case c.purge:
-		out.op = opPurge
+		out.op, out.print = opPurge, s.purgedPrint(c.ID)
 		return out, nil, nil
 	case c.Delete && row == nil && len(c.Set) > 0:
 		return s.bury(c)
@@ -178,7 +184,7 @@ func (s *Store) change(c Change) (change, []byte, error) {
 	var doc, prev []byte
 	if c.Delete {
 		doc, err = withKeys(row.doc, set)
-		out.op, out.prev = opDelete, encodePrev(row.rev(), doc)
+		out.op, out.prev, out.print = opDelete, encodePrev(row.rev(), doc), s.printOf(c.Text)
 	} else if row == nil {
 		doc, err = withKeys(nil, set)
 		out.op, out.data = opPut, doc

@@ -15,7 +15,9 @@ func (s *state) forgetCommand() *cobra.Command {
 		Aliases: []string{"rm"},
 		Short:   "Move memories to the trash",
 		Long: `Move memories to the trash, all of those named or none. They can be brought
-back, with undo or with trash restore, until the trash lets go of them.`,
+back, with undo or with trash restore, until the trash lets go of them. What they
+said is not saved again, here or on other devices, unless save --again asks for it;
+notes are not touched.`,
 		Example: `  emberd forget 456789ab
   emberd forget --dry-run 456789ab 89ab0123`,
 		Annotations: exits(endings{

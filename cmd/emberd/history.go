@@ -9,6 +9,7 @@ import (
 
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 )
 
 type historyOptions struct {
@@ -19,16 +20,20 @@ type historyOptions struct {
 func (s *state) historyCommand() *cobra.Command {
 	var o historyOptions
 	cmd := &cobra.Command{
-		Use:   "history ID",
-		Short: "List every version of a memory, newest first",
-		Long: `List every version of a memory, newest first: when and by whom it was changed,
+		Use:   "history [ID]",
+		Short: "List what was changed, or every version of a memory",
+		Long: `List what was changed, newest first: when, how, by whom, how many memories, and
+the entry that undo takes.
+
+With an id list every version of that memory: when and by whom it was changed,
 and which fields from what to what. The log keeps versions that were superseded
 for 90 days. A memory that the trash has let go of is named by its whole id.`,
-		Example: `  emberd history 456789ab
+		Example: `  emberd history
+  emberd history 456789ab
   emberd history 456789ab --json | jq -r '.versions[].action'
   emberd undo TX`,
-		Annotations:       exits(endings{exitNothing: "no memory with that id", exitNoDaemon: "", exitLocked: ""}),
-		Args:              takes(1, 1, "one memory id"),
+		Annotations:       exits(endings{exitNothing: "no memory with that id, or nothing was ever changed", exitNoDaemon: "", exitLocked: ""}),
+		Args:              takes(0, 1, "at most one memory id"),
 		ValidArgsFunction: s.completeIDs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkLimit(cmd, o.req.Limit); err != nil {
@@ -37,12 +42,18 @@ for 90 days. A memory that the trash has let go of is named by its whole id.`,
 			if o.all && cmd.Flags().Changed("limit") {
 				return wrong(cmd, "--all and --limit exclude each other; leave one out")
 			}
+			if len(args) == 0 {
+				return s.journal(cmd, &o)
+			}
+			if _, err := stm.ParseStamp(args[0]); err == nil {
+				return wrong(cmd, "%s is a journal entry and no memory; emberd undo --dry-run %[1]s tells what it changed", args[0])
+			}
 			o.req.ID = args[0]
 			return s.history(cmd, &o)
 		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&o.req.Limit, "limit", "n", 20, "at most `N` versions, 1 to 100")
+	f.IntVarP(&o.req.Limit, "limit", "n", 20, "at most `N` entries or versions, 1 to 100")
 	f.BoolVar(&o.all, "all", false, "list them all, page by page")
 	f.StringVar(&o.req.Cursor, "cursor", "", "go on after `CURSOR`, the next_cursor of --json")
 	return cmd

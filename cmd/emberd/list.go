@@ -16,6 +16,7 @@ type listOptions struct {
 	req    op.ListRequest
 	within window
 	all    bool
+	asOf   asOf
 }
 
 func (s *state) listCommand() *cobra.Command {
@@ -37,6 +38,7 @@ func (s *state) listCommand() *cobra.Command {
 	filterFlags(f, &o.req.Filter, &o.within)
 	f.StringVar(&o.req.Sort, "sort", "created", "largest first by `WHAT`: created, used, score, uses or accesses")
 	f.IntVarP(&o.req.Limit, "limit", "n", 20, "at most `N` memories, 1 to 100")
+	o.asOf.add(f, "list every memory")
 	f.BoolVar(&o.all, "all", false, "list them all, page by page")
 	f.StringVar(&o.req.Cursor, "cursor", "", "go on after `CURSOR`, the next_cursor of --json")
 	s.completeFlags(cmd)
@@ -53,6 +55,10 @@ func (s *state) list(cmd *cobra.Command, o *listOptions) error {
 	}
 	if o.all {
 		o.req.Limit = memory.MaxResults
+	}
+	var err error
+	if o.req.AsOf, err = o.asOf.moment(s); err != nil {
+		return err
 	}
 	res, err := s.pages(cmd.Context(), o)
 	if err != nil {
@@ -96,6 +102,11 @@ func (s *state) pages(ctx context.Context, o *listOptions) (*op.ListResult, erro
 }
 
 func (s *state) printList(res *op.ListResult) {
+	s.printThen(res.AsOf, false)
+	if len(res.Memories) == 0 && res.AsOf != nil {
+		s.note("no memories were there")
+		return
+	}
 	if len(res.Memories) == 0 {
 		s.note("no memories here; save one with: emberd save TEXT")
 		return

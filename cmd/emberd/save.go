@@ -65,7 +65,7 @@ func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 	f.StringVar(&o.id, "id", "", "`UUID` to save it under; the same again adds nothing")
 	f.StringVar(&o.req.IdempotencyKey, "key", "", "`KEY` of this request; the same again within 24 hours adds nothing")
 	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "save although it looks like a credential")
-	f.BoolVar(&o.req.Again, "again", false, "save although a memory of this id was forgotten before")
+	f.BoolVar(&o.req.Again, "again", false, "save although this text, or a memory of this id, was forgotten before")
 	s.completeFlags(cmd)
 }
 

@@ -19,6 +19,7 @@ type searchOptions struct {
 	noTrack  bool
 	memories bool
 	notes    bool
+	asOf     asOf
 }
 
 func (s *state) searchCommand() *cobra.Command {
@@ -48,6 +49,7 @@ rank came about.`,
 	f.BoolVar(&o.memories, "memories", false, "search memories only")
 	f.BoolVar(&o.notes, "notes", false, "search notes only")
 	f.BoolVar(&o.noTrack, "no-track", false, "do not count this search as access")
+	o.asOf.add(f, "search every memory")
 	f.BoolVar(&o.req.Explain, "explain", false, "show term by term how each rank came about")
 	s.completeFlags(cmd)
 	return cmd
@@ -69,6 +71,10 @@ func (s *state) search(cmd *cobra.Command, o *searchOptions, args []string) erro
 		o.req.Scope = "memories"
 	case o.notes:
 		o.req.Scope = "notes"
+	}
+	var err error
+	if o.req.AsOf, err = o.asOf.moment(s); err != nil {
+		return err
 	}
 	res, err := call(cmd.Context(), s, op.Search, &o.req)
 	if err != nil {
@@ -98,6 +104,7 @@ func (s *state) printHits(res *op.SearchResult) {
 			s.printExplain(&h)
 		}
 	}
+	s.printThen(res.AsOf, slices.ContainsFunc(res.Hits, func(h op.Hit) bool { return h.Note != nil }))
 	s.noteLoading(res.Loading)
 	if l := res.Indexing; l != nil {
 		s.note("the vault is still being read (%s of %s notes)", grouped(l.Indexed), grouped(l.Total))

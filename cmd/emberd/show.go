@@ -16,6 +16,7 @@ import (
 
 func (s *state) showCommand() *cobra.Command {
 	var noTrack bool
+	var then asOf
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show one memory whole",
@@ -28,7 +29,11 @@ and keeps it fresh; --no-track looks without counting.`,
 		Args:              takes(1, 1, "one memory id"),
 		ValidArgsFunction: s.completeIDs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := &op.ShowRequest{ID: args[0]}
+			at, err := then.moment(s)
+			if err != nil {
+				return err
+			}
+			req := &op.ShowRequest{ID: args[0], AsOf: at}
 			if noTrack {
 				req.Track = new(bool)
 			}
@@ -39,11 +44,13 @@ and keeps it fresh; --no-track looks without counting.`,
 			if s.json {
 				return s.printJSON(res)
 			}
+			s.printThen(res.AsOf, false)
 			s.printMemory(&res.Memory)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&noTrack, "no-track", false, "do not count this as a use")
+	then.add(cmd.Flags(), "show it")
 	return cmd
 }
 

@@ -30,6 +30,23 @@ func (p *parser) bound(it item, not bool) error {
 	return nil
 }
 
+// Period returns the first moment of the day, month or year that v names, as before:
+// and after: take it, and the first moment after it. An age is one day.
+func Period(v string, now time.Time) (begin, end time.Time, ok bool) {
+	begin, ok = parseDay(v, now)
+	y, m, d := begin.Date()
+	switch parts := strings.Count(v, "-") + strings.Count(v, "/"); {
+	case strings.Trim(v, "0123456789") == "":
+		y, m, d = y+1, 1, 1
+	case parts == 1:
+		m, d = m+1, 1
+	default:
+		d++
+	}
+	end, _ = startOfDay(y, m, d, now.Location())
+	return begin, end, ok
+}
+
 // parseDay returns the beginning of the day, month or year that v names.
 func parseDay(v string, now time.Time) (day time.Time, ok bool) {
 	y, m, d := now.Date()

@@ -67,9 +67,15 @@ func (x *Index) SearchAmong(query []QueryTerm, others int) *Matches {
 			t.df = liveCount(t.postings, m.dead)
 		}
 		t.df += t.Elsewhere
-		t.idf = math.Log1p((float64(m.docs-t.df) + 0.5) / (float64(t.df) + 0.5))
+		t.idf = IDF(m.docs, t.df)
 	}
 	return m
+}
+
+// IDF returns how much a term says that df of so many documents hold: the idf of
+// the package comment.
+func IDF(docs, df int) float64 {
+	return math.Log1p((float64(max(docs-df, 0)) + 0.5) / (float64(df) + 0.5))
 }
 
 // Frequencies returns how many live documents there are, and how many of them

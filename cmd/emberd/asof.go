@@ -1,0 +1,63 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"emberd/internal/query"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// asOf is the flag for an earlier moment. A day, month or year means its end: as of
+// yesterday includes what was saved yesterday.
+type asOf struct{ text string }
+
+func (v *asOf) add(f *pflag.FlagSet, what string) {
+	f.StringVar(&v.text, "as-of", "", what+" as it was at `DATE`: 2026-03-09, 2026-03, 7d or yesterday (each to its end), or a time in RFC 3339")
+}
+
+// moment is the time that was given, zero for none.
+func (v *asOf) moment(s *state) (time.Time, error) {
+	if v.text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
+		if t, err := time.ParseInLocation(layout, v.text, s.zone); err == nil {
+			return t, nil
+		}
+	}
+	if t, err := time.Parse(time.RFC3339Nano, v.text); err == nil {
+		return t, nil
+	}
+	now := s.now().In(s.zone)
+	begin, end, ok := query.Period(v.text, now)
+	switch {
+	case !ok:
+		return time.Time{}, memory.Errorf(memory.Invalid, "--as-of %s is no date; use 2026, 2026-03, 2026-03-09, \"2026-03-09 14:30\", today, yesterday, or an age as in 7d, 2w, 3m or 1y", jsonText(oneLine(cut(v.text, 60)))).At("as_of")
+	case begin.After(now):
+		return begin, nil // the daemon says that this is in the future
+	case end.After(now):
+		return now, nil // it is not over yet
+	}
+	return end.Add(-time.Millisecond), nil
+}
+
+// printThen says which moment an answer is about, and what of it is not certain.
+func (s *state) printThen(p *op.Past, notes bool) {
+	if p == nil {
+		return
+	}
+	text := "memories as they were at " + p.At.In(s.zone).Format("2006-01-02 15:04:05")
+	if notes {
+		text += "; notes are shown as they are today"
+	}
+	s.note("%s", text)
+	if !p.Since.IsZero() {
+		s.note("the log tells everything since %s; what was changed or forgotten between then and that may be missing or in part", p.Since.In(s.zone).Format("2006-01-02 15:04:05"))
+	}
+	if p.Uncounted > 0 {
+		s.note("%s may have been used more often than is shown: the log keeps only later counts", count(p.Uncounted, "memory", "memories"))
+	}
+}

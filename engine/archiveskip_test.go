@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// tried archives memories, none of which can be, and wants the reason of all.
+func (d *desk) tried(why string, ids ...memory.ID) {
+	d.t.Helper()
+	files := d.files(d.t)
+	got, err := d.archive(d.t.Context(), d.to(memory.Archived, ids...), "unused for 30 days", keeper(), "")
+	ok(d.t, err)
+	if len(got.Skipped) != len(ids) || got.Entry != "" {
+		d.t.Errorf("got %+v", got)
+	}
+	for _, s := range got.Skipped {
+		if !strings.Contains(s.Reason, why) {
+			d.t.Errorf("skipped for %q, want %q", s.Reason, why)
+		}
+	}
+	for _, id := range ids {
+		if m := look(d.t, d.Engine, id); m.Stage.Cold() {
+			d.t.Errorf("the memory is %+v", m.Memory)
+		}
+	}
+	wantFiles(d.t, d.house, files...)
+}
+
+func TestArchivingAmongOthersNotes(t *testing.T) {
+	d := shelf(t, nil)
+	one, two, tea := save(t, d.Engine, "Coffee").ID, save(t, d.Engine, "coffee!?").ID, save(t, d.Engine, "Tea").ID
+	d.archived(one, two)
+	if got := look(t, d.Engine, two).VaultPath; got != "Memories/Archive/coffee! "+two.Short()+".md" && got != "Memories/Archive/coffee!.md" {
+		t.Errorf("the second note is %q", got)
+	}
+	d.write(t, "Memories/Archive/TEA.md", "a human's")
+	d.write(t, "Memories/Archive/Tea "+tea.Short()+".md", "another")
+	d.tried("are there and are not its; rename one of them", tea)
+	bare := archiver{Engine: &Engine{opt: d.Options}}
+	bare.opt.VaultArchive = ""
+	if _, why, err := bare.newKept(t.Context(), &memory.Memory{}); err != nil || !strings.Contains(why, "set vault.archive_folder") {
+		t.Errorf("without a folder: %q, %v", why, err)
+	}
+	ok(t, os.Remove(d.at("Memories/Archive/TEA.md")))
+	d.archived(tea)
+}
+
+// Who gives up waiting leaves notes that the next run takes.
+func TestArchivingThatIsGivenUp(t *testing.T) {
+	d := shelf(t, nil)
+	id := save(t, d.Engine, leaky).ID
+	moves := d.to(memory.Archived, id)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := d.archive(ctx, moves, "gc", keeper(), ""); err == nil || len(got.Done)+len(got.Skipped) > 0 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	wantFiles(t, d.house)
+	d.archived(id)
+}
+
+// A memory that was forgotten or edited since the plan was made is not archived.
+func TestArchivingWhatChangedSinceThePlan(t *testing.T) {
+	d := shelf(t, nil)
+	gone, edited := save(t, d.Engine, leaky).ID, save(t, d.Engine, "the tide turns at six").ID
+	moves := d.to(memory.Archived, gone, edited)
+	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(gone)})
+	a := archiver{Engine: d.Engine, by: keeper()}
+	group, _ := a.portion(t.Context(), moves)
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(edited), Content: new("the tide turns at seven")})
+	ok(t, a.cool(t.Context(), group))
+	if len(a.out.Done) > 0 || len(a.out.Skipped) != 2 || a.out.Skipped[0].Reason != "it was forgotten meanwhile" || a.out.Skipped[1].Reason != "it was changed meanwhile" {
+		t.Errorf("got %+v", a.out)
+	}
+	wantFiles(t, d.house)
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"emberd/decay"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/rekindle"
+	"emberd/stm"
+)
+
+const (
+	gcVerb = "gc"
+	// collectBytes bounds what is deleted in one line of the log, which holds it whole.
+	collectBytes = stm.MaxLine / 4
+	collectMost  = 1000
+	maxCollected = 10_000 // that a request may name as its limit
+)
+
+// gc collects the memories with the lowest decay scores, whatever their stage.
+func (e *Engine) gc(ctx context.Context, req *op.GCRequest) (*op.GCResult, error) {
+	if err := memory.CheckRange("limit", float64(req.Limit), 0, maxCollected); err != nil {
+		return nil, err
+	}
+	if req.ArchiveInstead {
+		if err := e.needVault(); err != nil {
+			return nil, err
+		}
+	}
+	c := collecting{Engine: e, rows: make(map[memory.ID]*stm.Row), by: op.CallerFrom(ctx)}
+	c.res = op.GCResult{DryRun: valueOrTrue(req.DryRun), Threshold: e.opt.ForgetBelow, MemoryIDs: []memory.ID{}}
+	due := c.due(req.Limit, req.ArchiveInstead)
+	var err error
+	switch {
+	case c.res.DryRun:
+		for _, d := range due {
+			c.collected(d.ID, d.Score)
+		}
+	case req.ArchiveInstead:
+		err = c.archiveAll(ctx, due)
+	default:
+		err = c.removeAll(ctx, due)
+	}
+	if err != nil && c.res.Tx == "" {
+		return nil, err
+	}
+	c.finish(req.ArchiveInstead, err)
+	return &c.res, nil
+}
+
+// collecting is one collection.
+type collecting struct {
+	*Engine
+	by   memory.Actor
+	rows map[memory.ID]*stm.Row // as they were looked at
+	n    int
+	res  op.GCResult
+}
+
+// due are the memories to collect, lowest score first. To be archived are those only that
+// are not.
+func (c *collecting) due(limit int, warm bool) []decay.Candidate {
+	now := c.opt.Now()
+	var all []decay.Candidate
+	for r := range c.stm.Rows() {
+		if score := c.score(r, now); score < c.res.Threshold {
+			all = append(all, decay.Candidate{ID: string(r.ID()), Score: score, Core: r.Core(), Promoted: r.Promoted()})
+			c.rows[r.ID()] = r
+		}
+	}
+	due := decay.Collect(all, c.res.Threshold, limit)
+	if !warm {
+		return due
+	}
+	out := due[:0:0]
+	for _, d := range due {
+		if c.rows[memory.ID(d.ID)].Stage().Cold() {
+			c.res.AlreadyCold++
+		} else {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// collected counts a memory.
+func (c *collecting) collected(id string, score float64) {
+	c.n++
+	c.res.FreedScoreSum += score
+	if len(c.res.MemoryIDs) < op.MostShown {
+		c.res.MemoryIDs = append(c.res.MemoryIDs, memory.ID(id))
+	}
+}
+
+func (c *collecting) skip(id memory.ID, why string) {
+	if len(c.res.Skipped) < op.MostShown {
+		c.res.Skipped = append(c.res.Skipped, op.Skipped{ID: id, Reason: why})
+	}
+}
+
+// archiveAll archives instead.
+func (c *collecting) archiveAll(ctx context.Context, due []decay.Candidate) error {
+	var moves []rekindle.Move
+	scores := make(map[memory.ID]float64)
+	for _, d := range due {
+		r := c.rows[memory.ID(d.ID)]
+		scores[r.ID()] = d.Score
+		moves = append(moves, rekindle.Move{ID: r.ID(), From: r.Stage(), To: memory.Archived, Used: r.LastUsed()})
+	}
+	got, err := c.archive(ctx, moves, gcVerb, c.by, "")
+	c.res.Tx = got.Entry
+	for _, s := range got.Skipped {
+		c.skip(s.ID, s.Reason)
+	}
+	for _, id := range got.Done {
+		c.collected(string(id), scores[id])
+	}
+	return err
+}
+
+// removeAll moves to the trash, as many at a time as a line of the log holds.
+func (c *collecting) removeAll(ctx context.Context, due []decay.Candidate) error {
+	for len(due) > 0 {
+		n, size := 0, 0
+		for n < min(len(due), collectMost) && (n == 0 || size < collectBytes) {
+			for key, value := range c.rows[memory.ID(due[n].ID)].Fields() {
+				size += len(key) + len(value)
+			}
+			n++
+		}
+		if err := c.remove(ctx, due[:n]); err != nil {
+			return err
+		}
+		due = due[n:]
+	}
+	return nil
+}
+
+func (c *collecting) remove(ctx context.Context, due []decay.Candidate) error {
+	ids := make([]memory.ID, len(due))
+	for i, d := range due {
+		ids[i] = memory.ID(d.ID)
+	}
+	var gone []decay.Candidate
+	receipt, err := c.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		tx := &stm.Tx{Verb: gcVerb, By: c.by, Entry: c.res.Tx}
+		for i, r := range rows {
+			if why := c.changed(r, ids[i]); why != "" {
+				c.skip(ids[i], why)
+				continue
+			}
+			gone = append(gone, due[i])
+			tx.Changes = append(tx.Changes, stm.Change{ID: ids[i], Delete: true})
+		}
+		return tx, nil
+	})
+	if err != nil {
+		return err
+	}
+	if receipt.Entry != "" {
+		c.res.Tx = receipt.Entry
+	}
+	for _, d := range gone {
+		c.collected(d.ID, d.Score)
+	}
+	return nil
+}
+
+// changed is why a memory is not collected after all.
+func (c *collecting) changed(r *stm.Row, id memory.ID) string {
+	switch {
+	case r == nil:
+		return "it was forgotten meanwhile"
+	case r.Rev() != c.rows[id].Rev() || !r.LastUsed().Equal(c.rows[id].LastUsed()):
+		return "it was used or changed meanwhile"
+	}
+	return ""
+}
+
+// finish tells what was done in the words of CortexGraph.
+func (c *collecting) finish(archived bool, err error) {
+	res, verb := &c.res, "remove"
+	res.TotalAffected = c.n
+	if archived {
+		res.ArchivedCount, verb = c.n, "archive"
+	} else {
+		res.RemovedCount = c.n
+	}
+	did := map[string]string{"remove": "Removed", "archive": "Archived"}[verb]
+	if res.DryRun {
+		did = "Would " + verb
+	}
+	memories := "memories"
+	if c.n == 1 {
+		memories = "memory"
+	}
+	res.Message = fmt.Sprintf("%s %d low-scoring %s (threshold: %v)", did, c.n, memories, res.Threshold)
+	if err != nil {
+		res.Message += "; broken off: " + err.Error()
+	}
+}

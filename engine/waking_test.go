@@ -1,0 +1,277 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// sleeper is a desk with one archived memory and some warm ones about other things.
+// Searches of it wait for texts as long as it takes.
+func sleeper(t *testing.T) (*desk, memory.ID) {
+	t.Helper()
+	d := shelf(t, nil)
+	d.opt.patience = time.Minute
+	id := save(t, d.Engine, leaky).ID
+	for i := range 5 {
+		save(t, d.Engine, fmt.Sprintf("the tide table of day %d", i))
+	}
+	d.archived(id)
+	return d, id
+}
+
+// awake brings memories back while searches go on, until the test ends.
+func (d *desk) awake() {
+	d.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var actor sync.WaitGroup
+	actor.Go(func() { d.keepWaking(ctx) })
+	d.t.Cleanup(func() { cancel(); actor.Wait() })
+}
+
+func (d *desk) untilWarm(id memory.ID) op.Memory {
+	d.t.Helper()
+	until(d.t, "the memory is warm", func() bool { return d.memory(id).Stage == memory.Active })
+	return d.memory(id)
+}
+
+// wantAsleep says that nothing was or will be done about a cold memory.
+func (d *desk) wantAsleep(id memory.ID, rev string) {
+	d.t.Helper()
+	if m := d.memory(id); m.Rev != rev || len(d.wishes) != 0 {
+		d.t.Errorf("the memory is %+v, and %d are asked for", m.Memory, len(d.wishes))
+	}
+}
+
+const meansIt = "kettle leaks seam"
+
+func TestASearchBringsAMemoryBack(t *testing.T) {
+	d, id := sleeper(t)
+	d.awake()
+	cold := d.memory(id)
+	res := do(t, d.Engine, op.Search, &op.SearchRequest{Query: meansIt, Explain: true})
+	h := res.Hits[0]
+	if h.Memory == nil || h.ID != id || h.Content != leaky || h.Stage != memory.Active || h.Rekindling || h.Rekindle != "" || h.Summary != "" || h.KeyTerms != nil {
+		t.Fatalf("the answer is %+v", h)
+	}
+	if r := h.Rekindled; r == nil || *r != (op.Rekindled{Verdict: "unchanged", Path: cold.VaultPath}) {
+		t.Errorf("its note was %+v", r)
+	}
+	if x := h.Explain; h.Rank != x.Relevance || h.Rank != rank(*x) || h.Score < 1 || h.Status != "active" || h.UseCount != 1 {
+		t.Errorf("it ranks %v with %+v, as %+v", h.Rank, x, h.Memory)
+	}
+	if !strings.Contains(h.Snippet.Text, "gasket") {
+		t.Errorf("the snippet is %q", h.Snippet.Text)
+	}
+	warm := d.untilWarm(id)
+	if warm.Content != leaky || warm.UseCount != 1 || warm.VaultPath != cold.VaultPath {
+		t.Errorf("the memory is %+v", warm.Memory)
+	}
+	if v := d.newest(id); v.Verb != "rekindle" || v.By.Via != stm.Itself || v.By.Client != "search" {
+		t.Errorf("the log says %+v", v)
+	}
+	if undone := do(t, d.Engine, op.Undo, &op.UndoRequest{DryRun: true}); undone.Entry.Verb != "save" {
+		t.Errorf("undo would take back %+v, for which nobody asked", undone.Entry)
+	}
+	if again := search(t, d.Engine, meansIt)[0]; again.Rekindled != nil || again.Content != leaky {
+		t.Errorf("asked again: %+v", again)
+	}
+}
+
+func TestWhatBecameOfTheNote(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(d *desk, path string)
+		want   op.Rekindled
+		text   string
+	}{
+		"edited": {func(d *desk, path string) {
+			d.write(d.t, path, strings.ReplaceAll(d.note(d.t, path), "Leith", "Portobello"))
+			d.batch([]string{path}, nil)
+		}, op.Rekindled{Verdict: "edited", Edited: true}, "Portobello"},
+		"moved": {func(d *desk, path string) { d.move(path, "Elsewhere.md") }, op.Rekindled{Verdict: "moved", Path: "Elsewhere.md"}, "Leith"},
+		"gone":  {func(d *desk, path string) { d.remove(path) }, op.Rekindled{Verdict: "gone"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, id := sleeper(t)
+			path, summary := d.memory(id).VaultPath, d.memory(id).Content
+			c.change(d, path)
+			d.awake()
+			if c.want.Path == "" && c.text != "" {
+				c.want.Path = path
+			}
+			h := search(t, d.Engine, meansIt)[0]
+			if h.Rekindled == nil || *h.Rekindled != c.want || h.Rekindling {
+				t.Fatalf("its note was %+v, want %+v", h.Rekindled, c.want)
+			}
+			if c.text == "" {
+				if h.Content != summary || h.Stage != memory.Archived || h.Rank < 1 {
+					t.Errorf("of a text that is gone the answer shows %+v", h)
+				}
+				return
+			}
+			if !strings.Contains(h.Content, c.text) || !strings.Contains(d.untilWarm(id).Content, c.text) {
+				t.Errorf("the answer is %q, the memory %q, want them to say %s", h.Content, d.memory(id).Content, c.text)
+			}
+		})
+	}
+}
+
+func TestATextThatComesTooLate(t *testing.T) {
+	d, id := sleeper(t)
+	d.opt.patience = time.Nanosecond
+	h := search(t, d.Engine, meansIt)[0]
+	if !h.Rekindling || h.Rekindled != nil || h.Stage != memory.Archived || h.Content != d.memory(id).Content {
+		t.Fatalf("the answer is %+v", h)
+	}
+	d.awake()
+	if got := d.untilWarm(id); got.Content != leaky {
+		t.Errorf("the memory is %q", got.Content)
+	}
+}
+
+func TestANoteThatCannotBeReadNow(t *testing.T) {
+	d, id := sleeper(t)
+	before := d.memory(id)
+	d.write(t, before.VaultPath, "---\ntags: [\n---\nIt may carry the id.\n")
+	d.awake()
+	if h := search(t, d.Engine, meansIt)[0]; h.Rekindle != "offered" || h.Rekindling || h.Rekindled != nil || h.Content != before.Content {
+		t.Errorf("the answer is %+v", h)
+	}
+	d.wantAsleep(id, before.Rev)
+}
+
+func TestSearchesThatBringNothingBack(t *testing.T) {
+	d, id := sleeper(t)
+	rev := d.memory(id).Rev
+	for name, req := range map[string]op.SearchRequest{
+		"leaves no trace":      {Query: meansIt, Track: new(false)},
+		"picks the stage":      {Query: meansIt, Filter: op.Filter{Stages: []memory.Stage{memory.Archived}}},
+		"in the archive":       {Query: meansIt, Scope: "archive"},
+		"for notes":            {Query: meansIt, Scope: "notes"},
+		"another project":      {Query: meansIt, Filter: op.Filter{Project: "boat"}},
+		"without words":        {},
+		"one word of many":     {Query: "kettle on day 3 and day 4"},
+		"the rest is unknown":  {Query: "kettle zanzibar quagga"},
+		"misspelt":             {Query: "kettel laeks"},
+		"the beginning of one": {Query: "kett"},
+	} {
+		for _, h := range do(t, d.Engine, op.Search, &req).Hits {
+			if h.Rekindled != nil || h.Rekindling || h.Rekindle != "" {
+				t.Errorf("%s: %+v", name, h)
+			}
+		}
+		d.wantAsleep(id, rev)
+	}
+}
+
+func TestAskAndOff(t *testing.T) {
+	d, id := sleeper(t)
+	rev := d.memory(id).Rev
+	for mode, want := range map[RekindleMode]string{RekindleAsk: "offered", RekindleOff: ""} {
+		d.opt.Rekindle = mode
+		h := search(t, d.Engine, meansIt)[0]
+		if h.ID != id || h.Rekindle != want || h.Rekindled != nil || h.Rekindling || h.Stage != memory.Archived {
+			t.Errorf("%s: %+v", mode, h)
+		}
+		if asActive := h.Rank > 1; asActive != (mode == RekindleAsk) {
+			t.Errorf("%s: it ranks %v", mode, h.Rank)
+		}
+		d.wantAsleep(id, rev)
+	}
+}
+
+func TestAVagueSearchMeansNone(t *testing.T) {
+	d := shelf(t, nil)
+	var ids []memory.ID
+	for i := range 12 {
+		ids = append(ids, save(t, d.Engine, fmt.Sprintf("the tide turned at berth %d", i)).ID)
+	}
+	d.archived(ids...)
+	if got := hitsAsked(search(t, d.Engine, "tide turned berth")); got != 0 {
+		t.Errorf("%d of twelve alike are asked for", got)
+	}
+	d.opt.patience = time.Nanosecond
+	if got := hitsAsked(search(t, d.Engine, "tide turned berth 7")); got != 1 {
+		t.Errorf("%d are asked for, want the one that was named", got)
+	}
+}
+
+func hitsAsked(hits []op.Hit) (n int) {
+	for _, h := range hits {
+		if h.Rekindling || h.Rekindled != nil || h.Rekindle != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestManySearchesBringAMemoryBackOnce(t *testing.T) {
+	d, id := sleeper(t)
+	before := d.lines(id)
+	d.awake()
+	var searches sync.WaitGroup
+	var whole atomic.Int64
+	for range 16 {
+		searches.Go(func() {
+			// One that looks while the log is told may see the memory as it was, or miss it.
+			res, err := op.Search.Call(context.Background(), d.Engine, &op.SearchRequest{Query: meansIt})
+			if err != nil {
+				t.Error(err)
+			} else if len(res.Hits) == 1 && res.Hits[0].Content == leaky {
+				whole.Add(1)
+			}
+		})
+	}
+	searches.Wait()
+	if whole.Load() == 0 {
+		t.Error("no answer has the text")
+	}
+	d.untilWarm(id)
+	if m := d.memory(id); d.lines(id) != before+1 || m.UseCount != 1 {
+		t.Errorf("%d lines and %d uses, want one of each", d.lines(id)-before, m.UseCount)
+	}
+}
+
+func TestTooMuchIsAskedForAlready(t *testing.T) {
+	d, id := sleeper(t)
+	for range mostWishes {
+		d.wishes <- wish{Memory: memory.Memory{ID: id}, text: make(chan lookup, 1)}
+	}
+	if h := search(t, d.Engine, meansIt)[0]; h.Rekindle != "offered" || h.Rekindling {
+		t.Errorf("the answer is %+v", h)
+	}
+}
+
+func TestANoteStandsForItsMemory(t *testing.T) {
+	d := shelf(t, nil)
+	d.opt.patience = time.Minute
+	id := d.kept("# Boiler\n\nThe pressure valve of the boiler was set to nine bar in March.", "Boiler.md")
+	d.archived(id)
+	d.awake()
+	hits := search(t, d.Engine, "pressure valve nine bar March")
+	if len(hits) != 1 || hits[0].Note == nil || hits[0].Memory == nil || hits[0].Rekindled == nil || !strings.Contains(hits[0].Content, "nine bar") {
+		t.Fatalf("found %+v", hits)
+	}
+	d.untilWarm(id)
+}
+
+func TestWhatWasMergedAwayStaysCold(t *testing.T) {
+	d, id := sleeper(t)
+	_, err := d.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+		meta, err := encode(map[string]string{"consolidated_into": string(id)})
+		return &stm.Tx{Verb: "consolidate", Changes: []stm.Change{{ID: id, Set: map[string]json.RawMessage{"meta": meta}}}}, err
+	})
+	ok(t, err)
+	if got := hitsAsked(search(t, d.Engine, meansIt)); got != 0 {
+		t.Errorf("%d are asked for", got)
+	}
+}

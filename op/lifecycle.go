@@ -1,0 +1,93 @@
+package op
+
+import (
+	"time"
+
+	"emberd/memory"
+)
+
+// LifecycleRunRequest asks for a run of the lifecycle now.
+type LifecycleRunRequest struct {
+	DryRun bool `json:"dry_run,omitempty" doc:"tell what would be done, change nothing"`
+}
+
+// LifecycleRunResult tells what a run of the lifecycle did, or would do.
+type LifecycleRunResult struct {
+	At       time.Time        `json:"at"`
+	DryRun   bool             `json:"dry_run,omitempty"`
+	Memories int              `json:"memories"` // that were looked at
+	Moves    []LifecycleMoves `json:"moves"`    // by kind, those that there are
+	Waiting  int              `json:"waiting"`  // that are due and left to later runs
+	Skipped  []Skipped        `json:"skipped,omitempty"`
+	// Report says that so many memories are to fade at once that a clock may have
+	// jumped: no run does so by itself.
+	Report bool   `json:"report,omitempty"`
+	Why    string `json:"why,omitempty"` // nothing, or not everything, was done
+	Tx     string `json:"tx,omitempty"`
+	Millis int64  `json:"ms"`
+}
+
+// LifecycleMoves are the memories that met the same fate. IDs are the first 100.
+type LifecycleMoves struct {
+	Kind  string      `json:"kind"` // promote, wake, demote, archive or fade
+	Count int         `json:"count"`
+	IDs   []memory.ID `json:"ids,omitempty"`
+}
+
+// The kinds of moves, in the order of a run.
+const (
+	MovePromote = "promote" // gets a note
+	MoveWake    = "wake"    // was used, and is active again
+	MoveDemote  = "demote"  // was not, and ranks lower
+	MoveArchive = "archive" // its text goes to the vault
+	MoveFade    = "fade"    // is found by key terms only from now on
+)
+
+// MostShown is how many ids, and how many of what was skipped, an answer lists.
+const MostShown = 100
+
+// LifecycleStatusRequest has no fields.
+type LifecycleStatusRequest struct{}
+
+// LifecycleStatusResult tells how the lifecycle is.
+type LifecycleStatusResult struct {
+	Keeper string `json:"keeper"` // the device that does it
+	Here   bool   `json:"here"`   // which is this one
+	// Why says why nothing moves by itself, "" when it does.
+	Why      string         `json:"why,omitempty"`
+	Memories int            `json:"memories"`
+	Stages   []StageStatus  `json:"stages"` // warmest first
+	Due      map[string]int `json:"due"`    // by kind of move, all that is due now
+	Report   bool           `json:"report,omitempty"`
+	Next     *NextMove      `json:"next,omitempty"`
+	// Kept are texts that no note can keep to the byte: they are demoted and not
+	// archived.
+	Kept    int                 `json:"kept"`
+	KeptIDs []Skipped           `json:"kept_ids,omitempty"` // the first 100, and why
+	Last    *LifecycleRunResult `json:"last,omitempty"`     // since the start, dry runs apart
+	Jobs    []Job               `json:"jobs"`
+}
+
+// StageStatus counts the memories of a stage and says when one leaves it that is left
+// alone.
+type StageStatus struct {
+	Stage memory.Stage  `json:"stage"`
+	Count int           `json:"count"`
+	After time.Duration `json:"after_ns,omitempty"` // of disuse it comes, 0 for active
+}
+
+// NextMove is what will be due first.
+type NextMove struct {
+	ID memory.ID    `json:"id"`
+	To memory.Stage `json:"to"`
+	At time.Time    `json:"at"`
+}
+
+// Job is work that is done by itself.
+type Job struct {
+	Name    string    `json:"name"`
+	Last    time.Time `json:"last,omitzero"` // since the start
+	Next    time.Time `json:"next,omitzero"` // not before something changes
+	Problem string    `json:"problem,omitempty"`
+	Note    string    `json:"note,omitempty"`
+}

@@ -1,0 +1,46 @@
+package op
+
+import (
+	"emberd/memory"
+)
+
+// GCRequest asks to collect what is hardly worth keeping.
+type GCRequest struct {
+	DryRun         *bool `json:"dry_run,omitempty" doc:"tell what would be done, change nothing; default true"`
+	ArchiveInstead bool  `json:"archive_instead,omitempty" doc:"archive in the vault instead of moving to the trash"`
+	Limit          int   `json:"limit,omitempty" doc:"at most so many, lowest score first; 1 to 10,000, 0 for all"`
+}
+
+// GCResult tells what was collected, or would be: memories with a decay score below
+// the threshold that are neither core nor promoted. What was removed is in the trash.
+type GCResult struct {
+	DryRun        bool        `json:"dry_run"`
+	RemovedCount  int         `json:"removed_count"`
+	ArchivedCount int         `json:"archived_count"`
+	AlreadyCold   int         `json:"already_archived_count"` // with archive_instead: nothing to do
+	FreedScoreSum float64     `json:"freed_score_sum"`
+	MemoryIDs     []memory.ID `json:"memory_ids"` // lowest score first, the first 100
+	TotalAffected int         `json:"total_affected"`
+	Threshold     float64     `json:"threshold"`
+	Skipped       []Skipped   `json:"skipped,omitempty"`
+	Message       string      `json:"message"`
+	Tx            string      `json:"tx,omitempty"`
+}
+
+// TouchRequest reinforces a memory.
+type TouchRequest struct {
+	ID    string `json:"-" path:"id" doc:"the memory"`
+	Boost bool   `json:"boost_strength,omitempty" doc:"raise its strength by 0.1, up to 2"`
+}
+
+// TouchResult tells what the use of a memory did to it.
+type TouchResult struct {
+	MemoryID memory.ID     `json:"memory_id"`
+	OldScore float64       `json:"old_score"`
+	NewScore float64       `json:"new_score"`
+	UseCount int64         `json:"use_count"`
+	Strength float64       `json:"strength"`
+	Message  string        `json:"message"`
+	Tx       string        `json:"tx,omitempty"`      // of the new strength
+	Pending  *PendingWrite `json:"pending,omitempty"` // of it to the note
+}
