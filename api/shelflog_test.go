@@ -18,6 +18,7 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 	add(op.Purge.Handle(s.purge))
 	add(op.Promote.Handle(s.promote))
 	add(op.Archive.Handle(s.archive))
+	add(op.WhyNot.Handle(s.whyNot))
 	add(op.Rekindle.Handle(s.rekindle))
 	add(op.QuarantineList.Handle(s.quarantineList))
 	add(op.QuarantineShow.Handle(s.quarantineShow))
@@ -42,6 +43,12 @@ func (s *shelf) promote(_ context.Context, req *op.PromoteRequest) (*op.PromoteR
 	res := &op.PromoteResult{Path: "Memories/Note.md", Outcome: op.PromotionWritten, DryRun: req.DryRun}
 	res.Memory.ID = memory.ID(req.ID)
 	return res, nil
+}
+
+func (s *shelf) whyNot(_ context.Context, req *op.WhyNotRequest) (*op.WhyNotResult, error) {
+	return &op.WhyNotResult{Query: req.Query, ID: memory.ID(req.Of), Place: 12, Total: 30,
+		Causes: []op.WhyCause{{Stage: op.WhyLimit, Reason: "it is number 12", Fix: "raise the limit"}},
+		Drags:  []op.WhyDrag{{What: "decay", Factor: 0.7, Place: 3}}}, nil
 }
 
 func (s *shelf) archive(_ context.Context, req *op.ArchiveRequest) (*op.ArchiveResult, error) {

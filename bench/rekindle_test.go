@@ -91,6 +91,12 @@ func importFaded(t *testing.T, inv op.Invoker, docs []eval.Doc) map[string]bool 
 		}
 		records = append(records, recordOf(t, m, d.Name))
 	}
+	importAll(t, inv, records)
+	return cold
+}
+
+func importAll(t *testing.T, inv op.Invoker, records []op.Record) {
+	t.Helper()
 	for len(records) > 0 {
 		n := min(op.MaxBatch, len(records))
 		for _, a := range call(t, inv, op.Import, &op.ImportRequest{Records: records[:n]}).Results {
@@ -100,7 +106,6 @@ func importFaded(t *testing.T, inv op.Invoker, docs []eval.Doc) map[string]bool 
 		}
 		records = records[n:]
 	}
-	return cold
 }
 
 // recordOf is a memory that says which document it is.

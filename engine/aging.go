@@ -59,6 +59,7 @@ func newAging() *aging {
 // used counts a use of a memory, which wakes it soon if it is demoted.
 func (e *Engine) used(row *stm.Row, at time.Time) {
 	e.stm.Use(stm.Use{ID: row.ID(), Uses: 1, At: at})
+	e.revision.Add(1)
 	if row.Stage() == memory.Demoted {
 		a := e.aging
 		a.mu.Lock()

@@ -45,6 +45,14 @@ type question struct {
 	memories bool // which tiers are asked
 	notes    bool
 	archive  bool // cold memories alone, by relevance alone
+	sole     sole // looked at alone
+}
+
+// sole is the only memory, or the only notes, that a question is put to; the zero sole
+// is everything.
+type sole struct {
+	id   memory.ID
+	path string // beginning of their paths
 }
 
 // question parses and analyses a request.
@@ -56,14 +64,20 @@ func (e *Engine) question(req *op.SearchRequest, now time.Time) (*question, erro
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "%w", err).At("q")
 	}
+	return e.questionOf(parsed, req.Scope, req.Filter, now)
+}
+
+// questionOf analyses a request whose query is parsed.
+func (e *Engine) questionOf(parsed query.Query, scope string, f op.Filter, now time.Time) (*question, error) {
 	q := &question{query: parsed, in: &e.stm.Memories}
-	if q.filter, err = e.filter(req.Filter, now); err != nil {
+	var err error
+	if q.filter, err = e.filter(f, now); err != nil {
 		return nil, err
 	}
 	if q.filter.Tags, err = addTags(q.filter.Tags, parsed.Must.Tags); err != nil {
 		return nil, err
 	}
-	if err := q.chooseTiers(req.Scope, e.notes != nil); err != nil {
+	if err := q.chooseTiers(scope, e.notes != nil); err != nil {
 		return nil, err
 	}
 	q.analyse(e.text)
@@ -206,6 +220,9 @@ func (e *Engine) stmQuery(q *question, c corpus, limit int, explain bool, now ti
 	out := stm.Query{Others: c.notes, Accept: q.acceptMemory(e), Limit: limit, Explain: explain,
 		Most: e.opt.STMWeight * e.opt.StageFactor.most(),
 		Rank: func(relevance float64, r *stm.Row) float64 { return rank(e.weigh(relevance, r, now)) }}
+	if id := q.sole.id; id != "" {
+		out.Accept = only(out.Accept, func(r *stm.Row) bool { return r.ID() == id })
+	}
 	if q.archive {
 		out.Accept = only(out.Accept, cold)
 		out.Rank = func(relevance float64, r *stm.Row) float64 { return rank(e.unfaded(e.weigh(relevance, r, now))) }
@@ -269,6 +286,9 @@ func (e *Engine) ltmQuery(ctx context.Context, q *question, c corpus, limit int,
 		Limit: limit, Explain: explain,
 		Text: func(path string) (string, bool) { return e.notes.textOf(ctx, path) }}
 	out.Must.Tags = q.filter.Tags
+	if q.sole.path != "" {
+		out.Must.Paths = append(slices.Clone(out.Must.Paths), q.sole.path)
+	}
 	for i, t := range slices.Concat(q.terms, q.weak) {
 		term := ltm.Term{Text: t, Weight: 1, DF: c.inMemories[i] + c.inNotes[t]}
 		if i >= len(q.terms) {

@@ -88,6 +88,7 @@ func (e *Engine) refresh(ctx context.Context) time.Time {
 	}
 	if got.Lines > 0 {
 		e.opt.Logger.Info("merged what arrived from other devices", "lines", got.Lines)
+		e.revision.Add(1)
 		e.arrived(got)
 		e.changed()
 	}

@@ -46,7 +46,9 @@ type Engine struct {
 	events   *events
 	chores   chores
 	aging    *aging
-	indexed  atomic.Bool // the word index is built, and every save keeps it so
+	counted  lastCount
+	revision atomic.Uint64 // counts what changes memories, their use included
+	indexed  atomic.Bool   // the word index is built, and every save keeps it so
 	// compacted is the last compaction of this run.
 	compacted atomic.Pointer[op.Compaction]
 
@@ -138,6 +140,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Save.Handle(e.save))
 	add(op.SaveBatch.Handle(e.saveBatch))
 	add(op.Search.Handle(e.search))
+	add(op.WhyNot.Handle(e.whyNot))
 	add(op.Show.Handle(e.show))
 	add(op.List.Handle(e.list))
 	add(op.Edit.Handle(e.edit))

@@ -137,6 +137,7 @@ func (e *Engine) notice(text string) op.Event {
 // the order of the log, before the answer, and also for a change whose caller
 // gave up waiting.
 func (e *Engine) committed(t stm.Entry) {
+	e.revision.Add(1)
 	e.changed()
 	if e.truth != nil {
 		e.truth.committed(&t)

@@ -417,3 +417,37 @@ func TestTheIndexesAreCheckedOnceADay(t *testing.T) {
 		t.Errorf("warnings %q", status(t, e).Warnings)
 	}
 }
+
+// A count is kept while it stands, and only then.
+func TestStatsAreCountedAnewAfterAChange(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	ask := func() *op.StatsResult { return do(t, e, op.Stats, &op.StatsRequest{}) }
+	m := save(t, e, "a pebble")
+	first := ask()
+	if want := map[memory.Stage]int{memory.Active: 1, memory.Demoted: 0, memory.Archived: 0, memory.Rehydratable: 0}; !maps.Equal(first.Stages, want) {
+		t.Errorf("stages %v, want %v", first.Stages, want)
+	}
+	first.Stages[memory.Active] = 99 // is the caller's
+	if got := ask(); got.Stages[memory.Active] != 1 || got.AvgScore != 1 {
+		t.Errorf("counted %+v", got)
+	}
+	do(t, e, op.Touch, &op.TouchRequest{ID: string(m.ID)})
+	if got := ask(); got.AvgUses != 1 {
+		t.Errorf("after a use the average is %v", got.AvgUses)
+	}
+	fresh := ask().AvgScore
+	h.advance(countedFor)
+	if got := ask().AvgScore; got >= fresh {
+		t.Errorf("a minute later the score is %v, and was %v", got, fresh)
+	}
+	h.advance(10 * day)
+	runs(t, e)
+	if got := ask(); got.Stages[memory.Demoted] != 1 || got.Total != 1 {
+		t.Errorf("after a run: %+v", got)
+	}
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
+	if got := ask(); got.Total != 0 || got.Trash != 1 {
+		t.Errorf("after it was forgotten: %+v", got)
+	}
+}

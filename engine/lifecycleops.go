@@ -106,8 +106,10 @@ func (e *Engine) whyNothing(plan *rekindle.Plan) string {
 
 func (e *Engine) stageStatus() []op.StageStatus {
 	ages := e.opt.Lifecycle.Ages
-	out := []op.StageStatus{{Stage: memory.Active}, {Stage: memory.Demoted, After: ages.Demote},
-		{Stage: memory.Archived, After: ages.Archive}, {Stage: memory.Rehydratable, After: ages.Rehydrate}}
+	out := []op.StageStatus{{Stage: memory.Active}}
+	for i, after := range []time.Duration{ages.Demote, ages.Archive, ages.Rehydrate} {
+		out = append(out, op.StageStatus{Stage: memory.Stages()[i+1], After: int64(after.Seconds())})
+	}
 	for r := range e.stm.Rows() {
 		out[slices.Index(memory.Stages(), r.Stage())].Count++
 	}

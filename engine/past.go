@@ -22,10 +22,10 @@ type moment struct {
 
 // moment returns now for the zero time.
 func (e *Engine) moment(ctx context.Context, asOf time.Time) (moment, error) {
-	now := e.opt.Now()
 	if asOf.IsZero() {
-		return moment{Memories: &e.stm.Memories, at: now}, nil
+		return e.present(), nil
 	}
+	now := e.opt.Now()
 	if asOf.After(now) {
 		return moment{}, memory.Errorf(memory.Invalid, "as_of %s lies in the future; the clock says %s", instant(asOf), instant(now)).At("as_of")
 	}
@@ -42,6 +42,8 @@ func (e *Engine) moment(ctx context.Context, asOf time.Time) (moment, error) {
 	}
 	return moment{Memories: &past.Memories, at: past.At, past: past}, nil
 }
+
+func (e *Engine) present() moment { return moment{Memories: &e.stm.Memories, at: e.opt.Now()} }
 
 // searchable is moment with the words of then indexed.
 func (e *Engine) searchable(ctx context.Context, asOf time.Time) (moment, error) {

@@ -209,8 +209,7 @@ func (e *Engine) bringBack(ctx context.Context, was *memory.Memory, rev string, 
 		row = receipt.Rows[0]
 	}
 	if found.Verdict != rekindle.Gone {
-		e.stm.Use(stm.Use{ID: was.ID, Uses: 1, At: now})
-		e.changed()
+		e.used(row, now)
 		row, _ = e.stm.Get(was.ID)
 	}
 	return e.told(ctx, row, was, found, receipt.Entry)

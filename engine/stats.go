@@ -3,7 +3,9 @@ package engine
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"emberd/compaction"
@@ -21,25 +23,77 @@ func (e *Engine) stats(ctx context.Context, req *op.StatsRequest) (*op.StatsResu
 	if err != nil {
 		return nil, err
 	}
+	res := e.counted.get(e.revision.Load(), req, e.opt.Now())
+	if res == nil {
+		res = e.countRows(req, filter)
+	}
+	if res.Total == 0 {
+		if err := checkCollection(&e.stm.Memories, filter.Collection); err != nil {
+			return nil, err
+		}
+	}
+	st := e.stm.Status()
+	res.Trash, res.LogBytes, res.Segments = st.Trash, st.Bytes, st.Segments
+	if req.Log {
+		if res.Log, err = e.logStats(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+// countRows looks at every memory.
+func (e *Engine) countRows(req *op.StatsRequest, filter *filter) *op.StatsResult {
+	revision := e.revision.Load()
 	c := newCount()
 	for r := range e.stm.Rows() {
 		if filter.accepts(r) {
 			c.add(r, filter.score(r))
 		}
 	}
-	if c.Total == 0 {
-		if err := checkCollection(&e.stm.Memories, filter.Collection); err != nil {
-			return nil, err
-		}
+	res := c.result()
+	e.counted.put(counted{revision: revision, project: req.Project, collection: req.Collection, at: e.opt.Now(), result: *res})
+	return res
+}
+
+// countedFor is how long a count stands while nothing changes: only scores do then, by
+// less than a thousandth.
+const countedFor = time.Minute
+
+// counted is the last count of memories. Looking at 100,000 of them takes long, for it
+// goes through all of their memory.
+type counted struct {
+	revision            uint64
+	project, collection string
+	at                  time.Time
+	result              op.StatsResult
+}
+
+type lastCount struct{ last atomic.Pointer[counted] }
+
+func (l *lastCount) put(c counted) {
+	c.result = *cloned(&c.result)
+	l.last.Store(&c)
+}
+
+// get returns a count that still stands, nil if there is none.
+func (l *lastCount) get(revision uint64, req *op.StatsRequest, now time.Time) *op.StatsResult {
+	c := l.last.Load()
+	if c == nil || c.revision != revision || c.project != req.Project || c.collection != req.Collection {
+		return nil
 	}
-	st := e.stm.Status()
-	c.Trash, c.LogBytes, c.Segments = st.Trash, st.Bytes, st.Segments
-	if req.Log {
-		if c.Log, err = e.logStats(ctx); err != nil {
-			return nil, err
-		}
+	if age := now.Sub(c.at); age < 0 || age >= countedFor {
+		return nil
 	}
-	return c.result(), nil
+	return cloned(&c.result)
+}
+
+// cloned is a result that its caller may change.
+func cloned(r *op.StatsResult) *op.StatsResult {
+	out := *r
+	out.Stages, out.Statuses = maps.Clone(r.Stages), maps.Clone(r.Statuses)
+	out.Collections, out.Projects, out.TopTags = maps.Clone(r.Collections), maps.Clone(r.Projects), slices.Clone(r.TopTags)
+	return &out
 }
 
 // logStats reads the log, which takes a while.
@@ -67,7 +121,7 @@ type count struct {
 func newCount() *count {
 	return &count{
 		StatsResult: op.StatsResult{
-			Stages: make(map[memory.Stage]int), Statuses: make(map[string]int),
+			Stages: map[memory.Stage]int{memory.Active: 0, memory.Demoted: 0, memory.Archived: 0, memory.Rehydratable: 0}, Statuses: make(map[string]int),
 			Collections: make(map[string]int), Projects: make(map[string]int),
 		},
 		tags: make(map[string]int),

@@ -68,12 +68,12 @@ type LifecycleStatusResult struct {
 	Jobs    []Job               `json:"jobs"`
 }
 
-// StageStatus counts the memories of a stage and says when one leaves it that is left
-// alone.
+// StageStatus counts the memories of a stage and says after how many seconds without
+// use a memory comes there, unless its category has ages of its own; 0 for active.
 type StageStatus struct {
-	Stage memory.Stage  `json:"stage"`
-	Count int           `json:"count"`
-	After time.Duration `json:"after_ns,omitempty"` // of disuse it comes, 0 for active
+	Stage memory.Stage `json:"stage"`
+	Count int          `json:"count"`
+	After int64        `json:"after_seconds,omitempty"`
 }
 
 // NextMove is what will be due first.

@@ -8,6 +8,8 @@ var (
 		"Save many memories as one journal entry, each item answered for itself.")
 	Search = define[SearchRequest, SearchResult]("search", "GET", "/v1/search", Read,
 		"Search by words, best match first.")
+	WhyNot = define[WhyNotRequest, WhyNotResult]("why_not", "GET", "/v1/why-not", Read,
+		"Tell which stage of a search keeps a memory or note out of its answer, and what would change that.")
 	Show = define[ShowRequest, ShowResult]("show", "GET", "/v1/memories/{id}", Read,
 		"Open one memory whole; counts as a use unless track is false.")
 	List = define[ListRequest, ListResult]("list", "GET", "/v1/memories", Read,
@@ -92,7 +94,7 @@ var (
 // fresh slice of shared, read-only specs.
 func Table() []*Spec {
 	return []*Spec{
-		Save.Spec, SaveBatch.Spec, Search.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Archive.Spec, Rekindle.Spec, Forget.Spec, Purge.Spec,
+		Save.Spec, SaveBatch.Spec, Search.Spec, WhyNot.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Archive.Spec, Rekindle.Spec, Forget.Spec, Purge.Spec,
 		PromoteAuto.Spec, Touch.Spec, GC.Spec, LifecycleRun.Spec, LifecycleStatus.Spec,
 		History.Spec, Journal.Spec, Why.Spec, Timeline.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,

@@ -2,8 +2,10 @@ package stm
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -15,6 +17,7 @@ import (
 type termCounts struct {
 	terms  []words.TermCount
 	length int
+	same   bool // nothing was counted: what is indexed of the memory still holds
 }
 
 // index is the word index over live memories. A memory is found by what it
@@ -58,6 +61,20 @@ func (x *index) analyze(doc []byte) termCounts {
 	return t
 }
 
+// analyzeChange is analyze for a document that takes another's place, with new values
+// of the keys in set.
+func (x *index) analyzeChange(before *Row, set map[string]json.RawMessage, doc []byte) termCounts {
+	if before == nil || doc == nil {
+		return x.analyze(doc)
+	}
+	was, is := indexedAt(before.doc), indexedAt(doc)
+	touched := func(key string) bool { _, ok := set[key]; return ok }
+	if slices.Equal(was, is) && !slices.ContainsFunc(is, touched) {
+		return termCounts{same: true}
+	}
+	return x.analyze(doc)
+}
+
 // update indexes what row holds, or takes a memory that is not live out. Rows
 // that are no longer current are left to whoever brings the newer one.
 func (x *index) update(c *cell, row *Row, t termCounts) {
@@ -68,6 +85,12 @@ func (x *index) update(c *cell, row *Row, t termCounts) {
 		return
 	}
 	before := c.doc.Load()
+	if t.same {
+		if before != 0 {
+			return
+		}
+		t = x.analyze(now.doc) // it was not indexed yet
+	}
 	if now.live() {
 		x.add(c, t)
 	} else {

@@ -153,6 +153,9 @@ func TestAPreviewOfUndoIsWhatUndoDoes(t *testing.T) {
 			if !slices.Equal(would.Items, did.Items) || len(did.Items) != 4 {
 				t.Errorf("%s, force %v: previewed %+v, done %+v", name, force, would.Items, did.Items)
 			}
+			if did.Items[1].Verb != "forget" {
+				t.Errorf("%s: the items are %+v, want the verb of each change", name, did.Items)
+			}
 		}
 	}
 }

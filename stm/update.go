@@ -118,7 +118,7 @@ func (s *Store) pending(tx *Tx) (*pending, error) {
 		}
 		once[c.ID] = true
 		p.line.changes = append(p.line.changes, done)
-		p.terms = append(p.terms, s.index.analyze(doc))
+		p.terms = append(p.terms, s.index.analyzeChange(s.table.get(c.ID), c.Set, doc))
 	}
 	p.line.lift = s.lifting(tx, p.line.changes)
 	if len(p.line.changes) == 1 {

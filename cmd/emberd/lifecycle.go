@@ -16,9 +16,9 @@ func (s *state) lifecycleCommand() *cobra.Command {
 		Short: "What fades by itself, and when",
 		Long: `Memories that are not used fade: after 7 days they rank lower (demoted), after
 30 their text goes to the archive folder of the vault and a sentence of it stays
-(archived), after 90 only their key terms are searched for (rehydratable). A use,
-or a search that means one, brings a memory back; core memories never fade, and
-nothing is deleted. The keeper does that by itself, every
+(archived), after 90 only their key terms are searched for (rehydratable). A
+use, or a search that means one, brings a memory back; core memories never fade,
+and nothing is deleted. The keeper does that by itself, every
 consolidation.interval, and gives notes to memories that deserve them.`,
 		Example: `  emberd lifecycle status
   emberd lifecycle run --dry-run`,
@@ -128,7 +128,7 @@ func (s *state) printLifecycle(r *op.LifecycleStatusResult) {
 	for _, st := range r.Stages {
 		after := ""
 		if st.After > 0 {
-			after = "  after " + lasted(st.After) + " without use"
+			after = "  after " + lasted(time.Duration(st.After)*time.Second) + " without use"
 		}
 		s.printf("%s %7s%s\n", pad(string(st.Stage), 12), grouped(st.Count), s.screen.paint(faint, after))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"emberd/memory"
 	"emberd/op"
@@ -17,9 +18,11 @@ type searchOptions struct {
 	req      op.SearchRequest
 	within   window
 	noTrack  bool
+	scope    string
 	memories bool
 	notes    bool
 	asOf     asOf
+	noReview bool
 }
 
 func (s *state) searchCommand() *cobra.Command {
@@ -32,7 +35,12 @@ func (s *state) searchCommand() *cobra.Command {
 and rarer words rank higher, and so does what is used and fresh. Operators:
 "a phrase", -word, tag:x, path:dir/, file:name, [key:value], before:2026-01,
 after:7d; put -- before words that begin with a hyphen. --explain shows how each
-rank came about.`,
+rank came about.
+
+What has faded comes back when a search means it: an archived memory that holds
+most of what was asked is read from its note again. --scope archive searches
+what is left of those, and nothing else. A few memories that match and are about
+to fade may stand among the hits, as a reminder.`,
 		Example: `  emberd search authentication
   emberd search 'garden tag:plants -winter after:2025'
   emberd search jwt tokens --tag security --within 30d
@@ -44,38 +52,58 @@ rank came about.`,
 		},
 	}
 	f := cmd.Flags()
-	filterFlags(f, &o.req.Filter, &o.within)
-	f.IntVarP(&o.req.Limit, "limit", "n", 0, "at most `N` hits, 1 to 100 (default search.limit of the config)")
-	f.BoolVar(&o.memories, "memories", false, "search memories only")
-	f.BoolVar(&o.notes, "notes", false, "search notes only")
-	f.BoolVar(&o.noTrack, "no-track", false, "do not count this search as access")
+	o.searchFlags(f)
+	f.BoolVar(&o.noTrack, "no-track", false, "do not count this search as access, and bring nothing back")
 	o.asOf.add(f, "search every memory")
 	f.BoolVar(&o.req.Explain, "explain", false, "show term by term how each rank came about")
 	s.completeFlags(cmd)
 	return cmd
 }
 
-func (s *state) search(cmd *cobra.Command, o *searchOptions, args []string) error {
+// searchFlags are what says which search it is.
+func (o *searchOptions) searchFlags(f *pflag.FlagSet) {
+	filterFlags(f, &o.req.Filter, &o.within)
+	f.IntVarP(&o.req.Limit, "limit", "n", 0, "at most `N` hits, 1 to 100 (default search.limit of the config)")
+	f.StringVar(&o.scope, "scope", "", "search `WHERE`: all, memories, notes or archive")
+	f.BoolVar(&o.memories, "memories", false, "search memories only, as --scope memories does")
+	f.BoolVar(&o.notes, "notes", false, "search notes only, as --scope notes does")
+	f.BoolVar(&o.noReview, "no-review", false, "mix in nothing that is about to fade")
+}
+
+// complete makes the request of the flags.
+func (o *searchOptions) complete(cmd *cobra.Command) error {
 	if err := checkLimit(cmd, o.req.Limit); err != nil {
 		return err
 	}
-	o.req.Query = strings.Join(args, " ")
 	settle(&o.req.Filter, o.within)
 	if o.noTrack {
 		o.req.Track = new(bool)
 	}
-	switch {
+	if o.noReview {
+		o.req.IncludeReview = new(bool)
+	}
+	switch o.req.Scope = o.scope; {
 	case o.memories && o.notes:
 		return memory.Errorf(memory.Invalid, "--memories and --notes exclude one another; leave both out to search both").At("scope")
+	case (o.memories || o.notes) && o.scope != "":
+		return memory.Errorf(memory.Invalid, "--scope says where to search; leave --memories and --notes out").At("scope")
 	case o.memories:
 		o.req.Scope = "memories"
 	case o.notes:
 		o.req.Scope = "notes"
 	}
+	return nil
+}
+
+func (s *state) search(cmd *cobra.Command, o *searchOptions, args []string) error {
+	if err := o.complete(cmd); err != nil {
+		return err
+	}
 	var err error
 	if o.req.AsOf, err = o.asOf.moment(s); err != nil {
 		return err
 	}
+	o.req.Query = strings.Join(args, " ")
 	res, err := call(cmd.Context(), s, op.Search, &o.req)
 	if err != nil {
 		return err
@@ -98,6 +126,9 @@ func (s *state) printHits(res *op.SearchResult) {
 			s.printf("\n")
 		}
 		s.printf("%s\n", s.hitLine(&h, res.Hits[0].Rank))
+		if fate := fateLine(&h); fate != "" {
+			s.printf("%s", s.screen.painted(fate))
+		}
 		text, marks := cleanSnippet(h.Snippet)
 		s.printf("%s", s.screen.paragraph(text, marks, "  "))
 		if h.Explain != nil {
@@ -143,6 +174,9 @@ func (s *state) hitLine(h *op.Hit, best float64) string {
 	if h.Stage != memory.Active {
 		parts = append(parts, s.screen.paint(red, string(h.Stage)))
 	}
+	if h.Review {
+		parts = append(parts, s.screen.paint(yellow, "about to fade"))
+	}
 	if h.Project != "" {
 		parts = append(parts, s.screen.paint(faint, clean(h.Project)))
 	}
@@ -152,6 +186,37 @@ func (s *state) hitLine(h *op.Hit, best float64) string {
 		line += s.place(h.Note)
 	}
 	return line
+}
+
+// fateLine says what became of a memory that had faded and was meant, "" for others.
+func fateLine(h *op.Hit) string {
+	switch r := h.Rekindled; {
+	case h.Rekindling:
+		return "its text is being read and comes back in a moment; shown is its summary"
+	case h.Rekindle != "":
+		return "its text is in the vault: emberd rekindle " + h.ID.Short()
+	case r == nil:
+		return ""
+	case r.Verdict == "gone":
+		return "its note is gone; the summary is what is left: emberd rekindle " + h.ID.Short()
+	case r.Verdict == "moved" && r.Edited:
+		return "back from " + flat(r.Path) + ", where its note was moved, edited since"
+	case r.Verdict == "moved":
+		return "back from " + flat(r.Path) + ", where its note was moved"
+	case r.Verdict == "edited":
+		return "back from " + flat(r.Path) + ", edited since it was archived"
+	default:
+		return "back from " + flat(r.Path)
+	}
+}
+
+// painted is a paragraph of emberd's own about what stands above it.
+func (p screen) painted(text string) string {
+	var b strings.Builder
+	for _, l := range lines(text, max(0, p.width-2)) {
+		b.WriteString("  " + p.paint(green, text[l.from:l.to]) + "\n")
+	}
+	return b.String()
 }
 
 // ranked shows the rank as a bar, on a terminal, and as a number.

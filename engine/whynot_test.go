@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+func why(t testing.TB, e *Engine, of string, req op.WhyNotRequest) *op.WhyNotResult {
+	t.Helper()
+	req.Of = of
+	return do(t, e, op.WhyNot, &req)
+}
+
+// wantCause says that one thing alone keeps it out, and how it is mended.
+func wantCause(t testing.TB, got *op.WhyNotResult, stage, reason, fix string) {
+	t.Helper()
+	if got.Shown || len(got.Causes) != 1 || got.Causes[0].Stage != stage || !strings.Contains(got.Causes[0].Reason, reason) || !strings.Contains(got.Causes[0].Fix, fix) {
+		t.Errorf("%q: got %+v, want %s: … %s …, mended by … %s …", got.Query, got, stage, reason, fix)
+	}
+}
+
+func TestWhyAMemoryIsNotShown(t *testing.T) {
+	e, clock := newEngine(t)
+	m := do(t, e, op.Save, &op.SaveRequest{Content: "The authentication service rotates its tokens", Tags: []string{"security"}, Project: "gate", Category: "fact",
+		CreatedAt: clock.daysAgo(100)}).Memory
+	save(t, e, "an authentication draft")
+	for _, c := range []struct {
+		req                op.WhyNotRequest
+		stage, reason, fix string
+	}{
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Tags: []string{"go"}}}, op.WhyFilter, "its tags are security", "leave out --tag go"},
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Project: "boat"}}, op.WhyFilter, "its own is gate", "leave out --project boat"},
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Category: "note", Project: "gate"}}, op.WhyFilter, "its own is fact", "leave out --category note"},
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Stages: []memory.Stage{"archived"}}}, op.WhyFilter, "it is active", "--stage archived"},
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{WindowDays: 7}}, op.WhyFilter, "last used on 2025-11-21", "--within 7d"},
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{MinScore: 0.5}}, op.WhyFilter, "its score is 0.02", "--min-score 0.5"},
+		{op.WhyNotRequest{Query: "tokens", Scope: "archive"}, op.WhyScope, "a memory, active", "leave out --scope archive"},
+		{op.WhyNotRequest{Query: "authentication -rotates"}, op.WhyOperator, "it holds that", `leave -"rotates" out`},
+		{op.WhyNotRequest{Query: `"authentication draft"`}, op.WhyOperator, "do not follow", `leave "authentication draft" out`},
+		{op.WhyNotRequest{Query: "tokens tag:go"}, op.WhyOperator, "its tags are security", "leave tag:go out"},
+		{op.WhyNotRequest{Query: "tokens -#security"}, op.WhyOperator, "its tags are security", "leave -tag:security out"},
+		{op.WhyNotRequest{Query: "tokens path:Notes/"}, op.WhyOperator, "only notes have that", "leave path:Notes/ out"},
+		{op.WhyNotRequest{Query: "tokens after:2026"}, op.WhyOperator, "saved on 2025-11-21", "leave after:2026-01-01 out"},
+		{op.WhyNotRequest{Query: "authentification draft of a plan"}, op.WhyWords, "none of the words", `"authentication", which it has`},
+		{op.WhyNotRequest{Query: "draft"}, op.WhyWords, `"draft"`, `search for "service"`},
+		{op.WhyNotRequest{Query: "!!!"}, op.WhyWords, "no word that can be searched for", "a word that says more"},
+	} {
+		wantCause(t, why(t, e, m.ID.Short(), c.req), c.stage, c.reason, c.fix)
+	}
+	both := why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens before:2020", Filter: op.Filter{Project: "boat"}})
+	if len(both.Causes) != 2 || both.Causes[0].Stage != op.WhyFilter || both.Causes[1].Stage != op.WhyOperator {
+		t.Errorf("two conditions: %+v", both.Causes)
+	}
+	if got := why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}); !got.Shown || got.Place != 1 || len(got.Causes) != 0 {
+		t.Errorf("what is shown: %+v", got)
+	}
+	if look(t, e, m.ID).AccessCount != 0 {
+		t.Error("asking why counted as an access")
+	}
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
+	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyTrash, "in the trash", "emberd trash restore "+m.ID.Short())
+	do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
+	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyPurged, "was forgotten on", "")
+	wantCause(t, why(t, e, "0123456789", op.WhyNotRequest{Query: "tokens"}), op.WhyAbsent, "no memory", "")
+	wantCode(t, refused(t, e, op.WhyNot, &op.WhyNotRequest{Query: "x", Of: "not an id"}), memory.Invalid, "is not a memory id")
+	wantCode(t, refused(t, e, op.WhyNot, &op.WhyNotRequest{Query: "before:soon", Of: "0123456789"}), memory.Invalid, "soon")
+}
+
+func TestWhyAMemoryRanksLow(t *testing.T) {
+	e, clock := newEngine(t)
+	for i := range 150 {
+		save(t, e, fmt.Sprintf("the harbour light number %d", i))
+	}
+	old := do(t, e, op.Save, &op.SaveRequest{Content: "the harbour light on Mull", CreatedAt: clock.daysAgo(60)}).Memory.ID
+	move(t, e, old, memory.Demoted)
+	got := why(t, e, string(old), op.WhyNotRequest{Query: "harbour light"})
+	wantCause(t, got, op.WhyLimit, "it is number 151 of what matches, and 10 are shown", `add "Mull"`)
+	if got.Place != 151 || got.Total != 151 || len(got.Drags) != 2 || got.Drags[0].What != "decay" || got.Drags[1].Factor != 0.5 {
+		t.Errorf("it is held down by %+v", got)
+	}
+	near := why(t, e, string(old), op.WhyNotRequest{Query: "harbour light", Filter: op.Filter{}, Limit: 100})
+	if near.Causes[0].Fix != `add "Mull" to the query, which it has` {
+		t.Errorf("with a limit of 100: %+v", near.Causes)
+	}
+	res := do(t, e, op.Search, &op.SearchRequest{Query: "harbour light mull"})
+	if res.Hits[0].ID != old {
+		t.Errorf("the search that was suggested begins with %q", res.Hits[0].Content)
+	}
+	other := save(t, e, "light").ID
+	if fix := why(t, e, string(other), op.WhyNotRequest{Query: "harbour light", Limit: 5, Scope: "memories"}).Causes[0].Fix; !strings.Contains(fix, "harbour") && !strings.Contains(fix, "raise the limit") && fix != "" {
+		t.Errorf("one that has nothing of its own: %q", fix)
+	}
+}
+
+func TestWhyAHitMadeRoom(t *testing.T) {
+	e := harbour(t)
+	plain := do(t, e, op.Search, &op.SearchRequest{Query: "harbour light", IncludeReview: new(false)}).Hits
+	got := why(t, e, string(plain[9].ID), op.WhyNotRequest{Query: "harbour light"})
+	wantCause(t, got, op.WhyReview, "it is number 10", "--no-review")
+	shown := why(t, e, string(search(t, e, "harbour light")[2].ID), op.WhyNotRequest{Query: "harbour light"})
+	if !shown.Shown || shown.Place != 3 || shown.As != "a memory that is about to fade" {
+		t.Errorf("what took its place: %+v", shown)
+	}
+}
+
+func TestWhyAnArchivedMemoryIsNotFound(t *testing.T) {
+	d, id := sleeper(t)
+	rev := d.memory(id).Rev
+	asked := op.WhyNotRequest{Query: "from"}
+	if strings.Contains(d.memory(id).Content, "night") {
+		t.Fatal("the summary has the word")
+	}
+	asked.Query = "night"
+	got := why(t, d.Engine, string(id), asked)
+	if slices.Contains(d.memory(id).KeyTerms, "night") {
+		t.Fatal("so have the key terms")
+	}
+	wantCause(t, got, op.WhyArchived, `has "night", but what is left of it here has not`, "emberd rekindle "+id.Short())
+	wantCause(t, why(t, d.Engine, string(id), op.WhyNotRequest{Query: "zebra"}), op.WhyWords, "none of the words", "search for")
+	d.wantAsleep(id, rev)
+}
+
+func TestWhyANoteIsNotShown(t *testing.T) {
+	h := vaultHouse(t, garden())
+	h.VaultIgnore = []string{"Private/"}
+	h.write(t, "Private/Secret.md", "tomatoes in private\n")
+	h.write(t, "Memories/Archive/Old.md", "old tomatoes\n")
+	h.write(t, "List.txt", "tomatoes\n")
+	e := h.following(t)
+	m := save(t, e, "Bought tomatoes at the market", "food")
+	for _, c := range []struct {
+		of                 string
+		req                op.WhyNotRequest
+		stage, reason, fix string
+	}{
+		{"Private/Secret.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyUnread, "ignore pattern", "vault.ignore"},
+		{"Memories/Archive/Old.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyFolder, "archive folder Memories/Archive", "ltm.index_archive"},
+		{"List.txt", op.WhyNotRequest{Query: "tomatoes"}, op.WhyUnread, "not read", "ends in .md"},
+		{"Garden/Tomatos.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "there is no note", "ask about Garden/Tomatoes.md"},
+		{"nothing like that", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "there is no note", ""},
+		{"Garden/Soil.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyWords, `none of the words "tomatoes"`, "which it has"},
+		{"Soil", op.WhyNotRequest{Query: "compostella tomatoes"}, op.WhyWords, "", `"Compost"`},
+		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes path:Journal/"}, op.WhyOperator, "its path is Garden/Tomatoes.md", "leave path:Journal/ out"},
+		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes [status:done]"}, op.WhyOperator, "another value", "leave [status:done] out"},
+		{"Journal/2024.md", op.WhyNotRequest{Query: "tomatoes after:2025"}, op.WhyOperator, "it is from 2024-05-01", "leave after:2025-01-01 out"},
+		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes", Scope: "memories"}, op.WhyScope, "this is a note", "leave out --memories"},
+		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes", Filter: op.Filter{Project: "x"}}, op.WhyFilter, "only memories have that", "--project x"},
+		{string(m.ID), op.WhyNotRequest{Query: "tomatoes", Scope: "notes"}, op.WhyScope, "this is a memory", "leave out --notes"},
+	} {
+		wantCause(t, why(t, e, c.of, c.req), c.stage, c.reason, c.fix)
+	}
+	if got := why(t, e, "love apples", op.WhyNotRequest{Query: "tomatoes"}); !got.Shown || got.Note != "Garden/Tomatoes.md" {
+		t.Errorf("by an alias: %+v", got)
+	}
+}
+
+func TestAMemoryMayBeShownAsItsNote(t *testing.T) {
+	d := shelf(t, nil)
+	id := d.kept("The pressure valve of the boiler was set to nine bar", "Boiler.md")
+	d.archived(id)
+	for _, of := range []string{string(id), "Boiler.md"} {
+		if got := why(t, d.Engine, of, op.WhyNotRequest{Query: "pressure valve nine bar"}); !got.Shown || got.Place != 1 {
+			t.Errorf("%s: %+v", of, got)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package stm
+
+import (
+	"slices"
+	"testing"
+
+	"emberd/memory"
+)
+
+// What searches do not look at is changed without a look at the index; whatever they do
+// look at is indexed anew.
+func TestAChangeIsIndexedIfSearchesLookAtIt(t *testing.T) {
+	ts := openStore(t, Options{})
+	id := ts.save("a pebble on the beach", "shore").ID()
+	cell := ts.table.cell(id.Bytes())
+	wantFound := func(found bool, words ...string) {
+		t.Helper()
+		for _, word := range words {
+			if got := slices.Contains(ts.finds(word), id); got != found {
+				t.Errorf("%s: found is %v, want %v", word, got, found)
+			}
+		}
+	}
+	for _, c := range []struct {
+		key, value string
+		anew       bool
+		found      []string
+		not        []string
+	}{
+		{"stage", `"demoted"`, false, []string{"pebble", "shore"}, nil},
+		{"strength", `1.5`, false, []string{"pebble", "shore"}, nil},
+		{"tags", `["strand"]`, true, []string{"pebble", "strand"}, []string{"shore"}},
+		{"key_terms", `["quartz"]`, false, []string{"pebble"}, []string{"quartz"}},
+		{"stage", `"archived"`, true, []string{"pebble", "quartz"}, []string{"strand"}},
+		{"content", `"a stone"`, true, []string{"stone", "quartz"}, []string{"pebble"}},
+		{"stage", `"rehydratable"`, true, []string{"quartz"}, []string{"stone"}},
+		{"archive_reason", `"gc"`, false, []string{"quartz"}, []string{"stone"}},
+		{"stage", `"active"`, true, []string{"stone", "strand"}, []string{"quartz"}},
+	} {
+		before := cell.doc.Load()
+		ts.commit(setOf(id, c.key, c.value))
+		if anew := cell.doc.Load() != before; anew != c.anew {
+			t.Errorf("%s %s: indexed anew is %v, want %v", c.key, c.value, anew, c.anew)
+		}
+		wantFound(true, c.found...)
+		wantFound(false, c.not...)
+	}
+	if row, _ := ts.Get(id); row.Stage() != memory.Active || row.Changed("stage").IsZero() || !row.Changed("source").IsZero() {
+		t.Errorf("the row is %+v", row)
+	}
+}
+
+// A memory that the index does not have yet is indexed whatever changes.
+func TestAChangeBeforeTheIndexIsBuilt(t *testing.T) {
+	ts := openStore(t, Options{})
+	id := ts.save("a pebble on the beach").ID()
+	cell := ts.table.cell(id.Bytes())
+	ts.index.drop(cell)
+	ts.commit(setOf(id, "stage", `"demoted"`))
+	if cell.doc.Load() == 0 || !slices.Contains(ts.finds("pebble"), id) {
+		t.Error("the memory is not indexed")
+	}
+}
