@@ -46,14 +46,15 @@ func readKey(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
+	// Not wrapped: an error of a path is taken for one of the daemon's own folders.
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%v; put the endpoint's key there, or leave llm.key_file out", err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxKey+1))
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%v; it must be a file that can be read", err)
 	}
 	key := string(bytes.TrimSpace(data))
 	switch {

@@ -164,6 +164,10 @@ func TestReadKey(t *testing.T) {
 			t.Errorf("the error shows the key: %v", err)
 		}
 	}
+	missing := filepath.Join(t.TempDir(), "key")
+	if _, err := readKey(missing); err == nil || isPathError(err) || !strings.Contains(err.Error(), missing) {
+		t.Errorf("of a missing file is said %v", err)
+	}
 	if got, err := readKey(""); got != "" || err != nil {
 		t.Errorf("key of no file is %q, %v", got, err)
 	}
