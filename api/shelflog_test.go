@@ -12,6 +12,7 @@ import (
 // The shelf has no log: what looks into one is answered from thin air.
 func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 	s.addPastVerbs(add)
+	s.addLifeVerbs(add)
 	add(op.History.Handle(s.history))
 	add(op.Export.Handle(s.export))
 	add(op.Import.Handle(s.importRecords))

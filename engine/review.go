@@ -21,8 +21,11 @@ func (a *asking) mayRemind() bool {
 // besideDue lists the warm memories of the danger zone that match, enough to fill their
 // places beside those that are shown anyway.
 func (a *asking) besideDue() stm.Beside {
+	// Most of what matches was used too lately, which is found out faster than its score.
+	young, _ := a.e.opt.Decay.TimeUntil(1, a.e.opt.Review.Max, 0)
+	since := a.now.Add(-young)
 	return stm.Beside{Limit: 2 * a.limit, OfLast: 1 / a.e.opt.STMWeight, Accept: func(r *stm.Row) bool {
-		return !cold(r) && a.e.opt.Review.Priority(a.e.score(r, a.now)) >= reviewPriority
+		return !cold(r) && !(r.Strength() >= 1 && r.LastUsed().After(since)) && a.e.opt.Review.Priority(a.e.score(r, a.now)) >= reviewPriority
 	}}
 }
 

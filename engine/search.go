@@ -167,15 +167,18 @@ func (a *asking) less(ctx context.Context) error {
 
 func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 	q := a.e.stmQuery(a.q, c, a.limit, a.req.Explain, a.now)
-	q.Beside = []stm.Beside{{}, {}}
+	a.cold, a.due = nil, nil
+	var into []*[]stm.Match
 	if a.mayMean() {
-		q.Beside[0] = a.besideCold()
+		q.Beside, into = append(q.Beside, a.besideCold()), append(into, &a.cold)
 	}
 	if a.mayRemind() {
-		q.Beside[1] = a.besideDue()
+		q.Beside, into = append(q.Beside, a.besideDue()), append(into, &a.due)
 	}
 	found := a.q.in.Search(q)
-	a.cold, a.due = found.Beside[0], found.Beside[1]
+	for i, list := range into {
+		*list = found.Beside[i]
+	}
 	if found.Loading {
 		a.res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
 	}

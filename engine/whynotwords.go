@@ -97,7 +97,7 @@ func (d *doubt) telling(ctx context.Context) []string {
 			first[t.Text] = t
 		}
 	}
-	q := &question{}
+	q := &question{in: &d.stm.Memories}
 	for t := range first {
 		q.terms = append(q.terms, t)
 	}

@@ -89,18 +89,21 @@ func skipString(b []byte, i int) int {
 	if i >= len(b) || b[i] != '"' {
 		return -1
 	}
-	for i++; i < len(b); i++ {
-		j := bytes.IndexByte(b[i:], '"')
-		if j < 0 {
+	i++
+	for {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
 			return -1
 		}
-		k := bytes.IndexByte(b[i:i+j], '\\')
-		if k < 0 {
-			return i + j + 1
+		// The end is looked for once, however many escapes lie before it.
+		for end := i + n; i <= end; {
+			k := bytes.IndexByte(b[i:end], '\\')
+			if k < 0 {
+				return end + 1
+			}
+			i += k + 2
 		}
-		i += k + 1
 	}
-	return -1
 }
 
 // skipValue returns the index after the value that starts at i, or -1.

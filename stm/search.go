@@ -289,10 +289,10 @@ func (c *collector) wanted(relevance float64) bool {
 
 func (s *side) wants(c *collector, relevance float64) bool {
 	switch {
-	case s.Beside.Limit == 0,
+	case len(c.heap) > 0 && len(c.heap) == c.q.Limit && relevance < s.OfLast*c.heap[0].rank,
 		relevance < s.OfBest*c.found.Best,
-		len(s.heap) == s.Beside.Limit && relevance < s.heap[0].rank,
-		len(c.heap) > 0 && len(c.heap) == c.q.Limit && relevance < s.OfLast*c.heap[0].rank:
+		s.Beside.Limit == 0,
+		len(s.heap) == s.Beside.Limit && relevance < s.heap[0].rank:
 		return false
 	}
 	return true
