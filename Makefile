@@ -13,7 +13,12 @@ LDFLAGS  = $(if $(VERSION),-X main.version=$(VERSION))
 
 staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 
-.PHONY: build run test race fuzz bench proof torture torture-real contest mutants eval oracle lint check compiler install clean
+# What a memory fades and comes back by, and the share of its statements, in percent,
+# that tests must run: a folder, or the files of one that begin so.
+LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
+COVERED   = 80
+
+.PHONY: build run test race covered fuzz bench proof torture torture-real contest mutants eval oracle lint check compiler install clean
 
 build:
 	go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/emberd ./cmd/emberd
@@ -27,7 +32,22 @@ test:
 	go test -timeout 10m ./...
 
 race: compiler
-	CGO_ENABLED=1 go test -race -timeout 20m ./...
+	CGO_ENABLED=1 go test -race -timeout 20m -coverprofile=cover.out -coverpkg=./decay,./engine,./rekindle ./...
+
+# The profile of race has each block once for every package whose tests could run it.
+covered: race
+	@awk -v parts="$(LIFECYCLE)" -v least=$(COVERED) -F '[: ]' ' \
+		NR > 1 { n[$$1 ":" $$2] = $$3; if ($$4 > 0) run[$$1 ":" $$2] = 1 } \
+		END { \
+			for (k = split(parts, part, " "); k > 0; k--) { \
+				all = hit = 0; \
+				for (b in n) if (index(b, "emberd/" part[k]) == 1) { all += n[b]; hit += run[b] * n[b] } \
+				share = all ? 100 * hit / all : 0; \
+				printf "%-18s %5.1f %% of %d statements\n", part[k], share, all; \
+				if (share < least) { printf "make: tests must run %d %% of %s\n", least, part[k] > "/dev/stderr"; low = 1 } \
+			} \
+			exit low \
+		}' cover.out
 
 # Every fuzz target for FUZZTIME, one after the other, stopping at the first find.
 fuzz:
@@ -83,7 +103,7 @@ lint:
 	go fix -diff ./...
 	$(staticcheck) ./...
 
-check: compiler lint race
+check: compiler lint race covered
 
 # The race detector needs cgo on Linux, so a compiler that finds the C headers.
 compiler:

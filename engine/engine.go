@@ -27,7 +27,6 @@ import (
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/rekindle"
 	"emberd/stm"
 )
 
@@ -42,7 +41,7 @@ type Engine struct {
 	writing  *writing       // nil without one, too
 	pending  *pendingWrites // of notes
 	text     *text.Analyzer // the one both tiers search with
-	extract  *rekindle.Summarizer
+	author   *author        // of what is left of a text that is archived
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
@@ -88,7 +87,7 @@ func Open(opt Options) (*Engine, error) {
 		started:    opt.Now(),
 		lock:       lock,
 		text:       analyzer,
-		extract:    rekindle.NewSummarizer(analyzer),
+		author:     newAuthor(&opt, analyzer),
 		events:     newEvents(),
 		aging:      newAging(),
 		closing:    make(chan struct{}),

@@ -70,8 +70,8 @@ type Options struct {
 	Review      decay.Zone
 	ReviewRatio float64
 
-	Rekindle  RekindleMode
-	Summarize rekindle.Model // writes summaries; nil extracts them
+	Rekindle RekindleMode
+	Author   Author
 
 	pace     pace
 	patience time.Duration // how long a search waits for the texts of cold memories, 0: [rekindleBudget]

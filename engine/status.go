@@ -37,6 +37,8 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 		res.Vaults = append(res.Vaults, v)
 		res.Warnings = append(res.Warnings, vaultWarnings(&v)...)
 	}
+	res.Author = e.author.status()
+	res.Warnings = append(res.Warnings, authorWarnings(res.Author)...)
 	res.Health = health(res)
 	return res, nil
 }

@@ -24,12 +24,22 @@ type StatusResult struct {
 	Loading  *Loading      `json:"loading,omitempty"`
 	Log      LogStatus     `json:"log"`
 	// Devices are those that share the data folder, this one included.
-	Devices  []DeviceStatus `json:"devices"`
-	Vaults   []VaultStatus  `json:"vaults,omitempty"`
-	Warnings []string       `json:"warnings,omitempty"`
+	Devices []DeviceStatus `json:"devices"`
+	Vaults  []VaultStatus  `json:"vaults,omitempty"`
+	// Author is the model that writes summaries; nil when they are extracts.
+	Author   *AuthorStatus `json:"author,omitempty"`
+	Warnings []string      `json:"warnings,omitempty"`
 	// Timers are the daemon's recurring wake-ups, by name, with their period;
 	// empty when nothing ticks.
 	Timers map[string]string `json:"timers,omitempty"`
+}
+
+// AuthorStatus tells of the model that writes the summaries of archived memories.
+type AuthorStatus struct {
+	Endpoint string    `json:"endpoint"`
+	Remote   bool      `json:"remote"`            // on another machine, so texts of memories leave this one
+	Problem  string    `json:"problem,omitempty"` // why summaries are extracts at present
+	Again    time.Time `json:"again,omitzero"`    // it is left alone until then
 }
 
 // LogStatus is the state of the append-only log.

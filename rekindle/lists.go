@@ -2,10 +2,28 @@ package rekindle
 
 import "strings"
 
+// A list has words. None is changed after it was made.
+type list map[string]struct{}
+
+// listed makes a list of words with space between them.
+func listed(words string) list {
+	l := make(list, len(words)/6)
+	for w := range strings.FieldsSeq(words) {
+		l[w] = struct{}{}
+	}
+	return l
+}
+
+// has reports whether a list has a word.
+func (l list) has(word string) bool {
+	_, ok := l[word]
+	return ok
+}
+
 // abbreviations are written with a full stop that does not end a sentence, since
 // something follows them: titles, references, units. English, German, French,
 // Spanish, Italian, Dutch.
-const abbreviations = `
+var abbreviations = listed(`
 adm al approx ave blvd brig bros ca capt cdr cf cfr chap cmdr col comdr cpt dept dr ed eds eg esp est exp feb fr ft gen gov
 hon ibid ie incl jan jul jun lt maj messrs misc mr mrs ms msgr mt mts oct pres prof pt ref refs rep rev sen sep sept sgt sr st
 ste tel temp univ viz vs
@@ -15,20 +33,20 @@ av boul mgr mlle mlles mme mmes qqch qqn suiv
 admón atte avda dña drª excmo gral ilmo lic pág págs prov sra sras srta
 avv dott dssa ecc egr gent sigg spett
 bijv blz dhr drs hfst jl mej mevr nl resp
-`
+`)
 
 // counted are abbreviations before a number, and ordinary words or names before
 // anything else.
-const counted = `apr art aug bd ch col ex fig figs mar max min no nos nov dec p par pp sec secs sp sq vol vols`
+var counted = listed(`apr art aug bd ch col ex fig figs mar max min no nos nov dec p par pp sec secs sp sq vol vols`)
 
 // closers are abbreviations that often are the last word of a sentence.
-const closers = `a.m p.m etc inc ltd co corp jr usw usf u.a o.ä enz dgl`
+var closers = listed(`a.m p.m etc inc ltd co corp jr usw usf u.a o.ä enz dgl`)
 
 // months follow ordinal numbers that are written with a full stop.
-const months = `
+var months = listed(`
 januar jänner februar feber märz april mai juni juli august september oktober november dezember
 jan feb mär apr jun jul aug sep sept okt nov dez januari februari maart mei augustus oktober december januar marts maj
-`
+`)
 
 // common are words that say next to nothing about what a text is about: function
 // words of some languages, and what people fill English conversations with. Words
@@ -54,7 +72,7 @@ have haven't having hay he he'd he'll he's hear heard hebben heeft hell hello he
 her here here's hers herself het hey hi hier high hij him himself his ho hope hopefully hoping how how's however huge
 i i'd i'll i'm i've ich idea if ihm ihn ihnen ihr ik il ils im imagine immer important in incredible indeed info ins
 inspire inspired inspiring instead interested interesting into involve is isn't isso ist isto it it'd it'll it's its
-itself je jetzt jij jouw jullie just kan kann keep keeping keeps kein keine kept kind kinda knew know knowing known
+its itself je jetzt jij jouw jullie just kan kann keep keeping keeps kein keine kept kind kinda knew know knowing known
 knows können l la large las last late lately later le least left les less let let's letting leur life like liked
 likely likes little live lo lol long longer look looked looking looks los lot lots love loved lovely loves low luck
 lucky lui ma maar made mainly mais make makes making man many mas matter may maybe me mean means meant mehr mein menos
@@ -89,42 +107,32 @@ zu zum zur è était être über а бы был была было быть в в
 
 // colours are words that a sentence says about the same without, and articles those that
 // headlines leave out.
-const (
-	colours = `absolutely actually also always basically certainly completely currently definitely especially extremely honestly
-incredibly particularly probably quite really recently simply still totally truly very`
-	articles = `a an the`
+var (
+	colours = listed(`absolutely actually also always basically certainly completely currently definitely especially extremely honestly
+incredibly particularly probably quite really recently simply still totally truly very`)
+	articles = listed(`a an the`)
 )
 
 // links are words that join a clause to the one before.
-const links = `and but or nor because which who that when while where if so as than und oder aber weil dass et ou mais que y o
-pero e ma`
+var links = listed(`and but or nor because which who that when while where if so as than und oder aber weil dass et ou mais que y o
+pero e ma`)
 
 // dangling are words that a part of a sentence does not end with: what they belong
 // to comes after them.
-const dangling = `a about an and are as at be because been being but by for from had has have he her his i if in into is it its
+var dangling = listed(`a about an and are as at be because been being but by for from had has have he her his i if in into is it its
 like my no nor not of on or our over she so than that the their they this those these to was we were when where which while who
 will with would you your der die das den dem des ein eine einen einem einer und oder von vom zu zum zur mit im in am auf für
 le la les un une des du de et à au aux dans pour sur avec que qui el los las y o en por para con il lo gli i di da e per
-`
+`)
 
 // negations turn around what follows them, together with what ends in n't.
-const negations = `not no never nor neither none nobody nothing without cannot hardly barely unless except nicht kein keine keinen
+var negations = listed(`not no never nor neither none nobody nothing without cannot hardly barely unless except nicht kein keine keinen
 keinem keiner nie niemals ohne ne pas jamais sans nunca jamás sin ni non mai senza niet geen nooit não nem sem не нет без никогда
-不 没 沒 無 无 非 未 别 別`
+不 没 沒 無 无 非 未 别 別`)
 
 // labels are words before a colon that say what kind of text follows, not who says it.
-const labels = ` answer date fact goal idea important info note notes problem question reminder result reason solution status
-subject summary task tip title todo topic type update warning `
+var labels = listed(`answer date fact goal idea important info note notes problem question reminder result reason solution status
+subject summary task tip title todo topic type update warning`)
 
 // pronouns at the beginning of a sentence mean something that was said before.
-const pronouns = `it it's that that's this these those they he she his her their its`
-
-// among reports whether a list has a word.
-func among(list, word string) bool {
-	for w := range strings.FieldsSeq(list) {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
+var pronouns = listed(`it it's that that's this these those they he she his her their its`)

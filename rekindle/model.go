@@ -4,30 +4,49 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"emberd/internal/text"
 )
 
 // A Model writes a summary of a text in at most so many characters. The text is
 // data: whatever it says is not addressed to the model.
 type Model func(ctx context.Context, text string, most int) (string, error)
 
+// Whole reports a text that is no longer than its summary may be.
+func Whole(content string) bool { return utf8.RuneCountInString(content) <= minBound }
+
 // Ask returns the summary that the model writes, in one line and without markup
-// and control characters. When the model fails, or answers nothing or more than
-// [Bound] allows, it returns the extract of [Summarizer.Summary], and the error
-// says why; the summary is good either way. Without a model it is the extract.
-func (s *Summarizer) Ask(ctx context.Context, content string, entities []string, model Model) (string, error) {
-	if model == nil {
-		return s.Summary(content, entities), nil
-	}
+// and control characters. It is an error when the model fails, or answers nothing,
+// more than [Bound] allows, or without any of the text's key terms, as an excuse does;
+// [Summarizer.Remains] has the sentence to do with then.
+func (s *Summarizer) Ask(ctx context.Context, content string, terms []string, model Model) (string, error) {
 	bound := Bound(content)
 	answer, err := model(ctx, content, bound)
 	if err == nil {
 		answer, err = accepted(answer, bound)
 	}
+	if err == nil && !s.names(answer, terms) {
+		err = errors.New("the answer has none of the text's key terms")
+	}
 	if err != nil {
-		return s.Summary(content, entities), fmt.Errorf("summarize by a model: %w", err)
+		return "", fmt.Errorf("summarize by a model: %w", err)
 	}
 	return answer, nil
+}
+
+// names reports whether a text has one of the terms, if there are any.
+func (s *Summarizer) names(line string, terms []string) bool {
+	if len(terms) == 0 {
+		return true
+	}
+	wanted := make(map[string]bool)
+	for _, t := range s.analyzer.Query(strings.Join(terms, "\n")) {
+		wanted[t.Text] = true
+	}
+	return slices.ContainsFunc(s.analyzer.Query(line), func(t text.Term) bool { return wanted[t.Text] })
 }
 
 // accepted returns the answer of a model as a summary, or why it is none.

@@ -43,7 +43,10 @@ func blocks(content string) []block {
 	if body := frontmatter.ReplaceAllString(content, ""); strings.TrimSpace(body) != "" {
 		content = body
 	}
-	for line := range strings.Lines(comment.ReplaceAllString(content, " ")) {
+	if strings.Contains(content, "<!--") || strings.Contains(content, "%%") {
+		content = comment.ReplaceAllString(content, " ")
+	}
+	for line := range strings.Lines(content) {
 		r.line(strings.TrimRight(line, "\r\n"))
 	}
 	r.flush()
@@ -58,6 +61,10 @@ type reader struct {
 }
 
 func (r *reader) line(line string) {
+	if !marked(line) {
+		r.plain(line)
+		return
+	}
 	if m := fence.FindStringSubmatch(line); m != nil && (r.fence == "" || strings.HasPrefix(m[1], r.fence)) {
 		r.flush()
 		if r.fence == "" {
@@ -85,6 +92,25 @@ func (r *reader) line(line string) {
 	case itemMark.MatchString(line):
 		r.flush()
 		r.open = itemMark.ReplaceAllString(line, "")
+	default:
+		r.join(strings.TrimSpace(line))
+	}
+}
+
+// marked reports lines that begin as markup of lines does. Most begin with a letter,
+// and need not be tried with one expression after the other.
+func marked(line string) bool {
+	line = strings.TrimLeftFunc(line, unicode.IsSpace)
+	return line != "" && (strings.IndexByte("`~>[|:-*+_=#0123456789", line[0]) >= 0 || strings.HasPrefix(line, "•"))
+}
+
+// plain takes a line without markup.
+func (r *reader) plain(line string) {
+	switch {
+	case r.fence != "":
+		r.add(code, clean(line))
+	case strings.TrimSpace(line) == "":
+		r.flush()
 	default:
 		r.join(strings.TrimSpace(line))
 	}
@@ -132,28 +158,30 @@ func cells(row string) string {
 	return strings.Join(out, ", ")
 }
 
-// The markup within lines, each with what stays of it.
+// The markup within lines, each with the sign that it is not without and what stays
+// of it.
 var spans = []struct {
+	sign   string
 	markup *regexp.Regexp
 	stays  string
 }{
-	{regexp.MustCompile(`!?\[\[[^\]|\n]*\|([^\]\n]*)\]\]`), "$1"}, // [[note|shown]]
-	{regexp.MustCompile(`!?\[\[([^\]|#^\n]*)[^\]\n]*\]\]`), "$1"},
-	{regexp.MustCompile(`!?\[([^\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)`), "$1"},
-	{regexp.MustCompile(`\[\^[^\]\n]+\]:?`), ""},
-	{regexp.MustCompile(`\[([^\]\n]+)\]\[[^\]\n]*\]`), "$1"},
-	{regexp.MustCompile(`<((?:https?|mailto):[^>\s]+)>`), "$1"},
-	{regexp.MustCompile(`(?i)</?(?:p|br|hr|div|li|ul|ol|t[rdh]|table|thead|tbody|h[1-6]|blockquote|pre|details|summary|section|article)(?:\s[^<>]*)?/?>`), " "},
-	{regexp.MustCompile(`(?i)</?(?:a|b|i|u|s|em|strong|span|code|sup|sub|small|img|mark|kbd|del|ins|font|center|video|audio|iframe|figure|figcaption)(?:\s[^<>]*)?/?>`), ""},
-	{regexp.MustCompile(`\*\*\*?(\S|\S[^*\n]*[^\s*])\*\*\*?`), "$1"},
-	{regexp.MustCompile(`(^|[^A-Za-z0-9*])\*([^\s*]|[^\s*][^*\n]*[^\s*])\*($|[^A-Za-z0-9*])`), "$1$2$3"},
-	{regexp.MustCompile(`(^|[^\pL\pN_])__([^\s_][^\n]* [^\n]*[^\s_])__($|[^\pL\pN_])`), "$1$2$3"}, // but not __init__
-	{regexp.MustCompile(`(^|[^\pL\pN_])_([^\s_]|[^\s_][^_\n]*[^\s_])_($|[^\pL\pN_])`), "$1$2$3"},
-	{regexp.MustCompile(`~~(\S|\S[^~\n]*[^\s~])~~`), "$1"},
-	{regexp.MustCompile(`==([^\s=]|[^\s=][^=\n]*[^\s=])==`), "$1"},
-	{regexp.MustCompile(`(^|\s)#(\pL[\pL\pN_/-]*)`), "$1$2"}, // a tag
-	{regexp.MustCompile(`\s\^[A-Za-z0-9-]+\s*$`), ""},        // the id of a block
-	{regexp.MustCompile(`\\([*_#\[\]~|<>` + "`" + `])`), "$1"},
+	{"[[", regexp.MustCompile(`!?\[\[[^\]|\n]*\|([^\]\n]*)\]\]`), "$1"}, // [[note|shown]]
+	{"[[", regexp.MustCompile(`!?\[\[([^\]|#^\n]*)[^\]\n]*\]\]`), "$1"},
+	{"](", regexp.MustCompile(`!?\[([^\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)`), "$1"},
+	{"[^", regexp.MustCompile(`\[\^[^\]\n]+\]:?`), ""},
+	{"][", regexp.MustCompile(`\[([^\]\n]+)\]\[[^\]\n]*\]`), "$1"},
+	{"<", regexp.MustCompile(`<((?:https?|mailto):[^>\s]+)>`), "$1"},
+	{"<", regexp.MustCompile(`(?i)</?(?:p|br|hr|div|li|ul|ol|t[rdh]|table|thead|tbody|h[1-6]|blockquote|pre|details|summary|section|article)(?:\s[^<>]*)?/?>`), " "},
+	{"<", regexp.MustCompile(`(?i)</?(?:a|b|i|u|s|em|strong|span|code|sup|sub|small|img|mark|kbd|del|ins|font|center|video|audio|iframe|figure|figcaption)(?:\s[^<>]*)?/?>`), ""},
+	{"**", regexp.MustCompile(`\*\*\*?(\S|\S[^*\n]*[^\s*])\*\*\*?`), "$1"},
+	{"*", regexp.MustCompile(`(^|[^A-Za-z0-9*])\*([^\s*]|[^\s*][^*\n]*[^\s*])\*($|[^A-Za-z0-9*])`), "$1$2$3"},
+	{"__", regexp.MustCompile(`(^|[^\pL\pN_])__([^\s_][^\n]* [^\n]*[^\s_])__($|[^\pL\pN_])`), "$1$2$3"}, // but not __init__
+	{"_", regexp.MustCompile(`(^|[^\pL\pN_])_([^\s_]|[^\s_][^_\n]*[^\s_])_($|[^\pL\pN_])`), "$1$2$3"},
+	{"~~", regexp.MustCompile(`~~(\S|\S[^~\n]*[^\s~])~~`), "$1"},
+	{"==", regexp.MustCompile(`==([^\s=]|[^\s=][^=\n]*[^\s=])==`), "$1"},
+	{"#", regexp.MustCompile(`(^|\s)#(\pL[\pL\pN_/-]*)`), "$1$2"}, // a tag
+	{"^", regexp.MustCompile(`\s\^[A-Za-z0-9-]+\s*$`), ""},        // the id of a block
+	{"\\", regexp.MustCompile(`\\([*_#\[\]~|<>` + "`" + `])`), "$1"},
 }
 
 // The runes that stand for code spans while markup is taken out around them, of
@@ -162,29 +190,18 @@ const firstSpan, lastSpan = '\ue000', '\uf8ff'
 
 // inline takes the markup out of a line. What is in code spans is not markup.
 func inline(s string) string {
-	var codes []string
-	var b strings.Builder
 	s = strings.Map(func(r rune) rune {
 		if firstSpan <= r && r <= lastSpan {
 			return -1
 		}
 		return r
 	}, s)
-	for {
-		before, after, _ := strings.Cut(s, "`")
-		inner := strings.TrimLeft(after, "`")
-		span, rest, closed := strings.Cut(inner, strings.Repeat("`", 1+len(after)-len(inner)))
-		if !closed || len(codes) == lastSpan-firstSpan {
-			b.WriteString(strings.ReplaceAll(s, "`", ""))
-			break
-		}
-		b.WriteString(before)
-		b.WriteRune(firstSpan + rune(len(codes)))
-		codes = append(codes, span)
-		s = rest
+	if !strings.Contains(s, "`") {
+		return clean(html.UnescapeString(unmarked(s)))
 	}
+	s, codes := withoutCode(s)
 	var out strings.Builder
-	for _, r := range unmarked(b.String()) {
+	for _, r := range unmarked(s) {
 		if firstSpan <= r && r <= lastSpan {
 			out.WriteString(codes[r-firstSpan])
 		} else {
@@ -192,6 +209,24 @@ func inline(s string) string {
 		}
 	}
 	return clean(html.UnescapeString(out.String()))
+}
+
+// withoutCode puts runes of their own in the place of code spans.
+func withoutCode(s string) (rest string, codes []string) {
+	var b strings.Builder
+	for {
+		before, after, _ := strings.Cut(s, "`")
+		inner := strings.TrimLeft(after, "`")
+		span, rest, closed := strings.Cut(inner, strings.Repeat("`", 1+len(after)-len(inner)))
+		if !closed || len(codes) == lastSpan-firstSpan {
+			b.WriteString(strings.ReplaceAll(s, "`", ""))
+			return b.String(), codes
+		}
+		b.WriteString(before)
+		b.WriteRune(firstSpan + rune(len(codes)))
+		codes = append(codes, span)
+		s = rest
+	}
 }
 
 // unmarked goes over the line twice, since of two marks next to each other the first takes
@@ -202,6 +237,9 @@ func unmarked(s string) string {
 	}
 	for range 2 {
 		for _, m := range spans {
+			if !strings.Contains(s, m.sign) {
+				continue
+			}
 			s = m.markup.ReplaceAllString(s, m.stays)
 		}
 	}
@@ -211,7 +249,22 @@ func unmarked(s string) string {
 // clean makes one line of valid text: no control characters, no formats that
 // cannot be seen but for those that shape letters, one space between words.
 func clean(s string) string {
+	if isClean(s) {
+		return s
+	}
 	return strings.Join(strings.FieldsFunc(strings.Map(visible, strings.ToValidUTF8(s, "\ufffd")), unicode.IsSpace), " ")
+}
+
+// isClean reports ASCII text that is clean already, as most is.
+func isClean(s string) bool {
+	space := true // at the beginning, or behind one
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || space && s[i] == ' ' {
+			return false
+		}
+		space = s[i] == ' '
+	}
+	return !space || s == ""
 }
 
 func visible(r rune) rune {

@@ -106,11 +106,11 @@ func ends(before, marks, after string) bool {
 func stops(before, after string, next rune) bool {
 	word := strings.TrimLeftFunc(before[strings.LastIndexFunc(before, unicode.IsSpace)+1:], isOpening)
 	lower := strings.ToLower(word)
-	first := lower == strings.ToLower(strings.TrimSpace(before))
+	first := word == strings.TrimSpace(before)
 	switch {
-	case among(abbreviations, lower), among(counted, lower) && unicode.IsDigit(next):
+	case abbreviations.has(lower), counted.has(lower) && unicode.IsDigit(next):
 		return false
-	case among(closers, lower):
+	case closers.has(lower):
 		return unicode.IsUpper(next)
 	case dotted(lower):
 		return false
@@ -148,7 +148,7 @@ func isNumber(word string) bool {
 // an ordinal number, which German and its neighbours write with a full stop.
 func month(after string) bool {
 	word, _, _ := strings.Cut(strings.TrimSpace(after), " ")
-	return among(months, strings.ToLower(strings.Trim(word, ".,;:!?")))
+	return months.has(strings.ToLower(strings.Trim(word, ".,;:!?")))
 }
 
 func isOpening(r rune) bool {

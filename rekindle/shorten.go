@@ -10,19 +10,27 @@ import (
 // openings are words that people begin a sentence with and do not mean.
 var openings = regexp.MustCompile(`^(?i:(?:(?:oh|ah|wow|whoa|haha|lol|yeah|yep|yes|yup|well|anyway|hey|hi|hello|ok|okay|sure|thanks|thank you|btw|by the way|actually|honestly|basically|totally|absolutely|definitely|exactly|gosh|cool|nice|great|awesome|so),\s+|(?:so|and|well)\s+)+)`)
 
+// openers are the words that openings begin with: most sentences begin with none.
+var openers = listed(`oh ah wow whoa haha lol yeah yep yes yup well anyway hey hi hello ok okay sure thanks thank btw by
+actually honestly basically totally absolutely definitely exactly gosh cool nice great awesome so and`)
+
 // parenthesis is an aside.
 var parenthesis = regexp.MustCompile(`\s*(?:\([^()]*\)|（[^（）]*）)`)
 
 // opened drops such words, behind the label as well if the sentence is the first
 // of its block.
-func opened(part string, first bool) string {
+func (s *Summarizer) opened(part string, first bool) string {
 	label := ""
 	if first {
-		if l := labelOf(block{text: part}); l != "" {
+		if l := s.labelOf(block{text: part}); l != "" {
 			label = l + ": "
 		}
 	}
 	rest := strings.TrimSpace(part[len(label):])
+	word, _, _ := strings.Cut(rest, " ")
+	if !openers.has(strings.ToLower(strings.TrimRight(word, ","))) {
+		return strings.TrimSpace(part)
+	}
 	short := openings.ReplaceAllString(rest, "")
 	if short == "" || short == rest {
 		return strings.TrimSpace(part)
@@ -38,12 +46,15 @@ func capitalized(s string) string {
 // shortened returns the sentence in at most room characters, if it can do with
 // less: without asides, or else without words that only colour it, or else
 // without articles, as headlines are.
-func (s *Summarizer) shortened(one *sentence, room int) *sentence {
-	short := clean(parenthesis.ReplaceAllString(one.text, ""))
+func (s *Summarizer) shortened(d *document, one *sentence, room int) *sentence {
+	short := one.text
+	if strings.ContainsAny(short, "(（") {
+		short = clean(parenthesis.ReplaceAllString(short, ""))
+	}
 	if strings.Trim(short, ".!? ") == "" {
 		short = one.text
 	}
-	for _, words := range []string{colours, articles} {
+	for _, words := range []list{colours, articles} {
 		if utf8.RuneCountInString(short) > room {
 			short = without(short, words)
 		}
@@ -52,15 +63,15 @@ func (s *Summarizer) shortened(one *sentence, room int) *sentence {
 		return one
 	}
 	c := *one
-	c.text, c.terms = short, s.analyzer.Query(short)
+	c.text, c.reading = short, s.reading(d, short)
 	return &c
 }
 
 // without drops words from a line, but not all of them.
-func without(line, words string) string {
+func without(line string, words list) string {
 	var kept []string
 	for w := range strings.FieldsSeq(line) {
-		if !among(words, w) && (len(kept) > 0 || !among(words, strings.ToLower(w))) {
+		if !words.has(w) && (len(kept) > 0 || !words.has(strings.ToLower(w))) {
 			kept = append(kept, w)
 		}
 	}

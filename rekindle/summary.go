@@ -29,17 +29,13 @@ func Bound(content string) int {
 // A Summarizer makes summaries and key terms. It may be shared.
 type Summarizer struct {
 	analyzer *text.Analyzer
-	common   map[string]bool
+	common   list
 }
 
 // NewSummarizer returns a Summarizer whose terms are those of a, which should be
 // the analyzer that searches use.
 func NewSummarizer(a *text.Analyzer) *Summarizer {
-	s := &Summarizer{analyzer: a, common: make(map[string]bool)}
-	for w := range strings.FieldsSeq(common) {
-		s.common[w] = true
-	}
-	return s
+	return &Summarizer{analyzer: a, common: listed(common)}
 }
 
 // Summary returns one sentence of the text, within [Bound] and without markup,
@@ -48,8 +44,25 @@ func NewSummarizer(a *text.Analyzer) *Summarizer {
 // before it. What is left out of a sentence is shown by an ellipsis. It is not
 // empty unless the text is.
 func (s *Summarizer) Summary(content string, entities []string) string {
-	bound := Bound(content)
+	return s.summary(s.read(content, entities), content)
+}
+
+// KeyTerms returns the words of the text that it is best found by, at most
+// [MaxKeyTerms], weightiest first and no two of the same term. They are spelled as
+// in the text, so that the analyzer makes the same terms of them again.
+func (s *Summarizer) KeyTerms(content string, entities []string) []string {
+	return s.read(content, entities).keyTerms()
+}
+
+// Remains returns what is left of a memory when its text goes: what Summary and
+// KeyTerms return, for the price of one of them.
+func (s *Summarizer) Remains(content string, entities []string) (summary string, terms []string) {
 	d := s.read(content, entities)
+	return s.summary(d, content), d.keyTerms()
+}
+
+func (s *Summarizer) summary(d *document, content string) string {
+	bound := Bound(content)
 	best := candidate{}
 	for i := range d.sentences {
 		for _, c := range s.candidates(d, i, bound) {
@@ -64,29 +77,25 @@ func (s *Summarizer) Summary(content string, entities []string) string {
 	return cut(cmp.Or(clean(content), ellipsis), bound)
 }
 
-// KeyTerms returns the words of the text that it is best found by, at most
-// [MaxKeyTerms], weightiest first and no two of the same term. They are spelled as
-// in the text, so that the analyzer makes the same terms of them again.
-func (s *Summarizer) KeyTerms(content string, entities []string) []string {
-	d := s.read(content, entities)
+func (d *document) keyTerms() []string {
 	type word struct {
-		term, text string
-		place      int
+		text   string
+		weight float64
+		place  int
 	}
 	var words []word
-	seen := make(map[string]bool)
+	d.round++
 	for i := range d.sentences {
 		one, end := &d.sentences[i], 0
-		for _, t := range one.terms {
-			if t.Start >= end && !seen[t.Text] {
-				seen[t.Text] = true
-				words = append(words, word{t.Text, one.text[t.Start:t.End], len(words)})
+		for k, t := range one.terms {
+			if place := one.places[k]; t.Start >= end && d.met[place] != d.round {
+				words = append(words, word{one.text[t.Start:t.End], d.first(place), len(words)})
 				end = t.End
 			}
 		}
 	}
 	slices.SortFunc(words, func(a, b word) int {
-		return cmp.Or(cmp.Compare(d.weights[b.term], d.weights[a.term]), cmp.Compare(a.place, b.place))
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.place, b.place))
 	})
 	var out []string
 	for _, w := range words[:min(len(words), MaxKeyTerms)] {
@@ -140,7 +149,7 @@ func (d *document) standing(i int) float64 {
 		f *= factorColon
 	}
 	word, _, _ := strings.Cut(one.text, " ")
-	if among(pronouns, strings.ToLower(word)) {
+	if pronouns.has(strings.ToLower(word)) {
 		f *= factorPronoun
 	}
 	return f
@@ -152,74 +161,82 @@ func asks(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix
 // neighbours as far as they fit, or the best part of it alone.
 func (s *Summarizer) candidates(d *document, i, bound int) []candidate {
 	one := &d.sentences[i]
-	lead := s.lead(d, one)
+	lead := d.lead(one)
 	room := bound - utf8.RuneCountInString(lead)
 	if room < bound/2 {
 		lead, room = "", bound
 	}
 	standing := d.standing(i)
 	if utf8.RuneCountInString(one.text) > room {
-		one = s.shortened(one, room)
+		one = s.shortened(d, one, room)
+	}
+	// Who says it counts, since that is part of the first sentence too; an entity or a
+	// title that had to be put before it does not.
+	var counted []reading
+	if one.label != "" {
+		counted = append(counted, s.reading(d, lead))
 	}
 	if utf8.RuneCountInString(one.text) > room {
 		part, share := d.part(one, room)
-		return []candidate{s.candidate(d, one, lead, part, standing*share)}
+		counted = append(counted, s.reading(d, part))
+		return []candidate{newCandidate(lead+part, standing*share, d.worth(counted...))}
 	}
-	out := []candidate{s.candidate(d, one, lead, one.text, standing)}
+	counted = append(counted, one.reading)
+	out := []candidate{newCandidate(lead+one.text, standing, d.worth(counted...))}
+	said := len(counted) - 1
 	joined := one.text
 	for k := i + 1; k < len(d.sentences); k++ {
 		next := &d.sentences[k]
-		if next.block != one.block || !joinable(joined) || asks(next.text) || s.idle(d, joined) || s.idle(d, next.text) {
+		if next.block != one.block || !joinable(joined) || asks(next.text) || idle(d.worth(counted[said:]...)) || idle(next.worth) {
 			break
 		}
 		joined = s.join(joined, next.text)
 		if utf8.RuneCountInString(joined) > room {
 			break
 		}
-		out = append(out, s.candidate(d, one, lead, joined, (standing+d.standing(k))/2))
+		counted = append(counted, next.reading)
+		out = append(out, newCandidate(lead+joined, (standing+d.standing(k))/2, d.worth(counted...)))
 	}
 	return out
 }
 
+// newCandidate values a text by its distinct terms. One without any still beats none.
+func newCandidate(text string, factor, worth float64) candidate {
+	return candidate{text: text, value: factor * max(worth, 1e-9)}
+}
+
+// idle reports the worth of a text without a single word that says something.
+func idle(worth float64) bool { return worth < 1 }
+
 // lead is what is put before a sentence: who says it, or the weightiest entity
 // when it names none, or the title when it has less than half of its words.
-func (s *Summarizer) lead(d *document, one *sentence) string {
+func (d *document) lead(one *sentence) string {
 	if one.label != "" {
 		return one.label + ": "
 	}
 	if one.kind == heading {
 		return ""
 	}
-	lower := strings.ToLower(one.text)
-	names := func(e string) bool { return strings.Contains(lower, strings.ToLower(e)) }
-	if len(d.entities) > 0 && !slices.ContainsFunc(d.entities, names) {
-		return d.entities[0] + ": "
+	if len(d.entities) > 0 {
+		lower := strings.ToLower(one.text)
+		if !slices.ContainsFunc(d.lower, func(e string) bool { return strings.Contains(lower, e) }) {
+			return d.entities[0] + ": "
+		}
 	}
-	title, shared := s.analyzer.Query(d.title), 0
-	for _, t := range title {
-		if slices.ContainsFunc(one.terms, func(o text.Term) bool { return o.Text == t.Text }) {
+	if d.title == "" || isTerminator(lastRune(d.title)) {
+		return ""
+	}
+	title, shared := d.sentences[0].places, 0
+	for _, place := range title {
+		if slices.Contains(one.places, place) {
 			shared++
 		}
 	}
-	if 2*shared >= len(title) || isTerminator(lastRune(d.title)) {
+	if 2*shared >= len(title) {
 		return ""
 	}
 	return d.title + ": "
 }
-
-// candidate values a text by its distinct terms. One without any still beats none.
-// Who says it counts, since that is part of the first sentence too; an entity or a
-// title that had to be put before it does not.
-func (s *Summarizer) candidate(d *document, one *sentence, lead, body string, factor float64) candidate {
-	valued := body
-	if one.label != "" {
-		valued = lead + body
-	}
-	return candidate{text: lead + body, value: factor * max(s.worth(d, valued), 1e-9)}
-}
-
-// idle reports a text without a single word that says something.
-func (s *Summarizer) idle(d *document, text string) bool { return s.worth(d, text) < 1 }
 
 // joinable reports whether a sentence may go on behind a semicolon.
 func joinable(s string) bool {
@@ -233,7 +250,7 @@ func (s *Summarizer) join(a, b string) string {
 		return strings.TrimRight(a, "。！") + "；" + b
 	}
 	word, _, _ := strings.Cut(b, " ")
-	if s.common[strings.ToLower(word)] && !strings.HasPrefix(word, "I") {
+	if s.common.has(strings.ToLower(word)) && word != "I" && !strings.HasPrefix(word, "I'") {
 		b = strings.ToLower(word) + b[len(word):]
 	}
 	return strings.TrimRight(a, ".!…") + "; " + b

@@ -3,6 +3,7 @@ package rekindle_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +119,10 @@ func TestSummaryProperties(t *testing.T) {
 		if again := other.Summary(content, entities); got != again {
 			t.Fatalf("summary %q, and another time %q", got, again)
 		}
+		remains, terms := other.Remains(content, entities)
+		if remains != got || !slices.Equal(terms, other.KeyTerms(content, entities)) {
+			t.Fatalf("what remains is %q and %q, each by itself is %q and %q", remains, terms, got, other.KeyTerms(content, entities))
+		}
 	})
 }
 
@@ -183,7 +188,6 @@ func TestKeyTermsProperties(t *testing.T) {
 
 func TestAsk(t *testing.T) {
 	const content = "We decided on Monday to use PostgreSQL for the billing service. The old MySQL server is switched off in May, after the audit."
-	extract := summarizer.Summary(content, nil)
 	answers := func(answer string, err error) rekindle.Model {
 		return func(context.Context, string, int) (string, error) { return answer, err }
 	}
@@ -192,14 +196,14 @@ func TestAsk(t *testing.T) {
 		model     rekindle.Model
 		want, why string
 	}{
-		{"no model", nil, extract, ""},
 		{"an answer", answers("Billing moves to PostgreSQL in May.", nil), "Billing moves to PostgreSQL in May.", ""},
 		{"an answer with markup", answers("**Billing** moves\nto PostgreSQL.\n", nil), "Billing moves to PostgreSQL.", ""},
-		{"a failure", answers("", errors.New("connection refused")), extract, "summarize by a model: connection refused"},
-		{"an empty answer", answers(" \n", nil), extract, "summarize by a model: the answer is empty"},
-		{"an answer that is too long", answers(strings.Repeat("x", 81), nil), extract, "summarize by a model: the answer has 81 characters, more than 80"},
+		{"a failure", answers("", errors.New("connection refused")), "", "summarize by a model: connection refused"},
+		{"an empty answer", answers(" \n", nil), "", "summarize by a model: the answer is empty"},
+		{"an excuse", answers("I'm sorry, but I can't help with that.", nil), "", "summarize by a model: the answer has none of the text's key terms"},
+		{"an answer that is too long", answers(strings.Repeat("x", 81), nil), "", "summarize by a model: the answer has 81 characters, more than 80"},
 	} {
-		got, err := summarizer.Ask(t.Context(), content, nil, c.model)
+		got, err := summarizer.Ask(t.Context(), content, summarizer.KeyTerms(content, nil), c.model)
 		why := ""
 		if err != nil {
 			why = err.Error()
@@ -210,12 +214,33 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-func BenchmarkSummary(b *testing.B) {
-	long := strings.Repeat("We decided on Monday to use PostgreSQL for the billing service, and Maria (who runs it) was glad. ", 500)
-	for name, content := range map[string]string{"turn": long[:98], "note": long[:4000], "longest": long} {
-		b.Run(name, func(b *testing.B) {
+// BenchmarkRemains is over a turn of a conversation, what a day of archiving takes in,
+// and the longest text that a memory may have.
+func BenchmarkRemains(b *testing.B) {
+	var minutes strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&minutes, "Item %d: we decided on Monday to use PostgreSQL %d for the billing service of team %c, and Maria (who runs it) was glad. ",
+			i, 10+i%7, 'A'+rune(i%26))
+		if i%7 == 0 {
+			minutes.WriteString("\n\n- What should the new backup server be called, and who is on duty? Nobody knew.\n")
+		}
+	}
+	long := minutes.String()
+	for _, c := range []struct {
+		name    string
+		texts   int
+		content string
+	}{
+		{"turn", 1, long[:98]},
+		{"100 notes", 100, long[:4000]},
+		{"longest", 1, long[:50_000]},
+		{"longest Chinese", 1, strings.Repeat("我们决定把数据库从MySQL迁移到PostgreSQL，因为计费服务需要更好的事务支持。", 1200)[:50_000*3/2]},
+	} {
+		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				summarizer.Summary(content, nil)
+				for range c.texts {
+					summarizer.Remains(c.content, []string{"PostgreSQL"})
+				}
 			}
 		})
 	}

@@ -24,40 +24,57 @@ const (
 	maxRepeated    = 8
 )
 
+// A reading is what the analyzer makes of a text: its terms, and the place of each
+// among the weights of the document.
+type reading struct {
+	terms  []text.Term
+	places []int
+}
+
+// stops reports a text of stop words alone, which count only where there is
+// nothing else.
+func (r reading) stops() bool { return len(r.terms) == 0 || r.terms[0].Stop() }
+
 // A sentence is one of a text, analysed.
 type sentence struct {
+	reading
 	text  string
 	label string // who says it, as the block's first words do, "" when the sentence itself begins with that
 	block int
 	kind  kind
-	terms []text.Term
+	worth float64 // of its terms
 }
 
 // A document is a text, taken apart.
 type document struct {
 	sentences []sentence
-	weights   map[string]float64 // by term
-	title     string             // the heading it begins with, "" without one
-	opening   int                // place of the first sentence that is no heading
-	entities  []string           // those that the text names, weightiest first
+	title     string   // the heading it begins with, "" without one
+	opening   int      // place of the first sentence that is no heading
+	entities  []string // those that the text names, weightiest first
+	lower     []string // the same in lower case
+
+	places  map[string]int // by term
+	weights []float64      // by place
+	met     []int          // the round that a term was last met in, by place
+	round   int
 }
 
 // read takes a text apart and weighs its terms.
 func (s *Summarizer) read(content string, entities []string) *document {
-	d := &document{weights: make(map[string]float64)}
+	d := &document{places: make(map[string]int)}
 	for i, b := range blocks(content) {
-		label := labelOf(b)
+		label := s.labelOf(b)
 		parts := []string{b.text}
 		if b.kind != code {
 			parts = Sentences(b.text)
 		}
 		for k, part := range parts {
-			one := sentence{text: part, block: i, kind: b.kind}
+			one := sentence{text: s.opened(part, k == 0), block: i, kind: b.kind}
 			if k > 0 {
 				one.label = label
 			}
-			if one.text = opened(part, k == 0); one.text != "" {
-				one.terms = s.analyzer.Query(one.text)
+			if one.text != "" {
+				one.reading = s.reading(d, one.text)
 				d.sentences = append(d.sentences, one)
 			}
 		}
@@ -68,18 +85,37 @@ func (s *Summarizer) read(content string, entities []string) *document {
 	d.opening = max(0, slices.IndexFunc(d.sentences, func(one sentence) bool { return one.kind != heading }))
 	s.weigh(d)
 	s.prefer(d, entities)
+	for i := range d.sentences {
+		d.sentences[i].worth = d.worth(d.sentences[i].reading)
+	}
 	return d
+}
+
+// reading analyses a text. Terms that d does not have weigh nothing.
+func (s *Summarizer) reading(d *document, text string) reading {
+	r := reading{terms: s.analyzer.Query(text)}
+	r.places = make([]int, len(r.terms))
+	for i, t := range r.terms {
+		place, ok := d.places[t.Text]
+		if !ok {
+			place = len(d.weights)
+			d.places[t.Text] = place
+			d.weights, d.met = append(d.weights, 0), append(d.met, 0)
+		}
+		r.places[i] = place
+	}
+	return r
 }
 
 // labelOf returns who speaks at the beginning of a block, as in "Ada Lovelace: it
 // computes", when that looks like a name: at most three words with capitals.
-func labelOf(b block) string {
+func (s *Summarizer) labelOf(b block) string {
 	label, rest, found := strings.Cut(b.text, ": ")
 	if !found || rest == "" || b.kind == code || utf8.RuneCountInString(label) > maxLabel {
 		return ""
 	}
 	words := strings.Fields(label)
-	if len(words) == 0 || len(words) > 3 || len(words) == 1 && among(common+labels, strings.ToLower(label)) {
+	if len(words) == 0 || len(words) > 3 || len(words) == 1 && (s.common.has(strings.ToLower(label)) || labels.has(strings.ToLower(label))) {
 		return ""
 	}
 	for _, w := range words {
@@ -99,23 +135,24 @@ const (
 // weigh gives every term of d its weight. A label that many blocks begin with
 // counts once for them all: it says who speaks, not what about.
 func (s *Summarizer) weigh(d *document) {
-	times, base := make(map[string]float64), d.weights
+	times := make([]float64, len(d.weights))
 	for i := range d.sentences {
 		one := &d.sentences[i]
-		labelled := len(labelOf(block{text: one.text}))
-		for _, t := range one.terms {
-			if t.Start >= labelled || times[t.Text] == 0 {
-				times[t.Text]++
+		labelled := len(s.labelOf(block{text: one.text}))
+		for k, t := range one.terms {
+			place := one.places[k]
+			if t.Start >= labelled || times[place] == 0 {
+				times[place]++
 			}
 			w := s.base(one, t)
 			if t.Start < labelled && w == weightFirst {
 				w = weightName
 			}
-			base[t.Text] = max(base[t.Text], w)
+			d.weights[place] = max(d.weights[place], w)
 		}
 	}
-	for t, n := range times {
-		base[t] *= 1 + weightRepeated*math.Log(min(n, maxRepeated))
+	for place, n := range times {
+		d.weights[place] *= 1 + weightRepeated*math.Log(min(n, maxRepeated))
 	}
 }
 
@@ -128,7 +165,7 @@ func (s *Summarizer) base(in *sentence, t text.Term) float64 {
 		return weightAddress
 	case unicode.IsUpper(first) && letters > 1 && !strings.HasPrefix(word, "I'") && !atStart(in.text[:t.Start]):
 		return weightName
-	case s.common[strings.ToLower(word)] || grammatical(word) || letters == 1 && first < utf8.RuneSelf:
+	case s.common.has(strings.ToLower(word)) || grammatical(word) || letters == 1 && first < utf8.RuneSelf:
 		return weightCommon
 	case strings.Trim(word, "0123456789.,:") == "":
 		return weightNumber
@@ -142,6 +179,9 @@ func (s *Summarizer) base(in *sentence, t text.Term) float64 {
 
 // inURL reports whether the word at a place of a line is part of a URL.
 func inURL(line string, at int) bool {
+	if !strings.Contains(line, "://") {
+		return false
+	}
 	start := strings.LastIndexFunc(line[:at], unicode.IsSpace) + 1
 	word, _, _ := strings.Cut(line[start:], " ")
 	return strings.Contains(word, "://")
@@ -172,31 +212,49 @@ func grammatical(word string) bool {
 // prefer raises the weight of the terms of entities, and keeps those that the
 // text names.
 func (s *Summarizer) prefer(d *document, entities []string) {
-	raised := make(map[string]bool)
+	raised := make(map[int]bool)
 	for _, e := range entities {
 		named := false
 		for _, t := range s.analyzer.Query(e) {
-			w, ok := d.weights[t.Text]
-			if named = named || ok; ok && !raised[t.Text] {
-				raised[t.Text] = true
-				d.weights[t.Text] = max(w, 1) * weightEntity
+			place, ok := d.places[t.Text]
+			if named = named || ok; ok && !raised[place] {
+				raised[place] = true
+				d.weights[place] = max(d.weights[place], 1) * weightEntity
 			}
 		}
 		if e = clean(e); named && e != "" {
 			d.entities = append(d.entities, e)
 		}
 	}
-	slices.SortStableFunc(d.entities, func(a, b string) int { return cmp.Compare(s.worth(d, b), s.worth(d, a)) })
+	slices.SortStableFunc(d.entities, func(a, b string) int {
+		return cmp.Compare(d.worth(s.reading(d, b)), d.worth(s.reading(d, a)))
+	})
+	for _, e := range d.entities {
+		d.lower = append(d.lower, strings.ToLower(e))
+	}
 }
 
-// worth is the weight of the terms of a text.
-func (s *Summarizer) worth(d *document, text string) float64 {
-	counted, sum := make(map[string]bool), 0.0
-	for _, t := range s.analyzer.Query(text) {
-		if !counted[t.Text] {
-			counted[t.Text] = true
-			sum += d.weights[t.Text]
+// worth is the weight of the distinct terms of texts that stand one behind the other.
+func (d *document) worth(texts ...reading) float64 {
+	told := slices.ContainsFunc(texts, func(r reading) bool { return !r.stops() })
+	d.round++
+	sum := 0.0
+	for _, r := range texts {
+		if told && r.stops() {
+			continue
+		}
+		for _, place := range r.places {
+			sum += d.first(place)
 		}
 	}
 	return sum
+}
+
+// first is the weight of a term when it is met for the first time in a round.
+func (d *document) first(place int) float64 {
+	if d.met[place] == d.round {
+		return 0
+	}
+	d.met[place] = d.round
+	return d.weights[place]
 }

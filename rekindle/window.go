@@ -15,6 +15,7 @@ const (
 	factorClauseEnd   = 0.995
 	factorWordEnd     = 0.98
 	factorHole        = 0.9
+	factorUnsaid      = 0.7 // a negation of the sentence is left out
 	factorEarly       = 0.6
 )
 
@@ -32,7 +33,7 @@ type unit struct {
 	opens      bool // a clause begins with it
 	closes     bool // a clause ends with it
 	dangles    bool // it belongs to what comes after it
-	turned     bool // a negation stands before it in its clause
+	turned     bool // a negation stands before it
 	negations  int  // in the line, up to it
 }
 
@@ -67,17 +68,18 @@ func units(line string) []unit {
 // clause begins with they end. It also marks words that dangle, and
 // where a negation would be lost.
 func mark(us []unit, line string) {
+	negated := false // by the unit before
 	for i := range us {
 		pause := i > 0 && strings.ContainsRune(",;:)—–，、；：）。", lastRune(line[us[i-1].start:us[i-1].end]))
 		word := strings.ToLower(line[us[i].start:us[i].end])
-		link := among(links, word)
-		us[i].dangles = among(dangling, word)
-		if negation(word) {
-			us[i].negations++
-		}
+		link := links.has(word)
+		us[i].dangles = dangling.has(word)
 		if i > 0 {
-			us[i].negations += us[i-1].negations
-			us[i].turned = !us[i].opens && (us[i-1].turned || negation(strings.ToLower(line[us[i-1].start:us[i-1].end])))
+			us[i].negations = us[i-1].negations
+			us[i].turned = us[i-1].turned || negated
+		}
+		if negated = negation(word); negated {
+			us[i].negations++
 		}
 		us[i].opens = i == 0 || pause && !link
 		if i > 0 {
@@ -92,7 +94,7 @@ func mark(us []unit, line string) {
 // negation reports a word without which the rest says the opposite.
 func negation(word string) bool {
 	word = strings.ReplaceAll(strings.Trim(word, ".,;:!?\"()"), "’", "'")
-	return strings.HasSuffix(word, "n't") || among(negations, word) || isWide(firstRune(word)) && strings.ContainsAny(word, "不没沒無无非未别別")
+	return strings.HasSuffix(word, "n't") || negations.has(word) || isWide(firstRune(word)) && strings.ContainsAny(word, "不没沒無无非未别別")
 }
 
 // A cutting is what stays of a sentence: the units from to to, and when head is
@@ -113,6 +115,9 @@ func (d *document) part(one *sentence, room int) (string, float64) {
 	try := func(c cutting) {
 		c.value = sums[c.head] + sums[c.to] - sums[c.from]
 		c.ease = c.reads(us)
+		if c.negations(us) < us[len(us)-1].negations {
+			c.ease *= factorUnsaid
+		}
 		if c.length(us) <= room && c.value*c.ease > best.value*best.ease {
 			best = c
 		}
@@ -151,18 +156,28 @@ func seam(us []unit, i int) bool { return us[i].from > us[i-1].to || us[i-1].clo
 // sums returns the weight of the units before each. A term that comes again adds
 // nothing; a pair of letters belongs to the second.
 func (d *document) sums(one *sentence, us []unit) []float64 {
-	sums, seen, t := make([]float64, len(us)+1), make(map[string]bool), 0
+	sums, t := make([]float64, len(us)+1), 0
+	d.round++
 	for i := range us {
 		sums[i+1] = sums[i]
 		early := 1 + factorEarly*(1-float64(i)/float64(len(us)))
 		for ; t < len(one.terms) && one.terms[t].End <= us[i].end; t++ {
-			if term := one.terms[t].Text; !seen[term] {
-				seen[term] = true
-				sums[i+1] += early * d.weights[term]
-			}
+			sums[i+1] += early * d.first(one.places[t])
 		}
 	}
 	return sums
+}
+
+// negations counts those that stay.
+func (c cutting) negations(us []unit) int {
+	n := us[c.to-1].negations
+	if c.head > 0 {
+		n += us[c.head-1].negations
+	}
+	if c.from > 0 {
+		n -= us[c.from-1].negations
+	}
+	return n
 }
 
 func (c cutting) reads(us []unit) float64 {

@@ -63,13 +63,18 @@ link texts, and its headings, have to find the notes that they stand for.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.unit, "unit", evalEverything, "measure only this `UNIT`: turns, facts, notes or docs")
+	unitFlag(cmd, &o)
 	f.BoolVar(&o.known, "known-items", false, "ask for the notes of a vault by their own names and headings")
 	f.StringVar(&o.report, "report", "", "also write the report of --json to `FILE`")
 	f.StringVar(&o.perQuestion, "per-question", "", "write what became of each question to `FILE`, as JSONL")
 	f.BoolVar(&o.keep, "keep", false, "leave the temporary folder in place and name it")
-	_ = cmd.RegisterFlagCompletionFunc("unit", cobra.FixedCompletions(evalUnits(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.AddCommand(s.evalSummariesCommand(), s.evalLifecycleCommand())
 	return cmd
+}
+
+func unitFlag(cmd *cobra.Command, o *evalOptions) {
+	cmd.Flags().StringVar(&o.unit, "unit", evalEverything, "measure only this `UNIT`: turns, facts, notes or docs")
+	_ = cmd.RegisterFlagCompletionFunc("unit", cobra.FixedCompletions(evalUnits(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 func evalUnits() []string {
@@ -93,17 +98,8 @@ func (s *state) eval(ctx context.Context, o *evalOptions, dir string) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, files.report.Close(), files.perQuestion.Close()) }()
-	home, err := os.MkdirTemp("", "emberd-eval-")
-	if err != nil {
-		return fmt.Errorf("make a folder for the evaluation: %w", err)
-	}
 	report := &eval.Report{}
-	err = s.evalAll(ctx, report, dir, home, sets)
-	if o.keep {
-		s.note("kept %s", home)
-	} else {
-		err = errors.Join(err, os.RemoveAll(home))
-	}
+	err = s.inEvalHome(o.keep, func(home string) error { return s.evalAll(ctx, report, dir, home, sets) })
 	if err != nil {
 		return err
 	}
@@ -114,6 +110,20 @@ func (s *state) eval(ctx context.Context, o *evalOptions, dir string) (err error
 		return &exit{code: exitNothing}
 	}
 	return nil
+}
+
+// inEvalHome makes a folder for an evaluation, which is gone afterwards unless it is kept.
+func (s *state) inEvalHome(keep bool, do func(home string) error) error {
+	home, err := os.MkdirTemp("", "emberd-eval-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the evaluation: %w", err)
+	}
+	err = do(home)
+	if keep {
+		s.note("kept %s", home)
+		return err
+	}
+	return errors.Join(err, os.RemoveAll(home))
 }
 
 // evalSets reads what is to be measured. A unit that was not asked for and

@@ -4,9 +4,11 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"emberd/internal/eval"
 	"emberd/op"
+	"emberd/rekindle"
 	"emberd/vault"
 )
 
@@ -115,6 +117,29 @@ func TestIncomplete(t *testing.T) {
 	} {
 		if got := incomplete(&eval.Report{Sets: []eval.SetReport{whole, test.set}}); got != test.want {
 			t.Errorf("%s: incomplete %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// The ages keep their proportions, and the oldest memories of a share are archived by
+// the end.
+func TestLifetime(t *testing.T) {
+	day := func(n int) time.Time { return time.Date(2024, 1, n, 9, 0, 0, 0, time.UTC) }
+	set := &eval.Set{Unit: eval.Turns, Docs: []eval.Doc{{Created: day(31)}, {Created: day(1)}, {Created: day(1).Add(time.Hour)}, {Created: day(21)}, {Created: day(26)}}}
+	l, err := newLifetime(set, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.days) != 4 || len(l.days[0]) != 2 || !l.end().Equal(day(31)) {
+		t.Errorf("%d days, %d memories on the first, the end at %s", len(l.days), len(l.days[0]), l.end())
+	}
+	hours := 10 * 24 * time.Hour
+	if want := (rekindle.Ages{Demote: hours * 7 / 30, Archive: hours, Rehydrate: 3 * hours}); l.ages.Archive != want.Archive || l.ages.Rehydrate != want.Rehydrate || l.ages.Demote.Round(time.Second) != want.Demote.Round(time.Second) {
+		t.Errorf("ages are %v, want %v", l.ages, want)
+	}
+	for name, docs := range map[string][]eval.Doc{"no dates": {{Name: "a"}}, "one moment": {{Created: day(1)}, {Created: day(1)}}, "nothing": nil} {
+		if _, err := newLifetime(&eval.Set{Unit: eval.Turns, Docs: docs}, 0.5); err == nil {
+			t.Errorf("a set with %s has a lifetime", name)
 		}
 	}
 }

@@ -13,9 +13,17 @@ import (
 func (s *state) printEval(r *eval.SetReport) {
 	s.printf("%s  %s of %s, %s, %s to load\n", s.screen.paint(bold, string(r.Unit)), grouped(r.Loaded),
 		count(r.Documents, "document", "documents"), count(r.Questions, "question", "questions"), millis(r.LoadMillis))
+	s.printResults(r.Results)
+	s.printf("\n  latency of %s: p50 %s, p95 %s, p99 %s\n\n", count(r.Latency.Searches, "search", "searches"),
+		millis(r.Latency.P50), millis(r.Latency.P95), millis(r.Latency.P99))
+	s.noteEval(r)
+}
+
+// printResults shows lines of figures, below a title wherever what they are about changes.
+func (s *state) printResults(results []eval.Result) {
 	judgements, scope := "", ""
-	width := nameWidth(r.Results)
-	for _, line := range r.Results {
+	width := nameWidth(results)
+	for _, line := range results {
 		if line.Judgements != judgements || line.Scope != scope {
 			judgements, scope = line.Judgements, line.Scope
 			s.printf("\n%s %6s %6s %6s %6s %7s %6s\n", pad(scopeTitle(&line), width+2), "n", "R@5", "R@10", "MRR@10", "nDCG@10", "hit@5")
@@ -23,9 +31,6 @@ func (s *state) printEval(r *eval.SetReport) {
 		s.printf("  %s %6s %6.3f %6.3f %6.3f %7.3f %6.3f\n", pad(resultName(&line), width), grouped(line.Questions),
 			line.Recall5, line.Recall10, line.MRR10, line.NDCG10, line.Hit5)
 	}
-	s.printf("\n  latency of %s: p50 %s, p95 %s, p99 %s\n\n", count(r.Latency.Searches, "search", "searches"),
-		millis(r.Latency.P50), millis(r.Latency.P95), millis(r.Latency.P99))
-	s.noteEval(r)
 }
 
 // noteEval says what the figures are without, or how they are to be read.
@@ -79,6 +84,9 @@ func scopeTitle(r *eval.Result) string {
 }
 
 func resultName(r *eval.Result) string {
+	if r.Kept > 0 {
+		return fmt.Sprintf("%s (%.0f %% of the characters)", r.System, 100*r.Kept)
+	}
 	if r.Category == "" {
 		return r.System
 	}

@@ -21,6 +21,7 @@ import (
 	"emberd/engine"
 	"emberd/internal/config"
 	"emberd/internal/durable"
+	"emberd/internal/llm"
 	"emberd/memory"
 	"emberd/rekindle"
 	"emberd/stm"
@@ -88,6 +89,13 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	log := s.logger(c.Log)
 	opt := engineOptions(c, log)
 	opt.AcceptEmpty = acceptEmpty
+	var endpoint *llm.Client
+	if opt.Author, endpoint, err = author(&c.LLM); err != nil {
+		return err
+	}
+	if endpoint != nil {
+		defer endpoint.Close()
+	}
 	e, err := engine.Open(opt)
 	if err != nil {
 		return err
@@ -98,6 +106,9 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	ln, err := api.Listen(c.Socket)
 	if err != nil {
 		return err
+	}
+	if text := abroad(opt.Author.Endpoint, opt.Author.Remote); text != "" {
+		log.Warn(text)
 	}
 	if err := s.announce(c); err != nil {
 		return errors.Join(err, ln.Close())

@@ -60,6 +60,7 @@ func (s *state) printStatus(r *op.StatusResult) {
 	for _, v := range r.Vaults {
 		s.printVault(&v)
 	}
+	s.printAuthor(r.Author)
 	s.row("socket", r.Socket)
 	s.row("data", r.Data)
 	s.row("state", r.State)

@@ -274,6 +274,18 @@ func TestAgesOfACategory(t *testing.T) {
 	}
 }
 
+func TestEndpointOfTheModel(t *testing.T) {
+	for _, good := range []string{"http://127.0.0.1:8080", "https://chat.example.org/v1", "unix:///run/llm.sock"} {
+		if got := (setup{flags: []string{"llm.url=" + good}}).load(t).LLM.URL; got != good {
+			t.Errorf("llm.url = %q, want %q", got, good)
+		}
+	}
+	for _, bad := range []string{"localhost:8080", "ftp://host", "http://", "unix://host/path", "unix:", "http://[::1", "127.0.0.1"} {
+		setup{flags: []string{"llm.url=" + bad}}.wantFaults(t, fmt.Sprintf(`--set llm.url: must be http://host:port, https://host, unix:///path, or none, not %q`, bad))
+	}
+	setup{flags: []string{"llm.url=https://me:pass@host"}}.wantFaults(t, `--set llm.url: must not name a user; the key goes into llm.key_file`)
+}
+
 func TestEffectiveListsTheWholeTable(t *testing.T) {
 	c := setup{env: []string{"LTM_VAULT_PATH=/v", "EMBERD_VAULT_IGNORE=Templates", "EMBERD_LIFECYCLE_CATEGORIES=decision=30d/90d/365d"}}.load(t)
 	list := c.Effective()

@@ -183,8 +183,8 @@ var scoreKeys = []key{
 		field: func(c *Config) value { return choice{&c.RekindleMode, []string{"auto", "ask", "off"}} },
 		help:  "What a search does with an archived memory that it means: bring it back, say that it could be, or neither."},
 	{name: "llm.url", def: none,
-		field: func(c *Config) value { return optional{&c.LLM.URL, false} },
-		help:  "Chat endpoint that writes summaries, as llama-server, Ollama and LM Studio have one: `http://127.0.0.1:8080`, `unix:///path`. Only this makes emberd connect anywhere. Without it summaries are extracts."},
+		field: func(c *Config) value { return endpoint{&c.LLM.URL} },
+		help:  "Chat endpoint that writes summaries, as llama-server, Ollama and LM Studio have one: `http://127.0.0.1:8080`, `unix:///path`. Only this makes emberd connect anywhere, and only a host that is named here is told anything of a memory. Without it, or while it does not answer, summaries are extracts."},
 	{name: "llm.model", def: none,
 		field: func(c *Config) value { return optional{&c.LLM.Model, false} },
 		help:  "Name that the endpoint knows the model by."},
@@ -193,7 +193,7 @@ var scoreKeys = []key{
 		help:  "File with the endpoint's key, if it wants one."},
 	{name: "llm.timeout", def: "30s",
 		field: func(c *Config) value { return duration{&c.LLM.Timeout, time.Second, time.Hour} },
-		help:  "Time that the endpoint has for one summary."},
+		help:  "Time that the endpoint has for one summary, tries included."},
 }
 
 var searchKeys = []key{

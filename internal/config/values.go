@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
@@ -74,6 +75,33 @@ func (v optional) want() string {
 	}
 	return "text, or none"
 }
+
+// endpoint is the URL of a server that is reached over the network or a socket.
+type endpoint struct{ to *string }
+
+func (v endpoint) set(s string, _ expander) error {
+	if s == none {
+		*v.to = ""
+		return nil
+	}
+	at, err := url.Parse(s)
+	if err != nil {
+		return errWant
+	}
+	switch {
+	case at.User != nil:
+		return errors.New("must not name a user; the key goes into llm.key_file")
+	case at.Scheme == "unix" && at.Host == "" && at.Path != "":
+	case (at.Scheme == "http" || at.Scheme == "https") && at.Hostname() != "":
+	default:
+		return errWant
+	}
+	*v.to = s
+	return nil
+}
+
+func (v endpoint) String() string { return cmp.Or(*v.to, none) }
+func (v endpoint) want() string   { return "http://host:port, https://host, unix:///path, or none" }
 
 // choice is one of a few lower-case words; case is ignored.
 type choice struct {

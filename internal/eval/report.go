@@ -65,6 +65,8 @@ type Result struct {
 	Scope      string `json:"scope"`
 	Category   string `json:"category,omitempty"`
 	System     string `json:"system"`
+	// Kept is the share of the texts' characters that was searched, where it was not all.
+	Kept float64 `json:"kept,omitempty"`
 	Figures
 }
 

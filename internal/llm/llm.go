@@ -48,6 +48,7 @@ type Options struct {
 type Client struct {
 	opt       Options
 	url       string
+	endpoint  string
 	remote    bool
 	transport *http.Transport
 	http      *http.Client
@@ -66,7 +67,7 @@ func New(opt Options) (*Client, error) {
 	if err != nil {
 		return nil, errors.New("the URL of the chat endpoint cannot be read; write http://host:port/v1 or unix:///path/of/socket")
 	}
-	c := &Client{opt: opt}
+	c := &Client{opt: opt, endpoint: (&url.URL{Scheme: at.Scheme, Host: at.Host, Path: at.Path}).String()}
 	dialer := &net.Dialer{}
 	dial := dialer.DialContext
 	switch {
@@ -129,6 +130,9 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 
 // Remote reports whether what is sent leaves this machine.
 func (c *Client) Remote() bool { return c.remote }
+
+// Endpoint is the URL as it may be shown: without a user, a password and a query.
+func (c *Client) Endpoint() string { return c.endpoint }
 
 // Close closes idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }

@@ -229,6 +229,18 @@ func TestRemote(t *testing.T) {
 	}
 }
 
+func TestEndpointHidesSecrets(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://localhost:8080/v1":                "http://localhost:8080/v1",
+		"https://me:pass@chat.example.org/v1?k=s": "https://chat.example.org/v1",
+		"unix:///run/llm.sock":                    "unix:///run/llm.sock",
+	} {
+		if got := client(t, llm.Options{URL: url}).Endpoint(); got != want {
+			t.Errorf("endpoint of %s is shown as %s, want %s", url, got, want)
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	for _, opt := range []llm.Options{
 		{URL: ""},

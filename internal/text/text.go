@@ -58,6 +58,9 @@ type Term struct {
 	stop  bool // an English stop word
 }
 
+// Stop reports an English stop word. A query has them only when it has nothing else.
+func (t Term) Stop() bool { return t.stop }
+
 // Count says how often a term occurs in one text.
 type Count struct {
 	Text string

@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/stm"
+)
+
+const (
+	decision = "We decided on Monday to use PostgreSQL for the billing service. The old MySQL server is switched off in May, after the audit."
+	extract  = "The old MySQL server is switched off in May, after the audit."
+)
+
+// writer is a model that a test leads, and the clock it takes its time of.
+type writer struct {
+	*clock
+	takes  time.Duration
+	answer string
+	err    error
+	asked  int
+}
+
+func (w *writer) write(context.Context, string, int) (string, error) {
+	w.asked++
+	w.advance(w.takes)
+	return w.answer, w.err
+}
+
+// authored is an engine whose summaries w writes.
+func authored(t *testing.T) (*house, *Engine, *writer) {
+	h := newHouse(t)
+	h.Durability = stm.Full // else status warns of it
+	w := &writer{clock: h.clock, answer: "PostgreSQL it is."}
+	h.Author = Author{Write: w.write, Endpoint: "http://127.0.0.1:8080"}
+	return h, h.open(t), w
+}
+
+func wantSummary(t *testing.T, e *Engine, content, want string) {
+	t.Helper()
+	got, terms := e.summarize(t.Context(), content, nil)
+	if got != want {
+		t.Errorf("summary is %q, want %q", got, want)
+	}
+	if len(terms) == 0 {
+		t.Error("there are no key terms")
+	}
+}
+
+func TestSummariesAreExtractsWithoutAnAuthor(t *testing.T) {
+	e, _ := newEngine(t)
+	wantSummary(t, e, decision, extract)
+	if st := status(t, e); st.Author != nil {
+		t.Errorf("status tells of the author %+v", st.Author)
+	}
+}
+
+func TestAnAuthorWritesSummaries(t *testing.T) {
+	_, e, w := authored(t)
+	wantSummary(t, e, decision, "PostgreSQL it is.")
+	wantSummary(t, e, "The port is 5432.", "The port is 5432.")
+	if w.asked != 1 {
+		t.Errorf("the author was asked %d times, want once: a short text is its own summary", w.asked)
+	}
+	if st := status(t, e); st.Health != "ok" || st.Author == nil || st.Author.Endpoint != "http://127.0.0.1:8080" || st.Author.Problem != "" {
+		t.Errorf("health is %q, author %+v", st.Health, st.Author)
+	}
+}
+
+func TestAFailingAuthorIsLeftAlone(t *testing.T) {
+	h, e, w := authored(t)
+	w.err = errors.New("connection refused")
+	for range 10 {
+		wantSummary(t, e, decision, extract)
+	}
+	if w.asked != authorFailures {
+		t.Errorf("asked %d times, want %d", w.asked, authorFailures)
+	}
+	st := status(t, e)
+	if len(st.Warnings) != 1 || !strings.Contains(st.Warnings[0], "http://127.0.0.1:8080 does not write summaries: summarize by a model: connection refused") {
+		t.Errorf("warnings are %q", st.Warnings)
+	}
+	if want := h.clock.Now().Add(authorRest); !st.Author.Again.Equal(want) {
+		t.Errorf("asked again at %s, want %s", st.Author.Again, want)
+	}
+	if n := strings.Count(h.log.String(), "level=WARN"); n != 1 {
+		t.Errorf("%d warnings are logged, want one:\n%s", n, h.log)
+	}
+
+	h.advance(authorRest)
+	w.err = nil
+	wantSummary(t, e, decision, "PostgreSQL it is.")
+	if st := status(t, e); st.Health != "ok" || !strings.Contains(h.log.String(), "written again") {
+		t.Errorf("health is %q after the author is back; the log:\n%s", st.Health, h.log)
+	}
+}
+
+func TestAFailureNowAndThenIsNoReasonToStopAsking(t *testing.T) {
+	_, e, w := authored(t)
+	for i := range 20 {
+		w.err = nil
+		if i%3 > 0 {
+			w.err = errors.New("overloaded")
+		}
+		e.summarize(t.Context(), decision, nil)
+	}
+	if w.asked != 20 {
+		t.Errorf("asked %d times, want 20", w.asked)
+	}
+}
+
+func TestASlowAuthorHasSoMuchTimeAnHour(t *testing.T) {
+	h, e, w := authored(t)
+	w.takes = 2 * time.Minute
+	for range 10 {
+		e.summarize(t.Context(), decision, nil)
+	}
+	if w.asked != 3 {
+		t.Errorf("asked %d times, want 3: after %s the rest is extracted", w.asked, authorTime)
+	}
+	if st := status(t, e); len(st.Warnings) != 1 || !strings.Contains(st.Warnings[0], "5m0s within 1h0m0s") {
+		t.Errorf("warnings are %q", st.Warnings)
+	}
+	h.advance(authorPeriod)
+	wantSummary(t, e, decision, "PostgreSQL it is.")
+}
+
+func TestAClockThatIsPutBackKeepsNoAuthorAway(t *testing.T) {
+	h, e, w := authored(t)
+	w.err = errors.New("connection refused")
+	for range authorFailures {
+		e.summarize(t.Context(), decision, nil)
+	}
+	h.advance(-1000 * time.Hour)
+	w.err = nil
+	wantSummary(t, e, decision, "PostgreSQL it is.")
+}
+
+func TestWhoGivesUpWaitingIsNotTheAuthorsFault(t *testing.T) {
+	_, e, w := authored(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w.err = ctx.Err()
+	if got, _ := e.summarize(ctx, decision, nil); got != extract {
+		t.Errorf("summary is %q, want the extract", got)
+	}
+	if st := status(t, e); st.Author.Problem != "" {
+		t.Errorf("the author is blamed: %s", st.Author.Problem)
+	}
+}
