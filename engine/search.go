@@ -169,7 +169,7 @@ func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 	q := a.e.stmQuery(a.q, c, a.limit, a.req.Explain, a.now)
 	a.cold, a.due = nil, nil
 	var into []*[]stm.Match
-	if a.mayMean() {
+	if a.looksAtCold() {
 		q.Beside, into = append(q.Beside, a.besideCold()), append(into, &a.cold)
 	}
 	if a.mayRemind() {

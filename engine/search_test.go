@@ -93,16 +93,24 @@ func TestCoreMemoriesNeverFade(t *testing.T) {
 
 func TestStagesWeighOnRankAndAllAreSearched(t *testing.T) {
 	e, _ := newEngine(t)
+	save(t, e, "barometer barometer vane gauge")
 	for _, stage := range memory.Stages() {
 		move(t, e, save(t, e, "barometer reading "+string(stage)).ID, stage)
 	}
-	hits := search(t, e, "barometer")
-	if len(hits) != 4 {
+	// Against a hit that says far more of what was asked, the stages weigh in full.
+	hits := search(t, e, "barometer vane gauge")
+	if len(hits) != 5 {
 		t.Fatalf("found %q, want all four stages", hitContents(hits))
 	}
 	for i, want := range []float64{1, 0.5, 0.1, 0.01} {
-		if got := hits[i].Rank / hits[0].Rank; math.Abs(got-want) > 1e-9 {
-			t.Errorf("%q ranks %v of the active one, want %v", hits[i].Content, got, want)
+		if got := hits[i+1].Rank / hits[1].Rank; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%q ranks %v of the active one, want %v", hits[i+1].Content, got, want)
+		}
+	}
+	// What is cold and comes near the best hit ranks as what is demoted.
+	for i, want := range []float64{1, 0.5, 0.5, 0.5} {
+		if hit := search(t, e, "reading")[i]; math.Abs(hit.Rank/search(t, e, "reading")[0].Rank-want) > 1e-9 {
+			t.Errorf("%q does not rank %v of the active one", hit.Content, want)
 		}
 	}
 }

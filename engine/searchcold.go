@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"emberd/decay"
 	"emberd/internal/words"
 	"emberd/memory"
 	"emberd/op"
@@ -31,24 +32,39 @@ func only(accept, more func(*stm.Row) bool) func(*stm.Row) bool {
 	return func(r *stm.Row) bool { return more(r) && accept(r) }
 }
 
-// mayMean reports whether the search may bring a cold memory back. One that is to leave
-// no trace does not, nor does one that picks stages itself, or that only found
-// something similar to what was asked.
-func (a *asking) mayMean() bool {
-	return a.e.opt.Rekindle != RekindleOff && a.e.notes != nil && a.e.opt.STMWeight > 0 &&
-		a.q.memories && !a.q.archive && len(a.q.terms) > 0 && len(a.q.filter.Stages) == 0 &&
-		valueOrTrue(a.req.Track) && !a.loose && a.res.Loading == nil && a.present && a.q.in.Cold() > 0
+// looksAtCold reports whether there are cold memories that the search may find. One that
+// picks stages itself ranks them as they are.
+func (a *asking) looksAtCold() bool {
+	return a.e.opt.STMWeight > 0 && a.q.memories && !a.q.archive && len(a.q.terms) > 0 && len(a.q.filter.Stages) == 0 &&
+		a.q.in.Cold() > 0
 }
 
-// mean ranks the cold memories that the query means as if they had not faded. Whether it
-// does is judged on relevance alone; stage and decay would bury every one of them.
+// mayMean reports whether the search may bring a cold memory back. One that is to leave
+// no trace does not, nor does one that only found something similar to what was asked.
+func (a *asking) mayMean() bool {
+	return a.looksAtCold() && a.e.opt.Rekindle != RekindleOff && a.e.notes != nil &&
+		valueOrTrue(a.req.Track) && !a.loose && a.res.Loading == nil && a.present
+}
+
+// mean ranks the cold memories that the query means as if they had not faded, and those
+// that come near as if they had only been demoted. Whether it does is judged on relevance
+// alone; stage and decay would bury every one of them.
 func (a *asking) mean(c corpus, hits []op.Hit) ([]op.Hit, error) {
-	if a.meant = nil; !a.mayMean() {
+	if a.meant = nil; !a.looksAtCold() {
 		return hits, nil
 	}
 	candidates, err := a.candidates(hits)
 	if err != nil || len(candidates) == 0 {
 		return hits, err
+	}
+	near := rekindle.DefaultThreshold().Near * a.best
+	for _, h := range candidates {
+		if h.Tier == op.TierMemory && h.Explain.Relevance*h.Explain.Tier >= near {
+			hits = raise(hits, a.asDemoted(h))
+		}
+	}
+	if !a.mayMean() {
+		return hits, nil
 	}
 	asked := a.weightOf(c)
 	matches := []rekindle.Match{{Relevance: a.best}}
@@ -64,7 +80,16 @@ func (a *asking) mean(c corpus, hits []op.Hit) ([]op.Hit, error) {
 	return hits, nil
 }
 
-// raise gives a hit the rank it has unfaded, or adds it.
+// asDemoted ranks a cold memory as it would if it had only been demoted.
+func (a *asking) asDemoted(h op.Hit) op.Hit {
+	x := *h.Explain
+	x.Bounded = decay.Bounded(x.Decay)
+	x.Stage = max(a.e.opt.StageFactor.of(h.Stage), a.e.opt.StageFactor.Demoted)
+	h.Explain, h.Rank = &x, rank(x)
+	return h
+}
+
+// raise gives a hit another rank, or adds it.
 func raise(hits []op.Hit, h op.Hit) []op.Hit {
 	i := slices.IndexFunc(hits, func(o op.Hit) bool { return memoryOf(&o) == h.ID })
 	if i < 0 {
@@ -87,7 +112,7 @@ func memoryOf(h *op.Hit) memory.ID {
 
 // besideCold lists the cold memories that may be meant.
 func (a *asking) besideCold() stm.Beside {
-	return stm.Beside{Accept: cold, Limit: mostCold, OfBest: rekindle.DefaultThreshold().OfBest}
+	return stm.Beside{Accept: cold, Limit: mostCold, OfBest: rekindle.DefaultThreshold().Near}
 }
 
 // candidates are the cold memories that match, each once and unfaded: by what is left of

@@ -130,6 +130,7 @@ type Match struct {
 type Threshold struct {
 	Coverage float64 // least share of the query's weight that is matched, 0 to 1
 	OfBest   float64 // least share of the best hit's relevance, warm ones included, 0 to 1
+	Near     float64 // share of it from which a cold memory is a hit like others, at most OfBest
 	Most     int     // memories that one search rekindles at most, the most relevant ones
 	Vague    int     // when more than so many pass, the query means none of them in particular
 }
@@ -139,7 +140,7 @@ type Threshold struct {
 // answers, most of them cold, it brings more of the answers back than six tenths of
 // what was asked and seven of the best hit do, and less that is none.
 func DefaultThreshold() Threshold {
-	return Threshold{Coverage: 0.5, OfBest: 0.95, Most: 3, Vague: 10}
+	return Threshold{Coverage: 0.5, OfBest: 0.95, Near: 0.5, Most: 3, Vague: 10}
 }
 
 // Strong returns the places of the hits to rekindle, most relevant first.

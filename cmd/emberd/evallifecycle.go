@@ -35,9 +35,11 @@ of the stages keep their proportions and are stretched until the given share has
 been archived when the questions are asked.
 
 Rows tell of a store in which nothing fades; of one in which memories are
-demoted and keep their text; of the one with rekindling, as it is shipped; of
-the same with the archive notes in the index; and of stores that never get a
-text back. DIR is as in emberd eval, with dates.`,
+demoted and keep their text; of the one with rekindling, as it is shipped, first
+with every question put to the same store and then with what a question brought
+back being there for the next ones; of the same with the archive notes in the
+index; and of stores that never get a text back. DIR is as in emberd eval, with
+dates.`,
 		Example: `  emberd eval lifecycle locomo/dev
   emberd eval lifecycle locomo/dev --unit facts --share 0.5`,
 		Annotations: exits(endings{exitDisk: ""}),
@@ -135,7 +137,8 @@ func fadings() []fading {
 	return []fading{
 		{"nothing fades", func(o *engine.Options) { o.Lifecycle.Coldest = memory.Active }},
 		{"demoted and not archived", func(o *engine.Options) { o.Lifecycle.Coldest = memory.Demoted }},
-		{"as shipped", func(*engine.Options) {}},
+		{"as shipped, each question apart", func(o *engine.Options) { o.Rekindle = engine.RekindleAsk }},
+		{"as shipped, one after another", func(*engine.Options) {}},
 		{"archive folder indexed", func(o *engine.Options) { o.IndexArchive = true }},
 		{"no rekindling", off},
 		{"summaries and key terms only", func(o *engine.Options) { off(o); o.Lifecycle.Coldest = memory.Archived }},
@@ -178,7 +181,7 @@ func (s *state) fade(ctx context.Context, l *lifetime, dir, home string) (*eval.
 func (s *state) printFading(r *eval.LifecycleReport) {
 	s.printf("%s  %s of %s, %s; archived after %.0f days\n", s.screen.paint(bold, string(r.Unit)), count(r.Memories, "memory", "memories"),
 		count(r.Sessions, "day", "days"), count(r.Questions, "question", "questions"), r.Ages[1])
-	width := len("summaries and key terms only")
+	width := len("as shipped, each question apart")
 	for k := range r.Results[0].Figures {
 		s.printf("\n%s %6s %9s %6s %6s %6s %7s %9s %9s\n", pad(r.Results[0].Figures[k].Judgements, width+2),
 			"cold", "hot bytes", "R@5", "R@10", "MRR@10", "nDCG@10", "rekindled", "identical")
