@@ -87,7 +87,7 @@ func (e *Engine) lifecycleStatus(context.Context, *op.LifecycleStatusRequest) (*
 }
 
 // notKept is why a text is demoted at most.
-const notKept = "a note would not keep its text to the byte, for it has control characters, other line ends than LF, or what a plugin would run; it stays in the log"
+const notKept = "a note would not keep its text to the byte, for it has control characters, other line ends than LF, or what a plugin would run"
 
 // whyNothing is why nothing, or not all that is due, moves by itself.
 func (e *Engine) whyNothing(plan *rekindle.Plan) string {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"emberd/memory"
@@ -67,7 +68,8 @@ func (e *Engine) rekindle(ctx context.Context, req *op.RekindleRequest) (*op.Rek
 		res.Results = append(res.Results, *one)
 		return res, nil
 	}
-	if code := memory.CodeOf(err); code != memory.NotFound && code != memory.Invalid {
+	code := memory.CodeOf(err)
+	if code != memory.NotFound && code != memory.Invalid {
 		return nil, err
 	}
 	strong, nearest, err := e.coldOnes(ctx, text)
@@ -81,6 +83,9 @@ func (e *Engine) rekindle(ctx context.Context, req *op.RekindleRequest) (*op.Rek
 		return res, nil
 	}
 	res.Hint = "no archived memory holds any of these words"
+	if code == memory.NotFound {
+		res.Hint += fmt.Sprintf(", and no memory has an id that begins or ends with %s", text)
+	}
 	if len(nearest) > 0 {
 		res.Hint = "these words mean none of them strongly enough; name one by its id"
 	}

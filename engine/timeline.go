@@ -45,7 +45,7 @@ func (e *Engine) timeline(ctx context.Context, req *op.TimelineRequest) (*op.Tim
 		from = now
 	}
 	res := &op.TimelineResult{ID: row.ID(), Now: stampTime(now), Events: eventsOf(versions, uses),
-		Thresholds: e.crossings(row, now), Stages: e.stagesAhead(row, row.LastUsed())}
+		Thresholds: e.crossings(row, now), Stages: e.stagesAhead(row)}
 	for _, at := range c.moments(from, to, now, n) {
 		res.Points = append(res.Points, op.TimelinePoint{At: stampTime(at), Score: c.at(at)})
 	}

@@ -25,7 +25,7 @@ func (e *Engine) why(_ context.Context, req *op.WhyRequest) (*op.WhyResult, erro
 	if err != nil {
 		return nil, err
 	}
-	res := &op.WhyResult{Memory: view, Parts: e.parts(row, now), Stages: e.stagesAhead(row, row.LastUsed()),
+	res := &op.WhyResult{Memory: view, Parts: e.parts(row, now), Stages: e.stagesAhead(row),
 		Crossings: e.crossings(row, now), Promotion: e.promotionOf(&view, now), Used: e.ifUsed(row, now)}
 	if view.Stage.Cold() || view.PromotedTo != "" && view.NoteGone.IsZero() {
 		res.Text = homeOf(&view.Memory)
@@ -40,22 +40,26 @@ func (e *Engine) parts(r *stm.Row, now time.Time) op.ScoreParts {
 		Score: p.Score(int(r.UseCount()), r.LastUsed(), now, r.Strength()), Core: r.Core()}
 }
 
-// facts are what the stages of a memory depend on, if it was used last at used.
-func facts(r *stm.Row, used time.Time) rekindle.Facts {
-	return rekindle.Facts{ID: r.ID(), Stage: r.Stage(), Category: r.Category(), Core: r.Core(), CreatedAt: r.CreatedAt(), LastUsed: used}
+// factsAhead are what the stages to come of a memory depend on.
+func factsAhead(r *stm.Row) rekindle.Facts {
+	f := factsOf(r)
+	if _, _, ok := edges(r.Content()); !ok && !f.Stage.Cold() {
+		f.Coldest = memory.Demoted
+	}
+	return f
 }
 
-// stagesAhead are the stages a memory goes through if it is left alone from used on.
-func (e *Engine) stagesAhead(r *stm.Row, used time.Time) []op.StageDue {
+// stagesAhead are the stages a memory goes through if it is left alone.
+func (e *Engine) stagesAhead(r *stm.Row) []op.StageDue {
 	out := []op.StageDue{}
-	f := facts(r, used)
+	f := factsAhead(r)
 	for {
 		stage, at, ok := e.opt.Lifecycle.Next(f)
 		if !ok {
 			return out
 		}
 		out = append(out, op.StageDue{Stage: stage, At: stampTime(at)})
-		f.Stage = stage
+		f.Stage, f.Since = stage, at
 	}
 }
 
@@ -111,7 +115,7 @@ func (e *Engine) promotionOf(m *op.Memory, now time.Time) op.PromotionDue {
 		lacks(&byUse, "%s", moreUses(n))
 	}
 	if now.Sub(m.CreatedAt) > p.Window {
-		lacks(&byUse, "youth: it counts for %s, until %s", days(p.Window), m.CreatedAt.Add(p.Window).UTC().Format("2006-01-02"))
+		lacks(&byUse, "a younger age: uses count for %s after the save, until %s", days(p.Window), m.CreatedAt.Add(p.Window).UTC().Format("2006-01-02"))
 	}
 	out.Rules = []op.PromotionRule{byScore, byUse}
 	return out
@@ -145,7 +149,8 @@ func (e *Engine) ifUsed(r *stm.Row, now time.Time) op.WhyUsed {
 	if !r.Promoted() {
 		out.Rule = string(e.opt.Promotion.Due(out.Score, uses, r.CreatedAt(), now, false))
 	}
-	f := facts(r, now)
+	f := factsAhead(r)
+	f.LastUsed, f.Since = now, time.Time{}
 	if f.Stage == memory.Demoted {
 		f.Stage = memory.Active
 	}

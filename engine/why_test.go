@@ -66,6 +66,28 @@ func TestWhyTellsWhatANoteLacks(t *testing.T) {
 	}
 }
 
+// What cannot be kept in a note is demoted at most, and what was demoted late is not
+// archived at once: the dates are those on which the lifecycle moves.
+func TestWhyTellsTheStagesThatCome(t *testing.T) {
+	e, clock := newEngine(t)
+	const day = 24 * time.Hour
+	kept := save(t, e, "one\r\ntwo")
+	ask := func(id memory.ID) []op.StageDue { return do(t, e, op.Why, &op.WhyRequest{ID: string(id)}).Stages }
+	if got, want := ask(kept.ID), []op.StageDue{{Stage: memory.Demoted, At: clock.Now().Add(7 * day)}}; !slices.Equal(got, want) {
+		t.Errorf("a text with foreign line ends goes through %+v, want %+v", got, want)
+	}
+	late := save(t, e, "the tide turns at six")
+	clock.advance(40 * day)
+	do(t, e, op.LifecycleRun, &op.LifecycleRunRequest{})
+	if m := look(t, e, late.ID); m.Stage != memory.Demoted {
+		t.Fatalf("without a vault it is %s", m.Stage)
+	}
+	got := ask(late.ID)
+	if len(got) == 0 || got[0] != (op.StageDue{Stage: memory.Archived, At: clock.Now().Add(7 * day)}) {
+		t.Errorf("demoted just now it goes through %+v, want archived in 7 days first", got)
+	}
+}
+
 func TestACoreMemoryStays(t *testing.T) {
 	e, clock := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "the tide turns at six", Core: true}).Memory

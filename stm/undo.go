@@ -260,7 +260,7 @@ func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
 const whenChanged = "updated_at"
 
 // revert returns the earlier values of the keys the step wrote, less those
-// that were written again since, and names one of the latter.
+// that were written again since, and names one of the latter: the text if it is.
 func (st *undoStep) revert(row *Row, force bool) (set map[string]json.RawMessage, changed string) {
 	set = map[string]json.RawMessage{}
 	earlier := func(key string) {
@@ -276,7 +276,7 @@ func (st *undoStep) revert(row *Row, force bool) (set map[string]json.RawMessage
 			wrote = true
 		case force || same(row.value(key), value):
 			earlier(key)
-		default:
+		case changed != "content":
 			changed = key
 		}
 		return true

@@ -102,6 +102,19 @@ func TestUndoGoesOnStepByStep(t *testing.T) {
 	ts.wantGone(a)
 }
 
+// What stays is named by what people know of it.
+func TestAnUndoNamesTheTextThatStays(t *testing.T) {
+	ts := openStore(t, Options{})
+	a := ts.save("one").ID()
+	entry := ts.commit(Tx{Verb: "archive", Changes: []Change{{ID: a, Set: map[string]json.RawMessage{
+		"content": encode("o"), "text_digest": encode("sha256:1"), "vault_path": encode("One.md")}}}}).Entry
+	ts.commit(Tx{Verb: "rekindle", Changes: []Change{{ID: a, Set: map[string]json.RawMessage{
+		"content": encode("one, and more"), "text_digest": null}}}})
+	if got, want := ts.undo(entry).Items[0].Reason, "content was changed since and stays"; got != want {
+		t.Errorf("the undo says %q, want %q", got, want)
+	}
+}
+
 // changed edits as the engine does, with the time of the change.
 func (ts *testStore) changed(id memory.ID, text string) {
 	ts.t.Helper()

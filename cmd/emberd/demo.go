@@ -23,7 +23,8 @@ func (s *state) demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Walk through the main job by itself, in a temporary folder",
 		Long: `Start a daemon of its own in a temporary folder, save, search, kill it the hard
-way, find everything still there, read the notes of a small vault, and more.
+way, find everything still there, read the notes of a small vault, let a memory
+fade and come back, and more.
 Each step shows its command and how long it took. Nothing of yours is touched,
 and the folder is removed at the end.`,
 		Example:     `  emberd demo`,
@@ -109,6 +110,13 @@ func (d *demo) walk(ctx context.Context) error {
 		{"start it with a vault, and find a note beside a memory", func(ctx context.Context) error { return d.withVault(ctx, jwt) }},
 		{"edit the note, and find that", d.editNote},
 		{"promote a memory to a note of its own", d.promoteMemory},
+		{"archive a memory, as time does with what is not used", d.archiveMemory},
+		{"a sentence stays, and a note has the text", func(ctx context.Context) error {
+			return errors.Join(d.expect("archived", "list", "--stage", "archived")(ctx), d.readNote(archivedNotes))
+		}},
+		{"edit that note", d.editArchived},
+		{"a search brings the memory back, as its note says it now", d.comeBack},
+		{"why it scores what it does, and what comes next", d.expect("demoted on", "why", "@kettle")},
 		{"the history has every version", d.expect("by promote", "history", "@jwt")},
 		{"compact the log", d.expect("folded", "compact")},
 		{"no version is lost", d.expect("15 minutes", "history", "@jwt")},
@@ -186,19 +194,67 @@ func (d *demo) editNote(ctx context.Context) error {
 	return d.expect("ten minutes", "search", "refresh", "--notes")(ctx)
 }
 
+// The folders of the vault that emberd writes to.
+const (
+	promotedNotes = "Memories"
+	archivedNotes = "Memories/Archive"
+)
+
 // promoteMemory gives a memory a note and looks at that.
 func (d *demo) promoteMemory(ctx context.Context) error {
-	if err := d.expect("Memories/", "promote", "@jwt")(ctx); err != nil {
+	if err := d.expect(promotedNotes+"/", "promote", "@jwt")(ctx); err != nil {
 		return err
 	}
-	notes, err := filepath.Glob(filepath.Join(d.home, "Notes", "Memories", "*.md"))
-	if err != nil || len(notes) != 1 {
-		return fmt.Errorf("there are %d notes of memories and not one: %w", len(notes), err)
+	return d.readNote(promotedNotes)
+}
+
+// archiveMemory leaves of a memory a sentence.
+func (d *demo) archiveMemory(ctx context.Context) error {
+	const text = "The kettle leaks at the seam. Ann ordered a new gasket from the shop in Leith, part 4417, and wants it by Friday."
+	return errors.Join(d.save(ctx, "kettle", text), d.expect(archivedNotes+"/", "archive", "@kettle")(ctx))
+}
+
+// editArchived changes the archived text as any editor would.
+func (d *demo) editArchived(context.Context) error {
+	name, text, err := d.onlyNote(archivedNotes)
+	if err != nil {
+		return err
 	}
-	d.line("cat '" + notes[0] + "'")
-	text, err := os.ReadFile(notes[0])
-	d.echo(string(text))
+	d.line("sed -i s/Friday/Monday/ '" + name + "'")
+	return os.WriteFile(name, []byte(strings.ReplaceAll(text, "Friday", "Monday")), 0o600)
+}
+
+// comeBack searches for what is archived, again when its note takes longer to read than
+// a search waits.
+func (d *demo) comeBack(ctx context.Context) error {
+	search := []string{"search", "kettle gasket"}
+	out, _, err := d.run(ctx, search...)
+	if err != nil || strings.Contains(out, "by Monday") {
+		return err
+	}
+	if err := d.alive(ctx, time.Second); err != nil {
+		return err
+	}
+	return d.expect("by Monday", search...)(ctx)
+}
+
+// readNote prints the one note of a folder of the vault.
+func (d *demo) readNote(folder string) error {
+	name, text, err := d.onlyNote(folder)
+	if err == nil {
+		d.line("cat '" + name + "'")
+		d.echo(text)
+	}
 	return err
+}
+
+func (d *demo) onlyNote(folder string) (name, text string, err error) {
+	notes, err := filepath.Glob(filepath.Join(d.home, "Notes", folder, "*.md"))
+	if err != nil || len(notes) != 1 {
+		return "", "", fmt.Errorf("there are %d notes in %s and not one: %w", len(notes), folder, err)
+	}
+	b, err := os.ReadFile(notes[0])
+	return notes[0], string(b), err
 }
 
 func (d *demo) writeNote(text string) error {

@@ -12,11 +12,10 @@ func (s *state) gcCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Collect memories that are hardly worth keeping",
-		Long: `Collect the memories whose decay score is below decay.forget_threshold, lowest
-first and whatever their stage, but for core and promoted ones. Without --yes it
-only tells which. They go to the trash, from where undo or trash restore bring
-them back; with --archive-instead their text goes to the vault and a sentence
-stays.`,
+		Long: `Collect the memories whose decay score is below forget.threshold, lowest first
+and whatever their stage, but for core and promoted ones. Without --yes it only
+tells which. They go to the trash, from where undo or trash restore bring them
+back; with --archive-instead their text goes to the vault and a sentence stays.`,
 		Example: `  emberd gc
   emberd gc --yes --limit 50
   emberd gc --yes --archive-instead`,

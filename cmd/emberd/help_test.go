@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"emberd/internal/config"
 	"emberd/memory"
 )
 
@@ -57,6 +59,28 @@ func TestHelpIsNarrow(t *testing.T) {
 		for line := range strings.SplitSeq(out.String(), "\n") {
 			if n := len([]rune(line)); n > 80 {
 				t.Errorf("%s: %d columns: %s", c.CommandPath(), n, line)
+			}
+		}
+	}
+}
+
+// A setting that help names is one, and so it can be looked up.
+func TestHelpNamesSettingsThatAre(t *testing.T) {
+	groups := map[string]bool{}
+	c, err := config.Load(config.Source{Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := c.Effective()
+	for _, s := range settings {
+		group, _, _ := strings.Cut(s.Key, ".")
+		groups[group] = true
+	}
+	for _, c := range tree() {
+		for _, m := range regexp.MustCompile(`\b([a-z]+)\.[a-z]+(?:_[a-z]+)*\b`).FindAllStringSubmatch(c.Long, -1) {
+			is := func(s config.Setting) bool { return s.Key == m[0] }
+			if groups[m[1]] && !slices.ContainsFunc(settings, is) {
+				t.Errorf("%s names the setting %s, which is none", c.CommandPath(), m[0])
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -64,7 +65,7 @@ func (s *state) list(cmd *cobra.Command, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	return s.found(res, len(res.Memories), func() { s.printList(res) })
+	return s.found(res, len(res.Memories), func() { s.printList(res, !reflect.ValueOf(o.req.Filter).IsZero()) })
 }
 
 // found prints an answer, as JSON or for people, and ends with "nothing found"
@@ -101,14 +102,10 @@ func (s *state) pages(ctx context.Context, o *listOptions) (*op.ListResult, erro
 	return res, nil
 }
 
-func (s *state) printList(res *op.ListResult) {
+func (s *state) printList(res *op.ListResult, filtered bool) {
 	s.printThen(res.AsOf, false)
-	if len(res.Memories) == 0 && res.AsOf != nil {
-		s.note("no memories were there")
-		return
-	}
 	if len(res.Memories) == 0 {
-		s.note("no memories here; save one with: emberd save TEXT")
+		s.note("%s", noneListed(res.AsOf != nil, filtered))
 		return
 	}
 	const head = "ID        AGE     SCORE  USED  "
@@ -120,6 +117,16 @@ func (s *state) printList(res *op.ListResult) {
 	if more := res.Total - len(res.Memories); res.NextCursor != "" && more > 0 {
 		s.note("%s of %s shown; --all shows the rest", grouped(len(res.Memories)), count(res.Total, "memory", "memories"))
 	}
+}
+
+func noneListed(then, filtered bool) string {
+	switch {
+	case filtered:
+		return "no memory is like that; leave a filter out, or see them all with emberd list"
+	case then:
+		return "no memories were there"
+	}
+	return "no memories here; save one with: emberd save TEXT"
 }
 
 // summary is the text of a memory and, where a third of the line is enough for

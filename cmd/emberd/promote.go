@@ -46,7 +46,7 @@ vault, is written later; emberd status tells what waits.`,
 			case auto:
 				return s.promoteAuto(cmd.Context(), &op.PromoteAutoRequest{DryRun: req.DryRun, Force: req.Force})
 			case len(args) == 0:
-				return wrong(cmd, "needs a memory id, or several, or --auto")
+				return wrong(cmd, "%s needs a memory id, or several, or --auto", cmd.CommandPath())
 			}
 			var failed []error
 			for _, id := range args {

@@ -235,6 +235,9 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 		MinAge: c.Promote.MinAge, MinUses: c.Promote.MinUses}
 	o.AutoPromote, o.LifecyclePeriod = c.Promote.Auto, c.Consolidation.Interval
 	o.Lifecycle = lifecyclePolicy(&c.Lifecycle)
+	if len(c.Vaults) == 0 {
+		o.Lifecycle.Coldest = memory.Demoted
+	}
 	o.Review, o.ReviewRatio = decay.Zone{Min: c.Review.DangerMin, Max: c.Review.DangerMax}, c.Review.BlendRatio
 	o.Rekindle = engine.RekindleMode(c.RekindleMode)
 	return o

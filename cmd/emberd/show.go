@@ -75,7 +75,10 @@ func (s *state) printMemory(m *op.Memory) {
 	s.printHistory(m, field)
 	field("rev", m.Rev)
 	s.printf("\n%s", s.screen.paragraph(clean(m.Content), nil, ""))
-	if m.Summary != "" {
+	switch {
+	case m.Summary != "" && !m.NoteGone.IsZero():
+		s.note("its note is gone, and this is what is left; emberd rekindle %s tells where the text may be", m.ID.Short())
+	case m.Summary != "":
 		s.note("this is what is left of it; emberd rekindle %s brings the text back", m.ID.Short())
 	}
 }

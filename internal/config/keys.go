@@ -280,7 +280,7 @@ var careKeys = []key{
 		help:  "Most memories in a cluster."},
 	{name: "consolidation.interval", def: "1h", also: []alias{{name: "CORTEXGRAPH_CONSOLIDATION_INTERVAL", read: in("s")}},
 		field: func(c *Config) value { return duration{&c.Consolidation.Interval, minute, 30 * day} },
-		help:  "Time between two runs of the background agents."},
+		help:  "Time between two looks for memories that are due to fade or to be promoted."},
 	{name: "consolidation.auto_merge", def: "false",
 		field: func(c *Config) value { return boolean{&c.Consolidation.AutoMerge} },
 		help:  "Whether clusters are merged without review."},
