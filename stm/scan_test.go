@@ -3,6 +3,7 @@ package stm
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,24 +14,25 @@ func TestItemsAreThoseOfTheArray(t *testing.T) {
 	item := rapid.SampledFrom([]string{`{}`, `[]`, `[1,[2,"]"]]`, `{"a":"}\"]","b":[{}]}`, `"x,y]"`, `"\\"`, `-1.5e3`, `true`, `null`, `""`})
 	space := rapid.SampledFrom([]string{"", " ", "\t\r\n"})
 	rapid.Check(t, func(t *rapid.T) {
-		list := "[" + space.Draw(t, "inside")
+		var list strings.Builder
+		list.WriteString("[" + space.Draw(t, "inside"))
 		for i, one := range rapid.SliceOfN(item, 0, 4).Draw(t, "items") {
 			if i > 0 {
-				list += "," + space.Draw(t, "after the comma")
+				list.WriteString("," + space.Draw(t, "after the comma"))
 			}
-			list += one + space.Draw(t, "after the item")
+			list.WriteString(one + space.Draw(t, "after the item"))
 		}
-		list += "]"
+		list.WriteString("]")
 		var want, got []json.RawMessage
-		if err := json.Unmarshal([]byte(list), &want); err != nil {
+		if err := json.Unmarshal([]byte(list.String()), &want); err != nil {
 			t.Fatal(err)
 		}
-		err := eachItem([]byte(list), func(item []byte) bool {
+		err := eachItem([]byte(list.String()), func(item []byte) bool {
 			got = append(got, item)
 			return true
 		})
 		if err != nil || len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
-			t.Fatalf("items of %s are %q, %v; want %q", list, got, err, want)
+			t.Fatalf("items of %s are %q, %v; want %q", list.String(), got, err, want)
 		}
 	})
 }
