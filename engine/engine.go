@@ -47,6 +47,7 @@ type Engine struct {
 	chores   chores
 	aging    *aging
 	counted  lastCount
+	averaged lastAverage
 	revision atomic.Uint64 // counts what changes memories, their use included
 	indexed  atomic.Bool   // the word index is built, and every save keeps it so
 	// compacted is the last compaction of this run.

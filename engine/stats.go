@@ -42,13 +42,19 @@ func (e *Engine) stats(ctx context.Context, req *op.StatsRequest) (*op.StatsResu
 	return res, nil
 }
 
-// countRows looks at every memory.
+// countRows counts anew. Only what is asked of a part of the memories takes a look at
+// every one.
 func (e *Engine) countRows(req *op.StatsRequest, filter *filter) *op.StatsResult {
 	revision := e.revision.Load()
 	c := newCount()
-	for r := range e.stm.Rows() {
-		if filter.accepts(r) {
-			c.add(r, filter.score(r))
+	if filter.accept() == nil {
+		c.all(e.stm.Counts())
+		c.score = e.averaged.of(&e.stm.Memories, filter.score, e.opt.Now()) * float64(c.Total)
+	} else {
+		for r := range e.stm.Rows() {
+			if filter.accepts(r) {
+				c.add(r, filter.score(r))
+			}
 		}
 	}
 	res := c.result()
@@ -56,12 +62,42 @@ func (e *Engine) countRows(req *op.StatsRequest, filter *filter) *op.StatsResult
 	return res
 }
 
+// scoredAnew is how many memories are looked at for their average score whenever
+// something changed, which takes a few milliseconds.
+const scoredAnew = 10_000
+
+// lastAverage is the average score of all memories.
+type lastAverage struct {
+	last atomic.Pointer[average]
+}
+
+type average struct {
+	score float64
+	at    time.Time
+}
+
+// of returns the average score, of many memories one that is younger than countedFor.
+func (l *lastAverage) of(all *stm.Memories, score func(*stm.Row) float64, now time.Time) float64 {
+	if last := l.last.Load(); last != nil && all.Len() > scoredAnew {
+		if age := now.Sub(last.at); age >= 0 && age < countedFor {
+			return last.score
+		}
+	}
+	sum, n := 0.0, 0
+	for r := range all.Rows() {
+		sum += score(r)
+		n++
+	}
+	fresh := &average{score: sum / float64(max(1, n)), at: now}
+	l.last.Store(fresh)
+	return fresh.score
+}
+
 // countedFor is how long a count stands while nothing changes: only scores do then, by
 // less than a thousandth.
 const countedFor = time.Minute
 
-// counted is the last count of memories. Looking at 100,000 of them takes long, for it
-// goes through all of their memory.
+// counted is the last count of memories.
 type counted struct {
 	revision            uint64
 	project, collection string
@@ -131,7 +167,7 @@ func newCount() *count {
 func (c *count) add(r *stm.Row, score float64) {
 	c.Total++
 	c.Stages[r.Stage()]++
-	c.Statuses[statusOf(r)]++
+	c.Statuses[statusOf(r.Stage(), r.Promoted())]++
 	c.Collections[r.Collection()]++
 	if r.Project() != "" {
 		c.Projects[r.Project()]++
@@ -144,6 +180,22 @@ func (c *count) add(r *stm.Row, score float64) {
 	c.span(r.CreatedAt())
 }
 
+// all takes in all memories but their scores.
+func (c *count) all(n stm.Counts) {
+	c.Total, c.uses, c.Oldest, c.Newest = n.Total, float64(n.Uses), n.Oldest, n.Newest
+	maps.Copy(c.Stages, n.Stages)
+	for stage, n := range n.Stages {
+		c.Statuses[statusOf(stage, false)] += n
+	}
+	for stage, n := range n.Promoted {
+		c.Statuses[statusOf(stage, false)] -= n
+		c.Statuses[statusOf(stage, true)] += n
+	}
+	maps.DeleteFunc(c.Statuses, func(_ string, n int) bool { return n == 0 })
+	c.Collections, c.Projects, c.tags = n.Collections, n.Projects, n.Tags
+	delete(c.Projects, "")
+}
+
 func (c *count) span(created time.Time) {
 	if c.Oldest.IsZero() || created.Before(c.Oldest) {
 		c.Oldest = created
@@ -154,9 +206,9 @@ func (c *count) span(created time.Time) {
 }
 
 // statusOf asks memory.Memory, which has the rule, without decoding one.
-func statusOf(r *stm.Row) string {
-	m := memory.Memory{Stage: r.Stage()}
-	if r.Promoted() {
+func statusOf(stage memory.Stage, promoted bool) string {
+	m := memory.Memory{Stage: stage}
+	if promoted {
 		m.PromotedTo = "a note"
 	}
 	return m.Status()

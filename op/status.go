@@ -87,8 +87,8 @@ type StatsResult struct {
 	Statuses    map[string]int       `json:"statuses"`
 	Collections map[string]int       `json:"collections"`
 	Projects    map[string]int       `json:"projects"`
-	TopTags     []TagCount           `json:"top_tags"` // at most 20, most frequent first
-	AvgScore    float64              `json:"avg_score"`
+	TopTags     []TagCount           `json:"top_tags"`  // at most 20, most frequent first
+	AvgScore    float64              `json:"avg_score"` // of more than 10,000 memories as it was at most a minute ago
 	AvgUses     float64              `json:"avg_use_count"`
 	Oldest      time.Time            `json:"oldest,omitzero"`
 	Newest      time.Time            `json:"newest,omitzero"`

@@ -185,12 +185,12 @@ func (ts *testStore) appendOnly(tx Tx) error {
 	if err != nil {
 		return err
 	}
-	ready, err := readyOf(doc)
+	ready, err := hotOf(doc)
 	if err != nil {
 		return err
 	}
 	p := &pending{done: make(chan struct{}), release: func() {}, terms: make([]termCounts, 1), bytes: len(doc)}
-	p.line = line{op: opPut, verb: tx.Verb, by: encode(tx.By), changes: []change{{op: opPut, id: c.ID, data: doc, ready: ready}}}
+	p.line = line{op: opPut, verb: tx.Verb, by: encode(tx.By), changes: []change{{op: opPut, id: c.ID, data: doc, ready: &ready}}}
 	_, err = ts.enqueue(context.Background(), p)
 	return err
 }

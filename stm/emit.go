@@ -235,7 +235,7 @@ func (e *emitter) winner(c *change, at Stamp) (_ *change, whole bool) {
 		if len(left) > 1 {
 			left = append(left, ',')
 		}
-		left = append(append(appendName(left, string(name)), ':'), value...)
+		left = append(append(appendName(left, name), ':'), value...)
 		return true
 	})
 	left = append(left, '}')

@@ -255,7 +255,7 @@ func (t *table) lift(ids []memory.ID, at Stamp) {
 			old := cell.row.Load()
 			o := old.rest()
 			o.forgot = o.forgot.liftedAt(at)
-			if next := old.with(o); next == old || cell.row.CompareAndSwap(old, next) {
+			if next := old.with(o); next == old || t.swap(cell, old, next) {
 				break
 			}
 		}

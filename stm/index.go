@@ -48,11 +48,8 @@ func (x *index) reset() {
 	x.complete.Store(false)
 }
 
-// analyze makes the terms of a document; a nil document has none.
+// analyze makes the terms of a document.
 func (x *index) analyze(doc []byte) termCounts {
-	if doc == nil {
-		return termCounts{}
-	}
 	counts, length := x.analyzer.Counts(searchText(doc))
 	t := termCounts{terms: make([]words.TermCount, len(counts)), length: length}
 	for i, c := range counts {
@@ -61,17 +58,20 @@ func (x *index) analyze(doc []byte) termCounts {
 	return t
 }
 
-// analyzeChange is analyze for a document that takes another's place, with new values
-// of the keys in set.
-func (x *index) analyzeChange(before *Row, set map[string]json.RawMessage, doc []byte) termCounts {
-	if before == nil || doc == nil {
-		return x.analyze(doc)
+// analyzeChange is analyze for a memory that gets new values of the keys in set,
+// which were checked.
+func (x *index) analyzeChange(before *Row, set map[string]json.RawMessage) termCounts {
+	after := before.hot.stage
+	if value, ok := set["stage"]; ok {
+		name, _ := textValue(value)
+		after = stageOf(name)
 	}
-	was, is := indexedAt(before.doc), indexedAt(doc)
+	keys := indexedAt(after)
 	touched := func(key string) bool { _, ok := set[key]; return ok }
-	if slices.Equal(was, is) && !slices.ContainsFunc(is, touched) {
+	if slices.Equal(indexedAt(before.hot.stage), keys) && !slices.ContainsFunc(keys, touched) {
 		return termCounts{same: true}
 	}
+	doc, _ := withKeys(before.doc, set) // some has walked it
 	return x.analyze(doc)
 }
 

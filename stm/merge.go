@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"unique"
 )
 
@@ -44,10 +42,10 @@ func merged(row *Row, c *change, at Stamp) (*Row, error) {
 	}
 	if next == nil {
 		clone := *row
-		next = &clone
+		next, err = &clone, clone.warm()
 	}
 	next.keep(o)
-	return next, next.warm()
+	return next, err
 }
 
 // with returns the row with what o holds of its fingerprint, the row itself if it
@@ -73,7 +71,7 @@ func later(a, b Stamp) Stamp {
 func (r *Row) assigned(data []byte, at Stamp, o *odd) (*Row, error) {
 	set := map[string]json.RawMessage{}
 	err := eachField(data, func(name, value []byte) bool {
-		if key := string(name); at.after(r.stampOf(key)) && at.after(o.tomb) {
+		if key := string(name); r.yields(key, at) && at.after(o.tomb) {
 			set[key] = value
 		}
 		return true
@@ -86,7 +84,21 @@ func (r *Row) assigned(data []byte, at Stamp, o *odd) (*Row, error) {
 		o.mark(key, at)
 	}
 	doc, err := withKeys(r.doc, set)
-	return &Row{key: r.key, doc: doc, base: r.base}, err
+	if err != nil {
+		return nil, err
+	}
+	next := &Row{key: r.key, doc: doc, base: r.base, hot: r.hot}
+	return next, next.rewarm(r, set)
+}
+
+// yields reports whether a value that was written at is newer than what r has of key.
+func (r *Row) yields(key string, at Stamp) bool {
+	for _, reg := range r.rest().regs {
+		if reg.key == key {
+			return at.after(reg.stamp)
+		}
+	}
+	return at.after(r.base) || r.value(key) == nil
 }
 
 func (o *odd) mark(key string, at Stamp) {
@@ -134,7 +146,7 @@ var null = []byte("null")
 // value null, removed. Untouched members keep their bytes and their place.
 func withKeys(doc []byte, set map[string]json.RawMessage) ([]byte, error) {
 	out := append(make([]byte, 0, len(doc)+64), '{')
-	member := func(name string, value []byte) {
+	member := func(name, value []byte) {
 		if bytes.Equal(value, null) {
 			return
 		}
@@ -143,32 +155,37 @@ func withKeys(doc []byte, set map[string]json.RawMessage) ([]byte, error) {
 		}
 		out = append(append(appendName(out, name), ':'), value...)
 	}
-	done := make(map[string]bool, len(set))
+	var done map[string]bool
 	if len(doc) > 0 {
+		done = make(map[string]bool, len(set))
 		err := eachField(doc, func(name, value []byte) bool {
-			key := string(name)
-			if v, ok := set[key]; ok {
-				value, done[key] = v, true
+			if v, ok := set[string(name)]; ok {
+				value, done[string(name)] = v, true
 			}
-			member(key, value)
+			member(name, value)
 			return true
 		})
 		if err != nil {
 			return nil, fmt.Errorf("merge keys: %w", err)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(set)) {
+	added := make([]string, 0, len(set)-len(done))
+	for key := range set {
 		if !done[key] {
-			member(key, set[key])
+			added = append(added, key)
 		}
+	}
+	slices.Sort(added)
+	for _, key := range added {
+		member([]byte(key), set[key])
 	}
 	return append(out, '}'), nil
 }
 
 // appendName quotes the name of a member.
-func appendName(b []byte, name string) []byte {
-	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
-		return append(b, encode(name)...)
+func appendName(b, name []byte) []byte {
+	if bytes.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
+		return append(b, encode(string(name))...)
 	}
 	return append(append(append(b, '"'), name...), '"')
 }

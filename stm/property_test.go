@@ -3,7 +3,10 @@ package stm
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -73,6 +76,42 @@ func TestMergeOrderAndRepetitionDoNotMatter(t *testing.T) {
 			again := append(order[:len(order):len(order)], order[rng.IntN(len(order))], order[rng.IntN(len(order))])
 			if got := foldOf(t, lines, again); got != want {
 				t.Fatalf("order %v: %s\nin order:  %s", again, got, want)
+			}
+		}
+	})
+}
+
+// What ranking reads of a memory is what its document says, whichever keys came or
+// went last.
+func TestHotFieldsAreThoseOfTheDocument(t *testing.T) {
+	values := map[string][]string{
+		"content": {`"a"`, `"b"`}, "tags": {`["x"]`, `["y","z"]`, `[]`}, "project": {`"p"`, `"q"`}, "collection": {`"c"`},
+		"category": {`"k"`}, "stage": {`"demoted"`, `"archived"`, `"active"`}, "strength": {`2`, `0.5`}, "core": {`true`, `false`},
+		"promoted_to": {`"n.md"`, `""`}, "created_at": {`"2026-01-02T03:04:05Z"`, `"2025-01-02T03:04:05Z"`},
+		"updated_at": {`"2026-02-02T03:04:05Z"`}, "last_used": {`"2026-03-02T03:04:05Z"`}, "use_count": {`3`}, "access_count": {`4`},
+	}
+	keys := rapid.SliceOfNDistinct(rapid.SampledFrom(slices.Sorted(maps.Keys(values))), 1, 6, rapid.ID)
+	rapid.Check(t, func(t *rapid.T) {
+		row := &Row{key: idOf(1).Bytes()}
+		for i := range 20 {
+			set := map[string]json.RawMessage{}
+			for _, key := range keys.Draw(t, "keys") {
+				set[key] = json.RawMessage(rapid.SampledFrom(append(values[key], "null")).Draw(t, key))
+			}
+			c := change{op: rapid.SampledFrom([]string{opPut, opSet, opSet, opSet, opDelete}).Draw(t, "op"), id: idOf(1), data: encode(set)}
+			before, was := row.hot, slices.Clone(row.hot.tags)
+			next, err := merged(row, &c, Stamp{T: uint64(rapid.IntRange(max(1, i-2), i+3).Draw(t, "stamp")) << 16})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(before.tags, was) {
+				t.Fatalf("the tags of the row before became %q", before.tags)
+			}
+			if row = next; len(row.doc) == 0 {
+				continue
+			}
+			if want, err := hotOf(row.doc); err != nil || !reflect.DeepEqual(row.hot, want) {
+				t.Fatalf("%s has\n%+v, want\n%+v, %v", row.doc, row.hot, want, err)
 			}
 		}
 	})

@@ -193,21 +193,27 @@ func (l *line) takeChanges(id memory.ID, prev []byte, mark *fingerprint) error {
 }
 
 func (l *line) takeAll() error {
-	var items []json.RawMessage
-	if err := json.Unmarshal(l.data, &items); err != nil {
-		return fmt.Errorf("d of %s: %w", opAll, err)
+	if !json.Valid(l.data) {
+		return fmt.Errorf("d of %s: %w", opAll, errNoList)
 	}
-	for _, item := range items {
-		one, err := decodeLine(item)
-		if err != nil {
-			return err
-		}
-		if len(one.changes) != 1 {
-			return fmt.Errorf("%s holds an operation %q", opAll, one.op)
-		}
-		l.changes = append(l.changes, one.changes[0])
-		l.extra = l.extra || one.extra
+	var bad error
+	err := eachItem(l.data, func(item []byte) bool {
+		bad = l.takeOne(item)
+		return bad == nil
+	})
+	return errors.Join(err, bad)
+}
+
+func (l *line) takeOne(item []byte) error {
+	one, err := decodeLine(item)
+	if err != nil {
+		return err
 	}
+	if len(one.changes) != 1 {
+		return fmt.Errorf("%s holds an operation %q", opAll, one.op)
+	}
+	l.changes = append(l.changes, one.changes[0])
+	l.extra = l.extra || one.extra
 	return nil
 }
 

@@ -177,7 +177,7 @@ func (t *table) erase(which map[[16]byte]purge) {
 			o := old.rest()
 			next := &Row{key: key}
 			next.keep(odd{tomb: o.tomb, rev: o.rev, forgot: o.forgot})
-			if c.row.CompareAndSwap(old, next) {
+			if t.swap(c, old, next) {
 				break
 			}
 		}

@@ -1,6 +1,7 @@
 package stm
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -292,6 +293,23 @@ func (r *Row) warm() (err error) {
 	return nil
 }
 
+// rewarm is warm for a row that differs from before, whose hot fields it has, in
+// the keys of set.
+func (r *Row) rewarm(before *Row, set map[string]json.RawMessage) error {
+	if len(before.doc) == 0 {
+		return r.warm()
+	}
+	for key, value := range set {
+		if bytes.Equal(value, null) {
+			return r.warm() // what is removed is as if it never was
+		}
+		if err := r.hot.take(key, value); err != nil {
+			return fmt.Errorf("memory %s: %w", r.ID(), err)
+		}
+	}
+	return nil
+}
+
 func hotOf(doc []byte) (hot, error) {
 	h := hot{collection: memory.DefaultCollection, strength: 1}
 	if len(doc) == 0 {
@@ -308,9 +326,12 @@ func hotOf(doc []byte) (hot, error) {
 	return h, err
 }
 
+// take replaces the field of a key. Tags go into a slice of their own, for rows
+// share theirs.
 func (h *hot) take(name string, value []byte) (err error) {
 	switch name {
 	case "tags":
+		h.tags = nil
 		err = json.Unmarshal(value, &h.tags)
 		for i, t := range h.tags {
 			h.tags[i] = unique.Make(t).Value()

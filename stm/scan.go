@@ -6,8 +6,11 @@ import (
 	"errors"
 )
 
-// errSyntax is returned for bytes that are not the JSON we expect.
-var errSyntax = errors.New("not a JSON object")
+// These are returned for bytes that are not the JSON we expect.
+var (
+	errSyntax = errors.New("not a JSON object")
+	errNoList = errors.New("not a JSON array")
+)
 
 // maxDepth bounds nesting in what is read from disk.
 const maxDepth = 64
@@ -58,6 +61,32 @@ func eachField(obj []byte, fn func(name, value []byte) bool) error {
 		}
 		i = skipSpace(obj, i+1)
 	}
+}
+
+// eachItem calls fn with the raw value of every item of a JSON array, in order,
+// until fn returns false. Null is an array without items. The list is valid JSON
+// without space around it.
+func eachItem(list []byte, fn func(item []byte) bool) error {
+	if bytes.Equal(list, null) {
+		return nil
+	}
+	if list[0] != '[' {
+		return errNoList
+	}
+	i := skipSpace(list, 1)
+	for list[i] != ']' {
+		end := skipValue(list, i)
+		if end < 0 {
+			return errNoList // or nested too deep
+		}
+		if !fn(list[i:end:end]) {
+			return nil
+		}
+		if i = skipSpace(list, end); list[i] == ',' {
+			i = skipSpace(list, i+1)
+		}
+	}
+	return nil
 }
 
 // plainName returns what a name says: escapes are rare, and replaced.

@@ -377,3 +377,23 @@ func TestRequiredAndExcludedTerms(t *testing.T) {
 	}
 	check("scanned")
 }
+
+// What could not be read back is refused, in a new memory and in one that is there,
+// and leaves that as it was.
+func TestAValueThatCannotBeReadIsRefused(t *testing.T) {
+	ts := openStore(t, Options{})
+	row := ts.save("apple pie")
+	for key, value := range map[string]string{
+		"content": `7`, "tags": `"x"`, "stage": `3`, "strength": `"much"`, "core": `"yes"`, "created_at": `"noon"`, "use_count": `-1.5`,
+		"meta": `[]`, "source": "\"\xff\"", "x": strings.Repeat("[", docDepth) + strings.Repeat("]", docDepth), "y": `{`,
+	} {
+		for _, id := range []memory.ID{row.ID(), idOf(1)} {
+			set := textOf("plum tart")
+			set[key] = json.RawMessage(value)
+			wantCode(t, key, one(ts.Store, "save", Change{ID: id, Set: set}), memory.Invalid)
+		}
+	}
+	if got, _ := ts.Get(row.ID()); got != row || ts.Len() != 1 {
+		t.Errorf("%d memories, %s", ts.Len(), got.doc)
+	}
+}

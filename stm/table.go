@@ -24,6 +24,7 @@ type table struct {
 	cells map[[16]byte]*cell
 	live  atomic.Int64
 	cold  atomic.Int64 // of the live ones
+	tally tally
 	// graves says where the line is that deleted a memory, to read back what
 	// it superseded. Guarded by mu.
 	graves map[[16]byte]grave
@@ -100,15 +101,27 @@ func (t *table) apply(c *change, l *line, where place) (*cell, error) {
 			}
 			return cell, nil
 		}
-		if cell.row.CompareAndSwap(old, next) {
+		if t.swap(cell, old, next) {
 			break
 		}
 	}
-	t.count(old, next)
 	if c.buries() || next.live() && !old.live() {
 		t.bury(next, c, l, where)
 	}
 	return cell, nil
+}
+
+// swap puts a row in another's place and counts it, unless the place is taken by a
+// third one.
+func (t *table) swap(c *cell, old, next *Row) bool {
+	t.tally.mu.Lock()
+	defer t.tally.mu.Unlock()
+	if !c.row.CompareAndSwap(old, next) {
+		return false
+	}
+	t.count(old, next)
+	t.tally.replace(old, next)
+	return true
 }
 
 func (t *table) count(old, next *Row) {
@@ -182,7 +195,7 @@ func (t *table) raise(key [16]byte, u useTotal) {
 	cell := t.claim(key)
 	for {
 		old := cell.row.Load()
-		if cell.row.CompareAndSwap(old, withUse(old, u)) {
+		if t.swap(cell, old, withUse(old, u)) {
 			return
 		}
 	}

@@ -109,7 +109,7 @@ func (s *Store) pending(tx *Tx) (*pending, error) {
 	}
 	once := make(map[memory.ID]bool, len(tx.Changes))
 	for _, c := range tx.Changes {
-		done, doc, err := s.change(c)
+		done, terms, err := s.change(c)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func (s *Store) pending(tx *Tx) (*pending, error) {
 		}
 		once[c.ID] = true
 		p.line.changes = append(p.line.changes, done)
-		p.terms = append(p.terms, s.index.analyzeChange(s.table.get(c.ID), c.Set, doc))
+		p.terms = append(p.terms, terms)
 	}
 	p.line.lift = s.lifting(tx, p.line.changes)
 	if len(p.line.changes) == 1 {
@@ -160,78 +160,88 @@ func (s *Store) joined(name string) (Stamp, error) {
 	return tx, nil
 }
 
-// change encodes one change against the memory as it is, and returns the
-// document after it, which is checked, nil for a delete.
-func (s *Store) change(c Change) (change, []byte, error) {
+// change encodes one change against the memory as it is, checks it, and returns
+// the terms of the text after it, none for a delete.
+func (s *Store) change(c Change) (change, termCounts, error) {
 	row := s.table.get(c.ID)
 	out := change{op: opSet, id: c.ID}
 	if c.Delete && row == nil {
 		row = c.was
 	}
+	var terms termCounts
+	set, err := compacted(c.Set)
 	switch {
 	case c.purge:
 		out.op, out.print = opPurge, s.purgedPrint(c.ID)
-		return out, nil, nil
-	case c.Delete && row == nil && len(c.Set) > 0:
-		return s.bury(c)
-	case c.Delete && row == nil:
-		return out, nil, memory.Errorf(memory.NotFound, "there is no memory %s to forget", c.ID).At("id")
-	}
-	set, err := compacted(c.Set)
-	if err != nil {
-		return out, nil, err
-	}
-	var doc, prev []byte
-	if c.Delete {
-		doc, err = withKeys(row.doc, set)
-		out.op, out.prev, out.print = opDelete, encodePrev(row.rev(), doc), s.printOf(c.Text)
-	} else if row == nil {
-		doc, err = withKeys(nil, set)
-		out.op, out.data = opPut, doc
-	} else {
-		if prev, err = withKeys(nil, row.some(set)); err == nil {
-			doc, err = withKeys(row.doc, set)
+		return out, terms, nil
+	case err != nil:
+		return out, terms, err
+	case c.Delete && row == nil && len(set) == 0:
+		return out, terms, memory.Errorf(memory.NotFound, "there is no memory %s to forget", c.ID).At("id")
+	case c.Delete:
+		err = s.bury(&out, row, set, c.Text)
+	case row == nil:
+		if err = out.create(set); err == nil {
+			terms = s.index.analyze(out.data)
 		}
-		out.data, out.prev = encode(set), encodePrev(row.rev(), prev)
-	}
-	if err == nil {
-		err = checkDoc(doc)
-	}
-	if c.Delete && err == nil {
-		return out, nil, nil
-	}
-	if err == nil && row == nil {
-		out.data = bytes.Clone(doc) // the row keeps it; doc has room to grow
-		out.ready, err = readyOf(out.data)
+	default:
+		if err = out.assign(row, set); err == nil {
+			terms = s.index.analyzeChange(row, set)
+		}
 	}
 	if err != nil {
-		return out, nil, memory.Errorf(memory.Invalid, "memory %s cannot hold this: %w", c.ID, err)
+		return out, terms, memory.Errorf(memory.Invalid, "memory %s cannot hold this: %w", c.ID, err)
 	}
-	return out, doc, nil
+	return out, terms, nil
 }
 
-func readyOf(doc []byte) (*hot, error) {
+// create encodes a new memory.
+func (c *change) create(set map[string]json.RawMessage) error {
+	doc, err := checkedDoc(nil, set)
+	if err != nil {
+		return err
+	}
 	h, err := hotOf(doc)
-	return &h, err
+	c.op, c.data, c.ready = opPut, bytes.Clone(doc), &h // the row keeps the data; doc has room to grow
+	return err
 }
 
-// bury encodes a memory that goes to the trash without having been here. Its
-// revision before is none, which tells undo that there is nothing to go back to.
-func (s *Store) bury(c Change) (change, []byte, error) {
-	out := change{op: opDelete, id: c.ID}
-	set, err := compacted(c.Set)
-	if err != nil {
-		return out, nil, err
+// assign encodes new values of some keys. Only they are checked: a document can be
+// read back if each of its members can, and the others were here before.
+func (c *change) assign(row *Row, set map[string]json.RawMessage) error {
+	if _, err := checkedDoc(nil, set); err != nil {
+		return err
 	}
-	doc, err := withKeys(nil, set)
+	was, err := row.some(set)
+	if err != nil {
+		return err
+	}
+	prev, err := withKeys(nil, was)
+	c.data, c.prev = encode(set), encodePrev(row.rev(), prev)
+	return err
+}
+
+// checkedDoc is withKeys of what can be read back as a memory.
+func checkedDoc(doc []byte, set map[string]json.RawMessage) ([]byte, error) {
+	doc, err := withKeys(doc, set)
 	if err == nil {
 		err = checkDoc(doc)
 	}
-	if err != nil {
-		return out, nil, memory.Errorf(memory.Invalid, "memory %s cannot hold this: %w", c.ID, err)
+	return doc, err
+}
+
+// bury encodes a delete. That of a memory that goes to the trash without having
+// been here has a revision before it that is none, which tells undo that there is
+// nothing to go back to.
+func (s *Store) bury(c *change, row *Row, set map[string]json.RawMessage, text string) error {
+	var doc []byte
+	rev := Stamp{Dev: s.device}
+	if row != nil {
+		doc, rev, c.print = row.doc, row.rev(), s.printOf(text)
 	}
-	out.prev = encodePrev(Stamp{Dev: s.device}, doc)
-	return out, nil, nil
+	doc, err := checkedDoc(doc, set)
+	c.op, c.prev = opDelete, encodePrev(rev, doc)
+	return err
 }
 
 // wasNone reports whether the revision before a change is that of a memory that
@@ -256,14 +266,15 @@ func compacted(set map[string]json.RawMessage) (map[string]json.RawMessage, erro
 }
 
 // some returns the row's values of the keys in set.
-func (r *Row) some(set map[string]json.RawMessage) map[string]json.RawMessage {
-	out := map[string]json.RawMessage{}
-	for key := range set {
-		if v := r.value(key); v != nil {
-			out[key] = v
+func (r *Row) some(set map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	out := make(map[string]json.RawMessage, len(set))
+	err := eachField(r.doc, func(name, value []byte) bool {
+		if _, ok := set[string(name)]; ok {
+			out[string(name)] = value
 		}
-	}
-	return out
+		return len(out) < len(set)
+	})
+	return out, err
 }
 
 func encodePrev(rev Stamp, doc []byte) []byte {
@@ -306,9 +317,8 @@ func (s *Store) send(p *pending) error {
 
 // indexedAt are the keys that searches look into, by stage: of what is archived the
 // summary, which is its content, and the key terms; of what is rehydratable those alone.
-func indexedAt(doc []byte) []string {
-	name, _ := textValue(member(doc, "stage"))
-	switch stages[stageOf(name)] {
+func indexedAt(s stage) []string {
+	switch stages[s] {
 	case memory.Archived:
 		return []string{"content", "key_terms"}
 	case memory.Rehydratable:
@@ -321,7 +331,8 @@ func indexedAt(doc []byte) []string {
 // searchText joins what searches look into.
 func searchText(doc []byte) string {
 	var b strings.Builder
-	for _, key := range indexedAt(doc) {
+	stage, _ := textValue(member(doc, "stage"))
+	for _, key := range indexedAt(stageOf(stage)) {
 		_ = eachField(doc, func(name, value []byte) bool {
 			if string(name) != key {
 				return true

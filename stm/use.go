@@ -61,7 +61,7 @@ func (t *table) count1(cell *cell, dev Device, u Use, at int64) useTotal {
 		if u.Accesses > 0 {
 			total.accesses, total.accessed = total.accesses+u.Accesses, max(total.accessed, at)
 		}
-		if cell.row.CompareAndSwap(row, withUse(row, total)) {
+		if t.swap(cell, row, withUse(row, total)) {
 			return total
 		}
 	}
