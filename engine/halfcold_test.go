@@ -78,3 +78,20 @@ func TestUndoKeepsStageAndTextTogether(t *testing.T) {
 		d.wantWarm(id, memory.Active, text)
 	})
 }
+
+// The note that a promotion took out of the archive is not there any more when that is
+// undone, and the memory fades as any other.
+func TestArchivingAfterAnUndonePromotion(t *testing.T) {
+	d := shelf(t, nil)
+	id := save(t, d.Engine, leaky).ID
+	d.archived(id)
+	d.rekindled(id)
+	got := promote(t, d.Engine, id)
+	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: got.Tx})
+	d.batch(d.all(), d.vanished())
+	d.settle()
+	d.archived(id)
+	if m := d.rekindled(id).Memory; m.Content != leaky {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+}
