@@ -133,6 +133,7 @@ func (e *Engine) lookForDue(ctx context.Context) time.Time {
 		return now.Add(firstLook)
 	}
 	e.checkDaily(ctx)
+	e.mendAll(ctx)
 	if e.opt.LifecyclePeriod > 0 && e.isKeeper() {
 		res, err := e.age(ctx, agingActor(), false)
 		if ctx.Err() != nil {

@@ -161,6 +161,8 @@ func unlike(row *stm.Row, m rekindle.Move) string {
 		return "it is a core memory, and those never fade"
 	case row.Stage() != m.From:
 		return fmt.Sprintf("it is %s already", row.Stage())
+	case !m.From.Cold() && row.Has("text_digest"):
+		return "two devices changed it at once, and its text is in its note only; emberd rekindle brings it back"
 	case !row.LastUsed().Equal(m.Used):
 		return "it was used meanwhile"
 	}
@@ -249,7 +251,10 @@ func (a *archiver) cooled(ctx context.Context, row *stm.Row, l leaving) (set map
 		}
 	}
 	after, err := fields(&m)
-	return difference(before, after), "", err
+	if set = difference(before, after); err == nil {
+		set[contentField] = after[contentField] // however short the text was: this is what is archived
+	}
+	return set, "", err
 }
 
 // keeping is the note that a memory's text was found in, or put into.

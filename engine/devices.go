@@ -89,14 +89,14 @@ func (e *Engine) refresh(ctx context.Context) time.Time {
 	if got.Lines > 0 {
 		e.opt.Logger.Info("merged what arrived from other devices", "lines", got.Lines)
 		e.revision.Add(1)
-		e.arrived(got)
+		e.arrived(ctx, got)
 		e.changed()
 	}
 	return got.Due
 }
 
 // arrived publishes what other devices did. A flood is told in one sentence.
-func (e *Engine) arrived(got stm.Arrival) {
+func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 	told := 0
 	for _, entry := range got.Entries {
 		told += len(entry.IDs)
@@ -104,11 +104,14 @@ func (e *Engine) arrived(got stm.Arrival) {
 		if e.truth != nil {
 			e.truth.committed(&entry)
 		}
+		e.mend(ctx, entry.IDs)
+		e.reconcileTexts(ctx, &entry)
 	}
 	if more := got.Memories - told; more > 0 {
 		if e.truth != nil {
 			e.truth.anything()
 		}
+		e.mendAll(ctx)
 		e.events.publish(e.notice(fmt.Sprintf("%d more changes arrived from other devices; read again what matters", more)))
 	}
 }

@@ -92,7 +92,7 @@ func edited(r *stm.Row, req *op.EditRequest, now time.Time) (map[string]json.Raw
 	if err != nil {
 		return nil, err
 	}
-	if m.Stage.Cold() && req.Content != nil {
+	if (m.Stage.Cold() || shortened(&m)) && req.Content != nil {
 		return nil, memory.Errorf(memory.Conflict, "memory %s is %s, and what it holds is a summary of its text; bring the text back first, with emberd rekindle %s", m.ID, m.Stage, m.ID.Short()).At("content")
 	}
 	if err := apply(&m, req); err != nil {

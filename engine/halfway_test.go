@@ -104,7 +104,7 @@ func TestAFloodFromAnotherDeviceIsSettled(t *testing.T) {
 		return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: id, Set: set}}}, nil
 	})
 	ok(t, err)
-	d.arrived(stm.Arrival{Lines: 300, Memories: 300})
+	d.arrived(t.Context(), stm.Arrival{Lines: 300, Memories: 300})
 	d.settle()
 	if got := d.memory(id).Content; got != "the kettle leaks at the seam" {
 		t.Errorf("the memory says %q", got)

@@ -91,7 +91,7 @@ func noteEdit(m *memory.Memory, changed []string, was string) vault.Edit {
 			e.Unset = append(e.Unset, f.key)
 		}
 	}
-	if slices.Contains(changed, contentField) && !m.Stage.Cold() {
+	if slices.Contains(changed, contentField) && !m.Stage.Cold() && !shortened(m) {
 		e.Body = &vault.BodyEdit{Was: was, Now: m.Content}
 	}
 	return e

@@ -56,7 +56,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 
 // ages reports whether a journal entry of that verb is about the stages of memories.
 func ages(verb string) bool {
-	return slices.Contains([]string{demoteVerb, archiveVerb, fadeVerb, wakeVerb, rekindleVerb, gcVerb}, verb)
+	return slices.Contains([]string{demoteVerb, archiveVerb, fadeVerb, wakeVerb, rekindleVerb, gcVerb, mendVerb}, verb)
 }
 
 // follows returns those of the fields that the note tells again. Of an entry about the
@@ -121,7 +121,17 @@ func (e *Engine) removeUndone(ctx context.Context, u *undoneNote, _ string) erro
 		return memory.Errorf(memory.Conflict, "its note %q is still there: %s", u.note.Path, res.Reason)
 	}
 	e.indexNote(ctx, u.note.Path)
-	return e.pending.drop(u.before.ID)
+	if err := e.pending.drop(u.before.ID); err != nil {
+		return err
+	}
+	// The note that was promoted may be the one of the archive, which is gone with it.
+	return e.change(ctx, u.before.ID, goneVerb, vaultActor(), func(_ *stm.Row, m *memory.Memory) bool {
+		gone := m.VaultPath != "" && m.PromotedTo == "" && !shortened(m) && absent(e.notes.vault.Load(), m.VaultPath)
+		if gone {
+			m.VaultPath, m.NoteSeen = "", nil
+		}
+		return gone
+	})
 }
 
 // followUndo has the fields that went back written to the note.

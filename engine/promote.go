@@ -120,7 +120,7 @@ func (e *Engine) noteFor(ctx context.Context, m *memory.Memory, dry bool, res *o
 	if note != nil {
 		return e.adopt(m, note, res), nil
 	}
-	if m.Stage.Cold() {
+	if m.Stage.Cold() || shortened(m) {
 		return nil, memory.Errorf(memory.Conflict, "memory %s is %s: what is left of it is not all of its text, and no note that has it was found; emberd rekindle %s tells what became of it", m.ID, m.Stage, m.ID.Short())
 	}
 	if res.Reason != "" {
@@ -351,7 +351,7 @@ func agreed(m *memory.Memory, c *vault.Carried) map[string]string {
 // hasText reports whether a note's text is the memory's, of a cold one that which was
 // archived.
 func hasText(m *memory.Memory, body string) bool {
-	if m.Stage.Cold() && m.TextDigest != "" {
+	if shortened(m) {
 		return rekindle.Digest(body) == m.TextDigest
 	}
 	return body == vault.Body(m.Content)

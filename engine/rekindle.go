@@ -130,7 +130,7 @@ func (e *Engine) rekindleMemory(ctx context.Context, id memory.ID, by memory.Act
 		if err != nil {
 			return nil, err
 		}
-		if !m.Stage.Cold() {
+		if !m.Stage.Cold() && !shortened(&m) {
 			return e.warmAlready(row)
 		}
 		found, err := e.textFor(ctx, &m)

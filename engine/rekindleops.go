@@ -102,7 +102,7 @@ func (e *Engine) rekindleOne(ctx context.Context, id memory.ID, dry bool) (*op.R
 		return nil, e.missing(id)
 	}
 	m, err := row.Memory()
-	if err != nil || !m.Stage.Cold() {
+	if err != nil || !m.Stage.Cold() && !shortened(&m) {
 		return e.warmAlready(row)
 	}
 	found, err := e.textFor(ctx, &m)

@@ -11,8 +11,8 @@ import (
 )
 
 // shortened reports whether what the log has of a memory is a summary, and its text in a
-// note. All cold memories are, unless two devices gave one a stage at once: then this
-// says what its content is.
+// note. All cold memories are and no other, unless two devices changed one at once: then
+// this says what its content is, and [Engine.mend] makes it whole.
 func shortened(m *memory.Memory) bool { return m.TextDigest != "" }
 
 // takeStage gives a memory the stage that a human wrote into its note. With a cold one

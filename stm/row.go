@@ -253,6 +253,15 @@ func (r *Row) Changed(key string) time.Time {
 	return time.Time{}
 }
 
+// Later reports whether a key was written or removed after another one was.
+func (r *Row) Later(key, than string) bool { return r.stampOf(key).after(r.stampOf(than)) }
+
+// ChangedBy is the device that wrote or removed a key last, the zero device for none.
+func (r *Row) ChangedBy(key string) Device { return r.stampOf(key).Dev }
+
+// Has reports whether the memory has a key.
+func (r *Row) Has(key string) bool { return r.value(key) != nil }
+
 // cold reports whether the text of a live memory is in a note.
 func (r *Row) cold() bool { return r.live() && r.Stage().Cold() }
 

@@ -268,23 +268,81 @@ func (st *undoStep) revert(row *Row, force bool) (set map[string]json.RawMessage
 			set[key] = st.prior.Keys[key]
 		}
 	}
+	moved := member(st.data, textDigest) != nil
+	if moved && !st.holdsText(row) && (!force || member(st.data, "content") == nil) {
+		return set, "content"
+	}
 	wrote := false
 	// The line was read and checked before.
 	_ = eachField(st.data, func(name, value []byte) bool {
 		switch key := string(name); {
 		case key == whenChanged:
 			wrote = true
-		case force || same(row.value(key), value):
+		case moved && goesWithText(key):
 			earlier(key)
-		case changed != "content":
-			changed = key
+		case !moved && st.parts(key, row), !force && !same(row.value(key), value):
+			if changed != "content" {
+				changed = key
+			}
+		default:
+			earlier(key)
 		}
 		return true
 	})
+	if moved {
+		st.tidy(row, set)
+	}
 	if wrote && changed == "" && (force || len(set) > 0) {
 		earlier(whenChanged)
 	}
 	return set, changed
+}
+
+// Archiving takes the text out of a memory, and rekindling brings it back: either writes
+// the key textDigest. Undoing one takes all of what goes with the text back, or nothing:
+// what a memory holds and what its stage says it holds stay one.
+const textDigest = "text_digest"
+
+func goesWithText(key string) bool {
+	return slices.Contains([]string{textDigest, "content", "stage", "text_edges", "key_terms", "archived_at", "archive_reason"}, key)
+}
+
+// holdsText reports whether the row has the text, or what is left of one, that the step
+// gave it.
+func (st *undoStep) holdsText(row *Row) bool {
+	content := member(st.data, "content")
+	return same(row.value(textDigest), member(st.data, textDigest)) && (content == nil || same(row.value("content"), content))
+}
+
+// parts reports whether taking one key of a step back that moved no text would part the
+// stage of a memory from its text, which was moved since.
+func (st *undoStep) parts(key string, row *Row) bool {
+	archived := !same(row.value(textDigest), nil)
+	switch key {
+	case "content":
+		return archived
+	case "stage":
+		earlier, later := isCold(st.prior.Keys[key]), isCold(member(st.data, key))
+		if earlier != later { // it had no text to move
+			return archived
+		}
+		return earlier != isCold(row.value(key))
+	}
+	return false
+}
+
+func isCold(value []byte) bool {
+	name, _ := textValue(value)
+	return memory.Stage(name).Cold()
+}
+
+// tidy removes what goes with the text and neither the step nor what was before it had.
+func (st *undoStep) tidy(row *Row, set map[string]json.RawMessage) {
+	for _, key := range []string{"text_edges", "key_terms", "archived_at", "archive_reason"} {
+		if member(st.data, key) == nil && row.value(key) != nil {
+			set[key] = null
+		}
+	}
 }
 
 // differsFrom names the first key in order of names, but for the time of change,

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// Whatever two devices do to one memory before they hear of each other: in the end both
+// have it alike, and it has the text that was written last.
+func TestTwoDevicesAgreeOnATextInTheEnd(t *testing.T) {
+	checks := flag.Lookup("rapid.checks")
+	before := checks.Value.String()
+	ok(t, checks.Value.Set(fmt.Sprint(size(12, 200))))
+	defer func() { ok(t, checks.Value.Set(before)) }()
+	rapid.Check(t, func(r *rapid.T) {
+		both := newCouple(t)
+		last := longText(0)
+		id, n := save(t, both.one.Engine, last).ID, 0
+		both.meet()
+		allowed := func(err error) {
+			if code := memory.CodeOf(err); err != nil && code != memory.Conflict && code != memory.Busy {
+				r.Fatal(err)
+			}
+		}
+		both.meet()
+		steps := map[string]func(*desk){
+			"edit": func(d *desk) {
+				n++
+				_, err := op.Edit.Call(t.Context(), d.Engine, &op.EditRequest{ID: string(id), Content: new(longText(n))})
+				if allowed(err); err == nil {
+					last = longText(n)
+				}
+			},
+			"archive": func(d *desk) {
+				_, err := d.archive(t.Context(), d.to(memory.Archived, id), "", keeper(), "")
+				allowed(err)
+			},
+			"fade": func(d *desk) {
+				_, err := d.archive(t.Context(), d.to(memory.Rehydratable, id), "", keeper(), "")
+				allowed(err)
+			},
+			"rekindle": func(d *desk) { _, err := d.rekindleMemory(t.Context(), id, keeper()); allowed(err) },
+			"demote":   func(d *desk) { d.shifted(id, memory.Active, memory.Demoted) },
+			"wake":     func(d *desk) { d.shifted(id, memory.Demoted, memory.Active) },
+			"meet":     func(*desk) { both.meet() },
+		}
+		var done []string
+		names := []string{"edit", "archive", "fade", "rekindle", "demote", "wake", "meet"}
+		for range rapid.IntRange(1, 12).Draw(r, "steps") {
+			name := rapid.SampledFrom(names).Draw(r, "step")
+			d := rapid.SampledFrom([]*desk{both.one, both.two}).Draw(r, "on")
+			for _, d := range []*desk{both.one, both.two} {
+				d.advance(time.Second)
+			}
+			steps[name](d)
+			done = append(done, fmt.Sprint(name, " on ", slices.Index([]*desk{both.one, both.two}, d)))
+			for _, d := range []*desk{both.one, both.two} {
+				d.batch(d.all(), nil)
+			}
+		}
+		if both.wantSame(id, last); t.Failed() {
+			r.Fatalf("after %q", done)
+		}
+	})
+}
+
+// shifted changes the stage of a memory that has it as a run of the lifecycle does.
+func (d *desk) shifted(id memory.ID, from, to memory.Stage) {
+	d.t.Helper()
+	if d.memory(id).Stage != from {
+		return
+	}
+	r := agingRun{Engine: d.Engine, by: keeper(), now: d.clock.Now()}
+	ok(d.t, r.shift(d.t.Context(), demoteVerb, d.to(to, id)))
+}
