@@ -88,6 +88,7 @@ func TestADamagedListOfNews(t *testing.T) {
 	id := d.kept("the kettle leaks", "Kettle.md")
 	ok(t, os.Remove(d.at("Kettle.md")))
 	d.batch(nil, []string{"Kettle.md"})
+	ok(t, d.Close()) // the index on the disk has that the note is gone
 	ok(t, os.WriteFile(d.truth.file, []byte(`[{"id":"x","went":["Kettle.md"]},`), 0o600))
 	d = d.killed()
 	d.settle()
