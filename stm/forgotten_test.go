@@ -3,13 +3,11 @@ package stm
 import (
 	"bytes"
 	"context"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"emberd/internal/durable/crashdisk"
 	"emberd/memory"
 )
 
@@ -241,36 +239,6 @@ func TestATextForgottenOnOneDeviceIsKnownOnAnother(t *testing.T) {
 	from.wantForgotten("quixotic zeppelin")
 	if r, ok := from.Get(idOf(9)); !ok || r.Content() != "quixotic zeppelin" {
 		t.Error("the text that was saved again has not come")
-	}
-}
-
-// Whatever of a forget reached the disk: if the memory is gone its text is known,
-// and the key that it is known by is there.
-func TestACrashLeavesTheKeyOfEveryFingerprint(t *testing.T) {
-	for crash := range 40 {
-		disk := crashdisk.New()
-		opt := &Options{FS: disk}
-		s, err := Open("/data", "/state", opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ts := &testStore{Store: s, t: t}
-		id := ts.put(idOf(1), "quixotic zeppelin").ID()
-		disk.StopAfter(disk.Ops() + crash)
-		_, failed := ts.try(Tx{Verb: "forget", Changes: []Change{{ID: id, Delete: true, Text: "quixotic zeppelin"}}})
-		after := disk.Crash(rand.New(rand.NewPCG(1, uint64(crash))))
-		_ = s.Close() // its disk has no power
-		again, err := Open("/data", "/state", &Options{FS: after})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, live := again.Get(id)
-		if known := len(again.ForgottenAs("quixotic zeppelin")) == 1; known == live || failed == nil && live {
-			t.Errorf("crash after %d operations: live %v, known as forgotten %v, answered %v", crash, live, known, failed)
-		}
-		if err := again.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
