@@ -264,3 +264,39 @@ func TestTheLineOfAForgottenText(t *testing.T) {
 		t.Errorf("it is written again as %s, was %s", again, last)
 	}
 }
+
+// A delete with a fingerprint that comes after a later delete changes nothing about
+// what is in the trash.
+func TestTheTrashHoldsTheLatestOfTwoDeletes(t *testing.T) {
+	begin := time.Now().Add(-time.Hour)
+	dev, _ := parseDevice("otherdev")
+	stamped := func(seq uint64, c change) string {
+		l := line{seq: seq, stamp: Stamp{T: uint64(begin.Add(time.Duration(seq)*time.Minute).UnixMilli())<<16 | seq, Dev: dev}, op: c.op, verb: "test", changes: []change{c}}
+		l.tx = l.stamp
+		return string(l.append(nil))
+	}
+	id := idOf(1)
+	gone := func(print *fingerprint, text string) change {
+		return change{op: opDelete, id: id, print: print, prev: encodePrev(Stamp{T: 1, Dev: dev}, encode(map[string]string{"content": text}))}
+	}
+	put := stamped(1, change{op: opPut, id: id, data: []byte(`{"content":"apple pie"}`)})
+	cut := stamped(2, change{op: opDelete, id: id, print: &fingerprint{1}})
+	first := stamped(2, gone(&fingerprint{1}, "apple pie"))
+	last := stamped(3, gone(nil, "apple pie with cream"))
+	for name, lines := range map[string][]string{
+		"in order":                    {put, first, last},
+		"the later one first":         {put, last, first},
+		"cut, in order":               {put, cut, last},
+		"cut, the later one first":    {put, last, cut},
+		"purged, the later one first": {put, last, stamped(2, change{op: opPurge, id: id, print: &fingerprint{1}})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ts := openStore(t, Options{})
+			ts.other(lines...)
+			ts.reopen()
+			if m, err := ts.Forgotten(id); err != nil || m.Content != "apple pie with cream" {
+				t.Errorf("in the trash is %q, %v", m.Content, err)
+			}
+		})
+	}
+}
