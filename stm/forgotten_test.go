@@ -106,7 +106,15 @@ func TestWhatWasForgottenStaysSo(t *testing.T) {
 		do    func(ts *testStore, id memory.ID)
 		holds bool
 	}{
-		"forgotten":           {func(ts *testStore, id memory.ID) { ts.forgetText(id) }, true},
+		"forgotten": {func(ts *testStore, id memory.ID) { ts.forgetText(id) }, true},
+		"forgotten with another": {func(ts *testStore, id memory.ID) {
+			ts.forgetText(id, ts.save("apple pie").ID())
+		}, true},
+		"both restored, one forgotten": {func(ts *testStore, id memory.ID) {
+			other := ts.save("apple pie").ID()
+			ts.undo(ts.forgetText(id, other).Entry)
+			ts.forgetText(other)
+		}, false},
 		"by itself":           {func(ts *testStore, id memory.ID) { ts.forget(id) }, false},
 		"purged":              {func(ts *testStore, id memory.ID) { ts.purge(id) }, true},
 		"forgotten, purged":   {func(ts *testStore, id memory.ID) { ts.forgetText(id); ts.purge(id) }, true},
@@ -298,5 +306,70 @@ func TestTheTrashHoldsTheLatestOfTwoDeletes(t *testing.T) {
 				t.Errorf("in the trash is %q, %v", m.Content, err)
 			}
 		})
+	}
+}
+
+// A fingerprint where only a later version may put one makes a line that is kept as it
+// is.
+func TestAFingerprintOfWhatIsNotForgottenIsOfALaterVersion(t *testing.T) {
+	ts := openStore(t, Options{})
+	ts.save("apple pie")
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	id := idOf(1)
+	l := line{seq: 10, stamp: Stamp{T: uint64(time.Now().UnixMilli()) << 16, Dev: ts.device}, op: opPut, verb: "save",
+		changes: []change{{op: opPut, id: id, data: []byte(`{"content":"plum tart"}`), print: &fingerprint{1}}}}
+	l.tx = l.stamp
+	odd := l.append(nil)
+	name := ts.segments()[0]
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, append(b, odd...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ts.open()
+	ts.edit(id, "content", "cherry tart")
+	ts.reopen()
+	output := ts.compact().Output
+	ts.unlink()
+	ts.wantContent(id, "cherry tart")
+	if b, err = os.ReadFile(filepath.Join(ts.writer.dir, output)); err != nil || !bytes.Contains(b, odd) {
+		t.Errorf("the compacted file lacks %s (%v):\n%s", odd, err, b)
+	}
+}
+
+// Compaction is not believed if what it wrote has another fingerprint, lifts another,
+// or lacks one.
+func TestCompactionComparesFingerprints(t *testing.T) {
+	ts := openStore(t, Options{})
+	folded := func(print *fingerprint, lift ...memory.ID) *fold {
+		t.Helper()
+		f := newFold(ts.device, nil)
+		at := Stamp{T: 1 << 16, Dev: ts.device}
+		del := line{seq: 1, stamp: at, op: opDelete, changes: []change{{op: opDelete, id: idOf(1), print: print}}}
+		later := line{seq: 2, stamp: Stamp{T: 2 << 16, Dev: ts.device}, op: opAll, lift: lift}
+		for _, l := range []line{del, later} {
+			if err := f.add(&l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return f
+	}
+	want := folded(&fingerprint{1})
+	if err := want.same(folded(&fingerprint{1})); err != nil {
+		t.Errorf("the same lines differ: %v", err)
+	}
+	for name, other := range map[string]*fold{
+		"no fingerprint":      folded(nil),
+		"another fingerprint": folded(&fingerprint{2}),
+		"one that is lifted":  folded(&fingerprint{1}, idOf(1)),
+		"another lifted":      folded(&fingerprint{1}, idOf(2)),
+	} {
+		if want.same(other) == nil {
+			t.Errorf("%s: no difference", name)
+		}
 	}
 }
