@@ -358,3 +358,66 @@ func TestThePastBesideAWriter(t *testing.T) {
 	close(stop)
 	writers.Wait()
 }
+
+// What is saved within the millisecond that was asked about is there when it is asked
+// about again, and so is what was stamped then and reaches the disk later.
+func TestThePastOfThisVeryMoment(t *testing.T) {
+	now := time.Now().Truncate(time.Millisecond)
+	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts.save("apple pie")
+	then := now
+	now = now.Add(500 * time.Microsecond)
+	if n := ts.at(then).Len(); n != 1 {
+		t.Fatalf("%d memories, want 1", n)
+	}
+	ts.save("plum tart")
+	if n := ts.at(then).Len(); n != 2 {
+		t.Errorf("%d memories, want 2", n)
+	}
+}
+
+// Nothing of the past is shown when a purge was given up on by whoever asked for it
+// and is carried out all the same.
+func TestThePastForgetsAPurgeInDoubt(t *testing.T) {
+	now := time.Now()
+	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	id := ts.save("quixotic zeppelin").ID()
+	then := now
+	now = now.Add(time.Hour)
+	if n := ts.at(then).Len(); n != 1 {
+		t.Fatalf("%d memories, want 1", n)
+	}
+	impatient, giveUp := context.WithCancel(context.Background())
+	var asked sync.WaitGroup
+	err := ts.onWriter(context.Background(), func() { // nothing is written meanwhile
+		asked.Go(func() {
+			_, err := ts.Purge(impatient, id, memory.Actor{})
+			wantCode(t, "purge", err, memory.Unknown)
+		})
+		for len(ts.writer.queue) == 0 {
+			runtime.Gosched()
+		}
+		giveUp()
+		asked.Wait()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts.save("apple pie") // comes after the purge
+	if n := ts.at(then).Len(); n != 0 {
+		t.Errorf("%d memories, want none", n)
+	}
+}
+
+func TestThePastCountsColdMemories(t *testing.T) {
+	now := time.Now()
+	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	id := ts.save("apple pie").ID()
+	ts.edit(id, "stage", string(memory.Archived))
+	then := now
+	now = now.Add(time.Hour)
+	ts.edit(id, "stage", string(memory.Active))
+	if then, now := ts.at(then).Cold(), ts.Cold(); then != 1 || now != 0 {
+		t.Errorf("%d cold memories then and %d now, want 1 and none", then, now)
+	}
+}
