@@ -192,8 +192,8 @@ func (s *Store) ownKey() ([]byte, error) {
 	return s.textKeys.get(s.device), nil
 }
 
-// keepKey makes the own key, or makes sure of the one that is there, whose name a
-// killed process may not have synced. One that cannot be read stays, since earlier
+// keepKey makes the own key, or makes sure of the one that is there: a killed process
+// may have synced the file and not its name. One that cannot be read stays, since earlier
 // lines need it, and only what is no key at all is replaced.
 func (s *Store) keepKey() error {
 	if err := durable.MkdirAll(s.fs, s.peersDir()); err != nil {
@@ -204,9 +204,6 @@ func (s *Store) keepKey() error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoKey):
 		return s.makeKey()
 	case err != nil:
-		return err
-	}
-	if err := s.fs.SyncFile(s.keyPath(s.device)); err != nil {
 		return err
 	}
 	if err := s.fs.SyncDir(s.peersDir()); err != nil {
