@@ -60,10 +60,7 @@ func (e *Engine) journal(_ context.Context, req *op.JournalRequest) (*op.Journal
 			return nil, memory.Errorf(memory.Invalid, "cursor is not one that emberd gave; use next_cursor of the page before, or none for the first page").At("cursor")
 		}
 	}
-	entries, total, err := e.stm.Entries(before, limit+1)
-	if err != nil {
-		return nil, err
-	}
+	entries, total := e.stm.Entries(before, limit+1)
 	res := &op.JournalResult{Entries: []op.JournalEntry{}, Total: total}
 	for i, j := range entries {
 		if i == limit {

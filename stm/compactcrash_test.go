@@ -54,7 +54,7 @@ func ownInputs(s *Store) (names []string) {
 // and 32: every step of K0 to K9 fails, is cut, and is recovered from.
 func aTidyDay() []step {
 	return []step{
-		request("edit", set(1, "content", "apple crumble")), request("forget", del(2)), compacts(),
+		request("edit", set(1, "content", "apple crumble")), request("forget", forgets(2, "banana split")), compacts(),
 		undo(saved(2, "banana split")), request("save", saved(5, "elder flower")), use(1, 2), unlinks(),
 		request("edit", set(5, "content", "elder bush")), compacts(), unlinks(), restore(saved(3, "mango cake")),
 	}

@@ -63,6 +63,9 @@ func request(verb string, effects ...effect) step {
 		tx := Tx{Verb: verb, Key: key, KeyHash: "hash"}
 		for _, e := range effects {
 			c := Change{ID: e.id, Delete: e.op == opDelete, Set: map[string]json.RawMessage{}}
+			if c.Delete {
+				c.Text, e.set = e.set["content"], nil
+			}
 			for name, text := range e.set {
 				if c.Set[name] = encode(text); text == "" {
 					c.Set[name] = null
@@ -79,6 +82,9 @@ func saved(n int, text string) effect {
 }
 func set(n int, key, text string) effect { return effect{idOf(n), opSet, fields{key: text}} }
 func del(n int) effect                   { return effect{id: idOf(n), op: opDelete} }
+
+// forgets is a delete that leaves the fingerprint of a text.
+func forgets(n int, text string) effect { return effect{idOf(n), opDelete, fields{"content": text}} }
 
 // undo takes the newest entry back, which has these effects.
 func undo(effects ...effect) step {
@@ -126,7 +132,7 @@ func operations() []operation {
 		{name: "long save", steps: []step{use(1, 3), request("save", saved(5, long)), request("save", saved(6, "fig leaf"))}},
 		{name: "edit", steps: []step{request("edit", set(1, "content", "apple crumble")), request("edit again", set(1, "source", ""))}},
 		{name: "batch", steps: []step{request("import", saved(5, "elder flower"), set(1, "content", "apple crumble"), del(2), saved(6, "fig leaf"))}},
-		{name: "forget", steps: []step{request("forget", del(1), del(2))}},
+		{name: "forget", steps: []step{request("forget", forgets(1, "apple pie"), del(2))}},
 		{name: "undo", steps: []step{undo(saved(3, "mango cake")), undo(set(2, "content", "banana bread"))}},
 		{name: "restore", steps: []step{restore(saved(3, "mango cake"))}},
 		{name: "use", steps: []step{use(1, 3), use(2, 1)}},
@@ -142,13 +148,14 @@ func operations() []operation {
 		{name: "purge", small: true, steps: []step{request("edit again", set(2, "source", "fig")), purges(2), request("save", saved(5, "elder flower"))}},
 		{name: "merge", steps: aSharedDay()},
 		{name: "restore a backup", steps: []step{
-			backsUp(), request("edit", set(1, "content", "apple crumble")), request("save", saved(5, "elder flower")), request("forget", del(2)),
+			request("forget", forgets(2, "banana split")), backsUp(), request("edit", set(1, "content", "apple crumble")),
+			request("save", saved(5, "elder flower")), request("forget again", del(1)),
 			restoresBackup(), request("save again", saved(5, "elder bush")),
 		}},
 		{name: "a day", small: true, steps: []step{
 			request("save", saved(5, "elder flower")), use(1, 2), request("forget", del(1), del(2)), undo(saved(1, "apple pie"), saved(2, "banana split")),
 			request("edit", set(1, "content", "apple crumble")), snapshot(), undo(set(1, "content", "apple pie")),
-			request("forget", del(5)), restore(saved(5, "elder flower")), request("save", saved(6, "fig leaf")),
+			request("forget", forgets(5, "elder flower")), restore(saved(5, "elder flower")), request("save", saved(6, "fig leaf")),
 		}},
 	}
 }

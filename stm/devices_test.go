@@ -133,7 +133,9 @@ func (w *fleet) change(d *simulated) {
 	if row, ok := d.Get(id); ok {
 		switch rapid.IntRange(0, 3).Draw(w.T, "change") {
 		case 0:
-			c.Delete = true
+			if c.Delete = true; rapid.Bool().Draw(w.T, "asked for") {
+				c.Text = row.Content()
+			}
 		case 1:
 			c.Set["source"] = null
 		case 2:
@@ -142,7 +144,11 @@ func (w *fleet) change(d *simulated) {
 			c.Set["source"] = encode(fmt.Sprint("place", w.made))
 		}
 	}
-	if err := one(d.Store, "save", c); err != nil {
+	tx := Tx{Verb: "save", Changes: []Change{c}}
+	if rapid.IntRange(0, 5).Draw(w.T, "again") == 0 {
+		tx.Again = []memory.ID{idOf(rapid.IntRange(1, 4).Draw(w.T, "forgotten memory"))}
+	}
+	if _, err := transact(d.Store, tx); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -299,7 +305,8 @@ func (w *fleet) check(d *simulated) {
 }
 
 // dump is the whole state in one canonical text: every memory ever met, each
-// key with the stamp it was written at, tombstones, and use by device.
+// key with the stamp it was written at, tombstones, what the trash has, fingerprints,
+// and use by device.
 func (s *Store) dump() string {
 	var b bytes.Buffer
 	keys := slices.SortedFunc(maps.Keys(s.table.cells), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
@@ -307,6 +314,12 @@ func (s *Store) dump() string {
 		row := s.table.cells[key].row.Load()
 		o := row.rest()
 		fmt.Fprintf(&b, "%s live %v born %s tomb %s rev %s\n", row.ID(), row.live(), o.born, o.tomb, row.Rev())
+		if g, ok := s.table.graves[key]; ok {
+			fmt.Fprintf(&b, "  in the trash since %s\n", g.stamp)
+		}
+		if f := o.forgot; f != nil {
+			fmt.Fprintf(&b, "  forgotten as %s at %s, lifted at %s\n", f.print.String(), f.at, f.lifted)
+		}
 		members := map[string]string{}
 		for _, r := range o.regs {
 			members[r.key] = fmt.Sprintf("%s at %s", row.value(r.key), r.stamp)

@@ -1,6 +1,7 @@
 package stm
 
 import (
+	"errors"
 	"slices"
 
 	"emberd/memory"
@@ -15,19 +16,23 @@ type Journaled struct {
 
 // Entries lists entries of the journal, newest first and at most limit, from those
 // before an entry, or from the newest if that is zero. Histories are read for it.
-// Of an entry of which compaction has kept a part, that part is told. Total is how
-// many entries there are.
-func (s *Store) Entries(before Stamp, limit int) (page []Journaled, total int, err error) {
+// Of an entry of which compaction has kept a part, that part is told, and so is what
+// can be read of one with a line that cannot: of a file of another device that is gone,
+// no more than when it was. Total is how many entries there are.
+func (s *Store) Entries(before Stamp, limit int) (page []Journaled, total int) {
 	s.thaw()
 	chosen, total := s.journal.before(before, limit)
 	for _, tx := range chosen {
 		one, err := s.entry(tx)
-		if err != nil {
-			return nil, 0, err
+		if err != nil { // compaction may have moved a line meanwhile
+			s.thaw()
+			if one, err = s.entry(tx); err != nil {
+				s.log.Warn("line of the journal not read", "entry", tx.String(), "error", err)
+			}
 		}
 		page = append(page, one)
 	}
-	return page, total, nil
+	return page, total
 }
 
 // before returns the latest entries before one, newest first.
@@ -49,18 +54,19 @@ func (j *journal) before(entry Stamp, limit int) (chosen []Stamp, total int) {
 	return all[i:min(i+limit, len(all))], len(all)
 }
 
-// entry adds up the lines of an entry.
-func (s *Store) entry(tx Stamp) (out Journaled, err error) {
+// entry adds up the lines of an entry, those that can be read.
+func (s *Store) entry(tx Stamp) (out Journaled, failed error) {
 	refs, undone := s.journal.lines(tx)
 	ids := map[memory.ID]bool{}
-	for i, ref := range refs {
+	for _, ref := range refs {
 		l, err := s.readLine(ref.at, ref.stamp)
 		if err != nil {
-			return out, err
+			failed = errors.Join(failed, err)
+			continue
 		}
-		if i == 0 {
+		if out.Verb == "" {
 			out.Entry = l.entry()
-			out.At, out.IDs = tx.Time(), nil
+			out.IDs = nil
 		}
 		if !l.ref.IsZero() {
 			out.Undoes = l.ref.String()
@@ -72,6 +78,6 @@ func (s *Store) entry(tx Stamp) (out Journaled, err error) {
 			}
 		}
 	}
-	out.Undone = undone
-	return out, nil
+	out.Tx, out.At, out.Undone = tx.String(), tx.Time(), undone
+	return out, failed
 }

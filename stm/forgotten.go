@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -78,7 +79,8 @@ func (f *forgot) liftedAt(at Stamp) *forgot {
 
 // textKeys are the keys of the devices.
 type textKeys struct {
-	making sync.Mutex // held while the own one is made
+	making sync.Mutex // held while the own one is made, and guards sure
+	sure   bool       // the own one is on the disk, and will be after a power cut
 
 	mu sync.RWMutex // guards by
 	by map[Device][]byte
@@ -176,34 +178,67 @@ func (s *Store) printOf(text string) *fingerprint {
 	return fingerprintOf(secret, plainText(text))
 }
 
+// ownKey returns the key of this device, which is on the disk before any line needs
+// it.
 func (s *Store) ownKey() ([]byte, error) {
 	s.textKeys.making.Lock()
 	defer s.textKeys.making.Unlock()
-	s.textKeys.mu.RLock()
-	secret := s.textKeys.by[s.device]
-	s.textKeys.mu.RUnlock()
-	if secret != nil {
-		return secret, nil
+	if !s.textKeys.sure {
+		if err := s.keepKey(); err != nil {
+			return nil, fmt.Errorf("key of this device: %w", err)
+		}
+		s.textKeys.sure = true
 	}
-	secret = make([]byte, sha256.Size)
-	if _, err := rand.Read(secret); err != nil {
-		return nil, fmt.Errorf("make a key: %w", err)
+	return s.textKeys.get(s.device), nil
+}
+
+// keepKey makes the own key, or makes sure of the one that is there: a killed process
+// may have synced the file and not its name. One that cannot be read stays, since earlier
+// lines need it, and only what is no key at all is replaced.
+func (s *Store) keepKey() error {
+	if err := durable.MkdirAll(s.fs, s.peersDir()); err != nil {
+		return err
 	}
-	err := durable.MkdirAll(s.fs, s.peersDir())
-	if err == nil {
-		err = durable.ReplaceFile(s.fs, s.keyPath(s.device), secret)
+	secret, err := s.secretOf(s.device)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoKey):
+		return s.makeKey()
+	case err != nil:
+		return err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("save the key of this device: %w", err)
+	if err := s.fs.SyncDir(s.peersDir()); err != nil {
+		return err
 	}
 	s.textKeys.set(s.device, secret)
-	return secret, nil
+	return nil
+}
+
+// makeKey writes a new key, or the one that was there when the store was opened.
+func (s *Store) makeKey() error {
+	secret := s.textKeys.get(s.device)
+	if secret == nil {
+		secret = make([]byte, sha256.Size)
+		if _, err := rand.Read(secret); err != nil {
+			return err
+		}
+	}
+	if err := durable.ReplaceFile(s.fs, s.keyPath(s.device), secret); err != nil {
+		return err
+	}
+	s.textKeys.set(s.device, secret)
+	return nil
 }
 
 const keySuffix = ".key"
 
 func (s *Store) keyPath(dev Device) string {
 	return filepath.Join(s.peersDir(), dev.String()+keySuffix)
+}
+
+func (k *textKeys) get(dev Device) []byte {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.by[dev]
 }
 
 func (k *textKeys) set(dev Device, secret []byte) {
@@ -223,15 +258,28 @@ func (s *Store) readKey(e fs.DirEntry) {
 	if !ok || !valid || !e.Type().IsRegular() {
 		return
 	}
-	secret, err := durable.ReadAll(s.fs, s.keyPath(dev))
-	if err == nil && len(secret) != sha256.Size {
-		err = errors.New("it has not the length of a key")
-	}
+	secret, err := s.secretOf(dev)
 	if err != nil {
 		s.log.Debug("key of a device passed over", "file", e.Name(), "error", err)
 		return
 	}
 	s.textKeys.set(dev, secret)
+}
+
+var errNoKey = errors.New("it has not the length of a key")
+
+// secretOf reads a key file.
+func (s *Store) secretOf(dev Device) ([]byte, error) {
+	f, err := s.fs.OpenRead(s.keyPath(dev))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	secret, err := io.ReadAll(io.LimitReader(f, sha256.Size+1))
+	if err == nil && len(secret) != sha256.Size {
+		err = errNoKey
+	}
+	return secret, err
 }
 
 // lifting adds to the ids of a transaction those that it brings back although their

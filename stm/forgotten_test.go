@@ -3,13 +3,11 @@ package stm
 import (
 	"bytes"
 	"context"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"emberd/internal/durable/crashdisk"
 	"emberd/memory"
 )
 
@@ -108,7 +106,15 @@ func TestWhatWasForgottenStaysSo(t *testing.T) {
 		do    func(ts *testStore, id memory.ID)
 		holds bool
 	}{
-		"forgotten":           {func(ts *testStore, id memory.ID) { ts.forgetText(id) }, true},
+		"forgotten": {func(ts *testStore, id memory.ID) { ts.forgetText(id) }, true},
+		"forgotten with another": {func(ts *testStore, id memory.ID) {
+			ts.forgetText(id, ts.save("apple pie").ID())
+		}, true},
+		"both restored, one forgotten": {func(ts *testStore, id memory.ID) {
+			other := ts.save("apple pie").ID()
+			ts.undo(ts.forgetText(id, other).Entry)
+			ts.forgetText(other)
+		}, false},
 		"by itself":           {func(ts *testStore, id memory.ID) { ts.forget(id) }, false},
 		"purged":              {func(ts *testStore, id memory.ID) { ts.purge(id) }, true},
 		"forgotten, purged":   {func(ts *testStore, id memory.ID) { ts.forgetText(id); ts.purge(id) }, true},
@@ -244,36 +250,6 @@ func TestATextForgottenOnOneDeviceIsKnownOnAnother(t *testing.T) {
 	}
 }
 
-// Whatever of a forget reached the disk: if the memory is gone its text is known,
-// and the key that it is known by is there.
-func TestACrashLeavesTheKeyOfEveryFingerprint(t *testing.T) {
-	for crash := range 40 {
-		disk := crashdisk.New()
-		opt := &Options{FS: disk}
-		s, err := Open("/data", "/state", opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ts := &testStore{Store: s, t: t}
-		id := ts.put(idOf(1), "quixotic zeppelin").ID()
-		disk.StopAfter(disk.Ops() + crash)
-		_, failed := ts.try(Tx{Verb: "forget", Changes: []Change{{ID: id, Delete: true, Text: "quixotic zeppelin"}}})
-		after := disk.Crash(rand.New(rand.NewPCG(1, uint64(crash))))
-		_ = s.Close() // its disk has no power
-		again, err := Open("/data", "/state", &Options{FS: after})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, live := again.Get(id)
-		if known := len(again.ForgottenAs("quixotic zeppelin")) == 1; known == live || failed == nil && live {
-			t.Errorf("crash after %d operations: live %v, known as forgotten %v, answered %v", crash, live, known, failed)
-		}
-		if err := again.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // An earlier version passes over what it does not know of a line; a later start
 // reads lines without fingerprints as ever.
 func TestTheLineOfAForgottenText(t *testing.T) {
@@ -294,5 +270,106 @@ func TestTheLineOfAForgottenText(t *testing.T) {
 	}
 	if again := l.append(nil); !bytes.Equal(bytes.TrimSpace(again), last) {
 		t.Errorf("it is written again as %s, was %s", again, last)
+	}
+}
+
+// A delete with a fingerprint that comes after a later delete changes nothing about
+// what is in the trash.
+func TestTheTrashHoldsTheLatestOfTwoDeletes(t *testing.T) {
+	begin := time.Now().Add(-time.Hour)
+	dev, _ := parseDevice("otherdev")
+	stamped := func(seq uint64, c change) string {
+		l := line{seq: seq, stamp: Stamp{T: uint64(begin.Add(time.Duration(seq)*time.Minute).UnixMilli())<<16 | seq, Dev: dev}, op: c.op, verb: "test", changes: []change{c}}
+		l.tx = l.stamp
+		return string(l.append(nil))
+	}
+	id := idOf(1)
+	gone := func(print *fingerprint, text string) change {
+		return change{op: opDelete, id: id, print: print, prev: encodePrev(Stamp{T: 1, Dev: dev}, encode(map[string]string{"content": text}))}
+	}
+	put := stamped(1, change{op: opPut, id: id, data: []byte(`{"content":"apple pie"}`)})
+	cut := stamped(2, change{op: opDelete, id: id, print: &fingerprint{1}})
+	first := stamped(2, gone(&fingerprint{1}, "apple pie"))
+	last := stamped(3, gone(nil, "apple pie with cream"))
+	for name, lines := range map[string][]string{
+		"in order":                    {put, first, last},
+		"the later one first":         {put, last, first},
+		"cut, in order":               {put, cut, last},
+		"cut, the later one first":    {put, last, cut},
+		"purged, the later one first": {put, last, stamped(2, change{op: opPurge, id: id, print: &fingerprint{1}})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ts := openStore(t, Options{})
+			ts.other(lines...)
+			ts.reopen()
+			if m, err := ts.Forgotten(id); err != nil || m.Content != "apple pie with cream" {
+				t.Errorf("in the trash is %q, %v", m.Content, err)
+			}
+		})
+	}
+}
+
+// A fingerprint where only a later version may put one makes a line that is kept as it
+// is.
+func TestAFingerprintOfWhatIsNotForgottenIsOfALaterVersion(t *testing.T) {
+	ts := openStore(t, Options{})
+	ts.save("apple pie")
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	id := idOf(1)
+	l := line{seq: 10, stamp: Stamp{T: uint64(time.Now().UnixMilli()) << 16, Dev: ts.device}, op: opPut, verb: "save",
+		changes: []change{{op: opPut, id: id, data: []byte(`{"content":"plum tart"}`), print: &fingerprint{1}}}}
+	l.tx = l.stamp
+	odd := l.append(nil)
+	name := ts.segments()[0]
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, append(b, odd...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ts.open()
+	ts.edit(id, "content", "cherry tart")
+	ts.reopen()
+	output := ts.compact().Output
+	ts.unlink()
+	ts.wantContent(id, "cherry tart")
+	if b, err = os.ReadFile(filepath.Join(ts.writer.dir, output)); err != nil || !bytes.Contains(b, odd) {
+		t.Errorf("the compacted file lacks %s (%v):\n%s", odd, err, b)
+	}
+}
+
+// Compaction is not believed if what it wrote has another fingerprint, lifts another,
+// or lacks one.
+func TestCompactionComparesFingerprints(t *testing.T) {
+	ts := openStore(t, Options{})
+	folded := func(print *fingerprint, lift ...memory.ID) *fold {
+		t.Helper()
+		f := newFold(ts.device, nil)
+		at := Stamp{T: 1 << 16, Dev: ts.device}
+		del := line{seq: 1, stamp: at, op: opDelete, changes: []change{{op: opDelete, id: idOf(1), print: print}}}
+		later := line{seq: 2, stamp: Stamp{T: 2 << 16, Dev: ts.device}, op: opAll, lift: lift}
+		for _, l := range []line{del, later} {
+			if err := f.add(&l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return f
+	}
+	want := folded(&fingerprint{1})
+	if err := want.same(folded(&fingerprint{1})); err != nil {
+		t.Errorf("the same lines differ: %v", err)
+	}
+	for name, other := range map[string]*fold{
+		"no fingerprint":      folded(nil),
+		"another fingerprint": folded(&fingerprint{2}),
+		"one that is lifted":  folded(&fingerprint{1}, idOf(1)),
+		"another lifted":      folded(&fingerprint{1}, idOf(2)),
+	} {
+		if want.same(other) == nil {
+			t.Errorf("%s: no difference", name)
+		}
 	}
 }

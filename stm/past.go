@@ -10,6 +10,7 @@ import (
 	"math"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"emberd/internal/durable"
@@ -37,6 +38,16 @@ type pasts struct {
 	mu   sync.Mutex // held while one is read, and guards what follows
 	last *Past
 	of   int64 // counters.rewritten when it was read
+	// upto is the latest millisecond of the moment that was asked about last.
+	upto atomic.Int64
+}
+
+// tellPast takes note of a line that an answer may lack: one that purges, or that is as
+// old as the moment, since it waited for the disk or came in the same millisecond.
+func (s *Store) tellPast(l *line) {
+	if l.purges() || l.stamp.Time().UnixMilli() <= s.pasts.upto.Load() {
+		s.rewritten.Add(1)
+	}
 }
 
 // At reads from the log, history files included, what the memories were at t:
@@ -48,6 +59,7 @@ func (s *Store) At(ctx context.Context, t time.Time) (*Past, error) {
 	s.pasts.mu.Lock()
 	defer s.pasts.mu.Unlock()
 	t = t.UTC().Truncate(time.Millisecond)
+	s.pasts.upto.Store(t.UnixMilli())
 	begun := s.rewritten.Load()
 	if p := s.pasts.last; p != nil && p.At.Equal(t) && s.pasts.of == begun {
 		return p, nil
@@ -61,7 +73,7 @@ func (s *Store) At(ctx context.Context, t time.Time) (*Past, error) {
 		if err != nil {
 			return nil, err
 		}
-		if t.Before(now) { // nothing new gets a stamp from then
+		if t.Before(now) { // no use is counted for then any more
 			s.pasts.last, s.pasts.of = p, begun
 		}
 		return p, nil
@@ -369,11 +381,11 @@ func (r *pastReader) past(t time.Time) (*Past, error) {
 		c := &cell{}
 		c.row.Store(one)
 		p.table.cells[key] = c
+		p.table.count(&Row{}, one)
 		if r.uncounted(one) {
 			p.Uncounted++
 		}
 	}
-	p.table.live.Store(int64(len(p.table.cells)))
 	return p, nil
 }
 

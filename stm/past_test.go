@@ -5,14 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"emberd/internal/durable"
 	"emberd/internal/durable/crashdisk"
 	"emberd/memory"
 )
@@ -357,4 +361,121 @@ func TestThePastBesideAWriter(t *testing.T) {
 	}
 	close(stop)
 	writers.Wait()
+}
+
+// What is saved within the millisecond that was asked about is there when it is asked
+// about again, and so is what was stamped then and reaches the disk later.
+func TestThePastOfThisVeryMoment(t *testing.T) {
+	now := time.Now().Truncate(time.Millisecond)
+	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts.save("apple pie")
+	then := now
+	now = now.Add(500 * time.Microsecond)
+	if n := ts.at(then).Len(); n != 1 {
+		t.Fatalf("%d memories, want 1", n)
+	}
+	ts.save("plum tart")
+	if n := ts.at(then).Len(); n != 2 {
+		t.Errorf("%d memories, want 2", n)
+	}
+}
+
+// Nothing of the past is shown when a purge was given up on by whoever asked for it
+// and is carried out all the same.
+func TestThePastForgetsAPurgeInDoubt(t *testing.T) {
+	now := time.Now()
+	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	id := ts.save("quixotic zeppelin").ID()
+	then := now
+	now = now.Add(time.Hour)
+	if n := ts.at(then).Len(); n != 1 {
+		t.Fatalf("%d memories, want 1", n)
+	}
+	impatient, giveUp := context.WithCancel(context.Background())
+	var asked sync.WaitGroup
+	err := ts.onWriter(context.Background(), func() { // nothing is written meanwhile
+		asked.Go(func() {
+			_, err := ts.Purge(impatient, id, memory.Actor{})
+			wantCode(t, "purge", err, memory.Unknown)
+		})
+		for len(ts.writer.queue) == 0 {
+			runtime.Gosched()
+		}
+		giveUp()
+		asked.Wait()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts.save("apple pie") // comes after the purge
+	if n := ts.at(then).Len(); n != 0 {
+		t.Errorf("%d memories, want none", n)
+	}
+}
+
+func TestThePastCountsColdMemories(t *testing.T) {
+	now := time.Now()
+	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	id := ts.save("apple pie").ID()
+	ts.edit(id, "stage", string(memory.Archived))
+	then := now
+	now = now.Add(time.Hour)
+	ts.edit(id, "stage", string(memory.Active))
+	if then, now := ts.at(then).Cold(), ts.Cold(); then != 1 || now != 0 {
+		t.Errorf("%d cold memories then and %d now, want 1 and none", then, now)
+	}
+}
+
+// vanishing calls look before a file is opened.
+type vanishing struct {
+	durable.OS
+	look atomic.Pointer[func()]
+}
+
+func (d *vanishing) OpenRead(name string) (durable.ReadFile, error) {
+	if look := d.look.Swap(nil); look != nil {
+		(*look)()
+	}
+	return d.OS.OpenRead(name)
+}
+
+// Files that compaction removes while the past is read are looked for again.
+func TestThePastIsReadWhileFilesGo(t *testing.T) {
+	now, disk := time.Now(), &vanishing{}
+	ts := openStore(t, Options{FS: disk, Now: func() time.Time { return now }})
+	id := ts.save("apple pie").ID()
+	then := now
+	now = now.Add(time.Hour)
+	ts.edit(id, "content", "plum tart")
+	ts.reopen()
+	disk.look.Store(new(func() { ts.compact(); ts.unlink() }))
+	if r, ok := ts.at(then).Get(id); !ok || r.Content() != "apple pie" {
+		t.Error("the memory is not there as it was")
+	}
+	if files := ts.segments(); disk.look.Load() != nil || slices.Contains(files, filepath.Join(ts.writer.dir, segmentName(1))) {
+		t.Errorf("nothing was removed meanwhile: %v", files)
+	}
+}
+
+// What an earlier compaction left out is missing for good, however long later ones keep
+// what is superseded.
+func TestThePastLacksWhatAnEarlierCompactionLeftOut(t *testing.T) {
+	now := time.Now().UTC().Truncate(time.Second)
+	ts := openStore(t, Options{Now: func() time.Time { return now }, HistoryKeep: 365 * day})
+	id := ts.save("apple pie").ID()
+	ts.edit(id, "content", "plum tart")
+	now = now.Add(100 * day)
+	want := now.Add(time.Second - 90*day)
+	ts.reopen()
+	ts.compact() // which keeps 90 days
+	ts.unlink()
+	ts.reopen()
+	now = now.Add(time.Hour)
+	if _, err := ts.Rewrite(context.Background(), Compaction{Inputs: ts.sealed(), HistoryKeep: 365 * day}); err != nil {
+		t.Fatal(err)
+	}
+	ts.unlink()
+	if got := ts.at(now).Since; !got.Equal(want) {
+		t.Errorf("all is told since %s, want %s", got, want)
+	}
 }

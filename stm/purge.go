@@ -42,7 +42,6 @@ func (s *Store) Purge(ctx context.Context, id memory.ID, by memory.Actor) (Purge
 	if err != nil {
 		return Purged{}, err
 	}
-	s.rewritten.Add(1)
 	s.table.settlePurges(map[[16]byte]purge{key: {stamp: s.table.purgedAt(key)}}, true)
 	out, err := s.CarryOutPurges(ctx)
 	out.Entry = got.Entry

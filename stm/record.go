@@ -184,7 +184,12 @@ func idsField(value []byte) (ids []memory.ID, err error) {
 func (l *line) takeChanges(id memory.ID, prev []byte, mark *fingerprint) error {
 	switch l.op {
 	case opPut, opSet, opDelete, opPurge:
-		l.changes = []change{{op: l.op, id: id, prev: prev, data: l.data, print: mark}}
+		l.changes = []change{{op: l.op, id: id, prev: prev, data: l.data}}
+		if l.changes[0].buries() {
+			l.changes[0].print = mark
+		} else {
+			l.extra = l.extra || mark != nil // of a later version
+		}
 		return l.changes[0].check()
 	case opAll:
 		return l.takeAll()

@@ -21,7 +21,8 @@ type Query struct {
 	Others int
 	// All and None are terms that a memory must hold, and must not.
 	All, None []string
-	// Accept says which memories count; nil accepts all.
+	// Accept says which memories count; nil accepts all. It and Rank look at the row
+	// alone: changes and other searches may be waiting meanwhile.
 	Accept func(*Row) bool
 	// Rank turns relevance into what the order is by; nil keeps relevance.
 	Rank func(relevance float64, r *Row) float64

@@ -105,7 +105,7 @@ func (t *table) apply(c *change, l *line, where place) (*cell, error) {
 			break
 		}
 	}
-	if c.buries() || next.live() && !old.live() {
+	if c.buries() && next.rest().tomb == l.stamp || next.live() && !old.live() {
 		t.bury(next, c, l, where)
 	}
 	return cell, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -225,8 +226,33 @@ func (st *state) compare(s *Store) error {
 			return fmt.Errorf("in the trash: %w", err)
 		}
 	}
+	return checkPrints(s)
+}
+
+// checkPrints wants the key of every fingerprint that counts to be there, and the
+// right one. A key that cannot be read now is not known.
+func checkPrints(s *Store) error {
+	s.table.mu.RLock()
+	defer s.table.mu.RUnlock()
+	for key, c := range s.table.cells {
+		row := c.row.Load()
+		f := row.rest().forgot
+		if row.live() || !f.counts() {
+			continue
+		}
+		if _, err := s.fs.Lstat(s.keyPath(f.at.Dev)); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the key of a fingerprint of %s is gone", row.ID())
+		}
+		secret := s.textKeys.get(f.at.Dev)
+		if secret != nil && !slices.ContainsFunc(forgettable(), func(text string) bool { return f.print == *fingerprintOf(secret, text) }) {
+			return fmt.Errorf("%x has a fingerprint that its key does not make", key)
+		}
+	}
 	return nil
 }
+
+// forgettable are the texts that leave a fingerprint.
+func forgettable() []string { return []string{"apple pie", "banana split", "elder flower"} }
 
 func sameFields(id memory.ID, got func(key string) []byte, want fields) error {
 	for _, key := range []string{"content", "source"} {

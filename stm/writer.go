@@ -199,6 +199,7 @@ func (w *writer) settle(p *pending) {
 		p.rows = append(p.rows, row)
 	}
 	w.table.lift(p.line.lift, p.line.stamp)
+	w.tellPast(&p.line)
 	w.journal.add(&p.line)
 	w.keys.add(&p.line, w.now())
 	w.waste(&p.line)

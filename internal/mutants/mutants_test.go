@@ -45,7 +45,11 @@ var (
 	folding   = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError)/^all$/^a_tidy_day$"}
 	// What compaction checks shows only when something is wrong with the files.
 	verifying = suite{"./stm", "^(TestACompactionThatAnswered|TestWhatWasWrittenWrong|TestAnInputChangedInPlace|TestADamagedReplacement|TestAFlippedByte|TestAChangedInput|TestACopyIs|TestAnyMix|TestCompactionLeaves|TestHeadersOf)"}
-	replace   = suite{"./internal/durable", "."}
+	// Forgotten texts, and the past.
+	prints  = suite{"./stm", "^(TestACrashLeavesTheKey|TestAKeyThat|TestWhatWasForgotten|TestTheTrashHolds|TestATextForgotten|TestCompactionCompares)"}
+	forgets = suite{"./stm", "^TestEveryDiskError/^all$/^forget$"}
+	pasts   = suite{"./stm", "^TestThePast"}
+	replace = suite{"./internal/durable", "."}
 	// What is displaced when a note is written.
 	displacing = suite{"./vault", "^(TestABackupIsOn|TestATornText|TestWhatIsDiscarded|TestAFreshNote)"}
 )

@@ -2,7 +2,7 @@ package mutants
 
 func mutants() []mutant {
 	var all []mutant
-	for _, part := range [][]mutant{writing(), doubting(), segments(), recovering(), snapshots(), compacting(), primitives(), notes()} {
+	for _, part := range [][]mutant{writing(), doubting(), segments(), recovering(), snapshots(), compacting(), forgetting(), past(), primitives(), notes()} {
 		all = append(all, part...)
 	}
 	return all
@@ -98,6 +98,46 @@ func compacting() []mutant {
 		{"reading back of what was written", "stm/rewrite.go", "\tv, err := r.verify()\n\tif err != nil {", "\tv, err := r.verify()\n\tif v == nil {\n\t\tv = &verified{graves: map[[16]byte]grave{}}\n\t}\n\tif false {", verifying},
 		{"check that inputs are what was folded", "stm/replaced.go", "return i >= 0 && s.hasCRC(filepath.Join(dir, name), list[i].CRC)", "return i >= 0", verifying},
 		{"check that the replacement is whole", "stm/replaced.go", "\th, err := s.inspect(ctx, filepath.Join(dir, base))\n", "\th, err := s.readHeader(filepath.Join(dir, base))\n", verifying},
+	}
+}
+
+// forgetting leaves fingerprints, and the key that they need.
+func forgetting() []mutant {
+	const file, record = "stm/forgotten.go", "stm/record.go"
+	const made = "\tif err := durable.ReplaceFile(s.fs, s.keyPath(s.device), secret); err != nil {\n\t\treturn err\n\t}\n"
+	return []mutant{
+		{"fingerprint in the line of a delete", record, "\t\tb = l.changes[0].appendPrint(b)\n", "", prints},
+		{"fingerprint in the line of several deletes", record, "\t\tb = c.appendPrint(b)\n", "", prints},
+		{"lift in a line", record, "\tif len(l.lift) > 0 {\n", "\tif false {\n", prints},
+		{"lift of a line read back", "stm/recover.go", "\ts.table.lift(l.lift, l.stamp)\n", "", prints},
+		{"lift of a line just written", "stm/writer.go", "\tw.table.lift(p.line.lift, p.line.stamp)\n", "", prints},
+		{"fingerprint in the snapshot", "stm/codec.go", "\to.forgot = d.forgot()\n", "\t_ = d.forgot()\n", prints},
+		{"fingerprint of a purge that is carried out", "stm/redact.go", "rev: o.rev, forgot: o.forgot}", "rev: o.rev}", prints},
+		{"fingerprint of a tombstone cut short", "stm/emit.go", "\t\tleft.print = c.print\n", "", prints},
+		{"lift of a line cut short", "stm/emit.go", "\tshort.changes, short.lift, short.cut = left, lift, true\n", "\tshort.changes, short.lift, short.cut = left, nil, true\n", prints},
+		{"tombstone with a fingerprint kept", "stm/tombstones.go", "row.dead() && !row.fingerprinted() &&", "row.dead() &&", prints},
+		{"fingerprints compared after a compaction", "stm/fold.go", "\t\te.print, e.printed = row.print, row.printed\n", "", prints},
+		{"lifts compared after a compaction", "stm/fold.go", "\te.purged, e.lifted = row.purged, row.lifted\n", "\te.purged = row.purged\n", prints},
+		{"latest delete in the trash", "stm/table.go", "c.buries() && next.rest().tomb == l.stamp ||", "c.buries() ||", prints},
+		{"error of making the key", file, made, "\t_ = durable.ReplaceFile(s.fs, s.keyPath(s.device), secret)\n", forgets},
+		{"sync of the key", file, made, "\tf, err := s.fs.CreateAppend(s.keyPath(s.device))\n\tif err != nil {\n\t\treturn err\n\t}\n\tif _, err := f.Write(secret); err != nil {\n\t\treturn err\n\t}\n", prints},
+		{"sync of a key's name that a killed process left", file, "\tif err := s.fs.SyncDir(s.peersDir()); err != nil {\n\t\treturn err\n\t}\n", "", prints},
+		{"error of reading the key", file, "\tcase err != nil:\n\t\treturn err\n\t}\n\tif err := s.fs.SyncDir", "\tcase err != nil:\n\t\treturn s.makeKey()\n\t}\n\tif err := s.fs.SyncDir", prints},
+	}
+}
+
+// past is what the log tells of an earlier moment.
+func past() []mutant {
+	const file = "stm/past.go"
+	return []mutant{
+		{"end of the past at its moment", file, "\tcase !at.after(r.at):\n", "\tcase !at.after(forever()):\n", pasts},
+		{"uses after the moment left out", file, "\tif at.after(r.at) {\n\t\tmoment", "\tif at.after(forever()) {\n\t\tmoment", pasts},
+		{"what was purged left out of the past", file, "case !at.after(r.table.purgedAt(key)) || c.op == opPurge:", "case c.op == opPurge:", pasts},
+		{"what was superseded put in again", file, "\t\tr.row(key).superseded(c, at)\n", "", pasts},
+		{"what was deleted put in again", file, "\t\trow.ended = encode(prior.Keys)\n", "", pasts},
+		{"another look when a file is gone", file, "\t\tif errors.Is(err, fs.ErrNotExist) {\n", "\t\tif errors.Is(err, fs.ErrNotExist) && ctx == nil {\n", pasts},
+		{"answer about the past given anew", "stm/writer.go", "\tw.tellPast(&p.line)\n", "", pasts},
+		{"since when nothing is left out", "stm/rewrite.go", "\tif since := h.since(); since.After(f.since) {\n", "\tif since := h.since(); false {\n", pasts},
 	}
 }
 
