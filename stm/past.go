@@ -108,6 +108,7 @@ type pastReader struct {
 // missing by now, what later lines say they superseded.
 type pastRow struct {
 	*Row
+	put    Stamp // last put up to the moment
 	next   Stamp // first put or delete after the moment
 	ended  []byte
 	before map[string]earlierValue
@@ -254,6 +255,9 @@ func (r *pastReader) change(c *change, at Stamp) (err error) {
 		return nil
 	case !at.after(r.at):
 		row := r.row(key)
+		if c.op == opPut {
+			row.put = later(row.put, at)
+		}
 		row.Row, err = r.apply(row.Row, c, at)
 		return err
 	case r.since.IsZero():
@@ -325,6 +329,14 @@ func (r *pastReader) settled(row *pastRow) (*Row, error) {
 		}
 	}
 	at := Stamp{T: uint64(max(1, r.since.UnixMilli()))<<16 - 1, Dev: forever().Dev}
+	if !r.since.IsZero() && row.put.after(at) {
+		// It was not there before, so what histories tell of an earlier life had been
+		// deleted, by a line that may be too old to be told.
+		var err error
+		if row.Row, err = merged(row.Row, &change{op: opDelete}, Stamp{T: at.T - 1, Dev: at.Dev}); err != nil {
+			return nil, err
+		}
+	}
 	switch now := r.table.cell(row.key); {
 	case len(set) > 0:
 	case row.born().after(at), now != nil && row.born().after(now.row.Load().rest().tomb):

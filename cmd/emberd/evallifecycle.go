@@ -167,6 +167,7 @@ func (s *state) fade(ctx context.Context, l *lifetime, dir, home string) (*eval.
 	for i, f := range fadings() {
 		o := engineOptions(c, slog.New(slog.DiscardHandler))
 		o.Lifecycle.Ages, o.LifecyclePeriod, o.AutoPromote = l.ages, 0, false
+		o.Lifecycle.Coldest = memory.Rehydratable // there is a vault, which the settings do not name
 		f.change(&o)
 		row, err := s.live(ctx, l, &o, filepath.Join(home, fmt.Sprint(i)), f.name)
 		if err != nil {
