@@ -38,6 +38,7 @@ func graph() map[string]edges {
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
+		"internal/entities":          {ours: []string{"memory"}, others: []string{"golang.org/x/text/unicode/norm"}},
 		"internal/eval":              {},
 		"internal/llm":               {},
 		"internal/mutants":           {},
