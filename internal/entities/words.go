@@ -52,7 +52,7 @@ type scanned struct {
 func (s *scanned) key(i, j int) string { return s.keys[s.words[i].from:s.words[j-1].to] }
 
 func scan(text string) *scanned {
-	s := &scanned{text: text}
+	s := &scanned{text: text, words: make([]word, 0, len(text)/5)}
 	var keys strings.Builder
 	keys.Grow(len(text))
 	last := 0 // where the word before ended, its possessive included
