@@ -121,7 +121,8 @@ func knows(names ...string) func(string) (string, bool) {
 }
 
 func TestKnownNamesComeFirstAndAreSpeltAsStored(t *testing.T) {
-	opt := Options{Known: knows("Claude AI", "Node-js", "Maria", "東京タワー", "Ideas", "42", "Café")}
+	// What is known may have been written by hand or stored.
+	opt := Options{Known: knows("Bob_s Boat", "Claude AI", "Node-js", "Maria", "東京タワー", "Ideas", "42", "Café", "Maria's House - A Draft")}
 	for _, c := range []struct{ name, text, want string }{
 		{"before others", "JWT for claude ai", "Claude AI, jwt"},
 		{"whatever separates the words", "claude-ai and CLAUDE_AI with Node.js", "Claude AI, Node-js"},
@@ -134,6 +135,8 @@ func TestKnownNamesComeFirstAndAreSpeltAsStored(t *testing.T) {
 		{"unless it has a capital", "in our Ideas", "Ideas"},
 		{"a number never", "it is 42", ""},
 		{"in either normal form", "the Cafe\u0301", "Café"},
+		{"with a possessive as stored", "on Bob's boat", "Bob_s Boat"},
+		{"with a possessive and a dash within", "in maria's house - a draft of it", "Maria_s House - A Draft"},
 		{"not across a comma", "so Claude, AI", "claude, ai"},
 		{"not within an address", "https://maria.example", "maria-example"},
 	} {
@@ -144,7 +147,7 @@ func TestKnownNamesComeFirstAndAreSpeltAsStored(t *testing.T) {
 func TestKey(t *testing.T) {
 	for name, want := range map[string]string{
 		"Node.js": "node js", "node-js": "node js", "  Claude  AI ": "claude ai", "O’Brien": "o brien", "O_Brien": "o brien",
-		"東京 タワー": "東京 タワー", "Alice's": "alice", "!": "", "": "",
+		"東京 タワー": "東京 タワー", "Alice's": "alice", "Alice_s Cat": "alice cat", "Alice’s Cat": "alice cat", "!": "", "": "",
 	} {
 		if got := Key(name); got != want {
 			t.Errorf("Key(%q) = %q, want %q", name, got, want)

@@ -9,13 +9,17 @@ import (
 // title or somebody shouting.
 const maxRun = 6
 
+// maxKnown is how many words the name of something known may have; notes have long
+// names.
+const maxKnown = 10
+
 // knownNames finds what the store knows, the longest name first at each word.
 func (f *finder) knownNames() {
 	if f.known == nil {
 		return
 	}
 	for i := 0; i < len(f.words); {
-		i += max(1, f.longest(i, maxRun, func(j int) bool {
+		i += max(1, f.longest(i, maxKnown, func(j int) bool {
 			_, ok := f.known(f.key(i, j))
 			return ok && !f.vague(i, j)
 		}, stored))
@@ -36,7 +40,7 @@ func (f *finder) longest(i, most int, accept func(j int) bool, k kind) int {
 		most *= 3
 	}
 	end := i + 1
-	for end < len(f.words) && end-i < most && f.words[end].gap <= sign {
+	for end < len(f.words) && end-i < most && f.words[end].gap <= loose {
 		end++
 	}
 	for j := end; j > i; j-- {

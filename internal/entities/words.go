@@ -14,7 +14,8 @@ const (
 	space
 	hyphen
 	sign   // one of . _ / & ' + with no blank beside it
-	clause // a comma, a bracket, a possessive and the like
+	loose  // a possessive, or a dash between blanks, as titles have them
+	clause // a comma, a bracket and the like
 	colon  // or an opening quotation mark: what follows may be a sentence of its own
 	begins // a sentence, a line or the text
 )
@@ -66,6 +67,10 @@ func scan(text string) *scanned {
 		w := word{start: at, end: withoutPossessive(text, at, end), shape: sh, gap: begins}
 		if n := len(s.words); n > 0 {
 			prev := s.words[n-1]
+			if text[last:at] == "_" && folded(text[at:end]) == "s" {
+				at, last = end, end // a possessive in the form that a memory stores
+				continue
+			}
 			w.gap = s.gapBetween(prev, last, at)
 			if w.gap != joined || prev.shape&w.shape&unspaced == 0 {
 				keys.WriteByte(' ')
@@ -219,7 +224,7 @@ func (s *scanned) gapBetween(prev word, last, at int) gap {
 	g := s.text[last:at]
 	switch {
 	case prev.end != last:
-		return max(clause, partedBy(g, false))
+		return max(loose, partedBy(g, false))
 	case g == "":
 		return joined
 	case g == "-" || g == "‐" || g == "‑":
@@ -233,6 +238,9 @@ func (s *scanned) gapBetween(prev word, last, at int) gap {
 
 // partedBy classifies what is between two words by the strongest sign in it.
 func partedBy(g string, abbreviated bool) gap {
+	if g == " - " || g == " – " {
+		return loose
+	}
 	widest := space
 	blank := strings.ContainsFunc(g, unicode.IsSpace)
 	for _, r := range g {
