@@ -42,7 +42,7 @@ func (f *finder) addresses() {
 		if n < 0 {
 			n = len(f.text) - start
 		}
-		if n > 0 && n <= longestPiece && strings.ContainsAny(f.text[start:start+n], "@#/\\._(") || n > 1 && hasVersionLetter(f.text[start:start+n]) {
+		if n > 1 && n <= longestPiece && hasSign(f.text[start:start+n]) {
 			f.piece(start, start+n)
 		}
 		_, size := utf8.DecodeRuneInString(f.text[start+n:])
@@ -50,8 +50,11 @@ func (f *finder) addresses() {
 	}
 }
 
-// hasVersionLetter tells v2, which has no other sign.
-func hasVersionLetter(s string) bool { return s[0] == 'v' && unicode.IsDigit(rune(s[1])) }
+// hasSign reports whether a piece may be one of the patterns; v2 has no sign but its
+// letter.
+func hasSign(s string) bool {
+	return strings.ContainsAny(s, "@#/\\._(") || s[0] == 'v' && unicode.IsDigit(rune(s[1]))
+}
 
 // divides tells what parts two pieces: blanks and the brackets and stops of scripts
 // that use no blanks.
@@ -100,9 +103,8 @@ func (f *finder) addURL(start, from, to int) {
 	if cut := strings.IndexAny(rest, "?#"); cut >= 0 {
 		rest = rest[:cut]
 	}
-	if _, after, ok := strings.Cut(rest, "@"); ok {
-		rest = after // never a user's name and password
-	}
+	host, _, _ := strings.Cut(rest, "/")
+	rest = rest[strings.LastIndexByte(host, '@')+1:] // never a user's name and password
 	rest = strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")
 	if utf8.RuneCountInString(rest) > 100 {
 		rest, _, _ = strings.Cut(rest, "/")

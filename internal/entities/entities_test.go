@@ -35,6 +35,7 @@ func TestFindEachKind(t *testing.T) {
 		{"a product of two words", "with GitHub Actions and AWS Lambda", "github actions, aws lambda"},
 		{"address", "see https://me:pw@www.example.com/docs/intro/?x=1#y.", "example-com_docs_intro"},
 		{"address in a link", "the [guide](https://example.com/a_b), please", "example-com_a_b"},
+		{"address with a sign in its path", "http://b.example/@bob/x", "b-example_bob_x"},
 		{"too long an address", "https://example.com/" + strings.Repeat("x", 200), "example-com"},
 		{"mail", "write to Bob.Lee+x@mail.example.org!", "bob-lee_x_mail-example-org"},
 		{"mention", "thanks @alice-b, and (@bob)", "alice-b, bob"},

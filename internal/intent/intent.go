@@ -9,8 +9,8 @@
 // "don't forget". Among phrases that save, recall and exclude, the earlier and then
 // the longer one takes the words: "remind me to call" saves, "remind me" recalls. A
 // phrase after a negation in the same clause does not count, and a negated command to
-// save is a request not to. A question does not speak against a command in another
-// sentence.
+// save is a request not to. Asking for something kept is a question, and a question
+// does not speak against a command in another sentence.
 //
 // # Confidence
 //
@@ -179,9 +179,10 @@ func clip(s string, n int) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 }
 
-// Strength returns the strength of a memory whose save names none, as
-// decay.InitialStrength has it, to four decimals, from its text and the number of its entities. Commands
-// to save and words of importance mark a text, everyday ones such as "always" do not.
+// Strength returns the strength of a memory whose save names none, to four decimals,
+// as decay.InitialStrength makes it of the text and the number of its entities.
+// Commands to save and words of importance mark a text, everyday ones such as "always"
+// do not.
 func (a *Analyzer) Strength(text string, entities int) float64 {
 	return rounded(decay.InitialStrength(utf8.RuneCountInString(text), entities, a.Marked(text), asks(text)))
 }

@@ -28,9 +28,9 @@ type word struct {
 type gap uint8
 
 const (
-	within gap = iota // blanks, quotation marks, one line break
+	within gap = iota // blanks, quotation marks, emphasis
 	line              // one line break
-	comma             // something that parts clauses
+	comma             // something that parts clauses, or words as in node.js
 	stop              // the end of a sentence or a paragraph
 )
 
@@ -126,9 +126,10 @@ func gapOf(s string) gap {
 	if strings.Contains(s, " - ") {
 		widest = comma
 	}
+	blank := strings.ContainsFunc(s, unicode.IsSpace)
 	for _, r := range s {
 		switch {
-		case strings.ContainsRune(".!?;:…。！？：；", r):
+		case strings.ContainsRune("。！？：；", r), strings.ContainsRune(".!?;:…", r) && blank:
 			return stop
 		case !unicode.IsSpace(r) && !strings.ContainsRune("\"'“”‘’„*_`~-", r):
 			widest = comma
@@ -170,7 +171,7 @@ type hit struct {
 // at a word, and the tags that words suggest. A phrase has at most maxWords words, so
 // the work is linear.
 func (a *Analyzer) hits(m message) (found []hit, tags []string) {
-	begins := place(0)
+	begins := inside
 	for i, w := range m.words {
 		begins = w.place(begins)
 		n, at := &a.root, len(found)

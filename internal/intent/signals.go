@@ -33,6 +33,7 @@ func (s *signals) marked() bool { return s.marker || s.command }
 // forbidden reports whether the message asks not to be saved.
 func (s *signals) forbidden() bool { return s.refused && !s.command }
 
+// signals reads what a message holds of each kind.
 func (a *Analyzer) signals(m message) *signals {
 	hits, tags := a.hits(m)
 	hits = settle(hits)
@@ -45,11 +46,17 @@ func (a *Analyzer) signals(m message) *signals {
 		case h.list.negatable() && denied[h.start]:
 			s.negated = appendNew(s.negated, h.phrase)
 			s.refused = s.refused || h.list == saveCommands
-		case h.list != exclusion:
+		case h.list == exclusion:
+			if !leadsToSave(hits[i+1:], h) {
+				questions = append(questions, h)
+			}
+		default:
 			s.note(h)
-			commands[m.words[h.start].sentence] = commands[m.words[h.start].sentence] || h.list == saveCommands
-		case !leadsToSave(hits[i+1:], h):
-			questions = append(questions, h)
+			if h.list == recall {
+				questions = append(questions, h)
+			} else if h.list == saveCommands {
+				commands[m.words[h.start].sentence] = true
+			}
 		}
 	}
 	for _, h := range questions {
@@ -106,9 +113,8 @@ func settle(hits []hit) []hit {
 	return kept
 }
 
-// outdone reports whether a longer phrase starts where h does. Those of one start
-// come with the lists in no order; of equally long ones the first in the list of lists
-// wins, and hits come in that order.
+// outdone reports whether a longer phrase starts where h does. Of equally long ones
+// the first stays, which is that of the earlier list.
 func outdone(after []hit, h hit) bool {
 	for _, o := range after {
 		if o.start != h.start {
