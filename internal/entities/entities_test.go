@@ -67,6 +67,7 @@ func TestCapitalsThatAreNoNames(t *testing.T) {
 		"The harbour was calm. We saw the Harbour",
 		"# Our Grand Opening Party\n\nit rained",
 		"Activation of the pump took long. Bye",
+		"we saw Old Harbour Friends Club Grand Opening Party", "we left our HARBOURS alone",
 		"plain words only", "hello", "keyboard", "", " \n ",
 	} {
 		checkFind(t, text, Options{}, "")
@@ -77,6 +78,7 @@ func TestSentenceInitialNames(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"one word says nothing", "Maria called", ""},
 		{"unless it is a name elsewhere", "Maria called. I like Maria", "maria"},
+		{"and then it counts from there", "Maria met Bob. I like Maria", "maria, bob"},
 		{"two are a name", "Maria Lopez called", "maria lopez"},
 		{"but not after an opener", "Ask Maria", "maria"},
 		{"nor before an acronym", "Chronic HIV", "hiv"},
@@ -123,7 +125,7 @@ func knows(names ...string) func(string) (string, bool) {
 
 func TestKnownNamesComeFirstAndAreSpeltAsStored(t *testing.T) {
 	// What is known may have been written by hand or stored.
-	opt := Options{Known: knows("Bob_s Boat", "Claude AI", "Node-js", "Maria", "東京タワー", "Ideas", "42", "Café", "Maria's House - A Draft")}
+	opt := Options{Known: knows("Bob_s Boat", "Claude AI", "Node-js", "Maria", "東京タワー", "東京都庭園美術館友の会員", "Ideas", "42", "Café", "Maria's House - A Draft")}
 	for _, c := range []struct{ name, text, want string }{
 		{"before others", "JWT for claude ai", "Claude AI, jwt"},
 		{"whatever separates the words", "claude-ai and CLAUDE_AI with Node.js", "Claude AI, Node-js"},
@@ -132,10 +134,11 @@ func TestKnownNamesComeFirstAndAreSpeltAsStored(t *testing.T) {
 		{"by a mention", "ask @maria", "Maria"},
 		{"in a link", "see [[people/maria|her]]", "Maria"},
 		{"in a script without spaces", "昨日東京タワーに行った", "東京タワー"},
+		{"a long one", "昨日東京都庭園美術館友の会員になった", "東京都庭園美術館友の会員"},
 		{"an everyday word is not meant", "two ideas. Ideas are cheap", ""},
 		{"unless it has a capital", "in our Ideas", "Ideas"},
 		{"a number never", "it is 42", ""},
-		{"in either normal form", "the Cafe\u0301", "Café"},
+		{"in either normal form", "the cafe\u0301", "Café"},
 		{"with a possessive as stored", "on Bob's boat", "Bob_s Boat"},
 		{"with a possessive and a dash within", "in maria's house - a draft of it", "Maria_s House - A Draft"},
 		{"not across a comma", "so Claude, AI", "claude, ai"},

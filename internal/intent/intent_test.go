@@ -41,6 +41,8 @@ func TestPhrases(t *testing.T) {
 		{"not across a comma", "I like to, well, keep, in mind", saves},
 		{"not across sentences", "Where do you keep. In mind", neither},
 		{"not across paragraphs", "a letter to keep\n\nin mind", neither},
+		{"not across a dash", "a thing to keep - in mind it is small", neither},
+		{"in either normal form", "je pre\u0301fe\u0300re le lait", saves},
 		{"not within a word", "the turnkey keyboard of monkeys", neither},
 		{"not within a longer word", "we keep in mindset", neither},
 		{"anchored, at the start", "Remember, the key is under the mat", saves},
@@ -109,8 +111,9 @@ func TestReasoningSaysWhatSpokeAgainst(t *testing.T) {
 	for message, want := range map[string]string{
 		"What is it, don't forget, maybe? Not important": `Detected: ["don't forget"] importance_marker: True entities_found: 3` +
 			` question: ['what'] doubt: ['maybe'] negated: ['important']`,
-		"it must be": "Detected: ['must'] importance_marker: False entities_found: 3",
-		"hello":      "Detected: [] importance_marker: False entities_found: 3",
+		"don't forget this important step": `Detected: ["don't forget", 'important'] importance_marker: True entities_found: 3`,
+		"it must be":                       "Detected: ['must'] importance_marker: False entities_found: 3",
+		"hello":                            "Detected: [] importance_marker: False entities_found: 3",
 	} {
 		if got := Default().Save(message, make([]string, 3)).Reasoning; got != want {
 			t.Errorf("%q\n got %s\nwant %s", message, got, want)

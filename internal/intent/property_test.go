@@ -119,7 +119,7 @@ func hostile() []string {
 
 func TestLongMessagesAreJudged(t *testing.T) {
 	for _, unit := range hostile() {
-		checkMessage(t, Default(), strings.Repeat(unit, 6*memory.MaxContent/len(unit)), nil)
+		checkMessage(t, Default(), strings.Repeat(unit, 2*memory.MaxContent/len(unit)), nil)
 	}
 }
 
