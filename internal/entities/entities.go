@@ -49,9 +49,9 @@ const DefaultLimit = 10
 
 // Options say what is known and how many to find. The zero value works.
 type Options struct {
-	// Known returns the stored spelling of a name given its Key. It is called up to
-	// ten times a word, for every run of up to ten words, and must be quick. Nil
-	// knows nothing.
+	// Known returns the stored spelling of a name given its Key. It is called for every
+	// run of up to ten words, or thirty letters where no spaces are written, so it
+	// must be quick. Nil knows nothing.
 	Known func(key string) (name string, ok bool)
 	// Limit is the most entities to return, DefaultLimit if zero, at most
 	// memory.MaxEntities.
