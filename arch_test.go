@@ -38,7 +38,13 @@ func graph() map[string]edges {
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
+		"internal/entities":          {ours: []string{"memory"}, others: []string{"golang.org/x/text/unicode/norm"}},
 		"internal/eval":              {},
+		"internal/intent": {
+			ours:   []string{"memory", "decay", "internal/spelling"},
+			others: []string{"gopkg.in/yaml.v3", "golang.org/x/text/unicode/norm"},
+			tests:  []string{"internal/entities"}, // what is in a message counts towards what is made of it
+		},
 		"internal/llm":               {},
 		"internal/mutants":           {},
 		"internal/query":             {},
