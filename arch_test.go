@@ -52,8 +52,13 @@ func graph() map[string]edges {
 		"internal/spelling":  {},
 		"internal/text":      {others: []string{"github.com/blevesearch/bleve/v2/analysis"}},
 		"internal/untouched": {others: []string{"golang.org/x/sys/unix"}},
-		"internal/words":     {ours: []string{"internal/spelling"}},
-		"op":                 {ours: []string{"memory"}},
+		"internal/wire": {
+			ours:   []string{"memory", "internal/spelling"},
+			others: []string{"github.com/google/jsonschema-go/jsonschema"},
+			tests:  []string{"op"},
+		},
+		"internal/words": {ours: []string{"internal/spelling"}},
+		"op":             {ours: []string{"memory"}},
 		"stm": {
 			ours:   []string{"memory", "internal/durable", "internal/spelling", "internal/text", "internal/words"},
 			others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
@@ -77,7 +82,7 @@ func graph() map[string]edges {
 				"internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
 		},
 		"api": {
-			ours:   []string{"op", "memory", "internal/spelling"},
+			ours:   []string{"op", "memory", "internal/wire"},
 			others: []string{"golang.org/x/sys/unix", "github.com/google/jsonschema-go/jsonschema"},
 		},
 		"bench": {tests: []string{all}},

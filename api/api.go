@@ -58,7 +58,6 @@ const (
 const (
 	maxBody    = 4 << 20  // bytes in the body of a request
 	maxHeader  = 64 << 10 // bytes in its line and header
-	maxDepth   = 64       // levels of nesting in its JSON
 	maxAnswer  = 64 << 20 // bytes in an answer, for the client
 	maxEvent   = 16 << 20 // bytes in one event, for the client
 	maxConns   = 64       // open at once; further ones wait until one closes

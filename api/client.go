@@ -116,7 +116,7 @@ type lostError struct{ cause error }
 
 func (e *lostError) Error() string { return e.cause.Error() }
 
-func (c *Client) newRequest(ctx context.Context, method string, out *wire) (*http.Request, error) {
+func (c *Client) newRequest(ctx context.Context, method string, out *sent) (*http.Request, error) {
 	var body io.Reader
 	if out.body != nil {
 		body = bytes.NewReader(out.body)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -16,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"emberd/internal/wire"
 	"emberd/memory"
 )
 
@@ -52,7 +52,7 @@ func (sh *shape) knows(query url.Values) error {
 	known := sh.names(inQuery)
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if _, ok := known[name]; !ok {
-			return unknown("parameter", clip(name), name, known)
+			return wire.Unknown("parameter", wire.Clip(name), name, known)
 		}
 	}
 	return nil
@@ -62,12 +62,12 @@ func (sh *shape) knows(query url.Values) error {
 func (f *field) texts(r *http.Request, query url.Values) ([]string, error) {
 	switch f.in {
 	case inPath:
-		return []string{r.PathValue(f.name)}, nil
+		return []string{r.PathValue(f.Name)}, nil
 	case inQuery:
-		return query[f.name], nil
+		return query[f.Name], nil
 	}
-	texts := r.Header.Values(f.name)
-	if f.name != "If-Match" || len(texts) != 1 {
+	texts := r.Header.Values(f.Name)
+	if f.Name != "If-Match" || len(texts) != 1 {
 		return texts, nil
 	}
 	rev, err := parseETag(texts[0])
@@ -81,14 +81,14 @@ func parseETag(s string) (string, error) {
 		return "", nil
 	}
 	if strings.HasPrefix(s, "W/") {
-		return "", memory.Errorf(memory.Invalid, "If-Match %q is a weak tag; send the rev itself", clip(s)).At("If-Match")
+		return "", memory.Errorf(memory.Invalid, "If-Match %q is a weak tag; send the rev itself", wire.Clip(s)).At("If-Match")
 	}
 	rev := s
 	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
 		rev = s[1 : len(s)-1]
 	}
 	if rev == "" || strings.ContainsAny(rev, `",`) {
-		return "", memory.Errorf(memory.Invalid, "If-Match %q is not one rev; send exactly one", clip(s)).At("If-Match")
+		return "", memory.Errorf(memory.Invalid, "If-Match %q is not one rev; send exactly one", wire.Clip(s)).At("If-Match")
 	}
 	return rev, nil
 }
@@ -96,19 +96,19 @@ func parseETag(s string) (string, error) {
 // set stores texts in v. A list takes any number, everything else one; none at
 // all leaves v as it is.
 func (f *field) set(v reflect.Value, texts []string) error {
-	if len(texts) == 0 && f.required {
-		return memory.Errorf(memory.Invalid, "%s is missing; give %s", f.name, describe(f.typ)).At(f.name)
+	if len(texts) == 0 && f.Required {
+		return memory.Errorf(memory.Invalid, "%s is missing; give %s", f.Name, wire.Describe(f.Type)).At(f.Name)
 	}
 	if len(texts) == 0 {
 		return nil
 	}
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
-			return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and try again", f.name).At(f.name)
+			return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and try again", f.Name).At(f.Name)
 		}
 	}
-	if f.typ.Kind() == reflect.Slice {
-		list := reflect.MakeSlice(f.typ, len(texts), len(texts))
+	if f.Type.Kind() == reflect.Slice {
+		list := reflect.MakeSlice(f.Type, len(texts), len(texts))
 		for i, text := range texts {
 			if err := f.setText(list.Index(i), text); err != nil {
 				return err
@@ -118,7 +118,7 @@ func (f *field) set(v reflect.Value, texts []string) error {
 		return nil
 	}
 	if len(texts) > 1 {
-		return memory.Errorf(memory.Invalid, "%s is given %d times; give it once", f.name, len(texts)).At(f.name)
+		return memory.Errorf(memory.Invalid, "%s is given %d times; give it once", f.Name, len(texts)).At(f.Name)
 	}
 	return f.setText(v, texts[0])
 }
@@ -130,7 +130,7 @@ func (f *field) setText(v reflect.Value, text string) error {
 	}
 	var err error
 	switch {
-	case v.Type() == timeType:
+	case v.Type() == wire.TimeType:
 		err = v.Addr().Interface().(*time.Time).UnmarshalText([]byte(text))
 	case v.Kind() == reflect.String:
 		v.SetString(text)
@@ -144,24 +144,15 @@ func (f *field) setText(v reflect.Value, text string) error {
 		v.SetInt(n)
 	case v.CanFloat():
 		var x float64
-		x, err = parseFinite(text, v.Type().Bits())
+		x, err = wire.ParseFinite(text, v.Type().Bits())
 		v.SetFloat(x)
 	default:
-		return memory.Errorf(memory.Internal, "parameter %s has a type that cannot travel", f.name)
+		return memory.Errorf(memory.Internal, "parameter %s has a type that cannot travel", f.Name)
 	}
 	if err != nil {
-		return memory.Errorf(memory.Invalid, "%s is %q; give %s", f.name, clip(text), describe(v.Type())).At(f.name)
+		return memory.Errorf(memory.Invalid, "%s is %q; give %s", f.Name, wire.Clip(text), wire.Describe(v.Type())).At(f.Name)
 	}
 	return nil
-}
-
-// parseFinite refuses NaN and the infinities, which JSON does not have either.
-func parseFinite(text string, bits int) (float64, error) {
-	x, err := strconv.ParseFloat(text, bits)
-	if err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
-		err = strconv.ErrRange
-	}
-	return x, err
 }
 
 // decodeBody reads the body and stores it in req. No body at all is as good as
@@ -181,7 +172,7 @@ func (sh *shape) decodeBody(w http.ResponseWriter, r *http.Request, req any) err
 	if err := checkType(r.Header.Get("Content-Type")); err != nil {
 		return err
 	}
-	if err := checkBody(body, known); err != nil {
+	if err := wire.Check("the body", body, known); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(body, req); err != nil {
@@ -192,8 +183,8 @@ func (sh *shape) decodeBody(w http.ResponseWriter, r *http.Request, req any) err
 
 func (sh *shape) mayBeEmpty() error {
 	for _, f := range sh.at(inBody) {
-		if f.required {
-			return memory.Errorf(memory.Invalid, "the body is empty; send a JSON object with %q", f.name).At(f.name)
+		if f.Required {
+			return memory.Errorf(memory.Invalid, "the body is empty; send a JSON object with %q", f.Name).At(f.Name)
 		}
 	}
 	return nil
@@ -219,5 +210,5 @@ func checkType(header string) error {
 		return nil
 	}
 	return refuse(http.StatusUnsupportedMediaType, memory.Errorf(memory.Invalid,
-		"content type %q is not JSON in UTF-8; add -H 'Content-Type: application/json'", clip(header)).At("Content-Type"))
+		"content type %q is not JSON in UTF-8; add -H 'Content-Type: application/json'", wire.Clip(header)).At("Content-Type"))
 }

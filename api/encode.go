@@ -13,18 +13,19 @@ import (
 	"strings"
 	"time"
 
+	"emberd/internal/wire"
 	"emberd/memory"
 )
 
-// wire is a request as it travels.
-type wire struct {
+// sent is a request as it travels.
+type sent struct {
 	url    string // path and query, escaped
 	header http.Header
 	body   []byte // JSON, nil for none
 }
 
 // encode is the inverse of decode. It refuses what would not arrive as it was.
-func (sh *shape) encode(req any) (*wire, error) {
+func (sh *shape) encode(req any) (*sent, error) {
 	v := reflect.ValueOf(req)
 	if v.Type() != reflect.PointerTo(sh.spec.Request) {
 		return nil, memory.Errorf(memory.Internal, "operation %s was asked with %T", sh.spec.Name, req)
@@ -33,7 +34,7 @@ func (sh *shape) encode(req any) (*wire, error) {
 	if err := checkText("", v); err != nil {
 		return nil, err
 	}
-	out := &wire{header: make(http.Header)}
+	out := &sent{header: make(http.Header)}
 	path, query := sh.spec.Path, make(url.Values)
 	for _, f := range sh.fields {
 		texts := f.format(v.FieldByIndex(f.index))
@@ -43,7 +44,7 @@ func (sh *shape) encode(req any) (*wire, error) {
 			path, err = f.fill(path, texts)
 		case inQuery:
 			if len(texts) > 0 {
-				query[f.name] = texts
+				query[f.Name] = texts
 			}
 		case inHeader:
 			err = f.head(out.header, texts)
@@ -68,23 +69,23 @@ func (sh *shape) encode(req any) (*wire, error) {
 // steps in it.
 func (f *field) fill(pattern string, texts []string) (string, error) {
 	if texts[0] == "" || texts[0] == "." || texts[0] == ".." {
-		return "", memory.Errorf(memory.Invalid, "%s %q names nothing; copy one from emberd list or emberd search", f.name, texts[0]).At(f.name)
+		return "", memory.Errorf(memory.Invalid, "%s %q names nothing; copy one from emberd list or emberd search", f.Name, texts[0]).At(f.Name)
 	}
-	return strings.Replace(pattern, "{"+f.name+"}", url.PathEscape(texts[0]), 1), nil
+	return strings.Replace(pattern, "{"+f.Name+"}", url.PathEscape(texts[0]), 1), nil
 }
 
 func (f *field) head(h http.Header, texts []string) error {
 	for _, text := range texts {
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) || text != strings.TrimSpace(text) {
-			return memory.Errorf(memory.Invalid, "%s %q begins or ends with a space, or has a control character; leave them out", f.name, clip(text)).At(f.name)
+			return memory.Errorf(memory.Invalid, "%s %q begins or ends with a space, or has a control character; leave them out", f.Name, wire.Clip(text)).At(f.Name)
 		}
-		if f.name == "If-Match" {
+		if f.Name == "If-Match" {
 			if strings.Contains(text, `"`) {
-				return memory.Errorf(memory.Invalid, "rev %q has a quote; send the rev as it was shown", clip(text)).At(f.name)
+				return memory.Errorf(memory.Invalid, "rev %q has a quote; send the rev as it was shown", wire.Clip(text)).At(f.Name)
 			}
 			text = `"` + text + `"`
 		}
-		h.Add(f.name, text)
+		h.Add(f.Name, text)
 	}
 	return nil
 }
@@ -92,7 +93,7 @@ func (f *field) head(h http.Header, texts []string) error {
 // format writes a field that does not travel in the body; nothing for a zero
 // value, unless it must be there. A pointer to one is not zero.
 func (f *field) format(v reflect.Value) []string {
-	if f.in == inBody || v.IsZero() && !f.required {
+	if f.in == inBody || v.IsZero() && !f.Required {
 		return nil
 	}
 	if v.Kind() == reflect.Slice {
@@ -107,7 +108,7 @@ func (f *field) format(v reflect.Value) []string {
 
 func formatText(v reflect.Value) string {
 	switch {
-	case v.Type() == timeType:
+	case v.Type() == wire.TimeType:
 		return v.Interface().(time.Time).Format(time.RFC3339Nano)
 	case v.Kind() == reflect.Bool:
 		return strconv.FormatBool(v.Bool())
@@ -130,7 +131,7 @@ func (sh *shape) encodeBody(v reflect.Value) ([]byte, error) {
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "the request of %s is no JSON: %w", sh.spec.Name, err)
 	}
-	if len(known) == len(members(sh.spec.Request)) {
+	if len(known) == len(wire.Members(sh.spec.Request)) {
 		return whole, nil
 	}
 	var body map[string]json.RawMessage
@@ -151,11 +152,11 @@ func checkText(at string, v reflect.Value) error {
 	switch {
 	case v.Kind() == reflect.String:
 		return memory.CheckText(at, v.String(), math.MaxInt)
-	case v.Type() == rawType:
+	case v.Type() == wire.RawType:
 		return memory.CheckText(at, string(v.Bytes()), math.MaxInt)
 	case v.Kind() == reflect.Pointer && !v.IsNil():
 		return checkText(at, v.Elem())
-	case v.Kind() == reflect.Struct && v.Type() != timeType:
+	case v.Kind() == reflect.Struct && v.Type() != wire.TimeType:
 		return checkMembers(at, v)
 	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {
@@ -165,7 +166,7 @@ func checkText(at string, v reflect.Value) error {
 		}
 	case v.Kind() == reflect.Map:
 		for it := v.MapRange(); it.Next(); {
-			name := at + "." + clip(it.Key().String())
+			name := at + "." + wire.Clip(it.Key().String())
 			if err := cmp.Or(checkText(name, it.Key()), checkText(name, it.Value())); err != nil {
 				return err
 			}
@@ -183,9 +184,9 @@ func checkMembers(at string, v reflect.Value) error {
 				continue
 			}
 			if at != "" && fl.in != inBody && !member.IsZero() {
-				return memory.Errorf(memory.Invalid, "%s of %s cannot be sent; it belongs to a request of its own", fl.name, at).At(fl.name)
+				return memory.Errorf(memory.Invalid, "%s of %s cannot be sent; it belongs to a request of its own", fl.Name, at).At(fl.Name)
 			}
-			place = strings.TrimPrefix(at+"."+fl.name, ".")
+			place = strings.TrimPrefix(at+"."+fl.Name, ".")
 		}
 		if err := checkText(place, member); err != nil {
 			return err

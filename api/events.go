@@ -109,7 +109,7 @@ func (c *Client) Events(ctx context.Context, after string) iter.Seq2[op.Event, e
 
 // receive passes events to yield until it returns false, which is no error.
 func (c *Client) receive(ctx context.Context, after string, yield func(op.Event) bool) error {
-	r, err := c.newRequest(ctx, http.MethodGet, &wire{url: op.EventsPath, header: make(http.Header)})
+	r, err := c.newRequest(ctx, http.MethodGet, &sent{url: op.EventsPath, header: make(http.Header)})
 	if err != nil {
 		return err
 	}

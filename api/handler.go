@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -124,17 +125,17 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no route %q; all routes are in %s", clip(r.URL.Path), op.OpenAPIPath))
+		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no route %q; all routes are in %s", wire.Clip(r.URL.Path), op.OpenAPIPath))
 	}
 	slices.Sort(allowed)
 	list := strings.Join(allowed, ", ")
 	w.Header().Set("Allow", list)
-	return refuse(http.StatusMethodNotAllowed, memory.Errorf(memory.Invalid, "%s does not take %s; use %s", clip(r.URL.Path), clip(r.Method), list))
+	return refuse(http.StatusMethodNotAllowed, memory.Errorf(memory.Invalid, "%s does not take %s; use %s", wire.Clip(r.URL.Path), wire.Clip(r.Method), list))
 }
 
 // operation serves one operation of the table.
 func (h *handler) operation(sh *shape) http.HandlerFunc {
-	empty := fillerOf(reflect.PointerTo(sh.spec.Result))
+	empty := wire.FillerOf(reflect.PointerTo(sh.spec.Result))
 	return func(w http.ResponseWriter, r *http.Request) {
 		req, err := sh.decode(w, r)
 		if err != nil {
@@ -146,7 +147,7 @@ func (h *handler) operation(sh *shape) http.HandlerFunc {
 			h.fail(w, r, err)
 			return
 		}
-		empty.apply(reflect.ValueOf(res))
+		empty.Apply(reflect.ValueOf(res))
 		body, err := marshal(res)
 		if err != nil {
 			h.fail(w, r, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -173,7 +174,7 @@ var badRequests = []struct{ name, request string }{
 	{"cut off", "POST /v1/memories HTTP/1.1" + jsonBody + `{"content":"x`},
 	{"not UTF-8", "POST /v1/memories HTTP/1.1" + jsonBody + "{\"content\":\"\xff\"}"},
 	{"half a character", "POST /v1/memories HTTP/1.1" + jsonBody + `{"content":"\\\ud83dx"}`},
-	{"too deep", "POST /v1/memories HTTP/1.1" + jsonBody + deep(maxDepth+1)},
+	{"too deep", "POST /v1/memories HTTP/1.1" + jsonBody + deep(wire.MaxDepth+1)},
 	{"too large", "POST /v1/memories HTTP/1.1" + jsonBody + `{"content":"` + strings.Repeat("x", maxBody) + `"}`},
 	{"body where none belongs", "GET /v1/status HTTP/1.1" + jsonBody + `{}`},
 	{"missing field", "POST /v1/memories HTTP/1.1" + jsonBody + `{"tags":["x"]}`},
@@ -234,7 +235,7 @@ func TestJustInBounds(t *testing.T) {
 		t.Errorf("undo without a body: %d %s", got.StatusCode, got.body)
 	}
 	for name, request := range map[string]string{
-		"depth":        "POST /v1/memories HTTP/1.1" + jsonBody + deep(maxDepth),
+		"depth":        "POST /v1/memories HTTP/1.1" + jsonBody + deep(wire.MaxDepth),
 		"whole pair":   "POST /v1/memories HTTP/1.1" + jsonBody + `{"content":"\\ud83d \ud83d\ude00"}`,
 		"charset":      "POST /v1/memories HTTP/1.1\nContent-Type: application/json; charset=UTF-8\n\n{\"content\":\"x\"}",
 		"null in meta": "POST /v1/memories HTTP/1.1" + jsonBody + `{"content":"x","meta":{"a":null}}`,

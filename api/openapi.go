@@ -121,11 +121,11 @@ func (s *schemas) action(sh *shape) (*docAction, error) {
 		if f.in == inBody {
 			continue
 		}
-		schema, err := s.of(f.typ, true)
+		schema, err := s.of(f.Type, true)
 		if err != nil {
 			return nil, err
 		}
-		a.Parameters = append(a.Parameters, docParameter{f.name, f.in, f.required, f.doc, schema, shown.parameter(f)})
+		a.Parameters = append(a.Parameters, docParameter{f.Name, f.in, f.Required, f.Doc, schema, shown.parameter(f)})
 	}
 	if a.RequestBody, err = s.body(sh, shown.body); err != nil {
 		return nil, err
@@ -150,15 +150,15 @@ func (s *schemas) body(sh *shape, example json.RawMessage) (*docBody, error) {
 		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
 	}
 	for _, f := range fields {
-		member, err := s.of(f.typ, true)
+		member, err := s.of(f.Type, true)
 		if err != nil {
 			return nil, err
 		}
-		member.Description = f.doc
-		schema.Properties[f.name] = member
-		schema.PropertyOrder = append(schema.PropertyOrder, f.name)
-		if f.required {
-			schema.Required = append(schema.Required, f.name)
+		member.Description = f.Doc
+		schema.Properties[f.Name] = member
+		schema.PropertyOrder = append(schema.PropertyOrder, f.Name)
+		if f.Required {
+			schema.Required = append(schema.Required, f.Name)
 		}
 	}
 	return &docBody{

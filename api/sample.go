@@ -35,11 +35,11 @@ func sampleOf(sh *shape) (*sample, error) {
 
 // parameter is the example of one parameter in the query, nil for none.
 func (s *sample) parameter(f field) json.RawMessage {
-	text := s.query.Get(f.name)
+	text := s.query.Get(f.Name)
 	switch {
 	case f.in != inQuery || text == "":
 		return nil
-	case f.typ.Kind() == reflect.String:
+	case f.Type.Kind() == reflect.String:
 		return json.RawMessage(strconv.Quote(text))
 	}
 	return json.RawMessage(text) // numbers and truth values look alike in both

@@ -2,11 +2,10 @@ package api
 
 import (
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"emberd/internal/wire"
 	"emberd/memory"
 )
 
@@ -30,30 +29,16 @@ func componentName(t reflect.Type) string {
 	return t.Name()
 }
 
-// scalars are the types whose JSON is not what their Go kind suggests.
-func scalars() map[reflect.Type]*jsonschema.Schema {
-	var stages []any
-	for _, s := range memory.Stages() {
-		stages = append(stages, string(s))
-	}
-	return map[reflect.Type]*jsonschema.Schema{
-		timeType:                        {Type: "string", Format: "date-time"},
-		rawType:                         {},
-		reflect.TypeFor[memory.ID]():    {Type: "string", Format: "uuid"},
-		reflect.TypeFor[memory.Stage](): {Type: "string", Enum: stages},
-	}
-}
-
 // of returns the schema of t, with references to components for structs. A
 // request is closed: it may have no members but those listed. An answer is
 // open, since later versions may say more. A struct in both counts as what it
 // is met as first.
 func (s *schemas) of(t reflect.Type, closed bool) (*jsonschema.Schema, error) {
-	known := scalars()
+	known := wire.Scalars()
 	if err := s.refer(known, t, closed); err != nil {
 		return nil, err
 	}
-	return infer(t, known, closed)
+	return wire.Infer(t, known, closed)
 }
 
 // refer makes known refer to the component of the struct in t, if there is one.
@@ -66,7 +51,7 @@ func (s *schemas) refer(known map[reflect.Type]*jsonschema.Schema, t reflect.Typ
 			return nil
 		}
 	}
-	if known[t] != nil || t == timeType {
+	if known[t] != nil || t == wire.TimeType {
 		return nil
 	}
 	known[t] = &jsonschema.Schema{Ref: "#/components/schemas/" + componentName(t)}
@@ -79,9 +64,9 @@ func (s *schemas) component(t reflect.Type, closed bool) error {
 		return nil
 	}
 	s.done[t] = true
-	known := scalars()
+	known := wire.Scalars()
 	for _, f := range reflect.VisibleFields(t) {
-		if name, _ := jsonName(f); f.Anonymous || name == "" {
+		if name, _ := wire.JSONName(f); f.Anonymous || name == "" {
 			continue
 		}
 		if err := s.refer(known, f.Type, closed); err != nil {
@@ -93,45 +78,7 @@ func (s *schemas) component(t reflect.Type, closed bool) error {
 			delete(known, f.Type) // its members become members of t
 		}
 	}
-	schema, err := infer(t, known, closed)
+	schema, err := wire.Infer(t, known, closed)
 	s.components[componentName(t)] = schema
 	return err
-}
-
-// infer is [jsonschema.ForType] with the doc tags as descriptions and without
-// null, which is neither taken nor given.
-func infer(t reflect.Type, known map[reflect.Type]*jsonschema.Schema, closed bool) (*jsonschema.Schema, error) {
-	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: known})
-	if err != nil {
-		return nil, err
-	}
-	withoutNull(schema)
-	if t.Kind() != reflect.Struct || schema.Ref != "" {
-		return schema, nil
-	}
-	if !closed {
-		schema.AdditionalProperties = nil
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		name, _ := jsonName(f)
-		if p := schema.Properties[name]; p != nil && !f.Anonymous {
-			p.Description = f.Tag.Get("doc")
-		}
-	}
-	return schema, nil
-}
-
-func withoutNull(s *jsonschema.Schema) {
-	if s == nil {
-		return
-	}
-	if i := slices.Index(s.Types, "null"); i >= 0 {
-		s.Type = strings.Join(slices.Delete(s.Types, i, i+1), "") // one at most is left
-		s.Types = nil
-	}
-	for _, p := range s.Properties {
-		withoutNull(p)
-	}
-	withoutNull(s.Items)
-	withoutNull(s.AdditionalProperties)
 }

@@ -1,12 +1,9 @@
 package api
 
 import (
-	"encoding/json"
 	"reflect"
-	"slices"
-	"strings"
-	"time"
 
+	"emberd/internal/wire"
 	"emberd/op"
 )
 
@@ -22,12 +19,9 @@ const (
 
 // field is one request field as it travels.
 type field struct {
-	name     string // on the wire
-	in       place
-	index    []int // of the Go field, through embedded structs
-	typ      reflect.Type
-	required bool
-	doc      string
+	wire.Field
+	in    place
+	index []int // of the Go field, through embedded structs
 }
 
 // shape is how the request of an operation travels. Shapes are read-only.
@@ -52,32 +46,17 @@ func shapeOf(s *op.Spec) *shape {
 // travels reads the tags of a request field; false means that it does not
 // travel by itself.
 func travels(f reflect.StructField) (field, bool) {
-	name, optional := jsonName(f)
-	fl := field{index: f.Index, typ: f.Type, doc: f.Tag.Get("doc"), required: name != "" && !optional}
+	name, optional := wire.JSONName(f)
+	fl := field{Field: wire.Field{Type: f.Type, Doc: f.Tag.Get("doc"), Required: name != "" && !optional}, index: f.Index}
 	for _, in := range []place{inPath, inQuery, inHeader} {
 		if tag, ok := f.Tag.Lookup(string(in)); ok {
-			fl.name, fl.in = tag, in
-			fl.required = fl.required || in == inPath
+			fl.Name, fl.in = tag, in
+			fl.Required = fl.Required || in == inPath
 			return fl, true
 		}
 	}
-	fl.name, fl.in = name, inBody
+	fl.Name, fl.in = name, inBody
 	return fl, name != ""
-}
-
-// jsonName is the name of a Go field in JSON, "" for none, and whether the field
-// may be missing there.
-func jsonName(f reflect.StructField) (name string, optional bool) {
-	tag := f.Tag.Get("json")
-	if tag == "-" || !f.IsExported() {
-		return "", false
-	}
-	name, rest, _ := strings.Cut(tag, ",")
-	if name == "" {
-		name = f.Name
-	}
-	opts := strings.Split(rest, ",")
-	return name, slices.Contains(opts, "omitempty") || slices.Contains(opts, "omitzero")
 }
 
 // at lists the fields that travel in one place.
@@ -92,26 +71,10 @@ func (sh *shape) at(in place) []field {
 }
 
 // names maps the fields that travel in one place by name.
-func (sh *shape) names(in place) map[string]field {
-	known := make(map[string]field)
+func (sh *shape) names(in place) map[string]wire.Field {
+	known := make(map[string]wire.Field)
 	for _, f := range sh.at(in) {
-		known[f.name] = f
+		known[f.Name] = f.Field
 	}
 	return known
 }
-
-// members maps the fields of a struct by their names in JSON.
-func members(t reflect.Type) map[string]field {
-	known := make(map[string]field)
-	for _, f := range reflect.VisibleFields(t) {
-		if name, optional := jsonName(f); name != "" && !f.Anonymous {
-			known[name] = field{name: name, in: inBody, typ: f.Type, required: !optional}
-		}
-	}
-	return known
-}
-
-var (
-	timeType = reflect.TypeFor[time.Time]()
-	rawType  = reflect.TypeFor[json.RawMessage]()
-)

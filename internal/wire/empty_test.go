@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"encoding/json"
@@ -37,7 +37,7 @@ func TestNothingIsNull(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			fillerOf(reflect.TypeFor[*tree]()).apply(reflect.ValueOf(test.tree))
+			FillerOf(reflect.TypeFor[*tree]()).Apply(reflect.ValueOf(test.tree))
 			if got, err := json.Marshal(test.tree); err != nil || string(got) != test.want {
 				t.Errorf("JSON is %s, %v, want %s", got, err, test.want)
 			}
@@ -47,9 +47,9 @@ func TestNothingIsNull(t *testing.T) {
 
 func TestOneResultsMapIsNotAnothers(t *testing.T) {
 	one, two := &tree{}, &tree{}
-	fill := fillerOf(reflect.TypeFor[*tree]())
-	fill.apply(reflect.ValueOf(one))
-	fill.apply(reflect.ValueOf(two))
+	fill := FillerOf(reflect.TypeFor[*tree]())
+	fill.Apply(reflect.ValueOf(one))
+	fill.Apply(reflect.ValueOf(two))
 	one.Meta["a"] = "b"
 	if len(two.Meta) > 0 {
 		t.Errorf("what is put into one result shows in another: %v", two.Meta)
@@ -57,7 +57,7 @@ func TestOneResultsMapIsNotAnothers(t *testing.T) {
 }
 
 func TestTypesWithoutListsNeedNoFiller(t *testing.T) {
-	if f := fillerOf(reflect.TypeFor[*struct {
+	if f := FillerOf(reflect.TypeFor[*struct {
 		At   time.Time
 		Raw  json.RawMessage
 		Text *string
@@ -72,9 +72,9 @@ func BenchmarkFill(b *testing.B) {
 	for i := range res.Hits {
 		res.Hits[i].Note = &op.Note{}
 	}
-	fill := fillerOf(reflect.TypeFor[*op.SearchResult]())
+	fill := FillerOf(reflect.TypeFor[*op.SearchResult]())
 	b.ReportAllocs()
 	for b.Loop() {
-		fill.apply(reflect.ValueOf(res))
+		fill.Apply(reflect.ValueOf(res))
 	}
 }

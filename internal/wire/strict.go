@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -19,23 +20,24 @@ import (
 	"emberd/memory"
 )
 
-// checkBody refuses what encoding/json would let pass in silence: text that is
+// Check refuses what encoding/json would let pass in silence: text that is
 // not UTF-8, halves of surrogate pairs, unknown and repeated names, names in
 // another case, missing ones, nulls, and data after the value. It names the place
-// of a wrong type, too, and bounds the nesting. known are the members the object
-// may have.
-func checkBody(body []byte, known map[string]field) error {
+// of a wrong type, too, and bounds the nesting to [MaxDepth]. known are the members
+// that the object may have; what is it for people: "the body", "the arguments".
+// Errors are [*memory.Error].
+func Check(what string, body []byte, known map[string]Field) error {
 	if !utf8.Valid(body) {
-		return memory.Errorf(memory.Invalid, "the body is not valid UTF-8; convert it and send it again")
+		return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and send it again", what)
 	}
 	if at := loneSurrogate(body); at >= 0 {
-		return memory.Errorf(memory.Invalid, "the body has half of a surrogate pair at byte %d; write the character whole", at)
+		return memory.Errorf(memory.Invalid, "%s has half of a surrogate pair at byte %d; write the character whole", what, at)
 	}
 	if err := json.Unmarshal(body, new(json.RawMessage)); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return memory.Errorf(memory.Invalid, "the body is not one JSON value: %v at byte %d", err, syntax.Offset)
+			return memory.Errorf(memory.Invalid, "%s is not one JSON value: %v at byte %d", what, err, syntax.Offset)
 		}
-		return memory.Errorf(memory.Invalid, "the body is not one JSON value: %v", err)
+		return memory.Errorf(memory.Invalid, "%s is not one JSON value: %v", what, err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
@@ -45,7 +47,7 @@ func checkBody(body []byte, known map[string]field) error {
 		return fmt.Errorf("read checked JSON: %w", err)
 	}
 	if tok != json.Delim('{') {
-		return memory.Errorf(memory.Invalid, "the body is %s; send an object", kindOf(tok))
+		return memory.Errorf(memory.Invalid, "%s is %s; send an object", what, kindOf(tok))
 	}
 	return c.object(known, nil)
 }
@@ -108,7 +110,7 @@ func (c *checker) at() string {
 		}
 		b.WriteString(s.name)
 	}
-	return clip(b.String())
+	return Clip(b.String())
 }
 
 func (c *checker) refuse(format string, args ...any) error {
@@ -121,7 +123,7 @@ func (c *checker) value(t reflect.Type) error {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t == rawType {
+	if t == RawType {
 		t = nil
 	}
 	tok, err := c.dec.Token()
@@ -129,20 +131,20 @@ func (c *checker) value(t reflect.Type) error {
 		return fmt.Errorf("read checked JSON: %w", err)
 	}
 	if t != nil && !fits(tok, t) {
-		return c.refuse("%s is %s; give %s", kindOf(tok), describe(t))
+		return c.refuse("%s is %s; give %s", kindOf(tok), Describe(t))
 	}
 	delim, ok := tok.(json.Delim)
 	if !ok {
 		return nil
 	}
-	if len(c.path) >= maxDepth {
-		return c.refuse("%s is nested deeper than %d levels; flatten it", maxDepth)
+	if len(c.path) >= MaxDepth {
+		return c.refuse("%s is nested deeper than %d levels; flatten it", MaxDepth)
 	}
 	switch {
 	case delim == '[':
 		return c.list(elem(t))
 	case t != nil && t.Kind() == reflect.Struct:
-		return c.object(members(t), nil)
+		return c.object(Members(t), nil)
 	}
 	return c.object(nil, elem(t))
 }
@@ -156,7 +158,7 @@ func elem(t reflect.Type) reflect.Type {
 
 // object checks the members after an opening brace: those of a struct by their
 // names in known, those of a map, where known is nil, all as values of type t.
-func (c *checker) object(known map[string]field, t reflect.Type) error {
+func (c *checker) object(known map[string]Field, t reflect.Type) error {
 	seen := make(map[string]bool)
 	for c.dec.More() {
 		tok, err := c.dec.Token()
@@ -171,17 +173,17 @@ func (c *checker) object(known map[string]field, t reflect.Type) error {
 		seen[name] = true
 		member, ok := known[name]
 		if known != nil && !ok {
-			return unknown("field", c.at(), name, known)
+			return Unknown("field", c.at(), name, known)
 		}
-		if err := c.value(cmp.Or(member.typ, t)); err != nil {
+		if err := c.value(cmp.Or(member.Type, t)); err != nil {
 			return err
 		}
 		c.path = c.path[:len(c.path)-1]
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if known[name].required && !seen[name] {
+		if known[name].Required && !seen[name] {
 			c.path = append(c.path, step{name: name})
-			return c.refuse("%s is missing; give %s", describe(known[name].typ))
+			return c.refuse("%s is missing; give %s", Describe(known[name].Type))
 		}
 	}
 	_, err := c.dec.Token()
@@ -207,9 +209,9 @@ func fits(tok json.Token, t reflect.Type) bool {
 		if tok == '[' {
 			return t.Kind() == reflect.Slice
 		}
-		return t.Kind() == reflect.Map || t.Kind() == reflect.Struct && t != timeType
+		return t.Kind() == reflect.Map || t.Kind() == reflect.Struct && t != TimeType
 	case string:
-		return t.Kind() == reflect.String || t == timeType && new(time.Time).UnmarshalText([]byte(tok)) == nil
+		return t.Kind() == reflect.String || t == TimeType && new(time.Time).UnmarshalText([]byte(tok)) == nil
 	case bool:
 		return t.Kind() == reflect.Bool
 	case json.Number:
@@ -224,11 +226,20 @@ func fitsNumber(text string, t reflect.Type) bool {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		_, err = strconv.ParseInt(text, 10, t.Bits())
 	case reflect.Float32, reflect.Float64:
-		_, err = parseFinite(text, t.Bits())
+		_, err = ParseFinite(text, t.Bits())
 	default:
 		return false
 	}
 	return err == nil
+}
+
+// ParseFinite refuses NaN and the infinities, which JSON does not have either.
+func ParseFinite(text string, bits int) (float64, error) {
+	x, err := strconv.ParseFloat(text, bits)
+	if err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		err = strconv.ErrRange
+	}
+	return x, err
 }
 
 // kindOf says what a value is, for people. Text is not repeated: it may be
@@ -245,15 +256,15 @@ func kindOf(tok json.Token) string {
 	case bool:
 		return strconv.FormatBool(tok)
 	case json.Number:
-		return "the number " + clip(tok.String())
+		return "the number " + Clip(tok.String())
 	}
 	return "null"
 }
 
-// describe says what a type wants, for people.
-func describe(t reflect.Type) string {
+// Describe says what a type wants, for people.
+func Describe(t reflect.Type) string {
 	switch {
-	case t == timeType:
+	case t == TimeType:
 		return "an RFC 3339 time such as 2026-01-31T12:00:00Z"
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
 		return "a list of strings"
@@ -271,9 +282,9 @@ func describe(t reflect.Type) string {
 	return "a whole number"
 }
 
-// unknown is the error for a name that nothing has; place is the name with
+// Unknown is the error for a name that nothing has; place is the name with
 // where it stands, short enough to be repeated.
-func unknown(what, place, name string, known map[string]field) error {
+func Unknown(what, place, name string, known map[string]Field) error {
 	best, distance := "", 0
 	for _, k := range slices.Sorted(maps.Keys(known)) {
 		if d := spelling.Distance(name, k); best == "" || d < distance {
@@ -286,8 +297,8 @@ func unknown(what, place, name string, known map[string]field) error {
 	return memory.Errorf(memory.Invalid, "unknown %s %q; the nearest known one is %q", what, place, best).At(place)
 }
 
-// clip keeps quoted input short in messages.
-func clip(s string) string {
+// Clip keeps quoted input short in messages.
+func Clip(s string) string {
 	const most = 60
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if r := []rune(s); len(r) > most {

@@ -1,11 +1,11 @@
-package api
+package wire
 
 import "reflect"
 
-// filler replaces, in the values of one type, the nil lists and maps that JSON would
+// Filler replaces, in the values of one type, the nil lists and maps that JSON would
 // show as null. What there is to look at is worked out once, for every operation.
-type filler struct {
-	below   *filler // of what a pointer points at, or a list holds
+type Filler struct {
+	below   *Filler // of what a pointer points at, or a list holds
 	members []member
 }
 
@@ -13,20 +13,21 @@ type filler struct {
 type member struct {
 	index int
 	list  bool // null when nil
-	fill  *filler
+	fill  *Filler
 }
 
-// fillerOf returns the filler of a type, nil when nothing in it can be null.
-func fillerOf(t reflect.Type) *filler { return fillers{}.of(t) }
+// FillerOf returns the filler of a type, nil when nothing in it can be null. A
+// Filler may be shared.
+func FillerOf(t reflect.Type) *Filler { return fillers{}.of(t) }
 
 // fillers are those worked out so far, and those under way.
-type fillers map[reflect.Type]*filler
+type fillers map[reflect.Type]*Filler
 
-func (all fillers) of(t reflect.Type) *filler {
+func (all fillers) of(t reflect.Type) *Filler {
 	if f, ok := all[t]; ok {
 		return f
 	}
-	f := new(filler)
+	f := new(Filler)
 	all[t] = f
 	needed := false
 	switch {
@@ -50,7 +51,7 @@ func (all fillers) members(t reflect.Type) []member {
 		if !f.IsExported() {
 			continue
 		}
-		_, optional := jsonName(f)
+		_, optional := JSONName(f)
 		m := member{index: i, list: !optional && isList(f.Type), fill: all.of(f.Type)}
 		if m.list || m.fill != nil {
 			out = append(out, m)
@@ -65,20 +66,20 @@ func holdsStructs(list reflect.Type) bool {
 }
 
 func isList(t reflect.Type) bool {
-	return (t.Kind() == reflect.Slice || t.Kind() == reflect.Map) && t != rawType
+	return (t.Kind() == reflect.Slice || t.Kind() == reflect.Map) && t != RawType
 }
 
-// apply fills a value, which can be set unless it is a pointer or a list.
-func (f *filler) apply(v reflect.Value) {
+// Apply fills a value, which can be set unless it is a pointer or a list.
+func (f *Filler) Apply(v reflect.Value) {
 	switch {
 	case f == nil:
 	case v.Kind() == reflect.Pointer:
 		if !v.IsNil() {
-			f.below.apply(v.Elem())
+			f.below.Apply(v.Elem())
 		}
 	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {
-			f.below.apply(v.Index(i))
+			f.below.Apply(v.Index(i))
 		}
 	default:
 		for _, m := range f.members {
@@ -86,7 +87,7 @@ func (f *filler) apply(v reflect.Value) {
 			if m.list && value.IsNil() {
 				value.Set(emptyOf(value.Type()))
 			}
-			m.fill.apply(value)
+			m.fill.Apply(value)
 		}
 	}
 }

@@ -1,0 +1,14 @@
+package wire
+
+import "testing"
+
+func TestLoneSurrogate(t *testing.T) {
+	for text, want := range map[string]int{
+		`"a"`: -1, `"\ud83d\ude00"`: -1, `"\\ud83d"`: -1, `"\\\ud83d"`: 3, `"\ud83d"`: 1, `"\ude00\ud83d"`: 1,
+		`"\ud83d\ud83d\ude00"`: 1, `"\u0041\uDE00"`: 7, `"\ud83d\n"`: 1, `\`: -1, `\u`: -1, `\ud83`: -1, `"\n\"\ud83d\ude0`: 5,
+	} {
+		if got := loneSurrogate([]byte(text)); got != want {
+			t.Errorf("loneSurrogate(%s) = %d, want %d", text, got, want)
+		}
+	}
+}

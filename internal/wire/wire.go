@@ -1,0 +1,59 @@
+// Package wire is how Go structs travel as JSON, the same for the socket and for
+// tools: strict decoding, whose errors name the place and the next step, the JSON
+// schema of a type, and lists that are never null.
+//
+// A field travels under the name of its json tag and is required unless the tag
+// says omitempty or omitzero; a doc tag describes it. Everything may be called from
+// many goroutines.
+package wire
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// MaxDepth bounds the nesting of what is decoded.
+const MaxDepth = 64
+
+// Field is one member of an object.
+type Field struct {
+	Name     string
+	Type     reflect.Type
+	Required bool
+	Doc      string
+}
+
+// The types whose JSON is not what their Go kind suggests.
+var (
+	TimeType = reflect.TypeFor[time.Time]()
+	RawType  = reflect.TypeFor[json.RawMessage]()
+)
+
+// JSONName is the name of a Go field in JSON, "" for none, and whether the field
+// may be missing there.
+func JSONName(f reflect.StructField) (name string, optional bool) {
+	tag := f.Tag.Get("json")
+	if tag == "-" || !f.IsExported() {
+		return "", false
+	}
+	name, rest, _ := strings.Cut(tag, ",")
+	if name == "" {
+		name = f.Name
+	}
+	opts := strings.Split(rest, ",")
+	return name, slices.Contains(opts, "omitempty") || slices.Contains(opts, "omitzero")
+}
+
+// Members maps the fields of a struct by their names in JSON. The caller owns the map.
+func Members(t reflect.Type) map[string]Field {
+	known := make(map[string]Field)
+	for _, f := range reflect.VisibleFields(t) {
+		if name, optional := JSONName(f); name != "" && !f.Anonymous {
+			known[name] = Field{Name: name, Type: f.Type, Required: !optional, Doc: f.Tag.Get("doc")}
+		}
+	}
+	return known
+}
