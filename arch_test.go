@@ -45,7 +45,12 @@ func graph() map[string]edges {
 			others: []string{"gopkg.in/yaml.v3", "golang.org/x/text/unicode/norm"},
 			tests:  []string{"internal/entities"}, // what is in a message counts towards what is made of it
 		},
-		"internal/llm":       {},
+		"internal/llm": {},
+		"internal/mcpserver": {
+			ours:   []string{"memory", "op", "internal/wire"},
+			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
+			tests:  []string{"engine", "api"}, // a real store, over a real socket
+		},
 		"internal/mutants":   {},
 		"internal/query":     {},
 		"internal/secret":    {},
@@ -89,6 +94,7 @@ func graph() map[string]edges {
 		"cmd/emberd": {
 			ours: []string{all},
 			others: []string{
+				"github.com/modelcontextprotocol/go-sdk/mcp",
 				"github.com/spf13/cobra",
 				"github.com/spf13/pflag",
 				"github.com/rivo/uniseg",

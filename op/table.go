@@ -86,6 +86,18 @@ var (
 		"Count memories by stage, collection, project and tag.")
 	Compact = define[CompactRequest, CompactResult]("compact", "POST", "/v1/compact", Write,
 		"Fold the log's sealed files, keeping superseded versions in a history.")
+	Relate = define[RelateRequest, RelateResult]("relate", "POST", "/v1/relations", Write,
+		"Say how one memory stands to another.")
+	RelateBatch = define[RelateBatchRequest, RelateBatchResult]("relate_batch", "POST", "/v1/relations/batch", Write,
+		"Make many relations as one journal entry, each item answered for itself.")
+	Unrelate = define[UnrelateRequest, UnrelateResult]("unrelate", "DELETE", "/v1/relations/{id}", Destructive,
+		"Remove relations; undo brings them back.")
+	Graph = define[GraphRequest, GraphResult]("graph", "GET", "/v1/graph", Read,
+		"Give memories and the relations between them, a page at a time.")
+	OpenMany = define[OpenManyRequest, OpenManyResult]("open_many", "POST", "/v1/memories/open", Read,
+		"Open memories whole, with their relations; counts as a use of each unless track is false.")
+	ForgetBatch = define[ForgetBatchRequest, ForgetResult]("forget_batch", "POST", "/v1/memories/forget", Destructive,
+		"Move many memories to the trash as one journal entry.")
 	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
 		"Tell which daemon this is and which protocol it speaks.")
 )

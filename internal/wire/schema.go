@@ -20,6 +20,7 @@ func Scalars() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		TimeType:                        {Type: "string", Format: "date-time"},
 		RawType:                         {},
+		listType:                        {AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}},
 		reflect.TypeFor[memory.ID]():    {Type: "string", Format: "uuid"},
 		reflect.TypeFor[memory.Stage](): {Type: "string", Enum: stages},
 	}
@@ -44,6 +45,8 @@ func Infer(t reflect.Type, known map[reflect.Type]*jsonschema.Schema, closed boo
 		name, _ := JSONName(f)
 		if p := schema.Properties[name]; p != nil && !f.Anonymous {
 			p.Description = f.Tag.Get("doc")
+			bounds := boundsOf(f.Tag)
+			bounds.describe(p)
 		}
 	}
 	return schema, nil

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +26,11 @@ import (
 // that the object may have; what is it for people: "the body", "the arguments".
 // Errors are [*memory.Error].
 func Check(what string, body []byte, known map[string]Field) error {
+	return check(what, body, known, false)
+}
+
+// check is Check; with lenient, null stands for an optional member that is left out.
+func check(what string, body []byte, known map[string]Field, lenient bool) error {
 	if !utf8.Valid(body) {
 		return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and send it again", what)
 	}
@@ -41,7 +45,7 @@ func Check(what string, body []byte, known map[string]Field) error {
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
-	c := &checker{dec: dec}
+	c := &checker{dec: dec, lenient: lenient}
 	tok, err := dec.Token()
 	if err != nil {
 		return fmt.Errorf("read checked JSON: %w", err)
@@ -87,8 +91,9 @@ func escaped(b []byte) (rune, bool) {
 
 // checker walks JSON that is known to be well formed, beside the type it is for.
 type checker struct {
-	dec  *json.Decoder
-	path []step // to the value being checked
+	dec     *json.Decoder
+	lenient bool
+	path    []step // to the value being checked
 }
 
 // step is a member's name, or an index when the name is empty.
@@ -118,8 +123,10 @@ func (c *checker) refuse(format string, args ...any) error {
 	return memory.Errorf(memory.Invalid, format, append([]any{at}, args...)...).At(at)
 }
 
-// value checks the next value, which is to be a t; nil stands for any JSON.
-func (c *checker) value(t reflect.Type) error {
+// value checks the next value, which is to be what f says; a nil type stands for any
+// JSON.
+func (c *checker) value(f Field) error {
+	t := f.Type
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -130,11 +137,17 @@ func (c *checker) value(t reflect.Type) error {
 	if err != nil {
 		return fmt.Errorf("read checked JSON: %w", err)
 	}
+	if tok == nil && c.lenient && f.Name != "" && !f.Required {
+		return nil
+	}
 	if t != nil && !fits(tok, t) {
 		return c.refuse("%s is %s; give %s", kindOf(tok), Describe(t))
 	}
 	delim, ok := tok.(json.Delim)
 	if !ok {
+		if why := f.misfit(tok); why != "" {
+			return c.refuse("%s %s", why)
+		}
 		return nil
 	}
 	if len(c.path) >= MaxDepth {
@@ -142,7 +155,7 @@ func (c *checker) value(t reflect.Type) error {
 	}
 	switch {
 	case delim == '[':
-		return c.list(elem(t))
+		return c.list(f, elem(t))
 	case t != nil && t.Kind() == reflect.Struct:
 		return c.object(Members(t), nil)
 	}
@@ -175,7 +188,10 @@ func (c *checker) object(known map[string]Field, t reflect.Type) error {
 		if known != nil && !ok {
 			return Unknown("field", c.at(), name, known)
 		}
-		if err := c.value(cmp.Or(member.Type, t)); err != nil {
+		if known == nil {
+			member.Type = t
+		}
+		if err := c.value(member); err != nil {
 			return err
 		}
 		c.path = c.path[:len(c.path)-1]
@@ -190,13 +206,19 @@ func (c *checker) object(known map[string]Field, t reflect.Type) error {
 	return err
 }
 
-func (c *checker) list(t reflect.Type) error {
-	for i := 0; c.dec.More(); i++ {
-		c.path = append(c.path, step{index: i})
-		if err := c.value(t); err != nil {
+// list checks the items after an opening bracket, as values of type t, and how many
+// there are.
+func (c *checker) list(f Field, t reflect.Type) error {
+	n := 0
+	for ; c.dec.More(); n++ {
+		c.path = append(c.path, step{index: n})
+		if err := c.value(Field{Type: t}); err != nil {
 			return err
 		}
 		c.path = c.path[:len(c.path)-1]
+	}
+	if f.outside(float64(n)) {
+		return c.refuse("%s has %d items, %s", n, f.span(" items"))
 	}
 	_, err := c.dec.Token()
 	return err
@@ -211,7 +233,7 @@ func fits(tok json.Token, t reflect.Type) bool {
 		}
 		return t.Kind() == reflect.Map || t.Kind() == reflect.Struct && t != TimeType
 	case string:
-		return t.Kind() == reflect.String || t == TimeType && new(time.Time).UnmarshalText([]byte(tok)) == nil
+		return t.Kind() == reflect.String || t == listType || t == TimeType && new(time.Time).UnmarshalText([]byte(tok)) == nil
 	case bool:
 		return t.Kind() == reflect.Bool
 	case json.Number:
@@ -266,6 +288,8 @@ func Describe(t reflect.Type) string {
 	switch {
 	case t == TimeType:
 		return "an RFC 3339 time such as 2026-01-31T12:00:00Z"
+	case t == listType:
+		return "a string or a list of strings"
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
 		return "a list of strings"
 	case t.Kind() == reflect.Slice:

@@ -3,8 +3,14 @@
 // schema of a type, and lists that are never null.
 //
 // A field travels under the name of its json tag and is required unless the tag
-// says omitempty or omitzero; a doc tag describes it. Everything may be called from
-// many goroutines.
+// says omitempty or omitzero. More tags bound it, and are in the schema too:
+//
+//	doc      what it is for
+//	min, max of a number, or of the length of a text in characters or of a list
+//	enum     the texts that it may be, divided by |
+//	default  the JSON value of a field that is left out, with [Decode]
+//
+// Everything may be called from many goroutines.
 package wire
 
 import (
@@ -24,12 +30,14 @@ type Field struct {
 	Type     reflect.Type
 	Required bool
 	Doc      string
+	Bounds
 }
 
 // The types whose JSON is not what their Go kind suggests.
 var (
 	TimeType = reflect.TypeFor[time.Time]()
 	RawType  = reflect.TypeFor[json.RawMessage]()
+	listType = reflect.TypeFor[OneOrMore]()
 )
 
 // JSONName is the name of a Go field in JSON, "" for none, and whether the field
@@ -52,7 +60,7 @@ func Members(t reflect.Type) map[string]Field {
 	known := make(map[string]Field)
 	for _, f := range reflect.VisibleFields(t) {
 		if name, optional := JSONName(f); name != "" && !f.Anonymous {
-			known[name] = Field{Name: name, Type: f.Type, Required: !optional, Doc: f.Tag.Get("doc")}
+			known[name] = Field{Name: name, Type: f.Type, Required: !optional, Doc: f.Tag.Get("doc"), Bounds: boundsOf(f.Tag)}
 		}
 	}
 	return known

@@ -1,0 +1,44 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// cortexGraphTools are the tools of CortexGraph's API reference, names, parameters and
+// results as there.
+func cortexGraphTools() []*tool {
+	return []*tool{
+		define("save_memory", op.Write, "Save a new memory. Entities and strength are worked out of the content unless they are given.", saveMemory, CortexGraph, All),
+	}
+}
+
+type saveMemoryIn struct {
+	Content  string                     `json:"content" min:"1" max:"50000" doc:"The content to remember"`
+	Tags     []string                   `json:"tags,omitempty" max:"50" doc:"Tags for categorization"`
+	Entities []string                   `json:"entities,omitempty" max:"100" doc:"Named entities (auto-extracted if left out)"`
+	Source   string                     `json:"source,omitempty" max:"500" doc:"Source of the memory"`
+	Context  string                     `json:"context,omitempty" max:"1000" doc:"Context when memory was created"`
+	Meta     map[string]json.RawMessage `json:"meta,omitempty" doc:"Additional custom metadata"`
+	Strength *float64                   `json:"strength,omitempty" min:"1" max:"2" doc:"Importance multiplier (auto-calculated if left out)"`
+}
+
+type saveMemoryOut struct {
+	Success           bool      `json:"success"`
+	MemoryID          memory.ID `json:"memory_id"`
+	Message           string    `json:"message"`
+	HasEmbedding      bool      `json:"has_embedding"`
+	EnrichmentApplied bool      `json:"enrichment_applied"`
+}
+
+func saveMemory(ctx context.Context, c *call, in *saveMemoryIn) (*saveMemoryOut, error) {
+	res, err := op.Save.Call(ctx, c, &op.SaveRequest{Content: in.Content, Tags: in.Tags, Entities: in.Entities,
+		Source: in.Source, Context: in.Context, Meta: in.Meta, Strength: in.Strength, Project: c.opt.Project})
+	if err != nil {
+		return nil, err
+	}
+	return &saveMemoryOut{Success: true, MemoryID: res.Memory.ID, Message: "Memory saved with ID: " + string(res.Memory.ID)}, nil
+}

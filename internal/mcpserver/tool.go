@@ -1,0 +1,136 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"emberd/internal/wire"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// tool is one tool.
+type tool struct {
+	def      *mcp.Tool
+	profiles []Profile // that show it
+	input    reflect.Type
+	output   reflect.Type
+	fill     *wire.Filler // of results
+	run      func(ctx context.Context, c *call, args json.RawMessage) (any, error)
+}
+
+// call is what a tool has at hand while it runs.
+type call struct {
+	op.Invoker
+	opt *Options
+	req *mcp.CallToolRequest
+}
+
+// texter is a result that says itself what a model reads. The text of any other is
+// its JSON.
+type texter interface{ Text() string }
+
+// define makes a tool of a function over its arguments, a struct that [wire.Decode]
+// makes, and its result, a struct too.
+func define[In, Out any](name string, effect op.Effect, about string, run func(context.Context, *call, *In) (*Out, error), in ...Profile) *tool {
+	return &tool{
+		def: &mcp.Tool{Name: name, Description: about, Annotations: &mcp.ToolAnnotations{
+			ReadOnlyHint: effect == op.Read, DestructiveHint: new(effect == op.Destructive), OpenWorldHint: new(false)}},
+		profiles: in,
+		input:    reflect.TypeFor[In](),
+		output:   reflect.TypeFor[Out](),
+		fill:     wire.FillerOf(reflect.TypeFor[*Out]()),
+		run: func(ctx context.Context, c *call, args json.RawMessage) (any, error) {
+			in, err := wire.Decode[In]("the input of "+name, args)
+			if err != nil {
+				return nil, err
+			}
+			out, err := run(ctx, c, in)
+			if err != nil {
+				return nil, err
+			}
+			return out, nil
+		},
+	}
+}
+
+func (t *tool) in(p Profile) bool { return slices.Contains(t.profiles, p) }
+
+// describe draws the schemas. Input is closed, output open.
+func (t *tool) describe() error {
+	input, err := wire.Infer(t.input, wire.Scalars(), true)
+	if err != nil {
+		return fmt.Errorf("schema of the input of %s: %w", t.def.Name, err)
+	}
+	output, err := wire.Infer(t.output, wire.Scalars(), false)
+	if err != nil {
+		return fmt.Errorf("schema of the output of %s: %w", t.def.Name, err)
+	}
+	t.def.InputSchema, t.def.OutputSchema = input, output
+	return nil
+}
+
+// handler answers calls of the tool.
+func (t *tool) handler(opt *Options) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		out, err := t.run(ctx, &call{Invoker: opt.Invoker, opt: opt, req: req}, req.Params.Arguments)
+		if err == nil {
+			return t.answer(out)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return t.failure(opt, err)
+	}
+}
+
+// answer is the result of a tool that ran.
+func (t *tool) answer(out any) (*mcp.CallToolResult, error) {
+	t.fill.Apply(reflect.ValueOf(out))
+	raw, err := encode(out)
+	if err != nil {
+		return nil, fmt.Errorf("encode the answer of %s: %w", t.def.Name, err)
+	}
+	text := string(raw)
+	if own, ok := out.(texter); ok {
+		text = own.Text()
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: raw}, nil
+}
+
+// failure is the result of a tool that did not. It has no structured content, which
+// would have to fit the schema of an answer.
+func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
+	e, ok := errors.AsType[*memory.Error](err)
+	if !ok || e.Code == memory.Internal {
+		opt.Logger.Error("tool failed", "tool", t.def.Name, "err", err)
+		e = memory.Errorf(memory.Internal, "%s failed: %w", t.def.Name, err)
+	}
+	raw, err := encode(failure{Message: e.Message})
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}, IsError: true}, nil
+}
+
+// failure is what CortexGraph says of an error.
+type failure struct {
+	Success bool   `json:"success"`
+	Message string `json:"message"`
+}
+
+// encode is JSON as people read it: < stays <.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

@@ -1,0 +1,58 @@
+package wire
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"emberd/memory"
+)
+
+// Decode makes a T, a struct, of a JSON object, under the rules of [Check] but that
+// null stands for an optional member that is left out. A member that is left out is
+// as its default tag says. No JSON at all is an empty object.
+func Decode[T any](what string, raw []byte) (*T, error) {
+	if len(raw) == 0 {
+		raw = []byte("{}")
+	}
+	known := Members(reflect.TypeFor[T]())
+	if err := check(what, raw, known, true); err != nil {
+		return nil, err
+	}
+	out := new(T)
+	defaults, err := json.Marshal(defaultsOf(known))
+	if err == nil {
+		err = json.Unmarshal(defaults, out)
+	}
+	if err != nil {
+		return nil, memory.Errorf(memory.Internal, "the defaults of %s do not fit: %w", what, err)
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return nil, memory.Errorf(memory.Invalid, "%s do not fit: %w", what, err)
+	}
+	return out, nil
+}
+
+func defaultsOf(known map[string]Field) map[string]json.RawMessage {
+	out := make(map[string]json.RawMessage)
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if d := known[name].Default; d != nil {
+			out[name] = d
+		}
+	}
+	return out
+}
+
+// OneOrMore is a list of texts that may be given as one text.
+type OneOrMore []string
+
+// UnmarshalJSON takes a text, a list of texts or null.
+func (l *OneOrMore) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil && string(raw) != "null" {
+		*l = OneOrMore{one}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(l))
+}

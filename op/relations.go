@@ -1,0 +1,119 @@
+package op
+
+import (
+	"encoding/json"
+
+	"emberd/memory"
+)
+
+// RelateRequest asks for a relation between two memories.
+type RelateRequest struct {
+	From     string                     `json:"from" doc:"the memory it starts at: an id, or at least four characters of its beginning or end"`
+	To       string                     `json:"to" doc:"the memory it leads to"`
+	Type     string                     `json:"type" doc:"related, causes, supports, contradicts, has_decision or consolidated_from"`
+	Kind     string                     `json:"kind,omitempty" doc:"the relation in other words, up to 100 characters"`
+	Strength *float64                   `json:"strength,omitempty" doc:"0 to 1, default 1"`
+	Metadata map[string]json.RawMessage `json:"metadata,omitempty" doc:"anything else, up to 8 KiB of JSON"`
+}
+
+// RelateResult is the relation as it was stored.
+type RelateResult struct {
+	Relation memory.Relation `json:"relation"`
+	Tx       string          `json:"tx"`
+}
+
+// RelateBatchRequest asks for up to 500 relations, as one journal entry.
+type RelateBatchRequest struct {
+	Items []RelateRequest `json:"items"`
+}
+
+// RelateBatchResult answers each item in its place.
+type RelateBatchResult struct {
+	Tx      string              `json:"tx,omitempty"`
+	Results []RelateBatchAnswer `json:"results"`
+}
+
+// RelateBatchAnswer is the fate of one item: an id, or an error. One that there was
+// before has the error conflict and its id.
+type RelateBatchAnswer struct {
+	ID    string   `json:"id,omitempty"`
+	Error *Problem `json:"error,omitempty"`
+}
+
+// UnrelateRequest names relations.
+type UnrelateRequest struct {
+	ID string `json:"-" path:"id" doc:"the id of a relation, or up to 100 joined by commas; all or none are removed"`
+}
+
+// UnrelateResult tells what was removed.
+type UnrelateResult struct {
+	Removed []memory.Relation `json:"removed"`
+	Tx      string            `json:"tx"`
+}
+
+// GraphRequest selects memories and what is between them, newest first.
+type GraphRequest struct {
+	Filter
+	Status   string `json:"status,omitempty" query:"status" doc:"active (default), promoted, archived or all"`
+	Limit    int    `json:"limit,omitempty" query:"limit" doc:"most memories in all pages together, 1 to 10,000; default all"`
+	Page     int    `json:"page,omitempty" query:"page" doc:"from 1, default 1"`
+	PageSize int    `json:"page_size,omitempty" query:"page_size" doc:"1 to 100, default 10"`
+}
+
+// GraphResult is one page. Every relation between selected memories is on the page of
+// the memory that it starts at.
+type GraphResult struct {
+	Memories   []Memory          `json:"memories"`
+	Relations  []memory.Relation `json:"relations"`
+	Stats      GraphStats        `json:"stats"`
+	Pagination Pagination        `json:"pagination"`
+}
+
+// GraphStats are about all pages together.
+type GraphStats struct {
+	TotalMemories  int     `json:"total_memories"`
+	TotalRelations int     `json:"total_relations"`
+	AvgScore       float64 `json:"avg_score"`
+	AvgUseCount    float64 `json:"avg_use_count"`
+	StatusFilter   string  `json:"status_filter"`
+}
+
+// Pagination tells where a page is.
+type Pagination struct {
+	Page       int  `json:"page"`
+	PageSize   int  `json:"page_size"`
+	TotalCount int  `json:"total_count"`
+	TotalPages int  `json:"total_pages"`
+	HasMore    bool `json:"has_more"`
+}
+
+// OpenManyRequest names memories to open whole, which counts as a use of each.
+type OpenManyRequest struct {
+	IDs       []string `json:"ids" doc:"up to 100 ids, or at least four characters of the beginning or end of each"`
+	Relations *bool    `json:"relations,omitempty" doc:"with the relations from and to each, default true"`
+	Track     *bool    `json:"track,omitempty" doc:"count the uses, default true"`
+}
+
+// OpenManyResult holds the memories in the order of the request.
+type OpenManyResult struct {
+	Memories []OpenedMemory `json:"memories"`
+	NotFound []string       `json:"not_found"`
+}
+
+// OpenedMemory is a memory with what leads from and to it.
+type OpenedMemory struct {
+	Memory
+	Relations *RelationsOf `json:"relations,omitempty"`
+}
+
+// RelationsOf are the relations of one memory.
+type RelationsOf struct {
+	Outgoing []memory.Relation `json:"outgoing"`
+	Incoming []memory.Relation `json:"incoming"`
+}
+
+// ForgetBatchRequest names memories to be moved to the trash as one journal entry.
+type ForgetBatchRequest struct {
+	IDs    []string `json:"ids" doc:"up to 500"`
+	DryRun bool     `json:"dry_run,omitempty" doc:"tell what would go, change nothing"`
+}
