@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/textproto"
 	"net/url"
 	"sync/atomic"
 	"syscall"
@@ -23,10 +24,12 @@ import (
 
 // ClientOptions are the settings of a client; nil means all defaults.
 type ClientOptions struct {
-	Name    string        // how the caller asks: cli or mcp; default "go"
-	Version string        // of the caller; default "devel"
-	Session string        // which session asks, up to 200 characters; default none
-	Timeout time.Duration // for one operation from beginning to end; default 60 s
+	Name    string // how the caller asks: cli or mcp; default "go"
+	Version string // of the caller; default "devel"
+	Session string // which session asks, up to 200 characters; default none
+	// Timeout is for one operation from beginning to end, or since it last told how
+	// far it is; default 60 s.
+	Timeout time.Duration
 }
 
 // Client carries out operations through the socket of a daemon. It is an
@@ -90,11 +93,21 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, c.timeout)
+	bounded, patience, cancel := patient(ctx, c.timeout)
 	defer cancel()
 	var sent atomic.Bool
-	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
-	r, err := c.newRequest(bounded, s.Method, out)
+	trace := &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}
+	if tell := op.ProgressOf(ctx); tell != nil {
+		out.header.Set(headerProgress, "yes")
+		trace.Got1xxResponse = func(_ int, h textproto.MIMEHeader) error {
+			patience.heard()
+			if done, total, ok := parseProgress(h.Get(headerProgress)); ok {
+				tell(done, total)
+			}
+			return nil
+		}
+	}
+	r, err := c.newRequest(httptrace.WithClientTrace(bounded, trace), s.Method, out)
 	if err != nil {
 		return nil, err
 	}
