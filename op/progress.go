@@ -6,7 +6,8 @@ type progressKey struct{}
 
 // WithProgress returns a context whose operation tells how far it is: done of total,
 // or of an unknown total if that is 0. It calls tell from one goroutine at a time, not
-// after it has answered, and waits for it. Over the socket some calls are left out.
+// after it has answered, and waits for it. Over the socket some calls are left out. A
+// nil tell keeps what is inside an operation from telling.
 func WithProgress(ctx context.Context, tell func(done, total int)) context.Context {
 	return context.WithValue(ctx, progressKey{}, tell)
 }
