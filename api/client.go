@@ -93,7 +93,17 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	var sent atomic.Bool
-	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	// A request without a key gets a second connection only when nothing of it was
+	// written to the first, which a daemon that is gone had left behind.
+	once := out.header.Get("Idempotency-Key") == ""
+	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
+		GetConn: func(string) {
+			if once {
+				sent.Store(false)
+			}
+		},
+		WroteHeaders: func() { sent.Store(true) },
+	})
 	r, err := c.newRequest(bounded, s.Method, out)
 	if err != nil {
 		return nil, err
