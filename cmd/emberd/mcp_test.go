@@ -176,16 +176,24 @@ func startHome(t *testing.T) (string, *daemon) {
 
 func startDaemonIn(t *testing.T, home string) *daemon {
 	t.Helper()
+	d, err := relaunch(t, home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// relaunch starts a daemon from whatever goroutine.
+func relaunch(t *testing.T, home string) (*daemon, error) {
 	exe, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	d, err := startDaemon(t.Context(), exe, home, home+".log", foreignFree(os.Environ()))
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		t.Cleanup(func() { _ = d.cmd.Process.Kill() }) // the error is that it has ended
 	}
-	t.Cleanup(func() { _ = d.cmd.Process.Kill() }) // the error is that it has ended
-	return d
+	return d, err
 }
 
 // What clients do at the end of a conversation is no error.
