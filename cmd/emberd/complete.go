@@ -86,6 +86,7 @@ func (s *state) completeFlags(cmd *cobra.Command) {
 		"stage":      {"active", "demoted", "archived", "rehydratable"},
 		"sort":       {"created", "used", "score", "uses", "accesses"},
 		"importance": {"low", "normal", "high", "core"},
+		"tools":      {"agent", "all", "cortexgraph", "reference"},
 	} {
 		if cmd.Flags().Lookup(name) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
