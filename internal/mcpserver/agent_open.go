@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -91,6 +92,9 @@ func shortRef(ref string) string {
 	return ref
 }
 
+// mostLinks are shown of a memory, each way.
+const mostLinks = 10
+
 const (
 	memoryScheme = "memory://"
 	vaultScheme  = "vault://"
@@ -113,20 +117,48 @@ func (c *call) opened(ctx context.Context, ref string, from, most int) (s card, 
 	if from > 0 {
 		track = new(false) // the first part was the use
 	}
-	res, err := op.Show.Call(ctx, c, &op.ShowRequest{ID: ref, Track: track})
+	res, err := op.OpenMany.Call(ctx, c, &op.OpenManyRequest{IDs: []string{ref}, Track: track})
 	if err != nil {
 		return s, false, err
 	}
-	m := res.Memory
+	if len(res.Memories) == 0 {
+		if _, err = op.Show.Call(ctx, c, &op.ShowRequest{ID: ref, Track: track}); err == nil {
+			err = memory.Errorf(memory.NotFound, "memory %.40q came just now; open it again", ref)
+		}
+		return s, false, err // which says more
+	}
+	m := res.Memories[0].Memory
 	text := []rune(m.Content)
 	if from > len(text) {
 		return s, false, memory.Errorf(memory.Invalid, "memory %s has %d characters, so that it cannot be read from %d", m.ID.Short(), len(text), from).At("from")
 	}
 	s = showMemory(&m, string(text[from:]))
+	s.Links = linksOf(res.Memories[0].Relations)
 	if m.Stage.Cold() && m.NoteGone.IsZero() && m.VaultPath != "" {
 		s.State += fmt.Sprintf("; its text is in the note, memory_open %q", m.VaultPath)
 	}
 	return s, false, nil
+}
+
+// linksOf tells where a memory leads, and what leads to it.
+func linksOf(r *op.RelationsOf) []string {
+	var out []string
+	for i, of := range r.Outgoing {
+		if i == mostLinks {
+			break
+		}
+		out = append(out, flat(cmp.Or(of.Kind, of.Type))+" ["+of.To.Short()+"]")
+	}
+	for i, of := range r.Incoming {
+		if i == mostLinks {
+			break
+		}
+		out = append(out, "["+of.From.Short()+"] "+flat(cmp.Or(of.Kind, of.Type))+" this")
+	}
+	if n := len(r.Outgoing) + len(r.Incoming) - len(out); n > 0 {
+		out = append(out, plural(n, "more relation", "more relations"))
+	}
+	return out
 }
 
 func (c *call) openedNote(ctx context.Context, path string, from, most int) (s card, more bool, err error) {

@@ -84,6 +84,33 @@ func agentEdit(ctx context.Context, c *call, in *agentEditIn) (*agentSaved, erro
 	return out, nil
 }
 
+type agentRelateIn struct {
+	From     string   `json:"from" min:"4" doc:"id of the memory it starts at"`
+	To       string   `json:"to" min:"4" doc:"id of the one it leads to"`
+	Type     string   `json:"type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from"`
+	Strength *float64 `json:"strength,omitempty" min:"0" max:"1"`
+}
+
+type agentRelated struct {
+	From memory.ID `json:"from"`
+	To   memory.ID `json:"to"`
+	Type string    `json:"type"`
+	Tx   string    `json:"tx" doc:"for memory_undo"`
+}
+
+func agentRelate(ctx context.Context, c *call, in *agentRelateIn) (*agentRelated, error) {
+	res, err := op.Relate.Call(ctx, c, &op.RelateRequest{From: in.From, To: in.To, Type: in.Type, Strength: in.Strength})
+	if err != nil {
+		return nil, err
+	}
+	return &agentRelated{From: res.Relation.From, To: res.Relation.To, Type: res.Relation.Type, Tx: res.Tx}, nil
+}
+
+// Text is what the model reads.
+func (o *agentRelated) Text() string {
+	return "[" + o.From.Short() + "] " + o.Type + " [" + o.To.Short() + "], tx " + o.Tx + "\n"
+}
+
 type agentForgetIn struct {
 	IDs    []string `json:"ids" min:"1" max:"50"`
 	DryRun bool     `json:"dry_run,omitempty" doc:"only tell what would go"`
