@@ -60,7 +60,7 @@ func showMemory(m *op.Memory, text string) card {
 func age(days float64) string {
 	switch hours := days * 24; {
 	case hours < 1:
-		return strconv.Itoa(int(hours*60)) + "m"
+		return strconv.Itoa(max(1, int(hours*60))) + "m"
 	case days < 1:
 		return strconv.Itoa(int(hours)) + "h"
 	case days < 100:

@@ -36,8 +36,8 @@ func agentOpen(ctx context.Context, c *call, in *agentOpenIn) (*agentOpenOut, er
 		s, more, err := c.opened(ctx, ref, from, in.MaxTokens)
 		if e := asError(err); e != nil && missing(e.Code) {
 			last = err
-			if left.take(e.Message, e.Message) {
-				out.Missing = append(out.Missing, e.Message)
+			if said := advised(e); left.take(said, said) {
+				out.Missing = append(out.Missing, said)
 			}
 			continue
 		}
@@ -147,7 +147,7 @@ func linksOf(r *op.RelationsOf) []string {
 		if i == mostLinks {
 			break
 		}
-		out = append(out, flat(cmp.Or(of.Kind, of.Type))+" ["+of.To.Short()+"]")
+		out = append(out, "this "+flat(cmp.Or(of.Kind, of.Type))+" ["+of.To.Short()+"]")
 	}
 	for i, of := range r.Incoming {
 		if i == mostLinks {
