@@ -21,6 +21,7 @@ func advices() []advice {
 		{`copy it from emberd list or emberd search`, "copy it from memory_search or memory_list"},
 		{`emberd trash restore [0-9a-f]+`, "memory_undo and the tx of its forgetting"},
 		{`--again \(again\)`, "again: true"},
+		{`remove it, or set allow_secret \(--allow-secret\) to save it all the same`, "take it out"},
 		{`remove that one first with emberd relate --remove [a-z0-9-]+, or`, "take that one back with memory_undo, or"},
 	} {
 		out = append(out, advice{regexp.MustCompile(a[0]), a[1]})

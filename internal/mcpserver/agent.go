@@ -42,12 +42,20 @@ type card struct {
 	Links   []string  `json:"relations,omitempty"`
 }
 
-// mostTags are named of a memory that has more.
-const mostTags = 10
+// someTags are as many of a memory's tags as a line has room for.
+func someTags(tags []string) []string {
+	const most = 100 // bytes
+	n, size := 0, 0
+	for n < len(tags) && (n == 0 || size+len(tags[n]) <= most) {
+		size += len(tags[n])
+		n++
+	}
+	return tags[:n]
+}
 
 // showMemory tells of a memory with this much of its text.
 func showMemory(m *op.Memory, text string) card {
-	s := card{ID: m.ID, Path: m.PromotedTo, Text: text, Age: age(m.AgeDays), Tags: m.Tags[:min(len(m.Tags), mostTags)], Project: m.Project}
+	s := card{ID: m.ID, Path: m.PromotedTo, Text: text, Age: age(m.AgeDays), Tags: someTags(m.Tags), Project: m.Project}
 	if m.Stage.Cold() {
 		s.Path, s.State = m.VaultPath, "archived, this is a summary"
 		if !m.NoteGone.IsZero() {
@@ -142,7 +150,7 @@ type rest struct {
 	Next      string `json:"next,omitempty" doc:"the call that goes on"`
 }
 
-func (r *rest) line() string {
+func (r rest) line() string {
 	if !r.Truncated {
 		return ""
 	}

@@ -37,7 +37,7 @@ func agentSave(ctx context.Context, c *call, in *agentSaveIn) (*agentSaved, erro
 	if err != nil {
 		return nil, err
 	}
-	out := agentSaved{ID: res.Memory.ID, Did: "saved", Tags: res.Memory.Tags[:min(len(res.Memory.Tags), mostTags)], Project: res.Memory.Project, Tx: res.Tx}
+	out := agentSaved{ID: res.Memory.ID, Did: "saved", Tags: someTags(res.Memory.Tags), Project: res.Memory.Project, Tx: res.Tx}
 	return &out, nil
 }
 
@@ -73,7 +73,7 @@ func agentEdit(ctx context.Context, c *call, in *agentEditIn) (*agentSaved, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &agentSaved{ID: res.Memory.ID, Did: "changed " + strings.Join(res.Changed, ", ") + " of", Tags: res.Memory.Tags[:min(len(res.Memory.Tags), mostTags)],
+	out := &agentSaved{ID: res.Memory.ID, Did: "changed " + strings.Join(res.Changed, ", ") + " of", Tags: someTags(res.Memory.Tags),
 		Project: res.Memory.Project, Tx: res.Tx}
 	switch {
 	case len(res.Changed) == 0:
@@ -131,7 +131,7 @@ func agentForget(ctx context.Context, c *call, in *agentForgetIn) (*agentGone, e
 	if err != nil {
 		return nil, err
 	}
-	out := &agentGone{Forgotten: []card{}, Count: len(res.Forgotten), DryRun: res.DryRun, Tx: res.Tx, Notes: res.Notes[:min(len(res.Notes), mostTags)]}
+	out := &agentGone{Forgotten: []card{}, Count: len(res.Forgotten), DryRun: res.DryRun, Tx: res.Tx, Notes: res.Notes[:min(len(res.Notes), mostLinks)]}
 	if !res.Until.IsZero() {
 		out.Until = day(res.Until)
 	}

@@ -37,6 +37,7 @@ type agentChange struct {
 const (
 	mostWarnings = 5
 	mostChanges  = 5
+	mostProjects = 10
 )
 
 func agentStatus(ctx context.Context, c *call, _ *agentStatusIn) (*agentStatusOut, error) {
@@ -63,7 +64,7 @@ func agentStatus(ctx context.Context, c *call, _ *agentStatusIn) (*agentStatusOu
 	projects := slices.SortedFunc(maps.Keys(stats.Projects), func(a, b string) int {
 		return cmp.Or(cmp.Compare(stats.Projects[b], stats.Projects[a]), cmp.Compare(a, b))
 	})
-	out.Projects = append(out.Projects, projects[:min(len(projects), mostTags)]...)
+	out.Projects = append(out.Projects, projects[:min(len(projects), mostProjects)]...)
 	for _, e := range journal.Entries {
 		c := agentChange{Tx: e.Tx, What: e.Verb + " of " + plural(e.IDs, "memory", "memories"), When: e.At.Format("2006-01-02 15:04"),
 			By: flat(e.By.Via + " " + e.By.Client)}
