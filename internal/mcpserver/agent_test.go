@@ -107,7 +107,7 @@ func TestAnswersKeepToMaxTokens(t *testing.T) {
 		}
 		for _, c := range calls {
 			res, _ := s.callTool(c[0], json.RawMessage(c[1]))
-			if text, structured := tokens(res.text()), tokens(unescaped(t, res.Structured)); res.IsError || text > most || structured > most {
+			if text, structured := tokens(res.text()), tokens(asRead(t, res.Structured)); res.IsError || text > most || structured > most {
 				t.Errorf("%s %.100s: %d and %d tokens, error %v", c[0], c[1], text, structured, res.IsError)
 			}
 			if most <= 700 && !strings.Contains(res.text(), "truncated; go on with: ") {
@@ -117,8 +117,8 @@ func TestAnswersKeepToMaxTokens(t *testing.T) {
 	}
 }
 
-// unescaped is JSON as a client reads it: on the way, < is \u003c.
-func unescaped(t *testing.T, raw json.RawMessage) string {
+// asRead is JSON as a client reads it: on the way, < is \u003c.
+func asRead(t *testing.T, raw json.RawMessage) string {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		t.Fatal(err)
