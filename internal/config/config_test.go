@@ -99,7 +99,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Consolidation:   Consolidation{time.Hour, false},
 		LLM:             LLM{Timeout: 30 * time.Second},
 		RekindleMode:    "auto",
-		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block",
+		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block", Enrich: true,
 		HistoryKeep: 90 * day, TrashKeep: 30 * day,
 	}
 	for i, k := range keys {
