@@ -193,6 +193,7 @@ func (e *Engine) importChunk(ctx context.Context, req *op.ImportRequest, res *op
 	})
 	if err == nil && receipt.Entry != "" {
 		res.Tx = receipt.Entry
+		e.names.learnFrom(receipt.Rows...)
 	}
 	return err
 }
