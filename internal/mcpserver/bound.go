@@ -20,7 +20,7 @@ const leastText = 200
 
 // bounded cuts JSON that is too long until it is not: lists at the border of their
 // items, longest first, and texts. Members say so, "truncated", and what was cut and
-// how to get it, "how_to_go_on". JSON within the bound stays as it is.
+// how to get it, "next". JSON within the bound stays as it is.
 func bounded(raw json.RawMessage, most int, goOn string) json.RawMessage {
 	if len(raw) <= most {
 		return raw
@@ -34,7 +34,7 @@ func bounded(raw json.RawMessage, most int, goOn string) json.RawMessage {
 	for root.size() > cut.most && cut.once(root) {
 	}
 	root.set("truncated", &tree{raw: json.RawMessage("true")})
-	root.set("how_to_go_on", &tree{kind: '"', raw: quoted(cut.told(goOn))})
+	root.set("next", &tree{kind: '"', raw: jsonText(cut.told(goOn))})
 	return root.encode(nil)
 }
 
@@ -156,7 +156,7 @@ func (t *tree) encode(b []byte) []byte {
 
 // set gives an object a member, in the place of one of that name.
 func (t *tree) set(name string, value *tree) {
-	key := quoted(name)
+	key := jsonText(name)
 	if i := slices.IndexFunc(t.names, func(n json.RawMessage) bool { return bytes.Equal(n, key) }); i >= 0 {
 		t.below[i] = value
 		return
@@ -164,8 +164,8 @@ func (t *tree) set(name string, value *tree) {
 	t.names, t.below = append(t.names, key), append(t.below, value)
 }
 
-// quoted is a text as JSON, which any text can be.
-func quoted(text string) json.RawMessage {
+// jsonText is a text as JSON, which any text can be.
+func jsonText(text string) json.RawMessage {
 	raw, err := encode(text)
 	if err != nil {
 		return json.RawMessage(`""`)
@@ -272,7 +272,7 @@ func (c *cutter) shortenText(t *tree, excess int) {
 	text = strings.TrimSuffix(text, cutMark)
 	kept := beginningOf(text, max(leastText, len(text)-excess-len(cutMark)))
 	t.cut += len(text) - len(kept)
-	t.raw, t.least = quoted(kept+cutMark), len(kept) <= leastText
+	t.raw, t.least = jsonText(kept+cutMark), len(kept) <= leastText
 }
 
 // cutMark stands where a text was cut.

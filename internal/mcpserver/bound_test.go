@@ -28,7 +28,7 @@ func TestListsAreCutAtTheBorderOfAnItem(t *testing.T) {
 	}
 	raw := json.RawMessage(`{"z":[1,2],"results":[` + strings.Join(items, ",") + `],"total":100}`)
 	got := bounded(raw, 4000, "ask for less")
-	want := `{"z":[1,2],"results":[` + strings.Join(items[:29], ",") + `],"total":100,"truncated":true,"how_to_go_on":"results has 29 of 100; ask for less"}`
+	want := `{"z":[1,2],"results":[` + strings.Join(items[:29], ",") + `],"total":100,"truncated":true,"next":"results has 29 of 100; ask for less"}`
 	if string(got) != want {
 		t.Errorf("bounded is\n%s\nwant\n%s", got, want)
 	}
@@ -43,7 +43,7 @@ func TestTextsAreCutWithAMark(t *testing.T) {
 			Tags        []string
 		}
 		Truncated bool
-		HowToGoOn string `json:"how_to_go_on"`
+		Next      string `json:"next"`
 	}
 	if err := json.Unmarshal(got, &out); err != nil {
 		t.Fatal(err)
@@ -51,8 +51,8 @@ func TestTextsAreCutWithAMark(t *testing.T) {
 	if len(got) > 4000 || !strings.HasSuffix(out.Memory.Content, "ż… [cut]") || !out.Truncated || len(out.Memory.Tags) != 1 {
 		t.Errorf("%d bytes: %.60s…, truncated %v", len(got), out.Memory.Content, out.Truncated)
 	}
-	if want := fmt.Sprintf("memory.content lacks its last %d bytes; ask for less", 10_000-len(strings.TrimSuffix(out.Memory.Content, "… [cut]"))); out.HowToGoOn != want {
-		t.Errorf("how_to_go_on is %q, want %q", out.HowToGoOn, want)
+	if want := fmt.Sprintf("memory.content lacks its last %d bytes; ask for less", 10_000-len(strings.TrimSuffix(out.Memory.Content, "… [cut]"))); out.Next != want {
+		t.Errorf("next is %q, want %q", out.Next, want)
 	}
 }
 
@@ -132,13 +132,13 @@ func TestAnAnswerOfATool(t *testing.T) {
 		Count     int
 		Results   []struct{ ID memory.ID }
 		Truncated bool
-		HowToGoOn string `json:"how_to_go_on"`
+		Next      string `json:"next"`
 	}
 	if err := json.Unmarshal(res.Structured, &out); err != nil {
 		t.Fatal(err)
 	}
-	if len(res.Structured) > maxAnswer || !out.Truncated || out.HowToGoOn != "results has 5 of 10; ask for less at a time with a smaller page_size" {
-		t.Errorf("%d bytes, %d results of %d, %q", len(res.Structured), len(out.Results), out.Count, out.HowToGoOn)
+	if len(res.Structured) > maxAnswer || !out.Truncated || out.Next != "results has 5 of 10; ask for less at a time with a smaller page_size" {
+		t.Errorf("%d bytes, %d results of %d, %q", len(res.Structured), len(out.Results), out.Count, out.Next)
 	}
 	if !same(json.RawMessage(res.text()), res.Structured) {
 		t.Error("the text is not the structured content")

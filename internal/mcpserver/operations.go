@@ -39,13 +39,13 @@ func withheldField(s *op.Spec, field string) bool {
 	return s == op.BackupCreate.Spec && field == "File"
 }
 
-// toolName is the name of an operation's tool.
-func toolName(s *op.Spec) string { return strings.ReplaceAll(s.Name, ".", "_") }
+// toolNameOf is the name of an operation's tool.
+func toolNameOf(s *op.Spec) string { return strings.ReplaceAll(s.Name, ".", "_") }
 
 // operationTool makes a tool of an operation. Its parameters are the fields of the
 // request, wherever they travel over HTTP.
 func operationTool(s *op.Spec) *tool {
-	name, fields := toolName(s), parameters(s)
+	name, fields := toolNameOf(s), parameters(s)
 	input := make([]reflect.StructField, len(fields))
 	for i, f := range fields {
 		input[i] = reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag}

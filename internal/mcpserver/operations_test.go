@@ -17,7 +17,7 @@ func TestEveryOperationIsATool(t *testing.T) {
 	tools := checkedTools(t, All)
 	for _, s := range op.Table() {
 		why, no := withheld(s)
-		tool := tools[toolName(s)]
+		tool := tools[toolNameOf(s)]
 		switch {
 		case no && (tool != nil || why == ""):
 			t.Errorf("%s is withheld for the reason %q, and there is a tool: %v", s.Name, why, tool != nil)

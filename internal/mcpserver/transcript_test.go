@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -35,7 +37,7 @@ var update = flag.Bool("update", false, "rewrite what testdata expects")
 //	tools/list {}                   any other request
 //	advance 72h                     the clock moves
 //
-// <id1> is the first id that was met, <nobody> one that no memory has, <50 x> is fifty of them, <50 "x"> as items of a
+// <id1> is the first id that was met, <end1> its short form, <nobody> one that no memory has, <50 x> is fifty of them, <50 "x"> as items of a
 // list. What differs from run to run is masked in answers; the text of a result is
 // shown where it is not its structured content.
 func TestTranscripts(t *testing.T) {
@@ -185,7 +187,7 @@ type player struct {
 	t     *testing.T
 	clock *clock
 	masks map[string]string // what was met, and what is shown for it
-	met   map[string]int    // how many of each kind
+	met   map[string]int    // how many of a kind were
 	calls []made
 }
 
@@ -274,14 +276,19 @@ var unescaped = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 var (
 	repeated = regexp.MustCompile(`<(\d+) ("?[^">]+"?)>`)
 	shown    = regexp.MustCompile(`<(nobody|[a-z]+\d+)>`)
-	// maskable are ids, entries of the journal with what revisions add to them, devices,
-	// times and folders of this run.
-	maskable = regexp.MustCompile(strings.Join([]string{
-		`(?P<id>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`,
-		`(?P<tx>[0-9a-f]{12}-[0-9a-f]{4,}-[a-z0-9]{8}(-[0-9a-f]{8})?)`,
-		`(?P<now>` + time.Now().UTC().Format("2006-01-") + `\d\dT[0-9:.]+Z)`,
-		`(?P<dir>/[^" ]*/Test[^" /]+/\d+)`,
-	}, "|"))
+	// What differs from run to run: ids, and entries of the journal with what revisions add
+	// to them, relations, cursors, times and folders of this run.
+	ids      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	maskable = []struct {
+		name string
+		in   *regexp.Regexp
+	}{
+		{"tx", regexp.MustCompile(`[0-9a-f]{12}-[0-9a-f]{4}-[a-z2-7]{8}(-[0-9a-f]{8})?`)},
+		{"rel", regexp.MustCompile(`rel-[0-9a-f]{8,32}`)},
+		{"now", regexp.MustCompile(time.Now().UTC().Format("2006-01-") + `\d\dT[0-9:.]+Z`)},
+		{"dir", regexp.MustCompile(`/[^" ]*/Test[^" /]+/\d+`)},
+		{"cursor", regexp.MustCompile(`\b[A-Za-z0-9_-]{44}\b`)},
+	}
 )
 
 // spelled writes out what a transcript abbreviates.
@@ -311,15 +318,27 @@ func (p *player) spelled(text string) json.RawMessage {
 	}))
 }
 
-// masked replaces what differs from run to run, the same by the same.
+// masked replaces what differs from run to run, the same by the same. Behind <id1> is
+// an id, behind <end1> its last characters, which are its short form.
 func (p *player) masked(text string) string {
-	return maskable.ReplaceAllStringFunc(text, func(real string) string {
-		if p.masks[real] == "" {
-			m := maskable.FindStringSubmatch(real)
-			kind := maskable.SubexpNames()[1+slices.IndexFunc(m[1:], func(s string) bool { return s != "" })]
-			p.met[kind]++
-			p.masks[real] = fmt.Sprintf("<%s%d>", kind, p.met[kind])
+	for _, id := range ids.FindAllString(text, -1) {
+		if p.masks[id] == "" {
+			p.met["id"]++
+			p.masks[id] = fmt.Sprintf("<id%d>", p.met["id"])
+			p.masks[memory.ID(id).Short()] = fmt.Sprintf("<end%d>", p.met["id"])
 		}
-		return p.masks[real]
-	})
+	}
+	for _, m := range maskable {
+		for _, real := range m.in.FindAllString(text, -1) {
+			if p.masks[real] == "" {
+				p.met[m.name]++
+				p.masks[real] = fmt.Sprintf("<%s%d>", m.name, p.met[m.name])
+			}
+		}
+	}
+	longestFirst := slices.SortedFunc(maps.Keys(p.masks), func(a, b string) int { return len(b) - len(a) })
+	for _, real := range longestFirst {
+		text = strings.ReplaceAll(text, real, p.masks[real])
+	}
+	return text
 }
