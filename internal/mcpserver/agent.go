@@ -20,6 +20,7 @@ func agentTools() []*tool {
 		define("memory_list", op.Read, "List memories without words to search for: the newest, the last used, or the strongest.", agentList, Agent, All),
 		define("memory_save", op.Write, "Remember one fact, decision, preference or lesson, in a sentence or a few that make sense on their own.", agentSave, Agent, All),
 		define("memory_edit", op.Write, "Correct a memory or change its tags, instead of saving a second one. The earlier version is kept.", agentEdit, Agent, All),
+		define("memory_used", op.Write, "Tell which memories your answer relied on, right after it. What is used stays, the rest fades.", agentUsed, Agent, All),
 		define("memory_relate", op.Write, "Say how one memory stands to another. memory_open shows relations.", agentRelate, Agent, All),
 		define("memory_forget", op.Destructive, "Move memories to the trash, for 30 days. Only when the user wants that or they are plainly wrong.", agentForget, Agent, All),
 		define("memory_undo", op.Write, "Take back one change by the tx that the tool which made it answered with.", agentUndo, Agent, All),
