@@ -22,7 +22,6 @@ func advices() []advice {
 		{`emberd trash restore [0-9a-f]+`, "memory_undo and the tx of its forgetting"},
 		{`--again \(again\)`, "again: true"},
 		{`remove it, or set allow_secret \(--allow-secret\) to save it all the same`, "take it out"},
-		{`remove that one first with emberd relate --remove [a-z0-9-]+, or`, "take that one back with memory_undo, or"},
 	} {
 		out = append(out, advice{regexp.MustCompile(a[0]), a[1]})
 	}

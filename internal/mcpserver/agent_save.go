@@ -24,7 +24,7 @@ type agentSaved struct {
 	Did     string    `json:"did"`
 	Tags    []string  `json:"tags,omitempty"`
 	Project string    `json:"project,omitempty"`
-	Tx      string    `json:"tx,omitempty" doc:"for memory_undo"`
+	Tx      string    `json:"tx,omitempty"`
 }
 
 func agentSave(ctx context.Context, c *call, in *agentSaveIn) (*agentSaved, error) {
@@ -84,6 +84,61 @@ func agentEdit(ctx context.Context, c *call, in *agentEditIn) (*agentSaved, erro
 	return out, nil
 }
 
+type agentUsedIn struct {
+	IDs  []string `json:"ids" min:"1" max:"50"`
+	Tags []string `json:"tags,omitempty" max:"50" doc:"what the conversation is about; use far from its own tags counts more"`
+}
+
+type agentUsedOut struct {
+	Count    int      `json:"count"`
+	Why      string   `json:"why,omitempty"`
+	NotFound []string `json:"not_found,omitempty"`
+	Tx       string   `json:"tx,omitempty"`
+}
+
+func agentUsed(ctx context.Context, c *call, in *agentUsedIn) (*agentUsedOut, error) {
+	for i, id := range in.IDs {
+		in.IDs[i] = strings.TrimPrefix(id, memoryScheme)
+	}
+	res, err := op.Observe.Call(ctx, c, &op.ObserveRequest{IDs: in.IDs, Tags: in.Tags})
+	if err != nil {
+		return nil, err
+	}
+	out := &agentUsedOut{Count: res.Count, Why: res.Reason, Tx: res.Tx}
+	for _, r := range res.Results {
+		if r.Status == op.ObservedNotFound {
+			out.NotFound = append(out.NotFound, shortRef(clipped(r.ID)))
+		}
+	}
+	if len(out.NotFound) == len(in.IDs) {
+		return nil, memory.Errorf(memory.NotFound, "there is no memory %s; emberd list shows those there are", strings.Join(out.NotFound, ", ")).At("ids")
+	}
+	return out, nil
+}
+
+// clipped is a name that somebody gave, short enough to say it back.
+func clipped(name string) string {
+	if runes := []rune(flat(name)); len(runes) > 40 {
+		return string(runes[:40]) + "…"
+	}
+	return flat(name)
+}
+
+// Text is what the model reads.
+func (o *agentUsedOut) Text() string {
+	text := "reinforced " + plural(o.Count, "memory", "memories")
+	if o.Why != "" {
+		text += ": " + o.Why
+	}
+	if len(o.NotFound) > 0 {
+		text += "; there is no " + strings.Join(o.NotFound, ", ")
+	}
+	if o.Tx != "" {
+		text += ", tx " + o.Tx
+	}
+	return text + "\n"
+}
+
 type agentRelateIn struct {
 	From     string   `json:"from" min:"4" doc:"id of the memory it starts at"`
 	To       string   `json:"to" min:"4" doc:"id of the one it leads to"`
@@ -95,7 +150,7 @@ type agentRelated struct {
 	From memory.ID `json:"from"`
 	To   memory.ID `json:"to"`
 	Type string    `json:"type"`
-	Tx   string    `json:"tx" doc:"for memory_undo"`
+	Tx   string    `json:"tx"`
 }
 
 func agentRelate(ctx context.Context, c *call, in *agentRelateIn) (*agentRelated, error) {
@@ -118,12 +173,12 @@ type agentForgetIn struct {
 
 // agentGone is what went to the trash, or would.
 type agentGone struct {
-	Forgotten []card   `json:"forgotten"`
+	Forgotten []string `json:"forgotten"` // lines of an index
 	Count     int      `json:"count"`
 	DryRun    bool     `json:"dry_run,omitempty"`
-	Until     string   `json:"until,omitempty" doc:"when the trash lets go of them"`
-	Notes     []string `json:"notes,omitempty" doc:"stay in the vault"`
-	Tx        string   `json:"tx,omitempty" doc:"for memory_undo"`
+	Until     string   `json:"until,omitempty"` // when the trash lets go of them
+	Notes     []string `json:"notes,omitempty"` // that stay in the vault
+	Tx        string   `json:"tx,omitempty"`
 }
 
 func agentForget(ctx context.Context, c *call, in *agentForgetIn) (*agentGone, error) {
@@ -131,14 +186,15 @@ func agentForget(ctx context.Context, c *call, in *agentForgetIn) (*agentGone, e
 	if err != nil {
 		return nil, err
 	}
-	out := &agentGone{Forgotten: []card{}, Count: len(res.Forgotten), DryRun: res.DryRun, Tx: res.Tx, Notes: res.Notes[:min(len(res.Notes), mostLinks)]}
+	out := &agentGone{Forgotten: []string{}, Count: len(res.Forgotten), DryRun: res.DryRun, Tx: res.Tx, Notes: res.Notes[:min(len(res.Notes), mostLinks)]}
 	if !res.Until.IsZero() {
 		out.Until = day(res.Until)
 	}
 	left := newBudget(2000)
 	for i := range res.Forgotten {
-		if s := showMemory(&res.Forgotten[i], firstWords(res.Forgotten[i].Content)); left.take(s.render(depthIndex), &s) {
-			out.Forgotten = append(out.Forgotten, s)
+		s := showMemory(&res.Forgotten[i], firstWords(res.Forgotten[i].Content))
+		if line := strings.TrimSpace(s.render(depthIndex)); left.take(line, line) {
+			out.Forgotten = append(out.Forgotten, line)
 		}
 	}
 	return out, nil
@@ -153,8 +209,8 @@ func (o *agentGone) Text() string {
 	default:
 		b.WriteString("forgot " + plural(o.Count, "memory", "memories") + ", in the trash until " + o.Until + ", tx " + o.Tx + "\n")
 	}
-	for i := range o.Forgotten {
-		b.WriteString(o.Forgotten[i].render(depthIndex))
+	for _, line := range o.Forgotten {
+		b.WriteString(line + "\n")
 	}
 	for _, n := range o.Notes {
 		b.WriteString("its note stays: " + flat(n) + "\n")

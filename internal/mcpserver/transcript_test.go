@@ -155,7 +155,7 @@ func idParameter(tool *mcp.Tool) string {
 		return ""
 	}
 	for _, name := range []string{"memory_id", "memory_ids", "id", "ids", "of", "from_memory_id", "from", "cluster_id"} {
-		if schema.Properties[name] != nil && (name != "id" || slices.Contains(schema.Required, name)) {
+		if p := schema.Properties[name]; p != nil && p.Type != "integer" && (name != "id" || slices.Contains(schema.Required, name)) {
 			return name
 		}
 	}
