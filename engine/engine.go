@@ -46,6 +46,7 @@ type Engine struct {
 	events   *events
 	chores   chores
 	aging    *aging
+	listed   *listed // clusters that somebody may name
 	counted  lastCount
 	averaged lastAverage
 	revision atomic.Uint64 // counts what changes memories, their use included
@@ -91,6 +92,7 @@ func Open(opt Options) (*Engine, error) {
 		author:     newAuthor(&opt, analyzer),
 		events:     newEvents(),
 		aging:      newAging(),
+		listed:     newListed(),
 		closing:    make(chan struct{}),
 		dirty:      make(chan struct{}, 1),
 		shared:     make(chan struct{}, 1),
@@ -158,6 +160,8 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.PromoteAuto.Handle(e.promoteAuto))
 	add(op.Touch.Handle(e.touch))
 	add(op.GC.Handle(e.gc))
+	add(op.Clusters.Handle(e.clusters))
+	add(op.Consolidate.Handle(e.consolidate))
 	add(op.LifecycleRun.Handle(e.lifecycleRun))
 	add(op.LifecycleStatus.Handle(e.lifecycleStatus))
 	add(op.Purge.Handle(e.purge))

@@ -184,7 +184,11 @@ func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 	}
 	a.res.Total += found.Total
 	a.best = found.Best * a.e.opt.STMWeight
-	return a.memoryHits(found.Matches)
+	hits, err := a.memoryHits(found.Matches)
+	if err != nil {
+		return nil, err
+	}
+	return a.asMerged(hits)
 }
 
 func (a *asking) memoryHits(matches []stm.Match) ([]op.Hit, error) {
