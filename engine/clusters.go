@@ -64,7 +64,7 @@ func (e *Engine) clusters(ctx context.Context, req *op.ClustersRequest) (*op.Clu
 	err := firstError(
 		checkStrategy(req.Strategy),
 		memory.CheckRange("threshold", opt.Threshold, 0, 1),
-		memory.CheckRange("max_cluster_size", float64(opt.MaxSize), 2, largestCluster),
+		memory.CheckRange("max_cluster_size", float64(opt.MaxSize), 1, largestCluster),
 		memory.CheckRange("duplicate_threshold", pairs, 0, 1),
 		memory.CheckRange("limit", float64(limit), 1, memory.MaxResults),
 	)

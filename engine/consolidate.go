@@ -150,9 +150,9 @@ func (c *consolidating) finish() {
 		res.Message = fmt.Sprintf("Merged %d memories into %d", memories, len(res.Merged))
 	}
 	if n := len(res.Refused); n > 0 {
-		res.Message += fmt.Sprintf("; %d clusters stay as they are", n)
+		res.Message += fmt.Sprintf("; not merged: %d", n)
 	}
 	if done := len(res.Previews) + len(res.Merged) + len(res.Linked) + len(res.Refused); done < res.Found {
-		res.Message += fmt.Sprintf("; %d more are left, ask again", res.Found-done)
+		res.Message += fmt.Sprintf("; %d more left, ask again", res.Found-done)
 	}
 }

@@ -96,7 +96,7 @@ func TestConsolidateRefusesWhatItDoesNotKnow(t *testing.T) {
 	}{
 		{op.ClustersRequest{Strategy: "magic"}, `strategy is "magic"`},
 		{op.ClustersRequest{Threshold: 1.1}, "threshold is 1.1"},
-		{op.ClustersRequest{MaxClusterSize: 1}, "max_cluster_size is 1"},
+		{op.ClustersRequest{MaxClusterSize: 101}, "max_cluster_size is 101"},
 		{op.ClustersRequest{DuplicateThreshold: -1}, "duplicate_threshold is -1"},
 	} {
 		wantCode(t, refused(t, d.Engine, op.Clusters, &x.req), memory.Invalid, x.says)
@@ -213,7 +213,7 @@ func TestWhatIsNotMerged(t *testing.T) {
 		}
 		wantFiles(t, d.house)
 		res := do(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Mode: op.ModeApply})
-		if len(res.Merged) != 0 || len(res.Refused) != 1 || !strings.Contains(res.Refused[0].Reason, c.says) || res.Message != "Merged 0 memories into 0; 1 clusters stay as they are" {
+		if len(res.Merged) != 0 || len(res.Refused) != 1 || !strings.Contains(res.Refused[0].Reason, c.says) || res.Message != "Merged 0 memories into 0; not merged: 1" {
 			t.Errorf("%s: of all it says %+v", c.name, res)
 		}
 	}
@@ -226,7 +226,7 @@ func TestConsolidateAll(t *testing.T) {
 	}
 	before := stateOf(t, d.Engine)
 	p := do(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Limit: 2})
-	if !p.AutoDetect || p.Found != 3 || len(p.Previews) != 2 || p.Message != "Found 3 clusters to consolidate; 1 more are left, ask again" {
+	if !p.AutoDetect || p.Found != 3 || len(p.Previews) != 2 || p.Message != "Found 3 clusters to consolidate; 1 more left, ask again" {
 		t.Errorf("the preview is %+v", p)
 	}
 	res := do(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Mode: op.ModeApply})

@@ -16,7 +16,7 @@ const (
 type ClustersRequest struct {
 	Strategy           string  `json:"strategy,omitempty" query:"strategy" doc:"similarity, which is the only one"`
 	Threshold          float64 `json:"threshold,omitempty" query:"threshold" doc:"least similarity of two memories that are linked, 0 to 1, default 0.83"`
-	MaxClusterSize     int     `json:"max_cluster_size,omitempty" query:"max_cluster_size" doc:"most memories in a cluster, 2 to 100, default 12"`
+	MaxClusterSize     int     `json:"max_cluster_size,omitempty" query:"max_cluster_size" doc:"most memories in a cluster, 1 to 100, default 12"`
 	FindDuplicates     bool    `json:"find_duplicates,omitempty" query:"find_duplicates" doc:"pairs instead of clusters"`
 	DuplicateThreshold float64 `json:"duplicate_threshold,omitempty" query:"duplicate_threshold" doc:"least similarity of such a pair, 0 to 1, default 0.88"`
 	Limit              int     `json:"limit,omitempty" query:"limit" doc:"most clusters or pairs to list, 1 to 100, default 20"`

@@ -38,7 +38,7 @@ type Options struct {
 	// Threshold is the least similarity of two texts that are linked, above 0 and up to 1,
 	// on the scale of [similarity.Calibrate].
 	Threshold float64
-	MaxSize   int // of a cluster, at least 2
+	MaxSize   int // of a cluster
 }
 
 // Pair is two similar items, by their place, with A before B by id. Why says what keeps
