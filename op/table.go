@@ -94,7 +94,7 @@ var (
 		"Remove relations; undo brings them back.")
 	Graph = define[GraphRequest, GraphResult]("graph", "GET", "/v1/graph", Read,
 		"Give memories and the relations between them, a page at a time.")
-	OpenMany = define[OpenManyRequest, OpenManyResult]("open_many", "POST", "/v1/memories/open", Read,
+	OpenMany = define[OpenManyRequest, OpenManyResult]("open_many", "GET", "/v1/memories/open", Read,
 		"Open memories whole, with their relations; counts as a use of each unless track is false.")
 	ForgetBatch = define[ForgetBatchRequest, ForgetResult]("forget_batch", "POST", "/v1/memories/forget", Destructive,
 		"Move many memories to the trash as one journal entry.")
@@ -107,6 +107,7 @@ var (
 func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, WhyNot.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Archive.Spec, Rekindle.Spec, Forget.Spec, Purge.Spec,
+		ForgetBatch.Spec, OpenMany.Spec, Relate.Spec, RelateBatch.Spec, Unrelate.Spec, Graph.Spec,
 		PromoteAuto.Spec, Touch.Spec, GC.Spec, LifecycleRun.Spec, LifecycleStatus.Spec,
 		History.Spec, Journal.Spec, Why.Spec, Timeline.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,

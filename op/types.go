@@ -329,6 +329,8 @@ type ForgetResult struct {
 	Until time.Time `json:"until,omitzero"`
 	// Notes are the paths of the notes that were made of them. They stay.
 	Notes []string `json:"notes,omitempty"`
+	// Error is why the others of a batch stay where they were.
+	Error *Problem `json:"error,omitempty"`
 }
 
 // UndoRequest names a journal entry; none means the newest of this device that
