@@ -37,17 +37,17 @@ const nameKey = "name"
 
 // Entity is what the reference server calls so, in its JSON.
 type Entity struct {
-	Name         string   `json:"name"`
-	EntityType   string   `json:"entityType"`
-	Observations []string `json:"observations"`
+	Name         string   `json:"name" min:"1" max:"1000" jsonschema:"what it is called; there is one entity of a name"`
+	EntityType   string   `json:"entityType" max:"200" jsonschema:"what kind of thing it is"`
+	Observations []string `json:"observations" jsonschema:"what is known of it, one fact each"`
 }
 
 // Relation is what the reference server calls so, in its JSON. From and To are names
 // of entities.
 type Relation struct {
-	From         string `json:"from"`
-	To           string `json:"to"`
-	RelationType string `json:"relationType"`
+	From         string `json:"from" jsonschema:"name of the entity that it starts at"`
+	To           string `json:"to" jsonschema:"name of the entity that it leads to"`
+	RelationType string `json:"relationType" min:"1" max:"100" jsonschema:"how the one stands to the other, as a verb"`
 }
 
 // ID is the id of the memory of an entity.
@@ -79,6 +79,10 @@ func (e *Entity) Save() (*op.SaveRequest, error) {
 	return req, memory.CheckContent(req.Content)
 }
 
+// Shortened reports whether the observations of an entity are in a note, and its memory
+// has a sentence that is left of them.
+func Shortened(m *memory.Memory) bool { return m.Stage.Cold() || m.TextDigest != "" }
+
 // Of is the entity that a memory is, false if it is none.
 func Of(m *memory.Memory) (Entity, bool) {
 	var name string
@@ -86,7 +90,7 @@ func Of(m *memory.Memory) (Entity, bool) {
 		return Entity{}, false
 	}
 	e := Entity{Name: name, EntityType: m.Type}
-	if !m.Stage.Cold() {
+	if !Shortened(m) {
 		e.Observations = Observations(name, m.Content)
 	} else if m.Content != title(name) {
 		e.Observations = []string{m.Content} // a sentence that is left of them
