@@ -212,14 +212,17 @@ func openNodes(ctx context.Context, c *call, in *openNodesIn) (*graphOut, error)
 	if err != nil {
 		return nil, err
 	}
-	if out.Truncated = out.Truncated || rest > 0 || len(left) > 0; rest > 0 {
+	var notes []string
+	if rest > 0 {
 		out.NextCursor = strconv.Itoa(len(all) - rest)
-		out.Note = fmt.Sprintf("%d more relations follow; call open_nodes with these names and next_cursor as cursor. ", rest)
+		notes = append(notes, fmt.Sprintf("%d more relations follow; call open_nodes with these names and next_cursor as cursor.", rest))
+	} else if out.Truncated {
+		notes = append(notes, "One of them has more relations than are looked at here; read_graph has each with the entity that it starts at.")
 	}
 	if len(left) > 0 {
-		out.Note += fmt.Sprintf("The answer would be too long with %s; open them in another call.", strings.Join(left, ", "))
+		notes = append(notes, fmt.Sprintf("The answer would be too long with %s; open them in another call.", strings.Join(left, ", ")))
 	}
-	out.Note = strings.TrimSpace(out.Note)
+	out.Truncated, out.Note = len(notes) > 0, strings.Join(notes, " ")
 	return out, nil
 }
 
@@ -234,15 +237,14 @@ func (p *nodePage) graph(ctx context.Context, c *call, next string, of func(*op.
 	if err != nil {
 		return nil, err
 	}
-	out.Truncated, out.NextCursor = out.Truncated || rest > 0 || next != "", next
 	var notes []string
 	if next != "" {
 		notes = append(notes, "More entities follow; call again with next_cursor as cursor.")
 	}
-	if rest > 0 || out.Truncated && next == "" {
+	if rest > 0 || out.Truncated {
 		notes = append(notes, "Relations are left out; open_nodes gives those of single entities.")
 	}
-	out.Note = strings.Join(notes, " ")
+	out.Truncated, out.NextCursor, out.Note = len(notes) > 0, next, strings.Join(notes, " ")
 	return out, nil
 }
 
