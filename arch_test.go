@@ -48,12 +48,13 @@ func graph() map[string]edges {
 		},
 		"internal/llm": {},
 		"internal/mcpserver": {
-			ours:   []string{"memory", "op", "internal/wire"},
+			ours:   []string{"memory", "op", "internal/wire", "internal/refgraph"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
 			tests:  []string{"engine", "stm", "api"}, // a real store, over a real socket
 		},
 		"internal/mutants":    {},
 		"internal/query":      {},
+		"internal/refgraph":   {ours: []string{"memory", "op"}},
 		"internal/secret":     {},
 		"internal/similarity": {ours: []string{"internal/text"}},
 		"internal/spelling":   {},
