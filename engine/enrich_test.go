@@ -126,13 +126,13 @@ func TestKnownNamesAreFoundInAnySpelling(t *testing.T) {
 }
 
 func TestAGivenSpellingTakesThePlaceOfAFoundOne(t *testing.T) {
-	n := newKnownNames()
+	n := new(knownNames)
 	n.learn(false, "postgresql")
 	n.learn(true, "PostgreSQL")
 	n.learn(true, "Postgresql")
 	n.learn(false, "postgresql", "…")
-	if got, ok := n.spelling("postgresql"); got != "PostgreSQL" || !ok || len(n.byKey) != 1 {
-		t.Errorf("known are %v", n.byKey)
+	if got, ok := n.spelling("postgresql"); got != "PostgreSQL" || !ok || n.count.Load() != 1 {
+		t.Errorf("%d names are known, postgresql as %q", n.count.Load(), got)
 	}
 }
 
@@ -246,12 +246,12 @@ func TestMessagesAreAnalyzed(t *testing.T) {
 }
 
 func TestNamesAreBounded(t *testing.T) {
-	n := newKnownNames()
+	n := new(knownNames)
 	for i := range mostNames {
-		n.byKey[fmt.Sprint("name ", i)] = calling{}
+		n.learn(true, fmt.Sprint("name ", i))
 	}
 	n.learn(true, "one more")
-	if _, ok := n.spelling("one more"); ok || len(n.byKey) != mostNames {
-		t.Errorf("%d names are known, the last one %t; want %d", len(n.byKey), ok, mostNames)
+	if _, ok := n.spelling("one more"); ok || n.count.Load() != mostNames {
+		t.Errorf("%d names are known, the last one %t; want %d", n.count.Load(), ok, mostNames)
 	}
 }
