@@ -28,14 +28,14 @@ func TestSavesGetEntitiesAndStrength(t *testing.T) {
 		strength float64
 		applied  bool
 	}{
-		"the page's example":      {op.SaveRequest{Content: "Use JWT tokens for authentication in all new APIs"}, []string{"jwt", "authentication", "apis"}, true, 1.1996, true},
-		"nothing to find, C49":    {op.SaveRequest{Content: "plain words only"}, nil, false, 1.0064, true},
-		"a marker, C50":           {op.SaveRequest{Content: "This is critical: never commit secrets"}, []string{"secrets"}, true, 1.4752, true},
-		"entities given":          {op.SaveRequest{Content: "Use JWT", Entities: []string{"Ada"}}, []string{"Ada"}, false, 1.0628, true},
-		"no entities given":       {op.SaveRequest{Content: "Use JWT", Entities: []string{}}, nil, false, 1.0028, true},
-		"strength given":          {op.SaveRequest{Content: "Use JWT", Strength: new(1.5)}, []string{"jwt"}, true, 1.5, true},
-		"both given":              {op.SaveRequest{Content: "Use JWT", Entities: []string{"Ada"}, Strength: new(2.0)}, []string{"Ada"}, false, 2, false},
-		"not wanted":              {op.SaveRequest{Content: "Use JWT", Enrich: new(false)}, nil, false, 1, false},
+		"the page's example":   {op.SaveRequest{Content: "Use JWT tokens for authentication in all new APIs"}, []string{"jwt", "authentication", "apis"}, true, 1.1996, true},
+		"nothing to find, C49": {op.SaveRequest{Content: "plain words only"}, nil, false, 1.0064, true},
+		"a marker, C50":        {op.SaveRequest{Content: "This is critical: never commit secrets"}, []string{"secrets"}, true, 1.4752, true},
+		"entities given":       {op.SaveRequest{Content: "Use JWT", Entities: []string{"Ada"}}, []string{"Ada"}, false, 1.0628, true},
+		"no entities given":    {op.SaveRequest{Content: "Use JWT", Entities: []string{}}, nil, false, 1.0028, true},
+		"strength given":       {op.SaveRequest{Content: "Use JWT", Strength: new(1.5)}, []string{"jwt"}, true, 1.5, true},
+		"both given":           {op.SaveRequest{Content: "Use JWT", Entities: []string{"Ada"}, Strength: new(2.0)}, []string{"Ada"}, false, 2, false},
+		"not wanted":           {op.SaveRequest{Content: "Use JWT", Enrich: new(false)}, nil, false, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := do(t, e, op.Save, &tt.req)
