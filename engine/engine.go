@@ -91,7 +91,7 @@ func Open(opt Options) (*Engine, error) {
 		lock:       lock,
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
-		names:      newKnownNames(),
+		names:      new(knownNames),
 		events:     newEvents(),
 		aging:      newAging(),
 		listed:     newListed(),
