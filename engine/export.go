@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -123,6 +124,9 @@ func (e *Engine) importRecords(ctx context.Context, req *op.ImportRequest) (*op.
 	var good []incoming
 	for i := range req.Records {
 		size, err := checkRecord(&req.Records[i])
+		if err == nil && req.Foreign && !req.AllowSecret {
+			err = e.screen(&req.Records[i])
+		}
 		if err != nil {
 			res.Results[i] = op.ImportAnswer{Fate: op.ImportFailed, Error: problem(err)}
 			continue
@@ -135,6 +139,7 @@ func (e *Engine) importRecords(ctx context.Context, req *op.ImportRequest) (*op.
 // importAll writes the log in a few transactions. When one fails, what came
 // before stays, and the records from there on tell the error.
 func (e *Engine) importAll(ctx context.Context, req *op.ImportRequest, res *op.ImportResult, records []incoming) error {
+	all := len(records)
 	for first := true; len(records) > 0; first = false {
 		n := recordChunk(records)
 		err := e.importChunk(ctx, req, res, records[:n])
@@ -151,6 +156,7 @@ func (e *Engine) importAll(ctx context.Context, req *op.ImportRequest, res *op.I
 			e.raiseUse(r.Record)
 		}
 		records = records[n:]
+		op.Report(ctx, all-len(records), all)
 	}
 	return nil
 }
@@ -177,7 +183,7 @@ func (e *Engine) importChunk(ctx context.Context, req *op.ImportRequest, res *op
 	receipt, err := e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		tx := &stm.Tx{Verb: "import", By: op.CallerFrom(ctx), Entry: res.Tx}
 		for i, r := range records {
-			fate, err := e.fate(tx, r.Record, rows[i], req.Again)
+			fate, err := e.fate(tx, r.Record, rows[i], req)
 			if err != nil {
 				return nil, err
 			}
@@ -190,33 +196,57 @@ func (e *Engine) importChunk(ctx context.Context, req *op.ImportRequest, res *op
 	})
 	if err == nil && receipt.Entry != "" {
 		res.Tx = receipt.Entry
+		e.names.learnFrom(receipt.Rows...)
 	}
 	return err
 }
 
 // fate decides about a record whose memory is live in row, or not if that is nil. It
 // says in tx what is saved again on purpose.
-func (e *Engine) fate(tx *stm.Tx, r *op.Record, row *stm.Row, again bool) (string, error) {
+func (e *Engine) fate(tx *stm.Tx, r *op.Record, row *stm.Row, req *op.ImportRequest) (string, error) {
 	trashed := e.stm.Trashed(r.ID)
 	switch {
 	case row != nil && !r.Forgotten.IsZero():
+		return op.ImportChanged, nil
+	case row != nil && req.Foreign:
+		if row.Content() == contentOf(r) {
+			return op.ImportPresent, nil
+		}
 		return op.ImportChanged, nil
 	case row != nil:
 		return equalFields(row.Fields(), r.Fields), nil
 	case trashed && !r.Forgotten.IsZero():
 		fields, err := e.stm.ForgottenFields(r.ID)
 		return equalFields(fields, r.Fields), err
-	case trashed && !again:
+	case trashed && !req.Again:
 		return op.ImportForgotten, nil
 	}
-	if r.Forgotten.IsZero() {
-		var text string
-		_ = json.Unmarshal(r.Fields[contentField], &text) // checkRecord has read it
-		if e.askedAgain(tx, text, again) != nil {
-			return op.ImportForgotten, nil
-		}
+	if r.Forgotten.IsZero() && e.askedAgain(tx, contentOf(r), req.Again) != nil {
+		return op.ImportForgotten, nil
 	}
 	return op.ImportAdded, nil
+}
+
+func contentOf(r *op.Record) string {
+	var text string
+	_ = json.Unmarshal(r.Fields[contentField], &text) // checkRecord has read it
+	return text
+}
+
+// screen refuses a record that looks as if it held a credential.
+func (e *Engine) screen(r *op.Record) error {
+	if !e.opt.DetectSecrets {
+		return nil
+	}
+	text, err := encode(r.Fields)
+	if err != nil {
+		return err
+	}
+	var m memory.Memory
+	if err := json.Unmarshal(text, &m); err != nil {
+		return err
+	}
+	return checkSecrets(passages(&op.SaveRequest{Content: m.Content, Tags: m.Tags, Entities: m.Entities, Source: m.Source, Context: m.Context, Meta: m.Meta}))
 }
 
 // change is what brings a record in: a memory, or one that is in the trash. That
@@ -278,7 +308,30 @@ func checkRecord(r *op.Record) (size int, err error) {
 	if _, err := memory.ParseStage(string(m.Stage)); err != nil {
 		return 0, err
 	}
-	return len(text), check(&m)
+	return len(text), firstError(check(&m), checkRelations(r))
+}
+
+// checkRelations refuses a record with a relation that relate would not have made. That
+// it leads to a memory is not asked: that one may come later.
+func checkRelations(r *op.Record) error {
+	size := 0
+	for key, value := range r.Fields {
+		if !stm.IsRelationKey(key) {
+			continue
+		}
+		rel, err := stm.ParseRelation(r.ID, key, value)
+		if err == nil && rel.ID != memory.RelationID(r.ID, rel.To, rel.Type, rel.Kind) {
+			err = errors.New("it belongs to other memories, or is of another type")
+		}
+		if err = firstError(err, checkRelation(&rel)); err != nil {
+			return memory.Errorf(memory.Invalid, "the memory's %.60s cannot be a relation: %w; send what emberd export wrote", key, err).At("memory")
+		}
+		size += len(key) + len(value)
+	}
+	if size > memory.MaxRelationsBytes {
+		return memory.Errorf(memory.TooLarge, "the memory's relations have %d bytes, more than %d; remove some", size, memory.MaxRelationsBytes).At("memory")
+	}
+	return nil
 }
 
 // equalFields tells whether a memory that is there has the fields of a record;

@@ -48,9 +48,13 @@ const DefaultCollection = "knowledge"
 type Memory struct {
 	ID ID `json:"id"`
 	// Content is the text, of a cold memory the one sentence that is left of it.
-	Content  string                     `json:"content"`
-	Tags     []string                   `json:"tags,omitempty"`
-	Entities []string                   `json:"entities,omitempty"`
+	Content  string   `json:"content"`
+	Tags     []string `json:"tags,omitempty"`
+	Entities []string `json:"entities,omitempty"`
+	// EntitiesFound says that nobody named the entities: they were found in the content,
+	// which has all their words.
+	EntitiesFound bool `json:"entities_found,omitempty"`
+
 	Source   string                     `json:"source,omitempty"`
 	Context  string                     `json:"context,omitempty"`
 	Meta     map[string]json.RawMessage `json:"meta,omitempty"`
@@ -108,8 +112,11 @@ type Memory struct {
 
 	EmbeddingVersion string          `json:"embedding_version,omitempty"`
 	Quality          json.RawMessage `json:"quality,omitempty"`
-	ConsolidatedFrom []ID            `json:"consolidated_from,omitempty"`
-	ConsolidatedAt   time.Time       `json:"consolidated_at,omitzero"`
+	// ConsolidatedFrom are the memories that this one was merged of, ConsolidatedInto the
+	// one that has this one's text since it was merged.
+	ConsolidatedFrom []ID      `json:"consolidated_from,omitempty"`
+	ConsolidatedInto ID        `json:"consolidated_into,omitempty"`
+	ConsolidatedAt   time.Time `json:"consolidated_at,omitzero"`
 }
 
 // Source is one link of a memory's provenance chain: where it was learned or
@@ -120,6 +127,9 @@ type Source struct {
 	At       time.Time `json:"at,omitzero"`
 	Evidence string    `json:"evidence,omitempty"`
 }
+
+// Statuses lists the values of Status. It returns a fresh slice.
+func Statuses() []string { return []string{"active", "promoted", "archived"} }
 
 // Status is the three-valued state that callers of the CortexGraph tools know.
 func (m *Memory) Status() string {

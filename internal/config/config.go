@@ -73,10 +73,13 @@ type Config struct {
 	Similarity    Similarity
 	Cluster       Cluster
 	Consolidation Consolidation
+	MCP           MCP
 
 	ForgetThreshold float64       // decay score below which a memory may be forgotten
 	RekindleMode    string        // auto, ask or off
 	IndexArchive    bool          // whether the archive folder is searched like other notes
+	Enrich          bool          // whether saves get entities and strength from their content
+	Phrases         string        // file of phrases, "" for those that come with emberd
 	AutoReinforce   bool          // whether observed use strengthens memories
 	SecretsDetect   string        // "block" or "off"
 	HistoryKeep     time.Duration // how long superseded values stay
@@ -205,6 +208,11 @@ type Cluster struct {
 type Consolidation struct {
 	Interval  time.Duration
 	AutoMerge bool
+}
+
+// MCP says what agents see of emberd.
+type MCP struct {
+	Tools string // agent, all, cortexgraph or reference
 }
 
 // Load reads the config file that s points at and returns the effective

@@ -51,6 +51,7 @@ var sections = []struct {
 	{"Scores, promotion and stages", scoreKeys},
 	{"Search", searchKeys},
 	{"Review, recall and consolidation", careKeys},
+	{"Agents", agentKeys},
 }
 
 var placeKeys = []key{
@@ -108,6 +109,12 @@ var storeKeys = []key{
 	{name: "secrets.detect", def: "block", also: []alias{{name: "CORTEXGRAPH_DETECT_SECRETS", read: onOff("block", "off")}},
 		field: func(c *Config) value { return choice{&c.SecretsDetect, []string{"block", "off"}} },
 		help:  "Whether a save that looks like it holds a password or key is refused."},
+	{name: "enrich", def: "true",
+		field: func(c *Config) value { return boolean{&c.Enrich} },
+		help:  "Whether a save that leaves out entities or strength gets them from its content. Imports never do."},
+	{name: "phrases", def: none,
+		field: func(c *Config) value { return optional{&c.Phrases, true} },
+		help:  "File with lists of phrases that save, recall or matter, in place of emberd's lists of the same names. It is read when the daemon starts."},
 }
 
 var scoreKeys = []key{
@@ -284,6 +291,14 @@ var careKeys = []key{
 	{name: "consolidation.auto_merge", def: "false",
 		field: func(c *Config) value { return boolean{&c.Consolidation.AutoMerge} },
 		help:  "Whether clusters are merged without review."},
+}
+
+var agentKeys = []key{
+	{name: "mcp.tools", def: "agent",
+		field: func(c *Config) value {
+			return choice{&c.MCP.Tools, []string{"agent", "all", "cortexgraph", "reference"}}
+		},
+		help: "Tools that `emberd mcp` shows to a client: few for an agent, all there are, those of CortexGraph, or those of the protocol's own memory server."},
 }
 
 // position returns the index of the named key in the table, or -1.

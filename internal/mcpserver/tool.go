@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -29,9 +30,13 @@ type tool struct {
 // call is what a tool has at hand while it runs.
 type call struct {
 	op.Invoker
-	opt *Options
-	req *mcp.CallToolRequest
+	opt     *Options
+	req     *mcp.CallToolRequest // nil in resources and prompts
+	session *mcp.ServerSession
 }
+
+// maxMessage bounds what is said of an error.
+const maxMessage = 4 << 10
 
 // texter is a result that says itself what a model reads. The text of any other is
 // its JSON.
@@ -41,8 +46,7 @@ type texter interface{ Text() string }
 // makes, and its result, a struct too.
 func define[In, Out any](name string, effect op.Effect, about string, run func(context.Context, *call, *In) (*Out, error), in ...Profile) *tool {
 	return &tool{
-		def: &mcp.Tool{Name: name, Description: about, Annotations: &mcp.ToolAnnotations{
-			ReadOnlyHint: effect == op.Read, DestructiveHint: new(effect == op.Destructive), OpenWorldHint: new(false)}},
+		def:      definition(name, effect, about),
 		profiles: in,
 		input:    reflect.TypeFor[In](),
 		output:   reflect.TypeFor[Out](),
@@ -59,6 +63,12 @@ func define[In, Out any](name string, effect op.Effect, about string, run func(c
 			return out, nil
 		},
 	}
+}
+
+// definition is a tool as a client is shown it, but for the schemas.
+func definition(name string, effect op.Effect, about string) *mcp.Tool {
+	return &mcp.Tool{Name: name, Description: about, Annotations: &mcp.ToolAnnotations{
+		ReadOnlyHint: effect == op.Read, DestructiveHint: new(effect == op.Destructive), OpenWorldHint: new(false)}}
 }
 
 func (t *tool) in(p Profile) bool { return slices.Contains(t.profiles, p) }
@@ -80,12 +90,16 @@ func (t *tool) describe() error {
 // handler answers calls of the tool.
 func (t *tool) handler(opt *Options) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		out, err := t.run(ctx, &call{Invoker: opt.Invoker, opt: opt, req: req}, req.Params.Arguments)
+		ctx = withProgress(ctx, req)
+		out, err := t.run(ctx, &call{Invoker: opt.Invoker, opt: opt, req: req, session: req.Session}, req.Params.Arguments)
 		if err == nil {
 			return t.answer(out)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if e := asError(err); e != nil && troubling(e.Code) {
+			say(ctx, req.Session, "error", t.def.Name+": "+e.Message)
 		}
 		return t.failure(opt, err)
 	}
@@ -98,26 +112,53 @@ func (t *tool) answer(out any) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer of %s: %w", t.def.Name, err)
 	}
+	raw = bounded(raw, maxAnswer, t.goOn())
 	text := string(raw)
 	if own, ok := out.(texter); ok {
-		text = own.Text()
+		text = cutText(strings.TrimSuffix(own.Text(), "\n"), maxAnswer, t.goOn())
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: raw}, nil
+}
+
+// goOn says how to get what is cut off an answer.
+func (t *tool) goOn() string {
+	known := wire.Members(t.input)
+	for _, by := range []string{"page_size", "limit", "top_k"} {
+		if _, ok := known[by]; ok {
+			return "ask for less at a time with a smaller " + by
+		}
+	}
+	for _, by := range []string{"memory_ids", "ids", "names", "items"} {
+		if _, ok := known[by]; ok {
+			return "ask for fewer " + by + " at a time"
+		}
+	}
+	return "ask for one thing at a time"
 }
 
 // failure is the result of a tool that did not. It has no structured content, which
 // would have to fit the schema of an answer.
 func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
-	e, ok := errors.AsType[*memory.Error](err)
-	if !ok || e.Code == memory.Internal {
+	e := asError(err)
+	if e == nil || e.Code == memory.Internal {
 		opt.Logger.Error("tool failed", "tool", t.def.Name, "err", err)
 		e = memory.Errorf(memory.Internal, "%s failed: %w", t.def.Name, err)
 	}
-	raw, err := encode(failure{Message: e.Message})
+	said := e.Message
+	if t.in(Agent) {
+		said = advised(e)
+	}
+	raw, err := encode(failure{Message: cutText(said, maxMessage, "that is all")})
 	if err != nil {
 		return nil, err
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}, IsError: true}, nil
+}
+
+// asError is err as it left the engine, nil if it comes from elsewhere.
+func asError(err error) *memory.Error {
+	e, _ := errors.AsType[*memory.Error](err)
+	return e
 }
 
 // failure is what CortexGraph says of an error.
