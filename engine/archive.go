@@ -148,7 +148,7 @@ func (a *archiver) portion(ctx context.Context, moves []rekindle.Move) (group []
 func (a *archiver) leave(ctx context.Context, m rekindle.Move, row *stm.Row) (leaving, string) {
 	full, err := row.Memory()
 	if _, _, ok := edges(full.Content); err != nil || !ok {
-		return leaving{}, "a note would not keep its text to the byte, for it has control characters, other line ends than LF, or what a plugin would run; it stays in the log"
+		return leaving{}, notKept + "; it stays in the log"
 	}
 	l := leaving{Move: m, rev: row.Rev(), left: remains{stage: m.To, reason: a.reason}}
 	l.left.summary, l.left.terms = a.summarize(ctx, full.Content, full.Entities)

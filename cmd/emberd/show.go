@@ -52,6 +52,9 @@ use and keeps it fresh; --no-track looks without counting.`,
 			}
 			s.printThen(res.AsOf, false)
 			s.printMemory(&res.Memory)
+			if res.Relations != nil {
+				s.printRelations(cmd, res.Relations, at.IsZero())
+			}
 			return nil
 		},
 	}
