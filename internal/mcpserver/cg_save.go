@@ -18,6 +18,8 @@ func cortexGraphTools() []*tool {
 		define("touch_memory", op.Write, "Reinforce a memory by updating its access time and use count.", touchMemory, CortexGraph, All),
 		define("gc", op.Destructive, "Perform garbage collection on low-scoring memories; a dry run unless told otherwise. What is removed can be restored for 30 days.", gc, CortexGraph, All),
 		define("promote_memory", op.Write, "Promote high-value memories to long-term storage: notes in the vault.", promoteMemory, CortexGraph, All),
+		define("cluster_memories", op.Read, "Cluster similar memories for potential consolidation, or find duplicates. What differs in numbers, dates, names or negation is never in one cluster.", clusterMemories, CortexGraph, All),
+		define("consolidate_memories", op.Write, "Consolidate similar memories: preview, merge them into one (the sources are archived; undo brings them back), or link them.", consolidateMemories, CortexGraph, All),
 	}
 }
 

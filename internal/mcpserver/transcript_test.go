@@ -274,10 +274,12 @@ var unescaped = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 var (
 	repeated = regexp.MustCompile(`<(\d+) ("?[^">]+"?)>`)
 	shown    = regexp.MustCompile(`<(nobody|[a-z]+\d+)>`)
-	// maskable are ids, entries of the journal with what revisions add to them, devices,
+	// maskable are ids, of clusters and relations too, entries of the journal with what revisions add to them, devices,
 	// times and folders of this run.
 	maskable = regexp.MustCompile(strings.Join([]string{
 		`(?P<id>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`,
+		`(?P<cluster>cluster-[0-9a-f]{16})`,
+		`(?P<rel>rel-[0-9a-f]{32})`,
 		`(?P<tx>[0-9a-f]{12}-[0-9a-f]{4,}-[a-z0-9]{8}(-[0-9a-f]{8})?)`,
 		`(?P<now>` + time.Now().UTC().Format("2006-01-") + `\d\dT[0-9:.]+Z)`,
 		`(?P<dir>/[^" ]*/Test[^" /]+/\d+)`,
