@@ -277,13 +277,14 @@ var (
 	repeated = regexp.MustCompile(`<(\d+) ("?[^">]+"?)>`)
 	shown    = regexp.MustCompile(`<(nobody|[a-z]+\d+)>`)
 	// What differs from run to run: ids, and entries of the journal with what revisions add
-	// to them, relations, cursors, times and folders of this run.
+	// to them, clusters, relations, cursors, times and folders of this run.
 	ids      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	maskable = []struct {
 		name string
 		in   *regexp.Regexp
 	}{
 		{"tx", regexp.MustCompile(`[0-9a-f]{12}-[0-9a-f]{4}-[a-z2-7]{8}(-[0-9a-f]{8})?`)},
+		{"cluster", regexp.MustCompile(`cluster-[0-9a-f]{16}`)},
 		{"rel", regexp.MustCompile(`rel-[0-9a-f]{8,32}`)},
 		{"now", regexp.MustCompile(time.Now().UTC().Format("2006-01-") + `\d\dT[0-9:.]+Z`)},
 		{"dir", regexp.MustCompile(`/[^" ]*/Test[^" /]+/\d+`)},
