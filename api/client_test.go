@@ -103,6 +103,39 @@ func TestAnswersThatGetLost(t *testing.T) {
 	}
 }
 
+// What goes to a connection that a daemon left behind when it was killed was done
+// by nobody, so that there is nothing to look for. Whether the client sees in time
+// that the connection is dead is chance, hence the rounds.
+func TestRequestsToADaemonThatIsGone(t *testing.T) {
+	for range 300 {
+		ln, err := Listen(socketIn(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var served sync.WaitGroup
+		served.Go(func() {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
+				return
+			}
+			ln.Close()
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+		})
+		client := NewClient(ln.Addr().String(), nil)
+		if _, err := op.Version.Call(t.Context(), client, &op.VersionRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		served.Wait()
+		if _, err := op.Save.Call(t.Context(), client, &op.SaveRequest{Content: "x"}); memory.CodeOf(err) != memory.Unavailable {
+			t.Fatalf("save: %v (%s), want %s", err, memory.CodeOf(err), memory.Unavailable)
+		}
+	}
+}
+
 func TestWhenTimeIsUp(t *testing.T) {
 	leave := make(chan struct{})
 	sock, _ := serve(t, NewHandler(backendFunc(func(context.Context, *op.Spec, any) (any, error) {

@@ -181,6 +181,8 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.VaultConfirm.Handle(e.vaultConfirm))
 	add(op.Links.Handle(e.noteLinks))
 	add(op.Open.Handle(e.open))
+	add(op.NoteRead.Handle(e.noteRead))
+	add(op.Complete.Handle(e.complete))
 	add(op.Keeper.Handle(e.keeper))
 	add(op.KeeperHere.Handle(e.keeperHere))
 	add(op.Status.Handle(e.status))

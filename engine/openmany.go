@@ -35,7 +35,7 @@ func (e *Engine) openMany(_ context.Context, req *op.OpenManyRequest) (*op.OpenM
 		}
 		opened := op.OpenedMemory{Memory: m}
 		if valueOrTrue(req.Relations) {
-			opened.Relations = e.relationsOf(row)
+			opened.Relations = relationsOf(&e.stm.Memories, row)
 		}
 		res.Memories = append(res.Memories, opened)
 	}
@@ -69,13 +69,22 @@ func (e *Engine) named(texts []string) (rows []*stm.Row, missing []string, err e
 }
 
 // relationsOf lists what leads from a memory and to it.
-func (e *Engine) relationsOf(row *stm.Row) *op.RelationsOf {
-	out := &op.RelationsOf{Outgoing: e.stm.Relations(row)}
+func relationsOf(in *stm.Memories, row *stm.Row) *op.RelationsOf {
+	out := &op.RelationsOf{Outgoing: in.Relations(row)}
 	if len(out.Outgoing) > openedRelations {
 		out.Outgoing, out.Truncated = out.Outgoing[:openedRelations], true
 	}
 	var total int
-	out.Incoming, total = e.stm.RelationsTo(row.ID(), openedRelations)
+	out.Incoming, total = in.RelationsTo(row.ID(), openedRelations)
 	out.Truncated = out.Truncated || total > openedRelations
+	return out
+}
+
+// relationsIn is relationsOf, nil when there are none.
+func relationsIn(in *stm.Memories, row *stm.Row) *op.RelationsOf {
+	out := relationsOf(in, row)
+	if len(out.Outgoing)+len(out.Incoming) == 0 {
+		return nil
+	}
 	return out
 }

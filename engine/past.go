@@ -107,5 +107,5 @@ func (e *Engine) showThen(ctx context.Context, req *op.ShowRequest) (*op.ShowRes
 		return nil, memory.Errorf(memory.NotFound, "memory %s was not there at %s; emberd history %s tells when it came and went", id, instant(then.at), id.Short()).At("id")
 	}
 	m, err := e.view(row, then.at)
-	return &op.ShowResult{Memory: m, AsOf: then.told()}, err
+	return &op.ShowResult{Memory: m, Relations: relationsIn(then.Memories, row), AsOf: then.told()}, err
 }

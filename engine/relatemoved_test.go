@@ -51,7 +51,7 @@ func TestImportRefusesWhatIsNoRelation(t *testing.T) {
 		{"null", key, `null`, "does not hold a relation"},
 		{"no target", key, `{"type":"causes","strength":1}`, "does not hold a relation"},
 		{"target", key, strings.Replace(good, string(to), "nobody", 1), "does not hold a relation"},
-		{"type", stm.RelationKey(memory.RelationID(from, to, "likes", "")), strings.Replace(good, "causes", "likes", 1), `relation_type is "likes"`},
+		{"type", stm.RelationKey(memory.RelationID(from, to, "likes", "")), strings.Replace(good, "causes", "likes", 1), `relation type "likes" is unknown`},
 		{"strength", key, strings.Replace(good, ":1", ":2", 1), "strength is 2"},
 		{"time", key, strings.Replace(good, "2026", "x", 1), "does not hold a relation"},
 		{"too many", key, strings.Replace(good, "}", `,"metadata":{"a":"`+strings.Repeat("m", 9000)+`"}}`, 1), "more than 8192"},

@@ -24,5 +24,5 @@ func (e *Engine) show(ctx context.Context, req *op.ShowRequest) (*op.ShowResult,
 	if valueOrTrue(req.Track) {
 		e.used(row, now)
 	}
-	return &op.ShowResult{Memory: m}, nil
+	return &op.ShowResult{Memory: m, Relations: relationsIn(&e.stm.Memories, row)}, nil
 }

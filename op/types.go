@@ -265,8 +265,9 @@ type ShowRequest struct {
 
 // ShowResult is the whole memory.
 type ShowResult struct {
-	Memory Memory `json:"memory"`
-	AsOf   *Past  `json:"as_of,omitempty"`
+	Memory    Memory       `json:"memory"`
+	Relations *RelationsOf `json:"relations,omitempty"` // if there are any
+	AsOf      *Past        `json:"as_of,omitempty"`
 }
 
 // ListRequest selects and orders memories.

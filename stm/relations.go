@@ -45,7 +45,7 @@ func RelationValue(r *memory.Relation) (json.RawMessage, error) {
 	return encode(relationValue{r.To, r.Type, r.Kind, r.Strength, r.CreatedAt.UTC(), r.Metadata}), nil
 }
 
-// ParseRelation reads a key of a memory, which the caller need not own afterwards.
+// ParseRelation reads a key of a memory. The caller owns the result.
 func ParseRelation(from memory.ID, key string, value []byte) (memory.Relation, error) {
 	a, ok := arrowOf([]byte(key), value)
 	if !ok {

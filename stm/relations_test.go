@@ -111,3 +111,65 @@ func (w *fleet) relate(d *simulated) {
 		w.Fatal(err)
 	}
 }
+
+// The relations of the past are those that were there.
+func TestRelationsOfThePast(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	a, b := ts.save("apple pie").ID(), ts.save("plum tart").ID()
+	ts.commit(Tx{Verb: "relate", Changes: []Change{related(a, b, memory.Causes, now)}})
+	then := now
+	now = now.Add(time.Second)
+	ts.commit(Tx{Verb: "relate", Changes: []Change{related(b, a, memory.Causes, now)}})
+	ts.forget(b)
+	p, err := ts.At(t.Context(), then)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := indexedRelations(t, &p.Memories), scannedRelations(&p.Memories); len(got) != 1 || !slices.Equal(got, want) {
+		t.Errorf("then there were %q, want %q", got, want)
+	}
+	if got := indexedRelations(t, &ts.Memories); len(got) != 0 {
+		t.Errorf("now there are %q", got)
+	}
+}
+
+// Keys that look like relations and are none do no harm.
+func TestWhatIsNoRelation(t *testing.T) {
+	ts := openStore(t, Options{})
+	to := ts.save("plum tart").ID()
+	good := related(to, to, memory.Causes, ts.now()).Set
+	var key string
+	var value json.RawMessage
+	for key, value = range good {
+	}
+	for name, odd := range map[string]map[string]json.RawMessage{
+		"short key":  {"relation.abc": value},
+		"upper case": {"relation." + strings.ToUpper(strings.TrimPrefix(key, "relation.")): value},
+		"no object":  {key: json.RawMessage(`"x"`)},
+		"no target":  {key: json.RawMessage(`{"type":"causes"}`)},
+		"bad target": {key: json.RawMessage(`{"to":"plum tart"}`)},
+		"in content": {"content": encode(`see "relation.` + key)},
+	} {
+		maps.Copy(odd, map[string]json.RawMessage{"created_at": json.RawMessage(`"2026-01-01T00:00:00Z"`)})
+		id := memory.DeriveID([]byte(name))
+		ts.commit(Tx{Verb: "save", Changes: []Change{{ID: id, Set: odd}}})
+		if got := indexedRelations(t, &ts.Memories); len(got) != 0 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	ts.commit(Tx{Verb: "relate", Changes: []Change{{ID: to, Set: good}}})
+	if got := indexedRelations(t, &ts.Memories); len(got) != 1 {
+		t.Errorf("a good one: %q", got)
+	}
+}
+
+func TestUndoSaysThatARelationWasMadeSince(t *testing.T) {
+	ts := openStore(t, Options{})
+	a := ts.save("apple pie").ID()
+	saved, _ := ts.newestEntry()
+	ts.commit(Tx{Verb: "relate", Changes: []Change{related(a, a, memory.Causes, ts.now())}})
+	if got := ts.undo(saved.String()); got.Items[0].Action != Left || got.Items[0].Reason != "a relation was changed since" {
+		t.Errorf("undoing the save: %+v", got.Items)
+	}
+}

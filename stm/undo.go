@@ -245,19 +245,27 @@ func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
 		return left("it was forgotten since")
 	case st.op == opPut:
 		if key := row.differsFrom(st.data); key != "" && !force {
-			return left(key + " was changed since")
+			return left(spoken(key) + " was changed since")
 		}
 		return done(Removed, Change{Delete: true})
 	}
 	set, changed := st.revert(row, force)
 	if len(set) == 0 {
-		return left(changed + " was changed since")
+		return left(spoken(changed) + " was changed since")
 	}
 	c, item := done(Reverted, Change{Set: set})
 	if changed != "" {
-		item.Reason = changed + " was changed since and stays"
+		item.Reason = spoken(changed) + " was changed since and stays"
 	}
 	return c, item
+}
+
+// spoken is a key as people know it.
+func spoken(key string) string {
+	if IsRelationKey(key) {
+		return "a relation"
+	}
+	return key
 }
 
 // whenChanged is the key that every change writes; alone it is no change.

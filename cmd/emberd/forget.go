@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -17,7 +18,7 @@ func (s *state) forgetCommand() *cobra.Command {
 		Long: `Move memories to the trash, all of those named or none. They can be brought
 back, with undo or with trash restore, until the trash lets go of them. What
 they said is not saved again, here or on other devices, unless save --again asks
-for it; notes are not touched.`,
+for it; notes are not touched. Up to 500 at a time.`,
 		Example: `  emberd forget 456789ab
   emberd forget --dry-run 456789ab 89ab0123`,
 		Annotations: exits(endings{
@@ -27,12 +28,13 @@ for it; notes are not touched.`,
 		Args:              takes(1, -1, "a memory id, or several"),
 		ValidArgsFunction: s.completeIDs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 && req.IfMatch == "" {
+				res, err := call(cmd.Context(), s, op.ForgetBatch, &op.ForgetBatchRequest{IDs: args, DryRun: req.DryRun})
+				return s.printForgotten(res, err)
+			}
 			req.ID = strings.Join(args, ",")
 			res, err := call(cmd.Context(), s, op.Forget, &req)
-			if err != nil {
-				return err
-			}
-			return s.printForgotten(res)
+			return s.printForgotten(res, err)
 		},
 	}
 	cmd.Flags().BoolVar(&req.DryRun, "dry-run", false, "tell what would go, change nothing")
@@ -40,8 +42,11 @@ for it; notes are not touched.`,
 	return cmd
 }
 
-func (s *state) printForgotten(res *op.ForgetResult) error {
-	if s.json {
+func (s *state) printForgotten(res *op.ForgetResult, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case s.json:
 		return s.printJSON(res)
 	}
 	verb := "forgot"
@@ -58,5 +63,8 @@ func (s *state) printForgotten(res *op.ForgetResult) error {
 		s.note("in the trash until %s", res.Until.In(s.zone).Format("2006-01-02 15:04"))
 	}
 	s.undoHint(res.Tx)
+	if p := res.Error; p != nil {
+		return memory.Errorf(p.Code, "%s; the others were not forgotten", p.Detail)
+	}
 	return nil
 }

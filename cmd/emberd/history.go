@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 
 	"github.com/rivo/uniseg"
@@ -112,6 +113,8 @@ func (s *state) printVersion(v *op.HistoryVersion, by string) {
 		switch {
 		case f.Name == "note_seen" && len(v.Fields) == 1: // emberd's own account
 			s.printf("        %s\n", s.screen.paint(faint, "its note and the memory agree"))
+		case stm.IsRelationKey(f.Name):
+			s.printRelationField(&f)
 		case f.Name != "note_seen" && f.Name != "updated_at": // the line above tells it
 			s.printField(f)
 		}
@@ -134,4 +137,20 @@ func (s *state) printField(f op.FieldChange) {
 		text = s.screen.paint(red, show(f.From)) + " → " + text
 	}
 	s.printf("        %s %s\n", s.screen.paint(faint, pad(clean(f.Name), 12)), text)
+}
+
+// printRelationField prints a relation that the memory got or lost, as what it was and is.
+func (s *state) printRelationField(f *op.FieldChange) {
+	show := func(raw json.RawMessage) json.RawMessage {
+		r, err := stm.ParseRelation("", f.Name, raw)
+		if err != nil {
+			return raw // none, or not one of ours
+		}
+		text, err := json.Marshal(described(&r) + " " + r.To.Short())
+		if err != nil {
+			return raw
+		}
+		return text
+	}
+	s.printField(op.FieldChange{Name: "relation", From: show(f.From), To: show(f.To)})
 }

@@ -22,11 +22,11 @@ func (s *state) importCortexGraphCommand() *cobra.Command {
 		Use:   "cortexgraph PATH",
 		Short: "Import the store of CortexGraph",
 		Long: `Import the store of CortexGraph: the folder with memories.jsonl and
-relations.jsonl, or files of such lines. The last line of an id counts, as there.
-Ids, times, use and review counts, strength, tags, entities and relations are
-kept. What cannot be imported is listed by line, and the rest is imported. The
-whole run is one journal entry, so one undo takes it all back, and a second run
-adds nothing that is there.`,
+relations.jsonl, or files of such lines. The last line of an id counts, as it
+does there. Ids, times, use and review counts, strength, tags, entities and
+relations are kept. What cannot be imported is listed by line, and the rest is
+imported. The whole run is one journal entry, so one undo takes it all back, and
+a second run adds nothing that is there.`,
 		Example: `  emberd import cortexgraph ~/.config/cortexgraph/jsonl --dry-run
   emberd import cortexgraph memories.jsonl relations.jsonl`,
 		Annotations: exits(endings{exitNothing: "some lines could not be imported", exitNoDaemon: "", exitDisk: "", exitAgain: ""}),

@@ -19,12 +19,12 @@ func (s *state) importReferenceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reference FILE|-",
 		Short: "Import the file of the reference memory server",
-		Long: `Import the file that MEMORY_FILE_PATH of @modelcontextprotocol/server-memory
-names, or stdin for "-". Every entity becomes a memory of the collection entities
-with its observations as a list, and relations are made between them, as the tools
-of emberd mcp --tools reference do it. What cannot be imported is listed by line,
-and the rest is imported. The whole run is one journal entry, so one undo takes it
-all back, and a second run adds nothing that is there.`,
+		Long: `Import the file that MEMORY_FILE_PATH of the server names, or stdin for "-".
+Every entity becomes a memory of the collection entities with its observations
+as a list, and relations are made between them, as the tools of emberd mcp
+--tools reference do it. What cannot be imported is listed by line, and the rest
+is imported. The whole run is one journal entry, so one undo takes it all back,
+and a second run adds nothing that is there.`,
 		Example:     `  emberd import reference ~/memory.jsonl --dry-run`,
 		Annotations: exits(endings{exitNothing: "some lines could not be imported", exitNoDaemon: "", exitDisk: "", exitAgain: ""}),
 		Args:        takes(1, 1, "one file, or - for stdin"),

@@ -73,6 +73,7 @@ type Config struct {
 	Similarity    Similarity
 	Cluster       Cluster
 	Consolidation Consolidation
+	MCP           MCP
 
 	ForgetThreshold float64       // decay score below which a memory may be forgotten
 	RekindleMode    string        // auto, ask or off
@@ -205,6 +206,11 @@ type Cluster struct {
 type Consolidation struct {
 	Interval  time.Duration
 	AutoMerge bool
+}
+
+// MCP says what agents see of emberd.
+type MCP struct {
+	Tools string // agent, all, cortexgraph or reference
 }
 
 // Load reads the config file that s points at and returns the effective

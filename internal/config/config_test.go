@@ -98,6 +98,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Cluster:         Cluster{0.83, 2, 12},
 		Consolidation:   Consolidation{time.Hour, false},
 		LLM:             LLM{Timeout: 30 * time.Second},
+		MCP:             MCP{"agent"},
 		RekindleMode:    "auto",
 		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block",
 		HistoryKeep: 90 * day, TrashKeep: 30 * day,

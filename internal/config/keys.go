@@ -51,6 +51,7 @@ var sections = []struct {
 	{"Scores, promotion and stages", scoreKeys},
 	{"Search", searchKeys},
 	{"Review, recall and consolidation", careKeys},
+	{"Agents", agentKeys},
 }
 
 var placeKeys = []key{
@@ -284,6 +285,14 @@ var careKeys = []key{
 	{name: "consolidation.auto_merge", def: "false",
 		field: func(c *Config) value { return boolean{&c.Consolidation.AutoMerge} },
 		help:  "Whether clusters are merged without review."},
+}
+
+var agentKeys = []key{
+	{name: "mcp.tools", def: "agent",
+		field: func(c *Config) value {
+			return choice{&c.MCP.Tools, []string{"agent", "all", "cortexgraph", "reference"}}
+		},
+		help: "Tools that `emberd mcp` shows to a client: few for an agent, all there are, those of CortexGraph, or those of the protocol's own memory server."},
 }
 
 // position returns the index of the named key in the table, or -1.

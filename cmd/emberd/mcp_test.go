@@ -1,0 +1,426 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"emberd/api"
+	"emberd/op"
+)
+
+// agent is an emberd mcp in the background, and the client at its other end.
+type agent struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	said *bytes.Buffer // on stderr, complete after end
+	last int           // id of the last request
+}
+
+// startAgent runs mcp in home and shakes hands with it.
+func startAgent(t *testing.T, home string, args ...string) *agent {
+	t.Helper()
+	a := newAgent(t, home, args...)
+	a.start(t)
+	a.greet(t)
+	return a
+}
+
+// greet is the handshake.
+func (a *agent) greet(t *testing.T) {
+	t.Helper()
+	a.ask(t, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"the test","version":"1"}}`)
+	a.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+func newAgent(t *testing.T, home string, args ...string) *agent {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &agent{cmd: exec.Command(exe, append([]string{"mcp", "--home", home}, args...)...), said: &bytes.Buffer{}}
+	a.cmd.Args[0] = "emberd"
+	a.cmd.Env = foreignFree(os.Environ())
+	a.cmd.Stderr = a.said
+	return a
+}
+
+func (a *agent) start(t *testing.T) {
+	t.Helper()
+	in, err := a.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.cmd.Process.Kill() }) // the error is that it has ended
+	a.in, a.out = in, bufio.NewReader(out)
+}
+
+func (a *agent) send(t *testing.T, message string) {
+	t.Helper()
+	if _, err := io.WriteString(a.in, message+"\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// message is what comes back.
+type message struct {
+	Version string          `json:"jsonrpc"`
+	ID      int             `json:"id"`
+	Result  json.RawMessage `json:"result"`
+	Error   json.RawMessage `json:"error"`
+}
+
+func parseMessage(line []byte) (m message, err error) {
+	if err := json.Unmarshal(line, &m); err != nil || m.Version != "2.0" {
+		return m, fmt.Errorf("stdout carries %q, want a message of the protocol (%v)", line, err)
+	}
+	return m, nil
+}
+
+// request sends a request and returns the result.
+func (a *agent) request(method, params string) (json.RawMessage, error) {
+	a.last++
+	if _, err := fmt.Fprintf(a.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", a.last, method, params); err != nil {
+		return nil, err
+	}
+	line, err := a.out.ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	m, err := parseMessage(line)
+	if err == nil && (m.ID != a.last || m.Error != nil) {
+		err = fmt.Errorf("%s: got %s, want the result of request %d", method, line, a.last)
+	}
+	return m.Result, err
+}
+
+func (a *agent) ask(t *testing.T, method, params string) json.RawMessage {
+	t.Helper()
+	raw, err := a.request(method, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// call calls a tool and returns its text, and whether that is an error.
+func (a *agent) call(tool, args string) (text string, failed bool, err error) {
+	var res struct {
+		Content []struct{ Text string }
+		IsError bool
+	}
+	raw, err := a.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args))
+	if err != nil {
+		return "", false, err
+	}
+	if err := json.Unmarshal(raw, &res); err != nil || len(res.Content) != 1 {
+		return "", false, fmt.Errorf("%s answered %s, want one text (%v)", tool, raw, err)
+	}
+	return res.Content[0].Text, res.IsError, nil
+}
+
+// save calls save_memory.
+func (a *agent) save(t *testing.T, content string) (text string, failed bool) {
+	t.Helper()
+	text, failed, err := a.call("save_memory", `{"content":`+string(jsonText(content))+`}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, failed
+}
+
+// end waits until the process has ended by itself and checks that it ended well:
+// exit code 0, nothing on stderr, and nothing on stdout but messages.
+func (a *agent) end(t *testing.T) {
+	t.Helper()
+	for {
+		line, err := a.out.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		if _, err := parseMessage(line); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := a.cmd.Wait(); err != nil || a.said.Len() > 0 {
+		t.Errorf("emberd mcp ended with %v and said %q, want exit code 0 and silence", err, a.said)
+	}
+}
+
+func startHome(t *testing.T) (string, *daemon) {
+	t.Helper()
+	home := filepath.Join(shortDir(t), "h")
+	d := startDaemonIn(t, home)
+	return home, d
+}
+
+func startDaemonIn(t *testing.T, home string) *daemon {
+	t.Helper()
+	d, err := relaunch(t, home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// relaunch starts a daemon from whatever goroutine.
+func relaunch(t *testing.T, home string) (*daemon, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	d, err := startDaemon(t.Context(), exe, home, home+".log", foreignFree(os.Environ()))
+	if err == nil {
+		t.Cleanup(func() { _ = d.cmd.Process.Kill() }) // the error is that it has ended
+	}
+	return d, err
+}
+
+// What clients do at the end of a conversation is no error.
+func TestAgentEndsCleanly(t *testing.T) {
+	home, _ := startHome(t)
+	for name, end := range map[string]func(t *testing.T, a *agent){
+		"end of input": func(t *testing.T, a *agent) {
+			if err := a.in.Close(); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"half a message": func(t *testing.T, a *agent) {
+			if _, err := io.WriteString(a.in, `{"jsonrpc":"2.0","id":9,"meth`); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.in.Close(); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"SIGTERM": func(t *testing.T, a *agent) {
+			if err := a.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"interrupt": func(t *testing.T, a *agent) {
+			if err := a.cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := startAgent(t, home)
+			if text, failed := a.save(t, "the kettle is descaled, "+name); failed {
+				t.Fatalf("save_memory: %s", text)
+			}
+			end(t, a)
+			a.end(t)
+		})
+	}
+}
+
+// Nobody reads the answers any more.
+func TestAgentEndsWhenItsOutputIsGone(t *testing.T) {
+	home, _ := startHome(t)
+	a := newAgent(t, home)
+	out, into, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.cmd.Stdout = into
+	if a.in, err = a.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.cmd.Process.Kill() })
+	if err := into.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a.send(t, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	if err := a.cmd.Wait(); err != nil || a.said.Len() > 0 {
+		t.Errorf("emberd mcp ended with %v and said %q, want exit code 0 and silence", err, a.said)
+	}
+}
+
+// A call that is under way does not keep a terminated server.
+func TestAgentEndsWhileTheDaemonHangs(t *testing.T) {
+	home := shortDir(t)
+	ln, err := net.Listen("unix", filepath.Join(home, "emberd.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	a := startAgent(t, home)
+	a.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"save_memory","arguments":{"content":"x"}}}`)
+	conn, err := ln.Accept() // the call has begun
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := a.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	a.end(t)
+}
+
+// Diagnostics go to stderr, also the last ones of a process that dies.
+func TestAgentKeepsStdoutForTheProtocol(t *testing.T) {
+	home, _ := startHome(t)
+	a := startAgent(t, home, "--set", "log.level=debug")
+	if text, failed := a.save(t, "the boiler was bled"); failed {
+		t.Fatalf("save_memory: %s", text)
+	}
+	if err := a.cmd.Process.Signal(syscall.SIGQUIT); err != nil { // Go's own way to die loudly
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(a.out)
+	if err != nil || len(rest) > 0 {
+		t.Errorf("stdout ends with %q (%v), want nothing", rest, err)
+	}
+	if err := a.cmd.Wait(); err == nil {
+		t.Error("a process that died ended with exit code 0")
+	}
+	for _, want := range []string{"level=INFO", "goroutine "} {
+		if !strings.Contains(a.said.String(), want) {
+			t.Errorf("stderr lacks %q:\n%s", want, a.said)
+		}
+	}
+}
+
+// The daemon may be away while an agent is connected: calls say what to do, and
+// work again as soon as it is back.
+func TestAgentOutlivesTheDaemon(t *testing.T) {
+	home := filepath.Join(shortDir(t), "h")
+	a := startAgent(t, home)
+	away := func(when string) {
+		t.Helper()
+		text, failed := a.save(t, "nobody hears this")
+		if !failed || !strings.Contains(text, `start one with \"emberd serve\"`) {
+			t.Errorf("%s, save_memory says %s (error %v), want how to start a daemon", when, text, failed)
+		}
+	}
+	away("before the first daemon")
+	for i := range 2 {
+		d := startDaemonIn(t, home)
+		if text, failed := a.save(t, fmt.Sprintf("daemon %d listens", i)); failed {
+			t.Errorf("with daemon %d, save_memory says %s, want success", i, text)
+		}
+		_ = d.stop(syscall.SIGKILL) // the error is that it was killed
+		if i == 1 {
+			away("after the last one")
+		}
+	}
+	if err := a.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a.end(t)
+}
+
+// What is wrong with a call of the command itself is said before any client is
+// listened to.
+func TestAgentRefusals(t *testing.T) {
+	for _, tt := range []struct{ args, stdin, want string }{
+		{"--tools everything", "", `emberd: there are no tools "everything"; use agent, all, cortexgraph or reference`},
+		{"--set mcp.tools=everything", "", `emberd: --set mcp.tools: must be agent, all, cortexgraph or reference`},
+		{"", "hello\n", `emberd: what came on stdin is not the Model Context Protocol`},
+	} {
+		a := newAgent(t, t.TempDir(), strings.Fields(tt.args)...)
+		a.cmd.Stdin = strings.NewReader(tt.stdin)
+		out, err := a.cmd.Output()
+		if a.cmd.ProcessState.ExitCode() != int(exitInput) || len(out) > 0 {
+			t.Errorf("mcp %s: %v with stdout %q, want exit code %d and none", tt.args, err, out, exitInput)
+		}
+		if !strings.HasPrefix(a.said.String(), tt.want) {
+			t.Errorf("mcp %s says %q, want %q", tt.args, a.said, tt.want)
+		}
+	}
+}
+
+// A setting chooses the tools where the flag does not.
+func TestAgentShowsTheToolsOfTheSetting(t *testing.T) {
+	for args, want := range map[string]bool{
+		"--set mcp.tools=cortexgraph":                   true,
+		"--set mcp.tools=reference --tools cortexgraph": true,
+		"--set mcp.tools=cortexgraph --tools reference": false,
+	} {
+		a := startAgent(t, t.TempDir(), strings.Fields(args)...)
+		if got := strings.Contains(string(a.ask(t, "tools/list", `{}`)), `"save_memory"`); got != want {
+			t.Errorf("mcp %s lists save_memory: %v, want %v", args, got, want)
+		}
+	}
+}
+
+// A daemon of another protocol is named, with which side to bring up to date.
+func TestAgentMeetsAnotherProtocol(t *testing.T) {
+	home := shortDir(t)
+	ln, err := net.Listen("unix", filepath.Join(home, "emberd.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Emberd-Version", "9.9 protocol/99")
+	})}
+	go func() { _ = other.Serve(ln) }() // ends with Close
+	defer other.Close()
+	a := startAgent(t, home)
+	text, failed := a.save(t, "to whom")
+	if want := "the daemon (9.9) speaks protocol 99"; !failed || !strings.Contains(text, want) || !strings.Contains(text, "upgrade this emberd") {
+		t.Errorf("save_memory says %s (error %v), want %q and what to upgrade", text, failed, want)
+	}
+}
+
+// Memories say where they come from: over this protocol, and from the repository
+// that the client started its server in.
+func TestAgentSavesForTheProjectItRunsIn(t *testing.T) {
+	home, _ := startHome(t)
+	repository := filepath.Join(t.TempDir(), "kettle")
+	if err := os.MkdirAll(filepath.Join(repository, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	client := api.NewClient(filepath.Join(home, "emberd.sock"), nil)
+	defer client.Close()
+	for want, args := range map[string][]string{"kettle": nil, "boiler": {"--project", "boiler"}, "": {"--project", ""}} {
+		a := newAgent(t, home, args...)
+		a.cmd.Dir = repository
+		a.start(t)
+		a.greet(t)
+		if text, failed := a.save(t, "a memory of project "+want); failed {
+			t.Fatalf("save_memory: %s", text)
+		}
+		journal, err := op.Journal.Call(t.Context(), client, &op.JournalRequest{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if by := journal.Entries[0].By; by.Via != "mcp" || by.PID != a.cmd.Process.Pid {
+			t.Errorf("saved by %+v, want via mcp by process %d", by, a.cmd.Process.Pid)
+		}
+		list, err := op.List.Call(t.Context(), client, &op.ListRequest{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list.Memories[0].Project; got != want {
+			t.Errorf("mcp %q saved for project %q, want %q", args, got, want)
+		}
+	}
+}
