@@ -43,7 +43,13 @@ func TestOneUndoTakesAForeignStoreBack(t *testing.T) {
 			t.Errorf("imported again: %q, want present", a.Fate)
 		}
 	}
-	do(t, e, op.Undo, &op.UndoRequest{Tx: first.Tx})
+	would := do(t, e, op.Undo, &op.UndoRequest{Tx: first.Tx, DryRun: true})
+	undone := do(t, e, op.Undo, &op.UndoRequest{Tx: first.Tx})
+	for _, u := range []*op.UndoResult{would, undone} {
+		if u.Entry.IDs != 3 || len(u.Items) != 3 {
+			t.Errorf("undo tells of %d memories and does %v, want each of three once", u.Entry.IDs, u.Items)
+		}
+	}
 	for _, id := range []string{one, two} {
 		if _, err := op.Show.Call(t.Context(), e, &op.ShowRequest{ID: id}); memory.CodeOf(err) != memory.NotFound {
 			t.Errorf("%s is still there: %v", id, err)

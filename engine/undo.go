@@ -36,13 +36,29 @@ func (e *Engine) undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult,
 		DryRun: req.DryRun,
 		Items:  make([]op.UndoItem, 0, len(done.Items)),
 	}
-	for _, it := range done.Items {
+	for _, it := range inTheEnd(done.Items) {
 		res.Items = append(res.Items, op.UndoItem{ID: it.ID, Action: it.Action, Reason: it.Reason})
 	}
 	if !req.DryRun && len(notes) > 0 {
 		e.undoNotes(ctx, notes, res)
 	}
 	return res, nil
+}
+
+// inTheEnd keeps of several steps that an entry took with a memory what came of it, and
+// why something of it was left.
+func inTheEnd(items []stm.UndoneItem) []stm.UndoneItem {
+	last := make(map[memory.ID]int, len(items))
+	for i, it := range items {
+		last[it.ID] = i
+	}
+	var out []stm.UndoneItem
+	for i, it := range items {
+		if last[it.ID] == i || it.Action == stm.Left {
+			out = append(out, it)
+		}
+	}
+	return out
 }
 
 // noteStands refuses to take back what came from a note that is there: it would be taken

@@ -106,6 +106,8 @@ type undoStep struct {
 // inverse lists the steps, latest change first, and fills in the entry.
 func (s *Store) inverse(refs []lineRef, out *Undone) ([]undoStep, error) {
 	var steps []undoStep
+	seen := make(map[memory.ID]bool)
+	var ids []memory.ID
 	for i := len(refs) - 1; i >= 0; i-- {
 		l, err := s.readLine(refs[i].at, refs[i].stamp)
 		if err != nil {
@@ -114,10 +116,11 @@ func (s *Store) inverse(refs []lineRef, out *Undone) ([]undoStep, error) {
 		if l.purges() {
 			return nil, memory.Errorf(memory.Invalid, "entry %s purged a memory for good, which nothing takes back; emberd undo with another entry takes that one back", l.tx).At("tx")
 		}
-		e := l.entry()
-		e.IDs = append(e.IDs, out.Entry.IDs...)
-		out.Entry = e
+		out.Entry = l.entry()
 		for _, c := range l.changes {
+			if !seen[c.id] {
+				seen[c.id], ids = true, append(ids, c.id)
+			}
 			prior, err := c.superseded()
 			if err != nil {
 				return nil, err
@@ -128,6 +131,7 @@ func (s *Store) inverse(refs []lineRef, out *Undone) ([]undoStep, error) {
 			steps = append(steps, undoStep{change: c, verb: l.verb, at: l.stamp, prior: prior, purged: s.table.purgedAt(c.id.Bytes()).after(l.stamp)})
 		}
 	}
+	out.Entry.IDs = ids
 	return steps, nil
 }
 

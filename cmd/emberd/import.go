@@ -21,11 +21,12 @@ func (s *state) importCommand() *cobra.Command {
 		Use:   "import",
 		Short: "Bring memories in from a file",
 		Example: `  emberd import jsonl notes.jsonl
-  emberd import export all.jsonl`,
+  emberd import export all.jsonl
+  emberd import cortexgraph ~/.config/cortexgraph/jsonl`,
 		Annotations: exits(endings{exitNothing: "", exitNoDaemon: ""}),
 	}
 	asGroup(cmd)
-	cmd.AddCommand(s.importJSONLCommand(), s.importExportCommand())
+	cmd.AddCommand(s.importJSONLCommand(), s.importExportCommand(), s.importCortexGraphCommand(), s.importReferenceCommand())
 	return cmd
 }
 
@@ -93,14 +94,34 @@ type importReport struct {
 	Changed   int `json:"changed"`
 	Forgotten int `json:"forgotten"`
 
-	Failed int             `json:"failed"`
-	Errors []lineError     `json:"errors"`
-	First  *op.SaveRequest `json:"first,omitempty"` // in a dry run
+	Failed int         `json:"failed"`
+	Errors []lineError `json:"errors"`
+	// In a dry run one of these is the first that would be imported.
+	First       *op.SaveRequest `json:"first,omitempty"`
+	FirstRecord *op.Record      `json:"first_record,omitempty"`
+}
+
+// fate counts what an import did with a record, and returns why it failed.
+func (r *importReport) fate(a op.ImportAnswer) *op.Problem {
+	switch a.Fate {
+	case op.ImportAdded:
+		r.Added++
+	case op.ImportPresent:
+		r.Present++
+	case op.ImportChanged:
+		r.Changed++
+	case op.ImportForgotten:
+		r.Forgotten++
+	default:
+		return cmp.Or(a.Error, &op.Problem{Code: memory.Internal, Detail: "the daemon does not say why it failed"})
+	}
+	return nil
 }
 
 // lineError is one line that could not be imported.
 type lineError struct {
-	Line int `json:"line"`
+	File string `json:"file,omitempty"` // when there are several
+	Line int    `json:"line"`
 	op.Problem
 }
 
@@ -228,7 +249,7 @@ func (r *importRun) take(ctx context.Context, line sourceLine) error {
 
 func (r *importRun) fail(line int, p op.Problem) error {
 	r.report.Failed++
-	r.report.Errors = append(r.report.Errors, lineError{line, p})
+	r.report.Errors = append(r.report.Errors, lineError{Line: line, Problem: p})
 	if r.opt.strict {
 		return errStrict
 	}
@@ -290,9 +311,13 @@ func (s *state) printImport(r *importReport) error {
 		return s.printJSON(r)
 	}
 	s.listErrors(r.Errors)
-	if r.First != nil {
+	if r.First != nil || r.FirstRecord != nil {
 		s.printf("the first would be saved like this:\n")
-		if err := s.printJSON(r.First); err != nil {
+		var first any = r.First
+		if r.First == nil {
+			first = r.FirstRecord
+		}
+		if err := s.printJSON(first); err != nil {
 			return err
 		}
 	}
@@ -319,6 +344,14 @@ func (s *state) printImport(r *importReport) error {
 	return nil
 }
 
+// prefixed is the name of a file in front of a line of it.
+func prefixed(file string) string {
+	if file == "" {
+		return ""
+	}
+	return file + " "
+}
+
 // listErrors tells every sentence once, with the first line it is about.
 func (s *state) listErrors(errs []lineError) {
 	var first []lineError
@@ -340,6 +373,6 @@ func (s *state) listErrors(errs []lineError) {
 		if n > 1 {
 			also = " and " + grouped(n-1) + " more"
 		}
-		s.note("line %d%s: %s", e.Line, also, clean(e.Detail))
+		s.note("%sline %d%s: %s", prefixed(e.File), e.Line, also, clean(e.Detail))
 	}
 }

@@ -165,7 +165,7 @@ func recordOf(line sourceLine) (op.Record, error) {
 
 func (r *recordsRun) fail(line int, p op.Problem) {
 	r.report.Failed++
-	r.report.Errors = append(r.report.Errors, lineError{line, p})
+	r.report.Errors = append(r.report.Errors, lineError{Line: line, Problem: p})
 }
 
 func (r *recordsRun) send(ctx context.Context) error {
@@ -189,16 +189,7 @@ func (r *recordsRun) send(ctx context.Context) error {
 }
 
 func (r *recordsRun) count(line int, a op.ImportAnswer) {
-	switch a.Fate {
-	case op.ImportAdded:
-		r.report.Added++
-	case op.ImportPresent:
-		r.report.Present++
-	case op.ImportChanged:
-		r.report.Changed++
-	case op.ImportForgotten:
-		r.report.Forgotten++
-	default:
-		r.fail(line, *cmp.Or(a.Error, &op.Problem{Code: memory.Internal, Detail: "the daemon does not say why it failed"}))
+	if p := r.report.fate(a); p != nil {
+		r.fail(line, *p)
 	}
 }

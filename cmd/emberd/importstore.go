@@ -1,0 +1,347 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// storeImport is the import of a whole store of another system: first everything is
+// read, for later lines change what earlier ones said, then memories are brought in, and
+// at last what is between them.
+type storeImport struct {
+	s         *state
+	opt       storeOptions
+	read      func(*storeImport, sourceLine) error // takes in one line
+	progress  *progress
+	report    storeReport
+	file      string // being read, "" if it is the only one
+	now       time.Time
+	memories  latest[op.Record]
+	relations latest[storeRelation]
+}
+
+type storeOptions struct{ allow, again, dryRun bool }
+
+// storeRelation is a relation, with the ends as the store names them.
+type storeRelation struct {
+	op.RelateRequest
+	from, to string
+}
+
+// storeReport is what the import of a store did; with --json it is the result.
+type storeReport struct {
+	importReport
+	// Superseded are lines that a later one of the same id replaced, Deleted those that
+	// a later one removed.
+	Superseded int            `json:"superseded"`
+	Deleted    int            `json:"deleted"`
+	Relations  relationReport `json:"relations"`
+}
+
+// relationReport is what became of relations. Dangling ones lead from or to a memory
+// that is not there.
+type relationReport struct {
+	Added    int `json:"added"`
+	Present  int `json:"present"`
+	Dangling int `json:"dangling"`
+}
+
+// latest holds what the last line of each id says, in the order in which the ids came.
+type latest[T any] struct {
+	order []string
+	byID  map[string]placed[T]
+}
+
+// placed is something with the line that it was read from.
+type placed[T any] struct {
+	file string
+	line int
+	what T
+}
+
+// put reports whether the id was there before.
+func (l *latest[T]) put(id string, p placed[T]) bool {
+	if l.byID == nil {
+		l.byID = make(map[string]placed[T])
+	}
+	_, there := l.byID[id]
+	if !there {
+		l.order = append(l.order, id)
+	}
+	l.byID[id] = p
+	return there
+}
+
+// drop reports whether the id was there.
+func (l *latest[T]) drop(id string) bool {
+	_, there := l.byID[id]
+	delete(l.byID, id)
+	return there
+}
+
+// all are those that are left. An id that came back after it was removed is where it
+// came first, once.
+func (l *latest[T]) all() []placed[T] {
+	out := make([]placed[T], 0, len(l.byID))
+	left := maps.Clone(l.byID)
+	for _, id := range l.order {
+		if p, ok := left[id]; ok {
+			out = append(out, p)
+			delete(left, id)
+		}
+	}
+	return out
+}
+
+// storeFlags are those that the imports of all stores have.
+func storeFlags(cmd *cobra.Command, o *storeOptions) {
+	f := cmd.Flags()
+	f.BoolVar(&o.allow, "allow-secret", false, "import also what looks like a credential")
+	f.BoolVar(&o.again, "again", false, "import also what was imported before and forgotten")
+	f.BoolVar(&o.dryRun, "dry-run", false, "read and check, import nothing; show the first as it would be")
+}
+
+// run imports files and prints what became of them.
+func (r *storeImport) run(ctx context.Context, files []string) error {
+	r.now = time.Now().UTC().Truncate(time.Millisecond)
+	r.report.Errors, r.report.DryRun = []lineError{}, r.opt.dryRun
+	for _, name := range files {
+		if r.file = ""; len(files) > 1 {
+			r.file = filepath.Base(name)
+		}
+		if err := r.readFile(ctx, name); err != nil {
+			return err
+		}
+	}
+	err := r.send(ctx)
+	slices.SortStableFunc(r.report.Errors, func(a, b lineError) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	if err != nil && r.report.Tx == "" {
+		return err
+	}
+	if printErr := r.print(); printErr != nil {
+		return printErr
+	}
+	if err == nil && r.report.Failed > 0 {
+		err = &exit{code: exitNothing}
+	}
+	return err
+}
+
+func (r *storeImport) readFile(ctx context.Context, name string) error {
+	in, total, err := r.s.openImport(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r.progress = r.s.newProgress(total)
+	defer r.progress.done()
+	return r.lines(ctx, in)
+}
+
+func (r *storeImport) lines(ctx context.Context, in io.Reader) error {
+	for line, err := range jsonLines(in) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		r.report.Lines++
+		if err = line.err; err == nil {
+			err = r.read(r, line)
+		}
+		r.progress.add(line.bytes, r.report.Lines)
+		if err != nil {
+			r.fail(r.file, line.number, *problem(err))
+		}
+	}
+	return nil
+}
+
+func (r *storeImport) fail(file string, line int, p op.Problem) {
+	r.report.Failed++
+	r.note(file, line, p)
+}
+
+// note tells of a line for which nothing has to be done.
+func (r *storeImport) note(file string, line int, p op.Problem) {
+	r.report.Errors = append(r.report.Errors, lineError{File: file, Line: line, Problem: p})
+}
+
+func (r *storeImport) send(ctx context.Context) error {
+	memories, relations := r.memories.all(), r.relations.all()
+	if r.opt.dryRun {
+		return r.pretend(memories, relations)
+	}
+	if err := r.sendMemories(ctx, memories); err != nil {
+		return err
+	}
+	for some := range slices.Chunk(relations, op.MaxBatch) {
+		if err := r.sendRelations(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pretend tells what can be told without a daemon.
+func (r *storeImport) pretend(memories []placed[op.Record], relations []placed[storeRelation]) error {
+	r.report.Added = len(memories)
+	ids := make(map[string]bool)
+	for _, m := range memories {
+		ids[string(m.what.ID)] = true
+	}
+	for _, rel := range relations {
+		switch {
+		case !ids[rel.what.From]:
+			r.dangle(rel, rel.what.from)
+		case !ids[rel.what.To]:
+			r.dangle(rel, rel.what.to)
+		default:
+			r.report.Relations.Added++
+		}
+	}
+	return nil
+}
+
+// dangle notes a relation one end of which is missing.
+func (r *storeImport) dangle(rel placed[storeRelation], end string) {
+	r.report.Relations.Dangling++
+	r.note(rel.file, rel.line, op.Problem{Code: memory.NotFound, Detail: fmt.Sprintf("this relation is left out, for %s is not there", jsonText(cut(end, 80)))})
+}
+
+// sendMemories sends batches that fit what the daemon takes at once.
+func (r *storeImport) sendMemories(ctx context.Context, all []placed[op.Record]) error {
+	for len(all) > 0 {
+		n, size := 0, 0
+		for n < len(all) && n < op.MaxBatch {
+			text, err := json.Marshal(all[n].what)
+			if err != nil {
+				return err
+			}
+			if size += len(text); n > 0 && size > batchBytes {
+				break
+			}
+			n++
+		}
+		if err := r.sendBatch(ctx, all[:n]); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return nil
+}
+
+func (r *storeImport) sendBatch(ctx context.Context, some []placed[op.Record]) error {
+	req := &op.ImportRequest{Tx: r.report.Tx, Again: r.opt.again, Foreign: true, AllowSecret: r.opt.allow}
+	for _, m := range some {
+		req.Records = append(req.Records, m.what)
+	}
+	res, err := call(ctx, r.s, op.Import, req)
+	if err != nil {
+		return unfinished(err)
+	}
+	if len(res.Results) != len(some) {
+		return fmt.Errorf("the daemon answered %d of %d memories", len(res.Results), len(some))
+	}
+	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
+	for i, a := range res.Results {
+		if p := r.report.fate(a); p != nil {
+			r.fail(some[i].file, some[i].line, *p)
+		}
+	}
+	return nil
+}
+
+// unfinished is the error of a batch after which nothing more is sent.
+func unfinished(err error) error {
+	return fmt.Errorf("%w; running the import again adds nothing twice", err)
+}
+
+func (r *storeImport) sendRelations(ctx context.Context, some []placed[storeRelation]) error {
+	req := &op.RelateBatchRequest{Tx: r.report.Tx}
+	for _, rel := range some {
+		item := rel.what.RelateRequest
+		item.AllowSecret = r.opt.allow
+		req.Items = append(req.Items, item)
+	}
+	res, err := call(ctx, r.s, op.RelateBatch, req)
+	if err != nil {
+		return unfinished(err)
+	}
+	if len(res.Results) != len(some) {
+		return fmt.Errorf("the daemon answered %d of %d relations", len(res.Results), len(some))
+	}
+	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
+	for i, a := range res.Results {
+		switch rel := some[i]; {
+		case a.Error == nil:
+			r.report.Relations.Added++
+		case a.Error.Code == memory.Conflict:
+			r.report.Relations.Present++
+		case a.Error.Code == memory.NotFound && a.Error.Field == "to":
+			r.dangle(rel, rel.what.to)
+		case a.Error.Code == memory.NotFound:
+			r.dangle(rel, rel.what.from)
+		default:
+			r.fail(rel.file, rel.line, *a.Error)
+		}
+	}
+	return nil
+}
+
+func (r *storeImport) print() error {
+	if all := r.memories.all(); r.opt.dryRun && len(all) > 0 {
+		r.report.FirstRecord = &all[0].what
+	}
+	if r.s.json {
+		return r.s.printJSON(&r.report)
+	}
+	if err := r.s.printImport(&r.report.importReport); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		n         int
+		one, many string
+		what      string
+	}{
+		{r.report.Relations.Added, "relation", "relations", "made"},
+		{r.report.Relations.Present, "relation", "relations", "there already"},
+		{r.report.Relations.Dangling, "relation", "relations", "left out, one of whose ends is missing"},
+		{r.report.Superseded, "line", "lines", "replaced by later ones"},
+		{r.report.Deleted, "entry", "entries", "deleted by later lines"},
+	} {
+		if part.n > 0 {
+			r.s.printf("%s %s\n", count(part.n, part.one, part.many), part.what)
+		}
+	}
+	return nil
+}
+
+// recordOfMemory is a memory as an import takes it.
+func recordOfMemory(m *memory.Memory) (op.Record, error) {
+	rec := op.Record{ID: m.ID}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return rec, err
+	}
+	if err := json.Unmarshal(text, &rec.Fields); err != nil {
+		return rec, err
+	}
+	for _, own := range []string{"id", "access_count"} {
+		delete(rec.Fields, own)
+	}
+	return rec, nil
+}
