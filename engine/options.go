@@ -9,6 +9,7 @@ import (
 	"emberd/internal/durable"
 	"emberd/internal/text"
 	"emberd/memory"
+	"emberd/op"
 	"emberd/rekindle"
 	"emberd/stm"
 )
@@ -19,6 +20,8 @@ type Options struct {
 	Data   string // folder of the log
 	State  string // folder of the lock and of what can be rebuilt
 	Socket string // only shown by status
+
+	MCP *op.MCPStatus // only shown by status; nil when no port is open
 
 	Version string           // only shown
 	Logger  *slog.Logger     // nil discards
