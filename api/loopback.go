@@ -67,11 +67,11 @@ type guard struct {
 
 // admit refuses pages before it looks at the token, so that none can try tokens.
 func (g *guard) admit(r *http.Request) (memory.Actor, error) {
-	if !slices.Contains(g.hosts, strings.ToLower(r.Host)) {
+	if !slices.Contains(g.hosts, r.Host) {
 		return memory.Actor{}, memory.Errorf(memory.Forbidden, "host %q is not this port; address requests to http://%s/mcp", wire.Clip(r.Host), g.hosts[0]).At("Host")
 	}
 	for _, origin := range r.Header["Origin"] {
-		if !strings.EqualFold(origin, "http://"+r.Host) {
+		if origin != "http://"+r.Host {
 			return memory.Actor{}, memory.Errorf(memory.Forbidden, "a request from %q comes from a web page; emberd does not serve those", wire.Clip(origin)).At("Origin")
 		}
 	}

@@ -79,8 +79,13 @@ func survive(log *slog.Logger) mcp.Middleware {
 	}
 }
 
-// Close ends every session once its calls under way are answered, and takes no new
-// ones. It waits for that.
+// lasts reports a request whose answer is a stream that ends when its client wants.
+func lasts(r *http.Request) bool {
+	return r.Method == http.MethodGet || r.Header.Get(headerMethod) == "subscriptions/listen"
+}
+
+// Close ends every stream, takes no new requests, waits until calls under way are
+// answered, and ends every session.
 func (h *Handler) Close() { h.sessions.close() }
 
 // ServeHTTP implements [http.Handler].
@@ -96,6 +101,23 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
+	}
+	if !h.sessions.call() {
+		http.Error(w, "emberd is stopping; start it again with: emberd serve", http.StatusServiceUnavailable)
+		return
+	}
+	defer h.sessions.calls.Done()
+	if lasts(r) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		go func() {
+			select {
+			case <-h.sessions.stop:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		r = r.WithContext(ctx)
 	}
 	out := newResponder(w)
 	defer out.end()

@@ -19,6 +19,7 @@ import "time"
 // Headers of the protocol.
 const (
 	headerSession = "Mcp-Session-Id"
+	headerMethod  = "Mcp-Method"
 	headerVersion = "Mcp-Protocol-Version"
 )
 

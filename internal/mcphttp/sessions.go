@@ -15,6 +15,9 @@ type sessions struct {
 	open    map[string]*visit // by id
 	coming  int               // requests that may each open one
 	closed  bool
+
+	stop  chan struct{} // closed with the first close
+	calls sync.WaitGroup
 }
 
 // visit is one session.
@@ -25,7 +28,9 @@ type visit struct {
 	idle    *time.Timer // runs while nothing is running
 }
 
-func newSessions() *sessions { return &sessions{open: make(map[string]*visit)} }
+func newSessions() *sessions {
+	return &sessions{open: make(map[string]*visit), stop: make(chan struct{})}
+}
 
 // watch has close end the sessions of a server.
 func (s *sessions) watch(server *mcp.Server) {
@@ -39,7 +44,7 @@ func (s *sessions) watch(server *mcp.Server) {
 func (s *sessions) reserve() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || len(s.open)+s.coming >= maxSessions && !s.evict() {
+	if len(s.open)+s.coming >= maxSessions && !s.evict() {
 		return false
 	}
 	s.coming++
@@ -85,10 +90,6 @@ func (s *sessions) leave(id string) {
 	case find(v.server, id) == nil: // its client ended it, or it never began
 		s.drop(id, v)
 		return
-	case s.closed: // while it began
-		s.drop(id, v)
-		go end(v.server, id)
-		return
 	}
 	if v.running--; v.running > 0 {
 		return
@@ -133,10 +134,27 @@ func (s *sessions) drop(id string, v *visit) {
 	}
 }
 
-// close ends all sessions, those without an id too, and waits for their calls.
+// call counts a request until s.calls.Done, unless the end has come.
+func (s *sessions) call() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.calls.Add(1)
+	}
+	return !s.closed
+}
+
+// close ends streams, waits for calls, and ends the sessions. A session that is ended
+// first would not write the answers of its calls.
 func (s *sessions) close() {
 	s.mu.Lock()
-	s.closed = true
+	if !s.closed {
+		s.closed = true
+		close(s.stop)
+	}
+	s.mu.Unlock()
+	s.calls.Wait()
+	s.mu.Lock()
 	for id, v := range s.open {
 		s.drop(id, v)
 	}
