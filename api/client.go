@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/textproto"
 	"net/url"
 	"sync/atomic"
 	"syscall"
@@ -96,26 +95,10 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	bounded, patience, cancel := patient(ctx, c.timeout)
 	defer cancel()
 	var sent atomic.Bool
-	// A request without a key gets a second connection only when nothing of it was
-	// written to the first, which a daemon that is gone had left behind.
-	once := out.header.Get("Idempotency-Key") == ""
-	trace := &httptrace.ClientTrace{
-		GetConn: func(string) {
-			if once {
-				sent.Store(false)
-			}
-		},
-		WroteHeaders: func() { sent.Store(true) },
-	}
+	trace := traceOf(out, &sent)
 	if tell := op.ProgressOf(ctx); tell != nil {
 		out.header.Set(headerProgress, "yes")
-		trace.Got1xxResponse = func(_ int, h textproto.MIMEHeader) error {
-			patience.heard()
-			if done, total, ok := parseProgress(h.Get(headerProgress)); ok {
-				tell(done, total)
-			}
-			return nil
-		}
+		trace.Got1xxResponse = patience.listen(tell)
 	}
 	r, err := c.newRequest(httptrace.WithClientTrace(bounded, trace), s.Method, out)
 	if err != nil {
@@ -132,6 +115,21 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 		return nil, fmt.Errorf("%s: %w", s.Name, ctx.Err())
 	}
 	return nil, c.unreached(lost.cause)
+}
+
+// traceOf notes whether the daemon may have got the request.
+func traceOf(out *sent, gone *atomic.Bool) *httptrace.ClientTrace {
+	// A request without a key gets a second connection only when nothing of it was
+	// written to the first, which a daemon that is gone had left behind.
+	once := out.header.Get("Idempotency-Key") == ""
+	return &httptrace.ClientTrace{
+		GetConn: func(string) {
+			if once {
+				gone.Store(false)
+			}
+		},
+		WroteHeaders: func() { gone.Store(true) },
+	}
 }
 
 // lostError is a failure to get an answer, of whatever kind.

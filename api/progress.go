@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/textproto"
 	"strconv"
 	"strings"
 	"sync"
@@ -85,3 +86,14 @@ func patient(ctx context.Context, most time.Duration) (context.Context, *patienc
 }
 
 func (p *patience) heard() { p.timer.Reset(p.most) }
+
+// listen passes on what comes before the answer.
+func (p *patience) listen(tell func(done, total int)) func(int, textproto.MIMEHeader) error {
+	return func(_ int, h textproto.MIMEHeader) error {
+		p.heard()
+		if done, total, ok := parseProgress(h.Get(headerProgress)); ok {
+			tell(done, total)
+		}
+		return nil
+	}
+}

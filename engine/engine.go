@@ -42,6 +42,7 @@ type Engine struct {
 	pending  *pendingWrites // of notes
 	text     *text.Analyzer // the one both tiers search with
 	author   *author        // of what is left of a text that is archived
+	names    *knownNames
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
@@ -89,6 +90,7 @@ func Open(opt Options) (*Engine, error) {
 		lock:       lock,
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
+		names:      newKnownNames(),
 		events:     newEvents(),
 		aging:      newAging(),
 		closing:    make(chan struct{}),
@@ -110,7 +112,7 @@ func Open(opt Options) (*Engine, error) {
 	e.stm, e.notes = store, long
 	if long != nil {
 		e.truth = newTruth(e)
-		long.truth = e.truth
+		long.truth, long.names = e.truth, e.names
 	}
 	e.openWriting()
 	e.handlers = e.table()
@@ -146,11 +148,20 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.List.Handle(e.list))
 	add(op.Edit.Handle(e.edit))
 	add(op.Forget.Handle(e.forget))
+	add(op.ForgetBatch.Handle(e.forgetBatch))
+	add(op.OpenMany.Handle(e.openMany))
+	add(op.Relate.Handle(e.relate))
+	add(op.RelateBatch.Handle(e.relateBatch))
+	add(op.Unrelate.Handle(e.unrelate))
+	add(op.Graph.Handle(e.graph))
 	add(op.Promote.Handle(e.promote))
 	add(op.Archive.Handle(e.archiveAsked))
 	add(op.Rekindle.Handle(e.rekindle))
 	add(op.PromoteAuto.Handle(e.promoteAuto))
 	add(op.Touch.Handle(e.touch))
+	add(op.Observe.Handle(e.observe))
+	add(op.AnalyzeMessage.Handle(e.analyzeMessage))
+	add(op.AnalyzeRecall.Handle(e.analyzeRecall))
 	add(op.GC.Handle(e.gc))
 	add(op.LifecycleRun.Handle(e.lifecycleRun))
 	add(op.LifecycleStatus.Handle(e.lifecycleStatus))
@@ -175,6 +186,8 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.VaultConfirm.Handle(e.vaultConfirm))
 	add(op.Links.Handle(e.noteLinks))
 	add(op.Open.Handle(e.open))
+	add(op.NoteRead.Handle(e.noteRead))
+	add(op.Complete.Handle(e.complete))
 	add(op.Keeper.Handle(e.keeper))
 	add(op.KeeperHere.Handle(e.keeperHere))
 	add(op.Status.Handle(e.status))

@@ -23,7 +23,7 @@ type SaveRequest struct {
 	IdempotencyKey string                     `json:"-" header:"Idempotency-Key" doc:"any text up to 200 characters; a repetition within 24 hours is answered with the first result"`
 	Content        string                     `json:"content" doc:"what to remember, up to 50,000 characters and 200 KiB"`
 	Tags           []string                   `json:"tags,omitempty" doc:"up to 50 tags of up to 100 characters"`
-	Entities       []string                   `json:"entities,omitempty" doc:"up to 100 names of up to 100 characters"`
+	Entities       []string                   `json:"entities,omitzero" doc:"up to 100 names of up to 100 characters; left out, they are found in the content, and an empty list is none"`
 	Source         string                     `json:"source,omitempty" doc:"where it comes from, up to 500 characters"`
 	Context        string                     `json:"context,omitempty" doc:"when or why it came up, up to 1,000 characters"`
 	Meta           map[string]json.RawMessage `json:"meta,omitempty" doc:"anything else, up to 64 KiB of JSON"`
@@ -32,7 +32,7 @@ type SaveRequest struct {
 	Section        string                     `json:"section,omitempty"`
 	Confidence     *float64                   `json:"confidence,omitempty" doc:"0 to 1, default 1"`
 	Importance     *float64                   `json:"importance,omitempty" doc:"0 to 1, default 0.5"`
-	Strength       *float64                   `json:"strength,omitempty" doc:"0 to 2, default 1; multiplies the decay score"`
+	Strength       *float64                   `json:"strength,omitempty" doc:"0 to 2; multiplies the decay score; left out, it follows from the content, 1 to 2"`
 	Core           bool                       `json:"core,omitempty" doc:"never fades and is never collected"`
 	SessionID      string                     `json:"session_id,omitempty"`
 	Collection     string                     `json:"collection,omitempty" doc:"default knowledge"`
@@ -42,6 +42,7 @@ type SaveRequest struct {
 	UseCount       int64                      `json:"use_count,omitempty" doc:"for imports; 0 or more"`
 	AllowSecret    bool                       `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
 	Again          bool                       `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before"`
+	Enrich         *bool                      `json:"enrich,omitempty" doc:"work out entities and strength that are left out; default is the setting enrich. Without it they are none and 1"`
 }
 
 // SaveResult tells what was saved.
@@ -49,6 +50,8 @@ type SaveResult struct {
 	Memory   Memory `json:"memory"`
 	Tx       string `json:"tx"`                 // journal entry, for undo
 	Replayed bool   `json:"replayed,omitempty"` // the answer to an earlier, equal request
+	// EnrichmentApplied says that entities or strength were left to emberd.
+	EnrichmentApplied bool `json:"enrichment_applied,omitempty"`
 }
 
 // SaveBatchRequest holds up to 500 new memories. A batch that names the journal
@@ -57,6 +60,9 @@ type SaveBatchRequest struct {
 	Tx    string        `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
 	Items []SaveRequest `json:"items"`
 }
+
+// MaxOffset is how far down a search can be paged.
+const MaxOffset = 1000
 
 // MaxBatch is how many memories one batch may hold.
 const MaxBatch = 500
@@ -69,9 +75,10 @@ type SaveBatchResult struct {
 
 // SaveBatchAnswer is the fate of one item: an id, or an error.
 type SaveBatchAnswer struct {
-	ID       memory.ID `json:"id,omitempty"`
-	Replayed bool      `json:"replayed,omitempty"`
-	Error    *Problem  `json:"error,omitempty"`
+	ID                memory.ID `json:"id,omitempty"`
+	Replayed          bool      `json:"replayed,omitempty"`
+	EnrichmentApplied bool      `json:"enrichment_applied,omitempty"`
+	Error             *Problem  `json:"error,omitempty"`
 }
 
 // Problem is an error on the wire, after RFC 9457 (problem+json).
@@ -93,24 +100,32 @@ type Filter struct {
 	Collection string         `json:"collection,omitempty" query:"collection" doc:"a name, or all (default)"`
 	Category   string         `json:"category,omitempty" query:"category"`
 	Stages     []memory.Stage `json:"stages,omitempty" query:"stage" doc:"active, demoted, archived, rehydratable"`
+	Status     string         `json:"status,omitempty" query:"status" doc:"active, promoted or archived, or several joined by commas; all (default)"`
 	WindowDays float64        `json:"window_days,omitempty" query:"window_days" doc:"memories used or created, and notes modified, within so many days, up to 3,650"`
 	MinScore   float64        `json:"min_score,omitempty" query:"min_score" doc:"lowest decay score"`
 }
 
 // SearchRequest asks for the memories and notes that fit words best. Any word
 // may match; more and rarer words rank higher. A filter that only memories have
-// (project, collection, category, stage, min_score) leaves notes out;
+// (project, collection, category, stage, status, min_score) leaves notes out;
 // window_days asks when a memory was last used, and when a note was last modified.
+// With keep_notes no filter but tags has a say about notes.
 // When nothing matches, words that no memory and no note holds are taken for
 // misspelt ones.
 type SearchRequest struct {
 	Query string `json:"q" query:"q" doc:"words, and operators such as \"a phrase\", -word, tag:x, path:dir/, before:2026-01; up to 4 KiB"`
 	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories, notes, or archive: cold memories alone, by what is left of them"`
 	Filter
-	Limit         int   `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
-	IncludeReview *bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix in matches that are about to fade, default true"`
-	Track         *bool `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
-	Explain       bool  `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
+	KeepNotes bool `json:"keep_notes,omitempty" query:"keep_notes" doc:"narrow memories alone by what only they have and by window_days, and show all notes that match"`
+	Limit     int  `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
+	// Offset reaches further pages. What is mixed in would move hits from one page to
+	// another: later pages have none of it, and the first is asked for without.
+	Offset        int      `json:"offset,omitempty" query:"offset" doc:"pass over so many of the best hits, up to 1,000"`
+	STMWeight     *float64 `json:"stm_weight,omitempty" query:"stm_weight" doc:"factor on the rank of memories, 0 to 2, default from the config (1)"`
+	LTMWeight     *float64 `json:"ltm_weight,omitempty" query:"ltm_weight" doc:"factor on the rank of notes, 0 to 2, default from the config (0.7)"`
+	IncludeReview *bool    `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix in matches that are about to fade, default true"`
+	Track         *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
+	Explain       bool     `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
 	// AsOf searches the memories of then. Notes are searched as they are now, and
 	// nothing counts as an access.
 	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"memories as they were at this moment; notes as they are now"`
@@ -221,6 +236,7 @@ type Snippet struct {
 // rank = relevance × (floor + (1 − floor) × bounded decay) × stage × tier.
 type Explain struct {
 	Relevance float64       `json:"relevance"`
+	Share     float64       `json:"share"` // of what was asked that it holds, by the weight (IDF) of the words, 0 to 1
 	Terms     []TermExplain `json:"terms"`
 	Decay     float64       `json:"decay"`   // decay score
 	Bounded   float64       `json:"bounded"` // decay score mapped into 0–1
@@ -326,6 +342,8 @@ type ForgetResult struct {
 	Until time.Time `json:"until,omitzero"`
 	// Notes are the paths of the notes that were made of them. They stay.
 	Notes []string `json:"notes,omitempty"`
+	// Error is why the others of a batch stay where they were.
+	Error *Problem `json:"error,omitempty"`
 }
 
 // UndoRequest names a journal entry; none means the newest of this device that

@@ -110,12 +110,14 @@ func (r *Row) Rev() string {
 			older += crc32.Checksum(at.append(append([]byte(key), 0)), castagnoli)
 		}
 	}
+	own := make(map[string]bool, len(r.odd.regs))
 	for _, g := range r.odd.regs {
+		own[g.key] = true
 		note(g.key, g.stamp)
 	}
 	// The document was walked when it was merged.
 	_ = eachField(r.doc, func(name, _ []byte) bool {
-		if !slices.ContainsFunc(r.odd.regs, func(g register) bool { return g.key == string(name) }) {
+		if !own[string(name)] {
 			note(string(name), r.base)
 		}
 		return true
@@ -175,6 +177,18 @@ func (r *Row) HasTag(tag string) bool {
 	})
 }
 
+// Entities decodes the names of what the memory is about. The caller owns them.
+func (r *Row) Entities() []string {
+	var names []string
+	_ = json.Unmarshal(r.value("entities"), &names) // what is of another shape names nothing
+	return names
+}
+
+// EntitiesFound reports whether nobody named the entities: they were found in the content.
+func (r *Row) EntitiesFound() bool { return found(r.doc) }
+
+func found(doc []byte) bool { return string(member(doc, entitiesFound)) == "true" }
+
 // Content decodes the memory's text.
 func (r *Row) Content() string { return r.textOf("content") }
 
@@ -185,6 +199,9 @@ func (r *Row) textOf(key string) string {
 	s, _ := textValue(r.value(key))
 	return s
 }
+
+// Size is how many bytes of JSON the memory has, as it is stored.
+func (r *Row) Size() int { return len(r.doc) }
 
 // Fields returns every key of the memory as it is stored, JSON by name, unknown
 // ones included and its id not. The values are shared and must not be changed.

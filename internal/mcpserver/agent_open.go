@@ -1,0 +1,208 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+type agentOpenIn struct {
+	Refs      []string `json:"refs" min:"1" max:"50" doc:"ids of memories, paths of notes"`
+	From      int      `json:"from,omitempty" min:"0" max:"1048576" doc:"pass over so many characters of the first, as a truncated answer says"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
+}
+
+type agentOpenOut struct {
+	Items   []card   `json:"items"`
+	Missing []string `json:"missing,omitempty" doc:"why some are not here"`
+	rest
+}
+
+// agentOpen reads what is named, in that order, as far as it fits.
+func agentOpen(ctx context.Context, c *call, in *agentOpenIn) (*agentOpenOut, error) {
+	out := &agentOpenOut{Items: []card{}}
+	left := newBudget(in.MaxTokens - openRest(in.Refs, in.MaxTokens, in.From).cost())
+	var last error
+	for i, ref := range in.Refs {
+		from := 0
+		if i == 0 {
+			from = in.From
+		}
+		s, more, err := c.opened(ctx, ref, from, in.MaxTokens)
+		if e := asError(err); e != nil && missing(e.Code) {
+			last = err
+			if said := advised(e); left.take(said, said) {
+				out.Missing = append(out.Missing, said)
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if fit := left.takeText(&s); !fit || s.Cut || more {
+			if !fit && len(out.Items) == 0 {
+				out.rest = rest{true, tooSmall}
+				return out, nil
+			}
+			next := from
+			if fit {
+				out.Items = append(out.Items, s)
+				next += utf8.RuneCountInString(s.Text)
+			}
+			out.rest = openRest(in.Refs[i:], in.MaxTokens, next)
+			return out, nil
+		}
+		out.Items = append(out.Items, s)
+	}
+	if len(out.Items) == 0 {
+		return nil, last
+	}
+	return out, nil
+}
+
+// missing are errors about one of several that are named.
+func missing(code memory.Code) bool {
+	return code == memory.NotFound || code == memory.Ambiguous || code == memory.Conflict || code == memory.Invalid
+}
+
+// takeText takes in as much of an item as fits, and reports whether that is anything.
+func (b *budget) takeText(s *card) bool {
+	return b.take(s.render(depthWhole), s) || s.shorten(b, depthWhole)
+}
+
+// openRest is the call that reads on, of the first of the refs from some character. It
+// has a quarter of the answer; of more refs than that holds, the model has the names.
+func openRest(refs []string, most, from int) rest {
+	var names []string
+	for _, r := range refs {
+		names = append(names, shortRef(r))
+	}
+	for {
+		raw, _ := encode(agentOpenIn{Refs: names, From: from}) // texts and a number always encode
+		r := rest{true, "memory_open " + string(raw)}
+		if n := len(refs) - len(names); n > 0 {
+			r.Next += fmt.Sprintf(", then the last %d", n)
+		}
+		if len(names) == 1 || r.cost() <= most/4 {
+			return r
+		}
+		names = names[:len(names)/2]
+	}
+}
+
+// cost is how many tokens r has in the larger of its forms.
+func (r rest) cost() int {
+	raw, _ := encode(r)
+	return max(tokens(r.line()), tokens(string(raw)))
+}
+
+// shortRef is a shorter name of a memory.
+func shortRef(ref string) string {
+	if id, err := memory.ParseID(ref); err == nil {
+		return id.Short()
+	}
+	return ref
+}
+
+// mostLinks are shown of a memory, each way.
+const mostLinks = 10
+
+const (
+	memoryScheme = "memory://"
+	vaultScheme  = "vault://"
+)
+
+// isNote tells the path of a note from an id.
+func isNote(ref string) bool {
+	return strings.HasPrefix(ref, vaultScheme) || strings.Contains(ref, "/") || strings.HasSuffix(strings.ToLower(ref), ".md")
+}
+
+// opened reads one memory or note from some character on. more says that its text does
+// not end here.
+func (c *call) opened(ctx context.Context, ref string, from, most int) (s card, more bool, err error) {
+	if id, ok := strings.CutPrefix(ref, memoryScheme); ok {
+		ref = id
+	} else if isNote(ref) {
+		return c.openedNote(ctx, strings.TrimPrefix(ref, vaultScheme), from, most)
+	}
+	var track *bool
+	if from > 0 {
+		track = new(false) // the first part was the use
+	}
+	res, err := op.OpenMany.Call(ctx, c, &op.OpenManyRequest{IDs: []string{ref}, Track: track})
+	if err != nil {
+		return s, false, err
+	}
+	if len(res.Memories) == 0 {
+		if _, err = op.Show.Call(ctx, c, &op.ShowRequest{ID: ref, Track: track}); err == nil {
+			err = memory.Errorf(memory.NotFound, "memory %.40q came just now; open it again", ref)
+		}
+		return s, false, err // which says more
+	}
+	m := res.Memories[0].Memory
+	text := []rune(m.Content)
+	if from > len(text) {
+		return s, false, memory.Errorf(memory.Invalid, "memory %s has %d characters, so that it cannot be read from %d", m.ID.Short(), len(text), from).At("from")
+	}
+	s = showMemory(&m, string(text[from:]))
+	s.Links = linksOf(res.Memories[0].Relations)
+	if m.Stage.Cold() && m.NoteGone.IsZero() && m.VaultPath != "" {
+		s.State += fmt.Sprintf("; its text is in the note, memory_open %q", m.VaultPath)
+	}
+	return s, false, nil
+}
+
+// linksOf tells where a memory leads, and what leads to it.
+func linksOf(r *op.RelationsOf) []string {
+	var out []string
+	for i, of := range r.Outgoing {
+		if i == mostLinks {
+			break
+		}
+		out = append(out, "this "+flat(cmp.Or(of.Kind, of.Type))+" ["+of.To.Short()+"]")
+	}
+	for i, of := range r.Incoming {
+		if i == mostLinks {
+			break
+		}
+		out = append(out, "["+of.From.Short()+"] "+flat(cmp.Or(of.Kind, of.Type))+" this")
+	}
+	if n := len(r.Outgoing) + len(r.Incoming) - len(out); n > 0 {
+		out = append(out, plural(n, "more relation", "more relations"))
+	}
+	return out
+}
+
+func (c *call) openedNote(ctx context.Context, path string, from, most int) (s card, more bool, err error) {
+	res, err := op.NoteRead.Call(ctx, c, &op.NoteReadRequest{Path: path, From: from, Limit: 4 * most})
+	if err != nil {
+		return s, false, err
+	}
+	s = card{Path: res.Path, Changed: day(res.Modified), Text: res.Text, Cut: res.Left > 0}
+	if res.Beyond {
+		s.State = "only the first MiB is read"
+	}
+	return s, res.Left > 0, nil
+}
+
+// Text is what the model reads.
+func (o *agentOpenOut) Text() string {
+	var b strings.Builder
+	b.WriteString(asData + "\n")
+	for i := range o.Items {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(o.Items[i].render(depthWhole))
+	}
+	for _, m := range o.Missing {
+		b.WriteString("missing: " + m + "\n")
+	}
+	b.WriteString(o.line())
+	return b.String()
+}
