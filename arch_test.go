@@ -54,7 +54,7 @@ func graph() map[string]edges {
 		"internal/mcphttp": {
 			ours:   []string{"internal/mcpserver"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk/mcp"},
-			tests:  []string{"memory", "op", "engine", "api"}, // the real handlers around it
+			tests:  []string{"memory", "op", "engine", "stm", "api"}, // the real handlers around it
 		},
 		"internal/mutants":   {},
 		"internal/query":     {},
