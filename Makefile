@@ -18,7 +18,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
 COVERED   = 80
 
-.PHONY: build run test race covered fuzz bench proof torture torture-real contest mutants eval oracle lint check compiler install clean
+.PHONY: build run test race covered fuzz bench proof torture torture-real contest mutants eval oracle mcp-conformance lint check compiler install clean
 
 build:
 	go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/emberd ./cmd/emberd
@@ -95,6 +95,15 @@ eval:
 # The secret rules against gitleaks, which lives in a module of its own.
 oracle:
 	cd internal/secret/oracle && go test ./...
+
+# The MCP server from outside, over both transports: the protocol's inspector lists
+# and calls every tool of emberd mcp, and its conformance suite runs against /mcp of a
+# daemon. Which scenarios fail, and why, is in tools/mcp/expected-failures.yaml. npm
+# installs both there as the lock file says, with a Node of their own.
+mcp-conformance: build
+	@command -v npm >/dev/null || { echo "make: npm is missing: install it to have the MCP server checked from outside" >&2; exit 1; }
+	cd tools/mcp && npm ci --loglevel=error
+	EMBERD_TEST_CONFORMANCE=1 go test -v -count=1 -timeout 20m -run '^(TestTheInspector|TestConformance)' ./cmd/emberd
 
 lint:
 	@files=$$(gofmt -l .) || exit 1; \

@@ -52,6 +52,11 @@ func graph() map[string]edges {
 			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
 			tests:  []string{"engine", "stm", "api"}, // a real store, over a real socket
 		},
+		"internal/mcphttp": {
+			ours:   []string{"internal/mcpserver"},
+			others: []string{"github.com/modelcontextprotocol/go-sdk/mcp"},
+			tests:  []string{"memory", "op", "engine", "stm", "api"}, // the real handlers around it
+		},
 		"internal/mutants":    {},
 		"internal/query":      {},
 		"internal/refgraph":   {ours: []string{"memory", "op"}},
@@ -120,8 +125,8 @@ var (
 func confined() []confinement {
 	return []confinement{
 		{"C", nil, "emberd is one static binary: native code runs in a supervised child, never in this process"},
-		{"net/http", []string{"api", "cmd/emberd", "internal/llm"},
-			"only the two ends of the socket and the client of a chat endpoint speak HTTP; below them, use op's requests and results"},
+		{"net/http", []string{"api", "cmd/emberd", "internal/llm", "internal/mcphttp"},
+			"only the two ends of the socket, what is mounted there for agents and the client of a chat endpoint speak HTTP; below them, use op's requests and results"},
 		{"github.com/blevesearch", []string{"internal/text", "ltm"}, "bleve's types and its interfaces stay behind internal/text and ltm"},
 		{"log", nil, "a *slog.Logger arrives through Options; the log package writes to a global"},
 		{"github.com/stretchr/testify", nil, "tests compare got and want and say both"},

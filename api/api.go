@@ -1,13 +1,15 @@
 // Package api carries the operations of package op over a unix socket as
 // HTTP+JSON: [NewHandler] and [Serve] on the daemon's side, [Client] on the
 // other. Routes, decoding, encoding and the OpenAPI 3.1 document are all derived
-// from [op.Table].
+// from [op.Table]. A handler of the Model Context Protocol can be mounted beside
+// them, and be reached through a loopback port as well: [NewLoopback].
 //
 // What it guarantees:
 //
 //   - Only processes of the user who runs the daemon are answered (peer
 //     credentials from the kernel), and never a browser (Host, Origin and
-//     Sec-Fetch-Site are checked).
+//     Sec-Fetch-Site are checked). A port has no such credentials: there a token
+//     from a file of the user's stands for them, and Host and Origin must be the port's.
 //   - A request is taken whole or refused: unknown fields and parameters, repeated
 //     keys, wrong types and text that is not UTF-8 are errors that name the place.
 //   - An error arrives at the caller as the [memory.Error] that left the engine,
@@ -45,6 +47,7 @@ const (
 	headerVersion = "Emberd-Version" // of every answer: "<version> protocol/<n>"
 	headerClient  = "Emberd-Client"  // of a request: "<name>/<version> protocol/<n>"
 	headerSession = "Emberd-Session" // of a request: which session of the client asks
+	headerAgent   = "Emberd-Agent"   // of a request: which program the client works for, "<name>/<version>"
 	headerLast    = "Last-Event-ID"  // of a request for events: resume after this one
 )
 

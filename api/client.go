@@ -151,8 +151,12 @@ func (c *Client) newRequest(ctx context.Context, method string, out *sent) (*htt
 		r.Header.Set("Content-Type", typeJSON)
 	}
 	r.Header.Set(headerClient, c.self.String())
-	if c.session != "" {
-		r.Header.Set(headerSession, c.session)
+	who := op.CallerFrom(ctx)
+	if session := cmp.Or(who.Session, c.session); session != "" {
+		r.Header.Set(headerSession, session)
+	}
+	if who.Client != "" {
+		r.Header.Set(headerAgent, who.Client)
 	}
 	return r, nil
 }

@@ -21,6 +21,7 @@ import (
 type HandlerOptions struct {
 	Version string       // of the daemon, as it tells its clients; default "devel"
 	Logger  *slog.Logger // for faults of our own; nil discards
+	MCP     http.Handler // of /mcp and /mcp/{profile}; nil for none
 }
 
 // NewHandler returns the handler of all routes. It answers only requests that
@@ -30,13 +31,8 @@ func NewHandler(b Backend, opt *HandlerOptions) http.Handler {
 	if opt == nil {
 		opt = &HandlerOptions{}
 	}
-	h := &handler{
-		backend: b,
-		self:    side{cmp.Or(opt.Version, "devel"), op.Protocol},
-		log:     loggerOr(opt.Logger),
-		mux:     http.NewServeMux(),
-		streams: make(chan struct{}, maxStreams),
-	}
+	h := newHandler(opt.Version, opt.Logger)
+	h.backend, h.admit = b, h.welcome
 	for _, s := range op.Table() {
 		h.handle(s.Method, s.Path, h.operation(shapeOf(s)))
 	}
@@ -50,7 +46,19 @@ func NewHandler(b Backend, opt *HandlerOptions) http.Handler {
 		answer(w, http.StatusOK, typeJSON, doc)
 	}))
 	h.handle(http.MethodGet, op.EventsPath, h.bare(h.events))
+	if opt.MCP != nil {
+		h.mount(opt.MCP)
+	}
 	return h
+}
+
+func newHandler(version string, log *slog.Logger) *handler {
+	return &handler{
+		self:    side{cmp.Or(version, "devel"), op.Protocol},
+		log:     loggerOr(log),
+		mux:     http.NewServeMux(),
+		streams: make(chan struct{}, maxStreams),
+	}
 }
 
 // bare refuses parameters for a route that has none.
@@ -74,6 +82,7 @@ func loggerOr(l *slog.Logger) *slog.Logger {
 // handler is immutable but for the slots that streams take.
 type handler struct {
 	backend Backend
+	admit   func(*http.Request) (memory.Actor, error) // whether a request is served, and as whose
 	self    side
 	log     *slog.Logger
 	mux     *http.ServeMux
@@ -90,7 +99,7 @@ func (h *handler) handle(method, path string, fn http.HandlerFunc) {
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(headerVersion, h.self.String())
-	actor, err := h.welcome(r)
+	actor, err := h.admit(r)
 	switch {
 	case err != nil:
 		h.fail(w, r, err)
@@ -184,6 +193,9 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if p.Code == memory.Conflict && p.Current != "" {
 		w.Header().Set("ETag", strconv.Quote(p.Current))
+	}
+	if p.Status == http.StatusUnauthorized { // RFC 9110, section 11.6.1
+		w.Header().Set("WWW-Authenticate", `Bearer realm="emberd"`)
 	}
 	if p.Code == memory.Busy {
 		w.Header().Set("Retry-After", "1")

@@ -76,12 +76,19 @@ func TestTheBackendLearnsWhoAsks(t *testing.T) {
 		c.Close()
 	}
 	ask(t, sock, "GET /v1/version HTTP/1.1")
+	c := NewClient(sock, &ClientOptions{Name: "mcp", Session: "s-1"})
+	defer c.Close()
+	agent := op.WithCaller(t.Context(), memory.Actor{Client: "an editor/3", Session: "s-2"})
+	if _, err := op.Version.Call(agent, c, &op.VersionRequest{}); err != nil {
+		t.Fatal(err)
+	}
 	uid, pid := os.Geteuid(), os.Getpid()
 	want := []memory.Actor{
 		{Via: "cli", UID: uid, PID: pid, Client: "cli/1.2", Session: "s-1"},
 		{Via: "mcp", UID: uid, PID: pid, Client: "mcp/1.2", Session: "s-1"},
 		{Via: "http", UID: uid, PID: pid, Client: "obsidian/1.2", Session: "s-1"},
 		{Via: "http", UID: uid, PID: pid},
+		{Via: "mcp", UID: uid, PID: pid, Client: "an editor/3", Session: "s-2"},
 	}
 	if !slices.Equal(shelf.callers, want) {
 		t.Errorf("callers = %+v, want %+v", shelf.callers, want)

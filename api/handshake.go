@@ -81,6 +81,12 @@ func (h *handler) welcome(r *http.Request) (memory.Actor, error) {
 	if name, _, _ := strings.Cut(client.name, "/"); name == "cli" || name == "mcp" {
 		actor.Via = name
 	}
+	if agent := r.Header.Get(headerAgent); agent != "" {
+		if !isClaim(agent) {
+			return memory.Actor{}, memory.Errorf(memory.Invalid, "%s is longer than %d characters or not printable; shorten it", headerAgent, maxClaim).At(headerAgent)
+		}
+		actor.Client = agent
+	}
 	if r.URL.Path == op.Version.Path {
 		return actor, nil // the question which protocol it is has an answer in all of them
 	}

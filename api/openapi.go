@@ -73,7 +73,7 @@ type (
 const aboutSocket = `Served on a unix socket: curl --unix-socket "$SOCK" http://emberd/v1/version. ` +
 	`Every answer carries Emberd-Version; a client that sends Emberd-Client ` +
 	`("<name>/<version> protocol/<n>") is told when the two do not fit. ` +
-	`Emberd-Session may name the session that asks.`
+	`Emberd-Session may name the session that asks, and Emberd-Agent the program that the client works for.`
 
 // openAPI writes the document. It depends on nothing but the table of operations
 // and the version.

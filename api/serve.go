@@ -31,12 +31,23 @@ type ServeOptions struct {
 // retry; that the wait ends is seen to by the timeouts on requests and idle
 // connections, and by a lower bound on event streams.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptions) error {
+	return serveGuests(ctx, ln, h, opt, peerOf)
+}
+
+// ServeLoopback is [Serve] for a listener of [ListenLoopback], whose connections may be
+// anybody's: h has to ask for more, see [NewLoopback].
+func ServeLoopback(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptions) error {
+	return serveGuests(ctx, ln, h, opt, nil)
+}
+
+func serveGuests(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptions, whose func(net.Conn) (peer, error)) error {
 	if opt == nil {
 		opt = &ServeOptions{}
 	}
 	log := loggerOr(opt.Logger)
 	grace := cmp.Or(opt.Grace, 10*time.Second)
 	g := newGate(ln, os.Geteuid(), log)
+	g.whose = whose
 	srv := newServer(h, ctx.Done(), log)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(g) }()
@@ -71,7 +82,7 @@ func newServer(h http.Handler, stop <-chan struct{}, log *slog.Logger) *http.Ser
 			return context.WithValue(context.Background(), stopKey{}, stop)
 		},
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			if c, ok := conn.(*guest); ok {
+			if c, ok := conn.(*guest); ok && c.peer.uid >= 0 {
 				return context.WithValue(ctx, peerKey{}, c.peer)
 			}
 			return ctx
@@ -83,6 +94,7 @@ func newServer(h http.Handler, stop <-chan struct{}, log *slog.Logger) *http.Ser
 // at a time.
 type gate struct {
 	net.Listener
+	whose   func(net.Conn) (peer, error) // nil lets in everybody, and nobody knows who
 	uid     int
 	log     *slog.Logger
 	slots   chan struct{} // one for each open connection
@@ -96,7 +108,7 @@ type gate struct {
 
 func newGate(ln net.Listener, uid int, log *slog.Logger) *gate {
 	g := &gate{
-		Listener: ln, uid: uid, log: log,
+		Listener: ln, whose: peerOf, uid: uid, log: log,
 		slots:  make(chan struct{}, maxConns),
 		closed: make(chan struct{}),
 		silent: make(map[*guest]struct{}),
@@ -129,7 +141,10 @@ func (g *gate) Accept() (net.Conn, error) {
 }
 
 func (g *gate) recognise(conn net.Conn) (peer, bool) {
-	who, err := peerOf(conn)
+	if g.whose == nil {
+		return peer{uid: -1}, true
+	}
+	who, err := g.whose(conn)
 	if err == nil && who.uid == g.uid {
 		return who, true
 	}

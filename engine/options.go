@@ -10,6 +10,7 @@ import (
 	"emberd/internal/intent"
 	"emberd/internal/text"
 	"emberd/memory"
+	"emberd/op"
 	"emberd/rekindle"
 	"emberd/stm"
 )
@@ -20,6 +21,8 @@ type Options struct {
 	Data   string // folder of the log
 	State  string // folder of the lock and of what can be rebuilt
 	Socket string // only shown by status
+
+	MCP *op.MCPStatus // only shown by status; nil when no port is open
 
 	Version string           // only shown
 	Logger  *slog.Logger     // nil discards

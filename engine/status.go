@@ -20,6 +20,7 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 		Data:     e.opt.Data,
 		State:    e.opt.State,
 		Socket:   e.opt.Socket,
+		MCP:      e.opt.MCP,
 		Memories: st.Live,
 		Trash:    st.Trash,
 		Log:      logStatus(st),

@@ -26,12 +26,20 @@ type StatusResult struct {
 	// Devices are those that share the data folder, this one included.
 	Devices []DeviceStatus `json:"devices"`
 	Vaults  []VaultStatus  `json:"vaults,omitempty"`
+	// MCP is where agents reach the daemon beside its socket; nil when nowhere.
+	MCP *MCPStatus `json:"mcp,omitempty"`
 	// Author is the model that writes summaries; nil when they are extracts.
 	Author   *AuthorStatus `json:"author,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
 	// Timers are the daemon's recurring wake-ups, by name, with their period;
 	// empty when nothing ticks.
 	Timers map[string]string `json:"timers,omitempty"`
+}
+
+// MCPStatus tells of the port that serves the Model Context Protocol.
+type MCPStatus struct {
+	URL       string `json:"url"`
+	TokenFile string `json:"token_file"` // holds what a client must send as its bearer token
 }
 
 // AuthorStatus tells of the model that writes the summaries of archived memories.

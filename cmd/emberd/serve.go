@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"emberd/api"
 	"emberd/decay"
 	"emberd/engine"
 	"emberd/internal/config"
@@ -106,7 +104,7 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	overdue := make(chan struct{})
 	context.AfterFunc(ctx, func() { time.AfterFunc(stopTime, func() { close(overdue) }) })
 	defer func() { err = errors.Join(err, closeUnless(overdue, e)) }()
-	ln, err := api.Listen(c.Socket)
+	l, err := openListeners(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -114,9 +112,9 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 		log.Warn(text)
 	}
 	if err := s.announce(c); err != nil {
-		return errors.Join(err, ln.Close())
+		return errors.Join(err, l.Close())
 	}
-	return runDaemon(ctx, e, ln, log)
+	return runDaemon(ctx, e, func() error { return s.answer(ctx, e, l, log) })
 }
 
 // stopTime is how long a stop may take. Requests under way have drainTime of it;
@@ -158,14 +156,13 @@ func isPathError(err error) bool {
 	return ok
 }
 
-// runDaemon serves until ctx is done and waits for the housekeeping to end.
-func runDaemon(ctx context.Context, e *engine.Engine, ln net.Listener, log *slog.Logger) error {
+// runDaemon serves until that ends, and waits for the housekeeping to end.
+func runDaemon(ctx context.Context, e *engine.Engine, serve func() error) error {
 	chores, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	var runErr error
 	wg.Go(func() { runErr = e.Run(chores) })
-	h := api.NewHandler(e, &api.HandlerOptions{Version: buildVersion(), Logger: log})
-	err := api.Serve(ctx, ln, h, &api.ServeOptions{Logger: log, Grace: drainTime})
+	err := serve()
 	stop()
 	wg.Wait()
 	return errors.Join(err, runErr)
@@ -192,6 +189,9 @@ func (s *state) announce(c *config.Config) error {
 		return s.stdout.Flush()
 	}
 	s.note("emberd %s serves %s at %s", buildVersion(), c.Data, c.Socket)
+	if at := portStatus(c); at != nil {
+		s.note("and agents at %s, with the token in %s", at.URL, at.TokenFile)
+	}
 	for _, v := range c.Vaults {
 		s.note("and reads the notes in %s", v)
 	}
@@ -217,7 +217,7 @@ func quoted(text string) string {
 func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o := engine.DefaultOptions()
 	o.Data, o.State, o.Socket = c.Data, c.State, c.Socket
-	o.Version, o.Logger = buildVersion(), log
+	o.Version, o.Logger, o.MCP = buildVersion(), log, portStatus(c)
 	o.Durability = stm.Durability(c.STM.Durability)
 	o.SegmentBytes, o.SegmentAge, o.TrashKeep = c.STM.SegmentBytes, c.STM.SegmentAge, c.TrashKeep
 	o.HistoryKeep = c.HistoryKeep

@@ -62,6 +62,10 @@ func (s *state) printStatus(r *op.StatusResult) {
 	}
 	s.printAuthor(r.Author)
 	s.row("socket", r.Socket)
+	if r.MCP != nil {
+		s.row("agents", r.MCP.URL)
+		s.row("", "with the token in "+r.MCP.TokenFile)
+	}
 	s.row("data", r.Data)
 	s.row("state", r.State)
 	if c, err := s.load(); err == nil {

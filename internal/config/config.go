@@ -56,6 +56,7 @@ type Config struct {
 	Data   string // absolute
 	State  string // absolute
 	Socket string // absolute, short enough for the platform
+	Listen string // a loopback address with a port, "" for none
 
 	Log           Log
 	STM           STM

@@ -298,7 +298,10 @@ var agentKeys = []key{
 		field: func(c *Config) value {
 			return choice{&c.MCP.Tools, []string{"agent", "all", "cortexgraph", "reference"}}
 		},
-		help: "Tools that `emberd mcp` shows to a client: few for an agent, all there are, those of CortexGraph, or those of the protocol's own memory server."},
+		help: "Tools that `emberd mcp`, and `/mcp` of the daemon, show to a client: few for an agent, all there are, those of CortexGraph, or those of the protocol's own memory server."},
+	{name: "listen", def: none,
+		field: func(c *Config) value { return loopback{&c.Listen} },
+		help:  "Address of this machine alone at which the daemon serves `/mcp` beside its socket, to who has the token in the file `mcp-token` under `state`: `127.0.0.1:7330`."},
 }
 
 // position returns the index of the named key in the table, or -1.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"net"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -102,6 +103,37 @@ func (v endpoint) set(s string, _ expander) error {
 
 func (v endpoint) String() string { return cmp.Or(*v.to, none) }
 func (v endpoint) want() string   { return "http://host:port, https://host, unix:///path, or none" }
+
+// loopback is a port of an address that only this machine reaches.
+type loopback struct{ to *string }
+
+func (v loopback) set(s string, _ expander) error {
+	if s == none {
+		*v.to = ""
+		return nil
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return errWant
+	}
+	if strings.EqualFold(host, "localhost") {
+		host = "127.0.0.1" // whatever else the name may be made to mean
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	switch {
+	case err != nil:
+		return errWant
+	case host != "127.0.0.1" && host != "::1":
+		return errors.New("must be an address that no other machine can reach: 127.0.0.1:PORT or [::1]:PORT")
+	case n < 1024:
+		return errors.New("must have a port from 1024 to 65535")
+	}
+	*v.to = net.JoinHostPort(host, strconv.FormatUint(n, 10))
+	return nil
+}
+
+func (v loopback) String() string { return cmp.Or(*v.to, none) }
+func (v loopback) want() string   { return "127.0.0.1:PORT, [::1]:PORT, or none" }
 
 // choice is one of a few lower-case words; case is ignored.
 type choice struct {

@@ -144,3 +144,27 @@ func TestVaultFolders(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyLoopbackIsListenedOn(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"none", ""},
+		{"127.0.0.1:7330", "127.0.0.1:7330"},
+		{"localhost:7330", "127.0.0.1:7330"},
+		{"[::1]:65535", "[::1]:65535"},
+	}
+	for _, tt := range tests {
+		got := "before"
+		if err := (loopback{&got}).set(tt.text, nil); err != nil || got != tt.want {
+			t.Errorf("set(%q): got %q, %v; want %q", tt.text, got, err, tt.want)
+		}
+	}
+	for _, text := range []string{
+		"", "7330", ":7330", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:80", "127.0.0.1:65536", "127.0.0.1:http",
+		"0.0.0.0:7330", "[::]:7330", "192.168.1.2:7330", "127.0.0.2:7330", "example.com:7330", "localhost.:7330", "http://127.0.0.1:7330",
+	} {
+		got := "before"
+		if err := (loopback{&got}).set(text, nil); err == nil || got != "before" {
+			t.Errorf("set(%q): got %q, %v; want a refusal", text, got, err)
+		}
+	}
+}

@@ -14,6 +14,9 @@
 // An error is a result with the error flag and the JSON that CortexGraph gives:
 // {"success": false, "message": …}. Protocol errors are for what is no tool call.
 //
+// What a client says of its own name and version, and its session, go with every call
+// as the caller ([op.CallerFrom]).
+//
 // A Server may be shared by any number of sessions.
 package mcpserver
 
@@ -62,7 +65,7 @@ func New(opt Options) (*mcp.Server, error) {
 	}
 	addResources(s, &opt)
 	addPrompts(s, &opt)
-	s.AddReceivingMiddleware(listOnly(shown), warn(&opt))
+	s.AddReceivingMiddleware(asCaller, listOnly(shown), warn(&opt))
 	return s, nil
 }
 

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"emberd/internal/wire"
+	"emberd/memory"
+)
+
+// LoopbackOptions are the settings of [NewLoopback].
+type LoopbackOptions struct {
+	Addr    net.Addr     // of the listener, whose port requests must be addressed to
+	Token   string       // that requests must carry; must not be empty
+	MCP     http.Handler // of /mcp and /mcp/{profile}
+	Version string       // of the daemon, as it tells its clients; default "devel"
+	Logger  *slog.Logger // for faults of our own; nil discards
+}
+
+// ListenLoopback opens a port of this machine's own addresses, from which nothing goes
+// out to a network. Any user of the machine can connect to it, and so can web pages by
+// way of their reader's browser: [NewLoopback] tells who is who.
+func ListenLoopback(ctx context.Context, addr string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		return nil, memory.Errorf(memory.Invalid, "listen %s is not an address of this machine alone; use 127.0.0.1:PORT", addr)
+	}
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, memory.Errorf(memory.Unavailable, "another program listens on %s; stop it, or choose another port for the setting listen", addr)
+	case err != nil:
+		return nil, memory.Errorf(memory.Unavailable, "%s cannot be listened on (%w); choose another port for the setting listen", addr, err)
+	}
+	return ln, nil
+}
+
+// NewLoopback returns the handler of a loopback port, for [ServeLoopback]. It serves MCP
+// and nothing else, to requests that are addressed to the port itself, carry the token
+// as a bearer token (RFC 6750), and were not made by a page of another site. To a page
+// of any other site it looks as if it were not there: no answer allows sharing (CORS).
+func NewLoopback(opt *LoopbackOptions) http.Handler {
+	h := newHandler(opt.Version, opt.Logger)
+	_, port, _ := net.SplitHostPort(opt.Addr.String()) // which a listener gives in this form
+	g := &guard{token: []byte(opt.Token)}
+	for _, name := range []string{"127.0.0.1", "localhost", "::1"} {
+		g.hosts = append(g.hosts, net.JoinHostPort(name, port))
+	}
+	h.admit = g.admit
+	h.mount(opt.MCP)
+	return h
+}
+
+// guard decides who is served at a port.
+type guard struct {
+	hosts []string // that requests may be addressed to
+	token []byte
+}
+
+// admit refuses pages before it looks at the token, so that none can try tokens.
+func (g *guard) admit(r *http.Request) (memory.Actor, error) {
+	if !slices.Contains(g.hosts, r.Host) {
+		return memory.Actor{}, memory.Errorf(memory.Forbidden, "host %q is not this port; address requests to http://%s/mcp", wire.Clip(r.Host), g.hosts[0]).At("Host")
+	}
+	for _, origin := range r.Header["Origin"] {
+		if origin != "http://"+r.Host {
+			return memory.Actor{}, memory.Errorf(memory.Forbidden, "a request from %q comes from a web page; emberd does not serve those", wire.Clip(origin)).At("Origin")
+		}
+	}
+	for _, site := range r.Header["Sec-Fetch-Site"] {
+		if site != "same-origin" && site != "none" {
+			return memory.Actor{}, memory.Errorf(memory.Forbidden, "a request made %q comes from a web page; emberd does not serve those", wire.Clip(site)).At("Sec-Fetch-Site")
+		}
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || len(g.token) == 0 || subtle.ConstantTimeCompare([]byte(token), g.token) != 1 {
+		return memory.Actor{}, refuse(http.StatusUnauthorized,
+			memory.Errorf(memory.Forbidden, "the token is missing or wrong; send Authorization: Bearer and the token that emberd status tells the file of").At("Authorization"))
+	}
+	// Who can read the token is the daemon's own user.
+	return memory.Actor{UID: os.Geteuid()}, nil
+}

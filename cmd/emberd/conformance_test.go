@@ -1,0 +1,346 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"emberd/api"
+	"emberd/internal/mcpserver"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// toolchain is where make mcp-conformance installs what checks servers from outside.
+const toolchain = "../../tools/mcp"
+
+// outside skips the test unless make mcp-conformance runs it, and returns the binary
+// that it has built.
+func outside(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("EMBERD_TEST_CONFORMANCE") == "" {
+		t.Skip("needs Node and what npm installs: make mcp-conformance")
+	}
+	exe, err := filepath.Abs("../../bin/emberd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
+}
+
+// node is a command of the toolchain, with the Node of the toolchain.
+func node(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	bin, err := filepath.Abs(filepath.Join(toolchain, "node_modules", ".bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name), args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(foreignFree(os.Environ()), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+cmd.Dir, "NO_COLOR=1", "FORCE_COLOR=0")
+	return cmd
+}
+
+// serveOutside runs the real daemon with a vault of one note.
+func serveOutside(t *testing.T, exe string, args ...string) (home string) {
+	t.Helper()
+	home = filepath.Join(shortDir(t), "h")
+	vault := home + ".vault"
+	if err := os.Mkdir(vault, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(vault, "Kettle.md"), []byte("# Kettle\n\nIt leaks at the seam.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := startDaemon(t.Context(), exe, home, home+".log", foreignFree(os.Environ()), append(args, "--vault", vault)...)
+	if err != nil {
+		log, _ := os.ReadFile(home + ".log")
+		t.Fatalf("%v\n%s", err, log)
+	}
+	t.Cleanup(func() {
+		if err := d.stop(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+	})
+	return home
+}
+
+// toolCall is a line of calls.txt.
+type toolCall struct {
+	tool, args, refused string
+}
+
+func readCalls(t *testing.T) []toolCall {
+	t.Helper()
+	text, err := os.ReadFile("testdata/mcp/calls.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []toolCall
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		call, refused, _ := strings.Cut(line, " ! ")
+		tool, args, _ := strings.Cut(call, " ")
+		calls = append(calls, toolCall{tool, args, refused})
+	}
+	return calls
+}
+
+// TestTheInspectorCallsEveryTool has the protocol's own inspector start emberd mcp,
+// list the tools of each profile, and call every tool, in one profile that shows it.
+func TestTheInspectorCallsEveryTool(t *testing.T) {
+	exe := outside(t)
+	calls := readCalls(t)
+	called := make(map[string]bool)
+	// The last one shows nearly all that the others do.
+	for _, profile := range []mcpserver.Profile{mcpserver.Agent, mcpserver.CortexGraph, mcpserver.Reference, mcpserver.All} {
+		in := &inspector{exe: exe, home: serveOutside(t, exe), profile: string(profile)}
+		left := slices.DeleteFunc(in.list(t), func(tool string) bool { return called[tool] })
+		for _, tool := range left {
+			called[tool] = true
+		}
+		t.Run(string(profile), func(t *testing.T) {
+			t.Parallel()
+			for _, c := range calls {
+				if i := slices.Index(left, c.tool); i >= 0 {
+					left = slices.Delete(left, i, i+1)
+					in.call(t, c)
+				}
+			}
+			if len(left) > 0 {
+				t.Errorf("testdata/mcp/calls.txt has no call of %s", strings.Join(left, ", "))
+			}
+		})
+	}
+}
+
+// inspector runs the inspector against one profile.
+type inspector struct{ exe, home, profile string }
+
+// run returns what the inspector prints.
+func (in *inspector) run(t *testing.T, args ...string) (stdout []byte, err error) {
+	t.Helper()
+	cmd := node(t, "mcp-inspector", slices.Concat([]string{"--cli", "--quiet"}, args,
+		[]string{"--", in.exe, "mcp", "--home", in.home, "--tools", in.profile})...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	stdout, err = cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("inspector %q: %w\n%s", args, err, said.Bytes())
+	}
+	return stdout, err
+}
+
+func (in *inspector) list(t *testing.T) []string {
+	t.Helper()
+	out, err := in.run(t, "--method", "tools/list", "--strict")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Tools []struct{ Name string }
+	}
+	if err := json.Unmarshal(out, &list); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+	}
+	t.Logf("%d tools: %s", len(names), strings.Join(names, " "))
+	return names
+}
+
+func (in *inspector) call(t *testing.T, c toolCall) {
+	t.Helper()
+	args := props(t, in.home).Replace(c.args)
+	out, err := in.run(t, "--method", "tools/call", "--tool-name", c.tool, "--tool-args-json", args)
+	var res struct {
+		IsError bool
+		Content []struct{ Text string }
+	}
+	if parseErr := json.Unmarshal(out, &res); parseErr != nil {
+		t.Errorf("%s %s: %v, %v", c.tool, args, parseErr, err)
+		return
+	}
+	if refused := res.IsError; refused != (c.refused != "") || len(res.Content) == 0 || res.Content[0].Text == "" {
+		t.Errorf("%s %s: %s (%v); want an error: %t", c.tool, args, out, err, c.refused != "")
+	}
+}
+
+// props makes what a call may name, and returns the names.
+func props(t *testing.T, home string) *strings.Replacer {
+	t.Helper()
+	c := api.NewClient(filepath.Join(home, "emberd.sock"), nil)
+	defer c.Close()
+	var ids []memory.ID
+	for _, text := range []string{"The staging database listens on port 5433", "Deploys wait for the staging database", "Nobody needs this"} {
+		res, err := op.Save.Call(t.Context(), c, &op.SaveRequest{Content: text, Tags: []string{"staging"}, Again: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, res.Memory.ID)
+	}
+	rel, err := op.Relate.Call(t.Context(), c, &op.RelateRequest{From: string(ids[0]), To: string(ids[1]), Type: "related"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, err := op.Forget.Call(t.Context(), c, &op.ForgetRequest{ID: string(ids[2])})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer("$one", string(ids[0]), "$two", string(ids[1]), "$gone", string(ids[2]),
+		"$relation", string(rel.Relation.ID), "$tx", gone.Tx)
+}
+
+// mustPass are the scenarios for which no reason to fail is good enough.
+var mustPass = []string{
+	"server-initialize", "ping", "logging-set-level", "tools-list", "resources-list", "prompts-list",
+	"server-sse-multiple-streams", "dns-rebinding-protection",
+}
+
+// TestConformance runs the protocol's own suite against /mcp of the real daemon. The
+// suite fails on what expected-failures.yaml does not name, and on what it names and
+// that passes.
+func TestConformance(t *testing.T) {
+	exe := outside(t)
+	expected, err := filepath.Abs(filepath.Join(toolchain, "expected-failures.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReasons(t, expected)
+	at := freePort(t)
+	home := serveOutside(t, exe, "--set", "listen="+at)
+	token, err := os.ReadFile(filepath.Join(home, "state", "mcp-token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := t.TempDir()
+	suite := node(t, "conformance", "server", "--suite", "all", "--url", withToken(t, at, strings.TrimSpace(string(token)))+"/mcp",
+		"--expected-failures", expected, "--output-dir", results)
+	out, err := suite.CombinedOutput()
+	_, summary, _ := bytes.Cut(out, []byte("=== SUMMARY ==="))
+	if err != nil {
+		t.Errorf("the suite: %v\n%s\n%s", err, summary, failures(t, results))
+	}
+	for _, scenario := range mustPass {
+		if !bytes.Contains(summary, []byte("✓ "+scenario+":")) {
+			t.Errorf("%s did not pass", scenario)
+		}
+	}
+	t.Logf("%s", summary)
+}
+
+// checkReasons wants a reason on each line that names a scenario.
+func checkReasons(t *testing.T, name string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`^  - ([a-z0-9-]+) +# \S.*$`)
+	for text := range strings.Lines(string(text)) {
+		text = strings.TrimSuffix(text, "\n")
+		if text == "server:" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		m := line.FindStringSubmatch(text)
+		if m == nil {
+			t.Errorf("%s: %q is no scenario with a reason", name, text)
+		} else if slices.Contains(mustPass, m[1]) {
+			t.Errorf("%s: %s must pass", name, m[1])
+		}
+	}
+}
+
+// failures gathers why scenarios failed.
+func failures(t *testing.T, results string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(results, "*", "checks.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var checks []struct{ ID, Status, ErrorMessage string }
+		if err := json.Unmarshal(raw, &checks); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range checks {
+			if c.Status != "SUCCESS" {
+				fmt.Fprintf(&b, "%s %s: %s\n", c.Status, c.ID, c.ErrorMessage)
+			}
+		}
+	}
+	return b.String()
+}
+
+// freePort names a port of this machine that nothing listens on at the moment.
+func freePort(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+// withToken stands before the daemon and adds the token, since the suite cannot: it
+// sends no headers of a user's. Host and Origin stay what the suite sends, but that the
+// daemon's own port stands for this one.
+func withToken(t *testing.T, at, token string) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, mine, _ := net.SplitHostPort(ln.Addr().String())
+	_, theirs, _ := net.SplitHostPort(at)
+	port := strings.NewReplacer(":"+mine, ":"+theirs)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: "http", Host: at})
+		r.Out.Host = port.Replace(r.In.Host)
+		if origin := r.In.Header.Get("Origin"); origin != "" {
+			r.Out.Header.Set("Origin", port.Replace(origin))
+		}
+		r.Out.Header.Set("Authorization", "Bearer "+token)
+	}}
+	proxy.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // streams that the suite leaves
+	srv := &http.Server{Handler: proxy}
+	var served sync.WaitGroup
+	served.Go(func() {
+		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+		served.Wait()
+	})
+	return "http://" + ln.Addr().String()
+}
