@@ -45,7 +45,8 @@ func graph() map[string]edges {
 			others: []string{"gopkg.in/yaml.v3", "golang.org/x/text/unicode/norm"},
 			tests:  []string{"internal/entities"}, // what is in a message counts towards what is made of it
 		},
-		"internal/llm": {},
+		"internal/jsonedit": {},
+		"internal/llm":      {},
 		"internal/mcpserver": {
 			ours:   []string{"memory", "op", "internal/wire"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
