@@ -35,6 +35,7 @@ func graph() map[string]edges {
 		"memory":                     {others: []string{"github.com/google/uuid"}},
 		"decay":                      {},
 		"internal/backup":            {ours: []string{"internal/durable"}},
+		"internal/clients":           {ours: []string{"memory", "internal/durable", "internal/jsonedit"}},
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},

@@ -169,16 +169,25 @@ func (s *state) interactive() bool {
 // here names the git repository that encloses the working directory, "" when
 // there is none.
 func here() string {
-	dir, err := os.Getwd()
+	root, err := projectRoot()
 	if err != nil {
 		return ""
 	}
-	for ; ; dir = filepath.Dir(dir) {
+	return filepath.Base(root)
+}
+
+// projectRoot is the root of that repository.
+func projectRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", memory.Errorf(memory.Invalid, "the working directory is unknown: %w", err)
+	}
+	for start := dir; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return filepath.Base(dir)
+			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return ""
+			return "", memory.Errorf(memory.Invalid, "no git repository encloses %s; change to one, or leave --project out", start)
 		}
 	}
 }
