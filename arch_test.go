@@ -51,7 +51,7 @@ func graph() map[string]edges {
 		"internal/mcpserver": {
 			ours:   []string{"memory", "op", "internal/wire"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
-			tests:  []string{"engine", "api"}, // a real store, over a real socket
+			tests:  []string{"engine", "stm", "api"}, // a real store, over a real socket
 		},
 		"internal/mutants":   {},
 		"internal/query":     {},
@@ -111,7 +111,7 @@ func graph() map[string]edges {
 // The tests of every package may use these.
 var (
 	testOurs   = []string{"internal/durable/crashdisk", "internal/untouched"}
-	testOthers = []string{"pgregory.net/rapid", "github.com/anishathalye/porcupine", "github.com/rogpeppe/go-internal/testscript"}
+	testOthers = []string{"pgregory.net/rapid", "github.com/anishathalye/porcupine", "github.com/rogpeppe/go-internal/testscript", "github.com/rogpeppe/go-internal/txtar"}
 )
 
 // confined are packages that the graph alone would let in, or that deserve a

@@ -23,10 +23,12 @@ import (
 
 // ClientOptions are the settings of a client; nil means all defaults.
 type ClientOptions struct {
-	Name    string        // how the caller asks: cli or mcp; default "go"
-	Version string        // of the caller; default "devel"
-	Session string        // which session asks, up to 200 characters; default none
-	Timeout time.Duration // for one operation from beginning to end; default 60 s
+	Name    string // how the caller asks: cli or mcp; default "go"
+	Version string // of the caller; default "devel"
+	Session string // which session asks, up to 200 characters; default none
+	// Timeout is for one operation from beginning to end, or since it last told how
+	// far it is; default 60 s.
+	Timeout time.Duration
 }
 
 // Client carries out operations through the socket of a daemon. It is an
@@ -90,21 +92,15 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, c.timeout)
+	bounded, patience, cancel := patient(ctx, c.timeout)
 	defer cancel()
 	var sent atomic.Bool
-	// A request without a key gets a second connection only when nothing of it was
-	// written to the first, which a daemon that is gone had left behind.
-	once := out.header.Get("Idempotency-Key") == ""
-	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
-		GetConn: func(string) {
-			if once {
-				sent.Store(false)
-			}
-		},
-		WroteHeaders: func() { sent.Store(true) },
-	})
-	r, err := c.newRequest(bounded, s.Method, out)
+	trace := traceOf(out, &sent)
+	if tell := op.ProgressOf(ctx); tell != nil {
+		out.header.Set(headerProgress, "yes")
+		trace.Got1xxResponse = patience.listen(tell)
+	}
+	r, err := c.newRequest(httptrace.WithClientTrace(bounded, trace), s.Method, out)
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +115,21 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 		return nil, fmt.Errorf("%s: %w", s.Name, ctx.Err())
 	}
 	return nil, c.unreached(lost.cause)
+}
+
+// traceOf notes whether the daemon may have got the request.
+func traceOf(out *sent, gone *atomic.Bool) *httptrace.ClientTrace {
+	// A request without a key gets a second connection only when nothing of it was
+	// written to the first, which a daemon that is gone had left behind.
+	once := out.header.Get("Idempotency-Key") == ""
+	return &httptrace.ClientTrace{
+		GetConn: func(string) {
+			if once {
+				gone.Store(false)
+			}
+		},
+		WroteHeaders: func() { gone.Store(true) },
+	}
 }
 
 // lostError is a failure to get an answer, of whatever kind.

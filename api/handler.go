@@ -142,7 +142,9 @@ func (h *handler) operation(sh *shape) http.HandlerFunc {
 			h.fail(w, r, err)
 			return
 		}
-		res, err := h.backend.Invoke(r.Context(), sh.spec, req)
+		ctx, end := telling(w, r)
+		res, err := h.backend.Invoke(ctx, sh.spec, req)
+		end()
 		if err != nil {
 			h.fail(w, r, err)
 			return

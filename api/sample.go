@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -57,6 +58,8 @@ func exampleOf(s *op.Spec) any {
 		return &op.SearchRequest{Query: "authentication", Limit: 5, Filter: op.Filter{Project: "shop"}}
 	case op.Edit.Spec:
 		return &op.EditRequest{ID: id, AddTags: []string{"auth"}, Importance: new(0.9)}
+	case op.Relate.Spec:
+		return &op.RelateRequest{From: id, To: "0199b2d4-7d2f-7a53-9f20-3d1c8a7e5b43", Type: memory.Supports, Strength: new(0.9)}
 	case op.TrashRestore.Spec:
 		return &op.TrashRestoreRequest{IDs: []string{id}}
 	}

@@ -54,6 +54,8 @@ func newShelf() *shelf {
 	add(op.Compact.Handle(s.compact))
 	add(op.Links.Handle(s.links))
 	add(op.Open.Handle(s.open))
+	add(op.NoteRead.Handle(s.noteRead))
+	add(op.Complete.Handle(s.complete))
 	add(op.Keeper.Handle(s.keeper))
 	add(op.KeeperHere.Handle(s.keeperHere))
 	add(op.Status.Handle(s.status))
@@ -322,6 +324,14 @@ func (s *shelf) vaultConfirm(context.Context, *op.VaultConfirmRequest) (*op.Vaul
 
 func (s *shelf) links(_ context.Context, req *op.LinksRequest) (*op.LinksResult, error) {
 	return &op.LinksResult{Note: req.Note, Outgoing: []op.NoteLink{{Target: "b", Line: 2}}}, nil
+}
+
+func (s *shelf) noteRead(_ context.Context, req *op.NoteReadRequest) (*op.NoteReadResult, error) {
+	return &op.NoteReadResult{Path: req.Path, Line: req.Line, Text: "text"}, nil
+}
+
+func (s *shelf) complete(_ context.Context, req *op.CompleteRequest) (*op.CompleteResult, error) {
+	return &op.CompleteResult{Values: []op.Completion{{Value: req.Prefix + "x"}}, Total: 1}, nil
 }
 
 func (s *shelf) open(_ context.Context, req *op.OpenRequest) (*op.OpenResult, error) {

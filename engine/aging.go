@@ -290,6 +290,7 @@ func (r *agingRun) shift(ctx context.Context, verb string, moves []rekindle.Move
 		}
 		r.wrote(receipt.Entry)
 		r.moved(verb, done)
+		r.went(ctx, len(some))
 	}
 	return nil
 }

@@ -90,11 +90,14 @@ func (a *archiver) all(ctx context.Context, moves []rekindle.Move) error {
 		if err := a.cool(ctx, group); err != nil {
 			return err
 		}
+		op.Report(ctx, len(moves)-len(cold)-len(warm), len(moves))
 	}
 	for some := range slices.Chunk(cold, fadeAtOnce) {
 		if err := a.fade(ctx, some); err != nil {
 			return err
 		}
+		cold = cold[len(some):]
+		op.Report(ctx, len(moves)-len(cold), len(moves))
 	}
 	return nil
 }

@@ -45,7 +45,11 @@ type question struct {
 	memories bool // which tiers are asked
 	notes    bool
 	archive  bool // cold memories alone, by relevance alone
-	sole     sole // looked at alone
+	scope    string
+	modified time.Time // of notes, the earliest that counts
+	sole     sole      // looked at alone
+	// stm and ltm are the factors on what the tiers find.
+	stm, ltm float64
 }
 
 // sole is the only memory, or the only notes, that a question is put to; the zero sole
@@ -64,12 +68,19 @@ func (e *Engine) question(req *op.SearchRequest, now time.Time) (*question, erro
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "%w", err).At("q")
 	}
-	return e.questionOf(parsed, req.Scope, req.Filter, now)
+	q, err := e.questionOf(parsed, req.Scope, req.Filter, now)
+	if err != nil {
+		return nil, err
+	}
+	if req.KeepNotes {
+		q.keepNotes(e.notes != nil)
+	}
+	return q, q.weigh(req)
 }
 
 // questionOf analyses a request whose query is parsed.
 func (e *Engine) questionOf(parsed query.Query, scope string, f op.Filter, now time.Time) (*question, error) {
-	q := &question{query: parsed, in: &e.stm.Memories}
+	q := &question{query: parsed, in: &e.stm.Memories, stm: e.opt.STMWeight, ltm: e.opt.LTMWeight}
 	var err error
 	if q.filter, err = e.filter(f, now); err != nil {
 		return nil, err
@@ -77,6 +88,7 @@ func (e *Engine) questionOf(parsed query.Query, scope string, f op.Filter, now t
 	if q.filter.Tags, err = addTags(q.filter.Tags, parsed.Must.Tags); err != nil {
 		return nil, err
 	}
+	q.scope, q.modified = scope, q.filter.since
 	if err := q.chooseTiers(scope, e.notes != nil); err != nil {
 		return nil, err
 	}
@@ -93,7 +105,7 @@ func addTags(have, more []string) ([]string, error) {
 // other out.
 func (q *question) chooseTiers(scope string, vault bool) error {
 	f := q.filter
-	onlyMemories := f.Project != "" || f.Collection != "" || f.Category != "" || len(f.Stages) > 0 || f.MinScore > 0
+	onlyMemories := f.Project != "" || f.Collection != "" || f.Category != "" || len(f.Stages) > 0 || len(f.statuses) > 0 || f.MinScore > 0
 	switch scope {
 	case "", scopeAll:
 		q.memories, q.notes = !q.query.NotesOnly(), vault && !onlyMemories
@@ -108,6 +120,32 @@ func (q *question) chooseTiers(scope string, vault bool) error {
 		q.notes = !onlyMemories
 	default:
 		return memory.Errorf(memory.Invalid, "scope %.40q is unknown; use all, memories, notes or archive", scope).At("scope")
+	}
+	return nil
+}
+
+// keepNotes looks at notes, too, unless memories alone are wanted.
+func (q *question) keepNotes(vault bool) {
+	q.modified = time.Time{}
+	if q.scope == "" || q.scope == scopeAll || q.scope == scopeNotes {
+		q.notes = vault
+	}
+}
+
+// weigh gives the tiers the weights of a request.
+func (q *question) weigh(req *op.SearchRequest) error {
+	for _, w := range []struct {
+		name string
+		from *float64
+		to   *float64
+	}{{"stm_weight", req.STMWeight, &q.stm}, {"ltm_weight", req.LTMWeight, &q.ltm}} {
+		if w.from == nil {
+			continue
+		}
+		if err := memory.CheckRange(w.name, *w.from, 0, 2); err != nil {
+			return err
+		}
+		*w.to = *w.from
 	}
 	return nil
 }
@@ -218,14 +256,14 @@ func lastWord(s string) string {
 // stmQuery is the question as the short-term tier takes it.
 func (e *Engine) stmQuery(q *question, c corpus, limit int, explain bool, now time.Time) stm.Query {
 	out := stm.Query{Others: c.notes, Accept: q.acceptMemory(e), Limit: limit, Explain: explain,
-		Most: e.opt.STMWeight * e.opt.StageFactor.most(),
-		Rank: func(relevance float64, r *stm.Row) float64 { return rank(e.weigh(relevance, r, now)) }}
+		Most: q.stm * e.opt.StageFactor.most(),
+		Rank: func(relevance float64, r *stm.Row) float64 { return rank(e.weigh(relevance, r, now, q.stm)) }}
 	if id := q.sole.id; id != "" {
 		out.Accept = only(out.Accept, func(r *stm.Row) bool { return r.ID() == id })
 	}
 	if q.archive {
 		out.Accept = only(out.Accept, cold)
-		out.Rank = func(relevance float64, r *stm.Row) float64 { return rank(e.unfaded(e.weigh(relevance, r, now))) }
+		out.Rank = func(relevance float64, r *stm.Row) float64 { return rank(e.unfaded(e.weigh(relevance, r, now, q.stm))) }
 	}
 	for _, t := range q.terms {
 		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: 1, Elsewhere: c.inNotes[t]})
@@ -282,7 +320,7 @@ func longer(rows [][]string) (out [][]string) {
 // ltmQuery is the question as the long-term tier takes it.
 func (e *Engine) ltmQuery(ctx context.Context, q *question, c corpus, limit int, explain bool) ltm.Query {
 	out := ltm.Query{Docs: c.memories + c.notes, Prefix: q.prefix, After: q.query.After, Before: q.query.Before,
-		Must: ltmFilter(q.query.Must), Not: ltmFilter(q.query.Not), Modified: q.filter.since,
+		Must: ltmFilter(q.query.Must), Not: ltmFilter(q.query.Not), Modified: q.modified,
 		Limit: limit, Explain: explain,
 		Text: func(path string) (string, bool) { return e.notes.textOf(ctx, path) }}
 	out.Must.Tags = q.filter.Tags

@@ -114,7 +114,7 @@ func check(m *memory.Memory) error {
 			name{"session_id", m.SessionID}, name{"collection", m.Collection}, name{"project", m.Project},
 		),
 		checkNotReserved(m.Collection),
-		checkMeta(m.Meta),
+		checkObject("meta", m.Meta, memory.MaxMetaBytes),
 		memory.CheckRange("confidence", m.Confidence, 0, 1),
 		memory.CheckRange("importance", m.Importance, 0, 1),
 		memory.CheckRange("strength", m.Strength, 0, 2),
@@ -149,21 +149,22 @@ func checkNotReserved(collection string) error {
 	return nil
 }
 
-// checkMeta looks at every value: those of callers in this process have been
-// through no decoder.
-func checkMeta(meta map[string]json.RawMessage) error {
+// checkObject refuses an object of the caller's own that has more bytes of JSON than
+// most. It looks at every value: those of callers in this process have been through no
+// decoder.
+func checkObject(field string, object map[string]json.RawMessage, most int) error {
 	size := 0
-	for key, value := range meta {
+	for key, value := range object {
 		if !utf8.ValidString(key) || !utf8.Valid(value) {
-			return memory.Errorf(memory.Invalid, "meta is not valid UTF-8; convert it and try again").At("meta")
+			return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and try again", field).At(field)
 		}
 		if !json.Valid(value) {
-			return memory.Errorf(memory.Invalid, "meta holds a value that is not JSON; quote text as a JSON string").At("meta")
+			return memory.Errorf(memory.Invalid, "%s holds a value that is not JSON; quote text as a JSON string", field).At(field)
 		}
 		size += len(key) + len(value) + len(`"":,`)
 	}
-	if size > memory.MaxMetaBytes {
-		return memory.Errorf(memory.TooLarge, "meta has %d bytes of JSON, more than %d (64 KiB); keep what matters", size, memory.MaxMetaBytes).At("meta")
+	if size > most {
+		return memory.Errorf(memory.TooLarge, "%s has %d bytes of JSON, more than %d (%d KiB); keep what matters", field, size, most, most>>10).At(field)
 	}
 	return nil
 }

@@ -211,5 +211,5 @@ func editedPassages(req *op.EditRequest) []passage {
 	if req.Tags != nil {
 		out = appendEach(out, "tags", *req.Tags)
 	}
-	return appendMeta(appendEach(out, "tags", req.AddTags), req.Meta)
+	return appendMeta(appendEach(out, "tags", req.AddTags), "meta", req.Meta)
 }

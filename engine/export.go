@@ -135,6 +135,7 @@ func (e *Engine) importRecords(ctx context.Context, req *op.ImportRequest) (*op.
 // importAll writes the log in a few transactions. When one fails, what came
 // before stays, and the records from there on tell the error.
 func (e *Engine) importAll(ctx context.Context, req *op.ImportRequest, res *op.ImportResult, records []incoming) error {
+	all := len(records)
 	for first := true; len(records) > 0; first = false {
 		n := recordChunk(records)
 		err := e.importChunk(ctx, req, res, records[:n])
@@ -151,6 +152,7 @@ func (e *Engine) importAll(ctx context.Context, req *op.ImportRequest, res *op.I
 			e.raiseUse(r.Record)
 		}
 		records = records[n:]
+		op.Report(ctx, all-len(records), all)
 	}
 	return nil
 }

@@ -15,13 +15,18 @@ import (
 // everyCollection is the collection name that stands for all of them.
 const everyCollection = "all"
 
+// everyStatus is the same for statuses.
+const everyStatus = "all"
+
 const maxWindowDays = 3650
 
 // filter is a checked op.Filter at a moment.
 type filter struct {
 	op.Filter
 	since time.Time // of a memory's last use, and a note's last change
-	score func(*stm.Row) float64
+	// statuses are those of memories, none for all.
+	statuses []string
+	score    func(*stm.Row) float64
 }
 
 // filter checks what f asks for and fixes the moment it is asked at.
@@ -38,6 +43,10 @@ func (e *Engine) filter(f op.Filter, now time.Time) (*filter, error) {
 		}
 		stages = append(stages, stage)
 	}
+	statuses, err := parseStatuses(f.Status)
+	if err != nil {
+		return nil, err
+	}
 	err = firstError(
 		memory.CheckRange("window_days", f.WindowDays, 0, maxWindowDays),
 		checkMinScore(f.MinScore),
@@ -47,7 +56,7 @@ func (e *Engine) filter(f op.Filter, now time.Time) (*filter, error) {
 		return nil, err
 	}
 	out := &filter{Filter: f, score: func(r *stm.Row) float64 { return e.score(r, now) }}
-	out.Tags, out.Stages = tags, stages
+	out.Tags, out.Stages, out.statuses = tags, stages, statuses
 	if f.WindowDays > 0 {
 		out.since = now.Add(-time.Duration(f.WindowDays * float64(24*time.Hour)))
 	}
@@ -55,6 +64,22 @@ func (e *Engine) filter(f op.Filter, now time.Time) (*filter, error) {
 		out.Collection = ""
 	}
 	return out, nil
+}
+
+// parseStatuses takes names of statuses, joined by commas, or all.
+func parseStatuses(list string) ([]string, error) {
+	list = strings.ToLower(strings.TrimSpace(list))
+	if list == "" || list == everyStatus {
+		return nil, nil
+	}
+	names := strings.Split(list, ",")
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+		if !slices.Contains(memory.Statuses(), names[i]) {
+			return nil, memory.Errorf(memory.Invalid, "status %.40q is unknown; use active, promoted, archived or all", names[i]).At("status")
+		}
+	}
+	return names, nil
 }
 
 func checkMinScore(v float64) error {
@@ -67,7 +92,7 @@ func checkMinScore(v float64) error {
 // accept is what a search filters by, nil when everything passes.
 func (f *filter) accept() func(*stm.Row) bool {
 	if f.Project == "" && f.Collection == "" && f.Category == "" && len(f.Stages) == 0 &&
-		len(f.Tags) == 0 && f.since.IsZero() && f.MinScore == 0 {
+		len(f.statuses) == 0 && len(f.Tags) == 0 && f.since.IsZero() && f.MinScore == 0 {
 		return nil
 	}
 	return f.accepts
@@ -81,6 +106,7 @@ func (f *filter) accepts(r *stm.Row) bool {
 		f.Collection != "" && r.Collection() != f.Collection,
 		f.Category != "" && r.Category() != f.Category,
 		len(f.Stages) > 0 && !slices.Contains(f.Stages, r.Stage()),
+		len(f.statuses) > 0 && !slices.Contains(f.statuses, statusOf(r.Stage(), r.Promoted())),
 		r.LastUsed().Before(f.since):
 		return false
 	}

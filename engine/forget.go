@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"emberd/memory"
 	"emberd/op"
@@ -13,74 +14,141 @@ import (
 // forget moves memories to the trash, all of them or none. A dry run makes the
 // same checks and tells the same.
 func (e *Engine) forget(ctx context.Context, req *op.ForgetRequest) (*op.ForgetResult, error) {
-	ids, err := e.resolveAll(strings.Split(req.ID, ","), "id")
+	ids, err := e.resolveAll(strings.Split(req.ID, ","), "id", memory.MaxIDs)
 	if err != nil {
 		return nil, err
 	}
 	if req.IfMatch != "" && len(ids) != 1 {
 		return nil, memory.Errorf(memory.Invalid, "If-Match goes with one id, not with %d; forget them one by one", len(ids)).At("If-Match")
 	}
-	var gone []*stm.Row
-	receipt, err := e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
-		gone = slices.Clone(rows)
-		tx, err := e.forgetting(ctx, ids, rows, req.IfMatch)
-		if err != nil || req.DryRun {
-			return nil, err
-		}
-		tx.By = op.CallerFrom(ctx)
-		return tx, nil
-	})
+	f := forgetting{Engine: e, ifMatch: req.IfMatch, dryRun: req.DryRun, at: e.opt.Now()}
+	if err := f.some(ctx, ids); err != nil {
+		return nil, err
+	}
+	return f.result()
+}
+
+// forgetBatch moves many memories to the trash under one journal entry: none if one of
+// them is not there. Of many long ones not all fit one line of the log; when one of its
+// lines fails, those before it stand, and the answer says why the others do not.
+func (e *Engine) forgetBatch(ctx context.Context, req *op.ForgetBatchRequest) (*op.ForgetResult, error) {
+	ids, err := e.resolveAll(req.IDs, "ids", op.MaxBatch)
 	if err != nil {
 		return nil, err
 	}
-	now := e.opt.Now()
-	res := &op.ForgetResult{Tx: receipt.Entry, DryRun: req.DryRun, Until: stampTime(now.Add(e.opt.TrashKeep))}
-	if receipt.Entry != "" {
-		res.Until = stampTime(receipt.At.Add(e.opt.TrashKeep))
+	parts, err := e.forgettable(ids)
+	if err != nil {
+		return nil, err
 	}
-	res.Forgotten, err = e.views(gone, now)
+	f := forgetting{Engine: e, dryRun: req.DryRun, at: e.opt.Now()}
+	for _, part := range parts {
+		if err = f.some(ctx, part); err != nil {
+			break
+		}
+	}
+	if err != nil && f.entry == "" {
+		return nil, err
+	}
+	res, failed := f.result()
+	if err != nil && failed == nil {
+		res.Error = problem(err)
+	}
+	return res, failed
+}
+
+// forgettable divides live memories into parts of which each fits a line of the log.
+func (e *Engine) forgettable(ids []memory.ID) (parts [][]memory.ID, err error) {
+	begin, size := 0, 0
+	for i, id := range ids {
+		row, ok := e.stm.Get(id)
+		if !ok {
+			return nil, e.missing(id)
+		}
+		if size += row.Size(); size > collectBytes && i > begin {
+			parts, begin, size = append(parts, ids[begin:i]), i, row.Size()
+		}
+	}
+	return append(parts, ids[begin:]), nil
+}
+
+// forgetting moves memories to the trash under one journal entry.
+type forgetting struct {
+	*Engine
+	ifMatch string
+	dryRun  bool
+	entry   string
+	at      time.Time
+	gone    []*stm.Row
+}
+
+func (f *forgetting) some(ctx context.Context, ids []memory.ID) error {
+	var rows []*stm.Row
+	receipt, err := f.stm.Update(ctx, ids, "", func(now []*stm.Row) (*stm.Tx, error) {
+		rows = slices.Clone(now)
+		tx, err := f.tx(ctx, ids, rows)
+		if err != nil || f.dryRun {
+			return nil, err
+		}
+		return tx, nil
+	})
+	if err != nil {
+		return err
+	}
+	f.gone = append(f.gone, rows...)
+	if receipt.Entry != "" {
+		f.entry, f.at = receipt.Entry, receipt.At
+	}
+	return nil
+}
+
+func (f *forgetting) result() (*op.ForgetResult, error) {
+	res := &op.ForgetResult{Tx: f.entry, DryRun: f.dryRun, Until: stampTime(f.at.Add(f.opt.TrashKeep))}
+	var err error
+	res.Forgotten, err = f.views(f.gone, f.opt.Now())
 	for _, m := range res.Forgotten {
-		res.Notes = append(res.Notes, e.notesOf(&m.Memory)...)
+		res.Notes = append(res.Notes, f.notesOf(&m.Memory)...)
 	}
 	return res, err
 }
 
-// forgetting is the transaction that deletes all of the rows, or why it cannot.
-func (e *Engine) forgetting(ctx context.Context, ids []memory.ID, rows []*stm.Row, ifMatch string) (*stm.Tx, error) {
-	tx := &stm.Tx{Verb: "forget"}
+// tx deletes all of the rows, or says why it cannot.
+func (f *forgetting) tx(ctx context.Context, ids []memory.ID, rows []*stm.Row) (*stm.Tx, error) {
+	tx := &stm.Tx{Verb: "forget", By: op.CallerFrom(ctx), Entry: f.entry}
 	for i, r := range rows {
 		if r == nil {
-			return nil, e.missing(ids[i])
+			return nil, f.missing(ids[i])
 		}
-		if err := checkRev(r, ifMatch); err != nil {
+		if err := checkRev(r, f.ifMatch); err != nil {
 			return nil, err
 		}
 		m, err := r.Memory()
 		if err != nil {
 			return nil, err
 		}
-		tx.Changes = append(tx.Changes, stm.Change{ID: ids[i], Delete: true, Text: e.wholeText(ctx, &m)})
+		tx.Changes = append(tx.Changes, stm.Change{ID: ids[i], Delete: true, Text: f.wholeText(ctx, &m)})
 	}
 	return tx, nil
 }
 
 // resolveAll returns the ids that full or shortened ones name, each once.
-func (e *Engine) resolveAll(texts []string, field string) ([]memory.ID, error) {
+func (e *Engine) resolveAll(texts []string, field string, most int) ([]memory.ID, error) {
 	switch n := len(texts); {
 	case n == 0 || n == 1 && strings.TrimSpace(texts[0]) == "":
 		return nil, memory.Errorf(memory.Invalid, "no id is given; copy one from emberd list or emberd search").At(field)
-	case n > memory.MaxIDs:
-		return nil, memory.Errorf(memory.TooLarge, "%d ids are given, more than %d; do it in parts", n, memory.MaxIDs).At(field)
+	case n > most:
+		return nil, memory.Errorf(memory.TooLarge, "%d ids are given, more than %d; do it in parts", n, most).At(field)
 	}
 	var ids []memory.ID
+	seen := make(map[memory.ID]bool)
 	for _, text := range texts {
 		id, err := e.stm.Resolve(strings.TrimSpace(text))
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(ids, id) {
+		if !seen[id] {
 			ids = append(ids, id)
 		}
+		seen[id] = true
 	}
 	return ids, nil
 }

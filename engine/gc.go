@@ -122,7 +122,7 @@ func (c *collecting) archiveAll(ctx context.Context, due []decay.Candidate) erro
 
 // removeAll moves to the trash, as many at a time as a line of the log holds.
 func (c *collecting) removeAll(ctx context.Context, due []decay.Candidate) error {
-	for len(due) > 0 {
+	for all := len(due); len(due) > 0; {
 		n, size := 0, 0
 		for n < min(len(due), collectMost) && (n == 0 || size < collectBytes) {
 			for key, value := range c.rows[memory.ID(due[n].ID)].Fields() {
@@ -134,6 +134,7 @@ func (c *collecting) removeAll(ctx context.Context, due []decay.Candidate) error
 			return err
 		}
 		due = due[n:]
+		op.Report(ctx, all-len(due), all)
 	}
 	return nil
 }

@@ -30,6 +30,8 @@ type agingRun struct {
 	asked bool // by somebody, who waits for it
 	now   time.Time
 	res   op.LifecycleRunResult
+
+	seen, due int // of the moves and promotions
 }
 
 // age carries out a run. Only what somebody asks for goes beyond what a clock that jumped
@@ -99,6 +101,7 @@ func (r *agingRun) report(plan rekindle.Plan) {
 
 // carryOut does what is planned, a kind at a time.
 func (r *agingRun) carryOut(ctx context.Context, plan rekindle.Plan, promotions []candidate) error {
+	r.due = len(plan.Moves) + len(promotions)
 	if err := r.promoteAll(ctx, promotions); err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func (r *agingRun) cool(ctx context.Context, kind string, moves []rekindle.Move)
 	for len(moves) > 0 {
 		reason, n := r.together(moves)
 		begun := time.Now()
-		got, err := r.archive(ctx, moves[:n], reason, r.by, r.res.Tx)
+		got, err := r.archive(op.WithProgress(ctx, nil), moves[:n], reason, r.by, r.res.Tx)
 		r.wrote(got.Entry)
 		r.moved(kind, got.Done)
 		for _, s := range got.Skipped {
@@ -142,6 +145,7 @@ func (r *agingRun) cool(ctx context.Context, kind string, moves []rekindle.Move)
 		if err != nil {
 			return err
 		}
+		r.went(ctx, n)
 		if moves = moves[n:]; len(moves) > 0 {
 			r.rest(ctx, time.Since(begun))
 		}
@@ -211,6 +215,12 @@ func (r *agingRun) moved(kind string, ids []memory.ID) {
 	m := &r.res.Moves[i]
 	m.Count += len(ids)
 	m.IDs = append(m.IDs, ids[:min(len(ids), op.MostShown-len(m.IDs))]...)
+}
+
+// went tells whoever asked how far the run is.
+func (r *agingRun) went(ctx context.Context, n int) {
+	r.seen += n
+	op.Report(ctx, r.seen, r.due)
 }
 
 // summary tells what a run did in a line, "" for nothing.

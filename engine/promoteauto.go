@@ -118,6 +118,7 @@ func (r *agingRun) promoteAll(ctx context.Context, all []candidate) error {
 				r.wrote(got.Tx)
 				r.moved(op.MovePromote, []memory.ID{id})
 			}
+			r.went(ctx, 1)
 		}
 		r.rest(ctx, time.Since(begun))
 	}
@@ -142,7 +143,7 @@ func (e *Engine) promoteAuto(ctx context.Context, req *op.PromoteAutoRequest) (*
 		res.Message = fmt.Sprintf("Would promote %d memories to obsidian", len(all))
 		return res, nil
 	}
-	r := agingRun{Engine: e, by: op.CallerFrom(ctx), asked: true, now: now}
+	r := agingRun{Engine: e, by: op.CallerFrom(ctx), asked: true, now: now, due: len(all)}
 	err := r.promoteAll(ctx, all)
 	res.Skipped, res.Tx = r.res.Skipped, r.res.Tx
 	for _, m := range r.res.Moves {

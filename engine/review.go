@@ -14,7 +14,7 @@ const reviewPriority = 0.3
 
 // mayRemind reports whether the search may show what is about to fade.
 func (a *asking) mayRemind() bool {
-	return a.e.opt.ReviewRatio > 0 && a.e.opt.STMWeight > 0 && valueOrTrue(a.req.IncludeReview) &&
+	return a.e.opt.ReviewRatio > 0 && a.q.stm > 0 && valueOrTrue(a.req.IncludeReview) && a.req.Offset == 0 &&
 		a.q.memories && !a.q.archive && len(a.q.terms) > 0 && !a.loose && a.present
 }
 
@@ -24,7 +24,7 @@ func (a *asking) besideDue() stm.Beside {
 	// Most of what matches was used too lately, which is found out faster than its score.
 	young, _ := a.e.opt.Decay.TimeUntil(1, a.e.opt.Review.Max, 0)
 	since := a.now.Add(-young)
-	return stm.Beside{Limit: 2 * a.limit, OfLast: 1 / a.e.opt.STMWeight, Accept: func(r *stm.Row) bool {
+	return stm.Beside{Limit: 2 * a.limit, OfLast: 1 / a.q.stm, Accept: func(r *stm.Row) bool {
 		return !cold(r) && !(r.Strength() >= 1 && r.LastUsed().After(since)) && a.e.opt.Review.Priority(a.e.score(r, a.now)) >= reviewPriority
 	}}
 }

@@ -54,7 +54,7 @@ type asking struct {
 	e     *Engine
 	q     *question
 	req   *op.SearchRequest
-	limit int
+	limit int // with what is passed over
 	now   time.Time
 	res   *op.SearchResult
 	// present says that it is not about an earlier moment, which nothing can change.
@@ -75,6 +75,10 @@ func (e *Engine) asking(req *op.SearchRequest, then moment) (asking, error) {
 	if a.limit, err = checkLimit(req.Limit, e.opt.SearchLimit); err != nil {
 		return a, err
 	}
+	if err := memory.CheckRange("offset", float64(req.Offset), 0, op.MaxOffset); err != nil {
+		return a, err
+	}
+	a.limit += req.Offset
 	if a.q, err = e.question(req, a.now); err == nil {
 		a.q.in = then.Memories
 		a.res = &op.SearchResult{Query: req.Query, Hits: []op.Hit{}, AsOf: then.told()}
@@ -105,16 +109,28 @@ func (a *asking) both(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.res.Hits = append(a.res.Hits, shown...); a.dry {
+	if a.res.Hits = append(a.res.Hits, shown[min(a.req.Offset, len(shown)):]...); a.dry {
 		return nil
 	}
 	a.bringBack(ctx)
-	if !a.req.Explain {
-		for i := range a.res.Hits {
-			a.res.Hits[i].Explain = nil
+	a.explain(c)
+	return a.cut(ctx, slices.Concat(a.q.terms, a.q.guesses, terms))
+}
+
+// explain completes the parts of each rank, or takes them away.
+func (a *asking) explain(c corpus) {
+	asked := a.weightOf(c)
+	for i := range a.res.Hits {
+		h := &a.res.Hits[i]
+		switch {
+		case !a.req.Explain:
+			h.Explain = nil
+		case asked > 0:
+			x := *h.Explain
+			x.Share = min(1, a.matched(x.Terms)/asked)
+			h.Explain = &x
 		}
 	}
-	return a.cut(ctx, slices.Concat(a.q.terms, a.q.guesses, terms))
 }
 
 // ranked merges what the tiers find, best first, and tells which terms they looked for
@@ -183,7 +199,7 @@ func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 		a.res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
 	}
 	a.res.Total += found.Total
-	a.best = found.Best * a.e.opt.STMWeight
+	a.best = found.Best * a.q.stm
 	return a.memoryHits(found.Matches)
 }
 
@@ -194,7 +210,7 @@ func (a *asking) memoryHits(matches []stm.Match) ([]op.Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		x := explain(a.e.weigh(m.Relevance, m.Row, a.now), m)
+		x := explain(a.e.weigh(m.Relevance, m.Row, a.now, a.q.stm), m)
 		if a.q.archive {
 			x = a.e.unfaded(x)
 		}
@@ -221,7 +237,7 @@ func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, er
 	a.found = make(map[string]ltm.Hit, len(found.Hits))
 	for _, h := range found.Hits {
 		a.found[h.Path] = h
-		a.best = max(a.best, h.Relevance*a.e.opt.LTMWeight)
+		a.best = max(a.best, h.Relevance*a.q.ltm)
 		hits = append(hits, a.noteHit(h))
 	}
 	return hits, found.Terms, nil
@@ -230,12 +246,12 @@ func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, er
 // noteHit gives a note its weight. Decay and stage of a note are 1.
 func (a *asking) noteHit(h ltm.Hit) op.Hit {
 	e := a.e
-	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * e.opt.LTMWeight, Note: &op.Note{Vault: e.notes.vault.Load().Name(), Path: h.Path,
+	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * a.q.ltm, Note: &op.Note{Vault: e.notes.vault.Load().Name(), Path: h.Path,
 		Title: h.Title, Heading: h.HeadingPath, Line: h.Line, Created: h.Created.UTC(), Modified: h.Modified.UTC()}}
 	if id, err := memory.ParseID(h.MemoryID); err == nil {
 		hit.Note.MemoryID = id
 	}
-	hit.Explain = &op.Explain{Relevance: h.Relevance, Decay: 1, Bounded: 1, Floor: e.opt.DecayFloor, Stage: 1, Tier: e.opt.LTMWeight}
+	hit.Explain = &op.Explain{Relevance: h.Relevance, Decay: 1, Bounded: 1, Floor: e.opt.DecayFloor, Stage: 1, Tier: a.q.ltm}
 	for _, s := range h.Scores {
 		hit.Explain.Terms = append(hit.Explain.Terms, op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF, Score: s.Score})
 	}

@@ -35,7 +35,7 @@ func only(accept, more func(*stm.Row) bool) func(*stm.Row) bool {
 // looksAtCold reports whether there are cold memories that the search may find. One that
 // picks stages itself ranks them as they are.
 func (a *asking) looksAtCold() bool {
-	return a.e.opt.STMWeight > 0 && a.q.memories && !a.q.archive && len(a.q.terms) > 0 && len(a.q.filter.Stages) == 0 &&
+	return a.q.stm > 0 && a.q.memories && !a.q.archive && len(a.q.terms) > 0 && len(a.q.filter.Stages)+len(a.q.filter.statuses) == 0 &&
 		a.q.in.Cold() > 0
 }
 

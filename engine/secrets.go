@@ -21,7 +21,7 @@ func passages(req *op.SaveRequest) []passage {
 	out := []passage{{field: "content", text: req.Content}, {field: "context", text: req.Context}, {field: "source", text: req.Source}}
 	out = appendEach(out, "entities", req.Entities)
 	out = appendEach(out, "tags", req.Tags)
-	return appendMeta(out, req.Meta)
+	return appendMeta(out, "meta", req.Meta)
 }
 
 func appendEach(out []passage, field string, texts []string) []passage {
@@ -31,17 +31,17 @@ func appendEach(out []passage, field string, texts []string) []passage {
 	return out
 }
 
-// appendMeta adds every string in meta, however deep, with the key before it:
+// appendMeta adds every string in meta, which is the value of a field, however deep, with the key before it:
 // what follows "password" is judged by that. The values are valid JSON.
-func appendMeta(out []passage, meta map[string]json.RawMessage) []passage {
+func appendMeta(out []passage, field string, meta map[string]json.RawMessage) []passage {
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		last := key
-		out = append(out, passage{field: "meta", text: key})
+		out = append(out, passage{field: field, text: key})
 		dec := json.NewDecoder(bytes.NewReader(meta[key]))
 		dec.UseNumber()
 		for tok, err := dec.Token(); err == nil; tok, err = dec.Token() {
 			if s, ok := tok.(string); ok {
-				out = append(out, passage{field: "meta", lead: last + ": ", text: s})
+				out = append(out, passage{field: field, lead: last + ": ", text: s})
 				last = s
 			}
 		}

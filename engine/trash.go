@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -31,7 +32,7 @@ func (e *Engine) trashList(_ context.Context, req *op.TrashListRequest) (*op.Tra
 
 // trashRestore brings memories back from the trash, all of them or none.
 func (e *Engine) trashRestore(ctx context.Context, req *op.TrashRestoreRequest) (*op.TrashRestoreResult, error) {
-	ids, err := e.resolveAll(req.IDs, "ids")
+	ids, err := e.resolveAll(req.IDs, "ids", memory.MaxIDs)
 	if err != nil {
 		return nil, err
 	}

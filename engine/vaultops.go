@@ -62,6 +62,8 @@ type checking struct {
 }
 
 func (c *checking) all(ctx context.Context) error {
+	index, _ := c.notes.current()
+	indexed := index.Status().Notes
 	for path, err := range c.notes.vault.Load().Walk(ctx) {
 		if path == "" {
 			return err // the end of the walk
@@ -74,6 +76,9 @@ func (c *checking) all(ctx context.Context) error {
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			c.skip(path, err)
+		}
+		if seen := c.res.Notes + c.res.Skipped; seen <= indexed {
+			op.Report(ctx, seen, indexed)
 		}
 	}
 	for _, note := range c.read {

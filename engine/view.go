@@ -51,7 +51,7 @@ func (e *Engine) views(rows []*stm.Row, now time.Time) ([]op.Memory, error) {
 }
 
 // weigh fills in everything a rank is made of but the terms.
-func (e *Engine) weigh(relevance float64, r *stm.Row, now time.Time) op.Explain {
+func (e *Engine) weigh(relevance float64, r *stm.Row, now time.Time, tier float64) op.Explain {
 	score := e.score(r, now)
 	return op.Explain{
 		Relevance: relevance,
@@ -59,7 +59,7 @@ func (e *Engine) weigh(relevance float64, r *stm.Row, now time.Time) op.Explain 
 		Bounded:   decay.Bounded(score),
 		Floor:     e.opt.DecayFloor,
 		Stage:     e.opt.StageFactor.of(r.Stage()),
-		Tier:      e.opt.STMWeight,
+		Tier:      tier,
 	}
 }
 

@@ -77,6 +77,9 @@ func (d *doubt) filters() (out []condition) {
 	if len(f.Stages) > 0 {
 		add(op.Filter{Stages: f.Stages}, "--stage "+stageNames(f.Stages), d.stage(), func(k *op.Filter) { k.Stages = f.Stages })
 	}
+	if f.Status != "" {
+		add(op.Filter{Status: f.Status}, "--status "+f.Status, d.status(), func(k *op.Filter) { k.Status = f.Status })
+	}
 	if f.WindowDays > 0 {
 		add(op.Filter{WindowDays: f.WindowDays}, fmt.Sprintf("--within %gd", f.WindowDays), d.lastUse(), func(k *op.Filter) { k.WindowDays = f.WindowDays })
 	}
@@ -190,6 +193,13 @@ func (d *doubt) stage() string {
 		return ""
 	}
 	return "it is " + string(d.row.Stage())
+}
+
+func (d *doubt) status() string {
+	if d.row == nil {
+		return ""
+	}
+	return "it is " + statusOf(d.row.Stage(), d.row.Promoted())
 }
 
 func (d *doubt) decayed() string {

@@ -121,6 +121,9 @@ type Source struct {
 	Evidence string    `json:"evidence,omitempty"`
 }
 
+// Statuses lists the values of Status. It returns a fresh slice.
+func Statuses() []string { return []string{"active", "promoted", "archived"} }
+
 // Status is the three-valued state that callers of the CortexGraph tools know.
 func (m *Memory) Status() string {
 	switch {

@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -35,6 +37,27 @@ type Relation struct {
 	CreatedAt time.Time                  `json:"created_at"`
 	Metadata  map[string]json.RawMessage `json:"metadata,omitempty"`
 }
+
+// Bounds of a relation.
+const (
+	MaxKind              = 100 // characters
+	MaxRelationMetaBytes = 8 << 10
+	// MaxRelationsBytes bounds the JSON of all relations that start at one memory, which
+	// is some 6,000 without metadata. They go to the trash with it, as one line.
+	MaxRelationsBytes = 1 << 20
+)
+
+// RelationID is the id of the one relation of this type and kind from a memory to
+// another: the first half of a SHA-256 over all four, divided by NUL.
+func RelationID(from, to ID, typ, kind string) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{string(from), string(to), typ, kind}, "\x00")))
+	return relationMark + hex.EncodeToString(sum[:16])
+}
+
+const relationMark = "rel-"
+
+// Short is the beginning of the relation's id, which is enough to name it.
+func (r *Relation) Short() string { return r.ID[:min(len(r.ID), len(relationMark)+8)] }
 
 // CheckRelationType refuses what is none of the six.
 func CheckRelationType(name string) error {

@@ -14,6 +14,8 @@ type RelateRequest struct {
 	Kind     string                     `json:"kind,omitempty" doc:"the relation in other words, up to 100 characters"`
 	Strength *float64                   `json:"strength,omitempty" doc:"0 to 1, default 1"`
 	Metadata map[string]json.RawMessage `json:"metadata,omitempty" doc:"anything else, up to 8 KiB of JSON"`
+	// AllowSecret stores it although it looks as if it held a credential.
+	AllowSecret bool `json:"allow_secret,omitempty" doc:"store it although it looks like a credential"`
 }
 
 // RelateResult is the relation as it was stored.
@@ -42,7 +44,7 @@ type RelateBatchAnswer struct {
 
 // UnrelateRequest names relations.
 type UnrelateRequest struct {
-	ID string `json:"-" path:"id" doc:"the id of a relation, or up to 100 joined by commas; all or none are removed"`
+	ID string `json:"-" path:"id" doc:"the id of a relation or the beginning of one, or up to 100 joined by commas; all or none are removed"`
 }
 
 // UnrelateResult tells what was removed.
@@ -61,12 +63,15 @@ type GraphRequest struct {
 }
 
 // GraphResult is one page. Every relation between selected memories is on the page of
-// the memory that it starts at.
+// the memory that it starts at, in the order of the memories and then newest first.
 type GraphResult struct {
 	Memories   []Memory          `json:"memories"`
 	Relations  []memory.Relation `json:"relations"`
 	Stats      GraphStats        `json:"stats"`
 	Pagination Pagination        `json:"pagination"`
+	// Truncated says that relations of the last memories are left out, for there are
+	// more than 2,000 without them. A smaller page has them.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // GraphStats are about all pages together.
@@ -89,12 +94,13 @@ type Pagination struct {
 
 // OpenManyRequest names memories to open whole, which counts as a use of each.
 type OpenManyRequest struct {
-	IDs       []string `json:"ids" doc:"up to 100 ids, or at least four characters of the beginning or end of each"`
-	Relations *bool    `json:"relations,omitempty" doc:"with the relations from and to each, default true"`
-	Track     *bool    `json:"track,omitempty" doc:"count the uses, default true"`
+	IDs       []string `json:"ids,omitempty" query:"id" doc:"up to 100 ids, or at least four characters of the beginning or end of each"`
+	Relations *bool    `json:"relations,omitempty" query:"relations" doc:"with the relations from and to each, default true"`
+	Track     *bool    `json:"track,omitempty" query:"track" doc:"count the uses, default true"`
 }
 
-// OpenManyResult holds the memories in the order of the request.
+// OpenManyResult holds the memories in the order of the request, each once, and what
+// of the request names none, in order too.
 type OpenManyResult struct {
 	Memories []OpenedMemory `json:"memories"`
 	NotFound []string       `json:"not_found"`
@@ -106,10 +112,13 @@ type OpenedMemory struct {
 	Relations *RelationsOf `json:"relations,omitempty"`
 }
 
-// RelationsOf are the relations of one memory.
+// RelationsOf are the relations of one memory, newest first and at most 1,000 either way.
 type RelationsOf struct {
 	Outgoing []memory.Relation `json:"outgoing"`
 	Incoming []memory.Relation `json:"incoming"`
+	// Truncated says that there are more. The graph has all, each with the memory that it
+	// starts at.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // ForgetBatchRequest names memories to be moved to the trash as one journal entry.

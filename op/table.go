@@ -52,6 +52,10 @@ var (
 		"List the links of a note, and the notes that link to it.")
 	Open = define[OpenRequest, OpenResult]("open", "GET", "/v1/open", Read,
 		"Give the obsidian:// link that opens a note, or the note of a memory.")
+	NoteRead = define[NoteReadRequest, NoteReadResult]("note.read", "GET", "/v1/note", Read,
+		"Read the text of a note, whole or from some place on.")
+	Complete = define[CompleteRequest, CompleteResult]("complete", "GET", "/v1/complete", Read,
+		"Complete the beginning of a tag, an id, a project or the path of a note.")
 	Keeper = define[KeeperRequest, KeeperResult]("keeper", "GET", "/v1/keeper", Read,
 		"Tell which of several devices does the work that only one may do.")
 	KeeperHere = define[KeeperHereRequest, KeeperResult]("keeper.here", "POST", "/v1/keeper", Write,
@@ -94,7 +98,7 @@ var (
 		"Remove relations; undo brings them back.")
 	Graph = define[GraphRequest, GraphResult]("graph", "GET", "/v1/graph", Read,
 		"Give memories and the relations between them, a page at a time.")
-	OpenMany = define[OpenManyRequest, OpenManyResult]("open_many", "POST", "/v1/memories/open", Read,
+	OpenMany = define[OpenManyRequest, OpenManyResult]("open_many", "GET", "/v1/memories/open", Read,
 		"Open memories whole, with their relations; counts as a use of each unless track is false.")
 	ForgetBatch = define[ForgetBatchRequest, ForgetResult]("forget_batch", "POST", "/v1/memories/forget", Destructive,
 		"Move many memories to the trash as one journal entry.")
@@ -107,10 +111,11 @@ var (
 func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, WhyNot.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Archive.Spec, Rekindle.Spec, Forget.Spec, Purge.Spec,
+		ForgetBatch.Spec, OpenMany.Spec, Relate.Spec, RelateBatch.Spec, Unrelate.Spec, Graph.Spec,
 		PromoteAuto.Spec, Touch.Spec, GC.Spec, LifecycleRun.Spec, LifecycleStatus.Spec,
 		History.Spec, Journal.Spec, Why.Spec, Timeline.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
-		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
+		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, NoteRead.Spec, Complete.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Compact.Spec, Version.Spec,
 	}
 }

@@ -58,6 +58,9 @@ type SaveBatchRequest struct {
 	Items []SaveRequest `json:"items"`
 }
 
+// MaxOffset is how far down a search can be paged.
+const MaxOffset = 1000
+
 // MaxBatch is how many memories one batch may hold.
 const MaxBatch = 500
 
@@ -93,24 +96,32 @@ type Filter struct {
 	Collection string         `json:"collection,omitempty" query:"collection" doc:"a name, or all (default)"`
 	Category   string         `json:"category,omitempty" query:"category"`
 	Stages     []memory.Stage `json:"stages,omitempty" query:"stage" doc:"active, demoted, archived, rehydratable"`
+	Status     string         `json:"status,omitempty" query:"status" doc:"active, promoted or archived, or several joined by commas; all (default)"`
 	WindowDays float64        `json:"window_days,omitempty" query:"window_days" doc:"memories used or created, and notes modified, within so many days, up to 3,650"`
 	MinScore   float64        `json:"min_score,omitempty" query:"min_score" doc:"lowest decay score"`
 }
 
 // SearchRequest asks for the memories and notes that fit words best. Any word
 // may match; more and rarer words rank higher. A filter that only memories have
-// (project, collection, category, stage, min_score) leaves notes out;
+// (project, collection, category, stage, status, min_score) leaves notes out;
 // window_days asks when a memory was last used, and when a note was last modified.
+// With keep_notes no filter but tags has a say about notes.
 // When nothing matches, words that no memory and no note holds are taken for
 // misspelt ones.
 type SearchRequest struct {
 	Query string `json:"q" query:"q" doc:"words, and operators such as \"a phrase\", -word, tag:x, path:dir/, before:2026-01; up to 4 KiB"`
 	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories, notes, or archive: cold memories alone, by what is left of them"`
 	Filter
-	Limit         int   `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
-	IncludeReview *bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix in matches that are about to fade, default true"`
-	Track         *bool `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
-	Explain       bool  `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
+	KeepNotes bool `json:"keep_notes,omitempty" query:"keep_notes" doc:"narrow memories alone by what only they have and by window_days, and show all notes that match"`
+	Limit     int  `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
+	// Offset reaches further pages. What is mixed in would move hits from one page to
+	// another: later pages have none of it, and the first is asked for without.
+	Offset        int      `json:"offset,omitempty" query:"offset" doc:"pass over so many of the best hits, up to 1,000"`
+	STMWeight     *float64 `json:"stm_weight,omitempty" query:"stm_weight" doc:"factor on the rank of memories, 0 to 2, default from the config (1)"`
+	LTMWeight     *float64 `json:"ltm_weight,omitempty" query:"ltm_weight" doc:"factor on the rank of notes, 0 to 2, default from the config (0.7)"`
+	IncludeReview *bool    `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix in matches that are about to fade, default true"`
+	Track         *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
+	Explain       bool     `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
 	// AsOf searches the memories of then. Notes are searched as they are now, and
 	// nothing counts as an access.
 	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"memories as they were at this moment; notes as they are now"`
@@ -221,6 +232,7 @@ type Snippet struct {
 // rank = relevance × (floor + (1 − floor) × bounded decay) × stage × tier.
 type Explain struct {
 	Relevance float64       `json:"relevance"`
+	Share     float64       `json:"share"` // of what was asked that it holds, by the weight (IDF) of the words, 0 to 1
 	Terms     []TermExplain `json:"terms"`
 	Decay     float64       `json:"decay"`   // decay score
 	Bounded   float64       `json:"bounded"` // decay score mapped into 0–1
@@ -326,6 +338,8 @@ type ForgetResult struct {
 	Until time.Time `json:"until,omitzero"`
 	// Notes are the paths of the notes that were made of them. They stay.
 	Notes []string `json:"notes,omitempty"`
+	// Error is why the others of a batch stay where they were.
+	Error *Problem `json:"error,omitempty"`
 }
 
 // UndoRequest names a journal entry; none means the newest of this device that

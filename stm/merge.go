@@ -116,9 +116,13 @@ func (r *Row) without(o odd) (*Row, error) {
 	next := &Row{key: r.key, base: r.base}
 	old := map[string]json.RawMessage{}
 	if len(r.doc) > 0 {
+		newer := map[string]bool{}
+		for _, g := range r.rest().regs {
+			newer[g.key] = g.stamp.after(o.tomb)
+		}
 		err := eachField(r.doc, func(name, _ []byte) bool {
-			if key := string(name); !r.stampOf(key).after(o.tomb) {
-				old[key] = null
+			if after, own := newer[string(name)]; own && !after || !own && !r.base.after(o.tomb) {
+				old[string(name)] = null
 			}
 			return true
 		})

@@ -110,12 +110,14 @@ func (r *Row) Rev() string {
 			older += crc32.Checksum(at.append(append([]byte(key), 0)), castagnoli)
 		}
 	}
+	own := make(map[string]bool, len(r.odd.regs))
 	for _, g := range r.odd.regs {
+		own[g.key] = true
 		note(g.key, g.stamp)
 	}
 	// The document was walked when it was merged.
 	_ = eachField(r.doc, func(name, _ []byte) bool {
-		if !slices.ContainsFunc(r.odd.regs, func(g register) bool { return g.key == string(name) }) {
+		if !own[string(name)] {
 			note(string(name), r.base)
 		}
 		return true
@@ -185,6 +187,9 @@ func (r *Row) textOf(key string) string {
 	s, _ := textValue(r.value(key))
 	return s
 }
+
+// Size is how many bytes of JSON the memory has, as it is stored.
+func (r *Row) Size() int { return len(r.doc) }
 
 // Fields returns every key of the memory as it is stored, JSON by name, unknown
 // ones included and its id not. The values are shared and must not be changed.

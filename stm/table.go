@@ -24,7 +24,10 @@ type table struct {
 	cells map[[16]byte]*cell
 	live  atomic.Int64
 	cold  atomic.Int64 // of the live ones
-	tally tally
+	// placing is held while a row takes another's place. It guards tally and links.
+	placing sync.Mutex
+	tally   tally
+	links   links
 	// graves says where the line is that deleted a memory, to read back what
 	// it superseded. Guarded by mu.
 	graves map[[16]byte]grave
@@ -53,8 +56,10 @@ func (t *table) cell(key [16]byte) *cell {
 }
 
 // get returns the live row of an id, or nil.
-func (t *table) get(id memory.ID) *Row {
-	c := t.cell(id.Bytes())
+func (t *table) get(id memory.ID) *Row { return t.at(id.Bytes()) }
+
+func (t *table) at(key [16]byte) *Row {
+	c := t.cell(key)
 	if c == nil {
 		return nil
 	}
@@ -114,13 +119,14 @@ func (t *table) apply(c *change, l *line, where place) (*cell, error) {
 // swap puts a row in another's place and counts it, unless the place is taken by a
 // third one.
 func (t *table) swap(c *cell, old, next *Row) bool {
-	t.tally.mu.Lock()
-	defer t.tally.mu.Unlock()
+	t.placing.Lock()
+	defer t.placing.Unlock()
 	if !c.row.CompareAndSwap(old, next) {
 		return false
 	}
 	t.count(old, next)
 	t.tally.replace(old, next)
+	t.links.replace(old, next)
 	return true
 }
 

@@ -2,7 +2,6 @@ package stm
 
 import (
 	"maps"
-	"sync"
 	"time"
 
 	"emberd/memory"
@@ -22,7 +21,6 @@ type Counts struct {
 // tally keeps counts as rows take each other's place. It begins when somebody asks
 // for the first time, which spares the start of what it costs.
 type tally struct {
-	mu                          sync.Mutex // held while a row takes another's place
 	begun                       bool
 	stages, promoted            [len(stages)]int
 	collections, projects, tags map[string]int
@@ -34,9 +32,9 @@ type tally struct {
 // Counts counts the live memories. The caller owns it. The first call looks at all
 // of them, and one after the oldest or the newest memory went at their creation.
 func (m *Memories) Counts() Counts {
+	m.table.placing.Lock()
+	defer m.table.placing.Unlock()
 	t := &m.table.tally
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if !t.begun {
 		t.begun, t.collections, t.projects, t.tags = true, map[string]int{}, map[string]int{}, map[string]int{}
 		for r := range m.Rows() {

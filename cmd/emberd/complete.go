@@ -35,18 +35,27 @@ the package bash-completion.`,
 	}
 }
 
-// completeIDs offers the newest memories. Without a daemon there is nothing to
-// offer, and a shell is no place to complain.
-func (s *state) completeIDs(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	res, err := call(cmd.Context(), s, op.List, &op.ListRequest{Limit: memory.MaxResults})
+// complete offers what the daemon knows. Without one there is nothing to offer, and a
+// shell is no place to complain.
+func (s *state) complete(cmd *cobra.Command, what, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	res, err := call(cmd.Context(), s, op.Complete, &op.CompleteRequest{What: what, Prefix: typed, Limit: memory.MaxResults})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var out []cobra.Completion
-	for _, m := range res.Memories {
-		out = append(out, cobra.CompletionWithDesc(m.ID.Short(), cut(oneLine(m.Content), 60)))
+	for _, v := range res.Values {
+		about := cut(oneLine(v.Text), 60)
+		if v.Count > 0 {
+			about = count(v.Count, "memory", "memories")
+		}
+		out = append(out, cobra.CompletionWithDesc(v.Value, about))
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeIDs offers memories, the newest first.
+func (s *state) completeIDs(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return s.complete(cmd, op.CompleteIDs, typed)
 }
 
 // completeTrash offers what was forgotten last.
@@ -62,22 +71,14 @@ func (s *state) completeTrash(cmd *cobra.Command, _ []string, _ string) ([]cobra
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeFlags offers the tags that are used most, and the words that a flag
-// takes, for every such flag of cmd.
+// completeFlags offers tags and projects, those that are used most first, and the words
+// that a flag takes, for every such flag of cmd.
 func (s *state) completeFlags(cmd *cobra.Command) {
-	offer := func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		res, err := call(cmd.Context(), s, op.Stats, &op.StatsRequest{})
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var out []cobra.Completion
-		for _, t := range res.TopTags {
-			out = append(out, cobra.CompletionWithDesc(t.Tag, count(t.Count, "memory", "memories")))
-		}
-		return out, cobra.ShellCompDirectiveNoFileComp
-	}
-	for _, name := range []string{"tag", "add-tag", "remove-tag"} {
+	for name, what := range map[string]string{"tag": op.CompleteTags, "add-tag": op.CompleteTags, "remove-tag": op.CompleteTags, "project": op.CompleteProjects} {
 		if cmd.Flags().Lookup(name) != nil {
+			offer := func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				return s.complete(cmd, what, typed)
+			}
 			_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails only for a flag that is not there
 		}
 	}

@@ -23,6 +23,7 @@ type searchOptions struct {
 	notes    bool
 	asOf     asOf
 	noReview bool
+	weights  struct{ stm, ltm float64 }
 }
 
 func (s *state) searchCommand() *cobra.Command {
@@ -55,6 +56,10 @@ to fade may stand among the hits, as a reminder.`,
 	o.searchFlags(f)
 	f.BoolVar(&o.noTrack, "no-track", false, "do not count this search as access, and bring nothing back")
 	o.asOf.add(f, "search every memory")
+	f.IntVar(&o.req.Offset, "offset", 0, "pass over the best `N` hits, up to 1,000")
+	f.BoolVar(&o.req.KeepNotes, "keep-notes", false, "filter memories only: show notes whatever --status, --min-score and such say")
+	f.Float64Var(&o.weights.stm, "stm-weight", 0, "`FACTOR` on the rank of memories, 0 to 2 (default search.stm_weight of the config)")
+	f.Float64Var(&o.weights.ltm, "ltm-weight", 0, "`FACTOR` on the rank of notes, 0 to 2 (default search.ltm_weight of the config)")
 	f.BoolVar(&o.req.Explain, "explain", false, "show term by term how each rank came about")
 	s.completeFlags(cmd)
 	return cmd
@@ -104,6 +109,8 @@ func (s *state) search(cmd *cobra.Command, o *searchOptions, args []string) erro
 		return err
 	}
 	o.req.Query = strings.Join(args, " ")
+	o.req.STMWeight = optional(cmd.Flags(), "stm-weight", o.weights.stm)
+	o.req.LTMWeight = optional(cmd.Flags(), "ltm-weight", o.weights.ltm)
 	res, err := call(cmd.Context(), s, op.Search, &o.req)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,20 +19,25 @@ func (s *state) showCommand() *cobra.Command {
 	var noTrack bool
 	var then asOf
 	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show one memory whole",
-		Long: `Show one memory with every field that is set. An id may be shortened to four or
-more characters of its beginning or its end. Opening a memory counts as a use
-and keeps it fresh; --no-track looks without counting.`,
+		Use:   "show ID|PATH",
+		Short: "Show one memory or note whole",
+		Long: `Show one memory with every field that is set, or the text of a note. An id may
+be shortened to four or more characters of its beginning or its end; what has a
+slash in it or ends in .md is the path of a note. Opening a memory counts as a
+use and keeps it fresh; --no-track looks without counting.`,
 		Example: `  emberd show 456789ab
+  emberd show Projects/Garden.md
   emberd show 456789ab --json --no-track`,
-		Annotations:       exits(endings{exitNothing: "no memory with that id", exitNoDaemon: ""}),
-		Args:              takes(1, 1, "one memory id"),
+		Annotations:       exits(endings{exitNothing: "no memory with that id, or no such note", exitNoDaemon: ""}),
+		Args:              takes(1, 1, "one memory id, or the path of one note"),
 		ValidArgsFunction: s.completeIDs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := then.moment(s)
 			if err != nil {
 				return err
+			}
+			if isPath(args[0]) && at.IsZero() {
+				return s.showNote(cmd, args[0])
 			}
 			req := &op.ShowRequest{ID: args[0], AsOf: at}
 			if noTrack {
@@ -52,6 +58,35 @@ and keeps it fresh; --no-track looks without counting.`,
 	cmd.Flags().BoolVar(&noTrack, "no-track", false, "do not count this as a use")
 	then.add(cmd.Flags(), "show it")
 	return cmd
+}
+
+// isPath tells the path of a note from an id, which has neither.
+func isPath(ref string) bool {
+	return strings.Contains(ref, "/") || strings.EqualFold(filepath.Ext(ref), ".md")
+}
+
+// showNote prints the text of a note, of a long one as much as an answer holds.
+func (s *state) showNote(cmd *cobra.Command, path string) error {
+	req := &op.NoteReadRequest{Path: path}
+	for {
+		res, err := call(cmd.Context(), s, op.NoteRead, req)
+		switch {
+		case err != nil:
+			return err
+		case s.json:
+			return s.printJSON(res)
+		}
+		s.printf("%s", clean(res.Text))
+		if req.From = res.Next; res.Next == 0 {
+			if !strings.HasSuffix(res.Text, "\n") {
+				s.printf("\n")
+			}
+			if res.Beyond {
+				s.note("the file goes on after the first MiB, which is all that is read of a note")
+			}
+			return nil
+		}
+	}
 }
 
 // printMemory prints the fields that are set and then the text.

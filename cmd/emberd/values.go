@@ -88,6 +88,7 @@ func filterFlags(f *pflag.FlagSet, to *op.Filter, within *window) {
 	f.StringVar(&to.Collection, "collection", "", "only of this `COLLECTION`")
 	f.StringVar(&to.Category, "category", "", "only of this `CATEGORY`")
 	f.Var((*stages)(&to.Stages), "stage", "only in this `STAGE`: active, demoted, archived or rehydratable; repeatable")
+	f.StringVar(&to.Status, "status", "", "only with this `STATUS`: active, promoted, archived, several joined by commas, or all")
 	f.Var(within, "within", "only used or saved, or for a note changed, within this `TIME`, as in 12h, 7d or 3mo")
 	f.Float64Var(&to.MinScore, "min-score", 0, "only with at least this decay `SCORE`")
 }

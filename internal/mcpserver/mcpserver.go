@@ -30,10 +30,13 @@ import (
 // Options of New.
 type Options struct {
 	Invoker op.Invoker
-	Profile Profile      // "" is Agent
-	Version string       // of emberd; "" is devel
-	Project string       // of new memories and of searches, "" for none
-	Logger  *slog.Logger // nil discards
+	Profile Profile // "" is Agent
+	Version string  // of emberd; "" is devel
+	Project string  // of new memories and of searches, "" for none
+	// ProjectOf is the project that a folder belongs to, "" for none: with it the folder
+	// that a client says it works in decides, if Project is "".
+	ProjectOf func(dir string) string
+	Logger    *slog.Logger // nil discards
 }
 
 // New returns a server that offers the tools of a profile.
@@ -43,7 +46,10 @@ func New(opt Options) (*mcp.Server, error) {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "emberd", Title: "emberd", Version: cmp.Or(opt.Version, "devel")},
-		&mcp.ServerOptions{Instructions: instructions, Logger: opt.Logger})
+		&mcp.ServerOptions{Instructions: instructionsOf(opt.Profile), Logger: opt.Logger, CompletionHandler: completer(&opt),
+			// What is offered does not change while a server runs.
+			Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{},
+				Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}})
 	tools, err := toolsOf(opt.Profile)
 	if err != nil {
 		return nil, err
@@ -53,7 +59,9 @@ func New(opt Options) (*mcp.Server, error) {
 		s.AddTool(t.def, t.handler(&opt))
 		shown[t.def.Name] = t.in(opt.Profile)
 	}
-	s.AddReceivingMiddleware(listOnly(shown))
+	addResources(s, &opt)
+	addPrompts(s, &opt)
+	s.AddReceivingMiddleware(listOnly(shown), warn(&opt))
 	return s, nil
 }
 

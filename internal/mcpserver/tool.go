@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -29,8 +30,9 @@ type tool struct {
 // call is what a tool has at hand while it runs.
 type call struct {
 	op.Invoker
-	opt *Options
-	req *mcp.CallToolRequest
+	opt     *Options
+	req     *mcp.CallToolRequest // nil in resources and prompts
+	session *mcp.ServerSession
 }
 
 // texter is a result that says itself what a model reads. The text of any other is
@@ -80,12 +82,16 @@ func (t *tool) describe() error {
 // handler answers calls of the tool.
 func (t *tool) handler(opt *Options) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		out, err := t.run(ctx, &call{Invoker: opt.Invoker, opt: opt, req: req}, req.Params.Arguments)
+		ctx = withProgress(ctx, req)
+		out, err := t.run(ctx, &call{Invoker: opt.Invoker, opt: opt, req: req, session: req.Session}, req.Params.Arguments)
 		if err == nil {
 			return t.answer(out)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if e := asError(err); e != nil && troubling(e.Code) {
+			say(ctx, req.Session, "error", t.def.Name+": "+e.Message)
 		}
 		return t.failure(opt, err)
 	}
@@ -100,7 +106,7 @@ func (t *tool) answer(out any) (*mcp.CallToolResult, error) {
 	}
 	text := string(raw)
 	if own, ok := out.(texter); ok {
-		text = own.Text()
+		text = strings.TrimSuffix(own.Text(), "\n")
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: raw}, nil
 }
@@ -108,16 +114,31 @@ func (t *tool) answer(out any) (*mcp.CallToolResult, error) {
 // failure is the result of a tool that did not. It has no structured content, which
 // would have to fit the schema of an answer.
 func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
-	e, ok := errors.AsType[*memory.Error](err)
-	if !ok || e.Code == memory.Internal {
+	e := asError(err)
+	if e == nil || e.Code == memory.Internal {
 		opt.Logger.Error("tool failed", "tool", t.def.Name, "err", err)
 		e = memory.Errorf(memory.Internal, "%s failed: %w", t.def.Name, err)
 	}
-	raw, err := encode(failure{Message: e.Message})
+	raw, err := encode(failure{Message: t.advised(e)})
 	if err != nil {
 		return nil, err
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}, IsError: true}, nil
+}
+
+// asError is err as it left the engine, nil if it comes from elsewhere.
+func asError(err error) *memory.Error {
+	e, _ := errors.AsType[*memory.Error](err)
+	return e
+}
+
+// advised is the sentence of an error. An agent has tools where people have commands.
+func (t *tool) advised(e *memory.Error) string {
+	said, shell, ok := strings.Cut(e.Message, "; emberd list shows ")
+	if ok && t.in(Agent) && !strings.Contains(shell, ";") {
+		return said + "; memory_search finds memories by their words, and memory_list shows the newest"
+	}
+	return e.Message
 }
 
 // failure is what CortexGraph says of an error.

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"emberd/op"
+)
+
+// headerProgress of a request asks for progress, whatever it says. Answers of status 102
+// (RFC 2518, section 10.1) then come before the one that counts, with how far the
+// operation is in this header: "done/total", total 0 if unknown.
+const headerProgress = "Emberd-Progress"
+
+// progressPause is the shortest time between two of them, unless the second says that
+// all is done.
+const progressPause = 100 * time.Millisecond
+
+// teller tells the client of one request how far it is.
+type teller struct {
+	mu   sync.Mutex // guards w and what follows
+	w    http.ResponseWriter
+	last time.Time
+	over bool
+}
+
+// telling returns the context for an operation and what to call before it is answered.
+func telling(w http.ResponseWriter, r *http.Request) (ctx context.Context, end func()) {
+	if r.Header.Get(headerProgress) == "" {
+		return r.Context(), func() {}
+	}
+	t := &teller{w: w}
+	return op.WithProgress(r.Context(), t.tell), t.end
+}
+
+func (t *teller) tell(done, total int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if t.over || now.Sub(t.last) < progressPause && done != total {
+		return
+	}
+	t.last = now
+	_ = http.NewResponseController(t.w).SetWriteDeadline(now.Add(writeTimeout))
+	t.w.Header().Set(headerProgress, strconv.Itoa(done)+"/"+strconv.Itoa(total))
+	t.w.WriteHeader(http.StatusProcessing)
+}
+
+func (t *teller) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = true
+	t.w.Header().Del(headerProgress)
+}
+
+// parseProgress reads the header of an answer that is not the last.
+func parseProgress(text string) (done, total int, ok bool) {
+	a, b, _ := strings.Cut(text, "/")
+	done, err := strconv.Atoi(a)
+	if err != nil {
+		return 0, 0, false
+	}
+	total, err = strconv.Atoi(b)
+	return done, total, err == nil
+}
+
+// patience ends a context once nothing has come from the daemon for a while.
+type patience struct {
+	timer *time.Timer
+	most  time.Duration
+}
+
+// patient returns ctx bounded by most, which begins anew with each call of heard.
+func patient(ctx context.Context, most time.Duration) (context.Context, *patience, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	p := &patience{most: most, timer: time.AfterFunc(most, func() { cancel(context.DeadlineExceeded) })}
+	return ctx, p, func() {
+		p.timer.Stop()
+		cancel(nil)
+	}
+}
+
+func (p *patience) heard() { p.timer.Reset(p.most) }
+
+// listen passes on what comes before the answer.
+func (p *patience) listen(tell func(done, total int)) func(int, textproto.MIMEHeader) error {
+	return func(_ int, h textproto.MIMEHeader) error {
+		p.heard()
+		if done, total, ok := parseProgress(h.Get(headerProgress)); ok {
+			tell(done, total)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// Bounds of a graph. Relations of a page are cut only between two memories, so that a
+// page of one has all that start at it.
+const (
+	maxGraph       = 10_000 // memories that a request may name as its limit
+	maxGraphPage   = 1_000_000
+	graphPage      = 10
+	graphRelations = 2_000
+)
+
+// graph gives a page of memories, newest first, and what of relations between selected
+// memories starts at them.
+func (e *Engine) graph(_ context.Context, req *op.GraphRequest) (*op.GraphResult, error) {
+	page, size := cmp.Or(req.Page, 1), cmp.Or(req.PageSize, graphPage)
+	err := firstError(
+		memory.CheckRange("limit", float64(req.Limit), 0, maxGraph),
+		memory.CheckRange("page", float64(page), 1, maxGraphPage),
+		memory.CheckRange("page_size", float64(size), 1, memory.MaxResults),
+	)
+	if err != nil {
+		return nil, err
+	}
+	now := e.opt.Now()
+	s, err := e.selection(req, now)
+	if err != nil {
+		return nil, err
+	}
+	res := &op.GraphResult{Relations: []memory.Relation{}, Stats: e.graphStats(s, now), Pagination: paginate(len(s.rows), page, size)}
+	rows := s.rows[min(len(s.rows), (page-1)*size):min(len(s.rows), page*size)]
+	for _, r := range rows {
+		if res.Truncated = len(res.Relations) >= graphRelations; res.Truncated {
+			break
+		}
+		for _, rel := range e.stm.Relations(r) {
+			if to, ok := e.stm.Get(rel.To); ok && s.has(to) {
+				res.Relations = append(res.Relations, rel)
+			}
+		}
+	}
+	res.Memories, err = e.views(rows, now)
+	return res, err
+}
+
+// paginate says where a page of so many memories is.
+func paginate(total, page, size int) op.Pagination {
+	pages := (total + size - 1) / size
+	return op.Pagination{Page: page, PageSize: size, TotalCount: total, TotalPages: pages, HasMore: page < pages}
+}
+
+// selected are the memories of a graph, newest first.
+type selected struct {
+	*filter
+	status string
+	rows   []*stm.Row
+	cut    bool // there are more that fit
+}
+
+// selection collects the memories that a request selects.
+func (e *Engine) selection(req *op.GraphRequest, now time.Time) (*selected, error) {
+	status, err := parseStatus(req.Status)
+	if err != nil {
+		return nil, err
+	}
+	f, err := e.filter(req.Filter, now)
+	if err != nil {
+		return nil, err
+	}
+	s := &selected{filter: f, status: status}
+	for r := range e.stm.Rows() {
+		if s.fits(r) {
+			s.rows = append(s.rows, r)
+		}
+	}
+	if len(s.rows) == 0 {
+		if err := checkCollection(&e.stm.Memories, f.Collection); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(s.rows, newerFirst)
+	if s.cut = req.Limit > 0 && req.Limit < len(s.rows); s.cut {
+		s.rows = s.rows[:req.Limit]
+	}
+	return s, nil
+}
+
+func newerFirst(a, b *stm.Row) int {
+	if c := b.CreatedAt().Compare(a.CreatedAt()); c != 0 {
+		return c
+	}
+	return cmp.Compare(b.ID(), a.ID())
+}
+
+// parseStatus accepts the three states in any case, "all" for each of them, and "" for
+// active.
+func parseStatus(name string) (string, error) {
+	status := cmp.Or(strings.ToLower(strings.TrimSpace(name)), "active")
+	if !slices.Contains([]string{"active", "promoted", "archived", "all"}, status) {
+		return "", memory.Errorf(memory.Invalid, "status is %.40q; use active, promoted, archived or all", name).At("status")
+	}
+	return status, nil
+}
+
+func (s *selected) fits(r *stm.Row) bool {
+	return (s.status == "all" || statusOf(r.Stage(), r.Promoted()) == s.status) && s.accepts(r)
+}
+
+// has reports whether a memory is among those selected.
+func (s *selected) has(r *stm.Row) bool {
+	return s.fits(r) && (!s.cut || newerFirst(r, s.rows[len(s.rows)-1]) <= 0)
+}
+
+// graphStats counts over all pages.
+func (e *Engine) graphStats(s *selected, now time.Time) op.GraphStats {
+	out := op.GraphStats{TotalMemories: len(s.rows), StatusFilter: s.status}
+	if len(s.rows) == 0 {
+		return out
+	}
+	for _, r := range s.rows {
+		out.AvgScore += e.score(r, now)
+		out.AvgUseCount += float64(r.UseCount())
+	}
+	out.AvgScore /= float64(len(s.rows))
+	out.AvgUseCount /= float64(len(s.rows))
+	out.TotalRelations = e.stm.CountRelations(s.has)
+	return out
+}

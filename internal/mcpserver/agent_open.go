@@ -1,0 +1,191 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+type agentOpenIn struct {
+	Refs      []string `json:"refs" min:"1" max:"50" doc:"ids of memories, paths of notes"`
+	From      int      `json:"from,omitempty" min:"0" max:"1048576" doc:"pass over so many characters of the first, as a truncated answer says"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"300" max:"20000" default:"2000" doc:"bound of the answer"`
+}
+
+type agentOpenOut struct {
+	Items   []card   `json:"items"`
+	Missing []string `json:"missing,omitempty" doc:"why some are not here"`
+	rest
+}
+
+// agentOpen reads what is named, in that order, as far as it fits.
+func agentOpen(ctx context.Context, c *call, in *agentOpenIn) (*agentOpenOut, error) {
+	out := &agentOpenOut{Items: []card{}}
+	left := newBudget(in.MaxTokens)
+	var last error
+	for i, ref := range in.Refs {
+		from := 0
+		if i == 0 {
+			from = in.From
+		}
+		s, more, err := c.opened(ctx, ref, from, in.MaxTokens)
+		if e := asError(err); e != nil && missing(e.Code) {
+			last = err
+			if left.take(e.Message, e.Message) {
+				out.Missing = append(out.Missing, e.Message)
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if fit := left.takeText(&s); !fit || s.Cut || more {
+			next := from + utf8.RuneCountInString(s.Text)
+			if !fit {
+				next = from
+			} else {
+				out.Items = append(out.Items, s)
+			}
+			out.rest = openRest(in.Refs[i:], next)
+			return out, nil
+		}
+		out.Items = append(out.Items, s)
+	}
+	if len(out.Items) == 0 {
+		return nil, last
+	}
+	return out, nil
+}
+
+// missing are errors about one of several that are named.
+func missing(code memory.Code) bool {
+	return code == memory.NotFound || code == memory.Ambiguous || code == memory.Conflict || code == memory.Invalid
+}
+
+// takeText takes in as much of an item as fits, and reports whether that is anything.
+func (b *budget) takeText(s *card) bool {
+	return b.take(s.render(depthWhole), s) || s.shorten(b, depthWhole)
+}
+
+func openRest(refs []string, from int) rest {
+	names := make([]string, 0, len(refs))
+	for _, r := range refs {
+		names = append(names, shortRef(r))
+	}
+	raw, err := encode(agentOpenIn{Refs: names, From: from})
+	if err != nil { // texts and numbers always encode
+		return rest{Truncated: true}
+	}
+	return rest{true, "memory_open " + string(raw)}
+}
+
+// shortRef is a shorter name of a memory.
+func shortRef(ref string) string {
+	if id, err := memory.ParseID(ref); err == nil {
+		return id.Short()
+	}
+	return ref
+}
+
+// mostLinks are shown of a memory, each way.
+const mostLinks = 10
+
+const (
+	memoryScheme = "memory://"
+	vaultScheme  = "vault://"
+)
+
+// isNote tells the path of a note from an id.
+func isNote(ref string) bool {
+	return strings.HasPrefix(ref, vaultScheme) || strings.Contains(ref, "/") || strings.HasSuffix(strings.ToLower(ref), ".md")
+}
+
+// opened reads one memory or note from some character on. more says that its text does
+// not end here.
+func (c *call) opened(ctx context.Context, ref string, from, most int) (s card, more bool, err error) {
+	if id, ok := strings.CutPrefix(ref, memoryScheme); ok {
+		ref = id
+	} else if isNote(ref) {
+		return c.openedNote(ctx, strings.TrimPrefix(ref, vaultScheme), from, most)
+	}
+	var track *bool
+	if from > 0 {
+		track = new(false) // the first part was the use
+	}
+	res, err := op.OpenMany.Call(ctx, c, &op.OpenManyRequest{IDs: []string{ref}, Track: track})
+	if err != nil {
+		return s, false, err
+	}
+	if len(res.Memories) == 0 {
+		if _, err = op.Show.Call(ctx, c, &op.ShowRequest{ID: ref, Track: track}); err == nil {
+			err = memory.Errorf(memory.NotFound, "memory %.40q came just now; open it again", ref)
+		}
+		return s, false, err // which says more
+	}
+	m := res.Memories[0].Memory
+	text := []rune(m.Content)
+	if from > len(text) {
+		return s, false, memory.Errorf(memory.Invalid, "memory %s has %d characters, so that it cannot be read from %d", m.ID.Short(), len(text), from).At("from")
+	}
+	s = showMemory(&m, string(text[from:]))
+	s.Links = linksOf(res.Memories[0].Relations)
+	if m.Stage.Cold() && m.NoteGone.IsZero() && m.VaultPath != "" {
+		s.State += fmt.Sprintf("; its text is in the note, memory_open %q", m.VaultPath)
+	}
+	return s, false, nil
+}
+
+// linksOf tells where a memory leads, and what leads to it.
+func linksOf(r *op.RelationsOf) []string {
+	var out []string
+	for i, of := range r.Outgoing {
+		if i == mostLinks {
+			break
+		}
+		out = append(out, flat(cmp.Or(of.Kind, of.Type))+" ["+of.To.Short()+"]")
+	}
+	for i, of := range r.Incoming {
+		if i == mostLinks {
+			break
+		}
+		out = append(out, "["+of.From.Short()+"] "+flat(cmp.Or(of.Kind, of.Type))+" this")
+	}
+	if n := len(r.Outgoing) + len(r.Incoming) - len(out); n > 0 {
+		out = append(out, plural(n, "more relation", "more relations"))
+	}
+	return out
+}
+
+func (c *call) openedNote(ctx context.Context, path string, from, most int) (s card, more bool, err error) {
+	res, err := op.NoteRead.Call(ctx, c, &op.NoteReadRequest{Path: path, From: from, Limit: 4 * most})
+	if err != nil {
+		return s, false, err
+	}
+	s = card{Path: res.Path, Changed: day(res.Modified), Text: res.Text, Cut: res.Left > 0}
+	if res.Beyond {
+		s.State = "only the first MiB is read"
+	}
+	return s, res.Left > 0, nil
+}
+
+// Text is what the model reads.
+func (o *agentOpenOut) Text() string {
+	var b strings.Builder
+	b.WriteString(asData + "\n")
+	for i := range o.Items {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(o.Items[i].render(depthWhole))
+	}
+	for _, m := range o.Missing {
+		b.WriteString("missing: " + m + "\n")
+	}
+	b.WriteString(o.line())
+	return b.String()
+}

@@ -1,0 +1,194 @@
+package mcpserver
+
+import (
+	"context"
+	"strings"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+type agentSaveIn struct {
+	Content string   `json:"content" min:"1" max:"50000" doc:"understandable without this conversation: names, dates, the why"`
+	Tags    []string `json:"tags,omitempty" max:"50" doc:"a few; reuse those that memory_status lists"`
+	Project string   `json:"project,omitempty" doc:"default is the current one"`
+	Source  string   `json:"source,omitempty" max:"500" doc:"where it comes from"`
+	Context string   `json:"context,omitempty" max:"1000" doc:"why it came up"`
+	Core    bool     `json:"core,omitempty" doc:"never fades; only for what always holds about the user"`
+	Again   bool     `json:"again,omitempty" doc:"save although it was forgotten before"`
+}
+
+// agentSaved is what became of a memory that was saved or edited.
+type agentSaved struct {
+	ID      memory.ID `json:"id"`
+	Did     string    `json:"did"`
+	Tags    []string  `json:"tags,omitempty"`
+	Project string    `json:"project,omitempty"`
+	Tx      string    `json:"tx,omitempty" doc:"for memory_undo"`
+}
+
+func agentSave(ctx context.Context, c *call, in *agentSaveIn) (*agentSaved, error) {
+	project := in.Project
+	if project == "" || project == "." {
+		project = c.project(ctx)
+	}
+	res, err := op.Save.Call(ctx, c, &op.SaveRequest{Content: in.Content, Tags: in.Tags, Project: project,
+		Source: in.Source, Context: in.Context, Core: in.Core, Again: in.Again})
+	if err != nil {
+		return nil, err
+	}
+	out := agentSaved{ID: res.Memory.ID, Did: "saved", Tags: res.Memory.Tags[:min(len(res.Memory.Tags), mostTags)], Project: res.Memory.Project, Tx: res.Tx}
+	return &out, nil
+}
+
+// Text is what the model reads.
+func (o *agentSaved) Text() string {
+	parts := []string{o.Did + " [" + o.ID.Short() + "]"}
+	if len(o.Tags) > 0 {
+		parts = append(parts, hashed(o.Tags))
+	}
+	if o.Project != "" {
+		parts = append(parts, "project "+flat(o.Project))
+	}
+	if o.Tx != "" {
+		parts = append(parts, "tx "+o.Tx)
+	}
+	return strings.Join(parts, ", ") + "\n"
+}
+
+type agentEditIn struct {
+	ID         string   `json:"id" min:"4"`
+	Content    *string  `json:"content,omitempty" min:"1" max:"50000" doc:"the whole new text"`
+	AddTags    []string `json:"add_tags,omitempty" max:"50"`
+	RemoveTags []string `json:"remove_tags,omitempty" max:"50"`
+	Project    *string  `json:"project,omitempty"`
+	Source     *string  `json:"source,omitempty" max:"500"`
+	Context    *string  `json:"context,omitempty" max:"1000"`
+	Core       *bool    `json:"core,omitempty" doc:"never fades"`
+}
+
+func agentEdit(ctx context.Context, c *call, in *agentEditIn) (*agentSaved, error) {
+	res, err := op.Edit.Call(ctx, c, &op.EditRequest{ID: in.ID, Content: in.Content, AddTags: in.AddTags, RemoveTags: in.RemoveTags,
+		Project: in.Project, Source: in.Source, Context: in.Context, Core: in.Core})
+	if err != nil {
+		return nil, err
+	}
+	out := &agentSaved{ID: res.Memory.ID, Did: "changed " + strings.Join(res.Changed, ", ") + " of", Tags: res.Memory.Tags[:min(len(res.Memory.Tags), mostTags)],
+		Project: res.Memory.Project, Tx: res.Tx}
+	switch {
+	case len(res.Changed) == 0:
+		out.Did = "nothing to change in"
+	case res.Pending != nil:
+		out.Did = "changed (its note follows later)"
+	}
+	return out, nil
+}
+
+type agentRelateIn struct {
+	From     string   `json:"from" min:"4" doc:"id of the memory it starts at"`
+	To       string   `json:"to" min:"4" doc:"id of the one it leads to"`
+	Type     string   `json:"type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from"`
+	Strength *float64 `json:"strength,omitempty" min:"0" max:"1"`
+}
+
+type agentRelated struct {
+	From memory.ID `json:"from"`
+	To   memory.ID `json:"to"`
+	Type string    `json:"type"`
+	Tx   string    `json:"tx" doc:"for memory_undo"`
+}
+
+func agentRelate(ctx context.Context, c *call, in *agentRelateIn) (*agentRelated, error) {
+	res, err := op.Relate.Call(ctx, c, &op.RelateRequest{From: in.From, To: in.To, Type: in.Type, Strength: in.Strength})
+	if err != nil {
+		return nil, err
+	}
+	return &agentRelated{From: res.Relation.From, To: res.Relation.To, Type: res.Relation.Type, Tx: res.Tx}, nil
+}
+
+// Text is what the model reads.
+func (o *agentRelated) Text() string {
+	return "[" + o.From.Short() + "] " + o.Type + " [" + o.To.Short() + "], tx " + o.Tx + "\n"
+}
+
+type agentForgetIn struct {
+	IDs    []string `json:"ids" min:"1" max:"50"`
+	DryRun bool     `json:"dry_run,omitempty" doc:"only tell what would go"`
+}
+
+// agentGone is what went to the trash, or would.
+type agentGone struct {
+	Forgotten []card   `json:"forgotten"`
+	Count     int      `json:"count"`
+	DryRun    bool     `json:"dry_run,omitempty"`
+	Until     string   `json:"until,omitempty" doc:"when the trash lets go of them"`
+	Notes     []string `json:"notes,omitempty" doc:"stay in the vault"`
+	Tx        string   `json:"tx,omitempty" doc:"for memory_undo"`
+}
+
+func agentForget(ctx context.Context, c *call, in *agentForgetIn) (*agentGone, error) {
+	res, err := op.Forget.Call(ctx, c, &op.ForgetRequest{ID: strings.Join(in.IDs, ","), DryRun: in.DryRun})
+	if err != nil {
+		return nil, err
+	}
+	out := &agentGone{Forgotten: []card{}, Count: len(res.Forgotten), DryRun: res.DryRun, Tx: res.Tx, Notes: res.Notes[:min(len(res.Notes), mostTags)]}
+	if !res.Until.IsZero() {
+		out.Until = day(res.Until)
+	}
+	left := newBudget(2000)
+	for i := range res.Forgotten {
+		if s := showMemory(&res.Forgotten[i], firstWords(res.Forgotten[i].Content)); left.take(s.render(depthIndex), &s) {
+			out.Forgotten = append(out.Forgotten, s)
+		}
+	}
+	return out, nil
+}
+
+// Text is what the model reads.
+func (o *agentGone) Text() string {
+	var b strings.Builder
+	switch {
+	case o.DryRun:
+		b.WriteString("would forget " + plural(o.Count, "memory", "memories") + ", call again without dry_run to do it\n")
+	default:
+		b.WriteString("forgot " + plural(o.Count, "memory", "memories") + ", in the trash until " + o.Until + ", tx " + o.Tx + "\n")
+	}
+	for i := range o.Forgotten {
+		b.WriteString(o.Forgotten[i].render(depthIndex))
+	}
+	for _, n := range o.Notes {
+		b.WriteString("its note stays: " + flat(n) + "\n")
+	}
+	return b.String()
+}
+
+type agentUndoIn struct {
+	Tx string `json:"tx" min:"1" doc:"as a tool told it, or memory_status lists it"`
+}
+
+type agentUndone struct {
+	Undid string   `json:"undid"`
+	Items []string `json:"items"`
+	Tx    string   `json:"tx,omitempty"`
+}
+
+func agentUndo(ctx context.Context, c *call, in *agentUndoIn) (*agentUndone, error) {
+	res, err := op.Undo.Call(ctx, c, &op.UndoRequest{Tx: in.Tx})
+	if err != nil {
+		return nil, err
+	}
+	out := &agentUndone{Undid: res.Entry.Verb + " of " + plural(res.Entry.IDs, "memory", "memories"), Items: []string{}, Tx: res.Tx}
+	for _, item := range res.Items[:min(len(res.Items), op.MostShown/2)] {
+		line := item.ID.Short() + " " + item.Action
+		if item.Reason != "" {
+			line += ": " + item.Reason
+		}
+		out.Items = append(out.Items, line)
+	}
+	return out, nil
+}
+
+// Text is what the model reads.
+func (o *agentUndone) Text() string {
+	return "undid the " + o.Undid + "\n" + strings.Join(append(o.Items, ""), "\n")
+}

@@ -1,0 +1,99 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+type agentStatusIn struct{}
+
+type agentStatusOut struct {
+	Health   string               `json:"health"`
+	Memories int                  `json:"memories"`
+	Stages   map[memory.Stage]int `json:"stages"`
+	Notes    int                  `json:"notes"`
+	Tags     []string             `json:"tags" doc:"the commonest"`
+	Projects []string             `json:"projects" doc:"the largest"`
+	Current  string               `json:"current_project,omitempty"`
+	Warnings []string             `json:"warnings"`
+	Changes  []agentChange        `json:"changes" doc:"newest first"`
+}
+
+// agentChange is an entry of the journal.
+type agentChange struct {
+	Tx   string `json:"tx"`
+	What string `json:"what"`
+	When string `json:"when"`
+	By   string `json:"by"`
+}
+
+const (
+	mostWarnings = 5
+	mostChanges  = 5
+)
+
+func agentStatus(ctx context.Context, c *call, _ *agentStatusIn) (*agentStatusOut, error) {
+	status, err := op.Status.Call(ctx, c, &op.StatusRequest{})
+	if err != nil {
+		return nil, err
+	}
+	stats, err := op.Stats.Call(ctx, c, &op.StatsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	journal, err := op.Journal.Call(ctx, c, &op.JournalRequest{Limit: mostChanges})
+	if err != nil {
+		return nil, err
+	}
+	out := &agentStatusOut{Health: status.Health, Memories: stats.Total, Stages: stats.Stages, Current: c.project(ctx),
+		Tags: []string{}, Projects: []string{}, Warnings: status.Warnings[:min(len(status.Warnings), mostWarnings)], Changes: []agentChange{}}
+	for _, v := range status.Vaults {
+		out.Notes += v.Notes
+	}
+	for _, t := range stats.TopTags {
+		out.Tags = append(out.Tags, t.Tag)
+	}
+	projects := slices.SortedFunc(maps.Keys(stats.Projects), func(a, b string) int {
+		return cmp.Or(cmp.Compare(stats.Projects[b], stats.Projects[a]), cmp.Compare(a, b))
+	})
+	out.Projects = append(out.Projects, projects[:min(len(projects), mostTags)]...)
+	for _, e := range journal.Entries {
+		out.Changes = append(out.Changes, agentChange{Tx: e.Tx, What: e.Verb + " of " + plural(e.IDs, "memory", "memories"), When: e.At.Format("2006-01-02 15:04"),
+			By: strings.TrimSpace(e.By.Via + " " + e.By.Client)})
+	}
+	return out, nil
+}
+
+// Text is what the model reads.
+func (o *agentStatusOut) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, %s\n", o.Health, plural(o.Memories, "memory", "memories"), plural(o.Notes, "note", "notes"))
+	for _, stage := range memory.Stages() {
+		if n := o.Stages[stage]; n > 0 && stage != memory.Active {
+			fmt.Fprintf(&b, "%d %s\n", n, stage)
+		}
+	}
+	if o.Current != "" {
+		b.WriteString("project here: " + flat(o.Current) + "\n")
+	}
+	if len(o.Tags) > 0 {
+		b.WriteString("tags: " + flat(strings.Join(o.Tags, ", ")) + "\n")
+	}
+	if len(o.Projects) > 0 {
+		b.WriteString("projects: " + flat(strings.Join(o.Projects, ", ")) + "\n")
+	}
+	for _, w := range o.Warnings {
+		b.WriteString("warning: " + w + "\n")
+	}
+	for _, c := range o.Changes {
+		b.WriteString("changed " + c.When + ": " + c.What + " by " + flat(c.By) + ", tx " + c.Tx + "\n")
+	}
+	return b.String()
+}

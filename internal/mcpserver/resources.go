@@ -1,0 +1,133 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+const (
+	markdown = "text/markdown"
+	jsonType = "application/json"
+
+	memoryTemplate = memoryScheme + "{id}"
+	vaultTemplate  = vaultScheme + "{+path}"
+	graphURI       = memoryScheme + "graph"
+	recentURI      = memoryScheme + "recent"
+
+	// resourceTokens bound the resources that are lists.
+	resourceTokens = 8_000
+	// noteLimit bounds the text of one, in characters.
+	noteLimit = 200_000
+)
+
+// addResources offers what a person may attach to a conversation. Nobody is told when
+// one changes.
+func addResources(s *mcp.Server, opt *Options) {
+	read := func(text func(context.Context, *call, string) (string, error)) mcp.ResourceHandler {
+		return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			uri := req.Params.URI
+			body, err := text(ctx, &call{Invoker: opt.Invoker, opt: opt, session: req.Session}, uri)
+			if e := asError(err); e != nil && missing(e.Code) {
+				return nil, mcp.ResourceNotFoundError(uri)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, Text: body}}}, nil
+		}
+	}
+	s.AddResource(&mcp.Resource{URI: recentURI, Name: "recent", Title: "Newest memories", MIMEType: markdown,
+		Description: "The memories that were saved last, by their first words."}, read(recentResource))
+	s.AddResource(&mcp.Resource{URI: graphURI, Name: "graph", Title: "Memories and relations", MIMEType: jsonType,
+		Description: "The newest memories and what leads from one to another."}, read(graphResource))
+	s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: memoryTemplate, Name: "memory", Title: "A memory", MIMEType: markdown,
+		Description: "One memory whole, by its id or the last eight characters of it."}, read(memoryResource))
+	s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: vaultTemplate, Name: "note", Title: "A note", MIMEType: markdown,
+		Description: "One note of the vault as its file has it, by its path."}, read(noteResource))
+}
+
+func recentResource(ctx context.Context, c *call, _ string) (string, error) {
+	out, err := agentList(ctx, c, &agentListIn{Limit: memory.MaxResults, MaxTokens: resourceTokens})
+	if err != nil {
+		return "", err
+	}
+	return out.Text(), nil
+}
+
+// graphResource is the first page of the graph.
+func graphResource(ctx context.Context, c *call, _ string) (string, error) {
+	res, err := op.Graph.Call(ctx, c, &op.GraphRequest{PageSize: memory.MaxResults})
+	if err != nil {
+		return "", err
+	}
+	out := graphOf(res, newBudget(resourceTokens))
+	raw, err := encode(out)
+	return string(raw), err
+}
+
+// graph is what leads from one memory to another.
+type graph struct {
+	Memories  []card      `json:"memories"`
+	Relations []graphEdge `json:"relations"`
+	Total     int         `json:"total_memories"`
+	Truncated bool        `json:"truncated,omitempty"`
+}
+
+type graphEdge struct {
+	From memory.ID `json:"from"`
+	To   memory.ID `json:"to"`
+	Type string    `json:"type"`
+}
+
+func graphOf(res *op.GraphResult, left budget) graph {
+	g := graph{Memories: []card{}, Relations: []graphEdge{}, Total: res.Stats.TotalMemories}
+	g.Truncated = res.Pagination.HasMore
+	for i := range res.Memories {
+		s := showMemory(&res.Memories[i], firstWords(res.Memories[i].Content))
+		if !left.take("", &s) {
+			g.Truncated = true
+			return g
+		}
+		g.Memories = append(g.Memories, s)
+	}
+	for _, r := range res.Relations {
+		e := graphEdge{r.From, r.To, r.Type}
+		if !left.take("", &e) {
+			g.Truncated = true
+			break
+		}
+		g.Relations = append(g.Relations, e)
+	}
+	return g
+}
+
+func memoryResource(ctx context.Context, c *call, uri string) (string, error) {
+	s, _, err := c.opened(ctx, uri, 0, noteLimit)
+	if err != nil {
+		return "", err
+	}
+	return s.render(depthWhole), nil
+}
+
+func noteResource(ctx context.Context, c *call, uri string) (string, error) {
+	path, err := url.PathUnescape(strings.TrimPrefix(uri, vaultScheme))
+	if err != nil {
+		return "", memory.Errorf(memory.Invalid, "%.200q is no path: %w", uri, err)
+	}
+	res, err := op.NoteRead.Call(ctx, c, &op.NoteReadRequest{Path: path, Limit: noteLimit})
+	if err != nil {
+		return "", err
+	}
+	if res.Left > 0 {
+		next := openRest([]string{res.Path}, res.Next)
+		return res.Text + fmt.Sprintf("\n\n(%s)\n", strings.TrimSpace(next.line())), nil
+	}
+	return res.Text, nil
+}

@@ -1,0 +1,292 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite what testdata expects")
+
+// TestTranscripts plays the conversations of testdata/*.txtar, each against a server
+// over a store of its own, and compares every answer. The comment of an archive says
+// what it is about; a line "profile: NAME" in it chooses the profile, cortexgraph
+// otherwise. Files below vault/ are a vault. Every other file is a turn of the client,
+// which the file named "=" after it answers. A turn has lines of
+//
+//	save_memory {"content":"…"}     a call of a tool
+//	tools/list {}                   any other request
+//	advance 72h                     the clock moves
+//
+// <id1> is the first id that was met, <nobody> one that no memory has, <50 x> is fifty of them, <50 "x"> as items of a
+// list. What differs from run to run is masked in answers; the text of a result is
+// shown where it is not its structured content.
+func TestTranscripts(t *testing.T) {
+	for _, file := range transcripts(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _ := play(t, archive)
+			if *update {
+				if err := os.WriteFile(file, txtar.Format(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			compare(t, archive, got)
+		})
+	}
+}
+
+func transcripts(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("transcripts are %v, %v", files, err)
+	}
+	return files
+}
+
+func compare(t *testing.T, want, got *txtar.Archive) {
+	if len(want.Files) != len(got.Files) {
+		t.Fatalf("it has %d files, want %d: -update adds what is missing", len(want.Files), len(got.Files))
+	}
+	turn := ""
+	for i, f := range got.Files {
+		if f.Name != answerFile {
+			turn = f.Name
+		}
+		if w := want.Files[i]; w.Name != f.Name || !bytes.Equal(w.Data, f.Data) {
+			t.Errorf("%s\ngot:\n%s\nwant:\n%s", turn, f.Data, w.Data)
+		}
+	}
+}
+
+const (
+	answerFile  = "="
+	vaultFolder = "vault/"
+)
+
+// play returns the archive with the answers that were given, and the calls of tools.
+func play(t *testing.T, archive *txtar.Archive) (*txtar.Archive, []made) {
+	var notes map[string]string
+	for _, f := range archive.Files {
+		if path, ok := strings.CutPrefix(f.Name, vaultFolder); ok {
+			if notes == nil {
+				notes = make(map[string]string)
+			}
+			notes[path] = string(f.Data)
+		}
+	}
+	p := player{t: t, clock: newClock(), masks: map[string]string{nobody: "<nobody>"}}
+	p.session = newSession(t, newStore(t, p.clock, notes), profileOf(t, archive))
+	out := &txtar.Archive{Comment: archive.Comment}
+	for _, f := range archive.Files {
+		if f.Name == answerFile {
+			continue
+		}
+		out.Files = append(out.Files, f)
+		if !strings.HasPrefix(f.Name, vaultFolder) {
+			out.Files = append(out.Files, txtar.File{Name: answerFile, Data: []byte(p.turn(string(f.Data)))})
+		}
+	}
+	return out, p.calls
+}
+
+// TestEveryToolIsInATranscript asks for a call of each tool that went well, and for
+// one with an id that nobody has where it takes ids.
+func TestEveryToolIsInATranscript(t *testing.T) {
+	good, lost := make(map[Profile]map[string]bool), make(map[Profile]map[string]bool)
+	for _, p := range Profiles() {
+		good[p], lost[p] = make(map[string]bool), make(map[string]bool)
+	}
+	for _, file := range transcripts(t) {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := profileOf(t, archive)
+		_, calls := play(t, archive)
+		for _, c := range calls {
+			good[p][c.tool] = good[p][c.tool] || c.ok
+			lost[p][c.tool] = lost[p][c.tool] || strings.Contains(c.args, "<nobody>")
+		}
+	}
+	for _, p := range Profiles() {
+		for name, tool := range checkedTools(t, p) {
+			if owner(tool) != p {
+				continue
+			}
+			if !good[p][name] {
+				t.Errorf("no transcript of profile %s has a call of %s that goes well", p, name)
+			}
+			if param := idParameter(tool.Tool); param != "" && !lost[p][name] {
+				t.Errorf("no transcript of profile %s calls %s with <nobody> as %s", p, name, param)
+			}
+		}
+	}
+}
+
+// idParameter is the parameter of a tool that names something there is, "" for none.
+func idParameter(tool *mcp.Tool) string {
+	schema, ok := tool.InputSchema.(*jsonschema.Schema)
+	if !ok {
+		return ""
+	}
+	for _, name := range []string{"memory_id", "memory_ids", "id", "ids", "of", "from_memory_id", "from", "cluster_id"} {
+		if schema.Properties[name] != nil {
+			return name
+		}
+	}
+	return ""
+}
+
+func profileOf(t testing.TB, archive *txtar.Archive) Profile {
+	t.Helper()
+	for line := range strings.Lines(string(archive.Comment)) {
+		if name, ok := strings.CutPrefix(line, "profile: "); ok {
+			p, err := ParseProfile(strings.TrimSpace(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+	}
+	return CortexGraph
+}
+
+// player speaks the lines of a transcript.
+type player struct {
+	*session
+	t     *testing.T
+	clock *clock
+	masks map[string]string // what was met, and what is shown for it
+	calls []made
+}
+
+// made is a call of a tool as a transcript has it.
+type made struct {
+	tool string
+	args string
+	ok   bool
+}
+
+// turn plays the lines of one file and returns what was answered.
+func (p *player) turn(script string) string {
+	var out strings.Builder
+	for line := range strings.Lines(script) {
+		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch {
+		case verb == "":
+		case verb == "advance":
+			d, err := time.ParseDuration(rest)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			p.clock.advance(d)
+		default:
+			answer := p.answer(verb, p.spelled(rest))
+			out.WriteString(p.masked(answer) + "\n")
+			p.calls = append(p.calls, made{verb, rest, !strings.HasPrefix(answer, "failed ")})
+		}
+	}
+	return out.String()
+}
+
+// answer is one line of a turn, and what came back for people to read.
+func (p *player) answer(verb string, params json.RawMessage) string {
+	if !json.Valid(params) {
+		p.t.Fatalf("%s: %.200s is not JSON", verb, params)
+	}
+	var b strings.Builder
+	var res *result
+	var got reply
+	if strings.Contains(verb, "/") {
+		got = p.ask(verb, params)
+	} else {
+		res, got = p.callTool(verb, params)
+	}
+	for _, n := range p.told {
+		b.WriteString("told " + string(n) + "\n")
+	}
+	switch {
+	case got.Error != nil:
+		b.WriteString("error " + string(got.Error))
+	case res == nil:
+		b.WriteString(indented(got.Result))
+	case res.IsError:
+		b.WriteString("failed " + res.text())
+	default:
+		if text := res.text(); text != string(res.Structured) {
+			b.WriteString(text + "\n")
+		}
+		b.WriteString(indented(res.Structured))
+	}
+	return b.String()
+}
+
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+var (
+	repeated = regexp.MustCompile(`<(\d+) ("?[^">]+"?)>`)
+	shown    = regexp.MustCompile(`<(nobody|[a-z]+\d+)>`)
+	// masked are ids, entries of the journal and revisions, which differ from run to run.
+	maskable = regexp.MustCompile(`(?P<id>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
+)
+
+// spelled writes out what a transcript abbreviates.
+func (p *player) spelled(text string) json.RawMessage {
+	if text == "" {
+		text = "{}"
+	}
+	text = repeated.ReplaceAllStringFunc(text, func(s string) string {
+		m := repeated.FindStringSubmatch(s)
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if strings.HasPrefix(m[2], `"`) {
+			return strings.TrimSuffix(strings.Repeat(m[2]+",", n), ",")
+		}
+		return strings.Repeat(m[2], n)
+	})
+	return json.RawMessage(shown.ReplaceAllStringFunc(text, func(mask string) string {
+		for real, m := range p.masks {
+			if m == mask {
+				return real
+			}
+		}
+		p.t.Fatalf("%s was not met yet", mask)
+		return ""
+	}))
+}
+
+// masked replaces what differs from run to run, the same by the same.
+func (p *player) masked(text string) string {
+	return maskable.ReplaceAllStringFunc(text, func(real string) string {
+		if p.masks[real] == "" {
+			p.masks[real] = fmt.Sprintf("<id%d>", len(p.masks))
+		}
+		return p.masks[real]
+	})
+}

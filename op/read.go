@@ -1,0 +1,64 @@
+package op
+
+import (
+	"time"
+
+	"emberd/memory"
+)
+
+// NoteReadRequest names a note and says where to begin. The text of a long line can be
+// gone on with, since From counts characters.
+type NoteReadRequest struct {
+	Path  string `json:"path" query:"path" doc:"its path in the vault, its name or an alias, or the id of a memory that has it"`
+	Line  int    `json:"line,omitempty" query:"line" doc:"begin at this line, from 1, default 1"`
+	From  int    `json:"from,omitempty" query:"from" doc:"pass over so many characters from there"`
+	Limit int    `json:"limit,omitempty" query:"limit" doc:"1 to 200,000 characters, default 50,000"`
+}
+
+// NoteReadResult is the text of a note as its file has it, frontmatter included, or a
+// part of it.
+type NoteReadResult struct {
+	Vault    string    `json:"vault"`
+	Path     string    `json:"path"`
+	Modified time.Time `json:"modified"`
+	Text     string    `json:"text"`
+	Line     int       `json:"line"` // where From counts from
+	From     int       `json:"from"`
+	// Next is the From to go on with from the same line, 0 at the end.
+	Next int `json:"next,omitempty"`
+	// Left is how many characters come after Text.
+	Left int `json:"left"`
+	// Beyond says that the file goes on after the first MiB, which is all that is read.
+	Beyond bool `json:"beyond,omitempty"`
+}
+
+// What [Complete] knows.
+const (
+	CompleteTags     = "tags"
+	CompleteIDs      = "ids"
+	CompleteProjects = "projects"
+	CompletePaths    = "paths"
+)
+
+// CompleteRequest asks how something that somebody began to type may go on.
+type CompleteRequest struct {
+	What   string `json:"what" query:"what" doc:"tags, ids, projects or paths (of notes)"`
+	Prefix string `json:"prefix,omitempty" query:"prefix" doc:"what was typed, in any case"`
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
+}
+
+// CompleteResult holds the likeliest: tags and projects that many memories have, the
+// newest memories, paths by the alphabet.
+type CompleteResult struct {
+	Values []Completion `json:"values"`
+	Total  int          `json:"total"` // that begin so
+}
+
+// Completion is one way to go on.
+type Completion struct {
+	Value string `json:"value"`
+	Count int    `json:"count,omitempty"` // memories with this tag, or of this project
+	Text  string `json:"text,omitempty"`  // what the memory of this id begins with
+	// ID is the whole id of the memory, where Value is its end.
+	ID memory.ID `json:"id,omitempty"`
+}

@@ -1,0 +1,113 @@
+package stm
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"emberd/memory"
+)
+
+// related makes a relation of two memories as a change of the one it starts at.
+func related(from, to memory.ID, typ string, at time.Time) Change {
+	r := memory.Relation{From: from, To: to, Type: typ, Strength: 0.5, CreatedAt: at}
+	r.ID = memory.RelationID(from, to, typ, "")
+	value, err := RelationValue(&r)
+	if err != nil {
+		panic(err)
+	}
+	return Change{ID: from, Set: map[string]json.RawMessage{RelationKey(r.ID): value}}
+}
+
+// scannedRelations are all relations between live memories, "from id to", found by
+// looking at every field of every row.
+func scannedRelations(m *Memories) []string {
+	out := map[string]bool{}
+	for r := range m.Rows() {
+		for key, value := range r.Fields() {
+			digits, ok := strings.CutPrefix(key, "relation.")
+			var v struct{ To memory.ID }
+			if !ok || len(digits) != 32 || json.Unmarshal(value, &v) != nil {
+				continue
+			}
+			if _, live := m.Get(v.To); live {
+				out[fmt.Sprintf("%s rel-%s %s", r.ID(), digits, v.To)] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(out))
+}
+
+// indexedRelations are the same from the index, by where they lead, and from each row.
+func indexedRelations(t rapid.TB, m *Memories) []string {
+	t.Helper()
+	var in, out []string
+	for r := range m.Rows() {
+		list, total := m.RelationsTo(r.ID(), 1000)
+		if total != len(list) {
+			t.Fatalf("%d relations lead to %s, and %d are listed", total, r.ID(), len(list))
+		}
+		for _, rel := range list {
+			in = append(in, fmt.Sprintf("%s %s %s", rel.From, rel.ID, rel.To))
+		}
+		for _, rel := range m.Relations(r) {
+			out = append(out, fmt.Sprintf("%s %s %s", rel.From, rel.ID, rel.To))
+		}
+	}
+	slices.Sort(in)
+	slices.Sort(out)
+	if n := m.CountRelations(nil); !slices.Equal(in, out) || n != len(in) {
+		t.Fatalf("%d counted; by where they lead\n%q, by where they start\n%q", n, in, out)
+	}
+	return in
+}
+
+// Whatever happens to the memories, here or on other devices, the relations that the
+// index has are those of all rows.
+func TestRelationsAreThoseOfAllRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newFleet(t)
+		defer w.close()
+		for range 25 {
+			d := w.any("whose")
+			switch rapid.IntRange(0, 6).Draw(t, "what") {
+			case 0, 1, 2:
+				w.relate(d)
+			case 3:
+				w.takeBack(d)
+			case 4:
+				w.purge(d)
+			default:
+				w.step()
+			}
+			for i, d := range w.devices {
+				if got, want := indexedRelations(t, &d.Memories), scannedRelations(&d.Memories); !slices.Equal(got, want) {
+					t.Fatalf("device %d has the relations\n%q, want\n%q", i, got, want)
+				}
+			}
+		}
+	})
+}
+
+// relate saves a memory with a relation, or gives it one or takes one away. Memories
+// beyond those that are saved are ends, too.
+func (w *fleet) relate(d *simulated) {
+	from, to := idOf(rapid.IntRange(1, 4).Draw(w.T, "from")), idOf(rapid.IntRange(1, 5).Draw(w.T, "to"))
+	c := related(from, to, rapid.SampledFrom(memory.RelationTypes()[:2]).Draw(w.T, "type"), d.now())
+	if d.table.get(from) == nil {
+		maps.Copy(c.Set, textOf("plum tart"))
+	} else if rapid.IntRange(0, 3).Draw(w.T, "remove") == 0 {
+		for key := range c.Set {
+			c.Set[key] = null
+		}
+	}
+	if err := one(d.Store, "relate", c); err != nil {
+		w.Fatal(err)
+	}
+}
