@@ -58,8 +58,10 @@ func (e *Engine) promoteMemory(ctx context.Context, p promotion) (*op.PromoteRes
 		if err != nil {
 			return nil, err
 		}
+		now := e.opt.Now()
+		res.Meets = reasonToPromote(e.opt.Promotion.Bare(), row, e.score(row, now), now)
 		if !p.force {
-			res.Reason = e.unmet(row, e.opt.Now())
+			res.Reason = e.unmet(row, now)
 		}
 		seen, err := e.noteFor(ctx, &m, dry, res)
 		if err != nil || dry || res.Outcome == op.PromotionUnmet {

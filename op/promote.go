@@ -22,6 +22,7 @@ type PromoteResult struct {
 	Path    string    `json:"path"` // in the vault
 	Outcome string    `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"` // why it is pending or unmet
+	Meets   string    `json:"meets,omitempty"`  // the criterion that it meets, as "High score (0.82 >= 0.65)"
 	Until   time.Time `json:"until,omitzero"`   // not tried before
 	Tx      string    `json:"tx,omitempty"`
 	DryRun  bool      `json:"dry_run,omitempty"`

@@ -13,6 +13,11 @@ import (
 func cortexGraphTools() []*tool {
 	return []*tool{
 		define("save_memory", op.Write, "Save a new memory. Entities and strength are worked out of the content unless they are given.", saveMemory, CortexGraph, All),
+		define("search_memory", op.Read, "Search for memories with optional filters and scoring.", searchMemory, CortexGraph, All),
+		define("search_unified", op.Read, "Search memories and the notes of the vault, with unified ranking and deduplication.", searchUnified, CortexGraph, All),
+		define("touch_memory", op.Write, "Reinforce a memory by updating its access time and use count.", touchMemory, CortexGraph, All),
+		define("gc", op.Destructive, "Perform garbage collection on low-scoring memories; a dry run unless told otherwise. What is removed can be restored for 30 days.", gc, CortexGraph, All),
+		define("promote_memory", op.Write, "Promote high-value memories to long-term storage: notes in the vault.", promoteMemory, CortexGraph, All),
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"emberd/op"
 )
 
 var update = flag.Bool("update", false, "rewrite what testdata expects")
@@ -231,21 +233,29 @@ func (p *player) answer(verb string, params json.RawMessage) string {
 	case res.IsError:
 		b.WriteString("failed " + res.text())
 	default:
-		if text := res.text(); text != string(res.Structured) {
-			b.WriteString(text + "\n")
+		if !same(json.RawMessage(res.text()), res.Structured) {
+			b.WriteString(res.text() + "\n")
 		}
 		b.WriteString(indented(res.Structured))
 	}
 	return b.String()
 }
 
+// same reports whether two texts are the same JSON.
+func same(a, b json.RawMessage) bool {
+	return json.Valid(a) && bytes.Equal(op.Canonical(a), op.Canonical(b))
+}
+
+// indented writes JSON for people: < stays <.
 func indented(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, raw, "", "  "); err != nil {
 		return string(raw)
 	}
-	return b.String()
+	return unescaped.Replace(b.String())
 }
+
+var unescaped = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 var (
 	repeated = regexp.MustCompile(`<(\d+) ("?[^">]+"?)>`)

@@ -82,6 +82,10 @@ func orList(words []string) string {
 
 // describe adds the bounds to the schema of a field.
 func (b *Bounds) describe(s *jsonschema.Schema) {
+	if i := slices.IndexFunc(s.AnyOf, func(one *jsonschema.Schema) bool { return one.Type == "array" }); i >= 0 {
+		b.describe(s.AnyOf[i]) // a single text is a list of one
+		return
+	}
 	s.Default = b.Default
 	for _, word := range b.Enum {
 		s.Enum = append(s.Enum, word)

@@ -79,7 +79,7 @@ func TestTheSchemaSaysWhatDecodeTakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for raw, fits := range map[string]bool{
-		`{"query":"a"}`: true, `{"query":"a","ids":"x"}`: true, `{"query":"a","ids":["x"]}`: true,
+		`{"query":"a"}`: true, `{"query":"a","ids":"longer than two"}`: true, `{"query":"a","ids":["","",""]}`: false, `{"query":"a","ids":["x"]}`: true,
 		`{}`: false, `{"query":"abcdefghijk"}`: false, `{"query":"a","limit":0}`: false, `{"query":"a","mode":"dry"}`: false,
 		`{"query":"a","weight":-1}`: false, `{"query":"a","tags":["","",""]}`: false, `{"query":"a","other":1}`: false,
 	} {
@@ -91,5 +91,46 @@ func TestTheSchemaSaysWhatDecodeTakes(t *testing.T) {
 		if err := resolved.Validate(v); (err == nil) != fits || (decoded == nil) != fits {
 			t.Errorf("%s: the schema says %v, Decode says %v, want fit %v", raw, err, decoded, fits)
 		}
+	}
+}
+
+// answer has what only results may: null, and structs within lists.
+type answer struct {
+	Score *float64 `json:"score"`
+	Name  *string  `json:"name,omitempty"`
+	Parts []struct {
+		Kind  string   `json:"kind" enum:"a|b" doc:"of the part"`
+		Share *float64 `json:"share"`
+	} `json:"parts"`
+}
+
+func TestResultsMayHaveNullWhereAPointerIsNeverLeftOut(t *testing.T) {
+	schema, err := Infer(reflect.TypeFor[answer](), Scalars(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for raw, fits := range map[string]bool{
+		`{"score":null,"parts":[]}`:                                      true,
+		`{"score":1,"parts":[{"kind":"a","share":null}]}`:                true,
+		`{"score":1,"parts":[{"kind":"a","share":1,"more":1}],"more":1}`: true,
+		`{"score":1,"parts":null}`:                                       false,
+		`{"score":1,"name":null,"parts":[]}`:                             false,
+		`{"score":1,"parts":[{"kind":"c","share":1}]}`:                   false,
+		`{"parts":[]}`: false,
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(raw), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := resolved.Validate(v); (err == nil) != fits {
+			t.Errorf("%s: the schema says %v, want fit %v", raw, err, fits)
+		}
+	}
+	if got := schema.Properties["parts"].Items.Properties["kind"].Description; got != "of the part" {
+		t.Errorf("a field of a list's items is described as %q", got)
 	}
 }

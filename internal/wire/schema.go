@@ -26,43 +26,75 @@ func Scalars() map[reflect.Type]*jsonschema.Schema {
 	}
 }
 
-// Infer is [jsonschema.ForType] with the doc tags as descriptions and without
-// null, which is neither taken nor given. Types in known have the schemas that it
-// says; closed means that a struct may have no members but its own.
+// Infer is [jsonschema.ForType] with what the tags of fields say. Types in known have
+// the schemas that it says. Closed is the schema of what is taken: null is not, and a
+// struct may have no members but its own. The other is of what is given: a pointer
+// that is never left out may be null there, and nothing else.
 func Infer(t reflect.Type, known map[reflect.Type]*jsonschema.Schema, closed bool) (*jsonschema.Schema, error) {
 	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: known})
 	if err != nil {
 		return nil, err
 	}
-	withoutNull(schema)
-	if t.Kind() != reflect.Struct || schema.Ref != "" {
-		return schema, nil
-	}
-	if !closed {
-		schema.AdditionalProperties = nil
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		name, _ := JSONName(f)
-		if p := schema.Properties[name]; p != nil && !f.Anonymous {
-			p.Description = f.Tag.Get("doc")
-			bounds := boundsOf(f.Tag)
-			bounds.describe(p)
-		}
-	}
+	describer{known, closed}.describe(t, schema)
 	return schema, nil
 }
 
-func withoutNull(s *jsonschema.Schema) {
+// describer completes schemas by the types they were drawn from.
+type describer struct {
+	known  map[reflect.Type]*jsonschema.Schema
+	closed bool
+}
+
+func (d describer) describe(t reflect.Type, s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
+	withoutNull(s)
+	if s.Ref != "" {
+		return
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if d.known[t] != nil {
+		return
+	}
+	switch t.Kind() {
+	case reflect.Slice:
+		d.describe(t.Elem(), s.Items)
+	case reflect.Map:
+		d.describe(t.Elem(), s.AdditionalProperties)
+	case reflect.Struct:
+		if !d.closed {
+			s.AdditionalProperties = nil
+		}
+		d.members(t, s)
+	}
+}
+
+func (d describer) members(t reflect.Type, s *jsonschema.Schema) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, optional := JSONName(f)
+		p := s.Properties[name]
+		if p == nil || f.Anonymous {
+			continue
+		}
+		null := !d.closed && !optional && f.Type.Kind() == reflect.Pointer && p.Ref == ""
+		types := p.Types
+		d.describe(f.Type, p)
+		p.Description = f.Tag.Get("doc")
+		bounds := boundsOf(f.Tag)
+		bounds.describe(p)
+		if null {
+			p.Type, p.Types = "", types
+		}
+	}
+}
+
+// withoutNull takes null from what a value may be.
+func withoutNull(s *jsonschema.Schema) {
 	if i := slices.Index(s.Types, "null"); i >= 0 {
-		s.Type = strings.Join(slices.Delete(s.Types, i, i+1), "") // one at most is left
-		s.Types = nil
+		rest := slices.Delete(slices.Clone(s.Types), i, i+1)
+		s.Type, s.Types = strings.Join(rest, ""), nil // one at most is left
 	}
-	for _, p := range s.Properties {
-		withoutNull(p)
-	}
-	withoutNull(s.Items)
-	withoutNull(s.AdditionalProperties)
 }
