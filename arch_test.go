@@ -49,12 +49,13 @@ func graph() map[string]edges {
 		"internal/jsonedit": {},
 		"internal/llm":      {},
 		"internal/mcpserver": {
-			ours:   []string{"memory", "op", "internal/wire"},
+			ours:   []string{"memory", "op", "internal/wire", "internal/refgraph"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
 			tests:  []string{"engine", "stm", "api"}, // a real store, over a real socket
 		},
 		"internal/mutants":   {},
 		"internal/query":     {},
+		"internal/refgraph":  {ours: []string{"memory", "op"}},
 		"internal/secret":    {},
 		"internal/spelling":  {},
 		"internal/text":      {others: []string{"github.com/blevesearch/bleve/v2/analysis"}},
