@@ -157,11 +157,7 @@ func (s *state) installClient(name string, o installation) error {
 	}
 	file := c.File(m)
 	if o.project {
-		root, err := projectRoot()
-		if err != nil {
-			return err
-		}
-		if file, err = c.ProjectFile(root); err != nil {
+		if file, err = projectFile(c); err != nil {
 			return err
 		}
 	}
@@ -172,6 +168,19 @@ func (s *state) installClient(name string, o installation) error {
 		return memory.Errorf(memory.NotFound, "%s does not seem to be on this machine, since there is no %s; start it once, or use --force", c.Title, filepath.Dir(file))
 	}
 	return s.changeClient(c, file, server, o)
+}
+
+// projectFile is the client's file in the enclosing repository.
+func projectFile(c *clients.Client) (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", memory.Errorf(memory.Invalid, "the working directory is unknown: %w", err)
+	}
+	root := projectRoot(dir)
+	if root == "" {
+		return "", memory.Errorf(memory.Invalid, "no git repository encloses %s; change to one, or leave --project out", dir)
+	}
+	return c.ProjectFile(root)
 }
 
 // changeClient edits a client's file.

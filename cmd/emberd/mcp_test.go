@@ -424,3 +424,39 @@ func TestAgentSavesForTheProjectItRunsIn(t *testing.T) {
 		}
 	}
 }
+
+// A client that starts its servers anywhere says where it works.
+func TestAgentAsksWhereItsClientWorks(t *testing.T) {
+	home, _ := startHome(t)
+	repository := filepath.Join(t.TempDir(), "kettle")
+	if err := os.MkdirAll(filepath.Join(repository, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a := newAgent(t, home)
+	a.cmd.Dir = t.TempDir()
+	a.start(t)
+	a.ask(t, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"the test","version":"1"}}`)
+	a.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	a.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_save","arguments":{"content":"tea at four"}}}`)
+	var asked struct {
+		ID     json.RawMessage
+		Method string
+	}
+	line, err := a.out.ReadBytes('\n')
+	if err != nil || json.Unmarshal(line, &asked) != nil || asked.Method != "roots/list" {
+		t.Fatalf("got %s (%v), want a request of roots/list", line, err)
+	}
+	a.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"roots":[{"uri":"file://%s"}]}}`, asked.ID, repository))
+	if _, err := a.out.ReadBytes('\n'); err != nil {
+		t.Fatal(err)
+	}
+	client := api.NewClient(filepath.Join(home, "emberd.sock"), nil)
+	defer client.Close()
+	list, err := op.List.Call(t.Context(), client, &op.ListRequest{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list.Memories[0].Project; got != "kettle" {
+		t.Errorf("saved for project %q, want kettle", got)
+	}
+}

@@ -169,25 +169,29 @@ func (s *state) interactive() bool {
 // here names the git repository that encloses the working directory, "" when
 // there is none.
 func here() string {
-	root, err := projectRoot()
+	dir, err := os.Getwd()
 	if err != nil {
 		return ""
 	}
-	return filepath.Base(root)
+	return projectOf(dir)
 }
 
-// projectRoot is the root of that repository.
-func projectRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", memory.Errorf(memory.Invalid, "the working directory is unknown: %w", err)
+// projectOf names the git repository that encloses a folder, "" when there is none.
+func projectOf(dir string) string {
+	if root := projectRoot(dir); root != "" {
+		return filepath.Base(root)
 	}
-	for start := dir; ; dir = filepath.Dir(dir) {
+	return ""
+}
+
+// projectRoot is the root of that repository, "" when there is none.
+func projectRoot(dir string) string {
+	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir, nil
+			return dir
 		}
 		if dir == filepath.Dir(dir) {
-			return "", memory.Errorf(memory.Invalid, "no git repository encloses %s; change to one, or leave --project out", start)
+			return ""
 		}
 	}
 }
