@@ -99,7 +99,7 @@ func graph() map[string]edges {
 		"cmd/emberd": {
 			ours: []string{all},
 			others: []string{
-				"github.com/modelcontextprotocol/go-sdk/mcp",
+				"github.com/modelcontextprotocol/go-sdk",
 				"github.com/spf13/cobra",
 				"github.com/spf13/pflag",
 				"github.com/rivo/uniseg",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -83,7 +82,7 @@ func (s *state) serveAgent(ctx context.Context, o agentOptions) error {
 	server.AddReceivingMiddleware(endWith(ctx))
 	// Else a client that goes away without closing stdin ends the process by SIGPIPE.
 	signal.Ignore(syscall.SIGPIPE)
-	session, err := server.Connect(ctx, &mcp.IOTransport{Reader: os.Stdin, Writer: s.terminal}, nil)
+	session, err := server.Connect(ctx, stdio{s.terminal}, nil)
 	if err != nil {
 		return err
 	}

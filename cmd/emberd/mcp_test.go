@@ -235,6 +235,32 @@ func TestAgentEndsCleanly(t *testing.T) {
 	}
 }
 
+// A script pipes all it asks into the command and reads the answers.
+func TestAgentAnswersWhatWasAskedBeforeTheEnd(t *testing.T) {
+	home, _ := startHome(t)
+	a := newAgent(t, home)
+	a.cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a script","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"save_memory","arguments":{"content":"piped in"}}}
+{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{}}
+`)
+	out, err := a.cmd.Output()
+	if err != nil || a.said.Len() > 0 {
+		t.Errorf("ended with %v and said %q, want exit code 0 and silence", err, a.said)
+	}
+	answered := map[int]bool{}
+	for line := range bytes.Lines(out) {
+		m, err := parseMessage(line)
+		if err != nil || m.Error != nil {
+			t.Errorf("got %s (%v), want an answer", line, err)
+		}
+		answered[m.ID] = true
+	}
+	if len(answered) != 3 {
+		t.Errorf("answered are %v, want all three calls", answered)
+	}
+}
+
 // Nobody reads the answers any more.
 func TestAgentEndsWhenItsOutputIsGone(t *testing.T) {
 	home, _ := startHome(t)
