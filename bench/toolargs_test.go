@@ -121,3 +121,19 @@ func (s *toolStore) toolCalls() map[string]func(i int) object {
 		"open_nodes":       func(i int) object { return object{"names": []string{s.name(i), s.name(i + 1)}} },
 	}
 }
+
+// widest has what more can be asked of some tools for an answer as large as can be,
+// beside numbers whose bounds the tools tell themselves.
+func (s *toolStore) widest() map[string]object {
+	hundred := min(100, len(s.ids))
+	return map[string]object{
+		"memory_open":    {"refs": s.ids[:min(50, len(s.ids))]},
+		"memory_list":    {"tags": []string{}},
+		"memory_search":  {"query": "tag:tag0", "depth": "whole"},
+		"search_memory":  {"query": "tag:tag0"},
+		"search_unified": {"query": "tag:tag0", "verbose": true},
+		"open_memories":  {"memory_ids": s.ids[:hundred]},
+		"open_nodes":     {"names": s.names[:min(100, len(s.names))]},
+		"search_nodes":   {"query": "thing"},
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,7 @@ func BenchmarkTools(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				row.add(t.call(b, s, i))
 			}
+			row.most = max(row.most, t.server.call(b, t.name, t.widest(s)))
 			onlyMetrics(b)
 			row.calls = len(row.took)
 			row.p50, row.p99 = quantile(row.took, 0.5), quantile(row.took, 0.99)
@@ -50,6 +52,7 @@ func TestEveryToolAnswersOverStdio(t *testing.T) {
 	s := newToolStore(t, d, 100)
 	for _, tool := range p.tools(t) {
 		tool.prepare(t, s)
+		tool.server.call(t, tool.name, tool.widest(s))
 		if _, bytes := tool.call(t, s, 1); bytes == 0 {
 			t.Errorf("%s of %s answers nothing", tool.name, tool.profile)
 		}
@@ -74,6 +77,7 @@ func (p *program) startWithVault(tb testing.TB) *daemon {
 // tool is one tool of one profile, and the server that has it.
 type tool struct {
 	profile, name, about string
+	most                 map[string]float64 // of parameters that bound an answer
 	server               *toolServer
 }
 
@@ -85,7 +89,12 @@ func (p *program) tools(tb testing.TB) []tool {
 	for _, profile := range toolProfiles() {
 		server := p.startTools(tb, profile)
 		var list struct {
-			Tools []struct{ Name, Description string }
+			Tools []struct {
+				Name, Description string
+				InputSchema       struct {
+					Properties map[string]struct{ Maximum float64 }
+				}
+			}
 		}
 		line := server.ask(tb, "tools/list", object{})
 		if err := json.Unmarshal(line, &list); err != nil {
@@ -93,7 +102,13 @@ func (p *program) tools(tb testing.TB) []tool {
 		}
 		tb.Logf("%s shows %d tools in %d bytes", profile, len(list.Tools), len(line))
 		for _, t := range list.Tools {
-			t := tool{profile, t.Name, t.Description, server}
+			most := make(map[string]float64)
+			for _, name := range []string{"limit", "top_k", "page_size", "preview_length", "max_tokens"} {
+				if bound := t.InputSchema.Properties[name].Maximum; bound > 0 {
+					most[name] = bound
+				}
+			}
+			t := tool{profile, t.Name, t.Description, most, server}
 			if !slices.ContainsFunc(all, func(o tool) bool { return o.name == t.name && o.about == t.about }) {
 				all = append(all, t)
 			}
@@ -132,6 +147,16 @@ func (t *tool) call(tb testing.TB, s *toolStore, i int) (time.Duration, int) {
 	start := time.Now()
 	bytes := t.server.call(tb, t.name, in)
 	return time.Since(start), bytes
+}
+
+// widest are the arguments that ask for as much as the tool gives at once.
+func (t *tool) widest(s *toolStore) object {
+	args := s.toolCalls()[t.name](0)
+	for name, most := range t.most {
+		args[name] = most
+	}
+	maps.Copy(args, s.widest()[t.name])
+	return args
 }
 
 // toolServer is an emberd mcp.
