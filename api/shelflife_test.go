@@ -12,6 +12,9 @@ import (
 func (s *shelf) addLifeVerbs(add func(*op.Spec, op.Handler)) {
 	add(op.PromoteAuto.Handle(s.promoteAuto))
 	add(op.Touch.Handle(s.touch))
+	add(op.Observe.Handle(s.observe))
+	add(op.AnalyzeMessage.Handle(s.analyzeMessage))
+	add(op.AnalyzeRecall.Handle(s.analyzeRecall))
 	add(op.GC.Handle(s.gc))
 	add(op.LifecycleRun.Handle(s.lifecycleRun))
 	add(op.LifecycleStatus.Handle(s.lifecycleStatus))
@@ -23,6 +26,22 @@ func (s *shelf) promoteAuto(_ context.Context, req *op.PromoteAutoRequest) (*op.
 
 func (s *shelf) touch(_ context.Context, req *op.TouchRequest) (*op.TouchResult, error) {
 	return &op.TouchResult{MemoryID: memory.ID(req.ID), OldScore: 0.5, NewScore: 1, UseCount: 1, Strength: 1}, nil
+}
+
+func (s *shelf) observe(_ context.Context, req *op.ObserveRequest) (*op.ObserveResult, error) {
+	res := &op.ObserveResult{Reason: "nothing is used here"}
+	for _, id := range req.IDs {
+		res.Results = append(res.Results, op.Observed{ID: id, Status: op.ObservedNotFound})
+	}
+	return res, nil
+}
+
+func (s *shelf) analyzeMessage(_ context.Context, req *op.AnalyzeMessageRequest) (*op.AnalyzeMessageResult, error) {
+	return &op.AnalyzeMessageResult{SuggestedStrength: 1, Reasoning: req.Message}, nil
+}
+
+func (s *shelf) analyzeRecall(_ context.Context, req *op.AnalyzeRecallRequest) (*op.AnalyzeRecallResult, error) {
+	return &op.AnalyzeRecallResult{SuggestedQuery: req.Message}, nil
 }
 
 func (s *shelf) gc(_ context.Context, req *op.GCRequest) (*op.GCResult, error) {

@@ -19,6 +19,7 @@ type item struct {
 	memory *memory.Memory
 	tx     *stm.Tx
 	again  bool
+	rich   bool // enriched
 	size   int
 }
 
@@ -88,7 +89,7 @@ func (e *Engine) newItem(req *op.SaveRequest) (item, error) {
 	if err != nil {
 		return item{}, err
 	}
-	it := item{memory: m, tx: tx, again: req.Again}
+	it := item{memory: m, tx: tx, again: req.Again, rich: e.enriches(req)}
 	for key, value := range tx.Changes[0].Set {
 		it.size += len(key) + len(value)
 	}
@@ -127,7 +128,7 @@ func (e *Engine) saveChunk(ctx context.Context, res *op.SaveBatchResult, items [
 				res.Results[it.at].Error = problem(err)
 				continue
 			}
-			res.Results[it.at] = op.SaveBatchAnswer{ID: it.memory.ID, Replayed: before.row != nil}
+			res.Results[it.at] = op.SaveBatchAnswer{ID: it.memory.ID, Replayed: before.row != nil, EnrichmentApplied: it.rich}
 			if before.row == nil {
 				tx.Changes = append(tx.Changes, it.tx.Changes...)
 				tx.Again = append(tx.Again, it.tx.Again...)
@@ -140,6 +141,7 @@ func (e *Engine) saveChunk(ctx context.Context, res *op.SaveBatchResult, items [
 	})
 	if err == nil && receipt.Entry != "" {
 		res.Tx = receipt.Entry
+		e.names.learnFrom(receipt.Rows...)
 	}
 	return receipt, err
 }

@@ -48,6 +48,7 @@ func (e *Engine) draft(req *op.SaveRequest) (*memory.Memory, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.enrich(m, req)
 	if req.ID == "" {
 		m.ID, err = memory.NewID()
 	} else {

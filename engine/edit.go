@@ -26,6 +26,7 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 			return nil, err
 		}
 	}
+	again := func(text string) []string { return e.entitiesOf(text, e.opt.DetectSecrets && !req.AllowSecret) }
 	var row *stm.Row
 	var set map[string]json.RawMessage
 	var waits *op.PendingWrite
@@ -34,7 +35,7 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 			return nil, e.missing(id)
 		}
 		var err error
-		if set, err = edited(row, req, e.opt.Now()); err != nil || len(set) == 0 {
+		if set, err = edited(row, req, again, e.opt.Now()); err != nil || len(set) == 0 {
 			return nil, err
 		}
 		m, err := row.Memory()
@@ -51,6 +52,7 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 	}
 	if receipt.Entry != "" {
 		row = receipt.Rows[0]
+		e.names.learnFrom(row)
 	}
 	answer, err := e.view(row, e.opt.Now())
 	return &op.EditResult{Memory: answer, Tx: receipt.Entry, Changed: changedFields(set), Pending: waits}, err
@@ -79,8 +81,8 @@ func checkRev(r *stm.Row, ifMatch string) error {
 }
 
 // edited returns the fields that come out different, with updated_at, or
-// nothing when none does.
-func edited(r *stm.Row, req *op.EditRequest, now time.Time) (map[string]json.RawMessage, error) {
+// nothing when none does. Entities that were found are found again in another text.
+func edited(r *stm.Row, req *op.EditRequest, again func(text string) []string, now time.Time) (map[string]json.RawMessage, error) {
 	if err := checkRev(r, req.IfMatch); err != nil {
 		return nil, err
 	}
@@ -95,8 +97,13 @@ func edited(r *stm.Row, req *op.EditRequest, now time.Time) (map[string]json.Raw
 	if (m.Stage.Cold() || shortened(&m)) && req.Content != nil {
 		return nil, memory.Errorf(memory.Conflict, "memory %s is %s, and what it holds is a summary of its text; bring the text back first, with emberd rekindle %s", m.ID, m.Stage, m.ID.Short()).At("content")
 	}
+	text := m.Content
 	if err := apply(&m, req); err != nil {
 		return nil, err
+	}
+	if m.EntitiesFound && m.Content != text {
+		m.Entities = again(m.Content)
+		m.EntitiesFound = len(m.Entities) > 0
 	}
 	after, err := fields(&m)
 	if err != nil {
@@ -161,6 +168,7 @@ func applyLists(m *memory.Memory, req *op.EditRequest) (err error) {
 		if m.Entities, err = memory.NormalizeEntities(*req.Entities); err != nil {
 			return err
 		}
+		m.EntitiesFound = false
 	}
 	if req.Tags != nil {
 		m.Tags = *req.Tags

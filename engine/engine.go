@@ -42,6 +42,7 @@ type Engine struct {
 	pending  *pendingWrites // of notes
 	text     *text.Analyzer // the one both tiers search with
 	author   *author        // of what is left of a text that is archived
+	names    *knownNames
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
@@ -89,6 +90,7 @@ func Open(opt Options) (*Engine, error) {
 		lock:       lock,
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
+		names:      newKnownNames(),
 		events:     newEvents(),
 		aging:      newAging(),
 		closing:    make(chan struct{}),
@@ -110,7 +112,7 @@ func Open(opt Options) (*Engine, error) {
 	e.stm, e.notes = store, long
 	if long != nil {
 		e.truth = newTruth(e)
-		long.truth = e.truth
+		long.truth, long.names = e.truth, e.names
 	}
 	e.openWriting()
 	e.handlers = e.table()
@@ -157,6 +159,9 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Rekindle.Handle(e.rekindle))
 	add(op.PromoteAuto.Handle(e.promoteAuto))
 	add(op.Touch.Handle(e.touch))
+	add(op.Observe.Handle(e.observe))
+	add(op.AnalyzeMessage.Handle(e.analyzeMessage))
+	add(op.AnalyzeRecall.Handle(e.analyzeRecall))
 	add(op.GC.Handle(e.gc))
 	add(op.LifecycleRun.Handle(e.lifecycleRun))
 	add(op.LifecycleStatus.Handle(e.lifecycleStatus))

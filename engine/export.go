@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -192,6 +193,7 @@ func (e *Engine) importChunk(ctx context.Context, req *op.ImportRequest, res *op
 	})
 	if err == nil && receipt.Entry != "" {
 		res.Tx = receipt.Entry
+		e.names.learnFrom(receipt.Rows...)
 	}
 	return err
 }
@@ -280,7 +282,30 @@ func checkRecord(r *op.Record) (size int, err error) {
 	if _, err := memory.ParseStage(string(m.Stage)); err != nil {
 		return 0, err
 	}
-	return len(text), check(&m)
+	return len(text), firstError(check(&m), checkRelations(r))
+}
+
+// checkRelations refuses a record with a relation that relate would not have made. That
+// it leads to a memory is not asked: that one may come later.
+func checkRelations(r *op.Record) error {
+	size := 0
+	for key, value := range r.Fields {
+		if !stm.IsRelationKey(key) {
+			continue
+		}
+		rel, err := stm.ParseRelation(r.ID, key, value)
+		if err == nil && rel.ID != memory.RelationID(r.ID, rel.To, rel.Type, rel.Kind) {
+			err = errors.New("it belongs to other memories, or is of another type")
+		}
+		if err = firstError(err, checkRelation(&rel)); err != nil {
+			return memory.Errorf(memory.Invalid, "the memory's %.60s cannot be a relation: %w; send what emberd export wrote", key, err).At("memory")
+		}
+		size += len(key) + len(value)
+	}
+	if size > memory.MaxRelationsBytes {
+		return memory.Errorf(memory.TooLarge, "the memory's relations have %d bytes, more than %d; remove some", size, memory.MaxRelationsBytes).At("memory")
+	}
+	return nil
 }
 
 // equalFields tells whether a memory that is there has the fields of a record;

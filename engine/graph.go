@@ -63,24 +63,21 @@ func paginate(total, page, size int) op.Pagination {
 // selected are the memories of a graph, newest first.
 type selected struct {
 	*filter
-	status string
-	rows   []*stm.Row
-	cut    bool // there are more that fit
+	rows []*stm.Row
+	cut  bool // there are more that fit
 }
 
 // selection collects the memories that a request selects.
 func (e *Engine) selection(req *op.GraphRequest, now time.Time) (*selected, error) {
-	status, err := parseStatus(req.Status)
+	asked := req.Filter
+	asked.Status = cmp.Or(strings.ToLower(strings.TrimSpace(req.Status)), "active")
+	f, err := e.filter(asked, now)
 	if err != nil {
 		return nil, err
 	}
-	f, err := e.filter(req.Filter, now)
-	if err != nil {
-		return nil, err
-	}
-	s := &selected{filter: f, status: status}
+	s := &selected{filter: f}
 	for r := range e.stm.Rows() {
-		if s.fits(r) {
+		if s.accepts(r) {
 			s.rows = append(s.rows, r)
 		}
 	}
@@ -103,28 +100,14 @@ func newerFirst(a, b *stm.Row) int {
 	return cmp.Compare(b.ID(), a.ID())
 }
 
-// parseStatus accepts the three states in any case, "all" for each of them, and "" for
-// active.
-func parseStatus(name string) (string, error) {
-	status := cmp.Or(strings.ToLower(strings.TrimSpace(name)), "active")
-	if !slices.Contains([]string{"active", "promoted", "archived", "all"}, status) {
-		return "", memory.Errorf(memory.Invalid, "status is %.40q; use active, promoted, archived or all", name).At("status")
-	}
-	return status, nil
-}
-
-func (s *selected) fits(r *stm.Row) bool {
-	return (s.status == "all" || statusOf(r.Stage(), r.Promoted()) == s.status) && s.accepts(r)
-}
-
 // has reports whether a memory is among those selected.
 func (s *selected) has(r *stm.Row) bool {
-	return s.fits(r) && (!s.cut || newerFirst(r, s.rows[len(s.rows)-1]) <= 0)
+	return s.accepts(r) && (!s.cut || newerFirst(r, s.rows[len(s.rows)-1]) <= 0)
 }
 
 // graphStats counts over all pages.
 func (e *Engine) graphStats(s *selected, now time.Time) op.GraphStats {
-	out := op.GraphStats{TotalMemories: len(s.rows), StatusFilter: s.status}
+	out := op.GraphStats{TotalMemories: len(s.rows), StatusFilter: s.Status}
 	if len(s.rows) == 0 {
 		return out
 	}

@@ -53,6 +53,7 @@ type notes struct {
 	carriers *carriers         // notes with a memory-id
 	archive  *archiveFolder
 	truth    *truth          // is told of them
+	names    *knownNames     // what they are called
 	moved    map[string]bool // while links are read for the first time: what changed meanwhile
 	problem  string          // why the actor had to begin again
 

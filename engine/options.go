@@ -7,6 +7,7 @@ import (
 
 	"emberd/decay"
 	"emberd/internal/durable"
+	"emberd/internal/intent"
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/rekindle"
@@ -54,6 +55,13 @@ type Options struct {
 	PreviewLength int  // characters of a snippet, 0 to 5,000; 0 shows the whole text
 	TrackAccess   bool // whether searches count as accesses of what they return
 	DetectSecrets bool // whether saves and edits are scanned for credentials
+
+	// Enrich has saves that leave out entities or strength get what their content says.
+	// Phrases judge its wording, nil by the lists that come with emberd. Reinforce lets
+	// use that is observed strengthen memories.
+	Enrich    bool
+	Phrases   *intent.Analyzer
+	Reinforce bool
 
 	// Lifecycle says when memories fade; the keeper looks every LifecyclePeriod,
 	// never if that is 0.
@@ -137,6 +145,8 @@ func DefaultOptions() Options {
 		PreviewLength: 300,
 		TrackAccess:   true,
 		DetectSecrets: true,
+		Enrich:        true,
+		Reinforce:     true,
 
 		Lifecycle:       rekindle.DefaultPolicy(),
 		LifecyclePeriod: time.Hour,
@@ -159,6 +169,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.FS == nil {
 		o.FS = durable.OS{}
+	}
+	if o.Phrases == nil {
+		o.Phrases = intent.Default()
 	}
 	if o.pace == (pace{}) {
 		o.pace = pace{settle: settleAfter, others: othersAfter}

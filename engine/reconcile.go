@@ -240,6 +240,7 @@ func (n *notes) remember(r reading) {
 	}
 	if r.note != nil {
 		n.carriers.saw(r.note)
+		n.names.learnNote(r.note)
 	}
 	if r.note != nil && n.links != nil {
 		n.links.Add(r.note.Path, r.note.Aliases, targets(r.note))

@@ -195,8 +195,7 @@ func (g *growth) add(w *wanted) (there bool, err error) {
 	case g.ends[w.To].row == nil:
 		return false, about(g.missing(w.To), "to")
 	case from.row.Has(key) || from.set[key] != nil:
-		err := memory.Errorf(memory.Conflict, "memory %s has this relation to %s already, as %s; remove that one first with emberd relate --remove %s, or use another type",
-			w.From, w.To, w.ID, w.Short()).At("type")
+		err := memory.Errorf(memory.Conflict, "memory %s has this relation to %s already, as %s; remove that one first, or use another type", w.From, w.To, w.ID).At("type")
 		err.Current = w.ID
 		return true, err
 	}

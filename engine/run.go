@@ -35,6 +35,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	var actors sync.WaitGroup
 	actors.Go(func() {
 		e.buildIndex(ctx)
+		e.learnNames(ctx)
 		e.keepTidy(ctx)
 	})
 	actors.Go(func() { e.share(ctx) })

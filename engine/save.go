@@ -46,10 +46,11 @@ func (e *Engine) save(ctx context.Context, req *op.SaveRequest) (*op.SaveResult,
 	now := e.opt.Now()
 	if before.row != nil {
 		answer, err := e.view(before.row, now)
-		return &op.SaveResult{Memory: answer, Tx: before.entry, Replayed: true}, err
+		return &op.SaveResult{Memory: answer, Tx: before.entry, Replayed: true, EnrichmentApplied: e.enriches(req)}, err
 	}
+	e.names.learnFrom(receipt.Rows...)
 	answer, err := e.view(receipt.Rows[0], now)
-	return &op.SaveResult{Memory: answer, Tx: receipt.Entry}, err
+	return &op.SaveResult{Memory: answer, Tx: receipt.Entry, EnrichmentApplied: e.enriches(req)}, err
 }
 
 // checkKey accepts what can be said about an idempotency key in one header line.

@@ -48,9 +48,13 @@ const DefaultCollection = "knowledge"
 type Memory struct {
 	ID ID `json:"id"`
 	// Content is the text, of a cold memory the one sentence that is left of it.
-	Content  string                     `json:"content"`
-	Tags     []string                   `json:"tags,omitempty"`
-	Entities []string                   `json:"entities,omitempty"`
+	Content  string   `json:"content"`
+	Tags     []string `json:"tags,omitempty"`
+	Entities []string `json:"entities,omitempty"`
+	// EntitiesFound says that nobody named the entities: they were found in the content,
+	// which has all their words.
+	EntitiesFound bool `json:"entities_found,omitempty"`
+
 	Source   string                     `json:"source,omitempty"`
 	Context  string                     `json:"context,omitempty"`
 	Meta     map[string]json.RawMessage `json:"meta,omitempty"`

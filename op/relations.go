@@ -53,10 +53,11 @@ type UnrelateResult struct {
 	Tx      string            `json:"tx"`
 }
 
-// GraphRequest selects memories and what is between them, newest first.
+// GraphRequest selects memories and what is between them, newest first. Its status
+// stands for that of the filter.
 type GraphRequest struct {
 	Filter
-	Status   string `json:"status,omitempty" query:"status" doc:"active (default), promoted, archived or all"`
+	Status   string `json:"status,omitempty" query:"status" doc:"active (default), promoted or archived, several joined by commas, or all"`
 	Limit    int    `json:"limit,omitempty" query:"limit" doc:"most memories in all pages together, 1 to 10,000; default all"`
 	Page     int    `json:"page,omitempty" query:"page" doc:"from 1, default 1"`
 	PageSize int    `json:"page_size,omitempty" query:"page_size" doc:"1 to 100, default 10"`

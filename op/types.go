@@ -23,7 +23,7 @@ type SaveRequest struct {
 	IdempotencyKey string                     `json:"-" header:"Idempotency-Key" doc:"any text up to 200 characters; a repetition within 24 hours is answered with the first result"`
 	Content        string                     `json:"content" doc:"what to remember, up to 50,000 characters and 200 KiB"`
 	Tags           []string                   `json:"tags,omitempty" doc:"up to 50 tags of up to 100 characters"`
-	Entities       []string                   `json:"entities,omitempty" doc:"up to 100 names of up to 100 characters"`
+	Entities       []string                   `json:"entities,omitzero" doc:"up to 100 names of up to 100 characters; left out, they are found in the content, and an empty list is none"`
 	Source         string                     `json:"source,omitempty" doc:"where it comes from, up to 500 characters"`
 	Context        string                     `json:"context,omitempty" doc:"when or why it came up, up to 1,000 characters"`
 	Meta           map[string]json.RawMessage `json:"meta,omitempty" doc:"anything else, up to 64 KiB of JSON"`
@@ -32,7 +32,7 @@ type SaveRequest struct {
 	Section        string                     `json:"section,omitempty"`
 	Confidence     *float64                   `json:"confidence,omitempty" doc:"0 to 1, default 1"`
 	Importance     *float64                   `json:"importance,omitempty" doc:"0 to 1, default 0.5"`
-	Strength       *float64                   `json:"strength,omitempty" doc:"0 to 2, default 1; multiplies the decay score"`
+	Strength       *float64                   `json:"strength,omitempty" doc:"0 to 2; multiplies the decay score; left out, it follows from the content, 1 to 2"`
 	Core           bool                       `json:"core,omitempty" doc:"never fades and is never collected"`
 	SessionID      string                     `json:"session_id,omitempty"`
 	Collection     string                     `json:"collection,omitempty" doc:"default knowledge"`
@@ -42,6 +42,7 @@ type SaveRequest struct {
 	UseCount       int64                      `json:"use_count,omitempty" doc:"for imports; 0 or more"`
 	AllowSecret    bool                       `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
 	Again          bool                       `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before"`
+	Enrich         *bool                      `json:"enrich,omitempty" doc:"work out entities and strength that are left out; default is the setting enrich. Without it they are none and 1"`
 }
 
 // SaveResult tells what was saved.
@@ -49,6 +50,8 @@ type SaveResult struct {
 	Memory   Memory `json:"memory"`
 	Tx       string `json:"tx"`                 // journal entry, for undo
 	Replayed bool   `json:"replayed,omitempty"` // the answer to an earlier, equal request
+	// EnrichmentApplied says that entities or strength were left to emberd.
+	EnrichmentApplied bool `json:"enrichment_applied,omitempty"`
 }
 
 // SaveBatchRequest holds up to 500 new memories. A batch that names the journal
@@ -72,9 +75,10 @@ type SaveBatchResult struct {
 
 // SaveBatchAnswer is the fate of one item: an id, or an error.
 type SaveBatchAnswer struct {
-	ID       memory.ID `json:"id,omitempty"`
-	Replayed bool      `json:"replayed,omitempty"`
-	Error    *Problem  `json:"error,omitempty"`
+	ID                memory.ID `json:"id,omitempty"`
+	Replayed          bool      `json:"replayed,omitempty"`
+	EnrichmentApplied bool      `json:"enrichment_applied,omitempty"`
+	Error             *Problem  `json:"error,omitempty"`
 }
 
 // Problem is an error on the wire, after RFC 9457 (problem+json).

@@ -68,7 +68,7 @@ func (x *index) analyzeChange(before *Row, set map[string]json.RawMessage) termC
 	}
 	keys := indexedAt(after)
 	touched := func(key string) bool { _, ok := set[key]; return ok }
-	if slices.Equal(indexedAt(before.hot.stage), keys) && !slices.ContainsFunc(keys, touched) {
+	if slices.Equal(indexedAt(before.hot.stage), keys) && !slices.ContainsFunc(keys, touched) && !touched(entitiesFound) {
 		return termCounts{same: true}
 	}
 	doc, _ := withKeys(before.doc, set) // some has walked it

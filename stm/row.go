@@ -180,6 +180,18 @@ func (r *Row) HasTag(tag string) bool {
 	})
 }
 
+// Entities decodes the names of what the memory is about. The caller owns them.
+func (r *Row) Entities() []string {
+	var names []string
+	_ = json.Unmarshal(r.value("entities"), &names) // what is of another shape names nothing
+	return names
+}
+
+// EntitiesFound reports whether nobody named the entities: they were found in the content.
+func (r *Row) EntitiesFound() bool { return found(r.doc) }
+
+func found(doc []byte) bool { return string(member(doc, entitiesFound)) == "true" }
+
 // Content decodes the memory's text.
 func (r *Row) Content() string { return r.textOf("content") }
 

@@ -328,11 +328,19 @@ func indexedAt(s stage) []string {
 	}
 }
 
-// searchText joins what searches look into.
+// entitiesFound is the key that says of entities that they were found in the content.
+const entitiesFound = "entities_found"
+
+// searchText joins what searches look into. Entities that were found in the content
+// would only count its words twice.
 func searchText(doc []byte) string {
 	var b strings.Builder
 	stage, _ := textValue(member(doc, "stage"))
+	repeated := found(doc)
 	for _, key := range indexedAt(stageOf(stage)) {
+		if repeated && key == "entities" {
+			continue
+		}
 		_ = eachField(doc, func(name, value []byte) bool {
 			if string(name) != key {
 				return true

@@ -142,7 +142,7 @@ func parseTemplate(text string) ([]piece, error) {
 
 // apply makes a request of a line.
 func (m *mapping) apply(line map[string]json.RawMessage) (*op.SaveRequest, error) {
-	req := &op.SaveRequest{Tags: slices.Clone(m.tags), AllowSecret: m.allowSecret, Again: m.again}
+	req := &op.SaveRequest{Tags: slices.Clone(m.tags), AllowSecret: m.allowSecret, Again: m.again, Enrich: new(false)}
 	used := map[string]bool{}
 	var sourceID string
 	for _, r := range m.from {

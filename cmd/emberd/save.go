@@ -19,6 +19,7 @@ type saveOptions struct {
 	importance importance
 	strength   float64
 	meta       meta
+	plain      bool
 }
 
 func (s *state) saveCommand() *cobra.Command {
@@ -52,7 +53,7 @@ func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 	f := cmd.Flags()
 	fieldFlags(f, &o.importance, &o.strength, &o.meta)
 	f.StringSliceVarP(&o.req.Tags, "tag", "t", nil, "`TAG` to find it by; repeatable, or a comma list")
-	f.StringSliceVarP(&o.req.Entities, "entity", "e", nil, "`NAME` of a person or thing in it; repeatable")
+	f.StringSliceVarP(&o.req.Entities, "entity", "e", nil, "`NAME` of a person or thing in it, in place of those found in the text; repeatable, '' for none")
 	f.StringVar(&o.req.Source, "source", "", "`PLACE` it comes from")
 	f.StringVar(&o.req.Context, "context", "", "`TEXT` on when or why it came up")
 	f.StringVar(&o.req.Category, "category", "", "`NAME` of a category, which searches can filter by")
@@ -64,6 +65,7 @@ func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 	f.BoolVar(&o.req.Core, "core", false, "never fades and is never collected")
 	f.StringVar(&o.id, "id", "", "`UUID` to save it under; the same again adds nothing")
 	f.StringVar(&o.req.IdempotencyKey, "key", "", "`KEY` of this request; the same again within 24 hours adds nothing")
+	f.BoolVar(&o.plain, "no-enrich", false, "do not find entities and strength in the text")
 	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "save although it looks like a credential")
 	f.BoolVar(&o.req.Again, "again", false, "save although this text, or a memory of this id, was forgotten before")
 	s.completeFlags(cmd)
@@ -72,7 +74,7 @@ func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 // fieldFlags adds the flags that save and edit read alike.
 func fieldFlags(f *pflag.FlagSet, imp *importance, strength *float64, m *meta) {
 	f.Var(imp, "importance", "`LEVEL`: low, normal, high, core or 0 to 1")
-	f.Float64Var(strength, "strength", 1, "`FACTOR` on its decay score, 0 to 2")
+	f.Float64Var(strength, "strength", 0, "`FACTOR` on its decay score, 0 to 2")
 	f.Var(m, "meta", "anything else; a value that is JSON is kept as JSON; repeatable")
 }
 
@@ -81,6 +83,12 @@ func (s *state) save(cmd *cobra.Command, o *saveOptions, args []string) error {
 		return err
 	}
 	o.req.ID, o.req.Meta = memory.ID(o.id), o.meta
+	if cmd.Flags().Changed("entity") {
+		o.req.Entities = nonEmpty(o.req.Entities...)
+	}
+	if o.plain {
+		o.req.Enrich = new(false)
+	}
 	o.req.Strength = optional(cmd.Flags(), "strength", o.strength)
 	if o.importance.given {
 		o.req.Importance = &o.importance.value

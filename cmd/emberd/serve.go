@@ -89,6 +89,9 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	log := s.logger(c.Log)
 	opt := engineOptions(c, log)
 	opt.AcceptEmpty = acceptEmpty
+	if opt.Phrases, err = phrases(c.Phrases); err != nil {
+		return err
+	}
 	var endpoint *llm.Client
 	if opt.Author, endpoint, err = author(&c.LLM); err != nil {
 		return err
@@ -230,6 +233,7 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.Vaults, o.VaultIgnore, o.VaultArchive = c.Vaults, c.Vault.Ignore, c.Vault.ArchiveFolder
 	o.VaultPromoted = c.Vault.PromotedFolder
 	o.DetectSecrets = c.SecretsDetect == "block"
+	o.Enrich, o.Reinforce = c.Enrich, c.AutoReinforce
 	o.IndexArchive, o.ForgetBelow = c.IndexArchive, c.ForgetThreshold
 	o.Promotion = decay.Promotion{Threshold: c.Promote.Threshold, UseCount: c.Promote.UseCount, Window: c.Promote.Window,
 		MinAge: c.Promote.MinAge, MinUses: c.Promote.MinUses}

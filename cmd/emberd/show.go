@@ -98,7 +98,7 @@ func (s *state) printMemory(m *op.Memory) {
 	}
 	s.printf("%s\n", s.screen.paint(yellow, string(m.ID)))
 	field("tags", s.screen.paint(cyan, clean(tagged(m.Tags))))
-	field("entities", clean(strings.Join(m.Entities, ", ")))
+	field("entities", entitiesText(m))
 	for _, f := range textFields(m) {
 		field(f[0], clean(f[1]))
 	}
@@ -165,6 +165,15 @@ func (s *state) whenSet(t, other time.Time) string {
 		return ""
 	}
 	return s.when(t)
+}
+
+// entitiesText lists what a memory is about, and says when nobody named it.
+func entitiesText(m *op.Memory) string {
+	text := clean(strings.Join(m.Entities, ", "))
+	if m.EntitiesFound {
+		text += " (found in the text)"
+	}
+	return text
 }
 
 func nonEmpty(parts ...string) []string {

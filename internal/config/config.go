@@ -78,6 +78,8 @@ type Config struct {
 	ForgetThreshold float64       // decay score below which a memory may be forgotten
 	RekindleMode    string        // auto, ask or off
 	IndexArchive    bool          // whether the archive folder is searched like other notes
+	Enrich          bool          // whether saves get entities and strength from their content
+	Phrases         string        // file of phrases, "" for those that come with emberd
 	AutoReinforce   bool          // whether observed use strengthens memories
 	SecretsDetect   string        // "block" or "off"
 	HistoryKeep     time.Duration // how long superseded values stay

@@ -100,7 +100,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		LLM:             LLM{Timeout: 30 * time.Second},
 		MCP:             MCP{"agent"},
 		RekindleMode:    "auto",
-		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block",
+		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block", Enrich: true,
 		HistoryKeep: 90 * day, TrashKeep: 30 * day,
 	}
 	for i, k := range keys {

@@ -109,6 +109,12 @@ var storeKeys = []key{
 	{name: "secrets.detect", def: "block", also: []alias{{name: "CORTEXGRAPH_DETECT_SECRETS", read: onOff("block", "off")}},
 		field: func(c *Config) value { return choice{&c.SecretsDetect, []string{"block", "off"}} },
 		help:  "Whether a save that looks like it holds a password or key is refused."},
+	{name: "enrich", def: "true",
+		field: func(c *Config) value { return boolean{&c.Enrich} },
+		help:  "Whether a save that leaves out entities or strength gets them from its content. Imports never do."},
+	{name: "phrases", def: none,
+		field: func(c *Config) value { return optional{&c.Phrases, true} },
+		help:  "File with lists of phrases that save, recall or matter, in place of emberd's lists of the same names. It is read when the daemon starts."},
 }
 
 var scoreKeys = []key{

@@ -20,6 +20,7 @@ func agentTools() []*tool {
 		define("memory_list", op.Read, "List memories without words to search for: the newest, the last used, or the strongest.", agentList, Agent, All),
 		define("memory_save", op.Write, "Remember one fact, decision, preference or lesson, in a sentence or a few that make sense on their own.", agentSave, Agent, All),
 		define("memory_edit", op.Write, "Correct a memory or change its tags, instead of saving a second one. The earlier version is kept.", agentEdit, Agent, All),
+		define("memory_used", op.Write, "Tell which memories your answer relied on, right after it. What is used stays, the rest fades.", agentUsed, Agent, All),
 		define("memory_relate", op.Write, "Say how one memory stands to another. memory_open shows relations.", agentRelate, Agent, All),
 		define("memory_forget", op.Destructive, "Move memories to the trash, for 30 days. Only when the user wants that or they are plainly wrong.", agentForget, Agent, All),
 		define("memory_undo", op.Write, "Take back one change by the tx that the tool which made it answered with.", agentUndo, Agent, All),
@@ -42,12 +43,20 @@ type card struct {
 	Links   []string  `json:"relations,omitempty"`
 }
 
-// mostTags are named of a memory that has more.
-const mostTags = 10
+// someTags are as many of a memory's tags as a line has room for.
+func someTags(tags []string) []string {
+	const most = 100 // bytes
+	n, size := 0, 0
+	for n < len(tags) && (n == 0 || size+len(tags[n]) <= most) {
+		size += len(tags[n])
+		n++
+	}
+	return tags[:n]
+}
 
 // showMemory tells of a memory with this much of its text.
 func showMemory(m *op.Memory, text string) card {
-	s := card{ID: m.ID, Path: m.PromotedTo, Text: text, Age: age(m.AgeDays), Tags: m.Tags[:min(len(m.Tags), mostTags)], Project: m.Project}
+	s := card{ID: m.ID, Path: m.PromotedTo, Text: text, Age: age(m.AgeDays), Tags: someTags(m.Tags), Project: m.Project}
 	if m.Stage.Cold() {
 		s.Path, s.State = m.VaultPath, "archived, this is a summary"
 		if !m.NoteGone.IsZero() {
@@ -60,7 +69,7 @@ func showMemory(m *op.Memory, text string) card {
 func age(days float64) string {
 	switch hours := days * 24; {
 	case hours < 1:
-		return strconv.Itoa(int(hours*60)) + "m"
+		return strconv.Itoa(max(1, int(hours*60))) + "m"
 	case days < 1:
 		return strconv.Itoa(int(hours)) + "h"
 	case days < 100:
@@ -142,7 +151,7 @@ type rest struct {
 	Next      string `json:"next,omitempty" doc:"the call that goes on"`
 }
 
-func (r *rest) line() string {
+func (r rest) line() string {
 	if !r.Truncated {
 		return ""
 	}

@@ -15,7 +15,7 @@ type agentListIn struct {
 	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"saved or used in the last so many days"`
 	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"20"`
 	Cursor    string   `json:"cursor,omitempty" doc:"as a truncated answer says"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"300" max:"20000" default:"2000" doc:"bound of the answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
 }
 
 type agentListOut struct {
@@ -45,7 +45,11 @@ func agentList(ctx context.Context, c *call, in *agentListIn) (*agentListOut, er
 		out.Memories = append(out.Memories, s)
 	}
 	next := res.NextCursor
-	if n := len(out.Memories); n > 0 && n < len(res.Memories) {
+	switch n := len(out.Memories); {
+	case n == 0 && len(res.Memories) > 0:
+		out.rest = rest{true, tooSmall}
+		return out, nil
+	case n < len(res.Memories):
 		req.Limit = n // only a page of this size has the cursor that goes on behind it
 		if res, err = op.List.Call(ctx, c, req); err != nil {
 			return nil, err
@@ -60,7 +64,7 @@ func agentList(ctx context.Context, c *call, in *agentListIn) (*agentListOut, er
 
 // Text is what the model reads.
 func (o *agentListOut) Text() string {
-	if len(o.Memories) == 0 {
+	if o.Total == 0 {
 		return "There is none.\n"
 	}
 	var b strings.Builder

@@ -14,7 +14,7 @@ import (
 type agentOpenIn struct {
 	Refs      []string `json:"refs" min:"1" max:"50" doc:"ids of memories, paths of notes"`
 	From      int      `json:"from,omitempty" min:"0" max:"1048576" doc:"pass over so many characters of the first, as a truncated answer says"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"300" max:"20000" default:"2000" doc:"bound of the answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
 }
 
 type agentOpenOut struct {
@@ -26,7 +26,7 @@ type agentOpenOut struct {
 // agentOpen reads what is named, in that order, as far as it fits.
 func agentOpen(ctx context.Context, c *call, in *agentOpenIn) (*agentOpenOut, error) {
 	out := &agentOpenOut{Items: []card{}}
-	left := newBudget(in.MaxTokens)
+	left := newBudget(in.MaxTokens - openRest(in.Refs, in.MaxTokens, in.From).cost())
 	var last error
 	for i, ref := range in.Refs {
 		from := 0
@@ -36,8 +36,8 @@ func agentOpen(ctx context.Context, c *call, in *agentOpenIn) (*agentOpenOut, er
 		s, more, err := c.opened(ctx, ref, from, in.MaxTokens)
 		if e := asError(err); e != nil && missing(e.Code) {
 			last = err
-			if left.take(e.Message, e.Message) {
-				out.Missing = append(out.Missing, e.Message)
+			if said := advised(e); left.take(said, said) {
+				out.Missing = append(out.Missing, said)
 			}
 			continue
 		}
@@ -45,13 +45,16 @@ func agentOpen(ctx context.Context, c *call, in *agentOpenIn) (*agentOpenOut, er
 			return nil, err
 		}
 		if fit := left.takeText(&s); !fit || s.Cut || more {
-			next := from + utf8.RuneCountInString(s.Text)
-			if !fit {
-				next = from
-			} else {
-				out.Items = append(out.Items, s)
+			if !fit && len(out.Items) == 0 {
+				out.rest = rest{true, tooSmall}
+				return out, nil
 			}
-			out.rest = openRest(in.Refs[i:], next)
+			next := from
+			if fit {
+				out.Items = append(out.Items, s)
+				next += utf8.RuneCountInString(s.Text)
+			}
+			out.rest = openRest(in.Refs[i:], in.MaxTokens, next)
 			return out, nil
 		}
 		out.Items = append(out.Items, s)
@@ -72,16 +75,30 @@ func (b *budget) takeText(s *card) bool {
 	return b.take(s.render(depthWhole), s) || s.shorten(b, depthWhole)
 }
 
-func openRest(refs []string, from int) rest {
-	names := make([]string, 0, len(refs))
+// openRest is the call that reads on, of the first of the refs from some character. It
+// has a quarter of the answer; of more refs than that holds, the model has the names.
+func openRest(refs []string, most, from int) rest {
+	var names []string
 	for _, r := range refs {
 		names = append(names, shortRef(r))
 	}
-	raw, err := encode(agentOpenIn{Refs: names, From: from})
-	if err != nil { // texts and numbers always encode
-		return rest{Truncated: true}
+	for {
+		raw, _ := encode(agentOpenIn{Refs: names, From: from}) // texts and a number always encode
+		r := rest{true, "memory_open " + string(raw)}
+		if n := len(refs) - len(names); n > 0 {
+			r.Next += fmt.Sprintf(", then the last %d", n)
+		}
+		if len(names) == 1 || r.cost() <= most/4 {
+			return r
+		}
+		names = names[:len(names)/2]
 	}
-	return rest{true, "memory_open " + string(raw)}
+}
+
+// cost is how many tokens r has in the larger of its forms.
+func (r rest) cost() int {
+	raw, _ := encode(r)
+	return max(tokens(r.line()), tokens(string(raw)))
 }
 
 // shortRef is a shorter name of a memory.
@@ -147,7 +164,7 @@ func linksOf(r *op.RelationsOf) []string {
 		if i == mostLinks {
 			break
 		}
-		out = append(out, flat(cmp.Or(of.Kind, of.Type))+" ["+of.To.Short()+"]")
+		out = append(out, "this "+flat(cmp.Or(of.Kind, of.Type))+" ["+of.To.Short()+"]")
 	}
 	for i, of := range r.Incoming {
 		if i == mostLinks {

@@ -37,7 +37,7 @@ func agentSave(ctx context.Context, c *call, in *agentSaveIn) (*agentSaved, erro
 	if err != nil {
 		return nil, err
 	}
-	out := agentSaved{ID: res.Memory.ID, Did: "saved", Tags: res.Memory.Tags[:min(len(res.Memory.Tags), mostTags)], Project: res.Memory.Project, Tx: res.Tx}
+	out := agentSaved{ID: res.Memory.ID, Did: "saved", Tags: someTags(res.Memory.Tags), Project: res.Memory.Project, Tx: res.Tx}
 	return &out, nil
 }
 
@@ -73,7 +73,7 @@ func agentEdit(ctx context.Context, c *call, in *agentEditIn) (*agentSaved, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &agentSaved{ID: res.Memory.ID, Did: "changed " + strings.Join(res.Changed, ", ") + " of", Tags: res.Memory.Tags[:min(len(res.Memory.Tags), mostTags)],
+	out := &agentSaved{ID: res.Memory.ID, Did: "changed " + strings.Join(res.Changed, ", ") + " of", Tags: someTags(res.Memory.Tags),
 		Project: res.Memory.Project, Tx: res.Tx}
 	switch {
 	case len(res.Changed) == 0:
@@ -82,6 +82,61 @@ func agentEdit(ctx context.Context, c *call, in *agentEditIn) (*agentSaved, erro
 		out.Did = "changed (its note follows later)"
 	}
 	return out, nil
+}
+
+type agentUsedIn struct {
+	IDs  []string `json:"ids" min:"1" max:"50"`
+	Tags []string `json:"tags,omitempty" max:"50" doc:"what the conversation is about; use far from its own tags counts more"`
+}
+
+type agentUsedOut struct {
+	Count    int      `json:"count" doc:"memories that were reinforced"`
+	Why      string   `json:"why,omitempty" doc:"none was"`
+	NotFound []string `json:"not_found,omitempty"`
+	Tx       string   `json:"tx,omitempty" doc:"for memory_undo"`
+}
+
+func agentUsed(ctx context.Context, c *call, in *agentUsedIn) (*agentUsedOut, error) {
+	for i, id := range in.IDs {
+		in.IDs[i] = strings.TrimPrefix(id, memoryScheme)
+	}
+	res, err := op.Observe.Call(ctx, c, &op.ObserveRequest{IDs: in.IDs, Tags: in.Tags})
+	if err != nil {
+		return nil, err
+	}
+	out := &agentUsedOut{Count: res.Count, Why: res.Reason, Tx: res.Tx}
+	for _, r := range res.Results {
+		if r.Status == op.ObservedNotFound {
+			out.NotFound = append(out.NotFound, shortRef(clipped(r.ID)))
+		}
+	}
+	if len(out.NotFound) == len(in.IDs) {
+		return nil, memory.Errorf(memory.NotFound, "there is no memory %s; emberd list shows those there are", strings.Join(out.NotFound, ", ")).At("ids")
+	}
+	return out, nil
+}
+
+// clipped is a name that somebody gave, short enough to say it back.
+func clipped(name string) string {
+	if runes := []rune(flat(name)); len(runes) > 40 {
+		return string(runes[:40]) + "…"
+	}
+	return flat(name)
+}
+
+// Text is what the model reads.
+func (o *agentUsedOut) Text() string {
+	text := "reinforced " + plural(o.Count, "memory", "memories")
+	if o.Why != "" {
+		text += ": " + o.Why
+	}
+	if len(o.NotFound) > 0 {
+		text += "; there is no " + strings.Join(o.NotFound, ", ")
+	}
+	if o.Tx != "" {
+		text += ", tx " + o.Tx
+	}
+	return text + "\n"
 }
 
 type agentRelateIn struct {
@@ -131,7 +186,7 @@ func agentForget(ctx context.Context, c *call, in *agentForgetIn) (*agentGone, e
 	if err != nil {
 		return nil, err
 	}
-	out := &agentGone{Forgotten: []card{}, Count: len(res.Forgotten), DryRun: res.DryRun, Tx: res.Tx, Notes: res.Notes[:min(len(res.Notes), mostTags)]}
+	out := &agentGone{Forgotten: []card{}, Count: len(res.Forgotten), DryRun: res.DryRun, Tx: res.Tx, Notes: res.Notes[:min(len(res.Notes), mostLinks)]}
 	if !res.Until.IsZero() {
 		out.Until = day(res.Until)
 	}

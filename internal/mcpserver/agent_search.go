@@ -25,7 +25,7 @@ type agentSearchIn struct {
 	Depth     string   `json:"depth,omitempty" enum:"index|excerpt|whole" default:"\"excerpt\"" doc:"how much of each text: first words, what matches, all"`
 	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"10"`
 	Skip      int      `json:"skip,omitempty" min:"0" max:"99" doc:"pass over the best, as a truncated answer says"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"300" max:"20000" default:"2000" doc:"bound of the answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
 }
 
 type agentSearchOut struct {
@@ -65,7 +65,10 @@ func agentSearch(ctx context.Context, c *call, in *agentSearchIn) (*agentSearchO
 			break
 		}
 	}
-	if n := in.Skip + len(out.Hits); len(out.Hits) < len(hits) && n < memory.MaxResults {
+	switch n := in.Skip + len(out.Hits); {
+	case len(out.Hits) == 0 && len(hits) > 0:
+		out.rest = rest{true, tooSmall}
+	case len(out.Hits) < len(hits):
 		out.rest = rest{true, fmt.Sprintf(`the same memory_search with "skip": %d`, n)}
 	}
 	return out, nil
@@ -156,9 +159,7 @@ func asFound(res *op.SearchResult) string {
 func (o *agentSearchOut) Text() string {
 	var b strings.Builder
 	switch {
-	case len(o.Hits) == 0 && o.Total > o.skip:
-		b.WriteString("The best hit does not fit; ask with depth index or a larger max_tokens.\n")
-	case len(o.Hits) == 0:
+	case len(o.Hits) == 0 && !o.Truncated:
 		b.WriteString("Nothing matches. Try other or fewer words, no filters, or scope archive.\n")
 	case o.skip > 0:
 		fmt.Fprintf(&b, "Matches %d to %d of %d. %s\n", o.skip+1, o.skip+len(o.Hits), o.Total, asData)

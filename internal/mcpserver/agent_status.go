@@ -31,12 +31,13 @@ type agentChange struct {
 	Tx   string `json:"tx"`
 	What string `json:"what"`
 	When string `json:"when"`
-	By   string `json:"by"`
+	By   string `json:"by,omitempty"`
 }
 
 const (
 	mostWarnings = 5
 	mostChanges  = 5
+	mostProjects = 10
 )
 
 func agentStatus(ctx context.Context, c *call, _ *agentStatusIn) (*agentStatusOut, error) {
@@ -63,10 +64,14 @@ func agentStatus(ctx context.Context, c *call, _ *agentStatusIn) (*agentStatusOu
 	projects := slices.SortedFunc(maps.Keys(stats.Projects), func(a, b string) int {
 		return cmp.Or(cmp.Compare(stats.Projects[b], stats.Projects[a]), cmp.Compare(a, b))
 	})
-	out.Projects = append(out.Projects, projects[:min(len(projects), mostTags)]...)
+	out.Projects = append(out.Projects, projects[:min(len(projects), mostProjects)]...)
 	for _, e := range journal.Entries {
-		out.Changes = append(out.Changes, agentChange{Tx: e.Tx, What: e.Verb + " of " + plural(e.IDs, "memory", "memories"), When: e.At.Format("2006-01-02 15:04"),
-			By: strings.TrimSpace(e.By.Via + " " + e.By.Client)})
+		c := agentChange{Tx: e.Tx, What: e.Verb + " of " + plural(e.IDs, "memory", "memories"), When: e.At.Format("2006-01-02 15:04"),
+			By: flat(e.By.Via + " " + e.By.Client)}
+		if e.Undone {
+			c.What += " (undone)"
+		}
+		out.Changes = append(out.Changes, c)
 	}
 	return out, nil
 }
@@ -93,7 +98,7 @@ func (o *agentStatusOut) Text() string {
 		b.WriteString("warning: " + w + "\n")
 	}
 	for _, c := range o.Changes {
-		b.WriteString("changed " + c.When + ": " + c.What + " by " + flat(c.By) + ", tx " + c.Tx + "\n")
+		b.WriteString(strings.Join(nonEmpty(c.When, c.What, c.By, "tx "+c.Tx), ", ") + "\n")
 	}
 	return b.String()
 }

@@ -30,6 +30,9 @@ const frame = 100
 
 func newBudget(most int) budget { return budget{most - frame, most - frame} }
 
+// tooSmall is how an answer is gone on with whose next item does not fit.
+const tooSmall = "the same call with a larger max_tokens"
+
 // take reports whether an item still fits, and counts it if so.
 func (b *budget) take(text string, structured any) bool {
 	raw, err := encode(structured)

@@ -17,6 +17,9 @@ func cortexGraphTools() []*tool {
 		define("search_unified", op.Read, "Search memories and the notes of the vault, with unified ranking and deduplication.", searchUnified, CortexGraph, All),
 		define("touch_memory", op.Write, "Reinforce a memory by updating its access time and use count.", touchMemory, CortexGraph, All),
 		define("gc", op.Destructive, "Perform garbage collection on low-scoring memories; a dry run unless told otherwise. What is removed can be restored for 30 days.", gc, CortexGraph, All),
+		define("read_graph", op.Read, "Read the entire knowledge graph of memories and relations, newest memory first, page by page.", readGraph, CortexGraph, All),
+		define("open_memories", op.Read, "Retrieve specific memories by their IDs, whole and with their relations.", openMemories, CortexGraph, All),
+		define("create_relation", op.Write, "Create an explicit relation between two memories.", createRelation, CortexGraph, All),
 		define("promote_memory", op.Write, "Promote high-value memories to long-term storage: notes in the vault.", promoteMemory, CortexGraph, All),
 	}
 }

@@ -47,6 +47,7 @@ func New(opt Options) (*mcp.Server, error) {
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "emberd", Title: "emberd", Version: cmp.Or(opt.Version, "devel")},
 		&mcp.ServerOptions{Instructions: instructionsOf(opt.Profile), Logger: opt.Logger, CompletionHandler: completer(&opt),
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 			// What is offered does not change while a server runs.
 			Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{},
 				Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}})

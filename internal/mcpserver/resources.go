@@ -126,7 +126,7 @@ func noteResource(ctx context.Context, c *call, uri string) (string, error) {
 		return "", err
 	}
 	if res.Left > 0 {
-		next := openRest([]string{res.Path}, res.Next)
+		next := openRest([]string{res.Path}, noteLimit, res.Next)
 		return res.Text + fmt.Sprintf("\n\n(%s)\n", strings.TrimSpace(next.line())), nil
 	}
 	return res.Text, nil

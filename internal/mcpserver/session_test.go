@@ -76,6 +76,10 @@ func writeNotes(t testing.TB, vault string, notes map[string]string) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		changed := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
+		if err := os.Chtimes(name, changed, changed); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.MkdirAll(vault, 0o700); err != nil {
 		t.Fatal(err)

@@ -119,7 +119,11 @@ func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
 		opt.Logger.Error("tool failed", "tool", t.def.Name, "err", err)
 		e = memory.Errorf(memory.Internal, "%s failed: %w", t.def.Name, err)
 	}
-	raw, err := encode(failure{Message: t.advised(e)})
+	said := e.Message
+	if t.in(Agent) {
+		said = advised(e)
+	}
+	raw, err := encode(failure{Message: said})
 	if err != nil {
 		return nil, err
 	}
@@ -130,15 +134,6 @@ func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
 func asError(err error) *memory.Error {
 	e, _ := errors.AsType[*memory.Error](err)
 	return e
-}
-
-// advised is the sentence of an error. An agent has tools where people have commands.
-func (t *tool) advised(e *memory.Error) string {
-	said, shell, ok := strings.Cut(e.Message, "; emberd list shows ")
-	if ok && t.in(Agent) && !strings.Contains(shell, ";") {
-		return said + "; memory_search finds memories by their words, and memory_list shows the newest"
-	}
-	return e.Message
 }
 
 // failure is what CortexGraph says of an error.

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -32,7 +35,7 @@ var update = flag.Bool("update", false, "rewrite what testdata expects")
 //	tools/list {}                   any other request
 //	advance 72h                     the clock moves
 //
-// <id1> is the first id that was met, <nobody> one that no memory has, <50 x> is fifty of them, <50 "x"> as items of a
+// <id1> is the first id that was met, <end1> its short form, <nobody> one that no memory has, <50 x> is fifty of them, <50 "x"> as items of a
 // list. What differs from run to run is masked in answers; the text of a result is
 // shown where it is not its structured content.
 func TestTranscripts(t *testing.T) {
@@ -94,7 +97,7 @@ func play(t *testing.T, archive *txtar.Archive) (*txtar.Archive, []made) {
 			notes[path] = string(f.Data)
 		}
 	}
-	p := player{t: t, clock: newClock(), masks: map[string]string{nobody: "<nobody>"}}
+	p := player{t: t, clock: newClock(), masks: map[string]string{nobody: "<nobody>"}, met: make(map[string]int)}
 	p.session = newSession(t, newStore(t, p.clock, notes), profileOf(t, archive))
 	out := &txtar.Archive{Comment: archive.Comment}
 	for _, f := range archive.Files {
@@ -177,6 +180,7 @@ type player struct {
 	t     *testing.T
 	clock *clock
 	masks map[string]string // what was met, and what is shown for it
+	met   map[string]int    // how many of a kind were
 	calls []made
 }
 
@@ -261,7 +265,15 @@ var (
 	repeated = regexp.MustCompile(`<(\d+) ("?[^">]+"?)>`)
 	shown    = regexp.MustCompile(`<(nobody|[a-z]+\d+)>`)
 	// masked are ids, entries of the journal and revisions, which differ from run to run.
-	maskable = regexp.MustCompile(`(?P<id>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
+	ids      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	maskable = []struct {
+		name string
+		in   *regexp.Regexp
+	}{
+		{"tx", regexp.MustCompile(`[0-9a-f]{12}-[0-9a-f]{4}-[a-z2-7]{8}`)},
+		{"rel", regexp.MustCompile(`rel-[0-9a-f]{8,32}`)},
+		{"cursor", regexp.MustCompile(`\b[A-Za-z0-9_-]{44}\b`)},
+	}
 )
 
 // spelled writes out what a transcript abbreviates.
@@ -291,12 +303,27 @@ func (p *player) spelled(text string) json.RawMessage {
 	}))
 }
 
-// masked replaces what differs from run to run, the same by the same.
+// masked replaces what differs from run to run, the same by the same. Behind <id1> is
+// an id, behind <end1> its last characters, which are its short form.
 func (p *player) masked(text string) string {
-	return maskable.ReplaceAllStringFunc(text, func(real string) string {
-		if p.masks[real] == "" {
-			p.masks[real] = fmt.Sprintf("<id%d>", len(p.masks))
+	for _, id := range ids.FindAllString(text, -1) {
+		if p.masks[id] == "" {
+			p.met["id"]++
+			p.masks[id] = fmt.Sprintf("<id%d>", p.met["id"])
+			p.masks[memory.ID(id).Short()] = fmt.Sprintf("<end%d>", p.met["id"])
 		}
-		return p.masks[real]
-	})
+	}
+	for _, m := range maskable {
+		for _, real := range m.in.FindAllString(text, -1) {
+			if p.masks[real] == "" {
+				p.met[m.name]++
+				p.masks[real] = fmt.Sprintf("<%s%d>", m.name, p.met[m.name])
+			}
+		}
+	}
+	longestFirst := slices.SortedFunc(maps.Keys(p.masks), func(a, b string) int { return len(b) - len(a) })
+	for _, real := range longestFirst {
+		text = strings.ReplaceAll(text, real, p.masks[real])
+	}
+	return text
 }

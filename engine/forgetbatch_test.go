@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// 500 long memories take several lines of the log, and are one journal entry.
+func TestForgetBatchIsOneEntry(t *testing.T) {
+	e, _ := newEngine(t)
+	var ids []string
+	for i := range 500 {
+		ids = append(ids, string(save(t, e, fmt.Sprint(i)+strings.Repeat(" sardine", 2_000)).ID))
+	}
+	keep := save(t, e, "whale")
+	if res := do(t, e, op.ForgetBatch, &op.ForgetBatchRequest{IDs: ids, DryRun: true}); len(res.Forgotten) != 500 || res.Tx != "" || !res.DryRun {
+		t.Errorf("the dry run would forget %d in %q", len(res.Forgotten), res.Tx)
+	}
+	before := do(t, e, op.Journal, &op.JournalRequest{})
+	res := do(t, e, op.ForgetBatch, &op.ForgetBatchRequest{IDs: ids})
+	if len(res.Forgotten) != 500 || res.Tx == "" || res.Until.IsZero() || res.Error != nil {
+		t.Errorf("forgot %d in %q until %v: %v", len(res.Forgotten), res.Tx, res.Until, res.Error)
+	}
+	after := do(t, e, op.Journal, &op.JournalRequest{})
+	if after.Total != before.Total+1 || after.Entries[0].IDs != 500 || after.Entries[0].Verb != "forget" {
+		t.Errorf("%d journal entries after %d, the last %+v", after.Total, before.Total, after.Entries[0])
+	}
+	if got := contents(do(t, e, op.List, &op.ListRequest{}).Memories); len(got) != 1 || got[0] != keep.Content {
+		t.Errorf("left are %q", got)
+	}
+	do(t, e, op.Undo, &op.UndoRequest{})
+	if n := do(t, e, op.List, &op.ListRequest{}).Total; n != 501 {
+		t.Errorf("%d memories after undoing", n)
+	}
+}
+
+func TestForgetBatchIsAllOrNone(t *testing.T) {
+	e, _ := newEngine(t)
+	a, b := save(t, e, "anchor"), save(t, e, "boat")
+	const nobody = "0192f3a1-b2c3-7000-8000-000000000000"
+	for _, dry := range []bool{true, false} {
+		req := &op.ForgetBatchRequest{IDs: []string{string(a.ID), nobody, string(b.ID)}, DryRun: dry}
+		wantCode(t, refused(t, e, op.ForgetBatch, req), memory.NotFound, nobody)
+	}
+	wantCode(t, refused(t, e, op.ForgetBatch, &op.ForgetBatchRequest{}), memory.Invalid, "no id is given")
+	wantCode(t, refused(t, e, op.ForgetBatch, &op.ForgetBatchRequest{IDs: make([]string, 501)}), memory.TooLarge, "501 ids are given, more than 500")
+	if n := do(t, e, op.List, &op.ListRequest{}).Total; n != 2 {
+		t.Errorf("%d memories are left of 2", n)
+	}
+	res := do(t, e, op.ForgetBatch, &op.ForgetBatchRequest{IDs: []string{a.ID.Short(), string(b.ID), string(a.ID)}})
+	if len(res.Forgotten) != 2 {
+		t.Errorf("forgot %q", contents(res.Forgotten))
+	}
+}

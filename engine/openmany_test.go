@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// Memories come in the order of the request, each once, and what there is not too.
+func TestOpenMany(t *testing.T) {
+	e, _ := newEngine(t)
+	a, b, gone := save(t, e, "anchor"), save(t, e, "boat"), save(t, e, "mermaid")
+	do(t, e, op.Relate, relating(a, b, "causes"))
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(gone.ID)})
+	const nobody = "0192f3a1-b2c3-7000-8000-000000000000"
+	req := &op.OpenManyRequest{IDs: []string{nobody, b.ID.Short(), "mem-invalid-id", " " + string(a.ID), string(gone.ID), string(b.ID)}}
+	res := do(t, e, op.OpenMany, req)
+	if len(res.Memories) != 2 || res.Memories[0].ID != b.ID || res.Memories[1].ID != a.ID {
+		t.Errorf("opened %+v", res.Memories)
+	}
+	if want := []string{nobody, "mem-invalid-id", string(gone.ID)}; !slices.Equal(res.NotFound, want) {
+		t.Errorf("not found are %q, want %q", res.NotFound, want)
+	}
+	if in := res.Memories[0].Relations.Incoming; len(in) != 1 || in[0].From != a.ID {
+		t.Errorf("to the boat lead %+v", in)
+	}
+}
+
+// Opening is a use of each, once, unless nobody is to count; the answer shows what was
+// before.
+func TestOpenManyCountsUses(t *testing.T) {
+	e, clock := newEngine(t)
+	a, b := save(t, e, "anchor"), save(t, e, "boat")
+	clock.advance(time.Hour)
+	opened := func(track *bool) []int64 {
+		var out []int64
+		for _, m := range do(t, e, op.OpenMany, &op.OpenManyRequest{IDs: []string{string(a.ID), string(b.ID), a.ID.Short()}, Track: track}).Memories {
+			out = append(out, m.UseCount)
+		}
+		return out
+	}
+	for i, want := range []int64{0, 1, 1, 2} {
+		var track *bool
+		if i == 1 {
+			track = new(false)
+		}
+		if got := opened(track); !slices.Equal(got, []int64{want, want}) {
+			t.Errorf("opened for the %d. time, the uses are %d, want %d", i+1, got, want)
+		}
+	}
+	if m := look(t, e, a.ID); !m.LastUsed.Equal(clock.Now()) {
+		t.Errorf("last used at %v", m.LastUsed)
+	}
+}
+
+// Case C81 of CortexGraph's behaviour: 100 ids and 101.
+func TestOpenManyHasBounds(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, "anchor")
+	ids := slices.Repeat([]string{string(m.ID)}, 100)
+	if res := do(t, e, op.OpenMany, &op.OpenManyRequest{IDs: ids, Relations: new(false)}); len(res.Memories) != 1 || res.Memories[0].Relations != nil {
+		t.Errorf("opened %+v", res.Memories)
+	}
+	wantCode(t, refused(t, e, op.OpenMany, &op.OpenManyRequest{IDs: append(ids, "x")}), memory.TooLarge, "101 ids are given, more than 100")
+	wantCode(t, refused(t, e, op.OpenMany, &op.OpenManyRequest{}), memory.Invalid, "no id is given")
+	// Two ids made in one millisecond begin alike, and so does this.
+	var begin string
+	for range 1000 {
+		next := save(t, e, "boat").ID
+		if begin = string(next)[:8]; strings.HasPrefix(string(m.ID), begin) {
+			break
+		}
+		m.ID = next
+	}
+	wantCode(t, refused(t, e, op.OpenMany, &op.OpenManyRequest{IDs: []string{begin}}), memory.Ambiguous, begin)
+}
