@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"emberd/memory"
@@ -15,6 +16,7 @@ type toolStore struct {
 	texts *prose
 	ids   []memory.ID
 	names []string // of entities of the reference profile
+	note  string   // path of one in the vault
 }
 
 // newToolStore saves n memories, some with tags and entities, and related in a chain.
@@ -41,6 +43,7 @@ func newToolStore(tb testing.TB, d *daemon, n int) *toolStore {
 		s.names = append(s.names, fmt.Sprintf("Entity %d", i))
 	}
 	d.waitIndexed(tb)
+	s.note = call(tb, d, op.Promote, &op.PromoteRequest{ID: string(s.fresh().Memory.ID), Force: true}).Path
 	return s
 }
 
@@ -71,6 +74,13 @@ type object = map[string]any
 
 // toolCalls has good arguments for every tool of every profile, for the i-th call.
 func (s *toolStore) toolCalls() map[string]func(i int) object {
+	all := s.operationCalls()
+	maps.Copy(all, s.profileCalls())
+	return all
+}
+
+// profileCalls are those of the profiles that have tools of their own.
+func (s *toolStore) profileCalls() map[string]func(i int) object {
 	return map[string]func(i int) object{
 		"memory_search": func(int) object { return object{"query": s.texts.question()} },
 		"memory_open":   func(i int) object { return object{"refs": []memory.ID{s.id(i), s.id(i + 1), s.id(i + 2)}} },
@@ -81,6 +91,7 @@ func (s *toolStore) toolCalls() map[string]func(i int) object {
 		"memory_forget": func(int) object { return object{"ids": []memory.ID{s.fresh().Memory.ID}} },
 		"memory_undo":   func(int) object { return object{"tx": s.fresh().Tx} },
 		"memory_status": func(int) object { return object{} },
+		"memory_used":   func(i int) object { return object{"ids": []memory.ID{s.id(i), s.id(i + 1)}} },
 
 		"save_memory":   func(int) object { return object{"content": s.texts.text(typicalText), "tags": []string{"measured"}} },
 		"search_memory": func(int) object { return object{"query": s.texts.question()} },
