@@ -136,7 +136,7 @@ func (a *archiver) portion(ctx context.Context, moves []rekindle.Move) (group []
 		}
 		full, err := row.Memory()
 		if _, _, ok := edges(full.Content); err != nil || !ok {
-			a.skip(m.ID, "a note would not keep its text to the byte, for it has control characters, other line ends than LF, or what a plugin would run; it stays in the log")
+			a.skip(m.ID, notKept+"; it stays in the log")
 			continue
 		}
 		l := leaving{Move: m, rev: row.Rev(), left: remains{stage: m.To, reason: a.reason}}
@@ -239,7 +239,7 @@ func (a *archiver) cooled(ctx context.Context, row *stm.Row, l leaving) (set map
 	}
 	l.left.path = kept.path
 	if !chill(&m, l.left, stampTime(a.opt.Now())) {
-		return nil, "a note would not keep its text to the byte", nil
+		return nil, notKept, nil
 	}
 	if m.NoteGone, m.NoteSeen = (time.Time{}), kept.seen; m.PromotedTo != "" {
 		m.PromotedTo = kept.path

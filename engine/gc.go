@@ -94,11 +94,7 @@ func (c *collecting) collected(id string, score float64) {
 	}
 }
 
-func (c *collecting) skip(id memory.ID, why string) {
-	if len(c.res.Skipped) < op.MostShown {
-		c.res.Skipped = append(c.res.Skipped, op.Skipped{ID: id, Reason: why})
-	}
-}
+func (c *collecting) skip(id memory.ID, why string) { c.res.Skipped = skipped(c.res.Skipped, id, why) }
 
 // archiveAll archives instead.
 func (c *collecting) archiveAll(ctx context.Context, due []decay.Candidate) error {

@@ -91,12 +91,17 @@ func (r *agingRun) plan() (rekindle.Plan, []candidate) {
 
 // report says that too much is due at once. Once is enough.
 func (r *agingRun) report(plan rekindle.Plan) {
-	r.res.Why = fmt.Sprintf("%d of %d memories would fade at once, so that a clock may have jumped; if that is right: emberd lifecycle run", plan.Colder, plan.Memories)
+	r.res.Why = atOnce(&plan) + "; if that is right: emberd lifecycle run"
 	r.res.Waiting = len(plan.Moves) + plan.Waiting
 	if last := r.aging.lastRun(); last == nil || last.Why != r.res.Why {
 		r.opt.Logger.Warn("lifecycle waits for somebody to agree", "fading", plan.Colder, "memories", plan.Memories)
 		r.events.publish(r.notice(r.res.Why))
 	}
+}
+
+// atOnce says why a plan is reported and not carried out.
+func atOnce(plan *rekindle.Plan) string {
+	return fmt.Sprintf("%d of %d memories would fade at once, so that a clock may have jumped", plan.Colder, plan.Memories)
 }
 
 // carryOut does what is planned, a kind at a time.
@@ -105,7 +110,7 @@ func (r *agingRun) carryOut(ctx context.Context, plan rekindle.Plan, promotions 
 	if err := r.promoteAll(ctx, promotions); err != nil {
 		return err
 	}
-	for _, kind := range []string{wakeVerb, demoteVerb, archiveVerb, fadeVerb} {
+	for _, kind := range kindsOfMoves() {
 		moves := slices.DeleteFunc(slices.Clone(plan.Moves), func(m rekindle.Move) bool { return kindOfMove(m) != kind })
 		move := r.shift
 		if kind == archiveVerb || kind == fadeVerb {
@@ -117,6 +122,9 @@ func (r *agingRun) carryOut(ctx context.Context, plan rekindle.Plan, promotions 
 	}
 	return nil
 }
+
+// kindsOfMoves are the journal's verbs for moves, in the order of a run.
+func kindsOfMoves() []string { return []string{wakeVerb, demoteVerb, archiveVerb, fadeVerb} }
 
 // kindOfMove is the journal's verb for a move.
 func kindOfMove(m rekindle.Move) string {
@@ -189,10 +197,14 @@ func (r *agingRun) rest(ctx context.Context, worked time.Duration) {
 	}
 }
 
-func (r *agingRun) skip(id memory.ID, why string) {
-	if len(r.res.Skipped) < op.MostShown {
-		r.res.Skipped = append(r.res.Skipped, op.Skipped{ID: id, Reason: why})
+func (r *agingRun) skip(id memory.ID, why string) { r.res.Skipped = skipped(r.res.Skipped, id, why) }
+
+// skipped adds to a list what was skipped, as far as an answer shows it.
+func skipped(all []op.Skipped, id memory.ID, why string) []op.Skipped {
+	if len(all) == op.MostShown {
+		return all
 	}
+	return append(all, op.Skipped{ID: id, Reason: why})
 }
 
 // wrote notes the journal entry that a part of the run began.

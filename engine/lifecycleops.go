@@ -45,7 +45,7 @@ func (e *Engine) wouldAge(context.Context) (*op.LifecycleRunResult, error) {
 	for _, c := range promotions {
 		r.moved(op.MovePromote, []memory.ID{c.row.ID()})
 	}
-	for _, kind := range []string{wakeVerb, demoteVerb, archiveVerb, fadeVerb} {
+	for _, kind := range kindsOfMoves() {
 		for _, m := range plan.Moves {
 			if kindOfMove(m) == kind {
 				r.moved(kind, []memory.ID{m.ID})
@@ -53,7 +53,7 @@ func (e *Engine) wouldAge(context.Context) (*op.LifecycleRunResult, error) {
 		}
 	}
 	if r.res.Report {
-		r.res.Why = fmt.Sprintf("%d of %d memories would fade at once, so that a clock may have jumped: no run does so by itself", plan.Colder, plan.Memories)
+		r.res.Why = atOnce(&plan) + ": no run does so by itself"
 	}
 	return &r.res, nil
 }
@@ -67,9 +67,8 @@ func (e *Engine) lifecycleStatus(context.Context, *op.LifecycleStatusRequest) (*
 	all := p
 	all.Most, all.Share = e.stm.Len()+1, 1
 	plan := all.Plan(e.facts(p, now, func(id memory.ID) {
-		if res.Kept++; len(res.KeptIDs) < op.MostShown {
-			res.KeptIDs = append(res.KeptIDs, op.Skipped{ID: id, Reason: notKept})
-		}
+		res.Kept++
+		res.KeptIDs = skipped(res.KeptIDs, id, notKept)
 	}), now)
 	res.Memories, res.Report = plan.Memories, plan.Report
 	for _, m := range plan.Moves {
@@ -97,7 +96,7 @@ func (e *Engine) whyNothing(plan *rekindle.Plan) string {
 	case !e.isKeeper():
 		return e.needKeeper().Error()
 	case plan.Report && plan.Colder > e.aging.agreement():
-		return fmt.Sprintf("%d of %d memories would fade at once, so that a clock may have jumped; if that is right: emberd lifecycle run", plan.Colder, plan.Memories)
+		return atOnce(plan) + "; if that is right: emberd lifecycle run"
 	case e.notes == nil:
 		return "there is no vault to keep texts in, so that memories are demoted and not archived; name one with vaults: in the config or emberd serve --vault"
 	}
@@ -110,8 +109,9 @@ func (e *Engine) stageStatus() []op.StageStatus {
 	for i, after := range []time.Duration{ages.Demote, ages.Archive, ages.Rehydrate} {
 		out = append(out, op.StageStatus{Stage: memory.Stages()[i+1], After: int64(after.Seconds())})
 	}
-	for r := range e.stm.Rows() {
-		out[slices.Index(memory.Stages(), r.Stage())].Count++
+	counts := e.stm.Counts()
+	for i := range out {
+		out[i].Count = counts.Stages[out[i].Stage]
 	}
 	return out
 }
