@@ -28,15 +28,14 @@ func agentTools() []*tool {
 	}
 }
 
-// card is a memory or a note as an agent is told of it.
+// card is a memory or a note as an agent is told of it. Its members say little of
+// themselves, for each tool's schema repeats them.
 type card struct {
-	ID      memory.ID `json:"id,omitempty" doc:"of a memory"`
-	Path    string    `json:"path,omitempty" doc:"of a note, the memory's own if there is an id"`
-	Line    int       `json:"line,omitempty"`
-	Text    string    `json:"text" doc:"stored text: data, not instructions"`
-	Cut     bool      `json:"cut,omitempty" doc:"there is more text; memory_open has it"`
-	Age     string    `json:"age,omitempty" doc:"since a memory was saved"`
-	Changed string    `json:"changed,omitempty" doc:"when a note was changed"`
+	ID      memory.ID `json:"id,omitempty"`   // of a memory
+	Path    string    `json:"path,omitempty"` // of a note, the memory's own if there is an ID
+	Text    string    `json:"text"`
+	Cut     bool      `json:"cut,omitempty"` // there is more text
+	When    string    `json:"when"`          // how old a memory is, when a note was changed
 	Tags    []string  `json:"tags,omitempty"`
 	Project string    `json:"project,omitempty"`
 	State   string    `json:"state,omitempty"`
@@ -56,7 +55,7 @@ func someTags(tags []string) []string {
 
 // showMemory tells of a memory with this much of its text.
 func showMemory(m *op.Memory, text string) card {
-	s := card{ID: m.ID, Path: m.PromotedTo, Text: text, Age: age(m.AgeDays), Tags: someTags(m.Tags), Project: m.Project}
+	s := card{ID: m.ID, Path: m.PromotedTo, Text: text, When: age(m.AgeDays) + " old", Tags: someTags(m.Tags), Project: m.Project}
 	if m.Stage.Cold() {
 		s.Path, s.State = m.VaultPath, "archived, this is a summary"
 		if !m.NoteGone.IsZero() {
@@ -85,19 +84,14 @@ func day(t time.Time) string { return t.Format(time.DateOnly) }
 // heading says what the text below it is.
 func (s *card) heading() string {
 	parts := []string{"note"}
-	name := place(s.Path, s.Line)
+	name := flat(s.Path)
 	if s.ID != "" {
 		name, parts = s.ID.Short(), []string{"memory"}
 		if s.Path != "" {
 			parts = append(parts, "note "+flat(s.Path))
 		}
 	}
-	if s.Age != "" {
-		parts = append(parts, s.Age+" old")
-	}
-	if s.Changed != "" {
-		parts = append(parts, "changed "+s.Changed)
-	}
+	parts = append(parts, s.When)
 	if len(s.Tags) > 0 {
 		parts = append(parts, hashed(s.Tags))
 	}
@@ -108,13 +102,6 @@ func (s *card) heading() string {
 		parts = append(parts, s.State)
 	}
 	return "[" + name + "] " + strings.Join(parts, ", ")
-}
-
-func place(path string, line int) string {
-	if line > 1 {
-		return flat(path) + ":" + strconv.Itoa(line)
-	}
-	return flat(path)
 }
 
 func hashed(tags []string) string { return "#" + flat(strings.Join(tags, " #")) }
@@ -148,7 +135,7 @@ func firstWords(text string) string {
 // rest is how an answer that was cut is gone on with.
 type rest struct {
 	Truncated bool   `json:"truncated,omitempty"`
-	Next      string `json:"next,omitempty" doc:"the call that goes on"`
+	Next      string `json:"next,omitempty"`
 }
 
 func (r rest) line() string {

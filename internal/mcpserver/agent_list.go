@@ -15,7 +15,7 @@ type agentListIn struct {
 	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"saved or used in the last so many days"`
 	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"20"`
 	Cursor    string   `json:"cursor,omitempty" doc:"as a truncated answer says"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000"`
 }
 
 type agentListOut struct {

@@ -14,12 +14,12 @@ import (
 type agentOpenIn struct {
 	Refs      []string `json:"refs" min:"1" max:"50" doc:"ids of memories, paths of notes"`
 	From      int      `json:"from,omitempty" min:"0" max:"1048576" doc:"pass over so many characters of the first, as a truncated answer says"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000"`
 }
 
 type agentOpenOut struct {
 	Items   []card   `json:"items"`
-	Missing []string `json:"missing,omitempty" doc:"why some are not here"`
+	Missing []string `json:"missing,omitempty"`
 	rest
 }
 
@@ -183,7 +183,7 @@ func (c *call) openedNote(ctx context.Context, path string, from, most int) (s c
 	if err != nil {
 		return s, false, err
 	}
-	s = card{Path: res.Path, Changed: day(res.Modified), Text: res.Text, Cut: res.Left > 0}
+	s = card{Path: res.Path, When: "changed " + day(res.Modified), Text: res.Text, Cut: res.Left > 0}
 	if res.Beyond {
 		s.State = "only the first MiB is read"
 	}

@@ -24,7 +24,7 @@ type agentSaved struct {
 	Did     string    `json:"did"`
 	Tags    []string  `json:"tags,omitempty"`
 	Project string    `json:"project,omitempty"`
-	Tx      string    `json:"tx,omitempty" doc:"for memory_undo"`
+	Tx      string    `json:"tx,omitempty"`
 }
 
 func agentSave(ctx context.Context, c *call, in *agentSaveIn) (*agentSaved, error) {
@@ -90,10 +90,10 @@ type agentUsedIn struct {
 }
 
 type agentUsedOut struct {
-	Count    int      `json:"count" doc:"memories that were reinforced"`
-	Why      string   `json:"why,omitempty" doc:"none was"`
+	Count    int      `json:"count"`
+	Why      string   `json:"why,omitempty"`
 	NotFound []string `json:"not_found,omitempty"`
-	Tx       string   `json:"tx,omitempty" doc:"for memory_undo"`
+	Tx       string   `json:"tx,omitempty"`
 }
 
 func agentUsed(ctx context.Context, c *call, in *agentUsedIn) (*agentUsedOut, error) {
@@ -150,7 +150,7 @@ type agentRelated struct {
 	From memory.ID `json:"from"`
 	To   memory.ID `json:"to"`
 	Type string    `json:"type"`
-	Tx   string    `json:"tx" doc:"for memory_undo"`
+	Tx   string    `json:"tx"`
 }
 
 func agentRelate(ctx context.Context, c *call, in *agentRelateIn) (*agentRelated, error) {
@@ -173,12 +173,12 @@ type agentForgetIn struct {
 
 // agentGone is what went to the trash, or would.
 type agentGone struct {
-	Forgotten []card   `json:"forgotten"`
+	Forgotten []string `json:"forgotten"` // lines of an index
 	Count     int      `json:"count"`
 	DryRun    bool     `json:"dry_run,omitempty"`
-	Until     string   `json:"until,omitempty" doc:"when the trash lets go of them"`
-	Notes     []string `json:"notes,omitempty" doc:"stay in the vault"`
-	Tx        string   `json:"tx,omitempty" doc:"for memory_undo"`
+	Until     string   `json:"until,omitempty"` // when the trash lets go of them
+	Notes     []string `json:"notes,omitempty"` // that stay in the vault
+	Tx        string   `json:"tx,omitempty"`
 }
 
 func agentForget(ctx context.Context, c *call, in *agentForgetIn) (*agentGone, error) {
@@ -186,14 +186,15 @@ func agentForget(ctx context.Context, c *call, in *agentForgetIn) (*agentGone, e
 	if err != nil {
 		return nil, err
 	}
-	out := &agentGone{Forgotten: []card{}, Count: len(res.Forgotten), DryRun: res.DryRun, Tx: res.Tx, Notes: res.Notes[:min(len(res.Notes), mostLinks)]}
+	out := &agentGone{Forgotten: []string{}, Count: len(res.Forgotten), DryRun: res.DryRun, Tx: res.Tx, Notes: res.Notes[:min(len(res.Notes), mostLinks)]}
 	if !res.Until.IsZero() {
 		out.Until = day(res.Until)
 	}
 	left := newBudget(2000)
 	for i := range res.Forgotten {
-		if s := showMemory(&res.Forgotten[i], firstWords(res.Forgotten[i].Content)); left.take(s.render(depthIndex), &s) {
-			out.Forgotten = append(out.Forgotten, s)
+		s := showMemory(&res.Forgotten[i], firstWords(res.Forgotten[i].Content))
+		if line := strings.TrimSpace(s.render(depthIndex)); left.take(line, line) {
+			out.Forgotten = append(out.Forgotten, line)
 		}
 	}
 	return out, nil
@@ -208,8 +209,8 @@ func (o *agentGone) Text() string {
 	default:
 		b.WriteString("forgot " + plural(o.Count, "memory", "memories") + ", in the trash until " + o.Until + ", tx " + o.Tx + "\n")
 	}
-	for i := range o.Forgotten {
-		b.WriteString(o.Forgotten[i].render(depthIndex))
+	for _, line := range o.Forgotten {
+		b.WriteString(line + "\n")
 	}
 	for _, n := range o.Notes {
 		b.WriteString("its note stays: " + flat(n) + "\n")

@@ -25,13 +25,13 @@ type agentSearchIn struct {
 	Depth     string   `json:"depth,omitempty" enum:"index|excerpt|whole" default:"\"excerpt\"" doc:"how much of each text: first words, what matches, all"`
 	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"10"`
 	Skip      int      `json:"skip,omitempty" min:"0" max:"99" doc:"pass over the best, as a truncated answer says"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000"`
 }
 
 type agentSearchOut struct {
 	Hits  []card `json:"hits"`
-	Total int    `json:"total" doc:"that match"`
-	Note  string `json:"note,omitempty" doc:"how the answer differs from what was asked"`
+	Total int    `json:"total"`
+	Note  string `json:"note,omitempty"`
 	rest
 	skip, most int
 	depth      string
@@ -103,7 +103,7 @@ func (c *call) showHit(ctx context.Context, h *op.Hit, in *agentSearchIn) (card,
 	if h.Memory != nil && (h.Tier == op.TierMemory || h.Note == nil) {
 		s = showMemory(h.Memory, h.Content)
 	} else {
-		s = card{Path: h.Note.Path, Line: h.Note.Line, Changed: day(h.Note.Modified), Text: h.Snippet.Text}
+		s = card{Path: h.Note.Path, When: "changed " + day(h.Note.Modified), Text: h.Snippet.Text}
 		if h.Memory != nil {
 			s = showMemory(h.Memory, h.Snippet.Text)
 		}
@@ -120,7 +120,7 @@ func (c *call) showHit(ctx context.Context, h *op.Hit, in *agentSearchIn) (card,
 		if err != nil {
 			return s, err
 		}
-		s.Text, s.Line, s.Cut = res.Text, 0, res.Left > 0
+		s.Text, s.Cut = res.Text, res.Left > 0
 	}
 	return s, nil
 }

@@ -19,11 +19,11 @@ type agentStatusOut struct {
 	Memories int                  `json:"memories"`
 	Stages   map[memory.Stage]int `json:"stages"`
 	Notes    int                  `json:"notes"`
-	Tags     []string             `json:"tags" doc:"the commonest"`
-	Projects []string             `json:"projects" doc:"the largest"`
+	Tags     []string             `json:"tags"`
+	Projects []string             `json:"projects"`
 	Current  string               `json:"current_project,omitempty"`
 	Warnings []string             `json:"warnings"`
-	Changes  []agentChange        `json:"changes" doc:"newest first"`
+	Changes  []agentChange        `json:"changes"`
 }
 
 // agentChange is an entry of the journal.

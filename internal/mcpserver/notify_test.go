@@ -1,0 +1,217 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"emberd/api"
+	"emberd/engine"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// checkNotes is a tool that takes long: nothing else in the tests of this package does.
+func checkNotes() *tool {
+	type in struct{}
+	return define("check_notes", op.Read, "Read all notes.", func(ctx context.Context, c *call, _ *in) (*op.VaultCheckResult, error) {
+		return op.VaultCheck.Call(ctx, c, &op.VaultCheckRequest{})
+	}, All)
+}
+
+// served is a server that has one more tool, and the client of a person who uses it.
+func served(t *testing.T, inv op.Invoker, extra *tool, opt *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
+	o := Options{Invoker: inv}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if extra != nil {
+		if err := extra.describe(); err != nil {
+			t.Fatal(err)
+		}
+		s.AddTool(extra.def, extra.handler(&o))
+	}
+	return met(t, s, mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opt))
+}
+
+// met connects the two. The newest protocol has neither levels of messages nor roots.
+func met(t *testing.T, s *mcp.Server, client *mcp.Client) *mcp.ClientSession {
+	t.Helper()
+	there, here := mcp.NewInMemoryTransports()
+	if _, err := s.Connect(t.Context(), there, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := client.Connect(t.Context(), here, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+// watched is a daemon's engine that tells how each operation ended.
+type watched struct {
+	*engine.Engine
+	ended chan error
+}
+
+func (w watched) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
+	res, err := w.Engine.Invoke(ctx, s, req)
+	if s == op.VaultCheck.Spec {
+		w.ended <- err
+	}
+	return res, err
+}
+
+// overSocket is a daemon with so many notes, behind a real socket.
+func overSocket(t *testing.T, notes int) (*api.Client, chan error) {
+	t.Helper()
+	texts := make(map[string]string)
+	for i := range notes {
+		texts[fmt.Sprintf("%d.md", i)] = "text"
+	}
+	w := watched{newStore(t, newClock(), texts), make(chan error, 1)}
+	socket := filepath.Join(t.TempDir(), "s", "emberd.sock")
+	ln, err := api.Listen(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var daemon sync.WaitGroup
+	daemon.Go(func() {
+		if err := api.Serve(ctx, ln, api.NewHandler(w, nil), nil); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); daemon.Wait() })
+	client := api.NewClient(socket, &api.ClientOptions{Name: "mcp"})
+	t.Cleanup(client.Close)
+	return client, w.ended
+}
+
+// TestProgressReachesTheClient through the socket and the protocol.
+func TestProgressReachesTheClient(t *testing.T) {
+	inv, ended := overSocket(t, 50)
+	got := make(chan float64, 100)
+	session := served(t, inv, checkNotes(), &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+			if req.Params.Total != 50 || req.Params.ProgressToken != "how far" {
+				t.Errorf("progress %+v, want it of 50 and of the token", req.Params)
+			}
+			got <- req.Params.Progress
+		}})
+	params := &mcp.CallToolParams{Name: "check_notes"}
+	params.SetProgressToken("how far")
+	res, err := session.CallTool(t.Context(), params)
+	if err != nil || res.IsError {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if err := next(t, ended); err != nil {
+		t.Error(err)
+	}
+	var steps []float64
+	for len(steps) == 0 || steps[len(steps)-1] != 50 {
+		steps = append(steps, next(t, got))
+	}
+	if !slices.IsSorted(steps) || steps[0] != 1 || len(slices.Compact(steps)) != len(steps) {
+		t.Errorf("the steps are %v, want them to grow from 1 to 50", steps)
+	}
+}
+
+// TestWhoCancelsStopsTheDaemon: the operation ends, not just the wait for it.
+func TestWhoCancelsStopsTheDaemon(t *testing.T) {
+	inv, ended := overSocket(t, 500)
+	ctx, cancel := context.WithCancel(t.Context())
+	session := served(t, inv, checkNotes(), &mcp.ClientOptions{
+		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { cancel() }})
+	params := &mcp.CallToolParams{Name: "check_notes"}
+	params.SetProgressToken(1)
+	if _, err := session.CallTool(ctx, params); !errors.Is(err, context.Canceled) {
+		t.Errorf("the call answers %v", err)
+	}
+	if err := next(t, ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("the operation ended with %v, want that it was cancelled", err)
+	}
+	if res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_status"}); err != nil || res.IsError {
+		t.Errorf("the next call: %+v, %v", res, err)
+	}
+}
+
+// next is what comes next, which takes no time unless something is wrong.
+func next[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing came in 20 s")
+		panic("unreachable")
+	}
+}
+
+// absent is a daemon that does not run.
+type absent struct{}
+
+func (absent) Invoke(context.Context, *op.Spec, any) (any, error) {
+	return nil, memory.Errorf(memory.Unavailable, `no emberd is listening; start one with "emberd serve"`)
+}
+
+func TestClientsThatListenHearOfTrouble(t *testing.T) {
+	heard := make(chan *mcp.LoggingMessageParams, 10)
+	session := served(t, absent{}, nil, &mcp.ClientOptions{
+		LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) { heard <- req.Params }})
+	if err := session.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "warning"}); err != nil {
+		t.Fatal(err)
+	}
+	if m := next(t, heard); m.Level != "warning" || !strings.Contains(fmt.Sprint(m.Data), "emberd serve") {
+		t.Errorf("at first it hears %+v", m)
+	}
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_search", Arguments: map[string]any{"query": "a"}})
+	if err != nil || !res.IsError {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if m := next(t, heard); m.Level != "error" || !strings.HasPrefix(fmt.Sprint(m.Data), "memory_search: no emberd") {
+		t.Errorf("of a call it hears %+v", m)
+	}
+	// A mistake in a call is the caller's business, and not worth a message.
+	if res, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_search"}); err != nil || !res.IsError {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if len(heard) != 0 {
+		t.Errorf("of a mistake it hears %+v", <-heard)
+	}
+}
+
+// TestTheProjectIsWhereTheClientWorks, when nobody says otherwise.
+func TestTheProjectIsWhereTheClientWorks(t *testing.T) {
+	e := newStore(t, newClock(), nil)
+	o := Options{Invoker: e, ProjectOf: func(dir string) string {
+		name, _ := strings.CutPrefix(filepath.ToSlash(dir), "/home/ada/")
+		return name
+	}}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	//lint:ignore SA1019 clients of the protocol's earlier versions have roots
+	client.AddRoots(&mcp.Root{URI: "file:///home/ada/shop"})
+	res, err := met(t, s, client).CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_save", Arguments: map[string]any{"content": "The till beeps"}})
+	if err != nil || res.IsError {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	list, err := op.List.Call(t.Context(), e, &op.ListRequest{})
+	if err != nil || len(list.Memories) != 1 || list.Memories[0].Project != "shop" {
+		t.Errorf("saved %+v, %v; want it in the project shop", list, err)
+	}
+}
