@@ -90,7 +90,7 @@ func Open(opt Options) (*Engine, error) {
 		lock:       lock,
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
-		names:      newKnownNames(),
+		names:      new(knownNames),
 		events:     newEvents(),
 		aging:      newAging(),
 		closing:    make(chan struct{}),

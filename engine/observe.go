@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"time"
 
 	"emberd/decay"
@@ -139,9 +140,7 @@ func (o *observation) strengthen(ctx context.Context, m *memory.Memory, set map[
 	case memory.Conflict, memory.Busy:
 		return nil
 	}
-	for key, value := range more {
-		set[key] = value
-	}
+	maps.Copy(set, more)
 	return err
 }
 
