@@ -35,6 +35,7 @@ func graph() map[string]edges {
 		"memory":                     {others: []string{"github.com/google/uuid"}},
 		"decay":                      {},
 		"internal/backup":            {ours: []string{"internal/durable"}},
+		"internal/clients":           {ours: []string{"memory", "internal/durable", "internal/jsonedit"}},
 		"internal/cluster":           {ours: []string{"memory", "internal/similarity", "internal/text"}},
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
@@ -46,7 +47,8 @@ func graph() map[string]edges {
 			others: []string{"gopkg.in/yaml.v3", "golang.org/x/text/unicode/norm"},
 			tests:  []string{"internal/entities"}, // what is in a message counts towards what is made of it
 		},
-		"internal/llm": {},
+		"internal/jsonedit": {},
+		"internal/llm":      {},
 		"internal/mcpserver": {
 			ours:   []string{"memory", "op", "internal/wire", "internal/refgraph"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
@@ -102,7 +104,7 @@ func graph() map[string]edges {
 		"cmd/emberd": {
 			ours: []string{all},
 			others: []string{
-				"github.com/modelcontextprotocol/go-sdk/mcp",
+				"github.com/modelcontextprotocol/go-sdk",
 				"github.com/spf13/cobra",
 				"github.com/spf13/pflag",
 				"github.com/rivo/uniseg",

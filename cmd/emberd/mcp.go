@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -23,7 +22,10 @@ import (
 const agentTimeout = 50 * time.Second
 
 // agentOptions are the flags of mcp.
-type agentOptions struct{ tools, project string }
+type agentOptions struct {
+	tools, project string
+	projectOf      func(dir string) string // nil when the project was given
+}
 
 func (s *state) mcpCommand() *cobra.Command {
 	var o agentOptions
@@ -37,14 +39,15 @@ Every call goes to the daemon, which may be started or restarted meanwhile. The
 command ends when its input does.
 
 The project of new memories is the git repository that encloses the working
-directory, unless --project names another (--project '' names none).`,
+directory, or else the folder that the client says it works in, unless --project
+names another (--project '' names none).`,
 		Example: `  emberd mcp
   emberd mcp --tools cortexgraph`,
 		Annotations: exits(endings{exitDone: "the client closed the connection, or a signal ended it"}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("project") {
-				o.project = here()
+				o.project, o.projectOf = here(), projectOf
 			}
 			return s.serveAgent(cmd.Context(), o)
 		},
@@ -72,14 +75,14 @@ func (s *state) serveAgent(ctx context.Context, o agentOptions) error {
 	client := api.NewClient(c.Socket, &api.ClientOptions{Name: "mcp", Version: buildVersion(), Timeout: agentTimeout})
 	defer client.Close()
 	server, err := mcpserver.New(mcpserver.Options{Invoker: client, Profile: profile, Version: buildVersion(),
-		Project: o.project, Logger: s.logger(quiet(c.Log))})
+		Project: o.project, ProjectOf: o.projectOf, Logger: s.logger(quiet(c.Log))})
 	if err != nil {
 		return err
 	}
 	server.AddReceivingMiddleware(endWith(ctx))
 	// Else a client that goes away without closing stdin ends the process by SIGPIPE.
 	signal.Ignore(syscall.SIGPIPE)
-	session, err := server.Connect(ctx, &mcp.IOTransport{Reader: os.Stdin, Writer: s.terminal}, nil)
+	session, err := server.Connect(ctx, stdio{s.terminal}, nil)
 	if err != nil {
 		return err
 	}

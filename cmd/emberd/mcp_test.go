@@ -235,6 +235,32 @@ func TestAgentEndsCleanly(t *testing.T) {
 	}
 }
 
+// A script pipes all it asks into the command and reads the answers.
+func TestAgentAnswersWhatWasAskedBeforeTheEnd(t *testing.T) {
+	home, _ := startHome(t)
+	a := newAgent(t, home)
+	a.cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a script","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"save_memory","arguments":{"content":"piped in"}}}
+{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{}}
+`)
+	out, err := a.cmd.Output()
+	if err != nil || a.said.Len() > 0 {
+		t.Errorf("ended with %v and said %q, want exit code 0 and silence", err, a.said)
+	}
+	answered := map[int]bool{}
+	for line := range bytes.Lines(out) {
+		m, err := parseMessage(line)
+		if err != nil || m.Error != nil {
+			t.Errorf("got %s (%v), want an answer", line, err)
+		}
+		answered[m.ID] = true
+	}
+	if len(answered) != 3 {
+		t.Errorf("answered are %v, want all three calls", answered)
+	}
+}
+
 // Nobody reads the answers any more.
 func TestAgentEndsWhenItsOutputIsGone(t *testing.T) {
 	home, _ := startHome(t)
@@ -422,5 +448,41 @@ func TestAgentSavesForTheProjectItRunsIn(t *testing.T) {
 		if got := list.Memories[0].Project; got != want {
 			t.Errorf("mcp %q saved for project %q, want %q", args, got, want)
 		}
+	}
+}
+
+// A client that starts its servers anywhere says where it works.
+func TestAgentAsksWhereItsClientWorks(t *testing.T) {
+	home, _ := startHome(t)
+	repository := filepath.Join(t.TempDir(), "kettle")
+	if err := os.MkdirAll(filepath.Join(repository, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a := newAgent(t, home)
+	a.cmd.Dir = t.TempDir()
+	a.start(t)
+	a.ask(t, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"the test","version":"1"}}`)
+	a.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	a.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_save","arguments":{"content":"tea at four"}}}`)
+	var asked struct {
+		ID     json.RawMessage
+		Method string
+	}
+	line, err := a.out.ReadBytes('\n')
+	if err != nil || json.Unmarshal(line, &asked) != nil || asked.Method != "roots/list" {
+		t.Fatalf("got %s (%v), want a request of roots/list", line, err)
+	}
+	a.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"roots":[{"uri":"file://%s"}]}}`, asked.ID, repository))
+	if _, err := a.out.ReadBytes('\n'); err != nil {
+		t.Fatal(err)
+	}
+	client := api.NewClient(filepath.Join(home, "emberd.sock"), nil)
+	defer client.Close()
+	list, err := op.List.Call(t.Context(), client, &op.ListRequest{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list.Memories[0].Project; got != "kettle" {
+		t.Errorf("saved for project %q, want kettle", got)
 	}
 }

@@ -173,9 +173,22 @@ func here() string {
 	if err != nil {
 		return ""
 	}
+	return projectOf(dir)
+}
+
+// projectOf names the git repository that encloses a folder, "" when there is none.
+func projectOf(dir string) string {
+	if root := projectRoot(dir); root != "" {
+		return filepath.Base(root)
+	}
+	return ""
+}
+
+// projectRoot is the root of that repository, "" when there is none.
+func projectRoot(dir string) string {
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return filepath.Base(dir)
+			return dir
 		}
 		if dir == filepath.Dir(dir) {
 			return ""

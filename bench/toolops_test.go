@@ -1,0 +1,86 @@
+package bench
+
+import (
+	"emberd/memory"
+	"emberd/op"
+)
+
+// operationCalls has good arguments for the tools that are operations, by their names.
+func (s *toolStore) operationCalls() map[string]func(i int) object {
+	none := func(int) object { return object{} }
+	dry := func(int) object { return object{"dry_run": true} }
+	of := func(i int) object { return object{"id": s.id(i)} }
+	return map[string]func(i int) object{
+		"analyze_message":  func(int) object { return object{"message": "Remember: " + s.texts.text(typicalText)} },
+		"analyze_recall":   func(int) object { return object{"message": "What did we say of " + s.texts.question() + "?"} },
+		"archive":          func(int) object { return object{"id": s.fresh().Memory.ID} },
+		"backup_create":    none,
+		"compact":          dry,
+		"complete":         func(int) object { return object{"what": "tags", "prefix": "t"} },
+		"edit":             func(i int) object { return object{"id": s.id(i), "content": s.texts.text(typicalText)} },
+		"forget":           func(int) object { return object{"id": s.fresh().Memory.ID} },
+		"forget_batch":     func(int) object { return object{"ids": []memory.ID{s.fresh().Memory.ID, s.fresh().Memory.ID}} },
+		"graph":            none,
+		"history":          of,
+		"journal":          none,
+		"keeper":           none,
+		"keeper_here":      none,
+		"lifecycle_run":    dry,
+		"lifecycle_status": none,
+		"links":            func(int) object { return object{"note": s.note} },
+		"list":             none,
+		"note_read":        func(int) object { return object{"path": s.note} },
+		"observe":          func(i int) object { return object{"ids": []memory.ID{s.id(i)}, "tags": []string{"measured"}} },
+		"open":             func(int) object { return object{"ref": s.note} },
+		"open_many":        func(i int) object { return object{"ids": []memory.ID{s.id(i), s.id(i + 1)}, "relations": true} },
+		"promote":          func(int) object { return object{"id": s.fresh().Memory.ID, "force": true} },
+		"promote_auto":     dry,
+		"quarantine_list":  none,
+		"rekindle":         func(int) object { return object{"q": s.texts.question(), "dry_run": true} },
+		"relate":           func(i int) object { return object{"from": s.id(i), "to": s.id(i + 3), "type": "causes"} },
+		"relate_batch": func(i int) object {
+			return object{"items": []object{{"from": s.id(i), "to": s.id(i + 4), "type": "causes"}}}
+		},
+		"save":          func(int) object { return object{"content": s.texts.text(typicalText)} },
+		"save_batch":    func(int) object { return object{"items": []object{{"content": s.texts.text(typicalText)}}} },
+		"search":        func(int) object { return object{"q": s.texts.question()} },
+		"show":          of,
+		"stale_list":    none,
+		"stats":         none,
+		"status":        none,
+		"timeline":      of,
+		"touch":         of,
+		"trash_list":    none,
+		"trash_restore": func(int) object { return object{"ids": []memory.ID{s.forgotten()}} },
+		"undo":          func(int) object { return object{"tx": s.fresh().Tx} },
+		"unrelate":      func(i int) object { return object{"id": s.relation(i)} },
+		"vault_check":   none,
+		"vault_confirm": none,
+		"version":       none,
+		"why":           of,
+		"why_not":       func(i int) object { return object{"q": s.texts.question(), "of": s.id(i)} },
+
+		// There is nothing to ask these about in a store that is in order.
+		"quarantine_accept": func(int) object { return object{"id": "q1"} },
+		"quarantine_show":   func(int) object { return object{"id": "q1"} },
+		"stale_decide":      func(i int) object { return object{"id": s.id(i), "keep": true} },
+	}
+}
+
+// refused are tools whose answer to that is an error, which is measured then.
+func refused(name string) bool {
+	return name == "quarantine_accept" || name == "quarantine_show" || name == "stale_decide"
+}
+
+// forgotten is a memory in the trash.
+func (s *toolStore) forgotten() memory.ID {
+	id := s.fresh().Memory.ID
+	call(s.tb, s.d, op.Forget, &op.ForgetRequest{ID: string(id)})
+	return id
+}
+
+// relation is one that is there.
+func (s *toolStore) relation(i int) string {
+	res := call(s.tb, s.d, op.Relate, &op.RelateRequest{From: string(s.id(i)), To: string(s.fresh().Memory.ID), Type: "related"})
+	return string(res.Relation.ID)
+}

@@ -1,0 +1,151 @@
+package clients
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"emberd/internal/durable"
+	"emberd/memory"
+)
+
+// maxFile bounds the files that are read; a Claude Code of many projects has some
+// megabytes.
+const maxFile = 64 << 20
+
+// Change is what is to be done to a file. Nothing is until Apply.
+type Change struct {
+	File   string // behind all links
+	Exists bool
+	before []byte
+	after  []byte
+	mode   fs.FileMode
+}
+
+// Add plans to put emberd on the list in a file, which need not exist. An entry that
+// is there already is brought up to date if it is ours, and else replaced with force.
+func (c *Client) Add(file string, s Server, force bool) (*Change, error) {
+	return c.plan(file, func(text []byte) ([]byte, error) { return c.add(text, s, force) })
+}
+
+// Remove plans to take it off again: an entry of ours, or any with force.
+func (c *Client) Remove(file string, force bool) (*Change, error) {
+	return c.plan(file, func(text []byte) ([]byte, error) { return c.remove(text, force) })
+}
+
+// Has tells whether emberd is on the list in a file that may be missing.
+func (c *Client) Has(file string) bool {
+	if c.toml {
+		return false
+	}
+	ch, err := read(file)
+	return err == nil && c.ours(ch.before)
+}
+
+func (c *Client) plan(file string, edit func([]byte) ([]byte, error)) (*Change, error) {
+	if c.toml {
+		return nil, memory.Errorf(memory.Invalid, "the TOML of %s is not edited; put in by hand what --print prints", c.Title)
+	}
+	ch, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	if ch.after, err = edit(ch.before); err != nil {
+		if e, ok := errors.AsType[*memory.Error](err); ok {
+			return nil, memory.Errorf(e.Code, "%s: %w", file, err)
+		}
+		return nil, memory.Errorf(memory.Invalid, "%s: %w; mend it first, nothing was changed", file, err)
+	}
+	return ch, nil
+}
+
+// read follows links, so that they stay links, to a file or to the place for one.
+func read(file string) (*Change, error) {
+	ch := &Change{File: file, mode: 0o600}
+	target, err := filepath.EvalSymlinks(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(file); err == nil {
+			return nil, memory.Errorf(memory.Invalid, "%s is a link to a file that is not there; make the file or remove the link", file)
+		}
+		return ch, nil
+	}
+	if err != nil {
+		return nil, memory.Errorf(memory.Invalid, "%w", err)
+	}
+	ch.File, ch.Exists = target, true
+	info, err := os.Stat(target)
+	switch {
+	case err != nil:
+		return nil, memory.Errorf(memory.Invalid, "%w", err)
+	case !info.Mode().IsRegular():
+		return nil, memory.Errorf(memory.Invalid, "%s is no file; move it away", target)
+	case info.Size() > maxFile:
+		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes, more than %d; is it the right file?", target, info.Size(), maxFile)
+	}
+	ch.mode = info.Mode().Perm()
+	if ch.before, err = os.ReadFile(target); err != nil {
+		return nil, memory.Errorf(memory.Invalid, "%w", err)
+	}
+	return ch, nil
+}
+
+// Changes tells whether there is anything to do.
+func (ch *Change) Changes() bool { return !bytes.Equal(ch.before, ch.after) }
+
+// Apply keeps a copy of the file as it was beside it, whose name is returned, and
+// then replaces it, with the mode it had. A file that somebody has changed since it
+// was read is left alone.
+func (ch *Change) Apply(now time.Time) (backup string, err error) {
+	disk := durable.OS{}
+	if err := os.MkdirAll(filepath.Dir(ch.File), 0o700); err != nil {
+		return "", memory.Errorf(memory.Invalid, "%w", err)
+	}
+	if ch.Exists {
+		backup = ch.File + ".emberd-backup-" + now.UTC().Format("20060102T150405.000Z")
+		if err := ch.write(disk, backup, ch.before); err != nil {
+			return "", fmt.Errorf("keep a copy: %w", err)
+		}
+	}
+	temp := ch.File + ".emberd-" + rand.Text() + ".tmp"
+	if err = ch.write(disk, temp, ch.after); err == nil {
+		err = ch.swap(disk, temp)
+	}
+	if err != nil {
+		_ = disk.Remove(temp) // what failed before is what matters
+		return backup, err
+	}
+	return backup, disk.SyncDir(filepath.Dir(ch.File))
+}
+
+// write makes a new file with the mode of the one that is changed.
+func (ch *Change) write(disk durable.FS, name string, data []byte) error {
+	err := durable.CreateFile(disk, name, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return os.Chmod(name, ch.mode)
+}
+
+// swap puts the new file in the place of the old one, which is looked at once more.
+func (ch *Change) swap(disk durable.FS, temp string) error {
+	if !ch.Exists {
+		return disk.RenameNoReplace(temp, ch.File)
+	}
+	now, err := os.ReadFile(ch.File)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now, ch.before) {
+		return memory.Errorf(memory.Conflict, "%s was changed by its program at the same moment; quit that and try again", ch.File)
+	}
+	return disk.Rename(temp, ch.File)
+}

@@ -1,0 +1,162 @@
+// Package clients knows where the clients of the Model Context Protocol keep the list
+// of servers that they start, and puts emberd on that list.
+//
+// Where and how each keeps it is from its own documentation:
+//
+//   - claude-desktop: https://modelcontextprotocol.io/quickstart/user
+//   - claude-code: https://code.claude.com/docs/en/mcp
+//   - codex: https://developers.openai.com/codex/mcp
+//   - copilot: https://docs.github.com/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers
+//   - cursor: https://cursor.com/docs/mcp
+//   - gemini-cli: https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md
+//   - vscode: https://code.visualstudio.com/docs/agents/reference/mcp-configuration
+//   - windsurf: https://docs.windsurf.com/windsurf/cascade/mcp
+//   - zed: https://zed.dev/docs/ai/mcp
+//
+// These files belong to other programs and to the people who edit them: everything
+// but the one entry stays as it is, byte for byte, the file is replaced as a whole or
+// not at all, and what it held before is kept beside it. A file that is not
+// well-formed is left alone. Files that cannot be edited so, TOML, are not touched:
+// [Client.Snippet] is for the user to put in.
+package clients
+
+import (
+	"os"
+	"path/filepath"
+
+	"emberd/internal/jsonedit"
+	"emberd/memory"
+)
+
+// Machine is where to look for clients.
+type Machine struct {
+	GOOS string              // as runtime.GOOS
+	Home string              // the user's home directory
+	Env  func(string) string // as os.Getenv
+}
+
+// Client is one program that starts servers.
+type Client struct {
+	Name    string // as it is typed
+	Title   string // as it calls itself
+	Restart string // what makes it read the file again, "" when it notices by itself
+
+	user    func(m Machine) string // the file for all projects
+	marks   func(m Machine) string // what is there once it was installed; nil for the folder of the file
+	project string                 // the file below the root of a project, "" for none
+	keys    []string               // on the way to the servers
+	dialect jsonedit.Dialect
+	toml    bool
+	form    entry // what an entry has besides the command
+}
+
+// entry is what says how a server is started. Every client has command and args.
+type entry struct {
+	Type    string   `json:"type,omitempty"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	Tools   []string `json:"tools,omitempty"`
+}
+
+// name is the server's in every list.
+const name = "emberd"
+
+// All lists the clients that are known, by name. It returns a fresh slice.
+func All() []*Client {
+	mcpServers, servers := []string{"mcpServers"}, []string{"servers"}
+	return []*Client{
+		{Name: "claude-code", Title: "Claude Code", Restart: "start a new session of it",
+			user: claudeCode, marks: claudeCode, project: ".mcp.json", keys: mcpServers, form: entry{Type: "stdio"}},
+		{Name: "claude-desktop", Title: "Claude Desktop", Restart: "quit it and start it again",
+			user: inConfig("Claude", "claude_desktop_config.json"), keys: mcpServers},
+		{Name: "codex", Title: "Codex", Restart: "start a new session of it",
+			user: inHome("CODEX_HOME", ".codex", "config.toml"), project: ".codex/config.toml", keys: []string{"mcp_servers"}, toml: true},
+		{Name: "copilot", Title: "GitHub Copilot CLI", Restart: "start a new session of it",
+			user: inHome("COPILOT_HOME", ".copilot", "mcp-config.json"), keys: mcpServers, form: entry{Type: "local", Tools: []string{"*"}}},
+		{Name: "cursor", Title: "Cursor", Restart: "restart it",
+			user: inHome("", ".cursor", "mcp.json"), project: ".cursor/mcp.json", keys: mcpServers, dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
+		{Name: "gemini-cli", Title: "Gemini CLI", Restart: "start a new session of it",
+			user: inHome("", ".gemini", "settings.json"), project: ".gemini/settings.json", keys: mcpServers, dialect: jsonedit.Comments},
+		{Name: "vscode", Title: "VS Code", Restart: "start the server with MCP: List Servers",
+			user: inConfig("Code", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers, dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
+		{Name: "vscode-insiders", Title: "VS Code Insiders", Restart: "start the server with MCP: List Servers",
+			user: inConfig("Code - Insiders", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers, dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
+		{Name: "windsurf", Title: "Windsurf", Restart: "refresh its list of MCP servers",
+			user: inHome("", ".codeium", "windsurf", "mcp_config.json"), keys: mcpServers},
+		{Name: "zed", Title: "Zed",
+			user: zed, project: ".zed/settings.json", keys: []string{"context_servers"}, dialect: jsonedit.Comments},
+	}
+}
+
+// inConfig is a file where programs with windows keep their settings: the
+// platform's folder for that.
+func inConfig(path ...string) func(Machine) string {
+	return func(m Machine) string {
+		if m.GOOS == "darwin" {
+			return filepath.Join(m.Home, "Library", "Application Support", filepath.Join(path...))
+		}
+		return filepath.Join(m.xdgConfig(), filepath.Join(path...))
+	}
+}
+
+// inHome is a file in a folder of the home directory, or in the one that a variable
+// names.
+func inHome(variable string, path ...string) func(Machine) string {
+	return func(m Machine) string {
+		if variable != "" {
+			if dir := m.Env(variable); dir != "" {
+				return filepath.Join(dir, filepath.Join(path[1:]...))
+			}
+		}
+		return filepath.Join(m.Home, filepath.Join(path...))
+	}
+}
+
+// claudeCode keeps its file in the home directory itself.
+func claudeCode(m Machine) string {
+	if dir := m.Env("CLAUDE_CONFIG_DIR"); dir != "" {
+		return filepath.Join(dir, ".claude.json")
+	}
+	return filepath.Join(m.Home, ".claude.json")
+}
+
+// zed follows XDG on Linux, and has the same folder everywhere else.
+func zed(m Machine) string {
+	if m.GOOS == "linux" {
+		return filepath.Join(m.xdgConfig(), "zed", "settings.json")
+	}
+	return filepath.Join(m.Home, ".config", "zed", "settings.json")
+}
+
+func (m Machine) xdgConfig() string {
+	if dir := m.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // as the standard has it
+		return dir
+	}
+	return filepath.Join(m.Home, ".config")
+}
+
+// File is where the client keeps the servers for all projects.
+func (c *Client) File(m Machine) string { return c.user(m) }
+
+// ProjectFile is where it keeps those of the project with this root. Not every client
+// has such a file.
+func (c *Client) ProjectFile(root string) (string, error) {
+	if c.project == "" {
+		return "", memory.Errorf(memory.Invalid, "%s keeps no servers in projects; leave --project out", c.Title)
+	}
+	return filepath.Join(root, filepath.FromSlash(c.project)), nil
+}
+
+// Found tells whether the client seems to be on this machine: it was started at least
+// once.
+func (c *Client) Found(m Machine) bool {
+	mark := filepath.Dir(c.user(m))
+	if c.marks != nil {
+		mark = c.marks(m)
+	}
+	_, err := os.Stat(mark)
+	return err == nil
+}
+
+// Editable tells whether the client's file can be changed in place.
+func (c *Client) Editable() bool { return !c.toml }

@@ -1,0 +1,136 @@
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"emberd/internal/jsonedit"
+	"emberd/memory"
+)
+
+// Server is how emberd is to be started.
+type Server struct {
+	Command string   `json:"command"` // absolute
+	Args    []string `json:"args"`
+}
+
+// Snippet is a file of the client's that has emberd and nothing else, for people to
+// look at or to copy from.
+func (c *Client) Snippet(s Server) (string, error) {
+	if c.toml {
+		return c.table(s), nil
+	}
+	text, err := jsonedit.Set(nil, c.dialect, c.entry(s), c.path()...)
+	return string(text), err
+}
+
+// table is a table of TOML. Its strings may be written as those of JSON.
+func (c *Client) table(s Server) string {
+	var words []string
+	for _, a := range append([]string{s.Command}, s.Args...) {
+		words = append(words, jsonText(a))
+	}
+	return fmt.Sprintf("[%s.%s]\ncommand = %s\nargs = [%s]\n", c.keys[0], name, words[0], strings.Join(words[1:], ", "))
+}
+
+func jsonText(s string) string {
+	text, _ := json.Marshal(s) // a string always marshals
+	return string(text)
+}
+
+func (c *Client) path(more ...string) []string { return slices.Concat(c.keys, []string{name}, more) }
+
+func (c *Client) entry(s Server) entry {
+	e := c.form
+	e.Command, e.Args = s.Command, s.Args
+	return e
+}
+
+// add returns text with emberd on the list. An entry of ours keeps what else it has;
+// another is replaced only by force.
+func (c *Client) add(text []byte, s Server, force bool) ([]byte, error) {
+	old, there, err := jsonedit.Get(text, c.dialect, c.path()...)
+	if err != nil {
+		return nil, err
+	}
+	ours := there && c.ours(text)
+	switch {
+	case there && !ours && !force:
+		return nil, memory.Errorf(memory.Conflict, "there is an entry emberd that starts something else (%s); --force replaces it", clip(old))
+	case !ours:
+		return jsonedit.Set(text, c.dialect, c.entry(s), c.path()...)
+	}
+	return c.update(text, s)
+}
+
+// update brings an entry of ours up to date.
+func (c *Client) update(text []byte, s Server) ([]byte, error) {
+	now := map[string]any{"command": s.Command, "args": s.Args}
+	if c.form.Type != "" {
+		now["type"] = c.form.Type
+	}
+	for _, key := range []string{"type", "command", "args"} {
+		value, ok := now[key]
+		if !ok || c.same(text, key, value) {
+			continue
+		}
+		var err error
+		if text, err = jsonedit.Set(text, c.dialect, value, c.path(key)...); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// same tells whether a member of the entry has this value already.
+func (c *Client) same(text []byte, key string, value any) bool {
+	raw, ok, err := jsonedit.Get(text, c.dialect, c.path(key)...)
+	if err != nil || !ok {
+		return false
+	}
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return false
+	}
+	was, _ := json.Marshal(v)
+	is, _ := json.Marshal(value) // strings and lists of them
+	return string(was) == string(is)
+}
+
+// ours tells whether the entry starts emberd mcp, from wherever.
+func (c *Client) ours(text []byte) bool {
+	var command string
+	var args []string
+	for key, v := range map[string]any{"command": &command, "args": &args} {
+		raw, ok, err := jsonedit.Get(text, c.dialect, c.path(key)...)
+		if err != nil || !ok || json.Unmarshal(raw, v) != nil {
+			return false
+		}
+	}
+	return filepath.Base(command) == name && slices.Contains(args, "mcp")
+}
+
+// remove returns text without emberd on the list.
+func (c *Client) remove(text []byte, force bool) ([]byte, error) {
+	old, there, err := jsonedit.Get(text, c.dialect, c.path()...)
+	switch {
+	case err != nil:
+		return nil, err
+	case there && !force && !c.ours(text):
+		return nil, memory.Errorf(memory.Conflict, "the entry emberd starts something else (%s); --force removes it", clip(old))
+	}
+	return jsonedit.Remove(text, c.dialect, c.path()...)
+}
+
+// clip is the beginning of an entry, in one line.
+func clip(raw []byte) string {
+	const most = 80
+	line := []rune(strings.Join(strings.Fields(string(raw)), " "))
+	if len(line) > most {
+		return string(line[:most-1]) + "…"
+	}
+	return string(line)
+}
