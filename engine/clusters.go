@@ -183,7 +183,7 @@ func (e *Engine) clusterOf(ctx context.Context, id string) (*gathering, cluster.
 	case i >= 0:
 		return g, g.Clusters[i], nil
 	case known:
-		err = memory.Errorf(memory.Conflict, "the cluster %s has other members by now, so that nothing was changed; list the clusters again", id).At("cluster_id")
+		err = memory.Errorf(memory.Conflict, "the cluster %s was merged or has other members by now, so that nothing was changed; list the clusters again", id).At("cluster_id")
 	default:
 		err = memory.Errorf(memory.NotFound, "there is no cluster %.40q, or its members have changed; list the clusters again", id).At("cluster_id")
 	}

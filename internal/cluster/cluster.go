@@ -18,6 +18,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"slices"
 	"strings"
 
@@ -158,8 +159,9 @@ func newSpace(ctx context.Context, a *text.Analyzer, items []Item) (*space, erro
 	return s, nil
 }
 
+// similarity is exact to six digits, which is what weights in single precision give.
 func (s *space) similarity(a, b int) float64 {
-	return similarity.Calibrate(s.vectors[a].Cosine(s.vectors[b]))
+	return math.Round(1e6*similarity.Calibrate(s.vectors[a].Cosine(s.vectors[b]))) / 1e6
 }
 
 // differ is why two items do not say the same, "" if they may.

@@ -14,7 +14,7 @@ const latestHolders = 200
 
 // pairs finds the pairs that are at least so similar, most similar first.
 func (s *space) pairs(ctx context.Context, threshold float64) ([]Pair, error) {
-	least := similarity.CosineFor(threshold) - 1e-6 // weights are float32
+	least := similarity.CosineFor(threshold) - 1e-5 // similarities are rounded
 	order := make([]int, len(s.items))
 	for i := range order {
 		order[i] = i
@@ -33,7 +33,7 @@ func (s *space) pairs(ctx context.Context, threshold float64) ([]Pair, error) {
 					continue
 				}
 				met[j] = i + 1
-				if p := (Pair{A: j, B: i, Similarity: s.similarity(i, j)}); p.Similarity >= threshold-1e-6 {
+				if p := (Pair{A: j, B: i, Similarity: s.similarity(i, j)}); p.Similarity >= threshold {
 					p.Why = s.differ(j, i)
 					out = append(out, p)
 				}

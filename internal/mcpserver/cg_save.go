@@ -24,6 +24,8 @@ func cortexGraphTools() []*tool {
 		define("open_memories", op.Read, "Retrieve specific memories by their IDs, whole and with their relations.", openMemories, CortexGraph, All),
 		define("create_relation", op.Write, "Create an explicit relation between two memories.", createRelation, CortexGraph, All),
 		define("promote_memory", op.Write, "Promote high-value memories to long-term storage: notes in the vault.", promoteMemory, CortexGraph, All),
+		define("cluster_memories", op.Read, "Cluster similar memories for potential consolidation, or find duplicates. What differs in numbers, dates, names or negation is never in one cluster.", clusterMemories, CortexGraph, All),
+		define("consolidate_memories", op.Write, "Consolidate similar memories: preview, merge them into one (the sources are archived; undo brings them back), or link them.", consolidateMemories, CortexGraph, All),
 	}
 }
 
