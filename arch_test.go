@@ -35,6 +35,7 @@ func graph() map[string]edges {
 		"memory":                     {others: []string{"github.com/google/uuid"}},
 		"decay":                      {},
 		"internal/backup":            {ours: []string{"internal/durable"}},
+		"internal/cluster":           {ours: []string{"memory", "internal/similarity", "internal/text"}},
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
@@ -47,16 +48,18 @@ func graph() map[string]edges {
 		},
 		"internal/llm": {},
 		"internal/mcpserver": {
-			ours:   []string{"memory", "op", "internal/wire"},
+			ours:   []string{"memory", "op", "internal/wire", "internal/refgraph"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
 			tests:  []string{"engine", "stm", "api"}, // a real store, over a real socket
 		},
-		"internal/mutants":   {},
-		"internal/query":     {},
-		"internal/secret":    {},
-		"internal/spelling":  {},
-		"internal/text":      {others: []string{"github.com/blevesearch/bleve/v2/analysis"}},
-		"internal/untouched": {others: []string{"golang.org/x/sys/unix"}},
+		"internal/mutants":    {},
+		"internal/query":      {},
+		"internal/refgraph":   {ours: []string{"memory", "op"}},
+		"internal/secret":     {},
+		"internal/similarity": {ours: []string{"internal/text"}},
+		"internal/spelling":   {},
+		"internal/text":       {others: []string{"github.com/blevesearch/bleve/v2/analysis"}},
+		"internal/untouched":  {others: []string{"golang.org/x/sys/unix"}},
 		"internal/wire": {
 			ours:   []string{"memory", "internal/spelling"},
 			others: []string{"github.com/google/jsonschema-go/jsonschema"},
@@ -84,7 +87,7 @@ func graph() map[string]edges {
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
 			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "internal/backup", "internal/durable", "internal/query",
-				"internal/entities", "internal/intent", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
+				"internal/cluster", "internal/entities", "internal/intent", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
 		},
 		"api": {
 			ours:   []string{"op", "memory", "internal/wire"},

@@ -60,6 +60,8 @@ func exampleOf(s *op.Spec) any {
 		return &op.EditRequest{ID: id, AddTags: []string{"auth"}, Importance: new(0.9)}
 	case op.Relate.Spec:
 		return &op.RelateRequest{From: id, To: "0199b2d4-7d2f-7a53-9f20-3d1c8a7e5b43", Type: memory.Supports, Strength: new(0.9)}
+	case op.Consolidate.Spec:
+		return &op.ConsolidateRequest{ClusterID: "cluster-3f9a1c5d7e2b4860", Mode: op.ModeApply}
 	case op.TrashRestore.Spec:
 		return &op.TrashRestoreRequest{IDs: []string{id}}
 	}

@@ -16,6 +16,8 @@ func (s *shelf) addLifeVerbs(add func(*op.Spec, op.Handler)) {
 	add(op.AnalyzeMessage.Handle(s.analyzeMessage))
 	add(op.AnalyzeRecall.Handle(s.analyzeRecall))
 	add(op.GC.Handle(s.gc))
+	add(op.Clusters.Handle(s.clusters))
+	add(op.Consolidate.Handle(s.consolidate))
 	add(op.LifecycleRun.Handle(s.lifecycleRun))
 	add(op.LifecycleStatus.Handle(s.lifecycleStatus))
 }
@@ -54,4 +56,12 @@ func (s *shelf) lifecycleRun(_ context.Context, req *op.LifecycleRunRequest) (*o
 
 func (s *shelf) lifecycleStatus(context.Context, *op.LifecycleStatusRequest) (*op.LifecycleStatusResult, error) {
 	return &op.LifecycleStatusResult{Here: true, Stages: []op.StageStatus{{Stage: memory.Active}}, Due: map[string]int{}, Jobs: []op.Job{{Name: "fading"}}}, nil
+}
+
+func (s *shelf) clusters(context.Context, *op.ClustersRequest) (*op.ClustersResult, error) {
+	return &op.ClustersResult{Mode: op.ModeClustering, Message: "Found 0 clusters"}, nil
+}
+
+func (s *shelf) consolidate(_ context.Context, req *op.ConsolidateRequest) (*op.ConsolidateResult, error) {
+	return &op.ConsolidateResult{Mode: req.Mode, AutoDetect: req.AutoDetect, Message: "Found 0 clusters to consolidate"}, nil
 }

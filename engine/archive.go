@@ -134,16 +134,25 @@ func (a *archiver) portion(ctx context.Context, moves []rekindle.Move) (group []
 		if len(group) == archiveAtOnce || len(group) > 0 && size > archiveBytes {
 			return group, moves[i:]
 		}
-		full, err := row.Memory()
-		if _, _, ok := edges(full.Content); err != nil || !ok {
-			a.skip(m.ID, "a note would not keep its text to the byte, for it has control characters, other line ends than LF, or what a plugin would run; it stays in the log")
+		l, why := a.leave(ctx, m, row)
+		if why != "" {
+			a.skip(m.ID, why)
 			continue
 		}
-		l := leaving{Move: m, rev: row.Rev(), left: remains{stage: m.To, reason: a.reason}}
-		l.left.summary, l.left.terms = a.summarize(ctx, full.Content, full.Entities)
 		group = append(group, l)
 	}
 	return group, nil
+}
+
+// leave summarises a memory, or says why it is not archived.
+func (a *archiver) leave(ctx context.Context, m rekindle.Move, row *stm.Row) (leaving, string) {
+	full, err := row.Memory()
+	if _, _, ok := edges(full.Content); err != nil || !ok {
+		return leaving{}, "a note would not keep its text to the byte, for it has control characters, other line ends than LF, or what a plugin would run; it stays in the log"
+	}
+	l := leaving{Move: m, rev: row.Rev(), left: remains{stage: m.To, reason: a.reason}}
+	l.left.summary, l.left.terms = a.summarize(ctx, full.Content, full.Entities)
+	return l, ""
 }
 
 // asPlanned returns the memory that a move is about, or why it is not to be moved.

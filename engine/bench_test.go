@@ -32,26 +32,48 @@ func (s synthetic) words(n int) string {
 
 func BenchmarkSave(b *testing.B) {
 	for _, clients := range []int{1, 8, 64} {
-		b.Run(fmt.Sprint("clients=", clients), func(b *testing.B) {
-			h := newHouse(b)
-			h.Logger, h.Options.Now, h.Durability = nil, nil, stm.Full
-			e := h.open(b)
-			text := newSynthetic().words(30)
-			if clients == 1 {
-				for b.Loop() {
-					save(b, e, text)
-				}
+		b.Run(fmt.Sprint("clients=", clients), func(b *testing.B) { benchmarkSave(b, clients, false) })
+		b.Run(fmt.Sprintf("clients=%d/enriched", clients), func(b *testing.B) { benchmarkSave(b, clients, true) })
+	}
+}
+
+func benchmarkSave(b *testing.B, clients int, enrich bool) {
+	h := newHouse(b)
+	h.Logger, h.Options.Now, h.Durability, h.Enrich = nil, nil, stm.Full, enrich
+	e := h.open(b)
+	const text = "We moved the Kettle service to PostgreSQL 17 on Thursday; Ada keeps the connection string in config/staging.yaml, " +
+		"and deploys wait for the migration job until #414 is merged."
+	if clients == 1 {
+		for b.Loop() {
+			save(b, e, text)
+		}
+		return
+	}
+	b.SetParallelism(clients / runtime.GOMAXPROCS(0))
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := op.Save.Call(b.Context(), e, &op.SaveRequest{Content: text}); err != nil {
+				b.Error(err)
 				return
 			}
-			b.SetParallelism(clients / runtime.GOMAXPROCS(0))
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					if _, err := op.Save.Call(b.Context(), e, &op.SaveRequest{Content: text}); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
+		}
+	})
+}
+
+// BenchmarkSaveBatch saves 500 texts at a time.
+func BenchmarkSaveBatch(b *testing.B) {
+	for _, enrich := range []bool{false, true} {
+		b.Run(fmt.Sprintf("enrich=%v", enrich), func(b *testing.B) {
+			h := newHouse(b)
+			h.Logger, h.Options.Now, h.Durability, h.Enrich = nil, nil, stm.Full, enrich
+			e := h.open(b)
+			req := new(op.SaveBatchRequest)
+			for s := newSynthetic(); len(req.Items) < op.MaxBatch; {
+				req.Items = append(req.Items, op.SaveRequest{Content: s.words(30)})
+			}
+			for b.Loop() {
+				do(b, e, op.SaveBatch, req)
+			}
 		})
 	}
 }

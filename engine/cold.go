@@ -54,6 +54,7 @@ func warm(m *memory.Memory, body, path string, now time.Time) {
 	m.Content, m.Stage, m.VaultPath, m.LastUsed = body, memory.Active, path, now
 	m.TextDigest, m.TextEdges, m.KeyTerms = "", nil, nil
 	m.ArchivedAt, m.ArchiveReason, m.NoteGone = time.Time{}, "", time.Time{}
+	m.ConsolidatedInto = ""
 	if m.PromotedTo != "" {
 		m.PromotedTo = path
 	}

@@ -47,6 +47,7 @@ type Engine struct {
 	events   *events
 	chores   chores
 	aging    *aging
+	listed   *listed // clusters that somebody may name
 	counted  lastCount
 	averaged lastAverage
 	revision atomic.Uint64 // counts what changes memories, their use included
@@ -90,9 +91,10 @@ func Open(opt Options) (*Engine, error) {
 		lock:       lock,
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
-		names:      newKnownNames(),
+		names:      new(knownNames),
 		events:     newEvents(),
 		aging:      newAging(),
+		listed:     newListed(),
 		closing:    make(chan struct{}),
 		dirty:      make(chan struct{}, 1),
 		shared:     make(chan struct{}, 1),
@@ -163,6 +165,8 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.AnalyzeMessage.Handle(e.analyzeMessage))
 	add(op.AnalyzeRecall.Handle(e.analyzeRecall))
 	add(op.GC.Handle(e.gc))
+	add(op.Clusters.Handle(e.clusters))
+	add(op.Consolidate.Handle(e.consolidate))
 	add(op.LifecycleRun.Handle(e.lifecycleRun))
 	add(op.LifecycleStatus.Handle(e.lifecycleStatus))
 	add(op.Purge.Handle(e.purge))

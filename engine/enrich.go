@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"emberd/internal/entities"
 	"emberd/internal/secret"
@@ -51,15 +52,16 @@ func (e *Engine) entitiesIn(text string) []string {
 	return entities.Find(text, entities.Options{Known: e.names.spelling})
 }
 
-// mostNames bounds the names that are known, at some 100 bytes each.
+// mostNames bounds the names that are known, at some 200 bytes each; saves at one time
+// may exceed it a little.
 const mostNames = 50_000
 
-// knownNames are what entities are called in memories and notes. A name stays known until
-// the next start, though nothing may have it any more: it is only ever found in a text
-// that has it.
+// knownNames are what entities are called in memories and notes. A name stays known
+// until the next start, though nothing may have it any more: it is only ever found in a
+// text that has it. Saves ask for hundreds of them at once, and hardly ever is one new.
 type knownNames struct {
-	mu    sync.RWMutex // guards byKey
-	byKey map[string]calling
+	byKey sync.Map // of calling, by [entities.Key]
+	count atomic.Int64
 }
 
 // calling is how a name is written, and whether somebody wrote it so on purpose.
@@ -68,30 +70,34 @@ type calling struct {
 	given bool
 }
 
-func newKnownNames() *knownNames { return &knownNames{byKey: make(map[string]calling)} }
-
 // spelling is what [entities.Options] asks for.
 func (n *knownNames) spelling(key string) (name string, ok bool) {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	s, ok := n.byKey[key]
-	return s.name, ok
+	known, ok := n.byKey.Load(key)
+	if !ok {
+		return "", false
+	}
+	return known.(calling).name, true
 }
 
 // learn takes in names. One that was given takes the place of the same one that was
 // found, and the first that was given stays.
 func (n *knownNames) learn(given bool, all ...string) {
 	for _, name := range all {
-		key := entities.Key(name)
-		if key == "" {
-			continue
+		if key := entities.Key(name); key != "" {
+			n.put(key, calling{name, given})
 		}
-		n.mu.Lock()
-		had, known := n.byKey[key]
-		if known && given && !had.given || !known && len(n.byKey) < mostNames {
-			n.byKey[key] = calling{name, given}
+	}
+}
+
+func (n *knownNames) put(key string, c calling) {
+	had, known := n.byKey.Load(key)
+	switch {
+	case known && c.given && !had.(calling).given:
+		n.byKey.CompareAndSwap(key, had, c)
+	case !known && n.count.Load() < mostNames:
+		if _, there := n.byKey.LoadOrStore(key, c); !there {
+			n.count.Add(1)
 		}
-		n.mu.Unlock()
 	}
 }
 

@@ -28,14 +28,14 @@ func TestSavesGetEntitiesAndStrength(t *testing.T) {
 		strength float64
 		applied  bool
 	}{
-		"the page's example":      {op.SaveRequest{Content: "Use JWT tokens for authentication in all new APIs"}, []string{"jwt", "authentication", "apis"}, true, 1.1996, true},
-		"nothing to find, C49":    {op.SaveRequest{Content: "plain words only"}, nil, false, 1.0064, true},
-		"a marker, C50":           {op.SaveRequest{Content: "This is critical: never commit secrets"}, []string{"secrets"}, true, 1.4752, true},
-		"entities given":          {op.SaveRequest{Content: "Use JWT", Entities: []string{"Ada"}}, []string{"Ada"}, false, 1.0628, true},
-		"no entities given":       {op.SaveRequest{Content: "Use JWT", Entities: []string{}}, nil, false, 1.0028, true},
-		"strength given":          {op.SaveRequest{Content: "Use JWT", Strength: new(1.5)}, []string{"jwt"}, true, 1.5, true},
-		"both given":              {op.SaveRequest{Content: "Use JWT", Entities: []string{"Ada"}, Strength: new(2.0)}, []string{"Ada"}, false, 2, false},
-		"not wanted":              {op.SaveRequest{Content: "Use JWT", Enrich: new(false)}, nil, false, 1, false},
+		"the page's example":   {op.SaveRequest{Content: "Use JWT tokens for authentication in all new APIs"}, []string{"jwt", "authentication", "apis"}, true, 1.1996, true},
+		"nothing to find, C49": {op.SaveRequest{Content: "plain words only"}, nil, false, 1.0064, true},
+		"a marker, C50":        {op.SaveRequest{Content: "This is critical: never commit secrets"}, []string{"secrets"}, true, 1.4752, true},
+		"entities given":       {op.SaveRequest{Content: "Use JWT", Entities: []string{"Ada"}}, []string{"Ada"}, false, 1.0628, true},
+		"no entities given":    {op.SaveRequest{Content: "Use JWT", Entities: []string{}}, nil, false, 1.0028, true},
+		"strength given":       {op.SaveRequest{Content: "Use JWT", Strength: new(1.5)}, []string{"jwt"}, true, 1.5, true},
+		"both given":           {op.SaveRequest{Content: "Use JWT", Entities: []string{"Ada"}, Strength: new(2.0)}, []string{"Ada"}, false, 2, false},
+		"not wanted":           {op.SaveRequest{Content: "Use JWT", Enrich: new(false)}, nil, false, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := do(t, e, op.Save, &tt.req)
@@ -126,13 +126,13 @@ func TestKnownNamesAreFoundInAnySpelling(t *testing.T) {
 }
 
 func TestAGivenSpellingTakesThePlaceOfAFoundOne(t *testing.T) {
-	n := newKnownNames()
+	n := new(knownNames)
 	n.learn(false, "postgresql")
 	n.learn(true, "PostgreSQL")
 	n.learn(true, "Postgresql")
 	n.learn(false, "postgresql", "…")
-	if got, ok := n.spelling("postgresql"); got != "PostgreSQL" || !ok || len(n.byKey) != 1 {
-		t.Errorf("known are %v", n.byKey)
+	if got, ok := n.spelling("postgresql"); got != "PostgreSQL" || !ok || n.count.Load() != 1 {
+		t.Errorf("%d names are known, postgresql as %q", n.count.Load(), got)
 	}
 }
 
@@ -246,12 +246,12 @@ func TestMessagesAreAnalyzed(t *testing.T) {
 }
 
 func TestNamesAreBounded(t *testing.T) {
-	n := newKnownNames()
+	n := new(knownNames)
 	for i := range mostNames {
-		n.byKey[fmt.Sprint("name ", i)] = calling{}
+		n.learn(true, fmt.Sprint("name ", i))
 	}
 	n.learn(true, "one more")
-	if _, ok := n.spelling("one more"); ok || len(n.byKey) != mostNames {
-		t.Errorf("%d names are known, the last one %t; want %d", len(n.byKey), ok, mostNames)
+	if _, ok := n.spelling("one more"); ok || n.count.Load() != mostNames {
+		t.Errorf("%d names are known, the last one %t; want %d", n.count.Load(), ok, mostNames)
 	}
 }

@@ -124,6 +124,9 @@ func (e *Engine) importRecords(ctx context.Context, req *op.ImportRequest) (*op.
 	var good []incoming
 	for i := range req.Records {
 		size, err := checkRecord(&req.Records[i])
+		if err == nil && req.Foreign && !req.AllowSecret {
+			err = e.screen(&req.Records[i])
+		}
 		if err != nil {
 			res.Results[i] = op.ImportAnswer{Fate: op.ImportFailed, Error: problem(err)}
 			continue
@@ -180,7 +183,7 @@ func (e *Engine) importChunk(ctx context.Context, req *op.ImportRequest, res *op
 	receipt, err := e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		tx := &stm.Tx{Verb: "import", By: op.CallerFrom(ctx), Entry: res.Tx}
 		for i, r := range records {
-			fate, err := e.fate(tx, r.Record, rows[i], req.Again)
+			fate, err := e.fate(tx, r.Record, rows[i], req)
 			if err != nil {
 				return nil, err
 			}
@@ -200,27 +203,50 @@ func (e *Engine) importChunk(ctx context.Context, req *op.ImportRequest, res *op
 
 // fate decides about a record whose memory is live in row, or not if that is nil. It
 // says in tx what is saved again on purpose.
-func (e *Engine) fate(tx *stm.Tx, r *op.Record, row *stm.Row, again bool) (string, error) {
+func (e *Engine) fate(tx *stm.Tx, r *op.Record, row *stm.Row, req *op.ImportRequest) (string, error) {
 	trashed := e.stm.Trashed(r.ID)
 	switch {
 	case row != nil && !r.Forgotten.IsZero():
+		return op.ImportChanged, nil
+	case row != nil && req.Foreign:
+		if row.Content() == contentOf(r) {
+			return op.ImportPresent, nil
+		}
 		return op.ImportChanged, nil
 	case row != nil:
 		return equalFields(row.Fields(), r.Fields), nil
 	case trashed && !r.Forgotten.IsZero():
 		fields, err := e.stm.ForgottenFields(r.ID)
 		return equalFields(fields, r.Fields), err
-	case trashed && !again:
+	case trashed && !req.Again:
 		return op.ImportForgotten, nil
 	}
-	if r.Forgotten.IsZero() {
-		var text string
-		_ = json.Unmarshal(r.Fields[contentField], &text) // checkRecord has read it
-		if e.askedAgain(tx, text, again) != nil {
-			return op.ImportForgotten, nil
-		}
+	if r.Forgotten.IsZero() && e.askedAgain(tx, contentOf(r), req.Again) != nil {
+		return op.ImportForgotten, nil
 	}
 	return op.ImportAdded, nil
+}
+
+func contentOf(r *op.Record) string {
+	var text string
+	_ = json.Unmarshal(r.Fields[contentField], &text) // checkRecord has read it
+	return text
+}
+
+// screen refuses a record that looks as if it held a credential.
+func (e *Engine) screen(r *op.Record) error {
+	if !e.opt.DetectSecrets {
+		return nil
+	}
+	text, err := encode(r.Fields)
+	if err != nil {
+		return err
+	}
+	var m memory.Memory
+	if err := json.Unmarshal(text, &m); err != nil {
+		return err
+	}
+	return checkSecrets(passages(&op.SaveRequest{Content: m.Content, Tags: m.Tags, Entities: m.Entities, Source: m.Source, Context: m.Context, Meta: m.Meta}))
 }
 
 // change is what brings a record in: a memory, or one that is in the trash. That

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"emberd/memory"
@@ -40,6 +41,9 @@ func (e *Engine) list(ctx context.Context, req *op.ListRequest) (*op.ListResult,
 		return nil, err
 	}
 	filter, err := e.filter(req.Filter, p.at)
+	if err == nil {
+		err = checkContains(req.Contains)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +51,11 @@ func (e *Engine) list(ctx context.Context, req *op.ListRequest) (*op.ListResult,
 		return nil, memory.Errorf(memory.Invalid, "cursor belongs to a list as of another moment; use it with the same as_of, or start again without it").At("cursor")
 	}
 	for r := range then.Rows() {
-		if filter.accepts(r) {
+		if filter.accepts(r) && contains(r, req.Contains) {
 			p.add(e.sortValue(r, order, p.at), r.ID(), r)
 		}
 	}
-	if p.total == 0 {
+	if p.total == 0 && req.Contains == "" {
 		if err := checkCollection(then.Memories, filter.Collection); err != nil {
 			return nil, err
 		}
@@ -59,6 +63,23 @@ func (e *Engine) list(ctx context.Context, req *op.ListRequest) (*op.ListResult,
 	rows, next := p.finish()
 	memories, err := e.views(rows, now)
 	return &op.ListResult{Memories: memories, Total: p.total, NextCursor: next, AsOf: then.told()}, err
+}
+
+func checkContains(text string) error {
+	if len(text) > memory.MaxQueryBytes {
+		return memory.Errorf(memory.TooLarge, "contains has %d bytes, more than %d; ask for a part of it", len(text), memory.MaxQueryBytes).At("contains")
+	}
+	return nil
+}
+
+// contains reports whether the memory holds a text letter by letter. The type counts,
+// which no search looks at.
+func contains(r *stm.Row, text string) bool {
+	if text == "" {
+		return true
+	}
+	text = strings.ToLower(text)
+	return strings.Contains(strings.ToLower(r.Content()), text) || strings.Contains(strings.ToLower(r.Type()), text)
 }
 
 func parseSort(name string) (byte, error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,28 @@ func TestSorts(t *testing.T) {
 	}
 	if got := look(t, e, old.ID).UseCount; got != 2 {
 		t.Errorf("listing counted as use: %d", got)
+	}
+}
+
+// TestListContains asks for texts letter by letter, as no search does.
+func TestListContains(t *testing.T) {
+	e, _ := newEngine(t)
+	do(t, e, op.Save, &op.SaveRequest{Content: "the Lovelace engine - a first"})
+	do(t, e, op.Save, &op.SaveRequest{Content: "東京は日本の首都", Type: "Capital City"})
+	for text, want := range map[string][]string{
+		"OVEL":      {"the Lovelace engine - a first"},
+		"e - a":     {"the Lovelace engine - a first"},
+		"本の首":       {"東京は日本の首都"},
+		"al ci":     {"東京は日本の首都"},
+		"enginee":   {},
+		"\"content": {},
+	} {
+		if got := contents(do(t, e, op.List, &op.ListRequest{Contains: text, Filter: op.Filter{Collection: "knowledge"}}).Memories); !slices.Equal(got, want) {
+			t.Errorf("contains %q gives %q, want %q", text, got, want)
+		}
+	}
+	if _, err := op.List.Call(t.Context(), e, &op.ListRequest{Contains: strings.Repeat("x", memory.MaxQueryBytes+1)}); memory.CodeOf(err) != memory.TooLarge {
+		t.Errorf("4 KiB and one byte: %v, want that it is too large", err)
 	}
 }
 

@@ -56,7 +56,7 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 
 // ages reports whether a journal entry of that verb is about the stages of memories.
 func ages(verb string) bool {
-	return slices.Contains([]string{demoteVerb, archiveVerb, fadeVerb, wakeVerb, rekindleVerb, gcVerb, mendVerb}, verb)
+	return slices.Contains([]string{demoteVerb, archiveVerb, fadeVerb, wakeVerb, rekindleVerb, gcVerb, mendVerb, consolidateVerb}, verb)
 }
 
 // follows returns those of the fields that the note tells again. Of an entry about the

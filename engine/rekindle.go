@@ -152,8 +152,8 @@ func (e *Engine) warmAlready(row *stm.Row) (*op.RekindleResult, error) {
 
 // textFor looks up a memory's text and refuses one that may not be taken over.
 func (e *Engine) textFor(ctx context.Context, m *memory.Memory) (lookup, error) {
-	if into := mergedInto(m); into != "" {
-		return lookup{}, memory.Errorf(memory.Conflict, "memory %s was merged into %s, which has its text; emberd show %s, or undo the merge", m.ID, into, into)
+	if into := mergedInto(e.stm.Get, m.ConsolidatedInto); into != nil {
+		return lookup{}, memory.Errorf(memory.Conflict, "memory %s was merged into %s, which has its text; emberd show %s, or undo the merge", m.ID, into.ID(), into.ID())
 	}
 	found, err := e.lookUpText(ctx, m)
 	if err != nil || !found.Edited {
@@ -171,15 +171,6 @@ func (e *Engine) textFor(ctx context.Context, m *memory.Memory) (lookup, error) 
 		return found, memory.Errorf(memory.Conflict, "memory %s stays %s, for the text of its note %q was edited and is not taken over: %w", m.ID, m.Stage, found.Path, err)
 	}
 	return found, nil
-}
-
-// mergedInto is the memory that another one was consolidated into, "" if it was not.
-func mergedInto(m *memory.Memory) string {
-	var into string
-	if json.Unmarshal(m.Meta["consolidated_into"], &into) != nil {
-		return ""
-	}
-	return into
 }
 
 // bringBack writes what was found to the log. Without a result the memory was changed

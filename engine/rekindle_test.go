@@ -192,10 +192,14 @@ func TestRekindlingWhatIsWarmOrMerged(t *testing.T) {
 	if res := d.rekindled(m.ID); res.Tx != "" || res.Verdict != "" || res.Memory.Rev != m.Rev || !strings.Contains(res.Hint, "it is active") {
 		t.Errorf("got %+v", res)
 	}
-	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Meta: map[string]json.RawMessage{"consolidated_into": json.RawMessage(`"0199b2d4-0000-7000-8000-000000000001"`)}})
-	d.archived(m.ID)
+	again := save(t, d.Engine, strings.ToUpper(leaky))
+	into := d.merged(m.ID, again.ID)
 	_, err := d.rekindleMemory(t.Context(), m.ID, keeper())
-	wantCode(t, err, memory.Conflict, "was merged into 0199b2d4-0000-7000-8000-000000000001")
+	wantCode(t, err, memory.Conflict, "was merged into "+string(into.NewMemoryID))
+	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(into.NewMemoryID)})
+	if back := d.rekindled(m.ID); back.Memory.Content != leaky || back.Memory.ConsolidatedInto != "" {
+		t.Errorf("what it was merged into was forgotten, and it came back as %+v", back)
+	}
 	_, err = d.rekindleMemory(t.Context(), memory.DeriveID([]byte("x")), keeper())
 	wantCode(t, err, memory.NotFound, "there is no memory")
 }

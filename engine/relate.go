@@ -25,7 +25,7 @@ func (w *wanted) size() int { return len(w.ID) + len(w.value) }
 // relate makes one relation. It is no edit of the memory that it starts at: neither
 // the time of its last change nor its note changes.
 func (e *Engine) relate(ctx context.Context, req *op.RelateRequest) (*op.RelateResult, error) {
-	made, tx, err := e.relateAll(ctx, []op.RelateRequest{*req})
+	made, tx, err := e.relateAll(ctx, []op.RelateRequest{*req}, "")
 	if err == nil {
 		err = made[0].err
 	}
@@ -44,7 +44,7 @@ func (e *Engine) relateBatch(ctx context.Context, req *op.RelateBatchRequest) (*
 	case n == 0:
 		return nil, memory.Errorf(memory.Invalid, "the batch has no relations; give at least one").At("items")
 	}
-	made, tx, err := e.relateAll(ctx, req.Items)
+	made, tx, err := e.relateAll(ctx, req.Items, req.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +60,13 @@ func (e *Engine) relateBatch(ctx context.Context, req *op.RelateBatchRequest) (*
 	return res, nil
 }
 
-// relateAll writes the log in a few transactions of one entry. When the first fails,
+// relateAll writes the log in a few transactions of one entry, that of joined if there
+// is one. When the first fails,
 // nothing is made and all fails with it; when a later one does, what came before stays,
 // and the relations from there on tell the error.
-func (e *Engine) relateAll(ctx context.Context, reqs []op.RelateRequest) (all []wanted, tx string, err error) {
+func (e *Engine) relateAll(ctx context.Context, reqs []op.RelateRequest, joined string) (all []wanted, tx string, err error) {
+	tx = joined
+	written := false
 	all = make([]wanted, len(reqs))
 	var good []*wanted
 	now := stampTime(e.opt.Now())
@@ -80,7 +83,7 @@ func (e *Engine) relateAll(ctx context.Context, reqs []op.RelateRequest) (all []
 			n++
 		}
 		receipt, err := e.relateSome(ctx, good[:n], tx)
-		if err != nil && tx == "" {
+		if err != nil && !written {
 			return nil, "", err
 		}
 		if err != nil {
@@ -90,7 +93,7 @@ func (e *Engine) relateAll(ctx context.Context, reqs []op.RelateRequest) (all []
 			break
 		}
 		if receipt.Entry != "" {
-			tx = receipt.Entry
+			tx, written = receipt.Entry, true
 		}
 		good = good[n:]
 	}
@@ -100,6 +103,12 @@ func (e *Engine) relateAll(ctx context.Context, reqs []op.RelateRequest) (all []
 // want checks what a relation says of itself.
 func (e *Engine) want(w *wanted, req *op.RelateRequest, now time.Time) (err error) {
 	w.Relation = memory.Relation{Type: req.Type, Kind: req.Kind, Strength: valueOr(req.Strength, 1), CreatedAt: now, Metadata: req.Metadata}
+	if !req.CreatedAt.IsZero() {
+		w.CreatedAt = stampTime(req.CreatedAt)
+	}
+	if err := checkTime("created_at", w.CreatedAt, now); err != nil {
+		return err
+	}
 	if w.From, err = e.end(req.From, "from"); err != nil {
 		return err
 	}

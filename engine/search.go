@@ -200,7 +200,11 @@ func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 	}
 	a.res.Total += found.Total
 	a.best = found.Best * a.q.stm
-	return a.memoryHits(found.Matches)
+	hits, err := a.memoryHits(found.Matches)
+	if err != nil {
+		return nil, err
+	}
+	return a.asMerged(hits)
 }
 
 func (a *asking) memoryHits(matches []stm.Match) ([]op.Hit, error) {

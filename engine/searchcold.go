@@ -146,7 +146,7 @@ func (a *asking) candidates(hits []op.Hit) ([]op.Hit, error) {
 		h.Memory = &view
 		found = append(found, h)
 	}
-	return slices.DeleteFunc(found, func(h op.Hit) bool { return mergedInto(&h.Memory.Memory) != "" }), nil
+	return slices.DeleteFunc(found, func(h op.Hit) bool { return mergedInto(a.q.in.Get, h.ConsolidatedInto) != nil }), nil
 }
 
 // weightOf is what the words of the question weigh, those that nothing holds included.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -265,13 +264,28 @@ func TestANoteStandsForItsMemory(t *testing.T) {
 }
 
 func TestWhatWasMergedAwayStaysCold(t *testing.T) {
-	d, id := sleeper(t)
-	_, err := d.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
-		meta, err := encode(map[string]string{"consolidated_into": string(id)})
-		return &stm.Tx{Verb: "consolidate", Changes: []stm.Change{{ID: id, Set: map[string]json.RawMessage{"meta": meta}}}}, err
-	})
-	ok(t, err)
-	if got := hitsAsked(search(t, d.Engine, meansIt)); got != 0 {
-		t.Errorf("%d are asked for", got)
+	d := shelf(t, nil)
+	one, other := save(t, d.Engine, "The kettle leaks at the seam."), save(t, d.Engine, "The kettle leaks at its seam")
+	for i := range 5 {
+		save(t, d.Engine, fmt.Sprintf("the tide table of day %d", i))
+	}
+	into := d.merged(one.ID, other.ID)
+	hits := search(t, d.Engine, meansIt)
+	if got := hitsAsked(hits); got != 0 || len(hits) != 1 || hits[0].ID != into.NewMemoryID {
+		t.Errorf("%d are asked for, found %+v", got, hits)
+	}
+	// The merged memory stands for its parts, whatever became of its own words.
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(into.NewMemoryID), Content: new("The boiler is fine")})
+	res := do(t, d.Engine, op.Search, &op.SearchRequest{Query: meansIt})
+	if len(res.Hits) != 1 || res.Hits[0].ID != into.NewMemoryID || res.Total != 1 {
+		t.Errorf("found %d, %+v", res.Total, res.Hits)
+	}
+	picked := do(t, d.Engine, op.Search, &op.SearchRequest{Query: meansIt, Filter: op.Filter{Stages: []memory.Stage{memory.Archived}}}).Hits
+	if len(picked) != 2 || picked[0].ConsolidatedInto != into.NewMemoryID {
+		t.Errorf("of the archived ones it found %+v", picked)
+	}
+	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(into.NewMemoryID)})
+	if hits := search(t, d.Engine, meansIt); len(hits) != 2 {
+		t.Errorf("of a merged memory that was forgotten the parts are not found: %+v", hits)
 	}
 }

@@ -112,8 +112,11 @@ type Memory struct {
 
 	EmbeddingVersion string          `json:"embedding_version,omitempty"`
 	Quality          json.RawMessage `json:"quality,omitempty"`
-	ConsolidatedFrom []ID            `json:"consolidated_from,omitempty"`
-	ConsolidatedAt   time.Time       `json:"consolidated_at,omitzero"`
+	// ConsolidatedFrom are the memories that this one was merged of, ConsolidatedInto the
+	// one that has this one's text since it was merged.
+	ConsolidatedFrom []ID      `json:"consolidated_from,omitempty"`
+	ConsolidatedInto ID        `json:"consolidated_into,omitempty"`
+	ConsolidatedAt   time.Time `json:"consolidated_at,omitzero"`
 }
 
 // Source is one link of a memory's provenance chain: where it was learned or

@@ -171,9 +171,13 @@ type UseTotals struct {
 // ImportRequest holds up to 500 records of an export. A batch that names the
 // journal entry of an earlier one joins it.
 type ImportRequest struct {
-	Tx      string   `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
-	Again   bool     `json:"again,omitempty" doc:"import also what was forgotten here"`
-	Records []Record `json:"records"`
+	Tx    string `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
+	Again bool   `json:"again,omitempty" doc:"import also what was forgotten here"`
+	// Foreign records were not written by emberd. They are scanned for credentials, and
+	// a memory that is there is just so if its content is.
+	Foreign     bool     `json:"foreign,omitempty" doc:"the records come from another system: scan them for credentials, and compare nothing but content"`
+	AllowSecret bool     `json:"allow_secret,omitempty" doc:"take in also foreign records that look like credentials"`
+	Records     []Record `json:"records"`
 }
 
 // ImportResult answers each record in its place.

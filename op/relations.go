@@ -2,18 +2,20 @@ package op
 
 import (
 	"encoding/json"
+	"time"
 
 	"emberd/memory"
 )
 
 // RelateRequest asks for a relation between two memories.
 type RelateRequest struct {
-	From     string                     `json:"from" doc:"the memory it starts at: an id, or at least four characters of its beginning or end"`
-	To       string                     `json:"to" doc:"the memory it leads to"`
-	Type     string                     `json:"type" doc:"related, causes, supports, contradicts, has_decision or consolidated_from"`
-	Kind     string                     `json:"kind,omitempty" doc:"the relation in other words, up to 100 characters"`
-	Strength *float64                   `json:"strength,omitempty" doc:"0 to 1, default 1"`
-	Metadata map[string]json.RawMessage `json:"metadata,omitempty" doc:"anything else, up to 8 KiB of JSON"`
+	From      string                     `json:"from" doc:"the memory it starts at: an id, or at least four characters of its beginning or end"`
+	To        string                     `json:"to" doc:"the memory it leads to"`
+	Type      string                     `json:"type" doc:"related, causes, supports, contradicts, has_decision or consolidated_from"`
+	Kind      string                     `json:"kind,omitempty" doc:"the relation in other words, up to 100 characters"`
+	Strength  *float64                   `json:"strength,omitempty" doc:"0 to 1, default 1"`
+	Metadata  map[string]json.RawMessage `json:"metadata,omitempty" doc:"anything else, up to 8 KiB of JSON"`
+	CreatedAt time.Time                  `json:"created_at,omitzero" doc:"for imports; not in the future"`
 	// AllowSecret stores it although it looks as if it held a credential.
 	AllowSecret bool `json:"allow_secret,omitempty" doc:"store it although it looks like a credential"`
 }
@@ -24,8 +26,10 @@ type RelateResult struct {
 	Tx       string          `json:"tx"`
 }
 
-// RelateBatchRequest asks for up to 500 relations, as one journal entry.
+// RelateBatchRequest asks for up to 500 relations, as one journal entry. A batch that
+// names the journal entry of an earlier one, of memories or relations, joins it.
 type RelateBatchRequest struct {
+	Tx    string          `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
 	Items []RelateRequest `json:"items"`
 }
 

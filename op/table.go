@@ -30,6 +30,10 @@ var (
 		"Reinforce a memory: count a use of it, and raise its strength if asked to.")
 	GC = define[GCRequest, GCResult]("gc", "POST", "/v1/gc", Destructive,
 		"Collect the memories with the lowest decay scores into the trash, or archive them; a dry run unless told otherwise.")
+	Clusters = define[ClustersRequest, ClustersResult]("clusters", "GET", "/v1/clusters", Read,
+		"Group memories that say nearly the same, or list pairs of them.")
+	Consolidate = define[ConsolidateRequest, ConsolidateResult]("consolidate", "POST", "/v1/consolidate", Write,
+		"Merge the memories of a cluster into one, or relate them to each other; a preview unless told otherwise.")
 	LifecycleRun = define[LifecycleRunRequest, LifecycleRunResult]("lifecycle.run", "POST", "/v1/lifecycle/run", Write,
 		"Demote, archive and promote now what is due; one journal entry, which undo takes back.")
 	LifecycleStatus = define[LifecycleStatusRequest, LifecycleStatusResult]("lifecycle.status", "GET", "/v1/lifecycle", Read,
@@ -118,7 +122,7 @@ func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, WhyNot.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Archive.Spec, Rekindle.Spec, Forget.Spec, Purge.Spec,
 		ForgetBatch.Spec, OpenMany.Spec, Relate.Spec, RelateBatch.Spec, Unrelate.Spec, Graph.Spec,
-		PromoteAuto.Spec, Touch.Spec, Observe.Spec, AnalyzeMessage.Spec, AnalyzeRecall.Spec, GC.Spec, LifecycleRun.Spec, LifecycleStatus.Spec,
+		PromoteAuto.Spec, Touch.Spec, Observe.Spec, AnalyzeMessage.Spec, AnalyzeRecall.Spec, GC.Spec, Clusters.Spec, Consolidate.Spec, LifecycleRun.Spec, LifecycleStatus.Spec,
 		History.Spec, Journal.Spec, Why.Spec, Timeline.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, NoteRead.Spec, Complete.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,

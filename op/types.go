@@ -279,6 +279,9 @@ type ListRequest struct {
 	Sort   string `json:"sort,omitempty" query:"sort" doc:"created (default), used, score, uses or accesses; largest first"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
 	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+	// Contains asks for a text letter by letter, as it stands in the content or the
+	// type, in any case; of a cold memory, in what is left of its content.
+	Contains string `json:"contains,omitempty" query:"contains" doc:"memories whose content or type holds just this, in any case; up to 4 KiB"`
 	// AsOf lists the memories of then.
 	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"memories as they were at this moment"`
 }

@@ -164,6 +164,9 @@ func (r *Row) Collection() string { return r.hot.collection }
 // Category is the memory's category, or "".
 func (r *Row) Category() string { return r.hot.category }
 
+// Type decodes the memory's type, or "".
+func (r *Row) Type() string { return r.textOf("type") }
+
 // Promoted reports whether a note was made of the memory.
 func (r *Row) Promoted() bool { return r.hot.promoted }
 

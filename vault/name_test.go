@@ -10,11 +10,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Case 57: any title gives a name inside the vault that every system takes.
+// Case 57: any title gives a name inside the vault that every system takes. What
+// CortexGraph refuses of names (C84) is made one that can be.
 func TestCase57TitlesGiveNames(t *testing.T) {
 	for title, want := range map[string]string{
 		"Plain title":                    "Plain title.md",
 		"../../x":                        "x.md",
+		"../../etc/passwd":               "etc passwd.md",
 		"/etc/x":                         "etc x.md",
 		`a/b\c`:                          "a b c.md",
 		".":                              "Untitled.md",
@@ -40,6 +42,7 @@ func TestCase57TitlesGiveNames(t *testing.T) {
 		"x.sync-conflict-2026":           "x sync conflict 2026.md",
 		"my Conflicted copy":             "my Conflicted-copy.md",
 		"note.md":                        "note.md.md",
+		strings.Repeat("a", 256):         strings.Repeat("a", 136) + ".md",
 		strings.Repeat("a", 300):         strings.Repeat("a", 136) + ".md",
 		strings.Repeat("é", 300):         strings.Repeat("é", 68) + ".md",
 	} {

@@ -146,6 +146,7 @@ func (s *state) printHistory(m *op.Memory, field func(name, value string)) {
 	if len(m.ConsolidatedFrom) > 0 {
 		field("merged from", strings.Join(shorts(m.ConsolidatedFrom), ", "))
 	}
+	field("merged into", m.ConsolidatedInto.Short())
 	for _, k := range slices.Sorted(maps.Keys(m.Meta)) {
 		field("meta", clean(k)+" = "+plain(m.Meta[k]))
 	}

@@ -229,7 +229,7 @@ func TestBadValuesNameKeyBoundAndPlace(t *testing.T) {
 		`--set data: must be a path, or auto, not ""`,
 		`config.yaml:4: socket $NOWHERE/s: variable NOWHERE is not set; set it or write the path in full`,
 		`config.yaml:5: vaults names /a twice`,
-		`--set vault.promoted_folder: must be a folder inside the vault, relative to it, without names that begin with a dot, not "../up"`,
+		`--set vault.promoted_folder: must be a folder inside the vault, relative to it, without names that begin with a dot or that not every system takes, not "../up"`,
 		`LOG_LEVEL: log.level must be debug, info, warn or error, not "trace"; EMBERD_LOG_LEVEL overrules it`,
 		`config.yaml:3: stm.durability must be full, barrier or none, not "full"`,
 		`config.yaml:2: stm.segment_bytes must be a size from 64KiB to 256MiB, such as 4MiB, not "1KiB"`,

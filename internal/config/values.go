@@ -383,8 +383,8 @@ func (v patterns) want() string   { return "a list of patterns such as Templates
 type folder struct{ to *string }
 
 func (v folder) set(s string, _ expander) error {
-	p := path.Clean(s)
-	if !fs.ValidPath(p) || strings.HasPrefix(p, ".") || strings.Contains(p, "/.") {
+	p := path.Clean(strings.ReplaceAll(s, `\`, "/"))
+	if !fs.ValidPath(p) || strings.HasPrefix(p, ".") || strings.Contains(p, "/.") || strings.ContainsAny(p, `:*?"<>|`) {
 		return errWant
 	}
 	*v.to = p
@@ -393,7 +393,7 @@ func (v folder) set(s string, _ expander) error {
 
 func (v folder) String() string { return *v.to }
 func (v folder) want() string {
-	return "a folder inside the vault, relative to it, without names that begin with a dot"
+	return "a folder inside the vault, relative to it, without names that begin with a dot or that not every system takes"
 }
 
 // ages is a list of categories with their own times.

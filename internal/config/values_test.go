@@ -129,9 +129,12 @@ func TestNumbersKeepTheirBounds(t *testing.T) {
 	}
 }
 
+// C83 among them, but that a//b and a/./b, which mean a folder too, are taken for a/b.
 func TestVaultFolders(t *testing.T) {
 	for text, want := range map[string]string{
 		"Memories": "Memories", "A/B/": "A/B", "./A//B": "A/B", "Notes.old": "Notes.old",
+		`a\b`: "a/b", "a//b": "a/b", "a/./b": "a/b", "日本語/メモ": "日本語/メモ",
+		`C:\x`: "", `..\x`: "", `\\server\share`: "", "/abs": "", "what?": "",
 		"": "", ".": "", "/A": "", "..": "", "../A": "", "A/../..": "", ".obsidian": "", "A/.git/B": "",
 	} {
 		var got string

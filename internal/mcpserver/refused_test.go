@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -144,10 +145,13 @@ func goodValue(s *jsonschema.Schema) string {
 	case s.Type == "boolean":
 		return "true"
 	case s.Minimum != nil:
-		return fmt.Sprint(*s.Minimum)
+		return plain(*s.Minimum)
 	}
 	return "1"
 }
+
+// plain writes a number without an exponent.
+func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // badValues are values that do not fit a schema, one for each thing that it asks.
 func badValues(s *jsonschema.Schema) []string {
@@ -174,10 +178,10 @@ func badValues(s *jsonschema.Schema) []string {
 		out = append(out, `"nonsense"`)
 	}
 	if s.Minimum != nil {
-		out = append(out, fmt.Sprint(*s.Minimum-1))
+		out = append(out, plain(*s.Minimum-1))
 	}
 	if s.Maximum != nil {
-		out = append(out, fmt.Sprint(*s.Maximum+1))
+		out = append(out, plain(*s.Maximum+1))
 	}
 	if s.MinLength != nil && *s.MinLength > 0 {
 		out = append(out, `""`)

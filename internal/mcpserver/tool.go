@@ -35,6 +35,9 @@ type call struct {
 	session *mcp.ServerSession
 }
 
+// maxMessage bounds what is said of an error.
+const maxMessage = 4 << 10
+
 // texter is a result that says itself what a model reads. The text of any other is
 // its JSON.
 type texter interface{ Text() string }
@@ -43,8 +46,7 @@ type texter interface{ Text() string }
 // makes, and its result, a struct too.
 func define[In, Out any](name string, effect op.Effect, about string, run func(context.Context, *call, *In) (*Out, error), in ...Profile) *tool {
 	return &tool{
-		def: &mcp.Tool{Name: name, Description: about, Annotations: &mcp.ToolAnnotations{
-			ReadOnlyHint: effect == op.Read, DestructiveHint: new(effect == op.Destructive), OpenWorldHint: new(false)}},
+		def:      definition(name, effect, about),
 		profiles: in,
 		input:    reflect.TypeFor[In](),
 		output:   reflect.TypeFor[Out](),
@@ -61,6 +63,12 @@ func define[In, Out any](name string, effect op.Effect, about string, run func(c
 			return out, nil
 		},
 	}
+}
+
+// definition is a tool as a client is shown it, but for the schemas.
+func definition(name string, effect op.Effect, about string) *mcp.Tool {
+	return &mcp.Tool{Name: name, Description: about, Annotations: &mcp.ToolAnnotations{
+		ReadOnlyHint: effect == op.Read, DestructiveHint: new(effect == op.Destructive), OpenWorldHint: new(false)}}
 }
 
 func (t *tool) in(p Profile) bool { return slices.Contains(t.profiles, p) }
@@ -104,11 +112,28 @@ func (t *tool) answer(out any) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer of %s: %w", t.def.Name, err)
 	}
+	raw = bounded(raw, maxAnswer, t.goOn())
 	text := string(raw)
 	if own, ok := out.(texter); ok {
-		text = strings.TrimSuffix(own.Text(), "\n")
+		text = cutText(strings.TrimSuffix(own.Text(), "\n"), maxAnswer, t.goOn())
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: raw}, nil
+}
+
+// goOn says how to get what is cut off an answer.
+func (t *tool) goOn() string {
+	known := wire.Members(t.input)
+	for _, by := range []string{"page_size", "limit", "top_k"} {
+		if _, ok := known[by]; ok {
+			return "ask for less at a time with a smaller " + by
+		}
+	}
+	for _, by := range []string{"memory_ids", "ids", "names", "items"} {
+		if _, ok := known[by]; ok {
+			return "ask for fewer " + by + " at a time"
+		}
+	}
+	return "ask for one thing at a time"
 }
 
 // failure is the result of a tool that did not. It has no structured content, which
@@ -123,7 +148,7 @@ func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
 	if t.in(Agent) {
 		said = advised(e)
 	}
-	raw, err := encode(failure{Message: said})
+	raw, err := encode(failure{Message: cutText(said, maxMessage, "that is all")})
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,8 @@ var update = flag.Bool("update", false, "rewrite what testdata expects")
 // which the file named "=" after it answers. A turn has lines of
 //
 //	save_memory {"content":"…"}     a call of a tool
+//	~status {}                      one whose answer differs from run to run: only that
+//	                                it fits its schema is kept
 //	tools/list {}                   any other request
 //	advance 72h                     the clock moves
 //
@@ -39,21 +41,26 @@ var update = flag.Bool("update", false, "rewrite what testdata expects")
 // list. What differs from run to run is masked in answers; the text of a result is
 // shown where it is not its structured content.
 func TestTranscripts(t *testing.T) {
-	for _, file := range transcripts(t) {
+	files, played := transcripts(t), make(map[Profile][]made)
+	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, _ := play(t, archive)
-			if *update {
-				if err := os.WriteFile(file, txtar.Format(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
+			got, calls := play(t, archive)
+			p := profileOf(t, archive)
+			played[p] = append(played[p], calls...)
+			files = files[1:]
+			if !*update {
+				compare(t, archive, got)
+			} else if err := os.WriteFile(file, txtar.Format(got), 0o644); err != nil {
+				t.Fatal(err)
 			}
-			compare(t, archive, got)
 		})
+	}
+	if len(files) == 0 { // all were asked for
+		everyToolWasCalled(t, played)
 	}
 }
 
@@ -112,34 +119,23 @@ func play(t *testing.T, archive *txtar.Archive) (*txtar.Archive, []made) {
 	return out, p.calls
 }
 
-// TestEveryToolIsInATranscript asks for a call of each tool that went well, and for
-// one with an id that nobody has where it takes ids.
-func TestEveryToolIsInATranscript(t *testing.T) {
-	good, lost := make(map[Profile]map[string]bool), make(map[Profile]map[string]bool)
+// everyToolWasCalled asks for a call of each tool that went well, and for one with an
+// id that nobody has where it takes ids.
+func everyToolWasCalled(t *testing.T, played map[Profile][]made) {
 	for _, p := range Profiles() {
-		good[p], lost[p] = make(map[string]bool), make(map[string]bool)
-	}
-	for _, file := range transcripts(t) {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
+		good, lost := make(map[string]bool), make(map[string]bool)
+		for _, c := range played[p] {
+			good[c.tool] = good[c.tool] || c.ok
+			lost[c.tool] = lost[c.tool] || strings.Contains(c.args, "<nobody>")
 		}
-		p := profileOf(t, archive)
-		_, calls := play(t, archive)
-		for _, c := range calls {
-			good[p][c.tool] = good[p][c.tool] || c.ok
-			lost[p][c.tool] = lost[p][c.tool] || strings.Contains(c.args, "<nobody>")
-		}
-	}
-	for _, p := range Profiles() {
 		for name, tool := range checkedTools(t, p) {
 			if owner(tool) != p {
 				continue
 			}
-			if !good[p][name] {
+			if !good[name] && !onlyDamage()[name] {
 				t.Errorf("no transcript of profile %s has a call of %s that goes well", p, name)
 			}
-			if param := idParameter(tool.Tool); param != "" && !lost[p][name] {
+			if param := idParameter(tool.Tool); param != "" && !lost[name] {
 				t.Errorf("no transcript of profile %s calls %s with <nobody> as %s", p, name, param)
 			}
 		}
@@ -153,11 +149,16 @@ func idParameter(tool *mcp.Tool) string {
 		return ""
 	}
 	for _, name := range []string{"memory_id", "memory_ids", "id", "ids", "of", "from_memory_id", "from", "cluster_id"} {
-		if schema.Properties[name] != nil {
+		if p := schema.Properties[name]; p != nil && p.Type != "integer" && (name != "id" || slices.Contains(schema.Required, name)) {
 			return name
 		}
 	}
 	return ""
+}
+
+// onlyDamage are tools that have nothing to answer in a store that is well.
+func onlyDamage() map[string]bool {
+	return map[string]bool{"quarantine_show": true, "quarantine_accept": true, "stale_decide": true}
 }
 
 func profileOf(t testing.TB, archive *txtar.Archive) Profile {
@@ -205,9 +206,14 @@ func (p *player) turn(script string) string {
 			}
 			p.clock.advance(d)
 		default:
+			verb, differs := strings.CutPrefix(verb, "~")
 			answer := p.answer(verb, p.spelled(rest))
+			ok := !strings.HasPrefix(answer, "failed ")
+			p.calls = append(p.calls, made{verb, rest, ok})
+			if ok && differs {
+				answer = "answered"
+			}
 			out.WriteString(p.masked(answer) + "\n")
-			p.calls = append(p.calls, made{verb, rest, !strings.HasPrefix(answer, "failed ")})
 		}
 	}
 	return out.String()
@@ -264,14 +270,18 @@ var unescaped = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 var (
 	repeated = regexp.MustCompile(`<(\d+) ("?[^">]+"?)>`)
 	shown    = regexp.MustCompile(`<(nobody|[a-z]+\d+)>`)
-	// masked are ids, entries of the journal and revisions, which differ from run to run.
+	// What differs from run to run: ids, and entries of the journal with what revisions add
+	// to them, relations, cursors, times and folders of this run.
 	ids      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	maskable = []struct {
 		name string
 		in   *regexp.Regexp
 	}{
-		{"tx", regexp.MustCompile(`[0-9a-f]{12}-[0-9a-f]{4}-[a-z2-7]{8}`)},
+		{"tx", regexp.MustCompile(`[0-9a-f]{12}-[0-9a-f]{4}-[a-z2-7]{8}(-[0-9a-f]{8})?`)},
+		{"cluster", regexp.MustCompile(`cluster-[0-9a-f]{16}`)},
 		{"rel", regexp.MustCompile(`rel-[0-9a-f]{8,32}`)},
+		{"now", regexp.MustCompile(time.Now().UTC().Format("2006-01-") + `\d\dT[0-9:.]+Z`)},
+		{"dir", regexp.MustCompile(`/[^" ]*/Test[^" /]+/\d+`)},
 		{"cursor", regexp.MustCompile(`\b[A-Za-z0-9_-]{44}\b`)},
 	}
 )

@@ -13,25 +13,30 @@ import (
 // null stands for an optional member that is left out. A member that is left out is
 // as its default tag says. No JSON at all is an empty object.
 func Decode[T any](what string, raw []byte) (*T, error) {
+	out := new(T)
+	return out, DecodeInto(what, raw, out)
+}
+
+// DecodeInto is [Decode] for a type that is known by a pointer to its zero value only.
+func DecodeInto(what string, raw []byte, out any) error {
 	if len(raw) == 0 {
 		raw = []byte("{}")
 	}
-	known := Members(reflect.TypeFor[T]())
+	known := Members(reflect.TypeOf(out).Elem())
 	if err := check(what, raw, known, true); err != nil {
-		return nil, err
+		return err
 	}
-	out := new(T)
 	defaults, err := json.Marshal(defaultsOf(known))
 	if err == nil {
 		err = json.Unmarshal(defaults, out)
 	}
 	if err != nil {
-		return nil, memory.Errorf(memory.Internal, "the defaults of %s do not fit: %w", what, err)
+		return memory.Errorf(memory.Internal, "the defaults of %s do not fit: %w", what, err)
 	}
 	if err := json.Unmarshal(raw, out); err != nil {
-		return nil, memory.Errorf(memory.Invalid, "%s do not fit: %w", what, err)
+		return memory.Errorf(memory.Invalid, "%s do not fit: %w", what, err)
 	}
-	return out, nil
+	return nil
 }
 
 func defaultsOf(known map[string]Field) map[string]json.RawMessage {

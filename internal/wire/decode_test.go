@@ -94,8 +94,14 @@ func TestTheSchemaSaysWhatDecodeTakes(t *testing.T) {
 	}
 }
 
+// Embedded is left out as a whole when nil.
+type Embedded struct {
+	Size int `json:"size"`
+}
+
 // answer has what only results may: null, and structs within lists.
 type answer struct {
+	*Embedded
 	Score *float64 `json:"score"`
 	Name  *string  `json:"name,omitempty"`
 	Parts []struct {
@@ -114,6 +120,8 @@ func TestResultsMayHaveNullWhereAPointerIsNeverLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for raw, fits := range map[string]bool{
+		`{"size":"large","score":null,"parts":[]}`:                       false,
+		`{"size":1,"score":null,"parts":[]}`:                             true,
 		`{"score":null,"parts":[]}`:                                      true,
 		`{"score":1,"parts":[{"kind":"a","share":null}]}`:                true,
 		`{"score":1,"parts":[{"kind":"a","share":1,"more":1}],"more":1}`: true,

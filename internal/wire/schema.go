@@ -79,6 +79,9 @@ func (d describer) members(t reflect.Type, s *jsonschema.Schema) {
 		if p == nil || f.Anonymous {
 			continue
 		}
+		if mayBeAbsent(t, f.Index) {
+			s.Required = slices.DeleteFunc(s.Required, func(n string) bool { return n == name })
+		}
 		null := !d.closed && !optional && f.Type.Kind() == reflect.Pointer && p.Ref == ""
 		types := p.Types
 		d.describe(f.Type, p)
@@ -89,6 +92,16 @@ func (d describer) members(t reflect.Type, s *jsonschema.Schema) {
 			p.Type, p.Types = "", types
 		}
 	}
+}
+
+// mayBeAbsent reports a field of an embedded pointer, which may be nil.
+func mayBeAbsent(t reflect.Type, index []int) bool {
+	for i := range len(index) - 1 {
+		if t.FieldByIndex(index[:i+1]).Type.Kind() == reflect.Pointer {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutNull takes null from what a value may be.

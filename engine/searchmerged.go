@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// mergedInto is the live memory that has the text of one that was merged into another,
+// which may have been merged in turn. It is nil if there is none: the merged memory was
+// forgotten, so that its parts stand for themselves again.
+func mergedInto(get func(memory.ID) (*stm.Row, bool), into memory.ID) *stm.Row {
+	var last *stm.Row
+	for range 100 { // devices that merge the same memories at once may make a circle
+		if into == "" {
+			return last
+		}
+		row, live := get(into)
+		if !live {
+			return last
+		}
+		m, err := row.Memory()
+		if err != nil {
+			return row
+		}
+		last, into = row, m.ConsolidatedInto
+	}
+	return nil
+}
+
+// asMerged answers with the merged memory for what was merged into it, once. A search
+// that picks stages, or the archive, gets what it asks for.
+func (a *asking) asMerged(hits []op.Hit) ([]op.Hit, error) {
+	if a.q.archive || len(a.q.filter.Stages) > 0 || a.q.sole.id != "" {
+		return hits, nil
+	}
+	out := hits[:0:0]
+	there := make(map[memory.ID]bool)
+	for _, h := range hits {
+		there[h.ID] = true
+	}
+	for _, h := range hits {
+		into := mergedInto(a.q.in.Get, h.ConsolidatedInto)
+		if into == nil || !a.q.filter.accepts(into) {
+			out = append(out, h)
+			continue
+		}
+		if there[into.ID()] {
+			a.res.Total--
+			continue
+		}
+		there[into.ID()] = true
+		view, err := a.e.view(into, a.now)
+		if err != nil {
+			return nil, err
+		}
+		x := a.e.weigh(h.Explain.Relevance, into, a.now, a.q.stm)
+		x.Coarse, x.Terms = h.Explain.Coarse, h.Explain.Terms
+		out = append(out, op.Hit{Tier: op.TierMemory, Memory: &view, Rank: rank(x), Explain: &x})
+	}
+	return out, nil
+}

@@ -1,0 +1,189 @@
+// Package cluster groups memories that say nearly the same, and merges them.
+//
+// Pairs are found through an index of their rare terms: two texts of which the cosine
+// reaches a threshold share a term among the rarest of each (Bayardo, Ma and Srikant,
+// "Scaling up all pairs similarity search", 2007), so that only those are looked up. A
+// term that very many texts have among their rarest leads to the latest of them only;
+// that bounds the work by the number of texts. Clusters are single-link, the most similar
+// pairs first.
+//
+// What differs in numbers, dates, versions, negation, names or opposites is never in one
+// cluster, however alike the words are. It is told apart, with a word on why.
+//
+// Everything is a pure function: equal items in any order give equal answers.
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+
+	"emberd/internal/similarity"
+	"emberd/internal/text"
+	"emberd/memory"
+)
+
+// Item is a text that may be grouped with others of the same Group.
+type Item struct {
+	ID    memory.ID
+	Group string
+	Text  string
+}
+
+// Options of Find.
+type Options struct {
+	// Threshold is the least similarity of two texts that are linked, above 0 and up to 1,
+	// on the scale of [similarity.Calibrate].
+	Threshold float64
+	MaxSize   int // of a cluster
+}
+
+// Pair is two similar items, by their place, with A before B by id. Why says what keeps
+// them from being merged, "" if nothing does.
+type Pair struct {
+	A, B       int
+	Similarity float64
+	Why        string
+}
+
+// Cluster is a group of items, by their place, ordered by id.
+type Cluster struct {
+	ID       string
+	Members  []int
+	Cohesion float64 // the mean similarity of all pairs
+}
+
+// Grouping is what Find found: the clusters, most cohesive first, and the similar pairs
+// that do not say the same, most similar first.
+type Grouping struct {
+	Clusters []Cluster
+	Apart    []Pair
+}
+
+// Action is what is suggested for a cluster.
+type Action string
+
+// The actions, with the least cohesion that each is suggested for.
+const (
+	AutoMerge    Action = "auto-merge"    // 0.90
+	LLMReview    Action = "llm-review"    // 0.75
+	KeepSeparate Action = "keep-separate" // any
+)
+
+// ActionFor is what CortexGraph suggests for a cohesion.
+func ActionFor(cohesion float64) Action {
+	switch {
+	case cohesion >= 0.90:
+		return AutoMerge
+	case cohesion >= 0.75:
+		return LLMReview
+	}
+	return KeepSeparate
+}
+
+// IDOf names a cluster by its members: "cluster-" and 16 hex digits of a SHA-256 over
+// their sorted ids, each ended by LF.
+func IDOf(members []memory.ID) string {
+	h := sha256.New()
+	for _, id := range slices.Sorted(slices.Values(members)) {
+		h.Write([]byte(string(id) + "\n"))
+	}
+	return "cluster-" + hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// Pairs lists the pairs of items that are at least so similar, most similar first. The
+// error is that of ctx.
+func Pairs(ctx context.Context, a *text.Analyzer, items []Item, threshold float64) ([]Pair, error) {
+	s, err := newSpace(ctx, a, items)
+	if err != nil {
+		return nil, err
+	}
+	return s.pairs(ctx, threshold)
+}
+
+// Find groups the items. The error is that of ctx.
+func Find(ctx context.Context, a *text.Analyzer, items []Item, opt Options) (Grouping, error) {
+	s, err := newSpace(ctx, a, items)
+	if err != nil {
+		return Grouping{}, err
+	}
+	pairs, err := s.pairs(ctx, opt.Threshold)
+	if err != nil {
+		return Grouping{}, err
+	}
+	var out Grouping
+	u := newUnion(len(items), opt.MaxSize)
+	for _, p := range pairs {
+		if p.Why != "" {
+			out.Apart = append(out.Apart, p)
+			continue
+		}
+		u.join(p.A, p.B, s.differ)
+	}
+	for _, members := range u.groups() {
+		out.Clusters = append(out.Clusters, s.cluster(members))
+	}
+	slices.SortFunc(out.Clusters, func(a, b Cluster) int {
+		return cmp.Or(cmp.Compare(b.Cohesion, a.Cohesion), strings.Compare(a.ID, b.ID))
+	})
+	return out, nil
+}
+
+// space holds what items are compared by.
+type space struct {
+	items    []Item
+	analyzer *text.Analyzer
+	vectors  []similarity.Vector
+	facts    []*facts // nil until asked for
+	corpus   *similarity.Corpus
+}
+
+// newSpace weighs the terms of all items. It is what takes the time.
+func newSpace(ctx context.Context, a *text.Analyzer, items []Item) (*space, error) {
+	s := &space{items: items, analyzer: a, facts: make([]*facts, len(items)), vectors: make([]similarity.Vector, len(items)),
+		corpus: similarity.NewCorpus(a)}
+	bags := make([]similarity.Bag, len(items))
+	for i, item := range items {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		bags[i] = s.corpus.Add(item.Text)
+	}
+	for i, b := range bags {
+		s.vectors[i], bags[i] = s.corpus.Vector(b), nil
+	}
+	return s, nil
+}
+
+// similarity is exact to six digits, which is what weights in single precision give.
+func (s *space) similarity(a, b int) float64 {
+	return math.Round(1e6*similarity.Calibrate(s.vectors[a].Cosine(s.vectors[b]))) / 1e6
+}
+
+// differ is why two items do not say the same, "" if they may.
+func (s *space) differ(a, b int) string { return s.factsOf(a).differ(s.factsOf(b)) }
+
+func (s *space) factsOf(i int) *facts {
+	if s.facts[i] == nil {
+		s.facts[i] = factsOf(s.analyzer, s.items[i].Text)
+	}
+	return s.facts[i]
+}
+
+func (s *space) cluster(members []int) Cluster {
+	slices.SortFunc(members, func(a, b int) int { return cmp.Compare(s.items[a].ID, s.items[b].ID) })
+	ids := make([]memory.ID, len(members))
+	var sum float64
+	for i, m := range members {
+		ids[i] = s.items[m].ID
+		for _, other := range members[:i] {
+			sum += s.similarity(m, other)
+		}
+	}
+	pairs := len(members) * (len(members) - 1) / 2
+	return Cluster{ID: IDOf(ids), Members: members, Cohesion: sum / float64(pairs)}
+}

@@ -1,0 +1,241 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"emberd/internal/text"
+	"emberd/memory"
+)
+
+// items are texts with ids in their order.
+func items(texts ...string) []Item {
+	var out []Item
+	for i, s := range texts {
+		out = append(out, Item{ID: memory.ID(fmt.Sprintf("%06d", i)), Text: s})
+	}
+	return out
+}
+
+func find(t testing.TB, in []Item, opt Options) Grouping {
+	t.Helper()
+	got, err := Find(t.Context(), text.New(), in, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func usual() Options { return Options{Threshold: 0.83, MaxSize: 12} }
+
+func kitchen() []string {
+	return []string{
+		"The kettle leaks at the seam",
+		"At the seam the kettle is leaking",
+		"The staging database of the web shop in Leith listens on port 5432",
+		"The staging database of the web shop in Leith listens on port 5433",
+		"Water the tomatoes in the morning",
+		"Kettle leaks at its seam",
+		"The tide turns at six in the harbour",
+	}
+}
+
+func TestFind(t *testing.T) {
+	in := items(kitchen()...)
+	got := find(t, in, usual())
+	if len(got.Clusters) != 1 || !slices.Equal(got.Clusters[0].Members, []int{0, 1, 5}) || got.Clusters[0].Cohesion < 0.99 {
+		t.Errorf("the clusters are %+v", got.Clusters)
+	}
+	if want := IDOf([]memory.ID{in[5].ID, in[0].ID, in[1].ID}); got.Clusters[0].ID != want {
+		t.Errorf("its id is %s, want %s", got.Clusters[0].ID, want)
+	}
+	if len(got.Apart) != 1 || got.Apart[0].A != 2 || got.Apart[0].B != 3 || got.Apart[0].Why != "different numbers or dates: 5432 and 5433" {
+		t.Errorf("apart are %+v", got.Apart)
+	}
+	for i := range in {
+		in[i].Group = fmt.Sprint(i)
+	}
+	if got := find(t, in, usual()); len(got.Clusters)+len(got.Apart) > 0 {
+		t.Errorf("of different groups are %+v", got)
+	}
+}
+
+func TestPairs(t *testing.T) {
+	pairs, err := Pairs(t.Context(), text.New(), items(kitchen()...), 0.6)
+	if err != nil || len(pairs) != 4 {
+		t.Fatalf("got %+v, %v", pairs, err)
+	}
+	for i, p := range pairs[1:] {
+		if p.Similarity > pairs[i].Similarity {
+			t.Errorf("%+v comes behind %+v", p, pairs[i])
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Pairs(ctx, text.New(), items(kitchen()...), 0.6); err == nil {
+		t.Error("went on when nobody waited any more")
+	}
+	if _, err := Find(ctx, text.New(), items(kitchen()...), usual()); err == nil {
+		t.Error("went on when nobody waited any more")
+	}
+}
+
+func TestActions(t *testing.T) {
+	for cohesion, want := range map[float64]Action{1: AutoMerge, 0.9: AutoMerge, 0.8999: LLMReview, 0.75: LLMReview, 0.7499: KeepSeparate, 0: KeepSeparate} {
+		if got := ActionFor(cohesion); got != want {
+			t.Errorf("at %v it is %s, want %s", cohesion, got, want)
+		}
+	}
+}
+
+func TestClustersHaveAMaximum(t *testing.T) {
+	got := find(t, items(slices.Repeat([]string{"the kettle leaks"}, 25)...), Options{Threshold: 0.83, MaxSize: 10})
+	n := 0
+	for _, c := range got.Clusters {
+		if len(c.Members) > 10 {
+			t.Errorf("a cluster has %d members", len(c.Members))
+		}
+		n += len(c.Members)
+	}
+	if len(got.Clusters) != 3 || n != 25 {
+		t.Errorf("%d clusters of %d", len(got.Clusters), n)
+	}
+}
+
+// What leads from one end of a chain to the other does not make the ends say the same.
+func TestNoClusterHoldsWhatDiffers(t *testing.T) {
+	got := find(t, items(
+		"the backup of the ledger runs at night on host alder",
+		"the backup of the ledger never runs at night on host alder",
+		"the backup of the ledger runs at night on host alder, alder",
+	), Options{Threshold: 0.5, MaxSize: 12})
+	if len(got.Clusters) != 1 || !slices.Equal(got.Clusters[0].Members, []int{0, 2}) || len(got.Apart) != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestWhatDiffers(t *testing.T) {
+	a := text.New()
+	for _, c := range []struct{ a, b, why string }{
+		{"the port is 5432", "the port is 5433", "numbers"},
+		{"the port is 5432", "the port is set", "numbers"},
+		{"use Go 1.25", "use Go 1.26", "numbers"},
+		{"version v2.1 is out", "version 2.1 is out", ""},
+		{"it costs 1,000", "it costs 1000", ""},
+		{"two kettles", "three kettles", "numbers"},
+		{"two kettles", "2 kettles", ""},
+		{"we meet on Monday", "we meet on Tuesday", "dates"},
+		{"released 2026-01-03", "released 2026-01-04", "dates"},
+		{"the cache is on disk", "the cache is not on disk", "denies"},
+		{"don't use Redis", "use Redis", "denies"},
+		{"don’t use Redis", "don't use Redis", ""},
+		{"use Redis, not Kafka", "use Kafka, not Redis", "denies"},
+		{"the owner is Ann", "the owner is Bob", "names"},
+		{"the owner is Ann", "the owner is known", "names"},
+		{"ask Ann about the kettle", "about the kettle ask ann", ""},
+		{"Ann ordered a gasket", "Bob ordered a gasket", "names"},
+		{"Kettle leaks", "The kettle leaks", ""},
+		{"Ask. Ann leads Bob", "Ask. Bob leads Ann", ""}, // the first words of sentences say little
+		{"move from MySQL to PostgreSQL", "move from PostgreSQL to MySQL", "order"},
+		{"dark mode is enabled", "dark mode is disabled", "opposites"},
+		{"I like tea", "I dislike tea", "opposites"},
+		{"turn it on", "turn it off", "opposites"},
+		{"python is GREAT", "Python is great", ""},
+		{"港口是 5432", "港口是 5433", "numbers"},
+		{"茶が好き", "茶が好きではない", "denies"},
+	} {
+		why, back := Differ(a, c.a, c.b), Differ(a, c.b, c.a)
+		if (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
+			t.Errorf("%q and %q: got %q, want %q", c.a, c.b, why, c.why)
+		}
+		if (why == "") != (back == "") {
+			t.Errorf("%q and %q: %q there, %q back", c.a, c.b, why, back)
+		}
+	}
+}
+
+// The index finds what comparing each with each finds.
+func TestTheIndexFindsEveryPair(t *testing.T) {
+	words := rapid.SampledFrom(strings.Fields("kettle leaks seam gasket 4417 tide harbour turns port listens ledger alder birch rowan"))
+	analyzer := text.New()
+	rapid.Check(t, func(rt *rapid.T) {
+		var texts []string
+		for range rapid.IntRange(2, 30).Draw(rt, "texts") {
+			texts = append(texts, strings.Join(rapid.SliceOfN(words, 1, 9).Draw(rt, "words"), " "))
+		}
+		threshold := rapid.Float64Range(0.3, 0.99).Draw(rt, "threshold")
+		in := items(texts...)
+		got, err := Pairs(t.Context(), analyzer, in, threshold)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		s, err := newSpace(t.Context(), analyzer, in)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		want := 0
+		for i := range in {
+			for j := range i {
+				if s.similarity(i, j) >= threshold {
+					want++
+				}
+			}
+		}
+		if len(got) < want {
+			rt.Fatalf("%d pairs, want %d of %q at %v", len(got), want, texts, threshold)
+		}
+	})
+}
+
+// The order that items come in makes no difference.
+func TestClustersAreStable(t *testing.T) {
+	in := items(slices.Concat(kitchen(), kitchen(), slices.Repeat([]string{"the kettle leaks again"}, 30))...)
+	want := find(t, in, usual())
+	for seed := range uint64(5) {
+		mixed := slices.Clone(in)
+		rand.New(rand.NewPCG(1, seed)).Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+		got := find(t, mixed, usual())
+		if !slices.EqualFunc(got.Clusters, want.Clusters, func(a, b Cluster) bool { return a.ID == b.ID && a.Cohesion == b.Cohesion }) {
+			t.Errorf("got %+v, want %+v", got.Clusters, want.Clusters)
+		}
+	}
+}
+
+// randomTexts are texts of which one in ten is another one reworded.
+func randomTexts(n int) []Item {
+	r := rand.New(rand.NewPCG(7, 7))
+	var out []string
+	for range n {
+		var b strings.Builder
+		for range 12 + r.IntN(16) {
+			// Few words are frequent and most are rare, as in any language.
+			fmt.Fprintf(&b, "w%c%d ", 'a'+rune(r.IntN(26)), int(float64(2000)*r.Float64()*r.Float64()*r.Float64()))
+		}
+		text := b.String()
+		if len(out) > 0 && r.IntN(10) == 0 {
+			text = out[r.IntN(len(out))] + "again"
+		}
+		out = append(out, text)
+	}
+	return items(out...)
+}
+
+func BenchmarkFind(b *testing.B) {
+	for _, n := range []int{1_000, 2_000, 10_000, 100_000} {
+		in := randomTexts(n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if got := find(b, in, usual()); len(got.Clusters) == 0 {
+					b.Fatal("no clusters")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,296 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"emberd/internal/wire"
+)
+
+// maxAnswer bounds the JSON of a result, and its text. A client puts both before a
+// model, and some close the connection on more.
+const maxAnswer = 256 << 10
+
+// leastText is how much of a text is left at least, in bytes, if that is shown at all.
+const leastText = 200
+
+// bounded cuts JSON that is too long until it is not: lists at the border of their
+// items, longest first, and texts. Members say so, "truncated", and what was cut and
+// how to get it, "next". JSON within the bound stays as it is.
+func bounded(raw json.RawMessage, most int, goOn string) json.RawMessage {
+	if len(raw) <= most {
+		return raw
+	}
+	root, err := parseTree(raw)
+	if err != nil || root.kind != '{' {
+		return raw
+	}
+	const reserve = 1000 // for what is told of it
+	cut := cutter{most: most - reserve}
+	for root.size() > cut.most && cut.once(root) {
+	}
+	root.set("truncated", &tree{raw: json.RawMessage("true")})
+	root.set("next", &tree{kind: '"', raw: jsonText(cut.told(goOn))})
+	return root.encode(nil)
+}
+
+// cutText is bounded for text, which is cut at the border of a line.
+func cutText(text string, most int, goOn string) string {
+	if len(text) <= most {
+		return text
+	}
+	end := fmt.Sprintf("\n[truncated: %d of %d bytes; %s]", most, len(text), goOn)
+	text = beginningOf(text, most-len(end))
+	if i := strings.LastIndexByte(text, '\n'); i > len(text)/2 {
+		text = text[:i]
+	}
+	return text + end
+}
+
+// beginningOf is the beginning of a text, up to so many bytes, with no character cut.
+func beginningOf(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:max(0, most)]
+}
+
+// tree is a JSON value that keeps the order of its members.
+type tree struct {
+	kind    byte // '{', '[', '"', or 0 for a number, a truth value or null
+	raw     json.RawMessage
+	names   []json.RawMessage // of the members of an object
+	below   []*tree
+	dropped int  // items that are cut off
+	cut     int  // bytes of a text that are
+	least   bool // nothing more can be cut off a text
+	path    string
+}
+
+func parseTree(raw json.RawMessage) (*tree, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return readTree(dec)
+}
+
+func readTree(dec *json.Decoder) (*tree, error) {
+	tok, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	t := new(tree)
+	switch tok := tok.(type) {
+	case json.Delim:
+		t.kind = byte(tok)
+		err = t.readBelow(dec)
+	case string:
+		t.kind = '"'
+		t.raw, err = encode(tok)
+	default:
+		t.raw, err = encode(tok)
+	}
+	return t, err
+}
+
+func (t *tree) readBelow(dec *json.Decoder) error {
+	for dec.More() {
+		if t.kind == '{' {
+			name, err := dec.Token()
+			if err != nil {
+				return err
+			}
+			raw, err := encode(name)
+			if err != nil {
+				return err
+			}
+			t.names = append(t.names, raw)
+		}
+		one, err := readTree(dec)
+		if err != nil {
+			return err
+		}
+		t.below = append(t.below, one)
+	}
+	_, err := dec.Token()
+	return err
+}
+
+// size is how long the JSON is.
+func (t *tree) size() int {
+	if t.kind != '{' && t.kind != '[' {
+		return len(t.raw)
+	}
+	n := 2 + max(0, len(t.below)-1)
+	for i, b := range t.below {
+		n += b.size()
+		if t.kind == '{' {
+			n += len(t.names[i]) + 1
+		}
+	}
+	return n
+}
+
+func (t *tree) encode(b []byte) []byte {
+	if t.kind != '{' && t.kind != '[' {
+		return append(b, t.raw...)
+	}
+	b = append(b, t.kind)
+	for i, one := range t.below {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if t.kind == '{' {
+			b = append(append(b, t.names[i]...), ':')
+		}
+		b = one.encode(b)
+	}
+	return append(b, map[byte]byte{'{': '}', '[': ']'}[t.kind])
+}
+
+// set gives an object a member, in the place of one of that name.
+func (t *tree) set(name string, value *tree) {
+	key := jsonText(name)
+	if i := slices.IndexFunc(t.names, func(n json.RawMessage) bool { return bytes.Equal(n, key) }); i >= 0 {
+		t.below[i] = value
+		return
+	}
+	t.names, t.below = append(t.names, key), append(t.below, value)
+}
+
+// jsonText is a text as JSON, which any text can be.
+func jsonText(text string) json.RawMessage {
+	raw, err := encode(text)
+	if err != nil {
+		return json.RawMessage(`""`)
+	}
+	return raw
+}
+
+// cutter makes a tree smaller.
+type cutter struct {
+	most  int
+	cuts  []*tree
+	where map[*tree]string
+}
+
+// once cuts what is largest: a list of more than one item, else a text, else an object
+// of so many members that it is no struct. False means that nothing is left to cut.
+func (c *cutter) once(root *tree) bool {
+	c.where = make(map[*tree]string)
+	var at largest
+	c.find(root, "", &at)
+	excess := root.size() - c.most
+	switch {
+	case at.list != nil && at.size[0] >= at.size[1]:
+		c.shortenList(at.list, excess)
+	case at.text != nil:
+		c.shortenText(at.text, excess)
+	case at.object != nil:
+		c.shortenList(at.object, excess)
+	default:
+		return false
+	}
+	return true
+}
+
+// manyMembers are more than a struct has.
+const manyMembers = 100
+
+// largest are the list, text and object that are.
+type largest struct {
+	list, text, object *tree
+	size               [3]int
+}
+
+// find looks for what is largest of what can be cut, and returns the size of t.
+func (c *cutter) find(t *tree, path string, at *largest) int {
+	n := len(t.raw)
+	if t.kind == '{' || t.kind == '[' {
+		n = 1 + max(1, len(t.below))
+	}
+	for i, b := range t.below {
+		below := fmt.Sprintf("%s[%d]", path, i)
+		if t.kind == '{' {
+			below = strings.TrimPrefix(path+"."+strings.Trim(string(t.names[i]), `"`), ".")
+			n += len(t.names[i]) + 1
+		}
+		n += c.find(b, below, at)
+	}
+	larger := func(i int, of **tree) {
+		if n > at.size[i] {
+			*of, at.size[i], c.where[t] = t, n, path
+		}
+	}
+	switch {
+	case t.kind == '[' && len(t.below) > 1:
+		larger(0, &at.list)
+	case t.kind == '"' && n > 2*leastText && !t.least:
+		larger(1, &at.text)
+	case t.kind == '{' && len(t.below) > manyMembers:
+		larger(2, &at.object)
+	}
+	return n
+}
+
+// shortenList takes off the last items, or members, but not the first.
+func (c *cutter) shortenList(t *tree, excess int) {
+	c.cut(t)
+	for excess > 0 && len(t.below) > 1 {
+		last := len(t.below) - 1
+		excess -= t.below[last].size() + 1
+		if t.kind == '{' {
+			excess -= len(t.names[last]) + 1
+			t.names = t.names[:last]
+		}
+		t.below = t.below[:last]
+		t.dropped++
+	}
+}
+
+// cut remembers what was cut, and where it is.
+func (c *cutter) cut(t *tree) {
+	if t.path == "" {
+		t.path = wire.Clip(c.where[t])
+		c.cuts = append(c.cuts, t)
+	}
+}
+
+// shortenText takes off the end of a text.
+func (c *cutter) shortenText(t *tree, excess int) {
+	var text string
+	if json.Unmarshal(t.raw, &text) != nil {
+		return
+	}
+	c.cut(t)
+	text = strings.TrimSuffix(text, cutMark)
+	kept := beginningOf(text, max(leastText, len(text)-excess-len(cutMark)))
+	t.cut += len(text) - len(kept)
+	t.raw, t.least = jsonText(kept+cutMark), len(kept) <= leastText
+}
+
+// cutMark stands where a text was cut.
+const cutMark = "… [cut]"
+
+// told says what was cut, as far as that is short, and how to go on.
+func (c *cutter) told(goOn string) string {
+	const most = 5
+	var parts []string
+	for _, t := range c.cuts[:min(len(c.cuts), most)] {
+		if t.kind == '"' {
+			parts = append(parts, fmt.Sprintf("%s lacks its last %d bytes", t.path, t.cut))
+		} else {
+			parts = append(parts, fmt.Sprintf("%s has %d of %d", t.path, len(t.below), len(t.below)+t.dropped))
+		}
+	}
+	if len(c.cuts) > most {
+		parts = append(parts, fmt.Sprintf("%d more are cut", len(c.cuts)-most))
+	}
+	return strings.Join(append(parts, goOn), "; ")
+}

@@ -1,0 +1,98 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"emberd/internal/wire"
+	"emberd/op"
+)
+
+// operationTools are the operations as tools, by their table.
+func operationTools() []*tool {
+	var out []*tool
+	for _, s := range op.Table() {
+		if _, no := withheld(s); !no {
+			out = append(out, operationTool(s))
+		}
+	}
+	return out
+}
+
+// withheld are operations that are not for a model, and why.
+func withheld(s *op.Spec) (why string, no bool) {
+	switch s {
+	case op.Purge.Spec, op.QuarantineDrop.Spec:
+		return "nothing takes it back, so a person has to ask for it", true
+	case op.Export.Spec, op.Import.Spec:
+		return "a whole store is for emberd export and import, not for a model to read", true
+	}
+	return "", false
+}
+
+// withheldField reports a field of a request that a model cannot set: files are
+// written where the person who runs the daemon says.
+func withheldField(s *op.Spec, field string) bool {
+	return s == op.BackupCreate.Spec && field == "File"
+}
+
+// toolNameOf is the name of an operation's tool.
+func toolNameOf(s *op.Spec) string { return strings.ReplaceAll(s.Name, ".", "_") }
+
+// operationTool makes a tool of an operation. Its parameters are the fields of the
+// request, wherever they travel over HTTP.
+func operationTool(s *op.Spec) *tool {
+	name, fields := toolNameOf(s), parameters(s)
+	input := make([]reflect.StructField, len(fields))
+	for i, f := range fields {
+		input[i] = reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag}
+	}
+	in := reflect.StructOf(input)
+	return &tool{
+		def:      definition(name, s.Effect, s.Summary),
+		profiles: []Profile{All},
+		input:    in,
+		output:   s.Result,
+		fill:     wire.FillerOf(reflect.PointerTo(s.Result)),
+		run: func(ctx context.Context, c *call, args json.RawMessage) (any, error) {
+			given := reflect.New(in)
+			if err := wire.DecodeInto("the input of "+name, args, given.Interface()); err != nil {
+				return nil, err
+			}
+			req := s.NewRequest()
+			for i, f := range fields {
+				reflect.ValueOf(req).Elem().FieldByIndex(f.Index).Set(given.Elem().Field(i))
+			}
+			return c.Invoke(ctx, s, req)
+		},
+	}
+}
+
+// parameters are the fields of a request under the names that they have in a tool: that
+// of the body, or else of the place where they travel.
+func parameters(s *op.Spec) []reflect.StructField {
+	var out []reflect.StructField
+	for _, f := range reflect.VisibleFields(s.Request) {
+		if f.Anonymous || !f.IsExported() || withheldField(s, f.Name) {
+			continue
+		}
+		name, optional := wire.JSONName(f)
+		for _, place := range []string{"path", "query", "header"} {
+			if at := f.Tag.Get(place); name == "" && at != "" {
+				name, optional = strings.ReplaceAll(strings.ToLower(at), "-", "_"), place != "path"
+			}
+		}
+		if name == "" {
+			continue
+		}
+		if optional {
+			name += ",omitempty"
+		}
+		f.Tag = reflect.StructTag(fmt.Sprintf("json:%q ", name)) + f.Tag
+		out = append(out, f)
+	}
+	return out
+}

@@ -1,0 +1,117 @@
+package similarity
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"emberd/internal/text"
+)
+
+// Corpus knows in how many texts each term occurs.
+type Corpus struct {
+	analyzer *text.Analyzer
+	ids      map[string]int32
+	df       []int32 // by id
+	texts    int
+	terms    []text.Term // of the latest text, used again
+}
+
+// NewCorpus returns an empty corpus of texts that are taken apart by analyzer.
+func NewCorpus(analyzer *text.Analyzer) *Corpus {
+	return &Corpus{analyzer: analyzer, ids: make(map[string]int32)}
+}
+
+// Bag is the terms of one text of a corpus, each with how often it occurs, ordered by
+// their number. Stop words are left out unless there is nothing else.
+type Bag []Occurrence
+
+// Occurrence is one term of a text.
+type Occurrence struct{ Term, Times int32 }
+
+// Add counts a text and returns its terms.
+func (c *Corpus) Add(s string) Bag {
+	c.texts++
+	c.terms = c.analyzer.AppendTerms(c.terms[:0], s)
+	stops := !slices.ContainsFunc(c.terms, func(t text.Term) bool { return !t.Stop() })
+	ids := make([]int32, 0, len(c.terms))
+	for _, t := range c.terms {
+		if t.Text != "" && (stops || !t.Stop()) {
+			ids = append(ids, c.id(t.Text))
+		}
+	}
+	slices.Sort(ids)
+	var bag Bag
+	for i, id := range ids {
+		if i > 0 && ids[i-1] == id {
+			bag[len(bag)-1].Times++
+			continue
+		}
+		bag = append(bag, Occurrence{Term: id, Times: 1})
+		c.df[id]++
+	}
+	return slices.Clip(bag)
+}
+
+func (c *Corpus) id(term string) int32 {
+	id, known := c.ids[term]
+	if !known {
+		id = int32(len(c.df))
+		c.ids[term] = id
+		c.df = append(c.df, 0)
+	}
+	return id
+}
+
+// Terms is how many different terms there are. Their numbers are 0 to one less.
+func (c *Corpus) Terms() int { return len(c.df) }
+
+// Rarer orders terms by how many texts hold them, fewest first, and is 0 for one term.
+func (c *Corpus) Rarer(a, b int32) int {
+	return cmp.Or(cmp.Compare(c.df[a], c.df[b]), cmp.Compare(a, b))
+}
+
+// Vector is the terms of a text with their weights, ordered by the terms' numbers. The
+// squares of the weights add up to 1.
+type Vector []Weight
+
+// Weight is what one term counts in a text.
+type Weight struct {
+	Term  int32
+	Value float32
+}
+
+// Vector weighs the terms of a text: (1 + ln tf) · ln(1 + N/df), at unit length (Salton
+// and Buckley, "Term-weighting approaches in automatic text retrieval", 1988; the 1 keeps
+// a term that all texts hold from counting nothing, so that two equal texts are equal in
+// a store of two).
+func (c *Corpus) Vector(b Bag) Vector {
+	v := make(Vector, len(b))
+	var sum float64
+	for i, o := range b {
+		w := (1 + math.Log(float64(o.Times))) * math.Log1p(float64(c.texts)/float64(c.df[o.Term]))
+		v[i] = Weight{o.Term, float32(w)}
+		sum += w * w
+	}
+	for i := range v {
+		v[i].Value = float32(float64(v[i].Value) / math.Sqrt(sum))
+	}
+	return v
+}
+
+// Cosine of two texts of one corpus, 0 to 1.
+func (v Vector) Cosine(w Vector) float64 {
+	var dot float64
+	for i, j := 0, 0; i < len(v) && j < len(w); {
+		switch cmp.Compare(v[i].Term, w[j].Term) {
+		case -1:
+			i++
+		case 1:
+			j++
+		default:
+			dot += float64(v[i].Value) * float64(w[j].Value)
+			i, j = i+1, j+1
+		}
+	}
+	return min(1, dot)
+}

@@ -1,0 +1,144 @@
+package similarity
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"emberd/internal/text"
+)
+
+func TestCasesOfCortexGraph(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"C63", TextSimilarity("Python is great", "Python is great for programming"), 0.5},
+		{"C64", TextSimilarity("deadline", "Project deadline is Dec 15"), 1.0 / 3},
+		{"C65", TextSimilarity("a b", "a b"), 0},
+		{"C66", cosine(t, []float32{1, 0}, []float32{1, 1}), 0.70711},
+		{"C66, zero vector", cosine(t, []float32{0, 0}, []float32{1, 1}), 0},
+	} {
+		if math.Abs(c.got-c.want) > 1e-5 {
+			t.Errorf("%s: got %.5f, want %.5f", c.name, c.got, c.want)
+		}
+	}
+	if _, err := Cosine([]float32{1}, []float32{1, 2}); err == nil {
+		t.Error("C66: vectors of different length were compared")
+	}
+	for _, c := range []struct {
+		text   string
+		length int
+		want   string
+	}{
+		{"hello world", 6, "hello..."},
+		{"hello world", 0, "hello world"},
+		{"hello world", 11, "hello world"},
+		{"漢字仮名", 2, "漢字..."},
+	} {
+		if got := Truncate(c.text, c.length); got != c.want {
+			t.Errorf("C67: %q to %d is %q, want %q", c.text, c.length, got, c.want)
+		}
+	}
+}
+
+func cosine(t *testing.T, a, b []float32) float64 {
+	t.Helper()
+	got, err := Cosine(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestCentroid(t *testing.T) {
+	got, err := Centroid([][]float32{{1, 0}, {0, 1}, {2, 2}})
+	if want := []float32{1, 1}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+	if got, err := Centroid(nil); got != nil || err != nil {
+		t.Errorf("of nothing it is %v, %v", got, err)
+	}
+	if _, err := Centroid([][]float32{{1}, {1, 2}}); err == nil {
+		t.Error("vectors of different length have a mean")
+	}
+}
+
+// corpusOf returns the vectors of texts that are a corpus by themselves.
+func corpusOf(texts ...string) []Vector {
+	c := NewCorpus(text.New())
+	var bags []Bag
+	for _, s := range texts {
+		bags = append(bags, c.Add(s))
+	}
+	var out []Vector
+	for _, b := range bags {
+		out = append(out, c.Vector(b))
+	}
+	return out
+}
+
+func TestRareTermsSayMore(t *testing.T) {
+	v := corpusOf("Note: the kettle leaks", "Note: a kettle that leaked", "Note: the roof holds", "Note: the tide turns", "to be or not to be", "to be or not to be")
+	reworded, opening := v[0].Cosine(v[1]), v[0].Cosine(v[2])
+	if reworded < 0.99 || opening > 0.3 {
+		t.Errorf("the same thing in other words is %.2f alike, what only begins alike %.2f", reworded, opening)
+	}
+	if got := v[4].Cosine(v[5]); got < 0.999 {
+		t.Errorf("two equal texts of stop words are %.2f alike", got)
+	}
+	if two := corpusOf("the kettle leaks", "the kettle leaks"); two[0].Cosine(two[1]) < 0.999 {
+		t.Error("two equal texts that are all there is are not alike")
+	}
+	if none := corpusOf("", "kettle"); none[0].Cosine(none[1]) != 0 {
+		t.Error("nothing is like something")
+	}
+}
+
+func TestSimilarityOfAnyTexts(t *testing.T) {
+	words := rapid.SampledFrom(strings.Fields("kettle leaks seam Ann gasket 4417 the tide Tide 港 turns"))
+	anyText := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(words, 1, 8).Draw(t, "words"), " ") })
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := anyText.Draw(t, "a"), anyText.Draw(t, "b")
+		v := corpusOf(a, b, "something else")
+		there, back, self := v[0].Cosine(v[1]), v[1].Cosine(v[0]), v[0].Cosine(v[0])
+		if there != back || there < 0 || there > 1 || self < 1-1e-6 {
+			t.Fatalf("%q and %q: %v there, %v back, %v itself", a, b, there, back, self)
+		}
+		if x := TextSimilarity(a, b); x != TextSimilarity(b, a) || x < 0 || x > 1 {
+			t.Fatalf("%q and %q are %v alike", a, b, x)
+		}
+	})
+}
+
+func TestCosineOfAnyVectors(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := rapid.SliceOfN(rapid.Float32Range(-1e3, 1e3), 1, 8).Draw(t, "a")
+		b := rapid.SliceOfN(rapid.Float32Range(-1e3, 1e3), len(a), len(a)).Draw(t, "b")
+		there, err := Cosine(a, b)
+		back, _ := Cosine(b, a)
+		if err != nil || there != back || there < -1 || there > 1 {
+			t.Fatalf("%v there, %v back, %v", there, back, err)
+		}
+	})
+}
+
+func TestCalibration(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, y := rapid.Float64Range(0, 1).Draw(t, "x"), rapid.Float64Range(0, 1).Draw(t, "y")
+		if x < y && Calibrate(x) >= Calibrate(y) {
+			t.Fatalf("%v becomes %v, and %v %v", x, Calibrate(x), y, Calibrate(y))
+		}
+		if back := CosineFor(Calibrate(x)); math.Abs(back-x) > 1e-9 {
+			t.Fatalf("%v comes back as %v", x, back)
+		}
+	})
+	for _, x := range []float64{0, 1} {
+		if Calibrate(x) != x {
+			t.Errorf("%v becomes %v", x, Calibrate(x))
+		}
+	}
+}
