@@ -33,8 +33,8 @@ type agentSearchOut struct {
 	Total int    `json:"total"`
 	Note  string `json:"note,omitempty"`
 	rest
-	skip, most int
-	depth      string
+	skip  int
+	depth string
 }
 
 // agentSearch tells of the best hits, as many as fit. Looking further down counts no

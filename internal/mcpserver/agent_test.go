@@ -54,7 +54,7 @@ func TestInstructionsAreShort(t *testing.T) {
 var toolName = regexp.MustCompile(`\b[a-z]+_[a-z_]+\b`)
 
 func TestInstructionsNameToolsThereAre(t *testing.T) {
-	for _, p := range []Profile{Agent, All} {
+	for _, p := range Profiles() {
 		tools := checkedTools(t, p)
 		for _, name := range toolName.FindAllString(instructionsOf(p), -1) {
 			if tools[name] == nil {

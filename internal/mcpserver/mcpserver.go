@@ -52,6 +52,7 @@ func New(opt Options) (*mcp.Server, error) {
 		&mcp.ServerOptions{Instructions: instructionsOf(opt.Profile), Logger: opt.Logger, CompletionHandler: completer(&opt),
 			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 			// What is offered does not change while a server runs.
+			//lint:ignore SA1019 clients of the protocol's earlier versions have messages
 			Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{},
 				Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}})
 	tools, err := toolsOf(opt.Profile)

@@ -1,5 +1,7 @@
 package mcpserver
 
+//lint:file-ignore SA1019 clients of the protocol's earlier versions have messages and roots
+
 import (
 	"context"
 	"errors"
@@ -204,7 +206,6 @@ func TestTheProjectIsWhereTheClientWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	//lint:ignore SA1019 clients of the protocol's earlier versions have roots
 	client.AddRoots(&mcp.Root{URI: "file:///home/ada/shop"})
 	res, err := met(t, s, client).CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_save", Arguments: map[string]any{"content": "The till beeps"}})
 	if err != nil || res.IsError {
