@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"maps"
+
 	"emberd/memory"
 	"emberd/op"
 )
@@ -9,61 +11,70 @@ import (
 func (s *toolStore) operationCalls() map[string]func(i int) object {
 	none := func(int) object { return object{} }
 	dry := func(int) object { return object{"dry_run": true} }
-	of := func(i int) object { return object{"id": s.id(i)} }
-	return map[string]func(i int) object{
-		"analyze_message":  func(int) object { return object{"message": "Remember: " + s.texts.text(typicalText)} },
-		"analyze_recall":   func(int) object { return object{"message": "What did we say of " + s.texts.question() + "?"} },
-		"archive":          func(int) object { return object{"id": s.fresh().Memory.ID} },
-		"backup_create":    none,
-		"compact":          dry,
-		"complete":         func(int) object { return object{"what": "tags", "prefix": "t"} },
-		"edit":             func(i int) object { return object{"id": s.id(i), "content": s.texts.text(typicalText)} },
-		"forget":           func(int) object { return object{"id": s.fresh().Memory.ID} },
-		"forget_batch":     func(int) object { return object{"ids": []memory.ID{s.fresh().Memory.ID, s.fresh().Memory.ID}} },
-		"graph":            none,
-		"history":          of,
-		"journal":          none,
-		"keeper":           none,
-		"keeper_here":      none,
-		"lifecycle_run":    dry,
-		"lifecycle_status": none,
-		"links":            func(int) object { return object{"note": s.note} },
-		"list":             none,
-		"note_read":        func(int) object { return object{"path": s.note} },
-		"observe":          func(i int) object { return object{"ids": []memory.ID{s.id(i)}, "tags": []string{"measured"}} },
-		"open":             func(int) object { return object{"ref": s.note} },
-		"open_many":        func(i int) object { return object{"ids": []memory.ID{s.id(i), s.id(i + 1)}, "relations": true} },
-		"promote":          func(int) object { return object{"id": s.fresh().Memory.ID, "force": true} },
-		"promote_auto":     dry,
-		"quarantine_list":  none,
-		"rekindle":         func(int) object { return object{"q": s.texts.question(), "dry_run": true} },
-		"relate":           func(i int) object { return object{"from": s.id(i), "to": s.id(i + 3), "type": "causes"} },
+	all := s.questionCalls()
+	maps.Copy(all, map[string]func(i int) object{
+		"archive":       func(int) object { return object{"id": s.fresh().Memory.ID} },
+		"backup_create": none,
+		"compact":       dry,
+		"edit":          func(i int) object { return object{"id": s.id(i), "content": s.texts.text(typicalText)} },
+		"forget":        func(int) object { return object{"id": s.fresh().Memory.ID} },
+		"forget_batch":  func(int) object { return object{"ids": []memory.ID{s.fresh().Memory.ID, s.fresh().Memory.ID}} },
+		"keeper_here":   none,
+		"lifecycle_run": dry,
+		"observe":       func(i int) object { return object{"ids": []memory.ID{s.id(i)}, "tags": []string{"measured"}} },
+		"promote":       func(int) object { return object{"id": s.fresh().Memory.ID, "force": true} },
+		"promote_auto":  dry,
+		"relate":        func(i int) object { return object{"from": s.id(i), "to": s.id(i + 3), "type": "causes"} },
 		"relate_batch": func(i int) object {
 			return object{"items": []object{{"from": s.id(i), "to": s.id(i + 4), "type": "causes"}}}
 		},
 		"save":          func(int) object { return object{"content": s.texts.text(typicalText)} },
 		"save_batch":    func(int) object { return object{"items": []object{{"content": s.texts.text(typicalText)}}} },
-		"search":        func(int) object { return object{"q": s.texts.question()} },
-		"show":          of,
-		"stale_list":    none,
-		"stats":         none,
-		"status":        none,
-		"timeline":      of,
-		"touch":         of,
-		"trash_list":    none,
+		"touch":         func(i int) object { return object{"id": s.id(i)} },
 		"trash_restore": func(int) object { return object{"ids": []memory.ID{s.forgotten()}} },
 		"undo":          func(int) object { return object{"tx": s.fresh().Tx} },
 		"unrelate":      func(i int) object { return object{"id": s.relation(i)} },
-		"vault_check":   none,
 		"vault_confirm": none,
-		"version":       none,
-		"why":           of,
-		"why_not":       func(i int) object { return object{"q": s.texts.question(), "of": s.id(i)} },
 
 		// There is nothing to ask these about in a store that is in order.
 		"quarantine_accept": func(int) object { return object{"id": "q1"} },
 		"quarantine_show":   func(int) object { return object{"id": "q1"} },
 		"stale_decide":      func(i int) object { return object{"id": s.id(i), "keep": true} },
+	})
+	return all
+}
+
+// questionCalls are those of them that change nothing.
+func (s *toolStore) questionCalls() map[string]func(i int) object {
+	none := func(int) object { return object{} }
+	of := func(i int) object { return object{"id": s.id(i)} }
+	return map[string]func(i int) object{
+		"analyze_message":  func(int) object { return object{"message": "Remember: " + s.texts.text(typicalText)} },
+		"analyze_recall":   func(int) object { return object{"message": "What did we say of " + s.texts.question() + "?"} },
+		"complete":         func(int) object { return object{"what": "tags", "prefix": "t"} },
+		"graph":            none,
+		"history":          of,
+		"journal":          none,
+		"keeper":           none,
+		"lifecycle_status": none,
+		"links":            func(int) object { return object{"note": s.note} },
+		"list":             none,
+		"note_read":        func(int) object { return object{"path": s.note} },
+		"open":             func(int) object { return object{"ref": s.note} },
+		"open_many":        func(i int) object { return object{"ids": []memory.ID{s.id(i), s.id(i + 1)}, "relations": true} },
+		"quarantine_list":  none,
+		"rekindle":         func(int) object { return object{"q": s.texts.question(), "dry_run": true} },
+		"search":           func(int) object { return object{"q": s.texts.question()} },
+		"show":             of,
+		"stale_list":       none,
+		"stats":            none,
+		"status":           none,
+		"timeline":         of,
+		"trash_list":       none,
+		"vault_check":      none,
+		"version":          none,
+		"why":              of,
+		"why_not":          func(i int) object { return object{"q": s.texts.question(), "of": s.id(i)} },
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 // entry is what the examples add.
 var entry = map[string]any{"command": "emberd", "args": []string{"mcp"}}
 
-func TestSet(t *testing.T) {
-	for _, tt := range []struct{ name, text, want string }{
-		{"nothing", "", `{
+// additions are texts before and after Set.
+var additions = []struct{ name, text, want string }{
+	{"nothing", "", `{
   "servers": {
     "emberd": {
       "args": [
@@ -28,7 +28,7 @@ func TestSet(t *testing.T) {
   }
 }
 `},
-		{"comments only", "// mine\n", `// mine
+	{"comments only", "// mine\n", `// mine
 {
   "servers": {
     "emberd": {
@@ -40,7 +40,7 @@ func TestSet(t *testing.T) {
   }
 }
 `},
-		{"beside others, with tabs", "{\n\t\"servers\": {\n\t\t\"a\": {\"n\": 1.0}\n\t}\n}\n", `{
+	{"beside others, with tabs", "{\n\t\"servers\": {\n\t\t\"a\": {\"n\": 1.0}\n\t}\n}\n", `{
 	"servers": {
 		"a": {"n": 1.0},
 		"emberd": {
@@ -52,7 +52,7 @@ func TestSet(t *testing.T) {
 	}
 }
 `},
-		{"behind a comment", "{\n  \"servers\": {\n    \"a\": 1 // the first\n  },\n}", `{
+	{"behind a comment", "{\n  \"servers\": {\n    \"a\": 1 // the first\n  },\n}", `{
   "servers": {
     "a": 1, // the first
     "emberd": {
@@ -63,7 +63,7 @@ func TestSet(t *testing.T) {
     }
   },
 }`},
-		{"behind a comma", "{\n  \"servers\": {\n    \"a\": 1, /* last */\n  },\n}", `{
+	{"behind a comma", "{\n  \"servers\": {\n    \"a\": 1, /* last */\n  },\n}", `{
   "servers": {
     "a": 1, /* last */
     "emberd": {
@@ -74,8 +74,8 @@ func TestSet(t *testing.T) {
     },
   },
 }`},
-		{"in one line", `{"theme":"dark","servers":{"a":1}}`, `{"theme":"dark","servers":{"a":1, "emberd": {"args":["mcp"],"command":"emberd"}}}`},
-		{"in place of another", "{\n  \"servers\": {\n    \"emberd\": null, \"b\": 2\n  }\n}", `{
+	{"in one line", `{"theme":"dark","servers":{"a":1}}`, `{"theme":"dark","servers":{"a":1, "emberd": {"args":["mcp"],"command":"emberd"}}}`},
+	{"in place of another", "{\n  \"servers\": {\n    \"emberd\": null, \"b\": 2\n  }\n}", `{
   "servers": {
     "emberd": {
       "args": [
@@ -85,8 +85,11 @@ func TestSet(t *testing.T) {
     }, "b": 2
   }
 }`},
-		{"line ends of Windows", "{\r\n  \"servers\": {}\r\n}\r\n", "{\r\n  \"servers\": {\r\n    \"emberd\": {\r\n      \"args\": [\r\n        \"mcp\"\r\n      ],\r\n      \"command\": \"emberd\"\r\n    }\r\n  }\r\n}\r\n"},
-	} {
+	{"line ends of Windows", "{\r\n  \"servers\": {}\r\n}\r\n", "{\r\n  \"servers\": {\r\n    \"emberd\": {\r\n      \"args\": [\r\n        \"mcp\"\r\n      ],\r\n      \"command\": \"emberd\"\r\n    }\r\n  }\r\n}\r\n"},
+}
+
+func TestSet(t *testing.T) {
+	for _, tt := range additions {
 		got, err := Set([]byte(tt.text), Comments, entry, "servers", "emberd")
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s: got (%v)\n%s\nwant\n%s", tt.name, err, got, tt.want)
