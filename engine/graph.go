@@ -41,17 +41,22 @@ func (e *Engine) graph(_ context.Context, req *op.GraphRequest) (*op.GraphResult
 	res := &op.GraphResult{Relations: []memory.Relation{}, Stats: e.graphStats(s, now), Pagination: paginate(len(s.rows), page, size)}
 	rows := s.page(page, size)
 	for _, r := range rows {
-		if res.Truncated = len(res.Relations) >= graphRelations; res.Truncated {
+		within := e.within(s, r)
+		if res.Truncated = len(within) > 0 && len(res.Relations) >= graphRelations; res.Truncated {
 			break
 		}
-		for _, rel := range e.stm.Relations(r) {
-			if to, ok := e.stm.Get(rel.To); ok && s.has(to) {
-				res.Relations = append(res.Relations, rel)
-			}
-		}
+		res.Relations = append(res.Relations, within...)
 	}
 	res.Memories, err = e.views(rows, now)
 	return res, err
+}
+
+// within are the relations from a memory to selected ones.
+func (e *Engine) within(s *selected, r *stm.Row) []memory.Relation {
+	return slices.DeleteFunc(e.stm.Relations(r), func(rel memory.Relation) bool {
+		to, ok := e.stm.Get(rel.To)
+		return !ok || !s.has(to)
+	})
 }
 
 func (s *selected) page(page, size int) []*stm.Row {
