@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/internal/durable/crashdisk"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -54,5 +55,47 @@ func TestForgetBatchIsAllOrNone(t *testing.T) {
 	res := do(t, e, op.ForgetBatch, &op.ForgetBatchRequest{IDs: []string{a.ID.Short(), string(b.ID), string(a.ID)}})
 	if len(res.Forgotten) != 2 {
 		t.Errorf("forgot %q", contents(res.Forgotten))
+	}
+}
+
+// When the disk stops half-way, the answer has what was forgotten and says why the rest
+// was not.
+func TestForgetBatchTellsHowFarItCame(t *testing.T) {
+	const memories = 8
+	setUp := func() (*crashdisk.Disk, *Engine, *op.ForgetBatchRequest) {
+		disk, req := crashdisk.New(), new(op.ForgetBatchRequest)
+		e, err := Open(onDisk(t, disk).Options)
+		ok(t, err)
+		t.Cleanup(func() { _ = e.Close() }) // fails where the disk did
+		for i := range memories {
+			text := fmt.Sprint(i) + strings.Repeat("🐟", memory.MaxContent-1)
+			req.IDs = append(req.IDs, string(save(t, e, text).ID))
+		}
+		return disk, e, req
+	}
+	disk, e, req := setUp()
+	begin := disk.Ops()
+	do(t, e, op.ForgetBatch, req)
+	end, halfway := disk.Ops(), 0
+	for n := begin; n <= end; n++ {
+		disk, e, req := setUp()
+		disk.StopAfter(n)
+		res, err := op.ForgetBatch.Call(t.Context(), e, req)
+		if err != nil {
+			res = new(op.ForgetResult)
+		}
+		left := e.stm.Len()
+		if left+len(res.Forgotten) != memories {
+			t.Errorf("stopped after %d of %d operations: %d are left, and %d are said to be forgotten", n-begin, end-begin, left, len(res.Forgotten))
+		}
+		if told := err != nil || res.Error != nil; told != (left > 0) {
+			t.Errorf("stopped after %d of %d operations: %d are left, and the answer is %v, %v", n-begin, end-begin, left, res.Error, err)
+		}
+		if left > 0 && left < memories {
+			halfway++
+		}
+	}
+	if halfway == 0 {
+		t.Error("the disk never stopped half-way")
 	}
 }

@@ -39,19 +39,32 @@ func (e *Engine) graph(_ context.Context, req *op.GraphRequest) (*op.GraphResult
 		return nil, err
 	}
 	res := &op.GraphResult{Relations: []memory.Relation{}, Stats: e.graphStats(s, now), Pagination: paginate(len(s.rows), page, size)}
-	rows := s.rows[min(len(s.rows), (page-1)*size):min(len(s.rows), page*size)]
+	rows := s.page(page, size)
 	for _, r := range rows {
-		if res.Truncated = len(res.Relations) >= graphRelations; res.Truncated {
+		within := e.within(s, r)
+		if res.Truncated = len(within) > 0 && len(res.Relations) >= graphRelations; res.Truncated {
 			break
 		}
-		for _, rel := range e.stm.Relations(r) {
-			if to, ok := e.stm.Get(rel.To); ok && s.has(to) {
-				res.Relations = append(res.Relations, rel)
-			}
-		}
+		res.Relations = append(res.Relations, within...)
 	}
 	res.Memories, err = e.views(rows, now)
 	return res, err
+}
+
+// within are the relations from a memory to selected ones.
+func (e *Engine) within(s *selected, r *stm.Row) []memory.Relation {
+	return slices.DeleteFunc(e.stm.Relations(r), func(rel memory.Relation) bool {
+		to, ok := e.stm.Get(rel.To)
+		return !ok || !s.has(to)
+	})
+}
+
+func (s *selected) page(page, size int) []*stm.Row {
+	var out []*stm.Row
+	for _, r := range s.rows[min(len(s.rows), (page-1)*size):min(len(s.rows), page*size)] {
+		out = append(out, r.Row)
+	}
+	return out
 }
 
 // paginate says where a page of so many memories is.
@@ -63,7 +76,7 @@ func paginate(total, page, size int) op.Pagination {
 // selected are the memories of a graph, newest first.
 type selected struct {
 	*filter
-	rows []*stm.Row
+	rows []dated
 	cut  bool // there are more that fit
 }
 
@@ -78,7 +91,7 @@ func (e *Engine) selection(req *op.GraphRequest, now time.Time) (*selected, erro
 	s := &selected{filter: f}
 	for r := range e.stm.Rows() {
 		if s.accepts(r) {
-			s.rows = append(s.rows, r)
+			s.rows = append(s.rows, datedOf(r))
 		}
 	}
 	if len(s.rows) == 0 {
@@ -93,16 +106,22 @@ func (e *Engine) selection(req *op.GraphRequest, now time.Time) (*selected, erro
 	return s, nil
 }
 
-func newerFirst(a, b *stm.Row) int {
-	if c := b.CreatedAt().Compare(a.CreatedAt()); c != 0 {
-		return c
-	}
-	return cmp.Compare(b.ID(), a.ID())
+// dated is a memory with when it was made, which is compared often.
+type dated struct {
+	*stm.Row
+	at int64 // Unix milliseconds
+}
+
+func datedOf(r *stm.Row) dated { return dated{r, r.CreatedAt().UnixMilli()} }
+
+// newerFirst orders memories made at the same time by descending id.
+func newerFirst(a, b dated) int {
+	return cmp.Or(cmp.Compare(b.at, a.at), b.CompareID(a.Row))
 }
 
 // has reports whether a memory is among those selected.
 func (s *selected) has(r *stm.Row) bool {
-	return s.accepts(r) && (!s.cut || newerFirst(r, s.rows[len(s.rows)-1]) <= 0)
+	return s.accepts(r) && (!s.cut || newerFirst(datedOf(r), s.rows[len(s.rows)-1]) <= 0)
 }
 
 // graphStats counts over all pages.
@@ -112,7 +131,7 @@ func (e *Engine) graphStats(s *selected, now time.Time) op.GraphStats {
 		return out
 	}
 	for _, r := range s.rows {
-		out.AvgScore += e.score(r, now)
+		out.AvgScore += e.score(r.Row, now)
 		out.AvgUseCount += float64(r.UseCount())
 	}
 	out.AvgScore /= float64(len(s.rows))
