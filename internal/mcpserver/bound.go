@@ -20,7 +20,7 @@ const leastText = 200
 
 // bounded cuts JSON that is too long until it is not: lists at the border of their
 // items, longest first, and texts. Members say so, "truncated", and what was cut and
-// how to get it, "next". JSON within the bound stays as it is.
+// how to get it, "how_to_go_on". JSON within the bound stays as it is.
 func bounded(raw json.RawMessage, most int, goOn string) json.RawMessage {
 	if len(raw) <= most {
 		return raw
@@ -34,7 +34,7 @@ func bounded(raw json.RawMessage, most int, goOn string) json.RawMessage {
 	for root.size() > cut.most && cut.once(root) {
 	}
 	root.set("truncated", &tree{raw: json.RawMessage("true")})
-	root.set("next", &tree{kind: '"', raw: jsonText(cut.told(goOn))})
+	root.set("how_to_go_on", &tree{kind: '"', raw: jsonText(cut.told(goOn))})
 	return root.encode(nil)
 }
 

@@ -28,7 +28,7 @@ func TestListsAreCutAtTheBorderOfAnItem(t *testing.T) {
 	}
 	raw := json.RawMessage(`{"z":[1,2],"results":[` + strings.Join(items, ",") + `],"total":100}`)
 	got := bounded(raw, 4000, "ask for less")
-	want := `{"z":[1,2],"results":[` + strings.Join(items[:29], ",") + `],"total":100,"truncated":true,"next":"results has 29 of 100; ask for less"}`
+	want := `{"z":[1,2],"results":[` + strings.Join(items[:29], ",") + `],"total":100,"truncated":true,"how_to_go_on":"results has 29 of 100; ask for less"}`
 	if string(got) != want {
 		t.Errorf("bounded is\n%s\nwant\n%s", got, want)
 	}
@@ -43,7 +43,7 @@ func TestTextsAreCutWithAMark(t *testing.T) {
 			Tags        []string
 		}
 		Truncated bool
-		Next      string `json:"next"`
+		Next      string `json:"how_to_go_on"`
 	}
 	if err := json.Unmarshal(got, &out); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestAnAnswerOfATool(t *testing.T) {
 		Count     int
 		Results   []struct{ ID memory.ID }
 		Truncated bool
-		Next      string `json:"next"`
+		Next      string `json:"how_to_go_on"`
 	}
 	if err := json.Unmarshal(res.Structured, &out); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,6 +29,14 @@ func TestEveryOperationIsATool(t *testing.T) {
 			t.Errorf("%s is %s, and its tool says %+v", s.Name, s.Effect, tool.Annotations)
 		}
 	}
+}
+
+// withheldSpecs are the operations that are no tools.
+func withheldSpecs() []*op.Spec {
+	return slices.DeleteFunc(op.Table(), func(s *op.Spec) bool {
+		_, no := withheld(s)
+		return !no
+	})
 }
 
 type narrowing struct {
