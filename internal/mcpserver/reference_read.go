@@ -187,7 +187,7 @@ func openNodes(ctx context.Context, c *call, in *openNodesIn) (*graphOut, error)
 			return nil, memory.Errorf(memory.Invalid, "cursor is not one that open_nodes gave; use next_cursor of the answer before, with the same names").At("cursor")
 		}
 	}
-	there, err := memoriesOf(ctx, c, entityIDs(in.Names), false, true)
+	there, err := openMany(ctx, c, entityIDs(in.Names), false, true)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (p *nodePage) related(ctx context.Context, c *call, of func(*op.RelationsOf
 	for _, n := range p.nodes {
 		out.Entities, ids = append(out.Entities, n.Entity), append(ids, n.memory.ID)
 	}
-	there, err := memoriesOf(ctx, c, ids, true, false)
+	there, err := openMany(ctx, c, ids, true, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -315,7 +315,7 @@ func nameEnds(ctx context.Context, c *call, relations []memory.Relation, names m
 			}
 		}
 	}
-	there, err := memoriesOf(ctx, c, slices.Collect(maps.Keys(others)), false, false)
+	there, err := openMany(ctx, c, slices.Collect(maps.Keys(others)), false, false)
 	for id, m := range there {
 		if e, ok := refgraph.Of(&m.Memory.Memory); ok {
 			names[id] = e.Name
