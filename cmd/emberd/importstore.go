@@ -251,7 +251,7 @@ func (r *storeImport) sendBatch(ctx context.Context, some []placed[op.Record]) e
 	}
 	res, err := call(ctx, r.s, op.Import, req)
 	if err != nil {
-		return unfinished(err)
+		return r.unfinished(err)
 	}
 	if len(res.Results) != len(some) {
 		return fmt.Errorf("the daemon answered %d of %d memories", len(res.Results), len(some))
@@ -266,7 +266,10 @@ func (r *storeImport) sendBatch(ctx context.Context, some []placed[op.Record]) e
 }
 
 // unfinished is the error of a batch after which nothing more is sent.
-func unfinished(err error) error {
+func (r *storeImport) unfinished(err error) error {
+	if r.report.Tx == "" && memory.CodeOf(err) != memory.Unknown {
+		return err // nothing has come in
+	}
 	return fmt.Errorf("%w; running the import again adds nothing twice", err)
 }
 
@@ -279,7 +282,7 @@ func (r *storeImport) sendRelations(ctx context.Context, some []placed[storeRela
 	}
 	res, err := call(ctx, r.s, op.RelateBatch, req)
 	if err != nil {
-		return unfinished(err)
+		return r.unfinished(err)
 	}
 	if len(res.Results) != len(some) {
 		return fmt.Errorf("the daemon answered %d of %d relations", len(res.Results), len(some))

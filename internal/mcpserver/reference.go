@@ -132,8 +132,8 @@ func spread(v any) string {
 	return b.String()
 }
 
-// memoriesOf are the memories of these ids that there are, by id.
-func memoriesOf(ctx context.Context, c *call, ids []memory.ID, relations, track bool) (map[memory.ID]*op.OpenedMemory, error) {
+// openMany are the memories of these ids that there are, by id.
+func openMany(ctx context.Context, c *call, ids []memory.ID, relations, track bool) (map[memory.ID]*op.OpenedMemory, error) {
 	out := make(map[memory.ID]*op.OpenedMemory)
 	for some := range slices.Chunk(ids, memory.MaxIDs) {
 		req := &op.OpenManyRequest{Relations: &relations, Track: &track}
@@ -167,7 +167,7 @@ func entityIDs(names []string) []memory.ID {
 // needEntities are the memories of entities, or the error for the first name that none
 // has.
 func needEntities(ctx context.Context, c *call, names []string) (map[memory.ID]*op.OpenedMemory, error) {
-	there, err := memoriesOf(ctx, c, entityIDs(names), false, false)
+	there, err := openMany(ctx, c, entityIDs(names), false, false)
 	if err != nil {
 		return nil, err
 	}

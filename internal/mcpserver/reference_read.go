@@ -24,7 +24,7 @@ const (
 
 const (
 	// pageStep is how many entities are asked for at once while a page fills up.
-	pageStep = 25
+	pageStep = 50
 	// rankedNodes is how many entities a search by words may give.
 	rankedNodes = 20
 	// fromTheStart is the cursor of an answer that is cut before the list of entities
@@ -63,9 +63,10 @@ func (p *nodePage) add(n node) bool {
 }
 
 // fill turns the pages of the list of entities until the page is full, and returns the
-// cursor of what follows. Of a step that does not fit as a whole less is asked for.
+// cursor of what follows. Of a step that does not fit as a whole the part that does is
+// asked for again, which tells its cursor.
 func (p *nodePage) fill(ctx context.Context, c *call, contains, cursor string, fits func(*refgraph.Entity) bool) (next string, err error) {
-	for step := pageStep; ; {
+	for step := pageStep; step > 0; {
 		res, err := op.List.Call(ctx, c, &op.ListRequest{Filter: op.Filter{Collection: refgraph.Collection}, Contains: contains, Limit: step, Cursor: cursor})
 		if memory.CodeOf(err) == memory.NotFound {
 			return "", nil // nobody has made an entity
@@ -74,29 +75,29 @@ func (p *nodePage) fill(ctx context.Context, c *call, contains, cursor string, f
 			return "", err
 		}
 		then := nodePage{nodes: slices.Clone(p.nodes), bytes: p.bytes, seen: maps.Clone(p.seen)}
-		switch {
-		case then.addAll(res.Memories, fits):
-			*p, cursor = then, res.NextCursor
-			if cursor == "" {
-				return "", nil
-			}
-		case step > 1:
-			step = max(1, step/5)
-		default:
-			return cmp.Or(cursor, fromTheStart), nil
+		if n := then.addAll(res.Memories, fits); n < len(res.Memories) {
+			step = n
+			continue
+		}
+		if *p, cursor = then, res.NextCursor; cursor == "" {
+			return "", nil
+		}
+		if step < pageStep {
+			break // what follows did not fit
 		}
 	}
+	return cmp.Or(cursor, fromTheStart), nil
 }
 
-// addAll takes in the entities that fit, and reports false if they are too many.
-func (p *nodePage) addAll(memories []op.Memory, fits func(*refgraph.Entity) bool) bool {
+// addAll takes in entities and returns how many of the memories it came through.
+func (p *nodePage) addAll(memories []op.Memory, fits func(*refgraph.Entity) bool) int {
 	for i := range memories {
 		e, ok := refgraph.Of(&memories[i].Memory)
 		if ok && fits(&e) && !p.add(node{e, &memories[i]}) {
-			return false
+			return i
 		}
 	}
-	return true
+	return len(memories)
 }
 
 func readEntities(ctx context.Context, c *call, in *readEntitiesIn) (*graphOut, error) {
@@ -186,7 +187,7 @@ func openNodes(ctx context.Context, c *call, in *openNodesIn) (*graphOut, error)
 			return nil, memory.Errorf(memory.Invalid, "cursor is not one that open_nodes gave; use next_cursor of the answer before, with the same names").At("cursor")
 		}
 	}
-	there, err := memoriesOf(ctx, c, entityIDs(in.Names), false, true)
+	there, err := openMany(ctx, c, entityIDs(in.Names), false, true)
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +260,7 @@ func (p *nodePage) related(ctx context.Context, c *call, of func(*op.RelationsOf
 	for _, n := range p.nodes {
 		out.Entities, ids = append(out.Entities, n.Entity), append(ids, n.memory.ID)
 	}
-	there, err := memoriesOf(ctx, c, ids, true, false)
+	there, err := openMany(ctx, c, ids, true, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -314,7 +315,7 @@ func nameEnds(ctx context.Context, c *call, relations []memory.Relation, names m
 			}
 		}
 	}
-	there, err := memoriesOf(ctx, c, slices.Collect(maps.Keys(others)), false, false)
+	there, err := openMany(ctx, c, slices.Collect(maps.Keys(others)), false, false)
 	for id, m := range there {
 		if e, ok := refgraph.Of(&m.Memory.Memory); ok {
 			names[id] = e.Name

@@ -90,7 +90,7 @@ func saveAgain(ctx context.Context, c *call, items []op.SaveRequest, answers []o
 			ids = append(ids, a.ID)
 		}
 	}
-	there, err := memoriesOf(ctx, c, ids, true, false)
+	there, err := openMany(ctx, c, ids, true, false)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func deleteEntities(ctx context.Context, c *call, in *deleteEntitiesIn) (*delete
 	out := &deletedOut{Success: true, Message: "Entities deleted successfully"}
 	for {
 		ids := entityIDs(in.EntityNames)
-		there, err := memoriesOf(ctx, c, ids, false, false)
+		there, err := openMany(ctx, c, ids, false, false)
 		if err != nil {
 			return nil, err
 		}
