@@ -27,7 +27,10 @@ func TestAQuietStreamIsKeptAlive(t *testing.T) {
 		if _, err := w.Write([]byte("data: 1\n\n")); err != nil {
 			t.Fatal(err)
 		}
-		if left := time.Until(s.deadline); left != writeTimeout {
+		w.mu.Lock()
+		left := time.Until(s.deadline)
+		w.mu.Unlock()
+		if left != writeTimeout {
 			t.Errorf("a write has %v, want %v", left, writeTimeout)
 		}
 		time.Sleep(2*heartbeat + time.Second)
