@@ -401,6 +401,10 @@ type invoker func(ctx context.Context, s *op.Spec, req any) (any, error)
 
 func (f invoker) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) { return f(ctx, s, req) }
 
+// listen asks for a stream without a session.
+const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{` +
+	`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+
 // TestTheEndWaitsForCallsAndNotForStreams, and leaves no goroutine behind.
 func TestTheEndWaitsForCallsAndNotForStreams(t *testing.T) {
 	before := runtime.NumGoroutine()
@@ -413,8 +417,13 @@ func TestTheEndWaitsForCallsAndNotForStreams(t *testing.T) {
 		}))
 		w := d.bySocket(t)
 		id := w.hail(t, "/mcp")
-		streams := []*http.Response{w.send(t, "GET", "/mcp", w.hail(t, "/mcp"), ""), d.byPort(t).send(t, "GET", "/mcp", d.byPort(t).hail(t, "/mcp"), "")}
-		saved := w.send(t, "POST", "/mcp", id, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		p := d.byPort(t)
+		streams := []*http.Response{
+			w.send(t, "GET", "/mcp", w.hail(t, "/mcp"), ""),
+			p.send(t, "GET", "/mcp", p.hail(t, "/mcp"), ""),
+			p.send(t, "POST", "/mcp", "", listen, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"),
+		}
+		var saved *http.Response
 		var all sync.WaitGroup
 		all.Go(func() {
 			saved = w.send(t, "POST", "/mcp", id, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"save_memory","arguments":{"content":"late"}}}`)
@@ -423,8 +432,8 @@ func TestTheEndWaitsForCallsAndNotForStreams(t *testing.T) {
 		stopped := make(chan error, 1)
 		go func() { stopped <- d.stop() }()
 		for _, s := range streams {
-			if _, err := io.ReadAll(s.Body); err != nil {
-				t.Errorf("a stream at the end: %v", err)
+			if _, err := io.ReadAll(s.Body); err != nil || s.StatusCode != http.StatusOK {
+				t.Errorf("a stream at the end: %s, %v", s.Status, err)
 			}
 		}
 		close(leave)
