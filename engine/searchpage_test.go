@@ -29,7 +29,7 @@ func TestSearchesFilterByStatus(t *testing.T) {
 		"archived,active,archived":   {road, yard},
 		"active, promoted, archived": {gate, road, yard},
 	} {
-		res := do(t, e, op.Search, &op.SearchRequest{Query: "oak", Scope: "memories", Filter: op.Filter{Status: status}})
+		res := do(t, e, op.Search, &op.SearchRequest{Query: "oak", Scope: "memories", Track: new(false), Filter: op.Filter{Status: status}})
 		listed := do(t, e, op.List, &op.ListRequest{Filter: op.Filter{Status: status}})
 		for what, got := range map[string][]string{"search": hitContents(res.Hits), "list": contents(listed.Memories)} {
 			if slices.Sort(got); !slices.Equal(got, want) {
