@@ -13,7 +13,7 @@ import (
 
 // mostText bounds the contents and relations of one answer, in bytes. What does not fit
 // any more is cut, and the answer says so. Any memory fits alone.
-const mostText = 1 << 20
+const mostText = maxAnswer - 32<<10
 
 // room is what is left of it.
 type room struct {
