@@ -143,6 +143,7 @@ func apply(m *memory.Memory, req *op.EditRequest) error {
 	assign(&m.Confidence, req.Confidence)
 	assign(&m.Importance, req.Importance)
 	assign(&m.Strength, req.Strength)
+	m.StrengthFound = m.StrengthFound && req.Strength == nil
 	assign(&m.Core, req.Core)
 	assign(&m.Collection, req.Collection)
 	assign(&m.Project, req.Project)

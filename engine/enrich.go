@@ -34,6 +34,7 @@ func (e *Engine) enrich(m *memory.Memory, req *op.SaveRequest) {
 	}
 	if req.Strength == nil {
 		m.Strength = e.opt.Phrases.Strength(m.Content, len(m.Entities))
+		m.StrengthFound = m.Strength != 1
 	}
 }
 

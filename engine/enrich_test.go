@@ -255,3 +255,21 @@ func TestNamesAreBounded(t *testing.T) {
 		t.Errorf("%d names are known, the last one %t; want %d", n.count.Load(), ok, mostNames)
 	}
 }
+
+// A note is for people, who would not know what to make of 1.0656.
+func TestAStrengthThatWasFoundIsInNoNote(t *testing.T) {
+	h := promotingHouse(t, nil)
+	h.Enrich = true
+	e := h.following(t)
+	m := save(t, e, "Use JWT tokens")
+	path := promote(t, e, m.ID).Path
+	if note := h.note(t, path); m.Strength == 1 || strings.Contains(note, "strength:") {
+		t.Errorf("with strength %v the note is\n%s", m.Strength, note)
+	}
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Strength: new(1.2)})
+	h.rest(t, e)
+	wantProperty(t, h.note(t, path), "strength: 1.2")
+	if got := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)}); got.Memory.StrengthFound {
+		t.Error("a strength that was given counts as found")
+	}
+}

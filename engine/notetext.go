@@ -59,7 +59,9 @@ func noteProperties() []noteProperty {
 		text("category", func(m *memory.Memory) string { return m.Category }),
 		text("type", func(m *memory.Memory) string { return m.Type }),
 		text("source", func(m *memory.Memory) string { return m.Source }),
-		{"strength", "strength", func(m *memory.Memory) (vault.Value, bool) { return vault.Number(m.Strength), m.Strength != 1 }},
+		{"strength", "strength", func(m *memory.Memory) (vault.Value, bool) {
+			return vault.Number(m.Strength), m.Strength != 1 && !m.StrengthFound
+		}},
 		{stageKey, stageKey, func(m *memory.Memory) (vault.Value, bool) {
 			return vault.Text(string(m.Stage)), m.Stage != "" && m.Stage != memory.Active
 		}},

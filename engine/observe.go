@@ -130,7 +130,7 @@ func (o *observation) strengthen(ctx context.Context, m *memory.Memory, set map[
 	if stronger.Strength = decay.Boosted(m.Strength); stronger.Strength == m.Strength {
 		return nil
 	}
-	stronger.UpdatedAt = stampTime(o.now)
+	stronger.StrengthFound, stronger.UpdatedAt = false, stampTime(o.now)
 	more, err := changes(m, &stronger)
 	if err != nil {
 		return err

@@ -173,7 +173,7 @@ func takeStrength(m *memory.Memory, text string) error {
 	if err != nil {
 		return fmt.Errorf("its strength %.20q is not taken over; make it a number from 0 to 2", text)
 	}
-	m.Strength = strength
+	m.Strength, m.StrengthFound = strength, false
 	return nil
 }
 

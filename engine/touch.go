@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"emberd/decay"
@@ -47,12 +46,10 @@ func (e *Engine) boost(ctx context.Context, id memory.ID, res *op.TouchResult) e
 		if err != nil || decay.Boosted(m.Strength) == m.Strength {
 			return nil, err
 		}
-		raw, err := encode(decay.Boosted(m.Strength))
+		stronger := m
+		stronger.Strength, stronger.StrengthFound, stronger.UpdatedAt = decay.Boosted(m.Strength), false, stampTime(e.opt.Now())
+		set, err := changes(&m, &stronger)
 		if err != nil {
-			return nil, err
-		}
-		set := map[string]json.RawMessage{"strength": raw}
-		if set["updated_at"], err = encode(stampTime(e.opt.Now())); err != nil {
 			return nil, err
 		}
 		if res.Pending, err = e.editedNote(ctx, &m, set, op.CallerFrom(ctx)); err != nil {

@@ -54,6 +54,8 @@ type Memory struct {
 	// EntitiesFound says that nobody named the entities: they were found in the content,
 	// which has all their words.
 	EntitiesFound bool `json:"entities_found,omitempty"`
+	// StrengthFound says the same of the strength, which is in no note then.
+	StrengthFound bool `json:"strength_found,omitempty"`
 
 	Source   string                     `json:"source,omitempty"`
 	Context  string                     `json:"context,omitempty"`
