@@ -16,7 +16,7 @@ import (
 // program is emberd as it is shipped, with a home folder of its own.
 type program struct{ binary, home string }
 
-// newProgram builds the binary. The folder's name is short because the path of
+// newProgram builds the binary, from the packages that the tests are built of. The folder's name is short because the path of
 // a socket has to be.
 func newProgram(tb testing.TB) *program {
 	tb.Helper()
@@ -30,7 +30,7 @@ func newProgram(tb testing.TB) *program {
 		}
 	})
 	p := &program{binary: filepath.Join(dir, "emberd"), home: filepath.Join(dir, "h")}
-	build := exec.CommandContext(tb.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", p.binary, "emberd/cmd/emberd")
+	build := exec.CommandContext(tb.Context(), "go", "build", "-buildvcs=false", "-o", p.binary, "emberd/cmd/emberd")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		tb.Fatalf("build: %v\n%s", err, out)

@@ -59,29 +59,48 @@ func hasSign(s string) bool {
 // divides tells what parts two pieces: blanks and the brackets and stops of scripts
 // that use no blanks.
 func divides(r rune) bool {
-	return unicode.IsSpace(r) || strings.ContainsRune("|,;、。，；：！？「」『』（）【】《》“”„«»…", r)
+	if r < utf8.RuneSelf {
+		return r == '|' || r == ',' || r == ';' || unicode.IsSpace(r)
+	}
+	return unicode.IsSpace(r) || strings.ContainsRune("、。，；：！？「」『』（）【】《》“”„«»…", r)
 }
 
 // piece tries what a piece of text between blanks can be.
 func (f *finder) piece(start, end int) {
 	p, whole := compiled(), f.text[start:end]
-	if loc := p.url.FindStringSubmatchIndex(whole); loc != nil {
-		f.addURL(start+loc[0], start+loc[2], start+loc[3])
-		return
+	if strings.Contains(whole, "://") || strings.Contains(strings.ToLower(whole), "www.") {
+		if loc := p.url.FindStringSubmatchIndex(whole); loc != nil {
+			f.addURL(start+loc[0], start+loc[2], start+loc[3])
+			return
+		}
 	}
 	start, end = f.bare(start, end)
 	s := f.text[start:end]
-	if loc := p.mail.FindStringIndex(s); loc != nil {
-		f.add(start+loc[0], start+loc[1], address, s[loc[0]:loc[1]])
+	if strings.Contains(s, "@") && f.mailOrMention(start, s) {
 		return
 	}
-	for _, mark := range []*regexp.Regexp{p.at, p.tag} {
-		if loc := mark.FindStringSubmatchIndex(s); loc != nil && !p.color.MatchString(s) {
+	if strings.HasPrefix(s, "#") {
+		if loc := p.tag.FindStringSubmatchIndex(s); loc != nil && !p.color.MatchString(s) {
 			f.add(start, start+loc[1], address, s[loc[2]:loc[3]])
 			return
 		}
 	}
 	f.codeOf(start, s)
+}
+
+// mailOrMention adds the e-mail address or else the mention that a piece has.
+func (f *finder) mailOrMention(start int, s string) bool {
+	p := compiled()
+	if loc := p.mail.FindStringIndex(s); loc != nil {
+		f.add(start+loc[0], start+loc[1], address, s[loc[0]:loc[1]])
+		return true
+	}
+	loc := p.at.FindStringSubmatchIndex(s)
+	if loc == nil {
+		return false
+	}
+	f.add(start, start+loc[1], address, s[loc[2]:loc[3]])
+	return true
 }
 
 // bare cuts brackets, quotation marks, emphasis and the end of a sentence off.
@@ -116,9 +135,10 @@ func (f *finder) addURL(start, from, to int) {
 func (f *finder) codeOf(start int, s string) {
 	p, end := compiled(), start+len(s)
 	switch {
-	case strings.Contains(s, "/") && p.path.MatchString(s) && isPath(s), p.drive.MatchString(s):
+	case strings.Contains(s, "/") && p.path.MatchString(s) && isPath(s),
+		strings.Contains(s, `:\`) && p.drive.MatchString(s):
 		f.add(start, end, address, strings.Trim(s, "~./"))
-	case p.version.MatchString(s):
+	case s != "" && (s[0] == 'v' || s[0] >= '0' && s[0] <= '9') && p.version.MatchString(s):
 		f.add(start, end, code, s)
 	case strings.HasSuffix(s, "()") && p.call.MatchString(s):
 		f.add(start, end, code, strings.TrimSuffix(s, "()"))

@@ -67,6 +67,7 @@ func Find(text string, opt Options) []string {
 		text = norm.NFC.String(text)
 	}
 	f := finder{scanned: scan(text), known: opt.Known}
+	f.markLines()
 	f.addresses()
 	f.markedNames()
 	f.knownNames()
@@ -83,10 +84,30 @@ func Find(text string, opt Options) []string {
 // one space between, whatever separated them. "Node.js" and "node-js" have one key.
 // It is empty for a name without letters and digits.
 func Key(name string) string {
+	if isPlain(name) {
+		return strings.ToLower(name)
+	}
 	if !norm.NFC.IsNormalString(name) {
 		name = norm.NFC.String(name)
 	}
 	return scan(name).keys
+}
+
+// isPlain reports a name that is its own key but for its case: words of ASCII letters
+// and digits with one space between, as most names are.
+func isPlain(name string) bool {
+	spaced := true // nothing but a word may follow
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+			spaced = false
+		case c != ' ' || spaced:
+			return false
+		default:
+			spaced = true
+		}
+	}
+	return !spaced
 }
 
 // kind orders what claims the same words; a lower one wins.

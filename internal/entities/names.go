@@ -91,22 +91,27 @@ func (f *finder) addKatakana(w word) {
 // spelling says how a word is written elsewhere in the text.
 type spelling struct{ small, within bool }
 
-// spellings notes which words occur in small letters, and which with a capital
-// within a sentence.
+// spellings notes of the words with a capital, which alone are asked about, which occur
+// in small letters too, and which with a capital within a sentence.
 func (f *finder) spellings() map[string]spelling {
 	seen := map[string]spelling{}
 	for i, w := range f.words {
-		key := f.key(i, i+1)
-		s := seen[key]
-		switch {
-		case w.shape&(capital|unspaced) == 0:
-			s.small = true
-		case w.gap < colon:
-			s.within = true
-		default:
+		if w.shape&capital != 0 {
+			key := f.key(i, i+1)
+			seen[key] = spelling{within: seen[key].within || w.gap < colon}
+		}
+	}
+	if len(seen) == 0 {
+		return seen
+	}
+	for i, w := range f.words {
+		if w.shape&(capital|unspaced) != 0 {
 			continue
 		}
-		seen[key] = s
+		key := f.key(i, i+1)
+		if s, asked := seen[key]; asked && !s.small {
+			seen[key] = spelling{small: true, within: s.within}
+		}
 	}
 	return seen
 }

@@ -139,6 +139,16 @@ func prose() string {
 	return strings.Repeat(page, memory.MaxContent/len(page))
 }
 
+// Most names are their own keys, which is seen without taking them apart.
+func TestAPlainNameIsItsOwnKey(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		name := rapid.StringMatching("[A-Za-z0-9 ._'’-]{0,6}[A-Za-z0-9 ]{0,6}").Draw(r, "name")
+		if got, want := Key(name), scan(name).keys; got != want {
+			r.Fatalf("Key(%q) = %q, want %q", name, got, want)
+		}
+	})
+}
+
 func BenchmarkFind(b *testing.B) {
 	text := prose()
 	for name, opt := range map[string]Options{"alone": {}, "known": {Known: knows("Alice Johnson", "AWS Lambda")}} {

@@ -42,7 +42,8 @@ type word struct {
 	heading    bool // in a heading
 }
 
-// scanned is a text cut into words. Keys holds them in lower case with a space
+// scanned is a text cut into words, which markLines has yet to look at by the line.
+// Keys holds them in lower case with a space
 // between two that are not unspaced, so that a run of words is one substring of it.
 type scanned struct {
 	text  string
@@ -83,7 +84,6 @@ func scan(text string) *scanned {
 		at, last = end, end
 	}
 	s.keys = keys.String()
-	s.markLines()
 	return s
 }
 
@@ -138,6 +138,9 @@ func elides(s string) bool {
 }
 
 func isWord(r rune) bool {
+	if r < utf8.RuneSelf { // which no mark is
+		return unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
@@ -225,6 +228,8 @@ func (s *scanned) gapBetween(prev word, last, at int) gap {
 	switch {
 	case prev.end != last:
 		return max(loose, partedBy(g, false))
+	case g == " ": // as most are
+		return space
 	case g == "":
 		return joined
 	case g == "-" || g == "‐" || g == "‑":

@@ -192,15 +192,12 @@ func (a *Analyzer) Marked(text string) bool { return a.signals(read(text)).marke
 
 // asks reports a question mark that ends a word, unlike the one in an address.
 func asks(text string) bool {
-	for rest := text; ; {
-		i := strings.IndexAny(rest, "?？؟")
-		if i < 0 {
-			return false
-		}
-		_, size := utf8.DecodeRuneInString(rest[i:])
-		rest = rest[i+size:]
-		if next, _ := utf8.DecodeRuneInString(rest); rest == "" || !unicode.IsLetter(next) && !unicode.IsDigit(next) {
+	marked := false // the letter before is a question mark
+	for _, r := range text {
+		if marked && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return true
 		}
+		marked = r == '?' || r == '？' || r == '؟'
 	}
+	return marked
 }

@@ -2,6 +2,7 @@ package intent
 
 import (
 	_ "embed"
+	"iter"
 	"strings"
 	"sync"
 )
@@ -54,15 +55,15 @@ type set uint32
 
 func (s set) has(l list) bool { return s&(1<<l) != 0 }
 
-// members returns the lists of s in order.
-func (s set) members() []list {
-	var lists []list
-	for l := list(0); s>>l != 0; l++ {
-		if s.has(l) {
-			lists = append(lists, l)
+// members are the lists of s in order.
+func (s set) members() iter.Seq[list] {
+	return func(yield func(list) bool) {
+		for l := list(0); s>>l != 0; l++ {
+			if s.has(l) && !yield(l) {
+				return
+			}
 		}
 	}
-	return lists
 }
 
 // An Analyzer judges messages by lists of phrases. Make one with Default or Load.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -61,8 +62,8 @@ func read(text string) message {
 		case writesNoSpaces(r):
 			end(i)
 			start = i
-			end(i + len(string(r)))
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || start >= 0 && isApostrophe(r):
+			end(i + utf8.RuneLen(r))
+		case isWord(r) || start >= 0 && isApostrophe(r):
 			if start < 0 {
 				start = i
 			}
@@ -98,6 +99,13 @@ func fold(s string) string {
 		}, s)
 	}
 	return strings.ToLower(s)
+}
+
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf { // which no mark is
+		return unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 func isApostrophe(r rune) bool {
@@ -179,7 +187,7 @@ func (a *Analyzer) hits(m message) (found []hit, tags []string) {
 			if n = n.next[m.words[j].folded]; n == nil {
 				break
 			}
-			for _, l := range n.lists.members() {
+			for l := range n.lists.members() {
 				if n.anchored.has(l) && !begins.anchors(l) {
 					continue
 				}

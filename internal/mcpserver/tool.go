@@ -24,6 +24,7 @@ type tool struct {
 	input    reflect.Type
 	output   reflect.Type
 	fill     *wire.Filler // of results
+	goOn     string       // how to get what is cut off an answer
 	run      func(ctx context.Context, c *call, args json.RawMessage) (any, error)
 }
 
@@ -73,7 +74,8 @@ func definition(name string, effect op.Effect, about string) *mcp.Tool {
 
 func (t *tool) in(p Profile) bool { return slices.Contains(t.profiles, p) }
 
-// describe draws the schemas. Input is closed, output open.
+// describe draws the schemas, and says once for all answers how to go on after one that
+// is cut. Input is closed, output open.
 func (t *tool) describe() error {
 	input, err := wire.Infer(t.input, wire.Scalars(), true)
 	if err != nil {
@@ -83,7 +85,7 @@ func (t *tool) describe() error {
 	if err != nil {
 		return fmt.Errorf("schema of the output of %s: %w", t.def.Name, err)
 	}
-	t.def.InputSchema, t.def.OutputSchema = input, output
+	t.def.InputSchema, t.def.OutputSchema, t.goOn = input, output, howToGoOn(t.input)
 	return nil
 }
 
@@ -112,17 +114,17 @@ func (t *tool) answer(out any) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer of %s: %w", t.def.Name, err)
 	}
-	raw = bounded(raw, maxAnswer, t.goOn())
+	raw = bounded(raw, maxAnswer, t.goOn)
 	text := string(raw)
 	if own, ok := out.(texter); ok {
-		text = cutText(strings.TrimSuffix(own.Text(), "\n"), maxAnswer, t.goOn())
+		text = cutText(strings.TrimSuffix(own.Text(), "\n"), maxAnswer, t.goOn)
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: raw}, nil
 }
 
-// goOn says how to get what is cut off an answer.
-func (t *tool) goOn() string {
-	known := wire.Members(t.input)
+// howToGoOn says how to get what is cut off an answer to such an input.
+func howToGoOn(input reflect.Type) string {
+	known := wire.Members(input)
 	for _, by := range []string{"page_size", "limit", "top_k"} {
 		if _, ok := known[by]; ok {
 			return "ask for less at a time with a smaller " + by
