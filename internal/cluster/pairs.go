@@ -24,8 +24,8 @@ func (s *space) pairs(ctx context.Context, threshold float64) ([]Pair, error) {
 	met := make([]int, len(s.items))           // by item, for whom it was compared last, plus one
 	var out []Pair
 	for n, i := range order {
-		if n%256 == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		if err := s.step(ctx, len(s.items)+n); err != nil {
+			return nil, err
 		}
 		for _, w := range s.rarest(s.vectors[i], least) {
 			for _, j := range holders[w.Term] {
