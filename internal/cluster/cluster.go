@@ -4,7 +4,8 @@
 // reaches a threshold share a term among the rarest of each (Bayardo, Ma and Srikant,
 // "Scaling up all pairs similarity search", 2007), so that only those are looked up. A
 // term that very many texts have among their rarest leads to the latest of them only;
-// that bounds the work by the number of texts. Clusters are single-link, the most similar
+// that bounds the work by the number of texts, and what it takes in memory is bounded by
+// keeping the most similar 250,000 pairs. Clusters are single-link, the most similar
 // pairs first.
 //
 // What differs in numbers, dates, versions, negation, names or opposites is never in one
@@ -147,6 +148,7 @@ type space struct {
 	facts    []*facts // nil until asked for
 	corpus   *similarity.Corpus
 	tell     Progress
+	most     int // pairs, see mostPairs
 }
 
 // step is called for each item that is weighed, and then for each that is compared. The
@@ -165,7 +167,7 @@ func (s *space) step(ctx context.Context, done int) error {
 
 // newSpace weighs the terms of all items.
 func newSpace(ctx context.Context, a *text.Analyzer, items []Item, tell Progress) (*space, error) {
-	s := &space{items: items, tell: tell, analyzer: a, facts: make([]*facts, len(items)), vectors: make([]similarity.Vector, len(items)),
+	s := &space{items: items, tell: tell, most: mostPairs, analyzer: a, facts: make([]*facts, len(items)), vectors: make([]similarity.Vector, len(items)),
 		corpus: similarity.NewCorpus(a)}
 	bags := make([]similarity.Bag, len(items))
 	for i, item := range items {

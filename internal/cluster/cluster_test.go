@@ -268,3 +268,34 @@ func TestFindTellsHowFarItIs(t *testing.T) {
 		}
 	}
 }
+
+// Of too many pairs the most similar are told, whatever the order of the texts.
+func TestPairsAreBounded(t *testing.T) {
+	in := randomTexts(300)
+	all := func(most int) []string {
+		s, err := newSpace(t.Context(), text.New(), in, quietly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.most = most
+		pairs, err := s.pairs(t.Context(), 0.3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, p := range pairs {
+			out = append(out, fmt.Sprint(in[p.A].ID, in[p.B].ID, p.Similarity))
+		}
+		return out
+	}
+	want := all(mostPairs)
+	if len(want) < 20 {
+		t.Fatalf("only %d pairs", len(want))
+	}
+	for range 2 {
+		if got := all(5); !slices.Equal(got, want[:5]) {
+			t.Errorf("of %d pairs the best are %q, want %q", len(want), got, want[:5])
+		}
+		slices.Reverse(in)
+	}
+}
