@@ -48,13 +48,18 @@ func (e *Engine) gather(core bool) *gathering {
 func (e *Engine) grouped(ctx context.Context, opt cluster.Options) (*gathering, error) {
 	g := e.gather(false)
 	var err error
-	if g.Grouping, err = cluster.Find(ctx, e.text, g.items, opt); err != nil {
+	if g.Grouping, err = cluster.Find(ctx, e.text, g.items, opt, telling(ctx)); err != nil {
 		return nil, err
 	}
 	for _, c := range g.Clusters {
 		e.listed.add(c.ID, opt)
 	}
 	return g, nil
+}
+
+// telling reports how far a clustering is.
+func telling(ctx context.Context) cluster.Progress {
+	return func(done, total int) { op.Report(ctx, done, total) }
 }
 
 // clusters lists clusters of similar memories, or pairs of them.
@@ -96,7 +101,7 @@ func checkStrategy(name string) error {
 
 func (e *Engine) duplicates(ctx context.Context, threshold float64, limit int) (*op.ClustersResult, error) {
 	g := e.gather(true)
-	found, err := cluster.Pairs(ctx, e.text, g.items, threshold)
+	found, err := cluster.Pairs(ctx, e.text, g.items, threshold, telling(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -34,16 +34,33 @@ func (e *Engine) consolidate(ctx context.Context, req *op.ConsolidateRequest) (*
 	}
 	c := consolidating{Engine: e, g: g, by: op.CallerFrom(ctx)}
 	c.res = op.ConsolidateResult{Mode: mode, AutoDetect: req.AutoDetect, Found: len(chosen)}
-	for _, one := range chosen[:min(limit, len(chosen))] {
-		if err := c.one(ctx, mode, one); err != nil {
-			if !req.AutoDetect || ctx.Err() != nil && c.res.Tx == "" {
-				return nil, err
-			}
-			c.res.Refused = append(c.res.Refused, op.RefusedCluster{ClusterID: one.ID, Reason: err.Error()})
-		}
+	if err := c.all(ctx, mode, chosen[:min(limit, len(chosen))]); err != nil {
+		return nil, err
 	}
 	c.finish()
 	return &c.res, nil
+}
+
+// all is an error if nothing was done, and ends early when nobody waits any more.
+func (c *consolidating) all(ctx context.Context, mode string, chosen []cluster.Cluster) error {
+	found := 2 * len(c.g.items) // what finding them told
+	for i, one := range chosen {
+		op.Report(ctx, found+i, found+len(chosen))
+		err := context.Cause(ctx)
+		if err == nil {
+			err = c.one(ctx, mode, one)
+		}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil && c.res.Tx != "": // what was done can be undone by that
+			return nil
+		case ctx.Err() != nil || !c.res.AutoDetect:
+			return err
+		default:
+			c.res.Refused = append(c.res.Refused, op.RefusedCluster{ClusterID: one.ID, Reason: err.Error()})
+		}
+	}
+	return nil
 }
 
 func (e *Engine) checkConsolidate(req *op.ConsolidateRequest, mode string, limit int) error {

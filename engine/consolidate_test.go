@@ -276,3 +276,62 @@ func TestNothingIsMergedWithoutItsVault(t *testing.T) {
 		t.Error("something was changed")
 	}
 }
+
+// Two devices that merge the same memories at once have two merged memories, and agree on
+// which of them stands for the parts, whose texts both still have. Undone on both devices,
+// whichever is first, all is as it was.
+func TestTwoDevicesMergeTheSameMemories(t *testing.T) {
+	for _, first := range []int{0, 1} {
+		both := newCouple(t)
+		desks := []*desk{both.one, both.two}
+		one, other := save(t, both.one.Engine, leaks).ID, save(t, both.one.Engine, leaking).ID
+		both.meet()
+		both.meet()
+		var merged [2]op.MergedCluster
+		var txs [2]string
+		for i, d := range desks {
+			d.advance(time.Second)
+			merged[i] = d.merged(one, other)
+			txs[i] = d.newest(one).Tx
+		}
+		both.meet()
+		both.meet()
+		for _, d := range desks {
+			d.batch(d.all(), nil)
+			into := look(t, d.Engine, one).ConsolidatedInto
+			for _, id := range []memory.ID{one, other} {
+				if m := look(t, d.Engine, id); !m.Stage.Cold() || m.ConsolidatedInto != into || into != merged[1].NewMemoryID {
+					t.Errorf("a part is %+v", m.Memory)
+				}
+			}
+			for _, m := range merged {
+				if m := look(t, d.Engine, m.NewMemoryID); m.Content != leaking+"\n\n"+leaks {
+					t.Errorf("merged is %+v", m.Memory)
+				}
+			}
+		}
+		for _, i := range []int{first, 1 - first} {
+			do(t, desks[i].Engine, op.Undo, &op.UndoRequest{Tx: txs[i]})
+			both.meet()
+			both.meet()
+		}
+		for _, d := range desks {
+			for id, text := range map[memory.ID]string{one: leaks, other: leaking} {
+				if back := look(t, d.Engine, id); back.Content != text || back.Stage != memory.Active {
+					t.Errorf("undone on both, first on %d, a part is %+v", first, back.Memory)
+				}
+			}
+			for _, m := range merged {
+				if !d.stm.Trashed(m.NewMemoryID) {
+					t.Errorf("undone on both, first on %d, merged is still there", first)
+				}
+			}
+			// One that has its text answers for itself, whatever it was merged into once.
+			do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(merged[0].NewMemoryID), string(merged[1].NewMemoryID)}})
+			found := do(t, d.Engine, op.Search, &op.SearchRequest{Query: "kettle leaks", Track: new(false)})
+			if !slices.ContainsFunc(found.Hits, func(h op.Hit) bool { return h.Memory != nil && h.ID == one }) {
+				t.Errorf("undone on both, first on %d, the part is not found", first)
+			}
+		}
+	}
+}

@@ -13,9 +13,10 @@ import (
 const openedRelations = 1_000
 
 // openMany opens memories whole, which counts as a use of each. The answer shows them
-// as they were found. What names no live memory is listed; an id that fits several is
-// an error.
-func (e *Engine) openMany(_ context.Context, req *op.OpenManyRequest) (*op.OpenManyResult, error) {
+// as they were found, but for one that was merged into another: that comes back from its
+// note first, or is shown cold if it cannot now. What names no live memory is listed; an
+// id that fits several is an error.
+func (e *Engine) openMany(ctx context.Context, req *op.OpenManyRequest) (*op.OpenManyResult, error) {
 	switch n := len(req.IDs); {
 	case n == 0:
 		return nil, memory.Errorf(memory.Invalid, "no id is given; copy one from emberd list or emberd search").At("ids")
@@ -25,6 +26,16 @@ func (e *Engine) openMany(_ context.Context, req *op.OpenManyRequest) (*op.OpenM
 	rows, missing, err := e.named(req.IDs)
 	if err != nil {
 		return nil, err
+	}
+	track := valueOrTrue(req.Track)
+	back := make(map[memory.ID]bool)
+	if track {
+		for i, row := range rows {
+			rows[i], back[row.ID()] = e.outOfMerged(ctx, row)
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+		}
 	}
 	now := e.opt.Now()
 	res := &op.OpenManyResult{Memories: make([]op.OpenedMemory, 0, len(rows)), NotFound: missing}
@@ -39,12 +50,31 @@ func (e *Engine) openMany(_ context.Context, req *op.OpenManyRequest) (*op.OpenM
 		}
 		res.Memories = append(res.Memories, opened)
 	}
-	if valueOrTrue(req.Track) {
+	if track {
 		for _, row := range rows {
-			e.used(row, now)
+			if !back[row.ID()] { // that was counted
+				e.used(row, now)
+			}
 		}
 	}
 	return res, nil
+}
+
+// outOfMerged brings a memory back that was merged into another, and reports whether it
+// did.
+func (e *Engine) outOfMerged(ctx context.Context, row *stm.Row) (*stm.Row, bool) {
+	if !cold(row) || !row.Has("consolidated_into") {
+		return row, false
+	}
+	res, err := e.rekindleAs(ctx, row.ID(), op.CallerFrom(ctx), true)
+	if err != nil {
+		e.opt.Logger.Info("merged memory is opened as it is", "memory", row.ID(), "error", err)
+		return row, false
+	}
+	if now, live := e.stm.Get(row.ID()); live {
+		return now, !res.Memory.Stage.Cold()
+	}
+	return row, false
 }
 
 // named are the live memories that texts name, each once, and the texts that name none.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +56,50 @@ func TestOpenManyCountsUses(t *testing.T) {
 	}
 	if m := look(t, e, a.ID); !m.LastUsed.Equal(clock.Now()) {
 		t.Errorf("last used at %v", m.LastUsed)
+	}
+}
+
+// A memory that was merged into another comes back when it is opened, and undo takes that
+// back. Where nobody is to notice, or its note cannot be read, it is shown as it is.
+func TestOpeningBringsBackWhatWasMerged(t *testing.T) {
+	d := shelf(t, nil)
+	one, other := save(t, d.Engine, leaks), save(t, d.Engine, leaking)
+	into := d.merged(one.ID, other.ID).NewMemoryID
+	open := func(track bool) op.OpenedMemory {
+		t.Helper()
+		return do(t, d.Engine, op.OpenMany, &op.OpenManyRequest{IDs: []string{string(one.ID)}, Track: &track}).Memories[0]
+	}
+	if m := open(false); m.Stage != memory.Archived || m.ConsolidatedInto != into {
+		t.Errorf("untracked it is %+v", m.Memory)
+	}
+	home := filepath.Join(d.Vaults[0], look(t, d.Engine, one.ID).VaultPath)
+	note, err := os.ReadFile(home)
+	ok(t, err)
+	ok(t, os.WriteFile(home, []byte("---\nmemory-id: [\n---\n"), 0o600))
+	if m := open(true); m.Stage != memory.Archived || m.ConsolidatedInto != into {
+		t.Errorf("with a note that cannot be read it is %+v", m.Memory)
+	}
+	ok(t, os.WriteFile(home, note, 0o600))
+	uses := look(t, d.Engine, one.ID).UseCount
+	for range 2 {
+		m := open(true)
+		if m.Stage != memory.Active || m.Content != leaks || m.ConsolidatedInto != "" || m.UseCount != uses+1 {
+			t.Errorf("opened it is %+v", m.Memory)
+		}
+		if in := m.Relations.Incoming; len(in) != 1 || in[0].From != into {
+			t.Errorf("to it lead %+v", in)
+		}
+		if there := look(t, d.Engine, other.ID); there.Stage != memory.Archived {
+			t.Errorf("the other part is %+v", there.Memory)
+		}
+		do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: d.newest(one.ID).Tx})
+		if m := look(t, d.Engine, one.ID); m.Stage != memory.Archived || m.ConsolidatedInto != into {
+			t.Errorf("undone it is %+v", m.Memory)
+		}
+		uses++
+	}
+	if back := do(t, d.Engine, op.Rekindle, &op.RekindleRequest{Query: string(one.ID)}).Results; len(back) != 1 || back[0].Memory.Content != leaks {
+		t.Errorf("named, it came back as %+v", back)
 	}
 }
 

@@ -82,3 +82,35 @@ func TestWhoLeavesStopsAVaultCheck(t *testing.T) {
 		t.Errorf("after %d notes it answers %v; want that it stops after the first", last, err)
 	}
 }
+
+// A consolidation that nobody waits for any more ends, and what it did is one entry.
+func TestAConsolidationTellsHowFarItIsAndEnds(t *testing.T) {
+	d := shelf(t, nil)
+	for _, text := range []string{leaks, leaking, "Water the tomatoes early", "Early water for the tomatoes", "The tide turns", "the tide turns, the tide turns"} {
+		save(t, d.Engine, text)
+	}
+	before := stateOf(t, d.Engine)
+	req := &op.ConsolidateRequest{AutoDetect: true, Mode: op.ModeApply}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := op.Consolidate.Call(op.WithProgress(ctx, func(int, int) { cancel() }), d.Engine, req)
+	if !errors.Is(err, context.Canceled) || stateOf(t, d.Engine) != before {
+		t.Errorf("given up at once: %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	var steps [][2]int
+	res, err := op.Consolidate.Call(op.WithProgress(ctx, func(done, total int) {
+		if steps = append(steps, [2]int{done, total}); done == 13 {
+			cancel()
+		}
+	}), d.Engine, req)
+	if err != nil || len(res.Merged) != 1 || len(res.Refused) != 0 || res.Message != "Merged 2 memories into "+string(res.Merged[0].NewMemoryID)+"; 2 more left, ask again" {
+		t.Errorf("given up after the first: %+v, %v", res, err)
+	}
+	if want := [][2]int{{0, 12}, {12, 15}, {13, 15}}; !slices.Equal(steps, want) {
+		t.Errorf("told %v, want %v", steps, want)
+	}
+	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: res.Tx})
+	if after := withoutLine(stateOf(t, d.Engine), res.Merged[0].NewMemoryID); after != before {
+		t.Errorf("undone, it is\n%s\nwant\n%s", after, before)
+	}
+}

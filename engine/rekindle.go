@@ -118,8 +118,12 @@ func (e *Engine) surelyGone(m *memory.Memory) error {
 // rekindleMemory gives a cold memory its text back from its note, which is left as it
 // is, and counts that as a use. The text is the note's as it is now, however it was
 // edited. Of one that is gone the summary stays, and the answer says what there is
-// instead.
+// instead. One that was merged into another comes back only if it was named.
 func (e *Engine) rekindleMemory(ctx context.Context, id memory.ID, by memory.Actor) (*op.RekindleResult, error) {
+	return e.rekindleAs(ctx, id, by, false)
+}
+
+func (e *Engine) rekindleAs(ctx context.Context, id memory.ID, by memory.Actor, named bool) (*op.RekindleResult, error) {
 	const tries = 3
 	for range tries {
 		row, live := e.stm.Get(id)
@@ -133,7 +137,7 @@ func (e *Engine) rekindleMemory(ctx context.Context, id memory.ID, by memory.Act
 		if !m.Stage.Cold() && !shortened(&m) {
 			return e.warmAlready(row)
 		}
-		found, err := e.textFor(ctx, &m)
+		found, err := e.textFor(ctx, &m, named)
 		if err != nil {
 			return nil, err
 		}
@@ -150,10 +154,11 @@ func (e *Engine) warmAlready(row *stm.Row) (*op.RekindleResult, error) {
 	return &op.RekindleResult{Memory: view, Hint: fmt.Sprintf("it is %s, and its text is all there", row.Stage())}, err
 }
 
-// textFor looks up a memory's text and refuses one that may not be taken over.
-func (e *Engine) textFor(ctx context.Context, m *memory.Memory) (lookup, error) {
-	if into := mergedInto(e.stm.Get, m.ConsolidatedInto); into != nil {
-		return lookup{}, memory.Errorf(memory.Conflict, "memory %s was merged into %s, which has its text; emberd show %s, or undo the merge", m.ID, into.ID(), into.ID())
+// textFor looks up a memory's text and refuses one that may not be taken over: that of a
+// memory that was merged into another unless it was named, for the other answers for it.
+func (e *Engine) textFor(ctx context.Context, m *memory.Memory, named bool) (lookup, error) {
+	if into := mergedInto(e.stm.Get, m.ConsolidatedInto); into != nil && !named {
+		return lookup{}, memory.Errorf(memory.Conflict, "memory %s was merged into %s, which has its text; emberd rekindle %s brings it back all the same", m.ID, into.ID(), m.ID)
 	}
 	found, err := e.lookUpText(ctx, m)
 	if err != nil || !found.Edited {

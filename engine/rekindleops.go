@@ -61,7 +61,7 @@ func (e *Engine) rekindle(ctx context.Context, req *op.RekindleRequest) (*op.Rek
 	res := &op.RekindleAnswer{Results: []op.RekindleResult{}, DryRun: req.DryRun}
 	id, err := e.stm.Resolve(text)
 	if err == nil {
-		one, err := e.rekindleOne(ctx, id, req.DryRun)
+		one, err := e.rekindleOne(ctx, id, req.DryRun, true)
 		if err != nil {
 			return nil, err
 		}
@@ -93,9 +93,9 @@ func (e *Engine) rekindle(ctx context.Context, req *op.RekindleRequest) (*op.Rek
 	return res, err
 }
 
-func (e *Engine) rekindleOne(ctx context.Context, id memory.ID, dry bool) (*op.RekindleResult, error) {
+func (e *Engine) rekindleOne(ctx context.Context, id memory.ID, dry, named bool) (*op.RekindleResult, error) {
 	if !dry {
-		return e.rekindleMemory(ctx, id, op.CallerFrom(ctx))
+		return e.rekindleAs(ctx, id, op.CallerFrom(ctx), named)
 	}
 	row, live := e.stm.Get(id)
 	if !live {
@@ -105,7 +105,7 @@ func (e *Engine) rekindleOne(ctx context.Context, id memory.ID, dry bool) (*op.R
 	if err != nil || !m.Stage.Cold() && !shortened(&m) {
 		return e.warmAlready(row)
 	}
-	found, err := e.textFor(ctx, &m)
+	found, err := e.textFor(ctx, &m, named)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (e *Engine) rekindleOne(ctx context.Context, id memory.ID, dry bool) (*op.R
 
 // rekindleOrSay is rekindleOne for one of several: why it failed is its hint.
 func (e *Engine) rekindleOrSay(ctx context.Context, row *stm.Row, dry bool) op.RekindleResult {
-	one, err := e.rekindleOne(ctx, row.ID(), dry)
+	one, err := e.rekindleOne(ctx, row.ID(), dry, false)
 	if err == nil {
 		return *one
 	}

@@ -28,7 +28,9 @@ func mergedInto(get func(memory.ID) (*stm.Row, bool), into memory.ID) *stm.Row {
 	return nil
 }
 
-// asMerged answers with the merged memory for what was merged into it, once. A search
+// asMerged answers with the merged memory for what was merged into it, once. A part that
+// has its text again stands for itself: an undo on one of two devices that merged it may
+// have left the other's name in it. A search
 // that picks stages, or the archive, gets what it asks for.
 func (a *asking) asMerged(hits []op.Hit) ([]op.Hit, error) {
 	if a.q.archive || len(a.q.filter.Stages) > 0 || a.q.sole.id != "" {
@@ -41,7 +43,7 @@ func (a *asking) asMerged(hits []op.Hit) ([]op.Hit, error) {
 	}
 	for _, h := range hits {
 		into := mergedInto(a.q.in.Get, h.ConsolidatedInto)
-		if into == nil || !a.q.filter.accepts(into) {
+		if into == nil || !h.Stage.Cold() || !a.q.filter.accepts(into) {
 			out = append(out, h)
 			continue
 		}

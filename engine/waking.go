@@ -69,7 +69,7 @@ func (e *Engine) nextWish(ctx context.Context, wait bool) (wish, bool) {
 // grant answers a wish and reports whether the memory has a text to come back with.
 func (e *Engine) grant(ctx context.Context, w *wish) bool {
 	defer close(w.text)
-	l, err := e.textFor(ctx, &w.Memory)
+	l, err := e.textFor(ctx, &w.Memory, false)
 	if err != nil {
 		e.opt.Logger.Debug("text of a cold memory not read", "memory", w.ID, "error", err)
 		return false

@@ -25,9 +25,9 @@ type Mention struct{ Device, File string }
 
 // Purge removes a memory for good, live or in the trash: it writes so to the
 // log, which hides everything about the memory but what is saved anew later, and
-// takes it out of every file of this device. Nothing takes that back. Other
-// devices follow when they see it. An error after the line is written leaves the
-// memory hidden and its files to [Store.CarryOutPurges].
+// takes it and the relations of other memories to it out of every file of this device.
+// Nothing takes that back. Other devices follow when they see it. An error after the
+// line is written leaves the memory hidden and its files to [Store.CarryOutPurges].
 func (s *Store) Purge(ctx context.Context, id memory.ID, by memory.Actor) (Purged, error) {
 	key := id.Bytes()
 	got, err := s.Update(ctx, []memory.ID{id}, "", func(rows []*Row) (*Tx, error) {
@@ -92,7 +92,7 @@ func (s *Store) sweepPurged(ctx context.Context, due map[[16]byte]purge, out *Pu
 	if out.Quarantine, err = s.purgeQuarantine(p); err != nil {
 		return err
 	}
-	if err := s.onWriter(ctx, func() { s.table.erase(due); s.keys.purge(due) }); err != nil {
+	if err := s.onWriter(ctx, func() { s.table.erase(due); s.table.unrelateAll(p); s.keys.purge(due) }); err != nil {
 		return err
 	}
 	s.table.settlePurges(due, false)

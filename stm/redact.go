@@ -57,15 +57,17 @@ func (p purged) mentioned(b []byte) bool {
 	return false
 }
 
-// strip takes changes out. A purge stays.
+// strip takes changes out, and relations out of those of other memories. A purge stays.
 func (p purged) strip(l *line) bool {
 	var left []change
+	related := false
 	for _, c := range l.changes {
 		if upto, ok := p[c.id.Bytes()]; !ok || c.op == opPurge || l.stamp.after(upto) {
+			related = p.unrelate(&c, l.stamp) || related
 			left = append(left, c)
 		}
 	}
-	if len(left) == len(l.changes) {
+	if len(left) == len(l.changes) && !related {
 		return false
 	}
 	if l.changes, l.keyHash = left, ""; len(left) == 0 {

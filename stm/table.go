@@ -93,6 +93,7 @@ func (t *table) apply(c *change, l *line, where place) (*cell, error) {
 	if c.print != nil {
 		t.notePrint(*c.print, c.id.Bytes())
 	}
+	c = t.related(c, l.stamp)
 	var old, next *Row
 	for {
 		var err error

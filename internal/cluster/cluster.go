@@ -4,7 +4,8 @@
 // reaches a threshold share a term among the rarest of each (Bayardo, Ma and Srikant,
 // "Scaling up all pairs similarity search", 2007), so that only those are looked up. A
 // term that very many texts have among their rarest leads to the latest of them only;
-// that bounds the work by the number of texts. Clusters are single-link, the most similar
+// that bounds the work by the number of texts, and what it takes in memory is bounded by
+// keeping the most similar 250,000 pairs. Clusters are single-link, the most similar
 // pairs first.
 //
 // What differs in numbers, dates, versions, negation, names or opposites is never in one
@@ -95,10 +96,13 @@ func IDOf(members []memory.ID) string {
 	return "cluster-" + hex.EncodeToString(h.Sum(nil))[:16]
 }
 
+// Progress is told now and then how much is done of the work that takes the time.
+type Progress func(done, total int)
+
 // Pairs lists the pairs of items that are at least so similar, most similar first. The
 // error is that of ctx.
-func Pairs(ctx context.Context, a *text.Analyzer, items []Item, threshold float64) ([]Pair, error) {
-	s, err := newSpace(ctx, a, items)
+func Pairs(ctx context.Context, a *text.Analyzer, items []Item, threshold float64, tell Progress) ([]Pair, error) {
+	s, err := newSpace(ctx, a, items, tell)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +110,8 @@ func Pairs(ctx context.Context, a *text.Analyzer, items []Item, threshold float6
 }
 
 // Find groups the items. The error is that of ctx.
-func Find(ctx context.Context, a *text.Analyzer, items []Item, opt Options) (Grouping, error) {
-	s, err := newSpace(ctx, a, items)
+func Find(ctx context.Context, a *text.Analyzer, items []Item, opt Options, tell Progress) (Grouping, error) {
+	s, err := newSpace(ctx, a, items, tell)
 	if err != nil {
 		return Grouping{}, err
 	}
@@ -117,7 +121,10 @@ func Find(ctx context.Context, a *text.Analyzer, items []Item, opt Options) (Gro
 	}
 	var out Grouping
 	u := newUnion(len(items), opt.MaxSize)
-	for _, p := range pairs {
+	for i, p := range pairs {
+		if i%256 == 0 && ctx.Err() != nil {
+			return Grouping{}, context.Cause(ctx)
+		}
 		if p.Why != "" {
 			out.Apart = append(out.Apart, p)
 			continue
@@ -140,16 +147,32 @@ type space struct {
 	vectors  []similarity.Vector
 	facts    []*facts // nil until asked for
 	corpus   *similarity.Corpus
+	tell     Progress
+	most     int // pairs, see mostPairs
 }
 
-// newSpace weighs the terms of all items. It is what takes the time.
-func newSpace(ctx context.Context, a *text.Analyzer, items []Item) (*space, error) {
-	s := &space{items: items, analyzer: a, facts: make([]*facts, len(items)), vectors: make([]similarity.Vector, len(items)),
+// step is called for each item that is weighed, and then for each that is compared. The
+// error is that of ctx.
+func (s *space) step(ctx context.Context, done int) error {
+	const often = 256
+	if done%often != 0 {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	s.tell(done, 2*len(s.items))
+	return nil
+}
+
+// newSpace weighs the terms of all items.
+func newSpace(ctx context.Context, a *text.Analyzer, items []Item, tell Progress) (*space, error) {
+	s := &space{items: items, tell: tell, most: mostPairs, analyzer: a, facts: make([]*facts, len(items)), vectors: make([]similarity.Vector, len(items)),
 		corpus: similarity.NewCorpus(a)}
 	bags := make([]similarity.Bag, len(items))
 	for i, item := range items {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		if err := s.step(ctx, i); err != nil {
+			return nil, err
 		}
 		bags[i] = s.corpus.Add(item.Text)
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -25,12 +26,14 @@ func items(texts ...string) []Item {
 
 func find(t testing.TB, in []Item, opt Options) Grouping {
 	t.Helper()
-	got, err := Find(t.Context(), text.New(), in, opt)
+	got, err := Find(t.Context(), text.New(), in, opt, quietly)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return got
 }
+
+func quietly(int, int) {}
 
 func usual() Options { return Options{Threshold: 0.83, MaxSize: 12} }
 
@@ -67,7 +70,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestPairs(t *testing.T) {
-	pairs, err := Pairs(t.Context(), text.New(), items(kitchen()...), 0.6)
+	pairs, err := Pairs(t.Context(), text.New(), items(kitchen()...), 0.6, quietly)
 	if err != nil || len(pairs) != 4 {
 		t.Fatalf("got %+v, %v", pairs, err)
 	}
@@ -78,10 +81,10 @@ func TestPairs(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Pairs(ctx, text.New(), items(kitchen()...), 0.6); err == nil {
+	if _, err := Pairs(ctx, text.New(), items(kitchen()...), 0.6, quietly); err == nil {
 		t.Error("went on when nobody waited any more")
 	}
-	if _, err := Find(ctx, text.New(), items(kitchen()...), usual()); err == nil {
+	if _, err := Find(ctx, text.New(), items(kitchen()...), usual(), quietly); err == nil {
 		t.Error("went on when nobody waited any more")
 	}
 }
@@ -171,11 +174,11 @@ func TestTheIndexFindsEveryPair(t *testing.T) {
 		}
 		threshold := rapid.Float64Range(0.3, 0.99).Draw(rt, "threshold")
 		in := items(texts...)
-		got, err := Pairs(t.Context(), analyzer, in, threshold)
+		got, err := Pairs(t.Context(), analyzer, in, threshold, quietly)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		s, err := newSpace(t.Context(), analyzer, in)
+		s, err := newSpace(t.Context(), analyzer, in, quietly)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -237,5 +240,62 @@ func BenchmarkFind(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Progress only grows, and whoever gives up is not waited for.
+func TestFindTellsHowFarItIs(t *testing.T) {
+	in := randomTexts(1_000)
+	var last int
+	_, err := Find(t.Context(), text.New(), in, usual(), func(done, total int) {
+		if done < last || done > total || total != 2*len(in) {
+			t.Errorf("told %d of %d after %d", done, total, last)
+		}
+		last = done
+	})
+	if err != nil || last < len(in) {
+		t.Errorf("told %d at last, %v", last, err)
+	}
+	for _, when := range []int{0, 512, 1_536} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := Find(ctx, text.New(), in, usual(), func(done, _ int) {
+			if last = done; done >= when {
+				cancel()
+			}
+		})
+		if !errors.Is(err, context.Canceled) || last > when+256 {
+			t.Errorf("given up at %d it went on to %d: %v", when, last, err)
+		}
+	}
+}
+
+// Of too many pairs the most similar are told, whatever the order of the texts.
+func TestPairsAreBounded(t *testing.T) {
+	in := randomTexts(300)
+	all := func(most int) []string {
+		s, err := newSpace(t.Context(), text.New(), in, quietly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.most = most
+		pairs, err := s.pairs(t.Context(), 0.3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, p := range pairs {
+			out = append(out, fmt.Sprint(in[p.A].ID, in[p.B].ID, p.Similarity))
+		}
+		return out
+	}
+	want := all(mostPairs)
+	if len(want) < 20 {
+		t.Fatalf("only %d pairs", len(want))
+	}
+	for range 2 {
+		if got := all(5); !slices.Equal(got, want[:5]) {
+			t.Errorf("of %d pairs the best are %q, want %q", len(want), got, want[:5])
+		}
+		slices.Reverse(in)
 	}
 }

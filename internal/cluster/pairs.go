@@ -12,6 +12,10 @@ import (
 // rarest. A store of one text a million times is so still done in time.
 const latestHolders = 200
 
+// mostPairs is how many pairs are told, the most similar ones: some 25 MB, where one text
+// that is there a million times makes 200 million.
+const mostPairs = 250_000
+
 // pairs finds the pairs that are at least so similar, most similar first.
 func (s *space) pairs(ctx context.Context, threshold float64) ([]Pair, error) {
 	least := similarity.CosineFor(threshold) - 1e-5 // similarities are rounded
@@ -24,8 +28,8 @@ func (s *space) pairs(ctx context.Context, threshold float64) ([]Pair, error) {
 	met := make([]int, len(s.items))           // by item, for whom it was compared last, plus one
 	var out []Pair
 	for n, i := range order {
-		if n%256 == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		if err := s.step(ctx, len(s.items)+n); err != nil {
+			return nil, err
 		}
 		for _, w := range s.rarest(s.vectors[i], least) {
 			for _, j := range holders[w.Term] {
@@ -35,7 +39,9 @@ func (s *space) pairs(ctx context.Context, threshold float64) ([]Pair, error) {
 				met[j] = i + 1
 				if p := (Pair{A: j, B: i, Similarity: s.similarity(i, j)}); p.Similarity >= threshold {
 					p.Why = s.differ(j, i)
-					out = append(out, p)
+					if out = append(out, p); len(out) == 2*s.most {
+						out = s.best(out)
+					}
 				}
 			}
 			if len(holders[w.Term]) == latestHolders {
@@ -44,10 +50,17 @@ func (s *space) pairs(ctx context.Context, threshold float64) ([]Pair, error) {
 			holders[w.Term] = append(holders[w.Term], i)
 		}
 	}
-	slices.SortFunc(out, func(a, b Pair) int {
+	return s.best(out), nil
+}
+
+// best sorts pairs, most similar first, and leaves out what is beyond the bound.
+func (s *space) best(pairs []Pair) []Pair {
+	slices.SortFunc(pairs, func(a, b Pair) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(s.items[a.A].ID, s.items[b.A].ID), cmp.Compare(s.items[a.B].ID, s.items[b.B].ID))
 	})
-	return out, nil
+	few := pairs[:min(len(pairs), s.most)]
+	clear(pairs[len(few):]) // they hold words
+	return few
 }
 
 // rarest are so many of a text's terms, the rarest, that what is left could not make it

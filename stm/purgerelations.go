@@ -1,0 +1,142 @@
+package stm
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// What another memory has of one that was purged are its relations to it, with words
+// of their own: they go too. A relation that was set becomes one that was removed then,
+// so that no other line comes to count. The key of a relation names where it leads, so
+// that all values which a key ever had go together.
+
+// leads reports whether a member of a document is a relation to a memory that was purged
+// after it was written at a stamp.
+func (p purged) leads(name, value []byte, at Stamp) bool {
+	a, ok := arrowOf(name, value)
+	if !ok {
+		return false
+	}
+	upto, gone := p[a.to]
+	return gone && !at.after(upto)
+}
+
+// leading are the relations in a document to memories that were purged, each as null.
+func (p purged) leading(doc []byte, at Stamp) map[string]json.RawMessage {
+	if len(p) == 0 || !bytes.Contains(doc, []byte(`"`+relationPrefix)) {
+		return nil
+	}
+	var out map[string]json.RawMessage
+	_ = eachField(doc, func(name, value []byte) bool { // what cannot be walked was sorted out before
+		if p.leads(name, value, at) {
+			if out == nil {
+				out = map[string]json.RawMessage{}
+			}
+			out[string(name)] = null
+		}
+		return true
+	})
+	return out
+}
+
+// unrelate takes the relations to purged memories out of a change that was written at
+// a stamp, and out of what it superseded.
+func (p purged) unrelate(c *change, at Stamp) (changed bool) {
+	if gone := p.leading(c.data, at); gone != nil {
+		// A document that was walked is put together again.
+		doc, _ := withKeys(c.data, gone)
+		if c.op == opSet {
+			doc = withNulls(doc, gone)
+		}
+		c.data, changed = doc, true
+	}
+	if was := member(c.prev, "d"); was != nil {
+		rev, _ := stampField(member(c.prev, "t"))
+		if gone := p.leading(was, rev); gone != nil {
+			doc, _ := withKeys(was, gone)
+			c.prev, changed = encodePrev(rev, doc), true
+		}
+	}
+	return changed
+}
+
+// withNulls adds members that say that keys were removed.
+func withNulls(doc []byte, gone map[string]json.RawMessage) []byte {
+	out := bytes.TrimSuffix(slices.Clone(doc), []byte("}"))
+	for key := range gone {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(appendName(out, []byte(key)), ':'), null...)
+	}
+	return append(out, '}')
+}
+
+// related is the change as it is applied: without relations to memories that are known to
+// have been purged later. One to a memory that was purged before, by a device that did
+// not know, makes the purge due again.
+func (t *table) related(c *change, at Stamp) *change {
+	if !bytes.Contains(c.data, []byte(`"`+relationPrefix)) {
+		return c
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := purged{}
+	_ = eachField(c.data, func(name, value []byte) bool {
+		a, ok := arrowOf(name, value)
+		known, gone := t.purges[a.to]
+		switch {
+		case !ok || !gone:
+		case !at.after(known.stamp):
+			p[a.to] = known.stamp
+		case t.cells[a.to] == nil || t.gone(t.cells[a.to].row.Load()):
+			known.due = true
+			t.purges[a.to] = known
+		}
+		return true
+	})
+	if len(p) == 0 {
+		return c
+	}
+	less := *c
+	p.unrelate(&less, at)
+	return &less
+}
+
+// unrelateAll takes the relations to purged memories out of all rows. It is for the
+// goroutine that changes the table.
+func (t *table) unrelateAll(p purged) {
+	t.mu.RLock()
+	cells := make([]*cell, 0, len(t.cells))
+	for _, c := range t.cells {
+		cells = append(cells, c)
+	}
+	t.mu.RUnlock()
+	for _, c := range cells {
+		for {
+			old := c.row.Load()
+			next := p.unrelated(old)
+			if next == old || t.swap(c, old, next) {
+				break
+			}
+		}
+	}
+}
+
+// unrelated is a row without relations to purged memories, the row itself if it has none.
+func (p purged) unrelated(row *Row) *Row {
+	gone := p.leading(row.doc, Stamp{})
+	for key := range gone {
+		if !p.leads([]byte(key), row.value(key), row.stampOf(key)) {
+			delete(gone, key)
+		}
+	}
+	if len(gone) == 0 {
+		return row
+	}
+	next := *row
+	// The document was walked when it was merged.
+	next.doc, _ = withKeys(row.doc, gone)
+	return &next
+}

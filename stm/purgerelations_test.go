@@ -1,0 +1,110 @@
+package stm
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"emberd/memory"
+)
+
+// because makes a relation with words of its own.
+func because(from, to memory.ID, kind, why string) Change {
+	r := memory.Relation{From: from, To: to, Type: memory.Related, Kind: kind, Strength: 1, CreatedAt: time.Unix(1, 0),
+		Metadata: map[string]json.RawMessage{"why": encode(why)}}
+	r.ID = memory.RelationID(from, to, r.Type, kind)
+	value, err := RelationValue(&r)
+	if err != nil {
+		panic(err)
+	}
+	return Change{ID: from, Set: map[string]json.RawMessage{RelationKey(r.ID): value}}
+}
+
+// What other memories have of one that was purged goes with it: relations that are
+// there, that were removed, that are in the trash and that were saved with a memory.
+func TestRelationsToAPurgedMemoryGo(t *testing.T) {
+	ts := openStore(t, Options{})
+	id, other := ts.save("quixotic zeppelin").ID(), ts.save("apple pie").ID()
+	trashed := ts.save("plum tart").ID()
+	ts.commit(Tx{Verb: "relate", Changes: []Change{because(other, id, "flies with", "marzipan"), because(trashed, id, "", "gargoyle")}})
+	kept := because(other, trashed, "beside", "custard")
+	ts.commit(Tx{Verb: "relate", Changes: []Change{kept}})
+	was := because(other, id, "once", "vermilion")
+	ts.commit(Tx{Verb: "relate", Changes: []Change{was}})
+	for key := range was.Set {
+		was.Set[key] = null
+	}
+	removed := ts.commit(Tx{Verb: "unrelate", Changes: []Change{was}})
+	whole := because(idOf(9), id, "", "kumquat")
+	whole.Set["content"] = encode("rhubarb crumble")
+	ts.commit(Tx{Verb: "import", Changes: []Change{whole}})
+	forgotten := ts.forget(trashed)
+	ts.reopen()
+	ts.compact()
+	names, err := ts.Purgeable(t.Context(), id)
+	if err != nil || len(names) == 0 {
+		t.Errorf("a purge would rewrite %q, %v", names, err)
+	}
+	ts.purge(id)
+	check := func(when string) {
+		t.Helper()
+		ts.wantNowhere("zeppelin", "marzipan", "gargoyle", "vermilion", "kumquat", "flies")
+		if ts.PurgesDue() {
+			t.Errorf("%s a purge is due", when)
+		}
+		row, _ := ts.Get(other)
+		if n := len(row.Fields()); n != 3 || !row.mayRelate() {
+			t.Errorf("%s the other memory has %s", when, row.doc)
+		}
+	}
+	check("at once")
+	ts.reopen()
+	check("after a start")
+	ts.withoutSnapshot()
+	if _, err := ts.CarryOutPurges(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check("read anew")
+	ts.undo(removed.Entry)
+	ts.undo(forgotten.Entry)
+	ts.wantContent(trashed, "plum tart")
+	ts.wantContent(idOf(9), "rhubarb crumble")
+	check("after undo")
+	row, _ := ts.Get(other)
+	if got := ts.Relations(row); len(got) != 1 || got[0].Kind != "beside" {
+		t.Errorf("left are the relations %+v", got)
+	}
+	ts.put(id, "meringue") // and with it no relation comes back
+	if _, n := ts.RelationsTo(id, 9); n != 0 {
+		t.Errorf("%d relations lead to the memory that was saved anew", n)
+	}
+	ts.commit(Tx{Verb: "relate", Changes: []Change{because(other, id, "flies with", "sorbet")}})
+	ts.withoutSnapshot()
+	if got, n := ts.RelationsTo(id, 9); n != 1 || string(got[0].Metadata["why"]) != `"sorbet"` {
+		t.Errorf("the relation that was made since is %+v", got)
+	}
+}
+
+// A device that did not know of the purge made a relation to the memory, before it or
+// since: it goes when it comes.
+func TestARelationThatComesAfterThePurge(t *testing.T) {
+	for name, after := range map[string]time.Duration{"made before": -time.Hour, "made since": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			ts := openStore(t, Options{})
+			id := idOf(1)
+			ts.put(id, "quixotic zeppelin")
+			ts.purge(id)
+			c := because(idOf(2), id, "", "marzipan")
+			c.Set["content"] = encode("apple pie")
+			ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(after), opPut, idOf(2), string(encode(c.Set))))
+			ts.refresh()
+			ts.wantContent(idOf(2), "apple pie")
+			if _, err := ts.CarryOutPurges(t.Context()); err != nil || ts.PurgesDue() {
+				t.Fatalf("carried out: %v", err)
+			}
+			if row, _ := ts.Get(idOf(2)); row.mayRelate() {
+				t.Errorf("there is %s", row.doc)
+			}
+		})
+	}
+}
