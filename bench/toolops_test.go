@@ -24,6 +24,8 @@ func (s *toolStore) operationCalls() map[string]func(i int) object {
 		"observe":       func(i int) object { return object{"ids": []memory.ID{s.id(i)}, "tags": []string{"measured"}} },
 		"promote":       func(int) object { return object{"id": s.fresh().Memory.ID, "force": true} },
 		"promote_auto":  dry,
+		"clusters":      func(int) object { return object{} },
+		"consolidate":   func(int) object { return object{"auto_detect": true} },
 		"relate":        func(i int) object { return object{"from": s.id(i), "to": s.id(i + 3), "type": "causes"} },
 		"relate_batch": func(i int) object {
 			return object{"items": []object{{"from": s.id(i), "to": s.id(i + 4), "type": "causes"}}}

@@ -32,7 +32,7 @@ func BenchmarkTools(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				row.add(t.call(b, s, i))
 			}
-			row.most = max(row.most, t.server.call(b, t.name, t.widest(s, len(row.took))))
+			row.most = max(row.most, t.server.call(b, t.name, t.widest(b, s, len(row.took))))
 			onlyMetrics(b)
 			row.calls = len(row.took)
 			row.p50, row.p99 = quantile(row.took, 0.5), quantile(row.took, 0.99)
@@ -52,7 +52,7 @@ func TestEveryToolAnswersOverStdio(t *testing.T) {
 	s := newToolStore(t, d, 100)
 	for _, tool := range p.tools(t) {
 		tool.prepare(t, s)
-		tool.server.call(t, tool.name, tool.widest(s, 0))
+		tool.server.call(t, tool.name, tool.widest(t, s, 0))
 		if _, bytes := tool.call(t, s, 1); bytes == 0 {
 			t.Errorf("%s of %s answers nothing", tool.name, tool.profile)
 		}
@@ -151,8 +151,13 @@ func (t *tool) call(tb testing.TB, s *toolStore, i int) (time.Duration, int) {
 
 // widest are the arguments that ask for as much as the tool gives at once, in the
 // i-th call.
-func (t *tool) widest(s *toolStore, i int) object {
-	args := s.toolCalls()[t.name](i)
+func (t *tool) widest(tb testing.TB, s *toolStore, i int) object {
+	tb.Helper()
+	call, ok := s.toolCalls()[t.name]
+	if !ok {
+		tb.Fatalf("no arguments are known for %s of %s; put some into toolCalls", t.name, t.profile)
+	}
+	args := call(i)
 	for name, most := range t.most {
 		args[name] = most
 	}
