@@ -67,7 +67,7 @@ func (s *state) tellObserved(r *op.ObserveResult) {
 		if o.CrossDomain {
 			line += ", in another domain"
 		}
-		s.printf("observed %s  %s; strength %.2g\n", s.short(memory.ID(o.ID)), line, o.Strength)
+		s.printf("observed %s  %s; strength %.4g\n", s.short(memory.ID(o.ID)), line, o.Strength)
 		if o.Stage != "" {
 			s.note("%s stays %s; emberd rekindle brings its text back", memory.ID(o.ID).Short(), o.Stage)
 		}
