@@ -17,8 +17,8 @@ func (s *state) consolidateCommand() *cobra.Command {
 		Use:   "consolidate [CLUSTER] | --auto",
 		Short: "Merge memories that say nearly the same",
 		Long: `Merge the memories of a group that emberd cluster shows, or with --auto of every
-group that is cohesive enough. Without --apply or --link it only tells what would
-come of it.
+group that is cohesive enough. Without --apply or --link it only tells what
+would come of it.
 
 The merged memory has every different text, all tags and entities, the earliest
 creation and the latest use, and more strength. Its parts are archived, with
