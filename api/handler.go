@@ -133,6 +133,9 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 			allowed = append(allowed, m)
 		}
 	}
+	if len(allowed) == 0 && h.backend == nil { // a port, whose routes no document lists
+		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "this port has no route %q, it serves /mcp alone; all else is on the socket", wire.Clip(r.URL.Path)))
+	}
 	if len(allowed) == 0 {
 		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no route %q; all routes are in %s", wire.Clip(r.URL.Path), op.OpenAPIPath))
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -36,6 +37,19 @@ func TestListenLoopbackRefusals(t *testing.T) {
 		if err == nil {
 			ln.Close()
 		}
+	}
+}
+
+// TestThePortSaysWhatItServes: it has no description of routes to refer to.
+func TestThePortSaysWhatItServes(t *testing.T) {
+	h := NewLoopback(&LoopbackOptions{Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7330}, Token: "t", MCP: http.NotFoundHandler()})
+	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:7330/v1/status", nil)
+	r.Header.Set("Authorization", "Bearer t")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	const want = `this port has no route \"/v1/status\", it serves /mcp alone; all else is on the socket`
+	if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), want) {
+		t.Errorf("got %d %s, want 404 and %q", w.Code, w.Body, want)
 	}
 }
 

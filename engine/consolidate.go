@@ -157,6 +157,8 @@ func (c *consolidating) finish() {
 		memories, relations = memories+len(l.MemoryIDs), relations+len(l.RelationIDs)
 	}
 	switch {
+	case res.Mode == op.ModePreview && res.Found == 1:
+		res.Message = "Found 1 cluster to consolidate"
 	case res.Mode == op.ModePreview:
 		res.Message = fmt.Sprintf("Found %d clusters to consolidate", res.Found)
 	case res.Mode == op.ModeLink:

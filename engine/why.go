@@ -36,7 +36,7 @@ func (e *Engine) why(_ context.Context, req *op.WhyRequest) (*op.WhyResult, erro
 func (e *Engine) parts(r *stm.Row, now time.Time) op.ScoreParts {
 	p, age := e.opt.Decay, now.Sub(r.LastUsed())
 	return op.ScoreParts{UseCount: r.UseCount(), Beta: p.Beta, Uses: math.Pow(float64(r.UseCount())+1, p.Beta),
-		AgeDays: max(0, age.Hours()/24), Model: p.Model.String(), AgeFactor: p.Factor(age), Strength: r.Strength(),
+		AgeDays: max(0, age.Hours()/24), Model: p.Model.String(), AgeFactor: p.Factor(age), Strength: math.Round(r.Strength()*1e6) / 1e6, // held in single precision
 		Score: p.Score(int(r.UseCount()), r.LastUsed(), now, r.Strength()), Core: r.Core()}
 }
 

@@ -74,5 +74,6 @@ func (s *state) verdict(what string, should bool, confidence float64, why string
 	if should {
 		says = "yes"
 	}
-	s.printf("%s: %s, confidence %.2f; %s\n", s.screen.paint(bold, what), says, confidence, clean(why))
+	line := fmt.Sprintf("%s: %s, confidence %.2f; %s", what, says, confidence, clean(why))
+	s.printf("%s", s.screen.paragraph(line, []span{{0, len(what)}}, ""))
 }

@@ -17,8 +17,8 @@ func (s *state) consolidateCommand() *cobra.Command {
 		Use:   "consolidate [CLUSTER] | --auto",
 		Short: "Merge memories that say nearly the same",
 		Long: `Merge the memories of a group that emberd cluster shows, or with --auto of every
-group that is cohesive enough. Without --apply it only tells what would come of
-it.
+group that is cohesive enough. Without --apply or --link it only tells what
+would come of it.
 
 The merged memory has every different text, all tags and entities, the earliest
 creation and the latest use, and more strength. Its parts are archived, with
@@ -35,13 +35,16 @@ If other memories have come to the group since it was shown, nothing is done.`,
 			exitConflict: "the group has other memories by now, or one of them stays as it is",
 			exitDisk:     "", exitAgain: "",
 		}),
-		Args: takes(0, 1, "the id of a group, as emberd cluster shows it"),
+		Args:              takes(0, 1, "the id of a group, as emberd cluster shows it"),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case apply && link:
 				return wrong(cmd, "--apply and --link exclude each other; leave one out")
 			case len(args) == 0 && !req.AutoDetect:
 				return wrong(cmd, "%s needs the id of a group, or --auto", cmd.CommandPath())
+			case !req.AutoDetect && cmd.Flags().Changed("cohesion"):
+				return wrong(cmd, "--cohesion chooses groups for --auto, and one is named; leave it out")
 			case apply:
 				req.Mode = op.ModeApply
 			case link:

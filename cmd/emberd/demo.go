@@ -23,8 +23,8 @@ func (s *state) demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Walk through the main job by itself, in a temporary folder",
 		Long: `Start a daemon of its own in a temporary folder, save, search, kill it the hard
-way, find everything still there, read the notes of a small vault, let a memory
-fade and come back, and more.
+way, find everything still there, talk to it as an AI agent does, read the notes
+of a small vault, let a memory fade and come back, and more.
 Each step shows its command and how long it took. Nothing of yours is touched,
 and the folder is removed at the end.`,
 		Example:     `  emberd demo`,
@@ -107,6 +107,8 @@ func (d *demo) walk(ctx context.Context) error {
 		{"restore it from the trash", d.expect("restored", "trash", "restore", "@tea")},
 		{"it is found again", d.expect("Maria", "search", "coffee")},
 		{"a credential is refused", d.refused},
+		{"say how one memory stands to another", d.relate},
+		{"an agent saves and searches, over the Model Context Protocol", d.askAgent},
 		{"start it with a vault, and find a note beside a memory", func(ctx context.Context) error { return d.withVault(ctx, jwt) }},
 		{"edit the note, and find that", d.editNote},
 		{"promote a memory to a note of its own", d.promoteMemory},

@@ -157,6 +157,9 @@ func (s *state) openImport(name string) (io.ReadCloser, int64, error) {
 	if name == "-" {
 		return io.NopCloser(s.stdin), -1, nil
 	}
+	if name == "" { // as an unset variable in quotes is
+		return nil, 0, memory.Errorf(memory.Invalid, "the name of the file is empty; name a file that can be read, or - for stdin")
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, 0, memory.Errorf(memory.Invalid, "%w; name a file that can be read, or - for stdin", err)

@@ -19,7 +19,7 @@ import (
 func (s *state) importCortexGraphCommand() *cobra.Command {
 	r := &storeImport{s: s, read: (*storeImport).cortexGraphLine}
 	cmd := &cobra.Command{
-		Use:   "cortexgraph PATH",
+		Use:   "cortexgraph FOLDER|FILE…",
 		Short: "Import the store of CortexGraph",
 		Long: `Import the store of CortexGraph: the folder with memories.jsonl and
 relations.jsonl, or files of such lines. The last line of an id counts, as it

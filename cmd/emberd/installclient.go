@@ -47,7 +47,10 @@ on this machine.`,
 		}),
 		Args:              takes(0, 1, "one client"),
 		ValidArgsFunction: completeClients,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && o != (installation{}) {
+				return wrong(cmd, "%s needs the client that the flags are about", cmd.CommandPath())
+			}
 			if len(args) == 0 {
 				return s.listClients()
 			}
@@ -187,6 +190,9 @@ func projectFile(c *clients.Client) (string, error) {
 func (s *state) changeClient(c *clients.Client, file string, server clients.Server, o installation) error {
 	plan := func() (*clients.Change, error) { return c.Add(file, server, o.force) }
 	done := "added to"
+	if c.Has(file) {
+		done = "changed in"
+	}
 	if o.remove {
 		plan = func() (*clients.Change, error) { return c.Remove(file, o.force) }
 		done = "removed from"

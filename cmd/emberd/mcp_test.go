@@ -363,6 +363,22 @@ func TestAgentOutlivesTheDaemon(t *testing.T) {
 	a.end(t)
 }
 
+// What is no call of a tool has no result to be an error; its error has a code that
+// clients know.
+func TestAgentTellsAbsenceOfTheDaemonByCode(t *testing.T) {
+	a := startAgent(t, filepath.Join(shortDir(t), "h"))
+	for _, tt := range []struct{ method, params string }{
+		{"resources/read", `{"uri":"memory://recent"}`},
+		{"prompts/get", `{"name":"recall","arguments":{"topic":"kettle"}}`},
+		{"completion/complete", `{"ref":{"type":"ref/prompt","name":"remember-this"},"argument":{"name":"tags","value":"k"}}`},
+	} {
+		_, err := a.request(tt.method, tt.params)
+		if err == nil || !strings.Contains(err.Error(), `"code":-32603,"message":"no emberd is listening on `) {
+			t.Errorf("%s without a daemon: %v, want an internal error that says so", tt.method, err)
+		}
+	}
+}
+
 // What is wrong with a call of the command itself is said before any client is
 // listened to.
 func TestAgentRefusals(t *testing.T) {

@@ -31,6 +31,7 @@ that gets stronger by 0.1, up to 2, for being of use in another domain too.`,
 		},
 	}
 	cmd.Flags().StringSliceVarP(&req.Tags, "tag", "t", nil, "`TAG` of what the conversation is about; repeatable, or a comma list")
+	s.completeFlags(cmd)
 	return cmd
 }
 
@@ -54,7 +55,7 @@ func (s *state) printObserved(r *op.ObserveResult) error {
 
 func (s *state) tellObserved(r *op.ObserveResult) {
 	if r.Reason != "" {
-		s.note("nothing was counted: %s", r.Reason)
+		s.note("nothing was counted: the setting reinforce.auto is off") // the only reason there is
 	}
 	for i := range r.Results {
 		o := &r.Results[i]
@@ -66,7 +67,7 @@ func (s *state) tellObserved(r *op.ObserveResult) {
 		if o.CrossDomain {
 			line += ", in another domain"
 		}
-		s.printf("observed %s  %s; strength %.2g\n", s.short(memory.ID(o.ID)), line, o.Strength)
+		s.printf("observed %s  %s; strength %.4g\n", s.short(memory.ID(o.ID)), line, o.Strength)
 		if o.Stage != "" {
 			s.note("%s stays %s; emberd rekindle brings its text back", memory.ID(o.ID).Short(), o.Stage)
 		}

@@ -11,8 +11,8 @@ func (s *state) undoCommand() *cobra.Command {
 	var req op.UndoRequest
 	cmd := &cobra.Command{
 		Use:   "undo [ENTRY]",
-		Short: "Take back a save, edit, promote, forget or import",
-		Long: `Take back a journal entry, as save, edit, forget and import name it, or by
+		Short: "Take back a change: a save, edit, relation, merge, import…",
+		Long: `Take back a journal entry, as every command that changes names it, or by
 default the newest of this device that somebody asked for and that still stands;
 one of another device, or of what emberd took over from a note by itself, has to
 be named. A memory that was changed again since is left as it is, unless

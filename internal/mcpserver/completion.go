@@ -28,7 +28,7 @@ func completer(opt *Options) func(context.Context, *mcp.CompleteRequest) (*mcp.C
 		}
 		found, err := op.Complete.Call(ctx, opt.Invoker, &op.CompleteRequest{What: what, Prefix: typed, Limit: mostCompletions})
 		if err != nil {
-			return nil, err
+			return nil, protocolError(err)
 		}
 		for _, v := range found.Values {
 			res.Completion.Values = append(res.Completion.Values, done+v.Value)

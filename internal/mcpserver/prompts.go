@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ func addPrompts(s *mcp.Server, opt *Options) {
 		s.AddPrompt(p.Prompt, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			text, err := p.written(ctx, &call{Invoker: opt.Invoker, opt: opt, session: req.Session}, req.Params.Arguments)
 			if err != nil {
-				return nil, err
+				return nil, protocolError(err)
 			}
 			return &mcp.GetPromptResult{Description: p.Description,
 				Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: strings.TrimSuffix(text, "\n")}}}}, nil
@@ -75,6 +76,15 @@ func (p *prompt) written(ctx context.Context, c *call, args map[string]string) (
 
 func badArgument(format string, args ...any) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
+}
+
+// protocolError gives a failure the code that clients tell failures by: the SDK's own is
+// 0, which means nothing to them.
+func protocolError(err error) error {
+	if _, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return err
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 }
 
 func rememberThis(_ context.Context, c *call, args map[string]string) (string, error) {

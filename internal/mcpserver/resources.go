@@ -38,7 +38,7 @@ func addResources(s *mcp.Server, opt *Options) {
 				return nil, mcp.ResourceNotFoundError(uri)
 			}
 			if err != nil {
-				return nil, err
+				return nil, protocolError(err)
 			}
 			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, Text: body}}}, nil
 		}
