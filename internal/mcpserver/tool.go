@@ -148,6 +148,11 @@ func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
 	if t.in(Agent) {
 		said = advised(e)
 	}
+	return refusal(said)
+}
+
+// refusal is the result that says why there is none.
+func refusal(said string) (*mcp.CallToolResult, error) {
 	raw, err := encode(failure{Message: cutText(said, maxMessage, "that is all")})
 	if err != nil {
 		return nil, err
