@@ -150,3 +150,15 @@ func TestResultsMayHaveNullWhereAPointerIsNeverLeftOut(t *testing.T) {
 		t.Errorf("a field of a list's items is described as %q", got)
 	}
 }
+
+// decision has a member that must be given, and may be false.
+type decision struct {
+	Keep *bool `json:"keep"`
+}
+
+func TestAMissingMemberIsDescribedByWhatItPointsAt(t *testing.T) {
+	_, err := Decode[decision]("the arguments", []byte(`{}`))
+	if want := "keep is missing; give true or false"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

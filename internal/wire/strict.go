@@ -292,6 +292,9 @@ func kindOf(tok json.Token) string {
 
 // Describe says what a type wants, for people.
 func Describe(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch {
 	case t == TimeType:
 		return "an RFC 3339 time such as 2026-01-31T12:00:00Z"
