@@ -189,11 +189,7 @@ func (c *collecting) finish(archived bool, err error) {
 	if res.DryRun {
 		did = "Would " + verb
 	}
-	memories := "memories"
-	if c.n == 1 {
-		memories = "memory"
-	}
-	res.Message = fmt.Sprintf("%s %d low-scoring %s (threshold: %v)", did, c.n, memories, res.Threshold)
+	res.Message = fmt.Sprintf("%s %d low-scoring %s (threshold: %v)", did, c.n, memories(c.n), res.Threshold)
 	if err != nil {
 		res.Message += "; broken off: " + err.Error()
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"emberd/memory"
@@ -50,8 +49,9 @@ func (e *Engine) list(ctx context.Context, req *op.ListRequest) (*op.ListResult,
 	if then.past != nil && !p.at.Equal(now) {
 		return nil, memory.Errorf(memory.Invalid, "cursor belongs to a list as of another moment; use it with the same as_of, or start again without it").At("cursor")
 	}
+	part := stm.NewPart(req.Contains)
 	for r := range then.Rows() {
-		if filter.accepts(r) && contains(r, req.Contains) {
+		if filter.accepts(r) && r.Holds(part) {
 			p.add(e.sortValue(r, order, p.at), r.ID(), r)
 		}
 	}
@@ -70,16 +70,6 @@ func checkContains(text string) error {
 		return memory.Errorf(memory.TooLarge, "contains has %d bytes, more than %d; ask for a part of it", len(text), memory.MaxQueryBytes).At("contains")
 	}
 	return nil
-}
-
-// contains reports whether the memory holds a text letter by letter. The type counts,
-// which no search looks at.
-func contains(r *stm.Row, text string) bool {
-	if text == "" {
-		return true
-	}
-	text = strings.ToLower(text)
-	return strings.Contains(strings.ToLower(r.Content()), text) || strings.Contains(strings.ToLower(r.Type()), text)
 }
 
 func parseSort(name string) (byte, error) {

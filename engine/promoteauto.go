@@ -140,7 +140,7 @@ func (e *Engine) promoteAuto(ctx context.Context, req *op.PromoteAutoRequest) (*
 		res.Candidates = append(res.Candidates, e.shownCandidate(c, now))
 	}
 	if req.DryRun {
-		res.Message = fmt.Sprintf("Would promote %d memories to obsidian", len(all))
+		res.Message = fmt.Sprintf("Would promote %d %s to obsidian", len(all), memories(len(all)))
 		return res, nil
 	}
 	r := agingRun{Engine: e, by: op.CallerFrom(ctx), asked: true, now: now, due: len(all)}
@@ -152,7 +152,7 @@ func (e *Engine) promoteAuto(ctx context.Context, req *op.PromoteAutoRequest) (*
 	if err != nil && res.PromotedCount == 0 {
 		return nil, err
 	}
-	res.Message = fmt.Sprintf("Promoted %d memories to obsidian", res.PromotedCount)
+	res.Message = fmt.Sprintf("Promoted %d %s to obsidian", res.PromotedCount, memories(res.PromotedCount))
 	if err != nil {
 		res.Message += ", and was broken off: " + err.Error()
 	}
@@ -167,4 +167,12 @@ func (e *Engine) shownCandidate(c candidate, now time.Time) op.PromoteCandidate 
 	}
 	return op.PromoteCandidate{ID: c.row.ID(), Preview: string(preview), Reason: c.why, Score: c.score,
 		UseCount: c.row.UseCount(), AgeDays: max(0, now.Sub(c.row.CreatedAt()).Hours()/24)}
+}
+
+// memories is the noun behind a number of them.
+func memories(n int) string {
+	if n == 1 {
+		return "memory"
+	}
+	return "memories"
 }

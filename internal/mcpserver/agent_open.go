@@ -36,7 +36,7 @@ func agentOpen(ctx context.Context, c *call, in *agentOpenIn) (*agentOpenOut, er
 		s, more, err := c.opened(ctx, ref, from, in.MaxTokens)
 		if e := asError(err); e != nil && missing(e.Code) {
 			last = err
-			if said := advised(e); left.take(said, said) {
+			if said := advised(e, Agent); left.take(said, said) {
 				out.Missing = append(out.Missing, said)
 			}
 			continue

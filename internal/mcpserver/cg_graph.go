@@ -94,14 +94,14 @@ func readGraph(ctx context.Context, c *call, in *readGraphIn) (*readGraphOut, er
 	space := room{left: mostText}
 	for _, m := range res.Memories {
 		g := graphMemory{ID: m.ID, Content: space.content(m.Content), Entities: m.Entities, Tags: m.Tags, CreatedAt: epoch(m.CreatedAt),
-			LastUsed: epoch(m.LastUsed), UseCount: m.UseCount, Strength: m.Strength, Status: m.Status}
+			LastUsed: epoch(m.LastUsed), UseCount: m.UseCount, Strength: round(m.Strength, 4), Status: m.Status}
 		if in.IncludeScores {
 			g.Score, g.AgeDays = new(round(m.Score, 4)), new(round(m.AgeDays, 1))
 		}
 		out.Memories = append(out.Memories, g)
 	}
 	for _, r := range res.Relations {
-		out.Relations = append(out.Relations, graphRelation{r.ID, r.From, r.To, r.Type, r.Strength, epoch(r.CreatedAt)})
+		out.Relations = append(out.Relations, graphRelation{r.ID, r.From, r.To, r.Type, round(r.Strength, 4), epoch(r.CreatedAt)})
 	}
 	if out.Truncated = res.Truncated || space.cut; out.Truncated {
 		out.Message = "Contents or relations of the last memories are cut; a smaller page_size shows them whole."
@@ -193,7 +193,7 @@ func openMemories(ctx context.Context, c *call, in *openMemoriesIn) (*openMemori
 func opened(m *op.OpenedMemory, scores bool, space *room) openedMemory {
 	out := openedMemory{ID: m.ID, Content: space.content(m.Content), Entities: m.Entities, Tags: m.Tags, Source: unlessEmpty(m.Source),
 		Context: unlessEmpty(m.Context), CreatedAt: epoch(m.CreatedAt), LastUsed: epoch(m.LastUsed), UseCount: m.UseCount,
-		Strength: m.Strength, Status: m.Status, PromotedTo: unlessEmpty(m.PromotedTo)}
+		Strength: round(m.Strength, 4), Status: m.Status, PromotedTo: unlessEmpty(m.PromotedTo)}
 	if !m.PromotedAt.IsZero() {
 		out.PromotedAt = new(epoch(m.PromotedAt))
 	}
@@ -210,10 +210,10 @@ func opened(m *op.OpenedMemory, scores bool, space *room) openedMemory {
 		return out
 	}
 	for _, r := range m.Relations.Outgoing {
-		out.Relations.Outgoing = append(out.Relations.Outgoing, outgoing{r.To, r.Type, r.Strength})
+		out.Relations.Outgoing = append(out.Relations.Outgoing, outgoing{r.To, r.Type, round(r.Strength, 4)})
 	}
 	for _, r := range m.Relations.Incoming {
-		out.Relations.Incoming = append(out.Relations.Incoming, incoming{r.From, r.Type, r.Strength})
+		out.Relations.Incoming = append(out.Relations.Incoming, incoming{r.From, r.Type, round(r.Strength, 4)})
 	}
 	return out
 }
@@ -260,6 +260,6 @@ func createRelation(ctx context.Context, c *call, in *createRelationIn) (*create
 		return nil, err
 	}
 	r := res.Relation
-	return &createRelationOut{Success: true, RelationID: r.ID, From: r.From, To: r.To, Type: r.Type, Strength: r.Strength,
+	return &createRelationOut{Success: true, RelationID: r.ID, From: r.From, To: r.To, Type: r.Type, Strength: round(r.Strength, 4),
 		Message: fmt.Sprintf("Relation created: %s --[%s]--> %s", r.From, r.Type, r.To)}, nil
 }

@@ -39,6 +39,21 @@ func TestPagesOfAGraph(t *testing.T) {
 	}
 }
 
+// Strengths that are worked out, as those of clusters are, have as many digits as scores.
+func TestAGraphHasFourDigits(t *testing.T) {
+	store := newStore(t, newClock(), nil)
+	a, b := saved(t, store, &op.SaveRequest{Content: "anchor", Strength: new(1.23456789)}), saved(t, store, &op.SaveRequest{Content: "boat", Strength: new(1.0)})
+	s := newSession(t, store, CortexGraph)
+	made := ran[createRelationOut](t, s, "create_relation", fmt.Sprintf(`{"from_memory_id":%q,"to_memory_id":%q,"relation_type":"related","strength":0.987654321}`, a, b))
+	graph := ran[readGraphOut](t, s, "read_graph", `{}`)
+	opened := ran[openMemoriesOut](t, s, "open_memories", fmt.Sprintf(`{"memory_ids":[%q,%q]}`, a, b)).Memories
+	got := []float64{made.Strength, graph.Relations[0].Strength, graph.Memories[1].Strength, opened[0].Strength,
+		opened[0].Relations.Outgoing[0].Strength, opened[1].Relations.Incoming[0].Strength}
+	if want := []float64{0.9877, 0.9877, 1.2346, 1.2346, 0.9877, 0.9877}; !slices.Equal(got, want) {
+		t.Errorf("strengths are %v, want %v", got, want)
+	}
+}
+
 // Only what is on the page counts as used.
 func TestOpeningAPageUsesThatPage(t *testing.T) {
 	store := newStore(t, newClock(), nil)

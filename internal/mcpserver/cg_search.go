@@ -21,7 +21,7 @@ type searchMemoryIn struct {
 	MinScore      float64        `json:"min_score,omitempty" min:"0" max:"1" doc:"Minimum decay score threshold"`
 	UseEmbeddings bool           `json:"use_embeddings,omitempty" default:"false" doc:"Use semantic search; without a model words are searched, and the answer says so"`
 	Review        *bool          `json:"include_review_candidates,omitempty" default:"true" doc:"Mix in matches that are about to fade, but not into pages"`
-	Page          int            `json:"page,omitempty" min:"1" doc:"Page number, from 1; paging begins when page or page_size is given"`
+	Page          int            `json:"page,omitempty" min:"1" max:"1000000" doc:"Page number, from 1; paging begins when page or page_size is given"`
 	PageSize      int            `json:"page_size,omitempty" min:"1" max:"100" doc:"Results per page, 10 if left out"`
 	PreviewLength int            `json:"preview_length,omitempty" min:"0" max:"5000" default:"300" doc:"Characters of each content; 0 for all"`
 }

@@ -66,7 +66,7 @@ func New(opt Options) (*mcp.Server, error) {
 	}
 	addResources(s, &opt)
 	addPrompts(s, &opt)
-	s.AddReceivingMiddleware(asCaller, listOnly(shown), warn(&opt))
+	s.AddReceivingMiddleware(survive(&opt), asCaller, listOnly(shown), warn(&opt))
 	return s, nil
 }
 

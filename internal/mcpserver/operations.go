@@ -43,7 +43,9 @@ func withheldField(s *op.Spec, field string) bool {
 func toolNameOf(s *op.Spec) string { return strings.ReplaceAll(s.Name, ".", "_") }
 
 // operationTool makes a tool of an operation. Its parameters are the fields of the
-// request, wherever they travel over HTTP.
+// request, wherever they travel over HTTP. What its result is made of is in OpenAPI:
+// whole schemas of all results would be most of what every session lists, and few
+// models are shown them.
 func operationTool(s *op.Spec) *tool {
 	name, fields := toolNameOf(s), parameters(s)
 	input := make([]reflect.StructField, len(fields))
@@ -56,6 +58,7 @@ func operationTool(s *op.Spec) *tool {
 		profiles: []Profile{All},
 		input:    in,
 		output:   s.Result,
+		outlined: true,
 		fill:     wire.FillerOf(reflect.PointerTo(s.Result)),
 		run: func(ctx context.Context, c *call, args json.RawMessage) (any, error) {
 			given := reflect.New(in)

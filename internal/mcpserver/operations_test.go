@@ -113,3 +113,13 @@ func TestFilesAreWrittenWhereThePersonSays(t *testing.T) {
 		t.Errorf("a model can set %s of a backup", f.Name)
 	}
 }
+
+// TestAListOfAllToolsStaysReadable bounds what every session with the profile all reads
+// first.
+func TestAListOfAllToolsStaysReadable(t *testing.T) {
+	s := newSession(t, new(recorder), All)
+	const most = 96 << 10
+	if n := len(s.ask("tools/list", json.RawMessage(`{}`)).Result); n > most {
+		t.Errorf("all tools take %d bytes, more than %d", n, most)
+	}
+}

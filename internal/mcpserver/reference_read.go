@@ -23,8 +23,9 @@ const (
 )
 
 const (
-	// pageStep is how many entities are asked for at once while a page fills up.
-	pageStep = 50
+	// pageStep is how many entities are asked for at once while a page fills up: as many
+	// as may be, since each time all of them are looked through.
+	pageStep = memory.MaxResults
 	// rankedNodes is how many entities a search by words may give.
 	rankedNodes = 20
 	// fromTheStart is the cursor of an answer that is cut before the list of entities

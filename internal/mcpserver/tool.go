@@ -20,9 +20,10 @@ import (
 // tool is one tool.
 type tool struct {
 	def      *mcp.Tool
-	profiles []Profile // that show it
+	profiles []Profile // that show it, the one that it is made for first
 	input    reflect.Type
 	output   reflect.Type
+	outlined bool         // of the result, its schema tells the members only
 	fill     *wire.Filler // of results
 	goOn     string       // how to get what is cut off an answer
 	run      func(ctx context.Context, c *call, args json.RawMessage) (any, error)
@@ -85,6 +86,9 @@ func (t *tool) describe() error {
 	if err != nil {
 		return fmt.Errorf("schema of the output of %s: %w", t.def.Name, err)
 	}
+	if t.outlined {
+		output = wire.Outline(output)
+	}
 	t.def.InputSchema, t.def.OutputSchema, t.goOn = input, output, howToGoOn(t.input)
 	return nil
 }
@@ -146,10 +150,11 @@ func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
 		opt.Logger.Error("tool failed", "tool", t.def.Name, "err", err)
 		e = memory.Errorf(memory.Internal, "%s failed: %w", t.def.Name, err)
 	}
-	said := e.Message
-	if t.in(Agent) {
-		said = advised(e)
-	}
+	return refusal(advised(e, t.profiles[0]))
+}
+
+// refusal is the result that says why there is none.
+func refusal(said string) (*mcp.CallToolResult, error) {
 	raw, err := encode(failure{Message: cutText(said, maxMessage, "that is all")})
 	if err != nil {
 		return nil, err

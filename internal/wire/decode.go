@@ -1,17 +1,20 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"emberd/memory"
 )
 
 // Decode makes a T, a struct, of a JSON object, under the rules of [Check] but that
-// null stands for an optional member that is left out. A member that is left out is
-// as its default tag says. No JSON at all is an empty object.
+// null stands for an optional member that is left out, and 2.0 for a member that is the
+// whole number 2, which JSON Schema says it is and some clients write. A member that is
+// left out is as its default tag says. No JSON at all is an empty object.
 func Decode[T any](what string, raw []byte) (*T, error) {
 	out := new(T)
 	return out, DecodeInto(what, raw, out)
@@ -33,10 +36,44 @@ func DecodeInto(what string, raw []byte, out any) error {
 	if err != nil {
 		return memory.Errorf(memory.Internal, "the defaults of %s do not fit: %w", what, err)
 	}
-	if err := json.Unmarshal(raw, out); err != nil {
+	if err := json.Unmarshal(wholes(raw, known), out); err != nil {
 		return memory.Errorf(memory.Invalid, "%s do not fit: %w", what, err)
 	}
 	return nil
+}
+
+// wholes is checked JSON in which whole numbers of known members are written as such.
+func wholes(raw []byte, known map[string]Field) []byte {
+	var members map[string]json.RawMessage
+	if !bytes.Contains(raw, []byte(".0")) || json.Unmarshal(raw, &members) != nil {
+		return raw
+	}
+	for name, value := range members {
+		if t := known[name].Type; isWhole(t) || t.Kind() == reflect.Pointer && isWhole(t.Elem()) {
+			members[name] = json.RawMessage(whole(json.Number(value)))
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // values that are kept as they are stay so
+	if enc.Encode(members) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// isWhole reports a type of whole numbers.
+func isWhole(t reflect.Type) bool {
+	return t != nil && reflect.Int <= t.Kind() && t.Kind() <= reflect.Int64
+}
+
+// whole is a number without zeros behind its point, if it has nothing else there.
+func whole(n json.Number) json.Number {
+	before, after, _ := strings.Cut(n.String(), ".")
+	if strings.Trim(after, "0") != "" {
+		return n
+	}
+	return json.Number(before)
 }
 
 func defaultsOf(known map[string]Field) map[string]json.RawMessage {

@@ -18,6 +18,9 @@ type question struct {
 	Review *bool     `json:"review,omitempty" default:"true"`
 	Tags   []string  `json:"tags,omitempty" max:"2"`
 	IDs    OneOrMore `json:"ids,omitempty" max:"2"`
+	Page   *int      `json:"page,omitempty" max:"9"`
+
+	Meta map[string]json.RawMessage `json:"meta,omitempty"`
 }
 
 func TestDecodeFillsDefaultsAndTakesNullForNothing(t *testing.T) {
@@ -26,9 +29,11 @@ func TestDecodeFillsDefaultsAndTakesNullForNothing(t *testing.T) {
 		raw  string
 		want question
 	}{
-		"defaults":     {`{"query":"a"}`, question{Query: "a", Mode: "preview", Limit: 10, Review: new(true)}},
-		"given":        {`{"query":"a","mode":"link","limit":1,"weight":0,"review":false}`, question{Query: "a", Mode: "link", Limit: 1, Weight: &weight, Review: new(false)}},
-		"null":         {`{"query":"a","mode":null,"limit":null,"tags":null,"ids":null}`, question{Query: "a", Mode: "preview", Limit: 10, Review: new(true)}},
+		"defaults": {`{"query":"a"}`, question{Query: "a", Mode: "preview", Limit: 10, Review: new(true)}},
+		"given":    {`{"query":"a","mode":"link","limit":1,"weight":0,"review":false}`, question{Query: "a", Mode: "link", Limit: 1, Weight: &weight, Review: new(false)}},
+		"null":     {`{"query":"a","mode":null,"limit":null,"tags":null,"ids":null}`, question{Query: "a", Mode: "preview", Limit: 10, Review: new(true)}},
+		"whole": {`{"query":"2.0","limit":2.0,"page":3.00,"weight":0.0,"meta":{"a":[1.0,"<"]}}`, question{Query: "2.0", Mode: "preview", Limit: 2, Page: new(3),
+			Weight: &weight, Review: new(true), Meta: map[string]json.RawMessage{"a": json.RawMessage(`[1.0,"<"]`)}}},
 		"one of a few": {`{"query":"a","ids":"x"}`, question{Query: "a", Mode: "preview", Limit: 10, Review: new(true), IDs: OneOrMore{"x"}}},
 		"a few":        {`{"query":"a","ids":["x","y"]}`, question{Query: "a", Mode: "preview", Limit: 10, Review: new(true), IDs: OneOrMore{"x", "y"}}},
 	} {
@@ -53,6 +58,8 @@ func TestDecodeNamesTheMemberTheValueAndTheBound(t *testing.T) {
 		`{"query":"a","limit":0}`:           "limit is 0, outside 1 to 100",
 		`{"query":"a","limit":101}`:         "limit is 101, outside 1 to 100",
 		`{"query":"a","limit":1.5}`:         "limit is the number 1.5; give a whole number",
+		`{"query":"a","limit":101.0}`:       "limit is 101, outside 1 to 100",
+		`{"query":"a","limit":1.0e1}`:       "limit is the number 1.0e1; give a whole number",
 		`{"query":"a","weight":-0.5}`:       "weight is -0.5, less than 0",
 		`{"query":"a","mode":"dry"}`:        `mode is "dry"; use preview, apply or link`,
 		`{"query":"a","tags":["","",""]}`:   "tags has 3 items, more than 2",
@@ -80,6 +87,7 @@ func TestTheSchemaSaysWhatDecodeTakes(t *testing.T) {
 	}
 	for raw, fits := range map[string]bool{
 		`{"query":"a"}`: true, `{"query":"a","ids":"longer than two"}`: true, `{"query":"a","ids":["","",""]}`: false, `{"query":"a","ids":["x"]}`: true,
+		`{"query":"a","limit":2.0}`: true, `{"query":"a","page":2.0}`: true, `{"query":"a","limit":2.5}`: false,
 		`{}`: false, `{"query":"abcdefghijk"}`: false, `{"query":"a","limit":0}`: false, `{"query":"a","mode":"dry"}`: false,
 		`{"query":"a","weight":-1}`: false, `{"query":"a","tags":["","",""]}`: false, `{"query":"a","other":1}`: false,
 	} {
@@ -140,5 +148,17 @@ func TestResultsMayHaveNullWhereAPointerIsNeverLeftOut(t *testing.T) {
 	}
 	if got := schema.Properties["parts"].Items.Properties["kind"].Description; got != "of the part" {
 		t.Errorf("a field of a list's items is described as %q", got)
+	}
+}
+
+// decision has a member that must be given, and may be false.
+type decision struct {
+	Keep *bool `json:"keep"`
+}
+
+func TestAMissingMemberIsDescribedByWhatItPointsAt(t *testing.T) {
+	_, err := Decode[decision]("the arguments", []byte(`{}`))
+	if want := "keep is missing; give true or false"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

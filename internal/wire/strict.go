@@ -29,7 +29,8 @@ func Check(what string, body []byte, known map[string]Field) error {
 	return check(what, body, known, false)
 }
 
-// check is Check; with lenient, null stands for an optional member that is left out.
+// check is Check; with lenient, null stands for an optional member that is left out,
+// and 2.0 for the whole number 2.
 func check(what string, body []byte, known map[string]Field, lenient bool) error {
 	if !utf8.Valid(body) {
 		return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and send it again", what)
@@ -139,6 +140,9 @@ func (c *checker) value(f Field) error {
 	}
 	if tok == nil && c.lenient && f.Name != "" && !f.Required {
 		return nil
+	}
+	if n, ok := tok.(json.Number); ok && c.lenient && f.Name != "" && len(c.path) == 1 && isWhole(t) {
+		tok = whole(n)
 	}
 	if t != nil && !fits(tok, t) {
 		return c.refuse("%s is %s; give %s", kindOf(tok), Describe(t))
@@ -288,6 +292,9 @@ func kindOf(tok json.Token) string {
 
 // Describe says what a type wants, for people.
 func Describe(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch {
 	case t == TimeType:
 		return "an RFC 3339 time such as 2026-01-31T12:00:00Z"
