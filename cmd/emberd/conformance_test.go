@@ -20,10 +20,7 @@ import (
 	"syscall"
 	"testing"
 
-	"emberd/api"
 	"emberd/internal/mcpserver"
-	"emberd/memory"
-	"emberd/op"
 )
 
 // toolchain is where make mcp-conformance installs what checks servers from outside.
@@ -78,30 +75,6 @@ func serveOutside(t *testing.T, exe string, args ...string) (home string) {
 		}
 	})
 	return home
-}
-
-// toolCall is a line of calls.txt.
-type toolCall struct {
-	tool, args, refused string
-}
-
-func readCalls(t *testing.T) []toolCall {
-	t.Helper()
-	text, err := os.ReadFile("testdata/mcp/calls.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var calls []toolCall
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		call, refused, _ := strings.Cut(line, " ! ")
-		tool, args, _ := strings.Cut(call, " ")
-		calls = append(calls, toolCall{tool, args, refused})
-	}
-	return calls
 }
 
 // TestTheInspectorCallsEveryTool has the protocol's own inspector start emberd mcp,
@@ -187,31 +160,6 @@ func (in *inspector) call(t *testing.T, c toolCall) {
 	if refused := res.IsError; refused != (c.refused != "") || len(res.Content) == 0 || res.Content[0].Text == "" {
 		t.Errorf("%s %s: %s (%v); want an error: %t", c.tool, args, out, err, c.refused != "")
 	}
-}
-
-// props makes what a call may name, and returns the names.
-func props(t *testing.T, home string) *strings.Replacer {
-	t.Helper()
-	c := api.NewClient(filepath.Join(home, "emberd.sock"), nil)
-	defer c.Close()
-	var ids []memory.ID
-	for _, text := range []string{"The staging database listens on port 5433", "Deploys wait for the staging database", "Nobody needs this"} {
-		res, err := op.Save.Call(t.Context(), c, &op.SaveRequest{Content: text, Tags: []string{"staging"}, Again: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, res.Memory.ID)
-	}
-	rel, err := op.Relate.Call(t.Context(), c, &op.RelateRequest{From: string(ids[0]), To: string(ids[1]), Type: "related"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone, err := op.Forget.Call(t.Context(), c, &op.ForgetRequest{ID: string(ids[2])})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.NewReplacer("$one", string(ids[0]), "$two", string(ids[1]), "$gone", string(ids[2]),
-		"$relation", string(rel.Relation.ID), "$tx", gone.Tx)
 }
 
 // mustPass are the scenarios for which no reason to fail is good enough.
