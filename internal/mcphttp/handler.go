@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -51,7 +50,6 @@ func (h *Handler) open(opt mcpserver.Options) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
-	server.AddReceivingMiddleware(survive(opt.Logger))
 	h.sessions.watch(server)
 	same := func(*http.Request) *mcp.Server { return server }
 	return &door{
@@ -61,22 +59,6 @@ func (h *Handler) open(opt mcpserver.Options) (*door, error) {
 		sessionless: mcp.NewStreamableHTTPHandler(same, &mcp.StreamableHTTPOptions{
 			Logger: opt.Logger, MaxRequestBodyBytes: maxBody, Stateless: true, PropagateRequestCancellation: true}),
 	}, nil
-}
-
-// survive makes an error of a panic, as net/http does for what runs on a goroutine of
-// its own: one tool must not take the daemon down.
-func survive(log *slog.Logger) mcp.Middleware {
-	return func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
-			defer func() {
-				if r := recover(); r != nil {
-					log.Error("a method panicked", "method", method, "panic", r, "stack", string(debug.Stack()))
-					res, err = nil, fmt.Errorf("%s met a fault of emberd's own; its log tells more", method)
-				}
-			}()
-			return next(ctx, method, req)
-		}
-	}
 }
 
 // lasts reports a request whose answer is a stream that ends when its client wants.

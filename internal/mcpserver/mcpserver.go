@@ -23,7 +23,9 @@ package mcpserver
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -66,8 +68,24 @@ func New(opt Options) (*mcp.Server, error) {
 	}
 	addResources(s, &opt)
 	addPrompts(s, &opt)
-	s.AddReceivingMiddleware(asCaller, listOnly(shown), warn(&opt))
+	s.AddReceivingMiddleware(survive(opt.Logger), asCaller, listOnly(shown), warn(&opt))
 	return s, nil
+}
+
+// survive makes an error of a panic: methods run on goroutines of their own, and one
+// tool must not take the daemon down, nor a client's whole conversation.
+func survive(log *slog.Logger) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+			defer func() {
+				if r := recover(); r != nil {
+					log.Error("a method panicked", "method", method, "panic", r, "stack", string(debug.Stack()))
+					res, err = nil, fmt.Errorf("%s met a fault of emberd's own; its log tells more", method)
+				}
+			}()
+			return next(ctx, method, req)
+		}
+	}
 }
 
 // listOnly leaves out of tools/list what a profile does not show.
