@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -40,16 +41,22 @@ func outside(t *testing.T) string {
 	return exe
 }
 
-// node is a command of the toolchain, with the Node of the toolchain.
+// node is a command of the toolchain, with the Node of the toolchain: npm 9, Debian's,
+// does not link that one.
 func node(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
-	bin, err := filepath.Abs(filepath.Join(toolchain, "node_modules", ".bin"))
+	modules, err := filepath.Abs(filepath.Join(toolchain, "node_modules"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name), args...)
+	own, err := filepath.Glob(filepath.Join(modules, "node-"+runtime.GOOS+"-*", "bin"))
+	if err != nil || len(own) != 1 && runtime.GOOS == "linux" {
+		t.Fatalf("the toolchain has %v for Node (%v), want one: make mcp-conformance", own, err)
+	}
+	path := append(own, filepath.Join(modules, ".bin"), os.Getenv("PATH"))
+	cmd := exec.CommandContext(t.Context(), filepath.Join(modules, ".bin", name), args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(foreignFree(os.Environ()), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+cmd.Dir, "NO_COLOR=1", "FORCE_COLOR=0")
+	cmd.Env = append(foreignFree(os.Environ()), "PATH="+strings.Join(path, string(filepath.ListSeparator)), "HOME="+cmd.Dir, "NO_COLOR=1", "FORCE_COLOR=0")
 	return cmd
 }
 
