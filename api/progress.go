@@ -73,15 +73,22 @@ func parseProgress(text string) (done, total int, ok bool) {
 type patience struct {
 	timer *time.Timer
 	most  time.Duration
+
+	mu   sync.Mutex // held while progress is told
+	over bool
 }
 
-// patient returns ctx bounded by most, which begins anew with each call of heard.
+// patient returns ctx bounded by most, which begins anew with each call of heard. After
+// the end no progress is told: what is read of a call that was given up comes later.
 func patient(ctx context.Context, most time.Duration) (context.Context, *patience, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	p := &patience{most: most, timer: time.AfterFunc(most, func() { cancel(context.DeadlineExceeded) })}
 	return ctx, p, func() {
 		p.timer.Stop()
 		cancel(nil)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.over = true
 	}
 }
 
@@ -90,6 +97,11 @@ func (p *patience) heard() { p.timer.Reset(p.most) }
 // listen passes on what comes before the answer.
 func (p *patience) listen(tell func(done, total int)) func(int, textproto.MIMEHeader) error {
 	return func(_ int, h textproto.MIMEHeader) error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.over {
+			return nil
+		}
 		p.heard()
 		if done, total, ok := parseProgress(h.Get(headerProgress)); ok {
 			tell(done, total)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net/textproto"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -89,5 +90,21 @@ func TestParseProgress(t *testing.T) {
 		if got := []int{done, total}; ok != (want != nil) || ok && !slices.Equal(got, want) {
 			t.Errorf("parseProgress(%q) = %v, %v, want %v", text, got, ok, want)
 		}
+	}
+}
+
+// TestNoProgressAfterTheEnd: the connection may still be read when its call was given up.
+func TestNoProgressAfterTheEnd(t *testing.T) {
+	_, p, cancel := patient(t.Context(), time.Minute)
+	told := 0
+	early := p.listen(func(int, int) { told++ })
+	for range 2 {
+		if err := early(102, textproto.MIMEHeader{headerProgress: {"1/9"}}); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+	}
+	if told != 1 {
+		t.Errorf("told %d times, want once, before the end", told)
 	}
 }

@@ -31,7 +31,7 @@ func jsonLines(r io.Reader) iter.Seq2[sourceLine, error] {
 	return func(yield func(sourceLine, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
 		for number := 1; ; number++ {
-			text, n, err := readLine(in)
+			text, n, err := readLine(in, maxLine)
 			if err != nil && !errors.Is(err, io.EOF) {
 				yield(sourceLine{}, fmt.Errorf("read line %d: %w", number, err))
 				return
@@ -44,12 +44,12 @@ func jsonLines(r io.Reader) iter.Seq2[sourceLine, error] {
 }
 
 // readLine returns a line without its break and how long it was. Of a line
-// beyond maxLine only the beginning is kept.
-func readLine(in *bufio.Reader) (line []byte, n int, err error) {
+// with more than most bytes only the beginning is kept.
+func readLine(in *bufio.Reader, most int) (line []byte, n int, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		n += len(part)
-		if n <= maxLine {
+		if n <= most {
 			line = append(line, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {

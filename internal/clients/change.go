@@ -103,6 +103,9 @@ func (ch *Change) Changes() bool { return !bytes.Equal(ch.before, ch.after) }
 // was read is left alone.
 func (ch *Change) Apply(now time.Time) (backup string, err error) {
 	disk := durable.OS{}
+	if ch.Exists && ch.mode&0o200 == 0 {
+		return "", memory.Errorf(memory.Forbidden, "%s is read-only; change it where it comes from, or run: chmod u+w %s", ch.File, ch.File)
+	}
 	if err := os.MkdirAll(filepath.Dir(ch.File), 0o700); err != nil {
 		return "", memory.Errorf(memory.Invalid, "%w", err)
 	}
@@ -116,8 +119,10 @@ func (ch *Change) Apply(now time.Time) (backup string, err error) {
 	if err = ch.write(disk, temp, ch.after); err == nil {
 		err = ch.swap(disk, temp)
 	}
+	// What is there now is the new file that was not wanted, or the old one, of which
+	// there is a copy; or nothing.
+	_ = disk.Remove(temp)
 	if err != nil {
-		_ = disk.Remove(temp) // what failed before is what matters
 		return backup, err
 	}
 	return backup, disk.SyncDir(filepath.Dir(ch.File))
@@ -135,17 +140,40 @@ func (ch *Change) write(disk durable.FS, name string, data []byte) error {
 	return os.Chmod(name, ch.mode)
 }
 
-// swap puts the new file in the place of the old one, which is looked at once more.
+// swap puts the new file in the place of the old one, and looks at what was there: a
+// program may have saved it a moment ago, which then counts.
 func (ch *Change) swap(disk durable.FS, temp string) error {
 	if !ch.Exists {
 		return disk.RenameNoReplace(temp, ch.File)
 	}
-	now, err := os.ReadFile(ch.File)
+	dir, err := os.OpenRoot(filepath.Dir(ch.File))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	switch err := durable.NewRoot(dir).Exchange(filepath.Base(temp), filepath.Base(ch.File)); {
+	case errors.Is(err, errors.ErrUnsupported):
+		if err := ch.unchanged(ch.File); err != nil {
+			return err
+		}
+		return disk.Rename(temp, ch.File)
+	case err != nil:
+		return err
+	}
+	if err := ch.unchanged(temp); err != nil {
+		return errors.Join(err, disk.Rename(temp, ch.File))
+	}
+	return nil
+}
+
+// unchanged looks whether a file holds what was read.
+func (ch *Change) unchanged(name string) error {
+	now, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(now, ch.before) {
 		return memory.Errorf(memory.Conflict, "%s was changed by its program at the same moment; quit that and try again", ch.File)
 	}
-	return disk.Rename(temp, ch.File)
+	return nil
 }

@@ -360,6 +360,25 @@ func TestAnotherWriter(t *testing.T) {
 	}
 }
 
+// A file that its user has closed, or that another program generates, is not replaced.
+func TestReadOnlyFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	write(t, file, "{}")
+	if err := os.Chmod(file, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	ch, err := client(t, "windsurf").Add(file, server, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ch.Apply(time.Now()); memory.CodeOf(err) != memory.Forbidden || !strings.Contains(err.Error(), "is read-only") {
+		t.Errorf("got %v, want that the file is read-only", err)
+	}
+	if names, _ := os.ReadDir(filepath.Dir(file)); content(t, file) != "{}" || len(names) != 1 {
+		t.Errorf("the file holds %s, and beside it are %v; want it as it was", content(t, file), names)
+	}
+}
+
 // The page that users read has every client, with the folder or file it keeps.
 func TestDocumentation(t *testing.T) {
 	page := content(t, "../../docs/mcp.md")

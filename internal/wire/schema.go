@@ -19,7 +19,7 @@ func Scalars() map[reflect.Type]*jsonschema.Schema {
 	}
 	return map[reflect.Type]*jsonschema.Schema{
 		TimeType:                        {Type: "string", Format: "date-time"},
-		RawType:                         {},
+		RawType:                         {Description: "any JSON value"}, // else it were true, which few programs take for a schema
 		listType:                        {AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}},
 		reflect.TypeFor[memory.ID]():    {Type: "string", Format: "uuid"},
 		reflect.TypeFor[memory.Stage](): {Type: "string", Enum: stages},
@@ -85,7 +85,9 @@ func (d describer) members(t reflect.Type, s *jsonschema.Schema) {
 		null := !d.closed && !optional && f.Type.Kind() == reflect.Pointer && p.Ref == ""
 		types := p.Types
 		d.describe(f.Type, p)
-		p.Description = f.Tag.Get("doc")
+		if doc := f.Tag.Get("doc"); doc != "" {
+			p.Description = doc
+		}
 		bounds := boundsOf(f.Tag)
 		bounds.describe(p)
 		if null {
