@@ -10,7 +10,8 @@ import (
 
 // The product is one file that runs on any Linux of its architecture: no
 // interpreter to load it, no library to look for. It is built for Linux wherever
-// the test runs, from the packages that other tests are built of. The Go files that go into it are read by the other tests of this
+// the test runs, in make test from the packages of the tests, which need no cgo
+// either. The Go files that go into it are read by the other tests of this
 // package, so a change to one drops a cached result of this test as well.
 func TestBinaryIsStatic(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "emberd")

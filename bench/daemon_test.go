@@ -16,7 +16,7 @@ import (
 // program is emberd as it is shipped, with a home folder of its own.
 type program struct{ binary, home string }
 
-// newProgram builds the binary, from the packages that the tests are built of. The folder's name is short because the path of
+// newProgram builds the binary, in make test from the packages of the tests. The folder's name is short because the path of
 // a socket has to be.
 func newProgram(tb testing.TB) *program {
 	tb.Helper()

@@ -46,7 +46,7 @@ func refusals(t *testing.T, s *session, tool *checked) {
 	pl := player{session: s, t: t}
 	for _, bad := range badCalls(t, tool.Tool) {
 		args := pl.spelled(bad.args)
-		if err := fits(tool.input, args); err == nil {
+		if err := fits(tool.input(), args); err == nil {
 			t.Errorf("the schema takes %s", bad.args)
 		}
 		res, _ := s.callTool(tool.Name, args)

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -123,8 +124,8 @@ type session struct {
 type checked struct {
 	*mcp.Tool
 	profiles []Profile
-	input    *jsonschema.Resolved
-	output   *jsonschema.Resolved
+	input    func() *jsonschema.Resolved // made when it is asked for, which is dear
+	output   func() *jsonschema.Resolved
 }
 
 // newSession connects a client to a server for a profile over inv, and greets.
@@ -159,10 +160,21 @@ func checkedTools(t testing.TB, p Profile) map[string]*checked {
 	out := make(map[string]*checked, len(tools))
 	for _, tool := range tools {
 		c := &checked{Tool: tool.def, profiles: tool.profiles}
-		c.input, c.output = resolve(t, tool.def.InputSchema), resolve(t, tool.def.OutputSchema)
+		c.input = sync.OnceValue(func() *jsonschema.Resolved { return resolve(t, tool.def.InputSchema) })
+		c.output = sync.OnceValue(func() *jsonschema.Resolved { return resolve(t, tool.def.OutputSchema) })
 		out[tool.def.Name] = c
 	}
 	return out
+}
+
+// A schema that is wrong, or has a default that it forbids, is no schema.
+func TestEverySchemaResolves(t *testing.T) {
+	for _, p := range []Profile{Agent, All, CortexGraph, Reference} {
+		for _, tool := range checkedTools(t, p) {
+			tool.input()
+			tool.output()
+		}
+	}
 }
 
 // resolve takes a schema as a client gets it.
@@ -305,10 +317,10 @@ func (s *session) check(name string, args json.RawMessage, res *result) {
 		}
 		return
 	}
-	if err := fits(tool.input, withoutNulls(s.t, args)); err != nil {
+	if err := fits(tool.input(), withoutNulls(s.t, args)); err != nil {
 		s.t.Errorf("%s accepted %.200s, which its input schema does not: %v", name, args, err)
 	}
-	if err := fits(tool.output, res.Structured); err != nil {
+	if err := fits(tool.output(), res.Structured); err != nil {
 		s.t.Errorf("the answer of %s does not fit its output schema: %v\n%s", name, err, res.Structured)
 	}
 }

@@ -75,7 +75,7 @@ type Analyzer struct {
 	letters   *cjk.CJKBigramFilter // pairs and single letters
 	stem      *porter.PorterStemmer
 	stopWords analysis.TokenMap
-	latin     [lastLatin - firstLatin + 1]string // what Latin letters with accents fold to
+	latin     *[lastLatin - firstLatin + 1]string // what Latin letters with accents fold to
 	known     finished
 	folds     sync.Pool // of *folded
 	rooms     sync.Pool // of *[]Term, for texts that are looked through
@@ -83,19 +83,25 @@ type Analyzer struct {
 
 // New returns an Analyzer.
 func New() *Analyzer {
-	a := &Analyzer{
+	return &Analyzer{
 		words:     unicode.NewUnicodeTokenizer(),
 		pairs:     cjk.NewCJKBigramFilter(false),
 		letters:   cjk.NewCJKBigramFilter(true),
 		stem:      porter.NewPorterStemmer(),
 		stopWords: stopWords(),
+		latin:     latin(),
 		known:     newFinished(),
 	}
-	for i := range a.latin {
-		a.latin[i] = plain(rune(firstLatin + i))
-	}
-	return a
 }
+
+// latin is what every Analyzer shares and none changes, as stopWords is.
+var latin = sync.OnceValue(func() *[lastLatin - firstLatin + 1]string {
+	all := new([lastLatin - firstLatin + 1]string)
+	for i := range all {
+		all[i] = plain(rune(firstLatin + i))
+	}
+	return all
+})
 
 // Identity returns a short string that changes whenever the terms of any text may
 // have changed. Whoever stores terms stores it beside them, and makes the terms
@@ -172,10 +178,10 @@ func (a *Analyzer) Counts(s string) (counts []Count, length int) {
 }
 
 // stopWords reads Bleve's copy of Snowball's English list.
-func stopWords() analysis.TokenMap {
+var stopWords = sync.OnceValue(func() analysis.TokenMap {
 	words := analysis.NewTokenMap()
 	if err := words.LoadBytes(en.EnglishStopWords); err != nil {
 		panic("text: built-in stop words: " + err.Error())
 	}
 	return words
-}
+})
