@@ -105,7 +105,7 @@ func (s *state) printMemory(m *op.Memory) {
 	for _, f := range textFields(m) {
 		field(f[0], clean(f[1]))
 	}
-	field("score", fmt.Sprintf("%.3f, %s, importance %g, strength %g, confidence %g", m.Score, stageText(m), m.Importance, m.Strength, m.Confidence))
+	field("score", fmt.Sprintf("%.3f, %s, importance %g, strength %.4g, confidence %g", m.Score, stageText(m), m.Importance, m.Strength, m.Confidence))
 	field("created", s.when(m.CreatedAt))
 	field("changed", s.whenSet(m.UpdatedAt, m.CreatedAt))
 	field("used", s.times(m.UseCount, m.LastUsed))

@@ -44,7 +44,7 @@ func (s *state) printTouched(r *op.TouchResult) error {
 	if s.json {
 		return s.printJSON(r)
 	}
-	s.printf("touched %s  score %.2f, was %.2f; %s; strength %.2g\n", s.short(r.MemoryID), r.NewScore, r.OldScore, count(int(r.UseCount), "use", "uses"), r.Strength)
+	s.printf("touched %s  score %.2f, was %.2f; %s; strength %.4g\n", s.short(r.MemoryID), r.NewScore, r.OldScore, count(int(r.UseCount), "use", "uses"), r.Strength)
 	s.printPending(r.Pending)
 	s.undoHint(r.Tx)
 	return nil
