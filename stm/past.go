@@ -322,6 +322,11 @@ func (r *pastReader) settled(row *pastRow) (*Row, error) {
 	set := map[string]json.RawMessage{}
 	if row.ended != nil {
 		set = values(row.ended)
+		for key := range row.Fields() { // what was not deleted with it was removed before
+			if set[key] == nil {
+				set[key] = null
+			}
+		}
 	}
 	for key, v := range row.before {
 		if row.next.IsZero() || row.next.after(v.at) {
