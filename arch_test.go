@@ -36,7 +36,8 @@ func graph() map[string]edges {
 		"decay":                      {},
 		"internal/backup":            {ours: []string{"internal/durable"}},
 		"internal/clients":           {ours: []string{"memory", "internal/durable", "internal/jsonedit"}},
-		"internal/cluster":           {ours: []string{"memory", "internal/similarity", "internal/text"}},
+		"internal/cluster":           {ours: []string{"memory", "internal/conflict", "internal/similarity", "internal/text"}},
+		"internal/conflict":          {ours: []string{"internal/text"}},
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
@@ -94,7 +95,7 @@ func graph() map[string]edges {
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
 			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "internal/backup", "internal/durable", "internal/query",
-				"internal/cluster", "internal/entities", "internal/intent", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
+				"internal/cluster", "internal/conflict", "internal/entities", "internal/intent", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
 		},
 		"api": {
 			ours:   []string{"op", "memory", "internal/wire"},

@@ -197,6 +197,13 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Status.Handle(e.status))
 	add(op.Stats.Handle(e.stats))
 	add(op.Compact.Handle(e.compact))
+	add(op.Add.Handle(e.add))
+	add(op.Query.Handle(e.query))
+	add(op.Verify.Handle(e.verify))
+	add(op.Reinforce.Handle(e.reinforce))
+	add(op.Confirm.Handle(e.confirm))
+	add(op.EntityList.Handle(e.entityList))
+	add(op.Knowledge.Handle(e.knowledge))
 	add(op.Version.Handle(e.version))
 	return t
 }

@@ -110,7 +110,17 @@ type Memory struct {
 	// when that note was found deleted.
 	NoteSeen map[string]string `json:"note_seen,omitempty"`
 	NoteGone time.Time         `json:"note_gone,omitzero"`
-	Sources  []Source          `json:"sources,omitempty"`
+	// Sources is the provenance chain, the first link first and then the latest, and
+	// SourcesDropped how often it was learned by links that are no longer in it.
+	Sources        []Source `json:"sources,omitempty"`
+	SourcesDropped int64    `json:"sources_dropped,omitempty"`
+	// Origin is whose words the content is: see [Source.Kind]. ConfirmedAt is when a person
+	// said that it holds although a tool or the web said it.
+	Origin      string    `json:"origin,omitempty"`
+	ConfirmedAt time.Time `json:"confirmed_at,omitzero"`
+	// SupersededBy is the memory that took the place of this one.
+	SupersededBy ID        `json:"superseded_by,omitempty"`
+	SupersededAt time.Time `json:"superseded_at,omitzero"`
 
 	EmbeddingVersion string          `json:"embedding_version,omitempty"`
 	Quality          json.RawMessage `json:"quality,omitempty"`
@@ -121,13 +131,42 @@ type Memory struct {
 	ConsolidatedAt   time.Time `json:"consolidated_at,omitzero"`
 }
 
+// Where the words of a memory come from, as [Source.Kind] and [Memory.Origin] say.
+const (
+	FromUser   = "user"
+	FromAgent  = "agent"
+	FromTool   = "tool"
+	FromWeb    = "web"
+	FromImport = "import"
+)
+
 // Source is one link of a memory's provenance chain: where it was learned or
-// confirmed, and with which words.
+// confirmed, and with which words. Links that differ only in time are one, with the
+// latest time. By is who wrote it: UID and PID as the kernel had them, the rest as claimed.
 type Source struct {
 	Kind     string    `json:"kind"`
-	Ref      string    `json:"ref,omitempty"`
+	Ref      string    `json:"ref,omitempty"` // file, address or name of what it was learned from
+	Line     int       `json:"line,omitempty"`
 	At       time.Time `json:"at,omitzero"`
-	Evidence string    `json:"evidence,omitempty"`
+	Evidence string    `json:"evidence,omitempty"` // the quote
+	Project  string    `json:"project,omitempty"`
+	By       *Actor    `json:"by,omitempty"`
+	Times    int64     `json:"times,omitempty"` // how often, 0 stands for 1
+}
+
+// DataOnly reports whether a tool or the web said it and nobody confirmed it. Such a
+// memory is never promoted by itself, and nothing it says of itself raises its rank.
+func (m *Memory) DataOnly() bool {
+	return (m.Origin == FromTool || m.Origin == FromWeb) && m.ConfirmedAt.IsZero()
+}
+
+// Learned is how often the memory was learned, by all links of its chain; at least 1.
+func (m *Memory) Learned() int {
+	n := m.SourcesDropped
+	for _, s := range m.Sources {
+		n += max(1, s.Times)
+	}
+	return int(max(1, n))
 }
 
 // Statuses lists the values of Status. It returns a fresh slice.

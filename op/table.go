@@ -112,6 +112,20 @@ var (
 		"Judge whether a message asks for something kept earlier, and what to search for.")
 	Observe = define[ObserveRequest, ObserveResult]("observe", "POST", "/v1/observe", Write,
 		"Record that memories were used in an answer: one use and one review each, and more strength for use in another domain.")
+	Add = define[AddRequest, AddResult]("add", "POST", "/v1/add", Write,
+		"Remember something unless it is known: what says it already is reinforced, and what disagrees is told.")
+	Query = define[QueryRequest, QueryResult]("query", "GET", "/v1/query", Read,
+		"Tell what is known, in memories and notes, in the knowledge graph, or in the archive.")
+	Verify = define[VerifyRequest, VerifyResult]("verify", "GET", "/v1/verify", Read,
+		"Compare a claim with what is known: confirmed, related, new, or in conflict.")
+	Reinforce = define[ReinforceRequest, ReinforceResult]("reinforce", "POST", "/v1/reinforce", Write,
+		"Say that something known was learned once more, with the new evidence.")
+	Confirm = define[ConfirmRequest, ConfirmResult]("confirm", "POST", "/v1/memories/{id}/confirm", Write,
+		"Say that what a tool or the web said holds, so that it counts like all other memories.")
+	EntityList = define[EntityListRequest, EntityListResult]("entity.list", "GET", "/v1/entities", Read,
+		"List the entities that memories and notes name.")
+	Knowledge = define[KnowledgeRequest, KnowledgeResult]("knowledge", "GET", "/v1/knowledge", Read,
+		"Give the part of the knowledge graph around a memory, a note or an entity.")
 	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
 		"Tell which daemon this is and which protocol it speaks.")
 )
@@ -126,6 +140,7 @@ func Table() []*Spec {
 		History.Spec, Journal.Spec, Why.Spec, Timeline.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, NoteRead.Spec, Complete.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
+		Add.Spec, Query.Spec, Verify.Spec, Reinforce.Spec, Confirm.Spec, EntityList.Spec, Knowledge.Spec,
 		Compact.Spec, Version.Spec,
 	}
 }

@@ -42,7 +42,8 @@ type SaveRequest struct {
 	UseCount       int64                      `json:"use_count,omitempty" doc:"for imports; 0 or more"`
 	AllowSecret    bool                       `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
 	Again          bool                       `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before"`
-	Enrich         *bool                      `json:"enrich,omitempty" doc:"work out entities and strength that are left out; default is the setting enrich. Without it they are none and 1"`
+	Provenance
+	Enrich *bool `json:"enrich,omitempty" doc:"work out entities and strength that are left out; default is the setting enrich. Without it they are none and 1"`
 }
 
 // SaveResult tells what was saved.
@@ -50,6 +51,7 @@ type SaveResult struct {
 	Memory   Memory `json:"memory"`
 	Tx       string `json:"tx"`                 // journal entry, for undo
 	Replayed bool   `json:"replayed,omitempty"` // the answer to an earlier, equal request
+	Echo     *Echo  `json:"echo,omitempty"`     // nothing was stored, for the text had just been recalled
 	// EnrichmentApplied says that entities or strength were left to emberd.
 	EnrichmentApplied bool `json:"enrichment_applied,omitempty"`
 }
@@ -316,6 +318,7 @@ type EditRequest struct {
 	Core        *bool                      `json:"core,omitempty"`
 	Collection  *string                    `json:"collection,omitempty"`
 	Project     *string                    `json:"project,omitempty"`
+	Supersedes  []string                   `json:"supersedes,omitempty" doc:"up to 100 ids of memories that this one takes the place of; they rank below it and say so"`
 	AllowSecret bool                       `json:"allow_secret,omitempty"`
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"emberd/internal/cluster"
+	"emberd/internal/conflict"
 	"emberd/internal/similarity"
 	"emberd/internal/text"
 	"emberd/memory"
@@ -141,7 +141,7 @@ func judged(name string, pairs []judgedPair) pairsReport {
 	for i := range pairs {
 		p := &pairs[i]
 		all.add(p)
-		apart := cluster.Differ(analyzer, p.A, p.B) != ""
+		apart := conflict.Differ(analyzer, p.A, p.B) != ""
 		for j := range r.Thresholds {
 			if at := &r.Thresholds[j]; alike[i] >= at.Threshold {
 				if at.Similar.add(p); !apart {

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 
+	"emberd/internal/conflict"
 	"emberd/internal/similarity"
 	"emberd/internal/text"
 	"emberd/memory"
@@ -145,7 +146,7 @@ type space struct {
 	items    []Item
 	analyzer *text.Analyzer
 	vectors  []similarity.Vector
-	facts    []*facts // nil until asked for
+	facts    []*conflict.Facts // nil until asked for
 	corpus   *similarity.Corpus
 	tell     Progress
 	most     int // pairs, see mostPairs
@@ -167,7 +168,7 @@ func (s *space) step(ctx context.Context, done int) error {
 
 // newSpace weighs the terms of all items.
 func newSpace(ctx context.Context, a *text.Analyzer, items []Item, tell Progress) (*space, error) {
-	s := &space{items: items, tell: tell, most: mostPairs, analyzer: a, facts: make([]*facts, len(items)), vectors: make([]similarity.Vector, len(items)),
+	s := &space{items: items, tell: tell, most: mostPairs, analyzer: a, facts: make([]*conflict.Facts, len(items)), vectors: make([]similarity.Vector, len(items)),
 		corpus: similarity.NewCorpus(a)}
 	bags := make([]similarity.Bag, len(items))
 	for i, item := range items {
@@ -188,11 +189,11 @@ func (s *space) similarity(a, b int) float64 {
 }
 
 // differ is why two items do not say the same, "" if they may.
-func (s *space) differ(a, b int) string { return s.factsOf(a).differ(s.factsOf(b)) }
+func (s *space) differ(a, b int) string { return s.factsOf(a).Differ(s.factsOf(b)) }
 
-func (s *space) factsOf(i int) *facts {
+func (s *space) factsOf(i int) *conflict.Facts {
 	if s.facts[i] == nil {
-		s.facts[i] = factsOf(s.analyzer, s.items[i].Text)
+		s.facts[i] = conflict.Of(s.analyzer, s.items[i].Text)
 	}
 	return s.facts[i]
 }

@@ -1,4 +1,13 @@
-package cluster
+// Package conflict tells whether two texts that are about one thing disagree, and in
+// what.
+//
+// It has two answers, for two questions. [Facts.Differ] is for merging: it finds any sign
+// that two texts do not say the same, so that hardly any pair that contradicts each other
+// passes. [Facts.Find] is for telling people: it finds where one text says something that
+// cannot hold if the other does, and is hardly ever wrong.
+//
+// Everything is a pure function. Facts may be shared once made.
+package conflict
 
 import (
 	"fmt"
@@ -10,9 +19,9 @@ import (
 	"emberd/internal/text"
 )
 
-// facts are what two texts must have alike to say the same, however many words they
+// Facts are what two texts must have alike to say the same, however many words they
 // share: measured on labelled pairs, contradictions share more of them than paraphrases.
-type facts struct {
+type Facts struct {
 	words    map[string]bool // stems of all words
 	numbers  []string        // in order: digits, versions, dates, times; "two" is 2
 	names    []string        // capitalised within a sentence, or with a capital inside
@@ -25,11 +34,11 @@ type facts struct {
 // numbers, dates or versions, in what they deny, in names, in opposites, or in the order
 // of names and numbers. It is "" if nothing shows that they do, and the same whichever
 // comes first but for the order of the words that it names.
-func Differ(a *text.Analyzer, s, t string) string { return factsOf(a, s).differ(factsOf(a, t)) }
+func Differ(a *text.Analyzer, s, t string) string { return Of(a, s).Differ(Of(a, t)) }
 
-// factsOf takes a text apart.
-func factsOf(a *text.Analyzer, s string) *facts {
-	f := &facts{words: make(map[string]bool)}
+// Of takes a text apart.
+func Of(a *text.Analyzer, s string) *Facts {
+	f := &Facts{words: make(map[string]bool)}
 	begins, negates := true, false
 	for token := range strings.FieldsSeq(s) {
 		word := strings.TrimFunc(token, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
@@ -51,7 +60,7 @@ func factsOf(a *text.Analyzer, s string) *facts {
 }
 
 // add notes one word and returns its stem, "" for a stop word.
-func (f *facts) add(a *text.Analyzer, word string, begins bool) (stem string) {
+func (f *Facts) add(a *text.Analyzer, word string, begins bool) (stem string) {
 	terms := a.Terms(word)
 	for _, t := range terms {
 		f.words[t.Text] = true
@@ -116,9 +125,9 @@ larg/small fast/slow good/bad right/wrong safe/unsaf public/privat async/sync mi
 male/femal prefer/avoid keep/delet sit/stand sleep/awak alive/dead success/failur succe/fail pass/fail connect/disconnect
 empti/fill interior/exterior upper/lower activ/inact valid/invalid stabl/unstabl support/unsupport`
 
-// differ is why two texts do not say the same although they share most words, "" if
+// Differ is why two texts do not say the same although they share most words, "" if
 // nothing shows that they do not.
-func (f *facts) differ(g *facts) string {
+func (f *Facts) Differ(g *Facts) string {
 	if a, b := only(f.numbers, g.numbers), only(g.numbers, f.numbers); a != "" || b != "" {
 		return "different numbers or dates: " + pairOf(a, b)
 	}
@@ -151,7 +160,7 @@ func only(words, others []string) string {
 }
 
 // missing is the first of the words of f that g does not have in any case or form.
-func (f *facts) missing(g *facts, words []string) string {
+func (f *Facts) missing(g *Facts, words []string) string {
 	for _, w := range words {
 		if !g.words[w] {
 			return w
@@ -171,7 +180,7 @@ func pairOf(a, b string) string {
 }
 
 // opposite finds a word of f and its opposite in g, neither of which is in both.
-func (f *facts) opposite(g *facts) (mine, other string) {
+func (f *Facts) opposite(g *Facts) (mine, other string) {
 	for pair := range strings.FieldsSeq(opposites) {
 		a, b, _ := strings.Cut(pair, "/")
 		for _, p := range [][2]string{{a, b}, {b, a}} {

@@ -1,0 +1,295 @@
+package op
+
+import (
+	"time"
+
+	"emberd/memory"
+)
+
+// Provenance is what a caller says of where a text comes from. It is claimed: what the
+// kernel and the connection say of the caller is kept beside it.
+type Provenance struct {
+	Origin string `json:"origin,omitempty" doc:"whose words they are: user, agent, tool or web; default user on the command line, agent elsewhere. What a tool or the web said is data only: it counts no more for its own words, and gets a note only once it is confirmed"`
+	File   string `json:"file,omitempty" doc:"file that it was learned from, up to 500 characters"`
+	Line   int    `json:"line,omitempty" doc:"line in that file, from 1"`
+	Quote  string `json:"quote,omitempty" doc:"the very words it was learned from, up to 1,000 characters"`
+}
+
+// AddRequest is knowledge that is worth keeping, to be stored unless it is known.
+type AddRequest struct {
+	Content    string   `json:"content" doc:"what to remember, specific and understandable on its own"`
+	Section    string   `json:"section,omitempty" doc:"Key Topics, Important Facts (default), People & Entities, Ongoing Threads or File Knowledge"`
+	Importance string   `json:"importance,omitempty" doc:"low, normal (default), high, or core: what must never be forgotten"`
+	Tags       []string `json:"tags,omitempty" doc:"up to 50 tags of up to 100 characters"`
+	Source     string   `json:"source,omitempty" doc:"where it comes from, up to 500 characters"`
+	Context    string   `json:"context,omitempty" doc:"when or why it came up, up to 1,000 characters"`
+	Project    string   `json:"project,omitempty"`
+	Collection string   `json:"collection,omitempty" doc:"default knowledge"`
+	SessionID  string   `json:"session_id,omitempty"`
+	Provenance
+	AllowSecret bool `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
+	Again       bool `json:"again,omitempty" doc:"store it as a memory of its own although it is known, or was forgotten before"`
+}
+
+// AddResult is the memory that has the text now: a new one, or the one that said it
+// already and is reinforced.
+type AddResult struct {
+	Memory     Memory         `json:"memory"`
+	New        bool           `json:"new"`
+	Reinforced *Reinforcement `json:"reinforced,omitempty"`
+	Echo       *Echo          `json:"echo,omitempty"`
+	// Conflicts are what is known that disagrees. A relation "contradicts" leads from the
+	// memory to each that is a memory.
+	Conflicts []Conflict `json:"conflicts,omitempty"`
+	Compared  string     `json:"compared_by"` // ComparedByWords or ComparedByVectors
+	Message   string     `json:"message"`
+	// Pending is why the memory's note does not have the change yet. emberd goes on trying.
+	Pending *PendingWrite `json:"pending,omitempty"`
+	Tx      string        `json:"tx,omitempty"`
+}
+
+// What texts were compared by.
+const (
+	ComparedByWords   = "words"
+	ComparedByVectors = "vectors"
+)
+
+// Reinforcement is what became of a memory that was learned once more.
+type Reinforcement struct {
+	Similarity    float64 `json:"similarity"`
+	OldImportance float64 `json:"old_importance"`
+	NewImportance float64 `json:"new_importance"`
+	Sources       int     `json:"source_count"` // how often it was learned, the first time included
+	// SuggestCore says that its importance reaches 0.8, and it is no core memory.
+	SuggestCore bool `json:"suggest_core,omitempty"`
+	// Held says why the importance did not rise, if it did not.
+	Held string `json:"held,omitempty"`
+	// Entities are those it is about, with how often each is mentioned now.
+	Entities []Mention `json:"entities,omitempty"`
+}
+
+// Mention is how often an entity was mentioned, and when last.
+type Mention struct {
+	Name     string    `json:"name"`
+	Count    int       `json:"mention_count"`
+	LastSeen time.Time `json:"last_seen,omitzero"`
+}
+
+// Echo says that a text had just been recalled when it was saved, so that nothing was
+// stored: from a memory, which counts as used, or from a note.
+type Echo struct {
+	Of         memory.ID `json:"of,omitempty"`
+	Path       string    `json:"path,omitempty"` // of the note, in the vault
+	Similarity float64   `json:"similarity"`
+	RecalledAt time.Time `json:"recalled_at"`
+}
+
+// Match is something known that is about what a text says.
+type Match struct {
+	Memory *Memory `json:"memory,omitempty"`
+	Note   *Note   `json:"note,omitempty"` // of which Text is a passage
+	// Text is the part that was compared: a whole short memory, or the nearest sentences.
+	Text       string  `json:"text"`
+	Similarity float64 `json:"similarity"` // 0 to 1, on the scale of embeddings
+	Verdict    string  `json:"verdict"`    // confirms, related or conflict
+}
+
+// The verdicts of a match.
+const (
+	VerdictConfirms = "confirms"
+	VerdictRelated  = "related"
+	VerdictConflict = "conflict"
+)
+
+// Conflict is something known that disagrees with what is claimed.
+type Conflict struct {
+	Match
+	Kind    string `json:"kind"`    // number, date, version, unit, name, negation or opposite
+	Claimed string `json:"claimed"` // the value or words in the claim
+	Known   string `json:"known"`   // those in what is known
+	Why     string `json:"why"`     // one clause, such as "5432 against 5433"
+	// Newer says which holds more likely: claim, or known when that was made after what
+	// the claim is dated to.
+	Newer string `json:"newer"`
+	// Supersede says that the claim seems to replace what is known, rather than to be
+	// wrong, and how to say so.
+	Supersede string `json:"supersede,omitempty"`
+}
+
+// VerifyRequest asks what is known about a claim. Nothing is stored.
+type VerifyRequest struct {
+	Claim      string `json:"claim" query:"claim" doc:"one statement, such as \"the database runs on port 5432\", up to 4 KiB"`
+	Project    string `json:"project,omitempty" query:"project" doc:"compare with memories of this project only"`
+	Collection string `json:"collection,omitempty" query:"collection" doc:"a name, or all (default)"`
+	Limit      int    `json:"limit,omitempty" query:"limit" doc:"most matches, 1 to 100, default 5"`
+	Track      *bool  `json:"track_access,omitempty" query:"track_access" doc:"count the access, default true"`
+}
+
+// VerifyResult is what is known about a claim.
+type VerifyResult struct {
+	Status     string     `json:"status"` // confirmed, related, new or conflict
+	Message    string     `json:"message"`
+	Confidence float64    `json:"confidence"` // in the status, 0 to 1
+	Matches    []Match    `json:"matches"`    // most similar first
+	Conflicts  []Conflict `json:"conflicts,omitempty"`
+	Entities   []Entity   `json:"entities,omitempty"` // that the claim names and something is known of
+	Compared   string     `json:"compared_by"`
+	Loading    *Loading   `json:"loading,omitempty"`
+}
+
+// The statuses of a claim.
+const (
+	StatusConfirmed = "confirmed"
+	StatusRelated   = "related"
+	StatusNew       = "new"
+	StatusConflict  = "conflict"
+)
+
+// ReinforceRequest says that something known was learned once more.
+type ReinforceRequest struct {
+	Content  string `json:"content,omitempty" doc:"what was learned once more; the memory that says it is looked up"`
+	ID       string `json:"id,omitempty" doc:"the memory itself, instead of the content"`
+	Evidence string `json:"new_evidence,omitempty" doc:"a quote, a source or what else supports it, up to 1,000 characters; kept among its sources"`
+	Project  string `json:"project,omitempty"`
+	Provenance
+	SessionID   string `json:"session_id,omitempty"`
+	AllowSecret bool   `json:"allow_secret,omitempty" doc:"keep the evidence although it looks like a credential"`
+}
+
+// ReinforceResult tells what was reinforced, if anything was.
+type ReinforceResult struct {
+	Found      bool           `json:"found"`
+	Memory     *Memory        `json:"memory,omitempty"`
+	Reinforced *Reinforcement `json:"reinforced,omitempty"`
+	// Conflicts are set when what is nearest disagrees with the content, so that it was
+	// not reinforced.
+	Conflicts []Conflict    `json:"conflicts,omitempty"`
+	Compared  string        `json:"compared_by"`
+	Message   string        `json:"message"`
+	Pending   *PendingWrite `json:"pending,omitempty"`
+	Tx        string        `json:"tx,omitempty"`
+}
+
+// QueryRequest asks what is known, in one of four scopes.
+type QueryRequest struct {
+	Query      string   `json:"query" query:"query" doc:"a topic, a question or keywords, with the operators of search; up to 4 KiB"`
+	Scope      string   `json:"scope,omitempty" query:"scope" doc:"notes: memories and notes of the vault; knowledge: entities and what is between them; archive: what has faded; all (default): notes and knowledge"`
+	Limit      int      `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 5"`
+	Offset     int      `json:"offset,omitempty" query:"offset" doc:"pass over so many of the best"`
+	Tags       []string `json:"tags,omitempty" query:"tag" doc:"all of these tags"`
+	Project    string   `json:"project,omitempty" query:"project"`
+	Collection string   `json:"collection,omitempty" query:"collection"`
+	WindowDays float64  `json:"window_days,omitempty" query:"window_days" doc:"used or changed within so many days, up to 3,650"`
+	Track      *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
+}
+
+// QueryResult is what is known, most relevant first.
+type QueryResult struct {
+	Results   []QueryHit   `json:"results"`
+	Total     int          `json:"total"`
+	AtLeast   bool         `json:"at_least,omitempty"` // Total is a lower bound
+	Message   string       `json:"message,omitempty"`
+	Compared  string       `json:"compared_by"`
+	Similar   bool         `json:"similar,omitempty"`
+	Respelled []Respelling `json:"respelled,omitempty"`
+	Loading   *Loading     `json:"loading,omitempty"`
+	Indexing  *Loading     `json:"indexing,omitempty"`
+}
+
+// QueryHit is one thing that is known: a memory or note, or an entity.
+type QueryHit struct {
+	Scope     string  `json:"scope"`     // notes, knowledge or archive
+	Relevance float64 `json:"relevance"` // 0 to 1
+	Hit       *Hit    `json:"hit,omitempty"`
+	Entity    *Entity `json:"entity,omitempty"`
+	// Source says in a few words where a memory comes from.
+	Source string `json:"source,omitempty"`
+}
+
+// Entity is what is known of a person, a project or anything else that memories and
+// notes name.
+type Entity struct {
+	Name      string    `json:"name"`
+	Aliases   []string  `json:"aliases,omitempty"`
+	Mentions  int       `json:"mention_count"`
+	Memories  int       `json:"memories"`       // that name it
+	Notes     int       `json:"notes"`          // that link to it, are tagged with it, or name it
+	Note      string    `json:"note,omitempty"` // the note that is about it
+	FirstSeen time.Time `json:"first_seen,omitzero"`
+	LastSeen  time.Time `json:"last_seen,omitzero"`
+	// Related are the entities named together with it most often, and those that
+	// relations lead to, strongest first.
+	Related []EntityRelation `json:"related,omitempty"`
+}
+
+// EntityRelation leads from one entity to another.
+type EntityRelation struct {
+	Name string `json:"name"`
+	Type string `json:"type"` // mentioned_with, links_to, or the type or kind of a relation of memories
+	// Weight is how many memories and notes say so, or the strength of a relation.
+	Weight float64     `json:"weight"`
+	In     []memory.ID `json:"in,omitempty"` // some of the memories that say so
+}
+
+// EntityListRequest asks for the entities there are.
+type EntityListRequest struct {
+	Query   string `json:"q,omitempty" query:"q" doc:"words of the name or of an alias"`
+	Project string `json:"project,omitempty" query:"project"`
+	Sort    string `json:"sort,omitempty" query:"sort" doc:"mentions (default), recent or name"`
+	Limit   int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
+	Offset  int    `json:"offset,omitempty" query:"offset"`
+}
+
+// EntityListResult is one page of entities.
+type EntityListResult struct {
+	Entities []Entity `json:"entities"`
+	Total    int      `json:"total"`
+	// Partial says that notes are still being read.
+	Partial bool `json:"partial,omitempty"`
+}
+
+// KnowledgeRequest asks for the part of the knowledge graph around something, or for
+// what is mentioned most.
+type KnowledgeRequest struct {
+	Of      string `json:"of,omitempty" query:"of" doc:"a memory's id, the path of a note, or an entity; left out, the graph of what is mentioned most"`
+	Depth   int    `json:"depth,omitempty" query:"depth" doc:"how many steps from it, 1 to 3, default 1"`
+	Project string `json:"project,omitempty" query:"project"`
+	Limit   int    `json:"limit,omitempty" query:"limit" doc:"most nodes, 1 to 1,000, default 100"`
+}
+
+// KnowledgeResult is a part of the graph. Edges lead between its nodes.
+type KnowledgeResult struct {
+	Nodes     []KnowledgeNode `json:"nodes"`
+	Edges     []KnowledgeEdge `json:"edges"`
+	Truncated bool            `json:"truncated,omitempty"` // there are more nodes
+	Partial   bool            `json:"partial,omitempty"`   // notes are still being read
+}
+
+// KnowledgeNode is a memory, a note or an entity.
+type KnowledgeNode struct {
+	ID       string    `json:"id"`   // of a memory; "note:" and a path; "entity:" and a name
+	Kind     string    `json:"kind"` // memory, note or entity
+	Label    string    `json:"label"`
+	Mentions int       `json:"mention_count,omitempty"`
+	At       time.Time `json:"at,omitzero"` // when it was made, of an entity when last seen
+}
+
+// KnowledgeEdge leads from a node to another.
+type KnowledgeEdge struct {
+	From   string  `json:"from"`
+	To     string  `json:"to"`
+	Type   string  `json:"type"` // mentions, links_to, mentioned_with, superseded_by, or the type of a relation
+	Kind   string  `json:"kind,omitempty"`
+	Weight float64 `json:"weight"`
+}
+
+// ConfirmRequest says that what a tool or the web said holds.
+type ConfirmRequest struct {
+	ID string `json:"-" path:"id" doc:"the memory, or several joined by commas"`
+}
+
+// ConfirmResult is the memories, which count like all others now.
+type ConfirmResult struct {
+	Memories []Memory `json:"memories"`
+	Tx       string   `json:"tx,omitempty"`
+}
