@@ -21,13 +21,10 @@ import (
 // until the client leaves, takes longer than writeTimeout for one event, or the
 // server stops.
 func (h *handler) events(w http.ResponseWriter, r *http.Request) {
-	select {
-	case h.streams <- struct{}{}:
-		defer func() { <-h.streams }()
-	default:
-		h.fail(w, r, memory.Errorf(memory.Busy, "%d event streams are open, which is the most; close one", maxStreams))
+	if !h.openStream(w, r) {
 		return
 	}
+	defer h.closeStream()
 	w.Header().Set("Content-Type", typeEvents)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
@@ -49,6 +46,20 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 	})
 	stream(ctx, w, queue)
 }
+
+// openStream takes one of the places for streams, and answers busy when none is left.
+// closeStream gives it back.
+func (h *handler) openStream(w http.ResponseWriter, r *http.Request) bool {
+	select {
+	case h.streams <- struct{}{}:
+		return true
+	default:
+		h.fail(w, r, memory.Errorf(memory.Busy, "%d event streams are open, which is the most; close one", maxStreams))
+		return false
+	}
+}
+
+func (h *handler) closeStream() { <-h.streams }
 
 // stream writes events and heartbeats. A client that is gone or too slow shows
 // as a failed write, which ends the stream and needs no other answer.

@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 
-	"emberd/memory"
 	"emberd/op"
 )
 
@@ -25,13 +24,10 @@ func (h *handler) mount(mcp http.Handler) {
 func (h *handler) mcp(next http.Handler) http.HandlerFunc {
 	return h.bare(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == mcpListen {
-			select {
-			case h.streams <- struct{}{}:
-				defer func() { <-h.streams }()
-			default:
-				h.fail(w, r, memory.Errorf(memory.Busy, "%d event streams are open, which is the most; close one", maxStreams))
+			if !h.openStream(w, r) {
 				return
 			}
+			defer h.closeStream()
 		}
 		who := op.CallerFrom(r.Context())
 		who.Via = "mcp"
