@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -127,7 +126,7 @@ func (sh *shape) encodeBody(v reflect.Value) ([]byte, error) {
 	if len(known) == 0 {
 		return nil, nil
 	}
-	whole, err := marshal(v.Interface())
+	whole, err := wire.Marshal(v.Interface())
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "the request of %s is no JSON: %w", sh.spec.Name, err)
 	}
@@ -143,7 +142,7 @@ func (sh *shape) encodeBody(v reflect.Value) ([]byte, error) {
 			delete(body, name)
 		}
 	}
-	return marshal(body)
+	return wire.Marshal(body)
 }
 
 // checkText refuses text that is not UTF-8, which encoding/json would replace in
@@ -193,15 +192,4 @@ func checkMembers(at string, v reflect.Value) error {
 		}
 	}
 	return nil
-}
-
-// marshal is json.Marshal without its escapes for HTML, which no one here needs.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode %T: %w", v, err)
-	}
-	return b.Bytes(), nil
 }

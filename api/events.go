@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -97,8 +98,8 @@ func formatEvent(ev op.Event) []byte {
 	if ev.ID != "" {
 		fmt.Fprintf(&b, "id: %s\n", ev.ID)
 	}
-	data, _ := marshal(&ev) // strings and a time: this cannot fail
-	fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", ev.Type, bytes.TrimSuffix(data, []byte("\n")))
+	data, _ := wire.Marshal(&ev) // strings and a time: this cannot fail
+	fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", ev.Type, data)
 	return b.Bytes()
 }
 

@@ -162,12 +162,12 @@ func (h *handler) operation(sh *shape) http.HandlerFunc {
 			return
 		}
 		empty.Apply(reflect.ValueOf(res))
-		body, err := marshal(res)
+		body, err := wire.Marshal(res)
 		if err != nil {
 			h.fail(w, r, err)
 			return
 		}
-		answer(w, dress(w.Header(), res), typeJSON, body)
+		answer(w, dress(w.Header(), res), typeJSON, append(body, '\n'))
 	}
 }
 
@@ -203,8 +203,8 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Code == memory.Busy {
 		w.Header().Set("Retry-After", "1")
 	}
-	body, _ := marshal(&p) // strings and a number: this cannot fail
-	answer(w, p.Status, typeProblem, body)
+	body, _ := wire.Marshal(&p) // strings and a number: this cannot fail
+	answer(w, p.Status, typeProblem, append(body, '\n'))
 }
 
 // answer writes a whole answer. About a client that does not take it nothing

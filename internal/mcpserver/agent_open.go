@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -83,7 +84,7 @@ func openRest(refs []string, most, from int) rest {
 		names = append(names, shortRef(r))
 	}
 	for {
-		raw, _ := encode(agentOpenIn{Refs: names, From: from}) // texts and a number always encode
+		raw, _ := wire.Marshal(agentOpenIn{Refs: names, From: from}) // texts and a number always encode
 		r := rest{true, "memory_open " + string(raw)}
 		if n := len(refs) - len(names); n > 0 {
 			r.Next += fmt.Sprintf(", then the last %d", n)
@@ -97,7 +98,7 @@ func openRest(refs []string, most, from int) rest {
 
 // cost is how many tokens r has in the larger of its forms.
 func (r rest) cost() int {
-	raw, _ := encode(r)
+	raw, _ := wire.Marshal(r)
 	return max(tokens(r.line()), tokens(string(raw)))
 }
 

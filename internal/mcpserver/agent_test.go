@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"pgregory.net/rapid"
 
+	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -123,7 +124,7 @@ func asRead(t *testing.T, raw json.RawMessage) string {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		t.Fatal(err)
 	}
-	plain, err := encode(v)
+	plain, err := wire.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}

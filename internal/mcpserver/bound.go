@@ -92,9 +92,9 @@ func readTree(dec *json.Decoder) (*tree, error) {
 		err = t.readBelow(dec)
 	case string:
 		t.kind = '"'
-		t.raw, err = encode(tok)
+		t.raw, err = wire.Marshal(tok)
 	default:
-		t.raw, err = encode(tok)
+		t.raw, err = wire.Marshal(tok)
 	}
 	return t, err
 }
@@ -106,7 +106,7 @@ func (t *tree) readBelow(dec *json.Decoder) error {
 			if err != nil {
 				return err
 			}
-			raw, err := encode(name)
+			raw, err := wire.Marshal(name)
 			if err != nil {
 				return err
 			}
@@ -166,7 +166,7 @@ func (t *tree) set(name string, value *tree) {
 
 // jsonText is a text as JSON, which any text can be.
 func jsonText(text string) json.RawMessage {
-	raw, err := encode(text)
+	raw, err := wire.Marshal(text)
 	if err != nil {
 		return json.RawMessage(`""`)
 	}

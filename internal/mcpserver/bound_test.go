@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -81,7 +82,7 @@ func TestNoAnswerIsUnbounded(t *testing.T) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			raw, err := encode(f)
+			raw, err := wire.Marshal(f)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"emberd/internal/wire"
 )
 
 // tokens estimates how many tokens a model reads a text as: four bytes of ASCII are
@@ -35,7 +37,7 @@ const tooSmall = "the same call with a larger max_tokens"
 
 // take reports whether an item still fits, and counts it if so.
 func (b *budget) take(text string, structured any) bool {
-	raw, err := encode(structured)
+	raw, err := wire.Marshal(structured)
 	t, s := tokens(text), tokens(string(raw))+1
 	if err != nil || t > b.text || s > b.structured {
 		return false

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"emberd/internal/refgraph"
+	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -121,7 +122,7 @@ func (o *graphOut) Text() string { return spread(o) }
 
 // spread is JSON over many lines, as the reference server writes it.
 func spread(v any) string {
-	raw, err := encode(v)
+	raw, err := wire.Marshal(v)
 	if err != nil {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"emberd/internal/refgraph"
+	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -48,7 +49,7 @@ type nodePage struct {
 
 // add takes an entity in, or reports that the page is full.
 func (p *nodePage) add(n node) bool {
-	raw, err := encode(n.Entity)
+	raw, err := wire.Marshal(n.Entity)
 	if err != nil || p.seen[n.memory.ID] {
 		return true
 	}
@@ -297,7 +298,7 @@ func (p *nodePage) relate(ctx context.Context, c *call, out *graphOut, all []mem
 			continue
 		}
 		r := refgraph.RelationOf(&all[i], from, to)
-		raw, err := encode(r)
+		raw, err := wire.Marshal(r)
 		if size += len(raw); err != nil || size > relationBytes {
 			return len(all) - i, err
 		}

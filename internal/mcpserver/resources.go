@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -68,7 +69,7 @@ func graphResource(ctx context.Context, c *call, _ string) (string, error) {
 		return "", err
 	}
 	out := graphOf(res, newBudget(resourceTokens))
-	raw, err := encode(out)
+	raw, err := wire.Marshal(out)
 	return string(raw), err
 }
 

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,7 +113,7 @@ func (t *tool) handler(opt *Options) mcp.ToolHandler {
 // answer is the result of a tool that ran.
 func (t *tool) answer(out any) (*mcp.CallToolResult, error) {
 	t.fill.Apply(reflect.ValueOf(out))
-	raw, err := encode(out)
+	raw, err := wire.Marshal(out)
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer of %s: %w", t.def.Name, err)
 	}
@@ -155,7 +154,7 @@ func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
 
 // refusal is the result that says why there is none.
 func refusal(said string) (*mcp.CallToolResult, error) {
-	raw, err := encode(failure{Message: cutText(said, maxMessage, "that is all")})
+	raw, err := wire.Marshal(failure{Message: cutText(said, maxMessage, "that is all")})
 	if err != nil {
 		return nil, err
 	}
@@ -172,13 +171,4 @@ func asError(err error) *memory.Error {
 type failure struct {
 	Success bool   `json:"success"`
 	Message string `json:"message"`
-}
-
-// encode is JSON as people read it: < stays <.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

@@ -53,13 +53,11 @@ func wholes(raw []byte, known map[string]Field) []byte {
 			members[name] = json.RawMessage(whole(json.Number(value)))
 		}
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // values that are kept as they are stay so
-	if enc.Encode(members) != nil {
+	out, err := Marshal(members) // values that are kept as they are stay so
+	if err != nil {
 		return raw
 	}
-	return b.Bytes()
+	return out
 }
 
 // isWhole reports a type of whole numbers.

@@ -12,3 +12,13 @@ func TestLoneSurrogate(t *testing.T) {
 		}
 	}
 }
+
+func TestMarshalLeavesHTMLAsItIs(t *testing.T) {
+	got, err := Marshal(map[string]string{"<b>": "a & b"})
+	if want := `{"<b>":"a & b"}`; err != nil || string(got) != want {
+		t.Errorf("Marshal = %s, %v, want %s", got, err, want)
+	}
+	if got, err := Marshal(func() {}); err == nil {
+		t.Errorf("Marshal of a function = %s, want an error", got)
+	}
+}

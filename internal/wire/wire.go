@@ -14,7 +14,9 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -53,6 +55,18 @@ func JSONName(f reflect.StructField) (name string, optional bool) {
 	}
 	opts := strings.Split(rest, ",")
 	return name, slices.Contains(opts, "omitempty") || slices.Contains(opts, "omitzero")
+}
+
+// Marshal is [json.Marshal] without its escapes for HTML, which nobody here needs:
+// < stays <.
+func Marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode %T: %w", v, err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // Members maps the fields of a struct by their names in JSON. The caller owns the map.
