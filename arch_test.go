@@ -51,7 +51,7 @@ func graph() map[string]edges {
 		"internal/jsonedit": {},
 		"internal/llm":      {},
 		"internal/mcpserver": {
-			ours:   []string{"memory", "op", "internal/wire", "internal/refgraph"},
+			ours:   []string{"memory", "op", "internal/wire", "internal/refgraph", "internal/similarity"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
 			tests:  []string{"engine", "stm", "api"}, // a real store, over a real socket
 		},

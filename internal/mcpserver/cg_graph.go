@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"emberd/internal/similarity"
 	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
@@ -37,7 +38,7 @@ func (r *room) content(text string) string {
 	if r.take(len(text)) {
 		return text
 	}
-	return truncate(text, preview)
+	return similarity.Truncate(text, preview)
 }
 
 type readGraphIn struct {

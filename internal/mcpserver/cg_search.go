@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"emberd/internal/similarity"
 	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
@@ -106,21 +107,12 @@ func statuses(list []string) (string, error) {
 }
 
 func found(h *op.Hit, query string, preview int) foundMemory {
-	out := foundMemory{ID: h.ID, Content: truncate(h.Content, preview), Tags: h.Tags, Score: round(h.Score, 4),
+	out := foundMemory{ID: h.ID, Content: similarity.Truncate(h.Content, preview), Tags: h.Tags, Score: round(h.Score, 4),
 		UseCount: h.UseCount, LastUsed: epoch(h.LastUsed), AgeDays: round(h.AgeDays, 1)}
 	if strings.TrimSpace(query) != "" {
 		out.Similarity = new(round(h.Explain.Share, 4))
 	}
 	return out
-}
-
-// truncate keeps the beginning of a text, 0 characters for all of it.
-func truncate(text string, most int) string {
-	r := []rune(text)
-	if most == 0 || len(r) <= most {
-		return text
-	}
-	return strings.TrimRight(string(r[:most]), " \t\n") + "..."
 }
 
 func round(x float64, digits int) float64 {
@@ -197,7 +189,7 @@ func unified(h *op.Hit) foundUnified {
 	const preview = 300
 	u := foundUnified{Source: "stm", Score: round(h.Rank, 4)}
 	if h.Memory != nil {
-		u.MemoryID, u.Tags, u.Content, u.LastUsed = h.ID, h.Tags, truncate(h.Content, preview), epoch(h.LastUsed)
+		u.MemoryID, u.Tags, u.Content, u.LastUsed = h.ID, h.Tags, similarity.Truncate(h.Content, preview), epoch(h.LastUsed)
 	}
 	if n := h.Note; n != nil {
 		u.Path, u.Line, u.Title = n.Path, n.Line, strings.Join(append([]string{n.Title}, n.Heading...), " › ")
@@ -209,7 +201,7 @@ func unified(h *op.Hit) foundUnified {
 		}
 	}
 	if h.Tier == op.TierNote {
-		u.Source, u.Content = "ltm", truncate(h.Snippet.Text, preview)
+		u.Source, u.Content = "ltm", similarity.Truncate(h.Snippet.Text, preview)
 	}
 	return u
 }
@@ -225,7 +217,7 @@ func (o *searchUnifiedOut) Text() string {
 	var b strings.Builder
 	what := ""
 	if o.in.Query != "" {
-		what = fmt.Sprintf(" for %q", truncate(o.in.Query, 100))
+		what = fmt.Sprintf(" for %q", similarity.Truncate(o.in.Query, 100))
 	}
 	switch o.Count {
 	case 0:

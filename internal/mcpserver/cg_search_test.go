@@ -113,22 +113,3 @@ func TestWhatBeginsAlikeIsOneResult(t *testing.T) {
 		}
 	}
 }
-
-func TestTruncate(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		most int
-		want string
-	}{
-		{"hello world", 6, "hello..."},
-		{"hello world", 5, "hello..."},
-		{"hello world", 0, "hello world"},
-		{"hello world", 11, "hello world"},
-		{"", 5, ""},
-		{"żółw żółw", 4, "żółw..."},
-	} {
-		if got := truncate(c.text, c.most); got != c.want {
-			t.Errorf("truncate(%q, %d) = %q, want %q", c.text, c.most, got, c.want)
-		}
-	}
-}

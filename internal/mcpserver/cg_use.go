@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"emberd/internal/similarity"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -139,5 +140,5 @@ func promoteDetected(ctx context.Context, c *call, in *promoteMemoryIn) (*promot
 
 // preview is the beginning of a text on one line.
 func preview(content string) string {
-	return truncate(strings.Join(strings.Fields(content), " "), 100)
+	return similarity.Truncate(strings.Join(strings.Fields(content), " "), 100)
 }

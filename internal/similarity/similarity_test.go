@@ -37,6 +37,7 @@ func TestCasesOfCortexGraph(t *testing.T) {
 		{"hello world", 6, "hello..."},
 		{"hello world", 0, "hello world"},
 		{"hello world", 11, "hello world"},
+		{"", 5, ""},
 		{"漢字仮名", 2, "漢字..."},
 	} {
 		if got := Truncate(c.text, c.length); got != c.want {
