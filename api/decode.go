@@ -52,7 +52,7 @@ func (sh *shape) knows(query url.Values) error {
 	known := sh.names(inQuery)
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if _, ok := known[name]; !ok {
-			return wire.Unknown("parameter", wire.Clip(name), name, known)
+			return wire.Unknown("parameter", memory.Clip(name), name, known)
 		}
 	}
 	return nil
@@ -81,14 +81,14 @@ func parseETag(s string) (string, error) {
 		return "", nil
 	}
 	if strings.HasPrefix(s, "W/") {
-		return "", memory.Errorf(memory.Invalid, "If-Match %q is a weak tag; send the rev itself", wire.Clip(s)).At("If-Match")
+		return "", memory.Errorf(memory.Invalid, "If-Match %q is a weak tag; send the rev itself", memory.Clip(s)).At("If-Match")
 	}
 	rev := s
 	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
 		rev = s[1 : len(s)-1]
 	}
 	if rev == "" || strings.ContainsAny(rev, `",`) {
-		return "", memory.Errorf(memory.Invalid, "If-Match %q is not one rev; send exactly one", wire.Clip(s)).At("If-Match")
+		return "", memory.Errorf(memory.Invalid, "If-Match %q is not one rev; send exactly one", memory.Clip(s)).At("If-Match")
 	}
 	return rev, nil
 }
@@ -150,7 +150,7 @@ func (f *field) setText(v reflect.Value, text string) error {
 		return memory.Errorf(memory.Internal, "parameter %s has a type that cannot travel", f.Name)
 	}
 	if err != nil {
-		return memory.Errorf(memory.Invalid, "%s is %q; give %s", f.Name, wire.Clip(text), wire.Describe(v.Type())).At(f.Name)
+		return memory.Errorf(memory.Invalid, "%s is %q; give %s", f.Name, memory.Clip(text), wire.Describe(v.Type())).At(f.Name)
 	}
 	return nil
 }
@@ -210,5 +210,5 @@ func checkType(header string) error {
 		return nil
 	}
 	return refuse(http.StatusUnsupportedMediaType, memory.Errorf(memory.Invalid,
-		"content type %q is not JSON in UTF-8; add -H 'Content-Type: application/json'", wire.Clip(header)).At("Content-Type"))
+		"content type %q is not JSON in UTF-8; add -H 'Content-Type: application/json'", memory.Clip(header)).At("Content-Type"))
 }

@@ -76,11 +76,11 @@ func (f *field) fill(pattern string, texts []string) (string, error) {
 func (f *field) head(h http.Header, texts []string) error {
 	for _, text := range texts {
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) || text != strings.TrimSpace(text) {
-			return memory.Errorf(memory.Invalid, "%s %q begins or ends with a space, or has a control character; leave them out", f.Name, wire.Clip(text)).At(f.Name)
+			return memory.Errorf(memory.Invalid, "%s %q begins or ends with a space, or has a control character; leave them out", f.Name, memory.Clip(text)).At(f.Name)
 		}
 		if f.Name == "If-Match" {
 			if strings.Contains(text, `"`) {
-				return memory.Errorf(memory.Invalid, "rev %q has a quote; send the rev as it was shown", wire.Clip(text)).At(f.Name)
+				return memory.Errorf(memory.Invalid, "rev %q has a quote; send the rev as it was shown", memory.Clip(text)).At(f.Name)
 			}
 			text = `"` + text + `"`
 		}
@@ -165,7 +165,7 @@ func checkText(at string, v reflect.Value) error {
 		}
 	case v.Kind() == reflect.Map:
 		for it := v.MapRange(); it.Next(); {
-			name := at + "." + wire.Clip(it.Key().String())
+			name := at + "." + memory.Clip(it.Key().String())
 			if err := cmp.Or(checkText(name, it.Key()), checkText(name, it.Value())); err != nil {
 				return err
 			}

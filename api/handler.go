@@ -134,15 +134,15 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 && h.backend == nil { // a port, whose routes no document lists
-		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "this port has no route %q, it serves /mcp alone; all else is on the socket", wire.Clip(r.URL.Path)))
+		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "this port has no route %q, it serves /mcp alone; all else is on the socket", memory.Clip(r.URL.Path)))
 	}
 	if len(allowed) == 0 {
-		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no route %q; all routes are in %s", wire.Clip(r.URL.Path), op.OpenAPIPath))
+		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no route %q; all routes are in %s", memory.Clip(r.URL.Path), op.OpenAPIPath))
 	}
 	slices.Sort(allowed)
 	list := strings.Join(allowed, ", ")
 	w.Header().Set("Allow", list)
-	return refuse(http.StatusMethodNotAllowed, memory.Errorf(memory.Invalid, "%s does not take %s; use %s", wire.Clip(r.URL.Path), wire.Clip(r.Method), list))
+	return refuse(http.StatusMethodNotAllowed, memory.Errorf(memory.Invalid, "%s does not take %s; use %s", memory.Clip(r.URL.Path), memory.Clip(r.Method), list))
 }
 
 // operation serves one operation of the table.

@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -75,7 +74,7 @@ func (h *handler) welcome(r *http.Request) (memory.Actor, error) {
 	}
 	client, ok := parseSide(claim)
 	if !ok {
-		return memory.Actor{}, memory.Errorf(memory.Invalid, `%s is %q; send "<name>/<version> protocol/<n>" in up to %d characters`, headerClient, wire.Clip(claim), maxClaim).At(headerClient)
+		return memory.Actor{}, memory.Errorf(memory.Invalid, `%s is %q; send "<name>/<version> protocol/<n>" in up to %d characters`, headerClient, memory.Clip(claim), maxClaim).At(headerClient)
 	}
 	actor.Client = client.name
 	if name, _, _ := strings.Cut(client.name, "/"); name == "cli" || name == "mcp" {
@@ -99,7 +98,7 @@ func fromBrowser(r *http.Request) error {
 	switch strings.ToLower(r.Host) {
 	case "", "emberd", "localhost":
 	default:
-		return memory.Errorf(memory.Forbidden, "host %q is not emberd; address requests to http://emberd/", wire.Clip(r.Host)).At("Host")
+		return memory.Errorf(memory.Forbidden, "host %q is not emberd; address requests to http://emberd/", memory.Clip(r.Host)).At("Host")
 	}
 	for _, name := range []string{"Origin", "Sec-Fetch-Site"} {
 		if _, ok := r.Header[name]; ok {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"emberd/internal/wire"
 	"emberd/memory"
 )
 
@@ -68,16 +67,16 @@ type guard struct {
 // admit refuses pages before it looks at the token, so that none can try tokens.
 func (g *guard) admit(r *http.Request) (memory.Actor, error) {
 	if !slices.Contains(g.hosts, r.Host) {
-		return memory.Actor{}, memory.Errorf(memory.Forbidden, "host %q is not this port; address requests to http://%s/mcp", wire.Clip(r.Host), g.hosts[0]).At("Host")
+		return memory.Actor{}, memory.Errorf(memory.Forbidden, "host %q is not this port; address requests to http://%s/mcp", memory.Clip(r.Host), g.hosts[0]).At("Host")
 	}
 	for _, origin := range r.Header["Origin"] {
 		if origin != "http://"+r.Host {
-			return memory.Actor{}, memory.Errorf(memory.Forbidden, "a request from %q comes from a web page; emberd does not serve those", wire.Clip(origin)).At("Origin")
+			return memory.Actor{}, memory.Errorf(memory.Forbidden, "a request from %q comes from a web page; emberd does not serve those", memory.Clip(origin)).At("Origin")
 		}
 	}
 	for _, site := range r.Header["Sec-Fetch-Site"] {
 		if site != "same-origin" && site != "none" {
-			return memory.Actor{}, memory.Errorf(memory.Forbidden, "a request made %q comes from a web page; emberd does not serve those", wire.Clip(site)).At("Sec-Fetch-Site")
+			return memory.Actor{}, memory.Errorf(memory.Forbidden, "a request made %q comes from a web page; emberd does not serve those", memory.Clip(site)).At("Sec-Fetch-Site")
 		}
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")

@@ -88,8 +88,8 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// clip keeps quoted input short in messages.
-func clip(s string) string {
+// Clip keeps quoted input short in messages: its first 60 characters, in valid UTF-8.
+func Clip(s string) string {
 	const max = 60
 	s = strings.ToValidUTF8(s, "�")
 	if r := []rune(s); len(r) > max {

@@ -146,7 +146,7 @@ func isWord(r rune) bool {
 
 func normalize(what, s string, max int, keep func(rune) rune) (string, *Error) {
 	if !utf8.ValidString(s) {
-		return "", Errorf(Invalid, "%s %q is not valid UTF-8", what, clip(s))
+		return "", Errorf(Invalid, "%s %q is not valid UTF-8", what, Clip(s))
 	}
 	var b strings.Builder
 	var last rune
@@ -160,10 +160,10 @@ func normalize(what, s string, max int, keep func(rune) rune) (string, *Error) {
 	}
 	out := strings.Trim(b.String(), "-_/ ")
 	if out == "" {
-		return "", Errorf(Invalid, "%s %q has no letter or digit", what, clip(s))
+		return "", Errorf(Invalid, "%s %q has no letter or digit", what, Clip(s))
 	}
 	if n := utf8.RuneCountInString(out); n > max {
-		return "", Errorf(TooLarge, "%s %q has %d characters, more than %d", what, clip(s), n, max)
+		return "", Errorf(TooLarge, "%s %q has %d characters, more than %d", what, Clip(s), n, max)
 	}
 	return out, nil
 }

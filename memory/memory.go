@@ -37,7 +37,7 @@ func ParseStage(s string) (Stage, error) {
 			return st, nil
 		}
 	}
-	return "", Errorf(Invalid, "stage %q is unknown; use active, demoted, archived or rehydratable", clip(s)).At("stage")
+	return "", Errorf(Invalid, "stage %q is unknown; use active, demoted, archived or rehydratable", Clip(s)).At("stage")
 }
 
 // DefaultCollection is where a memory goes that names no collection.

@@ -64,5 +64,5 @@ func CheckRelationType(name string) error {
 	if slices.Contains(RelationTypes(), name) {
 		return nil
 	}
-	return Errorf(Invalid, "relation type %q is unknown; use one of %s", clip(name), strings.Join(RelationTypes(), ", ")).At("type")
+	return Errorf(Invalid, "relation type %q is unknown; use one of %s", Clip(name), strings.Join(RelationTypes(), ", ")).At("type")
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"emberd/internal/wire"
+	"emberd/memory"
 )
 
 // maxAnswer bounds the JSON of a result, and its text. A client puts both before a
@@ -257,7 +258,7 @@ func (c *cutter) shortenList(t *tree, excess int) {
 // cut remembers what was cut, and where it is.
 func (c *cutter) cut(t *tree) {
 	if t.path == "" {
-		t.path = wire.Clip(c.where[t])
+		t.path = memory.Clip(c.where[t])
 		c.cuts = append(c.cuts, t)
 	}
 }

@@ -252,7 +252,7 @@ func createRelation(ctx context.Context, c *call, in *createRelationIn) (*create
 	}{{"from_memory_id", &in.From}, {"to_memory_id", &in.To}} {
 		id, err := memory.ParseID(string(*end.id))
 		if err != nil {
-			return nil, memory.Errorf(memory.Invalid, "%s is %q; give the whole UUID of a memory", end.field, wire.Clip(string(*end.id))).At(end.field)
+			return nil, memory.Errorf(memory.Invalid, "%s is %q; give the whole UUID of a memory", end.field, memory.Clip(string(*end.id))).At(end.field)
 		}
 		*end.id = id
 	}

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"emberd/memory"
 )
 
 // Bounds are what the tags of a field say about its values.
@@ -48,7 +50,7 @@ func (b *Bounds) misfit(tok json.Token) string {
 		}
 	case string:
 		if len(b.Enum) > 0 && !slices.Contains(b.Enum, tok) {
-			return "is " + strconv.Quote(Clip(tok)) + "; use " + orList(b.Enum)
+			return "is " + strconv.Quote(memory.Clip(tok)) + "; use " + orList(b.Enum)
 		}
 		if n := utf8.RuneCountInString(tok); b.outside(float64(n)) {
 			return "has " + strconv.Itoa(n) + " characters, " + b.span(" characters")

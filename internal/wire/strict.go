@@ -116,7 +116,7 @@ func (c *checker) at() string {
 		}
 		b.WriteString(s.name)
 	}
-	return Clip(b.String())
+	return memory.Clip(b.String())
 }
 
 func (c *checker) refuse(format string, args ...any) error {
@@ -285,7 +285,7 @@ func kindOf(tok json.Token) string {
 	case bool:
 		return strconv.FormatBool(tok)
 	case json.Number:
-		return "the number " + Clip(tok.String())
+		return "the number " + memory.Clip(tok.String())
 	}
 	return "null"
 }
@@ -329,14 +329,4 @@ func Unknown(what, place, name string, known map[string]Field) error {
 		return memory.Errorf(memory.Invalid, "unknown %s %q; this operation has none", what, place).At(place)
 	}
 	return memory.Errorf(memory.Invalid, "unknown %s %q; the nearest known one is %q", what, place, best).At(place)
-}
-
-// Clip keeps quoted input short in messages.
-func Clip(s string) string {
-	const most = 60
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }
