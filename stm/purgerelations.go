@@ -107,13 +107,7 @@ func (t *table) related(c *change, at Stamp) *change {
 // unrelateAll takes the relations to purged memories out of all rows. It is for the
 // goroutine that changes the table.
 func (t *table) unrelateAll(p purged) {
-	t.mu.RLock()
-	cells := make([]*cell, 0, len(t.cells))
-	for _, c := range t.cells {
-		cells = append(cells, c)
-	}
-	t.mu.RUnlock()
-	for _, c := range cells {
+	for _, c := range t.every() {
 		for {
 			old := c.row.Load()
 			next := p.unrelated(old)

@@ -218,12 +218,7 @@ func (s *Store) putKeys(e *encoder) {
 }
 
 func (s *Store) putRows(e *encoder) {
-	s.table.mu.RLock()
-	cells := make([]*cell, 0, len(s.table.cells))
-	for _, c := range s.table.cells {
-		cells = append(cells, c)
-	}
-	s.table.mu.RUnlock()
+	cells := s.table.every()
 	e.uint(uint64(len(cells)))
 	for _, c := range cells {
 		// The document number is read first: should the memory change in

@@ -1,6 +1,8 @@
 package stm
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -208,15 +210,16 @@ func (t *table) raise(key [16]byte, u useTotal) {
 	}
 }
 
+// every returns all cells there are, those of rows that are not live too.
+func (t *table) every() []*cell {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return slices.AppendSeq(make([]*cell, 0, len(t.cells)), maps.Values(t.cells))
+}
+
 // each calls fn for every live row until it returns false.
 func (t *table) each(fn func(*cell, *Row) bool) {
-	t.mu.RLock()
-	cells := make([]*cell, 0, len(t.cells))
-	for _, c := range t.cells {
-		cells = append(cells, c)
-	}
-	t.mu.RUnlock()
-	for _, c := range cells {
+	for _, c := range t.every() {
 		if r := c.row.Load(); r.live() && !fn(c, r) {
 			return
 		}
