@@ -138,22 +138,6 @@ func (r *storeImport) cortexGraphMemory(id string, object map[string]json.RawMes
 	return recordOfMemory(&m)
 }
 
-// misfit is the error for a value of the wrong kind.
-func misfit(key string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return memory.Errorf(memory.Invalid, "%s is of the wrong kind", key).At(key)
-}
-
-// ofKey says which key of a line an error is about.
-func ofKey(key string, err error) error {
-	if e, ok := errors.AsType[*memory.Error](err); ok && e.Field == "" {
-		return memory.Errorf(e.Code, "%s: %s", key, e.Message).At(key)
-	}
-	return err
-}
-
 // cortexGraphMeta takes tags, source and context out of meta, and what is under extra as
 // meta of its own.
 func cortexGraphMeta(m *memory.Memory, value json.RawMessage) error {
@@ -198,53 +182,14 @@ func cortexGraphStatus(m *memory.Memory, status string) error {
 	return nil
 }
 
-// checkForeign fills in what is left out, gives tags and entities the form they have
-// here, and refuses what the daemon would refuse, so that a dry run tells of it.
-func (r *storeImport) checkForeign(m *memory.Memory) (err error) {
-	if m.CreatedAt.IsZero() {
-		return memory.Errorf(memory.Invalid, "created_at is missing").At("created_at")
-	}
-	if m.LastUsed.Before(m.CreatedAt) { // or missing
-		m.LastUsed = m.CreatedAt
-	}
-	for name, t := range map[string]time.Time{"created_at": m.CreatedAt, "last_used": m.LastUsed} {
-		if t.After(r.now.Add(24*time.Hour)) || !t.After(time.UnixMilli(0)) {
-			return memory.Errorf(memory.Invalid, "%s is %s, which is in the future or before 1970", name, t.Format(time.RFC3339)).At(name)
-		}
-	}
-	if m.Tags, err = memory.NormalizeTags(m.Tags); err != nil {
-		return err
-	}
-	if m.Entities, err = memory.NormalizeEntities(m.Entities); err != nil {
-		return err
-	}
-	for _, err := range []error{
-		memory.CheckContent(m.Content),
-		memory.CheckText("source", m.Source, memory.MaxSource),
-		memory.CheckText("context", m.Context, memory.MaxContext),
-		memory.CheckText("type", m.Type, memory.MaxName),
-		memory.CheckRange("strength", m.Strength, 0, 2),
-		memory.CheckRange("use_count", float64(m.UseCount), 0, 1e9),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // cortexGraphRelation maps a relation. A type that is none of the six, which files may
 // have and tools do not make, is what it is called.
 func cortexGraphRelation(object map[string]json.RawMessage) (storeRelation, error) {
 	var rel storeRelation
 	strength := 1.0
-	for key, to := range map[string]any{"from_memory_id": &rel.from, "to_memory_id": &rel.to, "relation_type": &rel.Type,
-		"strength": &strength, "metadata": &rel.Metadata} {
-		if value := object[key]; value != nil && string(value) != "null" {
-			if err := misfit(key, json.Unmarshal(value, to)); err != nil {
-				return rel, err
-			}
-		}
+	if err := fill(object, map[string]any{"from_memory_id": &rel.from, "to_memory_id": &rel.to, "relation_type": &rel.Type,
+		"strength": &strength, "metadata": &rel.Metadata}); err != nil {
+		return rel, err
 	}
 	if rel.from == "" || rel.to == "" || rel.Type == "" {
 		return rel, memory.Errorf(memory.Invalid, "the relation has no from_memory_id, to_memory_id or relation_type")

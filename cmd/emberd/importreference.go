@@ -39,10 +39,8 @@ and a second run adds nothing that is there.`,
 // referenceLine takes in a line: an entity or a relation.
 func (r *storeImport) referenceLine(line sourceLine) error {
 	var kind string
-	if value, ok := line.object["type"]; ok {
-		if err := misfit("type", json.Unmarshal(value, &kind)); err != nil {
-			return err
-		}
+	if err := fill(line.object, map[string]any{"type": &kind}); err != nil {
+		return err
 	}
 	switch kind {
 	case "entity":
@@ -56,12 +54,8 @@ func (r *storeImport) referenceLine(line sourceLine) error {
 // referenceEntity takes in an entity. One that comes again has the observations of both.
 func (r *storeImport) referenceEntity(line sourceLine) error {
 	var e refgraph.Entity
-	for key, to := range map[string]any{"name": &e.Name, "entityType": &e.EntityType, "observations": &e.Observations} {
-		if value, ok := line.object[key]; ok {
-			if err := misfit(key, json.Unmarshal(value, to)); err != nil {
-				return err
-			}
-		}
+	if err := fill(line.object, map[string]any{"name": &e.Name, "entityType": &e.EntityType, "observations": &e.Observations}); err != nil {
+		return err
 	}
 	before, twice := r.memories.byID[e.Name]
 	if twice {
@@ -121,12 +115,8 @@ func entityOfRecord(rec *op.Record) (refgraph.Entity, error) {
 
 func (r *storeImport) referenceRelation(line sourceLine) error {
 	var rel refgraph.Relation
-	for key, to := range map[string]*string{"from": &rel.From, "to": &rel.To, "relationType": &rel.RelationType} {
-		if value, ok := line.object[key]; ok {
-			if err := misfit(key, json.Unmarshal(value, to)); err != nil {
-				return err
-			}
-		}
+	if err := fill(line.object, map[string]any{"from": &rel.From, "to": &rel.To, "relationType": &rel.RelationType}); err != nil {
+		return err
 	}
 	if rel.From == "" || rel.To == "" || rel.RelationType == "" {
 		return memory.Errorf(memory.Invalid, "the relation has no from, to or relationType")

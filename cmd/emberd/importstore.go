@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -347,4 +348,68 @@ func recordOfMemory(m *memory.Memory) (op.Record, error) {
 		delete(rec.Fields, own)
 	}
 	return rec, nil
+}
+
+// fill reads the members of a line that are there and not null into variables, by the
+// names of the members. Of several of the wrong kind the error names the first by name.
+func fill(object map[string]json.RawMessage, into map[string]any) error {
+	for _, key := range slices.Sorted(maps.Keys(into)) {
+		if value := object[key]; value != nil && string(value) != "null" {
+			if err := misfit(key, json.Unmarshal(value, into[key])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// misfit is the error for a value of the wrong kind.
+func misfit(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return memory.Errorf(memory.Invalid, "%s is of the wrong kind", key).At(key)
+}
+
+// ofKey says which key of a line an error is about.
+func ofKey(key string, err error) error {
+	if e, ok := errors.AsType[*memory.Error](err); ok && e.Field == "" {
+		return memory.Errorf(e.Code, "%s: %s", key, e.Message).At(key)
+	}
+	return err
+}
+
+// checkForeign fills in what is left out, gives tags and entities the form they have
+// here, and refuses what the daemon would refuse, so that a dry run tells of it.
+func (r *storeImport) checkForeign(m *memory.Memory) (err error) {
+	if m.CreatedAt.IsZero() {
+		return memory.Errorf(memory.Invalid, "created_at is missing").At("created_at")
+	}
+	if m.LastUsed.Before(m.CreatedAt) { // or missing
+		m.LastUsed = m.CreatedAt
+	}
+	for name, t := range map[string]time.Time{"created_at": m.CreatedAt, "last_used": m.LastUsed} {
+		if t.After(r.now.Add(24*time.Hour)) || !t.After(time.UnixMilli(0)) {
+			return memory.Errorf(memory.Invalid, "%s is %s, which is in the future or before 1970", name, t.Format(time.RFC3339)).At(name)
+		}
+	}
+	if m.Tags, err = memory.NormalizeTags(m.Tags); err != nil {
+		return err
+	}
+	if m.Entities, err = memory.NormalizeEntities(m.Entities); err != nil {
+		return err
+	}
+	for _, err := range []error{
+		memory.CheckContent(m.Content),
+		memory.CheckText("source", m.Source, memory.MaxSource),
+		memory.CheckText("context", m.Context, memory.MaxContext),
+		memory.CheckText("type", m.Type, memory.MaxName),
+		memory.CheckRange("strength", m.Strength, 0, 2),
+		memory.CheckRange("use_count", float64(m.UseCount), 0, 1e9),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -166,3 +166,17 @@ func FuzzStores(f *testing.F) {
 		}
 	})
 }
+
+func TestFillNamesTheFirstMemberOfTheWrongKind(t *testing.T) {
+	object := map[string]json.RawMessage{"name": json.RawMessage(`"ada"`), "weight": json.RawMessage(`"much"`), "at": json.RawMessage(`7`), "kind": json.RawMessage(`null`)}
+	name, kind := "", "known"
+	if err := fill(object, map[string]any{"name": &name, "kind": &kind, "gone": new(int)}); err != nil || name != "ada" || kind != "known" {
+		t.Errorf("fill = %v with %q and %q, want no error, ada and known", err, name, kind)
+	}
+	for range 20 { // maps have no order
+		err := fill(object, map[string]any{"weight": new(float64), "at": new(string)})
+		if err == nil || err.Error() != "at is of the wrong kind" {
+			t.Fatalf("fill = %v, want at is of the wrong kind", err)
+		}
+	}
+}
