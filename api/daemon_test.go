@@ -11,11 +11,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"emberd/op"
 )
@@ -87,19 +85,6 @@ func dial(t testing.TB, sock string) net.Conn {
 	}
 	t.Cleanup(func() { conn.Close() })
 	return conn
-}
-
-// settle waits until as many goroutines run as before.
-func settle(t *testing.T, before int) {
-	t.Helper()
-	for range 10_000 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		<-time.After(time.Millisecond)
-	}
-	stacks := make([]byte, 1<<16)
-	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 }
 
 // overPipe serves b to one connection in memory, so that time can be the

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"emberd/internal/untouched"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -96,7 +97,7 @@ func TestEventsEndWithTheServer(t *testing.T) {
 		t.Errorf("events ended with %v, want unavailable", got)
 	}
 	c.Close()
-	settle(t, before)
+	untouched.Goroutines(t, before)
 }
 
 func TestEventsEndWithTheContext(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"emberd/internal/untouched"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -51,7 +52,7 @@ func TestManyRequestsLeaveNothingBehind(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	settle(t, before)
+	untouched.Goroutines(t, before)
 	if _, err := os.Lstat(sock); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
 	}
@@ -201,7 +202,7 @@ func TestHalfRequests(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	settle(t, before)
+	untouched.Goroutines(t, before)
 }
 
 func TestRequestsThatNeverEndAreCutOff(t *testing.T) {

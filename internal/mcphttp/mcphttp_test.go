@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -21,6 +20,7 @@ import (
 	"emberd/engine"
 	"emberd/internal/mcphttp"
 	"emberd/internal/mcpserver"
+	"emberd/internal/untouched"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -188,19 +188,6 @@ func (w *way) hail(t *testing.T, path string) string {
 		t.Fatalf("initialized: %s", resp.Status)
 	}
 	return resp.Request.Header.Get("Mcp-Session-Id")
-}
-
-// settle waits until no more goroutines run than before.
-func settle(t *testing.T, before int) {
-	t.Helper()
-	for range 10_000 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		<-time.After(time.Millisecond)
-	}
-	stacks := make([]byte, 1<<17)
-	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 }
 
 // TestTheJournalTellsWhichAgent saves over every way there is, in both manners of the
@@ -445,7 +432,7 @@ func TestTheEndWaitsForCallsAndNotForStreams(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	settle(t, before)
+	untouched.Goroutines(t, before)
 }
 
 // TestOneToolDoesNotTakeTheDaemonDown.
@@ -484,5 +471,5 @@ func TestManyClientsLeaveNothingBehind(t *testing.T) {
 		}
 		all.Wait()
 	})
-	settle(t, before)
+	untouched.Goroutines(t, before)
 }

@@ -1,6 +1,6 @@
-// Package untouched is for tests: it tells whether a folder was left exactly as it
-// was, down to extended attributes and inodes, as a vault is by being read. Only the
-// times of the last access are left out.
+// Package untouched is for tests: it tells whether something was left as it was. Of a
+// folder that is exactly, down to extended attributes and inodes, as a vault is by being
+// read; only the times of the last access are left out. Of goroutines it is their number.
 package untouched
 
 import (
