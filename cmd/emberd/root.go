@@ -68,6 +68,7 @@ another. What is saved is on disk when the command returns.`,
 	asGroup(root)
 	root.SetUsageTemplate(usageTemplate)
 	root.SetHelpTemplate(helpTemplate)
+	root.SetHelpFunc(s.helpOnly(root.HelpFunc()))
 	root.SetFlagErrorFunc(flagError)
 	s.globalFlags(root.PersistentFlags())
 	root.AddGroup(
@@ -126,7 +127,24 @@ func asGroup(cmd *cobra.Command) {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		return unknown(cmd, "command "+args[0], cmd.SuggestionsFor(args[0]))
+		return noCommand(cmd, args[0])
+	}
+}
+
+// noCommand is the error about a word that a group has no command for.
+func noCommand(group *cobra.Command, word string) error {
+	return unknown(group, "command "+word, group.SuggestionsFor(word))
+}
+
+// helpOnly shows the help of commands there are. Cobra shows that of the group when
+// --help comes with another word, and calls that success.
+func (s *state) helpOnly(show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, args []string) {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+			s.helpless = noCommand(cmd, words[0])
+			return
+		}
+		show(cmd, args)
 	}
 }
 

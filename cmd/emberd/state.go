@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,6 +44,8 @@ type state struct {
 	config *config.Config
 	client *api.Client
 	local  *engine.Engine // in place of a daemon, while none runs
+
+	helpless error // there is no command that help was asked for
 }
 
 func newState() *state {
@@ -65,7 +68,7 @@ func (s *state) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(s.stdout)
 	root.SetErr(s.stderr)
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), s.helpless)
 	if s.local != nil {
 		err = errors.Join(err, s.local.Close())
 	}
