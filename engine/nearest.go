@@ -96,7 +96,7 @@ func (e *Engine) candidates(n *nearness, like *likeness, p *probe) []*stm.Row {
 
 // ask looks memories up that hold any of the terms.
 func (e *Engine) ask(n *nearness, terms []string, most int, accept func(*stm.Row) bool) []*stm.Row {
-	q := stm.Query{Accept: accept, Limit: most}
+	q := stm.Query{Accept: accept, Limit: most, Most: 1}
 	for _, t := range terms {
 		q.Terms = append(q.Terms, words.QueryTerm{Term: t, Weight: 1})
 	}

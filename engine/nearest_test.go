@@ -143,4 +143,3 @@ func BenchmarkNearest(b *testing.B) {
 		}
 	}
 }
-
