@@ -32,8 +32,8 @@ func checkProvenance(p *op.Provenance) error {
 // claimable are the origins that a caller can say.
 var claimable = []string{memory.FromUser, memory.FromAgent, memory.FromTool, memory.FromWeb}
 
-// quoted are the texts of a provenance that end up in the log, for the secret scan.
-func quoted(p *op.Provenance) []passage {
+// claimedPassages are the texts of a provenance that end up in the log, for the secret scan.
+func claimedPassages(p *op.Provenance) []passage {
 	return []passage{{field: "file", text: p.File}, {field: "quote", text: p.Quote}}
 }
 
