@@ -43,6 +43,7 @@ type Engine struct {
 	text     *text.Analyzer // the one both tiers search with
 	author   *author        // of what is left of a text that is archived
 	names    *knownNames
+	adding   adding
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
