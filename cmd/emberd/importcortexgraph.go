@@ -135,7 +135,7 @@ func (r *storeImport) cortexGraphMemory(id string, object map[string]json.RawMes
 	if err := r.checkForeign(&m); err != nil {
 		return op.Record{}, err
 	}
-	return recordOfMemory(&m)
+	return r.recordOf(&m)
 }
 
 // cortexGraphMeta takes tags, source and context out of meta, and what is under extra as
