@@ -43,6 +43,7 @@ type Engine struct {
 	text     *text.Analyzer // the one both tiers search with
 	author   *author        // of what is left of a text that is archived
 	names    *knownNames
+	entities *entityGraph
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
@@ -92,6 +93,7 @@ func Open(opt Options) (*Engine, error) {
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
 		names:      new(knownNames),
+		entities:   newEntityGraph(),
 		events:     newEvents(),
 		aging:      newAging(),
 		listed:     newListed(),
@@ -114,7 +116,7 @@ func Open(opt Options) (*Engine, error) {
 	e.stm, e.notes = store, long
 	if long != nil {
 		e.truth = newTruth(e)
-		long.truth, long.names = e.truth, e.names
+		long.truth, long.names, long.entities = e.truth, e.names, e.entities
 	}
 	e.openWriting()
 	e.handlers = e.table()

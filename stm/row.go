@@ -282,6 +282,9 @@ func (r *Row) Later(key, than string) bool { return r.stampOf(key).after(r.stamp
 // ChangedBy is the device that wrote or removed a key last, the zero device for none.
 func (r *Row) ChangedBy(key string) Device { return r.stampOf(key).Dev }
 
+// Value returns the JSON of a key, nil for none. It is shared and must not be changed.
+func (r *Row) Value(key string) json.RawMessage { return r.value(key) }
+
 // Has reports whether the memory has a key.
 func (r *Row) Has(key string) bool { return r.value(key) != nil }
 
