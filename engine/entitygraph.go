@@ -163,12 +163,7 @@ func (e *Engine) takeIn(g *knowledge.Graph, id memory.ID) {
 // the entity of that name, as those of the reference memory server are.
 func docOfMemory(r *stm.Row) *knowledge.Doc {
 	d := &knowledge.Doc{Ref: knowledge.Ref{ID: r.ID()}, Names: r.Entities(), Found: r.EntitiesFound(), Project: r.Project(), First: r.CreatedAt()}
-	var chain memory.Memory
-	chain.CreatedAt = d.First
-	// What is of another shape says nothing.
-	_ = json.Unmarshal(r.Value("sources"), &chain.Sources)
-	_ = json.Unmarshal(r.Value("sources_dropped"), &chain.SourcesDropped)
-	d.Counts, d.Last = chain.Learned(), lastLearned(&chain)
+	d.Counts, d.Last = r.Learning()
 	var meta struct {
 		Name    any `json:"name"`
 		Aliases any `json:"aliases"`
@@ -178,7 +173,7 @@ func docOfMemory(r *stm.Row) *knowledge.Doc {
 	}
 	if name, ok := entityName(meta.Name); ok {
 		d.Title, d.Names = name, append([]string{name}, d.Names...)
-		d.Aliases = namesIn(meta.Aliases)
+		d.Aliases = listedNames(meta.Aliases)
 	}
 	return d
 }
@@ -190,7 +185,7 @@ func entityName(value any) (string, bool) {
 	return name, err == nil && name != ""
 }
 
-func namesIn(list any) (out []string) {
+func listedNames(list any) (out []string) {
 	values, _ := list.([]any)
 	for _, v := range values {
 		if name, ok := entityName(v); ok {
@@ -198,17 +193,6 @@ func namesIn(list any) (out []string) {
 		}
 	}
 	return out
-}
-
-// lastLearned is when a memory was learned last, at first when it was made.
-func lastLearned(m *memory.Memory) time.Time {
-	at := m.CreatedAt
-	for _, s := range m.Sources {
-		if s.At.After(at) {
-			at = s.At
-		}
-	}
-	return at
 }
 
 // namedBy takes in what a note names. It is called with mu held, or by who reads all notes.
@@ -226,10 +210,10 @@ func docOfNote(note *vault.Note) *knowledge.Doc {
 	d := &knowledge.Doc{Ref: knowledge.Ref{Path: note.Path}, Counts: 1, First: note.Created, Last: note.Updated}
 	called := append([]string{note.Title, stemOf(note.Path)}, note.Aliases...)
 	if note.MemoryID != "" {
-		d.Apart = names(called)
+		d.Apart = entityNames(called)
 		return d
 	}
-	if called = names(called); len(called) > 0 && !isDay(stemOf(note.Path)) {
+	if called = entityNames(called); len(called) > 0 && !isDay(stemOf(note.Path)) {
 		d.Title, d.Aliases = called[0], called[1:]
 	}
 	for _, l := range note.Links {
@@ -237,16 +221,16 @@ func docOfNote(note *vault.Note) *knowledge.Doc {
 			d.Links = append(d.Links, strings.TrimSuffix(path.Base(l.Target), ".md"))
 		}
 	}
-	d.Links = names(d.Links)
+	d.Links = entityNames(d.Links)
 	for _, t := range note.Tags {
 		d.Tags = append(d.Tags, t.Name, path.Base(t.Name))
 	}
-	d.Tags = names(d.Tags)
+	d.Tags = entityNames(d.Tags)
 	return d
 }
 
-// names are texts as names of entities, without those that cannot be one.
-func names(texts []string) []string {
+// entityNames are texts as names of entities, without those that cannot be one.
+func entityNames(texts []string) []string {
 	var out []string
 	for _, text := range texts {
 		if name, err := memory.NormalizeEntity(text); err == nil && name != "" && !slices.Contains(out, name) {

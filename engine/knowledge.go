@@ -30,7 +30,8 @@ func (e *Engine) mentions(names []string) []op.Mention {
 func (e *Engine) entitiesFor(text string, limit int) []op.Entity {
 	g := e.graphNow()
 	var told, common []knowledge.Entity
-	for _, name := range entities.Find(text, entities.Options{Known: g.Spelling, Limit: memory.MaxEntities}) {
+	// A word that is nothing but common in a sentence may be a name that stands alone.
+	for _, name := range append([]string{text}, entities.Find(text, entities.Options{Known: g.Spelling, Limit: memory.MaxEntities})...) {
 		switch known, ok := g.Entity(name); {
 		case !ok || slices.ContainsFunc(told, func(k knowledge.Entity) bool { return k.Name == known.Name }):
 		case known.Common:

@@ -268,3 +268,14 @@ func (g *Graph) Memories() []memory.ID {
 	}
 	return out
 }
+
+// Made is when a document was made, zero for one that is not known.
+func (g *Graph) Made(r Ref) time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at, ok := g.places[r]
+	if !ok {
+		return time.Time{}
+	}
+	return time.UnixMilli(g.docs[at].first).UTC()
+}
