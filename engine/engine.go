@@ -44,6 +44,7 @@ type Engine struct {
 	author   *author        // of what is left of a text that is archived
 	names    *knownNames
 	adding   adding
+	entities *entityGraph
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
@@ -93,6 +94,7 @@ func Open(opt Options) (*Engine, error) {
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
 		names:      new(knownNames),
+		entities:   newEntityGraph(),
 		events:     newEvents(),
 		aging:      newAging(),
 		listed:     newListed(),
@@ -115,7 +117,7 @@ func Open(opt Options) (*Engine, error) {
 	e.stm, e.notes = store, long
 	if long != nil {
 		e.truth = newTruth(e)
-		long.truth, long.names = e.truth, e.names
+		long.truth, long.names, long.entities = e.truth, e.names, e.entities
 	}
 	e.openWriting()
 	e.handlers = e.table()
