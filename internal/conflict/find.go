@@ -106,7 +106,7 @@ func (p *pair) findings() []Finding {
 	if p.shared == 0 {
 		return nil
 	}
-	for _, find := range [...]func(*pair) []Finding{(*pair).values, (*pair).names, (*pair).denials, (*pair).opposites, (*pair).changes} {
+	for _, find := range [...]func(*pair) []Finding{(*pair).values, (*pair).names, (*pair).denials, (*pair).opposites, (*pair).directions, (*pair).changes} {
 		if found := find(p); found != nil {
 			return found
 		}
@@ -343,7 +343,7 @@ func (p *pair) opposites() []Finding {
 		}
 		for j := range p.t.words {
 			b := &p.t.words[j]
-			if b.value == nil && !b.former && a.denied == b.denied && opposed(a.stem, b.stem) && !p.s.has(b.stem) && p.aligned(i, j) {
+			if b.value == nil && !b.former && a.denied == b.denied && opposed(a.stem, b.stem) && !p.s.has(b.stem) && p.within(i, j) {
 				return []Finding{p.finding("opposite", *a, *b)}
 			}
 		}
@@ -351,9 +351,21 @@ func (p *pair) opposites() []Finding {
 	return nil
 }
 
+// within is aligned, but that prepositions and their like have to be all that differs.
+func (p *pair) within(i, j int) bool {
+	if !p.aligned(i, j) {
+		return false
+	}
+	if p.s.words[i].content && p.t.words[j].content {
+		return true
+	}
+	return p.shared == len(p.s.stems) && p.shared == len(p.t.stems)
+}
+
 // changes finds that one sentence announces a change of what the other says.
 func (p *pair) changes() []Finding {
-	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= min(len(p.s.stems), len(p.t.stems)) {
+	least := min(len(p.s.stems), len(p.t.stems))
+	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= least || p.shared == least {
 		return nil
 	}
 	a, b := p.f.whole(p.s), p.g.whole(p.t)

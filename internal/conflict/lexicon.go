@@ -11,11 +11,16 @@ type lexicon struct {
 	opposites  map[string][]string
 	neutral    map[string]bool
 	functional map[string]bool
+	courses    map[string]course
+	lacks      map[string]bool
 }
 
 var known = sync.OnceValue(func() lexicon {
 	l := lexicon{opposites: make(map[string][]string), neutral: make(map[string]bool), functional: make(map[string]bool)}
 	for p := range strings.FieldsSeq(opposites) {
+		if strings.Contains(kinds, p) {
+			continue
+		}
 		a, b, _ := strings.Cut(p, "/")
 		l.opposites[a], l.opposites[b] = append(l.opposites[a], b), append(l.opposites[b], a)
 	}
@@ -25,11 +30,23 @@ var known = sync.OnceValue(func() lexicon {
 	for w := range strings.FieldsSeq(functionalWords) {
 		l.functional[w] = true
 	}
+	l.courses, l.lacks = make(map[string]course), make(map[string]bool)
+	for i, words := range [...]string{upWords, downWords, linkWords, noneWords} {
+		for w := range strings.FieldsSeq(words) {
+			l.courses[w] = course(i + 1)
+		}
+	}
+	for w := range strings.FieldsSeq(lackWords) {
+		l.lacks[w] = true
+	}
 	return l
 })
 
 // neutralWords say nothing of what a value is about.
 const neutralWords = "set rais lower increas decreas reduc move chang updat measur current default total exactli tune bump adjust switch start take took becom new old"
+
+// kinds are opposites of which a text may speak of both: somebody else is meant.
+const kinds = "man/woman boi/girl male/femal first/last start/stop sit/stand"
 
 // functionalWords are verbs with one object: who says another contradicts.
 const functionalWords = "is ar wa were be us live work run prefer host call name lead manag own deploi store base locat written handl maintain report belong move default assign"

@@ -34,6 +34,7 @@ type sentence struct {
 	stems   []string // of its content, distinct
 	denies  bool     // an odd number of its words negate what it says
 	changes bool     // it announces a change: "now", "no longer", "from 5 to 6"
+	moves   bool     // it has a verb of change
 	scene   bool     // it tells of somebody or something unnamed that is doing something
 }
 
