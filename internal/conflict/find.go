@@ -188,6 +188,8 @@ func (p *pair) values() (out []Finding) {
 				v, w := p.s.words[i].value, p.t.words[j].value
 				kind := v.kind
 				switch {
+				case w.kind == "version":
+					kind = "version"
 				case kind == "number" && v.unit == w.unit && v.plain == w.plain || v.unit != w.unit:
 					kind = "unit"
 				case kind == "weekday" || kind == "time":
@@ -219,13 +221,13 @@ func (s *sentence) holds(w *word) bool {
 // the same things or follow the same word.
 func (p *pair) slot(i, j int) bool {
 	v, w := p.s.words[i].value, p.t.words[j].value
-	if v == nil || w == nil || v.kind != w.kind || p.s.words[i].former || p.t.words[j].former {
+	if v == nil || w == nil || !v.alike(w) || p.s.words[i].former || p.t.words[j].former {
 		return false
 	}
 	if v.unit != w.unit && (v.unit == "" || w.unit == "" || v.plain != w.plain) {
 		return false
 	}
-	if v.kind != "number" {
+	if v.kind != "number" || w.kind != "number" {
 		return true
 	}
 	a, b := p.s.counted(i), p.t.counted(j)
