@@ -205,7 +205,7 @@ func (a *addition) renew(ctx context.Context, known *near, against []memory.ID) 
 		if rows[0] == nil {
 			return nil, errChanged
 		}
-		set, err := r.change(ctx, rows[0])
+		set, err := r.change(rows[0])
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +220,7 @@ func (a *addition) renew(ctx context.Context, known *near, against []memory.ID) 
 	if err != nil {
 		return nil, err
 	}
-	return &op.AddResult{Memory: *view, Reinforced: &r.told, Message: "This is already known. " + r.message(view) + ".", Pending: r.held, Tx: receipt.Entry}, nil
+	return &op.AddResult{Memory: *view, Reinforced: &r.told, Message: "This is already known. " + r.message(view) + ".", Tx: receipt.Entry}, nil
 }
 
 // contradictions are the relations from the first of the locked memories to those of the

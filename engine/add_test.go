@@ -52,7 +52,7 @@ func TestAddRefuses(t *testing.T) {
 		{"an importance that is none of the four", op.AddRequest{Content: "x", Importance: "urgent"}, memory.Invalid, `importance "urgent" is unknown; use low, normal, high or core`},
 		{"nothing", op.AddRequest{Content: " \n"}, memory.Invalid, "content"},
 		{"too much", op.AddRequest{Content: strings.Repeat("x", 50_001)}, memory.TooLarge, "50001 characters"},
-		{"a credential", op.AddRequest{Content: "token ghp_" + strings.Repeat("a1B2", 9)}, memory.Secret, "content holds what looks like a credential"},
+		{"a credential", op.AddRequest{Content: "token " + token}, memory.Secret, "content holds what looks like a credential"},
 		{"an origin that is none", op.AddRequest{Content: "x", Provenance: op.Provenance{Origin: "moon"}}, memory.Invalid, `origin "moon" is unknown`},
 		{"a project of too many characters", op.AddRequest{Content: "x", Project: strings.Repeat("p", 201)}, memory.TooLarge, "project has 201 characters"},
 	} {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"strings"
 
@@ -148,7 +147,6 @@ type renewal struct {
 	said string // the text that was learned, "" if the memory was named
 	near *near  // the memory as it was found to say that
 	told op.Reinforcement
-	held *op.PendingWrite
 }
 
 // one reinforces a memory and tells so.
@@ -157,7 +155,7 @@ func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, e
 		if rows[0] == nil {
 			return nil, r.missing(id)
 		}
-		set, err := r.change(ctx, rows[0])
+		set, err := r.change(rows[0])
 		return &stm.Tx{Verb: reinforceVerb, By: *r.link.By, Changes: []stm.Change{{ID: id, Set: set}}}, err
 	})
 	if err != nil {
@@ -167,13 +165,12 @@ func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, e
 	if err != nil {
 		return nil, err
 	}
-	return &op.ReinforceResult{Found: true, Memory: view, Reinforced: &r.told, Compared: op.ComparedByWords, Message: r.message(view) + ".",
-		Pending: r.held, Tx: receipt.Entry}, nil
+	return &op.ReinforceResult{Found: true, Memory: view, Reinforced: &r.told, Compared: op.ComparedByWords, Message: r.message(view) + ".", Tx: receipt.Entry}, nil
 }
 
 // change is what the log is to say of a locked memory. Words that it does not have are
 // kept as evidence.
-func (r *renewal) change(ctx context.Context, row *stm.Row) (map[string]json.RawMessage, error) {
+func (r *renewal) change(row *stm.Row) (map[string]json.RawMessage, error) {
 	if r.near != nil && (row.Rev() != r.near.row.Rev() && row.Content() != r.near.row.Content() || r.successor(row) != nil) {
 		return nil, errChanged
 	}
@@ -181,7 +178,7 @@ func (r *renewal) change(ctx context.Context, row *stm.Row) (map[string]json.Raw
 	if err != nil {
 		return nil, err
 	}
-	set, err := r.raise(ctx, &was)
+	set, err := r.raise(&was)
 	if err != nil {
 		return nil, err
 	}
@@ -203,33 +200,17 @@ func firstRunes(s string, most int) string {
 	return s
 }
 
-// raise raises the importance of a memory, in its note too. A note that is not to be
-// written now keeps its importance, and so does the memory.
-func (r *renewal) raise(ctx context.Context, was *memory.Memory) (map[string]json.RawMessage, error) {
+// raise raises the importance of a memory. Its note does not have that.
+func (r *renewal) raise(was *memory.Memory) (map[string]json.RawMessage, error) {
 	r.told.OldImportance, r.told.NewImportance = was.Importance, was.Importance
-	set := make(map[string]json.RawMessage)
 	if was.Importance >= 1 {
-		return set, nil
+		return make(map[string]json.RawMessage), nil
 	}
 	is := *was
 	is.Importance = min(1, math.Round((was.Importance+importanceStep)*1e6)/1e6)
 	is.UpdatedAt = stampTime(r.opt.Now())
-	more, err := changes(was, &is)
-	if err != nil {
-		return nil, err
-	}
-	r.held, err = r.editedNote(ctx, was, more, *r.link.By)
-	switch memory.CodeOf(err) {
-	case memory.Conflict, memory.Busy:
-		r.told.Held = err.Error()
-		return set, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(set, more)
 	r.told.NewImportance = is.Importance
-	return set, nil
+	return changes(was, &is)
 }
 
 // count counts the use and the access of a memory that was reinforced, and shows it.
