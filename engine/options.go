@@ -84,6 +84,9 @@ type Options struct {
 	Rekindle RekindleMode
 	Author   Author
 
+	// EchoWindow is how long a text that was recalled is not saved again; 0 is not at all.
+	EchoWindow time.Duration
+
 	pace     pace
 	patience time.Duration // how long a search waits for the texts of cold memories, 0: [rekindleBudget]
 }
@@ -159,6 +162,7 @@ func DefaultOptions() Options {
 		Review:          decay.DefaultZone(),
 		ReviewRatio:     0.3,
 		Rekindle:        RekindleAuto,
+		EchoWindow:      time.Hour,
 	}
 }
 
