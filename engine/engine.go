@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/internal/echo"
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
@@ -45,6 +46,7 @@ type Engine struct {
 	names    *knownNames
 	adding   adding
 	entities *entityGraph
+	echoes   *echo.Recent // what answers gave out
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
@@ -95,6 +97,7 @@ func Open(opt Options) (*Engine, error) {
 		author:     newAuthor(&opt, analyzer),
 		names:      new(knownNames),
 		entities:   newEntityGraph(),
+		echoes:     echo.New(opt.EchoWindow),
 		events:     newEvents(),
 		aging:      newAging(),
 		listed:     newListed(),
@@ -228,6 +231,7 @@ func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if err != nil {
 		return nil, typed(s, err)
 	}
+	e.gave(res)
 	return res, nil
 }
 
