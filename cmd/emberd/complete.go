@@ -87,11 +87,18 @@ func (s *state) completeFlags(cmd *cobra.Command) {
 		"sort":       {"created", "used", "score", "uses", "accesses"},
 		"importance": {"low", "normal", "high", "core"},
 		"tools":      {"agent", "all", "cortexgraph", "reference"},
+		"section":    {"Key Topics", "Important Facts", "People & Entities", "Ongoing Threads", "File Knowledge"},
+		"origin":     {"user", "agent", "tool", "web"},
 	} {
 		if cmd.Flags().Lookup(name) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+			completeWords(cmd, name, words...)
 		}
 	}
+}
+
+// completeWords offers the words that a flag takes.
+func completeWords(cmd *cobra.Command, flag string, words ...cobra.Completion) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
 }
 
 // completeSettings offers the keys of the configuration.

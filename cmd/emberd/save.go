@@ -79,7 +79,8 @@ func fieldFlags(f *pflag.FlagSet, imp *importance, strength *float64, m *meta) {
 }
 
 func (s *state) save(cmd *cobra.Command, o *saveOptions, args []string) error {
-	if err := s.saveText(cmd, o, args); err != nil {
+	var err error
+	if o.req.Content, err = s.newText(cmd, args); err != nil {
 		return err
 	}
 	o.req.ID, o.req.Meta = memory.ID(o.id), o.meta
@@ -104,19 +105,23 @@ func (s *state) save(cmd *cobra.Command, o *saveOptions, args []string) error {
 	return s.printSaved(res)
 }
 
-// saveText finds the text to save: in the arguments, on stdin or in an editor.
-func (s *state) saveText(cmd *cobra.Command, o *saveOptions, args []string) (err error) {
+// newText is the text to keep: in the arguments, on stdin, or written in an editor.
+func (s *state) newText(cmd *cobra.Command, args []string) (string, error) {
+	if len(args) == 0 && s.interactive() {
+		return s.write(cmd.Context())
+	}
+	return s.given(cmd, args)
+}
+
+// given is the text that the arguments or stdin hold.
+func (s *state) given(cmd *cobra.Command, args []string) (string, error) {
 	switch {
 	case len(args) == 1 && args[0] == "-":
-		o.req.Content, err = s.readText()
+		return s.readText()
 	case len(args) > 0:
-		o.req.Content = strings.Join(args, " ")
-	case !s.interactive():
-		return wrong(cmd, "nothing to save: give a text, or - to read it from stdin")
-	default:
-		o.req.Content, err = s.write(cmd.Context())
+		return strings.Join(args, " "), nil
 	}
-	return err
+	return "", wrong(cmd, "nothing to %s: give a text, or - to read it from stdin", cmd.Name())
 }
 
 // write has somebody write a new text.
@@ -138,7 +143,7 @@ func (s *state) printSaved(res *op.SaveResult) error {
 		return s.printJSON(res)
 	}
 	if res.Echo != nil {
-		s.printEcho(res)
+		s.printEcho(res.Echo, res.Memory.Content)
 		return nil
 	}
 	verb := "saved"
@@ -155,12 +160,12 @@ func (s *state) printSaved(res *op.SaveResult) error {
 }
 
 // printEcho says that a text was just recalled, and what from.
-func (s *state) printEcho(res *op.SaveResult) {
-	from := res.Echo.Path
-	if res.Echo.Of != "" {
-		from = s.short(res.Echo.Of)
+func (s *state) printEcho(echo *op.Echo, content string) {
+	from := flat(echo.Path)
+	if echo.Of != "" {
+		from = s.short(echo.Of)
 	}
-	s.printf("known %s  %s\n", from, s.gist(res.Memory.Content, len("known 12345678  ")))
+	s.printf("known %s  %s\n", from, s.gist(content, len("known 12345678  ")))
 	s.note("this was recalled just now, so nothing was stored; --again stores it")
 }
 

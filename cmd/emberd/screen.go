@@ -48,7 +48,7 @@ const (
 )
 
 func (p screen) paint(st style, text string) string {
-	if !p.colour || text == "" {
+	if !p.colour || text == "" || st == "" {
 		return text
 	}
 	return "\x1b[" + string(st) + "m" + text + "\x1b[0m"
@@ -174,6 +174,15 @@ func (p screen) paragraph(text string, marks []span, indent string) string {
 	var b strings.Builder
 	for _, l := range lines(text, width) {
 		b.WriteString(strings.TrimRight(indent+p.marked(text, l, marks), " ") + "\n")
+	}
+	return b.String()
+}
+
+// said is a paragraph of emberd's own, in one colour, about what stands above it.
+func (p screen) said(colour style, text string) string {
+	var b strings.Builder
+	for _, l := range lines(text, max(0, p.width-2)) {
+		b.WriteString("  " + p.paint(colour, text[l.from:l.to]) + "\n")
 	}
 	return b.String()
 }

@@ -62,6 +62,7 @@ to fade may stand among the hits, as a reminder.`,
 	f.Float64Var(&o.weights.ltm, "ltm-weight", 0, "`FACTOR` on the rank of notes, 0 to 2 (default search.ltm_weight of the config)")
 	f.BoolVar(&o.req.Explain, "explain", false, "show term by term how each rank came about")
 	s.completeFlags(cmd)
+	completeWords(cmd, "scope", "all", "memories", "notes", "archive")
 	return cmd
 }
 
@@ -132,27 +133,12 @@ func (s *state) printHits(res *op.SearchResult) {
 		if i > 0 {
 			s.printf("\n")
 		}
-		s.printf("%s\n", s.hitLine(&h, res.Hits[0].Rank))
-		if fate := fateLine(&h); fate != "" {
-			s.printf("%s", s.screen.painted(fate))
-		}
-		text, marks := cleanSnippet(h.Snippet)
-		s.printf("%s", s.screen.paragraph(text, marks, "  "))
-		if h.Explain != nil {
-			s.printExplain(&h)
-		}
+		s.printHit(&h, res.Hits[0].Rank)
 	}
 	s.printThen(res.AsOf, slices.ContainsFunc(res.Hits, func(h op.Hit) bool { return h.Note != nil }))
 	s.noteLoading(res.Loading)
-	if l := res.Indexing; l != nil {
-		s.note("the vault is still being read (%s of %s notes)", grouped(l.Indexed), grouped(l.Total))
-	}
-	for _, r := range res.Respelled {
-		s.note("nothing holds %s; shown is what holds similar words: %s", jsonText(clean(r.Word)), clean(strings.Join(r.Terms, ", ")))
-	}
-	if res.Similar && len(res.Respelled) == 0 {
-		s.note("nothing holds the phrase; shown is what holds its words")
-	}
+	s.noteIndexing(res.Indexing)
+	s.noteRespelled(res.Respelled, res.Similar)
 	switch more := res.Total - len(res.Hits); {
 	case res.Total == 0:
 		s.note("nothing found for %s; try fewer filters or other words", jsonText(clean(res.Query)))
@@ -160,6 +146,29 @@ func (s *state) printHits(res *op.SearchResult) {
 		s.note("%s of %s%s shown; --limit shows more", grouped(len(res.Hits)), atLeast(res.AtLeast), count(res.Total, "hit", "hits"))
 	case res.AtLeast:
 		s.note("there are at least %s; another phrase or more words may show others", count(res.Total, "hit", "hits"))
+	}
+}
+
+// printHit prints one hit; best is the rank of the first.
+func (s *state) printHit(h *op.Hit, best float64) {
+	s.printf("%s\n", s.hitLine(h, best))
+	if fate := fateLine(h); fate != "" {
+		s.printf("%s", s.screen.said(green, fate))
+	}
+	text, marks := cleanSnippet(h.Snippet)
+	s.printf("%s", s.screen.paragraph(text, marks, "  "))
+	if h.Explain != nil {
+		s.printExplain(h)
+	}
+}
+
+// noteRespelled says that other words were searched for than those given.
+func (s *state) noteRespelled(respelled []op.Respelling, similar bool) {
+	for _, r := range respelled {
+		s.note("nothing holds %s; shown is what holds similar words: %s", jsonText(clean(r.Word)), clean(strings.Join(r.Terms, ", ")))
+	}
+	if similar && len(respelled) == 0 {
+		s.note("nothing holds the phrase; shown is what holds its words")
 	}
 }
 
@@ -215,15 +224,6 @@ func fateLine(h *op.Hit) string {
 	default:
 		return "back from " + flat(r.Path)
 	}
-}
-
-// painted is a paragraph of emberd's own about what stands above it.
-func (p screen) painted(text string) string {
-	var b strings.Builder
-	for _, l := range lines(text, max(0, p.width-2)) {
-		b.WriteString("  " + p.paint(green, text[l.from:l.to]) + "\n")
-	}
-	return b.String()
 }
 
 // ranked shows the rank as a bar, on a terminal, and as a number.
@@ -283,6 +283,12 @@ func (s *state) place(n *op.Note) string {
 func (s *state) noteLoading(l *op.Loading) {
 	if l != nil {
 		s.note("the word index is still loading (%s of %s): all is searched, but the order may be rough", grouped(l.Indexed), grouped(l.Total))
+	}
+}
+
+func (s *state) noteIndexing(l *op.Loading) {
+	if l != nil {
+		s.note("the vault is still being read (%s of %s notes)", grouped(l.Indexed), grouped(l.Total))
 	}
 }
 
