@@ -44,12 +44,12 @@ func (e *Engine) add(ctx context.Context, req *op.AddRequest) (*op.AddResult, er
 	if err != nil {
 		return nil, err
 	}
-	m, err := e.draft(save)
+	link := e.source(ctx, &req.Provenance, req.Project)
+	m, err := e.draft(save, link)
 	if err != nil {
 		return nil, err
 	}
-	a := addition{Engine: e, req: req, m: m, link: e.source(ctx, &req.Provenance, m.Project)}
-	m.Learn(a.link)
+	a := addition{Engine: e, req: req, m: m, link: link}
 	done, err := e.adding.begin(ctx, e.like(m.Content), m.Content, e.opt.Known.Related)
 	if err != nil {
 		return nil, err

@@ -203,7 +203,7 @@ func firstRunes(s string, most int) string {
 // raise raises the importance of a memory. Its note does not have that.
 func (r *renewal) raise(was *memory.Memory) (map[string]json.RawMessage, error) {
 	r.told.OldImportance, r.told.NewImportance = was.Importance, was.Importance
-	if was.Importance >= 1 {
+	if r.told.Held = held(was, r.link); r.told.Held != "" || was.Importance >= 1 {
 		return make(map[string]json.RawMessage), nil
 	}
 	is := *was
@@ -238,7 +238,7 @@ func (r *renewal) count(id memory.ID) (*op.Memory, error) {
 func (r *renewal) message(m *op.Memory) string {
 	text := fmt.Sprintf("Reinforced memory %s: importance %.2f to %.2f, learned %d times", m.ID.Short(), r.told.OldImportance, r.told.NewImportance, r.told.Sources)
 	if r.told.Held != "" {
-		text += "; its importance stays, for " + r.told.Held
+		text += "; its importance stays: " + r.told.Held
 	}
 	if r.told.SuggestCore {
 		text += fmt.Sprintf("; it may be one that must never be forgotten: emberd edit %s --core", m.ID.Short())

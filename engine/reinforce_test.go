@@ -152,3 +152,31 @@ func TestReinforceLeavesTheNoteAlone(t *testing.T) {
 	}
 	wantSettled(t, e, m.ID)
 }
+
+// What a tool or the web says once more is kept among the sources, and raises nothing;
+// nor does anything raise what only they have said.
+func TestReinforcementOfDataIsHeld(t *testing.T) {
+	for _, c := range []struct {
+		name, first, again string
+		says               string
+	}{
+		{"a tool repeats an agent", "agent", "tool", "what a tool or the web says once more is kept among its sources"},
+		{"an agent repeats the web", "web", "agent", "it is what the web says"},
+		{"the web repeats a tool", "tool", "web", "it is what a tool says"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, _ := newEngine(t)
+			m := do(t, e, op.Add, &op.AddRequest{Content: "The kettle leaks at its seam", Provenance: op.Provenance{Origin: c.first}}).Memory
+			added := do(t, e, op.Add, &op.AddRequest{Content: "the kettle LEAKS at its seam", Provenance: op.Provenance{Origin: c.again}})
+			res := do(t, e, op.Reinforce, &op.ReinforceRequest{ID: string(m.ID), Provenance: op.Provenance{Origin: c.again}})
+			for _, r := range []*op.Reinforcement{added.Reinforced, res.Reinforced} {
+				if r == nil || r.NewImportance != 0.5 || !strings.Contains(r.Held, c.says) {
+					t.Fatalf("got %+v", r)
+				}
+			}
+			if m = look(t, e, m.ID); m.Importance != 0.5 || m.Learned() != 3 || m.UseCount != 2 || m.Strength != 1 {
+				t.Errorf("importance %v, strength %v, learned %d times, %d uses", m.Importance, m.Strength, m.Learned(), m.UseCount)
+			}
+		})
+	}
+}
