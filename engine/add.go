@@ -44,17 +44,20 @@ func (e *Engine) add(ctx context.Context, req *op.AddRequest) (*op.AddResult, er
 	if err != nil {
 		return nil, err
 	}
-	m, err := e.draft(save)
+	link := e.source(ctx, &req.Provenance, req.Project)
+	m, err := e.draft(save, link)
 	if err != nil {
 		return nil, err
 	}
-	a := addition{Engine: e, req: req, m: m, link: e.source(ctx, &req.Provenance, m.Project)}
-	m.Learn(a.link)
+	a := addition{Engine: e, req: req, m: m, link: link}
 	done, err := e.adding.begin(ctx, e.like(m.Content), m.Content, e.opt.Known.Related)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	if res, err := a.echo(ctx); err != nil || res != nil {
+		return res, err
+	}
 	for range mostTries {
 		res, err := a.try(ctx)
 		if !errors.Is(err, errChanged) {
@@ -107,6 +110,31 @@ type addition struct {
 	req  *op.AddRequest
 	m    *memory.Memory
 	link memory.Source
+}
+
+// echo answers with what was just recalled, nil if the text was not. That it comes back is
+// a use of it and no new evidence.
+func (a *addition) echo(ctx context.Context) (*op.AddResult, error) {
+	if a.req.Again {
+		return nil, nil
+	}
+	of := a.echoOf(a.m.Content, a.m.Collection, a.m.Project)
+	if of == nil {
+		return nil, nil
+	}
+	res := &op.AddResult{Echo: of, Compared: op.ComparedByWords}
+	if of.Of == "" {
+		res.Memory.Memory = memory.Memory{Content: a.m.Content, Collection: a.m.Collection, Project: a.m.Project, VaultPath: of.Path}
+		res.Message = fmt.Sprintf("Nothing was stored: the note %q, which was just read, says this.", of.Path)
+		return res, nil
+	}
+	row, tx, err := a.countEcho(ctx, of, &a.link, "", "")
+	if err != nil || row == nil {
+		return nil, err
+	}
+	res.Tx, res.Message = tx, fmt.Sprintf("Nothing was stored: memory %s, which was just recalled, says this, and counts as used.", of.Of.Short())
+	res.Memory, err = a.view(row, a.opt.Now())
+	return res, err
 }
 
 // try stores the text, or reinforces the memory that says it. The error is errChanged

@@ -32,13 +32,20 @@ func (e *Engine) statement(text string, by memory.Actor) *statement {
 	return &statement{Engine: e, facts: conflict.Of(e.text, text), dated: latestDate(text), by: by}
 }
 
-// differs is why the text does not say what the nearest part of something known says, ""
-// if nothing shows that.
+// differs is why the text does not say what the nearest part of something known says, or
+// says more than that; "" if nothing shows it.
 func (s *statement) differs(one *near) string {
 	if one.same {
 		return ""
 	}
-	return s.facts.Differ(conflict.Of(s.text, one.text))
+	known := conflict.Of(s.text, one.text)
+	if why := s.facts.Differ(known); why != "" {
+		return why
+	}
+	if more := s.facts.Adds(known); more != "" {
+		return "it lacks " + more
+	}
+	return ""
 }
 
 // oppose finds those of the nearest that the text contradicts. What was superseded does

@@ -143,10 +143,11 @@ func (s *statement) sayer(all []near, threshold float64) (one, other *near) {
 // renewal is one memory's being learned once more.
 type renewal struct {
 	*Engine
-	link memory.Source
-	said string // the text that was learned, "" if the memory was named
-	near *near  // the memory as it was found to say that
-	told op.Reinforcement
+	link   memory.Source
+	said   string // the text that was learned, "" if the memory was named
+	near   *near  // the memory as it was found to say that
+	told   op.Reinforcement
+	silent bool // what a tool or the web says of what somebody else said is no use of it
 }
 
 // one reinforces a memory and tells so.
@@ -169,16 +170,12 @@ func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, e
 }
 
 // change is what the log is to say of a locked memory. Words that it does not have are
-// kept as evidence.
+// kept as evidence. The word of a person makes what is data only count like any other.
 func (r *renewal) change(row *stm.Row) (map[string]json.RawMessage, error) {
-	if r.near != nil && (row.Rev() != r.near.row.Rev() && row.Content() != r.near.row.Content() || r.successor(row) != nil) {
+	if r.near != nil && (row.Content() != r.near.row.Content() || r.successor(row) != nil) {
 		return nil, errChanged
 	}
 	was, err := row.Memory()
-	if err != nil {
-		return nil, err
-	}
-	set, err := r.raise(&was)
 	if err != nil {
 		return nil, err
 	}
@@ -186,8 +183,22 @@ func (r *renewal) change(row *stm.Row) (map[string]json.RawMessage, error) {
 	if link.Evidence == "" && r.near != nil && !r.near.same {
 		link.Evidence = firstRunes(r.said, maxEvidence)
 	}
+	r.silent = fromData(link) && !was.DataOnly()
+	if confirms(link) && was.DataOnly() {
+		r.told.OldImportance, r.told.NewImportance = was.Importance, was.Importance
+		return r.confirming(row, link)
+	}
+	set, err := r.raise(&was)
+	if err != nil {
+		return nil, err
+	}
 	r.learn(row, link, set)
 	return set, nil
+}
+
+// fromData reports whether a link is of a tool or the web.
+func fromData(link memory.Source) bool {
+	return link.Kind == memory.FromTool || link.Kind == memory.FromWeb
 }
 
 func firstRunes(s string, most int) string {
@@ -203,7 +214,7 @@ func firstRunes(s string, most int) string {
 // raise raises the importance of a memory. Its note does not have that.
 func (r *renewal) raise(was *memory.Memory) (map[string]json.RawMessage, error) {
 	r.told.OldImportance, r.told.NewImportance = was.Importance, was.Importance
-	if was.Importance >= 1 {
+	if r.told.Held = held(was, r.link); r.told.Held != "" || was.Importance >= 1 {
 		return make(map[string]json.RawMessage), nil
 	}
 	is := *was
@@ -220,8 +231,10 @@ func (r *renewal) count(id memory.ID) (*op.Memory, error) {
 		return nil, r.missing(id)
 	}
 	now := r.opt.Now()
-	r.used(row, now)
-	r.stm.Use(stm.Use{ID: id, Accesses: 1, At: now})
+	if !r.silent {
+		r.used(row, now)
+		r.stm.Use(stm.Use{ID: id, Accesses: 1, At: now})
+	}
 	if row, live = r.stm.Get(id); !live {
 		return nil, r.missing(id)
 	}
@@ -238,7 +251,7 @@ func (r *renewal) count(id memory.ID) (*op.Memory, error) {
 func (r *renewal) message(m *op.Memory) string {
 	text := fmt.Sprintf("Reinforced memory %s: importance %.2f to %.2f, learned %d times", m.ID.Short(), r.told.OldImportance, r.told.NewImportance, r.told.Sources)
 	if r.told.Held != "" {
-		text += "; its importance stays, for " + r.told.Held
+		text += "; its importance stays: " + r.told.Held
 	}
 	if r.told.SuggestCore {
 		text += fmt.Sprintf("; it may be one that must never be forgotten: emberd edit %s --core", m.ID.Short())

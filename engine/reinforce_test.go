@@ -152,3 +152,46 @@ func TestReinforceLeavesTheNoteAlone(t *testing.T) {
 	}
 	wantSettled(t, e, m.ID)
 }
+
+// What a tool or the web says once more is kept among the sources, and raises nothing;
+// nor does anything raise what only they have said.
+func TestReinforcementOfDataIsHeld(t *testing.T) {
+	for _, c := range []struct {
+		name, first, again string
+		uses               int64
+		says               string
+	}{
+		{"a tool repeats an agent", "agent", "tool", 0, "what a tool or the web says once more is kept among its sources"},
+		{"an agent repeats the web", "web", "agent", 2, "it is what the web says"},
+		{"the web repeats a tool", "tool", "web", 2, "it is what a tool says"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, _ := newEngine(t)
+			m := do(t, e, op.Add, &op.AddRequest{Content: "The kettle leaks at its seam", Provenance: op.Provenance{Origin: c.first}}).Memory
+			added := do(t, e, op.Add, &op.AddRequest{Content: "the kettle LEAKS at its seam", Provenance: op.Provenance{Origin: c.again}})
+			res := do(t, e, op.Reinforce, &op.ReinforceRequest{ID: string(m.ID), Provenance: op.Provenance{Origin: c.again}})
+			for _, r := range []*op.Reinforcement{added.Reinforced, res.Reinforced} {
+				if r == nil || r.NewImportance != 0.5 || !strings.Contains(r.Held, c.says) {
+					t.Fatalf("got %+v", r)
+				}
+			}
+			if m = look(t, e, m.ID); m.Importance != 0.5 || m.Learned() != 3 || m.UseCount != c.uses || m.Strength != 1 {
+				t.Errorf("importance %v, strength %v, learned %d times, %d uses", m.Importance, m.Strength, m.Learned(), m.UseCount)
+			}
+		})
+	}
+}
+
+// Whoever says at a terminal what a tool had said stands for it.
+func TestAPersonsWordConfirms(t *testing.T) {
+	e, _ := newEngine(t)
+	m := do(t, e, op.Add, &op.AddRequest{Content: "The kettle leaks at its seam", Provenance: op.Provenance{Origin: "tool"}}).Memory
+	person := op.WithCaller(t.Context(), memory.Actor{Via: "cli", UID: 1000, PID: 7})
+	res, err := op.Add.Call(person, e, &op.AddRequest{Content: "The kettle leaks at its seam"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.New || res.Memory.ID != m.ID || res.Memory.DataOnly() || res.Memory.Learned() != 2 {
+		t.Errorf("got %+v", res.Memory.Memory)
+	}
+}

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"context"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +25,7 @@ func TestVerify(t *testing.T) {
 		matches                int
 	}{
 		{"the staging database runs on port 5432", op.StatusConfirmed, "This is already known", 1},
-		{"The staging database runs on the usual port", op.StatusRelated, "Related information exists", 1},
+		{"The staging database runs on port 5432 since Ann moved it", op.StatusRelated, "Related information exists", 1},
 		{"Zeppelins are quixotic", op.StatusNew, "No existing knowledge about this", 0},
 		{"The staging database runs on port 5433", op.StatusConflict, "Potential conflict — review recommended", 1},
 	} {
@@ -119,16 +119,18 @@ func TestVerifyCountsAccesses(t *testing.T) {
 
 // While the word index is built the texts are scanned, and the answer says so.
 func TestVerifyWhileLoading(t *testing.T) {
-	e, _ := newEngine(t)
+	h := newHouse(t)
+	e := h.open(t)
 	save(t, e, "The staging database runs on port 5432.")
-	if res := verify(t, e, "the staging database runs on port 5432"); res.Status != op.StatusConfirmed || res.Loading == nil {
-		t.Errorf("got %s, loading %v", res.Status, res.Loading)
+	ok(t, e.Close())
+	ok(t, os.RemoveAll(h.State))
+	e = h.open(t)
+	if res := verify(t, e, "the staging database runs on port 5432"); res.Status != op.StatusConfirmed || res.Loading == nil || res.Loading.Total != 1 {
+		t.Errorf("before the index: %s, loading %v", res.Status, res.Loading)
 	}
-	if err := e.stm.BuildIndex(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	e.buildIndex(t.Context())
 	if res := verify(t, e, "the staging database runs on port 5432"); res.Status != op.StatusConfirmed || res.Loading != nil {
-		t.Errorf("got %s, loading %v", res.Status, res.Loading)
+		t.Errorf("after building the index: %s, loading %v", res.Status, res.Loading)
 	}
 }
 
