@@ -1,42 +1,58 @@
 package engine
 
 import (
+	"cmp"
 	"context"
-	"strconv"
+	"slices"
 	"strings"
 
 	"emberd/memory"
 	"emberd/op"
 )
 
+// Bounds of what a caller says of where a text comes from, in characters.
+const (
+	maxFile  = 500
+	maxQuote = 1_000
+)
+
+// checkProvenance refuses what a caller cannot say of where a text comes from.
+func checkProvenance(p *op.Provenance) error {
+	switch {
+	case p.Origin != "" && !slices.Contains(claimable, p.Origin):
+		return memory.Errorf(memory.Invalid, "origin %.40q is unknown; use %s", p.Origin, strings.Join(claimable, ", ")).At("origin")
+	case p.Line < 0:
+		return memory.Errorf(memory.Invalid, "line is %d; lines are counted from 1", p.Line).At("line")
+	case p.Line > 0 && p.File == "":
+		return memory.Errorf(memory.Invalid, "line %d is given without a file; name the file, or leave the line out", p.Line).At("line")
+	}
+	return firstError(memory.CheckText("file", p.File, maxFile), memory.CheckText("quote", p.Quote, maxQuote))
+}
+
+// claimable are the origins that a caller can say.
+var claimable = []string{memory.FromUser, memory.FromAgent, memory.FromTool, memory.FromWeb}
+
+// claimedPassages are the texts of a provenance that end up in the log, for the secret scan.
+func claimedPassages(p *op.Provenance) []passage {
+	return []passage{{field: "file", text: p.File}, {field: "quote", text: p.Quote}}
+}
+
 // source is the link of the provenance chain for what a caller writes.
 func (e *Engine) source(ctx context.Context, p *op.Provenance, project string) memory.Source {
 	by := op.CallerFrom(ctx)
-	s := memory.Source{Kind: p.Origin, Ref: p.File, Line: p.Line, Evidence: p.Quote, Project: project, At: stampTime(e.opt.Now()), By: &by}
-	if s.Kind == "" {
-		s.Kind = originBy(&by)
+	return memory.Source{
+		Kind: cmp.Or(p.Origin, originBy(by)), Ref: p.File, Line: p.Line, Evidence: p.Quote,
+		Project: project, At: stampTime(e.opt.Now()), By: &by,
 	}
-	return s
 }
 
 // originBy is whose words a caller most likely gives who does not say.
-func originBy(by *memory.Actor) string {
-	if by.Via == "cli" {
+func originBy(by memory.Actor) string {
+	if by.Via == viaCLI {
 		return memory.FromUser
 	}
 	return memory.FromAgent
 }
 
-// sourceText says in a few words where a memory comes from.
-func sourceText(s *memory.Source) string {
-	var parts []string
-	parts = append(parts, s.Kind)
-	if s.Ref != "" {
-		ref := s.Ref
-		if s.Line > 0 {
-			ref += ":" + strconv.Itoa(s.Line)
-		}
-		parts = append(parts, ref)
-	}
-	return strings.Join(parts, ", ")
-}
+// viaCLI is the way in of somebody at a terminal.
+const viaCLI = "cli"

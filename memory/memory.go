@@ -164,7 +164,7 @@ func (m *Memory) DataOnly() bool {
 func (m *Memory) Learned() int {
 	n := m.SourcesDropped
 	for _, s := range m.Sources {
-		n += max(1, s.Times)
+		n += s.Count()
 	}
 	return int(max(1, n))
 }

@@ -61,11 +61,7 @@ func add(m *memory.Memory, o *memory.Memory) {
 	m.LastUsed, m.LastAccessed = later(m.LastUsed, o.LastUsed), later(m.LastAccessed, o.LastAccessed)
 	m.UseCount, m.AccessCount = m.UseCount+o.UseCount, m.AccessCount+o.AccessCount
 	m.CrossDomainCount += o.CrossDomainCount
-	for _, s := range o.Sources {
-		if !slices.Contains(m.Sources, s) {
-			m.Sources = append(m.Sources, s)
-		}
-	}
+	m.LearnAll(o)
 	if len(o.Meta) > 0 {
 		if m.Meta == nil {
 			m.Meta = make(map[string]json.RawMessage)
