@@ -8,6 +8,7 @@ import (
 
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 )
 
 // maxAhead is how far a clock elsewhere may be ahead of ours.
@@ -173,7 +174,9 @@ func checkObject(field string, object map[string]json.RawMessage, most int) erro
 // fields returns the JSON of every field of m but its id, by name, without HTML
 // escapes, so that meta values keep their spelling.
 func fields(m *memory.Memory) (map[string]json.RawMessage, error) {
-	raw, err := encode(m)
+	stored := *m
+	stored.Sources = stm.SavedSources(m.Sources, m.CreatedAt)
+	raw, err := encode(&stored)
 	if err != nil {
 		return nil, err
 	}

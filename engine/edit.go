@@ -58,11 +58,11 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 	return &op.EditResult{Memory: answer, Tx: receipt.Entry, Changed: changedFields(set), Pending: waits}, err
 }
 
-// changedFields names what an edit wrote, without the time it notes by itself.
+// changedFields names what an edit wrote, without what it notes by itself.
 func changedFields(set map[string]json.RawMessage) []string {
 	names := make([]string, 0, len(set))
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if name != "updated_at" && name != "note_seen" {
+		if name != "updated_at" && name != "note_seen" && !stm.IsSourceKey(name) {
 			names = append(names, name)
 		}
 	}
@@ -116,9 +116,14 @@ func edited(r *stm.Row, req *op.EditRequest, again func(text string) []string, n
 	return set, err
 }
 
-// difference returns what turns before into after; null removes.
+// difference returns what turns before into after; null removes. The provenance chain,
+// which is stored link by link, is left to [Engine.learn].
 func difference(before, after map[string]json.RawMessage) map[string]json.RawMessage {
 	set := make(map[string]json.RawMessage)
+	for _, chain := range []string{"sources", "sources_dropped"} {
+		delete(before, chain)
+		delete(after, chain)
+	}
 	for key, value := range after {
 		if !bytes.Equal(before[key], value) {
 			set[key] = value

@@ -81,11 +81,21 @@ type Options struct {
 	Review      decay.Zone
 	ReviewRatio float64
 
+	Known    Known
 	Rekindle RekindleMode
 	Author   Author
 
 	pace     pace
 	patience time.Duration // how long a search waits for the texts of cold memories, 0: [rekindleBudget]
+}
+
+// Known are the similarities, 0 to 1, from which something counts as known. They are
+// those that cosines of embeddings have; words are brought to that scale.
+type Known struct {
+	Add       float64 // adding a text reinforces a memory that is so near
+	Related   float64 // what is so near has to do with a claim
+	Confirmed float64 // what is nearer confirms it
+	Reinforce float64 // a text reinforces a memory that is so near
 }
 
 // RekindleMode says what a search does with a cold memory that it means.
@@ -158,6 +168,7 @@ func DefaultOptions() Options {
 		ForgetBelow:     decay.ForgetThreshold,
 		Review:          decay.DefaultZone(),
 		ReviewRatio:     0.3,
+		Known:           Known{Add: 0.85, Related: 0.6, Confirmed: 0.85, Reinforce: 0.75},
 		Rekindle:        RekindleAuto,
 	}
 }
@@ -197,7 +208,14 @@ func (o Options) complete() (Options, error) {
 	if len(o.Vaults) > 1 {
 		return o, memory.Errorf(memory.Invalid, "%d vaults are named, and one is searched so far; name one, and run a second emberd with --home for another", len(o.Vaults))
 	}
+	if o.Known.Related > o.Known.Confirmed {
+		return o, memory.Errorf(memory.Invalid, "what is %v alike has to do with a claim, and what is %v alike confirms it; the first must not exceed the second", o.Known.Related, o.Known.Confirmed)
+	}
 	return o, firstError(
+		memory.CheckRange("similarity to add", o.Known.Add, 0, 1),
+		memory.CheckRange("similarity of what is related", o.Known.Related, 0, 1),
+		memory.CheckRange("similarity of what confirms", o.Known.Confirmed, 0, 1),
+		memory.CheckRange("similarity to reinforce", o.Known.Reinforce, 0, 1),
 		memory.CheckRange("decay floor", o.DecayFloor, 0, 1),
 		memory.CheckRange("active stage factor", o.StageFactor.Active, 0, 1),
 		memory.CheckRange("demoted stage factor", o.StageFactor.Demoted, 0, 1),

@@ -3,11 +3,13 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 )
 
 // Bounds of what a caller says of where a text comes from, in characters.
@@ -56,3 +58,9 @@ func originBy(by memory.Actor) string {
 
 // viaCLI is the way in of somebody at a terminal.
 const viaCLI = "cli"
+
+// learn adds to set that a memory, whose row is locked, was learned once more.
+func (e *Engine) learn(row *stm.Row, link memory.Source, set map[string]json.RawMessage) {
+	key, value := e.stm.Learned(row, link)
+	set[key] = value
+}

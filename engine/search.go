@@ -257,16 +257,22 @@ func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, er
 // noteHit gives a note its weight. Decay and stage of a note are 1.
 func (a *asking) noteHit(h ltm.Hit) op.Hit {
 	e := a.e
-	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * a.q.ltm, Note: &op.Note{Vault: e.notes.vault.Load().Name(), Path: h.Path,
-		Title: h.Title, Heading: h.HeadingPath, Line: h.Line, Created: h.Created.UTC(), Modified: h.Modified.UTC()}}
-	if id, err := memory.ParseID(h.MemoryID); err == nil {
-		hit.Note.MemoryID = id
-	}
+	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * a.q.ltm, Note: e.noteOfHit(h)}
 	hit.Explain = &op.Explain{Relevance: h.Relevance, Decay: 1, Bounded: 1, Floor: e.opt.DecayFloor, Stage: 1, Tier: a.q.ltm}
 	for _, s := range h.Scores {
 		hit.Explain.Terms = append(hit.Explain.Terms, op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF, Score: s.Score})
 	}
 	return hit
+}
+
+// noteOfHit is a note as callers see it.
+func (e *Engine) noteOfHit(h ltm.Hit) *op.Note {
+	n := &op.Note{Vault: e.notes.vault.Load().Name(), Path: h.Path,
+		Title: h.Title, Heading: h.HeadingPath, Line: h.Line, Created: h.Created.UTC(), Modified: h.Modified.UTC()}
+	if id, err := memory.ParseID(h.MemoryID); err == nil {
+		n.MemoryID = id
+	}
+	return n
 }
 
 // fold makes one hit of a memory and the note that was made of it: the one that

@@ -16,9 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
 	"emberd/internal/durable"
 	"emberd/memory"
 )
@@ -115,7 +112,7 @@ func (s *Store) printsOf(text string) (prints []fingerprint) {
 	if none {
 		return nil
 	}
-	plain := plainText(text)
+	plain := WordingOf(text)
 	s.textKeys.mu.RLock()
 	defer s.textKeys.mu.RUnlock()
 	for _, secret := range s.textKeys.by {
@@ -124,14 +121,7 @@ func (s *Store) printsOf(text string) (prints []fingerprint) {
 	return prints
 }
 
-// plainText is what a fingerprint is made of: the text in Unicode normal form C,
-// folded to one case, with single spaces between words and none around.
-func plainText(text string) string {
-	folded := cases.Fold().String(norm.NFC.String(text))
-	return strings.Join(strings.Fields(norm.NFC.String(folded)), " ")
-}
-
-func fingerprintOf(secret []byte, plain string) *fingerprint {
+func fingerprintOf(secret []byte, plain Wording) *fingerprint {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(plain))
 	return (*fingerprint)(mac.Sum(nil))
@@ -175,7 +165,7 @@ func (s *Store) printOf(text string) *fingerprint {
 		s.log.Warn("a text is forgotten without a fingerprint, so that nothing keeps it from being saved again", "error", err)
 		return nil
 	}
-	return fingerprintOf(secret, plainText(text))
+	return fingerprintOf(secret, WordingOf(text))
 }
 
 // ownKey returns the key of this device, which is on the disk before any line needs

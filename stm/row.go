@@ -229,6 +229,7 @@ func decodeMemory(doc []byte) (memory.Memory, error) {
 	m := memory.Memory{Confidence: 1, Importance: 0.5, Strength: 1,
 		Collection: memory.DefaultCollection, Stage: memory.Active}
 	err := json.Unmarshal(doc, &m)
+	gatherSources(&m, doc)
 	return m, err
 }
 

@@ -262,8 +262,11 @@ func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
 
 // spoken is a key as people know it.
 func spoken(key string) string {
-	if IsRelationKey(key) {
+	switch {
+	case IsRelationKey(key):
 		return "a relation"
+	case IsSourceKey(key):
+		return "what it was learned from"
 	}
 	return key
 }

@@ -244,7 +244,7 @@ func checkPrints(s *Store) error {
 			return fmt.Errorf("the key of a fingerprint of %s is gone", row.ID())
 		}
 		secret := s.textKeys.get(f.at.Dev)
-		if secret != nil && !slices.ContainsFunc(forgettable(), func(text string) bool { return f.print == *fingerprintOf(secret, text) }) {
+		if secret != nil && !slices.ContainsFunc(forgettable(), func(text string) bool { return f.print == *fingerprintOf(secret, Wording(text)) }) {
 			return fmt.Errorf("%x has a fingerprint that its key does not make", key)
 		}
 	}

@@ -243,6 +243,7 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 		o.Lifecycle.Coldest = memory.Demoted
 	}
 	o.Review, o.ReviewRatio = decay.Zone{Min: c.Review.DangerMin, Max: c.Review.DangerMax}, c.Review.BlendRatio
+	o.Known = engine.Known(c.Known)
 	o.Rekindle = engine.RekindleMode(c.RekindleMode)
 	return o
 }

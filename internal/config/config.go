@@ -72,6 +72,7 @@ type Config struct {
 	Recall        Recall
 	Embeddings    Embeddings
 	Similarity    Similarity
+	Known         Known
 	Cluster       Cluster
 	Consolidation Consolidation
 	MCP           MCP
@@ -198,6 +199,14 @@ type Similarity struct {
 	Low       float64
 }
 
+// Known holds the similarities from which something counts as known.
+type Known struct {
+	Add       float64 // so that adding it reinforces what is there
+	Related   float64 // what has to do with a claim
+	Confirmed float64 // what says the same as a claim
+	Reinforce float64 // what a text reinforces
+}
+
 // Cluster says how near-duplicates are grouped.
 type Cluster struct {
 	Threshold float64
@@ -277,6 +286,7 @@ func (c *Config) contradictions() error {
 		{"lifecycle.archive_after", "lifecycle.rehydratable_after", c.Lifecycle.ArchiveAfter <= c.Lifecycle.RehydratableAfter},
 		{"review.danger_min", "review.danger_max", c.Review.DangerMin <= c.Review.DangerMax},
 		{"similarity.low", "similarity.duplicate", c.Similarity.Low <= c.Similarity.Duplicate},
+		{"verify.related", "verify.confirmed", c.Known.Related <= c.Known.Confirmed},
 		{"cluster.min_size", "cluster.max_size", c.Cluster.MinSize <= c.Cluster.MaxSize},
 	}
 	var faults []error

@@ -95,6 +95,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Recall:          Recall{true, "silent", 0.3, 3, 5 * time.Minute},
 		Embeddings:      Embeddings{false, "all-MiniLM-L6-v2"},
 		Similarity:      Similarity{0.88, 0.78},
+		Known:           Known{Add: 0.85, Related: 0.6, Confirmed: 0.85, Reinforce: 0.75},
 		Cluster:         Cluster{0.83, 2, 12},
 		Consolidation:   Consolidation{time.Hour, false},
 		LLM:             LLM{Timeout: 30 * time.Second},

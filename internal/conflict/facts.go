@@ -22,12 +22,15 @@ import (
 // Facts are what two texts must have alike to say the same, however many words they
 // share: measured on labelled pairs, contradictions share more of them than paraphrases.
 type Facts struct {
-	words    map[string]bool // stems of all words
-	numbers  []string        // in order: digits, versions, dates, times; "two" is 2
-	names    []string        // capitalised within a sentence, or with a capital inside
-	maybe    []string        // capitalised because a sentence begins, or because they are names
-	negated  []string        // the words behind "not", "never", …
-	negators int
+	text      string
+	sentences []sentence
+	index     map[string][]int // by stem, the sentences that have it; nil if there is one only
+	words     map[string]bool  // stems of all words
+	numbers   []string         // in order: digits, versions, dates, times; "two" is 2
+	names     []string         // capitalised within a sentence, or with a capital inside
+	maybe     []string         // capitalised because a sentence begins, or because they are names
+	negated   []string         // the words behind "not", "never", …
+	negators  int
 }
 
 // Differ is why two texts do not say the same, however similar they are: they differ in
@@ -38,7 +41,8 @@ func Differ(a *text.Analyzer, s, t string) string { return Of(a, s).Differ(Of(a,
 
 // Of takes a text apart.
 func Of(a *text.Analyzer, s string) *Facts {
-	f := &Facts{words: make(map[string]bool)}
+	f := &Facts{text: s, sentences: sentencesOf(a, s), words: make(map[string]bool)}
+	f.index = indexOf(f.sentences)
 	begins, negates := true, false
 	for token := range strings.FieldsSeq(s) {
 		word := strings.TrimFunc(token, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
@@ -204,4 +208,22 @@ func sameOrder(a, b []string) bool {
 		return out
 	}
 	return slices.Equal(shared(a, b), shared(b, a))
+}
+
+// mostHolders is how many sentences a stem leads to: the first that have it.
+const mostHolders = 64
+
+func indexOf(sentences []sentence) map[string][]int {
+	if len(sentences) < 2 {
+		return nil
+	}
+	index := make(map[string][]int)
+	for i := range sentences {
+		for _, stem := range sentences[i].stems {
+			if len(index[stem]) < mostHolders {
+				index[stem] = append(index[stem], i)
+			}
+		}
+	}
+	return index
 }

@@ -1,34 +1,80 @@
 package conflict
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Finding is one thing in which two texts cannot both hold.
 type Finding struct {
-	Kind string // number, date, version, unit, name, negation or opposite
+	Kind string // number, unit, date, version, name, negation, opposite or change
 	A, B string // the value or words of either text, as they stand there
 	Why  string // one clause, such as "5432 against 5433"
 }
 
-// Find lists what two texts about one thing disagree in, what is plainest first. It is
-// nil if nothing shows that they do.
+// mostFindings bounds what is told of two texts.
+const mostFindings = 8
+
+// nearest is how many sentences of the other text one is compared with at most.
+const nearest = 8
+
+// Find lists what two texts about one thing disagree in, in the order of the first one.
+// It is nil if nothing shows that they do. Of a text of several sentences each is held
+// against those of the other that share most with it.
 func (f *Facts) Find(g *Facts) []Finding {
-	if a, b := only(f.numbers, g.numbers), only(g.numbers, f.numbers); a != "" && b != "" {
-		return []Finding{{Kind: "number", A: a, B: b, Why: a + " against " + b}}
+	if f.text == g.text {
+		return nil
 	}
-	return nil
+	var out []Finding
+	for i := range f.sentences {
+		for _, j := range g.closest(&f.sentences[i]) {
+			p := pair{f: f, g: g, s: &f.sentences[i], t: &g.sentences[j]}
+			p.weigh()
+			for _, found := range p.findings() {
+				if !slices.Contains(out, found) {
+					out = append(out, found)
+				}
+			}
+			if len(out) >= mostFindings {
+				return out[:mostFindings]
+			}
+		}
+	}
+	return out
+}
+
+// closest are the sentences of g that share a word with one of another text, the ones that share most first.
+func (g *Facts) closest(s *sentence) []int {
+	if len(g.sentences) == 1 {
+		return []int{0}
+	}
+	counts := make(map[int]int)
+	for _, stem := range s.stems {
+		for _, j := range g.index[stem] {
+			counts[j]++
+		}
+	}
+	out := make([]int, 0, len(counts))
+	for j := range counts {
+		out = append(out, j)
+	}
+	slices.SortFunc(out, func(a, b int) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	return out[:min(len(out), nearest)]
 }
 
 // Shares reports whether two texts speak of one thing: whether most of the words that say
-// something in the shorter one are in the other too.
+// something in a sentence of the one are in a sentence of the other.
 func (f *Facts) Shares(g *Facts) bool {
-	if len(f.words) > len(g.words) {
-		f, g = g, f
-	}
-	both := 0
-	for w := range f.words {
-		if g.words[w] {
-			both++
+	for i := range f.sentences {
+		for _, j := range g.closest(&f.sentences[i]) {
+			p := pair{f: f, g: g, s: &f.sentences[i], t: &g.sentences[j]}
+			p.weigh()
+			if p.shared > 0 && 2*p.shared >= min(len(p.s.stems), len(p.t.stems)) {
+				return true
+			}
 		}
 	}
-	return 2*both > len(f.words)
+	return false
 }
 
 // Against lists what two texts of some similarity (calibrated, 0 to 1) contradict each
@@ -39,4 +85,282 @@ func (f *Facts) Against(g *Facts, similarity, related float64) []Finding {
 		return nil
 	}
 	return f.Find(g)
+}
+
+// pair is two sentences that are held against each other.
+type pair struct {
+	f, g   *Facts
+	s, t   *sentence
+	shared int // stems that both have
+}
+
+func (p *pair) weigh() {
+	for _, stem := range p.s.stems {
+		if p.t.has(stem) {
+			p.shared++
+		}
+	}
+}
+
+func (p *pair) findings() []Finding {
+	if p.shared == 0 {
+		return nil
+	}
+	for _, find := range [...]func(*pair) []Finding{(*pair).values, (*pair).names, (*pair).denials, (*pair).opposites, (*pair).changes} {
+		if found := find(p); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func (p *pair) finding(kind string, a, b word) Finding {
+	x, y := p.f.text[a.start:a.end], p.g.text[b.start:b.end]
+	return Finding{Kind: kind, A: x, B: y, Why: x + " against " + y}
+}
+
+// about are the stems that say what the word at i is about: those of its clause, and
+// with what the sentence begins.
+func (s *sentence) about(i int) []string {
+	from, to := i, i+1
+	for from > 0 && !s.words[from].boundary && !joins(s.words[from].stem) {
+		from--
+	}
+	for to < len(s.words) && !s.words[to].boundary && !joins(s.words[to].stem) {
+		to++
+	}
+	var out []string
+	add := func(w *word) {
+		if w.content && !w.former && !neutral(w.stem) && !slices.Contains(out, w.stem) {
+			out = append(out, w.stem)
+		}
+	}
+	for j := range s.words[:from] {
+		if w := &s.words[j]; w.content {
+			add(w)
+			break
+		}
+	}
+	for j := from; j < to; j++ {
+		if j != i {
+			add(&s.words[j])
+		}
+	}
+	return out
+}
+
+func joins(stem string) bool { return stem == "and" || stem == "which" }
+
+// aligned reports whether the words at i of the one sentence and at j of the other say
+// something of one thing: what they are about is shared, and only one of them says more.
+func (p *pair) aligned(i, j int) bool {
+	a, b := p.s.about(i), p.t.about(j)
+	skip := func(w string) bool { return w == p.s.words[i].stem || w == p.t.words[j].stem }
+	both, mine, other := 0, 0, 0
+	for _, w := range a {
+		switch {
+		case skip(w):
+		case slices.Contains(b, w):
+			both++
+		case !p.t.has(w):
+			mine++
+		}
+	}
+	for _, w := range b {
+		if !skip(w) && !p.s.has(w) {
+			other++
+		}
+	}
+	return both > 0 && (mine == 0 || other == 0)
+}
+
+// values finds numbers, dates, versions and times of one thing that are not the same.
+func (p *pair) values() (out []Finding) {
+	if p.s.scene && p.t.scene {
+		return nil
+	}
+	for i := range p.s.words {
+		if p.t.holds(&p.s.words[i]) {
+			continue
+		}
+		for j := range p.t.words {
+			if !p.s.holds(&p.t.words[j]) && p.slot(i, j) && p.aligned(i, j) {
+				v, w := p.s.words[i].value, p.t.words[j].value
+				kind := v.kind
+				switch {
+				case kind == "number" && v.unit == w.unit && v.plain == w.plain || v.unit != w.unit:
+					kind = "unit"
+				case kind == "weekday" || kind == "time":
+					kind = "date"
+				}
+				out = append(out, p.finding(kind, p.s.words[i], p.t.words[j]))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// holds reports whether a sentence has a value that agrees with that of a word. It does
+// too if the word has none that still counts.
+func (s *sentence) holds(w *word) bool {
+	if w.value == nil || w.former {
+		return true
+	}
+	for i := range s.words {
+		if v := s.words[i].value; v != nil && v.agrees(w.value) {
+			return true
+		}
+	}
+	return false
+}
+
+// slot reports whether two values stand in one place: they measure the same, and count
+// the same things or follow the same word.
+func (p *pair) slot(i, j int) bool {
+	v, w := p.s.words[i].value, p.t.words[j].value
+	if v == nil || w == nil || v.kind != w.kind || p.s.words[i].former || p.t.words[j].former {
+		return false
+	}
+	if v.unit != w.unit && (v.unit == "" || w.unit == "" || v.plain != w.plain) {
+		return false
+	}
+	if v.kind != "number" {
+		return true
+	}
+	a, b := p.s.counted(i), p.t.counted(j)
+	if a != "" && b != "" || v.spelt || w.spelt {
+		return a == b
+	}
+	a, b = p.s.leads(i), p.t.leads(j)
+	return a == b
+}
+
+// counted is the stem of what a number counts, "" if no word follows it at once.
+func (s *sentence) counted(i int) string {
+	if i+1 < len(s.words) && !s.words[i+1].boundary && s.words[i+1].content {
+		return s.words[i+1].stem
+	}
+	return ""
+}
+
+// leads is the stem of the last word with meaning before i, "" if there is none.
+func (s *sentence) leads(i int) string {
+	for i--; i >= 0; i-- {
+		if w := &s.words[i]; w.content && !neutral(w.stem) {
+			return w.stem
+		}
+	}
+	return ""
+}
+
+// names finds names that stand in one place of two sentences which are else alike.
+func (p *pair) names() []Finding {
+	if p.s.scene && p.t.scene {
+		return nil
+	}
+	for i := range p.s.words {
+		if !p.s.filled(i) || p.t.has(p.s.words[i].stem) {
+			continue
+		}
+		for j := range p.t.words {
+			if p.t.filled(j) && !p.s.has(p.t.words[j].stem) && p.s.verb(i) == p.t.verb(j) && p.aligned(i, j) {
+				return []Finding{p.finding("name", p.s.words[i], p.t.words[j])}
+			}
+		}
+	}
+	return nil
+}
+
+// filled reports whether the word at i is a name that stands behind a verb of which there
+// is one object only.
+func (s *sentence) filled(i int) bool {
+	w := &s.words[i]
+	return w.name && !w.former && !w.denied && s.verb(i) != ""
+}
+
+// verb is the verb before i that has one object only, "" if there is none.
+func (s *sentence) verb(i int) string {
+	for back := 1; back <= 3 && i-back >= 0; back++ {
+		if v := s.words[i-back].stem; functional(v) {
+			return v
+		} else if s.words[i-back].content && !s.words[i-back].name {
+			return ""
+		}
+	}
+	return ""
+}
+
+// denials finds what one sentence denies and the other says.
+func (p *pair) denials() []Finding {
+	if f := p.denied(p.s, p.t); f != nil {
+		return []Finding{p.finding("negation", p.s.words[f[0]], p.t.words[f[1]])}
+	}
+	if f := p.denied(p.t, p.s); f != nil {
+		return []Finding{p.finding("negation", p.s.words[f[1]], p.t.words[f[0]])}
+	}
+	return nil
+}
+
+// denied finds a word that s denies and t does not. All that s says in denying has to be
+// in t but for a fifth.
+func (p *pair) denied(s, t *sentence) []int {
+	if !s.denies || t.denies {
+		return nil
+	}
+	all, there := 0, 0
+	var at []int
+	for i := range s.words {
+		w := &s.words[i]
+		if !w.content {
+			continue
+		}
+		all++
+		j := slices.IndexFunc(t.words, func(v word) bool { return v.content && v.stem == w.stem })
+		if j < 0 {
+			continue
+		}
+		there++
+		if w.denied && at == nil {
+			at = []int{i, j}
+		}
+	}
+	if at == nil || 5*there < 4*all {
+		return nil
+	}
+	return at
+}
+
+// opposites finds words of opposite meaning that are said of one thing.
+func (p *pair) opposites() []Finding {
+	if p.s.scene && p.t.scene {
+		return nil
+	}
+	for i := range p.s.words {
+		a := &p.s.words[i]
+		if a.value != nil || a.former || p.t.has(a.stem) {
+			continue
+		}
+		for j := range p.t.words {
+			b := &p.t.words[j]
+			if b.value == nil && !b.former && a.denied == b.denied && opposed(a.stem, b.stem) && !p.s.has(b.stem) && p.aligned(i, j) {
+				return []Finding{p.finding("opposite", *a, *b)}
+			}
+		}
+	}
+	return nil
+}
+
+// changes finds that one sentence announces a change of what the other says.
+func (p *pair) changes() []Finding {
+	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= min(len(p.s.stems), len(p.t.stems)) {
+		return nil
+	}
+	a, b := p.f.whole(p.s), p.g.whole(p.t)
+	return []Finding{{Kind: "change", A: a, B: b, Why: "one of them tells of a change"}}
+}
+
+// whole is a sentence as it stands.
+func (f *Facts) whole(s *sentence) string {
+	return f.text[s.words[0].start:s.words[len(s.words)-1].end]
 }

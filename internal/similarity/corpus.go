@@ -14,12 +14,26 @@ type Corpus struct {
 	ids      map[string]int32
 	df       []int32 // by id
 	texts    int
+	rarity   Rarity      // nil for a corpus of what was added to it
+	names    []string    // by id, with rarity
 	terms    []text.Term // of the latest text, used again
 }
+
+// Rarity tells how many texts there are elsewhere, and in how many of them each of some
+// terms occurs.
+type Rarity func(terms []string) (texts int, df []int)
 
 // NewCorpus returns an empty corpus of texts that are taken apart by analyzer.
 func NewCorpus(analyzer *text.Analyzer) *Corpus {
 	return &Corpus{analyzer: analyzer, ids: make(map[string]int32)}
+}
+
+// NewCorpusOf returns a corpus of texts that are elsewhere. Texts that are added to it are
+// not counted; a term that occurs nowhere counts as if it did once.
+func NewCorpusOf(analyzer *text.Analyzer, rarity Rarity) *Corpus {
+	c := NewCorpus(analyzer)
+	c.rarity = rarity
+	return c
 }
 
 // Bag is the terms of one text of a corpus, each with how often it occurs, ordered by
@@ -31,7 +45,20 @@ type Occurrence struct{ Term, Times int32 }
 
 // Add counts a text and returns its terms.
 func (c *Corpus) Add(s string) Bag {
+	known := len(c.df)
+	bag := c.bag(s)
+	if c.rarity != nil {
+		c.ask(known)
+		return bag
+	}
 	c.texts++
+	for _, o := range bag {
+		c.df[o.Term]++
+	}
+	return bag
+}
+
+func (c *Corpus) bag(s string) Bag {
 	c.terms = c.analyzer.AppendTerms(c.terms[:0], s)
 	stops := !slices.ContainsFunc(c.terms, func(t text.Term) bool { return !t.Stop() })
 	ids := make([]int32, 0, len(c.terms))
@@ -48,7 +75,6 @@ func (c *Corpus) Add(s string) Bag {
 			continue
 		}
 		bag = append(bag, Occurrence{Term: id, Times: 1})
-		c.df[id]++
 	}
 	return slices.Clip(bag)
 }
@@ -59,8 +85,50 @@ func (c *Corpus) id(term string) int32 {
 		id = int32(len(c.df))
 		c.ids[term] = id
 		c.df = append(c.df, 0)
+		if c.rarity != nil {
+			c.names = append(c.names, term)
+		}
 	}
 	return id
+}
+
+// ask learns how rare the terms are that have the numbers from one on.
+func (c *Corpus) ask(from int) {
+	if from == len(c.names) {
+		return
+	}
+	texts, df := c.rarity(c.names[from:])
+	c.texts = max(1, texts)
+	for i, n := range df {
+		c.df[from+i] = int32(max(1, n))
+	}
+}
+
+// Rarest are the terms of a bag that the fewest texts hold, at most so many, the rarest
+// first. It is for corpora of texts that are elsewhere.
+func (c *Corpus) Rarest(b Bag, most int) []string {
+	b = slices.Clone(b)
+	slices.SortFunc(b, func(x, y Occurrence) int { return c.Rarer(x.Term, y.Term) })
+	terms := make([]string, min(most, len(b)))
+	for i := range terms {
+		terms[i] = c.names[b[i].Term]
+	}
+	return terms
+}
+
+// Join is the bag of several parts of one text.
+func Join(parts ...Bag) Bag {
+	all := slices.Concat(parts...)
+	slices.SortFunc(all, func(x, y Occurrence) int { return cmp.Compare(x.Term, y.Term) })
+	joined := all[:0]
+	for _, o := range all {
+		if n := len(joined); n > 0 && joined[n-1].Term == o.Term {
+			joined[n-1].Times += o.Times
+			continue
+		}
+		joined = append(joined, o)
+	}
+	return slices.Clip(joined)
 }
 
 // Terms is how many different terms there are. Their numbers are 0 to one less.

@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"emberd/internal/words"
+	"emberd/ltm"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+const (
+	// mostCandidates is how many memories are compared with a text, and namingCandidates
+	// how many more that name what it names.
+	mostCandidates   = 50
+	namingCandidates = 20
+	// noteCandidates is how many notes are compared with a text, by their best passages.
+	noteCandidates = 10
+	// namedIn is how much of a text is looked through for names.
+	namedIn = 4 << 10
+)
+
+// near is something known that is about what a text says: a memory or a passage of a note.
+type near struct {
+	row        *stm.Row
+	note       *op.Note
+	text       string // all of a short text, or the sentences that are nearest
+	similarity float64
+	same       bool // it is the text itself, maybe in another spelling
+	// successor is the memory that took the place of this one.
+	successor *stm.Row
+}
+
+// probe asks for what is near a text.
+type probe struct {
+	text   string
+	accept func(*stm.Row) bool // nil for all memories
+	notes  bool                // look at notes, too
+}
+
+// nearness is what is near a text, nearest first.
+type nearness struct {
+	all      []near
+	compared string // by what
+	loading  *op.Loading
+}
+
+// nearestTo finds what is known that is about what a text says, each memory once. Of a memory
+// that was merged into another one the other is found.
+func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
+	like := e.like(p.text)
+	n := &nearness{compared: like.by()}
+	rows := e.candidates(n, like, &p)
+	wording := stm.WordingOf(p.text)
+	seen := make(map[memory.ID]bool, len(rows))
+	for _, row := range rows {
+		if row = e.mergedRow(row); seen[row.ID()] || p.accept != nil && !p.accept(row) {
+			continue
+		}
+		seen[row.ID()] = true
+		content := row.Content()
+		one := near{row: row, same: wording.Of(content), successor: e.successor(row)}
+		if one.similarity, one.text = like.to(content); one.same {
+			one.similarity = 1
+		}
+		n.all = append(n.all, one)
+	}
+	if p.notes && e.notes != nil {
+		if err := e.nearNotes(ctx, n, like); err != nil {
+			return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+		}
+	}
+	slices.SortStableFunc(n.all, func(a, b near) int { return cmp.Compare(b.similarity, a.similarity) })
+	return n, nil
+}
+
+// candidates are memories that may be near: those with the text itself, the most relevant
+// of those that hold any of its rarest words, and of those that name what it names.
+func (e *Engine) candidates(n *nearness, like *likeness, p *probe) []*stm.Row {
+	terms, wording := like.terms(), stm.WordingOf(p.text)
+	accept := func(r *stm.Row) bool { return p.accept == nil || p.accept(r) }
+	rows := e.ask(n, terms[:min(1, len(terms))], mostCandidates, func(r *stm.Row) bool { return accept(r) && wording.Of(r.Content()) })
+	if len(terms) > 0 {
+		rows = append(rows, e.ask(n, terms, mostCandidates, p.accept)...)
+	}
+	beginning := strings.ToValidUTF8(p.text[:min(len(p.text), namedIn)], "")
+	if names := distinct(e.text.Query(strings.Join(e.entitiesIn(beginning), "\n"))); len(names) > 0 {
+		rows = append(rows, e.ask(n, names, namingCandidates, p.accept)...)
+	}
+	return rows
+}
+
+// ask looks memories up that hold any of the terms.
+func (e *Engine) ask(n *nearness, terms []string, most int, accept func(*stm.Row) bool) []*stm.Row {
+	q := stm.Query{Accept: accept, Limit: most, Most: 1}
+	for _, t := range terms {
+		q.Terms = append(q.Terms, words.QueryTerm{Term: t, Weight: 1})
+	}
+	found := e.stm.Search(q)
+	if found.Loading {
+		n.loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
+	}
+	rows := make([]*stm.Row, len(found.Matches))
+	for i, m := range found.Matches {
+		rows[i] = m.Row
+	}
+	return rows
+}
+
+// mergedRow is the memory that stands for a row.
+func (e *Engine) mergedRow(row *stm.Row) *stm.Row {
+	if !cold(row) || !row.Has("consolidated_into") {
+		return row
+	}
+	m, err := row.Memory()
+	if err != nil {
+		return row
+	}
+	return cmp.Or(mergedInto(e.stm.Get, m.ConsolidatedInto), row)
+}
+
+// successor is the live memory that took the place of one, nil if there is none.
+func (e *Engine) successor(row *stm.Row) *stm.Row {
+	if !row.Has("superseded_by") {
+		return nil
+	}
+	m, err := row.Memory()
+	if err != nil {
+		return nil
+	}
+	next, _ := e.stm.Get(m.SupersededBy)
+	return next
+}
+
+// nearNotes adds the best passages of notes. The note of a memory is not one of them: the
+// memory has its text.
+func (e *Engine) nearNotes(ctx context.Context, n *nearness, like *likeness) error {
+	q := ltm.Query{Limit: noteCandidates}
+	for _, t := range like.terms() {
+		q.Terms = append(q.Terms, ltm.Term{Text: t, Weight: 1})
+	}
+	if len(q.Terms) == 0 {
+		return nil
+	}
+	var found ltm.Result
+	err := e.notes.ask(func(index *ltm.Index) (err error) {
+		found, err = index.Search(ctx, q)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	v := e.notes.vault.Load()
+	for _, h := range found.Hits {
+		if id, err := memory.ParseID(h.MemoryID); err == nil && e.live(id) {
+			continue
+		}
+		text, err := v.Excerpt(fileOf(h), h.SectionLine, h.Above, passageBytes)
+		if err != nil {
+			continue // it is another note by now, and will be found as that
+		}
+		one := near{note: e.noteOfHit(h)}
+		one.similarity, one.text = like.to(text)
+		n.all = append(n.all, one)
+	}
+	return nil
+}
+
+func (e *Engine) live(id memory.ID) bool {
+	_, live := e.stm.Get(id)
+	return live
+}

@@ -1,0 +1,166 @@
+package conflict
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"emberd/internal/text"
+)
+
+// longest is how many words a sentence has at most; a longer one counts as several. It
+// bounds what comparing two costs.
+const longest = 48
+
+// word is one word of a sentence, or one number of several.
+type word struct {
+	stem     string
+	start    int    // where it begins in the text, and where it ends
+	end      int    //
+	value    *value // nil unless it is a number, date, version or time
+	content  bool   // it is no stop word, and neither a value nor a word of negation
+	name     bool   // capitalised within a sentence, or an identifier
+	negates  bool   // not, never, without
+	denied   bool   // it stands behind a word that negates
+	former   bool   // it is what something was before: "from X to", "instead of X"
+	boundary bool   // a comma or bracket stands before it
+}
+
+// sentence is a stretch of text that says one thing.
+type sentence struct {
+	words   []word
+	stems   []string // of its content, distinct
+	denies  bool     // an odd number of its words negate what it says
+	changes bool     // it announces a change: "now", "no longer", "from 5 to 6"
+	scene   bool     // it tells of somebody or something unnamed that is doing something
+}
+
+// has reports a word in any of its forms, or a value that agrees.
+func (s *sentence) has(stem string) bool { return slices.Contains(s.stems, stem) }
+
+// parser takes a text apart into sentences.
+type parser struct {
+	analyzer *text.Analyzer
+	text     string
+	terms    []text.Term
+	current  []word
+	out      []sentence
+}
+
+// sentencesOf takes a text apart at full stops, semicolons, list items and empty lines.
+func sentencesOf(a *text.Analyzer, s string) []sentence {
+	p := parser{analyzer: a, text: s}
+	begins, boundary, last := true, false, 0
+	for start, end := range fields(s) {
+		if gap := s[last:start]; strings.Contains(gap, "\n") && (strings.Count(gap, "\n") > 1 || strings.ContainsRune("-*+#>|", rune(s[start]))) {
+			p.finish()
+			begins = true
+		}
+		last = end
+		token := s[start:end]
+		from, to := trimmed(token)
+		boundary = boundary || strings.ContainsAny(token[:from], "(,[") || token == "-" || token == "–" || token == "—"
+		if from < to {
+			p.add(start+from, start+to, begins, boundary)
+			begins, boundary = false, false
+		}
+		tail := token[to:]
+		boundary = boundary || strings.ContainsAny(tail, ",):]")
+		if strings.ContainsAny(tail, ".!?;") || len(p.current) >= longest {
+			p.finish()
+			begins, boundary = true, false
+		}
+	}
+	p.finish()
+	return p.out
+}
+
+// fields yields where each run without white space begins and ends.
+func fields(s string) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		start := -1
+		for i, r := range s {
+			switch space := unicode.IsSpace(r); {
+			case space && start >= 0:
+				if !yield(start, i) {
+					return
+				}
+				start = -1
+			case !space && start < 0:
+				start = i
+			}
+		}
+		if start >= 0 {
+			yield(start, len(s))
+		}
+	}
+}
+
+// trimmed is the part of a token between marks, with the signs that belong to numbers.
+func trimmed(token string) (from, to int) {
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	from = strings.IndexFunc(token, isWord)
+	if from < 0 {
+		return len(token), len(token)
+	}
+	last := strings.LastIndexFunc(token, isWord)
+	_, size := utf8.DecodeRuneInString(token[last:])
+	to = last + size
+	if unicode.IsNumber(rune(token[from])) {
+		for from > 0 && strings.ContainsRune("$~<>", rune(token[from-1])) {
+			from--
+		}
+		if to < len(token) && strings.ContainsRune("%+", rune(token[to])) {
+			to++
+		}
+	}
+	return from, to
+}
+
+// add appends the words of a token.
+func (p *parser) add(start, end int, begins, boundary bool) {
+	token := p.text[start:end]
+	if v, ok := read(token); ok {
+		p.current = append(p.current, word{stem: strings.ToLower(token), start: start, end: end, value: &v, boundary: boundary})
+		return
+	}
+	if refuses(token) {
+		p.current = append(p.current, word{stem: "not", start: start, end: end, negates: true, boundary: boundary})
+		if token[0] < utf8.RuneSelf {
+			return
+		}
+		boundary = false // without spaces the token has other words
+	}
+	p.terms = p.analyzer.AppendTerms(p.terms[:0], token)
+	first, size := utf8.DecodeRuneInString(token)
+	inside := strings.ContainsFunc(token[size:], unicode.IsUpper) || strings.ContainsFunc(token, unicode.IsDigit)
+	name := inside || !begins && unicode.IsUpper(first)
+	covered := 0
+	for _, t := range p.terms {
+		if t.End <= covered || t.Text == "" {
+			continue // a part of what stands already
+		}
+		covered = t.End
+		w := word{stem: t.Text, start: start + t.Start, end: start + t.End, content: !t.Stop(), name: name && !t.Stop(), boundary: boundary}
+		p.current, boundary = append(p.current, w), false
+	}
+}
+
+// finish makes a sentence of the words so far.
+func (p *parser) finish() {
+	words := slices.Clone(p.current)
+	p.current = p.current[:0]
+	if len(words) == 0 {
+		return
+	}
+	s := sentence{words: joined(p.text, words)}
+	s.mark(p.text)
+	for i := range s.words {
+		if w := &s.words[i]; w.content && !slices.Contains(s.stems, w.stem) {
+			s.stems = append(s.stems, w.stem)
+		}
+	}
+	p.out = append(p.out, s)
+}

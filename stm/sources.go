@@ -1,0 +1,157 @@
+package stm
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"emberd/memory"
+)
+
+// The provenance chain that a memory is saved with is its key sources. Each link that is
+// learned later is a key of its own: source., the device that wrote it, a dot, and a
+// number below memory.MaxSources. So a link costs the log no more than itself, two
+// devices that learn at the same time lose neither, and undo takes back one link. A full
+// device writes over its oldest link, and the new one counts how often that was learned.
+// Keys that only look like one are kept, and are none.
+const sourcePrefix = "source."
+
+// heldSource is the value of such a key.
+type heldSource struct {
+	memory.Source
+	Dropped int64 `json:"dropped,omitempty"`
+}
+
+// IsSourceKey reports whether a key is where a link of the provenance chain belongs, well
+// formed or not.
+func IsSourceKey(key string) bool { return strings.HasPrefix(key, sourcePrefix) }
+
+// ParseSource reads a key of a memory that holds a link. The caller owns the result.
+func ParseSource(key string, value []byte) (memory.Source, error) {
+	if _, _, ok := slotOf(key); !ok {
+		return memory.Source{}, fmt.Errorf("%.60q does not hold a source", key)
+	}
+	var held heldSource
+	err := json.Unmarshal(value, &held)
+	return held.Source, err
+}
+
+// slotOf takes the name of a key apart.
+func slotOf(key string) (dev Device, n int, ok bool) {
+	name, ok := strings.CutPrefix(key, sourcePrefix)
+	device, number, dotted := strings.Cut(name, ".")
+	if dev, known := parseDevice(device); ok && dotted && known {
+		n, err := strconv.Atoi(number)
+		return dev, n, err == nil && n >= 0 && n < memory.MaxSources && strconv.Itoa(n) == number
+	}
+	return dev, 0, false
+}
+
+func slotKey(dev Device, n int) string { return sourcePrefix + dev.String() + "." + strconv.Itoa(n) }
+
+// Learned returns the key of a live memory that is to be set when it is learned once
+// more, and its value: [Change] writes them. The row has to be locked, or two that learn
+// at the same time are one.
+func (s *Store) Learned(r *Row, link memory.Source) (key string, value json.RawMessage) {
+	own := r.slots(s.device)
+	n := slices.IndexFunc(own, func(h *heldSource) bool { return h != nil && h.Equal(link) })
+	if n < 0 {
+		n = slices.Index(own, nil)
+	}
+	if n < 0 {
+		n = oldestSlot(own)
+	}
+	return slotKey(s.device, n), encode(own[n].learned(link))
+}
+
+// learned is what a slot holds, nil for nothing, after a link was learned.
+func (h *heldSource) learned(link memory.Source) heldSource {
+	var m memory.Memory
+	var next heldSource
+	switch {
+	case h == nil:
+	case h.Equal(link):
+		next.Dropped = h.Dropped
+		m.Learn(h.Source)
+	default:
+		next.Dropped = h.Dropped + h.Count()
+	}
+	m.Learn(link)
+	next.Source = m.Sources[0]
+	return next
+}
+
+// slots are what a device learned, nil where there is nothing.
+func (r *Row) slots(dev Device) []*heldSource {
+	own := make([]*heldSource, memory.MaxSources)
+	eachSource(r.doc, func(of Device, n int, held *heldSource) {
+		if of == dev {
+			own[n] = held
+		}
+	})
+	return own
+}
+
+func oldestSlot(own []*heldSource) int {
+	oldest := 0
+	for n, h := range own {
+		if h.At.Before(own[oldest].At) {
+			oldest = n
+		}
+	}
+	return oldest
+}
+
+// eachSource calls fn with the links of a document that are keys of their own.
+func eachSource(doc []byte, fn func(dev Device, n int, held *heldSource)) {
+	if !bytes.Contains(doc, []byte(`"`+sourcePrefix)) {
+		return
+	}
+	_ = eachField(doc, func(name, value []byte) bool { // it was walked before
+		if !bytes.HasPrefix(name, []byte(sourcePrefix)) {
+			return true
+		}
+		var held heldSource
+		if dev, n, ok := slotOf(string(name)); ok && json.Unmarshal(value, &held) == nil {
+			fn(dev, n, &held)
+		}
+		return true
+	})
+}
+
+// gatherSources completes the provenance chain of a memory by what was learned since it
+// was saved. The first link is of when the memory was made unless it says otherwise.
+func gatherSources(m *memory.Memory, doc []byte) {
+	if len(m.Sources) > 0 && m.Sources[0].At.IsZero() {
+		m.Sources[0].At = m.CreatedAt
+	}
+	type slot struct {
+		*heldSource
+		dev Device
+		n   int
+	}
+	var later []slot
+	eachSource(doc, func(dev Device, n int, held *heldSource) { later = append(later, slot{held, dev, n}) })
+	slices.SortFunc(later, func(a, b slot) int {
+		return cmp.Or(a.At.Compare(b.At), bytes.Compare(a.dev[:], b.dev[:]), cmp.Compare(a.n, b.n))
+	})
+	for _, s := range later {
+		m.Learn(s.Source)
+		m.SourcesDropped += s.Dropped
+	}
+}
+
+// SavedSources is the chain as it is stored with a new memory: see gatherSources.
+func SavedSources(chain []memory.Source, created time.Time) []memory.Source {
+	if len(chain) == 0 || !chain[0].At.Equal(created) {
+		return chain
+	}
+	chain = slices.Clone(chain)
+	chain[0].At = time.Time{}
+	return chain
+}

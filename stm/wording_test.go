@@ -1,0 +1,45 @@
+package stm
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestWording(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"The port is 5432", "  the PORT\n is\t5432 ", true},
+		{"The port is 5432", "The port is 5433", false},
+		{"The port is 5432", "The port is 5432.", false},
+		{"The port is 5432", "The port is 54 32", false},
+		{"café", "CAFE\u0301", true},
+		{"cafe", "cafe\u0301", false},
+		{"straße", "STRASSE", true},
+		{"300 K", "300 \u212a", true},
+		{"a b", "a\u00a0b", true},
+		{"", " \n", true},
+		{"a", "", false},
+		{"", "a", false},
+	} {
+		if got := WordingOf(c.a).Of(c.b); got != c.same {
+			t.Errorf("%q and %q: got %v", c.a, c.b, got)
+		}
+		if got := WordingOf(c.b).Of(c.a); got != c.same {
+			t.Errorf("%q and %q: got %v", c.b, c.a, got)
+		}
+	}
+}
+
+func TestWordingOfAnyTexts(t *testing.T) {
+	letters := rapid.SampledFrom([]rune("aAbeE\u0301\u212akK ßs \n\u00a0\t."))
+	texts := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOfN(letters, 0, 6).Draw(t, "letters")) })
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := texts.Draw(t, "a"), texts.Draw(t, "b")
+		if got, want := WordingOf(a).Of(b), WordingOf(a) == WordingOf(b); got != want {
+			t.Fatalf("%q and %q: got %v, want %v", a, b, got, want)
+		}
+	})
+}
