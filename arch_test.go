@@ -41,6 +41,7 @@ func graph() map[string]edges {
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
+		"internal/echo":              {ours: []string{"memory"}, others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"}},
 		"internal/entities":          {ours: []string{"memory"}, others: []string{"golang.org/x/text/unicode/norm"}},
 		"internal/eval":              {},
 		"internal/intent": {
@@ -95,7 +96,7 @@ func graph() map[string]edges {
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
 			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "internal/backup", "internal/durable", "internal/query",
-				"internal/cluster", "internal/conflict", "internal/entities", "internal/intent", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
+				"internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/intent", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
 		},
 		"api": {
 			ours:   []string{"op", "memory", "internal/wire"},

@@ -176,7 +176,7 @@ func dress(h http.Header, res any) int {
 	switch res := res.(type) {
 	case *op.SaveResult:
 		h.Set("ETag", strconv.Quote(res.Memory.Rev))
-		if !res.Replayed {
+		if !res.Replayed && res.Echo == nil {
 			h.Set("Location", strings.Replace(op.Show.Path, "{id}", string(res.Memory.ID), 1))
 			return http.StatusCreated
 		}

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/internal/echo"
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
@@ -43,6 +44,7 @@ type Engine struct {
 	text     *text.Analyzer // the one both tiers search with
 	author   *author        // of what is left of a text that is archived
 	names    *knownNames
+	echoes   *echo.Recent // what answers gave out
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
@@ -92,6 +94,7 @@ func Open(opt Options) (*Engine, error) {
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
 		names:      new(knownNames),
+		echoes:     echo.New(opt.EchoWindow),
 		events:     newEvents(),
 		aging:      newAging(),
 		listed:     newListed(),
@@ -225,6 +228,7 @@ func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if err != nil {
 		return nil, typed(s, err)
 	}
+	e.gave(res)
 	return res, nil
 }
 

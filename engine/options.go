@@ -85,6 +85,9 @@ type Options struct {
 	Rekindle RekindleMode
 	Author   Author
 
+	// EchoWindow is how long a text that was recalled is not saved again; 0 is not at all.
+	EchoWindow time.Duration
+
 	pace     pace
 	patience time.Duration // how long a search waits for the texts of cold memories, 0: [rekindleBudget]
 }
@@ -170,6 +173,7 @@ func DefaultOptions() Options {
 		ReviewRatio:     0.3,
 		Known:           Known{Add: 0.85, Related: 0.6, Confirmed: 0.85, Reinforce: 0.75},
 		Rekindle:        RekindleAuto,
+		EchoWindow:      time.Hour,
 	}
 }
 

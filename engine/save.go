@@ -33,15 +33,22 @@ func (e *Engine) save(ctx context.Context, req *op.SaveRequest) (*op.SaveResult,
 	}
 	tx.By = op.CallerFrom(ctx)
 	var before earlier
+	var of *op.Echo
 	receipt, err := e.stm.Update(ctx, []memory.ID{m.ID}, tx.Key, func(rows []*stm.Row) (*stm.Tx, error) {
 		var err error
 		if before, err = e.earlierSave(tx, m, rows[0], req.Again); err != nil || before.row != nil {
 			return nil, err
 		}
+		if of = e.guard(req, m); of != nil {
+			return nil, nil
+		}
 		return tx, nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	if of != nil {
+		return e.saveEcho(ctx, req, of, m, tx)
 	}
 	now := e.opt.Now()
 	if before.row != nil {

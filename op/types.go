@@ -41,13 +41,17 @@ type SaveRequest struct {
 	LastUsed       time.Time                  `json:"last_used,omitzero" doc:"for imports; not before created_at"`
 	UseCount       int64                      `json:"use_count,omitempty" doc:"for imports; 0 or more"`
 	AllowSecret    bool                       `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
-	Again          bool                       `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before"`
+	Again          bool                       `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before, or was recalled just now"`
+	// EvenRecalled is for callers that count on a memory of its own for each save.
+	EvenRecalled bool `json:"even_recalled,omitempty" doc:"save although this text was recalled just now"`
 	Provenance
 	Enrich *bool `json:"enrich,omitempty" doc:"work out entities and strength that are left out; default is the setting enrich. Without it they are none and 1"`
 }
 
 // SaveResult tells what was saved.
 type SaveResult struct {
+	// Memory is what was saved, or what had the text already. Of a text that only a note
+	// has it has no id, and the note's path.
 	Memory   Memory `json:"memory"`
 	Tx       string `json:"tx"`                 // journal entry, for undo
 	Replayed bool   `json:"replayed,omitempty"` // the answer to an earlier, equal request

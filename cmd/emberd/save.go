@@ -67,7 +67,7 @@ func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 	f.StringVar(&o.req.IdempotencyKey, "key", "", "`KEY` of this request; the same again within 24 hours adds nothing")
 	f.BoolVar(&o.plain, "no-enrich", false, "do not find entities and strength in the text")
 	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "save although it looks like a credential")
-	f.BoolVar(&o.req.Again, "again", false, "save although this text, or a memory of this id, was forgotten before")
+	f.BoolVar(&o.req.Again, "again", false, "save although this text, or a memory of this id, was forgotten before or recalled just now")
 	s.completeFlags(cmd)
 }
 
@@ -137,6 +137,10 @@ func (s *state) printSaved(res *op.SaveResult) error {
 	if s.json {
 		return s.printJSON(res)
 	}
+	if res.Echo != nil {
+		s.printEcho(res)
+		return nil
+	}
 	verb := "saved"
 	if res.Replayed {
 		verb = "had"
@@ -148,6 +152,16 @@ func (s *state) printSaved(res *op.SaveResult) error {
 	}
 	s.undoHint(res.Tx)
 	return nil
+}
+
+// printEcho says that a text was just recalled, and what from.
+func (s *state) printEcho(res *op.SaveResult) {
+	from := res.Echo.Path
+	if res.Echo.Of != "" {
+		from = s.short(res.Echo.Of)
+	}
+	s.printf("known %s  %s\n", from, s.gist(res.Memory.Content, len("known 12345678  ")))
+	s.note("this was recalled just now, so nothing was stored; --again stores it")
 }
 
 // short is the id that people read and type.

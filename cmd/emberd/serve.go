@@ -244,7 +244,7 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	}
 	o.Review, o.ReviewRatio = decay.Zone{Min: c.Review.DangerMin, Max: c.Review.DangerMax}, c.Review.BlendRatio
 	o.Known = engine.Known(c.Known)
-	o.Rekindle = engine.RekindleMode(c.RekindleMode)
+	o.Rekindle, o.EchoWindow = engine.RekindleMode(c.RekindleMode), c.EchoWindow
 	return o
 }
 

@@ -101,6 +101,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		LLM:             LLM{Timeout: 30 * time.Second},
 		MCP:             MCP{"agent"},
 		RekindleMode:    "auto",
+		EchoWindow:      time.Hour,
 		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block", Enrich: true,
 		HistoryKeep: 90 * day, TrashKeep: 30 * day,
 	}

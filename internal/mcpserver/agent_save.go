@@ -20,8 +20,9 @@ type agentSaveIn struct {
 
 // agentSaved is what became of a memory that was saved or edited.
 type agentSaved struct {
-	ID      memory.ID `json:"id"`
+	ID      memory.ID `json:"id,omitempty"`
 	Did     string    `json:"did"`
+	Path    string    `json:"path,omitempty"` // of the note that has the text
 	Tags    []string  `json:"tags,omitempty"`
 	Project string    `json:"project,omitempty"`
 	Tx      string    `json:"tx,omitempty"`
@@ -38,12 +39,19 @@ func agentSave(ctx context.Context, c *call, in *agentSaveIn) (*agentSaved, erro
 		return nil, err
 	}
 	out := agentSaved{ID: res.Memory.ID, Did: "saved", Tags: someTags(res.Memory.Tags), Project: res.Memory.Project, Tx: res.Tx}
+	if e := res.Echo; e != nil {
+		out.Did, out.Path = "known already, nothing stored (again stores it):", e.Path
+	}
 	return &out, nil
 }
 
 // Text is what the model reads.
 func (o *agentSaved) Text() string {
-	parts := []string{o.Did + " [" + o.ID.Short() + "]"}
+	name := o.ID.Short()
+	if o.ID == "" {
+		name = flat(o.Path)
+	}
+	parts := []string{o.Did + " [" + name + "]"}
 	if len(o.Tags) > 0 {
 		parts = append(parts, hashed(o.Tags))
 	}

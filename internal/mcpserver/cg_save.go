@@ -49,7 +49,8 @@ type saveMemoryOut struct {
 
 func saveMemory(ctx context.Context, c *call, in *saveMemoryIn) (*saveMemoryOut, error) {
 	res, err := op.Save.Call(ctx, c, &op.SaveRequest{Content: in.Content, Tags: in.Tags, Entities: in.Entities,
-		Source: in.Source, Context: in.Context, Meta: in.Meta, Strength: in.Strength, Project: c.opt.Project})
+		Source: in.Source, Context: in.Context, Meta: in.Meta, Strength: in.Strength, Project: c.opt.Project,
+		EvenRecalled: true}) // each save has a new id there
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"emberd/internal/conflict"
+	"emberd/internal/echo"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// gave remembers the texts of an answer, so that saving one of them again is known for
+// what it is. What is told of an earlier moment is not remembered.
+func (e *Engine) gave(res any) {
+	if e.opt.EchoWindow <= 0 {
+		return
+	}
+	switch res := res.(type) {
+	case *op.SearchResult:
+		if res.AsOf == nil {
+			e.gaveHits(res.Hits)
+		}
+	case *op.QueryResult:
+		for i := range res.Results {
+			if h := res.Results[i].Hit; h != nil {
+				e.gaveHits([]op.Hit{*h})
+			}
+		}
+	case *op.ListResult:
+		if res.AsOf == nil {
+			for i := range res.Memories {
+				e.gaveMemory(&res.Memories[i])
+			}
+		}
+	case *op.OpenManyResult:
+		for i := range res.Memories {
+			e.gaveMemory(&res.Memories[i].Memory)
+		}
+	case *op.ShowResult:
+		if res.AsOf == nil {
+			e.gaveMemory(&res.Memory)
+		}
+	case *op.NoteReadResult:
+		e.echoes.Give(echo.Source{Path: res.Path, Modified: res.Modified}, res.Text, e.opt.Now())
+	}
+}
+
+func (e *Engine) gaveMemory(m *op.Memory) {
+	e.echoes.Give(echo.Source{Memory: m.ID}, m.Content, e.opt.Now())
+}
+
+func (e *Engine) gaveHits(hits []op.Hit) {
+	for i := range hits {
+		h := &hits[i]
+		if h.Memory != nil {
+			e.gaveMemory(h.Memory)
+		}
+		if h.Note != nil && h.Tier == op.TierNote {
+			e.echoes.Give(echo.Source{Memory: h.Note.MemoryID, Path: h.Note.Path, Modified: h.Note.Modified}, h.Snippet.Text, e.opt.Now())
+		}
+	}
+}
+
+// echoOf says what a text that is to be saved is an echo of, nil if it is none: of a live
+// memory of that collection and project, or of none, which says it still; or of a note that
+// is as it was. A text of several parts that answers decorated is an echo if each part is.
+func (e *Engine) echoOf(text, collection, project string) *op.Echo {
+	if e.opt.EchoWindow <= 0 {
+		return nil
+	}
+	var first *op.Echo
+	for _, part := range echo.Parts(text) {
+		found := e.echoOfPart(part, collection, project)
+		if found == nil {
+			return nil
+		}
+		if first == nil {
+			first = found
+		}
+	}
+	return first
+}
+
+func (e *Engine) echoOfPart(part echo.Part, collection, project string) *op.Echo {
+	for _, h := range e.echoes.Find(part.Text, e.opt.Now()) {
+		if part.ID != "" && !strings.HasPrefix(string(h.Memory), part.ID) && !strings.HasSuffix(string(h.Memory), part.ID) {
+			continue
+		}
+		row, live := e.stm.Get(h.Memory)
+		switch {
+		case live && !sameScope(row, collection, project),
+			live && h.Path == "" && !e.stillSays(row, part.Text, h.Similarity),
+			!live && h.Path == "",
+			h.Path != "" && !e.unchanged(&h):
+			continue
+		}
+		out := &op.Echo{Path: h.Path, Similarity: h.Similarity, RecalledAt: stampTime(h.At)}
+		if live {
+			out.Of = row.ID()
+		}
+		return out
+	}
+	return nil
+}
+
+// sameScope reports whether a memory is one that a text of a collection and a project may
+// be an echo of.
+func sameScope(r *stm.Row, collection, project string) bool {
+	if collection == "" {
+		collection = memory.DefaultCollection
+	}
+	return r.Collection() == collection && (project == "" || r.Project() == "" || r.Project() == project)
+}
+
+// stillSays reports whether a memory holds the text now. Of one that is nearly the same
+// nothing may keep it apart.
+func (e *Engine) stillSays(r *stm.Row, text string, similarity float64) bool {
+	content := r.Content()
+	return e.echoes.Says(text, content) > 0 && (similarity == 1 || conflict.Differ(e.text, text, content) == "")
+}
+
+// unchanged reports whether a note is as it was when its text was given out.
+func (e *Engine) unchanged(h *echo.Heard) bool {
+	if e.notes == nil {
+		return false
+	}
+	file, err := e.notes.vault.Load().Stat(h.Path)
+	return err == nil && file.ModTime.UTC().Equal(h.Modified.UTC())
+}
+
+// countEcho counts the use of the memory that was just recalled and is said again, and
+// keeps from whom in its provenance chain: an echo is no evidence, so that nothing else
+// of it rises. What a tool or the web says again of what somebody else said does not even
+// count as a use. Of an echo of a note alone, and when the memory went just now, the row
+// is nil. The key, "" for none, is answered with the memory from then on.
+func (e *Engine) countEcho(ctx context.Context, of *op.Echo, from *memory.Source, key, keyHash string) (*stm.Row, string, error) {
+	if of.Of == "" {
+		return nil, "", nil
+	}
+	var row *stm.Row
+	receipt, err := e.stm.Update(ctx, []memory.ID{of.Of}, key, func(rows []*stm.Row) (*stm.Tx, error) {
+		if row = rows[0]; row == nil {
+			return nil, nil
+		}
+		set := make(map[string]json.RawMessage)
+		e.learn(row, *from, set)
+		return &stm.Tx{Verb: "echo", By: op.CallerFrom(ctx), Key: key, KeyHash: keyHash, Changes: []stm.Change{{ID: of.Of, Set: set}}}, nil
+	})
+	if err != nil || row == nil {
+		return nil, "", err
+	}
+	row = receipt.Rows[0]
+	m, err := row.Memory()
+	if err != nil {
+		return nil, "", err
+	}
+	if trusted := !m.DataOnly(); !trusted || from.Kind != memory.FromTool && from.Kind != memory.FromWeb {
+		now := e.opt.Now()
+		e.used(row, now)
+		if counted, live := e.stm.Get(of.Of); live {
+			row = counted
+		}
+	}
+	return row, receipt.Entry, nil
+}
+
+// guard says what a save is an echo of. What is imported, has an id or is wanted all the
+// same is stored.
+func (e *Engine) guard(req *op.SaveRequest, m *memory.Memory) *op.Echo {
+	if req.Again || req.EvenRecalled || req.ID != "" || !req.CreatedAt.IsZero() {
+		return nil
+	}
+	return e.echoOf(m.Content, m.Collection, m.Project)
+}
+
+// saveEcho answers a save with what it is an echo of.
+func (e *Engine) saveEcho(ctx context.Context, req *op.SaveRequest, of *op.Echo, m *memory.Memory, tx *stm.Tx) (*op.SaveResult, error) {
+	from := e.source(ctx, &req.Provenance, m.Project)
+	row, entry, err := e.countEcho(ctx, of, &from, tx.Key, tx.KeyHash)
+	switch {
+	case err != nil:
+		return nil, err
+	case of.Of == "":
+		said := memory.Memory{Content: m.Content, Collection: m.Collection, Project: m.Project, VaultPath: of.Path}
+		return &op.SaveResult{Memory: op.Memory{Memory: said}, Echo: of}, nil
+	case row == nil: // it went just now, so that this is no echo any more
+		return e.save(ctx, req)
+	}
+	answer, err := e.view(row, e.opt.Now())
+	return &op.SaveResult{Memory: answer, Tx: entry, Echo: of}, err
+}

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+const valve = "The copper valve on deck three leaks whenever the tide turns"
+
+// linkCount counts the links of a provenance chain, each as often as it was learned by.
+func linkCount(m *op.Memory) (n int64) {
+	for _, s := range m.Sources {
+		n += s.Count()
+	}
+	return n
+}
+
+func TestSavingWhatWasJustRecalledStoresNothing(t *testing.T) {
+	e, clock := newEngine(t)
+	m := save(t, e, valve)
+	search(t, e, "copper valve")
+	clock.advance(time.Minute)
+	res := do(t, e, op.Save, &op.SaveRequest{Content: "> " + valve + "."})
+	if res.Echo == nil || res.Echo.Of != m.ID || res.Memory.ID != m.ID || res.Echo.Similarity != 1 || res.Echo.RecalledAt != clock.Now().Add(-time.Minute) {
+		t.Fatalf("the save answers %+v, want an echo of %s", res, m.ID)
+	}
+	now := look(t, e, m.ID)
+	if now.UseCount != 1 || now.Importance != m.Importance || now.Strength != m.Strength || linkCount(&now) != linkCount(&m)+1 {
+		t.Errorf("it was used %d times and has %d links, importance %v; want 1, one more than %d, and as before", now.UseCount, linkCount(&now), now.Importance, linkCount(&m))
+	}
+	if n := do(t, e, op.List, &op.ListRequest{}).Total; n != 1 {
+		t.Errorf("there are %d memories, want 1", n)
+	}
+	do(t, e, op.Undo, &op.UndoRequest{Tx: res.Tx})
+	if now = look(t, e, m.ID); linkCount(&now) != linkCount(&m) {
+		t.Errorf("after the undo it has %d links, want %d", linkCount(&now), linkCount(&m))
+	}
+}
+
+func TestWhatIsNoEchoIsStored(t *testing.T) {
+	for name, c := range map[string]struct {
+		req  op.SaveRequest
+		wait time.Duration
+	}{
+		"another number":     {req: op.SaveRequest{Content: "The copper valve on deck four leaks whenever the tide turns"}},
+		"a new fact with it": {req: op.SaveRequest{Content: valve + ", and Ann has ordered a new one from the chandler"}},
+		"wanted":             {req: op.SaveRequest{Content: valve, Again: true}},
+		"wanted by a tool":   {req: op.SaveRequest{Content: valve, EvenRecalled: true}},
+		"imported":           {req: op.SaveRequest{Content: valve, CreatedAt: newClock().daysAgo(2)}},
+		"with an id":         {req: op.SaveRequest{Content: valve, ID: "0192f3a1-b2c3-7000-8000-0123456789ab"}},
+		"another project":    {req: op.SaveRequest{Content: valve, Project: "other"}},
+		"another collection": {req: op.SaveRequest{Content: valve, Collection: "other"}},
+		"too long ago":       {req: op.SaveRequest{Content: valve}, wait: time.Hour + time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, clock := newEngine(t)
+			m := do(t, e, op.Save, &op.SaveRequest{Content: valve, Project: "boat"}).Memory
+			search(t, e, "copper valve")
+			clock.advance(c.wait)
+			res := do(t, e, op.Save, &c.req)
+			if res.Echo != nil || res.Memory.ID == m.ID {
+				t.Errorf("it is taken for an echo: %+v", res.Echo)
+			}
+		})
+	}
+}
+
+func TestWhatIsGoneOrOtherwiseNowHasNoEcho(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, e *Engine, id memory.ID){
+		"edited": func(t *testing.T, e *Engine, id memory.ID) {
+			do(t, e, op.Edit, &op.EditRequest{ID: string(id), Content: new("The copper valve on deck three was mended")})
+		},
+		"forgotten": func(t *testing.T, e *Engine, id memory.ID) { do(t, e, op.Forget, &op.ForgetRequest{ID: string(id)}) },
+		"purged":    func(t *testing.T, e *Engine, id memory.ID) { do(t, e, op.Purge, &op.PurgeRequest{ID: string(id)}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, _ := newEngine(t)
+			m := save(t, e, valve)
+			search(t, e, "copper valve")
+			change(t, e, m.ID)
+			if of := e.echoOf(valve, "", ""); of != nil {
+				t.Errorf("it is an echo of %+v", of)
+			}
+		})
+	}
+}
+
+func TestAfterAPurgeNothingRecalledIsKnown(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, valve)
+	save(t, e, "The copper pipe beside the valve is sound and needs no care")
+	search(t, e, "copper valve")
+	if texts, words := e.echoes.Size(); texts != 2 || words == 0 {
+		t.Fatalf("%d texts of %d words are known, want 2", texts, words)
+	}
+	do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
+	if texts, words := e.echoes.Size(); texts+words != 0 {
+		t.Errorf("%d texts of %d words are known, want none", texts, words)
+	}
+}
+
+func TestTheSameRequestAgainCountsItsEchoOnce(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, valve)
+	search(t, e, "copper valve")
+	for range 3 {
+		if got := do(t, e, op.Save, &op.SaveRequest{Content: valve, IdempotencyKey: "k"}).Memory.ID; got != m.ID {
+			t.Fatalf("it answers with %s, want %s", got, m.ID)
+		}
+	}
+	if now := look(t, e, m.ID); now.UseCount != 1 || linkCount(&now) != linkCount(&m)+1 {
+		t.Errorf("it was used %d times and has %d links, want 1 and one more than %d", now.UseCount, linkCount(&now), linkCount(&m))
+	}
+}
+
+func TestAToolThatSaysAgainWhatSomebodySaidIsNoUse(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, valve)
+	search(t, e, "copper valve")
+	for _, origin := range []string{memory.FromTool, memory.FromWeb} {
+		res := do(t, e, op.Save, &op.SaveRequest{Content: valve, Provenance: op.Provenance{Origin: origin}})
+		if res.Echo == nil {
+			t.Fatalf("what %s says again is stored", origin)
+		}
+	}
+	if now := look(t, e, m.ID); now.UseCount != 0 || linkCount(&now) != linkCount(&m)+2 {
+		t.Errorf("it was used %d times and has %d links, want 0 and two more than %d", now.UseCount, linkCount(&now), linkCount(&m))
+	}
+}

@@ -1,0 +1,222 @@
+// Package echo knows again what was given out a while ago: an agent that saves what it has
+// just recalled tells nothing new.
+//
+// A text is an echo of another that says the same words in the same order, whatever their
+// case, white space and punctuation marks; of one that it is a part of, eight words long or
+// more; and of one that all but a few words are shared with, as long as neither a number
+// nor a word that denies is among those. What decorates answers, such as "> " and
+// "[id] memory, 3d", does not count. Numbers and the signs around them do, always.
+//
+// Of what was given out only fingerprints are kept, as many as 4,096 texts and half a
+// million words have, for a while. They are hashes under a key of this process: the
+// words cannot be read back, and nothing of them outlives it. Which passages are looked
+// at is chosen by winnowing (Schleimer, Wilkerson and Aiken, "Winnowing: local algorithms
+// for document fingerprinting", 2003), so that any eight words in a row are met.
+//
+// A [Recent] may be used by any number of goroutines.
+package echo
+
+import (
+	"cmp"
+	"container/list"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"time"
+
+	"emberd/memory"
+)
+
+// What is kept at most: about 8 MiB.
+const (
+	mostTexts = 4096
+	mostWords = 500_000
+	longest   = 16_000 // words of one text; what follows is not known
+)
+
+// Source is where a text came from: a memory, a note, or the note of a memory.
+type Source struct {
+	Memory   memory.ID
+	Path     string    // of the note
+	Modified time.Time // the note, when the text was read
+}
+
+// Heard is a text that was given out.
+type Heard struct {
+	Source
+	At         time.Time
+	Similarity float64 // 1 unless a few words differ
+}
+
+// Recent is what was given out lately.
+type Recent struct {
+	window time.Duration
+	seed   maphash.Seed
+
+	mu     sync.Mutex
+	order  list.List // of *given, the one that was given out longest ago first
+	known  map[uint64]*list.Element
+	prints map[uint64]*given // the latest that has a passage
+	words  int               // of all
+}
+
+// given is one text that was given out.
+type given struct {
+	Source
+	key    uint64 // of source and text
+	at     time.Time
+	words  []word
+	prints []uint64
+}
+
+// New remembers for as long as window; nothing if that is 0.
+func New(window time.Duration) *Recent {
+	r := &Recent{window: window, seed: maphash.MakeSeed()}
+	r.Forget()
+	return r
+}
+
+// Forget lets go of everything.
+func (r *Recent) Forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.order.Init()
+	r.known, r.prints, r.words = make(map[uint64]*list.Element), make(map[uint64]*given), 0
+}
+
+// Size is how many texts are known, and the words of all of them.
+func (r *Recent) Size() (texts, words int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.order.Len(), r.words
+}
+
+// Give remembers that a text was given out.
+func (r *Recent) Give(from Source, text string, at time.Time) {
+	if r.window <= 0 || text == "" {
+		return
+	}
+	key := r.keyOf(from, text)
+	if r.again(key, at) {
+		return
+	}
+	g := &given{Source: from, key: key, at: at}
+	for _, p := range Parts(text) {
+		g.words = r.appendWords(g.words, p.Text)
+	}
+	if g.words = g.words[:min(len(g.words), longest)]; len(g.words) == 0 {
+		return
+	}
+	g.prints = fingerprints(g.words)
+	r.add(g)
+}
+
+func (r *Recent) keyOf(from Source, text string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(r.seed)
+	for _, s := range []string{string(from.Memory), from.Path, from.Modified.UTC().Format(time.RFC3339Nano), text} {
+		h.WriteString(s)
+		h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// again notes that a text which is known was given out once more.
+func (r *Recent) again(key uint64, at time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.known[key]
+	if e == nil {
+		return false
+	}
+	g := e.Value.(*given)
+	g.at = at
+	r.order.MoveToBack(e)
+	for _, p := range g.prints {
+		r.prints[p] = g
+	}
+	return true
+}
+
+func (r *Recent) add(g *given) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known[g.key] != nil { // meanwhile
+		return
+	}
+	r.known[g.key] = r.order.PushBack(g)
+	r.words += len(g.words)
+	for _, p := range g.prints {
+		r.prints[p] = g
+	}
+	r.trim(g.at)
+}
+
+// trim lets go of what was given out too long ago, and of more than is kept.
+func (r *Recent) trim(now time.Time) {
+	for e := r.order.Front(); e != nil; e = r.order.Front() {
+		g := e.Value.(*given)
+		if r.order.Len() <= mostTexts && r.words <= mostWords && now.Sub(g.at) <= r.window {
+			return
+		}
+		r.order.Remove(e)
+		delete(r.known, g.key)
+		r.words -= len(g.words)
+		for _, p := range g.prints {
+			if r.prints[p] == g {
+				delete(r.prints, p)
+			}
+		}
+	}
+}
+
+// Find lists what a text is an echo of, the most similar first and of these what was given
+// out last.
+func (r *Recent) Find(text string, now time.Time) []Heard {
+	if r.window <= 0 {
+		return nil
+	}
+	words := r.appendWords(nil, text)
+	if !tellsEnough(words, text) {
+		return nil
+	}
+	var out []Heard
+	for _, g := range r.candidates(fingerprints(words), now) {
+		if s := likeness(words, g.words); s > 0 {
+			out = append(out, Heard{Source: g.Source, At: g.at, Similarity: s})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Heard) int {
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), b.At.Compare(a.At))
+	})
+	return out
+}
+
+// candidates copies what shares a passage, so that nothing is compared under the lock.
+func (r *Recent) candidates(prints []uint64, now time.Time) []given {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trim(now)
+	seen := make(map[*given]bool)
+	var out []given
+	for _, p := range prints {
+		if g := r.prints[p]; g != nil && !seen[g] {
+			seen[g] = true
+			out = append(out, *g)
+		}
+	}
+	return out
+}
+
+// Says is how much a text is an echo of another: 1 if it is in it, 0 if it is no echo.
+func (r *Recent) Says(text, known string) float64 {
+	words := r.appendWords(nil, text)
+	if !tellsEnough(words, text) {
+		return 0
+	}
+	var of []word
+	for _, p := range Parts(known) {
+		of = r.appendWords(of, p.Text)
+	}
+	return likeness(words, of)
+}

@@ -1,0 +1,194 @@
+package echo
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// word is a hash of a word, with what the others may depend on.
+type word struct {
+	hash   uint32
+	weighs bool // a number or a sign, or it denies
+	denies bool // or restricts
+	ends   bool // a sentence ends behind it
+}
+
+// denying are words that turn what is said around, or hold it only in part.
+const denying = " not no never none nobody nothing nowhere neither nor without cannot cant dont doesnt didnt isnt wasnt wont " +
+	"if unless until except false wrong untrue hardly barely nicht kein keine nie "
+
+// appendWords takes a text apart. Marks around words do not count, and neither do those
+// that structure a text; signs and all that stands beside a digit do.
+func (r *Recent) appendWords(to []word, text string) []word {
+	for token := range strings.FieldsSeq(text) {
+		plain := strings.TrimRight(strings.TrimLeft(token, "\"'`*_([{“”„‚‘’«»"), "\"'`*_)]}“”‘’«».,;:!?…")
+		ends := strings.ContainsAny(token[len(strings.TrimRight(token, "\"'`*_)]}“”‘’«».,;:!?…")):], ".!?;:")
+		if !strings.ContainsFunc(plain, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }) && structures(plain) {
+			if n := len(to); ends && n > 0 {
+				to[n-1].ends = true
+			}
+			continue
+		}
+		w := fold(plain)
+		to = append(to, word{hash: uint32(maphash.String(r.seed, w)), weighs: denies(w) || counts(w), denies: denies(w), ends: ends})
+	}
+	if n := len(to); n > 0 {
+		to[n-1].ends = true
+	}
+	return to
+}
+
+// structures reports whether a token without letters and digits says nothing.
+func structures(token string) bool {
+	return strings.Trim(token, "-#*•–—…_|.,;:") == ""
+}
+
+func fold(w string) string {
+	for i := range len(w) {
+		if w[i] >= utf8.RuneSelf {
+			return norm.NFC.String(cases.Fold().String(norm.NFC.String(w)))
+		}
+	}
+	return strings.ToLower(w)
+}
+
+func denies(w string) bool {
+	return strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t") || strings.Contains(denying, " "+w+" ")
+}
+
+// counts reports whether a word is a number, has one in it, or is a sign.
+func counts(w string) bool {
+	return !strings.ContainsFunc(w, unicode.IsLetter) || strings.ContainsFunc(w, unicode.IsNumber)
+}
+
+// What short texts need to be echoes of what says the same and no more.
+const (
+	shortWords   = 5  // a text with fewer is short
+	shortLetters = 12 // and has to have so many letters
+	passage      = 8  // words, from which on a part is an echo of the whole
+)
+
+func tellsEnough(words []word, text string) bool {
+	return len(words) >= shortWords || len(words) > 0 && utf8.RuneCountInString(strings.TrimSpace(text)) >= shortLetters
+}
+
+// Winnowing keeps of window passages of gram words the one with the least hash, so that
+// gram+window-1 words in a row are always met.
+const (
+	gram   = 4
+	window = passage - gram + 1
+)
+
+// fingerprints are those of a text and of its passages.
+func fingerprints(words []word) []uint64 {
+	out := []uint64{mixed(words, 1)}
+	grams := len(words) - gram + 1
+	last := -1
+	for begin := 0; begin+window <= grams; begin++ {
+		least, hash := -1, uint64(0)
+		for i := begin; i < begin+window; i++ {
+			if h := mixed(words[i:i+gram], 2); least < 0 || h <= hash {
+				least, hash = i, h
+			}
+		}
+		if least != last {
+			out, last = append(out, hash), least
+		}
+	}
+	return out
+}
+
+// mixed is a hash of hashes, after FNV-1a with the finish of SplitMix64.
+func mixed(words []word, h uint64) uint64 {
+	for _, w := range words {
+		h = (h ^ uint64(w.hash)) * 0x100000001b3
+		h ^= h >> 29
+	}
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	return h ^ h>>31
+}
+
+// alike is the share of three words in a row that two texts must have in common of those
+// that either has.
+const alike = 0.95
+
+// likeness is 1 if text is known or a part of it, the share of what they have in common if
+// that is nearly all, and 0 otherwise.
+func likeness(text, known []word) float64 {
+	if slices.EqualFunc(text, known, same) {
+		return 1
+	}
+	if len(text) < passage {
+		return 0
+	}
+	for at := 0; at+len(text) <= len(known); at++ {
+		if same(text[0], known[at]) && slices.EqualFunc(text, known[at:at+len(text)], same) && standsAlone(known, at, at+len(text)) {
+			return 1
+		}
+	}
+	if s := shared(text, known); s >= alike && slices.EqualFunc(weighing(text), weighing(known), same) {
+		return s
+	}
+	return 0
+}
+
+func same(a, b word) bool { return a.hash == b.hash }
+
+// standsAlone reports whether the sentences that a part is taken out of do not deny it.
+func standsAlone(known []word, from, to int) bool {
+	denies := func(w word) bool { return w.denies }
+	begin, end := from, to
+	for begin > 0 && !known[begin-1].ends {
+		begin--
+	}
+	for end < len(known) && !known[end-1].ends {
+		end++
+	}
+	return !slices.ContainsFunc(known[begin:from], denies) && !slices.ContainsFunc(known[to:end], denies)
+}
+
+func weighing(words []word) (out []word) {
+	for _, w := range words {
+		if w.weighs {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// shared is the Jaccard coefficient of the runs of three words, each counted as often as
+// it is there.
+func shared(a, b []word) float64 {
+	if len(a)*10 < len(b)*9 || len(b)*10 < len(a)*9 {
+		return 0
+	}
+	x, y := runs(a), runs(b)
+	both, i, j := 0, 0, 0
+	for i < len(x) && j < len(y) {
+		switch {
+		case x[i] == y[j]:
+			both, i, j = both+1, i+1, j+1
+		case x[i] < y[j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return float64(both) / float64(len(x)+len(y)-both)
+}
+
+func runs(words []word) []uint64 {
+	const length = 3
+	var out []uint64
+	for i := range len(words) - length + 1 {
+		out = append(out, mixed(words[i:i+length], 3))
+	}
+	slices.Sort(out)
+	return out
+}
