@@ -45,6 +45,7 @@ type Engine struct {
 	author   *author        // of what is left of a text that is archived
 	names    *knownNames
 	echoes   *echo.Recent // what answers gave out
+	adding   adding
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores

@@ -33,6 +33,7 @@ type near struct {
 	same       bool // it is the text itself, maybe in another spelling
 	// successor is the memory that took the place of this one.
 	successor *stm.Row
+	conflict  bool // it disagrees with the text, see statement.oppose
 }
 
 // probe asks for what is near a text.
@@ -57,8 +58,9 @@ func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
 	rows := e.candidates(n, like, &p)
 	wording := stm.WordingOf(p.text)
 	seen := make(map[memory.ID]bool, len(rows))
-	for _, row := range rows {
-		if row = e.mergedRow(row); seen[row.ID()] || p.accept != nil && !p.accept(row) {
+	for i := 0; i < len(rows); i++ {
+		row := e.mergedRow(rows[i])
+		if seen[row.ID()] || p.accept != nil && !p.accept(row) {
 			continue
 		}
 		seen[row.ID()] = true
@@ -67,6 +69,9 @@ func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
 		if one.similarity, one.text = like.to(content); one.same {
 			one.similarity = 1
 		}
+		if one.successor != nil {
+			rows = append(rows, one.successor)
+		}
 		n.all = append(n.all, one)
 	}
 	if p.notes && e.notes != nil {
@@ -74,8 +79,21 @@ func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
 			return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
 		}
 	}
-	slices.SortStableFunc(n.all, func(a, b near) int { return cmp.Compare(b.similarity, a.similarity) })
+	slices.SortStableFunc(n.all, func(a, b near) int {
+		return cmp.Or(cmp.Compare(b.similarity, a.similarity), ahead(a.same, b.same))
+	})
 	return n, nil
+}
+
+// ahead orders what is so before what is not.
+func ahead(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }
 
 // candidates are memories that may be near: those with the text itself, the most relevant

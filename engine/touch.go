@@ -18,8 +18,9 @@ func (e *Engine) touch(ctx context.Context, req *op.TouchRequest) (*op.TouchResu
 	}
 	now := e.opt.Now()
 	res := &op.TouchResult{MemoryID: row.ID(), OldScore: e.score(row, now)}
+	var why string
 	if req.Boost {
-		if err := e.boost(ctx, row.ID(), res); err != nil {
+		if why, err = e.boost(ctx, row.ID(), res); err != nil {
 			return nil, err
 		}
 	}
@@ -32,12 +33,12 @@ func (e *Engine) touch(ctx context.Context, req *op.TouchRequest) (*op.TouchResu
 		return nil, err
 	}
 	res.NewScore, res.UseCount, res.Strength = e.score(row, now), m.UseCount, m.Strength
-	res.Message = fmt.Sprintf("Memory reinforced. Score: %.2f -> %.2f", res.OldScore, res.NewScore)
+	res.Message = fmt.Sprintf("Memory reinforced. Score: %.2f -> %.2f", res.OldScore, res.NewScore) + why
 	return res, nil
 }
 
-// boost raises a memory's strength, in its note too.
-func (e *Engine) boost(ctx context.Context, id memory.ID, res *op.TouchResult) error {
+// boost raises a memory's strength, in its note too, or says why it does not.
+func (e *Engine) boost(ctx context.Context, id memory.ID, res *op.TouchResult) (why string, err error) {
 	receipt, err := e.stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
 			return nil, e.missing(id)
@@ -45,6 +46,10 @@ func (e *Engine) boost(ctx context.Context, id memory.ID, res *op.TouchResult) e
 		m, err := rows[0].Memory()
 		if err != nil || decay.Boosted(m.Strength) == m.Strength {
 			return nil, err
+		}
+		if m.DataOnly() {
+			why = "; its strength stays: " + onlyData(&m)
+			return nil, nil
 		}
 		stronger := m
 		stronger.Strength, stronger.StrengthFound, stronger.UpdatedAt = decay.Boosted(m.Strength), false, stampTime(e.opt.Now())
@@ -58,5 +63,5 @@ func (e *Engine) boost(ctx context.Context, id memory.ID, res *op.TouchResult) e
 		return &stm.Tx{Verb: "touch", By: op.CallerFrom(ctx), Changes: []stm.Change{{ID: id, Set: set}}}, nil
 	})
 	res.Tx = receipt.Entry
-	return err
+	return why, err
 }

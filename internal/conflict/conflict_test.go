@@ -11,7 +11,7 @@ func TestWhatDiffers(t *testing.T) {
 	a := text.New()
 	for _, c := range []struct{ a, b, why string }{
 		{"the port is 5432", "the port is 5433", "numbers"},
-		{"the port is 5432", "the port is set", "numbers"},
+		{"the port is 5432", "the port is set", ""},
 		{"use Go 1.25", "use Go 1.26", "numbers"},
 		{"version v2.1 is out", "version 2.1 is out", ""},
 		{"it costs 1,000", "it costs 1000", ""},
@@ -24,7 +24,7 @@ func TestWhatDiffers(t *testing.T) {
 		{"don’t use Redis", "don't use Redis", ""},
 		{"use Redis, not Kafka", "use Kafka, not Redis", "denies"},
 		{"the owner is Ann", "the owner is Bob", "names"},
-		{"the owner is Ann", "the owner is known", "names"},
+		{"the owner is Ann", "the owner is known", ""},
 		{"ask Ann about the kettle", "about the kettle ask ann", ""},
 		{"Ann ordered a gasket", "Bob ordered a gasket", "names"},
 		{"Kettle leaks", "The kettle leaks", ""},

@@ -6,208 +6,58 @@
 // passes. [Facts.Find] is for telling people: it finds where one text says something that
 // cannot hold if the other does, and is hardly ever wrong.
 //
-// Everything is a pure function. Facts may be shared once made.
+// Both go by words alone: numbers with their units, versions, dates and times; names;
+// negation; words of opposite meaning, from a kept list; and what goes up here and down
+// there. They know no synonyms and draw no conclusions.
+//
+// Everything is a pure function. Facts may be shared once made. All work is linear in the
+// texts but for the logarithm of sorting.
 package conflict
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"emberd/internal/text"
 )
 
-// Facts are what two texts must have alike to say the same, however many words they
-// share: measured on labelled pairs, contradictions share more of them than paraphrases.
+// Facts are a text taken apart for being held against others. Use [Of] to make them.
 type Facts struct {
 	text      string
 	sentences []sentence
 	index     map[string][]int // by stem, the sentences that have it; nil if there is one only
 	words     map[string]bool  // stems of all words
-	numbers   []string         // in order: digits, versions, dates, times; "two" is 2
-	names     []string         // capitalised within a sentence, or with a capital inside
-	maybe     []string         // capitalised because a sentence begins, or because they are names
-	negated   []string         // the words behind "not", "never", …
-	negators  int
+	values    []spot           // numbers, versions, dates and times, in order
+	names     []spot           // capitalised within a sentence, or an identifier
+	firsts    []spot           // capitalised because a sentence begins, or because they are names
 }
 
-// Differ is why two texts do not say the same, however similar they are: they differ in
-// numbers, dates or versions, in what they deny, in names, in opposites, or in the order
-// of names and numbers. It is "" if nothing shows that they do, and the same whichever
-// comes first but for the order of the words that it names.
+// spot is where a word stands.
+type spot struct{ sentence, word int }
+
+// Differ is why two texts do not say the same, see [Facts.Differ].
 func Differ(a *text.Analyzer, s, t string) string { return Of(a, s).Differ(Of(a, t)) }
 
 // Of takes a text apart.
 func Of(a *text.Analyzer, s string) *Facts {
 	f := &Facts{text: s, sentences: sentencesOf(a, s), words: make(map[string]bool)}
 	f.index = indexOf(f.sentences)
-	begins, negates := true, false
-	for token := range strings.FieldsSeq(s) {
-		word := strings.TrimFunc(token, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-		ends := strings.ContainsAny(token[len(token)-1:], ".!?:;")
-		if word == "" {
-			begins = begins || ends || strings.HasPrefix(token, "#")
-			continue
+	for i := range f.sentences {
+		for j := range f.sentences[i].words {
+			w := &f.sentences[i].words[j]
+			f.words[w.stem] = true
+			at := spot{i, j}
+			switch {
+			case w.value != nil:
+				f.values = append(f.values, at)
+			case w.name:
+				f.names = append(f.names, at)
+			case w.first:
+				f.firsts = append(f.firsts, at)
+			}
 		}
-		stem := f.add(a, word, begins)
-		if negates && stem != "" {
-			f.negated, negates = append(f.negated, stem), false
-		}
-		if n := negations(word); n > 0 {
-			f.negators, negates = f.negators+n, true
-		}
-		begins = ends
 	}
 	return f
-}
-
-// add notes one word and returns its stem, "" for a stop word.
-func (f *Facts) add(a *text.Analyzer, word string, begins bool) (stem string) {
-	terms := a.Terms(word)
-	for _, t := range terms {
-		f.words[t.Text] = true
-		if stem == "" && !t.Stop() {
-			stem = t.Text
-		}
-	}
-	lower := strings.ToLower(word)
-	if n := numberOf(lower); n != "" {
-		f.numbers = append(f.numbers, n)
-		return stem
-	}
-	first, size := utf8.DecodeRuneInString(word)
-	inside := strings.ContainsFunc(word[size:], unicode.IsUpper)
-	switch {
-	case stem == "" || !unicode.IsUpper(first) && !inside:
-	case inside || !begins:
-		f.names = append(f.names, stem)
-	default:
-		f.maybe = append(f.maybe, stem)
-	}
-	return stem
-}
-
-// numberOf is the form in which a number, version, date or time is compared, "" for what
-// is none.
-func numberOf(word string) string {
-	if strings.ContainsFunc(word, unicode.IsDigit) {
-		return strings.TrimPrefix(strings.ReplaceAll(word, ",", ""), "v")
-	}
-	if i := slices.Index(strings.Fields(numberWords), word); i >= 0 {
-		return fmt.Sprint(i + 2)
-	}
-	if slices.Contains(strings.Fields(dateWords), word) {
-		return word
-	}
-	return ""
-}
-
-// negations counts how often a word denies something.
-func negations(word string) (n int) {
-	lower := strings.ToLower(strings.ReplaceAll(word, "’", "'"))
-	if strings.HasSuffix(lower, "n't") || slices.Contains(strings.Fields(negatingWords), lower) {
-		n++
-	}
-	return n + strings.Count(lower, "ない") + strings.Count(lower, "ません") +
-		len(strings.FieldsFunc(lower, func(r rune) bool { return !strings.ContainsRune("不没沒無无未", r) }))
-}
-
-const (
-	numberWords   = "two three four five six seven eight nine ten eleven twelve"
-	dateWords     = "monday tuesday wednesday thursday friday saturday sunday january february april june july august september october november december today tomorrow yesterday"
-	negatingWords = "not no never none nobody nothing nowhere neither nor without cannot cant dont doesnt didnt isnt wasnt wont nicht kein keine nie"
-)
-
-// opposites are pairs of stems of which a text has the one where another has the other.
-const opposites = `on/off in/out up/down before/after above/below true/fals ye/no alwai/never with/without
-more/less most/least first/last left/right start/stop open/close begin/end add/remov accept/reject allow/deni allow/forbid
-enabl/disabl like/dislik love/hate agre/disagre buy/sell increas/decreas rise/fall grow/shrink win/lose push/pull
-insid/outsid earli/late old/new young/old hot/cold warm/cold wet/dry full/empti high/low long/short big/small
-larg/small fast/slow good/bad right/wrong safe/unsaf public/privat async/sync min/max light/dark man/woman boi/girl
-male/femal prefer/avoid keep/delet sit/stand sleep/awak alive/dead success/failur succe/fail pass/fail connect/disconnect
-empti/fill interior/exterior upper/lower activ/inact valid/invalid stabl/unstabl support/unsupport`
-
-// Differ is why two texts do not say the same although they share most words, "" if
-// nothing shows that they do not.
-func (f *Facts) Differ(g *Facts) string {
-	if a, b := only(f.numbers, g.numbers), only(g.numbers, f.numbers); a != "" || b != "" {
-		return "different numbers or dates: " + pairOf(a, b)
-	}
-	if f.negators != g.negators || only(f.negated, g.negated)+only(g.negated, f.negated) != "" {
-		return "one denies what the other does not"
-	}
-	if a, b := f.missing(g, f.names), g.missing(f, g.names); a != "" || b != "" {
-		return "different names: " + pairOf(a, b)
-	}
-	if a, b := f.missing(g, f.maybe), g.missing(f, g.maybe); a != "" && b != "" {
-		return "different names, or first words: " + pairOf(a, b)
-	}
-	if a, b := f.opposite(g); a != "" {
-		return "opposites: " + pairOf(a, b)
-	}
-	if !sameOrder(f.numbers, g.numbers) || !sameOrder(f.names, g.names) {
-		return "the same names or numbers in another order"
-	}
-	return ""
-}
-
-// only is the first of the words that the others do not have.
-func only(words, others []string) string {
-	for _, w := range words {
-		if !slices.Contains(others, w) {
-			return w
-		}
-	}
-	return ""
-}
-
-// missing is the first of the words of f that g does not have in any case or form.
-func (f *Facts) missing(g *Facts, words []string) string {
-	for _, w := range words {
-		if !g.words[w] {
-			return w
-		}
-	}
-	return ""
-}
-
-func pairOf(a, b string) string {
-	switch {
-	case a == "":
-		return b + " in one of them only"
-	case b == "":
-		return a + " in one of them only"
-	}
-	return a + " and " + b
-}
-
-// opposite finds a word of f and its opposite in g, neither of which is in both.
-func (f *Facts) opposite(g *Facts) (mine, other string) {
-	for pair := range strings.FieldsSeq(opposites) {
-		a, b, _ := strings.Cut(pair, "/")
-		for _, p := range [][2]string{{a, b}, {b, a}} {
-			if f.words[p[0]] && !g.words[p[0]] && g.words[p[1]] && !f.words[p[1]] {
-				return p[0], p[1]
-			}
-		}
-	}
-	return "", ""
-}
-
-// sameOrder reports whether what both lists have comes in one order.
-func sameOrder(a, b []string) bool {
-	shared := func(list, other []string) []string {
-		var out []string
-		for _, w := range list {
-			if slices.Contains(other, w) && !slices.Contains(out, w) {
-				out = append(out, w)
-			}
-		}
-		return out
-	}
-	return slices.Equal(shared(a, b), shared(b, a))
 }
 
 // mostHolders is how many sentences a stem leads to: the first that have it.
@@ -227,3 +77,23 @@ func indexOf(sentences []sentence) map[string][]int {
 	}
 	return index
 }
+
+func (f *Facts) word(at spot) *word { return &f.sentences[at.sentence].words[at.word] }
+
+// says is a word as it stands in the text.
+func (f *Facts) says(at spot) string { w := f.word(at); return f.text[w.start:w.end] }
+
+// negations counts how often a word denies something.
+func negations(token string) (n int) {
+	lower := strings.ToLower(strings.ReplaceAll(token, "’", "'"))
+	if strings.HasSuffix(lower, "n't") || slices.Contains(strings.Fields(negatingWords), lower) {
+		return 1
+	}
+	if !strings.ContainsFunc(lower, func(r rune) bool { return r >= 0x3000 }) {
+		return 0
+	}
+	return strings.Count(lower, "ない") + strings.Count(lower, "ません") +
+		strings.Count(lower, "不") + strings.Count(lower, "没") + strings.Count(lower, "沒") + strings.Count(lower, "無") + strings.Count(lower, "无") + strings.Count(lower, "未")
+}
+
+const negatingWords = "not no never none nobody nothing nowhere neither nor without cannot cant dont doesnt didnt isnt wasnt wont nicht kein keine nie"

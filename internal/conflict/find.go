@@ -106,7 +106,7 @@ func (p *pair) findings() []Finding {
 	if p.shared == 0 {
 		return nil
 	}
-	for _, find := range [...]func(*pair) []Finding{(*pair).values, (*pair).names, (*pair).denials, (*pair).opposites, (*pair).changes} {
+	for _, find := range [...]func(*pair) []Finding{(*pair).values, (*pair).names, (*pair).denials, (*pair).opposites, (*pair).directions, (*pair).changes} {
 		if found := find(p); found != nil {
 			return found
 		}
@@ -188,6 +188,8 @@ func (p *pair) values() (out []Finding) {
 				v, w := p.s.words[i].value, p.t.words[j].value
 				kind := v.kind
 				switch {
+				case w.kind == "version":
+					kind = "version"
 				case kind == "number" && v.unit == w.unit && v.plain == w.plain || v.unit != w.unit:
 					kind = "unit"
 				case kind == "weekday" || kind == "time":
@@ -219,13 +221,13 @@ func (s *sentence) holds(w *word) bool {
 // the same things or follow the same word.
 func (p *pair) slot(i, j int) bool {
 	v, w := p.s.words[i].value, p.t.words[j].value
-	if v == nil || w == nil || v.kind != w.kind || p.s.words[i].former || p.t.words[j].former {
+	if v == nil || w == nil || !v.alike(w) || p.s.words[i].former || p.t.words[j].former {
 		return false
 	}
 	if v.unit != w.unit && (v.unit == "" || w.unit == "" || v.plain != w.plain) {
 		return false
 	}
-	if v.kind != "number" {
+	if v.kind != "number" || w.kind != "number" {
 		return true
 	}
 	a, b := p.s.counted(i), p.t.counted(j)
@@ -343,7 +345,7 @@ func (p *pair) opposites() []Finding {
 		}
 		for j := range p.t.words {
 			b := &p.t.words[j]
-			if b.value == nil && !b.former && a.denied == b.denied && opposed(a.stem, b.stem) && !p.s.has(b.stem) && p.aligned(i, j) {
+			if b.value == nil && !b.former && a.denied == b.denied && opposed(a.stem, b.stem) && !p.s.has(b.stem) && p.within(i, j) {
 				return []Finding{p.finding("opposite", *a, *b)}
 			}
 		}
@@ -351,9 +353,21 @@ func (p *pair) opposites() []Finding {
 	return nil
 }
 
+// within is aligned, but that prepositions and their like have to be all that differs.
+func (p *pair) within(i, j int) bool {
+	if !p.aligned(i, j) {
+		return false
+	}
+	if p.s.words[i].content && p.t.words[j].content {
+		return true
+	}
+	return p.shared == len(p.s.stems) && p.shared == len(p.t.stems)
+}
+
 // changes finds that one sentence announces a change of what the other says.
 func (p *pair) changes() []Finding {
-	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= min(len(p.s.stems), len(p.t.stems)) {
+	least := min(len(p.s.stems), len(p.t.stems))
+	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= least || p.shared == least {
 		return nil
 	}
 	a, b := p.f.whole(p.s), p.g.whole(p.t)

@@ -11,10 +11,20 @@ func refuses(token string) bool {
 		return true
 	}
 	switch strings.ToLower(token) {
-	case "lack", "lacks", "lacked", "lacking", "unable", "fails", "failed", "hardly", "neither", "nor":
+	case "unable", "fails", "failed", "hardly", "lacks", "lack", "lacking", "lacked":
 		return true
 	}
 	return false
+}
+
+// scope is how many words with meaning a word denies: the rest of the clause, or the next
+// thing only.
+func scope(lower string) int {
+	switch lower {
+	case "lack", "lacks", "lacking", "lacked", "without":
+		return 2
+	}
+	return longest
 }
 
 // joined makes one word of a number and its unit or month, and one value of a range.
@@ -118,58 +128,65 @@ func isOne(s string, w word, of ...string) bool {
 
 // mark notes what the sentence denies, what it says was before, and what kind it is.
 func (s *sentence) mark(text string) {
-	denied, fresh := false, false
+	left, fresh := 0, false // words still denied; whether another negation would be of its own
 	for i := range s.words {
 		w := &s.words[i]
 		lower := strings.ToLower(text[w.start:w.end])
 		switch {
-		case w.boundary && !w.negates:
-			denied = false
-		case lower == "but":
-			denied = false
+		case w.boundary && !w.negates, lower == "but":
+			left = 0
 		case lower == "and" || lower == "or":
 			fresh = true
 		}
+		if w.negates && i+1 < len(s.words) && isOne(text, s.words[i+1], "only", "just") {
+			w.negates = false
+		}
 		if w.negates {
-			if i+1 < len(s.words) && isOne(text, s.words[i+1], "only", "just") {
-				w.negates = false
-				continue
+			s.denies = true
+			s.changes = s.changes || lower == "no" && i+1 < len(s.words) && isOne(text, s.words[i+1], "longer")
+			if left == 0 || fresh || w.boundary {
+				left = scope(lower)
+			} else {
+				left = 0
 			}
-			denied, fresh = fresh || w.boundary || !denied, false
-			if lower == "no" && i+1 < len(s.words) && isOne(text, s.words[i+1], "longer") {
-				s.changes = true
-			}
+			fresh = false
 			continue
 		}
-		w.denied = denied
+		if w.denied = left > 0; w.denied && w.content {
+			left--
+		}
 		s.cue(text, i, lower)
 	}
-	s.denies = slices.ContainsFunc(s.words, func(w word) bool { return w.negates })
 	s.scene = isScene(text, s.words)
 }
 
 // cue notes words that announce a change, and what they say was before.
 func (s *sentence) cue(text string, i int, lower string) {
+	last := i+1 >= len(s.words)
 	switch lower {
-	case "now", "anymore", "moved", "changed", "switched", "renamed", "replaced", "migrated":
-		s.changes = true
+	case "now":
+		s.changes = s.changes || i > 0 && !last && s.words[i+1].content && !s.words[i+1].boundary
+	case "moved", "changed", "switched", "renamed", "replaced", "migrated", "raised", "lowered", "increased", "decreased", "reduced":
+		s.moves = true
 	case "instead", "rather":
-		if i+1 < len(s.words) && isOne(text, s.words[i+1], "of", "than") {
-			s.changes = true
-			for j := i + 2; j < len(s.words) && j < i+8 && !s.words[j].boundary; j++ {
-				s.words[j].former = true
-			}
+		if !last && isOne(text, s.words[i+1], "of", "than") {
+			s.past(i+2, min(len(s.words), i+8))
 		}
 	case "from":
-		for j := i + 1; j < len(s.words) && j < i+5; j++ {
-			if isOne(text, s.words[j], "to") && j+1 < len(s.words) {
+		for j := i + 2; s.moves && j+1 < len(s.words) && j < i+5; j++ {
+			if isOne(text, s.words[j], "to") {
 				s.changes = true
-				for k := i + 1; k < j; k++ {
-					s.words[k].former = true
-				}
+				s.past(i+1, j)
 				return
 			}
 		}
+	}
+}
+
+// past notes that the words of a clause say what was before.
+func (s *sentence) past(from, to int) {
+	for j := from; j < to && (j == from || !s.words[j].boundary); j++ {
+		s.words[j].former = true
 	}
 }
 
@@ -186,14 +203,5 @@ func isScene(text string, words []word) bool {
 	if first.value == nil && !isOne(text, first, "a", "an", "some", "someone", "people", "another", "several", "many", "few") {
 		return false
 	}
-	for i, w := range words[:len(words)-1] {
-		if isOne(text, w, "is", "are", "was", "were") {
-			for _, v := range words[i+1 : min(len(words), i+4)] {
-				if strings.HasSuffix(text[v.start:v.end], "ing") {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(words[:min(len(words), 8)], func(w word) bool { return strings.HasSuffix(text[w.start:w.end], "ing") })
 }

@@ -22,6 +22,7 @@ type word struct {
 	value    *value // nil unless it is a number, date, version or time
 	content  bool   // it is no stop word, and neither a value nor a word of negation
 	name     bool   // capitalised within a sentence, or an identifier
+	first    bool   // capitalised where a sentence begins
 	negates  bool   // not, never, without
 	denied   bool   // it stands behind a word that negates
 	former   bool   // it is what something was before: "from X to", "instead of X"
@@ -34,6 +35,7 @@ type sentence struct {
 	stems   []string // of its content, distinct
 	denies  bool     // an odd number of its words negate what it says
 	changes bool     // it announces a change: "now", "no longer", "from 5 to 6"
+	moves   bool     // it has a verb of change
 	scene   bool     // it tells of somebody or something unnamed that is doing something
 }
 
@@ -136,14 +138,15 @@ func (p *parser) add(start, end int, begins, boundary bool) {
 	p.terms = p.analyzer.AppendTerms(p.terms[:0], token)
 	first, size := utf8.DecodeRuneInString(token)
 	inside := strings.ContainsFunc(token[size:], unicode.IsUpper) || strings.ContainsFunc(token, unicode.IsDigit)
-	name := inside || !begins && unicode.IsUpper(first)
+	upper := unicode.IsUpper(first)
 	covered := 0
 	for _, t := range p.terms {
 		if t.End <= covered || t.Text == "" {
 			continue // a part of what stands already
 		}
 		covered = t.End
-		w := word{stem: t.Text, start: start + t.Start, end: start + t.End, content: !t.Stop(), name: name && !t.Stop(), boundary: boundary}
+		w := word{stem: t.Text, start: start + t.Start, end: start + t.End, content: !t.Stop(), boundary: boundary}
+		w.name, w.first = w.content && (inside || upper && !begins), w.content && upper && begins && !inside
 		p.current, boundary = append(p.current, w), false
 	}
 }

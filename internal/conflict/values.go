@@ -184,7 +184,7 @@ func readNumber(word string) (value, bool) {
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) || strings.ContainsAny(word[:end], "xXeEpP_") {
 		return value{}, false
 	}
-	v.amount, v.plain = n, n
+	v.amount, v.plain, v.parts = n, n, word[:end]
 	suffix := strings.TrimSuffix(strings.TrimPrefix(word[end:], "-"), "+")
 	if strings.HasSuffix(word, "+") {
 		loose = atLeast
@@ -248,9 +248,9 @@ func spelt(word string) (float64, bool) {
 	switch word {
 	case "zero":
 		return 0, true
-	case "one", "once":
+	case "one":
 		return 1, true
-	case "two", "twice", "both":
+	case "two":
 		return 2, true
 	case "three":
 		return 3, true
@@ -319,22 +319,32 @@ func monthOf(word string) int {
 	return 0
 }
 
-// comparable reports whether two values answer the same kind of question.
-func (v *value) comparable(w *value) bool { return v.kind == w.kind && v.unit == w.unit }
+// alike reports whether two values may answer one question: they are of one kind, or a
+// version that looks like a number.
+func (v *value) alike(w *value) bool {
+	return v.kind == w.kind || v.kind+w.kind == "numberversion" || v.kind+w.kind == "versionnumber"
+}
 
 // agrees reports whether both values may hold of one thing: they are equal, or one leaves
 // room for the other.
 func (v *value) agrees(w *value) bool {
-	if !v.comparable(w) {
+	if !v.alike(w) {
 		return false
 	}
-	switch v.kind {
+	kind := v.kind
+	if v.kind != w.kind {
+		kind = "version"
+	}
+	switch kind {
 	case "date":
 		return (v.year == w.year || v.year*w.year == 0) && (v.month == w.month || v.month*w.month == 0) && (v.day == w.day || v.day*w.day == 0)
 	case "weekday":
 		return v.parts == w.parts
 	case "version":
 		return v.parts == w.parts || strings.HasPrefix(v.parts, w.parts+".") || strings.HasPrefix(w.parts, v.parts+".")
+	}
+	if v.unit != w.unit {
+		return false
 	}
 	const hair = 1e-9
 	return v.lo <= w.hi+hair*math.Abs(w.hi) && w.lo <= v.hi+hair*math.Abs(v.hi) || v.lo == w.lo || v.hi == w.hi

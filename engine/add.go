@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+const (
+	addVerb = "add"
+	// mostContradictions is how many relations to what it contradicts a memory gets.
+	mostContradictions = 5
+	// mostTries is how often the memories that are near a text are looked for anew when
+	// they change meanwhile.
+	mostTries = 4
+
+	defaultSection = "Important Facts"
+)
+
+// errChanged says that a memory is not any more what it was found to be.
+var errChanged = errors.New("the memory was changed meanwhile")
+
+// sections are what knowledge that is added is about.
+var sections = []string{"Key Topics", defaultSection, "People & Entities", "Ongoing Threads", "File Knowledge"}
+
+// importances are the words for how much something matters, and what they stand for.
+var importances = []struct {
+	word  string
+	value float64
+}{{"low", 0.3}, {"normal", 0.5}, {"high", 0.7}, {coreWord, 0.9}}
+
+const coreWord = "core"
+
+// add remembers something unless it is known: then it reinforces what says it.
+func (e *Engine) add(ctx context.Context, req *op.AddRequest) (*op.AddResult, error) {
+	save, err := addedAs(req)
+	if err != nil {
+		return nil, err
+	}
+	link := e.source(ctx, &req.Provenance, req.Project)
+	m, err := e.draft(save, link)
+	if err != nil {
+		return nil, err
+	}
+	a := addition{Engine: e, req: req, m: m, link: link}
+	done, err := e.adding.begin(ctx, e.like(m.Content), m.Content, e.opt.Known.Related)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	for range mostTries {
+		res, err := a.try(ctx)
+		if !errors.Is(err, errChanged) {
+			return res, err
+		}
+	}
+	return nil, memory.Errorf(memory.Busy, "the memories that say this were changed all the while; try again")
+}
+
+// addedAs is the save that an addition asks for.
+func addedAs(req *op.AddRequest) (*op.SaveRequest, error) {
+	save := &op.SaveRequest{Content: req.Content, Tags: req.Tags, Source: req.Source, Context: req.Context, Project: req.Project,
+		Collection: req.Collection, SessionID: req.SessionID, AllowSecret: req.AllowSecret, Again: req.Again, Provenance: req.Provenance}
+	var err error
+	if save.Section, err = sectionNamed(req.Section); err != nil {
+		return nil, err
+	}
+	importance, err := importanceOf(req.Importance)
+	save.Importance, save.Core = &importance, strings.EqualFold(strings.TrimSpace(req.Importance), coreWord)
+	return save, err
+}
+
+func sectionNamed(text string) (string, error) {
+	if text = strings.TrimSpace(text); text == "" {
+		return defaultSection, nil
+	}
+	for _, s := range sections {
+		if strings.EqualFold(s, text) {
+			return s, nil
+		}
+	}
+	return "", memory.Errorf(memory.Invalid, "section %.60q is unknown; use %s or %s", text, strings.Join(sections[:len(sections)-1], ", "), sections[len(sections)-1]).At("section")
+}
+
+func importanceOf(text string) (float64, error) {
+	if text = strings.TrimSpace(text); text == "" {
+		text = "normal"
+	}
+	for _, i := range importances {
+		if strings.EqualFold(i.word, text) {
+			return i.value, nil
+		}
+	}
+	return 0, memory.Errorf(memory.Invalid, "importance %.40q is unknown; use low, normal, high or core", text).At("importance")
+}
+
+// addition is one text on its way in.
+type addition struct {
+	*Engine
+	req  *op.AddRequest
+	m    *memory.Memory
+	link memory.Source
+}
+
+// try stores the text, or reinforces the memory that says it. The error is errChanged
+// when what was found is not so any more.
+func (a *addition) try(ctx context.Context) (*op.AddResult, error) {
+	n, err := a.nearestTo(ctx, probe{text: a.m.Content, accept: a.beside(), notes: true})
+	if err != nil {
+		return nil, err
+	}
+	s := a.statement(a.m.Content, *a.link.By)
+	var known *near
+	if !a.req.Again {
+		known, _ = s.sayer(n.all, a.opt.Known.Add)
+	}
+	s.id = a.m.ID.Short()
+	if known != nil {
+		s.id = known.row.ID().Short()
+	}
+	conflicts := s.oppose(n.all)
+	against := opposed(n.all, known)
+	var res *op.AddResult
+	if known != nil {
+		res, err = a.renew(ctx, known, against)
+	} else {
+		res, err = a.store(ctx, against)
+	}
+	if err != nil {
+		return nil, err
+	}
+	res.Conflicts, res.Compared = conflicts, n.compared
+	if len(conflicts) > 0 {
+		res.Message += fmt.Sprintf(" %s: %s.", sayConflict, conflicts[0].Why)
+	}
+	return res, nil
+}
+
+// beside accepts the memories that a text may be a duplicate of: those of its collection,
+// of its project or of none.
+func (a *addition) beside() func(*stm.Row) bool {
+	collection, project := a.m.Collection, a.m.Project
+	return func(r *stm.Row) bool {
+		return r.Collection() == collection && (project == "" || r.Project() == "" || r.Project() == project)
+	}
+}
+
+// opposed are the memories, but for one, that disagree with the text: the nearest few.
+func opposed(all []near, but *near) (ids []memory.ID) {
+	for i := range all {
+		one := &all[i]
+		if one.conflict && one.row != nil && one != but && len(ids) < mostContradictions {
+			ids = append(ids, one.row.ID())
+		}
+	}
+	return ids
+}
+
+// store makes a new memory, with relations to what it contradicts.
+func (a *addition) store(ctx context.Context, against []memory.ID) (*op.AddResult, error) {
+	set, err := fields(a.m)
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := a.stm.Update(ctx, append([]memory.ID{a.m.ID}, against...), "", func(rows []*stm.Row) (*stm.Tx, error) {
+		var from starting
+		for i, id := range against {
+			if rows[i+1] == nil {
+				continue
+			}
+			if err := from.add(a.contradiction(a.m.ID, id)); err != nil {
+				return nil, err
+			}
+		}
+		maps.Copy(set, from.values)
+		tx := &stm.Tx{Verb: addVerb, By: *a.link.By, Changes: []stm.Change{{ID: a.m.ID, Set: set}}}
+		return tx, a.askedAgain(tx, a.m.Content, a.req.Again)
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.names.learnFrom(receipt.Rows...)
+	view, err := a.view(receipt.Rows[0], a.opt.Now())
+	return &op.AddResult{Memory: view, New: true, Message: fmt.Sprintf("Stored as new memory %s.", view.ID.Short()), Tx: receipt.Entry}, err
+}
+
+func (a *addition) contradiction(from, to memory.ID) memory.Relation {
+	return memory.Relation{From: from, To: to, Type: memory.Contradicts, Strength: 1, CreatedAt: a.link.At}
+}
+
+// renew reinforces the memory that says what is added, with relations to what both
+// contradict.
+func (a *addition) renew(ctx context.Context, known *near, against []memory.ID) (*op.AddResult, error) {
+	id := known.row.ID()
+	r := renewal{Engine: a.Engine, link: a.link, said: a.m.Content, near: known, told: op.Reinforcement{Similarity: shownSimilarity(known.similarity)}}
+	ids := append([]memory.ID{id}, against...)
+	receipt, err := a.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		if rows[0] == nil {
+			return nil, errChanged
+		}
+		set, err := r.change(rows[0])
+		if err != nil {
+			return nil, err
+		}
+		relations, err := a.contradictions(rows)
+		maps.Copy(set, relations)
+		return &stm.Tx{Verb: reinforceVerb, By: *a.link.By, Changes: []stm.Change{{ID: id, Set: set}}}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	view, err := r.count(id)
+	if err != nil {
+		return nil, err
+	}
+	return &op.AddResult{Memory: *view, Reinforced: &r.told, Message: "This is already known. " + r.message(view) + ".", Tx: receipt.Entry}, nil
+}
+
+// contradictions are the relations from the first of the locked memories to those of the
+// others that no such relation leads to or from yet.
+func (a *addition) contradictions(rows []*stm.Row) (map[string]json.RawMessage, error) {
+	g := growth{Engine: a.Engine, ends: make(map[memory.ID]*growing)}
+	from := rows[0]
+	for _, row := range rows {
+		if row != nil {
+			g.ends[row.ID()] = &growing{row: row}
+		}
+	}
+	for _, row := range rows[1:] {
+		if row == nil || row.Has(stm.RelationKey(memory.RelationID(row.ID(), from.ID(), memory.Contradicts, ""))) {
+			continue
+		}
+		w := wanted{Relation: a.contradiction(from.ID(), row.ID())}
+		w.ID = memory.RelationID(w.From, w.To, w.Type, w.Kind)
+		var err error
+		if w.value, err = stm.RelationValue(&w.Relation); err != nil {
+			return nil, err
+		}
+		if _, err = g.add(&w); err != nil && memory.CodeOf(err) != memory.Conflict && memory.CodeOf(err) != memory.TooLarge {
+			return nil, err // those it has already, and has no room for, it goes without
+		}
+	}
+	return g.ends[from.ID()].set, nil
+}

@@ -1,0 +1,247 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+const (
+	reinforceVerb = "reinforce"
+	// importanceStep is what one more source adds to the importance of a memory, and
+	// coreFrom the importance from which it may be one that must never be forgotten.
+	importanceStep = 0.1
+	coreFrom       = 0.8
+	maxEvidence    = 1_000 // characters
+
+	sayNoMatch = "No matching memory found to reinforce. Use memory_add to store new information."
+)
+
+// reinforce records that a memory was learned once more.
+func (e *Engine) reinforce(ctx context.Context, req *op.ReinforceRequest) (*op.ReinforceResult, error) {
+	if err := e.checkReinforce(req); err != nil {
+		return nil, err
+	}
+	link := e.source(ctx, &req.Provenance, req.Project)
+	link.Evidence = strings.Join(given(req.Evidence, req.Quote), "\n")
+	if link.By.Session == "" {
+		link.By.Session = req.SessionID
+	}
+	if req.ID != "" {
+		return e.reinforceID(ctx, req.ID, link)
+	}
+	for range mostTries {
+		res, err := e.reinforceNearest(ctx, req, link)
+		if !errors.Is(err, errChanged) {
+			return res, err
+		}
+	}
+	return nil, memory.Errorf(memory.Busy, "the memories that say this were changed all the while; try again")
+}
+
+// given are those of the texts that are not empty.
+func given(texts ...string) (all []string) {
+	for _, s := range texts {
+		if s != "" {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func (e *Engine) checkReinforce(req *op.ReinforceRequest) error {
+	if req.ID == "" && strings.TrimSpace(req.Content) == "" {
+		return memory.Errorf(memory.Invalid, "neither content nor id is given; say what was learned once more, or name the memory").At("content")
+	}
+	if req.ID == "" {
+		if err := memory.CheckContent(req.Content); err != nil {
+			return err
+		}
+	}
+	err := firstError(
+		memory.CheckText("new_evidence", req.Evidence, maxEvidence),
+		checkNames(name{"project", req.Project}, name{"session_id", req.SessionID}),
+		checkProvenance(&req.Provenance),
+	)
+	if err != nil || !e.opt.DetectSecrets || req.AllowSecret {
+		return err
+	}
+	return checkSecrets(append(claimedPassages(&req.Provenance), passage{field: "new_evidence", text: req.Evidence}, passage{field: "content", text: req.Content}))
+}
+
+// reinforceID reinforces a memory that is named, or the one that stands for it.
+func (e *Engine) reinforceID(ctx context.Context, short string, link memory.Source) (*op.ReinforceResult, error) {
+	row, err := e.find(short)
+	if err != nil {
+		return nil, err
+	}
+	named := row.ID()
+	row = e.latest(row)
+	r := renewal{Engine: e, link: link, told: op.Reinforcement{Similarity: 1}}
+	res, err := r.one(ctx, row.ID())
+	if err == nil && row.ID() != named {
+		res.Message += fmt.Sprintf(" It took the place of memory %s.", named.Short())
+	}
+	return res, err
+}
+
+// latest is the memory that stands for one that was merged or superseded.
+func (e *Engine) latest(row *stm.Row) *stm.Row {
+	for range 100 { // devices that do so at once may make a circle
+		next := e.successor(e.mergedRow(row))
+		if next == nil {
+			return e.mergedRow(row)
+		}
+		row = next
+	}
+	return row
+}
+
+// reinforceNearest reinforces the memory that says what the request says.
+func (e *Engine) reinforceNearest(ctx context.Context, req *op.ReinforceRequest, link memory.Source) (*op.ReinforceResult, error) {
+	n, err := e.nearestTo(ctx, probe{text: req.Content, accept: scoped(req.Project, "")})
+	if err != nil {
+		return nil, err
+	}
+	s := e.statement(req.Content, *link.By)
+	one, why := s.sayer(n.all, e.opt.Known.Reinforce)
+	if one == nil {
+		res := &op.ReinforceResult{Compared: n.compared, Message: sayNoMatch}
+		if why != nil {
+			res.Conflicts = s.oppose(n.all)
+			res.Message = fmt.Sprintf("Memory %s is nearest and does not say the same (%s), so nothing was reinforced. Use memory_add to store new information.", why.row.ID().Short(), s.differs(why))
+		}
+		return res, nil
+	}
+	r := renewal{Engine: e, link: link, said: req.Content, near: one, told: op.Reinforcement{Similarity: shownSimilarity(one.similarity)}}
+	return r.one(ctx, one.row.ID())
+}
+
+// sayer is the nearest memory, of those that are near enough, that says the same as the
+// text. If none does, other is the nearest that says something else.
+func (s *statement) sayer(all []near, threshold float64) (one, other *near) {
+	for i := range all {
+		one := &all[i]
+		switch {
+		case one.row == nil || one.successor != nil || one.similarity < threshold && !one.same:
+		case s.differs(one) == "":
+			return one, nil
+		case other == nil:
+			other = one
+		}
+	}
+	return nil, other
+}
+
+// renewal is one memory's being learned once more.
+type renewal struct {
+	*Engine
+	link memory.Source
+	said string // the text that was learned, "" if the memory was named
+	near *near  // the memory as it was found to say that
+	told op.Reinforcement
+}
+
+// one reinforces a memory and tells so.
+func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, error) {
+	receipt, err := r.stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		if rows[0] == nil {
+			return nil, r.missing(id)
+		}
+		set, err := r.change(rows[0])
+		return &stm.Tx{Verb: reinforceVerb, By: *r.link.By, Changes: []stm.Change{{ID: id, Set: set}}}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	view, err := r.count(id)
+	if err != nil {
+		return nil, err
+	}
+	return &op.ReinforceResult{Found: true, Memory: view, Reinforced: &r.told, Compared: op.ComparedByWords, Message: r.message(view) + ".", Tx: receipt.Entry}, nil
+}
+
+// change is what the log is to say of a locked memory. Words that it does not have are
+// kept as evidence.
+func (r *renewal) change(row *stm.Row) (map[string]json.RawMessage, error) {
+	if r.near != nil && (row.Rev() != r.near.row.Rev() && row.Content() != r.near.row.Content() || r.successor(row) != nil) {
+		return nil, errChanged
+	}
+	was, err := row.Memory()
+	if err != nil {
+		return nil, err
+	}
+	set, err := r.raise(&was)
+	if err != nil {
+		return nil, err
+	}
+	link := r.link
+	if link.Evidence == "" && r.near != nil && !r.near.same {
+		link.Evidence = firstRunes(r.said, maxEvidence)
+	}
+	r.learn(row, link, set)
+	return set, nil
+}
+
+func firstRunes(s string, most int) string {
+	for i := range s {
+		if most == 0 {
+			return s[:i]
+		}
+		most--
+	}
+	return s
+}
+
+// raise raises the importance of a memory. Its note does not have that.
+func (r *renewal) raise(was *memory.Memory) (map[string]json.RawMessage, error) {
+	r.told.OldImportance, r.told.NewImportance = was.Importance, was.Importance
+	if r.told.Held = held(was, r.link); r.told.Held != "" || was.Importance >= 1 {
+		return make(map[string]json.RawMessage), nil
+	}
+	is := *was
+	is.Importance = min(1, math.Round((was.Importance+importanceStep)*1e6)/1e6)
+	is.UpdatedAt = stampTime(r.opt.Now())
+	r.told.NewImportance = is.Importance
+	return changes(was, &is)
+}
+
+// count counts the use and the access of a memory that was reinforced, and shows it.
+func (r *renewal) count(id memory.ID) (*op.Memory, error) {
+	row, live := r.stm.Get(id)
+	if !live {
+		return nil, r.missing(id)
+	}
+	now := r.opt.Now()
+	r.used(row, now)
+	r.stm.Use(stm.Use{ID: id, Accesses: 1, At: now})
+	if row, live = r.stm.Get(id); !live {
+		return nil, r.missing(id)
+	}
+	view, err := r.view(row, now)
+	if err != nil {
+		return nil, err
+	}
+	r.told.Sources = view.Learned()
+	r.told.SuggestCore = view.Importance >= coreFrom && !view.Core
+	return &view, nil
+}
+
+// message tells what was reinforced, without the full stop.
+func (r *renewal) message(m *op.Memory) string {
+	text := fmt.Sprintf("Reinforced memory %s: importance %.2f to %.2f, learned %d times", m.ID.Short(), r.told.OldImportance, r.told.NewImportance, r.told.Sources)
+	if r.told.Held != "" {
+		text += "; its importance stays: " + r.told.Held
+	}
+	if r.told.SuggestCore {
+		text += fmt.Sprintf("; it may be one that must never be forgotten: emberd edit %s --core", m.ID.Short())
+	}
+	return text
+}

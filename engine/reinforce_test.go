@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+func reinforce(t testing.TB, e *Engine, content string) *op.ReinforceResult {
+	t.Helper()
+	return do(t, e, op.Reinforce, &op.ReinforceRequest{Content: content})
+}
+
+func TestReinforce(t *testing.T) {
+	e, _ := newEngine(t)
+	id := save(t, e, "The staging database runs on port 5432.").ID
+	for i, want := range []float64{0.6, 0.7, 0.8, 0.9, 1, 1} {
+		res := reinforce(t, e, "the staging database runs on port 5432")
+		r := res.Reinforced
+		if !res.Found || res.Memory.ID != id || r.NewImportance != want || res.Memory.Importance != want || r.SuggestCore != (want >= 0.8) {
+			t.Fatalf("reinforcing it for the %dth time: %+v, %+v", i+1, res, r)
+		}
+		if m := look(t, e, id); m.UseCount != int64(i+1) || m.AccessCount != int64(i+1) || m.Importance != want {
+			t.Errorf("after %d times it has %d uses, %d accesses, importance %v", i+1, m.UseCount, m.AccessCount, m.Importance)
+		}
+	}
+	do(t, e, op.Edit, &op.EditRequest{ID: string(id), Core: new(true)})
+	if res := reinforce(t, e, "the staging database runs on port 5432"); res.Reinforced.SuggestCore {
+		t.Error("a core memory is suggested to become one")
+	}
+}
+
+func TestReinforceSays(t *testing.T) {
+	e, _ := newEngine(t)
+	m := do(t, e, op.Add, &op.AddRequest{Content: "The staging database runs on port 5432.", Importance: "high"}).Memory
+	res := reinforce(t, e, m.Content)
+	want := fmt.Sprintf("Reinforced memory %[1]s: importance 0.70 to 0.80, learned 2 times; it may be one that must never be forgotten: emberd edit %[1]s --core.", m.ID.Short())
+	if res.Message != want {
+		t.Errorf("it says %q, want %q", res.Message, want)
+	}
+	const none = "No matching memory found to reinforce. Use memory_add to store new information."
+	if res = reinforce(t, e, "Zeppelins are quixotic"); res.Found || res.Message != none || res.Memory != nil || res.Reinforced != nil || res.Tx != "" {
+		t.Errorf("got %+v", res)
+	}
+	res = reinforce(t, e, "The staging database runs on port 5433.")
+	want = fmt.Sprintf("Memory %s is nearest and does not say the same (different numbers or dates: 5433 and 5432), so nothing was reinforced. Use memory_add to store new information.", m.ID.Short())
+	if res.Found || res.Message != want || len(res.Conflicts) != 1 || res.Conflicts[0].Why != "5433 against 5432" {
+		t.Errorf("it says %q, want %q; conflicts %+v", res.Message, want, res.Conflicts)
+	}
+	if m = look(t, e, m.ID); m.Importance != 0.8 || m.Learned() != 2 {
+		t.Errorf("importance %v, learned %d times", m.Importance, m.Learned())
+	}
+}
+
+func TestReinforceAtTheThreshold(t *testing.T) {
+	e, _ := newEngine(t)
+	save(t, e, "The staging database of the kettle project runs on the old machine")
+	const text = "The staging database of the kettle team runs on the machine"
+	alike := nearestTo(t, e, text).all[0].similarity
+	for threshold, want := range map[float64]bool{alike: true, math.Nextafter(alike, 1): false} {
+		e.opt.Known.Reinforce = threshold
+		if got := reinforce(t, e, text).Found; got != want {
+			t.Errorf("%v alike, from %v: found %v", alike, threshold, got)
+		}
+	}
+}
+
+func TestAddAtTheThreshold(t *testing.T) {
+	for _, up := range []bool{false, true} {
+		e, _ := newEngine(t)
+		save(t, e, "The staging database of the kettle project runs on the old machine")
+		const text = "The staging database of the kettle team runs on the machine"
+		e.opt.Known.Add = nearestTo(t, e, text).all[0].similarity
+		if up {
+			e.opt.Known.Add = math.Nextafter(e.opt.Known.Add, 1)
+		}
+		if res := add(t, e, text); res.New != up {
+			t.Errorf("from %v: new %v", e.opt.Known.Add, res.New)
+		}
+	}
+}
+
+func TestReinforceRefuses(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, "The kettle leaks")
+	for _, c := range []struct {
+		name string
+		req  op.ReinforceRequest
+		code memory.Code
+		says string
+	}{
+		{"nothing", op.ReinforceRequest{Content: " \n"}, memory.Invalid, "neither content nor id is given; say what was learned once more, or name the memory"},
+		{"a memory that is none", op.ReinforceRequest{ID: "00000000-0000-7000-8000-000000000000"}, memory.NotFound, "there is no memory"},
+		{"too much", op.ReinforceRequest{Content: strings.Repeat("x", 50_001)}, memory.TooLarge, "50001 characters"},
+		{"too much evidence", op.ReinforceRequest{ID: string(m.ID), Evidence: strings.Repeat("x", 1001)}, memory.TooLarge, "new_evidence has 1001 characters, more than 1000"},
+		{"a credential as evidence", op.ReinforceRequest{ID: string(m.ID), Evidence: token}, memory.Secret, "new_evidence holds what looks like a credential"},
+		{"a credential as content", op.ReinforceRequest{Content: token}, memory.Secret, "content holds what looks like a credential"},
+		{"a line without a file", op.ReinforceRequest{ID: string(m.ID), Provenance: op.Provenance{Line: 3}}, memory.Invalid, "line 3 is given without a file"},
+	} {
+		t.Run(c.name, func(t *testing.T) { wantCode(t, refused(t, e, op.Reinforce, &c.req), c.code, c.says) })
+	}
+	if m = look(t, e, m.ID); m.Importance != 0.5 || m.UseCount != 0 {
+		t.Errorf("importance %v, %d uses", m.Importance, m.UseCount)
+	}
+	do(t, e, op.Reinforce, &op.ReinforceRequest{ID: m.ID.Short(), Evidence: token, AllowSecret: true})
+}
+
+// Where it was learned again stays, with what speaks for it and who said so.
+func TestReinforceKeepsTheEvidence(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, "The kettle leaks at its seam")
+	by := memory.Actor{Via: "mcp", UID: 1000, PID: 42, Client: "agent/1.0"}
+	_, err := op.Reinforce.Call(op.WithCaller(context.Background(), by), e, &op.ReinforceRequest{ID: string(m.ID), Evidence: "water below it", SessionID: "x",
+		Project: "kitchen", Provenance: op.Provenance{File: "log.md", Line: 3, Quote: "it drips"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = look(t, e, m.ID)
+	last := m.Sources[len(m.Sources)-1]
+	by.Session = "x"
+	if last.Evidence != "water below it\nit drips" || last.Ref != "log.md" || last.Line != 3 || last.Project != "kitchen" || last.By == nil || *last.By != by || last.Kind != "agent" {
+		t.Errorf("the link is %+v by %+v", last, last.By)
+	}
+}
+
+// One line has all of it, so one undo takes all of it back.
+func TestUndoTakesAllOfAReinforcementBack(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, "The kettle leaks at its seam")
+	res := do(t, e, op.Reinforce, &op.ReinforceRequest{ID: string(m.ID), Evidence: "water"})
+	do(t, e, op.Undo, &op.UndoRequest{Tx: res.Tx})
+	got := look(t, e, m.ID)
+	if got.Importance != m.Importance || len(got.Sources) != len(m.Sources) || got.Learned() != m.Learned() {
+		t.Errorf("importance %v, links %v", got.Importance, got.Sources)
+	}
+}
+
+// The note of a memory does not say how much that matters, so it stays as it is.
+func TestReinforceLeavesTheNoteAlone(t *testing.T) {
+	h, e, m := promotedHouse(t, "The kettle leaks at its seam")
+	was := h.note(t, m.PromotedTo)
+	if res := reinforce(t, e, "the kettle leaks at its seam"); !res.Found || res.Memory.ID != m.ID || res.Reinforced.NewImportance != 0.6 {
+		t.Errorf("got %+v", res)
+	}
+	if is := h.note(t, m.PromotedTo); is != was {
+		t.Errorf("the note has become\n%s", is)
+	}
+	wantSettled(t, e, m.ID)
+}
+
+// What a tool or the web says once more is kept among the sources, and raises nothing;
+// nor does anything raise what only they have said.
+func TestReinforcementOfDataIsHeld(t *testing.T) {
+	for _, c := range []struct {
+		name, first, again string
+		says               string
+	}{
+		{"a tool repeats an agent", "agent", "tool", "what a tool or the web says once more is kept among its sources"},
+		{"an agent repeats the web", "web", "agent", "it is what the web says"},
+		{"the web repeats a tool", "tool", "web", "it is what a tool says"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, _ := newEngine(t)
+			m := do(t, e, op.Add, &op.AddRequest{Content: "The kettle leaks at its seam", Provenance: op.Provenance{Origin: c.first}}).Memory
+			added := do(t, e, op.Add, &op.AddRequest{Content: "the kettle LEAKS at its seam", Provenance: op.Provenance{Origin: c.again}})
+			res := do(t, e, op.Reinforce, &op.ReinforceRequest{ID: string(m.ID), Provenance: op.Provenance{Origin: c.again}})
+			for _, r := range []*op.Reinforcement{added.Reinforced, res.Reinforced} {
+				if r == nil || r.NewImportance != 0.5 || !strings.Contains(r.Held, c.says) {
+					t.Fatalf("got %+v", r)
+				}
+			}
+			if m = look(t, e, m.ID); m.Importance != 0.5 || m.Learned() != 3 || m.UseCount != 2 || m.Strength != 1 {
+				t.Errorf("importance %v, strength %v, learned %d times, %d uses", m.Importance, m.Strength, m.Learned(), m.UseCount)
+			}
+		})
+	}
+}

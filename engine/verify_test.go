@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+func verify(t testing.TB, e *Engine, claim string) *op.VerifyResult {
+	t.Helper()
+	return do(t, e, op.Verify, &op.VerifyRequest{Claim: claim})
+}
+
+func TestVerify(t *testing.T) {
+	e, _ := newEngine(t)
+	port := save(t, e, "The staging database runs on port 5432.").ID
+	save(t, e, "Ann prefers green tea in the morning and rooibos at night.")
+	for _, c := range []struct {
+		claim, status, message string
+		matches                int
+	}{
+		{"the staging database runs on port 5432", op.StatusConfirmed, "This is already known", 1},
+		{"The staging database runs on port 5432 since Ann moved it", op.StatusRelated, "Related information exists", 1},
+		{"Zeppelins are quixotic", op.StatusNew, "No existing knowledge about this", 0},
+		{"The staging database runs on port 5433", op.StatusConflict, "Potential conflict — review recommended", 1},
+	} {
+		res := verify(t, e, c.claim)
+		if res.Status != c.status || res.Message != c.message || len(res.Matches) != c.matches || res.Compared != op.ComparedByWords || res.Loading != nil {
+			t.Errorf("%q: got %s %q with %+v", c.claim, res.Status, res.Message, res.Matches)
+		}
+		if res.Confidence < 0.5 || res.Confidence > 1 {
+			t.Errorf("%q: confidence %v", c.claim, res.Confidence)
+		}
+	}
+	c := verify(t, e, "The staging database runs on port 5433").Conflicts
+	if len(c) != 1 || c[0].Why != "5433 against 5432" || c[0].Claimed != "5433" || c[0].Known != "5432" || c[0].Newer != "claim" || c[0].Memory.ID != port || c[0].Verdict != op.VerdictConflict {
+		t.Fatalf("conflicts %+v", c)
+	}
+	if want := "add it, and say emberd edit NEWID --supersedes " + port.Short(); c[0].Supersede != want {
+		t.Errorf("it suggests %q, want %q", c[0].Supersede, want)
+	}
+	if n := e.stm.Len(); n != 2 {
+		t.Errorf("there are %d memories", n)
+	}
+}
+
+func TestVerifyRefuses(t *testing.T) {
+	e, _ := newEngine(t)
+	for _, c := range []struct {
+		name string
+		req  op.VerifyRequest
+		code memory.Code
+		says string
+	}{
+		{"nothing", op.VerifyRequest{Claim: " \n"}, memory.Invalid, "the claim is empty; give one statement"},
+		{"too much", op.VerifyRequest{Claim: strings.Repeat("x", 4097)}, memory.TooLarge, "the claim has 4097 bytes, more than 4096; verify one statement at a time"},
+		{"no text", op.VerifyRequest{Claim: "\xff"}, memory.Invalid, "claim is not valid UTF-8"},
+		{"too many matches", op.VerifyRequest{Claim: "x", Limit: 101}, memory.Invalid, "limit is 101"},
+		{"a collection that is none", op.VerifyRequest{Claim: "x", Collection: "nothere"}, memory.NotFound, "nothere"},
+		{"a project of too many characters", op.VerifyRequest{Claim: "x", Project: strings.Repeat("p", 201)}, memory.TooLarge, "project has 201 characters"},
+	} {
+		t.Run(c.name, func(t *testing.T) { wantCode(t, refused(t, e, op.Verify, &c.req), c.code, c.says) })
+	}
+}
+
+// One and the same similarity is on either side of each threshold.
+func TestVerifyAtTheThresholds(t *testing.T) {
+	e, _ := newEngine(t)
+	save(t, e, "The staging database of the kettle project runs on the old machine")
+	const claim = "The staging database of the kettle team runs on the machine"
+	alike := nearestTo(t, e, claim).all[0].similarity
+	for _, c := range []struct {
+		related, confirmed float64
+		want               string
+	}{
+		{0, math.Nextafter(alike, 0), op.StatusConfirmed},
+		{0, alike, op.StatusRelated},
+		{alike, 1, op.StatusRelated},
+		{math.Nextafter(alike, 1), 1, op.StatusNew},
+	} {
+		e.opt.Known.Related, e.opt.Known.Confirmed = c.related, c.confirmed
+		if got := verify(t, e, claim).Status; got != c.want {
+			t.Errorf("%v alike, related from %v, confirmed above %v: got %s, want %s", alike, c.related, c.confirmed, got, c.want)
+		}
+	}
+}
+
+func TestVerifyWithinAProjectOrCollection(t *testing.T) {
+	e, _ := newEngine(t)
+	const text = "The staging database runs on port 5432."
+	do(t, e, op.Save, &op.SaveRequest{Content: text, Project: "kettle", Collection: "k"})
+	for _, c := range []struct {
+		project, collection, want string
+	}{{"", "", op.StatusConfirmed}, {"kettle", "", op.StatusConfirmed}, {"roof", "", op.StatusNew}, {"", "k", op.StatusConfirmed}, {"", "all", op.StatusConfirmed},
+		{"", "knowledge", op.StatusNew}} {
+		if got := do(t, e, op.Verify, &op.VerifyRequest{Claim: text, Project: c.project, Collection: c.collection}).Status; got != c.want {
+			t.Errorf("project %q, collection %q: got %s, want %s", c.project, c.collection, got, c.want)
+		}
+	}
+}
+
+func TestVerifyCountsAccesses(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, "The staging database runs on port 5432.")
+	do(t, e, op.Verify, &op.VerifyRequest{Claim: m.Content, Track: new(false)})
+	if got := look(t, e, m.ID); got.AccessCount != 0 {
+		t.Errorf("%d accesses", got.AccessCount)
+	}
+	verify(t, e, m.Content)
+	if got := look(t, e, m.ID); got.AccessCount != 1 || got.UseCount != 0 {
+		t.Errorf("%d accesses, %d uses", got.AccessCount, got.UseCount)
+	}
+}
+
+// While the word index is built the texts are scanned, and the answer says so.
+func TestVerifyWhileLoading(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	save(t, e, "The staging database runs on port 5432.")
+	ok(t, e.Close())
+	ok(t, os.RemoveAll(h.State))
+	e = h.open(t)
+	if res := verify(t, e, "the staging database runs on port 5432"); res.Status != op.StatusConfirmed || res.Loading == nil || res.Loading.Total != 1 {
+		t.Errorf("before the index: %s, loading %v", res.Status, res.Loading)
+	}
+	e.buildIndex(t.Context())
+	if res := verify(t, e, "the staging database runs on port 5432"); res.Status != op.StatusConfirmed || res.Loading != nil {
+		t.Errorf("after building the index: %s, loading %v", res.Status, res.Loading)
+	}
+}
+
+// What was written after the day that a claim is about is newer.
+func TestWhichIsNewer(t *testing.T) {
+	for _, c := range []struct {
+		known, claim string
+		kind         string
+		newer        bool
+	}{
+		{"The staging database runs on port 5432.", "The staging database runs on port 5433.", "number", true},
+		{"The staging database runs on port 5432.", "As of May 2024 the staging database runs on port 5433.", "number", false},
+		{"The staging database runs on port 5432.", "As of 2026-03-01 the staging database runs on port 5433.", "number", true},
+		{"On 2023-01-04 the staging database ran on port 5432.", "In May 2024 the staging database ran on port 5433.", "number", true},
+		{"Since 3 June 2025 the staging database runs on port 5432.", "On 2025/06/02 the staging database ran on port 5433.", "number", false},
+		{"We release on 2026-05-02.", "We release on 2026-05-01.", "date", true},
+	} {
+		e, _ := newEngine(t)
+		save(t, e, c.known)
+		one := &nearestTo(t, e, c.claim).all[0]
+		s := e.statement(c.claim, memory.Actor{})
+		if got := s.newer(one, c.known, c.kind); got != c.newer {
+			t.Errorf("%q against %q: newer %v", c.claim, c.known, got)
+		}
+		if got := s.supersede(one, &op.Conflict{Kind: c.kind, Newer: map[bool]string{true: newerClaim, false: newerKnown}[c.newer]}); (got != "") != c.newer {
+			t.Errorf("%q against %q: it suggests %q", c.claim, c.known, got)
+		}
+	}
+}
+
+// That something is not so supersedes only what the same client has said.
+func TestADenialSupersedesOnlyOnesOwnWords(t *testing.T) {
+	e, _ := newEngine(t)
+	mine := memory.Actor{Via: "mcp", UID: 1000, Client: "agent/1.0"}
+	if _, err := op.Add.Call(op.WithCaller(t.Context(), mine), e, &op.AddRequest{Content: "The cache is on disk"}); err != nil {
+		t.Fatal(err)
+	}
+	const claim = "The cache is not on disk"
+	one := &nearestTo(t, e, claim).all[0]
+	other := mine
+	other.Client = "other/1.0"
+	for by, want := range map[memory.Actor]bool{mine: true, other: false} {
+		if got := e.statement(claim, by).supersede(one, &op.Conflict{Kind: "negation", Newer: newerClaim}); (got != "") != want {
+			t.Errorf("by %s: it suggests %q", by.Client, got)
+		}
+	}
+}
+
+func TestLatestDate(t *testing.T) {
+	day := func(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
+	for text, want := range map[string]time.Time{
+		"":                                {},
+		"in 2025":                         {},
+		"on 2025-13-01":                   {},
+		"as of (2025-02-03), that":        day(2025, 2, 3),
+		"2025/02/03 and 2024-05":          day(2025, 2, 3),
+		"since 3 March 2024.":             day(2024, 3, 3),
+		"March 3, 2024":                   day(2024, 3, 3),
+		"by Sep 2026, or so":              day(2026, 9, 1),
+		"30 February 2024 is no day":      day(2024, 2, 1),
+		"2024-01-01, no, 12 January 2024": day(2024, 1, 12),
+	} {
+		if got := latestDate(text); !got.Equal(want) {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}

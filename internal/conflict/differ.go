@@ -1,0 +1,205 @@
+package conflict
+
+import "slices"
+
+// Differ is why two texts do not say the same although they share most words, "" if
+// nothing shows that they do not: they have other numbers, dates or names, one denies
+// what the other does not, they use opposites, or the same words in another order.
+//
+// What only one of them has is an addition and keeps nothing apart: whoever drops one of
+// the texts asks [Facts.Adds] too. The answer is the same whichever comes first, but for
+// the order of the words that it names.
+func (f *Facts) Differ(g *Facts) string {
+	if a, b := f.unmet(g); a != "" && b != "" {
+		return "different numbers or dates: " + a + " and " + b
+	}
+	if f.denies(g) {
+		return "one denies what the other does not"
+	}
+	if a, b := f.unnamed(g, f.names), g.unnamed(f, g.names); a != "" && b != "" {
+		return "different names: " + a + " and " + b
+	}
+	if a, b := f.unnamed(g, f.all()), g.unnamed(f, g.all()); a != "" && b != "" {
+		return "different names, or first words: " + a + " and " + b
+	}
+	if a, b := f.opposite(g); a != "" {
+		return "opposites: " + a + " and " + b
+	}
+	if f.turned(g) {
+		return "the same names or words in another order"
+	}
+	return ""
+}
+
+// Adds is what a text says that another does not: a number, date or name that is in it
+// only, or something that it alone denies. It is "" if nothing shows that it says more.
+func (f *Facts) Adds(g *Facts) string {
+	for _, at := range f.values {
+		if !g.holds(f.word(at).value) {
+			return f.says(at)
+		}
+	}
+	if name := f.unnamed(g, f.names); name != "" {
+		return name
+	}
+	if f.negators() > g.negators() {
+		return "a denial"
+	}
+	return ""
+}
+
+// holds reports whether any value of the text agrees with one.
+func (f *Facts) holds(v *value) bool {
+	return slices.ContainsFunc(f.values, func(at spot) bool { return f.word(at).value.agrees(v) })
+}
+
+// unmet are the first values of one kind that either text has and the other has not.
+func (f *Facts) unmet(g *Facts) (mine, other string) {
+	var missing []spot
+	for _, at := range g.values {
+		if !f.holds(g.word(at).value) {
+			missing = append(missing, at)
+		}
+	}
+	if len(missing) == 0 {
+		return "", ""
+	}
+	for _, at := range f.values {
+		v := f.word(at).value
+		if g.holds(v) {
+			continue
+		}
+		if i := slices.IndexFunc(missing, func(b spot) bool { return g.word(b).value.alike(v) }); i >= 0 {
+			return f.says(at), g.says(missing[i])
+		}
+	}
+	return "", ""
+}
+
+// unnamed is the first of the words of f that g does not have in any case or form.
+func (f *Facts) unnamed(g *Facts, words []spot) string {
+	for _, at := range words {
+		if !g.words[f.word(at).stem] {
+			return f.says(at)
+		}
+	}
+	return ""
+}
+
+// all are the names and what may be some.
+func (f *Facts) all() []spot { return slices.Concat(f.names, f.firsts) }
+
+func (f *Facts) negators() (n int) {
+	for i := range f.sentences {
+		n += f.sentences[i].negators()
+	}
+	return n
+}
+
+func (s *sentence) negators() (n int) {
+	for i := range s.words {
+		if s.words[i].negates {
+			n++
+		}
+	}
+	return n
+}
+
+// denies reports whether a sentence of the one text denies what its counterpart in the
+// other does not. What stands in sentences without a counterpart is an addition.
+func (f *Facts) denies(g *Facts) bool {
+	a, b := len(f.sentences), len(g.sentences)
+	return a <= b && f.deniesOf(g) || b <= a && g.deniesOf(f)
+}
+
+func (f *Facts) deniesOf(g *Facts) bool {
+	for i := range f.sentences {
+		s := &f.sentences[i]
+		for _, j := range g.closest(s)[:min(1, len(g.closest(s)))] {
+			t := &g.sentences[j]
+			if s.negators() != t.negators() || s.refused(t) || t.refused(s) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refused reports whether the word behind one that negates stands elsewhere in t.
+func (s *sentence) refused(t *sentence) bool {
+	for i := range s.words {
+		if w := &s.words[i]; w.content && w.denied && slices.ContainsFunc(t.words, func(v word) bool { return v.stem == w.stem && !v.denied }) {
+			return true
+		}
+	}
+	return false
+}
+
+// opposite finds a word of f and its opposite in g, neither of which is in both. Small
+// words such as on and off count in single sentences only.
+func (f *Facts) opposite(g *Facts) (mine, other string) {
+	short := len(f.sentences) == 1 && len(g.sentences) == 1
+	for i := range f.sentences {
+		for j := range f.sentences[i].words {
+			w := &f.sentences[i].words[j]
+			stem := w.stem
+			if g.words[stem] || !w.content && !short {
+				continue
+			}
+			for _, o := range antonyms(stem) {
+				if g.words[o] && !f.words[o] {
+					return f.says(spot{i, j}), o
+				}
+			}
+		}
+	}
+	return "", ""
+}
+
+// turned reports whether two texts have the same names or numbers in another order, or
+// the same words with the first and the last exchanged: "the dog bites the man".
+func (f *Facts) turned(g *Facts) bool {
+	stems := func(h *Facts, list []spot) (out []string) {
+		for _, at := range list {
+			out = append(out, h.word(at).stem)
+		}
+		return out
+	}
+	if !sameOrder(stems(f, f.values), stems(g, g.values)) || !sameOrder(stems(f, f.names), stems(g, g.names)) {
+		return true
+	}
+	if len(f.sentences) != 1 || len(g.sentences) != 1 || f.words["by"] != g.words["by"] {
+		return false
+	}
+	a, b := &f.sentences[0], &g.sentences[0]
+	return a.covered(b) && b.covered(a) && (exchanged(a.stems, b.stems) || exchanged(b.stems, a.stems))
+}
+
+// exchanged reports whether what comes first in a is last in b, and what is first in b
+// comes after it in a, with a word between that both have between them.
+func exchanged(a, b []string) bool {
+	if len(b) < 3 || a[0] != b[len(b)-1] || a[0] == b[0] {
+		return false
+	}
+	end := slices.Index(a, b[0])
+	return slices.ContainsFunc(a[1:max(1, end)], func(w string) bool { return slices.Contains(b[1:len(b)-1], w) })
+}
+
+// covered reports whether t has all words of s that mean something.
+func (s *sentence) covered(t *sentence) bool {
+	return !slices.ContainsFunc(s.stems, func(stem string) bool { return !t.has(stem) })
+}
+
+// sameOrder reports whether what both lists have comes in one order.
+func sameOrder(a, b []string) bool {
+	shared := func(list, other []string) []string {
+		var out []string
+		for _, w := range list {
+			if slices.Contains(other, w) && !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+		return out
+	}
+	return slices.Equal(shared(a, b), shared(b, a))
+}

@@ -1,0 +1,155 @@
+package conflict
+
+import "slices"
+
+// Words that say which way something goes, by stem.
+const (
+	upWords = "increas rais rise rose grow grew growth improv enhanc promot stimul induc upregul acceler strengthen elev " +
+		"higher more greater amplifi boost encourag exacerb heighten expand overexpress potenti augment extend prolong larger"
+	downWords = "decreas reduc reduct lower fall fallen drop declin impair inhibit suppress block prevent attenu downregul slow " +
+		"weaken diminish less fewer imped repress abolish abrog blunt hinder curb shorten shrink smaller delai dampen amelior allevi disrupt hamper"
+	linkWords = "associ effect affect link correl role requir necessari involv influenc contribut caus result lead depend predict essenti regul mediat"
+	noneWords = "unrel ineffect unaffect irrelev uncorrel unassoci dispens unchang"
+	lackWords = "absenc absent defici knockout knockdown null silenc delet deplet inhibitor antagonist loss lack without"
+)
+
+// course is which way a word says that something goes.
+type course int8
+
+const (
+	level   course = iota
+	up             // it increases
+	down           // it decreases
+	linked         // it has to do with something else, one way or the other
+	none           // it has nothing to do with it
+	notUp          // it does not increase
+	notDown        // it does not decrease
+)
+
+// courseAt is the course that the word at i tells of. What is denied has none.
+func (s *sentence) courseAt(i int) course {
+	w := &s.words[i]
+	c := known().courses[w.stem]
+	switch {
+	case w.former, c == none && !s.said(i):
+		return level
+	case !w.denied:
+		return c
+	case c == up:
+		return notUp
+	case c == down:
+		return notDown
+	case c == linked:
+		return none
+	}
+	return level
+}
+
+// said reports whether the word at i is what the sentence says of something, as in "is
+// unrelated": behind a form of be, or a word further.
+func (s *sentence) said(i int) bool {
+	for _, w := range s.words[max(0, i-2):i] {
+		switch w.stem {
+		case "is", "ar", "are", "was", "wa", "were", "be", "been", "remain":
+			return true
+		}
+	}
+	return false
+}
+
+// opposite reports whether what goes the one way cannot go the other.
+func (c course) opposite(d course) bool {
+	if c > d {
+		c, d = d, c
+	}
+	switch c {
+	case up:
+		return d == down || d == none || d == notUp
+	case down:
+		return d == none || d == notDown
+	case linked:
+		return d == none
+	}
+	return false
+}
+
+// reach is how many words with meaning belong to a word that says which way they go.
+const reach = 4
+
+// around are the words that one at i says something of: behind it, to the next word that
+// tells of a course, and just before it.
+func (s *sentence) around(i int) (out []string) {
+	for j := i + 1; j < len(s.words) && len(out) < reach; j++ {
+		if s.words[j].boundary && len(out) > 0 || known().courses[s.words[j].stem] != level && len(out) > 0 {
+			break
+		}
+		if w := &s.words[j]; w.content && known().courses[w.stem] == level {
+			out = append(out, w.stem)
+		}
+	}
+	return out
+}
+
+// lacks counts the words that say that something is not there.
+func (s *sentence) lacks() (n int) {
+	for _, stem := range s.stems {
+		if known().lacks[stem] {
+			n++
+		}
+	}
+	return n
+}
+
+// mixed reports a sentence that tells of things that go one way and of things that go the
+// other.
+func (s *sentence) mixed() bool {
+	ups, downs := false, false
+	for i := range s.words {
+		c := s.courseAt(i)
+		ups, downs = ups || c == up || c == notDown, downs || c == down || c == notUp || c == none
+	}
+	return ups && downs
+}
+
+// directions finds one thing that goes one way here, and the other way there. Nothing is
+// found if another word of the sentences agrees on it.
+func (p *pair) directions() (out []Finding) {
+	if p.shared < 3 && 2*p.shared < min(len(p.s.stems), len(p.t.stems)) || (p.s.lacks()-p.t.lacks())%2 != 0 {
+		return nil
+	}
+	least := 1
+	if p.s.mixed() || p.t.mixed() {
+		least = 2
+	}
+	for i := range p.s.words {
+		c := p.s.courseAt(i)
+		if c == level {
+			continue
+		}
+		of := p.s.around(i)
+		for j := range p.t.words {
+			d := p.t.courseAt(j)
+			if d == level {
+				continue
+			}
+			both := common(of, p.t.around(j))
+			switch {
+			case c == d && both > 0:
+				return nil
+			case out == nil && both >= least && c.opposite(d):
+				out = []Finding{p.finding("opposite", p.s.words[i], p.t.words[j])}
+			}
+		}
+	}
+	return out
+}
+
+// common counts the words that both lists have.
+func common(a, b []string) (n int) {
+	for _, w := range a {
+		if slices.Contains(b, w) {
+			n++
+		}
+	}
+	return n
+}
