@@ -1,68 +1,67 @@
 package engine
 
 import (
-	"cmp"
-	"context"
 	"slices"
-	"time"
 
 	"emberd/internal/entities"
+	"emberd/internal/knowledge"
 	"emberd/memory"
 	"emberd/op"
 )
 
-func (e *Engine) knowledge(ctx context.Context, req *op.KnowledgeRequest) (*op.KnowledgeResult, error) {
-	return nil, notYet()
-}
-
-// mentions says of each name how often memories mention it, and when last. A name that
-// nothing mentions is not among the answers.
+// mentions says of each name how often memories and notes mention it, and when last. A
+// name that nothing mentions is not among the answers, and two names of one entity are
+// one.
 func (e *Engine) mentions(names []string) []op.Mention {
+	g := e.graphNow()
 	var out []op.Mention
 	for _, name := range names {
-		if m := e.countMentions(name); m.Count > 0 {
-			out = append(out, m)
+		known, ok := g.Entity(name)
+		again := slices.ContainsFunc(out, func(m op.Mention) bool { return m.Name == known.Name })
+		if ok && known.Mentions > 0 && !again {
+			out = append(out, op.Mention{Name: known.Name, Count: known.Mentions, LastSeen: known.LastSeen})
 		}
 	}
 	return out
 }
 
-func (e *Engine) countMentions(name string) op.Mention {
-	out, key := op.Mention{Name: name}, entities.Key(name)
-	for r := range e.stm.Rows() {
-		named := slices.ContainsFunc(r.Entities(), func(n string) bool { return entities.Key(n) == key })
-		if !named {
-			continue
-		}
-		m, err := r.Memory()
-		if err != nil {
-			continue
-		}
-		out.Count += m.Learned()
-		if at := lastLearned(&m); at.After(out.LastSeen) {
-			out.LastSeen = at
-		}
-	}
-	return out
-}
-
-// entitiesFor are the entities that a text names, the most mentioned first.
+// entitiesFor are the entities that a text names, with what they are related to, at most
+// limit: in the order of the text, but those that nearly everything mentions last.
 func (e *Engine) entitiesFor(text string, limit int) []op.Entity {
-	var out []op.Entity
-	for _, m := range e.mentions(entities.Find(text, entities.Options{Known: e.names.spelling, Limit: memory.MaxEntities})) {
-		out = append(out, op.Entity{Name: m.Name, Mentions: m.Count, LastSeen: m.LastSeen})
-	}
-	slices.SortStableFunc(out, func(a, b op.Entity) int { return cmp.Compare(b.Mentions, a.Mentions) })
-	return out[:min(limit, len(out))]
-}
-
-// lastLearned is when a memory was learned last, at first when it was made.
-func lastLearned(m *memory.Memory) time.Time {
-	at := m.CreatedAt
-	for _, s := range m.Sources {
-		if s.At.After(at) {
-			at = s.At
+	g := e.graphNow()
+	var told, common []knowledge.Entity
+	// A word that is nothing but common in a sentence may be a name that stands alone.
+	for _, name := range append([]string{text}, entities.Find(text, entities.Options{Known: g.Spelling, Limit: memory.MaxEntities})...) {
+		switch known, ok := g.Entity(name); {
+		case !ok || slices.ContainsFunc(told, func(k knowledge.Entity) bool { return k.Name == known.Name }):
+		case known.Common:
+			common = append(common, known)
+		default:
+			told = append(told, known)
 		}
 	}
-	return at
+	told = append(told, common...)
+	var out []op.Entity
+	for _, known := range told[:min(limit, len(told))] {
+		view := entityView(&known)
+		view.Related = e.entityRelations(g, &known, "")
+		out = append(out, view)
+	}
+	return out
+}
+
+// entityView is an entity without what it is related to.
+func entityView(k *knowledge.Entity) op.Entity {
+	out := op.Entity{Name: k.Name, Aliases: k.Aliases, Mentions: k.Mentions, Memories: k.Memories, Notes: k.Notes, FirstSeen: k.FirstSeen, LastSeen: k.LastSeen}
+	out.Note = noteAbout(k)
+	return out
+}
+
+// noteAbout is the note about an entity, "" if there is none.
+func noteAbout(k *knowledge.Entity) string {
+	i := slices.IndexFunc(k.About, func(r knowledge.Ref) bool { return r.Path != "" })
+	if i < 0 {
+		return ""
+	}
+	return k.About[i].Path
 }

@@ -18,8 +18,8 @@ const (
 	beginAt = 5
 	// mostNamed are the entities that one question can name.
 	mostNamed = 20
-	// mostBeside are the entities that are shown because the best memories name them.
-	mostBeside = 3
+	// mostAround are the entities that are shown because the best memories name them.
+	mostAround = 3
 	// oneStep is the part of its relevance that a memory passes on to what it names or leads
 	// to: less than half, so that what matches comes first.
 	oneStep = 0.4
@@ -53,7 +53,7 @@ func (q *querying) know(ctx context.Context) error {
 	for _, b := range begin {
 		for _, name := range b.Hit.Entities {
 			for _, entity := range q.e.entitiesFor(name, 1) {
-				if len(q.known) < named+mostBeside {
+				if len(q.known) < named+mostAround {
 					add(entity, oneStep*b.Relevance)
 				}
 			}

@@ -219,7 +219,7 @@ type Entity struct {
 	Aliases   []string  `json:"aliases,omitempty"`
 	Mentions  int       `json:"mention_count"`
 	Memories  int       `json:"memories"`       // that name it
-	Notes     int       `json:"notes"`          // that link to it, are tagged with it, or name it
+	Notes     int       `json:"notes"`          // that link to it or are tagged with it
 	Note      string    `json:"note,omitempty"` // the note that is about it
 	FirstSeen time.Time `json:"first_seen,omitzero"`
 	LastSeen  time.Time `json:"last_seen,omitzero"`
@@ -232,6 +232,8 @@ type Entity struct {
 type EntityRelation struct {
 	Name string `json:"name"`
 	Type string `json:"type"` // mentioned_with, links_to, or the type or kind of a relation of memories
+	// Incoming says that a relation leads from that entity to this one.
+	Incoming bool `json:"incoming,omitempty"`
 	// Weight is how many memories and notes say so, or the strength of a relation.
 	Weight float64     `json:"weight"`
 	In     []memory.ID `json:"in,omitempty"` // some of the memories that say so
@@ -284,7 +286,7 @@ type KnowledgeNode struct {
 type KnowledgeEdge struct {
 	From   string  `json:"from"`
 	To     string  `json:"to"`
-	Type   string  `json:"type"` // mentions, links_to, mentioned_with, superseded_by, or the type of a relation
+	Type   string  `json:"type"` // mentions, about, links_to, mentioned_with, superseded_by, or the type of a relation
 	Kind   string  `json:"kind,omitempty"`
 	Weight float64 `json:"weight"`
 }
