@@ -44,9 +44,9 @@ type Engine struct {
 	text     *text.Analyzer // the one both tiers search with
 	author   *author        // of what is left of a text that is archived
 	names    *knownNames
+	echoes   *echo.Recent // what answers gave out
 	adding   adding
 	entities *entityGraph
-	echoes   *echo.Recent // what answers gave out
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
@@ -96,8 +96,8 @@ func Open(opt Options) (*Engine, error) {
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
 		names:      new(knownNames),
-		entities:   newEntityGraph(),
 		echoes:     echo.New(opt.EchoWindow),
+		entities:   newEntityGraph(),
 		events:     newEvents(),
 		aging:      newAging(),
 		listed:     newListed(),

@@ -173,7 +173,7 @@ type ReinforceResult struct {
 // QueryRequest asks what is known, in one of four scopes.
 type QueryRequest struct {
 	Query      string   `json:"query" query:"query" doc:"a topic, a question or keywords, with the operators of search; up to 4 KiB"`
-	Scope      string   `json:"scope,omitempty" query:"scope" doc:"notes: memories and notes of the vault; knowledge: entities and what is between them; archive: what has faded; all (default): notes and knowledge"`
+	Scope      string   `json:"scope,omitempty" query:"scope" doc:"notes: memories and notes of the vault, one half of which is memories or vault; knowledge: entities, and memories that relations lead to; archive: what has faded; all (default): notes and knowledge"`
 	Limit      int      `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 5"`
 	Offset     int      `json:"offset,omitempty" query:"offset" doc:"pass over so many of the best"`
 	Tags       []string `json:"tags,omitempty" query:"tag" doc:"all of these tags"`
@@ -181,6 +181,9 @@ type QueryRequest struct {
 	Collection string   `json:"collection,omitempty" query:"collection"`
 	WindowDays float64  `json:"window_days,omitempty" query:"window_days" doc:"used or changed within so many days, up to 3,650"`
 	Track      *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
+	// IncludeReview puts matches that are about to fade in the place of the last of the
+	// first page. What they push out is found behind as many as are no such matches.
+	IncludeReview bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix matches that are about to fade into the first page"`
 }
 
 // QueryResult is what is known, most relevant first.
@@ -196,12 +199,15 @@ type QueryResult struct {
 	Indexing  *Loading     `json:"indexing,omitempty"`
 }
 
-// QueryHit is one thing that is known: a memory or note, or an entity.
+// QueryHit is one thing that is known: a memory or note, or an entity. In the scope
+// knowledge a memory is one that a relation leads to.
 type QueryHit struct {
 	Scope     string  `json:"scope"`     // notes, knowledge or archive
 	Relevance float64 `json:"relevance"` // 0 to 1
 	Hit       *Hit    `json:"hit,omitempty"`
 	Entity    *Entity `json:"entity,omitempty"`
+	// Via is the relation that leads to the memory from one that matches, or back.
+	Via *memory.Relation `json:"via,omitempty"`
 	// Source says in a few words where a memory comes from.
 	Source string `json:"source,omitempty"`
 }

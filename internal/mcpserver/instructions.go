@@ -37,6 +37,6 @@ func toolNames(p Profile) names {
 		return names{"search_nodes", "open_nodes", "create_entities and add_observations", "delete_observations and add_observations",
 			"search_nodes and open_nodes count what you looked at.", "create_relations"}
 	}
-	return names{"memory_search", "memory_open", "memory_save", "memory_edit",
+	return names{"memory_query", "memory_open", "memory_add", "memory_edit",
 		"after you used memories in an answer, call memory_used with their ids.", "memory_relate"}
 }
