@@ -62,6 +62,9 @@ func showMemory(m *op.Memory, text string) card {
 			s.State = "archived, this summary is all that is left"
 		}
 	}
+	if m.SupersededBy != "" {
+		s.State = strings.TrimPrefix(s.State+", superseded by "+m.SupersededBy.Short(), ", ")
+	}
 	return s
 }
 
