@@ -155,6 +155,9 @@ func (s *state) printHit(h *op.Hit, best float64) {
 	if fate := fateLine(h); fate != "" {
 		s.printf("%s", s.screen.said(green, fate))
 	}
+	if by := h.Superseded; by != nil {
+		s.printf("%s", s.screen.said(green, "superseded by "+by.By.Short()+": "+flat(by.Text)))
+	}
 	text, marks := cleanSnippet(h.Snippet)
 	s.printf("%s", s.screen.paragraph(text, marks, "  "))
 	if h.Explain != nil {
@@ -310,6 +313,9 @@ func (s *state) printExplain(h *op.Hit) {
 	}
 	product := fmt.Sprintf("rank %.3f = relevance %.3f × (%.2f + %.2f × decay %.3f) × stage %g × tier %g%s",
 		h.Rank, e.Relevance, e.Floor, 1-e.Floor, e.Bounded, e.Stage, e.Tier, coarse)
+	if e.Above != "" {
+		product = fmt.Sprintf("rank %.3f = that of %s, whose place it took and which matches better; its own = %s", h.Rank, e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
+	}
 	s.printf("%s", s.screen.paragraph(product, nil, "  "))
 }
 

@@ -103,6 +103,9 @@ func showMemory(m *op.Memory, text string) card {
 		}
 	}
 	s.State = strings.Join(nonEmpty(s.State, doubtOf(m)), ", ")
+	if m.SupersededBy != "" {
+		s.State = strings.TrimPrefix(s.State+", superseded by "+m.SupersededBy.Short(), ", ")
+	}
 	return s
 }
 
