@@ -108,6 +108,8 @@ func (d *demo) walk(ctx context.Context) error {
 		{"it is found again", d.expect("Maria", "search", "coffee")},
 		{"a credential is refused", d.refused},
 		{"say how one memory stands to another", d.relate},
+		{"what is known is kept once, and counts more", d.knowOnce},
+		{"a claim that disagrees is told, and takes the place of what was", d.disagree},
 		{"an agent saves and searches, over the Model Context Protocol", d.askAgent},
 		{"start it with a vault, and find a note beside a memory", func(ctx context.Context) error { return d.withVault(ctx, jwt) }},
 		{"edit the note, and find that", d.editNote},
@@ -361,11 +363,16 @@ func (d *demo) code(ctx context.Context, want exitCode, args ...string) error {
 
 // save saves a text and keeps its id under a name.
 func (d *demo) save(ctx context.Context, name, text string, args ...string) error {
-	out, code, err := d.run(ctx, append([]string{"save", text}, args...)...)
+	return d.keep(ctx, name, append([]string{"save", text}, args...)...)
+}
+
+// keep carries out a save or an add, and keeps the id.
+func (d *demo) keep(ctx context.Context, name string, args ...string) error {
+	out, code, err := d.run(ctx, args...)
 	if err != nil {
 		return err
 	}
-	id := regexp.MustCompile(`saved ([0-9a-f]{8})`).FindStringSubmatch(out)
+	id := regexp.MustCompile(`(?:saved|added) ([0-9a-f]{8})`).FindStringSubmatch(out)
 	if code != exitDone || id == nil {
 		return fmt.Errorf("exit code %d: %s", code, strings.TrimSpace(out))
 	}

@@ -104,12 +104,28 @@ func (s *state) entityLines(e *op.Entity) string {
 	if len(e.Related) == 0 {
 		return line
 	}
-	const most = 5
-	var with []string
-	for _, r := range e.Related[:min(len(e.Related), most)] {
-		with = append(with, strings.ReplaceAll(r.Type, "_", " ")+" "+flat(r.Name))
+	return line + s.screen.said("", relatedText(e.Related))
+}
+
+// relatedText names the strongest of what something has to do with, by how.
+func relatedText(related []op.EntityRelation) string {
+	const most = 6
+	var kinds []string
+	names := make(map[string][]string)
+	for _, r := range related[:min(len(related), most)] {
+		kind, name := strings.ReplaceAll(flat(r.Type), "_", " "), flat(r.Name)
+		switch {
+		case names[kind] == nil:
+			kinds = append(kinds, kind)
+		case slices.Contains(names[kind], name):
+			continue
+		}
+		names[kind] = append(names[kind], name)
 	}
-	return line + s.screen.said("", strings.Join(with, ", "))
+	for i, kind := range kinds {
+		kinds[i] = kind + " " + strings.Join(names[kind], ", ")
+	}
+	return strings.Join(kinds, "; ")
 }
 
 func (s *state) entityText(e *op.Entity) string {

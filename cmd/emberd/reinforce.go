@@ -60,6 +60,9 @@ func (s *state) reinforce(cmd *cobra.Command, o *reinforceOptions, args []string
 	case s.json:
 		err = s.printJSON(res)
 	default:
+		if res.Found && o.req.ID != "" {
+			res.Reinforced.Similarity = 0 // there was nothing to compare
+		}
 		s.printReinforced(res)
 	}
 	switch {
