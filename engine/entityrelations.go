@@ -31,17 +31,22 @@ const impliedStrength = 0.5
 // entityRelations are what an entity is related to: by relations of memories and links of
 // notes, and what is mentioned with it, each strongest first.
 func (e *Engine) entityRelations(g *knowledge.Graph, k *knowledge.Entity, project string) []op.EntityRelation {
-	l := lifting{Engine: e, g: g, of: k, at: make(map[relationKey]int)}
-	l.fromMemories(project)
-	if project == "" {
-		l.fromLinks()
-	}
-	slices.SortFunc(l.out, compareRelated)
-	out := l.out[:min(mostRelated, len(l.out))]
+	out := e.lifted(g, k, project)
 	for _, t := range g.Together(k.Name, project, mostRelated, k.Common) {
 		out = append(out, op.EntityRelation{Name: t.Name, Type: mentionedWith, Weight: float64(t.Weight), In: memoriesOf(t.In)})
 	}
 	return out
+}
+
+// lifted are the relations of an entity that memories and links say, strongest first.
+func (e *Engine) lifted(g *knowledge.Graph, k *knowledge.Entity, project string) []op.EntityRelation {
+	l := lifting{Engine: e, g: g, of: k, at: make(map[relationKey]int), naming: g.Mentioning(k.Name, project, mostLookedAt)}
+	l.fromMemories()
+	if project == "" {
+		l.fromLinks()
+	}
+	slices.SortFunc(l.out, compareRelated)
+	return l.out[:min(mostRelated, len(l.out))]
 }
 
 func compareRelated(a, b op.EntityRelation) int {
@@ -66,10 +71,12 @@ type relationKey struct {
 // lifting makes relations between entities of those between memories and of links.
 type lifting struct {
 	*Engine
-	g   *knowledge.Graph
-	of  *knowledge.Entity
-	out []op.EntityRelation
-	at  map[relationKey]int
+	g  *knowledge.Graph
+	of *knowledge.Entity
+	// naming are documents that mention it, those that changed last.
+	naming []knowledge.Ref
+	out    []op.EntityRelation
+	at     map[relationKey]int
 }
 
 // add keeps the strongest of what says the same.
@@ -93,12 +100,12 @@ func (l *lifting) add(r op.EntityRelation) {
 	}
 }
 
-func (l *lifting) fromMemories(project string) {
+func (l *lifting) fromMemories() {
 	about := memoriesOf(l.of.About)
 	for _, id := range about {
 		l.fromMemory(id, true)
 	}
-	for _, ref := range l.g.Mentioning(l.of.Name, project, mostLookedAt) {
+	for _, ref := range l.naming {
 		if ref.ID != "" && !slices.Contains(about, ref.ID) {
 			l.fromMemory(ref.ID, false)
 		}
@@ -150,7 +157,7 @@ func (l *lifting) fromLinks() {
 			l.add(op.EntityRelation{Name: name, Type: linksTo, Weight: 1})
 		}
 	}
-	for _, ref := range l.g.Mentioning(l.of.Name, "", mostLookedAt) {
+	for _, ref := range l.naming {
 		if ref.Path == "" {
 			continue
 		}

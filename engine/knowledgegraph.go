@@ -199,17 +199,33 @@ func (d *drawing) common(k knot) bool {
 
 // edges are all those between the nodes.
 func (d *drawing) edges() {
-	for _, k := range d.knots {
-		for _, s := range d.strands(k) {
-			key := edgeKey{s.from.id(), s.to.id(), s.typ, s.kind}
-			if !d.at[s.from] || !d.at[s.to] || d.drawn[key] {
-				continue
-			}
-			d.drawn[key] = true
-			d.res.Edges = append(d.res.Edges, op.KnowledgeEdge{From: key.from, To: key.to, Type: s.typ, Kind: s.kind, Weight: s.weight})
+	var names []string
+	for i, k := range d.knots {
+		if k.entity == "" {
+			d.draw(d.strands(k))
+			continue
 		}
+		names = append(names, k.entity)
+		if i == 0 || !d.common(k) {
+			d.draw(d.relationsOf(k))
+		}
+	}
+	for _, p := range d.g.Among(names, d.project) {
+		d.draw([]strand{both(knot{entity: p.A}, knot{entity: p.B}, float64(p.Weight))})
 	}
 	slices.SortFunc(d.res.Edges, func(a, b op.KnowledgeEdge) int {
 		return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.To, b.To), strings.Compare(a.Type, b.Type), strings.Compare(a.Kind, b.Kind))
 	})
+}
+
+// draw takes in the edges that lead between nodes, each once.
+func (d *drawing) draw(strands []strand) {
+	for _, s := range strands {
+		key := edgeKey{s.from.id(), s.to.id(), s.typ, s.kind}
+		if !d.at[s.from] || !d.at[s.to] || d.drawn[key] {
+			continue
+		}
+		d.drawn[key] = true
+		d.res.Edges = append(d.res.Edges, op.KnowledgeEdge{From: key.from, To: key.to, Type: s.typ, Kind: s.kind, Weight: s.weight})
+	}
 }

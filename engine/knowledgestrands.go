@@ -31,20 +31,26 @@ func (d *drawing) ofEntity(k knot) []strand {
 	for _, ref := range known.About {
 		out = append(out, strand{from: knot{Ref: ref}, to: k, typ: isAbout, weight: 1})
 	}
-	for _, r := range d.entityRelations(d.g, &known, d.project) {
-		if r.Type != mentionedWith {
-			s := strand{from: k, to: knot{entity: r.Name}, typ: r.Type, weight: r.Weight}
-			if r.Incoming {
-				s.from, s.to = s.to, s.from
-			}
-			out = append(out, s)
-		}
-	}
+	out = append(out, d.relationsOf(k)...)
 	for _, t := range d.g.Together(k.entity, d.project, mostBeside, known.Common) {
 		out = append(out, both(k, knot{entity: t.Name}, float64(t.Weight)))
 	}
 	for _, ref := range d.g.Mentioning(k.entity, d.project, d.limit+1) {
 		out = append(out, strand{from: knot{Ref: ref}, to: k, typ: mentionsIt, weight: 1})
+	}
+	return out
+}
+
+// relationsOf are the relations of an entity to others.
+func (d *drawing) relationsOf(k knot) []strand {
+	known, _ := d.g.Entity(k.entity)
+	var out []strand
+	for _, r := range d.lifted(d.g, &known, d.project) {
+		s := strand{from: k, to: knot{entity: r.Name}, typ: r.Type, weight: r.Weight}
+		if r.Incoming {
+			s.from, s.to = s.to, s.from
+		}
+		out = append(out, s)
 	}
 	return out
 }

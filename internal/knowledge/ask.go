@@ -52,6 +52,36 @@ func (s *sum) common(docs int) bool {
 	return n > manyDocs && 5*n > docs
 }
 
+// cell is what a list looks at for each name, side by side.
+type cell struct {
+	sum
+	key   string
+	state state
+}
+
+// state says whether a cell holds.
+type state uint8
+
+const (
+	unknown state = iota // to be made anew
+	absent               // another name stands for it, or it is no entity
+	present
+)
+
+func (g *Graph) stale(at uint32) { g.cells[at].state = unknown }
+
+// renew makes a cell anew.
+func (g *Graph) renew(at uint32) {
+	n, c := g.names[at], &g.cells[at]
+	if c.state = absent; n == nil || n.entity != at || !n.exists() {
+		return
+	}
+	c.state, c.sum = present, newSum()
+	for _, d := range g.docsOf(at) {
+		c.add(&g.docs[d])
+	}
+}
+
 // entity is the place of the entity that a name stands for.
 func (g *Graph) entity(text string) (uint32, bool) {
 	at, ok := g.byKey[entities.Key(text)]
@@ -75,16 +105,13 @@ func (g *Graph) docsOf(at uint32) []uint32 {
 	return slices.Compact(all)
 }
 
+// sumOf is the sum of a name that stands for itself.
 func (g *Graph) sumOf(at uint32) *sum {
-	n := g.names[at]
-	if n.sum == nil {
-		s := newSum()
-		for _, d := range g.docsOf(at) {
-			s.add(&g.docs[d])
-		}
-		n.sum = &s
+	c := &g.cells[at]
+	if c.state == unknown {
+		g.renew(at)
 	}
-	return n.sum
+	return &c.sum
 }
 
 func (g *Graph) view(at uint32, s *sum) Entity {
@@ -132,7 +159,7 @@ func (g *Graph) Spelling(key string) (string, bool) {
 }
 
 // Mentioning returns the documents that mention an entity, those that were changed last
-// first, at most limit; 0 is no limit. With a project only memories of that.
+// first, at most limit. With a project only memories of that.
 func (g *Graph) Mentioning(text, project string, limit int) []Ref {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -140,16 +167,16 @@ func (g *Graph) Mentioning(text, project string, limit int) []Ref {
 	if !ok {
 		return nil
 	}
-	docs := slices.Clone(g.docsOf(at))
-	docs = slices.DeleteFunc(docs, func(d uint32) bool { return !g.docs[d].in(project) })
-	slices.SortFunc(docs, func(a, b uint32) int {
+	latest := ranking[uint32]{most: limit, compare: func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(g.docs[b].last, g.docs[a].last), g.docs[a].ref.compare(g.docs[b].ref))
-	})
-	if limit > 0 {
-		docs = docs[:min(limit, len(docs))]
+	}}
+	for _, d := range slices.Backward(g.docsOf(at)) { // the latest have the highest numbers, mostly
+		if g.docs[d].in(project) {
+			latest.add(d)
+		}
 	}
-	out := make([]Ref, len(docs))
-	for i, d := range docs {
+	out := make([]Ref, len(latest.list))
+	for i, d := range latest.list {
 		out[i] = g.docs[d].ref
 	}
 	return out
@@ -254,6 +281,53 @@ func (g *Graph) Sizes() Sizes {
 		s.Pairs += len(g.docs[i].refs)
 	}
 	return s
+}
+
+// Pair is two entities that documents mention together.
+type Pair struct {
+	A, B   string
+	Weight int
+}
+
+// Among counts how many documents mention each two of some entities together. What is
+// common has no pairs but with the first. With a project only memories of that count.
+func (g *Graph) Among(names []string, project string) []Pair {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	place := make(map[uint32]int, len(names))
+	for i, text := range names {
+		if at, ok := g.entity(text); ok {
+			if _, again := place[at]; !again && (i == 0 || !g.sumOf(at).common(len(g.places))) {
+				place[at] = i
+			}
+		}
+	}
+	weights := make(map[[2]int]int)
+	for at, i := range place {
+		for _, d := range g.docsOf(at) {
+			g.countPairs(weights, place, i, &g.docs[d], project)
+		}
+	}
+	var out []Pair
+	for pair, n := range weights {
+		out = append(out, Pair{names[pair[0]], names[pair[1]], n})
+	}
+	slices.SortFunc(out, func(a, b Pair) int { return cmp.Or(strings.Compare(a.A, b.A), strings.Compare(a.B, b.B)) })
+	return out
+}
+
+// countPairs counts a document for the pairs of the i-th entity with later ones.
+func (g *Graph) countPairs(weights map[[2]int]int, place map[uint32]int, i int, d *doc, project string) {
+	if !d.in(project) {
+		return
+	}
+	for k, m := range d.refs {
+		j, chosen := place[g.names[m.name].entity]
+		again := slices.ContainsFunc(d.refs[:k], func(before mention) bool { return g.names[before.name].entity == g.names[m.name].entity })
+		if chosen && j > i && !again {
+			weights[[2]int{i, j}]++
+		}
+	}
 }
 
 // Memories returns the ids of all memories, in no order.

@@ -15,9 +15,9 @@ func (g *Graph) claim(at uint32, d *Doc) {
 		return
 	}
 	g.claimName(at, title, claim{doc: at, text: strings.Clone(d.Title), title: title})
-	for _, text := range d.Aliases {
+	for _, text := range slices.DeleteFunc(slices.Clone(d.Aliases), func(a string) bool { return !hasLetter(a) }) {
 		n, ok := g.name(text)
-		if ok && hasLetter(text) && !slices.Contains(g.docs[at].claims, n) {
+		if ok && !slices.Contains(g.docs[at].claims, n) {
 			g.claimName(at, n, claim{doc: at, text: strings.Clone(text), title: title, alias: true})
 		}
 	}
@@ -57,7 +57,9 @@ func (g *Graph) settle(at uint32) {
 		to = n.claims[0].title
 	}
 	was := n.entity
-	g.names[was].sum, g.names[to].sum = nil, nil
+	g.stale(at)
+	g.stale(was)
+	g.stale(to)
 	if was == to {
 		return
 	}

@@ -88,6 +88,7 @@ type Graph struct {
 	free   []uint32 // places in docs
 	places map[Ref]uint32
 	names  []*name
+	cells  []cell // of names, by the same numbers
 	byKey  map[string]uint32
 	spare  []uint32 // places in names
 }
@@ -136,7 +137,6 @@ type name struct {
 	claims    []claim  // of documents that are about it, the one that holds first
 	entity    uint32   // the name that stands for it, most often itself
 	members   []uint32 // names that this one stands for, itself among them
-	sum       *sum     // nil until somebody asks, of names that stand for themselves
 }
 
 // spelling is a way to write a name, with how many documents give or merely have it.
@@ -226,6 +226,7 @@ func (g *Graph) Put(d *Doc) {
 	for _, text := range d.Apart {
 		if n, ok := g.name(text); ok {
 			g.names[n].apart++
+			g.stale(g.names[n].entity)
 			kept.apart = append(kept.apart, n)
 		}
 	}
@@ -262,8 +263,9 @@ func (g *Graph) name(text string) (at uint32, ok bool) {
 		g.spare, g.names[at] = g.spare[:last], n
 	} else {
 		at = uint32(len(g.names))
-		g.names = append(g.names, n)
+		g.names, g.cells = append(g.names, n), append(g.cells, cell{})
 	}
+	g.cells[at] = cell{key: n.key}
 	n.entity, n.members = at, []uint32{at}
 	g.byKey[n.key] = at
 	return at, true
@@ -274,9 +276,12 @@ func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsL
 
 func (g *Graph) mention(at uint32, d *Doc) {
 	add := func(h how, text string) {
-		n, ok := g.name(text)
 		refs := &g.docs[at].refs
-		if !ok || len(*refs) >= MaxPerDoc || slices.ContainsFunc(*refs, func(m mention) bool { return m.name == n }) {
+		if len(*refs) >= MaxPerDoc {
+			return
+		}
+		n, ok := g.name(text)
+		if !ok || slices.ContainsFunc(*refs, func(m mention) bool { return m.name == n }) {
 			return
 		}
 		m := mention{name: n, how: h, spelt: g.names[n].spell(text)}
@@ -315,7 +320,7 @@ func (g *Graph) post(at uint32, m mention) {
 		n.named++
 	}
 	n.counted(m, 1)
-	g.names[n.entity].sum = nil
+	g.stale(n.entity)
 }
 
 func (g *Graph) remove(r Ref) {
@@ -329,7 +334,7 @@ func (g *Graph) remove(r Ref) {
 	}
 	for _, n := range d.apart {
 		g.names[n].apart--
-		g.names[g.names[n].entity].sum = nil
+		g.stale(g.names[n].entity)
 	}
 	g.unclaim(at, d.claims)
 	for _, m := range d.refs {
@@ -356,7 +361,7 @@ func (g *Graph) unpost(at uint32, m mention) {
 		n.named--
 	}
 	n.counted(m, -1)
-	g.names[n.entity].sum = nil
+	g.stale(n.entity)
 }
 
 // sweep lets go of a name that nothing refers to.
@@ -366,6 +371,6 @@ func (g *Graph) sweep(at uint32) {
 		return
 	}
 	delete(g.byKey, n.key)
-	g.names[at] = nil
+	g.names[at], g.cells[at] = nil, cell{}
 	g.spare = append(g.spare, at)
 }

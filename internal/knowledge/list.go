@@ -35,12 +35,19 @@ func (g *Graph) List(l Listing) (page []Entity, total int) {
 	defer g.mu.Unlock()
 	sums := g.sums(l.Project)
 	words := strings.Fields(entities.Key(l.Words))
-	best := ranking{most: l.Skip + l.Limit, less: g.order(l.Order)}
-	for at, n := range g.names {
-		if n == nil || n.entity != uint32(at) || !n.exists() || !g.hasWords(n, words) {
+	best := ranking[ranked]{most: l.Skip + l.Limit, compare: g.order(l.Order)}
+	for at := range g.cells {
+		c := &g.cells[at]
+		if c.state == unknown {
+			g.renew(uint32(at))
+		}
+		if c.state == absent || !g.hasWords(uint32(at), words) {
 			continue
 		}
-		s := sums(uint32(at))
+		s := &c.sum
+		if sums != nil {
+			s = sums[at]
+		}
 		if s == nil || l.Telling && (s.mentions == 0 || s.common(len(g.places))) {
 			continue
 		}
@@ -53,10 +60,11 @@ func (g *Graph) List(l Listing) (page []Entity, total int) {
 	return page, total
 }
 
-// sums returns what gives the sum of an entity, nil for one that the project has not.
-func (g *Graph) sums(project string) func(uint32) *sum {
+// sums are those of the entities of a project, by their numbers, nil for what it has not;
+// without a project those of the cells hold.
+func (g *Graph) sums(project string) []*sum {
 	if project == "" {
-		return g.sumOf
+		return nil
 	}
 	all := make([]*sum, len(g.names))
 	for i := range g.docs {
@@ -70,19 +78,19 @@ func (g *Graph) sums(project string) func(uint32) *sum {
 			}
 		}
 	}
-	return func(at uint32) *sum { return all[at] }
+	return all
 }
 
 // hasWords reports whether one of an entity's names has words that begin with all of
 // those that are asked for. Where no spaces are written they may begin anywhere.
-func (g *Graph) hasWords(n *name, words []string) bool {
-	if len(words) == 0 {
+func (g *Graph) hasWords(at uint32, words []string) bool {
+	lacks := func(key string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return !hasWord(key, w) })
+	}
+	if !lacks(g.cells[at].key) {
 		return true
 	}
-	return slices.ContainsFunc(n.members, func(m uint32) bool {
-		key := g.names[m].key
-		return !slices.ContainsFunc(words, func(w string) bool { return !hasWord(key, w) })
-	})
+	return slices.ContainsFunc(g.names[at].members, func(m uint32) bool { return !lacks(g.cells[m].key) })
 }
 
 func hasWord(key, word string) bool {
@@ -114,17 +122,17 @@ type ranked struct {
 }
 
 // ranking keeps the first of what is added.
-type ranking struct {
-	most int
-	less func(a, b ranked) int
-	list []ranked
+type ranking[T any] struct {
+	most    int
+	compare func(a, b T) int
+	list    []T
 }
 
-func (r *ranking) add(e ranked) {
-	if len(r.list) == r.most && (r.most == 0 || r.less(r.list[r.most-1], e) <= 0) {
+func (r *ranking[T]) add(e T) {
+	if len(r.list) == r.most && (r.most == 0 || r.compare(r.list[r.most-1], e) <= 0) {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(r.list, e, r.less)
+	i, _ := slices.BinarySearchFunc(r.list, e, r.compare)
 	if r.list = slices.Insert(r.list, i, e); len(r.list) > r.most {
 		r.list = r.list[:r.most]
 	}
