@@ -57,7 +57,7 @@ type toldReport struct {
 	Gate    telling            `json:"gate"`
 	Halves  [2]telling         `json:"halves"` // the pairs by a hash of their id or texts
 	Kinds   map[string]telling `json:"kinds,omitempty"`
-	Curve   []toldAt        `json:"curve"`
+	Curve   []toldAt           `json:"curve"`
 }
 
 type toldAt struct {

@@ -12,22 +12,21 @@ import (
 	"emberd/internal/similarity"
 	"emberd/internal/text"
 	"emberd/memory"
-	"emberd/op"
 )
 
 func (s *state) evalEvolutionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "evolution FILE",
 		Short: "Measure whether facts that replace facts are noticed",
-		Long: `Measure whether facts that replace facts are noticed. FILE is JSONL of cases: what
-is known at first ("seed_memories", and the sentences and table rows of
-"seed_document"), and "rounds" that each bring a "fact". Where a round names what it
-"supersedes", the stale texts are those known ones that come nearest to it.
+		Long: `Measure whether facts that replace facts are noticed. FILE is JSONL of cases:
+what is known at first ("seed_memories", and the sentences and table rows of
+"seed_document"), and "rounds" that each bring a "fact". Where a round names what
+it "supersedes", the stale texts are those known ones that are similar to that.
 
-A round is noticed if the fact conflicts with a stale text, as memory_verify and
-memory_add tell it. Any conflict told in a round that replaces nothing is a false
-alarm. A fact would be merged silently if the text nearest to it is similar enough
-for memory_add, and nothing keeps the two apart.`,
+A round is noticed if the fact conflicts with a stale text, as verify and add tell
+it. Any conflict told in a round that replaces nothing is a false alarm. A fact
+would be merged silently if the text nearest to it is similar enough for add, and
+nothing keeps the two apart.`,
 		Example:     "  emberd eval evolution doc-evolution/cases.jsonl",
 		Annotations: exits(nil),
 		Args:        takes(1, 1, "a file of cases"),
@@ -135,6 +134,9 @@ func (r *evolutionReport) add(e evolveRound) {
 	one(&r.Nearest, e.Nearest)
 }
 
+// addThreshold is the similarity from which on add takes a text for one that is known.
+const addThreshold = 0.85
+
 // world is what is known when a fact comes.
 type world struct {
 	fact   *conflict.Facts
@@ -181,7 +183,7 @@ func (w *world) round(id string, supersedes bool) evolveRound {
 	if len(w.known) > 0 {
 		k := w.known[nearest]
 		e.Nearest = w.stale[nearest]
-		e.Merged = w.alike[nearest] >= op.DuplicateThreshold && k.Differ(w.fact) == "" && w.fact.Adds(k) == ""
+		e.Merged = w.alike[nearest] >= addThreshold && k.Differ(w.fact) == "" && w.fact.Adds(k) == ""
 	}
 	return e
 }

@@ -29,10 +29,10 @@ recall is the part of all that are; once of all such pairs, and once of those
 that nothing in the text keeps apart: numbers, dates, names, negation or
 opposites. Only the latter are merged without being asked for.
 
-It says how many contradictions emberd tells of, and how much of what it tells is
-right. For paraphrases, it finds the highest threshold that
-merges 80 % of them, and how many contradictions that merges. With --svg both are
-drawn as curves, one or two files for each set.`,
+It says how many contradictions emberd tells of, and how much of what it tells
+is right. For paraphrases, it finds the highest threshold that merges 80 % of
+them, and how many contradictions that merges. With --svg both are drawn as
+curves, one or two files for each set.`,
 		Example: `  emberd eval pairs sick/pairs_dev.jsonl
   emberd eval pairs sts/pairs.jsonl --json`,
 		Annotations: exits(nil),
@@ -110,7 +110,7 @@ type pairsReport struct {
 	Opposites  int           `json:"contradictions"`
 	Thresholds []atThreshold `json:"thresholds"`
 	Conflicts  *toldReport   `json:"conflicts"`
-	Merging    *mergeReport  `json:"merging,omitempty"`   // where there are paraphrases
+	Merging    *mergeReport  `json:"merging,omitempty"` // where there are paraphrases
 }
 
 // atThreshold counts pairs that are at least so similar, and those of them that nothing

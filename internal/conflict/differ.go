@@ -167,7 +167,7 @@ func (f *Facts) excluded(g *Facts, w *word) string {
 			return list[i]
 		}
 	}
-	for _, prefix := range prefixes {
+	for _, prefix := range prefixes() {
 		if o := prefix + w.stem; only(o) && turnedBy(w.stem, o) {
 			return o
 		}

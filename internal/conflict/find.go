@@ -7,9 +7,10 @@ import (
 
 // Finding is one thing in which two texts cannot both hold.
 type Finding struct {
-	Kind string // number, unit, date, version, name, negation, opposite or change
-	A, B string // the value or words of either text, as they stand there
-	Why  string // one clause, such as "5432 against 5433"
+	Kind string `json:"kind"` // number, unit, date, version, name, negation, opposite or change
+	A    string `json:"a"`    // the value or words of either text, as they stand there
+	B    string `json:"b"`
+	Why  string `json:"why"` // one clause, such as "5432 against 5433"
 }
 
 // mostFindings bounds what is told of two texts.
@@ -180,7 +181,7 @@ func (p *pair) aligned(i, j int) bool {
 
 // values finds numbers, dates, versions and times of one thing that are not the same.
 func (p *pair) values() (out []Finding) {
-	if p.s.scene && p.t.scene {
+	if p.s.scene || p.t.scene {
 		return nil
 	}
 	for i := range p.s.words {
@@ -262,7 +263,7 @@ func (s *sentence) leads(i int) string {
 
 // names finds names that stand in one place of two sentences which are else alike.
 func (p *pair) names() []Finding {
-	if p.s.scene && p.t.scene {
+	if p.s.scene || p.t.scene {
 		return nil
 	}
 	for i := range p.s.words {
@@ -352,7 +353,7 @@ func (s *sentence) denial(i int) word {
 
 // opposites finds words of opposite meaning that are said of one thing.
 func (p *pair) opposites() []Finding {
-	if p.s.scene && p.t.scene {
+	if p.s.scene || p.t.scene {
 		return nil
 	}
 	for i := range p.s.words {

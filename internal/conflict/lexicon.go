@@ -80,16 +80,22 @@ connect/disconnect attach/detach lock/unlock encrypt/decrypt mount/unmount insta
 merg/split upper/lower activ/inact valid/invalid stabl/unstabl support/unsupport requir/option mandatori/option
 automat/manual local/remot cheap/expens easi/difficult easi/hard simpl/complex same/differ present/absent marri/singl
 alon/togeth catch/miss hit/miss follow/shun done/pend open/merg speak/silent talk/silent dress/nake wear/nake
+near/far clean/dirti wide/narrow thick/thin strong/weak heavi/light loud/quiet quick/slow quickli/slowli shallow/deep
+bright/dark rich/poor smooth/rough tall/short straight/curv happi/sad calm/angri healthi/ill raw/cook busi/idl free/paid
+onlin/offlin visibl/hidden mani/few all/few all/none everyon/nobodi everybodi/nobodi top/bottom front/behind ahead/behind
+forward/backward major/minor cover/uncov load/unload broken/intact rais/lower ascend/descend climb/descend
 hourli/daili/weekli/monthli/quarterli/yearli spring/summer/autumn/winter north/south/east/west todai/tomorrow/yesterdai
 red/green/blue/yellow/orang/purpl/pink/black/white/grai/brown`
 
 // kinds are opposites of which a text may speak of both, for it means somebody else or
 // another moment: enough for keeping two texts apart, but not for calling them a conflict.
 const kinds = `man/woman boi/girl male/femal men/women he/she first/last start/stop stop/run
+enter/leav enter/exit arriv/depart drop/lift attack/defend build/destroi build/demolish save/spend give/take send/receiv
+ask/answer lend/borrow find/lose throw/catch float/sink freez/melt laugh/cry smile/frown read/write gain/lose lead/follow
 stand/sit/ly/run/walk/jump/sleep/rest/crawl/swim`
 
 // prefixes make a word its opposite.
-var prefixes = [...]string{"un", "dis", "non", "in", "im", "ir", "de"}
+func prefixes() []string { return []string{"un", "dis", "non", "in", "im", "ir", "de"} }
 
 // turnedBy reports whether the longer of two stems is the shorter one behind a prefix that
 // makes it its opposite.
@@ -101,7 +107,7 @@ func turnedBy(a, b string) bool {
 		return false
 	}
 	prefix := b[:len(b)-len(a)]
-	return prefix == "un" || len(a) > 4 && slices.Contains(prefixes[:], prefix)
+	return prefix == "un" || len(a) > 4 && slices.Contains(prefixes(), prefix)
 }
 
 // opposed reports two words of opposite meaning: a pair of the list, or a word and the
