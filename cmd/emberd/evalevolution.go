@@ -20,13 +20,13 @@ func (s *state) evalEvolutionCommand() *cobra.Command {
 		Short: "Measure whether facts that replace facts are noticed",
 		Long: `Measure whether facts that replace facts are noticed. FILE is JSONL of cases:
 what is known at first ("seed_memories", and the sentences and table rows of
-"seed_document"), and "rounds" that each bring a "fact". Where a round names what
-it "supersedes", the stale texts are those known ones that are similar to that.
+"seed_document"), and "rounds" that each bring a "fact". Where a round names
+what it "supersedes", the stale texts are those known ones similar to that.
 
-A round is noticed if the fact conflicts with a stale text, as verify and add tell
-it. Any conflict told in a round that replaces nothing is a false alarm. A fact
-would be merged silently if the text nearest to it is similar enough for add, and
-nothing keeps the two apart.`,
+A round is noticed if the fact conflicts with a stale text, as verify and add
+tell it. Any conflict told in a round that replaces nothing is a false alarm. A
+fact would be merged silently if the text nearest to it is similar enough for
+add, and nothing keeps the two apart.`,
 		Example:     "  emberd eval evolution doc-evolution/cases.jsonl",
 		Annotations: exits(nil),
 		Args:        takes(1, 1, "a file of cases"),
@@ -215,6 +215,8 @@ func passagesOf(note string) (out []string) {
 			columns = cells(line)
 		case row:
 			out = append(out, rowText(columns, cells(line)))
+		case line == "":
+			columns = nil
 		default:
 			columns = nil
 			paragraph = append(paragraph, strings.TrimLeft(line, "-> "))
@@ -269,7 +271,7 @@ func (s *state) printEvolution(r *evolutionReport) {
 			s.printf("%15s%s: %s\n", "", c.Kind, oneLine(c.Why))
 		}
 	}
-	s.printf("%d of %s noticed; of %d nothing that is known is stale; %d times what is stale is nearest\n", r.Noticed,
+	s.printf("%d of %s noticed; %d replace what nothing known says; in %d what is stale is nearest\n", r.Noticed,
 		count(r.Superseding, "superseding fact", "superseding facts"), r.Unknown, r.Nearest)
 	s.printf("%s in %s that replace nothing; %d merged silently\n", count(r.FalseAlarms, "false alarm", "false alarms"), count(r.Others, "round", "rounds"), r.Merged)
 }
