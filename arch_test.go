@@ -39,6 +39,7 @@ func graph() map[string]edges {
 		"internal/cluster":           {ours: []string{"memory", "internal/conflict", "internal/similarity", "internal/text"}},
 		"internal/conflict":          {ours: []string{"internal/text"}},
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
+		"internal/drawing":           {ours: []string{"op"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
 		"internal/echo":              {ours: []string{"memory"}, others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"}},

@@ -40,6 +40,7 @@ type question struct {
 	required []string   // terms of the phrases that a text must hold
 	phrases  [][]string // and in which row it must hold them
 	excluded [][]string // rows that it must not hold
+	named    *naming    // entities that a text must name or must not, nil for any
 	nothing  bool       // words were asked for that have no term
 	in       *stm.Memories
 	memories bool // which tiers are asked
@@ -93,6 +94,7 @@ func (e *Engine) questionOf(parsed query.Query, scope string, f op.Filter, now t
 		return nil, err
 	}
 	q.analyse(e.text)
+	q.named = e.naming(&parsed)
 	return q, nil
 }
 
@@ -286,7 +288,7 @@ func (q *question) acceptMemory(e *Engine) func(*stm.Row) bool {
 	base := q.filter.accept()
 	rows, excluded := longer(q.phrases), longer(q.excluded)
 	p := q.query
-	if len(rows)+len(excluded)+len(p.Not.Tags) == 0 && p.After.IsZero() && p.Before.IsZero() {
+	if len(rows)+len(excluded)+len(p.Not.Tags) == 0 && p.After.IsZero() && p.Before.IsZero() && q.named == nil {
 		return base
 	}
 	notTags, _ := memory.NormalizeTags(p.Not.Tags)
@@ -295,7 +297,8 @@ func (q *question) acceptMemory(e *Engine) func(*stm.Row) bool {
 		case base != nil && !base(r),
 			!p.After.IsZero() && r.CreatedAt().Before(p.After),
 			!p.Before.IsZero() && !r.CreatedAt().Before(p.Before),
-			slices.ContainsFunc(notTags, r.HasTag):
+			slices.ContainsFunc(notTags, r.HasTag),
+			q.named != nil && !q.named.acceptsMemory(r, q.in == &e.stm.Memories):
 			return false
 		}
 		if len(rows)+len(excluded) == 0 {
@@ -324,6 +327,9 @@ func (e *Engine) ltmQuery(ctx context.Context, q *question, c corpus, limit int,
 		Limit: limit, Explain: explain,
 		Text: func(path string) (string, bool) { return e.notes.textOf(ctx, path) }}
 	out.Must.Tags = q.filter.Tags
+	if q.named != nil {
+		out.Accept = q.named.acceptsNote
+	}
 	if q.sole.path != "" {
 		out.Must.Paths = append(slices.Clone(out.Must.Paths), q.sole.path)
 	}

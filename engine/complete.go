@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"emberd/internal/knowledge"
 	"emberd/ltm"
 	"emberd/memory"
 	"emberd/op"
@@ -39,8 +40,10 @@ func (e *Engine) complete(_ context.Context, req *op.CompleteRequest) (*op.Compl
 		return e.completeIDs(prefix, limit), nil
 	case op.CompletePaths:
 		return e.completePaths(prefix, limit)
+	case op.CompleteEntities:
+		return e.completeEntities(prefix, limit), nil
 	}
-	return nil, memory.Errorf(memory.Invalid, "what is %.20q; use tags, ids, projects or paths", req.What).At("what")
+	return nil, memory.Errorf(memory.Invalid, "what is %.20q; use tags, ids, projects, paths or entities", req.What).At("what")
 }
 
 func begins(text, prefix string) bool {
@@ -109,4 +112,15 @@ func (e *Engine) completePaths(prefix string, limit int) (*op.CompleteResult, er
 		res.Values = append(res.Values, op.Completion{Value: path})
 	}
 	return res, nil
+}
+
+// completeEntities offers entities, those that are mentioned most first. The beginning of
+// any word of a name or alias will do.
+func (e *Engine) completeEntities(prefix string, limit int) *op.CompleteResult {
+	page, total := e.graphNow().List(knowledge.Listing{Words: prefix, Limit: limit})
+	res := &op.CompleteResult{Values: []op.Completion{}, Total: total}
+	for i := range page {
+		res.Values = append(res.Values, op.Completion{Value: page[i].Name, Count: page[i].Mentions})
+	}
+	return res
 }

@@ -12,8 +12,8 @@ import (
 	"emberd/op"
 )
 
-// naming saves a memory that names entities.
-func naming(t testing.TB, e *Engine, content string, entities ...string) op.Memory {
+// mentioning saves a memory that names entities.
+func mentioning(t testing.TB, e *Engine, content string, entities ...string) op.Memory {
 	t.Helper()
 	return do(t, e, op.Save, &op.SaveRequest{Content: content, Entities: entities}).Memory
 }
@@ -93,8 +93,8 @@ func library() map[string]string {
 func TestEntitiesOfMemoriesAndNotes(t *testing.T) {
 	h := vaultHouse(t, library())
 	e := h.following(t)
-	naming(t, e, "Ada wrote the first program", "ada", "First Program")
-	naming(t, e, "Babbage asked Ada Lovelace for notes", "Ada Lovelace", "charles  babbage")
+	mentioning(t, e, "Ada wrote the first program", "ada", "First Program")
+	mentioning(t, e, "Babbage asked Ada Lovelace for notes", "Ada Lovelace", "charles  babbage")
 
 	wantEntities(t, e, op.EntityListRequest{}, "Ada Lovelace 3", "Charles Babbage 3", "Analytical Engine 1", "First Program 1")
 	wantEntities(t, e, op.EntityListRequest{Query: "lov"}, "Ada Lovelace 3")
@@ -116,7 +116,7 @@ func TestEntitiesOfMemoriesAndNotes(t *testing.T) {
 func TestEntitiesFollowWhatChanges(t *testing.T) {
 	h := vaultHouse(t, library())
 	e := h.following(t)
-	m := naming(t, e, "Ada wrote the first program", "Ada")
+	m := mentioning(t, e, "Ada wrote the first program", "Ada")
 	wantEntities(t, e, op.EntityListRequest{Query: "ada"}, "Ada Lovelace 2")
 
 	forgotten := do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
@@ -136,9 +136,9 @@ func TestHowOftenAndWhenEntitiesWereMentioned(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)
 	first := h.clock.Now()
-	naming(t, e, "Ada wrote the first program", "Ada")
+	mentioning(t, e, "Ada wrote the first program", "Ada")
 	h.advance(time.Hour)
-	naming(t, e, "Ada liked poetry", "ada", "poetry")
+	mentioning(t, e, "Ada liked poetry", "ada", "poetry")
 
 	got := e.mentions([]string{"ADA", "Ada", "nobody"})
 	if len(got) != 1 || got[0].Name != "Ada" || got[0].Count != 2 || !got[0].LastSeen.Equal(h.clock.Now()) {
@@ -153,7 +153,7 @@ func TestRelationsBetweenEntities(t *testing.T) {
 	e := newHouse(t).open(t)
 	ada, acme := entityMemory(t, e, "Ada"), entityMemory(t, e, "Acme")
 	do(t, e, op.Relate, &op.RelateRequest{From: string(ada.ID), To: string(acme.ID), Type: memory.Related, Kind: "works_at"})
-	cause, effect := naming(t, e, "Grace found a moth", "Grace"), naming(t, e, "the word bug was born", "Bug")
+	cause, effect := mentioning(t, e, "Grace found a moth", "Grace"), mentioning(t, e, "the word bug was born", "Bug")
 	do(t, e, op.Relate, relating(cause, effect, memory.Causes))
 
 	for name, want := range map[string]string{"Ada": "works_at Acme 1", "Acme": "<-works_at Ada 1", "Grace": "causes Bug 0.5", "Bug": "<-causes Grace 0.5"} {
@@ -173,8 +173,8 @@ func TestRelationsBetweenEntities(t *testing.T) {
 
 func TestAGraphAroundSomething(t *testing.T) {
 	e := vaultHouse(t, library()).following(t)
-	first := naming(t, e, "Ada wrote a program", "Ada", "Program")
-	later := naming(t, e, "programs have bugs", "Program")
+	first := mentioning(t, e, "Ada wrote a program", "Ada", "Program")
+	later := mentioning(t, e, "programs have bugs", "Program")
 	do(t, e, op.Relate, relating(first, later, memory.Causes))
 
 	wantEdges(t, e, op.KnowledgeRequest{Of: string(later.ID)},
@@ -198,7 +198,7 @@ func TestAGraphAroundSomething(t *testing.T) {
 func TestWhatEverythingMentionsTellsNothing(t *testing.T) {
 	e := newHouse(t).open(t)
 	for i := range 30 {
-		naming(t, e, fmt.Sprintf("note %d to myself", i), "Me", fmt.Sprintf("thing %d", i/3))
+		mentioning(t, e, fmt.Sprintf("note %d to myself", i), "Me", fmt.Sprintf("thing %d", i/3))
 	}
 	if got := related(t, e, "thing 1"); len(got) != 0 {
 		t.Errorf("thing 1 is related to %q, want nothing: everything mentions Me", got)
@@ -217,9 +217,44 @@ func TestWhatEverythingMentionsTellsNothing(t *testing.T) {
 func TestTheNoteOfAMemoryIsNoEntity(t *testing.T) {
 	h := promotingHouse(t, map[string]string{"Plan.md": "Follow [[Memories/Use JWT tokens]].\n"})
 	e := h.following(t)
-	m := naming(t, e, "Use JWT tokens", "JWT")
+	m := mentioning(t, e, "Use JWT tokens", "JWT")
 	wantPromotion(t, promote(t, e, m.ID), "written", "Memories/Use JWT tokens.md")
 	until(t, "the memory's note is known to be that", func() bool {
 		return slices.Equal(entitiesListed(t, e, op.EntityListRequest{}), []string{"JWT 1", "Plan 0"})
 	})
+}
+
+func TestSearchByEntity(t *testing.T) {
+	h := vaultHouse(t, library())
+	e := h.following(t)
+	mentioning(t, e, "Ada wrote a program", "Ada")
+	mentioning(t, e, "a program of weaving", "Loom", "Program")
+	for query, want := range map[string][]string{
+		`entity:ada`:                    {"Ada wrote a program", "People/Ada Lovelace.md", "Journal/2026-02-01.md"},
+		`program entity:"Ada Lovelace"`: {"Ada wrote a program"},
+		`program -entity:Ada`:           {"a program of weaving"},
+		`entity:loom entity:program`:    {"a program of weaving"},
+		`entity:nobody`:                 {},
+		`-entity:ada -entity:loom`:      {"People/Charles Babbage.md"},
+	} {
+		wantNames(t, e, query, want...)
+	}
+	res := do(t, e, op.WhyNot, &op.WhyNotRequest{Query: "entity:loom", Of: "People/Ada Lovelace.md"})
+	if len(res.Causes) != 1 || !strings.Contains(res.Causes[0].Reason, "entity:loom does not hold for it: its entities are Ada Lovelace, Charles Babbage") {
+		t.Errorf("why not: %+v", res.Causes)
+	}
+}
+
+func TestSearchByEntityOfThen(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	m := mentioning(t, e, "Ada wrote a program", "Ada")
+	h.advance(time.Hour)
+	then := h.clock.Now()
+	h.advance(time.Hour)
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Entities: &[]string{"Grace"}})
+	wantNames(t, e, "entity:ada")
+	if got := do(t, e, op.Search, &op.SearchRequest{Query: "entity:ada", AsOf: then}).Total; got != 1 {
+		t.Errorf("then %d memories named Ada, want 1", got)
+	}
 }

@@ -155,6 +155,7 @@ func (a *asking) ranked(ctx context.Context, c corpus) (hits []op.Hit, terms []s
 		}
 		hits, terms = append(hits, found...), searched
 		a.res.Indexing = a.e.notes.indexing()
+		a.res.AtLeast = a.res.AtLeast || a.q.named != nil && a.q.named.partial
 	}
 	if hits, err = a.mean(c, a.fold(hits)); err != nil {
 		return nil, nil, err

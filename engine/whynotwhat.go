@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"emberd/internal/knowledge"
 	"emberd/internal/query"
 	"emberd/memory"
 	"emberd/op"
@@ -142,6 +143,9 @@ func apart(f query.Filter) (out []query.Filter) {
 	for _, v := range f.Properties {
 		out = append(out, query.Filter{Properties: []query.Property{v}})
 	}
+	for _, v := range f.Entities {
+		out = append(out, query.Filter{Entities: []string{v}})
+	}
 	return out
 }
 
@@ -152,6 +156,7 @@ func include(f *query.Filter, more query.Filter) {
 	f.Paths = append(f.Paths, more.Paths...)
 	f.Files = append(f.Files, more.Files...)
 	f.Properties = append(f.Properties, more.Properties...)
+	f.Entities = append(f.Entities, more.Entities...)
 }
 
 // says tells what stands against a condition of a query.
@@ -163,6 +168,8 @@ func (d *doubt) says(one query.Filter, not bool) string {
 		return "these words do not follow one another in it"
 	case len(one.Tags) > 0:
 		return d.tags()
+	case len(one.Entities) > 0:
+		return d.entitiesNamed()
 	case d.row != nil:
 		return "it is a memory, and only notes have that"
 	case len(one.Properties) > 0 && not:
@@ -186,6 +193,22 @@ func (d *doubt) tags() string {
 		return "it has no tags"
 	}
 	return "its tags are " + strings.Join(tags, ", ")
+}
+
+// entitiesNamed are those that it names, or the beginning of them.
+func (d *doubt) entitiesNamed() string {
+	ref := knowledge.Ref{Path: d.path}
+	if d.row != nil {
+		ref = knowledge.Ref{ID: d.row.ID()}
+	}
+	named, about := d.graphNow().Named(ref)
+	if about != "" {
+		named = append([]string{about}, named...)
+	}
+	if len(named) == 0 {
+		return "it names no entity"
+	}
+	return "its entities are " + strings.Join(named[:min(mostRelated, len(named))], ", ")
 }
 
 func (d *doubt) stage() string {

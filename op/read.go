@@ -38,17 +38,18 @@ const (
 	CompleteIDs      = "ids"
 	CompleteProjects = "projects"
 	CompletePaths    = "paths"
+	CompleteEntities = "entities"
 )
 
 // CompleteRequest asks how something that somebody began to type may go on.
 type CompleteRequest struct {
-	What   string `json:"what" query:"what" doc:"tags, ids, projects or paths (of notes)"`
+	What   string `json:"what" query:"what" doc:"tags, ids, projects, paths (of notes) or entities"`
 	Prefix string `json:"prefix,omitempty" query:"prefix" doc:"what was typed, in any case"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
 }
 
 // CompleteResult holds the likeliest: tags and projects that many memories have, the
-// newest memories, paths by the alphabet.
+// newest memories, paths by the alphabet, entities that are mentioned most.
 type CompleteResult struct {
 	Values []Completion `json:"values"`
 	Total  int          `json:"total"` // that begin so
@@ -57,7 +58,7 @@ type CompleteResult struct {
 // Completion is one way to go on.
 type Completion struct {
 	Value string `json:"value"`
-	Count int    `json:"count,omitempty"` // memories with this tag, or of this project
+	Count int    `json:"count,omitempty"` // memories with this tag, or of this project; mentions of this entity
 	Text  string `json:"text,omitempty"`  // what the memory of this id begins with
 	// ID is the whole id of the memory, where Value is its end.
 	ID memory.ID `json:"id,omitempty"`

@@ -48,6 +48,9 @@ func (s *state) complete(cmd *cobra.Command, what, typed string) ([]cobra.Comple
 		if v.Count > 0 {
 			about = count(v.Count, "memory", "memories")
 		}
+		if what == op.CompleteEntities {
+			about = count(v.Count, "mention", "mentions")
+		}
 		out = append(out, cobra.CompletionWithDesc(v.Value, about))
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp

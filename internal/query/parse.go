@@ -56,6 +56,7 @@ const (
 	file   kind = "file"
 	before kind = "before"
 	after  kind = "after"
+	entity kind = "entity"
 )
 
 // item is one piece of a query and where it ends in the text.
@@ -123,6 +124,8 @@ func (p *parser) add(it item, not bool) error {
 		to.Paths = append(to.Paths, it.value)
 	case file:
 		to.Files = append(to.Files, it.value)
+	case entity:
+		to.Entities = append(to.Entities, it.value)
 	case property:
 		to.Properties = append(to.Properties, Property{Key: it.key, Value: it.value})
 	case before, after:
@@ -201,7 +204,7 @@ func (p *parser) operator(at int) (k kind, end int) {
 	}
 	r, size := p.sign(at + n)
 	switch k = kind(strings.ToLower(p.text[at : at+n])); k {
-	case tag, path, file, before, after:
+	case tag, path, file, before, after, entity:
 		if r == ':' {
 			return k, at + n + size
 		}
@@ -243,6 +246,7 @@ func (k kind) trim(v string) string {
 func (k kind) missing() error {
 	example := map[kind]string{
 		tag: "tag:work", path: "path:Projects/", file: "file:plan", before: "before:2026-03", after: "after:7d",
+		entity: `entity:"Ada Lovelace"`,
 	}[k]
 	return fmt.Errorf("%[1]s: has no value; write one right after the colon, as in %[2]s, or put \"%[1]s:\" in quotes to search for it as text", k, example)
 }

@@ -7,6 +7,7 @@
 //	path:dir/       required beginning of a note's path
 //	file:name       required part of a note's file name
 //	[key] [key:v]   required property of a note
+//	entity:name     required entity, by its name or an alias
 //	after:D         on the day, or in the month or year, D and later
 //	before:D        earlier than D
 //	-x              excludes what x, any of the above, stands for
@@ -64,6 +65,8 @@ type Filter struct {
 	Files []string
 	// Properties are pieces of a note's frontmatter.
 	Properties []Property
+	// Entities are names of what a memory or note names or is about.
+	Entities []string
 }
 
 // Property is one condition on a note's frontmatter.
@@ -115,6 +118,9 @@ func (f Filter) items(sign string) []string {
 	}
 	for _, v := range f.Properties {
 		items = append(items, sign+v.String())
+	}
+	for _, v := range f.Entities {
+		items = append(items, sign+"entity:"+operand(v))
 	}
 	return items
 }

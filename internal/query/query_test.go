@@ -59,6 +59,10 @@ func TestOperators(t *testing.T) {
 		{"operator in capitals", "File:plan", must(Filter{Files: []string{"plan"}})},
 		{"excluded folder and file", "-path:Archive/ -file:draft", not(Filter{Paths: []string{"Archive/"}, Files: []string{"draft"}})},
 
+		{"entity", "entity:Ada", must(Filter{Entities: []string{"Ada"}})},
+		{"entity of words", `Entity:"Ada Lovelace"`, must(Filter{Entities: []string{"Ada Lovelace"}})},
+		{"excluded entity", "-entity:Ada", not(Filter{Entities: []string{"Ada"}})},
+
 		{"property", "[status:done]", must(Filter{Properties: []Property{{"status", "done"}}})},
 		{"property with any value", "[due]", must(Filter{Properties: []Property{{"due", ""}}})},
 		{"property of words", "[status: in progress ]", must(Filter{Properties: []Property{{"status", "in progress"}}})},

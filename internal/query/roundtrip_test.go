@@ -62,6 +62,7 @@ func TestAnyValueCanBeWritten(t *testing.T) {
 			Tags:       values.Draw(t, "tags"),
 			Paths:      values.Draw(t, "paths"),
 			Files:      values.Draw(t, "files"),
+			Entities:   values.Draw(t, "entities"),
 			Properties: []Property{{value.Draw(t, "key"), value.Draw(t, "value")}, {value.Draw(t, "key"), ""}},
 		}
 	})

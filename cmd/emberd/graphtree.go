@@ -1,0 +1,191 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// mostBranches is how many edges are shown below each of what is mentioned most.
+const mostBranches = 4
+
+// printGraph draws a tree: from what was asked about, or of each that is mentioned most.
+func (s *state) printGraph(res *op.KnowledgeResult, around bool) {
+	t := newBranching(res)
+	if len(res.Nodes) == 0 {
+		s.note("nothing is mentioned yet; save memories that name somebody or something, or link notes")
+	}
+	if around {
+		s.printNode("", "", t.nodes[res.Nodes[0].ID], nil)
+		t.branches(res.Nodes)
+		s.printBranches(t, res.Nodes[0].ID, "")
+	} else {
+		s.printMost(t, res)
+	}
+	if res.Truncated {
+		s.note("there is more; --limit shows up to 1,000 memories, notes and entities")
+	}
+	s.notePartial(res.Partial)
+}
+
+// printMost shows each entity with what it has most to do with.
+func (s *state) printMost(t *branching, res *op.KnowledgeResult) {
+	for i := range res.Nodes {
+		n := &res.Nodes[i]
+		s.printNode("", "", n, nil)
+		near := t.nearest(n.ID)
+		for j, to := range near {
+			s.printNode("", elbow(j == len(near)-1), t.nodes[to], t.between(n.ID, to))
+		}
+	}
+}
+
+// nearest are the nodes that most leads to, the strongest first.
+func (t *branching) nearest(id string) []string {
+	weight := make(map[string]float64)
+	for _, e := range t.edges[id] {
+		weight[other(e, id)] += e.Weight
+	}
+	near := slices.SortedFunc(maps.Keys(weight), func(a, b string) int {
+		return cmp.Or(cmp.Compare(weight[b], weight[a]), strings.Compare(a, b))
+	})
+	return near[:min(mostBranches, len(near))]
+}
+
+// branching is a graph as it is drawn: every node below the first that leads to it.
+type branching struct {
+	nodes map[string]*op.KnowledgeNode
+	edges map[string][]*op.KnowledgeEdge // of a node, either way
+	below map[string][]string
+}
+
+func newBranching(res *op.KnowledgeResult) *branching {
+	t := &branching{nodes: make(map[string]*op.KnowledgeNode), edges: make(map[string][]*op.KnowledgeEdge), below: make(map[string][]string)}
+	for i := range res.Nodes {
+		t.nodes[res.Nodes[i].ID] = &res.Nodes[i]
+	}
+	for i := range res.Edges {
+		e := &res.Edges[i]
+		t.edges[e.From] = append(t.edges[e.From], e)
+		t.edges[e.To] = append(t.edges[e.To], e)
+	}
+	return t
+}
+
+// branches puts every node below the nearest to the first one; nodes come in that order.
+func (t *branching) branches(nodes []op.KnowledgeNode) {
+	seen := map[string]bool{nodes[0].ID: true}
+	for queue := []string{nodes[0].ID}; len(queue) > 0; queue = queue[1:] {
+		id := queue[0]
+		near := make(map[string]bool)
+		for _, e := range t.edges[id] {
+			near[other(e, id)] = true
+		}
+		for i := range nodes {
+			if n := nodes[i].ID; near[n] && !seen[n] {
+				seen[n] = true
+				t.below[id] = append(t.below[id], n)
+				queue = append(queue, n)
+			}
+		}
+	}
+}
+
+// between are the captions of the edges from one node to another.
+func (t *branching) between(from, to string) (out []string) {
+	for _, e := range t.edges[from] {
+		if other(e, from) != to {
+			continue
+		}
+		if c := captionFrom(e, from); !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (s *state) printBranches(t *branching, id, indent string) {
+	list := t.below[id]
+	for i, to := range list {
+		last := i == len(list)-1
+		s.printNode(indent, elbow(last), t.nodes[to], t.between(id, to))
+		next := indent + "│  "
+		if last {
+			next = indent + "   "
+		}
+		s.printBranches(t, to, next)
+	}
+}
+
+func elbow(last bool) string {
+	if last {
+		return "└─ "
+	}
+	return "├─ "
+}
+
+func other(e *op.KnowledgeEdge, id string) string {
+	if e.From == id {
+		return e.To
+	}
+	return e.From
+}
+
+// captionFrom says what an edge is, seen from one of its ends.
+func captionFrom(e *op.KnowledgeEdge, id string) string {
+	out := e.From == id
+	switch e.Type {
+	case "mentioned_with":
+		return fmt.Sprintf("together %s×", grouped(int(e.Weight)))
+	case "mentions":
+		return either(out, "mentions", "mentioned by")
+	case "about":
+		return either(out, "is about", "told by")
+	case "links_to":
+		return either(out, "links to", "linked from")
+	}
+	text := strings.ReplaceAll(cmp.Or(e.Kind, e.Type), "_", " ")
+	if e.Weight > 0 && e.Weight < 1 {
+		text += " " + strconv.FormatFloat(e.Weight, 'g', 2, 64)
+	}
+	return either(out, text, "← "+text)
+}
+
+func either(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+// printNode prints one line, cut to the width of the screen.
+func (s *state) printNode(indent, elbow string, n *op.KnowledgeNode, captions []string) {
+	front := strings.Join(captions, ", ")
+	if front != "" {
+		front = oneLine(front) + ": "
+	}
+	name, about, id := oneLine(n.Label), "", ""
+	switch n.Kind {
+	case "memory":
+		id = memory.ID(n.ID).Short() + " "
+	case "note":
+		name = oneLine(strings.TrimPrefix(n.ID, "note:"))
+	default:
+		about = fmt.Sprintf("  %s×", grouped(n.Mentions))
+	}
+	room := 0
+	if s.screen.width > 0 {
+		room = max(12, s.screen.width-len([]rune(indent+elbow+front+id+about)))
+	}
+	name = cut(name, room)
+	if n.Kind == "entity" {
+		name = s.screen.paint(bold, name)
+	}
+	s.printf("%s%s%s%s%s\n", s.screen.paint(faint, indent+elbow), s.screen.paint(faint, front), s.screen.paint(yellow, id), name, s.screen.paint(faint, about))
+}

@@ -1,0 +1,47 @@
+// Package drawing writes a knowledge graph in the formats that other programs draw: the
+// DOT of Graphviz (https://graphviz.org/doc/info/lang.html), a flowchart of Mermaid
+// (https://mermaid.js.org/syntax/flowchart.html) and GraphML
+// (http://graphml.graphdrawing.org/primer/graphml-primer.html).
+//
+// Labels are foreign text. None of them ends its quotes, adds a node or is read as markup,
+// and those of GraphML come back as they were, but for what XML cannot hold.
+//
+// Equal graphs give equal bytes. Nothing is kept, and anybody may call anything at once.
+package drawing
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"emberd/op"
+)
+
+// handles are short names of the nodes, by their ids.
+func handles(g *op.KnowledgeResult) map[string]string {
+	out := make(map[string]string, len(g.Nodes))
+	for i, n := range g.Nodes {
+		out[n.ID] = fmt.Sprintf("n%d", i)
+	}
+	return out
+}
+
+// caption says what an edge is: the kind of a relation in its own words.
+func caption(e *op.KnowledgeEdge) string {
+	text := e.Type
+	if e.Kind != "" {
+		text = e.Kind
+	}
+	return strings.ReplaceAll(text, "_", " ")
+}
+
+// oneLine is a label without line ends and control characters.
+func oneLine(label string) string {
+	label = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(label, "\ufffd"))
+	return strings.TrimSpace(label)
+}
