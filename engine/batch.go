@@ -33,7 +33,7 @@ func (e *Engine) saveBatch(ctx context.Context, req *op.SaveBatchRequest) (*op.S
 		return nil, memory.Errorf(memory.Invalid, "the batch has no items; give at least one").At("items")
 	}
 	res := &op.SaveBatchResult{Tx: req.Tx, Results: make([]op.SaveBatchAnswer, len(req.Items))}
-	if err := e.saveItems(ctx, res, e.goodItems(req.Items, res.Results)); err != nil {
+	if err := e.saveItems(ctx, res, e.goodItems(ctx, req.Items, res.Results)); err != nil {
 		return nil, err
 	}
 	return res, nil
@@ -63,10 +63,10 @@ func (e *Engine) saveItems(ctx context.Context, res *op.SaveBatchResult, items [
 }
 
 // goodItems checks every item and answers the bad ones.
-func (e *Engine) goodItems(reqs []op.SaveRequest, answers []op.SaveBatchAnswer) []item {
+func (e *Engine) goodItems(ctx context.Context, reqs []op.SaveRequest, answers []op.SaveBatchAnswer) []item {
 	items := make([]item, 0, len(reqs))
 	for i := range reqs {
-		it, err := e.newItem(&reqs[i])
+		it, err := e.newItem(ctx, &reqs[i])
 		if err != nil {
 			answers[i].Error = problem(err)
 			continue
@@ -77,14 +77,14 @@ func (e *Engine) goodItems(reqs []op.SaveRequest, answers []op.SaveBatchAnswer) 
 	return items
 }
 
-func (e *Engine) newItem(req *op.SaveRequest) (item, error) {
+func (e *Engine) newItem(ctx context.Context, req *op.SaveRequest) (item, error) {
 	if req.IdempotencyKey != "" {
 		return item{}, memory.Errorf(memory.Invalid, "an item of a batch cannot have an Idempotency-Key; give it an id").At("Idempotency-Key")
 	}
 	if len(req.Supersedes) > 0 {
 		return item{}, memory.Errorf(memory.Invalid, "an item of a batch cannot supersede a memory; save it alone").At("supersedes")
 	}
-	m, err := e.draft(req)
+	m, err := e.draft(req, e.importLink(ctx, req))
 	if err != nil {
 		return item{}, err
 	}

@@ -18,8 +18,9 @@ const maxAhead = 24 * time.Hour
 const maxUses = 1_000_000_000
 
 // draft makes the memory that a request describes, checked, normalised and with
-// every default filled in. The secret scan is part of it.
-func (e *Engine) draft(req *op.SaveRequest) (*memory.Memory, error) {
+// every default filled in, and the first link of its provenance chain (see
+// [Engine.source]). The secret scan is part of it.
+func (e *Engine) draft(req *op.SaveRequest, link memory.Source) (*memory.Memory, error) {
 	m := &memory.Memory{
 		Content: req.Content, Source: req.Source, Context: req.Context, Meta: req.Meta,
 		Category: req.Category, Type: req.Type, Section: req.Section,
@@ -40,7 +41,9 @@ func (e *Engine) draft(req *op.SaveRequest) (*memory.Memory, error) {
 	if m.Entities, err = memory.NormalizeEntities(req.Entities); err != nil {
 		return nil, err
 	}
-	if err := check(m); err != nil {
+	m.Learn(link)
+	m.Origin = link.Kind
+	if err := firstError(check(m), checkProvenance(&req.Provenance), checkStanding(m, memory.Memory{})); err != nil {
 		return nil, err
 	}
 	if e.opt.DetectSecrets && !req.AllowSecret {
@@ -175,7 +178,7 @@ func checkObject(field string, object map[string]json.RawMessage, most int) erro
 // escapes, so that meta values keep their spelling.
 func fields(m *memory.Memory) (map[string]json.RawMessage, error) {
 	stored := *m
-	stored.Sources = stm.SavedSources(m.Sources, m.CreatedAt)
+	stm.Implied(&stored)
 	raw, err := encode(&stored)
 	if err != nil {
 		return nil, err

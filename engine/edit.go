@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"time"
 
 	"emberd/memory"
 	"emberd/op"
@@ -31,6 +30,7 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 		return nil, err
 	}
 	again := func(text string) []string { return e.entitiesOf(text, e.opt.DetectSecrets && !req.AllowSecret) }
+	link := e.source(ctx, &op.Provenance{}, "")
 	var row *stm.Row
 	var set map[string]json.RawMessage
 	var waits *op.PendingWrite
@@ -40,7 +40,7 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 			return nil, e.missing(id)
 		}
 		var err error
-		if set, err = edited(row, req, again, e.opt.Now()); err != nil {
+		if set, err = edited(row, req, again, link); err != nil {
 			return nil, err
 		}
 		m, err := row.Memory()
@@ -56,6 +56,10 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 			if waits, err = e.editedNote(ctx, &m, set, op.CallerFrom(ctx)); err != nil {
 				return nil, err
 			}
+		}
+		if set[contentField] != nil {
+			link.Project = m.Project
+			e.learn(row, link, set)
 		}
 		took = len(links)+len(others) > 0
 		maps.Copy(set, links)
@@ -112,8 +116,9 @@ func checkRev(r *stm.Row, ifMatch string) error {
 }
 
 // edited returns the fields that come out different, with updated_at, or
-// nothing when none does. Entities that were found are found again in another text.
-func edited(r *stm.Row, req *op.EditRequest, again func(text string) []string, now time.Time) (map[string]json.RawMessage, error) {
+// nothing when none does. Entities that were found are found again in another text, and
+// a person who writes another text of what a tool or the web said stands for it.
+func edited(r *stm.Row, req *op.EditRequest, again func(text string) []string, link memory.Source) (map[string]json.RawMessage, error) {
 	if err := checkRev(r, req.IfMatch); err != nil {
 		return nil, err
 	}
@@ -128,13 +133,19 @@ func edited(r *stm.Row, req *op.EditRequest, again func(text string) []string, n
 	if (m.Stage.Cold() || shortened(&m)) && req.Content != nil {
 		return nil, memory.Errorf(memory.Conflict, "memory %s is %s, and what it holds is a summary of its text; bring the text back first, with emberd rekindle %s", m.ID, m.Stage, m.ID.Short()).At("content")
 	}
-	text := m.Content
+	was := m
 	if err := apply(&m, req); err != nil {
 		return nil, err
 	}
-	if m.EntitiesFound && m.Content != text {
+	if m.EntitiesFound && m.Content != was.Content {
 		m.Entities = again(m.Content)
 		m.EntitiesFound = len(m.Entities) > 0
+	}
+	if m.Content != was.Content && m.DataOnly() && confirms(link) {
+		m.ConfirmedAt = link.At
+	}
+	if err := checkStanding(&m, was); err != nil {
+		return nil, err
 	}
 	after, err := fields(&m)
 	if err != nil {
@@ -142,7 +153,7 @@ func edited(r *stm.Row, req *op.EditRequest, again func(text string) []string, n
 	}
 	set := difference(before, after)
 	if len(set) > 0 {
-		set["updated_at"], err = encode(stampTime(now))
+		set["updated_at"], err = encode(link.At)
 	}
 	return set, err
 }
@@ -151,17 +162,13 @@ func edited(r *stm.Row, req *op.EditRequest, again func(text string) []string, n
 // which is stored link by link, is left to [Engine.learn].
 func difference(before, after map[string]json.RawMessage) map[string]json.RawMessage {
 	set := make(map[string]json.RawMessage)
-	for _, chain := range []string{"sources", "sources_dropped"} {
-		delete(before, chain)
-		delete(after, chain)
-	}
 	for key, value := range after {
-		if !bytes.Equal(before[key], value) {
+		if !inChain(key) && !bytes.Equal(before[key], value) {
 			set[key] = value
 		}
 	}
 	for key := range before {
-		if _, ok := after[key]; !ok {
+		if _, ok := after[key]; !ok && !inChain(key) {
 			set[key] = json.RawMessage("null")
 		}
 	}

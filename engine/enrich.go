@@ -32,7 +32,7 @@ func (e *Engine) enrich(m *memory.Memory, req *op.SaveRequest) {
 		m.Entities = e.entitiesOf(m.Content, e.opt.DetectSecrets && !req.AllowSecret)
 		m.EntitiesFound = len(m.Entities) > 0
 	}
-	if req.Strength == nil {
+	if req.Strength == nil && !m.DataOnly() {
 		m.Strength = e.opt.Phrases.Strength(m.Content, len(m.Entities))
 		m.StrengthFound = m.Strength != 1
 	}

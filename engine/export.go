@@ -189,6 +189,9 @@ func (e *Engine) importChunk(ctx context.Context, req *op.ImportRequest, res *op
 			}
 			res.Results[r.at].Fate = fate
 			if fate == op.ImportAdded {
+				if req.Foreign {
+					e.markImported(ctx, r.Fields)
+				}
 				tx.Changes = append(tx.Changes, r.change())
 			}
 		}
@@ -231,6 +234,24 @@ func contentOf(r *op.Record) string {
 	var text string
 	_ = json.Unmarshal(r.Fields[contentField], &text) // checkRecord has read it
 	return text
+}
+
+// markImported completes the provenance chain of a record of another system, which need
+// not have one: who brought it in, and when.
+func (e *Engine) markImported(ctx context.Context, fields map[string]json.RawMessage) {
+	var chain []memory.Source
+	_ = json.Unmarshal(fields["sources"], &chain) // checkRecord has read it
+	link := e.source(ctx, &op.Provenance{}, "")
+	link.Kind = memory.FromImport
+	if len(chain) == 0 {
+		chain = []memory.Source{{Kind: memory.FromImport}}
+	}
+	for i := range chain {
+		if chain[i].At.IsZero() {
+			chain[i].At, chain[i].By = link.At, link.By
+		}
+	}
+	fields["sources"], _ = encode(chain) // links always encode
 }
 
 // screen refuses a record that looks as if it held a credential.

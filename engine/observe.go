@@ -124,10 +124,10 @@ func (o *observation) one(ctx context.Context, m *memory.Memory, told *op.Observ
 
 // strengthen adds more strength to what is set, in the memory's note too. A note that is
 // not to be written now keeps its strength, and so does the memory: that something was
-// used is no reason to fail.
+// used is no reason to fail. What a tool or the web said keeps its own as well.
 func (o *observation) strengthen(ctx context.Context, m *memory.Memory, set map[string]json.RawMessage, told *op.Observed) error {
 	stronger := *m
-	if stronger.Strength = decay.Boosted(m.Strength); stronger.Strength == m.Strength {
+	if stronger.Strength = decay.Boosted(m.Strength); stronger.Strength == m.Strength || m.DataOnly() {
 		return nil
 	}
 	stronger.StrengthFound, stronger.UpdatedAt = false, stampTime(o.now)

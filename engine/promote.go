@@ -55,7 +55,7 @@ func (e *Engine) promoteMemory(ctx context.Context, p promotion) (*op.PromoteRes
 			return nil, e.missing(id)
 		}
 		m, err := row.Memory()
-		if err != nil {
+		if err = firstError(err, unconfirmed(&m)); err != nil {
 			return nil, err
 		}
 		now := e.opt.Now()

@@ -23,8 +23,8 @@ type candidate struct {
 
 // promotable lists the memories that deserve a note by a rule, highest score first. Not
 // among them are those whose text is in a note already, and those that somebody took the
-// note from: undone promotions, and notes that are to be written still. A memory whose
-// place another took gets none by itself either.
+// note from: undone promotions, and notes that are to be written still. Nor are those
+// that are data only, or whose place another took.
 func (e *Engine) promotable(now time.Time, rule decay.Promotion) []candidate {
 	waiting := make(map[memory.ID]bool)
 	for _, w := range e.pending.list() {
@@ -35,7 +35,7 @@ func (e *Engine) promotable(now time.Time, rule decay.Promotion) []candidate {
 		if r.Promoted() || r.Stage().Cold() || !r.Changed("promoted_to").IsZero() || waiting[r.ID()] || e.superseded(r) {
 			continue
 		}
-		if score := e.score(r, now); rule.Due(score, int(r.UseCount()), r.CreatedAt(), now, false) != "" {
+		if score := e.score(r, now); rule.Due(score, int(r.UseCount()), r.CreatedAt(), now, false) != "" && !dataOnly(r) {
 			all = append(all, candidate{row: r, score: score, why: reasonToPromote(rule, r, score, now)})
 		}
 	}

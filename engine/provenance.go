@@ -48,6 +48,15 @@ func (e *Engine) source(ctx context.Context, p *op.Provenance, project string) m
 	}
 }
 
+// importLink is the link for an item of a batch, which at the command line is an import.
+func (e *Engine) importLink(ctx context.Context, req *op.SaveRequest) memory.Source {
+	link := e.source(ctx, &req.Provenance, req.Project)
+	if req.Origin == "" && link.Kind == memory.FromUser {
+		link.Kind = memory.FromImport
+	}
+	return link
+}
+
 // originBy is whose words a caller most likely gives who does not say.
 func originBy(by memory.Actor) string {
 	if by.Via == viaCLI {
@@ -56,8 +65,20 @@ func originBy(by memory.Actor) string {
 	return memory.FromAgent
 }
 
-// viaCLI is the way in of somebody at a terminal.
-const viaCLI = "cli"
+// The ways in of somebody at a terminal, and of a model.
+const (
+	viaCLI = "cli"
+	viaMCP = "mcp"
+)
+
+// byNote is the link for a text that a person wrote into the memory's note.
+func (e *Engine) byNote(path, project string) memory.Source {
+	by := vaultActor()
+	return memory.Source{Kind: memory.FromUser, Ref: path, Project: project, At: stampTime(e.opt.Now()), By: &by}
+}
+
+// inChain reports whether a field of a memory is its provenance chain.
+func inChain(field string) bool { return field == "sources" || field == "sources_dropped" }
 
 // learn adds to set that a memory, whose row is locked, was learned once more.
 func (e *Engine) learn(row *stm.Row, link memory.Source, set map[string]json.RawMessage) {

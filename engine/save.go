@@ -23,7 +23,7 @@ func (e *Engine) save(ctx context.Context, req *op.SaveRequest) (*op.SaveResult,
 	if err := checkKey(req.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	m, err := e.draft(req)
+	m, err := e.draft(req, e.source(ctx, &req.Provenance, req.Project))
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ func passages(req *op.SaveRequest) []passage {
 	out := []passage{{field: "content", text: req.Content}, {field: "context", text: req.Context}, {field: "source", text: req.Source}}
 	out = appendEach(out, "entities", req.Entities)
 	out = appendEach(out, "tags", req.Tags)
+	out = append(out, claimedPassages(&req.Provenance)...)
 	return appendMeta(out, "meta", req.Meta)
 }
 

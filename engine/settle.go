@@ -191,6 +191,9 @@ func (t *truth) follow(ctx context.Context, w *news, s *standing) (outcome, erro
 		if err != nil || len(set) == 0 && kept == nil {
 			return nil, err
 		}
+		if set[contentField] != nil && rows[0] != nil {
+			t.e.learn(rows[0], t.e.byNote(s.note.Path, m.Project), set)
+		}
 		return &stm.Tx{Verb: noteVerb, By: vaultActor(), Changes: []stm.Change{{ID: w.ID, Set: over(kept, set)}}}, nil
 	})
 	return became, err

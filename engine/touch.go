@@ -33,10 +33,13 @@ func (e *Engine) touch(ctx context.Context, req *op.TouchRequest) (*op.TouchResu
 	}
 	res.NewScore, res.UseCount, res.Strength = e.score(row, now), m.UseCount, m.Strength
 	res.Message = fmt.Sprintf("Memory reinforced. Score: %.2f -> %.2f", res.OldScore, res.NewScore)
+	if res.Held != "" {
+		res.Message += " The strength stays: " + res.Held
+	}
 	return res, nil
 }
 
-// boost raises a memory's strength, in its note too.
+// boost raises a memory's strength, in its note too, or says why it does not.
 func (e *Engine) boost(ctx context.Context, id memory.ID, res *op.TouchResult) error {
 	receipt, err := e.stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
@@ -45,6 +48,10 @@ func (e *Engine) boost(ctx context.Context, id memory.ID, res *op.TouchResult) e
 		m, err := rows[0].Memory()
 		if err != nil || decay.Boosted(m.Strength) == m.Strength {
 			return nil, err
+		}
+		if m.DataOnly() {
+			res.Held = onlyData(&m)
+			return nil, nil
 		}
 		stronger := m
 		stronger.Strength, stronger.StrengthFound, stronger.UpdatedAt = decay.Boosted(m.Strength), false, stampTime(e.opt.Now())

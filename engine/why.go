@@ -117,9 +117,17 @@ func (e *Engine) promotionOf(m *op.Memory, now time.Time) op.PromotionDue {
 	if now.Sub(m.CreatedAt) > p.Window {
 		lacks(&byUse, "a younger age: uses count for %s after the save, until %s", days(p.Window), m.CreatedAt.Add(p.Window).UTC().Format("2006-01-02"))
 	}
+	if m.Memory.DataOnly() {
+		out.Rule = ""
+		lacks(&byScore, "%s", confirmation)
+		lacks(&byUse, "%s", confirmation)
+	}
 	out.Rules = []op.PromotionRule{byScore, byUse}
 	return out
 }
+
+// confirmation is what a memory lacks that is data only.
+const confirmation = "a person's confirmation (emberd confirm), for it is what a tool or the web said"
 
 func moreUses(n int64) string {
 	if n == 1 {
@@ -146,7 +154,7 @@ func (e *Engine) ifUsed(r *stm.Row, now time.Time) op.WhyUsed {
 	if r.Core() {
 		out.Score = max(1, out.Score)
 	}
-	if !r.Promoted() {
+	if !r.Promoted() && !dataOnly(r) {
 		out.Rule = string(e.opt.Promotion.Due(out.Score, uses, r.CreatedAt(), now, false))
 	}
 	f := factsAhead(r)

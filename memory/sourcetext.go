@@ -30,10 +30,11 @@ func (s Source) Place() string {
 func (a Actor) text() string {
 	var text string
 	switch {
-	case a.Client != "":
-		text = " " + a.Client
 	case a.Via == "cli":
 		text = ", by hand"
+	case a.Via == "emberd": // which only wrote down what it found
+	case a.Client != "":
+		text = " " + a.Client
 	case a.Via != "":
 		text = " over " + a.Via
 	}

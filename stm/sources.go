@@ -125,10 +125,13 @@ func eachSource(doc []byte, fn func(dev Device, n int, held *heldSource)) {
 }
 
 // gatherSources completes the provenance chain of a memory by what was learned since it
-// was saved. The first link is of when the memory was made unless it says otherwise.
+// was saved, and by what [Implied] left out.
 func gatherSources(m *memory.Memory, doc []byte) {
 	if len(m.Sources) > 0 && m.Sources[0].At.IsZero() {
 		m.Sources[0].At = m.CreatedAt
+	}
+	if len(m.Sources) > 0 {
+		m.Origin = cmp.Or(m.Origin, m.Sources[0].Kind)
 	}
 	type slot struct {
 		*heldSource
@@ -146,12 +149,19 @@ func gatherSources(m *memory.Memory, doc []byte) {
 	}
 }
 
-// SavedSources is the chain as it is stored with a new memory: see gatherSources.
-func SavedSources(chain []memory.Source, created time.Time) []memory.Source {
-	if len(chain) == 0 || !chain[0].At.Equal(created) {
-		return chain
+// Implied takes out of a memory that is to be stored what is the same for nearly all: the
+// time of the first link where it is that of the memory, and an origin that is the kind
+// of that link. The memory's chain is copied.
+func Implied(m *memory.Memory) {
+	if len(m.Sources) == 0 {
+		return
 	}
-	chain = slices.Clone(chain)
-	chain[0].At = time.Time{}
-	return chain
+	m.Sources = slices.Clone(m.Sources)
+	first := &m.Sources[0]
+	if first.At.Equal(m.CreatedAt) {
+		first.At = time.Time{}
+	}
+	if m.Origin == first.Kind {
+		m.Origin = ""
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -136,7 +137,7 @@ func (s *state) importJSONL(ctx context.Context, o *importOptions, name string) 
 		return err
 	}
 	defer in.Close()
-	run := &importRun{s: s, opt: o, mapping: m, progress: s.newProgress(total), report: importReport{DryRun: o.dryRun, Errors: []lineError{}}}
+	run := &importRun{s: s, ref: refOf(name), opt: o, mapping: m, progress: s.newProgress(total), report: importReport{DryRun: o.dryRun, Errors: []lineError{}}}
 	err = run.all(ctx, in)
 	run.progress.done()
 	slices.SortStableFunc(run.report.Errors, func(a, b lineError) int { return cmp.Compare(a.Line, b.Line) })
@@ -174,6 +175,15 @@ func (s *state) openImport(name string) (io.ReadCloser, int64, error) {
 	return f, info.Size(), nil
 }
 
+// refOf is how the provenance of what is imported names a file, "" for stdin. Where the
+// file lay on this machine is nobody's business.
+func refOf(name string) string {
+	if name == "-" {
+		return ""
+	}
+	return filepath.Base(name)
+}
+
 // batchBytes keeps a batch well below the largest request that the socket takes.
 const batchBytes = 1 << 20
 
@@ -181,6 +191,7 @@ const batchBytes = 1 << 20
 // full, and every line that fails is noted.
 type importRun struct {
 	s        *state
+	ref      string // of the file, for the provenance of what is in it
 	opt      *importOptions
 	mapping  *mapping
 	progress *progress
@@ -228,7 +239,9 @@ func (r *importRun) take(ctx context.Context, line sourceLine) error {
 	}
 	req, err := &op.SaveRequest{}, line.err
 	if err == nil {
-		req, err = r.mapping.apply(line.object)
+		if req, err = r.mapping.apply(line.object); err == nil && r.ref != "" {
+			req.File, req.Line = r.ref, line.number
+		}
 	}
 	r.progress.add(line.bytes, r.report.Lines)
 	if err != nil {

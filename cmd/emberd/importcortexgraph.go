@@ -135,7 +135,7 @@ func (r *storeImport) cortexGraphMemory(id string, object map[string]json.RawMes
 	if err := r.checkForeign(&m); err != nil {
 		return op.Record{}, err
 	}
-	return recordOfMemory(&m)
+	return r.recordOf(&m)
 }
 
 // misfit is the error for a value of the wrong kind.

@@ -103,7 +103,7 @@ func (r *storeImport) entityRecord(e *refgraph.Entity) (op.Record, error) {
 	if err := r.checkForeign(&m); err != nil {
 		return op.Record{}, err
 	}
-	return recordOfMemory(&m)
+	return r.recordOf(&m)
 }
 
 func entityOfRecord(rec *op.Record) (refgraph.Entity, error) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -27,6 +26,7 @@ type storeImport struct {
 	progress  *progress
 	report    storeReport
 	file      string // being read, "" if it is the only one
+	ref       string // the same for the provenance of what is in it
 	now       time.Time
 	memories  latest[op.Record]
 	relations latest[storeRelation]
@@ -118,8 +118,9 @@ func (r *storeImport) run(ctx context.Context, files []string) error {
 	r.now = time.Now().UTC().Truncate(time.Millisecond)
 	r.report.Errors, r.report.DryRun = []lineError{}, r.opt.dryRun
 	for _, name := range files {
+		r.ref = refOf(name)
 		if r.file = ""; len(files) > 1 {
-			r.file = filepath.Base(name)
+			r.file = r.ref
 		}
 		if err := r.readFile(ctx, name); err != nil {
 			return err
@@ -333,8 +334,9 @@ func (r *storeImport) print() error {
 	return nil
 }
 
-// recordOfMemory is a memory as an import takes it.
-func recordOfMemory(m *memory.Memory) (op.Record, error) {
+// recordOf is a memory of the file that is being read as an import takes it.
+func (r *storeImport) recordOf(m *memory.Memory) (op.Record, error) {
+	m.Learn(memory.Source{Kind: memory.FromImport, Ref: r.ref})
 	rec := op.Record{ID: m.ID}
 	text, err := json.Marshal(m)
 	if err != nil {
