@@ -81,6 +81,9 @@ func (e *Engine) newItem(ctx context.Context, req *op.SaveRequest) (item, error)
 	if req.IdempotencyKey != "" {
 		return item{}, memory.Errorf(memory.Invalid, "an item of a batch cannot have an Idempotency-Key; give it an id").At("Idempotency-Key")
 	}
+	if len(req.Supersedes) > 0 {
+		return item{}, memory.Errorf(memory.Invalid, "an item of a batch cannot supersede a memory; save it alone").At("supersedes")
+	}
 	m, err := e.draft(req, e.importLink(ctx, req))
 	if err != nil {
 		return item{}, err

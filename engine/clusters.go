@@ -31,11 +31,12 @@ type gathering struct {
 }
 
 // gather takes the memories that a clustering is about: those whose text is all there,
-// in no note that decides about it. Core memories are only ever told to be similar.
+// in no note that decides about it. Core memories are only ever told to be similar, and
+// what was superseded is not put together again with what took its place.
 func (e *Engine) gather(core bool) *gathering {
 	g := new(gathering)
 	for r := range e.stm.Rows() {
-		if r.Stage().Cold() || r.Promoted() || r.Has("text_digest") || r.Core() && !core {
+		if r.Stage().Cold() || r.Promoted() || r.Has("text_digest") || r.Core() && !core || e.superseded(r) {
 			continue
 		}
 		g.rows = append(g.rows, r)

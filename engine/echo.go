@@ -167,10 +167,10 @@ func (e *Engine) countEcho(ctx context.Context, of *op.Echo, from *memory.Source
 	return row, receipt.Entry, nil
 }
 
-// guard says what a save is an echo of. What is imported, has an id or is wanted all the
-// same is stored.
+// guard says what a save is an echo of. What is imported, has an id, takes the place of
+// something or is wanted all the same is stored.
 func (e *Engine) guard(req *op.SaveRequest, m *memory.Memory) *op.Echo {
-	if req.Again || req.EvenRecalled || req.ID != "" || !req.CreatedAt.IsZero() {
+	if req.Again || req.EvenRecalled || req.ID != "" || !req.CreatedAt.IsZero() || len(req.Supersedes) > 0 {
 		return nil
 	}
 	return e.echoOf(m.Content, m.Collection, m.Project)

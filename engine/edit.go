@@ -25,48 +25,79 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 			return nil, err
 		}
 	}
+	olds, err := e.replaced(req.Supersedes, id)
+	if err != nil {
+		return nil, err
+	}
 	again := func(text string) []string { return e.entitiesOf(text, e.opt.DetectSecrets && !req.AllowSecret) }
 	link := e.source(ctx, &op.Provenance{}, "")
 	var row *stm.Row
 	var set map[string]json.RawMessage
 	var waits *op.PendingWrite
-	receipt, err := e.stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+	took := false
+	receipt, err := e.stm.Update(ctx, append([]memory.ID{id}, olds...), "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if row = rows[0]; row == nil {
 			return nil, e.missing(id)
 		}
 		var err error
-		if set, err = edited(row, req, again, link); err != nil || len(set) == 0 {
+		if set, err = edited(row, req, again, link); err != nil {
 			return nil, err
 		}
 		m, err := row.Memory()
 		if err != nil {
 			return nil, err
 		}
-		if waits, err = e.editedNote(ctx, &m, set, op.CallerFrom(ctx)); err != nil {
+		links := make(map[string]json.RawMessage)
+		others, err := e.supersede(&m, row, olds, rows[1:], links)
+		if err != nil {
 			return nil, err
+		}
+		if len(set) > 0 {
+			if waits, err = e.editedNote(ctx, &m, set, op.CallerFrom(ctx)); err != nil {
+				return nil, err
+			}
 		}
 		if set[contentField] != nil {
 			link.Project = m.Project
 			e.learn(row, link, set)
 		}
-		return &stm.Tx{Verb: "edit", By: op.CallerFrom(ctx), Changes: []stm.Change{{ID: id, Set: set}}}, nil
+		took = len(links)+len(others) > 0
+		maps.Copy(set, links)
+		return editTx(ctx, stm.Change{ID: id, Set: set}, others), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if receipt.Entry != "" {
+	changed := changedFields(set)
+	if receipt.Entry != "" && took {
+		changed = append(changed, changedSupersedes)
+	}
+	if len(set) > 0 {
 		row = receipt.Rows[0]
 		e.names.learnFrom(row)
 	}
 	answer, err := e.view(row, e.opt.Now())
-	return &op.EditResult{Memory: answer, Tx: receipt.Entry, Changed: changedFields(set), Pending: waits}, err
+	return &op.EditResult{Memory: answer, Tx: receipt.Entry, Changed: changed, Pending: waits}, err
 }
+
+// editTx is what an edit writes to its memory and to those whose place that takes.
+func editTx(ctx context.Context, mine stm.Change, others []stm.Change) *stm.Tx {
+	tx := &stm.Tx{Verb: "edit", By: op.CallerFrom(ctx)}
+	if len(mine.Set) > 0 {
+		tx.Changes = append(tx.Changes, mine)
+	}
+	tx.Changes = append(tx.Changes, others...)
+	return tx
+}
+
+// changedSupersedes is what an edit changed that made a memory take the place of others.
+const changedSupersedes = "supersedes"
 
 // changedFields names what an edit wrote, without what it notes by itself.
 func changedFields(set map[string]json.RawMessage) []string {
 	names := make([]string, 0, len(set))
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if name != "updated_at" && name != "note_seen" && !stm.IsSourceKey(name) {
+		if name != "updated_at" && name != "note_seen" && !stm.IsSourceKey(name) && !stm.IsRelationKey(name) {
 			names = append(names, name)
 		}
 	}

@@ -24,9 +24,6 @@ const (
 	mostNamedEach = 5
 )
 
-// kindSupersedes is a relation that says that one text took the place of another.
-const kindSupersedes = "supersedes"
-
 // impliedStrength is what a relation counts between the entities that two memories only
 // name: it is about what they say, and maybe not about these.
 const impliedStrength = 0.5

@@ -104,7 +104,7 @@ func (f *forgetting) some(ctx context.Context, ids []memory.ID) error {
 func (f *forgetting) result() (*op.ForgetResult, error) {
 	res := &op.ForgetResult{Tx: f.entry, DryRun: f.dryRun, Until: stampTime(f.at.Add(f.opt.TrashKeep))}
 	var err error
-	res.Forgotten, err = f.views(f.gone, f.opt.Now())
+	res.Forgotten, err = f.views(&f.stm.Memories, f.gone, f.opt.Now())
 	for _, m := range res.Forgotten {
 		res.Notes = append(res.Notes, f.notesOf(&m.Memory)...)
 	}

@@ -47,7 +47,7 @@ func (e *Engine) graph(_ context.Context, req *op.GraphRequest) (*op.GraphResult
 		}
 		res.Relations = append(res.Relations, within...)
 	}
-	res.Memories, err = e.views(rows, now)
+	res.Memories, err = e.views(&e.stm.Memories, rows, now)
 	return res, err
 }
 

@@ -18,9 +18,8 @@ const (
 	mostKnowledge  = 1_000
 	mostDepth      = 3
 
-	mentionsIt   = "mentions"
-	isAbout      = "about"
-	supersededBy = "superseded_by"
+	mentionsIt = "mentions"
+	isAbout    = "about"
 )
 
 // How nodes are called that are no memories.

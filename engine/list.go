@@ -61,7 +61,7 @@ func (e *Engine) list(ctx context.Context, req *op.ListRequest) (*op.ListResult,
 		}
 	}
 	rows, next := p.finish()
-	memories, err := e.views(rows, now)
+	memories, err := e.views(then.Memories, rows, now)
 	return &op.ListResult{Memories: memories, Total: p.total, NextCursor: next, AsOf: then.told()}, err
 }
 

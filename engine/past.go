@@ -106,6 +106,6 @@ func (e *Engine) showThen(ctx context.Context, req *op.ShowRequest) (*op.ShowRes
 	if !ok {
 		return nil, memory.Errorf(memory.NotFound, "memory %s was not there at %s; emberd history %s tells when it came and went", id, instant(then.at), id.Short()).At("id")
 	}
-	m, err := e.view(row, then.at)
+	m, err := e.viewIn(then.Memories, row, then.at)
 	return &op.ShowResult{Memory: m, Relations: relationsIn(then.Memories, row), AsOf: then.told()}, err
 }

@@ -24,7 +24,7 @@ type candidate struct {
 // promotable lists the memories that deserve a note by a rule, highest score first. Not
 // among them are those whose text is in a note already, and those that somebody took the
 // note from: undone promotions, and notes that are to be written still. Nor are those
-// that are data only.
+// that are data only, or whose place another took.
 func (e *Engine) promotable(now time.Time, rule decay.Promotion) []candidate {
 	waiting := make(map[memory.ID]bool)
 	for _, w := range e.pending.list() {
@@ -32,7 +32,7 @@ func (e *Engine) promotable(now time.Time, rule decay.Promotion) []candidate {
 	}
 	var all []candidate
 	for r := range e.stm.Rows() {
-		if r.Promoted() || r.Stage().Cold() || !r.Changed("promoted_to").IsZero() || waiting[r.ID()] {
+		if r.Promoted() || r.Stage().Cold() || !r.Changed("promoted_to").IsZero() || waiting[r.ID()] || e.superseded(r) {
 			continue
 		}
 		if score := e.score(r, now); rule.Due(score, int(r.UseCount()), r.CreatedAt(), now, false) != "" && !dataOnly(r) {
@@ -89,7 +89,7 @@ func (e *Engine) nextPromotion(now time.Time) time.Time {
 	}
 	for r := range e.stm.Rows() {
 		at := r.CreatedAt().Add(rule.MinAge)
-		if r.Promoted() || int(r.UseCount()) < rule.MinUses || !at.After(now) || !next.IsZero() && !at.Before(next) {
+		if r.Promoted() || int(r.UseCount()) < rule.MinUses || !at.After(now) || !next.IsZero() && !at.Before(next) || e.superseded(r) {
 			continue
 		}
 		if e.score(r, at) >= rule.Threshold {

@@ -160,6 +160,11 @@ func (e *Engine) textFor(ctx context.Context, m *memory.Memory, named bool) (loo
 	if into := mergedInto(e.stm.Get, m.ConsolidatedInto); into != nil && !named {
 		return lookup{}, memory.Errorf(memory.Conflict, "memory %s was merged into %s, which has its text; emberd rekindle %s brings it back all the same", m.ID, into.ID(), m.ID)
 	}
+	if row, live := e.stm.Get(m.ID); live && !named {
+		if by := successor(e.stm.Get, row); by != nil {
+			return lookup{}, memory.Errorf(memory.Conflict, "memory %s was superseded by %s, which holds now; emberd rekindle %s brings it back all the same", m.ID, by.ID(), m.ID)
+		}
+	}
 	found, err := e.lookUpText(ctx, m)
 	if err != nil || !found.Edited {
 		return found, err

@@ -89,7 +89,7 @@ func (e *Engine) rekindle(ctx context.Context, req *op.RekindleRequest) (*op.Rek
 	if len(nearest) > 0 {
 		res.Hint = "these words mean none of them strongly enough; name one by its id"
 	}
-	res.Nearest, err = e.views(nearest, e.opt.Now())
+	res.Nearest, err = e.views(&e.stm.Memories, nearest, e.opt.Now())
 	return res, err
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -208,8 +209,11 @@ func (g *growth) add(w *wanted) (there bool, err error) {
 		err.Current = w.ID
 		return true, err
 	}
-	if from.set == nil {
-		from.set, from.bytes = make(map[string]json.RawMessage), from.row.RelationBytes()
+	from.begin()
+	if isSupersession(&w.Relation) {
+		if err := g.mayTake(from.row, g.ends[w.To].row); err != nil {
+			return false, err
+		}
 	}
 	if from.bytes+w.size() > memory.MaxRelationsBytes {
 		return false, memory.Errorf(memory.TooLarge, "the relations of memory %s have %d bytes, and may not have more than %d; remove some, or let this one start at the other memory",
@@ -217,7 +221,19 @@ func (g *growth) add(w *wanted) (there bool, err error) {
 	}
 	from.set[key] = w.value
 	from.bytes += w.size()
+	if isSupersession(&w.Relation) {
+		to := g.ends[w.To]
+		to.begin()
+		maps.Copy(to.set, g.placeTaken(w.From))
+	}
 	return false, nil
+}
+
+// begin makes room for what a memory gets.
+func (g *growing) begin() {
+	if g.set == nil {
+		g.set, g.bytes = make(map[string]json.RawMessage), g.row.RelationBytes()
+	}
 }
 
 // unrelate removes relations, all of them or none.
@@ -241,6 +257,11 @@ func (e *Engine) unrelate(ctx context.Context, req *op.UnrelateRequest) (*op.Unr
 		}
 		sets[r.From][stm.RelationKey(r.ID)] = json.RawMessage("null")
 	}
+	for _, r := range gone {
+		if isSupersession(&r) && !slices.Contains(ids, r.To) {
+			ids = append(ids, r.To)
+		}
+	}
 	receipt, err := e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		tx := &stm.Tx{Verb: "unrelate", By: op.CallerFrom(ctx)}
 		for i, id := range ids {
@@ -249,7 +270,14 @@ func (e *Engine) unrelate(ctx context.Context, req *op.UnrelateRequest) (*op.Unr
 					return nil, memory.Errorf(memory.Conflict, "one of the relations of memory %s went just now; list them again with emberd show %s", id, id.Short()).At("id")
 				}
 			}
-			tx.Changes = append(tx.Changes, stm.Change{ID: id, Set: sets[id]})
+			set := make(map[string]json.RawMessage)
+			maps.Copy(set, sets[id])
+			if rows[i] != nil {
+				maps.Copy(set, e.placeBack(rows[i], gone))
+			}
+			if len(set) > 0 {
+				tx.Changes = append(tx.Changes, stm.Change{ID: id, Set: set})
+			}
 		}
 		return tx, nil
 	})

@@ -32,9 +32,13 @@ func (e *Engine) save(ctx context.Context, req *op.SaveRequest) (*op.SaveResult,
 		return nil, err
 	}
 	tx.By = op.CallerFrom(ctx)
+	olds, err := e.replaced(req.Supersedes, m.ID)
+	if err != nil {
+		return nil, err
+	}
 	var before earlier
 	var of *op.Echo
-	receipt, err := e.stm.Update(ctx, []memory.ID{m.ID}, tx.Key, func(rows []*stm.Row) (*stm.Tx, error) {
+	receipt, err := e.stm.Update(ctx, append([]memory.ID{m.ID}, olds...), tx.Key, func(rows []*stm.Row) (*stm.Tx, error) {
 		var err error
 		if before, err = e.earlierSave(tx, m, rows[0], req.Again); err != nil || before.row != nil {
 			return nil, err
@@ -42,7 +46,9 @@ func (e *Engine) save(ctx context.Context, req *op.SaveRequest) (*op.SaveResult,
 		if of = e.guard(req, m); of != nil {
 			return nil, nil
 		}
-		return tx, nil
+		others, err := e.supersede(m, nil, olds, rows[1:], tx.Changes[0].Set)
+		tx.Changes = append(tx.Changes, others...)
+		return tx, err
 	})
 	if err != nil {
 		return nil, err

@@ -161,7 +161,8 @@ func (a *asking) ranked(ctx context.Context, c corpus) (hits []op.Hit, terms []s
 		return nil, nil, err
 	}
 	slices.SortStableFunc(hits, func(x, y op.Hit) int { return cmp.Compare(y.Rank, x.Rank) })
-	return hits, terms, nil
+	hits, err = a.besideSuccessors(c, hits)
+	return hits, terms, err
 }
 
 // less asks again for less than nothing was found for: the words of phrases anywhere,
@@ -218,7 +219,7 @@ func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 func (a *asking) memoryHits(matches []stm.Match) ([]op.Hit, error) {
 	hits := make([]op.Hit, 0, len(matches))
 	for _, m := range matches {
-		view, err := a.e.view(m.Row, a.now)
+		view, err := a.e.viewIn(a.q.in, m.Row, a.now)
 		if err != nil {
 			return nil, err
 		}

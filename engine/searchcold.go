@@ -63,7 +63,8 @@ func (a *asking) mean(c corpus, hits []op.Hit) ([]op.Hit, error) {
 			hits = raise(hits, a.asDemoted(h))
 		}
 	}
-	if !a.mayMean() {
+	candidates = slices.DeleteFunc(candidates, func(h op.Hit) bool { return h.SupersededBy != "" }) // its successor says more
+	if !a.mayMean() || len(candidates) == 0 {
 		return hits, nil
 	}
 	asked := a.weightOf(c)
@@ -139,7 +140,7 @@ func (a *asking) candidates(hits []op.Hit) ([]op.Hit, error) {
 			join(&found[i], h)
 			continue
 		}
-		view, err := a.e.view(row, a.now)
+		view, err := a.e.viewIn(a.q.in, row, a.now)
 		if err != nil {
 			return nil, err
 		}

@@ -40,6 +40,6 @@ func (e *Engine) trashRestore(ctx context.Context, req *op.TrashRestoreRequest) 
 	if err != nil {
 		return nil, err
 	}
-	restored, err := e.views(receipt.Rows, e.opt.Now())
+	restored, err := e.views(&e.stm.Memories, receipt.Rows, e.opt.Now())
 	return &op.TrashRestoreResult{Restored: restored, Tx: receipt.Entry}, err
 }

@@ -21,12 +21,21 @@ func (e *Engine) score(r *stm.Row, now time.Time) float64 {
 
 // view is the memory as callers see it at now.
 func (e *Engine) view(r *stm.Row, now time.Time) (op.Memory, error) {
+	return e.viewIn(&e.stm.Memories, r, now)
+}
+
+// viewIn is the memory as callers see it among those of a moment. What took its place is
+// told while that is there and counts.
+func (e *Engine) viewIn(in *stm.Memories, r *stm.Row, now time.Time) (op.Memory, error) {
 	m, err := r.Memory()
 	if err != nil {
 		return op.Memory{}, memory.Errorf(memory.Internal, "read the memory: %w", err)
 	}
 	if m.Stage.Cold() {
 		m.Summary = m.Content
+	}
+	if (m.SupersededBy != "" || !m.SupersededAt.IsZero()) && successor(in.Get, r) == nil {
+		m.SupersededBy, m.SupersededAt = "", time.Time{}
 	}
 	return op.Memory{
 		Memory:  m,
@@ -38,10 +47,10 @@ func (e *Engine) view(r *stm.Row, now time.Time) (op.Memory, error) {
 }
 
 // views maps rows to what callers see, in order.
-func (e *Engine) views(rows []*stm.Row, now time.Time) ([]op.Memory, error) {
+func (e *Engine) views(in *stm.Memories, rows []*stm.Row, now time.Time) ([]op.Memory, error) {
 	out := make([]op.Memory, 0, len(rows))
 	for _, r := range rows {
-		m, err := e.view(r, now)
+		m, err := e.viewIn(in, r, now)
 		if err != nil {
 			return nil, err
 		}

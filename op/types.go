@@ -42,6 +42,7 @@ type SaveRequest struct {
 	UseCount       int64                      `json:"use_count,omitempty" doc:"for imports; 0 or more"`
 	AllowSecret    bool                       `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
 	Again          bool                       `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before, or was recalled just now"`
+	Supersedes     []string                   `json:"supersedes,omitempty" doc:"up to 100 ids of memories that this one takes the place of; they rank below it and say so"`
 	// EvenRecalled is for callers that count on a memory of its own for each save.
 	EvenRecalled bool `json:"even_recalled,omitempty" doc:"save although this text was recalled just now"`
 	Provenance
@@ -207,6 +208,14 @@ type Hit struct {
 	Rekindled  *Rekindled `json:"rekindled,omitempty"`
 	Rekindling bool       `json:"rekindling,omitempty"`
 	Rekindle   string     `json:"rekindle,omitempty"`
+	// Superseded is what took the place of the memory, which ranks above it if it matches.
+	Superseded *Successor `json:"superseded,omitempty"`
+}
+
+// Successor is the memory that counts in the place of another.
+type Successor struct {
+	By   memory.ID `json:"by"`
+	Text string    `json:"text"` // what it begins with
 }
 
 // RekindleOffered is what [Hit.Rekindle] says.
@@ -250,6 +259,9 @@ type Explain struct {
 	Stage     float64       `json:"stage"`            // multiplier of the stage
 	Tier      float64       `json:"tier"`             // weight of short-term memory
 	Coarse    bool          `json:"coarse,omitempty"` // found by scanning, while the index was loading
+	// Above is a memory that this one took the place of and that ranked higher: the rank
+	// is that one's.
+	Above memory.ID `json:"above,omitempty"`
 }
 
 // TermExplain is what one word of the query added to the relevance (BM25).
@@ -322,7 +334,7 @@ type EditRequest struct {
 	Core        *bool                      `json:"core,omitempty"`
 	Collection  *string                    `json:"collection,omitempty"`
 	Project     *string                    `json:"project,omitempty"`
-	Supersedes  []string                   `json:"supersedes,omitempty" doc:"up to 100 ids of memories that this one takes the place of; they rank below it and say so"`
+	Supersedes  []string                   `json:"supersedes,omitempty" doc:"up to 100 ids of memories that this one takes the place of; they rank below it and say so. One undo takes it all back"`
 	AllowSecret bool                       `json:"allow_secret,omitempty"`
 }
 

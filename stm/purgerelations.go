@@ -4,27 +4,51 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"emberd/memory"
 )
 
 // What another memory has of one that was purged are its relations to it, with words
-// of their own: they go too. A relation that was set becomes one that was removed then,
+// of their own, and that it took its place: they go too. A relation that was set becomes one that was removed then,
 // so that no other line comes to count. The key of a relation names where it leads, so
 // that all values which a key ever had go together.
 
 // leads reports whether a member of a document is a relation to a memory that was purged
 // after it was written at a stamp.
 func (p purged) leads(name, value []byte, at Stamp) bool {
-	a, ok := arrowOf(name, value)
+	to, ok := namedBy(name, value)
 	if !ok {
 		return false
 	}
-	upto, gone := p[a.to]
+	upto, gone := p[to]
 	return gone && !at.after(upto)
+}
+
+// namedBy is the other memory that a member of a document is about.
+func namedBy(name, value []byte) (to [16]byte, ok bool) {
+	if string(name) != successorKey {
+		a, ok := arrowOf(name, value)
+		return a.to, ok
+	}
+	text, err := textValue(value)
+	if err != nil {
+		return to, false
+	}
+	id, err := memory.ParseID(text)
+	return id.Bytes(), err == nil
+}
+
+// successorKey holds the memory that took the place of one.
+const successorKey = "superseded_by"
+
+// mayName is false for nearly every document that names no other memory.
+func mayName(doc []byte) bool {
+	return bytes.Contains(doc, []byte(`"`+relationPrefix)) || bytes.Contains(doc, []byte(`"`+successorKey+`"`))
 }
 
 // leading are the relations in a document to memories that were purged, each as null.
 func (p purged) leading(doc []byte, at Stamp) map[string]json.RawMessage {
-	if len(p) == 0 || !bytes.Contains(doc, []byte(`"`+relationPrefix)) {
+	if len(p) == 0 || !mayName(doc) {
 		return nil
 	}
 	var out map[string]json.RawMessage
@@ -77,22 +101,22 @@ func withNulls(doc []byte, gone map[string]json.RawMessage) []byte {
 // have been purged later. One to a memory that was purged before, by a device that did
 // not know, makes the purge due again.
 func (t *table) related(c *change, at Stamp) *change {
-	if !bytes.Contains(c.data, []byte(`"`+relationPrefix)) {
+	if !mayName(c.data) {
 		return c
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := purged{}
 	_ = eachField(c.data, func(name, value []byte) bool {
-		a, ok := arrowOf(name, value)
-		known, gone := t.purges[a.to]
+		to, ok := namedBy(name, value)
+		known, gone := t.purges[to]
 		switch {
 		case !ok || !gone:
 		case !at.after(known.stamp):
-			p[a.to] = known.stamp
-		case t.cells[a.to] == nil || t.gone(t.cells[a.to].row.Load()):
+			p[to] = known.stamp
+		case t.cells[to] == nil || t.gone(t.cells[to].row.Load()):
 			known.due = true
-			t.purges[a.to] = known
+			t.purges[to] = known
 		}
 		return true
 	})

@@ -190,6 +190,10 @@ func (r *Row) Entities() []string {
 	return names
 }
 
+// SupersededBy is the memory that took the place of this one, "" for none. It may not be
+// live.
+func (r *Row) SupersededBy() memory.ID { return memory.ID(r.textOf(successorKey)) }
+
 // EntitiesFound reports whether nobody named the entities: they were found in the content.
 func (r *Row) EntitiesFound() bool { return found(r.doc) }
 

@@ -77,7 +77,8 @@ func (s *state) completeTrash(cmd *cobra.Command, _ []string, _ string) ([]cobra
 // completeFlags offers tags and projects, those that are used most first, and the words
 // that a flag takes, for every such flag of cmd.
 func (s *state) completeFlags(cmd *cobra.Command) {
-	for name, what := range map[string]string{"tag": op.CompleteTags, "add-tag": op.CompleteTags, "remove-tag": op.CompleteTags, "project": op.CompleteProjects} {
+	for name, what := range map[string]string{"tag": op.CompleteTags, "add-tag": op.CompleteTags, "remove-tag": op.CompleteTags, "project": op.CompleteProjects,
+		"supersedes": op.CompleteIDs} {
 		if cmd.Flags().Lookup(name) != nil {
 			offer := func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 				return s.complete(cmd, what, typed)

@@ -34,7 +34,8 @@ text nor flags, $VISUAL or $EDITOR opens on the old text, and what was changed
 by somebody else meanwhile is not overwritten.`,
 		Example: `  emberd edit 456789ab
   emberd edit 456789ab Use JWT tokens with a lifetime of 15 minutes
-  emberd edit 456789ab --add-tag reviewed --importance high --meta pr=null`,
+  emberd edit 456789ab --add-tag reviewed --importance high --meta pr=null
+  emberd edit 456789ab --supersedes 0123abcd`,
 		Annotations: exits(endings{
 			exitNothing: "no memory with that id", exitNoDaemon: "", exitConflict: "",
 			exitDisk: "the disk is full, or the log or the note cannot be written", exitSecret: "", exitAgain: "",
@@ -65,6 +66,7 @@ func (s *state) editFlags(cmd *cobra.Command, o *editOptions) {
 		"collection": f.String("collection", "", "`NAME` of the collection it moves to"),
 		"project":    f.String("project", "", "`NAME` of its project, '' for none"),
 	}
+	f.StringSliceVar(&o.req.Supersedes, "supersedes", nil, "takes the place of the memory `ID`, which ranks below it from now on; repeatable")
 	f.BoolVar(&o.core, "core", false, "never fades; --core=false lets it fade again")
 	f.StringVar(&o.req.IfMatch, "if-match", "", "only if `REV` is still the revision, as show tells it")
 	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "save although it looks like a credential")

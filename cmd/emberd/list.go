@@ -133,6 +133,9 @@ func noneListed(then, filtered bool) string {
 // them, its stage and tags.
 func (s *state) summary(m *op.Memory, used int) string {
 	text, tags := oneLine(m.Content), clean(tagged(m.Tags))
+	if m.SupersededBy != "" {
+		tags = strings.TrimSpace("superseded by " + m.SupersededBy.Short() + " " + tags)
+	}
 	if m.Stage != memory.Active {
 		tags = strings.TrimSpace(string(m.Stage) + " " + tags)
 	}

@@ -64,6 +64,7 @@ func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 	f.StringVar(&o.req.Collection, "collection", "", "`NAME` of the collection it goes to, by default "+memory.DefaultCollection)
 	f.StringVar(&o.req.Project, "project", "", "`NAME` of its project, by default the enclosing git repository")
 	f.StringVar(&o.req.SessionID, "session", "", "`ID` of the conversation it comes from")
+	f.StringSliceVar(&o.req.Supersedes, "supersedes", nil, "takes the place of the memory `ID`, which ranks below it from now on; repeatable")
 	f.BoolVar(&o.req.Core, "core", false, "never fades and is never collected")
 	f.StringVar(&o.id, "id", "", "`UUID` to save it under; the same again adds nothing")
 	f.StringVar(&o.req.IdempotencyKey, "key", "", "`KEY` of this request; the same again within 24 hours adds nothing")

@@ -136,6 +136,9 @@ func (s *state) printHits(res *op.SearchResult) {
 		if fate := fateLine(&h); fate != "" {
 			s.printf("%s", s.screen.painted(fate))
 		}
+		if by := h.Superseded; by != nil {
+			s.printf("%s", s.screen.painted("superseded by "+by.By.Short()+": "+flat(by.Text)))
+		}
 		text, marks := cleanSnippet(h.Snippet)
 		s.printf("%s", s.screen.paragraph(text, marks, "  "))
 		if h.Explain != nil {
@@ -304,6 +307,9 @@ func (s *state) printExplain(h *op.Hit) {
 	}
 	product := fmt.Sprintf("rank %.3f = relevance %.3f × (%.2f + %.2f × decay %.3f) × stage %g × tier %g%s",
 		h.Rank, e.Relevance, e.Floor, 1-e.Floor, e.Bounded, e.Stage, e.Tier, coarse)
+	if e.Above != "" {
+		product = fmt.Sprintf("rank %.3f = that of %s, whose place it took and which matches better; its own = %s", h.Rank, e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
+	}
 	s.printf("%s", s.screen.paragraph(product, nil, "  "))
 }
 

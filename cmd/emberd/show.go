@@ -148,6 +148,9 @@ func (s *state) printHistory(m *op.Memory, field func(name, value string)) {
 		field("merged from", strings.Join(shorts(m.ConsolidatedFrom), ", "))
 	}
 	field("merged into", m.ConsolidatedInto.Short())
+	if m.SupersededBy != "" {
+		field("superseded", strings.TrimSpace(s.whenSet(m.SupersededAt, time.Time{})+" by "+m.SupersededBy.Short()))
+	}
 	for _, k := range slices.Sorted(maps.Keys(m.Meta)) {
 		field("meta", clean(k)+" = "+plain(m.Meta[k]))
 	}

@@ -41,6 +41,9 @@ func (s *state) printWhy(r *op.WhyResult) {
 	s.printf("%s  %s\n", s.short(r.Memory.ID), s.gist(r.Memory.Content, 10))
 	s.printAbout("score", s.scoreText(&r.Parts))
 	s.printAbout("stage", stageText(&r.Memory))
+	if by := r.Memory.SupersededBy; by != "" {
+		s.printAbout("superseded", "by "+by.Short()+", below which it ranks whatever it scores")
+	}
 	for _, d := range r.Stages {
 		s.printAbout("then", fmt.Sprintf("%s on %s", d.Stage, s.ahead(d.At)))
 	}

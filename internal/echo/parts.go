@@ -38,12 +38,16 @@ func Parts(text string) []Part {
 		if remarks[line] {
 			continue
 		}
+		if !strings.HasPrefix(line, "[") {
+			lines = append(lines, line)
+			continue
+		}
 		if m := heading.FindStringSubmatch(line); m != nil {
 			end()
 			line = m[1]
 		} else if m := named.FindStringSubmatch(line); m != nil {
 			end()
-			id, line = m[1], line[len(m[0]):]
+			id, line = m[1], undecorated(line[len(m[0]):])
 		}
 		lines = append(lines, line)
 	}

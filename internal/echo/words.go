@@ -19,24 +19,23 @@ type word struct {
 	ends   bool // a sentence ends behind it
 }
 
-// denying are words that turn what is said around, or hold it only in part.
-const denying = " not no never none nobody nothing nowhere neither nor without cannot cant dont doesnt didnt isnt wasnt wont " +
-	"if unless until except false wrong untrue hardly barely nicht kein keine nie "
-
 // appendWords takes a text apart. Marks around words do not count, and neither do those
 // that structure a text; signs and all that stands beside a digit do.
 func (r *Recent) appendWords(to []word, text string) []word {
 	for token := range strings.FieldsSeq(text) {
-		plain := strings.TrimRight(strings.TrimLeft(token, "\"'`*_([{“”„‚‘’«»"), "\"'`*_)]}“”‘’«».,;:!?…")
-		ends := strings.ContainsAny(token[len(strings.TrimRight(token, "\"'`*_)]}“”‘’«».,;:!?…")):], ".!?;:")
-		if !strings.ContainsFunc(plain, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }) && structures(plain) {
-			if n := len(to); ends && n > 0 {
-				to[n-1].ends = true
+		plain, ends := token, false
+		if !lettersOnly(token) {
+			plain, ends = trimmed(token)
+			if structures(plain) {
+				if n := len(to); ends && n > 0 {
+					to[n-1].ends = true
+				}
+				continue
 			}
-			continue
 		}
 		w := fold(plain)
-		to = append(to, word{hash: uint32(maphash.String(r.seed, w)), weighs: denies(w) || counts(w), denies: denies(w), ends: ends})
+		no := denies(w)
+		to = append(to, word{hash: uint32(maphash.String(r.seed, w)), weighs: no || counts(w), denies: no, ends: ends})
 	}
 	if n := len(to); n > 0 {
 		to[n-1].ends = true
@@ -44,7 +43,25 @@ func (r *Recent) appendWords(to []word, text string) []word {
 	return to
 }
 
-// structures reports whether a token without letters and digits says nothing.
+// lettersOnly is a fast way to know a plain word.
+func lettersOnly(token string) bool {
+	for i := range len(token) {
+		if c := token[i] | 0x20; c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return true
+}
+
+// trimmed is a token without the marks around it, and whether they end a sentence.
+func trimmed(token string) (plain string, ends bool) {
+	const closing = "\"'`*_)]}“”‘’«».,;:!?…"
+	plain = strings.TrimRight(token, closing)
+	ends = strings.ContainsAny(token[len(plain):], ".!?;:")
+	return strings.TrimLeft(plain, "\"'`*_([{“”„‚‘’«»"), ends
+}
+
+// structures reports whether a token is of marks that say nothing by themselves.
 func structures(token string) bool {
 	return strings.Trim(token, "-#*•–—…_|.,;:") == ""
 }
@@ -58,8 +75,14 @@ func fold(w string) string {
 	return strings.ToLower(w)
 }
 
+// denies reports whether a word turns what is said around, or lets it hold only in part.
 func denies(w string) bool {
-	return strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t") || strings.Contains(denying, " "+w+" ")
+	switch w {
+	case "not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "cannot", "cant", "dont", "doesnt", "didnt",
+		"isnt", "wasnt", "wont", "if", "unless", "until", "except", "false", "wrong", "untrue", "hardly", "barely", "nicht", "kein", "keine", "nie":
+		return true
+	}
+	return strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t")
 }
 
 // counts reports whether a word is a number, has one in it, or is a sign.

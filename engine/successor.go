@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"slices"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// successors are the memories that took the place of r, one after the other, the last of
+// which counts now. There are none when the first was forgotten: r counts again.
+//
+// Devices that did not know of each other may have made a circle. In it the oldest word
+// does not count, so that the newest does and one memory of the circle is left to count.
+func successors(get func(memory.ID) (*stm.Row, bool), r *stm.Row) []*stm.Row {
+	path := []*stm.Row{r}
+	for {
+		next, live := get(path[len(path)-1].SupersededBy())
+		if !live {
+			return path[1:]
+		}
+		if i := slices.IndexFunc(path, func(p *stm.Row) bool { return p.ID() == next.ID() }); i >= 0 {
+			return path[1:max(1, i+1+oldestWord(path[i:]))]
+		}
+		path = append(path, next)
+	}
+}
+
+// oldestWord is the place of the memory of a circle that was superseded first, of several
+// at once that with the least id.
+func oldestWord(circle []*stm.Row) int {
+	oldest := 0
+	for i, r := range circle {
+		at, least := r.Changed(supersededBy), circle[oldest].Changed(supersededBy)
+		if at.Before(least) || at.Equal(least) && r.CompareID(circle[oldest]) < 0 {
+			oldest = i
+		}
+	}
+	return oldest
+}
+
+// successor is the memory that counts in the place of r, nil when r itself does. If that
+// was merged into another, it is the merged one.
+func successor(get func(memory.ID) (*stm.Row, bool), r *stm.Row) *stm.Row {
+	if r.SupersededBy() == "" {
+		return nil
+	}
+	all := successors(get, r)
+	if len(all) == 0 {
+		return nil
+	}
+	last := all[len(all)-1]
+	if !cold(last) || !last.Has("consolidated_into") {
+		return last
+	}
+	m, err := last.Memory()
+	if err != nil {
+		return last
+	}
+	into := mergedInto(get, m.ConsolidatedInto)
+	switch {
+	case into == nil:
+		return last
+	case into.ID() == r.ID():
+		return nil
+	}
+	return into
+}
+
+// superseded reports whether another live memory counts in the place of r.
+func (e *Engine) superseded(r *stm.Row) bool { return successor(e.stm.Get, r) != nil }
+
+// besideSuccessors puts what took the place of a hit right above it, unless it ranks
+// higher anyway, and says of each such hit what that is. A successor that matches but is
+// not among the best of its tier is looked up, so that no limit hides it behind what it
+// replaces. It takes over the rank, which sorts it by what is asked for: the question
+// means the fact, and the successor is what the fact is now.
+func (a *asking) besideSuccessors(c corpus, hits []op.Hit) ([]op.Hit, error) {
+	for i := 0; i < min(len(hits), a.limit); i++ {
+		row, live := a.q.in.Get(memoryOf(&hits[i]))
+		if !live || row.SupersededBy() == "" {
+			continue
+		}
+		last := successor(a.q.in.Get, row)
+		if last == nil {
+			continue
+		}
+		hits[i].Superseded = &op.Successor{By: last.ID(), Text: beginningOf(last.Content())}
+		below := row.ID()
+		for _, above := range append(between(a.q.in.Get, row, last), last) {
+			var err error
+			if hits, err = a.raiseAbove(c, hits, below, above); err != nil {
+				return nil, err
+			}
+			if placeOf(hits, above.ID()) >= 0 {
+				below = above.ID()
+			}
+		}
+		i = max(i, placeOf(hits, row.ID())) // a second note of it stands further down
+	}
+	return hits, nil
+}
+
+// between are the successors of r before the one that counts.
+func between(get func(memory.ID) (*stm.Row, bool), r, last *stm.Row) []*stm.Row {
+	all := successors(get, r)
+	return slices.DeleteFunc(all, func(s *stm.Row) bool { return s.ID() == last.ID() })
+}
+
+// raiseAbove puts the hit of a memory right above that of another, if it matches and is
+// below it.
+func (a *asking) raiseAbove(c corpus, hits []op.Hit, old memory.ID, above *stm.Row) ([]op.Hit, error) {
+	to, from := placeOf(hits, old), placeOf(hits, above.ID())
+	if from >= 0 && from < to {
+		return hits, nil
+	}
+	var h op.Hit
+	if from >= 0 {
+		h = hits[from]
+		hits = slices.Delete(hits, from, from+1)
+	} else {
+		found, err := a.alone(c, above)
+		if err != nil || len(found) == 0 {
+			return hits, err
+		}
+		h = found[0]
+	}
+	x := *h.Explain
+	x.Above = old
+	h.Explain, h.Rank = &x, hits[to].Rank
+	return slices.Insert(hits, to, h), nil
+}
+
+// placeOf is where a memory, or the first note of it, is among the hits, -1 if it is not.
+func placeOf(hits []op.Hit, id memory.ID) int {
+	return slices.IndexFunc(hits, func(h op.Hit) bool { return memoryOf(&h) == id })
+}
+
+// alone puts the question to one memory.
+func (a *asking) alone(c corpus, r *stm.Row) ([]op.Hit, error) {
+	if !a.q.memories {
+		return nil, nil
+	}
+	q := a.e.stmQuery(a.q, c, 1, a.req.Explain, a.now)
+	q.Accept = only(q.Accept, func(other *stm.Row) bool { return other.ID() == r.ID() })
+	return a.memoryHits(a.q.in.Search(q).Matches)
+}
