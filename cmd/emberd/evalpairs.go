@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"emberd/internal/conflict"
 	"emberd/internal/similarity"
 	"emberd/internal/text"
 	"emberd/memory"
@@ -16,7 +15,8 @@ import (
 )
 
 func (s *state) evalPairsCommand() *cobra.Command {
-	return &cobra.Command{
+	var svg string
+	cmd := &cobra.Command{
 		Use:   "pairs FILE…",
 		Short: "Measure what similarity says of judged pairs of texts",
 		Long: `Measure what similarity says of judged pairs of texts, at each threshold that
@@ -27,7 +27,12 @@ any other is neither; without one a "score" of 4 to 5 is the same.
 Of the pairs that reach a threshold, precision is the part that is the same, and
 recall is the part of all that are; once of all such pairs, and once of those
 that nothing in the text keeps apart: numbers, dates, names, negation or
-opposites. Only the latter are merged without being asked for.`,
+opposites. Only the latter are merged without being asked for.
+
+It says how many contradictions emberd tells of, and how much of what it tells
+is right. For paraphrases, it finds the highest threshold that merges 80 % of
+them, and how many contradictions that merges. With --svg both are drawn as
+curves, one or two files for each set.`,
 		Example: `  emberd eval pairs sick/pairs_dev.jsonl
   emberd eval pairs sts/pairs.jsonl --json`,
 		Annotations: exits(nil),
@@ -41,6 +46,11 @@ opposites. Only the latter are merged without being asked for.`,
 				}
 				reports = append(reports, judged(name, pairs))
 			}
+			if svg != "" {
+				if err := drawPairs(svg, reports); err != nil {
+					return err
+				}
+			}
 			if s.json {
 				return s.printJSON(reports)
 			}
@@ -50,10 +60,13 @@ opposites. Only the latter are merged without being asked for.`,
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&svg, "svg", "", "also draw the curves into the folder `DIR`")
+	return cmd
 }
 
 // judgedPair is two texts with what somebody thought of them.
 type judgedPair struct {
+	ID    string   `json:"id"`
 	A     string   `json:"a"`
 	B     string   `json:"b"`
 	Label string   `json:"label"`
@@ -96,6 +109,8 @@ type pairsReport struct {
 	Same       int           `json:"same"`
 	Opposites  int           `json:"contradictions"`
 	Thresholds []atThreshold `json:"thresholds"`
+	Conflicts  *toldReport   `json:"conflicts"`
+	Merging    *mergeReport  `json:"merging,omitempty"` // where there are paraphrases
 }
 
 // atThreshold counts pairs that are at least so similar, and those of them that nothing
@@ -136,16 +151,25 @@ func judged(name string, pairs []judgedPair) pairsReport {
 		r.Thresholds = append(r.Thresholds, atThreshold{Threshold: t, Cosine: similarity.CosineFor(t)})
 	}
 	analyzer := text.New()
-	alike := similarities(analyzer, pairs)
+	all := weigh(analyzer, pairs)
+	r.count(all)
+	r.Conflicts = conflictsOf(all)
+	if m := mergesOf(all); m.Paraphrases > 0 {
+		r.Merging = m
+	}
+	return r
+}
+
+// count fills in the tallies.
+func (r *pairsReport) count(pairs []weighed) {
 	var all tally
 	for i := range pairs {
 		p := &pairs[i]
-		all.add(p)
-		apart := conflict.Differ(analyzer, p.A, p.B) != ""
+		all.add(p.judgedPair)
 		for j := range r.Thresholds {
-			if at := &r.Thresholds[j]; alike[i] >= at.Threshold {
-				if at.Similar.add(p); !apart {
-					at.Mergeable.add(p)
+			if at := &r.Thresholds[j]; p.alike >= at.Threshold {
+				if at.Similar.add(p.judgedPair); !p.differ {
+					at.Mergeable.add(p.judgedPair)
 				}
 			}
 		}
@@ -155,7 +179,6 @@ func judged(name string, pairs []judgedPair) pairsReport {
 		r.Thresholds[j].Similar.finish(r.Same)
 		r.Thresholds[j].Mergeable.finish(r.Same)
 	}
-	return r
 }
 
 func similarities(a *text.Analyzer, pairs []judgedPair) []float64 {
@@ -185,5 +208,9 @@ func (s *state) printPairs(r *pairsReport) {
 			s.printf("  %5d %9.3f %6.3f %14d", t.Pairs, t.Precision, t.Recall, t.Opposites)
 		}
 		s.printf("\n")
+	}
+	s.printTold(r.Conflicts, r.Opposites)
+	if r.Merging != nil {
+		s.printMerged(r.Merging)
 	}
 }

@@ -1,6 +1,9 @@
 package conflict
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Differ is why two texts do not say the same although they share most words, "" if
 // nothing shows that they do not: they have other numbers, dates or names, one denies
@@ -10,6 +13,9 @@ import "slices"
 // the texts asks [Facts.Adds] too. The answer is the same whichever comes first, but for
 // the order of the words that it names.
 func (f *Facts) Differ(g *Facts) string {
+	if f.repeats(g) {
+		return ""
+	}
 	if a, b := f.unmet(g); a != "" && b != "" {
 		return "different numbers or dates: " + a + " and " + b
 	}
@@ -115,8 +121,8 @@ func (f *Facts) denies(g *Facts) bool {
 func (f *Facts) deniesOf(g *Facts) bool {
 	for i := range f.sentences {
 		s := &f.sentences[i]
-		for _, j := range g.closest(s)[:min(1, len(g.closest(s)))] {
-			t := &g.sentences[j]
+		if near := g.closest(s); len(near) > 0 {
+			t := &g.sentences[near[0]]
 			if s.negators() != t.negators() || s.refused(t) || t.refused(s) {
 				return true
 			}
@@ -142,18 +148,34 @@ func (f *Facts) opposite(g *Facts) (mine, other string) {
 	for i := range f.sentences {
 		for j := range f.sentences[i].words {
 			w := &f.sentences[i].words[j]
-			stem := w.stem
-			if g.words[stem] || !w.content && !short {
+			if g.words[w.stem] || !w.content && !short {
 				continue
 			}
-			for _, o := range antonyms(stem) {
-				if g.words[o] && !f.words[o] {
-					return f.says(spot{i, j}), o
-				}
+			if o := f.excluded(g, w); o != "" {
+				return f.says(spot{i, j}), o
 			}
 		}
 	}
 	return "", ""
+}
+
+// excluded is a word of g that is the opposite of w, a word of f, and not in f.
+func (f *Facts) excluded(g *Facts, w *word) string {
+	only := func(o string) bool { return g.words[o] && !f.words[o] }
+	for _, list := range [...][]string{w.known.opposites, w.known.kinds} {
+		if i := slices.IndexFunc(list, only); i >= 0 {
+			return list[i]
+		}
+	}
+	for _, prefix := range prefixes() {
+		if o := prefix + w.stem; only(o) && turnedBy(w.stem, o) {
+			return o
+		}
+		if o, ok := strings.CutPrefix(w.stem, prefix); ok && only(o) && turnedBy(w.stem, o) {
+			return o
+		}
+	}
+	return ""
 }
 
 // turned reports whether two texts have the same names or numbers in another order, or
@@ -192,14 +214,31 @@ func (s *sentence) covered(t *sentence) bool {
 
 // sameOrder reports whether what both lists have comes in one order.
 func sameOrder(a, b []string) bool {
-	shared := func(list, other []string) []string {
-		var out []string
-		for _, w := range list {
-			if slices.Contains(other, w) && !slices.Contains(out, w) {
-				out = append(out, w)
-			}
-		}
-		return out
-	}
 	return slices.Equal(shared(a, b), shared(b, a))
+}
+
+// shared are the words of a list that another has too, each once.
+func shared(list, other []string) (out []string) {
+	if len(list) == 0 || len(other) == 0 {
+		return nil
+	}
+	there := make(map[string]bool, len(other))
+	for _, w := range other {
+		there[w] = true
+	}
+	for _, w := range list {
+		if there[w] {
+			there[w] = false
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// repeats reports whether two texts have the same words in the same order, whatever stands
+// between them.
+func (f *Facts) repeats(g *Facts) bool {
+	return slices.EqualFunc(f.sentences, g.sentences, func(s, t sentence) bool {
+		return slices.EqualFunc(s.words, t.words, func(v, w word) bool { return v.lower == w.lower })
+	})
 }

@@ -29,7 +29,7 @@ const (
 // courseAt is the course that the word at i tells of. What is denied has none.
 func (s *sentence) courseAt(i int) course {
 	w := &s.words[i]
-	c := known().courses[w.stem]
+	c := w.known.course
 	switch {
 	case w.former, c == none && !s.said(i):
 		return level
@@ -80,10 +80,10 @@ const reach = 4
 // tells of a course, and just before it.
 func (s *sentence) around(i int) (out []string) {
 	for j := i + 1; j < len(s.words) && len(out) < reach; j++ {
-		if s.words[j].boundary && len(out) > 0 || known().courses[s.words[j].stem] != level && len(out) > 0 {
+		if s.words[j].boundary && len(out) > 0 || s.words[j].known.course != level && len(out) > 0 {
 			break
 		}
-		if w := &s.words[j]; w.content && known().courses[w.stem] == level {
+		if w := &s.words[j]; w.content && w.known.course == level {
 			out = append(out, w.stem)
 		}
 	}
@@ -92,8 +92,8 @@ func (s *sentence) around(i int) (out []string) {
 
 // lacks counts the words that say that something is not there.
 func (s *sentence) lacks() (n int) {
-	for _, stem := range s.stems {
-		if known().lacks[stem] {
+	for i := range s.words {
+		if s.words[i].known.lacks {
 			n++
 		}
 	}
@@ -126,11 +126,14 @@ func (p *pair) directions() (out []Finding) {
 		if c == level {
 			continue
 		}
-		of := p.s.around(i)
+		var of []string
 		for j := range p.t.words {
 			d := p.t.courseAt(j)
 			if d == level {
 				continue
+			}
+			if of == nil {
+				of = p.s.around(i)
 			}
 			both := common(of, p.t.around(j))
 			switch {

@@ -15,8 +15,8 @@
 package conflict
 
 import (
-	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"emberd/internal/text"
 )
@@ -31,6 +31,10 @@ type Facts struct {
 	names     []spot           // capitalised within a sentence, or an identifier
 	firsts    []spot           // capitalised because a sentence begins, or because they are names
 }
+
+// mostValues bounds how many numbers of a text are held against those of another. What has
+// more is a table or a log.
+const mostValues = 512
 
 // spot is where a word stands.
 type spot struct{ sentence, word int }
@@ -48,7 +52,7 @@ func Of(a *text.Analyzer, s string) *Facts {
 			f.words[w.stem] = true
 			at := spot{i, j}
 			switch {
-			case w.value != nil:
+			case w.value != nil && len(f.values) < mostValues:
 				f.values = append(f.values, at)
 			case w.name:
 				f.names = append(f.names, at)
@@ -83,17 +87,15 @@ func (f *Facts) word(at spot) *word { return &f.sentences[at.sentence].words[at.
 // says is a word as it stands in the text.
 func (f *Facts) says(at spot) string { w := f.word(at); return f.text[w.start:w.end] }
 
-// negations counts how often a word denies something.
-func negations(token string) (n int) {
-	lower := strings.ToLower(strings.ReplaceAll(token, "’", "'"))
-	if strings.HasSuffix(lower, "n't") || slices.Contains(strings.Fields(negatingWords), lower) {
-		return 1
+// negates reports a word, in lower case, that denies something.
+func negates(word string) bool {
+	switch word {
+	case "not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "cannot", "cant", "dont",
+		"doesnt", "didnt", "isnt", "wasnt", "wont", "nicht", "kein", "keine", "nie":
+		return true
 	}
-	if !strings.ContainsFunc(lower, func(r rune) bool { return r >= 0x3000 }) {
-		return 0
+	if strings.HasSuffix(word, "n't") || strings.HasSuffix(word, "n’t") {
+		return true
 	}
-	return strings.Count(lower, "ない") + strings.Count(lower, "ません") +
-		strings.Count(lower, "不") + strings.Count(lower, "没") + strings.Count(lower, "沒") + strings.Count(lower, "無") + strings.Count(lower, "无") + strings.Count(lower, "未")
+	return word[0] >= utf8.RuneSelf && (strings.ContainsAny(word, "不没沒無无未") || strings.Contains(word, "ない") || strings.Contains(word, "ません"))
 }
-
-const negatingWords = "not no never none nobody nothing nowhere neither nor without cannot cant dont doesnt didnt isnt wasnt wont nicht kein keine nie"

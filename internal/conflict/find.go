@@ -7,9 +7,10 @@ import (
 
 // Finding is one thing in which two texts cannot both hold.
 type Finding struct {
-	Kind string // number, unit, date, version, name, negation, opposite or change
-	A, B string // the value or words of either text, as they stand there
-	Why  string // one clause, such as "5432 against 5433"
+	Kind string `json:"kind"` // number, unit, date, version, name, negation, opposite or change
+	A    string `json:"a"`    // the value or words of either text, as they stand there
+	B    string `json:"b"`
+	Why  string `json:"why"` // one clause, such as "5432 against 5433"
 }
 
 // mostFindings bounds what is told of two texts.
@@ -22,7 +23,7 @@ const nearest = 8
 // It is nil if nothing shows that they do. Of a text of several sentences each is held
 // against those of the other that share most with it.
 func (f *Facts) Find(g *Facts) []Finding {
-	if f.text == g.text {
+	if f.repeats(g) {
 		return nil
 	}
 	var out []Finding
@@ -76,6 +77,10 @@ func (f *Facts) Shares(g *Facts) bool {
 	}
 	return false
 }
+
+// Related is the similarity (calibrated, 0 to 1) from which on texts are held against each
+// other, unless a setting says otherwise.
+const Related = 0.6
 
 // Against lists what two texts of some similarity (calibrated, 0 to 1) contradict each
 // other in. It is the one gate for telling so: the texts are at least as similar as
@@ -131,12 +136,12 @@ func (s *sentence) about(i int) []string {
 	}
 	var out []string
 	add := func(w *word) {
-		if w.content && !w.former && !neutral(w.stem) && !slices.Contains(out, w.stem) {
+		if w.content && !w.former && !w.known.neutral && !slices.Contains(out, w.stem) {
 			out = append(out, w.stem)
 		}
 	}
 	for j := range s.words[:from] {
-		if w := &s.words[j]; w.content {
+		if w := &s.words[j]; w.content && !w.known.neutral {
 			add(w)
 			break
 		}
@@ -176,7 +181,7 @@ func (p *pair) aligned(i, j int) bool {
 
 // values finds numbers, dates, versions and times of one thing that are not the same.
 func (p *pair) values() (out []Finding) {
-	if p.s.scene && p.t.scene {
+	if p.s.scene || p.t.scene {
 		return nil
 	}
 	for i := range p.s.words {
@@ -210,7 +215,7 @@ func (s *sentence) holds(w *word) bool {
 		return true
 	}
 	for i := range s.words {
-		if v := s.words[i].value; v != nil && v.agrees(w.value) {
+		if v := s.words[i].value; v != nil && !s.words[i].former && v.agrees(w.value) {
 			return true
 		}
 	}
@@ -249,7 +254,7 @@ func (s *sentence) counted(i int) string {
 // leads is the stem of the last word with meaning before i, "" if there is none.
 func (s *sentence) leads(i int) string {
 	for i--; i >= 0; i-- {
-		if w := &s.words[i]; w.content && !neutral(w.stem) {
+		if w := &s.words[i]; w.content && !w.known.neutral {
 			return w.stem
 		}
 	}
@@ -258,7 +263,7 @@ func (s *sentence) leads(i int) string {
 
 // names finds names that stand in one place of two sentences which are else alike.
 func (p *pair) names() []Finding {
-	if p.s.scene && p.t.scene {
+	if p.s.scene || p.t.scene {
 		return nil
 	}
 	for i := range p.s.words {
@@ -284,9 +289,11 @@ func (s *sentence) filled(i int) bool {
 // verb is the verb before i that has one object only, "" if there is none.
 func (s *sentence) verb(i int) string {
 	for back := 1; back <= 3 && i-back >= 0; back++ {
-		if v := s.words[i-back].stem; functional(v) {
-			return v
-		} else if s.words[i-back].content && !s.words[i-back].name {
+		v := &s.words[i-back]
+		if v.known.functional {
+			return v.stem
+		}
+		if v.content && !v.name {
 			return ""
 		}
 	}
@@ -295,57 +302,68 @@ func (s *sentence) verb(i int) string {
 
 // denials finds what one sentence denies and the other says.
 func (p *pair) denials() []Finding {
-	if f := p.denied(p.s, p.t); f != nil {
-		return []Finding{p.finding("negation", p.s.words[f[0]], p.t.words[f[1]])}
+	if i, j := denied(p.s, p.t); i >= 0 {
+		return []Finding{p.finding("negation", p.s.denial(i), p.t.words[j])}
 	}
-	if f := p.denied(p.t, p.s); f != nil {
-		return []Finding{p.finding("negation", p.s.words[f[1]], p.t.words[f[0]])}
+	if i, j := denied(p.t, p.s); i >= 0 {
+		return []Finding{p.finding("negation", p.s.words[j], p.t.denial(i))}
 	}
 	return nil
 }
 
 // denied finds a word that s denies and t does not. All that s says in denying has to be
-// in t but for a fifth.
-func (p *pair) denied(s, t *sentence) []int {
-	if !s.denies || t.denies {
-		return nil
+// in t but for a fifth; all but nothing if t denies something too.
+func denied(s, t *sentence) (i, j int) {
+	if !s.denies || t.denies && !(s.covered(t) && t.covered(s)) {
+		return -1, -1
 	}
+	i, j = -1, -1
 	all, there := 0, 0
-	var at []int
-	for i := range s.words {
-		w := &s.words[i]
+	for k := range s.words {
+		w := &s.words[k]
 		if !w.content {
 			continue
 		}
 		all++
-		j := slices.IndexFunc(t.words, func(v word) bool { return v.content && v.stem == w.stem })
-		if j < 0 {
+		at := slices.IndexFunc(t.words, func(v word) bool { return v.content && v.stem == w.stem })
+		if at < 0 {
 			continue
 		}
 		there++
-		if w.denied && at == nil {
-			at = []int{i, j}
+		if i < 0 && w.denied && !t.words[at].denied {
+			i, j = k, at
 		}
 	}
-	if at == nil || 5*there < 4*all {
-		return nil
+	if 5*there < 4*all {
+		return -1, -1
 	}
-	return at
+	return i, j
+}
+
+// denial is a denied word with what denies it, if that stands close before it.
+func (s *sentence) denial(i int) word {
+	w := s.words[i]
+	for _, before := range s.words[max(0, i-3):i] {
+		if before.negates {
+			w.start = before.start
+		}
+	}
+	return w
 }
 
 // opposites finds words of opposite meaning that are said of one thing.
 func (p *pair) opposites() []Finding {
-	if p.s.scene && p.t.scene {
+	if p.s.scene || p.t.scene {
 		return nil
 	}
 	for i := range p.s.words {
 		a := &p.s.words[i]
-		if a.value != nil || a.former || p.t.has(a.stem) {
+		if a.value != nil || a.former || a.negates || p.t.has(a.stem) {
 			continue
 		}
 		for j := range p.t.words {
 			b := &p.t.words[j]
-			if b.value == nil && !b.former && a.denied == b.denied && opposed(a.stem, b.stem) && !p.s.has(b.stem) && p.within(i, j) {
+			if b.value == nil && !b.former && !b.negates && a.denied == b.denied && a.opposed(b) && !p.s.has(b.stem) && p.within(i, j) {
 				return []Finding{p.finding("opposite", *a, *b)}
 			}
 		}
@@ -366,9 +384,15 @@ func (p *pair) within(i, j int) bool {
 
 // changes finds that one sentence announces a change of what the other says.
 func (p *pair) changes() []Finding {
-	least := min(len(p.s.stems), len(p.t.stems))
-	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= least || p.shared == least {
+	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= min(len(p.s.stems), len(p.t.stems)) {
 		return nil
+	}
+	said := p.s
+	if p.t.changes {
+		said = p.t
+	}
+	if others := len(said.stems) - p.shared; others == 0 || others == 1 && said.has("now") {
+		return nil // it says but that it is so now
 	}
 	a, b := p.f.whole(p.s), p.g.whole(p.t)
 	return []Finding{{Kind: "change", A: a, B: b, Why: "one of them tells of a change"}}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// refuses reports a word that denies what comes after it.
+// refuses reports a word, in lower case, that denies what comes after it.
 func refuses(token string) bool {
-	if negations(token) > 0 {
+	if negates(token) {
 		return true
 	}
-	switch strings.ToLower(token) {
+	switch token {
 	case "unable", "fails", "failed", "hardly", "lacks", "lack", "lacking", "lacked":
 		return true
 	}
@@ -35,7 +35,7 @@ func joined(s string, words []word) []word {
 		switch {
 		case w.value != nil && w.value.kind == "number":
 			i += amount(s, words, i, &w)
-			loosely(s, out, &w)
+			loosely(out, &w)
 		case i+1 < len(words) && w.value == nil:
 			if m := monthOf(s[w.start:w.end]); m > 0 {
 				i += dated(words, i, m, &w)
@@ -50,7 +50,7 @@ func joined(s string, words []word) []word {
 // many words it took.
 func amount(s string, words []word, i int, w *word) (more int) {
 	v := w.value
-	if i+2 < len(words) && v.unit == "" && isOne(s, words[i+1], "to", "–") && words[i+2].value != nil && !isOne(s, before(words, i), "from") {
+	if i+2 < len(words) && v.unit == "" && isOne(words[i+1], "to", "–") && words[i+2].value != nil && !isOne(before(words, i), "from") {
 		if end := words[i+2].value; end.kind == "number" && end.amount > v.amount {
 			v.hi, w.end, more = end.amount, words[i+2].end, 2
 			v.unit = end.unit
@@ -69,7 +69,7 @@ func amount(s string, words []word, i int, w *word) (more int) {
 		w.end = next.end
 		return more + 1 + year(words, i+more+1, w)
 	}
-	if u, ok := unitOf(strings.ToLower(text)); ok {
+	if u, ok := unitOf(next.lower); ok {
 		v.unit, v.amount, v.lo, v.hi = u.unit, v.amount*u.times, v.lo*u.times, v.hi*u.times
 		w.end = next.end
 		return more + 1
@@ -104,12 +104,12 @@ func year(words []word, i int, w *word) int {
 }
 
 // loosely notes words before a number that make it a limit: about, at most, over.
-func loosely(s string, before []word, w *word) {
+func loosely(before []word, w *word) {
 	if w.value.lo != w.value.hi {
 		return // a range says it itself
 	}
 	for _, b := range before[max(0, len(before)-2):] {
-		if l := limitOf(strings.ToLower(s[b.start:b.end])); l != exactly && b.value == nil {
+		if l := limitOf(b.lower); l != exactly && b.value == nil {
 			w.value.loosen(l)
 		}
 	}
@@ -122,32 +122,34 @@ func before(words []word, i int) word {
 	return words[i-1]
 }
 
-func isOne(s string, w word, of ...string) bool {
-	return slices.Contains(of, strings.ToLower(s[w.start:w.end]))
+func isOne(w word, of ...string) bool {
+	return slices.Contains(of, w.lower)
 }
 
 // mark notes what the sentence denies, what it says was before, and what kind it is.
-func (s *sentence) mark(text string) {
-	left, fresh := 0, false // words still denied; whether another negation would be of its own
+func (s *sentence) mark() {
+	left, since, fresh := 0, 0, false // words still denied, and since which; whether another negation would be of its own
 	for i := range s.words {
 		w := &s.words[i]
-		lower := strings.ToLower(text[w.start:w.end])
+		lower := w.lower
 		switch {
 		case w.boundary && !w.negates, lower == "but":
 			left = 0
 		case lower == "and" || lower == "or":
 			fresh = true
 		}
-		if w.negates && i+1 < len(s.words) && isOne(text, s.words[i+1], "only", "just") {
+		if w.negates && i+1 < len(s.words) && isOne(s.words[i+1], "only", "just") {
 			w.negates = false
 		}
 		if w.negates {
-			s.denies = true
-			s.changes = s.changes || lower == "no" && i+1 < len(s.words) && isOne(text, s.words[i+1], "longer")
+			s.changes = s.changes || lower == "no" && i+1 < len(s.words) && isOne(s.words[i+1], "longer")
 			if left == 0 || fresh || w.boundary {
-				left = scope(lower)
-			} else {
+				left, since = scope(lower), i
+			} else { // never without: it is the case after all
 				left = 0
+				for j := since; j < i; j++ {
+					s.words[j].denied = false
+				}
 			}
 			fresh = false
 			continue
@@ -155,13 +157,14 @@ func (s *sentence) mark(text string) {
 		if w.denied = left > 0; w.denied && w.content {
 			left--
 		}
-		s.cue(text, i, lower)
+		s.cue(i, lower)
 	}
-	s.scene = isScene(text, s.words)
+	s.denies = slices.ContainsFunc(s.words, func(w word) bool { return w.denied && w.content })
+	s.scene = isScene(s.words)
 }
 
 // cue notes words that announce a change, and what they say was before.
-func (s *sentence) cue(text string, i int, lower string) {
+func (s *sentence) cue(i int, lower string) {
 	last := i+1 >= len(s.words)
 	switch lower {
 	case "now":
@@ -169,12 +172,12 @@ func (s *sentence) cue(text string, i int, lower string) {
 	case "moved", "changed", "switched", "renamed", "replaced", "migrated", "raised", "lowered", "increased", "decreased", "reduced":
 		s.moves = true
 	case "instead", "rather":
-		if !last && isOne(text, s.words[i+1], "of", "than") {
+		if !last && isOne(s.words[i+1], "of", "than") {
 			s.past(i+2, min(len(s.words), i+8))
 		}
 	case "from":
 		for j := i + 2; s.moves && j+1 < len(s.words) && j < i+5; j++ {
-			if isOne(text, s.words[j], "to") {
+			if isOne(s.words[j], "to") {
 				s.changes = true
 				s.past(i+1, j)
 				return
@@ -192,16 +195,16 @@ func (s *sentence) past(from, to int) {
 
 // isScene reports a sentence of the form "a man is riding": it speaks of something that
 // nothing names, and another such sentence may speak of something else.
-func isScene(text string, words []word) bool {
+func isScene(words []word) bool {
 	if len(words) < 3 {
 		return false
 	}
 	first := words[0]
-	if isOne(text, first, "there") {
+	if isOne(first, "there") {
 		return true
 	}
-	if first.value == nil && !isOne(text, first, "a", "an", "some", "someone", "people", "another", "several", "many", "few") {
+	if first.value == nil && !isOne(first, "a", "an", "some", "someone", "people", "another", "several", "many", "few") {
 		return false
 	}
-	return slices.ContainsFunc(words[:min(len(words), 8)], func(w word) bool { return strings.HasSuffix(text[w.start:w.end], "ing") })
+	return slices.ContainsFunc(words[:min(len(words), 8)], func(w word) bool { return strings.HasSuffix(w.lower, "ing") })
 }

@@ -17,6 +17,8 @@ const longest = 48
 // word is one word of a sentence, or one number of several.
 type word struct {
 	stem     string
+	lower    string // as it stands, in lower case
+	known    *entry
 	start    int    // where it begins in the text, and where it ends
 	end      int    //
 	value    *value // nil unless it is a number, date, version or time
@@ -44,16 +46,15 @@ func (s *sentence) has(stem string) bool { return slices.Contains(s.stems, stem)
 
 // parser takes a text apart into sentences.
 type parser struct {
-	analyzer *text.Analyzer
-	text     string
-	terms    []text.Term
-	current  []word
-	out      []sentence
+	text    string
+	terms   []text.Term
+	current []word
+	out     []sentence
 }
 
 // sentencesOf takes a text apart at full stops, semicolons, list items and empty lines.
 func sentencesOf(a *text.Analyzer, s string) []sentence {
-	p := parser{analyzer: a, text: s}
+	p := parser{text: s, terms: a.Terms(s)}
 	begins, boundary, last := true, false, 0
 	for start, end := range fields(s) {
 		if gap := s[last:start]; strings.Contains(gap, "\n") && (strings.Count(gap, "\n") > 1 || strings.ContainsRune("-*+#>|", rune(s[start]))) {
@@ -124,28 +125,32 @@ func trimmed(token string) (from, to int) {
 // add appends the words of a token.
 func (p *parser) add(start, end int, begins, boundary bool) {
 	token := p.text[start:end]
-	if v, ok := read(token); ok {
-		p.current = append(p.current, word{stem: strings.ToLower(token), start: start, end: end, value: &v, boundary: boundary})
+	lower := strings.ToLower(token)
+	plain := word{stem: lower, lower: lower, known: lookup(""), start: start, end: end, boundary: boundary}
+	if v, ok := read(lower); ok {
+		plain.value = &v
+		p.current = append(p.current, plain)
 		return
 	}
-	if refuses(token) {
-		p.current = append(p.current, word{stem: "not", start: start, end: end, negates: true, boundary: boundary})
+	if refuses(lower) {
+		plain.stem, plain.known, plain.negates = "not", lookup(lower), true
+		p.current = append(p.current, plain)
 		if token[0] < utf8.RuneSelf {
 			return
 		}
 		boundary = false // without spaces the token has other words
 	}
-	p.terms = p.analyzer.AppendTerms(p.terms[:0], token)
 	first, size := utf8.DecodeRuneInString(token)
-	inside := strings.ContainsFunc(token[size:], unicode.IsUpper) || strings.ContainsFunc(token, unicode.IsDigit)
 	upper := unicode.IsUpper(first)
-	covered := 0
-	for _, t := range p.terms {
-		if t.End <= covered || t.Text == "" {
+	inside := strings.ContainsFunc(token[size:], unicode.IsUpper) || strings.ContainsFunc(token, unicode.IsDigit)
+	covered := start
+	for ; len(p.terms) > 0 && p.terms[0].Start < end; p.terms = p.terms[1:] {
+		t := p.terms[0]
+		if t.End <= covered || t.Text == "" || t.End > end {
 			continue // a part of what stands already
 		}
 		covered = t.End
-		w := word{stem: t.Text, start: start + t.Start, end: start + t.End, content: !t.Stop(), boundary: boundary}
+		w := word{stem: t.Text, lower: strings.ToLower(p.text[t.Start:t.End]), known: lookup(t.Text), start: t.Start, end: t.End, content: !t.Stop(), boundary: boundary}
 		w.name, w.first = w.content && (inside || upper && !begins), w.content && upper && begins && !inside
 		p.current, boundary = append(p.current, w), false
 	}
@@ -159,7 +164,7 @@ func (p *parser) finish() {
 		return
 	}
 	s := sentence{words: joined(p.text, words)}
-	s.mark(p.text)
+	s.mark()
 	for i := range s.words {
 		if w := &s.words[i]; w.content && !slices.Contains(s.stems, w.stem) {
 			s.stems = append(s.stems, w.stem)

@@ -86,16 +86,15 @@ func sizeOf(word string) (scale, bool) {
 	return scale{}, false
 }
 
-// read makes a value of one word, without regard to what stands around it.
-func read(word string) (value, bool) {
-	lower := strings.ToLower(word)
+// read makes a value of one word in lower case, without regard to what stands around it.
+func read(lower string) (value, bool) {
 	if n, ok := spelt(lower); ok {
 		return value{kind: "number", amount: n, plain: n, lo: n, hi: n, spelt: true}, true
 	}
 	if day := strings.TrimSuffix(lower, "s"); len(lower) > 5 && isWeekday(day) {
 		return value{kind: "weekday", parts: day}, true
 	}
-	if !strings.ContainsFunc(word, unicode.IsDigit) {
+	if !strings.ContainsAny(lower, "0123456789") {
 		return value{}, false
 	}
 	if v, ok := readDate(lower); ok {
@@ -311,8 +310,9 @@ func monthOf(word string) int {
 	if !unicode.IsUpper(first) {
 		return 0
 	}
+	lower := strings.ToLower(word)
 	for i, m := range [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"} {
-		if lower := strings.ToLower(word); lower == m || len(lower) >= 3 && len(lower) <= 4 && strings.HasPrefix(m, lower) {
+		if lower == m || len(lower) >= 3 && len(lower) <= 4 && strings.HasPrefix(m, lower) {
 			return i + 1
 		}
 	}
