@@ -53,6 +53,22 @@ func TestWhatSaysSomethingElseIsNeverMerged(t *testing.T) {
 	}
 }
 
+// Two things that most of the same is said of are two.
+func TestAnotherNounIsAnotherFact(t *testing.T) {
+	e, _ := newEngine(t)
+	known := add(t, e, "backups of the archive machine are taken on weekdays by the cron job").Memory
+	const text = "backups of the mirror machine are taken on weekdays by the cron job"
+	e.opt.Known.Add = 0.6
+	if res := add(t, e, text); !res.New || len(res.Conflicts) != 0 {
+		t.Errorf("got %+v", res)
+	}
+	e.opt.Known.Confirmed = 0.6
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(known.ID)})
+	if res := verify(t, e, known.Content); res.Status != op.StatusRelated {
+		t.Errorf("got %s", res.Status)
+	}
+}
+
 func TestASupersedingValueIsSuggested(t *testing.T) {
 	e, _ := newEngine(t)
 	known := add(t, e, "The staging database runs on port 5432.").Memory
