@@ -49,8 +49,9 @@ func graph() map[string]edges {
 			others: []string{"gopkg.in/yaml.v3", "golang.org/x/text/unicode/norm"},
 			tests:  []string{"internal/entities"}, // what is in a message counts towards what is made of it
 		},
-		"internal/jsonedit": {},
-		"internal/llm":      {},
+		"internal/jsonedit":  {},
+		"internal/knowledge": {ours: []string{"memory", "internal/entities"}},
+		"internal/llm":       {},
 		"internal/mcpserver": {
 			ours:   []string{"memory", "op", "internal/wire", "internal/refgraph"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
@@ -96,7 +97,7 @@ func graph() map[string]edges {
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
 			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "internal/backup", "internal/durable", "internal/query",
-				"internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/intent", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
+				"internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/intent", "internal/knowledge", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
 		},
 		"api": {
 			ours:   []string{"op", "memory", "internal/wire"},

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -229,8 +230,12 @@ func (e *Engine) nextMove() *op.NextMove {
 	p, now := e.policy(), e.opt.Now()
 	for r := range e.stm.Rows() {
 		to, at, ok := p.Next(factsOf(r))
-		if ok && at.After(now) && (next == nil || at.Before(next.At)) {
-			next = &op.NextMove{ID: r.ID(), To: to, At: at}
+		if !ok || !at.After(now) {
+			continue
+		}
+		move := &op.NextMove{ID: r.ID(), To: to, At: at}
+		if next == nil || cmp.Or(at.Compare(next.At), cmp.Compare(move.ID, next.ID)) < 0 {
+			next = move
 		}
 	}
 	return next

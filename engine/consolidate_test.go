@@ -116,12 +116,12 @@ func TestConsolidateRefusesWhatItDoesNotKnow(t *testing.T) {
 func TestAClusterIsFoundByItsID(t *testing.T) {
 	d := shelf(t, nil)
 	save(t, d.Engine, "the tide turns at six in the harbour of Leith")
-	save(t, d.Engine, "the tide turns at six in the old harbour where boats lie")
+	save(t, d.Engine, "the tide turns at six in the old harbour of Oban where boats lie")
 	res := do(t, d.Engine, op.Clusters, &op.ClustersRequest{Threshold: 0.3})
-	if res.Found != 0 { // Leith is a name
+	if res.Found != 0 { // Leith is a name, and Oban another
 		t.Fatalf("found %+v", res.Clusters)
 	}
-	save(t, d.Engine, "in the old harbour the tide turns at six when boats are out")
+	save(t, d.Engine, "in the old harbour of Oban the tide turns at six when boats are out")
 	res = do(t, d.Engine, op.Clusters, &op.ClustersRequest{Threshold: 0.5})
 	if res.Found != 1 {
 		t.Fatalf("found %+v", res.Clusters)

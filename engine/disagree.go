@@ -24,7 +24,7 @@ type statement struct {
 	*Engine
 	facts *conflict.Facts
 	words map[string]bool // terms, less stop words
-	dated time.Time // what it says of itself, zero for now
+	dated time.Time       // what it says of itself, zero for now
 	by    memory.Actor
 	id    string // of the memory that says it, "" if none does yet
 }

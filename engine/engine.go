@@ -46,6 +46,7 @@ type Engine struct {
 	names    *knownNames
 	adding   adding
 	echoes   *echo.Recent // what answers gave out
+	entities *entityGraph
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
@@ -96,6 +97,7 @@ func Open(opt Options) (*Engine, error) {
 		author:     newAuthor(&opt, analyzer),
 		names:      new(knownNames),
 		echoes:     echo.New(opt.EchoWindow),
+		entities:   newEntityGraph(),
 		events:     newEvents(),
 		aging:      newAging(),
 		listed:     newListed(),
@@ -118,7 +120,7 @@ func Open(opt Options) (*Engine, error) {
 	e.stm, e.notes = store, long
 	if long != nil {
 		e.truth = newTruth(e)
-		long.truth, long.names = e.truth, e.names
+		long.truth, long.names, long.entities = e.truth, e.names, e.entities
 	}
 	e.openWriting()
 	e.handlers = e.table()

@@ -139,6 +139,7 @@ func (e *Engine) notice(text string) op.Event {
 func (e *Engine) committed(t stm.Entry) {
 	e.revision.Add(1)
 	e.changed()
+	e.entities.touched(t.IDs)
 	if e.truth != nil {
 		e.truth.committed(&t)
 	}

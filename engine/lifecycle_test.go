@@ -385,6 +385,22 @@ func TestTheNextLookIsWhenSomethingIsDue(t *testing.T) {
 	}
 }
 
+// TestOfTwoThatFadeAtOnceTheOlderIsNext: what status says must not change from call to
+// call.
+func TestOfTwoThatFadeAtOnceTheOlderIsNext(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	first := save(t, e, "fades first").ID
+	for i := range 9 {
+		save(t, e, fmt.Sprint("fades as soon ", i))
+	}
+	for range 20 {
+		if next := e.nextMove(); next == nil || next.ID != first {
+			t.Fatalf("next is %+v, want %s", next, first)
+		}
+	}
+}
+
 func TestTheIndexesAreCheckedOnceADay(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)

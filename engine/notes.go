@@ -54,6 +54,7 @@ type notes struct {
 	archive  *archiveFolder
 	truth    *truth          // is told of them
 	names    *knownNames     // what they are called
+	entities *entityGraph    // what they name; those of all notes once links are read
 	moved    map[string]bool // while links are read for the first time: what changed meanwhile
 	problem  string          // why the actor had to begin again
 

@@ -219,6 +219,7 @@ func (n *notes) apply(ctx context.Context, read []reading, gone []string) error 
 	for _, name := range gone {
 		delete(n.skipped, name)
 		n.carriers.lost(name)
+		n.entities.lost(name)
 		if n.links != nil {
 			n.links.Remove(name)
 		}
@@ -244,6 +245,7 @@ func (n *notes) remember(r reading) {
 	}
 	if r.note != nil && n.links != nil {
 		n.links.Add(r.note.Path, r.note.Aliases, targets(r.note))
+		n.namedBy(r.note)
 	}
 	if r.note != nil && n.moved != nil {
 		n.moved[r.note.Path] = true

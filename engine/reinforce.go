@@ -244,6 +244,7 @@ func (r *renewal) count(id memory.ID) (*op.Memory, error) {
 		return nil, err
 	}
 	r.told.Sources = view.Learned()
+	r.told.Entities = r.mentions(view.Entities)
 	r.told.SuggestCore = view.Importance >= coreFrom && !view.Core
 	return &view, nil
 }

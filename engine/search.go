@@ -22,20 +22,13 @@ func (e *Engine) search(ctx context.Context, req *op.SearchRequest) (*op.SearchR
 		return nil, err
 	}
 	a, err := e.asking(req, then)
-	if err != nil || a.q.nothing {
-		return a.res, err
-	}
-	if err := a.answer(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if a.res.Total == 0 && a.q.memories {
-		if err := checkCollection(then.Memories, a.q.filter.Collection); err != nil {
-			return nil, err
-		}
+	if err := a.run(ctx); err != nil {
+		return nil, err
 	}
-	if a.present && e.opt.TrackAccess && valueOrTrue(req.Track) {
-		e.countAccesses(a.res.Hits, a.now)
-	}
+	a.countAccesses(a.res.Hits)
 	return a.res, nil
 }
 
@@ -84,6 +77,20 @@ func (e *Engine) asking(req *op.SearchRequest, then moment) (asking, error) {
 		a.res = &op.SearchResult{Query: req.Query, Hits: []op.Hit{}, AsOf: then.told()}
 	}
 	return a, err
+}
+
+// run answers, and says so if a collection is asked that nothing is in.
+func (a *asking) run(ctx context.Context) error {
+	if a.q.nothing {
+		return nil
+	}
+	if err := a.answer(ctx); err != nil {
+		return err
+	}
+	if a.res.Total == 0 && a.q.memories {
+		return checkCollection(a.q.in, a.q.filter.Collection)
+	}
+	return nil
 }
 
 // answer asks for what was typed and, when nothing has that, for less.
@@ -315,16 +322,21 @@ func (e *Engine) snippet(content string, terms []string) op.Snippet {
 	return op.Snippet{Text: text, Marks: marks}
 }
 
-func (e *Engine) countAccesses(hits []op.Hit, now time.Time) {
+// countAccesses counts what is shown of an answer, unless it is about an earlier moment or
+// is to leave no trace.
+func (a *asking) countAccesses(hits []op.Hit) {
+	if !a.present || !a.e.opt.TrackAccess || !valueOrTrue(a.req.Track) {
+		return
+	}
 	var uses []stm.Use
 	for _, h := range hits {
 		if h.Memory != nil {
-			uses = append(uses, stm.Use{ID: h.ID, Accesses: 1, At: now})
+			uses = append(uses, stm.Use{ID: h.ID, Accesses: 1, At: a.now})
 		}
 	}
 	if len(uses) > 0 {
-		e.stm.Use(uses...)
-		e.changed()
+		a.e.stm.Use(uses...)
+		a.e.changed()
 	}
 }
 

@@ -152,10 +152,15 @@ func (a *asking) candidates(hits []op.Hit) ([]op.Hit, error) {
 // weightOf is what the words of the question weigh, those that nothing holds included.
 func (a *asking) weightOf(c corpus) float64 {
 	sum := 0.0
-	for i, t := range a.q.terms {
-		sum += words.IDF(c.memories+c.notes, c.inMemories[i]+c.inNotes[t])
+	for i := range a.q.terms {
+		sum += a.idf(c, i)
 	}
 	return sum
+}
+
+// idf is what a word of the question weighs.
+func (a *asking) idf(c corpus, term int) float64 {
+	return words.IDF(c.memories+c.notes, c.inMemories[term]+c.inNotes[a.q.terms[term]])
 }
 
 // matched is what those of the words weigh that a hit holds. A word that is only the

@@ -275,6 +275,7 @@ func (n *notes) behind(ctx context.Context, links *vault.Links) bool {
 		n.moved = nil
 	} else if len(moved) == 0 {
 		n.links, n.moved = links, nil
+		close(n.entities.read)
 	}
 	more := n.moved != nil
 	n.mu.Unlock()
@@ -291,9 +292,11 @@ func (n *notes) link(ctx context.Context, links *vault.Links, path string) {
 	note, err := n.vault.Load().Read(ctx, path)
 	if err != nil {
 		links.Remove(path)
+		n.entities.lost(path)
 		return
 	}
 	links.Add(note.Path, note.Aliases, targets(note))
+	n.namedBy(note)
 }
 
 // open gives the link that makes Obsidian show a note.

@@ -173,7 +173,7 @@ type ReinforceResult struct {
 // QueryRequest asks what is known, in one of four scopes.
 type QueryRequest struct {
 	Query      string   `json:"query" query:"query" doc:"a topic, a question or keywords, with the operators of search; up to 4 KiB"`
-	Scope      string   `json:"scope,omitempty" query:"scope" doc:"notes: memories and notes of the vault; knowledge: entities and what is between them; archive: what has faded; all (default): notes and knowledge"`
+	Scope      string   `json:"scope,omitempty" query:"scope" doc:"notes: memories and notes of the vault, one half of which is memories or vault; knowledge: entities, and memories that relations lead to; archive: what has faded; all (default): notes and knowledge"`
 	Limit      int      `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 5"`
 	Offset     int      `json:"offset,omitempty" query:"offset" doc:"pass over so many of the best"`
 	Tags       []string `json:"tags,omitempty" query:"tag" doc:"all of these tags"`
@@ -181,6 +181,9 @@ type QueryRequest struct {
 	Collection string   `json:"collection,omitempty" query:"collection"`
 	WindowDays float64  `json:"window_days,omitempty" query:"window_days" doc:"used or changed within so many days, up to 3,650"`
 	Track      *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
+	// IncludeReview puts matches that are about to fade in the place of the last of the
+	// first page. What they push out is found behind as many as are no such matches.
+	IncludeReview bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix matches that are about to fade into the first page"`
 }
 
 // QueryResult is what is known, most relevant first.
@@ -196,12 +199,15 @@ type QueryResult struct {
 	Indexing  *Loading     `json:"indexing,omitempty"`
 }
 
-// QueryHit is one thing that is known: a memory or note, or an entity.
+// QueryHit is one thing that is known: a memory or note, or an entity. In the scope
+// knowledge a memory is one that a relation leads to.
 type QueryHit struct {
 	Scope     string  `json:"scope"`     // notes, knowledge or archive
 	Relevance float64 `json:"relevance"` // 0 to 1
 	Hit       *Hit    `json:"hit,omitempty"`
 	Entity    *Entity `json:"entity,omitempty"`
+	// Via is the relation that leads to the memory from one that matches, or back.
+	Via *memory.Relation `json:"via,omitempty"`
 	// Source says in a few words where a memory comes from.
 	Source string `json:"source,omitempty"`
 }
@@ -213,7 +219,7 @@ type Entity struct {
 	Aliases   []string  `json:"aliases,omitempty"`
 	Mentions  int       `json:"mention_count"`
 	Memories  int       `json:"memories"`       // that name it
-	Notes     int       `json:"notes"`          // that link to it, are tagged with it, or name it
+	Notes     int       `json:"notes"`          // that link to it or are tagged with it
 	Note      string    `json:"note,omitempty"` // the note that is about it
 	FirstSeen time.Time `json:"first_seen,omitzero"`
 	LastSeen  time.Time `json:"last_seen,omitzero"`
@@ -226,6 +232,8 @@ type Entity struct {
 type EntityRelation struct {
 	Name string `json:"name"`
 	Type string `json:"type"` // mentioned_with, links_to, or the type or kind of a relation of memories
+	// Incoming says that a relation leads from that entity to this one.
+	Incoming bool `json:"incoming,omitempty"`
 	// Weight is how many memories and notes say so, or the strength of a relation.
 	Weight float64     `json:"weight"`
 	In     []memory.ID `json:"in,omitempty"` // some of the memories that say so
@@ -278,7 +286,7 @@ type KnowledgeNode struct {
 type KnowledgeEdge struct {
 	From   string  `json:"from"`
 	To     string  `json:"to"`
-	Type   string  `json:"type"` // mentions, links_to, mentioned_with, superseded_by, or the type of a relation
+	Type   string  `json:"type"` // mentions, about, links_to, mentioned_with, superseded_by, or the type of a relation
 	Kind   string  `json:"kind,omitempty"`
 	Weight float64 `json:"weight"`
 }

@@ -195,6 +195,22 @@ func (r *Row) EntitiesFound() bool { return found(r.doc) }
 
 func found(doc []byte) bool { return string(member(doc, entitiesFound)) == "true" }
 
+// Learning is how often the memory was learned, by its provenance chain, and when last:
+// when it was made, if no link says more.
+func (r *Row) Learning() (times int, last time.Time) {
+	chain := memory.Memory{CreatedAt: r.CreatedAt()}
+	_ = json.Unmarshal(r.value("sources"), &chain.Sources) // what is of another shape says nothing
+	_ = json.Unmarshal(r.value("sources_dropped"), &chain.SourcesDropped)
+	gatherSources(&chain, r.doc)
+	last = chain.CreatedAt
+	for _, s := range chain.Sources {
+		if s.At.After(last) {
+			last = s.At
+		}
+	}
+	return chain.Learned(), last
+}
+
 // Content decodes the memory's text.
 func (r *Row) Content() string { return r.textOf("content") }
 
@@ -282,6 +298,9 @@ func (r *Row) Later(key, than string) bool { return r.stampOf(key).after(r.stamp
 
 // ChangedBy is the device that wrote or removed a key last, the zero device for none.
 func (r *Row) ChangedBy(key string) Device { return r.stampOf(key).Dev }
+
+// Value returns the JSON of a key, nil for none. It is shared and must not be changed.
+func (r *Row) Value(key string) json.RawMessage { return r.value(key) }
 
 // Has reports whether the memory has a key.
 func (r *Row) Has(key string) bool { return r.value(key) != nil }

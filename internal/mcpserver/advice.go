@@ -23,9 +23,9 @@ func advices(p Profile) []advice {
 	switch p {
 	case Agent:
 		pairs = [][2]string{
-			{`emberd list shows (those there are|ids)`, "memory_search finds memories by their words, and memory_list shows the newest"},
-			{`emberd search --notes finds them`, `memory_search with scope "notes" finds them`},
-			{`copy (it|one) from emberd list or emberd search`, "copy $1 from memory_search or memory_list"},
+			{`emberd list shows (those there are|ids)`, "memory_query finds memories by their words, and memory_list shows the newest"},
+			{`emberd search --notes finds them`, `memory_query with scope "vault" finds them`},
+			{`copy (it|one) from emberd list or emberd search`, "copy $1 from memory_query or memory_list"},
 			{`emberd trash restore [0-9a-f]+`, "memory_undo and the tx of its forgetting"},
 		}
 	case CortexGraph:

@@ -150,7 +150,7 @@ func (c *call) opened(ctx context.Context, ref string, from, most int) (s card, 
 		return s, false, memory.Errorf(memory.Invalid, "memory %s has %d characters, so that it cannot be read from %d", m.ID.Short(), len(text), from).At("from")
 	}
 	s = showMemory(&m, string(text[from:]))
-	s.Links = linksOf(res.Memories[0].Relations)
+	s.Links, s.Importance, s.Source = linksOf(res.Memories[0].Relations), m.Importance, sourceOf(&m)
 	if m.Stage.Cold() && m.NoteGone.IsZero() && m.VaultPath != "" {
 		s.State += fmt.Sprintf("; its text is in the note, memory_open %q", m.VaultPath)
 	}

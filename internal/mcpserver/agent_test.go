@@ -28,8 +28,8 @@ func TestAgentsAreShownLittle(t *testing.T) {
 		t.Errorf("tools/list has %d bytes, more than %d", n, most)
 	}
 	t.Logf("tools/list has %d bytes for %d tools", len(answer.Result), len(list.Tools))
-	if len(list.Tools) > 10 {
-		t.Errorf("agents are shown %d tools, more than 10", len(list.Tools))
+	if len(list.Tools) > 12 {
+		t.Errorf("agents are shown %d tools, more than 12", len(list.Tools))
 	}
 	for _, tool := range list.Tools {
 		if !strings.HasPrefix(tool.Name, "memory_") || len(tool.Description) > 250 {
@@ -103,7 +103,7 @@ func TestAnswersKeepToMaxTokens(t *testing.T) {
 			{"memory_list", fmt.Sprintf(`{"limit":100,"max_tokens":%d}`, most)},
 		}
 		for _, depth := range []string{depthIndex, depthExcerpt, depthWhole} {
-			calls = append(calls, [2]string{"memory_search", fmt.Sprintf(`{"query":"tide","limit":100,"depth":%q,"max_tokens":%d}`, depth, most)})
+			calls = append(calls, [2]string{"memory_query", fmt.Sprintf(`{"query":"tide","limit":100,"depth":%q,"max_tokens":%d}`, depth, most)})
 		}
 		for _, c := range calls {
 			res, _ := s.callTool(c[0], json.RawMessage(c[1]))
@@ -168,16 +168,16 @@ func TestWhoGoesOnReadsEverythingOnce(t *testing.T) {
 		}
 	}
 
-	want := called[agentSearchOut](s, "memory_search", `{"query":"tide","limit":30,"depth":"index","max_tokens":20000}`).Hits
+	want := called[agentQueryOut](s, "memory_query", `{"query":"tide","limit":30,"depth":"index","max_tokens":20000}`).Results
 	var got []card
 	next = `{"query":"tide","limit":30,"depth":"index","max_tokens":500`
 	for args := next + "}"; len(got) < len(want); {
-		out := called[agentSearchOut](s, "memory_search", args)
-		got = append(got, out.Hits...)
-		if len(out.Hits) == 0 || !out.Truncated {
+		out := called[agentQueryOut](s, "memory_query", args)
+		got = append(got, out.Results...)
+		if len(out.Results) == 0 || !out.Truncated {
 			break
 		}
-		args = next + "," + strings.TrimPrefix(out.Next, "the same memory_search with ") + "}"
+		args = next + "," + strings.TrimPrefix(out.Next, "the same memory_query with ") + "}"
 	}
 	for i := range min(len(got), len(want)) {
 		if got[i].ID != want[i].ID || got[i].Path != want[i].Path {
@@ -260,7 +260,7 @@ func TestLongestEndsBehindAWord(t *testing.T) {
 func TestASecretIsRefusedWithANextStep(t *testing.T) {
 	token := "ghp_" + strings.Join([]string{"aB3dE5fG7h", "J9kL2mN4pQ", "6rS8tU0vW1", "xY3zA5"}, "")
 	s := newSession(t, newStore(t, newClock(), nil), Agent)
-	res, _ := s.callTool("memory_save", json.RawMessage(fmt.Sprintf(`{"content":"the key is %s"}`, token)))
+	res, _ := s.callTool("memory_add", json.RawMessage(fmt.Sprintf(`{"content":"the key is %s"}`, token)))
 	if !res.IsError || strings.Contains(res.text(), token) || !strings.Contains(res.text(), "take it out") {
 		t.Errorf("it is answered with %s", res.text())
 	}

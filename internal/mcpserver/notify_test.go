@@ -178,15 +178,15 @@ func TestClientsThatListenHearOfTrouble(t *testing.T) {
 	if m := next(t, heard); m.Level != "warning" || !strings.Contains(fmt.Sprint(m.Data), "emberd serve") {
 		t.Errorf("at first it hears %+v", m)
 	}
-	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_search", Arguments: map[string]any{"query": "a"}})
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_query", Arguments: map[string]any{"query": "a"}})
 	if err != nil || !res.IsError {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if m := next(t, heard); m.Level != "error" || !strings.HasPrefix(fmt.Sprint(m.Data), "memory_search: no emberd") {
+	if m := next(t, heard); m.Level != "error" || !strings.HasPrefix(fmt.Sprint(m.Data), "memory_query: no emberd") {
 		t.Errorf("of a call it hears %+v", m)
 	}
 	// A mistake in a call is the caller's business, and not worth a message.
-	if res, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_search"}); err != nil || !res.IsError {
+	if res, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_query"}); err != nil || !res.IsError {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	if len(heard) != 0 {
@@ -207,7 +207,7 @@ func TestTheProjectIsWhereTheClientWorks(t *testing.T) {
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	client.AddRoots(&mcp.Root{URI: "file:///home/ada/shop"})
-	res, err := met(t, s, client).CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_save", Arguments: map[string]any{"content": "The till beeps"}})
+	res, err := met(t, s, client).CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_add", Arguments: map[string]any{"content": "The till beeps"}})
 	if err != nil || res.IsError {
 		t.Fatalf("%+v, %v", res, err)
 	}

@@ -105,7 +105,7 @@ func rememberThis(_ context.Context, c *call, args map[string]string) (string, e
 }
 
 func recall(ctx context.Context, c *call, args map[string]string) (string, error) {
-	out, err := agentSearch(ctx, c, &agentSearchIn{Query: args["topic"], Project: args["project"], Depth: depthExcerpt, Limit: 20, MaxTokens: promptTokens})
+	out, err := agentQuery(ctx, c, &agentQueryIn{Scope: "notes", Query: args["topic"], Project: args["project"], Depth: depthExcerpt, Limit: 20, MaxTokens: promptTokens})
 	if err != nil {
 		return "", err
 	}

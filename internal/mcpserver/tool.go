@@ -24,6 +24,7 @@ type tool struct {
 	input    reflect.Type
 	output   reflect.Type
 	outlined bool         // of the result, its schema tells the members only
+	briefly  bool         // and of lists not what is in them
 	fill     *wire.Filler // of results
 	goOn     string       // how to get what is cut off an answer
 	run      func(ctx context.Context, c *call, args json.RawMessage) (any, error)
@@ -88,6 +89,11 @@ func (t *tool) describe() error {
 	}
 	if t.outlined {
 		output = wire.Outline(output)
+	}
+	if t.briefly {
+		for _, member := range output.Properties {
+			member.Items = nil
+		}
 	}
 	t.def.InputSchema, t.def.OutputSchema, t.goOn = input, output, howToGoOn(t.input)
 	return nil

@@ -277,12 +277,12 @@ var (
 		name string
 		in   *regexp.Regexp
 	}{
-		{"tx", regexp.MustCompile(`[0-9a-f]{12}-[0-9a-f]{4}-[a-z2-7]{8}(-[0-9a-f]{8})?`)},
+		{"tx", regexp.MustCompile(`[0-9a-f]{12}-[0-9a-f]{4}-[a-z2-7]{8}(?:-[0-9a-f]{8})?`)},
 		{"cluster", regexp.MustCompile(`cluster-[0-9a-f]{16}`)},
 		{"rel", regexp.MustCompile(`rel-[0-9a-f]{8,32}`)},
 		{"now", regexp.MustCompile(time.Now().UTC().Format("2006-01-") + `\d\dT[0-9:.]+Z`)},
 		{"dir", regexp.MustCompile(`/[^" ]*/Test[^" /]+/\d+`)},
-		{"cursor", regexp.MustCompile(`\b[A-Za-z0-9_-]{44}\b`)},
+		{"cursor", regexp.MustCompile(`"([A-Za-z0-9_-]{44})\\?"`)},
 	}
 )
 
@@ -324,7 +324,8 @@ func (p *player) masked(text string) string {
 		}
 	}
 	for _, m := range maskable {
-		for _, real := range m.in.FindAllString(text, -1) {
+		for _, found := range m.in.FindAllStringSubmatch(text, -1) {
+			real := found[len(found)-1]
 			if p.masks[real] == "" {
 				p.met[m.name]++
 				p.masks[real] = fmt.Sprintf("<%s%d>", m.name, p.met[m.name])

@@ -8,50 +8,18 @@ import (
 	"emberd/op"
 )
 
-type agentSaveIn struct {
-	Content string   `json:"content" min:"1" max:"50000" doc:"understandable without this conversation: names, dates, the why"`
-	Tags    []string `json:"tags,omitempty" max:"50" doc:"a few; reuse those that memory_status lists"`
-	Project string   `json:"project,omitempty" doc:"default is the current one"`
-	Source  string   `json:"source,omitempty" max:"500" doc:"where it comes from"`
-	Context string   `json:"context,omitempty" max:"1000" doc:"why it came up"`
-	Core    bool     `json:"core,omitempty" doc:"never fades; only for what always holds about the user"`
-	Again   bool     `json:"again,omitempty" doc:"save although it was forgotten before"`
-}
-
-// agentSaved is what became of a memory that was saved or edited.
-type agentSaved struct {
-	ID      memory.ID `json:"id,omitempty"`
+// agentChanged is what became of a memory that was edited.
+type agentChanged struct {
+	ID      memory.ID `json:"id"`
 	Did     string    `json:"did"`
-	Path    string    `json:"path,omitempty"` // of the note that has the text
 	Tags    []string  `json:"tags,omitempty"`
 	Project string    `json:"project,omitempty"`
 	Tx      string    `json:"tx,omitempty"`
 }
 
-func agentSave(ctx context.Context, c *call, in *agentSaveIn) (*agentSaved, error) {
-	project := in.Project
-	if project == "" || project == "." {
-		project = c.project(ctx)
-	}
-	res, err := op.Save.Call(ctx, c, &op.SaveRequest{Content: in.Content, Tags: in.Tags, Project: project,
-		Source: in.Source, Context: in.Context, Core: in.Core, Again: in.Again})
-	if err != nil {
-		return nil, err
-	}
-	out := agentSaved{ID: res.Memory.ID, Did: "saved", Tags: someTags(res.Memory.Tags), Project: res.Memory.Project, Tx: res.Tx}
-	if e := res.Echo; e != nil {
-		out.Did, out.Path = "known already, nothing stored (again stores it):", e.Path
-	}
-	return &out, nil
-}
-
 // Text is what the model reads.
-func (o *agentSaved) Text() string {
-	name := o.ID.Short()
-	if o.ID == "" {
-		name = flat(o.Path)
-	}
-	parts := []string{o.Did + " [" + name + "]"}
+func (o *agentChanged) Text() string {
+	parts := []string{o.Did + " [" + o.ID.Short() + "]"}
 	if len(o.Tags) > 0 {
 		parts = append(parts, hashed(o.Tags))
 	}
@@ -73,15 +41,16 @@ type agentEditIn struct {
 	Source     *string  `json:"source,omitempty" max:"500"`
 	Context    *string  `json:"context,omitempty" max:"1000"`
 	Core       *bool    `json:"core,omitempty" doc:"never fades"`
+	Supersedes []string `json:"supersedes,omitempty" max:"100" doc:"ids of memories that this one replaces; they rank below it"`
 }
 
-func agentEdit(ctx context.Context, c *call, in *agentEditIn) (*agentSaved, error) {
+func agentEdit(ctx context.Context, c *call, in *agentEditIn) (*agentChanged, error) {
 	res, err := op.Edit.Call(ctx, c, &op.EditRequest{ID: in.ID, Content: in.Content, AddTags: in.AddTags, RemoveTags: in.RemoveTags,
-		Project: in.Project, Source: in.Source, Context: in.Context, Core: in.Core})
+		Project: in.Project, Source: in.Source, Context: in.Context, Core: in.Core, Supersedes: in.Supersedes})
 	if err != nil {
 		return nil, err
 	}
-	out := &agentSaved{ID: res.Memory.ID, Did: "changed " + strings.Join(res.Changed, ", ") + " of", Tags: someTags(res.Memory.Tags),
+	out := &agentChanged{ID: res.Memory.ID, Did: "changed " + strings.Join(res.Changed, ", ") + " of", Tags: someTags(res.Memory.Tags),
 		Project: res.Memory.Project, Tx: res.Tx}
 	switch {
 	case len(res.Changed) == 0:

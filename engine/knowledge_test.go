@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// naming saves a memory that names entities.
+func naming(t testing.TB, e *Engine, content string, entities ...string) op.Memory {
+	t.Helper()
+	return do(t, e, op.Save, &op.SaveRequest{Content: content, Entities: entities}).Memory
+}
+
+// entityMemory saves what the reference memory server calls an entity.
+func entityMemory(t testing.TB, e *Engine, name string) op.Memory {
+	t.Helper()
+	return do(t, e, op.Save, &op.SaveRequest{Content: name + " is an entity", Type: "person", Entities: []string{name},
+		Meta: map[string]json.RawMessage{"name": json.RawMessage(fmt.Sprintf("%q", name))}}).Memory
+}
+
+// listed are the entities of a list with how often each is mentioned.
+func entitiesListed(t testing.TB, e *Engine, req op.EntityListRequest) []string {
+	t.Helper()
+	var out []string
+	for _, k := range do(t, e, op.EntityList, &req).Entities {
+		out = append(out, fmt.Sprintf("%s %d", k.Name, k.Mentions))
+	}
+	return out
+}
+
+func wantEntities(t testing.TB, e *Engine, req op.EntityListRequest, want ...string) {
+	t.Helper()
+	if got := entitiesListed(t, e, req); !slices.Equal(got, want) {
+		t.Errorf("entities %+v are %q, want %q", req, got, want)
+	}
+}
+
+// drawn are the edges of a graph, in words.
+func drawnEdges(t testing.TB, e *Engine, req op.KnowledgeRequest) []string {
+	t.Helper()
+	res := do(t, e, op.Knowledge, &req)
+	labels := make(map[string]string)
+	for _, n := range res.Nodes {
+		labels[n.ID] = n.Label
+	}
+	var out []string
+	for _, l := range res.Edges {
+		out = append(out, fmt.Sprintf("%s %s %s", labels[l.From], firstNonEmpty(l.Kind, l.Type), labels[l.To]))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func wantEdges(t testing.TB, e *Engine, req op.KnowledgeRequest, want ...string) {
+	t.Helper()
+	slices.Sort(want)
+	if got := drawnEdges(t, e, req); !slices.Equal(got, want) {
+		t.Errorf("graph %+v has edges\n%s\nwant\n%s", req, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// related are what an entity is related to, in words.
+func related(t testing.TB, e *Engine, name string) []string {
+	t.Helper()
+	var out []string
+	for _, k := range e.entitiesFor(name, 1) {
+		for _, r := range k.Related {
+			arrow := ""
+			if r.Incoming {
+				arrow = "<-"
+			}
+			out = append(out, fmt.Sprintf("%s%s %s %g", arrow, r.Type, r.Name, r.Weight))
+		}
+	}
+	return out
+}
+
+func library() map[string]string {
+	return map[string]string{
+		"People/Ada Lovelace.md":    "---\naliases: [Ada]\n---\nWorked with [[Charles Babbage]] on the [[Analytical Engine]].\n",
+		"People/Charles Babbage.md": "Built engines. #mathematics\n",
+		"Journal/2026-02-01.md":     "Read about [[Ada]], see [[2026-01-31]] and ![[portrait.png]]. #charles-babbage #reading\n",
+	}
+}
+
+func TestEntitiesOfMemoriesAndNotes(t *testing.T) {
+	h := vaultHouse(t, library())
+	e := h.following(t)
+	naming(t, e, "Ada wrote the first program", "ada", "First Program")
+	naming(t, e, "Babbage asked Ada Lovelace for notes", "Ada Lovelace", "charles  babbage")
+
+	wantEntities(t, e, op.EntityListRequest{}, "Ada Lovelace 3", "Charles Babbage 3", "Analytical Engine 1", "First Program 1")
+	wantEntities(t, e, op.EntityListRequest{Query: "lov"}, "Ada Lovelace 3")
+	wantEntities(t, e, op.EntityListRequest{Query: "ADA"}, "Ada Lovelace 3")
+	wantEntities(t, e, op.EntityListRequest{Query: "reading"})
+	wantEntities(t, e, op.EntityListRequest{Sort: "name", Limit: 2, Offset: 1}, "Analytical Engine 1", "Charles Babbage 3")
+
+	ada := do(t, e, op.EntityList, &op.EntityListRequest{Query: "ada"}).Entities[0]
+	if ada.Note != "People/Ada Lovelace.md" || !slices.Equal(ada.Aliases, []string{"Ada"}) || ada.Memories != 2 || ada.Notes != 1 {
+		t.Errorf("Ada Lovelace is %+v, want her note, her alias, 2 memories and 1 note", ada)
+	}
+	want := []string{"links_to Analytical Engine 1", "links_to Charles Babbage 1", "mentioned_with Charles Babbage 2", "mentioned_with First Program 1"}
+	if got := related(t, e, "What did ada do?"); !slices.Equal(got, want) {
+		t.Errorf("Ada is related to %q, want %q", got, want)
+	}
+	wantCode(t, refused(t, e, op.EntityList, &op.EntityListRequest{Sort: "size"}), memory.Invalid, "use mentions, recent or name")
+}
+
+func TestEntitiesFollowWhatChanges(t *testing.T) {
+	h := vaultHouse(t, library())
+	e := h.following(t)
+	m := naming(t, e, "Ada wrote the first program", "Ada")
+	wantEntities(t, e, op.EntityListRequest{Query: "ada"}, "Ada Lovelace 2")
+
+	forgotten := do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
+	wantEntities(t, e, op.EntityListRequest{Query: "ada"}, "Ada Lovelace 1")
+	do(t, e, op.Undo, &op.UndoRequest{Tx: forgotten.Tx})
+	wantEntities(t, e, op.EntityListRequest{Query: "ada"}, "Ada Lovelace 2")
+
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Entities: &[]string{"Countess"}})
+	wantEntities(t, e, op.EntityListRequest{Query: "ada"}, "Ada Lovelace 1")
+	h.write(t, "People/Ada Lovelace.md", "---\naliases: [Ada, Countess]\n---\nAlone.\n")
+	until(t, "the note's new alias counts", func() bool {
+		return slices.Equal(entitiesListed(t, e, op.EntityListRequest{Query: "countess"}), []string{"Ada Lovelace 2"})
+	})
+}
+
+func TestHowOftenAndWhenEntitiesWereMentioned(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	first := h.clock.Now()
+	naming(t, e, "Ada wrote the first program", "Ada")
+	h.advance(time.Hour)
+	naming(t, e, "Ada liked poetry", "ada", "poetry")
+
+	got := e.mentions([]string{"ADA", "Ada", "nobody"})
+	if len(got) != 1 || got[0].Name != "Ada" || got[0].Count != 2 || !got[0].LastSeen.Equal(h.clock.Now()) {
+		t.Errorf("mentions are %+v, want Ada twice, last now", got)
+	}
+	if ada := e.entitiesFor("about Ada", 5)[0]; !ada.FirstSeen.Equal(first) {
+		t.Errorf("first seen %v, want %v", ada.FirstSeen, first)
+	}
+}
+
+func TestRelationsBetweenEntities(t *testing.T) {
+	e := newHouse(t).open(t)
+	ada, acme := entityMemory(t, e, "Ada"), entityMemory(t, e, "Acme")
+	do(t, e, op.Relate, &op.RelateRequest{From: string(ada.ID), To: string(acme.ID), Type: memory.Related, Kind: "works_at"})
+	cause, effect := naming(t, e, "Grace found a moth", "Grace"), naming(t, e, "the word bug was born", "Bug")
+	do(t, e, op.Relate, relating(cause, effect, memory.Causes))
+
+	for name, want := range map[string]string{"Ada": "works_at Acme 1", "Acme": "<-works_at Ada 1", "Grace": "causes Bug 0.5", "Bug": "<-causes Grace 0.5"} {
+		if got := related(t, e, name); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s is related to %q, want %q", name, got, want)
+		}
+	}
+	forgotten := do(t, e, op.Forget, &op.ForgetRequest{ID: string(acme.ID)})
+	if got := related(t, e, "Ada"); len(got) != 0 {
+		t.Errorf("Acme is forgotten, and Ada is still related to %q", got)
+	}
+	do(t, e, op.Undo, &op.UndoRequest{Tx: forgotten.Tx})
+	if got := related(t, e, "Ada"); len(got) != 1 {
+		t.Errorf("Acme is back, and Ada is related to %q, want Acme", got)
+	}
+}
+
+func TestAGraphAroundSomething(t *testing.T) {
+	e := vaultHouse(t, library()).following(t)
+	first := naming(t, e, "Ada wrote a program", "Ada", "Program")
+	later := naming(t, e, "programs have bugs", "Program")
+	do(t, e, op.Relate, relating(first, later, memory.Causes))
+
+	wantEdges(t, e, op.KnowledgeRequest{Of: string(later.ID)},
+		"Ada wrote a program causes programs have bugs", "Ada wrote a program mentions Program", "programs have bugs mentions Program")
+	wantEdges(t, e, op.KnowledgeRequest{Of: "Journal/2026-02-01.md"},
+		"2026-02-01 links_to Ada Lovelace", "2026-02-01 links_to Charles Babbage", "2026-02-01 mentions Ada Lovelace", "2026-02-01 mentions Charles Babbage",
+		"Ada Lovelace about Ada Lovelace", "Ada Lovelace links_to Charles Babbage", "Ada Lovelace links_to Charles Babbage", "Ada Lovelace mentions Charles Babbage",
+		"Ada Lovelace mentioned_with Charles Babbage", "Charles Babbage about Charles Babbage")
+	res := do(t, e, op.Knowledge, &op.KnowledgeRequest{Of: "ada", Limit: 2})
+	if len(res.Nodes) != 2 || res.Nodes[0].ID != "entity:Ada Lovelace" || !res.Truncated {
+		t.Errorf("a graph of two nodes is %+v, truncated %v", res.Nodes, res.Truncated)
+	}
+	near, far := do(t, e, op.Knowledge, &op.KnowledgeRequest{Of: string(later.ID)}), do(t, e, op.Knowledge, &op.KnowledgeRequest{Of: string(later.ID), Depth: 3})
+	if len(far.Nodes) <= len(near.Nodes) {
+		t.Errorf("three steps reach %d nodes, one %d", len(far.Nodes), len(near.Nodes))
+	}
+	wantCode(t, refused(t, e, op.Knowledge, &op.KnowledgeRequest{Of: "nobody at all"}), memory.NotFound, "emberd entities lists")
+	wantCode(t, refused(t, e, op.Knowledge, &op.KnowledgeRequest{Depth: 4}), memory.Invalid, "depth")
+}
+
+func TestWhatEverythingMentionsTellsNothing(t *testing.T) {
+	e := newHouse(t).open(t)
+	for i := range 30 {
+		naming(t, e, fmt.Sprintf("note %d to myself", i), "Me", fmt.Sprintf("thing %d", i/3))
+	}
+	if got := related(t, e, "thing 1"); len(got) != 0 {
+		t.Errorf("thing 1 is related to %q, want nothing: everything mentions Me", got)
+	}
+	for _, n := range do(t, e, op.Knowledge, &op.KnowledgeRequest{}).Nodes {
+		if n.Label == "Me" {
+			t.Error("the graph of what is mentioned most has Me in it, which everything mentions")
+		}
+	}
+	wantEntities(t, e, op.EntityListRequest{Limit: 1}, "Me 30")
+	if got := do(t, e, op.Knowledge, &op.KnowledgeRequest{Of: "me", Limit: 5}).Nodes; len(got) != 5 {
+		t.Errorf("around Me itself are %d nodes, want 5", len(got))
+	}
+}
+
+func TestTheNoteOfAMemoryIsNoEntity(t *testing.T) {
+	h := promotingHouse(t, map[string]string{"Plan.md": "Follow [[Memories/Use JWT tokens]].\n"})
+	e := h.following(t)
+	m := naming(t, e, "Use JWT tokens", "JWT")
+	wantPromotion(t, promote(t, e, m.ID), "written", "Memories/Use JWT tokens.md")
+	until(t, "the memory's note is known to be that", func() bool {
+		return slices.Equal(entitiesListed(t, e, op.EntityListRequest{}), []string{"JWT 1", "Plan 0"})
+	})
+}

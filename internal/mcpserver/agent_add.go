@@ -1,0 +1,252 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// origin is whose words a text is, and where it stands.
+type origin struct {
+	Origin string `json:"origin,omitempty" enum:"agent|user|tool|web" default:"\"agent\"" doc:"whose words; those of tools and the web await a person's confirmation"`
+	File   string `json:"file,omitempty" max:"500" doc:"path or path:line"`
+}
+
+// provenance takes a line number off the file.
+func (o *origin) provenance() op.Provenance {
+	p := op.Provenance{Origin: o.Origin, File: o.File}
+	if at := strings.LastIndexByte(o.File, ':'); at > 0 {
+		if line, err := strconv.Atoi(o.File[at+1:]); err == nil && line > 0 {
+			p.File, p.Line = o.File[:at], line
+		}
+	}
+	return p
+}
+
+type agentAddIn struct {
+	Content    string   `json:"content" min:"1" max:"50000" doc:"understandable on its own: names, dates, the why"`
+	Section    string   `json:"section,omitempty" enum:"Key Topics|Important Facts|People & Entities|Ongoing Threads|File Knowledge" default:"\"Important Facts\""`
+	Importance string   `json:"importance,omitempty" enum:"low|normal|high|core" default:"\"normal\"" doc:"core never fades: who the user is, key relations, critical facts"`
+	Tags       []string `json:"tags,omitempty" max:"50" doc:"reuse those of memory_status"`
+	Project    string   `json:"project,omitempty" doc:"default is the current one"`
+	Source     string   `json:"source,omitempty" max:"500" doc:"where it comes from"`
+	Context    string   `json:"context,omitempty" max:"1000" doc:"why it came up"`
+	Quote      string   `json:"quote,omitempty" max:"1000" doc:"the very words"`
+	origin
+	Again bool `json:"again,omitempty" doc:"although it is known, or was forgotten"`
+}
+
+// learned is what became of what was learned.
+type learned struct {
+	Memory     *card    `json:"memory,omitempty"`
+	Reinforced *raised  `json:"reinforced,omitempty"`
+	Conflicts  []string `json:"conflicts,omitempty"`
+	Advice     []string `json:"advice,omitempty"`
+	Compared   string   `json:"compared_by"`
+	Tx         string   `json:"tx,omitempty"`
+}
+
+// raised is what learning a memory once more did to it.
+type raised struct {
+	OldImportance float64  `json:"old_importance"`
+	NewImportance float64  `json:"new_importance"`
+	Sources       int      `json:"source_count"`
+	Entities      []string `json:"entities,omitempty"`
+	SuggestCore   bool     `json:"suggest_core,omitempty"`
+}
+
+type agentAdded struct {
+	New bool   `json:"new"`
+	Did string `json:"did"`
+	learned
+}
+
+func agentAdd(ctx context.Context, c *call, in *agentAddIn) (*agentAdded, error) {
+	project := in.Project
+	if project == "" || project == "." {
+		project = c.project(ctx)
+	}
+	req := &op.AddRequest{Content: in.Content, Section: in.Section, Importance: in.Importance, Tags: in.Tags, Project: project,
+		Source: in.Source, Context: in.Context, Provenance: in.provenance(), Again: in.Again}
+	req.Quote = in.Quote
+	res, err := op.Add.Call(ctx, c, req)
+	if err != nil {
+		return nil, err
+	}
+	m := &res.Memory
+	out := &agentAdded{New: res.New, Did: "saved", learned: learned{Compared: res.Compared, Tx: res.Tx}}
+	s := showMemory(m, excerpt(m))
+	s.Section, s.Importance = m.Section, m.Importance
+	switch {
+	case res.Echo != nil:
+		out.Did = "not saved, for it was recalled just now:"
+		s.Path, s.Similarity = cmp.Or(res.Echo.Path, s.Path), res.Echo.Similarity
+	case res.Reinforced != nil:
+		out.Did = "reinforced existing"
+		s.Similarity = res.Reinforced.Similarity
+		s.Importance = 0 // which is told of the reinforcement
+		out.reinforced(m, res.Reinforced)
+	default:
+		s.Text, s.When = "", ""
+	}
+	out.Memory = &s
+	out.disagree(res.Conflicts, m.ID)
+	if res.Pending != nil {
+		out.Advice = append(out.Advice, noteFollows)
+	}
+	return out, nil
+}
+
+const noteFollows = "its note follows later"
+
+// reinforced tells what was, and what to do next.
+func (l *learned) reinforced(m *op.Memory, r *op.Reinforcement) {
+	l.Reinforced = &raised{OldImportance: r.OldImportance, NewImportance: r.NewImportance, Sources: r.Sources, SuggestCore: r.SuggestCore}
+	for _, e := range r.Entities[:min(len(r.Entities), mostLinks)] {
+		l.Reinforced.Entities = append(l.Reinforced.Entities, flat(e.Name)+" "+plural(e.Count, "mention", "mentions"))
+	}
+	if r.Held != "" {
+		l.Advice = append(l.Advice, flat(r.Held))
+	}
+	if r.SuggestCore {
+		l.Advice = append(l.Advice, fmt.Sprintf(`its importance reaches 0.8; if it must never be forgotten: memory_edit {"id":%q,"core":true}`, m.ID.Short()))
+	}
+}
+
+// mostConflicts are told of one text.
+const mostConflicts = 5
+
+// disagree tells what does, in one line each. by is the memory that has the claim, "" if
+// none does yet.
+func (l *learned) disagree(conflicts []op.Conflict, by memory.ID) {
+	l.Conflicts = conflictLines(conflicts, by)
+	if len(conflicts) > 0 {
+		l.Advice = append(l.Advice, "Potential conflict — review recommended")
+	}
+}
+
+func conflictLines(conflicts []op.Conflict, by memory.ID) []string {
+	var out []string
+	for i := range conflicts[:min(len(conflicts), mostConflicts)] {
+		out = append(out, conflictLine(&conflicts[i], by))
+	}
+	if n := len(conflicts) - len(out); n > 0 {
+		out = append(out, plural(n, "more conflict", "more conflicts"))
+	}
+	return out
+}
+
+// conflictLine is one line that names what disagrees, which is newer, and what to do if
+// one replaces the other.
+func conflictLine(c *op.Conflict, by memory.ID) string {
+	line := "conflict: " + clippedTo(flat(c.Why), mostSource) + ", "
+	if line += "the newer one is the claim"; c.Newer != "claim" {
+		line = strings.TrimSuffix(line, "the claim") + "what is known"
+	}
+	switch {
+	case c.Memory == nil && c.Note != nil:
+		return line + "; note " + flat(c.Note.Path)
+	case c.Memory == nil:
+		return line
+	}
+	old := c.Memory.ID.Short()
+	line += "; memory [" + old + "]"
+	switch {
+	case c.Supersede == "":
+	case by == "":
+		line += fmt.Sprintf(`; if the claim replaces it, add that and then: memory_edit {"id":"…","supersedes":[%q]}`, old)
+	default:
+		line += fmt.Sprintf(`; if this replaces it: memory_edit {"id":%q,"supersedes":[%q]}`, by.Short(), old)
+	}
+	return line
+}
+
+// excerpt is the beginning of a text, enough to see what it says.
+func excerpt(m *op.Memory) string { return clippedTo(m.Content, 400) }
+
+// Text is what the model reads.
+func (o *agentAdded) Text() string { return o.lines(o.Did) }
+
+// lines are what was done, with what is to say of it.
+func (l *learned) lines(did string) string {
+	var b strings.Builder
+	b.WriteString(did)
+	if l.Memory == nil {
+		b.WriteString(" Compared by " + l.Compared + ".\n")
+	} else {
+		b.WriteString(" " + l.Memory.heading())
+		l.numbers(&b)
+	}
+	if l.Memory != nil && l.Memory.Text != "" {
+		b.WriteString(quoted(l.Memory.Text))
+	}
+	if r := l.Reinforced; r != nil && len(r.Entities) > 0 {
+		b.WriteString("about " + strings.Join(r.Entities, ", ") + "\n")
+	}
+	for _, line := range slices.Concat(l.Conflicts, l.Advice) {
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// numbers end the line about the memory.
+func (l *learned) numbers(b *strings.Builder) {
+	if r := l.Reinforced; r != nil {
+		fmt.Fprintf(b, ", importance %.2f → %.2f, %s", r.OldImportance, r.NewImportance, plural(r.Sources, "source", "sources"))
+	}
+	b.WriteString(", compared by " + l.Compared)
+	if l.Tx != "" {
+		b.WriteString(", tx " + l.Tx)
+	}
+	b.WriteByte('\n')
+}
+
+type agentReinforceIn struct {
+	Content  string `json:"content,omitempty" max:"50000" doc:"matched against what is known"`
+	ID       string `json:"id,omitempty" doc:"instead of content"`
+	Evidence string `json:"new_evidence,omitempty" max:"1000" doc:"a quote or what else supports it"`
+	origin
+}
+
+type agentReinforced struct {
+	Found   bool   `json:"found"`
+	Message string `json:"message,omitempty"`
+	learned
+}
+
+func agentReinforce(ctx context.Context, c *call, in *agentReinforceIn) (*agentReinforced, error) {
+	res, err := op.Reinforce.Call(ctx, c, &op.ReinforceRequest{Content: in.Content, ID: strings.TrimPrefix(in.ID, memoryScheme),
+		Evidence: in.Evidence, Provenance: in.provenance()})
+	if err != nil {
+		return nil, err
+	}
+	out := &agentReinforced{Found: res.Found, learned: learned{Compared: res.Compared, Tx: res.Tx}}
+	if res.Memory != nil && res.Reinforced != nil {
+		s := showMemory(res.Memory, excerpt(res.Memory))
+		s.Similarity = res.Reinforced.Similarity
+		out.Memory = &s
+		out.reinforced(res.Memory, res.Reinforced)
+	}
+	if !res.Found {
+		out.Message = res.Message
+	}
+	out.disagree(res.Conflicts, "")
+	if res.Pending != nil {
+		out.Advice = append(out.Advice, noteFollows)
+	}
+	return out, nil
+}
+
+// Text is what the model reads.
+func (o *agentReinforced) Text() string {
+	if !o.Found {
+		return o.lines(o.Message)
+	}
+	return o.lines("reinforced")
+}
