@@ -55,6 +55,9 @@ func (e *Engine) add(ctx context.Context, req *op.AddRequest) (*op.AddResult, er
 		return nil, err
 	}
 	defer done()
+	if res, err := a.echo(ctx); err != nil || res != nil {
+		return res, err
+	}
 	for range mostTries {
 		res, err := a.try(ctx)
 		if !errors.Is(err, errChanged) {
@@ -109,6 +112,31 @@ type addition struct {
 	link memory.Source
 }
 
+// echo answers with what was just recalled, nil if the text was not. That it comes back is
+// a use of it and no new evidence.
+func (a *addition) echo(ctx context.Context) (*op.AddResult, error) {
+	if a.req.Again {
+		return nil, nil
+	}
+	of := a.echoOf(a.m.Content, a.m.Collection, a.m.Project)
+	if of == nil {
+		return nil, nil
+	}
+	res := &op.AddResult{Echo: of, Compared: op.ComparedByWords}
+	if of.Of == "" {
+		res.Memory.Memory = memory.Memory{Content: a.m.Content, Collection: a.m.Collection, Project: a.m.Project, VaultPath: of.Path}
+		res.Message = fmt.Sprintf("Nothing was stored: the note %q, which was just read, says this.", of.Path)
+		return res, nil
+	}
+	row, tx, err := a.countEcho(ctx, of, &a.link, "", "")
+	if err != nil || row == nil {
+		return nil, err
+	}
+	res.Tx, res.Message = tx, fmt.Sprintf("Nothing was stored: memory %s, which was just recalled, says this, and counts as used.", of.Of.Short())
+	res.Memory, err = a.view(row, a.opt.Now())
+	return res, err
+}
+
 // try stores the text, or reinforces the memory that says it. The error is errChanged
 // when what was found is not so any more.
 func (a *addition) try(ctx context.Context) (*op.AddResult, error) {
@@ -119,7 +147,7 @@ func (a *addition) try(ctx context.Context) (*op.AddResult, error) {
 	s := a.statement(a.m.Content, *a.link.By)
 	var known *near
 	if !a.req.Again {
-		known, _ = s.sayer(n.all, a.opt.Known.Add)
+		known, _ = sayer(n.all, a.opt.Known.Add, s.apart)
 	}
 	s.id = a.m.ID.Short()
 	if known != nil {

@@ -118,3 +118,20 @@ func TestAddOfWhatWasForgotten(t *testing.T) {
 		t.Errorf("got %+v", res)
 	}
 }
+
+// What was recalled just now and comes back is no news.
+func TestAddOfWhatWasJustRecalled(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, "The kettle in the kitchen leaks at its seam since Ann dropped it")
+	search(t, e, "kettle")
+	res := add(t, e, "The kettle in the kitchen leaks at its seam since Ann dropped it")
+	if res.New || res.Echo == nil || res.Echo.Of != m.ID || res.Memory.ID != m.ID || res.Reinforced != nil || res.Memory.Importance != m.Importance || res.Memory.UseCount != 1 {
+		t.Errorf("got %+v", res)
+	}
+	if want := "Nothing was stored: memory " + m.ID.Short() + ", which was just recalled, says this, and counts as used."; res.Message != want {
+		t.Errorf("it says %q, want %q", res.Message, want)
+	}
+	if res = do(t, e, op.Add, &op.AddRequest{Content: m.Content, Again: true}); !res.New {
+		t.Errorf("what was to be stored again is %+v", res)
+	}
+}

@@ -111,7 +111,7 @@ func (e *Engine) reinforceNearest(ctx context.Context, req *op.ReinforceRequest,
 		return nil, err
 	}
 	s := e.statement(req.Content, *link.By)
-	one, why := s.sayer(n.all, e.opt.Known.Reinforce)
+	one, why := sayer(n.all, e.opt.Known.Reinforce, s.differs)
 	if one == nil {
 		res := &op.ReinforceResult{Compared: n.compared, Message: sayNoMatch}
 		if why != nil {
@@ -124,14 +124,15 @@ func (e *Engine) reinforceNearest(ctx context.Context, req *op.ReinforceRequest,
 	return r.one(ctx, one.row.ID())
 }
 
-// sayer is the nearest memory, of those that are near enough, that says the same as the
-// text. If none does, other is the nearest that says something else.
-func (s *statement) sayer(all []near, threshold float64) (one, other *near) {
+// sayer is the nearest memory, of those that are near enough, that says the same as a
+// text: nothing is why it does not. If none does, other is the nearest that says something
+// else.
+func sayer(all []near, threshold float64, why func(*near) string) (one, other *near) {
 	for i := range all {
 		one := &all[i]
 		switch {
 		case one.row == nil || one.successor != nil || one.similarity < threshold && !one.same:
-		case s.differs(one) == "":
+		case why(one) == "":
 			return one, nil
 		case other == nil:
 			other = one
@@ -143,10 +144,11 @@ func (s *statement) sayer(all []near, threshold float64) (one, other *near) {
 // renewal is one memory's being learned once more.
 type renewal struct {
 	*Engine
-	link memory.Source
-	said string // the text that was learned, "" if the memory was named
-	near *near  // the memory as it was found to say that
-	told op.Reinforcement
+	link   memory.Source
+	said   string // the text that was learned, "" if the memory was named
+	near   *near  // the memory as it was found to say that
+	told   op.Reinforcement
+	silent bool // what a tool or the web says of what somebody else said is no use of it
 }
 
 // one reinforces a memory and tells so.
@@ -169,16 +171,12 @@ func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, e
 }
 
 // change is what the log is to say of a locked memory. Words that it does not have are
-// kept as evidence.
+// kept as evidence. The word of a person makes what is data only count like any other.
 func (r *renewal) change(row *stm.Row) (map[string]json.RawMessage, error) {
-	if r.near != nil && (row.Rev() != r.near.row.Rev() && row.Content() != r.near.row.Content() || r.successor(row) != nil) {
+	if r.near != nil && (row.Content() != r.near.row.Content() || r.successor(row) != nil) {
 		return nil, errChanged
 	}
 	was, err := row.Memory()
-	if err != nil {
-		return nil, err
-	}
-	set, err := r.raise(&was)
 	if err != nil {
 		return nil, err
 	}
@@ -186,8 +184,22 @@ func (r *renewal) change(row *stm.Row) (map[string]json.RawMessage, error) {
 	if link.Evidence == "" && r.near != nil && !r.near.same {
 		link.Evidence = firstRunes(r.said, maxEvidence)
 	}
+	r.silent = fromData(link) && !was.DataOnly()
+	if confirms(link) && was.DataOnly() {
+		r.told.OldImportance, r.told.NewImportance = was.Importance, was.Importance
+		return r.confirming(row, link)
+	}
+	set, err := r.raise(&was)
+	if err != nil {
+		return nil, err
+	}
 	r.learn(row, link, set)
 	return set, nil
+}
+
+// fromData reports whether a link is of a tool or the web.
+func fromData(link memory.Source) bool {
+	return link.Kind == memory.FromTool || link.Kind == memory.FromWeb
 }
 
 func firstRunes(s string, most int) string {
@@ -220,8 +232,10 @@ func (r *renewal) count(id memory.ID) (*op.Memory, error) {
 		return nil, r.missing(id)
 	}
 	now := r.opt.Now()
-	r.used(row, now)
-	r.stm.Use(stm.Use{ID: id, Accesses: 1, At: now})
+	if !r.silent {
+		r.used(row, now)
+		r.stm.Use(stm.Use{ID: id, Accesses: 1, At: now})
+	}
 	if row, live = r.stm.Get(id); !live {
 		return nil, r.missing(id)
 	}
@@ -230,6 +244,7 @@ func (r *renewal) count(id memory.ID) (*op.Memory, error) {
 		return nil, err
 	}
 	r.told.Sources = view.Learned()
+	r.told.Entities = r.mentions(view.Entities)
 	r.told.SuggestCore = view.Importance >= coreFrom && !view.Core
 	return &view, nil
 }

@@ -60,7 +60,7 @@ func TestReinforceSays(t *testing.T) {
 func TestReinforceAtTheThreshold(t *testing.T) {
 	e, _ := newEngine(t)
 	save(t, e, "The staging database of the kettle project runs on the old machine")
-	const text = "The staging database of the kettle team runs on the machine"
+	const text = "The staging database of the kettle project runs on the machine"
 	alike := nearestTo(t, e, text).all[0].similarity
 	for threshold, want := range map[float64]bool{alike: true, math.Nextafter(alike, 1): false} {
 		e.opt.Known.Reinforce = threshold
@@ -74,7 +74,7 @@ func TestAddAtTheThreshold(t *testing.T) {
 	for _, up := range []bool{false, true} {
 		e, _ := newEngine(t)
 		save(t, e, "The staging database of the kettle project runs on the old machine")
-		const text = "The staging database of the kettle team runs on the machine"
+		const text = "The staging database of the kettle project runs on the machine"
 		e.opt.Known.Add = nearestTo(t, e, text).all[0].similarity
 		if up {
 			e.opt.Known.Add = math.Nextafter(e.opt.Known.Add, 1)
@@ -158,11 +158,12 @@ func TestReinforceLeavesTheNoteAlone(t *testing.T) {
 func TestReinforcementOfDataIsHeld(t *testing.T) {
 	for _, c := range []struct {
 		name, first, again string
+		uses               int64
 		says               string
 	}{
-		{"a tool repeats an agent", "agent", "tool", "what a tool or the web says once more is kept among its sources"},
-		{"an agent repeats the web", "web", "agent", "it is what the web says"},
-		{"the web repeats a tool", "tool", "web", "it is what a tool says"},
+		{"a tool repeats an agent", "agent", "tool", 0, "what a tool or the web says once more is kept among its sources"},
+		{"an agent repeats the web", "web", "agent", 2, "it is what the web says"},
+		{"the web repeats a tool", "tool", "web", 2, "it is what a tool says"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, _ := newEngine(t)
@@ -174,9 +175,23 @@ func TestReinforcementOfDataIsHeld(t *testing.T) {
 					t.Fatalf("got %+v", r)
 				}
 			}
-			if m = look(t, e, m.ID); m.Importance != 0.5 || m.Learned() != 3 || m.UseCount != 2 || m.Strength != 1 {
+			if m = look(t, e, m.ID); m.Importance != 0.5 || m.Learned() != 3 || m.UseCount != c.uses || m.Strength != 1 {
 				t.Errorf("importance %v, strength %v, learned %d times, %d uses", m.Importance, m.Strength, m.Learned(), m.UseCount)
 			}
 		})
+	}
+}
+
+// Whoever says at a terminal what a tool had said stands for it.
+func TestAPersonsWordConfirms(t *testing.T) {
+	e, _ := newEngine(t)
+	m := do(t, e, op.Add, &op.AddRequest{Content: "The kettle leaks at its seam", Provenance: op.Provenance{Origin: "tool"}}).Memory
+	person := op.WithCaller(t.Context(), memory.Actor{Via: "cli", UID: 1000, PID: 7})
+	res, err := op.Add.Call(person, e, &op.AddRequest{Content: "The kettle leaks at its seam"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.New || res.Memory.ID != m.ID || res.Memory.DataOnly() || res.Memory.Learned() != 2 {
+		t.Errorf("got %+v", res.Memory.Memory)
 	}
 }

@@ -49,7 +49,7 @@ func held(m *memory.Memory, link memory.Source) string {
 	switch {
 	case m.DataOnly():
 		return onlyData(m)
-	case link.Kind == memory.FromTool || link.Kind == memory.FromWeb:
+	case fromData(link):
 		return "what a tool or the web says once more is kept among its sources, and makes it count for no more"
 	}
 	return ""
