@@ -147,7 +147,7 @@ func (a *addition) try(ctx context.Context) (*op.AddResult, error) {
 	s := a.statement(a.m.Content, *a.link.By)
 	var known *near
 	if !a.req.Again {
-		known, _ = s.sayer(n.all, a.opt.Known.Add)
+		known, _ = sayer(n.all, a.opt.Known.Add, s.apart)
 	}
 	s.id = a.m.ID.Short()
 	if known != nil {

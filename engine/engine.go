@@ -44,8 +44,8 @@ type Engine struct {
 	text     *text.Analyzer // the one both tiers search with
 	author   *author        // of what is left of a text that is archived
 	names    *knownNames
-	echoes   *echo.Recent // what answers gave out
 	adding   adding
+	echoes   *echo.Recent // what answers gave out
 	entities *entityGraph
 	handlers map[string]op.Handler
 	events   *events

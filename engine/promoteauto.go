@@ -23,8 +23,8 @@ type candidate struct {
 
 // promotable lists the memories that deserve a note by a rule, highest score first. Not
 // among them are those whose text is in a note already, and those that somebody took the
-// note from: undone promotions, and notes that are to be written still. A memory that is
-// data only, or whose place another took, gets none by itself either.
+// note from: undone promotions, and notes that are to be written still. Nor are those
+// that are data only, or whose place another took.
 func (e *Engine) promotable(now time.Time, rule decay.Promotion) []candidate {
 	waiting := make(map[memory.ID]bool)
 	for _, w := range e.pending.list() {

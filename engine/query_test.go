@@ -67,10 +67,11 @@ func TestQueryAsksTheScopeItIsGiven(t *testing.T) {
 		{"vault", "tanker pilot", []string{"Harbour/Pilots.md"}},
 		{"archive", "tanker pilot", nil},
 		{"knowledge", "tanker", []string{"Ann Lee", "Oslo"}},
-		{"knowledge", "kettle", nil},
+		{"knowledge", "kettle", []string{"Kettle"}}, // which a note is about
+		{"knowledge", "zeppelin", nil},
 		{"knowledge", "Ann Lee", []string{"Ann Lee", "Oslo"}},
 		{"all", "Ann Lee", []string{"The pilot of the tanker is Ann Lee", "Ann Lee", "Oslo"}},
-		{"", "kettle", []string{"Kettle.md"}},
+		{"", "leaks", []string{"Kettle.md"}},
 	} {
 		res := inScope(t, e, c.scope, c.query)
 		var got []string

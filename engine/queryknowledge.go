@@ -69,7 +69,7 @@ func (q *querying) know(ctx context.Context) error {
 // words are what was asked for without the operators.
 func (q *querying) words() string {
 	parsed := q.a.q.query
-	return strings.Join(append([]string{parsed.Words}, parsed.Must.Phrases...), ". ")
+	return strings.Join(slices.Concat([]string{parsed.Words}, parsed.Must.Phrases, parsed.Must.Entities), ". ")
 }
 
 // shares says of a name how much of what was asked it holds.

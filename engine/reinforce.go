@@ -111,7 +111,7 @@ func (e *Engine) reinforceNearest(ctx context.Context, req *op.ReinforceRequest,
 		return nil, err
 	}
 	s := e.statement(req.Content, *link.By)
-	one, why := s.sayer(n.all, e.opt.Known.Reinforce)
+	one, why := sayer(n.all, e.opt.Known.Reinforce, s.differs)
 	if one == nil {
 		res := &op.ReinforceResult{Compared: n.compared, Message: sayNoMatch}
 		if why != nil {
@@ -124,14 +124,15 @@ func (e *Engine) reinforceNearest(ctx context.Context, req *op.ReinforceRequest,
 	return r.one(ctx, one.row.ID())
 }
 
-// sayer is the nearest memory, of those that are near enough, that says the same as the
-// text. If none does, other is the nearest that says something else.
-func (s *statement) sayer(all []near, threshold float64) (one, other *near) {
+// sayer is the nearest memory, of those that are near enough, that says the same as a
+// text: nothing is why it does not. If none does, other is the nearest that says something
+// else.
+func sayer(all []near, threshold float64, why func(*near) string) (one, other *near) {
 	for i := range all {
 		one := &all[i]
 		switch {
 		case one.row == nil || one.successor != nil || one.similarity < threshold && !one.same:
-		case s.differs(one) == "":
+		case why(one) == "":
 			return one, nil
 		case other == nil:
 			other = one
@@ -243,6 +244,7 @@ func (r *renewal) count(id memory.ID) (*op.Memory, error) {
 		return nil, err
 	}
 	r.told.Sources = view.Learned()
+	r.told.Entities = r.mentions(view.Entities)
 	r.told.SuggestCore = view.Importance >= coreFrom && !view.Core
 	return &view, nil
 }

@@ -60,7 +60,7 @@ func TestReinforceSays(t *testing.T) {
 func TestReinforceAtTheThreshold(t *testing.T) {
 	e, _ := newEngine(t)
 	save(t, e, "The staging database of the kettle project runs on the old machine")
-	const text = "The staging database of the kettle team runs on the machine"
+	const text = "The staging database of the kettle project runs on the machine"
 	alike := nearestTo(t, e, text).all[0].similarity
 	for threshold, want := range map[float64]bool{alike: true, math.Nextafter(alike, 1): false} {
 		e.opt.Known.Reinforce = threshold
@@ -74,7 +74,7 @@ func TestAddAtTheThreshold(t *testing.T) {
 	for _, up := range []bool{false, true} {
 		e, _ := newEngine(t)
 		save(t, e, "The staging database of the kettle project runs on the old machine")
-		const text = "The staging database of the kettle team runs on the machine"
+		const text = "The staging database of the kettle project runs on the machine"
 		e.opt.Known.Add = nearestTo(t, e, text).all[0].similarity
 		if up {
 			e.opt.Known.Add = math.Nextafter(e.opt.Known.Add, 1)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"emberd/memory"
+	"emberd/stm"
 	"emberd/vault"
 )
 
@@ -146,13 +147,16 @@ func aliasesOf(m *memory.Memory) []string {
 // longestAlias is in characters; a paragraph is no name.
 const longestAlias = 200
 
-// sourcesOf is where a memory was learned or confirmed, as a list of references.
+// sourcesOf are the files and addresses that a memory was learned from.
 func sourcesOf(m *memory.Memory) []string {
 	var out []string
 	for _, s := range m.Sources {
-		text := cmp.Or(s.Ref, s.Kind)
-		if s.Ref != "" && s.Kind != "" && !strings.Contains(s.Ref, "://") {
-			text = s.Kind + ": " + s.Ref
+		text := s.Place()
+		if s.By != nil && s.By.Via == stm.Itself {
+			continue // the note itself
+		}
+		if text != "" && s.Kind != "" && !strings.Contains(s.Ref, "://") {
+			text = s.Kind + ": " + text
 		}
 		if text = strings.Join(strings.Fields(text), " "); text != "" && !slices.Contains(out, text) {
 			out = append(out, text)

@@ -18,9 +18,8 @@ func (e *Engine) touch(ctx context.Context, req *op.TouchRequest) (*op.TouchResu
 	}
 	now := e.opt.Now()
 	res := &op.TouchResult{MemoryID: row.ID(), OldScore: e.score(row, now)}
-	var why string
 	if req.Boost {
-		if why, err = e.boost(ctx, row.ID(), res); err != nil {
+		if err := e.boost(ctx, row.ID(), res); err != nil {
 			return nil, err
 		}
 	}
@@ -33,12 +32,15 @@ func (e *Engine) touch(ctx context.Context, req *op.TouchRequest) (*op.TouchResu
 		return nil, err
 	}
 	res.NewScore, res.UseCount, res.Strength = e.score(row, now), m.UseCount, m.Strength
-	res.Message = fmt.Sprintf("Memory reinforced. Score: %.2f -> %.2f", res.OldScore, res.NewScore) + why
+	res.Message = fmt.Sprintf("Memory reinforced. Score: %.2f -> %.2f", res.OldScore, res.NewScore)
+	if res.Held != "" {
+		res.Message += " The strength stays: " + res.Held
+	}
 	return res, nil
 }
 
 // boost raises a memory's strength, in its note too, or says why it does not.
-func (e *Engine) boost(ctx context.Context, id memory.ID, res *op.TouchResult) (why string, err error) {
+func (e *Engine) boost(ctx context.Context, id memory.ID, res *op.TouchResult) error {
 	receipt, err := e.stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
 			return nil, e.missing(id)
@@ -48,7 +50,7 @@ func (e *Engine) boost(ctx context.Context, id memory.ID, res *op.TouchResult) (
 			return nil, err
 		}
 		if m.DataOnly() {
-			why = "; its strength stays: " + onlyData(&m)
+			res.Held = onlyData(&m)
 			return nil, nil
 		}
 		stronger := m
@@ -63,5 +65,5 @@ func (e *Engine) boost(ctx context.Context, id memory.ID, res *op.TouchResult) (
 		return &stm.Tx{Verb: "touch", By: op.CallerFrom(ctx), Changes: []stm.Change{{ID: id, Set: set}}}, nil
 	})
 	res.Tx = receipt.Entry
-	return why, err
+	return err
 }

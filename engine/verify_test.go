@@ -72,7 +72,7 @@ func TestVerifyRefuses(t *testing.T) {
 func TestVerifyAtTheThresholds(t *testing.T) {
 	e, _ := newEngine(t)
 	save(t, e, "The staging database of the kettle project runs on the old machine")
-	const claim = "The staging database of the kettle team runs on the machine"
+	const claim = "The staging database of the kettle project runs on the machine"
 	alike := nearestTo(t, e, claim).all[0].similarity
 	for _, c := range []struct {
 		related, confirmed float64

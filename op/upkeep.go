@@ -41,6 +41,7 @@ type TouchResult struct {
 	UseCount int64         `json:"use_count"`
 	Strength float64       `json:"strength"`
 	Message  string        `json:"message"`
+	Held     string        `json:"held,omitempty"`    // why the strength did not rise, if it was to
 	Tx       string        `json:"tx,omitempty"`      // of the new strength
 	Pending  *PendingWrite `json:"pending,omitempty"` // of it to the note
 }

@@ -101,6 +101,10 @@
 // which files are read is irrelevant, a bad line can be skipped, and several
 // devices can share a synced folder.
 //
+// What has parts that several devices add to is no key but several: a relation, and a
+// link of the provenance chain, which is in a key named for the device that learned it.
+// So none of them is lost.
+//
 // # Writing
 //
 //  1. The caller's goroutine locks the memories, looks at them, encodes and

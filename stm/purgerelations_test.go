@@ -108,3 +108,37 @@ func TestARelationThatComesAfterThePurge(t *testing.T) {
 		})
 	}
 }
+
+// That another memory took the place of one goes with the purge of the other, also in what
+// was superseded since, and when it comes from a device that did not know.
+func TestWhatSaysThatAPurgedMemoryTookAPlaceGoes(t *testing.T) {
+	ts := openStore(t, Options{})
+	id, kept := ts.save("quixotic zeppelin").ID(), ts.save("plum tart").ID()
+	old, older := ts.save("apple pie").ID(), ts.save("apple tart").ID()
+	took := func(old, by memory.ID) Change {
+		return Change{ID: old, Set: map[string]json.RawMessage{successorKey: encode(by)}}
+	}
+	ts.commit(Tx{Verb: "edit", Changes: []Change{took(old, id), took(older, id)}})
+	ts.commit(Tx{Verb: "edit", Changes: []Change{took(older, kept)}})
+	ts.reopen()
+	ts.compact()
+	ts.purge(id)
+	check := func(when string) {
+		t.Helper()
+		ts.wantNowhere(string(id) + `"` + "}") // as a value, not as the id of the delete
+		a, _ := ts.Get(old)
+		b, _ := ts.Get(older)
+		if a.SupersededBy() != "" || b.SupersededBy() != kept {
+			t.Errorf("%s they are superseded by %q and %q, want none and %s", when, a.SupersededBy(), b.SupersededBy(), kept)
+		}
+	}
+	check("at once")
+	ts.withoutSnapshot()
+	check("read anew")
+	late := Change{ID: idOf(2), Set: map[string]json.RawMessage{successorKey: encode(id), "content": encode("rhubarb crumble")}}
+	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(-time.Hour), opPut, idOf(2), string(encode(late.Set))))
+	ts.refresh()
+	if row, _ := ts.Get(idOf(2)); row.SupersededBy() != "" {
+		t.Errorf("what came later is superseded by %s", row.SupersededBy())
+	}
+}

@@ -115,6 +115,16 @@ func (s *state) printVersion(v *op.HistoryVersion, by string) {
 			s.printf("        %s\n", s.screen.paint(faint, "its note and the memory agree"))
 		case stm.IsRelationKey(f.Name):
 			s.printRelationField(&f)
+		case f.Name == "sources":
+			s.printSourceField(&f, func(raw []byte) (link memory.Source, err error) {
+				var chain []memory.Source
+				if err = json.Unmarshal(raw, &chain); err == nil && len(chain) > 0 {
+					link = chain[0]
+				}
+				return link, err
+			})
+		case stm.IsSourceKey(f.Name):
+			s.printSourceField(&f, func(raw []byte) (memory.Source, error) { return stm.ParseSource(f.Name, raw) })
 		case f.Name != "note_seen" && f.Name != "updated_at": // the line above tells it
 			s.printField(f)
 		}
@@ -137,6 +147,26 @@ func (s *state) printField(f op.FieldChange) {
 		text = s.screen.paint(red, show(f.From)) + " → " + text
 	}
 	s.printf("        %s %s\n", s.screen.paint(faint, pad(clean(f.Name), 12)), text)
+}
+
+// printSourceField prints where a memory was learned, as one line of its chain.
+func (s *state) printSourceField(f *op.FieldChange, parse func(raw []byte) (memory.Source, error)) {
+	show := func(raw json.RawMessage) json.RawMessage {
+		link, err := parse(raw)
+		if err != nil {
+			return raw // none, or not one of ours
+		}
+		said := clean(link.String()) // the line above tells who and when
+		if n := link.Count(); n > 1 {
+			said += fmt.Sprintf(", %d times", n)
+		}
+		text, err := json.Marshal(said)
+		if err != nil {
+			return raw
+		}
+		return text
+	}
+	s.printField(op.FieldChange{Name: "learned", From: show(f.From), To: show(f.To)})
 }
 
 // printRelationField prints a relation that the memory got or lost, as what it was and is.

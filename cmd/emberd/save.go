@@ -20,6 +20,7 @@ type saveOptions struct {
 	strength   float64
 	meta       meta
 	plain      bool
+	provenance provenanceFlags
 }
 
 func (s *state) saveCommand() *cobra.Command {
@@ -36,6 +37,7 @@ The project is the git repository that encloses the working directory, unless
 --project names another (--project '' names none).`,
 		Example: `  emberd save "Use JWT tokens for authentication in new APIs" --tag security,api
   emberd save --importance high --meta pr=412 Deploys wait for the migration job
+  emberd save --origin web --from https://example.org/ports "The broker listens on 5672"
   git log -1 --format=%B | emberd save - --source git`,
 		Annotations: exits(endings{
 			exitNoDaemon: "", exitConflict: "the id is taken by a memory with another text", exitDisk: "",
@@ -69,6 +71,7 @@ func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 	f.BoolVar(&o.plain, "no-enrich", false, "do not find entities and strength in the text")
 	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "save although it looks like a credential")
 	f.BoolVar(&o.req.Again, "again", false, "save although this text, or a memory of this id, was forgotten before or recalled just now")
+	o.provenance.add(f)
 	s.completeFlags(cmd)
 }
 
@@ -84,7 +87,7 @@ func (s *state) save(cmd *cobra.Command, o *saveOptions, args []string) error {
 	if o.req.Content, err = s.newText(cmd, args); err != nil {
 		return err
 	}
-	o.req.ID, o.req.Meta = memory.ID(o.id), o.meta
+	o.req.ID, o.req.Meta, o.req.Provenance = memory.ID(o.id), o.meta, o.provenance.claimed()
 	if cmd.Flags().Changed("entity") {
 		o.req.Entities = nonEmpty(o.req.Entities...)
 	}

@@ -143,9 +143,7 @@ func (s *state) printHistory(m *op.Memory, field func(name, value string)) {
 	field("archived", s.whenSet(m.ArchivedAt, time.Time{}))
 	field("promoted", strings.TrimSpace(s.whenSet(m.PromotedAt, time.Time{})+" "+clean(m.PromotedTo)))
 	field("note", clean(m.VaultPath))
-	for _, src := range m.Sources {
-		field("learned", clean(strings.Join(nonEmpty(src.Kind, src.Ref, s.whenSet(src.At, time.Time{}), src.Evidence), ", ")))
-	}
+	s.printSources(m, field)
 	if len(m.ConsolidatedFrom) > 0 {
 		field("merged from", strings.Join(shorts(m.ConsolidatedFrom), ", "))
 	}

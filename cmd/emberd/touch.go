@@ -45,6 +45,9 @@ func (s *state) printTouched(r *op.TouchResult) error {
 		return s.printJSON(r)
 	}
 	s.printf("touched %s  score %.2f, was %.2f; %s; strength %.4g\n", s.short(r.MemoryID), r.NewScore, r.OldScore, count(int(r.UseCount), "use", "uses"), r.Strength)
+	if r.Held != "" {
+		s.note("its strength stays: %s", r.Held)
+	}
 	s.printPending(r.Pending)
 	s.undoHint(r.Tx)
 	return nil

@@ -21,6 +21,10 @@ import (
 //     the value of the latest memory
 //   - the earliest creation, the latest use, the sum of uses and of accesses
 //   - the strength that [Strength] says
+//   - the provenance chains united, that of the oldest first
+//
+// What is data only (see [memory.Memory.DataOnly]) raises nothing: the merged memory is
+// data only too, unless its text is that of a member that is not.
 //
 // Of what a memory has only one of, it is that of the oldest one that has it, and the
 // highest confidence and importance. What was promoted or reviewed counts no more. The
@@ -43,11 +47,8 @@ func Merge(members []memory.Memory, cohesion float64) (memory.Memory, error) {
 		m.Tags, m.Entities = append(m.Tags, o.Tags...), append(m.Entities, o.Entities...)
 		add(&m, &o)
 	}
-	strengths := make([]float64, len(old))
-	for i, o := range old {
-		strengths[i] = o.Strength
-	}
-	m.Content, m.Strength = Content(texts), Strength(strengths, cohesion)
+	m.Content = Content(texts)
+	stand(&m, old, cohesion)
 	m.Tags, m.Entities = united(m.Tags), united(m.Entities)
 	m.Source, m.Context = strings.Join(distinct(sources), "; "), strings.Join(distinct(contexts), "; ")
 	return m, checkMerged(&m)

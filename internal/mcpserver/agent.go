@@ -41,9 +41,9 @@ type card struct {
 	ID      memory.ID `json:"id,omitempty"`     // of a memory
 	Path    string    `json:"path,omitempty"`   // of a note: itself, that of the memory, or that about the entity
 	Entity  string    `json:"entity,omitempty"` // its name
-	Text    string    `json:"text"`
-	Cut     bool      `json:"cut,omitempty"` // there is more text
-	When    string    `json:"when"`          // how old a memory is, when a note was changed
+	Text    string    `json:"text,omitempty"`
+	Cut     bool      `json:"cut,omitempty"`  // there is more text
+	When    string    `json:"when,omitempty"` // how old a memory is, when a note was changed
 	Tags    []string  `json:"tags,omitempty"`
 	Project string    `json:"project,omitempty"`
 	State   string    `json:"state,omitempty"`
@@ -103,9 +103,6 @@ func showMemory(m *op.Memory, text string) card {
 		}
 	}
 	s.State = strings.Join(nonEmpty(s.State, doubtOf(m)), ", ")
-	if m.SupersededBy != "" {
-		s.State = strings.TrimPrefix(s.State+", superseded by "+m.SupersededBy.Short(), ", ")
-	}
 	return s
 }
 

@@ -90,6 +90,7 @@ func agentAdd(ctx context.Context, c *call, in *agentAddIn) (*agentAdded, error)
 	case res.Reinforced != nil:
 		out.Did = "reinforced existing"
 		s.Similarity = res.Reinforced.Similarity
+		s.Importance = 0 // which is told of the reinforcement
 		out.reinforced(m, res.Reinforced)
 	default:
 		s.Text, s.When = "", ""
@@ -176,16 +177,12 @@ func (o *agentAdded) Text() string { return o.lines(o.Did) }
 func (l *learned) lines(did string) string {
 	var b strings.Builder
 	b.WriteString(did)
-	if l.Memory != nil {
+	if l.Memory == nil {
+		b.WriteString(" Compared by " + l.Compared + ".\n")
+	} else {
 		b.WriteString(" " + l.Memory.heading())
+		l.numbers(&b)
 	}
-	if r := l.Reinforced; r != nil {
-		fmt.Fprintf(&b, ", importance %.2f → %.2f, %s", r.OldImportance, r.NewImportance, plural(r.Sources, "source", "sources"))
-	}
-	if l.Tx != "" {
-		b.WriteString(", tx " + l.Tx)
-	}
-	b.WriteByte('\n')
 	if l.Memory != nil && l.Memory.Text != "" {
 		b.WriteString(quoted(l.Memory.Text))
 	}
@@ -198,8 +195,20 @@ func (l *learned) lines(did string) string {
 	return b.String()
 }
 
+// numbers end the line about the memory.
+func (l *learned) numbers(b *strings.Builder) {
+	if r := l.Reinforced; r != nil {
+		fmt.Fprintf(b, ", importance %.2f → %.2f, %s", r.OldImportance, r.NewImportance, plural(r.Sources, "source", "sources"))
+	}
+	b.WriteString(", compared by " + l.Compared)
+	if l.Tx != "" {
+		b.WriteString(", tx " + l.Tx)
+	}
+	b.WriteByte('\n')
+}
+
 type agentReinforceIn struct {
-	Content  string `json:"content,omitempty" doc:"matched against what is known"`
+	Content  string `json:"content,omitempty" max:"50000" doc:"matched against what is known"`
 	ID       string `json:"id,omitempty" doc:"instead of content"`
 	Evidence string `json:"new_evidence,omitempty" max:"1000" doc:"a quote or what else supports it"`
 	origin
@@ -217,12 +226,15 @@ func agentReinforce(ctx context.Context, c *call, in *agentReinforceIn) (*agentR
 	if err != nil {
 		return nil, err
 	}
-	out := &agentReinforced{Found: res.Found, Message: res.Message, learned: learned{Compared: res.Compared, Tx: res.Tx}}
+	out := &agentReinforced{Found: res.Found, learned: learned{Compared: res.Compared, Tx: res.Tx}}
 	if res.Memory != nil && res.Reinforced != nil {
 		s := showMemory(res.Memory, excerpt(res.Memory))
 		s.Similarity = res.Reinforced.Similarity
 		out.Memory = &s
 		out.reinforced(res.Memory, res.Reinforced)
+	}
+	if !res.Found {
+		out.Message = res.Message
 	}
 	out.disagree(res.Conflicts, "")
 	if res.Pending != nil {

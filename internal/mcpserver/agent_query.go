@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"emberd/memory"
@@ -85,7 +86,7 @@ func (c *call) showResult(ctx context.Context, r *op.QueryHit, in *agentQueryIn)
 		return showEntity(r), nil
 	}
 	s, err := c.showHit(ctx, r.Hit, in)
-	s.Relevance, s.Source = r.Relevance, clippedTo(flat(r.Source), mostSource)
+	s.Relevance, s.Source = thousandths(r.Relevance), clippedTo(flat(r.Source), mostSource)
 	if m := r.Hit.Memory; m != nil {
 		s.Importance = m.Importance
 		if !m.LastAccessed.IsZero() {
@@ -113,14 +114,14 @@ func viaOf(v *memory.Relation, id memory.ID) string {
 // showEntity tells of an entity, and of what it is related to.
 func showEntity(r *op.QueryHit) card {
 	e := r.Entity
-	s := card{Entity: e.Name, Path: e.Note, told: told{Relevance: r.Relevance}, When: plural(e.Mentions, "mention", "mentions")}
+	s := card{Entity: e.Name, Path: e.Note, told: told{Relevance: thousandths(r.Relevance)}, When: plural(e.Mentions, "mention", "mentions")}
 	if !e.LastSeen.IsZero() {
 		s.When += ", last seen " + day(e.LastSeen)
 	}
 	if len(e.Aliases) > 0 {
 		s.State = "also " + flat(strings.Join(e.Aliases[:min(len(e.Aliases), mostAliases)], ", "))
 	}
-	for _, to := range e.Related[:min(len(e.Related), mostLinks)] {
+	for _, to := range e.Related[:min(len(e.Related), mostRelated)] {
 		line := fmt.Sprintf("%s %s (%g)", flat(to.Type), flat(to.Name), to.Weight)
 		for _, id := range to.In[:min(len(to.In), mostIn)] {
 			line += " [" + id.Short() + "]"
@@ -130,12 +131,16 @@ func showEntity(r *op.QueryHit) card {
 	return s
 }
 
-// Of an entity so many other names are shown, and of each of its relations so many of the
-// memories that say so.
+// Of an entity so many other names and relations are shown, and of each of these so many of
+// the memories that say so.
 const (
 	mostAliases = 5
-	mostIn      = 3
+	mostIn      = 2
+	mostRelated = 5
 )
+
+// thousandths are as much of a number as means anything.
+func thousandths(n float64) float64 { return math.Round(n*1000) / 1000 }
 
 // add takes in a hit if it fits, and of the first one what fits.
 func (o *agentQueryOut) add(left *budget, s card) bool {
@@ -229,7 +234,7 @@ func (o *agentQueryOut) Text() string {
 	case o.skip > 0:
 		fmt.Fprintf(&b, "Matches %d to %d of %d. %s\n", o.skip+1, o.skip+len(o.Results), o.Total, asData)
 	default:
-		fmt.Fprintf(&b, "%d of %s. %s\n", len(o.Results), plural(o.Total, "match", "matches"), asData)
+		fmt.Fprintf(&b, "%d of %s by %s. %s\n", len(o.Results), plural(o.Total, "match", "matches"), o.Compared, asData)
 	}
 	if o.Note != "" {
 		b.WriteString("(" + o.Note + ")\n")

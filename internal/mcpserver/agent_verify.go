@@ -70,7 +70,7 @@ func showMatch(m *op.Match) card {
 	case m.Note != nil:
 		s.Path, s.When = m.Note.Path, "changed "+day(m.Note.Modified)
 	}
-	s.Similarity, s.Verdict = m.Similarity, m.Verdict
+	s.Similarity, s.Verdict = thousandths(m.Similarity), m.Verdict
 	return s
 }
 

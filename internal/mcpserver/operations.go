@@ -29,6 +29,8 @@ func withheld(s *op.Spec) (why string, no bool) {
 		return "nothing takes it back, so a person has to ask for it", true
 	case op.Confirm.Spec:
 		return "it is a person's word for what a tool or the web said", true
+	case op.Confirm.Spec:
+		return "whether what tools and the web say holds is for a person to say", true
 	case op.Export.Spec, op.Import.Spec:
 		return "a whole store is for emberd export and import, not for a model to read", true
 	}

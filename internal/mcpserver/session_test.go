@@ -93,7 +93,11 @@ func indexed(t testing.TB, e *engine.Engine) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res.Loading == nil && res.Indexing == nil
+	known, err := op.EntityList.Call(t.Context(), e, &op.EntityListRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Loading == nil && res.Indexing == nil && !known.Partial
 }
 
 // until waits for something that other goroutines bring about.
