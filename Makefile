@@ -18,7 +18,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
 COVERED   = 80
 
-.PHONY: build run test race covered fuzz bench proof torture torture-real contest mutants eval oracle mcp-conformance lint check compiler install clean
+.PHONY: build run test race covered fuzz bench proof torture torture-real agents contest mutants eval oracle mcp-conformance lint check compiler install clean
 
 build:
 	go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/emberd ./cmd/emberd
@@ -79,6 +79,10 @@ torture:
 torture-real:
 	EMBERD_TEST_KILL_ROUNDS=200 EMBERD_TEST_CUT_ROUNDS=100 EMBERD_TEST_FAULT_ROUNDS=6 EMBERD_TEST_LINEAR_ROUNDS=20 \
 	go test -v -count=1 -timeout 60m -run '^(TestKillNine$$|TestPowerCut|TestKernel|TestAnswer|TestFile|TestNoInode|TestConcurrentClients)' ./cmd/emberd
+
+# Two agents, one daemon: 10,000 calls that add, reinforce and verify a few facts.
+agents:
+	EMBERD_TEST_AGENT_CALLS=10000 go test -v -count=1 -timeout 30m -run '^TestTwoAgentsLearn$$' ./cmd/emberd
 
 # Notes written while a human saves them, and killed or cut at each step.
 contest:

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 )
 
 func reinforce(t testing.TB, e *Engine, content string) *op.ReinforceResult {
@@ -193,5 +195,31 @@ func TestAPersonsWordConfirms(t *testing.T) {
 	}
 	if res.New || res.Memory.ID != m.ID || res.Memory.DataOnly() || res.Memory.Learned() != 2 {
 		t.Errorf("got %+v", res.Memory.Memory)
+	}
+}
+
+// What took the place of a memory is reinforced in its stead, if it says the same.
+func TestReinforceWhatWasSuperseded(t *testing.T) {
+	e, _ := newEngine(t)
+	old := save(t, e, "The staging database runs on port 5432.").ID
+	next := save(t, e, "The staging database runs on port 5433.").ID
+	set, err := encode(next)
+	ok(t, err)
+	_, err = e.stm.Update(t.Context(), []memory.ID{old}, "", func([]*stm.Row) (*stm.Tx, error) {
+		return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: old, Set: map[string]json.RawMessage{"superseded_by": set}}}}, nil
+	})
+	ok(t, err)
+	res := do(t, e, op.Reinforce, &op.ReinforceRequest{ID: string(old)})
+	if res.Memory.ID != next || !strings.HasSuffix(res.Message, " It took the place of memory "+old.Short()+".") {
+		t.Errorf("got %s: %s", res.Memory.ID, res.Message)
+	}
+	if res = reinforce(t, e, "The staging database runs on port 5432."); res.Found {
+		t.Errorf("what was superseded is reinforced: %+v", res)
+	}
+	if got := verify(t, e, "The staging database runs on port 5432."); got.Status != op.StatusConflict || got.Conflicts[0].Memory.ID != next {
+		t.Errorf("got %s, %+v", got.Status, got.Conflicts)
+	}
+	if got := add(t, e, "The staging database runs on port 5432."); !got.New || len(got.Conflicts) != 1 || got.Conflicts[0].Memory.ID != next {
+		t.Errorf("the old value that holds again is %+v", got)
 	}
 }

@@ -41,6 +41,7 @@ func (e *Engine) verify(ctx context.Context, req *op.VerifyRequest) (*op.VerifyR
 	res.Conflicts = s.oppose(n.all)
 	s.judge(res, n.all)
 	res.Matches = res.Matches[:min(len(res.Matches), limit)]
+	res.Entities = e.entitiesFor(req.Claim, limit)
 	if e.opt.TrackAccess && valueOrTrue(req.Track) {
 		e.countMatches(res, e.opt.Now())
 	}

@@ -143,3 +143,28 @@ func TestCalibration(t *testing.T) {
 		}
 	}
 }
+
+// Texts elsewhere say how rare a term is; what is compared with them is not counted.
+func TestRarityFromElsewhere(t *testing.T) {
+	asked := 0
+	rarity := func(terms []string) (int, []int) {
+		asked += len(terms)
+		df := make([]int, len(terms))
+		for i, term := range terms {
+			df[i] = map[string]int{"kettl": 900, "seam": 3}[term]
+		}
+		return 1000, df
+	}
+	c := NewCorpusOf(text.New(), rarity)
+	a, b := c.Add("the kettle's seam"), c.Add("kettle seam zeppelin")
+	if got := c.Rarest(b, 2); !slices.Equal(got, []string{"zeppelin", "seam"}) || asked != 3 {
+		t.Errorf("the rarest are %v, asked about %d terms", got, asked)
+	}
+	if seam, kettle := c.Vector(a).Cosine(c.Vector(c.Add("seam"))), c.Vector(a).Cosine(c.Vector(c.Add("kettle"))); seam < 0.95 || kettle > 0.2 {
+		t.Errorf("the rare word is %.2f alike, the common one %.2f", seam, kettle)
+	}
+	joined := Join(a, c.Add("kettle"))
+	if len(joined) != 2 || joined[0].Times+joined[1].Times != 3 {
+		t.Errorf("joined %v", joined)
+	}
+}
