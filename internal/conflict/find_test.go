@@ -7,10 +7,12 @@ import (
 	"emberd/internal/text"
 )
 
-// What two texts disagree in, as "kind: a against b", by pairs of sentences that people
-// write down. An empty line is no conflict.
-func TestWhatIsFound(t *testing.T) {
-	for _, c := range []struct{ a, b, found string }{
+// disagreement is what two texts disagree in, as "kind: a against b" or the beginning of
+// that; "" is no conflict.
+type disagreement struct{ a, b, found string }
+
+func TestWhichValuesConflict(t *testing.T) {
+	check(t, []disagreement{
 		// numbers
 		{"The database runs on port 5432", "The database runs on port 5433", "number: 5432 against 5433"},
 		{"Our database runs on port 5432 in the main cluster", "The database runs on port 5433", "number: 5432 against 5433"},
@@ -42,6 +44,11 @@ func TestWhatIsFound(t *testing.T) {
 		{"Releases are cut on Tuesdays", "Releases moved from Tuesdays to Wednesdays", "date: Tuesdays against Wednesdays"},
 		{"The standup is at 9:30", "The standup is at 9.30am", ""},
 		{"The standup is at 9:30", "The standup is at 10am", "date: 9:30 against 10am"},
+	})
+}
+
+func TestWhichWordsConflict(t *testing.T) {
+	check(t, []disagreement{
 		// names
 		{"The owner of billing is Ann", "The owner of billing is Bob", "name: Ann against Bob"},
 		{"The service uses Postgres", "The service uses MySQL", "name: Postgres against MySQL"},
@@ -74,7 +81,13 @@ func TestWhatIsFound(t *testing.T) {
 		{"The tide turns at six", "Releases go out weekly", ""},
 		{"", "The kettle leaks", ""},
 		{"The kettle leaks", "The kettle leaks", ""},
-	} {
+	})
+}
+
+// check finds what each two texts disagree in, both ways.
+func check(t *testing.T, cases []disagreement) {
+	t.Helper()
+	for _, c := range cases {
 		got, back := told(c.a, c.b), told(c.b, c.a)
 		if (got == "") != (c.found == "") || !strings.HasPrefix(got, c.found) {
 			t.Errorf("%q and %q: found %q, want %q", c.a, c.b, got, c.found)
