@@ -18,6 +18,7 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 	add(op.Export.Handle(s.export))
 	add(op.Import.Handle(s.importRecords))
 	add(op.Purge.Handle(s.purge))
+	add(op.Confirm.Handle(s.confirm))
 	add(op.Promote.Handle(s.promote))
 	add(op.Archive.Handle(s.archive))
 	add(op.WhyNot.Handle(s.whyNot))
@@ -34,6 +35,10 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 func (s *shelf) history(_ context.Context, req *op.HistoryRequest) (*op.HistoryResult, error) {
 	return &op.HistoryResult{ID: memory.ID(req.ID), Total: 1, Versions: []op.HistoryVersion{{Action: "created",
 		Fields: []op.FieldChange{{Name: "content", To: json.RawMessage(`"<hello> & more"`)}}}}}, nil
+}
+
+func (s *shelf) confirm(_ context.Context, req *op.ConfirmRequest) (*op.ConfirmResult, error) {
+	return &op.ConfirmResult{Memories: []op.Memory{{Memory: memory.Memory{ID: memory.ID(req.ID), Content: "x", Origin: memory.FromWeb}}}, Tx: "tx"}, nil
 }
 
 func (s *shelf) purge(_ context.Context, req *op.PurgeRequest) (*op.PurgeResult, error) {
