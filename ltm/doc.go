@@ -73,6 +73,9 @@ type Query struct {
 	After, Before time.Time // a hit was created at or after After and before Before; zero is no bound
 	Modified      time.Time // a hit was modified then or later; zero is no bound
 
+	// Accept, if it is not nil, says of a path whether that note may be a hit.
+	Accept func(path string) bool
+
 	// Text returns the text of a note, whose words phrases are looked up in. Several
 	// goroutines call it at once, and not again for a note that is known to lack the
 	// phrase since it was indexed. Without it no note has a phrase of more than one word.

@@ -20,17 +20,18 @@ type condition struct {
 	modified      int64
 	holds         [][]bool // by number: has all words of a phrase that is required
 	lacks         [][]bool // by number: has the word that is excluded
+	accept        func(path string) bool
 }
 
 // filter prepares the query's conditions. Without any, all notes pass.
 func (s *searcher) filter() error {
-	c := condition{must: folded(s.query.Must), not: folded(s.query.Not)}
+	c := condition{must: folded(s.query.Must), not: folded(s.query.Not), accept: s.query.Accept}
 	c.after, c.before, c.modified = bound(s.query.After), bound(s.query.Before), bound(s.query.Modified)
 	if err := s.phrases(&c); err != nil {
 		return err
 	}
 	timeless := c.after == 0 && c.before == 0 && c.modified == 0
-	empty := c.must.empty() && c.not.empty() && timeless && c.holds == nil && c.lacks == nil
+	empty := c.must.empty() && c.not.empty() && timeless && c.holds == nil && c.lacks == nil && c.accept == nil
 	if empty {
 		s.allowed = func(uint32) bool { return true }
 		return nil
@@ -72,7 +73,7 @@ func (c *condition) accepts(number uint32, n *note) bool {
 			return false
 		}
 	}
-	return c.must.all(n) && !c.not.any(n)
+	return c.must.all(n) && !c.not.any(n) && (c.accept == nil || c.accept(n.path))
 }
 
 // folded returns the filter with its texts made comparable.
