@@ -59,6 +59,8 @@ func (s *toolStore) questionCalls() map[string]func(i int) object {
 		"journal":          none,
 		"keeper":           none,
 		"lifecycle_status": none,
+		"entity_list":      func(int) object { return object{"q": "thing"} },
+		"knowledge":        func(i int) object { return object{"of": s.id(i)} },
 		"links":            func(int) object { return object{"note": s.note} },
 		"list":             none,
 		"note_read":        func(int) object { return object{"path": s.note} },

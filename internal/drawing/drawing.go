@@ -35,11 +35,14 @@ func caption(e *op.KnowledgeEdge) string {
 	return strings.ReplaceAll(text, "_", " ")
 }
 
-// oneLine is a label without line ends and control characters.
+// oneLine is a label without line ends, control characters and what SVG cannot hold.
 func oneLine(label string) string {
 	label = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+		switch {
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 			return ' '
+		case r == '\ufffe', r == '\uffff':
+			return unicode.ReplacementChar
 		}
 		return r
 	}, strings.ToValidUTF8(label, "\ufffd"))

@@ -236,35 +236,48 @@ func (g *Graph) Together(text, project string, limit int, common bool) []Togethe
 	if !ok {
 		return nil
 	}
-	with := make(map[uint32]*Together)
-	for _, i := range g.docsOf(at) {
+	counts := make([]int, len(g.names))
+	docs := g.docsOf(at)
+	for _, i := range docs {
 		if d := &g.docs[i]; d.in(project) {
-			g.beside(with, at, d)
+			for _, to := range g.mentioned(d) {
+				counts[to]++
+			}
 		}
 	}
-	var out []Together
-	for to, t := range with {
-		if t.Common = g.sumOf(to).common(len(g.places)); common || !t.Common {
-			t.Name = g.names[to].called()
-			out = append(out, *t)
+	counts[at] = 0
+	best := ranking[uint32]{most: limit, compare: func(a, b uint32) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(g.names[a].key, g.names[b].key))
+	}}
+	for to, n := range counts {
+		if n > 0 && (common || !g.sumOf(uint32(to)).common(len(g.places))) {
+			best.add(uint32(to))
 		}
 	}
-	slices.SortFunc(out, func(a, b Together) int { return cmp.Or(b.Weight-a.Weight, strings.Compare(a.Name, b.Name)) })
-	return out[:min(limit, len(out))]
+	out := make([]Together, len(best.list))
+	for i, to := range best.list {
+		out[i] = Together{Name: g.names[to].called(), Weight: counts[to], Common: g.sumOf(to).common(len(g.places))}
+	}
+	g.where(out, best.list, docs, project)
+	return out
 }
 
-func (g *Graph) beside(with map[uint32]*Together, at uint32, d *doc) {
-	for _, to := range g.mentioned(d) {
-		if to == at {
-			continue
+// where fills in some of the documents that mention each of the entities.
+func (g *Graph) where(out []Together, of, docs []uint32, project string) {
+	missing := len(of)
+	for _, i := range docs {
+		d := &g.docs[i]
+		if missing == 0 {
+			return
 		}
-		t := with[to]
-		if t == nil {
-			t = &Together{}
-			with[to] = t
-		}
-		if t.Weight++; len(t.In) < somewhere {
-			t.In = append(t.In, d.ref)
+		for _, to := range g.mentioned(d) {
+			j := slices.Index(of, to)
+			if j < 0 || len(out[j].In) == somewhere || !d.in(project) {
+				continue
+			}
+			if out[j].In = append(out[j].In, d.ref); len(out[j].In) == somewhere {
+				missing--
+			}
 		}
 	}
 }
