@@ -267,7 +267,16 @@ func (e *Engine) screen(r *op.Record) error {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return err
 	}
-	return checkSecrets(passages(&op.SaveRequest{Content: m.Content, Tags: m.Tags, Entities: m.Entities, Source: m.Source, Context: m.Context, Meta: m.Meta}))
+	texts := passages(&op.SaveRequest{Content: m.Content, Tags: m.Tags, Entities: m.Entities, Source: m.Source, Context: m.Context, Meta: m.Meta})
+	for key, value := range r.Fields {
+		if link, err := stm.ParseSource(key, value); err == nil {
+			m.Sources = append(m.Sources, link)
+		}
+	}
+	for _, link := range m.Sources {
+		texts = append(texts, claimedPassages(&op.Provenance{File: link.Ref, Quote: link.Evidence})...)
+	}
+	return checkSecrets(texts)
 }
 
 // change is what brings a record in: a memory, or one that is in the trash. That
@@ -329,7 +338,21 @@ func checkRecord(r *op.Record) (size int, err error) {
 	if _, err := memory.ParseStage(string(m.Stage)); err != nil {
 		return 0, err
 	}
-	return len(text), firstError(check(&m), checkRelations(r))
+	return len(text), firstError(check(&m), checkChain(m.Sources), checkRelations(r))
+}
+
+// checkChain refuses a provenance chain that no writing would have made.
+func checkChain(chain []memory.Source) error {
+	if n := len(chain); n > memory.MaxSources {
+		return memory.Errorf(memory.TooLarge, "the memory has %d sources, more than %d; keep the first and the latest, and count the others in sources_dropped", n, memory.MaxSources).At("memory.sources")
+	}
+	for _, link := range chain {
+		err := firstError(memory.CheckText("kind", link.Kind, memory.MaxName), memory.CheckText("ref", link.Ref, maxFile), memory.CheckText("evidence", link.Evidence, maxLink))
+		if err != nil {
+			return memory.Errorf(memory.CodeOf(err), "a source of the memory cannot be kept: %w", err).At("memory.sources")
+		}
+	}
+	return nil
 }
 
 // checkRelations refuses a record with a relation that relate would not have made. That

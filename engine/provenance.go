@@ -16,6 +16,8 @@ import (
 const (
 	maxFile  = 500
 	maxQuote = 1_000
+	// maxLink bounds what a link has of both: evidence that is given beside a quote.
+	maxLink = 2*maxQuote + 1
 )
 
 // checkProvenance refuses what a caller cannot say of where a text comes from.

@@ -11,6 +11,7 @@ import (
 
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 )
 
 // provenanceFlags are what one can say of where a text comes from.
@@ -69,9 +70,12 @@ func (s *state) linkText(link *memory.Source) string {
 	if n := link.Count(); n > 1 {
 		parts[1] = strings.TrimSpace(fmt.Sprintf("%d times, last %s", n, parts[1]))
 	}
-	if by := link.By; by != nil && by.PID != 0 {
+	if by := link.By; by != nil && by.Via != stm.Itself {
 		parts[0] += " (claimed)"
-		parts = append(parts, fmt.Sprintf("by uid %d, process %d", by.UID, by.PID))
+		parts = append(parts, fmt.Sprintf("by uid %d", by.UID))
+		if by.PID != 0 { // over the port there is none
+			parts = append(parts, fmt.Sprintf("process %d", by.PID))
+		}
 	}
 	return strings.Join(nonEmpty(parts...), ", ")
 }

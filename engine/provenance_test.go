@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// The three who write: a person, an agent, and one who gives no name.
+var (
+	person = memory.Actor{Via: "cli", UID: 1000, PID: 11, Client: "cli/1"}
+	agent  = memory.Actor{Via: "mcp", UID: 1000, PID: 12, Client: "claude-code/2.1", Session: "s1"}
+	nobody = memory.Actor{Via: "http", UID: 1000, PID: 13}
+)
+
+// doAs is do for a caller.
+func doAs[Req, Res any](t testing.TB, e *Engine, by memory.Actor, o op.Op[Req, Res], req *Req) *Res {
+	t.Helper()
+	res, err := o.Call(op.WithCaller(t.Context(), by), e, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func refusedAs[Req, Res any](t testing.TB, e *Engine, by memory.Actor, o op.Op[Req, Res], req *Req) error {
+	t.Helper()
+	_, err := o.Call(op.WithCaller(t.Context(), by), e, req)
+	return err
+}
+
+// chain writes where a memory was learned as words.
+func chain(m *memory.Memory) []string {
+	var out []string
+	for _, s := range m.Sources {
+		text := s.String()
+		if s.Evidence != "" {
+			text += fmt.Sprintf(" %q", s.Evidence)
+		}
+		if s.By != nil && s.By.PID != 0 {
+			text += fmt.Sprintf(" by %d/%d", s.By.UID, s.By.PID)
+		}
+		if n := s.Count(); n > 1 {
+			text += fmt.Sprintf(" ×%d", n)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func wantChain(t testing.TB, when string, m *memory.Memory, want ...string) {
+	t.Helper()
+	if got := chain(m); !slices.Equal(got, want) {
+		t.Errorf("%s it was learned from %q, want %q", when, got, want)
+	}
+}
+
+func TestEverySaveLeavesALink(t *testing.T) {
+	e, clock := newEngine(t)
+	for _, c := range []struct {
+		name   string
+		by     memory.Actor
+		said   op.Provenance
+		origin string
+		want   string
+	}{
+		{"by hand", person, op.Provenance{}, "user", "user, by hand by 1000/11"},
+		{"an agent", agent, op.Provenance{}, "agent", "agent claude-code/2.1 in session s1 by 1000/12"},
+		{"without a name", nobody, op.Provenance{}, "agent", "agent over http by 1000/13"},
+		{"an agent of what a person said", agent, op.Provenance{Origin: "user", File: "notes.md", Line: 12, Quote: "it leaks"}, "user",
+			`user claude-code/2.1 in session s1, notes.md:12 "it leaks" by 1000/12`},
+		{"the web", agent, op.Provenance{Origin: "web", File: "https://example.org"}, "web", "web claude-code/2.1 in session s1, https://example.org by 1000/12"},
+	} {
+		m := doAs(t, e, c.by, op.Save, &op.SaveRequest{Content: "the kettle leaks, says " + c.name, Provenance: c.said, Project: "kitchen"}).Memory
+		again := look(t, e, m.ID)
+		for when, m := range map[string]op.Memory{"as answered": m, "as stored": again} {
+			wantChain(t, c.name+", "+when, &m.Memory, c.want)
+			if s := m.Sources[0]; m.Origin != c.origin || !s.At.Equal(clock.Now()) || s.Project != "kitchen" {
+				t.Errorf("%s, %s: origin %q, learned at %v in %q; want %q, now, kitchen", c.name, when, m.Origin, s.At, s.Project, c.origin)
+			}
+		}
+	}
+}
+
+func TestWhatCannotBeSaidOfASource(t *testing.T) {
+	e, _ := newEngine(t)
+	for _, c := range []struct {
+		name string
+		said op.Provenance
+		code memory.Code
+		says string
+	}{
+		{"another origin", op.Provenance{Origin: "robot"}, memory.Invalid, `origin "robot" is unknown; use user, agent, tool, web`},
+		{"an import", op.Provenance{Origin: "import"}, memory.Invalid, `origin "import" is unknown`},
+		{"a line of nothing", op.Provenance{Line: 3}, memory.Invalid, "line 3 is given without a file"},
+		{"a line before the first", op.Provenance{File: "a", Line: -1}, memory.Invalid, "line is -1; lines are counted from 1"},
+		{"a long file", op.Provenance{File: strings.Repeat("a", 501)}, memory.TooLarge, "file has 501 characters, more than 500"},
+		{"a long quote", op.Provenance{Quote: strings.Repeat("ä", 1001)}, memory.TooLarge, "quote has 1001 characters, more than 1000"},
+		{"no text", op.Provenance{Quote: "\xff"}, memory.Invalid, "quote is not valid UTF-8"},
+		{"a secret quoted", op.Provenance{Quote: "password: hunter2hunter2X9"}, memory.Secret, "quote holds what looks like a credential"},
+		{"a secret in an address", op.Provenance{File: "https://joe:hunter2hunter2X9@example.org/"}, memory.Secret, "file holds what looks like a credential"},
+	} {
+		err := refusedAs(t, e, agent, op.Save, &op.SaveRequest{Content: "the kettle leaks", Provenance: c.said})
+		if memory.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v; want %s, %s", c.name, err, c.code, c.says)
+		}
+	}
+	longest := op.Provenance{File: strings.Repeat("a", 500), Line: 1, Quote: strings.Repeat("ä", 1000)}
+	doAs(t, e, agent, op.Save, &op.SaveRequest{Content: "the kettle leaks", Provenance: longest})
+}
+
+func TestAnotherTextIsLearnedAndOtherFieldsAreNot(t *testing.T) {
+	e, _ := newEngine(t)
+	id := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: "the kettle leaks"}).Memory.ID
+	doAs(t, e, nobody, op.Edit, &op.EditRequest{ID: string(id), AddTags: []string{"kitchen"}})
+	doAs(t, e, nobody, op.Show, &op.ShowRequest{ID: string(id)})
+	m := look(t, e, id)
+	wantChain(t, "after a tag and a use", &m.Memory, "agent claude-code/2.1 in session s1 by 1000/12")
+	res := doAs(t, e, person, op.Edit, &op.EditRequest{ID: string(id), Content: new("the kettle leaks at the seam")})
+	wantChain(t, "edited", &res.Memory.Memory, "agent claude-code/2.1 in session s1 by 1000/12", "user, by hand by 1000/11")
+	if slices.ContainsFunc(res.Changed, func(f string) bool { return strings.HasPrefix(f, "source") }) {
+		t.Errorf("the edit says that %q changed", res.Changed)
+	}
+	do(t, e, op.Undo, &op.UndoRequest{Tx: res.Tx})
+	m = look(t, e, id)
+	wantChain(t, "after undo", &m.Memory, "agent claude-code/2.1 in session s1 by 1000/12")
+}
+
+func TestABatchAtTheCommandLineIsAnImport(t *testing.T) {
+	e, _ := newEngine(t)
+	items := []op.SaveRequest{{Content: "one", Provenance: op.Provenance{File: "old.jsonl", Line: 3}}, {Content: "two", Provenance: op.Provenance{Origin: "user"}}}
+	for _, c := range []struct {
+		by   memory.Actor
+		want []string
+	}{
+		{person, []string{"import, by hand, old.jsonl:3 by 1000/11", "user, by hand by 1000/11"}},
+		{agent, []string{"agent claude-code/2.1 in session s1, old.jsonl:3 by 1000/12", "user claude-code/2.1 in session s1 by 1000/12"}},
+	} {
+		for i, answer := range doAs(t, e, c.by, op.SaveBatch, &op.SaveBatchRequest{Items: items}).Results {
+			m := look(t, e, answer.ID)
+			wantChain(t, c.by.Via, &m.Memory, c.want[i])
+		}
+	}
+}
+
+// An export has the chains, and an import brings them back as they were; a memory of
+// another system is of its import.
+func TestChainsComeThroughExportAndImport(t *testing.T) {
+	e, _ := newEngine(t)
+	other, clock := newEngine(t)
+	id := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: "the kettle leaks", Provenance: op.Provenance{Quote: "it leaks"}}).Memory.ID
+	doAs(t, e, person, op.Edit, &op.EditRequest{ID: string(id), Content: new("the kettle leaks at the seam")})
+	want := look(t, e, id)
+	records := do(t, e, op.Export, &op.ExportRequest{}).Records
+	doAs(t, other, nobody, op.Import, &op.ImportRequest{Records: records})
+	got := look(t, other, id)
+	wantChain(t, "imported", &got.Memory, chain(&want.Memory)...)
+	if again := doAs(t, other, nobody, op.Import, &op.ImportRequest{Records: records}).Results[0]; again.Fate != op.ImportPresent {
+		t.Errorf("imported again it is %s, want present", again.Fate)
+	}
+
+	for i, c := range []struct{ sources, want string }{
+		{"", "import, by hand by 1000/11"},
+		{`[{"kind":"import","ref":"old.json"}]`, "import, by hand, old.json by 1000/11"},
+		{`[{"kind":"user","at":"2020-01-01T00:00:00Z"}]`, "user"},
+	} {
+		rec := foreign(t, fmt.Sprint("of elsewhere ", i))
+		if c.sources != "" {
+			rec.Fields["sources"] = json.RawMessage(c.sources)
+		}
+		clock.advance(time.Hour)
+		doAs(t, other, person, op.Import, &op.ImportRequest{Foreign: true, Records: []op.Record{rec}})
+		m := look(t, other, rec.ID)
+		wantChain(t, "of another system", &m.Memory, c.want)
+	}
+}
+
+// What a person writes into the note of a memory is learned from that person.
+func TestAnEditOfTheNoteIsLearned(t *testing.T) {
+	t.Parallel()
+	d := watching(t, vaultHouse(t, garden()))
+	id := d.keep("the kettle leaks", "Kettle.md")
+	d.write(t, "Kettle.md", noteFor(id, "the kettle leaks at the seam"))
+	until(t, "the note is taken over", func() bool { return d.memory(id).Content == "the kettle leaks at the seam" })
+	m := look(t, d.Engine, id)
+	if last := m.Sources[len(m.Sources)-1]; m.Learned() != 2 || last.Kind != memory.FromUser || last.Ref != "Kettle.md" || last.String() != "user, Kettle.md" {
+		t.Errorf("learned %d times, last from %v; want 2, the last from its note", m.Learned(), last)
+	}
+	if sources := sourcesOf(&m.Memory); len(sources) != 0 {
+		t.Errorf("its own note is among the sources in its note: %q", sources)
+	}
+}
