@@ -145,8 +145,10 @@ func (e *Engine) countEcho(ctx context.Context, of *op.Echo, from *memory.Source
 		if row = rows[0]; row == nil {
 			return nil, nil
 		}
-		set := make(map[string]json.RawMessage)
-		e.learn(row, *from, set)
+		set, err := e.heardAgain(row, from)
+		if err != nil {
+			return nil, err
+		}
 		return &stm.Tx{Verb: "echo", By: op.CallerFrom(ctx), Key: key, KeyHash: keyHash, Changes: []stm.Change{{ID: of.Of, Set: set}}}, nil
 	})
 	if err != nil || row == nil {
@@ -165,6 +167,19 @@ func (e *Engine) countEcho(ctx context.Context, of *op.Echo, from *memory.Source
 		}
 	}
 	return row, receipt.Entry, nil
+}
+
+// heardAgain is what the log is to say of a memory that was said again: a link, and that it
+// holds if a person says again what a tool or the web said.
+func (e *Engine) heardAgain(row *stm.Row, from *memory.Source) (set map[string]json.RawMessage, err error) {
+	if confirms(*from) {
+		set, err = e.confirming(row, *from)
+	}
+	if err == nil && set == nil {
+		set = make(map[string]json.RawMessage)
+		e.learn(row, *from, set)
+	}
+	return set, err
 }
 
 // guard says what a save is an echo of. What is imported, has an id, takes the place of

@@ -116,6 +116,20 @@ func TestTheSameRequestAgainCountsItsEchoOnce(t *testing.T) {
 	}
 }
 
+func TestAPersonThatSaysAgainWhatAPageSaidConfirmsIt(t *testing.T) {
+	e, _ := newEngine(t)
+	m := do(t, e, op.Save, &op.SaveRequest{Content: valve, Provenance: op.Provenance{Origin: memory.FromWeb}}).Memory
+	search(t, e, "copper valve")
+	ctx := op.WithCaller(t.Context(), memory.Actor{Via: viaCLI})
+	res, err := op.Save.Call(ctx, e, &op.SaveRequest{Content: valve})
+	if err != nil || res.Echo == nil || res.Memory.DataOnly() {
+		t.Fatalf("the save answers %+v, %v", res, err)
+	}
+	if now := look(t, e, m.ID); now.ConfirmedAt.IsZero() {
+		t.Error("it is not confirmed")
+	}
+}
+
 func TestAToolThatSaysAgainWhatSomebodySaidIsNoUse(t *testing.T) {
 	e, _ := newEngine(t)
 	m := save(t, e, valve)

@@ -161,7 +161,7 @@ func (a *asking) ranked(ctx context.Context, c corpus) (hits []op.Hit, terms []s
 		return nil, nil, err
 	}
 	slices.SortStableFunc(hits, func(x, y op.Hit) int { return cmp.Compare(y.Rank, x.Rank) })
-	hits, err = a.besideSuccessors(c, hits)
+	hits, err = a.besideSuccessors(ctx, c, hits)
 	return hits, terms, err
 }
 

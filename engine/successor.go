@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"context"
 	"slices"
 
+	"emberd/ltm"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -76,7 +78,7 @@ func (e *Engine) superseded(r *stm.Row) bool { return successor(e.stm.Get, r) !=
 // not among the best of its tier is looked up, so that no limit hides it behind what it
 // replaces. It takes over the rank, which sorts it by what is asked for: the question
 // means the fact, and the successor is what the fact is now.
-func (a *asking) besideSuccessors(c corpus, hits []op.Hit) ([]op.Hit, error) {
+func (a *asking) besideSuccessors(ctx context.Context, c corpus, hits []op.Hit) ([]op.Hit, error) {
 	for i := 0; i < min(len(hits), a.limit); i++ {
 		row, live := a.q.in.Get(memoryOf(&hits[i]))
 		if !live || row.SupersededBy() == "" {
@@ -90,7 +92,7 @@ func (a *asking) besideSuccessors(c corpus, hits []op.Hit) ([]op.Hit, error) {
 		below := row.ID()
 		for _, above := range append(between(a.q.in.Get, row, last), last) {
 			var err error
-			if hits, err = a.raiseAbove(c, hits, below, above); err != nil {
+			if hits, err = a.raiseAbove(ctx, c, hits, below, above); err != nil {
 				return nil, err
 			}
 			if placeOf(hits, above.ID()) >= 0 {
@@ -110,7 +112,7 @@ func between(get func(memory.ID) (*stm.Row, bool), r, last *stm.Row) []*stm.Row 
 
 // raiseAbove puts the hit of a memory right above that of another, if it matches and is
 // below it.
-func (a *asking) raiseAbove(c corpus, hits []op.Hit, old memory.ID, above *stm.Row) ([]op.Hit, error) {
+func (a *asking) raiseAbove(ctx context.Context, c corpus, hits []op.Hit, old memory.ID, above *stm.Row) ([]op.Hit, error) {
 	to, from := placeOf(hits, old), placeOf(hits, above.ID())
 	if from >= 0 && from < to {
 		return hits, nil
@@ -120,7 +122,7 @@ func (a *asking) raiseAbove(c corpus, hits []op.Hit, old memory.ID, above *stm.R
 		h = hits[from]
 		hits = slices.Delete(hits, from, from+1)
 	} else {
-		found, err := a.alone(c, above)
+		found, err := a.alone(ctx, c, above)
 		if err != nil || len(found) == 0 {
 			return hits, err
 		}
@@ -137,12 +139,34 @@ func placeOf(hits []op.Hit, id memory.ID) int {
 	return slices.IndexFunc(hits, func(h op.Hit) bool { return memoryOf(&h) == id })
 }
 
-// alone puts the question to one memory.
-func (a *asking) alone(c corpus, r *stm.Row) ([]op.Hit, error) {
-	if !a.q.memories {
-		return nil, nil
+// alone puts the question to one memory and, where memories are not asked or that does not
+// match, to its note.
+func (a *asking) alone(ctx context.Context, c corpus, r *stm.Row) ([]op.Hit, error) {
+	if a.q.memories {
+		q := a.e.stmQuery(a.q, c, 1, a.req.Explain, a.now)
+		q.Accept = only(q.Accept, func(other *stm.Row) bool { return other.ID() == r.ID() })
+		if hits, err := a.memoryHits(a.q.in.Search(q).Matches); err != nil || len(hits) > 0 {
+			return hits, err
+		}
 	}
-	q := a.e.stmQuery(a.q, c, 1, a.req.Explain, a.now)
-	q.Accept = only(q.Accept, func(other *stm.Row) bool { return other.ID() == r.ID() })
-	return a.memoryHits(a.q.in.Search(q).Matches)
+	m, err := r.Memory()
+	if err != nil || !a.q.notes || m.PromotedTo == "" {
+		return nil, err
+	}
+	lq := a.e.ltmQuery(ctx, a.q, c, 1, a.req.Explain)
+	lq.Must.Paths = append(slices.Clone(lq.Must.Paths), m.PromotedTo)
+	var found ltm.Result
+	err = a.e.notes.ask(func(index *ltm.Index) (err error) {
+		found, err = index.Search(ctx, lq)
+		return err
+	})
+	if err != nil {
+		return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+	}
+	var hits []op.Hit
+	for _, h := range found.Hits {
+		a.found[h.Path] = h
+		hits = append(hits, a.noteHit(h))
+	}
+	return hits, nil
 }

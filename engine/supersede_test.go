@@ -384,3 +384,42 @@ func TestAColdMemoryThatWasReplacedStaysCold(t *testing.T) {
 		t.Error("it does not come back when asked for")
 	}
 }
+
+// The notes of superseded memories rank below, too, also where notes alone are asked.
+func TestTheNoteOfWhatIsReplacedRanksBelow(t *testing.T) {
+	d := newDesk(t, nil)
+	old := d.kept("The staging database listens on port 5432", "Old.md")
+	by := d.kept("Staging answers on 5433 now that the tunnel is there", "New.md")
+	replace(t, d.Engine, by, old)
+	for _, scope := range []string{scopeAll, scopeNotes, scopeMemories} {
+		for _, limit := range []int{1, 5} {
+			hits := do(t, d.Engine, op.Search, &op.SearchRequest{Query: "staging database port 5432", Scope: scope, Limit: limit}).Hits
+			if memoryOf(&hits[0]) != by || hits[0].Superseded != nil {
+				t.Errorf("%s, %d: the first hit is %+v", scope, limit, hits[0])
+			}
+			if limit > 1 && (memoryOf(&hits[1]) != old || hits[1].Superseded == nil) {
+				t.Errorf("%s: the second hit is %+v", scope, hits[1])
+			}
+		}
+	}
+}
+
+// An answer of then tells what had taken whose place then.
+func TestWhatHadTakenAPlaceThen(t *testing.T) {
+	e, clock := newEngine(t)
+	old, by := save(t, e, oldPort), save(t, e, newPort)
+	clock.advance(time.Minute)
+	res := replace(t, e, by.ID, old.ID)
+	clock.advance(time.Minute)
+	then := clock.Now()
+	clock.advance(time.Minute)
+	do(t, e, op.Undo, &op.UndoRequest{Tx: res.Tx})
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(by.ID)})
+	wantReplaced(t, e, old.ID, "")
+	if m := do(t, e, op.Show, &op.ShowRequest{ID: string(old.ID), AsOf: then}).Memory; m.SupersededBy != by.ID {
+		t.Errorf("then it was superseded by %q, want by %s", m.SupersededBy, by.ID)
+	}
+	if hits := do(t, e, op.Search, &op.SearchRequest{Query: "staging database port", AsOf: then}).Hits; len(hits) != 2 || hits[0].ID != by.ID || hits[1].Superseded == nil {
+		t.Errorf("the hits of then are %q", hitContents(hits))
+	}
+}
