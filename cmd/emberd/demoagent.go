@@ -19,8 +19,8 @@ func (d *demo) relate(ctx context.Context) error {
 // name in the journal.
 func (d *demo) askAgent(ctx context.Context) error {
 	return errors.Join(
-		d.tool(ctx, "memory_save", `{"content":"Maria takes honey with her tea","tags":["tea"]}`, "saved ["),
-		d.tool(ctx, "memory_search", `{"query":"honey"}`, "Maria takes honey"),
+		d.tool(ctx, "memory_add", `{"content":"Maria takes honey with her tea","tags":["tea"]}`, "saved ["),
+		d.tool(ctx, "memory_query", `{"query":"honey"}`, "Maria takes honey"),
 		d.expect("demo-agent", "history", "--limit", "1")(ctx))
 }
 
