@@ -82,10 +82,14 @@ func (s *toolStore) toolCalls() map[string]func(i int) object {
 // profileCalls are those of the profiles that have tools of their own.
 func (s *toolStore) profileCalls() map[string]func(i int) object {
 	return map[string]func(i int) object{
-		"memory_search": func(int) object { return object{"query": s.texts.question()} },
+		"memory_query":  func(int) object { return object{"query": s.texts.question()} },
+		"memory_verify": func(int) object { return object{"claim": s.texts.text(typicalText / 3)} },
+		"memory_reinforce": func(i int) object {
+			return object{"id": s.id(i), "new_evidence": s.texts.text(typicalText / 3)}
+		},
 		"memory_open":   func(i int) object { return object{"refs": []memory.ID{s.id(i), s.id(i + 1), s.id(i + 2)}} },
 		"memory_list":   func(i int) object { return object{"tags": []string{fmt.Sprintf("tag%d", i%20)}} },
-		"memory_save":   func(int) object { return object{"content": s.texts.text(typicalText)} },
+		"memory_add":    func(int) object { return object{"content": s.texts.text(typicalText)} },
 		"memory_edit":   func(i int) object { return object{"id": s.id(i), "content": s.texts.text(typicalText)} },
 		"memory_relate": func(i int) object { return object{"from": s.id(i), "to": s.id(i + 1), "type": "supports"} },
 		"memory_forget": func(int) object { return object{"ids": []memory.ID{s.fresh().Memory.ID}} },
@@ -140,7 +144,7 @@ func (s *toolStore) widest() map[string]object {
 	return map[string]object{
 		"memory_open":    {"refs": s.ids[:min(50, len(s.ids))]},
 		"memory_list":    {"tags": []string{}},
-		"memory_search":  {"query": "tag:tag0", "depth": "whole"},
+		"memory_query":   {"query": "tag:tag0", "depth": "whole"},
 		"search_memory":  {"query": "tag:tag0"},
 		"search_unified": {"query": "tag:tag0", "verbose": true},
 		"open_memories":  {"memory_ids": s.ids[:hundred]},

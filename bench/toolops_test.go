@@ -13,6 +13,7 @@ func (s *toolStore) operationCalls() map[string]func(i int) object {
 	dry := func(int) object { return object{"dry_run": true} }
 	all := s.questionCalls()
 	maps.Copy(all, map[string]func(i int) object{
+		"add":           func(int) object { return object{"content": s.texts.text(typicalText)} },
 		"archive":       func(int) object { return object{"id": s.fresh().Memory.ID} },
 		"backup_create": none,
 		"compact":       dry,
@@ -30,6 +31,7 @@ func (s *toolStore) operationCalls() map[string]func(i int) object {
 		"relate_batch": func(i int) object {
 			return object{"items": []object{{"from": s.id(i), "to": s.id(i + 4), "type": "causes"}}}
 		},
+		"reinforce":     func(i int) object { return object{"id": s.id(i), "new_evidence": s.texts.text(typicalText / 3)} },
 		"save":          func(int) object { return object{"content": s.texts.text(typicalText)} },
 		"save_batch":    func(int) object { return object{"items": []object{{"content": s.texts.text(typicalText)}}} },
 		"touch":         func(i int) object { return object{"id": s.id(i)} },
@@ -69,6 +71,10 @@ func (s *toolStore) questionCalls() map[string]func(i int) object {
 		"quarantine_list":  none,
 		"rekindle":         func(int) object { return object{"q": s.texts.question(), "dry_run": true} },
 		"search":           func(int) object { return object{"q": s.texts.question()} },
+		"query":            func(int) object { return object{"query": s.texts.question()} },
+		"verify":           func(int) object { return object{"claim": s.texts.text(typicalText / 3)} },
+		"entity_list":      none,
+		"knowledge":        none,
 		"show":             of,
 		"stale_list":       none,
 		"stats":            none,

@@ -301,7 +301,7 @@ func TestAgentAsksWhereItsClientWorks(t *testing.T) {
 	a.start(t)
 	a.ask(t, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"the test","version":"1"}}`)
 	a.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	a.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_save","arguments":{"content":"tea at four"}}}`)
+	a.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_add","arguments":{"content":"tea at four"}}}`)
 	var asked struct {
 		ID     json.RawMessage
 		Method string

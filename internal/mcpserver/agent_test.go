@@ -102,6 +102,7 @@ func TestAnswersKeepToMaxTokens(t *testing.T) {
 		calls := [][2]string{
 			{"memory_open", fmt.Sprintf(`{"refs":%s,"max_tokens":%d}`, refs, most)},
 			{"memory_list", fmt.Sprintf(`{"limit":100,"max_tokens":%d}`, most)},
+			{"memory_verify", fmt.Sprintf(`{"claim":%q,"max_tokens":%d}`, strings.Repeat("tide and moon ", 20), most)},
 		}
 		for _, depth := range []string{depthIndex, depthExcerpt, depthWhole} {
 			calls = append(calls, [2]string{"memory_query", fmt.Sprintf(`{"query":"tide","limit":100,"depth":%q,"max_tokens":%d}`, depth, most)})
@@ -114,6 +115,22 @@ func TestAnswersKeepToMaxTokens(t *testing.T) {
 			if most <= 700 && !strings.Contains(res.text(), "truncated; go on with: ") {
 				t.Errorf("%s %.100s does not say how to go on:\n%s", c[0], c[1], res.text())
 			}
+		}
+	}
+}
+
+// TestWhatIsLearnedIsToldInShort: these tools have no max_tokens and need none.
+func TestWhatIsLearnedIsToldInShort(t *testing.T) {
+	s := newSession(t, crowded(t), Agent)
+	long, _ := json.Marshal(strings.Repeat("tide and moon ", 3000) + " 0")
+	for _, c := range [][2]string{
+		{"memory_add", fmt.Sprintf(`{"content":%s,"again":true}`, long)},
+		{"memory_add", fmt.Sprintf(`{"content":%s}`, long)},
+		{"memory_reinforce", fmt.Sprintf(`{"content":%s}`, long)},
+	} {
+		res, _ := s.callTool(c[0], json.RawMessage(c[1]))
+		if text, structured := tokens(res.text()), tokens(asRead(t, res.Structured)); res.IsError || text > 2000 || structured > 2000 {
+			t.Errorf("%s: %d and %d tokens, error %v", c[0], text, structured, res.IsError)
 		}
 	}
 }

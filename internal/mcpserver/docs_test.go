@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -125,7 +124,7 @@ func takes(s *jsonschema.Schema) string {
 	}
 	var words []string
 	for _, e := range s.Enum {
-		raw, err := json.Marshal(e)
+		raw, err := encode(e)
 		if err == nil {
 			words = append(words, "`"+string(raw)+"`")
 		}
