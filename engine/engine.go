@@ -40,6 +40,7 @@ type Engine struct {
 	truth    *truth         // nil without a vault
 	writing  *writing       // nil without one, too
 	pending  *pendingWrites // of notes
+	lists    *lists         // of memories, in notes; nil without a vault
 	text     *text.Analyzer // the one both tiers search with
 	author   *author        // of what is left of a text that is archived
 	names    *knownNames
@@ -114,7 +115,8 @@ func Open(opt Options) (*Engine, error) {
 	e.stm, e.notes = store, long
 	if long != nil {
 		e.truth = newTruth(e)
-		long.truth, long.names = e.truth, e.names
+		e.lists = newLists(&e.opt, long.dir)
+		long.truth, long.names, long.lists = e.truth, e.names, e.lists
 	}
 	e.openWriting()
 	e.handlers = e.table()
