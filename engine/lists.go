@@ -115,6 +115,9 @@ func (l *lists) committed(entry *stm.Entry) {
 func (l *lists) changed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.off() && len(l.purged) == 0 {
+		return
+	}
 	now := l.now()
 	if l.begun.IsZero() {
 		l.begun = now
@@ -125,6 +128,9 @@ func (l *lists) changed() {
 	}
 	nudge(l.wake)
 }
+
+// off reports whether there are no lists.
+func (l *lists) off() bool { return l.wanted["index"] == "" && l.wanted["core"] == "" }
 
 // later has them written at a time, if that is not sooner anyhow.
 func (l *lists) later(at time.Time) {
@@ -261,8 +267,8 @@ func (e *Engine) writeLists(ctx context.Context) {
 		f.Purged = append(f.Purged, purged...)
 		return e.sawLists(f) || len(purged) > 0
 	})
-	settled := true
-	if texts := e.listTexts(); texts != nil {
+	texts, settled := e.listTexts()
+	if texts != nil {
 		for _, kind := range vault.Lists() {
 			ready, failed := e.writeList(ctx, kind, texts[kind])
 			settled = settled && ready

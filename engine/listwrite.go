@@ -24,8 +24,9 @@ type listText struct {
 	count int
 }
 
-// listTexts are the lists as they are to be, nil if this device is not to write them now.
-func (e *Engine) listTexts() map[string]listText {
+// listTexts are the lists as they are to be, nil if this device is not to write them now:
+// then settled says that it is not to later either.
+func (e *Engine) listTexts() (texts map[string]listText, settled bool) {
 	k, l := e.stm.Keeper(), e.lists
 	away := e.vaultAway()
 	l.mu.Lock()
@@ -36,19 +37,22 @@ func (e *Engine) listTexts() map[string]listText {
 		case path == "":
 			l.untold(kind)
 		case !e.isKeeper():
-			l.told(kind, op.ListStatus{Path: path, State: op.ListOther, Reason: fmt.Sprintf("device %s (%s), the keeper, writes it", k.Name, k.Device)})
+			l.told(kind, op.ListStatus{Path: path, State: op.ListOther, Reason: fmt.Sprintf("device %s, the keeper, writes it", firstNonEmpty(k.Name, k.Device.String()))})
 		case away != "":
 			l.told(kind, op.ListStatus{Path: path, State: op.ListWaits, Reason: away})
 		}
 	}
-	if !e.isKeeper() || away != "" || l.wanted["index"] == "" && l.wanted["core"] == "" {
-		return nil
+	if l.off() || !e.isKeeper() {
+		return nil, true
+	}
+	if away != "" {
+		return nil, false
 	}
 	all, core := e.listEntries()
 	return map[string]listText{
 		"index": {overview.Index(all, listable), len(all)},
 		"core":  {overview.Core(core, listable), len(core)},
-	}
+	}, true
 }
 
 // listEntries are the memories that the lists are of: all that are warm and have not been
