@@ -76,6 +76,26 @@ func (d *desk) wantWordGone(word string) {
 	}
 }
 
+// While the vault is away a purge tells that the list is still to be written, and it is
+// when the vault is back.
+func TestAPurgeWhileTheVaultIsAway(t *testing.T) {
+	d := listDesk(t, nil)
+	id := save(t, d.Engine, "quixotic zeppelin").ID
+	d.listed()
+	away := d.Vaults[0] + " away"
+	ok(t, os.Rename(d.Vaults[0], away))
+	ok(t, os.Mkdir(d.Vaults[0], 0o700)) // as an empty mount point
+	res := do(t, d.Engine, op.Purge, &op.PurgeRequest{ID: id.Short()})
+	if !slices.Contains(left(res, "note"), indexNote) {
+		t.Errorf("the purge left %+v", res.Left)
+	}
+	ok(t, os.Remove(d.Vaults[0]))
+	ok(t, os.Rename(away, d.Vaults[0]))
+	d.listed()
+	d.listed()
+	d.wantWordGone("zeppelin")
+}
+
 // A purge that was asked for, and a daemon killed before the list could be written.
 func TestKilledBetweenAPurgeAndTheList(t *testing.T) {
 	d := listDesk(t, nil)

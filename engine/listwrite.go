@@ -330,11 +330,13 @@ func (e *Engine) listWaits(note archiveNote) string {
 	return "emberd does not write it any more"
 }
 
-// tellsOf reports whether a note has the line of a memory. One that cannot be read may.
+// tellsOf reports whether a note has the line of a memory. One that cannot be read may,
+// and so may one of a vault that is away.
 func (e *Engine) tellsOf(ctx context.Context, path string, id memory.ID) bool {
-	note, err := e.notes.vault.Load().Read(ctx, path)
+	v := e.notes.vault.Load()
+	note, err := v.Read(ctx, path)
 	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
+		return !errors.Is(err, fs.ErrNotExist) || !v.Current()
 	}
 	return slices.ContainsFunc(note.Sections, func(s vault.Section) bool { return bytes.Contains([]byte(s.Text), []byte(id.Short())) })
 }

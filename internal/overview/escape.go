@@ -14,7 +14,7 @@ func says(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.So) 
 // what is invisible, and with nothing in it that Obsidian, Dataview, Templater or emberd
 // takes for more than text.
 func inline(text string, longest int) string {
-	return escape(shorten(plain(text), longest))
+	return escape(shorten(plain(clip(text, 16*longest)), longest)) // what is far behind it is not looked at
 }
 
 // plain has single blanks, and neither controls nor what turns or hides the text around
