@@ -64,6 +64,7 @@ func graph() map[string]edges {
 			tests:  []string{"memory", "op", "engine", "stm", "api"}, // the real handlers around it
 		},
 		"internal/mutants":    {},
+		"internal/overview":   {ours: []string{"memory"}, others: []string{"github.com/yuin/goldmark"}}, // its tests look at it as Obsidian does
 		"internal/query":      {},
 		"internal/refgraph":   {ours: []string{"memory", "op"}},
 		"internal/secret":     {},
@@ -98,7 +99,7 @@ func graph() map[string]edges {
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
 			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "internal/backup", "internal/durable", "internal/query",
-				"internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/intent", "internal/knowledge", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
+				"internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/intent", "internal/knowledge", "internal/overview", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
 		},
 		"api": {
 			ours:   []string{"op", "memory", "internal/wire"},

@@ -21,7 +21,7 @@ import (
 
 // archiveFolder is the folder of the vault that the texts of memories are archived in.
 // Its notes are followed like all others and not in the index, unless the settings have
-// them searched. What the watcher and the carriers are to know of them at the next start
+// them searched; nor are, wherever they lie, the notes that hold lists of memories. What the watcher and the carriers are to know of them at the next start
 // is in a file, without which they are read again.
 type archiveFolder struct {
 	fs       durable.FS
@@ -44,6 +44,9 @@ type archiveNote struct {
 	ID         memory.ID `json:"memory,omitempty"`
 	// Closed says that its frontmatter is not valid, so that it may carry any id.
 	Closed bool `json:"closed,omitempty"`
+	// List is which list of memories it holds, and Copy that a sync tool made it of one.
+	List string `json:"list,omitempty"`
+	Copy bool   `json:"copy,omitempty"`
 }
 
 // archiveFile is the file of the state folder.
@@ -87,6 +90,9 @@ func (a *archiveFolder) holds(path string) bool {
 // keeps reports whether a note lies in the folder and so is not in the index.
 func (a *archiveFolder) keeps(path string) bool { return !a.searched && a.holds(path) }
 
+// apart reports whether what was read is not for the index.
+func (a *archiveFolder) apart(r *reading) bool { return holdsList(r.note) || a.keeps(r.doc.Path) }
+
 // agree has the index let go of the notes that are kept here since the settings
 // changed. Nobody is told, for they are what they were.
 func (a *archiveFolder) agree(index *ltm.Index) error {
@@ -120,7 +126,7 @@ func (a *archiveFolder) agree(index *ltm.Index) error {
 func (a *archiveFolder) known(yield func(watcher.File) bool) {
 	for _, note := range a.list() {
 		f := watcher.File{Path: note.Path, Size: note.Size, ModTime: note.ModTime, ChangeTime: note.ChangeTime, Inode: note.Inode}
-		if !a.keeps(note.Path) {
+		if !a.keeps(note.Path) && note.List == "" {
 			f.ChangeTime = 0
 		}
 		if !yield(f) {
@@ -139,11 +145,15 @@ func (a *archiveFolder) list() []archiveNote {
 // split returns the index's part of what was read and what is gone.
 func (a *archiveFolder) split(read []reading, gone []string) (put []ltm.Doc, removed []string) {
 	for _, r := range read {
-		if r.note != nil && !a.keeps(r.doc.Path) {
+		switch {
+		case r.note == nil:
+		case !a.apart(&r):
 			put = append(put, r.doc)
+		case !a.keeps(r.doc.Path):
+			removed = append(removed, r.doc.Path) // it may have been a note like others
 		}
 	}
-	return put, slices.DeleteFunc(slices.Clone(gone), a.keeps)
+	return put, append(removed, slices.DeleteFunc(slices.Clone(gone), a.keeps)...)
 }
 
 // take takes in what the index has taken in of its part.
@@ -156,7 +166,7 @@ func (a *archiveFolder) take(read []reading, gone []string) {
 	for _, r := range read {
 		switch {
 		case r.note == nil:
-		case a.keeps(r.doc.Path):
+		case a.apart(&r):
 			a.notes[r.doc.Path], a.changed = asArchived(r.note), true
 		default:
 			a.drop(r.doc.Path)
@@ -175,24 +185,39 @@ func (a *archiveFolder) drop(path string) {
 func asArchived(note *vault.Note) archiveNote {
 	out := archiveNote{Path: note.Path, Size: note.Size, ModTime: note.ModTime.UnixNano(), ChangeTime: note.ChangeTime.UnixNano(), Inode: note.Inode,
 		Closed: note.Frontmatter == vault.InvalidFrontmatter}
+	if holdsList(note) {
+		out.List, out.Copy = note.List, note.Copy
+	}
 	if id, err := memory.ParseID(note.MemoryID); err == nil {
 		out.ID = id
 	}
 	return out
 }
 
-// len counts the notes that are kept here.
-func (a *archiveFolder) len() int {
+// len counts the notes that are kept here, and among them those that hold lists.
+func (a *archiveFolder) len() (all, lists int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.notes)
+	for _, note := range a.notes {
+		if note.List != "" {
+			lists++
+		}
+	}
+	return len(a.notes), lists
+}
+
+// state is what is known of one note.
+func (a *archiveFolder) state(path string) archiveNote {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.notes[path]
 }
 
 // closed are the names of the notes that may carry any id.
 func (a *archiveFolder) closed() []string {
 	var out []string
 	for _, note := range a.list() {
-		if note.Closed {
+		if note.Closed && note.List == "" {
 			out = append(out, path.Base(note.Path))
 		}
 	}

@@ -104,6 +104,7 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 		e.events.publish(op.Event{ID: entry.Tx, Type: entry.Verb, At: entry.At, IDs: entry.IDs})
 		if e.truth != nil {
 			e.truth.committed(&entry)
+			e.lists.committed(&entry)
 		}
 		e.mend(ctx, entry.IDs)
 		e.reconcileTexts(ctx, &entry)
@@ -112,6 +113,7 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 		e.entities.anything()
 		if e.truth != nil {
 			e.truth.anything()
+			e.lists.changed()
 		}
 		e.mendAll(ctx)
 		e.events.publish(e.notice(fmt.Sprintf("%d more changes arrived from other devices; read again what matters", more)))
@@ -169,6 +171,9 @@ func (e *Engine) keeper(context.Context, *op.KeeperRequest) (*op.KeeperResult, e
 func (e *Engine) keeperHere(ctx context.Context, _ *op.KeeperHereRequest) (*op.KeeperResult, error) {
 	if err := e.stm.Claim(); err != nil {
 		return nil, err
+	}
+	if e.lists != nil {
+		e.lists.changed()
 	}
 	return e.keeper(ctx, &op.KeeperRequest{})
 }

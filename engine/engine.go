@@ -41,6 +41,7 @@ type Engine struct {
 	truth    *truth         // nil without a vault
 	writing  *writing       // nil without one, too
 	pending  *pendingWrites // of notes
+	lists    *lists         // of memories, in notes; nil without a vault
 	text     *text.Analyzer // the one both tiers search with
 	author   *author        // of what is left of a text that is archived
 	names    *knownNames
@@ -120,7 +121,8 @@ func Open(opt Options) (*Engine, error) {
 	e.stm, e.notes = store, long
 	if long != nil {
 		e.truth = newTruth(e)
-		long.truth, long.names, long.entities = e.truth, e.names, e.entities
+		e.lists = newLists(&e.opt, long.dir)
+		long.truth, long.names, long.entities, long.lists = e.truth, e.names, e.entities, e.lists
 	}
 	e.openWriting()
 	e.handlers = e.table()

@@ -45,7 +45,8 @@ func newHouse(t testing.TB) *house {
 	h.Options.Now = h.clock.Now
 	h.Logger = slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	h.Durability = stm.None
-	h.Enrich = false // what is saved is what is stored; tests of enrichment turn it on
+	h.VaultIndex, h.VaultCore = "", "" // tests of lists turn them on
+	h.Enrich = false                   // what is saved is what is stored; tests of enrichment turn it on
 	return h
 }
 

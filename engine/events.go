@@ -142,6 +142,7 @@ func (e *Engine) committed(t stm.Entry) {
 	e.entities.touched(t.IDs)
 	if e.truth != nil {
 		e.truth.committed(&t)
+		e.lists.committed(&t)
 	}
 	e.events.publish(op.Event{ID: t.Tx, Type: t.Verb, At: t.At, IDs: t.IDs})
 }

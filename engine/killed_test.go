@@ -14,6 +14,7 @@ func (d *desk) killed() *desk {
 	d.t.Helper()
 	next := newHouse(d.t)
 	next.Vaults, next.Options.pace = d.Vaults, d.Options.pace
+	next.VaultIndex, next.VaultCore = d.VaultIndex, d.VaultCore
 	next.ms.Store(d.ms.Load())
 	ok(d.t, os.CopyFS(next.Data, os.DirFS(d.Data)))
 	err := os.CopyFS(next.State, os.DirFS(d.State))

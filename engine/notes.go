@@ -53,6 +53,7 @@ type notes struct {
 	carriers *carriers         // notes with a memory-id
 	archive  *archiveFolder
 	truth    *truth          // is told of them
+	lists    *lists          // is told of those that hold lists
 	names    *knownNames     // what they are called
 	entities *entityGraph    // what they name; those of all notes once links are read
 	moved    map[string]bool // while links are read for the first time: what changed meanwhile
@@ -222,7 +223,8 @@ func (n *notes) indexing() *op.Loading {
 		return nil
 	}
 	index, _ := n.current()
-	done := index.Status().Notes + n.archive.len()
+	apart, _ := n.archive.len()
+	done := index.Status().Notes + apart
 	return &op.Loading{Indexed: done, Total: max(done, int(n.expected.Load()))}
 }
 
@@ -230,11 +232,12 @@ func (n *notes) status() op.VaultStatus {
 	index, w := n.current()
 	ws, is := w.Status(), index.Status()
 	settling, held := n.truth.count()
+	apart, lists := n.archive.len()
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	notRead, skipped := n.notRead(ws.Skipped)
 	return op.VaultStatus{Name: n.vault.Load().Name(), Path: n.dir, Mode: string(ws.Mode), Reason: ws.Reason, Frozen: ws.Frozen, Missing: ws.Gone,
-		Notes: is.Notes, Archived: n.archive.len(), Absent: ws.Pending, Waiting: int(n.waiting.Load()), Skipped: skipped, LastScan: ws.LastScan.UTC(),
+		Notes: is.Notes, Archived: apart - lists, Absent: ws.Pending, Waiting: int(n.waiting.Load()), Skipped: skipped, LastScan: ws.LastScan.UTC(),
 		Problem: firstNonEmpty(is.Problem, n.problem), Bytes: is.Bytes, NotRead: notRead,
 		Memories: n.carriers.len(), Settling: settling, Held: heldBack(held)}
 }

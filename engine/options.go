@@ -53,6 +53,9 @@ type Options struct {
 	IndexArchive bool
 	// VaultPromoted is the folder of new notes, in the vault; "" is the vault's own.
 	VaultPromoted string
+	// VaultIndex and VaultCore are the notes that list memories by section and those
+	// that are core; "" is none.
+	VaultIndex, VaultCore string
 
 	SearchLimit   int  // results of a search that names no limit, 1 to 100
 	PreviewLength int  // characters of a snippet, 0 to 5,000; 0 shows the whole text
@@ -157,6 +160,8 @@ func DefaultOptions() Options {
 		LTMWeight:     0.7,
 		VaultArchive:  "Memories/Archive",
 		VaultPromoted: "Memories",
+		VaultIndex:    "Memories/Index.md",
+		VaultCore:     "Memories/Core.md",
 		SearchLimit:   10,
 		PreviewLength: 300,
 		TrackAccess:   true,

@@ -16,6 +16,9 @@ import (
 	"emberd/vault"
 )
 
+// purgeVerb is what the journal says of it.
+const purgeVerb = "purge"
+
 // purge removes a memory for good and tells where that does not reach.
 func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResult, error) {
 	id, err := e.stm.Resolve(strings.TrimSpace(req.ID))
@@ -44,6 +47,7 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 	if err := e.purgeNotes(id, req.DryRun, res); err != nil {
 		return nil, err
 	}
+	e.purgeLists(ctx, id, req.DryRun, res)
 	e.changed()
 	return res, e.unreached(ctx, id, res)
 }

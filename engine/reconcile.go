@@ -56,8 +56,9 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	n.complete.Store(true)
+	first := n.complete.CompareAndSwap(false, true)
 	n.truth.end()
+	n.lists.read(first)
 	if err := n.archive.save(); err != nil {
 		n.log.Warn("the notes of the archive folder will be read again at the next start", "err", err)
 	}
@@ -182,6 +183,9 @@ func (n *notes) readAll(ctx context.Context, files []watcher.File) []reading {
 
 func (n *notes) read(ctx context.Context, name string) reading {
 	note, err := n.vault.Load().Read(ctx, name)
+	if err == nil && holdsList(note) {
+		note.MemoryID, note.Carried = "", nil // a list is of many memories
+	}
 	if err == nil {
 		return reading{doc: docOf(note), note: note}
 	}
@@ -208,6 +212,7 @@ func (n *notes) apply(ctx context.Context, read []reading, gone []string) error 
 			gone = append(gone, r.doc.Path)
 		}
 	}
+	n.lists.tell(n.archive, read, gone)
 	index, _ := n.current()
 	put, removed := n.archive.split(read, gone)
 	if err := index.Update(ctx, put, removed); err != nil {
@@ -241,6 +246,8 @@ func (n *notes) remember(r reading) {
 	}
 	if r.note != nil {
 		n.carriers.saw(r.note)
+	}
+	if r.note != nil && !holdsList(r.note) {
 		n.names.learnNote(r.note)
 	}
 	if r.note != nil && n.links != nil {

@@ -45,6 +45,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		actors.Go(func() { e.notes.run(ctx) })
 		actors.Go(func() { e.truth.run(ctx) })
 		actors.Go(func() { e.keepWriting(ctx) })
+		actors.Go(func() { e.keepLists(ctx) })
 		actors.Go(func() { e.keepWaking(ctx) })
 		actors.Go(func() { e.readEntities(ctx) })
 	}

@@ -26,6 +26,11 @@ func vaultWarnings(v *op.VaultStatus) []string {
 		warn(v.Frozen, "if that was meant: emberd vault confirm")
 	}
 	warn(v.Held, "if that was meant: emberd vault confirm")
+	for _, l := range v.Lists {
+		if l.State == op.ListRefused {
+			warn(fmt.Sprintf("the list %q is not written: %s", l.Path, l.Reason), l.Next)
+		}
+	}
 	warn(v.Problem, "emberd tries again by itself; if this stays, see its log")
 	if v.Mode == string(watcher.Polling) {
 		warn(v.Reason, "meanwhile edits are looked for every half minute")

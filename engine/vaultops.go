@@ -111,6 +111,10 @@ func (c *checking) note(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	if holdsList(note) {
+		c.links.Add(note.Path, note.Aliases, nil)
+		return nil
+	}
 	c.res.Notes++
 	for i := range note.Problems {
 		c.find(kindOf(note, i), note.Path, note.Problems[i].Line, "%s", note.Problems[i].Text)

@@ -105,6 +105,8 @@ func (d *doubt) unread(ctx context.Context, name string, err error) {
 		d.cause(op.WhyUnread, unreadFix(reason), "it is not read: %s", reason)
 	case d.notes.inArchive(name) && !d.opt.IndexArchive:
 		d.inFolder(ctx, name)
+	case d.notes.archive.state(name).List != "":
+		d.cause(op.WhyFolder, "search for what it lists", "it holds a list that emberd writes of its memories, and lists are not searched")
 	case tried:
 		d.cause(op.WhyUnread, "", "it is not read: %s", skipped.why)
 	case w.Status().Skipped[name] != "":

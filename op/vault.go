@@ -107,7 +107,29 @@ type VaultStatus struct {
 	// Aside says that the vault's file system cannot exchange two names, so that a note
 	// is missing for a moment while it is written.
 	Aside bool `json:"aside,omitempty"`
+	// Lists are the notes in which emberd lists memories.
+	Lists []ListStatus `json:"lists,omitempty"`
 }
+
+// ListStatus is what became of a note that lists memories. Kind is index or core.
+type ListStatus struct {
+	Kind   string    `json:"kind"`
+	Path   string    `json:"path"`
+	State  string    `json:"state"`
+	Reason string    `json:"reason,omitempty"` // unless it is written
+	Next   string    `json:"next,omitempty"`   // what to do about it
+	Until  time.Time `json:"until,omitzero"`   // when it is tried again
+}
+
+// The states of a list.
+const (
+	ListWritten = "written"   // the note has it
+	ListEmpty   = "empty"     // there is nothing to list yet, and no note
+	ListDeleted = "deleted"   // somebody deleted the note, and it stays away
+	ListWaits   = "waiting"   // it is written later
+	ListOther   = "elsewhere" // the keeper, another device, writes it
+	ListRefused = "refused"   // it takes somebody to do something
+)
 
 // NotRead is how many paths of a vault are not read for one reason.
 type NotRead struct {

@@ -81,6 +81,23 @@ func wholeRegions(body []byte) (all []region) {
 	return all
 }
 
+// ListKey is the property of a note that holds a list of memories. Its value is the name
+// of the region that the list stands in.
+const ListKey = "emberd"
+
+// Lists are the names of such regions. It returns a fresh slice.
+func Lists() []string { return []string{"index", "core"} }
+
+// listIn is the name of the first list that stands in a text, "" if none does.
+func listIn(body []byte) string {
+	for _, name := range Lists() {
+		if _, found, err := findRegion(body, 0, name); found || err != nil && bytes.Contains(body, []byte("<!-- emberd:"+name+" -->")) {
+			return name
+		}
+	}
+	return ""
+}
+
 // CarriedBy returns what a note of these bytes says of the memory whose id it
 // carries, nil if it carries none.
 func CarriedBy(note []byte) *Carried {

@@ -16,6 +16,9 @@ import (
 // Edit is what is to be changed in a note: emberd's own properties and marked
 // regions, and its text if that is known. Applying it twice is applying it once.
 type Edit struct {
+	// Marked, if it is not nil, is a property that the note must have with this value.
+	// A note without it is a human's, and [NotMarked].
+	Marked *Field
 	// Set gives properties a value. One that the note has keeps its place, one that
 	// it has not is added at the end, in this order. Names are lower-case words.
 	Set []Field

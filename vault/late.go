@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"emberd/internal/durable"
 )
 
 // backupTime begins the name of each backup, in UTC.
@@ -207,6 +209,57 @@ func (w *Writer) raise(r *record, hidden bool, late digest) (event *Event, over 
 	return &Event{Path: r.Path, Restored: next.Placed != name, Backup: w.backupName(next)}, true, err
 }
 
+// Discard removes backups that nobody needs: of those named, or of all if none is, the
+// ones whose bytes drop reports. One that a program may still save to stays, and is among
+// the left; so is one that cannot be read or removed, with an error. Names are as in
+// [Result].
+func (w *Writer) Discard(names []string, drop func(note []byte) bool) (left []string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if names == nil {
+		if names, err = w.allBackups(); err != nil {
+			return nil, err
+		}
+	}
+	var failed []error
+	for _, name := range names {
+		note, err := durable.ReadAll(w.state, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || err == nil && !drop(note):
+			continue
+		case err == nil && !w.watched(filepath.Base(name)):
+			err = w.state.Remove(name)
+		case err == nil:
+			left = append(left, name)
+		}
+		if err != nil {
+			left, failed = append(left, name), append(failed, fmt.Errorf("remove a backup: %w", err))
+		}
+	}
+	return left, errors.Join(append(failed, w.state.SyncDir(w.backups))...)
+}
+
+// allBackups are the paths of the backups that have names of our giving.
+func (w *Writer) allBackups() ([]string, error) {
+	entries, err := w.state.ReadDir(w.backups)
+	if err != nil {
+		return nil, fmt.Errorf("look at the backups of notes: %w", err)
+	}
+	all := []string{}
+	for _, e := range entries {
+		stamp, _, _ := strings.Cut(e.Name(), "-")
+		if _, err := time.Parse(backupTime, stamp); err == nil && e.Type().IsRegular() {
+			all = append(all, filepath.Join(w.backups, e.Name()))
+		}
+	}
+	return all, nil
+}
+
+// watched reports whether a program may still save to a backup.
+func (w *Writer) watched(name string) bool {
+	return slices.ContainsFunc(w.open, func(r *record) bool { return strings.HasPrefix(name, r.Backup) })
+}
+
 // prune removes old backups. Their names say how old they are; what has another name
 // is somebody else's.
 func (w *Writer) prune(now time.Time) error {
@@ -214,14 +267,11 @@ func (w *Writer) prune(now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("remove old backups of notes: %w", err)
 	}
-	watched := func(name string) bool {
-		return slices.ContainsFunc(w.open, func(r *record) bool { return strings.HasPrefix(name, r.Backup) })
-	}
 	var failed []error
 	for _, e := range entries {
 		stamp, _, _ := strings.Cut(e.Name(), "-")
 		made, err := time.Parse(backupTime, stamp)
-		if err != nil || now.Sub(made) < w.pace.keep || watched(e.Name()) {
+		if err != nil || now.Sub(made) < w.pace.keep || w.watched(e.Name()) {
 			continue
 		}
 		if err := w.state.Remove(filepath.Join(w.backups, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -47,8 +47,11 @@ type Note struct {
 	// without a zone is taken as local.
 	Created, Updated time.Time
 
-	MemoryID    string   // the property memory-id
-	Carried     *Carried // nil without it
+	MemoryID string   // the property memory-id
+	Carried  *Carried // nil without it
+	// List is the property emberd, which says that the note holds a list that emberd
+	// writes of its memories; where properties cannot be read, the region of such a list.
+	List        string
 	Frontmatter Frontmatter
 	Properties  []Property // all others, and inline fields, in order
 
@@ -175,6 +178,9 @@ func parse(read func(*outline), file File, data []byte) *Note {
 	body := n.readFrontmatter(o)
 	if n.Carried != nil {
 		n.Carried.Body = trimBody(string(withoutRegions(plain(data[head+body : head+len(src)]))))
+	}
+	if n.Frontmatter == InvalidFrontmatter {
+		n.List = listIn(src[body:])
 	}
 	blank(src[:body])
 	maskComments(src)

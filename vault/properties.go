@@ -46,6 +46,8 @@ func (n *Note) property(o *outline, p property) {
 		n.tagList(o, p)
 	case "memory-id":
 		n.MemoryID = p.text
+	case ListKey:
+		n.List = p.text
 	default:
 		if !n.date(p) {
 			n.Properties = append(n.Properties, Property{Key: p.key, Value: p.text, Line: line})

@@ -9,6 +9,7 @@ const (
 	SharedValue     Reason = "another property refers to the value that would change; write that one out"
 	BadRegion       Reason = "the marks of emberd's region in it are incomplete or there twice; restore or delete them all"
 	OpenEnd         Reason = "it ends in a code block or comment that is not closed; close it"
+	NotMarked       Reason = "it has not the property that makes it one of emberd's; put that back, or give the note another name"
 	SplitText       Reason = "emberd's region stands in the middle of its text; move it to the end"
 )
 

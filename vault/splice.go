@@ -29,6 +29,9 @@ func Splice(src []byte, e Edit) ([]byte, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
+	if e.Marked != nil && !e.Marked.in(src) {
+		return nil, &Unspliced{NotMarked}
+	}
 	out := src
 	if len(e.Set)+len(e.Unset) > 0 || e.DropEmpty {
 		var err error
@@ -312,6 +315,16 @@ func (e Edit) patches(h *head) (patches []patch, added string, err error) {
 	}
 	slices.SortFunc(patches, func(a, b patch) int { return a.start - b.start })
 	return patches, added, nil
+}
+
+// in reports whether a note has the property with its value.
+func (f *Field) in(src []byte) bool {
+	h, err := readHead(src)
+	if err != nil {
+		return false
+	}
+	at := h.find(f.Key)
+	return at >= 0 && f.Value.heldBy(h.entries[at].value)
 }
 
 // shared reports a value that another one may refer to.

@@ -232,6 +232,7 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.LTMWeight = c.Search.LTMWeight
 	o.Vaults, o.VaultIgnore, o.VaultArchive = c.Vaults, c.Vault.Ignore, c.Vault.ArchiveFolder
 	o.VaultPromoted = c.Vault.PromotedFolder
+	o.VaultIndex, o.VaultCore = c.Vault.IndexNote, c.Vault.CoreNote
 	o.DetectSecrets = c.SecretsDetect == "block"
 	o.Enrich, o.Reinforce = c.Enrich, c.AutoReinforce
 	o.IndexArchive, o.ForgetBelow = c.IndexArchive, c.ForgetThreshold

@@ -110,6 +110,8 @@ type Vault struct {
 	Ignore         []string
 	PromotedFolder string
 	ArchiveFolder  string
+	// IndexNote and CoreNote are notes, none if they are "".
+	IndexNote, CoreNote string
 }
 
 // Decay parametrises the decay score. Lambda is always filled in: an explicit
@@ -268,6 +270,16 @@ func (c *Config) fillAuto(pl *places) {
 	if pl.userHome != "" {
 		fill(&c.CortexGraphPath, filepath.Join(pl.userHome, ".config", "cortexgraph", "jsonl"))
 	}
+	fillNote := func(p *string, name string) {
+		switch *p {
+		case auto:
+			*p = path.Join(c.Vault.PromotedFolder, name)
+		case none:
+			*p = ""
+		}
+	}
+	fillNote(&c.Vault.IndexNote, "Index.md")
+	fillNote(&c.Vault.CoreNote, "Core.md")
 	if c.Decay.Lambda == 0 {
 		c.Decay.Lambda = math.Ln2 / c.Decay.HalfLife.Seconds()
 	}
@@ -299,6 +311,9 @@ func (c *Config) contradictions() error {
 	if folderHolds(c.Vault.ArchiveFolder, c.Vault.PromotedFolder) {
 		faults = append(faults, fmt.Errorf("%s must not lie in %s, which ordinary searches leave out",
 			c.cite("vault.promoted_folder"), c.cite("vault.archive_folder")))
+	}
+	if c.Vault.IndexNote != "" && strings.EqualFold(c.Vault.IndexNote, c.Vault.CoreNote) {
+		faults = append(faults, fmt.Errorf("%s and %s must be two notes", c.cite("vault.index_note"), c.cite("vault.core_note")))
 	}
 	return errors.Join(faults...)
 }

@@ -85,7 +85,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		CortexGraphPath: "/home/ada/.config/cortexgraph/jsonl",
 		Log:             Log{"info", "text"},
 		STM:             STM{"full", 4 << 20, 24 * time.Hour},
-		Vault:           Vault{nil, "Memories", "Memories/Archive"},
+		Vault:           Vault{nil, "Memories", "Memories/Archive", "Memories/Index.md", "Memories/Core.md"},
 		Decay:           Decay{"power_law", 72 * time.Hour, 1.1, math.Ln2 / (72 * time.Hour).Seconds(), 0.6, 1.603e-5, 1.147e-6, 0.7},
 		Promote:         Promote{0.65, 5, 14 * day, 72 * time.Hour, 1, true},
 		Lifecycle:       Lifecycle{7 * day, 30 * day, 90 * day, nil, 1000, 0.2, 0.2},
@@ -245,6 +245,25 @@ func TestBadValuesNameKeyBoundAndPlace(t *testing.T) {
 		`EMBERD_SEARCH_TRACK_ACCESS: search.track_access must be true or false (or yes/no, on/off, 1/0), not "maybe"`,
 		`EMBERD_EMBEDDINGS_MODEL: embeddings.model must be one line of valid UTF-8 without control characters`,
 	)
+}
+
+func TestListsOfMemories(t *testing.T) {
+	for _, c := range []struct{ flag, index, core string }{
+		{"vault.index_note=none", "", "Memories/Core.md"},
+		{"vault.core_note=Home/Who I am.md", "Memories/Index.md", "Home/Who I am.md"},
+		{"vault.promoted_folder=Long Term", "Long Term/Index.md", "Long Term/Core.md"},
+		{"vault.index_note=auto", "Memories/Index.md", "Memories/Core.md"},
+	} {
+		if got := (setup{flags: []string{c.flag}}).load(t).Vault; got.IndexNote != c.index || got.CoreNote != c.core {
+			t.Errorf("%s: %q and %q, want %q and %q", c.flag, got.IndexNote, got.CoreNote, c.index, c.core)
+		}
+	}
+	want := "must be a note inside the vault, relative to it, whose name ends in .md, without names that begin with a dot or that not every system takes; or auto, or none"
+	for _, bad := range []string{"Index", "Index.txt", ".md", "/Index.md", "a/.hidden/Index.md", ""} {
+		setup{flags: []string{"vault.index_note=" + bad}}.wantFaults(t, fmt.Sprintf("--set vault.index_note: %s, not %q", want, bad))
+	}
+	setup{flags: []string{"vault.index_note=memories/core.md"}}.wantFaults(t,
+		"vault.index_note memories/core.md (--set vault.index_note) and vault.core_note Memories/Core.md (default) must be two notes")
 }
 
 func TestContradictionsNameBothSides(t *testing.T) {

@@ -428,6 +428,27 @@ func (v folder) want() string {
 	return "a folder inside the vault, relative to it, without names that begin with a dot or that not every system takes"
 }
 
+// list is a note inside a vault that may be left to "auto" or be "none", which stay as they
+// are until they are filled in.
+type list struct{ to *string }
+
+func (v list) set(s string, expand expander) error {
+	if s != auto && s != none {
+		p := ""
+		if err := (folder{&p}).set(s, expand); err != nil || len(p) <= len(".md") || !strings.EqualFold(path.Ext(p), ".md") {
+			return errWant
+		}
+		s = p
+	}
+	*v.to = s
+	return nil
+}
+
+func (v list) String() string { return cmp.Or(*v.to, none) }
+func (v list) want() string {
+	return "a note inside the vault, relative to it, whose name ends in .md, without names that begin with a dot or that not every system takes; or auto, or none"
+}
+
 // ages is a list of categories with their own times.
 type ages struct{ to *[]string }
 

@@ -1,0 +1,120 @@
+package overview
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// says reports a character that is more than white space or a mark of Markdown.
+func says(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.So) }
+
+// inline shows a text within a line of Markdown: on one line, cut behind a word, without
+// what is invisible, and with nothing in it that Obsidian, Dataview, Templater or emberd
+// takes for more than text.
+func inline(text string, longest int) string {
+	return escape(shorten(plain(clip(text, 16*longest)), longest)) // what is far behind it is not looked at
+}
+
+// plain has single blanks, and neither controls nor what turns or hides the text around
+// it: marks of direction, characters without width but those that join, part or vary others,
+// and tags (U+E0000).
+func plain(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
+		switch {
+		case unicode.IsSpace(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cc):
+			b.WriteByte(' ')
+		case r == 0x200c || r == 0x200d || unicode.Is(unicode.Variation_Selector, r) && r < 0xe0000, unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+			b.WriteRune(r)
+		case unicode.In(r, unicode.Cf, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Co):
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// shorten cuts a text behind a word, or within one that is most of it.
+func shorten(s string, longest int) string {
+	if utf8.RuneCountInString(s) <= longest {
+		return s
+	}
+	letters := []rune(s)[:longest]
+	end := longest
+	for end > longest/2 && letters[end-1] != ' ' {
+		end--
+	}
+	if end == longest/2 {
+		end = longest
+		for end > 1 && (unicode.Is(unicode.M, letters[end-1]) || letters[end-1] == 0x200d) {
+			end--
+		}
+	}
+	return strings.TrimRight(string(letters[:end]), " ,;:-–—") + "…"
+}
+
+// Where a number begins an ordered list, and what HTML takes for a character.
+var (
+	ordinal   = regexp.MustCompile(`^\d{1,9}[.)]`)
+	character = regexp.MustCompile(`^&#?[A-Za-z0-9]{1,31};`)
+)
+
+// escape puts a backslash before each mark that would be more than a letter where it
+// stands. Others stay as they are, for the note is read in its source, too.
+func escape(s string) string {
+	var b strings.Builder
+	first := strings.IndexFunc(s, func(r rune) bool { return r != ' ' })
+	numbered := len(ordinal.FindString(s)) - 1
+	for i := range len(s) {
+		if s[i] < utf8.RuneSelf && (i == first && opens(s[i]) || i == numbered || active(s, i)) {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// opens reports what at the beginning of a line makes a block of it.
+func opens(c byte) bool { return strings.IndexByte(">-+:=.^", c) >= 0 }
+
+// active reports a mark with a meaning within a line, given what stands beside it.
+func active(s string, i int) bool {
+	before, after := at(s, i-1), at(s, i+1)
+	switch c := s[i]; c {
+	case '\\', '`', '*', '[', ']', '<', '|', '#', '$', '~', '^':
+		return true
+	case '_':
+		return !letter(before) || !letter(after)
+	case '!':
+		return before == '<' || after == '['
+	case '%', '=':
+		return before == c || after == c || before == '<' || before == '`' || before == '$' || before == '{' || after == '>'
+	case '&':
+		return character.MatchString(s[i:])
+	case ':':
+		return before == ':' || after == ':' || strings.HasPrefix(s[i:], "://") || strings.HasSuffix(s[:i], "emberd") ||
+			strings.HasSuffix(strings.ToLower(s[:i]), "mailto")
+	case '.':
+		return strings.HasSuffix(strings.ToLower(s[:i]), "www")
+	case '@':
+		return before != ' ' && after != ' '
+	case '{':
+		return before == '{'
+	}
+	return false
+}
+
+// at is the byte at a place, a blank beyond either end.
+func at(s string, i int) byte {
+	if i < 0 || i >= len(s) {
+		return ' '
+	}
+	return s[i]
+}
+
+// letter reports a byte that is, or is part of, no mark.
+func letter(c byte) bool {
+	return c >= utf8.RuneSelf || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}

@@ -1,0 +1,105 @@
+package overview
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// mostOthers bounds the headings for sections beside the five, and for projects.
+const mostOthers = 20
+
+// Sections are the five that agents file memories under, in their order. It returns a
+// fresh slice.
+func Sections() []string {
+	return []string{"Key Topics", "Important Facts", "People & Entities", "Ongoing Threads", "File Knowledge"}
+}
+
+// part is the entries under one heading.
+type part struct {
+	name    string
+	entries []*Entry
+}
+
+// Index lists memories by section: the five of [Sections] first, then the others that
+// somebody used, then those without one by project, then the rest. Under each heading the
+// most important and then the latest come first.
+func Index(all []Entry, judge Judge) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "emberd writes this list of what is remembered (%s) and keeps it up to date. What you write above or below it stays; what you write in it does not.\n", memories(len(all)))
+	byKey := make(map[string]*part)
+	for i := range all {
+		e := &all[i]
+		key, name := under(e)
+		p := byKey[key]
+		if p == nil {
+			p = &part{name: name}
+			byKey[key] = p
+		}
+		p.name = min(p.name, name) // of two spellings always the same one
+		p.entries = append(p.entries, e)
+	}
+	for _, kind := range []string{"1", "2", "3", "4"} {
+		keys := slices.Sorted(maps.Keys(byKey))
+		keys = slices.DeleteFunc(keys, func(key string) bool { return key[:1] != kind })
+		shown := keys
+		if kind == "2" || kind == "3" {
+			shown = largest(byKey, keys)
+		}
+		for _, key := range shown {
+			heading(&b, byKey[key].name)
+			lines(&b, byKey[key], indexBounds(), judge, howTo(kind, byKey[key].name))
+		}
+		if left := len(keys) - len(shown); left > 0 {
+			fmt.Fprintf(&b, "\n%d more headings with fewer memories are left out: `emberd list`\n", left)
+		}
+	}
+	return b.String()
+}
+
+func memories(n int) string {
+	if n == 1 {
+		return "1 memory"
+	}
+	return fmt.Sprintf("%d memories", n)
+}
+
+// under returns the heading of an entry, and a key that sorts it.
+func under(e *Entry) (key, name string) {
+	section := strings.Join(strings.Fields(e.Section), " ")
+	for i, known := range Sections() {
+		if strings.EqualFold(section, known) {
+			return fmt.Sprintf("1%d", i), known
+		}
+	}
+	switch {
+	case section != "":
+		return "2" + strings.ToLower(section), section
+	case e.Project != "":
+		return "3" + e.Project, "Project " + e.Project
+	}
+	return "4", "Everything else"
+}
+
+// largest keeps the keys with the most entries, in the order of keys.
+func largest(byKey map[string]*part, keys []string) []string {
+	if len(keys) <= mostOthers {
+		return keys
+	}
+	bySize := slices.SortedFunc(slices.Values(keys), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(byKey[b].entries), len(byKey[a].entries)), strings.Compare(a, b))
+	})
+	return slices.Sorted(slices.Values(bySize[:mostOthers]))
+}
+
+// howTo is the command that lists what is left out under a heading.
+func howTo(kind, name string) string {
+	project := strings.TrimPrefix(name, "Project ")
+	simple := func(r rune) bool { return r >= 0x80 || !letter(byte(r)) && !strings.ContainsRune("-_./", r) }
+	if kind == "3" && !strings.ContainsFunc(project, simple) && !strings.HasPrefix(project, "-") {
+		return "`emberd list --project " + project + "`"
+	}
+	return "`emberd list`"
+}
