@@ -73,8 +73,6 @@ func (s *toolStore) questionCalls() map[string]func(i int) object {
 		"search":           func(int) object { return object{"q": s.texts.question()} },
 		"query":            func(int) object { return object{"query": s.texts.question()} },
 		"verify":           func(int) object { return object{"claim": s.texts.text(typicalText / 3)} },
-		"entity_list":      none,
-		"knowledge":        none,
 		"show":             of,
 		"stale_list":       none,
 		"stats":            none,

@@ -65,7 +65,7 @@ func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
 		}
 		seen[row.ID()] = true
 		content := row.Content()
-		one := near{row: row, same: wording.Of(content), successor: e.successor(row)}
+		one := near{row: row, same: wording.Of(content), successor: successor(e.stm.Get, row)}
 		if one.similarity, one.text = like.to(content); one.same {
 			one.similarity = 1
 		}
@@ -139,19 +139,6 @@ func (e *Engine) mergedRow(row *stm.Row) *stm.Row {
 		return row
 	}
 	return cmp.Or(mergedInto(e.stm.Get, m.ConsolidatedInto), row)
-}
-
-// successor is the live memory that took the place of one, nil if there is none.
-func (e *Engine) successor(row *stm.Row) *stm.Row {
-	if !row.Has("superseded_by") {
-		return nil
-	}
-	m, err := row.Memory()
-	if err != nil {
-		return nil
-	}
-	next, _ := e.stm.Get(m.SupersededBy)
-	return next
 }
 
 // nearNotes adds the best passages of notes. The note of a memory is not one of them: the

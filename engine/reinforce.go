@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,14 +95,8 @@ func (e *Engine) reinforceID(ctx context.Context, short string, link memory.Sour
 
 // latest is the memory that stands for one that was merged or superseded.
 func (e *Engine) latest(row *stm.Row) *stm.Row {
-	for range 100 { // devices that do so at once may make a circle
-		next := e.successor(e.mergedRow(row))
-		if next == nil {
-			return e.mergedRow(row)
-		}
-		row = next
-	}
-	return row
+	row = e.mergedRow(row)
+	return cmp.Or(successor(e.stm.Get, row), row)
 }
 
 // reinforceNearest reinforces the memory that says what the request says.
@@ -173,7 +168,7 @@ func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, e
 // change is what the log is to say of a locked memory. Words that it does not have are
 // kept as evidence. The word of a person makes what is data only count like any other.
 func (r *renewal) change(row *stm.Row) (map[string]json.RawMessage, error) {
-	if r.near != nil && (row.Content() != r.near.row.Content() || r.successor(row) != nil) {
+	if r.near != nil && (row.Content() != r.near.row.Content() || r.superseded(row)) {
 		return nil, errChanged
 	}
 	was, err := row.Memory()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"emberd/engine"
 	"emberd/internal/conflict"
 	"emberd/internal/similarity"
 	"emberd/internal/text"
@@ -134,9 +135,6 @@ func (r *evolutionReport) add(e evolveRound) {
 	one(&r.Nearest, e.Nearest)
 }
 
-// addThreshold is the similarity from which on add takes a text for one that is known.
-const addThreshold = 0.85
-
 // world is what is known when a fact comes.
 type world struct {
 	fact   *conflict.Facts
@@ -183,7 +181,7 @@ func (w *world) round(id string, supersedes bool) evolveRound {
 	if len(w.known) > 0 {
 		k := w.known[nearest]
 		e.Nearest = w.stale[nearest]
-		e.Merged = w.alike[nearest] >= addThreshold && k.Differ(w.fact) == "" && w.fact.Adds(k) == ""
+		e.Merged = w.alike[nearest] >= engine.DefaultOptions().Known.Add && k.Differ(w.fact) == "" && w.fact.Adds(k) == ""
 	}
 	return e
 }

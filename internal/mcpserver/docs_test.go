@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"emberd/internal/wire"
 )
 
 // TestDocumentation holds docs/mcp-tools.md against the tools it is about; -update
@@ -124,7 +126,7 @@ func takes(s *jsonschema.Schema) string {
 	}
 	var words []string
 	for _, e := range s.Enum {
-		raw, err := encode(e)
+		raw, err := wire.Marshal(e)
 		if err == nil {
 			words = append(words, "`"+string(raw)+"`")
 		}
