@@ -35,8 +35,8 @@ func (s *state) searchCommand() *cobra.Command {
 		Long: `Search memories and notes by words, best match first. Any word may match; more
 and rarer words rank higher, and so does what is used and fresh. Operators:
 "a phrase", -word, tag:x, entity:name, path:dir/, file:name, [key:value],
-before:2026-01, after:7d; put -- before words that begin with a hyphen. --explain
-shows how each rank came about.
+before:2026-01, after:7d; put -- before words that begin with a hyphen.
+--explain shows how each rank came about.
 
 What has faded comes back when a search means it: an archived memory that holds
 most of what was asked is read from its note again. --scope archive searches
