@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"emberd/memory"
 	"emberd/op"
@@ -41,7 +40,7 @@ func (s *state) printMatch(m *op.Match) {
 func (s *state) matchLine(m *op.Match, colour style) string {
 	said := []string{s.screen.paint(colour, pad(m.Verdict, len(op.VerdictConfirms))), fmt.Sprintf("%4.2f", m.Similarity)}
 	if m.Note != nil && m.Memory == nil {
-		return strings.Join(slices.Concat([]string{s.screen.paint(yellow, pad("note", 8))}, said, []string{flat(m.Note.Title)}), "  ") + s.place(m.Note)
+		return strings.Join(slices.Concat([]string{s.screen.paint(yellow, pad("note", 8))}, said, []string{s.gist(m.Note.Title, len("note      conflict  0.00  "))}), "  ") + s.place(m.Note)
 	}
 	parts := append([]string{s.short(m.Memory.ID)}, said...)
 	parts = append(parts, s.screen.paint(faint, pad(age(s.now(), m.Memory.CreatedAt), 6)))
@@ -73,17 +72,14 @@ func (s *state) printReinforcement(r *op.Reinforcement) {
 		text += fmt.Sprintf(", similarity %.2f", r.Similarity)
 	}
 	s.printf("%s", s.screen.said(green, text))
-	for _, m := range r.Entities {
-		s.printf("%s", s.screen.said(faint, mentionText(flat(m.Name), m.Count, s.now(), m.LastSeen)))
+	if len(r.Entities) == 0 {
+		return
 	}
-}
-
-func mentionText(name string, n int, now, last time.Time) string {
-	text := name + ": " + count(n, "mention", "mentions")
-	if !last.IsZero() {
-		text += ", last " + ago(now, last)
+	mentions := make([]string, len(r.Entities))
+	for i, m := range r.Entities {
+		mentions[i] = flat(m.Name) + " " + count(m.Count, "time", "times")
 	}
-	return text
+	s.printf("%s", s.screen.said(faint, "mentioned: "+strings.Join(mentions, ", ")))
 }
 
 // noteReinforcement says why the importance did not rise, or that it is that of a core
@@ -100,7 +96,10 @@ func (s *state) noteReinforcement(r *op.Reinforcement, id memory.ID) {
 
 // entityLines are what is known of a person or thing.
 func (s *state) entityLines(e *op.Entity) string {
-	line := s.screen.paint(yellow, flat(e.Name)) + "  " + s.screen.paint(faint, s.entityText(e)) + "\n"
+	line := s.screen.paint(yellow, flat(e.Name)) + "  " + s.entityText(e) + "\n"
+	if s.screen.width > 0 { // where it is too long for what is left of the line
+		line = s.screen.paint(yellow, flat(e.Name)) + "\n" + s.screen.said(faint, s.entityText(e))
+	}
 	if len(e.Related) == 0 {
 		return line
 	}

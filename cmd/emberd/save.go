@@ -37,7 +37,7 @@ The project is the git repository that encloses the working directory, unless
 --project names another (--project '' names none).`,
 		Example: `  emberd save "Use JWT tokens for authentication in new APIs" --tag security,api
   emberd save --importance high --meta pr=412 Deploys wait for the migration job
-  emberd save --origin web --from https://example.org/ports "The broker listens on 5672"
+  emberd save --origin web --from https://a.example "The broker is RabbitMQ"
   git log -1 --format=%B | emberd save - --source git`,
 		Annotations: exits(endings{
 			exitNoDaemon: "", exitConflict: "the id is taken by a memory with another text", exitDisk: "",

@@ -72,8 +72,8 @@ func (s *state) verify(cmd *cobra.Command, req *op.VerifyRequest) error {
 
 func (s *state) printVerified(res *op.VerifyResult) {
 	colours := map[string]style{op.StatusConfirmed: green, op.StatusRelated: cyan, op.StatusNew: bold, op.StatusConflict: red}
-	head := fmt.Sprintf("%s  %s", s.screen.paint(colours[res.Status], res.Status), clean(res.Message))
-	s.printf("%s  %s\n", head, s.screen.paint(faint, fmt.Sprintf("%.2f by %s", res.Confidence, res.Compared)))
+	s.printf("%s  %s\n", s.screen.paint(colours[res.Status], res.Status), s.screen.paint(faint, fmt.Sprintf("%.2f by %s", res.Confidence, res.Compared)))
+	s.printf("%s", s.screen.paragraph(flat(res.Message), nil, "  "))
 	for i := range res.Conflicts {
 		s.printf("\n")
 		s.printConflict(&res.Conflicts[i])
