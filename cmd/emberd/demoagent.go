@@ -20,7 +20,7 @@ func (d *demo) relate(ctx context.Context) error {
 func (d *demo) askAgent(ctx context.Context) error {
 	return errors.Join(
 		d.tool(ctx, "memory_add", `{"content":"Maria takes honey with her tea","tags":["tea"]}`, "saved ["),
-		d.tool(ctx, "memory_query", `{"query":"honey"}`, "Maria takes honey"),
+		d.tool(ctx, "memory_query", `{"query":"honey","scope":"notes"}`, "Maria takes honey"),
 		d.expect("demo-agent", "history", "--limit", "1")(ctx))
 }
 
