@@ -162,6 +162,9 @@ func (q *querying) answer() *op.QueryResult {
 	if q.req.Scope == queryKnowledge {
 		q.texts, res.Total, res.AtLeast = nil, len(q.known), false
 	}
+	if q.knows() && q.e.partial() {
+		res.AtLeast = true
+	}
 	if res.Total == 0 {
 		res.Message = queryNothing
 	}

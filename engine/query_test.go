@@ -46,6 +46,7 @@ func pilots(t testing.TB) (*house, *Engine) {
 		"Kettle.md":         "# Kettle\n\nThe kettle leaks.\n",
 	})
 	e := h.following(t)
+	until(t, "what the notes name is known", func() bool { return !do(t, e, op.EntityList, &op.EntityListRequest{}).Partial })
 	for _, req := range []op.SaveRequest{
 		{Content: "The pilot of the tanker is Ann Lee", Entities: []string{"Ann Lee", "Oslo"}, Project: "port", Source: "call with Ann"},
 		{Content: "The tanker unloads at night", Tags: []string{"tanker"}},
