@@ -14,6 +14,7 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 	s.addPastVerbs(add)
 	s.addLifeVerbs(add)
 	s.addGraphVerbs(add)
+	s.addRememberVerbs(add)
 	add(op.History.Handle(s.history))
 	add(op.Export.Handle(s.export))
 	add(op.Import.Handle(s.importRecords))

@@ -115,7 +115,7 @@ type addition struct {
 // echo answers with what was just recalled, nil if the text was not. That it comes back is
 // a use of it and no new evidence.
 func (a *addition) echo(ctx context.Context) (*op.AddResult, error) {
-	if a.req.Again {
+	if a.req.Again || a.saysMore() {
 		return nil, nil
 	}
 	of := a.echoOf(a.m.Content, a.m.Collection, a.m.Project)
@@ -135,6 +135,12 @@ func (a *addition) echo(ctx context.Context) (*op.AddResult, error) {
 	res.Tx, res.Message = tx, fmt.Sprintf("Nothing was stored: memory %s, which was just recalled, says this, and counts as used.", of.Of.Short())
 	res.Memory, err = a.view(row, a.opt.Now())
 	return res, err
+}
+
+// saysMore reports whether the request is more than the text: evidence, or that it matters
+// more than most. A person says nothing again without meaning it.
+func (a *addition) saysMore() bool {
+	return a.req.Quote != "" || a.req.File != "" || a.m.Importance > 0.5 || a.link.Kind == memory.FromUser
 }
 
 // try stores the text, or reinforces the memory that says it. The error is errChanged

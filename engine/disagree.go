@@ -68,7 +68,14 @@ func (s *statement) apart(one *near) string {
 	if why := s.differs(one); why != "" || one.same {
 		return why
 	}
-	known := s.wordsIn(one.text)
+	if exchanging(s.words, s.wordsIn(one.text)) {
+		return "each has a word that the other lacks"
+	}
+	return ""
+}
+
+// exchanging reports whether either of two texts has a word that the other lacks.
+func exchanging(a, b map[string]bool) bool {
 	lacks := func(words, others map[string]bool) bool {
 		for w := range words {
 			if !others[w] {
@@ -77,10 +84,7 @@ func (s *statement) apart(one *near) string {
 		}
 		return false
 	}
-	if lacks(s.words, known) && lacks(known, s.words) {
-		return "each has a word that the other lacks"
-	}
-	return ""
+	return lacks(a, b) && lacks(b, a)
 }
 
 // oppose finds those of the nearest that the text contradicts. What was superseded does

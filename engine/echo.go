@@ -119,7 +119,8 @@ func sameScope(r *stm.Row, collection, project string) bool {
 // nothing may keep it apart.
 func (e *Engine) stillSays(r *stm.Row, text string, similarity float64) bool {
 	content := r.Content()
-	return e.echoes.Says(text, content) > 0 && (similarity == 1 || conflict.Differ(e.text, text, content) == "")
+	return e.echoes.Says(text, content) > 0 &&
+		(similarity == 1 || conflict.Differ(e.text, text, content) == "" && !exchanging(e.wordsIn(text), e.wordsIn(content)))
 }
 
 // unchanged reports whether a note is as it was when its text was given out.

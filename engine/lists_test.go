@@ -96,7 +96,7 @@ func TestListsAreWritten(t *testing.T) {
 	wantFiles(t, d.house, indexNote)
 	want := marked("index") + "<!-- emberd:index -->\nemberd writes this list of what is remembered (1 memory) and keeps it up to date. " +
 		"What you write above or below it stays; what you write in it does not.\n\n## Everything else\n\n- Tea is brewed at 80 degrees · `" +
-		tea.Short() + "` · " + look(t, d.Engine, tea).CreatedAt.Format(time.DateOnly) + "\n<!-- /emberd:index -->\n"
+		tea.Short() + "` · " + look(t, d.Engine, tea).CreatedAt.Format(time.DateOnly) + " · agent\n<!-- /emberd:index -->\n"
 	if got := d.note(t, indexNote); got != want {
 		t.Errorf("the note is\n%s\nwant\n%s", got, want)
 	}

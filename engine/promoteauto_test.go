@@ -177,7 +177,7 @@ func TestTheNoteOfAMemoryWithRelations(t *testing.T) {
 func TestSourcesOfANote(t *testing.T) {
 	m := memory.Memory{ID: "01a1fd06-c976-7000-8000-000000000000", Content: "x", Sources: []memory.Source{
 		{Kind: "web", Ref: "https://example.org/a"}, {Kind: "mail", Ref: "Ann's  of\nMay"}, {Kind: "talk"}, {Ref: "page 7"}, {Kind: "talk"}}}
-	want := "sources:\n  - \"https://example.org/a\"\n  - \"mail: Ann's of May\"\n  - \"talk\"\n  - \"page 7\"\n"
+	want := "sources:\n  - \"https://example.org/a\"\n  - \"mail: Ann's of May\"\n  - \"page 7\"\n"
 	if got := string(noteBytes(&m)); !strings.Contains(got, want) {
 		t.Errorf("the note is\n%s\nwant\n%s", got, want)
 	}
