@@ -29,7 +29,7 @@ import (
 	"emberd/memory"
 )
 
-// What is kept at most: about 8 MiB.
+// What is kept at most: about 15 MiB.
 const (
 	mostTexts = 4096
 	mostWords = 500_000

@@ -110,7 +110,7 @@ func trimmed(token string) (plain, behind string) {
 	plain = strings.TrimRight(token, closing)
 	behind = token[len(plain):]
 	plain = strings.TrimLeft(plain, opening)
-	for {
+	for range mostMarks {
 		less := plain
 		for _, mark := range []string{"**", "*", "_"} {
 			if inner, found := strings.CutPrefix(less, mark); found && strings.HasSuffix(inner, mark) && !strings.HasPrefix(less, "__") {
@@ -124,7 +124,11 @@ func trimmed(token string) (plain, behind string) {
 		plain = strings.TrimRight(less, closing)
 		behind = less[len(plain):] + behind
 	}
+	return plain, behind
 }
+
+// mostMarks is how many marks of different kinds are taken away around a word.
+const mostMarks = 8
 
 // structures reports whether a token is of marks that say nothing by themselves.
 func structures(token string) bool {
