@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +13,6 @@ import (
 	"emberd/internal/secret"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/stm"
 	"emberd/vault"
 )
 
@@ -59,7 +57,7 @@ func (e *Engine) listTexts() (texts map[string]listText, settled bool) {
 // superseded, and of those the core ones.
 func (e *Engine) listEntries() (all, core []overview.Entry) {
 	for r := range e.stm.Rows() {
-		if r.Stage().Cold() || e.supersededBy(r) {
+		if r.Stage().Cold() || e.superseded(r) {
 			continue
 		}
 		m, err := r.Memory()
@@ -76,19 +74,6 @@ func (e *Engine) listEntries() (all, core []overview.Entry) {
 		}
 	}
 	return all, core
-}
-
-// supersededBy reports whether another memory, which is there, took the place of this one.
-func (e *Engine) supersededBy(r *stm.Row) bool {
-	if !r.Has("superseded_by") {
-		return false
-	}
-	var by memory.ID
-	if json.Unmarshal(r.Fields()["superseded_by"], &by) != nil || !isID(by) {
-		return false
-	}
-	_, live := e.stm.Get(by)
-	return live
 }
 
 // listable is why a text is not to be shown in a note, which may be synced anywhere, "" if
