@@ -62,7 +62,7 @@ func (s *state) editFlags(cmd *cobra.Command, o *editOptions) {
 		"context":    f.String("context", "", "`TEXT` on when or why it came up"),
 		"category":   f.String("category", "", "`NAME` of a category, which searches can filter by"),
 		"type":       f.String("type", "", "`KIND` of memory, such as fact or decision"),
-		"section":    f.String("section", "", "`NAME` of the part of its source"),
+		"section":    f.String("section", "", "`NAME` of what it is filed under"),
 		"collection": f.String("collection", "", "`NAME` of the collection it moves to"),
 		"project":    f.String("project", "", "`NAME` of its project, '' for none"),
 	}
