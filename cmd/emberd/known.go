@@ -18,6 +18,7 @@ func (s *state) printConflict(c *op.Conflict) {
 		newer = "what is known is older"
 	}
 	s.printf("%s", s.screen.said(red, flat(c.Why)+"; "+newer))
+	s.printStanding(&c.Match)
 	if c.Supersede != "" {
 		s.printf("%s", s.screen.said(faint, "if that is out of date: "+flat(c.Supersede)))
 	}
@@ -31,8 +32,16 @@ func (s *state) printMatch(m *op.Match) {
 	}
 	s.printf("%s\n", s.matchLine(m, colour))
 	s.printf("%s", s.screen.paragraph(flat(m.Text), nil, "  "))
+	s.printStanding(m)
 	if m.Memory != nil {
 		s.printSource(m.Memory.SourceText())
+	}
+}
+
+// printStanding says why a memory may count for less than it says.
+func (s *state) printStanding(m *op.Match) {
+	if m.Standing != "" {
+		s.printf("%s", s.screen.said(red, flat(m.Standing)))
 	}
 }
 
@@ -66,6 +75,9 @@ func (s *state) printReinforcement(r *op.Reinforcement) {
 	text := fmt.Sprintf("importance %.2g → %.2g", r.OldImportance, r.NewImportance)
 	if r.OldImportance == r.NewImportance {
 		text = fmt.Sprintf("importance %.2g", r.NewImportance)
+	}
+	if r.Core {
+		text += ", core now"
 	}
 	text += ", learned " + count(r.Sources, "time", "times")
 	if r.Similarity > 0 {

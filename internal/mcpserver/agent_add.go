@@ -59,6 +59,7 @@ type raised struct {
 	Sources       int      `json:"source_count"`
 	Entities      []string `json:"entities,omitempty"`
 	SuggestCore   bool     `json:"suggest_core,omitempty"`
+	Core          bool     `json:"core,omitempty"` // since now
 }
 
 type agentAdded struct {
@@ -111,7 +112,7 @@ const noteFollows = "its note follows later"
 
 // reinforced tells what was, and what to do next.
 func (l *learned) reinforced(m *op.Memory, r *op.Reinforcement) {
-	l.Reinforced = &raised{OldImportance: r.OldImportance, NewImportance: r.NewImportance, Sources: r.Sources, SuggestCore: r.SuggestCore}
+	l.Reinforced = &raised{OldImportance: r.OldImportance, NewImportance: r.NewImportance, Sources: r.Sources, SuggestCore: r.SuggestCore, Core: r.Core}
 	for _, e := range r.Entities[:min(len(r.Entities), mostLinks)] {
 		l.Reinforced.Entities = append(l.Reinforced.Entities, flat(e.Name)+" "+plural(e.Count, "mention", "mentions"))
 	}
@@ -203,6 +204,9 @@ func (l *learned) lines(did string) string {
 func (l *learned) numbers(b *strings.Builder) {
 	if r := l.Reinforced; r != nil {
 		b.WriteString(", " + r.importance() + ", " + plural(r.Sources, "source", "sources"))
+		if r.Core {
+			b.WriteString(", core now")
+		}
 	}
 	b.WriteString(", compared by " + l.Compared)
 	if l.Tx != "" {
