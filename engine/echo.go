@@ -232,10 +232,15 @@ func (e *Engine) heardAgain(row *stm.Row, from *memory.Source) (set map[string]j
 // guard says what a save is an echo of. What is imported, has an id, takes the place of
 // something or is wanted all the same is stored.
 func (e *Engine) guard(req *op.SaveRequest, m *memory.Memory) *op.Echo {
-	if req.Again || req.EvenRecalled || req.ID != "" || !req.CreatedAt.IsZero() || len(req.Supersedes) > 0 {
+	if req.EvenRecalled || onPurpose(req) {
 		return nil
 	}
 	return e.echoOf(m.Content, m.Collection, m.Project)
+}
+
+// onPurpose reports whether a save is to store a memory of its own whatever there is.
+func onPurpose(req *op.SaveRequest) bool {
+	return req.Again || req.ID != "" || !req.CreatedAt.IsZero() || len(req.Supersedes) > 0
 }
 
 // saveEcho answers a save with what it is an echo of.

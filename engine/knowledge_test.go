@@ -268,3 +268,17 @@ func TestSearchByEntityOfThen(t *testing.T) {
 		t.Errorf("then %d memories named Ada, want 1", got)
 	}
 }
+
+// What members of a merge mention the merged memory mentions, and they again when it goes.
+func TestWhatWasMergedIsMentionedOnce(t *testing.T) {
+	d := shelf(t, nil)
+	one := doAs(t, d.Engine, agent, op.Save, &op.SaveRequest{Content: leaks, Entities: []string{"Kettle"}}).Memory
+	other := doAs(t, d.Engine, agent, op.Save, &op.SaveRequest{Content: leaking, Entities: []string{"Kettle"}}).Memory
+	wantEntities(t, d.Engine, op.EntityListRequest{}, "Kettle 2")
+	res := d.merged(one.ID, other.ID)
+	wantEntities(t, d.Engine, op.EntityListRequest{}, "Kettle 2")
+	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(res.NewMemoryID)})
+	wantEntities(t, d.Engine, op.EntityListRequest{}, "Kettle 2")
+	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(res.NewMemoryID)}})
+	wantEntities(t, d.Engine, op.EntityListRequest{}, "Kettle 2")
+}
