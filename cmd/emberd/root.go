@@ -117,10 +117,16 @@ func allExits() string {
 	return exits(all)["exit"]
 }
 
+// groupUse ends the usage of what only holds other commands. One with words and commands
+// of its own, as eval, is no group.
+const groupUse = " COMMAND"
+
+func isGroup(cmd *cobra.Command) bool { return strings.HasSuffix(cmd.Use, groupUse) }
+
 // asGroup makes a command that only holds others: alone it shows its help, and
 // a word it does not know gets a suggestion.
 func asGroup(cmd *cobra.Command) {
-	cmd.Use += " COMMAND"
+	cmd.Use += groupUse
 	cmd.DisableFlagsInUseLine = true
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.SuggestionsMinimumDistance = 2
@@ -141,7 +147,7 @@ func noCommand(group *cobra.Command, word string) error {
 // --help comes with another word, and calls that success.
 func (s *state) helpOnly(show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
-		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+		if words := cmd.Flags().Args(); isGroup(cmd) && len(words) > 0 {
 			s.helpless = noCommand(cmd, words[0])
 			return
 		}
