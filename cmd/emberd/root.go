@@ -117,6 +117,12 @@ func allExits() string {
 	return exits(all)["exit"]
 }
 
+// groupUse ends the usage of what only holds other commands. One with words and commands
+// of its own, as eval, is no group.
+const groupUse = " COMMAND"
+
+func isGroup(cmd *cobra.Command) bool { return strings.HasSuffix(cmd.Use, groupUse) }
+
 // asGroup makes a command that only holds others: alone it shows its help, and
 // a word it does not know gets a suggestion.
 func asGroup(cmd *cobra.Command) {
