@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"emberd/internal/entities"
 	"emberd/internal/knowledge"
 	"emberd/memory"
 	"emberd/stm"
@@ -36,10 +37,15 @@ type entityGraph struct {
 	begun   bool
 	all     bool // any memory may have changed
 	pending map[memory.ID]bool
+
+	// parts are memories that were merged, by the one they were merged into, which may not
+	// be there; with syncing held.
+	parts map[memory.ID][]memory.ID
 }
 
 func newEntityGraph() *entityGraph {
-	return &entityGraph{Graph: knowledge.New(), wanted: make(chan struct{}, 1), read: make(chan struct{}), pending: make(map[memory.ID]bool)}
+	return &entityGraph{Graph: knowledge.New(), wanted: make(chan struct{}, 1), read: make(chan struct{}), pending: make(map[memory.ID]bool),
+		parts: make(map[memory.ID][]memory.ID)}
 }
 
 // touched takes in that memories changed. It never waits for more than a map.
@@ -100,11 +106,14 @@ func (e *Engine) graphNow() *knowledge.Graph {
 	defer g.syncing.Unlock()
 	ids, all := g.take()
 	if all {
-		e.takeInAll(g.Graph)
+		e.takeInAll(g)
 		return g.Graph
 	}
 	for id := range ids {
-		e.takeIn(g.Graph, id)
+		e.takeIn(g, id)
+		for _, part := range g.parts[id] {
+			e.takeIn(g, part)
+		}
 	}
 	return g.Graph
 }
@@ -140,9 +149,10 @@ func (e *Engine) readEntities(ctx context.Context) {
 }
 
 // takeInAll has the graph know just the memories there are.
-func (e *Engine) takeInAll(g *knowledge.Graph) {
+func (e *Engine) takeInAll(g *entityGraph) {
+	clear(g.parts)
 	for r := range e.stm.Rows() {
-		g.Put(docOfMemory(r))
+		e.put(g, r)
 	}
 	for _, id := range g.Memories() {
 		if _, ok := e.stm.Get(id); !ok {
@@ -151,18 +161,49 @@ func (e *Engine) takeInAll(g *knowledge.Graph) {
 	}
 }
 
-func (e *Engine) takeIn(g *knowledge.Graph, id memory.ID) {
+func (e *Engine) takeIn(g *entityGraph, id memory.ID) {
 	if r, ok := e.stm.Get(id); ok {
-		g.Put(docOfMemory(r))
+		e.put(g, r)
 		return
 	}
 	g.Remove(knowledge.Ref{ID: id})
 }
 
+// intoOf is what an archived memory was merged into, "" for one that was not.
+func intoOf(r *stm.Row) memory.ID {
+	if !cold(r) || !r.Has("consolidated_into") {
+		return ""
+	}
+	m, err := r.Memory()
+	if err != nil {
+		return ""
+	}
+	return m.ConsolidatedInto
+}
+
+// put takes in a memory. What was merged into another one that there is still was learned
+// as often as that says, so it does not count once more.
+func (e *Engine) put(g *entityGraph, r *stm.Row) {
+	if into := intoOf(r); into != "" {
+		if !slices.Contains(g.parts[into], r.ID()) {
+			g.parts[into] = append(g.parts[into], r.ID())
+		}
+		if mergedInto(e.stm.Get, into) != nil {
+			g.Remove(knowledge.Ref{ID: r.ID()})
+			return
+		}
+	}
+	g.Put(docOfMemory(r))
+}
+
 // docOfMemory is a memory as the graph takes it in. One whose meta has a name is about
-// the entity of that name, as those of the reference memory server are.
+// the entity of that name, as those of the reference memory server are. Names that were
+// found are kept in lower case; how the text writes them tells what they are called.
 func docOfMemory(r *stm.Row) *knowledge.Doc {
-	d := &knowledge.Doc{Ref: knowledge.Ref{ID: r.ID()}, Names: r.Entities(), Found: r.EntitiesFound(), Project: r.Project(), First: r.CreatedAt()}
+	d := &knowledge.Doc{Ref: knowledge.Ref{ID: r.ID()}, Names: r.Entities(), Found: r.EntitiesFound(), Tags: tagNames(r.Tags()), Project: r.Project(), First: r.CreatedAt()}
+	if d.Found {
+		d.Names = entities.Written(r.Content(), d.Names)
+	}
 	d.Counts, d.Last = r.Learning()
 	var meta struct {
 		Name    any `json:"name"`
@@ -203,13 +244,22 @@ func (n *notes) namedBy(note *vault.Note) {
 	n.entities.Put(docOfNote(note))
 }
 
+// tagNames are tags as names: the whole of each and the last part.
+func tagNames(tags []string) []string {
+	var out []string
+	for _, tag := range tags {
+		out = append(out, tag, path.Base(tag))
+	}
+	return entityNames(out)
+}
+
 // docOfNote is a note as the graph takes it in. A note that is called by a date is about
 // that day. What a memory's own note names the memory names itself, and its name is the
-// beginning of a text.
+// beginning of a text. A list of memories that emberd writes names what these name.
 func docOfNote(note *vault.Note) *knowledge.Doc {
 	d := &knowledge.Doc{Ref: knowledge.Ref{Path: note.Path}, Counts: 1, First: note.Created, Last: note.Updated}
 	called := append([]string{note.Title, stemOf(note.Path)}, note.Aliases...)
-	if note.MemoryID != "" {
+	if note.MemoryID != "" || holdsList(note) {
 		d.Apart = entityNames(called)
 		return d
 	}
@@ -222,18 +272,21 @@ func docOfNote(note *vault.Note) *knowledge.Doc {
 		}
 	}
 	d.Links = entityNames(d.Links)
+	var tags []string
 	for _, t := range note.Tags {
-		d.Tags = append(d.Tags, t.Name, path.Base(t.Name))
+		tags = append(tags, t.Name)
 	}
-	d.Tags = entityNames(d.Tags)
+	d.Tags = tagNames(tags)
 	return d
 }
 
-// entityNames are texts as names of entities, without those that cannot be one.
+// entityNames are texts as names of entities, each once and as it is written, without
+// those that cannot be one.
 func entityNames(texts []string) []string {
 	var out []string
 	for _, text := range texts {
-		if name, err := memory.NormalizeEntity(text); err == nil && name != "" && !slices.Contains(out, name) {
+		name := strings.Join(strings.Fields(text), " ")
+		if _, err := memory.NormalizeEntity(name); err == nil && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
