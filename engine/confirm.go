@@ -86,7 +86,7 @@ func (e *Engine) unconfirmedSame(req *op.SaveRequest, m *memory.Memory) *stm.Row
 		return nil
 	}
 	terms, wording := e.like(m.Content).terms(), stm.WordingOf(m.Content)
-	found := e.ask(new(nearness), terms[:min(1, len(terms))], 1, func(r *stm.Row) bool {
+	found, _ := e.ask(new(nearness), terms[:min(1, len(terms))], 1, func(r *stm.Row) bool {
 		return sameScope(r, m.Collection, m.Project) && wording.Of(r.Content()) && dataOnly(r)
 	})
 	if len(found) == 0 {

@@ -50,7 +50,7 @@ func (e *Engine) entitiesOf(content string, clean bool) []string {
 
 // entitiesIn finds what a text is about, what is known already by its name there.
 func (e *Engine) entitiesIn(text string) []string {
-	return entities.Find(text, entities.Options{Known: e.names.spelling})
+	return entities.Find(text, entities.Options{Known: e.names.spelling, Guessed: e.names.guessed})
 }
 
 // mostNames bounds the names that are known, at some 200 bytes each; saves at one time
@@ -78,6 +78,12 @@ func (n *knownNames) spelling(key string) (name string, ok bool) {
 		return "", false
 	}
 	return known.(calling).name, true
+}
+
+// guessed reports whether a name was found and never given.
+func (n *knownNames) guessed(key string) bool {
+	known, ok := n.byKey.Load(key)
+	return ok && !known.(calling).given
 }
 
 // learn takes in names. One that was given takes the place of the same one that was

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"emberd/internal/entities"
 	"emberd/internal/knowledge"
 	"emberd/memory"
 	"emberd/stm"
@@ -206,9 +207,13 @@ func (e *Engine) mergedAway(r *stm.Row) (into memory.ID, live bool) {
 }
 
 // docOfMemory is a memory as the graph takes it in. One whose meta has a name is about
-// the entity of that name, as those of the reference memory server are.
+// the entity of that name, as those of the reference memory server are. Names that were
+// found are kept in lower case; how the text writes them tells what they are called.
 func docOfMemory(r *stm.Row) *knowledge.Doc {
-	d := &knowledge.Doc{Ref: knowledge.Ref{ID: r.ID()}, Names: r.Entities(), Found: r.EntitiesFound(), Project: r.Project(), First: r.CreatedAt()}
+	d := &knowledge.Doc{Ref: knowledge.Ref{ID: r.ID()}, Names: r.Entities(), Found: r.EntitiesFound(), Tags: tagNames(r.Tags()), Project: r.Project(), First: r.CreatedAt()}
+	if d.Found {
+		d.Names = entities.Written(r.Content(), d.Names)
+	}
 	d.Counts, d.Last = r.Learning()
 	var meta struct {
 		Name    any `json:"name"`
@@ -249,6 +254,15 @@ func (n *notes) namedBy(note *vault.Note) {
 	n.entities.Put(docOfNote(note))
 }
 
+// tagNames are tags as names: the whole of each and the last part.
+func tagNames(tags []string) []string {
+	var out []string
+	for _, tag := range tags {
+		out = append(out, tag, path.Base(tag))
+	}
+	return entityNames(out)
+}
+
 // docOfNote is a note as the graph takes it in. A note that is called by a date is about
 // that day. What a memory's own note names the memory names itself, and its name is the
 // beginning of a text; what a list of memories names these name, too.
@@ -268,18 +282,21 @@ func docOfNote(note *vault.Note) *knowledge.Doc {
 		}
 	}
 	d.Links = entityNames(d.Links)
+	var tags []string
 	for _, t := range note.Tags {
-		d.Tags = append(d.Tags, t.Name, path.Base(t.Name))
+		tags = append(tags, t.Name)
 	}
-	d.Tags = entityNames(d.Tags)
+	d.Tags = tagNames(tags)
 	return d
 }
 
-// entityNames are texts as names of entities, without those that cannot be one.
+// entityNames are texts as names of entities, each once and as it is written, without
+// those that cannot be one.
 func entityNames(texts []string) []string {
 	var out []string
 	for _, text := range texts {
-		if name, err := memory.NormalizeEntity(text); err == nil && name != "" && !slices.Contains(out, name) {
+		name := strings.Join(strings.Fields(text), " ")
+		if _, err := memory.NormalizeEntity(name); err == nil && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}

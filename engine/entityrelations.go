@@ -16,17 +16,12 @@ const (
 	linksTo       = "links_to"
 )
 
-// Bounds of what is told of an entity: relations, of either sort, and of the memories and
-// notes that mention it how many are looked at for relations.
+// Bounds of what is told of an entity: relations, of either sort, and how many relations
+// and links are looked at for them.
 const (
-	mostRelated   = 10
-	mostLookedAt  = 200
-	mostNamedEach = 5
+	mostRelated  = 10
+	mostLookedAt = 200
 )
-
-// impliedStrength is what a relation counts between the entities that two memories only
-// name: it is about what they say, and maybe not about these.
-const impliedStrength = 0.5
 
 // entityRelations are what an entity is related to: by relations of memories and links of
 // notes, and what is mentioned with it, each strongest first.
@@ -38,10 +33,15 @@ func (e *Engine) entityRelations(g *knowledge.Graph, k *knowledge.Entity, projec
 	return out
 }
 
-// lifted are the relations of an entity that memories and links say, strongest first.
+// lifted are the relations of an entity that memories and links say, strongest first. Only
+// between memories that are about entities is a relation one of these. That between two
+// that name them is about what they say: of two that contradict one another and name the
+// database and the billing, the database does not contradict the billing.
 func (e *Engine) lifted(g *knowledge.Graph, k *knowledge.Entity, project string) []op.EntityRelation {
-	l := lifting{Engine: e, g: g, of: k, at: make(map[relationKey]int), naming: g.Mentioning(k.Name, project, mostLookedAt)}
-	l.fromMemories()
+	l := lifting{Engine: e, g: g, of: k, at: make(map[relationKey]int), project: project}
+	for _, id := range memoriesOf(k.About) {
+		l.fromMemory(id)
+	}
 	if project == "" {
 		l.fromLinks()
 	}
@@ -73,10 +73,10 @@ type lifting struct {
 	*Engine
 	g  *knowledge.Graph
 	of *knowledge.Entity
-	// naming are documents that mention it, those that changed last.
-	naming []knowledge.Ref
-	out    []op.EntityRelation
-	at     map[relationKey]int
+	// project is the one whose memories count, "" for all.
+	project string
+	out     []op.EntityRelation
+	at      map[relationKey]int
 }
 
 // add keeps the strongest of what says the same.
@@ -100,57 +100,28 @@ func (l *lifting) add(r op.EntityRelation) {
 	}
 }
 
-func (l *lifting) fromMemories() {
-	about := memoriesOf(l.of.About)
-	for _, id := range about {
-		l.fromMemory(id, true)
-	}
-	for _, ref := range l.naming {
-		if ref.ID != "" && !slices.Contains(about, ref.ID) {
-			l.fromMemory(ref.ID, false)
-		}
-	}
-}
-
-// fromMemory takes the relations of one memory, which is about the entity or names it.
-func (l *lifting) fromMemory(id memory.ID, about bool) {
+// fromMemory takes the relations of a memory that is about the entity.
+func (l *lifting) fromMemory(id memory.ID) {
 	row, ok := l.stm.Get(id)
-	if !ok {
+	if !ok || l.project != "" && row.Project() != l.project {
 		return
 	}
 	for _, r := range l.stm.Relations(row) {
-		l.lift(&r, r.To, about, false)
+		l.lift(&r, r.To, false)
 	}
 	to, _ := l.stm.RelationsTo(id, mostLookedAt)
 	for _, r := range to {
-		l.lift(&r, r.From, about, true)
+		l.lift(&r, r.From, true)
 	}
 }
 
-// lift takes one relation over: to what the other memory is about if both are about
-// something, else to what it names, unless it names the entity as well: then the relation
-// is between two things that are said of that. What contradicts is a text and no name in it.
-func (l *lifting) lift(r *memory.Relation, other memory.ID, about, incoming bool) {
+// lift takes one relation over if the other memory is about an entity, too.
+func (l *lifting) lift(r *memory.Relation, other memory.ID, incoming bool) {
 	if r.Kind == kindSupersedes {
 		return
 	}
-	out := op.EntityRelation{Type: cmp.Or(r.Kind, r.Type), Weight: r.Strength, In: []memory.ID{r.From}, Incoming: incoming}
-	names, title := l.g.Named(knowledge.Ref{ID: other})
-	if about && title != "" {
-		out.Name = title
-		l.add(out)
-		return
-	}
-	if r.Type == memory.Contradicts || slices.Contains(names, l.of.Name) {
-		return
-	}
-	out.Weight *= impliedStrength
-	for _, name := range names[:min(mostNamedEach, len(names))] {
-		if k, ok := l.g.Entity(name); ok && !k.Common {
-			out.Name = name
-			l.add(out)
-		}
-	}
+	_, about := l.g.Named(knowledge.Ref{ID: other})
+	l.add(op.EntityRelation{Name: about, Type: cmp.Or(r.Kind, r.Type), Weight: r.Strength, In: []memory.ID{r.From}, Incoming: incoming})
 }
 
 // fromLinks takes the links between the entity's note and those of others.
@@ -161,7 +132,7 @@ func (l *lifting) fromLinks() {
 			l.add(op.EntityRelation{Name: name, Type: linksTo, Weight: 1})
 		}
 	}
-	for _, ref := range l.naming {
+	for _, ref := range l.g.Mentioning(l.of.Name, "", mostLookedAt) {
 		if ref.Path == "" {
 			continue
 		}

@@ -165,11 +165,13 @@ func TestRelationsBetweenEntities(t *testing.T) {
 		t.Errorf("Grace is related to %q: it is texts that contradict each other", got)
 	}
 
-	for name, want := range map[string]string{"Ada": "works_at Acme 1", "Acme": "<-works_at Ada 1", "Grace": "causes Bug 0.5", "Bug": "<-causes Grace 0.5"} {
-		if got := related(t, e, name); !slices.Equal(got, []string{want}) {
+	for name, want := range map[string][]string{"Ada": {"works_at Acme 1"}, "Acme": {"<-works_at Ada 1"}, "Grace": nil, "Bug": nil} {
+		if got := related(t, e, name); !slices.Equal(got, want) {
 			t.Errorf("%s is related to %q, want %q", name, got, want)
 		}
 	}
+	wantEdges(t, e, op.KnowledgeRequest{Of: "grace", Depth: 2},
+		"Grace found a moth mentions Grace", "Grace found a moth causes the word bug was born")
 	forgotten := do(t, e, op.Forget, &op.ForgetRequest{ID: string(acme.ID)})
 	if got := related(t, e, "Ada"); len(got) != 0 {
 		t.Errorf("Acme is forgotten, and Ada is still related to %q", got)
@@ -177,6 +179,42 @@ func TestRelationsBetweenEntities(t *testing.T) {
 	do(t, e, op.Undo, &op.UndoRequest{Tx: forgotten.Tx})
 	if got := related(t, e, "Ada"); len(got) != 1 {
 		t.Errorf("Acme is back, and Ada is related to %q, want Acme", got)
+	}
+}
+
+// Two memories that contradict one another and name the same two things say nothing of how
+// these stand to one another.
+func TestAContradictionIsBetweenMemories(t *testing.T) {
+	e := newHouse(t).open(t)
+	one := mentioning(t, e, "Billing uses the database on 5432", "Billing", "database")
+	other := mentioning(t, e, "Billing uses the database on 5433", "Billing", "database")
+	do(t, e, op.Relate, relating(other, one, memory.Contradicts))
+	if got := related(t, e, "database"); !slices.Equal(got, []string{"mentioned_with Billing 2"}) {
+		t.Errorf("the database is related to %q, want what is mentioned with it alone", got)
+	}
+	wantEdges(t, e, op.KnowledgeRequest{Of: "database"}, "Billing mentioned_with database", other.Content+" contradicts "+one.Content,
+		one.Content+" mentions Billing", one.Content+" mentions database", other.Content+" mentions Billing", other.Content+" mentions database")
+}
+
+func TestWhatFoundEntitiesAreCalled(t *testing.T) {
+	e := newHouse(t).open(t)
+	for _, content := range []string{"We met Caroline and the database was down", "a database of Caroline", "Caroline reads E. M. Forster"} {
+		do(t, e, op.Save, &op.SaveRequest{Content: content, Enrich: new(true)})
+	}
+	wantEntities(t, e, op.EntityListRequest{}, "Caroline 3", "database 2", "E. M. Forster 1")
+}
+
+func TestTagsOfMemoriesMentionWhatIsNamed(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	mentioning(t, e, "Ada wrote a program", "Ada Lovelace")
+	do(t, e, op.Save, &op.SaveRequest{Content: "a letter of hers", Tags: []string{"people/ada-lovelace", "letters"}, Entities: []string{}})
+	wantEntities(t, e, op.EntityListRequest{}, "Ada Lovelace 2")
+	wantNames(t, e, "entity:ada-lovelace", "Ada wrote a program", "a letter of hers")
+	then := h.clock.Now()
+	h.advance(time.Hour)
+	if got := do(t, e, op.Search, &op.SearchRequest{Query: `entity:"ada lovelace"`, AsOf: then}).Total; got != 2 {
+		t.Errorf("then %d memories were of Ada Lovelace, want 2", got)
 	}
 }
 

@@ -101,7 +101,8 @@ func (d *drawing) ofMemory(k knot) []strand {
 	for _, r := range slices.Concat(relations, to) {
 		out = append(out, strand{from: memoryKnot(r.From), to: memoryKnot(r.To), typ: r.Type, kind: r.Kind, weight: r.Strength})
 	}
-	if m, err := row.Memory(); err == nil && m.SupersededBy != "" {
+	said := func(r memory.Relation) bool { return r.Kind == kindSupersedes && r.To == k.ID }
+	if m, err := row.Memory(); err == nil && m.SupersededBy != "" && !slices.ContainsFunc(to, said) {
 		out = append(out, strand{from: k, to: memoryKnot(m.SupersededBy), typ: supersededBy, weight: 1})
 	}
 	names, about := d.g.Named(k.Ref)

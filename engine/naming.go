@@ -46,7 +46,8 @@ func (n *naming) acceptsMemory(r *stm.Row, present bool) bool {
 	if present {
 		return n.holdsFor(knowledge.Ref{ID: r.ID()})
 	}
-	named := docOfMemory(r).Names
+	doc := docOfMemory(r)
+	named := slices.Concat(doc.Names, doc.Tags)
 	return n.accepts(func(j knowledge.Judge) bool { return j.AmongNames(named) })
 }
 

@@ -41,8 +41,12 @@ func (q *querying) know(ctx context.Context) error {
 			q.known = append(q.known, op.QueryHit{Scope: queryKnowledge, Relevance: relevance, Entity: &entity})
 		}
 	}
+	asked := q.a.q.query.Must.Entities
 	for _, entity := range q.e.entitiesFor(q.words(), mostNamed) {
 		of := share(entity.Name)
+		if slices.ContainsFunc(asked, func(name string) bool { return q.e.entities.Same(name, entity.Name) }) {
+			of = 1 // whatever else was asked for
+		}
 		for _, alias := range entity.Aliases {
 			of = max(of, share(alias))
 		}

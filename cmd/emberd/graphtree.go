@@ -97,7 +97,8 @@ func (t *branching) branches(nodes []op.KnowledgeNode) {
 	}
 }
 
-// between are the captions of the edges from one node to another.
+// between are the captions of the edges from one node to another: what is said of both
+// before how often they are mentioned together.
 func (t *branching) between(from, to string) (out []string) {
 	for _, e := range t.edges[from] {
 		if other(e, from) != to {
@@ -105,6 +106,23 @@ func (t *branching) between(from, to string) (out []string) {
 		}
 		if c := captionFrom(e, from); !slices.Contains(out, c) {
 			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int {
+		return cmp.Compare(strings.Count(a, "together "), strings.Count(b, "together "))
+	})
+	return out
+}
+
+// beside are the relations from a memory to others that stand elsewhere in the tree.
+func (t *branching) beside(id string) (out []string) {
+	if t.nodes[id].Kind != "memory" {
+		return nil
+	}
+	for _, e := range t.edges[id] {
+		to := t.nodes[e.To]
+		if e.From == id && to.Kind == "memory" && !slices.Contains(t.below[id], e.To) && !slices.Contains(t.below[e.To], id) {
+			out = append(out, captionFrom(e, id)+": "+memory.ID(e.To).Short())
 		}
 	}
 	return out
@@ -118,6 +136,9 @@ func (s *state) printBranches(t *branching, id, indent string) {
 		next := indent + "│  "
 		if last {
 			next = indent + "   "
+		}
+		for _, text := range t.beside(to) {
+			s.printf("%s\n", s.screen.paint(faint, next+oneLine(text)))
 		}
 		s.printBranches(t, to, next)
 	}

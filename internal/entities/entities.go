@@ -10,12 +10,13 @@
 //     addresses, @mentions, #tags, paths
 //  2. names that the text itself sets off: [[wikilinks]], `code`, "quoted names"
 //     with a capital, 「names」 and 《titles》
-//  3. names that the store or the vault knows already, in their spelling
+//  3. names that the store or the vault knows already, in their spelling; a word that was
+//     only found before needs its capital
 //  4. identifiers: camelCase, snake_case, dotted and file names, calls(), versions
 //  5. capitalised runs, acronyms, runs of three katakana or more
 //  6. technical nouns of lists/terms.txt and their plurals
 //
-// A capital at the beginning of a sentence says nothing, so such a word counts
+// A capital at the beginning of a sentence, also of one after a colon, says nothing, so such a word counts
 // only if it stands capitalised within a sentence too, or begins a run and is not
 // one of the openers (lists/openers.txt). Function words, days and months
 // (lists/function.txt) are never part of a name. A line of German, told by its
@@ -53,6 +54,9 @@ type Options struct {
 	// run of up to ten words, or thirty letters where no spaces are written, so it
 	// must be quick. Nil knows nothing.
 	Known func(key string) (name string, ok bool)
+	// Guessed says of a known name whether it was only ever found in a text. If it is of
+	// one word, small letters do not mean it. Nil says no.
+	Guessed func(key string) bool
 	// Limit is the most entities to return, DefaultLimit if zero, at most
 	// memory.MaxEntities.
 	Limit int
@@ -66,7 +70,7 @@ func Find(text string, opt Options) []string {
 	if !norm.NFC.IsNormalString(text) {
 		text = norm.NFC.String(text)
 	}
-	f := finder{scanned: scan(text), known: opt.Known}
+	f := finder{scanned: scan(text), known: opt.Known, guessed: opt.Guessed}
 	f.markLines()
 	f.addresses()
 	f.markedNames()
@@ -133,6 +137,7 @@ type mention struct {
 type finder struct {
 	*scanned
 	known    func(key string) (string, bool)
+	guessed  func(key string) bool
 	mentions []mention
 }
 

@@ -63,6 +63,7 @@ func TestCapitalsThatAreNoNames(t *testing.T) {
 		"I'm sure I'll do it on Monday in May, OK?",
 		"Yesterday was fine: Everything worked",
 		"The plan: Deploy on Friday",
+		"maria: Sounds good to me", "maria: Loving the harbour",
 		"DO NOT TOUCH THE STOVE. THIS IS NOT A DRILL",
 		"The harbour was calm. We saw the Harbour",
 		"# Our Grand Opening Party\n\nit rained",
@@ -85,6 +86,8 @@ func TestSentenceInitialNames(t *testing.T) {
 		{"camel case is a name", "GitHub is down", "github"},
 		{"an acronym is one", "NASA called", "nasa"},
 		{"after an abbreviation", "we saw Mr. Smith, e.g. Bob", "mr smith, bob"},
+		{"after a colon it is a name", "the author: Maria", "maria"},
+		{"unless a sentence begins there", "the author: Maria wrote it", ""},
 		{"in a list", "- Harbour\n- Maria Lopez\n* I saw Paris", "maria lopez, paris"},
 	} {
 		t.Run(c.name, func(t *testing.T) { checkFind(t, c.text, Options{}, c.want) })
@@ -146,6 +149,19 @@ func TestKnownNamesComeFirstAndAreSpeltAsStored(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { checkFind(t, c.text, opt, c.want) })
 	}
+}
+
+func TestAWordThatWasOnlyFoundNeedsItsCapital(t *testing.T) {
+	opt := Options{
+		Known: func(key string) (string, bool) {
+			known := map[string]string{"harbour": "harbour", "ada": "Ada", "grand hotel": "grand hotel", "港町": "港町"}
+			name, ok := known[key]
+			return name, ok
+		},
+		Guessed: func(key string) bool { return key != "ada" },
+	}
+	checkFind(t, "the harbour, the grand hotel, ada and 港町", opt, "grand hotel, Ada, 港町")
+	checkFind(t, "Harbour is a cat", opt, "harbour")
 }
 
 func TestKey(t *testing.T) {

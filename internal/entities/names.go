@@ -2,6 +2,7 @@ package entities
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -53,13 +54,22 @@ func (f *finder) longest(i, most int, accept func(j int) bool, k kind) int {
 }
 
 // vague tells a stored name of one word that is an everyday word here: a note
-// named "Ideas" is not meant by every idea.
+// named "Ideas" is not meant by every idea. One that was only found, for its capital, may
+// have been no name there, and is none in small letters.
 func (f *finder) vague(i, j int) bool {
 	w := f.words[i]
 	if j-i > 1 {
 		return false
 	}
+	if f.guessed != nil && w.shape&(capital|camel) == 0 && unicode.IsLower(firstLetter(f.text[w.start:])) && f.guessed(f.key(i, j)) {
+		return true
+	}
 	return w.shape&digits != 0 || utf8.RuneCountInString(f.key(i, j)) < 2 || f.everyday(i) && (w.shape&capital == 0 || w.gap >= colon)
+}
+
+func firstLetter(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
 }
 
 // names finds capitalised runs, acronyms and runs of katakana.
@@ -232,7 +242,16 @@ func (f *finder) opens(i, end int, seen map[string]spelling) bool {
 		return true
 	}
 	name := end > i+1 && !f.strong(i+1) && f.words[i+1].shape&capital != 0
-	return f.words[i].gap == begins && !name && !seen[f.key(i, i+1)].within
+	return (f.words[i].gap == begins || f.saying(i)) && !name && !seen[f.key(i, i+1)].within
+}
+
+// saying tells the sentence that begins after a colon, as in "Ada: Sounds good", from the
+// name there, as in "Author: Ada": it goes on in small letters.
+func (f *finder) saying(i int) bool {
+	if f.words[i].gap != colon || i+1 == len(f.words) || f.words[i+1].gap > hyphen {
+		return false
+	}
+	return f.words[i+1].shape&(capital|digits|unspaced) == 0
 }
 
 // afterOpening returns the next word of a run that is capitalised, or its end.

@@ -73,7 +73,7 @@ func (g *Graph) stale(at uint32) { g.cells[at].state = unknown }
 // renew makes a cell anew.
 func (g *Graph) renew(at uint32) {
 	n, c := g.names[at], &g.cells[at]
-	if c.state = absent; n == nil || n.entity != at || !n.exists() {
+	if c.state = absent; n == nil || n.entity != at || !g.exists(at) {
 		return
 	}
 	c.state, c.sum = present, newSum()
@@ -89,7 +89,7 @@ func (g *Graph) entity(text string) (uint32, bool) {
 		return 0, false
 	}
 	at = g.names[at].entity
-	return at, g.names[at].exists()
+	return at, g.exists(at)
 }
 
 // docsOf are the documents that mention an entity, sorted.
@@ -154,8 +154,8 @@ func (g *Graph) Spelling(key string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	n := g.names[g.names[at].entity]
-	return n.called(), n.exists()
+	at = g.names[at].entity
+	return g.names[at].called(), g.exists(at)
 }
 
 // Mentioning returns the documents that mention an entity, those that were changed last
@@ -208,7 +208,7 @@ func (g *Graph) mentioned(d *doc) []uint32 {
 	out := make([]uint32, 0, len(d.refs))
 	for _, m := range d.refs {
 		to := g.names[m.name].entity
-		if g.names[to].exists() && !slices.Contains(out, to) {
+		if g.exists(to) && !slices.Contains(out, to) {
 			out = append(out, to)
 		}
 	}

@@ -22,7 +22,7 @@ func (j Judge) Holds(r Ref) bool {
 	defer g.mu.Unlock()
 	place, known := g.places[r]
 	at, named := g.byKey[j.key]
-	if !known || !named || !g.names[g.names[at].entity].exists() {
+	if !known || !named || !g.exists(g.names[at].entity) {
 		return false
 	}
 	at = g.names[at].entity
@@ -50,3 +50,6 @@ func (j Judge) AmongNames(names []string) bool {
 		return key == j.key && key != "" || known && ok && to == at
 	})
 }
+
+// Same reports whether two names stand for one entity.
+func (g *Graph) Same(a, b string) bool { return g.Judge(a).AmongNames([]string{b}) }

@@ -11,7 +11,8 @@
 // it. So what is one entity never depends on the order in which documents came.
 //
 // A tag mentions an entity if something else names that; a tag alone makes none. A name
-// that is only linked to is an entity unless it is that of a document that is none.
+// that is only linked to is an entity unless it is that of a document that is none. What
+// several notes are called, as README is in many folders, is one if a memory names it.
 //
 // # Cost
 //
@@ -153,8 +154,21 @@ type claim struct {
 	title uint32
 }
 
-// exists reports whether the name is more than a tag.
-func (n *name) exists() bool {
+// exists reports whether a name that stands for itself is one of an entity: a tag alone is
+// not, nor is what several notes are called, as README is in many folders, unless a memory
+// names it.
+func (g *Graph) exists(at uint32) bool {
+	n := g.names[at]
+	if notes := 0; len(n.claims) > 1 {
+		for _, c := range n.claims {
+			if notes < 2 && !c.alias && g.docs[c.doc].ref.ID == "" {
+				notes++
+			}
+		}
+		if notes > 1 {
+			return slices.ContainsFunc(n.members, func(m uint32) bool { return g.names[m].named > 0 })
+		}
+	}
 	return len(n.claims) > 0 || n.named > 0 || len(n.docs) > 0 && n.apart == 0
 }
 

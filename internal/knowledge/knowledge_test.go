@@ -99,6 +99,19 @@ func TestTagsAndLinks(t *testing.T) {
 	wantAll(t, g, "Ada 2=1+1", "Grace 1=0+1")
 }
 
+func TestNotesOfOneName(t *testing.T) {
+	g := New()
+	put(g, note("a/README.md", "README"))
+	wantAll(t, g, "README 0=0+0")
+	put(g, note("b/README.md", "README"), note("c.md", "", "README"))
+	wantAll(t, g) // nobody can tell which is meant
+	put(g, mem(1, "readme"))
+	wantAll(t, g, "README 2=1+1")
+	g.Remove(Ref{ID: "m01"})
+	g.Remove(Ref{Path: "a/README.md"})
+	wantAll(t, g, "README 1=0+1")
+}
+
 func TestTogether(t *testing.T) {
 	g := New()
 	put(g, mem(1, "Ada", "Babbage"), mem(2, "Ada", "Babbage", "Engine"), mem(3, "Engine"))
