@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 
+	"emberd/internal/overview"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -20,8 +21,6 @@ const (
 	defaultSection = "Important Facts"
 )
 
-// sections are what knowledge that is added is about.
-var sections = []string{"Key Topics", defaultSection, "People & Entities", "Ongoing Threads", "File Knowledge"}
 
 // importances are the words for how much something matters, and what they stand for.
 var importances = []struct {
@@ -71,6 +70,7 @@ func sectionNamed(text string) (string, error) {
 	if text = strings.TrimSpace(text); text == "" {
 		return defaultSection, nil
 	}
+	sections := overview.Sections()
 	for _, s := range sections {
 		if strings.EqualFold(s, text) {
 			return s, nil

@@ -205,11 +205,11 @@ func (n *notes) namedBy(note *vault.Note) {
 
 // docOfNote is a note as the graph takes it in. A note that is called by a date is about
 // that day. What a memory's own note names the memory names itself, and its name is the
-// beginning of a text.
+// beginning of a text; what a list of memories names these name, too.
 func docOfNote(note *vault.Note) *knowledge.Doc {
 	d := &knowledge.Doc{Ref: knowledge.Ref{Path: note.Path}, Counts: 1, First: note.Created, Last: note.Updated}
 	called := append([]string{note.Title, stemOf(note.Path)}, note.Aliases...)
-	if note.MemoryID != "" {
+	if note.MemoryID != "" || holdsList(note) {
 		d.Apart = entityNames(called)
 		return d
 	}

@@ -124,7 +124,7 @@ func relatedText(related []op.EntityRelation) string {
 	var kinds []string
 	names := make(map[string][]string)
 	for _, r := range related[:min(len(related), most)] {
-		kind, name := strings.ReplaceAll(flat(r.Type), "_", " "), flat(r.Name)
+		kind, name := relationText(&r), flat(r.Name)
 		switch {
 		case names[kind] == nil:
 			kinds = append(kinds, kind)
@@ -137,6 +137,18 @@ func relatedText(related []op.EntityRelation) string {
 		kinds[i] = kind + " " + strings.Join(names[kind], ", ")
 	}
 	return strings.Join(kinds, "; ")
+}
+
+// relationText says how an entity stands to another.
+func relationText(r *op.EntityRelation) string {
+	kind := strings.ReplaceAll(flat(r.Type), "_", " ")
+	switch {
+	case !r.Incoming:
+		return kind
+	case r.Type == "links_to":
+		return "linked from"
+	}
+	return "← " + kind
 }
 
 func (s *state) entityText(e *op.Entity) string {

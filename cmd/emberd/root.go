@@ -120,7 +120,7 @@ func allExits() string {
 // asGroup makes a command that only holds others: alone it shows its help, and
 // a word it does not know gets a suggestion.
 func asGroup(cmd *cobra.Command) {
-	cmd.Use += " COMMAND"
+	cmd.Use += groupUse
 	cmd.DisableFlagsInUseLine = true
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.SuggestionsMinimumDistance = 2
@@ -132,16 +132,22 @@ func asGroup(cmd *cobra.Command) {
 	}
 }
 
+const groupUse = " COMMAND"
+
+// isGroup tells such a command from one that holds others and takes words of its own.
+func isGroup(cmd *cobra.Command) bool { return strings.HasSuffix(cmd.Use, groupUse) }
+
 // noCommand is the error about a word that a group has no command for.
 func noCommand(group *cobra.Command, word string) error {
 	return unknown(group, "command "+word, group.SuggestionsFor(word))
 }
 
 // helpOnly shows the help of commands there are. Cobra shows that of the group when
-// --help comes with another word, and calls that success.
+// --help comes with another word, and calls that success. A command with others below it
+// that takes arguments itself has its own help.
 func (s *state) helpOnly(show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
-		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+		if words := cmd.Flags().Args(); isGroup(cmd) && len(words) > 0 {
 			s.helpless = noCommand(cmd, words[0])
 			return
 		}
