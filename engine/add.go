@@ -21,7 +21,6 @@ const (
 	defaultSection = "Important Facts"
 )
 
-
 // importances are the words for how much something matters, and what they stand for.
 var importances = []struct {
 	word  string
