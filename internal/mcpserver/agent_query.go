@@ -122,11 +122,11 @@ func showEntity(r *op.QueryHit) card {
 		s.State = "also " + flat(strings.Join(e.Aliases[:min(len(e.Aliases), mostAliases)], ", "))
 	}
 	for _, to := range e.Related[:min(len(e.Related), mostRelated)] {
-		line := fmt.Sprintf("%s %s (%g)", flat(to.Type), flat(to.Name), to.Weight)
+		line := []string{fmt.Sprintf("%s %s (%g)", flat(to.Type), flat(to.Name), to.Weight)}
 		for _, id := range to.In[:min(len(to.In), mostIn)] {
-			line += " [" + id.Short() + "]"
+			line = append(line, "["+id.Short()+"]")
 		}
-		s.Links = append(s.Links, line)
+		s.Links = append(s.Links, strings.Join(line, " "))
 	}
 	return s
 }
