@@ -8,6 +8,7 @@ import (
 	"maps"
 	"strings"
 
+	"emberd/internal/overview"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -26,9 +27,6 @@ const (
 
 // errChanged says that a memory is not any more what it was found to be.
 var errChanged = errors.New("the memory was changed meanwhile")
-
-// sections are what knowledge that is added is about.
-var sections = []string{"Key Topics", defaultSection, "People & Entities", "Ongoing Threads", "File Knowledge"}
 
 // importances are the words for how much something matters, and what they stand for.
 var importances = []struct {
@@ -84,6 +82,7 @@ func sectionNamed(text string) (string, error) {
 	if text = strings.TrimSpace(text); text == "" {
 		return defaultSection, nil
 	}
+	sections := overview.Sections()
 	for _, s := range sections {
 		if strings.EqualFold(s, text) {
 			return s, nil

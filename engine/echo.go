@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"emberd/internal/conflict"
@@ -66,23 +68,44 @@ func (e *Engine) gaveHits(hits []op.Hit) {
 
 // echoOf says what a text that is to be saved is an echo of, nil if it is none: of a live
 // memory of that collection and project, or of none, which says it still; or of a note that
-// is as it was. A text of several parts that answers decorated is an echo if each part is.
+// is as it was. A text of several parts that answers decorated is an echo if each part is,
+// and so is a list of pieces, each of which was recalled from another place.
 func (e *Engine) echoOf(text, collection, project string) *op.Echo {
 	if e.opt.EchoWindow <= 0 {
 		return nil
 	}
 	var first *op.Echo
 	for _, part := range echo.Parts(text) {
-		found := e.echoOfPart(part, collection, project)
+		found := cmp.Or(e.echoOfPart(part, collection, project), e.echoOfPieces(part.Pieces(), collection, project))
 		if found == nil {
 			return nil
 		}
-		if first == nil {
-			first = found
-		}
+		first = cmp.Or(first, found)
 	}
 	return first
 }
+
+// echoOfPieces says what the first of pieces is an echo of, if each is one of something
+// else. In pieces of one text their order may be what is new.
+func (e *Engine) echoOfPieces(pieces []echo.Part, collection, project string) *op.Echo {
+	if len(pieces) > mostPieces {
+		return nil
+	}
+	var first *op.Echo
+	seen := make(map[string]bool)
+	for _, piece := range pieces {
+		found := e.echoOfPart(piece, collection, project)
+		if found == nil || seen[found.Path+string(found.Of)] {
+			return nil
+		}
+		seen[found.Path+string(found.Of)] = true
+		first = cmp.Or(first, found)
+	}
+	return first
+}
+
+// mostPieces are looked up of one text: an answer has hardly more hits.
+const mostPieces = 100
 
 func (e *Engine) echoOfPart(part echo.Part, collection, project string) *op.Echo {
 	for _, h := range e.echoes.Find(part.Text, e.opt.Now()) {
@@ -91,7 +114,8 @@ func (e *Engine) echoOfPart(part echo.Part, collection, project string) *op.Echo
 		}
 		row, live := e.stm.Get(h.Memory)
 		switch {
-		case live && !sameScope(row, collection, project),
+		case h.Path != "" && h.Similarity < 1, // what else the note says is not known
+			live && !sameScope(row, collection, project),
 			live && h.Path == "" && !e.stillSays(row, part.Text, h.Similarity),
 			!live && h.Path == "",
 			h.Path != "" && !e.unchanged(&h):
@@ -115,12 +139,12 @@ func sameScope(r *stm.Row, collection, project string) bool {
 	return r.Collection() == collection && (project == "" || r.Project() == "" || r.Project() == project)
 }
 
-// stillSays reports whether a memory holds the text now. Of one that is nearly the same
-// nothing may keep it apart.
+// stillSays reports whether a memory holds the text now. One that leaves something out may
+// lack no word that means something, or it may be a correction.
 func (e *Engine) stillSays(r *stm.Row, text string, similarity float64) bool {
 	content := r.Content()
 	return e.echoes.Says(text, content) > 0 &&
-		(similarity == 1 || conflict.Differ(e.text, text, content) == "" && !exchanging(e.wordsIn(text), e.wordsIn(content)))
+		(similarity == 1 || conflict.Differ(e.text, text, content) == "" && maps.Equal(e.wordsIn(text), e.wordsIn(content)))
 }
 
 // unchanged reports whether a note is as it was when its text was given out.

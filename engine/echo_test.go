@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -142,5 +144,76 @@ func TestAToolThatSaysAgainWhatSomebodySaidIsNoUse(t *testing.T) {
 	}
 	if now := look(t, e, m.ID); now.UseCount != 0 || linkCount(&now) != linkCount(&m)+2 {
 		t.Errorf("it was used %d times and has %d links, want 0 and two more than %d", now.UseCount, linkCount(&now), linkCount(&m))
+	}
+}
+
+// What is left out of a long text may be what is corrected in it.
+func TestWhatALongTextLeavesOut(t *testing.T) {
+	crew := "The crew of the summer: " + strings.Repeat("one of the watch sleeps while two of them sail and the next of them cooks for all. ", 6) + "Fish, bread, cheese and apples are in the hold"
+	for text, echo := range map[string]bool{
+		crew: true,
+		strings.Replace(crew, "are in the hold", "are in hold", 1): true,
+		strings.Replace(crew, "cheese ", "", 1):                    false,
+		strings.Replace(crew, "cheese", "ham", 1):                  false,
+		crew + " and rum": false,
+	} {
+		e, _ := newEngine(t)
+		save(t, e, crew)
+		search(t, e, "crew summer")
+		if of := e.echoOf(text, "", ""); (of != nil) != echo {
+			t.Errorf("%q is an echo of %+v, want one: %t", text, of, echo)
+		}
+	}
+}
+
+func TestSeveralHitsSavedAsOneAreAnEcho(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, valve)
+	other := save(t, e, "The copper pipe beside the valve is sound and needs no care")
+	search(t, e, "copper valve")
+	for text, want := range map[string]memory.ID{
+		"- " + valve + "\n- " + other.Content:                      m.ID,
+		other.Content + "\n\n" + valve:                             other.ID,
+		"- " + valve + "\n- " + other.Content + "\n- Ann knows it": "",
+		"- " + valve + "\n- " + valve:                              "",
+	} {
+		var got memory.ID
+		if of := e.echoOf(text, "", ""); of != nil {
+			got = of.Of
+		}
+		if got != want {
+			t.Errorf("%q is an echo of %q, want of %q", text, got, want)
+		}
+	}
+}
+
+// Of a note only what it says in the same words is known to be there still.
+func TestATextLikeThatOfANoteIsStored(t *testing.T) {
+	text := strings.Repeat("one of the watch sleeps while two of them sail and the next of them cooks for all. ", 6) + "Fish, bread, cheese and apples are in the hold"
+	d := newDesk(t, map[string]string{"Crew.md": text + "\n"})
+	do(t, d.Engine, op.NoteRead, &op.NoteReadRequest{Path: "Crew.md"})
+	if of := d.echoOf(text, "", ""); of == nil || of.Path != "Crew.md" {
+		t.Errorf("the text of the note is an echo of %+v", of)
+	}
+	if of := d.echoOf(strings.Replace(text, "cheese ", "", 1), "", ""); of != nil {
+		t.Errorf("without the cheese it is an echo of %+v", of)
+	}
+}
+
+// An answer under way during a purge may have what was purged.
+func TestWhatIsRecalledDuringAPurgeIsNotKnown(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, valve)
+	list := e.handlers[op.List.Name]
+	e.handlers[op.List.Name] = func(ctx context.Context, req any) (any, error) {
+		res, err := list(ctx, req)
+		do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
+		return res, err
+	}
+	if n := len(do(t, e, op.List, &op.ListRequest{}).Memories); n != 1 {
+		t.Fatalf("the list has %d memories, want 1", n)
+	}
+	if texts, words := e.echoes.Size(); texts+words != 0 {
+		t.Errorf("%d texts of %d words are known, want none", texts, words)
 	}
 }

@@ -47,6 +47,7 @@ type Engine struct {
 	names    *knownNames
 	adding   adding
 	echoes   *echo.Recent // what answers gave out
+	purges   atomic.Int64
 	entities *entityGraph
 	handlers map[string]op.Handler
 	events   *events
@@ -229,11 +230,15 @@ func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if e.closed {
 		return nil, memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
 	}
+	purges := e.purges.Load()
 	res, err := handle(ctx, req)
 	if err != nil {
 		return nil, typed(s, err)
 	}
 	e.gave(res)
+	if e.purges.Load() != purges { // the answer may have what was purged meanwhile
+		e.echoes.Forget()
+	}
 	return res, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"emberd/internal/overview"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -50,13 +51,14 @@ func (e *Engine) filter(f op.Filter, now time.Time) (*filter, error) {
 	err = firstError(
 		memory.CheckRange("window_days", f.WindowDays, 0, maxWindowDays),
 		checkMinScore(f.MinScore),
-		checkNames(name{"project", f.Project}, name{"collection", f.Collection}, name{"category", f.Category}),
+		checkNames(name{"project", f.Project}, name{"collection", f.Collection}, name{"category", f.Category}, name{"section", f.Section}),
 	)
 	if err != nil {
 		return nil, err
 	}
 	out := &filter{Filter: f, score: func(r *stm.Row) float64 { return e.score(r, now) }}
 	out.Tags, out.Stages, out.statuses = tags, stages, statuses
+	out.Section = overview.SectionKey(f.Section)
 	if f.WindowDays > 0 {
 		out.since = now.Add(-time.Duration(f.WindowDays * float64(24*time.Hour)))
 	}
@@ -91,7 +93,7 @@ func checkMinScore(v float64) error {
 
 // accept is what a search filters by, nil when everything passes.
 func (f *filter) accept() func(*stm.Row) bool {
-	if f.Project == "" && f.Collection == "" && f.Category == "" && len(f.Stages) == 0 &&
+	if f.Project == "" && f.Collection == "" && f.Category == "" && f.Section == "" && len(f.Stages) == 0 &&
 		len(f.statuses) == 0 && len(f.Tags) == 0 && f.since.IsZero() && f.MinScore == 0 {
 		return nil
 	}
@@ -105,6 +107,7 @@ func (f *filter) accepts(r *stm.Row) bool {
 	case f.Project != "" && r.Project() != f.Project,
 		f.Collection != "" && r.Collection() != f.Collection,
 		f.Category != "" && r.Category() != f.Category,
+		f.Section != "" && overview.SectionKey(r.Section()) != f.Section,
 		len(f.Stages) > 0 && !slices.Contains(f.Stages, r.Stage()),
 		len(f.statuses) > 0 && !slices.Contains(f.statuses, statusOf(r.Stage(), r.Promoted())),
 		r.LastUsed().Before(f.since):

@@ -160,3 +160,21 @@ func TestAPageIsACutOfTheOrder(t *testing.T) {
 		}
 	})
 }
+
+// A section is found in whatever case and white space somebody wrote it, and leaves notes out.
+func TestListASection(t *testing.T) {
+	h := promotingHouse(t, map[string]string{"Tide.md": "the tide turns\n"})
+	e := h.open(t)
+	for text, section := range map[string]string{"the tide turns at six": "People  & entities", "the tide is high": "Recipes", "the tide is low": ""} {
+		do(t, e, op.Save, &op.SaveRequest{Content: text, Section: section})
+	}
+	for section, want := range map[string][]string{"people & Entities": {"the tide turns at six"}, " recipes ": {"the tide is high"}, "recipe": nil} {
+		if got := contents(do(t, e, op.List, &op.ListRequest{Filter: op.Filter{Section: section}}).Memories); !slices.Equal(got, want) {
+			t.Errorf("section %q lists %q, want %q", section, got, want)
+		}
+		res := do(t, e, op.Search, &op.SearchRequest{Query: "tide", Filter: op.Filter{Section: section}})
+		if got := hitContents(res.Hits); !slices.Equal(got, want) {
+			t.Errorf("section %q finds %q, want %q", section, got, want)
+		}
+	}
+}

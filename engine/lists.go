@@ -218,6 +218,17 @@ func (l *lists) status() []op.ListStatus {
 	return out
 }
 
+// listStatus tells what became of the lists, and how old their notes are.
+func (e *Engine) listStatus() []op.ListStatus {
+	out := e.lists.status()
+	for i := range out {
+		if note := e.notes.archive.state(out[i].Path); note.List != "" {
+			out[i].Modified = time.Unix(0, note.ModTime).UTC()
+		}
+	}
+	return out
+}
+
 // remember is called with writing held.
 func (l *lists) remember(change func(*listFile) bool) error {
 	if !change(&l.had) {

@@ -11,6 +11,7 @@ import (
 
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 	"emberd/vault"
 )
 
@@ -315,6 +316,52 @@ func TestAListThatMoves(t *testing.T) {
 		t.Error("a list that is switched off was written")
 	}
 	wantNames(t, d.Engine, "tide", "the tide turns at six")
+}
+
+// A new name in the settings that a note of a human's has is told, and the list goes on
+// where it is until the name is free.
+func TestAListWhoseNewNameIsTaken(t *testing.T) {
+	d := listDesk(t, map[string]string{"Home.md": "mine\n"})
+	save(t, d.Engine, "the tide turns at six")
+	d.listed()
+	d.VaultIndex = "Home.md"
+	d.restart()
+	for _, text := range []string{"the moon is full", "the wind is west"} {
+		save(t, d.Engine, text)
+		d.listed()
+		d.wantListState("index", indexNote, op.ListWritten, "it is kept here and not at Home.md")
+		if w := d.listWarnings(); len(w) != 1 || !strings.Contains(w[0], "rename the other note, or name another one in vault.index_note") {
+			t.Errorf("the warnings are %q", w)
+		}
+		if got := d.note(t, "Home.md"); got != "mine\n" || !strings.Contains(d.note(t, indexNote), text) {
+			t.Errorf("the human's note is %q and the list\n%s", got, d.note(t, indexNote))
+		}
+	}
+	d.move("Home.md", "Old home.md")
+	save(t, d.Engine, "the sea is calm")
+	d.listed()
+	d.listed()
+	wantFiles(t, d.house, "Home.md", "Old home.md")
+	d.wantListState("index", "Home.md", op.ListWritten, "")
+	if w := d.listWarnings(); len(w) != 0 {
+		t.Errorf("the warnings are %q", w)
+	}
+}
+
+// Two devices may each have said that the other memory took the place of theirs: the one
+// that counts is listed.
+func TestACircleOfSuccessorsIsListed(t *testing.T) {
+	d := listDesk(t, nil)
+	a, b := save(t, d.Engine, "the port is 5432").ID, save(t, d.Engine, "the port is 5433").ID
+	for _, word := range [][2]memory.ID{{a, b}, {b, a}} {
+		d.advance(time.Minute)
+		_, err := d.stm.Update(t.Context(), []memory.ID{word[0]}, "", func([]*stm.Row) (*stm.Tx, error) {
+			return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: word[0], Set: d.placeTaken(word[1])}}}, nil
+		})
+		ok(t, err)
+	}
+	d.listed()
+	d.wantList(indexNote, marked("index"), "", "the port is 5432")
 }
 
 // What would mislead or leak is not listed: what was superseded or archived, and credentials.

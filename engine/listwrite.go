@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +13,6 @@ import (
 	"emberd/internal/secret"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/stm"
 	"emberd/vault"
 )
 
@@ -59,7 +57,7 @@ func (e *Engine) listTexts() (texts map[string]listText, settled bool) {
 // superseded, and of those the core ones.
 func (e *Engine) listEntries() (all, core []overview.Entry) {
 	for r := range e.stm.Rows() {
-		if r.Stage().Cold() || e.supersededBy(r) {
+		if r.Stage().Cold() || e.superseded(r) {
 			continue
 		}
 		m, err := r.Memory()
@@ -76,19 +74,6 @@ func (e *Engine) listEntries() (all, core []overview.Entry) {
 		}
 	}
 	return all, core
-}
-
-// supersededBy reports whether another memory, which is there, took the place of this one.
-func (e *Engine) supersededBy(r *stm.Row) bool {
-	if !r.Has("superseded_by") {
-		return false
-	}
-	var by memory.ID
-	if json.Unmarshal(r.Fields()["superseded_by"], &by) != nil || !isID(by) {
-		return false
-	}
-	_, live := e.stm.Get(by)
-	return live
 }
 
 // listable is why a text is not to be shown in a note, which may be synced anywhere, "" if
@@ -112,13 +97,15 @@ func (e *Engine) writeList(ctx context.Context, kind string, list listText) (rea
 		return e.listDone(kind, state, err)
 	}
 	if had := e.lists.wrote[kind]; had.text == list.text && had.note == e.notes.archive.state(path) && had.note.Path == path {
-		return e.listDone(kind, op.ListStatus{Path: path, State: op.ListWritten}, nil)
+		state.Path, state.State = path, op.ListWritten
+		return e.listDone(kind, state, nil)
 	}
 	var res vault.Result
 	if state.State == op.ListEmpty {
 		if list.count == 0 {
 			return e.listDone(kind, state, nil)
 		}
+		state = op.ListStatus{}
 		res, err = e.createList(ctx, kind, path, list.text)
 	} else {
 		edit := listEdit(kind, list.text)
@@ -128,12 +115,19 @@ func (e *Engine) writeList(ctx context.Context, kind string, list listText) (rea
 		e.listWritten(ctx, kind, path, list.text, res)
 		err = e.lists.remember(func(f *listFile) bool {
 			now := hadList{Setting: setting, Path: path}
+			if state.Reason != "" {
+				now.Setting = f.Had[kind].Setting // it is still to be moved
+			}
 			changed := f.Had[kind] != now
 			f.Had[kind] = now
 			return changed
 		})
 	}
-	return e.listDone(kind, listState(path, &res), diskError(path, err))
+	now := listState(path, &res)
+	if now.State == op.ListWritten {
+		now.Reason, now.Next = state.Reason, state.Next
+	}
+	return e.listDone(kind, now, diskError(path, err))
 }
 
 // listEdit puts a list in its place in a note that is one of emberd's.
@@ -188,7 +182,7 @@ func (e *Engine) listNote(ctx context.Context, kind, setting string) (path strin
 }
 
 // moveList gives the note of a list the name that the settings have for it now. Where that
-// is taken, the note stays and is written where it is.
+// cannot be had, the note stays, is written where it is, and state tells why.
 func (e *Engine) moveList(ctx context.Context, from, to string) (path string, state op.ListStatus, err error) {
 	res, err := e.writing.do(func(w *vault.Writer) (vault.Result, error) { return w.Move(ctx, from, to) })
 	switch {
@@ -197,6 +191,8 @@ func (e *Engine) moveList(ctx context.Context, from, to string) (path string, st
 	case res.Outcome == vault.Later:
 		return "", listState(from, &res), nil
 	case res.Outcome != vault.Written:
+		state.Reason = fmt.Sprintf("it is kept here and not at %s: %s", to, res.Reason)
+		state.Next = fmt.Sprintf("rename the other note, or name another one in vault.%s_note", e.notes.archive.state(from).List)
 		return from, state, nil
 	}
 	e.indexNote(ctx, to)

@@ -31,6 +31,7 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 		res.Rewritten, err = e.stm.Purgeable(ctx, id)
 	} else {
 		done, failed := e.stm.Purge(ctx, id, op.CallerFrom(ctx))
+		e.purges.Add(1)
 		e.echoes.Forget() // whatever was given out may have had its text
 		res.Tx, res.Quarantine, err = done.Entry, done.Quarantine, failed
 		res.Rewritten = append(res.Rewritten, done.Rewritten...)

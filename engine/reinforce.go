@@ -108,9 +108,12 @@ func (e *Engine) reinforceNearest(ctx context.Context, req *op.ReinforceRequest,
 	s := e.statement(req.Content, *link.By)
 	one, why := sayer(n.all, e.opt.Known.Reinforce, s.differs)
 	if one == nil {
-		res := &op.ReinforceResult{Compared: n.compared, Message: sayNoMatch}
-		if why != nil {
-			res.Conflicts = s.oppose(n.all)
+		res := &op.ReinforceResult{Compared: n.compared, Message: sayNoMatch, Conflicts: s.oppose(n.all)}
+		switch {
+		case why == nil && len(res.Conflicts) > 0 && res.Conflicts[0].Memory != nil:
+			c := &res.Conflicts[0]
+			res.Message = fmt.Sprintf("Memory %s disagrees (%s), so nothing was reinforced. Use memory_add to store new information.", c.Memory.ID.Short(), c.Why)
+		case why != nil:
 			res.Message = fmt.Sprintf("Memory %s is nearest and does not say the same (%s), so nothing was reinforced. Use memory_add to store new information.", why.row.ID().Short(), s.differs(why))
 		}
 		return res, nil

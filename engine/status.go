@@ -35,7 +35,7 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 	if e.notes != nil {
 		v := e.notes.status()
 		e.pendingStatus(&v)
-		v.Lists = e.lists.status()
+		v.Lists = e.listStatus()
 		res.Vaults = append(res.Vaults, v)
 		res.Warnings = append(res.Warnings, vaultWarnings(&v)...)
 	}

@@ -88,15 +88,20 @@ func (a *asking) besideSuccessors(ctx context.Context, c corpus, hits []op.Hit) 
 		if last == nil {
 			continue
 		}
-		hits[i].Superseded = &op.Successor{By: last.ID(), Text: beginningOf(last.Content())}
+		by := &op.Successor{By: last.ID(), Text: beginningOf(last.Content())}
+		hits[i].Superseded = by
 		below := row.ID()
 		for _, above := range append(between(a.q.in.Get, row, last), last) {
 			var err error
 			if hits, err = a.raiseAbove(ctx, c, hits, below, above); err != nil {
 				return nil, err
 			}
-			if placeOf(hits, above.ID()) >= 0 {
-				below = above.ID()
+			at := placeOf(hits, above.ID())
+			if at < 0 {
+				continue
+			}
+			if below = above.ID(); above != last {
+				hits[at].Superseded = by
 			}
 		}
 		i = max(i, placeOf(hits, row.ID())) // a second note of it stands further down

@@ -27,8 +27,11 @@ func vaultWarnings(v *op.VaultStatus) []string {
 	}
 	warn(v.Held, "if that was meant: emberd vault confirm")
 	for _, l := range v.Lists {
-		if l.State == op.ListRefused {
+		switch {
+		case l.State == op.ListRefused:
 			warn(fmt.Sprintf("the list %q is not written: %s", l.Path, l.Reason), l.Next)
+		case l.State == op.ListWritten && l.Reason != "":
+			warn(fmt.Sprintf("the list %q: %s", l.Path, l.Reason), l.Next)
 		}
 	}
 	warn(v.Problem, "emberd tries again by itself; if this stays, see its log")

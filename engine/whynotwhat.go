@@ -68,13 +68,14 @@ func (d *doubt) filters() (out []condition) {
 		}
 		add(one, "--"+name+" "+value, says, set)
 	}
-	var project, collection, category string
+	var project, collection, category, section string
 	if d.row != nil {
-		project, collection, category = d.row.Project(), d.row.Collection(), d.row.Category()
+		project, collection, category, section = d.row.Project(), d.row.Collection(), d.row.Category(), d.row.Section()
 	}
 	named("project", f.Project, project, func(k *op.Filter) { k.Project = f.Project })
 	named("collection", f.Collection, collection, func(k *op.Filter) { k.Collection = f.Collection })
 	named("category", f.Category, category, func(k *op.Filter) { k.Category = f.Category })
+	named("section", f.Section, section, func(k *op.Filter) { k.Section = f.Section })
 	if len(f.Stages) > 0 {
 		add(op.Filter{Stages: f.Stages}, "--stage "+stageNames(f.Stages), d.stage(), func(k *op.Filter) { k.Stages = f.Stages })
 	}

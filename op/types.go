@@ -106,6 +106,7 @@ type Filter struct {
 	Project    string         `json:"project,omitempty" query:"project"`
 	Collection string         `json:"collection,omitempty" query:"collection" doc:"a name, or all (default)"`
 	Category   string         `json:"category,omitempty" query:"category"`
+	Section    string         `json:"section,omitempty" query:"section" doc:"what memories are filed under, in any case"`
 	Stages     []memory.Stage `json:"stages,omitempty" query:"stage" doc:"active, demoted, archived, rehydratable"`
 	Status     string         `json:"status,omitempty" query:"status" doc:"active, promoted or archived, or several joined by commas; all (default)"`
 	WindowDays float64        `json:"window_days,omitempty" query:"window_days" doc:"memories used or created, and notes modified, within so many days, up to 3,650"`
@@ -114,7 +115,7 @@ type Filter struct {
 
 // SearchRequest asks for the memories and notes that fit words best. Any word
 // may match; more and rarer words rank higher. A filter that only memories have
-// (project, collection, category, stage, status, min_score) leaves notes out;
+// (project, collection, category, section, stage, status, min_score) leaves notes out;
 // window_days asks when a memory was last used, and when a note was last modified.
 // With keep_notes no filter but tags has a say about notes.
 // When nothing matches, words that no memory and no note holds are taken for

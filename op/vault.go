@@ -116,9 +116,11 @@ type ListStatus struct {
 	Kind   string    `json:"kind"`
 	Path   string    `json:"path"`
 	State  string    `json:"state"`
-	Reason string    `json:"reason,omitempty"` // unless it is written
+	Reason string    `json:"reason,omitempty"` // why it is not written, or not where the settings want it
 	Next   string    `json:"next,omitempty"`   // what to do about it
 	Until  time.Time `json:"until,omitzero"`   // when it is tried again
+	// Modified is when the note was last written, by emberd or by a human.
+	Modified time.Time `json:"modified,omitzero"`
 }
 
 // The states of a list.

@@ -38,15 +38,19 @@ func namedBy(name, value []byte) (to [16]byte, ok bool) {
 	return id.Bytes(), err == nil
 }
 
-// successorKey holds the memory that took the place of one.
-const successorKey = "superseded_by"
+// successorKey holds the memory that took the place of one, successorSince when it did.
+const (
+	successorKey   = "superseded_by"
+	successorSince = "superseded_at"
+)
 
 // mayName is false for nearly every document that names no other memory.
 func mayName(doc []byte) bool {
 	return bytes.Contains(doc, []byte(`"`+relationPrefix)) || bytes.Contains(doc, []byte(`"`+successorKey+`"`))
 }
 
-// leading are the relations in a document to memories that were purged, each as null.
+// leading are the relations in a document to memories that were purged, each as null, and
+// with a successor since when it was one.
 func (p purged) leading(doc []byte, at Stamp) map[string]json.RawMessage {
 	if len(p) == 0 || !mayName(doc) {
 		return nil
@@ -61,6 +65,9 @@ func (p purged) leading(doc []byte, at Stamp) map[string]json.RawMessage {
 		}
 		return true
 	})
+	if _, gone := out[successorKey]; gone && member(doc, successorSince) != nil {
+		out[successorSince] = null
+	}
 	return out
 }
 
@@ -146,7 +153,11 @@ func (t *table) unrelateAll(p purged) {
 func (p purged) unrelated(row *Row) *Row {
 	gone := p.leading(row.doc, Stamp{})
 	for key := range gone {
-		if !p.leads([]byte(key), row.value(key), row.stampOf(key)) {
+		name := key
+		if key == successorSince {
+			name = successorKey
+		}
+		if !p.leads([]byte(name), row.value(name), row.stampOf(name)) {
 			delete(gone, key)
 		}
 	}

@@ -116,7 +116,7 @@ func TestWhatSaysThatAPurgedMemoryTookAPlaceGoes(t *testing.T) {
 	id, kept := ts.save("quixotic zeppelin").ID(), ts.save("plum tart").ID()
 	old, older := ts.save("apple pie").ID(), ts.save("apple tart").ID()
 	took := func(old, by memory.ID) Change {
-		return Change{ID: old, Set: map[string]json.RawMessage{successorKey: encode(by)}}
+		return Change{ID: old, Set: map[string]json.RawMessage{successorKey: encode(by), successorSince: encode("2026-05-06T07:08:09.123Z")}}
 	}
 	ts.commit(Tx{Verb: "edit", Changes: []Change{took(old, id), took(older, id)}})
 	ts.commit(Tx{Verb: "edit", Changes: []Change{took(older, kept)}})
@@ -130,6 +130,9 @@ func TestWhatSaysThatAPurgedMemoryTookAPlaceGoes(t *testing.T) {
 		b, _ := ts.Get(older)
 		if a.SupersededBy() != "" || b.SupersededBy() != kept {
 			t.Errorf("%s they are superseded by %q and %q, want none and %s", when, a.SupersededBy(), b.SupersededBy(), kept)
+		}
+		if a.Has(successorSince) || !b.Has(successorSince) {
+			t.Errorf("%s it is told since when: %t and %t, want of the second alone", when, a.Has(successorSince), b.Has(successorSince))
 		}
 	}
 	check("at once")

@@ -170,6 +170,9 @@ func (r *Row) Category() string { return r.hot.category }
 // Type decodes the memory's type, or "".
 func (r *Row) Type() string { return r.textOf("type") }
 
+// Section decodes what the memory is filed under, or "".
+func (r *Row) Section() string { return r.textOf("section") }
+
 // Promoted reports whether a note was made of the memory.
 func (r *Row) Promoted() bool { return r.hot.promoted }
 

@@ -117,10 +117,13 @@ func allExits() string {
 	return exits(all)["exit"]
 }
 
+// commandOf ends the usage of what only holds other commands.
+const commandOf = " COMMAND"
+
 // asGroup makes a command that only holds others: alone it shows its help, and
 // a word it does not know gets a suggestion.
 func asGroup(cmd *cobra.Command) {
-	cmd.Use += " COMMAND"
+	cmd.Use += commandOf
 	cmd.DisableFlagsInUseLine = true
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.SuggestionsMinimumDistance = 2
@@ -138,15 +141,21 @@ func noCommand(group *cobra.Command, word string) error {
 }
 
 // helpOnly shows the help of commands there are. Cobra shows that of the group when
-// --help comes with another word, and calls that success.
+// --help comes with another word, and calls that success. A command with others below it
+// that takes arguments itself has its own help.
 func (s *state) helpOnly(show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
-		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 && !takesWords(cmd) {
 			s.helpless = noCommand(cmd, words[0])
 			return
 		}
 		show(cmd, args)
 	}
+}
+
+// takesWords reports a command that has other commands below it, and takes arguments too.
+func takesWords(cmd *cobra.Command) bool {
+	return cmd.HasParent() && !strings.HasSuffix(cmd.Use, commandOf) && cmd.Args != nil && cmd.ValidateArgs([]string{"."}) == nil
 }
 
 func helpCommand() *cobra.Command {

@@ -60,7 +60,7 @@ func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 	f.StringVar(&o.req.Context, "context", "", "`TEXT` on when or why it came up")
 	f.StringVar(&o.req.Category, "category", "", "`NAME` of a category, which searches can filter by")
 	f.StringVar(&o.req.Type, "type", "", "`KIND` of memory, such as fact or decision")
-	f.StringVar(&o.req.Section, "section", "", "`NAME` of the part of its source")
+	f.StringVar(&o.req.Section, "section", "", "`NAME` of what it is filed under, such as People & Entities")
 	f.StringVar(&o.req.Collection, "collection", "", "`NAME` of the collection it goes to, by default "+memory.DefaultCollection)
 	f.StringVar(&o.req.Project, "project", "", "`NAME` of its project, by default the enclosing git repository")
 	f.StringVar(&o.req.SessionID, "session", "", "`ID` of the conversation it comes from")

@@ -138,8 +138,30 @@ func (s *state) printVault(v *op.VaultStatus) {
 	if v.Aside {
 		s.row("", "its file system cannot exchange names, so that a note is missing for a moment while it is written")
 	}
+	s.printLists(v.Lists)
 	for _, n := range v.NotRead {
 		s.row("", fmt.Sprintf("%s not read: %s", grouped(n.Count), clean(n.Reason)))
+	}
+}
+
+// printLists tells of the notes that list memories. What is wrong with one is a warning.
+func (s *state) printLists(lists []op.ListStatus) {
+	name := "lists"
+	for _, l := range lists {
+		text := flat(l.Path) + " "
+		switch l.State {
+		case op.ListWritten:
+			text += "is up to date"
+		case op.ListRefused:
+			text += "is not written, see the warning"
+		default:
+			text += l.State + ": " + clean(l.Reason)
+		}
+		if !l.Modified.IsZero() {
+			text += ", written " + lasted(max(0, s.now().Sub(l.Modified))) + " ago"
+		}
+		s.row(name, text)
+		name = ""
 	}
 }
 

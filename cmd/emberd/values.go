@@ -87,6 +87,7 @@ func filterFlags(f *pflag.FlagSet, to *op.Filter, within *window) {
 	f.StringVar(&to.Project, "project", "", "only of this `PROJECT`; a dot is the enclosing git repository")
 	f.StringVar(&to.Collection, "collection", "", "only of this `COLLECTION`")
 	f.StringVar(&to.Category, "category", "", "only of this `CATEGORY`")
+	f.StringVar(&to.Section, "section", "", "only of this `SECTION`, in any case")
 	f.Var((*stages)(&to.Stages), "stage", "only in this `STAGE`: active, demoted, archived or rehydratable; repeatable")
 	f.StringVar(&to.Status, "status", "", "only with this `STATUS`: active, promoted, archived, several joined by commas, or all")
 	f.Var(within, "within", "only used or saved, or for a note changed, within this `TIME`, as in 12h, 7d or 3mo")

@@ -28,6 +28,9 @@ func (f *Facts) Differ(g *Facts) string {
 	if a, b := f.unnamed(g, f.all()), g.unnamed(f, g.all()); a != "" && b != "" {
 		return "different names, or first words: " + a + " and " + b
 	}
+	if a, b := f.chosen(g); a != "" {
+		return "different names: " + a + " and " + b
+	}
 	if a, b := f.opposite(g); a != "" {
 		return "opposites: " + a + " and " + b
 	}
@@ -159,6 +162,18 @@ func (f *Facts) opposite(g *Facts) (mine, other string) {
 	return "", ""
 }
 
+// chosen are what two single sentences say is preferred, or what something is called.
+func (f *Facts) chosen(g *Facts) (mine, other string) {
+	if len(f.sentences) != 1 || len(g.sentences) != 1 {
+		return "", ""
+	}
+	p := pair{f: f, g: g, s: &f.sentences[0], t: &g.sentences[0]}
+	for _, found := range p.choices() {
+		return found.A, found.B
+	}
+	return "", ""
+}
+
 // excluded is a word of g that is the opposite of w, a word of f, and not in f.
 func (f *Facts) excluded(g *Facts, w *word) string {
 	only := func(o string) bool { return g.words[o] && !f.words[o] }
@@ -236,9 +251,11 @@ func shared(list, other []string) (out []string) {
 }
 
 // repeats reports whether two texts have the same words in the same order, whatever stands
-// between them.
+// between them. Of a number its unit is a part, and of a month the day.
 func (f *Facts) repeats(g *Facts) bool {
 	return slices.EqualFunc(f.sentences, g.sentences, func(s, t sentence) bool {
-		return slices.EqualFunc(s.words, t.words, func(v, w word) bool { return v.lower == w.lower })
+		return slices.EqualFunc(s.words, t.words, func(v, w word) bool {
+			return v.lower == w.lower && strings.EqualFold(f.text[v.start:v.end], g.text[w.start:w.end])
+		})
 	})
 }

@@ -114,7 +114,7 @@ func (s *sentence) mixed() bool {
 // directions finds one thing that goes one way here, and the other way there. Nothing is
 // found if another word of the sentences agrees on it.
 func (p *pair) directions() (out []Finding) {
-	if p.shared < 3 && 2*p.shared < min(len(p.s.stems), len(p.t.stems)) || (p.s.lacks()-p.t.lacks())%2 != 0 {
+	if p.s.scene || p.t.scene || p.shared < 3 && 2*p.shared < min(len(p.s.stems), len(p.t.stems)) || (p.s.lacks()-p.t.lacks())%2 != 0 {
 		return nil
 	}
 	least := 1

@@ -91,7 +91,8 @@ func (f *Facts) says(at spot) string { w := f.word(at); return f.text[w.start:w.
 func negates(word string) bool {
 	switch word {
 	case "not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "cannot", "cant", "dont",
-		"doesnt", "didnt", "isnt", "wasnt", "wont", "nicht", "kein", "keine", "nie":
+		"doesnt", "didnt", "isnt", "wasnt", "wont", "nicht", "kein", "keine", "keinen", "keinem", "keiner", "nie", "niemals",
+		"pas", "jamais", "aucun", "aucune":
 		return true
 	}
 	if strings.HasSuffix(word, "n't") || strings.HasSuffix(word, "n’t") {

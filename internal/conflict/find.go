@@ -3,6 +3,7 @@ package conflict
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Finding is one thing in which two texts cannot both hold.
@@ -108,10 +109,10 @@ func (p *pair) weigh() {
 }
 
 func (p *pair) findings() []Finding {
-	if p.shared == 0 {
+	if p.shared == 0 || p.elsewhere() {
 		return nil
 	}
-	for _, find := range [...]func(*pair) []Finding{(*pair).values, (*pair).names, (*pair).denials, (*pair).opposites, (*pair).directions, (*pair).changes} {
+	for _, find := range [...]func(*pair) []Finding{(*pair).values, (*pair).names, (*pair).choices, (*pair).denials, (*pair).opposites, (*pair).directions, (*pair).changes} {
 		if found := find(p); found != nil {
 			return found
 		}
@@ -181,7 +182,7 @@ func (p *pair) aligned(i, j int) bool {
 
 // values finds numbers, dates, versions and times of one thing that are not the same.
 func (p *pair) values() (out []Finding) {
-	if p.s.scene || p.t.scene {
+	if p.s.scene || p.t.scene || p.s.where != p.t.where {
 		return nil
 	}
 	for i := range p.s.words {
@@ -226,21 +227,42 @@ func (s *sentence) holds(w *word) bool {
 // the same things or follow the same word.
 func (p *pair) slot(i, j int) bool {
 	v, w := p.s.words[i].value, p.t.words[j].value
-	if v == nil || w == nil || !v.alike(w) || p.s.words[i].former || p.t.words[j].former {
+	if v == nil || w == nil || !v.alike(w) || p.s.words[i].former || p.t.words[j].former || p.s.words[i].denied != p.t.words[j].denied {
 		return false
 	}
 	if v.unit != w.unit && (v.unit == "" || w.unit == "" || v.plain != w.plain) {
 		return false
 	}
+	events := p.s.isEvent() && p.t.isEvent()
 	if v.kind != "number" || w.kind != "number" {
-		return true
+		return !events || v.kind != "weekday" && v.kind != "time"
 	}
 	a, b := p.s.counted(i), p.t.counted(j)
-	if a != "" && b != "" || v.spelt || w.spelt {
+	if events && a != "" || p.s.numbers(i) || p.t.numbers(j) {
+		return false
+	}
+	if a != "" && b != "" || v.spelt || w.spelt || isPart(a) || isPart(b) {
 		return a == b
 	}
-	a, b = p.s.leads(i), p.t.leads(j)
-	return a == b
+	lead, other := p.s.leads(i), p.t.leads(j)
+	if a == "" && b == "" && (lead == "port") != (other == "port") {
+		return p.s.leads(i-1) == p.t.leads(j) && lead == "port" || p.s.leads(i) == p.t.leads(j-1) && other == "port"
+	}
+	return lead == other
+}
+
+// numbers reports whether the number at i is the name of a thing, as in "line 42".
+func (s *sentence) numbers(i int) bool {
+	return i > 0 && s.words[i-1].content && !s.words[i].labelled && !strings.HasSuffix(s.words[i-1].lower, "s") && isNumbered(s.words[i-1].stem)
+}
+
+// isPart reports a word that says which part of something is counted.
+func isPart(stem string) bool {
+	switch stem {
+	case "free", "us", "left", "remain", "avail", "total":
+		return true
+	}
+	return false
 }
 
 // counted is the stem of what a number counts, "" if no word follows it at once.
@@ -263,15 +285,18 @@ func (s *sentence) leads(i int) string {
 
 // names finds names that stand in one place of two sentences which are else alike.
 func (p *pair) names() []Finding {
-	if p.s.scene || p.t.scene {
+	if p.s.scene || p.t.scene || p.s.where != p.t.where {
 		return nil
+	}
+	if p.owners() {
+		return []Finding{p.finding("name", p.s.words[0], p.t.words[0])}
 	}
 	for i := range p.s.words {
 		if !p.s.filled(i) || p.t.has(p.s.words[i].stem) {
 			continue
 		}
 		for j := range p.t.words {
-			if p.t.filled(j) && !p.s.has(p.t.words[j].stem) && p.s.verb(i) == p.t.verb(j) && p.aligned(i, j) {
+			if p.t.filled(j) && !p.s.has(p.t.words[j].stem) && p.s.verb(i) == p.t.verb(j) && (p.aligned(i, j) || p.s.label(i) != "" && p.s.label(i) == p.t.label(j)) {
 				return []Finding{p.finding("name", p.s.words[i], p.t.words[j])}
 			}
 		}
@@ -288,6 +313,9 @@ func (s *sentence) filled(i int) bool {
 
 // verb is the verb before i that has one object only, "" if there is none.
 func (s *sentence) verb(i int) string {
+	if s.label(i) != "" {
+		return ":"
+	}
 	for back := 1; back <= 3 && i-back >= 0; back++ {
 		v := &s.words[i-back]
 		if v.known.functional {
@@ -321,6 +349,9 @@ func denied(s, t *sentence) (i, j int) {
 	all, there := 0, 0
 	for k := range s.words {
 		w := &s.words[k]
+		if w.denied && !t.holds(w) {
+			return -1, -1 // never on Fridays, and on Tuesdays
+		}
 		if !w.content {
 			continue
 		}
@@ -353,7 +384,7 @@ func (s *sentence) denial(i int) word {
 
 // opposites finds words of opposite meaning that are said of one thing.
 func (p *pair) opposites() []Finding {
-	if p.s.scene || p.t.scene {
+	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.valued(p.t) && p.t.valued(p.s) {
 		return nil
 	}
 	for i := range p.s.words {
@@ -371,15 +402,35 @@ func (p *pair) opposites() []Finding {
 	return nil
 }
 
-// within is aligned, but that prepositions and their like have to be all that differs.
+// valued reports whether a sentence has a value that the other has not.
+func (s *sentence) valued(t *sentence) bool {
+	return slices.ContainsFunc(s.words, func(w word) bool { return !t.holds(&w) })
+}
+
+// within is aligned, but that small words and colours have to be what is said of
+// something, as in "is on", and small words all that differs: a bird may sit on a tree
+// before it sits off it, and a dog is brown and white.
 func (p *pair) within(i, j int) bool {
-	if !p.aligned(i, j) {
+	a, b := &p.s.words[i], &p.t.words[j]
+	switch {
+	case !p.aligned(i, j):
 		return false
-	}
-	if p.s.words[i].content && p.t.words[j].content {
+	case a.known.coloured && b.known.coloured:
+		return p.s.stated(i) && p.t.stated(j)
+	case a.content && b.content:
 		return true
 	}
-	return p.shared == len(p.s.stems) && p.shared == len(p.t.stems)
+	return p.s.stated(i) && p.t.stated(j) && p.shared == len(p.s.stems) && p.shared == len(p.t.stems)
+}
+
+// stated reports whether the word at i is what the sentence says in the end: it stands
+// behind a verb or a colon, and no word with meaning stands behind it.
+func (s *sentence) stated(i int) bool {
+	if i == 0 || i+1 < len(s.words) && !s.words[i+1].boundary && s.words[i+1].content {
+		return false
+	}
+	before := &s.words[i-1]
+	return s.words[i].labelled || before.known.functional || isOne(*before, "turned", "switched")
 }
 
 // changes finds that one sentence announces a change of what the other says.
@@ -391,7 +442,7 @@ func (p *pair) changes() []Finding {
 	if p.t.changes {
 		said = p.t
 	}
-	if others := len(said.stems) - p.shared; others == 0 || others == 1 && said.has("now") {
+	if others := len(said.stems) - p.shared; others == 0 || p.s.has("now") && p.t.has("now") || others == 1 && said.has("now") {
 		return nil // it says but that it is so now
 	}
 	a, b := p.f.whole(p.s), p.g.whole(p.t)

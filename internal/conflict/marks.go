@@ -11,7 +11,7 @@ func refuses(token string) bool {
 		return true
 	}
 	switch token {
-	case "unable", "fails", "failed", "hardly", "lacks", "lack", "lacking", "lacked":
+	case "unable", "hardly", "lacks", "lacked":
 		return true
 	}
 	return false
@@ -21,7 +21,7 @@ func refuses(token string) bool {
 // thing only.
 func scope(lower string) int {
 	switch lower {
-	case "lack", "lacks", "lacking", "lacked", "without":
+	case "lacks", "lacked", "without":
 		return 2
 	}
 	return longest
@@ -161,6 +161,7 @@ func (s *sentence) mark() {
 	}
 	s.denies = slices.ContainsFunc(s.words, func(w word) bool { return w.denied && w.content })
 	s.scene = isScene(s.words)
+	s.place()
 }
 
 // cue notes words that announce a change, and what they say was before.

@@ -28,7 +28,8 @@ type word struct {
 	negates  bool   // not, never, without
 	denied   bool   // it stands behind a word that negates
 	former   bool   // it is what something was before: "from X to", "instead of X"
-	boundary bool   // a comma or bracket stands before it
+	boundary bool   // a comma, colon or bracket stands before it
+	labelled bool   // a colon or an equals sign stands before it
 }
 
 // sentence is a stretch of text that says one thing.
@@ -39,6 +40,11 @@ type sentence struct {
 	changes bool     // it announces a change: "now", "no longer", "from 5 to 6"
 	moves   bool     // it has a verb of change
 	scene   bool     // it tells of somebody or something unnamed that is doing something
+	history bool     // it tells of what was at some other time
+	asks    bool     // it says what would be, or wonders whether it is
+	when    *value   // of history, when that was; nil if it does not say
+	where   uint     // which environments it speaks of, see environments
+	which   int      // the number that says which thing the sentence is about, as in "order 12 has"; -1 if there is none
 }
 
 // has reports a word in any of its forms, or a value that agrees.
@@ -55,7 +61,7 @@ type parser struct {
 // sentencesOf takes a text apart at full stops, semicolons, list items and empty lines.
 func sentencesOf(a *text.Analyzer, s string) []sentence {
 	p := parser{text: s, terms: a.Terms(s)}
-	begins, boundary, last := true, false, 0
+	begins, boundary, labelled, last := true, false, false, 0
 	for start, end := range fields(s) {
 		if gap := s[last:start]; strings.Contains(gap, "\n") && (strings.Count(gap, "\n") > 1 || strings.ContainsRune("-*+#>|", rune(s[start]))) {
 			p.finish()
@@ -66,18 +72,38 @@ func sentencesOf(a *text.Analyzer, s string) []sentence {
 		from, to := trimmed(token)
 		boundary = boundary || strings.ContainsAny(token[:from], "(,[") || token == "-" || token == "–" || token == "—"
 		if from < to {
+			n := len(p.current)
 			p.add(start+from, start+to, begins, boundary)
-			begins, boundary = false, false
+			if len(p.current) > n {
+				p.current[n].labelled = labelled
+			}
+			begins, boundary, labelled = false, false, false
+		}
+		if n := len(p.current); token[0] == '%' && n > 0 && p.current[n-1].value != nil && p.current[n-1].value.kind == "number" && p.current[n-1].value.unit == "" {
+			p.current[n-1].value.unit, p.current[n-1].end = "%", start+1
 		}
 		tail := token[to:]
+		labelled = labelled || strings.ContainsAny(tail, ":=")
 		boundary = boundary || strings.ContainsAny(tail, ",):]")
-		if strings.ContainsAny(tail, ".!?;") || len(p.current) >= longest {
+		if strings.ContainsAny(tail, ".!?;") && !isOrdinal(s, token, end) || len(p.current) >= longest {
 			p.finish()
-			begins, boundary = true, false
+			begins, boundary, labelled = true, false, false
 		}
 	}
 	p.finish()
 	return p.out
+}
+
+// isOrdinal reports the day of a date such as 3. März, which ends no sentence.
+func isOrdinal(s, token string, end int) bool {
+	day, ok := strings.CutSuffix(token, ".")
+	if !ok || day == "" || len(day) > 2 || strings.Trim(day, "0123456789") != "" {
+		return false
+	}
+	for from, to := range fields(s[end:min(len(s), end+32)]) {
+		return monthOf(strings.TrimRight(s[end+from:end+to], ".,;:!?)")) > 0
+	}
+	return false
 }
 
 // fields yields where each run without white space begins and ends.
@@ -124,8 +150,14 @@ func trimmed(token string) (from, to int) {
 
 // add appends the words of a token.
 func (p *parser) add(start, end int, begins, boundary bool) {
+	for _, denial := range [...]string{"n'", "n’"} { // of the French negation the other part counts
+		start += len(denial) * strings.Count(p.text[start:min(end, start+len(denial))], denial)
+	}
 	token := p.text[start:end]
 	lower := strings.ToLower(token)
+	if token == "" {
+		return
+	}
 	plain := word{stem: lower, lower: lower, known: lookup(""), start: start, end: end, boundary: boundary}
 	if v, ok := read(lower); ok {
 		plain.value = &v
@@ -142,11 +174,11 @@ func (p *parser) add(start, end int, begins, boundary bool) {
 	}
 	first, size := utf8.DecodeRuneInString(token)
 	upper := unicode.IsUpper(first)
-	inside := strings.ContainsFunc(token[size:], unicode.IsUpper) || strings.ContainsFunc(token, unicode.IsDigit)
+	inside := strings.ContainsFunc(token[size:], unicode.IsUpper) || strings.ContainsFunc(token, unicode.IsDigit) || isIdentifier(token)
 	covered := start
 	for ; len(p.terms) > 0 && p.terms[0].Start < end; p.terms = p.terms[1:] {
 		t := p.terms[0]
-		if t.End <= covered || t.Text == "" || t.End > end {
+		if t.Start < start || t.End <= covered || t.Text == "" || t.End > end {
 			continue // a part of what stands already
 		}
 		covered = t.End

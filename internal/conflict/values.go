@@ -2,6 +2,7 @@ package conflict
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,11 +15,12 @@ type value struct {
 	amount float64 // of a number, in its unit; of a time, minutes of the day
 	unit   string  // what amounts are compared in, such as ms, B, % or $; "" for a count
 	plain  float64 // the numeral, before the unit scaled it
-	parts  string  // of a version or weekday, what it is compared by
+	parts  string  // of a version, what it is compared by
 	year   int     // of a date; 0 is unknown
 	month  int
-	day    int
+	day    int     // of a weekday, from 1
 	lo, hi float64 // what the amount may be: both the same unless about, at most or a range
+	limit  limit   // whether the amount is one that may not be passed
 	spelt  bool    // "two"
 }
 
@@ -91,8 +93,8 @@ func read(lower string) (value, bool) {
 	if n, ok := spelt(lower); ok {
 		return value{kind: "number", amount: n, plain: n, lo: n, hi: n, spelt: true}, true
 	}
-	if day := strings.TrimSuffix(lower, "s"); len(lower) > 5 && isWeekday(day) {
-		return value{kind: "weekday", parts: day}, true
+	if day := weekdayOf(lower); day > 0 {
+		return value{kind: "weekday", day: day}, true
 	}
 	if !strings.ContainsAny(lower, "0123456789") {
 		return value{}, false
@@ -110,8 +112,11 @@ func read(lower string) (value, bool) {
 }
 
 func readDate(word string) (value, bool) {
-	for _, sep := range [...]string{"-", "/"} {
+	for _, sep := range [...]string{"-", "/", "."} {
 		parts := strings.Split(word, sep)
+		if sep == "." { // 31.12.2026
+			slices.Reverse(parts)
+		}
 		if len(parts) != 3 || len(parts[0]) != 4 {
 			continue
 		}
@@ -231,7 +236,7 @@ func limitOf(word string) limit {
 
 // loosen notes what the amount may be.
 func (v *value) loosen(l limit) {
-	v.lo, v.hi = v.amount, v.amount
+	v.lo, v.hi, v.limit = v.amount, v.amount, l
 	switch l {
 	case about:
 		v.lo, v.hi = v.amount-math.Abs(v.amount)/5, v.amount+math.Abs(v.amount)/5
@@ -295,22 +300,48 @@ func spelt(word string) (float64, bool) {
 	return 0, false
 }
 
-func isWeekday(word string) bool {
-	switch word {
-	case "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday":
-		return true
+// weekdayOf is the number of a day of the week in English, German or French, 0 for what is
+// none. More than one such day is the same one each week.
+func weekdayOf(word string) int {
+	for _, w := range [...]string{word, strings.TrimSuffix(word, "s")} {
+		switch w {
+		case "monday", "montag", "lundi":
+			return 1
+		case "tuesday", "dienstag", "mardi":
+			return 2
+		case "wednesday", "mittwoch", "mercredi":
+			return 3
+		case "thursday", "donnerstag", "jeudi":
+			return 4
+		case "friday", "freitag", "vendredi":
+			return 5
+		case "saturday", "samstag", "sonnabend", "samedi":
+			return 6
+		case "sunday", "sonntag", "dimanche":
+			return 7
+		}
 	}
-	return false
+	return 0
 }
 
 // monthOf is the number of a month in words, 0 for what is none. Short words that mean
 // something else as well have to begin with a capital.
 func monthOf(word string) int {
+	for i, m := range [...]string{"janvier", "février", "", "avril", "", "juin", "juillet", "août", "", "octobre", "", "décembre"} {
+		if word == m {
+			return i + 1
+		}
+	}
 	first, _ := utf8.DecodeRuneInString(word)
 	if !unicode.IsUpper(first) {
 		return 0
 	}
 	lower := strings.ToLower(word)
+	for i, m := range [...]string{"januar", "februar", "märz", "", "mai", "juni", "juli", "", "", "oktober", "", "dezember"} {
+		if lower == m {
+			return i + 1
+		}
+	}
 	for i, m := range [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"} {
 		if lower == m || len(lower) >= 3 && len(lower) <= 4 && strings.HasPrefix(m, lower) {
 			return i + 1
@@ -339,7 +370,7 @@ func (v *value) agrees(w *value) bool {
 	case "date":
 		return (v.year == w.year || v.year*w.year == 0) && (v.month == w.month || v.month*w.month == 0) && (v.day == w.day || v.day*w.day == 0)
 	case "weekday":
-		return v.parts == w.parts
+		return v.day == w.day
 	case "version":
 		return v.parts == w.parts || strings.HasPrefix(v.parts, w.parts+".") || strings.HasPrefix(w.parts, v.parts+".")
 	}
@@ -347,5 +378,8 @@ func (v *value) agrees(w *value) bool {
 		return false
 	}
 	const hair = 1e-9
+	if v.limit == w.limit && v.limit > about { // two limits, and no amount
+		return math.Abs(v.amount-w.amount) <= hair*math.Abs(v.amount)
+	}
 	return v.lo <= w.hi+hair*math.Abs(w.hi) && w.lo <= v.hi+hair*math.Abs(v.hi) || v.lo == w.lo || v.hi == w.hi
 }

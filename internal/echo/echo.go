@@ -3,9 +3,11 @@
 //
 // A text is an echo of another that says the same words in the same order, whatever their
 // case, white space and punctuation marks; of one that it is a part of, eight words long or
-// more; and of one that all but a few words are shared with, as long as neither a number
-// nor a word that denies is among those. What decorates answers, such as "> " and
-// "[id] memory, 3d", does not count. Numbers and the signs around them do, always.
+// more; and of one that it leaves a few words out of, as long as no number, no name and no
+// word that denies is among those. A text with a word that the other lacks never is. What
+// decorates answers, such as "> " and "[id] memory, 3d", does not count. Numbers, the signs
+// around them and question marks do, always. Of Chinese and Japanese each character counts
+// as a word, and a part has to be of whole sentences.
 //
 // Of what was given out only fingerprints are kept, as many as 4,096 texts and half a
 // million words have, for a while. They are hashes under a key of this process: the
@@ -27,7 +29,7 @@ import (
 	"emberd/memory"
 )
 
-// What is kept at most: about 8 MiB.
+// What is kept at most: about 15 MiB.
 const (
 	mostTexts = 4096
 	mostWords = 500_000
@@ -45,7 +47,7 @@ type Source struct {
 type Heard struct {
 	Source
 	At         time.Time
-	Similarity float64 // 1 unless a few words differ
+	Similarity float64 // 1 unless a few words are left out
 }
 
 // Recent is what was given out lately.

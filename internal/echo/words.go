@@ -14,33 +14,78 @@ import (
 // word is a hash of a word, with what the others may depend on.
 type word struct {
 	hash   uint32
-	weighs bool // a number or a sign, or it denies
-	denies bool // or restricts
+	weighs bool // a number, a sign or a name, or it denies
+	denies bool // or restricts, doubts or asks
 	ends   bool // a sentence ends behind it
+	sole   bool // one character of a script that sets no spaces
 }
 
 // appendWords takes a text apart. Marks around words do not count, and neither do those
-// that structure a text; signs and all that stands beside a digit do.
+// that structure a text; signs, question marks and all that stands beside a digit do.
+// Chinese and Japanese are taken character by character.
 func (r *Recent) appendWords(to []word, text string) []word {
 	for token := range strings.FieldsSeq(text) {
-		plain, ends := token, false
-		if !lettersOnly(token) {
-			plain, ends = trimmed(token)
-			if structures(plain) {
-				if n := len(to); ends && n > 0 {
-					to[n-1].ends = true
-				}
-				continue
-			}
+		switch {
+		case lettersOnly(token):
+			to = append(to, r.word(token))
+		case strings.ContainsFunc(token, unspaced):
+			to = r.appendCharacters(to, norm.NFC.String(token))
+		default:
+			to = r.appendToken(to, token)
 		}
-		w := fold(plain)
-		no := denies(w)
-		to = append(to, word{hash: uint32(maphash.String(r.seed, w)), weighs: no || counts(w), denies: no, ends: ends})
 	}
 	if n := len(to); n > 0 {
 		to[n-1].ends = true
 	}
 	return to
+}
+
+func (r *Recent) word(plain string) word {
+	w := fold(plain)
+	no := denies(w)
+	first, _ := utf8.DecodeRuneInString(plain)
+	return word{hash: r.hash(w), weighs: no || counts(w) || unicode.IsUpper(first), denies: no}
+}
+
+func (r *Recent) hash(w string) uint32 { return uint32(maphash.String(r.seed, w)) }
+
+// appendToken adds a word with the marks around it.
+func (r *Recent) appendToken(to []word, token string) []word {
+	plain, marks := trimmed(token)
+	if !structures(plain) {
+		to = append(to, r.word(plain))
+	}
+	if strings.ContainsAny(marks, "?？") {
+		to = append(to, word{hash: r.hash("?"), weighs: true, denies: true})
+	}
+	if n := len(to); n > 0 && strings.ContainsAny(marks, ".!?;:。！？；：") {
+		to[n-1].ends = true
+	}
+	return to
+}
+
+// appendCharacters adds the characters of a script without spaces, and the words between.
+func (r *Recent) appendCharacters(to []word, token string) []word {
+	from := 0
+	for i, c := range token {
+		if !unspaced(c) {
+			continue
+		}
+		if from < i {
+			to = r.appendToken(to, token[from:i])
+		}
+		from = i + utf8.RuneLen(c)
+		to = append(to, word{hash: r.hash(token[i:from]), weighs: true, sole: true})
+	}
+	if from < len(token) {
+		to = r.appendToken(to, token[from:])
+	}
+	return to
+}
+
+// unspaced reports whether a character is of a script that sets no spaces between words.
+func unspaced(c rune) bool {
+	return c >= 0x3000 && (c == 'ー' || unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana))
 }
 
 // lettersOnly is a fast way to know a plain word.
@@ -53,13 +98,37 @@ func lettersOnly(token string) bool {
 	return true
 }
 
-// trimmed is a token without the marks around it, and whether they end a sentence.
-func trimmed(token string) (plain string, ends bool) {
-	const closing = "\"'`*_)]}“”‘’«».,;:!?…"
+// Marks that may stand around a word and say nothing of it.
+const (
+	opening = "\"'`([{“”„‚‘’«»…「『（"
+	closing = "\"'`)]}“”‘’«».,;:!?…。、，；：！？」』）"
+)
+
+// trimmed is a token without the marks around it, and those that stood behind it.
+// A pointer's star and a name's underscores stay: they emphasise nothing.
+func trimmed(token string) (plain, behind string) {
 	plain = strings.TrimRight(token, closing)
-	ends = strings.ContainsAny(token[len(plain):], ".!?;:")
-	return strings.TrimLeft(plain, "\"'`*_([{“”„‚‘’«»"), ends
+	behind = token[len(plain):]
+	plain = strings.TrimLeft(plain, opening)
+	for range mostMarks {
+		less := plain
+		for _, mark := range []string{"**", "*", "_"} {
+			if inner, found := strings.CutPrefix(less, mark); found && strings.HasSuffix(inner, mark) && !strings.HasPrefix(less, "__") {
+				less = strings.TrimSuffix(inner, mark)
+			}
+		}
+		less = strings.TrimSuffix(strings.TrimPrefix(less, "**"), "**") // of several words
+		if less = strings.TrimLeft(less, opening); less == plain {
+			return plain, behind
+		}
+		plain = strings.TrimRight(less, closing)
+		behind = less[len(plain):] + behind
+	}
+	return plain, behind
 }
+
+// mostMarks is how many marks of different kinds are taken away around a word.
+const mostMarks = 8
 
 // structures reports whether a token is of marks that say nothing by themselves.
 func structures(token string) bool {
@@ -75,11 +144,14 @@ func fold(w string) string {
 	return strings.ToLower(w)
 }
 
-// denies reports whether a word turns what is said around, or lets it hold only in part.
+// denies reports whether a word turns what is said around, doubts it or lets it hold only
+// in part.
 func denies(w string) bool {
 	switch w {
 	case "not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "cannot", "cant", "dont", "doesnt", "didnt",
-		"isnt", "wasnt", "wont", "if", "unless", "until", "except", "false", "wrong", "untrue", "hardly", "barely", "nicht", "kein", "keine", "nie":
+		"isnt", "wasnt", "wont", "if", "unless", "until", "except", "false", "wrong", "untrue", "hardly", "barely", "rarely", "seldom",
+		"perhaps", "maybe", "might", "could", "would", "possibly", "probably", "allegedly", "supposedly", "doubt", "doubts", "denies", "denied",
+		"only", "formerly", "previously", "incorrect", "nicht", "kein", "keine", "nie", "nur", "vielleicht":
 		return true
 	}
 	return strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t")
@@ -142,7 +214,7 @@ func mixed(words []word, h uint64) uint64 {
 const alike = 0.95
 
 // likeness is 1 if text is known or a part of it, the share of what they have in common if
-// that is nearly all, and 0 otherwise.
+// that is nearly all and text says nothing else, and 0 otherwise.
 func likeness(text, known []word) float64 {
 	if slices.EqualFunc(text, known, same) {
 		return 1
@@ -155,17 +227,27 @@ func likeness(text, known []word) float64 {
 			return 1
 		}
 	}
-	if s := shared(text, known); s >= alike && slices.EqualFunc(weighing(text), weighing(known), same) {
+	if s := shared(text, known); s >= alike && within(text, known) && slices.EqualFunc(weighing(text), weighing(known), same) {
 		return s
 	}
 	return 0
 }
 
+// within reports whether all words of text are in known in that order.
+func within(text, known []word) bool {
+	for _, w := range known {
+		if len(text) > 0 && same(text[0], w) {
+			text = text[1:]
+		}
+	}
+	return len(text) == 0
+}
+
 func same(a, b word) bool { return a.hash == b.hash }
 
 // standsAlone reports whether the sentences that a part is taken out of do not deny it.
+// Where words are not known, a part has to be of whole sentences.
 func standsAlone(known []word, from, to int) bool {
-	denies := func(w word) bool { return w.denies }
 	begin, end := from, to
 	for begin > 0 && !known[begin-1].ends {
 		begin--
@@ -173,7 +255,8 @@ func standsAlone(known []word, from, to int) bool {
 	for end < len(known) && !known[end-1].ends {
 		end++
 	}
-	return !slices.ContainsFunc(known[begin:from], denies) && !slices.ContainsFunc(known[to:end], denies)
+	around := slices.Concat(known[begin:from], known[to:end])
+	return !slices.ContainsFunc(around, func(w word) bool { return w.denies || w.sole })
 }
 
 func weighing(words []word) (out []word) {

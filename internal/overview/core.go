@@ -2,6 +2,7 @@ package overview
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -16,8 +17,9 @@ const (
 
 func headings() []string { return []string{Identity, Projects, Relationships, System} }
 
-// Core lists core memories under the four headings, see [HeadingOf]. Only core memories
-// are to be given.
+// Core lists core memories under the four headings, see [HeadingOf]: the most important
+// first, and then the oldest, so that what was there stays where it was and a name that
+// was given first stands first. Only core memories are to be given.
 func Core(all []Entry, judge Judge) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "emberd writes this list of what is never to be forgotten (%s) and keeps it up to date. What you write above or below it stays; what you write in it does not.\n", memories(len(all)))
@@ -29,16 +31,15 @@ func Core(all []Entry, judge Judge) string {
 	for _, name := range headings() {
 		if len(parts[name]) > 0 {
 			heading(&b, name)
-			lines(&b, &part{entries: parts[name]}, coreBounds(), judge, "`emberd list`")
+			lines(&b, slices.SortedFunc(slices.Values(parts[name]), older), coreBounds(), judge, "`emberd list`")
 		}
 	}
 	return b.String()
 }
 
 // HeadingOf is the one heading that a core memory belongs under: what its category, its
-// tags or its type name, in this order; else what its section means; else that whose words
-// are commonest in its text, the first of equals; else Projects if it has a project, and
-// System if not.
+// tags or its type name, in this order; else what its section means; else what its text is
+// about by its words; else Projects if it has a project, and System if not.
 func HeadingOf(e *Entry) string {
 	for _, name := range append(append([]string{e.Category}, e.Tags...), e.Type) {
 		name, _, _ = strings.Cut(strings.ToLower(name), "/")
@@ -82,34 +83,67 @@ func named(word string) string {
 	return ""
 }
 
-// told is the heading whose words are commonest in a text, "" if there are none.
+// told is what a text is about by its words. One that begins as an instruction is for the
+// system. Else the heading counts whose words are commonest, of equals the first of
+// [Relationships], [Projects], [System] and [Identity]: "my wife's birthday" is about her.
+// Whose something is says least: "I" and "my" count if nothing else does. "" if nothing does.
 func told(text string) string {
 	counts := make(map[string]int)
+	first, mine := true, false
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
+		if first && instructs(word) {
+			return System
+		}
+		first = false
+		word, _, _ = strings.Cut(strings.ReplaceAll(word, "’", "'"), "'")
 		counts[spoken(word)]++
+		mine = mine || speaker(word)
 	}
 	best, most := "", 0
-	for _, name := range headings() {
+	for _, name := range []string{Relationships, Projects, System, Identity} {
 		if counts[name] > most {
 			best, most = name, counts[name]
 		}
 	}
+	if best == "" && mine {
+		return Identity
+	}
 	return best
+}
+
+// instructs reports a word that an instruction begins with.
+func instructs(word string) bool {
+	switch word {
+	case "always", "never", "do", "don't", "don’t", "use", "avoid", "please", "ask", "answer", "make", "keep", "run", "write":
+		return true
+	}
+	return false
+}
+
+// speaker reports a word for the one whose memory it is.
+func speaker(word string) bool {
+	switch word {
+	case "i", "my", "me", "mine", "myself", "user":
+		return true
+	}
+	return false
 }
 
 // spoken is the heading that a word in a text speaks for, "" for none.
 func spoken(word string) string {
 	switch word {
-	case "i", "i'm", "i’m", "my", "me", "myself", "user", "user's", "user’s", "name", "called", "born", "birthday", "lives", "prefers", "prefer", "likes", "pronouns",
-		"allergic", "vegetarian", "vegan", "nationality", "native", "speaks", "timezone":
+	case "name", "nickname", "born", "birthday", "prefers", "prefer", "likes", "loves", "hates", "dislikes", "pronouns", "allergic", "vegetarian", "vegan",
+		"nationality", "native", "speaks", "timezone", "employer", "profession", "studied":
 		return Identity
-	case "project", "projects", "repository", "repo", "codebase", "product", "release", "deadline", "milestone", "roadmap", "launch", "startup", "thesis", "goal":
+	case "project", "projects", "repository", "repo", "codebase", "product", "release", "released", "releases", "deadline", "milestone", "roadmap", "launch", "startup",
+		"thesis", "goal", "goals":
 		return Projects
-	case "wife", "husband", "partner", "spouse", "married", "daughter", "son", "child", "children", "mother", "father", "sister", "brother", "parents",
-		"friend", "friends", "boss", "manager", "colleague", "colleagues", "teammate", "mentor", "client", "customer", "family", "reports":
+	case "wife", "husband", "partner", "spouse", "married", "girlfriend", "boyfriend", "fiancé", "fiancée", "daughter", "daughters", "son", "sons", "child", "children", "kids",
+		"mother", "father", "sister", "brother", "parents", "grandmother", "grandfather", "uncle", "aunt", "cousin", "friend", "friends", "neighbour", "neighbor",
+		"boss", "manager", "colleague", "colleagues", "teammate", "mentor", "client", "customer", "doctor", "dentist", "therapist", "lawyer", "family", "reports":
 		return Relationships
-	case "server", "servers", "database", "port", "host", "laptop", "computer", "machine", "linux", "macos", "windows", "editor", "shell", "terminal", "deploy",
-		"deployed", "backup", "backups", "config", "api", "docker", "never", "always", "must", "system", "branch", "credentials", "production":
+	case "server", "servers", "database", "port", "host", "laptop", "computer", "machine", "linux", "macos", "windows", "editor", "shell", "terminal", "deploy", "deploys",
+		"deployed", "backup", "backups", "config", "api", "docker", "never", "always", "must", "system", "branch", "credentials", "production", "uses", "keyboard", "phone":
 		return System
 	}
 	return ""

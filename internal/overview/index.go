@@ -50,7 +50,7 @@ func Index(all []Entry, judge Judge) string {
 		}
 		for _, key := range shown {
 			heading(&b, byKey[key].name)
-			lines(&b, byKey[key], indexBounds(), judge, howTo(kind, byKey[key].name))
+			lines(&b, slices.SortedFunc(slices.Values(byKey[key].entries), newer), indexBounds(), judge, howTo(kind, byKey[key].name))
 		}
 		if left := len(keys) - len(shown); left > 0 {
 			fmt.Fprintf(&b, "\n%d more headings with fewer memories are left out: `emberd list`\n", left)
@@ -66,17 +66,23 @@ func memories(n int) string {
 	return fmt.Sprintf("%d memories", n)
 }
 
+// SectionKey is what two spellings of one section have in common: case and white space
+// make no difference.
+func SectionKey(section string) string {
+	return strings.ToLower(strings.Join(strings.Fields(section), " "))
+}
+
 // under returns the heading of an entry, and a key that sorts it.
 func under(e *Entry) (key, name string) {
-	section := strings.Join(strings.Fields(e.Section), " ")
+	section := SectionKey(e.Section)
 	for i, known := range Sections() {
-		if strings.EqualFold(section, known) {
+		if section == SectionKey(known) {
 			return fmt.Sprintf("1%d", i), known
 		}
 	}
 	switch {
 	case section != "":
-		return "2" + strings.ToLower(section), section
+		return "2" + section, strings.Join(strings.Fields(e.Section), " ")
 	case e.Project != "":
 		return "3" + e.Project, "Project " + e.Project
 	}
@@ -96,10 +102,28 @@ func largest(byKey map[string]*part, keys []string) []string {
 
 // howTo is the command that lists what is left out under a heading.
 func howTo(kind, name string) string {
-	project := strings.TrimPrefix(name, "Project ")
-	simple := func(r rune) bool { return r >= 0x80 || !letter(byte(r)) && !strings.ContainsRune("-_./", r) }
-	if kind == "3" && !strings.ContainsFunc(project, simple) && !strings.HasPrefix(project, "-") {
-		return "`emberd list --project " + project + "`"
+	flag, value := " --section ", name
+	switch kind {
+	case "3":
+		flag, value = " --project ", strings.TrimPrefix(name, "Project ")
+	case "4":
+		return "`emberd list`"
+	}
+	if value, ok := argument(value); ok {
+		return "`emberd list" + flag + value + "`"
 	}
 	return "`emberd list`"
+}
+
+// argument writes a text as a shell takes it and Markdown shows it, if it is of such
+// characters that both leave alone.
+func argument(text string) (quoted string, ok bool) {
+	odd := func(r rune) bool { return r >= 0x80 || !letter(byte(r)) && !strings.ContainsRune("-_./ &", r) }
+	if strings.ContainsFunc(text, odd) || strings.HasPrefix(text, "-") {
+		return "", false
+	}
+	if strings.ContainsAny(text, " &") {
+		text = "'" + text + "'"
+	}
+	return text, true
 }

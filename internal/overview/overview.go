@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -93,9 +92,14 @@ func sourceOf(m *memory.Memory) string {
 	return cmp.Or(source, m.Origin)
 }
 
-// weightier orders entries: the most important first, then the latest.
-func weightier(a, b *Entry) int {
+// newer orders entries: the most important first, then the latest.
+func newer(a, b *Entry) int {
 	return cmp.Or(cmp.Compare(b.Importance, a.Importance), b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
+}
+
+// older orders entries: the most important first, then the oldest.
+func older(a, b *Entry) int {
+	return cmp.Or(cmp.Compare(b.Importance, a.Importance), a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 }
 
 // heading begins a part of a list.
@@ -104,8 +108,7 @@ func heading(b *strings.Builder, name string) {
 }
 
 // lines writes the first entries, at most so many, and says how many more there are.
-func lines(b *strings.Builder, p *part, bounds bounds, judge Judge, how string) {
-	all := slices.SortedFunc(slices.Values(p.entries), weightier)
+func lines(b *strings.Builder, all []*Entry, bounds bounds, judge Judge, how string) {
 	for i := range all[:min(bounds.lines, len(all))] {
 		line(b, all[i], bounds.letters, judge)
 	}

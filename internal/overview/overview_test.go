@@ -216,6 +216,22 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// What is left out under a heading is listed by the command that stands there.
+func TestHowToListTheRest(t *testing.T) {
+	for section, want := range map[string]string{
+		"people & entities": "`emberd list --section 'People & Entities'`", "Recipes": "`emberd list --section Recipes`",
+		"": "`emberd list`", "it's": "`emberd list`", "-x": "`emberd list`", "$(reboot)": "`emberd list`", "Küche": "`emberd list`",
+	} {
+		var all []Entry
+		for i := range 42 {
+			all = append(all, entry(i, "words", in(section)))
+		}
+		if list := Index(all, nil); !strings.Contains(list, "\n2 more: "+want+"\n") {
+			t.Errorf("of the section %q the list does not say %s", section, want)
+		}
+	}
+}
+
 // The most important comes first, then the latest.
 func TestOrder(t *testing.T) {
 	list := Index([]Entry{entry(1, "old"), entry(3, "late"), entry(2, "heavy", weighs(0.9))}, nil)
@@ -256,6 +272,49 @@ func TestHeadingOf(t *testing.T) {
 			if got := HeadingOf(&e); got != want {
 				t.Errorf("%+v belongs under %s, want %s", e, got, want)
 			}
+		}
+	}
+}
+
+// Facts as people tell agents about themselves come under the heading where they would
+// be looked for, and in the order in which they were told.
+func TestACoreAsPeopleTellIt(t *testing.T) {
+	want := []struct {
+		heading string
+		facts   []string
+	}{
+		{Identity, []string{
+			"My name is Yann Moreau", "I work as a staff engineer at an energy company in Erlangen", "I was born on 12 March 1987 in Lyon", "The user speaks French, German and English",
+			"My time zone is Europe/Berlin", "I am allergic to peanuts", "I prefer answers in French, code comments in English", "The user prefers tabs over spaces", "My home address is Lindenweg 4",
+		}},
+		{Projects, []string{
+			"My main project is a memory daemon", "The turbine dashboard must be released in June", "The repository lives at home", "My goal this year is to run a marathon",
+		}},
+		{Relationships, []string{
+			"The user's wife is called Lena", "Our daughter Mia was born in 2019", "My manager is Katrin Vogel", "My brother Paul lives in Montreal", "My wife’s birthday is 3 September",
+			"My friend Ingrid co-maintains the parser", "Dr. Weiss is my dentist",
+		}},
+		{System, []string{
+			"I use Neovim as my editor", "Always run the tests before committing", "Never push to my project's main branch", "The production database listens on port 5432",
+			"My laptop has 32 GB", "Backups go to the NAS every night", "Use metric units", "My shell is fish",
+		}},
+	}
+	var all []Entry
+	for _, part := range want {
+		for _, fact := range part.facts {
+			all = append(all, Entry{ID: entry(len(all), "").ID, Text: fact, Project: "here", Created: day(1).Add(time.Duration(len(all)) * time.Minute)})
+		}
+	}
+	_, list, _ := strings.Cut(Core(all, nil), "\n## ")
+	for i, got := range strings.Split(list, "\n## ") {
+		heading, lines, _ := strings.Cut(got, "\n\n")
+		var facts []string
+		for line := range strings.Lines(lines) {
+			text, _, _ := strings.Cut(strings.TrimPrefix(line, "- "), " · ")
+			facts = append(facts, text)
+		}
+		if heading != want[i].heading || !slices.Equal(facts, want[i].facts) {
+			t.Errorf("under %s there is\n%q\nwant under %s\n%q", heading, facts, want[i].heading, want[i].facts)
 		}
 	}
 }
