@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -18,15 +17,9 @@ const (
 	addVerb = "add"
 	// mostContradictions is how many relations to what it contradicts a memory gets.
 	mostContradictions = 5
-	// mostTries is how often the memories that are near a text are looked for anew when
-	// they change meanwhile.
-	mostTries = 4
 
 	defaultSection = "Important Facts"
 )
-
-// errChanged says that a memory is not any more what it was found to be.
-var errChanged = errors.New("the memory was changed meanwhile")
 
 // importances are the words for how much something matters, and what they stand for.
 var importances = []struct {
@@ -48,7 +41,7 @@ func (e *Engine) add(ctx context.Context, req *op.AddRequest) (*op.AddResult, er
 		return nil, err
 	}
 	a := addition{Engine: e, req: req, m: m, link: link}
-	done, err := e.adding.begin(ctx, e.like(m.Content), m.Content, e.opt.Known.Related)
+	done, err := e.adding.begin(ctx, m.Content, e.alike(m.Content), e.opt.Known.Related)
 	if err != nil {
 		return nil, err
 	}
@@ -56,13 +49,7 @@ func (e *Engine) add(ctx context.Context, req *op.AddRequest) (*op.AddResult, er
 	if res, err := a.echo(ctx); err != nil || res != nil {
 		return res, err
 	}
-	for range mostTries {
-		res, err := a.try(ctx)
-		if !errors.Is(err, errChanged) {
-			return res, err
-		}
-	}
-	return nil, memory.Errorf(memory.Busy, "the memories that say this were changed all the while; try again")
+	return untilUnchanged(func() (*op.AddResult, error) { return a.try(ctx) })
 }
 
 // addedAs is the save that an addition asks for.
@@ -169,11 +156,26 @@ func (a *addition) try(ctx context.Context) (*op.AddResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if old := a.outdated(n.all, s); known == nil && old != nil {
+		res.Message += fmt.Sprintf(" Memory %s said this before memory %s took its place.", old.row.ID().Short(), old.successor.ID().Short())
+	}
 	res.Conflicts, res.Compared = conflicts, n.compared
 	if len(conflicts) > 0 {
 		res.Message += fmt.Sprintf(" %s: %s.", sayConflict, conflicts[0].Why)
 	}
 	return res, nil
+}
+
+// outdated is the memory that would be reinforced if no other had taken its place, nil for
+// none.
+func (a *addition) outdated(all []near, s *statement) *near {
+	for i := range all {
+		one := &all[i]
+		if one.row != nil && one.successor != nil && (one.same || one.similarity >= a.opt.Known.Add) && s.apart(one) == "" {
+			return one
+		}
+	}
+	return nil
 }
 
 // beside accepts the memories that a text may be a duplicate of: those of its collection,
@@ -226,10 +228,13 @@ func (a *addition) contradiction(from, to memory.ID) memory.Relation {
 }
 
 // renew reinforces the memory that says what is added, with relations to what both
-// contradict.
+// contradict. It matters as much as the request says then, if not more.
 func (a *addition) renew(ctx context.Context, known *near, against []memory.ID) (*op.AddResult, error) {
 	id := known.row.ID()
-	r := renewal{Engine: a.Engine, link: a.link, said: a.m.Content, near: known, told: op.Reinforcement{Similarity: shownSimilarity(known.similarity)}}
+	r := renewal{Engine: a.Engine, link: a.link, said: a.m.Content, near: known, core: a.m.Core, told: op.Reinforcement{Similarity: shownSimilarity(known.similarity)}}
+	if strings.TrimSpace(a.req.Importance) != "" {
+		r.least = a.m.Importance
+	}
 	ids := append([]memory.ID{id}, against...)
 	receipt, err := a.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
@@ -246,7 +251,7 @@ func (a *addition) renew(ctx context.Context, known *near, against []memory.ID) 
 	if err != nil {
 		return nil, err
 	}
-	view, err := r.count(id)
+	view, err := r.count(receipt.Rows[0])
 	if err != nil {
 		return nil, err
 	}

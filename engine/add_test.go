@@ -135,3 +135,114 @@ func TestAddOfWhatWasJustRecalled(t *testing.T) {
 		t.Errorf("what was to be stored again is %+v", res)
 	}
 }
+
+// Who adds what is known as something that matters more says so of the memory; one entry
+// has all of that.
+func TestAddMakesWhatIsKnownMatter(t *testing.T) {
+	const text = "The kettle in the kitchen leaks at its seam"
+	for _, c := range []struct {
+		word       string
+		importance float64
+		core       bool
+		says       string
+	}{
+		{"", 0.6, false, "importance 0.50 to 0.60, learned 2 times."},
+		{"low", 0.6, false, "importance 0.50 to 0.60, learned 2 times."},
+		{"high", 0.7, false, "importance 0.50 to 0.70, learned 2 times."},
+		{"core", 0.9, true, "importance 0.50 to 0.90, learned 2 times; it is a core memory now, which never fades."},
+	} {
+		e, _ := newEngine(t)
+		was := add(t, e, text).Memory
+		res := do(t, e, op.Add, &op.AddRequest{Content: text, Importance: c.word})
+		if res.New || res.Memory.Importance != c.importance || res.Memory.Core != c.core || res.Reinforced.Core != c.core || res.Reinforced.SuggestCore || !strings.HasSuffix(res.Message, c.says) {
+			t.Errorf("%q: got %+v, core %v: %s", c.word, res.Reinforced, res.Memory.Core, res.Message)
+		}
+		do(t, e, op.Undo, &op.UndoRequest{Tx: res.Tx})
+		if m := look(t, e, was.ID); m.Importance != 0.5 || m.Core || m.Learned() != 1 {
+			t.Errorf("%q: after undo it has importance %v, core %v, and was learned %d times", c.word, m.Importance, m.Core, m.Learned())
+		}
+	}
+}
+
+// What only a tool says becomes no core memory for an agent's word, and does for a
+// person's.
+func TestAddMakesDataMatterOnlyForAPerson(t *testing.T) {
+	e, _ := newEngine(t)
+	m := do(t, e, op.Add, &op.AddRequest{Content: "The kettle leaks at its seam", Provenance: op.Provenance{Origin: "tool"}}).Memory
+	req := &op.AddRequest{Content: m.Content, Importance: "core"}
+	if res := do(t, e, op.Add, req); res.Memory.Core || res.Memory.Importance != 0.5 || res.Reinforced.Core || res.Reinforced.Held == "" {
+		t.Errorf("an agent made of it %+v", res.Memory.Memory)
+	}
+	person := op.WithCaller(t.Context(), memory.Actor{Via: "cli", UID: 1000, PID: 7})
+	res, err := op.Add.Call(person, e, req)
+	ok(t, err)
+	if !res.Memory.Core || res.Memory.Importance != 0.9 || res.Memory.DataOnly() || !res.Reinforced.Core {
+		t.Errorf("a person made of it %+v, reinforced %+v", res.Memory.Memory, res.Reinforced)
+	}
+}
+
+// A text that another memory took the place of is stored, and said to be out of date.
+func TestAddOfWhatWasSuperseded(t *testing.T) {
+	e, _ := newEngine(t)
+	old := add(t, e, "Ann drinks green tea at breakfast").Memory.ID
+	next := do(t, e, op.Save, &op.SaveRequest{Content: "Rooibos is what Ann wants in the morning", Supersedes: []string{string(old)}}).Memory.ID
+	res := do(t, e, op.Add, &op.AddRequest{Content: "Ann drinks green tea at breakfast"})
+	want := " Memory " + old.Short() + " said this before memory " + next.Short() + " took its place."
+	if !res.New || !strings.HasSuffix(res.Message, want) {
+		t.Errorf("new %v: it says %q, want %q at the end", res.New, res.Message, want)
+	}
+}
+
+// What is learned again of an archived memory counts for that, which gets its text back.
+func TestAddOfWhatIsArchived(t *testing.T) {
+	for auto, want := range map[bool]string{
+		true:  "it was archived, and its text is brought back.",
+		false: "it is archived, and this is its summary; emberd rekindle ",
+	} {
+		h := promotingHouse(t, nil)
+		if h.EchoWindow = 0; !auto {
+			h.Rekindle = RekindleOff
+		}
+		e, id := h.faded(t, 45, memory.Archived)
+		res := add(t, e, look(t, e, id).Content)
+		if res.New || res.Memory.ID != id || !strings.Contains(res.Message, want) {
+			t.Errorf("brought back by itself %v: got %s: %s", auto, res.Memory.ID, res.Message)
+		}
+		if auto {
+			until(t, "its text is back", func() bool { return look(t, e, id).Content == tides })
+		}
+		if m := look(t, e, id); m.Learned() != 2 || m.Stage.Cold() == auto {
+			t.Errorf("learned %d times, %s", m.Learned(), m.Stage)
+		}
+	}
+}
+
+// What was merged into another memory is that one.
+func TestAddOfWhatWasMerged(t *testing.T) {
+	d := shelf(t, nil)
+	one, other := save(t, d.Engine, leaks), save(t, d.Engine, leaking)
+	into := d.merged(one.ID, other.ID).NewMemoryID
+	before := d.stm.Len()
+	for _, text := range []string{leaks, leaking} {
+		if res := do(t, d.Engine, op.Add, &op.AddRequest{Content: text}); res.New || res.Memory.ID != into {
+			t.Errorf("%q: new %v, memory %s, want %s", text, res.New, res.Memory.ID, into)
+		}
+	}
+	if d.stm.Len() != before {
+		t.Errorf("there are %d memories, %d before", d.stm.Len(), before)
+	}
+}
+
+// The note of a promoted memory tells neither how much that matters nor that it is core.
+func TestAddOfWhatIsPromoted(t *testing.T) {
+	h, e, m := promotedHouse(t, "The kettle leaks at its seam")
+	was := h.note(t, m.PromotedTo)
+	res := do(t, e, op.Add, &op.AddRequest{Content: "the kettle leaks at its seam", Importance: "core"})
+	if res.New || res.Memory.ID != m.ID || !res.Memory.Core {
+		t.Errorf("got %+v", res.Memory.Memory)
+	}
+	if is := h.note(t, m.PromotedTo); is != was {
+		t.Errorf("the note has become\n%s", is)
+	}
+	wantSettled(t, e, m.ID)
+}

@@ -23,31 +23,33 @@ type underWay struct {
 }
 
 // begin waits for the additions of what is at least so similar, and returns what ends this
-// one.
-func (a *adding) begin(ctx context.Context, like *likeness, text string, similar float64) (end func(), err error) {
+// one. like says of another text how alike it is; it is not called under the lock.
+func (a *adding) begin(ctx context.Context, text string, like func(other string) float64, similar float64) (end func(), err error) {
 	mine := &underWay{text: text, wording: stm.WordingOf(text), done: make(chan struct{})}
+	others := make(map[*underWay]bool) // that are about something else
 	for {
-		other := a.enter(mine, like, similar)
-		if other == nil {
+		next := a.enter(mine, others)
+		switch {
+		case next == nil:
 			return func() { a.leave(mine) }, nil
+		case next.wording != mine.wording && like(next.text) < similar:
+			others[next] = true
+			continue
 		}
 		select {
-		case <-other.done:
+		case <-next.done:
 		case <-ctx.Done():
 			return nil, memory.Errorf(memory.Busy, "gave up waiting for another addition of the same; try again")
 		}
 	}
 }
 
-// enter takes an addition in unless there is one that it has to wait for.
-func (a *adding) enter(mine *underWay, like *likeness, similar float64) (other *underWay) {
+// enter takes an addition in unless there is one beside the others that are given.
+func (a *adding) enter(mine *underWay, others map[*underWay]bool) (next *underWay) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for one := range a.under {
-		if one.wording == mine.wording {
-			return one
-		}
-		if alike, _ := like.to(one.text); alike >= similar {
+		if !others[one] {
 			return one
 		}
 	}

@@ -74,3 +74,47 @@ func (e *Engine) confirming(row *stm.Row, link memory.Source) (map[string]json.R
 	e.learn(row, link, set)
 	return set, nil
 }
+
+// unconfirmedSame is a memory, data only, of the very text that a person saves at the
+// command line, nil if there is none or the save says more than the text.
+func (e *Engine) unconfirmedSame(req *op.SaveRequest, m *memory.Memory) *stm.Row {
+	more := m.Core || req.Importance != nil || req.Strength != nil || len(req.Tags)+len(req.Meta) > 0 || req.Source+req.Context != ""
+	if more || onPurpose(req) || !confirms(m.Sources[0]) {
+		return nil
+	}
+	if _, used := e.stm.Replay(req.IdempotencyKey); used {
+		return nil
+	}
+	terms, wording := e.like(m.Content).terms(), stm.WordingOf(m.Content)
+	found, _ := e.ask(new(nearness), terms[:min(1, len(terms))], 1, func(r *stm.Row) bool {
+		return sameScope(r, m.Collection, m.Project) && wording.Of(r.Content()) && dataOnly(r)
+	})
+	if len(found) == 0 {
+		return nil
+	}
+	return found[0]
+}
+
+// saveConfirming takes a save for a person's word for a memory that is there.
+func (e *Engine) saveConfirming(ctx context.Context, req *op.SaveRequest, m *memory.Memory, id memory.ID, tx *stm.Tx) (*op.SaveResult, error) {
+	stands := false
+	receipt, err := e.stm.Update(ctx, []memory.ID{id}, tx.Key, func(rows []*stm.Row) (*stm.Tx, error) {
+		stands = rows[0] != nil && stm.WordingOf(m.Content).Of(rows[0].Content())
+		if !stands {
+			return nil, nil
+		}
+		set, err := e.confirming(rows[0], m.Sources[0])
+		if stands = set != nil; !stands {
+			return nil, err
+		}
+		return &stm.Tx{Verb: confirmVerb, By: tx.By, Key: tx.Key, KeyHash: tx.KeyHash, Changes: []stm.Change{{ID: id, Set: set}}}, nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !stands: // it was changed just now
+		return e.save(ctx, req)
+	}
+	view, err := e.view(receipt.Rows[0], e.opt.Now())
+	return &op.SaveResult{Memory: view, Tx: receipt.Entry, Confirmed: true}, err
+}

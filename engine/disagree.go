@@ -180,7 +180,7 @@ func (s *statement) match(one *near, verdict string) op.Match {
 	m := op.Match{Note: one.note, Text: one.text, Similarity: shownSimilarity(one.similarity), Verdict: verdict}
 	if one.row != nil {
 		if view, err := s.view(one.row, s.opt.Now()); err == nil {
-			m.Memory = &view
+			m.Memory, m.Standing = &view, doubts(&view)
 		}
 	}
 	return m

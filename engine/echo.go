@@ -45,6 +45,8 @@ func (e *Engine) gave(res any) {
 		if res.AsOf == nil {
 			e.gaveMemory(&res.Memory)
 		}
+	case *op.VerifyResult:
+		e.gaveMatches(res)
 	case *op.NoteReadResult:
 		e.echoes.Give(echo.Source{Path: res.Path, Modified: res.Modified}, res.Text, e.opt.Now())
 	}
@@ -63,6 +65,26 @@ func (e *Engine) gaveHits(hits []op.Hit) {
 		if h.Note != nil && h.Tier == op.TierNote {
 			e.echoes.Give(echo.Source{Memory: h.Note.MemoryID, Path: h.Note.Path, Modified: h.Note.Modified}, h.Snippet.Text, e.opt.Now())
 		}
+	}
+}
+
+// gaveMatches remembers what a claim was answered with, but for what only says the claim
+// itself: that the caller had from elsewhere, and may well add.
+func (e *Engine) gaveMatches(res *op.VerifyResult) {
+	give := func(m *op.Match) {
+		switch {
+		case m.Verdict == op.VerdictConfirms, m.Similarity == 1:
+		case m.Memory != nil:
+			e.gaveMemory(m.Memory)
+		case m.Note != nil:
+			e.echoes.Give(echo.Source{Memory: m.Note.MemoryID, Path: m.Note.Path, Modified: m.Note.Modified}, m.Text, e.opt.Now())
+		}
+	}
+	for i := range res.Matches {
+		give(&res.Matches[i])
+	}
+	for i := range res.Conflicts {
+		give(&res.Conflicts[i].Match)
 	}
 }
 
@@ -210,10 +232,15 @@ func (e *Engine) heardAgain(row *stm.Row, from *memory.Source) (set map[string]j
 // guard says what a save is an echo of. What is imported, has an id, takes the place of
 // something or is wanted all the same is stored.
 func (e *Engine) guard(req *op.SaveRequest, m *memory.Memory) *op.Echo {
-	if req.Again || req.EvenRecalled || req.ID != "" || !req.CreatedAt.IsZero() || len(req.Supersedes) > 0 {
+	if req.EvenRecalled || onPurpose(req) {
 		return nil
 	}
 	return e.echoOf(m.Content, m.Collection, m.Project)
+}
+
+// onPurpose reports whether a save is to store a memory of its own whatever there is.
+func onPurpose(req *op.SaveRequest) bool {
+	return req.Again || req.ID != "" || !req.CreatedAt.IsZero() || len(req.Supersedes) > 0
 }
 
 // saveEcho answers a save with what it is an echo of.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -31,6 +32,9 @@ type entityGraph struct {
 	read   chan struct{} // closed when all notes have been
 
 	syncing sync.Mutex // held by who brings it up to date, and before mu
+	// parts are the memories that are left out, by the memory that each was merged into,
+	// which mentions what they did. It is guarded by syncing.
+	parts map[memory.ID]map[memory.ID]bool
 
 	mu      sync.Mutex // guards what follows
 	begun   bool
@@ -100,11 +104,11 @@ func (e *Engine) graphNow() *knowledge.Graph {
 	defer g.syncing.Unlock()
 	ids, all := g.take()
 	if all {
-		e.takeInAll(g.Graph)
+		e.takeInAll(g)
 		return g.Graph
 	}
 	for id := range ids {
-		e.takeIn(g.Graph, id)
+		e.takeIn(g, id)
 	}
 	return g.Graph
 }
@@ -140,9 +144,10 @@ func (e *Engine) readEntities(ctx context.Context) {
 }
 
 // takeInAll has the graph know just the memories there are.
-func (e *Engine) takeInAll(g *knowledge.Graph) {
+func (e *Engine) takeInAll(g *entityGraph) {
+	g.parts = make(map[memory.ID]map[memory.ID]bool)
 	for r := range e.stm.Rows() {
-		g.Put(docOfMemory(r))
+		e.takeInRow(g, r)
 	}
 	for _, id := range g.Memories() {
 		if _, ok := e.stm.Get(id); !ok {
@@ -151,12 +156,53 @@ func (e *Engine) takeInAll(g *knowledge.Graph) {
 	}
 }
 
-func (e *Engine) takeIn(g *knowledge.Graph, id memory.ID) {
-	if r, ok := e.stm.Get(id); ok {
-		g.Put(docOfMemory(r))
+// takeIn has the graph know a memory as it is now. Those that were merged into it stand
+// for themselves again when it is gone.
+func (e *Engine) takeIn(g *entityGraph, id memory.ID) {
+	done := make(map[memory.ID]bool) // devices that merge the same memories at once may make a circle
+	for todo := []memory.ID{id}; len(todo) > 0; {
+		id, todo = todo[0], todo[1:]
+		if done[id] {
+			continue
+		}
+		done[id] = true
+		if r, ok := e.stm.Get(id); ok {
+			e.takeInRow(g, r)
+		} else {
+			g.Remove(knowledge.Ref{ID: id})
+		}
+		todo = slices.AppendSeq(todo, maps.Keys(g.parts[id]))
+	}
+}
+
+// takeInRow leaves out a memory that another one stands for, or what it mentions would
+// count twice.
+func (e *Engine) takeInRow(g *entityGraph, r *stm.Row) {
+	into, live := e.mergedAway(r)
+	if into != "" {
+		if g.parts[into] == nil {
+			g.parts[into] = make(map[memory.ID]bool)
+		}
+		g.parts[into][r.ID()] = true
+	}
+	if live {
+		g.Remove(knowledge.Ref{ID: r.ID()})
 		return
 	}
-	g.Remove(knowledge.Ref{ID: id})
+	g.Put(docOfMemory(r))
+}
+
+// mergedAway names the memory that a cold one was merged into, "" for none, and says
+// whether that stands for it now.
+func (e *Engine) mergedAway(r *stm.Row) (into memory.ID, live bool) {
+	if !cold(r) || !r.Has("consolidated_into") {
+		return "", false
+	}
+	m, err := r.Memory()
+	if err != nil {
+		return "", false
+	}
+	return m.ConsolidatedInto, mergedInto(e.stm.Get, m.ConsolidatedInto) != nil
 }
 
 // docOfMemory is a memory as the graph takes it in. One whose meta has a name is about
@@ -205,11 +251,11 @@ func (n *notes) namedBy(note *vault.Note) {
 
 // docOfNote is a note as the graph takes it in. A note that is called by a date is about
 // that day. What a memory's own note names the memory names itself, and its name is the
-// beginning of a text.
+// beginning of a text; what a list of memories names these name, too.
 func docOfNote(note *vault.Note) *knowledge.Doc {
 	d := &knowledge.Doc{Ref: knowledge.Ref{Path: note.Path}, Counts: 1, First: note.Created, Last: note.Updated}
 	called := append([]string{note.Title, stemOf(note.Path)}, note.Aliases...)
-	if note.MemoryID != "" {
+	if note.MemoryID != "" || holdsList(note) {
 		d.Apart = entityNames(called)
 		return d
 	}

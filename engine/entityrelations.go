@@ -128,7 +128,8 @@ func (l *lifting) fromMemory(id memory.ID, about bool) {
 }
 
 // lift takes one relation over: to what the other memory is about if both are about
-// something, else to what it names.
+// something, else to what it names, unless it names the entity as well: then the relation
+// is between two things that are said of that. What contradicts is a text and no name in it.
 func (l *lifting) lift(r *memory.Relation, other memory.ID, about, incoming bool) {
 	if r.Kind == kindSupersedes {
 		return
@@ -138,6 +139,9 @@ func (l *lifting) lift(r *memory.Relation, other memory.ID, about, incoming bool
 	if about && title != "" {
 		out.Name = title
 		l.add(out)
+		return
+	}
+	if r.Type == memory.Contradicts || slices.Contains(names, l.of.Name) {
 		return
 	}
 	out.Weight *= impliedStrength

@@ -338,21 +338,46 @@ func checkRecord(r *op.Record) (size int, err error) {
 	if _, err := memory.ParseStage(string(m.Stage)); err != nil {
 		return 0, err
 	}
-	return len(text), firstError(check(&m), checkChain(m.Sources), checkRelations(r))
+	return len(text), firstError(check(&m), checkChain(&m), checkLinks(r), checkRelations(r))
 }
 
 // checkChain refuses a provenance chain that no writing would have made.
-func checkChain(chain []memory.Source) error {
-	if n := len(chain); n > memory.MaxSources {
+func checkChain(m *memory.Memory) error {
+	if n := len(m.Sources); n > memory.MaxSources {
 		return memory.Errorf(memory.TooLarge, "the memory has %d sources, more than %d; keep the first and the latest, and count the others in sources_dropped", n, memory.MaxSources).At("memory.sources")
 	}
-	for _, link := range chain {
-		err := firstError(memory.CheckText("kind", link.Kind, memory.MaxName), memory.CheckText("ref", link.Ref, maxFile), memory.CheckText("evidence", link.Evidence, maxLink))
-		if err != nil {
+	if err := memory.CheckRange("sources_dropped", float64(m.SourcesDropped), 0, maxUses); err != nil {
+		return err
+	}
+	for _, link := range m.Sources {
+		if err := checkLink(&link); err != nil {
 			return memory.Errorf(memory.CodeOf(err), "a source of the memory cannot be kept: %w", err).At("memory.sources")
 		}
 	}
 	return nil
+}
+
+// checkLinks is checkChain for the links that are keys of their own.
+func checkLinks(r *op.Record) error {
+	for key, value := range r.Fields {
+		link, err := stm.ParseSource(key, value)
+		if err != nil {
+			continue // it is kept, and is none
+		}
+		if err := checkLink(&link); err != nil {
+			return memory.Errorf(memory.CodeOf(err), "the memory's %.60s cannot be kept: %w", key, err).At("memory")
+		}
+	}
+	return nil
+}
+
+func checkLink(link *memory.Source) error {
+	return firstError(
+		memory.CheckText("kind", link.Kind, memory.MaxName),
+		memory.CheckText("ref", link.Ref, maxFile),
+		memory.CheckText("evidence", link.Evidence, maxLink),
+		memory.CheckRange("times", float64(link.Times), 0, maxUses),
+	)
 }
 
 // checkRelations refuses a record with a relation that relate would not have made. That

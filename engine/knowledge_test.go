@@ -155,6 +155,15 @@ func TestRelationsBetweenEntities(t *testing.T) {
 	do(t, e, op.Relate, &op.RelateRequest{From: string(ada.ID), To: string(acme.ID), Type: memory.Related, Kind: "works_at"})
 	cause, effect := mentioning(t, e, "Grace found a moth", "Grace"), mentioning(t, e, "the word bug was born", "Bug")
 	do(t, e, op.Relate, relating(cause, effect, memory.Causes))
+	port, other := mentioning(t, e, "Postgres of shop listens on 5432", "Postgres", "Shop"), mentioning(t, e, "Postgres of shop listens on 5433", "Postgres", "Shop")
+	do(t, e, op.Relate, relating(port, other, memory.Contradicts))
+	if got := related(t, e, "Postgres"); !slices.Equal(got, []string{"mentioned_with Shop 2"}) {
+		t.Errorf("Postgres is related to %q: what is said of it twice is no relation of its own", got)
+	}
+	do(t, e, op.Relate, relating(port, cause, memory.Contradicts))
+	if got := related(t, e, "Grace"); !slices.Equal(got, []string{"causes Bug 0.5"}) {
+		t.Errorf("Grace is related to %q: it is texts that contradict each other", got)
+	}
 
 	for name, want := range map[string]string{"Ada": "works_at Acme 1", "Acme": "<-works_at Ada 1", "Grace": "causes Bug 0.5", "Bug": "<-causes Grace 0.5"} {
 		if got := related(t, e, name); !slices.Equal(got, []string{want}) {
@@ -220,8 +229,9 @@ func TestTheNoteOfAMemoryIsNoEntity(t *testing.T) {
 	m := mentioning(t, e, "Use JWT tokens", "JWT")
 	wantPromotion(t, promote(t, e, m.ID), "written", "Memories/Use JWT tokens.md")
 	until(t, "the memory's note is known to be that", func() bool {
-		return slices.Equal(entitiesListed(t, e, op.EntityListRequest{}), []string{"JWT 1", "Plan 0"})
+		return slices.Equal(entitiesListed(t, e, op.EntityListRequest{}), []string{"JWT 1"})
 	})
+	wantEntities(t, e, op.EntityListRequest{Query: "plan"}, "Plan 0") // which nothing mentions
 }
 
 func TestSearchByEntity(t *testing.T) {
@@ -257,4 +267,18 @@ func TestSearchByEntityOfThen(t *testing.T) {
 	if got := do(t, e, op.Search, &op.SearchRequest{Query: "entity:ada", AsOf: then}).Total; got != 1 {
 		t.Errorf("then %d memories named Ada, want 1", got)
 	}
+}
+
+// What members of a merge mention the merged memory mentions, and they again when it goes.
+func TestWhatWasMergedIsMentionedOnce(t *testing.T) {
+	d := shelf(t, nil)
+	one := doAs(t, d.Engine, agent, op.Save, &op.SaveRequest{Content: leaks, Entities: []string{"Kettle"}}).Memory
+	other := doAs(t, d.Engine, agent, op.Save, &op.SaveRequest{Content: leaking, Entities: []string{"Kettle"}}).Memory
+	wantEntities(t, d.Engine, op.EntityListRequest{}, "Kettle 2")
+	res := d.merged(one.ID, other.ID)
+	wantEntities(t, d.Engine, op.EntityListRequest{}, "Kettle 2")
+	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(res.NewMemoryID)})
+	wantEntities(t, d.Engine, op.EntityListRequest{}, "Kettle 2")
+	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(res.NewMemoryID)}})
+	wantEntities(t, d.Engine, op.EntityListRequest{}, "Kettle 2")
 }

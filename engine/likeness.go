@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	// mostTerms bounds the terms of a text that others are looked up by: the rarest.
-	mostTerms = 64
+	// mostTerms bounds the terms of a text that others are looked up by, the rarest, and
+	// mostHolders how many memories hold these, each counted once for each.
+	mostTerms   = 64
+	mostHolders = 100_000
 	// comparedBytes bounds what is taken apart of all texts that are compared with one,
 	// and comparedPart of each one that is beyond that.
 	comparedBytes = 128 << 10
@@ -36,11 +38,25 @@ func (e *Engine) like(text string) *likeness {
 	return l
 }
 
+// alike says how alike other texts are to one text, each as far as there would be time for
+// if it were the only one.
+func (e *Engine) alike(text string) func(other string) float64 {
+	var l *likeness
+	return func(other string) float64 {
+		if l == nil {
+			l = e.like(text)
+		}
+		l.room = comparedBytes
+		alike, _ := l.to(other)
+		return alike
+	}
+}
+
 // by is what the texts are compared by.
 func (l *likeness) by() string { return op.ComparedByWords }
 
 // terms are those to look for texts by that may be alike.
-func (l *likeness) terms() []string { return l.corpus.Rarest(l.bag, mostTerms) }
+func (l *likeness) terms() []string { return l.corpus.Rarest(l.bag, mostTerms, mostHolders) }
 
 // to is how alike a text is, 0 to 1, as a whole or in as many of its sentences as the
 // text has that it is compared with. The part is the nearest sentences of a longer text,

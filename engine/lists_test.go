@@ -169,6 +169,8 @@ func TestListsAreNeverIndexed(t *testing.T) {
 	if len(links.Outgoing) != 2 || links.Outgoing[0].Path != indexNote || len(links.Incoming) != 1 {
 		t.Errorf("the links are %+v", links)
 	}
+	wantEntities(t, d.Engine, op.EntityListRequest{Query: "index"})
+	wantEntities(t, d.Engine, op.EntityListRequest{Query: "home"}, "Home 0") // which the list links to
 	why := do(t, d.Engine, op.WhyNot, &op.WhyNotRequest{Of: indexNote, Query: "zeppelin"})
 	if len(why.Causes) == 0 || !strings.Contains(why.Causes[0].Reason, "a list that emberd writes") {
 		t.Errorf("why not: %+v", why)

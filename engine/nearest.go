@@ -55,8 +55,8 @@ type nearness struct {
 func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
 	like := e.like(p.text)
 	n := &nearness{compared: like.by()}
-	rows := e.candidates(n, like, &p)
 	wording := stm.WordingOf(p.text)
+	rows := e.candidates(n, like, &p, wording)
 	seen := make(map[memory.ID]bool, len(rows))
 	for i := 0; i < len(rows); i++ {
 		row := mergedRow(e.stm.Get, rows[i])
@@ -96,25 +96,34 @@ func ahead(a, b bool) int {
 	return 1
 }
 
-// candidates are memories that may be near: those with the text itself, the most relevant
-// of those that hold any of its rarest words, and of those that name what it names.
-func (e *Engine) candidates(n *nearness, like *likeness, p *probe) []*stm.Row {
-	terms, wording := like.terms(), stm.WordingOf(p.text)
-	accept := func(r *stm.Row) bool { return p.accept == nil || p.accept(r) }
-	rows := e.ask(n, terms[:min(1, len(terms))], mostCandidates, func(r *stm.Row) bool { return accept(r) && wording.Of(r.Content()) })
+// candidates are memories that may be near: the most relevant of those that hold any of
+// the text's rarest words, those with the text itself, and the most relevant of those that
+// name what it names. The text itself is looked for among all that hold its rarest word,
+// if it was not among the first.
+func (e *Engine) candidates(n *nearness, like *likeness, p *probe, wording stm.Wording) []*stm.Row {
+	terms := like.terms()
+	has := func(r *stm.Row) bool { return wording.Of(r.Content()) }
+	var rows []*stm.Row
+	all := false
 	if len(terms) > 0 {
-		rows = append(rows, e.ask(n, terms, mostCandidates, p.accept)...)
+		rows, all = e.ask(n, terms, mostCandidates, p.accept)
+	}
+	if !all && !slices.ContainsFunc(rows, has) {
+		same, _ := e.ask(n, terms[:min(1, len(terms))], mostCandidates, only(p.accept, has))
+		rows = append(rows, same...)
 	}
 	beginning := strings.ToValidUTF8(p.text[:min(len(p.text), namedIn)], "")
 	if names := distinct(e.text.Query(strings.Join(e.entitiesIn(beginning), "\n"))); len(names) > 0 {
-		rows = append(rows, e.ask(n, names, namingCandidates, p.accept)...)
+		naming, _ := e.ask(n, names, namingCandidates, p.accept)
+		rows = append(rows, naming...)
 	}
 	return rows
 }
 
-// ask looks memories up that hold any of the terms.
-func (e *Engine) ask(n *nearness, terms []string, most int, accept func(*stm.Row) bool) []*stm.Row {
-	q := stm.Query{Accept: accept, Limit: most, Most: 1}
+// ask looks up the most relevant memories that hold any of the terms, and says whether
+// that is all of them.
+func (e *Engine) ask(n *nearness, terms []string, most int, accept func(*stm.Row) bool) (rows []*stm.Row, all bool) {
+	q := stm.Query{Accept: accept, Limit: most, Most: 1, Uncounted: true}
 	for _, t := range terms {
 		q.Terms = append(q.Terms, words.QueryTerm{Term: t, Weight: 1})
 	}
@@ -122,11 +131,11 @@ func (e *Engine) ask(n *nearness, terms []string, most int, accept func(*stm.Row
 	if found.Loading {
 		n.loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
 	}
-	rows := make([]*stm.Row, len(found.Matches))
+	rows = make([]*stm.Row, len(found.Matches))
 	for i, m := range found.Matches {
 		rows[i] = m.Row
 	}
-	return rows
+	return rows, found.Total <= len(rows)
 }
 
 // nearNotes adds the best passages of notes. The note of a memory is not one of them: the

@@ -143,3 +143,19 @@ func BenchmarkNearest(b *testing.B) {
 		}
 	}
 }
+
+// Whatever else holds the words, those that count are found.
+func TestNearestOfThoseThatCount(t *testing.T) {
+	e, _ := newEngine(t)
+	for range 4 * mostCandidates {
+		do(t, e, op.Save, &op.SaveRequest{Content: "green deploy", Collection: "other"})
+	}
+	for i := range 3 {
+		save(t, e, fmt.Sprintf("the deploy of the %dth machine turned out to be of another green", i))
+	}
+	want := save(t, e, "Deploy is GREEN").ID
+	n, err := e.nearestTo(t.Context(), probe{text: "deploy is green", accept: scoped("", "knowledge")})
+	if err != nil || len(n.all) != 4 || !n.all[0].same || n.all[0].row.ID() != want {
+		t.Errorf("got %d, %v", len(n.all), err)
+	}
+}

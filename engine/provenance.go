@@ -45,7 +45,7 @@ func claimedPassages(p *op.Provenance) []passage {
 func (e *Engine) source(ctx context.Context, p *op.Provenance, project string) memory.Source {
 	by := op.CallerFrom(ctx)
 	return memory.Source{
-		Kind: cmp.Or(p.Origin, originBy(by)), Ref: p.File, Line: p.Line, Evidence: p.Quote,
+		Kind: cmp.Or(p.Origin, by.Origin()), Ref: p.File, Line: p.Line, Evidence: p.Quote,
 		Project: project, At: stampTime(e.opt.Now()), By: &by,
 	}
 }
@@ -57,14 +57,6 @@ func (e *Engine) importLink(ctx context.Context, req *op.SaveRequest) memory.Sou
 		link.Kind = memory.FromImport
 	}
 	return link
-}
-
-// originBy is whose words a caller most likely gives who does not say.
-func originBy(by memory.Actor) string {
-	if by.Via == viaCLI {
-		return memory.FromUser
-	}
-	return memory.FromAgent
 }
 
 // The ways in of somebody at a terminal, and of a model.

@@ -196,3 +196,97 @@ func TestAnEditOfTheNoteIsLearned(t *testing.T) {
 		t.Errorf("its own note is among the sources in its note: %q", sources)
 	}
 }
+
+// Among others a memory shows where it was learned first, and the last two times; alone
+// it shows all.
+func TestLongChainsAreShortInLists(t *testing.T) {
+	e, clock := newEngine(t)
+	id := save(t, e, valve).ID
+	for i := range 20 {
+		clock.advance(2 * time.Hour)
+		by := agent
+		by.Client = fmt.Sprint("agent/", i)
+		doAs(t, e, by, op.Reinforce, &op.ReinforceRequest{ID: string(id)})
+	}
+	whole := look(t, e, id)
+	if len(whole.Sources) != 21 || whole.SourcesDropped != 0 {
+		t.Fatalf("show has %d links and %d dropped, want 21 and 0", len(whole.Sources), whole.SourcesDropped)
+	}
+	for name, m := range map[string]op.Memory{
+		"list":   do(t, e, op.List, &op.ListRequest{}).Memories[0],
+		"search": *search(t, e, "copper valve")[0].Memory,
+		"query":  *do(t, e, op.Query, &op.QueryRequest{Query: "copper valve"}).Results[0].Hit.Memory,
+	} {
+		want := []memory.Source{whole.Sources[0], whole.Sources[19], whole.Sources[20]}
+		if m.SourcesDropped != 18 || m.Learned() != 21 || !slices.EqualFunc(m.Sources, want, memory.Source.Equal) {
+			t.Errorf("%s has %q and %d dropped", name, chain(&m.Memory), m.SourcesDropped)
+		}
+	}
+}
+
+// Who says the same once more is in nobody's way who edits.
+func TestALinkAloneIsNoEdit(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, valve)
+	search(t, e, "copper valve")
+	if echo := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: valve}); echo.Echo == nil || echo.Memory.Rev != m.Rev {
+		t.Fatalf("an echo makes rev %s of %s: %+v", echo.Memory.Rev, m.Rev, echo.Echo)
+	}
+	edited := do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), IfMatch: m.Rev, AddTags: []string{"boat"}}).Memory
+	if edited.Rev == m.Rev {
+		t.Error("an edit leaves the rev")
+	}
+	search(t, e, "copper valve")
+	if again := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: valve}).Memory; again.Rev != edited.Rev {
+		t.Errorf("an echo after an edit makes rev %s of %s", again.Rev, edited.Rev)
+	}
+}
+
+// Whoever saves by hand what a tool or the web said stands for it.
+func TestAPersonWhoSavesTheSameConfirms(t *testing.T) {
+	e, _ := newEngine(t)
+	web := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: valve, Provenance: op.Provenance{Origin: "web"}}).Memory
+	if res := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: valve, EvenRecalled: true}); res.Confirmed || res.Memory.ID == web.ID {
+		t.Fatalf("an agent confirms: %+v", res)
+	}
+	for name, req := range map[string]op.SaveRequest{
+		"elsewhere":       {Collection: "other"},
+		"wanted":          {Again: true},
+		"of the web":      {Provenance: op.Provenance{Origin: "web"}},
+		"of more":         {Tags: []string{"boat"}},
+		"of another date": {CreatedAt: newClock().daysAgo(2)},
+	} {
+		req.Content, req.EvenRecalled = valve, true
+		if res := doAs(t, e, person, op.Save, &req); res.Confirmed {
+			t.Errorf("%s: it confirms %s", name, res.Memory.ID)
+		}
+	}
+	res := doAs(t, e, person, op.Save, &op.SaveRequest{Content: "  " + strings.ToUpper(valve), IdempotencyKey: "k"})
+	if !res.Confirmed || res.Memory.DataOnly() || res.Memory.Learned() != 2 {
+		t.Fatalf("a person's save answers %+v, want a memory that is confirmed", res)
+	}
+	if again := doAs(t, e, person, op.Save, &op.SaveRequest{Content: "  " + strings.ToUpper(valve), IdempotencyKey: "k"}); !again.Replayed || again.Memory.ID != res.Memory.ID {
+		t.Errorf("the same request again answers %+v", again)
+	}
+	do(t, e, op.Undo, &op.UndoRequest{Tx: res.Tx})
+	if m := look(t, e, res.Memory.ID); !m.DataOnly() {
+		t.Error("after the undo it is confirmed still")
+	}
+}
+
+func TestAnImportRefusesLinksThatNothingWrote(t *testing.T) {
+	e, _ := newEngine(t)
+	for _, c := range []struct{ key, value, says string }{
+		{"source.abcdefgh.0", `{"kind":"agent","evidence":"` + strings.Repeat("x", maxLink+1) + `"}`, "evidence has"},
+		{"source.abcdefgh.0", `{"kind":"agent","times":-1}`, "times is -1"},
+		{"sources", `[{"kind":"agent","times":9000000000000000000}]`, "times is 9e+18"},
+		{"sources_dropped", "-1", "sources_dropped is -1"},
+	} {
+		rec := foreign(t, "of elsewhere")
+		rec.Fields[c.key] = json.RawMessage(c.value)
+		res := do(t, e, op.Import, &op.ImportRequest{Records: []op.Record{rec}}).Results[0]
+		if res.Fate != op.ImportFailed || !strings.Contains(fmt.Sprint(*res.Error), c.says) {
+			t.Errorf("%s %.40s: %s, %v; want it refused, %s", c.key, c.value, res.Fate, res.Error, c.says)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,8 @@ const (
 
 const (
 	queryLimit = 5
+	// supersededPart is what is left of the relevance of a memory whose place another took.
+	supersededPart = 0.9
 	// queryNothing is said when nothing is known.
 	queryNothing = "No matching memories found"
 )
@@ -31,8 +34,9 @@ const (
 // note and the name of an entity, and their lists can be merged, which the scores of BM25
 // cannot: they grow with the length of the question. The best hit of a search has the share
 // that it holds ([op.Explain]), and each further one as much less as its rank is lower,
-// decay and stage included, so that the order within a list is that of search. Of two that
-// are equally relevant the text comes before the entity.
+// decay and stage included, so that the order within a list is that of search; what another
+// memory took the place of is a tenth less relevant. Of two that are equally relevant the
+// text comes before the entity.
 func (e *Engine) query(ctx context.Context, req *op.QueryRequest) (*op.QueryResult, error) {
 	q := &querying{e: e, req: req}
 	if err := q.check(); err != nil {
@@ -136,6 +140,9 @@ func (q *querying) told(hits []op.Hit) []op.QueryHit {
 		case best > 0:
 			of = h.Rank / best
 		}
+		if h.Superseded != nil {
+			of *= supersededPart
+		}
 		last = min(last, hits[0].Explain.Share*of)
 		out[i] = op.QueryHit{Scope: scope, Relevance: last, Hit: h, Source: sourceOf(h)}
 	}
@@ -183,7 +190,10 @@ func (q *querying) answer() *op.QueryResult {
 func (q *querying) count(results []op.QueryHit) {
 	var shown []op.Hit
 	for _, r := range results {
-		if r.Hit != nil {
+		if r.Hit == nil || r.Hit.Memory == nil {
+			continue
+		}
+		if !slices.ContainsFunc(shown, func(h op.Hit) bool { return h.ID == r.Hit.ID }) {
 			shown = append(shown, *r.Hit)
 		}
 	}

@@ -252,3 +252,16 @@ func TestQueriesThatCannotBeAsked(t *testing.T) {
 		}
 	}
 }
+
+// What another memory took the place of is less relevant than that.
+func TestASupersededMemoryIsLessRelevant(t *testing.T) {
+	e, _ := newEngine(t)
+	old := save(t, e, "The staging database runs on port 5432")
+	next := do(t, e, op.Save, &op.SaveRequest{Content: "The staging database runs on port 5433", Supersedes: []string{string(old.ID)}}).Memory
+	want := []string{"notes 1.00 " + next.Content, "notes 0.90 " + old.Content}
+	for _, scope := range []string{"notes", "all"} {
+		if got := lines(inScope(t, e, scope, "staging database").Results); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", scope, got, want)
+		}
+	}
+}

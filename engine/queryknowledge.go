@@ -160,7 +160,7 @@ func (q *querying) matches(r *stm.Row) bool {
 }
 
 func (q *querying) reached(row *stm.Row, by memory.Relation, relevance float64) error {
-	view, err := q.e.view(row, q.a.now)
+	view, err := q.e.listedIn(&q.e.stm.Memories, row, q.a.now)
 	if err != nil {
 		return err
 	}

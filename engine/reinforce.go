@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 
@@ -21,9 +22,26 @@ const (
 	importanceStep = 0.1
 	coreFrom       = 0.8
 	maxEvidence    = 1_000 // characters
+	// mostTries is how often the memories that are near a text are looked for anew when
+	// they change meanwhile.
+	mostTries = 4
 
 	sayNoMatch = "No matching memory found to reinforce. Use memory_add to store new information."
 )
+
+// errChanged says that a memory is not any more what it was found to be.
+var errChanged = errors.New("the memory was changed meanwhile")
+
+// untilUnchanged tries again while what was found is not so any more, a few times.
+func untilUnchanged[T any](try func() (*T, error)) (*T, error) {
+	for range mostTries {
+		res, err := try()
+		if !errors.Is(err, errChanged) {
+			return res, err
+		}
+	}
+	return nil, memory.Errorf(memory.Busy, "the memories that say this were changed all the while; try again")
+}
 
 // reinforce records that a memory was learned once more.
 func (e *Engine) reinforce(ctx context.Context, req *op.ReinforceRequest) (*op.ReinforceResult, error) {
@@ -38,13 +56,7 @@ func (e *Engine) reinforce(ctx context.Context, req *op.ReinforceRequest) (*op.R
 	if req.ID != "" {
 		return e.reinforceID(ctx, req.ID, link)
 	}
-	for range mostTries {
-		res, err := e.reinforceNearest(ctx, req, link)
-		if !errors.Is(err, errChanged) {
-			return res, err
-		}
-	}
-	return nil, memory.Errorf(memory.Busy, "the memories that say this were changed all the while; try again")
+	return untilUnchanged(func() (*op.ReinforceResult, error) { return e.reinforceNearest(ctx, req, link) })
 }
 
 // given are those of the texts that are not empty.
@@ -143,16 +155,23 @@ func sayer(all []near, threshold float64, why func(*near) string) (one, other *n
 type renewal struct {
 	*Engine
 	link   memory.Source
-	said   string // the text that was learned, "" if the memory was named
-	near   *near  // the memory as it was found to say that
+	said   string  // the text that was learned, "" if the memory was named
+	near   *near   // the memory as it was found to say that
+	least  float64 // how much it is said to matter at least
+	core   bool    // it is said to be one that must never be forgotten
 	told   op.Reinforcement
 	silent bool // what a tool or the web says of what somebody else said is no use of it
+	woken  bool // its text is being brought back
 }
 
 // one reinforces a memory and tells so.
 func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, error) {
 	receipt, err := r.stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
-		if rows[0] == nil {
+		switch {
+		case rows[0] != nil:
+		case r.near != nil:
+			return nil, errChanged
+		default:
 			return nil, r.missing(id)
 		}
 		set, err := r.change(rows[0])
@@ -161,7 +180,7 @@ func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, e
 	if err != nil {
 		return nil, err
 	}
-	view, err := r.count(id)
+	view, err := r.count(receipt.Rows[0])
 	if err != nil {
 		return nil, err
 	}
@@ -184,10 +203,16 @@ func (r *renewal) change(row *stm.Row) (map[string]json.RawMessage, error) {
 	}
 	r.silent = fromData(link) && !was.DataOnly()
 	if confirms(link) && was.DataOnly() {
-		r.told.OldImportance, r.told.NewImportance = was.Importance, was.Importance
-		return r.confirming(row, link)
+		set, err := r.confirming(row, link)
+		if err != nil {
+			return nil, err
+		}
+		was.ConfirmedAt = link.At
+		more, err := r.raise(&was, 0)
+		maps.Copy(set, more)
+		return set, err
 	}
-	set, err := r.raise(&was)
+	set, err := r.raise(&was, importanceStep)
 	if err != nil {
 		return nil, err
 	}
@@ -210,32 +235,31 @@ func firstRunes(s string, most int) string {
 	return s
 }
 
-// raise raises the importance of a memory. Its note does not have that.
-func (r *renewal) raise(was *memory.Memory) (map[string]json.RawMessage, error) {
+// raise raises the importance of a memory by a step, or to what is asked for, and makes it
+// core if that is. Its note does not have either.
+func (r *renewal) raise(was *memory.Memory, step float64) (map[string]json.RawMessage, error) {
 	r.told.OldImportance, r.told.NewImportance = was.Importance, was.Importance
-	if r.told.Held = held(was, r.link); r.told.Held != "" || was.Importance >= 1 {
+	is := *was
+	is.Importance = max(r.least, min(1, math.Round((was.Importance+step)*1e6)/1e6))
+	is.Core = was.Core || r.core
+	if r.told.Held = held(was, r.link); r.told.Held != "" || is.Importance == was.Importance && is.Core == was.Core {
 		return make(map[string]json.RawMessage), nil
 	}
-	is := *was
-	is.Importance = min(1, math.Round((was.Importance+importanceStep)*1e6)/1e6)
 	is.UpdatedAt = stampTime(r.opt.Now())
-	r.told.NewImportance = is.Importance
+	r.told.NewImportance, r.told.Core = is.Importance, is.Core && !was.Core
 	return changes(was, &is)
 }
 
-// count counts the use and the access of a memory that was reinforced, and shows it.
-func (r *renewal) count(id memory.ID) (*op.Memory, error) {
-	row, live := r.stm.Get(id)
-	if !live {
-		return nil, r.missing(id)
-	}
+// count counts the use and the access of a memory that was reinforced, asks for its text
+// back if that is archived, and shows it. If it was forgotten just now, that is how it was.
+func (r *renewal) count(row *stm.Row) (*op.Memory, error) {
 	now := r.opt.Now()
 	if !r.silent {
 		r.used(row, now)
-		r.stm.Use(stm.Use{ID: id, Accesses: 1, At: now})
+		r.stm.Use(stm.Use{ID: row.ID(), Accesses: 1, At: now})
 	}
-	if row, live = r.stm.Get(id); !live {
-		return nil, r.missing(id)
+	if is, live := r.stm.Get(row.ID()); live {
+		row = is
 	}
 	view, err := r.view(row, now)
 	if err != nil {
@@ -244,6 +268,9 @@ func (r *renewal) count(id memory.ID) (*op.Memory, error) {
 	r.told.Sources = view.Learned()
 	r.told.Entities = r.mentions(view.Entities)
 	r.told.SuggestCore = view.Importance >= coreFrom && !view.Core
+	if view.Stage.Cold() && !r.silent && r.opt.Rekindle == RekindleAuto && r.notes != nil {
+		_, r.woken = r.wake(view.Memory)
+	}
 	return &view, nil
 }
 
@@ -252,6 +279,15 @@ func (r *renewal) message(m *op.Memory) string {
 	text := fmt.Sprintf("Reinforced memory %s: importance %.2f to %.2f, learned %d times", m.ID.Short(), r.told.OldImportance, r.told.NewImportance, r.told.Sources)
 	if r.told.Held != "" {
 		text += "; its importance stays: " + r.told.Held
+	}
+	if r.told.Core {
+		text += "; it is a core memory now, which never fades"
+	}
+	switch {
+	case r.woken:
+		text += "; it was archived, and its text is brought back"
+	case m.Stage.Cold():
+		text += "; it is " + archived(m)
 	}
 	if r.told.SuggestCore {
 		text += fmt.Sprintf("; it may be one that must never be forgotten: emberd edit %s --core", m.ID.Short())

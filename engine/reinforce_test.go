@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -221,5 +222,41 @@ func TestReinforceWhatWasSuperseded(t *testing.T) {
 	}
 	if got := add(t, e, "The staging database runs on port 5432."); !got.New || len(got.Conflicts) != 1 || got.Conflicts[0].Memory.ID != next {
 		t.Errorf("the old value that holds again is %+v", got)
+	}
+}
+
+// What is changed or forgotten between being found and being reinforced is looked for
+// again, a few times.
+func TestReinforceOfWhatChangesMeanwhile(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, "The kettle leaks at its seam")
+	found := &nearestTo(t, e, m.Content).all[0]
+	reinforced := func() error {
+		r := renewal{Engine: e, link: memory.Source{Kind: memory.FromAgent, By: &memory.Actor{Via: "mcp"}}, said: m.Content, near: found}
+		_, err := r.one(t.Context(), m.ID)
+		return err
+	}
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("The tide turns")})
+	if err := reinforced(); !errors.Is(err, errChanged) {
+		t.Errorf("of another text: %v", err)
+	}
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
+	if err := reinforced(); !errors.Is(err, errChanged) {
+		t.Errorf("of what was forgotten: %v", err)
+	}
+	for _, c := range []struct {
+		changes, tries int
+		code           memory.Code
+	}{{0, 1, ""}, {mostTries - 1, mostTries, ""}, {mostTries, mostTries, memory.Busy}} {
+		tries := 0
+		_, err := untilUnchanged(func() (*op.AddResult, error) {
+			if tries++; tries <= c.changes {
+				return nil, errChanged
+			}
+			return nil, nil
+		})
+		if tries != c.tries || memory.CodeOf(err) != c.code {
+			t.Errorf("of what changes %d times: %d tries, %v", c.changes, tries, err)
+		}
 	}
 }

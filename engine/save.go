@@ -32,6 +32,9 @@ func (e *Engine) save(ctx context.Context, req *op.SaveRequest) (*op.SaveResult,
 		return nil, err
 	}
 	tx.By = op.CallerFrom(ctx)
+	if said := e.unconfirmedSame(req, m); said != nil {
+		return e.saveConfirming(ctx, req, m, said.ID(), tx)
+	}
 	olds, err := e.replaced(req.Supersedes, m.ID)
 	if err != nil {
 		return nil, err

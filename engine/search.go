@@ -219,7 +219,7 @@ func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 func (a *asking) memoryHits(matches []stm.Match) ([]op.Hit, error) {
 	hits := make([]op.Hit, 0, len(matches))
 	for _, m := range matches {
-		view, err := a.e.viewIn(a.q.in, m.Row, a.now)
+		view, err := a.e.listedIn(a.q.in, m.Row, a.now)
 		if err != nil {
 			return nil, err
 		}

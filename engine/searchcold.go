@@ -140,7 +140,7 @@ func (a *asking) candidates(hits []op.Hit) ([]op.Hit, error) {
 			join(&found[i], h)
 			continue
 		}
-		view, err := a.e.viewIn(a.q.in, row, a.now)
+		view, err := a.e.listedIn(a.q.in, row, a.now)
 		if err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ func (a *asking) asMerged(hits []op.Hit) ([]op.Hit, error) {
 			continue
 		}
 		there[into.ID()] = true
-		view, err := a.e.viewIn(a.q.in, into, a.now)
+		view, err := a.e.listedIn(a.q.in, into, a.now)
 		if err != nil {
 			return nil, err
 		}

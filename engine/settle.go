@@ -191,12 +191,23 @@ func (t *truth) follow(ctx context.Context, w *news, s *standing) (outcome, erro
 		if err != nil || len(set) == 0 && kept == nil {
 			return nil, err
 		}
-		if set[contentField] != nil && rows[0] != nil {
-			t.e.learn(rows[0], t.e.byNote(s.note.Path, m.Project), set)
+		if set[contentField] != nil {
+			t.learn(rows[0], kept, t.e.byNote(s.note.Path, m.Project), set)
 		}
 		return &stm.Tx{Verb: noteVerb, By: vaultActor(), Changes: []stm.Change{{ID: w.ID, Set: over(kept, set)}}}, nil
 	})
 	return became, err
+}
+
+// learn adds to set that a memory was learned once more, which is in row or has the fields
+// that the trash kept.
+func (t *truth) learn(row *stm.Row, kept map[string]json.RawMessage, link memory.Source, set map[string]json.RawMessage) {
+	if row != nil {
+		t.e.learn(row, link, set)
+		return
+	}
+	key, value := t.e.stm.LearnedAnew(kept, link)
+	set[key] = value
 }
 
 // over puts a change over the fields of a memory from the trash. Without any it is just

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"emberd/memory"
+	"emberd/op"
 	"emberd/stm"
 )
 
@@ -58,6 +60,30 @@ func held(m *memory.Memory, link memory.Source) string {
 // onlyData says why nothing raises what a memory counts for that is data only.
 func onlyData(m *memory.Memory) string {
 	return fmt.Sprintf("it is what %s, which counts for no more before a person confirms it: emberd confirm %s", saidBy(m), m.ID.Short())
+}
+
+// doubts are why a memory may count for less than it says, "" if nothing is known: it is
+// archived, another took its place, or nobody confirmed it.
+func doubts(m *op.Memory) string {
+	var said []string
+	if m.Stage.Cold() {
+		said = append(said, archived(m))
+	}
+	if m.SupersededBy != "" {
+		said = append(said, "superseded by memory "+m.SupersededBy.Short())
+	}
+	if m.DataOnly() {
+		said = append(said, fmt.Sprintf("what %s, and unconfirmed", saidBy(&m.Memory)))
+	}
+	return strings.Join(said, "; ")
+}
+
+// archived says of a cold memory what is left of it.
+func archived(m *op.Memory) string {
+	if !m.NoteGone.IsZero() {
+		return "archived, and this summary is all that is left of it"
+	}
+	return fmt.Sprintf("archived, and this is its summary; emberd rekindle %s brings its text back", m.ID.Short())
 }
 
 // dataOnly is [memory.Memory.DataOnly] of a row. One that cannot be read is none.

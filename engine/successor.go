@@ -68,6 +68,10 @@ func (e *Engine) superseded(r *stm.Row) bool { return successor(e.stm.Get, r) !=
 // replaces. It takes over the rank, which sorts it by what is asked for: the question
 // means the fact, and the successor is what the fact is now.
 func (a *asking) besideSuccessors(ctx context.Context, c corpus, hits []op.Hit) ([]op.Hit, error) {
+	further, err := a.further(c, hits)
+	if err != nil {
+		return nil, err
+	}
 	for i := 0; i < min(len(hits), a.limit); i++ {
 		row, live := a.q.in.Get(memoryOf(&hits[i]))
 		if !live || row.SupersededBy() == "" {
@@ -81,8 +85,7 @@ func (a *asking) besideSuccessors(ctx context.Context, c corpus, hits []op.Hit) 
 		hits[i].Superseded = by
 		below := row.ID()
 		for _, above := range append(between(a.q.in.Get, row, last), last) {
-			var err error
-			if hits, err = a.raiseAbove(ctx, c, hits, below, above); err != nil {
+			if hits, err = a.raiseAbove(ctx, c, hits, further, below, above); err != nil {
 				return nil, err
 			}
 			at := placeOf(hits, above.ID())
@@ -104,23 +107,60 @@ func between(get func(memory.ID) (*stm.Row, bool), r, last *stm.Row) []*stm.Row 
 	return slices.DeleteFunc(all, func(s *stm.Row) bool { return s.ID() == last.ID() })
 }
 
+// further are the hits of all memories that took the place of one of the best, match and
+// are no hits yet. They are looked up at once, since each look costs as much as a search.
+func (a *asking) further(c corpus, hits []op.Hit) (map[memory.ID]op.Hit, error) {
+	var wanted []*stm.Row
+	for i := range hits[:min(len(hits), a.limit)] {
+		row, live := a.q.in.Get(memoryOf(&hits[i]))
+		if !live || row.SupersededBy() == "" {
+			continue
+		}
+		last := successor(a.q.in.Get, row)
+		if last == nil {
+			continue
+		}
+		for _, r := range append(between(a.q.in.Get, row, last), last) {
+			if placeOf(hits, r.ID()) < 0 {
+				wanted = append(wanted, r)
+			}
+		}
+	}
+	if len(wanted) == 0 || !a.q.memories {
+		return nil, nil
+	}
+	q := a.e.stmQuery(a.q, c, len(wanted), a.req.Explain, a.now)
+	slices.SortFunc(wanted, (*stm.Row).CompareID)
+	q.Accept = only(q.Accept, func(r *stm.Row) bool {
+		_, is := slices.BinarySearchFunc(wanted, r, (*stm.Row).CompareID)
+		return is
+	})
+	found, err := a.memoryHits(a.q.in.Search(q).Matches)
+	out := make(map[memory.ID]op.Hit, len(found))
+	for _, h := range found {
+		out[h.ID] = h
+	}
+	return out, err
+}
+
 // raiseAbove puts the hit of a memory right above that of another, if it matches and is
 // below it.
-func (a *asking) raiseAbove(ctx context.Context, c corpus, hits []op.Hit, old memory.ID, above *stm.Row) ([]op.Hit, error) {
+func (a *asking) raiseAbove(ctx context.Context, c corpus, hits []op.Hit, further map[memory.ID]op.Hit, old memory.ID, above *stm.Row) ([]op.Hit, error) {
 	to, from := placeOf(hits, old), placeOf(hits, above.ID())
 	if from >= 0 && from < to {
 		return hits, nil
 	}
-	var h op.Hit
-	if from >= 0 {
+	h, found := further[above.ID()]
+	switch {
+	case from >= 0:
 		h = hits[from]
 		hits = slices.Delete(hits, from, from+1)
-	} else {
-		found, err := a.alone(ctx, c, above)
-		if err != nil || len(found) == 0 {
+	case !found:
+		notes, err := a.noteOf(ctx, c, above)
+		if err != nil || len(notes) == 0 {
 			return hits, err
 		}
-		h = found[0]
+		h = notes[0]
 	}
 	x := *h.Explain
 	x.Above = old
@@ -133,16 +173,8 @@ func placeOf(hits []op.Hit, id memory.ID) int {
 	return slices.IndexFunc(hits, func(h op.Hit) bool { return memoryOf(&h) == id })
 }
 
-// alone puts the question to one memory and, where memories are not asked or that does not
-// match, to its note.
-func (a *asking) alone(ctx context.Context, c corpus, r *stm.Row) ([]op.Hit, error) {
-	if a.q.memories {
-		q := a.e.stmQuery(a.q, c, 1, a.req.Explain, a.now)
-		q.Accept = only(q.Accept, func(other *stm.Row) bool { return other.ID() == r.ID() })
-		if hits, err := a.memoryHits(a.q.in.Search(q).Matches); err != nil || len(hits) > 0 {
-			return hits, err
-		}
-	}
+// noteOf puts the question to the note of a memory that is not asked or does not match.
+func (a *asking) noteOf(ctx context.Context, c corpus, r *stm.Row) ([]op.Hit, error) {
 	m, err := r.Memory()
 	if err != nil || !a.q.notes || m.PromotedTo == "" {
 		return nil, err

@@ -41,7 +41,7 @@ func TestThePagesOfAnAnswerWithSuccessors(t *testing.T) {
 	ask := func(limit, offset int) []op.Hit {
 		return do(t, e, op.Search, &op.SearchRequest{Query: "harbour boat lantern", Limit: limit, Offset: offset, Track: new(false)}).Hits
 	}
-	for _, limit := range []int{7, 40, memory.MaxResults} {
+	for _, limit := range []int{40, memory.MaxResults} {
 		var all []op.Hit
 		for offset := 0; offset < size; offset += limit {
 			all = append(all, ask(limit, offset)...)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,26 +22,31 @@ const (
 	sayConflict  = "Potential conflict — review recommended"
 )
 
-// verify compares a claim with what is known. Nothing is stored.
+// verify compares a claim with what is known: with memories, of one project or collection
+// if that is asked for, and with notes, which belong to all. Nothing is stored.
 func (e *Engine) verify(ctx context.Context, req *op.VerifyRequest) (*op.VerifyResult, error) {
 	limit, err := e.checkClaim(req)
 	if err != nil {
 		return nil, err
 	}
-	n, err := e.nearestTo(ctx, probe{text: req.Claim, accept: scoped(req.Project, req.Collection), notes: req.Project == "" && allCollections(req.Collection)})
+	n, err := e.nearestTo(ctx, probe{text: req.Claim, accept: scoped(req.Project, req.Collection), notes: true})
 	if err != nil {
 		return nil, err
 	}
-	if len(n.all) == 0 && !allCollections(req.Collection) {
+	if !slices.ContainsFunc(n.all, func(one near) bool { return one.row != nil }) && !allCollections(req.Collection) {
 		if err := checkCollection(&e.stm.Memories, req.Collection); err != nil {
 			return nil, err
 		}
 	}
 	s := e.statement(req.Claim, op.CallerFrom(ctx))
 	res := &op.VerifyResult{Matches: []op.Match{}, Compared: n.compared, Loading: n.loading}
+	if e.notes != nil {
+		res.Indexing = e.notes.indexing()
+	}
 	res.Conflicts = s.oppose(n.all)
 	s.judge(res, n.all)
 	res.Matches = res.Matches[:min(len(res.Matches), limit)]
+	res.Conflicts = res.Conflicts[:min(len(res.Conflicts), limit)]
 	res.Entities = e.entitiesFor(req.Claim, limit)
 	if e.opt.TrackAccess && valueOrTrue(req.Track) {
 		e.countMatches(res, e.opt.Now())
@@ -94,15 +100,25 @@ func (s *statement) judge(res *op.VerifyResult, all []near) {
 	}
 }
 
+// countMatches counts the access to each memory that is shown, as a match, as a conflict
+// or as both.
 func (e *Engine) countMatches(res *op.VerifyResult, now time.Time) {
-	var uses []stm.Use
-	for _, m := range res.Matches {
-		if m.Memory != nil {
-			uses = append(uses, stm.Use{ID: m.Memory.ID, Accesses: 1, At: now})
+	var shown []memory.ID
+	count := func(m *op.Match) {
+		if m.Memory != nil && !slices.Contains(shown, m.Memory.ID) {
+			shown = append(shown, m.Memory.ID)
 		}
 	}
-	if len(uses) > 0 {
-		e.stm.Use(uses...)
+	for i := range res.Matches {
+		count(&res.Matches[i])
+	}
+	for i := range res.Conflicts {
+		count(&res.Conflicts[i].Match)
+	}
+	for _, id := range shown {
+		e.stm.Use(stm.Use{ID: id, Accesses: 1, At: now})
+	}
+	if len(shown) > 0 {
 		e.changed()
 	}
 }

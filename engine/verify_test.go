@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,5 +198,89 @@ func TestLatestDate(t *testing.T) {
 		if got := latestDate(text); !got.Equal(want) {
 			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
+	}
+}
+
+// Notes belong to no project and no collection, so they count for all.
+func TestVerifyLooksAtNotes(t *testing.T) {
+	d := newDesk(t, nil)
+	d.write(t, "Databases.md", "# Staging\n\nIt is slow. The staging database runs on port 5432. It is old.\n")
+	d.batch([]string{"Databases.md"}, nil)
+	do(t, d.Engine, op.Save, &op.SaveRequest{Content: "Tides turn at six", Project: "kettle", Collection: "k"})
+	for _, within := range []op.VerifyRequest{{}, {Project: "kettle"}, {Collection: "k"}} {
+		for claim, want := range map[string]string{
+			"the staging database runs on port 5432": op.StatusConfirmed,
+			"The staging database runs on port 5433": op.StatusConflict,
+		} {
+			req := within
+			req.Claim = claim
+			res := do(t, d.Engine, op.Verify, &req)
+			if res.Status != want || len(res.Matches) != 1 || res.Matches[0].Note == nil || res.Matches[0].Note.Path != "Databases.md" || res.Indexing != nil {
+				t.Errorf("%+v: got %s with %+v", req, res.Status, res.Matches)
+			}
+			if want != op.StatusConflict {
+				continue
+			}
+			if c := res.Conflicts; len(c) != 1 || c[0].Why != "5433 against 5432" || c[0].Note == nil || c[0].Memory != nil || c[0].Supersede != "" {
+				t.Errorf("%+v: conflicts %+v", req, c)
+			}
+		}
+	}
+	wantCode(t, refused(t, d.Engine, op.Verify, &op.VerifyRequest{Claim: "the staging database runs on port 5432", Collection: "nothere"}), memory.NotFound, "nothere")
+	added := do(t, d.Engine, op.Add, &op.AddRequest{Content: "The staging database runs on port 5433", Project: "kettle", Collection: "k"})
+	if !added.New || len(added.Conflicts) != 1 || added.Conflicts[0].Note == nil || len(leadingFrom(t, d.Engine, added.Memory.ID)) != 0 {
+		t.Errorf("added in a project: conflicts %+v", added.Conflicts)
+	}
+}
+
+// What does not count like other memories is said to.
+func TestVerifySaysWhatAMatchIs(t *testing.T) {
+	e, id := promotingHouse(t, nil).faded(t, 45, memory.Archived)
+	web := do(t, e, op.Save, &op.SaveRequest{Content: "Zeppelins are quixotic", Provenance: op.Provenance{Origin: "web"}}).Memory
+	old := save(t, e, "Ann drinks green tea at breakfast")
+	next := do(t, e, op.Save, &op.SaveRequest{Content: "Rooibos is what Ann wants in the morning", Supersedes: []string{string(old.ID)}}).Memory
+	for _, c := range []struct{ claim, standing string }{
+		{look(t, e, id).Content, "archived, and this is its summary; emberd rekindle " + id.Short() + " brings its text back"},
+		{web.Content, "what the web says, and unconfirmed"},
+		{old.Content, "superseded by memory " + next.ID.Short()},
+		{next.Content, ""},
+	} {
+		if m := verify(t, e, c.claim).Matches; len(m) == 0 || m[0].Standing != c.standing {
+			t.Errorf("%q: got %+v, want %q", c.claim, m, c.standing)
+		}
+	}
+}
+
+// The limit holds for conflicts, too, and what is shown twice was looked at once.
+func TestVerifyOfWhatMuchDisagreesWith(t *testing.T) {
+	e, _ := newEngine(t)
+	for port := range 8 {
+		save(t, e, fmt.Sprintf("The staging database runs on port %d.", 5432+port))
+	}
+	res := do(t, e, op.Verify, &op.VerifyRequest{Claim: "The staging database runs on port 6000.", Limit: 3})
+	if len(res.Matches) != 3 || len(res.Conflicts) != 3 {
+		t.Fatalf("%d matches, %d conflicts", len(res.Matches), len(res.Conflicts))
+	}
+	for row := range e.stm.Rows() {
+		shown := slices.ContainsFunc(res.Conflicts, func(c op.Conflict) bool { return c.Memory.ID == row.ID() })
+		if got := look(t, e, row.ID()).AccessCount; got != map[bool]int64{true: 1}[shown] {
+			t.Errorf("%q has %d accesses, shown %v", row.Content(), got, shown)
+		}
+	}
+}
+
+// What a claim is answered with was recalled; the claim itself was not.
+func TestSavingWhatVerifyRecalled(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, "The kettle in the kitchen leaks at its seam since Ann dropped it")
+	verify(t, e, m.Content)
+	if res := add(t, e, m.Content); res.Echo != nil || res.Reinforced == nil {
+		t.Errorf("a claim that was confirmed is an echo: %+v", res)
+	}
+	if got := verify(t, e, "The kettle in the kitchen leaks at its seam"); len(got.Matches) != 1 || got.Matches[0].Verdict != op.VerdictRelated {
+		t.Fatalf("got %+v", got)
+	}
+	if res := add(t, e, m.Content); res.Echo == nil || res.Echo.Of != m.ID {
+		t.Errorf("what was recalled is no echo: %+v", res)
 	}
 }

@@ -46,11 +46,22 @@ func (e *Engine) viewIn(in *stm.Memories, r *stm.Row, now time.Time) (op.Memory,
 	}, nil
 }
 
-// views maps rows to what callers see, in order.
+// listedIn is viewIn for one memory of several: of its provenance chain it has the first
+// link and the last two, and counts the others.
+func (e *Engine) listedIn(in *stm.Memories, r *stm.Row, now time.Time) (op.Memory, error) {
+	m, err := e.viewIn(in, r, now)
+	m.ShortenChain(listedSources)
+	return m, err
+}
+
+// listedSources is how many links of a chain are shown of a memory among others.
+const listedSources = 3
+
+// views maps rows to what callers see of them among others, in order.
 func (e *Engine) views(in *stm.Memories, rows []*stm.Row, now time.Time) ([]op.Memory, error) {
 	out := make([]op.Memory, 0, len(rows))
 	for _, r := range rows {
-		m, err := e.viewIn(in, r, now)
+		m, err := e.listedIn(in, r, now)
 		if err != nil {
 			return nil, err
 		}

@@ -34,12 +34,21 @@ func (m *Memory) Learn(s Source) {
 	at, _ := slices.BinarySearchFunc(chain[1:], s, func(have, s Source) int {
 		return cmp.Or(have.At.Compare(s.At), -1) // behind those of the same moment
 	})
-	chain = slices.Insert(chain, 1+at, s)
-	for len(chain) > MaxSources {
-		m.SourcesDropped += chain[1].Count()
-		chain = slices.Delete(chain, 1, 2)
+	m.Sources = slices.Insert(chain, 1+at, s)
+	m.ShortenChain(MaxSources)
+}
+
+// ShortenChain leaves of the provenance chain the first link and the latest, most in all,
+// and counts the others in SourcesDropped. A chain that m shares is left alone.
+func (m *Memory) ShortenChain(most int) {
+	over := len(m.Sources) - max(1, most)
+	if over <= 0 {
+		return
 	}
-	m.Sources = chain
+	for _, s := range m.Sources[1 : 1+over] {
+		m.SourcesDropped += s.Count()
+	}
+	m.Sources = slices.Delete(slices.Clone(m.Sources), 1, 1+over)
 }
 
 // LearnAll adds the whole chain of another memory, what was dropped of it included.

@@ -144,7 +144,7 @@ const (
 // confirmed, and with which words. Links that differ only in time are one, with the
 // latest time. By is who wrote it: UID and PID as the kernel had them, the rest as claimed.
 type Source struct {
-	Kind     string    `json:"kind"`
+	Kind     string    `json:"kind,omitempty"`
 	Ref      string    `json:"ref,omitempty"` // file, address or name of what it was learned from
 	Line     int       `json:"line,omitempty"`
 	At       time.Time `json:"at,omitzero"`
@@ -191,4 +191,12 @@ type Actor struct {
 	PID     int    `json:"pid,omitempty"`
 	Client  string `json:"client,omitempty"`
 	Session string `json:"session,omitempty"`
+}
+
+// Origin is whose words those are most likely that the actor writes without saying whose.
+func (a *Actor) Origin() string {
+	if a.Via == "cli" {
+		return FromUser
+	}
+	return FromAgent
 }

@@ -19,7 +19,7 @@ type Provenance struct {
 type AddRequest struct {
 	Content    string   `json:"content" doc:"what to remember, specific and understandable on its own"`
 	Section    string   `json:"section,omitempty" doc:"Key Topics, Important Facts (default), People & Entities, Ongoing Threads or File Knowledge"`
-	Importance string   `json:"importance,omitempty" doc:"low, normal (default), high, or core: what must never be forgotten"`
+	Importance string   `json:"importance,omitempty" doc:"low, normal (default), high, or core: what must never be forgotten; what is known already comes to matter as much, if it does not more"`
 	Tags       []string `json:"tags,omitempty" doc:"up to 50 tags of up to 100 characters"`
 	Source     string   `json:"source,omitempty" doc:"where it comes from, up to 500 characters"`
 	Context    string   `json:"context,omitempty" doc:"when or why it came up, up to 1,000 characters"`
@@ -62,6 +62,8 @@ type Reinforcement struct {
 	Sources       int     `json:"source_count"` // how often it was learned, the first time included
 	// SuggestCore says that its importance reaches 0.8, and it is no core memory.
 	SuggestCore bool `json:"suggest_core,omitempty"`
+	// Core says that it became a core memory, as was asked for.
+	Core bool `json:"core,omitempty"`
 	// Held says why the importance did not rise, if it did not.
 	Held string `json:"held,omitempty"`
 	// Entities are those it is about, with how often each is mentioned now.
@@ -92,6 +94,9 @@ type Match struct {
 	Text       string  `json:"text"`
 	Similarity float64 `json:"similarity"` // 0 to 1, on the scale of embeddings
 	Verdict    string  `json:"verdict"`    // confirms, related or conflict
+	// Standing says in words why a memory may count for less than it says: it is archived,
+	// and Text is of its summary; another memory took its place; or nobody confirmed it.
+	Standing string `json:"standing,omitempty"`
 }
 
 // The verdicts of a match.
@@ -119,9 +124,9 @@ type Conflict struct {
 // VerifyRequest asks what is known about a claim. Nothing is stored.
 type VerifyRequest struct {
 	Claim      string `json:"claim" query:"claim" doc:"one statement, such as \"the database runs on port 5432\", up to 4 KiB"`
-	Project    string `json:"project,omitempty" query:"project" doc:"compare with memories of this project only"`
-	Collection string `json:"collection,omitempty" query:"collection" doc:"a name, or all (default)"`
-	Limit      int    `json:"limit,omitempty" query:"limit" doc:"most matches, 1 to 100, default 5"`
+	Project    string `json:"project,omitempty" query:"project" doc:"of the memories compare with those of this project only"`
+	Collection string `json:"collection,omitempty" query:"collection" doc:"of the memories compare with those of this collection only; all (default)"`
+	Limit      int    `json:"limit,omitempty" query:"limit" doc:"most matches, and most conflicts, 1 to 100, default 5"`
 	Track      *bool  `json:"track_access,omitempty" query:"track_access" doc:"count the access, default true"`
 }
 
@@ -135,6 +140,7 @@ type VerifyResult struct {
 	Entities   []Entity   `json:"entities,omitempty"` // that the claim names and something is known of
 	Compared   string     `json:"compared_by"`
 	Loading    *Loading   `json:"loading,omitempty"`
+	Indexing   *Loading   `json:"indexing,omitempty"` // notes are still being read
 }
 
 // The statuses of a claim.

@@ -57,6 +57,9 @@ type SaveResult struct {
 	Tx       string `json:"tx"`                 // journal entry, for undo
 	Replayed bool   `json:"replayed,omitempty"` // the answer to an earlier, equal request
 	Echo     *Echo  `json:"echo,omitempty"`     // nothing was stored, for the text had just been recalled
+	// Confirmed says that nothing was stored: a tool or the web had said just this, and a
+	// person who saves it stands for it.
+	Confirmed bool `json:"confirmed,omitempty"`
 	// EnrichmentApplied says that entities or strength were left to emberd.
 	EnrichmentApplied bool `json:"enrichment_applied,omitempty"`
 }

@@ -51,7 +51,8 @@
 //	op    put, set, del, all, use; seg and seal begin and end a segment
 //	id    the memory, for put, set and del
 //	tx    journal entry: the stamp of its first line
-//	do    what was asked for: save, edit, forget, undo, restore, import, …
+//	do    what was asked for: save, add, reinforce, echo, confirm, edit, forget,
+//	      undo, restore, import, …
 //	by    who asked: {"via","uid","pid","client","session"}
 //	key   idempotency key, kh the hash of the request it stands for
 //	ref   the journal entry that this line, the last of an undo, takes back
@@ -104,6 +105,24 @@
 // What has parts that several devices add to is no key but several: a relation, and a
 // link of the provenance chain, which is in a key named for the device that learned it.
 // So none of them is lost.
+//
+// # Where a memory was learned
+//
+// These keys of a memory say so. A link is {"kind","ref","line","at","evidence",
+// "project","by","times"}, see memory.Source.
+//
+//	origin              whose words it is: user, agent, tool, web or import; left
+//	                    out where it is the kind of the first link
+//	confirmed_at        when a person said that it holds all the same
+//	sources             the links that it was saved with; the first has no at where
+//	                    that is created_at
+//	sources_dropped     how often it was learned by links that are not among them
+//	source.<device>.<n> one link learned later, n from 0 to 49, by that device;
+//	                    with "dropped", how often the links before it in this
+//	                    place were learned
+//	superseded_by, superseded_at
+//	                    the memory that took its place, and since when; the other
+//	                    one has a relation of kind supersedes that leads here
 //
 // # Writing
 //

@@ -98,18 +98,19 @@ func (r *Row) ID() memory.ID { return memory.IDFromBytes(r.key) }
 // CompareID orders rows as their ids, without spelling these.
 func (r *Row) CompareID(other *Row) int { return bytes.Compare(r.key[:], other.key[:]) }
 
-// Rev changes with every change of content or fields, not with use. It is the
-// stamp of the latest change, and, while some keys are older than that, a sum
+// Rev changes with every change of content or fields, not with use, nor with a link of
+// the provenance chain that comes alone: who says the same once more edits nothing. It is
+// the stamp of the latest change, and, while some keys are older than that, a sum
 // over their stamps: another device's change may arrive late and be none of the
 // latest.
 func (r *Row) Rev() string {
-	rev := r.rev()
+	rev := r.edited()
 	if r.odd == nil || len(r.odd.regs) == 0 {
 		return rev.String()
 	}
 	var older uint32 // adds up, so that the order of keys does not matter
 	note := func(key string, at Stamp) {
-		if at != rev {
+		if at != rev && !IsSourceKey(key) {
 			older += crc32.Checksum(at.append(append([]byte(key), 0)), castagnoli)
 		}
 	}
@@ -129,6 +130,25 @@ func (r *Row) Rev() string {
 		return rev.String()
 	}
 	return fmt.Sprintf("%s-%08x", rev, older)
+}
+
+// edited is the latest of all stamps, but for those of links of the provenance chain.
+func (r *Row) edited() Stamp {
+	rev := r.rev()
+	link := func(g register) bool { return g.stamp == rev && IsSourceKey(g.key) }
+	if !slices.ContainsFunc(r.rest().regs, link) {
+		return rev
+	}
+	latest := r.base
+	if born := r.born(); born.after(latest) {
+		latest = born
+	}
+	for _, g := range r.rest().regs {
+		if g.stamp.after(latest) && !IsSourceKey(g.key) {
+			latest = g.stamp
+		}
+	}
+	return latest
 }
 
 // Stage is how far the memory has faded.

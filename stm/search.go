@@ -27,10 +27,14 @@ type Query struct {
 	// Rank turns relevance into what the order is by; nil keeps relevance.
 	Rank func(relevance float64, r *Row) float64
 	// Most is the largest factor that Rank puts on a relevance, 0 if unknown.
-	// It saves looking at memories that cannot get among the best.
-	Most    float64
-	Limit   int
-	Explain bool
+	// It saves looking at memories that cannot get among the best, unless Accept has
+	// to look at each of them for Found to count it.
+	Most float64
+	// Uncounted says that Found.Total and Best may count what Accept would not, and so
+	// that Most holds beside an Accept.
+	Uncounted bool
+	Limit     int
+	Explain   bool
 	// Beside are further lists to be gathered on the way, of what is indexed, and only
 	// when there are terms.
 	Beside []Beside
@@ -334,7 +338,7 @@ type candidate struct {
 
 // hopeless reports whether a match, whatever memory it is, only counts.
 func (c *collector) hopeless(relevance float64) bool {
-	return c.q.Most > 0 && c.q.Accept == nil && c.q.Limit > 0 && len(c.heap) == c.q.Limit &&
+	return c.q.Most > 0 && (c.q.Accept == nil || c.q.Uncounted) && c.q.Limit > 0 && len(c.heap) == c.q.Limit &&
 		relevance*c.q.Most < c.heap[0].rank
 }
 

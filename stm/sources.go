@@ -41,6 +41,18 @@ func ParseSource(key string, value []byte) (memory.Source, error) {
 	return held.Source, err
 }
 
+// ParseFirstSource reads the first link of the chain that a memory was saved with, the
+// value of its key sources, but for the time, which may be implied. The caller owns it.
+func ParseFirstSource(value []byte) (memory.Source, error) {
+	var m memory.Memory
+	err := json.Unmarshal(value, &m.Sources)
+	if err != nil || len(m.Sources) == 0 {
+		return memory.Source{}, err
+	}
+	gatherSources(&m, nil)
+	return m.Sources[0], nil
+}
+
 // slotOf takes the name of a key apart.
 func slotOf(key string) (dev Device, n int, ok bool) {
 	name, ok := strings.CutPrefix(key, sourcePrefix)
@@ -58,7 +70,17 @@ func slotKey(dev Device, n int) string { return sourcePrefix + dev.String() + ".
 // more, and its value: [Change] writes them. The row has to be locked, or two that learn
 // at the same time are one.
 func (s *Store) Learned(r *Row, link memory.Source) (key string, value json.RawMessage) {
-	own := r.slots(s.device)
+	return s.learnedBy(r.doc, link)
+}
+
+// LearnedAnew is [Store.Learned] for a memory with these fields that comes back from the
+// trash and is learned once more in doing so.
+func (s *Store) LearnedAnew(fields map[string]json.RawMessage, link memory.Source) (key string, value json.RawMessage) {
+	return s.learnedBy(encode(fields), link)
+}
+
+func (s *Store) learnedBy(doc []byte, link memory.Source) (key string, value json.RawMessage) {
+	own := slots(doc, s.device)
 	n := slices.IndexFunc(own, func(h *heldSource) bool { return h != nil && h.Equal(link) })
 	if n < 0 {
 		n = slices.Index(own, nil)
@@ -86,10 +108,10 @@ func (h *heldSource) learned(link memory.Source) heldSource {
 	return next
 }
 
-// slots are what a device learned, nil where there is nothing.
-func (r *Row) slots(dev Device) []*heldSource {
+// slots are what a device learned of a document's memory, nil where there is nothing.
+func slots(doc []byte, dev Device) []*heldSource {
 	own := make([]*heldSource, memory.MaxSources)
-	eachSource(r.doc, func(of Device, n int, held *heldSource) {
+	eachSource(doc, func(of Device, n int, held *heldSource) {
 		if of == dev {
 			own[n] = held
 		}
@@ -127,11 +149,15 @@ func eachSource(doc []byte, fn func(dev Device, n int, held *heldSource)) {
 // gatherSources completes the provenance chain of a memory by what was learned since it
 // was saved, and by what [Implied] left out.
 func gatherSources(m *memory.Memory, doc []byte) {
-	if len(m.Sources) > 0 && m.Sources[0].At.IsZero() {
-		m.Sources[0].At = m.CreatedAt
-	}
 	if len(m.Sources) > 0 {
-		m.Origin = cmp.Or(m.Origin, m.Sources[0].Kind)
+		first := &m.Sources[0]
+		if first.At.IsZero() {
+			first.At = m.CreatedAt
+		}
+		if first.Kind == "" && first.By != nil {
+			first.Kind = first.By.Origin()
+		}
+		m.Origin = cmp.Or(m.Origin, first.Kind)
 	}
 	type slot struct {
 		*heldSource
@@ -150,8 +176,9 @@ func gatherSources(m *memory.Memory, doc []byte) {
 }
 
 // Implied takes out of a memory that is to be stored what is the same for nearly all: the
-// time of the first link where it is that of the memory, and an origin that is the kind
-// of that link. The memory's chain is copied.
+// time of the first link where it is that of the memory, an origin that is the kind of
+// that link, and a kind that follows from who wrote it ([memory.Actor.Origin]). The
+// memory's chain is copied.
 func Implied(m *memory.Memory) {
 	if len(m.Sources) == 0 {
 		return
@@ -163,5 +190,8 @@ func Implied(m *memory.Memory) {
 	}
 	if m.Origin == first.Kind {
 		m.Origin = ""
+	}
+	if first.By != nil && first.Kind == first.By.Origin() {
+		first.Kind = ""
 	}
 }

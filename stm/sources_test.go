@@ -221,3 +221,19 @@ func TestNoDeviceLosesWhatAnotherLearned(t *testing.T) {
 		}
 	})
 }
+
+// What comes back from the trash is learned beside what was learned before.
+func TestWhatIsLearnedAnewTakesNoOthersPlace(t *testing.T) {
+	ts := openStore(t, Options{})
+	id := ts.save("the kettle leaks").ID()
+	ts.learn(id, toldBy("a/1", 1))
+	ts.forget(id)
+	fields, err := ts.ForgottenFields(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, value := ts.LearnedAnew(fields, toldBy("b/1", 2))
+	fields[key] = value
+	ts.commit(Tx{Verb: "note", Changes: []Change{{ID: id, Set: fields}}})
+	ts.wantChain("back", id, "a/1 @1 ×1", "b/1 @2 ×1")
+}

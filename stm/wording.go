@@ -16,8 +16,20 @@ type Wording string
 // WordingOf returns the wording of a text: in Unicode normal form C, folded to one case,
 // with single spaces between words and none around.
 func WordingOf(text string) Wording {
+	if ascii(text) {
+		return Wording(strings.Join(strings.Fields(strings.ToLower(text)), " "))
+	}
 	folded := cases.Fold().String(norm.NFC.String(text))
 	return Wording(strings.Join(strings.Fields(norm.NFC.String(folded)), " "))
+}
+
+func ascii(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // Of reports whether a text has this wording. Most texts that have not are told by their

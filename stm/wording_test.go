@@ -1,7 +1,9 @@
 package stm
 
 import (
+	"strings"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
 )
@@ -40,6 +42,17 @@ func TestWordingOfAnyTexts(t *testing.T) {
 		a, b := texts.Draw(t, "a"), texts.Draw(t, "b")
 		if got, want := WordingOf(a).Of(b), WordingOf(a) == WordingOf(b); got != want {
 			t.Fatalf("%q and %q: got %v, want %v", a, b, got, want)
+		}
+	})
+}
+
+// Of texts of ASCII alone the wording is made without tables.
+func TestWordingOfASCII(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.RuneFrom(nil, &unicode.RangeTable{R16: []unicode.Range16{{Hi: unicode.MaxASCII, Stride: 1}}}), 0, 12, -1).Draw(t, "text")
+		want := strings.TrimPrefix(string(WordingOf("é "+text)), "é")
+		if got := string(WordingOf(text)); got != strings.TrimPrefix(want, " ") {
+			t.Fatalf("%q: got %q, want %q", text, got, want)
 		}
 	})
 }

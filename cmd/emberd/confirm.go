@@ -40,7 +40,7 @@ func (s *state) printConfirmed(res *op.ConfirmResult) error {
 		s.printf("confirmed %s  %s\n", s.short(m.ID), s.gist(m.Content, len("confirmed 12345678  ")))
 	}
 	if res.Tx == "" {
-		s.note("they counted like all others before; nothing was changed")
+		s.note("%s counted like all others before; nothing was changed", either(len(res.Memories) == 1, "it", "they"))
 	}
 	s.undoHint(res.Tx)
 	return nil

@@ -37,7 +37,7 @@ by somebody else meanwhile is not overwritten.`,
   emberd edit 456789ab --add-tag reviewed --importance high --meta pr=null
   emberd edit 456789ab --supersedes 0123abcd`,
 		Annotations: exits(endings{
-			exitNothing: "no memory with that id", exitNoDaemon: "", exitConflict: "",
+			exitNothing: "no memory with that id", exitNoDaemon: "", exitConflict: "the memory was changed by somebody else since, or is superseded by what it is to supersede",
 			exitDisk: "the disk is full, or the log or the note cannot be written", exitSecret: "", exitAgain: "",
 		}),
 		Args:              takes(1, -1, "a memory id"),
@@ -62,7 +62,7 @@ func (s *state) editFlags(cmd *cobra.Command, o *editOptions) {
 		"context":    f.String("context", "", "`TEXT` on when or why it came up"),
 		"category":   f.String("category", "", "`NAME` of a category, which searches can filter by"),
 		"type":       f.String("type", "", "`KIND` of memory, such as fact or decision"),
-		"section":    f.String("section", "", "`NAME` of the part of its source"),
+		"section":    f.String("section", "", "`NAME` of what it is filed under"),
 		"collection": f.String("collection", "", "`NAME` of the collection it moves to"),
 		"project":    f.String("project", "", "`NAME` of its project, '' for none"),
 	}

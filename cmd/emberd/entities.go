@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
 	"emberd/op"
@@ -57,22 +58,38 @@ func (s *state) printEntities(res *op.EntityListResult, req *op.EntityListReques
 		if !k.LastSeen.IsZero() {
 			last = age(s.now(), k.LastSeen)
 		}
-		about := ""
-		if len(k.Aliases) > 0 {
-			about = "also " + strings.Join(k.Aliases, ", ")
-		}
-		if k.Note != "" {
-			about = strings.TrimPrefix(about+"; note "+k.Note, "; ")
-		}
-		if about != "" {
-			about = "  " + s.screen.paint(faint, oneLine(about))
-		}
-		s.printf("%8s  %8s %6s  %s  %s%s\n", grouped(k.Mentions), grouped(k.Memories), grouped(k.Notes), pad(last, 6), oneLine(k.Name), about)
+		s.printf("%8s  %8s %6s  %s  %s\n", grouped(k.Mentions), grouped(k.Memories), grouped(k.Notes), pad(last, 6), s.entityName(k))
 	}
 	if more := res.Total - req.Offset - len(res.Entities); more > 0 {
 		s.note("%s of %s shown; --limit and --offset show others", grouped(len(res.Entities)), count(res.Total, "entity", "entities"))
 	}
 	s.notePartial(res.Partial)
+}
+
+// entityName is the last column: the name, and as much of what it is called besides and of
+// its note as is room for.
+func (s *state) entityName(k *op.Entity) string {
+	about := ""
+	if len(k.Aliases) > 0 {
+		about = "also " + strings.Join(k.Aliases, ", ")
+	}
+	if k.Note != "" {
+		about = strings.TrimPrefix(about+"; note "+k.Note, "; ")
+	}
+	name := oneLine(k.Name)
+	if s.screen.width > 0 {
+		room := max(12, s.screen.width-len("MENTIONS  MEMORIES  NOTES  LAST    "))
+		name = cut(name, room)
+		const least = 8 // which tells something
+		if room -= uniseg.StringWidth(name) + 2; room < least {
+			return name
+		}
+		about = cut(oneLine(about), room)
+	}
+	if about == "" {
+		return name
+	}
+	return name + "  " + s.screen.paint(faint, oneLine(about))
 }
 
 func noEntities(req *op.EntityListRequest) string {

@@ -116,13 +116,7 @@ func (s *state) printVersion(v *op.HistoryVersion, by string) {
 		case stm.IsRelationKey(f.Name):
 			s.printRelationField(&f)
 		case f.Name == "sources":
-			s.printSourceField(&f, func(raw []byte) (link memory.Source, err error) {
-				var chain []memory.Source
-				if err = json.Unmarshal(raw, &chain); err == nil && len(chain) > 0 {
-					link = chain[0]
-				}
-				return link, err
-			})
+			s.printSourceField(&f, stm.ParseFirstSource)
 		case stm.IsSourceKey(f.Name):
 			s.printSourceField(&f, func(raw []byte) (memory.Source, error) { return stm.ParseSource(f.Name, raw) })
 		case f.Name != "note_seen" && f.Name != "updated_at": // the line above tells it

@@ -18,6 +18,7 @@ func (s *state) printConflict(c *op.Conflict) {
 		newer = "what is known is older"
 	}
 	s.printf("%s", s.screen.said(red, flat(c.Why)+"; "+newer))
+	s.printStanding(&c.Match)
 	if c.Supersede != "" {
 		s.printf("%s", s.screen.said(faint, "if that is out of date: "+flat(c.Supersede)))
 	}
@@ -31,8 +32,16 @@ func (s *state) printMatch(m *op.Match) {
 	}
 	s.printf("%s\n", s.matchLine(m, colour))
 	s.printf("%s", s.screen.paragraph(flat(m.Text), nil, "  "))
+	s.printStanding(m)
 	if m.Memory != nil {
 		s.printSource(m.Memory.SourceText())
+	}
+}
+
+// printStanding says why a memory may count for less than it says.
+func (s *state) printStanding(m *op.Match) {
+	if m.Standing != "" {
+		s.printf("%s", s.screen.said(red, flat(m.Standing)))
 	}
 }
 
@@ -66,6 +75,9 @@ func (s *state) printReinforcement(r *op.Reinforcement) {
 	text := fmt.Sprintf("importance %.2g → %.2g", r.OldImportance, r.NewImportance)
 	if r.OldImportance == r.NewImportance {
 		text = fmt.Sprintf("importance %.2g", r.NewImportance)
+	}
+	if r.Core {
+		text += ", core now"
 	}
 	text += ", learned " + count(r.Sources, "time", "times")
 	if r.Similarity > 0 {
@@ -112,7 +124,7 @@ func relatedText(related []op.EntityRelation) string {
 	var kinds []string
 	names := make(map[string][]string)
 	for _, r := range related[:min(len(related), most)] {
-		kind, name := strings.ReplaceAll(flat(r.Type), "_", " "), flat(r.Name)
+		kind, name := relationText(&r), flat(r.Name)
 		switch {
 		case names[kind] == nil:
 			kinds = append(kinds, kind)
@@ -125,6 +137,18 @@ func relatedText(related []op.EntityRelation) string {
 		kinds[i] = kind + " " + strings.Join(names[kind], ", ")
 	}
 	return strings.Join(kinds, "; ")
+}
+
+// relationText says how an entity stands to another.
+func relationText(r *op.EntityRelation) string {
+	kind := strings.ReplaceAll(flat(r.Type), "_", " ")
+	switch {
+	case !r.Incoming:
+		return kind
+	case r.Type == "links_to":
+		return "linked from"
+	}
+	return "← " + kind
 }
 
 func (s *state) entityText(e *op.Entity) string {

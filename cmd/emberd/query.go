@@ -71,7 +71,7 @@ func (s *state) query(cmd *cobra.Command, o *queryOptions, args []string) error 
 	case s.json:
 		err = s.printJSON(res)
 	default:
-		s.printQuery(res, o.req.Query)
+		s.printQuery(res, o.req.Query, o.req.Scope)
 	}
 	if err == nil && len(res.Results) == 0 {
 		err = &exit{code: exitNothing}
@@ -79,7 +79,7 @@ func (s *state) query(cmd *cobra.Command, o *queryOptions, args []string) error 
 	return err
 }
 
-func (s *state) printQuery(res *op.QueryResult, query string) {
+func (s *state) printQuery(res *op.QueryResult, query, scope string) {
 	for i := range res.Results {
 		if i > 0 {
 			s.printf("\n")
@@ -90,6 +90,8 @@ func (s *state) printQuery(res *op.QueryResult, query string) {
 	s.noteIndexing(res.Indexing)
 	s.noteRespelled(res.Respelled, res.Similar)
 	switch more := res.Total - len(res.Results); {
+	case len(res.Results) == 0 && scope == "archive":
+		s.note("nothing in the archive is about %s; try other words", jsonText(clean(query)))
 	case len(res.Results) == 0:
 		s.note("nothing is known of %s; try other words, or --scope archive", jsonText(clean(query)))
 	case more > 0:

@@ -117,13 +117,16 @@ func allExits() string {
 	return exits(all)["exit"]
 }
 
-// commandOf ends the usage of what only holds other commands.
-const commandOf = " COMMAND"
+// groupUse ends the usage of what only holds other commands. One with words and commands
+// of its own, as eval, is no group.
+const groupUse = " COMMAND"
+
+func isGroup(cmd *cobra.Command) bool { return strings.HasSuffix(cmd.Use, groupUse) }
 
 // asGroup makes a command that only holds others: alone it shows its help, and
 // a word it does not know gets a suggestion.
 func asGroup(cmd *cobra.Command) {
-	cmd.Use += commandOf
+	cmd.Use += groupUse
 	cmd.DisableFlagsInUseLine = true
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.SuggestionsMinimumDistance = 2
@@ -135,6 +138,11 @@ func asGroup(cmd *cobra.Command) {
 	}
 }
 
+const groupUse = " COMMAND"
+
+// isGroup tells such a command from one that holds others and takes words of its own.
+func isGroup(cmd *cobra.Command) bool { return strings.HasSuffix(cmd.Use, groupUse) }
+
 // noCommand is the error about a word that a group has no command for.
 func noCommand(group *cobra.Command, word string) error {
 	return unknown(group, "command "+word, group.SuggestionsFor(word))
@@ -145,17 +153,12 @@ func noCommand(group *cobra.Command, word string) error {
 // that takes arguments itself has its own help.
 func (s *state) helpOnly(show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
-		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 && !takesWords(cmd) {
+		if words := cmd.Flags().Args(); isGroup(cmd) && len(words) > 0 {
 			s.helpless = noCommand(cmd, words[0])
 			return
 		}
 		show(cmd, args)
 	}
-}
-
-// takesWords reports a command that has other commands below it, and takes arguments too.
-func takesWords(cmd *cobra.Command) bool {
-	return cmd.HasParent() && !strings.HasSuffix(cmd.Use, commandOf) && cmd.Args != nil && cmd.ValidateArgs([]string{"."}) == nil
 }
 
 func helpCommand() *cobra.Command {

@@ -150,6 +150,12 @@ func (s *state) printSaved(res *op.SaveResult) error {
 		s.printEcho(res.Echo, res.Memory.Content)
 		return nil
 	}
+	if res.Confirmed {
+		s.printf("confirmed %s  %s\n", s.short(res.Memory.ID), s.gist(res.Memory.Content, len("confirmed 12345678  ")))
+		s.note("%s had said this, and counts as your word from now on; --again stores it beside that", clean(res.Memory.Origin))
+		s.undoHint(res.Tx)
+		return nil
+	}
 	verb := "saved"
 	if res.Replayed {
 		verb = "had"

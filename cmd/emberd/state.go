@@ -68,7 +68,8 @@ func (s *state) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(s.stdout)
 	root.SetErr(s.stderr)
-	err := cmp.Or(root.ExecuteContext(ctx), s.helpless)
+	cmd, err := root.ExecuteContextC(ctx)
+	err = cmp.Or(flagged(cmd, err), s.helpless)
 	if s.local != nil {
 		err = errors.Join(err, s.local.Close())
 	}

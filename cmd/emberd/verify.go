@@ -46,8 +46,8 @@ sentence, and of archived memories the summaries.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&req.Project, "project", "", "compare with memories of this `PROJECT` only; a dot is the enclosing git repository")
-	f.StringVar(&req.Collection, "collection", "", "compare with memories of this `COLLECTION` only")
+	f.StringVar(&req.Project, "project", "", "of the memories compare with those of this `PROJECT` only; a dot is the enclosing git repository")
+	f.StringVar(&req.Collection, "collection", "", "of the memories compare with those of this `COLLECTION` only")
 	f.IntVarP(&req.Limit, "limit", "n", 0, "at most `N` matches, 1 to 100 (default 5)")
 	f.BoolVar(&noTrack, "no-track", false, "do not count this as access")
 	s.completeFlags(cmd)
@@ -91,4 +91,5 @@ func (s *state) printVerified(res *op.VerifyResult) {
 		s.printf("%s", s.entityLines(&e))
 	}
 	s.noteLoading(res.Loading)
+	s.noteIndexing(res.Indexing)
 }

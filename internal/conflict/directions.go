@@ -1,6 +1,9 @@
 package conflict
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Words that say which way something goes, by stem.
 const (
@@ -31,8 +34,8 @@ func (s *sentence) courseAt(i int) course {
 	w := &s.words[i]
 	c := w.known.course
 	switch {
-	case w.former, c == none && !s.said(i):
-		return level
+	case w.former, c == none && !s.said(i), i+1 < len(s.words) && isOne(s.words[i+1], "by") && strings.HasSuffix(w.lower, "ed") && !s.said(i):
+		return level // "fever induced by a drug" says which fever
 	case !w.denied:
 		return c
 	case c == up:

@@ -25,7 +25,7 @@ type Listing struct {
 	Order   Order
 	Skip    int
 	Limit   int
-	// Telling leaves out what is common and what nothing mentions.
+	// Telling leaves out what is common. What nothing mentions is listed only for its words.
 	Telling bool
 }
 
@@ -48,7 +48,7 @@ func (g *Graph) List(l Listing) (page []Entity, total int) {
 		if sums != nil {
 			s = sums[at]
 		}
-		if s == nil || l.Telling && (s.mentions == 0 || s.common(len(g.places))) {
+		if s == nil || s.mentions == 0 && len(words) == 0 || l.Telling && s.common(len(g.places)) {
 			continue
 		}
 		total++

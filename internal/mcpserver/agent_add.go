@@ -59,6 +59,7 @@ type raised struct {
 	Sources       int      `json:"source_count"`
 	Entities      []string `json:"entities,omitempty"`
 	SuggestCore   bool     `json:"suggest_core,omitempty"`
+	Core          bool     `json:"core,omitempty"` // since now
 }
 
 type agentAdded struct {
@@ -85,8 +86,12 @@ func agentAdd(ctx context.Context, c *call, in *agentAddIn) (*agentAdded, error)
 	s.Section, s.Importance = m.Section, m.Importance
 	switch {
 	case res.Echo != nil:
-		out.Did = "not saved, for it was recalled just now:"
+		out.Did = "not saved, recalled just now from"
 		s.Path, s.Similarity = cmp.Or(res.Echo.Path, s.Path), res.Echo.Similarity
+		out.Advice = append(out.Advice, `"again": true saves it all the same`)
+		if m.ID != "" {
+			out.Advice[0] = "learned again elsewhere, it is memory_reinforce; " + out.Advice[0]
+		}
 	case res.Reinforced != nil:
 		out.Did = "reinforced existing"
 		s.Similarity = res.Reinforced.Similarity
@@ -107,7 +112,7 @@ const noteFollows = "its note follows later"
 
 // reinforced tells what was, and what to do next.
 func (l *learned) reinforced(m *op.Memory, r *op.Reinforcement) {
-	l.Reinforced = &raised{OldImportance: r.OldImportance, NewImportance: r.NewImportance, Sources: r.Sources, SuggestCore: r.SuggestCore}
+	l.Reinforced = &raised{OldImportance: r.OldImportance, NewImportance: r.NewImportance, Sources: r.Sources, SuggestCore: r.SuggestCore, Core: r.Core}
 	for _, e := range r.Entities[:min(len(r.Entities), mostLinks)] {
 		l.Reinforced.Entities = append(l.Reinforced.Entities, flat(e.Name)+" "+plural(e.Count, "mention", "mentions"))
 	}
@@ -198,13 +203,24 @@ func (l *learned) lines(did string) string {
 // numbers end the line about the memory.
 func (l *learned) numbers(b *strings.Builder) {
 	if r := l.Reinforced; r != nil {
-		fmt.Fprintf(b, ", importance %.2f → %.2f, %s", r.OldImportance, r.NewImportance, plural(r.Sources, "source", "sources"))
+		b.WriteString(", " + r.importance() + ", " + plural(r.Sources, "source", "sources"))
+		if r.Core {
+			b.WriteString(", core now")
+		}
 	}
 	b.WriteString(", compared by " + l.Compared)
 	if l.Tx != "" {
 		b.WriteString(", tx " + l.Tx)
 	}
 	b.WriteByte('\n')
+}
+
+// importance is what became of it.
+func (r *raised) importance() string {
+	if r.OldImportance == r.NewImportance {
+		return fmt.Sprintf("importance still %.2f", r.NewImportance)
+	}
+	return fmt.Sprintf("importance %.2f → %.2f", r.OldImportance, r.NewImportance)
 }
 
 type agentReinforceIn struct {

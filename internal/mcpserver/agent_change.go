@@ -211,6 +211,9 @@ func agentUndo(ctx context.Context, c *call, in *agentUndoIn) (*agentUndone, err
 		return nil, err
 	}
 	out := &agentUndone{Undid: res.Entry.Verb + " of " + plural(res.Entry.IDs, "memory", "memories"), Items: []string{}, Tx: res.Tx}
+	if res.Tx == "" {
+		out.Undid = "nothing of the " + out.Undid
+	}
 	for _, item := range res.Items[:min(len(res.Items), op.MostShown/2)] {
 		line := item.ID.Short() + " " + item.Action
 		if item.Reason != "" {
@@ -223,5 +226,9 @@ func agentUndo(ctx context.Context, c *call, in *agentUndoIn) (*agentUndone, err
 
 // Text is what the model reads.
 func (o *agentUndone) Text() string {
-	return "undid the " + o.Undid + "\n" + strings.Join(append(o.Items, ""), "\n")
+	what := "the " + o.Undid
+	if o.Tx == "" {
+		what = o.Undid
+	}
+	return "undid " + what + "\n" + strings.Join(append(o.Items, ""), "\n")
 }

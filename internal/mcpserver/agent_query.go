@@ -36,8 +36,8 @@ type agentQueryOut struct {
 	Compared string `json:"compared_by"`
 	Note     string `json:"note,omitempty"`
 	rest
-	skip  int
-	depth string
+	skip         int
+	depth, scope string
 }
 
 // agentQuery tells of the best results, as many as fit. Looking further down counts no
@@ -56,7 +56,7 @@ func agentQuery(ctx context.Context, c *call, in *agentQueryIn) (*agentQueryOut,
 	if err != nil {
 		return nil, err
 	}
-	out := &agentQueryOut{Results: []card{}, Total: res.Total, Compared: res.Compared, Note: asFound(res), skip: in.Skip, depth: in.Depth}
+	out := &agentQueryOut{Results: []card{}, Total: res.Total, Compared: res.Compared, Note: asFound(res), skip: in.Skip, depth: in.Depth, scope: in.Scope}
 	left := newBudget(in.MaxTokens)
 	next := in.Skip
 	for i := range res.Results {
@@ -122,7 +122,11 @@ func showEntity(r *op.QueryHit) card {
 		s.State = "also " + flat(strings.Join(e.Aliases[:min(len(e.Aliases), mostAliases)], ", "))
 	}
 	for _, to := range e.Related[:min(len(e.Related), mostRelated)] {
-		line := []string{fmt.Sprintf("%s %s (%g)", flat(to.Type), flat(to.Name), to.Weight)}
+		said := flat(to.Type) + " " + flat(to.Name)
+		if to.Incoming {
+			said = flat(to.Name) + " " + flat(to.Type) + " this"
+		}
+		line := []string{fmt.Sprintf("%s (%g)", said, to.Weight)}
 		for _, id := range to.In[:min(len(to.In), mostIn)] {
 			line = append(line, "["+id.Short()+"]")
 		}
@@ -208,6 +212,8 @@ func stateOf(h *op.Hit) string {
 	return ""
 }
 
+const scopeArchive = "archive"
+
 const stillLoading = "the index is still being built; ask again for more"
 
 // asFound says how an answer differs from what was asked.
@@ -230,7 +236,7 @@ func (o *agentQueryOut) Text() string {
 	var b strings.Builder
 	switch {
 	case len(o.Results) == 0 && !o.Truncated:
-		b.WriteString("No matching memories found. Try other or fewer words, no filters, or scope archive.\n")
+		b.WriteString("No matching memories found. Try other or fewer words, " + o.elsewhere() + ".\n")
 	case o.skip > 0:
 		fmt.Fprintf(&b, "Matches %d to %d of %d. %s\n", o.skip+1, o.skip+len(o.Results), o.Total, asData)
 	default:
@@ -247,6 +253,14 @@ func (o *agentQueryOut) Text() string {
 	}
 	b.WriteString(o.line())
 	return b.String()
+}
+
+// elsewhere is what else may find something.
+func (o *agentQueryOut) elsewhere() string {
+	if o.scope == scopeArchive {
+		return "or no filters"
+	}
+	return "no filters, or scope archive"
 }
 
 func nonEmpty(texts ...string) []string {

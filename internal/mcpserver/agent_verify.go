@@ -33,7 +33,7 @@ func agentVerify(ctx context.Context, c *call, in *agentVerifyIn) (*agentVerifie
 		return nil, err
 	}
 	out := &agentVerified{Status: res.Status, Message: res.Message, Confidence: res.Confidence, Matches: []card{}, Compared: res.Compared}
-	if res.Loading != nil {
+	if res.Loading != nil || res.Indexing != nil {
 		out.Note = stillLoading
 	}
 	left := newBudget(in.MaxTokens)

@@ -105,13 +105,16 @@ func (c *Corpus) ask(from int) {
 }
 
 // Rarest are the terms of a bag that the fewest texts hold, at most so many, the rarest
-// first. It is for corpora of texts that are elsewhere.
-func (c *Corpus) Rarest(b Bag, most int) []string {
+// first: of those behind the first only as many as have no more than so many holders
+// together with those before. It is for corpora of texts that are elsewhere.
+func (c *Corpus) Rarest(b Bag, most, holders int) (terms []string) {
 	b = slices.Clone(b)
 	slices.SortFunc(b, func(x, y Occurrence) int { return c.Rarer(x.Term, y.Term) })
-	terms := make([]string, min(most, len(b)))
-	for i := range terms {
-		terms[i] = c.names[b[i].Term]
+	for _, o := range b[:min(most, len(b))] {
+		if holders -= int(c.df[o.Term]); holders < 0 && len(terms) > 0 {
+			break
+		}
+		terms = append(terms, c.names[o.Term])
 	}
 	return terms
 }

@@ -157,8 +157,22 @@ func TestRarityFromElsewhere(t *testing.T) {
 	}
 	c := NewCorpusOf(text.New(), rarity)
 	a, b := c.Add("the kettle's seam"), c.Add("kettle seam zeppelin")
-	if got := c.Rarest(b, 2); !slices.Equal(got, []string{"zeppelin", "seam"}) || asked != 3 {
-		t.Errorf("the rarest are %v, asked about %d terms", got, asked)
+	for _, bound := range []struct {
+		most, holders int
+		want          []string
+	}{
+		{2, 1000, []string{"zeppelin", "seam"}},
+		{9, 904, []string{"zeppelin", "seam", "kettl"}},
+		{9, 903, []string{"zeppelin", "seam"}},
+		{9, 0, []string{"zeppelin"}},
+		{0, 1000, nil},
+	} {
+		if got := c.Rarest(b, bound.most, bound.holders); !slices.Equal(got, bound.want) {
+			t.Errorf("the rarest %d that %d hold are %v, want %v", bound.most, bound.holders, got, bound.want)
+		}
+	}
+	if asked != 3 {
+		t.Errorf("asked about %d terms", asked)
 	}
 	if seam, kettle := c.Vector(a).Cosine(c.Vector(c.Add("seam"))), c.Vector(a).Cosine(c.Vector(c.Add("kettle"))); seam < 0.95 || kettle > 0.2 {
 		t.Errorf("the rare word is %.2f alike, the common one %.2f", seam, kettle)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -316,17 +317,31 @@ func Describe(t reflect.Type) string {
 	return "a whole number"
 }
 
+// mostNamed is how many known names an error lists when none is near.
+const mostNamed = 12
+
 // Unknown is the error for a name that nothing has; place is the name with
-// where it stands, short enough to be repeated.
+// where it stands, short enough to be repeated. It tells the name that was
+// probably meant or, if none is near, those there are.
 func Unknown(what, place, name string, known map[string]Field) error {
-	best, distance := "", 0
-	for _, k := range slices.Sorted(maps.Keys(known)) {
-		if d := spelling.Distance(name, k); best == "" || d < distance {
-			best, distance = k, d
-		}
+	names := slices.SortedFunc(maps.Keys(known), func(a, b string) int {
+		return cmp.Or(cmp.Compare(spelling.Distance(name, a), spelling.Distance(name, b)), strings.Compare(a, b))
+	})
+	says := "this operation has none"
+	switch {
+	case len(names) == 0:
+	case isNear(name, names[0]):
+		says = fmt.Sprintf("the nearest known one is %q", names[0])
+	case len(names) > mostNamed:
+		says = fmt.Sprintf("known are %s and %d more", strings.Join(names[:mostNamed], ", "), len(names)-mostNamed)
+	default:
+		says = "known are " + strings.Join(names, ", ")
 	}
-	if best == "" {
-		return memory.Errorf(memory.Invalid, "unknown %s %q; this operation has none", what, place).At(place)
-	}
-	return memory.Errorf(memory.Invalid, "unknown %s %q; the nearest known one is %q", what, place, best).At(place)
+	return memory.Errorf(memory.Invalid, "unknown %s %q; %s", what, place, says).At(place)
+}
+
+// isNear reports whether a name was probably meant by what was given: no more than
+// half of it differs, or one begins with the other.
+func isNear(given, name string) bool {
+	return 2*spelling.Distance(given, name) <= len(given) || strings.HasPrefix(given, name) || strings.HasPrefix(name, given)
 }
