@@ -181,10 +181,7 @@ func (a *addition) outdated(all []near, s *statement) *near {
 // beside accepts the memories that a text may be a duplicate of: those of its collection,
 // of its project or of none.
 func (a *addition) beside() func(*stm.Row) bool {
-	collection, project := a.m.Collection, a.m.Project
-	return func(r *stm.Row) bool {
-		return r.Collection() == collection && (project == "" || r.Project() == "" || r.Project() == project)
-	}
+	return func(r *stm.Row) bool { return sameScope(r, a.m.Collection, a.m.Project) }
 }
 
 // opposed are the memories, but for one, that disagree with the text: the nearest few.

@@ -29,55 +29,71 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 	if err != nil {
 		return nil, err
 	}
-	again := func(text string) []string { return e.entitiesOf(text, e.opt.DetectSecrets && !req.AllowSecret) }
-	link := e.source(ctx, &op.Provenance{}, "")
-	var row *stm.Row
-	var set map[string]json.RawMessage
-	var waits *op.PendingWrite
-	took := false
+	ed := &editing{Engine: e, req: req, olds: olds, link: e.source(ctx, &op.Provenance{}, "")}
 	receipt, err := e.stm.Update(ctx, append([]memory.ID{id}, olds...), "", func(rows []*stm.Row) (*stm.Tx, error) {
-		if row = rows[0]; row == nil {
+		if rows[0] == nil {
 			return nil, e.missing(id)
 		}
-		var err error
-		if set, err = edited(row, req, again, link); err != nil {
-			return nil, err
-		}
-		m, err := row.Memory()
-		if err != nil {
-			return nil, err
-		}
-		links := make(map[string]json.RawMessage)
-		others, err := e.supersede(&m, row, olds, rows[1:], links)
-		if err != nil {
-			return nil, err
-		}
-		if len(set) > 0 {
-			if waits, err = e.editedNote(ctx, &m, set, op.CallerFrom(ctx)); err != nil {
-				return nil, err
-			}
-		}
-		if set[contentField] != nil {
-			link.Project = m.Project
-			e.learn(row, link, set)
-		}
-		took = len(links)+len(others) > 0
-		maps.Copy(set, links)
-		return editTx(ctx, stm.Change{ID: id, Set: set}, others), nil
+		return ed.tx(ctx, rows)
 	})
 	if err != nil {
 		return nil, err
 	}
-	changed := changedFields(set)
-	if receipt.Entry != "" && took {
+	row, changed := ed.row, changedFields(ed.set)
+	if receipt.Entry != "" && ed.took {
 		changed = append(changed, changedSupersedes)
 	}
-	if len(set) > 0 {
+	if len(ed.set) > 0 {
 		row = receipt.Rows[0]
 		e.names.learnFrom(row)
 	}
 	answer, err := e.view(row, e.opt.Now())
-	return &op.EditResult{Memory: answer, Tx: receipt.Entry, Changed: changed, Pending: waits}, err
+	return &op.EditResult{Memory: answer, Tx: receipt.Entry, Changed: changed, Pending: ed.waits}, err
+}
+
+// editing is one edit under way.
+type editing struct {
+	*Engine
+	req  *op.EditRequest
+	olds []memory.ID // whose place the memory takes
+	link memory.Source
+
+	row   *stm.Row                   // as it was
+	set   map[string]json.RawMessage // what is written to it
+	took  bool                       // the place of another
+	waits *op.PendingWrite           // its note
+}
+
+// tx is what the edit writes, rows being the memory and those whose place it takes.
+func (ed *editing) tx(ctx context.Context, rows []*stm.Row) (*stm.Tx, error) {
+	ed.row = rows[0]
+	again := func(text string) []string { return ed.entitiesOf(text, ed.opt.DetectSecrets && !ed.req.AllowSecret) }
+	set, err := edited(ed.row, ed.req, again, ed.link)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ed.row.Memory()
+	if err != nil {
+		return nil, err
+	}
+	links := make(map[string]json.RawMessage)
+	others, err := ed.supersede(&m, ed.row, ed.olds, rows[1:], links)
+	if err != nil {
+		return nil, err
+	}
+	if len(set) > 0 {
+		if ed.waits, err = ed.editedNote(ctx, &m, set, op.CallerFrom(ctx)); err != nil {
+			return nil, err
+		}
+	}
+	if set[contentField] != nil {
+		ed.link.Project = m.Project
+		ed.learn(ed.row, ed.link, set)
+	}
+	ed.took = len(links)+len(others) > 0
+	maps.Copy(set, links)
+	ed.set = set
+	return editTx(ctx, stm.Change{ID: ed.row.ID(), Set: set}, others), nil
 }
 
 // editTx is what an edit writes to its memory and to those whose place that takes.

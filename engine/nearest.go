@@ -59,7 +59,7 @@ func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
 	rows := e.candidates(n, like, &p, wording)
 	seen := make(map[memory.ID]bool, len(rows))
 	for i := 0; i < len(rows); i++ {
-		row := e.mergedRow(rows[i])
+		row := mergedRow(e.stm.Get, rows[i])
 		if seen[row.ID()] || p.accept != nil && !p.accept(row) {
 			continue
 		}
@@ -136,18 +136,6 @@ func (e *Engine) ask(n *nearness, terms []string, most int, accept func(*stm.Row
 		rows[i] = m.Row
 	}
 	return rows, found.Total <= len(rows)
-}
-
-// mergedRow is the memory that stands for a row.
-func (e *Engine) mergedRow(row *stm.Row) *stm.Row {
-	if !cold(row) || !row.Has("consolidated_into") {
-		return row
-	}
-	m, err := row.Memory()
-	if err != nil {
-		return row
-	}
-	return cmp.Or(mergedInto(e.stm.Get, m.ConsolidatedInto), row)
 }
 
 // nearNotes adds the best passages of notes. The note of a memory is not one of them: the

@@ -107,7 +107,7 @@ func (e *Engine) reinforceID(ctx context.Context, short string, link memory.Sour
 
 // latest is the memory that stands for one that was merged or superseded.
 func (e *Engine) latest(row *stm.Row) *stm.Row {
-	row = e.mergedRow(row)
+	row = mergedRow(e.stm.Get, row)
 	return cmp.Or(successor(e.stm.Get, row), row)
 }
 

@@ -25,7 +25,7 @@ func (a *asking) besideDue() stm.Beside {
 	young, _ := a.e.opt.Decay.TimeUntil(1, a.e.opt.Review.Max, 0)
 	since := a.now.Add(-young)
 	return stm.Beside{Limit: 2 * a.limit, OfLast: 1 / a.q.stm, Accept: func(r *stm.Row) bool {
-		return !cold(r) && !a.e.superseded(r) && !(r.Strength() >= 1 && r.LastUsed().After(since)) && a.e.opt.Review.Priority(a.e.score(r, a.now)) >= reviewPriority
+		return !cold(r) && !(r.Strength() >= 1 && r.LastUsed().After(since)) && a.e.opt.Review.Priority(a.e.score(r, a.now)) >= reviewPriority && !a.e.superseded(r)
 	}}
 }
 

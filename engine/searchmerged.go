@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -26,6 +28,18 @@ func mergedInto(get func(memory.ID) (*stm.Row, bool), into memory.ID) *stm.Row {
 		last, into = row, m.ConsolidatedInto
 	}
 	return nil
+}
+
+// mergedRow is the memory that has the text of r: what r was merged into, or r itself.
+func mergedRow(get func(memory.ID) (*stm.Row, bool), r *stm.Row) *stm.Row {
+	if !cold(r) || !r.Has("consolidated_into") {
+		return r
+	}
+	m, err := r.Memory()
+	if err != nil {
+		return r
+	}
+	return cmp.Or(mergedInto(get, m.ConsolidatedInto), r)
 }
 
 // asMerged answers with the merged memory for what was merged into it, once. A part that

@@ -52,22 +52,11 @@ func successor(get func(memory.ID) (*stm.Row, bool), r *stm.Row) *stm.Row {
 	if len(all) == 0 {
 		return nil
 	}
-	last := all[len(all)-1]
-	if !cold(last) || !last.Has("consolidated_into") {
-		return last
-	}
-	m, err := last.Memory()
-	if err != nil {
-		return last
-	}
-	into := mergedInto(get, m.ConsolidatedInto)
-	switch {
-	case into == nil:
-		return last
-	case into.ID() == r.ID():
+	last := mergedRow(get, all[len(all)-1])
+	if last.ID() == r.ID() {
 		return nil
 	}
-	return into
+	return last
 }
 
 // superseded reports whether another live memory counts in the place of r.

@@ -138,11 +138,6 @@ func asGroup(cmd *cobra.Command) {
 	}
 }
 
-const groupUse = " COMMAND"
-
-// isGroup tells such a command from one that holds others and takes words of its own.
-func isGroup(cmd *cobra.Command) bool { return strings.HasSuffix(cmd.Use, groupUse) }
-
 // noCommand is the error about a word that a group has no command for.
 func noCommand(group *cobra.Command, word string) error {
 	return unknown(group, "command "+word, group.SuggestionsFor(word))

@@ -45,14 +45,14 @@ func (f *Facts) Find(g *Facts) []Finding {
 	return out
 }
 
-// closest are the sentences of g that share a word with one of another text, the ones that share most first.
-func (g *Facts) closest(s *sentence) []int {
-	if len(g.sentences) == 1 {
+// closest are the sentences that share a word with one of another text, the ones that share most first.
+func (f *Facts) closest(s *sentence) []int {
+	if len(f.sentences) == 1 {
 		return []int{0}
 	}
 	counts := make(map[int]int)
 	for _, stem := range s.stems {
-		for _, j := range g.index[stem] {
+		for _, j := range f.index[stem] {
 			counts[j]++
 		}
 	}

@@ -122,14 +122,15 @@ func showEntity(r *op.QueryHit) card {
 		s.State = "also " + flat(strings.Join(e.Aliases[:min(len(e.Aliases), mostAliases)], ", "))
 	}
 	for _, to := range e.Related[:min(len(e.Related), mostRelated)] {
-		line := fmt.Sprintf("%s %s (%g)", flat(to.Type), flat(to.Name), to.Weight)
+		said := flat(to.Type) + " " + flat(to.Name)
 		if to.Incoming {
-			line = fmt.Sprintf("%s %s this (%g)", flat(to.Name), flat(to.Type), to.Weight)
+			said = flat(to.Name) + " " + flat(to.Type) + " this"
 		}
+		line := []string{fmt.Sprintf("%s (%g)", said, to.Weight)}
 		for _, id := range to.In[:min(len(to.In), mostIn)] {
-			line += " [" + id.Short() + "]"
+			line = append(line, "["+id.Short()+"]")
 		}
-		s.Links = append(s.Links, line)
+		s.Links = append(s.Links, strings.Join(line, " "))
 	}
 	return s
 }
