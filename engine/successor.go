@@ -73,11 +73,7 @@ func (a *asking) besideSuccessors(ctx context.Context, c corpus, hits []op.Hit) 
 		return nil, err
 	}
 	for i := 0; i < min(len(hits), a.limit); i++ {
-		row, live := a.q.in.Get(memoryOf(&hits[i]))
-		if !live || row.SupersededBy() == "" {
-			continue
-		}
-		last := successor(a.q.in.Get, row)
+		row, last := a.replaced(&hits[i])
 		if last == nil {
 			continue
 		}
@@ -107,16 +103,24 @@ func between(get func(memory.ID) (*stm.Row, bool), r, last *stm.Row) []*stm.Row 
 	return slices.DeleteFunc(all, func(s *stm.Row) bool { return s.ID() == last.ID() })
 }
 
+// replaced is the memory of a hit and the one that counts in its place, nil if itself does.
+func (a *asking) replaced(h *op.Hit) (row, last *stm.Row) {
+	if h.Memory != nil && h.SupersededBy == "" { // most, and no look at the store
+		return nil, nil
+	}
+	row, live := a.q.in.Get(memoryOf(h))
+	if !live {
+		return nil, nil
+	}
+	return row, successor(a.q.in.Get, row)
+}
+
 // further are the hits of all memories that took the place of one of the best, match and
 // are no hits yet. They are looked up at once, since each look costs as much as a search.
 func (a *asking) further(c corpus, hits []op.Hit) (map[memory.ID]op.Hit, error) {
 	var wanted []*stm.Row
 	for i := range hits[:min(len(hits), a.limit)] {
-		row, live := a.q.in.Get(memoryOf(&hits[i]))
-		if !live || row.SupersededBy() == "" {
-			continue
-		}
-		last := successor(a.q.in.Get, row)
+		row, last := a.replaced(&hits[i])
 		if last == nil {
 			continue
 		}

@@ -69,6 +69,7 @@ type given struct {
 	at     time.Time
 	words  []word
 	prints []uint64
+	hidden bool // a later one has some of its passages
 }
 
 // New remembers for as long as window; nothing if that is 0.
@@ -134,10 +135,21 @@ func (r *Recent) again(key uint64, at time.Time) bool {
 	g := e.Value.(*given)
 	g.at = at
 	r.order.MoveToBack(e)
-	for _, p := range g.prints {
-		r.prints[p] = g
+	if g.hidden {
+		r.show(g)
 	}
 	return true
+}
+
+// show lets a text be found by its passages, and not those that have them too.
+func (r *Recent) show(g *given) {
+	for _, p := range g.prints {
+		if other := r.prints[p]; other != nil && other != g {
+			other.hidden = true
+		}
+		r.prints[p] = g
+	}
+	g.hidden = false
 }
 
 func (r *Recent) add(g *given) {
@@ -148,9 +160,7 @@ func (r *Recent) add(g *given) {
 	}
 	r.known[g.key] = r.order.PushBack(g)
 	r.words += len(g.words)
-	for _, p := range g.prints {
-		r.prints[p] = g
-	}
+	r.show(g)
 	r.trim(g.at)
 }
 
