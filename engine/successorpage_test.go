@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"emberd/memory"
@@ -16,11 +17,12 @@ func chained(t testing.TB, e *Engine, size int) (ids []memory.ID, by map[memory.
 	r := rand.New(rand.NewPCG(3, 5))
 	words := []string{"harbour", "boat", "tide", "pier", "lantern", "rope", "anchor", "gull", "keel", "mast"}
 	for i := range size {
-		text := fmt.Sprintf("harbour note %d", i)
+		var text strings.Builder
+		fmt.Fprintf(&text, "harbour note %d", i)
 		for range r.IntN(30) {
-			text += " " + words[r.IntN(len(words))]
+			text.WriteString(" " + words[r.IntN(len(words))])
 		}
-		ids = append(ids, save(t, e, text).ID)
+		ids = append(ids, save(t, e, text.String()).ID)
 	}
 	by = make(map[memory.ID]memory.ID)
 	for range size / 10 {
