@@ -88,7 +88,8 @@ agents:
 contest:
 	EMBERD_PROOF=1 go test -v -count=1 -timeout 30m -run 'Case51|Case53' ./vault
 
-# Every sync, check and order of the log removed in turn; a test must notice each.
+# Every sync, check and order of the log removed in turn, and every check of what agents
+# add; a test must notice each.
 mutants:
 	EMBERD_TEST_MUTANTS=1 go test -v -count=1 -timeout 60m -run Mutants ./internal/mutants
 

@@ -88,10 +88,10 @@ func TestListsAreNoEntitiesAndNameNone(t *testing.T) {
 	if _, err := d.notes.allLinks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wantEntities(t, d.Engine, op.EntityListRequest{}, "Ada 1", "Core 1", "Home 0")
+	wantEntities(t, d.Engine, op.EntityListRequest{}, "Ada 1", "Core 1")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Core: new(true)})
 	d.listed()
-	wantEntities(t, d.Engine, op.EntityListRequest{}, "Ada 1", "Home 0")
+	wantEntities(t, d.Engine, op.EntityListRequest{}, "Ada 1")
 }
 
 func TestASupersessionIsOneEdge(t *testing.T) {

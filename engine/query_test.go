@@ -216,6 +216,21 @@ func TestKnowledgeKeepsToTheProject(t *testing.T) {
 	}
 }
 
+func TestKnowledgeOfAProjectByAnotherName(t *testing.T) {
+	e := vaultHouse(t, library()).following(t)
+	if _, err := e.notes.allLinks(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	do(t, e, op.Save, &op.SaveRequest{Content: "Ada wrote the notes", Entities: []string{"Ada"}, Project: "north"})
+	for project, want := range map[string]bool{"port": false, "north": true, "": true} {
+		res := do(t, e, op.Query, &op.QueryRequest{Query: "Ada Lovelace", Scope: "knowledge", Project: project})
+		got := slices.ContainsFunc(res.Results, func(r op.QueryHit) bool { return r.Entity != nil && r.Entity.Name == "Ada Lovelace" })
+		if got != want {
+			t.Errorf("project %q: got %q; she is among them: %t, want %t", project, lines(res.Results), got, want)
+		}
+	}
+}
+
 func TestQueryOfTheArchiveTellsWhyAndWhen(t *testing.T) {
 	h := promotingHouse(t, nil)
 	e, id := h.faded(t, 45, memory.Archived)

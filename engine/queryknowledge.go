@@ -102,13 +102,10 @@ func (e *Engine) namedIn(name string, accept func(*stm.Row) bool) bool {
 	if accept == nil {
 		return true
 	}
-	key := entities.Key(name)
-	for r := range e.stm.Rows() {
-		if accept(r) && slices.ContainsFunc(r.Entities(), func(n string) bool { return entities.Key(n) == key }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.graphNow().MemoriesNaming(name), func(id memory.ID) bool {
+		row, live := e.stm.Get(id)
+		return live && accept(row)
+	})
 }
 
 // begin are the best memories that match.

@@ -343,6 +343,23 @@ func (g *Graph) countPairs(weights map[[2]int]int, place map[uint32]int, i int, 
 	}
 }
 
+// MemoriesNaming returns the ids of the memories that mention an entity, in no order.
+func (g *Graph) MemoriesNaming(text string) []memory.ID {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at, ok := g.entity(text)
+	if !ok {
+		return nil
+	}
+	var out []memory.ID
+	for _, d := range g.docsOf(at) {
+		if id := g.docs[d].ref.ID; id != "" {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
 // Memories returns the ids of all memories, in no order.
 func (g *Graph) Memories() []memory.ID {
 	g.mu.Lock()

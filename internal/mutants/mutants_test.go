@@ -52,6 +52,12 @@ var (
 	replace = suite{"./internal/durable", "."}
 	// What is displaced when a note is written.
 	displacing = suite{"./vault", "^(TestABackupIsOn|TestATornText|TestWhatIsDiscarded|TestAFreshNote)"}
+	// What agents add.
+	adding      = suite{"./engine", "^(TestWhatSaysSomethingElse|TestAnotherNoun|TestAddAtTheThreshold|TestReinforceAtTheThreshold)"}
+	echoing     = suite{"./engine", "^(TestWhatIsNoEchoIsStored|TestWhatIsGoneOrOtherwise|TestWhatALongTextLeavesOut|TestATextLikeThat)"}
+	superseding = suite{"./engine", "^(TestWhatCannotTakeAPlace|TestTwoDevicesThatMakeACircle|TestSomeMemoryAlwaysCounts)"}
+	confirming  = suite{"./engine", "^(TestConfirm|TestReinforcementOfDataIsHeld)$"}
+	learning    = suite{"./memory", "^(TestLearn$|TestAFullChain|TestWhateverTheOrder)"}
 )
 
 // mutate returns the file with the change, and the line it is in.

@@ -2,7 +2,7 @@ package mutants
 
 func mutants() []mutant {
 	var all []mutant
-	for _, part := range [][]mutant{writing(), doubting(), segments(), recovering(), snapshots(), compacting(), forgetting(), past(), primitives(), notes()} {
+	for _, part := range [][]mutant{writing(), doubting(), segments(), recovering(), snapshots(), compacting(), forgetting(), past(), primitives(), notes(), remembering()} {
 		all = append(all, part...)
 	}
 	return all
@@ -167,5 +167,23 @@ func notes() []mutant {
 		{"sync of the displaced file", "vault/swap.go", "if err := w.notes.SyncFile(r.Temp); err != nil && displaced != odd {", "if err := error(nil); err != nil {", displacing},
 		{"sync of what was discarded", "vault/swap.go", "\tif err := w.notes.SyncDir(r.dir()); err != nil && !errors.Is(err, fs.ErrNotExist) {\n\t\treturn err\n\t}\n\treturn w.forget(r)\n", "\treturn w.forget(r)\n", displacing},
 		{"check for a torn text", "vault/swap.go", "r.crashed && torn(data)", "r.crashed && data == nil && torn(data)", displacing},
+	}
+}
+
+// remembering is what agents add, which must neither be merged with what says something
+// else nor count for more than whoever said it.
+func remembering() []mutant {
+	return []mutant{
+		{"look at what tells an addition from what is known", "engine/add.go", "sayer(n.all, a.opt.Known.Add, s.apart)", "sayer(n.all, a.opt.Known.Add, func(*near) string { return \"\" })", adding},
+		{"look at the words that two texts exchange", "engine/disagree.go", "\tif exchanging(s.words, s.wordsIn(one.text)) {\n", "\tif false {\n", adding},
+		{"how alike a text has to be", "engine/reinforce.go", " || one.similarity < threshold && !one.same:", ":", adding},
+		{"look at what tells an echo from what was recalled", "engine/echo.go", "(similarity == 1 || conflict.Differ(", "(similarity > 0 || conflict.Differ(", echoing},
+		{"refusal of a circle of successors", "engine/supersede.go", "if err := e.circle(row, rows[i]); err != nil {", "if err := error(nil); err != nil {", superseding},
+		{"end of a circle that two devices made", "engine/successor.go", "return path[1:max(1, i+1+oldestWord(path[i:]))]", "return path[1:]", superseding},
+		{"refusal of a model's confirmation", "engine/confirm.go", "\tif by.Via == viaMCP {\n", "\tif false {\n", confirming},
+		{"look whether there is something to confirm", "engine/confirm.go", "if err != nil || !m.DataOnly() {", "if err != nil {", confirming},
+		{"hold on what a tool says of itself", "engine/standing.go", "\tcase m.DataOnly():\n\t\treturn onlyData(m)\n", "", confirming},
+		{"folding of equal links", "memory/learn.go", "i := slices.IndexFunc(chain, s.Equal)", "i := -1", learning},
+		{"count of links that a full chain drops", "memory/learn.go", "\t\tm.SourcesDropped += s.Count()\n", "\t\t_ = s\n", learning},
 	}
 }
