@@ -187,7 +187,7 @@ func TestListsWhileAHumanSaves(t *testing.T) {
 	d.listed()
 	got := d.note(t, indexNote)
 	if !strings.HasPrefix(got, marked("index")+"# Mine\n<!-- emberd:index -->\n") || !strings.HasSuffix(got, last) || !strings.Contains(got, fmt.Sprintf("(%d memories)", d.stm.Len())) {
-		t.Errorf("in the end the note is\n%s", got)
+		t.Errorf("in the end of %d memories the note is\n%s\n%+v", d.stm.Len(), got, d.listStatus())
 	}
 	for _, name := range d.files(t) {
 		if strings.Contains(name, "emberd-") {

@@ -210,7 +210,14 @@ func (e *Engine) listWritten(ctx context.Context, kind, path, text string, res v
 	l.reading(path)
 	e.indexNote(ctx, path)
 	l.reading("")
-	l.wrote[kind] = wroteList{note: e.notes.archive.state(path), text: text}
+	state := e.notes.archive.state(path)
+	// What a human saved since may be what was just read, and would pass for emberd's own.
+	if note, err := e.notes.vault.Load().Read(ctx, path); err != nil || note.Digest != res.Digest {
+		delete(l.wrote, kind)
+		l.changed()
+		return
+	}
+	l.wrote[kind] = wroteList{note: state, text: text}
 }
 
 // listState is what became of a write.
