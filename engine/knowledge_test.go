@@ -92,6 +92,7 @@ func library() map[string]string {
 
 func TestEntitiesOfMemoriesAndNotes(t *testing.T) {
 	h := vaultHouse(t, library())
+	h.ms.Store(time.Now().Add(time.Hour).UnixMilli()) // after the notes, so that both were last seen at once
 	e := h.following(t)
 	mentioning(t, e, "Ada wrote the first program", "ada", "First Program")
 	mentioning(t, e, "Babbage asked Ada Lovelace for notes", "Ada Lovelace", "charles  babbage")
