@@ -97,7 +97,7 @@ func TestEntitiesOfMemoriesAndNotes(t *testing.T) {
 	mentioning(t, e, "Ada wrote the first program", "ada", "First Program")
 	mentioning(t, e, "Babbage asked Ada Lovelace for notes", "Ada Lovelace", "charles  babbage")
 
-	wantEntities(t, e, op.EntityListRequest{}, "Ada Lovelace 3", "Charles Babbage 3", "Analytical Engine 1", "First Program 1")
+	wantEntities(t, e, op.EntityListRequest{}, "Ada Lovelace 3", "Charles Babbage 3", "First Program 1", "Analytical Engine 1")
 	wantEntities(t, e, op.EntityListRequest{Query: "lov"}, "Ada Lovelace 3")
 	wantEntities(t, e, op.EntityListRequest{Query: "ADA"}, "Ada Lovelace 3")
 	wantEntities(t, e, op.EntityListRequest{Query: "reading"})
