@@ -124,7 +124,7 @@ func TestAPersonThatSaysAgainWhatAPageSaidConfirmsIt(t *testing.T) {
 	search(t, e, "copper valve")
 	ctx := op.WithCaller(t.Context(), memory.Actor{Via: viaCLI})
 	res, err := op.Save.Call(ctx, e, &op.SaveRequest{Content: valve})
-	if err != nil || res.Echo == nil || res.Memory.DataOnly() {
+	if err != nil || res.Memory.ID != m.ID || !res.Confirmed || res.Memory.DataOnly() {
 		t.Fatalf("the save answers %+v, %v", res, err)
 	}
 	if now := look(t, e, m.ID); now.ConfirmedAt.IsZero() {

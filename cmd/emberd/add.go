@@ -18,8 +18,8 @@ func (s *state) addCommand() *cobra.Command {
 		Use:   "add [TEXT… | -]",
 		Short: "Save what is worth keeping, unless it is known",
 		Long: `Save what is worth keeping, unless it is known: then the memory that says it is
-reinforced, which raises its importance by 0.1, or to what --importance says, and
-keeps where it was learned; --importance core makes it a core memory.
+reinforced, which raises its importance by 0.1, or to what --importance says,
+and keeps where it was learned; --importance core makes it a core memory.
 What is known and disagrees is shown; the text is stored all the same, with a
 relation "contradicts" to each memory that it contradicts, and one undo takes
 both back. emberd save stores whatever it is given.

@@ -37,7 +37,7 @@ by somebody else meanwhile is not overwritten.`,
   emberd edit 456789ab --add-tag reviewed --importance high --meta pr=null
   emberd edit 456789ab --supersedes 0123abcd`,
 		Annotations: exits(endings{
-			exitNothing: "no memory with that id", exitNoDaemon: "", exitConflict: "the memory was changed by somebody else since, or is superseded by what it is to supersede",
+			exitNothing: "no memory with that id", exitNoDaemon: "", exitConflict: "it was changed since, or superseded by what it is to supersede",
 			exitDisk: "the disk is full, or the log or the note cannot be written", exitSecret: "", exitAgain: "",
 		}),
 		Args:              takes(1, -1, "a memory id"),
