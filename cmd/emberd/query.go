@@ -61,9 +61,7 @@ func (s *state) query(cmd *cobra.Command, o *queryOptions, args []string) error 
 	if o.noTrack {
 		o.req.Track = new(bool)
 	}
-	if o.req.Project == "." {
-		o.req.Project = here()
-	}
+	o.req.Project = dotted(o.req.Project)
 	res, err := call(cmd.Context(), s, op.Query, &o.req)
 	switch {
 	case err != nil:

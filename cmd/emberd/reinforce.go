@@ -50,9 +50,7 @@ func (s *state) reinforce(cmd *cobra.Command, o *reinforceOptions, args []string
 		return err
 	}
 	o.req.Provenance = o.provenance.claimed()
-	if o.req.Project == "." {
-		o.req.Project = here()
-	}
+	o.req.Project = dotted(o.req.Project)
 	res, err := call(cmd.Context(), s, op.Reinforce, &o.req)
 	switch {
 	case err != nil:

@@ -180,6 +180,14 @@ func here() string {
 	return projectOf(dir)
 }
 
+// dotted is the project that a flag names: a dot is the one of the working directory.
+func dotted(project string) string {
+	if project == "." {
+		return here()
+	}
+	return project
+}
+
 // projectOf names the git repository that encloses a folder, "" when there is none.
 func projectOf(dir string) string {
 	if root := projectRoot(dir); root != "" {

@@ -23,9 +23,7 @@ func (s *state) statsCommand() *cobra.Command {
 		Annotations: exits(endings{exitNoDaemon: "", exitLocked: ""}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if req.Project == "." {
-				req.Project = here()
-			}
+			req.Project = dotted(req.Project)
 			req.Log = true
 			res, err := reach(cmd.Context(), s, op.Stats, &req)
 			if err != nil {

@@ -97,9 +97,7 @@ func filterFlags(f *pflag.FlagSet, to *op.Filter, within *window) {
 // settle completes a filter from what the flags say.
 func settle(f *op.Filter, within window) {
 	f.WindowDays = within.days
-	if f.Project == "." {
-		f.Project = here()
-	}
+	f.Project = dotted(f.Project)
 }
 
 // stages is the flag for a comma list of stages.

@@ -39,9 +39,7 @@ sentence, and of archived memories the summaries.`,
 			if noTrack {
 				req.Track = new(bool)
 			}
-			if req.Project == "." {
-				req.Project = here()
-			}
+			req.Project = dotted(req.Project)
 			return s.verify(cmd, &req)
 		},
 	}
