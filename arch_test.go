@@ -32,12 +32,28 @@ const all = "*"
 // and the two ends of the socket know the operations but not the engine.
 func graph() map[string]edges {
 	return map[string]edges{
-		"memory":                     {others: []string{"github.com/google/uuid"}},
-		"decay":                      {},
-		"internal/backup":            {ours: []string{"internal/durable"}},
-		"internal/clients":           {ours: []string{"memory", "internal/durable", "internal/jsonedit"}},
-		"internal/cluster":           {ours: []string{"memory", "internal/conflict", "internal/similarity", "internal/text"}},
-		"internal/conflict":          {ours: []string{"internal/text"}},
+		"memory":            {others: []string{"github.com/google/uuid"}},
+		"decay":             {},
+		"internal/backup":   {ours: []string{"internal/durable"}},
+		"internal/clients":  {ours: []string{"memory", "internal/durable", "internal/jsonedit"}},
+		"internal/cluster":  {ours: []string{"memory", "internal/conflict", "internal/similarity", "internal/text"}},
+		"internal/conflict": {ours: []string{"internal/text"}},
+		"internal/bert": {
+			ours:   []string{"internal/dot", "internal/gguf"},
+			others: []string{"golang.org/x/text/unicode/norm"},
+			tests:  []string{"internal/tinybert"},
+		},
+		"internal/chunk":    {},
+		"internal/dot":      {others: []string{"golang.org/x/sys/cpu"}},
+		"internal/gguf":     {tests: []string{"internal/tinybert"}},
+		"internal/tinybert": {},
+		"internal/when":     {},
+		"embedding": {
+			ours:   []string{"internal/bert", "internal/gguf"},
+			others: []string{"golang.org/x/text/unicode/norm"},
+			tests:  []string{"internal/tinybert"},
+		},
+		"vectors":                    {ours: []string{"internal/dot", "internal/durable"}},
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
 		"internal/drawing":           {ours: []string{"op"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
@@ -98,8 +114,9 @@ func graph() map[string]edges {
 		},
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
-			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "internal/backup", "internal/durable", "internal/query",
+			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "embedding", "vectors", "internal/backup", "internal/chunk", "internal/durable", "internal/query", "internal/when",
 				"internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/intent", "internal/knowledge", "internal/overview", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
+			tests: []string{"internal/tinybert"}, // models that are read like any other
 		},
 		"api": {
 			ours:   []string{"op", "memory", "internal/wire"},

@@ -49,6 +49,7 @@ type Engine struct {
 	echoes   *echo.Recent // what answers gave out
 	purges   atomic.Int64
 	entities *entityGraph
+	meaning  *meaning // nil without vectors
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores

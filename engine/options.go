@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"emberd/decay"
+	"emberd/embedding"
 	"emberd/internal/durable"
 	"emberd/internal/intent"
 	"emberd/internal/text"
@@ -88,11 +89,29 @@ type Options struct {
 	Rekindle RekindleMode
 	Author   Author
 
+	Meaning Meaning
+
 	// EchoWindow is how long a text that was recalled is not saved again; 0 is not at all.
 	EchoWindow time.Duration
 
 	pace     pace
 	patience time.Duration // how long a search waits for the texts of cold memories, 0: [rekindleBudget]
+}
+
+// Meaning is how vectors take part; the zero Meaning is not at all.
+type Meaning struct {
+	Embedder *embedding.Embedder // nil: no vectors
+	// Dir is the folder of vectors, one folder a model in it.
+	Dir string
+	// Shared says that other devices' vectors may lie beside those of this one.
+	Shared bool
+	// Weight is what rankings trust the vectors, 0 to 1; negative takes what the
+	// embedder's exam says.
+	Weight float64
+	// Wait is how long a search waits for the vector of its query.
+	Wait time.Duration
+	// Share is the part of one processor that making vectors may take, more than 0 to 1.
+	Share float64
 }
 
 // Known are the similarities, 0 to 1, from which something counts as known. They are

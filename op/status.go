@@ -29,8 +29,10 @@ type StatusResult struct {
 	// MCP is where agents reach the daemon beside its socket; nil when nowhere.
 	MCP *MCPStatus `json:"mcp,omitempty"`
 	// Author is the model that writes summaries; nil when they are extracts.
-	Author   *AuthorStatus `json:"author,omitempty"`
-	Warnings []string      `json:"warnings,omitempty"`
+	Author *AuthorStatus `json:"author,omitempty"`
+	// Meaning tells of the vectors; nil when there are to be none.
+	Meaning  *Meaning `json:"meaning,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
 	// Timers are the daemon's recurring wake-ups, by name, with their period;
 	// empty when nothing ticks.
 	Timers map[string]string `json:"timers,omitempty"`

@@ -153,6 +153,8 @@ type SearchResult struct {
 	Loading *Loading `json:"loading,omitempty"`
 	// Indexing says that notes are still being read for the first time.
 	Indexing *Loading `json:"indexing,omitempty"`
+	// Meaning tells of the vectors; nil when there is to be none.
+	Meaning *Meaning `json:"meaning,omitempty"`
 	// Similar says that nothing held what was asked for: the hits hold the words
 	// of its phrases anywhere, or those in Respelled.
 	Similar   bool         `json:"similar,omitempty"`
@@ -257,12 +259,16 @@ type Explain struct {
 	Relevance float64       `json:"relevance"`
 	Share     float64       `json:"share"` // of what was asked that it holds, by the weight (IDF) of the words, 0 to 1
 	Terms     []TermExplain `json:"terms"`
-	Decay     float64       `json:"decay"`   // decay score
-	Bounded   float64       `json:"bounded"` // decay score mapped into 0–1
-	Floor     float64       `json:"floor"`
-	Stage     float64       `json:"stage"`            // multiplier of the stage
-	Tier      float64       `json:"tier"`             // weight of short-term memory
-	Coarse    bool          `json:"coarse,omitempty"` // found by scanning, while the index was loading
+	// Meaning, Links and Date are the other parts of relevance, where there are any.
+	Meaning *MeaningExplain `json:"meaning,omitempty"`
+	Links   *SignalExplain  `json:"links,omitempty"`
+	Date    *SignalExplain  `json:"date,omitempty"`
+	Decay   float64         `json:"decay"`   // decay score
+	Bounded float64         `json:"bounded"` // decay score mapped into 0–1
+	Floor   float64         `json:"floor"`
+	Stage   float64         `json:"stage"`            // multiplier of the stage
+	Tier    float64         `json:"tier"`             // weight of short-term memory
+	Coarse  bool            `json:"coarse,omitempty"` // found by scanning, while the index was loading
 	// Above is a memory that this one took the place of and that ranked higher: the rank
 	// is that one's.
 	Above memory.ID `json:"above,omitempty"`
