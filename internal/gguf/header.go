@@ -16,9 +16,10 @@ const (
 	maxHeader  = 64 << 20 // bytes
 	maxKeys    = 4096
 	maxTensors = 16384
-	maxKey     = 65535 // bytes, as the format says
-	maxName    = 64    // bytes, as the format says
-	maxDims    = 4     // as the format says
+	maxStrings = 1 << 21 // of an array
+	maxKey     = 65535   // bytes, as the format says
+	maxName    = 64      // bytes, as the format says
+	maxDims    = 4       // as the format says
 )
 
 // The least a key and a tensor take in a header, so that a count can be told from the bytes
@@ -289,7 +290,7 @@ func (d *decoder) array() any {
 }
 
 func (d *decoder) strings() []string {
-	list := make([]string, d.count(maxHeader/8, 8))
+	list := make([]string, d.count(maxStrings, 8))
 	for i := range list {
 		list[i] = d.string(maxHeader)
 		if d.err != nil {

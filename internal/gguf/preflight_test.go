@@ -58,7 +58,7 @@ func TestHeadersThatClaimTooMuch(t *testing.T) {
 		"a long string":   {key("a", 8).uint64(1 << 26).room(9), `it is cut off in key "a", after 54 bytes` + again},
 		"an array":        {key("a", 9).uint32(4).uint64(huge).room(9), `key "a" has 18446744073709551615 entries, 67108864 are the most` + again},
 		"a long array":    {key("a", 9).uint32(0).uint64(10).room(9), `key "a" has 10 entries, more than fit into the 58 bytes of the file` + again},
-		"strings":         {key("a", 9).uint32(8).uint64(huge).room(9), `key "a" has 18446744073709551615 entries, 8388608 are the most` + again},
+		"strings":         {key("a", 9).uint32(8).uint64(huge).room(9), `key "a" has 18446744073709551615 entries, 2097152 are the most` + again},
 		"many strings":    {key("a", 9).uint32(8).uint64(2).room(15), `key "a" has 2 entries, more than fit into the 64 bytes of the file` + again},
 		"a tensor's name": {tensors(1).uint64(65).room(99), "tensor 1 of 1 is a string of 65 bytes, 64 are the most" + again},
 		"a dimension":     {tensors(1).info("a", 0, huge), `tensor "a" has a dimension of 18446744073709551615 in a file of 57 bytes` + again},
@@ -123,7 +123,6 @@ func TestHeadersThatAreTooLong(t *testing.T) {
 		problem  string
 	}{
 		"a string":   {key("a", 8).uint64(1 << 26), 1 << 30, "its header is longer than 64 MiB" + again},
-		"strings":    {key("a", 9).uint32(8).uint64(1 << 23), 1 << 30, "its header is longer than 64 MiB" + again},
 		"numbers":    {key("a", 9).uint32(10).uint64(1 << 26), 1 << 30, "its header is longer than 64 MiB" + again},
 		"everything": {begin(), 8<<30 + 1, "it has 8589934593 bytes, 8 GiB are the most" + other},
 	} {
