@@ -61,6 +61,13 @@ func TestInt8AtEveryLengthAndAlignment(t *testing.T) {
 	}
 }
 
+func TestInt8IsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := rapid.SliceOfN(rapid.Int8(), 0, 2000).Draw(t, "a")
+		checkInt8(t, a, rapid.SliceOfN(rapid.Int8(), len(a), len(a)).Draw(t, "b"))
+	})
+}
+
 // Every product at its largest, up to the length that is promised to be exact and beyond.
 func TestInt8AtTheExtremes(t *testing.T) {
 	const exact = 131_071

@@ -17,8 +17,8 @@ func (r Rows) Row(i int) []float32 {
 
 // Products makes element j of row i of dst the inner product of row i of a and row j of b.
 // Its bits depend on these two rows alone, not on what else there is in a and b. It panics
-// if the shapes do not go together or there are fewer elements than they say. Rows of b are
-// read for every four of a: have no more of them than the second-level cache holds.
+// if the shapes do not go together or reach beyond the memory of their slices. Rows of b
+// are read for every four of a: have no more of them than the second-level cache holds.
 func Products(dst, a, b Rows) {
 	if dst.N != a.N || dst.Len != b.N || a.Len != b.Len {
 		panic("dot: products of rows whose shapes do not go together")
@@ -65,7 +65,7 @@ func (s *strip) across(dst, b Rows, i int) {
 		s.narrow(dst, b, i)
 		return
 	}
-	b.Row(b.N - 1) // panics where there are fewer elements than b says
+	b.Row(b.N - 1) // panics where b reaches beyond its memory
 	s.into(dst, i, 0)
 	s.b, s.rows = &b.Row(0)[0], b.N/stripB*stripB
 	s.multiply()
@@ -104,15 +104,6 @@ func rest(dst, a, b Rows, from int) {
 		row, x := dst.Row(i), a.Row(i)[from:]
 		for j := range row {
 			row[j] += plainFloat32(x, b.Row(j)[from:])
-		}
-	}
-}
-
-func plainProducts(dst, a, b Rows) {
-	for i := range a.N {
-		row, x := dst.Row(i), a.Row(i)
-		for j := range row {
-			row[j] = plainFloat32(x, b.Row(j))
 		}
 	}
 }

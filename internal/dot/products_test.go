@@ -54,14 +54,27 @@ func TestProductsDependOnTheirTwoRowsAlone(t *testing.T) {
 
 func TestProductsOfShapesThatDoNotGoTogether(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
-	for name, dst := range map[string]Rows{"too few rows": rows(random, 1, 3, 0), "too short rows": rows(random, 2, 2, 0)} {
+	dst, a, b := rows(random, 6, 7, 0), rows(random, 6, 8, 0), rows(random, 7, 8, 0)
+	short := func(r Rows) Rows {
+		r.Data = r.Data[: len(r.Data)-1 : len(r.Data)-1]
+		return r
+	}
+	for name, call := range map[string]func(){
+		"a row too few in dst":       func() { Products(rows(random, 5, 7, 0), a, b) },
+		"rows too short in dst":      func() { Products(rows(random, 6, 6, 0), a, b) },
+		"rows of different length":   func() { Products(dst, a, rows(random, 7, 9, 0)) },
+		"an element missing in dst":  func() { Products(short(dst), a, b) },
+		"an element missing in a":    func() { Products(dst, short(a), b) },
+		"an element missing in b":    func() { Products(dst, a, short(b)) },
+		"elements missing in narrow": func() { Products(rows(random, 6, 2, 0), a, short(rows(random, 2, 8, 0))) },
+	} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s: 2 rows by 3 rows went into %d by %d", name, dst.N, dst.Len)
+					t.Errorf("%s: no panic", name)
 				}
 			}()
-			Products(dst, rows(random, 2, 8, 0), rows(random, 3, 8, 0))
+			call()
 		}()
 	}
 }
