@@ -14,7 +14,7 @@ import (
 	"emberd/internal/tinybert"
 )
 
-// One core: make bench BENCH=Embed GOFLAGS=-cpu=1. Where others use the machine too, the
+// One core: GOMAXPROCS=1 make bench BENCH=Embed. Where others use the machine too, the
 // texts per second of processor time tell more than those of the clock.
 func BenchmarkEmbed(b *testing.B) {
 	for _, kind := range kinds() {

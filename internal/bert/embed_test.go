@@ -38,7 +38,7 @@ func TestEveryTextHasAVector(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkUnit(t, v, m.Dim())
-			if math.Abs(unknown-test.unknown) > 1e-9 {
+			if !(math.Abs(unknown-test.unknown) <= 1e-9) {
 				t.Errorf("share of unknown tokens = %v, want %v", unknown, test.unknown)
 			}
 			if got := m.Tokens(test.text); got != test.tokens {
@@ -57,7 +57,7 @@ func checkUnit(t *testing.T, v []float32, dim int) {
 	for _, x := range v {
 		square += float64(x) * float64(x)
 	}
-	if math.Abs(square-1) > 1e-6 {
+	if !(math.Abs(square-1) <= 1e-6) { // a NaN is not
 		t.Errorf("vector of length %v, want 1", math.Sqrt(square))
 	}
 }
@@ -161,7 +161,7 @@ func TestQuantisedModelsStayClose(t *testing.T) {
 			for i, x := range embedded(t, m, text) {
 				cosine += float64(x) * float64(want[i])
 			}
-			if cosine < least {
+			if !(cosine >= least) {
 				t.Errorf("type %d, %.20q: cosine to F32 = %v, want at least %v", kind, text, cosine, least)
 			}
 		}

@@ -17,7 +17,7 @@ func TestGoldenVectors(t *testing.T) {
 	} {
 		got := embedded(t, m, text)
 		for i, v := range want {
-			if math.Abs(float64(got[i])-v) > 1e-4 {
+			if !(math.Abs(float64(got[i])-v) <= 1e-4) {
 				t.Errorf("%q: vector begins %v, want %v", text, got[:len(want)], want)
 				break
 			}

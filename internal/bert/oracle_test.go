@@ -35,7 +35,7 @@ func TestEmbedAgreesWithTheFormulas(t *testing.T) {
 		for i := range want {
 			off += math.Pow(float64(got[i])-want[i], 2)
 		}
-		if off = math.Sqrt(off); off > 1e-5 {
+		if off = math.Sqrt(off); !(off <= 1e-5) {
 			r.Fatalf("%d tokens: the vector is off by %g, beginning %v, want %v", len(tokens), off, got[:1], want[:1])
 		}
 	})

@@ -9,7 +9,7 @@ import (
 func TestExpOverItsRange(t *testing.T) {
 	for x := float32(-80); x <= 80; x += 0.001 {
 		want := math.Exp(float64(x))
-		if got := float64(exp(x)); math.Abs(got-want) > 3e-7*want {
+		if got := float64(exp(x)); !(math.Abs(got-want) <= 3e-7*want) {
 			t.Fatalf("exp(%v) = %v, want %v within 3e-7 of it", x, got, want)
 		}
 	}
@@ -42,7 +42,7 @@ func checkSoftmax(t *testing.T, name string, got, x []float32) {
 	for i, v := range x {
 		// The difference to the largest is rounded too, to 2^-24 of at most some 200.
 		want := math.Exp(float64(v)-largest) / sum
-		if diff := math.Abs(float64(got[i]) - want); diff > 1e-5*want+1e-30 {
+		if diff := math.Abs(float64(got[i]) - want); !(diff <= 1e-5*want+1e-30) {
 			t.Fatalf("%s: element %d of %d became %v, want %v", name, i, len(x), got[i], want)
 		}
 	}
@@ -59,7 +59,7 @@ func TestGELUOfEveryLength(t *testing.T) {
 			for i, v := range x {
 				u := math.Sqrt(2/math.Pi) * (float64(v) + 0.044715*math.Pow(float64(v), 3))
 				want := float64(v) / 2 * (1 + math.Tanh(u))
-				if diff := math.Abs(float64(got[i]) - want); diff > 1e-6*math.Abs(want)+1e-6 {
+				if diff := math.Abs(float64(got[i]) - want); !(diff <= 1e-6*math.Abs(want)+1e-6) {
 					t.Fatalf("%s(%v) = %v, want %v", name, v, got[i], want)
 				}
 			}
