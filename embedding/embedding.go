@@ -61,7 +61,7 @@ type Options struct {
 	// /v1 or a path that ends in it, or unix:///path/of/socket.
 	URL      string
 	URLModel string // name that the server knows the model by; "" for its only one
-	KeyFile  string // holds the server's key, "" for none
+	Key      string // sent to the server as a bearer token, "" for none
 
 	// MaxTokens is how much of a text counts, 16 to 8192; 0 is 256. What is longer is
 	// cut, so callers cut it into parts first.
@@ -352,7 +352,7 @@ func (e *Embedder) Reopen(id Identity) (*Embedder, error) {
 	opt.MaxTokens, opt.PassagePrefix = id.MaxTokens, id.Prefix
 	opt.Model = id.Path
 	if id.Server != opt.URL {
-		opt.KeyFile = "" // which is another server's
+		opt.Key = "" // which is another server's
 	}
 	opt.URL, opt.URLModel = id.Server, id.Model
 	again, err := Open(opt)

@@ -12,7 +12,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 )
 
@@ -24,7 +23,6 @@ const (
 	perNumber  = 32 // bytes of a number as text, with what is between
 	perAnswer  = 64 << 10
 	mostModels = 4 << 20 // bytes of a list of models
-	mostKey    = 16 << 10
 )
 
 var errTooLarge = errors.New("it is too large")
@@ -90,8 +88,8 @@ func (s *server) exchange(parent context.Context, method, path string, body []by
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if err := s.authorize(req); err != nil {
-		return nil, err
+	if s.key != "" {
+		req.Header.Set("Authorization", "Bearer "+s.key)
 	}
 	res, err := s.http.Do(req)
 	if err != nil {
@@ -108,24 +106,6 @@ func (s *server) exchange(parent context.Context, method, path string, body []by
 		return nil, &statusError{res.StatusCode, tooLarge(res.StatusCode, data)}
 	}
 	return data, nil
-}
-
-func (s *server) authorize(req *http.Request) error {
-	if s.keyFile == "" {
-		return nil
-	}
-	f, err := os.Open(s.keyFile)
-	if err != nil {
-		return fmt.Errorf("embedding.key_file: %w; put the server's key there, or leave it out", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostKey+1))
-	key := string(bytes.TrimSpace(data))
-	if err != nil || key == "" || len(data) > mostKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return fmt.Errorf("embedding.key_file: %s must hold the server's key and nothing else", s.keyFile)
-	}
-	req.Header.Set("Authorization", "Bearer "+key)
-	return nil
 }
 
 // statusError is an answer that is no success.

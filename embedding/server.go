@@ -26,7 +26,7 @@ type server struct {
 	at        string // its URL as it is set
 	base      string // what paths are set behind, ending in /v1
 	model     string
-	keyFile   string
+	key       string
 	maxTokens int
 	prefix    string
 
@@ -53,7 +53,7 @@ func newServer(opt *Options) (*server, error) {
 		return nil, err
 	}
 	s := &server{
-		at: opt.URL, base: at, model: opt.URLModel, keyFile: opt.KeyFile,
+		at: opt.URL, base: at, model: opt.URLModel, key: opt.Key,
 		maxTokens: opt.MaxTokens, prefix: opt.PassagePrefix,
 		// No Proxy: those of the environment are other machines.
 		transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute},
