@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// Learned are word vectors drawn from a collection of texts: words that stand among the
-// same words have vectors that are near each other. That is all the meaning there is in
-// them, far less than a trained model has. They are for evaluations, in which generated
-// weights could only do harm.
+// Learned are word vectors drawn from a collection of texts: words that stand in the same
+// passages, or in passages with the same words, have vectors that are near each other. That
+// is all the meaning there is in them, far less than a trained model has. They are for
+// evaluations, in which generated weights could only do harm.
 //
-// They are made in three steps, each the same on every run. How often words stand within
-// a few places of each other becomes positive pointwise mutual information with smoothed
-// contexts (Levy, Goldberg and Dagan, 2015, 3.1 and 3.2). The leading eigenvectors of that
-// matrix come from orthogonal iteration (Golub and Van Loan, Matrix Computations, 8.2.4),
-// each scaled by the root of its value. And a word's vector is the longer the fewer texts
-// hold it, so that a mean over a text is one over what is rare in it.
+// They are latent semantic analysis (Deerwester and others, 1990), and the same on every
+// run. How often words stand in passages becomes positive pointwise mutual information
+// (Church and Hanks, 1990). The leading singular vectors of that matrix come from
+// orthogonal iteration (Golub and Van Loan, Matrix Computations, 8.2.4), each scaled by the
+// root of its value. And a word's vector is the longer the fewer texts hold it, so that a
+// mean over a text is one over what is rare in it.
 //
 // A Learned is not changed after [Learn] and may be shared.
 type Learned struct {
@@ -29,10 +29,9 @@ type Learned struct {
 
 // What is learned from.
 const (
-	window    = 16     // places to either side
+	passage   = 128    // words, half of which are in the next one too
 	mostWords = 30_000 // distinct ones; the rarest of more are left out
 	rounds    = 3      // of iteration
-	smoothing = 0.75   // exponent of contexts' counts
 )
 
 // Learn draws vectors from texts for a model of dim dimensions, 4 or more: two of them
@@ -108,82 +107,59 @@ func (c *counts) rarity(word int) float64 {
 	return math.Log(1+n/float64(c.df[word])) / math.Log(1+n)
 }
 
-// sparse is a symmetric matrix by rows.
-type sparse [][]cell
-
-type cell struct {
-	column int32
-	value  float32
-}
-
-// pair is how often two words stand near each other; a is before b in the list of words.
-type pair struct {
-	a, b int32
-	n    float64
-}
-
-// pairs are those of each text's windows, in order.
-func (c *counts) pairs() []pair {
-	var all []uint64
+// ppmi is the matrix of positive pointwise mutual information of words, its rows, and
+// passages, its columns.
+func (c *counts) ppmi() *sparse {
+	m := &sparse{rows: make([][]cell, len(c.words))}
+	sums, total := make([]float64, len(c.words)), 0.0
 	for _, t := range c.texts {
-		for i, a := range t {
-			for _, b := range t[i+1 : min(len(t), i+1+window)] {
-				if a >= 0 && b >= 0 && a != b {
-					all = append(all, uint64(min(a, b))<<32|uint64(max(a, b)))
+		for start := 0; start == 0 || start+passage/2 < len(t); start += passage / 2 {
+			part := slices.Sorted(slices.Values(t[start:min(len(t), start+passage)]))
+			for i, w := range part {
+				if w < 0 {
+					continue
+				}
+				sums[w]++
+				total++
+				if row := m.rows[w]; i > 0 && w == part[i-1] {
+					row[len(row)-1].value++
+				} else {
+					m.rows[w] = append(row, cell{int32(m.columns), 1})
 				}
 			}
+			m.columns++
 		}
 	}
-	slices.Sort(all)
-	var pairs []pair
-	for i, key := range all {
-		if i == 0 || key != all[i-1] {
-			pairs = append(pairs, pair{a: int32(key >> 32), b: int32(uint32(key))})
+	lengths := make([]float64, m.columns)
+	for _, row := range m.rows {
+		for _, c := range row {
+			lengths[c.column] += float64(c.value)
 		}
-		pairs[len(pairs)-1].n++
 	}
-	return pairs
-}
-
-// ppmi is the matrix of positive pointwise mutual information. Contexts are smoothed on
-// either side in turn and the mean is taken, so that it stays symmetric.
-func (c *counts) ppmi() sparse {
-	pairs := c.pairs()
-	sums, smooth := make([]float64, len(c.words)), make([]float64, len(c.words))
-	for _, p := range pairs {
-		sums[p.a] += p.n
-		sums[p.b] += p.n
-	}
-	total := 0.0
-	for i, s := range sums {
-		smooth[i] = math.Sqrt(s * math.Pow(s, smoothing))
-		total += math.Pow(s, smoothing)
-	}
-	m := make(sparse, len(c.words))
-	for _, p := range pairs {
-		if pmi := math.Log(p.n * total / (smooth[p.a] * smooth[p.b])); pmi > 0 {
-			m[p.a] = append(m[p.a], cell{p.b, float32(pmi)})
-			m[p.b] = append(m[p.b], cell{p.a, float32(pmi)})
+	for w, row := range m.rows {
+		for i, c := range row {
+			pmi := math.Log(float64(c.value) * total / (sums[w] * lengths[c.column]))
+			row[i].value = float32(max(0, pmi))
 		}
 	}
 	return m
 }
 
-// leading returns the k leading eigenvectors as columns, each scaled by the root of its
-// value.
-func leading(m sparse, k int) *table {
-	q := newTable(len(m), k)
+// leading returns the k leading left singular vectors as columns, each scaled by the root
+// of its value.
+func leading(m *sparse, k int) *table {
+	q := newTable(len(m.rows), k)
 	for i := range q.cells {
 		q.cells[i] = float32(normal(uint64(i+1) * 0x9e3779b97f4a7c15))
 	}
 	values := q.orthonormal()
 	for range rounds {
-		q = m.times(q)
+		q = m.times(m.transposed(q))
 		values = q.orthonormal()
 	}
-	for i := range len(m) {
-		for j, x := range q.row(i) {
-			q.row(i)[j] = x * float32(math.Sqrt(values[j]))
+	for i := range len(m.rows) {
+		for j := range k {
+			q.row(i)[j] *= float32(math.Pow(values[j], 0.25)) // values are squares of singular ones
 		}
 	}
 	return q
@@ -201,17 +177,42 @@ func newTable(rows, columns int) *table {
 
 func (t *table) row(i int) []float32 { return t.cells[i*t.columns : (i+1)*t.columns] }
 
-func (m sparse) times(t *table) *table {
-	out := newTable(len(m), t.columns)
-	for i, cells := range m {
-		row := out.row(i)
+// sparse is a matrix by rows.
+type sparse struct {
+	columns int
+	rows    [][]cell
+}
+
+type cell struct {
+	column int32
+	value  float32
+}
+
+func (m *sparse) times(t *table) *table {
+	out := newTable(len(m.rows), t.columns)
+	for i, cells := range m.rows {
 		for _, c := range cells {
-			for j, x := range t.row(int(c.column)) {
-				row[j] += c.value * x
-			}
+			axpy(out.row(i), c.value, t.row(int(c.column)))
 		}
 	}
 	return out
+}
+
+func (m *sparse) transposed(t *table) *table {
+	out := newTable(m.columns, t.columns)
+	for i, cells := range m.rows {
+		for _, c := range cells {
+			axpy(out.row(int(c.column)), c.value, t.row(i))
+		}
+	}
+	return out
+}
+
+// axpy adds a times x to y.
+func axpy(y []float32, a float32, x []float32) {
+	for j := range y {
+		y[j] += a * x[j]
+	}
 }
 
 // orthonormal makes columns unit length and at right angles to those before them (Gram
