@@ -93,6 +93,9 @@ func (f *File) BERT() (*Facts, error) {
 		err = f.checkVocabulary(facts)
 	}
 	if err == nil {
+		err = f.checkRepeats(facts)
+	}
+	if err == nil {
 		err = f.checkTensors(facts)
 	}
 	if err != nil {
@@ -195,6 +198,32 @@ func (f *File) checkVocabulary(facts *Facts) error {
 			return damaged("its key %s is not the number of one of its %d tokens", special.key, len(tokens))
 		}
 		*special.to = int32(id)
+	}
+	return nil
+}
+
+// checkRepeats checks keys that say once more what other keys say. llama.cpp believes them, to
+// the point of reading what is not there.
+func (f *File) checkRepeats(facts *Facts) error {
+	for _, repeat := range []struct {
+		key  string
+		want int
+	}{
+		{"bert.vocab_size", facts.Vocabulary},
+		{"bert.attention.head_count_kv", facts.Heads},
+		{"bert.attention.key_length", facts.Dim / facts.Heads},
+		{"bert.attention.value_length", facts.Dim / facts.Heads},
+	} {
+		_, told := f.meta[repeat.key]
+		if n, ok := f.Uint(repeat.key); told && (!ok || n != uint64(repeat.want)) {
+			return damaged("its key %s is not %d, as the other keys have it", repeat.key, repeat.want)
+		}
+	}
+	for key, kind := range map[string]uint32{"tokenizer.ggml.token_type": typeInt32, "tokenizer.ggml.scores": typeFloat32} {
+		value, told := f.meta[key]
+		if told && value != (array{kind, facts.Vocabulary}) {
+			return damaged("its key %s has not one number for each of its %d tokens", key, facts.Vocabulary)
+		}
 	}
 	return nil
 }

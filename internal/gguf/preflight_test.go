@@ -182,10 +182,21 @@ func TestModelsThatAreRefused(t *testing.T) {
 		"a long token":     {set1(tokens, with(150, strings.Repeat("x", 257))), "its token 150 has 257 bytes, 256 are the most" + again},
 		"no tokens":        {set1(tokens, []string{}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
 		"tokens of ids":    {set1(tokens, []int32{1, 2}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
-		"fewer tokens":     {set1(tokens, tinybert.Tokens()[:196]), "its tensor token_embd.weight is of the shape [32 197], [32 196] is what it must be" + again},
+		"fewer tokens": {func(m *tinybert.Model) {
+			drop(m, "tokenizer.ggml.token_type")
+			set(m, tokens, tinybert.Tokens()[:196])
+		}, "its tensor token_embd.weight is of the shape [32 197], [32 196] is what it must be" + again},
 		"an id too far":    {set1(id, uint32(197)), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
 		"an id below":      {set1(id, int32(-1)), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
 		"an id in words":   {set1(id, "3"), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
+		"other vocabulary": {set1("bert.vocab_size", uint32(198)), "its key bert.vocab_size is not 197, as the other keys have it" + again},
+		"grouped heads":    {set1("bert.attention.head_count_kv", uint32(1)), "its key bert.attention.head_count_kv is not 2, as the other keys have it" + again},
+		"no heads for kv":  {set1("bert.attention.head_count_kv", int32(-1)), "its key bert.attention.head_count_kv is not 2, as the other keys have it" + again},
+		"other keys":       {set1("bert.attention.key_length", uint32(32)), "its key bert.attention.key_length is not 16, as the other keys have it" + again},
+		"other values":     {set1("bert.attention.value_length", uint32(32)), "its key bert.attention.value_length is not 16, as the other keys have it" + again},
+		"fewer kinds":      {set1("tokenizer.ggml.token_type", make([]int32, 196)), "its key tokenizer.ggml.token_type has not one number for each of its 197 tokens" + again},
+		"kinds in words":   {set1("tokenizer.ggml.token_type", tinybert.Tokens()), "its key tokenizer.ggml.token_type has not one number for each of its 197 tokens" + again},
+		"integer scores":   {set1("tokenizer.ggml.scores", make([]int32, 197)), "its key tokenizer.ggml.scores has not one number for each of its 197 tokens" + again},
 		"a turned matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.ffn_up.weight").Dims = []int{64, 32} }, "its tensor blk.0.ffn_up.weight is of the shape [64 32], [32 64] is what it must be" + again},
 		"a short vector":   {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Dims = []int{16} }, "its tensor blk.0.attn_q.bias is of the shape [16], [32] is what it must be" + again},
 		"a deeper matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{32, 32, 2} }, "its tensor blk.0.attn_q.weight is of the shape [32 32 2], [32 32] is what it must be" + again},
@@ -244,8 +255,19 @@ func TestSpecialTokensOfAFileThatNamesNone(t *testing.T) {
 	if facts.Begin != 101 || facts.End != 102 || facts.Unknown != 100 {
 		t.Errorf("got %d, %d, %d, want 101, 102, 100", facts.Begin, facts.End, facts.Unknown)
 	}
+	drop(m, "tokenizer.ggml.token_type")
 	set(m, "tokenizer.ggml.tokens", tinybert.Tokens()[:101])
 	wantRefused(t, file(t, contents(t, m)), "its key tokenizer.ggml.bos_token_id is not the number of one of its 101 tokens"+again)
+}
+
+func TestKeysThatRepeatWhatIsKnown(t *testing.T) {
+	m := small()
+	for key, value := range map[string]uint32{"bert.vocab_size": 197, "bert.attention.head_count_kv": 2, "bert.attention.key_length": 16, "bert.attention.value_length": 16} {
+		set(m, key, value)
+	}
+	if _, err := gguf.Preflight(file(t, contents(t, m))); err != nil {
+		t.Error(err)
+	}
 }
 
 // Every tensor is missed, but for the biases and token types that some models do without.
