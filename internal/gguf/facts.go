@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode"
 )
 
 // A Pooling is how the vectors of a text's tokens become the text's, by llama.cpp's number.
@@ -32,7 +33,7 @@ func (p Pooling) String() string {
 // Facts are what a checked model file says about its model.
 type Facts struct {
 	Architecture string // "bert"
-	Name         string // as its maker calls it, maybe empty
+	Name         string // as its maker calls it, printable, of 100 characters at most, maybe empty
 	Tokenizer    string // "bert" for WordPiece, the one that llama.cpp calls WPM
 	Weights      Type   // of the matrices
 	Pooling      Pooling
@@ -110,7 +111,8 @@ func (f *File) facts() (*Facts, error) {
 		return nil, unfit("it is of the architecture %s, \"bert\" is what can be used", shown(arch))
 	}
 	facts := &Facts{Architecture: arch, Size: f.size}
-	facts.Name, _ = f.String("general.name")
+	name, _ := f.String("general.name")
+	facts.Name = label(name)
 	for _, n := range []struct {
 		key   string
 		to    *int
@@ -137,6 +139,18 @@ func (f *File) facts() (*Facts, error) {
 		return nil, damaged("its %d heads do not divide its %d dimensions", facts.Heads, facts.Dim)
 	}
 	return facts, f.kind(facts)
+}
+
+// label is what a file calls its model, fit to be shown.
+func label(name string) string {
+	const most = 100 // characters
+	printable := []rune(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "")))
+	return string(printable[:min(len(printable), most)])
 }
 
 // kind checks the keys that say which sort of BERT it is.

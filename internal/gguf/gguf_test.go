@@ -48,6 +48,25 @@ func TestFactsOfTheTinyModel(t *testing.T) {
 	}
 }
 
+func TestNamesAreFitToBeShown(t *testing.T) {
+	for given, want := range map[string]string{
+		"all-MiniLM-L6-v2":        "all-MiniLM-L6-v2",
+		"\x1b[31mred\n\xff\u202e": "[31mred",
+		strings.Repeat("é", 101):  strings.Repeat("é", 100),
+		"":                        "",
+	} {
+		m := small()
+		set(m, "general.name", given)
+		facts, err := gguf.Preflight(file(t, contents(t, m)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if facts.Name != want {
+			t.Errorf("%q: got %q, want %q", given, facts.Name, want)
+		}
+	}
+}
+
 func TestKeysOfEveryType(t *testing.T) {
 	m := small()
 	m.Meta = append(m.Meta, tinybert.Meta{Key: "uint64", Value: uint64(math.MaxUint64)}, tinybert.Meta{Key: "int32", Value: int32(7)},
@@ -224,7 +243,7 @@ func TestTypesThatAreNotRead(t *testing.T) {
 		t.Fatalf("got %+v, want 144 bytes of Q4_K", got)
 	}
 	_, err := got.ReadFloat32()
-	const want = ": its tensor a is written as Q4_K, F32, F16 and Q8_0 are what can be read; choose a BERT embedding model in GGUF form"
+	const want = `: its tensor "a" is written as Q4_K, F32, F16 and Q8_0 are what can be read; choose a BERT embedding model in GGUF form`
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("\n got %v\nwant %s", err, want)
 	}
@@ -271,7 +290,7 @@ func TestFilesThatAreCutWhileInUse(t *testing.T) {
 	if err := os.Truncate(path, f.Size()-1); err != nil {
 		t.Fatal(err)
 	}
-	const cut = "it was cut inside of tensor blk.1.layer_output_norm.bias while it was in use; install the model again"
+	const cut = `it was cut inside of tensor "blk.1.layer_output_norm.bias" while it was in use; install the model again`
 	if _, err := last.ReadFloat32(); err == nil || err.Error() != "model file "+path+": "+cut {
 		t.Errorf("numbers: got %v, want %s", err, cut)
 	}

@@ -104,17 +104,17 @@ func (t Tensor) widen() (func([]float32, []byte), error) {
 	case Q8_0:
 		return widenQ8, nil
 	default:
-		return nil, t.file.Unfit("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read", t.Name, t.Type)
+		return nil, t.file.Unfit("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read", shown(t.Name), t.Type)
 	}
 }
 
 func (t Tensor) read(b []byte, from int) error {
 	_, err := t.file.file.ReadAt(b, t.offset+int64(from))
 	if errors.Is(err, io.EOF) {
-		return t.file.explain(damaged("it was cut inside of tensor %s while it was in use", t.Name))
+		return t.file.explain(damaged("it was cut inside of tensor %s while it was in use", shown(t.Name)))
 	}
 	if err != nil {
-		return fmt.Errorf("read tensor %s: %w", t.Name, err)
+		return fmt.Errorf("read tensor %s of model file %s: %w", shown(t.Name), t.file.path, err)
 	}
 	return nil
 }
