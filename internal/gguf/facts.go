@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode"
 )
 
 // A Pooling is how the vectors of a text's tokens become the text's, by llama.cpp's number.
@@ -32,7 +33,7 @@ func (p Pooling) String() string {
 // Facts are what a checked model file says about its model.
 type Facts struct {
 	Architecture string // "bert"
-	Name         string // as its maker calls it, maybe empty
+	Name         string // as its maker calls it, printable, of 100 characters at most, maybe empty
 	Tokenizer    string // "bert" for WordPiece, the one that llama.cpp calls WPM
 	Weights      Type   // of the matrices
 	Pooling      Pooling
@@ -93,6 +94,9 @@ func (f *File) BERT() (*Facts, error) {
 		err = f.checkVocabulary(facts)
 	}
 	if err == nil {
+		err = f.checkRepeats(facts)
+	}
+	if err == nil {
 		err = f.checkTensors(facts)
 	}
 	if err != nil {
@@ -107,7 +111,8 @@ func (f *File) facts() (*Facts, error) {
 		return nil, unfit("it is of the architecture %s, \"bert\" is what can be used", shown(arch))
 	}
 	facts := &Facts{Architecture: arch, Size: f.size}
-	facts.Name, _ = f.String("general.name")
+	name, _ := f.String("general.name")
+	facts.Name = label(name)
 	for _, n := range []struct {
 		key   string
 		to    *int
@@ -134,6 +139,18 @@ func (f *File) facts() (*Facts, error) {
 		return nil, damaged("its %d heads do not divide its %d dimensions", facts.Heads, facts.Dim)
 	}
 	return facts, f.kind(facts)
+}
+
+// label is what a file calls its model, fit to be shown.
+func label(name string) string {
+	const most = 100 // characters
+	printable := []rune(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "")))
+	return string(printable[:min(len(printable), most)])
 }
 
 // kind checks the keys that say which sort of BERT it is.
@@ -195,6 +212,32 @@ func (f *File) checkVocabulary(facts *Facts) error {
 			return damaged("its key %s is not the number of one of its %d tokens", special.key, len(tokens))
 		}
 		*special.to = int32(id)
+	}
+	return nil
+}
+
+// checkRepeats checks keys that say once more what other keys say. llama.cpp believes them, to
+// the point of reading what is not there.
+func (f *File) checkRepeats(facts *Facts) error {
+	for _, repeat := range []struct {
+		key  string
+		want int
+	}{
+		{"bert.vocab_size", facts.Vocabulary},
+		{"bert.attention.head_count_kv", facts.Heads},
+		{"bert.attention.key_length", facts.Dim / facts.Heads},
+		{"bert.attention.value_length", facts.Dim / facts.Heads},
+	} {
+		_, told := f.meta[repeat.key]
+		if n, ok := f.Uint(repeat.key); told && (!ok || n != uint64(repeat.want)) {
+			return damaged("its key %s is not %d, as the other keys have it", repeat.key, repeat.want)
+		}
+	}
+	for key, kind := range map[string]uint32{"tokenizer.ggml.token_type": typeInt32, "tokenizer.ggml.scores": typeFloat32} {
+		value, told := f.meta[key]
+		if told && value != (array{kind, facts.Vocabulary}) {
+			return damaged("its key %s has not one number for each of its %d tokens", key, facts.Vocabulary)
+		}
 	}
 	return nil
 }

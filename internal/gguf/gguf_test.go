@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"emberd/internal/gguf"
@@ -44,6 +45,25 @@ func TestFactsOfTheTinyModel(t *testing.T) {
 	}
 	if *got != want {
 		t.Errorf("\n got %+v\nwant %+v", *got, want)
+	}
+}
+
+func TestNamesAreFitToBeShown(t *testing.T) {
+	for given, want := range map[string]string{
+		"all-MiniLM-L6-v2":        "all-MiniLM-L6-v2",
+		"\x1b[31mred\n\xff\u202e": "[31mred",
+		strings.Repeat("é", 101):  strings.Repeat("é", 100),
+		"":                        "",
+	} {
+		m := small()
+		set(m, "general.name", given)
+		facts, err := gguf.Preflight(file(t, contents(t, m)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if facts.Name != want {
+			t.Errorf("%q: got %q, want %q", given, facts.Name, want)
+		}
 	}
 }
 
@@ -158,35 +178,73 @@ func TestRawTensorsAreTheBytesOfTheFile(t *testing.T) {
 	}
 }
 
-func TestHalf(t *testing.T) {
-	for bits, want := range map[uint16]float32{
-		0x0000: 0, 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x0400: 1.0 / (1 << 14), 0x0001: 1.0 / (1 << 24), 0x83ff: -1023.0 / (1 << 24),
-		0x3555: 0.333251953125, 0x7c00: float32(math.Inf(1)), 0xfc00: float32(math.Inf(-1)),
-	} {
-		if got := gguf.Half(bits); got != want {
+// alone is a file with one tensor of that type, with those bytes.
+func alone(t *testing.T, as gguf.Type, numbers int, raw []byte) gguf.Tensor {
+	t.Helper()
+	h := tensors(1).string("a").uint32(1).uint64(uint64(numbers)).uint32(uint32(as)).uint64(0)
+	h = append(h.room((32-len(h)%32)%32), raw...)
+	tensor, ok := open(t, file(t, h)).Tensor("a")
+	if !ok {
+		t.Fatal("the tensor is not there")
+	}
+	return tensor
+}
+
+// Every number that 16 bits stand for, by the definition of IEEE 754.
+func TestF16(t *testing.T) {
+	var raw header
+	for bits := range uint32(1 << 16) {
+		raw = append(raw, byte(bits), byte(bits>>8))
+	}
+	numbers, err := alone(t, gguf.F16, 1<<16, raw).ReadFloat32()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for bits, got := range numbers {
+		exponent, fraction := bits>>10&31, float64(bits&1023)
+		want := math.Ldexp(1024+fraction, exponent-25)
+		switch {
+		case exponent == 0:
+			want = math.Ldexp(fraction, -24)
+		case exponent == 31 && fraction == 0:
+			want = math.Inf(1)
+		case exponent == 31:
+			want = math.NaN()
+		}
+		if bits>>15 == 1 {
+			want = math.Copysign(want, -1)
+		}
+		if math.Float64bits(float64(got)) != math.Float64bits(want) && !(math.IsNaN(want) && got != got) {
 			t.Errorf("%04x: got %g, want %g", bits, got, want)
 		}
 	}
-	if got := gguf.Half(0x7e00); got == got {
-		t.Errorf("7e00: got %g, want NaN", got)
+}
+
+func TestQ8(t *testing.T) {
+	raw := []byte{0x00, 0xc0} // a scale of -2
+	for i := range 32 {
+		raw = append(raw, byte(i*8-128)) // -128, -120 … 120
 	}
-	if got := gguf.Half(0x8000); got != 0 || !math.Signbit(float64(got)) {
-		t.Errorf("8000: got %g, want -0", got)
+	numbers, err := alone(t, gguf.Q8_0, 32, raw).ReadFloat32()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range numbers {
+		if want := -2 * float32(i*8-128); got != want {
+			t.Errorf("number %d: got %g, want %g", i, got, want)
+		}
 	}
 }
 
 // The other types can be measured, and so checked, but not read as numbers.
 func TestTypesThatAreNotRead(t *testing.T) {
-	h := tensors(1).string("a").uint32(1).uint64(256).uint32(12).uint64(0) // 12 is Q4_K
-	h = h.room((32-len(h)%32)%32 + 144)
-	path := file(t, h)
-	got, ok := open(t, path).Tensor("a")
-	if !ok || got.Size != 144 || got.Type.String() != "Q4_K" {
+	got := alone(t, 12, 256, make([]byte, 144))
+	if got.Size != 144 || got.Type.String() != "Q4_K" {
 		t.Fatalf("got %+v, want 144 bytes of Q4_K", got)
 	}
 	_, err := got.ReadFloat32()
-	want := "model file " + path + ": its tensor a is written as Q4_K, F32, F16 and Q8_0 are what can be read; choose a BERT embedding model in GGUF form"
-	if err == nil || err.Error() != want {
+	const want = `: its tensor "a" is written as Q4_K, F32, F16 and Q8_0 are what can be read; choose a BERT embedding model in GGUF form`
+	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("\n got %v\nwant %s", err, want)
 	}
 }
@@ -232,7 +290,7 @@ func TestFilesThatAreCutWhileInUse(t *testing.T) {
 	if err := os.Truncate(path, f.Size()-1); err != nil {
 		t.Fatal(err)
 	}
-	const cut = "it was cut inside of tensor blk.1.layer_output_norm.bias while it was in use; install the model again"
+	const cut = `it was cut inside of tensor "blk.1.layer_output_norm.bias" while it was in use; install the model again`
 	if _, err := last.ReadFloat32(); err == nil || err.Error() != "model file "+path+": "+cut {
 		t.Errorf("numbers: got %v, want %s", err, cut)
 	}

@@ -53,6 +53,12 @@ const (
 	typeFloat64
 )
 
+// array stands for an array of anything but strings.
+type array struct {
+	kind  uint32
+	count int
+}
+
 // A decoder reads a header front to back. After its first error it reads zeros, so that a
 // caller may look at err once per round.
 type decoder struct {
@@ -270,7 +276,7 @@ func (d *decoder) scalar(kind uint32, bits uint64) any {
 	}
 }
 
-// array reads an array of strings and passes over any other, of which nobody asks.
+// array reads an array of strings and passes over any other.
 func (d *decoder) array() any {
 	kind := d.uint32()
 	if kind == typeString {
@@ -283,7 +289,7 @@ func (d *decoder) array() any {
 	}
 	count := d.count(maxHeader, uint64(width))
 	d.skip(count * uint64(width))
-	return nil
+	return array{kind, int(count)}
 }
 
 func (d *decoder) strings() []string {

@@ -110,11 +110,6 @@ func TestHeadersThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// set1 returns an edit that gives a key a value.
-func set1(key string, value any) func(*tinybert.Model) {
-	return func(m *tinybert.Model) { set(m, key, value) }
-}
-
 // These files are as long as they claim, and hold nothing but zeros.
 func TestHeadersThatAreTooLong(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -136,56 +131,99 @@ func TestHeadersThatAreTooLong(t *testing.T) {
 	}
 }
 
-// Each of these is a sound file that no engine may be given.
-func TestModelsThatAreRefused(t *testing.T) {
+// A broken model is a sound one that was edited, and the problem that it has then.
+type broken map[string]struct {
+	edit    func(*tinybert.Model)
+	problem string
+}
+
+func (models broken) wantRefused(t *testing.T) {
+	t.Helper()
+	for name, test := range models {
+		t.Run(name, func(t *testing.T) {
+			m := small()
+			test.edit(m)
+			wantRefused(t, file(t, contents(t, m)), test.problem)
+		})
+	}
+}
+
+// with returns an edit that gives a key a value, and without one that drops a key.
+func with(key string, value any) func(*tinybert.Model) {
+	return func(m *tinybert.Model) { set(m, key, value) }
+}
+
+func without(key string) func(*tinybert.Model) {
+	return func(m *tinybert.Model) { drop(m, key) }
+}
+
+func TestModelsOfAShapeThatIsRefused(t *testing.T) {
+	const badPooling = "its key bert.pooling_type is %d, 1 (mean), 2 (cls) and 3 (last) are what can be used" + other
+	const badEpsilon = "its key bert.attention.layer_norm_epsilon is not a number above 0 and up to 0.1" + again
+	broken{
+		"architecture":     {with("general.architecture", "llama"), `it is of the architecture "llama", "bert" is what can be used` + other},
+		"no architecture":  {without("general.architecture"), `it is of the architecture "", "bert" is what can be used` + other},
+		"no layers":        {with("bert.block_count", uint32(0)), "its key bert.block_count is 0, 1 to 512 are what it can be" + again},
+		"100000 layers":    {with("bert.block_count", uint32(100000)), "its key bert.block_count is 100000, 1 to 512 are what it can be" + again},
+		"negative":         {with("bert.embedding_length", int32(-32)), "its key bert.embedding_length is missing or not a number" + again},
+		"no dimensions":    {with("bert.embedding_length", uint32(0)), "its key bert.embedding_length is 0, 1 to 16384 are what it can be" + again},
+		"many dimensions":  {with("bert.embedding_length", uint64(math.MaxUint64)), "its key bert.embedding_length is 18446744073709551615, 1 to 16384 are what it can be" + again},
+		"no heads":         {with("bert.attention.head_count", uint32(0)), "its key bert.attention.head_count is 0, 1 to 16384 are what it can be" + again},
+		"three heads":      {with("bert.attention.head_count", uint32(3)), "its 3 heads do not divide its 32 dimensions" + again},
+		"no context":       {with("bert.context_length", uint32(2)), "its key bert.context_length is 2, 3 to 131072 are what it can be" + again},
+		"epsilon 0":        {with("bert.attention.layer_norm_epsilon", float32(0)), badEpsilon},
+		"epsilon -1":       {with("bert.attention.layer_norm_epsilon", float32(-1)), badEpsilon},
+		"epsilon NaN":      {with("bert.attention.layer_norm_epsilon", float32(math.NaN())), badEpsilon},
+		"epsilon infinite": {with("bert.attention.layer_norm_epsilon", float32(math.Inf(1))), badEpsilon},
+		"epsilon a number": {with("bert.attention.layer_norm_epsilon", uint32(1)), badEpsilon},
+		"causal":           {with("bert.attention.causal", true), "its key bert.attention.causal is true, so it writes texts and does not embed them" + other},
+		"pooling none":     {with("bert.pooling_type", uint32(0)), fmt.Sprintf(badPooling, 0)},
+		"pooling rank":     {with("bert.pooling_type", uint32(4)), fmt.Sprintf(badPooling, 4)},
+		"pooling 77":       {with("bert.pooling_type", uint32(77)), fmt.Sprintf(badPooling, 77)},
+		"pooling wraps":    {with("bert.pooling_type", uint64(1<<32+1)), fmt.Sprintf(badPooling, 1<<32+1)},
+		"no pooling":       {without("bert.pooling_type"), "its key bert.pooling_type is missing, so it does not say how it makes one vector of a text" + other},
+		"grouped heads":    {with("bert.attention.head_count_kv", uint32(1)), "its key bert.attention.head_count_kv is not 2, as the other keys have it" + again},
+		"no heads for kv":  {with("bert.attention.head_count_kv", int32(-1)), "its key bert.attention.head_count_kv is not 2, as the other keys have it" + again},
+		"other keys":       {with("bert.attention.key_length", uint32(32)), "its key bert.attention.key_length is not 16, as the other keys have it" + again},
+		"other values":     {with("bert.attention.value_length", uint32(32)), "its key bert.attention.value_length is not 16, as the other keys have it" + again},
+	}.wantRefused(t)
+}
+
+func TestVocabulariesThatAreRefused(t *testing.T) {
 	const tokens, id = "tokenizer.ggml.tokens", "tokenizer.ggml.seperator_token_id"
-	with := func(i int, token string) []string {
+	changed := func(i int, token string) []string {
 		list := tinybert.Tokens()
 		list[i] = token
 		return list
 	}
-	const badPooling = "its key bert.pooling_type is %d, 1 (mean), 2 (cls) and 3 (last) are what can be used" + other
-	const badEpsilon = "its key bert.attention.layer_norm_epsilon is not a number above 0 and up to 0.1" + again
-	for name, test := range map[string]struct {
-		edit    func(*tinybert.Model)
-		problem string
-	}{
-		"architecture":     {set1("general.architecture", "llama"), `it is of the architecture "llama", "bert" is what can be used` + other},
-		"no architecture":  {func(m *tinybert.Model) { drop(m, "general.architecture") }, `it is of the architecture "", "bert" is what can be used` + other},
-		"no layers":        {set1("bert.block_count", uint32(0)), "its key bert.block_count is 0, 1 to 512 are what it can be" + again},
-		"100000 layers":    {set1("bert.block_count", uint32(100000)), "its key bert.block_count is 100000, 1 to 512 are what it can be" + again},
-		"one layer more":   {set1("bert.block_count", uint32(3)), "its tensor blk.2.attn_q.weight is missing" + again},
-		"one layer less":   {set1("bert.block_count", uint32(1)), `its tensor "blk.1.attn_k.bias" does not belong to a BERT of 1 layers` + again},
-		"negative":         {set1("bert.embedding_length", int32(-32)), "its key bert.embedding_length is missing or not a number" + again},
-		"no dimensions":    {set1("bert.embedding_length", uint32(0)), "its key bert.embedding_length is 0, 1 to 16384 are what it can be" + again},
-		"many dimensions":  {set1("bert.embedding_length", uint64(math.MaxUint64)), "its key bert.embedding_length is 18446744073709551615, 1 to 16384 are what it can be" + again},
-		"other dimensions": {set1("bert.embedding_length", uint32(64)), "its tensor token_embd.weight is of the shape [32 197], [64 197] is what it must be" + again},
-		"no heads":         {set1("bert.attention.head_count", uint32(0)), "its key bert.attention.head_count is 0, 1 to 16384 are what it can be" + again},
-		"three heads":      {set1("bert.attention.head_count", uint32(3)), "its 3 heads do not divide its 32 dimensions" + again},
-		"wider layers":     {set1("bert.feed_forward_length", uint32(65)), "its tensor blk.0.ffn_up.weight is of the shape [32 64], [32 65] is what it must be" + again},
-		"no context":       {set1("bert.context_length", uint32(2)), "its key bert.context_length is 2, 3 to 131072 are what it can be" + again},
-		"more context":     {set1("bert.context_length", uint32(512)), "its tensor position_embd.weight is of the shape [32 8], [32 512] is what it must be" + again},
-		"token types":      {set1("tokenizer.ggml.token_type_count", uint32(3)), "its tensor token_types.weight is of the shape [32 2], [32 3] is what it must be" + again},
-		"epsilon 0":        {set1("bert.attention.layer_norm_epsilon", float32(0)), badEpsilon},
-		"epsilon -1":       {set1("bert.attention.layer_norm_epsilon", float32(-1)), badEpsilon},
-		"epsilon NaN":      {set1("bert.attention.layer_norm_epsilon", float32(math.NaN())), badEpsilon},
-		"epsilon infinite": {set1("bert.attention.layer_norm_epsilon", float32(math.Inf(1))), badEpsilon},
-		"epsilon a number": {set1("bert.attention.layer_norm_epsilon", uint32(1)), badEpsilon},
-		"causal":           {set1("bert.attention.causal", true), "its key bert.attention.causal is true, so it writes texts and does not embed them" + other},
-		"pooling none":     {set1("bert.pooling_type", uint32(0)), fmt.Sprintf(badPooling, 0)},
-		"pooling rank":     {set1("bert.pooling_type", uint32(4)), fmt.Sprintf(badPooling, 4)},
-		"pooling 77":       {set1("bert.pooling_type", uint32(77)), fmt.Sprintf(badPooling, 77)},
-		"pooling wraps":    {set1("bert.pooling_type", uint64(1<<32+1)), fmt.Sprintf(badPooling, 1<<32+1)},
-		"no pooling":       {func(m *tinybert.Model) { drop(m, "bert.pooling_type") }, "its key bert.pooling_type is missing, so it does not say how it makes one vector of a text" + other},
-		"two equal tokens": {set1(tokens, with(150, tinybert.Tokens()[133])), `its tokens 133 and 150 are both "▁note"` + again},
-		"an empty token":   {set1(tokens, with(150, "")), "its token 150 is empty" + again},
-		"a long token":     {set1(tokens, with(150, strings.Repeat("x", 257))), "its token 150 has 257 bytes, 256 are the most" + again},
-		"no tokens":        {set1(tokens, []string{}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
-		"tokens of ids":    {set1(tokens, []int32{1, 2}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
-		"fewer tokens":     {set1(tokens, tinybert.Tokens()[:196]), "its tensor token_embd.weight is of the shape [32 197], [32 196] is what it must be" + again},
-		"an id too far":    {set1(id, uint32(197)), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
-		"an id below":      {set1(id, int32(-1)), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
-		"an id in words":   {set1(id, "3"), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
+	broken{
+		"two equal tokens": {with(tokens, changed(150, tinybert.Tokens()[133])), `its tokens 133 and 150 are both "▁note"` + again},
+		"an empty token":   {with(tokens, changed(150, "")), "its token 150 is empty" + again},
+		"a long token":     {with(tokens, changed(150, strings.Repeat("x", 257))), "its token 150 has 257 bytes, 256 are the most" + again},
+		"no tokens":        {with(tokens, []string{}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
+		"tokens of ids":    {with(tokens, []int32{1, 2}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
+		"fewer tokens": {func(m *tinybert.Model) {
+			drop(m, "tokenizer.ggml.token_type")
+			set(m, tokens, tinybert.Tokens()[:196])
+		}, "its tensor token_embd.weight is of the shape [32 197], [32 196] is what it must be" + again},
+		"an id too far":    {with(id, uint32(197)), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
+		"an id below":      {with(id, int32(-1)), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
+		"an id in words":   {with(id, "3"), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
+		"other vocabulary": {with("bert.vocab_size", uint32(198)), "its key bert.vocab_size is not 197, as the other keys have it" + again},
+		"fewer kinds":      {with("tokenizer.ggml.token_type", make([]int32, 196)), "its key tokenizer.ggml.token_type has not one number for each of its 197 tokens" + again},
+		"kinds in words":   {with("tokenizer.ggml.token_type", tinybert.Tokens()), "its key tokenizer.ggml.token_type has not one number for each of its 197 tokens" + again},
+		"integer scores":   {with("tokenizer.ggml.scores", make([]int32, 197)), "its key tokenizer.ggml.scores has not one number for each of its 197 tokens" + again},
+	}.wantRefused(t)
+}
+
+func TestTensorsThatAreRefused(t *testing.T) {
+	broken{
+		"one layer more":   {with("bert.block_count", uint32(3)), "its tensor blk.2.attn_q.weight is missing" + again},
+		"one layer less":   {with("bert.block_count", uint32(1)), `its tensor "blk.1.attn_k.bias" does not belong to a BERT of 1 layers` + again},
+		"other dimensions": {with("bert.embedding_length", uint32(64)), "its tensor token_embd.weight is of the shape [32 197], [64 197] is what it must be" + again},
+		"wider layers":     {with("bert.feed_forward_length", uint32(65)), "its tensor blk.0.ffn_up.weight is of the shape [32 64], [32 65] is what it must be" + again},
+		"more context":     {with("bert.context_length", uint32(512)), "its tensor position_embd.weight is of the shape [32 8], [32 512] is what it must be" + again},
+		"token types":      {with("tokenizer.ggml.token_type_count", uint32(3)), "its tensor token_types.weight is of the shape [32 2], [32 3] is what it must be" + again},
 		"a turned matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.ffn_up.weight").Dims = []int{64, 32} }, "its tensor blk.0.ffn_up.weight is of the shape [64 32], [32 64] is what it must be" + again},
 		"a short vector":   {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Dims = []int{16} }, "its tensor blk.0.attn_q.bias is of the shape [16], [32] is what it must be" + again},
 		"a deeper matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{32, 32, 2} }, "its tensor blk.0.attn_q.weight is of the shape [32 32 2], [32 32] is what it must be" + again},
@@ -193,13 +231,7 @@ func TestModelsThatAreRefused(t *testing.T) {
 		"a rounded vector": {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Type = tinybert.F16 }, "its tensor blk.0.attn_q.bias is written as F16, F32 is what it must be" + other},
 		"a classifier":     {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "cls.bias" }, `its tensor "cls.bias" does not belong to a BERT embedding model` + other},
 		"a norm of q":      {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "blk.1.attn_q_norm.bias" }, `its tensor "blk.1.attn_q_norm.bias" does not belong to a BERT of 2 layers` + again},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := small()
-			test.edit(m)
-			wantRefused(t, file(t, contents(t, m)), test.problem)
-		})
-	}
+	}.wantRefused(t)
 }
 
 func TestKeysThatAModelMustHave(t *testing.T) {
@@ -244,8 +276,19 @@ func TestSpecialTokensOfAFileThatNamesNone(t *testing.T) {
 	if facts.Begin != 101 || facts.End != 102 || facts.Unknown != 100 {
 		t.Errorf("got %d, %d, %d, want 101, 102, 100", facts.Begin, facts.End, facts.Unknown)
 	}
+	drop(m, "tokenizer.ggml.token_type")
 	set(m, "tokenizer.ggml.tokens", tinybert.Tokens()[:101])
 	wantRefused(t, file(t, contents(t, m)), "its key tokenizer.ggml.bos_token_id is not the number of one of its 101 tokens"+again)
+}
+
+func TestKeysThatRepeatWhatIsKnown(t *testing.T) {
+	m := small()
+	for key, value := range map[string]uint32{"bert.vocab_size": 197, "bert.attention.head_count_kv": 2, "bert.attention.key_length": 16, "bert.attention.value_length": 16} {
+		set(m, key, value)
+	}
+	if _, err := gguf.Preflight(file(t, contents(t, m))); err != nil {
+		t.Error(err)
+	}
 }
 
 // Every tensor is missed, but for the biases and token types that some models do without.

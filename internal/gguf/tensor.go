@@ -104,17 +104,17 @@ func (t Tensor) widen() (func([]float32, []byte), error) {
 	case Q8_0:
 		return widenQ8, nil
 	default:
-		return nil, t.file.Unfit("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read", t.Name, t.Type)
+		return nil, t.file.Unfit("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read", shown(t.Name), t.Type)
 	}
 }
 
 func (t Tensor) read(b []byte, from int) error {
 	_, err := t.file.file.ReadAt(b, t.offset+int64(from))
 	if errors.Is(err, io.EOF) {
-		return t.file.explain(damaged("it was cut inside of tensor %s while it was in use", t.Name))
+		return t.file.explain(damaged("it was cut inside of tensor %s while it was in use", shown(t.Name)))
 	}
 	if err != nil {
-		return fmt.Errorf("read tensor %s: %w", t.Name, err)
+		return fmt.Errorf("read tensor %s of model file %s: %w", shown(t.Name), t.file.path, err)
 	}
 	return nil
 }
@@ -127,21 +127,21 @@ func widenF32(to []float32, from []byte) {
 
 func widenF16(to []float32, from []byte) {
 	for i := range to {
-		to[i] = Half(binary.LittleEndian.Uint16(from[2*i:]))
+		to[i] = half(binary.LittleEndian.Uint16(from[2*i:]))
 	}
 }
 
 func widenQ8(to []float32, from []byte) {
 	for ; len(to) >= 32; to, from = to[32:], from[34:] {
-		scale := Half(binary.LittleEndian.Uint16(from))
+		scale := half(binary.LittleEndian.Uint16(from))
 		for i, q := range from[2:34] {
 			to[i] = scale * float32(int8(q))
 		}
 	}
 }
 
-// Half is the number that 16 bits stand for as IEEE 754 binary16.
-func Half(bits uint16) float32 {
+// half is the number that 16 bits stand for as IEEE 754 binary16.
+func half(bits uint16) float32 {
 	sign := uint32(bits&0x8000) << 16
 	exponent, fraction := uint32(bits>>10)&0x1f, uint32(bits)&0x3ff
 	switch exponent {
