@@ -172,7 +172,7 @@ func reopening() step {
 
 // onDisk reports whether the vector of a text is in a file, whole or as part of something.
 func onDisk(disk *crashdisk.Disk, text string) bool {
-	bytes := appendVector(nil, 0, word(text))[frameSize+len(Key{}):]
+	bytes := vectorBytes(text)
 	entries, err := disk.ReadDir(folder)
 	for _, e := range entries {
 		if err == nil && strings.Contains(content(disk, folder+"/"+e.Name()), string(bytes)) {
