@@ -35,7 +35,7 @@ func BenchmarkScan(b *testing.B) {
 			}
 		}},
 		{"int8", benchRows * benchDim, func() {
-			if err := rows.scan(context.Background(), q, scores); err != nil {
+			if err := rows.scan(context.Background(), rounded(q), scores); err != nil {
 				b.Fatal(err)
 			}
 		}},

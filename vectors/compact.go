@@ -46,7 +46,7 @@ func (s *Store) compacted(err error) error {
 type compaction struct {
 	number  int
 	table   table // as it was
-	docs    []*Doc
+	docs    []*placed
 	vectors []held
 	file    *file // the new one
 }
@@ -162,7 +162,7 @@ func (s *Store) copyCurrent(ctx context.Context, f durable.File, head *header, c
 		return err
 	}
 	for _, d := range c.docs {
-		b = appendDoc(b, head.seed, d)
+		b = appendDoc(b, head.seed, &d.Doc)
 		if records++; err == nil {
 			err = flush(windowSize)
 		}

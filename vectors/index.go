@@ -15,9 +15,15 @@ type slot struct {
 	since  time.Time
 }
 
+// placed is a document and how many had been placed when it was.
+type placed struct {
+	Doc
+	nth int
+}
+
 // place is where a chunk occurs.
 type place struct {
-	doc   *Doc
+	doc   *placed
 	chunk int
 }
 
@@ -25,7 +31,8 @@ type place struct {
 type index struct {
 	table   table
 	slots   map[Key]*slot
-	docs    map[string]*Doc
+	docs    map[string]*placed
+	placed  int // documents so far
 	vectors int // slots with a vector
 	chunks  int // places
 	covered int // places whose slot has a vector
@@ -34,7 +41,7 @@ type index struct {
 
 func newIndex(dim int) index {
 	return index{
-		table: table{dim: dim}, slots: map[Key]*slot{}, docs: map[string]*Doc{},
+		table: table{dim: dim}, slots: map[Key]*slot{}, docs: map[string]*placed{},
 		scratch: make([]int8, dim),
 	}
 }
@@ -87,9 +94,11 @@ func (x *index) has(key Key) *slot {
 	return nil
 }
 
-// put makes d the document of its name.
-func (x *index) put(d *Doc) {
-	x.remove(d.Name)
+// put makes doc the document of its name.
+func (x *index) put(doc Doc) {
+	x.remove(doc.Name)
+	x.placed++
+	d := &placed{doc, x.placed}
 	x.docs[d.Name] = d
 	for i, c := range d.Chunks {
 		s := x.slot(c.Key)
@@ -149,7 +158,7 @@ func (x *index) moved(rows table, n int) {
 }
 
 // lacks reports whether a chunk of d has no vector.
-func (x *index) lacks(d *Doc) bool {
+func (x *index) lacks(d *placed) bool {
 	return slices.ContainsFunc(d.Chunks, func(c Chunk) bool { return x.has(c.Key) == nil })
 }
 
@@ -165,14 +174,14 @@ func (s *Store) Doc(name string) (Doc, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if d := s.index.docs[name]; d != nil {
-		return *d, true
+		return d.Doc, true
 	}
 	return Doc{}, false
 }
 
 // Docs are all documents, as they were when the iteration began, in no order.
 func (s *Store) Docs() iter.Seq[Doc] {
-	return s.those(func(*Doc) bool { return true })
+	return s.those(func(*placed) bool { return true })
 }
 
 // Missing are the documents of which at least one chunk has no vector, as it was when the
@@ -180,10 +189,10 @@ func (s *Store) Docs() iter.Seq[Doc] {
 func (s *Store) Missing() iter.Seq[Doc] { return s.those(s.index.lacks) }
 
 // those are the documents that want, which is called under the lock, picks.
-func (s *Store) those(want func(*Doc) bool) iter.Seq[Doc] {
+func (s *Store) those(want func(*placed) bool) iter.Seq[Doc] {
 	return func(yield func(Doc) bool) {
 		s.mu.RLock()
-		var all []*Doc
+		var all []*placed
 		for _, d := range s.index.docs {
 			if want(d) {
 				all = append(all, d)
@@ -191,7 +200,7 @@ func (s *Store) those(want func(*Doc) bool) iter.Seq[Doc] {
 		}
 		s.mu.RUnlock()
 		for _, d := range all {
-			if !yield(*d) {
+			if !yield(d.Doc) {
 				return
 			}
 		}

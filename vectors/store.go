@@ -224,7 +224,7 @@ func (s *Store) take(f *file, at int64, record []byte, v []float32) {
 		s.index.learn(Key(payload), v, f, at)
 	case kind == kindDoc && f.own:
 		if d, ok := parseDoc(payload); ok {
-			s.index.put(d)
+			s.index.put(*d)
 		}
 	case kind == kindGone && f.own:
 		s.index.remove(string(payload))

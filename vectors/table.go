@@ -43,17 +43,27 @@ func (t *table) row(n int) (key Key, values []int8, scale float32) {
 	return s.key[i], s.values[i*t.dim : (i+1)*t.dim], s.scale[i]
 }
 
+// query is one rounded like a row.
+type query struct {
+	values []int8
+	scale  float32
+}
+
+func rounded(q []float32) query {
+	values := make([]int8, len(q))
+	scale, _ := quantise(values, q)
+	return query{values, scale}
+}
+
 // scan sets scores, which has a place for each row, to the rounded cosines to q.
-func (t *table) scan(ctx context.Context, q []float32, scores []float32) error {
-	query := make([]int8, t.dim)
-	unit, _ := quantise(query, q)
+func (t *table) scan(ctx context.Context, q query, scores []float32) error {
 	for b, s := range t.slabs {
-		if err := ctx.Err(); err != nil {
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		out := scores[b*slabRows : min((b+1)*slabRows, t.n)]
 		for i := range out {
-			out[i] = float32(dot.Int8(query, s.values[i*t.dim:(i+1)*t.dim])) * s.scale[i] * unit
+			out[i] = float32(dot.Int8(q.values, s.values[i*t.dim:(i+1)*t.dim])) * s.scale[i] * q.scale
 		}
 	}
 	return nil

@@ -116,7 +116,7 @@ func (s *Store) Place(docs []Doc, gone []string) error {
 	for i := range docs {
 		d := docs[i]
 		d.Chunks = append([]Chunk(nil), d.Chunks...)
-		s.index.put(&d)
+		s.index.put(d)
 	}
 	f.end = s.writer.end
 	return nil
