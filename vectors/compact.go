@@ -53,7 +53,7 @@ type compaction struct {
 
 // held is a vector and where it was.
 type held struct {
-	key  Key
+	slot *slot
 	row  int
 	file *file
 	from int64
@@ -109,9 +109,9 @@ func (s *Store) beginCompaction(r rules) (*compaction, error) {
 	for _, d := range s.index.docs {
 		c.docs = append(c.docs, d)
 	}
-	for key, slot := range s.index.slots {
+	for _, slot := range s.index.slots {
 		if slot.row >= 0 {
-			c.vectors = append(c.vectors, held{key: key, row: slot.row, file: slot.file, from: slot.at})
+			c.vectors = append(c.vectors, held{slot: slot, row: slot.row, file: slot.file, from: slot.at})
 		}
 	}
 	slices.SortFunc(c.vectors, func(a, b held) int { return cmp.Compare(a.row, b.row) })
@@ -174,7 +174,7 @@ func (s *Store) copyCurrent(ctx context.Context, f durable.File, head *header, c
 		if !h.file.own {
 			continue
 		}
-		v.Key = h.key
+		v.Key = h.slot.key
 		ok, failed := h.file.vector(record, h.from, v)
 		if failed != nil && !despite {
 			return 0, failed
@@ -198,8 +198,8 @@ func (s *Store) adopt(c *compaction) {
 	}
 	s.mu.Lock()
 	for i, h := range c.vectors {
-		slot := s.index.slots[h.key]
-		if slot == nil || slot.row != h.row {
+		slot := h.slot
+		if slot.row != h.row {
 			continue
 		}
 		slot.row = i
@@ -208,7 +208,7 @@ func (s *Store) adopt(c *compaction) {
 		case h.to > 0:
 			slot.file, slot.at = c.file, h.to
 		case h.file.own:
-			s.index.lose(h.key, slot)
+			s.index.lose(slot)
 		}
 	}
 	s.index.moved(rows, c.table.n)

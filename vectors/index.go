@@ -8,6 +8,7 @@ import (
 
 // slot is what is known of a key. Slots without a vector and without a document are not kept.
 type slot struct {
+	key    Key
 	row    int   // in the table, -1 without a vector
 	file   *file // where the vector is, nil without one
 	at     int64
@@ -50,7 +51,7 @@ func newIndex(dim int) index {
 func (x *index) slot(key Key) *slot {
 	s := x.slots[key]
 	if s == nil {
-		s = &slot{row: -1}
+		s = &slot{key: key, row: -1}
 		x.slots[key] = s
 	}
 	return s
@@ -71,18 +72,18 @@ func (x *index) learn(key Key, v []float32, f *file, at int64) {
 		return
 	}
 	s := x.slot(key)
-	s.row, s.file, s.at, s.since = x.table.add(key, x.scratch, scale), f, at, time.Now()
+	s.row, s.file, s.at, s.since = x.table.add(s, x.scratch, scale), f, at, time.Now()
 	x.vectors++
 	x.covered += len(s.places)
 }
 
-// lose forgets the vector of a key.
-func (x *index) lose(key Key, s *slot) {
+// lose forgets the vector of a slot.
+func (x *index) lose(s *slot) {
 	s.row, s.file = -1, nil
 	x.vectors--
 	x.covered -= len(s.places)
 	if len(s.places) == 0 {
-		delete(x.slots, key)
+		delete(x.slots, s.key)
 	}
 }
 
@@ -140,9 +141,9 @@ func (x *index) remove(name string) {
 
 // drop forgets the vectors in own files that no document has had since before.
 func (x *index) drop(before time.Time) {
-	for key, s := range x.slots {
+	for _, s := range x.slots {
 		if s.row >= 0 && s.file.own && len(s.places) == 0 && !s.since.After(before) {
-			x.lose(key, s)
+			x.lose(s)
 		}
 	}
 }

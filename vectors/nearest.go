@@ -72,7 +72,7 @@ func (s *Store) damaged(key Key, f *file, at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if slot := s.index.has(key); slot != nil && slot.file == f && slot.at == at {
-		s.index.lose(key, slot)
+		s.index.lose(slot)
 		s.lost += int64(vectorSize(s.opt.Dim))
 	}
 }
@@ -112,27 +112,32 @@ func (s *Store) pick(ctx context.Context, p *picking, rows *table, scale float32
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		for _, h := range part {
-			key, _, of := rows.row(h.row)
-			// A component is off by half a step at most, so that a cosine is by far less
-			// than a whole step of the row and the query.
-			if p.enough(h.score + scale + of) {
-				return nil
+		for some := range slices.Chunk(part, 256) {
+			for i, places := range s.placesOf(rows, some) {
+				of, _, step := rows.row(some[i].row)
+				// A component is off by half a step at most, so that a cosine is by far
+				// less than a whole step of the row and the query.
+				if p.enough(some[i].score + scale + step) {
+					return nil
+				}
+				p.take(places, of.key, some[i].score)
 			}
-			p.take(s.placesOf(key), key, h.score)
 		}
 	}
 	return nil
 }
 
-// placesOf is where the chunk of a key occurs, if its vector is still there.
-func (s *Store) placesOf(key Key) []place {
+// placesOf is where the chunks of the rows occur whose vectors are still there.
+func (s *Store) placesOf(rows *table, hits []hit) [][]place {
+	all := make([][]place, len(hits))
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if slot := s.index.has(key); slot != nil {
-		return slot.places
+	for i, h := range hits {
+		if of, _, _ := rows.row(h.row); of.row >= 0 {
+			all[i] = of.places
+		}
 	}
-	return nil
+	return all
 }
 
 // picking collects the chunks to be compared again.

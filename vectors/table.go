@@ -17,30 +17,31 @@ type table struct {
 	n     int // rows
 }
 
-// slab is slabRows rows: row i is scale[i] times values[i*dim:(i+1)*dim].
+// slab is slabRows rows: row i is scale[i] times values[i*dim:(i+1)*dim]. What is in a slot is
+// guarded by Store.mu; the pointer stays.
 type slab struct {
 	values []int8
 	scale  [slabRows]float32
-	key    [slabRows]Key
+	slot   [slabRows]*slot
 }
 
 // add appends a row, and returns its number.
-func (t *table) add(key Key, values []int8, scale float32) int {
+func (t *table) add(of *slot, values []int8, scale float32) int {
 	i := t.n % slabRows
 	if i == 0 {
 		t.slabs = append(t.slabs, &slab{values: make([]int8, slabRows*t.dim)})
 	}
 	s := t.slabs[len(t.slabs)-1]
 	copy(s.values[i*t.dim:], values)
-	s.scale[i], s.key[i] = scale, key
+	s.scale[i], s.slot[i] = scale, of
 	t.n++
 	return t.n - 1
 }
 
 // row returns what add was given.
-func (t *table) row(n int) (key Key, values []int8, scale float32) {
+func (t *table) row(n int) (of *slot, values []int8, scale float32) {
 	s, i := t.slabs[n/slabRows], n%slabRows
-	return s.key[i], s.values[i*t.dim : (i+1)*t.dim], s.scale[i]
+	return s.slot[i], s.values[i*t.dim : (i+1)*t.dim], s.scale[i]
 }
 
 // query is one rounded like a row.
@@ -83,8 +84,9 @@ func quantise(row []int8, v []float32) (scale float32, finite bool) {
 		clear(row)
 		return 0, true
 	}
+	inverse := 127 / top
 	for i, x := range v {
-		row[i] = int8(math.RoundToEven(float64(x / scale)))
+		row[i] = int8(int32(x*inverse+128.5) - 128) // positive numbers are cut, others not
 	}
 	return scale, true
 }
