@@ -239,17 +239,19 @@ func (s *Store) sweep() {
 			base = max(base, s.ownNumber(name))
 		}
 	}
-	if err := s.removeBelow(base); err != nil {
+	// The earlier process may not have come to syncing the name of what stands for the others.
+	err := s.fs.SyncDir(s.dir)
+	if err == nil {
+		err = s.removeBelow(base)
+	}
+	if err != nil {
 		s.log.Warn("vectors: old files not removed", "folder", s.dir, "error", err)
 	}
 }
 
-// removeBelow removes the own files with a lower number than base and all temporary ones, once
-// the name of base is on the disk for good.
+// removeBelow removes the own files with a lower number than base, whose name is on the disk, and
+// all temporary ones.
 func (s *Store) removeBelow(base int) error {
-	if err := s.fs.SyncDir(s.dir); err != nil {
-		return err
-	}
 	names, err := s.list()
 	if err != nil {
 		return err

@@ -251,7 +251,7 @@ func (w *world) checkNearest(s *Store, text string) error {
 func (w *world) checkStatus(st Status) error {
 	docs, chunks, covered := 0, 0, 0
 	for _, is := range w.docs {
-		for _, text := range strings.Fields(is) {
+		for text := range strings.FieldsSeq(is) {
 			if chunks++; w.vectors[text] {
 				covered++
 			}
