@@ -200,14 +200,12 @@ func (s *Store) adopt(c *compaction) {
 	for i, h := range c.vectors {
 		slot := h.slot
 		if slot.row != h.row {
-			continue
+			continue // lost meanwhile, and perhaps put again
 		}
 		slot.row = i
-		switch {
-		case slot.file != h.file: // it has come again, to be found elsewhere
-		case h.to > 0:
+		if h.to > 0 {
 			slot.file, slot.at = c.file, h.to
-		case h.file.own:
+		} else if h.file.own {
 			s.index.lose(slot)
 		}
 	}

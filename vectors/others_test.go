@@ -118,6 +118,21 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// An own vector that another device has too does not go with that device.
+func TestOwnVectorsStayOwn(t *testing.T) {
+	disk := crashdisk.New()
+	s := withOthers(t, disk)
+	must(t, s.Put(words("apple")))
+	must(t, durable.ReplaceFile(disk, otherFile, another(t, "apple", "banana")))
+	must(t, s.Refresh())
+	must(t, s.Compact(t.Context()))
+	must(t, disk.Remove(otherFile))
+	must(t, s.Refresh())
+	if got := has(t, s); !slices.Equal(got, []string{"apple"}) {
+		t.Errorf("the vectors are %v, want apple", got)
+	}
+}
+
 // When another device compacts, its new file may come before or after the old one goes.
 func TestAnotherDeviceCompacts(t *testing.T) {
 	for _, order := range []string{"new first", "old first"} {

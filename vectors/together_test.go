@@ -90,6 +90,35 @@ func allThere(t *testing.T, s *Store) {
 	}
 }
 
+// A document that is placed during a search is as near as its nearest chunk, also if that one was
+// passed by before.
+func TestADocumentPlacedDuringASearch(t *testing.T) {
+	s, _ := newStore(t)
+	apple, far := word("apple"), Entry{Key: KeyOf("far"), Vector: make([]float32, dim)}
+	for i, x := range apple.Vector {
+		far.Vector[i] = -x
+	}
+	must(t, s.Put([]Entry{apple, far}))
+	docs := []Doc{doc("m/apple", "apple")}
+	for i := range 600 { // more than are looked up at once
+		text := fmt.Sprint(i)
+		must(t, s.Put(words(text)))
+		docs = append(docs, doc("n/"+text, text))
+	}
+	must(t, s.Place(docs, nil))
+	late := doc("n/late", "far", "apple")
+	matches, err := s.Nearest(t.Context(), apple.Vector, 1, func(name string) bool {
+		if name == "m/apple" {
+			must(t, s.Place([]Doc{late}, nil))
+		}
+		return name == late.Name
+	})
+	must(t, err)
+	if len(matches) != 1 || matches[0].Chunk != 1 || matches[0].Cosine < 0.999 {
+		t.Errorf("near apple is %+v, want %s with its chunk 1", matches, late.Name)
+	}
+}
+
 // A search that nobody waits for any more ends.
 func TestNearestEndsWithItsContext(t *testing.T) {
 	s, _ := newStore(t)
