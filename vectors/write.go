@@ -141,7 +141,6 @@ func (s *Store) append(add func(b []byte, seed uint32) []byte) (*file, error) {
 		return nil, ErrClosed
 	}
 	if s.writer != nil && !s.writer.intact() {
-		s.doubt = max(s.doubt, s.writer.number)
 		s.endWriter()
 	}
 	if s.writer == nil {
@@ -257,10 +256,6 @@ func (s *Store) flush() error {
 		failed = append(failed, s.syncWriter(s.writer))
 	}
 	failed = append(failed, s.untouched())
-	if w := s.writer; w != nil && s.doubt >= w.number {
-		s.writer = nil
-		_ = w.f.Close() // in doubt anyway
-	}
 	if !s.named {
 		err := s.fs.SyncDir(s.dir)
 		s.named = err == nil
