@@ -1,0 +1,231 @@
+package vectors
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"emberd/internal/dot"
+)
+
+const (
+	// deeper is how many times as many documents as asked for are compared again at least,
+	// and deepest at most: as long as rounding may have put them behind the last wanted.
+	deeper, deepest = 4, 32
+	// perDoc is how many chunks of one document are compared again.
+	perDoc = 4
+)
+
+// vector reads the record of a vector into buf, which has its size, and sets e.Vector if it is
+// whole and of e.Key.
+func (f *file) vector(buf []byte, at int64, e Entry) (ok bool, err error) {
+	if _, err := f.r.ReadAt(buf, at); err != nil && err != io.EOF {
+		return false, err
+	}
+	if !whole(f.head.seed, buf) || buf[4] != kindVector || Key(buf[frameSize:]) != e.Key {
+		return false, nil
+	}
+	decodeFloats(e.Vector, buf[frameSize+len(Key{}):])
+	return true, nil
+}
+
+// Vector returns the vector of a key as it was put. False is one that is not there, that cannot
+// be read right now, or that is found to be damaged, which is not there from then on.
+func (s *Store) Vector(key Key) ([]float32, bool) {
+	e := Entry{Key: key, Vector: make([]float32, s.opt.Dim)}
+	if !s.load(e, make([]byte, vectorSize(s.opt.Dim))) {
+		return nil, false
+	}
+	return e.Vector, true
+}
+
+// load sets e.Vector to the vector of e.Key. buf has the size of its record.
+func (s *Store) load(e Entry, buf []byte) bool {
+	var was *file
+	for {
+		s.mu.RLock()
+		var f *file
+		var at int64
+		if slot := s.index.has(e.Key); slot != nil {
+			f, at = slot.file, slot.at
+		}
+		s.mu.RUnlock()
+		if f == nil || f == was {
+			return false
+		}
+		ok, err := f.vector(buf, at, e)
+		if ok {
+			return true
+		}
+		if err == nil {
+			s.damaged(e.Key, f, at)
+		}
+		was = f // if it has moved meanwhile, the file may just have been closed
+	}
+}
+
+// damaged forgets a vector that is not where it should be.
+func (s *Store) damaged(key Key, f *file, at int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slot := s.index.has(key); slot != nil && slot.file == f && slot.at == at {
+		s.index.lose(slot)
+		s.lost += int64(vectorSize(s.opt.Dim))
+	}
+}
+
+// Nearest returns the n documents that have the chunks nearest to q, nearest first, those as near
+// by name. q has the store's dimension and unit length. accept says whether a document is wanted,
+// nil that all are; it is asked at most once for each, in about the order of nearness and only
+// until there are enough, and may use the store. Vectors are those at the time of the call;
+// nothing waits for it.
+func (s *Store) Nearest(ctx context.Context, q []float32, n int, accept func(doc string) bool) ([]Match, error) {
+	if len(q) != s.opt.Dim {
+		return nil, fmt.Errorf("look for vectors in %s: the query has %d components, not %d", s.dir, len(q), s.opt.Dim)
+	}
+	s.mu.RLock()
+	rows, nth, gone := s.index.table, s.index.placed, s.gone
+	s.mu.RUnlock()
+	if gone {
+		return nil, ErrClosed
+	}
+	if n <= 0 || rows.n == 0 {
+		return nil, nil
+	}
+	query, scores := rounded(q), make([]float32, rows.n)
+	if err := rows.scan(ctx, query, scores); err != nil {
+		return nil, err
+	}
+	p := picking{n: n, nth: nth, accept: accept, docs: map[*placed]int{}}
+	if err := s.pick(ctx, &p, &rows, query.scale, scores); err != nil {
+		return nil, err
+	}
+	return s.rescored(q, p.picked, n), nil
+}
+
+// pick goes down the rows until there are enough.
+func (s *Store) pick(ctx context.Context, p *picking, rows *table, scale float32, scores []float32) error {
+	for part := range descending(scores, 2*deeper*p.n) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		for some := range slices.Chunk(part, 256) {
+			for i, places := range s.placesOf(rows, some) {
+				of, _, step := rows.row(some[i].row)
+				// A component is off by half a step at most, so that a cosine is by far
+				// less than a whole step of the row and the query.
+				if p.enough(some[i].score + scale + step) {
+					return nil
+				}
+				p.take(places, of.key, some[i].score)
+			}
+		}
+	}
+	return nil
+}
+
+// placesOf is where the chunks of the rows occur whose vectors are still there.
+func (s *Store) placesOf(rows *table, hits []hit) [][]place {
+	all := make([][]place, len(hits))
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for i, h := range hits {
+		if of, _, _ := rows.row(h.row); of.row >= 0 {
+			all[i] = of.places
+		}
+	}
+	return all
+}
+
+// picking collects the chunks to be compared again.
+type picking struct {
+	n      int // documents wanted
+	nth    int // documents placed later are newer than the rows
+	accept func(string) bool
+	docs   map[*placed]int // chunks picked, -1 if it is not wanted
+	found  int             // documents
+	last   float32         // score of the nth found
+	picked []candidate
+}
+
+// candidate is a chunk and the rounded cosine of its row. A newer one is not known to have a row.
+type candidate struct {
+	key   Key
+	at    place
+	score float32
+	newer bool
+}
+
+// enough reports whether a row that may be as near as most, and those after it, are of no use.
+func (p *picking) enough(most float32) bool {
+	return p.found >= deepest*p.n || p.found >= deeper*p.n && most < p.last
+}
+
+func (p *picking) take(places []place, key Key, score float32) {
+	for _, at := range places {
+		n, seen := p.docs[at.doc]
+		switch {
+		case n < 0, n >= perDoc:
+			continue
+		case !seen && p.accept != nil && !p.accept(at.doc.Name):
+			p.docs[at.doc] = -1
+			continue
+		case !seen:
+			if p.found++; p.found == p.n {
+				p.last = score
+			}
+		}
+		if at.doc.nth > p.nth {
+			p.takeNewer(at.doc)
+			continue
+		}
+		p.docs[at.doc] = n + 1
+		p.picked = append(p.picked, candidate{key: key, at: at, score: score})
+	}
+}
+
+// takeNewer takes all chunks of a document that was placed during the search: rows that were
+// passed by before that may be nearer than the one that it is met by.
+func (p *picking) takeNewer(d *placed) {
+	p.docs[d] = perDoc
+	for i, c := range d.Chunks {
+		p.picked = append(p.picked, candidate{key: c.Key, at: place{d, i}, newer: true})
+	}
+}
+
+// rescored compares with the vectors in the files, and takes each document once. A vector that
+// cannot be read counts as it was rounded.
+func (s *Store) rescored(q []float32, picked []candidate, n int) []Match {
+	e := Entry{Vector: make([]float32, s.opt.Dim)}
+	buf := make([]byte, vectorSize(s.opt.Dim))
+	cosines := map[Key]float64{}
+	best := map[string]Match{}
+	for _, c := range picked {
+		cosine, known := cosines[c.key]
+		if !known {
+			cosine = float64(c.score)
+			if e.Key = c.key; s.load(e, buf) {
+				cosine = float64(dot.Float32(q, e.Vector))
+			} else if c.newer {
+				continue
+			}
+			cosine = min(max(cosine, -1), 1)
+			cosines[c.key] = cosine
+		}
+		m := Match{Doc: c.at.doc.Name, Chunk: c.at.chunk, Line: c.at.doc.Chunks[c.at.chunk].Line, Cosine: cosine}
+		if was, ok := best[m.Doc]; !ok || m.Cosine > was.Cosine || m.Cosine == was.Cosine && m.Chunk < was.Chunk {
+			best[m.Doc] = m
+		}
+	}
+	out := make([]Match, 0, len(best))
+	for _, m := range best {
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), strings.Compare(a.Doc, b.Doc))
+	})
+	return out[:min(n, len(out))]
+}
