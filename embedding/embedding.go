@@ -158,7 +158,7 @@ func Open(opt Options) (*Embedder, error) {
 	case opt.MaxTokens < leastTokens || opt.MaxTokens > mostTokens:
 		return nil, fmt.Errorf("a vector cannot be made of at most %d tokens; choose %d to %d", opt.MaxTokens, leastTokens, mostTokens)
 	case opt.UnloadAfter < 0:
-		return nil, errors.New("a model cannot be unloaded after less than no time")
+		return nil, fmt.Errorf("a model cannot be unloaded before it is used: the time until then is %s", opt.UnloadAfter)
 	}
 	e := &Embedder{opt: opt, bulk: make(chan struct{}, 1), grades: make(map[string]Grade)}
 	for _, name := range opt.Providers {
@@ -240,6 +240,9 @@ func (e *Embedder) choose(ctx context.Context) (*choice, error) {
 	}
 	if e.chosen != nil { // somebody else was faster
 		return e.chosen, nil
+	}
+	if ctx.Err() != nil { // which says nothing of the providers
+		return nil, err
 	}
 	e.chosen, e.passed, e.problem = chosen, passed, err
 	return chosen, err
