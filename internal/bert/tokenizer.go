@@ -14,12 +14,13 @@ const boundary = "\u2581"
 
 // A Tokenizer cuts texts into the tokens of a model's vocabulary by WordPiece (Wu et al.,
 // "Google's neural machine translation system", 2016), in the variant that llama.cpp calls
-// WPM, so that both engines see the same tokens of a text. It never changes and may be used by
-// any number of goroutines.
+// WPM, so that every engine sees the same tokens of a text. It never changes and may be used
+// by any number of goroutines.
 type Tokenizer struct {
 	ids                 map[string]int32
-	longest             int // bytes of the longest token
+	longest             [256]int // bytes of the longest token that begins with this one
 	begin, end, unknown int32
+	cased, accented     bool // capital letters and accents are kept
 }
 
 // newTokenizer makes the tokenizer of a file that was checked. Vocabularies that are made for
@@ -32,8 +33,12 @@ func newTokenizer(f *gguf.File, facts *gguf.Facts) (*Tokenizer, error) {
 	t := &Tokenizer{ids: make(map[string]int32, len(tokens)), begin: facts.Begin, end: facts.End, unknown: facts.Unknown}
 	for id, token := range tokens {
 		t.ids[token] = int32(id)
-		t.longest = max(t.longest, len(token))
+		t.longest[token[0]] = max(t.longest[token[0]], len(token))
 	}
+	lower, told := f.Bool("tokenizer.ggml.normalizer.lowercase")
+	t.cased = told && !lower
+	strip, told := f.Bool("tokenizer.ggml.normalizer.strip_accents")
+	t.accented = told && !strip || !told && t.cased
 	return t, nil
 }
 
@@ -44,17 +49,19 @@ func newTokenizer(f *gguf.File, facts *gguf.Facts) (*Tokenizer, error) {
 func (t *Tokenizer) Tokens(text string, limit int) []int32 {
 	list := []int32{t.begin}
 	word := []byte(boundary)
-	for _, r := range text {
-		switch r = plain(r); {
-		case dropped(r):
-			continue
-		case unicode.Is(unicode.White_Space, r):
+	for i, r := range text {
+		if r >= utf8.RuneSelf && !t.accented {
+			r = base(r, text[i:])
+		}
+		switch {
+		case unicode.IsSpace(r):
 			list, word = t.finish(list, word)
+		case t.dropped(r):
 		case alone(r):
 			list, word = t.finish(list, word)
-			list, word = t.finish(list, utf8.AppendRune(word, unicode.ToLower(r)))
+			list, word = t.finish(list, t.extend(word, r))
 		default:
-			word = utf8.AppendRune(word, unicode.ToLower(r))
+			word = t.extend(word, r)
 		}
 		if limit > 0 && len(list) >= limit {
 			break
@@ -90,7 +97,7 @@ func (t *Tokenizer) finish(list []int32, word []byte) ([]int32, []byte) {
 func (t *Tokenizer) match(list []int32, word []byte) []int32 {
 	before := len(list)
 	for len(word) > 0 {
-		n := min(len(word), t.longest)
+		n := min(len(word), t.longest[word[0]])
 		for n > 0 {
 			if id, ok := t.ids[string(word[:n])]; ok {
 				list = append(list, id)
@@ -106,28 +113,34 @@ func (t *Tokenizer) match(list []int32, word []byte) []int32 {
 	return list
 }
 
-// plain takes a character's accents away: it is the first of the canonical decomposition. An
-// accent that is a character of its own stays, and so does the rest of a Hangul syllable go:
-// llama.cpp does the same.
-func plain(r rune) rune {
-	if r < utf8.RuneSelf {
-		return r
+func (t *Tokenizer) extend(word []byte, r rune) []byte {
+	if !t.cased {
+		r = unicode.ToLower(r)
 	}
-	var b [utf8.UTFMax]byte
-	decomposed := norm.NFD.Properties(b[:utf8.EncodeRune(b[:], r)]).Decomposition()
-	if decomposed == nil {
-		return r
-	}
-	first, _ := utf8.DecodeRune(decomposed)
-	return first
+	return utf8.AppendRune(word, r)
 }
 
-// dropped characters neither are part of a word nor end one. What is not UTF-8 comes as U+FFFD.
-func dropped(r rune) bool {
-	if unicode.Is(unicode.White_Space, r) {
-		return false
+// dropped characters neither are part of a word nor end one: control characters but spaces,
+// accents, and U+FFFD, as which the bytes come that are not UTF-8.
+func (t *Tokenizer) dropped(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f
 	}
-	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs)
+	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) || !t.accented && unicode.IsMark(r)
+}
+
+// base is the first character of r's canonical decomposition: the letter under an accent. Of a
+// Hangul syllable it is the first consonant alone, for llama.cpp takes no more of it. The text
+// begins with r.
+func base(r rune, text string) rune {
+	const first, last, perConsonant, consonants = 0xac00, 0xd7a3, 588, 0x1100
+	if first <= r && r <= last {
+		return consonants + (r-first)/perConsonant
+	}
+	if decomposed := norm.NFD.PropertiesString(text).Decomposition(); decomposed != nil {
+		r, _ = utf8.DecodeRune(decomposed)
+	}
+	return r
 }
 
 // alone characters are words of their own.
@@ -143,7 +156,7 @@ func ideograph(r rune) bool {
 		return false
 	case r <= 0x4dbf, 0x4e00 <= r && r <= 0x9fff, 0xf900 <= r && r <= 0xfaff:
 		return true
-	case 0x20000 <= r && r <= 0x2a6df, 0x2a700 <= r && r <= 0x2b73f, 0x2b740 <= r && r <= 0x2b81f:
+	case 0x20000 <= r && r <= 0x2a6df, 0x2a700 <= r && r <= 0x2b81f:
 		return true
 	default:
 		return 0x2b920 <= r && r <= 0x2ceaf || 0x2f800 <= r && r <= 0x2fa1f

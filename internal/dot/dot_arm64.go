@@ -31,18 +31,7 @@ func float32NEON(a, b []float32) float32
 //go:noescape
 func int8NEON(a, b []int8) int32
 
-func (t *tile) multiply() {
-	n := len(t.a[0])
-	if !accelerated || n < 8 {
-		t.plain()
-		return
-	}
-	whole := n &^ 7
-	tileNEON(t, whole)
-	if whole < n {
-		t.rest(whole)
-	}
-}
+func (s *strip) multiply() { stripNEON(s) }
 
 func widenFloat16(dst []float32, src []byte) {
 	whole := 0
@@ -61,14 +50,26 @@ func widenQ8(dst []float32, src []byte) {
 	plainQ8(dst, src)
 }
 
-func softmax(x []float32) { plainSoftmax(x) }
+func softmax(x []float32) {
+	if accelerated && len(x)%lanes == 0 {
+		softmaxNEON(x, &coefficients)
+		return
+	}
+	plainSoftmax(x)
+}
 
-func gelu(x []float32) { plainGELU(x) }
+func gelu(x []float32) {
+	if accelerated && len(x)%lanes == 0 {
+		geluNEON(x, &coefficients)
+		return
+	}
+	plainGELU(x)
+}
 
-// tileNEON sets t.out to the products of the first n elements, a multiple of 8 and not 0.
+// stripNEON sets three elements of the rows of dst for every three rows of b.
 //
 //go:noescape
-func tileNEON(t *tile, n int)
+func stripNEON(s *strip)
 
 // float16NEON widens len(dst) numbers, a multiple of 8.
 //
@@ -79,3 +80,13 @@ func float16NEON(dst []float32, src []byte)
 //
 //go:noescape
 func q8NEON(dst []float32, src []byte)
+
+// softmaxNEON takes a multiple of 8 elements, and not none.
+//
+//go:noescape
+func softmaxNEON(x []float32, c *table)
+
+// geluNEON takes a multiple of 8 elements.
+//
+//go:noescape
+func geluNEON(x []float32, c *table)
