@@ -19,8 +19,7 @@ func written(t *testing.T, m *Model) []byte {
 	return b.Bytes()
 }
 
-// The bits are the same on every machine. That they are those llama.cpp made the golden
-// vectors of is what the tests of internal/bert show.
+// The bits are the same on every machine.
 func TestModelsAreTheSameEverywhere(t *testing.T) {
 	for as, want := range map[Type]string{
 		F32:  "ca82627635f12f1097a03f94e857373946142019c48b25b9f63de0beaeb728e0",
