@@ -46,6 +46,19 @@ func TestWordsAreNearWhatIsSpeltAlike(t *testing.T) {
 	}
 }
 
+func TestReadyWithoutTime(t *testing.T) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	e := open(t, Options{Providers: []string{Words}})
+	if id, err := e.Ready(gone); err != nil || id.Provider != Words {
+		t.Errorf("Ready = %+v, %v; want words, which take no time", id, err)
+	}
+	e = client(t, serve(t, answers{}, spelling))
+	if _, err := e.Ready(gone); !errors.Is(err, context.Canceled) || e.Status().Problem != "" {
+		t.Errorf("Ready: %v and the problem %q; want that nobody waited, and no problem", err, e.Status().Problem)
+	}
+}
+
 func TestTextsWithoutAVector(t *testing.T) {
 	e := open(t, Options{Providers: []string{Words}, PassagePrefix: "passage: "})
 	v, err := e.Embed(t.Context(), Passage, []string{"", " \t\n", "\xff\xfe", "harbour", "har\xffbour"})
@@ -69,7 +82,7 @@ func TestNothingWorks(t *testing.T) {
 	e := open(t, Options{Providers: []string{HTTP, Go}})
 	_, err := e.Ready(t.Context())
 	want := "no provider of vectors works: http: embedding.url names no server; go: embedding.model names no model file"
-	if !errors.Is(err, ErrNone) || err.Error() != want {
+	if !errors.Is(err, ErrNone) || errors.Is(err, ErrAway) || err.Error() != want {
 		t.Errorf("Ready: %v, want %s", err, want)
 	}
 	_, err = open(t, Options{}).Embed(t.Context(), Query, []string{"harbour"})
@@ -106,6 +119,10 @@ func TestServerThatIsAway(t *testing.T) {
 	e := open(t, opt)
 	if id := ready(t, e); id.Provider != Words {
 		t.Errorf("vectors come from %s, want words", id.Provider)
+	}
+	alone := open(t, Options{Providers: []string{HTTP}, URL: url, URLModel: "minilm"})
+	if _, err := alone.Ready(t.Context()); !errors.Is(err, ErrNone) || !errors.Is(err, ErrAway) {
+		t.Errorf("without another provider, Ready: %v; want that there is none now, and may be later", err)
 	}
 	want := "the server at " + url + " cannot be reached: dial tcp " + listener.Addr().String() + ": connect: connection refused; start it, or take http out of embedding.providers"
 	if s := e.Status(); len(s.Passed) != 1 || s.Passed[0] != (Passed{HTTP, want}) {

@@ -3,6 +3,7 @@ package embedding
 import (
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -78,4 +79,37 @@ func TestServersThatCannot(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever a server answers, what is taken of it are vectors: as many as there are texts,
+// of one length, of length one.
+func FuzzReadVectors(f *testing.F) {
+	f.Add([]byte(`{"data":[{"index":1,"embedding":[0.6,0.8]},{"index":0,"embedding":"AACAPwAAAAA="}]}`), 2)
+	for _, r := range refusals() {
+		if len(r.body) < 1000 {
+			f.Add([]byte(r.body), 1)
+		}
+	}
+	f.Fuzz(func(t *testing.T, answer []byte, n int) {
+		n = 1 + abs(n%8)
+		vectors, err := readVectors(answer, n)
+		if err != nil {
+			return
+		}
+		if len(vectors) != n {
+			t.Fatalf("for %d texts there are %d vectors", n, len(vectors))
+		}
+		for _, v := range vectors {
+			if len(v) != len(vectors[0]) || math.Abs(cosine(v, v)-1) > 1e-6 || math.Abs(dot(v, v)-1) > 1e-3 {
+				t.Fatalf("one of the vectors is %v", v)
+			}
+		}
+	})
+}
+
+func dot(a, b []float32) (sum float64) {
+	for i, x := range a {
+		sum += float64(x) * float64(b[i])
+	}
+	return sum
 }
