@@ -220,7 +220,10 @@ func readVectors(data []byte, n int) ([][]float32, error) {
 		if err != nil {
 			return nil, err
 		}
-		if vectors[at] = v; len(v) != len(vectors[0]) && vectors[0] != nil {
+		vectors[at] = v
+	}
+	for _, v := range vectors {
+		if len(v) != len(vectors[0]) {
 			return nil, errors.New("made vectors of different lengths")
 		}
 	}
