@@ -257,6 +257,7 @@ func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choic
 		if err == nil {
 			var id Identity
 			if id, err = l.identify(ctx, known); err == nil {
+				id.QueryPrefix = e.opt.QueryPrefix
 				return &choice{l, id}, passed, nil
 			}
 		}
@@ -387,7 +388,7 @@ func (e *Embedder) MaxTokens() int { return e.opt.MaxTokens }
 func (e *Embedder) Reopen(id Identity) (*Embedder, error) {
 	opt := e.opt
 	opt.Providers = []string{id.Provider}
-	opt.MaxTokens, opt.PassagePrefix = id.MaxTokens, id.Prefix
+	opt.MaxTokens, opt.PassagePrefix, opt.QueryPrefix = max(id.MaxTokens, leastTokens), id.Prefix, id.QueryPrefix
 	opt.Model = id.Path
 	if id.Server != opt.URL {
 		opt.Key = "" // which is another server's
