@@ -12,9 +12,12 @@
 //     that are spelt alike, whatever they mean.
 //
 // What makes vectors comparable is their [Identity]: vectors of one identity, by its
-// Key, may be compared, whichever provider made them, and no others. A model that is
-// replaced while it is in use is noticed, and [ErrChanged] says so before any of its
-// vectors is handed out under the old identity.
+// Key, may be compared, whichever provider made them, and no others. A model file that
+// was replaced is noticed when it is loaded again, and [ErrChanged] says so before any of
+// its vectors is handed out under the old identity. A server's model is known by the
+// vector of a text of ours, which is asked for again after each failure and after ten
+// seconds without a request; a server that exchanges its model while it answers is not
+// found out before that, unless its vectors are of another length.
 //
 // No text ever appears in an error, a log or a [Status], and neither does anything that
 // a server answers.
@@ -24,6 +27,7 @@
 package embedding
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +36,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Purpose is what a vector is for; some models want the two told apart by a prefix.
@@ -82,12 +88,13 @@ const (
 
 // Errors of Ready and Embed. Each comes wrapped in a sentence that says what to do.
 var (
-	// ErrNone says that no provider can make vectors as things are set.
+	// ErrNone says that no provider can make vectors.
 	ErrNone = errors.New("no provider of vectors works")
-	// ErrAway says that a provider cannot be reached right now, and may be later.
+	// ErrAway says that a provider cannot be reached right now, and may be later: a server
+	// that does not run, a model file that is not there.
 	ErrAway = errors.New("cannot be reached")
-	// ErrChanged says that the model is no longer the one that Ready told of. Ready
-	// tells of the new one from then on.
+	// ErrChanged says that the model is no longer the one that Ready told of. Every call
+	// says so until Ready is asked again, and tells of the new one.
 	ErrChanged = errors.New("the model is not the one it was")
 	// ErrClosed says that the Embedder was closed.
 	ErrClosed = errors.New("the maker of vectors is closed")
@@ -102,7 +109,7 @@ type provider interface {
 	// can make nothing of. No text is blank.
 	embed(ctx context.Context, of Identity, texts []string) ([][]float32, error)
 	// tokens counts what a text takes of MaxTokens.
-	tokens(text string) int
+	tokens(of Identity, text string) int
 	loaded() bool
 	// awaits reports whether the provider, when it is away, is worth waiting for, since
 	// vectors of an identity came from it.
@@ -121,6 +128,7 @@ type Embedder struct {
 	closed  bool
 	known   []Identity
 	chosen  *choice
+	changed error // that there is no telling whose vectors these are until Ready is asked
 	passed  []Passed
 	problem error // of the last call, nil if it went well
 	grades  map[string]Grade
@@ -154,7 +162,7 @@ func Open(opt Options) (*Embedder, error) {
 	case opt.MaxTokens < leastTokens || opt.MaxTokens > mostTokens:
 		return nil, fmt.Errorf("a vector cannot be made of at most %d tokens; choose %d to %d", opt.MaxTokens, leastTokens, mostTokens)
 	case opt.UnloadAfter < 0:
-		return nil, errors.New("a model cannot be unloaded after less than no time")
+		return nil, fmt.Errorf("a model cannot be unloaded before it is used: the time until then is %s", opt.UnloadAfter)
 	}
 	e := &Embedder{opt: opt, bulk: make(chan struct{}, 1), grades: make(map[string]Grade)}
 	for _, name := range opt.Providers {
@@ -180,7 +188,11 @@ func newLink(name string, opt *Options) (link, error) {
 		l.provider = p
 		return l, err
 	case Go:
-		l.unfit = errors.New("embedding.model names no model file")
+		if opt.Model == "" {
+			l.unfit = errors.New("embedding.model names no model file")
+			return l, nil
+		}
+		l.provider = newLocal(opt)
 		return l, nil
 	case Words:
 		l.provider = words{}
@@ -199,9 +211,12 @@ func (e *Embedder) Keep(known []Identity) {
 }
 
 // Ready says whose vectors the Embedder makes: those of the first provider that works.
-// That stays the same until ErrChanged. An error that is ErrAway may go away by itself;
-// one that is ErrNone does not.
+// That stays the same until ErrChanged. An error that is ErrAway may go away by itself,
+// others only by a change of the settings.
 func (e *Embedder) Ready(ctx context.Context) (Identity, error) {
+	e.mu.Lock()
+	e.changed = nil
+	e.mu.Unlock()
 	c, err := e.choose(ctx)
 	if err != nil {
 		return Identity{}, err
@@ -211,12 +226,14 @@ func (e *Embedder) Ready(ctx context.Context) (Identity, error) {
 
 func (e *Embedder) choose(ctx context.Context) (*choice, error) {
 	e.mu.Lock()
-	chosen, known, closed := e.chosen, e.known, e.closed
+	chosen, known, closed, changed := e.chosen, e.known, e.closed, e.changed
 	e.mu.Unlock()
-	if closed {
+	switch {
+	case closed:
 		return nil, ErrClosed
-	}
-	if chosen != nil {
+	case changed != nil:
+		return nil, changed
+	case chosen != nil:
 		return chosen, nil
 	}
 	chosen, passed, err := e.firstThatWorks(ctx, known)
@@ -228,17 +245,22 @@ func (e *Embedder) choose(ctx context.Context) (*choice, error) {
 	if e.chosen != nil { // somebody else was faster
 		return e.chosen, nil
 	}
+	if err != nil && ctx.Err() != nil { // which says nothing of the providers
+		return nil, err
+	}
 	e.chosen, e.passed, e.problem = chosen, passed, err
 	return chosen, err
 }
 
 func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choice, []Passed, error) {
 	var passed []Passed
+	var none noneError
 	for _, l := range e.chain {
 		err := l.unfit
 		if err == nil {
 			var id Identity
 			if id, err = l.identify(ctx, known); err == nil {
+				id.QueryPrefix = e.opt.QueryPrefix
 				return &choice{l, id}, passed, nil
 			}
 		}
@@ -249,21 +271,27 @@ func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choic
 		if errors.Is(err, ErrAway) && slices.ContainsFunc(known, l.awaits) {
 			return nil, passed, err
 		}
+		none = append(none, fmt.Errorf("%s: %w", l.name, err))
 	}
-	return nil, passed, none(passed)
+	return nil, passed, none
 }
 
-// none is the error of a chain in which nothing works.
-func none(passed []Passed) error {
-	reasons := make([]string, len(passed))
-	for i, p := range passed {
-		reasons[i] = p.Provider + ": " + p.Reason
+// noneError holds why each provider of a chain does not work. It is ErrNone, and all that
+// these errors are.
+type noneError []error
+
+func (e noneError) Error() string {
+	if len(e) == 0 {
+		return ErrNone.Error() + "; name one in embedding.providers"
 	}
-	if len(reasons) == 0 {
-		return fmt.Errorf("%w; name one in embedding.providers", ErrNone)
+	reasons := make([]string, len(e))
+	for i, reason := range e {
+		reasons[i] = reason.Error()
 	}
-	return fmt.Errorf("%w: %s", ErrNone, strings.Join(reasons, "; "))
+	return ErrNone.Error() + ": " + strings.Join(reasons, "; ")
 }
+
+func (e noneError) Unwrap() []error { return append([]error{ErrNone}, e...) }
 
 // Embed returns one vector of length one for each text. It is nil for a text that no
 // vector can be made of: a blank one, or one of which the model does not know the half.
@@ -298,7 +326,7 @@ func embedAll(ctx context.Context, c *choice, prefix string, texts []string) ([]
 	var said []string
 	var at []int
 	for i, text := range texts {
-		if strings.TrimSpace(text) != "" {
+		if text = clean(text, c.identity.MaxTokens); text != "" {
 			said, at = append(said, prefix+text), append(at, i)
 		}
 	}
@@ -316,7 +344,20 @@ func embedAll(ctx context.Context, c *choice, prefix string, texts []string) ([]
 	return vectors, nil
 }
 
-// note remembers how a call went. A model that has changed is to be chosen anew.
+// mostBytes is more than any token takes of a text, but for words without end.
+const mostBytes = 64
+
+// clean brings the part of a text that can count into one form: Unicode's composed one,
+// which tokenizers expect.
+func clean(text string, maxTokens int) string {
+	if most := mostBytes * cmp.Or(maxTokens, mostTokens); len(text) > most {
+		text = text[:most]
+	}
+	return strings.TrimSpace(norm.NFC.String(strings.ToValidUTF8(text, "")))
+}
+
+// note remembers how a call went. A model that has changed is to be chosen anew, by
+// Ready: those who compare vectors have to know.
 func (e *Embedder) note(c *choice, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -325,20 +366,21 @@ func (e *Embedder) note(c *choice, err error) {
 	}
 	e.problem = err
 	if errors.Is(err, ErrChanged) {
-		e.chosen = nil
+		e.chosen, e.changed = nil, err
 	}
 }
 
-// Tokens says how much of MaxTokens a text takes: by the model's own tokenizer when the
+// Tokens says how much of MaxTokens a text takes as a passage: by the model's own tokenizer when the
 // model is a file, which is loaded for it, else by an estimate that is rather too high.
 func (e *Embedder) Tokens(text string) int {
 	e.mu.Lock()
 	c := e.chosen
 	e.mu.Unlock()
+	text = e.opt.PassagePrefix + text
 	if c == nil {
 		return estimate(text)
 	}
-	return c.tokens(text)
+	return c.tokens(c.identity, text)
 }
 
 // MaxTokens is how much of a text counts, with the two marks that models set around it.
@@ -349,7 +391,7 @@ func (e *Embedder) MaxTokens() int { return e.opt.MaxTokens }
 func (e *Embedder) Reopen(id Identity) (*Embedder, error) {
 	opt := e.opt
 	opt.Providers = []string{id.Provider}
-	opt.MaxTokens, opt.PassagePrefix = id.MaxTokens, id.Prefix
+	opt.MaxTokens, opt.PassagePrefix, opt.QueryPrefix = max(id.MaxTokens, leastTokens), id.Prefix, id.QueryPrefix
 	opt.Model = id.Path
 	if id.Server != opt.URL {
 		opt.Key = "" // which is another server's

@@ -201,7 +201,7 @@ var scoreKeys = []key{
 		help:  "Time for which a text that was just recalled is known again when it is saved, so that the memory that has it counts a use and nothing is stored; `0` turns that off."},
 	{name: "llm.url", def: none,
 		field: func(c *Config) value { return endpoint{&c.LLM.URL} },
-		help:  "Chat endpoint that writes summaries, as llama-server, Ollama and LM Studio have one: `http://127.0.0.1:8080`, `unix:///path`. Only this makes emberd connect anywhere, and only a host that is named here is told anything of a memory. Without it, or while it does not answer, summaries are extracts."},
+		help:  "Chat endpoint that writes summaries, as llama-server, Ollama and LM Studio have one: `http://127.0.0.1:8080`, `unix:///path`. Only this makes emberd connect to another machine, and only a host that is named here is told anything of a memory. Without it, or while it does not answer, summaries are extracts."},
 	{name: "llm.model", def: none,
 		field: func(c *Config) value { return optional{&c.LLM.Model, false} },
 		help:  "Name that the endpoint knows the model by."},
@@ -250,8 +250,8 @@ var searchKeys = []key{
 // a model is one that a server may know, but no file.
 var meaningKeys = []key{
 	{name: "search.meaning", def: auto, also: []alias{{name: "CORTEXGRAPH_ENABLE_EMBEDDINGS", read: onOff(auto, off)}},
-		field: func(c *Config) value { return trust{&c.Search.Meaning, &c.Search.MeaningOff} },
-		help:  "What weight vectors have in the ranking beside words: `auto` lets the model sit an exam and trusts it by its score, which is 0 for one that knows nothing; a number forces the weight; with 0 vectors only tell how alike two texts are; `off` makes none."},
+		field: func(c *Config) value { return trust{&c.Search.Meaning, 0, 1} },
+		help:  "What weight vectors have in the ranking beside words: `auto` lets the model sit an exam and trusts it by its score, which is 0 for one that knows nothing; a number forces the weight; `off` makes no vectors at all."},
 	{name: "search.meaning_wait", def: "250ms",
 		field: func(c *Config) value { return duration{&c.Search.MeaningWait, 0, 10 * time.Second} },
 		help:  "How long a search waits for the vector of its query; after that it is by words alone, and says so."},

@@ -12,35 +12,33 @@ import (
 
 // Values that only the settings of vectors have.
 
-// trust is a weight that may be left to "auto", which makes it negative, or be "off".
-type trust struct {
-	weight *float64
-	off    *bool
-}
+// trust is a weight that may be left to "auto", which makes it negative, or be "off",
+// which is 0.
+type trust number
 
 func (v trust) set(s string, expand expander) error {
 	switch strings.ToLower(s) {
 	case auto:
-		*v.weight, *v.off = -1, false
+		*v.to = -1
 		return nil
 	case off:
-		*v.weight, *v.off = 0, true
+		*v.to = 0
 		return nil
 	}
-	return number{v.weight, 0, 1}.set(s, expand)
+	return number(v).set(s, expand)
 }
 
 func (v trust) String() string {
 	switch {
-	case *v.off:
-		return off
-	case *v.weight < 0:
+	case *v.to < 0:
 		return auto
+	case *v.to == 0:
+		return off
 	}
-	return number{v.weight, 0, 1}.String()
+	return number(v).String()
 }
 
-func (v trust) want() string { return number{nil, 0, 1}.want() + ", or auto, or off" }
+func (v trust) want() string { return number(v).want() + ", or auto, or off" }
 
 // names is a list of different words out of a few; case is ignored.
 type names struct {
@@ -54,8 +52,12 @@ func (v names) set(s string, expand expander) error { return v.setAll([]string{s
 // setAll takes commas too, since no name has one.
 func (v names) setAll(list []string, _ expander) error {
 	var all []string
-	for name := range strings.SplitSeq(strings.Join(list, ","), ",") {
-		name = strings.ToLower(strings.TrimSpace(name))
+	text := strings.ToLower(strings.Join(list, ","))
+	if text == none {
+		text = ""
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
 		switch {
 		case name == "":
 			continue
@@ -73,7 +75,7 @@ func (v names) setAll(list []string, _ expander) error {
 func (v names) String() string { return cmp.Or(strings.Join(*v.to, ","), none) }
 
 func (v names) want() string {
-	return "a list of " + choice{words: v.words}.want() + ", the first choice first"
+	return "a list of " + choice{words: v.words}.want() + ", the first choice first, or none"
 }
 
 // ownServer is the URL of a server of this machine.
