@@ -211,6 +211,7 @@ func (s *Store) adopt(c *compaction) {
 	}
 	s.index.moved(rows, c.table.n)
 	old := s.replaceBelow(c)
+	s.lost = 0 // and so are the files that it was lost in
 	s.mu.Unlock()
 	for _, f := range old {
 		s.forget(f)

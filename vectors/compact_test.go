@@ -59,6 +59,26 @@ func TestPuttingAgainDuringAPurge(t *testing.T) {
 	}
 }
 
+// A vector that is found to be damaged in the midst of a compaction can be put again after it.
+func TestDamageDuringACompaction(t *testing.T) {
+	s, _ := newStore(t)
+	must(t, s.Put(words("apple", "banana")))
+	must(t, s.Place([]Doc{doc("n/1", "apple", "banana")}, nil))
+	must(t, s.Compact(midway{t.Context(), sync.OnceFunc(func() {
+		s.mu.RLock()
+		apple := *s.index.slots[KeyOf("apple")]
+		s.mu.RUnlock()
+		s.damaged(apple.key, apple.file, apple.at)
+	})}))
+	if st := s.Status(); s.Has(KeyOf("apple")) || st.Covered != 1 || st.Vectors != 1 {
+		t.Errorf("with one vector damaged the status is %+v", st)
+	}
+	must(t, s.Put(words("apple")))
+	if got := has(t, s); len(got) != 2 {
+		t.Errorf("put again, the vectors are %v", got)
+	}
+}
+
 // A vector that cannot be read makes Compact leave everything as it is; a purge goes on without.
 func TestCompactingWhatCannotBeRead(t *testing.T) {
 	s, disk := newStore(t)

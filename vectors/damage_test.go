@@ -194,13 +194,15 @@ func TestMissingAfterDamage(t *testing.T) {
 	}
 	must(t, s.Put(words("apple")))
 	must(t, s.Compact(t.Context()))
-	must(t, s.Close())
-	s = reopened(t, dir)
-	for d := range s.Missing() {
-		t.Errorf("%s still lacks a vector", d.Name)
-	}
-	if st := s.Status(); st.Lost != 0 || st.Files != 1 {
-		t.Errorf("after a compaction the status is %+v", st)
+	for range 2 {
+		for d := range s.Missing() {
+			t.Errorf("%s still lacks a vector", d.Name)
+		}
+		if st := s.Status(); st.Lost != 0 || st.Files != 1 {
+			t.Errorf("after a compaction the status is %+v", st)
+		}
+		must(t, s.Close())
+		s = reopened(t, dir)
 	}
 }
 

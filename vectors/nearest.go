@@ -73,7 +73,9 @@ func (s *Store) damaged(key Key, f *file, at int64) {
 	defer s.mu.Unlock()
 	if slot := s.index.has(key); slot != nil && slot.file == f && slot.at == at {
 		s.index.lose(slot)
-		s.lost += int64(vectorSize(s.opt.Dim))
+		if f.own {
+			s.lost += int64(vectorSize(s.opt.Dim))
+		}
 	}
 }
 

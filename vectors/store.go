@@ -206,8 +206,8 @@ func (s *Store) read(f *file) {
 	})
 	s.mu.Lock()
 	f.end = got.end
-	if s.lost += got.lost; f.own {
-		s.lost += f.is.size - got.end
+	if f.own {
+		s.lost += got.lost + f.is.size - got.end
 	}
 	s.mu.Unlock()
 	if err != nil {
