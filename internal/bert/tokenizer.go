@@ -1,0 +1,151 @@
+package bert
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"emberd/internal/gguf"
+)
+
+// boundary begins a token that begins a word. A token without it continues one.
+const boundary = "\u2581"
+
+// A Tokenizer cuts texts into the tokens of a model's vocabulary by WordPiece (Wu et al.,
+// "Google's neural machine translation system", 2016), in the variant that llama.cpp calls
+// WPM, so that both engines see the same tokens of a text. It never changes and may be used by
+// any number of goroutines.
+type Tokenizer struct {
+	ids                 map[string]int32
+	longest             int // bytes of the longest token
+	begin, end, unknown int32
+}
+
+// newTokenizer makes the tokenizer of a file that was checked. Vocabularies that are made for
+// another tokenizer, as those of XLM-RoBERTa, are refused.
+func newTokenizer(f *gguf.File, facts *gguf.Facts) (*Tokenizer, error) {
+	if facts.Tokenizer != "bert" {
+		return nil, f.Unfit("its tokenizer is %.40q, \"bert\" (WordPiece) is what can be used", facts.Tokenizer)
+	}
+	tokens, _ := f.Strings("tokenizer.ggml.tokens")
+	t := &Tokenizer{ids: make(map[string]int32, len(tokens)), begin: facts.Begin, end: facts.End, unknown: facts.Unknown}
+	for id, token := range tokens {
+		t.ids[token] = int32(id)
+		t.longest = max(t.longest, len(token))
+	}
+	return t, nil
+}
+
+// Tokens are the tokens of a text between those of its beginning and its end, limit at most in
+// all, or as many as there are if limit is 0. A word that the vocabulary has no tokens for is
+// one unknown token. Text never becomes a special token, whatever it spells, and bytes that
+// are not UTF-8 are passed over. It takes time in proportion to the text.
+func (t *Tokenizer) Tokens(text string, limit int) []int32 {
+	list := []int32{t.begin}
+	word := []byte(boundary)
+	for _, r := range text {
+		switch r = plain(r); {
+		case dropped(r):
+			continue
+		case unicode.Is(unicode.White_Space, r):
+			list, word = t.finish(list, word)
+		case alone(r):
+			list, word = t.finish(list, word)
+			list, word = t.finish(list, utf8.AppendRune(word, unicode.ToLower(r)))
+		default:
+			word = utf8.AppendRune(word, unicode.ToLower(r))
+		}
+		if limit > 0 && len(list) >= limit {
+			break
+		}
+	}
+	list, _ = t.finish(list, word)
+	if limit > 0 && len(list) >= limit {
+		list = list[:max(limit-1, 0)]
+	}
+	return append(list, t.end)
+}
+
+// Unknown is how many of the tokens stand for words that the vocabulary does not have.
+func (t *Tokenizer) Unknown(tokens []int32) int {
+	n := 0
+	for _, id := range tokens {
+		if id == t.unknown {
+			n++
+		}
+	}
+	return n
+}
+
+// finish appends the tokens of a word and empties it.
+func (t *Tokenizer) finish(list []int32, word []byte) ([]int32, []byte) {
+	if len(word) > len(boundary) {
+		list = t.match(list, word)
+	}
+	return list, word[:len(boundary)]
+}
+
+// match takes the longest token each time. A word is matched as a whole or not at all.
+func (t *Tokenizer) match(list []int32, word []byte) []int32 {
+	before := len(list)
+	for len(word) > 0 {
+		n := min(len(word), t.longest)
+		for n > 0 {
+			if id, ok := t.ids[string(word[:n])]; ok {
+				list = append(list, id)
+				break
+			}
+			n--
+		}
+		if n == 0 {
+			return append(list[:before], t.unknown)
+		}
+		word = word[n:]
+	}
+	return list
+}
+
+// plain takes a character's accents away: it is the first of the canonical decomposition. An
+// accent that is a character of its own stays, and so does the rest of a Hangul syllable go:
+// llama.cpp does the same.
+func plain(r rune) rune {
+	if r < utf8.RuneSelf {
+		return r
+	}
+	var b [utf8.UTFMax]byte
+	decomposed := norm.NFD.Properties(b[:utf8.EncodeRune(b[:], r)]).Decomposition()
+	if decomposed == nil {
+		return r
+	}
+	first, _ := utf8.DecodeRune(decomposed)
+	return first
+}
+
+// dropped characters neither are part of a word nor end one. What is not UTF-8 comes as U+FFFD.
+func dropped(r rune) bool {
+	if unicode.Is(unicode.White_Space, r) {
+		return false
+	}
+	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs)
+}
+
+// alone characters are words of their own.
+func alone(r rune) bool {
+	return unicode.IsPunct(r) || r < 0x7f && unicode.IsSymbol(r) || ideograph(r)
+}
+
+// ideograph has the blocks of Chinese characters that BERT cuts texts at. One begins at 2B920
+// where Unicode has it begin at 2B820: the reference tokenizer does, and llama.cpp after it.
+func ideograph(r rune) bool {
+	switch {
+	case r < 0x3400:
+		return false
+	case r <= 0x4dbf, 0x4e00 <= r && r <= 0x9fff, 0xf900 <= r && r <= 0xfaff:
+		return true
+	case 0x20000 <= r && r <= 0x2a6df, 0x2a700 <= r && r <= 0x2b73f, 0x2b740 <= r && r <= 0x2b81f:
+		return true
+	default:
+		return 0x2b920 <= r && r <= 0x2ceaf || 0x2f800 <= r && r <= 0x2fa1f
+	}
+}
