@@ -10,11 +10,12 @@
 //	turns  memories.jsonl  id, text, and if there: speaker, caption, conv, timestamp
 //	facts  facts.jsonl     id, text, and if there: conv, timestamp
 //	docs   docs.jsonl      id, title, text
-//	notes  notes/, vault/  Markdown files
+//	notes  notes/, vault/, docs/  Markdown files
 //
 // Questions are queries.jsonl (id, text or question, and if there: conv and
-// category_name, category or kind), judgements qrels*.tsv (question, thing and
-// grade, apart by tabs, below one line of titles). Or known_item.jsonl has both:
+// category_name, category, kind or difficulty), judgements qrels*.tsv (question,
+// thing and grade, apart by tabs, below one line of titles). Questions about the
+// notes may name the docs that answer them instead. Or known_item.jsonl has both:
 // id, text, kind, and the notes that answer. A question with conv can also be
 // asked within its conversation alone.
 //

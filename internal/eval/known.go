@@ -21,11 +21,12 @@ const (
 // Kinds lists all kinds, strongest first.
 func Kinds() []Kind { return []Kind{Title, Alias, Link, Heading} }
 
-// Item is a text of a vault that stands for a note.
+// Item is a text that stands for a note of a vault, or for a memory.
 type Item struct {
-	Kind Kind
-	Text string
-	Note string // the note's path from the vault's root
+	Kind   Kind
+	Text   string
+	Note   string // the note's path from the vault's root, or the memory's id
+	Memory bool
 }
 
 // knownItems reads known_item.jsonl, which is questions and judgements in one.

@@ -25,14 +25,16 @@ type row struct {
 	CategoryName string `json:"category_name"`
 	Category     json.RawMessage
 	Kind         string
+	Difficulty   string
 	Notes        []string
+	Docs         []string
 	Timestamp    time.Time
 	CreatedAt    time.Time `json:"created_at"`
 }
 
 // category is the name of one, or what stands for it.
 func (r *row) category() string {
-	return cmp.Or(r.CategoryName, strings.Trim(string(r.Category), `"`), r.Kind)
+	return cmp.Or(r.CategoryName, strings.Trim(string(r.Category), `"`), r.Kind, r.Difficulty)
 }
 
 // rows reads a JSONL file. A line that is no row is an error: a set with a hole
@@ -89,16 +91,16 @@ func (u Unit) content(r *row) string {
 	return text
 }
 
-// NotesRoot is the folder of a set that holds its notes: notes, vault, or "." for
-// a folder that Obsidian has opened as a vault, whatever it holds; "" when there
-// is none.
+// NotesRoot is the folder of a set that holds its notes: notes, vault, docs beside a
+// file of questions, or "." for a folder that Obsidian has opened as a vault, whatever
+// it holds; "" when there is none.
 func NotesRoot(fsys fs.FS) string {
 	f := folder{fsys: fsys}
 	if f.has(".obsidian") {
 		return "."
 	}
-	for _, dir := range []string{"notes", "vault"} {
-		if info, err := fs.Stat(fsys, dir); err == nil && info.IsDir() {
+	for _, dir := range []string{"notes", "vault", "docs"} {
+		if info, err := fs.Stat(fsys, dir); err == nil && info.IsDir() && (dir != "docs" || f.has("queries.jsonl")) {
 			return dir
 		}
 	}
@@ -141,13 +143,23 @@ func (f *folder) noteDocs(s *Set) error {
 
 // questions reads queries.jsonl and what judges it. The general qrels.tsv is
 // about another unit when the folder has a file for this one, but for turns: there
-// it is the judgements as they were before an audit.
+// it is the judgements as they were before an audit. Questions about notes may name
+// what answers them themselves.
 func (f *folder) questions(s *Set) error {
-	err := f.rows("queries.jsonl", func(r *row) {
+	const name = "queries.jsonl"
+	own := Judgements{File: name, Relevant: map[string]map[string]int{}}
+	err := f.rows(name, func(r *row) {
 		s.Questions = append(s.Questions, Question{ID: r.ID, Text: cmp.Or(r.Question, r.Text), Group: r.Conv, Category: r.category()})
+		for _, doc := range r.Docs {
+			own.set(r.ID, doc, 1)
+		}
 	})
 	if err != nil {
 		return err
+	}
+	if s.Unit == Notes && len(own.Relevant) > 0 {
+		s.Judgements = append(s.Judgements, own)
+		return nil
 	}
 	for _, name := range s.Unit.judgements() {
 		if err := f.judge(s, name); err != nil {

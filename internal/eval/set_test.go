@@ -115,8 +115,9 @@ func TestNotesRoot(t *testing.T) {
 	for want, files := range map[string][]string{
 		"notes": {"notes/a.md", "vault/b.md"},
 		"vault": {"vault/b.md", "README.md"},
+		"docs":  {"docs/a.md", "queries.jsonl"},
 		".":     {".obsidian/app.json", "notes/a.md"},
-		"":      {"a.md"},
+		"":      {"docs/a.md", "a.md"},
 	} {
 		fsys := fstest.MapFS{}
 		for _, f := range files {
@@ -125,6 +126,23 @@ func TestNotesRoot(t *testing.T) {
 		if got := NotesRoot(fsys); got != want {
 			t.Errorf("of %v: %q, want %q", files, got, want)
 		}
+	}
+}
+
+// Questions may say themselves which notes answer them.
+func TestReadQuestionsThatNameTheirDocs(t *testing.T) {
+	s, err := Read(fstest.MapFS{
+		"docs/kites/tail.md": {Data: []byte("A tail steadies a kite.")},
+		"queries.jsonl":      {Data: []byte(`{"id": "q", "text": "why a tail", "difficulty": "easy", "docs": ["kites/tail.md"]}`)},
+	}, Notes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Questions[0], (Question{ID: "q", Text: "why a tail", Category: "easy"}); got != want {
+		t.Errorf("question %+v, want %+v", got, want)
+	}
+	if j := s.Judgements[0]; j.File != "queries.jsonl" || j.Relevant["q"]["kites/tail.md"] != 1 || s.Docs[0].Name != "kites/tail.md" {
+		t.Errorf("judgements %+v of %+v, want kites/tail.md for q", j, s.Docs)
 	}
 }
 
@@ -155,12 +173,12 @@ func TestNotesDigestFollowsNamesAndBytes(t *testing.T) {
 // leaves open which note is meant.
 func TestReadKnown(t *testing.T) {
 	items := []Item{
-		{Title, "Rust", "Care/Rust.md"}, {Title, "Handles", "Handles.md"}, {Title, "Sharpening", "Care/Sharpening.md"},
-		{Alias, "oil", "Care/Rust.md"},
-		{Heading, "rust", "Care/Rust.md"},
-		{Heading, "Which  stone", "Care/Sharpening.md"}, {Heading, "which stone", "Handles.md"},
-		{Heading, "Sharpening", "Handles.md"},
-		{Link, "stains", "Care/Rust.md"}, {Link, "Stains", "Care/Rust.md"}, {Link, "…", "Handles.md"}, {Link, "elsewhere", "gone.md"},
+		{Kind: Title, Text: "Rust", Note: "Care/Rust.md"}, {Kind: Title, Text: "Handles", Note: "Handles.md"}, {Kind: Title, Text: "Sharpening", Note: "Care/Sharpening.md"},
+		{Kind: Alias, Text: "oil", Note: "Care/Rust.md"},
+		{Kind: Heading, Text: "rust", Note: "Care/Rust.md"},
+		{Kind: Heading, Text: "Which  stone", Note: "Care/Sharpening.md"}, {Kind: Heading, Text: "which stone", Note: "Handles.md"},
+		{Kind: Heading, Text: "Sharpening", Note: "Handles.md"},
+		{Kind: Link, Text: "stains", Note: "Care/Rust.md"}, {Kind: Link, Text: "Stains", Note: "Care/Rust.md"}, {Kind: Link, Text: "…", Note: "Handles.md"}, {Kind: Link, Text: "elsewhere", Note: "gone.md"},
 	}
 	s, err := ReadKnown(os.DirFS(path.Join(fixtures, "manual")), "vault", items)
 	if err != nil {

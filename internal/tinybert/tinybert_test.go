@@ -2,6 +2,7 @@ package tinybert
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -57,8 +58,12 @@ const (
 	plainHeads = 2
 )
 
+func (m plainBERT) find(name string) int {
+	return slices.IndexFunc(m.Tensors, func(t Tensor) bool { return t.Name == name })
+}
+
 func (m plainBERT) row(name string, i, n int) []float64 {
-	at := slices.IndexFunc(m.Tensors, func(t Tensor) bool { return t.Name == name })
+	at := m.find(name)
 	row := make([]float64, n)
 	for j := range row {
 		row[j] = float64(m.Tensors[at].Value(i*n + j))
@@ -66,8 +71,8 @@ func (m plainBERT) row(name string, i, n int) []float64 {
 	return row
 }
 
-func (m plainBERT) linear(name string, x []float64, out int) []float64 {
-	y := m.row(name+".bias", 0, out)
+func (m plainBERT) linear(name string, x []float64) []float64 {
+	y := m.row(name+".bias", 0, m.Tensors[m.find(name+".bias")].Dims[0])
 	for i := range y {
 		for j, w := range m.row(name+".weight", i, len(x)) {
 			y[i] += w * x[j]
@@ -107,8 +112,8 @@ func (m plainBERT) embed(tokens []int) []float64 {
 		x[i] = m.norm("token_embd_norm", sum(m.row("token_embd.weight", id, plainDim),
 			m.row("token_types.weight", 0, plainDim), m.row("position_embd.weight", i, plainDim)))
 	}
-	for _, layer := range []string{"blk.0.", "blk.1."} {
-		x = m.layer(layer, x)
+	for n := 0; m.find(fmt.Sprintf("blk.%d.attn_q.weight", n)) >= 0; n++ {
+		x = m.layer(fmt.Sprintf("blk.%d.", n), x)
 	}
 	pooled := sum(x...)
 	var square float64
@@ -124,19 +129,19 @@ func (m plainBERT) embed(tokens []int) []float64 {
 func (m plainBERT) layer(layer string, x [][]float64) [][]float64 {
 	q, k, v := make([][]float64, len(x)), make([][]float64, len(x)), make([][]float64, len(x))
 	for i := range x {
-		q[i] = m.linear(layer+"attn_q", x[i], plainDim)
-		k[i] = m.linear(layer+"attn_k", x[i], plainDim)
-		v[i] = m.linear(layer+"attn_v", x[i], plainDim)
+		q[i] = m.linear(layer+"attn_q", x[i])
+		k[i] = m.linear(layer+"attn_k", x[i])
+		v[i] = m.linear(layer+"attn_v", x[i])
 	}
 	out := make([][]float64, len(x))
 	for i := range x {
-		seen := m.linear(layer+"attn_output", attend(q[i], k, v), plainDim)
+		seen := m.linear(layer+"attn_output", attend(q[i], k, v))
 		y := m.norm(layer+"attn_output_norm", sum(x[i], seen))
-		up := m.linear(layer+"ffn_up", y, 2*plainDim)
+		up := m.linear(layer+"ffn_up", y)
 		for j, u := range up { // GELU by tanh (Hendrycks and Gimpel, 2016)
 			up[j] = u / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(u+0.044715*u*u*u)))
 		}
-		out[i] = m.norm(layer+"layer_output_norm", sum(y, m.linear(layer+"ffn_down", up, plainDim)))
+		out[i] = m.norm(layer+"layer_output_norm", sum(y, m.linear(layer+"ffn_down", up)))
 	}
 	return out
 }

@@ -1,0 +1,99 @@
+package tinybert
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// kennel are texts in which dogs and cats do one thing and boats and ships another.
+func kennel() []string {
+	return strings.Split(`the dog eats meat in the garden
+the cat eats meat in the garden
+a dog sleeps and eats
+a cat sleeps and eats
+the boat sails over the sea to the harbour
+the ship sails over the sea to the harbour
+a boat sank in the sea
+a ship sank in the sea
+猫在睡觉
+naïve sailors sank`, "\n")
+}
+
+// similar is the cosine of two texts by the whole model.
+func similar(m *Model, a, b string) float64 {
+	vocabulary := m.Meta[slices.IndexFunc(m.Meta, func(k Meta) bool { return k.Key == "tokenizer.ggml.tokens" })].Value.([]string)
+	embed := func(text string) []float64 {
+		tokens := []int{cls}
+		for _, w := range split(text) {
+			tokens = append(tokens, slices.Index(vocabulary, boundary+w))
+		}
+		return plainBERT{m}.embed(append(tokens, sep))
+	}
+	cosine := 0.0
+	for i, x := range embed(a) {
+		cosine += x * embed(b)[i]
+	}
+	return cosine
+}
+
+// What is never said in one breath, but of the same things, is near each other.
+func TestLearnedWordsThatStandAlikeAreNear(t *testing.T) {
+	m := Learn(kennel(), plainDim).Model()
+	for _, test := range [][3]string{
+		{"dog", "cat", "ship"},
+		{"boat", "ship", "dog"},
+		{"the dog eats", "the cat sleeps", "the boat sails"},
+	} {
+		if near, far := similar(m, test[0], test[1]), similar(m, test[0], test[2]); near < far+0.2 {
+			t.Errorf("%q has cosine %.2f with %q and %.2f with %q, want the first well above", test[0], near, test[1], far, test[2])
+		}
+	}
+}
+
+// Through the model, a rare word weighs more than one that most texts have.
+func TestLearnedModelWeighsRareWords(t *testing.T) {
+	m := Learn(kennel(), plainDim).Model()
+	if rare, common := similar(m, "the sailors", "sailors"), similar(m, "the sailors", "the"); rare <= common {
+		t.Errorf("\"the sailors\" has cosine %.2f with its rare word and %.2f with its common one", rare, common)
+	}
+}
+
+// Vectors that the normalisations of the model must not change are of length 1 and sum to 0.
+func TestLearnedTokensAreNormal(t *testing.T) {
+	tokens, vectors := Learn(kennel(), plainDim).tokens()
+	if sorted := slices.Compact(slices.Sorted(slices.Values(tokens))); len(sorted) != len(tokens) {
+		t.Errorf("%d of %d tokens differ, want all", len(sorted), len(tokens))
+	}
+	for i, token := range tokens {
+		square, sum := 0.0, 0.0
+		for _, x := range vectors.row(i) {
+			square += float64(x) * float64(x)
+			sum += float64(x)
+		}
+		if math.Abs(square-1) > 1e-5 || math.Abs(sum) > 1e-5 {
+			t.Errorf("%s: the squares of its vector sum to %g and its numbers to %g, want 1 and 0", token, square, sum)
+		}
+	}
+}
+
+func TestLearnedModelIsTheSameEachTime(t *testing.T) {
+	var files [2]bytes.Buffer
+	for i := range files {
+		if err := Learn(kennel(), plainDim).Model().Write(&files[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
+		t.Error("two models of the same texts differ")
+	}
+}
+
+func TestSplit(t *testing.T) {
+	got := split("The cat's 2nd nap: 猫在睡觉, Привет")
+	if want := strings.Fields("the cat s 2nd nap 猫 在 睡 觉 привет"); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
