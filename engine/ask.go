@@ -49,8 +49,12 @@ type question struct {
 	scope    string
 	modified time.Time // of notes, the earliest that counts
 	sole     sole      // looked at alone
-	// stm and ltm are the factors on what the tiers find.
-	stm, ltm float64
+	// stm and ltm are the factors on what the tiers find, floor what no age takes away.
+	stm, ltm, floor float64
+	// trust is what the order trusts vectors, 0 not at all.
+	trust float64
+	sense func() *sense // waits for the meaning of the question; nil until it is asked for
+	near  closeness
 }
 
 // sole is the only memory, or the only notes, that a question is put to; the zero sole
@@ -81,7 +85,7 @@ func (e *Engine) question(req *op.SearchRequest, now time.Time) (*question, erro
 
 // questionOf analyses a request whose query is parsed.
 func (e *Engine) questionOf(parsed query.Query, scope string, f op.Filter, now time.Time) (*question, error) {
-	q := &question{query: parsed, in: &e.stm.Memories, stm: e.opt.STMWeight, ltm: e.opt.LTMWeight}
+	q := &question{query: parsed, in: &e.stm.Memories, stm: e.opt.STMWeight, ltm: e.opt.LTMWeight, floor: e.opt.DecayFloor, trust: e.meaning.weight()}
 	var err error
 	if q.filter, err = e.filter(f, now); err != nil {
 		return nil, err
@@ -140,11 +144,15 @@ func (q *question) weigh(req *op.SearchRequest) error {
 		name string
 		from *float64
 		to   *float64
-	}{{"stm_weight", req.STMWeight, &q.stm}, {"ltm_weight", req.LTMWeight, &q.ltm}} {
+		most float64
+	}{
+		{"stm_weight", req.STMWeight, &q.stm, 2}, {"ltm_weight", req.LTMWeight, &q.ltm, 2},
+		{"decay_floor", req.DecayFloor, &q.floor, 1}, {"meaning_weight", req.MeaningWeight, &q.trust, 1},
+	} {
 		if w.from == nil {
 			continue
 		}
-		if err := memory.CheckRange(w.name, *w.from, 0, 2); err != nil {
+		if err := memory.CheckRange(w.name, *w.from, 0, w.most); err != nil {
 			return err
 		}
 		*w.to = *w.from
@@ -257,15 +265,15 @@ func lastWord(s string) string {
 
 // stmQuery is the question as the short-term tier takes it.
 func (e *Engine) stmQuery(q *question, c corpus, limit int, explain bool, now time.Time) stm.Query {
-	out := stm.Query{Others: c.notes, Accept: q.acceptMemory(e), Limit: limit, Explain: explain,
+	out := stm.Query{Others: c.notes, Near: q.near.ofMemories(), Accept: q.acceptMemory(e), Limit: limit, Explain: explain,
 		Most: q.stm * e.opt.StageFactor.most(),
-		Rank: func(relevance float64, r *stm.Row) float64 { return rank(e.weigh(relevance, r, now, q.stm)) }}
+		Rank: func(relevance float64, r *stm.Row) float64 { return rank(e.weigh(relevance, r, now, q)) }}
 	if id := q.sole.id; id != "" {
 		out.Accept = only(out.Accept, func(r *stm.Row) bool { return r.ID() == id })
 	}
 	if q.archive {
 		out.Accept = only(out.Accept, cold)
-		out.Rank = func(relevance float64, r *stm.Row) float64 { return rank(e.unfaded(e.weigh(relevance, r, now, q.stm))) }
+		out.Rank = func(relevance float64, r *stm.Row) float64 { return rank(e.unfaded(e.weigh(relevance, r, now, q))) }
 	}
 	for _, t := range q.terms {
 		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: 1, Elsewhere: c.inNotes[t]})
@@ -324,7 +332,7 @@ func longer(rows [][]string) (out [][]string) {
 func (e *Engine) ltmQuery(ctx context.Context, q *question, c corpus, limit int, explain bool) ltm.Query {
 	out := ltm.Query{Docs: c.memories + c.notes, Prefix: q.prefix, After: q.query.After, Before: q.query.Before,
 		Must: ltmFilter(q.query.Must), Not: ltmFilter(q.query.Not), Modified: q.modified,
-		Limit: limit, Explain: explain,
+		Near: q.near.ofNotes(), Limit: limit, Explain: explain,
 		Text: func(path string) (string, bool) { return e.notes.textOf(ctx, path) }}
 	out.Must.Tags = q.filter.Tags
 	if q.named != nil {

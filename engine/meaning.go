@@ -47,5 +47,8 @@ func (s *sense) near(cosine float64) float64 { return 0 }
 // similarity brings a cosine to the scale of the thresholds in [Known].
 func (s *sense) similarity(cosine float64) float64 { return 0 }
 
+// weight is what rankings trust vectors now, 0 not at all.
+func (m *meaning) weight() float64 { return 0 }
+
 // told tells an answer of the vectors, nil without any.
 func (m *meaning) told() *op.Meaning { return nil }

@@ -58,7 +58,13 @@ type asking struct {
 	due     []stm.Match        // what is about to fade, of the memories that match
 	meant   map[memory.ID]bool // cold memories that the query means
 	loose   bool               // less is asked for than was typed
-	dry     bool               // the order is all that is wanted
+	// loosened says that phrases need not be held as such.
+	loosened bool
+	dry      bool // the order is all that is wanted
+	// wordless are how many of the matches hold none of the words: they only mean it.
+	// With byMeaning the answer has them even when there are no others.
+	wordless  int
+	byMeaning bool
 }
 
 // asking checks a request. Of one that cannot be asked the result is nil.
@@ -93,16 +99,24 @@ func (a *asking) run(ctx context.Context) error {
 	return nil
 }
 
-// answer asks for what was typed and, when nothing has that, for less.
+// answer asks for what was typed, when nothing has that for less, and when nothing has a
+// word of that either for what means it.
 func (a *asking) answer(ctx context.Context) error {
+	a.senseSoon(ctx)
 	if err := a.both(ctx); err != nil || a.res.Total > 0 {
 		return err
 	}
-	return a.less(ctx)
+	if err := a.less(ctx); err != nil || a.res.Total > 0 || len(a.q.near.memories)+len(a.q.near.notes) == 0 {
+		return err
+	}
+	a.byMeaning, a.loose, a.res.Similar = true, a.loosened, a.loosened
+	return a.both(ctx)
 }
 
-// both asks the tiers, and shows the best of what they find.
+// both asks the tiers, and shows the best of what they find. What holds none of the words
+// comes beside what does, and alone only with byMeaning.
 func (a *asking) both(ctx context.Context) error {
+	a.wordless = 0
 	c, err := a.e.corpus(ctx, a.q)
 	if err != nil {
 		return memory.Errorf(memory.Internal, "search the note index: %w", err)
@@ -111,6 +125,10 @@ func (a *asking) both(ctx context.Context) error {
 	hits, terms, err := a.ranked(ctx, c)
 	if err != nil {
 		return err
+	}
+	if a.res.Total == a.wordless && !a.byMeaning {
+		a.res.Total, a.res.AtLeast = 0, false
+		return nil
 	}
 	shown, err := a.remind(hits[:min(len(hits), a.limit)])
 	if err != nil {
@@ -134,7 +152,7 @@ func (a *asking) explain(c corpus) {
 			h.Explain = nil
 		case asked > 0:
 			x := *h.Explain
-			x.Share = min(1, a.matched(x.Terms)/asked)
+			x.Share = a.held(&x, asked) / asked
 			h.Explain = &x
 		}
 	}
@@ -143,6 +161,9 @@ func (a *asking) explain(c corpus) {
 // ranked merges what the tiers find, best first, and tells which terms they looked for
 // beside those of the question.
 func (a *asking) ranked(ctx context.Context, c corpus) (hits []op.Hit, terms []string, err error) {
+	if err := a.senseNear(ctx, c); err != nil {
+		return nil, nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+	}
 	if a.best = 0; a.q.memories {
 		if hits, err = a.askMemories(c); err != nil {
 			return nil, nil, err
@@ -169,6 +190,7 @@ func (a *asking) ranked(ctx context.Context, c corpus) (hits []op.Hit, terms []s
 // then words in place of those that nothing holds.
 func (a *asking) less(ctx context.Context) error {
 	if a.loose = true; a.q.loosen() {
+		a.loosened = true
 		if err := a.both(ctx); err != nil || a.res.Total > 0 {
 			a.res.Similar = true
 			return err
@@ -208,6 +230,7 @@ func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 		a.res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
 	}
 	a.res.Total += found.Total
+	a.wordless += found.Near
 	a.best = found.Best * a.q.stm
 	hits, err := a.memoryHits(found.Matches)
 	if err != nil {
@@ -223,7 +246,8 @@ func (a *asking) memoryHits(matches []stm.Match) ([]op.Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		x := explain(a.e.weigh(m.Relevance, m.Row, a.now, a.q.stm), m)
+		x := explain(a.e.weigh(m.Relevance, m.Row, a.now, a.q), m)
+		x.Meaning = a.q.near.memories[m.Row.ID()]
 		if a.q.archive {
 			x = a.e.unfaded(x)
 		}
@@ -245,6 +269,7 @@ func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, er
 		return nil, nil, err
 	}
 	a.res.Total += found.Total
+	a.wordless += found.Near
 	a.res.AtLeast = a.res.AtLeast || found.Partial
 	hits := make([]op.Hit, 0, len(found.Hits))
 	a.found = make(map[string]ltm.Hit, len(found.Hits))
@@ -260,7 +285,8 @@ func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, er
 func (a *asking) noteHit(h ltm.Hit) op.Hit {
 	e := a.e
 	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * a.q.ltm, Note: e.noteOfHit(h)}
-	hit.Explain = &op.Explain{Relevance: h.Relevance, Decay: 1, Bounded: 1, Floor: e.opt.DecayFloor, Stage: 1, Tier: a.q.ltm}
+	hit.Explain = &op.Explain{Relevance: h.Relevance, Decay: 1, Bounded: 1, Floor: a.q.floor, Stage: 1, Tier: a.q.ltm}
+	hit.Explain.Meaning = a.q.near.notes[h.Path]
 	for _, s := range h.Scores {
 		hit.Explain.Terms = append(hit.Explain.Terms, op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF, Score: s.Score})
 	}

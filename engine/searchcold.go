@@ -70,7 +70,7 @@ func (a *asking) mean(c corpus, hits []op.Hit) ([]op.Hit, error) {
 	asked := a.weightOf(c)
 	matches := []rekindle.Match{{Relevance: a.best}}
 	for _, h := range candidates {
-		matches = append(matches, rekindle.Match{Cold: true, Relevance: h.Rank, Matched: a.matched(h.Explain.Terms), Asked: asked})
+		matches = append(matches, rekindle.Match{Cold: true, Relevance: h.Rank, Matched: a.held(h.Explain, asked), Asked: asked})
 	}
 	a.meant = map[memory.ID]bool{}
 	for _, i := range rekindle.DefaultThreshold().Strong(matches) {

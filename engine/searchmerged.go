@@ -70,8 +70,8 @@ func (a *asking) asMerged(hits []op.Hit) ([]op.Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		x := a.e.weigh(h.Explain.Relevance, into, a.now, a.q.stm)
-		x.Coarse, x.Terms = h.Explain.Coarse, h.Explain.Terms
+		x := a.e.weigh(h.Explain.Relevance, into, a.now, a.q)
+		x.Coarse, x.Terms, x.Meaning = h.Explain.Coarse, h.Explain.Terms, h.Explain.Meaning
 		out = append(out, op.Hit{Tier: op.TierMemory, Memory: &view, Rank: rank(x), Explain: &x})
 	}
 	return out, nil

@@ -71,15 +71,15 @@ func (e *Engine) views(in *stm.Memories, rows []*stm.Row, now time.Time) ([]op.M
 }
 
 // weigh fills in everything a rank is made of but the terms.
-func (e *Engine) weigh(relevance float64, r *stm.Row, now time.Time, tier float64) op.Explain {
+func (e *Engine) weigh(relevance float64, r *stm.Row, now time.Time, q *question) op.Explain {
 	score := e.score(r, now)
 	return op.Explain{
 		Relevance: relevance,
 		Decay:     score,
 		Bounded:   decay.Bounded(score),
-		Floor:     e.opt.DecayFloor,
+		Floor:     q.floor,
 		Stage:     e.opt.StageFactor.of(r.Stage()),
-		Tier:      tier,
+		Tier:      q.stm,
 	}
 }
 

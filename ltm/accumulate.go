@@ -15,7 +15,7 @@ import (
 type scratch struct {
 	notes   []noteSum   // by number
 	verdict []verdict   // by number: what the filters said
-	touched []uint32    // numbers of the notes that hold a word
+	touched []uint32    // numbers of the notes that hold a word or are near
 	lists   [][]posting // by word
 	extra   []float64   // by passage of one note
 	open    prospects   // the notes touched
@@ -30,6 +30,8 @@ type noteSum struct {
 	doc     uint32  // its first part in the view
 	touched bool
 	named   bool // a word is in the names
+	held    bool // a word that is not weak is in it
+	near    bool // the query says that it is near
 }
 
 type verdict uint8
@@ -156,6 +158,7 @@ func (s *searcher) add(w *weighed, number uint32, run []posting) {
 		sum.doc = run[0].doc - uint32(run[0].part)
 		s.touched = append(s.touched, number)
 	}
+	sum.held = sum.held || !w.weak
 	if body, passages, ok := inBodies(run[0].packed); ok && len(run) == 1 {
 		// Nearly all postings: the sums below, without what is zero in them.
 		sum.whole += w.full * s.norms.wholeBody(size.body, float64(body))
@@ -202,7 +205,10 @@ func (s *searcher) bound(number uint32) float64 {
 	if sum.named {
 		u += nameShare * sum.matched
 	}
-	return u
+	if sum.near {
+		u += s.near[number].Score
+	}
+	return u + s.bonus(number)
 }
 
 // relevance works out the relevance of a touched note and its best passage.
@@ -224,7 +230,10 @@ func (s *searcher) relevance(number uint32) (relevance float64, passage int) {
 	if sum.named {
 		relevance += nameShare * likeness(note.names, s.words, s.total)
 	}
-	return relevance, passage
+	if sum.near {
+		relevance += s.near[number].Score
+	}
+	return relevance + s.bonus(number), passage
 }
 
 // addPassages adds to extra what each passage of a note gets beyond what all get from the

@@ -59,11 +59,18 @@ type Term struct {
 // WeakWeight is the weight of a weak term for which results were measured to be best.
 const WeakWeight = 0.3
 
-// Query is what Search looks for. Without terms, or a prefix, every note that passes the
-// filters is a hit of relevance 1, the last created first.
+// Query is what Search looks for. Without terms, a prefix or Near, every note that passes
+// the filters is a hit of relevance 1, the last created first.
 type Query struct {
 	Terms []Term // any may match
-	Docs  int    // documents in the whole collection; 0 takes number and DF from the index
+
+	// Near is what is added to the relevance of notes, by path, for another reason than
+	// their words. These match without any term, and pass every other condition.
+	Near map[string]Near
+	// Bonus is what is added to the relevance of a note that matches; nil is nothing.
+	Bonus func(path string, created time.Time) float64
+
+	Docs int // documents in the whole collection; 0 takes number and DF from the index
 
 	// Prefix is the beginning of a word as typed; the commonest terms that begin so
 	// count as one term, beside those in Terms. "" is none.
@@ -85,6 +92,14 @@ type Query struct {
 	Explain bool
 }
 
+// Near is one note of [Query.Near].
+type Near struct {
+	Score float64 // above 0
+	// Line is where the part of it begins that is near, which is what a hit shows that
+	// holds none of the terms; from 1, or 0 if that is not known.
+	Line int
+}
+
 // Filter is what a note is judged by apart from its rank. Texts are compared without
 // regard to case and Unicode normal form.
 type Filter struct {
@@ -99,6 +114,7 @@ type Filter struct {
 type Result struct {
 	Hits  []Hit // by falling relevance, then path
 	Total int   // notes that match
+	Near  int   // of them, those that hold none of the terms
 	// Terms are the terms that were searched for, but for weak ones, with those of the
 	// prefix, for marking them in a snippet.
 	Terms []string
@@ -120,7 +136,9 @@ type Hit struct {
 	Line              int      // about where its best passage begins; from 1
 	Above             int      // lines of its Section.Text above the best passage
 	Relevance         float64
-	Scores            []Score // with Query.Explain: they sum up to Relevance
+	Near              Near    // what it has of Query.Near
+	Bonus             float64 // part of Relevance, as the Score of Near
+	Scores            []Score // with Query.Explain: they sum up to what is left of Relevance
 }
 
 // Score is what one term gives to a hit through one field.

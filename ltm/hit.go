@@ -22,7 +22,17 @@ func (s *searcher) hit(c candidate) (Hit, error) {
 		Modified:  time.Unix(0, n.modified),
 		Relevance: c.relevance,
 	}
-	h.HeadingPath, h.SectionLine, h.Line, h.Above = r.at(c.passage)
+	if s.notes[c.number].near {
+		h.Near = s.near[c.number]
+	}
+	if s.notes[c.number].touched {
+		h.Bonus = s.bonus(c.number)
+	}
+	passage := c.passage
+	if h.Near.Line > 0 && !s.notes[c.number].held {
+		passage = r.passageAt(h.Near.Line)
+	}
+	h.HeadingPath, h.SectionLine, h.Line, h.Above = r.at(passage)
 	if s.query.Explain && len(s.words) > 0 {
 		h.Scores = s.explain(c)
 	}

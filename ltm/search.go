@@ -58,7 +58,8 @@ type searcher struct {
 	*scratch
 
 	words    []weighed
-	total    float64 // what all words could give
+	total    float64         // what all words could give
+	near     map[uint32]Near // Query.Near by number, of what passes
 	allowed  func(number uint32) bool
 	required []phrase // to be looked up in texts
 	excluded []phrase
@@ -125,6 +126,9 @@ func (s *searcher) run(ctx context.Context) (Result, error) {
 func (s *searcher) match(ctx context.Context, words []weighed) ([]candidate, Result, error) {
 	s.words = words
 	var result Result
+	if err := s.touchNear(); err != nil {
+		return nil, result, err
+	}
 	for i := range s.words {
 		if err := ctx.Err(); err != nil {
 			return nil, result, err
@@ -143,6 +147,7 @@ func (s *searcher) match(ctx context.Context, words []weighed) ([]candidate, Res
 	} else {
 		found, result.Total = s.candidates(max(s.query.Limit, 0))
 	}
+	result.Near = s.byNearness(found)
 	return found, result, ctx.Err()
 }
 
@@ -192,7 +197,7 @@ type candidate struct {
 // candidates returns the n best of the notes that hold a word, or of all notes if the query
 // has none, and how many there are.
 func (s *searcher) candidates(n int) (best []candidate, total int) {
-	if len(s.query.Terms) == 0 && s.query.Prefix == "" {
+	if len(s.query.Terms) == 0 && s.query.Prefix == "" && len(s.query.Near) == 0 {
 		return s.latest(n)
 	}
 	s.total = 0

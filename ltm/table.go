@@ -3,6 +3,7 @@ package ltm
 import (
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // table is the notes of one state of the store, by number. It never changes: an update
@@ -17,6 +18,7 @@ type table struct {
 	names      float64
 	tags       float64
 	other      float64
+	paths      func() map[string]uint32 // number by path, made when it is asked for
 }
 
 // size is what scoring needs of every note.
@@ -66,7 +68,19 @@ func (t *table) with(changed map[uint32]*note) *table {
 		next.notes[number] = n
 		next.tally(n, 1)
 	}
+	notes := next.notes
+	next.paths = sync.OnceValue(func() map[string]uint32 { return numbersOf(notes) })
 	return &next
+}
+
+func numbersOf(notes []*note) map[string]uint32 {
+	numbers := make(map[string]uint32, len(notes))
+	for number, n := range notes {
+		if n != nil {
+			numbers[n.path] = uint32(number)
+		}
+	}
+	return numbers
 }
 
 // tally adds what a note means for the statistics, or takes it back.

@@ -134,6 +134,8 @@ type SearchRequest struct {
 	Offset        int      `json:"offset,omitempty" query:"offset" doc:"pass over so many of the best hits, up to 1,000"`
 	STMWeight     *float64 `json:"stm_weight,omitempty" query:"stm_weight" doc:"factor on the rank of memories, 0 to 2, default from the config (1)"`
 	LTMWeight     *float64 `json:"ltm_weight,omitempty" query:"ltm_weight" doc:"factor on the rank of notes, 0 to 2, default from the config (0.7)"`
+	DecayFloor    *float64 `json:"decay_floor,omitempty" query:"decay_floor" doc:"part of the rank of a memory that no age takes away, 0 to 1, default from the config (0.7)"`
+	MeaningWeight *float64 `json:"meaning_weight,omitempty" query:"meaning_weight" doc:"what the order trusts vectors, 0 to 1, default from the config or by the exam of the model; 0 is by words alone"`
 	IncludeReview *bool    `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix in matches that are about to fade, default true"`
 	Track         *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
 	Explain       bool     `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
@@ -148,7 +150,7 @@ type SearchResult struct {
 	Hits  []Hit  `json:"hits"`
 	Total int    `json:"total"` // how many matched before the limit
 	// AtLeast says that Total is a lower bound: phrases were looked up in the best
-	// candidates only.
+	// candidates only, or only the nearest of what means something alike was looked at.
 	AtLeast bool     `json:"at_least,omitempty"`
 	Loading *Loading `json:"loading,omitempty"`
 	// Indexing says that notes are still being read for the first time.
@@ -257,7 +259,7 @@ type Snippet struct {
 // rank = relevance × (floor + (1 − floor) × bounded decay) × stage × tier.
 type Explain struct {
 	Relevance float64       `json:"relevance"`
-	Share     float64       `json:"share"` // of what was asked that it holds, by the weight (IDF) of the words, 0 to 1
+	Share     float64       `json:"share"` // of what was asked that it holds, by the weight (IDF) of the words, or means; 0 to 1
 	Terms     []TermExplain `json:"terms"`
 	// Meaning, Links and Date are the other parts of relevance, where there are any.
 	Meaning *MeaningExplain `json:"meaning,omitempty"`

@@ -10,13 +10,20 @@ import (
 	"emberd/internal/spelling"
 	"emberd/internal/text"
 	"emberd/internal/words"
+	"emberd/memory"
 )
 
 // Query asks for the live memories that fit best.
 type Query struct {
 	// Terms are what to rank by, as text.Analyzer.Query makes them; any may
-	// match. Without terms every memory matches, with relevance 1.
+	// match. Without terms and Near every memory matches, with relevance 1.
 	Terms []words.QueryTerm
+	// Near is what is added to the relevance of memories for another reason than their
+	// words, above 0. These match without any term, and pass every other condition.
+	Near map[memory.ID]float64
+	// Bonus is what is added to the relevance of a memory that matches; nil is nothing.
+	// With it every match is looked at.
+	Bonus func(*Row) float64
 	// Others is how many documents elsewhere are ranked together with these.
 	Others int
 	// All and None are terms that a memory must hold, and must not.
@@ -55,6 +62,7 @@ type Beside struct {
 type Found struct {
 	Matches []Match // best first, at most Limit
 	Total   int     // how many matched
+	Near    int     // of them, those that hold none of the terms
 	Best    float64 // relevance of the most relevant one, wherever it ranks
 	// Loading is set while Indexed of Of memories are indexed; the others
 	// were scanned, and their relevance is coarse.
@@ -67,6 +75,7 @@ type Found struct {
 type Match struct {
 	Row             *Row
 	Relevance, Rank float64
+	Near, Bonus     float64           // parts of the relevance
 	Terms           []words.TermScore // with Explain
 	Coarse          bool              // scanned, not looked up
 }
@@ -90,7 +99,7 @@ func (m *Memories) Search(q Query) Found {
 
 func (m *Memories) searchOnce(q Query) Found {
 	found := Found{}
-	c := collector{q: &q, found: &found}
+	c := collector{q: &q, found: &found, near: q.nearness()}
 	// What is not indexed yet is collected first: a memory that is indexed in
 	// between is then met twice rather than never.
 	loading := !m.index.complete.Load()
@@ -103,10 +112,11 @@ func (m *Memories) searchOnce(q Query) Found {
 		c.beside = append(c.beside, c.side(b))
 	}
 	sieve := newSieve(index, &q)
-	if len(q.Terms) == 0 {
+	if len(q.Terms)+len(q.Near) == 0 {
 		m.everything(&c, sieve, loading)
 	} else {
-		m.lookUp(&c, sieve)
+		l := lookUp{Memories: m, c: &c, sieve: sieve, cells: *m.index.byDoc.Load()}
+		l.run(m.nearDocs(&c, sieve, loading))
 	}
 	c.finish()
 	for _, s := range c.beside {
@@ -175,35 +185,63 @@ func (m *Memories) everything(c *collector, sieve sieve, loading bool) {
 	m.table.each(func(cell *cell, r *Row) bool {
 		doc := cell.doc.Load()
 		if doc == 0 && !loading && len(sieve.all) == 0 || doc != 0 && sieve.passes(words.Doc(doc-1)) {
-			c.take(r, 1, false, 0)
+			c.take(c.match(r, 1, 0))
 		}
 		return true
 	})
 }
 
-func (m *Memories) lookUp(c *collector, sieve sieve) {
-	cells := *m.index.byDoc.Load()
-	for doc, relevance := range c.matches.All() {
-		if !sieve.passes(doc) {
-			continue
+// lookUp goes through the documents that match.
+type lookUp struct {
+	*Memories
+	c     *collector
+	sieve sieve
+	cells []*cell
+}
+
+// run takes what holds a term and what is near, in the order of the documents.
+func (l *lookUp) run(near []nearDoc) {
+	for doc, relevance := range l.c.matches.All() {
+		for len(near) > 0 && near[0].doc < doc {
+			l.take(near[0].doc, 0, near[0].score)
+			near = near[1:]
 		}
-		for int(doc) >= len(cells) {
-			// Its place is stored right after its terms.
-			runtime.Gosched()
-			cells = *m.index.byDoc.Load()
+		score := 0.0
+		if len(near) > 0 && near[0].doc == doc {
+			score, near = near[0].score, near[1:]
 		}
-		hopeless := c.hopeless(relevance)
-		if hopeless {
-			c.found.Total++
-			c.found.Best = max(c.found.Best, relevance)
-		}
-		if cells[doc] == nil || hopeless && !c.wanted(relevance) {
-			continue
-		}
-		r := cells[doc].row.Load()
-		if r.live() && (hopeless || c.take(r, relevance, false, doc)) {
-			c.offer(r, relevance, doc)
-		}
+		l.take(doc, relevance, score)
+	}
+	for _, n := range near {
+		l.take(n.doc, 0, n.score)
+	}
+}
+
+func (l *lookUp) take(doc words.Doc, held, near float64) {
+	if !l.sieve.passes(doc) {
+		return
+	}
+	for int(doc) >= len(l.cells) {
+		// Its place is stored right after its terms.
+		runtime.Gosched()
+		l.cells = *l.index.byDoc.Load()
+	}
+	c, relevance := l.c, held+near
+	hopeless := c.hopeless(relevance)
+	if hopeless {
+		c.count(relevance, held > 0)
+	}
+	if l.cells[doc] == nil || hopeless && !c.wanted(relevance) {
+		return
+	}
+	r := l.cells[doc].row.Load()
+	if !r.live() {
+		return
+	}
+	m := c.match(r, held, near)
+	m.doc = doc
+	if hopeless || c.take(m) {
+		c.offer(m)
 	}
 }
 
@@ -231,17 +269,21 @@ func (m *Memories) scan(c *collector, rarity []float64) {
 		if cell.doc.Load() != 0 {
 			return true
 		}
-		if relevance := c.q.scanned(m.index.analyzer, r.Text(), rarity); relevance > 0 {
-			c.take(r, relevance, true, 0)
+		near, found := c.near[r.key]
+		if held, passes := c.q.scanned(m.index.analyzer, r.Text(), rarity, found); passes {
+			match := c.match(r, held, near)
+			match.coarse = true
+			c.take(match)
 		}
 		return true
 	})
 }
 
-// scanned is the coarse relevance of a text, 0 when it does not match.
-func (q *Query) scanned(a *text.Analyzer, doc string, rarity []float64) (relevance float64) {
-	if !q.mayMatch(doc) {
-		return 0
+// scanned is the coarse relevance of a text by its words, and whether it matches; found
+// says that it does for another reason than its words if nothing speaks against it.
+func (q *Query) scanned(a *text.Analyzer, doc string, rarity []float64, found bool) (relevance float64, matches bool) {
+	if !found && !q.mayMatch(doc) {
+		return 0, false
 	}
 	held := map[string]bool{}
 	for _, t := range a.Terms(doc) {
@@ -249,17 +291,17 @@ func (q *Query) scanned(a *text.Analyzer, doc string, rarity []float64) (relevan
 	}
 	lacks := func(term string) bool { return !held[term] }
 	if slices.ContainsFunc(q.All, lacks) || slices.ContainsFunc(q.None, func(term string) bool { return held[term] }) {
-		return 0
+		return 0, false
 	}
-	if len(q.Terms) == 0 {
-		return 1
+	if len(q.Terms)+len(q.Near) == 0 {
+		return 1, true
 	}
 	for i, t := range q.Terms {
 		if held[t.Term] {
 			relevance += rarity[i]
 		}
 	}
-	return relevance
+	return relevance, found || relevance > 0
 }
 
 // mayMatch is false for most texts that do not match, in an eighth of the time
@@ -283,6 +325,7 @@ func beginning(term string) string { return term[:max(min(len(term)-2, 16), min(
 type collector struct {
 	q       *Query
 	found   *Found
+	near    map[[16]byte]float64
 	heap    []candidate
 	matches *words.Matches
 	beside  []*side
@@ -320,10 +363,11 @@ func (s *side) wants(c *collector, relevance float64) bool {
 }
 
 // offer shows a match to the lists beside.
-func (c *collector) offer(r *Row, relevance float64, doc words.Doc) {
+func (c *collector) offer(m candidate) {
 	for _, s := range c.beside {
-		if s.wants(c, relevance) {
-			s.take(r, relevance, false, doc)
+		if s.wants(c, m.relevance) {
+			m.rank = m.relevance
+			s.take(m)
 		}
 	}
 }
@@ -331,27 +375,48 @@ func (c *collector) offer(r *Row, relevance float64, doc words.Doc) {
 type candidate struct {
 	row             *Row
 	relevance, rank float64
+	near, bonus     float64 // parts of the relevance
 	doc             words.Doc
 	used            int64
+	held            bool // it holds a term
 	coarse          bool
 }
 
 // hopeless reports whether a match, whatever memory it is, only counts.
 func (c *collector) hopeless(relevance float64) bool {
-	return c.q.Most > 0 && (c.q.Accept == nil || c.q.Uncounted) && c.q.Limit > 0 && len(c.heap) == c.q.Limit &&
+	return c.q.Most > 0 && (c.q.Accept == nil || c.q.Uncounted) && c.q.Bonus == nil && c.q.Limit > 0 && len(c.heap) == c.q.Limit &&
 		relevance*c.q.Most < c.heap[0].rank
 }
 
-// take keeps a match if it is among the best, and reports whether it is one.
-func (c *collector) take(r *Row, relevance float64, coarse bool, doc words.Doc) bool {
-	if c.q.Accept != nil && !c.q.Accept(r) {
-		return false
+// match is a memory with what its words, if it holds any, and other reasons give it.
+func (c *collector) match(r *Row, held, near float64) candidate {
+	m := candidate{row: r, near: near, held: held > 0}
+	if c.q.Bonus != nil {
+		m.bonus = c.q.Bonus(r)
 	}
+	m.relevance = held + near + m.bonus
+	m.rank = m.relevance
+	return m
+}
+
+// count counts a match.
+func (c *collector) count(relevance float64, held bool) {
 	c.found.Total++
 	c.found.Best = max(c.found.Best, relevance)
-	m := candidate{row: r, relevance: relevance, rank: relevance, doc: doc, used: r.total().used, coarse: coarse}
+	if !held {
+		c.found.Near++
+	}
+}
+
+// take keeps a match if it is among the best, and reports whether it is one.
+func (c *collector) take(m candidate) bool {
+	if c.q.Accept != nil && !c.q.Accept(m.row) {
+		return false
+	}
+	c.count(m.relevance, m.held)
+	m.used = m.row.total().used
 	if c.q.Rank != nil {
-		m.rank = c.q.Rank(relevance, r)
+		m.rank = c.q.Rank(m.relevance, m.row)
 	}
 	switch {
 	case len(c.heap) < c.q.Limit:
@@ -408,10 +473,13 @@ func (c *collector) finish() {
 	for _, m := range c.heap {
 		if seen[m.row.key] {
 			c.found.Total--
+			if !m.held {
+				c.found.Near--
+			}
 			continue
 		}
 		seen[m.row.key] = true
-		match := Match{Row: m.row, Relevance: m.relevance, Rank: m.rank, Coarse: m.coarse}
+		match := Match{Row: m.row, Relevance: m.relevance, Rank: m.rank, Near: m.near, Bonus: m.bonus, Coarse: m.coarse}
 		if c.q.Explain && c.matches != nil && !m.coarse {
 			if e, ok := c.matches.Explain(m.doc); ok {
 				match.Terms = e.Terms

@@ -307,6 +307,9 @@ func (s *state) printExplain(h *op.Hit) {
 	for i, t := range e.Terms {
 		s.printf("  %s %s %7.3f\n", pad(labels[i], width), factors(t), t.Score)
 	}
+	for _, line := range otherParts(e) {
+		s.printf("  %s %s %7.3f\n", pad(cut(line.label, width), width), line.of, line.score)
+	}
 	coarse := ""
 	if e.Coarse {
 		coarse = "  (coarse: found by scanning while the index loads)"
@@ -317,6 +320,31 @@ func (s *state) printExplain(h *op.Hit) {
 		product = fmt.Sprintf("rank %.3f = that of %s, whose place it took and which matches better; its own = %s", h.Rank, e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
 	}
 	s.printf("%s", s.screen.paragraph(product, nil, "  "))
+}
+
+// otherPart is a part of a relevance that is of no word.
+type otherPart struct {
+	label, of string
+	score     float64
+}
+
+// otherParts are what meaning, links and dates add, as far as they do.
+func otherParts(e *op.Explain) (out []otherPart) {
+	const without = "   –       –       –       –"
+	if m := e.Meaning; m != nil {
+		label := "meaning"
+		if m.Line > 0 {
+			label = fmt.Sprintf("meaning, at line %d", m.Line)
+		}
+		out = append(out, otherPart{label, fmt.Sprintf("%28s", fmt.Sprintf("cosine %.3f, near %.3f", m.Cosine, m.Near)), m.Score})
+	}
+	if l := e.Links; l != nil {
+		out = append(out, otherPart{clean(l.For), without, l.Score})
+	}
+	if d := e.Date; d != nil {
+		out = append(out, otherPart{clean(d.For), without, d.Score})
+	}
+	return out
 }
 
 // factors are what the share of a term is made of. A share that no single term gives

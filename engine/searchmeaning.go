@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"emberd/ltm"
+	"emberd/memory"
+	"emberd/op"
+)
+
+const (
+	// mostNear is how many memories, and how many notes, a search takes in for what they
+	// mean: the same for every page, so that paging is stable.
+	mostNear = 200
+	// leastNear is how near (0 as any text, 1 the same meaning) something has to be.
+	leastNear = 0.25
+	// meaningWeight is what the same meaning is worth beside all words of the question.
+	meaningWeight = 0.5
+)
+
+// closeness is what the meaning of a question gives to what is near to it.
+type closeness struct {
+	memories map[memory.ID]*op.MeaningExplain
+	notes    map[string]*op.MeaningExplain // by path
+}
+
+// ofMemories are the scores of memories, nil without any.
+func (n *closeness) ofMemories() map[memory.ID]float64 {
+	if len(n.memories) == 0 {
+		return nil
+	}
+	scores := make(map[memory.ID]float64, len(n.memories))
+	for id, x := range n.memories {
+		scores[id] = x.Score
+	}
+	return scores
+}
+
+// ofNotes are the scores of notes, nil without any.
+func (n *closeness) ofNotes() map[string]ltm.Near {
+	if len(n.notes) == 0 {
+		return nil
+	}
+	near := make(map[string]ltm.Near, len(n.notes))
+	for path, x := range n.notes {
+		near[path] = ltm.Near{Score: x.Score, Line: x.Line}
+	}
+	return near
+}
+
+// fusion is the one place where meaning meets words. A hit's relevance is
+//
+//	relevance = words + A · w · t · near        near = (cos − low) / (high − low), 0 to 1
+//
+// words is BM25's sum over the terms, which cannot come to more than about A, the sum of
+// their idf; near is the cosine brought to 0 for texts that have nothing to do with each
+// other and 1 for the same meaning, by what the model's exam measured (low, high); t is what
+// that exam says the model can be trusted, or the setting; w is meaningWeight. So both are
+// brought to one scale by bounds that are known beforehand, and added: the weighted sum of
+// scores after a theoretical normalisation of Bruch, Gai and Ingber, "An Analysis of Fusion
+// Functions for Hybrid Retrieval", ACM TOIS 42(1), 2023, which they find to be better than
+// reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009) within a domain and out
+// of it. RRF would also throw the distances away that decay, stage and rekindling go by, and
+// a rank by 1/(60+r) could not be explained term by term.
+//
+// The factor A scales the sum to the unit of words, so that with t = 0, or for what is not
+// near, the relevance is that of words, bit by bit.
+type fusion struct {
+	sense *sense
+	unit  float64 // A · w · t
+}
+
+// of is what something near adds, nil if it is not near enough.
+func (f *fusion) of(s sensed) *op.MeaningExplain {
+	near := f.sense.near(s.cosine)
+	if near < leastNear {
+		return nil
+	}
+	return &op.MeaningExplain{Cosine: s.cosine, Near: near, Line: s.line, Score: f.unit * near}
+}
+
+// senseSoon begins to work out what the question means, if that is to count.
+func (a *asking) senseSoon(ctx context.Context) {
+	if a.q.sense != nil {
+		return
+	}
+	a.q.sense = func() *sense { return nil }
+	text := a.q.meant()
+	if a.e.meaning == nil || a.q.trust == 0 || text == "" || !a.present {
+		return
+	}
+	got := make(chan *sense, 1)
+	go func() { got <- a.e.meaning.sense(ctx, text) }()
+	a.q.sense = sync.OnceValue(func() *sense { return <-got })
+}
+
+// meant is what of a question has a meaning: its words and phrases, not what selects.
+func (q *question) meant() string {
+	return strings.TrimSpace(strings.Join(append([]string{q.query.Words}, q.query.Must.Phrases...), " "))
+}
+
+// senseNear finds what is near to the question, of what passes its conditions.
+func (a *asking) senseNear(ctx context.Context, c corpus) error {
+	a.senseSoon(ctx)
+	a.q.near = closeness{}
+	s := a.q.sense()
+	a.tellMeaning(s)
+	if s == nil {
+		return nil
+	}
+	f := fusion{sense: s, unit: a.weightOf(c) * meaningWeight * a.q.trust}
+	if a.q.memories {
+		a.senseMemories(ctx, c, &f)
+	}
+	if !a.q.notes {
+		return nil
+	}
+	return a.e.notes.ask(func(index *ltm.Index) error { return a.senseNotes(ctx, index, c, &f) })
+}
+
+func (a *asking) senseMemories(ctx context.Context, c corpus, f *fusion) {
+	accept := a.e.stmQuery(a.q, c, 0, false, a.now).Accept
+	found := f.sense.memories(ctx, mostNear, func(id memory.ID) bool {
+		row, live := a.q.in.Get(id)
+		return live && (accept == nil || accept(row))
+	})
+	near := make(map[memory.ID]*op.MeaningExplain, len(found))
+	for _, s := range found {
+		if x := f.of(s); x != nil {
+			near[s.id] = x
+		}
+	}
+	a.q.near.memories = near
+	a.res.AtLeast = a.res.AtLeast || len(near) == mostNear
+}
+
+func (a *asking) senseNotes(ctx context.Context, index *ltm.Index, c corpus, f *fusion) error {
+	var found []sensed
+	err := index.Accepting(a.e.ltmQuery(ctx, a.q, c, 0, false), func(accept func(string) bool) {
+		found = f.sense.notes(ctx, mostNear, accept)
+	})
+	near := make(map[string]*op.MeaningExplain, len(found))
+	for _, s := range found {
+		if x := f.of(s); x != nil {
+			near[s.path] = x
+		}
+	}
+	a.q.near.notes = near
+	a.res.AtLeast = a.res.AtLeast || len(near) == mostNear
+	return err
+}
+
+// tellMeaning says in the answer what part vectors had in it.
+func (a *asking) tellMeaning(s *sense) {
+	told := a.e.meaning.told()
+	if told == nil {
+		return
+	}
+	told.Weight = a.q.trust
+	switch {
+	case s != nil || told.Without != "":
+	case !a.present:
+		told.Without = "there are no vectors of the past"
+	case a.q.trust == 0 || a.q.meant() == "":
+		return // nothing was to be compared
+	default:
+		told.Without = "the vector of the query was not there in time"
+	}
+	a.res.Meaning = told
+}
+
+// held is how much of what was asked something holds by its words, or means, in the unit
+// of asked, which is the most.
+func (a *asking) held(x *op.Explain, asked float64) float64 {
+	held := min(asked, a.matched(x.Terms))
+	if x.Meaning != nil {
+		held = max(held, a.q.trust*x.Meaning.Near*asked)
+	}
+	return held
+}
