@@ -49,7 +49,7 @@ func readKey(path string) (string, error) {
 	// Not wrapped: an error of a path is taken for one of the daemon's own folders.
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("%v; put the endpoint's key there, or leave llm.key_file out", err)
+		return "", fmt.Errorf("%v; put the key there, or leave the setting out", err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxKey+1))
@@ -59,9 +59,9 @@ func readKey(path string) (string, error) {
 	key := string(bytes.TrimSpace(data))
 	switch {
 	case key == "":
-		return "", fmt.Errorf("%s is empty; put the endpoint's key into it, or leave llm.key_file out", path)
+		return "", fmt.Errorf("%s is empty; put the key into it, or leave the setting out", path)
 	case len(data) > maxKey, strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
-		return "", fmt.Errorf("%s holds more than one word; it must hold the endpoint's key and nothing else", path)
+		return "", fmt.Errorf("%s holds more than one word; it must hold the key and nothing else", path)
 	}
 	return key, nil
 }

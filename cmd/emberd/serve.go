@@ -97,6 +97,12 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	if endpoint != nil {
 		defer endpoint.Close()
 	}
+	if opt.Meaning, err = meaning(c, log); err != nil {
+		return err
+	}
+	if vectors := opt.Meaning.Embedder; vectors != nil {
+		defer func() { err = errors.Join(err, vectors.Close()) }() // after the engine
+	}
 	e, err := engine.Open(opt)
 	if err != nil {
 		return err

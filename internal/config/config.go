@@ -70,7 +70,7 @@ type Config struct {
 	Search        Search
 	Review        Review
 	Recall        Recall
-	Embeddings    Embeddings
+	Embedding     Embedding
 	Similarity    Similarity
 	Known         Known
 	Cluster       Cluster
@@ -172,6 +172,9 @@ type Search struct {
 	LTMWeight     float64
 	PreviewLength int // characters; 0 shows everything
 	TrackAccess   bool
+	Meaning       float64 // weight of vectors, 0 to 1; negative is by their exam
+	MeaningOff    bool    // whether there are to be none
+	MeaningWait   time.Duration
 }
 
 // Review says which fading memories are mixed into answers.
@@ -190,10 +193,19 @@ type Recall struct {
 	MinInterval time.Duration
 }
 
-// Embeddings says whether meaning is searched beside words, and by which model.
-type Embeddings struct {
-	Enabled bool
-	Model   string
+// Embedding says how vectors are made.
+type Embedding struct {
+	Providers     []string // http, go, words
+	Model         string   // absolute, "" for none
+	URL           string   // of a server of this machine, "" for none
+	URLModel      string   // "" for the server's only one
+	KeyFile       string   // absolute, "" for none
+	MaxTokens     int
+	QueryPrefix   string
+	PassagePrefix string
+	CPUShare      float64 // of one processor
+	UnloadAfter   time.Duration
+	Store         string // state or data
 }
 
 // Similarity holds the cosine thresholds for telling duplicates.

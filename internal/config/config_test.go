@@ -90,10 +90,11 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Promote:         Promote{0.65, 5, 14 * day, 72 * time.Hour, 1, true},
 		Lifecycle:       Lifecycle{7 * day, 30 * day, 90 * day, nil, 1000, 0.2, 0.2},
 		StageWeight:     StageWeight{1, 0.5, 0.1, 0.01},
-		Search:          Search{10, 0.7, 1, 0.7, 300, true},
+		Search:          Search{10, 0.7, 1, 0.7, 300, true, -1, false, 250 * time.Millisecond},
 		Review:          Review{0.3, 0.15, 0.35},
 		Recall:          Recall{true, "silent", 0.3, 3, 5 * time.Minute},
-		Embeddings:      Embeddings{false, "all-MiniLM-L6-v2"},
+		Embedding: Embedding{Providers: []string{"http", "go"}, MaxTokens: 256, CPUShare: 0.5,
+			UnloadAfter: 10 * time.Minute, Store: "state"},
 		Similarity:      Similarity{0.88, 0.78},
 		Known:           Known{Add: 0.85, Related: 0.6, Confirmed: 0.85, Reinforce: 0.75},
 		Cluster:         Cluster{0.83, 2, 12},
@@ -223,7 +224,7 @@ func TestBadValuesNameKeyBoundAndPlace(t *testing.T) {
 		env: []string{
 			"EMBERD_SEARCH_TRACK_ACCESS=maybe", "EMBERD_TRASH_KEEP=3", "EMBERD_DECAY_LAMBDA=NaN",
 			"CORTEXGRAPH_PL_HALFLIFE_DAYS=3d", "CORTEXGRAPH_PROMOTE_TIME_WINDOW=-1", "CORTEXGRAPH_DETECT_SECRETS=2",
-			"LOG_LEVEL=trace", "EMBERD_EMBEDDINGS_MODEL=a\x1bb",
+			"LOG_LEVEL=trace", "EMBERD_EMBEDDING_URL_MODEL=a\x1bb",
 		},
 		file: "stm:\n  segment_bytes: 1KiB\n  durability: [full]\nsocket: $NOWHERE/s\nvaults: [/a, /b, /a]\n",
 	}
@@ -243,7 +244,7 @@ func TestBadValuesNameKeyBoundAndPlace(t *testing.T) {
 		`CORTEXGRAPH_PROMOTE_TIME_WINDOW: promote.window must be a time from 0s to 3650d, such as 72h or 3d, not "-1d"; EMBERD_PROMOTE_WINDOW overrules it`,
 		`--set search.limit: must be a whole number from 1 to 100, not "ten"`,
 		`EMBERD_SEARCH_TRACK_ACCESS: search.track_access must be true or false (or yes/no, on/off, 1/0), not "maybe"`,
-		`EMBERD_EMBEDDINGS_MODEL: embeddings.model must be one line of valid UTF-8 without control characters`,
+		`EMBERD_EMBEDDING_URL_MODEL: embedding.url_model must be one line of valid UTF-8 without control characters`,
 	)
 }
 
@@ -308,6 +309,53 @@ func TestEndpointOfTheModel(t *testing.T) {
 	setup{flags: []string{"llm.url=https://me:pass@host"}}.wantFaults(t, `--set llm.url: must not name a user; the key goes into llm.key_file`)
 }
 
+func TestServerOfVectorsIsOnThisMachine(t *testing.T) {
+	for _, good := range []string{"http://127.0.0.1:11434", "http://localhost:1234/v1", "http://[::1]:8080", "unix:///run/embed.sock"} {
+		if got := (setup{flags: []string{"embedding.url=" + good}}).load(t).Embedding.URL; got != good {
+			t.Errorf("embedding.url = %q, want %q", got, good)
+		}
+	}
+	for _, bad := range []string{"localhost:8080", "https://127.0.0.1", "unix://host/path", "unix:", "http://", "http://[::1", "http://127.0.0.1:1?key=x"} {
+		setup{flags: []string{"embedding.url=" + bad}}.wantFaults(t,
+			fmt.Sprintf("--set embedding.url: must be http://127.0.0.1:PORT, unix:///path, or none, not %q", bad))
+	}
+	for _, elsewhere := range []string{"http://192.168.1.2:11434", "http://api.example.org/v1", "http://localhost.example.org"} {
+		host := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(elsewhere, "http://"), ":11434"), "/v1")
+		setup{flags: []string{"embedding.url=" + elsewhere}}.wantFaults(t,
+			fmt.Sprintf("--set embedding.url: must name a server of this machine, which %s is not: no other is sent any text", host))
+	}
+	setup{flags: []string{"embedding.url=http://me:pass@127.0.0.1"}}.wantFaults(t, "--set embedding.url: must not name a user; the key goes into embedding.key_file")
+}
+
+func TestProvidersOfVectors(t *testing.T) {
+	for text, want := range map[string][]string{"go": {"go"}, " words , http ": {"words", "http"}, "HTTP": {"http"}, "": nil} {
+		if got := (setup{flags: []string{"embedding.providers=" + text}}).load(t).Embedding.Providers; !slices.Equal(got, want) {
+			t.Errorf("embedding.providers=%s: %q, want %q", text, got, want)
+		}
+	}
+	setup{flags: []string{"embedding.providers=http,wrods"}}.wantFaults(t,
+		`--set embedding.providers: names the provider "wrods", which there is not: the nearest known one is words`)
+	setup{flags: []string{"embedding.providers=go,http,go"}}.wantFaults(t, "--set embedding.providers: names go twice")
+}
+
+func TestWeightOfMeaning(t *testing.T) {
+	for _, tt := range []struct {
+		text   string
+		weight float64
+		off    bool
+		shown  string
+	}{{"auto", -1, false, "auto"}, {"off", 0, true, "off"}, {"0", 0, false, "0"}, {"0.4", 0.4, false, "0.4"}, {"OFF", 0, true, "off"}} {
+		c := setup{flags: []string{"search.meaning=" + tt.text}}.load(t)
+		if s := explain(t, c, "search.meaning"); c.Search.Meaning != tt.weight || c.Search.MeaningOff != tt.off || s.Value != tt.shown {
+			t.Errorf("search.meaning=%s: weight %g, off %t, shown as %s", tt.text, c.Search.Meaning, c.Search.MeaningOff, s.Value)
+		}
+	}
+	for _, bad := range []string{"-1", "1.5", "NaN", "on"} {
+		setup{flags: []string{"search.meaning=" + bad}}.wantFaults(t,
+			fmt.Sprintf("--set search.meaning: must be a number from 0 to 1, or auto, or off, not %q", bad))
+	}
+}
+
 func TestEffectiveListsTheWholeTable(t *testing.T) {
 	c := setup{env: []string{"LTM_VAULT_PATH=/v", "EMBERD_VAULT_IGNORE=Templates", "EMBERD_LIFECYCLE_CATEGORIES=decision=30d/90d/365d"}}.load(t)
 	list := c.Effective()
@@ -318,7 +366,7 @@ func TestEffectiveListsTheWholeTable(t *testing.T) {
 		if s.Key != keys[i].name || s.Help == "" || s.Accepts == "" || s.From == "" || s.Variables[0] != keys[i].env() {
 			t.Errorf("row %d is incomplete: %+v", i, s)
 		}
-		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" {
+		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" && s.Key != "search.meaning" {
 			t.Errorf("%s: got value %q, want what is in force", s.Key, s.Value)
 		}
 	}

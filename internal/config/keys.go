@@ -50,6 +50,7 @@ var sections = []struct {
 	{"Log and storage", storeKeys},
 	{"Scores, promotion and stages", scoreKeys},
 	{"Search", searchKeys},
+	{"Meaning", meaningKeys},
 	{"Review, recall and consolidation", careKeys},
 	{"Agents", agentKeys},
 }
@@ -243,12 +244,52 @@ var searchKeys = []key{
 	{name: "stage_weight.rehydratable", def: "0.01",
 		field: func(c *Config) value { return number{&c.StageWeight.Rehydratable, 0, 1} },
 		help:  "Factor on rehydratable memories in ranking."},
-	{name: "embeddings.enabled", def: "false", also: []alias{{name: "CORTEXGRAPH_ENABLE_EMBEDDINGS"}},
-		field: func(c *Config) value { return boolean{&c.Embeddings.Enabled} },
-		help:  "Whether searches compare meaning beside words."},
-	{name: "embeddings.model", def: "all-MiniLM-L6-v2", also: []alias{{name: "CORTEXGRAPH_EMBED_MODEL"}},
-		field: func(c *Config) value { return text{&c.Embeddings.Model} },
-		help:  "Model that turns text into vectors."},
+}
+
+// The settings of vectors. They are off unless a model is named, and CortexGraph's name of
+// a model is one that a server may know, but no file.
+var meaningKeys = []key{
+	{name: "search.meaning", def: auto, also: []alias{{name: "CORTEXGRAPH_ENABLE_EMBEDDINGS", read: onOff(auto, off)}},
+		field: func(c *Config) value { return trust{&c.Search.Meaning, &c.Search.MeaningOff} },
+		help:  "What weight vectors have in the ranking beside words: `auto` lets the model sit an exam and trusts it by its score, which is 0 for one that knows nothing; a number forces the weight; with 0 vectors only tell how alike two texts are; `off` makes none."},
+	{name: "search.meaning_wait", def: "250ms",
+		field: func(c *Config) value { return duration{&c.Search.MeaningWait, 0, 10 * time.Second} },
+		help:  "How long a search waits for the vector of its query; after that it is by words alone, and says so."},
+	{name: "embedding.providers", def: "http,go",
+		field: func(c *Config) value {
+			return names{&c.Embedding.Providers, "provider", []string{"http", "go", "words"}}
+		},
+		help: "Who makes vectors: the first one that is configured and works. `http` is a server of this machine at `embedding.url`, `go` runs the file `embedding.model` in emberd itself, and `words` needs neither, but knows only how words are spelt and nothing of what they mean."},
+	{name: "embedding.model", def: none,
+		field: func(c *Config) value { return optional{&c.Embedding.Model, true} },
+		help:  "Model file for `go`: BERT in GGUF form, such as all-MiniLM-L6-v2 in Q8_0. emberd downloads none."},
+	{name: "embedding.url", def: none,
+		field: func(c *Config) value { return ownServer{&c.Embedding.URL} },
+		help:  "Server for `http`, on this machine, with OpenAI's `/v1/embeddings`, as llama-server, Ollama and LM Studio have it: `http://127.0.0.1:11434`, `unix:///path`."},
+	{name: "embedding.url_model", def: none, also: []alias{{name: "CORTEXGRAPH_EMBED_MODEL"}},
+		field: func(c *Config) value { return optional{&c.Embedding.URLModel, false} },
+		help:  "Name that the server knows the model by; a server that has but one needs none."},
+	{name: "embedding.key_file", def: none,
+		field: func(c *Config) value { return optional{&c.Embedding.KeyFile, true} },
+		help:  "File with the server's key, if it wants one."},
+	{name: "embedding.max_tokens", def: "256",
+		field: func(c *Config) value { return integer{&c.Embedding.MaxTokens, 16, 8192} },
+		help:  "Tokens of which one vector is made at most; longer texts get several. Another number makes all vectors anew."},
+	{name: "embedding.query_prefix", def: none,
+		field: func(c *Config) value { return optional{&c.Embedding.QueryPrefix, false} },
+		help:  "What the model wants before a question, such as `query:` or `search_query:`."},
+	{name: "embedding.passage_prefix", def: none,
+		field: func(c *Config) value { return optional{&c.Embedding.PassagePrefix, false} },
+		help:  "What the model wants before a text that is searched, such as `passage:` or `search_document:`. Another one makes all vectors anew."},
+	{name: "embedding.cpu_share", def: "0.5",
+		field: func(c *Config) value { return number{&c.Embedding.CPUShare, 0.01, 1} },
+		help:  "Share of one processor that making vectors in the background may take."},
+	{name: "embedding.unload_after", def: "10m",
+		field: func(c *Config) value { return duration{&c.Embedding.UnloadAfter, time.Second, 30 * day} },
+		help:  "Time without use after which a model leaves memory."},
+	{name: "embedding.store", def: "state",
+		field: func(c *Config) value { return choice{&c.Embedding.Store, []string{"state", "data"}} },
+		help:  "Where vectors are kept: `data` may be synced, and spares other devices the work."},
 }
 
 var careKeys = []key{

@@ -71,7 +71,7 @@ const placesText = "" +
 	"dollar sign); a relative path starts from the working directory, in the config file from the file's directory.\n" +
 	"Several paths in one variable are separated as in `PATH`.\n\n" +
 	"Checked, but not acted on in this version: `consolidation.auto_merge`, `import.cortexgraph_path` and\n" +
-	"all of `embeddings.`, `recall.`, `similarity.` and `cluster.`.\n\n" +
+	"all of `recall.`, `similarity.` and `cluster.`.\n\n" +
 	"| | Linux | macOS | with `--home DIR` |\n|---|---|---|---|\n" +
 	"| config file | `$XDG_CONFIG_HOME/emberd/config.yaml` | `~/Library/Application Support/emberd/config.yaml` | `DIR/config.yaml` |\n" +
 	"| `data` | `$XDG_DATA_HOME/emberd` | `~/Library/Application Support/emberd` | `DIR/data` |\n" +

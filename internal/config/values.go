@@ -19,6 +19,7 @@ import (
 const (
 	auto = "auto" // the word for a value that is computed
 	none = "none" // the word for an optional value that is not there
+	off  = "off"  // the word for what is not to be done at all
 
 	minute  = time.Minute
 	day     = 24 * time.Hour

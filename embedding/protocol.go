@@ -1,0 +1,243 @@
+package embedding
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// OpenAI's protocol of embeddings, as servers of this machine speak it.
+
+// Bounds of an answer.
+const (
+	mostDim    = 16384
+	perNumber  = 32 // bytes of a number as text, with what is between
+	perAnswer  = 64 << 10
+	mostModels = 4 << 20 // bytes of a list of models
+)
+
+var errTooLarge = errors.New("it is too large")
+
+type embeddingRequest struct {
+	Model  string   `json:"model,omitempty"`
+	Input  []string `json:"input"`
+	Format string   `json:"encoding_format"`
+}
+
+// post asks for the vectors of some texts.
+func (s *server) post(ctx context.Context, model string, texts []string) ([][]float32, error) {
+	body, err := json.Marshal(embeddingRequest{Model: model, Input: texts, Format: "float"})
+	if err != nil {
+		return nil, fmt.Errorf("write a request for embeddings: %w", err)
+	}
+	data, err := s.exchange(ctx, http.MethodPost, "/embeddings", body, perAnswer+len(texts)*mostDim*perNumber)
+	if err != nil {
+		return nil, s.explain(err, model)
+	}
+	vectors, err := readVectors(data, len(texts))
+	if err != nil {
+		return nil, fmt.Errorf("the server at %s %w", s.at, err)
+	}
+	return vectors, nil
+}
+
+// models lists what the server has; none if it keeps no list.
+func (s *server) models(ctx context.Context) ([]string, error) {
+	if err := s.resting(); err != nil {
+		return nil, err
+	}
+	data, err := s.exchange(ctx, http.MethodGet, "/models", nil, mostModels)
+	if status, ok := errors.AsType[*statusError](err); ok && status.code == http.StatusNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		err = s.explain(err, "")
+		s.heard(ctx, err)
+		return nil, err
+	}
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(data, &list) != nil {
+		return nil, fmt.Errorf("the server at %s does not list its models as OpenAI's protocol has it; name one in embedding.url_model", s.at)
+	}
+	names := make([]string, len(list.Data))
+	for i, m := range list.Data {
+		names[i] = m.ID
+	}
+	return names, nil
+}
+
+// exchange sends one request and returns the answer, at most so many bytes of it.
+func (s *server) exchange(parent context.Context, method, path string, body []byte, most int) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(parent, requestTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if s.key != "" {
+		req.Header.Set("Authorization", "Bearer "+s.key)
+	}
+	res, err := s.http.Do(req)
+	if err != nil {
+		return nil, s.unanswered(parent, err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(res.Body, int64(most)+1))
+	switch {
+	case err != nil:
+		return nil, s.unanswered(parent, err)
+	case len(data) > most:
+		return nil, fmt.Errorf("the server at %s answers with more than %d bytes, which is not read", s.at, most)
+	case res.StatusCode != http.StatusOK:
+		return nil, &statusError{res.StatusCode, tooLarge(res.StatusCode, data)}
+	}
+	return data, nil
+}
+
+// statusError is an answer that is no success.
+type statusError struct {
+	code     int
+	tooLarge bool
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("its status is %d", e.code) }
+
+// tooLarge reports the answers by which servers tell that a text is longer than their
+// model takes: llama-server's "input is too large to process" (500) and "larger than the
+// max context size" (400), Ollama's "exceeds the context length" (400).
+func tooLarge(code int, body []byte) bool {
+	switch code {
+	case http.StatusRequestEntityTooLarge:
+		return true
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError:
+	default:
+		return false
+	}
+	said := strings.ToLower(string(body))
+	for _, sign := range []string{"too large", "too long", "context length", "context size", "context_size", "maximum context", "exceed"} {
+		if strings.Contains(said, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// explain says what is to be done about an error of exchange.
+func (s *server) explain(err error, model string) error {
+	status, ok := errors.AsType[*statusError](err)
+	switch {
+	case !ok:
+		return err
+	case status.tooLarge:
+		return fmt.Errorf("the server at %s refuses a text: %w", s.at, errTooLarge)
+	}
+	switch code := status.code; {
+	case code == http.StatusNotFound && model != "":
+		return fmt.Errorf("the server at %s does not have the model %q; let it load that one, or name another in embedding.url_model", s.at, model)
+	case code == http.StatusNotFound:
+		return fmt.Errorf("there is no OpenAI-style API at %s; embedding.url must end where /v1 does", s.at)
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return fmt.Errorf("the server at %s wants a key; put its key into embedding.key_file", s.at)
+	case code == http.StatusNotImplemented:
+		return fmt.Errorf("the server at %s makes no embeddings; start it for them, llama-server with --embeddings", s.at)
+	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable || code == http.StatusBadGateway || code == http.StatusGatewayTimeout:
+		return fmt.Errorf("the server at %s %w right now: %w, so it may still be loading its model", s.at, ErrAway, status)
+	case code >= 300 && code < 400:
+		return fmt.Errorf("the server at %s sends requests elsewhere, where they are not sent; write its own address into embedding.url", s.at)
+	}
+	return fmt.Errorf("the server at %s refuses to embed: %w; its own log says why", s.at, status)
+}
+
+// readVectors takes the vectors out of an answer, in the order of the texts. They must be
+// as many as the texts, of one length and not zero.
+func readVectors(data []byte, n int) ([][]float32, error) {
+	var answer struct {
+		Data []struct {
+			Index     *int            `json:"index"`
+			Embedding json.RawMessage `json:"embedding"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(data, &answer) != nil {
+		return nil, errors.New("does not answer as OpenAI's protocol of embeddings has it; check embedding.url")
+	}
+	if len(answer.Data) != n {
+		return nil, fmt.Errorf("answered %d texts with %d vectors", n, len(answer.Data))
+	}
+	vectors := make([][]float32, n)
+	for i, d := range answer.Data {
+		at := i
+		if d.Index != nil {
+			at = *d.Index
+		}
+		if at < 0 || at >= n || vectors[at] != nil {
+			return nil, fmt.Errorf("numbered the vectors of %d texts wrongly", n)
+		}
+		v, err := readVector(d.Embedding)
+		if err != nil {
+			return nil, err
+		}
+		if vectors[at] = v; len(v) != len(vectors[0]) && vectors[0] != nil {
+			return nil, errors.New("made vectors of different lengths")
+		}
+	}
+	return vectors, nil
+}
+
+// readVector reads a list of numbers, or the same as float32 in base64, and brings it to
+// length one.
+func readVector(raw json.RawMessage) ([]float32, error) {
+	var v []float32
+	var packed string
+	switch {
+	case bytes.Contains(raw, []byte("null")): // would be read as zero
+		return nil, errBroken
+	case json.Unmarshal(raw, &packed) == nil:
+		data, err := base64.StdEncoding.DecodeString(packed)
+		if err != nil || len(data)%4 != 0 {
+			return nil, errBroken
+		}
+		for ; len(data) > 0; data = data[4:] {
+			v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(data)))
+		}
+	case json.Unmarshal(raw, &v) != nil:
+		return nil, errBroken
+	}
+	if len(v) > mostDim {
+		return nil, fmt.Errorf("made a vector of %d numbers; at most %d are taken", len(v), mostDim)
+	}
+	if !normalize(v) {
+		return nil, errBroken
+	}
+	return v, nil
+}
+
+var errBroken = errors.New("made a vector that is zero or not of finite numbers; its model may be damaged")
+
+// unanswered is the error of a server that gave no answer, or not a whole one. That the
+// caller did not wait says nothing of the server.
+func (s *server) unanswered(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errElsewhere):
+		return fmt.Errorf("embedding.url %s: %w, and texts are sent to no other; write http://127.0.0.1:PORT", s.at, errElsewhere)
+	}
+	if lost, ok := errors.AsType[*url.Error](err); ok {
+		err = lost.Err // its URL is told already
+	}
+	return fmt.Errorf("the server at %s %w: %w; start it, or take http out of embedding.providers", s.at, ErrAway, err)
+}

@@ -1,0 +1,109 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Values that only the settings of vectors have.
+
+// trust is a weight that may be left to "auto", which makes it negative, or be "off".
+type trust struct {
+	weight *float64
+	off    *bool
+}
+
+func (v trust) set(s string, expand expander) error {
+	switch strings.ToLower(s) {
+	case auto:
+		*v.weight, *v.off = -1, false
+		return nil
+	case off:
+		*v.weight, *v.off = 0, true
+		return nil
+	}
+	return number{v.weight, 0, 1}.set(s, expand)
+}
+
+func (v trust) String() string {
+	switch {
+	case *v.off:
+		return off
+	case *v.weight < 0:
+		return auto
+	}
+	return number{v.weight, 0, 1}.String()
+}
+
+func (v trust) want() string { return number{nil, 0, 1}.want() + ", or auto, or off" }
+
+// names is a list of different words out of a few; case is ignored.
+type names struct {
+	to    *[]string
+	what  string // what they name
+	words []string
+}
+
+func (v names) set(s string, expand expander) error { return v.setAll([]string{s}, expand) }
+
+// setAll takes commas too, since no name has one.
+func (v names) setAll(list []string, _ expander) error {
+	var all []string
+	for name := range strings.SplitSeq(strings.Join(list, ","), ",") {
+		name = strings.ToLower(strings.TrimSpace(name))
+		switch {
+		case name == "":
+			continue
+		case !slices.Contains(v.words, name):
+			return fmt.Errorf("names the %s %s, which there is not: the nearest known one is %s", v.what, clip(name), nearest(name, v.words))
+		case slices.Contains(all, name):
+			return fmt.Errorf("names %s twice", name)
+		}
+		all = append(all, name)
+	}
+	*v.to = all
+	return nil
+}
+
+func (v names) String() string { return cmp.Or(strings.Join(*v.to, ","), none) }
+
+func (v names) want() string {
+	return "a list of " + choice{words: v.words}.want() + ", the first choice first"
+}
+
+// ownServer is the URL of a server of this machine.
+type ownServer struct{ to *string }
+
+func (v ownServer) set(s string, _ expander) error {
+	if s == none {
+		*v.to = ""
+		return nil
+	}
+	at, err := url.Parse(s)
+	switch {
+	case err != nil || at.RawQuery != "" || at.Fragment != "":
+		return errWant
+	case at.User != nil:
+		return errors.New("must not name a user; the key goes into embedding.key_file")
+	case at.Scheme == "unix" && at.Host == "" && at.Path != "":
+	case at.Scheme != "http" || at.Hostname() == "":
+		return errWant
+	case !ofThisMachine(at.Hostname()):
+		return fmt.Errorf("must name a server of this machine, which %s is not: no other is sent any text", at.Hostname())
+	}
+	*v.to = s
+	return nil
+}
+
+func (v ownServer) String() string { return cmp.Or(*v.to, none) }
+func (v ownServer) want() string   { return "http://127.0.0.1:PORT, unix:///path, or none" }
+
+func ofThisMachine(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
+}
