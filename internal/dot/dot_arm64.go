@@ -1,0 +1,81 @@
+//go:build !purego
+
+package dot
+
+import "golang.org/x/sys/cpu"
+
+// accelerated never changes. Go runs on no arm64 without NEON, but the kernel may say so.
+var accelerated = cpu.ARM64.HasASIMD
+
+func sumFloat32(a, b []float32) float32 {
+	if accelerated {
+		return float32NEON(a, b)
+	}
+	return plainFloat32(a, b)
+}
+
+func sumInt8(a, b []int8) int32 {
+	if accelerated {
+		return int8NEON(a, b)
+	}
+	return plainInt8(a, b)
+}
+
+// float32NEON reads len(a) elements of both.
+//
+//go:noescape
+func float32NEON(a, b []float32) float32
+
+// int8NEON reads len(a) elements of both.
+//
+//go:noescape
+func int8NEON(a, b []int8) int32
+
+func (t *tile) multiply() {
+	n := len(t.a[0])
+	if !accelerated || n < 8 {
+		t.plain()
+		return
+	}
+	whole := n &^ 7
+	tileNEON(t, whole)
+	if whole < n {
+		t.rest(whole)
+	}
+}
+
+func widenFloat16(dst []float32, src []byte) {
+	whole := 0
+	if accelerated {
+		whole = len(dst) &^ 7
+		float16NEON(dst[:whole], src)
+	}
+	plainFloat16(dst[whole:], src[2*whole:])
+}
+
+func widenQ8(dst []float32, src []byte) {
+	if accelerated {
+		q8NEON(dst, src)
+		return
+	}
+	plainQ8(dst, src)
+}
+
+func softmax(x []float32) { plainSoftmax(x) }
+
+func gelu(x []float32) { plainGELU(x) }
+
+// tileNEON sets t.out to the products of the first n elements, a multiple of 8 and not 0.
+//
+//go:noescape
+func tileNEON(t *tile, n int)
+
+// float16NEON widens len(dst) numbers, a multiple of 8.
+//
+//go:noescape
+func float16NEON(dst []float32, src []byte)
+
+// q8NEON widens len(dst) numbers, a multiple of 32.
+//
+//go:noescape
+func q8NEON(dst []float32, src []byte)

@@ -1,0 +1,83 @@
+//go:build !purego
+
+#include "textflag.h"
+#include "go_asm.h"
+
+// The sums of neighbours in n, then of those in m.
+#define FADDP4S(m, n, d) WORD $(0x6e20d400 | (m)<<16 | (n)<<5 | (d))
+
+// func tileNEON(t *tile, n int)
+//
+// R4-R7: the rows of a, R8-R10: those of b; R2: elements left; R3: t.out. V0-V11: sums of
+// four lanes, of row i of a and j of b in V(4*j+i); V16-V21: eight elements of b's rows;
+// V24-V25: of one of a's.
+TEXT ·tileNEON(SB), NOSPLIT, $0-16
+	MOVD t+0(FP), R3
+	MOVD n+8(FP), R2
+	MOVD tile_a(R3), R4
+	MOVD (tile_a+24)(R3), R5
+	MOVD (tile_a+48)(R3), R6
+	MOVD (tile_a+72)(R3), R7
+	MOVD tile_b(R3), R8
+	MOVD (tile_b+24)(R3), R9
+	MOVD (tile_b+48)(R3), R10
+	ADD  $tile_out, R3
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+
+loop:
+	VLD1.P 32(R8), [V16.S4, V17.S4]
+	VLD1.P 32(R9), [V18.S4, V19.S4]
+	VLD1.P 32(R10), [V20.S4, V21.S4]
+	VLD1.P 32(R4), [V24.S4, V25.S4]
+	VFMLA  V16.S4, V24.S4, V0.S4
+	VFMLA  V18.S4, V24.S4, V4.S4
+	VFMLA  V20.S4, V24.S4, V8.S4
+	VFMLA  V17.S4, V25.S4, V0.S4
+	VFMLA  V19.S4, V25.S4, V4.S4
+	VFMLA  V21.S4, V25.S4, V8.S4
+	VLD1.P 32(R5), [V24.S4, V25.S4]
+	VFMLA  V16.S4, V24.S4, V1.S4
+	VFMLA  V18.S4, V24.S4, V5.S4
+	VFMLA  V20.S4, V24.S4, V9.S4
+	VFMLA  V17.S4, V25.S4, V1.S4
+	VFMLA  V19.S4, V25.S4, V5.S4
+	VFMLA  V21.S4, V25.S4, V9.S4
+	VLD1.P 32(R6), [V24.S4, V25.S4]
+	VFMLA  V16.S4, V24.S4, V2.S4
+	VFMLA  V18.S4, V24.S4, V6.S4
+	VFMLA  V20.S4, V24.S4, V10.S4
+	VFMLA  V17.S4, V25.S4, V2.S4
+	VFMLA  V19.S4, V25.S4, V6.S4
+	VFMLA  V21.S4, V25.S4, V10.S4
+	VLD1.P 32(R7), [V24.S4, V25.S4]
+	VFMLA  V16.S4, V24.S4, V3.S4
+	VFMLA  V18.S4, V24.S4, V7.S4
+	VFMLA  V20.S4, V24.S4, V11.S4
+	VFMLA  V17.S4, V25.S4, V3.S4
+	VFMLA  V19.S4, V25.S4, V7.S4
+	VFMLA  V21.S4, V25.S4, V11.S4
+	SUBS   $8, R2
+	BGT    loop
+
+	FADDP4S(1, 0, 0)
+	FADDP4S(3, 2, 2)
+	FADDP4S(2, 0, 0)
+	FADDP4S(5, 4, 4)
+	FADDP4S(7, 6, 6)
+	FADDP4S(6, 4, 1)
+	FADDP4S(9, 8, 8)
+	FADDP4S(11, 10, 10)
+	FADDP4S(10, 8, 2)
+	VST1 [V0.S4, V1.S4, V2.S4], (R3)
+	RET

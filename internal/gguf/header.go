@@ -1,0 +1,327 @@
+package gguf
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// What a header may hold. Models come nowhere near: the largest vocabulary of a BERT, with
+// 250,002 tokens, makes a header of some 6 MB with 40 keys and 400 tensors.
+const (
+	maxHeader  = 64 << 20 // bytes
+	maxKeys    = 4096
+	maxTensors = 16384
+	maxKey     = 65535 // bytes, as the format says
+	maxName    = 64    // bytes, as the format says
+	maxDims    = 4     // as the format says
+)
+
+// The least a key and a tensor take in a header, so that a count can be told from the bytes
+// there are: a name of one byte, and what follows it.
+const (
+	leastKey    = 8 + 1 + 4 + 1
+	leastTensor = 8 + 1 + 4 + 8 + 4 + 8
+)
+
+const (
+	magic        = "GGUF"
+	alignmentKey = "general.alignment"
+	alignment    = 32 // bytes, where the file does not say
+	maxAlignment = 1 << 20
+)
+
+// The types of values, as they are written.
+const (
+	typeUint8 uint32 = iota
+	typeInt8
+	typeUint16
+	typeInt16
+	typeUint32
+	typeInt32
+	typeFloat32
+	typeBool
+	typeString
+	typeArray
+	typeUint64
+	typeInt64
+	typeFloat64
+)
+
+// array stands for an array of anything but strings, which is passed over.
+type array struct{ count uint64 }
+
+// A decoder reads a header front to back. After its first error it reads zeros, so that a
+// caller may look at err once per round.
+type decoder struct {
+	r    *bufio.Reader
+	at   int64 // bytes read
+	size int64 // bytes there are
+	what string
+	err  error
+}
+
+func (d *decoder) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// take checks n bytes against what is left, before anybody makes room for them.
+func (d *decoder) take(n uint64) bool {
+	switch {
+	case d.err != nil:
+		return false
+	case n > uint64(d.size-d.at):
+		d.fail(damaged("it ends in %s, at %d bytes", d.what, d.size))
+		return false
+	case n > uint64(maxHeader-min(d.at, maxHeader)):
+		d.fail(damaged("its header is longer than %d MiB, with %s", maxHeader>>20, d.what))
+		return false
+	}
+	d.at += int64(n)
+	return true
+}
+
+func (d *decoder) bytes(n uint64) []byte {
+	if !d.take(n) {
+		return nil
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(d.r, b); err != nil {
+		d.fail(fmt.Errorf("read %s: %w", d.what, err))
+		return nil
+	}
+	return b
+}
+
+func (d *decoder) skip(n uint64) {
+	if !d.take(n) {
+		return
+	}
+	if _, err := d.r.Discard(int(n)); err != nil {
+		d.fail(fmt.Errorf("read %s: %w", d.what, err))
+	}
+}
+
+// uint is a little-endian number of one to eight bytes.
+func (d *decoder) uint(width int) uint64 {
+	var b [8]byte
+	if !d.take(uint64(width)) {
+		return 0
+	}
+	if _, err := io.ReadFull(d.r, b[:width]); err != nil {
+		d.fail(fmt.Errorf("read %s: %w", d.what, err))
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+func (d *decoder) uint32() uint32 { return uint32(d.uint(4)) }
+func (d *decoder) uint64() uint64 { return d.uint(8) }
+
+func (d *decoder) string(most uint64) string {
+	n := d.uint64()
+	if n > most {
+		d.fail(damaged("%s is a string of %d bytes, %d are the most", d.what, n, most))
+		return ""
+	}
+	return string(d.bytes(n))
+}
+
+// count is a number of things that take at least so many bytes each.
+func (d *decoder) count(most, least uint64) uint64 {
+	n := d.uint64()
+	switch {
+	case d.err != nil:
+		return 0
+	case n > most:
+		d.fail(damaged("%s is %d, %d are the most", d.what, n, most))
+		return 0
+	case n > uint64(d.size-d.at)/least:
+		d.fail(damaged("%s is %d, more than fit into its %d bytes", d.what, n, d.size))
+		return 0
+	}
+	return n
+}
+
+// readHeader fills in what the header says.
+func (f *File) readHeader() error {
+	d := &decoder{r: bufio.NewReaderSize(io.NewSectionReader(f.file, 0, f.size), 1<<16), size: f.size}
+	if err := d.begin(); err != nil {
+		return err
+	}
+	d.what = "the number of tensors"
+	tensors := d.count(maxTensors, leastTensor)
+	d.what = "the number of keys"
+	keys := d.count(maxKeys, leastKey)
+	f.readKeys(d, keys)
+	infos := d.tensors(tensors)
+	if d.err != nil {
+		return d.err
+	}
+	align, err := f.alignment()
+	if err != nil {
+		return err
+	}
+	data := (d.at + align - 1) / align * align
+	f.tensors, err = f.place(infos, data, align)
+	return err
+}
+
+// begin reads the magic and the version, and knows what is often found in their place.
+func (d *decoder) begin() error {
+	if d.size == 0 {
+		return damaged("it is empty")
+	}
+	start, err := d.r.Peek(int(min(d.size, 64)))
+	if err != nil {
+		return fmt.Errorf("read its first bytes: %w", err)
+	}
+	switch text := strings.ToLower(strings.TrimSpace(string(start))); {
+	case strings.HasPrefix(string(start), magic):
+	case strings.HasPrefix(text, "<!doctype") || strings.HasPrefix(text, "<html") || strings.HasPrefix(text, "<?xml"):
+		return damaged("it is a web page and not a GGUF file")
+	case strings.HasPrefix(text, "version https://git-lfs"):
+		return damaged("it is the pointer of Git LFS to a file and not the file")
+	default:
+		return damaged("it begins with %s and not with %q", shown(string(start[:min(len(start), 4)])), magic)
+	}
+	d.what = "its version"
+	d.skip(uint64(len(magic)))
+	version := d.uint32()
+	switch {
+	case d.err != nil:
+		return d.err
+	case version == 2 || version == 3:
+		return nil
+	case version != 0 && version&0xffff == 0:
+		return unfit("it is big endian, little endian is what can be read")
+	default:
+		return unfit("it is of GGUF version %d, 2 and 3 are what can be read", version)
+	}
+}
+
+func (f *File) readKeys(d *decoder, count uint64) {
+	f.meta = make(map[string]any, count)
+	for i := range count {
+		d.what = fmt.Sprintf("key %d of %d", i+1, count)
+		key := d.string(maxKey)
+		d.what = "key " + shown(key)
+		value := d.value()
+		if d.err != nil {
+			return
+		}
+		if key == "" {
+			d.fail(damaged("key %d of %d has no name", i+1, count))
+			return
+		}
+		if _, twice := f.meta[key]; twice {
+			d.fail(damaged("%s is there twice", d.what))
+			return
+		}
+		f.meta[key] = value
+	}
+}
+
+func (d *decoder) value() any {
+	kind := d.uint32()
+	switch kind {
+	case typeString:
+		return d.string(maxHeader)
+	case typeArray:
+		return d.array()
+	}
+	width, ok := widths(kind)
+	if !ok {
+		d.fail(damaged("%s is of the unknown type %d", d.what, kind))
+		return nil
+	}
+	return d.scalar(kind, d.uint(width))
+}
+
+// scalar makes a value of a known type of its bits.
+func (d *decoder) scalar(kind uint32, bits uint64) any {
+	switch kind {
+	case typeInt8:
+		return int64(int8(bits))
+	case typeInt16:
+		return int64(int16(bits))
+	case typeInt32:
+		return int64(int32(bits))
+	case typeInt64:
+		return int64(bits)
+	case typeFloat32:
+		return float64(math.Float32frombits(uint32(bits)))
+	case typeFloat64:
+		return math.Float64frombits(bits)
+	case typeBool:
+		if bits > 1 {
+			d.fail(damaged("%s is %d, true and false are 1 and 0", d.what, bits))
+		}
+		return bits == 1
+	default:
+		return bits
+	}
+}
+
+// array reads an array of strings and passes over any other.
+func (d *decoder) array() any {
+	kind := d.uint32()
+	if kind == typeString {
+		return d.strings()
+	}
+	width, ok := widths(kind)
+	if !ok {
+		d.fail(damaged("%s is an array of the unknown type %d", d.what, kind))
+		return nil
+	}
+	count := d.count(maxHeader, uint64(width))
+	d.skip(count * uint64(width))
+	return array{count}
+}
+
+func (d *decoder) strings() []string {
+	what := d.what
+	count := d.count(maxHeader/8, 8)
+	list := make([]string, 0, count)
+	for i := range count {
+		d.what = fmt.Sprintf("string %d of %s", i, what)
+		list = append(list, d.string(maxHeader))
+		if d.err != nil {
+			return nil
+		}
+	}
+	return list
+}
+
+// widths are the bytes that a number of a type takes.
+func widths(kind uint32) (int, bool) {
+	switch kind {
+	case typeUint8, typeInt8, typeBool:
+		return 1, true
+	case typeUint16, typeInt16:
+		return 2, true
+	case typeUint32, typeInt32, typeFloat32:
+		return 4, true
+	case typeUint64, typeInt64, typeFloat64:
+		return 8, true
+	default:
+		return 0, false
+	}
+}
+
+// alignment is what the offsets of tensors are multiples of, in bytes.
+func (f *File) alignment() (int64, error) {
+	if _, told := f.meta[alignmentKey]; !told {
+		return alignment, nil
+	}
+	n, ok := f.Uint(alignmentKey)
+	if !ok || n == 0 || n > maxAlignment || n&(n-1) != 0 {
+		return 0, damaged("its key %q is not a power of two up to %d", alignmentKey, maxAlignment)
+	}
+	return int64(n), nil
+}

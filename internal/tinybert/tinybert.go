@@ -1,0 +1,158 @@
+// Package tinybert makes BERT models for tests and benchmarks: GGUF files with the keys and
+// tensors of a real embedding model, of any shape, and weights that are drawn from a seed.
+//
+// The weights are the same bits on every machine, so that vectors that llama.cpp made of a
+// model can be written down in a test. They know nothing of language. They are small, though,
+// so that a text's vector stays near the sum of its tokens', and texts that share words are
+// nearer to each other than others.
+//
+// A [Model] is what a file will hold, as a list that may be changed before it is written: this
+// is how a test makes a file that is broken in one place. It is for one goroutine.
+package tinybert
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/bits"
+)
+
+// A Type is how weights are written, by ggml's number.
+type Type uint32
+
+// The types that weights can be written in.
+const (
+	F32  Type = 0
+	F16  Type = 1
+	Q8_0 Type = 8
+)
+
+// fileType is what general.file_type calls a file of such weights.
+func (t Type) fileType() uint32 {
+	if t == Q8_0 {
+		return 7
+	}
+	return uint32(t)
+}
+
+// A Spec is the shape of a model and the seed of its weights.
+type Spec struct {
+	Seed        uint64
+	Layers      int
+	Dim         int // of the embedding; multiples of 32 for Q8_0
+	Heads       int
+	FeedForward int // a multiple of 32 for Q8_0
+	Context     int
+	Vocabulary  int      // tokens at least; those that Tokens does not have are made up
+	Tokens      []string // as a file has them, special tokens first; nil: those of [Tokens]
+	Pooling     uint32   // 1 mean, 2 cls, 3 last
+	Type        Type     // of the matrices; the rest is always F32
+}
+
+// Tiny is the smallest model that is of use: 116,864 bytes, 197 tokens, 32 dimensions.
+func Tiny() Spec {
+	return Spec{Seed: 42, Layers: 2, Dim: 32, Heads: 2, FeedForward: 64, Context: 128, Pooling: 1}
+}
+
+// MiniLM has the shape of all-MiniLM-L6-v2, which many embed with: 22 million weights.
+func MiniLM(t Type) Spec {
+	return Spec{Seed: 42, Layers: 6, Dim: 384, Heads: 12, FeedForward: 1536, Context: 512, Vocabulary: 30522, Pooling: 1, Type: t}
+}
+
+// New is the model of that shape.
+func New(s Spec) *Model {
+	tokens := s.tokens()
+	return &Model{Meta: s.meta(tokens), Tensors: s.tensors(len(tokens))}
+}
+
+func (s Spec) meta(tokens []string) []Meta {
+	types := make([]int32, len(tokens))
+	for i := range types {
+		types[i] = 1 // normal
+		if i < specials {
+			types[i] = 3 // control
+		}
+	}
+	return []Meta{
+		{"general.architecture", "bert"},
+		{"general.name", "tinybert"},
+		{"general.file_type", s.Type.fileType()},
+		{"general.quantization_version", uint32(2)},
+		{"bert.block_count", uint32(s.Layers)},
+		{"bert.context_length", uint32(s.Context)},
+		{"bert.embedding_length", uint32(s.Dim)},
+		{"bert.feed_forward_length", uint32(s.FeedForward)},
+		{"bert.attention.head_count", uint32(s.Heads)},
+		{"bert.attention.layer_norm_epsilon", float32(1e-12)},
+		{"bert.attention.causal", false},
+		{"bert.pooling_type", s.Pooling},
+		{"tokenizer.ggml.model", "bert"},
+		{"tokenizer.ggml.pre", "default"},
+		{"tokenizer.ggml.token_type_count", uint32(2)},
+		{"tokenizer.ggml.tokens", tokens},
+		{"tokenizer.ggml.token_type", types},
+		{"tokenizer.ggml.bos_token_id", uint32(cls)},
+		{"tokenizer.ggml.seperator_token_id", uint32(sep)}, // spelled as the format spells it
+		{"tokenizer.ggml.unknown_token_id", uint32(unk)},
+		{"tokenizer.ggml.cls_token_id", uint32(cls)},
+		{"tokenizer.ggml.padding_token_id", uint32(pad)},
+		{"tokenizer.ggml.mask_token_id", uint32(mask)},
+	}
+}
+
+// tensors has the standard deviations that keep the vectors near a bag of tokens.
+func (s Spec) tensors(vocabulary int) []Tensor {
+	d, f := s.Dim, s.FeedForward
+	list := []Tensor{
+		s.drawn("token_embd.weight", s.Type, 1, d, vocabulary),
+		s.drawn("token_types.weight", F32, 0.05, d, 2),
+		s.drawn("position_embd.weight", F32, 0.1, d, s.Context),
+		ones("token_embd_norm.weight", d),
+		s.drawn("token_embd_norm.bias", F32, 0.01, d),
+	}
+	for n := range s.Layers {
+		layer := fmt.Sprintf("blk.%d.", n)
+		for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_output"} {
+			list = append(list, s.linear(layer+name, d, d)...)
+		}
+		list = append(list, ones(layer+"attn_output_norm.weight", d), s.drawn(layer+"attn_output_norm.bias", F32, 0.01, d))
+		list = append(list, s.linear(layer+"ffn_up", d, f)...)
+		list = append(list, s.linear(layer+"ffn_down", f, d)...)
+		list = append(list, ones(layer+"layer_output_norm.weight", d), s.drawn(layer+"layer_output_norm.bias", F32, 0.01, d))
+	}
+	return list
+}
+
+func (s Spec) linear(name string, in, out int) []Tensor {
+	return []Tensor{s.drawn(name+".weight", s.Type, 0.05, in, out), s.drawn(name+".bias", F32, 0.01, out)}
+}
+
+func ones(name string, n int) Tensor {
+	return Tensor{Name: name, Type: F32, Dims: []int{n}, Value: func(int) float32 { return 1 }}
+}
+
+// drawn has numbers that are about normal, of the standard deviation std. They are drawn by
+// splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014),
+// each number from its own place in the sequence.
+func (s Spec) drawn(name string, t Type, std float64, dims ...int) Tensor {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	seed := s.Seed ^ h.Sum64()
+	return Tensor{Name: name, Type: t, Dims: dims, Value: func(i int) float32 {
+		return float32(normal(seed+uint64(i+1)*0x9e3779b97f4a7c15) * std)
+	}}
+}
+
+// normal sums the four 16-bit lanes of a mixed state. The sum of four uniform numbers has the
+// standard deviation 37837.2 around 131070; it stays an integer until the last product, which
+// rounds the same on every processor.
+func normal(z uint64) float64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	z ^= z >> 31
+	sum := 0
+	for range 4 {
+		sum += int(z & 0xffff)
+		z = bits.RotateLeft64(z, -16)
+	}
+	return float64(sum-131070) * (1 / 37837.2)
+}
