@@ -232,27 +232,25 @@ func (s *server) askInParts(ctx context.Context, model string, texts []string) (
 	}
 	vectors = make([][]float32, len(texts))
 	for i, text := range texts {
-		for errors.Is(err, errTooLarge) || vectors[i] == nil {
-			var made [][]float32
-			if made, err = s.ask(ctx, model, []string{text}); err == nil {
-				vectors[i] = made[0]
-				break
-			}
-			if text = half(text); !errors.Is(err, errTooLarge) || text == "" {
-				return nil, err
-			}
+		if vectors[i], err = s.askCutting(ctx, model, text); err != nil {
+			return nil, err
 		}
 	}
 	return vectors, nil
 }
 
-// half is the first half of a text, "" for what is too short to be too large.
-func half(text string) string {
-	tokens := estimate(text)
-	if tokens < 2*leastTokens {
-		return ""
+func (s *server) askCutting(ctx context.Context, model, text string) ([]float32, error) {
+	for {
+		made, err := s.ask(ctx, model, []string{text})
+		if err == nil {
+			return made[0], nil
+		}
+		tokens := estimate(text)
+		if !errors.Is(err, errTooLarge) || tokens < leastTokens {
+			return nil, err
+		}
+		text = cut(text, tokens/2)
 	}
-	return cut(text, tokens/2)
 }
 
 // ask asks once, unless the server is left alone for having failed just now.

@@ -1,0 +1,148 @@
+// Package bert turns texts into vectors with a BERT embedding model of a GGUF file, in this
+// process and without native libraries.
+//
+// The forward pass is that of Devlin et al., "BERT: Pre-training of Deep Bidirectional
+// Transformers for Language Understanding" (2019), section 3, in the form that llama.cpp
+// runs, so that both make the same vectors within 1e-4: embeddings of token, position and
+// the first token type, layers of attention and of a GELU in the tanh form with a layer norm
+// after each, the mean of all tokens or the first one, scaled to unit length.
+//
+// # What holds
+//
+// Texts go through one at a time, so a vector's bits depend on the model, the text and the
+// processor, never on what else is embedded at the time. A text that is too long for the
+// model is embedded by its beginning. A vector has the length 1; where weights are so broken
+// that there is none, that is an error. Weights stay in memory as they are in the file, and
+// are widened a few rows at a time when they are used.
+//
+// # Sharing
+//
+// A Model may be used by any number of goroutines. Some of them compute at once, each on
+// memory of its own, and the others wait.
+package bert
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"emberd/internal/gguf"
+)
+
+// ErrClosed is what Embed returns after Close.
+var ErrClosed = errors.New("the embedding model is closed")
+
+// DefaultMaxTokens is how much of a text is embedded where Options do not say. The models
+// that most people embed with were trained on texts of 128 to 256 tokens.
+const DefaultMaxTokens = 256
+
+// Options are how a model is used. The zero value is good.
+type Options struct {
+	MaxTokens int // of a text, with those of its ends: 3 or more, 0 for DefaultMaxTokens; the model may allow fewer
+}
+
+// A Model is a model file that was read.
+type Model struct {
+	path    string
+	facts   gguf.Facts
+	limit   int
+	content atomic.Pointer[content] // nil after Close
+}
+
+// content is what takes memory.
+type content struct {
+	*weights
+	tokenizer *Tokenizer
+	free      chan *scratch // one for each text that may be embedded at once, nil before its first
+}
+
+// The texts that are embedded at once: one for each processor, but always a second, so
+// that no long text holds up a short one, and never so many that their memory matters.
+const (
+	leastAtOnce = 2
+	mostAtOnce  = 8
+)
+
+// Open reads a model file. One that is refused is a [gguf.RefusedError].
+func Open(path string, opt *Options) (*Model, error) {
+	if opt == nil {
+		opt = &Options{}
+	}
+	limit := cmp.Or(opt.MaxTokens, DefaultMaxTokens)
+	if limit < 3 {
+		return nil, fmt.Errorf("embed at most %d tokens of a text: 3 are the least, the two of its ends are among them", limit)
+	}
+	f, err := gguf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read from
+	facts, err := f.BERT()
+	if err != nil {
+		return nil, err
+	}
+	if facts.SHA256, err = f.SHA256(); err != nil {
+		return nil, err
+	}
+	c, err := load(f, facts)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{path: path, facts: *facts, limit: min(limit, facts.Context)}
+	m.content.Store(c)
+	return m, nil
+}
+
+func load(f *gguf.File, facts *gguf.Facts) (*content, error) {
+	if facts.Pooling == gguf.Last {
+		return nil, f.Unfit("it pools by the last token, by mean or the first one (cls) is what this engine can do")
+	}
+	tokenizer, err := newTokenizer(f, facts)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := readWeights(f, facts)
+	if err != nil {
+		return nil, err
+	}
+	c := &content{weights: weights, tokenizer: tokenizer}
+	atOnce := min(max(leastAtOnce, runtime.GOMAXPROCS(0)), mostAtOnce)
+	c.free = make(chan *scratch, atOnce)
+	for range atOnce {
+		c.free <- nil
+	}
+	return c, nil
+}
+
+// Close lets go of the weights. Texts that are being embedded are finished first, by whoever
+// embeds them; the memory is free after the garbage collection that follows.
+func (m *Model) Close() error {
+	m.content.Store(nil)
+	return nil
+}
+
+// Name is what the model's maker calls it, maybe nothing.
+func (m *Model) Name() string { return m.facts.Name }
+
+// Dim is the number of elements of its vectors.
+func (m *Model) Dim() int { return m.facts.Dim }
+
+// Pooling is how the vectors of a text's tokens become the text's: "mean" or "cls".
+func (m *Model) Pooling() string { return m.facts.Pooling.String() }
+
+// MaxTokens is how many tokens of a text are embedded, with those of its ends.
+func (m *Model) MaxTokens() int { return m.limit }
+
+// SHA256 is the digest of the model's file in lower-case hex.
+func (m *Model) SHA256() string { return m.facts.SHA256 }
+
+// Tokens is how many tokens the whole of a text has, with those of its ends; 0 after Close.
+func (m *Model) Tokens(text string) int {
+	c := m.content.Load()
+	if c == nil {
+		return 0
+	}
+	return len(c.tokenizer.Tokens(text, 0))
+}
