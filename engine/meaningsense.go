@@ -37,7 +37,7 @@ type sensed struct {
 
 // ask is a query whose vector somebody waits for.
 type ask struct {
-	rack  *rack
+	rack   *rack
 	text   string
 	answer chan<- []float32 // has room for the one answer, nil for none
 }
