@@ -128,6 +128,9 @@ func Open(opt Options) (*Engine, error) {
 		long.truth, long.names, long.entities, long.lists, long.meaning = e.truth, e.names, e.entities, e.lists, e.meaning
 	}
 	e.openWriting()
+	if e.meaning != nil {
+		e.meaning.digest = e.memoryDigest
+	}
 	e.handlers = e.table()
 	return e, nil
 }

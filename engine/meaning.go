@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,19 +34,20 @@ type meaning struct {
 	asking atomic.Int64  // queries under way
 	made   atomic.Int64  // vectors, in this run
 	recent *recentQueries
+	digest func(memory.ID) (vectors.Key, bool) // of a memory's text as it is now
 
 	serving atomic.Pointer[rack] // what searches ask, nil for none
 
-	mu       sync.Mutex // guards what follows
-	filling  *rack     // nil while no model is ready
-	earlier  *rack     // of another model, nil if none serves
-	news     meaningNews
-	todo     todo
-	paused   bool
-	problem  string    // why nothing goes on, "" if it does
-	again    time.Time // when it is tried again
-	pace     meaningPace
-	idle     string // why no vectors are made although nothing is wrong
+	mu      sync.Mutex // guards what follows
+	filling *rack      // nil while no model is ready
+	earlier *rack      // of another model, nil if none serves
+	news    meaningNews
+	todo    todo
+	paused  bool
+	problem string    // why nothing goes on, "" if it does
+	again   time.Time // when it is tried again
+	pace    meaningPace
+	idle    string // why no vectors are made although nothing is wrong
 }
 
 // meaningNews are changes that were not looked at yet.
@@ -197,8 +199,46 @@ func (m *meaning) weightOf(s *rack) float64 {
 	return s.grade.Trust()
 }
 
-// weight is what rankings trust vectors now, 0 not at all.
-func (m *meaning) weight() float64 { return 0 }
+// weight is what rankings trust the vectors that serve now, 0 to 1; 0 if there are none.
+func (m *meaning) weight() float64 {
+	if s := m.servingRack(); s != nil {
+		return m.weightOf(s)
+	}
+	return 0
+}
+
+// trust is what the exam says of the vectors that serve now, 0 to 1, whatever rankings
+// are told to trust them; 0 if there are none.
+func (m *meaning) trust() float64 {
+	if s := m.servingRack(); s != nil {
+		return s.grade.Trust()
+	}
+	return 0
+}
+
+// similarity brings a cosine of vectors that serve now to the scale of the thresholds in
+// [Known].
+func (m *meaning) similarity(cosine float64) float64 {
+	if s := m.servingRack(); s != nil {
+		return s.grade.Similarity(cosine)
+	}
+	return 0
+}
+
+// vector is that of a memory's own text as it is now, false while it has none.
+func (m *meaning) vector(id memory.ID) ([]float32, bool) {
+	if s := m.servingRack(); s != nil {
+		return s.vector(id, m.digest)
+	}
+	return nil, false
+}
+
+func (m *meaning) servingRack() *rack {
+	if m == nil {
+		return nil
+	}
+	return m.serving.Load()
+}
 
 // told tells an answer of the vectors, nil without any.
 func (m *meaning) told() *op.Meaning {
@@ -242,6 +282,20 @@ type rack struct {
 	store    *vectors.Store
 	grade    embedding.Grade
 	complete bool // once, everything had its vectors
+}
+
+// vector is that of a memory's own text, false unless it is of that digest.
+func (s *rack) vector(id memory.ID, now func(memory.ID) (vectors.Key, bool)) ([]float32, bool) {
+	doc, ok := s.store.Doc(memoryDoc(id))
+	if !ok || len(doc.Chunks) == 0 {
+		return nil, false
+	}
+	if digest, ok := now(id); !ok || digest != doc.Digest {
+		return nil, false
+	}
+	vector, ok := s.store.Vector(doc.Chunks[0].Key)
+	some := slices.ContainsFunc(vector, func(x float32) bool { return x != 0 })
+	return vector, ok && some
 }
 
 // drop takes a document and its vectors off the rack, on the disk, too.

@@ -36,7 +36,16 @@ func textToEmbed(r *stm.Row) string {
 	return strings.TrimSpace(r.Content())
 }
 
-func memoryDigest(r *stm.Row) vectors.Key { return vectors.KeyOf(chunk.Memory(textToEmbed(r))...) }
+func digestOfMemory(r *stm.Row) vectors.Key { return vectors.KeyOf(chunk.Memory(textToEmbed(r))...) }
+
+// memoryDigest is that of a memory's text as it is now, false if there is none.
+func (e *Engine) memoryDigest(id memory.ID) (vectors.Key, bool) {
+	r, ok := e.stm.Get(id)
+	if !ok {
+		return vectors.Key{}, false
+	}
+	return digestOfMemory(r), true
+}
 
 func noteDigest(digest [32]byte) vectors.Key {
 	return vectors.KeyOf(chunk.Version, string(digest[:]))
@@ -75,7 +84,7 @@ func (f *filer) compare() error {
 		t.add(name, at, false)
 	}
 	for r := range f.stm.Rows() {
-		look(memoryDoc(r.ID()), memoryDigest(r), r.UpdatedAt())
+		look(memoryDoc(r.ID()), digestOfMemory(r), r.UpdatedAt())
 	}
 	whole := true
 	if f.notes != nil {
@@ -127,7 +136,7 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 	for id := range news.memories {
 		name := memoryDoc(id)
 		if r, ok := f.stm.Get(id); ok {
-			f.look(name, memoryDigest(r), r.UpdatedAt())
+			f.look(name, digestOfMemory(r), r.UpdatedAt())
 		} else {
 			gone = append(gone, name)
 		}
@@ -187,7 +196,7 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 		if !ok {
 			return nil, nil
 		}
-		digest = memoryDigest(r)
+		digest = digestOfMemory(r)
 		if text := textToEmbed(r); text != "" {
 			all = []chunk.Chunk{{Text: text, Identity: chunk.Memory(text)}}
 		}

@@ -89,6 +89,9 @@ func (s *rack) close() error {
 
 // graded makes sure that it is known what the vectors of a rack are worth.
 func (e *Engine) graded(ctx context.Context, s *rack) error {
+	if given := e.meaning.grade; given.Current() {
+		s.grade = given
+	}
 	if s.grade.Current() {
 		return nil
 	}

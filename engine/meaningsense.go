@@ -21,9 +21,10 @@ const (
 
 // sense is the meaning of one text.
 type sense struct {
-	weight float64 // what rankings trust it, more than 0 to 1
-	rack  *rack
+	weight float64 // what rankings trust it, 0 to 1
+	rack   *rack
 	vector []float32
+	digest func(memory.ID) (vectors.Key, bool) // of a memory's text as it is now
 }
 
 // sensed is something near a sense.
@@ -36,7 +37,7 @@ type sensed struct {
 
 // ask is a query whose vector somebody waits for.
 type ask struct {
-	rack  *rack
+	rack   *rack
 	text   string
 	answer chan<- []float32 // has room for the one answer, nil for none
 }
@@ -54,7 +55,7 @@ func (m *meaning) senseOf(ctx context.Context, text string) (s *sense, without s
 	}
 	on := m.serving.Load()
 	text = strings.TrimSpace(text)
-	if on == nil || text == "" || m.weightOf(on) <= 0 {
+	if on == nil || text == "" {
 		return nil, ""
 	}
 	vector, known := m.recent.get(on, text)
@@ -66,7 +67,7 @@ func (m *meaning) senseOf(ctx context.Context, text string) (s *sense, without s
 	if vector == nil {
 		return nil, "the model does not know the words of this query"
 	}
-	return &sense{weight: m.weightOf(on), rack: on, vector: vector}, ""
+	return &sense{weight: m.weightOf(on), rack: on, vector: vector, digest: m.digest}, ""
 }
 
 // vectorOf has the vector of a query made and waits for it, for a moment. One that comes
@@ -162,22 +163,17 @@ func (s *sense) nearest(ctx context.Context, n int, prefix string, accept func(s
 	return out
 }
 
-// cosine is how near a memory is, false if it has no vector.
+// cosine is how near a memory is as it is now, false if it has no vector.
 func (s *sense) cosine(id memory.ID) (float64, bool) {
-	doc, ok := s.rack.store.Doc(memoryDoc(id))
-	if !ok || len(doc.Chunks) == 0 {
-		return 0, false
-	}
-	vector, ok := s.rack.store.Vector(doc.Chunks[0].Key)
+	vector, ok := s.rack.vector(id, s.digest)
 	if !ok || len(vector) != len(s.vector) {
 		return 0, false
 	}
-	sum, some := 0.0, false
+	sum := 0.0
 	for i, x := range vector {
 		sum += float64(x) * float64(s.vector[i])
-		some = some || x != 0
 	}
-	return sum, some
+	return sum, true
 }
 
 // near brings a cosine to 0, as of texts that have nothing to do with each other, to 1,
