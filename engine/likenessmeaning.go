@@ -3,11 +3,13 @@ package engine
 import (
 	"context"
 
+	"emberd/internal/chunk"
 	"emberd/internal/cluster"
 	"emberd/ltm"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
+	"emberd/vectors"
 )
 
 // Where there are vectors that can be trusted, memories are compared by these; one that has
@@ -90,19 +92,53 @@ func (e *Engine) sensedMemories(ctx context.Context, like *likeness, accept func
 	return rows
 }
 
-// sensedNotes asks for the notes of which a part is nearest to a text by its vector, and says
-// how near these are.
-func (e *Engine) sensedNotes(ctx context.Context, like *likeness) (q ltm.Query, cosines map[string]float64) {
+// part is a part of a note that is near to a text by its vector.
+type part struct {
+	text   string
+	line   int // where it begins
+	cosine float64
+}
+
+// sensedNotes asks for the notes of which a part is nearest to a text by its vector, and
+// reads these parts.
+func (e *Engine) sensedNotes(ctx context.Context, like *likeness) (q ltm.Query, parts map[string]part) {
 	if like.sense == nil {
 		return q, nil
 	}
-	q, cosines = ltm.Query{Limit: noteCandidates, Near: make(map[string]ltm.Near)}, make(map[string]float64)
+	q, parts = ltm.Query{Limit: noteCandidates, Near: make(map[string]ltm.Near)}, make(map[string]part)
 	for _, f := range like.sense.notes(ctx, noteCandidates, nil) {
-		if like.sense.similarity(f.cosine) >= e.opt.Known.least() {
-			q.Near[f.path], cosines[f.path] = ltm.Near{Score: f.cosine, Line: f.line}, f.cosine
+		if like.sense.similarity(f.cosine) < e.opt.Known.least() {
+			break // the others are not nearer
+		}
+		if text, ok := e.partOf(ctx, like.sense, f.path, f.line); ok {
+			parts[f.path] = part{text, f.line, f.cosine}
+			q.Near[f.path] = ltm.Near{Score: f.cosine, Line: f.line}
 		}
 	}
-	return q, cosines
+	return q, parts
+}
+
+// partOf is the nearest of the parts of a note that begin at a line, false if the note is
+// another by now than the one that the vectors are of.
+func (e *Engine) partOf(ctx context.Context, s *sense, path string, line int) (text string, ok bool) {
+	note, err := e.notes.vault.Load().Read(ctx, path)
+	if err != nil {
+		return "", false
+	}
+	doc, ok := s.rack.store.Doc(noteDoc(path))
+	if !ok || doc.Digest != noteDigest(note.Digest) {
+		return "", false
+	}
+	most := -1.0
+	for _, c := range chunk.Cut(e.noteToCut(ctx, note), chunk.Options{Tokens: s.rack.embedder.MaxTokens(), Count: s.rack.embedder.Tokens}) {
+		if c.Line != line {
+			continue
+		}
+		if v, ok := s.rack.store.Vector(vectors.KeyOf(c.Identity...)); ok && s.to(v) > most {
+			text, most = c.Body, s.to(v)
+		}
+	}
+	return text, text != ""
 }
 
 // least is the similarity below which nothing is about what a text says.

@@ -151,7 +151,7 @@ func (e *Engine) nearNotes(ctx context.Context, n *nearness, like *likeness) err
 	for _, t := range like.terms() {
 		byWords.Terms = append(byWords.Terms, ltm.Term{Text: t, Weight: 1})
 	}
-	bySense, cosines := e.sensedNotes(ctx, like)
+	bySense, parts := e.sensedNotes(ctx, like)
 	best := make(map[string]near)
 	for _, q := range []ltm.Query{byWords, bySense} {
 		if len(q.Terms)+len(q.Near) == 0 {
@@ -166,7 +166,7 @@ func (e *Engine) nearNotes(ctx context.Context, n *nearness, like *likeness) err
 			return err
 		}
 		for _, h := range found.Hits {
-			one, ok := e.nearNote(&h, like, cosines)
+			one, ok := e.nearNote(&h, like, parts)
 			if before, met := best[h.Path]; ok && (!met || one.similarity > before.similarity) {
 				best[h.Path] = one
 			}
@@ -178,20 +178,25 @@ func (e *Engine) nearNotes(ctx context.Context, n *nearness, like *likeness) err
 	return nil
 }
 
-// nearNote compares with the passage of a hit.
-func (e *Engine) nearNote(h *ltm.Hit, like *likeness, cosines map[string]float64) (one near, ok bool) {
+// nearNote compares with the passage of a hit, or with the part of it that is near by its
+// vector.
+func (e *Engine) nearNote(h *ltm.Hit, like *likeness, parts map[string]part) (one near, ok bool) {
 	if id, err := memory.ParseID(h.MemoryID); err == nil && e.live(id) {
 		return near{}, false
+	}
+	one.note = e.noteOfHit(*h)
+	if h.Near.Line > 0 {
+		p := parts[h.Path]
+		alike, part := like.to(p.text)
+		one.note.Line, one.compared = p.line, compared{alike, part, op.ComparedByWords}.orWhole(p.text, like.sense.similarity(p.cosine))
+		return one, true
 	}
 	text, err := e.notes.vault.Load().Excerpt(fileOf(*h), h.SectionLine, h.Above, passageBytes)
 	if err != nil {
 		return near{}, false // it is another note by now, and will be found as that
 	}
 	alike, part := like.to(text)
-	one = near{note: e.noteOfHit(*h), compared: compared{alike, part, op.ComparedByWords}}
-	if cosine, ok := cosines[h.Path]; ok && h.Near.Line > 0 {
-		one.compared = one.orWhole(text, like.sense.similarity(cosine))
-	}
+	one.compared = compared{alike, part, op.ComparedByWords}
 	return one, true
 }
 
