@@ -23,10 +23,20 @@ type rackFile struct {
 	Completed time.Time          `json:"completed,omitzero"` // when everything had its vectors first
 }
 
-// rackName is that file's.
-func (e *Engine) rackName(dir string) string {
-	return filepath.Join(dir, e.stm.Status().Device+".json")
+// alone is what a device is called where no other one can write.
+const alone = "here"
+
+// writer is what this device is called beside the vectors of others. Where there are none
+// it goes by one name, even when it is given a new identity.
+func (e *Engine) writer() string {
+	if e.meaning.Shared {
+		return e.stm.Status().Device
+	}
+	return alone
 }
+
+// rackName is that file's.
+func (e *Engine) rackName(dir string) string { return filepath.Join(dir, e.writer()+".json") }
 
 // kept are the racks of this device, latest first.
 func (e *Engine) keptRacks() []rackFile {
@@ -60,7 +70,7 @@ func (e *Engine) openRack(embedder *embedding.Embedder, id embedding.Identity) (
 		return nil, err
 	}
 	store, err := vectors.Open(s.dir, &vectors.Options{FS: e.opt.FS, Logger: e.opt.Logger, Identity: id.Key(), Dim: id.Dim,
-		Device: e.stm.Status().Device, Others: e.meaning.Shared})
+		Device: e.writer(), Others: e.meaning.Shared})
 	s.store = store
 	return s, err
 }
@@ -172,9 +182,8 @@ func (e *Engine) removeRack(dir string) error {
 	if err != nil {
 		return err
 	}
-	device := e.stm.Status().Device
 	for _, entry := range entries {
-		if strings.HasPrefix(strings.TrimPrefix(entry.Name(), "."), device+"-") {
+		if strings.HasPrefix(strings.TrimPrefix(entry.Name(), "."), e.writer()+"-") {
 			err = errors.Join(err, e.opt.FS.Remove(filepath.Join(dir, entry.Name())))
 		}
 	}
