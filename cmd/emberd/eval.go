@@ -68,7 +68,7 @@ link texts, and its headings, have to find the notes that they stand for.`,
 	f.StringVar(&o.report, "report", "", "also write the report of --json to `FILE`")
 	f.StringVar(&o.perQuestion, "per-question", "", "write what became of each question to `FILE`, as JSONL")
 	f.BoolVar(&o.keep, "keep", false, "leave the temporary folder in place and name it")
-	cmd.AddCommand(s.evalSummariesCommand(), s.evalLifecycleCommand(), s.evalPairsCommand(), s.evalEvolutionCommand())
+	cmd.AddCommand(s.evalSummariesCommand(), s.evalLifecycleCommand(), s.evalPairsCommand(), s.evalEvolutionCommand(), s.evalSelfCommand())
 	return cmd
 }
 

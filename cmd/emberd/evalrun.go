@@ -37,10 +37,7 @@ func (r *evalRun) measure(ctx context.Context, home string) (err error) {
 	if r.daemon, err = r.s.newTemporary(home); err != nil {
 		return err
 	}
-	var args []string
-	for _, set := range append([]string{"log.level=warn"}, r.s.set...) {
-		args = append(args, "--set", set)
-	}
+	args := r.settings()
 	if r.set.Root != "" {
 		vault, err := filepath.Abs(filepath.Join(r.folder, filepath.FromSlash(r.set.Root)))
 		if err != nil {
@@ -58,6 +55,15 @@ func (r *evalRun) measure(ctx context.Context, home string) (err error) {
 		}
 	}
 	return errors.Join(err, r.daemon.stop(syscall.SIGTERM))
+}
+
+// settings are the flags of the daemon.
+func (r *evalRun) settings() []string {
+	var args []string
+	for _, set := range append([]string{"log.level=warn"}, r.s.set...) {
+		args = append(args, "--set", set)
+	}
+	return args
 }
 
 // ended gives the error of a daemon that is not there its exit code.
