@@ -14,7 +14,7 @@ import (
 // meaning turns settings into how vectors take part. There is no Embedder when they are
 // off, or nothing that could make them is named; else it is the caller's to close.
 func meaning(c *config.Config, log *slog.Logger) (engine.Meaning, error) {
-	if c.Search.MeaningOff || !makesVectors(&c.Embedding) {
+	if c.Search.Meaning == 0 || !makesVectors(&c.Embedding) {
 		return engine.Meaning{}, nil
 	}
 	key, err := readKey(c.Embedding.KeyFile)

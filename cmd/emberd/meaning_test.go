@@ -43,7 +43,8 @@ func TestNoVectorsUnlessSomethingCanMakeThem(t *testing.T) {
 		{"embedding.providers=http embedding.model=/models/minilm.gguf", false},
 		{"embedding.providers= embedding.model=/models/minilm.gguf", false},
 		{"search.meaning=off embedding.model=/models/minilm.gguf", false},
-		{"search.meaning=0 embedding.model=/models/minilm.gguf", true},
+		{"search.meaning=0 embedding.model=/models/minilm.gguf", false},
+		{"search.meaning=0.1 embedding.model=/models/minilm.gguf", true},
 	} {
 		m, err := meaningOf(t, t.TempDir(), strings.Fields(c.set)...)
 		if err != nil || (m.Embedder != nil) != c.want {

@@ -172,8 +172,7 @@ type Search struct {
 	LTMWeight     float64
 	PreviewLength int // characters; 0 shows everything
 	TrackAccess   bool
-	Meaning       float64 // weight of vectors, 0 to 1; negative is by their exam
-	MeaningOff    bool    // whether there are to be none
+	Meaning       float64 // weight of vectors, 0 for none at all; negative is by the model's exam
 	MeaningWait   time.Duration
 }
 

@@ -90,7 +90,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Promote:         Promote{0.65, 5, 14 * day, 72 * time.Hour, 1, true},
 		Lifecycle:       Lifecycle{7 * day, 30 * day, 90 * day, nil, 1000, 0.2, 0.2},
 		StageWeight:     StageWeight{1, 0.5, 0.1, 0.01},
-		Search:          Search{10, 0.7, 1, 0.7, 300, true, -1, false, 250 * time.Millisecond},
+		Search:          Search{10, 0.7, 1, 0.7, 300, true, -1, 250 * time.Millisecond},
 		Review:          Review{0.3, 0.15, 0.35},
 		Recall:          Recall{true, "silent", 0.3, 3, 5 * time.Minute},
 		Embedding: Embedding{Providers: []string{"http", "go"}, MaxTokens: 256, CPUShare: 0.5,
@@ -342,12 +342,11 @@ func TestWeightOfMeaning(t *testing.T) {
 	for _, tt := range []struct {
 		text   string
 		weight float64
-		off    bool
 		shown  string
-	}{{"auto", -1, false, "auto"}, {"off", 0, true, "off"}, {"0", 0, false, "0"}, {"0.4", 0.4, false, "0.4"}, {"OFF", 0, true, "off"}} {
+	}{{"auto", -1, "auto"}, {"off", 0, "off"}, {"0", 0, "off"}, {"0.4", 0.4, "0.4"}, {"OFF", 0, "off"}} {
 		c := setup{flags: []string{"search.meaning=" + tt.text}}.load(t)
-		if s := explain(t, c, "search.meaning"); c.Search.Meaning != tt.weight || c.Search.MeaningOff != tt.off || s.Value != tt.shown {
-			t.Errorf("search.meaning=%s: weight %g, off %t, shown as %s", tt.text, c.Search.Meaning, c.Search.MeaningOff, s.Value)
+		if s := explain(t, c, "search.meaning"); c.Search.Meaning != tt.weight || s.Value != tt.shown {
+			t.Errorf("search.meaning=%s: weight %g, shown as %s; want %g and %s", tt.text, c.Search.Meaning, s.Value, tt.weight, tt.shown)
 		}
 	}
 	for _, bad := range []string{"-1", "1.5", "NaN", "on"} {

@@ -12,35 +12,33 @@ import (
 
 // Values that only the settings of vectors have.
 
-// trust is a weight that may be left to "auto", which makes it negative, or be "off".
-type trust struct {
-	weight *float64
-	off    *bool
-}
+// trust is a weight that may be left to "auto", which makes it negative, or be "off",
+// which is 0.
+type trust number
 
 func (v trust) set(s string, expand expander) error {
 	switch strings.ToLower(s) {
 	case auto:
-		*v.weight, *v.off = -1, false
+		*v.to = -1
 		return nil
 	case off:
-		*v.weight, *v.off = 0, true
+		*v.to = 0
 		return nil
 	}
-	return number{v.weight, 0, 1}.set(s, expand)
+	return number(v).set(s, expand)
 }
 
 func (v trust) String() string {
 	switch {
-	case *v.off:
-		return off
-	case *v.weight < 0:
+	case *v.to < 0:
 		return auto
+	case *v.to == 0:
+		return off
 	}
-	return number{v.weight, 0, 1}.String()
+	return number(v).String()
 }
 
-func (v trust) want() string { return number{nil, 0, 1}.want() + ", or auto, or off" }
+func (v trust) want() string { return number(v).want() + ", or auto, or off" }
 
 // names is a list of different words out of a few; case is ignored.
 type names struct {
