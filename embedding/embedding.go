@@ -24,6 +24,7 @@
 package embedding
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Purpose is what a vector is for; some models want the two told apart by a prefix.
@@ -86,8 +89,8 @@ var (
 	ErrNone = errors.New("no provider of vectors works")
 	// ErrAway says that a provider cannot be reached right now, and may be later.
 	ErrAway = errors.New("cannot be reached")
-	// ErrChanged says that the model is no longer the one that Ready told of. Ready
-	// tells of the new one from then on.
+	// ErrChanged says that the model is no longer the one that Ready told of. Every call
+	// says so until Ready is asked again, and tells of the new one.
 	ErrChanged = errors.New("the model is not the one it was")
 	// ErrClosed says that the Embedder was closed.
 	ErrClosed = errors.New("the maker of vectors is closed")
@@ -102,7 +105,7 @@ type provider interface {
 	// can make nothing of. No text is blank.
 	embed(ctx context.Context, of Identity, texts []string) ([][]float32, error)
 	// tokens counts what a text takes of MaxTokens.
-	tokens(text string) int
+	tokens(of Identity, text string) int
 	loaded() bool
 	// awaits reports whether the provider, when it is away, is worth waiting for, since
 	// vectors of an identity came from it.
@@ -121,6 +124,7 @@ type Embedder struct {
 	closed  bool
 	known   []Identity
 	chosen  *choice
+	changed error // that there is no telling whose vectors these are until Ready is asked
 	passed  []Passed
 	problem error // of the last call, nil if it went well
 	grades  map[string]Grade
@@ -180,7 +184,11 @@ func newLink(name string, opt *Options) (link, error) {
 		l.provider = p
 		return l, err
 	case Go:
-		l.unfit = errors.New("embedding.model names no model file")
+		if opt.Model == "" {
+			l.unfit = errors.New("embedding.model names no model file")
+			return l, nil
+		}
+		l.provider = newLocal(opt)
 		return l, nil
 	case Words:
 		l.provider = words{}
@@ -202,6 +210,9 @@ func (e *Embedder) Keep(known []Identity) {
 // That stays the same until ErrChanged. An error that is ErrAway may go away by itself;
 // one that is ErrNone does not.
 func (e *Embedder) Ready(ctx context.Context) (Identity, error) {
+	e.mu.Lock()
+	e.changed = nil
+	e.mu.Unlock()
 	c, err := e.choose(ctx)
 	if err != nil {
 		return Identity{}, err
@@ -211,12 +222,14 @@ func (e *Embedder) Ready(ctx context.Context) (Identity, error) {
 
 func (e *Embedder) choose(ctx context.Context) (*choice, error) {
 	e.mu.Lock()
-	chosen, known, closed := e.chosen, e.known, e.closed
+	chosen, known, closed, changed := e.chosen, e.known, e.closed, e.changed
 	e.mu.Unlock()
-	if closed {
+	switch {
+	case closed:
 		return nil, ErrClosed
-	}
-	if chosen != nil {
+	case changed != nil:
+		return nil, changed
+	case chosen != nil:
 		return chosen, nil
 	}
 	chosen, passed, err := e.firstThatWorks(ctx, known)
@@ -298,7 +311,7 @@ func embedAll(ctx context.Context, c *choice, prefix string, texts []string) ([]
 	var said []string
 	var at []int
 	for i, text := range texts {
-		if strings.TrimSpace(text) != "" {
+		if text = clean(text, c.identity.MaxTokens); text != "" {
 			said, at = append(said, prefix+text), append(at, i)
 		}
 	}
@@ -316,7 +329,20 @@ func embedAll(ctx context.Context, c *choice, prefix string, texts []string) ([]
 	return vectors, nil
 }
 
-// note remembers how a call went. A model that has changed is to be chosen anew.
+// mostBytes is more than any token takes of a text, but for words without end.
+const mostBytes = 64
+
+// clean brings the part of a text that can count into one form: Unicode's composed one,
+// which tokenizers expect.
+func clean(text string, maxTokens int) string {
+	if most := mostBytes * cmp.Or(maxTokens, mostTokens); len(text) > most {
+		text = text[:most]
+	}
+	return strings.TrimSpace(norm.NFC.String(strings.ToValidUTF8(text, "")))
+}
+
+// note remembers how a call went. A model that has changed is to be chosen anew, by
+// Ready: those who compare vectors have to know.
 func (e *Embedder) note(c *choice, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -325,20 +351,21 @@ func (e *Embedder) note(c *choice, err error) {
 	}
 	e.problem = err
 	if errors.Is(err, ErrChanged) {
-		e.chosen = nil
+		e.chosen, e.changed = nil, err
 	}
 }
 
-// Tokens says how much of MaxTokens a text takes: by the model's own tokenizer when the
+// Tokens says how much of MaxTokens a text takes as a passage: by the model's own tokenizer when the
 // model is a file, which is loaded for it, else by an estimate that is rather too high.
 func (e *Embedder) Tokens(text string) int {
 	e.mu.Lock()
 	c := e.chosen
 	e.mu.Unlock()
+	text = e.opt.PassagePrefix + text
 	if c == nil {
 		return estimate(text)
 	}
-	return c.tokens(text)
+	return c.tokens(c.identity, text)
 }
 
 // MaxTokens is how much of a text counts, with the two marks that models set around it.

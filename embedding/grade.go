@@ -52,13 +52,20 @@ func (g Grade) Trust() float64 {
 	return clamp((g.Score - trustFrom) / (trustFully - trustFrom))
 }
 
+// bounds are Low and High, or for a model that could not tell partners from others what
+// they are for all-MiniLM-L6-v2: who forces its weight shall have a ranking.
+func (g Grade) bounds() (low, high float64) {
+	if !g.Lexical && g.Trust() == 0 {
+		return unrelated, partners
+	}
+	return g.Low, g.High
+}
+
 // Meaning brings a cosine to 0, as of texts that have nothing to do with each other, to
 // 1, as of texts that say the same. It never falls where the cosine rises.
 func (g Grade) Meaning(cosine float64) float64 {
-	if !(g.High > g.Low) {
-		return 0
-	}
-	return clamp((cosine - g.Low) / (g.High - g.Low))
+	low, high := g.bounds()
+	return clamp((cosine - low) / (high - low))
 }
 
 // What unrelated sentences and partners of the exam have on the scale of the thresholds,
@@ -71,14 +78,12 @@ const (
 
 // Similarity brings a cosine to the scale on which the thresholds for duplicates and the
 // like are set: 1 is 1, and partners and unrelated sentences of the exam lie where they
-// lie there. Like Meaning it never falls.
+// lie there. Like Meaning it never falls. Of a model without Trust it says nothing.
 func (g Grade) Similarity(cosine float64) float64 {
-	low, high := g.Low, g.High
+	low, high := g.bounds()
 	switch {
 	case g.Lexical || cosine >= 1:
 		return clamp(cosine)
-	case !(high > low):
-		return 0
 	case cosine <= high:
 		return clamp(unrelated + (partners-unrelated)*(cosine-low)/(high-low))
 	}

@@ -81,7 +81,7 @@ func locate(text string) (base string, dial dialFunc, err error) {
 		}, nil
 	case at.Scheme != "http" || at.Hostname() == "":
 		return "", nil, fmt.Errorf("embedding.url has the scheme %q or names no host; write http://127.0.0.1:PORT or unix:///path/of/socket", at.Scheme)
-	case !local(at.Hostname()):
+	case !ofThisMachine(at.Hostname()):
 		return "", nil, fmt.Errorf("embedding.url names %s, which is not this machine, and texts are sent to no other; run the server here and write http://127.0.0.1:PORT", at.Hostname())
 	}
 	path := strings.TrimSuffix(strings.TrimRight(at.Path, "/"), "/embeddings")
@@ -89,8 +89,8 @@ func locate(text string) (base string, dial dialFunc, err error) {
 	return base, (&net.Dialer{Control: onlyLoopback}).DialContext, nil
 }
 
-// local reports the names and addresses of this machine. No other name is ever looked up.
-func local(host string) bool {
+// ofThisMachine reports the names and addresses of this machine. No other name is ever looked up.
+func ofThisMachine(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }
@@ -112,7 +112,7 @@ func (s *server) awaits(id Identity) bool {
 	return id.Provider == HTTP && id.Server == s.at && (s.model == "" || id.Model == s.model)
 }
 
-func (s *server) tokens(text string) int { return estimate(text) }
+func (s *server) tokens(_ Identity, text string) int { return estimate(text) }
 
 func (s *server) loaded() bool {
 	s.mu.Lock()

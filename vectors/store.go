@@ -173,15 +173,18 @@ func (s *Store) loadOwn(names []string) error {
 	return nil
 }
 
-// openOwn opens an own file; nil is one that cannot be used but need not stop us either.
+// openOwn opens an own file; nil is one that has no whole header or is gone by now. One that cannot
+// be opened is an error: what is in it may be all there is, and the next compaction would end it.
 func (s *Store) openOwn(name string) (*file, error) {
 	f, err := openFile(s.fs, s.dir, name)
 	switch {
 	case errors.Is(err, errVersion):
 		return nil, fmt.Errorf("%w: %s was %w", ErrIdentity, name, err)
-	case err != nil:
+	case errors.Is(err, errHeader), errors.Is(err, fs.ErrNotExist):
 		s.log.Warn("vectors: file passed over", "file", name, "error", err)
 		return nil, nil
+	case err != nil:
+		return nil, err
 	}
 	f.own = true
 	if f.head.identity != s.opt.Identity || f.head.dim != s.opt.Dim {
@@ -285,8 +288,11 @@ func (s *Store) closeFiles() {
 	}
 }
 
-// Close syncs and closes the store. A second Close does nothing.
+// Close syncs and closes the store. A second Close does nothing. After one that failed, Compact
+// the store that is opened next: what could not be synced may be found then, and still not be on
+// the disk.
 func (s *Store) Close() error {
+	err := s.Sync()
 	s.order.Lock() // waits for a compaction
 	defer s.order.Unlock()
 	s.write.Lock()
@@ -295,11 +301,12 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	err := s.flush()
-	for _, w := range append(s.ended, s.writer) {
-		if w != nil {
-			err = errors.Join(err, w.f.Close())
+	s.endWriter()
+	for _, w := range s.ended {
+		if err == nil && w.dirty {
+			err = w.f.Sync() // written between the two
 		}
+		_ = w.f.Close() // what is synced stays
 	}
 	s.mu.Lock()
 	s.gone = true

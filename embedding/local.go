@@ -1,0 +1,279 @@
+package embedding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"emberd/internal/bert"
+	"emberd/internal/gguf"
+)
+
+// local is the go provider: a model file that is loaded when it is first needed, once
+// however many need it, and unloaded when nobody has used it for a while.
+type local struct {
+	path        string
+	maxTokens   int
+	prefix      string
+	unloadAfter time.Duration
+	logger      *slog.Logger
+
+	mu      sync.Mutex // never held while a model works or a file is read
+	closed  bool
+	model   *bert.Model
+	loading *load
+	users   int
+	idle    *time.Timer // set while a model is loaded and nobody uses it
+	seen    os.FileInfo // the file that these two are of, nil if none
+	facts   *gguf.Facts
+	refused error // why it cannot be used
+}
+
+// load is one that is under way. It goes on when those who wait for it do not.
+type load struct {
+	done chan struct{}
+	err  error // once done
+}
+
+func newLocal(opt *Options) *local {
+	return &local{path: opt.Model, maxTokens: opt.MaxTokens, prefix: opt.PassagePrefix, unloadAfter: opt.UnloadAfter, logger: opt.Logger}
+}
+
+// awaits reports whether vectors of an identity came from this file: its disk may only
+// not be there yet.
+func (l *local) awaits(id Identity) bool { return id.Provider == Go && id.Path == l.path }
+
+func (l *local) loaded() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.model != nil
+}
+
+// identify reads the file's description and its checksum, unless that was done.
+func (l *local) identify(context.Context, []Identity) (Identity, error) {
+	facts, err := l.describe()
+	if err != nil {
+		return Identity{}, err
+	}
+	id := Identity{
+		Provider: Go, Model: facts.Name, SHA256: facts.SHA256, Path: l.path, Pooling: facts.Pooling.String(),
+		MaxTokens: min(l.maxTokens, facts.Context), Dim: facts.Dim, Prefix: l.prefix,
+	}
+	if id.Model == "" {
+		id.Model = filepath.Base(l.path)
+	}
+	return id, nil
+}
+
+func (l *local) describe() (*gguf.Facts, error) {
+	info, err := os.Stat(l.path)
+	if err != nil {
+		return nil, l.unread(err)
+	}
+	l.mu.Lock()
+	facts, refused, known := l.facts, l.refused, l.seen != nil && untouched(l.seen, info)
+	l.mu.Unlock()
+	if known {
+		return facts, refused
+	}
+	facts, refused = gguf.Preflight(l.path)
+	if _, ok := errors.AsType[*gguf.RefusedError](refused); refused != nil && !ok {
+		return nil, l.unread(refused)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen, l.facts, l.refused = info, facts, refused
+	return facts, refused
+}
+
+// untouched reports whether a file is what it was before.
+func untouched(before, now os.FileInfo) bool {
+	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
+}
+
+// unread is the error of a file that cannot be read just now.
+func (l *local) unread(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the model file %s %w: there is none; put it there, or name another in embedding.model", l.path, ErrAway)
+	}
+	return fmt.Errorf("the model file %w: %w; mend that, or name another in embedding.model", ErrAway, err)
+}
+
+func (l *local) embed(ctx context.Context, of Identity, texts []string) ([][]float32, error) {
+	m, err := l.acquire(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	defer l.release()
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		v, unknown, err := m.Embed(ctx, text)
+		if err != nil {
+			return nil, l.judge(err)
+		}
+		if unknown <= mostUnknown {
+			vectors[i] = v
+		}
+	}
+	return vectors, nil
+}
+
+// mostUnknown is the share of a text that a model may not know. What it then makes of the
+// text is what it makes of all such texts.
+const mostUnknown = 0.5
+
+// tokens loads the model to count with its own tokenizer.
+func (l *local) tokens(of Identity, text string) int {
+	m, err := l.acquire(context.Background(), of)
+	if err != nil {
+		return estimate(text)
+	}
+	defer l.release()
+	return m.Tokens(text)
+}
+
+// acquire returns the model of an identity, which is loaded until it is released.
+func (l *local) acquire(ctx context.Context, of Identity) (*bert.Model, error) {
+	for {
+		m, wait, err := l.take(of)
+		if m != nil || err != nil {
+			return m, err
+		}
+		select {
+		case <-wait.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if wait.err != nil {
+			return nil, wait.err
+		}
+	}
+}
+
+// take returns the model if it is there, or the load to wait for.
+func (l *local) take(of Identity) (*bert.Model, *load, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, nil, ErrClosed
+	}
+	if l.model != nil && l.model.SHA256() != of.SHA256 {
+		if l.facts == nil || l.facts.SHA256 != of.SHA256 {
+			return nil, nil, fmt.Errorf("%w: the file %s was replaced since %s made its first vectors", ErrChanged, l.path, of.Model)
+		}
+		l.unload() // it is the file as it was before
+	}
+	if l.model != nil {
+		l.users++
+		l.stopIdle()
+		return l.model, nil, nil
+	}
+	if l.loading == nil {
+		l.loading = &load{done: make(chan struct{})}
+		go l.load(l.loading)
+	}
+	return nil, l.loading, nil
+}
+
+func (l *local) load(this *load) {
+	began := time.Now()
+	m, err := bert.Open(l.path, &bert.Options{MaxTokens: l.maxTokens})
+	if err != nil {
+		err = l.judge(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.loading, this.err = nil, err
+	switch {
+	case err != nil:
+	case l.closed:
+		err = m.Close()
+		this.err = errors.Join(ErrClosed, err)
+	default:
+		l.model = m
+		if l.facts != nil && l.facts.SHA256 != m.SHA256() {
+			l.seen, l.facts = nil, nil // it was replaced in the meantime
+		}
+		l.restIdle()
+		l.logger.Debug("loaded the model of vectors", "file", l.path, "took", time.Since(began).Round(time.Millisecond))
+	}
+	close(this.done)
+}
+
+// judge remembers a file that cannot be used. Whoever uses it is told that there is
+// another identity to ask for, of the next provider.
+func (l *local) judge(err error) error {
+	refused, ok := errors.AsType[*gguf.RefusedError](err)
+	switch {
+	case ok:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.refused = refused
+		return fmt.Errorf("%w, for it cannot be used: %w", ErrChanged, refused)
+	case errors.Is(err, bert.ErrClosed):
+		return ErrClosed
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return l.unread(err)
+}
+
+func (l *local) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.users--; l.users == 0 && l.model != nil {
+		l.restIdle()
+	}
+}
+
+// restIdle starts the time after which the model is unloaded.
+func (l *local) restIdle() {
+	l.stopIdle()
+	model := l.model
+	l.idle = time.AfterFunc(l.unloadAfter, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.model == model && l.users == 0 {
+			l.unload()
+		}
+	})
+}
+
+func (l *local) stopIdle() {
+	if l.idle != nil {
+		l.idle.Stop()
+		l.idle = nil
+	}
+}
+
+// unload gives the model's memory back to the system, which the garbage collector alone
+// does only by and by.
+func (l *local) unload() {
+	l.stopIdle()
+	if l.model == nil {
+		return
+	}
+	_ = l.model.Close() // only lets go
+	l.model = nil
+	l.logger.Debug("unloaded the model of vectors", "file", l.path)
+	go debug.FreeOSMemory()
+}
+
+func (l *local) close() error {
+	l.mu.Lock()
+	l.closed = true
+	under := l.loading
+	l.unload()
+	l.mu.Unlock()
+	if under != nil {
+		<-under.done
+	}
+	return nil
+}
