@@ -53,7 +53,7 @@ type question struct {
 	stm, ltm, floor float64
 	// trust is what the order trusts vectors, 0 not at all.
 	trust float64
-	sense func() *sense // waits for the meaning of the question; nil until it is asked for
+	sense func() sensing // waits for the meaning of the question; nil until it is asked for
 	near  closeness
 	dates dating
 }

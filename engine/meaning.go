@@ -240,9 +240,6 @@ func (m *meaning) servingRack() *rack {
 	return m.serving.Load()
 }
 
-// weight is what rankings trust vectors now, 0 not at all.
-func (m *meaning) weight() float64 { return 0 }
-
 // told tells an answer of the vectors, nil without any.
 func (m *meaning) told() *op.Meaning {
 	if m == nil {
