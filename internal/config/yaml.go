@@ -28,6 +28,8 @@ type entry struct {
 	list []string // instead of text, for a list
 	null bool     // neither text nor list
 	line int
+
+	valueLine, valueColumn int // in characters, from 1
 }
 
 // readYAML flattens a YAML document into dotted keys, so that "a: {b: 1}" and
@@ -148,7 +150,7 @@ func (r *yamlReader) pair(name, val *yaml.Node, prefix string, depth int) error 
 	if name.Kind != yaml.ScalarNode || name.Value == "" {
 		return r.fault(name.Line, "a key must be a name such as decay.model")
 	}
-	e := entry{key: prefix + name.Value, line: name.Line}
+	e := entry{key: prefix + name.Value, line: name.Line, valueLine: val.Line, valueColumn: val.Column}
 	if first, twice := r.seen[e.key]; twice {
 		return r.fault(e.line, "%s stands here and on line %d; remove one", e.key, first)
 	}

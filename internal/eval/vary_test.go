@@ -17,12 +17,12 @@ func TestSample(t *testing.T) {
 		t.Errorf("%d of 10 questions, want all", len(s.Questions))
 	}
 	s.Sample(4)
-	got := ""
+	var got strings.Builder
 	for _, q := range s.Questions {
-		got += q.ID
+		got.WriteString(q.ID)
 	}
-	if want := "0257"; got != want {
-		t.Errorf("kept %s, want %s", got, want)
+	if want := "0257"; got.String() != want {
+		t.Errorf("kept %s, want %s", got.String(), want)
 	}
 }
 
