@@ -81,7 +81,7 @@ func graph() map[string]edges {
 		},
 		"internal/mutants":    {},
 		"internal/overview":   {ours: []string{"memory"}, others: []string{"github.com/yuin/goldmark"}}, // its tests look at it as Obsidian does
-		"internal/query":      {},
+		"internal/query":      {ours: []string{"internal/when"}},
 		"internal/refgraph":   {ours: []string{"memory", "op"}},
 		"internal/secret":     {},
 		"internal/similarity": {ours: []string{"internal/text"}},

@@ -45,7 +45,7 @@ func (e *Engine) saveBatch(ctx context.Context, req *op.SaveBatchRequest) (*op.S
 func (e *Engine) saveItems(ctx context.Context, res *op.SaveBatchResult, items []item) error {
 	saved := false
 	for len(items) > 0 {
-		n := chunk(items)
+		n := oneLine(items)
 		receipt, err := e.saveChunk(ctx, res, items[:n])
 		if err != nil && !saved {
 			return err
@@ -99,10 +99,10 @@ func (e *Engine) newItem(ctx context.Context, req *op.SaveRequest) (item, error)
 	return it, nil
 }
 
-// chunk returns how many of the items, at least one, go into the next
+// oneLine returns how many of the items, at least one, go into the next
 // transaction. It ends before an id that is in it already, so that the second
 // finds the first saved.
-func chunk(items []item) int {
+func oneLine(items []item) int {
 	size := 0
 	ids := make(map[memory.ID]bool)
 	for i, it := range items {

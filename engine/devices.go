@@ -101,6 +101,7 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 	for _, entry := range got.Entries {
 		told += len(entry.IDs)
 		e.entities.touched(entry.IDs)
+		e.meaning.committed(&entry)
 		e.events.publish(op.Event{ID: entry.Tx, Type: entry.Verb, At: entry.At, IDs: entry.IDs})
 		if e.truth != nil {
 			e.truth.committed(&entry)
@@ -111,6 +112,7 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 	}
 	if more := got.Memories - told; more > 0 {
 		e.entities.anything()
+		e.meaning.anything()
 		if e.truth != nil {
 			e.truth.anything()
 			e.lists.changed()

@@ -109,6 +109,7 @@ func Open(opt Options) (*Engine, error) {
 		shared:     make(chan struct{}, 1),
 		wishes:     make(chan wish, mostWishes),
 		lookedBack: make(chan struct{}, 1),
+		meaning:    newMeaning(&opt),
 	}
 	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed))
 	if err != nil {
@@ -124,9 +125,12 @@ func Open(opt Options) (*Engine, error) {
 	if long != nil {
 		e.truth = newTruth(e)
 		e.lists = newLists(&e.opt, long.dir)
-		long.truth, long.names, long.entities, long.lists = e.truth, e.names, e.entities, e.lists
+		long.truth, long.names, long.entities, long.lists, long.meaning = e.truth, e.names, e.entities, e.lists, e.meaning
 	}
 	e.openWriting()
+	if e.meaning != nil {
+		e.meaning.digest = e.memoryDigest
+	}
 	e.handlers = e.table()
 	return e, nil
 }

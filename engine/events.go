@@ -140,6 +140,7 @@ func (e *Engine) committed(t stm.Entry) {
 	e.revision.Add(1)
 	e.changed()
 	e.entities.touched(t.IDs)
+	e.meaning.committed(&t)
 	if e.truth != nil {
 		e.truth.committed(&t)
 		e.lists.committed(&t)

@@ -2,53 +2,306 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"emberd/embedding"
+	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
+	"emberd/vectors"
 )
 
 // meaning is what the engine knows of what memories and notes mean, as vectors. All
 // methods of a nil meaning do nothing.
-type meaning struct{}
+//
+// Vectors lie on racks, one for each model. One goroutine ([Engine.keepMeaning]) looks what
+// has no vector yet and makes it, newest first; it is told of changes and never waited for.
+// Searches ask the rack that serves: the one that is being filled, or that of an earlier
+// model as long as the new one is not complete.
+type meaning struct {
+	Meaning
+	fs     durable.FS
+	file   string        // where it is kept whether this is paused
+	wake   chan struct{} // holds a token when there is news
+	asks   chan ask      // queries, taken by who makes their vectors
+	quiet  chan struct{} // holds a token when the last query was answered
+	asking atomic.Int64  // queries under way
+	made   atomic.Int64  // vectors, in this run
+	recent *recentQueries
+	digest func(memory.ID) (vectors.Key, bool) // of a memory's text as it is now
 
-// sense is the meaning of one text.
-type sense struct {
-	weight float64 // what rankings trust it, more than 0 to 1
+	serving atomic.Pointer[rack] // what searches ask, nil for none
+
+	mu      sync.Mutex // guards what follows
+	filling *rack      // nil while no model is ready
+	earlier *rack      // of another model, nil if none serves
+	news    meaningNews
+	todo    todo
+	paused  bool
+	problem string    // why nothing goes on, "" if it does
+	again   time.Time // when it is tried again
+	pace    meaningPace
+	idle    string // why no vectors are made although nothing is wrong
 }
 
-// sensed is something near a sense.
-type sensed struct {
-	id     memory.ID // of a memory
-	path   string    // of a note
-	line   int       // of the note, where the nearest part begins
-	cosine float64
+// meaningNews are changes that were not looked at yet.
+type meaningNews struct {
+	begun    bool // changes count from here on
+	all      bool // anything may have changed
+	purged   bool // something was purged
+	memories map[memory.ID]bool
+	notes    map[string]noteState
 }
 
-// sense returns the meaning of a text, nil if there are no vectors, or not in time.
-func (m *meaning) sense(ctx context.Context, text string) *sense { return nil }
+// noteState is a note as it was read last.
+type noteState struct {
+	digest [32]byte
+	at     time.Time
+	gone   bool
+}
 
-// memories returns the n memories nearest to the sense, nearest first.
-func (s *sense) memories(ctx context.Context, n int, accept func(memory.ID) bool) []sensed {
+// mostNews is how many changes are remembered one by one.
+const mostNews = 100_000
+
+// newMeaning is nil without an embedder.
+func newMeaning(opt *Options) *meaning {
+	if opt.Meaning.Embedder == nil {
+		return nil
+	}
+	m := &meaning{Meaning: opt.Meaning, fs: opt.FS, file: filepath.Join(opt.State, "meaning.json"),
+		wake: make(chan struct{}, 1), asks: make(chan ask), quiet: make(chan struct{}, 1), recent: newRecentQueries()}
+	if m.Dir == "" {
+		m.Dir = filepath.Join(opt.State, "vectors")
+	}
+	m.news.clear()
+	m.todo.clear()
+	var kept meaningFile
+	data, err := lastState(m.fs, m.file)
+	if err == nil && data != nil {
+		err = json.Unmarshal(data, &kept)
+	}
+	if err != nil {
+		opt.Logger.Warn("whether the making of vectors was paused is not known, it goes on", "err", err)
+	}
+	m.paused = kept.Paused
+	return m
+}
+
+// meaningFile is what the state folder remembers.
+type meaningFile struct {
+	Paused bool `json:"paused"`
+}
+
+// pause stops the making of vectors, or lets it go on, in this run and later ones.
+func (m *meaning) pause(paused bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, err := json.Marshal(meaningFile{Paused: paused})
+	if err == nil {
+		err = durable.ReplaceFile(m.fs, m.file, data)
+	}
+	if err != nil {
+		return err
+	}
+	m.paused = paused
+	nudge(m.wake)
 	return nil
 }
 
-// notes returns the n notes nearest to the sense by their nearest part, nearest first.
-func (s *sense) notes(ctx context.Context, n int, accept func(path string) bool) []sensed {
+func (n *meaningNews) clear() {
+	n.memories, n.notes = make(map[memory.ID]bool), make(map[string]noteState)
+}
+
+// tell takes in changes, before which it must have been said what there was.
+func (m *meaning) tell(change func(*meaningNews)) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.news.begun || m.news.all {
+		m.news.all = m.news.begun
+		return
+	}
+	if change(&m.news); len(m.news.memories)+len(m.news.notes) > mostNews {
+		m.news.all = true
+		m.news.clear()
+	}
+	nudge(m.wake)
+}
+
+// committed takes in that memories changed. The store waits for it.
+func (m *meaning) committed(entry *stm.Entry) {
+	m.tell(func(n *meaningNews) {
+		n.purged = n.purged || entry.Verb == purgeVerb
+		for _, id := range entry.IDs {
+			n.memories[id] = true
+		}
+	})
+}
+
+// anything takes in that any memory or note may have changed.
+func (m *meaning) anything() {
+	m.tell(func(n *meaningNews) { n.all = true })
+}
+
+// saw takes in notes as they were read, and those that are gone or not for searches.
+func (m *meaning) saw(archive *archiveFolder, read []reading, gone []string) {
+	m.tell(func(n *meaningNews) {
+		for _, path := range gone {
+			n.notes[path] = noteState{gone: true}
+		}
+		for _, r := range read {
+			if r.note != nil {
+				n.notes[r.doc.Path] = noteState{digest: r.note.Digest, at: r.note.ModTime, gone: archive.apart(&r)}
+			}
+		}
+	})
+}
+
+// purge has no vector left of a memory, on this device.
+func (m *meaning) purge(ctx context.Context, id memory.ID) error {
+	if m == nil {
+		return nil
+	}
+	for _, s := range m.racks() {
+		if err := s.drop(ctx, memoryDoc(id)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// cosine is how near a memory is, false if it has no vector.
-func (s *sense) cosine(id memory.ID) (float64, bool) { return 0, false }
+// racks are those that are open.
+func (m *meaning) racks() []*rack {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []*rack
+	for _, s := range []*rack{m.filling, m.earlier} {
+		if s != nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
 
-// near brings a cosine to 0, as of texts that have nothing to do with each other, to 1,
-// the same meaning.
-func (s *sense) near(cosine float64) float64 { return 0 }
+// weightOf is what rankings trust the vectors of a rack.
+func (m *meaning) weightOf(s *rack) float64 {
+	if m.Weight >= 0 {
+		return min(m.Weight, 1)
+	}
+	return s.grade.Trust()
+}
 
-// similarity brings a cosine to the scale of the thresholds in [Known].
-func (s *sense) similarity(cosine float64) float64 { return 0 }
+// weight is what rankings trust the vectors that serve now, 0 to 1; 0 if there are none.
+func (m *meaning) weight() float64 {
+	if s := m.servingRack(); s != nil {
+		return m.weightOf(s)
+	}
+	return 0
+}
 
-// weight is what rankings trust vectors now, 0 not at all.
-func (m *meaning) weight() float64 { return 0 }
+// trust is what the exam says of the vectors that serve now, 0 to 1, whatever rankings
+// are told to trust them; 0 if there are none.
+func (m *meaning) trust() float64 {
+	if s := m.servingRack(); s != nil {
+		return s.grade.Trust()
+	}
+	return 0
+}
+
+// similarity brings a cosine of vectors that serve now to the scale of the thresholds in
+// [Known].
+func (m *meaning) similarity(cosine float64) float64 {
+	if s := m.servingRack(); s != nil {
+		return s.grade.Similarity(cosine)
+	}
+	return 0
+}
+
+// vector is that of a memory's own text as it is now, false while it has none.
+func (m *meaning) vector(id memory.ID) ([]float32, bool) {
+	if s := m.servingRack(); s != nil {
+		return s.vector(id, m.digest)
+	}
+	return nil, false
+}
+
+func (m *meaning) servingRack() *rack {
+	if m == nil {
+		return nil
+	}
+	return m.serving.Load()
+}
 
 // told tells an answer of the vectors, nil without any.
-func (m *meaning) told() *op.Meaning { return nil }
+func (m *meaning) told() *op.Meaning {
+	if m == nil {
+		return nil
+	}
+	out := &op.Meaning{}
+	s := m.serving.Load()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out.Covered, out.Total = m.todo.covered, m.todo.total()
+	switch {
+	case s != nil:
+		out.Provider, out.Model, out.Weight = s.identity.Provider, s.identity.Model, m.weightOf(s)
+		if out.Weight == 0 {
+			out.Without = m.idle
+		}
+	case m.problem != "":
+		out.Without = m.problem
+	default:
+		out.Without = "the model is not ready yet"
+	}
+	return out
+}
+
+// toldOf is told for an answer to what made this sense; where it is nil without says why.
+func (m *meaning) toldOf(s *sense, without string) *op.Meaning {
+	out := m.told()
+	if out != nil && s == nil && without != "" {
+		out.Without = without
+	}
+	return out
+}
+
+// rack is the vectors of one model.
+type rack struct {
+	dir      string
+	identity embedding.Identity
+	embedder *embedding.Embedder
+	own      bool // the embedder is closed with the rack
+	store    *vectors.Store
+	grade    embedding.Grade
+	complete bool // once, everything had its vectors
+}
+
+// vector is that of a memory's own text, false unless it is of that digest.
+func (s *rack) vector(id memory.ID, now func(memory.ID) (vectors.Key, bool)) ([]float32, bool) {
+	doc, ok := s.store.Doc(memoryDoc(id))
+	if !ok || len(doc.Chunks) == 0 {
+		return nil, false
+	}
+	if digest, ok := now(id); !ok || digest != doc.Digest {
+		return nil, false
+	}
+	vector, ok := s.store.Vector(doc.Chunks[0].Key)
+	some := slices.ContainsFunc(vector, func(x float32) bool { return x != 0 })
+	return vector, ok && some
+}
+
+// drop takes a document and its vectors off the rack, on the disk, too.
+func (s *rack) drop(ctx context.Context, doc string) error {
+	if err := s.store.Place(nil, []string{doc}); err != nil {
+		return err
+	}
+	return s.store.Purge(ctx)
+}

@@ -56,6 +56,7 @@ type notes struct {
 	lists    *lists          // is told of those that hold lists
 	names    *knownNames     // what they are called
 	entities *entityGraph    // what they name; those of all notes once links are read
+	meaning  *meaning        // nil without vectors
 	moved    map[string]bool // while links are read for the first time: what changed meanwhile
 	problem  string          // why the actor had to begin again
 

@@ -112,6 +112,8 @@ type Meaning struct {
 	Wait time.Duration
 	// Share is the part of one processor that making vectors may take, more than 0 to 1.
 	Share float64
+
+	grade embedding.Grade // of tests, instead of the exam's
 }
 
 // Known are the similarities, 0 to 1, from which something counts as known. They are

@@ -33,6 +33,9 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 		done, failed := e.stm.Purge(ctx, id, op.CallerFrom(ctx))
 		e.purges.Add(1)
 		e.echoes.Forget() // whatever was given out may have had its text
+		if failed == nil {
+			failed = e.meaning.purge(ctx, id)
+		}
 		res.Tx, res.Quarantine, err = done.Entry, done.Quarantine, failed
 		res.Rewritten = append(res.Rewritten, done.Rewritten...)
 	}

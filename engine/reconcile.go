@@ -57,6 +57,9 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 		return context.Cause(ctx)
 	}
 	first := n.complete.CompareAndSwap(false, true)
+	if first {
+		n.meaning.anything() // which notes there are is known now
+	}
 	n.truth.end()
 	n.lists.read(first)
 	if err := n.archive.save(); err != nil {
@@ -219,6 +222,7 @@ func (n *notes) apply(ctx context.Context, read []reading, gone []string) error 
 		return err
 	}
 	n.archive.take(read, gone)
+	n.meaning.saw(n.archive, read, gone)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, name := range gone {

@@ -41,6 +41,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	actors.Go(func() { e.share(ctx) })
 	actors.Go(func() { e.keepPast(ctx) })
 	actors.Go(func() { e.keepAging(ctx) })
+	if e.meaning != nil {
+		actors.Go(func() { e.keepMeaning(ctx) })
+		actors.Go(func() { e.meaning.keepAnswering(ctx) })
+	}
 	if e.notes != nil {
 		actors.Go(func() { e.notes.run(ctx) })
 		actors.Go(func() { e.truth.run(ctx) })

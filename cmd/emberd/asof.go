@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"emberd/internal/query"
+	"emberd/internal/when"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -32,7 +32,7 @@ func (v *asOf) moment(s *state) (time.Time, error) {
 		return t, nil
 	}
 	now := s.now().In(s.zone)
-	begin, end, ok := query.Period(v.text, now)
+	begin, end, ok := when.Period(v.text, now)
 	switch {
 	case !ok:
 		return time.Time{}, memory.Errorf(memory.Invalid, "--as-of %s is no date; use 2026, 2026-03, 2026-03-09, \"2026-03-09 14:30\", today, yesterday, or an age as in 7d, 2w, 3m or 1y", jsonText(oneLine(cut(v.text, 60)))).At("as_of")

@@ -14,12 +14,13 @@ const boundary = "\u2581"
 
 // A Tokenizer cuts texts into the tokens of a model's vocabulary by WordPiece (Wu et al.,
 // "Google's neural machine translation system", 2016), in the variant that llama.cpp calls
-// WPM, so that both engines see the same tokens of a text. It never changes and may be used by
-// any number of goroutines.
+// WPM, so that every engine sees the same tokens of a text. It never changes and may be used
+// by any number of goroutines.
 type Tokenizer struct {
 	ids                 map[string]int32
 	longest             int // bytes of the longest token
 	begin, end, unknown int32
+	cased, accented     bool // capital letters and accents are kept
 }
 
 // newTokenizer makes the tokenizer of a file that was checked. Vocabularies that are made for
@@ -34,6 +35,10 @@ func newTokenizer(f *gguf.File, facts *gguf.Facts) (*Tokenizer, error) {
 		t.ids[token] = int32(id)
 		t.longest = max(t.longest, len(token))
 	}
+	lower, told := f.Bool("tokenizer.ggml.normalizer.lowercase")
+	t.cased = told && !lower
+	strip, told := f.Bool("tokenizer.ggml.normalizer.strip_accents")
+	t.accented = told && !strip || !told && t.cased
 	return t, nil
 }
 
@@ -45,16 +50,18 @@ func (t *Tokenizer) Tokens(text string, limit int) []int32 {
 	list := []int32{t.begin}
 	word := []byte(boundary)
 	for _, r := range text {
-		switch r = plain(r); {
-		case dropped(r):
-			continue
-		case unicode.Is(unicode.White_Space, r):
+		if r >= utf8.RuneSelf && !t.accented {
+			r = base(r)
+		}
+		switch {
+		case unicode.IsSpace(r):
 			list, word = t.finish(list, word)
+		case t.dropped(r):
 		case alone(r):
 			list, word = t.finish(list, word)
-			list, word = t.finish(list, utf8.AppendRune(word, unicode.ToLower(r)))
+			list, word = t.finish(list, t.extend(word, r))
 		default:
-			word = utf8.AppendRune(word, unicode.ToLower(r))
+			word = t.extend(word, r)
 		}
 		if limit > 0 && len(list) >= limit {
 			break
@@ -106,28 +113,26 @@ func (t *Tokenizer) match(list []int32, word []byte) []int32 {
 	return list
 }
 
-// plain takes a character's accents away: it is the first of the canonical decomposition. An
-// accent that is a character of its own stays, and so does the rest of a Hangul syllable go:
-// llama.cpp does the same.
-func plain(r rune) rune {
-	if r < utf8.RuneSelf {
-		return r
+func (t *Tokenizer) extend(word []byte, r rune) []byte {
+	if !t.cased {
+		r = unicode.ToLower(r)
 	}
-	var b [utf8.UTFMax]byte
-	decomposed := norm.NFD.Properties(b[:utf8.EncodeRune(b[:], r)]).Decomposition()
-	if decomposed == nil {
-		return r
-	}
-	first, _ := utf8.DecodeRune(decomposed)
-	return first
+	return utf8.AppendRune(word, r)
 }
 
-// dropped characters neither are part of a word nor end one. What is not UTF-8 comes as U+FFFD.
-func dropped(r rune) bool {
-	if unicode.Is(unicode.White_Space, r) {
-		return false
-	}
-	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs)
+// dropped characters neither are part of a word nor end one: control characters, accents, and
+// U+FFFD, as which the bytes come that are not UTF-8.
+func (t *Tokenizer) dropped(r rune) bool {
+	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) || !t.accented && unicode.IsMark(r)
+}
+
+// base is the first character of the canonical decomposition: the letter under the accent. Of
+// a Hangul syllable it is the first consonant alone, for llama.cpp takes no more of it.
+func base(r rune) rune {
+	var from, to [32]byte
+	decomposed := norm.NFD.Append(to[:0], from[:utf8.EncodeRune(from[:], r)]...)
+	first, _ := utf8.DecodeRune(decomposed)
+	return first
 }
 
 // alone characters are words of their own.

@@ -31,23 +31,12 @@ func float32AVX2(a, b []float32) float32
 //go:noescape
 func int8AVX2(a, b []int8) int32
 
-func (t *tile) multiply() {
-	n := len(t.a[0])
-	if !accelerated || n < 8 {
-		t.plain()
-		return
-	}
-	whole := n &^ 7
-	tileAVX2(t, whole)
-	if whole < n {
-		t.rest(whole)
-	}
-}
+func (s *strip) multiply() { stripAVX2(s) }
 
-// tileAVX2 sets t.out to the products of the first n elements, a multiple of 8 and not 0.
+// stripAVX2 sets three elements of the rows of dst for every three rows of b.
 //
 //go:noescape
-func tileAVX2(t *tile, n int)
+func stripAVX2(s *strip)
 
 func widenFloat16(dst []float32, src []byte) {
 	whole := 0

@@ -31,18 +31,7 @@ func float32NEON(a, b []float32) float32
 //go:noescape
 func int8NEON(a, b []int8) int32
 
-func (t *tile) multiply() {
-	n := len(t.a[0])
-	if !accelerated || n < 8 {
-		t.plain()
-		return
-	}
-	whole := n &^ 7
-	tileNEON(t, whole)
-	if whole < n {
-		t.rest(whole)
-	}
-}
+func (s *strip) multiply() { stripNEON(s) }
 
 func widenFloat16(dst []float32, src []byte) {
 	whole := 0
@@ -65,10 +54,10 @@ func softmax(x []float32) { plainSoftmax(x) }
 
 func gelu(x []float32) { plainGELU(x) }
 
-// tileNEON sets t.out to the products of the first n elements, a multiple of 8 and not 0.
+// stripNEON sets three elements of the rows of dst for every three rows of b.
 //
 //go:noescape
-func tileNEON(t *tile, n int)
+func stripNEON(s *strip)
 
 // float16NEON widens len(dst) numbers, a multiple of 8.
 //

@@ -28,6 +28,41 @@ func TestNothingBesideTheSlicesIsRead(t *testing.T) {
 		checkFloat32(t, fa[len(fa)-n:], fb[len(fb)-n:])
 		checkFloat32(t, fa[:n], fb[:n])
 	}
+	for n := 1; n <= 100; n++ {
+		for at := range 2 { // the first elements, then the last ones
+			a, b := Rows{fa[at*(len(fa)-3*n):][:3*n], 3, n, n}, Rows{fb[at*(len(fb)-5*n):][:5*n], 5, n, n}
+			dst := Rows{make([]float32, 15), 3, 5, 5}
+			Products(dst, a, b)
+			checkNear(t, "the last product", dst.Data[14], a.Row(2), b.Row(4))
+		}
+	}
+}
+
+// So does a write.
+func TestNothingBesideTheSlicesIsWritten(t *testing.T) {
+	memory := asFloats(guarded(t))
+	random := rand.New(rand.NewPCG(19, 20))
+	bytes := make([]byte, 2*len(memory))
+	for i := range bytes {
+		bytes[i] = byte(random.Uint32())
+	}
+	for n := range 301 {
+		for _, dst := range [][]float32{memory[:n], memory[len(memory)-n:]} {
+			Float16(dst, bytes[len(bytes)-2*n:])
+			for i := range dst {
+				dst[i] = float32(i)
+			}
+			GELU(dst)
+			Softmax(dst)
+			if n%Q8Elements == 0 {
+				Q8(dst, bytes[len(bytes)-n/Q8Elements*Q8Bytes:])
+			}
+			if n > 0 {
+				Products(Rows{dst, 1, n, n}, rows(random, 1, 8, 0), rows(random, n, 8, 0))
+				Products(Rows{dst, n, 1, 1}, rows(random, n, 8, 0), rows(random, 1, 8, 0))
+			}
+		}
+	}
 }
 
 // guarded returns some pages between two that can be neither read nor written.

@@ -3,34 +3,44 @@
 #include "textflag.h"
 #include "go_asm.h"
 
-// SUMS makes the sums of the lanes of four registers the four floats at offset(R15).
-#define SUMS(y0, y1, y2, y3, x0, x1, offset) \
-	VHADDPS      y1, y0, y0   \
-	VHADDPS      y3, y2, y2   \
-	VHADDPS      y2, y0, y0   \
-	VEXTRACTF128 $1, y0, x1   \
-	VADDPS       x1, x0, x0   \
-	VMOVUPS      x0, offset(R15)
+// SUMS makes x0 the sums of the lanes of four registers; x1 is the second of them.
+#define SUMS(y0, y1, y2, y3, x0, x1) \
+	VHADDPS      y1, y0, y0 \
+	VHADDPS      y3, y2, y2 \
+	VHADDPS      y2, y0, y0 \
+	VEXTRACTF128 $1, y0, x1 \
+	VADDPS       x1, x0, x0
 
-// func tileAVX2(t *tile, n int)
+// STORE writes what row k of a gave with three rows of b.
+#define STORE(k) \
+	MOVQ       (strip_dst+8*k)(BX), AX \
+	VEXTRACTPS $k, X0, (AX)(R13*1)     \
+	VEXTRACTPS $k, X4, 4(AX)(R13*1)    \
+	VEXTRACTPS $k, X8, 8(AX)(R13*1)
+
+// func stripAVX2(s *strip)
 //
-// R8-R11: the rows of a, SI, DI, DX: those of b, all advanced by AX bytes up to CX; R15:
-// t.out. Y0-Y11: sums of eight lanes, of row i of a and j of b in Y(4*j+i); Y12-Y14:
-// elements of b; Y15: of a. Twelve FMAs take six cycles, and seven loads fewer.
-TEXT ·tileAVX2(SB), NOSPLIT, $0-16
-	MOVQ t+0(FP), R15
-	MOVQ n+8(FP), CX
+// BX: s. R8-R11: the rows of a, SI, DI, DX: three of b, all advanced by AX bytes up to CX;
+// R12: rows of b left; R13: bytes of dst's rows written. Y0-Y11: sums of eight lanes, of
+// row i of a and j of b in Y(4*j+i); Y12-Y14: elements of b; Y15: of a. The twelve FMAs of
+// the loop keep both multipliers busy for six cycles, in which its seven loads fit.
+TEXT ·stripAVX2(SB), NOSPLIT, $0-8
+	MOVQ s+0(FP), BX
+	MOVQ strip_a(BX), R8
+	MOVQ (strip_a+8)(BX), R9
+	MOVQ (strip_a+16)(BX), R10
+	MOVQ (strip_a+24)(BX), R11
+	MOVQ strip_b(BX), SI
+	MOVQ strip_n(BX), CX
 	SHLQ $2, CX
-	MOVQ tile_a(R15), R8
-	MOVQ (tile_a+24)(R15), R9
-	MOVQ (tile_a+48)(R15), R10
-	MOVQ (tile_a+72)(R15), R11
-	MOVQ tile_b(R15), SI
-	MOVQ (tile_b+24)(R15), DI
-	MOVQ (tile_b+48)(R15), DX
-	ADDQ $tile_out, R15
-	XORL AX, AX
+	MOVQ strip_rows(BX), R12
+	XORL R13, R13
 
+rows:
+	MOVQ   strip_stride(BX), AX
+	LEAQ   (SI)(AX*4), DI
+	LEAQ   (DI)(AX*4), DX
+	XORL   AX, AX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -68,8 +78,18 @@ loop:
 	CMPQ        AX, CX
 	JLT         loop
 
-	SUMS(Y0, Y1, Y2, Y3, X0, X1, 0)
-	SUMS(Y4, Y5, Y6, Y7, X4, X5, 16)
-	SUMS(Y8, Y9, Y10, Y11, X8, X9, 32)
+	SUMS(Y0, Y1, Y2, Y3, X0, X1)
+	SUMS(Y4, Y5, Y6, Y7, X4, X5)
+	SUMS(Y8, Y9, Y10, Y11, X8, X9)
+	STORE(0)
+	STORE(1)
+	STORE(2)
+	STORE(3)
+	MOVQ strip_stride(BX), AX
+	LEAQ (DX)(AX*4), SI
+	ADDQ $12, R13
+	SUBQ $3, R12
+	JNZ  rows
+
 	VZEROUPPER
 	RET

@@ -6,22 +6,40 @@
 // The sums of neighbours in n, then of those in m.
 #define FADDP4S(m, n, d) WORD $(0x6e20d400 | (m)<<16 | (n)<<5 | (d))
 
-// func tileNEON(t *tile, n int)
+// Three floats, of which each is lane k of one of V0-V2, to where R(11+k) points, which
+// then points behind them: ST3 of a single structure.
+#define STORE0 WORD $0x0d9fa160
+#define STORE1 WORD $0x0d9fb180
+#define STORE2 WORD $0x4d9fa1a0
+#define STORE3 WORD $0x4d9fb1c0
+
+// func stripNEON(s *strip)
 //
-// R4-R7: the rows of a, R8-R10: those of b; R2: elements left; R3: t.out. V0-V11: sums of
-// four lanes, of row i of a and j of b in V(4*j+i); V16-V21: eight elements of b's rows;
-// V24-V25: of one of a's.
-TEXT ·tileNEON(SB), NOSPLIT, $0-16
-	MOVD t+0(FP), R3
-	MOVD n+8(FP), R2
-	MOVD tile_a(R3), R4
-	MOVD (tile_a+24)(R3), R5
-	MOVD (tile_a+48)(R3), R6
-	MOVD (tile_a+72)(R3), R7
-	MOVD tile_b(R3), R8
-	MOVD (tile_b+24)(R3), R9
-	MOVD (tile_b+48)(R3), R10
-	ADD  $tile_out, R3
+// R3: s. R4-R7: the rows of a, R8-R10: three of b, R11-R14: the rows of dst; R0: rows of b
+// left; R1: elements of a row; R2: elements left; R15: bytes from a row of b to the next;
+// R16: where the next three begin. V0-V11: sums of four lanes, of row i
+// of a and j of b in V(4*j+i); V16-V21: eight elements of three rows of b; V24-V25: of a.
+TEXT ·stripNEON(SB), NOSPLIT, $0-8
+	MOVD s+0(FP), R3
+	MOVD strip_dst(R3), R11
+	MOVD (strip_dst+8)(R3), R12
+	MOVD (strip_dst+16)(R3), R13
+	MOVD (strip_dst+24)(R3), R14
+	MOVD strip_b(R3), R8
+	MOVD strip_rows(R3), R0
+	MOVD strip_n(R3), R1
+	MOVD strip_stride(R3), R15
+	LSL  $2, R15
+
+rows:
+	MOVD strip_a(R3), R4
+	MOVD (strip_a+8)(R3), R5
+	MOVD (strip_a+16)(R3), R6
+	MOVD (strip_a+24)(R3), R7
+	ADD  R15, R8, R9
+	ADD  R15, R9, R10
+	ADD  R15, R10, R16
+	MOVD R1, R2
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -79,5 +97,11 @@ loop:
 	FADDP4S(9, 8, 8)
 	FADDP4S(11, 10, 10)
 	FADDP4S(10, 8, 2)
-	VST1 [V0.S4, V1.S4, V2.S4], (R3)
+	STORE0
+	STORE1
+	STORE2
+	STORE3
+	MOVD R16, R8
+	SUBS $3, R0
+	BNE  rows
 	RET

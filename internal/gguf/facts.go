@@ -40,9 +40,10 @@ type Facts struct {
 	Layers       int
 	Heads        int // of attention, which divide Dim
 	FeedForward  int
-	Context      int // tokens at most, those of the ends included
-	Vocabulary   int // tokens
-	Epsilon      float32
+	Context      int     // tokens at most, those of the ends included
+	Vocabulary   int     // tokens
+	TokenTypes   int     // of which the first is that of all tokens of a text
+	Epsilon      float32 // of the layer norms
 
 	// Ids of the tokens that stand for the beginning and the end of a text and for what is
 	// not in the vocabulary.
@@ -59,7 +60,8 @@ const (
 	maxForward    = 1 << 18
 	maxContext    = 1 << 17
 	maxVocabulary = 1 << 20
-	maxToken      = 1024 // bytes
+	maxToken      = 256 // bytes
+	maxTokenTypes = 16
 	maxEpsilon    = 0.1
 )
 
@@ -117,6 +119,7 @@ func (f *File) facts() (*Facts, error) {
 		{"bert.attention.head_count", &facts.Heads, 1, maxDim},
 		{"bert.feed_forward_length", &facts.FeedForward, 1, maxForward},
 		{"bert.context_length", &facts.Context, 3, maxContext},
+		{"tokenizer.ggml.token_type_count", &facts.TokenTypes, 1, maxTokenTypes},
 	} {
 		v, ok := f.Uint(n.key)
 		if !ok {
@@ -135,10 +138,9 @@ func (f *File) facts() (*Facts, error) {
 
 // kind checks the keys that say which sort of BERT it is.
 func (f *File) kind(facts *Facts) error {
-	if epsilon, ok := f.Float("bert.attention.layer_norm_epsilon"); !ok || !(epsilon > 0 && epsilon <= maxEpsilon) {
+	epsilon, _ := f.Float("bert.attention.layer_norm_epsilon")
+	if facts.Epsilon = float32(epsilon); !(facts.Epsilon > 0 && facts.Epsilon <= maxEpsilon) {
 		return damaged("its key bert.attention.layer_norm_epsilon is not a number above 0 and up to %g", maxEpsilon)
-	} else {
-		facts.Epsilon = float32(epsilon)
 	}
 	if causal, _ := f.Bool("bert.attention.causal"); causal {
 		return unfit("its key bert.attention.causal is true, so it writes texts and does not embed them")
@@ -264,7 +266,7 @@ func shapes(facts *Facts) []shape {
 	list := []shape{
 		{"token_embd.weight", []int{dim, facts.Vocabulary}, false},
 		{"position_embd.weight", []int{dim, facts.Context}, false},
-		{"token_types.weight", []int{dim, 2}, true},
+		{"token_types.weight", []int{dim, facts.TokenTypes}, true},
 		{"token_embd_norm.weight", []int{dim}, false},
 		{"token_embd_norm.bias", []int{dim}, false},
 	}

@@ -61,7 +61,7 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// openRegular does not open what could make it wait, such as a pipe.
+// openRegular asks before it opens, for what is no file, such as a pipe, may make it wait.
 func openRegular(path string) (*os.File, int64, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -72,6 +72,10 @@ func openRegular(path string) (*os.File, int64, error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
+		return nil, 0, fmt.Errorf("model file: %w", err)
+	}
+	if info, err = file.Stat(); err != nil {
+		file.Close() // only read from
 		return nil, 0, fmt.Errorf("model file: %w", err)
 	}
 	return file, info.Size(), nil

@@ -9,15 +9,17 @@ import (
 	"strings"
 )
 
-// What a header may hold. Models come nowhere near: the largest vocabulary of a BERT, with
-// 250,002 tokens, makes a header of some 6 MB with 40 keys and 400 tensors.
+// What a file and its header may hold. Models come nowhere near: the largest BERT has 2.3 GB,
+// and its vocabulary of 250,002 tokens makes a header of some 6 MB with 40 keys and 400 tensors.
 const (
+	maxFile    = 8 << 30  // bytes
 	maxHeader  = 64 << 20 // bytes
 	maxKeys    = 4096
 	maxTensors = 16384
-	maxKey     = 65535 // bytes, as the format says
-	maxName    = 64    // bytes, as the format says
-	maxDims    = 4     // as the format says
+	maxStrings = 1 << 21 // of an array
+	maxKey     = 65535   // bytes, as the format says
+	maxName    = 64      // bytes, as the format says
+	maxDims    = 4       // as the format says
 )
 
 // The least a key and a tensor take in a header, so that a count can be told from the bytes
@@ -58,9 +60,9 @@ type array struct{ count uint64 }
 // caller may look at err once per round.
 type decoder struct {
 	r    *bufio.Reader
-	at   int64 // bytes read
-	size int64 // bytes there are
-	what string
+	at   int64  // bytes read
+	size int64  // bytes there are
+	what string // being read, for errors
 	err  error
 }
 
@@ -76,10 +78,10 @@ func (d *decoder) take(n uint64) bool {
 	case d.err != nil:
 		return false
 	case n > uint64(d.size-d.at):
-		d.fail(damaged("it ends in %s, at %d bytes", d.what, d.size))
+		d.fail(damaged("it is cut off in %s, after %d bytes", d.what, d.size))
 		return false
 	case n > uint64(maxHeader-min(d.at, maxHeader)):
-		d.fail(damaged("its header is longer than %d MiB, with %s", maxHeader>>20, d.what))
+		d.fail(damaged("its header is longer than %d MiB", maxHeader>>20))
 		return false
 	}
 	d.at += int64(n)
@@ -139,10 +141,10 @@ func (d *decoder) count(most, least uint64) uint64 {
 	case d.err != nil:
 		return 0
 	case n > most:
-		d.fail(damaged("%s is %d, %d are the most", d.what, n, most))
+		d.fail(damaged("%s has %d entries, %d are the most", d.what, n, most))
 		return 0
 	case n > uint64(d.size-d.at)/least:
-		d.fail(damaged("%s is %d, more than fit into its %d bytes", d.what, n, d.size))
+		d.fail(damaged("%s has %d entries, more than fit into the %d bytes of the file", d.what, n, d.size))
 		return 0
 	}
 	return n
@@ -154,9 +156,9 @@ func (f *File) readHeader() error {
 	if err := d.begin(); err != nil {
 		return err
 	}
-	d.what = "the number of tensors"
+	d.what = "its list of tensors"
 	tensors := d.count(maxTensors, leastTensor)
-	d.what = "the number of keys"
+	d.what = "its list of keys"
 	keys := d.count(maxKeys, leastKey)
 	f.readKeys(d, keys)
 	infos := d.tensors(tensors)
@@ -176,6 +178,9 @@ func (f *File) readHeader() error {
 func (d *decoder) begin() error {
 	if d.size == 0 {
 		return damaged("it is empty")
+	}
+	if d.size > maxFile {
+		return unfit("it has %d bytes, %d GiB are the most", d.size, maxFile>>30)
 	}
 	start, err := d.r.Peek(int(min(d.size, 64)))
 	if err != nil {
@@ -285,12 +290,9 @@ func (d *decoder) array() any {
 }
 
 func (d *decoder) strings() []string {
-	what := d.what
-	count := d.count(maxHeader/8, 8)
-	list := make([]string, 0, count)
-	for i := range count {
-		d.what = fmt.Sprintf("string %d of %s", i, what)
-		list = append(list, d.string(maxHeader))
+	list := make([]string, d.count(maxStrings, 8))
+	for i := range list {
+		list[i] = d.string(maxHeader)
 		if d.err != nil {
 			return nil
 		}

@@ -79,30 +79,3 @@ func TestADayWithoutMidnight(t *testing.T) {
 		t.Errorf("it is written %q, want the same day", got)
 	}
 }
-
-func TestAPeriodIsAllOfWhatItNames(t *testing.T) {
-	for _, tt := range []struct {
-		text       string
-		begin, end time.Time
-	}{
-		{"2026", day(2026, 1, 1), day(2027, 1, 1)},
-		{"2026-12", day(2026, 12, 1), day(2027, 1, 1)},
-		{"2026/2", day(2026, 2, 1), day(2026, 3, 1)},
-		{"2024-02-29", day(2024, 2, 29), day(2024, 3, 1)},
-		{"today", day(2026, 5, 14), day(2026, 5, 15)},
-		{"Yesterday", day(2026, 5, 13), day(2026, 5, 14)},
-		{"7d", day(2026, 5, 7), day(2026, 5, 8)},
-		{"2w", day(2026, 4, 30), day(2026, 5, 1)},
-		{"1y", day(2025, 5, 14), day(2025, 5, 15)},
-	} {
-		begin, end, ok := Period(tt.text, now)
-		if !ok || !begin.Equal(tt.begin) || !end.Equal(tt.end) {
-			t.Errorf("%s is from %v to %v (%v), want %v to %v", tt.text, begin, end, ok, tt.begin, tt.end)
-		}
-	}
-	for _, text := range []string{"soon", "", "7", "2026-13"} {
-		if begin, end, ok := Period(text, now); ok {
-			t.Errorf("%q is from %v to %v, want none", text, begin, end)
-		}
-	}
-}

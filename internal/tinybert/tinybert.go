@@ -42,14 +42,15 @@ type Spec struct {
 	Heads       int
 	FeedForward int // a multiple of 32 for Q8_0
 	Context     int
-	Vocabulary  int    // tokens; those that Tokens has come first, others are made up
-	Pooling     uint32 // 1 mean, 2 cls, 3 last
-	Type        Type   // of the matrices; the rest is always F32
+	Vocabulary  int      // tokens at least; those that Tokens does not have are made up
+	Tokens      []string // as a file has them, special tokens first; nil: those of [Tokens]
+	Pooling     uint32   // 1 mean, 2 cls, 3 last
+	Type        Type     // of the matrices; the rest is always F32
 }
 
 // Tiny is the smallest model that is of use: 116,864 bytes, 197 tokens, 32 dimensions.
 func Tiny() Spec {
-	return Spec{Seed: 42, Layers: 2, Dim: 32, Heads: 2, FeedForward: 64, Context: 128, Vocabulary: len(Tokens()), Pooling: 1}
+	return Spec{Seed: 42, Layers: 2, Dim: 32, Heads: 2, FeedForward: 64, Context: 128, Pooling: 1}
 }
 
 // MiniLM has the shape of all-MiniLM-L6-v2, which many embed with: 22 million weights.
@@ -59,11 +60,11 @@ func MiniLM(t Type) Spec {
 
 // New is the model of that shape.
 func New(s Spec) *Model {
-	return &Model{Meta: s.meta(), Tensors: s.tensors()}
+	tokens := s.tokens()
+	return &Model{Meta: s.meta(tokens), Tensors: s.tensors(len(tokens))}
 }
 
-func (s Spec) meta() []Meta {
-	tokens := s.tokens()
+func (s Spec) meta(tokens []string) []Meta {
 	types := make([]int32, len(tokens))
 	for i := range types {
 		types[i] = 1 // normal
@@ -99,10 +100,10 @@ func (s Spec) meta() []Meta {
 }
 
 // tensors has the standard deviations that keep the vectors near a bag of tokens.
-func (s Spec) tensors() []Tensor {
+func (s Spec) tensors(vocabulary int) []Tensor {
 	d, f := s.Dim, s.FeedForward
 	list := []Tensor{
-		s.drawn("token_embd.weight", s.Type, 1, d, s.Vocabulary),
+		s.drawn("token_embd.weight", s.Type, 1, d, vocabulary),
 		s.drawn("token_types.weight", F32, 0.05, d, 2),
 		s.drawn("position_embd.weight", F32, 0.1, d, s.Context),
 		ones("token_embd_norm.weight", d),

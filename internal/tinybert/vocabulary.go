@@ -47,13 +47,16 @@ func Tokens() []string {
 	return slices.AppendSeq(tokens, strings.FieldsSeq(suffixes))
 }
 
-// tokens are the first of Tokens, and words that no text has where that is not enough.
+// tokens are those that were asked for, and words that no text has where they are too few.
 func (s Spec) tokens() []string {
-	tokens := Tokens()
+	tokens := slices.Clone(s.Tokens)
+	if tokens == nil {
+		tokens = Tokens()
+	}
 	for n := len(tokens); n < s.Vocabulary; n++ {
 		tokens = append(tokens, boundary+madeUp(n))
 	}
-	return tokens[:s.Vocabulary]
+	return tokens
 }
 
 // madeUp is the n-th of a sequence of words that differ.

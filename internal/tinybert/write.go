@@ -30,7 +30,15 @@ type Tensor struct {
 	Value func(i int) float32
 }
 
-const alignment = 32
+// alignment is what tensors begin at multiples of, in bytes.
+func (m *Model) alignment() int {
+	for _, kv := range m.Meta {
+		if n, ok := kv.Value.(uint32); ok && kv.Key == "general.alignment" {
+			return int(n)
+		}
+	}
+	return 32
+}
 
 // WriteFile writes the model as a file that is readable by all, as models are.
 func (m *Model) WriteFile(path string) (err error) {
@@ -49,11 +57,14 @@ func (m *Model) Write(to io.Writer) error {
 		return err
 	}
 	w := bufio.NewWriterSize(to, 1<<16)
-	w.Write(padded(head)) // w remembers its first error for Flush
+	align := m.alignment()
+	w.Write(head) // w remembers its first error for Flush
+	w.Write(make([]byte, padding(len(head), align)))
 	for _, t := range m.Tensors {
 		if err := t.write(w); err != nil {
 			return err
 		}
+		w.Write(make([]byte, padding(t.size(), align)))
 	}
 	return w.Flush()
 }
@@ -68,7 +79,7 @@ func (m *Model) header() ([]byte, error) {
 			return nil, fmt.Errorf("key %s: %w", kv.Key, err)
 		}
 	}
-	offset := 0
+	offset, align := 0, m.alignment()
 	for _, t := range m.Tensors {
 		b = appendString(b, t.Name)
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(t.Dims)))
@@ -77,14 +88,13 @@ func (m *Model) header() ([]byte, error) {
 		}
 		b = binary.LittleEndian.AppendUint32(b, uint32(t.Type))
 		b = binary.LittleEndian.AppendUint64(b, uint64(offset))
-		offset += roundUp(t.size())
+		offset += t.size() + padding(t.size(), align)
 	}
 	return b, nil
 }
 
-func roundUp(n int) int { return (n + alignment - 1) / alignment * alignment }
-
-func padded(b []byte) []byte { return append(b, make([]byte, roundUp(len(b))-len(b))...) }
+// padding is how many bytes are missing from n to the next multiple.
+func padding(n, multiple int) int { return (multiple - n%multiple) % multiple }
 
 func appendString(b []byte, s string) []byte {
 	return append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
@@ -145,7 +155,7 @@ func (t Tensor) size() int {
 	}
 }
 
-// write writes the numbers a row at a time and fills up to the alignment.
+// write writes the numbers a row at a time.
 func (t Tensor) write(w *bufio.Writer) error {
 	if t.Type == Q8_0 && t.Dims[0]%block != 0 {
 		return fmt.Errorf("tensor %s: rows of %d numbers are no blocks of %d", t.Name, t.Dims[0], block)
@@ -159,7 +169,6 @@ func (t Tensor) write(w *bufio.Writer) error {
 		buf = t.Type.append(buf[:0], row)
 		w.Write(buf)
 	}
-	w.Write(make([]byte, roundUp(t.size())-t.size()))
 	return nil
 }
 

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"emberd/embedding"
+	"emberd/internal/durable"
+	"emberd/vectors"
+)
+
+// rackFile is what is kept beside the vectors of a model, by each device.
+type rackFile struct {
+	Identity  embedding.Identity `json:"identity"`
+	Grade     embedding.Grade    `json:"grade"`
+	Completed time.Time          `json:"completed,omitzero"` // when everything had its vectors first
+}
+
+// rackName is that file's.
+func (e *Engine) rackName(dir string) string {
+	return filepath.Join(dir, e.stm.Status().Device+".json")
+}
+
+// kept are the racks of this device, latest first.
+func (e *Engine) keptRacks() []rackFile {
+	dirs, err := e.opt.FS.ReadDir(e.meaning.Dir)
+	if err != nil {
+		return nil // there are none yet, or opening one tells
+	}
+	var out []rackFile
+	for _, d := range dirs {
+		var f rackFile
+		data, err := durable.ReadAll(e.opt.FS, e.rackName(filepath.Join(e.meaning.Dir, d.Name())))
+		if err == nil && json.Unmarshal(data, &f) == nil && f.Identity.Key() == d.Name() {
+			out = append(out, f)
+		}
+	}
+	slices.SortFunc(out, func(a, b rackFile) int {
+		return cmp.Or(b.Completed.Compare(a.Completed), strings.Compare(a.Identity.Key(), b.Identity.Key()))
+	})
+	return out
+}
+
+// openRack opens the vectors that an embedder makes.
+func (e *Engine) openRack(embedder *embedding.Embedder, id embedding.Identity) (*rack, error) {
+	s := &rack{dir: filepath.Join(e.meaning.Dir, id.Key()), identity: id, embedder: embedder}
+	for _, f := range e.keptRacks() {
+		if f.Identity.Key() == id.Key() {
+			s.grade, s.complete = f.Grade, !f.Completed.IsZero()
+		}
+	}
+	if err := durable.MkdirAll(e.opt.FS, s.dir); err != nil {
+		return nil, err
+	}
+	store, err := vectors.Open(s.dir, &vectors.Options{FS: e.opt.FS, Logger: e.opt.Logger, Identity: id.Key(), Dim: id.Dim,
+		Device: e.stm.Status().Device, Others: e.meaning.Shared})
+	s.store = store
+	return s, err
+}
+
+// remember writes what is known of a rack.
+func (e *Engine) remember(s *rack) error {
+	f := rackFile{Identity: s.identity, Grade: s.grade}
+	if s.complete {
+		f.Completed = e.opt.Now().UTC()
+	}
+	data, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return durable.ReplaceFile(e.opt.FS, e.rackName(s.dir), data)
+}
+
+// close keeps what the rack has.
+func (s *rack) close() error {
+	err := s.store.Close()
+	if s.own {
+		err = errors.Join(err, s.embedder.Close())
+	}
+	return err
+}
+
+// graded makes sure that it is known what the vectors of a rack are worth.
+func (e *Engine) graded(ctx context.Context, s *rack) error {
+	if given := e.meaning.grade; given.Current() {
+		s.grade = given
+	}
+	if s.grade.Current() {
+		return nil
+	}
+	grade, err := s.embedder.Grade(ctx)
+	if err != nil {
+		return err
+	}
+	s.grade = grade
+	return e.remember(s)
+}
+
+// serveEarlier has searches ask the vectors of an earlier model, of which there are all,
+// while those of another one are made.
+func (e *Engine) serveEarlier(ctx context.Context, but string) {
+	m := e.meaning
+	if m.serving.Load() != nil {
+		return
+	}
+	for _, f := range e.keptRacks() {
+		if f.Completed.IsZero() || f.Identity.Key() == but {
+			continue
+		}
+		s, err := e.reopenRack(ctx, f)
+		if err != nil {
+			e.opt.Logger.Info("vectors of an earlier model do not serve", "model", f.Identity.Model, "err", err)
+			continue
+		}
+		m.mu.Lock()
+		m.earlier = s
+		m.mu.Unlock()
+		m.serving.Store(s)
+		return
+	}
+}
+
+func (e *Engine) reopenRack(ctx context.Context, f rackFile) (*rack, error) {
+	embedder, err := e.meaning.Embedder.Reopen(f.Identity)
+	if err != nil {
+		return nil, err
+	}
+	id, err := embedder.Ready(ctx)
+	if err != nil {
+		return nil, errors.Join(err, embedder.Close())
+	}
+	s, err := e.openRack(embedder, id)
+	if err != nil {
+		return nil, errors.Join(err, embedder.Close())
+	}
+	s.own = true
+	return s, e.graded(ctx, s)
+}
+
+// retire ends the service of an earlier model, and removes the vectors of this device of
+// all models but one.
+func (e *Engine) retire(keep *rack) error {
+	m := e.meaning
+	m.serving.Store(keep)
+	m.mu.Lock()
+	earlier := m.earlier
+	m.earlier = nil
+	m.mu.Unlock()
+	var err error
+	if earlier != nil {
+		err = earlier.close()
+	}
+	for _, f := range e.keptRacks() {
+		if f.Identity.Key() != keep.identity.Key() {
+			err = errors.Join(err, e.removeRack(filepath.Join(m.Dir, f.Identity.Key())))
+		}
+	}
+	return err
+}
+
+// removeRack removes the files of this device, what tells of them last, and the folder if
+// that was all.
+func (e *Engine) removeRack(dir string) error {
+	entries, err := e.opt.FS.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	device := e.stm.Status().Device
+	for _, entry := range entries {
+		if strings.HasPrefix(strings.TrimPrefix(entry.Name(), "."), device+"-") {
+			err = errors.Join(err, e.opt.FS.Remove(filepath.Join(dir, entry.Name())))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.opt.FS.Remove(e.rackName(dir)); err != nil {
+		return err
+	}
+	if rest, err := e.opt.FS.ReadDir(dir); err != nil || len(rest) > 0 {
+		return err
+	}
+	if err := e.opt.FS.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return e.opt.FS.SyncDir(e.meaning.Dir)
+}

@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"container/list"
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"emberd/embedding"
+	"emberd/memory"
+	"emberd/vectors"
+)
+
+const (
+	askers       = 4   // queries whose vectors are made at once
+	keptQueries  = 256 // whose vectors are remembered
+	memoryPrefix = "m/"
+	notePathMark = "n/"
+)
+
+// sense is the meaning of one text.
+type sense struct {
+	weight float64 // what rankings trust it, 0 to 1
+	rack   *rack
+	vector []float32
+	digest func(memory.ID) (vectors.Key, bool) // of a memory's text as it is now
+}
+
+// sensed is something near a sense.
+type sensed struct {
+	id     memory.ID // of a memory
+	path   string    // of a note
+	line   int       // of the note, where the nearest part begins
+	cosine float64
+}
+
+// ask is a query whose vector somebody waits for.
+type ask struct {
+	rack   *rack
+	text   string
+	answer chan<- []float32 // has room for the one answer, nil for none
+}
+
+// sense returns the meaning of a text, nil if there are no vectors, or not in time.
+func (m *meaning) sense(ctx context.Context, text string) *sense {
+	s, _ := m.senseOf(ctx, text)
+	return s
+}
+
+// senseOf is sense that says why there is none, "" where [meaning.told] says it.
+func (m *meaning) senseOf(ctx context.Context, text string) (s *sense, without string) {
+	if m == nil {
+		return nil, ""
+	}
+	on := m.serving.Load()
+	text = strings.TrimSpace(text)
+	if on == nil || text == "" {
+		return nil, ""
+	}
+	vector, known := m.recent.get(on, text)
+	if !known {
+		if vector, without = m.vectorOf(ctx, on, text); without != "" {
+			return nil, without
+		}
+	}
+	if vector == nil {
+		return nil, "the model does not know the words of this query"
+	}
+	return &sense{weight: m.weightOf(on), rack: on, vector: vector, digest: m.digest}, ""
+}
+
+// vectorOf has the vector of a query made and waits for it, for a moment. One that comes
+// later is there for the next query of these words.
+func (m *meaning) vectorOf(ctx context.Context, on *rack, text string) (vector []float32, without string) {
+	const late = "the vector of the query did not come in time"
+	answer := make(chan []float32, 1)
+	timer := time.NewTimer(m.Wait)
+	defer timer.Stop()
+	select {
+	case m.asks <- ask{rack: on, text: text, answer: answer}:
+	default:
+		return nil, late
+	}
+	select {
+	case vector, ok := <-answer:
+		if !ok {
+			return nil, "the vector of the query could not be made"
+		}
+		return vector, ""
+	case <-timer.C:
+		return nil, late
+	case <-ctx.Done():
+		return nil, late
+	}
+}
+
+// keepAnswering makes the vectors of queries until ctx is done.
+func (m *meaning) keepAnswering(ctx context.Context) {
+	var askersOf sync.WaitGroup
+	for range askers {
+		askersOf.Go(func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case a := <-m.asks:
+					m.answer(ctx, a)
+				}
+			}
+		})
+	}
+	askersOf.Wait()
+}
+
+func (m *meaning) answer(ctx context.Context, a ask) {
+	m.asking.Add(1)
+	defer func() {
+		if m.asking.Add(-1) == 0 {
+			nudge(m.quiet)
+		}
+	}()
+	defer close(a.answer)
+	made, err := a.rack.embedder.Embed(ctx, embedding.Query, []string{a.text})
+	if err != nil {
+		return // the embedder's status has it
+	}
+	m.recent.put(a.rack, a.text, made[0])
+	a.answer <- made[0]
+}
+
+// memories returns the n memories nearest to the sense, nearest first.
+func (s *sense) memories(ctx context.Context, n int, accept func(memory.ID) bool) []sensed {
+	return s.nearest(ctx, n, memoryPrefix, func(name string) bool { return accept == nil || accept(memory.ID(name)) })
+}
+
+// notes returns the n notes nearest to the sense by their nearest part, nearest first.
+func (s *sense) notes(ctx context.Context, n int, accept func(path string) bool) []sensed {
+	return s.nearest(ctx, n, notePathMark, func(name string) bool { return accept == nil || accept(name) })
+}
+
+func (s *sense) nearest(ctx context.Context, n int, prefix string, accept func(string) bool) []sensed {
+	found, err := s.rack.store.Nearest(ctx, s.vector, n, func(doc string) bool {
+		name, is := strings.CutPrefix(doc, prefix)
+		return is && accept(name)
+	})
+	if err != nil { // the search is over, or the model was replaced meanwhile
+		return nil
+	}
+	out := make([]sensed, 0, len(found))
+	for _, f := range found {
+		if f.Cosine <= 0 { // what has a vector of zeros, which nothing is near
+			continue
+		}
+		hit := sensed{line: f.Line, cosine: f.Cosine}
+		if prefix == memoryPrefix {
+			hit.id = memory.ID(f.Doc[len(prefix):])
+		} else {
+			hit.path = f.Doc[len(prefix):]
+		}
+		out = append(out, hit)
+	}
+	return out
+}
+
+// cosine is how near a memory is as it is now, false if it has no vector.
+func (s *sense) cosine(id memory.ID) (float64, bool) {
+	vector, ok := s.rack.vector(id, s.digest)
+	if !ok || len(vector) != len(s.vector) {
+		return 0, false
+	}
+	sum := 0.0
+	for i, x := range vector {
+		sum += float64(x) * float64(s.vector[i])
+	}
+	return sum, true
+}
+
+// near brings a cosine to 0, as of texts that have nothing to do with each other, to 1,
+// the same meaning.
+func (s *sense) near(cosine float64) float64 { return s.rack.grade.Meaning(cosine) }
+
+// similarity brings a cosine to the scale of the thresholds in [Known].
+func (s *sense) similarity(cosine float64) float64 { return s.rack.grade.Similarity(cosine) }
+
+// memoryDoc and noteDoc are what the stores of vectors call a memory and a note.
+func memoryDoc(id memory.ID) string { return memoryPrefix + string(id) }
+func noteDoc(path string) string    { return notePathMark + path }
+
+// recentQueries remembers the vectors of the latest queries. Nil is one, too: the model
+// makes none of that text.
+type recentQueries struct {
+	mu    sync.Mutex // guards what follows
+	order *list.List // of *recentQuery, the latest first
+	at    map[vectors.Key]*list.Element
+}
+
+type recentQuery struct {
+	key    vectors.Key
+	vector []float32
+}
+
+func newRecentQueries() *recentQueries {
+	return &recentQueries{order: list.New(), at: make(map[vectors.Key]*list.Element)}
+}
+
+func queryKey(s *rack, text string) vectors.Key { return vectors.KeyOf(s.identity.Key(), text) }
+
+func (r *recentQueries) get(s *rack, text string) (vector []float32, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, ok := r.at[queryKey(s, text)]
+	if !ok {
+		return nil, false
+	}
+	r.order.MoveToFront(e)
+	return e.Value.(*recentQuery).vector, true
+}
+
+func (r *recentQueries) put(s *rack, text string, vector []float32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := queryKey(s, text)
+	if r.at[key] != nil {
+		return
+	}
+	r.at[key] = r.order.PushFront(&recentQuery{key, vector})
+	if r.order.Len() > keptQueries {
+		last := r.order.Remove(r.order.Back()).(*recentQuery)
+		delete(r.at, last.key)
+	}
+}

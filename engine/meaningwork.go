@@ -1,0 +1,366 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"emberd/embedding"
+	"emberd/vectors"
+)
+
+// How long the making of vectors waits after a failure, at first and at most, after how
+// many texts in a row that fail it does, and how many vectors may be lost to a power cut.
+const (
+	meaningRetry  = 5 * time.Second
+	meaningLatest = 10 * time.Minute
+	mostFailed    = 3
+	syncAfter     = 64
+)
+
+// meaningPace is how fast vectors are made.
+type meaningPace struct {
+	text time.Duration // that a text takes on average, rest included
+}
+
+// tell takes in how long a text took.
+func (p *meaningPace) tell(text time.Duration) {
+	if p.text == 0 {
+		p.text = text
+	}
+	p.text += (text - p.text) / 16
+}
+
+// restFor is how long to rest for the time that a text took, so that no more than a share
+// of one processor is used.
+func restFor(took time.Duration, share float64) time.Duration {
+	if share <= 0 || share >= 1 {
+		return 0
+	}
+	return time.Duration(float64(took) * (1 - share) / share)
+}
+
+// keepMeaning gives everything its vectors until ctx is done. No timer runs while there is
+// nothing to do.
+func (e *Engine) keepMeaning(ctx context.Context) {
+	const name = "making of vectors"
+	defer e.chores.disarm(name)
+	defer e.closeRacks()
+	wait := meaningRetry
+	for ctx.Err() == nil {
+		made := e.meaning.made.Load()
+		err := e.fillRack(ctx)
+		if ctx.Err() != nil || errors.Is(err, embedding.ErrClosed) {
+			return
+		}
+		e.closeFilling()
+		if errors.Is(err, embedding.ErrChanged) {
+			continue
+		}
+		if e.meaning.made.Load() > made {
+			wait = meaningRetry
+		}
+		e.opt.Logger.Warn("vectors are not made for now", "err", err, "again", wait)
+		e.meaning.stuck(err.Error(), e.opt.Now().Add(wait))
+		e.chores.arm(name, wait)
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+		e.chores.disarm(name)
+		wait = min(2*wait, meaningLatest)
+	}
+}
+
+// stuck says why nothing goes on, "" that it does.
+func (m *meaning) stuck(why string, again time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.problem, m.again = why, again
+}
+
+// fillRack makes the vectors of the embedder's model until something fails.
+func (e *Engine) fillRack(ctx context.Context) error {
+	m := e.meaning
+	var known []embedding.Identity
+	for _, f := range e.keptRacks() {
+		known = append(known, f.Identity)
+	}
+	m.Embedder.Keep(known)
+	id, err := m.Embedder.Ready(ctx)
+	if err != nil {
+		e.serveEarlier(ctx, "")
+		return err
+	}
+	e.letGoOf(id.Key())
+	s, err := e.openRack(m.Embedder, id)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.filling = s
+	m.mu.Unlock()
+	if !s.complete {
+		e.serveEarlier(ctx, id.Key())
+	}
+	if err := e.graded(ctx, s); err != nil {
+		return err
+	}
+	if s.complete {
+		err = e.retire(s)
+	} else {
+		m.serving.CompareAndSwap(nil, s)
+	}
+	if err != nil {
+		return err
+	}
+	if m.weightOf(s) == 0 {
+		return e.leaveOut(ctx, s)
+	}
+	f := &filer{Engine: e, on: s}
+	return f.run(ctx)
+}
+
+// leaveOut makes no vectors, since nothing would ask for them.
+func (e *Engine) leaveOut(ctx context.Context, s *rack) error {
+	why := "search.meaning is off"
+	if e.meaning.Weight < 0 {
+		why = "the vectors of this model do not tell what texts mean, so none are made; search.meaning can be set to a number all the same"
+	}
+	m := e.meaning
+	m.mu.Lock()
+	m.idle, m.problem = why, ""
+	m.mu.Unlock()
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// letGoOf closes the rack of an earlier model that is asked for again.
+func (e *Engine) letGoOf(key string) {
+	m := e.meaning
+	m.mu.Lock()
+	s := m.earlier
+	if s != nil && s.identity.Key() == key {
+		m.earlier = nil
+		m.serving.CompareAndSwap(s, nil)
+	} else {
+		s = nil
+	}
+	m.mu.Unlock()
+	e.closeRack(s)
+}
+
+// closeFilling lets go of the rack that is being filled, which is opened anew.
+func (e *Engine) closeFilling() {
+	m := e.meaning
+	m.mu.Lock()
+	s := m.filling
+	m.filling = nil
+	m.serving.CompareAndSwap(s, nil)
+	m.mu.Unlock()
+	e.closeRack(s)
+}
+
+func (e *Engine) closeRack(s *rack) {
+	if s == nil {
+		return
+	}
+	if err := s.close(); err != nil {
+		e.opt.Logger.Warn("vectors not kept, they are made again", "err", err)
+	}
+}
+
+// closeRacks keeps what there is.
+func (e *Engine) closeRacks() {
+	m := e.meaning
+	m.serving.Store(nil)
+	m.mu.Lock()
+	open := []*rack{m.filling, m.earlier}
+	m.filling, m.earlier = nil, nil
+	m.news.begun = false
+	m.mu.Unlock()
+	for _, s := range open {
+		e.closeRack(s)
+	}
+}
+
+// run fills the rack, newest first, and follows what changes.
+func (f *filer) run(ctx context.Context) error {
+	if err := f.compare(); err != nil {
+		return err
+	}
+	for {
+		known, err := f.catchUp(ctx)
+		if err == nil && !known {
+			err = f.compare()
+		}
+		if err != nil {
+			return err
+		}
+		name, more := f.next()
+		if more {
+			err = f.step(ctx, name)
+		} else {
+			err = f.rest(ctx)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// next is the document to go on with, false if there is none or nothing is to be done.
+func (f *filer) next() (name string, more bool) {
+	m := f.meaning
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.paused {
+		return "", false
+	}
+	return m.todo.first()
+}
+
+// step makes one vector of a document, or finds that it has all.
+func (f *filer) step(ctx context.Context, name string) error {
+	begun := time.Now()
+	if f.now == nil || f.now.name != name {
+		now, err := f.read(ctx, name)
+		if err != nil {
+			return err
+		}
+		if f.now = now; now == nil {
+			f.leave(name)
+			return nil
+		}
+	}
+	for len(f.now.rest) > 0 {
+		p := f.now.rest[0]
+		f.now.rest = f.now.rest[1:]
+		if !f.on.store.Has(p.key) {
+			return f.embed(ctx, p, begun)
+		}
+	}
+	f.now = nil
+	m := f.meaning
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.todo.done(name)
+	return nil
+}
+
+// leave puts a document aside until it changes, or everything is looked at again.
+func (f *filer) leave(name string) {
+	f.now = nil
+	f.meaning.mu.Lock()
+	defer f.meaning.mu.Unlock()
+	f.meaning.todo.putAside(name)
+}
+
+// embed makes a vector and rests for it.
+func (f *filer) embed(ctx context.Context, p piece, begun time.Time) error {
+	m := f.meaning
+	for m.asking.Load() > 0 { // queries come first
+		select {
+		case <-m.quiet:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	start := time.Now()
+	made, err := f.on.embedder.Embed(ctx, embedding.Passage, []string{p.text})
+	if err != nil {
+		return f.refused(err)
+	}
+	took := time.Since(start)
+	vector := made[0]
+	if vector == nil { // the model can make nothing of it, which need not be tried again
+		vector = make([]float32, f.on.identity.Dim)
+	}
+	if err := f.on.store.Put([]vectors.Entry{{Key: p.key, Vector: vector}}); err != nil {
+		return err
+	}
+	m.made.Add(1)
+	f.failed = 0
+	if f.unsynced++; f.unsynced >= syncAfter {
+		if err := f.sync(); err != nil {
+			return err
+		}
+	}
+	if pause := restFor(took, m.Share); pause > 0 {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.problem = ""
+	m.pace.tell(time.Since(begun))
+	return nil
+}
+
+// refused says what a failure to make a vector means: of one text little.
+func (f *filer) refused(err error) error {
+	f.failed++
+	for _, all := range []error{embedding.ErrAway, embedding.ErrChanged, embedding.ErrNone, embedding.ErrClosed, context.Canceled} {
+		if errors.Is(err, all) {
+			return err
+		}
+	}
+	if f.failed >= mostFailed {
+		return err
+	}
+	f.opt.Logger.Warn("a text has no vector", "err", err)
+	f.leave(f.now.name)
+	return nil
+}
+
+func (f *filer) sync() error {
+	f.unsynced = 0
+	return f.on.store.Sync()
+}
+
+// rest waits for something to do, when all is kept that was made.
+func (f *filer) rest(ctx context.Context) error {
+	m := f.meaning
+	if f.unsynced > 0 {
+		if err := f.sync(); err != nil {
+			return err
+		}
+	}
+	if err := f.finish(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case <-m.wake:
+	}
+	return nil
+}
+
+// finish has the rack serve, if it has everything.
+func (f *filer) finish(ctx context.Context) error {
+	m := f.meaning
+	m.mu.Lock()
+	all := m.todo.left() == 0 && !m.news.all && len(m.news.memories)+len(m.news.notes) == 0 && (f.notes == nil || f.notes.complete.Load())
+	if all {
+		m.problem = ""
+	}
+	m.mu.Unlock()
+	if !all {
+		return nil
+	}
+	if !f.on.complete {
+		f.on.complete = true
+		if err := errors.Join(f.on.store.Sync(), f.remember(f.on), f.retire(f.on)); err != nil {
+			return err
+		}
+	}
+	if f.on.store.Status().Due {
+		return f.on.store.Compact(ctx)
+	}
+	return nil
+}

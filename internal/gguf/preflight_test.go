@@ -1,0 +1,280 @@
+package gguf_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"emberd/internal/gguf"
+	"emberd/internal/tinybert"
+)
+
+// The two remedies, as they end a sentence.
+const (
+	again = "; install the model again"
+	other = "; choose a BERT embedding model in GGUF form"
+)
+
+// None of these is as much as a header.
+func TestFilesThatAreNoGGUF(t *testing.T) {
+	for name, test := range map[string]struct {
+		contents []byte
+		problem  string
+	}{
+		"empty":           {nil, "it is empty" + again},
+		"a web page":      {[]byte("\n<!DOCTYPE html><title>404</title>"), "it is a web page and not a GGUF file" + again},
+		"another page":    {[]byte("<html><body>Sign in</body></html>"), "it is a web page and not a GGUF file" + again},
+		"XML":             {[]byte(`<?xml version="1.0"?><Error/>`), "it is a web page and not a GGUF file" + again},
+		"Git LFS":         {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:"), "it is the pointer of Git LFS to a file and not the file" + again},
+		"a zip":           {[]byte("PK\x03\x04"), `it begins with "PK\x03\x04" and not with "GGUF"` + again},
+		"an older format": {[]byte("ggjt\x03\x00\x00\x00"), `it begins with "ggjt" and not with "GGUF"` + again},
+		"one byte":        {[]byte("G"), `it begins with "G" and not with "GGUF"` + again},
+		"magic alone":     {[]byte("GGUF"), "it is cut off in its version, after 4 bytes" + again},
+		"version 0":       {header("GGUF").uint32(0), "it is of GGUF version 0, 2 and 3 are what can be read" + other},
+		"version 1":       {header("GGUF").uint32(1), "it is of GGUF version 1, 2 and 3 are what can be read" + other},
+		"version 4":       {header("GGUF").uint32(4), "it is of GGUF version 4, 2 and 3 are what can be read" + other},
+		"big endian":      {header("GGUF\x00\x00\x00\x03").room(64), "it is big endian, little endian is what can be read" + other},
+	} {
+		t.Run(name, func(t *testing.T) { wantRefused(t, file(t, test.contents), test.problem) })
+	}
+}
+
+// Counts and lengths that a header may claim are believed as far as the file goes.
+func TestHeadersThatClaimTooMuch(t *testing.T) {
+	const huge = math.MaxUint64
+	for name, test := range map[string]struct {
+		contents header
+		problem  string
+	}{
+		"tensors":         {tensors(huge), "its list of tensors has 18446744073709551615 entries, 16384 are the most" + again},
+		"more tensors":    {tensors(16384), "its list of tensors has 16384 entries, more than fit into the 24 bytes of the file" + again},
+		"keys":            {begin().uint64(0).uint64(huge), "its list of keys has 18446744073709551615 entries, 4096 are the most" + again},
+		"more keys":       {begin().uint64(0).uint64(4096), "its list of keys has 4096 entries, more than fit into the 24 bytes of the file" + again},
+		"a key's name":    {begin().uint64(0).uint64(1).uint64(huge).room(99), "key 1 of 1 is a string of 18446744073709551615 bytes, 65535 are the most" + again},
+		"a longer name":   {begin().uint64(0).uint64(1).uint64(65535).room(99), "it is cut off in key 1 of 1, after 131 bytes" + again},
+		"a string":        {key("a", 8).uint64(huge).room(9), `key "a" is a string of 18446744073709551615 bytes, 67108864 are the most` + again},
+		"a long string":   {key("a", 8).uint64(1 << 26).room(9), `it is cut off in key "a", after 54 bytes` + again},
+		"an array":        {key("a", 9).uint32(4).uint64(huge).room(9), `key "a" has 18446744073709551615 entries, 67108864 are the most` + again},
+		"a long array":    {key("a", 9).uint32(0).uint64(10).room(9), `key "a" has 10 entries, more than fit into the 58 bytes of the file` + again},
+		"strings":         {key("a", 9).uint32(8).uint64(huge).room(9), `key "a" has 18446744073709551615 entries, 2097152 are the most` + again},
+		"many strings":    {key("a", 9).uint32(8).uint64(2).room(15), `key "a" has 2 entries, more than fit into the 64 bytes of the file` + again},
+		"a tensor's name": {tensors(1).uint64(65).room(99), "tensor 1 of 1 is a string of 65 bytes, 64 are the most" + again},
+		"a dimension":     {tensors(1).info("a", 0, huge), `tensor "a" has a dimension of 18446744073709551615 in a file of 57 bytes` + again},
+		"dimensions":      {tensors(1).info("a", 0, 64, 64), `tensor "a" does not fit into the 65 bytes of the file` + again},
+		"more of them":    {tensors(1).info("a", 0, 64, 64, 64, 64).room(1 << 20), `tensor "a" does not fit into the 1048657 bytes of the file` + again},
+		"an offset":       {tensors(1).info("a", huge-31, 8).room(99), `tensor "a" begins at 18446744073709551584, not at a multiple of 32` + again},
+		"a far offset":    {tensors(1).info("a", 1<<62, 8).room(99), `tensor "a" ends after the end of the file, which has 156 bytes` + again},
+		"the last byte":   {tensors(1).info("a", 0, 8).room(64 - 57 + 31), `tensor "a" ends after the end of the file, which has 95 bytes` + again},
+	} {
+		t.Run(name, func(t *testing.T) { wantRefused(t, file(t, test.contents), test.problem) })
+	}
+}
+
+func TestHeadersThatMakeNoSense(t *testing.T) {
+	const badAlignment = `its key "general.alignment" is not a power of two up to 1048576` + again
+	two := func(offset uint64) header {
+		h := tensors(2).info("a", 0, 16).info("b", offset, 16)
+		return h.room((32-len(h)%32)%32 + 128)
+	}
+	for name, test := range map[string]struct {
+		contents header
+		problem  string
+	}{
+		"a value's type":     {key("a", 13).room(9), `key "a" is of the unknown type 13` + again},
+		"an array's type":    {key("a", 9).uint32(13).uint64(0), `key "a" is an array of the unknown type 13` + again},
+		"arrays of arrays":   {key("a", 9).uint32(9).uint64(1).uint32(9).uint64(1).room(9), `key "a" is an array of the unknown type 9` + again},
+		"neither true":       {append(key("a", 7), 2), `key "a" is 2, true and false are 1 and 0` + again},
+		"a key twice":        {begin().uint64(0).uint64(2).string("a").uint32(4).uint32(1).string("a").uint32(4).uint32(1), `key "a" is there twice` + again},
+		"a key without name": {key("", 4).uint32(1), "key 1 of 1 has no name" + again},
+		"a very long key":    {key(strings.Repeat("long", 20), 13), `key "longlonglonglonglonglonglonglonglonglong"... is of the unknown type 13` + again},
+		"no dimension":       {tensors(1).info("a", 0).room(64), `tensor "a" has 0 dimensions, 1 to 4 are what there can be` + again},
+		"five dimensions":    {tensors(1).info("a", 0, 1, 1, 1, 1, 1).room(64), `tensor "a" has 5 dimensions, 1 to 4 are what there can be` + again},
+		"nothing in it":      {tensors(1).info("a", 0, 8, 0).room(64), `tensor "a" has a dimension of 0 in a file of 129 bytes` + again},
+		"an unknown type":    {tensors(1).string("a").uint32(1).uint64(1).uint32(99).uint64(0).room(64), `tensor "a" is written as type 99, which is not known` + other},
+		"half a block":       {tensors(1).string("a").uint32(1).uint64(16).uint32(8).uint64(0).room(64), `tensor "a" has rows of 16 numbers, Q8_0 is written in blocks of 32` + again},
+		"not aligned":        {two(72), `tensor "b" begins at 72, not at a multiple of 32` + again},
+		"one over the other": {two(32), `tensors "a" and "b" overlap` + again},
+		"alignment 0":        {key("general.alignment", 4).uint32(0), badAlignment},
+		"alignment 33":       {key("general.alignment", 4).uint32(33), badAlignment},
+		"alignment 2 MiB":    {key("general.alignment", 4).uint32(2 << 20), badAlignment},
+		"alignment in words": {key("general.alignment", 8).string("32"), badAlignment},
+		"a tensor twice":     {tensors(2).info("a", 0, 8).info("a", 32, 8).room(99), `two tensors have the name "a", or one has none` + again},
+		"no name":            {tensors(1).info("", 0, 8).room(99), `two tensors have the name "", or one has none` + again},
+	} {
+		t.Run(name, func(t *testing.T) { wantRefused(t, file(t, test.contents), test.problem) })
+	}
+	if _, err := gguf.Open(file(t, two(64))); err != nil {
+		t.Errorf("tensors side by side: %v", err)
+	}
+}
+
+// set1 returns an edit that gives a key a value.
+func set1(key string, value any) func(*tinybert.Model) {
+	return func(m *tinybert.Model) { set(m, key, value) }
+}
+
+// These files are as long as they claim, and hold nothing but zeros.
+func TestHeadersThatAreTooLong(t *testing.T) {
+	for name, test := range map[string]struct {
+		contents header
+		size     int64
+		problem  string
+	}{
+		"a string":   {key("a", 8).uint64(1 << 26), 1 << 30, "its header is longer than 64 MiB" + again},
+		"numbers":    {key("a", 9).uint32(10).uint64(1 << 26), 1 << 30, "its header is longer than 64 MiB" + again},
+		"everything": {begin(), 8<<30 + 1, "it has 8589934593 bytes, 8 GiB are the most" + other},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := file(t, test.contents)
+			if err := os.Truncate(path, test.size); err != nil {
+				t.Fatal(err)
+			}
+			wantRefused(t, path, test.problem)
+		})
+	}
+}
+
+// Each of these is a sound file that no engine may be given.
+func TestModelsThatAreRefused(t *testing.T) {
+	const tokens, id = "tokenizer.ggml.tokens", "tokenizer.ggml.seperator_token_id"
+	with := func(i int, token string) []string {
+		list := tinybert.Tokens()
+		list[i] = token
+		return list
+	}
+	const badPooling = "its key bert.pooling_type is %d, 1 (mean), 2 (cls) and 3 (last) are what can be used" + other
+	const badEpsilon = "its key bert.attention.layer_norm_epsilon is not a number above 0 and up to 0.1" + again
+	for name, test := range map[string]struct {
+		edit    func(*tinybert.Model)
+		problem string
+	}{
+		"architecture":     {set1("general.architecture", "llama"), `it is of the architecture "llama", "bert" is what can be used` + other},
+		"no architecture":  {func(m *tinybert.Model) { drop(m, "general.architecture") }, `it is of the architecture "", "bert" is what can be used` + other},
+		"no layers":        {set1("bert.block_count", uint32(0)), "its key bert.block_count is 0, 1 to 512 are what it can be" + again},
+		"100000 layers":    {set1("bert.block_count", uint32(100000)), "its key bert.block_count is 100000, 1 to 512 are what it can be" + again},
+		"one layer more":   {set1("bert.block_count", uint32(3)), "its tensor blk.2.attn_q.weight is missing" + again},
+		"one layer less":   {set1("bert.block_count", uint32(1)), `its tensor "blk.1.attn_k.bias" does not belong to a BERT of 1 layers` + again},
+		"negative":         {set1("bert.embedding_length", int32(-32)), "its key bert.embedding_length is missing or not a number" + again},
+		"no dimensions":    {set1("bert.embedding_length", uint32(0)), "its key bert.embedding_length is 0, 1 to 16384 are what it can be" + again},
+		"many dimensions":  {set1("bert.embedding_length", uint64(math.MaxUint64)), "its key bert.embedding_length is 18446744073709551615, 1 to 16384 are what it can be" + again},
+		"other dimensions": {set1("bert.embedding_length", uint32(64)), "its tensor token_embd.weight is of the shape [32 197], [64 197] is what it must be" + again},
+		"no heads":         {set1("bert.attention.head_count", uint32(0)), "its key bert.attention.head_count is 0, 1 to 16384 are what it can be" + again},
+		"three heads":      {set1("bert.attention.head_count", uint32(3)), "its 3 heads do not divide its 32 dimensions" + again},
+		"wider layers":     {set1("bert.feed_forward_length", uint32(65)), "its tensor blk.0.ffn_up.weight is of the shape [32 64], [32 65] is what it must be" + again},
+		"no context":       {set1("bert.context_length", uint32(2)), "its key bert.context_length is 2, 3 to 131072 are what it can be" + again},
+		"more context":     {set1("bert.context_length", uint32(512)), "its tensor position_embd.weight is of the shape [32 8], [32 512] is what it must be" + again},
+		"token types":      {set1("tokenizer.ggml.token_type_count", uint32(3)), "its tensor token_types.weight is of the shape [32 2], [32 3] is what it must be" + again},
+		"epsilon 0":        {set1("bert.attention.layer_norm_epsilon", float32(0)), badEpsilon},
+		"epsilon -1":       {set1("bert.attention.layer_norm_epsilon", float32(-1)), badEpsilon},
+		"epsilon NaN":      {set1("bert.attention.layer_norm_epsilon", float32(math.NaN())), badEpsilon},
+		"epsilon infinite": {set1("bert.attention.layer_norm_epsilon", float32(math.Inf(1))), badEpsilon},
+		"epsilon a number": {set1("bert.attention.layer_norm_epsilon", uint32(1)), badEpsilon},
+		"causal":           {set1("bert.attention.causal", true), "its key bert.attention.causal is true, so it writes texts and does not embed them" + other},
+		"pooling none":     {set1("bert.pooling_type", uint32(0)), fmt.Sprintf(badPooling, 0)},
+		"pooling rank":     {set1("bert.pooling_type", uint32(4)), fmt.Sprintf(badPooling, 4)},
+		"pooling 77":       {set1("bert.pooling_type", uint32(77)), fmt.Sprintf(badPooling, 77)},
+		"pooling wraps":    {set1("bert.pooling_type", uint64(1<<32+1)), fmt.Sprintf(badPooling, 1<<32+1)},
+		"no pooling":       {func(m *tinybert.Model) { drop(m, "bert.pooling_type") }, "its key bert.pooling_type is missing, so it does not say how it makes one vector of a text" + other},
+		"two equal tokens": {set1(tokens, with(150, tinybert.Tokens()[133])), `its tokens 133 and 150 are both "▁note"` + again},
+		"an empty token":   {set1(tokens, with(150, "")), "its token 150 is empty" + again},
+		"a long token":     {set1(tokens, with(150, strings.Repeat("x", 257))), "its token 150 has 257 bytes, 256 are the most" + again},
+		"no tokens":        {set1(tokens, []string{}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
+		"tokens of ids":    {set1(tokens, []int32{1, 2}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
+		"fewer tokens":     {set1(tokens, tinybert.Tokens()[:196]), "its tensor token_embd.weight is of the shape [32 197], [32 196] is what it must be" + again},
+		"an id too far":    {set1(id, uint32(197)), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
+		"an id below":      {set1(id, int32(-1)), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
+		"an id in words":   {set1(id, "3"), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
+		"a turned matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.ffn_up.weight").Dims = []int{64, 32} }, "its tensor blk.0.ffn_up.weight is of the shape [64 32], [32 64] is what it must be" + again},
+		"a short vector":   {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Dims = []int{16} }, "its tensor blk.0.attn_q.bias is of the shape [16], [32] is what it must be" + again},
+		"a deeper matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{32, 32, 2} }, "its tensor blk.0.attn_q.weight is of the shape [32 32 2], [32 32] is what it must be" + again},
+		"a flat matrix":    {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{1024} }, "its tensor blk.0.attn_q.weight is of the shape [1024], [32 32] is what it must be" + again},
+		"a rounded vector": {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Type = tinybert.F16 }, "its tensor blk.0.attn_q.bias is written as F16, F32 is what it must be" + other},
+		"a classifier":     {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "cls.bias" }, `its tensor "cls.bias" does not belong to a BERT embedding model` + other},
+		"a norm of q":      {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "blk.1.attn_q_norm.bias" }, `its tensor "blk.1.attn_q_norm.bias" does not belong to a BERT of 2 layers` + again},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := small()
+			test.edit(m)
+			wantRefused(t, file(t, contents(t, m)), test.problem)
+		})
+	}
+}
+
+func TestKeysThatAModelMustHave(t *testing.T) {
+	for _, key := range []string{"bert.block_count", "bert.context_length", "bert.embedding_length", "bert.feed_forward_length",
+		"bert.attention.head_count", "tokenizer.ggml.token_type_count"} {
+		t.Run(key, func(t *testing.T) {
+			m := small()
+			drop(m, key)
+			wantRefused(t, file(t, contents(t, m)), "its key "+key+" is missing or not a number"+again)
+			set(m, key, "two")
+			wantRefused(t, file(t, contents(t, m)), "its key "+key+" is missing or not a number"+again)
+		})
+	}
+	m := small()
+	drop(m, "tokenizer.ggml.model")
+	wantRefused(t, file(t, contents(t, m)), "its key tokenizer.ggml.model is missing"+again)
+}
+
+func TestKeysThatAModelMayLack(t *testing.T) {
+	spec := tinybert.Tiny()
+	for _, key := range []string{"general.name", "general.file_type", "general.quantization_version", "bert.attention.causal",
+		"tokenizer.ggml.pre", "tokenizer.ggml.token_type", "tokenizer.ggml.cls_token_id", "tokenizer.ggml.padding_token_id",
+		"tokenizer.ggml.mask_token_id", "tokenizer.ggml.bos_token_id", "tokenizer.ggml.seperator_token_id", "tokenizer.ggml.unknown_token_id"} {
+		m := tinybert.New(spec)
+		drop(m, key)
+		if _, err := gguf.Preflight(file(t, contents(t, m))); err != nil {
+			t.Errorf("without %s: %v", key, err)
+		}
+	}
+}
+
+// Where a file does not name the special tokens, they are those of BERT's own vocabulary.
+func TestSpecialTokensOfAFileThatNamesNone(t *testing.T) {
+	m := small()
+	for _, name := range []string{"bos", "seperator", "unknown"} {
+		drop(m, "tokenizer.ggml."+name+"_token_id")
+	}
+	facts, err := gguf.Preflight(file(t, contents(t, m)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if facts.Begin != 101 || facts.End != 102 || facts.Unknown != 100 {
+		t.Errorf("got %d, %d, %d, want 101, 102, 100", facts.Begin, facts.End, facts.Unknown)
+	}
+	set(m, "tokenizer.ggml.tokens", tinybert.Tokens()[:101])
+	wantRefused(t, file(t, contents(t, m)), "its key tokenizer.ggml.bos_token_id is not the number of one of its 101 tokens"+again)
+}
+
+// Every tensor is missed, but for the biases and token types that some models do without.
+func TestTensorsThatAreMissed(t *testing.T) {
+	for _, gone := range small().Tensors {
+		t.Run(gone.Name, func(t *testing.T) {
+			m := small()
+			dropTensor(m, gone.Name)
+			path := file(t, contents(t, m))
+			bias := strings.HasSuffix(gone.Name, ".bias") && !strings.Contains(gone.Name, "norm")
+			if !bias && gone.Name != "token_types.weight" {
+				wantRefused(t, path, "its tensor "+gone.Name+" is missing"+again)
+			} else if _, err := gguf.Preflight(path); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A vocabulary for another tokenizer is for the engine to refuse: another one may have it.
+func TestOtherTokenizersAndPoolingsAreFacts(t *testing.T) {
+	m := small()
+	set(m, "tokenizer.ggml.model", "t5")
+	set(m, "bert.pooling_type", uint32(3))
+	facts, err := gguf.Preflight(file(t, contents(t, m)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if facts.Tokenizer != "t5" || facts.Pooling != gguf.Last || facts.Weights != gguf.Q8_0 {
+		t.Errorf("got %q, %v, %v, want t5, last, Q8_0", facts.Tokenizer, facts.Pooling, facts.Weights)
+	}
+}

@@ -1,0 +1,358 @@
+package vectors
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"emberd/internal/durable"
+)
+
+// ErrClosed is the cause in the error of an operation after [Store.Close].
+var ErrClosed = errors.New("the vectors are closed")
+
+// ErrIdentity is the cause in the error of [Open] for a folder with own files of another identity
+// or dimension, or of a later version of emberd. Nothing in such a folder was changed.
+var ErrIdentity = errors.New("the folder holds other vectors")
+
+// Options of [Open]. Identity, Dim and Device are needed.
+type Options struct {
+	FS     durable.FS   // nil is the real disk
+	Logger *slog.Logger // nil discards
+
+	// Identity says which vectors may be compared, at most 1024 bytes: the model and all else
+	// that they depend on.
+	Identity string
+	// Dim is the number of components of a vector, from 1 to [MaxDim].
+	Dim int
+	// Device is whose files are written: up to 32 letters, digits and underscores.
+	Device string
+	// Others makes the vectors in files of other devices of the same identity count.
+	Others bool
+}
+
+func (o *Options) check() error {
+	switch {
+	case o.Identity == "" || len(o.Identity) > maxIdentity:
+		return fmt.Errorf("the identity has %d bytes, from 1 to %d are possible", len(o.Identity), maxIdentity)
+	case o.Dim < 1 || o.Dim > MaxDim:
+		return fmt.Errorf("vectors have %d components, from 1 to %d are possible", o.Dim, MaxDim)
+	case !validDevice(o.Device):
+		return fmt.Errorf("device %q: up to %d letters, digits and underscores are possible", o.Device, maxDevice)
+	}
+	return nil
+}
+
+// Store is the vectors of one identity. See the package documentation.
+type Store struct {
+	fs  durable.FS
+	log *slog.Logger
+	dir string
+	opt Options
+
+	// The locks are taken in this order. order is held by Compact and Refresh, one at a time.
+	order sync.Mutex
+
+	// write guards what follows, and that records get into files in the order in which they
+	// change the index.
+	write  sync.Mutex
+	closed bool
+	writer *writer   // nil until there is something to write
+	ended  []*writer // with records that are not synced yet
+	next   int       // the number of the next file
+	named  bool      // all names in the folder are synced
+	found  []string  // own files of earlier processes, not known to be synced
+	doubt  int       // own files up to this number may not be on the disk as they look
+
+	// mu guards what follows. It is never held during a disk operation.
+	mu     sync.RWMutex
+	index  index
+	files  map[string]*file // open for reading, by name
+	lost   int64            // bytes that were passed over
+	others map[string]state // of other devices, also those that cannot be used
+	gone   bool             // as closed
+}
+
+// Open opens the folder dir, which is made if there is none, for reading and writing. Only one
+// process may have it open with one device. Files that are damaged, torn or unreadable are used
+// as far as they go.
+func Open(dir string, opt *Options) (*Store, error) {
+	s, err := open(dir, *opt)
+	if err != nil {
+		return nil, fmt.Errorf("open vectors in %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func open(dir string, opt Options) (*Store, error) {
+	if opt.FS == nil {
+		opt.FS = durable.OS{}
+	}
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	s := &Store{
+		fs: opt.FS, log: cmp.Or(opt.Logger, slog.New(slog.DiscardHandler)), dir: dir, opt: opt,
+		next: 1, index: newIndex(opt.Dim), files: map[string]*file{}, others: map[string]state{},
+	}
+	if err := durable.MkdirAll(s.fs, dir); err != nil {
+		return nil, err
+	}
+	names, err := s.list()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.loadOwn(names); err != nil {
+		s.closeFiles()
+		return nil, err
+	}
+	s.sweep()
+	if opt.Others {
+		s.refresh(names)
+	}
+	return s, nil
+}
+
+// list is the names in the folder, in order.
+func (s *Store) list() ([]string, error) {
+	entries, err := s.fs.ReadDir(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// ownNumber is the number of an own file, 0 of any other.
+func (s *Store) ownNumber(name string) int {
+	if device, number, ok := parseName(name); ok && device == s.opt.Device {
+		return number
+	}
+	return 0
+}
+
+// loadOwn reads the own files, beginning with the last that stands for those before it.
+func (s *Store) loadOwn(names []string) error {
+	var files []*file
+	for _, name := range names {
+		number := s.ownNumber(name)
+		if number == 0 {
+			continue
+		}
+		s.next = max(s.next, number+1)
+		f, err := s.openOwn(name)
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			continue
+		}
+		s.files[name] = f
+		if f.head.base {
+			for _, old := range files {
+				s.forget(old)
+			}
+			files = files[:0]
+		}
+		files = append(files, f)
+	}
+	for _, f := range files {
+		s.found = append(s.found, f.name)
+		s.read(f)
+	}
+	return nil
+}
+
+// openOwn opens an own file; nil is one that has no whole header or is gone by now. One that cannot
+// be opened is an error: what is in it may be all there is, and the next compaction would end it.
+func (s *Store) openOwn(name string) (*file, error) {
+	f, err := openFile(s.fs, s.dir, name)
+	switch {
+	case errors.Is(err, errVersion):
+		return nil, fmt.Errorf("%w: %s was %w", ErrIdentity, name, err)
+	case errors.Is(err, errHeader), errors.Is(err, fs.ErrNotExist):
+		s.log.Warn("vectors: file passed over", "file", name, "error", err)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	f.own = true
+	if f.head.identity != s.opt.Identity || f.head.dim != s.opt.Dim {
+		err := fmt.Errorf("%w: %s is of %q with %d components, not of %q with %d",
+			ErrIdentity, name, f.head.identity, f.head.dim, s.opt.Identity, s.opt.Dim)
+		return nil, errors.Join(err, f.r.Close())
+	}
+	return f, nil
+}
+
+// read takes up the records of a file from its end on.
+func (s *Store) read(f *file) {
+	v := make([]float32, s.opt.Dim)
+	from := f.end
+	got, err := readRecords(f.r, f.head.seed, from, f.is.size, func(at int64, record []byte) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.take(f, at, record, v)
+	})
+	s.mu.Lock()
+	f.end = got.end
+	if s.lost += got.lost; f.own {
+		s.lost += f.is.size - got.end
+	}
+	s.mu.Unlock()
+	if err != nil {
+		s.log.Warn("vectors: file read in part", "file", f.name, "error", err)
+	}
+}
+
+// take adds a record to the index. v is of use during the call only.
+func (s *Store) take(f *file, at int64, record []byte, v []float32) {
+	kind, payload := record[4], record[frameSize:]
+	switch {
+	case kind == kindVector && len(record) == vectorSize(s.opt.Dim):
+		decodeFloats(v, payload[len(Key{}):])
+		s.index.learn(Key(payload), v, f, at)
+	case kind == kindDoc && f.own:
+		if d, ok := parseDoc(payload); ok {
+			s.index.put(d)
+		}
+	case kind == kindGone && f.own:
+		s.index.remove(string(payload))
+	}
+}
+
+// sweep removes what a crash left of a compaction. What cannot be removed now stays for the next.
+func (s *Store) sweep() {
+	base := 0
+	for name, f := range s.files {
+		if f.head.base {
+			base = max(base, s.ownNumber(name))
+		}
+	}
+	if err := s.removeBelow(base); err != nil {
+		s.log.Warn("vectors: old files not removed", "folder", s.dir, "error", err)
+	}
+}
+
+// removeBelow removes the own files with a lower number than base and all temporary ones, once
+// the name of base is on the disk for good.
+func (s *Store) removeBelow(base int) error {
+	if err := s.fs.SyncDir(s.dir); err != nil {
+		return err
+	}
+	names, err := s.list()
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, name := range names {
+		number := s.ownNumber(name)
+		if number > 0 && number < base || isTemp(s.opt.Device, name) {
+			if err := s.fs.Remove(path(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				failed = append(failed, err)
+			}
+		}
+	}
+	return errors.Join(append(failed, s.fs.SyncDir(s.dir))...)
+}
+
+// forget closes a file that nothing in the index is in.
+func (s *Store) forget(f *file) {
+	s.mu.Lock()
+	if s.files[f.name] == f {
+		delete(s.files, f.name)
+	}
+	s.mu.Unlock()
+	if err := f.r.Close(); err != nil {
+		s.log.Warn("vectors: file not closed", "file", f.name, "error", err)
+	}
+}
+
+func (s *Store) closeFiles() {
+	s.mu.Lock()
+	files := s.files
+	s.files = map[string]*file{}
+	s.mu.Unlock()
+	for _, f := range files {
+		s.forget(f)
+	}
+}
+
+// Close syncs and closes the store. A second Close does nothing. After one that failed, Compact
+// the store that is opened next: what could not be synced may be found then, and still not be on
+// the disk.
+func (s *Store) Close() error {
+	err := s.Sync()
+	s.order.Lock() // waits for a compaction
+	defer s.order.Unlock()
+	s.write.Lock()
+	defer s.write.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.endWriter()
+	for _, w := range s.ended {
+		if err == nil && w.dirty {
+			err = w.f.Sync() // written between the two
+		}
+		_ = w.f.Close() // what is synced stays
+	}
+	s.mu.Lock()
+	s.gone = true
+	s.mu.Unlock()
+	s.closeFiles()
+	if err != nil {
+		return fmt.Errorf("close vectors in %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+// Status is what a person may want to know of a store.
+type Status struct {
+	Identity string
+	Dim      int
+	Docs     int   // documents
+	Chunks   int   // chunks of documents
+	Covered  int   // chunks of documents that have a vector
+	Vectors  int   // vectors, those included that no document has
+	Files    int   // own files
+	Bytes    int64 // in own files
+	Lost     int64 // bytes of own files that no record was found in
+	Others   int   // files of other devices in use
+	// Due says that a compaction would be worth it: more than 8 own files, or more than half
+	// of their bytes in excess of 1 MiB are of no use.
+	Due bool
+}
+
+// Status returns what there is.
+func (s *Store) Status() Status {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	x := &s.index
+	st := Status{
+		Identity: s.opt.Identity, Dim: s.opt.Dim, Lost: s.lost,
+		Docs: len(x.docs), Chunks: x.chunks, Covered: x.covered, Vectors: x.vectors,
+	}
+	for _, f := range s.files {
+		if !f.own {
+			st.Others++
+			continue
+		}
+		st.Files++
+		st.Bytes += f.end
+	}
+	used := int64(x.vectors*vectorSize(s.opt.Dim) + x.chunks*chunkSize + len(x.docs)*64)
+	st.Due = st.Files > 8 || st.Bytes > 1<<20+2*used
+	return st
+}

@@ -1,0 +1,80 @@
+package vectors
+
+import (
+	"context"
+	"math"
+
+	"emberd/internal/dot"
+)
+
+// slabRows is how many rows are allocated at once, and scanned between two looks at a context.
+const slabRows = 1 << 10
+
+// table is the int8 rows. Rows are only ever added, so that a copy of the struct is a snapshot.
+type table struct {
+	dim   int
+	slabs []*slab
+	n     int // rows
+}
+
+// slab is slabRows rows: row i is scale[i] times values[i*dim:(i+1)*dim].
+type slab struct {
+	values []int8
+	scale  [slabRows]float32
+	key    [slabRows]Key
+}
+
+// add appends a row, and returns its number.
+func (t *table) add(key Key, values []int8, scale float32) int {
+	i := t.n % slabRows
+	if i == 0 {
+		t.slabs = append(t.slabs, &slab{values: make([]int8, slabRows*t.dim)})
+	}
+	s := t.slabs[len(t.slabs)-1]
+	copy(s.values[i*t.dim:], values)
+	s.scale[i], s.key[i] = scale, key
+	t.n++
+	return t.n - 1
+}
+
+// row returns what add was given.
+func (t *table) row(n int) (key Key, values []int8, scale float32) {
+	s, i := t.slabs[n/slabRows], n%slabRows
+	return s.key[i], s.values[i*t.dim : (i+1)*t.dim], s.scale[i]
+}
+
+// scan sets scores, which has a place for each row, to the rounded cosines to q.
+func (t *table) scan(ctx context.Context, q []float32, scores []float32) error {
+	query := make([]int8, t.dim)
+	unit, _ := quantise(query, q)
+	for b, s := range t.slabs {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		out := scores[b*slabRows : min((b+1)*slabRows, t.n)]
+		for i := range out {
+			out[i] = float32(dot.Int8(query, s.values[i*t.dim:(i+1)*t.dim])) * s.scale[i] * unit
+		}
+	}
+	return nil
+}
+
+// quantise sets row to v over scale, rounded, and reports whether v is finite.
+func quantise(row []int8, v []float32) (scale float32, finite bool) {
+	var top float32
+	for _, x := range v {
+		top = max(top, float32(math.Abs(float64(x)))) // of NaN it is NaN
+	}
+	if !(top <= math.MaxFloat32) {
+		return 0, false
+	}
+	scale = top / 127
+	if scale < 1e-30 { // too small to divide by
+		clear(row)
+		return 0, true
+	}
+	for i, x := range v {
+		row[i] = int8(math.RoundToEven(float64(x / scale)))
+	}
+	return scale, true
+}

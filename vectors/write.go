@@ -1,0 +1,321 @@
+package vectors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"emberd/internal/durable"
+)
+
+// writer is the end of an own file that records are appended to.
+type writer struct {
+	f      durable.File
+	file   *file
+	number int
+	end    int64 // of the last whole record
+	dirty  bool  // written since the last sync
+}
+
+// Put stores vectors. A key that is there is passed over. When one of the vectors does not have
+// the store's dimension, or is neither of unit length nor all zeros, none is stored.
+func (s *Store) Put(entries []Entry) error {
+	for i := range entries {
+		if err := s.checkVector(entries[i].Vector); err != nil {
+			return err
+		}
+	}
+	s.write.Lock()
+	defer s.write.Unlock()
+	entries = s.fresh(entries)
+	if len(entries) == 0 && !s.closed {
+		return nil
+	}
+	at := make([]int64, len(entries))
+	f, err := s.append(func(b []byte, seed uint32) []byte {
+		for i, e := range entries {
+			at[i] = int64(len(b))
+			b = appendVector(b, seed, e)
+		}
+		return b
+	})
+	if err != nil {
+		return fmt.Errorf("store vectors in %s: %w", s.dir, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	start := f.end
+	for i, e := range entries {
+		s.index.learn(e.Key, e.Vector, f, start+at[i])
+	}
+	f.end = s.writer.end
+	return nil
+}
+
+func (s *Store) checkVector(v []float32) error {
+	if len(v) != s.opt.Dim {
+		return fmt.Errorf("store a vector in %s: it has %d components, not %d", s.dir, len(v), s.opt.Dim)
+	}
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum != 0 && !(math.Abs(sum-1) < 0.02) {
+		return fmt.Errorf("store a vector in %s: its length is %.3g, not 1", s.dir, math.Sqrt(sum))
+	}
+	return nil
+}
+
+// fresh are the entries that are not there yet, each once.
+func (s *Store) fresh(entries []Entry) []Entry {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	seen := make(map[Key]bool, len(entries))
+	var out []Entry
+	for _, e := range entries {
+		if !seen[e.Key] && s.index.has(e.Key) == nil {
+			seen[e.Key] = true
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Place removes the documents named in gone, then stores docs, each instead of one of its name.
+func (s *Store) Place(docs []Doc, gone []string) error {
+	for i := range docs {
+		if err := checkDoc(&docs[i]); err != nil {
+			return err
+		}
+	}
+	s.write.Lock()
+	defer s.write.Unlock()
+	gone = s.there(gone)
+	if len(docs)+len(gone) == 0 && !s.closed {
+		return nil
+	}
+	f, err := s.append(func(b []byte, seed uint32) []byte {
+		for _, name := range gone {
+			b = appendGone(b, seed, name)
+		}
+		for i := range docs {
+			b = appendDoc(b, seed, &docs[i])
+		}
+		return b
+	})
+	if err != nil {
+		return fmt.Errorf("place documents in %s: %w", s.dir, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range gone {
+		s.index.remove(name)
+	}
+	for i := range docs {
+		d := docs[i]
+		d.Chunks = append([]Chunk(nil), d.Chunks...)
+		s.index.put(&d)
+	}
+	f.end = s.writer.end
+	return nil
+}
+
+// there are the names that documents have.
+func (s *Store) there(names []string) []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var out []string
+	for _, name := range names {
+		if s.index.docs[name] != nil {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// append writes the records that add appends, and says in which file.
+func (s *Store) append(add func(b []byte, seed uint32) []byte) (*file, error) {
+	if s.closed {
+		return nil, ErrClosed
+	}
+	if s.writer == nil {
+		if err := s.begin(); err != nil {
+			return nil, err
+		}
+	}
+	w := s.writer
+	b := add(nil, w.file.head.seed)
+	if _, err := w.f.Write(b); err != nil {
+		if cut := w.f.Truncate(w.end); cut != nil {
+			s.endWriter() // what is after its end is for nobody to read
+		}
+		return nil, err
+	}
+	w.end += int64(len(b))
+	w.dirty = true
+	return w.file, nil
+}
+
+// begin makes the next own file.
+func (s *Store) begin() error {
+	if s.next > maxNumber {
+		return fmt.Errorf("no number is left after %d files", maxNumber)
+	}
+	name := fileName(s.opt.Device, s.next)
+	s.next++ // also after a failure: what is there is not ours to write to
+	f, err := s.fs.CreateAppend(path(s.dir, name))
+	if err != nil {
+		return err
+	}
+	s.named = false
+	head := newHeader(s.opt.Identity, s.opt.Device, s.opt.Dim, false)
+	b := head.encode()
+	_, err = f.Write(b)
+	var own *file
+	if err == nil {
+		own, err = openFile(s.fs, s.dir, name)
+	}
+	if err != nil {
+		// Best effort: a file without a whole header is passed over and goes with the next
+		// compaction.
+		_ = s.fs.Remove(path(s.dir, name))
+		return errors.Join(err, f.Close())
+	}
+	own.own = true
+	s.writer = &writer{f: f, file: own, number: s.next - 1, end: int64(len(b)), dirty: true}
+	s.mu.Lock()
+	s.files[name] = own
+	s.mu.Unlock()
+	return nil
+}
+
+// endWriter gives the file up that was written to.
+func (s *Store) endWriter() {
+	if s.writer != nil {
+		s.ended = append(s.ended, s.writer)
+		s.writer = nil
+	}
+}
+
+// Sync returns nil once all that was put and placed before is on the disk. After a failure the
+// store goes on, in a new file; the next Sync, or this one, writes all of it again.
+func (s *Store) Sync() error {
+	doubt, err := s.flushOpen()
+	if doubt {
+		// What could not be synced may never be: only a new file is sure.
+		if again := s.compact(context.Background(), thorough(time.Now().Add(-orphanAge))); again != nil {
+			err = errors.Join(err, again)
+		} else {
+			err = nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("sync vectors in %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+func (s *Store) flushOpen() (doubt bool, err error) {
+	s.write.Lock()
+	defer s.write.Unlock()
+	if s.closed {
+		return false, ErrClosed
+	}
+	err = s.flush()
+	return s.doubt > 0, err
+}
+
+// flush syncs the files that were written to, and the folder. Files of which a sync failed are
+// in doubt from then on.
+func (s *Store) flush() error {
+	var failed []error
+	for _, name := range s.found {
+		if err := s.fs.SyncFile(path(s.dir, name)); err != nil {
+			failed = append(failed, s.doubted(s.ownNumber(name), err))
+		}
+	}
+	s.found = nil
+	for _, w := range s.ended {
+		failed = append(failed, s.syncWriter(w))
+		_ = w.f.Close() // what is synced stays
+	}
+	s.ended = nil
+	if s.writer != nil {
+		failed = append(failed, s.syncWriter(s.writer))
+	}
+	failed = append(failed, s.untouched())
+	if w := s.writer; w != nil && s.doubt >= w.number {
+		s.writer = nil
+		_ = w.f.Close() // in doubt anyway
+	}
+	if !s.named {
+		err := s.fs.SyncDir(s.dir)
+		s.named = err == nil
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
+
+// doubted notes that an own file may not be on the disk.
+func (s *Store) doubted(number int, err error) error {
+	s.doubt = max(s.doubt, number)
+	return err
+}
+
+func (s *Store) syncWriter(w *writer) error {
+	if !w.dirty {
+		return nil
+	}
+	if err := w.f.Sync(); err != nil {
+		w.dirty = false // a later sync would say nil of what is not there
+		return s.doubted(w.number, err)
+	}
+	w.dirty = false
+	return nil
+}
+
+// untouched finds out whether the names of the own files still mean what they did. A file that
+// another program has replaced, cut or removed can be read still, but only until it is closed.
+func (s *Store) untouched() error {
+	s.mu.RLock()
+	ends := map[*file]int64{}
+	for _, f := range s.files {
+		if f.own {
+			ends[f] = f.end
+		}
+	}
+	s.mu.RUnlock()
+	var failed []error
+	for f, end := range ends {
+		if err := s.same(f, end); err != nil {
+			failed = append(failed, s.doubted(s.ownNumber(f.name), err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// same returns nil if the name of f is that of a file with the same header, and at least end long.
+func (s *Store) same(f *file, end int64) error {
+	info, err := s.fs.Lstat(path(s.dir, f.name))
+	if err != nil {
+		return err
+	}
+	is := stateOf(info)
+	if is.inode == f.is.inode && is.size >= end {
+		return nil
+	}
+	now, err := openFile(s.fs, s.dir, f.name)
+	if err != nil {
+		return err
+	}
+	defer now.r.Close()
+	if now.head.seed != f.head.seed || now.is.size < end {
+		return fmt.Errorf("%s was replaced or cut by another program", f.name)
+	}
+	return nil
+}
+
+// orphanAge is how long a vector without a document is kept.
+const orphanAge = time.Hour
