@@ -103,11 +103,14 @@ func (s *state) selfVault(ctx context.Context, o *evalSelfOptions, home string) 
 	if run.daemon, err = s.newTemporary(home); err != nil {
 		return err
 	}
-	if err := run.daemon.start(ctx, append(run.settings(), "--vault", dir)...); err != nil {
+	if err := run.daemon.start(ctx, append(s.evalFlags(), "--vault", dir)...); err != nil {
 		return ended(ctx, err)
 	}
 	defer func() { err = cmp.Or(err, run.daemon.stop(syscall.SIGTERM)) }()
 	if err := run.indexed(ctx); err != nil {
+		return err
+	}
+	if err := run.embedded(ctx); err != nil {
 		return err
 	}
 	return s.gradeSelf(ctx, o, run.daemon.Client, c)
