@@ -16,6 +16,9 @@ func (s *shelf) addRememberVerbs(add func(*op.Spec, op.Handler)) {
 	add(op.Reinforce.Handle(s.reinforce))
 	add(op.EntityList.Handle(s.entityList))
 	add(op.Knowledge.Handle(s.knowledge))
+	add(op.EngineStatus.Handle(s.engineStatus))
+	add(op.EnginePause.Handle(s.enginePause))
+	add(op.EngineResume.Handle(s.engineResume))
 }
 
 func (s *shelf) learn(ctx context.Context, req *op.AddRequest) (*op.AddResult, error) {
@@ -47,4 +50,18 @@ func (s *shelf) entityList(_ context.Context, req *op.EntityListRequest) (*op.En
 func (s *shelf) knowledge(_ context.Context, req *op.KnowledgeRequest) (*op.KnowledgeResult, error) {
 	return &op.KnowledgeResult{Nodes: []op.KnowledgeNode{{ID: "entity:Ada", Kind: "entity", Label: req.Of}},
 		Edges: []op.KnowledgeEdge{{From: "entity:Ada", To: "entity:Ada", Type: memory.Related, Weight: 1}}}, nil
+}
+
+func (s *shelf) engineStatus(context.Context, *op.EngineStatusRequest) (*op.EngineStatusResult, error) {
+	return &op.EngineStatusResult{State: op.EngineComplete, Meaning: &op.Meaning{Provider: "go", Model: "tiny", Covered: 2, Total: 2, Weight: 1},
+		Model: &op.EngineModel{Provider: "go", Name: "tiny", Dim: 32, Trust: 1}, Passed: []op.PassedProvider{{Provider: "http", Reason: "no server"}},
+		Again: time.UnixMilli(0).UTC(), Folder: "/vectors", Vectors: 2}, nil
+}
+
+func (s *shelf) enginePause(ctx context.Context, _ *op.EnginePauseRequest) (*op.EngineStatusResult, error) {
+	return s.engineStatus(ctx, nil)
+}
+
+func (s *shelf) engineResume(ctx context.Context, _ *op.EngineResumeRequest) (*op.EngineStatusResult, error) {
+	return s.engineStatus(ctx, nil)
 }

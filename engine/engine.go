@@ -218,6 +218,9 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Confirm.Handle(e.confirm))
 	add(op.EntityList.Handle(e.entityList))
 	add(op.Knowledge.Handle(e.knowledge))
+	add(op.EngineStatus.Handle(e.engineStatus))
+	add(op.EnginePause.Handle(e.enginePause))
+	add(op.EngineResume.Handle(e.engineResume))
 	add(op.Version.Handle(e.version))
 	return t
 }

@@ -264,6 +264,16 @@ func (m *meaning) told() *op.Meaning {
 	return out
 }
 
+// warnings are what status is to warn of.
+func (m *meaning) warnings() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.problem == "" {
+		return nil
+	}
+	return []string{"vectors are not made at present: " + m.problem}
+}
+
 // toldOf is told for an answer to what made this sense; where it is nil without says why.
 func (m *meaning) toldOf(s *sense, without string) *op.Meaning {
 	out := m.told()

@@ -98,7 +98,7 @@ func (e *Engine) fillRack(ctx context.Context) error {
 		return err
 	}
 	m.mu.Lock()
-	m.filling = s
+	m.filling, m.idle = s, ""
 	m.mu.Unlock()
 	if !s.complete {
 		e.serveEarlier(ctx, id.Key())

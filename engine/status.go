@@ -39,6 +39,9 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 		res.Vaults = append(res.Vaults, v)
 		res.Warnings = append(res.Warnings, vaultWarnings(&v)...)
 	}
+	if res.Meaning = e.meaning.told(); res.Meaning != nil {
+		res.Warnings = append(res.Warnings, e.meaning.warnings()...)
+	}
 	res.Author = e.author.status()
 	res.Warnings = append(res.Warnings, authorWarnings(res.Author)...)
 	res.Health = health(res)

@@ -126,6 +126,12 @@ var (
 		"List the entities that memories and notes name.")
 	Knowledge = define[KnowledgeRequest, KnowledgeResult]("knowledge", "GET", "/v1/knowledge", Read,
 		"Give the part of the knowledge graph around a memory, a note or an entity.")
+	EngineStatus = define[EngineStatusRequest, EngineStatusResult]("engine.status", "GET", "/v1/engine", Read,
+		"Tell how the vectors of memories and notes are made, and how many there are.")
+	EnginePause = define[EnginePauseRequest, EngineStatusResult]("engine.pause", "POST", "/v1/engine/pause", Write,
+		"Stop the making of vectors, until it is resumed.")
+	EngineResume = define[EngineResumeRequest, EngineStatusResult]("engine.resume", "POST", "/v1/engine/resume", Write,
+		"Let the making of vectors go on.")
 	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
 		"Tell which daemon this is and which protocol it speaks.")
 )
@@ -141,7 +147,7 @@ func Table() []*Spec {
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, NoteRead.Spec, Complete.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Add.Spec, Query.Spec, Verify.Spec, Reinforce.Spec, Confirm.Spec, EntityList.Spec, Knowledge.Spec,
-		Compact.Spec, Version.Spec,
+		EngineStatus.Spec, EnginePause.Spec, EngineResume.Spec, Compact.Spec, Version.Spec,
 	}
 }
 

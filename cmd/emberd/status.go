@@ -61,6 +61,12 @@ func (s *state) printStatus(r *op.StatusResult) {
 		s.printVault(&v)
 	}
 	s.printAuthor(r.Author)
+	if r.Meaning != nil {
+		s.row("vectors", s.coverage(r.Meaning))
+		if r.Meaning.Without != "" {
+			s.row("", clean(r.Meaning.Without))
+		}
+	}
 	s.row("socket", r.Socket)
 	if r.MCP != nil {
 		s.row("agents", r.MCP.URL)

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// engineStatus tells how vectors are made.
+func (e *Engine) engineStatus(context.Context, *op.EngineStatusRequest) (*op.EngineStatusResult, error) {
+	m := e.meaning
+	if m == nil {
+		return &op.EngineStatusResult{State: op.EngineOff}, nil
+	}
+	res := &op.EngineStatusResult{Meaning: m.told(), Made: m.made.Load(), Share: m.Share, Folder: m.Dir}
+	m.mu.Lock()
+	filling, earlier := m.filling, m.earlier
+	res.State, res.Problem, res.Again, res.Skipped = m.state(), m.problem, m.again, m.todo.aside
+	left, pace := m.todo.left(), m.pace.text
+	m.mu.Unlock()
+	if res.Problem == "" {
+		res.Again = time.Time{}
+	}
+	status := m.Embedder.Status()
+	for _, p := range status.Passed {
+		res.Passed = append(res.Passed, op.PassedProvider{Provider: p.Provider, Reason: p.Reason})
+	}
+	if earlier != nil {
+		res.Earlier = earlier.model()
+	}
+	if filling == nil {
+		return res, nil
+	}
+	res.Model = filling.model()
+	res.Model.Loaded = status.Loaded
+	kept := filling.store.Status()
+	res.Vectors, res.Bytes = kept.Vectors, kept.Bytes
+	if res.State == op.EngineWorking && pace > 0 {
+		res.PerSecond = math.Round(100/pace.Seconds()) / 100
+		parts := float64(cmp.Or(kept.Chunks, 1)) / float64(cmp.Or(kept.Docs, 1))
+		res.Left = int64(math.Ceil(float64(left) * parts * pace.Seconds()))
+	}
+	return res, nil
+}
+
+// state is called with mu held.
+func (m *meaning) state() string {
+	switch {
+	case m.idle != "":
+		return op.EngineUnused
+	case m.paused:
+		return op.EnginePaused
+	case m.problem != "" || m.filling == nil || !m.news.begun:
+		return op.EngineWaiting
+	case m.todo.left() > 0 || m.news.all || len(m.news.memories)+len(m.news.notes) > 0:
+		return op.EngineWorking
+	}
+	return op.EngineComplete
+}
+
+func (s *rack) model() *op.EngineModel {
+	return &op.EngineModel{Provider: s.identity.Provider, Name: s.identity.Model, Dim: s.identity.Dim, Lexical: s.identity.Lexical,
+		Trust: math.Round(1000*s.grade.Trust()) / 1000}
+}
+
+func (e *Engine) enginePause(ctx context.Context, _ *op.EnginePauseRequest) (*op.EngineStatusResult, error) {
+	return e.setPaused(ctx, true)
+}
+
+func (e *Engine) engineResume(ctx context.Context, _ *op.EngineResumeRequest) (*op.EngineStatusResult, error) {
+	return e.setPaused(ctx, false)
+}
+
+func (e *Engine) setPaused(ctx context.Context, paused bool) (*op.EngineStatusResult, error) {
+	if e.meaning == nil {
+		return nil, memory.Errorf(memory.Invalid, "no vectors are made; name a model in embedding.model, or a server in embedding.url")
+	}
+	if err := e.meaning.pause(paused); err != nil {
+		return nil, memory.Errorf(memory.Unavailable, "remember that vectors are paused, or not: %w", err)
+	}
+	return e.engineStatus(ctx, &op.EngineStatusRequest{})
+}
