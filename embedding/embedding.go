@@ -85,9 +85,10 @@ const (
 
 // Errors of Ready and Embed. Each comes wrapped in a sentence that says what to do.
 var (
-	// ErrNone says that no provider can make vectors as things are set.
+	// ErrNone says that no provider can make vectors.
 	ErrNone = errors.New("no provider of vectors works")
-	// ErrAway says that a provider cannot be reached right now, and may be later.
+	// ErrAway says that a provider cannot be reached right now, and may be later: a server
+	// that does not run, a model file that is not there.
 	ErrAway = errors.New("cannot be reached")
 	// ErrChanged says that the model is no longer the one that Ready told of. Every call
 	// says so until Ready is asked again, and tells of the new one.
@@ -158,7 +159,7 @@ func Open(opt Options) (*Embedder, error) {
 	case opt.MaxTokens < leastTokens || opt.MaxTokens > mostTokens:
 		return nil, fmt.Errorf("a vector cannot be made of at most %d tokens; choose %d to %d", opt.MaxTokens, leastTokens, mostTokens)
 	case opt.UnloadAfter < 0:
-		return nil, errors.New("a model cannot be unloaded after less than no time")
+		return nil, fmt.Errorf("a model cannot be unloaded before it is used: the time until then is %s", opt.UnloadAfter)
 	}
 	e := &Embedder{opt: opt, bulk: make(chan struct{}, 1), grades: make(map[string]Grade)}
 	for _, name := range opt.Providers {
@@ -207,8 +208,8 @@ func (e *Embedder) Keep(known []Identity) {
 }
 
 // Ready says whose vectors the Embedder makes: those of the first provider that works.
-// That stays the same until ErrChanged. An error that is ErrAway may go away by itself;
-// one that is ErrNone does not.
+// That stays the same until ErrChanged. An error that is ErrAway may go away by itself,
+// others only by a change of the settings.
 func (e *Embedder) Ready(ctx context.Context) (Identity, error) {
 	e.mu.Lock()
 	e.changed = nil
@@ -241,12 +242,16 @@ func (e *Embedder) choose(ctx context.Context) (*choice, error) {
 	if e.chosen != nil { // somebody else was faster
 		return e.chosen, nil
 	}
+	if err != nil && ctx.Err() != nil { // which says nothing of the providers
+		return nil, err
+	}
 	e.chosen, e.passed, e.problem = chosen, passed, err
 	return chosen, err
 }
 
 func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choice, []Passed, error) {
 	var passed []Passed
+	var none noneError
 	for _, l := range e.chain {
 		err := l.unfit
 		if err == nil {
@@ -262,21 +267,27 @@ func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choic
 		if errors.Is(err, ErrAway) && slices.ContainsFunc(known, l.awaits) {
 			return nil, passed, err
 		}
+		none = append(none, fmt.Errorf("%s: %w", l.name, err))
 	}
-	return nil, passed, none(passed)
+	return nil, passed, none
 }
 
-// none is the error of a chain in which nothing works.
-func none(passed []Passed) error {
-	reasons := make([]string, len(passed))
-	for i, p := range passed {
-		reasons[i] = p.Provider + ": " + p.Reason
+// noneError holds why each provider of a chain does not work. It is ErrNone, and all that
+// these errors are.
+type noneError []error
+
+func (e noneError) Error() string {
+	if len(e) == 0 {
+		return ErrNone.Error() + "; name one in embedding.providers"
 	}
-	if len(reasons) == 0 {
-		return fmt.Errorf("%w; name one in embedding.providers", ErrNone)
+	reasons := make([]string, len(e))
+	for i, reason := range e {
+		reasons[i] = reason.Error()
 	}
-	return fmt.Errorf("%w: %s", ErrNone, strings.Join(reasons, "; "))
+	return ErrNone.Error() + ": " + strings.Join(reasons, "; ")
 }
+
+func (e noneError) Unwrap() []error { return append([]error{ErrNone}, e...) }
 
 // Embed returns one vector of length one for each text. It is nil for a text that no
 // vector can be made of: a blank one, or one of which the model does not know the half.

@@ -10,7 +10,7 @@ import (
 // others in pieces of some three letters.
 const (
 	marks         = 2 // set around every text
-	lettersOfWord = 6 // ASCII letters that one token covers at least, mostly
+	lettersOfWord = 5 // ASCII letters that one token has, mostly
 )
 
 // estimate counts about how many tokens a text takes, with the marks around it.
@@ -29,7 +29,7 @@ func cut(text string, most int) string {
 // says where that is.
 func measure(text string, most int) (tokens, end int) {
 	tokens = marks
-	letters := 0 // of the word, in sixths of a token
+	letters := 0 // of the word
 	for at, r := range text {
 		cost := 0
 		switch {

@@ -110,7 +110,7 @@ func TestCosinesAreBroughtToTheirScales(t *testing.T) {
 	}
 }
 
-func abs(x float64) float64 { return max(x, -x) }
+func abs[T int | float64](x T) T { return max(x, -x) }
 
 func TestScalesNeverFall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

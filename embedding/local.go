@@ -239,9 +239,13 @@ func (l *local) restIdle() {
 	model := l.model
 	l.idle = time.AfterFunc(l.unloadAfter, func() {
 		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.model == model && l.users == 0 {
+		due := l.model == model && l.users == 0
+		if due {
 			l.unload()
+		}
+		l.mu.Unlock()
+		if due {
+			debug.FreeOSMemory()
 		}
 	})
 }
@@ -253,8 +257,8 @@ func (l *local) stopIdle() {
 	}
 }
 
-// unload gives the model's memory back to the system, which the garbage collector alone
-// does only by and by.
+// unload lets go of the model. The garbage collector alone would give its memory back to
+// the system only by and by.
 func (l *local) unload() {
 	l.stopIdle()
 	if l.model == nil {
@@ -263,17 +267,19 @@ func (l *local) unload() {
 	_ = l.model.Close() // only lets go
 	l.model = nil
 	l.logger.Debug("unloaded the model of vectors", "file", l.path)
-	go debug.FreeOSMemory()
 }
 
 func (l *local) close() error {
 	l.mu.Lock()
 	l.closed = true
-	under := l.loading
+	under, held := l.loading, l.model != nil
 	l.unload()
 	l.mu.Unlock()
 	if under != nil {
 		<-under.done
+	}
+	if held {
+		debug.FreeOSMemory() // who closes it may go on with another
 	}
 	return nil
 }

@@ -103,63 +103,93 @@ func (s *server) exchange(parent context.Context, method, path string, body []by
 	case len(data) > most:
 		return nil, fmt.Errorf("the server at %s answers with more than %d bytes, which is not read", s.at, most)
 	case res.StatusCode != http.StatusOK:
-		return nil, &statusError{res.StatusCode, tooLarge(res.StatusCode, data)}
+		return nil, &statusError{res.StatusCode, complaintIn(res.StatusCode, data)}
 	}
 	return data, nil
 }
 
 // statusError is an answer that is no success.
 type statusError struct {
-	code     int
-	tooLarge bool
+	code int
+	complaint
 }
 
 func (e *statusError) Error() string { return fmt.Sprintf("its status is %d", e.code) }
 
-// tooLarge reports the answers by which servers tell that a text is longer than their
-// model takes: llama-server's "input is too large to process" (500) and "larger than the
-// max context size" (400), Ollama's "exceeds the context length" (400).
-func tooLarge(code int, body []byte) bool {
+// complaint is what of an answer's text matters, beside its status.
+type complaint int
+
+const (
+	other complaint = iota
+	tooLarge
+	noSuchModel
+	notLoaded
+)
+
+// complaintIn finds the words that servers complain with: llama-server's "input is too
+// large to process" (500) and "exceeds the available context size" (400), Ollama's "the
+// input length exceeds the context length" (400), LM Studio's "No models loaded" and
+// "model_not_found" (400).
+func complaintIn(code int, body []byte) complaint {
 	switch code {
 	case http.StatusRequestEntityTooLarge:
-		return true
+		return tooLarge
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError:
 	default:
-		return false
+		return other
 	}
 	said := strings.ToLower(string(body))
-	for _, sign := range []string{"too large", "too long", "context length", "context size", "context_size", "maximum context", "exceed"} {
-		if strings.Contains(said, sign) {
-			return true
+	for _, sign := range []struct {
+		words string
+		complaint
+	}{
+		{"no models loaded", notLoaded}, {"model_not_found", noSuchModel}, {"try pulling it first", noSuchModel},
+		{"too large", tooLarge}, {"too long", tooLarge}, {"exceeds the", tooLarge}, {"context length", tooLarge}, {"context size", tooLarge},
+		{"context_size", tooLarge},
+	} {
+		if strings.Contains(said, sign.words) {
+			return sign.complaint
 		}
 	}
-	return false
+	return other
 }
 
 // explain says what is to be done about an error of exchange.
 func (s *server) explain(err error, model string) error {
 	status, ok := errors.AsType[*statusError](err)
-	switch {
-	case !ok:
+	if !ok {
 		return err
-	case status.tooLarge:
+	}
+	switch status.complaint {
+	case tooLarge:
 		return fmt.Errorf("the server at %s refuses a text: %w", s.at, errTooLarge)
+	case notLoaded:
+		return fmt.Errorf("the server at %s %w as a maker of vectors: it has no model loaded; let it load one", s.at, ErrAway)
+	case noSuchModel:
+		return s.lacks(model)
 	}
 	switch code := status.code; {
 	case code == http.StatusNotFound && model != "":
-		return fmt.Errorf("the server at %s does not have the model %q; let it load that one, or name another in embedding.url_model", s.at, model)
+		return s.lacks(model)
 	case code == http.StatusNotFound:
 		return fmt.Errorf("there is no OpenAI-style API at %s; embedding.url must end where /v1 does", s.at)
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return fmt.Errorf("the server at %s wants a key; put its key into embedding.key_file", s.at)
 	case code == http.StatusNotImplemented:
-		return fmt.Errorf("the server at %s makes no embeddings; start it for them, llama-server with --embeddings", s.at)
+		return fmt.Errorf("the server at %s makes no embeddings with this model; name an embedding model, and start llama-server with --embeddings", s.at)
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable || code == http.StatusBadGateway || code == http.StatusGatewayTimeout:
 		return fmt.Errorf("the server at %s %w right now: %w, so it may still be loading its model", s.at, ErrAway, status)
 	case code >= 300 && code < 400:
 		return fmt.Errorf("the server at %s sends requests elsewhere, where they are not sent; write its own address into embedding.url", s.at)
 	}
 	return fmt.Errorf("the server at %s refuses to embed: %w; its own log says why", s.at, status)
+}
+
+func (s *server) lacks(model string) error {
+	if model == "" {
+		return fmt.Errorf("the server at %s wants to be told the model; name it in embedding.url_model", s.at)
+	}
+	return fmt.Errorf("the server at %s does not have the model %q; let it load that one, or name another in embedding.url_model", s.at, model)
 }
 
 // readVectors takes the vectors out of an answer, in the order of the texts. They must be
@@ -190,7 +220,10 @@ func readVectors(data []byte, n int) ([][]float32, error) {
 		if err != nil {
 			return nil, err
 		}
-		if vectors[at] = v; len(v) != len(vectors[0]) && vectors[0] != nil {
+		vectors[at] = v
+	}
+	for _, v := range vectors {
+		if len(v) != len(vectors[0]) {
 			return nil, errors.New("made vectors of different lengths")
 		}
 	}

@@ -15,7 +15,7 @@ type scratch struct {
 	queries  dot.Rows
 	keys     dot.Rows
 	values   dot.Rows // a row for each dimension, filled up with zeros
-	scores   dot.Rows // of one head; a row for each query, filled up as values are
+	scores   dot.Rows // of some queries of one head with all keys, filled up as values are
 	attended dot.Rows
 	inner    dot.Rows // of the feed-forward network
 	tile     []float32
@@ -38,8 +38,13 @@ func (s *scratch) forward(ctx context.Context, w *weights, tokens []int32) error
 	return nil
 }
 
-// lanes is the multiple that rows of scores have the length of: dot is fastest with those.
-const lanes = 8
+const (
+	// lanes is the multiple that rows of scores have the length of: dot is fastest with those.
+	lanes = 8
+	// atOnce is how many queries are compared with all keys, so that memory and cache do not
+	// have to hold the scores of all with all.
+	atOnce = 64
+)
 
 // shape makes room for n tokens.
 func (s *scratch) shape(w *weights, n int) {
@@ -50,7 +55,7 @@ func (s *scratch) shape(w *weights, n int) {
 	resize(&s.keys, n, dim)
 	resize(&s.attended, n, dim)
 	resize(&s.inner, n, inner)
-	resize(&s.scores, n, padded)
+	resize(&s.scores, min(n, atOnce), padded)
 	resize(&s.values, dim, padded)
 	s.tile = grown(s.tile, max(tileBytes/4, dim, inner))
 }
@@ -86,32 +91,38 @@ func (s *scratch) attend(l *layer, heads int) {
 	s.transposed(l.value)
 	size := s.x.Len / heads
 	scale := float32(1 / math.Sqrt(float64(size)))
-	for i := range s.x.N {
-		for j, v := range s.queries.Row(i) {
-			s.queries.Row(i)[j] = v * scale
-		}
+	for i := range s.queries.Data {
+		s.queries.Data[i] *= scale
 	}
 	for h := range heads {
-		s.head(h*size, size)
+		for i := 0; i < s.x.N; i += atOnce {
+			s.head(h*size, size, i, min(atOnce, s.x.N-i))
+		}
 	}
 	s.products(s.change, s.attended, l.output.matrix)
 }
 
-// head computes the part of attended that lies size elements from one on.
-func (s *scratch) head(from, size int) {
-	n := s.x.N
-	scores := s.scores
-	scores.Len = n
-	dot.Products(scores, columns(s.queries, from, size), columns(s.keys, from, size))
+// head computes what n queries take over, from the one numbered first on, in the head that
+// has size elements, from the one numbered from on.
+func (s *scratch) head(from, size, first, n int) {
+	keys := columns(s.keys, from, size)
+	shares := rows(s.scores, 0, n)
+	scores := columns(shares, 0, keys.N)
+	dot.Products(scores, rows(columns(s.queries, from, size), first, n), keys)
 	for i := range n {
-		row := s.scores.Row(i)
-		for j := n; j < len(row); j++ {
+		row := shares.Row(i)
+		for j := keys.N; j < len(row); j++ {
 			row[j] = float32(math.Inf(-1))
 		}
 		dot.Softmax(row)
 	}
-	values := dot.Rows{Data: s.values.Data[from*s.values.Stride:], N: size, Len: s.values.Len, Stride: s.values.Stride}
-	dot.Products(columns(s.attended, from, size), s.scores, values)
+	dot.Products(rows(columns(s.attended, from, size), first, n), shares, rows(s.values, from, size))
+}
+
+// rows are n rows from one on.
+func rows(r dot.Rows, from, n int) dot.Rows {
+	r.Data, r.N = r.Data[from*r.Stride:], n
+	return r
 }
 
 // columns are n elements of each row from one on.
@@ -152,8 +163,7 @@ func (s *scratch) transposed(l linear) {
 	n := s.x.N
 	for from := 0; from < l.rows; from += l.most() {
 		tile := l.tile(s.tile, from, min(l.most(), l.rows-from))
-		dst := dot.Rows{Data: s.values.Data[from*s.values.Stride:], N: tile.N, Len: n, Stride: s.values.Stride}
-		dot.Products(dst, tile, s.x)
+		dot.Products(columns(rows(s.values, from, tile.N), 0, n), tile, s.x)
 	}
 	for i := range l.rows {
 		row := s.values.Row(i)

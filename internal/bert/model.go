@@ -34,13 +34,13 @@ import (
 // ErrClosed is what Embed returns after Close.
 var ErrClosed = errors.New("the embedding model is closed")
 
-// DefaultMaxTokens is how much of a text is embedded where Options do not say. The models
+// defaultMaxTokens is how much of a text is embedded where Options do not say. The models
 // that most people embed with were trained on texts of 128 to 256 tokens.
-const DefaultMaxTokens = 256
+const defaultMaxTokens = 256
 
 // Options are how a model is used. The zero value is good.
 type Options struct {
-	MaxTokens int // of a text, with those of its ends: 3 or more, 0 for DefaultMaxTokens; the model may allow fewer
+	MaxTokens int // of a text, with those of its ends: 3 or more, 0 for 256; the model may allow fewer
 }
 
 // A Model is a model file that was read.
@@ -70,7 +70,7 @@ func Open(path string, opt *Options) (*Model, error) {
 	if opt == nil {
 		opt = &Options{}
 	}
-	limit := cmp.Or(opt.MaxTokens, DefaultMaxTokens)
+	limit := cmp.Or(opt.MaxTokens, defaultMaxTokens)
 	if limit < 3 {
 		return nil, fmt.Errorf("embed at most %d tokens of a text: 3 are the least, the two of its ends are among them", limit)
 	}

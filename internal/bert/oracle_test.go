@@ -23,7 +23,7 @@ func TestEmbedAgreesWithTheFormulas(t *testing.T) {
 		model.Tensors = slices.DeleteFunc(model.Tensors, func(tensor tinybert.Tensor) bool {
 			return optional(tensor.Name) && rapid.IntRange(0, 3).Draw(r, "leave out "+tensor.Name) == 0
 		})
-		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 40).Draw(r, "text"), " ")
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 25).Draw(r, "text"), " ")
 		path := written(t, model)
 		m, err := Open(path, nil)
 		if err != nil {
@@ -63,9 +63,9 @@ func drawnSpec(r *rapid.T) tinybert.Spec {
 	if spec.Type == tinybert.Q8_0 {
 		unit = 32
 	}
-	spec.Dim = unit * spec.Heads * rapid.IntRange(1, max(1, 40/unit)).Draw(r, "dimensions of a head")
+	spec.Dim = unit * spec.Heads * rapid.IntRange(1, max(1, 24/unit)).Draw(r, "dimensions of a head")
 	spec.Dim = max(spec.Dim, 4*spec.Heads) // a norm of one or two numbers is 0 or 1, whatever they are
-	spec.FeedForward = unit * rapid.IntRange(1, 4+80/unit).Draw(r, "inner dimensions")
+	spec.FeedForward = unit * rapid.IntRange(1, 4+60/unit).Draw(r, "inner dimensions")
 	return spec
 }
 

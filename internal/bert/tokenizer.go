@@ -18,7 +18,7 @@ const boundary = "\u2581"
 // by any number of goroutines.
 type Tokenizer struct {
 	ids                 map[string]int32
-	longest             int // bytes of the longest token
+	longest             [256]int // bytes of the longest token that begins with this one
 	begin, end, unknown int32
 	cased, accented     bool // capital letters and accents are kept
 }
@@ -33,7 +33,7 @@ func newTokenizer(f *gguf.File, facts *gguf.Facts) (*Tokenizer, error) {
 	t := &Tokenizer{ids: make(map[string]int32, len(tokens)), begin: facts.Begin, end: facts.End, unknown: facts.Unknown}
 	for id, token := range tokens {
 		t.ids[token] = int32(id)
-		t.longest = max(t.longest, len(token))
+		t.longest[token[0]] = max(t.longest[token[0]], len(token))
 	}
 	lower, told := f.Bool("tokenizer.ggml.normalizer.lowercase")
 	t.cased = told && !lower
@@ -49,9 +49,9 @@ func newTokenizer(f *gguf.File, facts *gguf.Facts) (*Tokenizer, error) {
 func (t *Tokenizer) Tokens(text string, limit int) []int32 {
 	list := []int32{t.begin}
 	word := []byte(boundary)
-	for _, r := range text {
+	for i, r := range text {
 		if r >= utf8.RuneSelf && !t.accented {
-			r = base(r)
+			r = base(r, text[i:])
 		}
 		switch {
 		case unicode.IsSpace(r):
@@ -97,7 +97,7 @@ func (t *Tokenizer) finish(list []int32, word []byte) ([]int32, []byte) {
 func (t *Tokenizer) match(list []int32, word []byte) []int32 {
 	before := len(list)
 	for len(word) > 0 {
-		n := min(len(word), t.longest)
+		n := min(len(word), t.longest[word[0]])
 		for n > 0 {
 			if id, ok := t.ids[string(word[:n])]; ok {
 				list = append(list, id)
@@ -120,19 +120,27 @@ func (t *Tokenizer) extend(word []byte, r rune) []byte {
 	return utf8.AppendRune(word, r)
 }
 
-// dropped characters neither are part of a word nor end one: control characters, accents, and
-// U+FFFD, as which the bytes come that are not UTF-8.
+// dropped characters neither are part of a word nor end one: control characters but spaces,
+// accents, and U+FFFD, as which the bytes come that are not UTF-8.
 func (t *Tokenizer) dropped(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f
+	}
 	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) || !t.accented && unicode.IsMark(r)
 }
 
-// base is the first character of the canonical decomposition: the letter under the accent. Of
-// a Hangul syllable it is the first consonant alone, for llama.cpp takes no more of it.
-func base(r rune) rune {
-	var from, to [32]byte
-	decomposed := norm.NFD.Append(to[:0], from[:utf8.EncodeRune(from[:], r)]...)
-	first, _ := utf8.DecodeRune(decomposed)
-	return first
+// base is the first character of r's canonical decomposition: the letter under an accent. Of a
+// Hangul syllable it is the first consonant alone, for llama.cpp takes no more of it. The text
+// begins with r.
+func base(r rune, text string) rune {
+	const first, last, perConsonant, consonants = 0xac00, 0xd7a3, 588, 0x1100
+	if first <= r && r <= last {
+		return consonants + (r-first)/perConsonant
+	}
+	if decomposed := norm.NFD.PropertiesString(text).Decomposition(); decomposed != nil {
+		r, _ = utf8.DecodeRune(decomposed)
+	}
+	return r
 }
 
 // alone characters are words of their own.
@@ -148,7 +156,7 @@ func ideograph(r rune) bool {
 		return false
 	case r <= 0x4dbf, 0x4e00 <= r && r <= 0x9fff, 0xf900 <= r && r <= 0xfaff:
 		return true
-	case 0x20000 <= r && r <= 0x2a6df, 0x2a700 <= r && r <= 0x2b73f, 0x2b740 <= r && r <= 0x2b81f:
+	case 0x20000 <= r && r <= 0x2a6df, 0x2a700 <= r && r <= 0x2b81f:
 		return true
 	default:
 		return 0x2b920 <= r && r <= 0x2ceaf || 0x2f800 <= r && r <= 0x2fa1f

@@ -328,7 +328,7 @@ func TestServerOfVectorsIsOnThisMachine(t *testing.T) {
 }
 
 func TestProvidersOfVectors(t *testing.T) {
-	for text, want := range map[string][]string{"go": {"go"}, " words , http ": {"words", "http"}, "HTTP": {"http"}, "": nil} {
+	for text, want := range map[string][]string{"go": {"go"}, " words , http ": {"words", "http"}, "HTTP": {"http"}, "": nil, "none": nil} {
 		if got := (setup{flags: []string{"embedding.providers=" + text}}).load(t).Embedding.Providers; !slices.Equal(got, want) {
 			t.Errorf("embedding.providers=%s: %q, want %q", text, got, want)
 		}

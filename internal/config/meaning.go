@@ -52,8 +52,12 @@ func (v names) set(s string, expand expander) error { return v.setAll([]string{s
 // setAll takes commas too, since no name has one.
 func (v names) setAll(list []string, _ expander) error {
 	var all []string
-	for name := range strings.SplitSeq(strings.Join(list, ","), ",") {
-		name = strings.ToLower(strings.TrimSpace(name))
+	text := strings.ToLower(strings.Join(list, ","))
+	if text == none {
+		text = ""
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
 		switch {
 		case name == "":
 			continue
@@ -71,7 +75,7 @@ func (v names) setAll(list []string, _ expander) error {
 func (v names) String() string { return cmp.Or(strings.Join(*v.to, ","), none) }
 
 func (v names) want() string {
-	return "a list of " + choice{words: v.words}.want() + ", the first choice first"
+	return "a list of " + choice{words: v.words}.want() + ", the first choice first, or none"
 }
 
 // ownServer is the URL of a server of this machine.

@@ -41,13 +41,6 @@ type expander func(text string) (string, error)
 
 var errWant = errors.New("not of the wanted kind")
 
-// text is free text.
-type text struct{ to *string }
-
-func (v text) set(s string, _ expander) error { *v.to = s; return nil }
-func (v text) String() string                 { return *v.to }
-func (v text) want() string                   { return "text" }
-
 // optional is text that may be "none"; as a path it is made absolute.
 type optional struct {
 	to   *string

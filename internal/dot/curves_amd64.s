@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// Offsets in coefficients, which R8 points to.
+// Offsets in the table of coefficients, which R8 points to.
 #define LOWEST  0
 #define HIGHEST 32
 #define LOG2E   64
@@ -42,19 +42,19 @@
 
 // Y13-Y15: what EXP takes from registers.
 #define EXPCONSTANTS \
-	LEAQ    ·coefficients(SB), R8 \
-	VMOVUPS ONE(R8), Y13          \
-	VMOVUPS LOWEST(R8), Y14       \
+	VMOVUPS ONE(R8), Y13    \
+	VMOVUPS LOWEST(R8), Y14 \
 	VMOVUPS HIGHEST(R8), Y15
 
-// func softmaxAVX2(x []float32)
+// func softmaxAVX2(x []float32, c *table)
 //
 // DI: x; CX: its length in bytes, a multiple of 32 and not 0; AX: bytes done. Y4: the
 // largest element, in all lanes; Y5: sums of eight lanes, then one over all.
-TEXT ·softmaxAVX2(SB), NOSPLIT, $0-24
+TEXT ·softmaxAVX2(SB), NOSPLIT, $0-32
 	MOVQ x_base+0(FP), DI
 	MOVQ x_len+8(FP), CX
 	SHLQ $2, CX
+	MOVQ c+24(FP), R8
 	EXPCONSTANTS
 	VMOVUPS (DI), Y4
 	XORL    AX, AX
@@ -103,12 +103,13 @@ shares:
 	VZEROUPPER
 	RET
 
-// func geluAVX2(x []float32)
+// func geluAVX2(x []float32, c *table)
 //
 // DI: x; CX: elements left, a multiple of 8. Y4: x; Y5, Y6: the two factors of -2u.
-TEXT ·geluAVX2(SB), NOSPLIT, $0-24
+TEXT ·geluAVX2(SB), NOSPLIT, $0-32
 	MOVQ x_base+0(FP), DI
 	MOVQ x_len+8(FP), CX
+	MOVQ c+24(FP), R8
 	EXPCONSTANTS
 	VMOVUPS LINEAR(R8), Y5
 	VMOVUPS CUBIC(R8), Y6

@@ -56,16 +56,16 @@ func widenQ8(dst []float32, src []byte) {
 }
 
 func softmax(x []float32) {
-	if accelerated && len(x)%8 == 0 {
-		softmaxAVX2(x)
+	if accelerated && len(x)%lanes == 0 {
+		softmaxAVX2(x, &coefficients)
 		return
 	}
 	plainSoftmax(x)
 }
 
 func gelu(x []float32) {
-	if accelerated && len(x)%8 == 0 {
-		geluAVX2(x)
+	if accelerated && len(x)%lanes == 0 {
+		geluAVX2(x, &coefficients)
 		return
 	}
 	plainGELU(x)
@@ -84,9 +84,9 @@ func q8AVX2(dst []float32, src []byte)
 // softmaxAVX2 takes a multiple of 8 elements, and not none.
 //
 //go:noescape
-func softmaxAVX2(x []float32)
+func softmaxAVX2(x []float32, c *table)
 
 // geluAVX2 takes a multiple of 8 elements.
 //
 //go:noescape
-func geluAVX2(x []float32)
+func geluAVX2(x []float32, c *table)

@@ -50,9 +50,21 @@ func widenQ8(dst []float32, src []byte) {
 	plainQ8(dst, src)
 }
 
-func softmax(x []float32) { plainSoftmax(x) }
+func softmax(x []float32) {
+	if accelerated && len(x)%lanes == 0 {
+		softmaxNEON(x, &coefficients)
+		return
+	}
+	plainSoftmax(x)
+}
 
-func gelu(x []float32) { plainGELU(x) }
+func gelu(x []float32) {
+	if accelerated && len(x)%lanes == 0 {
+		geluNEON(x, &coefficients)
+		return
+	}
+	plainGELU(x)
+}
 
 // stripNEON sets three elements of the rows of dst for every three rows of b.
 //
@@ -68,3 +80,13 @@ func float16NEON(dst []float32, src []byte)
 //
 //go:noescape
 func q8NEON(dst []float32, src []byte)
+
+// softmaxNEON takes a multiple of 8 elements, and not none.
+//
+//go:noescape
+func softmaxNEON(x []float32, c *table)
+
+// geluNEON takes a multiple of 8 elements.
+//
+//go:noescape
+func geluNEON(x []float32, c *table)

@@ -41,7 +41,7 @@ type File struct {
 	size int64
 	sum  func() (string, error)
 
-	meta    map[string]any // by key: uint64, int64, float64, bool, string, []string or array
+	meta    map[string]any // by key: uint64, int64, float64, bool, string, []string, or nil for another array
 	tensors map[string]Tensor
 }
 

@@ -2,169 +2,195 @@ package tinybert
 
 import (
 	"bytes"
-	"fmt"
+	"crypto/sha256"
+	"encoding/hex"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// llama.cpp v0.5.0 made these vectors of a model with the weights of Tiny, and the texts were
-// these tokens to it. The forward pass is written down here once more, as plainly as can be,
-// so that what an engine is compared with stands on more than the engine.
-func TestWeightsAreThoseOfTheGoldenVectors(t *testing.T) {
-	for text, want := range map[string][]float64{
-		"note memory search": {0.01906, 0.24115, 0.02762, -0.10363},
-		"":                   {-0.12320, -0.00328, -0.16570, 0.10338},
+func written(t *testing.T, m *Model) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// The bits are the same on every machine.
+func TestModelsAreTheSameEverywhere(t *testing.T) {
+	for as, want := range map[Type]string{
+		F32:  "ca82627635f12f1097a03f94e857373946142019c48b25b9f63de0beaeb728e0",
+		F16:  "a9548b06a924fdd67ba272fb5411700b76726b8a7500316cd773957de7d1576a",
+		Q8_0: "4e7da15bbe5dbc2cf255fd4594ee8d444bd986536a809b2e8c74f2aed67c3af1",
 	} {
-		tokens := []int{cls}
-		for word := range strings.FieldsSeq(text) {
-			tokens = append(tokens, slices.Index(Tokens(), boundary+word))
-		}
-		got := plainBERT{New(Tiny())}.embed(append(tokens, sep))
-		for i := range want {
-			if math.Abs(got[i]-want[i]) > 1e-4 {
-				t.Errorf("%q: got %.5f, want %v", text, got[:4], want)
-				break
-			}
+		spec := Tiny()
+		spec.Type = as
+		sum := sha256.Sum256(written(t, New(spec)))
+		if got := hex.EncodeToString(sum[:]); got != want {
+			t.Errorf("type %d: got %s, want %s", as, got, want)
 		}
 	}
 }
 
-// The golden tokens of these words, in llama.cpp and here.
-func TestTokensHaveTheirPlaces(t *testing.T) {
-	for word, want := range map[string]int{"note": 133, "memory": 135, "search": 140} {
-		if got := slices.Index(Tokens(), boundary+word); got != want {
+func TestSeedsMakeDifferentWeights(t *testing.T) {
+	other := Tiny()
+	other.Seed++
+	for i, t1 := range New(Tiny()).Tensors {
+		t2 := New(other).Tensors[i]
+		if t1.Value(0) == t2.Value(0) && t1.Value(1) == t2.Value(1) && t1.Value(0) != 1 {
+			t.Errorf("%s: got %g and %g with both seeds", t1.Name, t1.Value(0), t1.Value(1))
+		}
+	}
+}
+
+// The numbers of a large tensor are about normal, of the deviation that was asked for.
+func TestWeightsAreNormal(t *testing.T) {
+	const n = 1 << 16
+	drawn := Tiny().drawn("any", F32, 0.05, n)
+	var sum, squares, within float64
+	for i := range n {
+		x := float64(drawn.Value(i))
+		sum += x
+		squares += x * x
+		if math.Abs(x) < 0.05 {
+			within++
+		}
+	}
+	if mean := sum / n; math.Abs(mean) > 0.001 {
+		t.Errorf("got a mean of %g, want about 0", mean)
+	}
+	if std := math.Sqrt(squares / n); math.Abs(std-0.05) > 0.001 {
+		t.Errorf("got a standard deviation of %g, want about 0.05", std)
+	}
+	if share := within / n; math.Abs(share-0.68) > 0.02 { // 0.66 for the sum of four, 0.68 for a normal one
+		t.Errorf("got %g within one standard deviation, want about 0.68", share)
+	}
+}
+
+// The sizes of the files that llama.cpp was tried with.
+func TestSizes(t *testing.T) {
+	if got, want := len(written(t, New(Tiny()))), 116_864; got != want {
+		t.Errorf("tiny: got %d bytes, want %d", got, want)
+	}
+	for as, want := range map[Type]float64{F32: 90.9, F16: 46.2, Q8_0: 25.3} {
+		m := New(MiniLM(as))
+		head, err := m.header()
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := len(head)
+		for _, tensor := range m.Tensors {
+			size += tensor.size()
+		}
+		if got := float64(size) / 1e6; math.Abs(got-want) > 0.15 {
+			t.Errorf("MiniLM of type %d: got %.1f MB, want %.1f", as, got, want)
+		}
+	}
+}
+
+func TestTokens(t *testing.T) {
+	tokens := Tokens()
+	if got, want := len(tokens), 197; got != want {
+		t.Errorf("got %d tokens, want %d", got, want)
+	}
+	for word, want := range map[string]int{"note": 133, "memory": 135, "search": 140} { // as llama.cpp was tried with
+		if got := slices.Index(tokens, boundary+word); got != want {
 			t.Errorf("%s: got token %d, want %d", word, got, want)
 		}
 	}
 }
 
-func TestSizes(t *testing.T) {
-	var file bytes.Buffer
-	if err := New(Tiny()).Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := file.Len(), 116_864; got != want {
-		t.Errorf("the tiny model: got %d bytes, want %d", got, want)
-	}
-}
-
-// plainBERT is a forward pass in float64 over the numbers that a model is made of.
-type plainBERT struct{ *Model }
-
-const (
-	plainDim   = 32
-	plainHeads = 2
-)
-
-func (m plainBERT) find(name string) int {
-	return slices.IndexFunc(m.Tensors, func(t Tensor) bool { return t.Name == name })
-}
-
-func (m plainBERT) row(name string, i, n int) []float64 {
-	at := m.find(name)
-	row := make([]float64, n)
-	for j := range row {
-		row[j] = float64(m.Tensors[at].Value(i*n + j))
-	}
-	return row
-}
-
-func (m plainBERT) linear(name string, x []float64) []float64 {
-	y := m.row(name+".bias", 0, m.Tensors[m.find(name+".bias")].Dims[0])
-	for i := range y {
-		for j, w := range m.row(name+".weight", i, len(x)) {
-			y[i] += w * x[j]
+func TestVocabularies(t *testing.T) {
+	own := []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", boundary + "own"}
+	for _, test := range []struct {
+		name  string
+		spec  Spec
+		first string
+		want  int
+	}{
+		{"those of Tokens", Spec{}, "[PAD]", 197},
+		{"made up", Spec{Vocabulary: 30522}, "[PAD]", 30522},
+		{"own", Spec{Tokens: own}, "[PAD]", 6},
+		{"own and made up", Spec{Tokens: own, Vocabulary: 1000}, "[PAD]", 1000},
+	} {
+		tokens := test.spec.tokens()
+		if len(tokens) != test.want || tokens[0] != test.first {
+			t.Errorf("%s: got %d tokens from %s on, want %d from %s on", test.name, len(tokens), tokens[0], test.want, test.first)
 		}
-	}
-	return y
-}
-
-func (m plainBERT) norm(name string, x []float64) []float64 {
-	var mean, variance float64
-	for _, v := range x {
-		mean += v / plainDim
-	}
-	for _, v := range x {
-		variance += (v - mean) * (v - mean) / plainDim
-	}
-	y, weight := m.row(name+".bias", 0, plainDim), m.row(name+".weight", 0, plainDim)
-	for i, v := range x {
-		y[i] += weight[i] * (v - mean) / math.Sqrt(variance+1e-12)
-	}
-	return y
-}
-
-func sum(vectors ...[]float64) []float64 {
-	total := make([]float64, plainDim)
-	for _, v := range vectors {
-		for i := range total {
-			total[i] += v[i]
-		}
-	}
-	return total
-}
-
-func (m plainBERT) embed(tokens []int) []float64 {
-	x := make([][]float64, len(tokens))
-	for i, id := range tokens {
-		x[i] = m.norm("token_embd_norm", sum(m.row("token_embd.weight", id, plainDim),
-			m.row("token_types.weight", 0, plainDim), m.row("position_embd.weight", i, plainDim)))
-	}
-	for n := 0; m.find(fmt.Sprintf("blk.%d.attn_q.weight", n)) >= 0; n++ {
-		x = m.layer(fmt.Sprintf("blk.%d.", n), x)
-	}
-	pooled := sum(x...)
-	var square float64
-	for _, v := range pooled {
-		square += v * v
-	}
-	for i := range pooled {
-		pooled[i] /= math.Sqrt(square)
-	}
-	return pooled
-}
-
-func (m plainBERT) layer(layer string, x [][]float64) [][]float64 {
-	q, k, v := make([][]float64, len(x)), make([][]float64, len(x)), make([][]float64, len(x))
-	for i := range x {
-		q[i] = m.linear(layer+"attn_q", x[i])
-		k[i] = m.linear(layer+"attn_k", x[i])
-		v[i] = m.linear(layer+"attn_v", x[i])
-	}
-	out := make([][]float64, len(x))
-	for i := range x {
-		seen := m.linear(layer+"attn_output", attend(q[i], k, v))
-		y := m.norm(layer+"attn_output_norm", sum(x[i], seen))
-		up := m.linear(layer+"ffn_up", y)
-		for j, u := range up { // GELU by tanh (Hendrycks and Gimpel, 2016)
-			up[j] = u / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(u+0.044715*u*u*u)))
-		}
-		out[i] = m.norm(layer+"layer_output_norm", sum(y, m.linear(layer+"ffn_down", up)))
-	}
-	return out
-}
-
-func attend(q []float64, k, v [][]float64) []float64 {
-	const size = plainDim / plainHeads
-	out := make([]float64, plainDim)
-	for from := 0; from < plainDim; from += size {
-		var total float64
-		shares := make([]float64, len(k))
-		for i := range k {
-			var dot float64
-			for j := from; j < from+size; j++ {
-				dot += q[j] * k[i][j]
+		seen := make(map[string]bool)
+		for _, token := range tokens {
+			if seen[token] || token == "" {
+				t.Errorf("%s: token %q is there twice, or empty", test.name, token)
 			}
-			shares[i] = math.Exp(dot / math.Sqrt(size))
-			total += shares[i]
+			seen[token] = true
 		}
-		for i := range v {
-			for j := from; j < from+size; j++ {
-				out[j] += shares[i] / total * v[i][j]
+	}
+}
+
+// number is what the bits of a half stand for, by the definition of IEEE 754.
+func number(half uint16) float64 {
+	exponent, fraction := int(half>>10&31), float64(half&1023)
+	if exponent == 0 {
+		return math.Ldexp(fraction, -24)
+	}
+	return math.Ldexp(1024+fraction, exponent-25)
+}
+
+// Every number in half the bits, the middles between them, and what is just above those.
+func TestHalvesAreTheNearest(t *testing.T) {
+	for h := range uint16(0x7bff) {
+		low, high := number(h), number(h+1)
+		middle := float32((low + high) / 2)
+		even := h + h&1
+		for x, want := range map[float32]uint16{
+			float32(low): h, middle: even, math.Nextafter32(middle, 1e9): h + 1, math.Nextafter32(middle, 0): h,
+		} {
+			if got := half(x); got != want {
+				t.Errorf("%g: got %04x, want %04x", x, got, want)
+			}
+			if got := half(-x); x != 0 && got != want|0x8000 {
+				t.Errorf("%g: got %04x, want %04x", -x, got, want|0x8000)
 			}
 		}
 	}
-	return out
+	for x, want := range map[float32]uint16{65504: 0x7bff, 65519: 0x7bff, 65520: 0x7c00, float32(math.Inf(-1)): 0xfc00} {
+		if got := half(x); got != want {
+			t.Errorf("%g: got %04x, want %04x", x, got, want)
+		}
+	}
+	if got := half(float32(math.NaN())); got&0x7c00 != 0x7c00 || got&0x3ff == 0 {
+		t.Errorf("NaN: got %04x, which is none", got)
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	numbers := make([]float32, block)
+	if got := appendBlock(nil, numbers); !bytes.Equal(got, make([]byte, 2+block)) {
+		t.Errorf("zeros: got % x", got)
+	}
+	numbers[0], numbers[1], numbers[2], numbers[3] = 127, -127, 0.5, -63.4
+	if got, want := appendBlock(nil, numbers)[:6], []byte{0x00, 0x3c, 127, 0x81, 1, 0xc1}; !bytes.Equal(got, want) {
+		t.Errorf("got % x, want % x", got, want)
+	}
+}
+
+func TestModelsThatCannotBeWritten(t *testing.T) {
+	odd := Tiny()
+	odd.Type, odd.Dim = Q8_0, 24
+	unknown := New(Tiny())
+	unknown.Meta = append(unknown.Meta, Meta{"a", 1})
+	for want, m := range map[string]*Model{
+		"rows of 24 numbers":             New(odd),
+		"key a: a value of the type int": unknown,
+	} {
+		if err := m.Write(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if err := New(Tiny()).WriteFile(t.TempDir()); err == nil {
+		t.Error("a directory was written over")
+	}
 }

@@ -62,10 +62,11 @@ func (s Spec) tokens() []string {
 // madeUp is the n-th of a sequence of words that differ.
 func madeUp(n int) string {
 	const consonants, vowels = "bdfgklmnprstvz", "aeiou"
-	word := "q"
+	var word strings.Builder
+	word.WriteString("q")
 	for ; n > 0; n /= len(consonants) * len(vowels) {
 		syllable := n % (len(consonants) * len(vowels))
-		word += consonants[syllable/len(vowels):][:1] + vowels[syllable%len(vowels):][:1]
+		word.WriteString(consonants[syllable/len(vowels):][:1] + vowels[syllable%len(vowels):][:1])
 	}
-	return word
+	return word.String()
 }

@@ -1,0 +1,115 @@
+package embedding
+
+import (
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// refusals are the answers of servers that cannot, in the words that their users report.
+func refusals() map[string]struct {
+	code int
+	body string
+	want string // of the error, after the server's name
+	away bool
+} {
+	type refusal = struct {
+		code int
+		body string
+		want string
+		away bool
+	}
+	return map[string]refusal{
+		"llama-server without embeddings": {501, `{"error":{"code":501,"message":"This server does not support embeddings. Start it with --embeddings","type":"not_supported_error"}}`,
+			"makes no embeddings with this model; name an embedding model, and start llama-server with --embeddings", false},
+		"llama-server while loading": {503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`,
+			"cannot be reached right now: its status is 503, so it may still be loading its model", true},
+		"Ollama without the model": {404, `{"error":{"message":"model \"minilm\" not found, try pulling it first","type":"api_error"}}`,
+			`does not have the model "minilm"; let it load that one, or name another in embedding.url_model`, false},
+		"LM Studio without a model": {400, `{"error":"No models loaded. Please load a model in the developer page or use the 'lms load' command."}`,
+			"cannot be reached as a maker of vectors: it has no model loaded; let it load one", true},
+		"LM Studio with a chat model": {400, `{"error":{"message":"Failed to load model \"minilm\". Error: Model is not embedding.","type":"invalid_request_error","param":"model","code":"model_not_found"}}`,
+			`does not have the model "minilm"; let it load that one, or name another in embedding.url_model`, false},
+		"a key is wanted":   {401, `{"error":{"message":"Invalid API Key","type":"authentication_error"}}`, "wants a key; put its key into embedding.key_file", false},
+		"too busy":          {429, ``, "cannot be reached right now: its status is 429, so it may still be loading its model", true},
+		"broken":            {500, `{"error":{"message":"harbour secret"}}`, "refuses to embed: its status is 500; its own log says why", false},
+		"too few":           {200, `{"data":[]}`, "answered 1 texts with 0 vectors", false},
+		"too many":          {200, `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1]}]}`, "answered 1 texts with 2 vectors", false},
+		"wrong index":       {200, `{"data":[{"index":1,"embedding":[1]}]}`, "numbered the vectors of 1 texts wrongly", false},
+		"negative index":    {200, `{"data":[{"index":-1,"embedding":[1]}]}`, "numbered the vectors of 1 texts wrongly", false},
+		"null":              {200, `{"data":[{"index":0,"embedding":[0.5,null]}]}`, broken, false},
+		"no vector":         {200, `{"data":[{"index":0,"embedding":null}]}`, broken, false},
+		"nothing":           {200, `{"data":[{"index":0}]}`, broken, false},
+		"zero":              {200, `{"data":[{"index":0,"embedding":[0,0]}]}`, broken, false},
+		"empty":             {200, `{"data":[{"index":0,"embedding":[]}]}`, broken, false},
+		"too great":         {200, `{"data":[{"index":0,"embedding":[1e39]}]}`, broken, false},
+		"nested":            {200, `{"data":[{"index":0,"embedding":[[1,2]]}]}`, broken, false},
+		"NaN in base64":     {200, `{"data":[{"index":0,"embedding":"AADAfw=="}]}`, broken, false},
+		"odd base64":        {200, `{"data":[{"index":0,"embedding":"AAAA"}]}`, broken, false},
+		"NaN":               {200, `{"data":[{"index":0,"embedding":[NaN]}]}`, "does not answer as OpenAI's protocol of embeddings has it; check embedding.url", false},
+		"a page":            {200, `<html>welcome</html>`, "does not answer as OpenAI's protocol of embeddings has it; check embedding.url", false},
+		"too long a vector": {200, `{"data":[{"index":0,"embedding":[1` + strings.Repeat(",1", mostDim) + `]}]}`, "made a vector of 16385 numbers; at most 16384 are taken", false},
+		"too much":          {200, strings.Repeat(" ", perAnswer+mostDim*perNumber+1), "answers with more than 589824 bytes, which is not read", false},
+	}
+}
+
+const broken = "made a vector that is zero or not of finite numbers; its model may be damaged"
+
+func TestServersThatCannot(t *testing.T) {
+	for name, r := range refusals() {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(r.code)
+				_, _ = io.WriteString(w, r.body)
+			}))
+			t.Cleanup(s.Close)
+			e := client(t, s.URL, func(o *Options) { o.URLModel = "minilm" })
+			_, err := e.Ready(t.Context())
+			want := "no provider of vectors works: http: the server at " + s.URL + " " + r.want
+			if err == nil || err.Error() != want || !errors.Is(err, ErrNone) {
+				t.Errorf("Ready: %v\nwant: %s", err, want)
+			}
+			e.Keep([]Identity{{Provider: HTTP, Server: s.URL, Model: "minilm"}})
+			if _, err = e.Ready(t.Context()); errors.Is(err, ErrAway) != r.away {
+				t.Errorf("with vectors of this server, Ready: %v; want it to be waited for: %t", err, r.away)
+			}
+		})
+	}
+}
+
+// Whatever a server answers, what is taken of it are vectors: as many as there are texts,
+// of one length, of length one.
+func FuzzReadVectors(f *testing.F) {
+	f.Add([]byte(`{"data":[{"index":1,"embedding":[0.6,0.8]},{"index":0,"embedding":"AACAPwAAAAA="}]}`), 2)
+	for _, r := range refusals() {
+		if len(r.body) < 1000 {
+			f.Add([]byte(r.body), 1)
+		}
+	}
+	f.Fuzz(func(t *testing.T, answer []byte, n int) {
+		n = 1 + abs(n%8)
+		vectors, err := readVectors(answer, n)
+		if err != nil {
+			return
+		}
+		if len(vectors) != n {
+			t.Fatalf("for %d texts there are %d vectors", n, len(vectors))
+		}
+		for _, v := range vectors {
+			if len(v) != len(vectors[0]) || math.Abs(cosine(v, v)-1) > 1e-6 || math.Abs(dot(v, v)-1) > 1e-3 {
+				t.Fatalf("one of the vectors is %v", v)
+			}
+		}
+	})
+}
+
+func dot(a, b []float32) (sum float64) {
+	for i, x := range a {
+		sum += float64(x) * float64(b[i])
+	}
+	return sum
+}
