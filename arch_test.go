@@ -149,8 +149,8 @@ var (
 func confined() []confinement {
 	return []confinement{
 		{"C", nil, "emberd is one static binary: native code runs in a supervised child, never in this process"},
-		{"net/http", []string{"api", "cmd/emberd", "embedding", "internal/llm", "internal/mcphttp"},
-			"only the two ends of the socket, what is mounted there for agents and the clients of a model's server speak HTTP; below them, use op's requests and results"},
+		{"net/http", []string{"api", "bench", "cmd/emberd", "embedding", "internal/llm", "internal/mcphttp"},
+			"only the two ends of the socket, what is mounted there for agents and the clients of a model's server speak HTTP, and evaluations that play one; below them, use op's requests and results"},
 		{"github.com/blevesearch", []string{"internal/text", "ltm"}, "bleve's types and its interfaces stay behind internal/text and ltm"},
 		{"log", nil, "a *slog.Logger arrives through Options; the log package writes to a global"},
 		{"github.com/stretchr/testify", nil, "tests compare got and want and say both"},

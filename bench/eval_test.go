@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -29,12 +30,14 @@ func TestEvalSearch(t *testing.T) {
 }
 
 // evalReport runs the command as a user would.
-func evalReport(t *testing.T, p *program, dir string) *eval.Report {
+func evalReport(t *testing.T, p *program, args ...string) *eval.Report {
 	t.Helper()
-	cmd := p.command(t.Context(), "eval", dir, "--json")
+	var said bytes.Buffer
+	cmd := p.command(t.Context(), append([]string{"eval", "--json"}, args...)...)
+	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("eval %s: %v\n%s", dir, err, out)
+		t.Fatalf("eval %q: %v\n%s%s", args, err, out, said.Bytes())
 	}
 	report := new(eval.Report)
 	if err := json.Unmarshal(out, report); err != nil {

@@ -53,8 +53,9 @@ type question struct {
 	stm, ltm, floor float64
 	// trust is what the order trusts vectors, 0 not at all.
 	trust float64
-	sense func() *sense // waits for the meaning of the question; nil until it is asked for
+	sense func() sensing // waits for the meaning of the question; nil until it is asked for
 	near  closeness
+	dates dating
 }
 
 // sole is the only memory, or the only notes, that a question is put to; the zero sole
@@ -275,6 +276,7 @@ func (e *Engine) stmQuery(q *question, c corpus, limit int, explain bool, now ti
 		out.Accept = only(out.Accept, cold)
 		out.Rank = func(relevance float64, r *stm.Row) float64 { return rank(e.unfaded(e.weigh(relevance, r, now, q))) }
 	}
+	q.dates.intoMemories(&out)
 	for _, t := range q.terms {
 		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: 1, Elsewhere: c.inNotes[t]})
 	}
@@ -334,6 +336,7 @@ func (e *Engine) ltmQuery(ctx context.Context, q *question, c corpus, limit int,
 		Must: ltmFilter(q.query.Must), Not: ltmFilter(q.query.Not), Modified: q.modified,
 		Near: q.near.ofNotes(), Limit: limit, Explain: explain,
 		Text: func(path string) (string, bool) { return e.notes.textOf(ctx, path) }}
+	q.dates.intoNotes(&out)
 	out.Must.Tags = q.filter.Tags
 	if q.named != nil {
 		out.Accept = q.named.acceptsNote

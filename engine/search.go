@@ -161,6 +161,7 @@ func (a *asking) explain(c corpus) {
 // ranked merges what the tiers find, best first, and tells which terms they looked for
 // beside those of the question.
 func (a *asking) ranked(ctx context.Context, c corpus) (hits []op.Hit, terms []string, err error) {
+	a.q.dates = a.dated(a.weightOf(c))
 	if err := a.senseNear(ctx, c); err != nil {
 		return nil, nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
 	}
@@ -247,7 +248,7 @@ func (a *asking) memoryHits(matches []stm.Match) ([]op.Hit, error) {
 			return nil, err
 		}
 		x := explain(a.e.weigh(m.Relevance, m.Row, a.now, a.q), m)
-		x.Meaning = a.q.near.memories[m.Row.ID()]
+		x.Meaning, x.Date = a.q.near.memories[m.Row.ID()], a.q.dates.ofMemory(m.Row)
 		if a.q.archive {
 			x = a.e.unfaded(x)
 		}
@@ -286,7 +287,7 @@ func (a *asking) noteHit(h ltm.Hit) op.Hit {
 	e := a.e
 	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * a.q.ltm, Note: e.noteOfHit(h)}
 	hit.Explain = &op.Explain{Relevance: h.Relevance, Decay: 1, Bounded: 1, Floor: a.q.floor, Stage: 1, Tier: a.q.ltm}
-	hit.Explain.Meaning = a.q.near.notes[h.Path]
+	hit.Explain.Meaning, hit.Explain.Date = a.q.near.notes[h.Path], a.q.dates.ofNote(h.Path, h.Created)
 	for _, s := range h.Scores {
 		hit.Explain.Terms = append(hit.Explain.Terms, op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF, Score: s.Score})
 	}

@@ -81,19 +81,28 @@ func (f *fusion) of(s sensed) *op.MeaningExplain {
 	return &op.MeaningExplain{Cosine: s.cosine, Near: near, Line: s.line, Score: f.unit * near}
 }
 
+// sensing is the meaning of a question, or why there is none.
+type sensing struct {
+	*sense
+	without string
+}
+
 // senseSoon begins to work out what the question means, if that is to count.
 func (a *asking) senseSoon(ctx context.Context) {
 	if a.q.sense != nil {
 		return
 	}
-	a.q.sense = func() *sense { return nil }
+	a.q.sense = func() sensing { return sensing{} }
 	text := a.q.meant()
 	if a.e.meaning == nil || a.q.trust == 0 || text == "" || !a.present {
 		return
 	}
-	got := make(chan *sense, 1)
-	go func() { got <- a.e.meaning.sense(ctx, text) }()
-	a.q.sense = sync.OnceValue(func() *sense { return <-got })
+	got := make(chan sensing, 1)
+	go func() {
+		s, without := a.e.meaning.senseOf(ctx, text)
+		got <- sensing{s, without}
+	}()
+	a.q.sense = sync.OnceValue(func() sensing { return <-got })
 }
 
 // meant is what of a question has a meaning: its words and phrases, not what selects.
@@ -107,10 +116,10 @@ func (a *asking) senseNear(ctx context.Context, c corpus) error {
 	a.q.near = closeness{}
 	s := a.q.sense()
 	a.tellMeaning(s)
-	if s == nil {
+	if s.sense == nil {
 		return nil
 	}
-	f := fusion{sense: s, unit: a.weightOf(c) * meaningWeight * a.q.trust}
+	f := fusion{sense: s.sense, unit: a.weightOf(c) * meaningWeight * a.q.trust}
 	if a.q.memories {
 		a.senseMemories(ctx, c, &f)
 	}
@@ -153,22 +162,14 @@ func (a *asking) senseNotes(ctx context.Context, index *ltm.Index, c corpus, f *
 }
 
 // tellMeaning says in the answer what part vectors had in it.
-func (a *asking) tellMeaning(s *sense) {
-	told := a.e.meaning.told()
-	if told == nil {
-		return
-	}
-	told.Weight = a.q.trust
-	switch {
-	case s != nil || told.Without != "":
-	case !a.present:
+func (a *asking) tellMeaning(s sensing) {
+	told := a.e.meaning.toldOf(s.sense, s.without)
+	if told != nil && !a.present {
 		told.Without = "there are no vectors of the past"
-	case a.q.trust == 0 || a.q.meant() == "":
-		return // nothing was to be compared
-	default:
-		told.Without = "the vector of the query was not there in time"
 	}
-	a.res.Meaning = told
+	if a.res.Meaning = told; told != nil {
+		told.Weight = a.q.trust
+	}
 }
 
 // held is how much of what was asked something holds by its words, or means, in the unit

@@ -71,7 +71,8 @@ func (a *asking) asMerged(hits []op.Hit) ([]op.Hit, error) {
 			return nil, err
 		}
 		x := a.e.weigh(h.Explain.Relevance, into, a.now, a.q)
-		x.Coarse, x.Terms, x.Meaning = h.Explain.Coarse, h.Explain.Terms, h.Explain.Meaning
+		x.Coarse, x.Terms = h.Explain.Coarse, h.Explain.Terms
+		x.Meaning, x.Date = h.Explain.Meaning, h.Explain.Date
 		out = append(out, op.Hit{Tier: op.TierMemory, Memory: &view, Rank: rank(x), Explain: &x})
 	}
 	return out, nil

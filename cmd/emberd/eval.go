@@ -24,6 +24,8 @@ import (
 type evalOptions struct {
 	unit        string
 	known       bool
+	sample      int
+	misspelled  bool
 	keep        bool
 	report      string
 	perQuestion string
@@ -65,10 +67,12 @@ link texts, and its headings, have to find the notes that they stand for.`,
 	f := cmd.Flags()
 	unitFlag(cmd, &o)
 	f.BoolVar(&o.known, "known-items", false, "ask for the notes of a vault by their own names and headings")
+	f.IntVar(&o.sample, "sample", 0, "ask at most `N` questions of a unit, spread over all of them")
+	f.BoolVar(&o.misspelled, "misspelled", false, "make a slip of the keyboard in words of every question")
 	f.StringVar(&o.report, "report", "", "also write the report of --json to `FILE`")
 	f.StringVar(&o.perQuestion, "per-question", "", "write what became of each question to `FILE`, as JSONL")
 	f.BoolVar(&o.keep, "keep", false, "leave the temporary folder in place and name it")
-	cmd.AddCommand(s.evalSummariesCommand(), s.evalLifecycleCommand(), s.evalPairsCommand(), s.evalEvolutionCommand())
+	cmd.AddCommand(s.evalSummariesCommand(), s.evalLifecycleCommand(), s.evalPairsCommand(), s.evalEvolutionCommand(), s.evalSelfCommand())
 	return cmd
 }
 
@@ -93,6 +97,9 @@ func (s *state) eval(ctx context.Context, o *evalOptions, dir string) (err error
 	if err != nil {
 		return err
 	}
+	for _, set := range sets {
+		o.vary(set)
+	}
 	files, err := o.create()
 	if err != nil {
 		return err
@@ -110,6 +117,16 @@ func (s *state) eval(ctx context.Context, o *evalOptions, dir string) (err error
 		return &exit{code: exitNothing}
 	}
 	return nil
+}
+
+// vary changes what is asked.
+func (o *evalOptions) vary(set *eval.Set) {
+	if o.sample > 0 {
+		set.Sample(o.sample)
+	}
+	if o.misspelled {
+		set.Misspell()
+	}
 }
 
 // inEvalHome makes a folder for an evaluation, which is gone afterwards unless it is kept.
@@ -185,7 +202,7 @@ func (s *state) manifest(dir, home string) (eval.Manifest, error) {
 			return eval.Manifest{}, memory.Errorf(memory.Invalid, "%s is not for eval, whose daemon has a folder of its own; leave it out", key)
 		}
 	}
-	c, err := config.Load(config.Source{Flags: s.set, Env: foreignFree(s.env), Home: home, UserHome: home})
+	c, err := config.Load(config.Source{Flags: slices.Concat(evalSettings(), s.set), Env: foreignFree(s.env), Home: home, UserHome: home})
 	if err != nil {
 		return eval.Manifest{}, memory.Errorf(memory.Invalid, "%w", err)
 	}
@@ -193,7 +210,7 @@ func (s *state) manifest(dir, home string) (eval.Manifest, error) {
 		CPUs: runtime.NumCPU(), Date: s.now().UTC(), Folder: dir, Settings: map[string]string{}}
 	for _, st := range c.Effective() {
 		group, _, _ := strings.Cut(st.Key, ".")
-		if slices.Contains([]string{"search", "decay", "stage_weight"}, group) || st.Origin == config.FromFlag {
+		if slices.Contains([]string{"search", "decay", "stage_weight", "embedding"}, group) || st.Origin == config.FromFlag {
 			m.Settings[st.Key] = st.Value
 		}
 	}

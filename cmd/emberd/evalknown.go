@@ -28,8 +28,8 @@ func knownSet(ctx context.Context, dir string) (*eval.Set, error) {
 	return eval.ReadKnown(os.DirFS(dir), root, items)
 }
 
-// knownItems lists every title, alias, heading and link text of a vault with the
-// note that it stands for.
+// knownItems lists every title, alias, heading, question and link text of a vault with
+// the note that it stands for.
 func knownItems(ctx context.Context, v *vault.Vault) ([]eval.Item, error) {
 	var items []eval.Item
 	var notes []*vault.Note
@@ -69,6 +69,9 @@ func ownNames(note *vault.Note) []eval.Item {
 	for _, s := range note.Sections {
 		if s.Level > 0 {
 			items = append(items, eval.Item{Kind: eval.Heading, Text: s.Heading, Note: note.Path})
+		}
+		for _, line := range eval.Asking(s.Heading + "\n" + s.Text) {
+			items = append(items, eval.Item{Kind: eval.Asked, Text: line, Note: note.Path})
 		}
 	}
 	return items

@@ -13,10 +13,22 @@ import (
 func (s *state) printEval(r *eval.SetReport) {
 	s.printf("%s  %s of %s, %s, %s to load\n", s.screen.paint(bold, string(r.Unit)), grouped(r.Loaded),
 		count(r.Documents, "document", "documents"), count(r.Questions, "question", "questions"), millis(r.LoadMillis))
+	if v := r.Vectors; v != nil {
+		s.printf("%s\n", vectorsLine(v))
+	}
 	s.printResults(r.Results)
 	s.printf("\n  latency of %s: p50 %s, p95 %s, p99 %s\n\n", count(r.Latency.Searches, "search", "searches"),
 		millis(r.Latency.P50), millis(r.Latency.P95), millis(r.Latency.P99))
 	s.noteEval(r)
+}
+
+// vectorsLine says whose vectors took part, and how much.
+func vectorsLine(v *eval.Vectors) string {
+	if v.Weight == 0 {
+		return fmt.Sprintf("vectors of %s, %s, take no part: %s", v.Provider, clean(v.Model), clean(v.Without))
+	}
+	return fmt.Sprintf("vectors of %s, %s, for %s of %s, trusted %.2f, %s to make", v.Provider, clean(v.Model),
+		grouped(v.Covered), grouped(v.Total), v.Weight, millis(v.Millis))
 }
 
 // printResults shows lines of figures, below a title wherever what they are about changes.

@@ -37,10 +37,7 @@ func (r *evalRun) measure(ctx context.Context, home string) (err error) {
 	if r.daemon, err = r.s.newTemporary(home); err != nil {
 		return err
 	}
-	var args []string
-	for _, set := range append([]string{"log.level=warn"}, r.s.set...) {
-		args = append(args, "--set", set)
-	}
+	args := r.s.evalFlags()
 	if r.set.Root != "" {
 		vault, err := filepath.Abs(filepath.Join(r.folder, filepath.FromSlash(r.set.Root)))
 		if err != nil {
@@ -58,6 +55,21 @@ func (r *evalRun) measure(ctx context.Context, home string) (err error) {
 		}
 	}
 	return errors.Join(err, r.daemon.stop(syscall.SIGTERM))
+}
+
+// evalFlags are the settings of an evaluation's daemon.
+func (s *state) evalFlags() []string {
+	var flags []string
+	for _, set := range slices.Concat(evalSettings(), s.set) {
+		flags = append(flags, "--set", set)
+	}
+	return flags
+}
+
+// evalSettings make the daemon of an evaluation hurry with vectors, and wait for that of
+// a question however busy the machine is: how good they are is asked, not how fast.
+func evalSettings() []string {
+	return []string{"log.level=warn", "embedding.cpu_share=1", "search.meaning_wait=10s"}
 }
 
 // ended gives the error of a daemon that is not there its exit code.
@@ -86,6 +98,9 @@ func (r *evalRun) all(ctx context.Context) error {
 		return err
 	}
 	r.report.LoadMillis = eval.Millis(time.Since(start))
+	if err := r.embedded(ctx); err != nil {
+		return err
+	}
 	if err := r.count(ctx); err != nil {
 		return err
 	}
@@ -165,6 +180,42 @@ func (r *evalRun) indexed(ctx context.Context) error {
 		}
 		if now.Sub(moved) > indexStall {
 			return fmt.Errorf("the index has not moved for %s: %s", indexStall, vaultProblem(st))
+		}
+		if err := r.daemon.alive(ctx, indexPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// embedded waits until everything has its vectors, if it is to have any. It gives up
+// when nothing has moved for a minute.
+func (r *evalRun) embedded(ctx context.Context) error {
+	var progress *progress
+	done, start, moved := -1, time.Now(), time.Now()
+	for {
+		st, err := op.Status.Call(ctx, r.daemon, &op.StatusRequest{})
+		if err != nil || st.Meaning == nil {
+			return err
+		}
+		m, all := st.Meaning, st.Memories
+		for _, v := range st.Vaults {
+			all += v.Notes
+		}
+		if m.Provider != "" && (m.Weight == 0 || m.Total >= all && m.Covered >= m.Total) {
+			r.report.Vectors = &eval.Vectors{Provider: m.Provider, Model: m.Model, Weight: m.Weight, Covered: m.Covered,
+				Total: m.Total, Without: m.Without, Millis: eval.Millis(time.Since(start))}
+			return nil
+		}
+		if progress == nil {
+			progress = r.s.newSteps("embedding "+string(r.set.Unit), max(all, m.Total))
+			defer progress.done()
+		}
+		if m.Covered != done {
+			progress.add(m.Covered-max(0, done), 0)
+			done, moved = m.Covered, time.Now()
+		}
+		if time.Since(moved) > indexStall {
+			return fmt.Errorf("the vectors have not moved for %s: %s", indexStall, cmp.Or(m.Without, "the daemon names no reason"))
 		}
 		if err := r.daemon.alive(ctx, indexPoll); err != nil {
 			return err

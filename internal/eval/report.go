@@ -40,11 +40,24 @@ type SetReport struct {
 	Unjudged   []string  `json:"unjudged"`         // questions without judgement, not asked
 	Missing    []string  `json:"missing"`          // judged questions that the set does not have, not counted
 	Ambiguous  int       `json:"ambiguous,omitempty"`
-	LoadMillis float64   `json:"load_ms"` // until everything could be found
+	LoadMillis float64   `json:"load_ms"`           // until everything could be found
+	Vectors    *Vectors  `json:"vectors,omitempty"` // nil without any
 	Repeated   int       `json:"repeated_hits"`
 	Latency    Latency   `json:"latency"`
 	Results    []Result  `json:"results"`
 	Answers    []Answer  `json:"-"`
+}
+
+// Vectors are those that took part in the answers.
+type Vectors struct {
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	// Weight is what rankings trusted them, 0 to 1; where it is 0, Without says why.
+	Weight  float64 `json:"weight"`
+	Without string  `json:"without,omitempty"`
+	Covered int     `json:"covered"` // things that have theirs
+	Total   int     `json:"total"`
+	Millis  float64 `json:"ms"` // until they had, after everything could be found by words
 }
 
 // Refusal names something that could not be used, and says why.
