@@ -137,7 +137,7 @@ func newCells(t *table, items []Item, order []int) *cells {
 	for name, group := range groups {
 		few := 1
 		if len(group) > mostInCell {
-			few = 2*int(math.Sqrt(float64(len(group))))
+			few = 2 * int(math.Sqrt(float64(len(group))))
 		}
 		for k := range few {
 			c.leaders[name] = append(c.leaders[name], group[k*len(group)/few])
