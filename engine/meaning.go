@@ -216,23 +216,6 @@ func (m *meaning) trust() float64 {
 	return 0
 }
 
-// similarity brings a cosine of vectors that serve now to the scale of the thresholds in
-// [Known].
-func (m *meaning) similarity(cosine float64) float64 {
-	if s := m.servingRack(); s != nil {
-		return s.grade.Similarity(cosine)
-	}
-	return 0
-}
-
-// vector is that of a memory's own text as it is now, false while it has none.
-func (m *meaning) vector(id memory.ID) ([]float32, bool) {
-	if s := m.servingRack(); s != nil {
-		return s.vector(id, m.digest)
-	}
-	return nil, false
-}
-
 func (m *meaning) servingRack() *rack {
 	if m == nil {
 		return nil
