@@ -33,6 +33,7 @@ type meaning struct {
 	quiet  chan struct{} // holds a token when the last query was answered
 	asking atomic.Int64  // queries under way
 	made   atomic.Int64  // vectors, in this run
+	stale  atomic.Bool   // a query found that the model is another one
 	recent *recentQueries
 	digest func(memory.ID) (vectors.Key, bool) // of a memory's text as it is now
 

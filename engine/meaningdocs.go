@@ -220,7 +220,7 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 			return nil, ctx.Err() // the watcher tells when it can be read again
 		}
 		digest = noteDigest(note.Digest)
-		all = chunk.Cut(f.noteToCut(ctx, note), chunk.Options{Tokens: f.on.embedder.MaxTokens(), Count: f.on.embedder.Tokens})
+		all = chunk.Cut(f.noteToCut(ctx, note), f.room())
 	}
 	doc, out := vectors.Doc{Name: name, Digest: digest}, &pieces{name: name}
 	for _, c := range all {
@@ -232,6 +232,14 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 		return out, nil
 	}
 	return out, f.on.store.Place([]vectors.Doc{doc}, nil)
+}
+
+// room is what the model takes in. What it counts for every text alike is no part of one.
+func (f *filer) room() chunk.Options {
+	empty := f.on.embedder.Tokens("")
+	return chunk.Options{Tokens: f.on.embedder.MaxTokens() - empty, Count: func(text string) int {
+		return max(f.on.embedder.Tokens(text)-empty, 0)
+	}}
 }
 
 // noteToCut is a note as it is cut: its Markdown where that is as it was read, else what is

@@ -60,6 +60,11 @@ func (e *Engine) keepMeaning(ctx context.Context) {
 		if e.meaning.made.Load() > made {
 			wait = meaningRetry
 		}
+		if errors.Is(err, embedding.ErrNone) && !errors.Is(err, embedding.ErrAway) { // until the settings are others
+			e.meaning.stuck(err.Error(), time.Time{})
+			<-ctx.Done()
+			return
+		}
 		e.opt.Logger.Warn("vectors are not made for now", "err", err, "again", wait)
 		e.meaning.stuck(err.Error(), e.opt.Now().Add(wait))
 		e.chores.arm(name, wait)
@@ -202,6 +207,9 @@ func (f *filer) run(ctx context.Context) error {
 		return err
 	}
 	for {
+		if f.meaning.stale.Swap(false) {
+			return embedding.ErrChanged
+		}
 		known, err := f.catchUp(ctx)
 		if err == nil && !known {
 			err = f.compare()
