@@ -39,16 +39,17 @@ type meaning struct {
 
 	serving atomic.Pointer[rack] // what searches ask, nil for none
 
-	mu      sync.Mutex // guards what follows
-	filling *rack      // nil while no model is ready
-	earlier *rack      // of another model, nil if none serves
-	news    meaningNews
-	todo    todo
-	paused  bool
-	problem string    // why nothing goes on, "" if it does
-	again   time.Time // when it is tried again
-	pace    meaningPace
-	idle    string // why no vectors are made although nothing is wrong
+	mu       sync.Mutex // guards what follows
+	filling  *rack      // nil while no model is ready
+	earlier  *rack      // of another model, nil if none serves
+	news     meaningNews
+	todo     todo
+	counting bool // todo is not known yet
+	paused   bool
+	problem  string    // why nothing goes on, "" if it does
+	again    time.Time // when it is tried again
+	pace     meaningPace
+	idle     string // why no vectors are made although nothing is wrong
 }
 
 // meaningNews are changes that were not looked at yet.

@@ -64,7 +64,7 @@ type filer struct {
 func (f *filer) compare() error {
 	m := f.meaning
 	m.mu.Lock()
-	m.news = meaningNews{begun: true}
+	m.news, m.counting = meaningNews{begun: true}, true
 	m.news.clear()
 	m.mu.Unlock()
 	if err := f.takeOthers(); err != nil {
@@ -106,7 +106,7 @@ func (f *filer) compare() error {
 	}
 	f.now = nil
 	m.mu.Lock()
-	m.todo = t
+	m.todo, m.counting = t, false
 	m.mu.Unlock()
 	return f.forget(gone)
 }

@@ -56,7 +56,7 @@ func (m *meaning) state() string {
 		return op.EngineUnused
 	case m.paused:
 		return op.EnginePaused
-	case m.problem != "" || m.filling == nil || !m.news.begun:
+	case m.problem != "" || m.filling == nil || !m.news.begun || m.counting:
 		return op.EngineWaiting
 	case m.todo.left() > 0 || m.news.all || len(m.news.memories)+len(m.news.notes) > 0:
 		return op.EngineWorking
