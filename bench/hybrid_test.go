@@ -42,7 +42,7 @@ func (w *wordVectors) word(s string) []float32 {
 
 func (w *wordVectors) text(s string) []float32 {
 	sum := make([]float32, hybridDim)
-	for _, word := range strings.Fields(s) {
+	for word := range strings.FieldsSeq(s) {
 		for i, x := range w.word(word) {
 			sum[i] += x
 		}
