@@ -43,10 +43,12 @@ import (
 // Purpose is what a vector is for; some models want the two told apart by a prefix.
 type Purpose int
 
-// The purposes. Passages wait for one another, queries for nobody.
+// The purposes. Passages wait for one another, queries and claims for nobody. A claim is
+// compared with passages as one of them, so it has their prefix.
 const (
 	Query Purpose = iota
 	Passage
+	Claim
 )
 
 // The names of providers, in the order in which they are best tried.
@@ -295,8 +297,8 @@ func (e noneError) Unwrap() []error { return append([]error{ErrNone}, e...) }
 
 // Embed returns one vector of length one for each text. It is nil for a text that no
 // vector can be made of: a blank one, or one of which the model does not know the half.
-// What is longer than MaxTokens counts with its beginning. Queries never wait for
-// passages. On an error there are no vectors at all.
+// What is longer than MaxTokens counts with its beginning. Queries and claims never
+// wait for passages. On an error there are no vectors at all.
 func (e *Embedder) Embed(ctx context.Context, p Purpose, texts []string) ([][]float32, error) {
 	c, err := e.choose(ctx)
 	if err != nil {
@@ -306,9 +308,11 @@ func (e *Embedder) Embed(ctx context.Context, p Purpose, texts []string) ([][]fl
 }
 
 func (e *Embedder) embedWith(ctx context.Context, c *choice, p Purpose, texts []string) ([][]float32, error) {
-	prefix := e.opt.QueryPrefix
-	if p == Passage {
-		prefix = e.opt.PassagePrefix
+	prefix := e.opt.PassagePrefix
+	switch p {
+	case Query:
+		prefix = e.opt.QueryPrefix
+	case Passage:
 		select {
 		case e.bulk <- struct{}{}:
 			defer func() { <-e.bulk }()

@@ -385,8 +385,10 @@ func TestQueriesNeverWaitForPassages(t *testing.T) {
 		}()
 	}
 	<-arrived
-	if _, err := e.Embed(t.Context(), Query, []string{"harbour"}); err != nil {
-		t.Error(err)
+	for _, p := range []Purpose{Query, Claim} {
+		if _, err := e.Embed(t.Context(), p, []string{"harbour"}); err != nil {
+			t.Error(err)
+		}
 	}
 	if len(arrived) != 0 {
 		t.Error("passages of two callers are embedded at once")

@@ -209,15 +209,6 @@ func (m *meaning) weight() float64 {
 	return 0
 }
 
-// trust is what the exam says of the vectors that serve now, 0 to 1, whatever rankings
-// are told to trust them; 0 if there are none.
-func (m *meaning) trust() float64 {
-	if s := m.servingRack(); s != nil {
-		return s.grade.Trust()
-	}
-	return 0
-}
-
 func (m *meaning) servingRack() *rack {
 	if m == nil {
 		return nil

@@ -150,7 +150,7 @@ func TestWithoutAModelThereIsNoSense(t *testing.T) {
 	if s, without := e.meaning.senseOf(t.Context(), "anything"); s != nil || without != "" || e.meaning.told() != nil {
 		t.Errorf("got sense %v, %q, told %v", s, without, e.meaning.told())
 	}
-	if e.meaning.weight() != 0 || e.meaning.trust() != 0 {
+	if e.meaning.weight() != 0 || e.meaning.servingRack().decides() {
 		t.Error("without a model there are vectors that are trusted")
 	}
 	if got := engineStatus(t, e).State; got != op.EngineOff {
@@ -367,7 +367,7 @@ func TestAnotherModelServesWhenItIsComplete(t *testing.T) {
 	if got.Made != 2 {
 		t.Errorf("made %d vectors, want 2", got.Made)
 	}
-	if s = e.meaning.sense(t.Context(), "the kettle leaks"); s == nil || s.rack.identity.Path != young {
+	if s, _ = e.meaning.senseOf(t.Context(), "the kettle leaks"); s == nil || s.rack.identity.Path != young {
 		t.Errorf("the new model does not serve")
 	}
 	until(t, "the earlier model's folder is removed", func() bool {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"maps"
@@ -220,7 +221,7 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 			return nil, ctx.Err() // the watcher tells when it can be read again
 		}
 		digest = noteDigest(note.Digest)
-		all = chunk.Cut(f.noteToCut(ctx, note), f.room())
+		all = chunk.Cut(f.noteToCut(ctx, note), f.on.room())
 	}
 	doc, out := vectors.Doc{Name: name, Digest: digest}, &pieces{name: name}
 	for _, c := range all {
@@ -235,12 +236,15 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 }
 
 // room is what the model takes in. What it counts for every text alike is no part of one.
-func (f *filer) room() chunk.Options {
-	empty := f.on.embedder.Tokens("")
-	return chunk.Options{Tokens: f.on.embedder.MaxTokens() - empty, Count: func(text string) int {
-		return max(f.on.embedder.Tokens(text)-empty, 0)
+func (s *rack) room() chunk.Options {
+	empty := s.embedder.Tokens("")
+	return chunk.Options{Tokens: s.mostTokens() - empty, Count: func(text string) int {
+		return max(s.embedder.Tokens(text)-empty, 0)
 	}}
 }
+
+// mostTokens is how much of a text the model takes in, which may be less than is set.
+func (s *rack) mostTokens() int { return cmp.Or(s.identity.MaxTokens, s.embedder.MaxTokens()) }
 
 // noteToCut is a note as it is cut: its Markdown where that is as it was read, else what is
 // to be searched of it.

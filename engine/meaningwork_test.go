@@ -133,7 +133,7 @@ func TestAServerThatHangsHoldsNothingUp(t *testing.T) {
 	server.answer()
 	covered(t, e)
 	wantWholeRack(t, e)
-	until(t, "the late vector is there", func() bool { return e.meaning.sense(t.Context(), "anything at all") != nil })
+	until(t, "the late vector is there", func() bool { s, _ := e.meaning.senseOf(t.Context(), "anything at all"); return s != nil })
 }
 
 func TestAServerThatGoesAwayIsWaitedFor(t *testing.T) {
@@ -274,19 +274,19 @@ func TestRecentQueriesAreBounded(t *testing.T) {
 	r, on := newRecentQueries(), new(rack)
 	text := func(i int) string { return fmt.Sprint("query ", i) }
 	for i := range 2 * keptQueries {
-		r.put(on, text(i), []float32{float32(i)})
-		r.get(on, text(0))
+		r.put(on, embedding.Query, text(i), []float32{float32(i)})
+		r.get(on, embedding.Query, text(0))
 	}
 	if len(r.at) != keptQueries || r.order.Len() != keptQueries {
 		t.Errorf("%d vectors are kept in a list of %d, want %d", len(r.at), r.order.Len(), keptQueries)
 	}
 	for i, want := range map[int]bool{0: true, 1: false, 2*keptQueries - 1: true} {
-		if v, known := r.get(on, text(i)); known != want || known && v[0] != float32(i) {
+		if v, known := r.get(on, embedding.Query, text(i)); known != want || known && v[0] != float32(i) {
 			t.Errorf("query %d is known: %v with %v, want %v", i, known, v, want)
 		}
 	}
 	other := &rack{identity: embedding.Identity{SHA256: "another"}}
-	if _, known := r.get(other, text(0)); known {
+	if _, known := r.get(other, embedding.Query, text(0)); known {
 		t.Error("a vector of one model is known as that of another")
 	}
 }
