@@ -62,7 +62,7 @@ type filer struct {
 }
 
 // compare looks at everything there is and what of it has no vectors yet.
-func (f *filer) compare() error {
+func (f *filer) compare(ctx context.Context) error {
 	m := f.meaning
 	m.mu.Lock()
 	m.news, m.counting = meaningNews{begun: true}, true
@@ -108,8 +108,23 @@ func (f *filer) compare() error {
 	f.now = nil
 	m.mu.Lock()
 	m.todo, m.counting = t, false
+	m.purged = m.purged || slices.ContainsFunc(gone, f.purgedMeanwhile)
 	m.mu.Unlock()
-	return f.forget(gone)
+	if err := f.forget(gone); err != nil {
+		return err
+	}
+	return m.settlePurges(ctx)
+}
+
+// purgedMeanwhile reports whether a document that is gone was a memory that is not in the
+// trash either.
+func (f *filer) purgedMeanwhile(name string) bool {
+	id, is := strings.CutPrefix(name, memoryPrefix)
+	if !is {
+		return false
+	}
+	_, err := f.stm.Forgotten(memory.ID(id))
+	return err != nil
 }
 
 // takeOthers takes in vectors that other devices have made.
@@ -170,15 +185,10 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 		f.changed(name)
 	}
 	m.mu.Unlock()
-	if err := f.forget(gone); err != nil || !news.purged {
+	if err := f.forget(gone); err != nil {
 		return true, err
 	}
-	for _, s := range m.racks() {
-		if err := s.store.Purge(ctx); err != nil {
-			return true, err
-		}
-	}
-	return true, nil
+	return true, m.settlePurges(ctx)
 }
 
 // look has a document that changed wait for its vectors.

@@ -243,6 +243,13 @@ func (r *recentQueries) get(s *rack, as embedding.Purpose, text string) (vector 
 	return e.Value.(*recentQuery).vector, true
 }
 
+func (r *recentQueries) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.order.Init()
+	clear(r.at)
+}
+
 func (r *recentQueries) put(s *rack, as embedding.Purpose, text string, vector []float32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -203,7 +203,7 @@ func (e *Engine) closeRacks() {
 
 // run fills the rack, newest first, and follows what changes.
 func (f *filer) run(ctx context.Context) error {
-	if err := f.compare(); err != nil {
+	if err := f.compare(ctx); err != nil {
 		return err
 	}
 	for {
@@ -212,7 +212,7 @@ func (f *filer) run(ctx context.Context) error {
 		}
 		known, err := f.catchUp(ctx)
 		if err == nil && !known {
-			err = f.compare()
+			err = f.compare(ctx)
 		}
 		if err != nil {
 			return err
