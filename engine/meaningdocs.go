@@ -68,7 +68,7 @@ func (f *filer) compare(ctx context.Context) error {
 	m.news, m.counting = meaningNews{begun: true}, true
 	m.news.clear()
 	m.mu.Unlock()
-	if err := f.takeOthers(); err != nil {
+	if _, err := f.takeOthers(); err != nil {
 		return err
 	}
 	lacking := make(map[string]bool)
@@ -127,12 +127,15 @@ func (f *filer) purgedMeanwhile(name string) bool {
 	return err != nil
 }
 
-// takeOthers takes in vectors that other devices have made.
-func (f *filer) takeOthers() error {
+// takeOthers takes in vectors that other devices have made, and reports whether some that
+// they had made are gone.
+func (f *filer) takeOthers() (lost bool, err error) {
 	if !f.meaning.Shared {
-		return nil
+		return false, nil
 	}
-	return f.on.store.Refresh()
+	before := f.on.store.Status().Vectors
+	err = f.on.store.Refresh()
+	return f.on.store.Status().Vectors < before, err
 }
 
 // forget takes documents off all racks.
@@ -159,8 +162,8 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 	if news.all {
 		return false, nil
 	}
-	if err := f.takeOthers(); err != nil {
-		return true, err
+	if lost, err := f.takeOthers(); err != nil || lost {
+		return !lost, err
 	}
 	var gone []string
 	for id := range news.memories {

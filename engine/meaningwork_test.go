@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type vectorServer struct {
 	mu     sync.Mutex // guards what follows
 	asked  []string
 	paused chan struct{} // nil while it answers
+	longer atomic.Bool   // it has another model, of longer vectors
 }
 
 func newVectorServer(t testing.TB) *vectorServer {
@@ -94,6 +96,9 @@ func (s *vectorServer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	for i, text := range req.Input {
 		v := make([]float32, 64)
+		if s.longer.Load() {
+			v = make([]float32, 80)
+		}
 		v[0] = 0.1
 		for word := range strings.FieldsSeq(strings.ToLower(text)) {
 			h := fnv.New32a()
