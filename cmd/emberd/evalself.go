@@ -35,7 +35,7 @@ func (s *state) evalSelfCommand() *cobra.Command {
 	var o evalSelfOptions
 	cmd := &cobra.Command{
 		Use:   "self",
-		Short: "Grade search by your own links, aliases and questions, and propose settings",
+		Short: "Grade search by your own links and questions",
 		Long: `Grade search by what you wrote yourself. The text of a link stands for the note
 that it leads to, an alias for its note, a heading or a line that asks something
 for the note or memory that it is in: these are questions with known answers,

@@ -94,6 +94,7 @@ func (g *selfRun) grade(ctx context.Context, c *config.Config) (*eval.SelfReport
 	}
 	g.present = g.own.Gains(run)
 	g.tellPresent(run)
+	r.NDCG10 = eval.Mean(scoresOf(g.present), g.weights, func(int) bool { return true })
 	r.Latency = eval.LatencyOf(g.took)
 	for _, st := range settings {
 		if err := g.try(ctx, progress, c, st); err != nil {
@@ -159,7 +160,7 @@ func (g *selfRun) tellPresent(run eval.Run) {
 func (g *selfRun) ask(ctx context.Context, progress *progress, change func(*op.SearchRequest)) (eval.Run, error) {
 	run := eval.Run{}
 	for _, q := range g.own.Questions {
-		req := &op.SearchRequest{Query: q.Text, Limit: 10, Track: new(bool)}
+		req := &op.SearchRequest{Query: q.Text, Limit: 10, Trial: true}
 		change(req)
 		start := time.Now()
 		res, err := op.Search.Call(ctx, g.client, req)
@@ -261,9 +262,8 @@ func (g *selfRun) compare(key, value string, run eval.Run) eval.SelfTrial {
 	t := eval.SelfTrial{Setting: key, Value: value}
 	gains := g.own.Gains(run)
 	var halves [2]struct{ differences, weights []float64 }
-	scores, classes, counts := make([]float64, len(gains)), map[string]float64{}, map[string]int{}
+	scores, classes, counts := scoresOf(gains), map[string]float64{}, map[string]int{}
 	for i, q := range g.own.Questions {
-		scores[i] = gains[i].NDCG10
 		by := scores[i] - g.present[i].NDCG10
 		half := &halves[0]
 		if g.held[i] {
@@ -282,4 +282,12 @@ func (g *selfRun) compare(key, value string, run eval.Run) eval.SelfTrial {
 		}
 	}
 	return t
+}
+
+func scoresOf(gains []eval.Figures) []float64 {
+	scores := make([]float64, len(gains))
+	for i, g := range gains {
+		scores[i] = g.NDCG10
+	}
+	return scores
 }
