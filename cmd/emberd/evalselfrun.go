@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"emberd/api"
 	"emberd/internal/config"
 	"emberd/internal/eval"
 	"emberd/memory"
@@ -18,7 +17,7 @@ import (
 // selfRun asks a daemon questions made of its user's own words.
 type selfRun struct {
 	s       *state
-	client  *api.Client
+	client  op.Invoker
 	own     *eval.Own
 	weights []float64 // of the questions
 	held    []bool    // which are held out
@@ -252,7 +251,7 @@ func verdict(t *eval.SelfTrial, best bool, blind string) string {
 	case t.Confirmed.Low <= 0:
 		return "may be chance"
 	case t.WorstLoss > mostLoss:
-		return t.Worst + " loses"
+		return className(t.Worst) + " lose"
 	}
 	return blind
 }
