@@ -12,9 +12,12 @@
 //     that are spelt alike, whatever they mean.
 //
 // What makes vectors comparable is their [Identity]: vectors of one identity, by its
-// Key, may be compared, whichever provider made them, and no others. A model that is
-// replaced while it is in use is noticed, and [ErrChanged] says so before any of its
-// vectors is handed out under the old identity.
+// Key, may be compared, whichever provider made them, and no others. A model file that
+// was replaced is noticed when it is loaded again, and [ErrChanged] says so before any of
+// its vectors is handed out under the old identity. A server's model is known by the
+// vector of a text of ours, which is asked for again after each failure and after ten
+// seconds without a request; a server that exchanges its model while it answers is not
+// found out before that, unless its vectors are of another length.
 //
 // No text ever appears in an error, a log or a [Status], and neither does anything that
 // a server answers.
@@ -257,6 +260,7 @@ func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choic
 		if err == nil {
 			var id Identity
 			if id, err = l.identify(ctx, known); err == nil {
+				id.QueryPrefix = e.opt.QueryPrefix
 				return &choice{l, id}, passed, nil
 			}
 		}
@@ -387,7 +391,7 @@ func (e *Embedder) MaxTokens() int { return e.opt.MaxTokens }
 func (e *Embedder) Reopen(id Identity) (*Embedder, error) {
 	opt := e.opt
 	opt.Providers = []string{id.Provider}
-	opt.MaxTokens, opt.PassagePrefix = id.MaxTokens, id.Prefix
+	opt.MaxTokens, opt.PassagePrefix, opt.QueryPrefix = max(id.MaxTokens, leastTokens), id.Prefix, id.QueryPrefix
 	opt.Model = id.Path
 	if id.Server != opt.URL {
 		opt.Key = "" // which is another server's

@@ -337,6 +337,7 @@ func TestKeysTellWhatMayBeCompared(t *testing.T) {
 	for name, change := range map[string]func(*Identity){
 		"another place":    func(id *Identity) { id.Path = "/models/b" },
 		"another name":     func(id *Identity) { id.Model = "all-MiniLM" },
+		"another question": func(id *Identity) { id.QueryPrefix = "query: " },
 		"another provider": func(id *Identity) { id.Provider = "llama" },
 	} {
 		other := file

@@ -29,6 +29,9 @@ type Identity struct {
 	Dim       int    `json:"dim"`
 	Prefix    string `json:"prefix,omitempty"`  // of passages
 	Lexical   bool   `json:"lexical,omitempty"` // near is what is spelt alike
+
+	// QueryPrefix is no part of what the vectors are, but of how they are asked for.
+	QueryPrefix string `json:"query_prefix,omitempty"`
 }
 
 // Key is 16 hexadecimal digits that are the same for vectors that may be compared, and

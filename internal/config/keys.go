@@ -201,7 +201,7 @@ var scoreKeys = []key{
 		help:  "Time for which a text that was just recalled is known again when it is saved, so that the memory that has it counts a use and nothing is stored; `0` turns that off."},
 	{name: "llm.url", def: none,
 		field: func(c *Config) value { return endpoint{&c.LLM.URL} },
-		help:  "Chat endpoint that writes summaries, as llama-server, Ollama and LM Studio have one: `http://127.0.0.1:8080`, `unix:///path`. Only this makes emberd connect anywhere, and only a host that is named here is told anything of a memory. Without it, or while it does not answer, summaries are extracts."},
+		help:  "Chat endpoint that writes summaries, as llama-server, Ollama and LM Studio have one: `http://127.0.0.1:8080`, `unix:///path`. Only this makes emberd connect to another machine, and only a host that is named here is told anything of a memory. Without it, or while it does not answer, summaries are extracts."},
 	{name: "llm.model", def: none,
 		field: func(c *Config) value { return optional{&c.LLM.Model, false} },
 		help:  "Name that the endpoint knows the model by."},
