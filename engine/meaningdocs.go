@@ -67,6 +67,9 @@ func (f *filer) compare() error {
 	m.news = meaningNews{begun: true}
 	m.news.clear()
 	m.mu.Unlock()
+	if err := f.takeOthers(); err != nil {
+		return err
+	}
 	lacking := make(map[string]bool)
 	for doc := range f.on.store.Missing() {
 		lacking[doc.Name] = true
@@ -108,6 +111,14 @@ func (f *filer) compare() error {
 	return f.forget(gone)
 }
 
+// takeOthers takes in vectors that other devices have made.
+func (f *filer) takeOthers() error {
+	if !f.meaning.Shared {
+		return nil
+	}
+	return f.on.store.Refresh()
+}
+
 // forget takes documents off all racks.
 func (f *filer) forget(gone []string) error {
 	if len(gone) == 0 {
@@ -131,6 +142,9 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 	m.mu.Unlock()
 	if news.all {
 		return false, nil
+	}
+	if err := f.takeOthers(); err != nil {
+		return true, err
 	}
 	var gone []string
 	for id := range news.memories {

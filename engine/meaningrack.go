@@ -23,10 +23,20 @@ type rackFile struct {
 	Completed time.Time          `json:"completed,omitzero"` // when everything had its vectors first
 }
 
-// rackName is that file's.
-func (e *Engine) rackName(dir string) string {
-	return filepath.Join(dir, e.stm.Status().Device+".json")
+// alone is what a device is called where no other one can write.
+const alone = "here"
+
+// writer is what this device is called beside the vectors of others. Where there are none
+// it goes by one name, even when it is given a new identity.
+func (e *Engine) writer() string {
+	if e.meaning.Shared {
+		return e.stm.Status().Device
+	}
+	return alone
 }
+
+// rackName is that file's.
+func (e *Engine) rackName(dir string) string { return filepath.Join(dir, e.writer()+".json") }
 
 // kept are the racks of this device, latest first.
 func (e *Engine) keptRacks() []rackFile {
@@ -60,7 +70,7 @@ func (e *Engine) openRack(embedder *embedding.Embedder, id embedding.Identity) (
 		return nil, err
 	}
 	store, err := vectors.Open(s.dir, &vectors.Options{FS: e.opt.FS, Logger: e.opt.Logger, Identity: id.Key(), Dim: id.Dim,
-		Device: e.stm.Status().Device, Others: e.meaning.Shared})
+		Device: e.writer(), Others: e.meaning.Shared})
 	s.store = store
 	return s, err
 }
@@ -89,17 +99,24 @@ func (s *rack) close() error {
 
 // graded makes sure that it is known what the vectors of a rack are worth.
 func (e *Engine) graded(ctx context.Context, s *rack) error {
-	if given := e.meaning.grade; given.Current() {
-		s.grade = given
+	m := e.meaning
+	grade := m.grade
+	if !grade.Current() {
+		grade = s.grade
 	}
-	if s.grade.Current() {
+	if !grade.Current() {
+		var err error
+		if grade, err = s.embedder.Grade(ctx); err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	changed := s.grade != grade
+	s.grade = grade
+	m.mu.Unlock()
+	if !changed {
 		return nil
 	}
-	grade, err := s.embedder.Grade(ctx)
-	if err != nil {
-		return err
-	}
-	s.grade = grade
 	return e.remember(s)
 }
 
@@ -141,7 +158,10 @@ func (e *Engine) reopenRack(ctx context.Context, f rackFile) (*rack, error) {
 		return nil, errors.Join(err, embedder.Close())
 	}
 	s.own = true
-	return s, e.graded(ctx, s)
+	if err := e.graded(ctx, s); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
 }
 
 // retire ends the service of an earlier model, and removes the vectors of this device of
@@ -172,9 +192,8 @@ func (e *Engine) removeRack(dir string) error {
 	if err != nil {
 		return err
 	}
-	device := e.stm.Status().Device
 	for _, entry := range entries {
-		if strings.HasPrefix(strings.TrimPrefix(entry.Name(), "."), device+"-") {
+		if strings.HasPrefix(strings.TrimPrefix(entry.Name(), "."), e.writer()+"-") {
 			err = errors.Join(err, e.opt.FS.Remove(filepath.Join(dir, entry.Name())))
 		}
 	}

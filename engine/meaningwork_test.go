@@ -1,0 +1,292 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"emberd/embedding"
+	"emberd/op"
+)
+
+// vectorServer is a server of embeddings that spells out texts: near is what has the same
+// letters. It remembers what it was asked for, and hangs while it is told to.
+type vectorServer struct {
+	*httptest.Server
+	mu     sync.Mutex // guards what follows
+	asked  []string
+	paused chan struct{} // nil while it answers
+}
+
+func newVectorServer(t testing.TB) *vectorServer {
+	s := new(vectorServer)
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(func() {
+		s.answer()
+		s.Close()
+	})
+	return s
+}
+
+func (s *vectorServer) options() embedding.Options {
+	return embedding.Options{Providers: []string{embedding.HTTP}, URL: s.URL, URLModel: "letters"}
+}
+
+// hang has it answer nothing until answer.
+func (s *vectorServer) hang() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused = make(chan struct{})
+}
+
+func (s *vectorServer) answer() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.paused != nil {
+		close(s.paused)
+	}
+	s.paused = nil
+}
+
+// texts are those that were asked for since the last time.
+func (s *vectorServer) texts() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := s.asked
+	s.asked = nil
+	return asked
+}
+
+func (s *vectorServer) serve(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		Input []string `json:"input"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	paused := s.paused
+	s.asked = append(s.asked, req.Input...)
+	s.mu.Unlock()
+	if paused != nil {
+		select {
+		case <-paused:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	type item struct {
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	}
+	var out struct {
+		Data []item `json:"data"`
+	}
+	for i, text := range req.Input {
+		v := make([]float32, 64)
+		v[0] = 0.1
+		for word := range strings.FieldsSeq(strings.ToLower(text)) {
+			h := fnv.New32a()
+			h.Write([]byte(word))
+			v[1+h.Sum32()%63]++
+		}
+		out.Data = append(out.Data, item{i, v})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+func TestAServerThatHangsHoldsNothingUp(t *testing.T) {
+	server := newVectorServer(t)
+	h := meant(t, vaultHouse(t, garden()), server.options())
+	h.Options.Meaning.Wait = time.Millisecond
+	e := h.following(t)
+	save(t, e, "the kettle leaks")
+	covered(t, e)
+	server.hang()
+	for i := range 20 {
+		save(t, e, fmt.Sprintf("kettle number %d", i))
+		if got := search(t, e, "kettle"); len(got) == 0 {
+			t.Fatalf("search %d found nothing", i)
+		}
+	}
+	s, without := e.meaning.senseOf(t.Context(), "anything at all")
+	if s != nil || !strings.Contains(without, "in time") {
+		t.Errorf("got %v, %q, want no sense since it is late", s, without)
+	}
+	if got := engineStatus(t, e); got.State != op.EngineWorking || got.Meaning.Covered == got.Meaning.Total {
+		t.Errorf("status %+v, %+v", got, got.Meaning)
+	}
+	if told := e.meaning.toldOf(nil, without); told.Without != without || told.Total == 0 {
+		t.Errorf("told %+v", told)
+	}
+	server.answer()
+	covered(t, e)
+	wantWholeRack(t, e)
+	until(t, "the late vector is there", func() bool { return e.meaning.sense(t.Context(), "anything at all") != nil })
+}
+
+func TestAServerThatGoesAwayIsWaitedFor(t *testing.T) {
+	server := newVectorServer(t)
+	h := meant(t, newHouse(t), server.options())
+	e := h.running(t)
+	save(t, e, "the kettle leaks")
+	covered(t, e)
+	ok(t, e.Close())
+	server.Close()
+	h = meant(t, h, server.options())
+	e = h.running(t)
+	save(t, e, "the pot shines")
+	until(t, "it is told", func() bool { return engineStatus(t, e).Problem != "" })
+	got := engineStatus(t, e)
+	if got.State != op.EngineWaiting || got.Again.IsZero() || status(t, e).Health != "degraded" {
+		t.Errorf("state %s, again %s, health %s", got.State, got.Again, status(t, e).Health)
+	}
+	if hits := search(t, e, "pot"); len(hits) != 1 {
+		t.Errorf("found %v", hits)
+	}
+}
+
+func TestNewestFirst(t *testing.T) {
+	server := newVectorServer(t)
+	h := meant(t, vaultHouse(t, nil), server.options())
+	e := h.following(t)
+	covered(t, e)
+	do(t, e, op.EnginePause, &op.EnginePauseRequest{})
+	var want []string
+	for i := range 5 {
+		h.advance(time.Hour)
+		text := fmt.Sprintf("memory number %d", i)
+		save(t, e, text)
+		want = append(want, text)
+	}
+	server.texts()
+	do(t, e, op.EngineResume, &op.EngineResumeRequest{})
+	covered(t, e)
+	slices.Reverse(want)
+	if got := server.texts(); !slices.Equal(got, want) {
+		t.Errorf("vectors were made of %q, want %q", got, want)
+	}
+}
+
+func TestEveryTextIsSentOnce(t *testing.T) {
+	server := newVectorServer(t)
+	notes := map[string]string{"A.md": "# One\n\nshared text of two notes\n", "B.md": "# One\n\nshared text of two notes\n"}
+	h := meant(t, vaultHouse(t, notes), server.options())
+	e := h.following(t)
+	for range 3 {
+		save(t, e, "the same memory")
+	}
+	covered(t, e)
+	counted := make(map[string]int)
+	for _, text := range server.texts() {
+		counted[strings.TrimPrefix(strings.TrimPrefix(text, "A\n"), "B\n")]++
+	}
+	for _, text := range []string{"the same memory", "One\nshared text of two notes", "A", "B"} {
+		if counted[text] != 1 {
+			t.Errorf("%q was sent %d times, want once", text, counted[text])
+		}
+	}
+}
+
+func TestRestFor(t *testing.T) {
+	for _, c := range []struct {
+		took  time.Duration
+		share float64
+		want  time.Duration
+	}{
+		{time.Second, 0.5, time.Second},
+		{time.Second, 0.25, 3 * time.Second},
+		{time.Second, 0.8, 250 * time.Millisecond},
+		{time.Second, 1, 0},
+		{time.Second, 0, 0},
+		{0, 0.5, 0},
+	} {
+		if got := restFor(c.took, c.share).Round(time.Microsecond); got != c.want {
+			t.Errorf("after %s with a share of %v it rests %s, want %s", c.took, c.share, got, c.want)
+		}
+	}
+}
+
+// TestTodo compares what is to be done with a plain map.
+func TestTodo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type doc struct {
+			at           int
+			waits, aside bool
+		}
+		docs := make(map[string]doc)
+		var all todo
+		all.clear()
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			name := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "name")
+			d, had := docs[name]
+			switch rapid.IntRange(0, 3).Draw(t, "step") {
+			case 0:
+				at := rapid.IntRange(1, 1000).Draw(t, "at")
+				all.add(name, time.Unix(int64(at), 0), had && !d.waits)
+				docs[name] = doc{at: at, waits: true}
+			case 1:
+				all.done(name)
+				if had {
+					docs[name] = doc{at: d.at}
+				}
+			case 2:
+				all.gone(name, had && !d.waits)
+				delete(docs, name)
+			case 3:
+				all.putAside(name)
+				if d.waits {
+					docs[name] = doc{d.at, true, true}
+				}
+			}
+			newest, left, covered := 0, 0, 0
+			for _, d := range docs {
+				switch {
+				case !d.waits:
+					covered++
+				case !d.aside:
+					left++
+					newest = max(newest, d.at)
+				}
+			}
+			if all.left() != left || all.covered != covered || all.total() != len(docs) {
+				t.Fatalf("left %d, covered %d of %d; want %d, %d of %d", all.left(), all.covered, all.total(), left, covered, len(docs))
+			}
+			if first, ok := all.first(); ok != (left > 0) || ok && docs[first].at != newest {
+				t.Fatalf("first is %q of %d, %v; want one of %d", first, docs[first].at, ok, newest)
+			}
+		}
+	})
+}
+
+func TestRecentQueriesAreBounded(t *testing.T) {
+	r, on := newRecentQueries(), new(rack)
+	text := func(i int) string { return fmt.Sprint("query ", i) }
+	for i := range 2 * keptQueries {
+		r.put(on, text(i), []float32{float32(i)})
+		r.get(on, text(0))
+	}
+	if len(r.at) != keptQueries || r.order.Len() != keptQueries {
+		t.Errorf("%d vectors are kept in a list of %d, want %d", len(r.at), r.order.Len(), keptQueries)
+	}
+	for i, want := range map[int]bool{0: true, 1: false, 2*keptQueries - 1: true} {
+		if v, known := r.get(on, text(i)); known != want || known && v[0] != float32(i) {
+			t.Errorf("query %d is known: %v with %v, want %v", i, known, v, want)
+		}
+	}
+	other := &rack{identity: embedding.Identity{SHA256: "another"}}
+	if _, known := r.get(other, text(0)); known {
+		t.Error("a vector of one model is known as that of another")
+	}
+}
