@@ -36,7 +36,7 @@ func graph() map[string]edges {
 		"decay":             {},
 		"internal/backup":   {ours: []string{"internal/durable"}},
 		"internal/clients":  {ours: []string{"memory", "internal/durable", "internal/jsonedit"}},
-		"internal/cluster":  {ours: []string{"memory", "internal/conflict", "internal/similarity", "internal/text"}},
+		"internal/cluster":  {ours: []string{"memory", "internal/conflict", "internal/dot", "internal/similarity", "internal/text"}},
 		"internal/conflict": {ours: []string{"internal/text"}},
 		"internal/bert": {
 			ours:   []string{"internal/dot", "internal/gguf"},

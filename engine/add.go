@@ -159,7 +159,10 @@ func (a *addition) try(ctx context.Context) (*op.AddResult, error) {
 	if old := a.outdated(n.all, s); known == nil && old != nil {
 		res.Message += fmt.Sprintf(" Memory %s said this before memory %s took its place.", old.row.ID().Short(), old.successor.ID().Short())
 	}
-	res.Conflicts, res.Compared = conflicts, n.compared
+	res.Conflicts, res.Compared = conflicts, n.by()
+	if known != nil {
+		res.Compared = known.by
+	}
 	if len(conflicts) > 0 {
 		res.Message += fmt.Sprintf(" %s: %s.", sayConflict, conflicts[0].Why)
 	}

@@ -48,8 +48,10 @@ func (e *Engine) gather(core bool) *gathering {
 // grouped gathers memories and groups them.
 func (e *Engine) grouped(ctx context.Context, opt cluster.Options) (*gathering, error) {
 	g := e.gather(false)
+	with := opt
+	with.Vectors = e.clusterVectors(g)
 	var err error
-	if g.Grouping, err = cluster.Find(ctx, e.text, g.items, opt, telling(ctx)); err != nil {
+	if g.Grouping, err = cluster.Find(ctx, e.text, g.items, with, telling(ctx)); err != nil {
 		return nil, err
 	}
 	for _, c := range g.Clusters {
@@ -89,6 +91,7 @@ func (e *Engine) clusters(ctx context.Context, req *op.ClustersRequest) (*op.Clu
 		res.Clusters = append(res.Clusters, g.shown(c))
 	}
 	res.Apart, res.ApartFound = g.pairs(g.Apart, limit), len(g.Apart)
+	res.Compared = comparedBy(res)
 	res.Message = fmt.Sprintf("Found %d clusters using %s strategy", res.Found, strategy)
 	return res, nil
 }
@@ -102,7 +105,7 @@ func checkStrategy(name string) error {
 
 func (e *Engine) duplicates(ctx context.Context, threshold float64, limit int) (*op.ClustersResult, error) {
 	g := e.gather(true)
-	found, err := cluster.Pairs(ctx, e.text, g.items, threshold, telling(ctx))
+	found, err := cluster.Pairs(ctx, e.text, g.items, cluster.Options{Threshold: threshold, Vectors: e.clusterVectors(g)}, telling(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -114,13 +117,33 @@ func (e *Engine) duplicates(ctx context.Context, threshold float64, limit int) (
 			g.Apart = append(g.Apart, p)
 		}
 	}
-	return &op.ClustersResult{Mode: op.ModeDuplicates, Strategy: strategy, Threshold: threshold, Memories: len(g.items),
+	res := &op.ClustersResult{Mode: op.ModeDuplicates, Strategy: strategy, Threshold: threshold, Memories: len(g.items),
 		Found: len(same), Pairs: g.pairs(same, limit), Apart: g.pairs(g.Apart, limit), ApartFound: len(g.Apart),
-		Message: fmt.Sprintf("Found %d potential duplicate pairs", len(same))}, nil
+		Message: fmt.Sprintf("Found %d potential duplicate pairs", len(same))}
+	res.Compared = comparedBy(res)
+	return res, nil
+}
+
+// comparedBy is by what any of the pairs and clusters that are told were compared, "" for
+// words.
+func comparedBy(res *op.ClustersResult) string {
+	vectors := slices.ContainsFunc(res.Clusters, func(c op.Cluster) bool { return c.Compared != "" })
+	for _, pairs := range [][]op.SimilarPair{res.Pairs, res.Apart} {
+		vectors = vectors || slices.ContainsFunc(pairs, func(p op.SimilarPair) bool { return p.Compared != "" })
+	}
+	return byVectors(vectors)
+}
+
+// byVectors is what an answer says of what was compared by vectors.
+func byVectors(is bool) string {
+	if is {
+		return op.ComparedByVectors
+	}
+	return ""
 }
 
 func (g *gathering) shown(c cluster.Cluster) op.Cluster {
-	out := op.Cluster{ID: c.ID, Size: len(c.Members), Cohesion: c.Cohesion, SuggestedAction: string(cluster.ActionFor(c.Cohesion))}
+	out := op.Cluster{ID: c.ID, Size: len(c.Members), Cohesion: c.Cohesion, SuggestedAction: string(cluster.ActionFor(c.Cohesion)), Compared: byVectors(c.ByVectors)}
 	for i, m := range c.Members {
 		out.MemoryIDs = append(out.MemoryIDs, g.items[m].ID)
 		if i < clusterPreviews {
@@ -136,7 +159,7 @@ func (g *gathering) pairs(all []cluster.Pair, limit int) []op.SimilarPair {
 	var out []op.SimilarPair
 	for _, p := range all[:min(limit, len(all))] {
 		out = append(out, op.SimilarPair{ID1: g.items[p.A].ID, ID2: g.items[p.B].ID, Content1Preview: g.preview(p.A),
-			Content2Preview: g.preview(p.B), Similarity: p.Similarity, Why: p.Why})
+			Content2Preview: g.preview(p.B), Similarity: p.Similarity, Compared: byVectors(p.ByVectors), Why: p.Why})
 	}
 	return out
 }

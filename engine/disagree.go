@@ -60,10 +60,10 @@ func (s *statement) differs(one *near) string {
 }
 
 // apart is why the text is not to be taken for the nearest part of something known, "" if
-// it may be: beside what differs, that either has a word which the other has not. As long
-// as texts are compared by words, such a pair may as well be two names of one thing as two
-// things of which one says the same: of the judged pairs of SICK and STS that are 0.85
-// alike, a third of those that exchange words are not the same.
+// it may be: beside what differs, that either has a word which the other has not. Such a
+// pair may as well be two names of one thing as two things of which one says the same: of
+// the judged pairs of SICK and STS that are 0.85 alike, a third of those that exchange
+// words are not the same, by their words as by vectors of words learned from them.
 func (s *statement) apart(one *near) string {
 	if why := s.differs(one); why != "" || one.same {
 		return why
@@ -177,7 +177,7 @@ func (s *statement) wrote(one *near) bool {
 
 // match is something known as callers see it.
 func (s *statement) match(one *near, verdict string) op.Match {
-	m := op.Match{Note: one.note, Text: one.text, Similarity: shownSimilarity(one.similarity), Verdict: verdict}
+	m := op.Match{Note: one.note, Text: one.text, Similarity: shownSimilarity(one.similarity), Compared: byVectors(one.by == op.ComparedByVectors), Verdict: verdict}
 	if one.row != nil {
 		if view, err := s.view(one.row, s.opt.Now()); err == nil {
 			m.Memory, m.Standing = &view, doubts(&view)

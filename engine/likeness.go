@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"emberd/internal/similarity"
-	"emberd/op"
 	"emberd/rekindle"
 )
 
@@ -21,16 +20,18 @@ const (
 	mostSentences = 8
 )
 
-// likeness says how alike other texts are to one text, by their words.
+// likeness says how alike other texts are to one text: by their words, and memories and notes
+// by their vectors where there is a sense.
 type likeness struct {
 	corpus    *similarity.Corpus
 	bag       similarity.Bag
 	vector    similarity.Vector
 	sentences int
-	room      int // bytes that are taken apart yet
+	room      int    // bytes that are taken apart yet
+	sense     *sense // nil to compare by words alone
 }
 
-// like makes the likeness to a text. How rare a word is the memories say.
+// like makes the likeness to a text by words. How rare a word is the memories say.
 func (e *Engine) like(text string) *likeness {
 	l := &likeness{corpus: similarity.NewCorpusOf(e.text, e.stm.Frequencies), room: comparedBytes}
 	l.bag = l.corpus.Add(text)
@@ -51,9 +52,6 @@ func (e *Engine) alike(text string) func(other string) float64 {
 		return alike
 	}
 }
-
-// by is what the texts are compared by.
-func (l *likeness) by() string { return op.ComparedByWords }
 
 // terms are those to look for texts by that may be alike.
 func (l *likeness) terms() []string { return l.corpus.Rarest(l.bag, mostTerms, mostHolders) }

@@ -169,11 +169,16 @@ func (s *sense) cosine(id memory.ID) (float64, bool) {
 	if !ok || len(vector) != len(s.vector) {
 		return 0, false
 	}
+	return s.to(vector), true
+}
+
+// to is the cosine of a vector of as many numbers.
+func (s *sense) to(vector []float32) float64 {
 	sum := 0.0
 	for i, x := range vector {
 		sum += float64(x) * float64(s.vector[i])
 	}
-	return sum, true
+	return sum
 }
 
 // near brings a cosine to 0, as of texts that have nothing to do with each other, to 1,

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,11 +27,10 @@ const (
 
 // near is something known that is about what a text says: a memory or a passage of a note.
 type near struct {
-	row        *stm.Row
-	note       *op.Note
-	text       string // all of a short text, or the sentences that are nearest
-	similarity float64
-	same       bool // it is the text itself, maybe in another spelling
+	row  *stm.Row
+	note *op.Note
+	compared
+	same bool // it is the text itself, maybe in another spelling
 	// successor is the memory that took the place of this one.
 	successor *stm.Row
 	conflict  bool // it disagrees with the text, see statement.oppose
@@ -45,18 +45,17 @@ type probe struct {
 
 // nearness is what is near a text, nearest first.
 type nearness struct {
-	all      []near
-	compared string // by what
-	loading  *op.Loading
+	all     []near
+	loading *op.Loading
 }
 
 // nearestTo finds what is known that is about what a text says, each memory once. Of a memory
 // that was merged into another one the other is found.
 func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
-	like := e.like(p.text)
-	n := &nearness{compared: like.by()}
+	like := e.likeIn(ctx, p.text)
+	n := new(nearness)
 	wording := stm.WordingOf(p.text)
-	rows := e.candidates(n, like, &p, wording)
+	rows := append(e.candidates(n, like, &p, wording), e.sensedMemories(ctx, like, p.accept)...)
 	seen := make(map[memory.ID]bool, len(rows))
 	for i := 0; i < len(rows); i++ {
 		row := mergedRow(e.stm.Get, rows[i])
@@ -64,10 +63,9 @@ func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
 			continue
 		}
 		seen[row.ID()] = true
-		content := row.Content()
-		one := near{row: row, same: wording.Of(content), successor: successor(e.stm.Get, row)}
-		if one.similarity, one.text = like.to(content); one.same {
-			one.similarity = 1
+		one := near{row: row, compared: like.toMemory(row), same: wording.Of(row.Content()), successor: successor(e.stm.Get, row)}
+		if one.same {
+			one.similarity, one.by = 1, op.ComparedByWords
 		}
 		if one.successor != nil {
 			rows = append(rows, one.successor)
@@ -83,6 +81,14 @@ func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
 		return cmp.Or(cmp.Compare(b.similarity, a.similarity), ahead(a.same, b.same))
 	})
 	return n, nil
+}
+
+// by is what the nearest was compared by.
+func (n *nearness) by() string {
+	if len(n.all) == 0 {
+		return op.ComparedByWords
+	}
+	return n.all[0].by
 }
 
 // ahead orders what is so before what is not.
@@ -138,38 +144,60 @@ func (e *Engine) ask(n *nearness, terms []string, most int, accept func(*stm.Row
 	return rows, found.Total <= len(rows)
 }
 
-// nearNotes adds the best passages of notes. The note of a memory is not one of them: the
-// memory has its text.
+// nearNotes adds the best passages of notes, one of each. The note of a memory is not one of
+// them: the memory has its text.
 func (e *Engine) nearNotes(ctx context.Context, n *nearness, like *likeness) error {
-	q := ltm.Query{Limit: noteCandidates}
+	byWords := ltm.Query{Limit: noteCandidates}
 	for _, t := range like.terms() {
-		q.Terms = append(q.Terms, ltm.Term{Text: t, Weight: 1})
+		byWords.Terms = append(byWords.Terms, ltm.Term{Text: t, Weight: 1})
 	}
-	if len(q.Terms) == 0 {
-		return nil
-	}
-	var found ltm.Result
-	err := e.notes.ask(func(index *ltm.Index) (err error) {
-		found, err = index.Search(ctx, q)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	v := e.notes.vault.Load()
-	for _, h := range found.Hits {
-		if id, err := memory.ParseID(h.MemoryID); err == nil && e.live(id) {
+	bySense, parts := e.sensedNotes(ctx, like)
+	best := make(map[string]near)
+	for _, q := range []ltm.Query{byWords, bySense} {
+		if len(q.Terms)+len(q.Near) == 0 {
 			continue
 		}
-		text, err := v.Excerpt(fileOf(h), h.SectionLine, h.Above, passageBytes)
+		var found ltm.Result
+		err := e.notes.ask(func(index *ltm.Index) (err error) {
+			found, err = index.Search(ctx, q)
+			return err
+		})
 		if err != nil {
-			continue // it is another note by now, and will be found as that
+			return err
 		}
-		one := near{note: e.noteOfHit(h)}
-		one.similarity, one.text = like.to(text)
-		n.all = append(n.all, one)
+		for _, h := range found.Hits {
+			one, ok := e.nearNote(&h, like, parts)
+			if before, met := best[h.Path]; ok && (!met || one.similarity > before.similarity) {
+				best[h.Path] = one
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(best)) {
+		n.all = append(n.all, best[path])
 	}
 	return nil
+}
+
+// nearNote compares with the passage of a hit, or with the part of it that is near by its
+// vector.
+func (e *Engine) nearNote(h *ltm.Hit, like *likeness, parts map[string]part) (one near, ok bool) {
+	if id, err := memory.ParseID(h.MemoryID); err == nil && e.live(id) {
+		return near{}, false
+	}
+	one.note = e.noteOfHit(*h)
+	if h.Near.Line > 0 {
+		p := parts[h.Path]
+		alike, part := like.to(p.text)
+		one.note.Line, one.compared = p.line, compared{alike, part, op.ComparedByWords}.orWhole(p.text, like.sense.similarity(p.cosine))
+		return one, true
+	}
+	text, err := e.notes.vault.Load().Excerpt(fileOf(*h), h.SectionLine, h.Above, passageBytes)
+	if err != nil {
+		return near{}, false // it is another note by now, and will be found as that
+	}
+	alike, part := like.to(text)
+	one.compared = compared{alike, part, op.ComparedByWords}
+	return one, true
 }
 
 func (e *Engine) live(id memory.ID) bool {

@@ -28,8 +28,8 @@ func TestNearestOfWordsInCommon(t *testing.T) {
 	if len(n.all) != 1 || n.all[0].row.Content() != "The staging database runs on port 5432." || n.all[0].similarity < 0.95 {
 		t.Errorf("got %+v", n.all)
 	}
-	if n.compared != op.ComparedByWords || n.loading != nil {
-		t.Errorf("compared by %q, loading %v", n.compared, n.loading)
+	if n.by() != op.ComparedByWords || n.loading != nil {
+		t.Errorf("compared by %q, loading %v", n.by(), n.loading)
 	}
 	if n = nearestTo(t, e, "Zeppelins are quixotic"); len(n.all) != 0 {
 		t.Errorf("got %+v for what nobody knows", n.all)

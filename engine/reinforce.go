@@ -120,7 +120,7 @@ func (e *Engine) reinforceNearest(ctx context.Context, req *op.ReinforceRequest,
 	s := e.statement(req.Content, *link.By)
 	one, why := sayer(n.all, e.opt.Known.Reinforce, s.differs)
 	if one == nil {
-		res := &op.ReinforceResult{Compared: n.compared, Message: sayNoMatch, Conflicts: s.oppose(n.all)}
+		res := &op.ReinforceResult{Compared: n.by(), Message: sayNoMatch, Conflicts: s.oppose(n.all)}
 		switch {
 		case why == nil && len(res.Conflicts) > 0 && res.Conflicts[0].Memory != nil:
 			c := &res.Conflicts[0]
@@ -184,7 +184,11 @@ func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, e
 	if err != nil {
 		return nil, err
 	}
-	return &op.ReinforceResult{Found: true, Memory: view, Reinforced: &r.told, Compared: op.ComparedByWords, Message: r.message(view) + ".", Tx: receipt.Entry}, nil
+	res := &op.ReinforceResult{Found: true, Memory: view, Reinforced: &r.told, Compared: op.ComparedByWords, Message: r.message(view) + ".", Tx: receipt.Entry}
+	if r.near != nil {
+		res.Compared = r.near.by
+	}
+	return res, nil
 }
 
 // change is what the log is to say of a locked memory. Words that it does not have are

@@ -39,7 +39,7 @@ func (e *Engine) verify(ctx context.Context, req *op.VerifyRequest) (*op.VerifyR
 		}
 	}
 	s := e.statement(req.Claim, op.CallerFrom(ctx))
-	res := &op.VerifyResult{Matches: []op.Match{}, Compared: n.compared, Loading: n.loading}
+	res := &op.VerifyResult{Matches: []op.Match{}, Compared: n.by(), Loading: n.loading}
 	if e.notes != nil {
 		res.Indexing = e.notes.indexing()
 	}

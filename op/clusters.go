@@ -40,8 +40,10 @@ type ClustersResult struct {
 	Pairs     []SimilarPair `json:"pairs,omitempty"`
 	Apart     []SimilarPair `json:"apart,omitempty"`
 	// ApartFound counts all of those.
-	ApartFound int    `json:"apart_found,omitempty"`
-	Message    string `json:"message"`
+	ApartFound int `json:"apart_found,omitempty"`
+	// Compared is ComparedByVectors if any of these was compared so, else "".
+	Compared string `json:"compared_by,omitempty"`
+	Message  string `json:"message"`
 }
 
 // Cluster is a group of memories. Its id is made of theirs, so it is the same as long as
@@ -53,6 +55,7 @@ type Cluster struct {
 	SuggestedAction string      `json:"suggested_action"` // auto-merge, llm-review or keep-separate
 	MemoryIDs       []memory.ID `json:"memory_ids"`
 	ContentPreviews []string    `json:"content_previews"`
+	Compared        string      `json:"compared_by,omitempty"` // as of ClustersResult
 }
 
 // SimilarPair is two memories.
@@ -62,7 +65,8 @@ type SimilarPair struct {
 	Content1Preview string    `json:"content1_preview"`
 	Content2Preview string    `json:"content2_preview"`
 	Similarity      float64   `json:"similarity"`
-	Why             string    `json:"why,omitempty"` // they do not say the same
+	Compared        string    `json:"compared_by,omitempty"` // as of ClustersResult
+	Why             string    `json:"why,omitempty"`         // they do not say the same
 }
 
 // The modes of a ConsolidateRequest.

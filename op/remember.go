@@ -93,7 +93,9 @@ type Match struct {
 	// Text is the part that was compared: a whole short memory, or the nearest sentences.
 	Text       string  `json:"text"`
 	Similarity float64 `json:"similarity"` // 0 to 1, on the scale of embeddings
-	Verdict    string  `json:"verdict"`    // confirms, related or conflict
+	// Compared is ComparedByVectors, or "" for words.
+	Compared string `json:"compared_by,omitempty"`
+	Verdict  string `json:"verdict"` // confirms, related or conflict
 	// Standing says in words why a memory may count for less than it says: it is archived,
 	// and Text is of its summary; another memory took its place; or nobody confirmed it.
 	Standing string `json:"standing,omitempty"`

@@ -27,7 +27,8 @@ both back. emberd save stores whatever it is given.
 The text is what the arguments say, or what stdin holds when the only argument
 is "-". Without text, on a terminal, $VISUAL or $EDITOR opens. A known text is
 looked for in the collection that it goes to, and in its project and those
-memories that have none.`,
+memories that have none. Vectors make nothing known by themselves: what has a
+word that the memory lacks, and lacks one of its words, is stored.`,
 		Example: `  emberd add "The database runs on port 5432" --from config/db.yml:12
   emberd add --importance core "Ann is the owner of the billing service"
   curl -s https://example.org/a.txt | emberd add - --origin web`,

@@ -17,10 +17,12 @@ func (s *state) clusterCommand() *cobra.Command {
 be done about each: auto-merge, llm-review (somebody should read them first), or
 keep-separate. emberd consolidate merges or links them; this changes nothing.
 
-Memories are compared by their words, rare ones counting most. What differs in
-numbers, dates, names, negation or opposites is in no group, however alike it
-is; such pairs are listed with the reason. Only memories of one collection and
-project go together, and none that is core, promoted or archived.`,
+Memories are compared by their vectors where there is a model that can be
+trusted, else by their words, rare ones counting most; one that has no vector
+yet, too. What differs in numbers, dates, names, negation or opposites is in no
+group, however alike it is; such pairs are listed with the reason. Only memories
+of one collection and project go together, and none that is core, promoted or
+archived. With --json, "compared_by" tells what was compared by vectors.`,
 		Example: `  emberd cluster
   emberd cluster --threshold 0.7 --max 5
   emberd cluster --duplicates`,

@@ -24,7 +24,8 @@ denial or an opposite. Nothing is stored. The answer is one of four:
   conflict   something known disagrees; exit code 5 tells a script
 
 What is compared: whole memories, long ones and notes of the vault sentence by
-sentence, and of archived memories the summaries.`,
+sentence, and of archived memories the summaries; by words, and where there is a
+model that can be trusted by vectors. What disagrees is always found by words.`,
 		Example: `  emberd verify "The database runs on port 5432"
   emberd verify "Ann left the billing team" || echo "look at that first"
   emberd verify --json "The database runs on port 5432" | jq -r .status`,

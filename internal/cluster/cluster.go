@@ -8,8 +8,13 @@
 // keeping the most similar 250,000 pairs. Clusters are single-link, the most similar
 // pairs first.
 //
+// Items that have a vector are compared by it with others that have one, see [Vectors], and
+// found through the cells that they share. In a group of more than 4,096 that finds nearly
+// all pairs and not each one: of 819 planted in 8,192 vectors around fifty topics 2 were
+// missed. Items without are compared by their words, on the same scale.
+//
 // What differs in numbers, dates, versions, negation, names or opposites is never in one
-// cluster, however alike the words are. It is told apart, with a word on why.
+// cluster, however alike the words or vectors are. It is told apart, with a word on why.
 //
 // Everything is a pure function: equal items in any order give equal answers.
 package cluster
@@ -36,12 +41,13 @@ type Item struct {
 	Text  string
 }
 
-// Options of Find.
+// Options of Find and Pairs.
 type Options struct {
 	// Threshold is the least similarity of two texts that are linked, above 0 and up to 1,
 	// on the scale of [similarity.Calibrate].
 	Threshold float64
-	MaxSize   int // of a cluster
+	MaxSize   int      // of a cluster
+	Vectors   *Vectors // nil for words alone
 }
 
 // Pair is two similar items, by their place, with A before B by id. Why says what keeps
@@ -49,14 +55,16 @@ type Options struct {
 type Pair struct {
 	A, B       int
 	Similarity float64
+	ByVectors  bool // and not by words
 	Why        string
 }
 
 // Cluster is a group of items, by their place, ordered by id.
 type Cluster struct {
-	ID       string
-	Members  []int
-	Cohesion float64 // the mean similarity of all pairs
+	ID        string
+	Members   []int
+	Cohesion  float64 // the mean similarity of all pairs
+	ByVectors bool    // at least one of these is
 }
 
 // Grouping is what Find found: the clusters, most cohesive first, and the similar pairs
@@ -102,17 +110,17 @@ type Progress func(done, total int)
 
 // Pairs lists the pairs of items that are at least so similar, most similar first. The
 // error is that of ctx.
-func Pairs(ctx context.Context, a *text.Analyzer, items []Item, threshold float64, tell Progress) ([]Pair, error) {
-	s, err := newSpace(ctx, a, items, tell)
+func Pairs(ctx context.Context, a *text.Analyzer, items []Item, opt Options, tell Progress) ([]Pair, error) {
+	s, err := newSpace(ctx, a, items, opt.Vectors, tell)
 	if err != nil {
 		return nil, err
 	}
-	return s.pairs(ctx, threshold)
+	return s.pairs(ctx, opt.Threshold)
 }
 
 // Find groups the items. The error is that of ctx.
 func Find(ctx context.Context, a *text.Analyzer, items []Item, opt Options, tell Progress) (Grouping, error) {
-	s, err := newSpace(ctx, a, items, tell)
+	s, err := newSpace(ctx, a, items, opt.Vectors, tell)
 	if err != nil {
 		return Grouping{}, err
 	}
@@ -145,7 +153,8 @@ func Find(ctx context.Context, a *text.Analyzer, items []Item, opt Options, tell
 type space struct {
 	items    []Item
 	analyzer *text.Analyzer
-	vectors  []similarity.Vector
+	weights  []similarity.Vector
+	table    *table
 	facts    []*conflict.Facts // nil until asked for
 	corpus   *similarity.Corpus
 	tell     Progress
@@ -166,9 +175,9 @@ func (s *space) step(ctx context.Context, done int) error {
 	return nil
 }
 
-// newSpace weighs the terms of all items.
-func newSpace(ctx context.Context, a *text.Analyzer, items []Item, tell Progress) (*space, error) {
-	s := &space{items: items, tell: tell, most: mostPairs, analyzer: a, facts: make([]*conflict.Facts, len(items)), vectors: make([]similarity.Vector, len(items)),
+// newSpace weighs the terms of all items and takes in their vectors.
+func newSpace(ctx context.Context, a *text.Analyzer, items []Item, of *Vectors, tell Progress) (*space, error) {
+	s := &space{items: items, tell: tell, most: mostPairs, analyzer: a, facts: make([]*conflict.Facts, len(items)), weights: make([]similarity.Vector, len(items)),
 		corpus: similarity.NewCorpus(a)}
 	bags := make([]similarity.Bag, len(items))
 	for i, item := range items {
@@ -178,14 +187,21 @@ func newSpace(ctx context.Context, a *text.Analyzer, items []Item, tell Progress
 		bags[i] = s.corpus.Add(item.Text)
 	}
 	for i, b := range bags {
-		s.vectors[i], bags[i] = s.corpus.Vector(b), nil
+		s.weights[i], bags[i] = s.corpus.Vector(b), nil
 	}
+	s.table = newTable(of, len(items))
 	return s, nil
 }
 
 // similarity is exact to six digits, which is what weights in single precision give.
 func (s *space) similarity(a, b int) float64 {
-	return math.Round(1e6*similarity.Calibrate(s.vectors[a].Cosine(s.vectors[b]))) / 1e6
+	alike := 0.0
+	if s.table.both(a, b) {
+		alike = s.table.similarity(a, b)
+	} else {
+		alike = similarity.Calibrate(s.weights[a].Cosine(s.weights[b]))
+	}
+	return math.Round(1e6*alike) / 1e6
 }
 
 // differ is why two items do not say the same, "" if they may.
@@ -202,12 +218,14 @@ func (s *space) cluster(members []int) Cluster {
 	slices.SortFunc(members, func(a, b int) int { return cmp.Compare(s.items[a].ID, s.items[b].ID) })
 	ids := make([]memory.ID, len(members))
 	var sum float64
+	vectors := false
 	for i, m := range members {
 		ids[i] = s.items[m].ID
 		for _, other := range members[:i] {
 			sum += s.similarity(m, other)
+			vectors = vectors || s.table.both(m, other)
 		}
 	}
 	pairs := len(members) * (len(members) - 1) / 2
-	return Cluster{ID: IDOf(ids), Members: members, Cohesion: sum / float64(pairs)}
+	return Cluster{ID: IDOf(ids), Members: members, Cohesion: sum / float64(pairs), ByVectors: vectors}
 }

@@ -70,7 +70,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestPairs(t *testing.T) {
-	pairs, err := Pairs(t.Context(), text.New(), items(kitchen()...), 0.6, quietly)
+	pairs, err := Pairs(t.Context(), text.New(), items(kitchen()...), Options{Threshold: 0.6}, quietly)
 	if err != nil || len(pairs) != 4 {
 		t.Fatalf("got %+v, %v", pairs, err)
 	}
@@ -81,7 +81,7 @@ func TestPairs(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Pairs(ctx, text.New(), items(kitchen()...), 0.6, quietly); err == nil {
+	if _, err := Pairs(ctx, text.New(), items(kitchen()...), Options{Threshold: 0.6}, quietly); err == nil {
 		t.Error("went on when nobody waited any more")
 	}
 	if _, err := Find(ctx, text.New(), items(kitchen()...), usual(), quietly); err == nil {
@@ -134,11 +134,11 @@ func TestTheIndexFindsEveryPair(t *testing.T) {
 		}
 		threshold := rapid.Float64Range(0.3, 0.99).Draw(rt, "threshold")
 		in := items(texts...)
-		got, err := Pairs(t.Context(), analyzer, in, threshold, quietly)
+		got, err := Pairs(t.Context(), analyzer, in, Options{Threshold: threshold}, quietly)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		s, err := newSpace(t.Context(), analyzer, in, quietly)
+		s, err := newSpace(t.Context(), analyzer, in, nil, quietly)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestFindTellsHowFarItIs(t *testing.T) {
 func TestPairsAreBounded(t *testing.T) {
 	in := randomTexts(300)
 	all := func(most int) []string {
-		s, err := newSpace(t.Context(), text.New(), in, quietly)
+		s, err := newSpace(t.Context(), text.New(), in, nil, quietly)
 		if err != nil {
 			t.Fatal(err)
 		}

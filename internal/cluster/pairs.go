@@ -18,39 +18,66 @@ const mostPairs = 250_000
 
 // pairs finds the pairs that are at least so similar, most similar first.
 func (s *space) pairs(ctx context.Context, threshold float64) ([]Pair, error) {
-	least := similarity.CosineFor(threshold) - 1e-5 // similarities are rounded
 	order := make([]int, len(s.items))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.items[a].ID, s.items[b].ID) })
-	holders := make([][]int, s.corpus.Terms()) // by term, who has it among its rarest, latest last
-	met := make([]int, len(s.items))           // by item, for whom it was compared last, plus one
-	var out []Pair
+	s.table.setLeast(threshold)
+	m := meeting{space: s, threshold: threshold, least: similarity.CosineFor(threshold) - 1e-5, // similarities are rounded
+		holders: make([][]int, s.corpus.Terms()), cells: newCells(s.table, s.items, order), met: make([]int, len(s.items))}
 	for n, i := range order {
 		if err := s.step(ctx, len(s.items)+n); err != nil {
 			return nil, err
 		}
-		for _, w := range s.rarest(s.vectors[i], least) {
-			for _, j := range holders[w.Term] {
-				if met[j] == i+1 || s.items[j].Group != s.items[i].Group {
-					continue
-				}
-				met[j] = i + 1
-				if p := (Pair{A: j, B: i, Similarity: s.similarity(i, j)}); p.Similarity >= threshold {
-					p.Why = s.differ(j, i)
-					if out = append(out, p); len(out) == 2*s.most {
-						out = s.best(out)
-					}
-				}
-			}
-			if len(holders[w.Term]) == latestHolders {
-				holders[w.Term] = slices.Delete(holders[w.Term], 0, 1)
-			}
-			holders[w.Term] = append(holders[w.Term], i)
-		}
+		m.byWords(i)
+		m.cells.enter(i, s.items[i].Group, func(j int) { m.meet(j, i) })
 	}
-	return s.best(out), nil
+	return s.best(m.found), nil
+}
+
+// meeting compares each item with those before it by id that it may be similar to.
+type meeting struct {
+	*space
+	threshold float64
+	least     float64 // cosine of words
+	holders   [][]int // by term, who has it among its rarest, latest last
+	cells     *cells
+	met       []int // by item, for whom it was compared last, plus one
+	found     []Pair
+}
+
+// byWords meets those that share one of the rarest terms.
+func (m *meeting) byWords(i int) {
+	for _, w := range m.rarest(m.weights[i], m.least) {
+		for _, j := range m.holders[w.Term] {
+			m.meet(j, i)
+		}
+		if len(m.holders[w.Term]) == latestHolders {
+			m.holders[w.Term] = slices.Delete(m.holders[w.Term], 0, 1)
+		}
+		m.holders[w.Term] = append(m.holders[w.Term], i)
+	}
+}
+
+// meet compares two items, unless they were.
+func (m *meeting) meet(j, i int) {
+	if m.met[j] == i+1 || m.items[j].Group != m.items[i].Group {
+		return
+	}
+	m.met[j] = i + 1
+	vectors := m.table.both(j, i)
+	if vectors && !m.table.near(j, i) {
+		return
+	}
+	p := Pair{A: j, B: i, Similarity: m.similarity(j, i), ByVectors: vectors}
+	if p.Similarity < m.threshold {
+		return
+	}
+	p.Why = m.differ(j, i)
+	if m.found = append(m.found, p); len(m.found) == 2*m.most {
+		m.found = m.best(m.found)
+	}
 }
 
 // best sorts pairs, most similar first, and leaves out what is beyond the bound.
