@@ -58,9 +58,11 @@ fuzz:
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
 	done
 
-# All benchmarks, or those that match: make bench BENCH=Append
+# All benchmarks, or those that match: make bench BENCH=Append. The scan of vectors is
+# measured beside another library too, which lives in a module of its own.
 bench:
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
+	cd vectors/vek && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 # Longer proofs than the suite has time for: unique words among 100,000 memories,
 # before and after kill -9.

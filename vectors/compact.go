@@ -46,14 +46,14 @@ func (s *Store) compacted(err error) error {
 type compaction struct {
 	number  int
 	table   table // as it was
-	docs    []*Doc
+	docs    []*placed
 	vectors []held
 	file    *file // the new one
 }
 
 // held is a vector and where it was.
 type held struct {
-	key  Key
+	slot *slot
 	row  int
 	file *file
 	from int64
@@ -109,9 +109,9 @@ func (s *Store) beginCompaction(r rules) (*compaction, error) {
 	for _, d := range s.index.docs {
 		c.docs = append(c.docs, d)
 	}
-	for key, slot := range s.index.slots {
+	for _, slot := range s.index.slots {
 		if slot.row >= 0 {
-			c.vectors = append(c.vectors, held{key: key, row: slot.row, file: slot.file, from: slot.at})
+			c.vectors = append(c.vectors, held{slot: slot, row: slot.row, file: slot.file, from: slot.at})
 		}
 	}
 	slices.SortFunc(c.vectors, func(a, b held) int { return cmp.Compare(a.row, b.row) })
@@ -162,7 +162,7 @@ func (s *Store) copyCurrent(ctx context.Context, f durable.File, head *header, c
 		return err
 	}
 	for _, d := range c.docs {
-		b = appendDoc(b, head.seed, d)
+		b = appendDoc(b, head.seed, &d.Doc)
 		if records++; err == nil {
 			err = flush(windowSize)
 		}
@@ -174,7 +174,7 @@ func (s *Store) copyCurrent(ctx context.Context, f durable.File, head *header, c
 		if !h.file.own {
 			continue
 		}
-		v.Key = h.key
+		v.Key = h.slot.key
 		ok, failed := h.file.vector(record, h.from, v)
 		if failed != nil && !despite {
 			return 0, failed
@@ -198,21 +198,20 @@ func (s *Store) adopt(c *compaction) {
 	}
 	s.mu.Lock()
 	for i, h := range c.vectors {
-		slot := s.index.slots[h.key]
-		if slot == nil || slot.row != h.row {
-			continue
+		slot := h.slot
+		if slot.row != h.row {
+			continue // lost meanwhile, and perhaps put again
 		}
 		slot.row = i
-		switch {
-		case slot.file != h.file: // it has come again, to be found elsewhere
-		case h.to > 0:
+		if h.to > 0 {
 			slot.file, slot.at = c.file, h.to
-		case h.file.own:
-			s.index.lose(h.key, slot)
+		} else if h.file.own {
+			s.index.lose(slot)
 		}
 	}
 	s.index.moved(rows, c.table.n)
 	old := s.replaceBelow(c)
+	s.lost = 0 // and so are the files that it was lost in
 	s.mu.Unlock()
 	for _, f := range old {
 		s.forget(f)

@@ -8,6 +8,7 @@ import (
 
 // slot is what is known of a key. Slots without a vector and without a document are not kept.
 type slot struct {
+	key    Key
 	row    int   // in the table, -1 without a vector
 	file   *file // where the vector is, nil without one
 	at     int64
@@ -15,9 +16,15 @@ type slot struct {
 	since  time.Time
 }
 
+// placed is a document and how many had been placed when it was.
+type placed struct {
+	Doc
+	nth int
+}
+
 // place is where a chunk occurs.
 type place struct {
-	doc   *Doc
+	doc   *placed
 	chunk int
 }
 
@@ -25,7 +32,8 @@ type place struct {
 type index struct {
 	table   table
 	slots   map[Key]*slot
-	docs    map[string]*Doc
+	docs    map[string]*placed
+	placed  int // documents so far
 	vectors int // slots with a vector
 	chunks  int // places
 	covered int // places whose slot has a vector
@@ -34,7 +42,7 @@ type index struct {
 
 func newIndex(dim int) index {
 	return index{
-		table: table{dim: dim}, slots: map[Key]*slot{}, docs: map[string]*Doc{},
+		table: table{dim: dim}, slots: map[Key]*slot{}, docs: map[string]*placed{},
 		scratch: make([]int8, dim),
 	}
 }
@@ -43,7 +51,7 @@ func newIndex(dim int) index {
 func (x *index) slot(key Key) *slot {
 	s := x.slots[key]
 	if s == nil {
-		s = &slot{row: -1}
+		s = &slot{key: key, row: -1}
 		x.slots[key] = s
 	}
 	return s
@@ -64,18 +72,18 @@ func (x *index) learn(key Key, v []float32, f *file, at int64) {
 		return
 	}
 	s := x.slot(key)
-	s.row, s.file, s.at, s.since = x.table.add(key, x.scratch, scale), f, at, time.Now()
+	s.row, s.file, s.at, s.since = x.table.add(s, x.scratch, scale), f, at, time.Now()
 	x.vectors++
 	x.covered += len(s.places)
 }
 
-// lose forgets the vector of a key.
-func (x *index) lose(key Key, s *slot) {
+// lose forgets the vector of a slot.
+func (x *index) lose(s *slot) {
 	s.row, s.file = -1, nil
 	x.vectors--
 	x.covered -= len(s.places)
 	if len(s.places) == 0 {
-		delete(x.slots, key)
+		delete(x.slots, s.key)
 	}
 }
 
@@ -87,9 +95,11 @@ func (x *index) has(key Key) *slot {
 	return nil
 }
 
-// put makes d the document of its name.
-func (x *index) put(d *Doc) {
-	x.remove(d.Name)
+// put makes doc the document of its name.
+func (x *index) put(doc Doc) {
+	x.remove(doc.Name)
+	x.placed++
+	d := &placed{doc, x.placed}
 	x.docs[d.Name] = d
 	for i, c := range d.Chunks {
 		s := x.slot(c.Key)
@@ -131,9 +141,9 @@ func (x *index) remove(name string) {
 
 // drop forgets the vectors in own files that no document has had since before.
 func (x *index) drop(before time.Time) {
-	for key, s := range x.slots {
+	for _, s := range x.slots {
 		if s.row >= 0 && s.file.own && len(s.places) == 0 && !s.since.After(before) {
-			x.lose(key, s)
+			x.lose(s)
 		}
 	}
 }
@@ -149,7 +159,7 @@ func (x *index) moved(rows table, n int) {
 }
 
 // lacks reports whether a chunk of d has no vector.
-func (x *index) lacks(d *Doc) bool {
+func (x *index) lacks(d *placed) bool {
 	return slices.ContainsFunc(d.Chunks, func(c Chunk) bool { return x.has(c.Key) == nil })
 }
 
@@ -165,14 +175,14 @@ func (s *Store) Doc(name string) (Doc, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if d := s.index.docs[name]; d != nil {
-		return *d, true
+		return d.Doc, true
 	}
 	return Doc{}, false
 }
 
 // Docs are all documents, as they were when the iteration began, in no order.
 func (s *Store) Docs() iter.Seq[Doc] {
-	return s.those(func(*Doc) bool { return true })
+	return s.those(func(*placed) bool { return true })
 }
 
 // Missing are the documents of which at least one chunk has no vector, as it was when the
@@ -180,10 +190,10 @@ func (s *Store) Docs() iter.Seq[Doc] {
 func (s *Store) Missing() iter.Seq[Doc] { return s.those(s.index.lacks) }
 
 // those are the documents that want, which is called under the lock, picks.
-func (s *Store) those(want func(*Doc) bool) iter.Seq[Doc] {
+func (s *Store) those(want func(*placed) bool) iter.Seq[Doc] {
 	return func(yield func(Doc) bool) {
 		s.mu.RLock()
-		var all []*Doc
+		var all []*placed
 		for _, d := range s.index.docs {
 			if want(d) {
 				all = append(all, d)
@@ -191,7 +201,7 @@ func (s *Store) those(want func(*Doc) bool) iter.Seq[Doc] {
 		}
 		s.mu.RUnlock()
 		for _, d := range all {
-			if !yield(*d) {
+			if !yield(d.Doc) {
 				return
 			}
 		}

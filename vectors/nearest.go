@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// deeper is how many times as many documents as asked for are compared again.
-	deeper = 4
+	// deeper is how many times as many documents as asked for are compared again at least,
+	// and deepest at most: as long as rounding may have put them behind the last wanted.
+	deeper, deepest = 4, 32
 	// perDoc is how many chunks of one document are compared again.
 	perDoc = 4
 )
@@ -71,22 +72,24 @@ func (s *Store) damaged(key Key, f *file, at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if slot := s.index.has(key); slot != nil && slot.file == f && slot.at == at {
-		s.index.lose(key, slot)
-		s.lost += int64(vectorSize(s.opt.Dim))
+		s.index.lose(slot)
+		if f.own {
+			s.lost += int64(vectorSize(s.opt.Dim))
+		}
 	}
 }
 
 // Nearest returns the n documents that have the chunks nearest to q, nearest first, those as near
 // by name. q has the store's dimension and unit length. accept says whether a document is wanted,
 // nil that all are; it is asked at most once for each, in about the order of nearness and only
-// until there are enough, and may use the store. Vectors are those at the time of the call, and
-// documents those that have them now; nothing waits for it.
+// until there are enough, and may use the store. Vectors are those at the time of the call;
+// nothing waits for it.
 func (s *Store) Nearest(ctx context.Context, q []float32, n int, accept func(doc string) bool) ([]Match, error) {
 	if len(q) != s.opt.Dim {
 		return nil, fmt.Errorf("look for vectors in %s: the query has %d components, not %d", s.dir, len(q), s.opt.Dim)
 	}
 	s.mu.RLock()
-	rows, gone := s.index.table, s.gone
+	rows, nth, gone := s.index.table, s.index.placed, s.gone
 	s.mu.RUnlock()
 	if gone {
 		return nil, ErrClosed
@@ -94,64 +97,104 @@ func (s *Store) Nearest(ctx context.Context, q []float32, n int, accept func(doc
 	if n <= 0 || rows.n == 0 {
 		return nil, nil
 	}
-	scores := make([]float32, rows.n)
-	if err := rows.scan(ctx, q, scores); err != nil {
+	query, scores := rounded(q), make([]float32, rows.n)
+	if err := rows.scan(ctx, query, scores); err != nil {
 		return nil, err
 	}
-	p := picking{want: deeper * n, accept: accept, docs: map[*Doc]int{}}
-	for part := range descending(scores, 2*p.want) {
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
-		}
-		for _, h := range part {
-			key, _, _ := rows.row(h.row)
-			p.take(s.placesOf(key), key, h.score)
-		}
-		if p.found >= p.want {
-			break
-		}
+	p := picking{n: n, nth: nth, accept: accept, docs: map[*placed]int{}}
+	if err := s.pick(ctx, &p, &rows, query.scale, scores); err != nil {
+		return nil, err
 	}
 	return s.rescored(q, p.picked, n), nil
 }
 
-// placesOf is where the chunk of a key occurs, if its vector is still there.
-func (s *Store) placesOf(key Key) []place {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if slot := s.index.has(key); slot != nil {
-		return slot.places
+// pick goes down the rows until there are enough.
+func (s *Store) pick(ctx context.Context, p *picking, rows *table, scale float32, scores []float32) error {
+	for part := range descending(scores, 2*deeper*p.n) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		for some := range slices.Chunk(part, 256) {
+			for i, places := range s.placesOf(rows, some) {
+				of, _, step := rows.row(some[i].row)
+				// A component is off by half a step at most, so that a cosine is by far
+				// less than a whole step of the row and the query.
+				if p.enough(some[i].score + scale + step) {
+					return nil
+				}
+				p.take(places, of.key, some[i].score)
+			}
+		}
 	}
 	return nil
 }
 
-// picking collects the chunks to be compared again.
-type picking struct {
-	want, found int // documents
-	accept      func(string) bool
-	docs        map[*Doc]int // chunks picked, -1 if it is not wanted
-	picked      []candidate
+// placesOf is where the chunks of the rows occur whose vectors are still there.
+func (s *Store) placesOf(rows *table, hits []hit) [][]place {
+	all := make([][]place, len(hits))
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for i, h := range hits {
+		if of, _, _ := rows.row(h.row); of.row >= 0 {
+			all[i] = of.places
+		}
+	}
+	return all
 }
 
+// picking collects the chunks to be compared again.
+type picking struct {
+	n      int // documents wanted
+	nth    int // documents placed later are newer than the rows
+	accept func(string) bool
+	docs   map[*placed]int // chunks picked, -1 if it is not wanted
+	found  int             // documents
+	last   float32         // score of the nth found
+	picked []candidate
+}
+
+// candidate is a chunk and the rounded cosine of its row. A newer one is not known to have a row.
 type candidate struct {
 	key   Key
 	at    place
-	score float32 // rounded
+	score float32
+	newer bool
+}
+
+// enough reports whether a row that may be as near as most, and those after it, are of no use.
+func (p *picking) enough(most float32) bool {
+	return p.found >= deepest*p.n || p.found >= deeper*p.n && most < p.last
 }
 
 func (p *picking) take(places []place, key Key, score float32) {
 	for _, at := range places {
 		n, seen := p.docs[at.doc]
 		switch {
-		case !seen && p.found >= p.want, n < 0, n >= perDoc:
+		case n < 0, n >= perDoc:
 			continue
 		case !seen && p.accept != nil && !p.accept(at.doc.Name):
 			p.docs[at.doc] = -1
 			continue
 		case !seen:
-			p.found++
+			if p.found++; p.found == p.n {
+				p.last = score
+			}
+		}
+		if at.doc.nth > p.nth {
+			p.takeNewer(at.doc)
+			continue
 		}
 		p.docs[at.doc] = n + 1
-		p.picked = append(p.picked, candidate{key, at, score})
+		p.picked = append(p.picked, candidate{key: key, at: at, score: score})
+	}
+}
+
+// takeNewer takes all chunks of a document that was placed during the search: rows that were
+// passed by before that may be nearer than the one that it is met by.
+func (p *picking) takeNewer(d *placed) {
+	p.docs[d] = perDoc
+	for i, c := range d.Chunks {
+		p.picked = append(p.picked, candidate{key: c.Key, at: place{d, i}, newer: true})
 	}
 }
 
@@ -168,6 +211,8 @@ func (s *Store) rescored(q []float32, picked []candidate, n int) []Match {
 			cosine = float64(c.score)
 			if e.Key = c.key; s.load(e, buf) {
 				cosine = float64(dot.Float32(q, e.Vector))
+			} else if c.newer {
+				continue
 			}
 			cosine = min(max(cosine, -1), 1)
 			cosines[c.key] = cosine

@@ -75,9 +75,9 @@ func (s *Store) disown(f *file) {
 		return
 	}
 	s.mu.Lock()
-	for key, slot := range s.index.slots {
+	for _, slot := range s.index.slots {
 		if slot.file == f {
-			s.index.lose(key, slot)
+			s.index.lose(slot)
 		}
 	}
 	s.mu.Unlock()

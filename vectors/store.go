@@ -206,8 +206,8 @@ func (s *Store) read(f *file) {
 	})
 	s.mu.Lock()
 	f.end = got.end
-	if s.lost += got.lost; f.own {
-		s.lost += f.is.size - got.end
+	if f.own {
+		s.lost += got.lost + f.is.size - got.end
 	}
 	s.mu.Unlock()
 	if err != nil {
@@ -224,7 +224,7 @@ func (s *Store) take(f *file, at int64, record []byte, v []float32) {
 		s.index.learn(Key(payload), v, f, at)
 	case kind == kindDoc && f.own:
 		if d, ok := parseDoc(payload); ok {
-			s.index.put(d)
+			s.index.put(*d)
 		}
 	case kind == kindGone && f.own:
 		s.index.remove(string(payload))
@@ -239,17 +239,19 @@ func (s *Store) sweep() {
 			base = max(base, s.ownNumber(name))
 		}
 	}
-	if err := s.removeBelow(base); err != nil {
+	// The earlier process may not have come to syncing the name of what stands for the others.
+	err := s.fs.SyncDir(s.dir)
+	if err == nil {
+		err = s.removeBelow(base)
+	}
+	if err != nil {
 		s.log.Warn("vectors: old files not removed", "folder", s.dir, "error", err)
 	}
 }
 
-// removeBelow removes the own files with a lower number than base and all temporary ones, once
-// the name of base is on the disk for good.
+// removeBelow removes the own files with a lower number than base, whose name is on the disk, and
+// all temporary ones.
 func (s *Store) removeBelow(base int) error {
-	if err := s.fs.SyncDir(s.dir); err != nil {
-		return err
-	}
 	names, err := s.list()
 	if err != nil {
 		return err

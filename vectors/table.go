@@ -17,43 +17,54 @@ type table struct {
 	n     int // rows
 }
 
-// slab is slabRows rows: row i is scale[i] times values[i*dim:(i+1)*dim].
+// slab is slabRows rows: row i is scale[i] times values[i*dim:(i+1)*dim]. What is in a slot is
+// guarded by Store.mu; the pointer stays.
 type slab struct {
 	values []int8
 	scale  [slabRows]float32
-	key    [slabRows]Key
+	slot   [slabRows]*slot
 }
 
 // add appends a row, and returns its number.
-func (t *table) add(key Key, values []int8, scale float32) int {
+func (t *table) add(of *slot, values []int8, scale float32) int {
 	i := t.n % slabRows
 	if i == 0 {
 		t.slabs = append(t.slabs, &slab{values: make([]int8, slabRows*t.dim)})
 	}
 	s := t.slabs[len(t.slabs)-1]
 	copy(s.values[i*t.dim:], values)
-	s.scale[i], s.key[i] = scale, key
+	s.scale[i], s.slot[i] = scale, of
 	t.n++
 	return t.n - 1
 }
 
 // row returns what add was given.
-func (t *table) row(n int) (key Key, values []int8, scale float32) {
+func (t *table) row(n int) (of *slot, values []int8, scale float32) {
 	s, i := t.slabs[n/slabRows], n%slabRows
-	return s.key[i], s.values[i*t.dim : (i+1)*t.dim], s.scale[i]
+	return s.slot[i], s.values[i*t.dim : (i+1)*t.dim], s.scale[i]
+}
+
+// query is one rounded like a row.
+type query struct {
+	values []int8
+	scale  float32
+}
+
+func rounded(q []float32) query {
+	values := make([]int8, len(q))
+	scale, _ := quantise(values, q)
+	return query{values, scale}
 }
 
 // scan sets scores, which has a place for each row, to the rounded cosines to q.
-func (t *table) scan(ctx context.Context, q []float32, scores []float32) error {
-	query := make([]int8, t.dim)
-	unit, _ := quantise(query, q)
+func (t *table) scan(ctx context.Context, q query, scores []float32) error {
 	for b, s := range t.slabs {
-		if err := ctx.Err(); err != nil {
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		out := scores[b*slabRows : min((b+1)*slabRows, t.n)]
 		for i := range out {
-			out[i] = float32(dot.Int8(query, s.values[i*t.dim:(i+1)*t.dim])) * s.scale[i] * unit
+			out[i] = float32(dot.Int8(q.values, s.values[i*t.dim:(i+1)*t.dim])) * s.scale[i] * q.scale
 		}
 	}
 	return nil
@@ -73,8 +84,9 @@ func quantise(row []int8, v []float32) (scale float32, finite bool) {
 		clear(row)
 		return 0, true
 	}
+	inverse := 127 / top
 	for i, x := range v {
-		row[i] = int8(math.RoundToEven(float64(x / scale)))
+		row[i] = int8(int32(x*inverse+128.5) - 128) // positive numbers are cut, others not
 	}
 	return scale, true
 }

@@ -172,7 +172,7 @@ func reopening() step {
 
 // onDisk reports whether the vector of a text is in a file, whole or as part of something.
 func onDisk(disk *crashdisk.Disk, text string) bool {
-	bytes := appendVector(nil, 0, word(text))[frameSize+len(Key{}):]
+	bytes := vectorBytes(text)
 	entries, err := disk.ReadDir(folder)
 	for _, e := range entries {
 		if err == nil && strings.Contains(content(disk, folder+"/"+e.Name()), string(bytes)) {
@@ -251,7 +251,7 @@ func (w *world) checkNearest(s *Store, text string) error {
 func (w *world) checkStatus(st Status) error {
 	docs, chunks, covered := 0, 0, 0
 	for _, is := range w.docs {
-		for _, text := range strings.Fields(is) {
+		for text := range strings.FieldsSeq(is) {
 			if chunks++; w.vectors[text] {
 				covered++
 			}

@@ -116,7 +116,7 @@ func (s *Store) Place(docs []Doc, gone []string) error {
 	for i := range docs {
 		d := docs[i]
 		d.Chunks = append([]Chunk(nil), d.Chunks...)
-		s.index.put(&d)
+		s.index.put(d)
 	}
 	f.end = s.writer.end
 	return nil
@@ -140,6 +140,9 @@ func (s *Store) append(add func(b []byte, seed uint32) []byte) (*file, error) {
 	if s.closed {
 		return nil, ErrClosed
 	}
+	if s.writer != nil && !s.writer.intact() {
+		s.endWriter()
+	}
 	if s.writer == nil {
 		if err := s.begin(); err != nil {
 			return nil, err
@@ -156,6 +159,13 @@ func (s *Store) append(add func(b []byte, seed uint32) []byte) (*file, error) {
 	w.end += int64(len(b))
 	w.dirty = true
 	return w.file, nil
+}
+
+// intact reports whether the file is as long as we made it: what is appended to one that another
+// program has cut or written to would not be where it is looked for.
+func (w *writer) intact() bool {
+	info, err := w.file.r.Stat()
+	return err == nil && info.Size() == w.end
 }
 
 // begin makes the next own file.
@@ -246,10 +256,6 @@ func (s *Store) flush() error {
 		failed = append(failed, s.syncWriter(s.writer))
 	}
 	failed = append(failed, s.untouched())
-	if w := s.writer; w != nil && s.doubt >= w.number {
-		s.writer = nil
-		_ = w.f.Close() // in doubt anyway
-	}
 	if !s.named {
 		err := s.fs.SyncDir(s.dir)
 		s.named = err == nil
@@ -302,19 +308,16 @@ func (s *Store) same(f *file, end int64) error {
 	if err != nil {
 		return err
 	}
-	is := stateOf(info)
-	if is.inode == f.is.inode && is.size >= end {
-		return nil
+	now := &file{name: f.name, r: f.r}
+	if stateOf(info).inode == f.is.inode {
+		err = now.readHeader()
+	} else if now, err = openFile(s.fs, s.dir, f.name); err == nil {
+		defer now.r.Close()
 	}
-	now, err := openFile(s.fs, s.dir, f.name)
-	if err != nil {
-		return err
+	if err == nil && (now.head.seed != f.head.seed || now.is.size < end) {
+		err = fmt.Errorf("%s was replaced or cut by another program", f.name)
 	}
-	defer now.r.Close()
-	if now.head.seed != f.head.seed || now.is.size < end {
-		return fmt.Errorf("%s was replaced or cut by another program", f.name)
-	}
-	return nil
+	return err
 }
 
 // orphanAge is how long a vector without a document is kept.
