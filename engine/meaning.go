@@ -193,10 +193,18 @@ func (m *meaning) racks() []*rack {
 	return out
 }
 
+// lexicalWeight is what rankings trust vectors of spelling, which sit no exam, and which
+// nobody has who did not ask for them: at half, misspelled questions find more on every
+// judged set, and none of the others loses (docs/evaluation.md).
+const lexicalWeight = 0.5
+
 // weightOf is what rankings trust the vectors of a rack.
 func (m *meaning) weightOf(s *rack) float64 {
-	if m.Weight >= 0 {
+	switch {
+	case m.Weight >= 0:
 		return min(m.Weight, 1)
+	case s.grade.Lexical:
+		return lexicalWeight
 	}
 	return s.grade.Trust()
 }
