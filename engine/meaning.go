@@ -194,9 +194,9 @@ func (m *meaning) racks() []*rack {
 }
 
 // lexicalWeight is what rankings trust vectors of spelling, which sit no exam, and which
-// nobody has who did not ask for them: at half, misspelled questions find more on every
-// judged set, and none of the others loses (docs/evaluation.md).
-const lexicalWeight = 0.5
+// nobody has who did not ask for them: at a quarter, misspelled questions find more on every
+// judged set, and the others lose nothing to speak of (docs/evaluation.md).
+const lexicalWeight = 0.25
 
 // weightOf is what rankings trust the vectors of a rack.
 func (m *meaning) weightOf(s *rack) float64 {

@@ -17,7 +17,7 @@ func TestHashedWordsFindWhatIsMisspelled(t *testing.T) {
 	covered(t, e)
 	res := do(t, e, op.Search, &op.SearchRequest{Query: "kettel gaskett harbour", Explain: true})
 	if res.Meaning == nil || res.Meaning.Weight != lexicalWeight || res.Meaning.Provider != embedding.Words {
-		t.Fatalf("meaning %+v, want hashed words at half", res.Meaning)
+		t.Fatalf("meaning %+v, want hashed words at a quarter", res.Meaning)
 	}
 	for _, hit := range res.Hits {
 		if hit.ID == kettle.ID && hit.Explain.Meaning != nil {
