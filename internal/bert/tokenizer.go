@@ -23,12 +23,8 @@ type Tokenizer struct {
 	cased, accented     bool // capital letters and accents are kept
 }
 
-// newTokenizer makes the tokenizer of a file that was checked. Vocabularies that are made for
-// another tokenizer, as those of XLM-RoBERTa, are refused.
-func newTokenizer(f *gguf.File, facts *gguf.Facts) (*Tokenizer, error) {
-	if facts.Tokenizer != "bert" {
-		return nil, f.Unfit("its tokenizer is %.40q, \"bert\" (WordPiece) is what can be used", facts.Tokenizer)
-	}
+// newTokenizer makes the tokenizer of a file that was checked.
+func newTokenizer(f *gguf.File, facts *gguf.Facts) *Tokenizer {
 	tokens, _ := f.Strings("tokenizer.ggml.tokens")
 	t := &Tokenizer{ids: make(map[string]int32, len(tokens)), begin: facts.Begin, end: facts.End, unknown: facts.Unknown}
 	for id, token := range tokens {
@@ -39,7 +35,7 @@ func newTokenizer(f *gguf.File, facts *gguf.Facts) (*Tokenizer, error) {
 	t.cased = told && !lower
 	strip, told := f.Bool("tokenizer.ggml.normalizer.strip_accents")
 	t.accented = told && !strip || !told && t.cased
-	return t, nil
+	return t
 }
 
 // Tokens are the tokens of a text between those of its beginning and its end, limit at most in

@@ -31,7 +31,7 @@ func tokenizer(t testing.TB, m *tinybert.Model) (*Tokenizer, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newTokenizer(f, facts)
+	return newTokenizer(f, facts), nil
 }
 
 // tiny is the tokenizer of the tiny model, with more keys.
@@ -166,20 +166,6 @@ func TestNormalizersThatAFileAsksFor(t *testing.T) {
 	}
 }
 
-func TestTokenizersOfAnotherKind(t *testing.T) {
-	m := tinybert.New(tinybert.Tiny())
-	for i, kv := range m.Meta {
-		if kv.Key == "tokenizer.ggml.model" {
-			m.Meta[i].Value = "t5"
-		}
-	}
-	_, err := tokenizer(t, m)
-	const want = `its tokenizer is "t5", "bert" (WordPiece) is what can be used; choose a BERT embedding model in GGUF form`
-	if err == nil || !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
 func TestTokensUpToALimit(t *testing.T) {
 	tokenizer := tiny(t)
 	for limit, want := range map[int]string{
@@ -195,7 +181,7 @@ func TestTokensUpToALimit(t *testing.T) {
 // Texts much longer than any note are cut as their parts are.
 func TestLongTexts(t *testing.T) {
 	tokenizer := tiny(t)
-	const M = 1 << 20
+	const M = 1 << 16 // enough for what grows faster than its text to be noticed
 	for name, test := range map[string]struct {
 		text string
 		want int

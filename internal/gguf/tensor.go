@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 )
@@ -33,7 +34,9 @@ func (t Type) layout() (layout, bool) {
 		6: {"Q5_0", 32, 22}, 7: {"Q5_1", 32, 24}, Q8_0: {"Q8_0", 32, 34}, 9: {"Q8_1", 32, 36},
 		10: {"Q2_K", 256, 84}, 11: {"Q3_K", 256, 110}, 12: {"Q4_K", 256, 144},
 		13: {"Q5_K", 256, 176}, 14: {"Q6_K", 256, 210}, 15: {"Q8_K", 256, 292},
-		20: {"IQ4_NL", 32, 18}, 23: {"IQ4_XS", 256, 136}, 30: {"BF16", 1, 2},
+		16: {"IQ2_XXS", 256, 66}, 17: {"IQ2_XS", 256, 74}, 18: {"IQ3_XXS", 256, 98}, 19: {"IQ1_S", 256, 50},
+		20: {"IQ4_NL", 32, 18}, 21: {"IQ3_S", 256, 110}, 22: {"IQ2_S", 256, 82}, 23: {"IQ4_XS", 256, 136},
+		29: {"IQ1_M", 256, 56}, 30: {"BF16", 1, 2},
 	}[t]
 	return l, ok
 }
@@ -95,6 +98,17 @@ func (t Tensor) ReadFloat32() ([]float32, error) {
 	return numbers, nil
 }
 
+// Readable returns nil if the numbers of all tensors can be read, else a [RefusedError] of
+// the first by name that is written as another type than F32, F16 and Q8_0.
+func (f *File) Readable() error {
+	for _, name := range slices.Sorted(maps.Keys(f.tensors)) {
+		if _, err := f.tensors[name].widen(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (t Tensor) widen() (func([]float32, []byte), error) {
 	switch t.Type {
 	case F32:
@@ -104,7 +118,7 @@ func (t Tensor) widen() (func([]float32, []byte), error) {
 	case Q8_0:
 		return widenQ8, nil
 	default:
-		return nil, t.file.Unfit("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read", shown(t.Name), t.Type)
+		return nil, t.file.explain(rounded("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read", shown(t.Name), t.Type))
 	}
 }
 
@@ -197,7 +211,7 @@ func (d *decoder) measure(t Tensor) int {
 	}
 	l, ok := t.Type.layout()
 	if !ok {
-		d.fail(unfit("%s is written as %s, which is not known", d.what, t.Type))
+		d.fail(rounded("%s is written as %s, which is not known", d.what, t.Type))
 		return 0
 	}
 	if t.Dims[0]%l.block != 0 {
