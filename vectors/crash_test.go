@@ -128,9 +128,7 @@ func (x *explorer) settle(m *machine, when string) {
 // faults are the ways in which an operation of the disk fails.
 func faults() []crashdisk.Fault {
 	all := []crashdisk.Fault{
-		{Err: syscall.EIO}, {Err: syscall.EIO, Forever: true},
-		{Err: syscall.ENOSPC, Forever: true}, {Err: syscall.EROFS, Forever: true},
-		{Err: syscall.EIO, Forever: true, ShortBy: 7}, {Err: syscall.EIO, Forever: true, ShortBy: 1},
+		{Err: syscall.EIO}, {Err: syscall.EIO, Forever: true}, {Err: syscall.EROFS, Forever: true, ShortBy: 7},
 		{Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 1}, {Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 100},
 		{Op: crashdisk.OpSync}, {Op: crashdisk.OpSync, Forever: true},
 		{Op: crashdisk.OpSyncDir}, {Op: crashdisk.OpSyncDir, Forever: true},
