@@ -224,7 +224,6 @@ func (s *Store) adopt(c *compaction) {
 		}
 		return w.number < c.number
 	})
-	s.found = nil
 	if s.doubt < c.number {
 		s.doubt = 0
 	}

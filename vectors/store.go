@@ -65,7 +65,6 @@ type Store struct {
 	ended  []*writer // with records that are not synced yet
 	next   int       // the number of the next file
 	named  bool      // all names in the folder are synced
-	found  []string  // own files of earlier processes, not known to be synced
 	doubt  int       // own files up to this number may not be on the disk as they look
 
 	// mu guards what follows. It is never held during a disk operation.
@@ -167,8 +166,10 @@ func (s *Store) loadOwn(names []string) error {
 		files = append(files, f)
 	}
 	for _, f := range files {
-		s.found = append(s.found, f.name)
 		s.read(f)
+		if !f.head.base && f.sure < f.end {
+			s.doubt = max(s.doubt, s.ownNumber(f.name))
+		}
 	}
 	return nil
 }
@@ -228,6 +229,8 @@ func (s *Store) take(f *file, at int64, record []byte, v []float32) {
 		}
 	case kind == kindGone && f.own:
 		s.index.remove(string(payload))
+	case kind == kindSynced:
+		f.sure = at + frameSize
 	}
 }
 
@@ -290,9 +293,7 @@ func (s *Store) closeFiles() {
 	}
 }
 
-// Close syncs and closes the store. A second Close does nothing. After one that failed, Compact
-// the store that is opened next: what could not be synced may be found then, and still not be on
-// the disk.
+// Close syncs and closes the store. A second Close does nothing.
 func (s *Store) Close() error {
 	err := s.Sync()
 	s.order.Lock() // waits for a compaction
