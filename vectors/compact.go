@@ -24,7 +24,7 @@ func thorough(before time.Time) rules { return rules{before: before, despite: tr
 // Compact writes all that is current into one new file and removes the others of this device.
 // Vectors are dropped that no document has had for an hour, so that one that is renamed, or
 // changes and changes back, keeps its vectors. It needs room for what is current on the disk.
-// A failure, and an end of ctx, leaves everything as it is. Meanwhile the store can be used.
+// A failure, and an end of ctx, leaves the files as they are. Meanwhile the store can be used.
 func (s *Store) Compact(ctx context.Context) error {
 	return s.compacted(s.compact(ctx, rules{before: time.Now().Add(-orphanAge)}))
 }

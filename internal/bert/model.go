@@ -54,7 +54,7 @@ type Model struct {
 // content is what takes memory.
 type content struct {
 	*weights
-	tokenizer *Tokenizer
+	tokenizer *wordPiece
 	free      chan *scratch // one for each text that may be embedded at once, nil before its first
 }
 
@@ -123,14 +123,14 @@ func usable(f *gguf.File, facts *gguf.Facts) error {
 	if facts.Pooling == gguf.Last {
 		return f.Unfit("it pools by the last token, by mean or the first one (cls) is what this engine can do")
 	}
-	if facts.Tokenizer != wordPiece {
-		return f.Unfit("its tokenizer is %.40q%s, %q (WordPiece) is what this engine can do", facts.Tokenizer, kindred(facts.Tokenizer), wordPiece)
+	if facts.Tokenizer != modelOfWordPiece {
+		return f.Unfit("its tokenizer is %.40q%s, %q (WordPiece) is what this engine can do", facts.Tokenizer, kindred(facts.Tokenizer), modelOfWordPiece)
 	}
 	return f.Readable()
 }
 
-// wordPiece is what a file calls the tokenizer of [Tokenizer].
-const wordPiece = "bert"
+// modelOfWordPiece is what a file calls the tokenizer that wordPiece is.
+const modelOfWordPiece = "bert"
 
 // kindred says which models have a tokenizer.
 func kindred(tokenizer string) string {
@@ -187,5 +187,5 @@ func (m *Model) Tokens(text string) int {
 	if c == nil {
 		return 0
 	}
-	return len(c.tokenizer.Tokens(text, 0))
+	return len(c.tokenizer.tokens(text, 0))
 }

@@ -90,7 +90,7 @@ func TestTheFirstTokenOfOlderFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tok.Tokens("", 0); !slices.Equal(got, []int32{4, 3}) {
+		if got := tok.tokens("", 0); !slices.Equal(got, []int32{4, 3}) {
 			t.Errorf("%s: tokens are %v, want 4 and 3", name, got)
 		}
 	}

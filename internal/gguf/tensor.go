@@ -9,6 +9,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"emberd/internal/dot"
 )
 
 // A Type is how the numbers of a tensor are written, by the number that ggml has for it.
@@ -114,9 +116,9 @@ func (t Tensor) widen() (func([]float32, []byte), error) {
 	case F32:
 		return widenF32, nil
 	case F16:
-		return widenF16, nil
+		return dot.Float16, nil
 	case Q8_0:
-		return widenQ8, nil
+		return dot.Q8, nil
 	default:
 		return nil, t.file.explain(rounded("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read", shown(t.Name), t.Type))
 	}
@@ -136,36 +138,6 @@ func (t Tensor) read(b []byte, from int) error {
 func widenF32(to []float32, from []byte) {
 	for i := range to {
 		to[i] = math.Float32frombits(binary.LittleEndian.Uint32(from[4*i:]))
-	}
-}
-
-func widenF16(to []float32, from []byte) {
-	for i := range to {
-		to[i] = half(binary.LittleEndian.Uint16(from[2*i:]))
-	}
-}
-
-func widenQ8(to []float32, from []byte) {
-	for ; len(to) >= 32; to, from = to[32:], from[34:] {
-		scale := half(binary.LittleEndian.Uint16(from))
-		for i, q := range from[2:34] {
-			to[i] = scale * float32(int8(q))
-		}
-	}
-}
-
-// half is the number that 16 bits stand for as IEEE 754 binary16.
-func half(bits uint16) float32 {
-	sign := uint32(bits&0x8000) << 16
-	exponent, fraction := uint32(bits>>10)&0x1f, uint32(bits)&0x3ff
-	switch exponent {
-	case 0: // zero or subnormal: fraction times 2^-24
-		magnitude := float32(fraction) * (1.0 / (1 << 24))
-		return math.Float32frombits(math.Float32bits(magnitude) | sign)
-	case 0x1f:
-		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
-	default:
-		return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 	}
 }
 
