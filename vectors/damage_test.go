@@ -61,7 +61,7 @@ func TestEveryDamagedByte(t *testing.T) {
 			b := []byte(intact)
 			b[i] ^= bit
 			s, err := Open(folder, options(diskOf(t, ownFile, b)))
-			if errors.Is(err, ErrIdentity) && (i == 8 || i == 9) {
+			if errors.Is(err, errIdentity) && (i == 8 || i == 9) {
 				continue // of a later version, for all that one can see
 			}
 			must(t, err)
@@ -219,8 +219,8 @@ func TestAFolderOfAnotherIdentity(t *testing.T) {
 	} {
 		opt := options(nil)
 		change(opt)
-		if _, err := Open(dir, opt); !errors.Is(err, ErrIdentity) {
-			t.Errorf("opening it as %q with %d components: %v, want ErrIdentity", opt.Identity, opt.Dim, err)
+		if _, err := Open(dir, opt); !errors.Is(err, errIdentity) {
+			t.Errorf("opening it as %q with %d components: %v, want it refused", opt.Identity, opt.Dim, err)
 		}
 	}
 	knows(t, reopened(t, dir), doc("m/1", "cherry"), "cherry")
