@@ -33,21 +33,23 @@ type meaning struct {
 	quiet  chan struct{} // holds a token when the last query was answered
 	asking atomic.Int64  // queries under way
 	made   atomic.Int64  // vectors, in this run
+	stale  atomic.Bool   // a query found that the model is another one
 	recent *recentQueries
 	digest func(memory.ID) (vectors.Key, bool) // of a memory's text as it is now
 
 	serving atomic.Pointer[rack] // what searches ask, nil for none
 
-	mu      sync.Mutex // guards what follows
-	filling *rack      // nil while no model is ready
-	earlier *rack      // of another model, nil if none serves
-	news    meaningNews
-	todo    todo
-	paused  bool
-	problem string    // why nothing goes on, "" if it does
-	again   time.Time // when it is tried again
-	pace    meaningPace
-	idle    string // why no vectors are made although nothing is wrong
+	mu       sync.Mutex // guards what follows
+	filling  *rack      // nil while no model is ready
+	earlier  *rack      // of another model, nil if none serves
+	news     meaningNews
+	todo     todo
+	counting bool // todo is not known yet
+	paused   bool
+	problem  string    // why nothing goes on, "" if it does
+	again    time.Time // when it is tried again
+	pace     meaningPace
+	idle     string // why no vectors are made although nothing is wrong
 }
 
 // meaningNews are changes that were not looked at yet.
@@ -214,23 +216,6 @@ func (m *meaning) trust() float64 {
 		return s.grade.Trust()
 	}
 	return 0
-}
-
-// similarity brings a cosine of vectors that serve now to the scale of the thresholds in
-// [Known].
-func (m *meaning) similarity(cosine float64) float64 {
-	if s := m.servingRack(); s != nil {
-		return s.grade.Similarity(cosine)
-	}
-	return 0
-}
-
-// vector is that of a memory's own text as it is now, false while it has none.
-func (m *meaning) vector(id memory.ID) ([]float32, bool) {
-	if s := m.servingRack(); s != nil {
-		return s.vector(id, m.digest)
-	}
-	return nil, false
 }
 
 func (m *meaning) servingRack() *rack {

@@ -21,6 +21,12 @@ func (e *Engine) engineStatus(context.Context, *op.EngineStatusRequest) (*op.Eng
 	filling, earlier := m.filling, m.earlier
 	res.State, res.Problem, res.Again, res.Skipped = m.state(), m.problem, m.again, m.todo.aside
 	left, pace := m.todo.left(), m.pace.text
+	if filling != nil {
+		res.Model = filling.model()
+	}
+	if earlier != nil {
+		res.Earlier = earlier.model()
+	}
 	m.mu.Unlock()
 	if res.Problem == "" {
 		res.Again = time.Time{}
@@ -29,13 +35,9 @@ func (e *Engine) engineStatus(context.Context, *op.EngineStatusRequest) (*op.Eng
 	for _, p := range status.Passed {
 		res.Passed = append(res.Passed, op.PassedProvider{Provider: p.Provider, Reason: p.Reason})
 	}
-	if earlier != nil {
-		res.Earlier = earlier.model()
-	}
 	if filling == nil {
 		return res, nil
 	}
-	res.Model = filling.model()
 	res.Model.Loaded = status.Loaded
 	kept := filling.store.Status()
 	res.Vectors, res.Bytes = kept.Vectors, kept.Bytes
@@ -54,7 +56,7 @@ func (m *meaning) state() string {
 		return op.EngineUnused
 	case m.paused:
 		return op.EnginePaused
-	case m.problem != "" || m.filling == nil || !m.news.begun:
+	case m.problem != "" || m.filling == nil || !m.news.begun || m.counting:
 		return op.EngineWaiting
 	case m.todo.left() > 0 || m.news.all || len(m.news.memories)+len(m.news.notes) > 0:
 		return op.EngineWorking
@@ -62,6 +64,7 @@ func (m *meaning) state() string {
 	return op.EngineComplete
 }
 
+// model is called with the meaning's mu held.
 func (s *rack) model() *op.EngineModel {
 	return &op.EngineModel{Provider: s.identity.Provider, Name: s.identity.Model, Dim: s.identity.Dim, Lexical: s.identity.Lexical,
 		Trust: math.Round(1000*s.grade.Trust()) / 1000}

@@ -53,12 +53,17 @@ func (e *Engine) keepMeaning(ctx context.Context) {
 		if ctx.Err() != nil || errors.Is(err, embedding.ErrClosed) {
 			return
 		}
-		e.closeFilling()
 		if errors.Is(err, embedding.ErrChanged) {
+			e.closeFilling()
 			continue
 		}
 		if e.meaning.made.Load() > made {
 			wait = meaningRetry
+		}
+		if errors.Is(err, embedding.ErrNone) && !errors.Is(err, embedding.ErrAway) { // until the settings are others
+			e.meaning.stuck(err.Error(), time.Time{})
+			<-ctx.Done()
+			return
 		}
 		e.opt.Logger.Warn("vectors are not made for now", "err", err, "again", wait)
 		e.meaning.stuck(err.Error(), e.opt.Now().Add(wait))
@@ -93,25 +98,19 @@ func (e *Engine) fillRack(ctx context.Context) error {
 		return err
 	}
 	e.letGoOf(id.Key())
-	s, err := e.openRack(m.Embedder, id)
+	s, err := e.rackToFill(id)
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	m.filling, m.idle = s, ""
-	m.mu.Unlock()
 	if !s.complete {
 		e.serveEarlier(ctx, id.Key())
 	}
 	if err := e.graded(ctx, s); err != nil {
 		return err
 	}
-	if s.complete {
-		err = e.retire(s)
-	} else {
+	if !s.complete {
 		m.serving.CompareAndSwap(nil, s)
-	}
-	if err != nil {
+	} else if err := e.retire(s); err != nil {
 		return err
 	}
 	if m.weightOf(s) == 0 {
@@ -119,6 +118,24 @@ func (e *Engine) fillRack(ctx context.Context) error {
 	}
 	f := &filer{Engine: e, on: s}
 	return f.run(ctx)
+}
+
+// rackToFill is that of a model: after a failure the one that is open, which serves all the
+// while.
+func (e *Engine) rackToFill(id embedding.Identity) (*rack, error) {
+	m := e.meaning
+	if s := m.filling; s != nil && s.identity.Key() == id.Key() {
+		return s, nil
+	}
+	e.closeFilling()
+	s, err := e.openRack(m.Embedder, id)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.filling, m.idle = s, ""
+	return s, nil
 }
 
 // leaveOut makes no vectors, since nothing would ask for them.
@@ -190,6 +207,9 @@ func (f *filer) run(ctx context.Context) error {
 		return err
 	}
 	for {
+		if f.meaning.stale.Swap(false) {
+			return embedding.ErrChanged
+		}
 		known, err := f.catchUp(ctx)
 		if err == nil && !known {
 			err = f.compare()

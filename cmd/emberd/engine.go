@@ -142,7 +142,7 @@ func (s *state) printEngine(r *op.EngineStatusResult) error {
 func (s *state) coverage(m *op.Meaning) string {
 	const cells = 24
 	if m.Total == 0 {
-		return "nothing to make them of yet"
+		return "none yet"
 	}
 	share := float64(m.Covered) / float64(m.Total)
 	part := percent(share)
