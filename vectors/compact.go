@@ -120,7 +120,7 @@ func (s *Store) beginCompaction(r rules) (*compaction, error) {
 
 // writeCompacted makes the file, syncs it, and reads it back.
 func (s *Store) writeCompacted(ctx context.Context, c *compaction, temp string, despite bool) error {
-	f, err := s.fs.CreateAppend(path(s.dir, temp))
+	f, err := s.create(temp)
 	if err != nil {
 		return err
 	}

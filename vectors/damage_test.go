@@ -130,6 +130,7 @@ func TestDamageUnderAnOpenStore(t *testing.T) {
 		left   int // vectors after the damage was seen
 	}{
 		{"removed", os.Remove, 3},
+		{"removed with the folder", func(file string) error { return os.RemoveAll(filepath.Dir(file)) }, 3},
 		{"replaced", func(file string) error {
 			return durable.ReplaceFile(durable.OS{}, file, []byte("something else"))
 		}, 3},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"time"
 
@@ -185,7 +186,7 @@ func (s *Store) begin() error {
 	}
 	name := fileName(s.opt.Device, s.next)
 	s.next++ // also after a failure: what is there is not ours to write to
-	f, err := s.fs.CreateAppend(path(s.dir, name))
+	f, err := s.create(name)
 	if err != nil {
 		return err
 	}
@@ -209,6 +210,17 @@ func (s *Store) begin() error {
 	s.files[name] = own
 	s.mu.Unlock()
 	return nil
+}
+
+// create makes a new file, and the folder too if somebody has removed it.
+func (s *Store) create(name string) (durable.File, error) {
+	f, err := s.fs.CreateAppend(path(s.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = durable.MkdirAll(s.fs, s.dir); err == nil {
+			f, err = s.fs.CreateAppend(path(s.dir, name))
+		}
+	}
+	return f, err
 }
 
 // endWriter gives the file up that was written to.
