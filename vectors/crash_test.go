@@ -221,12 +221,35 @@ func TestAProcessThatDiesAfterAFailedSync(t *testing.T) {
 	}
 }
 
+// A file of which a sync failed is never said to be on the disk, however well later ones go.
+func TestAFileInDoubtStaysInDoubt(t *testing.T) {
+	s, disk := newStore(t)
+	must(t, s.Put(words("apple")))
+	s.next = maxNumber // so that no new file can be begun
+	disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync})
+	for range 2 {
+		if s.Sync() == nil {
+			t.Fatal("a sync that could not be mended succeeded")
+		}
+		must(t, s.Put(words("banana")))
+	}
+	next := disk.Kill()
+	must(t, open1(t, next).Sync())
+	if got := has(t, open1(t, next.Crash(nil))); len(got) != 2 {
+		t.Errorf("after a sync and a power cut there are %v, want apple and banana", got)
+	}
+}
+
 // What is known to be on the disk is not written again by the next process, whether the one
 // before it closed the store or died.
 func TestWhatIsSyncedIsNotWrittenAgain(t *testing.T) {
 	for name, end := range map[string]func(*Store, *crashdisk.Disk) *crashdisk.Disk{
 		"closed": func(s *Store, disk *crashdisk.Disk) *crashdisk.Disk { must(t, s.Close()); return disk },
 		"killed": func(s *Store, disk *crashdisk.Disk) *crashdisk.Disk { must(t, s.Sync()); return disk.Kill() },
+		"compacted": func(s *Store, disk *crashdisk.Disk) *crashdisk.Disk {
+			must(t, s.Compact(t.Context()))
+			return disk.Kill()
+		},
 	} {
 		s, disk := newStore(t)
 		must(t, s.Put(words("apple")))

@@ -19,7 +19,6 @@ type writer struct {
 	end    int64 // of the last whole record
 	torn   bool  // there is something after the end
 	dirty  bool  // written since the last sync
-	due    bool  // synced since the file said so last
 }
 
 // Put stores vectors. A key that is there is passed over. When one of the vectors does not have
@@ -265,13 +264,12 @@ func (s *Store) flush() error {
 	var failed []error
 	for _, w := range s.ended {
 		failed = append(failed, s.syncWriter(w))
-		s.vouch(w)
 		_ = w.f.Close() // what is synced stays
 	}
 	s.ended = nil
 	if s.writer != nil {
 		failed = append(failed, s.syncWriter(s.writer))
-		if s.vouch(s.writer); s.writer.torn {
+		if s.writer.torn {
 			s.endWriter()
 		}
 	}
@@ -289,10 +287,9 @@ func (s *Store) flush() error {
 // that failed the next does not. Where it cannot be written, the next process writes the records
 // again instead.
 func (s *Store) vouch(w *writer) {
-	if !w.due || w.torn || w.number <= s.doubt {
+	if w.torn || w.number <= s.doubt {
 		return
 	}
-	w.due = false
 	if w.write(appendSynced(nil, w.file.head.seed)) != nil {
 		return
 	}
@@ -311,11 +308,11 @@ func (s *Store) syncWriter(w *writer) error {
 	if !w.dirty {
 		return nil
 	}
-	err := w.f.Sync()
-	w.dirty, w.due = false, err == nil // a later sync would say nil of what is not there
-	if err != nil {
+	w.dirty = false // after a failure too: a later sync would say nil of what is not there
+	if err := w.f.Sync(); err != nil {
 		return s.doubted(w.number, err)
 	}
+	s.vouch(w)
 	return nil
 }
 
