@@ -83,7 +83,7 @@ func (l *local) describe() (*gguf.Facts, error) {
 	if known {
 		return facts, refused
 	}
-	facts, refused = gguf.Preflight(l.path)
+	facts, refused = bert.Preflight(l.path)
 	if _, ok := errors.AsType[*gguf.RefusedError](refused); refused != nil && !ok {
 		return nil, l.unread(refused)
 	}
