@@ -178,6 +178,15 @@ func (m *meaning) purge(ctx context.Context, id memory.ID) error {
 	return nil
 }
 
+// exchanged takes in that the model of a rack is another one by now, which a query found:
+// without changes nobody else would.
+func (m *meaning) exchanged(s *rack) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.exchanged = true
+	nudge(m.wake)
+}
+
 // racks are those that are open.
 func (m *meaning) racks() []*rack {
 	m.mu.Lock()
@@ -258,6 +267,8 @@ func (m *meaning) told() *op.Meaning {
 		}
 	case m.problem != "":
 		out.Without = m.problem
+	case m.filling != nil && !m.filling.grade.Current():
+		out.Without = "the model is examined first"
 	default:
 		out.Without = "the model is not ready yet"
 	}
@@ -290,8 +301,11 @@ type rack struct {
 	embedder *embedding.Embedder
 	own      bool // the embedder is closed with the rack
 	store    *vectors.Store
-	grade    embedding.Grade
 	complete bool // once, everything had its vectors
+
+	// Of a rack that is being filled these two are guarded by the meaning's mu.
+	grade     embedding.Grade // does not change once the rack serves
+	exchanged bool            // its model is another one by now
 }
 
 // vector is that of a memory's own text, false unless it is of that digest.

@@ -14,18 +14,24 @@ import (
 func (e *Engine) engineStatus(context.Context, *op.EngineStatusRequest) (*op.EngineStatusResult, error) {
 	m := e.meaning
 	if m == nil {
-		return &op.EngineStatusResult{State: op.EngineOff}, nil
+		return &op.EngineStatusResult{State: op.EngineOff, Problem: e.noVectors()}, nil
 	}
 	res := &op.EngineStatusResult{Meaning: m.told(), Made: m.made.Load(), Share: m.Share, Folder: m.Dir}
 	m.mu.Lock()
 	filling, earlier := m.filling, m.earlier
 	res.State, res.Problem, res.Again, res.Skipped = m.state(), m.problem, m.again, m.todo.aside
 	left, pace := m.todo.left(), m.pace.text
+	if filling != nil {
+		res.Model = filling.model()
+	}
 	m.mu.Unlock()
 	if res.Problem == "" {
 		res.Again = time.Time{}
 	}
 	status := m.Embedder.Status()
+	if res.State == op.EngineComplete || res.State == op.EnginePaused { // where only queries are embedded
+		res.Problem = cmp.Or(res.Problem, status.Problem)
+	}
 	for _, p := range status.Passed {
 		res.Passed = append(res.Passed, op.PassedProvider{Provider: p.Provider, Reason: p.Reason})
 	}
@@ -35,7 +41,6 @@ func (e *Engine) engineStatus(context.Context, *op.EngineStatusRequest) (*op.Eng
 	if filling == nil {
 		return res, nil
 	}
-	res.Model = filling.model()
 	res.Model.Loaded = status.Loaded
 	kept := filling.store.Status()
 	res.Vectors, res.Bytes = kept.Vectors, kept.Bytes
@@ -62,6 +67,11 @@ func (m *meaning) state() string {
 	return op.EngineComplete
 }
 
+// noVectors is why there are to be none.
+func (e *Engine) noVectors() string {
+	return cmp.Or(e.opt.Meaning.Off, "name a model file in embedding.model, or a server in embedding.url")
+}
+
 func (s *rack) model() *op.EngineModel {
 	return &op.EngineModel{Provider: s.identity.Provider, Name: s.identity.Model, Dim: s.identity.Dim, Lexical: s.identity.Lexical,
 		Trust: math.Round(1000*s.grade.Trust()) / 1000}
@@ -77,7 +87,7 @@ func (e *Engine) engineResume(ctx context.Context, _ *op.EngineResumeRequest) (*
 
 func (e *Engine) setPaused(ctx context.Context, paused bool) (*op.EngineStatusResult, error) {
 	if e.meaning == nil {
-		return nil, memory.Errorf(memory.Invalid, "no vectors are made; name a model in embedding.model, or a server in embedding.url")
+		return nil, memory.Errorf(memory.Invalid, "no vectors are made: %s", e.noVectors())
 	}
 	if err := e.meaning.pause(paused); err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "remember that vectors are paused, or not: %w", err)

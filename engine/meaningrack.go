@@ -100,7 +100,7 @@ func (s *rack) close() error {
 // graded makes sure that it is known what the vectors of a rack are worth.
 func (e *Engine) graded(ctx context.Context, s *rack) error {
 	if given := e.meaning.grade; given.Current() {
-		s.grade = given
+		e.meaning.setGrade(s, given)
 	}
 	if s.grade.Current() {
 		return nil
@@ -109,8 +109,15 @@ func (e *Engine) graded(ctx context.Context, s *rack) error {
 	if err != nil {
 		return err
 	}
-	s.grade = grade
+	e.meaning.setGrade(s, grade)
 	return e.remember(s)
+}
+
+// setGrade takes in what the vectors of a rack are worth, of which status may be telling.
+func (m *meaning) setGrade(s *rack, grade embedding.Grade) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.grade = grade
 }
 
 // serveEarlier has searches ask the vectors of an earlier model, of which there are all,

@@ -3,6 +3,7 @@ package engine
 import (
 	"container/list"
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -122,6 +123,9 @@ func (m *meaning) answer(ctx context.Context, a ask) {
 	}()
 	defer close(a.answer)
 	made, err := a.rack.embedder.Embed(ctx, embedding.Query, []string{a.text})
+	if errors.Is(err, embedding.ErrChanged) {
+		m.exchanged(a.rack)
+	}
 	if err != nil {
 		return // the embedder's status has it
 	}

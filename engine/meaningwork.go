@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"emberd/embedding"
@@ -46,7 +47,7 @@ func (e *Engine) keepMeaning(ctx context.Context) {
 	const name = "making of vectors"
 	defer e.chores.disarm(name)
 	defer e.closeRacks()
-	wait := meaningRetry
+	wait, changed := meaningRetry, false
 	for ctx.Err() == nil {
 		made := e.meaning.made.Load()
 		err := e.fillRack(ctx)
@@ -54,14 +55,18 @@ func (e *Engine) keepMeaning(ctx context.Context) {
 			return
 		}
 		e.closeFilling()
-		if errors.Is(err, embedding.ErrChanged) {
+		// A server that runs another model every time is not to be asked without end.
+		if changed = !changed && errors.Is(err, embedding.ErrChanged); changed {
 			continue
 		}
 		if e.meaning.made.Load() > made {
 			wait = meaningRetry
 		}
-		e.opt.Logger.Warn("vectors are not made for now", "err", err, "again", wait)
-		e.meaning.stuck(err.Error(), e.opt.Now().Add(wait))
+		level := slog.LevelWarn
+		if again := e.meaning.stuck(err.Error(), e.opt.Now().Add(wait)); again {
+			level = slog.LevelDebug
+		}
+		e.opt.Logger.Log(ctx, level, "vectors are not made for now", "err", err, "again", wait)
 		e.chores.arm(name, wait)
 		select {
 		case <-ctx.Done():
@@ -72,11 +77,13 @@ func (e *Engine) keepMeaning(ctx context.Context) {
 	}
 }
 
-// stuck says why nothing goes on, "" that it does.
-func (m *meaning) stuck(why string, again time.Time) {
+// stuck takes in why nothing goes on, and reports whether that was why before.
+func (m *meaning) stuck(why string, again time.Time) (known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	known = m.problem == why
 	m.problem, m.again = why, again
+	return known
 }
 
 // fillRack makes the vectors of the embedder's model until something fails.
@@ -156,6 +163,7 @@ func (e *Engine) closeFilling() {
 	m.mu.Lock()
 	s := m.filling
 	m.filling = nil
+	m.news = meaningNews{} // everything is looked at anew
 	m.serving.CompareAndSwap(s, nil)
 	m.mu.Unlock()
 	e.closeRack(s)
@@ -194,6 +202,9 @@ func (f *filer) run(ctx context.Context) error {
 		if err == nil && !known {
 			err = f.compare()
 		}
+		if err == nil {
+			err = f.sameModels()
+		}
 		if err != nil {
 			return err
 		}
@@ -210,6 +221,24 @@ func (f *filer) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// sameModels has a rack serve no longer of which a query found that its model is another
+// one by now.
+func (f *filer) sameModels() error {
+	m := f.meaning
+	m.mu.Lock()
+	exchanged, earlier := f.on.exchanged, m.earlier
+	gone := earlier != nil && earlier.exchanged
+	m.mu.Unlock()
+	if exchanged {
+		return embedding.ErrChanged
+	}
+	if gone {
+		f.letGoOf(earlier.identity.Key())
+		m.serving.CompareAndSwap(nil, f.on)
+	}
+	return nil
 }
 
 // next is the document to go on with, false if there is none or nothing is to be done.
