@@ -21,8 +21,6 @@ func (s *toolStore) operationCalls() map[string]func(i int) object {
 		"forget":        func(int) object { return object{"id": s.fresh().Memory.ID} },
 		"forget_batch":  func(int) object { return object{"ids": []memory.ID{s.fresh().Memory.ID, s.fresh().Memory.ID}} },
 		"keeper_here":   none,
-		"engine_pause":  none,
-		"engine_resume": none,
 		"lifecycle_run": dry,
 		"observe":       func(i int) object { return object{"ids": []memory.ID{s.id(i)}, "tags": []string{"measured"}} },
 		"promote":       func(int) object { return object{"id": s.fresh().Memory.ID, "force": true} },

@@ -181,6 +181,24 @@ func TestWithoutAVectorWordsCompare(t *testing.T) {
 	}
 }
 
+// Of a longer memory its sentences count by their words, and all of it by its vector.
+func TestVectorsOfLongerMemories(t *testing.T) {
+	e := sensible(t, vaultHouse(t, nil), trusted()).following(t)
+	save(t, e, "Ann likes green tea. The tide is in the harbour. The boiler drips at the joint. The roof of the shed needs paint.")
+	save(t, e, "The seam of the kettle is old. It is the joint of the boiler. The kettle leaks. The boiler drips.")
+	covered(t, e)
+	res := verify(t, e, "The boiler drips at the joint")
+	if len(res.Matches) != 2 {
+		t.Fatalf("got %+v", res.Matches)
+	}
+	if m := res.Matches[0]; m.Text != "The boiler drips at the joint." || m.Similarity != 1 || m.Compared != "" || res.Compared != op.ComparedByWords || res.Status != op.StatusConfirmed {
+		t.Errorf("%s by %s: the nearest is %+v", res.Status, res.Compared, m)
+	}
+	if m := res.Matches[1]; !strings.HasPrefix(m.Text, "The seam") || m.Similarity < 0.85 || m.Compared != op.ComparedByVectors {
+		t.Errorf("the other is %+v", m)
+	}
+}
+
 // An edit leaves no vector of the earlier text to compare by.
 func TestTheVectorOfAnEarlierTextDoesNotCount(t *testing.T) {
 	e := sensible(t, vaultHouse(t, nil), trusted()).following(t)

@@ -150,8 +150,8 @@ func TestWithoutAModelThereIsNoSense(t *testing.T) {
 	if s, without := e.meaning.senseOf(t.Context(), "anything"); s != nil || without != "" || e.meaning.told() != nil {
 		t.Errorf("got sense %v, %q, told %v", s, without, e.meaning.told())
 	}
-	if _, known := e.meaning.vector("x"); known || e.meaning.weight() != 0 || e.meaning.trust() != 0 || e.meaning.similarity(1) != 0 {
-		t.Error("without a model there are vectors, or they are trusted")
+	if e.meaning.weight() != 0 || e.meaning.trust() != 0 {
+		t.Error("without a model there are vectors that are trusted")
 	}
 	if got := engineStatus(t, e).State; got != op.EngineOff {
 		t.Errorf("state %s, want off", got)
@@ -418,7 +418,7 @@ func TestOtherDevicesChangesGetVectors(t *testing.T) {
 	covered(t, here)
 	id := save(t, there, "the tide turns at nine").ID
 	carry(t, lap, desk, status(t, there).Device)
-	until(t, "it has its vector", func() bool { _, has := here.meaning.vector(id); return has })
+	until(t, "it has its vector", func() bool { _, has := here.meaning.filling.vector(id, here.meaning.digest); return has })
 	do(t, there, op.Forget, &op.ForgetRequest{ID: string(id)})
 	carry(t, lap, desk, status(t, there).Device)
 	until(t, "it is gone", func() bool { _, has := here.meaning.filling.store.Doc(memoryDoc(id)); return !has })

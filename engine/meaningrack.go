@@ -99,25 +99,25 @@ func (s *rack) close() error {
 
 // graded makes sure that it is known what the vectors of a rack are worth.
 func (e *Engine) graded(ctx context.Context, s *rack) error {
-	if given := e.meaning.grade; given.Current() {
-		e.meaning.setGrade(s, given)
+	m := e.meaning
+	grade := m.grade
+	if !grade.Current() {
+		grade = s.grade
 	}
-	if s.grade.Current() {
+	if !grade.Current() {
+		var err error
+		if grade, err = s.embedder.Grade(ctx); err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	changed := s.grade != grade
+	s.grade = grade
+	m.mu.Unlock()
+	if !changed {
 		return nil
 	}
-	grade, err := s.embedder.Grade(ctx)
-	if err != nil {
-		return err
-	}
-	e.meaning.setGrade(s, grade)
 	return e.remember(s)
-}
-
-// setGrade takes in what the vectors of a rack are worth, of which status may be telling.
-func (m *meaning) setGrade(s *rack, grade embedding.Grade) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s.grade = grade
 }
 
 // serveEarlier has searches ask the vectors of an earlier model, of which there are all,
@@ -158,7 +158,10 @@ func (e *Engine) reopenRack(ctx context.Context, f rackFile) (*rack, error) {
 		return nil, errors.Join(err, embedder.Close())
 	}
 	s.own = true
-	return s, e.graded(ctx, s)
+	if err := e.graded(ctx, s); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
 }
 
 // retire ends the service of an earlier model, and removes the vectors of this device of

@@ -123,8 +123,9 @@ func (m *meaning) answer(ctx context.Context, a ask) {
 	}()
 	defer close(a.answer)
 	made, err := a.rack.embedder.Embed(ctx, embedding.Query, []string{a.text})
-	if errors.Is(err, embedding.ErrChanged) {
-		m.exchanged(a.rack)
+	if errors.Is(err, embedding.ErrChanged) && !a.rack.own {
+		m.stale.Store(true)
+		nudge(m.wake)
 	}
 	if err != nil {
 		return // the embedder's status has it

@@ -54,11 +54,14 @@ func (e *Engine) keepMeaning(ctx context.Context) {
 		if ctx.Err() != nil || errors.Is(err, embedding.ErrClosed) {
 			return
 		}
-		e.closeFilling()
-		// A server that runs another model every time is not to be asked without end.
-		if changed = !changed && errors.Is(err, embedding.ErrChanged); changed {
+		was := changed
+		if changed = errors.Is(err, embedding.ErrChanged); changed {
+			e.closeFilling()
+		}
+		if changed && !was { // a server with another model each time is not asked without end
 			continue
 		}
+		changed = false
 		if e.meaning.made.Load() > made {
 			wait = meaningRetry
 		}
@@ -100,25 +103,19 @@ func (e *Engine) fillRack(ctx context.Context) error {
 		return err
 	}
 	e.letGoOf(id.Key())
-	s, err := e.openRack(m.Embedder, id)
+	s, err := e.rackToFill(id)
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	m.filling, m.idle = s, ""
-	m.mu.Unlock()
 	if !s.complete {
 		e.serveEarlier(ctx, id.Key())
 	}
 	if err := e.graded(ctx, s); err != nil {
 		return err
 	}
-	if s.complete {
-		err = e.retire(s)
-	} else {
+	if !s.complete {
 		m.serving.CompareAndSwap(nil, s)
-	}
-	if err != nil {
+	} else if err := e.retire(s); err != nil {
 		return err
 	}
 	if m.weightOf(s) == 0 {
@@ -126,6 +123,24 @@ func (e *Engine) fillRack(ctx context.Context) error {
 	}
 	f := &filer{Engine: e, on: s}
 	return f.run(ctx)
+}
+
+// rackToFill is that of a model: after a failure the one that is open, which serves all the
+// while.
+func (e *Engine) rackToFill(id embedding.Identity) (*rack, error) {
+	m := e.meaning
+	if s := m.filling; s != nil && s.identity.Key() == id.Key() {
+		return s, nil
+	}
+	e.closeFilling()
+	s, err := e.openRack(m.Embedder, id)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.filling, m.idle, m.counting = s, "", true
+	return s, nil
 }
 
 // leaveOut makes no vectors, since nothing would ask for them.
@@ -163,7 +178,6 @@ func (e *Engine) closeFilling() {
 	m.mu.Lock()
 	s := m.filling
 	m.filling = nil
-	m.news = meaningNews{} // everything is looked at anew
 	m.serving.CompareAndSwap(s, nil)
 	m.mu.Unlock()
 	e.closeRack(s)
@@ -198,12 +212,12 @@ func (f *filer) run(ctx context.Context) error {
 		return err
 	}
 	for {
+		if f.meaning.stale.Swap(false) {
+			return embedding.ErrChanged
+		}
 		known, err := f.catchUp(ctx)
 		if err == nil && !known {
 			err = f.compare()
-		}
-		if err == nil {
-			err = f.sameModels()
 		}
 		if err != nil {
 			return err
@@ -221,24 +235,6 @@ func (f *filer) run(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// sameModels has a rack serve no longer of which a query found that its model is another
-// one by now.
-func (f *filer) sameModels() error {
-	m := f.meaning
-	m.mu.Lock()
-	exchanged, earlier := f.on.exchanged, m.earlier
-	gone := earlier != nil && earlier.exchanged
-	m.mu.Unlock()
-	if exchanged {
-		return embedding.ErrChanged
-	}
-	if gone {
-		f.letGoOf(earlier.identity.Key())
-		m.serving.CompareAndSwap(nil, f.on)
-	}
-	return nil
 }
 
 // next is the document to go on with, false if there is none or nothing is to be done.

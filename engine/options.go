@@ -108,7 +108,7 @@ type Meaning struct {
 	// Shared says that other devices' vectors may lie beside those of this one.
 	Shared bool
 	// Weight is what rankings trust the vectors, 0 to 1; negative takes what the
-	// embedder's exam says.
+	// embedder's exam says, and half for vectors of spelling, which sit none.
 	Weight float64
 	// Wait is how long a search waits for the vector of its query.
 	Wait time.Duration

@@ -127,7 +127,7 @@ func (e *Engine) rekindleOrSay(ctx context.Context, row *stm.Row, dry bool) op.R
 func (e *Engine) coldOnes(ctx context.Context, text string) (strong, nearest []*stm.Row, err error) {
 	const listed = 5
 	now := e.opt.Now()
-	q, err := e.question(&op.SearchRequest{Query: text, Scope: scopeMemories}, now)
+	q, err := e.question(&op.SearchRequest{Query: text, Scope: scopeArchive}, now)
 	if err != nil || q.nothing {
 		return nil, nil, err
 	}
@@ -135,13 +135,17 @@ func (e *Engine) coldOnes(ctx context.Context, text string) (strong, nearest []*
 	if err != nil {
 		return nil, nil, err
 	}
-	a := asking{e: e, q: q}
-	query := e.stmQuery(q, c, mostCold, true, now)
-	query.Rank, query.Most, query.Accept = nil, 0, only(query.Accept, cold)
+	a := asking{e: e, q: q, now: now, present: true, res: &op.SearchResult{}}
+	if err := a.senseNear(ctx, c); err != nil {
+		return nil, nil, err
+	}
+	query, asked := e.stmQuery(q, c, mostCold, true, now), a.weightOf(c)
+	query.Rank, query.Most = nil, 0
 	var matches []rekindle.Match
 	for _, m := range e.stm.Search(query).Matches {
-		terms := explain(op.Explain{}, m).Terms
-		matches = append(matches, rekindle.Match{Cold: true, Relevance: m.Relevance, Matched: a.matched(terms), Asked: a.weightOf(c)})
+		x := explain(op.Explain{}, m)
+		x.Meaning = q.near.memories[m.Row.ID()]
+		matches = append(matches, rekindle.Match{Cold: true, Relevance: m.Relevance, Matched: a.held(&x, asked), Asked: asked})
 		nearest = append(nearest, m.Row)
 	}
 	for _, i := range rekindle.DefaultThreshold().Strong(matches) {

@@ -15,7 +15,7 @@ import (
 const (
 	// dateWeight is what being of a time that the question means is worth beside all its
 	// words.
-	dateWeight = 0.25
+	dateWeight = 0.15
 	// leastClose is what closeness is none below.
 	leastClose = 0.05
 )

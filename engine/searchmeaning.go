@@ -17,7 +17,7 @@ const (
 	// leastNear is how near (0 as any text, 1 the same meaning) something has to be.
 	leastNear = 0.25
 	// meaningWeight is what the same meaning is worth beside all words of the question.
-	meaningWeight = 0.5
+	meaningWeight = 0.15
 )
 
 // closeness is what the meaning of a question gives to what is near to it.

@@ -149,8 +149,12 @@ func (d *doubt) ranking(ctx context.Context, left *kept, bounded bool) error {
 		return nil
 	}
 	hits, at, err := d.down(ctx, left)
-	if err != nil || at < 0 {
+	if err != nil {
 		return err
+	}
+	if at < 0 {
+		d.crowdedOut(ctx)
+		return nil
 	}
 	d.res.Place, d.res.Total = at+1, len(hits)
 	d.drags(hits, at)

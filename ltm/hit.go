@@ -28,11 +28,11 @@ func (s *searcher) hit(c candidate) (Hit, error) {
 	if s.notes[c.number].touched {
 		h.Bonus = s.bonus(c.number)
 	}
-	passage := c.passage
 	if h.Near.Line > 0 && !s.notes[c.number].held {
-		passage = r.passageAt(h.Near.Line)
+		h.HeadingPath, h.SectionLine, h.Line, h.Above = r.atLine(h.Near.Line)
+	} else {
+		h.HeadingPath, h.SectionLine, h.Line, h.Above = r.at(c.passage)
 	}
-	h.HeadingPath, h.SectionLine, h.Line, h.Above = r.at(passage)
 	if s.query.Explain && len(s.words) > 0 {
 		h.Scores = s.explain(c)
 	}

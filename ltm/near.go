@@ -50,15 +50,20 @@ func (s *searcher) bonus(number uint32) float64 {
 	return s.query.Bonus(n.path, time.Unix(0, n.created))
 }
 
-// passageAt is the last passage that begins at a line or before.
-func (s *shown) passageAt(line int) int {
-	last := 0
-	for i, at := range s.places {
-		if at.line <= line {
-			last = i
+// atLine tells as at does where a line is.
+func (s *shown) atLine(line int) (path []string, section, at, above int) {
+	passage := 0
+	for i, p := range s.places {
+		if p.line <= line {
+			passage = i
 		}
 	}
-	return last
+	path, section, at, _ = s.at(passage)
+	at = max(at, line)
+	if above = at - section; above > 0 && len(path) > 0 {
+		above-- // the first line of the text is below the heading
+	}
+	return path, section, at, above
 }
 
 // Accepting calls do with a function that says of a path whether that note may be a hit of

@@ -111,7 +111,7 @@ func TestAHitByNearnessShowsWhereItIsNear(t *testing.T) {
 	long := Doc{Path: "long.md", Cursor: cursorOf("long"), Sections: []Section{
 		{Line: 1, Text: "red fox"}, {HeadingPath: []string{"Waters"}, Line: 5, Text: "a river and a stone"}}}
 	put(t, x, long, named("other", "cloud"))
-	for query, want := range map[string]int{"cloud": 5, "fox": 1} {
+	for query, want := range map[string]int{"cloud": 6, "fox": 1} {
 		q := words(query)
 		q.Near = map[string]Near{"long.md": {Score: 1, Line: 6}}
 		r := search(t, x, q)

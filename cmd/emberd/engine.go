@@ -155,11 +155,8 @@ func (s *state) printEngine(r *op.EngineStatusResult) error {
 // coverage draws how much has its vectors.
 func (s *state) coverage(m *op.Meaning) string {
 	const cells = 24
-	switch {
-	case m.Total == 0 && m.Provider != "" && m.Weight > 0:
-		return "nothing to make them of yet"
-	case m.Total == 0:
-		return "none"
+	if m.Total == 0 {
+		return "none yet"
 	}
 	share := float64(m.Covered) / float64(m.Total)
 	part := percent(share)

@@ -25,14 +25,14 @@ vectors    none: name a model file in embedding.model, or a server in
 `},
 		"a file that is none": {op.EngineStatusResult{State: op.EngineWaiting, Meaning: &op.Meaning{Without: page}, Problem: page,
 			Again: noon.Add(4 * time.Second), Passed: []op.PassedProvider{{Provider: "go", Reason: page}}, Folder: "/s/vectors"}, `
-vectors    none
+vectors    none yet
 state      waiting, tried again in 4s
 problem    model file /m/page.gguf: it is a web page and not a GGUF file;
            install the model again
 `},
 		"an exam": {op.EngineStatusResult{State: op.EngineWaiting, Meaning: &op.Meaning{Without: "the model is examined first"},
 			Model: &op.EngineModel{Provider: "http", Dim: 64}, Folder: "/s/vectors"}, `
-vectors    none
+vectors    none yet
 state      waiting: the model is examined first
 model      without a name, by http, 64 numbers a text
 kept       0 vectors, 0 B in /s/vectors

@@ -114,7 +114,7 @@ func (t *table) setLeast(similarity float64) {
 func (t *table) near(a, b int) bool { return t.about(a, b) >= t.least-roundedOff }
 
 // cells are where items lie that are near each other by their vectors. Of many items of one
-// group some lead, as many as the root of their number, evenly chosen by id; each item is
+// group some lead, twice the root of their number, evenly chosen by id; each item is
 // in the cells of the leaders that it is nearest to, and what shares a cell is compared
 // (cluster pruning: Chierichetti, Panconesi, Raghavan, Sozio, Tiberi and Upfal, "Finding
 // near neighbors through cluster pruning", PODS 2007). What is near to one another is near
@@ -137,7 +137,7 @@ func newCells(t *table, items []Item, order []int) *cells {
 	for name, group := range groups {
 		few := 1
 		if len(group) > mostInCell {
-			few = int(math.Sqrt(float64(len(group))))
+			few = 2 * int(math.Sqrt(float64(len(group))))
 		}
 		for k := range few {
 			c.leaders[name] = append(c.leaders[name], group[k*len(group)/few])

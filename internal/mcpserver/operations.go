@@ -31,6 +31,8 @@ func withheld(s *op.Spec) (why string, no bool) {
 		return "it is a person's word for what a tool or the web said", true
 	case op.Confirm.Spec:
 		return "whether what tools and the web say holds is for a person to say", true
+	case op.EnginePause.Spec, op.EngineResume.Spec:
+		return "what the machine works on is for a person to say", true
 	case op.Export.Spec, op.Import.Spec:
 		return "a whole store is for emberd export and import, not for a model to read", true
 	}

@@ -203,9 +203,6 @@ func TestSpansAreInOrderWithoutOverlap(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"between May and July 2023", "the week before August 3, 2023", "l’été 2023 – hier", "\xff May\xff 3", "2023–2024–2025", "vor il y a 999 jahren", "12/12/2023 (May"} {
-		f.Add(text, now.Unix())
-	}
 	f.Fuzz(func(t *testing.T, text string, unix int64) {
 		const days = 100 * 366 * 24 * 3600
 		check(t, text, now.Add(time.Duration(unix%days)*time.Second))
