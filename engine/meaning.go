@@ -45,6 +45,7 @@ type meaning struct {
 	news     meaningNews
 	todo     todo
 	counting bool // todo is not known yet
+	looking  bool // todo does not have all news yet
 	paused   bool
 	problem  string    // why nothing goes on, "" if it does
 	again    time.Time // when it is tried again

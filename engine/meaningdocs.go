@@ -64,9 +64,12 @@ type filer struct {
 func (f *filer) compare() error {
 	m := f.meaning
 	m.mu.Lock()
-	m.news = meaningNews{begun: true}
+	m.news, m.counting = meaningNews{begun: true}, true
 	m.news.clear()
 	m.mu.Unlock()
+	if err := f.takeOthers(); err != nil {
+		return err
+	}
 	lacking := make(map[string]bool)
 	for doc := range f.on.store.Missing() {
 		lacking[doc.Name] = true
@@ -103,9 +106,17 @@ func (f *filer) compare() error {
 	}
 	f.now = nil
 	m.mu.Lock()
-	m.todo = t
+	m.todo, m.counting, m.looking = t, false, false
 	m.mu.Unlock()
 	return f.forget(gone)
+}
+
+// takeOthers takes in vectors that other devices have made.
+func (f *filer) takeOthers() error {
+	if !f.meaning.Shared {
+		return nil
+	}
+	return f.on.store.Refresh()
 }
 
 // forget takes documents off all racks.
@@ -126,11 +137,15 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 	m := f.meaning
 	m.mu.Lock()
 	news := m.news
+	m.looking = news.all || len(news.memories)+len(news.notes) > 0
 	m.news = meaningNews{begun: true}
 	m.news.clear()
 	m.mu.Unlock()
 	if news.all {
 		return false, nil
+	}
+	if err := f.takeOthers(); err != nil {
+		return true, err
 	}
 	var gone []string
 	for id := range news.memories {
@@ -154,6 +169,7 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 		m.todo.gone(name, had)
 		f.changed(name)
 	}
+	m.looking = false
 	m.mu.Unlock()
 	if err := f.forget(gone); err != nil || !news.purged {
 		return true, err
@@ -206,7 +222,7 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 			return nil, ctx.Err() // the watcher tells when it can be read again
 		}
 		digest = noteDigest(note.Digest)
-		all = chunk.Cut(f.noteToCut(ctx, note), chunk.Options{Tokens: f.on.embedder.MaxTokens(), Count: f.on.embedder.Tokens})
+		all = chunk.Cut(f.noteToCut(ctx, note), f.room())
 	}
 	doc, out := vectors.Doc{Name: name, Digest: digest}, &pieces{name: name}
 	for _, c := range all {
@@ -218,6 +234,14 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 		return out, nil
 	}
 	return out, f.on.store.Place([]vectors.Doc{doc}, nil)
+}
+
+// room is what the model takes in. What it counts for every text alike is no part of one.
+func (f *filer) room() chunk.Options {
+	empty := f.on.embedder.Tokens("")
+	return chunk.Options{Tokens: f.on.embedder.MaxTokens() - empty, Count: func(text string) int {
+		return max(f.on.embedder.Tokens(text)-empty, 0)
+	}}
 }
 
 // noteToCut is a note as it is cut: its Markdown where that is as it was read, else what is

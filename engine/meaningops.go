@@ -24,6 +24,9 @@ func (e *Engine) engineStatus(context.Context, *op.EngineStatusRequest) (*op.Eng
 	if filling != nil {
 		res.Model = filling.model()
 	}
+	if earlier != nil {
+		res.Earlier = earlier.model()
+	}
 	m.mu.Unlock()
 	if res.Problem == "" {
 		res.Again = time.Time{}
@@ -34,9 +37,6 @@ func (e *Engine) engineStatus(context.Context, *op.EngineStatusRequest) (*op.Eng
 	}
 	for _, p := range status.Passed {
 		res.Passed = append(res.Passed, op.PassedProvider{Provider: p.Provider, Reason: p.Reason})
-	}
-	if earlier != nil {
-		res.Earlier = earlier.model()
 	}
 	if filling == nil {
 		return res, nil
@@ -59,9 +59,9 @@ func (m *meaning) state() string {
 		return op.EngineUnused
 	case m.paused:
 		return op.EnginePaused
-	case m.problem != "" || m.filling == nil || !m.news.begun:
+	case m.problem != "" || m.filling == nil || !m.news.begun || m.counting:
 		return op.EngineWaiting
-	case m.todo.left() > 0 || m.news.all || len(m.news.memories)+len(m.news.notes) > 0:
+	case m.todo.left() > 0 || m.looking || m.news.all || len(m.news.memories)+len(m.news.notes) > 0:
 		return op.EngineWorking
 	}
 	return op.EngineComplete
@@ -72,6 +72,7 @@ func (e *Engine) noVectors() string {
 	return cmp.Or(e.opt.Meaning.Off, "name a model file in embedding.model, or a server in embedding.url")
 }
 
+// model is called with the meaning's mu held.
 func (s *rack) model() *op.EngineModel {
 	return &op.EngineModel{Provider: s.identity.Provider, Name: s.identity.Model, Dim: s.identity.Dim, Lexical: s.identity.Lexical,
 		Trust: math.Round(1000*s.grade.Trust()) / 1000}

@@ -239,6 +239,20 @@ func TestStatusSaysThatAModelIsExamined(t *testing.T) {
 	until(t, "the exam is taken", func() bool { return engineStatus(t, e).State == op.EngineUnused })
 }
 
+// What was saved counts from when save returns, also while it is looked at.
+func TestNothingIsCompleteBeforeItHasItsVectors(t *testing.T) {
+	h := meant(t, newHouse(t), embedding.Options{Providers: []string{embedding.Words}})
+	e := h.running(t)
+	covered(t, e)
+	for i := range 200 {
+		id := save(t, e, fmt.Sprintf("kettle number %d", i)).ID
+		covered(t, e)
+		if _, ok := e.meaning.servingRack().vector(id, e.memoryDigest); !ok {
+			t.Fatalf("everything has its vectors, but memory %d has none", i)
+		}
+	}
+}
+
 func TestWhyThereAreToBeNoVectors(t *testing.T) {
 	h := newHouse(t)
 	h.Options.Meaning.Off = "search.meaning is off"
