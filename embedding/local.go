@@ -103,7 +103,10 @@ func (l *local) unread(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the model file %s %w: there is none; put it there, or name another in embedding.model", l.path, ErrAway)
 	}
-	return fmt.Errorf("the model file %w: %w; mend that, or name another in embedding.model", ErrAway, err)
+	if lost, ok := errors.AsType[*fs.PathError](err); ok {
+		err = lost.Err // its path is told already
+	}
+	return fmt.Errorf("the model file %s %w: %w; mend that, or name another in embedding.model", l.path, ErrAway, err)
 }
 
 func (l *local) embed(ctx context.Context, of Identity, texts []string) ([][]float32, error) {

@@ -45,6 +45,7 @@ type meaning struct {
 	news     meaningNews
 	todo     todo
 	counting bool // todo is not known yet
+	looking  bool // todo does not have all news yet
 	paused   bool
 	problem  string    // why nothing goes on, "" if it does
 	again    time.Time // when it is tried again
@@ -251,6 +252,8 @@ func (m *meaning) told() *op.Meaning {
 		}
 	case m.problem != "":
 		out.Without = m.problem
+	case m.filling != nil && !m.filling.grade.Current():
+		out.Without = "the model is examined first"
 	default:
 		out.Without = "the model is not ready yet"
 	}

@@ -106,7 +106,7 @@ func (f *filer) compare() error {
 	}
 	f.now = nil
 	m.mu.Lock()
-	m.todo, m.counting = t, false
+	m.todo, m.counting, m.looking = t, false, false
 	m.mu.Unlock()
 	return f.forget(gone)
 }
@@ -137,6 +137,7 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 	m := f.meaning
 	m.mu.Lock()
 	news := m.news
+	m.looking = news.all || len(news.memories)+len(news.notes) > 0
 	m.news = meaningNews{begun: true}
 	m.news.clear()
 	m.mu.Unlock()
@@ -168,6 +169,7 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 		m.todo.gone(name, had)
 		f.changed(name)
 	}
+	m.looking = false
 	m.mu.Unlock()
 	if err := f.forget(gone); err != nil || !news.purged {
 		return true, err

@@ -101,6 +101,8 @@ type Options struct {
 // Meaning is how vectors take part; the zero Meaning is not at all.
 type Meaning struct {
 	Embedder *embedding.Embedder // nil: no vectors
+	// Off is why there is no Embedder, or what is to be done to have one.
+	Off string
 	// Dir is the folder of vectors, one folder a model in it.
 	Dir string
 	// Shared says that other devices' vectors may lie beside those of this one.
