@@ -256,15 +256,16 @@ func (e *Embedder) choose(ctx context.Context) (*choice, error) {
 
 func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choice, []Passed, error) {
 	var passed []Passed
-	var none noneError
+	var none, unfit noneError
 	for _, l := range e.chain {
-		err := l.unfit
+		if l.unfit != nil {
+			unfit = append(unfit, fmt.Errorf("%s: %w", l.name, l.unfit))
+			continue
+		}
+		id, err := l.identify(ctx, known)
 		if err == nil {
-			var id Identity
-			if id, err = l.identify(ctx, known); err == nil {
-				id.QueryPrefix = e.opt.QueryPrefix
-				return &choice{l, id}, passed, nil
-			}
+			id.QueryPrefix = e.opt.QueryPrefix
+			return &choice{l, id}, passed, nil
 		}
 		if ctx.Err() != nil {
 			return nil, passed, ctx.Err()
@@ -273,7 +274,10 @@ func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choic
 		if errors.Is(err, ErrAway) && slices.ContainsFunc(known, l.awaits) {
 			return nil, passed, err
 		}
-		none = append(none, fmt.Errorf("%s: %w", l.name, err))
+		none = append(none, err)
+	}
+	if none == nil { // what nobody set is worth telling only where nothing is set
+		none = unfit
 	}
 	return nil, passed, none
 }
@@ -285,6 +289,9 @@ type noneError []error
 func (e noneError) Error() string {
 	if len(e) == 0 {
 		return ErrNone.Error() + "; name one in embedding.providers"
+	}
+	if len(e) == 1 {
+		return e[0].Error()
 	}
 	reasons := make([]string, len(e))
 	for i, reason := range e {

@@ -107,7 +107,7 @@ func (f *filer) compare(ctx context.Context) error {
 	}
 	f.now = nil
 	m.mu.Lock()
-	m.todo, m.counting = t, false
+	m.todo, m.counting, m.looking = t, false, false
 	m.purged = m.purged || slices.ContainsFunc(gone, f.purgedMeanwhile)
 	m.mu.Unlock()
 	if err := f.forget(gone); err != nil {
@@ -156,6 +156,7 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 	m := f.meaning
 	m.mu.Lock()
 	news := m.news
+	m.looking = news.all || len(news.memories)+len(news.notes) > 0
 	m.news = meaningNews{begun: true}
 	m.news.clear()
 	m.mu.Unlock()
@@ -187,6 +188,7 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 		m.todo.gone(name, had)
 		f.changed(name)
 	}
+	m.looking = false
 	m.mu.Unlock()
 	if err := f.forget(gone); err != nil {
 		return true, err

@@ -63,43 +63,17 @@ func TestDevicesShareVectors(t *testing.T) {
 
 // What no waiting helps runs no timer, and is told.
 func TestAModelThatIsNoneIsNotTriedAgain(t *testing.T) {
-	page := filepath.Join(t.TempDir(), "page.gguf")
-	ok(t, os.WriteFile(page, []byte("<html>not found</html>"), 0o600))
-	h := meant(t, newHouse(t), embedding.Options{Model: page})
+	h := meant(t, newHouse(t), embedding.Options{Providers: []string{embedding.HTTP}})
 	e := h.running(t)
 	until(t, "it is told", func() bool { return engineStatus(t, e).Problem != "" })
 	got := engineStatus(t, e)
-	if got.State != op.EngineWaiting || !got.Again.IsZero() || status(t, e).Timers["making of vectors"] != "" || !strings.Contains(got.Problem, page) {
+	if got.State != op.EngineWaiting || !got.Again.IsZero() || status(t, e).Timers["making of vectors"] != "" || !strings.Contains(got.Problem, "embedding.url") {
 		t.Errorf("got %+v, timers %v", got, status(t, e).Timers)
 	}
 	save(t, e, "the kettle leaks")
 	if hits := search(t, e, "kettle"); len(hits) != 1 {
 		t.Errorf("found %v", hits)
 	}
-}
-
-// A server that is given another model is found out by a query, too, when nothing is to be made.
-func TestAQueryFindsAnotherModel(t *testing.T) {
-	server := newVectorServer(t)
-	h := meant(t, newHouse(t), server.options())
-	e := h.running(t)
-	id := save(t, e, "the kettle leaks").ID
-	covered(t, e)
-	before := e.meaning.servingRack()
-	server.longer.Store(true)
-	if s, _ := e.meaning.senseOf(t.Context(), "a kettle that leaks"); s != nil {
-		t.Error("a query has a sense by another model than what it is compared with")
-	}
-	until(t, "the other model serves", func() bool { on := e.meaning.servingRack(); return on != nil && on != before })
-	covered(t, e)
-	s, without := e.meaning.senseOf(t.Context(), "a kettle that leaks")
-	if s == nil {
-		t.Fatal(without)
-	}
-	if near := s.memories(t.Context(), 1, nil); len(near) != 1 || near[0].id != id {
-		t.Errorf("nearest is %v, want %s", near, id)
-	}
-	wantWholeRack(t, e)
 }
 
 // fullDisk has no room for vectors while it is full.
@@ -153,5 +127,31 @@ func TestVectorsOnAFullDisk(t *testing.T) {
 	if got := covered(t, e); got.Made != 1 {
 		t.Errorf("with room it made %d vectors, want 1", got.Made)
 	}
+	wantWholeRack(t, e)
+}
+
+// A server that hangs does not hold up the end, and leaves nothing running.
+func TestClosingWhileTheServerHangs(t *testing.T) {
+	server := newVectorServer(t)
+	h := meant(t, newHouse(t), server.options())
+	e := h.running(t)
+	covered(t, e)
+	server.texts()
+	server.hang()
+	save(t, e, "the kettle leaks")
+	until(t, "it is asked for", func() bool { return len(server.texts()) > 0 })
+	asked := make(chan *sense)
+	go func() {
+		s, _ := e.meaning.senseOf(t.Context(), "the pot")
+		asked <- s
+	}()
+	until(t, "the query is asked for, too", func() bool { return len(server.texts()) > 0 })
+	ok(t, e.Close())
+	if s := <-asked; s != nil {
+		t.Error("a query has a sense without an answer")
+	}
+	server.answer()
+	e = h.running(t)
+	covered(t, e)
 	wantWholeRack(t, e)
 }
