@@ -13,7 +13,6 @@ import (
 	"emberd/embedding"
 	"emberd/internal/durable"
 	"emberd/memory"
-	"emberd/op"
 )
 
 // Two devices with one model keep their vectors in one folder, and none is made twice.
@@ -59,21 +58,6 @@ func TestDevicesShareVectors(t *testing.T) {
 	until(t, "all are made anew", func() bool { return engineStatus(t, there).Made == int64(len(ids)+1) })
 	covered(t, there)
 	wantWholeRack(t, there)
-}
-
-// What no waiting helps runs no timer, and is told.
-func TestAModelThatIsNoneIsNotTriedAgain(t *testing.T) {
-	h := meant(t, newHouse(t), embedding.Options{Providers: []string{embedding.HTTP}})
-	e := h.running(t)
-	until(t, "it is told", func() bool { return engineStatus(t, e).Problem != "" })
-	got := engineStatus(t, e)
-	if got.State != op.EngineWaiting || !got.Again.IsZero() || status(t, e).Timers["making of vectors"] != "" || !strings.Contains(got.Problem, "embedding.url") {
-		t.Errorf("got %+v, timers %v", got, status(t, e).Timers)
-	}
-	save(t, e, "the kettle leaks")
-	if hits := search(t, e, "kettle"); len(hits) != 1 {
-		t.Errorf("found %v", hits)
-	}
 }
 
 // fullDisk has no room for vectors while it is full.
