@@ -16,7 +16,7 @@ import (
 func TestEvalSearch(t *testing.T) {
 	folder := setsFolder(t)
 	p := newProgram(t)
-	for _, dir := range []string{"locomo/dev", "ir/scifact", "vaults/tasks-docs"} {
+	for _, dir := range []string{"locomo/dev", "ir/scifact", "small/qmd", "vaults/tasks-docs"} {
 		t.Run(dir, func(t *testing.T) {
 			dir := filepath.Join(folder, dir)
 			if _, err := os.Stat(dir); err != nil {

@@ -104,6 +104,22 @@ func TestAfterAPurgeNothingRecalledIsKnown(t *testing.T) {
 	}
 }
 
+// A trial leaves nothing: no access, and no text that counts as recalled.
+func TestATrialLeavesNothing(t *testing.T) {
+	e, _ := newEngine(t)
+	m := save(t, e, valve)
+	res := do(t, e, op.Search, &op.SearchRequest{Query: "copper valve", Trial: true})
+	if len(res.Hits) != 1 || res.Hits[0].ID != m.ID {
+		t.Fatalf("got %d hits, want the memory", len(res.Hits))
+	}
+	if texts, _ := e.echoes.Size(); texts != 0 {
+		t.Errorf("%d texts count as recalled, want none", texts)
+	}
+	if after := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID), Track: new(bool)}); after.Memory.AccessCount != 0 {
+		t.Errorf("%d accesses are counted, want none", after.Memory.AccessCount)
+	}
+}
+
 func TestTheSameRequestAgainCountsItsEchoOnce(t *testing.T) {
 	e, _ := newEngine(t)
 	m := save(t, e, valve)

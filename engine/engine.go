@@ -243,7 +243,9 @@ func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if err != nil {
 		return nil, typed(s, err)
 	}
-	e.gave(res)
+	if search, ok := req.(*op.SearchRequest); !ok || !search.Trial {
+		e.gave(res)
+	}
 	if e.purges.Load() != purges { // the answer may have what was purged meanwhile
 		e.echoes.Forget()
 	}

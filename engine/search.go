@@ -354,7 +354,7 @@ func (e *Engine) snippet(content string, terms []string) op.Snippet {
 // countAccesses counts what is shown of an answer, unless it is about an earlier moment or
 // is to leave no trace.
 func (a *asking) countAccesses(hits []op.Hit) {
-	if !a.present || !a.e.opt.TrackAccess || !valueOrTrue(a.req.Track) {
+	if !a.present || !a.e.opt.TrackAccess || !a.tracks() {
 		return
 	}
 	var uses []stm.Use
@@ -368,5 +368,8 @@ func (a *asking) countAccesses(hits []op.Hit) {
 		a.e.changed()
 	}
 }
+
+// tracks reports whether the answer counts as one that somebody got.
+func (a *asking) tracks() bool { return valueOrTrue(a.req.Track) && !a.req.Trial }
 
 func valueOrTrue(v *bool) bool { return v == nil || *v }

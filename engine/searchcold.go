@@ -43,7 +43,7 @@ func (a *asking) looksAtCold() bool {
 // no trace does not, nor does one that only found something similar to what was asked.
 func (a *asking) mayMean() bool {
 	return a.looksAtCold() && a.e.opt.Rekindle != RekindleOff && a.e.notes != nil &&
-		valueOrTrue(a.req.Track) && !a.loose && a.res.Loading == nil && a.present
+		a.tracks() && !a.loose && a.res.Loading == nil && a.present
 }
 
 // mean ranks the cold memories that the query means as if they had not faded, and those

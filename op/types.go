@@ -139,6 +139,9 @@ type SearchRequest struct {
 	IncludeReview *bool    `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix in matches that are about to fade, default true"`
 	Track         *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
 	Explain       bool     `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
+	// Trial asks for what search would answer and leaves nothing of it: no access, and no
+	// text that counts as recalled.
+	Trial bool `json:"trial,omitempty" query:"trial" doc:"ask to measure the search alone: nothing is counted, brought back or taken for recalled"`
 	// AsOf searches the memories of then. Notes are searched as they are now, and
 	// nothing counts as an access.
 	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"memories as they were at this moment; notes as they are now"`

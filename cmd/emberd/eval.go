@@ -210,11 +210,19 @@ func (s *state) manifest(dir, home string) (eval.Manifest, error) {
 		CPUs: runtime.NumCPU(), Date: s.now().UTC(), Folder: dir, Settings: map[string]string{}}
 	for _, st := range c.Effective() {
 		group, _, _ := strings.Cut(st.Key, ".")
-		if slices.Contains([]string{"search", "decay", "stage_weight", "embedding"}, group) || st.Origin == config.FromFlag {
+		if slices.Contains([]string{"search", "decay", "stage_weight", "embedding"}, group) || s.sets(st.Key) {
 			m.Settings[st.Key] = st.Value
 		}
 	}
 	return m, nil
+}
+
+// sets reports whether --set names a key.
+func (s *state) sets(key string) bool {
+	return slices.ContainsFunc(s.set, func(set string) bool {
+		name, _, _ := strings.Cut(set, "=")
+		return strings.TrimSpace(name) == key
+	})
 }
 
 // commit is what the Go command noted of the source, "" without.

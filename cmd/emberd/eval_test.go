@@ -31,8 +31,8 @@ func TestEvalRequest(t *testing.T) {
 		if req.Query != test.query || req.Collection != test.collection {
 			t.Errorf("%s %s: query %q in collection %q, want %q in %q", test.unit, test.scope, req.Query, req.Collection, test.query, test.collection)
 		}
-		if req.Limit != 10 || req.Track == nil || *req.Track {
-			t.Errorf("%s %s: limit %d, tracking not switched off", test.unit, test.scope, req.Limit)
+		if req.Limit != 10 || !req.Trial {
+			t.Errorf("%s %s: limit %d, trial %v; want a trial of 10", test.unit, test.scope, req.Limit, req.Trial)
 		}
 	}
 }

@@ -332,7 +332,7 @@ func (r *evalRun) askIn(ctx context.Context, scope string) ([]eval.Answer, []tim
 
 // request is a question as a user would ask it.
 func (r *evalRun) request(q eval.Question, scope string) *op.SearchRequest {
-	req := &op.SearchRequest{Query: q.Text, Limit: 10, Track: new(bool)}
+	req := &op.SearchRequest{Query: q.Text, Limit: 10, Trial: true}
 	switch {
 	case scope == eval.ScopeGroup && r.set.Unit == eval.Notes:
 		req.Query = "path:" + strconv.Quote(q.Group+"/") + " " + q.Text

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"emberd/api"
 	"emberd/internal/config"
 	"emberd/internal/eval"
 	"emberd/memory"
@@ -35,7 +34,7 @@ func (s *state) evalSelfCommand() *cobra.Command {
 	var o evalSelfOptions
 	cmd := &cobra.Command{
 		Use:   "self",
-		Short: "Grade search by your own links, aliases and questions, and propose settings",
+		Short: "Grade search by your own links and questions",
 		Long: `Grade search by what you wrote yourself. The text of a link stands for the note
 that it leads to, an alias for its note, a heading or a line that asks something
 for the note or memory that it is in: these are questions with known answers,
@@ -117,7 +116,7 @@ func (s *state) selfVault(ctx context.Context, o *evalSelfOptions, home string) 
 }
 
 // gradeSelf asks, and tells what came of it.
-func (s *state) gradeSelf(ctx context.Context, o *evalSelfOptions, client *api.Client, c *config.Config) error {
+func (s *state) gradeSelf(ctx context.Context, o *evalSelfOptions, client op.Invoker, c *config.Config) error {
 	st, err := op.Status.Call(ctx, client, &op.StatusRequest{})
 	if err != nil {
 		return err
@@ -149,7 +148,7 @@ func (s *state) gradeSelf(ctx context.Context, o *evalSelfOptions, client *api.C
 }
 
 // ownItems reads what stands for something in the vault and in memories.
-func ownItems(ctx context.Context, client *api.Client, c *config.Config, st *op.StatusResult) ([]eval.Item, error) {
+func ownItems(ctx context.Context, client op.Invoker, c *config.Config, st *op.StatusResult) ([]eval.Item, error) {
 	var items []eval.Item
 	for _, at := range st.Vaults {
 		v, err := vault.Open(at.Path, &vault.Options{Ignore: slices.Concat(c.Vault.Ignore, []string{c.Vault.ArchiveFolder + "/"})})
@@ -168,7 +167,7 @@ func ownItems(ctx context.Context, client *api.Client, c *config.Config, st *op.
 
 // askedMemories are the lines of memories that ask something. An export counts as no
 // access, and what it gives is not taken for recalled.
-func askedMemories(ctx context.Context, client *api.Client) ([]eval.Item, error) {
+func askedMemories(ctx context.Context, client op.Invoker) ([]eval.Item, error) {
 	var items []eval.Item
 	req := &op.ExportRequest{}
 	for first := true; first || req.Cursor != ""; first = false {

@@ -107,11 +107,12 @@ func (s *state) printTrials(r *eval.SelfReport) {
 	if len(r.Trials) == 0 {
 		return
 	}
-	width := 0
+	width := len("as they are")
 	for _, t := range r.Trials {
 		width = max(width, len(t.Setting)+1+len(t.Value))
 	}
 	s.printf("\n%s %7s  %-*s %7s %9s %17s\n", pad("other settings", width+2), "nDCG@10", barCells, "", "chosen", "held out", "95 of 100")
+	s.printf("  %s %7.3f  %s\n", pad("as they are", width), r.NDCG10, strings.TrimRight(bar(r.NDCG10, barCells), " "))
 	for _, t := range r.Trials {
 		line := fmt.Sprintf("  %s %7.3f  %s %+7.3f %+9.3f  %+.3f to %+.3f", pad(t.Setting+" "+t.Value, width), t.NDCG10,
 			bar(t.NDCG10, barCells), t.Chosen.Mean, t.Confirmed.Mean, t.Confirmed.Low, t.Confirmed.High)
@@ -137,7 +138,7 @@ func (s *state) printProposals(r *eval.SelfReport) {
 
 // noteSelf says how the figures are to be read.
 func (s *state) noteSelf(r *eval.SelfReport) {
-	for _, class := range slices.Sorted(maps.Keys(r.Classes)) {
+	for _, class := range slices.Sorted(maps.Keys(r.Found)) {
 		if asked, found := r.Classes[class], r.Found[class]; asked < found {
 			s.note("%s of %s %s were asked, drawn by seed %d", grouped(asked), grouped(found), className(class), r.Seed)
 		}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"emberd/api"
 	"emberd/internal/config"
 	"emberd/internal/eval"
 	"emberd/memory"
@@ -18,7 +17,7 @@ import (
 // selfRun asks a daemon questions made of its user's own words.
 type selfRun struct {
 	s       *state
-	client  *api.Client
+	client  op.Invoker
 	own     *eval.Own
 	weights []float64 // of the questions
 	held    []bool    // which are held out
@@ -94,6 +93,7 @@ func (g *selfRun) grade(ctx context.Context, c *config.Config) (*eval.SelfReport
 	}
 	g.present = g.own.Gains(run)
 	g.tellPresent(run)
+	r.NDCG10 = eval.Mean(scoresOf(g.present), g.weights, func(int) bool { return true })
 	r.Latency = eval.LatencyOf(g.took)
 	for _, st := range settings {
 		if err := g.try(ctx, progress, c, st); err != nil {
@@ -159,7 +159,7 @@ func (g *selfRun) tellPresent(run eval.Run) {
 func (g *selfRun) ask(ctx context.Context, progress *progress, change func(*op.SearchRequest)) (eval.Run, error) {
 	run := eval.Run{}
 	for _, q := range g.own.Questions {
-		req := &op.SearchRequest{Query: q.Text, Limit: 10, Track: new(bool)}
+		req := &op.SearchRequest{Query: q.Text, Limit: 10, Trial: true}
 		change(req)
 		start := time.Now()
 		res, err := op.Search.Call(ctx, g.client, req)
@@ -251,7 +251,7 @@ func verdict(t *eval.SelfTrial, best bool, blind string) string {
 	case t.Confirmed.Low <= 0:
 		return "may be chance"
 	case t.WorstLoss > mostLoss:
-		return t.Worst + " loses"
+		return className(t.Worst) + " lose"
 	}
 	return blind
 }
@@ -261,9 +261,8 @@ func (g *selfRun) compare(key, value string, run eval.Run) eval.SelfTrial {
 	t := eval.SelfTrial{Setting: key, Value: value}
 	gains := g.own.Gains(run)
 	var halves [2]struct{ differences, weights []float64 }
-	scores, classes, counts := make([]float64, len(gains)), map[string]float64{}, map[string]int{}
+	scores, classes, counts := scoresOf(gains), map[string]float64{}, map[string]int{}
 	for i, q := range g.own.Questions {
-		scores[i] = gains[i].NDCG10
 		by := scores[i] - g.present[i].NDCG10
 		half := &halves[0]
 		if g.held[i] {
@@ -282,4 +281,12 @@ func (g *selfRun) compare(key, value string, run eval.Run) eval.SelfTrial {
 		}
 	}
 	return t
+}
+
+func scoresOf(gains []eval.Figures) []float64 {
+	scores := make([]float64, len(gains))
+	for i, g := range gains {
+		scores[i] = g.NDCG10
+	}
+	return scores
 }

@@ -12,8 +12,10 @@ type SelfReport struct {
 	Latency   Latency        `json:"latency"`
 	// Present are the figures of the settings as they are: of all questions that do not
 	// name their answer, and of each class.
-	Present []Result    `json:"present"`
-	Trials  []SelfTrial `json:"trials"`
+	Present []Result `json:"present"`
+	// NDCG10 is theirs with notes and memories counting half each, as for trials.
+	NDCG10 float64     `json:"ndcg@10"`
+	Trials []SelfTrial `json:"trials"`
 	// Proposed are the settings that gained, together if they are several.
 	Proposed []Proposal `json:"proposed"`
 	Applied  string     `json:"applied,omitempty"` // the file that has them now

@@ -84,6 +84,18 @@ func TestLearnedTokensAreNormal(t *testing.T) {
 	}
 }
 
+// A text of nothing but unknown words has a vector, which models must have of any text.
+func TestLearnedModelHasAVectorOfAnyText(t *testing.T) {
+	vector := plainBERT{Learn(kennel(), plainDim).Model()}.embed([]int{cls, unk, sep})
+	square := 0.0
+	for _, x := range vector {
+		square += x * x
+	}
+	if math.Abs(square-1) > 1e-6 {
+		t.Errorf("its squares sum to %g, want 1", square)
+	}
+}
+
 func TestLearnedModelIsTheSameEachTime(t *testing.T) {
 	var files [2]bytes.Buffer
 	for i := range files {

@@ -82,12 +82,10 @@ func (l *Learned) tokens() ([]string, *table) {
 	vectors := newTable(len(tokens), l.dim)
 	for i := range tokens {
 		v := vectors.row(i)
-		switch {
-		case i < specials: // says nothing
-		case i < specials+len(l.words):
-			copy(v, l.vectors.row(i-specials))
-		default:
-			drawPiece(v[:l.dim-2], i)
+		if at := i - specials; at >= 0 && at < len(l.words) {
+			copy(v, l.vectors.row(at))
+		} else {
+			drawPiece(v[:l.dim-2], i) // the special tokens too: no text may have a vector of zeros
 		}
 		square := 0.0
 		for _, x := range v {
