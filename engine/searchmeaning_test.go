@@ -76,7 +76,7 @@ func TestThePartsOfARelevanceAddUp(t *testing.T) {
 	kinds := map[string]int{}
 	for _, query := range []string{"car tyres", "the physician in May 2024", "cash for the kid yesterday", "hammers", "rapid vehicle this month", "medic"} {
 		for _, h := range do(t, e, op.Search, &op.SearchRequest{Query: query, Explain: true, Track: new(false)}).Hits {
-			x, sum := h.Explain, score(h.Explain.Date)+score(h.Explain.Links)
+			x, sum := h.Explain, score(h.Explain.Date)
 			for _, term := range x.Terms {
 				sum += term.Score
 			}
