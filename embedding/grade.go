@@ -68,6 +68,12 @@ func (g Grade) Meaning(cosine float64) float64 {
 	return clamp((cosine - low) / (high - low))
 }
 
+// Cosine is from what cosine on Meaning is at least that, which is above 0.
+func (g Grade) Cosine(meaning float64) float64 {
+	low, high := g.bounds()
+	return low + meaning*(high-low)
+}
+
 // What unrelated sentences and partners of the exam have on the scale of the thresholds,
 // which is that of cosines of all-MiniLM-L6-v2: assumed from what is published of it. The
 // second is low rather than high, since what is above a threshold is taken for known.

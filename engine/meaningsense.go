@@ -146,32 +146,55 @@ func (m *meaning) answer(ctx context.Context, a ask) {
 
 // memories returns the n memories nearest to the sense, nearest first.
 func (s *sense) memories(ctx context.Context, n int, accept func(memory.ID) bool) []sensed {
-	return s.nearest(ctx, n, memoryPrefix, func(name string) bool { return accept == nil || accept(memory.ID(name)) })
+	found, _ := s.nearest(ctx, nearQuery{memories: n, acceptMemory: accept})
+	return found
 }
 
 // notes returns the n notes nearest to the sense by their nearest part, nearest first.
 func (s *sense) notes(ctx context.Context, n int, accept func(path string) bool) []sensed {
-	return s.nearest(ctx, n, notePathMark, func(name string) bool { return accept == nil || accept(name) })
+	_, found := s.nearest(ctx, nearQuery{notes: n, acceptNote: accept})
+	return found
 }
 
-func (s *sense) nearest(ctx context.Context, n int, prefix string, accept func(string) bool) []sensed {
-	found, err := s.rack.store.Nearest(ctx, s.vector, n, func(doc string) bool {
-		name, is := strings.CutPrefix(doc, prefix)
-		return is && accept(name)
-	})
-	if err != nil { // the search is over, or the model was replaced meanwhile
-		return nil
+// nearQuery says how many memories and notes are looked for, which of them, nil for any, and
+// from what nearness on, 0 for whatever is nearest.
+type nearQuery struct {
+	memories, notes int
+	acceptMemory    func(memory.ID) bool
+	acceptNote      func(path string) bool
+	least           float64
+}
+
+// nearest returns the memories and the notes nearest to the sense, nearest first.
+func (s *sense) nearest(ctx context.Context, w nearQuery) (memories, notes []sensed) {
+	least := 0.0
+	if w.least > 0 {
+		least = max(s.rack.grade.Cosine(w.least), 0)
 	}
+	found, err := s.rack.store.Nearest(ctx, s.vector,
+		vectors.Want{Prefix: memoryPrefix, N: w.memories, Least: least, Accept: func(doc string) bool {
+			return w.acceptMemory == nil || w.acceptMemory(memory.ID(doc[len(memoryPrefix):]))
+		}},
+		vectors.Want{Prefix: notePathMark, N: w.notes, Least: least, Accept: func(doc string) bool {
+			return w.acceptNote == nil || w.acceptNote(doc[len(notePathMark):])
+		}})
+	if err != nil { // the search is over, or the model was replaced meanwhile
+		return nil, nil
+	}
+	return sensedOf(found[0]), sensedOf(found[1])
+}
+
+func sensedOf(found []vectors.Match) []sensed {
 	out := make([]sensed, 0, len(found))
 	for _, f := range found {
 		if f.Cosine <= 0 { // what has a vector of zeros, which nothing is near
 			continue
 		}
 		hit := sensed{line: f.Line, cosine: f.Cosine}
-		if prefix == memoryPrefix {
-			hit.id = memory.ID(f.Doc[len(prefix):])
+		if id, is := strings.CutPrefix(f.Doc, memoryPrefix); is {
+			hit.id = memory.ID(id)
 		} else {
-			hit.path = f.Doc[len(prefix):]
+			hit.path = strings.TrimPrefix(f.Doc, notePathMark)
 		}
 		out = append(out, hit)
 	}
@@ -185,6 +208,17 @@ func (s *sense) cosine(id memory.ID) (float64, bool) {
 		return 0, false
 	}
 	return s.to(vector), true
+}
+
+// cosineOfNote is how near the nearest part of a note is, false if none has a vector.
+func (s *sense) cosineOfNote(path string) (cosine float64, known bool) {
+	doc, _ := s.rack.store.Doc(noteDoc(path))
+	for _, c := range doc.Chunks {
+		if vector, ok := s.rack.store.Vector(c.Key); ok {
+			cosine, known = max(cosine, s.to(vector)), true
+		}
+	}
+	return cosine, known
 }
 
 // to is the cosine of a vector of as many numbers.

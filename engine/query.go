@@ -179,9 +179,13 @@ func (q *querying) answer() *op.QueryResult {
 	all = all[:min(q.limit, len(all))]
 	res.Results = append(res.Results, all[min(q.req.Offset, len(all)):]...)
 	for _, r := range res.Results {
-		if r.Hit != nil {
-			r.Hit.Explain = nil
+		if r.Hit == nil {
+			continue
 		}
+		if x := r.Hit.Explain; x != nil && x.Meaning != nil {
+			res.Compared = op.ComparedByVectors
+		}
+		r.Hit.Explain = nil
 	}
 	return res
 }

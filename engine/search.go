@@ -61,10 +61,11 @@ type asking struct {
 	// loosened says that phrases need not be held as such.
 	loosened bool
 	dry      bool // the order is all that is wanted
-	// wordless are how many of the matches hold none of the words: they only mean it.
-	// With byMeaning the answer has them even when there are no others.
-	wordless  int
+	// worded are how many of the matches hold a word. The others only mean it, and with
+	// byMeaning the answer has them even when there are no others.
+	worded    int
 	byMeaning bool
+	nearest   *nearby // nil until it was looked for
 }
 
 // asking checks a request. Of one that cannot be asked the result is nil.
@@ -116,7 +117,7 @@ func (a *asking) answer(ctx context.Context) error {
 // both asks the tiers, and shows the best of what they find. What holds none of the words
 // comes beside what does, and alone only with byMeaning.
 func (a *asking) both(ctx context.Context) error {
-	a.wordless = 0
+	a.worded = 0
 	c, err := a.e.corpus(ctx, a.q)
 	if err != nil {
 		return memory.Errorf(memory.Internal, "search the note index: %w", err)
@@ -126,7 +127,7 @@ func (a *asking) both(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.res.Total == a.wordless && !a.byMeaning {
+	if a.worded == 0 && !a.byMeaning {
 		a.res.Total, a.res.AtLeast = 0, false
 		return nil
 	}
@@ -191,7 +192,7 @@ func (a *asking) ranked(ctx context.Context, c corpus) (hits []op.Hit, terms []s
 // then words in place of those that nothing holds.
 func (a *asking) less(ctx context.Context) error {
 	if a.loose = true; a.q.loosen() {
-		a.loosened = true
+		a.loosened, a.nearest = true, nil // more may pass now
 		if err := a.both(ctx); err != nil || a.res.Total > 0 {
 			a.res.Similar = true
 			return err
@@ -231,7 +232,7 @@ func (a *asking) askMemories(c corpus) ([]op.Hit, error) {
 		a.res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
 	}
 	a.res.Total += found.Total
-	a.wordless += found.Near
+	a.worded += found.Total - found.Near
 	a.best = found.Best * a.q.stm
 	hits, err := a.memoryHits(found.Matches)
 	if err != nil {
@@ -270,7 +271,7 @@ func (a *asking) askNotes(ctx context.Context, c corpus) ([]op.Hit, []string, er
 		return nil, nil, err
 	}
 	a.res.Total += found.Total
-	a.wordless += found.Near
+	a.worded += found.Total - found.Near
 	a.res.AtLeast = a.res.AtLeast || found.Partial
 	hits := make([]op.Hit, 0, len(found.Hits))
 	a.found = make(map[string]ltm.Hit, len(found.Hits))

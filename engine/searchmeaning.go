@@ -83,6 +83,22 @@ func (f *fusion) of(s sensed) *op.MeaningExplain {
 	return &op.MeaningExplain{Cosine: s.cosine, Near: near, Line: s.line, Score: f.unit * near}
 }
 
+// all is what everything that was found near adds.
+func (f *fusion) all(found *nearby) closeness {
+	out := closeness{make(map[memory.ID]*op.MeaningExplain, len(found.memories)), make(map[string]*op.MeaningExplain, len(found.notes))}
+	for _, s := range found.memories {
+		if x := f.of(s); x != nil {
+			out.memories[s.id] = x
+		}
+	}
+	for _, s := range found.notes {
+		if x := f.of(s); x != nil {
+			out.notes[s.path] = x
+		}
+	}
+	return out
+}
+
 // sensing is the meaning of a question, or why there is none.
 type sensing struct {
 	*sense
@@ -121,46 +137,41 @@ func (a *asking) senseNear(ctx context.Context, c corpus) error {
 	if s.sense == nil {
 		return nil
 	}
+	if a.nearest == nil {
+		found, err := a.whatIsNear(ctx, s.sense, c)
+		if err != nil {
+			return err
+		}
+		a.nearest = found
+	}
 	f := fusion{sense: s.sense, unit: a.weightOf(c) * meaningWeight * a.q.trust}
+	a.q.near = f.all(a.nearest)
+	a.res.AtLeast = a.res.AtLeast || len(a.q.near.memories) == mostNear || len(a.q.near.notes) == mostNear
+	return nil
+}
+
+// nearby is what is near to a question, of what passes its conditions, whichever of its
+// words are looked for.
+type nearby struct{ memories, notes []sensed }
+
+// whatIsNear looks through the vectors of both tiers at once.
+func (a *asking) whatIsNear(ctx context.Context, s *sense, c corpus) (*nearby, error) {
+	var out nearby
+	w := nearQuery{least: leastNear}
 	if a.q.memories {
-		a.senseMemories(ctx, c, &f)
+		w.memories, w.acceptMemory = mostNear, a.q.in.Accepting(a.e.stmQuery(a.q, c, 0, false, a.now))
 	}
 	if !a.q.notes {
-		return nil
+		out.memories, _ = s.nearest(ctx, w)
+		return &out, nil
 	}
-	return a.e.notes.ask(func(index *ltm.Index) error { return a.senseNotes(ctx, index, c, &f) })
-}
-
-func (a *asking) senseMemories(ctx context.Context, c corpus, f *fusion) {
-	accept := a.e.stmQuery(a.q, c, 0, false, a.now).Accept
-	found := f.sense.memories(ctx, mostNear, func(id memory.ID) bool {
-		row, live := a.q.in.Get(id)
-		return live && (accept == nil || accept(row))
+	err := a.e.notes.ask(func(index *ltm.Index) error {
+		return index.Accepting(a.e.ltmQuery(ctx, a.q, c, 0, false), func(accept func(string) bool) {
+			w.notes, w.acceptNote = mostNear, accept
+			out.memories, out.notes = s.nearest(ctx, w)
+		})
 	})
-	near := make(map[memory.ID]*op.MeaningExplain, len(found))
-	for _, s := range found {
-		if x := f.of(s); x != nil {
-			near[s.id] = x
-		}
-	}
-	a.q.near.memories = near
-	a.res.AtLeast = a.res.AtLeast || len(near) == mostNear
-}
-
-func (a *asking) senseNotes(ctx context.Context, index *ltm.Index, c corpus, f *fusion) error {
-	var found []sensed
-	err := index.Accepting(a.e.ltmQuery(ctx, a.q, c, 0, false), func(accept func(string) bool) {
-		found = f.sense.notes(ctx, mostNear, accept)
-	})
-	near := make(map[string]*op.MeaningExplain, len(found))
-	for _, s := range found {
-		if x := f.of(s); x != nil {
-			near[s.path] = x
-		}
-	}
-	a.q.near.notes = near
-	a.res.AtLeast = a.res.AtLeast || len(near) == mostNear
-	return err
+	return &out, err
 }
 
 // tellMeaning says in the answer what part vectors had in it.

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"emberd/decay"
@@ -74,7 +76,7 @@ func TestThePartsOfARelevanceAddUp(t *testing.T) {
 	kinds := map[string]int{}
 	for _, query := range []string{"car tyres", "the physician in May 2024", "cash for the kid yesterday", "hammers", "rapid vehicle this month", "medic"} {
 		for _, h := range do(t, e, op.Search, &op.SearchRequest{Query: query, Explain: true, Track: new(false)}).Hits {
-			x, sum := h.Explain, score(h.Explain.Date)+score(h.Explain.Links)
+			x, sum := h.Explain, score(h.Explain.Date)
 			for _, term := range x.Terms {
 				sum += term.Score
 			}
@@ -220,4 +222,63 @@ func TestWhyNotKnowsMeaning(t *testing.T) {
 	wantCause(t, got, op.WhyWords, "what it means is not near", "")
 	got = why(t, e, "Tools.md", op.WhyNotRequest{Query: "doctor"})
 	wantCause(t, got, op.WhyWords, "what it means is not near", "")
+}
+
+// TestAPairThatOnlyMeansTheQuestion: a memory and its note are one hit, and as wordless as two.
+func TestAPairThatOnlyMeansTheQuestion(t *testing.T) {
+	e, _ := workshop(t)
+	car := search(t, e, "automobile")[0].ID
+	do(t, e, op.Promote, &op.PromoteRequest{ID: string(car)})
+	until(t, "the note is indexed", func() bool {
+		return slices.ContainsFunc(search(t, e, "automobile"), func(h op.Hit) bool { return h.Note != nil })
+	})
+	covered(t, e)
+	res := do(t, e, op.Search, &op.SearchRequest{Query: "car hamners"})
+	if len(res.Respelled) != 1 || !strings.Contains(strings.Join(namesOf(res.Hits), " "), "hammers are in the drawer") {
+		t.Errorf("respelled %v, found %q; want hammers for hamners", res.Respelled, namesOf(res.Hits))
+	}
+}
+
+// TestAWordInQuotesNarrowsWhatIsNear: whatever is nearer without it takes no place.
+func TestAWordInQuotesNarrowsWhatIsNear(t *testing.T) {
+	e, _ := workshop(t)
+	for i := range mostNear + 10 {
+		save(t, e, fmt.Sprintf("the vehicle %d", i))
+	}
+	covered(t, e)
+	for _, query := range []string{`car "tyres"`, `car -vehicle -path:Garage.md`} {
+		res := do(t, e, op.Search, &op.SearchRequest{Query: query, Explain: true, Track: new(false)})
+		if len(res.Hits) != 1 || res.AtLeast || res.Hits[0].Explain.Meaning == nil {
+			t.Errorf("%q: at least %v, found %q; want the one of tyres by its meaning, too", query, res.AtLeast, namesOf(res.Hits))
+		}
+	}
+}
+
+// TestAQuerySaysWhetherVectorsCounted tells relevance by vectors from that by words alone.
+func TestAQuerySaysWhetherVectorsCounted(t *testing.T) {
+	e, _ := workshop(t)
+	for query, want := range map[string]string{"car": op.ComparedByVectors, "hammers": op.ComparedByVectors, "tag:wheels": op.ComparedByWords} {
+		if got := do(t, e, op.Query, &op.QueryRequest{Query: query, Scope: "notes"}); got.Compared != want {
+			t.Errorf("%q: %d found, compared by %q, want %q", query, len(got.Results), got.Compared, want)
+		}
+	}
+}
+
+// TestAQueryWaitsForItsTurn: where more ask at once than vectors are made at once, the others
+// wait for a while before they do without.
+func TestAQueryWaitsForItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &meaning{asks: make(chan ask), Meaning: Meaning{Wait: time.Second}}
+		go func() {
+			time.Sleep(m.Wait / 2)
+			(<-m.asks).answer <- []float32{1}
+		}()
+		if v, without := m.vectorOf(t.Context(), ask{text: "car"}); len(v) != 1 || without != "" {
+			t.Errorf("got %v, without: %q", v, without)
+		}
+		begun := time.Now()
+		if v, without := m.vectorOf(t.Context(), ask{text: "car"}); v != nil || without == "" || time.Since(begun) != m.Wait {
+			t.Errorf("after %v got %v, without: %q; nobody takes it", time.Since(begun), v, without)
+		}
+	})
 }

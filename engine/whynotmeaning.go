@@ -9,7 +9,7 @@ import (
 )
 
 // farther says how far its meaning is from that of the question, "" without vectors.
-func (d *doubt) farther(ctx context.Context, q *question) string {
+func (d *doubt) farther(q *question) string {
 	if q.sense == nil {
 		return ""
 	}
@@ -17,21 +17,18 @@ func (d *doubt) farther(ctx context.Context, q *question) string {
 	if s.sense == nil {
 		return ""
 	}
-	cosine, known := d.cosine(ctx, s.sense)
+	cosine, known := d.cosine(s.sense)
 	if !known {
 		return ", and what it means is not known yet"
 	}
 	return fmt.Sprintf(", and what it means is not near (%.2f, and %.2f is)", s.near(cosine), leastNear)
 }
 
-func (d *doubt) cosine(ctx context.Context, s *sense) (float64, bool) {
+func (d *doubt) cosine(s *sense) (float64, bool) {
 	if d.row != nil {
 		return s.cosine(d.row.ID())
 	}
-	for _, n := range s.notes(ctx, 1, func(path string) bool { return path == d.path }) {
-		return n.cosine, true
-	}
-	return 0, false
+	return s.cosineOfNote(d.path)
 }
 
 // crowdedOut tells of what matches by its meaning when it is asked about alone, and is not

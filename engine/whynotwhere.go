@@ -186,6 +186,6 @@ func (d *doubt) words(ctx context.Context, q *question) error {
 	} else if own := d.telling(ctx); len(own) > 0 {
 		fix = "search for " + quoted(own[:1]) + ", which it has"
 	}
-	d.cause(op.WhyWords, fix, "it holds none of the words %s%s", quoted(d.typed(q.terms)), d.farther(ctx, q))
+	d.cause(op.WhyWords, fix, "it holds none of the words %s%s", quoted(d.typed(q.terms)), d.farther(q))
 	return nil
 }

@@ -200,7 +200,7 @@ type QueryResult struct {
 	Total     int          `json:"total"`
 	AtLeast   bool         `json:"at_least,omitempty"` // Total is a lower bound
 	Message   string       `json:"message,omitempty"`
-	Compared  string       `json:"compared_by"`
+	Compared  string       `json:"compared_by"` // ComparedByVectors if they add to the relevance of any of Results
 	Similar   bool         `json:"similar,omitempty"`
 	Respelled []Respelling `json:"respelled,omitempty"`
 	Loading   *Loading     `json:"loading,omitempty"`

@@ -264,9 +264,8 @@ type Explain struct {
 	Relevance float64       `json:"relevance"`
 	Share     float64       `json:"share"` // of what was asked that it holds, by the weight (IDF) of the words, or means; 0 to 1
 	Terms     []TermExplain `json:"terms"`
-	// Meaning, Links and Date are the other parts of relevance, where there are any.
+	// Meaning and Date are the other parts of relevance, where there are any.
 	Meaning *MeaningExplain `json:"meaning,omitempty"`
-	Links   *SignalExplain  `json:"links,omitempty"`
 	Date    *SignalExplain  `json:"date,omitempty"`
 	Decay   float64         `json:"decay"`   // decay score
 	Bounded float64         `json:"bounded"` // decay score mapped into 0–1

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"emberd/internal/words"
+	"emberd/memory"
 )
 
 // nearDoc is a document that a Query's Near names.
@@ -42,4 +43,22 @@ func (m *Memories) nearDocs(c *collector, sieve sieve, loading bool) []nearDoc {
 	}
 	slices.SortFunc(docs, func(a, b nearDoc) int { return cmp.Compare(a.doc, b.doc) })
 	return docs
+}
+
+// Accepting returns a function that says of a memory whether it may match the query, as far
+// as that is known without its relevance: by Accept, and by the terms that it must hold and
+// must not.
+func (m *Memories) Accepting(q Query) func(memory.ID) bool {
+	sieve := newSieve(m.index.words.Load(), &q)
+	return func(id memory.ID) bool {
+		cell := m.table.cell(id.Bytes())
+		if cell == nil {
+			return false
+		}
+		r, doc := cell.row.Load(), cell.doc.Load()
+		if !r.live() || doc != 0 && !sieve.passes(words.Doc(doc-1)) {
+			return false
+		}
+		return q.Accept == nil || q.Accept(r)
+	}
 }

@@ -122,6 +122,28 @@ func TestNearIsExact(t *testing.T) {
 	})
 }
 
+// What Accepting accepts is what a search finds that is asked for nothing else.
+func TestAcceptingIsExact(t *testing.T) {
+	ts := openStore(t, Options{})
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawNear(t, ts)
+		if rapid.Bool().Draw(t, "accepts some") {
+			c.q.Accept = func(r *Row) bool { return slices.Index(c.ids, r.ID())%2 == 0 }
+		}
+		unknown, err := memory.NewID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepts := ts.Accepting(c.q)
+		for _, id := range append(c.ids, unknown) {
+			q := Query{Near: map[memory.ID]float64{id: 1}, All: c.q.All, None: c.q.None, Accept: c.q.Accept, Limit: 1}
+			if got, want := accepts(id), ts.Search(q).Total == 1; got != want {
+				t.Fatalf("%s (%q): accepted %v, found %v", id, c.text[id], got, want)
+			}
+		}
+	})
+}
+
 func listed(matches []Match) string {
 	var b strings.Builder
 	for _, m := range matches {

@@ -37,7 +37,8 @@ func BenchmarkScan(b *testing.B) {
 			}
 		}},
 		{"int8", benchRows * benchDim, func() {
-			if err := rows.scan(context.Background(), rounded(q), scores); err != nil {
+			err := rows.scan(context.Background(), rounded(q), func(at int, part []float32) { copy(scores[at*slabRows:], part) })
+			if err != nil {
 				b.Fatal(err)
 			}
 		}},
@@ -176,7 +177,7 @@ func BenchmarkNearest(b *testing.B) {
 		b.Run(which.name, func(b *testing.B) {
 			b.SetBytes(benchRows * benchDim)
 			for b.Loop() {
-				_, err := s.Nearest(context.Background(), q, which.n, which.accept)
+				_, err := s.Nearest(context.Background(), q, Want{N: which.n, Accept: which.accept})
 				must(b, err)
 			}
 		})

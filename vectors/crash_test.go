@@ -282,7 +282,7 @@ func TestEveryReadError(t *testing.T) {
 				if v, ok := m.Vector(KeyOf(text)); ok && fmt.Sprint(v) != fmt.Sprint(word(text).Vector) {
 					x.must(m, when, fmt.Errorf("the vector of %q is wrong", text))
 				}
-				if _, err := m.Nearest(context.Background(), word(text).Vector, 3, nil); err != nil {
+				if _, err := one(m.Nearest(context.Background(), word(text).Vector, Want{N: 3})); err != nil {
 					x.must(m, when, err)
 				}
 			}

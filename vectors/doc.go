@@ -79,10 +79,12 @@
 //
 // A row in memory is the vector divided by its scale, the greatest magnitude of a component over
 // 127, and rounded to int8: 38 MB for 100,000 vectors of 384 components instead of 154. A query
-// is rounded likewise. The best documents of the scan, at least four times as many as asked for,
-// are compared again with the float32 vectors in the files, and more of them, up to 32 times, as
-// long as the rounding may have put one behind that belongs in front. So the result is that of
-// float32, unless more documents than that are nearer to each other than about 0.003.
+// is rounded likewise. The best documents of the scan, at least 30 more than asked for, are
+// compared again with the float32 vectors in the files, and more of them, up to 32 times as many
+// or 1000 more, as long as the rounding may have put one behind that belongs in front. So the
+// result is that of float32, unless more documents than that are nearer to each other than about
+// 0.003. One scan serves several wants. Rows that are not near enough, or only in documents of
+// another kind, the first letter of their names, cost no more than that.
 //
 // # Sharing
 //

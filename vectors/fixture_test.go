@@ -89,10 +89,18 @@ func words(texts ...string) (entries []Entry) {
 	return entries
 }
 
+// one is the answer to the one want.
+func one(found [][]Match, err error) ([]Match, error) {
+	if len(found) == 0 {
+		return nil, err
+	}
+	return found[0], err
+}
+
 // nearest is what is near the word, as doc/chunk.
 func nearest(tb testing.TB, s *Store, text string, n int) (names []string) {
 	tb.Helper()
-	matches, err := s.Nearest(context.Background(), word(text).Vector, n, nil)
+	matches, err := one(s.Nearest(context.Background(), word(text).Vector, Want{N: n}))
 	must(tb, err)
 	for _, m := range matches {
 		names = append(names, fmt.Sprintf("%s/%d", m.Doc, m.Chunk))

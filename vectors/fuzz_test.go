@@ -57,7 +57,7 @@ func opensAnyhow(t *testing.T, name string, file []byte) {
 			t.Errorf("%x is %v, which is not in the file", key, v)
 		}
 	}
-	_, err = s.Nearest(t.Context(), word("apple").Vector, 3, nil)
+	_, err = one(s.Nearest(t.Context(), word("apple").Vector, Want{N: 3}))
 	must(t, err)
 	keepsWhatItHas(t, s, disk)
 }

@@ -73,6 +73,7 @@ func (x *index) learn(key Key, v []float32, f *file, at int64) {
 	}
 	s := x.slot(key)
 	s.row, s.file, s.at, s.since = x.table.add(s, x.scratch, scale), f, at, time.Now()
+	x.table.mark(s.row, s.places...)
 	x.vectors++
 	x.covered += len(s.places)
 }
@@ -104,6 +105,9 @@ func (x *index) put(doc Doc) {
 	for i, c := range d.Chunks {
 		s := x.slot(c.Key)
 		s.places = append(slices.Clip(s.places), place{d, i})
+		if s.row >= 0 {
+			x.table.mark(s.row, place{d, i})
+		}
 		x.count(s, 1)
 	}
 }
@@ -153,6 +157,9 @@ func (x *index) moved(rows table, n int) {
 	for _, s := range x.slots {
 		if s.row >= n {
 			s.row = rows.add(x.table.row(s.row))
+		}
+		if s.row >= 0 {
+			rows.mark(s.row, s.places...)
 		}
 	}
 	x.table = rows

@@ -12,12 +12,25 @@ import (
 )
 
 const (
-	// deeper is how many times as many documents as asked for are compared again at least,
-	// and deepest at most: as long as rounding may have put them behind the last wanted.
-	deeper, deepest = 4, 32
+	// spare is how many more documents than asked for are compared again at least, and at most
+	// deepest times as many or deeper more: as long as rounding may have put them behind the
+	// last wanted.
+	spare, deepest, deeper = 30, 32, 1000
 	// perDoc is how many chunks of one document are compared again.
 	perDoc = 4
 )
+
+// Want is what to look for.
+type Want struct {
+	Prefix string // of the names of the documents
+	N      int    // documents at most
+	// Least is the cosine below which nothing is wanted, 0 for whatever is nearest.
+	Least float64
+	// Accept says whether a document is wanted, nil that all are; it is asked at most once for
+	// each, in about the order of nearness and only until there are enough, and may use the
+	// store.
+	Accept func(doc string) bool
+}
 
 // vector reads the record of a vector into buf, which has its size, and sets e.Vector if it is
 // whole and of e.Key.
@@ -79,12 +92,10 @@ func (s *Store) damaged(key Key, f *file, at int64) {
 	}
 }
 
-// Nearest returns the n documents that have the chunks nearest to q, nearest first, those as near
-// by name. q has the store's dimension and unit length. accept says whether a document is wanted,
-// nil that all are; it is asked at most once for each, in about the order of nearness and only
-// until there are enough, and may use the store. Vectors are those at the time of the call;
-// nothing waits for it.
-func (s *Store) Nearest(ctx context.Context, q []float32, n int, accept func(doc string) bool) ([]Match, error) {
+// Nearest returns for each want the documents that have the chunks nearest to q, nearest first,
+// those as near by name. q has the store's dimension and unit length. All wants together cost one
+// scan. Vectors are those at the time of the call; nothing waits for it.
+func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Want) ([][]Match, error) {
 	if len(q) != s.opt.Dim {
 		return nil, fmt.Errorf("look for vectors in %s: the query has %d components, not %d", s.dir, len(q), s.opt.Dim)
 	}
@@ -94,40 +105,50 @@ func (s *Store) Nearest(ctx context.Context, q []float32, n int, accept func(doc
 	if gone {
 		return nil, ErrClosed
 	}
-	if n <= 0 || rows.n == 0 {
-		return nil, nil
+	query, picks := rounded(q), make([]picking, len(wants))
+	for i := range wants {
+		picks[i] = picking{Want: &wants[i], nth: nth, docs: map[*placed]int{}}
 	}
-	query, scores := rounded(q), make([]float32, rows.n)
-	if err := rows.scan(ctx, query, scores); err != nil {
+	err := rows.scan(ctx, query, func(b int, scores []float32) {
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		for i := range picks {
+			picks[i].promising(rows.slabs[b], b*slabRows, query.scale, scores)
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
-	p := picking{n: n, nth: nth, accept: accept, docs: map[*placed]int{}}
-	if err := s.pick(ctx, &p, &rows, query.scale, scores); err != nil {
-		return nil, err
+	out := make([][]Match, len(wants))
+	for i := range picks {
+		if err := s.pick(ctx, &picks[i], &rows, query.scale); err != nil {
+			return nil, err
+		}
+		out[i] = s.rescored(q, &picks[i])
 	}
-	return s.rescored(q, p.picked, n), nil
+	return out, nil
 }
 
 // pick goes down the rows until there are enough.
-func (s *Store) pick(ctx context.Context, p *picking, rows *table, scale float32, scores []float32) error {
-	for part := range descending(scores, 2*deeper*p.n) {
+func (s *Store) pick(ctx context.Context, p *picking, rows *table, scale float32) error {
+	for some := range p.hits.descending(256) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		for some := range slices.Chunk(part, 256) {
-			for i, places := range s.placesOf(rows, some) {
-				of, _, step := rows.row(some[i].row)
-				// A component is off by half a step at most, so that a cosine is by far
-				// less than a whole step of the row and the query.
-				if p.enough(some[i].score + scale + step) {
-					return nil
-				}
-				p.take(places, of.key, some[i].score)
+		for i, places := range s.placesOf(rows, some) {
+			of, _, step := rows.row(int(some[i].row))
+			if p.enough(nearestBy(some[i].score, scale, step)) {
+				return nil
 			}
+			p.take(places, of.key, some[i].score)
 		}
 	}
 	return nil
 }
+
+// nearestBy is the most that the cosine of a row may be. A component is off by half a step at most,
+// so that a cosine is by far less than a whole step of the row and the query.
+func nearestBy(score, scale, step float32) float32 { return score + scale + step }
 
 // placesOf is where the chunks of the rows occur whose vectors are still there.
 func (s *Store) placesOf(rows *table, hits []hit) [][]place {
@@ -135,7 +156,7 @@ func (s *Store) placesOf(rows *table, hits []hit) [][]place {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for i, h := range hits {
-		if of, _, _ := rows.row(h.row); of.row >= 0 {
+		if of, _, _ := rows.row(int(h.row)); of.row >= 0 {
 			all[i] = of.places
 		}
 	}
@@ -144,13 +165,31 @@ func (s *Store) placesOf(rows *table, hits []hit) [][]place {
 
 // picking collects the chunks to be compared again.
 type picking struct {
-	n      int // documents wanted
-	nth    int // documents placed later are newer than the rows
-	accept func(string) bool
+	*Want
+	nth    int             // documents placed later are newer than the rows
+	hits   hits            // that may be near enough
 	docs   map[*placed]int // chunks picked, -1 if it is not wanted
 	found  int             // documents
 	last   float32         // score of the nth found
 	picked []candidate
+}
+
+// promising takes in the rows of a slab, the first of which has the number first, that may be near
+// enough, of documents that may have the prefix. Store.mu is held.
+func (p *picking) promising(rows *slab, first int, scale float32, scores []float32) {
+	if p.N <= 0 {
+		return
+	}
+	wanted, least := kindsOf(p.Prefix), float32(p.Least)
+	for i, score := range scores {
+		if least > 0 && nearestBy(score, scale, rows.scale[i]) < least {
+			continue
+		}
+		// A row without a document may get one during the search.
+		if k := rows.kinds[i]; k == 0 || k&wanted != 0 {
+			p.hits = append(p.hits, hit{score, int32(first + i)})
+		}
+	}
 }
 
 // candidate is a chunk and the rounded cosine of its row. A newer one is not known to have a row.
@@ -163,7 +202,7 @@ type candidate struct {
 
 // enough reports whether a row that may be as near as most, and those after it, are of no use.
 func (p *picking) enough(most float32) bool {
-	return p.found >= deepest*p.n || p.found >= deeper*p.n && most < p.last
+	return p.found >= min(deepest*p.N, p.N+deeper) || p.found >= p.N+spare && most < p.last
 }
 
 func (p *picking) take(places []place, key Key, score float32) {
@@ -172,11 +211,11 @@ func (p *picking) take(places []place, key Key, score float32) {
 		switch {
 		case n < 0, n >= perDoc:
 			continue
-		case !seen && p.accept != nil && !p.accept(at.doc.Name):
+		case !seen && !p.wants(at.doc.Name):
 			p.docs[at.doc] = -1
 			continue
 		case !seen:
-			if p.found++; p.found == p.n {
+			if p.found++; p.found == p.N {
 				p.last = score
 			}
 		}
@@ -187,6 +226,10 @@ func (p *picking) take(places []place, key Key, score float32) {
 		p.docs[at.doc] = n + 1
 		p.picked = append(p.picked, candidate{key: key, at: at, score: score})
 	}
+}
+
+func (p *picking) wants(doc string) bool {
+	return strings.HasPrefix(doc, p.Prefix) && (p.Accept == nil || p.Accept(doc))
 }
 
 // takeNewer takes all chunks of a document that was placed during the search: rows that were
@@ -200,12 +243,12 @@ func (p *picking) takeNewer(d *placed) {
 
 // rescored compares with the vectors in the files, and takes each document once. A vector that
 // cannot be read counts as it was rounded.
-func (s *Store) rescored(q []float32, picked []candidate, n int) []Match {
+func (s *Store) rescored(q []float32, p *picking) []Match {
 	e := Entry{Vector: make([]float32, s.opt.Dim)}
 	buf := make([]byte, vectorSize(s.opt.Dim))
 	cosines := map[Key]float64{}
 	best := map[string]Match{}
-	for _, c := range picked {
+	for _, c := range p.picked {
 		cosine, known := cosines[c.key]
 		if !known {
 			cosine = float64(c.score)
@@ -224,10 +267,12 @@ func (s *Store) rescored(q []float32, picked []candidate, n int) []Match {
 	}
 	out := make([]Match, 0, len(best))
 	for _, m := range best {
-		out = append(out, m)
+		if p.Least <= 0 || m.Cosine >= p.Least {
+			out = append(out, m)
+		}
 	}
 	slices.SortFunc(out, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), strings.Compare(a.Doc, b.Doc))
 	})
-	return out[:min(n, len(out))]
+	return out[:min(p.N, len(out))]
 }

@@ -17,12 +17,33 @@ type table struct {
 	n     int // rows
 }
 
-// slab is slabRows rows: row i is scale[i] times values[i*dim:(i+1)*dim]. What is in a slot is
-// guarded by Store.mu; the pointer stays.
+// slab is slabRows rows: row i is scale[i] times values[i*dim:(i+1)*dim]. What is in a slot, and
+// kinds, is guarded by Store.mu; the pointer stays.
 type slab struct {
 	values []int8
 	scale  [slabRows]float32
 	slot   [slabRows]*slot
+	kinds  [slabRows]kinds
+}
+
+// kinds has a bit for each kind of document that a row is, or was, a chunk of, by the first byte of
+// its name. It spares a search that wants one kind a look at all the others.
+type kinds uint8
+
+// kindsOf are the kinds that documents may be of whose names begin so.
+func kindsOf(prefix string) kinds {
+	if prefix == "" {
+		return ^kinds(0)
+	}
+	return 1 << (prefix[0] & 7)
+}
+
+// mark notes where the chunk of a row occurs.
+func (t *table) mark(row int, places ...place) {
+	s := t.slabs[row/slabRows]
+	for _, p := range places {
+		s.kinds[row%slabRows] |= kindsOf(p.doc.Name)
+	}
 }
 
 // add appends a row, and returns its number.
@@ -56,16 +77,19 @@ func rounded(q []float32) query {
 	return query{values, scale}
 }
 
-// scan sets scores, which has a place for each row, to the rounded cosines to q.
-func (t *table) scan(ctx context.Context, q query, scores []float32) error {
+// scan calls do with the number of each slab and the rounded cosines of its rows to q, which are
+// good until do returns.
+func (t *table) scan(ctx context.Context, q query, do func(b int, scores []float32)) error {
+	var scores [slabRows]float32
 	for b, s := range t.slabs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		out := scores[b*slabRows : min((b+1)*slabRows, t.n)]
+		out := scores[:min(slabRows, t.n-b*slabRows)]
 		for i := range out {
 			out[i] = float32(dot.Int8(q.values, s.values[i*t.dim:(i+1)*t.dim])) * s.scale[i] * q.scale
 		}
+		do(b, out)
 	}
 	return nil
 }

@@ -59,10 +59,10 @@ func TestTogether(t *testing.T) {
 
 // seesOnlyRight looks for a text while others change everything.
 func seesOnlyRight(s *Store, text string) error {
-	matches, err := s.Nearest(context.Background(), word(text).Vector, 5, func(doc string) bool {
+	matches, err := one(s.Nearest(context.Background(), word(text).Vector, Want{N: 5, Accept: func(doc string) bool {
 		_, ok := s.Doc(doc) // whoever accepts may use the store
 		return ok
-	})
+	}}))
 	for _, m := range matches {
 		if has := m.Doc == "n/"+text || text == "apple"; (m.Cosine > 0.999) != has {
 			err = fmt.Errorf("near %q is %+v", text, m)
@@ -107,12 +107,12 @@ func TestADocumentPlacedDuringASearch(t *testing.T) {
 	}
 	must(t, s.Place(docs, nil))
 	late := doc("n/late", "far", "apple")
-	matches, err := s.Nearest(t.Context(), apple.Vector, 1, func(name string) bool {
+	matches, err := one(s.Nearest(t.Context(), apple.Vector, Want{N: 1, Accept: func(name string) bool {
 		if name == "m/apple" {
 			must(t, s.Place([]Doc{late}, nil))
 		}
 		return name == late.Name
-	})
+	}}))
 	must(t, err)
 	if len(matches) != 1 || matches[0].Chunk != 1 || matches[0].Cosine < 0.999 {
 		t.Errorf("near apple is %+v, want %s with its chunk 1", matches, late.Name)
@@ -127,7 +127,7 @@ func TestNearestEndsWithItsContext(t *testing.T) {
 	why := errors.New("the caller went away")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(why)
-	if _, err := s.Nearest(ctx, word("apple").Vector, 1, nil); !errors.Is(err, why) {
+	if _, err := one(s.Nearest(ctx, word("apple").Vector, Want{N: 1})); !errors.Is(err, why) {
 		t.Errorf("a search after its end: %v, want %v", err, why)
 	}
 	if err := s.Compact(ctx); !errors.Is(err, why) {

@@ -1,64 +1,60 @@
 package vectors
 
-import (
-	"cmp"
-	"iter"
-	"slices"
-)
+import "iter"
 
 // hit is a row and its rounded cosine.
 type hit struct {
 	score float32
-	row   int
+	row   int32
 }
 
-// order is that of nearness, for rows as near that of their numbers.
-func (h hit) order(o hit) int {
-	return cmp.Or(cmp.Compare(o.score, h.score), cmp.Compare(h.row, o.row))
+// before is the order of nearness, for rows as near that of their numbers.
+func (h hit) before(o hit) bool {
+	return h.score > o.score || h.score == o.score && h.row < o.row
 }
 
-// descending yields all rows in order, the first n, then in parts that grow. Each part costs one
-// pass over the scores, and the parts grow fast, so that a caller who wants few rows pays for no
-// more, and one who finds use for hardly any has them sorted in the end.
-func descending(scores []float32, n int) iter.Seq[[]hit] {
+// hits are rows in no order.
+type hits []hit
+
+// descending yields the hits in order, so many at a time, and uses them up. It makes a heap of
+// them, so that a caller who wants few pays for one pass, and one who wants all for a sort. What is
+// yielded is good until the next.
+func (h hits) descending(n int) iter.Seq[[]hit] {
 	return func(yield func([]hit) bool) {
-		var last *hit
-		for left := len(scores); left > 0; n *= 8 {
-			if n > len(scores)/16 {
-				n = left
+		for i := len(h)/2 - 1; i >= 0; i-- {
+			h.sink(i)
+		}
+		part := make([]hit, 0, n)
+		for len(h) > 0 {
+			part = append(part, h[0])
+			last := len(h) - 1
+			h[0] = h[last]
+			h = h[:last]
+			h.sink(0)
+			if len(part) == n || len(h) == 0 {
+				if !yield(part) {
+					return
+				}
+				part = part[:0]
 			}
-			part := top(scores, last, n)
-			if !yield(part) {
-				return
-			}
-			last, left = &part[len(part)-1], left-len(part)
 		}
 	}
 }
 
-// top is the first n rows in order after last, if there is one.
-func top(scores []float32, last *hit, n int) []hit {
-	part := make([]hit, 0, min(2*n, len(scores)))
-	var least *hit // of n, which what is still to come must precede
-	for row, score := range scores {
-		if least != nil && score <= least.score {
-			continue
+// sink brings the hit at i below those that come before it.
+func (h hits) sink(i int) {
+	for {
+		first := 2*i + 1
+		if first >= len(h) {
+			return
 		}
-		h := hit{score, row}
-		if last != nil && h.order(*last) <= 0 {
-			continue
+		if right := first + 1; right < len(h) && h[right].before(h[first]) {
+			first = right
 		}
-		if part = append(part, h); len(part) == 2*n {
-			part, least = best(part, n)
+		if !h[first].before(h[i]) {
+			return
 		}
+		h[i], h[first] = h[first], h[i]
+		i = first
 	}
-	slices.SortFunc(part, hit.order)
-	return part[:min(n, len(part))]
-}
-
-// best keeps the first n.
-func best(part []hit, n int) ([]hit, *hit) {
-	slices.SortFunc(part, hit.order)
-	least := part[n-1]
-	return part[:n], &least
 }

@@ -221,7 +221,7 @@ func (w *world) check(s *Store) error {
 
 // checkNearest looks for a text: exactly the documents that have it are at cosine 1.
 func (w *world) checkNearest(s *Store, text string) error {
-	matches, err := s.Nearest(context.Background(), word(text).Vector, 10, nil)
+	matches, err := one(s.Nearest(context.Background(), word(text).Vector, Want{N: 10}))
 	if err != nil {
 		return err
 	}

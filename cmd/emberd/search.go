@@ -328,7 +328,7 @@ type otherPart struct {
 	score     float64
 }
 
-// otherParts are what meaning, links and dates add, as far as they do.
+// otherParts are what meaning and dates add, as far as they do.
 func otherParts(e *op.Explain) (out []otherPart) {
 	const without = "   –       –       –       –"
 	if m := e.Meaning; m != nil {
@@ -337,9 +337,6 @@ func otherParts(e *op.Explain) (out []otherPart) {
 			label = fmt.Sprintf("meaning, at line %d", m.Line)
 		}
 		out = append(out, otherPart{label, fmt.Sprintf("%28s", fmt.Sprintf("cosine %.3f, near %.3f", m.Cosine, m.Near)), m.Score})
-	}
-	if l := e.Links; l != nil {
-		out = append(out, otherPart{clean(l.For), without, l.Score})
 	}
 	if d := e.Date; d != nil {
 		out = append(out, otherPart{clean(d.For), without, d.Score})
