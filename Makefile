@@ -18,7 +18,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
 COVERED   = 80
 
-.PHONY: build run test race covered fuzz bench proof torture torture-real agents contest mutants eval oracle mcp-conformance lint check compiler install clean
+.PHONY: build run test race twin covered fuzz bench proof torture torture-real agents contest mutants eval oracle mcp-conformance lint check compiler install clean
 
 build:
 	go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/emberd ./cmd/emberd
@@ -33,6 +33,11 @@ test:
 
 race: compiler
 	CGO_ENABLED=1 go test -race -timeout 20m -coverprofile=cover.out -coverpkg=./decay,./engine,./rekindle ./...
+
+# The arithmetic in Go alone, as on processors that there is no assembly for: what uses it
+# holds to the same vectors.
+twin:
+	go test -tags purego ./internal/dot ./internal/bert
 
 # The profile of race has each block once for every package whose tests could run it.
 covered: race
@@ -119,7 +124,7 @@ lint:
 	go fix -diff ./...
 	$(staticcheck) ./...
 
-check: compiler lint race covered
+check: compiler lint twin race covered
 
 # The race detector needs cgo on Linux, so a compiler that finds the C headers.
 compiler:

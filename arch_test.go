@@ -45,7 +45,7 @@ func graph() map[string]edges {
 		},
 		"internal/chunk":    {},
 		"internal/dot":      {others: []string{"golang.org/x/sys/cpu"}},
-		"internal/gguf":     {tests: []string{"internal/tinybert"}},
+		"internal/gguf":     {ours: []string{"internal/dot"}, tests: []string{"internal/tinybert"}},
 		"internal/tinybert": {},
 		"internal/when":     {},
 		"embedding": {

@@ -52,9 +52,8 @@ func TestEvalProviders(t *testing.T) {
 		{name: "go, learned", settings: []string{"embedding.model=" + learned}},
 		{name: "http, learned", settings: []string{server}},
 		{name: "words", settings: []string{"embedding.providers=words"}},
-		{name: "go, learned, trusted 0.5", settings: []string{"embedding.model=" + learned, "search.meaning=0.5"}, forced: true},
-		{name: "http, learned, trusted 0.5", settings: []string{server, "search.meaning=0.5"}, forced: true},
-		{name: "words, trusted 0.5", settings: []string{"embedding.providers=words", "search.meaning=0.5"}, forced: true},
+		{name: "go, learned, trusted 0.25", settings: []string{"embedding.model=" + learned, "search.meaning=0.25"}, forced: true},
+		{name: "http, learned, trusted 0.25", settings: []string{server, "search.meaning=0.25"}, forced: true},
 	}
 	for name, args := range hybridSets() {
 		t.Run(name, func(t *testing.T) {

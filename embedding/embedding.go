@@ -43,10 +43,12 @@ import (
 // Purpose is what a vector is for; some models want the two told apart by a prefix.
 type Purpose int
 
-// The purposes. Passages wait for one another, queries for nobody.
+// The purposes. Passages wait for one another, queries and claims for nobody. A claim is
+// compared with passages as one of them, so it has their prefix.
 const (
 	Query Purpose = iota
 	Passage
+	Claim
 )
 
 // The names of providers, in the order in which they are best tried.
@@ -254,15 +256,16 @@ func (e *Embedder) choose(ctx context.Context) (*choice, error) {
 
 func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choice, []Passed, error) {
 	var passed []Passed
-	var none noneError
+	var none, unfit noneError
 	for _, l := range e.chain {
-		err := l.unfit
+		if l.unfit != nil {
+			unfit = append(unfit, fmt.Errorf("%s: %w", l.name, l.unfit))
+			continue
+		}
+		id, err := l.identify(ctx, known)
 		if err == nil {
-			var id Identity
-			if id, err = l.identify(ctx, known); err == nil {
-				id.QueryPrefix = e.opt.QueryPrefix
-				return &choice{l, id}, passed, nil
-			}
+			id.QueryPrefix = e.opt.QueryPrefix
+			return &choice{l, id}, passed, nil
 		}
 		if ctx.Err() != nil {
 			return nil, passed, ctx.Err()
@@ -271,7 +274,10 @@ func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choic
 		if errors.Is(err, ErrAway) && slices.ContainsFunc(known, l.awaits) {
 			return nil, passed, err
 		}
-		none = append(none, fmt.Errorf("%s: %w", l.name, err))
+		none = append(none, err)
+	}
+	if none == nil { // what nobody set is worth telling only where nothing is set
+		none = unfit
 	}
 	return nil, passed, none
 }
@@ -284,6 +290,9 @@ func (e noneError) Error() string {
 	if len(e) == 0 {
 		return ErrNone.Error() + "; name one in embedding.providers"
 	}
+	if len(e) == 1 {
+		return e[0].Error()
+	}
 	reasons := make([]string, len(e))
 	for i, reason := range e {
 		reasons[i] = reason.Error()
@@ -295,8 +304,8 @@ func (e noneError) Unwrap() []error { return append([]error{ErrNone}, e...) }
 
 // Embed returns one vector of length one for each text. It is nil for a text that no
 // vector can be made of: a blank one, or one of which the model does not know the half.
-// What is longer than MaxTokens counts with its beginning. Queries never wait for
-// passages. On an error there are no vectors at all.
+// What is longer than MaxTokens counts with its beginning. Queries and claims never
+// wait for passages. On an error there are no vectors at all.
 func (e *Embedder) Embed(ctx context.Context, p Purpose, texts []string) ([][]float32, error) {
 	c, err := e.choose(ctx)
 	if err != nil {
@@ -306,9 +315,11 @@ func (e *Embedder) Embed(ctx context.Context, p Purpose, texts []string) ([][]fl
 }
 
 func (e *Embedder) embedWith(ctx context.Context, c *choice, p Purpose, texts []string) ([][]float32, error) {
-	prefix := e.opt.QueryPrefix
-	if p == Passage {
-		prefix = e.opt.PassagePrefix
+	prefix := e.opt.PassagePrefix
+	switch p {
+	case Query:
+		prefix = e.opt.QueryPrefix
+	case Passage:
 		select {
 		case e.bulk <- struct{}{}:
 			defer func() { <-e.bulk }()

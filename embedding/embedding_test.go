@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -100,6 +101,23 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	} {
 		if _, err := Open(opt); err == nil || err.Error() != want {
 			t.Errorf("Open(%+v): %v, want %s", opt, err, want)
+		}
+	}
+}
+
+// Somebody who set one provider is told of that one, somebody who set two of both.
+func TestWhyNoProviderWorks(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "missing.gguf")
+	missing := "the model file " + model + " cannot be reached: there is none; put it there, or name another in embedding.model"
+	away := "the server at http://127.0.0.1:1 cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused; start it, or take http out of embedding.providers"
+	for want, opt := range map[string]Options{
+		missing: {Model: model},
+		away:    {URL: "http://127.0.0.1:1", URLModel: "minilm"},
+		"no provider of vectors works: " + away + "; " + missing: {Model: model, URL: "http://127.0.0.1:1", URLModel: "minilm"},
+	} {
+		opt.Providers = []string{HTTP, Go}
+		if _, err := open(t, opt).Ready(t.Context()); err == nil || err.Error() != want || !errors.Is(err, ErrNone) || !errors.Is(err, ErrAway) {
+			t.Errorf("Ready: %v\nwant: %s", err, want)
 		}
 	}
 }
@@ -385,8 +403,10 @@ func TestQueriesNeverWaitForPassages(t *testing.T) {
 		}()
 	}
 	<-arrived
-	if _, err := e.Embed(t.Context(), Query, []string{"harbour"}); err != nil {
-		t.Error(err)
+	for _, p := range []Purpose{Query, Claim} {
+		if _, err := e.Embed(t.Context(), p, []string{"harbour"}); err != nil {
+			t.Error(err)
+		}
 	}
 	if len(arrived) != 0 {
 		t.Error("passages of two callers are embedded at once")

@@ -83,7 +83,7 @@ func (l *local) describe() (*gguf.Facts, error) {
 	if known {
 		return facts, refused
 	}
-	facts, refused = gguf.Preflight(l.path)
+	facts, refused = bert.Preflight(l.path)
 	if _, ok := errors.AsType[*gguf.RefusedError](refused); refused != nil && !ok {
 		return nil, l.unread(refused)
 	}
@@ -103,7 +103,10 @@ func (l *local) unread(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the model file %s %w: there is none; put it there, or name another in embedding.model", l.path, ErrAway)
 	}
-	return fmt.Errorf("the model file %w: %w; mend that, or name another in embedding.model", ErrAway, err)
+	if lost, ok := errors.AsType[*fs.PathError](err); ok {
+		err = lost.Err // its path is told already
+	}
+	return fmt.Errorf("the model file %s %w: %w; mend that, or name another in embedding.model", l.path, ErrAway, err)
 }
 
 func (l *local) embed(ctx context.Context, of Identity, texts []string) ([][]float32, error) {

@@ -201,11 +201,11 @@ func readVectors(data []byte, n int) ([][]float32, error) {
 			Embedding json.RawMessage `json:"embedding"`
 		} `json:"data"`
 	}
-	if json.Unmarshal(data, &answer) != nil {
+	if json.Unmarshal(data, &answer) != nil || len(answer.Data) == 0 {
 		return nil, errors.New("does not answer as OpenAI's protocol of embeddings has it; check embedding.url")
 	}
 	if len(answer.Data) != n {
-		return nil, fmt.Errorf("answered %d texts with %d vectors", n, len(answer.Data))
+		return nil, fmt.Errorf("made %d vectors where %d were asked for; its own log may say why", len(answer.Data), n)
 	}
 	vectors := make([][]float32, n)
 	for i, d := range answer.Data {

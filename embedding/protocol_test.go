@@ -37,8 +37,9 @@ func refusals() map[string]struct {
 		"a key is wanted":   {401, `{"error":{"message":"Invalid API Key","type":"authentication_error"}}`, "wants a key; put its key into embedding.key_file", false},
 		"too busy":          {429, ``, "cannot be reached right now: its status is 429, so it may still be loading its model", true},
 		"broken":            {500, `{"error":{"message":"harbour secret"}}`, "refuses to embed: its status is 500; its own log says why", false},
-		"too few":           {200, `{"data":[]}`, "answered 1 texts with 0 vectors", false},
-		"too many":          {200, `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1]}]}`, "answered 1 texts with 2 vectors", false},
+		"Ollama's own API":  {200, `{"embedding":[1,2,3]}`, "does not answer as OpenAI's protocol of embeddings has it; check embedding.url", false},
+		"too few":           {200, `{"data":[]}`, "does not answer as OpenAI's protocol of embeddings has it; check embedding.url", false},
+		"too many":          {200, `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1]}]}`, "made 2 vectors where 1 were asked for; its own log may say why", false},
 		"wrong index":       {200, `{"data":[{"index":1,"embedding":[1]}]}`, "numbered the vectors of 1 texts wrongly", false},
 		"negative index":    {200, `{"data":[{"index":-1,"embedding":[1]}]}`, "numbered the vectors of 1 texts wrongly", false},
 		"null":              {200, `{"data":[{"index":0,"embedding":[0.5,null]}]}`, broken, false},
@@ -69,7 +70,7 @@ func TestServersThatCannot(t *testing.T) {
 			t.Cleanup(s.Close)
 			e := client(t, s.URL, func(o *Options) { o.URLModel = "minilm" })
 			_, err := e.Ready(t.Context())
-			want := "no provider of vectors works: http: the server at " + s.URL + " " + r.want
+			want := "the server at " + s.URL + " " + r.want
 			if err == nil || err.Error() != want || !errors.Is(err, ErrNone) {
 				t.Errorf("Ready: %v\nwant: %s", err, want)
 			}

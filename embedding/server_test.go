@@ -308,12 +308,12 @@ func TestServerIsSentPrefixesAndItsKey(t *testing.T) {
 	e := client(t, s.URL, func(o *Options) {
 		o.Key, o.URLModel, o.QueryPrefix, o.PassagePrefix = "sesame", "minilm", "query: ", "passage: "
 	})
-	for _, p := range []Purpose{Query, Passage} {
+	for _, p := range []Purpose{Query, Passage, Claim} {
 		if _, err := e.Embed(t.Context(), p, []string{"where is the harbour"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"Bearer sesame " + probe, "Bearer sesame query: where is the harbour", "Bearer sesame passage: where is the harbour"}
+	want := []string{"Bearer sesame " + probe, "Bearer sesame query: where is the harbour", "Bearer sesame passage: where is the harbour", "Bearer sesame passage: where is the harbour"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the server got %q, want %q", got, want)
 	}

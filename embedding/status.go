@@ -7,7 +7,7 @@ type Status struct {
 	Dim      int
 	Lexical  bool
 	Loaded   bool     // whether a model is in memory, or a server answered last
-	Passed   []Passed // the providers before it in the chain
+	Passed   []Passed // the configured providers before it in the chain
 	Problem  string   // of the last call, "" if it went well
 }
 

@@ -12,8 +12,10 @@ import (
 	"emberd/vectors"
 )
 
-// Where there are vectors that can be trusted, memories are compared by these; one that has
-// none yet, or of whose text the model does not read all, by its words. Both are on one scale.
+// Where there are vectors that can be trusted to decide, memories are compared by these; one
+// that has none yet, or of whose text the model does not read all, by its words. Both are on
+// one scale. A ranking weighs vectors by how far their exam trusts them; what is known,
+// reinforced or merged is not a matter of degree, so that it takes [decisiveTrust].
 //
 // A vector is that of a whole text. What is as long as the text it is compared with is only
 // compared by it: of judged pairs, taking the higher of both at 0.85 is wrong more often than
@@ -27,18 +29,26 @@ import (
 // end is compared by words.
 func (e *Engine) likeIn(ctx context.Context, text string) *likeness {
 	l := e.like(text)
-	if e.meaning.trust() == 0 {
+	if !e.meaning.servingRack().decides() {
 		return l
 	}
-	if s := e.meaning.sense(ctx, text); s != nil && s.rack.grade.Trust() > 0 && s.rack.reads(text) {
+	if s := e.meaning.claim(ctx, text); s != nil && s.rack.decides() && s.rack.reads(text) {
 		l.sense = s
 	}
 	return l
 }
 
+// decisiveTrust is what the exam of a model has to say for its vectors to decide whether
+// texts say the same.
+const decisiveTrust = 0.5
+
+// decides reports whether the vectors are trusted that far, whatever rankings are told to
+// trust them. None are not.
+func (s *rack) decides() bool { return s != nil && s.grade.Trust() >= decisiveTrust }
+
 // reads reports whether the model takes in all of a text.
 func (s *rack) reads(text string) bool {
-	most := s.embedder.MaxTokens()
+	most := s.mostTokens()
 	const shortest = 2 // bytes of a token, in what is not made to have many of them
 	return len(text) <= shortest*most || s.embedder.Tokens(text) <= most
 }
@@ -130,7 +140,7 @@ func (e *Engine) partOf(ctx context.Context, s *sense, path string, line int) (t
 		return "", false
 	}
 	most := -1.0
-	for _, c := range chunk.Cut(e.noteToCut(ctx, note), chunk.Options{Tokens: s.rack.embedder.MaxTokens(), Count: s.rack.embedder.Tokens}) {
+	for _, c := range chunk.Cut(e.noteToCut(ctx, note), s.rack.room()) {
 		if c.Line != line {
 			continue
 		}
@@ -147,12 +157,18 @@ func (k *Known) least() float64 { return min(k.Add, k.Related, k.Confirmed, k.Re
 // clusterVectors are what the memories of a clustering are compared by, nil for words alone.
 func (e *Engine) clusterVectors(g *gathering) *cluster.Vectors {
 	on := e.meaning.servingRack()
-	if on == nil || on.grade.Trust() == 0 {
+	if !on.decides() {
 		return nil
 	}
+	whole := make(map[int]bool) // by place, whether the model reads it to its end
 	return &cluster.Vectors{
 		Of: func(i int) ([]float32, bool) {
-			if !on.reads(g.items[i].Text) {
+			reads, known := whole[i]
+			if !known {
+				reads = on.reads(g.items[i].Text)
+				whole[i] = reads
+			}
+			if !reads {
 				return nil, false
 			}
 			return on.vector(g.items[i].ID, e.meaning.digest)

@@ -71,7 +71,7 @@ func TestVectorsMergeNoContradictions(t *testing.T) {
 			e := sensible(t, vaultHouse(t, nil), trusted()).following(t)
 			known := save(t, e, pair[0]).ID
 			covered(t, e)
-			s := e.meaning.sense(t.Context(), pair[1])
+			s := e.meaning.claim(t.Context(), pair[1])
 			if s == nil {
 				t.Fatal("no sense")
 			}
@@ -225,5 +225,88 @@ func TestVectorsFindPartsOfNotes(t *testing.T) {
 	i := slices.IndexFunc(res.Matches, func(m op.Match) bool { return m.Note != nil && m.Note.Path == "Kitchen.md" })
 	if len(res.Matches) != 1 || i < 0 || res.Matches[0].Compared != op.ComparedByVectors || !strings.Contains(res.Matches[0].Text, "boiler drips") {
 		t.Errorf("got %+v", res.Matches)
+	}
+}
+
+// What a little trust is enough for is an order, and no decision.
+func TestVectorsOfLittleTrustDecideNothing(t *testing.T) {
+	for _, c := range []struct {
+		score   float64
+		decides bool
+	}{{0.3, false}, {0.4, true}} {
+		e := sensible(t, vaultHouse(t, nil), embedding.Grade{Exam: 1, Score: c.score, Low: 0.1, High: 0.8}).following(t)
+		save(t, e, "The boiler drips at the joint")
+		save(t, e, "The kettle leaks at the seam")
+		covered(t, e)
+		if trust := engineStatus(t, e).Model.Trust; trust <= 0 || trust >= 0.7 {
+			t.Fatalf("with a score of %v the trust is %v", c.score, trust)
+		}
+		if s, without := e.meaning.senseOf(t.Context(), "kettle"); s == nil || s.weight == 0 {
+			t.Errorf("with a score of %v searches have no sense: %s", c.score, without)
+		}
+		known := verify(t, e, "drips at a boiler joint").Compared == op.ComparedByVectors
+		pairs := do(t, e, op.Clusters, &op.ClustersRequest{FindDuplicates: true}).Found == 1
+		if known != c.decides || pairs != c.decides {
+			t.Errorf("with a score of %v vectors decide what is known: %v, and what is one: %v; want %v", c.score, known, pairs, c.decides)
+		}
+	}
+}
+
+// A model that is told queries from passages compares a claim as a passage, which memories are.
+func TestClaimsAreComparedAsPassages(t *testing.T) {
+	server := newVectorServer(t)
+	opt := server.options()
+	opt.QueryPrefix, opt.PassagePrefix = "query: ", "passage: "
+	h := meant(t, vaultHouse(t, nil), opt)
+	h.Options.Meaning.grade = trusted()
+	e := h.following(t)
+	save(t, e, "the kettle leaks")
+	covered(t, e)
+	server.texts()
+	const text = "the kettle leaks badly"
+	verify(t, e, text)
+	search(t, e, text)
+	do(t, e, op.Reinforce, &op.ReinforceRequest{Content: text})
+	if got, want := server.texts(), []string{"passage: " + text, "query: " + text}; !slices.Equal(got, want) {
+		t.Errorf("asked for %q, want %q", got, want)
+	}
+}
+
+// A part is found again as it was cut when its vector was made.
+func TestVectorsFindPartsOfLongNotes(t *testing.T) {
+	filling := strings.Repeat("The tide is in the harbour. ", 60)
+	h := sensible(t, vaultHouse(t, map[string]string{"Long.md": "# Long\n\n" + filling + "\n\nThe boiler drips at the joint, says the seam of the kettle.\n\n" + filling}), trusted())
+	e := h.following(t)
+	covered(t, e)
+	s := e.meaning.claim(t.Context(), "tide harbour")
+	found := s.notes(t.Context(), 1, nil)
+	if len(found) != 1 {
+		t.Fatalf("found %v", found)
+	}
+	parts := 0
+	doc, _ := s.rack.store.Doc(noteDoc("Long.md"))
+	for _, c := range doc.Chunks {
+		if c.Line == 1 {
+			continue // its name
+		}
+		if _, ok := e.partOf(t.Context(), s, "Long.md", c.Line); !ok {
+			t.Errorf("the part in line %d is not found", c.Line)
+		}
+		parts++
+	}
+	if parts < 3 {
+		t.Errorf("it has %d parts, want several", parts)
+	}
+}
+
+// A model may read less than embedding.max_tokens.
+func TestNotesAreCutToWhatTheModelReads(t *testing.T) {
+	h := meant(t, vaultHouse(t, map[string]string{"Long.md": "# Long\n\n" + strings.Repeat("tide harbour memory note. ", 100)}), embedding.Options{})
+	e := h.following(t)
+	covered(t, e)
+	rack := e.meaning.servingRack()
+	doc, _ := rack.store.Doc(noteDoc("Long.md"))
+	if reads := rack.identity.MaxTokens; reads >= 256 || rack.mostTokens() != reads || len(doc.Chunks) < 4 {
+		t.Errorf("the model reads %d tokens and notes are cut to %d: %d parts", reads, rack.mostTokens(), len(doc.Chunks))
 	}
 }

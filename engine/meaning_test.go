@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"emberd/internal/untouched"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/vectors"
 )
 
 // tinyModel writes a model of a seed and returns where.
@@ -150,7 +152,7 @@ func TestWithoutAModelThereIsNoSense(t *testing.T) {
 	if s, without := e.meaning.senseOf(t.Context(), "anything"); s != nil || without != "" || e.meaning.told() != nil {
 		t.Errorf("got sense %v, %q, told %v", s, without, e.meaning.told())
 	}
-	if e.meaning.weight() != 0 || e.meaning.trust() != 0 {
+	if e.meaning.weight() != 0 || e.meaning.servingRack().decides() {
 		t.Error("without a model there are vectors that are trusted")
 	}
 	if got := engineStatus(t, e).State; got != op.EngineOff {
@@ -367,7 +369,7 @@ func TestAnotherModelServesWhenItIsComplete(t *testing.T) {
 	if got.Made != 2 {
 		t.Errorf("made %d vectors, want 2", got.Made)
 	}
-	if s = e.meaning.sense(t.Context(), "the kettle leaks"); s == nil || s.rack.identity.Path != young {
+	if s, _ = e.meaning.senseOf(t.Context(), "the kettle leaks"); s == nil || s.rack.identity.Path != young {
 		t.Errorf("the new model does not serve")
 	}
 	until(t, "the earlier model's folder is removed", func() bool {
@@ -401,15 +403,59 @@ func TestPurgedVectorsAreGoneFromTheDisk(t *testing.T) {
 	if e.meaning.filling.store.Has(key) {
 		t.Error("the vector is there after the purge")
 	}
-	files, err := filepath.Glob(filepath.Join(e.meaning.filling.dir, "*.vec"))
+	if vectorOnDisk(t, e.meaning.filling.dir, key) {
+		t.Error("a file holds the key of what was purged")
+	}
+}
+
+// vectorOnDisk reports whether any file of a rack has a vector of that key.
+func vectorOnDisk(t testing.TB, dir string, key vectors.Key) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.vec"))
 	ok(t, err)
-	for _, file := range files {
+	return slices.ContainsFunc(files, func(file string) bool {
 		data, err := os.ReadFile(file)
 		ok(t, err)
-		if bytes.Contains(data, key[:]) {
-			t.Errorf("%s holds the key of what was purged", filepath.Base(file))
-		}
+		return bytes.Contains(data, key[:])
+	})
+}
+
+// What is purged while there is no model goes when there is one again.
+func TestPurgedWithoutAModel(t *testing.T) {
+	model := tinyModel(t, 1)
+	h := meant(t, newHouse(t), embedding.Options{Model: model})
+	e := h.running(t)
+	id := save(t, e, "a secret that must go").ID
+	save(t, e, "a text that stays")
+	covered(t, e)
+	rack := e.meaning.filling
+	doc, _ := rack.store.Doc(memoryDoc(id))
+	key := doc.Chunks[0].Key
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(id)})
+	until(t, "it is followed", func() bool { _, has := rack.store.Doc(memoryDoc(id)); return !has })
+	ok(t, e.Close())
+
+	ok(t, os.Rename(model, model+".away"))
+	e = meant(t, h, embedding.Options{Model: model}).running(t)
+	until(t, "the model is missed", func() bool { return engineStatus(t, e).Problem != "" })
+	do(t, e, op.Purge, &op.PurgeRequest{ID: string(id)})
+	ok(t, e.Close())
+	if !vectorOnDisk(t, rack.dir, key) {
+		t.Fatal("the vector is gone before there is a model")
 	}
+
+	ok(t, os.Rename(model+".away", model))
+	e = meant(t, h, embedding.Options{Model: model}).running(t)
+	covered(t, e)
+	until(t, "the purge is settled", func() bool {
+		e.meaning.mu.Lock()
+		defer e.meaning.mu.Unlock()
+		return !e.meaning.owed
+	})
+	if vectorOnDisk(t, rack.dir, key) {
+		t.Error("the vector is there after the purge")
+	}
+	wantWholeRack(t, e)
 }
 
 func TestOtherDevicesChangesGetVectors(t *testing.T) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"maps"
@@ -61,13 +62,13 @@ type filer struct {
 }
 
 // compare looks at everything there is and what of it has no vectors yet.
-func (f *filer) compare() error {
+func (f *filer) compare(ctx context.Context) error {
 	m := f.meaning
 	m.mu.Lock()
 	m.news, m.counting = meaningNews{begun: true}, true
 	m.news.clear()
 	m.mu.Unlock()
-	if err := f.takeOthers(); err != nil {
+	if _, err := f.takeOthers(); err != nil {
 		return err
 	}
 	lacking := make(map[string]bool)
@@ -106,17 +107,35 @@ func (f *filer) compare() error {
 	}
 	f.now = nil
 	m.mu.Lock()
-	m.todo, m.counting = t, false
+	m.todo, m.counting, m.looking = t, false, false
+	m.purged = m.purged || slices.ContainsFunc(gone, f.purgedMeanwhile)
 	m.mu.Unlock()
-	return f.forget(gone)
+	if err := f.forget(gone); err != nil {
+		return err
+	}
+	return m.settlePurges(ctx)
 }
 
-// takeOthers takes in vectors that other devices have made.
-func (f *filer) takeOthers() error {
-	if !f.meaning.Shared {
-		return nil
+// purgedMeanwhile reports whether a document that is gone was a memory that is not in the
+// trash either.
+func (f *filer) purgedMeanwhile(name string) bool {
+	id, is := strings.CutPrefix(name, memoryPrefix)
+	if !is {
+		return false
 	}
-	return f.on.store.Refresh()
+	_, err := f.stm.Forgotten(memory.ID(id))
+	return err != nil
+}
+
+// takeOthers takes in vectors that other devices have made, and reports whether some that
+// they had made are gone.
+func (f *filer) takeOthers() (lost bool, err error) {
+	if !f.meaning.Shared {
+		return false, nil
+	}
+	before := f.on.store.Status().Vectors
+	err = f.on.store.Refresh()
+	return f.on.store.Status().Vectors < before, err
 }
 
 // forget takes documents off all racks.
@@ -137,14 +156,15 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 	m := f.meaning
 	m.mu.Lock()
 	news := m.news
+	m.looking = news.all || len(news.memories)+len(news.notes) > 0
 	m.news = meaningNews{begun: true}
 	m.news.clear()
 	m.mu.Unlock()
 	if news.all {
 		return false, nil
 	}
-	if err := f.takeOthers(); err != nil {
-		return true, err
+	if lost, err := f.takeOthers(); err != nil || lost {
+		return !lost, err
 	}
 	var gone []string
 	for id := range news.memories {
@@ -168,16 +188,12 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 		m.todo.gone(name, had)
 		f.changed(name)
 	}
+	m.looking = false
 	m.mu.Unlock()
-	if err := f.forget(gone); err != nil || !news.purged {
+	if err := f.forget(gone); err != nil {
 		return true, err
 	}
-	for _, s := range m.racks() {
-		if err := s.store.Purge(ctx); err != nil {
-			return true, err
-		}
-	}
-	return true, nil
+	return true, m.settlePurges(ctx)
 }
 
 // look has a document that changed wait for its vectors.
@@ -220,7 +236,7 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 			return nil, ctx.Err() // the watcher tells when it can be read again
 		}
 		digest = noteDigest(note.Digest)
-		all = chunk.Cut(f.noteToCut(ctx, note), f.room())
+		all = chunk.Cut(f.noteToCut(ctx, note), f.on.room())
 	}
 	doc, out := vectors.Doc{Name: name, Digest: digest}, &pieces{name: name}
 	for _, c := range all {
@@ -235,12 +251,15 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 }
 
 // room is what the model takes in. What it counts for every text alike is no part of one.
-func (f *filer) room() chunk.Options {
-	empty := f.on.embedder.Tokens("")
-	return chunk.Options{Tokens: f.on.embedder.MaxTokens() - empty, Count: func(text string) int {
-		return max(f.on.embedder.Tokens(text)-empty, 0)
+func (s *rack) room() chunk.Options {
+	empty := s.embedder.Tokens("")
+	return chunk.Options{Tokens: s.mostTokens() - empty, Count: func(text string) int {
+		return max(s.embedder.Tokens(text)-empty, 0)
 	}}
 }
+
+// mostTokens is how much of a text the model takes in, which may be less than is set.
+func (s *rack) mostTokens() int { return cmp.Or(s.identity.MaxTokens, s.embedder.MaxTokens()) }
 
 // noteToCut is a note as it is cut: its Markdown where that is as it was read, else what is
 // to be searched of it.

@@ -14,7 +14,7 @@ import (
 func (e *Engine) engineStatus(context.Context, *op.EngineStatusRequest) (*op.EngineStatusResult, error) {
 	m := e.meaning
 	if m == nil {
-		return &op.EngineStatusResult{State: op.EngineOff}, nil
+		return &op.EngineStatusResult{State: op.EngineOff, Problem: e.noVectors()}, nil
 	}
 	res := &op.EngineStatusResult{Meaning: m.told(), Made: m.made.Load(), Share: m.Share, Folder: m.Dir}
 	m.mu.Lock()
@@ -32,6 +32,9 @@ func (e *Engine) engineStatus(context.Context, *op.EngineStatusRequest) (*op.Eng
 		res.Again = time.Time{}
 	}
 	status := m.Embedder.Status()
+	if res.State == op.EngineComplete || res.State == op.EnginePaused { // where only queries are embedded
+		res.Problem = cmp.Or(res.Problem, status.Problem)
+	}
 	for _, p := range status.Passed {
 		res.Passed = append(res.Passed, op.PassedProvider{Provider: p.Provider, Reason: p.Reason})
 	}
@@ -58,10 +61,15 @@ func (m *meaning) state() string {
 		return op.EnginePaused
 	case m.problem != "" || m.filling == nil || !m.news.begun || m.counting:
 		return op.EngineWaiting
-	case m.todo.left() > 0 || m.news.all || len(m.news.memories)+len(m.news.notes) > 0:
+	case m.todo.left() > 0 || m.looking || m.news.all || len(m.news.memories)+len(m.news.notes) > 0:
 		return op.EngineWorking
 	}
 	return op.EngineComplete
+}
+
+// noVectors is why there are to be none.
+func (e *Engine) noVectors() string {
+	return cmp.Or(e.opt.Meaning.Off, "name a model file in embedding.model, or a server in embedding.url")
 }
 
 // model is called with the meaning's mu held.
@@ -80,7 +88,7 @@ func (e *Engine) engineResume(ctx context.Context, _ *op.EngineResumeRequest) (*
 
 func (e *Engine) setPaused(ctx context.Context, paused bool) (*op.EngineStatusResult, error) {
 	if e.meaning == nil {
-		return nil, memory.Errorf(memory.Invalid, "no vectors are made; name a model in embedding.model, or a server in embedding.url")
+		return nil, memory.Errorf(memory.Invalid, "no vectors are made: %s", e.noVectors())
 	}
 	if err := e.meaning.pause(paused); err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "remember that vectors are paused, or not: %w", err)

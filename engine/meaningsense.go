@@ -36,21 +36,28 @@ type sensed struct {
 	cosine float64
 }
 
-// ask is a query whose vector somebody waits for.
+// ask is a text whose vector somebody waits for.
 type ask struct {
 	rack   *rack
+	as     embedding.Purpose
 	text   string
 	answer chan<- []float32 // has room for the one answer, nil for none
 }
 
-// sense returns the meaning of a text, nil if there are no vectors, or not in time.
-func (m *meaning) sense(ctx context.Context, text string) *sense {
-	s, _ := m.senseOf(ctx, text)
+// claim returns the meaning of a text that is compared with memories and notes, nil if there
+// are no vectors, or not in time.
+func (m *meaning) claim(ctx context.Context, text string) *sense {
+	s, _ := m.senseAs(ctx, embedding.Claim, text)
 	return s
 }
 
-// senseOf is sense that says why there is none, "" where [meaning.told] says it.
+// senseOf returns the meaning of a query, nil if there are no vectors, or not in time. Then
+// it says why there is none, "" where [meaning.told] says it.
 func (m *meaning) senseOf(ctx context.Context, text string) (s *sense, without string) {
+	return m.senseAs(ctx, embedding.Query, text)
+}
+
+func (m *meaning) senseAs(ctx context.Context, as embedding.Purpose, text string) (s *sense, without string) {
 	if m == nil {
 		return nil, ""
 	}
@@ -59,9 +66,9 @@ func (m *meaning) senseOf(ctx context.Context, text string) (s *sense, without s
 	if on == nil || text == "" {
 		return nil, ""
 	}
-	vector, known := m.recent.get(on, text)
+	vector, known := m.recent.get(on, as, text)
 	if !known {
-		if vector, without = m.vectorOf(ctx, on, text); without != "" {
+		if vector, without = m.vectorOf(ctx, ask{rack: on, as: as, text: text}); without != "" {
 			return nil, without
 		}
 	}
@@ -73,13 +80,14 @@ func (m *meaning) senseOf(ctx context.Context, text string) (s *sense, without s
 
 // vectorOf has the vector of a query made and waits for it, for a moment. One that comes
 // later is there for the next query of these words.
-func (m *meaning) vectorOf(ctx context.Context, on *rack, text string) (vector []float32, without string) {
+func (m *meaning) vectorOf(ctx context.Context, a ask) (vector []float32, without string) {
 	const late = "the vector of the query did not come in time"
 	answer := make(chan []float32, 1)
+	a.answer = answer
 	timer := time.NewTimer(m.Wait)
 	defer timer.Stop()
 	select {
-	case m.asks <- ask{rack: on, text: text, answer: answer}:
+	case m.asks <- a:
 	case <-timer.C:
 		return nil, late
 	case <-ctx.Done():
@@ -124,7 +132,7 @@ func (m *meaning) answer(ctx context.Context, a ask) {
 		}
 	}()
 	defer close(a.answer)
-	made, err := a.rack.embedder.Embed(ctx, embedding.Query, []string{a.text})
+	made, err := a.rack.embedder.Embed(ctx, a.as, []string{a.text})
 	if errors.Is(err, embedding.ErrChanged) && !a.rack.own {
 		m.stale.Store(true)
 		nudge(m.wake)
@@ -132,7 +140,7 @@ func (m *meaning) answer(ctx context.Context, a ask) {
 	if err != nil {
 		return // the embedder's status has it
 	}
-	m.recent.put(a.rack, a.text, made[0])
+	m.recent.put(a.rack, a.as, a.text, made[0])
 	a.answer <- made[0]
 }
 
@@ -233,7 +241,7 @@ func (s *sense) similarity(cosine float64) float64 { return s.rack.grade.Similar
 func memoryDoc(id memory.ID) string { return memoryPrefix + string(id) }
 func noteDoc(path string) string    { return notePathMark + path }
 
-// recentQueries remembers the vectors of the latest queries. Nil is one, too: the model
+// recentQueries remembers the vectors of the latest queries and claims, but no text. Nil is one, too: the model
 // makes none of that text.
 type recentQueries struct {
 	mu    sync.Mutex // guards what follows
@@ -250,12 +258,18 @@ func newRecentQueries() *recentQueries {
 	return &recentQueries{order: list.New(), at: make(map[vectors.Key]*list.Element)}
 }
 
-func queryKey(s *rack, text string) vectors.Key { return vectors.KeyOf(s.identity.Key(), text) }
+func queryKey(s *rack, as embedding.Purpose, text string) vectors.Key {
+	prefix := s.identity.Prefix
+	if as == embedding.Query {
+		prefix = s.identity.QueryPrefix
+	}
+	return vectors.KeyOf(s.identity.Key(), prefix, text)
+}
 
-func (r *recentQueries) get(s *rack, text string) (vector []float32, known bool) {
+func (r *recentQueries) get(s *rack, as embedding.Purpose, text string) (vector []float32, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e, ok := r.at[queryKey(s, text)]
+	e, ok := r.at[queryKey(s, as, text)]
 	if !ok {
 		return nil, false
 	}
@@ -263,10 +277,17 @@ func (r *recentQueries) get(s *rack, text string) (vector []float32, known bool)
 	return e.Value.(*recentQuery).vector, true
 }
 
-func (r *recentQueries) put(s *rack, text string, vector []float32) {
+func (r *recentQueries) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := queryKey(s, text)
+	r.order.Init()
+	clear(r.at)
+}
+
+func (r *recentQueries) put(s *rack, as embedding.Purpose, text string, vector []float32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := queryKey(s, as, text)
 	if r.at[key] != nil {
 		return
 	}

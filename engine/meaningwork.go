@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"emberd/embedding"
@@ -46,27 +47,29 @@ func (e *Engine) keepMeaning(ctx context.Context) {
 	const name = "making of vectors"
 	defer e.chores.disarm(name)
 	defer e.closeRacks()
-	wait := meaningRetry
+	wait, changed := meaningRetry, false
 	for ctx.Err() == nil {
 		made := e.meaning.made.Load()
 		err := e.fillRack(ctx)
 		if ctx.Err() != nil || errors.Is(err, embedding.ErrClosed) {
 			return
 		}
-		if errors.Is(err, embedding.ErrChanged) {
+		was := changed
+		if changed = errors.Is(err, embedding.ErrChanged); changed {
 			e.closeFilling()
+		}
+		if changed && !was { // a server with another model each time is not asked without end
 			continue
 		}
+		changed = false
 		if e.meaning.made.Load() > made {
 			wait = meaningRetry
 		}
-		if errors.Is(err, embedding.ErrNone) && !errors.Is(err, embedding.ErrAway) { // until the settings are others
-			e.meaning.stuck(err.Error(), time.Time{})
-			<-ctx.Done()
-			return
+		level := slog.LevelWarn
+		if again := e.meaning.stuck(err.Error(), e.opt.Now().Add(wait)); again {
+			level = slog.LevelDebug
 		}
-		e.opt.Logger.Warn("vectors are not made for now", "err", err, "again", wait)
-		e.meaning.stuck(err.Error(), e.opt.Now().Add(wait))
+		e.opt.Logger.Log(ctx, level, "vectors are not made for now", "err", err, "again", wait)
 		e.chores.arm(name, wait)
 		select {
 		case <-ctx.Done():
@@ -77,11 +80,13 @@ func (e *Engine) keepMeaning(ctx context.Context) {
 	}
 }
 
-// stuck says why nothing goes on, "" that it does.
-func (m *meaning) stuck(why string, again time.Time) {
+// stuck takes in why nothing goes on, and reports whether that was why before.
+func (m *meaning) stuck(why string, again time.Time) (known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	known = m.problem == why
 	m.problem, m.again = why, again
+	return known
 }
 
 // fillRack makes the vectors of the embedder's model until something fails.
@@ -134,7 +139,7 @@ func (e *Engine) rackToFill(id embedding.Identity) (*rack, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.filling, m.idle = s, ""
+	m.filling, m.idle, m.counting = s, "", true
 	return s, nil
 }
 
@@ -203,7 +208,7 @@ func (e *Engine) closeRacks() {
 
 // run fills the rack, newest first, and follows what changes.
 func (f *filer) run(ctx context.Context) error {
-	if err := f.compare(); err != nil {
+	if err := f.compare(ctx); err != nil {
 		return err
 	}
 	for {
@@ -212,7 +217,7 @@ func (f *filer) run(ctx context.Context) error {
 		}
 		known, err := f.catchUp(ctx)
 		if err == nil && !known {
-			err = f.compare()
+			err = f.compare(ctx)
 		}
 		if err != nil {
 			return err

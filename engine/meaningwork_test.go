@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type vectorServer struct {
 	mu     sync.Mutex // guards what follows
 	asked  []string
 	paused chan struct{} // nil while it answers
+	more   int           // numbers a vector has beside its 64
 }
 
 func newVectorServer(t testing.TB) *vectorServer {
@@ -57,6 +59,13 @@ func (s *vectorServer) answer() {
 	s.paused = nil
 }
 
+// exchange has it run another model from now on.
+func (s *vectorServer) exchange() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.more += 32
+}
+
 // texts are those that were asked for since the last time.
 func (s *vectorServer) texts() []string {
 	s.mu.Lock()
@@ -75,7 +84,7 @@ func (s *vectorServer) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
-	paused := s.paused
+	paused, dim := s.paused, 64+s.more
 	s.asked = append(s.asked, req.Input...)
 	s.mu.Unlock()
 	if paused != nil {
@@ -93,12 +102,12 @@ func (s *vectorServer) serve(w http.ResponseWriter, r *http.Request) {
 		Data []item `json:"data"`
 	}
 	for i, text := range req.Input {
-		v := make([]float32, 64)
+		v := make([]float32, dim)
 		v[0] = 0.1
 		for word := range strings.FieldsSeq(strings.ToLower(text)) {
 			h := fnv.New32a()
 			h.Write([]byte(word))
-			v[1+h.Sum32()%63]++
+			v[1+h.Sum32()%uint32(dim-1)]++
 		}
 		out.Data = append(out.Data, item{i, v})
 	}
@@ -133,7 +142,7 @@ func TestAServerThatHangsHoldsNothingUp(t *testing.T) {
 	server.answer()
 	covered(t, e)
 	wantWholeRack(t, e)
-	until(t, "the late vector is there", func() bool { return e.meaning.sense(t.Context(), "anything at all") != nil })
+	until(t, "the late vector is there", func() bool { s, _ := e.meaning.senseOf(t.Context(), "anything at all"); return s != nil })
 }
 
 func TestAServerThatGoesAwayIsWaitedFor(t *testing.T) {
@@ -154,6 +163,106 @@ func TestAServerThatGoesAwayIsWaitedFor(t *testing.T) {
 	}
 	if hits := search(t, e, "pot"); len(hits) != 1 {
 		t.Errorf("found %v", hits)
+	}
+}
+
+// Nothing has to change for a query to find that the model did.
+func TestAQueryFindsThatTheModelChanged(t *testing.T) {
+	server := newVectorServer(t)
+	h := meant(t, newHouse(t), server.options())
+	e := h.running(t)
+	save(t, e, "the kettle leaks")
+	covered(t, e)
+	server.exchange()
+	if s, without := e.meaning.senseOf(t.Context(), "kettle"); s != nil || without == "" {
+		t.Errorf("a query gets the sense %v of another model, without %q", s, without)
+	}
+	until(t, "the new model's vectors serve", func() bool {
+		got := engineStatus(t, e)
+		return got.State == op.EngineComplete && got.Model.Dim == 96
+	})
+	if s, without := e.meaning.senseOf(t.Context(), "kettle"); s == nil {
+		t.Errorf("no sense of the new model: %s", without)
+	}
+}
+
+func TestAServerWithAnotherModelEachTimeIsNotAskedWithoutEnd(t *testing.T) {
+	server := newVectorServer(t)
+	h := meant(t, newHouse(t), server.options())
+	inner := server.Config.Handler
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server.exchange()
+		inner.ServeHTTP(w, r)
+	})
+	e := h.running(t)
+	save(t, e, "the kettle leaks")
+	until(t, "it is left alone", func() bool { return engineStatus(t, e).Problem != "" })
+	if got := engineStatus(t, e); got.State != op.EngineWaiting || !strings.Contains(got.Problem, "runs another one") || got.Again.IsZero() {
+		t.Errorf("state %s, problem %q, again %s", got.State, got.Problem, got.Again)
+	}
+}
+
+func TestWhyAQueryHasNoVectorIsTold(t *testing.T) {
+	server := newVectorServer(t)
+	h := meant(t, newHouse(t), server.options())
+	e := h.running(t)
+	save(t, e, "the kettle leaks")
+	covered(t, e)
+	server.Close()
+	if s, without := e.meaning.senseOf(t.Context(), "kettle"); s != nil || without == "" {
+		t.Errorf("got %v, without %q", s, without)
+	}
+	if got := engineStatus(t, e); got.State != op.EngineComplete || !strings.Contains(got.Problem, "cannot be reached") {
+		t.Errorf("state %s, problem %q; want why", got.State, got.Problem)
+	}
+}
+
+func TestStatusSaysThatAModelIsExamined(t *testing.T) {
+	server := newVectorServer(t)
+	h := meant(t, newHouse(t), server.options())
+	h.Options.Meaning.Weight = -1
+	inner := server.Config.Handler
+	var asked atomic.Int64
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 2 { // the first sentence, after which model it is
+			server.hang()
+		}
+		inner.ServeHTTP(w, r)
+	})
+	e := h.running(t)
+	save(t, e, "the kettle leaks")
+	until(t, "the exam has begun", func() bool { return asked.Load() == 2 })
+	if got := engineStatus(t, e); got.State != op.EngineWaiting || got.Meaning.Without != "the model is examined first" {
+		t.Errorf("state %s, without %q", got.State, got.Meaning.Without)
+	}
+	server.answer()
+	until(t, "the exam is taken", func() bool { return engineStatus(t, e).State == op.EngineUnused })
+}
+
+// What was saved counts from when save returns, also while it is looked at.
+func TestNothingIsCompleteBeforeItHasItsVectors(t *testing.T) {
+	h := meant(t, newHouse(t), embedding.Options{Providers: []string{embedding.Words}})
+	e := h.running(t)
+	covered(t, e)
+	for i := range 200 {
+		id := save(t, e, fmt.Sprintf("kettle number %d", i)).ID
+		covered(t, e)
+		if _, ok := e.meaning.servingRack().vector(id, e.memoryDigest); !ok {
+			t.Fatalf("everything has its vectors, but memory %d has none", i)
+		}
+	}
+}
+
+func TestWhyThereAreToBeNoVectors(t *testing.T) {
+	h := newHouse(t)
+	h.Options.Meaning.Off = "search.meaning is off"
+	e := h.running(t)
+	if got := engineStatus(t, e); got.State != op.EngineOff || got.Problem != "search.meaning is off" {
+		t.Errorf("state %s, problem %q", got.State, got.Problem)
+	}
+	_, err := e.enginePause(t.Context(), &op.EnginePauseRequest{})
+	if want := "no vectors are made: search.meaning is off"; err == nil || err.Error() != want {
+		t.Errorf("a pause gives %v, want %s", err, want)
 	}
 }
 
@@ -274,19 +383,19 @@ func TestRecentQueriesAreBounded(t *testing.T) {
 	r, on := newRecentQueries(), new(rack)
 	text := func(i int) string { return fmt.Sprint("query ", i) }
 	for i := range 2 * keptQueries {
-		r.put(on, text(i), []float32{float32(i)})
-		r.get(on, text(0))
+		r.put(on, embedding.Query, text(i), []float32{float32(i)})
+		r.get(on, embedding.Query, text(0))
 	}
 	if len(r.at) != keptQueries || r.order.Len() != keptQueries {
 		t.Errorf("%d vectors are kept in a list of %d, want %d", len(r.at), r.order.Len(), keptQueries)
 	}
 	for i, want := range map[int]bool{0: true, 1: false, 2*keptQueries - 1: true} {
-		if v, known := r.get(on, text(i)); known != want || known && v[0] != float32(i) {
+		if v, known := r.get(on, embedding.Query, text(i)); known != want || known && v[0] != float32(i) {
 			t.Errorf("query %d is known: %v with %v, want %v", i, known, v, want)
 		}
 	}
 	other := &rack{identity: embedding.Identity{SHA256: "another"}}
-	if _, known := r.get(other, text(0)); known {
+	if _, known := r.get(other, embedding.Query, text(0)); known {
 		t.Error("a vector of one model is known as that of another")
 	}
 }

@@ -101,12 +101,14 @@ type Options struct {
 // Meaning is how vectors take part; the zero Meaning is not at all.
 type Meaning struct {
 	Embedder *embedding.Embedder // nil: no vectors
+	// Off is why there is no Embedder, or what is to be done to have one.
+	Off string
 	// Dir is the folder of vectors, one folder a model in it.
 	Dir string
 	// Shared says that other devices' vectors may lie beside those of this one.
 	Shared bool
 	// Weight is what rankings trust the vectors, 0 to 1; negative takes what the
-	// embedder's exam says.
+	// embedder's exam says, and a quarter for vectors of spelling, which sit none.
 	Weight float64
 	// Wait is how long a search waits for the vector of its query.
 	Wait time.Duration

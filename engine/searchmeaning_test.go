@@ -273,11 +273,11 @@ func TestAQueryWaitsForItsTurn(t *testing.T) {
 			time.Sleep(m.Wait / 2)
 			(<-m.asks).answer <- []float32{1}
 		}()
-		if v, without := m.vectorOf(t.Context(), nil, "car"); len(v) != 1 || without != "" {
+		if v, without := m.vectorOf(t.Context(), ask{text: "car"}); len(v) != 1 || without != "" {
 			t.Errorf("got %v, without: %q", v, without)
 		}
 		begun := time.Now()
-		if v, without := m.vectorOf(t.Context(), nil, "car"); v != nil || without == "" || time.Since(begun) != m.Wait {
+		if v, without := m.vectorOf(t.Context(), ask{text: "car"}); v != nil || without == "" || time.Since(begun) != m.Wait {
 			t.Errorf("after %v got %v, without: %q; nobody takes it", time.Since(begun), v, without)
 		}
 	})

@@ -58,7 +58,8 @@ type EngineStatusResult struct {
 	Earlier *EngineModel `json:"earlier,omitempty"`
 	// Passed are the providers that come first in the settings and do not work, with why.
 	Passed []PassedProvider `json:"passed,omitempty"`
-	// Problem is why nothing goes on at present, and Again when that is tried again.
+	// Problem is why nothing goes on at present, what the last query failed of, or why there
+	// are to be no vectors. Again is when it is tried again.
 	Problem string    `json:"problem,omitempty"`
 	Again   time.Time `json:"again,omitzero"`
 

@@ -24,7 +24,7 @@ func thorough(before time.Time) rules { return rules{before: before, despite: tr
 // Compact writes all that is current into one new file and removes the others of this device.
 // Vectors are dropped that no document has had for an hour, so that one that is renamed, or
 // changes and changes back, keeps its vectors. It needs room for what is current on the disk.
-// A failure, and an end of ctx, leaves everything as it is. Meanwhile the store can be used.
+// A failure, and an end of ctx, leaves the files as they are. Meanwhile the store can be used.
 func (s *Store) Compact(ctx context.Context) error {
 	return s.compacted(s.compact(ctx, rules{before: time.Now().Add(-orphanAge)}))
 }
@@ -120,7 +120,7 @@ func (s *Store) beginCompaction(r rules) (*compaction, error) {
 
 // writeCompacted makes the file, syncs it, and reads it back.
 func (s *Store) writeCompacted(ctx context.Context, c *compaction, temp string, despite bool) error {
-	f, err := s.fs.CreateAppend(path(s.dir, temp))
+	f, err := s.create(temp)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,6 @@ func (s *Store) adopt(c *compaction) {
 		}
 		return w.number < c.number
 	})
-	s.found = nil
 	if s.doubt < c.number {
 		s.doubt = 0
 	}

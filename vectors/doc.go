@@ -57,7 +57,7 @@
 // Then come records:
 //
 //	mark      4   "\xe5vr\xa7"
-//	kind      1   1 vector, 2 document, 3 document gone
+//	kind      1   1 vector, 2 document, 3 document gone, 4 synced
 //	length    3   of the payload
 //	crc       4   CRC-32C, continued from the header's, of kind, length and payload
 //	payload
@@ -65,10 +65,15 @@
 //	vector    key 16, dim × float32
 //	document  digest 16, length of the name 2, name, then for each chunk key 16, line 4
 //	gone      name
+//	synced    nothing: all before it in the file is on the disk
 //
 // Since the sum continues that of a header with a random salt, bytes of another file, or of an
 // earlier one on the same blocks of the disk, are no record here. Where there is no record the
 // next mark is looked for that one begins with.
+//
+// What follows the last "synced" in a file of an earlier process can be read, but may not be on
+// the disk, whatever a sync says now: when one fails, the system takes what it could not write
+// for written. So the first Sync writes all of it again, by a compaction.
 //
 // # Scan
 //

@@ -22,6 +22,7 @@ const (
 	kindVector byte = 1
 	kindDoc    byte = 2
 	kindGone   byte = 3
+	kindSynced byte = 4
 
 	frameSize = 12 // of a record without its payload
 	chunkSize = 20
@@ -186,6 +187,10 @@ func appendDoc(b []byte, seed uint32, d *Doc) []byte {
 
 func appendGone(b []byte, seed uint32, name string) []byte {
 	return appendRecord(b, seed, kindGone, func(b []byte) []byte { return append(b, name...) })
+}
+
+func appendSynced(b []byte, seed uint32) []byte {
+	return appendRecord(b, seed, kindSynced, func(b []byte) []byte { return b })
 }
 
 // parseDoc reads the payload of a document's record.

@@ -108,6 +108,9 @@ func seeds() map[string][]byte {
 	file = appendDoc(file, head.seed, &gone)
 	file = appendGone(file, head.seed, gone.Name)
 	file = appendRecord(file, head.seed, 9, func(b []byte) []byte { return append(b, "of a later version"...) })
+	grown := header{dim: dim, identity: "a model", device: "a", salt: [8]byte{4, 5, 6}}
+	grown.seed = crc32.Checksum(grown.body(), castagnoli)
+	synced := appendSynced(appendVector(grown.encode(), grown.seed, word("apple")), grown.seed)
 	nan := word("nan")
 	nan.Vector[0] /= 0
 	return map[string][]byte{
@@ -118,6 +121,8 @@ func seeds() map[string][]byte {
 		"nul-in-middle": slices.Concat(file[:first+40], make([]byte, 20), file[first+60:]),
 		"marks":         append(slices.Clone(file), bytes.Repeat([]byte(mark+"\x01\xff\xff\x07"), 20)...),
 		"infinite":      appendVector(slices.Clone(file), head.seed, nan),
+		"synced":        synced,
+		"unsynced":      appendVector(slices.Clone(synced), grown.seed, word("banana")),
 		"empty":         {},
 	}
 }

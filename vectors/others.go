@@ -48,7 +48,7 @@ func (s *Store) refresh(names []string) {
 func (s *Store) refreshFile(name string) {
 	f, err := openFile(s.fs, s.dir, name)
 	if err == nil && (f.head.identity != s.opt.Identity || f.head.dim != s.opt.Dim) {
-		err = fmt.Errorf("%w: of %q with %d components", ErrIdentity, f.head.identity, f.head.dim)
+		err = fmt.Errorf("%w: of %q with %d components", errIdentity, f.head.identity, f.head.dim)
 		_ = f.r.Close() // it was only read
 	}
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"emberd/internal/durable"
 )
 
-// file is one file of the folder, open for reading. All but end is fixed once it is listed; end
-// is guarded by Store.mu.
+// file is one file of the folder, open for reading. All but end and sure is fixed once it is
+// listed; these are guarded by Store.mu.
 type file struct {
 	name  string // without the folder
 	own   bool
@@ -16,6 +16,7 @@ type file struct {
 	r     durable.ReadFile
 	first int64 // where the records begin
 	end   int64 // after the last whole record, or the last one written
+	sure  int64 // before this all is on the disk, as the file itself says
 	is    state
 }
 
@@ -43,7 +44,7 @@ func (f *file) readHeader() error {
 		return err
 	}
 	head, n, err := parseHeader(b)
-	f.head, f.first, f.end = head, int64(n), int64(n)
+	f.head, f.first, f.end, f.sure = head, int64(n), int64(n), int64(n)
 	return err
 }
 

@@ -69,7 +69,7 @@ func near(rng *rand.Rand, centre []float32, by float64) []float32 {
 // The ten nearest are those of float32. Only where more than 320 documents are nearer to each other
 // than the rounding can tell are they others, which are as near for any purpose.
 func TestTheTenNearestAreThoseOfFloat32(t *testing.T) {
-	const rows, queries = 2000, 50
+	const rows, queries = 1000, 25
 	for _, sp := range spreads() {
 		t.Run(sp.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 3))

@@ -15,9 +15,8 @@ import (
 // ErrClosed is the cause in the error of an operation after [Store.Close].
 var ErrClosed = errors.New("the vectors are closed")
 
-// ErrIdentity is the cause in the error of [Open] for a folder with own files of another identity
-// or dimension, or of a later version of emberd. Nothing in such a folder was changed.
-var ErrIdentity = errors.New("the folder holds other vectors")
+// errIdentity is of files of another identity or dimension, or of a later version of emberd.
+var errIdentity = errors.New("the folder holds other vectors")
 
 // Options of [Open]. Identity, Dim and Device are needed.
 type Options struct {
@@ -65,7 +64,6 @@ type Store struct {
 	ended  []*writer // with records that are not synced yet
 	next   int       // the number of the next file
 	named  bool      // all names in the folder are synced
-	found  []string  // own files of earlier processes, not known to be synced
 	doubt  int       // own files up to this number may not be on the disk as they look
 
 	// mu guards what follows. It is never held during a disk operation.
@@ -79,7 +77,8 @@ type Store struct {
 
 // Open opens the folder dir, which is made if there is none, for reading and writing. Only one
 // process may have it open with one device. Files that are damaged, torn or unreadable are used
-// as far as they go.
+// as far as they go. A folder with own files of another identity or dimension, or of a later
+// version of emberd, is refused, and nothing in it is changed.
 func Open(dir string, opt *Options) (*Store, error) {
 	s, err := open(dir, *opt)
 	if err != nil {
@@ -167,8 +166,10 @@ func (s *Store) loadOwn(names []string) error {
 		files = append(files, f)
 	}
 	for _, f := range files {
-		s.found = append(s.found, f.name)
 		s.read(f)
+		if !f.head.base && f.sure < f.end {
+			s.doubt = max(s.doubt, s.ownNumber(f.name))
+		}
 	}
 	return nil
 }
@@ -179,7 +180,7 @@ func (s *Store) openOwn(name string) (*file, error) {
 	f, err := openFile(s.fs, s.dir, name)
 	switch {
 	case errors.Is(err, errVersion):
-		return nil, fmt.Errorf("%w: %s was %w", ErrIdentity, name, err)
+		return nil, fmt.Errorf("%w: %s was %w; update this one, or move the folder away to have its vectors made anew", errIdentity, name, err)
 	case errors.Is(err, errHeader), errors.Is(err, fs.ErrNotExist):
 		s.log.Warn("vectors: file passed over", "file", name, "error", err)
 		return nil, nil
@@ -188,8 +189,8 @@ func (s *Store) openOwn(name string) (*file, error) {
 	}
 	f.own = true
 	if f.head.identity != s.opt.Identity || f.head.dim != s.opt.Dim {
-		err := fmt.Errorf("%w: %s is of %q with %d components, not of %q with %d",
-			ErrIdentity, name, f.head.identity, f.head.dim, s.opt.Identity, s.opt.Dim)
+		err := fmt.Errorf("%w: %s is of %q with %d components, not of %q with %d; move the folder away to have them made anew",
+			errIdentity, name, f.head.identity, f.head.dim, s.opt.Identity, s.opt.Dim)
 		return nil, errors.Join(err, f.r.Close())
 	}
 	return f, nil
@@ -228,6 +229,8 @@ func (s *Store) take(f *file, at int64, record []byte, v []float32) {
 		}
 	case kind == kindGone && f.own:
 		s.index.remove(string(payload))
+	case kind == kindSynced:
+		f.sure = at + frameSize
 	}
 }
 
@@ -290,9 +293,7 @@ func (s *Store) closeFiles() {
 	}
 }
 
-// Close syncs and closes the store. A second Close does nothing. After one that failed, Compact
-// the store that is opened next: what could not be synced may be found then, and still not be on
-// the disk.
+// Close syncs and closes the store. A second Close does nothing.
 func (s *Store) Close() error {
 	err := s.Sync()
 	s.order.Lock() // waits for a compaction

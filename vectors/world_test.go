@@ -146,12 +146,11 @@ func purging() step {
 	}}
 }
 
-// reopening closes the store, which syncs it, and opens it again. Where that sync fails the store
-// is compacted, as the documentation of Close says.
+// reopening closes the store, which syncs it, and opens it again.
 func reopening() step {
 	return step{"reopen", func(m *machine) error {
 		if !m.closed {
-			if m.unsynced = m.Close() != nil; !m.unsynced {
+			if m.Close() == nil {
 				m.world.settle()
 			}
 		}
@@ -163,10 +162,7 @@ func reopening() step {
 		if err := m.world.restarted(s); err != nil {
 			return fmt.Errorf("wrong: %w", err)
 		}
-		if m.unsynced {
-			err = compacting().do(m)
-		}
-		return err
+		return nil
 	}}
 }
 
@@ -280,9 +276,8 @@ func wordsOf(s *Store, name string) string {
 // machine is a store on a disk that may fail, and what is known of it.
 type machine struct {
 	*Store
-	disk     *crashdisk.Disk
-	world    *world
-	unsynced bool // the last Close failed
+	disk  *crashdisk.Disk
+	world *world
 }
 
 // on is a machine that finds a disk after a crash.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"time"
 
@@ -16,6 +17,7 @@ type writer struct {
 	file   *file
 	number int
 	end    int64 // of the last whole record
+	torn   bool  // there is something after the end
 	dirty  bool  // written since the last sync
 }
 
@@ -149,16 +151,24 @@ func (s *Store) append(add func(b []byte, seed uint32) []byte) (*file, error) {
 		}
 	}
 	w := s.writer
-	b := add(nil, w.file.head.seed)
-	if _, err := w.f.Write(b); err != nil {
-		if cut := w.f.Truncate(w.end); cut != nil {
+	if err := w.write(add(nil, w.file.head.seed)); err != nil {
+		if w.torn {
 			s.endWriter() // what is after its end is for nobody to read
 		}
 		return nil, err
 	}
-	w.end += int64(len(b))
 	w.dirty = true
 	return w.file, nil
+}
+
+// write appends whole records or nothing.
+func (w *writer) write(b []byte) error {
+	if _, err := w.f.Write(b); err != nil {
+		w.torn = w.f.Truncate(w.end) != nil
+		return err
+	}
+	w.end += int64(len(b))
+	return nil
 }
 
 // intact reports whether the file is as long as we made it: what is appended to one that another
@@ -175,7 +185,7 @@ func (s *Store) begin() error {
 	}
 	name := fileName(s.opt.Device, s.next)
 	s.next++ // also after a failure: what is there is not ours to write to
-	f, err := s.fs.CreateAppend(path(s.dir, name))
+	f, err := s.create(name)
 	if err != nil {
 		return err
 	}
@@ -199,6 +209,17 @@ func (s *Store) begin() error {
 	s.files[name] = own
 	s.mu.Unlock()
 	return nil
+}
+
+// create makes a new file, and the folder too if somebody has removed it.
+func (s *Store) create(name string) (durable.File, error) {
+	f, err := s.fs.CreateAppend(path(s.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = durable.MkdirAll(s.fs, s.dir); err == nil {
+			f, err = s.fs.CreateAppend(path(s.dir, name))
+		}
+	}
+	return f, err
 }
 
 // endWriter gives the file up that was written to.
@@ -241,12 +262,6 @@ func (s *Store) flushOpen() (doubt bool, err error) {
 // in doubt from then on.
 func (s *Store) flush() error {
 	var failed []error
-	for _, name := range s.found {
-		if err := s.fs.SyncFile(path(s.dir, name)); err != nil {
-			failed = append(failed, s.doubted(s.ownNumber(name), err))
-		}
-	}
-	s.found = nil
 	for _, w := range s.ended {
 		failed = append(failed, s.syncWriter(w))
 		_ = w.f.Close() // what is synced stays
@@ -254,6 +269,9 @@ func (s *Store) flush() error {
 	s.ended = nil
 	if s.writer != nil {
 		failed = append(failed, s.syncWriter(s.writer))
+		if s.writer.torn {
+			s.endWriter()
+		}
 	}
 	failed = append(failed, s.untouched())
 	if !s.named {
@@ -262,6 +280,22 @@ func (s *Store) flush() error {
 		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
+}
+
+// vouch says in a file that all before is on the disk. It need not be synced itself: whoever
+// finds it knows that the sync before it went well, which no later sync can tell, for after one
+// that failed the next does not. Where it cannot be written, the next process writes the records
+// again instead.
+func (s *Store) vouch(w *writer) {
+	if w.torn || w.number <= s.doubt {
+		return
+	}
+	if w.write(appendSynced(nil, w.file.head.seed)) != nil {
+		return
+	}
+	s.mu.Lock()
+	w.file.end = w.end
+	s.mu.Unlock()
 }
 
 // doubted notes that an own file may not be on the disk.
@@ -274,11 +308,11 @@ func (s *Store) syncWriter(w *writer) error {
 	if !w.dirty {
 		return nil
 	}
+	w.dirty = false // after a failure too: a later sync would say nil of what is not there
 	if err := w.f.Sync(); err != nil {
-		w.dirty = false // a later sync would say nil of what is not there
 		return s.doubted(w.number, err)
 	}
-	w.dirty = false
+	s.vouch(w)
 	return nil
 }
 

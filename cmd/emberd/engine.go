@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,7 +24,11 @@ func (s *state) engineCommand() *cobra.Command {
 find what means the same in other words. Vectors are made in the background,
 newest first, with at most embedding.cpu_share of one processor; no save and no
 search waits for them, and answers tell how much has its vectors. Nothing that
-has not changed gets a vector twice.`,
+has not changed gets a vector twice.
+
+A model is a file, named in embedding.model, or a server of this machine, named
+in embedding.url; emberd downloads none, and does without until there is one.
+emberd config lists these settings.`,
 		Example: `  emberd engine status
   emberd engine pause`,
 		Annotations: exits(nil),
@@ -82,7 +88,7 @@ func (s *state) waitForVectors(ctx context.Context, res *op.EngineStatusResult) 
 	done := 0
 	for res.State == op.EngineWorking || res.State == op.EngineWaiting {
 		if res.State == op.EngineWaiting && res.Problem != "" {
-			return nil, memory.Errorf(memory.Unavailable, "vectors are not made at present: %s", res.Problem)
+			return nil, memory.Errorf(memory.Conflict, "vectors are not made at present: %s", res.Problem)
 		}
 		if shown == nil && res.Meaning.Total > 0 {
 			shown = s.newSteps("making vectors", res.Meaning.Total)
@@ -90,6 +96,7 @@ func (s *state) waitForVectors(ctx context.Context, res *op.EngineStatusResult) 
 		}
 		if shown != nil {
 			shown.add(res.Meaning.Covered-done, 0)
+			shown.describe("making vectors" + leftText(res))
 			done = res.Meaning.Covered
 		}
 		select {
@@ -113,22 +120,29 @@ func (s *state) printEngine(r *op.EngineStatusResult) error {
 		return s.printJSON(r)
 	}
 	if r.State == op.EngineOff {
-		s.row("vectors", "none: name a model file in embedding.model, or a server in embedding.url")
+		s.rows("vectors", "none: "+clean(r.Problem), "")
 		return nil
 	}
 	s.row("vectors", s.coverage(r.Meaning))
-	s.row("state", s.engineState(r))
+	s.rows("state", s.engineState(r), "")
 	if r.Model != nil {
-		s.row("model", modelText(r.Model))
+		s.rows("model", modelText(r.Model), "")
+	}
+	if r.Model != nil && r.State != op.EngineWaiting { // for the exam, maybe
 		s.row("trust", s.trustText(r))
 	}
 	if r.Earlier != nil {
 		s.row("meanwhile", "vectors of "+clean(r.Earlier.Name)+" answer, until these are complete")
 	}
 	for _, p := range r.Passed {
-		s.row("passed", clean(p.Provider)+": "+clean(p.Reason))
+		if strings.Contains(r.Problem, p.Reason) {
+			continue // which tells it
+		}
+		s.rows("passed", clean(p.Provider)+": "+clean(p.Reason), "")
 	}
-	s.row("kept", fmt.Sprintf("%s, %s in %s", count(r.Vectors, "vector", "vectors"), size(r.Bytes), clean(r.Folder)))
+	if r.Model != nil {
+		s.row("kept", fmt.Sprintf("%s, %s in %s", count(r.Vectors, "vector", "vectors"), size(r.Bytes), clean(r.Folder)))
+	}
 	if r.Skipped > 0 {
 		s.row("", count(r.Skipped, "memory or note has", "memories and notes have")+" none, since it could not be read or the model failed on it")
 	}
@@ -158,12 +172,12 @@ func (s *state) engineState(r *op.EngineStatusResult) string {
 	case op.EngineWorking:
 		text := "working"
 		if r.PerSecond > 0 {
-			text += fmt.Sprintf(", %.3g a second, about %s left", r.PerSecond, lasted(time.Duration(r.Left)*time.Second))
+			text += fmt.Sprintf(", %.3g a second%s", r.PerSecond, leftText(r))
 		}
 		return text + fmt.Sprintf("; takes at most %s of one processor", percent(r.Share))
 	case op.EngineWaiting:
 		if r.Again.IsZero() {
-			return "waiting for the model"
+			return "waiting: " + cmp.Or(clean(r.Meaning.Without), "looking at what there is")
 		}
 		return "waiting, tried again " + in(r.Again.Sub(s.now()))
 	case op.EnginePaused:
@@ -174,8 +188,16 @@ func (s *state) engineState(r *op.EngineStatusResult) string {
 	return clean(r.State)
 }
 
+// leftText tells how long it takes until everything has its vectors, if that is known.
+func leftText(r *op.EngineStatusResult) string {
+	if r.PerSecond == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", about %s left", lasted(time.Duration(r.Left)*time.Second))
+}
+
 func modelText(m *op.EngineModel) string {
-	text := fmt.Sprintf("%s, by %s, %d numbers a text", clean(m.Name), clean(m.Provider), m.Dim)
+	text := fmt.Sprintf("%s, by %s, %d numbers a text", cmp.Or(clean(m.Name), "without a name"), clean(m.Provider), m.Dim)
 	if m.Lexical {
 		text += ", by spelling alone"
 	}

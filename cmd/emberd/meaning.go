@@ -14,8 +14,11 @@ import (
 // meaning turns settings into how vectors take part. There is no Embedder when they are
 // off, or nothing that could make them is named; else it is the caller's to close.
 func meaning(c *config.Config, log *slog.Logger) (engine.Meaning, error) {
-	if c.Search.Meaning == 0 || !makesVectors(&c.Embedding) {
-		return engine.Meaning{}, nil
+	if c.Search.Meaning == 0 {
+		return engine.Meaning{Off: "search.meaning is off"}, nil
+	}
+	if !makesVectors(&c.Embedding) {
+		return engine.Meaning{Off: unmade(&c.Embedding)}, nil
 	}
 	key, err := readKey(c.Embedding.KeyFile)
 	if err != nil {
@@ -42,6 +45,18 @@ func makesVectors(e *config.Embedding) bool {
 	return slices.ContainsFunc(e.Providers, func(name string) bool {
 		return name == embedding.Words || name == embedding.Go && e.Model != "" || name == embedding.HTTP && e.URL != ""
 	})
+}
+
+// unmade says what is missing from settings that make no vectors, "" where none were
+// touched.
+func unmade(e *config.Embedding) string {
+	switch {
+	case e.Model != "":
+		return "embedding.providers leaves out go, which embedding.model is for"
+	case e.URL != "":
+		return "embedding.providers leaves out http, which embedding.url is for"
+	}
+	return ""
 }
 
 // spaced sets a prefix off from the text; settings have no white space at their ends.

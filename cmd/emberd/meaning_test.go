@@ -35,20 +35,22 @@ func TestNoVectorsUnlessSomethingCanMakeThem(t *testing.T) {
 	for _, c := range []struct {
 		set  string
 		want bool
+		off  string
 	}{
-		{"", false},
-		{"embedding.model=/models/minilm.gguf", true},
-		{"embedding.url=http://127.0.0.1:11434", true},
-		{"embedding.providers=words", true},
-		{"embedding.providers=http embedding.model=/models/minilm.gguf", false},
-		{"embedding.providers= embedding.model=/models/minilm.gguf", false},
-		{"search.meaning=off embedding.model=/models/minilm.gguf", false},
-		{"search.meaning=0 embedding.model=/models/minilm.gguf", false},
-		{"search.meaning=0.1 embedding.model=/models/minilm.gguf", true},
+		{"", false, ""},
+		{"embedding.model=/models/minilm.gguf", true, ""},
+		{"embedding.url=http://127.0.0.1:11434", true, ""},
+		{"embedding.providers=words", true, ""},
+		{"embedding.providers=http embedding.model=/models/minilm.gguf", false, "embedding.providers leaves out go, which embedding.model is for"},
+		{"embedding.providers= embedding.model=/models/minilm.gguf", false, "embedding.providers leaves out go, which embedding.model is for"},
+		{"embedding.providers=go embedding.url=http://127.0.0.1:1", false, "embedding.providers leaves out http, which embedding.url is for"},
+		{"search.meaning=off embedding.model=/models/minilm.gguf", false, "search.meaning is off"},
+		{"search.meaning=0 embedding.model=/models/minilm.gguf", false, "search.meaning is off"},
+		{"search.meaning=0.1 embedding.model=/models/minilm.gguf", true, ""},
 	} {
 		m, err := meaningOf(t, t.TempDir(), strings.Fields(c.set)...)
-		if err != nil || (m.Embedder != nil) != c.want {
-			t.Errorf("with %q: %+v, %v; want an embedder: %t", c.set, m, err, c.want)
+		if err != nil || (m.Embedder != nil) != c.want || m.Off != c.off {
+			t.Errorf("with %q: %+v, %v; want an embedder: %t, or why none: %q", c.set, m, err, c.want, c.off)
 		}
 	}
 }

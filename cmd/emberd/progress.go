@@ -69,6 +69,15 @@ func (p *progress) add(bytes, lines int) {
 	}
 }
 
+// describe says anew what the bar stands for, and until when, which it then does not
+// guess itself.
+func (p *progress) describe(what string) {
+	if p.bar != nil {
+		progressbar.OptionSetPredictTime(false)(p.bar)
+		p.bar.Describe(what)
+	}
+}
+
 func (p *progress) share() string {
 	if p.total <= 0 {
 		return ""

@@ -63,8 +63,9 @@ func (s *state) printStatus(r *op.StatusResult) {
 	s.printAuthor(r.Author)
 	if r.Meaning != nil {
 		s.row("vectors", s.coverage(r.Meaning))
-		if r.Meaning.Without != "" {
-			s.row("", clean(r.Meaning.Without))
+		told := func(warning string) bool { return strings.Contains(warning, r.Meaning.Without) }
+		if r.Meaning.Without != "" && !slices.ContainsFunc(r.Warnings, told) {
+			s.rows("", clean(r.Meaning.Without), "")
 		}
 	}
 	s.row("socket", r.Socket)
@@ -172,9 +173,12 @@ func (s *state) printLists(lists []op.ListStatus) {
 }
 
 // warn prints a warning on as many lines as it takes.
-func (s *state) warn(name, text string) {
+func (s *state) warn(name, text string) { s.rows(name, text, yellow) }
+
+// rows prints a name and a text on as many lines as it takes, in one style.
+func (s *state) rows(name, text string, st style) {
 	for _, l := range lines(text, max(0, s.screen.width-len("warning    "))) {
-		s.row(name, s.screen.paint(yellow, text[l.from:l.to]))
+		s.row(name, s.screen.paint(st, text[l.from:l.to]))
 		name = ""
 	}
 }

@@ -54,7 +54,7 @@ type Model struct {
 // content is what takes memory.
 type content struct {
 	*weights
-	tokenizer *Tokenizer
+	tokenizer *wordPiece
 	free      chan *scratch // one for each text that may be embedded at once, nil before its first
 }
 
@@ -74,18 +74,11 @@ func Open(path string, opt *Options) (*Model, error) {
 	if limit < 3 {
 		return nil, fmt.Errorf("embed at most %d tokens of a text: 3 are the least, the two of its ends are among them", limit)
 	}
-	f, err := gguf.Open(path)
+	f, facts, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // only read from
-	facts, err := f.BERT()
-	if err != nil {
-		return nil, err
-	}
-	if facts.SHA256, err = f.SHA256(); err != nil {
-		return nil, err
-	}
 	c, err := load(f, facts)
 	if err != nil {
 		return nil, err
@@ -95,14 +88,64 @@ func Open(path string, opt *Options) (*Model, error) {
 	return m, nil
 }
 
-func load(f *gguf.File, facts *gguf.Facts) (*content, error) {
-	if facts.Pooling == gguf.Last {
-		return nil, f.Unfit("it pools by the last token, by mean or the first one (cls) is what this engine can do")
-	}
-	tokenizer, err := newTokenizer(f, facts)
+// Preflight checks whether Open would take a model file, but for the numbers in it, without the
+// time and memory that it takes to load.
+func Preflight(path string) (*gguf.Facts, error) {
+	f, facts, err := open(path)
 	if err != nil {
 		return nil, err
 	}
+	return facts, f.Close()
+}
+
+// open opens a file that this package can do something with.
+func open(path string) (*gguf.File, *gguf.Facts, error) {
+	f, err := gguf.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	facts, err := f.BERT()
+	if err == nil {
+		err = usable(f, facts)
+	}
+	if err == nil {
+		facts.SHA256, err = f.SHA256()
+	}
+	if err != nil {
+		f.Close() // only read from
+		return nil, nil, err
+	}
+	return f, facts, nil
+}
+
+// usable refuses a model that is sound, but for another engine.
+func usable(f *gguf.File, facts *gguf.Facts) error {
+	if facts.Pooling == gguf.Last {
+		return f.Unfit("it pools by the last token, by mean or the first one (cls) is what this engine can do")
+	}
+	if facts.Tokenizer != modelOfWordPiece {
+		return f.Unfit("its tokenizer is %.40q%s, %q (WordPiece) is what this engine can do", facts.Tokenizer, kindred(facts.Tokenizer), modelOfWordPiece)
+	}
+	return f.Readable()
+}
+
+// modelOfWordPiece is what a file calls the tokenizer that wordPiece is.
+const modelOfWordPiece = "bert"
+
+// kindred says which models have a tokenizer.
+func kindred(tokenizer string) string {
+	switch tokenizer {
+	case "t5":
+		return " (SentencePiece, as in XLM-RoBERTa and most multilingual models)"
+	case "gpt2":
+		return " (byte pairs, as in RoBERTa)"
+	default:
+		return ""
+	}
+}
+
+func load(f *gguf.File, facts *gguf.Facts) (*content, error) {
+	tokenizer := newTokenizer(f, facts)
 	weights, err := readWeights(f, facts)
 	if err != nil {
 		return nil, err
@@ -144,5 +187,5 @@ func (m *Model) Tokens(text string) int {
 	if c == nil {
 		return 0
 	}
-	return len(c.tokenizer.Tokens(text, 0))
+	return len(c.tokenizer.tokens(text, 0))
 }

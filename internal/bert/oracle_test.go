@@ -29,7 +29,7 @@ func TestEmbedAgreesWithTheFormulas(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		tokens := m.content.Load().tokenizer.Tokens(text, m.MaxTokens())
+		tokens := m.content.Load().tokenizer.tokens(text, m.MaxTokens())
 		got, want := embedded(t, m, text), newOracle(t, path).embed(tokens)
 		var off float64
 		for i := range want {

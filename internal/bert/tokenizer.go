@@ -12,25 +12,21 @@ import (
 // boundary begins a token that begins a word. A token without it continues one.
 const boundary = "\u2581"
 
-// A Tokenizer cuts texts into the tokens of a model's vocabulary by WordPiece (Wu et al.,
+// wordPiece cuts texts into the tokens of a model's vocabulary by WordPiece (Wu et al.,
 // "Google's neural machine translation system", 2016), in the variant that llama.cpp calls
 // WPM, so that every engine sees the same tokens of a text. It never changes and may be used
 // by any number of goroutines.
-type Tokenizer struct {
+type wordPiece struct {
 	ids                 map[string]int32
 	longest             [256]int // bytes of the longest token that begins with this one
 	begin, end, unknown int32
 	cased, accented     bool // capital letters and accents are kept
 }
 
-// newTokenizer makes the tokenizer of a file that was checked. Vocabularies that are made for
-// another tokenizer, as those of XLM-RoBERTa, are refused.
-func newTokenizer(f *gguf.File, facts *gguf.Facts) (*Tokenizer, error) {
-	if facts.Tokenizer != "bert" {
-		return nil, f.Unfit("its tokenizer is %.40q, \"bert\" (WordPiece) is what can be used", facts.Tokenizer)
-	}
+// newTokenizer makes the tokenizer of a file that was checked.
+func newTokenizer(f *gguf.File, facts *gguf.Facts) *wordPiece {
 	tokens, _ := f.Strings("tokenizer.ggml.tokens")
-	t := &Tokenizer{ids: make(map[string]int32, len(tokens)), begin: facts.Begin, end: facts.End, unknown: facts.Unknown}
+	t := &wordPiece{ids: make(map[string]int32, len(tokens)), begin: facts.Begin, end: facts.End, unknown: facts.Unknown}
 	for id, token := range tokens {
 		t.ids[token] = int32(id)
 		t.longest[token[0]] = max(t.longest[token[0]], len(token))
@@ -39,14 +35,14 @@ func newTokenizer(f *gguf.File, facts *gguf.Facts) (*Tokenizer, error) {
 	t.cased = told && !lower
 	strip, told := f.Bool("tokenizer.ggml.normalizer.strip_accents")
 	t.accented = told && !strip || !told && t.cased
-	return t, nil
+	return t
 }
 
-// Tokens are the tokens of a text between those of its beginning and its end, limit at most in
+// tokens are those of a text between those of its beginning and its end, limit at most in
 // all, or as many as there are if limit is 0. A word that the vocabulary has no tokens for is
 // one unknown token. Text never becomes a special token, whatever it spells, and bytes that
 // are not UTF-8 are passed over. It takes time in proportion to the text.
-func (t *Tokenizer) Tokens(text string, limit int) []int32 {
+func (t *wordPiece) tokens(text string, limit int) []int32 {
 	list := []int32{t.begin}
 	word := []byte(boundary)
 	for i, r := range text {
@@ -74,8 +70,8 @@ func (t *Tokenizer) Tokens(text string, limit int) []int32 {
 	return append(list, t.end)
 }
 
-// Unknown is how many of the tokens stand for words that the vocabulary does not have.
-func (t *Tokenizer) Unknown(tokens []int32) int {
+// unknowns is how many of the tokens stand for words that the vocabulary does not have.
+func (t *wordPiece) unknowns(tokens []int32) int {
 	n := 0
 	for _, id := range tokens {
 		if id == t.unknown {
@@ -86,7 +82,7 @@ func (t *Tokenizer) Unknown(tokens []int32) int {
 }
 
 // finish appends the tokens of a word and empties it.
-func (t *Tokenizer) finish(list []int32, word []byte) ([]int32, []byte) {
+func (t *wordPiece) finish(list []int32, word []byte) ([]int32, []byte) {
 	if len(word) > len(boundary) {
 		list = t.match(list, word)
 	}
@@ -94,7 +90,7 @@ func (t *Tokenizer) finish(list []int32, word []byte) ([]int32, []byte) {
 }
 
 // match takes the longest token each time. A word is matched as a whole or not at all.
-func (t *Tokenizer) match(list []int32, word []byte) []int32 {
+func (t *wordPiece) match(list []int32, word []byte) []int32 {
 	before := len(list)
 	for len(word) > 0 {
 		n := min(len(word), t.longest[word[0]])
@@ -113,7 +109,7 @@ func (t *Tokenizer) match(list []int32, word []byte) []int32 {
 	return list
 }
 
-func (t *Tokenizer) extend(word []byte, r rune) []byte {
+func (t *wordPiece) extend(word []byte, r rune) []byte {
 	if !t.cased {
 		r = unicode.ToLower(r)
 	}
@@ -122,7 +118,7 @@ func (t *Tokenizer) extend(word []byte, r rune) []byte {
 
 // dropped characters neither are part of a word nor end one: control characters but spaces,
 // accents, and U+FFFD, as which the bytes come that are not UTF-8.
-func (t *Tokenizer) dropped(r rune) bool {
+func (t *wordPiece) dropped(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f
 	}

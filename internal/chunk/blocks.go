@@ -37,12 +37,12 @@ type reader struct {
 	rest    []string // lines that were not taken in
 	out     []block
 	open    block
-	text    []string // of the open block, a line for each line of the note
-	indent  int      // of the open list
-	gap     bool     // an empty line came last, in a list
-	fence   string   // what ends the open block of code
-	comment string   // what ends the open comment
-	endless map[string]bool
+	text    []string        // of the open block, a line for each line of the note
+	indent  int             // of the open list
+	gap     bool            // an empty line came last, in a list
+	fence   string          // what ends the open block of code
+	comment string          // what ends the open comment
+	endless map[string]bool // ends of comments that do not come any more
 }
 
 // blocksOf reads a section without its heading.
@@ -163,27 +163,32 @@ func (r *reader) uncommented(line string) string {
 		}
 		out.WriteString(line[:at])
 		line = line[at+len(mark):]
-		if r.comment = end; !strings.Contains(line, end) && !r.ends(end) {
+		if r.comment = end; r.endless[end] || !strings.Contains(line, end) && !r.ends(end) {
 			r.comment = ""
 			out.WriteString(mark)
 		}
 	}
 }
 
-// commentIn finds the first comment that a line begins.
+// commentIn finds the first comment that a line begins, at -1 for none.
 func commentIn(line string) (at int, mark, end string) {
-	at, mark, end = strings.Index(line, "%%"), "%%", "%%"
-	if html := strings.Index(line, "<!--"); html >= 0 && (at < 0 || html < at) {
-		return html, "<!--", "-->"
+	for ; ; at++ {
+		next := strings.IndexAny(line[at:], "%<")
+		if next < 0 {
+			return -1, "", ""
+		}
+		at += next
+		switch {
+		case strings.HasPrefix(line[at:], "%%"):
+			return at, "%%", "%%"
+		case strings.HasPrefix(line[at:], "<!--"):
+			return at, "<!--", "-->"
+		}
 	}
-	return at, mark, end
 }
 
 // ends reports whether a mark is in what follows.
 func (r *reader) ends(mark string) bool {
-	if r.endless[mark] {
-		return false
-	}
 	if slices.ContainsFunc(r.rest, func(line string) bool { return strings.Contains(line, mark) }) {
 		return true
 	}

@@ -30,7 +30,6 @@ const (
 	overlapShare = 0.15    // of the room, for what is said again
 	shortShare   = 1.0 / 8 // of the room: a section below is short
 	tokenBytes   = 64      // no token is longer on average, as models are told, too
-	marks        = 2       // tokens that the model adds at both ends
 )
 
 // Note is what is cut.
@@ -61,7 +60,7 @@ type Chunk struct {
 
 // Options say what a model can take in.
 type Options struct {
-	Tokens int                   // in a text, at most
+	Tokens int                   // in a text, at most, without marks that the model sets around it
 	Count  func(text string) int // of tokens; adds up over texts that blanks part
 }
 
@@ -77,11 +76,10 @@ func Cut(n *Note, opt Options) []Chunk {
 		parsed = append(parsed, c.read(s))
 	}
 	for len(parsed) > 0 && !c.full() {
-		size := c.together(parsed)
+		size := 1 // of a heading that what follows tells
 		if heading := &parsed[0]; len(heading.blocks) > 0 || len(parsed) == 1 || !under(parsed[1].path, heading.path) {
+			size = c.together(parsed)
 			c.cut(parsed[:size])
-		} else {
-			size = 1 // what follows tells that heading
 		}
 		parsed = parsed[size:]
 	}
@@ -127,12 +125,14 @@ func (c *cutter) read(s Section) section {
 	return out
 }
 
-// count is exact up to what a model could take in, and too much to take in beyond.
+// count is exact up to what a model could take in, and too much to take in beyond. What
+// has few tokens for its length takes room all the same.
 func (c *cutter) count(text string) int {
-	if len(text) > c.opt.Tokens*tokenBytes {
-		return len(text)/tokenBytes + 1
+	least := len(text) / tokenBytes
+	if least >= c.opt.Tokens {
+		return least + 1
 	}
-	return c.opt.Count(text)
+	return max(least, c.opt.Count(text))
 }
 
 // together is how many of the sections make one part, or the parts of one section: short
@@ -140,7 +140,7 @@ func (c *cutter) count(text string) int {
 func (c *cutter) together(s []section) int {
 	size, tokens := 1, s[0].tokens
 	short := int(float64(c.opt.Tokens) * shortShare)
-	for size < len(s) && tokens < short && under(s[size].path, parent(s[0].path)) {
+	for size < min(len(s), c.opt.Tokens) && tokens < short && under(s[size].path, parent(s[0].path)) {
 		added := s[size].tokens + c.count(strings.Join(s[size].path, " "))
 		if _, room := c.prefix(common(s[:size+1])); tokens+added > room {
 			break
@@ -184,7 +184,7 @@ func (c *cutter) prefix(path []string) (text string, room int) {
 	for c.count(text) > half && utf8.RuneCountInString(text) > 1 {
 		text = strings.TrimSpace(beginning(text, len(text)*3/4))
 	}
-	return text, max(c.opt.Tokens-marks-c.count(text), 1)
+	return text, max(c.opt.Tokens-c.count(text), 1)
 }
 
 // cut makes the parts of sections that go together.

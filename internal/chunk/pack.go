@@ -120,6 +120,7 @@ func (p *packer) words(whole unit) {
 	next := unit{line: whole.line, apart: whole.apart}
 	put := func() {
 		if next.text != "" {
+			next.tokens = max(next.tokens, len(next.text)/tokenBytes)
 			p.add(next)
 			next.apart = ""
 		}
@@ -130,7 +131,7 @@ func (p *packer) words(whole unit) {
 		for word != "" && !p.full() {
 			piece := p.fitting(word)
 			tokens := p.count(piece)
-			if next.tokens+tokens > p.room {
+			if next.tokens+tokens > p.room || len(next.text)+len(piece) > p.room*tokenBytes {
 				put()
 			}
 			next.text += piece

@@ -189,8 +189,9 @@ func newSpace(ctx context.Context, a *text.Analyzer, items []Item, of *Vectors, 
 	for i, b := range bags {
 		s.weights[i], bags[i] = s.corpus.Vector(b), nil
 	}
-	s.table = newTable(of, len(items))
-	return s, nil
+	var err error
+	s.table, err = newTable(ctx, of, len(items))
+	return s, err
 }
 
 // similarity is exact to six digits, which is what weights in single precision give.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -37,10 +38,13 @@ type table struct {
 	dim    int
 }
 
-// newTable takes in the vectors of n items.
-func newTable(of *Vectors, n int) *table {
+// newTable takes in the vectors of n items. The error is that of ctx.
+func newTable(ctx context.Context, of *Vectors, n int) (*table, error) {
 	t := &table{of: of, row: make([]int, n)}
 	for i := range t.row {
+		if i%256 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		t.row[i] = -1
 		if of == nil {
 			continue
@@ -52,7 +56,7 @@ func newTable(of *Vectors, n int) *table {
 		t.dim, t.row[i] = len(v), len(t.scales)
 		t.add(v)
 	}
-	return t
+	return t, nil
 }
 
 func (t *table) add(v []float32) {

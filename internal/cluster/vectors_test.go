@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -200,5 +202,22 @@ func BenchmarkFindByVectors(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Vectors are read from a disk, and whoever gives up is not waited for.
+func TestTakingInVectorsEnds(t *testing.T) {
+	in := randomTexts(1_000)
+	ctx, cancel := context.WithCancel(t.Context())
+	read := 0
+	of := &Vectors{Similarity: identical, Of: func(int) ([]float32, bool) {
+		if read++; read == 100 {
+			cancel()
+		}
+		return []float32{1, 0}, true
+	}}
+	_, err := Pairs(ctx, text.New(), in, Options{Threshold: 0.9, Vectors: of}, quietly)
+	if !errors.Is(err, context.Canceled) || read > 256 {
+		t.Errorf("given up after 100 vectors it went on to %d: %v", read, err)
 	}
 }

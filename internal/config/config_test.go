@@ -310,17 +310,18 @@ func TestEndpointOfTheModel(t *testing.T) {
 }
 
 func TestServerOfVectorsIsOnThisMachine(t *testing.T) {
-	for _, good := range []string{"http://127.0.0.1:11434", "http://localhost:1234/v1", "http://[::1]:8080", "unix:///run/embed.sock"} {
+	for _, good := range []string{"http://127.0.0.1:11434", "http://localhost:1234/v1", "http://[::1]:8080", "unix:///run/embed.sock", "http+unix:///run/embed.sock"} {
 		if got := (setup{flags: []string{"embedding.url=" + good}}).load(t).Embedding.URL; got != good {
 			t.Errorf("embedding.url = %q, want %q", got, good)
 		}
 	}
-	for _, bad := range []string{"localhost:8080", "https://127.0.0.1", "unix://host/path", "unix:", "http://", "http://[::1", "http://127.0.0.1:1?key=x"} {
+	for _, bad := range []string{"localhost:8080", "https://127.0.0.1", "unix://host/path", "unix:", "http://", "http://[::1", "http://127.0.0.1:1?key=x", "http://127.0.0.1:99999", "http://127.0.0.1:0"} {
 		setup{flags: []string{"embedding.url=" + bad}}.wantFaults(t,
 			fmt.Sprintf("--set embedding.url: must be http://127.0.0.1:PORT, unix:///path, or none, not %q", bad))
 	}
-	for _, elsewhere := range []string{"http://192.168.1.2:11434", "http://api.example.org/v1", "http://localhost.example.org"} {
-		host := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(elsewhere, "http://"), ":11434"), "/v1")
+	for _, elsewhere := range []string{"http://192.168.1.2:11434", "http://api.example.org/v1", "http://localhost.example.org", "https://api.example.org/v1"} {
+		_, host, _ := strings.Cut(elsewhere, "://")
+		host = strings.TrimSuffix(strings.TrimSuffix(host, ":11434"), "/v1")
 		setup{flags: []string{"embedding.url=" + elsewhere}}.wantFaults(t,
 			fmt.Sprintf("--set embedding.url: must name a server of this machine, which %s is not: no other is sent any text", host))
 	}

@@ -251,7 +251,7 @@ var searchKeys = []key{
 var meaningKeys = []key{
 	{name: "search.meaning", def: auto, also: []alias{{name: "CORTEXGRAPH_ENABLE_EMBEDDINGS", read: onOff(auto, off)}},
 		field: func(c *Config) value { return trust{&c.Search.Meaning, 0, 1} },
-		help:  "What weight vectors have in the ranking beside words: `auto` lets the model sit an exam and trusts it by its score, which is 0 for one that knows nothing; a number forces the weight; `off` makes no vectors at all."},
+		help:  "What weight vectors have in the ranking beside words: `auto` lets the model sit an exam and trusts it by its score, which is 0 for one that knows nothing (`words`, which knows spelling alone, counts a quarter); a number forces the weight; `off` makes no vectors at all."},
 	{name: "search.meaning_wait", def: "250ms",
 		field: func(c *Config) value { return duration{&c.Search.MeaningWait, 0, 10 * time.Second} },
 		help:  "How long a search waits for the vector of its query; after that it is by words alone, and says so."},

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -92,14 +93,22 @@ func (v ownServer) set(s string, _ expander) error {
 		return errWant
 	case at.User != nil:
 		return errors.New("must not name a user; the key goes into embedding.key_file")
-	case at.Scheme == "unix" && at.Host == "" && at.Path != "":
-	case at.Scheme != "http" || at.Hostname() == "":
+	case (at.Scheme == "unix" || at.Scheme == "http+unix") && at.Host == "" && at.Path != "":
+	case !strings.HasPrefix(at.Scheme, "http") || at.Hostname() == "":
 		return errWant
 	case !ofThisMachine(at.Hostname()):
 		return fmt.Errorf("must name a server of this machine, which %s is not: no other is sent any text", at.Hostname())
+	case at.Scheme != "http" || !isPort(at.Port()):
+		return errWant
 	}
 	*v.to = s
 	return nil
+}
+
+// isPort reports whether a port is one, or left out.
+func isPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 func (v ownServer) String() string { return cmp.Or(*v.to, none) }

@@ -87,8 +87,11 @@ func TestFilesThatAreCut(t *testing.T) {
 		if err := os.Truncate(path, int64(size)); err != nil {
 			t.Fatal(err)
 		}
-		if size > head && size%97 != 0 && size < len(whole)-64 {
+		switch {
+		case size > head && size%97 != 0 && size < len(whole)-64:
 			continue // the data is one stretch
+		case size < head && size%5 != 0:
+			continue // strings and numbers are cut at each of their bytes somewhere
 		}
 		if sound, want := check(t, path), size == len(whole); sound != want {
 			t.Fatalf("with %d of %d bytes: sound is %v, want %v", size, len(whole), sound, want)
@@ -98,7 +101,7 @@ func TestFilesThatAreCut(t *testing.T) {
 
 // Bits of the header change: some changes are harmless, as in a name, and none does harm.
 func TestHeadersWithFlippedBytes(t *testing.T) {
-	const rounds = 2000
+	const rounds = 600
 	m := small()
 	whole := contents(t, m)
 	head := headerSize(whole, m)
@@ -129,7 +132,7 @@ func TestHeadersWithHugeNumbers(t *testing.T) {
 	whole := contents(t, m)
 	path := file(t, whole)
 	for _, huge := range []uint64{1 << 63, 1 << 40, 1<<26 - 1} {
-		for at := 8; at+8 <= headerSize(whole, m); at += 11 {
+		for at := 8; at+8 <= headerSize(whole, m); at += 29 {
 			changed := append([]byte(nil), whole...)
 			copy(changed[at:], header(nil).uint64(huge))
 			if err := os.WriteFile(path, changed, 0o600); err != nil {

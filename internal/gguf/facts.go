@@ -3,6 +3,7 @@ package gguf
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -16,6 +17,9 @@ const (
 	CLS  Pooling = 2 // the first token
 	Last Pooling = 3 // the last token
 )
+
+// rank is no way of pooling: a head judges the first token.
+const rank Pooling = 4
 
 func (p Pooling) String() string {
 	switch p {
@@ -166,6 +170,8 @@ func (f *File) kind(facts *Facts) error {
 	switch facts.Pooling = Pooling(min(pooling, math.MaxUint32)); {
 	case !ok:
 		return unfit("its key bert.pooling_type is missing, so it does not say how it makes one vector of a text")
+	case facts.Pooling == rank:
+		return unfit("its key bert.pooling_type is %d, so it ranks texts and does not embed them", pooling)
 	case facts.Pooling != Mean && facts.Pooling != CLS && facts.Pooling != Last:
 		return unfit("its key bert.pooling_type is %d, 1 (mean), 2 (cls) and 3 (last) are what can be used", pooling)
 	}
@@ -195,21 +201,30 @@ func (f *File) checkVocabulary(facts *Facts) error {
 		}
 		seen[token] = id
 	}
+	return f.specials(facts)
+}
+
+// specials finds the ids of the special tokens. Converters before 2025 wrote that of the
+// beginning as cls_token_id alone.
+func (f *File) specials(facts *Facts) error {
 	for _, special := range []struct {
-		key string
-		or  uint64 // where the file does not say, as in llama.cpp
-		to  *int32
+		keys []string
+		or   uint64 // where the file does not say, as in llama.cpp
+		to   *int32
 	}{
-		{"tokenizer.ggml.bos_token_id", 101, &facts.Begin},
-		{"tokenizer.ggml.seperator_token_id", 102, &facts.End}, // spelled as the format spells it
-		{"tokenizer.ggml.unknown_token_id", 100, &facts.Unknown},
+		{[]string{"tokenizer.ggml.bos_token_id", "tokenizer.ggml.cls_token_id"}, 101, &facts.Begin},
+		{[]string{"tokenizer.ggml.seperator_token_id"}, 102, &facts.End}, // spelled as the format spells it
+		{[]string{"tokenizer.ggml.unknown_token_id"}, 100, &facts.Unknown},
 	} {
-		id, ok := f.Uint(special.key)
-		if _, told := f.meta[special.key]; !told {
-			id, ok = special.or, true
+		key, id, ok := special.keys[0], special.or, true
+		for _, k := range slices.Backward(special.keys) {
+			if _, told := f.meta[k]; told {
+				key = k
+				id, ok = f.Uint(k)
+			}
 		}
-		if !ok || id >= uint64(len(tokens)) {
-			return damaged("its key %s is not the number of one of its %d tokens", special.key, len(tokens))
+		if !ok || id >= uint64(facts.Vocabulary) {
+			return damaged("its key %s is not the number of one of its %d tokens", key, facts.Vocabulary)
 		}
 		*special.to = int32(id)
 	}
@@ -268,6 +283,10 @@ func (f *File) checkTensors(facts *Facts) error {
 	return nil
 }
 
+// head begins the names of the tensors that judge a text's vector once it is made: no pooling
+// but rank uses them.
+const head = "cls."
+
 // stranger tells of a tensor that is there beside those of the model. A forward pass that
 // does not know it would embed as another model does.
 func (f *File) stranger(facts *Facts) error {
@@ -277,11 +296,14 @@ func (f *File) stranger(facts *Facts) error {
 	}
 	first := ""
 	for name := range f.tensors {
-		if !names[name] && (first == "" || name < first) {
+		if !names[name] && !strings.HasPrefix(name, head) && (first == "" || name < first) {
 			first = name
 		}
 	}
-	if strings.HasPrefix(first, "blk.") {
+	switch {
+	case first == "":
+		return nil
+	case strings.HasPrefix(first, "blk."):
 		return damaged("its tensor %s does not belong to a BERT of %d layers", shown(first), facts.Layers)
 	}
 	return unfit("its tensor %s does not belong to a BERT embedding model", shown(first))

@@ -68,7 +68,7 @@ func openRegular(path string) (*os.File, int64, error) {
 		return nil, 0, fmt.Errorf("model file: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, &RefusedError{Path: path, Problem: "it is not a regular file", Remedy: unfitRemedy}
+		return nil, 0, &RefusedError{Path: path, Problem: "it is not a regular file", Remedy: pathRemedy}
 	}
 	file, err := os.Open(path)
 	if err != nil {

@@ -243,7 +243,7 @@ func TestTypesThatAreNotRead(t *testing.T) {
 		t.Fatalf("got %+v, want 144 bytes of Q4_K", got)
 	}
 	_, err := got.ReadFloat32()
-	const want = `: its tensor "a" is written as Q4_K, F32, F16 and Q8_0 are what can be read; choose a BERT embedding model in GGUF form`
+	const want = `: its tensor "a" is written as Q4_K, F32, F16 and Q8_0 are what can be read; take the file of this model that is written as Q8_0, F16 or F32`
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("\n got %v\nwant %s", err, want)
 	}
@@ -278,7 +278,7 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 		t.Errorf("a missing file: got %v, want fs.ErrNotExist", err)
 	}
 	for _, path := range []string{dir, os.DevNull} {
-		wantRefused(t, path, "it is not a regular file; choose a BERT embedding model in GGUF form")
+		wantRefused(t, path, "it is not a regular file; name the model's file itself")
 	}
 }
 

@@ -11,10 +11,12 @@ import (
 	"emberd/internal/tinybert"
 )
 
-// The two remedies, as they end a sentence.
+// The remedies, as they end a sentence.
 const (
 	again = "; install the model again"
-	other = "; choose a BERT embedding model in GGUF form"
+	other = "; choose a BERT embedding model in GGUF form, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, " +
+		"or have a server run this one and set embedding.url"
+	types = "; take the file of this model that is written as Q8_0, F16 or F32"
 )
 
 // None of these is as much as a header.
@@ -92,7 +94,7 @@ func TestHeadersThatMakeNoSense(t *testing.T) {
 		"no dimension":       {tensors(1).info("a", 0).room(64), `tensor "a" has 0 dimensions, 1 to 4 are what there can be` + again},
 		"five dimensions":    {tensors(1).info("a", 0, 1, 1, 1, 1, 1).room(64), `tensor "a" has 5 dimensions, 1 to 4 are what there can be` + again},
 		"nothing in it":      {tensors(1).info("a", 0, 8, 0).room(64), `tensor "a" has a dimension of 0 in a file of 129 bytes` + again},
-		"an unknown type":    {tensors(1).string("a").uint32(1).uint64(1).uint32(99).uint64(0).room(64), `tensor "a" is written as type 99, which is not known` + other},
+		"an unknown type":    {tensors(1).string("a").uint32(1).uint64(1).uint32(99).uint64(0).room(64), `tensor "a" is written as type 99, which is not known` + types},
 		"half a block":       {tensors(1).string("a").uint32(1).uint64(16).uint32(8).uint64(0).room(64), `tensor "a" has rows of 16 numbers, Q8_0 is written in blocks of 32` + again},
 		"not aligned":        {two(72), `tensor "b" begins at 72, not at a multiple of 32` + again},
 		"one over the other": {two(32), `tensors "a" and "b" overlap` + again},
@@ -178,7 +180,7 @@ func TestModelsOfAShapeThatIsRefused(t *testing.T) {
 		"epsilon a number": {with("bert.attention.layer_norm_epsilon", uint32(1)), badEpsilon},
 		"causal":           {with("bert.attention.causal", true), "its key bert.attention.causal is true, so it writes texts and does not embed them" + other},
 		"pooling none":     {with("bert.pooling_type", uint32(0)), fmt.Sprintf(badPooling, 0)},
-		"pooling rank":     {with("bert.pooling_type", uint32(4)), fmt.Sprintf(badPooling, 4)},
+		"pooling rank":     {with("bert.pooling_type", uint32(4)), "its key bert.pooling_type is 4, so it ranks texts and does not embed them" + other},
 		"pooling 77":       {with("bert.pooling_type", uint32(77)), fmt.Sprintf(badPooling, 77)},
 		"pooling wraps":    {with("bert.pooling_type", uint64(1<<32+1)), fmt.Sprintf(badPooling, 1<<32+1)},
 		"no pooling":       {without("bert.pooling_type"), "its key bert.pooling_type is missing, so it does not say how it makes one vector of a text" + other},
@@ -229,7 +231,7 @@ func TestTensorsThatAreRefused(t *testing.T) {
 		"a deeper matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{32, 32, 2} }, "its tensor blk.0.attn_q.weight is of the shape [32 32 2], [32 32] is what it must be" + again},
 		"a flat matrix":    {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{1024} }, "its tensor blk.0.attn_q.weight is of the shape [1024], [32 32] is what it must be" + again},
 		"a rounded vector": {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Type = tinybert.F16 }, "its tensor blk.0.attn_q.bias is written as F16, F32 is what it must be" + other},
-		"a classifier":     {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "cls.bias" }, `its tensor "cls.bias" does not belong to a BERT embedding model` + other},
+		"another layer":    {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "dense_2.bias" }, `its tensor "dense_2.bias" does not belong to a BERT embedding model` + other},
 		"a norm of q":      {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "blk.1.attn_q_norm.bias" }, `its tensor "blk.1.attn_q_norm.bias" does not belong to a BERT of 2 layers` + again},
 	}.wantRefused(t)
 }
@@ -266,7 +268,7 @@ func TestKeysThatAModelMayLack(t *testing.T) {
 // Where a file does not name the special tokens, they are those of BERT's own vocabulary.
 func TestSpecialTokensOfAFileThatNamesNone(t *testing.T) {
 	m := small()
-	for _, name := range []string{"bos", "seperator", "unknown"} {
+	for _, name := range []string{"bos", "cls", "seperator", "unknown"} {
 		drop(m, "tokenizer.ggml."+name+"_token_id")
 	}
 	facts, err := gguf.Preflight(file(t, contents(t, m)))

@@ -16,10 +16,14 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("model file %s: %s; %s", e.Path, e.Problem, e.Remedy)
 }
 
-// A file is either not what was published, or it is and not for us.
+// A file is either not what was published, or it is and not for us: not this model, or not
+// this file of it.
 const (
 	damagedRemedy = "install the model again"
-	unfitRemedy   = "choose a BERT embedding model in GGUF form"
+	unfitRemedy   = "choose a BERT embedding model in GGUF form, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, " +
+		"or have a server run this one and set embedding.url"
+	typeRemedy = "take the file of this model that is written as Q8_0, F16 or F32"
+	pathRemedy = "name the model's file itself"
 )
 
 // damaged refuses a file that no converter writes.
@@ -30,6 +34,11 @@ func damaged(format string, args ...any) error {
 // unfit refuses a file that may well be sound and is of no use as an embedding model.
 func unfit(format string, args ...any) error {
 	return &RefusedError{Problem: fmt.Sprintf(format, args...), Remedy: unfitRemedy}
+}
+
+// rounded refuses a file whose numbers are written as something that cannot be read.
+func rounded(format string, args ...any) error {
+	return &RefusedError{Problem: fmt.Sprintf(format, args...), Remedy: typeRemedy}
 }
 
 // Unfit is a [RefusedError] of a file that is sound, and that an engine cannot use for the

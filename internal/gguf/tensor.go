@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
+
+	"emberd/internal/dot"
 )
 
 // A Type is how the numbers of a tensor are written, by the number that ggml has for it.
@@ -33,7 +36,9 @@ func (t Type) layout() (layout, bool) {
 		6: {"Q5_0", 32, 22}, 7: {"Q5_1", 32, 24}, Q8_0: {"Q8_0", 32, 34}, 9: {"Q8_1", 32, 36},
 		10: {"Q2_K", 256, 84}, 11: {"Q3_K", 256, 110}, 12: {"Q4_K", 256, 144},
 		13: {"Q5_K", 256, 176}, 14: {"Q6_K", 256, 210}, 15: {"Q8_K", 256, 292},
-		20: {"IQ4_NL", 32, 18}, 23: {"IQ4_XS", 256, 136}, 30: {"BF16", 1, 2},
+		16: {"IQ2_XXS", 256, 66}, 17: {"IQ2_XS", 256, 74}, 18: {"IQ3_XXS", 256, 98}, 19: {"IQ1_S", 256, 50},
+		20: {"IQ4_NL", 32, 18}, 21: {"IQ3_S", 256, 110}, 22: {"IQ2_S", 256, 82}, 23: {"IQ4_XS", 256, 136},
+		29: {"IQ1_M", 256, 56}, 30: {"BF16", 1, 2},
 	}[t]
 	return l, ok
 }
@@ -95,16 +100,27 @@ func (t Tensor) ReadFloat32() ([]float32, error) {
 	return numbers, nil
 }
 
+// Readable returns nil if the numbers of all tensors can be read, else a [RefusedError] of
+// the first by name that is written as another type than F32, F16 and Q8_0.
+func (f *File) Readable() error {
+	for _, name := range slices.Sorted(maps.Keys(f.tensors)) {
+		if _, err := f.tensors[name].widen(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (t Tensor) widen() (func([]float32, []byte), error) {
 	switch t.Type {
 	case F32:
 		return widenF32, nil
 	case F16:
-		return widenF16, nil
+		return dot.Float16, nil
 	case Q8_0:
-		return widenQ8, nil
+		return dot.Q8, nil
 	default:
-		return nil, t.file.Unfit("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read", shown(t.Name), t.Type)
+		return nil, t.file.explain(rounded("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read", shown(t.Name), t.Type))
 	}
 }
 
@@ -122,36 +138,6 @@ func (t Tensor) read(b []byte, from int) error {
 func widenF32(to []float32, from []byte) {
 	for i := range to {
 		to[i] = math.Float32frombits(binary.LittleEndian.Uint32(from[4*i:]))
-	}
-}
-
-func widenF16(to []float32, from []byte) {
-	for i := range to {
-		to[i] = half(binary.LittleEndian.Uint16(from[2*i:]))
-	}
-}
-
-func widenQ8(to []float32, from []byte) {
-	for ; len(to) >= 32; to, from = to[32:], from[34:] {
-		scale := half(binary.LittleEndian.Uint16(from))
-		for i, q := range from[2:34] {
-			to[i] = scale * float32(int8(q))
-		}
-	}
-}
-
-// half is the number that 16 bits stand for as IEEE 754 binary16.
-func half(bits uint16) float32 {
-	sign := uint32(bits&0x8000) << 16
-	exponent, fraction := uint32(bits>>10)&0x1f, uint32(bits)&0x3ff
-	switch exponent {
-	case 0: // zero or subnormal: fraction times 2^-24
-		magnitude := float32(fraction) * (1.0 / (1 << 24))
-		return math.Float32frombits(math.Float32bits(magnitude) | sign)
-	case 0x1f:
-		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
-	default:
-		return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 	}
 }
 
@@ -197,7 +183,7 @@ func (d *decoder) measure(t Tensor) int {
 	}
 	l, ok := t.Type.layout()
 	if !ok {
-		d.fail(unfit("%s is written as %s, which is not known", d.what, t.Type))
+		d.fail(rounded("%s is written as %s, which is not known", d.what, t.Type))
 		return 0
 	}
 	if t.Dims[0]%l.block != 0 {
