@@ -65,51 +65,6 @@ func made(t testing.TB, e *Engine, change func()) int {
 	return int(covered(t, e).Made - before)
 }
 
-// wantWholeRack compares what has vectors with what there is.
-func wantWholeRack(t testing.TB, e *Engine) {
-	t.Helper()
-	want := make(map[string]bool)
-	for r := range e.stm.Rows() {
-		want[memoryDoc(r.ID())] = true
-		if doc, _ := e.meaning.filling.store.Doc(memoryDoc(r.ID())); doc.Digest != digestOfMemory(r) {
-			t.Errorf("the vector of memory %s is of another text", r.ID())
-		}
-	}
-	if e.notes != nil {
-		index, _ := e.notes.current()
-		for path, c := range index.Known() {
-			want[noteDoc(path)] = true
-			if doc, _ := e.meaning.filling.store.Doc(noteDoc(path)); doc.Digest != noteDigest(c.Digest) {
-				t.Errorf("the vectors of note %s are of another text", path)
-			}
-		}
-	}
-	for doc := range e.meaning.filling.store.Docs() {
-		if !want[doc.Name] {
-			t.Errorf("%s has vectors", doc.Name)
-		}
-		delete(want, doc.Name)
-	}
-	for name := range want {
-		t.Errorf("%s has no vectors", name)
-	}
-	for doc := range e.meaning.filling.store.Missing() {
-		t.Errorf("%s lacks vectors", doc.Name)
-	}
-	got := engineStatus(t, e).Meaning
-	if all := e.stm.Len() + wantedNotes(e); got.Covered != all || got.Total != all {
-		t.Errorf("covered are %d of %d, want all %d", got.Covered, got.Total, all)
-	}
-}
-
-func wantedNotes(e *Engine) int {
-	if e.notes == nil {
-		return 0
-	}
-	index, _ := e.notes.current()
-	return index.Status().Notes
-}
-
 func TestSense(t *testing.T) {
 	h := meant(t, vaultHouse(t, garden()), embedding.Options{})
 	e := h.following(t)
@@ -245,12 +200,13 @@ func TestNotesAreFollowed(t *testing.T) {
 			until(t, "it is gone", indexed(func(paths map[string]bool) bool { return !paths["Garden.md"] }))
 		}, 0},
 	} {
-		got := made(t, e, c.do)
+		got := made(t, e, func() {
+			c.do()
+			until(t, "the vectors follow "+c.name, func() bool { return shelvesTheNotes(e) })
+		})
 		if c.made >= 0 && got != c.made {
 			t.Errorf("%s made %d vectors, want %d", c.name, got, c.made)
 		}
-		until(t, "the vectors follow "+c.name, func() bool { return engineStatus(t, e).Meaning.Total == wantedNotes(e) })
-		covered(t, e)
 		wantWholeRack(t, e)
 	}
 	before := covered(t, e).Made
