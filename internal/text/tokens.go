@@ -137,14 +137,32 @@ func split(text []byte, words analysis.TokenStream) analysis.TokenStream {
 			out = append(out, w)
 			continue
 		}
-		out = appendRuns(out, text, w.Start, w.End, func(r rune) analysis.TokenType {
-			if isHangul(r) {
-				return analysis.Ideographic
-			}
-			return analysis.AlphaNumeric
-		})
+		out = appendMixed(out, text, w.Start, w.End)
 	}
 	return appendRuns(out, text, end, len(text), runOf)
+}
+
+// appendMixed appends the runs of a word that mixes Hangul with other letters. A mark that
+// joined the word stands at the edge of a run now, or is all of it, and is no part of a term.
+func appendMixed(out analysis.TokenStream, text []byte, start, end int) analysis.TokenStream {
+	first := len(out)
+	out = appendRuns(out, text, start, end, func(r rune) analysis.TokenType {
+		if isHangul(r) {
+			return analysis.Ideographic
+		}
+		return analysis.AlphaNumeric
+	})
+	kept := out[:first]
+	for _, run := range out[first:] {
+		left := bytes.TrimLeftFunc(run.Term, unicode.IsPunct)
+		run.Start = run.End - len(left)
+		run.Term = bytes.TrimRightFunc(left, unicode.IsPunct)
+		run.End = run.Start + len(run.Term)
+		if len(run.Term) > 0 {
+			kept = append(kept, run)
+		}
+	}
+	return kept
 }
 
 // skip marks runes that belong to no token.
