@@ -1,4 +1,5 @@
-# `make` builds bin/emberd; `make check` is exactly what CI runs.
+# `make` builds bin/emberd and its helper bin/emberd-llama; `make check` is exactly what CI
+# runs.
 
 # The product needs no C compiler and no C library. Only the race detector does.
 export CGO_ENABLED = 0
@@ -11,6 +12,11 @@ BENCH    ?= .
 VERSION  = $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  = $(if $(VERSION),-X main.version=$(VERSION))
 
+# What make dist packs, with what, and the time that its files have: that of the commit.
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+TAR      ?= tar
+COMMITTED = $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
+
 staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 
 # What a memory fades and comes back by, and the share of its statements, in percent,
@@ -18,10 +24,12 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
 COVERED   = 80
 
-.PHONY: build run test race twin covered fuzz bench proof torture torture-real agents contest mutants eval oracle mcp-conformance lint check compiler install clean
+.PHONY: build run test race twin covered fuzz bench proof torture torture-real agents contest mutants eval oracle engine llama mcp-conformance lint check compiler install dist clean
 
+# The helper is what calls native code, if somebody installs an engine. It stands beside
+# emberd, which looks for it nowhere else.
 build:
-	go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/emberd ./cmd/emberd
+	go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/ ./cmd/emberd ./cmd/emberd-llama
 
 # Runs in the foreground and keeps everything under .run; it prints the line
 # that points a second terminal here.
@@ -31,8 +39,10 @@ run: build
 test:
 	go test -timeout 10m ./...
 
+# Slowed down by the detector, and with as many tests at once as elsewhere, programs would
+# take longer than the moments that some tests are about.
 race: compiler
-	CGO_ENABLED=1 go test -race -timeout 20m -coverprofile=cover.out -coverpkg=./decay,./engine,./rekindle ./...
+	CGO_ENABLED=1 go test -race -parallel 2 -timeout 30m -coverprofile=cover.out -coverpkg=./decay,./engine,./rekindle ./...
 
 # The arithmetic in Go alone, as on processors that there is no assembly for: what uses it
 # holds to the same vectors.
@@ -85,7 +95,7 @@ torture:
 # kernel (strace), full disks, concurrent clients.
 torture-real:
 	EMBERD_TEST_KILL_ROUNDS=200 EMBERD_TEST_CUT_ROUNDS=100 EMBERD_TEST_FAULT_ROUNDS=6 EMBERD_TEST_LINEAR_ROUNDS=20 \
-	go test -v -count=1 -timeout 60m -run '^(TestKillNine$$|TestPowerCut|TestKernel|TestAnswer|TestFile|TestNoInode|TestConcurrentClients)' ./cmd/emberd
+	go test -v -count=1 -timeout 60m -run '^(TestKillNine$$|TestPowerCut|TestKernel|TestAnswer|TestFile|TestNoInode|TestConcurrentClients|TestCleanupKilled)' ./cmd/emberd
 
 # Two agents, one daemon: 10,000 calls that add, reinforce and verify a few facts.
 agents:
@@ -107,6 +117,20 @@ eval:
 # The secret rules against gitleaks, which lives in a module of its own.
 oracle:
 	cd internal/secret/oracle && go test ./...
+
+# The llama.cpp libraries that tests load, as npm serves them: the release that emberd is
+# made for and the oldest that it takes without a warning. Tests that need them skip
+# without. npm runs none of their scripts and checks their hashes; where it has none for
+# this system, it installs nothing.
+engine:
+	@command -v npm >/dev/null || { echo "make: npm is missing: install it to have the native engine tested, or list folders with llama.cpp's libraries in EMBERD_TEST_LLAMA" >&2; exit 1; }
+	cd tools/engine && npm ci --ignore-scripts --loglevel=error
+
+# The native engine at length, docs/native.md has what comes out: 1,000 texts beside the
+# engine in Go, 2,000 models with changed headers, hundreds of kills, with each release.
+llama: engine
+	EMBERD_TEST_NATIVE=1 go test -v -count=1 -timeout 60m \
+		-run '^(TestEnginesAgree|TestModel|TestMutatedHeaders|TestKilledAtRandom|TestHungHelper|TestCutLibrary|TestLlama|TestHelperKilledAtRandom|TestGeneratedWeights)' ./cmd/emberd-llama ./internal/llama ./embedding
 
 # The MCP server from outside, over both transports: the protocol's inspector lists
 # and calls every tool of emberd mcp, and its conformance suite runs against /mcp of a
@@ -133,7 +157,28 @@ compiler:
 
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -m 0755 bin/emberd "$(DESTDIR)$(PREFIX)/bin/emberd"
+	install -m 0755 bin/emberd bin/emberd-llama "$(DESTDIR)$(PREFIX)/bin/"
+
+# Archives for every platform that emberd runs on, and their checksums, in dist: the same
+# bytes from the same commit, for the files have its time, and no owner. The licences of
+# what is compiled in come along.
+dist:
+	@$(TAR) --version 2>/dev/null | grep -q GNU || { \
+		echo "make: archives that are alike need GNU tar: install it, and say make dist TAR=gtar" >&2; exit 1; }
+	rm -rf dist
+	@set -e; for platform in $(PLATFORMS); do \
+		name=emberd-$(or $(VERSION),devel)-$$(echo $$platform | tr / -); \
+		echo "dist/$$name.tar.gz"; \
+		mkdir -p dist/$$name; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -buildvcs=false -ldflags "-s -w $(LDFLAGS)" -o dist/$$name/ ./cmd/emberd ./cmd/emberd-llama; \
+		install -m 0644 LICENSE README.md dist/$$name/; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} tools/licences dist/$$name/LICENSES; \
+		chmod 0755 dist/$$name dist/$$name/emberd dist/$$name/emberd-llama; \
+		$(TAR) -C dist --format ustar --sort name --mtime @$(COMMITTED) --owner 0 --group 0 --numeric-owner -cf dist/$$name.tar $$name; \
+		gzip -n -9 dist/$$name.tar; \
+		rm -r dist/$$name; \
+	done
+	cd dist && { sha256sum *.tar.gz 2>/dev/null || shasum -a 256 *.tar.gz; } > SHA256SUMS
 
 clean:
-	rm -rf bin cover.out coverage.out coverage.html *.prof *.test
+	rm -rf bin dist cover.out coverage.out coverage.html *.prof *.test

@@ -43,11 +43,22 @@ func graph() map[string]edges {
 			others: []string{"golang.org/x/text/unicode/norm"},
 			tests:  []string{"internal/tinybert"},
 		},
-		"internal/chunk":    {},
-		"internal/dot":      {others: []string{"golang.org/x/sys/cpu"}},
-		"internal/gguf":     {ours: []string{"internal/dot"}, tests: []string{"internal/tinybert"}},
-		"internal/tinybert": {},
-		"internal/when":     {},
+		"internal/chunk":     {},
+		"internal/dot":       {others: []string{"golang.org/x/sys/cpu"}},
+		"internal/gguf":      {ours: []string{"internal/dot"}, tests: []string{"internal/tinybert"}},
+		"internal/tinybert":  {},
+		"internal/llamatest": {others: []string{"golang.org/x/sys/unix"}},
+		"internal/llamawire": {},
+		"internal/llama": {
+			ours:   []string{"internal/gguf", "internal/llamawire"},
+			others: []string{"github.com/ebitengine/purego"},
+			tests:  []string{"internal/tinybert", "internal/bert", "internal/dot"},
+		},
+		"internal/fetch":   {ours: []string{"internal/durable"}},
+		"internal/unpack":  {},
+		"internal/engines": {ours: []string{"internal/durable", "internal/fetch", "internal/unpack", "internal/llamawire", "internal/spelling"}, others: []string{"golang.org/x/sys/unix"}},
+		"internal/models":  {ours: []string{"internal/durable", "internal/fetch", "internal/gguf", "internal/spelling"}, tests: []string{"internal/bert", "internal/tinybert"}}, // which engine runs a model
+		"internal/when":    {},
 		"embedding": {
 			ours:   []string{"internal/bert", "internal/gguf"},
 			others: []string{"golang.org/x/text/unicode/norm"},
@@ -116,13 +127,19 @@ func graph() map[string]edges {
 			// Not internal/config: the command turns settings into engine options.
 			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "embedding", "vectors", "internal/backup", "internal/chunk", "internal/durable", "internal/query", "internal/when",
 				"internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/intent", "internal/knowledge", "internal/overview", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
-			tests: []string{"internal/tinybert"}, // models that are read like any other
+			tests: []string{"internal/tinybert", "internal/llamawire"}, // models that are read like any other, helpers that do not work
 		},
 		"api": {
 			ours:   []string{"op", "memory", "internal/wire"},
 			others: []string{"golang.org/x/sys/unix", "github.com/google/jsonschema-go/jsonschema"},
 		},
 		"bench": {tests: []string{all}},
+		"cmd/emberd-llama": {
+			// Little: whatever goes wrong here takes the process with it.
+			ours:   []string{"internal/gguf", "internal/llama", "internal/llamawire"},
+			others: []string{"golang.org/x/sys/unix"},
+			tests:  []string{"internal/tinybert", "internal/bert"},
+		},
 		"cmd/emberd": {
 			ours: []string{all},
 			others: []string{
@@ -140,7 +157,7 @@ func graph() map[string]edges {
 
 // The tests of every package may use these.
 var (
-	testOurs   = []string{"internal/durable/crashdisk", "internal/untouched"}
+	testOurs   = []string{"internal/durable/crashdisk", "internal/llamatest", "internal/llm", "internal/untouched"}
 	testOthers = []string{"pgregory.net/rapid", "github.com/anishathalye/porcupine", "github.com/rogpeppe/go-internal/testscript", "github.com/rogpeppe/go-internal/txtar"}
 )
 
@@ -149,7 +166,9 @@ var (
 func confined() []confinement {
 	return []confinement{
 		{"C", nil, nil, "emberd is one static binary: native code runs in a supervised child, never in this process"},
-		{"net/http", []string{"api", "bench", "cmd/emberd", "embedding", "internal/llm", "internal/mcphttp"}, []string{"engine"},
+		{"github.com/ebitengine/purego", []string{"internal/llama"}, nil, "native code is called in one place, by the helper that may crash"},
+		{"emberd/internal/llama", []string{"bench", "cmd/emberd-llama"}, nil, "native code runs in the helper; emberd itself stays static and cannot be taken down by it"},
+		{"net/http", []string{"api", "bench", "cmd/emberd", "embedding", "internal/fetch", "internal/llm", "internal/mcphttp"}, []string{"engine", "internal/engines", "internal/models"},
 			"only the two ends of the socket, what is mounted there for agents and the clients of a model's server speak HTTP, and who plays one to evaluate or to test; below them, use op's requests and results"},
 		{"github.com/blevesearch", []string{"internal/text", "ltm"}, nil, "bleve's types and its interfaces stay behind internal/text and ltm"},
 		{"log", nil, nil, "a *slog.Logger arrives through Options; the log package writes to a global"},

@@ -3,6 +3,7 @@ package emberd_test
 import (
 	"go/ast"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestPackageDocs(t *testing.T) {
 		f := files[0]
 		openings := []string{"Package " + f.syntax.Name.Name + " "}
 		if f.syntax.Name.Name == "main" {
-			openings = []string{"Command emberd ", "Emberd "}
+			openings = []string{"Command " + path.Base(dir) + " ", "Emberd "}
 		}
 		text := f.syntax.Doc.Text()
 		if !slices.ContainsFunc(openings, func(o string) bool { return strings.HasPrefix(text, o) }) {

@@ -36,7 +36,7 @@ func (m *Model) Embed(ctx context.Context, text string) (vector []float32, unkno
 		return nil, 0, &gguf.RefusedError{
 			Path:    m.path,
 			Problem: "its weights make a vector of a text that is zero or not finite",
-			Remedy:  "install the model again",
+			Remedy:  "download the file again",
 		}
 	}
 	return vector, unknown, nil

@@ -102,6 +102,8 @@ func TestPublishedFilesThatAreRefused(t *testing.T) {
 	const (
 		another = "; choose a BERT embedding model in GGUF form, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, or have a server run this one and set embedding.url"
 		types   = "; take the file of this model that is written as Q8_0, F16 or F32"
+		native  = "; the llama engine can run it: emberd engine install"
+		either  = types + "; or else the llama engine can run it: emberd engine install"
 	)
 	for name, test := range map[string]struct {
 		published edit
@@ -114,11 +116,11 @@ func TestPublishedFilesThatAreRefused(t *testing.T) {
 		"all-distilroberta-v1": {together(with("tokenizer.ggml.model", "gpt2"), with("tokenizer.ggml.merges", []string{"a b"})),
 			`its tokenizer is "gpt2" (byte pairs, as in RoBERTa), "bert" (WordPiece) is what this engine can do` + another},
 		"ms-marco-MiniLM":      {with("bert.pooling_type", uint32(4)), "its key bert.pooling_type is 4, so it ranks texts and does not embed them" + another},
-		"by the last token":    {with("bert.pooling_type", uint32(3)), "it pools by the last token, by mean or the first one (cls) is what this engine can do" + another},
-		"Q4_0":                 {quantised(2), `its tensor "token_embd.weight" is written as Q4_0, F32, F16 and Q8_0 are what can be read` + types},
-		"Q5_0":                 {quantised(6), `its tensor "token_embd.weight" is written as Q5_0, F32, F16 and Q8_0 are what can be read` + types},
-		"Q4_K":                 {quantised(12), `its tensor "token_embd.weight" is written as Q4_K, F32, F16 and Q8_0 are what can be read` + types},
-		"IQ3_S":                {quantised(21), `its tensor "token_embd.weight" is written as IQ3_S, F32, F16 and Q8_0 are what can be read` + types},
+		"by the last token":    {with("bert.pooling_type", uint32(3)), "it pools by the last token, by mean or the first one (cls) is what this engine can do" + native},
+		"Q4_0":                 {quantised(2), `its tensor "token_embd.weight" is written as Q4_0, F32, F16 and Q8_0 are what can be read` + either},
+		"Q5_0":                 {quantised(6), `its tensor "token_embd.weight" is written as Q5_0, F32, F16 and Q8_0 are what can be read` + either},
+		"Q4_K":                 {quantised(12), `its tensor "token_embd.weight" is written as Q4_K, F32, F16 and Q8_0 are what can be read` + either},
+		"IQ3_S":                {quantised(21), `its tensor "token_embd.weight" is written as IQ3_S, F32, F16 and Q8_0 are what can be read` + either},
 		"a type of the future": {quantised(77), `tensor "token_embd.weight" is written as type 77, which is not known` + types},
 	} {
 		t.Run(name, func(t *testing.T) {

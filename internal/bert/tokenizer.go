@@ -26,15 +26,15 @@ type wordPiece struct {
 // newTokenizer makes the tokenizer of a file that was checked.
 func newTokenizer(f *gguf.File, facts *gguf.Facts) *wordPiece {
 	tokens, _ := f.Strings("tokenizer.ggml.tokens")
-	t := &wordPiece{ids: make(map[string]int32, len(tokens)), begin: facts.Begin, end: facts.End, unknown: facts.Unknown}
+	t := &wordPiece{
+		ids:   make(map[string]int32, len(tokens)),
+		begin: facts.Begin, end: facts.End, unknown: facts.Unknown,
+		cased: facts.Cased, accented: facts.Accented,
+	}
 	for id, token := range tokens {
 		t.ids[token] = int32(id)
 		t.longest[token[0]] = max(t.longest[token[0]], len(token))
 	}
-	lower, told := f.Bool("tokenizer.ggml.normalizer.lowercase")
-	t.cased = told && !lower
-	strip, told := f.Bool("tokenizer.ggml.normalizer.strip_accents")
-	t.accented = told && !strip || !told && t.cased
 	return t
 }
 

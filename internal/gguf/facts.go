@@ -1,6 +1,7 @@
 package gguf
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -36,9 +37,9 @@ func (p Pooling) String() string {
 
 // Facts are what a checked model file says about its model.
 type Facts struct {
-	Architecture string // "bert"
+	Architecture string // "bert", or another that [File.Native] takes
 	Name         string // as its maker calls it, printable, of 100 characters at most, maybe empty
-	Tokenizer    string // "bert" for WordPiece, the one that llama.cpp calls WPM
+	Tokenizer    string // "bert" for WordPiece, which llama.cpp calls WPM, "t5" for SentencePiece
 	Weights      Type   // of the matrices
 	Pooling      Pooling
 	Dim          int // of the embedding
@@ -51,11 +52,14 @@ type Facts struct {
 	Epsilon      float32 // of the layer norms
 
 	// Ids of the tokens that stand for the beginning and the end of a text and for what is
-	// not in the vocabulary.
+	// not in the vocabulary. Only a text of SentencePiece may do without the first two, -1.
 	Begin, End, Unknown int32
 
+	// Whether WordPiece keeps capital letters and accents.
+	Cased, Accented bool
+
 	Size   int64  // of the file, bytes
-	SHA256 string // of the file, lower-case hex; empty from [File.BERT]
+	SHA256 string // of the file, lower-case hex; empty from [File.BERT] and [File.Native]
 }
 
 // What a BERT may be: from the smallest that makes sense to well above the largest.
@@ -70,16 +74,30 @@ const (
 	maxEpsilon    = 0.1
 )
 
-const tokensKey = "tokenizer.ggml.tokens"
+const (
+	tokensKey = "tokenizer.ggml.tokens"
+	kindsKey  = "tokenizer.ggml.token_type" // of each token, by llama.cpp's numbers
+)
+
+// Kinds of tokens that are not like the others.
+const (
+	userDefined = 4 // looked for in a text before it is cut into words
+	byteToken   = 6 // stands for a byte that no other token has
+)
 
 // Preflight opens a model file, checks all of it but the weights themselves, and closes it.
-func Preflight(path string) (*Facts, error) {
+func Preflight(path string) (*Facts, error) { return preflight(path, (*File).BERT) }
+
+// PreflightNative is Preflight for llama.cpp, which takes more (see [File.Native]).
+func PreflightNative(path string) (*Facts, error) { return preflight(path, (*File).Native) }
+
+func preflight(path string, check func(*File) (*Facts, error)) (*Facts, error) {
 	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // only read from
-	facts, err := f.BERT()
+	facts, err := check(f)
 	if err != nil {
 		return nil, err
 	}
@@ -91,9 +109,60 @@ func Preflight(path string) (*Facts, error) {
 
 // BERT checks that the file is a BERT embedding model whose parts fit together: keys that
 // make sense, a vocabulary of unique tokens, and just the tensors of its layers, each in the
-// shape it must have. What it refuses is a [RefusedError].
+// shape it must have. What it refuses is a [RefusedError], which tells of llama.cpp where
+// [File.Native] would take the file.
 func (f *File) BERT() (*Facts, error) {
-	facts, err := f.facts()
+	facts, err := f.check(berts())
+	if err == nil {
+		err = f.checkUserDefined(facts)
+	}
+	if err != nil {
+		return nil, f.orNative(err)
+	}
+	return facts, nil
+}
+
+// checkUserDefined refuses tokens that this WordPiece would cut otherwise than llama.cpp does. The
+// vectors of one model are to be the same from both.
+func (f *File) checkUserDefined(facts *Facts) error {
+	if facts.Tokenizer != wordPiece {
+		return nil
+	}
+	id, err := f.tokenOf(userDefined)
+	if err == nil && id >= 0 {
+		err = unfit("its token %d is to be found in texts before they are cut into words (it is of the kind %d), which this engine cannot do", id, userDefined)
+	}
+	if err != nil {
+		return f.explain(err)
+	}
+	return nil
+}
+
+// tokenOf is the first token of a kind, -1 if there is none.
+func (f *File) tokenOf(kind uint32) (int, error) {
+	list, ok := f.meta[kindsKey].(array)
+	if !ok {
+		return -1, nil
+	}
+	kinds := make([]byte, 4*list.count)
+	if _, err := f.file.ReadAt(kinds, list.at); err != nil {
+		return -1, err
+	}
+	for id := range list.count {
+		if binary.LittleEndian.Uint32(kinds[4*id:]) == kind {
+			return id, nil
+		}
+	}
+	return -1, nil
+}
+
+// check checks all that there is to check of a model of one of the families.
+func (f *File) check(families []family) (*Facts, error) {
+	kin, err := f.family(families)
+	if err != nil {
+		return nil, f.explain(err)
+	}
+	facts, err := f.facts(kin)
 	if err == nil {
 		err = f.checkVocabulary(facts)
 	}
@@ -101,7 +170,7 @@ func (f *File) BERT() (*Facts, error) {
 		err = f.checkRepeats(facts)
 	}
 	if err == nil {
-		err = f.checkTensors(facts)
+		err = f.checkTensors(facts, kin)
 	}
 	if err != nil {
 		return nil, f.explain(err)
@@ -109,12 +178,8 @@ func (f *File) BERT() (*Facts, error) {
 	return facts, nil
 }
 
-func (f *File) facts() (*Facts, error) {
-	arch, _ := f.String("general.architecture")
-	if arch != "bert" {
-		return nil, unfit("it is of the architecture %s, \"bert\" is what can be used", shown(arch))
-	}
-	facts := &Facts{Architecture: arch, Size: f.size}
+func (f *File) facts(kin family) (*Facts, error) {
+	facts := &Facts{Architecture: kin.arch, Size: f.size}
 	name, _ := f.String("general.name")
 	facts.Name = label(name)
 	for _, n := range []struct {
@@ -123,11 +188,11 @@ func (f *File) facts() (*Facts, error) {
 		least int
 		most  int
 	}{
-		{"bert.block_count", &facts.Layers, 1, maxLayers},
-		{"bert.embedding_length", &facts.Dim, 1, maxDim},
-		{"bert.attention.head_count", &facts.Heads, 1, maxDim},
-		{"bert.feed_forward_length", &facts.FeedForward, 1, maxForward},
-		{"bert.context_length", &facts.Context, 3, maxContext},
+		{kin.key("block_count"), &facts.Layers, 1, maxLayers},
+		{kin.key("embedding_length"), &facts.Dim, 1, maxDim},
+		{kin.key("attention.head_count"), &facts.Heads, 1, maxDim},
+		{kin.key("feed_forward_length"), &facts.FeedForward, 1, maxForward},
+		{kin.key("context_length"), &facts.Context, 3, maxContext},
 		{"tokenizer.ggml.token_type_count", &facts.TokenTypes, 1, maxTokenTypes},
 	} {
 		v, ok := f.Uint(n.key)
@@ -142,7 +207,7 @@ func (f *File) facts() (*Facts, error) {
 	if facts.Dim%facts.Heads != 0 {
 		return nil, damaged("its %d heads do not divide its %d dimensions", facts.Heads, facts.Dim)
 	}
-	return facts, f.kind(facts)
+	return facts, f.kind(facts, kin)
 }
 
 // label is what a file calls its model, fit to be shown.
@@ -157,23 +222,26 @@ func label(name string) string {
 	return string(printable[:min(len(printable), most)])
 }
 
-// kind checks the keys that say which sort of BERT it is.
-func (f *File) kind(facts *Facts) error {
-	epsilon, _ := f.Float("bert.attention.layer_norm_epsilon")
+// kind checks the keys that say which sort of model it is.
+func (f *File) kind(facts *Facts, kin family) error {
+	key := kin.key("attention.layer_norm_epsilon")
+	epsilon, _ := f.Float(key)
 	if facts.Epsilon = float32(epsilon); !(facts.Epsilon > 0 && facts.Epsilon <= maxEpsilon) {
-		return damaged("its key bert.attention.layer_norm_epsilon is not a number above 0 and up to %g", maxEpsilon)
+		return damaged("its key %s is not a number above 0 and up to %g", key, maxEpsilon)
 	}
-	if causal, _ := f.Bool("bert.attention.causal"); causal {
-		return unfit("its key bert.attention.causal is true, so it writes texts and does not embed them")
+	key = kin.key("attention.causal")
+	if causal, _ := f.Bool(key); causal {
+		return unfit("its key %s is true, so it writes texts and does not embed them", key)
 	}
-	pooling, ok := f.Uint("bert.pooling_type")
+	key = kin.key("pooling_type")
+	pooling, ok := f.Uint(key)
 	switch facts.Pooling = Pooling(min(pooling, math.MaxUint32)); {
 	case !ok:
-		return unfit("its key bert.pooling_type is missing, so it does not say how it makes one vector of a text")
+		return unfit("its key %s is missing, so it does not say how it makes one vector of a text", key)
 	case facts.Pooling == rank:
-		return unfit("its key bert.pooling_type is %d, so it ranks texts and does not embed them", pooling)
+		return unfit("its key %s is %d, so it ranks texts and does not embed them", key, pooling)
 	case facts.Pooling != Mean && facts.Pooling != CLS && facts.Pooling != Last:
-		return unfit("its key bert.pooling_type is %d, 1 (mean), 2 (cls) and 3 (last) are what can be used", pooling)
+		return unfit("its key %s is %d, 1 (mean), 2 (cls) and 3 (last) are what can be used", key, pooling)
 	}
 	return nil
 }
@@ -194,6 +262,8 @@ func (f *File) checkVocabulary(facts *Facts) error {
 		switch {
 		case token == "":
 			return damaged("its token %d is empty", id)
+		case strings.ContainsRune(token, 0): // where llama.cpp ends it
+			return damaged("its token %d has a zero byte", id)
 		case len(token) > maxToken:
 			return damaged("its token %d has %d bytes, %d are the most", id, len(token), maxToken)
 		case twice:
@@ -204,18 +274,44 @@ func (f *File) checkVocabulary(facts *Facts) error {
 	return f.specials(facts)
 }
 
+// A special is a token that stands for something, with the keys that may have its id.
+type special struct {
+	keys []string
+	or   uint64 // where the file does not say, as in llama.cpp
+	to   *int32
+}
+
+const none = math.MaxUint64 // no token
+
 // specials finds the ids of the special tokens. Converters before 2025 wrote that of the
-// beginning as cls_token_id alone.
+// beginning of BERT's texts as cls_token_id alone.
 func (f *File) specials(facts *Facts) error {
-	for _, special := range []struct {
-		keys []string
-		or   uint64 // where the file does not say, as in llama.cpp
-		to   *int32
-	}{
-		{[]string{"tokenizer.ggml.bos_token_id", "tokenizer.ggml.cls_token_id"}, 101, &facts.Begin},
-		{[]string{"tokenizer.ggml.seperator_token_id"}, 102, &facts.End}, // spelled as the format spells it
-		{[]string{"tokenizer.ggml.unknown_token_id"}, 100, &facts.Unknown},
-	} {
+	const unknown = "tokenizer.ggml.unknown_token_id"
+	if facts.Tokenizer != unigram {
+		lower, told := f.Bool("tokenizer.ggml.normalizer.lowercase")
+		facts.Cased = told && !lower
+		strip, told := f.Bool("tokenizer.ggml.normalizer.strip_accents")
+		facts.Accented = told && !strip || !told && facts.Cased
+		return f.find(facts, []special{
+			{[]string{beginKey, "tokenizer.ggml.cls_token_id"}, beginOfBERT, &facts.Begin},
+			{[]string{"tokenizer.ggml.seperator_token_id"}, 102, &facts.End}, // spelled as the format spells it
+			{[]string{unknown}, 100, &facts.Unknown},
+		})
+	}
+	facts.Begin, facts.End = -1, -1
+	list := []special{{[]string{unknown}, 2, &facts.Unknown}}
+	if add, _ := f.Bool("tokenizer.ggml.add_bos_token"); add {
+		list = append(list, special{[]string{beginKey}, none, &facts.Begin})
+	}
+	if add, told := f.Bool("tokenizer.ggml.add_eos_token"); add || !told {
+		list = append(list, special{[]string{"tokenizer.ggml.eos_token_id"}, 1, &facts.End})
+	}
+	return f.find(facts, list)
+}
+
+// find fills in ids, each that of a token.
+func (f *File) find(facts *Facts, list []special) error {
+	for _, special := range list {
 		key, id, ok := special.keys[0], special.or, true
 		for _, k := range slices.Backward(special.keys) {
 			if _, told := f.meta[k]; told {
@@ -238,114 +334,21 @@ func (f *File) checkRepeats(facts *Facts) error {
 		key  string
 		want int
 	}{
-		{"bert.vocab_size", facts.Vocabulary},
-		{"bert.attention.head_count_kv", facts.Heads},
-		{"bert.attention.key_length", facts.Dim / facts.Heads},
-		{"bert.attention.value_length", facts.Dim / facts.Heads},
+		{facts.key("vocab_size"), facts.Vocabulary},
+		{facts.key("attention.head_count_kv"), facts.Heads},
+		{facts.key("attention.key_length"), facts.Dim / facts.Heads},
+		{facts.key("attention.value_length"), facts.Dim / facts.Heads},
 	} {
 		_, told := f.meta[repeat.key]
 		if n, ok := f.Uint(repeat.key); told && (!ok || n != uint64(repeat.want)) {
 			return damaged("its key %s is not %d, as the other keys have it", repeat.key, repeat.want)
 		}
 	}
-	for key, kind := range map[string]uint32{"tokenizer.ggml.token_type": typeInt32, "tokenizer.ggml.scores": typeFloat32} {
+	for key, kind := range map[string]uint32{kindsKey: typeInt32, "tokenizer.ggml.scores": typeFloat32} {
 		value, told := f.meta[key]
-		if told && value != (array{kind, facts.Vocabulary}) {
+		if list, ok := value.(array); told && (!ok || list.kind != kind || list.count != facts.Vocabulary) {
 			return damaged("its key %s has not one number for each of its %d tokens", key, facts.Vocabulary)
 		}
 	}
 	return nil
-}
-
-// checkTensors checks that the tensors are those of the model, in their shapes.
-func (f *File) checkTensors(facts *Facts) error {
-	known := 0
-	for _, want := range shapes(facts) {
-		t, ok := f.tensors[want.name]
-		if !ok {
-			if want.optional {
-				continue
-			}
-			return damaged("its tensor %s is missing", want.name)
-		}
-		known++
-		if !want.fits(t.Dims) {
-			return damaged("its tensor %s is of the shape %v, %v is what it must be", t.Name, t.Dims, want.dims)
-		}
-		if len(want.dims) == 1 && t.Type != F32 {
-			return unfit("its tensor %s is written as %s, F32 is what it must be", t.Name, t.Type)
-		}
-	}
-	facts.Weights = f.tensors["blk.0.attn_q.weight"].Type
-	if known < len(f.tensors) {
-		return f.stranger(facts)
-	}
-	return nil
-}
-
-// head begins the names of the tensors that judge a text's vector once it is made: no pooling
-// but rank uses them.
-const head = "cls."
-
-// stranger tells of a tensor that is there beside those of the model. A forward pass that
-// does not know it would embed as another model does.
-func (f *File) stranger(facts *Facts) error {
-	names := make(map[string]bool)
-	for _, s := range shapes(facts) {
-		names[s.name] = true
-	}
-	first := ""
-	for name := range f.tensors {
-		if !names[name] && !strings.HasPrefix(name, head) && (first == "" || name < first) {
-			first = name
-		}
-	}
-	switch {
-	case first == "":
-		return nil
-	case strings.HasPrefix(first, "blk."):
-		return damaged("its tensor %s does not belong to a BERT of %d layers", shown(first), facts.Layers)
-	}
-	return unfit("its tensor %s does not belong to a BERT embedding model", shown(first))
-}
-
-// A shape is what a tensor must be.
-type shape struct {
-	name     string
-	dims     []int
-	optional bool
-}
-
-func (s shape) fits(dims []int) bool {
-	for i, d := range dims { // a vector may be written as a table of one row
-		if i < len(s.dims) && d != s.dims[i] || i >= len(s.dims) && d != 1 {
-			return false
-		}
-	}
-	return len(dims) >= len(s.dims)
-}
-
-// shapes are the tensors of a BERT, by the names that llama.cpp has for them.
-func shapes(facts *Facts) []shape {
-	dim, forward := facts.Dim, facts.FeedForward
-	list := []shape{
-		{"token_embd.weight", []int{dim, facts.Vocabulary}, false},
-		{"position_embd.weight", []int{dim, facts.Context}, false},
-		{"token_types.weight", []int{dim, facts.TokenTypes}, true},
-		{"token_embd_norm.weight", []int{dim}, false},
-		{"token_embd_norm.bias", []int{dim}, false},
-	}
-	for n := range facts.Layers {
-		layer := fmt.Sprintf("blk.%d.", n)
-		for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_output"} {
-			list = append(list, shape{layer + name + ".weight", []int{dim, dim}, false}, shape{layer + name + ".bias", []int{dim}, true})
-		}
-		for _, name := range []string{"attn_output_norm", "layer_output_norm"} {
-			list = append(list, shape{layer + name + ".weight", []int{dim}, false}, shape{layer + name + ".bias", []int{dim}, false})
-		}
-		list = append(list,
-			shape{layer + "ffn_up.weight", []int{dim, forward}, false}, shape{layer + "ffn_up.bias", []int{forward}, true},
-			shape{layer + "ffn_down.weight", []int{forward, dim}, false}, shape{layer + "ffn_down.bias", []int{dim}, true})
-	}
-	return list
 }

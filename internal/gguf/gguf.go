@@ -1,5 +1,5 @@
 // Package gguf reads model files in the GGUF format of ggml and llama.cpp, versions 2 and 3,
-// and says which of them are BERT embedding models that can be trusted to an engine.
+// and says which of them are embedding models that can be trusted to an engine.
 //
 // The format is that of https://github.com/ggml-org/ggml/blob/master/docs/gguf.md: the four
 // bytes "GGUF", a version, the numbers of tensors and of keys, the keys with their values,
@@ -13,8 +13,9 @@
 // bound that no model comes near; every tensor lies inside the file, aligned, and apart from
 // the others. [Open] reads the header once and keeps it, so the memory it takes is a small
 // multiple of the header's size and never more than the bounds justify. [File.BERT] then
-// checks what a forward pass relies on: keys, vocabulary, shapes. llama.cpp ends its process
-// on several of the files that are refused here, and so no file should reach it unchecked.
+// checks what a forward pass relies on: keys, vocabulary, shapes. llama.cpp takes other models
+// too, and ends its process on several of the files that [File.Native] refuses, so no file
+// should reach it unchecked.
 //
 // Tensors are read and not mapped: a file that is cut while it is in use gives an error, where
 // a mapping would kill the process.

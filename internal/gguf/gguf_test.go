@@ -290,7 +290,7 @@ func TestFilesThatAreCutWhileInUse(t *testing.T) {
 	if err := os.Truncate(path, f.Size()-1); err != nil {
 		t.Fatal(err)
 	}
-	const cut = `it was cut inside of tensor "blk.1.layer_output_norm.bias" while it was in use; install the model again`
+	const cut = `it was cut inside of tensor "blk.1.layer_output_norm.bias" while it was in use; download the file again`
 	if _, err := last.ReadFloat32(); err == nil || err.Error() != "model file "+path+": "+cut {
 		t.Errorf("numbers: got %v, want %s", err, cut)
 	}

@@ -53,10 +53,11 @@ const (
 	typeFloat64
 )
 
-// array stands for an array of anything but strings.
+// array stands for an array of anything but strings, which stays in the file.
 type array struct {
 	kind  uint32
 	count int
+	at    int64 // in the file
 }
 
 // A decoder reads a header front to back. After its first error it reads zeros, so that a
@@ -219,12 +220,16 @@ func (f *File) readKeys(d *decoder, count uint64) {
 		d.what = fmt.Sprintf("key %d of %d", i+1, count)
 		key := d.string(maxKey)
 		d.what = "key " + shown(key)
-		value := d.value()
+		kind := d.uint32()
+		value := d.value(kind)
+		if key == alignmentKey && kind != typeUint32 {
+			d.fail(damaged("%s is not of the type uint32", d.what)) // which llama.cpp ends for
+		}
 		if d.err != nil {
 			return
 		}
-		if key == "" {
-			d.fail(damaged("key %d of %d has no name", i+1, count))
+		if key == "" || strings.ContainsRune(key, 0) {
+			d.fail(damaged("key %d of %d has no name, or a zero byte in it", i+1, count))
 			return
 		}
 		if _, twice := f.meta[key]; twice {
@@ -235,8 +240,7 @@ func (f *File) readKeys(d *decoder, count uint64) {
 	}
 }
 
-func (d *decoder) value() any {
-	kind := d.uint32()
+func (d *decoder) value(kind uint32) any {
 	switch kind {
 	case typeString:
 		return d.string(maxHeader)
@@ -288,8 +292,9 @@ func (d *decoder) array() any {
 		return nil
 	}
 	count := d.count(maxHeader, uint64(width))
+	at := d.at
 	d.skip(count * uint64(width))
-	return array{kind, int(count)}
+	return array{kind, int(count), at}
 }
 
 func (d *decoder) strings() []string {

@@ -13,7 +13,7 @@ import (
 
 // The remedies, as they end a sentence.
 const (
-	again = "; install the model again"
+	again = "; download the file again"
 	other = "; choose a BERT embedding model in GGUF form, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, " +
 		"or have a server run this one and set embedding.url"
 	types = "; take the file of this model that is written as Q8_0, F16 or F32"
@@ -84,26 +84,29 @@ func TestHeadersThatMakeNoSense(t *testing.T) {
 		contents header
 		problem  string
 	}{
-		"a value's type":     {key("a", 13).room(9), `key "a" is of the unknown type 13` + again},
-		"an array's type":    {key("a", 9).uint32(13).uint64(0), `key "a" is an array of the unknown type 13` + again},
-		"arrays of arrays":   {key("a", 9).uint32(9).uint64(1).uint32(9).uint64(1).room(9), `key "a" is an array of the unknown type 9` + again},
-		"neither true":       {append(key("a", 7), 2), `key "a" is 2, true and false are 1 and 0` + again},
-		"a key twice":        {begin().uint64(0).uint64(2).string("a").uint32(4).uint32(1).string("a").uint32(4).uint32(1), `key "a" is there twice` + again},
-		"a key without name": {key("", 4).uint32(1), "key 1 of 1 has no name" + again},
-		"a very long key":    {key(strings.Repeat("long", 20), 13), `key "longlonglonglonglonglonglonglonglonglong"... is of the unknown type 13` + again},
-		"no dimension":       {tensors(1).info("a", 0).room(64), `tensor "a" has 0 dimensions, 1 to 4 are what there can be` + again},
-		"five dimensions":    {tensors(1).info("a", 0, 1, 1, 1, 1, 1).room(64), `tensor "a" has 5 dimensions, 1 to 4 are what there can be` + again},
-		"nothing in it":      {tensors(1).info("a", 0, 8, 0).room(64), `tensor "a" has a dimension of 0 in a file of 129 bytes` + again},
-		"an unknown type":    {tensors(1).string("a").uint32(1).uint64(1).uint32(99).uint64(0).room(64), `tensor "a" is written as type 99, which is not known` + types},
-		"half a block":       {tensors(1).string("a").uint32(1).uint64(16).uint32(8).uint64(0).room(64), `tensor "a" has rows of 16 numbers, Q8_0 is written in blocks of 32` + again},
-		"not aligned":        {two(72), `tensor "b" begins at 72, not at a multiple of 32` + again},
-		"one over the other": {two(32), `tensors "a" and "b" overlap` + again},
-		"alignment 0":        {key("general.alignment", 4).uint32(0), badAlignment},
-		"alignment 33":       {key("general.alignment", 4).uint32(33), badAlignment},
-		"alignment 2 MiB":    {key("general.alignment", 4).uint32(2 << 20), badAlignment},
-		"alignment in words": {key("general.alignment", 8).string("32"), badAlignment},
-		"a tensor twice":     {tensors(2).info("a", 0, 8).info("a", 32, 8).room(99), `two tensors have the name "a", or one has none` + again},
-		"no name":            {tensors(1).info("", 0, 8).room(99), `two tensors have the name "", or one has none` + again},
+		"a value's type":         {key("a", 13).room(9), `key "a" is of the unknown type 13` + again},
+		"an array's type":        {key("a", 9).uint32(13).uint64(0), `key "a" is an array of the unknown type 13` + again},
+		"arrays of arrays":       {key("a", 9).uint32(9).uint64(1).uint32(9).uint64(1).room(9), `key "a" is an array of the unknown type 9` + again},
+		"neither true":           {append(key("a", 7), 2), `key "a" is 2, true and false are 1 and 0` + again},
+		"a key twice":            {begin().uint64(0).uint64(2).string("a").uint32(4).uint32(1).string("a").uint32(4).uint32(1), `key "a" is there twice` + again},
+		"a key without name":     {key("", 4).uint32(1), "key 1 of 1 has no name, or a zero byte in it" + again},
+		"a key with a zero byte": {key("a\x00b", 4).uint32(1), "key 1 of 1 has no name, or a zero byte in it" + again},
+		"a very long key":        {key(strings.Repeat("long", 20), 13), `key "longlonglonglonglonglonglonglonglonglong"... is of the unknown type 13` + again},
+		"no dimension":           {tensors(1).info("a", 0).room(64), `tensor "a" has 0 dimensions, 1 to 4 are what there can be` + again},
+		"five dimensions":        {tensors(1).info("a", 0, 1, 1, 1, 1, 1).room(64), `tensor "a" has 5 dimensions, 1 to 4 are what there can be` + again},
+		"nothing in it":          {tensors(1).info("a", 0, 8, 0).room(64), `tensor "a" has a dimension of 0 in a file of 129 bytes` + again},
+		"an unknown type":        {tensors(1).string("a").uint32(1).uint64(1).uint32(99).uint64(0).room(64), `tensor "a" is written as type 99, which is not known` + types},
+		"half a block":           {tensors(1).string("a").uint32(1).uint64(16).uint32(8).uint64(0).room(64), `tensor "a" has rows of 16 numbers, Q8_0 is written in blocks of 32` + again},
+		"not aligned":            {two(72), `tensor "b" begins at 72, not at a multiple of 32` + again},
+		"one over the other":     {two(32), `tensors "a" and "b" overlap` + again},
+		"alignment 0":            {key("general.alignment", 4).uint32(0), badAlignment},
+		"alignment 33":           {key("general.alignment", 4).uint32(33), badAlignment},
+		"alignment 2 MiB":        {key("general.alignment", 4).uint32(2 << 20), badAlignment},
+		"alignment in words":     {key("general.alignment", 8).string("32"), `key "general.alignment" is not of the type uint32` + again},
+		"alignment in 8 bytes":   {key("general.alignment", 10).uint64(32), `key "general.alignment" is not of the type uint32` + again},
+		"a tensor twice":         {tensors(2).info("a", 0, 8).info("a", 32, 8).room(99), `two tensors have the name "a", or one has none` + again},
+		"a zero byte":            {tensors(1).info("a\x00b", 0, 8).room(99), `the name "a\x00b" of a tensor has a zero byte` + again},
+		"no name":                {tensors(1).info("", 0, 8).room(99), `two tensors have the name "", or one has none` + again},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, file(t, test.contents), test.problem) })
 	}
@@ -201,6 +204,7 @@ func TestVocabulariesThatAreRefused(t *testing.T) {
 	broken{
 		"two equal tokens": {with(tokens, changed(150, tinybert.Tokens()[133])), `its tokens 133 and 150 are both "▁note"` + again},
 		"an empty token":   {with(tokens, changed(150, "")), "its token 150 is empty" + again},
+		"a zero byte":      {with(tokens, changed(150, "ab\x00c")), "its token 150 has a zero byte" + again},
 		"a long token":     {with(tokens, changed(150, strings.Repeat("x", 257))), "its token 150 has 257 bytes, 256 are the most" + again},
 		"no tokens":        {with(tokens, []string{}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
 		"tokens of ids":    {with(tokens, []int32{1, 2}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},

@@ -19,11 +19,12 @@ func (e *RefusedError) Error() string {
 // A file is either not what was published, or it is and not for us: not this model, or not
 // this file of it.
 const (
-	damagedRemedy = "install the model again"
+	damagedRemedy = "download the file again"
 	unfitRemedy   = "choose a BERT embedding model in GGUF form, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, " +
 		"or have a server run this one and set embedding.url"
-	typeRemedy = "take the file of this model that is written as Q8_0, F16 or F32"
-	pathRemedy = "name the model's file itself"
+	nativeRemedy = "the llama engine can run it: emberd engine install"
+	typeRemedy   = "take the file of this model that is written as Q8_0, F16 or F32"
+	pathRemedy   = "name the model's file itself"
 )
 
 // damaged refuses a file that no converter writes.
@@ -42,9 +43,9 @@ func rounded(format string, args ...any) error {
 }
 
 // Unfit is a [RefusedError] of a file that is sound, and that an engine cannot use for the
-// problem that the format and its arguments tell.
+// problem that the format and its arguments tell. It tells of llama.cpp where that can.
 func (f *File) Unfit(format string, args ...any) error {
-	return f.explain(unfit(format, args...))
+	return f.orNative(f.explain(unfit(format, args...)))
 }
 
 // explain tells which file an error is about.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"emberd/internal/dot"
 )
@@ -29,16 +30,19 @@ type layout struct {
 	block, bytes int
 }
 
-// layouts are the types of ggml.h whose tensors can be measured.
+// layout returns how one of the types of ggml.h that weights are written in is laid out.
+// Q8_1, Q8_K and the integers are left out: they are for numbers on their way, and llama.cpp
+// ends its process where a model's weights are written so.
 func (t Type) layout() (layout, bool) {
 	l, ok := map[Type]layout{
 		F32: {"F32", 1, 4}, F16: {"F16", 1, 2}, 2: {"Q4_0", 32, 18}, 3: {"Q4_1", 32, 20},
-		6: {"Q5_0", 32, 22}, 7: {"Q5_1", 32, 24}, Q8_0: {"Q8_0", 32, 34}, 9: {"Q8_1", 32, 36},
+		6: {"Q5_0", 32, 22}, 7: {"Q5_1", 32, 24}, Q8_0: {"Q8_0", 32, 34},
 		10: {"Q2_K", 256, 84}, 11: {"Q3_K", 256, 110}, 12: {"Q4_K", 256, 144},
-		13: {"Q5_K", 256, 176}, 14: {"Q6_K", 256, 210}, 15: {"Q8_K", 256, 292},
+		13: {"Q5_K", 256, 176}, 14: {"Q6_K", 256, 210},
 		16: {"IQ2_XXS", 256, 66}, 17: {"IQ2_XS", 256, 74}, 18: {"IQ3_XXS", 256, 98}, 19: {"IQ1_S", 256, 50},
 		20: {"IQ4_NL", 32, 18}, 21: {"IQ3_S", 256, 110}, 22: {"IQ2_S", 256, 82}, 23: {"IQ4_XS", 256, 136},
 		29: {"IQ1_M", 256, 56}, 30: {"BF16", 1, 2},
+		34: {"TQ1_0", 256, 54}, 35: {"TQ2_0", 256, 66}, 39: {"MXFP4", 32, 17}, 40: {"NVFP4", 64, 36},
 	}[t]
 	return l, ok
 }
@@ -105,7 +109,7 @@ func (t Tensor) ReadFloat32() ([]float32, error) {
 func (f *File) Readable() error {
 	for _, name := range slices.Sorted(maps.Keys(f.tensors)) {
 		if _, err := f.tensors[name].widen(); err != nil {
-			return err
+			return f.orNative(err)
 		}
 	}
 	return nil
@@ -209,6 +213,9 @@ func (d *decoder) measure(t Tensor) int {
 func (f *File) place(list []Tensor, data, align int64) (map[string]Tensor, error) {
 	byName := make(map[string]Tensor, len(list))
 	for i, t := range list {
+		if strings.ContainsRune(t.Name, 0) {
+			return nil, damaged("the name %s of a tensor has a zero byte", shown(t.Name))
+		}
 		if _, twice := byName[t.Name]; twice || t.Name == "" {
 			return nil, damaged("two tensors have the name %s, or one has none", shown(t.Name))
 		}

@@ -1,5 +1,6 @@
-// Package tinybert makes BERT models for tests and benchmarks: GGUF files with the keys and
-// tensors of a real embedding model, of any shape, and weights that are drawn from a seed.
+// Package tinybert makes BERT models, and models of its kin, for tests, benchmarks and trying
+// out an engine: GGUF files with the keys and tensors of a real embedding model, of any shape,
+// and weights that are drawn from a seed.
 //
 // The weights are the same bits on every machine, so that vectors that llama.cpp made of a
 // model can be written down in a test. They know nothing of language. They are small, though,
@@ -11,9 +12,17 @@
 package tinybert
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math/bits"
+	"slices"
+)
+
+// The names that files have for what is not the default of a Spec.
+const (
+	nomic   = "nomic-bert"
+	unigram = "t5"
 )
 
 // A Type is how weights are written, by ggml's number.
@@ -46,6 +55,12 @@ type Spec struct {
 	Tokens      []string // as a file has them, special tokens first; nil: those of [Tokens]
 	Pooling     uint32   // 1 mean, 2 cls, 3 last
 	Type        Type     // of the matrices; the rest is always F32
+
+	// What llama.cpp takes beside BERT with WordPiece, and must be shown to take: all of
+	// nomic-embed-text is another architecture, and most multilingual models are BERTs with
+	// a tokenizer of SentencePiece.
+	Architecture string // "nomic-bert", or "" for "bert"
+	Tokenizer    string // "t5" for SentencePiece, or "" for "bert", which is WordPiece
 }
 
 // Tiny is the smallest model that is of use: 116,864 bytes, 197 tokens, 32 dimensions.
@@ -65,6 +80,31 @@ func New(s Spec) *Model {
 }
 
 func (s Spec) meta(tokens []string) []Meta {
+	arch := cmp.Or(s.Architecture, "bert")
+	meta := []Meta{
+		{"general.architecture", arch},
+		{"general.name", "tinybert"},
+		{"general.file_type", s.Type.fileType()},
+		{"general.quantization_version", uint32(2)},
+		{arch + ".block_count", uint32(s.Layers)},
+		{arch + ".context_length", uint32(s.Context)},
+		{arch + ".embedding_length", uint32(s.Dim)},
+		{arch + ".feed_forward_length", uint32(s.FeedForward)},
+		{arch + ".attention.head_count", uint32(s.Heads)},
+		{arch + ".attention.layer_norm_epsilon", float32(1e-12)},
+		{arch + ".attention.causal", false},
+		{arch + ".pooling_type", s.Pooling},
+	}
+	if arch == nomic {
+		meta = append(meta, Meta{arch + ".rope.freq_base", float32(1000)})
+	}
+	if s.Tokenizer == unigram {
+		return append(meta, unigramMeta(tokens)...)
+	}
+	return append(meta, wordPieceMeta(tokens)...)
+}
+
+func wordPieceMeta(tokens []string) []Meta {
 	types := make([]int32, len(tokens))
 	for i := range types {
 		types[i] = 1 // normal
@@ -73,18 +113,6 @@ func (s Spec) meta(tokens []string) []Meta {
 		}
 	}
 	return []Meta{
-		{"general.architecture", "bert"},
-		{"general.name", "tinybert"},
-		{"general.file_type", s.Type.fileType()},
-		{"general.quantization_version", uint32(2)},
-		{"bert.block_count", uint32(s.Layers)},
-		{"bert.context_length", uint32(s.Context)},
-		{"bert.embedding_length", uint32(s.Dim)},
-		{"bert.feed_forward_length", uint32(s.FeedForward)},
-		{"bert.attention.head_count", uint32(s.Heads)},
-		{"bert.attention.layer_norm_epsilon", float32(1e-12)},
-		{"bert.attention.causal", false},
-		{"bert.pooling_type", s.Pooling},
 		{"tokenizer.ggml.model", "bert"},
 		{"tokenizer.ggml.pre", "default"},
 		{"tokenizer.ggml.token_type_count", uint32(2)},
@@ -105,14 +133,19 @@ func (s Spec) tensors(vocabulary int) []Tensor {
 	list := []Tensor{
 		s.drawn("token_embd.weight", s.Type, 1, d, vocabulary),
 		s.drawn("token_types.weight", F32, 0.05, d, 2),
-		s.drawn("position_embd.weight", F32, 0.1, d, s.Context),
-		ones("token_embd_norm.weight", d),
-		s.drawn("token_embd_norm.bias", F32, 0.01, d),
 	}
+	if s.Architecture != nomic {
+		list = append(list, s.drawn("position_embd.weight", F32, 0.1, d, s.Context))
+	}
+	list = append(list, ones("token_embd_norm.weight", d), s.drawn("token_embd_norm.bias", F32, 0.01, d))
 	for n := range s.Layers {
 		layer := fmt.Sprintf("blk.%d.", n)
-		for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_output"} {
-			list = append(list, s.linear(layer+name, d, d)...)
+		if s.Architecture == nomic { // without biases, and with a gate
+			list = slices.Concat(list, s.linear(layer+"attn_qkv", d, 3*d), s.linear(layer+"attn_output", d, d), s.linear(layer+"ffn_gate", d, f))
+		} else {
+			for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_output"} {
+				list = append(list, s.linear(layer+name, d, d)...)
+			}
 		}
 		list = append(list, ones(layer+"attn_output_norm.weight", d), s.drawn(layer+"attn_output_norm.bias", F32, 0.01, d))
 		list = append(list, s.linear(layer+"ffn_up", d, f)...)
@@ -123,6 +156,9 @@ func (s Spec) tensors(vocabulary int) []Tensor {
 }
 
 func (s Spec) linear(name string, in, out int) []Tensor {
+	if s.Architecture == nomic {
+		return []Tensor{s.drawn(name+".weight", s.Type, 0.05, in, out)}
+	}
 	return []Tensor{s.drawn(name+".weight", s.Type, 0.05, in, out), s.drawn(name+".bias", F32, 0.01, out)}
 }
 

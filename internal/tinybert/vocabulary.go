@@ -50,7 +50,10 @@ func Tokens() []string {
 // tokens are those that were asked for, and words that no text has where they are too few.
 func (s Spec) tokens() []string {
 	tokens := slices.Clone(s.Tokens)
-	if tokens == nil {
+	switch {
+	case tokens == nil && s.Tokenizer == unigram:
+		tokens = Pieces()
+	case tokens == nil:
 		tokens = Tokens()
 	}
 	for n := len(tokens); n < s.Vocabulary; n++ {

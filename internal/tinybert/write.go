@@ -16,7 +16,8 @@ type Model struct {
 	Tensors []Tensor
 }
 
-// Meta is a key and its value: uint32, uint64, int32, float32, bool, string, []string or []int32.
+// Meta is a key and its value: a uint32, uint64, int32, float32, bool or string, or a list of
+// strings, int32, float32 or bytes.
 type Meta struct {
 	Key   string
 	Value any
@@ -123,6 +124,15 @@ func appendValue(b []byte, value any) ([]byte, error) {
 		b = le.AppendUint64(le.AppendUint32(le.AppendUint32(b, 9), 8), uint64(len(v)))
 		for _, s := range v {
 			b = appendString(b, s)
+		}
+		return b, nil
+	case []byte:
+		b = le.AppendUint64(le.AppendUint32(le.AppendUint32(b, 9), 0), uint64(len(v)))
+		return append(b, v...), nil
+	case []float32:
+		b = le.AppendUint64(le.AppendUint32(le.AppendUint32(b, 9), 6), uint64(len(v)))
+		for _, x := range v {
+			b = le.AppendUint32(b, math.Float32bits(x))
 		}
 		return b, nil
 	case []int32:

@@ -1,0 +1,38 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"emberd/internal/llamawire"
+)
+
+// replies is what replies are written to. A program that was not given the descriptor may
+// have opened something else under its number, so it looks whether this is it.
+func replies() (*os.File, error) {
+	const fd = llamawire.ReplyFD
+	var stat unix.Stat_t
+	flags, err := unix.FcntlInt(fd, unix.F_GETFL, 0)
+	if err == nil {
+		err = unix.Fstat(fd, &stat)
+	}
+	kind := stat.Mode & unix.S_IFMT
+	channel := kind == unix.S_IFIFO || kind == unix.S_IFSOCK || kind == unix.S_IFREG
+	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || !channel {
+		return nil, errors.New("descriptor 3, where replies go, is not open for writing; emberd starts this program by itself")
+	}
+	unix.CloseOnExec(fd)
+	return os.NewFile(fd, "replies"), nil
+}
+
+// stepBack makes the process one that leaves nothing behind, and that goes first when memory
+// runs out. Where that is not possible it works nonetheless. Its priority stays as it is:
+// searches wait for it, and what is embedded in the background is paced by who asks.
+func stepBack() {
+	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // a core file would hold what is remembered
+	expendable()
+}

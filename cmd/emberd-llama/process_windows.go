@@ -1,0 +1,12 @@
+package main
+
+import (
+	"errors"
+	"os"
+)
+
+func replies() (*os.File, error) {
+	return nil, errors.New("emberd can run llama.cpp on Linux and macOS only")
+}
+
+func stepBack() {}
