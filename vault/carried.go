@@ -86,7 +86,7 @@ func wholeRegions(body []byte) (all []region) {
 const ListKey = "emberd"
 
 // Lists are the names of such regions. It returns a fresh slice.
-func Lists() []string { return []string{"index", "core"} }
+func Lists() []string { return []string{"index", "core", "inbox"} }
 
 // listIn is the name of the first list that stands in a text, "" if none does.
 func listIn(body []byte) string {

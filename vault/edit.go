@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"regexp"
@@ -19,6 +20,9 @@ type Edit struct {
 	// Marked, if it is not nil, is a property that the note must have with this value.
 	// A note without it is a human's, and [NotMarked].
 	Marked *Field
+	// Of, if it is not nil, is the digest of the bytes that the edit was made for. With
+	// others a [Writer] answers [Conflict] and [HumanChanged].
+	Of *[sha256.Size]byte
 	// Set gives properties a value. One that the note has keeps its place, one that
 	// it has not is added at the end, in this order. Names are lower-case words.
 	Set []Field

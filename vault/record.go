@@ -83,14 +83,18 @@ func (r *record) dir() string   { return path.Dir(r.Path) }
 
 // begin makes the record of a write, for good.
 func (w *Writer) begin(op operation, name string, from, to digest) (*record, error) {
+	r := w.newRecord(op, name, from, to)
+	return r, w.save(r)
+}
+
+func (w *Writer) newRecord(op operation, name string, from, to digest) *record {
 	id := strings.ToLower(rand.Text()[:16])
 	at := w.now()
-	r := &record{
+	return &record{
 		ID: id, Vault: w.vault.dir, Op: op, Path: name, Old: from, New: to, Begun: at, Aside: w.fallback,
 		Temp:   path.Join(path.Dir(name), tempPrefix+id),
 		Backup: at.UTC().Format(backupTime) + "-" + id + "-" + shortened(path.Base(name)),
 	}
-	return r, w.save(r)
 }
 
 // shortened leaves room for what a backup's name has in front.

@@ -52,6 +52,22 @@ func findRegion(text []byte, body int, name string) (r region, found bool, err e
 	return r, true, nil
 }
 
+// RegionOf returns the text of the one region of a name in a note, and of the note what is
+// neither that nor frontmatter, with plain line ends. There may be no such region; two, or
+// a mark without its other one, are an [*Unspliced].
+func RegionOf(note []byte, name string) (text, rest string, found bool, err error) {
+	src, body := bodyOf(note)
+	r, found, err := findRegion(src, body, name)
+	if err != nil || !found {
+		return "", plainEnds(note[body:]), false, err
+	}
+	return plainEnds(note[r.from:r.to]), plainEnds(note[body:r.start]) + plainEnds(note[r.end:]), true, nil
+}
+
+func plainEnds(text []byte) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text))
+}
+
 func (e Edit) spliceRegions(src []byte) ([]byte, error) {
 	out := src
 	for _, name := range e.Drop {
@@ -118,7 +134,7 @@ func (r Region) placed(src []byte) (patch, error) {
 
 // lines is the region's text in the note's line ends, the last one ended.
 func (r Region) lines(newline string) string {
-	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(r.Text)
+	text := plainEnds([]byte(r.Text))
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}

@@ -122,6 +122,9 @@ func (w *Writer) Update(ctx context.Context, name string, e Edit) (Result, error
 		if held != nil || err != nil {
 			return result(held), err
 		}
+		if e.Of != nil && s.sum != *e.Of {
+			return Result{Outcome: Conflict, Reason: HumanChanged}, nil
+		}
 		data, err := Splice(s.data, e)
 		if u, ok := errors.AsType[*Unspliced](err); ok {
 			return u.result(), nil
@@ -137,6 +140,25 @@ func (w *Writer) Update(ctx context.Context, name string, e Edit) (Result, error
 		}
 	}
 	return w.later(Unsettled, w.pace.quiet), nil
+}
+
+// Steady reads a note that may be written now and was left alone for quiet, or longer if a
+// write wants that. Without text the Result says why not; with it, it has the digest.
+func (w *Writer) Steady(ctx context.Context, name string, quiet time.Duration) ([]byte, Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, held, err := w.ready(ctx, name)
+	if held != nil || err != nil {
+		return nil, result(held), err
+	}
+	info, err := w.notes.Lstat(name)
+	if err != nil {
+		return nil, w.later(Unsettled, w.pace.quiet), nil
+	}
+	if until := fileOf(name, info).lastChange().Add(quiet); until.After(w.now()) {
+		return nil, Result{Outcome: Later, Reason: NotQuiet, Until: until}, nil
+	}
+	return s.data, Result{Outcome: Written, Digest: s.sum}, nil
 }
 
 func (u *Unspliced) result() Result {

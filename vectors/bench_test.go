@@ -99,7 +99,7 @@ func benchFlat() []float32 {
 func benchTable() *table {
 	rng, t, row := rand.New(rand.NewPCG(1, 1)), &table{dim: benchDim}, make([]int8, benchDim)
 	for i := range benchRows {
-		scale, _ := quantise(row, cheapUnit(rng))
+		scale, _ := dot.Quantize(row, cheapUnit(rng))
 		t.add(&slot{key: numbered(i)}, row, scale)
 	}
 	return t

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 	"time"
+
+	"emberd/internal/dot"
 )
 
 // slot is what is known of a key. Slots without a vector and without a document are not kept.
@@ -67,7 +69,7 @@ func (x *index) learn(key Key, v []float32, f *file, at int64) {
 		}
 		return
 	}
-	scale, finite := quantise(x.scratch, v)
+	scale, finite := dot.Quantize(x.scratch, v)
 	if !finite {
 		return
 	}

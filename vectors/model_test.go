@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"emberd/internal/dot"
 	"emberd/internal/durable"
 	"emberd/internal/durable/crashdisk"
 )
@@ -88,7 +89,7 @@ func TestRounding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SliceOfN(rapid.Float32Range(-1e30, 1e30), 1, 40).Draw(t, "vector")
 		row := make([]int8, len(v))
-		scale, finite := quantise(row, v)
+		scale, finite := dot.Quantize(row, v)
 		if !finite {
 			t.Fatal("finite numbers are not")
 		}

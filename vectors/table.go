@@ -2,7 +2,6 @@ package vectors
 
 import (
 	"context"
-	"math"
 
 	"emberd/internal/dot"
 )
@@ -73,7 +72,7 @@ type query struct {
 
 func rounded(q []float32) query {
 	values := make([]int8, len(q))
-	scale, _ := quantise(values, q)
+	scale, _ := dot.Quantize(values, q)
 	return query{values, scale}
 }
 
@@ -92,25 +91,4 @@ func (t *table) scan(ctx context.Context, q query, do func(b int, scores []float
 		do(b, out)
 	}
 	return nil
-}
-
-// quantise sets row to v over scale, rounded, and reports whether v is finite.
-func quantise(row []int8, v []float32) (scale float32, finite bool) {
-	var top float32
-	for _, x := range v {
-		top = max(top, float32(math.Abs(float64(x)))) // of NaN it is NaN
-	}
-	if !(top <= math.MaxFloat32) {
-		return 0, false
-	}
-	scale = top / 127
-	if scale < 1e-30 { // too small to divide by
-		clear(row)
-		return 0, true
-	}
-	inverse := 127 / top
-	for i, x := range v {
-		row[i] = int8(int32(x*inverse+128.5) - 128) // positive numbers are cut, others not
-	}
-	return scale, true
 }

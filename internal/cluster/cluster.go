@@ -39,6 +39,7 @@ type Item struct {
 	ID    memory.ID
 	Group string
 	Text  string
+	Alone bool // told in pairs, and in no cluster
 }
 
 // Options of Find and Pairs.
@@ -48,6 +49,12 @@ type Options struct {
 	Threshold float64
 	MaxSize   int      // of a cluster
 	Vectors   *Vectors // nil for words alone
+	// Among are the items, by their place, of which one at least is in every pair; nil for
+	// all. Those beside them are only looked up.
+	Among func(item int) bool
+	// Told is of how many pairs, the most similar ones, Pairs says why they are kept apart;
+	// 0 for all.
+	Told int
 }
 
 // Pair is two similar items, by their place, with A before B by id. Why says what keeps
@@ -67,11 +74,12 @@ type Cluster struct {
 	ByVectors bool    // at least one of these is
 }
 
-// Grouping is what Find found: the clusters, most cohesive first, and the similar pairs
-// that do not say the same, most similar first.
+// Grouping is what Find found: the clusters, most cohesive first, the similar pairs
+// that do not say the same, and those that nothing keeps apart, each most similar first.
 type Grouping struct {
 	Clusters []Cluster
 	Apart    []Pair
+	Alike    []Pair
 }
 
 // Action is what is suggested for a cluster.
@@ -115,7 +123,15 @@ func Pairs(ctx context.Context, a *text.Analyzer, items []Item, opt Options, tel
 	if err != nil {
 		return nil, err
 	}
-	return s.pairs(ctx, opt.Threshold)
+	s.among = opt.Among
+	pairs, err := s.pairs(ctx, opt.Threshold)
+	for i := range pairs[:min(len(pairs), cmp.Or(opt.Told, len(pairs)))] {
+		if i%256 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		pairs[i].Why = s.differ(pairs[i].A, pairs[i].B)
+	}
+	return pairs, err
 }
 
 // Find groups the items. The error is that of ctx.
@@ -124,6 +140,7 @@ func Find(ctx context.Context, a *text.Analyzer, items []Item, opt Options, tell
 	if err != nil {
 		return Grouping{}, err
 	}
+	s.among = opt.Among
 	pairs, err := s.pairs(ctx, opt.Threshold)
 	if err != nil {
 		return Grouping{}, err
@@ -134,11 +151,14 @@ func Find(ctx context.Context, a *text.Analyzer, items []Item, opt Options, tell
 		if i%256 == 0 && ctx.Err() != nil {
 			return Grouping{}, context.Cause(ctx)
 		}
-		if p.Why != "" {
+		if p.Why = s.differ(p.A, p.B); p.Why != "" {
 			out.Apart = append(out.Apart, p)
 			continue
 		}
-		u.join(p.A, p.B, s.differ)
+		out.Alike = append(out.Alike, p)
+		if !items[p.A].Alone && !items[p.B].Alone {
+			u.join(p.A, p.B, s.differ)
+		}
 	}
 	for _, members := range u.groups() {
 		out.Clusters = append(out.Clusters, s.cluster(members))
@@ -149,15 +169,33 @@ func Find(ctx context.Context, a *text.Analyzer, items []Item, opt Options, tell
 	return out, nil
 }
 
+// Exactly makes a cluster of these of the items, by their place, however alike they are,
+// and says why two of them do not say the same, "" if nothing shows it. The error is that
+// of ctx.
+func Exactly(ctx context.Context, a *text.Analyzer, items []Item, members []int, opt Options, tell Progress) (c Cluster, why string, err error) {
+	s, err := newSpace(ctx, a, items, opt.Vectors, tell)
+	if err != nil {
+		return Cluster{}, "", err
+	}
+	for i, m := range members {
+		for _, other := range members[:i] {
+			why = cmp.Or(why, s.differ(other, m))
+		}
+	}
+	return s.cluster(slices.Clone(members)), why, nil
+}
+
 // space holds what items are compared by.
 type space struct {
 	items    []Item
+	groups   []int // by item, equal for the same Group
 	analyzer *text.Analyzer
 	weights  []similarity.Vector
 	table    *table
 	facts    []*conflict.Facts // nil until asked for
 	corpus   *similarity.Corpus
 	tell     Progress
+	among    func(item int) bool
 	most     int // pairs, see mostPairs
 }
 
@@ -179,6 +217,7 @@ func (s *space) step(ctx context.Context, done int) error {
 func newSpace(ctx context.Context, a *text.Analyzer, items []Item, of *Vectors, tell Progress) (*space, error) {
 	s := &space{items: items, tell: tell, most: mostPairs, analyzer: a, facts: make([]*conflict.Facts, len(items)), weights: make([]similarity.Vector, len(items)),
 		corpus: similarity.NewCorpus(a)}
+	s.groups = groupsOf(items)
 	bags := make([]similarity.Bag, len(items))
 	for i, item := range items {
 		if err := s.step(ctx, i); err != nil {
@@ -192,6 +231,20 @@ func newSpace(ctx context.Context, a *text.Analyzer, items []Item, of *Vectors, 
 	var err error
 	s.table, err = newTable(ctx, of, len(items))
 	return s, err
+}
+
+// groupsOf numbers the groups, which are compared for every two items that meet.
+func groupsOf(items []Item) []int {
+	numbers, out := make(map[string]int), make([]int, len(items))
+	for i, item := range items {
+		n, known := numbers[item.Group]
+		if !known {
+			n = len(numbers)
+			numbers[item.Group] = n
+		}
+		out[i] = n
+	}
+	return out
 }
 
 // similarity is exact to six digits, which is what weights in single precision give.

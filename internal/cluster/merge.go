@@ -16,7 +16,8 @@ import (
 // Merge makes one memory of several, by CortexGraph's rules:
 //
 //   - the longest text alone if it holds every other, in any case and at the limits of
-//     words, else all different ones, the longest first, with an empty line between
+//     words, else those that no longer one holds, the longest first, with an empty line
+//     between
 //   - tags and entities of any, sorted; sources and contexts one after the other; of meta
 //     the value of the latest memory
 //   - the earliest creation, the latest use, the sum of uses and of accesses
@@ -112,7 +113,7 @@ func Content(texts []string) string {
 
 // holds reports whether a text stands in a longer one, as whole words in any case.
 func holds(long, short string) bool {
-	long, short = strings.ToLower(long), strings.ToLower(strings.TrimSpace(short))
+	long, short = spaced(long), spaced(short)
 	part := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' }
 	for from := 0; ; {
 		i := strings.Index(long[from:], short)
@@ -130,15 +131,18 @@ func holds(long, short string) bool {
 	}
 }
 
-// distinct are the texts that are not empty, each once whatever its case and the white
-// space around it.
+// spaced is a text in lower case with single spaces.
+func spaced(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+
+// distinct are the texts that are not empty, longest first, but for those that a longer one
+// holds: said twice, the same words would count for more in every search. Case, the width
+// of white space and a full stop at the end make no difference.
 func distinct(texts []string) []string {
 	var out []string
-	seen := make(map[string]bool)
 	for _, s := range texts {
 		s = strings.TrimSpace(s)
-		if key := strings.ToLower(s); s != "" && !seen[key] {
-			seen[key] = true
+		bare := cmp.Or(strings.TrimRight(s, ".!… "), s)
+		if s != "" && !slices.ContainsFunc(out, func(kept string) bool { return holds(kept, bare) }) {
 			out = append(out, s)
 		}
 	}

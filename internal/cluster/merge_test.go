@@ -24,6 +24,8 @@ func TestCasesOfContent(t *testing.T) {
 		{"part of a number", []string{"the port is 54321 now", "the port is 5432"}, "the port is 54321 now\n\nthe port is 5432"},
 		{"part of a word", []string{"it is an artist", "art"}, "it is an artist\n\nart"},
 		{"the second time as a word", []string{"a cart and art", "art"}, "a cart and art"},
+		{"held by the second", []string{"the lamp is lit at dusk", "the keeper walks", "The keeper  walks!", "keeper walks."}, "the lamp is lit at dusk\n\nThe keeper  walks!"},
+		{"a question", []string{"a longer text stands first", "is it so?", "is it so."}, "a longer text stands first\n\nis it so?"},
 		{"white space and case", []string{" One thing. ", "one THING.", "another"}, "One thing.\n\nanother"},
 	} {
 		if got := Content(c.texts); got != c.want {

@@ -25,7 +25,7 @@ func (s *space) pairs(ctx context.Context, threshold float64) ([]Pair, error) {
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.items[a].ID, s.items[b].ID) })
 	s.table.setLeast(threshold)
 	m := meeting{space: s, threshold: threshold, least: similarity.CosineFor(threshold) - 1e-5, // similarities are rounded
-		holders: make([][]int, s.corpus.Terms()), cells: newCells(s.table, s.items, order), met: make([]int, len(s.items))}
+		holders: make([]holders, s.corpus.Terms()), cells: newCells(s.table, s.items, order), met: make([]int, len(s.items))}
 	for n, i := range order {
 		if err := s.step(ctx, len(s.items)+n); err != nil {
 			return nil, err
@@ -40,32 +40,57 @@ func (s *space) pairs(ctx context.Context, threshold float64) ([]Pair, error) {
 type meeting struct {
 	*space
 	threshold float64
-	least     float64 // cosine of words
-	holders   [][]int // by term, who has it among its rarest, latest last
+	least     float64   // cosine of words
+	holders   []holders // by term
 	cells     *cells
 	met       []int // by item, for whom it was compared last, plus one
 	found     []Pair
 }
 
-// byWords meets those that share one of the rarest terms.
+// holder is an item that has a term among its rarest. Rest is the square of the length of
+// that term and those that are less rare.
+type holder struct {
+	item int
+	rest float64
+}
+
+// holders are those of one term, the latest last.
+type holders struct {
+	latest []holder
+	more   bool // there were, which are forgotten
+}
+
+// byWords meets those that share one of the rarest terms. If no rarer one was forgotten, the
+// first that two share is the rarest, so that their cosine is at most the product of the
+// lengths of what both have left from there (Anastasiu and Karypis, "L2AP: Fast cosine
+// similarity search with prefix L-2 norm bounds", 2014).
 func (m *meeting) byWords(i int) {
+	rest, first := 1.0, true
 	for _, w := range m.rarest(m.weights[i], m.least) {
-		for _, j := range m.holders[w.Term] {
-			m.meet(j, i)
+		in := &m.holders[w.Term]
+		for _, h := range in.latest {
+			if !first || rest*h.rest >= m.least*m.least || m.table.both(h.item, i) {
+				m.meet(h.item, i)
+			}
 		}
-		if len(m.holders[w.Term]) == latestHolders {
-			m.holders[w.Term] = slices.Delete(m.holders[w.Term], 0, 1)
+		if len(in.latest) == latestHolders {
+			in.latest, in.more = slices.Delete(in.latest, 0, 1), true
 		}
-		m.holders[w.Term] = append(m.holders[w.Term], i)
+		in.latest = append(in.latest, holder{i, rest})
+		first = first && !in.more
+		rest -= float64(w.Value) * float64(w.Value)
 	}
 }
 
 // meet compares two items, unless they were.
 func (m *meeting) meet(j, i int) {
-	if m.met[j] == i+1 || m.items[j].Group != m.items[i].Group {
+	if m.met[j] == i+1 || m.groups[j] != m.groups[i] {
 		return
 	}
 	m.met[j] = i + 1
+	if m.among != nil && !m.among(i) && !m.among(j) {
+		return
+	}
 	vectors := m.table.both(j, i)
 	if vectors && !m.table.near(j, i) {
 		return
@@ -74,7 +99,6 @@ func (m *meeting) meet(j, i int) {
 	if p.Similarity < m.threshold {
 		return
 	}
-	p.Why = m.differ(j, i)
 	if m.found = append(m.found, p); len(m.found) == 2*m.most {
 		m.found = m.best(m.found)
 	}
@@ -85,9 +109,7 @@ func (s *space) best(pairs []Pair) []Pair {
 	slices.SortFunc(pairs, func(a, b Pair) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(s.items[a.A].ID, s.items[b.A].ID), cmp.Compare(s.items[a.B].ID, s.items[b.B].ID))
 	})
-	few := pairs[:min(len(pairs), s.most)]
-	clear(pairs[len(few):]) // they hold words
-	return few
+	return pairs[:min(len(pairs), s.most)]
 }
 
 // rarest are so many of a text's terms, the rarest, that what is left could not make it

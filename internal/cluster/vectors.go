@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"emberd/internal/dot"
+	"emberd/internal/similarity"
 )
 
 // Vectors compares items by what they mean. Two items that both have a vector are compared
@@ -53,25 +54,24 @@ func newTable(ctx context.Context, of *Vectors, n int) (*table, error) {
 		if !ok || len(v) == 0 || t.dim != 0 && len(v) != t.dim {
 			continue
 		}
-		t.dim, t.row[i] = len(v), len(t.scales)
-		t.add(v)
+		if t.add(v) {
+			t.dim, t.row[i] = len(v), len(t.scales)-1
+		}
 	}
 	return t, nil
 }
 
-func (t *table) add(v []float32) {
-	most := float32(0)
-	for _, x := range v {
-		most = max(most, x, -x)
+// add takes in a vector, unless it has what is no number.
+func (t *table) add(v []float32) bool {
+	at := len(t.cells)
+	t.cells = append(t.cells, make([]int8, len(v))...)
+	scale, finite := dot.Quantize(t.cells[at:], v)
+	if !finite {
+		t.cells = t.cells[:at]
+		return false
 	}
-	scale := float32(0)
-	if most > 0 {
-		scale = math.MaxInt8 / most
-	}
-	for _, x := range v {
-		t.cells = append(t.cells, int8(math.Round(float64(x*scale))))
-	}
-	t.scales = append(t.scales, float64(most)/math.MaxInt8)
+	t.scales = append(t.scales, float64(scale))
+	return true
 }
 
 // both reports whether two items are compared by their vectors.
@@ -88,14 +88,11 @@ func (t *table) about(a, b int) float64 {
 func (t *table) similarity(a, b int) float64 {
 	v, one := t.of.Of(a)
 	w, other := t.of.Of(b)
-	if !one || !other || len(v) != len(w) {
-		return t.of.Similarity(t.about(a, b)) // their texts changed meanwhile
+	cosine, err := similarity.Cosine(v, w)
+	if !one || !other || err != nil {
+		cosine = t.about(a, b) // their texts changed meanwhile
 	}
-	sum := 0.0
-	for i, x := range v {
-		sum += float64(x) * float64(w[i])
-	}
-	return t.of.Similarity(sum)
+	return t.of.Similarity(cosine)
 }
 
 // setLeast looks for the least cosine that stands for a similarity.

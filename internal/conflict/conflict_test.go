@@ -34,6 +34,11 @@ func TestWhatDiffers(t *testing.T) {
 		{"I like tea", "I dislike tea", "opposites"},
 		{"turn it on", "turn it off", "opposites"},
 		{"python is GREAT", "Python is great", ""},
+		{"clover-ledger retries twice", "raven-ledger retries twice", "names"},
+		{"clover-ledger retries twice", "twice clover-ledger retries", ""},
+		{"clover-ledger retries twice", "the clover ledger retries twice", ""},
+		{"a well-known harbour", "a famous harbour", ""},
+		{"the co-op opens", "the e-mail opens", ""}, // too short to be sure of
 		{"港口是 5432", "港口是 5433", "numbers"},
 		{"茶が好き", "茶が好きではない", "denies"},
 	} {

@@ -6,8 +6,9 @@ import (
 )
 
 // Differ is why two texts do not say the same although they share most words, "" if
-// nothing shows that they do not: they have other numbers, dates or names, one denies
-// what the other does not, they use opposites, or the same words in another order.
+// nothing shows that they do not: they have other numbers, dates, names or words with a
+// hyphen, one denies what the other does not, they use opposites, or the same words in
+// another order.
 //
 // What only one of them has is an addition and keeps nothing apart: whoever drops one of
 // the texts asks [Facts.Adds] too. The answer is the same whichever comes first, but for
@@ -27,6 +28,9 @@ func (f *Facts) Differ(g *Facts) string {
 	}
 	if a, b := f.unnamed(g, f.all()), g.unnamed(f, g.all()); a != "" && b != "" {
 		return "different names, or first words: " + a + " and " + b
+	}
+	if a, b := f.OtherThing(g); a != "" {
+		return "different names: " + a + " and " + b
 	}
 	if a, b := f.chosen(g); a != "" {
 		return "different names: " + a + " and " + b
@@ -93,6 +97,43 @@ func (f *Facts) unnamed(g *Facts, words []spot) string {
 		}
 	}
 	return ""
+}
+
+// OtherThing are a word with a hyphen of each text that the other does not have, such as two
+// programs that they are about; "" and "" if that is not so of both.
+func (f *Facts) OtherThing(g *Facts) (mine, other string) {
+	if mine, other = f.unjoined(g), g.unjoined(f); mine == "" || other == "" {
+		return "", ""
+	}
+	return mine, other
+}
+
+// unjoined is the first of the words that a hyphen joins of which g does not have both
+// parts together: programs, machines and branches have such names, without capitals.
+func (f *Facts) unjoined(g *Facts) string {
+	for _, at := range f.compounds {
+		if !g.hasJoined(f, at) {
+			return f.text[f.word(at).start:f.word(at.next()).end]
+		}
+	}
+	return ""
+}
+
+// hasJoined reports whether two words that a hyphen joins in g follow each other in f.
+func (f *Facts) hasJoined(g *Facts, at spot) bool {
+	first, second := g.word(at).stem, g.word(at.next()).stem
+	if !f.words[first] || !f.words[second] {
+		return false
+	}
+	for i := range f.sentences {
+		words := f.sentences[i].words
+		for j := range len(words) - 1 {
+			if words[j].stem == first && words[j+1].stem == second {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // all are the names and what may be some.

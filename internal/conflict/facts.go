@@ -30,6 +30,7 @@ type Facts struct {
 	values    []spot           // numbers, versions, dates and times, in order
 	names     []spot           // capitalised within a sentence, or an identifier
 	firsts    []spot           // capitalised because a sentence begins, or because they are names
+	compounds []spot           // the first of two words that a hyphen joins
 }
 
 // mostValues bounds how many numbers of a text are held against those of another. What has
@@ -38,6 +39,8 @@ const mostValues = 512
 
 // spot is where a word stands.
 type spot struct{ sentence, word int }
+
+func (s spot) next() spot { return spot{s.sentence, s.word + 1} }
 
 // Differ is why two texts do not say the same, see [Facts.Differ].
 func Differ(a *text.Analyzer, s, t string) string { return Of(a, s).Differ(Of(a, t)) }
@@ -58,6 +61,9 @@ func Of(a *text.Analyzer, s string) *Facts {
 				f.names = append(f.names, at)
 			case w.first:
 				f.firsts = append(f.firsts, at)
+			}
+			if f.joins(at) {
+				f.compounds = append(f.compounds, at)
 			}
 		}
 	}
@@ -83,6 +89,17 @@ func indexOf(sentences []sentence) map[string][]int {
 }
 
 func (f *Facts) word(at spot) *word { return &f.sentences[at.sentence].words[at.word] }
+
+// joins reports a word that a hyphen joins to the next one, both of three letters or more.
+func (f *Facts) joins(at spot) bool {
+	const least = 3
+	words := f.sentences[at.sentence].words
+	if at.word+1 >= len(words) {
+		return false
+	}
+	w, v := &words[at.word], &words[at.word+1]
+	return w.content && v.content && w.end-w.start >= least && v.end-v.start >= least && v.start == w.end+1 && f.text[w.end] == '-'
+}
 
 // says is a word as it stands in the text.
 func (f *Facts) says(at spot) string { w := f.word(at); return f.text[w.start:w.end] }

@@ -109,7 +109,7 @@ func (p *pair) weigh() {
 }
 
 func (p *pair) findings() []Finding {
-	if p.shared == 0 || p.elsewhere() {
+	if p.shared == 0 || p.elsewhere() || p.ofOthers() {
 		return nil
 	}
 	for _, find := range [...]func(*pair) []Finding{(*pair).values, (*pair).names, (*pair).choices, (*pair).denials, (*pair).opposites, (*pair).directions, (*pair).changes} {
@@ -118,6 +118,15 @@ func (p *pair) findings() []Finding {
 		}
 	}
 	return nil
+}
+
+// ofOthers reports whether each sentence is about something with a hyphen in its name that
+// the other text does not know.
+func (p *pair) ofOthers() bool {
+	alone := func(f, g *Facts, s *sentence) bool {
+		return slices.ContainsFunc(f.compounds, func(at spot) bool { return &f.sentences[at.sentence] == s && !g.hasJoined(f, at) })
+	}
+	return alone(p.f, p.g, p.s) && alone(p.g, p.f, p.t)
 }
 
 func (p *pair) finding(kind string, a, b word) Finding {
@@ -182,7 +191,7 @@ func (p *pair) aligned(i, j int) bool {
 
 // values finds numbers, dates, versions and times of one thing that are not the same.
 func (p *pair) values() (out []Finding) {
-	if p.s.scene || p.t.scene || p.s.where != p.t.where {
+	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.names(p.t) && p.t.names(p.s) {
 		return nil
 	}
 	for i := range p.s.words {
@@ -207,6 +216,11 @@ func (p *pair) values() (out []Finding) {
 		}
 	}
 	return out
+}
+
+// names reports whether a sentence has a name that the other one has not.
+func (s *sentence) names(t *sentence) bool {
+	return slices.ContainsFunc(s.words, func(w word) bool { return w.name && !w.former && !t.has(w.stem) })
 }
 
 // holds reports whether a sentence has a value that agrees with that of a word. It does

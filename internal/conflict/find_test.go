@@ -44,6 +44,12 @@ func TestWhichValuesConflict(t *testing.T) {
 		{"Releases are cut on Tuesdays", "Releases moved from Tuesdays to Wednesdays", "date: Tuesdays against Wednesdays"},
 		{"The standup is at 9:30", "The standup is at 9.30am", ""},
 		{"The standup is at 9:30", "The standup is at 10am", "date: 9:30 against 10am"},
+		{"clover-ledger listens on port 80", "clover-ledger listens on port 81", "number: 80 against 81"},
+		{"clover-ledger listens on port 80", "raven-ledger listens on port 81", ""},
+		{"clover-notifier goes to Graz after the export", "clover-exporter goes to Nantes after the export", ""},
+		{"birch-billing calls lilac-matcher 8 times", "lilac-billing calls lilac-matcher 4 times", ""},
+		{"The tests of clover-ledger need Redis and take 4 minutes", "The tests of raven-mailer need Redis and take 6 minutes", ""},
+		{"Ada Jansen leads the mail team since 4 March", "Ada Gruber leads the mail team since 9 April", ""},
 	})
 }
 
@@ -56,6 +62,8 @@ func TestWhichWordsConflict(t *testing.T) {
 		{"The service uses Postgres for storage", "The service uses Redis for caching", ""},
 		{"Ann ordered a gasket", "Bob ordered a gasket", ""},
 		{"Ann works with Bob", "Ann works with Bob at Acme", ""},
+		{"The owner of clover-ledger is Ann", "The owner of raven-mailer is Bob", ""},
+		{"The owner of clover-ledger is Ann", "The owner of clover-ledger is Bob", "name: Ann against Bob"},
 		// negation
 		{"The cache is on disk", "The cache is not on disk", "negation: disk against not on disk"},
 		{"We don’t use Redis", "We use Redis", "negation: don’t use against use"},

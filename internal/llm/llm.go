@@ -146,18 +146,7 @@ const instruction = "Summarize in 1 sentence, preserving key entities and concep
 // asks in at most so many characters. The answer is returned as it is and may be
 // longer, or empty.
 func (c *Client) Summarize(ctx context.Context, text string, most int) (string, error) {
-	body, err := json.Marshal(request{
-		Model: c.opt.Model,
-		Messages: []message{
-			{Role: "system", Content: fmt.Sprintf(instruction, most)},
-			{Role: "user", Content: text},
-		},
-		MaxTokens: most + 64, // a token is a character at least
-	})
-	if err != nil {
-		return "", fmt.Errorf("write a chat request: %w", err)
-	}
-	return c.complete(ctx, body)
+	return c.Complete(ctx, fmt.Sprintf(instruction, most), text, most+64) // a token is a character at least
 }
 
 type request struct {

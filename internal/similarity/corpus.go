@@ -174,10 +174,10 @@ func (c *Corpus) Vector(b Bag) Vector {
 func (v Vector) Cosine(w Vector) float64 {
 	var dot float64
 	for i, j := 0, 0; i < len(v) && j < len(w); {
-		switch cmp.Compare(v[i].Term, w[j].Term) {
-		case -1:
+		switch a, b := v[i].Term, w[j].Term; {
+		case a < b:
 			i++
-		case 1:
+		case a > b:
 			j++
 		default:
 			dot += float64(v[i].Value) * float64(w[j].Value)

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"emberd/internal/text"
 )
 
 // Cosine is the cosine of the angle between two vectors (Salton, Wong and Yang, "A vector
@@ -39,7 +41,8 @@ func Cosine(a, b []float32) (float64, error) {
 	return max(-1, min(1, dot/math.Sqrt(sumA*sumB))), nil
 }
 
-// Centroid is the mean of vectors, which have to have one length; that of none is nil.
+// Centroid is the mean of vectors (Rocchio, "Relevance feedback in information retrieval",
+// 1971), which have to have one length; that of none is nil. It is not normalised.
 func Centroid(vectors [][]float32) ([]float32, error) {
 	if len(vectors) == 0 {
 		return nil, nil
@@ -93,8 +96,20 @@ func Tokens(text string) map[string]bool {
 // their [Tokens]. Equal texts of short words alone have none in common.
 func TextSimilarity(a, b string) float64 { return Jaccard(Tokens(a), Tokens(b)) }
 
+// TFIDF is the cosine of two texts by their terms, each weighed by how often it occurs and
+// how rare it is among the two (see [Corpus.Vector] for the formula and its source), 0 to 1.
+// Terms are those of analyzer. In CortexGraph a term that both texts hold weighs nothing, so
+// that equal texts have none in common; here they are 1, as far as single precision goes.
+// Two texts say little of how rare a term is: many are better put into one [Corpus].
+func TFIDF(analyzer *text.Analyzer, a, b string) float64 {
+	c := NewCorpus(analyzer)
+	one, other := c.Add(a), c.Add(b)
+	return c.Vector(one).Cosine(c.Vector(other))
+}
+
 // Truncate cuts a text to so many characters, less the white space that is then its end,
-// and shows that by three dots. A length of 0 or less leaves it whole.
+// and shows that by three dots, as CortexGraph's previews are cut. A length of 0 or less
+// leaves it whole.
 func Truncate(text string, length int) string {
 	if length <= 0 || utf8.RuneCountInString(text) <= length {
 		return text

@@ -68,6 +68,24 @@ func TestCentroid(t *testing.T) {
 	}
 }
 
+func TestTFIDF(t *testing.T) {
+	a := text.New()
+	for _, c := range []struct {
+		one, other  string
+		least, most float64
+	}{
+		{"The kettle leaks", "the kettle is leaking", 0.999, 1},
+		{"The kettle leaks", "the kettle boils", 0.25, 0.35},
+		{"The kettle leaks", "Ann paints", 0, 0},
+		{"", "kettle", 0, 0},
+	} {
+		got, back := TFIDF(a, c.one, c.other), TFIDF(a, c.other, c.one)
+		if got < c.least || got > c.most || math.Abs(got-back) > 1e-9 {
+			t.Errorf("%q and %q are %v and %v alike, want %v to %v", c.one, c.other, got, back, c.least, c.most)
+		}
+	}
+}
+
 // corpusOf returns the vectors of texts that are a corpus by themselves.
 func corpusOf(texts ...string) []Vector {
 	c := NewCorpus(text.New())
