@@ -86,7 +86,7 @@ func active(s string, i int) bool {
 	case '\\', '`', '*', '[', ']', '<', '|', '#', '$', '~', '^':
 		return true
 	case '_':
-		return !letter(before) || !letter(after)
+		return !joined(s, i)
 	case '!':
 		return before == '<' || after == '['
 	case '%', '=':
@@ -106,6 +106,16 @@ func active(s string, i int) bool {
 	return false
 }
 
+// joined reports letters or numbers on both sides of an underscore, which then marks nothing.
+// A symbol counts as punctuation there: CommonMark 0.31, "Emphasis and strong emphasis".
+func joined(s string, i int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	after, _ := utf8.DecodeRuneInString(s[i+1:])
+	return wordy(before) && wordy(after)
+}
+
+func wordy(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
 // at is the byte at a place, a blank beyond either end.
 func at(s string, i int) byte {
 	if i < 0 || i >= len(s) {
@@ -114,7 +124,13 @@ func at(s string, i int) byte {
 	return s[i]
 }
 
-// letter reports a byte that is, or is part of, no mark.
-func letter(c byte) bool {
-	return c >= utf8.RuneSelf || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
-}
+// Inline shows a text of a memory within a line of Markdown: on one line, of at most so
+// many characters, with nothing in it that Obsidian, its plugins or emberd take for more
+// than text.
+func Inline(text string, longest int) string { return inline(text, longest) }
+
+// Title shows the first words of a text like [Inline].
+func Title(text string, longest int) string { return inline(firstWords(text), longest) }
+
+// Link is the target of a wiki link to a note, ok if its path can stand in one.
+func Link(note string) (target string, ok bool) { return wikilink(note) }

@@ -118,7 +118,7 @@ func howTo(kind, name string) string {
 // argument writes a text as a shell takes it and Markdown shows it, if it is of such
 // characters that both leave alone.
 func argument(text string) (quoted string, ok bool) {
-	odd := func(r rune) bool { return r >= 0x80 || !letter(byte(r)) && !strings.ContainsRune("-_./ &", r) }
+	odd := func(r rune) bool { return r >= 0x80 || !wordy(r) && !strings.ContainsRune("-_./ &", r) }
 	if strings.ContainsFunc(text, odd) || strings.HasPrefix(text, "-") {
 		return "", false
 	}
