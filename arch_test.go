@@ -35,6 +35,8 @@ func graph() map[string]edges {
 		"memory":            {others: []string{"github.com/google/uuid"}},
 		"decay":             {},
 		"internal/backup":   {ours: []string{"internal/durable"}},
+		"internal/cleanup":  {ours: []string{"memory", "op", "internal/cluster", "internal/conflict", "internal/overview", "internal/quality", "internal/text"}, others: []string{"gopkg.in/yaml.v3"}}, // its tests read the properties of a report
+		"internal/cleanrun": {ours: []string{"memory", "op", "internal/cleanup", "internal/durable"}},
 		"internal/clients":  {ours: []string{"memory", "internal/durable", "internal/jsonedit"}},
 		"internal/agents":   {ours: []string{"memory", "internal/cluster", "internal/entities", "internal/similarity"}},
 		"internal/cluster":  {ours: []string{"memory", "internal/conflict", "internal/dot", "internal/similarity", "internal/text"}},
@@ -62,8 +64,8 @@ func graph() map[string]edges {
 		"internal/models":  {ours: []string{"internal/durable", "internal/fetch", "internal/gguf", "internal/spelling"}, tests: []string{"internal/bert", "internal/tinybert"}}, // which engine runs a model
 		"internal/when":    {},
 		"embedding": {
-			ours:   []string{"internal/bert", "internal/gguf"},
-			others: []string{"golang.org/x/text/unicode/norm"},
+			ours:   []string{"internal/bert", "internal/durable", "internal/gguf", "internal/llamawire", "internal/similarity"},
+			others: []string{"golang.org/x/text/unicode/norm", "golang.org/x/sys/unix"},
 			tests:  []string{"internal/tinybert"},
 		},
 		"vectors":                    {ours: []string{"internal/dot", "internal/durable"}},
@@ -93,6 +95,7 @@ func graph() map[string]edges {
 			others: []string{"github.com/modelcontextprotocol/go-sdk/mcp"},
 			tests:  []string{"memory", "op", "engine", "stm", "api"}, // the real handlers around it
 		},
+		"internal/inbox":      {ours: []string{"memory", "op", "internal/overview"}, others: []string{"github.com/yuin/goldmark"}}, // as overview
 		"internal/mutants":    {},
 		"internal/overview":   {ours: []string{"memory"}, others: []string{"github.com/yuin/goldmark"}}, // its tests look at it as Obsidian does
 		"internal/quality":    {ours: []string{"memory", "internal/entities"}},                          // its tests ask a server that lies
@@ -129,8 +132,8 @@ func graph() map[string]edges {
 		},
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
-			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "embedding", "vectors", "internal/backup", "internal/chunk", "internal/durable", "internal/query", "internal/when",
-				"internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/intent", "internal/knowledge", "internal/overview", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
+			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "embedding", "vectors", "internal/backup", "internal/beads", "internal/chunk", "internal/durable", "internal/query", "internal/when",
+				"internal/agents", "internal/cleanrun", "internal/cleanup", "internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/inbox", "internal/intent", "internal/knowledge", "internal/overview", "internal/quality", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
 			tests: []string{"internal/tinybert", "internal/llamawire"}, // models that are read like any other, helpers that do not work
 		},
 		"api": {

@@ -13,6 +13,7 @@ import (
 func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 	s.addPastVerbs(add)
 	s.addLifeVerbs(add)
+	s.addCareVerbs(add)
 	s.addGraphVerbs(add)
 	s.addRememberVerbs(add)
 	add(op.History.Handle(s.history))

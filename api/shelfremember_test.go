@@ -19,6 +19,7 @@ func (s *shelf) addRememberVerbs(add func(*op.Spec, op.Handler)) {
 	add(op.EngineStatus.Handle(s.engineStatus))
 	add(op.EnginePause.Handle(s.enginePause))
 	add(op.EngineResume.Handle(s.engineResume))
+	add(op.Embed.Handle(s.embed))
 }
 
 func (s *shelf) learn(ctx context.Context, req *op.AddRequest) (*op.AddResult, error) {
@@ -55,7 +56,8 @@ func (s *shelf) knowledge(_ context.Context, req *op.KnowledgeRequest) (*op.Know
 func (s *shelf) engineStatus(context.Context, *op.EngineStatusRequest) (*op.EngineStatusResult, error) {
 	return &op.EngineStatusResult{State: op.EngineComplete, Meaning: &op.Meaning{Provider: "go", Model: "tiny", Covered: 2, Total: 2, Weight: 1},
 		Model: &op.EngineModel{Provider: "go", Name: "tiny", Dim: 32, Trust: 1}, Passed: []op.PassedProvider{{Provider: "http", Reason: "no server"}},
-		Again: time.UnixMilli(0).UTC(), Folder: "/vectors", Vectors: 2}, nil
+		Again: time.UnixMilli(0).UTC(), Folder: "/vectors", Vectors: 2,
+		Native: &op.NativeEngine{Helper: "/bin/emberd-llama", Folder: "/engine", Started: time.UnixMilli(0).UTC(), Bad: []op.BadPair{{Why: "it ended"}}}}, nil
 }
 
 func (s *shelf) enginePause(ctx context.Context, _ *op.EnginePauseRequest) (*op.EngineStatusResult, error) {
@@ -64,4 +66,9 @@ func (s *shelf) enginePause(ctx context.Context, _ *op.EnginePauseRequest) (*op.
 
 func (s *shelf) engineResume(ctx context.Context, _ *op.EngineResumeRequest) (*op.EngineStatusResult, error) {
 	return s.engineStatus(ctx, nil)
+}
+
+func (s *shelf) embed(_ context.Context, req *op.EmbedRequest) (*op.EmbedResult, error) {
+	return &op.EmbedResult{Provider: "go", Model: "tiny", Dim: 2, Vectors: [][]float32{{1, 0}, nil}, Tokens: []int{3, 2}, MaxTokens: 256,
+		Cosines: [][]float64{{1, 0}, {0, 0}}}, nil
 }

@@ -53,7 +53,7 @@ func BenchmarkColdStart(b *testing.B) {
 func BenchmarkReplay(b *testing.B) {
 	const memories = 1_000_000
 	p := newProgram(b)
-	fillBehind(b, p, memories)
+	fillBehind(b, p, newProse(1), memories)
 	for b.Loop() {
 		p.forgetIndex(b)
 		d := p.start(b)
@@ -75,7 +75,7 @@ func BenchmarkReplay(b *testing.B) {
 
 // fillBehind saves memories into the home of a program that does not run, without
 // waiting for the disk.
-func fillBehind(b *testing.B, p *program, n int) {
+func fillBehind(b *testing.B, p *program, texts *prose, n int) {
 	b.Helper()
 	opt := engine.DefaultOptions()
 	opt.Data, opt.State, opt.Durability = filepath.Join(p.home, "data"), filepath.Join(p.home, "state"), stm.None
@@ -83,7 +83,7 @@ func fillBehind(b *testing.B, p *program, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	fill(b, e, newProse(1), n)
+	fill(b, e, texts, n)
 	if err := e.Close(); err != nil {
 		b.Fatal(err)
 	}

@@ -82,8 +82,16 @@ func (s *toolStore) toolCalls() map[string]func(i int) object {
 // profileCalls are those of the profiles that have tools of their own.
 func (s *toolStore) profileCalls() map[string]func(i int) object {
 	return map[string]func(i int) object{
-		"memory_query":  func(int) object { return object{"query": s.texts.question()} },
-		"memory_verify": func(int) object { return object{"claim": s.texts.text(typicalText / 3)} },
+		"vector_search_knowledge":  func(int) object { return object{"query": s.texts.question()} },
+		"memory_health_stale":      func(int) object { return object{} },
+		"memory_health_low_access": func(int) object { return object{} },
+		"memory_health_duplicates": func(int) object { return object{"sample_size": 100} },
+		"memory_consolidate": func(int) object {
+			return object{"id1": s.fresh().Memory.ID, "id2": s.fresh().Memory.ID, "keep": "id1"}
+		},
+		"memory_migration_run": func(int) object { return object{} },
+		"memory_query":         func(int) object { return object{"query": s.texts.question()} },
+		"memory_verify":        func(int) object { return object{"claim": s.texts.text(typicalText / 3)} },
 		"memory_reinforce": func(i int) object {
 			return object{"id": s.id(i), "new_evidence": s.texts.text(typicalText / 3)}
 		},

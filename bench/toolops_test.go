@@ -14,6 +14,7 @@ func (s *toolStore) operationCalls() map[string]func(i int) object {
 	all := s.questionCalls()
 	maps.Copy(all, map[string]func(i int) object{
 		"add":           func(int) object { return object{"content": s.texts.text(typicalText)} },
+		"agents_run":    dry,
 		"archive":       func(int) object { return object{"id": s.fresh().Memory.ID} },
 		"backup_create": none,
 		"compact":       dry,
@@ -25,13 +26,19 @@ func (s *toolStore) operationCalls() map[string]func(i int) object {
 		"observe":       func(i int) object { return object{"ids": []memory.ID{s.id(i)}, "tags": []string{"measured"}} },
 		"promote":       func(int) object { return object{"id": s.fresh().Memory.ID, "force": true} },
 		"promote_auto":  dry,
+		"cleanup":       func(int) object { return object{"collection": "knowledge", "mode": "full"} },
 		"clusters":      func(int) object { return object{} },
 		"consolidate":   func(int) object { return object{"auto_detect": true} },
 		"relate":        func(i int) object { return object{"from": s.id(i), "to": s.id(i + 3), "type": "causes"} },
 		"relate_batch": func(i int) object {
 			return object{"items": []object{{"from": s.id(i), "to": s.id(i + 4), "type": "causes"}}}
 		},
-		"reinforce":     func(i int) object { return object{"id": s.id(i), "new_evidence": s.texts.text(typicalText / 3)} },
+		"reinforce":    func(i int) object { return object{"id": s.id(i), "new_evidence": s.texts.text(typicalText / 3)} },
+		"review_claim": func(int) object { return object{"id": s.asked(), "by": "ann"} },
+		"review_close": func(int) object { return object{"id": s.asked(), "decision": "keep"} },
+		"review_create": func(int) object {
+			return object{"memory_ids": []memory.ID{s.fresh().Memory.ID}, "evidence": "measured"}
+		},
 		"save":          func(int) object { return object{"content": s.texts.text(typicalText)} },
 		"save_batch":    func(int) object { return object{"items": []object{{"content": s.texts.text(typicalText)}}} },
 		"touch":         func(i int) object { return object{"id": s.id(i)} },
@@ -41,6 +48,7 @@ func (s *toolStore) operationCalls() map[string]func(i int) object {
 		"vault_confirm": none,
 
 		// There is nothing to ask these about in a store that is in order.
+		"cleanup_rollback":  none,
 		"quarantine_accept": func(int) object { return object{"id": "q1"} },
 		"quarantine_show":   func(int) object { return object{"id": "q1"} },
 		"stale_decide":      func(i int) object { return object{"id": s.id(i), "keep": true} },
@@ -55,8 +63,11 @@ func (s *toolStore) questionCalls() map[string]func(i int) object {
 	return map[string]func(i int) object{
 		"analyze_message":  func(int) object { return object{"message": "Remember: " + s.texts.text(typicalText)} },
 		"analyze_recall":   func(int) object { return object{"message": "What did we say of " + s.texts.question() + "?"} },
+		"cleanup_history":  none,
+		"cleanup_report":   none,
 		"complete":         func(int) object { return object{"what": "tags", "prefix": "t"} },
 		"graph":            none,
+		"health":           none,
 		"history":          of,
 		"journal":          none,
 		"keeper":           none,
@@ -71,6 +82,8 @@ func (s *toolStore) questionCalls() map[string]func(i int) object {
 		"open_many":        func(i int) object { return object{"ids": []memory.ID{s.id(i), s.id(i + 1)}, "relations": true} },
 		"quarantine_list":  none,
 		"rekindle":         func(int) object { return object{"q": s.texts.question(), "dry_run": true} },
+		"review_list":      none,
+		"review_show":      func(int) object { return object{"id": s.asked()} },
 		"search":           func(int) object { return object{"q": s.texts.question()} },
 		"query":            func(int) object { return object{"query": s.texts.question()} },
 		"verify":           func(int) object { return object{"claim": s.texts.text(typicalText / 3)} },
@@ -89,7 +102,7 @@ func (s *toolStore) questionCalls() map[string]func(i int) object {
 
 // refused are tools whose answer to that is an error, which is measured then.
 func refused(name string) bool {
-	return name == "quarantine_accept" || name == "quarantine_show" || name == "stale_decide"
+	return name == "quarantine_accept" || name == "quarantine_show" || name == "stale_decide" || name == "cleanup_rollback"
 }
 
 // forgotten is a memory in the trash.
@@ -97,6 +110,11 @@ func (s *toolStore) forgotten() memory.ID {
 	id := s.fresh().Memory.ID
 	call(s.tb, s.d, op.Forget, &op.ForgetRequest{ID: string(id)})
 	return id
+}
+
+// asked is a review item about a memory that nothing else is asked about.
+func (s *toolStore) asked() string {
+	return call(s.tb, s.d, op.ReviewCreate, &op.ReviewCreateRequest{MemoryIDs: []string{string(s.fresh().Memory.ID)}}).Item.ID
 }
 
 // relation is one that is there.

@@ -3,6 +3,10 @@
 //
 // Vectors come from the first provider of a chain that works:
 //
+//   - llama: llama.cpp, which runs a model in a GGUF file in a process of its own, the
+//     helper emberd-llama beside this program. Native code may crash, hang or be killed:
+//     the helper is watched, a text is tried once more, and a model that brings an
+//     engine down time and again is left to the next provider, and remembered.
 //   - http: a server of this machine that answers OpenAI's POST /v1/embeddings, as
 //     llama-server, Ollama and LM Studio do, over loopback TCP or a Unix socket. No
 //     other machine is ever asked: other hosts are refused by name, names that lead
@@ -13,14 +17,16 @@
 //
 // What makes vectors comparable is their [Identity]: vectors of one identity, by its
 // Key, may be compared, whichever provider made them, and no others. A model file that
-// was replaced is noticed when it is loaded again, and [ErrChanged] says so before any of
-// its vectors is handed out under the old identity. A server's model is known by the
+// was replaced is noticed when it is loaded again, one that was written into while llama
+// has it mapped at the next text, and [ErrChanged] says so before any of the new vectors
+// is handed out under the old identity. A server's model is known by the
 // vector of a text of ours, which is asked for again after each failure and after ten
 // seconds without a request; a server that exchanges its model while it answers is not
-// found out before that, unless its vectors are of another length.
+// found out before that, unless its vectors are of another length. The providers llama
+// and go make vectors of one identity from one file, so one may take over from the other.
 //
 // No text ever appears in an error, a log or a [Status], and neither does anything that
-// a server answers.
+// a server answers. What a helper printed before it crashed does: nothing of a text is in it.
 //
 // A model is judged by an exam of ours, for no score of it can be taken on trust: see
 // [Grade].
@@ -53,6 +59,7 @@ const (
 
 // The names of providers, in the order in which they are best tried.
 const (
+	Llama = "llama"
 	HTTP  = "http"
 	Go    = "go"
 	Words = "words"
@@ -63,7 +70,13 @@ type Options struct {
 	// Providers are tried in this order. One that is not configured is passed over.
 	Providers []string
 
-	Model string // GGUF file of the go provider, "" for none
+	Model string // GGUF file of the llama and go providers, "" for none
+
+	// Helper is the program emberd-llama and Engine the folder of llama.cpp's libraries,
+	// both absolute, for the llama provider; "" for none. NoEngine is then why there is
+	// none, in a sentence for Passed; "" where nobody asked for one. Memory is the file
+	// that remembers which model brings which engine down, "" to know it until Close.
+	Helper, Engine, NoEngine, Memory string
 
 	// URL is the server of the http provider, "" for none: http://127.0.0.1:PORT, with
 	// /v1 or a path that ends in it, or unix:///path/of/socket.
@@ -79,6 +92,8 @@ type Options struct {
 	// UnloadAfter is how long a model stays in memory unused; 0 is 10 minutes.
 	UnloadAfter time.Duration
 	Logger      *slog.Logger // nil discards
+
+	bad *badPairs // shared with who makes earlier vectors
 }
 
 const (
@@ -111,7 +126,7 @@ type provider interface {
 	// can make nothing of. No text is blank.
 	embed(ctx context.Context, of Identity, texts []string) ([][]float32, error)
 	// tokens counts what a text takes of MaxTokens.
-	tokens(of Identity, text string) int
+	tokens(ctx context.Context, of Identity, text string) (int, error)
 	loaded() bool
 	// awaits reports whether the provider, when it is away, is worth waiting for, since
 	// vectors of an identity came from it.
@@ -130,26 +145,15 @@ type Embedder struct {
 	closed  bool
 	known   []Identity
 	chosen  *choice
-	changed error // that there is no telling whose vectors these are until Ready is asked
+	anew    bool      // chosen is to be looked at again
+	told    *Identity // whose vectors are handed out, nil before there were any
+	changed error     // that there is no telling whose vectors these are until Ready is asked
 	passed  []Passed
 	problem error // of the last call, nil if it went well
 	grades  map[string]Grade
 }
 
-// link is one provider of the chain, or why it cannot be used at all.
-type link struct {
-	name string
-	provider
-	unfit error
-}
-
-// choice is the provider in use.
-type choice struct {
-	link
-	identity Identity
-}
-
-// Open checks the settings. It loads no model and opens no connection.
+// Open checks the settings, and reads Memory. It loads no model and opens no connection.
 func Open(opt Options) (*Embedder, error) {
 	if opt.MaxTokens == 0 {
 		opt.MaxTokens = defaultMaxTokens
@@ -166,6 +170,9 @@ func Open(opt Options) (*Embedder, error) {
 	case opt.UnloadAfter < 0:
 		return nil, fmt.Errorf("a model cannot be unloaded before it is used: the time until then is %s", opt.UnloadAfter)
 	}
+	if opt.bad == nil {
+		opt.bad = newBadPairs(opt.Memory, opt.Logger)
+	}
 	e := &Embedder{opt: opt, bulk: make(chan struct{}, 1), grades: make(map[string]Grade)}
 	for _, name := range opt.Providers {
 		l, err := newLink(name, &e.opt)
@@ -175,32 +182,6 @@ func Open(opt Options) (*Embedder, error) {
 		e.chain = append(e.chain, l)
 	}
 	return e, nil
-}
-
-// newLink makes a provider. Only what no change outside can mend is an error.
-func newLink(name string, opt *Options) (link, error) {
-	l := link{name: name}
-	switch name {
-	case HTTP:
-		if opt.URL == "" {
-			l.unfit = errors.New("embedding.url names no server")
-			return l, nil
-		}
-		p, err := newServer(opt)
-		l.provider = p
-		return l, err
-	case Go:
-		if opt.Model == "" {
-			l.unfit = errors.New("embedding.model names no model file")
-			return l, nil
-		}
-		l.provider = newLocal(opt)
-		return l, nil
-	case Words:
-		l.provider = words{}
-		return l, nil
-	}
-	return l, fmt.Errorf("there is no provider of vectors called %q; use %s, %s or %s", name, HTTP, Go, Words)
 }
 
 // Keep tells of the identities that vectors are kept of, which replace those told of
@@ -216,102 +197,35 @@ func (e *Embedder) Keep(known []Identity) {
 // That stays the same until ErrChanged. An error that is ErrAway may go away by itself,
 // others only by a change of the settings.
 func (e *Embedder) Ready(ctx context.Context) (Identity, error) {
-	e.mu.Lock()
-	e.changed = nil
-	e.mu.Unlock()
-	c, err := e.choose(ctx)
+	c, err := e.choose(ctx, true)
 	if err != nil {
 		return Identity{}, err
 	}
 	return c.identity, nil
 }
 
-func (e *Embedder) choose(ctx context.Context) (*choice, error) {
+// Retry forgets which models bring which engines down, and has the providers tried anew
+// from the first on. If that is one whose vectors are of another identity, that is
+// ErrChanged.
+func (e *Embedder) Retry(ctx context.Context) error {
+	e.opt.bad.forget()
 	e.mu.Lock()
-	chosen, known, closed, changed := e.chosen, e.known, e.closed, e.changed
+	e.anew = true
 	e.mu.Unlock()
-	switch {
-	case closed:
-		return nil, ErrClosed
-	case changed != nil:
-		return nil, changed
-	case chosen != nil:
-		return chosen, nil
-	}
-	chosen, passed, err := e.firstThatWorks(ctx, known)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return nil, ErrClosed
-	}
-	if e.chosen != nil { // somebody else was faster
-		return e.chosen, nil
-	}
-	if err != nil && ctx.Err() != nil { // which says nothing of the providers
-		return nil, err
-	}
-	e.chosen, e.passed, e.problem = chosen, passed, err
-	return chosen, err
+	_, err := e.choose(ctx, false)
+	return err
 }
-
-func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choice, []Passed, error) {
-	var passed []Passed
-	var none, unfit noneError
-	for _, l := range e.chain {
-		if l.unfit != nil {
-			unfit = append(unfit, fmt.Errorf("%s: %w", l.name, l.unfit))
-			continue
-		}
-		id, err := l.identify(ctx, known)
-		if err == nil {
-			id.QueryPrefix = e.opt.QueryPrefix
-			return &choice{l, id}, passed, nil
-		}
-		if ctx.Err() != nil {
-			return nil, passed, ctx.Err()
-		}
-		passed = append(passed, Passed{Provider: l.name, Reason: err.Error()})
-		if errors.Is(err, ErrAway) && slices.ContainsFunc(known, l.awaits) {
-			return nil, passed, err
-		}
-		none = append(none, err)
-	}
-	if none == nil { // what nobody set is worth telling only where nothing is set
-		none = unfit
-	}
-	return nil, passed, none
-}
-
-// noneError holds why each provider of a chain does not work. It is ErrNone, and all that
-// these errors are.
-type noneError []error
-
-func (e noneError) Error() string {
-	if len(e) == 0 {
-		return ErrNone.Error() + "; name one in embedding.providers"
-	}
-	if len(e) == 1 {
-		return e[0].Error()
-	}
-	reasons := make([]string, len(e))
-	for i, reason := range e {
-		reasons[i] = reason.Error()
-	}
-	return ErrNone.Error() + ": " + strings.Join(reasons, "; ")
-}
-
-func (e noneError) Unwrap() []error { return append([]error{ErrNone}, e...) }
 
 // Embed returns one vector of length one for each text. It is nil for a text that no
 // vector can be made of: a blank one, or one of which the model does not know the half.
-// What is longer than MaxTokens counts with its beginning. Queries and claims never
-// wait for passages. On an error there are no vectors at all.
-func (e *Embedder) Embed(ctx context.Context, p Purpose, texts []string) ([][]float32, error) {
-	c, err := e.choose(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return e.embedWith(ctx, c, p, texts)
+// What is longer than MaxTokens counts with its beginning. Queries and claims wait
+// for one passage at most. On an error there are no vectors at all.
+func (e *Embedder) Embed(ctx context.Context, p Purpose, texts []string) (vectors [][]float32, err error) {
+	err = e.with(ctx, func(c *choice) error {
+		vectors, err = e.embedWith(ctx, c, p, texts)
+		return err
+	})
+	return vectors, err
 }
 
 func (e *Embedder) embedWith(ctx context.Context, c *choice, p Purpose, texts []string) ([][]float32, error) {
@@ -367,71 +281,30 @@ func clean(text string, maxTokens int) string {
 	return strings.TrimSpace(norm.NFC.String(strings.ToValidUTF8(text, "")))
 }
 
-// note remembers how a call went. A model that has changed is to be chosen anew, by
-// Ready: those who compare vectors have to know.
-func (e *Embedder) note(c *choice, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if errors.Is(err, context.Canceled) || e.chosen != c {
-		return
-	}
-	e.problem = err
-	if errors.Is(err, ErrChanged) {
-		e.chosen, e.changed = nil, err
-	}
-}
-
 // Tokens says how much of MaxTokens a text takes as a passage: by the model's own tokenizer when the
-// model is a file, which is loaded for it, else by an estimate that is rather too high.
-func (e *Embedder) Tokens(text string) int {
-	e.mu.Lock()
-	c := e.chosen
-	e.mu.Unlock()
+// model is a file, which is loaded for it, else by an estimate that is rather too high. That does,
+// too, where ctx is done before the tokenizer has its turn.
+func (e *Embedder) Tokens(ctx context.Context, text string) int {
 	text = e.opt.PassagePrefix + text
-	if c == nil {
+	e.mu.Lock()
+	known := e.told != nil
+	e.mu.Unlock()
+	if !known {
 		return estimate(text)
 	}
-	return c.tokens(c.identity, text)
+	var n int
+	err := e.with(ctx, func(c *choice) (err error) {
+		n, err = c.tokens(ctx, c.identity, text)
+		return err
+	})
+	if err != nil {
+		return estimate(text)
+	}
+	return n
 }
 
 // MaxTokens is how much of a text counts, with the two marks that models set around it.
 func (e *Embedder) MaxTokens() int { return e.opt.MaxTokens }
-
-// Reopen returns an Embedder of the same settings that makes the vectors of one earlier
-// identity, by the provider that made them, and none else. It is the caller's to close.
-func (e *Embedder) Reopen(id Identity) (*Embedder, error) {
-	opt := e.opt
-	opt.Providers = []string{id.Provider}
-	opt.MaxTokens, opt.PassagePrefix, opt.QueryPrefix = max(id.MaxTokens, leastTokens), id.Prefix, id.QueryPrefix
-	opt.Model = id.Path
-	if id.Server != opt.URL {
-		opt.Key = "" // which is another server's
-	}
-	opt.URL, opt.URLModel = id.Server, id.Model
-	again, err := Open(opt)
-	if err != nil {
-		return nil, fmt.Errorf("open the model of earlier vectors again: %w", err)
-	}
-	for i, l := range again.chain {
-		again.chain[i].provider = only{l.provider, id}
-	}
-	again.Keep([]Identity{id})
-	return again, nil
-}
-
-// only is a provider whose model must have one identity.
-type only struct {
-	provider
-	identity Identity
-}
-
-func (o only) identify(ctx context.Context, known []Identity) (Identity, error) {
-	id, err := o.provider.identify(ctx, known)
-	if err == nil && id.Key() != o.identity.Key() {
-		err = fmt.Errorf("%w: %s made earlier vectors and is gone", ErrChanged, o.identity.Model)
-	}
-	return id, err
-}
 
 // Close unloads what is loaded. Calls under way end with an error or a vector.
 func (e *Embedder) Close() error {

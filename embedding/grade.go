@@ -101,24 +101,27 @@ func clamp(x float64) float64 { return min(max(x, 0), 1) }
 // Grade examines the model that Ready tells of, once for each identity; a model takes
 // some seconds for it. Callers may keep a Grade with the Identity, as long as it is
 // Current.
-func (e *Embedder) Grade(ctx context.Context) (Grade, error) {
-	c, err := e.choose(ctx)
+func (e *Embedder) Grade(ctx context.Context) (g Grade, err error) {
+	err = e.with(ctx, func(c *choice) error {
+		key := c.identity.Key()
+		e.mu.Lock()
+		known, ok := e.grades[key]
+		e.mu.Unlock()
+		if ok {
+			g = known
+			return nil
+		}
+		if g, err = e.examine(ctx, c); err != nil {
+			return fmt.Errorf("examine the model of vectors: %w", err)
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.grades[key] = g
+		return nil
+	})
 	if err != nil {
 		return Grade{}, err
 	}
-	key := c.identity.Key()
-	e.mu.Lock()
-	g, ok := e.grades[key]
-	e.mu.Unlock()
-	if ok {
-		return g, nil
-	}
-	if g, err = e.examine(ctx, c); err != nil {
-		return Grade{}, fmt.Errorf("examine the model of vectors: %w", err)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.grades[key] = g
 	return g, nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"emberd/internal/similarity"
 )
 
 // Identity says whose vectors these are, and how to make more of them. It is stored
@@ -53,20 +55,8 @@ const sameModel = 0.98
 
 // cosine is 0 for vectors of different lengths.
 func cosine(a, b []float32) float64 {
-	if len(a) != len(b) {
-		return 0
-	}
-	var dot, aa, bb float64
-	for i, x := range a {
-		y := float64(b[i])
-		dot += float64(x) * y
-		aa += float64(x) * float64(x)
-		bb += y * y
-	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return dot / math.Sqrt(aa*bb)
+	near, _ := similarity.Cosine(a, b)
+	return near
 }
 
 // normalize brings a vector to length one, and reports whether it can be: it holds

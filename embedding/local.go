@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -19,7 +16,7 @@ import (
 // local is the go provider: a model file that is loaded when it is first needed, once
 // however many need it, and unloaded when nobody has used it for a while.
 type local struct {
-	path        string
+	*knownFile
 	maxTokens   int
 	prefix      string
 	unloadAfter time.Duration
@@ -31,9 +28,6 @@ type local struct {
 	loading *load
 	users   int
 	idle    *time.Timer // set while a model is loaded and nobody uses it
-	seen    os.FileInfo // the file that these two are of, nil if none
-	facts   *gguf.Facts
-	refused error // why it cannot be used
 }
 
 // load is one that is under way. It goes on when those who wait for it do not.
@@ -43,12 +37,8 @@ type load struct {
 }
 
 func newLocal(opt *Options) *local {
-	return &local{path: opt.Model, maxTokens: opt.MaxTokens, prefix: opt.PassagePrefix, unloadAfter: opt.UnloadAfter, logger: opt.Logger}
+	return &local{knownFile: &knownFile{path: opt.Model, check: bert.Preflight}, maxTokens: opt.MaxTokens, prefix: opt.PassagePrefix, unloadAfter: opt.UnloadAfter, logger: opt.Logger}
 }
-
-// awaits reports whether vectors of an identity came from this file: its disk may only
-// not be there yet.
-func (l *local) awaits(id Identity) bool { return id.Provider == Go && id.Path == l.path }
 
 func (l *local) loaded() bool {
 	l.mu.Lock()
@@ -56,57 +46,8 @@ func (l *local) loaded() bool {
 	return l.model != nil
 }
 
-// identify reads the file's description and its checksum, unless that was done.
 func (l *local) identify(context.Context, []Identity) (Identity, error) {
-	facts, err := l.describe()
-	if err != nil {
-		return Identity{}, err
-	}
-	id := Identity{
-		Provider: Go, Model: facts.Name, SHA256: facts.SHA256, Path: l.path, Pooling: facts.Pooling.String(),
-		MaxTokens: min(l.maxTokens, facts.Context), Dim: facts.Dim, Prefix: l.prefix,
-	}
-	if id.Model == "" {
-		id.Model = filepath.Base(l.path)
-	}
-	return id, nil
-}
-
-func (l *local) describe() (*gguf.Facts, error) {
-	info, err := os.Stat(l.path)
-	if err != nil {
-		return nil, l.unread(err)
-	}
-	l.mu.Lock()
-	facts, refused, known := l.facts, l.refused, l.seen != nil && untouched(l.seen, info)
-	l.mu.Unlock()
-	if known {
-		return facts, refused
-	}
-	facts, refused = bert.Preflight(l.path)
-	if _, ok := errors.AsType[*gguf.RefusedError](refused); refused != nil && !ok {
-		return nil, l.unread(refused)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.seen, l.facts, l.refused = info, facts, refused
-	return facts, refused
-}
-
-// untouched reports whether a file is what it was before.
-func untouched(before, now os.FileInfo) bool {
-	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
-}
-
-// unread is the error of a file that cannot be read just now.
-func (l *local) unread(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the model file %s %w: there is none; put it there, or name another in embedding.model", l.path, ErrAway)
-	}
-	if lost, ok := errors.AsType[*fs.PathError](err); ok {
-		err = lost.Err // its path is told already
-	}
-	return fmt.Errorf("the model file %s %w: %w; mend that, or name another in embedding.model", l.path, ErrAway, err)
+	return l.identity(Go, l.maxTokens, l.prefix)
 }
 
 func (l *local) embed(ctx context.Context, of Identity, texts []string) ([][]float32, error) {
@@ -133,13 +74,13 @@ func (l *local) embed(ctx context.Context, of Identity, texts []string) ([][]flo
 const mostUnknown = 0.5
 
 // tokens loads the model to count with its own tokenizer.
-func (l *local) tokens(of Identity, text string) int {
-	m, err := l.acquire(context.Background(), of)
+func (l *local) tokens(ctx context.Context, of Identity, text string) (int, error) {
+	m, err := l.acquire(ctx, of)
 	if err != nil {
-		return estimate(text)
+		return 0, err
 	}
 	defer l.release()
-	return m.Tokens(text)
+	return m.Tokens(text), nil
 }
 
 // acquire returns the model of an identity, which is loaded until it is released.
@@ -168,8 +109,8 @@ func (l *local) take(of Identity) (*bert.Model, *load, error) {
 		return nil, nil, ErrClosed
 	}
 	if l.model != nil && l.model.SHA256() != of.SHA256 {
-		if l.facts == nil || l.facts.SHA256 != of.SHA256 {
-			return nil, nil, fmt.Errorf("%w: the file %s was replaced since %s made its first vectors", ErrChanged, l.path, of.Model)
+		if !l.isOf(of) {
+			return nil, nil, l.replaced(of)
 		}
 		l.unload() // it is the file as it was before
 	}
@@ -201,9 +142,7 @@ func (l *local) load(this *load) {
 		this.err = errors.Join(ErrClosed, err)
 	default:
 		l.model = m
-		if l.facts != nil && l.facts.SHA256 != m.SHA256() {
-			l.seen, l.facts = nil, nil // it was replaced in the meantime
-		}
+		l.found(m.SHA256())
 		l.restIdle()
 		l.logger.Debug("loaded the model of vectors", "file", l.path, "took", time.Since(began).Round(time.Millisecond))
 	}
@@ -216,9 +155,7 @@ func (l *local) judge(err error) error {
 	refused, ok := errors.AsType[*gguf.RefusedError](err)
 	switch {
 	case ok:
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.refused = refused
+		l.refuse(refused)
 		return fmt.Errorf("%w, for it cannot be used: %w", ErrChanged, refused)
 	case errors.Is(err, bert.ErrClosed):
 		return ErrClosed

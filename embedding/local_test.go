@@ -83,7 +83,7 @@ func TestModelFile(t *testing.T) {
 			t.Errorf("a blank text and one that the model does not know have the vectors %v and %v", got[1], got[2])
 		}
 	}
-	if got, want := e.Tokens("note memory search"), m.Tokens("passage: note memory search"); got != want {
+	if got, want := e.Tokens(t.Context(), "note memory search"), m.Tokens("passage: note memory search"); got != want {
 		t.Errorf("a passage takes %d tokens, want %d", got, want)
 	}
 }

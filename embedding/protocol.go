@@ -236,9 +236,10 @@ func readVector(raw json.RawMessage) ([]float32, error) {
 	var v []float32
 	var packed string
 	switch {
-	case bytes.Contains(raw, []byte("null")): // would be read as zero
-		return nil, errBroken
-	case json.Unmarshal(raw, &packed) == nil:
+	case bytes.HasPrefix(raw, []byte(`"`)):
+		if json.Unmarshal(raw, &packed) != nil {
+			return nil, errBroken
+		}
 		data, err := base64.StdEncoding.DecodeString(packed)
 		if err != nil || len(data)%4 != 0 {
 			return nil, errBroken
@@ -246,6 +247,8 @@ func readVector(raw json.RawMessage) ([]float32, error) {
 		for ; len(data) > 0; data = data[4:] {
 			v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(data)))
 		}
+	case bytes.Contains(raw, []byte("null")): // would be read as zero
+		return nil, errBroken
 	case json.Unmarshal(raw, &v) != nil:
 		return nil, errBroken
 	}

@@ -112,7 +112,9 @@ func (s *server) awaits(id Identity) bool {
 	return id.Provider == HTTP && id.Server == s.at && (s.model == "" || id.Model == s.model)
 }
 
-func (s *server) tokens(_ Identity, text string) int { return estimate(text) }
+func (s *server) tokens(_ context.Context, _ Identity, text string) (int, error) {
+	return estimate(text), nil
+}
 
 func (s *server) loaded() bool {
 	s.mu.Lock()

@@ -43,10 +43,12 @@ func (words) embed(ctx context.Context, _ Identity, texts []string) ([][]float32
 	return vectors, nil
 }
 
-func (words) tokens(_ Identity, text string) int { return estimate(text) }
-func (words) loaded() bool                       { return true }
-func (words) awaits(Identity) bool               { return false }
-func (words) close() error                       { return nil }
+func (words) tokens(_ context.Context, _ Identity, text string) (int, error) {
+	return estimate(text), nil
+}
+func (words) loaded() bool         { return true }
+func (words) awaits(Identity) bool { return false }
+func (words) close() error         { return nil }
 
 // spelt is the vector of a text, nil for one without a letter or digit.
 func spelt(text string) []float32 {

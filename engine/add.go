@@ -40,7 +40,7 @@ func (e *Engine) add(ctx context.Context, req *op.AddRequest) (*op.AddResult, er
 	if err != nil {
 		return nil, err
 	}
-	a := addition{Engine: e, req: req, m: m, link: link}
+	a := addition{e: e, req: req, m: m, link: link}
 	done, err := e.adding.begin(ctx, m.Content, e.alike(m.Content), e.opt.Known.Related)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func importanceOf(text string) (float64, error) {
 
 // addition is one text on its way in.
 type addition struct {
-	*Engine
+	e    *Engine
 	req  *op.AddRequest
 	m    *memory.Memory
 	link memory.Source
@@ -104,7 +104,7 @@ func (a *addition) echo(ctx context.Context) (*op.AddResult, error) {
 	if a.req.Again || a.saysMore() {
 		return nil, nil
 	}
-	of := a.echoOf(a.m.Content, a.m.Collection, a.m.Project)
+	of := a.e.echoOf(a.m.Content, a.m.Collection, a.m.Project)
 	if of == nil {
 		return nil, nil
 	}
@@ -114,12 +114,12 @@ func (a *addition) echo(ctx context.Context) (*op.AddResult, error) {
 		res.Message = fmt.Sprintf("Nothing was stored: the note %q, which was just read, says this.", of.Path)
 		return res, nil
 	}
-	row, tx, err := a.countEcho(ctx, of, &a.link, "", "")
+	row, tx, err := a.e.countEcho(ctx, of, &a.link, "", "")
 	if err != nil || row == nil {
 		return nil, err
 	}
 	res.Tx, res.Message = tx, fmt.Sprintf("Nothing was stored: memory %s, which was just recalled, says this, and counts as used.", of.Of.Short())
-	res.Memory, err = a.view(row, a.opt.Now())
+	res.Memory, err = a.e.view(row, a.e.opt.Now())
 	return res, err
 }
 
@@ -132,14 +132,14 @@ func (a *addition) saysMore() bool {
 // try stores the text, or reinforces the memory that says it. The error is errChanged
 // when what was found is not so any more.
 func (a *addition) try(ctx context.Context) (*op.AddResult, error) {
-	n, err := a.nearestTo(ctx, probe{text: a.m.Content, accept: a.beside(), notes: true})
+	n, err := a.e.nearestTo(ctx, probe{text: a.m.Content, accept: a.beside(), notes: true})
 	if err != nil {
 		return nil, err
 	}
-	s := a.statement(a.m.Content, *a.link.By)
+	s := a.e.statement(a.m.Content, *a.link.By)
 	var known *near
 	if !a.req.Again {
-		known, _ = sayer(n.all, a.opt.Known.Add, s.apart)
+		known, _ = sayer(n.all, a.e.opt.Known.Add, s.apart)
 	}
 	s.id = a.m.ID.Short()
 	if known != nil {
@@ -174,7 +174,7 @@ func (a *addition) try(ctx context.Context) (*op.AddResult, error) {
 func (a *addition) outdated(all []near, s *statement) *near {
 	for i := range all {
 		one := &all[i]
-		if one.row != nil && one.successor != nil && (one.same || one.similarity >= a.opt.Known.Add) && s.apart(one) == "" {
+		if one.row != nil && one.successor != nil && (one.same || one.similarity >= a.e.opt.Known.Add) && s.apart(one) == "" {
 			return one
 		}
 	}
@@ -204,7 +204,7 @@ func (a *addition) store(ctx context.Context, against []memory.ID) (*op.AddResul
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := a.stm.Update(ctx, append([]memory.ID{a.m.ID}, against...), "", func(rows []*stm.Row) (*stm.Tx, error) {
+	receipt, err := a.e.stm.Update(ctx, append([]memory.ID{a.m.ID}, against...), "", func(rows []*stm.Row) (*stm.Tx, error) {
 		var from starting
 		for i, id := range against {
 			if rows[i+1] == nil {
@@ -216,13 +216,13 @@ func (a *addition) store(ctx context.Context, against []memory.ID) (*op.AddResul
 		}
 		maps.Copy(set, from.values)
 		tx := &stm.Tx{Verb: addVerb, By: *a.link.By, Changes: []stm.Change{{ID: a.m.ID, Set: set}}}
-		return tx, a.askedAgain(tx, a.m.Content, a.req.Again)
+		return tx, a.e.askedAgain(tx, a.m.Content, a.req.Again)
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.names.learnFrom(receipt.Rows...)
-	view, err := a.view(receipt.Rows[0], a.opt.Now())
+	a.e.names.learnFrom(receipt.Rows...)
+	view, err := a.e.view(receipt.Rows[0], a.e.opt.Now())
 	return &op.AddResult{Memory: view, New: true, Message: fmt.Sprintf("Stored as new memory %s.", view.ID.Short()), Tx: receipt.Entry}, err
 }
 
@@ -234,12 +234,12 @@ func (a *addition) contradiction(from, to memory.ID) memory.Relation {
 // contradict. It matters as much as the request says then, if not more.
 func (a *addition) renew(ctx context.Context, known *near, against []memory.ID) (*op.AddResult, error) {
 	id := known.row.ID()
-	r := renewal{Engine: a.Engine, link: a.link, said: a.m.Content, near: known, core: a.m.Core, told: op.Reinforcement{Similarity: shownSimilarity(known.similarity)}}
+	r := renewal{e: a.e, link: a.link, said: a.m.Content, near: known, core: a.m.Core, told: op.Reinforcement{Similarity: shownSimilarity(known.similarity)}}
 	if strings.TrimSpace(a.req.Importance) != "" {
 		r.least = a.m.Importance
 	}
 	ids := append([]memory.ID{id}, against...)
-	receipt, err := a.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
+	receipt, err := a.e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
 			return nil, errChanged
 		}
@@ -264,7 +264,7 @@ func (a *addition) renew(ctx context.Context, known *near, against []memory.ID) 
 // contradictions are the relations from the first of the locked memories to those of the
 // others that no such relation leads to or from yet.
 func (a *addition) contradictions(rows []*stm.Row) (map[string]json.RawMessage, error) {
-	g := growth{Engine: a.Engine, ends: make(map[memory.ID]*growing)}
+	g := growth{e: a.e, ends: make(map[memory.ID]*growing)}
 	from := rows[0]
 	for _, row := range rows {
 		if row != nil {

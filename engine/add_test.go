@@ -14,6 +14,7 @@ func add(t testing.TB, e *Engine, content string) *op.AddResult {
 }
 
 func TestAddStoresWhatIsNew(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for _, c := range []struct {
 		word string
@@ -40,6 +41,7 @@ func TestAddStoresWhatIsNew(t *testing.T) {
 }
 
 func TestAddRefuses(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for _, c := range []struct {
 		name string
@@ -64,6 +66,7 @@ func TestAddRefuses(t *testing.T) {
 }
 
 func TestAddReinforcesWhatIsKnown(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	was := add(t, e, "The staging database runs on port 5432.").Memory
 	res := add(t, e, "the STAGING  database\nruns on port 5432.")
@@ -84,6 +87,7 @@ func TestAddReinforcesWhatIsKnown(t *testing.T) {
 
 // What was added in other words stays, as evidence.
 func TestAddKeepsOtherWords(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	was := add(t, e, "The staging database runs on port 5432.").Memory
 	res := add(t, e, "Staging's database: runs on port 5432!")
@@ -94,6 +98,7 @@ func TestAddKeepsOtherWords(t *testing.T) {
 
 // Duplicates are looked for in the same collection, and in the same project or none.
 func TestAddLooksBesides(t *testing.T) {
+	t.Parallel()
 	const text = "The staging database runs on port 5432."
 	for _, c := range []struct {
 		project, collection string
@@ -110,6 +115,7 @@ func TestAddLooksBesides(t *testing.T) {
 
 // What was forgotten stays so unless it is meant.
 func TestAddOfWhatWasForgotten(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	id := add(t, e, "The kettle leaks").Memory.ID
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(id)})
@@ -121,6 +127,7 @@ func TestAddOfWhatWasForgotten(t *testing.T) {
 
 // What was recalled just now and comes back is no news.
 func TestAddOfWhatWasJustRecalled(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "The kettle in the kitchen leaks at its seam since Ann dropped it")
 	search(t, e, "kettle")
@@ -139,6 +146,7 @@ func TestAddOfWhatWasJustRecalled(t *testing.T) {
 // Who adds what is known as something that matters more says so of the memory; one entry
 // has all of that.
 func TestAddMakesWhatIsKnownMatter(t *testing.T) {
+	t.Parallel()
 	const text = "The kettle in the kitchen leaks at its seam"
 	for _, c := range []struct {
 		word       string
@@ -167,6 +175,7 @@ func TestAddMakesWhatIsKnownMatter(t *testing.T) {
 // What only a tool says becomes no core memory for an agent's word, and does for a
 // person's.
 func TestAddMakesDataMatterOnlyForAPerson(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := do(t, e, op.Add, &op.AddRequest{Content: "The kettle leaks at its seam", Provenance: op.Provenance{Origin: "tool"}}).Memory
 	req := &op.AddRequest{Content: m.Content, Importance: "core"}
@@ -183,6 +192,7 @@ func TestAddMakesDataMatterOnlyForAPerson(t *testing.T) {
 
 // A text that another memory took the place of is stored, and said to be out of date.
 func TestAddOfWhatWasSuperseded(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	old := add(t, e, "Ann drinks green tea at breakfast").Memory.ID
 	next := do(t, e, op.Save, &op.SaveRequest{Content: "Rooibos is what Ann wants in the morning", Supersedes: []string{string(old)}}).Memory.ID
@@ -195,6 +205,7 @@ func TestAddOfWhatWasSuperseded(t *testing.T) {
 
 // What is learned again of an archived memory counts for that, which gets its text back.
 func TestAddOfWhatIsArchived(t *testing.T) {
+	t.Parallel()
 	for auto, want := range map[bool]string{
 		true:  "it was archived, and its text is brought back.",
 		false: "it is archived, and this is its summary; emberd rekindle ",
@@ -219,6 +230,7 @@ func TestAddOfWhatIsArchived(t *testing.T) {
 
 // What was merged into another memory is that one.
 func TestAddOfWhatWasMerged(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	one, other := save(t, d.Engine, leaks), save(t, d.Engine, leaking)
 	into := d.merged(one.ID, other.ID).NewMemoryID
@@ -235,6 +247,7 @@ func TestAddOfWhatWasMerged(t *testing.T) {
 
 // The note of a promoted memory tells neither how much that matters nor that it is core.
 func TestAddOfWhatIsPromoted(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "The kettle leaks at its seam")
 	was := h.note(t, m.PromotedTo)
 	res := do(t, e, op.Add, &op.AddRequest{Content: "the kettle leaks at its seam", Importance: "core"})

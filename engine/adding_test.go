@@ -75,6 +75,7 @@ func TestAnAdditionThatGivesUpWaiting(t *testing.T) {
 
 // What is added at once in two wordings is one memory.
 func TestMuchTheSameAddedAtOnce(t *testing.T) {
+	t.Parallel()
 	for range size(5, 50) {
 		e, _ := newEngine(t)
 		var work sync.WaitGroup

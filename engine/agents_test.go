@@ -83,6 +83,7 @@ func agentRun(t *testing.T, e *Engine, by memory.Actor, calls int) (writes int) 
 // Two agents learn the same facts at the same time: each is stored once, however it is
 // spelled, and every acknowledged write is in the chain of one of them, with its writer.
 func TestTwoAgentsAtOnce(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.Logger = nil
 	e := h.open(t)
@@ -116,6 +117,7 @@ func TestTwoAgentsAtOnce(t *testing.T) {
 
 // Many that add the same at once make one memory, and reinforce it.
 func TestTheSameAddedByManyAtOnce(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	r := rand.New(rand.NewPCG(1, 1))
 	const adders = 24

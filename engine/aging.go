@@ -104,11 +104,16 @@ func (e *Engine) sleep(name string, next time.Time) <-chan time.Time {
 	e.aging.mu.Lock()
 	e.aging.next = next
 	e.aging.mu.Unlock()
-	if next.IsZero() {
+	return e.timer(name, next)
+}
+
+// timer fires at a time, never for the zero time, and is told of in status.
+func (e *Engine) timer(name string, at time.Time) <-chan time.Time {
+	if at.IsZero() {
 		e.chores.disarm(name)
 		return nil
 	}
-	wait := max(next.Sub(e.opt.Now()), time.Second).Round(time.Second)
+	wait := max(at.Sub(e.opt.Now()), time.Second).Round(time.Second)
 	e.chores.arm(name, wait)
 	return time.After(wait)
 }
@@ -135,6 +140,11 @@ func (e *Engine) lookForDue(ctx context.Context) time.Time {
 	}
 	e.checkDaily(ctx)
 	e.mendAll(ctx)
+	if e.isKeeper() {
+		if err := e.decideOverdue(ctx); ctx.Err() == nil {
+			e.chores.settle("deciding of what nobody decided", err)
+		}
+	}
 	if e.opt.LifecyclePeriod > 0 && e.isKeeper() {
 		res, err := e.age(ctx, agingActor(), false)
 		if ctx.Err() != nil {
@@ -255,7 +265,7 @@ func (e *Engine) wakeUsed(ctx context.Context) {
 			moves = append(moves, rekindle.Move{ID: id, From: memory.Demoted, To: memory.Active})
 		}
 	}
-	r := agingRun{Engine: e, by: agingActor(), now: e.opt.Now()}
+	r := agingRun{e: e, by: agingActor(), now: e.opt.Now()}
 	err := r.shift(ctx, wakeVerb, moves)
 	if ctx.Err() == nil {
 		e.chores.settle("waking of memories that were used", err)
@@ -274,7 +284,7 @@ func (r *agingRun) shift(ctx context.Context, verb string, moves []rekindle.Move
 			ids[i] = m.ID
 		}
 		var done []memory.ID
-		receipt, err := r.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		receipt, err := r.e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 			tx := &stm.Tx{Verb: verb, By: r.by, Entry: r.res.Tx}
 			for i, m := range some {
 				if why := overtaken(rows[i], m); why != "" {
@@ -319,12 +329,12 @@ func overtaken(row *stm.Row, m rekindle.Move) string {
 
 // tellNote keeps a note true that states the stage of its memory.
 func (r *agingRun) tellNote(row *stm.Row) error {
-	if r.notes == nil || row.Fields()["note_seen"] == nil {
+	if r.e.notes == nil || row.Fields()["note_seen"] == nil {
 		return nil
 	}
 	m, err := row.Memory()
 	if err == nil {
-		err = r.tellStage(&m, r.by)
+		err = r.e.tellStage(&m, r.by)
 	}
 	return err
 }

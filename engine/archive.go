@@ -42,19 +42,20 @@ type archiving struct {
 // whose text cannot be kept, is skipped; an error ends the run, and what was done
 // before is done.
 func (e *Engine) archive(ctx context.Context, moves []rekindle.Move, reason string, by memory.Actor, entry string) (archiving, error) {
-	a := archiver{Engine: e, reason: reason, by: by, out: archiving{Entry: entry}}
+	a := archiver{e: e, reason: reason, by: by, out: archiving{Entry: entry}}
 	err := a.all(ctx, moves)
 	return a.out, err
 }
 
 // archiver is one run of archive.
 type archiver struct {
-	*Engine
+	e      *Engine
 	reason string
 	by     memory.Actor
 	dry    bool
-	would  []memory.Memory // of a dry run: what the memories would be
-	closed string          // why no note can be made in the archive folder
+	would  []memory.Memory      // of a dry run: what the memories would be
+	closed string               // why no note can be made in the archive folder
+	made   map[memory.ID]string // notes that were made ahead, see [Engine.keepAhead]
 	out    archiving
 }
 
@@ -71,7 +72,7 @@ func (a *archiver) skip(id memory.ID, why string) {
 
 func (a *archiver) all(ctx context.Context, moves []rekindle.Move) error {
 	var cold, warm []rekindle.Move
-	away := a.vaultAway()
+	away := a.e.vaultAway()
 	for _, m := range moves {
 		switch {
 		case m.From.Cold():
@@ -151,13 +152,13 @@ func (a *archiver) leave(ctx context.Context, m rekindle.Move, row *stm.Row) (le
 		return leaving{}, notKept + "; it stays in the log"
 	}
 	l := leaving{Move: m, rev: row.Rev(), left: remains{stage: m.To, reason: a.reason}}
-	l.left.summary, l.left.terms = a.summarize(ctx, full.Content, full.Entities)
+	l.left.summary, l.left.terms = a.e.summarize(ctx, full.Content, full.Entities)
 	return l, ""
 }
 
 // asPlanned returns the memory that a move is about, or why it is not to be moved.
 func (a *archiver) asPlanned(m rekindle.Move) (*stm.Row, string) {
-	row, live := a.stm.Get(m.ID)
+	row, live := a.e.stm.Get(m.ID)
 	if !live {
 		return nil, "it was forgotten meanwhile"
 	}
@@ -207,7 +208,7 @@ func (a *archiver) cool(ctx context.Context, group []leaving) error {
 // commit writes the changes that fn makes of locked memories, as one line.
 func (a *archiver) commit(ctx context.Context, ids []memory.ID, verb string, fn func([]*stm.Row) ([]stm.Change, error)) error {
 	var changes []stm.Change
-	receipt, err := a.stm.Update(ctx, ids, "", func(rows []*stm.Row) (_ *stm.Tx, err error) {
+	receipt, err := a.e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (_ *stm.Tx, err error) {
 		if changes, err = fn(rows); err != nil || a.dry {
 			return nil, err
 		}
@@ -247,7 +248,7 @@ func (a *archiver) cooled(ctx context.Context, row *stm.Row, l leaving) (set map
 		return nil, why, err
 	}
 	l.left.path = kept.path
-	if !chill(&m, l.left, stampTime(a.opt.Now())) {
+	if !chill(&m, l.left, stampTime(a.e.opt.Now())) {
 		return nil, notKept, nil
 	}
 	if m.NoteGone, m.NoteSeen = (time.Time{}), kept.seen; m.PromotedTo != "" {
@@ -258,7 +259,7 @@ func (a *archiver) cooled(ctx context.Context, row *stm.Row, l leaving) (set map
 		return nil, "", nil
 	}
 	if kept.stage != "" && kept.stage != string(m.Stage) {
-		if err := a.stageToNote(&m, kept.path, a.by); err != nil {
+		if err := a.e.stageToNote(&m, kept.path, a.by); err != nil {
 			return nil, "", err
 		}
 	}
@@ -281,7 +282,7 @@ type keeping struct {
 // from the disk. A note that was made is synced by then, and so is its name; that is
 // what a [vault.Writer] guarantees for everything that is [vault.Written].
 func (a *archiver) keep(ctx context.Context, m *memory.Memory) (kept keeping, why string, err error) {
-	note, err := a.noteOf(ctx, m)
+	note, err := a.e.noteOf(ctx, m)
 	if note == nil && err == nil {
 		if home := homeOf(m); home != "" {
 			return kept, fmt.Sprintf("its note %q is not at its path or does not carry its id; put it back, or promote the memory again", home), nil
@@ -330,7 +331,7 @@ func editedMeanwhile(path string) string {
 func (a *archiver) renewKept(ctx context.Context, m *memory.Memory, note *vault.Note) (*vault.Note, string, error) {
 	says := fingerprints(note.Carried)
 	switch {
-	case slices.Contains(a.pending.fields(m.ID), contentField):
+	case slices.Contains(a.e.pending.fields(m.ID), contentField):
 		return nil, fmt.Sprintf("its text is still to be written to its note %q", note.Path), nil
 	case m.PromotedTo != "" || !sameSeen(says, m.NoteSeen, []string{contentField}):
 		return nil, editedMeanwhile(note.Path), nil
@@ -339,11 +340,11 @@ func (a *archiver) renewKept(ctx context.Context, m *memory.Memory, note *vault.
 	if a.dry {
 		return a.shown(m, note.Path), "", nil
 	}
-	res, err := a.writeNote(ctx, note, noteEdit(m, changed, note.Carried.Body))
+	res, err := a.e.writeNote(ctx, note, noteEdit(m, changed, note.Carried.Body))
 	if err != nil || res.Outcome != vault.Written {
 		return nil, fmt.Sprintf("its note %q was not written: %s", note.Path, res.Reason), diskError(note.Path, err)
 	}
-	if note, err = a.reading(ctx, note.Path); err == nil {
+	if note, err = a.e.reading(ctx, note.Path); err == nil {
 		m.NoteSeen = renewed(m.NoteSeen, agreed(m, note.Carried), changed)
 	}
 	return note, "", err
@@ -376,10 +377,15 @@ func (a *archiver) newKept(ctx context.Context, m *memory.Memory) (kept keeping,
 	if a.closed != "" {
 		return kept, a.closed, nil
 	}
-	if a.opt.VaultArchive == "" {
+	if a.e.opt.VaultArchive == "" {
 		return kept, "there is no folder to keep its text in; set vault.archive_folder", nil
 	}
-	got, err := a.place(ctx, m, namesIn(a.opt.VaultArchive, m), archiveBytesOf(m), a.dry)
+	if name := a.made[m.ID]; name != "" {
+		if note, err := a.e.notes.vault.Load().Read(ctx, name); err == nil && carries(note, m.ID) {
+			return a.found(m, note)
+		}
+	}
+	got, err := a.e.place(ctx, m, namesIn(a.e.opt.VaultArchive, m), archiveBytesOf(m), a.dry)
 	note := got.found
 	switch {
 	case err != nil && (memory.CodeOf(err) == memory.Conflict || ctx.Err() != nil):
@@ -389,11 +395,11 @@ func (a *archiver) newKept(ctx context.Context, m *memory.Memory) (kept keeping,
 		a.closed = err.Error() // the next note would fare no better
 		return kept, a.closed, nil
 	case got.Outcome == vault.Later:
-		return kept, fmt.Sprintf("its note %q cannot be written now: %s", got.path, laterText(&got.Result, a.opt.Now())), nil
+		return kept, fmt.Sprintf("its note %q cannot be written now: %s", got.path, laterText(&got.Result, a.e.opt.Now())), nil
 	case note == nil && a.dry:
 		note = a.shown(m, got.path)
 	case note == nil:
-		if note, err = a.reading(ctx, got.path); err != nil {
+		if note, err = a.e.reading(ctx, got.path); err != nil {
 			why, err = reasonOf(ctx, err)
 			return kept, why, err
 		}
@@ -433,7 +439,7 @@ func (a *archiver) faded(row *stm.Row, move rekindle.Move) (stm.Change, error) {
 	raw, err := encode(move.To)
 	c := stm.Change{ID: move.ID, Set: map[string]json.RawMessage{"stage": raw}}
 	said := row.Fields()["note_seen"]
-	if err != nil || a.dry || a.notes == nil || said == nil {
+	if err != nil || a.dry || a.e.notes == nil || said == nil {
 		return c, err
 	}
 	var seen map[string]string
@@ -442,7 +448,7 @@ func (a *archiver) faded(row *stm.Row, move rekindle.Move) (stm.Change, error) {
 	}
 	m, err := row.Memory()
 	if err == nil {
-		err = a.tellStage(&m, a.by)
+		err = a.e.tellStage(&m, a.by)
 	}
 	return c, err
 }

@@ -77,6 +77,7 @@ func (d *desk) rekindled(id memory.ID) *op.RekindleResult {
 const leaky = "The kettle leaks at the seam. Ann ordered a new gasket from the shop in Leith, part 4417.\n\n- drain it at night\n"
 
 func TestArchive(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	m := do(t, d.Engine, op.Save, &op.SaveRequest{Content: leaky, Tags: []string{"kitchen"}, Entities: []string{"Ann"}}).Memory
 	got := d.archived(m.ID)
@@ -115,6 +116,7 @@ func TestArchive(t *testing.T) {
 
 // Whatever a note can keep comes back to the byte, by way of a vault on the disk.
 func TestArchivingAndRekindlingGivesTheSameText(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	d.DetectSecrets = false
 	rapid.Check(t, func(rt *rapid.T) {
@@ -144,6 +146,7 @@ func TestArchivingAndRekindlingGivesTheSameText(t *testing.T) {
 }
 
 func TestWhatIsNotArchived(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	odd, core := save(t, d.Engine, "a\r\nb"), do(t, d.Engine, op.Save, &op.SaveRequest{Content: "the family's birthdays", Core: true}).Memory
 	d.skipped(odd.ID, "would not keep its text to the byte")
@@ -163,6 +166,7 @@ func TestWhatIsNotArchived(t *testing.T) {
 
 // Without a vault in which all notes are known, nothing is done by halves.
 func TestArchivingWithoutItsVault(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	d := &desk{house: h, t: t, Engine: h.open(t)}
 	id := save(t, d.Engine, leaky).ID
@@ -190,6 +194,7 @@ func TestArchivingWithoutItsVault(t *testing.T) {
 
 // Many are one entry, which one undo takes back, whatever became of their notes.
 func TestArchivingManyAndUndoing(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	var ids []memory.ID
 	texts := map[memory.ID]string{}
@@ -215,6 +220,7 @@ func TestArchivingManyAndUndoing(t *testing.T) {
 }
 
 func TestFading(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	id := save(t, d.Engine, leaky).ID
 	first := d.archived(id)

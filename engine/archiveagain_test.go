@@ -20,6 +20,7 @@ func (d *desk) back(content string, tags ...string) (op.Memory, string) {
 
 // The archive note gets what its memory has by then, and keeps what is not of it.
 func TestArchivingAgainWhatWasEdited(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	m, home := d.back(leaky, "kitchen")
 	d.write(t, home, strings.Replace(d.note(t, home), "created:", "mood: odd\ncreated:", 1))
@@ -40,6 +41,7 @@ func TestArchivingAgainWhatWasEdited(t *testing.T) {
 
 // What a human wrote into the note since is not lost to what the memory has.
 func TestArchivingAgainWhatAHumanEdited(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	m, home := d.back(leaky)
 	d.write(t, home, noteFor(m.ID, "mended, says the human"))
@@ -50,6 +52,7 @@ func TestArchivingAgainWhatAHumanEdited(t *testing.T) {
 }
 
 func TestArchivingAgainWithoutTheNote(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	m, home := d.back(leaky)
 	ok(t, os.Remove(d.at(home)))
@@ -69,6 +72,7 @@ func TestArchivingAgainWithoutTheNote(t *testing.T) {
 // A crash between note and log leaves a note that carries the id: it is taken, and there
 // is no second one.
 func TestArchivingTakesTheNoteOfACrash(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	m := save(t, d.Engine, leaky)
 	d.write(t, "Memories/Archive/"+strings.TrimPrefix(noteNameOf(t, d, m.ID), "Memories/"), string(archiveBytesOf(&m.Memory)))
@@ -92,6 +96,7 @@ func noteNameOf(t *testing.T, d *desk, id memory.ID) string {
 
 // The promoted note is the source; only a stage that it states is kept true.
 func TestArchivingAPromotedMemory(t *testing.T) {
+	t.Parallel()
 	d, m := promotedShelf(t, leaky)
 	before := d.contentsOfVault()
 	got := d.archived(m.ID)
@@ -114,6 +119,7 @@ func TestArchivingAPromotedMemory(t *testing.T) {
 }
 
 func TestANoteThatStatesAStage(t *testing.T) {
+	t.Parallel()
 	d, m := promotedShelf(t, leaky)
 	d.edit(m.PromotedTo, withProperties(m.ID, "stage: demoted\n", leaky))
 	if got := look(t, d.Engine, m.ID).Stage; got != memory.Demoted {
@@ -155,6 +161,7 @@ func TestANoteThatStatesAStage(t *testing.T) {
 
 // Undoing does not wait for a note that somebody edited: its text counts afterwards.
 func TestUndoingAnArchivingWhoseNoteWasEdited(t *testing.T) {
+	t.Parallel()
 	d, m := promotedShelf(t, leaky)
 	got := d.archived(m.ID)
 	d.write(t, m.PromotedTo, noteFor(m.ID, "mended, says the human"))

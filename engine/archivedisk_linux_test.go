@@ -10,6 +10,7 @@ import (
 
 // A disk that does not take the notes is one reason for all, and nothing is half done.
 func TestArchivingOnDisksThatRefuse(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	dir := h.Vaults[0]
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {

@@ -60,6 +60,7 @@ func agings(d *desk, one, other memory.ID) []func() error {
 
 // Whenever the power goes, the text is in the log or in its one note, and comes back.
 func TestPowerCutsWhileMemoriesFadeAndComeBack(t *testing.T) {
+	t.Parallel()
 	run := func(disk *crashdisk.Disk, n int) (d *desk, one, other memory.ID, steps int) {
 		d = diskShelf(t, disk)
 		one, other = save(t, d.Engine, leaky).ID, save(t, d.Engine, tide).ID

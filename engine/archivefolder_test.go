@@ -32,6 +32,7 @@ func (d *desk) reopen() {
 }
 
 func TestAStartDoesNotReadTheArchiveAgain(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.filed("the kettle leaks", archiveDir+"Kettle.md")
 	d.write(t, archiveDir+"Other.md", "of no memory")
@@ -50,6 +51,7 @@ func TestAStartDoesNotReadTheArchiveAgain(t *testing.T) {
 }
 
 func TestWithoutWhatWasKnownTheArchiveIsReadAgain(t *testing.T) {
+	t.Parallel()
 	for what, spoil := range map[string]func(data []byte) []byte{
 		"lost":         nil,
 		"empty":        func([]byte) []byte { return nil },
@@ -92,6 +94,7 @@ func TestWithoutWhatWasKnownTheArchiveIsReadAgain(t *testing.T) {
 // The settings may have the notes searched, or may name another folder, from one run to
 // the next.
 func TestNotesGoIntoTheIndexAndOutOfIt(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, map[string]string{"Garden/Soil.md": "the soil feeds"})
 	id := d.filed("the kettle leaks", archiveDir+"Kettle.md")
 	before := d.lines(id)
@@ -138,6 +141,7 @@ func TestNotesGoIntoTheIndexAndOutOfIt(t *testing.T) {
 
 // A note that went while the settings changed is missed all the same.
 func TestANoteThatGoesWhileTheSettingsChange(t *testing.T) {
+	t.Parallel()
 	for _, searched := range []bool{true, false} {
 		d := &desk{house: vaultHouse(t, nil), t: t}
 		d.IndexArchive = !searched
@@ -166,6 +170,7 @@ func TestANoteThatGoesWhileTheSettingsChange(t *testing.T) {
 
 // An index that is built anew leaves the archive as it is.
 func TestTheArchiveOutlivesTheIndex(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, map[string]string{"Garden/Soil.md": "the soil feeds"})
 	id := d.filed("the kettle leaks", archiveDir+"Kettle.md")
 	ok(t, d.Close())
@@ -185,6 +190,7 @@ func TestTheArchiveOutlivesTheIndex(t *testing.T) {
 
 // The whole folder under another name: its notes are ordinary ones from then on.
 func TestTheArchiveFolderIsRenamed(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	var ids []memory.ID
 	var gone, came []string
@@ -220,6 +226,7 @@ func TestTheArchiveFolderIsRenamed(t *testing.T) {
 
 // Links from and into the archive are kept as others are.
 func TestLinksOfArchiveNotes(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, map[string]string{"Soil.md": "# Soil\n", archiveDir + "Kettle.md": "See [[Soil]].\n"})
 	incoming := func() []string { return do(t, d.Engine, op.Links, &op.LinksRequest{Note: "Soil"}).Incoming }
 	if got := incoming(); !slices.Equal(got, []string{archiveDir + "Kettle.md"}) {

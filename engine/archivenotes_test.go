@@ -85,6 +85,7 @@ func (d *desk) notesFound(word string) []string {
 }
 
 func TestAnArchiveNoteIsItsMemorysAndNotSearched(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.filed("the kettle leaks at the seam", archiveDir+"Kettle.md", "kitchen")
 	wantNames(t, d.Engine, "seam")
@@ -112,6 +113,7 @@ func TestAnArchiveNoteIsItsMemorysAndNotSearched(t *testing.T) {
 }
 
 func TestAnArchiveNoteThatMoves(t *testing.T) {
+	t.Parallel()
 	for what, ways := range map[string]func(d *desk, from, to string){
 		"renamed": func(d *desk, from, to string) { d.move(from, to); d.settle() },
 		"by a sync tool": func(d *desk, from, to string) {
@@ -165,6 +167,7 @@ func TestAnArchiveNoteThatMoves(t *testing.T) {
 }
 
 func TestAnArchiveNoteThatIsEdited(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.filed("the kettle leaks", archiveDir+"Kettle.md", "kitchen")
 	d.edit(archiveDir+"Kettle.md", withProperties(id, "tags: [tea]\ncategory: repairs\nstrength: 1.5\n", "The kettle leaks at the seam."))
@@ -190,6 +193,7 @@ func TestAnArchiveNoteThatIsEdited(t *testing.T) {
 }
 
 func TestAnArchiveNoteThatIsDeleted(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	cold, back := d.filed("the kettle leaks", archiveDir+"Kettle.md"), d.filed("the pot shines", archiveDir+"Pot.md")
 	d.woken(back)
@@ -217,6 +221,7 @@ func TestAnArchiveNoteThatIsDeleted(t *testing.T) {
 // A copy in the archive folder of which the log does not know, as a crash leaves it or an
 // undo: it promotes nothing, and an old text takes no newer one's place.
 func TestAnArchiveNoteThatTheLogDoesNotKnow(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	same, other := save(t, d.Engine, "the kettle leaks", "kitchen").ID, save(t, d.Engine, "the pot shines").ID
 	d.write(t, archiveDir+"Kettle.md", noteFor(same, "the kettle leaks", "old"))
@@ -244,6 +249,7 @@ func TestAnArchiveNoteThatTheLogDoesNotKnow(t *testing.T) {
 
 // An archived memory whose note went while nobody could see it.
 func TestAnArchiveNoteThatIsMissing(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.filed("the kettle leaks", archiveDir+"Kettle.md")
 	ok(t, os.Remove(d.at(archiveDir+"Kettle.md")))
@@ -252,6 +258,7 @@ func TestAnArchiveNoteThatIsMissing(t *testing.T) {
 
 // Case 44 for archived memories: their notes count among those that do not go in bulk.
 func TestCase44TheArchiveFolderIsAway(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	var ids []memory.ID
 	var paths []string
@@ -287,6 +294,7 @@ func TestCase44TheArchiveFolderIsAway(t *testing.T) {
 // What is edited through emberd reaches the archive note, but for the text: that one is
 // what was archived.
 func TestEditsOfAMemoryWithAnArchiveNote(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	d.ms.Store(d.clock.Now().AddDate(1, 0, 0).UnixMilli()) // all notes have been left alone
 	id := d.filed("the kettle leaks", archiveDir+"Kettle.md", "kitchen")
@@ -305,6 +313,7 @@ func TestEditsOfAMemoryWithAnArchiveNote(t *testing.T) {
 
 // Taking such an edit back takes it out of the archive note, too.
 func TestUndoOfAnEditOfAMemoryWithAnArchiveNote(t *testing.T) {
+	t.Parallel()
 	for what, warm := range map[string]bool{"cold": false, "brought back": true} {
 		d := shelf(t, nil)
 		id := d.filed("the kettle leaks", archiveDir+"Kettle.md", "kitchen")
@@ -330,6 +339,7 @@ func TestUndoOfAnEditOfAMemoryWithAnArchiveNote(t *testing.T) {
 
 // Forgotten and purged memories leave their archive notes, and say so.
 func TestForgettingAMemoryWithAnArchiveNote(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.filed("the kettle leaks", archiveDir+"Kettle.md")
 	if got := do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(id)}).Notes; !slices.Equal(got, []string{archiveDir + "Kettle.md"}) {

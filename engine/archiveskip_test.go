@@ -33,6 +33,7 @@ func (d *desk) tried(why string, ids ...memory.ID) {
 }
 
 func TestArchivingAmongOthersNotes(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	one, two, tea := save(t, d.Engine, "Coffee").ID, save(t, d.Engine, "coffee!?").ID, save(t, d.Engine, "Tea").ID
 	d.archived(one, two)
@@ -42,8 +43,8 @@ func TestArchivingAmongOthersNotes(t *testing.T) {
 	d.write(t, "Memories/Archive/TEA.md", "a human's")
 	d.write(t, "Memories/Archive/Tea "+tea.Short()+".md", "another")
 	d.tried("are there and are not its; rename one of them", tea)
-	bare := archiver{Engine: &Engine{opt: d.Options}}
-	bare.opt.VaultArchive = ""
+	bare := archiver{e: &Engine{opt: d.Options}}
+	bare.e.opt.VaultArchive = ""
 	if _, why, err := bare.newKept(t.Context(), &memory.Memory{}); err != nil || !strings.Contains(why, "set vault.archive_folder") {
 		t.Errorf("without a folder: %q, %v", why, err)
 	}
@@ -53,6 +54,7 @@ func TestArchivingAmongOthersNotes(t *testing.T) {
 
 // Who gives up waiting leaves notes that the next run takes.
 func TestArchivingThatIsGivenUp(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	id := save(t, d.Engine, leaky).ID
 	moves := d.to(memory.Archived, id)
@@ -67,11 +69,12 @@ func TestArchivingThatIsGivenUp(t *testing.T) {
 
 // A memory that was forgotten or edited since the plan was made is not archived.
 func TestArchivingWhatChangedSinceThePlan(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	gone, edited := save(t, d.Engine, leaky).ID, save(t, d.Engine, "the tide turns at six").ID
 	moves := d.to(memory.Archived, gone, edited)
 	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(gone)})
-	a := archiver{Engine: d.Engine, by: keeper()}
+	a := archiver{e: d.Engine, by: keeper()}
 	group, _ := a.portion(t.Context(), moves)
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(edited), Content: new("the tide turns at seven")})
 	ok(t, a.cool(t.Context(), group))

@@ -112,7 +112,7 @@ func addTags(have, more []string) ([]string, error) {
 // other out.
 func (q *question) chooseTiers(scope string, vault bool) error {
 	f := q.filter
-	onlyMemories := f.Project != "" || f.Collection != "" || f.Category != "" || f.Section != "" || len(f.Stages) > 0 || len(f.statuses) > 0 || f.MinScore > 0
+	onlyMemories := f.Project != "" || f.Collection != "" || f.Category != "" || f.Section != "" || len(f.Stages) > 0 || len(f.statuses) > 0 || f.MinScore > 0 || f.MinConfidence > 0
 	switch scope {
 	case "", scopeAll:
 		q.memories, q.notes = !q.query.NotesOnly(), vault && !onlyMemories

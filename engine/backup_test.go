@@ -18,6 +18,7 @@ import (
 // Backups are made while others save, over many segments and compacted files. Each holds all that was
 // acknowledged before it was asked for, and its log is whole.
 func TestBackupIsOneMoment(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.SegmentBytes = 4 << 10
 	e := h.open(t)
@@ -68,6 +69,7 @@ func reopenedFrom(t *testing.T, file string) *Engine {
 }
 
 func TestBackupNames(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	save(t, e, "one")
@@ -89,6 +91,7 @@ func TestBackupNames(t *testing.T) {
 }
 
 func TestHistoryPages(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "text 0")
 	for i := range 4 {
@@ -116,6 +119,7 @@ func TestHistoryPages(t *testing.T) {
 }
 
 func TestQuarantineOverOperations(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	m := save(t, e, "the harbor wall")

@@ -22,6 +22,7 @@ func numbered(prefix string, n int) []string {
 }
 
 func TestBadInputSave(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	const good = "the kettle is in the galley"
 	for _, c := range []struct {
@@ -71,6 +72,7 @@ func TestBadInputSave(t *testing.T) {
 }
 
 func TestBadInputReading(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "the kettle is in the galley")
 	searching := func(r op.SearchRequest) *memory.Error { return refused(t, e, op.Search, &r) }
@@ -109,6 +111,7 @@ func TestBadInputReading(t *testing.T) {
 }
 
 func TestBadInputChanging(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "the kettle is in the galley")
 	editing := func(r op.EditRequest) *memory.Error {

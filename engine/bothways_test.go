@@ -36,6 +36,7 @@ func (d *desk) wantUnchanged(m op.Memory, after string) {
 // Human and emberd change text and properties in turn: each sees what the other did,
 // and nothing is told twice.
 func TestANoteAndEditsTakeTurns(t *testing.T) {
+	t.Parallel()
 	d, m := promotedDesk(t, "first", "a")
 	d.wantUnchanged(m, "after the promotion")
 	d.edit(m.PromotedTo, strings.Replace(d.note(t, m.PromotedTo), "first\n", "a human's\n", 1))
@@ -60,6 +61,7 @@ func TestANoteAndEditsTakeTurns(t *testing.T) {
 
 // The note that an undone promotion takes away is nobody's deletion.
 func TestANoteThatAnUndoTookAwayForgetsNothing(t *testing.T) {
+	t.Parallel()
 	d, m := promotedDesk(t, "text")
 	do(t, d.Engine, op.Undo, &op.UndoRequest{})
 	d.batch(nil, []string{m.PromotedTo})
@@ -74,6 +76,7 @@ func TestANoteThatAnUndoTookAwayForgetsNothing(t *testing.T) {
 // While a field waits to be written, what the human writes beside it is taken over, and
 // the field is not.
 func TestAFieldThatWaitsIsNotTakenBack(t *testing.T) {
+	t.Parallel()
 	d, m := promotedDesk(t, "text")
 	done := busy(t, d.house)
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")})
@@ -91,6 +94,7 @@ func TestAFieldThatWaitsIsNotTakenBack(t *testing.T) {
 // A memory whose note was deleted comes back from the trash without it, and gets a note
 // by promotion only.
 func TestAMemoryBackFromTheTrashIsPromotedByHand(t *testing.T) {
+	t.Parallel()
 	d, m := promotedDesk(t, "text")
 	d.remove(m.PromotedTo)
 	wantCode(t, refused(t, d.Engine, op.Promote, &op.PromoteRequest{ID: string(m.ID)}), memory.NotFound, "is in the trash")
@@ -106,6 +110,7 @@ func TestAMemoryBackFromTheTrashIsPromotedByHand(t *testing.T) {
 
 // A field that a human changes while it waits is the human's, in the memory too.
 func TestAFieldThatAHumanChangedMeanwhileIsTakenOver(t *testing.T) {
+	t.Parallel()
 	d, m := promotedDesk(t, "text", "a")
 	done := busy(t, d.house)
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{"b"}})

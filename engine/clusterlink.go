@@ -16,14 +16,14 @@ import (
 func (c *consolidating) link(ctx context.Context, one cluster.Cluster) error {
 	ids := c.ids(one)
 	var made []string
-	receipt, err := c.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
+	receipt, err := c.e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		made = nil
 		for i, row := range rows {
 			if row == nil {
-				return nil, c.missing(ids[i])
+				return nil, c.e.missing(ids[i])
 			}
 		}
-		sets, err := everyTwo(rows, one.Cohesion, stampTime(c.opt.Now()))
+		sets, err := everyTwo(rows, one.Cohesion, stampTime(c.e.opt.Now()))
 		tx := &stm.Tx{Verb: linkVerb, By: c.by, Entry: c.res.Tx}
 		for i, set := range sets {
 			if len(set.ids) > 0 {

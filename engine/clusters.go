@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"emberd/internal/cluster"
 	"emberd/internal/similarity"
@@ -47,15 +46,31 @@ func (e *Engine) gather(core bool) *gathering {
 
 // grouped gathers memories and groups them.
 func (e *Engine) grouped(ctx context.Context, opt cluster.Options) (*gathering, error) {
-	g := e.gather(false)
+	return e.group(ctx, e.gather(false), opt)
+}
+
+// keep leaves out what accept does not want.
+func (g *gathering) keep(accept func(*stm.Row) bool) {
+	n := 0
+	for i, row := range g.rows {
+		if accept(row) {
+			g.rows[n], g.items[n] = row, g.items[i]
+			n++
+		}
+	}
+	g.rows, g.items = g.rows[:n], g.items[:n]
+}
+
+// group groups memories that were gathered.
+func (e *Engine) group(ctx context.Context, g *gathering, opt cluster.Options) (*gathering, error) {
 	with := opt
-	with.Vectors = e.clusterVectors(g)
+	with.Vectors = e.clusterVectors(ctx, g)
 	var err error
 	if g.Grouping, err = cluster.Find(ctx, e.text, g.items, with, telling(ctx)); err != nil {
 		return nil, err
 	}
-	for _, c := range g.Clusters {
-		e.listed.add(c.ID, opt)
+	if err := e.listed.add(g.Clusters, foundBy{opt.Threshold, opt.MaxSize}); err != nil {
+		e.opt.Logger.Warn("clusters may not be found by their ids after a restart", "err", err)
 	}
 	return g, nil
 }
@@ -67,8 +82,9 @@ func telling(ctx context.Context) cluster.Progress {
 
 // clusters lists clusters of similar memories, or pairs of them.
 func (e *Engine) clusters(ctx context.Context, req *op.ClustersRequest) (*op.ClustersResult, error) {
-	opt := cluster.Options{Threshold: cmp.Or(req.Threshold, op.ClusterThreshold), MaxSize: cmp.Or(req.MaxClusterSize, op.MaxClusterSize)}
-	pairs, limit := cmp.Or(req.DuplicateThreshold, op.DuplicateThreshold), cmp.Or(req.Limit, listedClusters)
+	usual := usualClusters(&e.opt)
+	opt := cluster.Options{Threshold: cmp.Or(req.Threshold, usual.Threshold), MaxSize: cmp.Or(req.MaxClusterSize, usual.MaxSize)}
+	pairs, limit := cmp.Or(req.DuplicateThreshold, e.opt.Duplicate, op.DuplicateThreshold), cmp.Or(req.Limit, listedClusters)
 	err := firstError(
 		checkStrategy(req.Strategy),
 		memory.CheckRange("threshold", opt.Threshold, 0, 1),
@@ -105,7 +121,7 @@ func checkStrategy(name string) error {
 
 func (e *Engine) duplicates(ctx context.Context, threshold float64, limit int) (*op.ClustersResult, error) {
 	g := e.gather(true)
-	found, err := cluster.Pairs(ctx, e.text, g.items, cluster.Options{Threshold: threshold, Vectors: e.clusterVectors(g)}, telling(ctx))
+	found, err := cluster.Pairs(ctx, e.text, g.items, cluster.Options{Threshold: threshold, Vectors: e.clusterVectors(ctx, g)}, telling(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -164,46 +180,14 @@ func (g *gathering) pairs(all []cluster.Pair, limit int) []op.SimilarPair {
 	return out
 }
 
-// listed knows how the clusters were found that somebody was told of, so that one can be
-// found again by its id. It forgets the oldest ones.
-type listed struct {
-	mu  sync.Mutex
-	how map[string]cluster.Options
-	ids []string // oldest first
-}
-
-const mostListed = 10_000
-
-func newListed() *listed { return &listed{how: make(map[string]cluster.Options)} }
-
-func (l *listed) add(id string, opt cluster.Options) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, known := l.how[id]; !known {
-		l.ids = append(l.ids, id)
-	}
-	l.how[id] = opt
-	if len(l.ids) > mostListed {
-		delete(l.how, l.ids[0])
-		l.ids = l.ids[1:]
-	}
-}
-
-func (l *listed) options(id string) (cluster.Options, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	opt, known := l.how[id]
-	return opt, known
-}
-
 // clusterOf finds a cluster again. It is an error of code Conflict if somebody was told of it
 // and its members are not the same any more.
 func (e *Engine) clusterOf(ctx context.Context, id string) (*gathering, cluster.Cluster, error) {
-	opt, known := e.listed.options(id)
+	how, known := e.listed.options(id)
 	if !known {
-		opt = cluster.Options{Threshold: op.ClusterThreshold, MaxSize: op.MaxClusterSize}
+		how = usualClusters(&e.opt)
 	}
-	g, err := e.grouped(ctx, opt)
+	g, err := e.grouped(ctx, cluster.Options{Threshold: how.Threshold, MaxSize: how.MaxSize})
 	if err != nil {
 		return nil, cluster.Cluster{}, err
 	}

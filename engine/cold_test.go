@@ -11,6 +11,7 @@ import (
 )
 
 func TestWarmGivesBackWhatChillTook(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {
 		before := memory.Memory{Content: rapid.StringMatching(`[ \n\t]{0,3}(\PC|\n){1,40}[ \n]{0,3}`).Draw(t, "content"), Stage: memory.Demoted}
@@ -35,6 +36,7 @@ func TestWarmGivesBackWhatChillTook(t *testing.T) {
 }
 
 func TestTextsThatANoteKeeps(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{
 		"plain":                        true,
 		"plain\n":                      true,

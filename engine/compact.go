@@ -105,7 +105,7 @@ func compactResult(res *op.CompactResult, got stm.Rewritten) {
 
 // compactor is the part of the housekeeping that compacts the log.
 type compactor struct {
-	*Engine
+	e        *Engine
 	failures int
 	// made is when the compacted files were made whose inputs may go now: before
 	// this run, at first. Zero when there are none.
@@ -117,33 +117,33 @@ func (c *compactor) name() string { return "compaction" }
 // look does what is due and arms the timer for what will be, if anything.
 func (c *compactor) look(ctx context.Context) <-chan time.Time {
 	wait, err := c.tidy(ctx)
-	c.chores.disarm(c.name())
+	c.e.chores.disarm(c.name())
 	if ctx.Err() != nil {
 		return nil
 	}
 	if memory.CodeOf(err) == memory.Busy && err != nil {
 		wait, err = time.Minute, nil // somebody asked for one
 	}
-	c.chores.settle(c.name(), err)
+	c.e.chores.settle(c.name(), err)
 	if err == nil {
 		c.failures = 0
 	} else {
 		c.failures++
 		wait = compaction.Backoff(c.failures)
-		c.opt.Logger.Error("log not compacted, tried again later", "err", err, "after", wait)
+		c.e.opt.Logger.Error("log not compacted, tried again later", "err", err, "after", wait)
 	}
 	if wait == 0 {
 		return nil
 	}
-	c.chores.arm(c.name(), wait)
+	c.e.chores.arm(c.name(), wait)
 	return time.After(wait)
 }
 
 // tidy removes what earlier compactions replaced and carries out the one that is
 // due. It says when to look again, 0 for not before something changes.
 func (c *compactor) tidy(ctx context.Context) (wait time.Duration, err error) {
-	if c.stm.PurgesDue() {
-		if _, err := c.stm.CarryOutPurges(ctx); err != nil {
+	if c.e.stm.PurgesDue() {
+		if _, err := c.e.stm.CarryOutPurges(ctx); err != nil {
 			return 0, err
 		}
 	}
@@ -151,17 +151,17 @@ func (c *compactor) tidy(ctx context.Context) (wait time.Duration, err error) {
 		return 0, err
 	}
 	rules := compaction.Defaults()
-	st := c.stm.Status()
+	st := c.e.stm.Status()
 	if st.Sealed <= rules.Files && st.Dead < rules.DeadBytes {
 		return wait, nil // without a look at the disk
 	}
-	plan, files, err := c.plan(false)
+	plan, files, err := c.e.plan(false)
 	if err != nil || !plan.Due {
 		return wait, err
 	}
-	job := c.compaction(c.opt.Now(), plan, files, false)
+	job := c.e.compaction(c.e.opt.Now(), plan, files, false)
 	job.Rest = compaction.Rest
-	_, err = c.rewrite(ctx, job)
+	_, err = c.e.rewrite(ctx, job)
 	// It takes as much memory again as it reads of the log's keys for a moment.
 	debug.FreeOSMemory()
 	return rules.UnlinkDelay, err
@@ -170,8 +170,8 @@ func (c *compactor) tidy(ctx context.Context) (wait time.Duration, err error) {
 // unlink removes the inputs of the last compaction when it is time, and says how
 // long that is off.
 func (c *compactor) unlink(ctx context.Context) (wait time.Duration, err error) {
-	now := c.opt.Now()
-	last := c.compacted.Load()
+	now := c.e.opt.Now()
+	last := c.e.compacted.Load()
 	if last != nil && last.Pending {
 		// Headers tell full seconds.
 		if left := last.At.Add(compaction.Defaults().UnlinkDelay + time.Second).Sub(now); left > 0 {
@@ -182,7 +182,7 @@ func (c *compactor) unlink(ctx context.Context) (wait time.Duration, err error) 
 	if c.made.IsZero() {
 		return 0, nil
 	}
-	_, err = c.stm.Unlink(ctx, c.made, now.Add(-c.opt.HistoryKeep))
+	_, err = c.e.stm.Unlink(ctx, c.made, now.Add(-c.e.opt.HistoryKeep))
 	if err != nil {
 		return 0, err
 	}
@@ -190,7 +190,7 @@ func (c *compactor) unlink(ctx context.Context) (wait time.Duration, err error) 
 	if last != nil {
 		done := *last
 		done.Pending = false
-		c.compacted.CompareAndSwap(last, &done)
+		c.e.compacted.CompareAndSwap(last, &done)
 	}
 	return 0, nil
 }

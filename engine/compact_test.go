@@ -87,6 +87,7 @@ func TestACrowdedLogIsCompactedAndTidiedUp(t *testing.T) {
 }
 
 func TestCompactOnDemand(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	m := save(t, e, "apple pie")
@@ -117,6 +118,7 @@ func TestCompactOnDemand(t *testing.T) {
 }
 
 func TestHistoryIsKeptAtLeastAsLongAsTheTrash(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.TrashKeep = 100 * 24 * time.Hour
 	_, err := Open(h.Options)

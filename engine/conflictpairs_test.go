@@ -9,6 +9,7 @@ import (
 
 // What agents learn, held against what they knew, by the way that verify and add go.
 func TestVerifyWhatAgentsLearn(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ known, claim, status, why string }{
 		{"The database of the billing service runs on port 5432", "The database runs on port 7777", op.StatusConflict, "7777 against 5432"},
 		{"Redis runs on port 6380", "Redis runs on 6379", op.StatusConflict, "6379 against 6380"},
@@ -40,6 +41,7 @@ func TestVerifyWhatAgentsLearn(t *testing.T) {
 // Where several values of one thing are known, a third one disagrees with each of them, and
 // nothing is reinforced by it.
 func TestAThirdValueDisagrees(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "The database runs on port 5432")
 	save(t, e, "The database runs on port 5433")

@@ -32,7 +32,7 @@ func (e *Engine) consolidate(ctx context.Context, req *op.ConsolidateRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	c := consolidating{Engine: e, g: g, by: op.CallerFrom(ctx)}
+	c := consolidating{e: e, g: g, by: op.CallerFrom(ctx)}
 	c.res = op.ConsolidateResult{Mode: mode, AutoDetect: req.AutoDetect, Found: len(chosen)}
 	if err := c.all(ctx, mode, chosen[:min(limit, len(chosen))]); err != nil {
 		return nil, err
@@ -102,10 +102,11 @@ const leastLinked = 0.40
 
 // consolidating is one run.
 type consolidating struct {
-	*Engine
-	g   *gathering
-	by  memory.Actor
-	res op.ConsolidateResult
+	e       *Engine
+	g       *gathering
+	by      memory.Actor
+	answers *memory.ReviewItem // that a merge closes, see [merger]
+	res     op.ConsolidateResult
 }
 
 func (c *consolidating) one(ctx context.Context, mode string, one cluster.Cluster) error {
@@ -138,13 +139,7 @@ func (c *consolidating) preview(one cluster.Cluster) error {
 	return nil
 }
 
-func (c *consolidating) ids(one cluster.Cluster) []memory.ID {
-	ids := make([]memory.ID, len(one.Members))
-	for i, m := range one.Members {
-		ids[i] = c.g.items[m].ID
-	}
-	return ids
-}
+func (c *consolidating) ids(one cluster.Cluster) []memory.ID { return c.g.ids(one) }
 
 // finish says in a sentence what was done.
 func (c *consolidating) finish() {

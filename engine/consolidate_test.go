@@ -44,6 +44,7 @@ func (d *desk) clustered(ids ...memory.ID) op.Cluster {
 }
 
 func TestClusters(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	one, other := save(t, d.Engine, leaks), save(t, d.Engine, leaking)
 	core := do(t, d.Engine, op.Save, &op.SaveRequest{Content: leaks + " It does.", Core: true}).Memory
@@ -75,6 +76,7 @@ func TestClusters(t *testing.T) {
 }
 
 func TestConsolidateRefusesWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	one, other := save(t, d.Engine, leaks), save(t, d.Engine, leaking)
 	c := d.clustered(one.ID, other.ID)
@@ -112,8 +114,10 @@ func TestConsolidateRefusesWhatItDoesNotKnow(t *testing.T) {
 	wantCode(t, refused(t, e, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Mode: op.ModeApply}), memory.NotFound, "there is no vault")
 }
 
-// A cluster that was found at another threshold is found again by its id.
+// A cluster that was found at another threshold is found again by its id, after a restart
+// too.
 func TestAClusterIsFoundByItsID(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	save(t, d.Engine, "the tide turns at six in the harbour of Leith")
 	save(t, d.Engine, "the tide turns at six in the old harbour of Oban where boats lie")
@@ -126,6 +130,7 @@ func TestAClusterIsFoundByItsID(t *testing.T) {
 	if res.Found != 1 {
 		t.Fatalf("found %+v", res.Clusters)
 	}
+	d.restart()
 	p := do(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: res.Clusters[0].ID})
 	if p.Mode != "preview" || p.AutoDetect || p.Found != 1 || len(p.Previews) != 1 || p.Previews[0].ClusterID != res.Clusters[0].ID {
 		t.Errorf("the preview is %+v", p)
@@ -133,6 +138,7 @@ func TestAClusterIsFoundByItsID(t *testing.T) {
 }
 
 func TestConsolidate(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	one := do(t, d.Engine, op.Save, &op.SaveRequest{Content: leaks, Tags: []string{"kitchen"}, Entities: []string{"Ann"}, Source: "phone"}).Memory
 	d.clock.advance(time.Minute)
@@ -194,6 +200,7 @@ func withoutLine(state string, id memory.ID) string {
 
 // What cannot be merged stays as it is, down to the notes.
 func TestWhatIsNotMerged(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		a, b string
@@ -220,6 +227,7 @@ func TestWhatIsNotMerged(t *testing.T) {
 }
 
 func TestConsolidateAll(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	for _, text := range []string{leaks, leaking, "Water the tomatoes early", "Early water for the tomatoes", "The tide turns", "the tide turns, the tide turns"} {
 		save(t, d.Engine, text)
@@ -244,6 +252,7 @@ func TestConsolidateAll(t *testing.T) {
 }
 
 func TestLink(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	ids := []memory.ID{save(t, d.Engine, leaks).ID, save(t, d.Engine, leaking).ID, save(t, d.Engine, "The kettle is leaking at its seam").ID}
 	before := stateOf(t, d.Engine)
@@ -267,6 +276,7 @@ func TestLink(t *testing.T) {
 
 // A vault that is away leaves everything as it is.
 func TestNothingIsMergedWithoutItsVault(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	c := d.clustered(save(t, d.Engine, leaks).ID, save(t, d.Engine, leaking).ID)
 	ok(t, os.Rename(d.Vaults[0], filepath.Join(t.TempDir(), "away")))
@@ -281,6 +291,7 @@ func TestNothingIsMergedWithoutItsVault(t *testing.T) {
 // which of them stands for the parts, whose texts both still have. Undone on both devices,
 // whichever is first, all is as it was.
 func TestTwoDevicesMergeTheSameMemories(t *testing.T) {
+	t.Parallel()
 	for _, first := range []int{0, 1} {
 		both := newCouple(t)
 		desks := []*desk{both.one, both.two}

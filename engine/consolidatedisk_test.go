@@ -11,6 +11,7 @@ import (
 
 // Whenever the power goes, a merge was done wholly or not at all, and no text is lost.
 func TestPowerCutsWhileMemoriesAreMerged(t *testing.T) {
+	t.Parallel()
 	run := func(disk *crashdisk.Disk, n int) (d *desk, one, other memory.ID, done bool) {
 		d = diskShelf(t, disk)
 		one, other = save(t, d.Engine, leaks).ID, save(t, d.Engine, leaking).ID

@@ -22,6 +22,7 @@ func leadingFrom(t testing.TB, e *Engine, id memory.ID) []memory.Relation {
 // However alike two texts are, one that says something else is never merged away, and
 // what it contradicts is told.
 func TestWhatSaysSomethingElseIsNeverMerged(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ known, added, why string }{
 		{"The staging database of the kettle project runs on port 5432.", "The staging database of the kettle project runs on port 5433.", "5433 against 5432"},
 		{"The kettle project is built with Go 1.25 on all machines.", "The kettle project is built with Go 1.26 on all machines.", "1.26 against 1.25"},
@@ -55,6 +56,7 @@ func TestWhatSaysSomethingElseIsNeverMerged(t *testing.T) {
 
 // Two things that most of the same is said of are two.
 func TestAnotherNounIsAnotherFact(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	known := add(t, e, "backups of the archive machine are taken on weekdays by the cron job").Memory
 	const text = "backups of the mirror machine are taken on weekdays by the cron job"
@@ -70,6 +72,7 @@ func TestAnotherNounIsAnotherFact(t *testing.T) {
 }
 
 func TestASupersedingValueIsSuggested(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	known := add(t, e, "The staging database runs on port 5432.").Memory
 	res := add(t, e, "The staging database runs on port 5433.")
@@ -81,6 +84,7 @@ func TestASupersedingValueIsSuggested(t *testing.T) {
 // Adding once more what disagrees makes no second relation, and one with another memory
 // that came in between is made.
 func TestContradictionsOfWhatIsKnown(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	first := add(t, e, "The staging database runs on port 5432.").Memory.ID
 	second := add(t, e, "The staging database runs on port 5433.").Memory.ID
@@ -99,6 +103,7 @@ func TestContradictionsOfWhatIsKnown(t *testing.T) {
 }
 
 func TestAFewContradictionsAreRecorded(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for port := range 8 {
 		save(t, e, fmt.Sprintf("The staging database runs on port %d.", 5432+port))
@@ -111,6 +116,7 @@ func TestAFewContradictionsAreRecorded(t *testing.T) {
 
 // One line has the memory and its relation, so one undo takes both back.
 func TestUndoOfAnAdditionTakesItsRelation(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	known := add(t, e, "The staging database runs on port 5432.").Memory.ID
 	res := add(t, e, "The staging database runs on port 5433.")
@@ -126,6 +132,7 @@ func TestUndoOfAnAdditionTakesItsRelation(t *testing.T) {
 // Whatever of an addition reached the disk before a power cut: the memory is there with
 // its relation, or neither is; and what was reinforced has link and importance, or neither.
 func TestAPowerCutLeavesAllOfAnAdditionOrNothing(t *testing.T) {
+	t.Parallel()
 	whole, none := 0, 0
 	for cut := range 24 {
 		disk := crashdisk.New()

@@ -62,6 +62,7 @@ func (h *house) running(t testing.TB) *Engine {
 }
 
 func TestWhatAnotherDeviceSavesArrivesWithAnEvent(t *testing.T) {
+	t.Parallel()
 	desk, lap := newHouse(t), newHouse(t)
 	here, there := desk.running(t), lap.open(t)
 	if got := status(t, here); got.Timers["devices"] != "" || len(got.Devices) != 1 {
@@ -93,6 +94,7 @@ func status(t testing.TB, e *Engine) *op.StatusResult {
 }
 
 func TestTheKeeperCanBeClaimed(t *testing.T) {
+	t.Parallel()
 	desk, lap := newHouse(t), newHouse(t)
 	here, there := desk.open(t), lap.open(t)
 	save(t, here, "a pebble")
@@ -114,6 +116,7 @@ func TestTheKeeperCanBeClaimed(t *testing.T) {
 }
 
 func TestAFloodOfArrivalsIsToldInOneSentence(t *testing.T) {
+	t.Parallel()
 	desk, lap := newHouse(t), newHouse(t)
 	here, there := desk.open(t), lap.open(t)
 	for range 300 {

@@ -21,7 +21,7 @@ const (
 
 // statement is a text that is held against what is known.
 type statement struct {
-	*Engine
+	e     *Engine
 	facts *conflict.Facts
 	words map[string]bool // terms, less stop words
 	dated time.Time       // what it says of itself, zero for now
@@ -30,7 +30,7 @@ type statement struct {
 }
 
 func (e *Engine) statement(text string, by memory.Actor) *statement {
-	return &statement{Engine: e, facts: conflict.Of(e.text, text), words: e.wordsIn(text), dated: latestDate(text), by: by}
+	return &statement{e: e, facts: conflict.Of(e.text, text), words: e.wordsIn(text), dated: latestDate(text), by: by}
 }
 
 func (e *Engine) wordsIn(text string) map[string]bool {
@@ -49,7 +49,7 @@ func (s *statement) differs(one *near) string {
 	if one.same {
 		return ""
 	}
-	known := conflict.Of(s.text, one.text)
+	known := conflict.Of(s.e.text, one.text)
 	if why := s.facts.Differ(known); why != "" {
 		return why
 	}
@@ -68,7 +68,7 @@ func (s *statement) apart(one *near) string {
 	if why := s.differs(one); why != "" || one.same {
 		return why
 	}
-	if exchanging(s.words, s.wordsIn(one.text)) {
+	if exchanging(s.words, s.e.wordsIn(one.text)) {
 		return "each has a word that the other lacks"
 	}
 	return ""
@@ -110,7 +110,7 @@ func (s *statement) conflict(one *near) (c op.Conflict, ok bool) {
 			known = whole
 		}
 	}
-	findings := s.facts.Against(conflict.Of(s.text, known), one.similarity, s.opt.Known.Related)
+	findings := s.facts.Against(conflict.Of(s.e.text, known), one.similarity, s.e.opt.Known.Related)
 	if len(findings) == 0 {
 		return c, false
 	}
@@ -179,7 +179,7 @@ func (s *statement) wrote(one *near) bool {
 func (s *statement) match(one *near, verdict string) op.Match {
 	m := op.Match{Note: one.note, Text: one.text, Similarity: shownSimilarity(one.similarity), Compared: byVectors(one.by == op.ComparedByVectors), Verdict: verdict}
 	if one.row != nil {
-		if view, err := s.view(one.row, s.opt.Now()); err == nil {
+		if view, err := s.e.view(one.row, s.e.opt.Now()); err == nil {
 			m.Memory, m.Standing = &view, doubts(&view)
 		}
 	}

@@ -48,6 +48,7 @@ func work(t *testing.T, e *Engine) map[memory.ID]string {
 }
 
 func TestWhatWasAnsweredSurvivesAPowerCut(t *testing.T) {
+	t.Parallel()
 	whole := crashdisk.New()
 	h := onDisk(t, whole)
 	e := h.open(t)
@@ -79,6 +80,7 @@ func TestWhatWasAnsweredSurvivesAPowerCut(t *testing.T) {
 }
 
 func TestARefusedDiskIsTold(t *testing.T) {
+	t.Parallel()
 	disk := crashdisk.New()
 	h := onDisk(t, disk)
 	h.TrackAccess = false // or the end would tell that the search cannot be counted

@@ -21,6 +21,7 @@ func linkCount(m *op.Memory) (n int64) {
 }
 
 func TestSavingWhatWasJustRecalledStoresNothing(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	m := save(t, e, valve)
 	search(t, e, "copper valve")
@@ -43,6 +44,7 @@ func TestSavingWhatWasJustRecalledStoresNothing(t *testing.T) {
 }
 
 func TestWhatIsNoEchoIsStored(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		req  op.SaveRequest
 		wait time.Duration
@@ -71,6 +73,7 @@ func TestWhatIsNoEchoIsStored(t *testing.T) {
 }
 
 func TestWhatIsGoneOrOtherwiseNowHasNoEcho(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, e *Engine, id memory.ID){
 		"edited": func(t *testing.T, e *Engine, id memory.ID) {
 			do(t, e, op.Edit, &op.EditRequest{ID: string(id), Content: new("The copper valve on deck three was mended")})
@@ -91,6 +94,7 @@ func TestWhatIsGoneOrOtherwiseNowHasNoEcho(t *testing.T) {
 }
 
 func TestAfterAPurgeNothingRecalledIsKnown(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
 	save(t, e, "The copper pipe beside the valve is sound and needs no care")
@@ -106,6 +110,7 @@ func TestAfterAPurgeNothingRecalledIsKnown(t *testing.T) {
 
 // A trial leaves nothing: no access, and no text that counts as recalled.
 func TestATrialLeavesNothing(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
 	res := do(t, e, op.Search, &op.SearchRequest{Query: "copper valve", Trial: true})
@@ -121,6 +126,7 @@ func TestATrialLeavesNothing(t *testing.T) {
 }
 
 func TestTheSameRequestAgainCountsItsEchoOnce(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
 	search(t, e, "copper valve")
@@ -135,6 +141,7 @@ func TestTheSameRequestAgainCountsItsEchoOnce(t *testing.T) {
 }
 
 func TestAPersonThatSaysAgainWhatAPageSaidConfirmsIt(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: valve, Provenance: op.Provenance{Origin: memory.FromWeb}}).Memory
 	search(t, e, "copper valve")
@@ -149,6 +156,7 @@ func TestAPersonThatSaysAgainWhatAPageSaidConfirmsIt(t *testing.T) {
 }
 
 func TestAToolThatSaysAgainWhatSomebodySaidIsNoUse(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
 	search(t, e, "copper valve")
@@ -165,6 +173,7 @@ func TestAToolThatSaysAgainWhatSomebodySaidIsNoUse(t *testing.T) {
 
 // What is left out of a long text may be what is corrected in it.
 func TestWhatALongTextLeavesOut(t *testing.T) {
+	t.Parallel()
 	crew := "The crew of the summer: " + strings.Repeat("one of the watch sleeps while two of them sail and the next of them cooks for all. ", 6) + "Fish, bread, cheese and apples are in the hold"
 	for text, echo := range map[string]bool{
 		crew: true,
@@ -183,6 +192,7 @@ func TestWhatALongTextLeavesOut(t *testing.T) {
 }
 
 func TestSeveralHitsSavedAsOneAreAnEcho(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
 	other := save(t, e, "The copper pipe beside the valve is sound and needs no care")
@@ -205,6 +215,7 @@ func TestSeveralHitsSavedAsOneAreAnEcho(t *testing.T) {
 
 // Of a note only what it says in the same words is known to be there still.
 func TestATextLikeThatOfANoteIsStored(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("one of the watch sleeps while two of them sail and the next of them cooks for all. ", 6) + "Fish, bread, cheese and apples are in the hold"
 	d := newDesk(t, map[string]string{"Crew.md": text + "\n"})
 	do(t, d.Engine, op.NoteRead, &op.NoteReadRequest{Path: "Crew.md"})
@@ -218,6 +229,7 @@ func TestATextLikeThatOfANoteIsStored(t *testing.T) {
 
 // An answer under way during a purge may have what was purged.
 func TestWhatIsRecalledDuringAPurgeIsNotKnown(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
 	list := e.handlers[op.List.Name]

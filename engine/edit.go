@@ -29,7 +29,7 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 	if err != nil {
 		return nil, err
 	}
-	ed := &editing{Engine: e, req: req, olds: olds, link: e.source(ctx, &op.Provenance{}, "")}
+	ed := &editing{e: e, req: req, olds: olds, link: e.source(ctx, &op.Provenance{}, "")}
 	receipt, err := e.stm.Update(ctx, append([]memory.ID{id}, olds...), "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
 			return nil, e.missing(id)
@@ -53,7 +53,7 @@ func (e *Engine) edit(ctx context.Context, req *op.EditRequest) (*op.EditResult,
 
 // editing is one edit under way.
 type editing struct {
-	*Engine
+	e    *Engine
 	req  *op.EditRequest
 	olds []memory.ID // whose place the memory takes
 	link memory.Source
@@ -67,7 +67,9 @@ type editing struct {
 // tx is what the edit writes, rows being the memory and those whose place it takes.
 func (ed *editing) tx(ctx context.Context, rows []*stm.Row) (*stm.Tx, error) {
 	ed.row = rows[0]
-	again := func(text string) []string { return ed.entitiesOf(text, ed.opt.DetectSecrets && !ed.req.AllowSecret) }
+	again := func(text string) []string {
+		return ed.e.entitiesOf(text, ed.e.opt.DetectSecrets && !ed.req.AllowSecret)
+	}
 	set, err := edited(ed.row, ed.req, again, ed.link)
 	if err != nil {
 		return nil, err
@@ -77,18 +79,18 @@ func (ed *editing) tx(ctx context.Context, rows []*stm.Row) (*stm.Tx, error) {
 		return nil, err
 	}
 	links := make(map[string]json.RawMessage)
-	others, err := ed.supersede(&m, ed.row, ed.olds, rows[1:], links)
+	others, err := ed.e.supersede(&m, ed.row, ed.olds, rows[1:], links)
 	if err != nil {
 		return nil, err
 	}
 	if len(set) > 0 {
-		if ed.waits, err = ed.editedNote(ctx, &m, set, op.CallerFrom(ctx)); err != nil {
+		if ed.waits, err = ed.e.editedNote(ctx, &m, set, op.CallerFrom(ctx)); err != nil {
 			return nil, err
 		}
 	}
 	if set[contentField] != nil {
 		ed.link.Project = m.Project
-		ed.learn(ed.row, ed.link, set)
+		ed.e.learn(ed.row, ed.link, set)
 	}
 	ed.took = len(links)+len(others) > 0
 	maps.Copy(set, links)
@@ -113,7 +115,7 @@ const changedSupersedes = "supersedes"
 func changedFields(set map[string]json.RawMessage) []string {
 	names := make([]string, 0, len(set))
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if name != "updated_at" && name != "note_seen" && !stm.IsSourceKey(name) && !stm.IsRelationKey(name) {
+		if name != "updated_at" && name != "note_seen" && !stm.IsSourceKey(name) && !stm.IsRelationKey(name) && !stm.IsReviewKey(name) {
 			names = append(names, name)
 		}
 	}

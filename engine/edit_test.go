@@ -13,6 +13,7 @@ import (
 )
 
 func TestEditChangesWhatIsGiven(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	for _, c := range []struct {
 		name    string
@@ -59,6 +60,7 @@ func TestEditChangesWhatIsGiven(t *testing.T) {
 }
 
 func TestAnEditIsFoundByItsNewWords(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "the mainsail is torn")
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("the spinnaker is torn")})
@@ -71,6 +73,7 @@ func TestAnEditIsFoundByItsNewWords(t *testing.T) {
 }
 
 func TestOfManyEditsOfOneRevisionOneWins(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "contested")
 	var won atomic.Int32

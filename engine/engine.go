@@ -54,7 +54,12 @@ type Engine struct {
 	events   *events
 	chores   chores
 	aging    *aging
+	caring   *caring // of the agents
 	listed   *listed // clusters that somebody may name
+	cleanups *cleanups
+	reports  *healthReports
+	owners   itemOwners
+	mirror   *mirror // nil unless review items are mirrored
 	counted  lastCount
 	averaged lastAverage
 	revision atomic.Uint64 // counts what changes memories, their use included
@@ -103,13 +108,17 @@ func Open(opt Options) (*Engine, error) {
 		entities:   newEntityGraph(),
 		events:     newEvents(),
 		aging:      newAging(),
-		listed:     newListed(),
+		cleanups:   newCleanups(&opt),
+		reports:    newHealthReports(&opt),
+		caring:     newCaring(&opt),
+		listed:     newListed(&opt),
 		closing:    make(chan struct{}),
 		dirty:      make(chan struct{}, 1),
 		shared:     make(chan struct{}, 1),
 		wishes:     make(chan wish, mostWishes),
 		lookedBack: make(chan struct{}, 1),
 		meaning:    newMeaning(&opt),
+		mirror:     newMirror(&opt),
 	}
 	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed))
 	if err != nil {
@@ -181,6 +190,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.GC.Handle(e.gc))
 	add(op.Clusters.Handle(e.clusters))
 	add(op.Consolidate.Handle(e.consolidate))
+	e.addCare(add)
 	add(op.LifecycleRun.Handle(e.lifecycleRun))
 	add(op.LifecycleStatus.Handle(e.lifecycleStatus))
 	add(op.Purge.Handle(e.purge))
@@ -221,8 +231,29 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.EngineStatus.Handle(e.engineStatus))
 	add(op.EnginePause.Handle(e.enginePause))
 	add(op.EngineResume.Handle(e.engineResume))
+	add(op.Embed.Handle(e.embedTexts))
 	add(op.Version.Handle(e.version))
 	return t
+}
+
+// addCare pairs the operations that look after memories.
+func (e *Engine) addCare(add func(*op.Spec, op.Handler)) {
+	add(op.AgentsRun.Handle(e.agentsRun))
+	add(op.ReviewList.Handle(e.reviewList))
+	add(op.ReviewShow.Handle(e.reviewShow))
+	add(op.ReviewClaim.Handle(e.reviewClaim))
+	add(op.ReviewClose.Handle(e.reviewClose))
+	add(op.ReviewCreate.Handle(e.reviewCreate))
+	add(op.Health.Handle(e.health))
+	add(op.HealthStale.Handle(e.healthStale))
+	add(op.HealthLowAccess.Handle(e.healthLowAccess))
+	add(op.HealthDuplicates.Handle(e.healthDuplicates))
+	add(op.HealthMerge.Handle(e.healthMerge))
+	add(op.Migrate.Handle(e.migrate))
+	add(op.Cleanup.Handle(e.cleanup))
+	add(op.CleanupReport.Handle(e.cleanupReport))
+	add(op.CleanupRollback.Handle(e.cleanupRollback))
+	add(op.CleanupHistory.Handle(e.cleanupHistory))
 }
 
 // Invoke carries out one operation; req is a pointer to its request type. The
@@ -252,10 +283,14 @@ func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	return res, nil
 }
 
-// typed gives an error without a code the code Internal and a place.
+// typed gives an error without a code a code and a place: Unavailable if the caller gave up,
+// which is no fault of emberd, and else Internal.
 func typed(s *op.Spec, err error) error {
 	if e, ok := errors.AsType[*memory.Error](err); ok {
 		return e
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return memory.Errorf(memory.Unavailable, "%s was given up before it was done (%w); ask again", s.Name, err)
 	}
 	return memory.Errorf(memory.Internal, "%s: %w", s.Name, err)
 }

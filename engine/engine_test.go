@@ -45,8 +45,8 @@ func newHouse(t testing.TB) *house {
 	h.Options.Now = h.clock.Now
 	h.Logger = slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	h.Durability = stm.None
-	h.VaultIndex, h.VaultCore = "", "" // tests of lists turn them on
-	h.Enrich = false                   // what is saved is what is stored; tests of enrichment turn it on
+	h.VaultIndex, h.VaultCore, h.ReviewInbox = "", "", "" // tests of lists turn them on
+	h.Enrich = false                                      // what is saved is what is stored; tests of enrichment turn it on
 	return h
 }
 
@@ -135,6 +135,7 @@ func hitContents(hits []op.Hit) []string {
 }
 
 func TestEveryOperationHasAHandler(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for _, s := range op.Table() {
 		if e.handlers[s.Name] == nil {
@@ -147,6 +148,7 @@ func TestEveryOperationHasAHandler(t *testing.T) {
 }
 
 func TestUnknownOperationAndWrongRequest(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	_, err := e.Invoke(t.Context(), &op.Spec{Name: "dream"}, nil)
 	wantCode(t, err, memory.Incompatible, `does not know the operation "dream"`)
@@ -155,6 +157,7 @@ func TestUnknownOperationAndWrongRequest(t *testing.T) {
 }
 
 func TestASecondDaemonIsKeptOut(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	_, err := Open(h.Options)
@@ -167,6 +170,7 @@ func TestASecondDaemonIsKeptOut(t *testing.T) {
 }
 
 func TestAfterCloseNothingIsAccepted(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for range 2 {
 		if err := e.Close(); err != nil {
@@ -181,6 +185,7 @@ func TestAfterCloseNothingIsAccepted(t *testing.T) {
 }
 
 func TestOptionsOutOfBounds(t *testing.T) {
+	t.Parallel()
 	for says, change := range map[string]func(*Options){
 		"data or the state folder":          func(o *Options) { o.Data = "" },
 		"decay floor is 1.5":                func(o *Options) { o.DecayFloor = 1.5 },
@@ -199,6 +204,7 @@ func TestOptionsOutOfBounds(t *testing.T) {
 }
 
 func TestARestartKeepsEverything(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	first := h.open(t)
 	kept := save(t, first, "the harbour lights are green", "harbour/lights")

@@ -20,6 +20,7 @@ func rich(t testing.TB) *Engine {
 }
 
 func TestSavesGetEntitiesAndStrength(t *testing.T) {
+	t.Parallel()
 	e := rich(t)
 	for name, tt := range map[string]struct {
 		req      op.SaveRequest
@@ -56,6 +57,7 @@ func TestSavesGetEntitiesAndStrength(t *testing.T) {
 }
 
 func TestEnrichmentIsASetting(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t) // off
 	if res := do(t, e, op.Save, &op.SaveRequest{Content: "Use JWT"}); res.EnrichmentApplied || res.Memory.Entities != nil || res.Memory.Strength != 1 {
@@ -67,6 +69,7 @@ func TestEnrichmentIsASetting(t *testing.T) {
 }
 
 func TestTheUsersPhrasesCount(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.Enrich = true
 	var err error
@@ -80,6 +83,7 @@ func TestTheUsersPhrasesCount(t *testing.T) {
 }
 
 func TestARepeatedSaveIsAReplayOfTheEnriched(t *testing.T) {
+	t.Parallel()
 	e := rich(t)
 	for _, req := range []op.SaveRequest{
 		{Content: "Use JWT for APIs", IdempotencyKey: "k"},
@@ -97,6 +101,7 @@ func TestARepeatedSaveIsAReplayOfTheEnriched(t *testing.T) {
 }
 
 func TestKnownNamesAreFoundInAnySpelling(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.Enrich = true
 	e := h.open(t)
@@ -126,6 +131,7 @@ func TestKnownNamesAreFoundInAnySpelling(t *testing.T) {
 }
 
 func TestAGivenSpellingTakesThePlaceOfAFoundOne(t *testing.T) {
+	t.Parallel()
 	n := new(knownNames)
 	n.learn(false, "postgresql")
 	n.learn(true, "PostgreSQL")
@@ -137,6 +143,7 @@ func TestAGivenSpellingTakesThePlaceOfAFoundOne(t *testing.T) {
 }
 
 func TestNamesOfNotesAreKnown(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, map[string]string{
 		"People/Ada Lovelace.md": "---\naliases: [the countess]\n---\nA mathematician.\n",
 		"Note of a memory.md":    "---\nmemory-id: 0192f3a1-b2c3-7000-8000-0123456789ab\n---\nx\n",
@@ -158,6 +165,7 @@ func TestNamesOfNotesAreKnown(t *testing.T) {
 }
 
 func TestFoundEntitiesCountForNothingInSearches(t *testing.T) {
+	t.Parallel()
 	e := rich(t)
 	found := do(t, e, op.Save, &op.SaveRequest{Content: "Use JWT", Strength: new(1.0)}).Memory
 	none := do(t, e, op.Save, &op.SaveRequest{Content: "use jwt", Strength: new(1.0), Entities: []string{}}).Memory
@@ -181,6 +189,7 @@ func TestFoundEntitiesCountForNothingInSearches(t *testing.T) {
 }
 
 func TestEntitiesAreFoundAnewInAnEditedText(t *testing.T) {
+	t.Parallel()
 	e := rich(t)
 	id := do(t, e, op.Save, &op.SaveRequest{Content: "Use JWT"}).Memory.ID
 	edit := func(req op.EditRequest) op.Memory {
@@ -200,6 +209,7 @@ func TestEntitiesAreFoundAnewInAnEditedText(t *testing.T) {
 }
 
 func TestACredentialIsNoEntity(t *testing.T) {
+	t.Parallel()
 	e := rich(t)
 	const key = "AKIAQYLPMN5HFIQR7XYA"
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "The key of Staging Cluster is `" + key + "`", AllowSecret: true}).Memory
@@ -214,6 +224,7 @@ func TestACredentialIsNoEntity(t *testing.T) {
 }
 
 func TestFoundEntitiesSurviveExportAndImport(t *testing.T) {
+	t.Parallel()
 	from, to := rich(t), rich(t)
 	id := do(t, from, op.Save, &op.SaveRequest{Content: "Use JWT"}).Memory.ID
 	plain := do(t, from, op.Save, &op.SaveRequest{Content: "Use OAuth", Enrich: new(false)}).Memory.ID
@@ -231,6 +242,7 @@ func TestFoundEntitiesSurviveExportAndImport(t *testing.T) {
 }
 
 func TestMessagesAreAnalyzed(t *testing.T) {
+	t.Parallel()
 	e := rich(t)
 	save := do(t, e, op.AnalyzeMessage, &op.AnalyzeMessageRequest{Message: "Remember: I prefer TypeScript over JavaScript for all new projects"})
 	if !save.ShouldSave || save.Confidence < intent.SaveAt || save.SuggestedStrength < 1.5 || !slices.Contains(save.SuggestedEntities, "typescript") {
@@ -246,6 +258,7 @@ func TestMessagesAreAnalyzed(t *testing.T) {
 }
 
 func TestNamesAreBounded(t *testing.T) {
+	t.Parallel()
 	n := new(knownNames)
 	for i := range mostNames {
 		n.learn(true, fmt.Sprint("name ", i))
@@ -258,6 +271,7 @@ func TestNamesAreBounded(t *testing.T) {
 
 // A note is for people, who would not know what to make of 1.0656.
 func TestAStrengthThatWasFoundIsInNoNote(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	h.Enrich = true
 	e := h.following(t)

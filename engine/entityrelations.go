@@ -38,7 +38,7 @@ func (e *Engine) entityRelations(g *knowledge.Graph, k *knowledge.Entity, projec
 // that name them is about what they say: of two that contradict one another and name the
 // database and the billing, the database does not contradict the billing.
 func (e *Engine) lifted(g *knowledge.Graph, k *knowledge.Entity, project string) []op.EntityRelation {
-	l := lifting{Engine: e, g: g, of: k, at: make(map[relationKey]int), project: project}
+	l := lifting{e: e, g: g, of: k, at: make(map[relationKey]int), project: project}
 	for _, id := range memoriesOf(k.About) {
 		l.fromMemory(id)
 	}
@@ -70,7 +70,7 @@ type relationKey struct {
 
 // lifting makes relations between entities of those between memories and of links.
 type lifting struct {
-	*Engine
+	e  *Engine
 	g  *knowledge.Graph
 	of *knowledge.Entity
 	// project is the one whose memories count, "" for all.
@@ -102,14 +102,14 @@ func (l *lifting) add(r op.EntityRelation) {
 
 // fromMemory takes the relations of a memory that is about the entity.
 func (l *lifting) fromMemory(id memory.ID) {
-	row, ok := l.stm.Get(id)
+	row, ok := l.e.stm.Get(id)
 	if !ok || l.project != "" && row.Project() != l.project {
 		return
 	}
-	for _, r := range l.stm.Relations(row) {
+	for _, r := range l.e.stm.Relations(row) {
 		l.lift(&r, r.To, false)
 	}
-	to, _ := l.stm.RelationsTo(id, mostLookedAt)
+	to, _ := l.e.stm.RelationsTo(id, mostLookedAt)
 	for _, r := range to {
 		l.lift(&r, r.From, true)
 	}

@@ -138,9 +138,12 @@ func (e *Engine) notice(text string) op.Event {
 // gave up waiting.
 func (e *Engine) committed(t stm.Entry) {
 	e.revision.Add(1)
+	e.reports.changed.Add(uint64(len(t.IDs)))
 	e.changed()
 	e.entities.touched(t.IDs)
+	e.mirror.committed()
 	e.meaning.committed(&t)
+	e.caring.committed(&t)
 	if e.truth != nil {
 		e.truth.committed(&t)
 		e.lists.committed(&t)

@@ -80,6 +80,7 @@ func TestOnlyTheLastThousandEventsAreKept(t *testing.T) {
 }
 
 func TestASlowReaderIsDroppedAndTold(t *testing.T) {
+	t.Parallel()
 	e := feed()
 	var last op.Event
 	seen := 0
@@ -97,6 +98,7 @@ func TestASlowReaderIsDroppedAndTold(t *testing.T) {
 }
 
 func TestEventsEndWithTheEngine(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	closed := make(chan error, 1)
@@ -117,6 +119,7 @@ func TestEventsEndWithTheEngine(t *testing.T) {
 }
 
 func TestWhatIsDoneIsTold(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"emberd/internal/cleanup"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -131,9 +132,31 @@ func (e *Engine) importRecords(ctx context.Context, req *op.ImportRequest) (*op.
 			res.Results[i] = op.ImportAnswer{Fate: op.ImportFailed, Error: problem(err)}
 			continue
 		}
-		good = append(good, incoming{at: i, Record: &req.Records[i], size: size})
+		good = append(good, incoming{at: i, Record: withMarks(&req.Records[i]), size: size})
 	}
 	return res, e.importAll(ctx, req, res, good)
+}
+
+// withMarks is a record of which the fields of an indexer that are null stand in meta: the
+// log takes a key that is null for none, and a cleanup goes by their presence alone.
+func withMarks(r *op.Record) *op.Record {
+	marks := slices.DeleteFunc(cleanup.AutomationFields(), func(name string) bool { return string(r.Fields[name]) != "null" })
+	meta := metaOf(r.Fields)
+	if len(marks) == 0 || meta == nil && r.Fields["meta"] != nil {
+		return r
+	}
+	marked := *r
+	marked.Fields = maps.Clone(r.Fields)
+	if meta == nil {
+		meta = make(map[string]json.RawMessage)
+	}
+	for _, name := range marks {
+		meta[name] = json.RawMessage("null")
+	}
+	if raw, err := encode(meta); err == nil { // each was read before
+		marked.Fields["meta"] = raw
+	}
+	return &marked
 }
 
 // importAll writes the log in a few transactions. When one fails, what came
@@ -338,7 +361,7 @@ func checkRecord(r *op.Record) (size int, err error) {
 	if _, err := memory.ParseStage(string(m.Stage)); err != nil {
 		return 0, err
 	}
-	return len(text), firstError(check(&m), checkChain(&m), checkLinks(r), checkRelations(r))
+	return len(text), firstError(check(&m), checkChain(&m), checkLinks(r), checkRelations(r), checkReviewItems(r))
 }
 
 // checkChain refuses a provenance chain that no writing would have made.
@@ -404,7 +427,7 @@ func checkRelations(r *op.Record) error {
 }
 
 // equalFields tells whether a memory that is there has the fields of a record;
-// how often it was used and how its JSON is written does not count.
+// how often it was used, what was asked about it and how its JSON is written does not count.
 func equalFields(here, there map[string]json.RawMessage) string {
 	a, b := canonical(here), canonical(there)
 	if maps.EqualFunc(a, b, bytes.Equal) {
@@ -416,7 +439,7 @@ func equalFields(here, there map[string]json.RawMessage) string {
 func canonical(fields map[string]json.RawMessage) map[string][]byte {
 	out := map[string][]byte{}
 	for key, value := range fields {
-		if !op.IsCounter(key) {
+		if !op.IsCounter(key) && !stm.IsReviewKey(key) {
 			out[key] = op.Canonical(value)
 		}
 	}

@@ -71,6 +71,7 @@ func strange(t testing.TB, e *Engine, id memory.ID, value string) {
 }
 
 func TestExportHoldsEverything(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	used := save(t, e, "used <b>bold</b> & \u2028 odd", "x/y")
 	strange(t, e, used.ID, `{"n":12345678901234567890,"a":[1.0,1e2]}`)
@@ -115,6 +116,7 @@ func TestExportHoldsEverything(t *testing.T) {
 }
 
 func TestImportLeavesWhatIsThere(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	edited, forgotten, dead := save(t, e, "edited"), save(t, e, "forgotten here"), save(t, e, "forgotten there")
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(dead.ID)})
@@ -137,6 +139,7 @@ func TestImportLeavesWhatIsThere(t *testing.T) {
 
 // One undo takes the whole run back, and what came in forgotten stays gone.
 func TestImportIsOneEntry(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "one")
 	b := save(t, e, "two")
@@ -155,6 +158,7 @@ func TestImportIsOneEntry(t *testing.T) {
 }
 
 func TestImportRefusesWhatIsNoMemory(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	id := memory.DeriveID([]byte("x"))
 	raw := func(pairs ...string) map[string]json.RawMessage {
@@ -191,6 +195,7 @@ func TestImportRefusesWhatIsNoMemory(t *testing.T) {
 // Whatever happened in a store, importing its export into an empty one gives the
 // same state, and doing it twice changes nothing.
 func TestExportAndImportAreInverse(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		one, _ := newEngine(t)
 		var ids []memory.ID
@@ -229,8 +234,9 @@ func TestExportAndImportAreInverse(t *testing.T) {
 			if a, b := stateOf(t, one), stateOf(t, two); a != b {
 				r.Fatalf("the state was\n%s and is\n%s", a, b)
 			}
+			records := exported(t, one)
 			for i, rec := range exported(t, two) {
-				if was := exported(t, one)[i]; was.Use != nil && *was.Use != *rec.Use {
+				if was := records[i]; was.Use != nil && *was.Use != *rec.Use {
 					r.Fatalf("use of %s was %+v and is %+v", rec.ID, was.Use, rec.Use)
 				}
 			}

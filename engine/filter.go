@@ -51,6 +51,7 @@ func (e *Engine) filter(f op.Filter, now time.Time) (*filter, error) {
 	err = firstError(
 		memory.CheckRange("window_days", f.WindowDays, 0, maxWindowDays),
 		checkMinScore(f.MinScore),
+		memory.CheckRange("min_confidence", f.MinConfidence, 0, 1),
 		checkNames(name{"project", f.Project}, name{"collection", f.Collection}, name{"category", f.Category}, name{"section", f.Section}),
 	)
 	if err != nil {
@@ -94,7 +95,7 @@ func checkMinScore(v float64) error {
 // accept is what a search filters by, nil when everything passes.
 func (f *filter) accept() func(*stm.Row) bool {
 	if f.Project == "" && f.Collection == "" && f.Category == "" && f.Section == "" && len(f.Stages) == 0 &&
-		len(f.statuses) == 0 && len(f.Tags) == 0 && f.since.IsZero() && f.MinScore == 0 {
+		len(f.statuses) == 0 && len(f.Tags) == 0 && f.since.IsZero() && f.MinScore == 0 && f.MinConfidence == 0 {
 		return nil
 	}
 	return f.accepts
@@ -110,7 +111,8 @@ func (f *filter) accepts(r *stm.Row) bool {
 		f.Section != "" && overview.SectionKey(r.Section()) != f.Section,
 		len(f.Stages) > 0 && !slices.Contains(f.Stages, r.Stage()),
 		len(f.statuses) > 0 && !slices.Contains(f.statuses, statusOf(r.Stage(), r.Promoted())),
-		r.LastUsed().Before(f.since):
+		r.LastUsed().Before(f.since),
+		f.MinConfidence > 0 && r.Confidence() < f.MinConfidence:
 		return false
 	}
 	for _, tag := range f.Tags {

@@ -325,6 +325,7 @@ func TestEverySaveIsFound(t *testing.T) {
 
 // TestHowSoonAnEditIsFound only measures.
 func TestHowSoonAnEditIsFound(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, garden())
 	fill(t, h.Vaults[0], size(100, 10_000))
 	e := h.following(t)

@@ -22,6 +22,7 @@ func foreign(t testing.TB, content string) op.Record {
 // TestOneUndoTakesAForeignStoreBack imports memories and relations in batches of one
 // entry, a relation of a memory that was there before among them.
 func TestOneUndoTakesAForeignStoreBack(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	here := save(t, e, "was here before")
 	first := do(t, e, op.Import, &op.ImportRequest{Foreign: true, Records: []op.Record{foreign(t, "one")}})
@@ -63,6 +64,7 @@ func TestOneUndoTakesAForeignStoreBack(t *testing.T) {
 
 // TestForeignCredentialsStayOut scans what others wrote, and not what emberd did.
 func TestForeignCredentialsStayOut(t *testing.T) {
+	t.Parallel()
 	const text = "password = hunter2Xy9!kLmQ"
 	for _, c := range []struct {
 		name string
@@ -84,6 +86,7 @@ func TestForeignCredentialsStayOut(t *testing.T) {
 
 // TestForeignContentThatDiffersIsLeft keeps what is here.
 func TestForeignContentThatDiffersIsLeft(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	rec := foreign(t, "one")
 	do(t, e, op.Save, &op.SaveRequest{ID: rec.ID, Content: "one, edited"})
@@ -96,6 +99,7 @@ func TestForeignContentThatDiffersIsLeft(t *testing.T) {
 }
 
 func TestRelationsOfTheFutureAreRefused(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	req := relating(save(t, e, "anchor"), save(t, e, "boat"), memory.Related)
 	req.CreatedAt = clock.Now().AddDate(1, 0, 0)

@@ -21,7 +21,7 @@ func (e *Engine) forget(ctx context.Context, req *op.ForgetRequest) (*op.ForgetR
 	if req.IfMatch != "" && len(ids) != 1 {
 		return nil, memory.Errorf(memory.Invalid, "If-Match goes with one id, not with %d; forget them one by one", len(ids)).At("If-Match")
 	}
-	f := forgetting{Engine: e, ifMatch: req.IfMatch, dryRun: req.DryRun, at: e.opt.Now()}
+	f := forgetting{e: e, ifMatch: req.IfMatch, dryRun: req.DryRun, at: e.opt.Now()}
 	if err := f.some(ctx, ids); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (e *Engine) forgetBatch(ctx context.Context, req *op.ForgetBatchRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	f := forgetting{Engine: e, dryRun: req.DryRun, at: e.opt.Now()}
+	f := forgetting{e: e, dryRun: req.DryRun, at: e.opt.Now()}
 	for _, part := range parts {
 		if err = f.some(ctx, part); err != nil {
 			break
@@ -73,7 +73,7 @@ func (e *Engine) forgettable(ids []memory.ID) (parts [][]memory.ID, err error) {
 
 // forgetting moves memories to the trash under one journal entry.
 type forgetting struct {
-	*Engine
+	e       *Engine
 	ifMatch string
 	dryRun  bool
 	entry   string
@@ -83,7 +83,7 @@ type forgetting struct {
 
 func (f *forgetting) some(ctx context.Context, ids []memory.ID) error {
 	var rows []*stm.Row
-	receipt, err := f.stm.Update(ctx, ids, "", func(now []*stm.Row) (*stm.Tx, error) {
+	receipt, err := f.e.stm.Update(ctx, ids, "", func(now []*stm.Row) (*stm.Tx, error) {
 		rows = slices.Clone(now)
 		tx, err := f.tx(ctx, ids, rows)
 		if err != nil || f.dryRun {
@@ -102,11 +102,11 @@ func (f *forgetting) some(ctx context.Context, ids []memory.ID) error {
 }
 
 func (f *forgetting) result() (*op.ForgetResult, error) {
-	res := &op.ForgetResult{Tx: f.entry, DryRun: f.dryRun, Until: stampTime(f.at.Add(f.opt.TrashKeep))}
+	res := &op.ForgetResult{Tx: f.entry, DryRun: f.dryRun, Until: stampTime(f.at.Add(f.e.opt.TrashKeep))}
 	var err error
-	res.Forgotten, err = f.views(&f.stm.Memories, f.gone, f.opt.Now())
+	res.Forgotten, err = f.e.views(&f.e.stm.Memories, f.gone, f.e.opt.Now())
 	for _, m := range res.Forgotten {
-		res.Notes = append(res.Notes, f.notesOf(&m.Memory)...)
+		res.Notes = append(res.Notes, f.e.notesOf(&m.Memory)...)
 	}
 	return res, err
 }
@@ -116,7 +116,7 @@ func (f *forgetting) tx(ctx context.Context, ids []memory.ID, rows []*stm.Row) (
 	tx := &stm.Tx{Verb: "forget", By: op.CallerFrom(ctx), Entry: f.entry}
 	for i, r := range rows {
 		if r == nil {
-			return nil, f.missing(ids[i])
+			return nil, f.e.missing(ids[i])
 		}
 		if err := checkRev(r, f.ifMatch); err != nil {
 			return nil, err
@@ -125,7 +125,7 @@ func (f *forgetting) tx(ctx context.Context, ids []memory.ID, rows []*stm.Row) (
 		if err != nil {
 			return nil, err
 		}
-		tx.Changes = append(tx.Changes, stm.Change{ID: ids[i], Delete: true, Text: f.wholeText(ctx, &m)})
+		tx.Changes = append(tx.Changes, stm.Change{ID: ids[i], Delete: true, Text: f.e.wholeText(ctx, &m)})
 	}
 	return tx, nil
 }

@@ -11,6 +11,7 @@ import (
 )
 
 func TestForgetIsAllOrNone(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	a, b := save(t, e, "ballast"), save(t, e, "cargo")
 	const unknown = "0192f3a1-b2c3-7000-8000-000000000000"
@@ -37,6 +38,7 @@ func TestForgetIsAllOrNone(t *testing.T) {
 }
 
 func TestRestoreBringsBackWhatWas(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "message in a bottle", Tags: []string{"sea"}, Source: "beach", UseCount: 3}).Memory
 	gone := do(t, e, op.Forget, &op.ForgetRequest{ID: m.ID.Short()})
@@ -57,6 +59,7 @@ func TestRestoreBringsBackWhatWas(t *testing.T) {
 }
 
 func TestTheTrashIsPaged(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	for i := range 7 {
 		m := save(t, e, fmt.Sprint("item ", i))
@@ -80,6 +83,7 @@ func TestTheTrashIsPaged(t *testing.T) {
 }
 
 func TestUndo(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "first wording", "draft")
 
@@ -106,6 +110,7 @@ func TestUndo(t *testing.T) {
 }
 
 func TestUndoLeavesWhatChangedSince(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	saved := do(t, e, op.Save, &op.SaveRequest{Content: "first"})
 	id := string(saved.Memory.ID)

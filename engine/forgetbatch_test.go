@@ -12,6 +12,7 @@ import (
 
 // 500 long memories take several lines of the log, and are one journal entry.
 func TestForgetBatchIsOneEntry(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	var ids []string
 	for i := range 500 {
@@ -40,6 +41,7 @@ func TestForgetBatchIsOneEntry(t *testing.T) {
 }
 
 func TestForgetBatchIsAllOrNone(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b := save(t, e, "anchor"), save(t, e, "boat")
 	const nobody = "0192f3a1-b2c3-7000-8000-000000000000"
@@ -61,6 +63,7 @@ func TestForgetBatchIsAllOrNone(t *testing.T) {
 // When the disk stops half-way, the answer has what was forgotten and says why the rest
 // was not.
 func TestForgetBatchTellsHowFarItCame(t *testing.T) {
+	t.Parallel()
 	const memories = 6 // of 200 KB, of which a line of the log holds only some
 	setUp := func() (*crashdisk.Disk, *Engine, *op.ForgetBatchRequest) {
 		disk, req := crashdisk.New(), new(op.ForgetBatchRequest)

@@ -12,6 +12,7 @@ import (
 // However a forgotten text comes in, it is refused with a sentence that says when it
 // was forgotten and what to do, and comes in when that is meant.
 func TestAForgottenTextIsNotSavedAgainUnasked(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "The harbour lights are green")
 	exported := do(t, e, op.Export, &op.ExportRequest{})
@@ -44,6 +45,7 @@ func TestAForgottenTextIsNotSavedAgainUnasked(t *testing.T) {
 }
 
 func TestImportAgainTakesAForgottenText(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "the harbour lights are green")
 	record := do(t, e, op.Export, &op.ExportRequest{}).Records[0]
@@ -57,6 +59,7 @@ func TestImportAgainTakesAForgottenText(t *testing.T) {
 }
 
 func TestWhatWasPurgedIsRefusedToo(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	m := save(t, e, "the harbour lights are green")
@@ -70,6 +73,7 @@ func TestWhatWasPurgedIsRefusedToo(t *testing.T) {
 }
 
 func TestBringingAMemoryBackLiftsTheRefusal(t *testing.T) {
+	t.Parallel()
 	for name, back := range map[string]func(e *Engine, m op.Memory, tx string){
 		"restored": func(e *Engine, m op.Memory, _ string) {
 			do(t, e, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(m.ID)}})
@@ -93,6 +97,7 @@ func TestBringingAMemoryBackLiftsTheRefusal(t *testing.T) {
 // A human who deletes the note of a memory has its text forgotten; the note that comes
 // back brings it back.
 func TestADeletedNoteIsAForgottenText(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	note := d.note(t, "Kettle.md")
@@ -107,6 +112,7 @@ func TestADeletedNoteIsAForgottenText(t *testing.T) {
 
 // A text that was archived is known again by all of it, not by what was left.
 func TestAnArchivedTextIsForgottenWhole(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks. Its lid is lost.", "Kettle.md")
 	_, err := d.stm.Update(t.Context(), []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {

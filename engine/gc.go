@@ -29,7 +29,7 @@ func (e *Engine) gc(ctx context.Context, req *op.GCRequest) (*op.GCResult, error
 			return nil, err
 		}
 	}
-	c := collecting{Engine: e, rows: make(map[memory.ID]*stm.Row), by: op.CallerFrom(ctx)}
+	c := collecting{e: e, rows: make(map[memory.ID]*stm.Row), by: op.CallerFrom(ctx)}
 	c.res = op.GCResult{DryRun: valueOrTrue(req.DryRun), Threshold: e.opt.ForgetBelow, MemoryIDs: []memory.ID{}}
 	due := c.due(req.Limit, req.ArchiveInstead)
 	var err error
@@ -52,7 +52,7 @@ func (e *Engine) gc(ctx context.Context, req *op.GCRequest) (*op.GCResult, error
 
 // collecting is one collection.
 type collecting struct {
-	*Engine
+	e    *Engine
 	by   memory.Actor
 	rows map[memory.ID]*stm.Row // as they were looked at
 	n    int
@@ -62,10 +62,10 @@ type collecting struct {
 // due are the memories to collect, lowest score first. To be archived are those only that
 // are not.
 func (c *collecting) due(limit int, warm bool) []decay.Candidate {
-	now := c.opt.Now()
+	now := c.e.opt.Now()
 	var all []decay.Candidate
-	for r := range c.stm.Rows() {
-		if score := c.score(r, now); score < c.res.Threshold {
+	for r := range c.e.stm.Rows() {
+		if score := c.e.score(r, now); score < c.res.Threshold {
 			all = append(all, decay.Candidate{ID: string(r.ID()), Score: score, Core: r.Core(), Promoted: r.Promoted()})
 			c.rows[r.ID()] = r
 		}
@@ -105,7 +105,7 @@ func (c *collecting) archiveAll(ctx context.Context, due []decay.Candidate) erro
 		scores[r.ID()] = d.Score
 		moves = append(moves, rekindle.Move{ID: r.ID(), From: r.Stage(), To: memory.Archived, Used: r.LastUsed()})
 	}
-	got, err := c.archive(ctx, moves, gcVerb, c.by, "")
+	got, err := c.e.archive(ctx, moves, gcVerb, c.by, "")
 	c.res.Tx = got.Entry
 	for _, s := range got.Skipped {
 		c.skip(s.ID, s.Reason)
@@ -141,7 +141,7 @@ func (c *collecting) remove(ctx context.Context, due []decay.Candidate) error {
 		ids[i] = memory.ID(d.ID)
 	}
 	var gone []decay.Candidate
-	receipt, err := c.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
+	receipt, err := c.e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		tx := &stm.Tx{Verb: gcVerb, By: c.by, Entry: c.res.Tx}
 		for i, r := range rows {
 			if why := c.changed(r, ids[i]); why != "" {

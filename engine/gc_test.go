@@ -21,6 +21,7 @@ func (h *house) faint(t testing.TB, e *Engine, n int) []memory.ID {
 }
 
 func TestGCTellsAndThenCollects(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	fresh := save(t, e, "fresh")
@@ -60,6 +61,7 @@ func TestGCTellsAndThenCollects(t *testing.T) {
 }
 
 func TestGCArchivesInstead(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	ids := h.faint(t, e, 4)
@@ -91,6 +93,7 @@ func TestGCArchivesInstead(t *testing.T) {
 }
 
 func TestGCWithoutAVaultCannotArchive(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	err := refused(t, e, op.GC, &op.GCRequest{ArchiveInstead: true})
 	wantCode(t, err, memory.NotFound, "there is no vault")
@@ -98,6 +101,7 @@ func TestGCWithoutAVaultCannotArchive(t *testing.T) {
 
 // A collection of any size fits the lines of the log.
 func TestGCOfMuchText(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	for i := range 60 {

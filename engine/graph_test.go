@@ -42,6 +42,7 @@ func quay(t testing.TB) (*Engine, map[string]op.Memory) {
 
 // Every relation is once on the pages of a graph, with the memory that it starts at.
 func TestTheGraphIsPaged(t *testing.T) {
+	t.Parallel()
 	e, _ := quay(t)
 	for _, c := range []struct {
 		page                int
@@ -70,6 +71,7 @@ func TestTheGraphIsPaged(t *testing.T) {
 
 // Case C85 of CortexGraph's behaviour.
 func TestPagesOfTwentyFive(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		total, page, pages int
 		more               bool
@@ -82,6 +84,7 @@ func TestPagesOfTwentyFive(t *testing.T) {
 }
 
 func TestTheGraphHasTheNewestUpToALimit(t *testing.T) {
+	t.Parallel()
 	e, all := quay(t)
 	g := do(t, e, op.Graph, &op.GraphRequest{Limit: 4})
 	if got := strings.Join(contents(g.Memories), " "); got != "eel dock crane boat" || said(t, e, g.Relations) != "eel>eel boat>crane" {
@@ -96,6 +99,7 @@ func TestTheGraphHasTheNewestUpToALimit(t *testing.T) {
 }
 
 func TestTheGraphOfWhatAFilterSelects(t *testing.T) {
+	t.Parallel()
 	e, all := quay(t)
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(all["crane"].ID)})
 	for _, c := range []struct {
@@ -121,6 +125,7 @@ func TestTheGraphOfWhatAFilterSelects(t *testing.T) {
 }
 
 func TestGraphsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for _, c := range []struct {
 		req   op.GraphRequest
@@ -144,6 +149,7 @@ func TestGraphsThatAreRefused(t *testing.T) {
 
 // Relations are cut between two memories, and a smaller page has them all.
 func TestAGraphOfHubsIsCut(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	var hubs []op.Memory
 	for i := range 3 {
@@ -177,6 +183,7 @@ func TestAGraphOfHubsIsCut(t *testing.T) {
 // Whatever memories and relations there are, the pages of a graph together have each
 // selected memory and each relation between two of them once.
 func TestPagesOfAGraphAddUp(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	var all []op.Memory
 	for i := range 12 {

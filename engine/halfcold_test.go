@@ -10,9 +10,10 @@ import (
 // What a run of the lifecycle does between an archiving and its undo, or a rekindling and
 // its undo, does not part a stage from its text.
 func TestUndoKeepsStageAndTextTogether(t *testing.T) {
+	t.Parallel()
 	text := longText(1)
 	shift := func(d *desk, id memory.ID, to memory.Stage) string {
-		r := agingRun{Engine: d.Engine, by: keeper(), now: d.clock.Now()}
+		r := agingRun{e: d.Engine, by: keeper(), now: d.clock.Now()}
 		ok(t, r.shift(t.Context(), demoteVerb, d.to(to, id)))
 		return r.res.Tx
 	}
@@ -82,6 +83,7 @@ func TestUndoKeepsStageAndTextTogether(t *testing.T) {
 // The note that a promotion took out of the archive is not there any more when that is
 // undone, and the memory fades as any other.
 func TestArchivingAfterAnUndonePromotion(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	id := save(t, d.Engine, leaky).ID
 	d.archived(id)

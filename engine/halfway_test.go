@@ -15,6 +15,7 @@ import (
 
 // Who asked for a change and left does not make its note one that is gone.
 func TestARereadThatIsGivenUpTellsNothing(t *testing.T) {
+	t.Parallel()
 	d, m := promotedDesk(t, "the tide turns at six")
 	d.write(t, m.PromotedTo, "") // looked at again, for an editor may be in the middle of it
 	ctx, cancel := context.WithCancel(t.Context())
@@ -33,6 +34,7 @@ func TestARereadThatIsGivenUpTellsNothing(t *testing.T) {
 // A note that is read by itself does not end the batch that is being read: what is gone
 // there may be among the notes that are still to come.
 func TestANoteReadWithinABatchDoesNotEndIt(t *testing.T) {
+	t.Parallel()
 	d, m := promotedDesk(t, "the tide turns at six")
 	id := d.kept("the kettle leaks", "Kettle.md")
 	ok(t, os.Rename(d.at("Kettle.md"), d.at("Elsewhere.md")))
@@ -52,6 +54,7 @@ func TestANoteReadWithinABatchDoesNotEndIt(t *testing.T) {
 
 // What a batch said of names is over with it.
 func TestAMoveIsForgottenAfterItsBatch(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.move("Kettle.md", "Elsewhere.md")
@@ -66,6 +69,7 @@ func TestAMoveIsForgottenAfterItsBatch(t *testing.T) {
 
 // Between the look at a note that is gone and the end of its memory it may be back.
 func TestANoteThatIsBackInTimeForgetsNothing(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	ok(t, d.truth.bury(t.Context(), []*news{{ID: id, Went: []string{"Kettle.md"}}}))
@@ -79,6 +83,7 @@ func TestANoteThatIsBackInTimeForgetsNothing(t *testing.T) {
 
 // What was written is remembered as long as a program may still save over it.
 func TestWhatNotesSaidIsNotRememberedForGood(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "short")
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")})
 	said := func() int {
@@ -97,6 +102,7 @@ func TestWhatNotesSaidIsNotRememberedForGood(t *testing.T) {
 
 // Of a flood from another device not every entry is listed; the notes count all the same.
 func TestAFloodFromAnotherDeviceIsSettled(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks at the seam", "Kettle.md")
 	_, err := d.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
@@ -114,6 +120,7 @@ func TestAFloodFromAnotherDeviceIsSettled(t *testing.T) {
 // A note may be under a name that nobody has told of yet, or still on its way from
 // another device: what is to be written to it waits until it is found.
 func TestAnEditWhileTheNoteIsAwayWaitsForIt(t *testing.T) {
+	t.Parallel()
 	d, m := promotedDesk(t, "the kettle leaks")
 	ok(t, os.Rename(d.at(m.PromotedTo), d.at("Kettle.md")))
 	got := do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("the kettle is mended"), Category: new("repairs")})
@@ -138,6 +145,7 @@ func TestAnEditWhileTheNoteIsAwayWaitsForIt(t *testing.T) {
 
 // What was queued for a note is not given up because it is renamed just then.
 func TestFieldsWaitForANoteThatIsRenamed(t *testing.T) {
+	t.Parallel()
 	d, m := promotedDesk(t, "the kettle leaks")
 	done := busy(t, d.house)
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("repairs")})
@@ -153,6 +161,7 @@ func TestFieldsWaitForANoteThatIsRenamed(t *testing.T) {
 
 // Fields that wait for a note that does not carry the id any more wait for nothing.
 func TestFieldsDoNotWaitForANoteThatLostItsID(t *testing.T) {
+	t.Parallel()
 	d, m := promotedDesk(t, "the kettle leaks")
 	done := busy(t, d.house)
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("repairs")})
@@ -166,6 +175,7 @@ func TestFieldsDoNotWaitForANoteThatLostItsID(t *testing.T) {
 
 // A check finds a memory that has another text than its note without anything on its way.
 func TestAMemoryAheadOfItsNoteIsFound(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	_, err := d.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
@@ -180,6 +190,7 @@ func TestAMemoryAheadOfItsNoteIsFound(t *testing.T) {
 
 // In the archive folder, too, a note that cannot be read may carry the id.
 func TestANoteMovedIntoTheArchiveThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.edit("Memories/Archive/Kettle.md", "---\nmemory-id: \""+string(id)+"\"\ntags: [a\n---\nthe kettle leaks\n")

@@ -14,7 +14,7 @@ func (d *desk) killed() *desk {
 	d.t.Helper()
 	next := newHouse(d.t)
 	next.Vaults, next.Options.pace = d.Vaults, d.Options.pace
-	next.VaultIndex, next.VaultCore = d.VaultIndex, d.VaultCore
+	next.VaultIndex, next.VaultCore, next.ReviewInbox = d.VaultIndex, d.VaultCore, d.ReviewInbox
 	next.ms.Store(d.ms.Load())
 	ok(d.t, os.CopyFS(next.Data, os.DirFS(d.Data)))
 	err := os.CopyFS(next.State, os.DirFS(d.State))
@@ -30,6 +30,7 @@ func (d *desk) killed() *desk {
 }
 
 func TestKilledBetweenIndexingAndSettling(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	edited, moved, gone := d.kept("the kettle leaks", "Kettle.md"), d.kept("the pot shines", "Pot.md"), d.kept("the pan is black", "Pan.md")
 	d.write(t, "Kettle.md", noteFor(edited, "the kettle is mended"))
@@ -62,6 +63,7 @@ func TestKilledBetweenIndexingAndSettling(t *testing.T) {
 // The list is on the disk before the index knows, and is read again if the daemon was
 // killed before it was written anew.
 func TestKilledAroundTheList(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	edited, gone := d.kept("the kettle leaks", "Kettle.md"), d.kept("the pan is black", "Pan.md")
 	d.write(t, "Kettle.md", noteFor(edited, "the kettle is mended"))
@@ -85,6 +87,7 @@ func TestKilledAroundTheList(t *testing.T) {
 
 // A damaged list costs what had not been settled, and trashes nothing.
 func TestADamagedListOfNews(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	ok(t, os.Remove(d.at("Kettle.md")))

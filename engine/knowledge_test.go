@@ -91,6 +91,7 @@ func library() map[string]string {
 }
 
 func TestEntitiesOfMemoriesAndNotes(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, library())
 	h.ms.Store(time.Now().Add(time.Hour).UnixMilli()) // after the notes, so that both were last seen at once
 	e := h.following(t)
@@ -115,6 +116,7 @@ func TestEntitiesOfMemoriesAndNotes(t *testing.T) {
 }
 
 func TestEntitiesFollowWhatChanges(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, library())
 	e := h.following(t)
 	m := mentioning(t, e, "Ada wrote the first program", "Ada")
@@ -134,6 +136,7 @@ func TestEntitiesFollowWhatChanges(t *testing.T) {
 }
 
 func TestHowOftenAndWhenEntitiesWereMentioned(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	first := h.clock.Now()
@@ -151,6 +154,7 @@ func TestHowOftenAndWhenEntitiesWereMentioned(t *testing.T) {
 }
 
 func TestRelationsBetweenEntities(t *testing.T) {
+	t.Parallel()
 	e := newHouse(t).open(t)
 	ada, acme := entityMemory(t, e, "Ada"), entityMemory(t, e, "Acme")
 	do(t, e, op.Relate, &op.RelateRequest{From: string(ada.ID), To: string(acme.ID), Type: memory.Related, Kind: "works_at"})
@@ -181,6 +185,7 @@ func TestRelationsBetweenEntities(t *testing.T) {
 // Two memories that contradict one another and name the same two things say nothing of how
 // these stand to one another.
 func TestAContradictionIsBetweenMemories(t *testing.T) {
+	t.Parallel()
 	e := newHouse(t).open(t)
 	one := mentioning(t, e, "Billing uses the database on 5432", "Billing", "database")
 	other := mentioning(t, e, "Billing uses the database on 5433", "Billing", "database")
@@ -193,6 +198,7 @@ func TestAContradictionIsBetweenMemories(t *testing.T) {
 }
 
 func TestWhatFoundEntitiesAreCalled(t *testing.T) {
+	t.Parallel()
 	e := newHouse(t).open(t)
 	for _, content := range []string{"We met Caroline and the database was down", "a database of Caroline", "Caroline reads E. M. Forster"} {
 		do(t, e, op.Save, &op.SaveRequest{Content: content, Enrich: new(true)})
@@ -201,6 +207,7 @@ func TestWhatFoundEntitiesAreCalled(t *testing.T) {
 }
 
 func TestTagsOfMemoriesMentionWhatIsNamed(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	mentioning(t, e, "Ada wrote a program", "Ada Lovelace")
@@ -215,6 +222,7 @@ func TestTagsOfMemoriesMentionWhatIsNamed(t *testing.T) {
 }
 
 func TestAGraphAroundSomething(t *testing.T) {
+	t.Parallel()
 	e := vaultHouse(t, library()).following(t)
 	first := mentioning(t, e, "Ada wrote a program", "Ada", "Program")
 	later := mentioning(t, e, "programs have bugs", "Program")
@@ -239,6 +247,7 @@ func TestAGraphAroundSomething(t *testing.T) {
 }
 
 func TestWhatEverythingMentionsTellsNothing(t *testing.T) {
+	t.Parallel()
 	e := newHouse(t).open(t)
 	for i := range 30 {
 		mentioning(t, e, fmt.Sprintf("note %d to myself", i), "Me", fmt.Sprintf("thing %d", i/3))
@@ -258,6 +267,7 @@ func TestWhatEverythingMentionsTellsNothing(t *testing.T) {
 }
 
 func TestTheNoteOfAMemoryIsNoEntity(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, map[string]string{"Plan.md": "Follow [[Memories/Use JWT tokens]].\n"})
 	e := h.following(t)
 	m := mentioning(t, e, "Use JWT tokens", "JWT")
@@ -269,6 +279,7 @@ func TestTheNoteOfAMemoryIsNoEntity(t *testing.T) {
 }
 
 func TestSearchByEntity(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, library())
 	e := h.following(t)
 	mentioning(t, e, "Ada wrote a program", "Ada")
@@ -290,6 +301,7 @@ func TestSearchByEntity(t *testing.T) {
 }
 
 func TestSearchByEntityOfThen(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	m := mentioning(t, e, "Ada wrote a program", "Ada")
@@ -305,6 +317,7 @@ func TestSearchByEntityOfThen(t *testing.T) {
 
 // What members of a merge mention the merged memory mentions, and they again when it goes.
 func TestWhatWasMergedIsMentionedOnce(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	one := doAs(t, d.Engine, agent, op.Save, &op.SaveRequest{Content: leaks, Entities: []string{"Kettle"}}).Memory
 	other := doAs(t, d.Engine, agent, op.Save, &op.SaveRequest{Content: leaking, Entities: []string{"Kettle"}}).Memory

@@ -12,6 +12,7 @@ import (
 // What was merged was learned as often as the merged memory says, and counts again when
 // that is gone.
 func TestWhatWasMergedCountsOnce(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	if _, err := d.notes.allLinks(t.Context()); err != nil {
 		t.Fatal(err)
@@ -32,6 +33,7 @@ func TestWhatWasMergedCountsOnce(t *testing.T) {
 }
 
 func TestEntitiesComplete(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, library())
 	e := h.following(t)
 	mentioning(t, e, "Ada met Charles", "Ada", "Charles Darwin")
@@ -56,6 +58,7 @@ func TestEntitiesComplete(t *testing.T) {
 }
 
 func TestEntitiesArriveFromAnotherDevice(t *testing.T) {
+	t.Parallel()
 	desk, lap := newHouse(t), newHouse(t)
 	here, there := desk.running(t), lap.open(t)
 	wantEntities(t, here, op.EntityListRequest{})
@@ -68,6 +71,7 @@ func TestEntitiesArriveFromAnotherDevice(t *testing.T) {
 
 // Until notes are read an answer is of memories alone, and says so.
 func TestEntitiesBeforeNotesAreRead(t *testing.T) {
+	t.Parallel()
 	e := vaultHouse(t, library()).open(t)
 	mentioning(t, e, "Ada wrote a program", "Ada")
 	if page, _ := e.graphNow().List(knowledge.Listing{Limit: 9}); len(page) != 1 || page[0].Name != "Ada" || !e.partial() {
@@ -80,6 +84,7 @@ func TestEntitiesBeforeNotesAreRead(t *testing.T) {
 
 // A list tells of memories, which name what they name themselves.
 func TestListsAreNoEntitiesAndNameNone(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, map[string]string{"Home.md": "See [[Index]] and [[Core]].\n"})
 	m := mentioning(t, d.Engine, "Ada wrote a program", "Ada")
 	d.listed()
@@ -95,6 +100,7 @@ func TestListsAreNoEntitiesAndNameNone(t *testing.T) {
 }
 
 func TestASupersessionIsOneEdge(t *testing.T) {
+	t.Parallel()
 	e := newHouse(t).open(t)
 	old := mentioning(t, e, "the port is 5432", "Port")
 	do(t, e, op.Save, &op.SaveRequest{Content: "the port is 5433", Entities: []string{"Port"}, Supersedes: []string{string(old.ID)}})
@@ -103,6 +109,7 @@ func TestASupersessionIsOneEdge(t *testing.T) {
 }
 
 func TestAnEntityThatIsAskedForComesFirst(t *testing.T) {
+	t.Parallel()
 	e := newHouse(t).open(t)
 	mentioning(t, e, "Ada wrote a program", "Ada", "Program")
 	res := do(t, e, op.Query, &op.QueryRequest{Query: "entity:ada", Scope: "knowledge"})

@@ -40,7 +40,7 @@ func (e *Engine) knowledge(ctx context.Context, req *op.KnowledgeRequest) (*op.K
 	if err != nil {
 		return nil, err
 	}
-	d := drawing{Engine: e, g: e.graphSoon(ctx), project: req.Project, limit: limit,
+	d := drawing{e: e, g: e.graphSoon(ctx), project: req.Project, limit: limit,
 		res: &op.KnowledgeResult{Nodes: []op.KnowledgeNode{}, Edges: []op.KnowledgeEdge{}, Partial: e.partial()},
 		at:  make(map[knot]bool), drawn: make(map[edgeKey]bool)}
 	if strings.TrimSpace(req.Of) == "" {
@@ -84,7 +84,7 @@ type edgeKey struct{ from, to, typ, kind string }
 
 // drawing is one answer under way.
 type drawing struct {
-	*Engine
+	e       *Engine
 	g       *knowledge.Graph
 	project string
 	limit   int
@@ -106,7 +106,7 @@ func (d *drawing) find(ctx context.Context, of string) (knot, error) {
 	if known, ok := d.g.Entity(of); ok {
 		return knot{entity: known.Name}, nil
 	}
-	row, err := d.Engine.find(of)
+	row, err := d.e.find(of)
 	switch {
 	case err == nil:
 		return knot{Ref: knowledge.Ref{ID: row.ID()}}, nil
@@ -120,10 +120,10 @@ func (d *drawing) find(ctx context.Context, of string) (knot, error) {
 }
 
 func (d *drawing) findNote(ctx context.Context, note string) (knot, error) {
-	if err := d.needVault(); err != nil {
+	if err := d.e.needVault(); err != nil {
 		return knot{}, err
 	}
-	name, err := d.notePath(ctx, note)
+	name, err := d.e.notePath(ctx, note)
 	return knot{Ref: knowledge.Ref{Path: name}}, err
 }
 
@@ -158,7 +158,7 @@ func (d *drawing) node(k knot) (op.KnowledgeNode, bool) {
 		out.At = d.g.Made(k.Ref)
 		return out, true
 	}
-	row, ok := d.stm.Get(k.ID)
+	row, ok := d.e.stm.Get(k.ID)
 	if !ok || d.project != "" && row.Project() != d.project {
 		return out, false
 	}

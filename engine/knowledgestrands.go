@@ -45,7 +45,7 @@ func (d *drawing) ofEntity(k knot) []strand {
 func (d *drawing) relationsOf(k knot) []strand {
 	known, _ := d.g.Entity(k.entity)
 	var out []strand
-	for _, r := range d.lifted(d.g, &known, d.project) {
+	for _, r := range d.e.lifted(d.g, &known, d.project) {
 		s := strand{from: k, to: knot{entity: r.Name}, typ: r.Type, weight: r.Weight}
 		if r.Incoming {
 			s.from, s.to = s.to, s.from
@@ -91,13 +91,13 @@ func (d *drawing) named(k knot, names []string, about string) []strand {
 }
 
 func (d *drawing) ofMemory(k knot) []strand {
-	row, ok := d.stm.Get(k.ID)
+	row, ok := d.e.stm.Get(k.ID)
 	if !ok {
 		return nil
 	}
 	var out []strand
-	relations := d.stm.Relations(row)
-	to, _ := d.stm.RelationsTo(k.ID, mostLookedAt)
+	relations := d.e.stm.Relations(row)
+	to, _ := d.e.stm.RelationsTo(k.ID, mostLookedAt)
 	for _, r := range slices.Concat(relations, to) {
 		out = append(out, strand{from: memoryKnot(r.From), to: memoryKnot(r.To), typ: r.Type, kind: r.Kind, weight: r.Strength})
 	}

@@ -25,7 +25,7 @@ const (
 // agingRun is one run of the lifecycle, all of it one journal entry. A run that is broken
 // off leaves nothing half-done: the next one plans anew.
 type agingRun struct {
-	*Engine
+	e     *Engine
 	by    memory.Actor
 	asked bool // by somebody, who waits for it
 	now   time.Time
@@ -42,7 +42,7 @@ func (e *Engine) age(ctx context.Context, by memory.Actor, asked bool) (*op.Life
 	}
 	defer e.aging.running.Unlock()
 	begun := time.Now()
-	r := agingRun{Engine: e, by: by, asked: asked, now: e.opt.Now()}
+	r := agingRun{e: e, by: by, asked: asked, now: e.opt.Now()}
 	plan, promotions := r.plan()
 	if r.res.Report && !asked && plan.Colder > e.aging.agreement() {
 		r.report(plan)
@@ -68,16 +68,16 @@ func (e *Engine) age(ctx context.Context, by memory.Actor, asked bool) (*op.Life
 
 // plan says what is due, and fills in what the result says of that.
 func (r *agingRun) plan() (rekindle.Plan, []candidate) {
-	p := r.policy()
-	plan := p.Plan(r.facts(p, r.now, func(memory.ID) {}), r.now)
+	p := r.e.policy()
+	plan := p.Plan(r.e.facts(p, r.now, func(memory.ID) {}), r.now)
 	r.res.At, r.res.Memories, r.res.Waiting, r.res.Report = stampTime(r.now), plan.Memories, plan.Waiting, plan.Report
 	r.res.Moves = []op.LifecycleMoves{}
-	if r.notes != nil {
-		r.res.Why = r.vaultAway()
+	if r.e.notes != nil {
+		r.res.Why = r.e.vaultAway()
 	}
 	var promotions []candidate
-	if r.opt.AutoPromote && r.notes != nil && r.res.Why == "" {
-		promotions = r.promotable(r.now, r.opt.Promotion)
+	if r.e.opt.AutoPromote && r.e.notes != nil && r.res.Why == "" {
+		promotions = r.e.promotable(r.now, r.e.opt.Promotion)
 		r.res.Waiting += max(0, len(promotions)-promoteMost)
 		promotions = promotions[:min(promoteMost, len(promotions))]
 	}
@@ -93,9 +93,9 @@ func (r *agingRun) plan() (rekindle.Plan, []candidate) {
 func (r *agingRun) report(plan rekindle.Plan) {
 	r.res.Why = atOnce(&plan) + "; if that is right: emberd lifecycle run"
 	r.res.Waiting = len(plan.Moves) + plan.Waiting
-	if last := r.aging.lastRun(); last == nil || last.Why != r.res.Why {
-		r.opt.Logger.Warn("lifecycle waits for somebody to agree", "fading", plan.Colder, "memories", plan.Memories)
-		r.events.publish(r.notice(r.res.Why))
+	if last := r.e.aging.lastRun(); last == nil || last.Why != r.res.Why {
+		r.e.opt.Logger.Warn("lifecycle waits for somebody to agree", "fading", plan.Colder, "memories", plan.Memories)
+		r.e.events.publish(r.e.notice(r.res.Why))
 	}
 }
 
@@ -144,7 +144,7 @@ func (r *agingRun) cool(ctx context.Context, kind string, moves []rekindle.Move)
 	for len(moves) > 0 {
 		reason, n := r.together(moves)
 		begun := time.Now()
-		got, err := r.archive(op.WithProgress(ctx, nil), moves[:n], reason, r.by, r.res.Tx)
+		got, err := r.e.archive(op.WithProgress(ctx, nil), moves[:n], reason, r.by, r.res.Tx)
 		r.wrote(got.Entry)
 		r.moved(kind, got.Done)
 		for _, s := range got.Skipped {
@@ -174,9 +174,9 @@ func (r *agingRun) together(moves []rekindle.Move) (reason string, n int) {
 }
 
 func (r *agingRun) reasonToArchive(id memory.ID) string {
-	ages := r.opt.Lifecycle.Ages
-	if row, live := r.stm.Get(id); live {
-		if own, ok := r.opt.Lifecycle.Categories[row.Category()]; ok {
+	ages := r.e.opt.Lifecycle.Ages
+	if row, live := r.e.stm.Get(id); live {
+		if own, ok := r.e.opt.Lifecycle.Categories[row.Category()]; ok {
 			ages = own
 		}
 	}

@@ -64,6 +64,7 @@ func wantStage(t testing.TB, e *Engine, id memory.ID, want memory.Stage) {
 const tides = "The harbour tide tables come from the Hydrographic Office.\n\nAnn prints them every January, and pins them beside the barometer in the boathouse where the rowing crews look before they go out.\n"
 
 func TestAMemoryFadesThroughTheStages(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	id := do(t, e, op.Save, &op.SaveRequest{Content: tides}).Memory.ID
@@ -95,6 +96,7 @@ func TestAMemoryFadesThroughTheStages(t *testing.T) {
 }
 
 func TestAgesByCategoryAndCore(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.Lifecycle.Categories = map[string]rekindle.Ages{"work": {Demote: day, Archive: 2 * day, Rehydrate: 3 * day}}
 	e := h.open(t)
@@ -112,6 +114,7 @@ func TestAgesByCategoryAndCore(t *testing.T) {
 }
 
 func TestADemotedMemoryThatIsUsedWakes(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	var ids []memory.ID
@@ -150,6 +153,7 @@ func eventsSince(t testing.TB, e *Engine) func() []op.Event {
 }
 
 func TestAJumpOfTheClockIsReportedFirst(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	for i := range 40 {
@@ -184,6 +188,7 @@ func TestAJumpOfTheClockIsReportedFirst(t *testing.T) {
 }
 
 func TestAClockThatGoesBackDoesNothing(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	used, demoted := save(t, e, "used"), h.saved(t, e, 10, "demoted")
@@ -217,6 +222,7 @@ func stored(t testing.TB, e *Engine) map[memory.ID]string {
 }
 
 func TestOneUndoTakesAWholeRunBack(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	promoted := do(t, e, op.Save, &op.SaveRequest{Content: "asked for daily", CreatedAt: h.daysAgo(5), LastUsed: h.daysAgo(1), UseCount: 9}).Memory.ID
@@ -272,6 +278,7 @@ func pair(t testing.TB) (keeper, other *house, k, o *Engine) {
 }
 
 func TestOnlyTheKeeperRuns(t *testing.T) {
+	t.Parallel()
 	keeper, other, k, o := pair(t)
 	id := save(t, k, "a pebble").ID
 	carry(t, keeper, other, status(t, k).Device)
@@ -303,6 +310,7 @@ func TestOnlyTheKeeperRuns(t *testing.T) {
 }
 
 func TestWhatANoteCannotKeepIsDemotedOnly(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	odd, plain := h.saved(t, e, 400, "one\r\ntwo\r\n"), h.saved(t, e, 400, tides)
@@ -320,6 +328,7 @@ func TestWhatANoteCannotKeepIsDemotedOnly(t *testing.T) {
 }
 
 func TestARunThatIsBrokenOffIsPlannedAnew(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	id := h.saved(t, e, 10, "a pebble")
@@ -337,10 +346,11 @@ func TestARunThatIsBrokenOffIsPlannedAnew(t *testing.T) {
 }
 
 func TestWhatWasUsedSinceThePlanStays(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	id := h.saved(t, e, 10, "a pebble")
-	r := agingRun{Engine: e, by: agingActor(), now: h.clock.Now()}
+	r := agingRun{e: e, by: agingActor(), now: h.clock.Now()}
 	plan, _ := r.plan()
 	do(t, e, op.Show, &op.ShowRequest{ID: string(id)})
 	if err := r.carryOut(t.Context(), plan, nil); err != nil {
@@ -353,6 +363,7 @@ func TestWhatWasUsedSinceThePlanStays(t *testing.T) {
 }
 
 func TestTheNextLookIsWhenSomethingIsDue(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	e.indexed.Store(true)
@@ -370,7 +381,7 @@ func TestTheNextLookIsWhenSomethingIsDue(t *testing.T) {
 		}
 	}
 	st := do(t, e, op.LifecycleStatus, &op.LifecycleStatusRequest{})
-	if st.Next == nil || st.Next.To != memory.Demoted || len(st.Jobs) != 3 || st.Jobs[1].Last.IsZero() {
+	if st.Next == nil || st.Next.To != memory.Demoted || len(st.Jobs) != 6 || st.Jobs[1].Last.IsZero() {
 		t.Errorf("status %+v", st)
 	}
 
@@ -388,6 +399,7 @@ func TestTheNextLookIsWhenSomethingIsDue(t *testing.T) {
 // TestOfTwoThatFadeAtOnceTheOlderIsNext: what status says must not change from call to
 // call.
 func TestOfTwoThatFadeAtOnceTheOlderIsNext(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	first := save(t, e, "fades first").ID
@@ -402,6 +414,7 @@ func TestOfTwoThatFadeAtOnceTheOlderIsNext(t *testing.T) {
 }
 
 func TestTheIndexesAreCheckedOnceADay(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	save(t, e, "a pebble")
@@ -436,6 +449,7 @@ func TestTheIndexesAreCheckedOnceADay(t *testing.T) {
 
 // A count is kept while it stands, and only then.
 func TestStatsAreCountedAnewAfterAChange(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	ask := func() *op.StatsResult { return do(t, e, op.Stats, &op.StatsRequest{}) }

@@ -49,7 +49,7 @@ func BenchmarkDemote1000(b *testing.B) {
 func BenchmarkPlan(b *testing.B) {
 	_, e := stock(b, 100_000, 1)
 	for b.Loop() {
-		r := agingRun{Engine: e, now: e.opt.Now()}
+		r := agingRun{e: e, now: e.opt.Now()}
 		if plan, _ := r.plan(); len(plan.Moves) != 0 {
 			b.Fatalf("%d are due", len(plan.Moves))
 		}

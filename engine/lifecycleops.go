@@ -18,7 +18,7 @@ func (e *Engine) lifecycleRun(ctx context.Context, req *op.LifecycleRunRequest) 
 	if req.DryRun {
 		return e.wouldAge(ctx)
 	}
-	if err := e.needKeeper(); err != nil {
+	if err := e.needKeeper("the lifecycle runs"); err != nil {
 		return nil, err
 	}
 	res, err := e.age(ctx, op.CallerFrom(ctx), true)
@@ -28,18 +28,19 @@ func (e *Engine) lifecycleRun(ctx context.Context, req *op.LifecycleRunRequest) 
 	return res, err
 }
 
-func (e *Engine) needKeeper() error {
+// needKeeper refuses what is only done on the keeper: "the lifecycle runs", "the agents run".
+func (e *Engine) needKeeper(what string) error {
 	if e.isKeeper() {
 		return nil
 	}
 	k := e.stm.Keeper()
-	return memory.Errorf(memory.Conflict, "the lifecycle runs on the keeper, which is device %s (%s); run it there, or make this device the keeper with emberd keeper here", k.Device, k.Name)
+	return memory.Errorf(memory.Conflict, "%s on the keeper, which is device %s (%s); run it there, or make this device the keeper with emberd keeper here", what, k.Device, k.Name)
 }
 
 // wouldAge tells what a run would do now. Whether a text can really be archived turns out
 // when it is.
 func (e *Engine) wouldAge(context.Context) (*op.LifecycleRunResult, error) {
-	r := agingRun{Engine: e, now: e.opt.Now()}
+	r := agingRun{e: e, now: e.opt.Now()}
 	plan, promotions := r.plan()
 	r.res.DryRun = true
 	for _, c := range promotions {
@@ -94,7 +95,7 @@ func (e *Engine) whyNothing(plan *rekindle.Plan) string {
 	case e.opt.LifecyclePeriod == 0:
 		return "consolidation.interval is 0, so that nothing fades or is promoted unless asked for"
 	case !e.isKeeper():
-		return e.needKeeper().Error()
+		return e.needKeeper("the lifecycle runs").Error()
 	case plan.Report && plan.Colder > e.aging.agreement():
 		return atOnce(plan) + "; if that is right: emberd lifecycle run"
 	case e.notes == nil:
@@ -136,7 +137,7 @@ func (e *Engine) jobs() []op.Job {
 	if last := e.compacted.Load(); last != nil {
 		fold.Last = last.At
 	}
-	return []op.Job{fading, checks, fold}
+	return append([]op.Job{fading, checks, fold, e.cleaningJob()}, e.agentJobs()...)
 }
 
 const (

@@ -25,6 +25,15 @@ import (
 // with different numbers, names or negations say the same, so that all that keeps texts
 // apart does so with vectors too.
 
+// soon bounds for how long tokens are counted while somebody waits: who counts them has other
+// work, too, and may hang. What is not counted by then is estimated.
+func (m *meaning) soon(ctx context.Context) (context.Context, context.CancelFunc) {
+	if m == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, m.Wait)
+}
+
 // likeIn is like by vectors, too, if there are any. A text that the model does not read to its
 // end is compared by words.
 func (e *Engine) likeIn(ctx context.Context, text string) *likeness {
@@ -32,7 +41,10 @@ func (e *Engine) likeIn(ctx context.Context, text string) *likeness {
 	if !e.meaning.servingRack().decides() {
 		return l
 	}
-	if s := e.meaning.claim(ctx, text); s != nil && s.rack.decides() && s.rack.reads(text) {
+	s := e.meaning.claim(ctx, text)
+	soon, done := e.meaning.soon(ctx)
+	defer done()
+	if s != nil && s.rack.decides() && s.rack.reads(soon, text) {
 		l.sense = s
 	}
 	return l
@@ -47,10 +59,10 @@ const decisiveTrust = 0.5
 func (s *rack) decides() bool { return s != nil && s.grade.Trust() >= decisiveTrust }
 
 // reads reports whether the model takes in all of a text.
-func (s *rack) reads(text string) bool {
+func (s *rack) reads(ctx context.Context, text string) bool {
 	most := s.mostTokens()
 	const shortest = 2 // bytes of a token, in what is not made to have many of them
-	return len(text) <= shortest*most || s.embedder.Tokens(text) <= most
+	return len(text) <= shortest*most || s.embedder.Tokens(ctx, text) <= most
 }
 
 // compared is how alike something is to a text, what of it was compared, and by what.
@@ -61,11 +73,11 @@ type compared struct {
 }
 
 // toMemory compares with a memory.
-func (l *likeness) toMemory(r *stm.Row) compared {
+func (l *likeness) toMemory(ctx context.Context, r *stm.Row) compared {
 	content := r.Content()
 	alike, part := l.to(content)
 	c := compared{alike, part, op.ComparedByWords}
-	if l.sense == nil || part == "" || !l.sense.rack.reads(content) {
+	if l.sense == nil || part == "" || !l.sense.rack.reads(ctx, content) {
 		return c
 	}
 	cosine, ok := l.sense.cosine(r.ID())
@@ -115,6 +127,8 @@ func (e *Engine) sensedNotes(ctx context.Context, like *likeness) (q ltm.Query, 
 	if like.sense == nil {
 		return q, nil
 	}
+	ctx, done := e.meaning.soon(ctx)
+	defer done()
 	q, parts = ltm.Query{Limit: noteCandidates, Near: make(map[string]ltm.Near)}, make(map[string]part)
 	for _, f := range like.sense.notes(ctx, noteCandidates, nil) {
 		if like.sense.similarity(f.cosine) < e.opt.Known.least() {
@@ -140,7 +154,7 @@ func (e *Engine) partOf(ctx context.Context, s *sense, path string, line int) (t
 		return "", false
 	}
 	most := -1.0
-	for _, c := range chunk.Cut(e.noteToCut(ctx, note), s.rack.room()) {
+	for _, c := range chunk.Cut(e.noteToCut(ctx, note), s.rack.room(ctx)) {
 		if c.Line != line {
 			continue
 		}
@@ -155,7 +169,7 @@ func (e *Engine) partOf(ctx context.Context, s *sense, path string, line int) (t
 func (k *Known) least() float64 { return min(k.Add, k.Related, k.Confirmed, k.Reinforce) }
 
 // clusterVectors are what the memories of a clustering are compared by, nil for words alone.
-func (e *Engine) clusterVectors(g *gathering) *cluster.Vectors {
+func (e *Engine) clusterVectors(ctx context.Context, g *gathering) *cluster.Vectors {
 	on := e.meaning.servingRack()
 	if !on.decides() {
 		return nil
@@ -165,7 +179,7 @@ func (e *Engine) clusterVectors(g *gathering) *cluster.Vectors {
 		Of: func(i int) ([]float32, bool) {
 			reads, known := whole[i]
 			if !known {
-				reads = on.reads(g.items[i].Text)
+				reads = on.reads(ctx, g.items[i].Text)
 				whole[i] = reads
 			}
 			if !reads {

@@ -15,6 +15,7 @@ import (
 )
 
 func TestSorts(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	old := do(t, e, op.Save, &op.SaveRequest{Content: "old", CreatedAt: clock.daysAgo(9), LastUsed: clock.daysAgo(1), UseCount: 2}).Memory
 	do(t, e, op.Save, &op.SaveRequest{Content: "used", CreatedAt: clock.daysAgo(5), LastUsed: clock.Now(), UseCount: 1})
@@ -43,6 +44,7 @@ func TestSorts(t *testing.T) {
 
 // TestListContains asks for texts letter by letter, as no search does.
 func TestListContains(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	do(t, e, op.Save, &op.SaveRequest{Content: "the Lovelace engine - a first"})
 	do(t, e, op.Save, &op.SaveRequest{Content: "東京は日本の首都", Type: "Capital City"})
@@ -66,6 +68,7 @@ func TestListContains(t *testing.T) {
 // TestPagesTogetherAreTheList turns the pages of a list while memories are
 // saved in between: what was there at the start is met once and in order.
 func TestPagesTogetherAreTheList(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	run := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -125,6 +128,7 @@ func TestPagesTogetherAreTheList(t *testing.T) {
 
 // TestAPageIsACutOfTheOrder compares the bounded selection with sorting all.
 func TestAPageIsACutOfTheOrder(t *testing.T) {
+	t.Parallel()
 	type scored struct {
 		Value float64
 		ID    memory.ID
@@ -163,6 +167,7 @@ func TestAPageIsACutOfTheOrder(t *testing.T) {
 
 // A section is found in whatever case and white space somebody wrote it, and leaves notes out.
 func TestListASection(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, map[string]string{"Tide.md": "the tide turns\n"})
 	e := h.open(t)
 	for text, section := range map[string]string{"the tide turns at six": "People  & entities", "the tide is high": "Recipes", "the tide is low": ""} {

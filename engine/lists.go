@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,12 +39,14 @@ type lists struct {
 	writing sync.Mutex // held through a writing of the lists; guards what follows
 	had     listFile
 	wrote   map[string]wroteList
+	inbox   [sha256.Size]byte // digest of the inbox as emberd wrote it or looked at it last
 	tries   map[string]int
 	spares  []spare
 
 	mu     sync.Mutex // guards what follows
 	begun  time.Time  // the first change since the lists were written, zero if none
 	due    time.Time  // zero for not before something changes
+	again  time.Time  // what waits is tried then, whatever changes meanwhile; zero for nothing
 	away   bool       // the vault was, when they were to be written
 	own    string     // path of the note that is being read because it was just written
 	purged []memory.ID
@@ -55,6 +58,7 @@ type listFile struct {
 	Had map[string]hadList `json:"had,omitempty"`
 	// Purged are memories that may still be in backups of lists.
 	Purged []memory.ID `json:"purged,omitempty"`
+	Inbox  inboxFile   `json:"inbox,omitzero"`
 }
 
 // hadList is where a list was seen last, and what the setting was when it was made: one
@@ -80,7 +84,7 @@ type spare struct {
 func newLists(opt *Options, dir string) *lists {
 	l := &lists{
 		fs: opt.FS, file: filepath.Join(opt.State, "lists", stateName("notes", dir)+".json"), now: opt.Now, wake: make(chan struct{}, 1),
-		wanted: map[string]string{"index": opt.VaultIndex, "core": opt.VaultCore},
+		wanted: map[string]string{"index": opt.VaultIndex, "core": opt.VaultCore, inboxKind: opt.ReviewInbox},
 		wrote:  make(map[string]wroteList), tries: make(map[string]int), states: make(map[string]op.ListStatus),
 	}
 	data, err := lastState(l.fs, l.file)
@@ -130,14 +134,21 @@ func (l *lists) changed() {
 }
 
 // off reports whether there are no lists.
-func (l *lists) off() bool { return l.wanted["index"] == "" && l.wanted["core"] == "" }
+func (l *lists) off() bool {
+	for _, path := range l.wanted {
+		if path != "" {
+			return false
+		}
+	}
+	return true
+}
 
 // later has them written at a time, if that is not sooner anyhow.
 func (l *lists) later(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.due.IsZero() || at.Before(l.due) {
-		l.due = at
+	if l.again.IsZero() || at.Before(l.again) {
+		l.again = at
 	}
 	nudge(l.wake)
 }
@@ -146,6 +157,9 @@ func (l *lists) later(at time.Time) {
 func (l *lists) next() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.due.IsZero() || !l.again.IsZero() && l.again.Before(l.due) {
+		return l.again
+	}
 	return l.due
 }
 
@@ -154,7 +168,7 @@ func (l *lists) begin() (purged []memory.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	purged, l.purged = l.purged, nil
-	l.begun, l.due = time.Time{}, time.Time{}
+	l.begun, l.due, l.again = time.Time{}, time.Time{}, time.Time{}
 	return purged
 }
 
@@ -165,13 +179,18 @@ func (l *lists) tell(known *archiveFolder, read []reading, gone []string) {
 	l.mu.Lock()
 	own := l.own
 	l.mu.Unlock()
+	ticked := false
 	for _, r := range read {
 		before := known.state(r.doc.Path)
 		is := holdsList(r.note) && asArchived(r.note) != before
 		news = news || r.doc.Path != own && (is || before.List != "" && !holdsList(r.note))
+		ticked = ticked || r.doc.Path != own && is && r.note.List == inboxKind
 	}
 	if news {
 		l.changed()
+	}
+	if ticked { // which does not wait until memories rest
+		l.later(l.now().Add(listQuiet))
 	}
 }
 
@@ -222,6 +241,9 @@ func (l *lists) status() []op.ListStatus {
 func (e *Engine) listStatus() []op.ListStatus {
 	out := e.lists.status()
 	for i := range out {
+		if out[i].Kind == inboxKind && out[i].State != op.ListOther {
+			out[i].Open = e.openItems()
+		}
 		if note := e.notes.archive.state(out[i].Path); note.List != "" {
 			out[i].Modified = time.Unix(0, note.ModTime).UTC()
 		}
@@ -281,7 +303,11 @@ func (e *Engine) writeLists(ctx context.Context) {
 	texts, settled := e.listTexts()
 	if texts != nil {
 		for _, kind := range vault.Lists() {
-			ready, failed := e.writeList(ctx, kind, texts[kind])
+			write := e.writeList
+			if kind == inboxKind {
+				write = e.writeInbox
+			}
+			ready, failed := write(ctx, kind, texts[kind])
 			settled = settled && ready
 			err = errors.Join(err, failed)
 		}

@@ -88,6 +88,7 @@ func (d *desk) listWarnings() []string {
 func marked(kind string) string { return fmt.Sprintf("---\nemberd: %q\n---\n", kind) }
 
 func TestListsAreWritten(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	d.listed()
 	wantFiles(t, d.house)
@@ -120,6 +121,7 @@ func TestListsAreWritten(t *testing.T) {
 
 // What did not change is not written, and what only was used is no change.
 func TestListsAreWrittenOnlyWhenTheyDiffer(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	id := save(t, d.Engine, "the tide turns at six").ID
 	d.listed()
@@ -143,6 +145,7 @@ func TestListsAreWrittenOnlyWhenTheyDiffer(t *testing.T) {
 
 // A list tells of memories, and so is nothing that is searched, counted or carries one.
 func TestListsAreNeverIndexed(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, map[string]string{"Home.md": "See [[Index]] and [[Memories/Core]].\n"})
 	id := save(t, d.Engine, "quixotic zeppelin").ID
 	d.listed()
@@ -184,6 +187,7 @@ func TestListsAreNeverIndexed(t *testing.T) {
 // A human's text around the list stays byte for byte, whatever its line ends, and with the
 // list anywhere in it.
 func TestAListKeepsAHumansText(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	save(t, d.Engine, "the tide turns at six")
 	d.listed()
@@ -229,6 +233,7 @@ func (d *desk) backups() []string {
 
 // A note of that name which is not marked is a human's, until it is.
 func TestAHumansOwnNoteIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	for _, own := range []string{"", "# My index\n", "---\ntags: [x]\n---\n", "---\nbroken: [\n---\n", "---\nemberd: core\n---\n"} {
 		d := listDesk(t, map[string]string{indexNote: own})
 		d.VaultCore = ""
@@ -253,6 +258,7 @@ func TestAHumansOwnNoteIsLeftAlone(t *testing.T) {
 
 // A list that was deleted stays away, over a restart, until somebody asks for one.
 func TestADeletedListStaysAway(t *testing.T) {
+	t.Parallel()
 	for name, back := range map[string]func(d *desk) (path string){
 		"a note that is marked": func(d *desk) string {
 			d.write(d.t, "Elsewhere.md", "---\nemberd: index\n---\n")
@@ -290,6 +296,7 @@ func TestADeletedListStaysAway(t *testing.T) {
 // A list that a human moves or renames is followed, and a new name in the settings
 // moves it with all that a human wrote in it.
 func TestAListThatMoves(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	save(t, d.Engine, "the tide turns at six")
 	d.listed()
@@ -323,6 +330,7 @@ func TestAListThatMoves(t *testing.T) {
 // A new name in the settings that a note of a human's has is told, and the list goes on
 // where it is until the name is free.
 func TestAListWhoseNewNameIsTaken(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, map[string]string{"Home.md": "mine\n"})
 	save(t, d.Engine, "the tide turns at six")
 	d.listed()
@@ -353,6 +361,7 @@ func TestAListWhoseNewNameIsTaken(t *testing.T) {
 // Two devices may each have said that the other memory took the place of theirs: the one
 // that counts is listed.
 func TestACircleOfSuccessorsIsListed(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	a, b := save(t, d.Engine, "the port is 5432").ID, save(t, d.Engine, "the port is 5433").ID
 	for _, word := range [][2]memory.ID{{a, b}, {b, a}} {
@@ -368,6 +377,7 @@ func TestACircleOfSuccessorsIsListed(t *testing.T) {
 
 // What would mislead or leak is not listed: what was superseded or archived, and credentials.
 func TestWhatIsNotListed(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	old, newer, faded := save(t, d.Engine, "the port is 5432").ID, save(t, d.Engine, "the port is 5433").ID, save(t, d.Engine, "long ago").ID
 	do(t, d.Engine, op.Save, &op.SaveRequest{Content: "the token is ghp_16C7e42F292c6912E7710c838347Ae178B4a", Importance: new(0.9), AllowSecret: true})
@@ -385,6 +395,7 @@ func TestWhatIsNotListed(t *testing.T) {
 
 // A list whose frontmatter does not read any more is left alone, and is not searched.
 func TestAListThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	save(t, d.Engine, "quixotic zeppelin")
 	d.listed()
@@ -400,6 +411,7 @@ func TestAListThatCannotBeRead(t *testing.T) {
 
 // A note that somebody has just saved waits, and so does the vault that is away.
 func TestAListThatWaits(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	save(t, d.Engine, "the tide turns at six")
 	done := busy(t, d.house)
@@ -427,6 +439,7 @@ func TestAListThatWaits(t *testing.T) {
 }
 
 func TestWhenListsAreDue(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	d.writeLists(t.Context())
 	begun := d.clock.Now()

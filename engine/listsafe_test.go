@@ -16,6 +16,7 @@ import (
 // A purge writes the lists at once, and leaves nothing of the text in them or in what was
 // kept of them: within a minute of the last write, a minute later.
 func TestAPurgeReachesLists(t *testing.T) {
+	t.Parallel()
 	for name, rests := range map[string]bool{"after a while": true, "at once": false} {
 		t.Run(name, func(t *testing.T) {
 			d := listDesk(t, nil)
@@ -79,6 +80,7 @@ func (d *desk) wantWordGone(word string) {
 // While the vault is away a purge tells that the list is still to be written, and it is
 // when the vault is back.
 func TestAPurgeWhileTheVaultIsAway(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	id := save(t, d.Engine, "quixotic zeppelin").ID
 	d.listed()
@@ -98,6 +100,7 @@ func TestAPurgeWhileTheVaultIsAway(t *testing.T) {
 
 // A purge that was asked for, and a daemon killed before the list could be written.
 func TestKilledBetweenAPurgeAndTheList(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	id := save(t, d.Engine, "quixotic zeppelin").ID
 	save(t, d.Engine, "the tide turns at six")
@@ -117,6 +120,7 @@ func TestKilledBetweenAPurgeAndTheList(t *testing.T) {
 
 // Killed at any moment around a write, there is one list, and it gets what it lacks.
 func TestKilledAroundTheWriteOfAList(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	save(t, d.Engine, "the tide turns at six")
 	d.rest(t, d.Engine)
@@ -134,6 +138,7 @@ func TestKilledAroundTheWriteOfAList(t *testing.T) {
 }
 
 func TestADamagedListOfLists(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	save(t, d.Engine, "the tide turns at six")
 	d.listed()
@@ -150,6 +155,7 @@ func TestADamagedListOfLists(t *testing.T) {
 
 // What every program saves while lists are written is in the note in the end.
 func TestListsWhileAHumanSaves(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	save(t, d.Engine, "the tide turns at six")
 	d.listed()
@@ -198,6 +204,7 @@ func TestListsWhileAHumanSaves(t *testing.T) {
 
 // Of two devices on one vault the keeper writes, and each would write the same bytes.
 func TestTwoDevicesAndTheirLists(t *testing.T) {
+	t.Parallel()
 	keeper, other, k, o := pair(t)
 	for _, h := range []*house{keeper, other} {
 		h.VaultIndex, h.VaultCore = indexNote, coreNote
@@ -256,6 +263,7 @@ func TestTwoDevicesAndTheirLists(t *testing.T) {
 
 // Followed for real: what is saved has the lists armed, and searching does not.
 func TestTheTimerOfLists(t *testing.T) {
+	t.Parallel()
 	h := listing(t, nil)
 	e := h.following(t)
 	const name = "lists of memories"
@@ -300,6 +308,7 @@ func BenchmarkLists(b *testing.B) {
 
 // Ten thousand memories make a list of bounded size.
 func TestManyMemoriesInAList(t *testing.T) {
+	t.Parallel()
 	d := listDesk(t, nil)
 	for range 20 {
 		var batch []op.SaveRequest

@@ -111,10 +111,16 @@ func (e *Engine) writeList(ctx context.Context, kind string, list listText) (rea
 		edit := listEdit(kind, list.text)
 		res, err = e.writing.do(func(w *vault.Writer) (vault.Result, error) { return w.Update(ctx, path, edit) })
 	}
+	return e.listResult(ctx, kind, path, list.text, state, &res, err)
+}
+
+// listResult takes in what became of a write of a list to its note, of which state tells
+// why that is not where it belongs.
+func (e *Engine) listResult(ctx context.Context, kind, path, text string, state op.ListStatus, res *vault.Result, err error) (ready bool, _ error) {
 	if err == nil && res.Outcome == vault.Written {
-		e.listWritten(ctx, kind, path, list.text, res)
+		e.listWritten(ctx, kind, path, text, *res)
 		err = e.lists.remember(func(f *listFile) bool {
-			now := hadList{Setting: setting, Path: path}
+			now := hadList{Setting: e.lists.wanted[kind], Path: path}
 			if state.Reason != "" {
 				now.Setting = f.Had[kind].Setting // it is still to be moved
 			}
@@ -123,11 +129,19 @@ func (e *Engine) writeList(ctx context.Context, kind string, list listText) (rea
 			return changed
 		})
 	}
-	now := listState(path, &res)
+	now := listState(path, res)
 	if now.State == op.ListWritten {
 		now.Reason, now.Next = state.Reason, state.Next
 	}
 	return e.listDone(kind, now, diskError(path, err))
+}
+
+// listSetting is the setting that names the note of a list.
+func listSetting(kind string) string {
+	if kind == inboxKind {
+		return "review.inbox"
+	}
+	return "vault." + kind + "_note"
 }
 
 // listEdit puts a list in its place in a note that is one of emberd's.
@@ -161,7 +175,7 @@ func (e *Engine) listNote(ctx context.Context, kind, setting string) (path strin
 	case len(paths) > 0:
 		return paths[0], state, nil // a human moved it
 	}
-	state = op.ListStatus{Path: setting, State: op.ListRefused, Next: fmt.Sprintf("rename it, or name another note in vault.%s_note; or give it the property %s: %s, and the list goes to its end", kind, vault.ListKey, kind)}
+	state = op.ListStatus{Path: setting, State: op.ListRefused, Next: fmt.Sprintf("rename it, or name another note in %s; or give it the property %s: %s, and the list goes to its end", listSetting(kind), vault.ListKey, kind)}
 	_, err = e.notes.vault.Load().Stat(setting)
 	skipped, _ := errors.AsType[*vault.Skipped](err)
 	switch {
@@ -176,7 +190,7 @@ func (e *Engine) listNote(ctx context.Context, kind, setting string) (path strin
 	}
 	if had.Path != "" && !moved {
 		return "", op.ListStatus{Path: setting, State: op.ListDeleted, Reason: "the note was deleted, and stays away",
-			Next: fmt.Sprintf("to have it again, make a note with the property %s: %s, or name another one in vault.%s_note", vault.ListKey, kind, kind)}, nil
+			Next: fmt.Sprintf("to have it again, make a note with the property %s: %s, or name another one in %s", vault.ListKey, kind, listSetting(kind))}, nil
 	}
 	return setting, op.ListStatus{Path: setting, State: op.ListEmpty, Reason: "there is nothing to list yet"}, nil
 }
@@ -192,7 +206,7 @@ func (e *Engine) moveList(ctx context.Context, from, to string) (path string, st
 		return "", listState(from, &res), nil
 	case res.Outcome != vault.Written:
 		state.Reason = fmt.Sprintf("it is kept here and not at %s: %s", to, res.Reason)
-		state.Next = fmt.Sprintf("rename the other note, or name another one in vault.%s_note", e.notes.archive.state(from).List)
+		state.Next = fmt.Sprintf("rename the other note, or name another one in %s", listSetting(e.notes.archive.state(from).List))
 		return from, state, nil
 	}
 	e.indexNote(ctx, to)

@@ -34,6 +34,9 @@ func (e *Engine) history(ctx context.Context, req *op.HistoryRequest) (*op.Histo
 		return nil, memory.Errorf(memory.NotFound, "the log tells of no memory %s; emberd list shows those there are", id).At("id")
 	}
 	res := &op.HistoryResult{ID: id, Total: len(versions), Versions: []op.HistoryVersion{}}
+	if row, live := e.stm.Get(id); live && req.Cursor == "" {
+		res.Chain = e.chainOf(row)
+	}
 	for _, v := range slices.Backward(versions) {
 		rev := v.Stamp.String()
 		if req.Cursor != "" && rev >= req.Cursor {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestADeletedNoteAndItsReturn(t *testing.T) {
+	t.Parallel()
 	for stage, goes := range map[memory.Stage]bool{memory.Active: true, memory.Demoted: true, memory.Archived: false, memory.Rehydratable: false} {
 		t.Run(string(stage), func(t *testing.T) {
 			d := newDesk(t, nil)
@@ -56,6 +57,7 @@ func TestADeletedNoteAndItsReturn(t *testing.T) {
 
 // Taking the deletion back gives the memory, which stays although no note is there.
 func TestUndoOfADeletion(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.remove("Kettle.md")
@@ -71,6 +73,7 @@ func TestUndoOfADeletion(t *testing.T) {
 
 // What a human forgot stays forgotten whatever its note does, and the note stays.
 func TestForgottenWhileTheNoteStays(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(id)})
@@ -105,6 +108,7 @@ func TestForgottenWhileTheNoteStays(t *testing.T) {
 // Two minutes of typing in the frontmatter, an emptied note, an id that was taken out:
 // the file is there, so the memory stays as it is.
 func TestANoteWithoutItsIDChangesNothing(t *testing.T) {
+	t.Parallel()
 	for what, text := range map[string]string{
 		"broken YAML":     "---\nmemory-id: \"%s\"\ntags: [kitchen\n---\nnew text\n",
 		"not closed":      "---\nmemory-id: %s\nnew text\n",
@@ -148,6 +152,7 @@ func TestANoteWithoutItsIDChangesNothing(t *testing.T) {
 
 // Back within the minute, but broken, and then renamed.
 func TestBackWithoutItsIDAndRenamed(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	ok(t, os.Remove(d.at("Kettle.md")))
@@ -163,6 +168,7 @@ func TestBackWithoutItsIDAndRenamed(t *testing.T) {
 
 // Renamed by a sync tool, deleted, and back without the id, all within the minute.
 func TestBackWithoutItsIDElsewhere(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"---\nmemory-id: [\n---\n", "the kettle leaks", ""} {
 		d := newDesk(t, nil)
 		id := d.kept("the kettle leaks", "Kettle.md")
@@ -181,6 +187,7 @@ func TestBackWithoutItsIDElsewhere(t *testing.T) {
 
 // Renamed by a sync tool, broken, and renamed once more within the minute.
 func TestRenamedBrokenRenamed(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	ok(t, os.Remove(d.at("Kettle.md")))
@@ -198,6 +205,7 @@ func TestRenamedBrokenRenamed(t *testing.T) {
 
 // Renamed while its frontmatter is broken, a note is not deleted.
 func TestRenamedWhileBroken(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.write(t, "Kettle.md", "---\nmemory-id: [\n---\nthe kettle leaks\n")
@@ -213,6 +221,7 @@ func TestRenamedWhileBroken(t *testing.T) {
 }
 
 func TestASecondNoteWithTheSameID(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	rev := d.memory(id).Rev
@@ -248,6 +257,7 @@ func TestASecondNoteWithTheSameID(t *testing.T) {
 
 // A copy that is made of a note while it is renamed, within the same minute.
 func TestCopiedAndRenamedAtOnce(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.write(t, "Kettle 1.md", noteFor(id, "the kettle leaks"))
@@ -262,6 +272,7 @@ func TestCopiedAndRenamedAtOnce(t *testing.T) {
 
 // The property cut out of one note and pasted into another takes the memory along.
 func TestAnIDThatMovesToAnotherNote(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.write(t, "Kettle.md", "the kettle leaks")
@@ -275,6 +286,7 @@ func TestAnIDThatMovesToAnotherNote(t *testing.T) {
 
 // Case 47: copies of sync tools are neither merged nor taken for the note.
 func TestCase47ConflictCopies(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	rev := d.memory(id).Rev
@@ -296,6 +308,7 @@ func TestCase47ConflictCopies(t *testing.T) {
 
 // Case 46: what iCloud has evicted is there, and says nothing until it is back.
 func TestCase46AnEvictedNote(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	rev := d.memory(id).Rev
@@ -310,6 +323,7 @@ func TestCase46AnEvictedNote(t *testing.T) {
 
 // Case 44 for memories: too many deletions together wait for somebody to confirm them.
 func TestCase44ManyNotesDeletedTogether(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	var ids []memory.ID
 	var paths []string
@@ -378,6 +392,7 @@ func (d *desk) removeAll(paths []string) {
 
 // While the vault is not there, or another folder is, nothing is settled.
 func TestCase44TheVaultIsAway(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	ok(t, os.Remove(d.at("Kettle.md")))
@@ -400,6 +415,7 @@ func TestCase44TheVaultIsAway(t *testing.T) {
 // On a device whose vault lags behind, as one that is pulled with git, a note that did
 // not change has no say against what another device took over of it.
 func TestAnOldNoteOnAnotherDevice(t *testing.T) {
+	t.Parallel()
 	here, there := newDesk(t, nil), newDesk(t, nil)
 	id := here.kept("the kettle leaks", "Kettle.md")
 	there.write(t, "Kettle.md", noteFor(id, "the kettle leaks"))
@@ -434,6 +450,7 @@ func TestAnOldNoteOnAnotherDevice(t *testing.T) {
 
 // A note and its folder that went by one batch and came back by the next are no loss.
 func TestCase42BackBeforeItIsSettled(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Home/Kettle.md")
 	before := d.lines(id)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -31,6 +32,7 @@ type meaning struct {
 	wake   chan struct{} // holds a token when there is news
 	asks   chan ask      // queries, taken by who makes their vectors
 	quiet  chan struct{} // holds a token when the last query was answered
+	retry  chan struct{} // holds a token when what failed is to be tried again at once
 	asking atomic.Int64  // queries under way
 	made   atomic.Int64  // vectors, in this run
 	stale  atomic.Bool   // a query found that the model is another one
@@ -79,7 +81,8 @@ func newMeaning(opt *Options) *meaning {
 		return nil
 	}
 	m := &meaning{Meaning: opt.Meaning, fs: opt.FS, file: filepath.Join(opt.State, "meaning.json"),
-		wake: make(chan struct{}, 1), asks: make(chan ask), quiet: make(chan struct{}, 1), recent: newRecentQueries()}
+		wake: make(chan struct{}, 1), asks: make(chan ask), quiet: make(chan struct{}, 1),
+		retry: make(chan struct{}, 1), recent: newRecentQueries()}
 	if m.Dir == "" {
 		m.Dir = filepath.Join(opt.State, "vectors")
 	}
@@ -292,7 +295,7 @@ func (m *meaning) told() *op.Meaning {
 	out.Covered, out.Total = m.todo.covered, m.todo.total()
 	switch {
 	case s != nil:
-		out.Provider, out.Model, out.Weight = s.identity.Provider, s.identity.Model, m.weightOf(s)
+		out.Provider, out.Model, out.Weight = s.provider(), s.identity.Model, m.weightOf(s)
 		if out.Weight == 0 {
 			out.Without = m.idle
 		}
@@ -309,11 +312,25 @@ func (m *meaning) told() *op.Meaning {
 // warnings are what status is to warn of.
 func (m *meaning) warnings() []string {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.problem == "" {
-		return nil
+	problem := m.problem
+	m.mu.Unlock()
+	var out []string
+	if problem != "" {
+		out = append(out, "vectors are not made at present: "+problem)
 	}
-	return []string{"vectors are not made at present: " + m.problem}
+	status := m.Embedder.Status()
+	if status.Native == nil {
+		return out
+	}
+	if why := status.Native.GivenUp; why != "" { // whether or not the next one was asked yet
+		return append(out, why)
+	}
+	for _, passed := range status.Passed {
+		if slices.ContainsFunc(status.Native.Bad, func(b embedding.BadPair) bool { return b.Why == passed.Reason }) {
+			out = append(out, passed.Reason)
+		}
+	}
+	return out
 }
 
 // toldOf is told for an answer to what made this sense; where it is nil without says why.
@@ -336,6 +353,9 @@ type rack struct {
 	complete bool // once, everything had its vectors
 }
 
+// provider is who makes its vectors: one may have taken over from another.
+func (s *rack) provider() string { return cmp.Or(s.embedder.Status().Provider, s.identity.Provider) }
+
 // vector is that of a memory's own text, false unless it is of that digest.
 func (s *rack) vector(id memory.ID, now func(memory.ID) (vectors.Key, bool)) ([]float32, bool) {
 	doc, ok := s.store.Doc(memoryDoc(id))
@@ -348,6 +368,18 @@ func (s *rack) vector(id memory.ID, now func(memory.ID) (vectors.Key, bool)) ([]
 	vector, ok := s.store.Vector(doc.Chunks[0].Key)
 	some := slices.ContainsFunc(vector, func(x float32) bool { return x != 0 })
 	return vector, ok && some
+}
+
+// embeddedBy is what people call the model that made the vector of a memory, "" without one.
+func (e *Engine) embeddedBy(id memory.ID) string {
+	s := e.meaning.servingRack()
+	if s == nil {
+		return ""
+	}
+	if _, ok := s.store.Doc(memoryDoc(id)); !ok {
+		return ""
+	}
+	return s.identity.Model
 }
 
 // drop takes a document and its vectors off the rack, on the disk, too.

@@ -66,6 +66,7 @@ func made(t testing.TB, e *Engine, change func()) int {
 }
 
 func TestSense(t *testing.T) {
+	t.Parallel()
 	h := meant(t, vaultHouse(t, garden()), embedding.Options{})
 	e := h.following(t)
 	for i := range 20 {
@@ -103,6 +104,7 @@ func TestSense(t *testing.T) {
 }
 
 func TestWithoutAModelThereIsNoSense(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	if s, without := e.meaning.senseOf(t.Context(), "anything"); s != nil || without != "" || e.meaning.told() != nil {
 		t.Errorf("got sense %v, %q, told %v", s, without, e.meaning.told())
@@ -117,6 +119,7 @@ func TestWithoutAModelThereIsNoSense(t *testing.T) {
 }
 
 func TestEverythingIsFollowed(t *testing.T) {
+	t.Parallel()
 	h := meant(t, vaultHouse(t, garden()), embedding.Options{})
 	h.Options.pace = brisk()
 	e := h.following(t)
@@ -154,6 +157,7 @@ func TestEverythingIsFollowed(t *testing.T) {
 }
 
 func TestNotesAreFollowed(t *testing.T) {
+	t.Parallel()
 	long := "# Kettle\n\nIt leaks where the spout begins, and drips on the stove all day long.\n\n# Pot\n\nIt shines in the light of the lamp that hangs over the table.\n"
 	h := meant(t, vaultHouse(t, map[string]string{"Kitchen.md": long, "Other.md": "Nothing of note in here."}), embedding.Options{})
 	h.Options.pace, h.Options.VaultIgnore = brisk(), []string{"/Drafts/"}
@@ -217,6 +221,7 @@ func TestNotesAreFollowed(t *testing.T) {
 }
 
 func TestAStartMakesNothingAgain(t *testing.T) {
+	t.Parallel()
 	h := meant(t, vaultHouse(t, garden()), embedding.Options{})
 	e := h.following(t)
 	for i := range 10 {
@@ -238,6 +243,7 @@ func TestAStartMakesNothingAgain(t *testing.T) {
 }
 
 func TestPauseOutlivesARestart(t *testing.T) {
+	t.Parallel()
 	h := meant(t, newHouse(t), embedding.Options{})
 	e := h.running(t)
 	covered(t, e)
@@ -273,6 +279,7 @@ func killedHouse(t testing.TB, h *house) *house {
 }
 
 func TestKilledItGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
 	h := meant(t, newHouse(t), embedding.Options{})
 	e := h.open(t)
 	for i := range 300 {
@@ -298,6 +305,7 @@ func TestKilledItGoesOnWhereItWas(t *testing.T) {
 }
 
 func TestAnotherModelServesWhenItIsComplete(t *testing.T) {
+	t.Parallel()
 	old, young := tinyModel(t, 1), tinyModel(t, 2)
 	h := meant(t, newHouse(t), embedding.Options{Model: old, Providers: []string{embedding.Go}})
 	e := h.running(t)
@@ -339,6 +347,7 @@ func TestAnotherModelServesWhenItIsComplete(t *testing.T) {
 }
 
 func TestPurgedVectorsAreGoneFromTheDisk(t *testing.T) {
+	t.Parallel()
 	h := meant(t, newHouse(t), embedding.Options{})
 	e := h.running(t)
 	id := save(t, e, "a secret that must go").ID
@@ -378,6 +387,7 @@ func vectorOnDisk(t testing.TB, dir string, key vectors.Key) bool {
 
 // What is purged while there is no model goes when there is one again.
 func TestPurgedWithoutAModel(t *testing.T) {
+	t.Parallel()
 	model := tinyModel(t, 1)
 	h := meant(t, newHouse(t), embedding.Options{Model: model})
 	e := h.running(t)
@@ -415,6 +425,7 @@ func TestPurgedWithoutAModel(t *testing.T) {
 }
 
 func TestOtherDevicesChangesGetVectors(t *testing.T) {
+	t.Parallel()
 	desk, lap := meant(t, newHouse(t), embedding.Options{}), newHouse(t)
 	here, there := desk.running(t), lap.open(t)
 	covered(t, here)
@@ -428,6 +439,7 @@ func TestOtherDevicesChangesGetVectors(t *testing.T) {
 }
 
 func TestVectorsThatCarryNothingAreNotMade(t *testing.T) {
+	t.Parallel()
 	h := meant(t, newHouse(t), embedding.Options{})
 	h.Options.Meaning.Weight = -1 // what the exam says of weights that were drawn
 	e := h.running(t)

@@ -54,16 +54,17 @@ func noteDigest(digest [32]byte) vectors.Key {
 
 // filer brings a rack to what there is.
 type filer struct {
-	*Engine
+	e        *Engine
 	on       *rack
 	now      *pieces // of the document that is being worked on, nil for none
 	unsynced int     // vectors
 	failed   int     // texts in a row
+	failing  string  // provider that failed on a text, "" for none
 }
 
 // compare looks at everything there is and what of it has no vectors yet.
 func (f *filer) compare(ctx context.Context) error {
-	m := f.meaning
+	m := f.e.meaning
 	m.mu.Lock()
 	m.news, m.counting = meaningNews{begun: true}, true
 	m.news.clear()
@@ -87,13 +88,13 @@ func (f *filer) compare(ctx context.Context) error {
 		}
 		t.add(name, at, false)
 	}
-	for r := range f.stm.Rows() {
+	for r := range f.e.stm.Rows() {
 		look(memoryDoc(r.ID()), digestOfMemory(r), r.UpdatedAt())
 	}
 	whole := true
-	if f.notes != nil {
-		whole = f.notes.complete.Load()
-		index, _ := f.notes.current()
+	if f.e.notes != nil {
+		whole = f.e.notes.complete.Load()
+		index, _ := f.e.notes.current()
 		for path, c := range index.Known() {
 			look(noteDoc(path), noteDigest(c.Digest), c.ModTime)
 		}
@@ -123,14 +124,14 @@ func (f *filer) purgedMeanwhile(name string) bool {
 	if !is {
 		return false
 	}
-	_, err := f.stm.Forgotten(memory.ID(id))
+	_, err := f.e.stm.Forgotten(memory.ID(id))
 	return err != nil
 }
 
 // takeOthers takes in vectors that other devices have made, and reports whether some that
 // they had made are gone.
 func (f *filer) takeOthers() (lost bool, err error) {
-	if !f.meaning.Shared {
+	if !f.e.meaning.Shared {
 		return false, nil
 	}
 	before := f.on.store.Status().Vectors
@@ -143,7 +144,7 @@ func (f *filer) forget(gone []string) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	for _, s := range f.meaning.racks() {
+	for _, s := range f.e.meaning.racks() {
 		if err := s.store.Place(nil, gone); err != nil {
 			return err
 		}
@@ -153,7 +154,7 @@ func (f *filer) forget(gone []string) error {
 
 // catchUp looks at what changed. It reports false if everything has to be looked at.
 func (f *filer) catchUp(ctx context.Context) (bool, error) {
-	m := f.meaning
+	m := f.e.meaning
 	m.mu.Lock()
 	news := m.news
 	m.looking = news.all || len(news.memories)+len(news.notes) > 0
@@ -169,7 +170,7 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 	var gone []string
 	for id := range news.memories {
 		name := memoryDoc(id)
-		if r, ok := f.stm.Get(id); ok {
+		if r, ok := f.e.stm.Get(id); ok {
 			f.look(name, digestOfMemory(r), r.UpdatedAt())
 		} else {
 			gone = append(gone, name)
@@ -198,7 +199,7 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 
 // look has a document that changed wait for its vectors.
 func (f *filer) look(name string, digest vectors.Key, at time.Time) {
-	m := f.meaning
+	m := f.e.meaning
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	doc, had := f.on.store.Doc(name)
@@ -222,7 +223,7 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 	var all []chunk.Chunk
 	var digest vectors.Key
 	if id, is := strings.CutPrefix(name, memoryPrefix); is {
-		r, ok := f.stm.Get(memory.ID(id))
+		r, ok := f.e.stm.Get(memory.ID(id))
 		if !ok {
 			return nil, nil
 		}
@@ -231,12 +232,15 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 			all = []chunk.Chunk{{Text: text, Identity: chunk.Memory(text)}}
 		}
 	} else {
-		note, err := f.notes.vault.Load().Read(ctx, strings.TrimPrefix(name, notePathMark))
+		note, err := f.e.notes.vault.Load().Read(ctx, strings.TrimPrefix(name, notePathMark))
 		if err != nil {
 			return nil, ctx.Err() // the watcher tells when it can be read again
 		}
 		digest = noteDigest(note.Digest)
-		all = chunk.Cut(f.noteToCut(ctx, note), f.on.room())
+		all = chunk.Cut(f.e.noteToCut(ctx, note), f.on.room(ctx))
+		if ctx.Err() != nil { // the parts are estimates
+			return nil, ctx.Err()
+		}
 	}
 	doc, out := vectors.Doc{Name: name, Digest: digest}, &pieces{name: name}
 	for _, c := range all {
@@ -251,10 +255,10 @@ func (f *filer) read(ctx context.Context, name string) (*pieces, error) {
 }
 
 // room is what the model takes in. What it counts for every text alike is no part of one.
-func (s *rack) room() chunk.Options {
-	empty := s.embedder.Tokens("")
+func (s *rack) room(ctx context.Context) chunk.Options {
+	empty := s.embedder.Tokens(ctx, "")
 	return chunk.Options{Tokens: s.mostTokens() - empty, Count: func(text string) int {
-		return max(s.embedder.Tokens(text)-empty, 0)
+		return max(s.embedder.Tokens(ctx, text)-empty, 0)
 	}}
 }
 

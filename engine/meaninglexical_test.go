@@ -9,6 +9,7 @@ import (
 
 // Who lists hashed words asks for help with spelling, and gets it without another setting.
 func TestHashedWordsFindWhatIsMisspelled(t *testing.T) {
+	t.Parallel()
 	h := meant(t, newHouse(t), embedding.Options{Providers: []string{embedding.Words}})
 	h.Options.Meaning.Weight = -1
 	e := h.running(t)

@@ -3,9 +3,11 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"time"
 
+	"emberd/embedding"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -38,6 +40,7 @@ func (e *Engine) engineStatus(context.Context, *op.EngineStatusRequest) (*op.Eng
 	for _, p := range status.Passed {
 		res.Passed = append(res.Passed, op.PassedProvider{Provider: p.Provider, Reason: p.Reason})
 	}
+	res.Native = nativeEngine(status.Native)
 	if filling == nil {
 		return res, nil
 	}
@@ -50,6 +53,19 @@ func (e *Engine) engineStatus(context.Context, *op.EngineStatusRequest) (*op.Eng
 		res.Left = int64(math.Ceil(float64(left) * parts * pace.Seconds()))
 	}
 	return res, nil
+}
+
+// nativeEngine tells of the helper, nil without one.
+func nativeEngine(n *embedding.NativeStatus) *op.NativeEngine {
+	if n == nil {
+		return nil
+	}
+	out := &op.NativeEngine{Helper: n.Helper, Folder: n.Engine, Version: n.Version, Release: n.Release, System: n.System, Backends: n.Backends,
+		Warning: n.Warning, PID: n.PID, Started: n.Started, Restarts: n.Restarts, LastExit: n.LastExit, Output: n.Output}
+	for _, b := range n.Bad {
+		out.Bad = append(out.Bad, op.BadPair(b))
+	}
+	return out
 }
 
 // state is called with mu held.
@@ -74,7 +90,7 @@ func (e *Engine) noVectors() string {
 
 // model is called with the meaning's mu held.
 func (s *rack) model() *op.EngineModel {
-	return &op.EngineModel{Provider: s.identity.Provider, Name: s.identity.Model, Dim: s.identity.Dim, Lexical: s.identity.Lexical,
+	return &op.EngineModel{Provider: s.provider(), Name: s.identity.Model, Dim: s.identity.Dim, Lexical: s.identity.Lexical,
 		Trust: math.Round(1000*s.grade.Trust()) / 1000}
 }
 
@@ -82,7 +98,20 @@ func (e *Engine) enginePause(ctx context.Context, _ *op.EnginePauseRequest) (*op
 	return e.setPaused(ctx, true)
 }
 
+// engineResume also tries anew what failed: an engine that was given up, texts that were
+// put aside.
 func (e *Engine) engineResume(ctx context.Context, _ *op.EngineResumeRequest) (*op.EngineStatusResult, error) {
+	if m := e.meaning; m != nil {
+		err := m.Embedder.Retry(ctx)
+		if errors.Is(err, embedding.ErrChanged) {
+			m.stale.Store(true)
+		} else if err != nil {
+			e.opt.Logger.Info("tried again, vectors cannot be made yet", "err", err)
+		}
+		m.anything()
+		nudge(m.wake)
+		nudge(m.retry)
+	}
 	return e.setPaused(ctx, false)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"emberd/embedding"
+	"emberd/internal/similarity"
 	"emberd/memory"
 	"emberd/vectors"
 )
@@ -133,15 +134,22 @@ func (m *meaning) answer(ctx context.Context, a ask) {
 	}()
 	defer close(a.answer)
 	made, err := a.rack.embedder.Embed(ctx, a.as, []string{a.text})
-	if errors.Is(err, embedding.ErrChanged) && !a.rack.own {
-		m.stale.Store(true)
-		nudge(m.wake)
+	if !a.rack.own {
+		m.outdated(err)
 	}
 	if err != nil {
 		return // the embedder's status has it
 	}
 	m.recent.put(a.rack, a.as, a.text, made[0])
 	a.answer <- made[0]
+}
+
+// outdated has the model be asked for anew where an error says that it is another one.
+func (m *meaning) outdated(err error) {
+	if errors.Is(err, embedding.ErrChanged) {
+		m.stale.Store(true)
+		nudge(m.wake)
+	}
 }
 
 // memories returns the n memories nearest to the sense, nearest first.
@@ -221,13 +229,10 @@ func (s *sense) cosineOfNote(path string) (cosine float64, known bool) {
 	return cosine, known
 }
 
-// to is the cosine of a vector of as many numbers.
+// to is the cosine of a vector of the same model.
 func (s *sense) to(vector []float32) float64 {
-	sum := 0.0
-	for i, x := range vector {
-		sum += float64(x) * float64(s.vector[i])
-	}
-	return sum
+	cosine, _ := similarity.Cosine(vector, s.vector) // 0 of one of another length
+	return cosine
 }
 
 // near brings a cosine to 0, as of texts that have nothing to do with each other, to 1,

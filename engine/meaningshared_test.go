@@ -17,6 +17,7 @@ import (
 
 // Two devices with one model keep their vectors in one folder, and none is made twice.
 func TestDevicesShareVectors(t *testing.T) {
+	t.Parallel()
 	model, folder := tinyModel(t, 1), t.TempDir()
 	shared := func() *house {
 		h := meant(t, newHouse(t), embedding.Options{Model: model})
@@ -89,6 +90,7 @@ func (f fullFile) Write(p []byte) (int, error) {
 
 // A full disk holds up nothing but vectors, which go on when there is room.
 func TestVectorsOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	disk := new(fullDisk)
 	h := meant(t, newHouse(t), embedding.Options{})
 	h.FS = disk
@@ -116,6 +118,7 @@ func TestVectorsOnAFullDisk(t *testing.T) {
 
 // A server that hangs does not hold up the end, and leaves nothing running.
 func TestClosingWhileTheServerHangs(t *testing.T) {
+	t.Parallel()
 	server := newVectorServer(t)
 	h := meant(t, newHouse(t), server.options())
 	e := h.running(t)

@@ -45,11 +45,12 @@ func restFor(took time.Duration, share float64) time.Duration {
 // nothing to do.
 func (e *Engine) keepMeaning(ctx context.Context) {
 	const name = "making of vectors"
+	m := e.meaning
 	defer e.chores.disarm(name)
 	defer e.closeRacks()
 	wait, changed := meaningRetry, false
 	for ctx.Err() == nil {
-		made := e.meaning.made.Load()
+		made := m.made.Load()
 		err := e.fillRack(ctx)
 		if ctx.Err() != nil || errors.Is(err, embedding.ErrClosed) {
 			return
@@ -62,21 +63,23 @@ func (e *Engine) keepMeaning(ctx context.Context) {
 			continue
 		}
 		changed = false
-		if e.meaning.made.Load() > made {
+		if m.made.Load() > made {
 			wait = meaningRetry
 		}
 		level := slog.LevelWarn
-		if again := e.meaning.stuck(err.Error(), e.opt.Now().Add(wait)); again {
+		if again := m.stuck(err.Error(), e.opt.Now().Add(wait)); again {
 			level = slog.LevelDebug
 		}
 		e.opt.Logger.Log(ctx, level, "vectors are not made for now", "err", err, "again", wait)
 		e.chores.arm(name, wait)
 		select {
 		case <-ctx.Done():
+		case <-m.retry:
+			wait = meaningRetry
 		case <-time.After(wait):
+			wait = min(2*wait, meaningLatest)
 		}
 		e.chores.disarm(name)
-		wait = min(2*wait, meaningLatest)
 	}
 }
 
@@ -121,7 +124,7 @@ func (e *Engine) fillRack(ctx context.Context) error {
 	if m.weightOf(s) == 0 {
 		return e.leaveOut(ctx, s)
 	}
-	f := &filer{Engine: e, on: s}
+	f := &filer{e: e, on: s}
 	return f.run(ctx)
 }
 
@@ -143,7 +146,7 @@ func (e *Engine) rackToFill(id embedding.Identity) (*rack, error) {
 	return s, nil
 }
 
-// leaveOut makes no vectors, since nothing would ask for them.
+// leaveOut makes no vectors, since nothing would ask for them, until the model is another one.
 func (e *Engine) leaveOut(ctx context.Context, s *rack) error {
 	why := "search.meaning is off"
 	if e.meaning.Weight < 0 {
@@ -153,8 +156,16 @@ func (e *Engine) leaveOut(ctx context.Context, s *rack) error {
 	m.mu.Lock()
 	m.idle, m.problem = why, ""
 	m.mu.Unlock()
-	<-ctx.Done()
-	return ctx.Err()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-m.wake:
+			if m.stale.Swap(false) {
+				return embedding.ErrChanged
+			}
+		}
+	}
 }
 
 // letGoOf closes the rack of an earlier model that is asked for again.
@@ -212,7 +223,7 @@ func (f *filer) run(ctx context.Context) error {
 		return err
 	}
 	for {
-		if f.meaning.stale.Swap(false) {
+		if f.e.meaning.stale.Swap(false) {
 			return embedding.ErrChanged
 		}
 		known, err := f.catchUp(ctx)
@@ -239,7 +250,7 @@ func (f *filer) run(ctx context.Context) error {
 
 // next is the document to go on with, false if there is none or nothing is to be done.
 func (f *filer) next() (name string, more bool) {
-	m := f.meaning
+	m := f.e.meaning
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.paused {
@@ -269,7 +280,7 @@ func (f *filer) step(ctx context.Context, name string) error {
 		}
 	}
 	f.now = nil
-	m := f.meaning
+	m := f.e.meaning
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.todo.done(name)
@@ -279,14 +290,14 @@ func (f *filer) step(ctx context.Context, name string) error {
 // leave puts a document aside until it changes, or everything is looked at again.
 func (f *filer) leave(name string) {
 	f.now = nil
-	f.meaning.mu.Lock()
-	defer f.meaning.mu.Unlock()
-	f.meaning.todo.putAside(name)
+	f.e.meaning.mu.Lock()
+	defer f.e.meaning.mu.Unlock()
+	f.e.meaning.todo.putAside(name)
 }
 
 // embed makes a vector and rests for it.
 func (f *filer) embed(ctx context.Context, p piece, begun time.Time) error {
-	m := f.meaning
+	m := f.e.meaning
 	for m.asking.Load() > 0 { // queries come first
 		select {
 		case <-m.quiet:
@@ -295,8 +306,10 @@ func (f *filer) embed(ctx context.Context, p piece, begun time.Time) error {
 		}
 	}
 	start := time.Now()
+	by := f.on.provider()
 	made, err := f.on.embedder.Embed(ctx, embedding.Passage, []string{p.text})
 	if err != nil {
+		f.failing = by
 		return f.refused(err)
 	}
 	took := time.Since(start)
@@ -309,6 +322,7 @@ func (f *filer) embed(ctx context.Context, p piece, begun time.Time) error {
 	}
 	m.made.Add(1)
 	f.failed = 0
+	f.takenOver()
 	if f.unsynced++; f.unsynced >= syncAfter {
 		if err := f.sync(); err != nil {
 			return err
@@ -327,6 +341,14 @@ func (f *filer) embed(ctx context.Context, p piece, begun time.Time) error {
 	return nil
 }
 
+// takenOver has texts that one provider failed on tried by the one that took over from it.
+func (f *filer) takenOver() {
+	if f.failing != "" && f.failing != f.on.provider() {
+		f.failing = ""
+		f.e.meaning.anything()
+	}
+}
+
 // refused says what a failure to make a vector means: of one text little.
 func (f *filer) refused(err error) error {
 	f.failed++
@@ -338,7 +360,7 @@ func (f *filer) refused(err error) error {
 	if f.failed >= mostFailed {
 		return err
 	}
-	f.opt.Logger.Warn("a text has no vector", "err", err)
+	f.e.opt.Logger.Warn("a text has no vector", "err", err)
 	f.leave(f.now.name)
 	return nil
 }
@@ -350,7 +372,7 @@ func (f *filer) sync() error {
 
 // rest waits for something to do, when all is kept that was made.
 func (f *filer) rest(ctx context.Context) error {
-	m := f.meaning
+	m := f.e.meaning
 	if f.unsynced > 0 {
 		if err := f.sync(); err != nil {
 			return err
@@ -368,9 +390,9 @@ func (f *filer) rest(ctx context.Context) error {
 
 // finish has the rack serve, if it has everything.
 func (f *filer) finish(ctx context.Context) error {
-	m := f.meaning
+	m := f.e.meaning
 	m.mu.Lock()
-	all := m.todo.left() == 0 && !m.news.all && len(m.news.memories)+len(m.news.notes) == 0 && (f.notes == nil || f.notes.complete.Load())
+	all := m.todo.left() == 0 && !m.news.all && len(m.news.memories)+len(m.news.notes) == 0 && (f.e.notes == nil || f.e.notes.complete.Load())
 	if all {
 		m.problem = ""
 	}
@@ -380,7 +402,7 @@ func (f *filer) finish(ctx context.Context) error {
 	}
 	if !f.on.complete {
 		f.on.complete = true
-		if err := errors.Join(f.on.store.Sync(), f.remember(f.on), f.retire(f.on)); err != nil {
+		if err := errors.Join(f.on.store.Sync(), f.e.remember(f.on), f.e.retire(f.on)); err != nil {
 			return err
 		}
 	}

@@ -116,6 +116,7 @@ func (s *vectorServer) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestAServerThatHangsHoldsNothingUp(t *testing.T) {
+	t.Parallel()
 	server := newVectorServer(t)
 	h := meant(t, vaultHouse(t, garden()), server.options())
 	h.Options.Meaning.Wait = time.Millisecond
@@ -146,6 +147,7 @@ func TestAServerThatHangsHoldsNothingUp(t *testing.T) {
 }
 
 func TestAServerThatGoesAwayIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	server := newVectorServer(t)
 	h := meant(t, newHouse(t), server.options())
 	e := h.running(t)
@@ -168,6 +170,7 @@ func TestAServerThatGoesAwayIsWaitedFor(t *testing.T) {
 
 // Nothing has to change for a query to find that the model did.
 func TestAQueryFindsThatTheModelChanged(t *testing.T) {
+	t.Parallel()
 	server := newVectorServer(t)
 	h := meant(t, newHouse(t), server.options())
 	e := h.running(t)
@@ -187,6 +190,7 @@ func TestAQueryFindsThatTheModelChanged(t *testing.T) {
 }
 
 func TestAServerWithAnotherModelEachTimeIsNotAskedWithoutEnd(t *testing.T) {
+	t.Parallel()
 	server := newVectorServer(t)
 	h := meant(t, newHouse(t), server.options())
 	inner := server.Config.Handler
@@ -203,6 +207,7 @@ func TestAServerWithAnotherModelEachTimeIsNotAskedWithoutEnd(t *testing.T) {
 }
 
 func TestWhyAQueryHasNoVectorIsTold(t *testing.T) {
+	t.Parallel()
 	server := newVectorServer(t)
 	h := meant(t, newHouse(t), server.options())
 	e := h.running(t)
@@ -218,6 +223,7 @@ func TestWhyAQueryHasNoVectorIsTold(t *testing.T) {
 }
 
 func TestStatusSaysThatAModelIsExamined(t *testing.T) {
+	t.Parallel()
 	server := newVectorServer(t)
 	h := meant(t, newHouse(t), server.options())
 	h.Options.Meaning.Weight = -1
@@ -241,6 +247,7 @@ func TestStatusSaysThatAModelIsExamined(t *testing.T) {
 
 // What was saved counts from when save returns, also while it is looked at.
 func TestNothingIsCompleteBeforeItHasItsVectors(t *testing.T) {
+	t.Parallel()
 	h := meant(t, newHouse(t), embedding.Options{Providers: []string{embedding.Words}})
 	e := h.running(t)
 	covered(t, e)
@@ -254,6 +261,7 @@ func TestNothingIsCompleteBeforeItHasItsVectors(t *testing.T) {
 }
 
 func TestWhyThereAreToBeNoVectors(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.Options.Meaning.Off = "search.meaning is off"
 	e := h.running(t)
@@ -267,6 +275,7 @@ func TestWhyThereAreToBeNoVectors(t *testing.T) {
 }
 
 func TestNewestFirst(t *testing.T) {
+	t.Parallel()
 	server := newVectorServer(t)
 	h := meant(t, vaultHouse(t, nil), server.options())
 	e := h.following(t)
@@ -283,12 +292,14 @@ func TestNewestFirst(t *testing.T) {
 	do(t, e, op.EngineResume, &op.EngineResumeRequest{})
 	covered(t, e)
 	slices.Reverse(want)
-	if got := server.texts(); !slices.Equal(got, want) {
+	known := func(text string) bool { return !strings.HasPrefix(text, "memory") } // which tells the server's model
+	if got := slices.DeleteFunc(server.texts(), known); !slices.Equal(got, want) {
 		t.Errorf("vectors were made of %q, want %q", got, want)
 	}
 }
 
 func TestEveryTextIsSentOnce(t *testing.T) {
+	t.Parallel()
 	server := newVectorServer(t)
 	notes := map[string]string{"A.md": "# One\n\nshared text of two notes\n", "B.md": "# One\n\nshared text of two notes\n"}
 	h := meant(t, vaultHouse(t, notes), server.options())
@@ -309,6 +320,7 @@ func TestEveryTextIsSentOnce(t *testing.T) {
 }
 
 func TestRestFor(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		took  time.Duration
 		share float64
@@ -329,6 +341,7 @@ func TestRestFor(t *testing.T) {
 
 // TestTodo compares what is to be done with a plain map.
 func TestTodo(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		type doc struct {
 			at           int
@@ -380,6 +393,7 @@ func TestTodo(t *testing.T) {
 }
 
 func TestRecentQueriesAreBounded(t *testing.T) {
+	t.Parallel()
 	r, on := newRecentQueries(), new(rack)
 	text := func(i int) string { return fmt.Sprint("query ", i) }
 	for i := range 2 * keptQueries {

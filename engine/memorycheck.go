@@ -23,10 +23,10 @@ func (c *checking) carrier(ctx context.Context, note *vault.Note) {
 		return
 	}
 	c.carried[id] = append(c.carried[id], note)
-	row, live := c.stm.Get(id)
+	row, live := c.e.stm.Get(id)
 	switch {
-	case !live && c.stm.Trashed(id):
-		if c.truth.waits(id) {
+	case !live && c.e.stm.Trashed(id):
+		if c.e.truth.waits(id) {
 			return // it may be about to come back
 		}
 		c.find("memory", note.Path, 0, "memory %s, whose id it carries, is in the trash; emberd trash restore %s brings it back, or remove the property memory-id", id.Short(), id.Short())
@@ -42,7 +42,7 @@ func (c *checking) carrier(ctx context.Context, note *vault.Note) {
 // agree lists what a memory cannot take over of its note, or has not.
 func (c *checking) agree(ctx context.Context, m *memory.Memory, note *vault.Note) {
 	switch {
-	case homeOf(m) == "" && c.notes.inArchive(note.Path) && !shortened(m):
+	case homeOf(m) == "" && c.e.notes.inArchive(note.Path) && !shortened(m):
 		if !says(note, m) {
 			c.find("memory", note.Path, 0, "it has another text than memory %s, whose id it carries and whose text is not archived; delete the note, or remove the property memory-id", m.ID.Short())
 		}
@@ -51,14 +51,14 @@ func (c *checking) agree(ctx context.Context, m *memory.Memory, note *vault.Note
 		c.find("memory", note.Path, 0, "its text was changed since that of memory %s was archived in it; emberd rekindle %s takes it as it is now", m.ID.Short(), m.ID.Short())
 	}
 	before := maps.Clone(m.NoteSeen)
-	refused := c.takeOver(ctx, m, note)
+	refused := c.e.takeOver(ctx, m, note)
 	for _, r := range refused {
 		c.find("memory", note.Path, 0, "memory %s: %s", m.ID.Short(), r.why)
 	}
 	if long := tooLong(m.Content); long != "" {
 		c.find("memory", note.Path, 0, "memory %s: %s", m.ID.Short(), long)
 	}
-	if !maps.Equal(before, m.NoteSeen) && !c.truth.waits(m.ID) {
+	if !maps.Equal(before, m.NoteSeen) && !c.e.truth.waits(m.ID) {
 		c.find("memory", note.Path, 0, "it says other than memory %s, which is newer or was restored; save the note to have it taken over", m.ID.Short())
 	}
 	if ahead := c.ahead(m, note); len(ahead) > 0 {
@@ -69,7 +69,7 @@ func (c *checking) agree(ctx context.Context, m *memory.Memory, note *vault.Note
 // ahead are the fields that a note says otherwise than its memory, although nothing is
 // on its way from one to the other. A stage is the memory's own.
 func (c *checking) ahead(m *memory.Memory, note *vault.Note) []string {
-	says, same, waiting := fingerprints(note.Carried), agreed(m, note.Carried), c.pending.fields(m.ID)
+	says, same, waiting := fingerprints(note.Carried), agreed(m, note.Carried), c.e.pending.fields(m.ID)
 	return slices.DeleteFunc(noteFields(), func(field string) bool {
 		_, is := note.Carried.Fields[field]
 		own := field == "stage" || field == contentField && m.PromotedTo == "" || !slices.Contains(takenOf(m), field)
@@ -99,7 +99,7 @@ func (c *checking) memories() {
 	for _, note := range c.read {
 		there[note.Path] = note
 	}
-	for row := range c.stm.Rows() {
+	for row := range c.e.stm.Rows() {
 		if (row.Promoted() || row.Stage().Cold()) && len(c.carried[row.ID()]) == 0 {
 			c.orphan(row.Memory, there)
 		}
@@ -108,7 +108,7 @@ func (c *checking) memories() {
 
 // noteAmong is which of several notes is the memory's, "" if that is not settled.
 func (c *checking) noteAmong(id memory.ID, notes []*vault.Note) string {
-	if row, ok := c.stm.Get(id); ok {
+	if row, ok := c.e.stm.Get(id); ok {
 		m, err := row.Memory()
 		if home := homeOf(&m); err == nil && slices.ContainsFunc(notes, func(n *vault.Note) bool { return n.Path == home }) {
 			return home
@@ -121,7 +121,7 @@ func (c *checking) noteAmong(id memory.ID, notes []*vault.Note) string {
 func (c *checking) orphan(read func() (memory.Memory, error), there map[string]*vault.Note) {
 	m, err := read()
 	home := homeOf(&m)
-	if err != nil || home == "" || c.unread[home] || c.truth.waits(m.ID) {
+	if err != nil || home == "" || c.unread[home] || c.e.truth.waits(m.ID) {
 		return
 	}
 	if !m.NoteGone.IsZero() {
@@ -139,7 +139,7 @@ func (c *checking) orphan(read func() (memory.Memory, error), there map[string]*
 		c.find("memory", home, 0, "it does not carry the id of memory %s any more, which stays as it is; give it the property memory-id: %s again, or emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
 		return
 	}
-	if !absent(c.notes.vault.Load(), home) {
+	if !absent(c.e.notes.vault.Load(), home) {
 		return // it is passed over, as the settings say
 	}
 	c.find("memory", home, 0, "this note of memory %s is not there, and the memory stays as it is; put the note back, or emberd forget %s", m.ID.Short(), m.ID.Short())

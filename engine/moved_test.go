@@ -8,6 +8,7 @@ import (
 )
 
 func TestARenamedNoteIsFollowed(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md", "kitchen")
 	before := d.lines(id)
@@ -34,6 +35,7 @@ func TestARenamedNoteIsFollowed(t *testing.T) {
 
 // Sync tools carry a rename as a deletion and a new file, in either order.
 func TestARenameInTwoSteps(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Old.md")
 	d.write(t, "New.md", noteFor(id, "the kettle leaks"))
@@ -54,6 +56,7 @@ func TestARenameInTwoSteps(t *testing.T) {
 
 // Where a note is after all of it counts, even beside a copy that comes first by name.
 func TestARenameBackAndForth(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.write(t, "A copy.md", noteFor(id, "the kettle leaks"))

@@ -54,6 +54,8 @@ type nearness struct {
 func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
 	like := e.likeIn(ctx, p.text)
 	n := new(nearness)
+	soon, done := e.meaning.soon(ctx)
+	defer done()
 	wording := stm.WordingOf(p.text)
 	rows := append(e.candidates(n, like, &p, wording), e.sensedMemories(ctx, like, p.accept)...)
 	seen := make(map[memory.ID]bool, len(rows))
@@ -63,7 +65,7 @@ func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
 			continue
 		}
 		seen[row.ID()] = true
-		one := near{row: row, compared: like.toMemory(row), same: wording.Of(row.Content()), successor: successor(e.stm.Get, row)}
+		one := near{row: row, compared: like.toMemory(soon, row), same: wording.Of(row.Content()), successor: successor(e.stm.Get, row)}
 		if one.same {
 			one.similarity, one.by = 1, op.ComparedByWords
 		}

@@ -21,6 +21,7 @@ func nearestTo(t testing.TB, e *Engine, text string) *nearness {
 }
 
 func TestNearestOfWordsInCommon(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "The roof of the shed needs paint.")
 	save(t, e, "The staging database runs on port 5432.")
@@ -38,6 +39,7 @@ func TestNearestOfWordsInCommon(t *testing.T) {
 
 // Of a longer memory the sentences count that say it.
 func TestNearestSentencesOfALongMemory(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "Notes of the meeting in May. Ann brought cake for everyone.\nThe staging database runs on port 5432. Bob asked who pays the electricity bill. We meet again in June.")
 	n := nearestTo(t, e, "The staging database runs on port 5432")
@@ -52,6 +54,7 @@ func TestNearestSentencesOfALongMemory(t *testing.T) {
 
 // A text that is known is found among any number of others that hold all of its words.
 func TestTheTextItselfIsFoundAmongItsLike(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for i := range 3 * mostCandidates {
 		save(t, e, fmt.Sprintf("deploy is green %s", strings.Repeat("green deploy ", i%7+1)))
@@ -73,6 +76,7 @@ func TestTheTextItselfIsFoundAmongItsLike(t *testing.T) {
 }
 
 func TestNearestNotes(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	d.write(t, "Databases.md", "# Staging\n\nIt is slow. The staging database runs on port 5432. It is old.\n")
 	d.batch([]string{"Databases.md"}, nil)
@@ -85,6 +89,7 @@ func TestNearestNotes(t *testing.T) {
 
 // A promoted memory is found once.
 func TestTheNoteOfAMemoryIsNoSecondWitness(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	m := save(t, d.Engine, "The staging database runs on port 5432.")
 	do(t, d.Engine, op.Promote, &op.PromoteRequest{ID: string(m.ID)})
@@ -95,6 +100,7 @@ func TestTheNoteOfAMemoryIsNoSecondWitness(t *testing.T) {
 
 // What is compared is bounded, whatever the length of the texts.
 func TestNearestOfLongTexts(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	long := strings.Repeat("kettle leaks seam gasket tide turns port staging database ", 800)[:45_000]
 	for i := range 10 {
@@ -146,6 +152,7 @@ func BenchmarkNearest(b *testing.B) {
 
 // Whatever else holds the words, those that count are found.
 func TestNearestOfThoseThatCount(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for range 4 * mostCandidates {
 		do(t, e, op.Save, &op.SaveRequest{Content: "green deploy", Collection: "other"})

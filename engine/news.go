@@ -85,9 +85,9 @@ func without(paths []string, path string) []string {
 	return slices.DeleteFunc(paths, func(p string) bool { return p == path })
 }
 
-// inbox holds the news until they are settled. They are on the disk before the index
+// mailbag holds the news until they are settled. They are on the disk before the index
 // holds what they tell of, so that none is lost with a daemon that is killed.
-type inbox struct {
+type mailbag struct {
 	fs   durable.FS
 	file string
 
@@ -100,9 +100,9 @@ type inbox struct {
 	failed    error               // of the last writing
 }
 
-// openInbox reads what the last run left, which is due as if it had just been told.
-func openInbox(fsys durable.FS, file string) (*inbox, error) {
-	b := &inbox{fs: fsys, file: file, all: make(map[memory.ID]*news), taken: make(map[memory.ID]*news), batch: make(map[memory.ID]bool)}
+// openMailbag reads what the last run left, which is due as if it had just been told.
+func openMailbag(fsys durable.FS, file string) (*mailbag, error) {
+	b := &mailbag{fs: fsys, file: file, all: make(map[memory.ID]*news), taken: make(map[memory.ID]*news), batch: make(map[memory.ID]bool)}
 	left, err := b.load()
 	for _, w := range left {
 		b.all[w.ID], b.batch[w.ID] = w, true
@@ -112,7 +112,7 @@ func openInbox(fsys durable.FS, file string) (*inbox, error) {
 
 // load reads the file. Without it nothing is lost but the taking over of what was
 // written shortly before the last end.
-func (b *inbox) load() (left []*news, err error) {
+func (b *mailbag) load() (left []*news, err error) {
 	data, err := lastState(b.fs, b.file)
 	if err != nil || data == nil {
 		return nil, err
@@ -129,7 +129,7 @@ func isID(id memory.ID) bool {
 }
 
 // save writes everything that is not settled. It is called with mu held.
-func (b *inbox) save() {
+func (b *mailbag) save() {
 	var all []*news
 	for _, w := range b.all {
 		all = append(all, w)
@@ -148,7 +148,7 @@ func (b *inbox) save() {
 }
 
 // begin says that a batch is about to be read, with what only changed its name.
-func (b *inbox) begin(moved []watcher.Move) {
+func (b *mailbag) begin(moved []watcher.Move) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.moved = make(map[string]string)
@@ -159,7 +159,7 @@ func (b *inbox) begin(moved []watcher.Move) {
 
 // tell takes in what the index is about to hold, given which notes carry which ids so
 // far.
-func (b *inbox) tell(c *carriers, read []reading, gone []string) {
+func (b *mailbag) tell(c *carriers, read []reading, gone []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	told := false
@@ -198,7 +198,7 @@ func (b *inbox) tell(c *carriers, read []reading, gone []string) {
 }
 
 // moves takes in that a note which came was moved, whether it carries an id or not.
-func (b *inbox) moves(path string) (told bool) {
+func (b *mailbag) moves(path string) (told bool) {
 	to, moved := b.moved[path]
 	if !moved {
 		return false
@@ -213,7 +213,7 @@ func (b *inbox) moves(path string) (told bool) {
 }
 
 // away are the news of notes that went, by path.
-func (b *inbox) away() map[string][]*news {
+func (b *mailbag) away() map[string][]*news {
 	out := make(map[string][]*news)
 	for _, w := range b.all {
 		for _, path := range w.Went {
@@ -223,7 +223,7 @@ func (b *inbox) away() map[string][]*news {
 	return out
 }
 
-func (b *inbox) lost(id memory.ID, path string) {
+func (b *mailbag) lost(id memory.ID, path string) {
 	w := b.of(id)
 	if to, moved := b.moved[path]; moved {
 		w.move(path, to)
@@ -234,7 +234,7 @@ func (b *inbox) lost(id memory.ID, path string) {
 }
 
 // of returns the news of a memory, which are then not due before the batch is over.
-func (b *inbox) of(id memory.ID) *news {
+func (b *mailbag) of(id memory.ID) *news {
 	w := b.all[id]
 	if w == nil {
 		w = &news{ID: id}
@@ -246,7 +246,7 @@ func (b *inbox) of(id memory.ID) *news {
 }
 
 // touch has memories settled at a time. alive says that they came to life.
-func (b *inbox) touch(ids []memory.ID, due time.Time, alive bool) {
+func (b *mailbag) touch(ids []memory.ID, due time.Time, alive bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range ids {
@@ -263,7 +263,7 @@ func (b *inbox) touch(ids []memory.ID, due time.Time, alive bool) {
 }
 
 // end says that the batch was read to its end: what it told of is due then.
-func (b *inbox) end(due time.Time) {
+func (b *mailbag) end(due time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id := range b.batch {
@@ -276,14 +276,14 @@ func (b *inbox) end(due time.Time) {
 }
 
 // reads reports whether a batch is being read.
-func (b *inbox) reads() bool {
+func (b *mailbag) reads() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.moved != nil
 }
 
 // next is when something is due, the zero time for never.
-func (b *inbox) next() time.Time {
+func (b *mailbag) next() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var first time.Time
@@ -297,7 +297,7 @@ func (b *inbox) next() time.Time {
 
 // take returns what is due, in the order of ids, and with it the losses that are held
 // back, which may be none by now.
-func (b *inbox) take(now time.Time) []*news {
+func (b *mailbag) take(now time.Time) []*news {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out, held []*news
@@ -322,14 +322,14 @@ func (b *inbox) take(now time.Time) []*news {
 }
 
 // settled lets go of news.
-func (b *inbox) settled(w *news) {
+func (b *mailbag) settled(w *news) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.taken, w.ID)
 }
 
 // again puts news back, together with what came meanwhile.
-func (b *inbox) again(w *news, due time.Time, held bool) {
+func (b *mailbag) again(w *news, due time.Time, held bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.taken, w.ID)
@@ -343,7 +343,7 @@ func (b *inbox) again(w *news, due time.Time, held bool) {
 }
 
 // store writes what is left after some were settled.
-func (b *inbox) store() error {
+func (b *mailbag) store() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.save()
@@ -352,7 +352,7 @@ func (b *inbox) store() error {
 
 // confirm takes all losses for meant, those told in the next minute too, and returns
 // how many had been held back.
-func (b *inbox) confirm(due time.Time) (held int) {
+func (b *mailbag) confirm(due time.Time) (held int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.confirmed = time.Now()
@@ -368,7 +368,7 @@ func (b *inbox) confirm(due time.Time) (held int) {
 }
 
 // count returns how many memories wait, and how many of them for a confirmation.
-func (b *inbox) count() (waiting, held int) {
+func (b *mailbag) count() (waiting, held int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, w := range b.all {
@@ -380,7 +380,7 @@ func (b *inbox) count() (waiting, held int) {
 }
 
 // waits reports whether a memory is still to be settled.
-func (b *inbox) waits(id memory.ID) bool {
+func (b *mailbag) waits(id memory.ID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.all[id] != nil || b.taken[id] != nil

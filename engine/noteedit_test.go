@@ -46,6 +46,7 @@ func wantSettled(t testing.TB, e *Engine, id memory.ID) {
 }
 
 func TestAnEditReachesTheNote(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "old text", "a")
 	h.write(t, m.PromotedTo, h.note(t, m.PromotedTo)+"\n<!-- emberd:links -->\nours\n<!-- /emberd:links -->\n")
 	h.advance(time.Minute)
@@ -66,6 +67,7 @@ func TestAnEditReachesTheNote(t *testing.T) {
 
 // What the note cannot get yet is in the log at once, and in the note when it can.
 func TestAnEditThatTheNoteGetsLater(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "text")
 	done := busy(t, h)
 	before := h.note(t, m.PromotedTo)
@@ -93,6 +95,7 @@ func TestAnEditThatTheNoteGetsLater(t *testing.T) {
 
 // A human's newer word stays, in the text and in each property.
 func TestAnEditOfWhatAHumanEditedIsRefused(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "text", "a")
 	h.write(t, m.PromotedTo, strings.Replace(h.note(t, m.PromotedTo), "text\n", "human's text\n", 1))
 	for _, req := range []*op.EditRequest{{Content: new("other")}} {
@@ -105,6 +108,7 @@ func TestAnEditOfWhatAHumanEditedIsRefused(t *testing.T) {
 
 // A field that a human changes in the note while it waits is the human's.
 func TestAFieldThatAHumanChangedMeanwhile(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "text", "a")
 	done := busy(t, h)
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit"), AddTags: []string{"b"}})
@@ -121,6 +125,7 @@ func TestAFieldThatAHumanChangedMeanwhile(t *testing.T) {
 // An editor that had the note open and saves the old text over emberd's gets it back
 // with emberd's fields in it.
 func TestALateSaveGetsTheFieldsAgain(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "text")
 	file := filepath.Join(h.Vaults[0], m.PromotedTo)
 	old := h.note(t, m.PromotedTo)
@@ -143,6 +148,7 @@ func TestALateSaveGetsTheFieldsAgain(t *testing.T) {
 
 // A note that was just made is still warm: its text can be edited a little later.
 func TestTheTextOfANewNoteWaits(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	h.ms.Store(time.Now().UnixMilli())
 	e := h.following(t)
@@ -155,6 +161,7 @@ func TestTheTextOfANewNoteWaits(t *testing.T) {
 }
 
 func TestAPromotedMemoryWithoutItsVault(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "text")
 	if err := os.Rename(h.Vaults[0], h.Vaults[0]+"-away"); err != nil {
 		t.Fatal(err)
@@ -177,6 +184,7 @@ func TestAPromotedMemoryWithoutItsVault(t *testing.T) {
 }
 
 func TestUndoOfAPromotion(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "text")
 	path := m.PromotedTo
 	do(t, e, op.Undo, &op.UndoRequest{DryRun: true})
@@ -198,6 +206,7 @@ func TestUndoOfAPromotion(t *testing.T) {
 
 // A note that somebody changed is not taken away, and so nothing is undone.
 func TestUndoOfAPromotionThatAHumanWorkedOn(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "text")
 	h.write(t, m.PromotedTo, h.note(t, m.PromotedTo)+"more\n")
 	err := refused(t, e, op.Undo, &op.UndoRequest{})
@@ -214,6 +223,7 @@ func TestUndoOfAPromotionThatAHumanWorkedOn(t *testing.T) {
 }
 
 func TestUndoOfAnEditReachesTheNote(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "old text", "a")
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("new text"), Category: new("habit"), AddTags: []string{"b"}})
 	h.rest(t, e)
@@ -230,6 +240,7 @@ func TestUndoOfAnEditReachesTheNote(t *testing.T) {
 }
 
 func TestUndoOfAnEditThatAHumanWentOnWith(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "old text")
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")})
 	h.write(t, m.PromotedTo, h.note(t, m.PromotedTo)+"more\n")

@@ -16,6 +16,7 @@ import (
 const kettle = "---\ntags: [tea]\n---\nThe kettle\nhas a gasket: größe 7\nand a lid\n"
 
 func TestANoteIsReadWholeAndInPart(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, map[string]string{"Home/Kettle.md": kettle, "Long.md": strings.Repeat("x", 1<<20) + "tail"})
 	e := h.following(t)
 	tests := map[string]struct {
@@ -42,6 +43,7 @@ func TestANoteIsReadWholeAndInPart(t *testing.T) {
 }
 
 func TestNotesThatAreNotRead(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, map[string]string{"a.md": "a\nb", "picture.png": "no note"})
 	if err := os.WriteFile(filepath.Join(filepath.Dir(h.Vaults[0]), "outside.md"), []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
@@ -69,6 +71,7 @@ func TestNotesThatAreNotRead(t *testing.T) {
 
 // TestPartsMakeTheWhole: whoever goes on where a part ended has read everything once.
 func TestPartsMakeTheWhole(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
 		limit := rapid.IntRange(1, 5).Draw(t, "limit")

@@ -105,6 +105,7 @@ func garden() map[string]string {
 }
 
 func TestMemoriesAndNotesAreOneRankedList(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, garden())
 	e := h.following(t)
 	save(t, e, "Bought tomatoes at the market", "food")
@@ -127,6 +128,7 @@ func TestMemoriesAndNotesAreOneRankedList(t *testing.T) {
 }
 
 func TestOperators(t *testing.T) {
+	t.Parallel()
 	e := vaultHouse(t, garden()).following(t)
 	save(t, e, "tomatoes taste of summer", "plants/food")
 	save(t, e, "summer tomatoes", "other")
@@ -154,6 +156,7 @@ func TestOperators(t *testing.T) {
 }
 
 func TestExplainedRanksOfNotesMultiplyOut(t *testing.T) {
+	t.Parallel()
 	e := vaultHouse(t, garden()).following(t)
 	for _, h := range do(t, e, op.Search, &op.SearchRequest{Query: "tomatoes compost", Explain: true}).Hits {
 		sum := 0.0
@@ -192,6 +195,7 @@ func TestTheIndexFollowsTheVault(t *testing.T) {
 }
 
 func TestAStartReadsOnlyWhatChanged(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, garden())
 	e := h.following(t)
 	if err := e.Close(); err != nil {
@@ -207,6 +211,7 @@ func TestAStartReadsOnlyWhatChanged(t *testing.T) {
 }
 
 func TestAMemoryAndItsNoteAreOneHit(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, nil)
 	e := h.open(t)
 	m := save(t, e, "The kettle leaks at the seam")
@@ -222,6 +227,7 @@ func TestAMemoryAndItsNoteAreOneHit(t *testing.T) {
 }
 
 func TestLinksCheckAndOpen(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, garden())
 	h.write(t, "Ideas.md", "See [[Tomatoes]] and [[Nowhere]] and ![[picture.png]].\n")
 	e := h.following(t)
@@ -254,6 +260,7 @@ func TestLinksCheckAndOpen(t *testing.T) {
 }
 
 func TestWithoutAVault(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	wantCode(t, refused(t, e, op.VaultConfirm, &op.VaultConfirmRequest{}), memory.NotFound, "there is no vault")
 	wantCode(t, refused(t, e, op.VaultCheck, &op.VaultCheckRequest{}), memory.NotFound, "emberd serve --vault")
@@ -266,6 +273,7 @@ func TestWithoutAVault(t *testing.T) {
 }
 
 func TestReadingChangesNothing(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, garden())
 	before := untouched.Take(t, h.Vaults[0])
 	e := h.following(t)
@@ -279,6 +287,7 @@ func TestReadingChangesNothing(t *testing.T) {
 }
 
 func TestATotalMayBeALowerBound(t *testing.T) {
+	t.Parallel()
 	notes := map[string]string{}
 	for i := range 120 {
 		notes[fmt.Sprintf("n%03d.md", i)] = "harbor wall"

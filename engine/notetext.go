@@ -158,11 +158,18 @@ var (
 	emphasis  = regexp.MustCompile("\\*+|~~|==|`+|\\b__|__\\b")
 )
 
+// plainLine looks for marks only where a letter of theirs is, since a line may be a whole
+// text of many thousand words.
 func plainLine(line string) string {
 	line = lineMarks.ReplaceAllString(line, "")
-	line = aliased.ReplaceAllString(line, "$1")
-	line = linked.ReplaceAllString(line, "$1")
-	return strings.TrimSpace(emphasis.ReplaceAllString(line, ""))
+	if strings.Contains(line, "[") {
+		line = aliased.ReplaceAllString(line, "$1")
+		line = linked.ReplaceAllString(line, "$1")
+	}
+	if strings.ContainsAny(line, "*~=`_") {
+		line = emphasis.ReplaceAllString(line, "")
+	}
+	return strings.TrimSpace(line)
 }
 
 // shortTitle ends a title behind a word, or where it has no blanks behind a letter

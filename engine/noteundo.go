@@ -16,6 +16,7 @@ type undoneNote struct {
 	note   *vault.Note
 	before memory.Memory
 	remove bool // it came with the entry
+	aged   bool // it is told of the stage alone
 	verb   string
 }
 
@@ -25,9 +26,11 @@ type undoneNote struct {
 // note is.
 func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNote, error) {
 	var all []undoneNote
-	for _, item := range would.Items {
+	staged := stagedBy(&would)
+	for i, item := range would.Items {
+		op.Report(ctx, i, 2*len(would.Items))
 		row, live := e.stm.Get(item.ID)
-		if item.Action != stm.Reverted || !live {
+		if item.Action != stm.Reverted || !live || besideNotes(item.Verb) {
 			continue
 		}
 		m, err := row.Memory()
@@ -39,13 +42,15 @@ func (e *Engine) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNot
 			continue
 		}
 		note, err := e.noteOf(ctx, &m)
+		// An entry that archived, whatever it is called, wrote nothing that an undo follows.
+		aged = aged || staged[item.ID] && note != nil && m.PromotedTo == "" && e.notes.inArchive(note.Path)
 		if err != nil && !aged && !m.Stage.Cold() {
 			return nil, err
 		}
 		if note == nil || aged && note.Carried.Fields["stage"] == "" {
 			continue
 		}
-		u := undoneNote{note: note, before: m, remove: item.Verb == promoteVerb && !m.Stage.Cold(), verb: item.Verb}
+		u := undoneNote{note: note, before: m, remove: item.Verb == promoteVerb && !m.Stage.Cold(), aged: aged, verb: item.Verb}
 		if err := e.canFollow(ctx, &u); err != nil {
 			return nil, err
 		}
@@ -59,17 +64,34 @@ func ages(verb string) bool {
 	return slices.Contains([]string{demoteVerb, archiveVerb, fadeVerb, wakeVerb, rekindleVerb, gcVerb, mendVerb, consolidateVerb}, verb)
 }
 
+// stagedBy are the memories whose stage an entry changed, by any of its lines.
+func stagedBy(would *stm.Undone) map[memory.ID]bool {
+	staged := make(map[memory.ID]bool)
+	for _, item := range would.Items {
+		if item.Stage {
+			staged[item.ID] = true
+		}
+	}
+	return staged
+}
+
+// besideNotes reports whether a line of that verb changes nothing that a note tells. A
+// journal entry may have such lines beside others about the same memory.
+func besideNotes(verb string) bool {
+	return slices.Contains([]string{relateVerb, unrelateVerb, linkVerb, fileVerb, claimVerb, closeVerb}, verb)
+}
+
 // follows returns those of the fields that the note tells again. Of an entry about the
 // stage it is that alone, and a text that was archived is none of them.
 func (u *undoneNote) follows(fields []string) []string {
 	return slices.DeleteFunc(inNote(fields), func(field string) bool {
-		return ages(u.verb) && field != "stage" || field == contentField && (shortened(&u.before) || u.before.PromotedTo == "")
+		return u.aged && field != "stage" || field == contentField && (shortened(&u.before) || u.before.PromotedTo == "")
 	})
 }
 
 // canFollow refuses a note that would not come along.
 func (e *Engine) canFollow(ctx context.Context, u *undoneNote) error {
-	if ages(u.verb) {
+	if u.aged {
 		return nil
 	}
 	if !u.remove {
@@ -96,9 +118,13 @@ func (e *Engine) canFollow(ctx context.Context, u *undoneNote) error {
 // undoNotes has the notes follow an undo that is in the log, and tells in the items
 // where that failed.
 func (e *Engine) undoNotes(ctx context.Context, all []undoneNote, res *op.UndoResult) {
-	for _, u := range all {
+	for i, u := range all {
+		op.Report(ctx, len(all)+i, 2*len(all))
 		follow := e.followUndo
-		if u.remove {
+		switch {
+		case e.leftArchive(&u) != "":
+			follow = e.moveBack
+		case u.remove:
 			follow = e.removeUndone
 		}
 		if err := follow(ctx, &u, res.Tx); err != nil {
@@ -107,6 +133,36 @@ func (e *Engine) undoNotes(ctx context.Context, all []undoneNote, res *op.UndoRe
 		}
 	}
 	e.writing.nudge()
+}
+
+// leftArchive is where the note lay that an undone promotion took out of the archive
+// folder, "" if that is not how the memory came by it.
+func (e *Engine) leftArchive(u *undoneNote) string {
+	row, live := e.stm.Get(u.before.ID)
+	if u.verb != promoteVerb || !live {
+		return ""
+	}
+	m, err := row.Memory()
+	if err != nil || m.PromotedTo != "" || !e.notes.inArchive(m.VaultPath) || !absent(e.notes.vault.Load(), m.VaultPath) {
+		return ""
+	}
+	return m.VaultPath
+}
+
+// moveBack puts a note back into the archive folder, once the log says that it is there. A
+// crash in between leaves a note that carries the id, so that the memory is promoted again.
+func (e *Engine) moveBack(ctx context.Context, u *undoneNote, _ string) error {
+	to := e.leftArchive(u)
+	res, err := e.writing.do(func(w *vault.Writer) (vault.Result, error) { return w.Move(ctx, u.note.Path, to) })
+	if err != nil {
+		return diskError(u.note.Path, err)
+	}
+	if res.Outcome != vault.Written {
+		return memory.Errorf(memory.Conflict, "its note stays as %q: %s", u.note.Path, res.Reason)
+	}
+	e.indexNote(ctx, to)
+	e.indexNote(ctx, u.note.Path)
+	return nil
 }
 
 // removeUndone takes a note out of the vault that came with the undone promotion. The

@@ -34,7 +34,7 @@ func (e *Engine) observe(ctx context.Context, req *op.ObserveRequest) (*op.Obser
 	if !e.opt.Reinforce {
 		return &op.ObserveResult{Reason: reinforceOff}, nil
 	}
-	o := observation{Engine: e, tags: tags, now: e.opt.Now(), by: op.CallerFrom(ctx), res: new(op.ObserveResult)}
+	o := observation{e: e, tags: tags, now: e.opt.Now(), by: op.CallerFrom(ctx), res: new(op.ObserveResult)}
 	ids, err := o.name(req.IDs)
 	if err != nil || len(ids) == 0 {
 		return o.res, err
@@ -49,7 +49,7 @@ func (e *Engine) observe(ctx context.Context, req *op.ObserveRequest) (*op.Obser
 
 // observation is one request under way.
 type observation struct {
-	*Engine
+	e    *Engine
 	tags []string
 	now  time.Time
 	by   memory.Actor
@@ -63,7 +63,7 @@ func (o *observation) name(short []string) ([]memory.ID, error) {
 	var ids []memory.ID
 	seen := make(map[string]bool)
 	for _, s := range short {
-		id, err := o.stm.Resolve(s)
+		id, err := o.e.stm.Resolve(s)
 		if memory.CodeOf(err) == memory.Ambiguous {
 			return nil, err
 		}
@@ -135,7 +135,7 @@ func (o *observation) strengthen(ctx context.Context, m *memory.Memory, set map[
 	if err != nil {
 		return err
 	}
-	told.Pending, err = o.editedNote(ctx, m, more, o.by)
+	told.Pending, err = o.e.editedNote(ctx, m, more, o.by)
 	switch memory.CodeOf(err) {
 	case memory.Conflict, memory.Busy:
 		return nil
@@ -158,12 +158,12 @@ func changes(was, is *memory.Memory) (map[string]json.RawMessage, error) {
 func (o *observation) count() error {
 	for _, i := range o.at {
 		told := &o.res.Results[i]
-		row, live := o.stm.Get(memory.ID(told.ID))
+		row, live := o.e.stm.Get(memory.ID(told.ID))
 		if told.Status != op.ObservedReinforced || !live {
 			continue
 		}
-		o.used(row, o.now)
-		if row, live = o.stm.Get(row.ID()); !live {
+		o.e.used(row, o.now)
+		if row, live = o.e.stm.Get(row.ID()); !live {
 			continue
 		}
 		m, err := row.Memory()

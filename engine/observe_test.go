@@ -13,6 +13,7 @@ import (
 )
 
 func TestObservedUseReinforces(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	far := do(t, e, op.Save, &op.SaveRequest{Content: "use JWT", Tags: []string{"security", "jwt", "preferences"}}).Memory.ID
 	near := do(t, e, op.Save, &op.SaveRequest{Content: "version the API", Tags: []string{"api", "backend", "style"}}).Memory.ID
@@ -42,6 +43,7 @@ func TestObservedUseReinforces(t *testing.T) {
 }
 
 func TestDomainsC38ToC43(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		tags, context []string
 		cross         bool
@@ -69,6 +71,7 @@ func TestDomainsC38ToC43(t *testing.T) {
 }
 
 func TestObserveIsBounded(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	ids := strings.Split(strings.Repeat("mem-1 ", memory.MaxIDs), " ")
 	wantCode(t, refused(t, e, op.Observe, &op.ObserveRequest{IDs: ids}), memory.TooLarge, "101 ids given, more than 100")
@@ -91,6 +94,7 @@ func saveAs(t *testing.T, e *Engine, id memory.ID) string {
 }
 
 func TestObservingCanBeTurnedOff(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.Reinforce = false
 	e := h.open(t)
@@ -106,6 +110,7 @@ func TestObservingCanBeTurnedOff(t *testing.T) {
 
 // The strength of a promoted memory is that of its note.
 func TestObservingStrengthensTheNoteToo(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	m := save(t, e, "the tide turns at six", "sea")
@@ -132,6 +137,7 @@ func TestObservingStrengthensTheNoteToo(t *testing.T) {
 }
 
 func TestObservingLeavesAColdMemoryCold(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	id := h.saved(t, e, 40, tides)

@@ -14,6 +14,7 @@ import (
 
 // Memories come in the order of the request, each once, and what there is not too.
 func TestOpenMany(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b, gone := save(t, e, "anchor"), save(t, e, "boat"), save(t, e, "mermaid")
 	do(t, e, op.Relate, relating(a, b, "causes"))
@@ -35,6 +36,7 @@ func TestOpenMany(t *testing.T) {
 // Opening is a use of each, once, unless nobody is to count; the answer shows what was
 // before.
 func TestOpenManyCountsUses(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	a, b := save(t, e, "anchor"), save(t, e, "boat")
 	clock.advance(time.Hour)
@@ -62,6 +64,7 @@ func TestOpenManyCountsUses(t *testing.T) {
 // A memory that was merged into another comes back when it is opened, and undo takes that
 // back. Where nobody is to notice, or its note cannot be read, it is shown as it is.
 func TestOpeningBringsBackWhatWasMerged(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	one, other := save(t, d.Engine, leaks), save(t, d.Engine, leaking)
 	into := d.merged(one.ID, other.ID).NewMemoryID
@@ -105,6 +108,7 @@ func TestOpeningBringsBackWhatWasMerged(t *testing.T) {
 
 // Case C81 of CortexGraph's behaviour: 100 ids and 101.
 func TestOpenManyHasBounds(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "anchor")
 	ids := slices.Repeat([]string{string(m.ID)}, 100)

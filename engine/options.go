@@ -7,6 +7,7 @@ import (
 
 	"emberd/decay"
 	"emberd/embedding"
+	"emberd/internal/beads"
 	"emberd/internal/durable"
 	"emberd/internal/intent"
 	"emberd/internal/text"
@@ -57,6 +58,10 @@ type Options struct {
 	// VaultIndex and VaultCore are the notes that list memories by section and those
 	// that are core; "" is none.
 	VaultIndex, VaultCore string
+	// ReviewInbox is the note in which decisions about memories are made by ticking boxes;
+	// "" is none. DecideAfter is when a review item that nobody decides is closed, 0 never.
+	ReviewInbox string
+	DecideAfter time.Duration
 
 	SearchLimit   int  // results of a search that names no limit, 1 to 100
 	PreviewLength int  // characters of a snippet, 0 to 5,000; 0 shows the whole text
@@ -79,17 +84,24 @@ type Options struct {
 	Promotion   decay.Promotion
 	AutoPromote bool
 	ForgetBelow float64 // decay score below which gc collects, 0 to 1
+	Agents      Agents
 
 	// Review is the danger zone, from which searches mix in what matches, up to a
 	// share ReviewRatio of the answer, 0 to 1.
 	Review      decay.Zone
 	ReviewRatio float64
 
-	Known    Known
-	Rekindle RekindleMode
-	Author   Author
+	// Beads is a tracker that review items are mirrored in; nil is none.
+	Beads *beads.Tracker
+
+	Known Known
+	// Duplicate is the similarity from which two memories are listed as duplicates.
+	Duplicate float64
+	Rekindle  RekindleMode
+	Author    Author
 
 	Meaning Meaning
+	Cleanup Cleanup
 
 	// EchoWindow is how long a text that was recalled is not saved again; 0 is not at all.
 	EchoWindow time.Duration
@@ -185,6 +197,8 @@ func DefaultOptions() Options {
 		VaultPromoted: "Memories",
 		VaultIndex:    "Memories/Index.md",
 		VaultCore:     "Memories/Core.md",
+		ReviewInbox:   "Memories/Inbox.md",
+		DecideAfter:   30 * 24 * time.Hour,
 		SearchLimit:   10,
 		PreviewLength: 300,
 		TrackAccess:   true,
@@ -197,11 +211,14 @@ func DefaultOptions() Options {
 		Promotion:       decay.DefaultPromotion(),
 		AutoPromote:     true,
 		ForgetBelow:     decay.ForgetThreshold,
+		Agents:          DefaultAgents(),
 		Review:          decay.DefaultZone(),
 		ReviewRatio:     0.3,
+		Duplicate:       op.DuplicateThreshold,
 		Known:           Known{Add: 0.85, Related: 0.6, Confirmed: 0.85, Reinforce: 0.75},
 		Rekindle:        RekindleAuto,
 		EchoWindow:      time.Hour,
+		Cleanup:         DefaultCleanup(),
 	}
 }
 
@@ -220,7 +237,7 @@ func (o Options) complete() (Options, error) {
 		o.Phrases = intent.Default()
 	}
 	if o.pace == (pace{}) {
-		o.pace = pace{settle: settleAfter, others: othersAfter}
+		o.pace = pace{settle: settleAfter, others: othersAfter, mirror: beadsGap}
 	}
 	if o.patience == 0 {
 		o.patience = rekindleBudget
@@ -244,6 +261,7 @@ func (o Options) complete() (Options, error) {
 		return o, memory.Errorf(memory.Invalid, "what is %v alike has to do with a claim, and what is %v alike confirms it; the first must not exceed the second", o.Known.Related, o.Known.Confirmed)
 	}
 	return o, firstError(
+		o.Agents.check(),
 		memory.CheckRange("similarity to add", o.Known.Add, 0, 1),
 		memory.CheckRange("similarity of what is related", o.Known.Related, 0, 1),
 		memory.CheckRange("similarity of what confirms", o.Known.Confirmed, 0, 1),
@@ -260,6 +278,8 @@ func (o Options) complete() (Options, error) {
 		memory.CheckRange("hours of trash", o.TrashKeep.Hours(), 1, math.MaxInt32),
 		memory.CheckRange("score to forget below", o.ForgetBelow, 0, 1),
 		memory.CheckRange("share of reviews", o.ReviewRatio, 0, 1),
+		memory.CheckRange("similarity of a cleanup's clusters", o.Cleanup.Threshold, 0, 1),
+		memory.CheckRange("loss of accuracy that a cleanup may cause", o.Cleanup.Worse, 0, 1),
 	)
 }
 

@@ -85,6 +85,7 @@ func TestAnUnreadableVaultIsLookedAtLessAndLess(t *testing.T) {
 
 // Of two devices on one vault the keeper takes over first.
 func TestTheKeeperComesFirst(t *testing.T) {
+	t.Parallel()
 	here, there := newDesk(t, nil), newDesk(t, nil)
 	save(t, here.Engine, "a pebble")
 	save(t, there.Engine, "a shell")

@@ -9,6 +9,7 @@ import (
 )
 
 func TestSnippetsOfNotesArePlainText(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, map[string]string{
 		"Soil.md": "# Soil\n\n<div>\n\nFeed the **worms** with <b>compost</b>, see [[Bins|the bins]] %%and not this%% and `lime`.\n\n</div>\n\n" +
 			"## Later\n\nAnother section.\n",
@@ -22,6 +23,7 @@ func TestSnippetsOfNotesArePlainText(t *testing.T) {
 
 // A long section has several passages, and the snippet is of the best.
 func TestSnippetsAreOfThePassageThatMatched(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	b.WriteString("# Log\n\n")
 	for range 200 {
@@ -40,6 +42,7 @@ func TestSnippetsAreOfThePassageThatMatched(t *testing.T) {
 
 // Until the index has caught up with an edit, a hit shows what the note says now, and where.
 func TestSnippetsOfChangedNotes(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, map[string]string{
 		"Pond.md": "# Pond\n\nOld things.\n\n## Birds\n\nThe heron stands here.\n",
 		"Away.md": "# Away\n\nAnother heron.\n",

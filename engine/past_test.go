@@ -12,6 +12,7 @@ import (
 // As of an earlier moment everything reads as it did then: which memories there
 // were, what they said, how they ranked, and their scores.
 func TestAsOfAnEarlierMoment(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	pie := do(t, e, op.Save, &op.SaveRequest{Content: "apple pie", Project: "baking"}).Memory
 	tart := do(t, e, op.Save, &op.SaveRequest{Content: "apple tart with apples"}).Memory

@@ -15,6 +15,7 @@ import (
 )
 
 func TestBackOffDoubles(t *testing.T) {
+	t.Parallel()
 	for tries, want := range map[int]time.Duration{0: 10 * time.Second, 1: 20 * time.Second, 3: 80 * time.Second, 12: 40960 * time.Second, 14: 24 * time.Hour, 1000: 24 * time.Hour} {
 		if got := backOff(firstTry, lastTry, tries); got != want {
 			t.Errorf("after %d tries: %v, want %v", tries, got, want)
@@ -23,6 +24,7 @@ func TestBackOffDoubles(t *testing.T) {
 }
 
 func TestOneWriteWaitsForAMemory(t *testing.T) {
+	t.Parallel()
 	p, err := openPending(durable.OS{}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +64,7 @@ func reopened(t *testing.T, p *pendingWrites) *pendingWrites {
 }
 
 func TestADamagedQueueIsKeptAside(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	file := filepath.Join(h.State, "pending", "notes.json")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -93,6 +96,7 @@ func busy(t *testing.T, h *house) (done func()) {
 
 // A promotion that has to wait is told, survives a restart, and is carried out.
 func TestAPromotionThatWaits(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.open(t)
 	m := save(t, e, "the tide turns at six")
@@ -132,6 +136,7 @@ func TestAPromotionThatWaits(t *testing.T) {
 }
 
 func TestAPromotionWhoseMemoryIsForgotten(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	done := busy(t, h)
 	e := h.following(t)
@@ -148,6 +153,7 @@ func TestAPromotionWhoseMemoryIsForgotten(t *testing.T) {
 
 // The timer is armed only while something is near, and status lists it.
 func TestNothingTicksWithoutNotesToWrite(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	timer := func() string { return do(t, e, op.Status, &op.StatusRequest{}).Timers["notes to write"] }
@@ -163,6 +169,7 @@ func TestNothingTicksWithoutNotesToWrite(t *testing.T) {
 
 // A note that an undo queued a moment ago waits for a reason, too.
 func TestWhatWasNotTriedTellsSo(t *testing.T) {
+	t.Parallel()
 	for reason, want := range map[string]string{"": "it was not tried yet", string(vault.GitBusy): string(vault.GitBusy)} {
 		w := pendingWrite{Path: "Tea.md", Reason: reason}
 		if got := w.shown(); got.Reason != want || got.Path != w.Path {

@@ -17,6 +17,7 @@ func heard(t testing.TB) (ctx context.Context, steps *[][2]int) {
 }
 
 func TestLongOperationsTellHowFarTheyAre(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	for i := range 3 {
 		h.write(t, fmt.Sprintf("note %d.md", i), "text")
@@ -53,6 +54,7 @@ func TestLongOperationsTellHowFarTheyAre(t *testing.T) {
 
 // TestWhoLeavesStopsAPromotion: what was done before is done, told and can be undone.
 func TestWhoLeavesStopsAPromotion(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	for i := range 5 {
@@ -73,6 +75,7 @@ func TestWhoLeavesStopsAPromotion(t *testing.T) {
 }
 
 func TestWhoLeavesStopsAVaultCheck(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, map[string]string{"a.md": "a", "b.md": "b", "c.md": "c"})
 	e := h.following(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -85,6 +88,7 @@ func TestWhoLeavesStopsAVaultCheck(t *testing.T) {
 
 // A consolidation that nobody waits for any more ends, and what it did is one entry.
 func TestAConsolidationTellsHowFarItIsAndEnds(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	for _, text := range []string{leaks, leaking, "Water the tomatoes early", "Early water for the tomatoes", "The tide turns", "the tide turns, the tide turns"} {
 		save(t, d.Engine, text)

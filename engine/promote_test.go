@@ -78,6 +78,7 @@ func wantPromotion(t testing.TB, got *op.PromoteResult, outcome, path string) {
 }
 
 func TestPromote(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "# Water **deeply**\n\nIn the morning, <% never %> at noon.\n",
@@ -117,6 +118,7 @@ func TestPromote(t *testing.T) {
 // Case 57: the note's name is made from any text, inside the vault, once for each
 // memory.
 func TestCase57NamesOfNotes(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"../../x": "x",
 		"/etc/x":  "etc x",
@@ -130,6 +132,11 @@ func TestCase57NamesOfNotes(t *testing.T) {
 		strings.Repeat("word ", 30): strings.TrimSpace(strings.Repeat("word ", 12)),
 		strings.Repeat("é", 90):     strings.Repeat("é", 60),
 		"snake_case __bold__ 2 * 3": "snake_case bold 2 3",
+		"__bold__ alone":            "bold alone",
+		"a *slant* alone":           "a slant alone",
+		"a ~~stroke~~ alone":        "a stroke alone",
+		"a ==light== alone":         "a light alone",
+		"some `code` alone":         "some code alone",
 		"Ends with a comma, and then goes on for so many words that it": "Ends with a comma, and then goes on for so many words that",
 	} {
 		m := memory.Memory{Content: text}
@@ -145,6 +152,7 @@ func TestCase57NamesOfNotes(t *testing.T) {
 
 // Case 57 among others' notes, folders and look-alikes.
 func TestCase57NamesThatAreTaken(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, map[string]string{"Memories/TEA.md": "a human's", "Memories/Folder.md/x.md": "x"})
 	e := h.following(t)
 	tea, folder := save(t, e, "Tea"), save(t, e, "Folder")
@@ -164,6 +172,7 @@ func TestCase57NamesThatAreTaken(t *testing.T) {
 
 // Case 53: what a crash leaves between note and log is taken up, and there is one note.
 func TestCase53ANoteThatTheLogDoesNotKnow(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.open(t)
 	m := save(t, e, "the tide turns at six", "harbour")
@@ -192,6 +201,7 @@ func TestCase53ANoteThatTheLogDoesNotKnow(t *testing.T) {
 // A note that a human gave the id is taken for the memory's, wherever it is, and what
 // it says differently counts as changed.
 func TestANoteThatCarriesTheIDIsAdopted(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	m := save(t, e, "the tide turns at six", "harbour")
@@ -212,6 +222,7 @@ func TestANoteThatCarriesTheIDIsAdopted(t *testing.T) {
 // Case 74: two devices that promote one memory while apart make the same file, which
 // after the sync is the memory's on both.
 func TestCase74TwoDevicesMakeOneNote(t *testing.T) {
+	t.Parallel()
 	first, second := promotingHouse(t, nil), promotingHouse(t, nil)
 	a := first.following(t)
 	m := save(t, a, "Use JWT tokens", "security", "api")
@@ -236,6 +247,7 @@ func TestCase74TwoDevicesMakeOneNote(t *testing.T) {
 }
 
 func TestPlacesThatAreNoFolders(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ file, folder, says string }{
 		{"Memories", "Memories", "a file has the name of a folder that it would lie in; rename that file"},
 		{"memories/x.md", "Memories", `there is a folder that some systems take for the one it would lie in; rename that one, or use its name ("memories")`},
@@ -251,6 +263,7 @@ func TestPlacesThatAreNoFolders(t *testing.T) {
 }
 
 func TestWhatCannotBePromoted(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "no vault")
 	wantCode(t, refused(t, e, op.Promote, &op.PromoteRequest{ID: string(m.ID)}), memory.NotFound, "there is no vault")
@@ -277,6 +290,7 @@ func TestWhatCannotBePromoted(t *testing.T) {
 
 // A memory whose note was deleted gets one again by this command only.
 func TestAMemoryWhoseNoteIsGoneIsPromotedAgain(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	m := save(t, e, "short")
@@ -291,6 +305,7 @@ func TestAMemoryWhoseNoteIsGoneIsPromotedAgain(t *testing.T) {
 
 // While the frontmatter of its note is broken, no second note is made of a memory.
 func TestABrokenNoteIsNotMadeTwice(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	m := save(t, e, "short")
@@ -303,6 +318,7 @@ func TestABrokenNoteIsNotMadeTwice(t *testing.T) {
 }
 
 func TestForgetTellsThatTheNoteStays(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	m := save(t, e, "short")
@@ -321,6 +337,7 @@ func TestForgetTellsThatTheNoteStays(t *testing.T) {
 // When a sync client puts another folder in the place of the vault, notes are written
 // to that one, and what was unfinished in the first is left to it.
 func TestAVaultThatIsReplaced(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, map[string]string{"Tea.md": "about tea"})
 	e := h.following(t)
 	first, second := save(t, e, "first"), save(t, e, "second")

@@ -105,7 +105,7 @@ func (r *agingRun) promoteAll(ctx context.Context, all []candidate) error {
 		begun := time.Now()
 		for _, c := range some {
 			id := c.row.ID()
-			got, err := r.promoteMemory(ctx, promotion{id: id, by: r.by, force: true, entry: r.res.Tx})
+			got, err := r.e.promoteMemory(ctx, promotion{id: id, by: r.by, force: true, entry: r.res.Tx})
 			switch {
 			case ctx.Err() != nil:
 				return context.Cause(ctx)
@@ -144,7 +144,7 @@ func (e *Engine) promoteAuto(ctx context.Context, req *op.PromoteAutoRequest) (*
 		res.Message = fmt.Sprintf("Would promote %d %s to obsidian", len(all), memories(len(all)))
 		return res, nil
 	}
-	r := agingRun{Engine: e, by: op.CallerFrom(ctx), asked: true, now: now, due: len(all)}
+	r := agingRun{e: e, by: op.CallerFrom(ctx), asked: true, now: now, due: len(all)}
 	err := r.promoteAll(ctx, all)
 	res.Skipped, res.Tx = r.res.Skipped, r.res.Tx
 	for _, m := range r.res.Moves {

@@ -30,6 +30,7 @@ func (h *house) used(t testing.TB, e *Engine, days float64, uses int64, content 
 }
 
 func TestWhatDeservesANote(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	want := []memory.ID{
@@ -84,6 +85,7 @@ func TestWhatDeservesANote(t *testing.T) {
 }
 
 func TestTheKeeperPromotesOnce(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	id := h.used(t, e, 10, 7, "used much")
@@ -109,6 +111,7 @@ func TestTheKeeperPromotesOnce(t *testing.T) {
 }
 
 func TestPromotingByID(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	id := h.saved(t, e, 60, "long ago")
@@ -131,6 +134,7 @@ func TestPromotingByID(t *testing.T) {
 }
 
 func TestTheNoteOfAMemoryWithRelations(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	add := func(content string, entities, tags []string) memory.ID {
@@ -175,6 +179,7 @@ func TestTheNoteOfAMemoryWithRelations(t *testing.T) {
 }
 
 func TestSourcesOfANote(t *testing.T) {
+	t.Parallel()
 	m := memory.Memory{ID: "01a1fd06-c976-7000-8000-000000000000", Content: "x", Sources: []memory.Source{
 		{Kind: "web", Ref: "https://example.org/a"}, {Kind: "mail", Ref: "Ann's  of\nMay"}, {Kind: "talk"}, {Ref: "page 7"}, {Kind: "talk"}}}
 	want := "sources:\n  - \"https://example.org/a\"\n  - \"mail: Ann's of May\"\n  - \"page 7\"\n"

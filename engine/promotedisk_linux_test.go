@@ -14,6 +14,7 @@ import (
 // Case 58 and full disks: each refusal is one sentence with its code, and the vault is
 // as it was.
 func TestPromotionsThatTheDiskRefuses(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	dir := h.Vaults[0]
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {

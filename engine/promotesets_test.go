@@ -47,6 +47,7 @@ console.log(n)`
 // Whatever the text and the fields of a memory, its note is valid YAML of either version
 // with the types of Obsidian, and is read back with that text.
 func TestPromotedNotesOfTheSets(t *testing.T) {
+	t.Parallel()
 	var cases bytes.Buffer
 	texts, kept := oddTexts(t), 0
 	for i, text := range texts {
@@ -92,6 +93,7 @@ func TestPromotedNotesOfTheSets(t *testing.T) {
 // Case 57 with every text: each memory gets a note of its own, inside the folder, under
 // a name that Obsidian and sync tools can live with.
 func TestCase57NotesOfAllTexts(t *testing.T) {
+	t.Parallel()
 	texts := oddTexts(t)
 	h := promotingHouse(t, nil)
 	h.DetectSecrets = false

@@ -62,6 +62,7 @@ func wantChain(t testing.TB, when string, m *memory.Memory, want ...string) {
 }
 
 func TestEverySaveLeavesALink(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	for _, c := range []struct {
 		name   string
@@ -89,6 +90,7 @@ func TestEverySaveLeavesALink(t *testing.T) {
 }
 
 func TestWhatCannotBeSaidOfASource(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for _, c := range []struct {
 		name string
@@ -116,6 +118,7 @@ func TestWhatCannotBeSaidOfASource(t *testing.T) {
 }
 
 func TestAnotherTextIsLearnedAndOtherFieldsAreNot(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	id := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: "the kettle leaks"}).Memory.ID
 	doAs(t, e, nobody, op.Edit, &op.EditRequest{ID: string(id), AddTags: []string{"kitchen"}})
@@ -133,6 +136,7 @@ func TestAnotherTextIsLearnedAndOtherFieldsAreNot(t *testing.T) {
 }
 
 func TestABatchAtTheCommandLineIsAnImport(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	items := []op.SaveRequest{{Content: "one", Provenance: op.Provenance{File: "old.jsonl", Line: 3}}, {Content: "two", Provenance: op.Provenance{Origin: "user"}}}
 	for _, c := range []struct {
@@ -152,6 +156,7 @@ func TestABatchAtTheCommandLineIsAnImport(t *testing.T) {
 // An export has the chains, and an import brings them back as they were; a memory of
 // another system is of its import.
 func TestChainsComeThroughExportAndImport(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	other, clock := newEngine(t)
 	id := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: "the kettle leaks", Provenance: op.Provenance{Quote: "it leaks"}}).Memory.ID
@@ -200,6 +205,7 @@ func TestAnEditOfTheNoteIsLearned(t *testing.T) {
 // Among others a memory shows where it was learned first, and the last two times; alone
 // it shows all.
 func TestLongChainsAreShortInLists(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	id := save(t, e, valve).ID
 	for i := range 20 {
@@ -226,6 +232,7 @@ func TestLongChainsAreShortInLists(t *testing.T) {
 
 // Who says the same once more is in nobody's way who edits.
 func TestALinkAloneIsNoEdit(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
 	search(t, e, "copper valve")
@@ -244,6 +251,7 @@ func TestALinkAloneIsNoEdit(t *testing.T) {
 
 // Whoever saves by hand what a tool or the web said stands for it.
 func TestAPersonWhoSavesTheSameConfirms(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	web := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: valve, Provenance: op.Provenance{Origin: "web"}}).Memory
 	if res := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: valve, EvenRecalled: true}); res.Confirmed || res.Memory.ID == web.ID {
@@ -275,6 +283,7 @@ func TestAPersonWhoSavesTheSameConfirms(t *testing.T) {
 }
 
 func TestAnImportRefusesLinksThatNothingWrote(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for _, c := range []struct{ key, value, says string }{
 		{"source.abcdefgh.0", `{"kind":"agent","evidence":"` + strings.Repeat("x", maxLink+1) + `"}`, "evidence has"},

@@ -45,6 +45,9 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 	for _, note := range notes {
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note, Advice: "the memory was made into this note; delete it in the vault if it is to go too"})
 	}
+	if err := e.purgeReports(id, res); err != nil {
+		return nil, err
+	}
 	if err := e.purgeBackups(id, req, res); err != nil {
 		return nil, err
 	}
@@ -52,6 +55,11 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 		return nil, err
 	}
 	e.purgeLists(ctx, id, req.DryRun, res)
+	if !req.DryRun {
+		if err := e.cleanups.folder.Forget(id); err != nil {
+			return nil, err
+		}
+	}
 	e.changed()
 	return res, e.unreached(ctx, id, res)
 }

@@ -37,6 +37,7 @@ func place(t *testing.T, dir, name, text string) string {
 }
 
 func TestAPurgeTellsWhatItDoesNotReach(t *testing.T) {
+	t.Parallel()
 	desk, lap := newHouse(t), newHouse(t)
 	there, here := lap.open(t), desk.open(t)
 	m := save(t, there, "quixotic zeppelin")
@@ -74,6 +75,7 @@ func TestAPurgeTellsWhatItDoesNotReach(t *testing.T) {
 }
 
 func TestAPurgeReachesBackups(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	m, other := save(t, e, "quixotic zeppelin"), save(t, e, "apple pie")
@@ -104,6 +106,7 @@ func TestAPurgeReachesBackups(t *testing.T) {
 
 // What is no file among the earlier versions of notes is neither waited for nor told.
 func TestAPurgePassesOverWhatIsNoFile(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	m := save(t, e, "quixotic zeppelin")
@@ -125,6 +128,7 @@ func TestAPurgePassesOverWhatIsNoFile(t *testing.T) {
 }
 
 func TestASaveThatWasPurgedIsNotRepeated(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	req := &op.SaveRequest{Content: "quixotic zeppelin", IdempotencyKey: "once"}
 	m := do(t, e, op.Save, req).Memory

@@ -58,6 +58,7 @@ func pilots(t testing.TB) (*house, *Engine) {
 }
 
 func TestQueryAsksTheScopeItIsGiven(t *testing.T) {
+	t.Parallel()
 	_, e := pilots(t)
 	for _, c := range []struct {
 		scope, query string
@@ -93,6 +94,7 @@ func TestQueryAsksTheScopeItIsGiven(t *testing.T) {
 // TestRelevanceIsTheShareOfWhatWasAsked: the name of an entity and a text that hold the
 // same words of the question are equally relevant, and the text comes first.
 func TestRelevanceIsTheShareOfWhatWasAsked(t *testing.T) {
+	t.Parallel()
 	_, e := pilots(t)
 	got := inScope(t, e, "all", "Ann Lee").Results
 	if len(got) < 2 || got[0].Relevance != 1 || got[0].Hit == nil || got[1].Relevance != 1 || got[1].Entity == nil {
@@ -105,6 +107,7 @@ func TestRelevanceIsTheShareOfWhatWasAsked(t *testing.T) {
 }
 
 func TestAResultTellsOfItsMemory(t *testing.T) {
+	t.Parallel()
 	_, e := pilots(t)
 	first := do(t, e, op.Query, &op.QueryRequest{Query: "tides turn"}).Results[0]
 	if m := first.Hit.Memory; m.Importance != 0.5 || !m.LastAccessed.IsZero() || first.Hit.Explain != nil {
@@ -124,6 +127,7 @@ func TestAResultTellsOfItsMemory(t *testing.T) {
 
 // TestOnlyWhatIsShownIsAccessed: what is passed over, or beyond the limit, is not.
 func TestOnlyWhatIsShownIsAccessed(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for i := range 5 {
 		save(t, e, fmt.Sprint("pebble", strings.Repeat(" pebble", i)))
@@ -145,6 +149,7 @@ func TestOnlyWhatIsShownIsAccessed(t *testing.T) {
 }
 
 func TestPagesOfAQueryMakeUpTheWhole(t *testing.T) {
+	t.Parallel()
 	_, e := pilots(t)
 	for i := range 12 {
 		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("Ann Lee sees tanker %d", i), Entities: []string{"Ann Lee", fmt.Sprint("Tanker ", i)}})
@@ -178,6 +183,7 @@ func TestPagesOfAQueryMakeUpTheWhole(t *testing.T) {
 
 // TestKnowledgeFollowsRelations from what matches to what does not, both ways.
 func TestKnowledgeFollowsRelations(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	gasket, leak, bill := save(t, e, "The gasket was ordered"), save(t, e, "The kettle leaks"), save(t, e, "A bill of 12 euros came")
 	far := save(t, e, "Taxes are due")
@@ -206,6 +212,7 @@ func TestKnowledgeFollowsRelations(t *testing.T) {
 }
 
 func TestKnowledgeKeepsToTheProject(t *testing.T) {
+	t.Parallel()
 	_, e := pilots(t)
 	do(t, e, op.Save, &op.SaveRequest{Content: "Bergen is foggy", Entities: []string{"Bergen"}, Project: "north"})
 	for project, want := range map[string]int{"port": 0, "north": 1, "": 1} {
@@ -217,6 +224,7 @@ func TestKnowledgeKeepsToTheProject(t *testing.T) {
 }
 
 func TestKnowledgeOfAProjectByAnotherName(t *testing.T) {
+	t.Parallel()
 	e := vaultHouse(t, library()).following(t)
 	if _, err := e.notes.allLinks(t.Context()); err != nil {
 		t.Fatal(err)
@@ -232,6 +240,7 @@ func TestKnowledgeOfAProjectByAnotherName(t *testing.T) {
 }
 
 func TestQueryOfTheArchiveTellsWhyAndWhen(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e, id := h.faded(t, 45, memory.Archived)
 	res := inScope(t, e, "archive", "tides")
@@ -244,6 +253,7 @@ func TestQueryOfTheArchiveTellsWhyAndWhen(t *testing.T) {
 }
 
 func TestQueriesThatCannotBeAsked(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for _, c := range []struct {
 		req   op.QueryRequest
@@ -270,6 +280,7 @@ func TestQueriesThatCannotBeAsked(t *testing.T) {
 
 // What another memory took the place of is less relevant than that.
 func TestASupersededMemoryIsLessRelevant(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	old := save(t, e, "The staging database runs on port 5432")
 	next := do(t, e, op.Save, &op.SaveRequest{Content: "The staging database runs on port 5433", Supersedes: []string{string(old.ID)}}).Memory

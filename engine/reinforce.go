@@ -97,7 +97,7 @@ func (e *Engine) reinforceID(ctx context.Context, short string, link memory.Sour
 	}
 	named := row.ID()
 	row = e.latest(row)
-	r := renewal{Engine: e, link: link, told: op.Reinforcement{Similarity: 1}}
+	r := renewal{e: e, link: link, told: op.Reinforcement{Similarity: 1}}
 	res, err := r.one(ctx, row.ID())
 	if err == nil && row.ID() != named {
 		res.Message += fmt.Sprintf(" It took the place of memory %s.", named.Short())
@@ -130,7 +130,7 @@ func (e *Engine) reinforceNearest(ctx context.Context, req *op.ReinforceRequest,
 		}
 		return res, nil
 	}
-	r := renewal{Engine: e, link: link, said: req.Content, near: one, told: op.Reinforcement{Similarity: shownSimilarity(one.similarity)}}
+	r := renewal{e: e, link: link, said: req.Content, near: one, told: op.Reinforcement{Similarity: shownSimilarity(one.similarity)}}
 	return r.one(ctx, one.row.ID())
 }
 
@@ -153,7 +153,7 @@ func sayer(all []near, threshold float64, why func(*near) string) (one, other *n
 
 // renewal is one memory's being learned once more.
 type renewal struct {
-	*Engine
+	e      *Engine
 	link   memory.Source
 	said   string  // the text that was learned, "" if the memory was named
 	near   *near   // the memory as it was found to say that
@@ -166,13 +166,13 @@ type renewal struct {
 
 // one reinforces a memory and tells so.
 func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, error) {
-	receipt, err := r.stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+	receipt, err := r.e.stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		switch {
 		case rows[0] != nil:
 		case r.near != nil:
 			return nil, errChanged
 		default:
-			return nil, r.missing(id)
+			return nil, r.e.missing(id)
 		}
 		set, err := r.change(rows[0])
 		return &stm.Tx{Verb: reinforceVerb, By: *r.link.By, Changes: []stm.Change{{ID: id, Set: set}}}, err
@@ -194,7 +194,7 @@ func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, e
 // change is what the log is to say of a locked memory. Words that it does not have are
 // kept as evidence. The word of a person makes what is data only count like any other.
 func (r *renewal) change(row *stm.Row) (map[string]json.RawMessage, error) {
-	if r.near != nil && (row.Content() != r.near.row.Content() || r.superseded(row)) {
+	if r.near != nil && (row.Content() != r.near.row.Content() || r.e.superseded(row)) {
 		return nil, errChanged
 	}
 	was, err := row.Memory()
@@ -207,7 +207,7 @@ func (r *renewal) change(row *stm.Row) (map[string]json.RawMessage, error) {
 	}
 	r.silent = fromData(link) && !was.DataOnly()
 	if confirms(link) && was.DataOnly() {
-		set, err := r.confirming(row, link)
+		set, err := r.e.confirming(row, link)
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +220,7 @@ func (r *renewal) change(row *stm.Row) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.learn(row, link, set)
+	r.e.learn(row, link, set)
 	return set, nil
 }
 
@@ -249,7 +249,7 @@ func (r *renewal) raise(was *memory.Memory, step float64) (map[string]json.RawMe
 	if r.told.Held = held(was, r.link); r.told.Held != "" || is.Importance == was.Importance && is.Core == was.Core {
 		return make(map[string]json.RawMessage), nil
 	}
-	is.UpdatedAt = stampTime(r.opt.Now())
+	is.UpdatedAt = stampTime(r.e.opt.Now())
 	r.told.NewImportance, r.told.Core = is.Importance, is.Core && !was.Core
 	return changes(was, &is)
 }
@@ -257,23 +257,23 @@ func (r *renewal) raise(was *memory.Memory, step float64) (map[string]json.RawMe
 // count counts the use and the access of a memory that was reinforced, asks for its text
 // back if that is archived, and shows it. If it was forgotten just now, that is how it was.
 func (r *renewal) count(row *stm.Row) (*op.Memory, error) {
-	now := r.opt.Now()
+	now := r.e.opt.Now()
 	if !r.silent {
-		r.used(row, now)
-		r.stm.Use(stm.Use{ID: row.ID(), Accesses: 1, At: now})
+		r.e.used(row, now)
+		r.e.stm.Use(stm.Use{ID: row.ID(), Accesses: 1, At: now})
 	}
-	if is, live := r.stm.Get(row.ID()); live {
+	if is, live := r.e.stm.Get(row.ID()); live {
 		row = is
 	}
-	view, err := r.view(row, now)
+	view, err := r.e.view(row, now)
 	if err != nil {
 		return nil, err
 	}
 	r.told.Sources = view.Learned()
-	r.told.Entities = r.mentions(view.Entities)
+	r.told.Entities = r.e.mentions(view.Entities)
 	r.told.SuggestCore = view.Importance >= coreFrom && !view.Core
-	if view.Stage.Cold() && !r.silent && r.opt.Rekindle == RekindleAuto && r.notes != nil {
-		_, r.woken = r.wake(view.Memory)
+	if view.Stage.Cold() && !r.silent && r.e.opt.Rekindle == RekindleAuto && r.e.notes != nil {
+		_, r.woken = r.e.wake(view.Memory)
 	}
 	return &view, nil
 }

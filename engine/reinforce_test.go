@@ -20,6 +20,7 @@ func reinforce(t testing.TB, e *Engine, content string) *op.ReinforceResult {
 }
 
 func TestReinforce(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	id := save(t, e, "The staging database runs on port 5432.").ID
 	for i, want := range []float64{0.6, 0.7, 0.8, 0.9, 1, 1} {
@@ -39,6 +40,7 @@ func TestReinforce(t *testing.T) {
 }
 
 func TestReinforceSays(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := do(t, e, op.Add, &op.AddRequest{Content: "The staging database runs on port 5432.", Importance: "high"}).Memory
 	res := reinforce(t, e, m.Content)
@@ -61,6 +63,7 @@ func TestReinforceSays(t *testing.T) {
 }
 
 func TestReinforceAtTheThreshold(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "The staging database of the kettle project runs on the old machine")
 	const text = "The staging database of the kettle project runs on the machine"
@@ -74,6 +77,7 @@ func TestReinforceAtTheThreshold(t *testing.T) {
 }
 
 func TestAddAtTheThreshold(t *testing.T) {
+	t.Parallel()
 	for _, up := range []bool{false, true} {
 		e, _ := newEngine(t)
 		save(t, e, "The staging database of the kettle project runs on the old machine")
@@ -89,6 +93,7 @@ func TestAddAtTheThreshold(t *testing.T) {
 }
 
 func TestReinforceRefuses(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "The kettle leaks")
 	for _, c := range []struct {
@@ -115,6 +120,7 @@ func TestReinforceRefuses(t *testing.T) {
 
 // Where it was learned again stays, with what speaks for it and who said so.
 func TestReinforceKeepsTheEvidence(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "The kettle leaks at its seam")
 	by := memory.Actor{Via: "mcp", UID: 1000, PID: 42, Client: "agent/1.0"}
@@ -133,6 +139,7 @@ func TestReinforceKeepsTheEvidence(t *testing.T) {
 
 // One line has all of it, so one undo takes all of it back.
 func TestUndoTakesAllOfAReinforcementBack(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "The kettle leaks at its seam")
 	res := do(t, e, op.Reinforce, &op.ReinforceRequest{ID: string(m.ID), Evidence: "water"})
@@ -145,6 +152,7 @@ func TestUndoTakesAllOfAReinforcementBack(t *testing.T) {
 
 // The note of a memory does not say how much that matters, so it stays as it is.
 func TestReinforceLeavesTheNoteAlone(t *testing.T) {
+	t.Parallel()
 	h, e, m := promotedHouse(t, "The kettle leaks at its seam")
 	was := h.note(t, m.PromotedTo)
 	if res := reinforce(t, e, "the kettle leaks at its seam"); !res.Found || res.Memory.ID != m.ID || res.Reinforced.NewImportance != 0.6 {
@@ -159,6 +167,7 @@ func TestReinforceLeavesTheNoteAlone(t *testing.T) {
 // What a tool or the web says once more is kept among the sources, and raises nothing;
 // nor does anything raise what only they have said.
 func TestReinforcementOfDataIsHeld(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, first, again string
 		uses               int64
@@ -187,6 +196,7 @@ func TestReinforcementOfDataIsHeld(t *testing.T) {
 
 // Whoever says at a terminal what a tool had said stands for it.
 func TestAPersonsWordConfirms(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := do(t, e, op.Add, &op.AddRequest{Content: "The kettle leaks at its seam", Provenance: op.Provenance{Origin: "tool"}}).Memory
 	person := op.WithCaller(t.Context(), memory.Actor{Via: "cli", UID: 1000, PID: 7})
@@ -201,6 +211,7 @@ func TestAPersonsWordConfirms(t *testing.T) {
 
 // What took the place of a memory is reinforced in its stead, if it says the same.
 func TestReinforceWhatWasSuperseded(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	old := save(t, e, "The staging database runs on port 5432.").ID
 	next := save(t, e, "The staging database runs on port 5433.").ID
@@ -228,11 +239,12 @@ func TestReinforceWhatWasSuperseded(t *testing.T) {
 // What is changed or forgotten between being found and being reinforced is looked for
 // again, a few times.
 func TestReinforceOfWhatChangesMeanwhile(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "The kettle leaks at its seam")
 	found := &nearestTo(t, e, m.Content).all[0]
 	reinforced := func() error {
-		r := renewal{Engine: e, link: memory.Source{Kind: memory.FromAgent, By: &memory.Actor{Via: "mcp"}}, said: m.Content, near: found}
+		r := renewal{e: e, link: memory.Source{Kind: memory.FromAgent, By: &memory.Actor{Via: "mcp"}}, said: m.Content, near: found}
 		_, err := r.one(t.Context(), m.ID)
 		return err
 	}

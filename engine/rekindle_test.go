@@ -28,6 +28,7 @@ func promotedShelf(t *testing.T, content string) (*desk, op.Memory) {
 // With the note that a human has dealt with since, for promoted memories and for those
 // that were only archived.
 func TestRekindlingReadsWhatTheNoteSays(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		what    string
 		since   func(d *desk, id memory.ID, home string)
@@ -92,6 +93,7 @@ func (d *desk) contentsOfVault() map[string]string {
 }
 
 func TestRekindlingATextThatIsGone(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, map[string]string{"Shop.md": "The shop in Leith sells a gasket and a kettle.", "Other.md": "nothing alike"})
 	id, other := save(t, d.Engine, leaky).ID, save(t, d.Engine, "the tide turns at six").ID
 	got := d.archived(id, other)
@@ -120,6 +122,7 @@ func TestRekindlingATextThatIsGone(t *testing.T) {
 
 // A note that cannot be read now is not gone, and neither is one that is on its way.
 func TestANoteThatMayBeThereIsNotGone(t *testing.T) {
+	t.Parallel()
 	d, m := promotedShelf(t, leaky)
 	d.archived(m.ID)
 	rev := look(t, d.Engine, m.ID).Rev
@@ -152,6 +155,7 @@ func TestANoteThatMayBeThereIsNotGone(t *testing.T) {
 
 // A text that would not be taken over of a promoted note is not rekindled either.
 func TestTextsThatAreNotRekindled(t *testing.T) {
+	t.Parallel()
 	for body, says := range map[string]string{
 		"": "the note has no text",
 		"<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs":                       "the marks of a merge",
@@ -172,6 +176,7 @@ func TestTextsThatAreNotRekindled(t *testing.T) {
 
 // A credential that was allowed comes back with the text that it stands in.
 func TestAnAllowedCredentialIsRekindled(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	text := "the key is ghp_" + "x7Kq9mPz2LwR4vTn8sYb3dFg6hJc5aQe1uXo" + " now"
 	id := do(t, d.Engine, op.Save, &op.SaveRequest{Content: text, AllowSecret: true}).Memory.ID
@@ -187,6 +192,7 @@ func TestAnAllowedCredentialIsRekindled(t *testing.T) {
 }
 
 func TestRekindlingWhatIsWarmOrMerged(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	m := save(t, d.Engine, leaky)
 	if res := d.rekindled(m.ID); res.Tx != "" || res.Verdict != "" || res.Memory.Rev != m.Rev || !strings.Contains(res.Hint, "it is active") {
@@ -206,6 +212,7 @@ func TestRekindlingWhatIsWarmOrMerged(t *testing.T) {
 
 // Of a memory that was only put into a cold stage, the log has the text.
 func TestRekindlingAMemoryThatWasNeverInANote(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	d := &desk{house: newHouse(t), t: t, Engine: e}
 	clock.advance(time.Hour)
@@ -220,6 +227,7 @@ func TestRekindlingAMemoryThatWasNeverInANote(t *testing.T) {
 }
 
 func TestRekindleByWords(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	kettle := save(t, d.Engine, leaky).ID
 	var others []memory.ID

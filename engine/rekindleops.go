@@ -29,7 +29,7 @@ func (e *Engine) archiveAsked(ctx context.Context, req *op.ArchiveRequest) (*op.
 		}
 		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: memory.Archived, Used: row.LastUsed()})
 	}
-	a := archiver{Engine: e, reason: "asked for", by: op.CallerFrom(ctx), dry: req.DryRun}
+	a := archiver{e: e, reason: "asked for", by: op.CallerFrom(ctx), dry: req.DryRun}
 	if err := a.all(ctx, moves); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,12 @@ import (
 	"emberd/stm"
 )
 
+// The journal's words for relations that are made and removed.
+const (
+	relateVerb   = "relate"
+	unrelateVerb = "unrelate"
+)
+
 // wanted is a relation on its way, or why it cannot be.
 type wanted struct {
 	memory.Relation
@@ -166,14 +172,14 @@ func (e *Engine) relateSome(ctx context.Context, some []*wanted, entry string) (
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	return e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
-		g := growth{Engine: e, ends: make(map[memory.ID]*growing)}
+		g := growth{e: e, ends: make(map[memory.ID]*growing)}
 		for i, id := range ids {
 			g.ends[id] = &growing{row: rows[i]}
 		}
 		for _, w := range some {
 			w.there, w.err = g.add(w)
 		}
-		tx := &stm.Tx{Verb: "relate", By: op.CallerFrom(ctx), Entry: entry}
+		tx := &stm.Tx{Verb: relateVerb, By: op.CallerFrom(ctx), Entry: entry}
 		for _, id := range ids {
 			if set := g.ends[id].set; len(set) > 0 {
 				tx.Changes = append(tx.Changes, stm.Change{ID: id, Set: set})
@@ -185,7 +191,7 @@ func (e *Engine) relateSome(ctx context.Context, some []*wanted, entry string) (
 
 // growth is what a transaction adds to memories. Its locks are held.
 type growth struct {
-	*Engine
+	e    *Engine
 	ends map[memory.ID]*growing
 }
 
@@ -201,9 +207,9 @@ func (g *growth) add(w *wanted) (there bool, err error) {
 	from, key := g.ends[w.From], stm.RelationKey(w.ID)
 	switch {
 	case from.row == nil:
-		return false, about(g.missing(w.From), "from")
+		return false, about(g.e.missing(w.From), "from")
 	case g.ends[w.To].row == nil:
-		return false, about(g.missing(w.To), "to")
+		return false, about(g.e.missing(w.To), "to")
 	case from.row.Has(key) || from.set[key] != nil:
 		err := memory.Errorf(memory.Conflict, "memory %s has this relation to %s already, as %s; remove that one first, or use another type", w.From, w.To, w.ID).At("type")
 		err.Current = w.ID
@@ -211,7 +217,7 @@ func (g *growth) add(w *wanted) (there bool, err error) {
 	}
 	from.begin()
 	if isSupersession(&w.Relation) {
-		if err := g.mayTake(from.row, g.ends[w.To].row); err != nil {
+		if err := g.e.mayTake(from.row, g.ends[w.To].row); err != nil {
 			return false, err
 		}
 	}
@@ -224,7 +230,7 @@ func (g *growth) add(w *wanted) (there bool, err error) {
 	if isSupersession(&w.Relation) {
 		to := g.ends[w.To]
 		to.begin()
-		maps.Copy(to.set, g.placeTaken(w.From))
+		maps.Copy(to.set, g.e.placeTaken(w.From))
 	}
 	return false, nil
 }
@@ -263,7 +269,7 @@ func (e *Engine) unrelate(ctx context.Context, req *op.UnrelateRequest) (*op.Unr
 		}
 	}
 	receipt, err := e.stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
-		tx := &stm.Tx{Verb: "unrelate", By: op.CallerFrom(ctx)}
+		tx := &stm.Tx{Verb: unrelateVerb, By: op.CallerFrom(ctx)}
 		for i, id := range ids {
 			for key := range sets[id] {
 				if rows[i] == nil || !rows[i].Has(key) {

@@ -44,6 +44,7 @@ func relating(from, to op.Memory, typ string) *op.RelateRequest {
 }
 
 func TestRelate(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	a, b := save(t, e, "anchor"), save(t, e, "boat")
 	res := do(t, e, op.Relate, &op.RelateRequest{From: a.ID.Short(), To: string(b.ID), Type: "supports", Kind: "holds",
@@ -72,6 +73,7 @@ func TestRelate(t *testing.T) {
 
 // Case C77 of CortexGraph's behaviour, and what lies outside of bounds.
 func TestRelationsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b, gone := save(t, e, "anchor"), save(t, e, "boat"), save(t, e, "mermaid")
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(gone.ID)})
@@ -121,6 +123,7 @@ func TestRelationsThatAreRefused(t *testing.T) {
 
 // Strength, kind and metadata may be as large as the bounds.
 func TestRelationsAtTheirBounds(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b := save(t, e, "anchor"), save(t, e, "boat")
 	for i, strength := range []float64{0, 1} {
@@ -135,6 +138,7 @@ func TestRelationsAtTheirBounds(t *testing.T) {
 
 // A relation goes and comes with what was done to it and to its ends.
 func TestRelationsAreUndone(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b := save(t, e, "anchor"), save(t, e, "boat")
 	undo := func() { t.Helper(); do(t, e, op.Undo, &op.UndoRequest{}) }
@@ -171,6 +175,7 @@ func TestRelationsAreUndone(t *testing.T) {
 }
 
 func TestUnrelateIsAllOrNone(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b := save(t, e, "anchor"), save(t, e, "boat")
 	one := do(t, e, op.Relate, relating(a, b, "causes")).Relation
@@ -189,6 +194,7 @@ func TestUnrelateIsAllOrNone(t *testing.T) {
 }
 
 func TestRelateBatch(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b := save(t, e, "anchor"), save(t, e, "boat")
 	there := do(t, e, op.Relate, relating(b, a, "causes")).Relation
@@ -216,6 +222,7 @@ func TestRelateBatch(t *testing.T) {
 // 500 relations with all the metadata they may have take several lines of the log, and
 // are one journal entry.
 func TestALargeBatchOfRelationsIsOneEntry(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	var all []op.Memory
 	for i := range 25 {
@@ -247,6 +254,7 @@ func TestALargeBatchOfRelationsIsOneEntry(t *testing.T) {
 
 // A memory with all the relations that it may have can be forgotten and restored.
 func TestAMemoryHasRoomForSoManyRelations(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	hub := save(t, e, strings.Repeat("hub ", 10_000))
 	var refused *op.Problem

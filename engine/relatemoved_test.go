@@ -14,6 +14,7 @@ import (
 )
 
 func TestRelationsAreExportedAndImported(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b, c := save(t, e, "anchor"), save(t, e, "boat"), save(t, e, "crane")
 	do(t, e, op.Relate, &op.RelateRequest{From: string(a.ID), To: string(b.ID), Type: "related", Kind: "holds", Strength: new(0.25),
@@ -38,6 +39,7 @@ func TestRelationsAreExportedAndImported(t *testing.T) {
 }
 
 func TestImportRefusesWhatIsNoRelation(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	from, to := memory.DeriveID([]byte("from")), memory.DeriveID([]byte("to"))
 	key := stm.RelationKey(memory.RelationID(from, to, "causes", ""))
@@ -67,6 +69,7 @@ func TestImportRefusesWhatIsNoRelation(t *testing.T) {
 
 // Relations are there after a restart, with and without a snapshot.
 func TestRelationsAreThereAfterARestart(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	a, b := save(t, e, "anchor"), save(t, e, "boat")
@@ -82,6 +85,7 @@ func TestRelationsAreThereAfterARestart(t *testing.T) {
 // Two devices that make the same relation have made one; what either removes is gone,
 // and what they make of different memories is there on both.
 func TestTwoDevicesRelateTheSameMemories(t *testing.T) {
+	t.Parallel()
 	desk, lap := newHouse(t), newHouse(t)
 	here, there := desk.open(t), lap.open(t)
 	a, b := save(t, here, "anchor"), save(t, here, "boat")
@@ -123,6 +127,7 @@ func TestTwoDevicesRelateTheSameMemories(t *testing.T) {
 
 // What is archived has relations like any memory, and keeps them when it comes back.
 func TestColdMemoriesHaveRelations(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	cold, warm := save(t, d.Engine, leaky), save(t, d.Engine, "boat")
 	do(t, d.Engine, op.Relate, relating(cold, warm, "causes"))
@@ -146,6 +151,7 @@ func TestColdMemoriesHaveRelations(t *testing.T) {
 
 // What is purged leads nowhere any more.
 func TestPurgedMemoriesHaveNoRelations(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b, c := save(t, e, "anchor"), save(t, e, "boat"), save(t, e, "crane")
 	do(t, e, op.Relate, relating(a, b, "causes"))

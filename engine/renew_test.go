@@ -128,6 +128,7 @@ func TestAStopInTheMiddleIsNoEnd(t *testing.T) {
 }
 
 func TestPortionsAreBounded(t *testing.T) {
+	t.Parallel()
 	files := make([]watcher.File, 600)
 	for i := range files {
 		files[i].Size = 100

@@ -49,6 +49,7 @@ func TestMisspeltWords(t *testing.T) {
 }
 
 func TestMisspeltWordsWithoutAVault(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "the kubernetes cluster")
 	res := do(t, e, op.Search, &op.SearchRequest{Query: "clustre", Explain: true})

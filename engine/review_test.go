@@ -31,6 +31,7 @@ func reviews(hits []op.Hit) (at []int) {
 }
 
 func TestWhatIsAboutToFadeIsMixedIn(t *testing.T) {
+	t.Parallel()
 	e := harbour(t)
 	res := do(t, e, op.Search, &op.SearchRequest{Query: "harbour light", Explain: true})
 	if len(res.Hits) != 10 || res.Total != 14 || !slices.Equal(reviews(res.Hits), []int{2}) {
@@ -48,6 +49,7 @@ func TestWhatIsAboutToFadeIsMixedIn(t *testing.T) {
 }
 
 func TestWhenNothingIsMixedIn(t *testing.T) {
+	t.Parallel()
 	e := harbour(t)
 	for name, req := range map[string]op.SearchRequest{
 		"not wanted":           {Query: "harbour light", IncludeReview: new(false)},
@@ -66,6 +68,7 @@ func TestWhenNothingIsMixedIn(t *testing.T) {
 }
 
 func TestAHitIsNotShownAgainAsAReview(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.Review.Max = 1 // nothing is too fresh
 	h.Review.Min = 0.9
@@ -82,6 +85,7 @@ func TestAHitIsNotShownAgainAsAReview(t *testing.T) {
 }
 
 func TestAMemoryWhoseNoteIsShownIsNoReview(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, nil)
 	h.LTMWeight = 2
 	e := h.open(t)

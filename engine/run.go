@@ -41,6 +41,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	actors.Go(func() { e.share(ctx) })
 	actors.Go(func() { e.keepPast(ctx) })
 	actors.Go(func() { e.keepAging(ctx) })
+	actors.Go(func() { e.keepCleaning(ctx) })
+	actors.Go(func() { e.keepAgents(ctx) })
+	if e.mirror != nil {
+		actors.Go(func() { e.keepMirror(ctx) })
+	}
 	if e.meaning != nil {
 		actors.Go(func() { e.keepMeaning(ctx) })
 		actors.Go(func() { e.meaning.keepAnswering(ctx) })
@@ -84,7 +89,7 @@ func (e *Engine) buildIndex(ctx context.Context) {
 func (e *Engine) keepTidy(ctx context.Context) {
 	const name = "snapshot"
 	defer e.chores.disarm(name)
-	c := compactor{Engine: e, made: e.started}
+	c := compactor{e: e, made: e.started}
 	defer e.chores.disarm(c.name())
 	again := c.look(ctx)
 	var due <-chan time.Time
@@ -134,6 +139,7 @@ func (e *Engine) changed() {
 	nudge(e.dirty)
 	nudge(e.shared)
 	nudge(e.aging.look)
+	nudge(e.caring.look)
 }
 
 // nudge leaves a token in a channel that has room for one. One that is there already

@@ -10,10 +10,12 @@ import (
 	"emberd/op"
 )
 
-// timers are those of status, but for the lifecycle's: it is a date, not a tick.
+// timers are those of status, but for the ones of the lifecycle and of the agents: these are
+// dates, no ticks.
 func timers(t testing.TB, e *Engine) map[string]string {
 	all := do(t, e, op.Status, &op.StatusRequest{}).Timers
 	delete(all, "lifecycle")
+	delete(all, "agents")
 	return all
 }
 
@@ -80,6 +82,7 @@ func TestASnapshotIsWrittenWhenOneIsDue(t *testing.T) {
 }
 
 func TestCloseEndsRun(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	done := make(chan error, 1)
 	go func() { done <- e.Run(context.Background()) }()

@@ -13,6 +13,8 @@ import (
 	"emberd/stm"
 )
 
+const saveVerb = "save"
+
 // maxKey bounds an idempotency key, in characters.
 const maxKey = 200
 
@@ -87,7 +89,7 @@ func newSaveTx(req *op.SaveRequest, m *memory.Memory) (*stm.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx := &stm.Tx{Verb: "save", Key: req.IdempotencyKey, Changes: []stm.Change{{ID: m.ID, Set: set}}}
+	tx := &stm.Tx{Verb: saveVerb, Key: req.IdempotencyKey, Changes: []stm.Change{{ID: m.ID, Set: set}}}
 	if tx.Key != "" {
 		tx.KeyHash, err = requestHash(req)
 	}

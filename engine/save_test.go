@@ -14,6 +14,7 @@ import (
 )
 
 func TestSaveFillsInDefaults(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	clock.advance(1500 * time.Microsecond)
 	m := save(t, e, "use JWT tokens for authentication", "Security", "#api v2.0")
@@ -32,6 +33,7 @@ func TestSaveFillsInDefaults(t *testing.T) {
 }
 
 func TestAnImportedMemoryIsAsOldAsItSays(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "an old story", CreatedAt: clock.daysAgo(30), UseCount: 4}).Memory
 	if !m.LastUsed.Equal(m.CreatedAt) || m.AgeDays != 30 || m.UseCount != 4 {
@@ -43,6 +45,7 @@ func TestAnImportedMemoryIsAsOldAsItSays(t *testing.T) {
 }
 
 func TestMetaKeepsItsSpelling(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	meta := map[string]json.RawMessage{
 		"big": json.RawMessage(`12345678901234567890`), "price": json.RawMessage(`1.10`),
@@ -57,6 +60,7 @@ func TestMetaKeepsItsSpelling(t *testing.T) {
 }
 
 func TestWhatIsSavedIsFoundByTheNextSearch(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for i := range 50 {
 		word := fmt.Sprintf("marker%04d", i)
@@ -68,6 +72,7 @@ func TestWhatIsSavedIsFoundByTheNextSearch(t *testing.T) {
 }
 
 func TestManySaveAndSearchAtOnce(t *testing.T) {
+	t.Parallel()
 	const clients, each = 64, 10
 	e, _ := newEngine(t)
 	var all sync.WaitGroup
@@ -94,6 +99,7 @@ func TestManySaveAndSearchAtOnce(t *testing.T) {
 }
 
 func TestAKeyRepeatsTheFirstAnswer(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	req := &op.SaveRequest{Content: "once is enough", IdempotencyKey: "retry 1", Tags: []string{"a"}}
 	first := do(t, e, op.Save, req)
@@ -114,6 +120,7 @@ func TestAKeyRepeatsTheFirstAnswer(t *testing.T) {
 }
 
 func TestAKeyOutlivesARestart(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	req := &op.SaveRequest{Content: "once is enough", IdempotencyKey: "retry 1"}
@@ -127,6 +134,7 @@ func TestAKeyOutlivesARestart(t *testing.T) {
 }
 
 func TestAKeyInParallelSavesOnce(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	results := make(chan *op.SaveResult, 20)
 	var all sync.WaitGroup
@@ -156,6 +164,7 @@ func TestAKeyInParallelSavesOnce(t *testing.T) {
 }
 
 func TestAClientID(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	const id = "0192F3A1-B2C3-7000-8000-0123456789AB"
 	first := do(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine"})
@@ -179,6 +188,7 @@ func TestAClientID(t *testing.T) {
 }
 
 func TestAKeyOfAForgottenMemorySaysSo(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	req := &op.SaveRequest{Content: "gone again", IdempotencyKey: "k"}
 	m := do(t, e, op.Save, req).Memory
@@ -187,6 +197,7 @@ func TestAKeyOfAForgottenMemorySaysSo(t *testing.T) {
 }
 
 func TestABatchAnswersEachItemInItsPlace(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	const twice = "0192f3a1-b2c3-7000-8000-0123456789ab"
 	res := do(t, e, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{
@@ -221,6 +232,7 @@ func TestABatchAnswersEachItemInItsPlace(t *testing.T) {
 }
 
 func TestBatchesOfOneRunAreOneEntry(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	batch := func(tx string, n int) *op.SaveBatchResult {
 		req := &op.SaveBatchRequest{Tx: tx}
@@ -242,6 +254,7 @@ func TestBatchesOfOneRunAreOneEntry(t *testing.T) {
 }
 
 func TestABatchCannotJoinWhatIsNotThere(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for _, tx := range []string{"yesterday", "0192f3a1b2c3-0004-k7q2mzxa"} {
 		_, err := op.SaveBatch.Call(t.Context(), e, &op.SaveBatchRequest{Tx: tx, Items: []op.SaveRequest{{Content: "alone"}}})

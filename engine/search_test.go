@@ -38,6 +38,7 @@ func move(t testing.TB, e *Engine, id memory.ID, stage memory.Stage) {
 }
 
 func TestAnExactMatchOfAnyAgeStaysAboveWeakFreshOnes(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	old := do(t, e, op.Save, &op.SaveRequest{Content: "copper valve torque", CreatedAt: clock.daysAgo(3650)}).Memory
 	move(t, e, old.ID, memory.Demoted)
@@ -51,6 +52,7 @@ func TestAnExactMatchOfAnyAgeStaysAboveWeakFreshOnes(t *testing.T) {
 }
 
 func TestTheFloorKeepsWhatItPromises(t *testing.T) {
+	t.Parallel()
 	factors := DefaultOptions().StageFactor
 	rapid.Check(t, func(t *rapid.T) {
 		exact := op.Explain{
@@ -68,6 +70,7 @@ func TestTheFloorKeepsWhatItPromises(t *testing.T) {
 }
 
 func TestOfEqualMatchesTheFresherComesFirst(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	for _, days := range []float64{40, 0, 400, 4} {
 		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("tide table %g", days), CreatedAt: clock.daysAgo(days)})
@@ -81,6 +84,7 @@ func TestOfEqualMatchesTheFresherComesFirst(t *testing.T) {
 }
 
 func TestCoreMemoriesNeverFade(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	year := clock.daysAgo(365)
 	do(t, e, op.Save, &op.SaveRequest{Content: "anchor chain", CreatedAt: year})
@@ -92,6 +96,7 @@ func TestCoreMemoriesNeverFade(t *testing.T) {
 }
 
 func TestStagesWeighOnRankAndAllAreSearched(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "barometer barometer vane gauge")
 	for _, stage := range memory.Stages() {
@@ -116,6 +121,7 @@ func TestStagesWeighOnRankAndAllAreSearched(t *testing.T) {
 }
 
 func TestExplainMultipliesOutToTheRank(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.STMWeight = 0.9
 	e := h.open(t)
@@ -152,6 +158,7 @@ func TestExplainMultipliesOutToTheRank(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	for _, r := range []op.SaveRequest{
 		{Content: "one", Tags: []string{"work/api", "go"}, Project: "boat"},
@@ -199,6 +206,7 @@ func TestFilters(t *testing.T) {
 }
 
 func TestLimitAndTotal(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.SearchLimit = 3
 	e := h.open(t)
@@ -214,6 +222,7 @@ func TestLimitAndTotal(t *testing.T) {
 }
 
 func TestSnippetsMarkWhatMatched(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.PreviewLength = 40
 	e := h.open(t)
@@ -231,6 +240,7 @@ func TestSnippetsMarkWhatMatched(t *testing.T) {
 }
 
 func TestPreviewLengthZeroShowsTheWholeText(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.PreviewLength = 0
 	e := h.open(t)
@@ -242,6 +252,7 @@ func TestPreviewLengthZeroShowsTheWholeText(t *testing.T) {
 }
 
 func TestASearchCountsAccessesAndNothingElse(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	words := []string{"anchor", "bilge", "capstan"}
 	before := make(map[memory.ID]op.Memory)
@@ -269,6 +280,7 @@ func TestASearchCountsAccessesAndNothingElse(t *testing.T) {
 }
 
 func TestAccessesAreNotCountedWhenNotWanted(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	m := save(t, e, "quiet waters")
@@ -288,6 +300,7 @@ func TestAccessesAreNotCountedWhenNotWanted(t *testing.T) {
 }
 
 func TestWhileTheIndexLoadsEverythingIsFound(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	for i := range 20 {

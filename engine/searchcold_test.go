@@ -33,6 +33,7 @@ func freeze(t testing.TB, e *Engine, id memory.ID, stage memory.Stage, path, sum
 }
 
 func TestTheArchiveIsSearchedByWhatIsLeft(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	archived := do(t, e, op.Save, &op.SaveRequest{Content: "The copper valve on deck three leaked all winter", CreatedAt: clock.daysAgo(50)}).Memory.ID
 	faded := do(t, e, op.Save, &op.SaveRequest{Content: "A copper valve was ordered from the chandler", CreatedAt: clock.daysAgo(200)}).Memory.ID
@@ -65,6 +66,7 @@ func TestTheArchiveIsSearchedByWhatIsLeft(t *testing.T) {
 }
 
 func TestInTheArchiveRelevanceAloneRanks(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	long := do(t, e, op.Save, &op.SaveRequest{Content: "The copper valve of old", CreatedAt: clock.daysAgo(900)}).Memory.ID
 	freeze(t, e, long, memory.Rehydratable, "A.md", "s", "copper", "valve")

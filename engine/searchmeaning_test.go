@@ -51,6 +51,7 @@ func namesOf(hits []op.Hit) (names []string) {
 }
 
 func TestWhatMeansTheSameIsFound(t *testing.T) {
+	t.Parallel()
 	e, _ := workshop(t)
 	res := do(t, e, op.Search, &op.SearchRequest{Query: "car", Explain: true})
 	if got, want := namesOf(res.Hits), []string{"the automobile needs new tyres", "Garage.md"}; !slices.Equal(got, want) {
@@ -72,6 +73,7 @@ func TestWhatMeansTheSameIsFound(t *testing.T) {
 
 // TestThePartsOfARelevanceAddUp takes every rank of many questions apart and together again.
 func TestThePartsOfARelevanceAddUp(t *testing.T) {
+	t.Parallel()
 	e, _ := workshop(t)
 	kinds := map[string]int{}
 	for _, query := range []string{"car tyres", "the physician in May 2024", "cash for the kid yesterday", "hammers", "rapid vehicle this month", "medic"} {
@@ -99,6 +101,7 @@ func TestThePartsOfARelevanceAddUp(t *testing.T) {
 
 // TestMeaningPassesEveryCondition: what is only near has to be what the operators say.
 func TestMeaningPassesEveryCondition(t *testing.T) {
+	t.Parallel()
 	e, _ := workshop(t)
 	for _, c := range []struct {
 		req  op.SearchRequest
@@ -129,6 +132,7 @@ func TestMeaningPassesEveryCondition(t *testing.T) {
 // TestWithoutWeightNothingChanges compares whole answers about the same notes with those of
 // an engine that has no vectors.
 func TestWithoutWeightNothingChanges(t *testing.T) {
+	t.Parallel()
 	h := withThesaurus(t, vaultHouse(t, garden()))
 	e := h.following(t)
 	covered(t, e)
@@ -160,6 +164,7 @@ func asJSON(t testing.TB, v any) []byte {
 // TestWordsComeBeforeWhatOnlyMeansThem: a typing error is put right before texts are shown
 // that hold no word of the query, and these are shown when there is nothing else.
 func TestWordsComeBeforeWhatOnlyMeansThem(t *testing.T) {
+	t.Parallel()
 	e, _ := workshop(t)
 	if res := do(t, e, op.Search, &op.SearchRequest{Query: "hamners kid"}); res.Similar || res.Total == 0 {
 		t.Errorf("similar %v, found %q; want those that hold kid", res.Similar, namesOf(res.Hits))
@@ -177,6 +182,7 @@ func TestWordsComeBeforeWhatOnlyMeansThem(t *testing.T) {
 
 // TestPagesOfMeaningAreOneList: no hit is twice or never on pages.
 func TestPagesOfMeaningAreOneList(t *testing.T) {
+	t.Parallel()
 	e, _ := workshop(t)
 	all := namesOf(do(t, e, op.Search, &op.SearchRequest{Query: "physician", Track: new(false)}).Hits)
 	var paged []string
@@ -190,6 +196,7 @@ func TestPagesOfMeaningAreOneList(t *testing.T) {
 }
 
 func TestThePastHasNoMeaning(t *testing.T) {
+	t.Parallel()
 	e, h := workshop(t)
 	then := h.clock.Now()
 	h.clock.advance(time.Hour)
@@ -213,6 +220,7 @@ func TestAColdMemoryComesBackByItsMeaning(t *testing.T) {
 }
 
 func TestWhyNotKnowsMeaning(t *testing.T) {
+	t.Parallel()
 	e, _ := workshop(t)
 	car := search(t, e, "automobile")[0].ID
 	if got := why(t, e, string(car), op.WhyNotRequest{Query: "car"}); !got.Shown {
@@ -226,6 +234,7 @@ func TestWhyNotKnowsMeaning(t *testing.T) {
 
 // TestAPairThatOnlyMeansTheQuestion: a memory and its note are one hit, and as wordless as two.
 func TestAPairThatOnlyMeansTheQuestion(t *testing.T) {
+	t.Parallel()
 	e, _ := workshop(t)
 	car := search(t, e, "automobile")[0].ID
 	do(t, e, op.Promote, &op.PromoteRequest{ID: string(car)})
@@ -241,6 +250,7 @@ func TestAPairThatOnlyMeansTheQuestion(t *testing.T) {
 
 // TestAWordInQuotesNarrowsWhatIsNear: whatever is nearer without it takes no place.
 func TestAWordInQuotesNarrowsWhatIsNear(t *testing.T) {
+	t.Parallel()
 	e, _ := workshop(t)
 	for i := range mostNear + 10 {
 		save(t, e, fmt.Sprintf("the vehicle %d", i))
@@ -256,6 +266,7 @@ func TestAWordInQuotesNarrowsWhatIsNear(t *testing.T) {
 
 // TestAQuerySaysWhetherVectorsCounted tells relevance by vectors from that by words alone.
 func TestAQuerySaysWhetherVectorsCounted(t *testing.T) {
+	t.Parallel()
 	e, _ := workshop(t)
 	for query, want := range map[string]string{"car": op.ComparedByVectors, "hammers": op.ComparedByVectors, "tag:wheels": op.ComparedByWords} {
 		if got := do(t, e, op.Query, &op.QueryRequest{Query: query, Scope: "notes"}); got.Compared != want {

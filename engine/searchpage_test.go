@@ -12,6 +12,7 @@ import (
 )
 
 func TestSearchesFilterByStatus(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, nil)
 	e := h.following(t)
 	save(t, e, "oak in the yard")
@@ -44,6 +45,7 @@ func TestSearchesFilterByStatus(t *testing.T) {
 }
 
 func TestWhyNotNamesTheStatus(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "oak in the yard")
 	res := do(t, e, op.WhyNot, &op.WhyNotRequest{Query: "oak", Of: string(m.ID), Filter: op.Filter{Status: "archived"}})
@@ -54,6 +56,7 @@ func TestWhyNotNamesTheStatus(t *testing.T) {
 
 // Pages of one search, put together, are the search.
 func TestPagesJoinToTheWholeAnswer(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, map[string]string{"Oak.md": "# Oak\n\nan oak of 300 years\n", "Elm.md": "# Elm\n\nno oak\n"})
 	e := h.following(t)
 	for i := range 25 {
@@ -87,6 +90,7 @@ func TestPagesJoinToTheWholeAnswer(t *testing.T) {
 }
 
 func TestWeightsOfARequestOrderTheTiers(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, map[string]string{"Oak.md": "# Oak\n\nan oak of 300 years\n"})
 	e := h.following(t)
 	save(t, e, "an oak of 300 years")
@@ -115,6 +119,7 @@ func TestWeightsOfARequestOrderTheTiers(t *testing.T) {
 }
 
 func TestNotesAreKeptWhateverMemoriesAreFilteredBy(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, map[string]string{"Oak.md": "# Oak\n\nan oak of 300 years\n"})
 	e := h.following(t)
 	do(t, e, op.Save, &op.SaveRequest{Content: "oak of long ago", CreatedAt: h.daysAgo(300)})
@@ -133,6 +138,7 @@ func TestNotesAreKeptWhateverMemoriesAreFilteredBy(t *testing.T) {
 }
 
 func TestShareIsWhatAHitHoldsOfTheQuestion(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "copper valve torque")
 	save(t, e, "copper paint")

@@ -14,6 +14,7 @@ import (
 var token = "ghp_" + strings.Join([]string{"aB3dE5fG7h", "J9kL2mN4pQ", "6rS8tU0vW1", "xY3zA5"}, "")
 
 func TestCredentialsAreRefusedWhereverTheyAre(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	meta := func(value string) map[string]json.RawMessage {
@@ -43,6 +44,7 @@ func TestCredentialsAreRefusedWhereverTheyAre(t *testing.T) {
 }
 
 func TestAnEditIsScannedForWhatIsNew(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "allowed: " + token, AllowSecret: true}).Memory
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{"keys"}})
@@ -52,6 +54,7 @@ func TestAnEditIsScannedForWhatIsNew(t *testing.T) {
 }
 
 func TestDetectionCanBeTurnedOff(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.DetectSecrets = false
 	save(t, h.open(t), token)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestShowCountsAUse(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	m := save(t, e, "the log book is in the chart room")
 	clock.advance(time.Hour)
@@ -25,6 +26,7 @@ func TestShowCountsAUse(t *testing.T) {
 }
 
 func TestShortIDs(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{ID: "0192f3a1-b2c3-7000-8000-0123456789ab", Content: "one"}).Memory
 	do(t, e, op.Save, &op.SaveRequest{ID: "0192f3a1-b2c3-7000-8000-0123ffff89ab", Content: "two"})
@@ -35,6 +37,7 @@ func TestShortIDs(t *testing.T) {
 }
 
 func TestShowOfAForgottenMemoryPointsToTheTrash(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "over board")
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})

@@ -15,9 +15,9 @@ import (
 	"emberd/rekindle"
 )
 
-// The tests of the specification "lifecycle and rekindling", under its names. Those of
-// consolidation belong to the operation that consolidates.
+// The tests of the specification "lifecycle and rekindling", under its names.
 func TestSpec5(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, h *house)
@@ -38,6 +38,9 @@ func TestSpec5(t *testing.T) {
 		{"test_rekindle_rehydratable", specRekindleRehydratable},
 		{"test_rekindle_file_not_found", specRekindleGone},
 		{"test_rekindle_promotes_to_active", specRekindleActive},
+		{"test_consolidate_similar_chunks", specSimilar},
+		{"test_consolidate_preserves_metadata", specSimilarMetadata},
+		{"test_consolidate_performance", specSimilarMany},
 		{"test_get_stage_stats", specStats},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, promotingHouse(t, nil)) })
@@ -237,5 +240,95 @@ func specStats(t *testing.T, h *house) {
 	}
 	if got.Total != 7 {
 		t.Errorf("%d in all, want 7", got.Total)
+	}
+}
+
+// consolidated has what is 0.95 alike and more merged, and returns what was.
+func (h *house) consolidated(t *testing.T, e *Engine) []op.MergeResult {
+	t.Helper()
+	e.opt.Agents.AutoMerge = true
+	res, err := e.consolidateSimilar(t.Context(), agentsActor(), similarThreshold)
+	ok(t, err)
+	return res.Merge
+}
+
+func specSimilar(t *testing.T, h *house) {
+	e := h.following(t)
+	one, other := h.saved(t, e, 2, "The kettle leaks at the seam."), h.saved(t, e, 1, "At the seam the kettle is leaking")
+	alike := h.saved(t, e, 1, "The kettle in the boathouse leaks at its old seam") // less than 0.95
+	demoted := h.saved(t, e, 10, "The kettle is leaking at the seam!")
+	runs(t, e)
+	got := h.consolidated(t, e)
+	if len(got) != 1 || !got[0].Success || !slices.Equal(got[0].SourceIDs, []memory.ID{one, other}) {
+		t.Fatalf("merged %+v", got)
+	}
+	if m := look(t, e, got[0].NewMemoryID); m.Content != "At the seam the kettle is leaking\n\nThe kettle leaks at the seam." {
+		t.Errorf("the text is %q", m.Content)
+	}
+	for id, want := range map[memory.ID]memory.Stage{one: memory.Archived, other: memory.Archived, alike: memory.Active, demoted: memory.Demoted} {
+		wantStage(t, e, id, want)
+	}
+	if entry := do(t, e, op.Journal, &op.JournalRequest{}).Entries[0]; entry.By.Client != "agents" {
+		t.Errorf("the journal says %+v", entry)
+	}
+}
+
+func specSimilarMetadata(t *testing.T, h *house) {
+	e := h.following(t)
+	do(t, e, op.Save, &op.SaveRequest{Content: "The kettle leaks at the seam", CreatedAt: h.daysAgo(3), Tags: []string{"kitchen"}, Entities: []string{"Ann"},
+		Strength: new(1.2), Confidence: new(0.6), Source: "phone"})
+	newer := do(t, e, op.Save, &op.SaveRequest{Content: "The kettle leaks at the seam.", CreatedAt: h.daysAgo(1), Tags: []string{"repairs"}, Entities: []string{"Bob"},
+		Strength: new(1.5), Confidence: new(0.9), UseCount: 2}).Memory
+	got := h.consolidated(t, e)
+	if len(got) != 1 || !got[0].Success {
+		t.Fatalf("merged %+v", got)
+	}
+	m := look(t, e, got[0].NewMemoryID)
+	if !slices.Equal(m.Tags, []string{"kitchen", "repairs"}) || !slices.Equal(m.Entities, []string{"Ann", "Bob"}) || m.Strength < 1.5 || m.Confidence != 0.9 ||
+		m.UseCount != 2 || !m.LastUsed.Equal(newer.LastUsed) || !m.CreatedAt.Equal(h.daysAgo(3)) || m.Source != "phone" || m.Learned() != 2 {
+		t.Errorf("merged is %+v", m.Memory)
+	}
+}
+
+// Of a hundred, fifty pairs are one memory each; the time is a benchmark's.
+func specSimilarMany(t *testing.T, h *house) {
+	e := h.following(t)
+	saveInPairs(t, e, 100)
+	if got := h.consolidated(t, e); len(got) != 50 || slices.ContainsFunc(got, func(m op.MergeResult) bool { return !m.Success || len(m.SourceIDs) != 2 }) {
+		t.Errorf("merged %d: %+v", len(got), got)
+	}
+}
+
+// saveInPairs saves n memories, every two of which say the same.
+func saveInPairs(t testing.TB, e *Engine, n int) {
+	t.Helper()
+	words := strings.Fields("kettle gasket harbour tide boathouse ledger barometer compost rowan alder")
+	req := new(op.SaveBatchRequest)
+	for i := range n {
+		at := i / 2
+		text := fmt.Sprintf("The %s of the %s number w%03d is kept by the %s", words[at%10], words[(at/10+3)%10], at, words[(at+7)%10])
+		req.Items = append(req.Items, op.SaveRequest{Content: text + []string{"", "."}[i%2]})
+	}
+	do(t, e, op.SaveBatch, req)
+}
+
+// BenchmarkConsolidateSimilar merges a hundred memories to fifty.
+func BenchmarkConsolidateSimilar(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		h := promotingHouse(b, nil)
+		h.Agents.AutoMerge = true
+		e := h.following(b)
+		saveInPairs(b, e, 100)
+		b.StartTimer()
+		res, err := e.consolidateSimilar(b.Context(), agentsActor(), similarThreshold)
+		if err != nil || len(res.Merge) != 50 {
+			b.Fatalf("merged %+v, %v", res, err)
+		}
+		b.StopTimer()
+		if err := e.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
 	}
 }

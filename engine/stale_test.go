@@ -36,6 +36,7 @@ func waiting(t *testing.T) (e *Engine, one, two memory.ID) {
 }
 
 func TestStaleMemoriesAreDecided(t *testing.T) {
+	t.Parallel()
 	e, one, two := waiting(t)
 	got := do(t, e, op.StaleList, &op.StaleListRequest{}).Memories
 	if len(got) != 2 || got[0].Device != "otherdev" || got[0].Changes != 1 || got[0].At.IsZero() {

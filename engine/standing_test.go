@@ -19,6 +19,7 @@ func claims(t testing.TB, e *Engine, origin, content string, tags ...string) op.
 const emphatic = "This is critical: never commit secrets"
 
 func TestWhatAToolSaysCannotClaimWeight(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.Enrich = true
 	e := h.open(t)
@@ -60,6 +61,7 @@ func TestWhatAToolSaysCannotClaimWeight(t *testing.T) {
 }
 
 func TestUseRaisesNothingOfWhatAToolSays(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := claims(t, e, memory.FromTool, "the kettle leaks", "kitchen", "repair", "kettle")
 	touched := do(t, e, op.Touch, &op.TouchRequest{ID: string(m.ID), Boost: true})
@@ -77,6 +79,7 @@ func TestUseRaisesNothingOfWhatAToolSays(t *testing.T) {
 }
 
 func TestWhatTheWebSaysGetsANoteOnceItIsConfirmed(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	m := claims(t, e, memory.FromWeb, "the kettle leaks")
@@ -107,6 +110,7 @@ func TestWhatTheWebSaysGetsANoteOnceItIsConfirmed(t *testing.T) {
 }
 
 func TestConfirm(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	one, two := claims(t, e, memory.FromWeb, "the kettle leaks"), claims(t, e, memory.FromTool, "the pot does not")
 	plain := save(t, e, "the pan is fine")
@@ -146,6 +150,7 @@ func TestConfirm(t *testing.T) {
 }
 
 func TestAPersonWhoWritesAnotherTextStandsForIt(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := claims(t, e, memory.FromWeb, "the kettle leaks")
 	doAs(t, e, person, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{"kitchen"}})

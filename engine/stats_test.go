@@ -35,6 +35,7 @@ func imported(t *testing.T, e *Engine, sets ...map[string]string) {
 
 // What is kept count of is what looking at one memory after the other tells.
 func TestStatsOfAllAreThoseOfEach(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	var sets []map[string]string
@@ -78,6 +79,7 @@ func newest(t *testing.T, e *Engine) (id memory.ID) {
 
 // Of many memories the average score is at most a minute old, and all counts are of now.
 func TestTheAverageScoreOfManyMayBeAMinuteOld(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	created := `"` + h.daysAgo(10).Format("2006-01-02T15:04:05Z07:00") + `"`

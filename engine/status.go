@@ -42,7 +42,9 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 	if res.Meaning = e.meaning.told(); res.Meaning != nil {
 		res.Warnings = append(res.Warnings, e.meaning.warnings()...)
 	}
-	res.Author = e.author.status()
+	if res.Author = e.author.status(); res.Author != nil {
+		res.Author.Cleanup = e.opt.Cleanup.Ask != nil
+	}
 	res.Warnings = append(res.Warnings, authorWarnings(res.Author)...)
 	res.Health = health(res)
 	return res, nil

@@ -12,6 +12,7 @@ import (
 )
 
 func TestStatusOfAHealthyDaemon(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.Version, h.Socket, h.Durability = "1.2.3", "/run/emberd.sock", stm.Full
 	e := h.open(t)
@@ -31,6 +32,7 @@ func TestStatusOfAHealthyDaemon(t *testing.T) {
 }
 
 func TestHealthNamesTheWorst(t *testing.T) {
+	t.Parallel()
 	for want, s := range map[string]op.StatusResult{
 		"ok":        {},
 		"degraded":  {Warnings: []string{"the disk is slow"}},
@@ -44,6 +46,7 @@ func TestHealthNamesTheWorst(t *testing.T) {
 }
 
 func TestAFailedChoreIsAWarningUntilItSucceeds(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.Durability = stm.Full
 	e := h.open(t)
@@ -59,6 +62,7 @@ func TestAFailedChoreIsAWarningUntilItSucceeds(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	if empty := do(t, e, op.Stats, &op.StatsRequest{}); empty.Total != 0 || empty.AvgScore != 0 || !empty.Oldest.IsZero() {
 		t.Errorf("stats of nothing are %+v", empty)
@@ -89,6 +93,7 @@ func TestStats(t *testing.T) {
 }
 
 func TestStatsOfTheLog(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.SegmentBytes = 300
 	e := h.open(t)

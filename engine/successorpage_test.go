@@ -37,6 +37,7 @@ func chained(t testing.TB, e *Engine, size int) (ids []memory.ID, by map[memory.
 // Whatever the pages, together they are the whole, in which nothing is twice, what was
 // replaced says so and stands below what took its place.
 func TestThePagesOfAnAnswerWithSuccessors(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	const size = 1000
 	_, by := chained(t, e, size)

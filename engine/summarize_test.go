@@ -51,6 +51,7 @@ func wantSummary(t *testing.T, e *Engine, content, want string) {
 }
 
 func TestSummariesAreExtractsWithoutAnAuthor(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	wantSummary(t, e, decision, extract)
 	if st := status(t, e); st.Author != nil {
@@ -59,6 +60,7 @@ func TestSummariesAreExtractsWithoutAnAuthor(t *testing.T) {
 }
 
 func TestAnAuthorWritesSummaries(t *testing.T) {
+	t.Parallel()
 	_, e, w := authored(t)
 	wantSummary(t, e, decision, "PostgreSQL it is.")
 	wantSummary(t, e, "The port is 5432.", "The port is 5432.")
@@ -71,6 +73,7 @@ func TestAnAuthorWritesSummaries(t *testing.T) {
 }
 
 func TestAFailingAuthorIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	h, e, w := authored(t)
 	w.err = errors.New("connection refused")
 	for range 10 {
@@ -99,6 +102,7 @@ func TestAFailingAuthorIsLeftAlone(t *testing.T) {
 }
 
 func TestAFailureNowAndThenIsNoReasonToStopAsking(t *testing.T) {
+	t.Parallel()
 	_, e, w := authored(t)
 	for i := range 20 {
 		w.err = nil
@@ -113,6 +117,7 @@ func TestAFailureNowAndThenIsNoReasonToStopAsking(t *testing.T) {
 }
 
 func TestASlowAuthorHasSoMuchTimeAnHour(t *testing.T) {
+	t.Parallel()
 	h, e, w := authored(t)
 	w.takes = 2 * time.Minute
 	for range 10 {
@@ -129,6 +134,7 @@ func TestASlowAuthorHasSoMuchTimeAnHour(t *testing.T) {
 }
 
 func TestAClockThatIsPutBackKeepsNoAuthorAway(t *testing.T) {
+	t.Parallel()
 	h, e, w := authored(t)
 	w.err = errors.New("connection refused")
 	for range authorFailures {
@@ -140,6 +146,7 @@ func TestAClockThatIsPutBackKeepsNoAuthorAway(t *testing.T) {
 }
 
 func TestWhoGivesUpWaitingIsNotTheAuthorsFault(t *testing.T) {
+	t.Parallel()
 	_, e, w := authored(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

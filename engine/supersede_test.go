@@ -42,6 +42,7 @@ func wantReplaced(t testing.TB, e *Engine, old, by memory.ID) {
 }
 
 func TestOneEditSupersedesAndOneUndoTakesItBack(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b, by := save(t, e, oldPort), save(t, e, "staging's port is 5432"), save(t, e, newPort)
 	res := do(t, e, op.Edit, &op.EditRequest{ID: by.ID.Short(), Supersedes: []string{a.ID.Short(), string(b.ID), string(a.ID)}})
@@ -69,6 +70,7 @@ func TestOneEditSupersedesAndOneUndoTakesItBack(t *testing.T) {
 }
 
 func TestASaveTakesThePlaceOfWhatItNames(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	old := save(t, e, oldPort)
 	req := &op.SaveRequest{Content: newPort, Supersedes: []string{old.ID.Short()}, IdempotencyKey: "k"}
@@ -89,6 +91,7 @@ func TestASaveTakesThePlaceOfWhatItNames(t *testing.T) {
 }
 
 func TestWhatCannotTakeAPlace(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b, c := save(t, e, "one"), save(t, e, "two"), save(t, e, "three")
 	gone := save(t, e, "gone")
@@ -131,6 +134,7 @@ func setOrigin(t testing.TB, e *Engine, id memory.ID, origin string) {
 }
 
 func TestACoreMemoryIsSupersededWhenAsked(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	core := do(t, e, op.Save, &op.SaveRequest{Content: oldPort, Core: true}).Memory
 	by := save(t, e, newPort)
@@ -144,6 +148,7 @@ func TestACoreMemoryIsSupersededWhenAsked(t *testing.T) {
 // What took the place of a memory is told as long as it is there, and the relation that
 // says so is.
 func TestWhatIsReplacedCountsAgain(t *testing.T) {
+	t.Parallel()
 	for name, back := range map[string]func(t *testing.T, e *Engine, by memory.ID){
 		"forgotten": func(t *testing.T, e *Engine, by memory.ID) { do(t, e, op.Forget, &op.ForgetRequest{ID: string(by)}) },
 		"purged":    func(t *testing.T, e *Engine, by memory.ID) { do(t, e, op.Purge, &op.PurgeRequest{ID: string(by)}) },
@@ -170,6 +175,7 @@ func TestWhatIsReplacedCountsAgain(t *testing.T) {
 }
 
 func TestTheRelationIsTheSupersession(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	old, one, two := save(t, e, oldPort), save(t, e, newPort), save(t, e, "staging's database is reached on 5434 now")
 	first := do(t, e, op.Relate, &op.RelateRequest{From: string(one.ID), To: string(old.ID), Type: memory.Related, Kind: "supersedes"})
@@ -188,6 +194,7 @@ func TestTheRelationIsTheSupersession(t *testing.T) {
 }
 
 func TestASuccessorStandsRightAboveWhatItReplaced(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	old := save(t, e, oldPort)
 	by := save(t, e, "Staging answers on 5433 now that the tunnel is there, and whoever asks elsewhere finds nothing at all")
@@ -228,6 +235,7 @@ func TestASuccessorStandsRightAboveWhatItReplaced(t *testing.T) {
 }
 
 func TestOnlyWhatWasReplacedMatches(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	old, by := save(t, e, "The zeppelin is moored at Rye"), save(t, e, "The airship lies at Winchelsea now")
 	replace(t, e, by.ID, old.ID)
@@ -238,6 +246,7 @@ func TestOnlyWhatWasReplacedMatches(t *testing.T) {
 }
 
 func TestAChainNamesItsLast(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	a, b, c := save(t, e, "port 5432 of staging"), save(t, e, "port 5433 of staging"), save(t, e, "port 5434 of staging")
 	replace(t, e, b.ID, a.ID)
@@ -256,6 +265,7 @@ func TestAChainNamesItsLast(t *testing.T) {
 }
 
 func TestWhatIsReplacedIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	old := do(t, e, op.Save, &op.SaveRequest{Content: oldPort, CreatedAt: clock.daysAgo(5), LastUsed: clock.Now(), UseCount: 9}).Memory
 	by := save(t, e, newPort)
@@ -284,6 +294,7 @@ func exchange(t testing.TB, one, two *house, a, b *Engine) {
 }
 
 func TestTwoDevicesThatReplaceAtOnce(t *testing.T) {
+	t.Parallel()
 	one, two, a, b := pair(t)
 	old, x, y := save(t, a, oldPort), save(t, a, newPort), save(t, a, "staging's database is reached on 5434 now")
 	exchange(t, one, two, a, b)
@@ -300,6 +311,7 @@ func TestTwoDevicesThatReplaceAtOnce(t *testing.T) {
 // Each of two devices says the other way round which memory took whose place: the newest
 // word counts on both, and neither memory is hidden.
 func TestTwoDevicesThatMakeACircle(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{2, 3} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			one, two, a, b := pair(t)
@@ -336,6 +348,7 @@ func TestTwoDevicesThatMakeACircle(t *testing.T) {
 // Whatever several devices say of a few memories, each is told to have a successor that
 // has none itself, and one of them always counts.
 func TestSomeMemoryAlwaysCounts(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	rapid.Check(t, func(r *rapid.T) {
 		var ids []memory.ID
@@ -370,6 +383,7 @@ func TestSomeMemoryAlwaysCounts(t *testing.T) {
 
 // A cold memory that was superseded is found like any other, and stays what it is.
 func TestAColdMemoryThatWasReplacedStaysCold(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	ids := make(map[bool]memory.ID)
 	for _, taken := range []bool{false, true} {
@@ -395,6 +409,7 @@ func TestAColdMemoryThatWasReplacedStaysCold(t *testing.T) {
 
 // The notes of superseded memories rank below, too, also where notes alone are asked.
 func TestTheNoteOfWhatIsReplacedRanksBelow(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	old := d.kept("The staging database listens on port 5432", "Old.md")
 	by := d.kept("Staging answers on 5433 now that the tunnel is there", "New.md")
@@ -414,6 +429,7 @@ func TestTheNoteOfWhatIsReplacedRanksBelow(t *testing.T) {
 
 // An answer of then tells what had taken whose place then.
 func TestWhatHadTakenAPlaceThen(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	old, by := save(t, e, oldPort), save(t, e, newPort)
 	clock.advance(time.Minute)
@@ -435,6 +451,7 @@ func TestWhatHadTakenAPlaceThen(t *testing.T) {
 // The undo of a supersession whose memory was purged has nothing left to take back, and
 // leaves what it replaced as it is.
 func TestUndoOfWhatWasSupersededByWhatIsPurged(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	old, by := save(t, e, oldPort), save(t, e, newPort)
 	res := replace(t, e, by.ID, old.ID)

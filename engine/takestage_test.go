@@ -44,6 +44,7 @@ func (d *desk) wantWarm(id memory.ID, stage memory.Stage, text string) {
 }
 
 func TestAStageThatAHumanWrites(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	text := longText(1)
 	id := d.kept(text, "Kettle.md", "kitchen")
@@ -91,6 +92,7 @@ func TestAStageThatAHumanWrites(t *testing.T) {
 
 // The same for a memory that was never promoted, whose text is in the archive folder.
 func TestAStageWrittenIntoAnArchiveNote(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	text := longText(1)
 	id := d.filed(text, archiveDir+"Kettle.md")
@@ -112,6 +114,7 @@ func TestAStageWrittenIntoAnArchiveNote(t *testing.T) {
 }
 
 func TestAStageThatAMemoryCannotHave(t *testing.T) {
+	t.Parallel()
 	token := "ghp_" + "zQ4mT7rX1nV9kB3sW6yD8fH2jL5pC0aGuEi1"
 	for what, c := range map[string]struct {
 		content string
@@ -148,6 +151,7 @@ func TestAStageThatAMemoryCannotHave(t *testing.T) {
 
 // A text with a credential that was allowed once comes back without another question.
 func TestACredentialThatWasAllowedComesBack(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	text := longText(1) + " The token is ghp_" + "zQ4mT7rX1nV9kB3sW6yD8fH2jL5pC0aGuEi1"
 	id := do(t, d.Engine, op.Save, &op.SaveRequest{Content: text, AllowSecret: true}).Memory.ID
@@ -160,6 +164,7 @@ func TestACredentialThatWasAllowedComesBack(t *testing.T) {
 
 // Only a note that states a stage is told of another one.
 func TestTheStageIsToldToANoteThatStatesOne(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	states, silent := d.kept("the kettle leaks", "Kettle.md"), d.kept("the pot shines", "Pot.md")
 	d.edit("Kettle.md", withProperties(states, "stage: active\n", "the kettle leaks"))

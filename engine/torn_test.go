@@ -60,6 +60,7 @@ func (c couple) wantSame(id memory.ID, text string) {
 }
 
 func TestTwoDevicesFadeAndUseOneMemory(t *testing.T) {
+	t.Parallel()
 	text, other := longText(1), longText(2)+"\n"
 	t.Run("long", func(t *testing.T) { fadeAndUse(t, text, other, "") })
 	t.Run("short", func(t *testing.T) {
@@ -77,7 +78,7 @@ func fadeAndUse(t *testing.T, text, other, only string) {
 	}
 	shift := func(to memory.Stage) func(*desk, memory.ID) {
 		return func(d *desk, id memory.ID) {
-			r := agingRun{Engine: d.Engine, by: keeper(), now: d.clock.Now()}
+			r := agingRun{e: d.Engine, by: keeper(), now: d.clock.Now()}
 			ok(d.t, r.shift(d.t.Context(), demoteVerb, d.to(to, id)))
 		}
 	}
@@ -133,6 +134,7 @@ func fadeAndUse(t *testing.T, text, other, only string) {
 // A memory that is torn, as long as nobody has put it right: what is left of its text takes
 // the place of the text nowhere.
 func TestATornMemoryKeepsItsText(t *testing.T) {
+	t.Parallel()
 	text := longText(1)
 	for name, try := range map[string]func(*desk, memory.ID){
 		"archived again": func(d *desk, id memory.ID) { d.skipped(id, "emberd rekindle") },

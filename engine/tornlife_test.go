@@ -95,6 +95,6 @@ func (d *desk) shifted(id memory.ID, from, to memory.Stage) {
 	if d.memory(id).Stage != from {
 		return
 	}
-	r := agingRun{Engine: d.Engine, by: keeper(), now: d.clock.Now()}
+	r := agingRun{e: d.Engine, by: keeper(), now: d.clock.Now()}
 	ok(d.t, r.shift(d.t.Context(), demoteVerb, d.to(to, id)))
 }

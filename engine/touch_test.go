@@ -10,6 +10,7 @@ import (
 )
 
 func TestTouch(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	id := h.saved(t, e, 10, "a pebble")
@@ -37,6 +38,7 @@ func TestTouch(t *testing.T) {
 
 // The strength of a promoted memory is that of its note.
 func TestTouchBoostsTheNoteToo(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	m := save(t, e, "the tide turns at six")

@@ -16,6 +16,7 @@ import (
 )
 
 func TestVaultTroubleIsAWarning(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		vault op.VaultStatus

@@ -23,7 +23,7 @@ const (
 
 // pace is how long notes have to be left alone. Of several devices on one vault the
 // keeper comes first, and the others find nothing left to do.
-type pace struct{ settle, others time.Duration }
+type pace struct{ settle, others, mirror time.Duration }
 
 // What the journal says of changes that come from notes.
 const (
@@ -35,9 +35,9 @@ func vaultActor() memory.Actor { return memory.Actor{Via: stm.Itself, Client: "v
 
 // truth takes over into memories what their notes say, and what became of those: a note
 // is the truth about the memory whose id it carries. What reconcile reads and loses is
-// put into the inbox, and settled by one goroutine when it has been left alone.
+// put into the mailbag, and settled by one goroutine when it has been left alone.
 type truth struct {
-	*inbox
+	*mailbag
 	e     *Engine
 	self  string        // this device
 	begun atomic.Bool   // the vault has been read; only end looks
@@ -50,11 +50,11 @@ type truth struct {
 // newTruth goes on where the last run ended.
 func newTruth(e *Engine) *truth {
 	file := filepath.Join(e.opt.State, "settle", stateName("notes", e.notes.dir)+".json")
-	in, err := openInbox(e.opt.FS, file)
+	in, err := openMailbag(e.opt.FS, file)
 	if err != nil {
 		e.opt.Logger.Warn("what changed in notes before the last end is taken over when they change again", "err", err)
 	}
-	return &truth{inbox: in, e: e, self: e.stm.Status().Device, wake: make(chan struct{}, 1)}
+	return &truth{mailbag: in, e: e, self: e.stm.Status().Device, wake: make(chan struct{}, 1)}
 }
 
 // wait is how long this device waits.
@@ -69,7 +69,7 @@ func (t *truth) wait() time.Duration {
 // them before are no news.
 func (t *truth) tell(c *carriers, read []reading, gone []string) {
 	read = slices.DeleteFunc(slices.Clone(read), func(r reading) bool { return r.note != nil && t.settledOn(c, r.note) })
-	t.inbox.tell(c, read, gone)
+	t.mailbag.tell(c, read, gone)
 }
 
 // settledOn reports whether a memory has everything of its note.
@@ -93,14 +93,14 @@ func (t *truth) end() {
 	if t.begun.CompareAndSwap(false, true) {
 		t.touch(t.strangers(), due, false)
 	}
-	t.inbox.end(due)
+	t.mailbag.end(due)
 	t.nudge()
 }
 
 // endOfOne says that a note was read by itself. Within a batch that one's end counts.
 func (t *truth) endOfOne() {
 	if !t.reads() {
-		t.inbox.end(time.Now().Add(t.wait()))
+		t.mailbag.end(time.Now().Add(t.wait()))
 		t.nudge()
 	}
 }
@@ -141,7 +141,7 @@ func (t *truth) lookAt(ids []memory.ID) {
 	t.nudge()
 }
 
-// revive puts into the inbox what committed has noted.
+// revive puts into the mailbag what committed has noted.
 func (t *truth) revive() {
 	t.reviving.Lock()
 	ids := t.revived

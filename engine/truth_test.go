@@ -202,6 +202,7 @@ func (d *desk) wantNoFindings() {
 }
 
 func TestWhatANoteSaysBecomesTheMemorys(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md", "kitchen")
 	before := d.lines(id)
@@ -230,6 +231,7 @@ func TestWhatANoteSaysBecomesTheMemorys(t *testing.T) {
 }
 
 func TestNothingIsWrittenWhenNothingDiffers(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md", "kitchen")
 	text := noteFor(id, "the kettle leaks", "kitchen")
@@ -254,6 +256,7 @@ func TestNothingIsWrittenWhenNothingDiffers(t *testing.T) {
 
 // Text that was taken apart when the note was made of the memory is no change.
 func TestTheFormOfANoteIsNoChange(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	content := "\n\nfirst  \r\n<% tp.date %>\n<!-- emberd:x -->"
 	id := save(t, d.Engine, content).ID
@@ -265,6 +268,7 @@ func TestTheFormOfANoteIsNoChange(t *testing.T) {
 
 // What changed in the log only is not taken back by a note that still says the earlier.
 func TestTheLogKeepsWhatTheNoteDidNotChange(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md", "kitchen")
 	// By this clock the note was just changed, so what is for it waits.
@@ -279,6 +283,7 @@ func TestTheLogKeepsWhatTheNoteDidNotChange(t *testing.T) {
 }
 
 func TestWhatAMemoryCannotHoldIsAFinding(t *testing.T) {
+	t.Parallel()
 	token := "ghp_" + "zQ4mT7rX1nV9kB3sW6yD8fH2jL5pC0aGuEi1"
 	for what, c := range map[string]struct{ properties, body, says string }{
 		"an empty note":       {"", "", "the note has no text"},
@@ -317,6 +322,7 @@ func TestWhatAMemoryCannotHoldIsAFinding(t *testing.T) {
 
 // A credential that was let in once does not keep the text around it from changing.
 func TestACredentialThatWasAllowedStays(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	text := "the token is ghp_" + "zQ4mT7rX1nV9kB3sW6yD8fH2jL5pC0aGuEi1"
 	id := do(t, d.Engine, op.Save, &op.SaveRequest{Content: text, AllowSecret: true}).Memory.ID
@@ -329,6 +335,7 @@ func TestACredentialThatWasAllowedStays(t *testing.T) {
 
 // A note that is read again and says what it said leaves no trace, not even on the disk.
 func TestNoNews(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	was, err := os.Stat(d.truth.file)
@@ -344,6 +351,7 @@ func TestNoNews(t *testing.T) {
 
 // A folder that the settings came to leave out is not read, and nothing in it is deleted.
 func TestANoteThatIsIgnoredFromNowOn(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Private/Kettle.md")
 	ok(t, d.Close())
@@ -358,6 +366,7 @@ func TestANoteThatIsIgnoredFromNowOn(t *testing.T) {
 }
 
 func TestALongNoteIsTakenWholeAndFlagged(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	long := strings.TrimSpace(strings.Repeat("a line of \"it\"\n", 60_000))
@@ -380,6 +389,7 @@ func TestALongNoteIsTakenWholeAndFlagged(t *testing.T) {
 }
 
 func TestAdoption(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	m := do(t, d.Engine, op.Save, &op.SaveRequest{Content: "the kettle leaks", Tags: []string{"kitchen"}, Category: "repairs"}).Memory
 	d.edit("Mine.md", fmt.Sprintf("---\nMemory-ID: x\nmemory-id: %s\n---\nThe kettle leaks, I think.\n", strings.ToUpper(string(m.ID))))
@@ -394,6 +404,7 @@ func TestAdoption(t *testing.T) {
 
 // A note that came before its memory, as when two folders are synced apart.
 func TestAMemoryThatComesAfterItsNote(t *testing.T) {
+	t.Parallel()
 	id := memory.DeriveID([]byte("kettle"))
 	d := newDesk(t, map[string]string{"Kettle.md": noteFor(id, "the kettle leaks")})
 	d.settle()
@@ -408,6 +419,7 @@ func TestAMemoryThatComesAfterItsNote(t *testing.T) {
 
 // A memory and its note that do not agree for want of an event are told.
 func TestALogOlderThanItsNotes(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.write(t, "Kettle.md", noteFor(id, "the kettle is mended"))
@@ -419,6 +431,7 @@ func TestALogOlderThanItsNotes(t *testing.T) {
 }
 
 func TestUndoDoesNotFightTheNote(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.edit("Kettle.md", noteFor(id, "the kettle is mended"))

@@ -12,6 +12,7 @@ import (
 
 // A memory whose text lies in the archive is promoted by moving its note.
 func TestPromotingWhatIsArchived(t *testing.T) {
+	t.Parallel()
 	for _, warm := range []bool{false, true} {
 		d := shelf(t, nil)
 		id := save(t, d.Engine, leaky, "kitchen").ID
@@ -48,8 +49,34 @@ func TestPromotingWhatIsArchived(t *testing.T) {
 	}
 }
 
+// Undoing that moves it back, and takes no text away.
+func TestUndoingThePromotionOfWhatIsArchived(t *testing.T) {
+	t.Parallel()
+	for _, warm := range []bool{false, true} {
+		d := shelf(t, nil)
+		id := save(t, d.Engine, leaky, "kitchen").ID
+		d.archived(id)
+		if warm {
+			d.rekindled(id)
+		}
+		before, files := stateOf(t, d.Engine), d.files(t)
+		promote(t, d.Engine, id)
+		do(t, d.Engine, op.Undo, &op.UndoRequest{})
+		wantFiles(t, d.house, files...)
+		d.batch(d.all(), d.vanished())
+		d.settle()
+		if after := stateOf(t, d.Engine); after != before {
+			t.Errorf("undone, it is\n%s\nwant\n%s", after, before)
+		}
+		if m := d.rekindled(id).Memory; m.Content != leaky || m.PromotedTo != "" {
+			t.Errorf("rekindled %+v", m.Memory)
+		}
+	}
+}
+
 // What was edited while the note lay in the archive is written to it when it counts.
 func TestPromotingAnArchiveNoteThatIsBehind(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	m, home := d.back(leaky, "kitchen")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("It is mended."), AddTags: []string{"done"}})
@@ -66,6 +93,7 @@ func TestPromotingAnArchiveNoteThatIsBehind(t *testing.T) {
 }
 
 func TestPromotingWhatIsArchivedAmongOthers(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, map[string]string{"Memories/Tea.md": "a human's"})
 	m := save(t, d.Engine, "Tea")
 	d.archived(m.ID)
@@ -85,6 +113,7 @@ func TestPromotingWhatIsArchivedAmongOthers(t *testing.T) {
 
 // Without the text nothing is made of the summary.
 func TestPromotingWhatIsGone(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	id := save(t, d.Engine, leaky).ID
 	d.archived(id)
@@ -93,22 +122,9 @@ func TestPromotingWhatIsGone(t *testing.T) {
 	wantFiles(t, d.house)
 }
 
-// Undoing a promotion does not take away the note that has the text.
-func TestUndoingThePromotionOfWhatIsArchived(t *testing.T) {
-	d := shelf(t, nil)
-	id := save(t, d.Engine, leaky).ID
-	d.archived(id)
-	got := promote(t, d.Engine, id)
-	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: got.Tx})
-	wantFiles(t, d.house, got.Path)
-	d.seen(got.Path)
-	if m := d.rekindled(id).Memory; m.Content != leaky {
-		t.Errorf("the memory is %+v", m.Memory)
-	}
-}
-
 // A crash between moving the note and the log leaves one note, found by its id.
 func TestACrashWithinThePromotionOfWhatIsArchived(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	id := save(t, d.Engine, leaky).ID
 	d.archived(id)

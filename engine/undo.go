@@ -11,6 +11,9 @@ import (
 // undo takes one journal entry back, memory by memory. What was changed again
 // since is left and listed, unless forced.
 func (e *Engine) undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult, error) {
+	if e.cleanups.changing.Load() {
+		return nil, memory.Errorf(memory.Busy, "a run of the cleanup is writing its journal entry; try again when emberd cleanup history says that it is done")
+	}
 	u := stm.Undo{Entry: req.Tx, Force: req.Force, DryRun: req.DryRun, By: op.CallerFrom(ctx)}
 	var notes []undoneNote
 	if e.notes != nil {

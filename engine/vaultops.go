@@ -41,7 +41,7 @@ func (e *Engine) vaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op
 	if !e.notes.vault.Load().Current() {
 		return nil, memory.Errorf(memory.Unavailable, "the vault %s is not there, or is another folder since a moment ago; put it back, or try again", e.notes.dir)
 	}
-	check := checking{Engine: e, res: &op.VaultCheckResult{Vault: e.notes.vault.Load().Name(), Path: e.notes.dir}, links: vault.NewLinks(),
+	check := checking{e: e, res: &op.VaultCheckResult{Vault: e.notes.vault.Load().Name(), Path: e.notes.dir}, links: vault.NewLinks(),
 		carried: make(map[memory.ID][]*vault.Note), unread: make(map[string]bool)}
 	if err := check.all(ctx); err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "check the vault: %w", err)
@@ -52,7 +52,7 @@ func (e *Engine) vaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op
 
 // checking is one vault check under way.
 type checking struct {
-	*Engine
+	e       *Engine
 	res     *op.VaultCheckResult
 	links   *vault.Links
 	read    []*vault.Note // without text
@@ -62,9 +62,9 @@ type checking struct {
 }
 
 func (c *checking) all(ctx context.Context) error {
-	index, _ := c.notes.current()
+	index, _ := c.e.notes.current()
 	indexed := index.Status().Notes
-	for path, err := range c.notes.vault.Load().Walk(ctx) {
+	for path, err := range c.e.notes.vault.Load().Walk(ctx) {
 		if path == "" {
 			return err // the end of the walk
 		}
@@ -85,7 +85,7 @@ func (c *checking) all(ctx context.Context) error {
 		c.broken(note)
 	}
 	c.memories()
-	c.found = append(c.found, c.pendingFindings()...)
+	c.found = append(c.found, c.e.pendingFindings()...)
 	return ctx.Err()
 }
 
@@ -107,7 +107,7 @@ func (c *checking) find(kind, path string, line int, text string, args ...any) {
 }
 
 func (c *checking) note(ctx context.Context, path string) error {
-	note, err := c.notes.vault.Load().Read(ctx, path)
+	note, err := c.e.notes.vault.Load().Read(ctx, path)
 	if err != nil {
 		return err
 	}

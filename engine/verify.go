@@ -80,8 +80,8 @@ func (s *statement) judge(res *op.VerifyResult, all []near) {
 		switch {
 		case one.conflict:
 			res.Matches = append(res.Matches, s.match(one, op.VerdictConflict))
-		case one.similarity < s.opt.Known.Related:
-		case one.successor == nil && (one.same || one.similarity > s.opt.Known.Confirmed) && s.apart(one) == "":
+		case one.similarity < s.e.opt.Known.Related:
+		case one.successor == nil && (one.same || one.similarity > s.e.opt.Known.Confirmed) && s.apart(one) == "":
 			confirmed = max(confirmed, one.similarity)
 			res.Matches = append(res.Matches, s.match(one, op.VerdictConfirms))
 		default:

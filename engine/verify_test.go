@@ -19,6 +19,7 @@ func verify(t testing.TB, e *Engine, claim string) *op.VerifyResult {
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	port := save(t, e, "The staging database runs on port 5432.").ID
 	save(t, e, "Ann prefers green tea in the morning and rooibos at night.")
@@ -52,6 +53,7 @@ func TestVerify(t *testing.T) {
 }
 
 func TestVerifyRefuses(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for _, c := range []struct {
 		name string
@@ -72,6 +74,7 @@ func TestVerifyRefuses(t *testing.T) {
 
 // One and the same similarity is on either side of each threshold.
 func TestVerifyAtTheThresholds(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "The staging database of the kettle project runs on the old machine")
 	const claim = "The staging database of the kettle project runs on the machine"
@@ -93,6 +96,7 @@ func TestVerifyAtTheThresholds(t *testing.T) {
 }
 
 func TestVerifyWithinAProjectOrCollection(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	const text = "The staging database runs on port 5432."
 	do(t, e, op.Save, &op.SaveRequest{Content: text, Project: "kettle", Collection: "k"})
@@ -107,6 +111,7 @@ func TestVerifyWithinAProjectOrCollection(t *testing.T) {
 }
 
 func TestVerifyCountsAccesses(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "The staging database runs on port 5432.")
 	do(t, e, op.Verify, &op.VerifyRequest{Claim: m.Content, Track: new(false)})
@@ -121,6 +126,7 @@ func TestVerifyCountsAccesses(t *testing.T) {
 
 // While the word index is built the texts are scanned, and the answer says so.
 func TestVerifyWhileLoading(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
 	save(t, e, "The staging database runs on port 5432.")
@@ -138,6 +144,7 @@ func TestVerifyWhileLoading(t *testing.T) {
 
 // What was written after the day that a claim is about is newer.
 func TestWhichIsNewer(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		known, claim string
 		kind         string
@@ -165,6 +172,7 @@ func TestWhichIsNewer(t *testing.T) {
 
 // That something is not so supersedes only what the same client has said.
 func TestADenialSupersedesOnlyOnesOwnWords(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	mine := memory.Actor{Via: "mcp", UID: 1000, Client: "agent/1.0"}
 	if _, err := op.Add.Call(op.WithCaller(t.Context(), mine), e, &op.AddRequest{Content: "The cache is on disk"}); err != nil {
@@ -182,6 +190,7 @@ func TestADenialSupersedesOnlyOnesOwnWords(t *testing.T) {
 }
 
 func TestLatestDate(t *testing.T) {
+	t.Parallel()
 	day := func(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
 	for text, want := range map[string]time.Time{
 		"":                                {},
@@ -203,6 +212,7 @@ func TestLatestDate(t *testing.T) {
 
 // Notes belong to no project and no collection, so they count for all.
 func TestVerifyLooksAtNotes(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, nil)
 	d.write(t, "Databases.md", "# Staging\n\nIt is slow. The staging database runs on port 5432. It is old.\n")
 	d.batch([]string{"Databases.md"}, nil)
@@ -235,6 +245,7 @@ func TestVerifyLooksAtNotes(t *testing.T) {
 
 // What does not count like other memories is said to.
 func TestVerifySaysWhatAMatchIs(t *testing.T) {
+	t.Parallel()
 	e, id := promotingHouse(t, nil).faded(t, 45, memory.Archived)
 	web := do(t, e, op.Save, &op.SaveRequest{Content: "Zeppelins are quixotic", Provenance: op.Provenance{Origin: "web"}}).Memory
 	old := save(t, e, "Ann drinks green tea at breakfast")
@@ -253,6 +264,7 @@ func TestVerifySaysWhatAMatchIs(t *testing.T) {
 
 // The limit holds for conflicts, too, and what is shown twice was looked at once.
 func TestVerifyOfWhatMuchDisagreesWith(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	for port := range 8 {
 		save(t, e, fmt.Sprintf("The staging database runs on port %d.", 5432+port))
@@ -271,6 +283,7 @@ func TestVerifyOfWhatMuchDisagreesWith(t *testing.T) {
 
 // What a claim is answered with was recalled; the claim itself was not.
 func TestSavingWhatVerifyRecalled(t *testing.T) {
+	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "The kettle in the kitchen leaks at its seam since Ann dropped it")
 	verify(t, e, m.Content)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"emberd/decay"
@@ -34,6 +35,7 @@ func (e *Engine) viewIn(in *stm.Memories, r *stm.Row, now time.Time) (op.Memory,
 	if m.Stage.Cold() {
 		m.Summary = m.Content
 	}
+	m.EmbeddingVersion = cmp.Or(e.embeddedBy(m.ID), m.EmbeddingVersion)
 	if (m.SupersededBy != "" || !m.SupersededAt.IsZero()) && successor(in.Get, r) == nil {
 		m.SupersededBy, m.SupersededAt = "", time.Time{}
 	}

@@ -39,8 +39,12 @@ func (d *desk) awake() {
 
 func (d *desk) untilWarm(id memory.ID) op.Memory {
 	d.t.Helper()
-	until(d.t, "the memory is warm", func() bool { return d.memory(id).Stage == memory.Active })
-	return d.memory(id)
+	var m op.Memory
+	until(d.t, "the memory is warm, and that it was used is counted", func() bool {
+		m = d.memory(id)
+		return m.Stage == memory.Active && m.UseCount > 0
+	})
+	return m
 }
 
 // wantAsleep says that nothing was or will be done about a cold memory.
@@ -54,6 +58,7 @@ func (d *desk) wantAsleep(id memory.ID, rev string) {
 const meansIt = "kettle leaks seam"
 
 func TestASearchBringsAMemoryBack(t *testing.T) {
+	t.Parallel()
 	d, id := sleeper(t)
 	d.awake()
 	cold := d.memory(id)
@@ -87,6 +92,7 @@ func TestASearchBringsAMemoryBack(t *testing.T) {
 }
 
 func TestWhatBecameOfTheNote(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(d *desk, path string)
 		want   op.Rekindled
@@ -125,6 +131,7 @@ func TestWhatBecameOfTheNote(t *testing.T) {
 }
 
 func TestATextThatComesTooLate(t *testing.T) {
+	t.Parallel()
 	d, id := sleeper(t)
 	d.opt.patience = time.Nanosecond
 	h := search(t, d.Engine, meansIt)[0]
@@ -138,6 +145,7 @@ func TestATextThatComesTooLate(t *testing.T) {
 }
 
 func TestANoteThatCannotBeReadNow(t *testing.T) {
+	t.Parallel()
 	d, id := sleeper(t)
 	before := d.memory(id)
 	d.write(t, before.VaultPath, "---\ntags: [\n---\nIt may carry the id.\n")
@@ -149,6 +157,7 @@ func TestANoteThatCannotBeReadNow(t *testing.T) {
 }
 
 func TestSearchesThatBringNothingBack(t *testing.T) {
+	t.Parallel()
 	d, id := sleeper(t)
 	rev := d.memory(id).Rev
 	for name, req := range map[string]op.SearchRequest{
@@ -173,6 +182,7 @@ func TestSearchesThatBringNothingBack(t *testing.T) {
 }
 
 func TestAskAndOff(t *testing.T) {
+	t.Parallel()
 	d, id := sleeper(t)
 	rev := d.memory(id).Rev
 	for mode, want := range map[RekindleMode]string{RekindleAsk: "offered", RekindleOff: ""} {
@@ -189,6 +199,7 @@ func TestAskAndOff(t *testing.T) {
 }
 
 func TestAVagueSearchMeansNone(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	var ids []memory.ID
 	for i := range 12 {
@@ -214,6 +225,7 @@ func hitsAsked(hits []op.Hit) (n int) {
 }
 
 func TestManySearchesBringAMemoryBackOnce(t *testing.T) {
+	t.Parallel()
 	d, id := sleeper(t)
 	before := d.lines(id)
 	d.awake()
@@ -241,6 +253,7 @@ func TestManySearchesBringAMemoryBackOnce(t *testing.T) {
 }
 
 func TestTooMuchIsAskedForAlready(t *testing.T) {
+	t.Parallel()
 	d, id := sleeper(t)
 	for range mostWishes {
 		d.wishes <- wish{Memory: memory.Memory{ID: id}, text: make(chan lookup, 1)}
@@ -251,6 +264,7 @@ func TestTooMuchIsAskedForAlready(t *testing.T) {
 }
 
 func TestANoteStandsForItsMemory(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	d.opt.patience = time.Minute
 	id := d.kept("# Boiler\n\nThe pressure valve of the boiler was set to nine bar in March.", "Boiler.md")
@@ -264,6 +278,7 @@ func TestANoteStandsForItsMemory(t *testing.T) {
 }
 
 func TestWhatWasMergedAwayStaysCold(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	one, other := save(t, d.Engine, "The kettle leaks at the seam."), save(t, d.Engine, "The kettle leaks at its seam")
 	for i := range 5 {

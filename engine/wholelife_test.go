@@ -39,6 +39,7 @@ func (d *desk) ask(words string, id memory.ID) op.Hit {
 // The life of a memory that is promoted and whose note a human edits, and of one that
 // never was.
 func TestAWholeLife(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	d.opt.patience = time.Minute
 	d.awake()
@@ -106,6 +107,7 @@ Shelf three has the zebrafish aquarium that nobody dares to clean or to throw aw
 
 // What was archived is in no index: not its words, not with the notes, not on the disk.
 func TestArchivedTextIsInNoIndex(t *testing.T) {
+	t.Parallel()
 	h := promotingHouse(t, map[string]string{"Other.md": "something else"})
 	d := &desk{house: h, t: t, Engine: h.following(t)}
 	id := do(t, d.Engine, op.Save, &op.SaveRequest{Content: inventory, Tags: []string{"okapi"}, Entities: []string{"Quagga"}, Source: "gnu", Context: "oryx"}).Memory.ID

@@ -14,6 +14,7 @@ import (
 // The parts multiply to the score, the dates are those on which it comes true, and
 // asking is no use.
 func TestWhyTellsPartsAndDates(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "the tide turns at six", Strength: new(1.5)}).Memory
 	do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)})
@@ -48,6 +49,7 @@ func TestWhyTellsPartsAndDates(t *testing.T) {
 }
 
 func TestWhyTellsWhatANoteLacks(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	m := save(t, e, "the tide turns at six")
 	ask := func() op.PromotionDue { return do(t, e, op.Why, &op.WhyRequest{ID: string(m.ID)}).Promotion }
@@ -69,6 +71,7 @@ func TestWhyTellsWhatANoteLacks(t *testing.T) {
 // What cannot be kept in a note is demoted at most, and what was demoted late is not
 // archived at once: the dates are those on which the lifecycle moves.
 func TestWhyTellsTheStagesThatCome(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	const day = 24 * time.Hour
 	kept := save(t, e, "one\r\ntwo")
@@ -89,6 +92,7 @@ func TestWhyTellsTheStagesThatCome(t *testing.T) {
 }
 
 func TestACoreMemoryStays(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "the tide turns at six", Core: true}).Memory
 	clock.advance(400 * 24 * time.Hour)
@@ -106,6 +110,7 @@ func TestACoreMemoryStays(t *testing.T) {
 // The curve goes through what the score was, jumps at each use, and goes on as the
 // score will.
 func TestTheTimelineIsTheScoreAsItWasAndWillBe(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	e, clock := h.open(t), h.clock
 	m := save(t, e, "the tide turns at six")

@@ -16,7 +16,7 @@ import (
 // as asked, then for that one thing alone with each condition by itself. Nothing is
 // counted, and nothing is brought back.
 func (e *Engine) whyNot(ctx context.Context, req *op.WhyNotRequest) (*op.WhyNotResult, error) {
-	d := doubt{Engine: e, req: &op.SearchRequest{Query: req.Query, Scope: req.Scope, Filter: req.Filter, Limit: req.Limit,
+	d := doubt{e: e, req: &op.SearchRequest{Query: req.Query, Scope: req.Scope, Filter: req.Filter, Limit: req.Limit,
 		IncludeReview: req.IncludeReview, Explain: true}, res: &op.WhyNotResult{Query: req.Query, Causes: []op.WhyCause{}}}
 	a, err := e.asking(d.req, e.present())
 	if err != nil {
@@ -43,7 +43,7 @@ func (e *Engine) whyNot(ctx context.Context, req *op.WhyNotRequest) (*op.WhyNotR
 
 // doubt is one such question under way.
 type doubt struct {
-	*Engine
+	e     *Engine
 	req   *op.SearchRequest
 	asked query.Query
 	limit int
@@ -97,12 +97,12 @@ func (d *doubt) passes(ctx context.Context, q *question) (bool, error) {
 	} else {
 		q.memories = false
 	}
-	a := asking{e: d.Engine, q: q, req: &op.SearchRequest{Explain: true, Track: new(false)}, limit: memory.MaxResults, now: d.opt.Now(), res: &op.SearchResult{}}
-	c, err := d.corpus(ctx, q)
+	a := asking{e: d.e, q: q, req: &op.SearchRequest{Explain: true, Track: new(false)}, limit: memory.MaxResults, now: d.e.opt.Now(), res: &op.SearchResult{}}
+	c, err := d.e.corpus(ctx, q)
 	if err != nil || q.nothing {
 		return false, err
 	}
-	d.guess(q, c)
+	d.e.guess(q, c)
 	hits, _, err := a.ranked(ctx, c)
 	return d.place(hits) >= 0, err
 }
@@ -118,7 +118,7 @@ type kept struct {
 func (d *doubt) conditions(ctx context.Context, q *question) (*kept, error) {
 	left := &kept{query: query.Query{Words: d.asked.Words, Prefix: d.asked.Prefix}}
 	for _, c := range d.all() {
-		alone, err := d.questionOf(c.query, c.scope, c.filter, d.opt.Now())
+		alone, err := d.e.questionOf(c.query, c.scope, c.filter, d.e.opt.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +132,7 @@ func (d *doubt) conditions(ctx context.Context, q *question) (*kept, error) {
 			d.cause(c.stage, c.fix, "%s", c.reason)
 		}
 	}
-	words, err := d.questionOf(left.query, "", op.Filter{}, d.opt.Now())
+	words, err := d.e.questionOf(left.query, "", op.Filter{}, d.e.opt.Now())
 	if err != nil || d.asked.Words == "" {
 		return left, err
 	}
@@ -176,16 +176,16 @@ func (d *doubt) ranking(ctx context.Context, left *kept, bounded bool) error {
 // down returns what the search that is left finds, as far down as it takes.
 func (d *doubt) down(ctx context.Context, left *kept) ([]op.Hit, int, error) {
 	for limit := memory.MaxResults; ; limit *= 10 {
-		q, err := d.questionOf(left.query, left.scope, left.filter, d.opt.Now())
+		q, err := d.e.questionOf(left.query, left.scope, left.filter, d.e.opt.Now())
 		if err != nil {
 			return nil, -1, err
 		}
-		a := asking{e: d.Engine, q: q, req: d.req, limit: limit, now: d.opt.Now(), res: &op.SearchResult{}}
-		c, err := d.corpus(ctx, q)
+		a := asking{e: d.e, q: q, req: d.req, limit: limit, now: d.e.opt.Now(), res: &op.SearchResult{}}
+		c, err := d.e.corpus(ctx, q)
 		if err != nil {
 			return nil, -1, err
 		}
-		d.guess(q, c)
+		d.e.guess(q, c)
 		hits, _, err := a.ranked(ctx, c)
 		if at := d.place(hits); err != nil || at >= 0 || limit > a.res.Total {
 			return hits, at, err
@@ -209,8 +209,8 @@ func (d *doubt) drags(hits []op.Hit, at int) {
 		d.res.Drags = append(d.res.Drags, op.WhyDrag{What: what, Factor: factor, Place: better + 1})
 	}
 	fresh, active, other := x, x, x
-	fresh.Bounded, active.Stage = 1, d.opt.StageFactor.Active
-	other.Tier = max(d.opt.STMWeight, d.opt.LTMWeight)
+	fresh.Bounded, active.Stage = 1, d.e.opt.StageFactor.Active
+	other.Tier = max(d.e.opt.STMWeight, d.e.opt.LTMWeight)
 	without("decay", x.Floor+(1-x.Floor)*x.Bounded, fresh)
 	without("stage", x.Stage, active)
 	without("tier", x.Tier/other.Tier, other)

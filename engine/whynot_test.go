@@ -25,6 +25,7 @@ func wantCause(t testing.TB, got *op.WhyNotResult, stage, reason, fix string) {
 }
 
 func TestWhyAMemoryIsNotShown(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "The authentication service rotates its tokens", Tags: []string{"security"}, Project: "gate", Category: "fact",
 		CreatedAt: clock.daysAgo(100)}).Memory
@@ -72,6 +73,7 @@ func TestWhyAMemoryIsNotShown(t *testing.T) {
 }
 
 func TestWhyAMemoryRanksLow(t *testing.T) {
+	t.Parallel()
 	e, clock := newEngine(t)
 	for i := range 150 {
 		save(t, e, fmt.Sprintf("the harbour light number %d", i))
@@ -98,6 +100,7 @@ func TestWhyAMemoryRanksLow(t *testing.T) {
 }
 
 func TestWhyAHitMadeRoom(t *testing.T) {
+	t.Parallel()
 	e := harbour(t)
 	plain := do(t, e, op.Search, &op.SearchRequest{Query: "harbour light", IncludeReview: new(false)}).Hits
 	got := why(t, e, string(plain[9].ID), op.WhyNotRequest{Query: "harbour light"})
@@ -109,6 +112,7 @@ func TestWhyAHitMadeRoom(t *testing.T) {
 }
 
 func TestWhyAnArchivedMemoryIsNotFound(t *testing.T) {
+	t.Parallel()
 	d, id := sleeper(t)
 	rev := d.memory(id).Rev
 	asked := op.WhyNotRequest{Query: "from"}
@@ -126,6 +130,7 @@ func TestWhyAnArchivedMemoryIsNotFound(t *testing.T) {
 }
 
 func TestWhyANoteIsNotShown(t *testing.T) {
+	t.Parallel()
 	h := vaultHouse(t, garden())
 	h.VaultIgnore = []string{"Private/"}
 	h.write(t, "Private/Secret.md", "tomatoes in private\n")
@@ -160,6 +165,7 @@ func TestWhyANoteIsNotShown(t *testing.T) {
 }
 
 func TestAMemoryMayBeShownAsItsNote(t *testing.T) {
+	t.Parallel()
 	d := shelf(t, nil)
 	id := d.kept("The pressure valve of the boiler was set to nine bar", "Boiler.md")
 	d.archived(id)

@@ -88,6 +88,9 @@ func (d *doubt) filters() (out []condition) {
 	if f.MinScore > 0 {
 		add(op.Filter{MinScore: f.MinScore}, fmt.Sprintf("--min-score %g", f.MinScore), d.decayed(), func(k *op.Filter) { k.MinScore = f.MinScore })
 	}
+	if f.MinConfidence > 0 {
+		add(op.Filter{MinConfidence: f.MinConfidence}, fmt.Sprintf("--min-confidence %g", f.MinConfidence), d.sure(), func(k *op.Filter) { k.MinConfidence = f.MinConfidence })
+	}
 	return out
 }
 
@@ -202,7 +205,7 @@ func (d *doubt) entitiesNamed() string {
 	if d.row != nil {
 		ref = knowledge.Ref{ID: d.row.ID()}
 	}
-	named, about := d.graphNow().Named(ref)
+	named, about := d.e.graphNow().Named(ref)
 	if about != "" {
 		named = append([]string{about}, named...)
 	}
@@ -230,7 +233,14 @@ func (d *doubt) decayed() string {
 	if d.row == nil {
 		return ""
 	}
-	return fmt.Sprintf("its score is %.2f", d.score(d.row, d.opt.Now()))
+	return fmt.Sprintf("its score is %.2f", d.e.score(d.row, d.e.opt.Now()))
+}
+
+func (d *doubt) sure() string {
+	if d.row == nil {
+		return ""
+	}
+	return fmt.Sprintf("its confidence is %g", d.row.Confidence())
 }
 
 func (d *doubt) lastUse() string {

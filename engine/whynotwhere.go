@@ -19,35 +19,35 @@ import (
 // find looks for what is asked about. It is false when a search cannot find that at all,
 // and the result says why.
 func (d *doubt) find(ctx context.Context, ref string) (bool, error) {
-	id, err := d.stm.Resolve(ref)
+	id, err := d.e.stm.Resolve(ref)
 	if err == nil {
 		return d.findMemory(ctx, id)
 	}
-	if code := memory.CodeOf(err); code == memory.Ambiguous || d.notes == nil && code == memory.Invalid {
+	if code := memory.CodeOf(err); code == memory.Ambiguous || d.e.notes == nil && code == memory.Invalid {
 		return false, err
 	}
-	if d.notes == nil {
+	if d.e.notes == nil {
 		d.cause(op.WhyAbsent, "", "%s", err)
 		return false, nil
 	}
-	return d.findNote(ctx, d.notes.inside(strings.TrimSpace(ref)))
+	return d.findNote(ctx, d.e.notes.inside(strings.TrimSpace(ref)))
 }
 
 func (d *doubt) findMemory(ctx context.Context, id memory.ID) (bool, error) {
 	d.res.ID = id
-	if row, ok := d.stm.Get(id); ok {
+	if row, ok := d.e.stm.Get(id); ok {
 		d.row = row
 		m, err := row.Memory()
-		if home := homeOf(&m); d.notes != nil && home != "" && d.indexed(home) {
+		if home := homeOf(&m); d.e.notes != nil && home != "" && d.indexed(home) {
 			d.path = home
 		}
 		return true, err
 	}
-	if d.stm.Trashed(id) {
+	if d.e.stm.Trashed(id) {
 		d.cause(op.WhyTrash, "emberd trash restore "+id.Short(), "it was forgotten, and is in the trash")
 		return false, nil
 	}
-	versions, err := d.stm.History(ctx, id)
+	versions, err := d.e.stm.History(ctx, id)
 	if err != nil {
 		return false, err
 	}
@@ -61,7 +61,7 @@ func (d *doubt) findMemory(ctx context.Context, id memory.ID) (bool, error) {
 
 // indexed reports whether the index has a note of that path.
 func (d *doubt) indexed(name string) bool {
-	index, _ := d.notes.current()
+	index, _ := d.e.notes.current()
 	for known := range index.Known() {
 		if known == name {
 			return true
@@ -71,9 +71,9 @@ func (d *doubt) indexed(name string) bool {
 }
 
 func (d *doubt) findNote(ctx context.Context, name string) (bool, error) {
-	_, err := d.notes.vault.Load().Stat(name)
+	_, err := d.e.notes.vault.Load().Stat(name)
 	if err != nil && !d.indexed(name) {
-		links, lerr := d.notes.allLinks(ctx)
+		links, lerr := d.e.notes.allLinks(ctx)
 		if lerr != nil {
 			return false, lerr
 		}
@@ -82,9 +82,9 @@ func (d *doubt) findNote(ctx context.Context, name string) (bool, error) {
 		}
 	}
 	d.path, d.res.Note = name, name
-	d.of, _ = d.notes.carriers.at(name)
+	d.of, _ = d.e.notes.carriers.at(name)
 	if d.indexed(name) {
-		d.note, _ = d.notes.vault.Load().Read(ctx, name) // what it says only helps to explain
+		d.note, _ = d.e.notes.vault.Load().Read(ctx, name) // what it says only helps to explain
 		return true, nil
 	}
 	d.unread(ctx, name, err)
@@ -93,25 +93,25 @@ func (d *doubt) findNote(ctx context.Context, name string) (bool, error) {
 
 // unread says why a note is not in the index. err is what became of looking for it.
 func (d *doubt) unread(ctx context.Context, name string, err error) {
-	_, reason := d.notes.vault.Load().Classify(name)
-	_, w := d.notes.current()
-	d.notes.mu.RLock()
-	skipped, tried := d.notes.skipped[name]
-	d.notes.mu.RUnlock()
+	_, reason := d.e.notes.vault.Load().Classify(name)
+	_, w := d.e.notes.current()
+	d.e.notes.mu.RLock()
+	skipped, tried := d.e.notes.skipped[name]
+	d.e.notes.mu.RUnlock()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || !d.there(name):
 		d.cause(op.WhyAbsent, d.nearestNote(name), "there is no note %q in the vault", name)
 	case reason != "":
 		d.cause(op.WhyUnread, unreadFix(reason), "it is not read: %s", reason)
-	case d.notes.inArchive(name) && !d.opt.IndexArchive:
+	case d.e.notes.inArchive(name) && !d.e.opt.IndexArchive:
 		d.inFolder(ctx, name)
-	case d.notes.archive.state(name).List != "":
+	case d.e.notes.archive.state(name).List != "":
 		d.cause(op.WhyFolder, "search for what it lists", "it holds a list that emberd writes of its memories, and lists are not searched")
 	case tried:
 		d.cause(op.WhyUnread, "", "it is not read: %s", skipped.why)
 	case w.Status().Skipped[name] != "":
 		d.cause(op.WhyUnread, "", "it is not followed: %s", asReason(w.Status().Skipped[name]))
-	case !d.notes.complete.Load() || err == nil:
+	case !d.e.notes.complete.Load() || err == nil:
 		d.cause(op.WhyUnread, "wait until emberd status shows no note that waits", "it has not been read yet")
 	default:
 		d.cause(op.WhyUnread, "", "it is not read: %s", err)
@@ -123,7 +123,7 @@ func (d *doubt) there(name string) bool {
 	if !fs.ValidPath(name) {
 		return false
 	}
-	_, err := os.Lstat(filepath.Join(d.notes.dir, filepath.FromSlash(name)))
+	_, err := os.Lstat(filepath.Join(d.e.notes.dir, filepath.FromSlash(name)))
 	return err == nil
 }
 
@@ -140,15 +140,15 @@ func unreadFix(reason vault.Reason) string {
 // inFolder explains a note of the archive folder by its memory.
 func (d *doubt) inFolder(ctx context.Context, name string) {
 	fix := "set ltm.index_archive: true, and restart emberd"
-	if id, ok := d.notes.carriers.at(name); ok {
+	if id, ok := d.e.notes.carriers.at(name); ok {
 		fix = "search for its memory with --scope archive, or emberd rekindle " + id.Short()
 	}
-	d.cause(op.WhyFolder, fix, "it lies in the archive folder %s, whose notes are not searched", d.opt.VaultArchive)
+	d.cause(op.WhyFolder, fix, "it lies in the archive folder %s, whose notes are not searched", d.e.opt.VaultArchive)
 }
 
 // nearestNote is a note of nearly that name, as a fix, "" if there is none.
 func (d *doubt) nearestNote(name string) string {
-	index, _ := d.notes.current()
+	index, _ := d.e.notes.current()
 	base := func(p string) string { return strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p))) }
 	least, best := spelling.Edits(base(name))+1, ""
 	for known := range index.Known() {
@@ -173,7 +173,7 @@ func (d *doubt) words(ctx context.Context, q *question) error {
 		if err != nil {
 			return err
 		}
-		if l, err := d.lookUpText(ctx, &m); err == nil && l.Verdict != rekindle.Gone {
+		if l, err := d.e.lookUpText(ctx, &m); err == nil && l.Verdict != rekindle.Gone {
 			if has := d.held(q, l.Body); len(has) > 0 {
 				d.cause(op.WhyArchived, "emberd rekindle "+m.ID.Short(), "it is %s: its text in the note %q has %s, but what is left of it here has not", m.Stage, l.Path, quoted(has))
 				return nil

@@ -27,14 +27,14 @@ func quoted(words []string) string {
 func (d *doubt) typed(terms []string) []string {
 	out := make([]string, len(terms))
 	for i, t := range terms {
-		out[i] = d.asTyped(d.req.Query, t)
+		out[i] = d.e.asTyped(d.req.Query, t)
 	}
 	return out
 }
 
 // held returns the words of the query that a text holds.
 func (d *doubt) held(q *question, content string) []string {
-	terms := distinct(d.text.Terms(content))
+	terms := distinct(d.e.text.Terms(content))
 	return d.typed(slices.DeleteFunc(slices.Clone(q.terms), func(t string) bool {
 		_, ok := slices.BinarySearch(terms, t)
 		return !ok
@@ -46,7 +46,7 @@ func (d *doubt) searched(ctx context.Context) string {
 	if d.row != nil {
 		return d.row.Text()
 	}
-	body, _ := d.notes.textOf(ctx, d.path) // without it there is less to suggest
+	body, _ := d.e.notes.textOf(ctx, d.path) // without it there is less to suggest
 	if d.note != nil {
 		body += "\n" + d.note.Title + "\n" + strings.Join(d.note.Aliases, "\n")
 	}
@@ -57,7 +57,7 @@ func (d *doubt) searched(ctx context.Context) string {
 // begin like.
 func (d *doubt) near(ctx context.Context, q *question) (out []string) {
 	own := d.searched(ctx)
-	terms := d.text.Query(own)
+	terms := d.e.text.Query(own)
 	for _, asked := range q.terms {
 		best := -1
 		least := max(spelling.Edits(asked), 1) + 1
@@ -92,17 +92,17 @@ func alike(a, b string) bool {
 func (d *doubt) telling(ctx context.Context) []string {
 	own := d.searched(ctx)
 	first := make(map[string]text.Term)
-	for _, t := range d.text.Query(own) {
+	for _, t := range d.e.text.Query(own) {
 		if _, ok := first[t.Text]; !ok && len(t.Text) > 2 {
 			first[t.Text] = t
 		}
 	}
-	q := &question{in: &d.stm.Memories}
+	q := &question{in: &d.e.stm.Memories}
 	for t := range first {
 		q.terms = append(q.terms, t)
 	}
 	slices.Sort(q.terms)
-	c, err := d.corpus(ctx, q)
+	c, err := d.e.corpus(ctx, q)
 	if err != nil {
 		return nil
 	}

@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,9 +68,17 @@ func CheckText(field, s string, max int) error {
 // CheckRange refuses a number outside [lo, hi]. NaN is outside.
 func CheckRange(field string, v, lo, hi float64) error {
 	if !(v >= lo && v <= hi) {
-		return Errorf(Invalid, "%s is %v, outside %v to %v", field, v, lo, hi).At(field)
+		return Errorf(Invalid, "%s is %s, outside %s to %s", field, digits(v), digits(lo), digits(hi)).At(field)
 	}
 	return nil
+}
+
+// digits writes a number without an exponent where that takes no more than 16 digits.
+func digits(v float64) string {
+	if math.Abs(v) < 1e16 && v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // NormalizeTags normalises every tag and drops repetitions, keeping the order.

@@ -86,7 +86,7 @@ type NextMove struct {
 // Job is work that is done by itself.
 type Job struct {
 	Name    string    `json:"name"`
-	Last    time.Time `json:"last,omitzero"` // since the start
+	Last    time.Time `json:"last,omitzero"` // since the start, of agents at all
 	Next    time.Time `json:"next,omitzero"` // not before something changes
 	Problem string    `json:"problem,omitempty"`
 	Note    string    `json:"note,omitempty"`

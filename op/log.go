@@ -21,6 +21,19 @@ type HistoryResult struct {
 	Versions   []HistoryVersion `json:"versions"`
 	Total      int              `json:"total"`
 	NextCursor string           `json:"next_cursor,omitempty"`
+	// Chain is what took whose place, the memory among them, the oldest first; none if
+	// nothing did. It is on the first page alone.
+	Chain []ChainLink `json:"chain,omitempty"`
+}
+
+// ChainLink is a memory that took the place of others, or whose place was taken.
+type ChainLink struct {
+	ID   memory.ID `json:"id"`
+	Text string    `json:"text"` // its beginning
+	At   time.Time `json:"at"`   // of its creation
+	// SupersededBy took its place, at SupersededAt; "" says that it counts.
+	SupersededBy memory.ID `json:"superseded_by,omitempty"`
+	SupersededAt time.Time `json:"superseded_at,omitzero"`
 }
 
 // HistoryVersion is what one change did to a memory. Action is created, changed,

@@ -4,7 +4,7 @@ import "time"
 
 // Meaning tells what part vectors had in an answer.
 type Meaning struct {
-	Provider string `json:"provider,omitempty"` // http, go, words; none yet if empty
+	Provider string `json:"provider,omitempty"` // llama, http, go, words; none yet if empty
 	Model    string `json:"model,omitempty"`
 	// Covered of Total memories and notes have their vectors.
 	Covered int `json:"covered"`
@@ -35,7 +35,7 @@ type EngineStatusRequest struct{}
 // EnginePauseRequest stops the making of vectors.
 type EnginePauseRequest struct{}
 
-// EngineResumeRequest lets it go on.
+// EngineResumeRequest lets it go on, with the providers tried anew from the first on.
 type EngineResumeRequest struct{}
 
 // What the making of vectors is at.
@@ -72,6 +72,36 @@ type EngineStatusResult struct {
 	Folder  string `json:"folder,omitempty"`
 	Vectors int    `json:"vectors"`
 	Bytes   int64  `json:"bytes"`
+
+	// Native is the engine in a process of its own, nil where none is set up.
+	Native *NativeEngine `json:"native,omitempty"`
+}
+
+// NativeEngine tells of llama.cpp and the helper process that runs it.
+type NativeEngine struct {
+	Helper   string   `json:"helper"`            // the program
+	Folder   string   `json:"folder"`            // of the libraries
+	Version  string   `json:"version,omitempty"` // of the helper, once it was started
+	Release  string   `json:"release,omitempty"` // of llama.cpp
+	System   string   `json:"system,omitempty"`  // what of the processor it uses
+	Backends []string `json:"backends,omitempty"`
+	Warning  string   `json:"warning,omitempty"` // that the release was not tried out
+
+	PID      int       `json:"pid,omitempty"` // 0 while it does not run
+	Started  time.Time `json:"started,omitzero"`
+	Restarts int       `json:"restarts,omitempty"`  // after it ended by itself
+	LastExit string    `json:"last_exit,omitempty"` // how it last ended by itself
+	Output   string    `json:"output,omitempty"`    // what it printed then, its beginning and end
+	Bad      []BadPair `json:"bad,omitempty"`
+}
+
+// BadPair is a model that brought an engine down; emberd engine resume tries it again.
+type BadPair struct {
+	Model  string    `json:"model"`  // SHA-256 of its file
+	Engine string    `json:"engine"` // digest of the helper and its libraries
+	File   string    `json:"file"`
+	When   time.Time `json:"when"`
+	Why    string    `json:"why"`
 }
 
 // EngineModel is a model that makes vectors.
@@ -82,6 +112,41 @@ type EngineModel struct {
 	Lexical  bool    `json:"lexical,omitempty"` // near is what is spelt alike
 	Loaded   bool    `json:"loaded,omitempty"`
 	Trust    float64 `json:"trust"` // what its exam says its vectors are worth, 0 to 1
+}
+
+// Bounds of one request for vectors.
+const (
+	MostEmbedTexts = 64
+	MostEmbedBytes = 64 << 10 // of each text
+)
+
+// What a text is embedded as; some models want the two told apart.
+const (
+	EmbedQuery   = "query"
+	EmbedPassage = "passage"
+)
+
+// EmbedRequest asks for the vectors of 1 to [MostEmbedTexts] texts.
+type EmbedRequest struct {
+	Texts []string `json:"texts" doc:"1 to 64 texts of at most 64 KiB each"`
+	As    string   `json:"as,omitempty" doc:"query or passage (default), which some models want told apart"`
+}
+
+// EmbedResult has a vector for each text, in their order.
+type EmbedResult struct {
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	Dim      int    `json:"dim"`
+	// Vectors are of length one; null for a text that the model can make nothing of.
+	Vectors [][]float32 `json:"vectors"`
+	// Tokens that each text takes, of which MaxTokens count.
+	Tokens    []int `json:"tokens"`
+	MaxTokens int   `json:"max_tokens"`
+	// Cosines are of each text with each, when there are several; 0 without a vector.
+	Cosines [][]float64 `json:"cosines,omitempty"`
+	// Meanings are the same on a scale from 0, as texts that have nothing to do with each
+	// other, to 1, the same meaning; none where the model's exam does not trust it.
+	Meanings [][]float64 `json:"meanings,omitempty"`
 }
 
 // PassedProvider is a provider of vectors that does not work, and why.

@@ -48,6 +48,7 @@ type MCPStatus struct {
 type AuthorStatus struct {
 	Endpoint string    `json:"endpoint"`
 	Remote   bool      `json:"remote"`            // on another machine, so texts of memories leave this one
+	Cleanup  bool      `json:"cleanup,omitempty"` // cleanups ask it too, about any memory
 	Problem  string    `json:"problem,omitempty"` // why summaries are extracts at present
 	Again    time.Time `json:"again,omitzero"`    // it is left alone until then
 }

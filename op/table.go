@@ -34,6 +34,38 @@ var (
 		"Group memories that say nearly the same, or list pairs of them.")
 	Consolidate = define[ConsolidateRequest, ConsolidateResult]("consolidate", "POST", "/v1/consolidate", Write,
 		"Merge the memories of a cluster into one, or relate them to each other; a preview unless told otherwise.")
+	AgentsRun = define[AgentsRunRequest, AgentsRunResult]("agents.run", "POST", "/v1/agents/run", Write,
+		"Look after the memories: those at risk, those alike, those that deserve a note, those that are related; what it changes is one journal entry.")
+	ReviewList = define[ReviewListRequest, ReviewListResult]("review.list", "GET", "/v1/review", Read,
+		"List what waits for somebody's decision.")
+	ReviewShow = define[ReviewShowRequest, ReviewShowResult]("review.show", "GET", "/v1/review/{id}", Read,
+		"Show one review item with its memories, what is different in them, and what can be decided.")
+	ReviewClaim = define[ReviewClaimRequest, ReviewChangeResult]("review.claim", "POST", "/v1/review/{id}/claim", Write,
+		"Say that somebody works on a review item, so that nobody else does.")
+	ReviewClose = define[ReviewCloseRequest, ReviewChangeResult]("review.close", "POST", "/v1/review/{id}/close", Destructive,
+		"Close a review item, after its decision, if one is given, was carried out.")
+	ReviewCreate = define[ReviewCreateRequest, ReviewChangeResult]("review.create", "POST", "/v1/review", Write,
+		"File a review item about some memories; the same set of them is never open twice.")
+	Health = define[HealthRequest, HealthResult]("health", "GET", "/v1/health", Read,
+		"Report on the health of the memories: what is stale, hardly found, double, at risk, of low quality.")
+	HealthStale = define[HealthStaleRequest, HealthStaleResult]("health.stale", "GET", "/v1/health/stale", Read,
+		"List memories that no search has returned for long.")
+	HealthLowAccess = define[HealthLowAccessRequest, HealthLowAccessResult]("health.low_access", "GET", "/v1/health/low-access", Read,
+		"List memories that searches hardly ever return.")
+	HealthDuplicates = define[HealthDuplicatesRequest, HealthDuplicatesResult]("health.duplicates", "GET", "/v1/health/duplicates", Read,
+		"List pairs of memories that say nearly the same.")
+	HealthMerge = define[HealthMergeRequest, HealthMergeResult]("health.consolidate", "POST", "/v1/health/consolidate", Destructive,
+		"Keep one of two similar memories, with the counts and relations of both; the other goes to the trash.")
+	Migrate = define[MigrateRequest, MigrateResult]("migrate", "POST", "/v1/migrate", Write,
+		"Bring old records up to date; doing it twice changes nothing.")
+	Cleanup = define[CleanupRequest, CleanupRun]("cleanup", "POST", "/v1/cleanup", Destructive,
+		"Clean up a collection: what is double, contradicts or is of no use; a plan unless told to execute, and one journal entry.")
+	CleanupReport = define[CleanupReportRequest, CleanupReportResult]("cleanup.report", "GET", "/v1/cleanup/report", Read,
+		"Give the report on a cleanup run.")
+	CleanupRollback = define[CleanupRollbackRequest, CleanupRollbackResult]("cleanup.rollback", "POST", "/v1/cleanup/rollback", Write,
+		"Take a cleanup run back, whole.")
+	CleanupHistory = define[CleanupHistoryRequest, CleanupHistoryResult]("cleanup.history", "GET", "/v1/cleanup", Read,
+		"List the cleanup runs, the latest first.")
 	LifecycleRun = define[LifecycleRunRequest, LifecycleRunResult]("lifecycle.run", "POST", "/v1/lifecycle/run", Write,
 		"Demote, archive and promote now what is due; one journal entry, which undo takes back.")
 	LifecycleStatus = define[LifecycleStatusRequest, LifecycleStatusResult]("lifecycle.status", "GET", "/v1/lifecycle", Read,
@@ -131,7 +163,9 @@ var (
 	EnginePause = define[EnginePauseRequest, EngineStatusResult]("engine.pause", "POST", "/v1/engine/pause", Write,
 		"Stop the making of vectors, until it is resumed.")
 	EngineResume = define[EngineResumeRequest, EngineStatusResult]("engine.resume", "POST", "/v1/engine/resume", Write,
-		"Let the making of vectors go on.")
+		"Let the making of vectors go on, and try anew what failed.")
+	Embed = define[EmbedRequest, EmbedResult]("embed", "POST", "/v1/embed", Read,
+		"Give the vectors of some texts, and how near they are to each other.")
 	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
 		"Tell which daemon this is and which protocol it speaks.")
 )
@@ -142,12 +176,14 @@ func Table() []*Spec {
 	return []*Spec{
 		Save.Spec, SaveBatch.Spec, Search.Spec, WhyNot.Spec, Show.Spec, List.Spec, Edit.Spec, Promote.Spec, Archive.Spec, Rekindle.Spec, Forget.Spec, Purge.Spec,
 		ForgetBatch.Spec, OpenMany.Spec, Relate.Spec, RelateBatch.Spec, Unrelate.Spec, Graph.Spec,
-		PromoteAuto.Spec, Touch.Spec, Observe.Spec, AnalyzeMessage.Spec, AnalyzeRecall.Spec, GC.Spec, Clusters.Spec, Consolidate.Spec, LifecycleRun.Spec, LifecycleStatus.Spec,
+		PromoteAuto.Spec, Touch.Spec, Observe.Spec, AnalyzeMessage.Spec, AnalyzeRecall.Spec, GC.Spec, Clusters.Spec, Consolidate.Spec, AgentsRun.Spec,
+		ReviewList.Spec, ReviewShow.Spec, ReviewClaim.Spec, ReviewClose.Spec, ReviewCreate.Spec, Health.Spec, HealthStale.Spec, HealthLowAccess.Spec, HealthDuplicates.Spec, HealthMerge.Spec, Migrate.Spec,
+		Cleanup.Spec, CleanupReport.Spec, CleanupRollback.Spec, CleanupHistory.Spec, LifecycleRun.Spec, LifecycleStatus.Spec,
 		History.Spec, Journal.Spec, Why.Spec, Timeline.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, NoteRead.Spec, Complete.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Add.Spec, Query.Spec, Verify.Spec, Reinforce.Spec, Confirm.Spec, EntityList.Spec, Knowledge.Spec,
-		EngineStatus.Spec, EnginePause.Spec, EngineResume.Spec, Compact.Spec, Version.Spec,
+		EngineStatus.Spec, EnginePause.Spec, EngineResume.Spec, Embed.Spec, Compact.Spec, Version.Spec,
 	}
 }
 

@@ -114,11 +114,13 @@ type Filter struct {
 	Status     string         `json:"status,omitempty" query:"status" doc:"active, promoted or archived, or several joined by commas; all (default)"`
 	WindowDays float64        `json:"window_days,omitempty" query:"window_days" doc:"memories used or created, and notes modified, within so many days, up to 3,650"`
 	MinScore   float64        `json:"min_score,omitempty" query:"min_score" doc:"lowest decay score"`
+	// MinConfidence is 0 for any.
+	MinConfidence float64 `json:"min_confidence,omitempty" query:"min_confidence" doc:"lowest confidence of a memory, 0 to 1"`
 }
 
 // SearchRequest asks for the memories and notes that fit words best. Any word
 // may match; more and rarer words rank higher. A filter that only memories have
-// (project, collection, category, section, stage, status, min_score) leaves notes out;
+// (project, collection, category, section, stage, status, min_score, min_confidence) leaves notes out;
 // window_days asks when a memory was last used, and when a note was last modified.
 // With keep_notes no filter but tags has a say about notes.
 // When nothing matches, words that no memory and no note holds are taken for

@@ -111,7 +111,8 @@ type VaultStatus struct {
 	Lists []ListStatus `json:"lists,omitempty"`
 }
 
-// ListStatus is what became of a note that lists memories. Kind is index or core.
+// ListStatus is what became of a note that lists memories, or in which decisions about
+// them are made. Kind is index, core or inbox.
 type ListStatus struct {
 	Kind   string    `json:"kind"`
 	Path   string    `json:"path"`
@@ -119,6 +120,8 @@ type ListStatus struct {
 	Reason string    `json:"reason,omitempty"` // why it is not written, or not where the settings want it
 	Next   string    `json:"next,omitempty"`   // what to do about it
 	Until  time.Time `json:"until,omitzero"`   // when it is tried again
+	// Open is how many review items wait for a decision, of the inbox.
+	Open int `json:"open,omitempty"`
 	// Modified is when the note was last written, by emberd or by a human.
 	Modified time.Time `json:"modified,omitzero"`
 }

@@ -21,7 +21,7 @@ func (w *writer) patient() error {
 	if w.failed.IsZero() || w.clock.now().Sub(w.failed).Abs() >= retryAfter {
 		return nil
 	}
-	t := w.trouble.Load()
+	t := w.s.trouble.Load()
 	return memory.Errorf(t.code, "%s", t.reason)
 }
 
@@ -51,9 +51,9 @@ func (w *writer) repeat() error {
 	for _, p := range w.doubtful {
 		w.settle(p)
 	}
-	w.log.Info("changes that were in doubt are stored", "changes", len(w.doubtful))
+	w.s.log.Info("changes that were in doubt are stored", "changes", len(w.doubtful))
 	w.doubtful = nil
-	w.inDoubt.Store(false)
+	w.s.inDoubt.Store(false)
 	return nil
 }
 

@@ -81,3 +81,13 @@ func (s *Store) entry(tx Stamp) (out Journaled, failed error) {
 	out.Tx, out.At, out.Undone = tx.String(), tx.Time(), undone
 	return out, failed
 }
+
+// Undone reports whether a journal entry was taken back, by one that was not.
+func (s *Store) Undone(entry string) bool {
+	tx, err := ParseStamp(entry)
+	if err != nil {
+		return false
+	}
+	_, undone := s.entryLines(tx)
+	return undone
+}

@@ -43,11 +43,11 @@ func (r *recovery) handEdit(b []byte) bool {
 		return false
 	}
 	if !l.stamp.IsZero() {
-		cell, err := r.table.apply(&l.changes[0], &l, l.at)
+		cell, err := r.s.table.apply(&l.changes[0], &l, l.at)
 		if err != nil {
 			return false
 		}
-		r.index.drop(cell)
+		r.s.index.drop(cell)
 		r.clock.observe(l.stamp)
 	}
 	r.edits = append(r.edits, handEdit{key: handPrefix + nameOf(b),

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -50,12 +51,38 @@ func (x *index) reset() {
 
 // analyze makes the terms of a document.
 func (x *index) analyze(doc []byte) termCounts {
-	counts, length := x.analyzer.Counts(searchText(doc))
+	body := searchText(doc)
+	counts, length := x.analyzer.Counts(body)
+	if member(doc, "consolidated_from") != nil {
+		length = x.once(counts, length, body)
+	}
 	t := termCounts{terms: make([]words.TermCount, len(counts)), length: length}
 	for i, c := range counts {
 		t.terms[i] = words.TermCount{Term: c.Text, Count: c.N}
 	}
 	return t
+}
+
+// once counts the terms of a merged memory as often as the part has them that has them most,
+// and returns the length that this leaves. Parts that say the same would else outrank a
+// memory that says it once and is meant.
+func (x *index) once(counts []text.Count, length int, body string) int {
+	most := make(map[string]int, len(counts))
+	for part := range strings.SplitSeq(body, "\n\n") {
+		of, _ := x.analyzer.Counts(part)
+		for _, c := range of {
+			most[c.Text] = max(most[c.Text], c.N)
+		}
+	}
+	all, left := 0, 0
+	for i, c := range counts {
+		all += c.N
+		if n := most[c.Text]; n > 0 { // a term may lie across the parts
+			counts[i].N = n
+		}
+		left += counts[i].N
+	}
+	return (length*left + all - 1) / max(1, all)
 }
 
 // analyzeChange is analyze for a memory that gets new values of the keys in set,

@@ -11,12 +11,12 @@ import (
 // request is repeated with its key, it would be an acknowledgement that does
 // not hold.
 func (r *recovery) keep(name string, end int64) error {
-	own := filepath.Base(filepath.Dir(name)) == r.device.String()
+	own := filepath.Base(filepath.Dir(name)) == r.s.device.String()
 	covered, known := r.start[name]
-	if !own || known && end == covered.size || r.durability == None {
+	if !own || known && end == covered.size || r.s.durability == None {
 		return nil
 	}
-	if err := r.fs.SyncFile(name); err != nil {
+	if err := r.s.fs.SyncFile(name); err != nil {
 		return fmt.Errorf("sync segment: %w", err)
 	}
 	r.kept = true

@@ -138,7 +138,7 @@ func (r *recovery) setAside(name string, info fs.FileInfo, in *lineReader, befor
 	applied, duplicate, edited := r.count.Applied, r.count.Duplicate, r.count.HandEdited
 	r.count = before
 	r.count.Applied, r.count.Duplicate, r.count.HandEdited = applied, duplicate, edited
-	r.others.set(name, f)
+	r.s.others.set(name, f)
 	r.finish(name, &f)
 }
 
@@ -146,9 +146,9 @@ func (r *recovery) setAside(name string, info fs.FileInfo, in *lineReader, befor
 // compacted one stands for count as met if nothing in it is damaged.
 func (r *recovery) finish(name string, f *otherFile) {
 	if m, ok := f.mark(name); ok {
-		r.snapshot.marks[name] = m
+		r.s.snapshot.marks[name] = m
 	} else {
-		delete(r.snapshot.marks, name)
+		delete(r.s.snapshot.marks, name)
 	}
 	r.covered(name, f)
 	r.file = fileRead{}
@@ -157,9 +157,9 @@ func (r *recovery) finish(name string, f *otherFile) {
 // covered adds the numbers that the header of an undamaged file gives up, or,
 // if the file has come whole, stands for.
 func (r *recovery) covered(name string, f *otherFile) {
-	h, found := r.headerOf(name)
+	h, found := r.s.headerOf(name)
 	dev, ok := parseDevice(h.Dev)
-	if !found || !ok || dev == r.device || f.count.passedOver() > 0 {
+	if !found || !ok || dev == r.s.device || f.count.passedOver() > 0 {
 		return
 	}
 	for _, lost := range h.Lost {

@@ -22,7 +22,7 @@ const (
 
 // write is K2 and K3.
 func (r *rewrite) write() error {
-	free, err := r.fs.Free(r.ownDir())
+	free, err := r.s.fs.Free(r.s.ownDir())
 	if need := r.got.After + r.got.HistoryBytes + spare; err == nil && free < uint64(need) {
 		return memory.Errorf(memory.DiskFull, "compaction needs %d bytes for a moment and %d are free; free some space and try again", need, free)
 	}
@@ -97,8 +97,8 @@ func (p *parts) Write(b []byte) (int, error) {
 }
 
 func (r *rewrite) create() (*tempFile, error) {
-	name := filepath.Join(r.ownDir(), compactPrefix+rand.Text()+compactSuffix)
-	f, err := r.fs.CreateAppend(name)
+	name := filepath.Join(r.s.ownDir(), compactPrefix+rand.Text()+compactSuffix)
+	f, err := r.s.fs.CreateAppend(name)
 	if err != nil {
 		return nil, fmt.Errorf("create the compacted file: %w", err)
 	}
@@ -132,9 +132,9 @@ func (r *rewrite) publish() error {
 		names = append(names, r.name.companion().String())
 	}
 	for i, base := range slices.Backward(names) {
-		err := r.fs.RenameNoReplace(r.temps[i], filepath.Join(r.ownDir(), base))
+		err := r.s.fs.RenameNoReplace(r.temps[i], filepath.Join(r.s.ownDir(), base))
 		if err == nil {
-			err = r.fs.SyncDir(r.ownDir())
+			err = r.s.fs.SyncDir(r.s.ownDir())
 		}
 		if err != nil {
 			return fmt.Errorf("name the compacted file: %w", err)

@@ -94,7 +94,7 @@ func (p *Past) Index(ctx context.Context) error { return p.BuildIndex(ctx) }
 
 // pastReader adds up what counts at a moment.
 type pastReader struct {
-	*Store
+	s     *Store
 	at    Stamp // the last one that counts
 	rows  map[[16]byte]*pastRow
 	began Stamp
@@ -122,7 +122,7 @@ type earlierValue struct {
 }
 
 func (s *Store) readPast(ctx context.Context, t time.Time) (*Past, error) {
-	r := &pastReader{Store: s, rows: map[[16]byte]*pastRow{}, totals: map[Device]Stamp{}}
+	r := &pastReader{s: s, rows: map[[16]byte]*pastRow{}, totals: map[Device]Stamp{}}
 	r.at = Stamp{T: uint64(max(0, t.UnixMilli()))<<16 | 0xffff, Dev: forever().Dev}
 	names, err := LogFiles(s.fs, s.data)
 	if err != nil {
@@ -145,13 +145,13 @@ func (r *pastReader) header(name string) {
 	if parseFileName(filepath.Base(name)).kind != Compacted {
 		return
 	}
-	l, ok := headLine(r.fs, name)
+	l, ok := headLine(r.s.fs, name)
 	h, err := decodeHeader(l.data)
 	if !ok || err != nil {
 		return
 	}
 	r.totals[l.stamp.Dev] = later(r.totals[l.stamp.Dev], l.stamp)
-	for _, since := range []time.Time{h.since(), r.now().Add(-r.historyKeep)} {
+	for _, since := range []time.Time{h.since(), r.s.now().Add(-r.s.historyKeep)} {
 		if since.After(r.since) {
 			r.since = since
 		}
@@ -174,13 +174,13 @@ func (h *header) since() time.Time {
 
 // file reads one file. A line that no start would take is passed over.
 func (r *pastReader) file(ctx context.Context, name string) error {
-	f, err := r.fs.OpenRead(name)
+	f, err := r.s.fs.OpenRead(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	return eachLine(ctx, f, func(b []byte, whole bool) error {
-		if l, ok := countable(b, whole); ok && !r.review.waits(l.stamp) {
+		if l, ok := countable(b, whole); ok && !r.s.review.waits(l.stamp) {
 			return r.line(&l)
 		}
 		return nil
@@ -251,7 +251,7 @@ func (r *pastReader) row(key [16]byte) *pastRow {
 func (r *pastReader) change(c *change, at Stamp) (err error) {
 	key := c.id.Bytes()
 	switch {
-	case !at.after(r.table.purgedAt(key)) || c.op == opPurge:
+	case !at.after(r.s.table.purgedAt(key)) || c.op == opPurge:
 		return nil
 	case !at.after(r.at):
 		row := r.row(key)
@@ -273,7 +273,7 @@ func (r *pastReader) change(c *change, at Stamp) (err error) {
 // what the live one has.
 func (r *pastReader) apply(row *Row, c *change, at Stamp) (*Row, error) {
 	if c.op == opPut && row.odd == nil && row.base.IsZero() {
-		if now := r.table.get(c.id); now != nil && now.base == at && bytes.Equal(now.doc, c.data) {
+		if now := r.s.table.get(c.id); now != nil && now.base == at && bytes.Equal(now.doc, c.data) {
 			return &Row{key: row.key, doc: now.doc, base: at, hot: now.hot}, nil
 		}
 	}
@@ -342,7 +342,7 @@ func (r *pastReader) settled(row *pastRow) (*Row, error) {
 			return nil, err
 		}
 	}
-	switch now := r.table.cell(row.key); {
+	switch now := r.s.table.cell(row.key); {
 	case len(set) > 0:
 	case row.born().after(at), now != nil && row.born().after(now.row.Load().rest().tomb):
 		return row.Row, nil
@@ -373,7 +373,7 @@ func (r *pastReader) use(key [16]byte, u useTotal, at Stamp) {
 // presentUse takes the totals of now, some of which are not on the disk yet.
 func (r *pastReader) presentUse() {
 	for key := range r.rows {
-		if c := r.table.cell(key); c != nil {
+		if c := r.s.table.cell(key); c != nil {
 			for _, u := range c.row.Load().rest().use {
 				r.use(key, u, forever())
 			}
@@ -383,7 +383,7 @@ func (r *pastReader) presentUse() {
 
 // past makes a table of the rows that were live.
 func (r *pastReader) past(t time.Time) (*Past, error) {
-	p := &Past{Memories: Memories{newTable(), newIndex(r.index.analyzer, r.log)}, At: t, Since: r.since}
+	p := &Past{Memories: Memories{newTable(), newIndex(r.s.index.analyzer, r.s.log)}, At: t, Since: r.since}
 	if !r.began.IsZero() {
 		p.Began = r.began.Time()
 	}
@@ -409,7 +409,7 @@ func (r *pastReader) past(t time.Time) (*Past, error) {
 // uncounted reports whether a memory was used since the moment, and how much of
 // that before is not told any more.
 func (r *pastReader) uncounted(row *Row) bool {
-	now := r.table.cell(row.key)
+	now := r.s.table.cell(row.key)
 	if now == nil {
 		return false
 	}

@@ -9,33 +9,40 @@ import (
 )
 
 // What another memory has of one that was purged are its relations to it, with words
-// of their own, and that it took its place: they go too. A relation that was set becomes one that was removed then,
-// so that no other line comes to count. The key of a relation names where it leads, so
-// that all values which a key ever had go together.
+// of their own, that it took its place, and what is to be reviewed of both: they go too. A relation that was set
+// becomes one that was removed then, so that no other line comes to count. The key of a relation follows from where
+// it leads, and that of a review item from the memories that it is about, so that all values which a key ever had go
+// together.
 
 // leads reports whether a member of a document is a relation to a memory that was purged
-// after it was written at a stamp.
+// after it was written at a stamp, or is about one in another way.
 func (p purged) leads(name, value []byte, at Stamp) bool {
-	to, ok := namedBy(name, value)
-	if !ok {
-		return false
-	}
-	upto, gone := p[to]
-	return gone && !at.after(upto)
+	return slices.ContainsFunc(namedBy(name, value), func(to [16]byte) bool {
+		upto, gone := p[to]
+		return gone && !at.after(upto)
+	})
 }
 
-// namedBy is the other memory that a member of a document is about.
-func namedBy(name, value []byte) (to [16]byte, ok bool) {
+// namedBy are the other memories that a member of a document is about.
+func namedBy(name, value []byte) [][16]byte {
+	if ids, ok := aboutIDs(name, value); ok {
+		return ids
+	}
 	if string(name) != successorKey {
-		a, ok := arrowOf(name, value)
-		return a.to, ok
+		if a, ok := arrowOf(name, value); ok {
+			return [][16]byte{a.to}
+		}
+		return nil
 	}
 	text, err := textValue(value)
 	if err != nil {
-		return to, false
+		return nil
 	}
 	id, err := memory.ParseID(text)
-	return id.Bytes(), err == nil
+	if err != nil {
+		return nil
+	}
+	return [][16]byte{id.Bytes()}
 }
 
 // successorKey holds the memory that took the place of one, successorSince when it did.
@@ -46,7 +53,9 @@ const (
 
 // mayName is false for nearly every document that names no other memory.
 func mayName(doc []byte) bool {
-	return bytes.Contains(doc, []byte(`"`+relationPrefix)) || bytes.Contains(doc, []byte(`"`+successorKey+`"`))
+	return slices.ContainsFunc([]string{`"` + relationPrefix, `"` + reviewPrefix, `"` + successorKey + `"`}, func(begin string) bool {
+		return bytes.Contains(doc, []byte(begin))
+	})
 }
 
 // leading are the relations in a document to memories that were purged, each as null, and
@@ -115,15 +124,16 @@ func (t *table) related(c *change, at Stamp) *change {
 	defer t.mu.Unlock()
 	p := purged{}
 	_ = eachField(c.data, func(name, value []byte) bool {
-		to, ok := namedBy(name, value)
-		known, gone := t.purges[to]
-		switch {
-		case !ok || !gone:
-		case !at.after(known.stamp):
-			p[to] = known.stamp
-		case t.cells[to] == nil || t.gone(t.cells[to].row.Load()):
-			known.due = true
-			t.purges[to] = known
+		for _, to := range namedBy(name, value) {
+			known, gone := t.purges[to]
+			switch {
+			case !gone:
+			case !at.after(known.stamp):
+				p[to] = known.stamp
+			case t.cells[to] == nil || t.gone(t.cells[to].row.Load()):
+				known.due = true
+				t.purges[to] = known
+			}
 		}
 		return true
 	})

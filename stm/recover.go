@@ -36,7 +36,7 @@ func (r *Recovery) passedOver() int { return r.Quarantined + r.Future + r.Unknow
 
 // recovery reads the log back. It writes nothing but copies of damaged lines.
 type recovery struct {
-	*Store
+	s     *Store
 	clock *hlc
 	count Recovery
 	// settled counts damaged lines that a human has decided about.
@@ -66,13 +66,13 @@ type fileRead struct {
 
 func newRecovery(s *Store, clock *hlc) *recovery {
 	s.snapshot.marks = map[string]fileMark{}
-	return &recovery{Store: s, clock: clock, seen: newNumbers(), taken: map[string]bool{}}
+	return &recovery{s: s, clock: clock, seen: newNumbers(), taken: map[string]bool{}}
 }
 
 // all reads every segment of every device. Order does not matter.
 func (r *recovery) all() error {
-	root := filepath.Join(r.data, "stm")
-	devices, err := r.fs.ReadDir(root)
+	root := filepath.Join(r.s.data, "stm")
+	devices, err := r.s.fs.ReadDir(root)
 	if err != nil {
 		return fmt.Errorf("list %s: %w", root, err)
 	}
@@ -89,12 +89,12 @@ func (r *recovery) all() error {
 			return err
 		}
 	}
-	r.vanished()
+	r.s.vanished()
 	return nil
 }
 
 func (r *recovery) directory(dir string) error {
-	entries, err := r.fs.ReadDir(dir)
+	entries, err := r.s.fs.ReadDir(dir)
 	if err != nil {
 		return r.unreadable(dir, dir, err)
 	}
@@ -103,7 +103,7 @@ func (r *recovery) directory(dir string) error {
 	for _, e := range entries {
 		name := filepath.Join(dir, e.Name())
 		if parseFileName(e.Name()).kind == History {
-			r.noteHistory(name)
+			r.s.noteHistory(name)
 			continue
 		}
 		if replaced[e.Name()] {
@@ -120,7 +120,7 @@ func (r *recovery) directory(dir string) error {
 		// A killed process may have made a file and not synced its name, and this
 		// one counts on its number being used.
 		r.kept = false
-		return r.fs.SyncDir(dir)
+		return r.s.fs.SyncDir(dir)
 	}
 	return nil
 }
@@ -128,18 +128,18 @@ func (r *recovery) directory(dir string) error {
 // unreadable takes note of what cannot be read of another device, which may be
 // on its way here. What cannot be read of ours is an error.
 func (r *recovery) unreadable(name, dir string, err error) error {
-	if filepath.Base(dir) == r.device.String() {
+	if filepath.Base(dir) == r.s.device.String() {
 		return fmt.Errorf("read %s: %w", dir, err)
 	}
-	r.others.unreadable(name)
-	r.log.Warn("log of another device not read", "name", name, "error", err)
+	r.s.others.unreadable(name)
+	r.s.log.Warn("log of another device not read", "name", name, "error", err)
 	return nil
 }
 
 // segment reads one file and marks how far. Damage in it is counted, never an
 // error; a file that cannot be read at all is one.
 func (r *recovery) segment(name string) error {
-	f, err := r.fs.OpenRead(name)
+	f, err := r.s.fs.OpenRead(name)
 	if err != nil {
 		return fmt.Errorf("open segment: %w", err)
 	}
@@ -159,24 +159,24 @@ func (r *recovery) segment(name string) error {
 	}
 	if r.file.sums.wrong && before.damaged()+settled == r.count.damaged()+r.settled && r.start[name].size == 0 {
 		r.count.BadSeals++
-		r.log.Warn("log segment does not hold what its seal tells", "file", name)
+		r.s.log.Warn("log segment does not hold what its seal tells", "file", name)
 	}
 	if r.file.whole && r.file.compacted && r.file.span[0] <= r.file.span[1] {
 		r.seen.add(r.file.dev, r.file.span[0], r.file.span[1])
 	}
-	r.bytes.Add(in.off)
+	r.s.bytes.Add(in.off)
 	switch {
-	case !r.ours(name):
+	case !r.s.ours(name):
 		r.setAside(name, info, in, before)
 	case in.off == info.Size() && before.passedOver()+settled == r.count.passedOver()+r.settled:
-		r.snapshot.marks[name] = markOf(name, info)
+		r.s.snapshot.marks[name] = markOf(name, info)
 	}
 	return nil
 }
 
 // lines reads a file from where a snapshot ends to its own end.
 func (r *recovery) lines(f durable.ReadFile, name string) (*lineReader, error) {
-	file, covered := r.fileOf(name), r.start[name]
+	file, covered := r.s.fileOf(name), r.start[name]
 	in := newLineReader(f, covered.size, covered.sum)
 	for {
 		b, at, whole, err := in.next()
@@ -205,7 +205,7 @@ func (r *recovery) line(b []byte, at place, whole bool) {
 	case err == nil:
 		r.take(good, at)
 	case errors.Is(err, errNoSum) && whole && r.live == nil && r.handEdit(b):
-	case r.decided.has(b):
+	case r.s.decided.has(b):
 		if whole && r.isOwn(at) {
 			r.settled++
 		}
@@ -257,9 +257,9 @@ func (r *recovery) take(b []byte, at place) {
 func (r *recovery) header(l *line) {
 	h, err := decodeHeader(l.data)
 	if err == nil {
-		r.review.raise(&h)
+		r.s.review.raise(&h)
 	}
-	if err == nil && l.stamp.Dev == r.device {
+	if err == nil && l.stamp.Dev == r.s.device {
 		for _, lost := range h.Lost {
 			r.lost.add(lost[0], lost[1])
 		}
@@ -299,7 +299,7 @@ func (r *recovery) seal(l *line) {
 	r.file.sealed = true
 	if json.Unmarshal(l.data, &end) == nil {
 		r.file.sums.check(&end)
-		if l.stamp.Dev == r.device {
+		if l.stamp.Dev == r.s.device {
 			r.upto = max(r.upto, end.Last)
 		}
 	}
@@ -316,7 +316,7 @@ func (r *recovery) observe(s Stamp) {
 // apply merges a line. One whose number was met before is merged too, which
 // changes nothing if it is the same line, and loses nothing if it is not.
 func (r *recovery) apply(l *line) {
-	if r.clock.future(l.stamp) && l.stamp.Dev != r.device {
+	if r.clock.future(l.stamp) && l.stamp.Dev != r.s.device {
 		r.hold(l)
 		return
 	}
@@ -326,7 +326,7 @@ func (r *recovery) apply(l *line) {
 	}
 	isNew := r.seen.add(l.stamp.Dev, l.seq, l.seq)
 	r.clock.observe(l.stamp)
-	if r.review.holds(r.table, l) {
+	if r.s.review.holds(r.s.table, l) {
 		return
 	}
 	if err := r.merge(l); err != nil {
@@ -339,8 +339,8 @@ func (r *recovery) apply(l *line) {
 	case !r.file.compacted: // where a snapshot knew the lines by their earlier files
 		r.count.Duplicate++
 	}
-	if l.stamp.Dev == r.device && isNew {
-		r.waste(l)
+	if l.stamp.Dev == r.s.device && isNew {
+		r.s.waste(l)
 	}
 }
 
@@ -348,17 +348,17 @@ func (r *recovery) apply(l *line) {
 // counts depends on what else was read before, and the line's others with it.
 func (r *recovery) unexpected(l *line, err error) {
 	r.count.Unknown++
-	r.log.Warn("log line with unexpected fields", "stamp", l.stamp.String(), "error", err)
+	r.s.log.Warn("log line with unexpected fields", "stamp", l.stamp.String(), "error", err)
 }
 
 // numbers returns the last sequence number that may have been used, and how
 // many before it are missing.
 func (r *recovery) numbers() (last uint64, gaps int) {
-	own := r.seen.of(r.device)
+	own := r.seen.of(r.s.device)
 	own.add(0, 0)
 	for _, e := range r.edits {
 		// A human may have changed the number too.
-		if e.stamp.Dev == r.device && e.seq <= own.last()+uint64(len(r.edits)) {
+		if e.stamp.Dev == r.s.device && e.seq <= own.last()+uint64(len(r.edits)) {
 			r.lost.add(e.seq, e.seq)
 		}
 	}
@@ -369,7 +369,7 @@ func (r *recovery) numbers() (last uint64, gaps int) {
 }
 
 func (r *recovery) merge(l *line) error {
-	if err := r.Store.merge(l, r.index.drop); err != nil {
+	if err := r.s.merge(l, r.s.index.drop); err != nil {
 		return err
 	}
 	if isHandKey(l.key) {
@@ -379,7 +379,7 @@ func (r *recovery) merge(l *line) error {
 }
 
 func (r *recovery) isOwn(at place) bool {
-	return filepath.Base(filepath.Dir(r.fileName(at.file))) == r.device.String()
+	return filepath.Base(filepath.Dir(r.s.fileName(at.file))) == r.s.device.String()
 }
 
 // merge brings one line of the log into table, journal and idempotency keys. It
@@ -408,17 +408,17 @@ func (r *recovery) quarantine(b []byte, at place) {
 	if !r.isOwn(at) {
 		return
 	}
-	name := r.fileName(at.file)
-	dir := r.quarantineDir()
+	name := r.s.fileName(at.file)
+	dir := r.s.quarantineDir()
 	copyName := filepath.Join(dir, fmt.Sprintf("%s@%d", filepath.Base(name), at.off))
-	if _, err := r.fs.Lstat(copyName); err == nil {
+	if _, err := r.s.fs.Lstat(copyName); err == nil {
 		return
 	}
-	err := durable.MkdirAll(r.fs, dir)
+	err := durable.MkdirAll(r.s.fs, dir)
 	if err == nil {
-		err = durable.ReplaceFile(r.fs, copyName, b)
+		err = durable.ReplaceFile(r.s.fs, copyName, b)
 	}
 	if err != nil {
-		r.log.Warn("damaged line not copied to quarantine", "file", copyName, "error", err)
+		r.s.log.Warn("damaged line not copied to quarantine", "file", copyName, "error", err)
 	}
 }

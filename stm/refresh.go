@@ -43,7 +43,7 @@ func (s *Store) Refresh(ctx context.Context) (Arrival, error) {
 	s.readPeers()
 	names := s.otherFiles()
 	var headers recovery
-	headers.Store = s
+	headers.s = s
 	for dir := range names {
 		headers.floors(dir)
 	}
@@ -203,13 +203,13 @@ type pickup struct {
 
 func (s *Store) newPickup(name string, got *Arrival) *pickup {
 	p := &pickup{name: name, got: got, arrival: &arrival{}}
-	p.recovery = recovery{Store: s, clock: &hlc{dev: s.device, now: s.now}, seen: s.snapshot.seen, live: p}
+	p.recovery = recovery{s: s, clock: &hlc{dev: s.device, now: s.now}, seen: s.snapshot.seen, live: p}
 	return p
 }
 
 // all reads to the end of the file, handing over as it goes.
 func (p *pickup) all(ctx context.Context, in *lineReader) error {
-	file := p.fileOf(p.name)
+	file := p.s.fileOf(p.name)
 	for {
 		b, at, whole, err := in.next()
 		if errors.Is(err, io.EOF) {
@@ -247,12 +247,12 @@ func (p *pickup) handOver(ctx context.Context) error {
 	if len(a.lines) == 0 {
 		return nil
 	}
-	release, err := p.locks.acquire(ctx, a.memories())
+	release, err := p.s.locks.acquire(ctx, a.memories())
 	if err != nil {
 		return err
 	}
 	a.analyze(p)
-	err = p.deliver(ctx, a)
+	err = p.s.deliver(ctx, a)
 	release()
 	if err == nil {
 		p.got.add(a)
@@ -263,11 +263,11 @@ func (p *pickup) handOver(ctx context.Context) error {
 // finish marks the file as read, for the snapshot.
 func (p *pickup) finish(ctx context.Context, f *otherFile) error {
 	a := &arrival{file: p.name}
-	if m, ok := f.mark(p.name); ok && !slices.Contains(p.review.files(), p.fileOf(p.name)) {
+	if m, ok := f.mark(p.name); ok && !slices.Contains(p.s.review.files(), p.s.fileOf(p.name)) {
 		a.mark = &m
 	}
 	p.covered(p.name, f)
-	return p.deliver(ctx, a)
+	return p.s.deliver(ctx, a)
 }
 
 // deliver gives an arrival to the writer and waits until it is merged.
@@ -333,8 +333,8 @@ func (a *arrival) analyze(p *pickup) {
 			key := l.changes[j].id.Bytes()
 			row := rows[key]
 			if row == nil {
-				if row = (&Row{key: key}); p.table.cell(key) != nil {
-					row = p.table.cell(key).row.Load()
+				if row = (&Row{key: key}); p.s.table.cell(key) != nil {
+					row = p.s.table.cell(key).row.Load()
 				}
 			}
 			next, err := merged(row, &l.changes[j], l.stamp)
@@ -347,11 +347,11 @@ func (a *arrival) analyze(p *pickup) {
 	}
 	var texts []analysed
 	for key, row := range rows {
-		if cell := p.table.cell(key); row.live() && (cell == nil || !sameDoc(row, cell.row.Load())) {
+		if cell := p.s.table.cell(key); row.live() && (cell == nil || !sameDoc(row, cell.row.Load())) {
 			texts = append(texts, analysed{key: key, doc: row.doc})
 		}
 	}
-	p.index.analyzeAll(texts)
+	p.s.index.analyzeAll(texts)
 	a.texts = make(map[[16]byte]analysed, len(texts))
 	for _, t := range texts {
 		a.texts[t.key] = t
@@ -398,41 +398,41 @@ func (w *writer) receive(a *arrival) {
 		}
 		text := a.texts[row.key]
 		if !bytes.Equal(text.doc, row.doc) {
-			text.terms = w.index.analyze(row.doc)
+			text.terms = w.s.index.analyze(row.doc)
 		}
-		w.index.update(cell, row, text.terms)
+		w.s.index.update(cell, row, text.terms)
 	}
-	w.changes.Add(int64(len(a.lines)))
-	w.rewritten.Add(1)
+	w.s.changes.Add(int64(len(a.lines)))
+	w.s.rewritten.Add(1)
 	switch {
 	case a.mark != nil:
-		w.snapshot.marks[a.file] = *a.mark
+		w.s.snapshot.marks[a.file] = *a.mark
 	case a.file != "":
-		delete(w.snapshot.marks, a.file)
+		delete(w.s.snapshot.marks, a.file)
 	}
 }
 
 // take merges one line and reports whether it was new. The rows of its memories
 // as they were go into before.
 func (w *writer) take(l *line, before map[*cell]*Row) bool {
-	isNew := w.snapshot.seen.add(l.stamp.Dev, l.seq, l.seq)
+	isNew := w.s.snapshot.seen.add(l.stamp.Dev, l.seq, l.seq)
 	w.clock.observe(l.stamp)
-	w.newest.Store(w.clock.last)
-	w.peers.heard(l.stamp)
+	w.s.newest.Store(w.clock.last)
+	w.s.peers.heard(l.stamp)
 	if l.op == opUse {
 		return isNew
 	}
-	if w.review.holds(w.table, l) {
+	if w.s.review.holds(w.s.table, l) {
 		return false
 	}
 	for i := range l.changes {
-		cell := w.table.claim(l.changes[i].id.Bytes())
+		cell := w.s.table.claim(l.changes[i].id.Bytes())
 		if _, ok := before[cell]; !ok {
 			before[cell] = cell.row.Load()
 		}
 	}
 	// What no table can hold was counted when the arrival was analysed.
-	return w.merge(l, func(*cell) {}) == nil && isNew
+	return w.s.merge(l, func(*cell) {}) == nil && isNew
 }
 
 // sameDoc reports whether two rows hold the same bytes, which rows that differ

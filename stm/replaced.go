@@ -25,7 +25,7 @@ func (r *recovery) replacedIn(dir string, entries []fs.DirEntry) map[string]bool
 	}
 	replaced := map[string]bool{}
 	for _, base := range names {
-		for _, name := range r.standsFor(context.Background(), dir, base, names) {
+		for _, name := range r.s.standsFor(context.Background(), dir, base, names) {
 			replaced[name] = true
 			if _, known := r.start[filepath.Join(dir, name)]; known {
 				// A snapshot that knew both says of a line in both where it was
@@ -41,11 +41,11 @@ func (r *recovery) replacedIn(dir string, entries []fs.DirEntry) map[string]bool
 	for name := range replaced {
 		known = append(known, filepath.Join(dir, name))
 	}
-	gone := r.retire(known)
-	r.journal.swap(gone, nil)
-	r.table.moved(gone, nil)
-	if filepath.Base(dir) == r.device.String() {
-		r.dead.Store(0)
+	gone := r.s.retire(known)
+	r.s.journal.swap(gone, nil)
+	r.s.table.moved(gone, nil)
+	if filepath.Base(dir) == r.s.device.String() {
+		r.s.dead.Store(0)
 	}
 	return replaced
 }
@@ -154,8 +154,8 @@ func (s *Store) hasCRC(name, want string) bool {
 
 // commit makes a published file the one that the store looks lines up in.
 func (r *rewrite) commit(v *verified) error {
-	name := filepath.Join(r.ownDir(), r.name.String())
-	file := r.addFile(name)
+	name := filepath.Join(r.s.ownDir(), r.name.String())
+	file := r.s.addFile(name)
 	for i := range v.refs {
 		v.refs[i].at.file = file
 	}
@@ -164,29 +164,29 @@ func (r *rewrite) commit(v *verified) error {
 		v.graves[key] = g
 	}
 	if r.got.History != "" {
-		r.noteHistory(filepath.Join(r.ownDir(), r.got.History))
+		r.s.noteHistory(filepath.Join(r.s.ownDir(), r.got.History))
 	}
 	old := make([]string, len(r.inputs))
 	for i, in := range r.inputs {
-		old[i] = filepath.Join(r.ownDir(), in.base)
+		old[i] = filepath.Join(r.s.ownDir(), in.base)
 	}
 	if r.fold.seen != nil {
-		r.review.raise(&header{Dev: r.device.String(), Floor: r.fold.floor.String(), Seen: r.fold.seen})
+		r.s.review.raise(&header{Dev: r.s.device.String(), Floor: r.fold.floor.String(), Seen: r.fold.seen})
 	}
-	gone := r.retire(old)
-	r.journal.swap(gone, inOrder(v.refs))
-	r.table.moved(gone, v.graves)
-	r.bytes.Add(r.got.After - r.got.Before)
-	r.dead.Store(max(0, r.dead.Load()-max(0, r.got.Before-r.got.After)))
-	r.snapshot.fresh.Store(false)
-	return r.onWriter(context.WithoutCancel(r.ctx), func() {
+	gone := r.s.retire(old)
+	r.s.journal.swap(gone, inOrder(v.refs))
+	r.s.table.moved(gone, v.graves)
+	r.s.bytes.Add(r.got.After - r.got.Before)
+	r.s.dead.Store(max(0, r.s.dead.Load()-max(0, r.got.Before-r.got.After)))
+	r.s.snapshot.fresh.Store(false)
+	return r.s.onWriter(context.WithoutCancel(r.ctx), func() {
 		for _, name := range old {
-			delete(r.snapshot.marks, name)
+			delete(r.s.snapshot.marks, name)
 		}
-		if info, err := r.fs.Lstat(name); err == nil && r.got.Verbatim == 0 {
-			r.snapshot.marks[name] = markOf(name, info)
+		if info, err := r.s.fs.Lstat(name); err == nil && r.got.Verbatim == 0 {
+			r.s.snapshot.marks[name] = markOf(name, info)
 		}
-		r.table.drop(r.dropped)
+		r.s.table.drop(r.dropped)
 	})
 }
 

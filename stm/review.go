@@ -54,14 +54,14 @@ func (v *review) raise(h *header) {
 // is merged that they are about. What cannot be read is told when it is read
 // whole.
 func (r *recovery) floors(dir string) {
-	entries, err := r.fs.ReadDir(dir)
+	entries, err := r.s.fs.ReadDir(dir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
 		if parseFileName(e.Name()).kind == Compacted && e.Type().IsRegular() {
-			if h, ok := r.headerOf(filepath.Join(dir, e.Name())); ok {
-				r.review.raise(&h)
+			if h, ok := r.s.headerOf(filepath.Join(dir, e.Name())); ok {
+				r.s.review.raise(&h)
 			}
 		}
 	}
@@ -156,15 +156,15 @@ func (v *review) released(t *table) (lines []line) {
 
 // reconsider merges at the end of recovery what is no longer in doubt.
 func (r *recovery) reconsider() {
-	for lines := r.review.released(r.table); len(lines) > 0; lines = r.review.released(r.table) {
+	for lines := r.s.review.released(r.s.table); len(lines) > 0; lines = r.s.review.released(r.s.table) {
 		for i := range lines {
 			if err := r.merge(&lines[i]); err != nil {
 				r.unexpected(&lines[i], err)
 			}
 		}
 	}
-	for _, file := range r.review.files() {
-		delete(r.snapshot.marks, r.fileName(file)) // the next start is to meet them again
+	for _, file := range r.s.review.files() {
+		delete(r.s.snapshot.marks, r.s.fileName(file)) // the next start is to meet them again
 	}
 }
 

@@ -64,7 +64,7 @@ var errVerify = errors.New("the compacted file does not say what its inputs say"
 
 // rewrite is one compaction under way.
 type rewrite struct {
-	*Store
+	s       *Store
 	ctx     context.Context
 	job     Compaction
 	now     time.Time
@@ -131,7 +131,7 @@ func (s *Store) Rewrite(ctx context.Context, job Compaction) (Rewritten, error) 
 }
 
 func (s *Store) newRewrite(ctx context.Context, job Compaction) *rewrite {
-	r := &rewrite{Store: s, ctx: ctx, job: job, now: s.now(), seed: maphash.MakeSeed(), worked: time.Now(), purged: s.table.purged(), decided: s.decided.hashes()}
+	r := &rewrite{s: s, ctx: ctx, job: job, now: s.now(), seed: maphash.MakeSeed(), worked: time.Now(), purged: s.table.purged(), decided: s.decided.hashes()}
 	r.name = fileName{kind: Compacted, from: math.MaxUint32}
 	for _, base := range job.Inputs {
 		n := parseFileName(base)
@@ -164,7 +164,7 @@ func (r *rewrite) failed(err error) error {
 	if _, ok := errors.AsType[*memory.Error](err); ok || r.ctx.Err() != nil {
 		return err
 	}
-	code, reason := explain(r.data, err)
+	code, reason := explain(r.s.data, err)
 	if errors.Is(err, errVerify) {
 		code, reason = memory.Internal, err.Error()
 	}
@@ -189,15 +189,15 @@ func (s *Store) ownDir() string { return filepath.Join(s.data, "stm", s.device.S
 
 // choose checks the inputs against the folder.
 func (r *rewrite) choose() error {
-	entries, err := r.fs.ReadDir(r.ownDir())
+	entries, err := r.s.fs.ReadDir(r.s.ownDir())
 	if err != nil {
 		return err
 	}
 	for _, in := range r.inputs {
-		if in.kind == History && !r.job.histories || r.isActive(in.base) {
+		if in.kind == History && !r.job.histories || r.s.isActive(in.base) {
 			return memory.Errorf(memory.Invalid, "%s cannot be compacted: it is a history or still being written", in.base)
 		}
-		if l, err := firstLine(r.fs, filepath.Join(r.ownDir(), in.base)); err == nil && l.op == opSegment && l.version > formatVersion {
+		if l, err := firstLine(r.s.fs, filepath.Join(r.s.ownDir(), in.base)); err == nil && l.op == opSegment && l.version > formatVersion {
 			return errLater(in.base)
 		}
 	}
@@ -257,7 +257,7 @@ func (r *rewrite) each(fn func(b, good []byte, l *line, is class) error) error {
 }
 
 func (r *rewrite) scan(in *input, fn func(b, good []byte, l *line, is class) error) (int64, uint32, error) {
-	f, err := r.fs.OpenRead(filepath.Join(r.ownDir(), in.base))
+	f, err := r.s.fs.OpenRead(filepath.Join(r.s.ownDir(), in.base))
 	if err != nil {
 		return 0, 0, err
 	}
@@ -268,7 +268,7 @@ func (r *rewrite) scan(in *input, fn func(b, good []byte, l *line, is class) err
 		from = io.LimitReader(f, in.bytes) // of one that still grows, what there was
 	}
 	size, err := scanLines(r.ctx, io.TeeReader(from, crc), atOnce(f, 0), func(b []byte, _ place, whole bool) error {
-		l, good, is := classify(b, whole, r.device)
+		l, good, is := classify(b, whole, r.s.device)
 		if is == counted {
 			r.fold.number(&l)
 		}
@@ -327,7 +327,7 @@ func scanLines(ctx context.Context, from io.Reader, atOnce int, fn func(b []byte
 
 // foldAll is K1.
 func (r *rewrite) foldAll() error {
-	r.fold = newFold(r.device, r.foreignTombstones())
+	r.fold = newFold(r.s.device, r.foreignTombstones())
 	err := r.each(func(_, good []byte, l *line, is class) error {
 		switch {
 		case is == meta:
@@ -407,7 +407,7 @@ func (r *rewrite) measure() error {
 
 func (r *rewrite) newEmitter(hot, cold io.Writer) *emitter {
 	file := func(w io.Writer) *output { return &output{w: w, seen: lineSet{seed: r.seed}} }
-	return &emitter{fold: r.fold, now: r.now, trashKeep: r.trashKeep, historyKeep: r.job.HistoryKeep,
+	return &emitter{fold: r.fold, now: r.now, trashKeep: r.s.trashKeep, historyKeep: r.job.HistoryKeep,
 		hot: file(hot), cold: file(cold), kept: lineSum{seed: r.seed}}
 }
 
@@ -436,7 +436,7 @@ func (r *rewrite) emit(value func(*change, Stamp, maphash.Seed)) error {
 // frame returns header and seal of an output whose lines are known. What the
 // header adds to size and sums is in neither.
 func (r *rewrite) frame(o *output, kind Kind) (head, end []byte) {
-	h := header{Dev: r.device.String(), From: r.name.from, Segment: r.name.to, First: max(r.fold.first, 1),
+	h := header{Dev: r.s.device.String(), From: r.name.from, Segment: r.name.to, First: max(r.fold.first, 1),
 		Last: r.fold.last, Format: formatVersion, Created: r.now.UTC().Format(time.RFC3339), Generation: r.name.gen}
 	if kind == Compacted {
 		h.Lost, h.History = r.fold.lost, r.emitter.cold.lines
@@ -452,7 +452,7 @@ func (r *rewrite) frame(o *output, kind Kind) (head, end []byte) {
 	}
 	at := r.fold.newest
 	if at.IsZero() { // not a line of the inputs can be read
-		at = Stamp{T: uint64(max(1, r.now.UnixMilli())) << 16, Dev: r.device}
+		at = Stamp{T: uint64(max(1, r.now.UnixMilli())) << 16, Dev: r.s.device}
 	}
 	return metaLine(opSegment, at, h), o.end(at, r.fold.last)
 }
@@ -469,8 +469,8 @@ func (r *rewrite) since() time.Time {
 // start.
 func (r *rewrite) sweep() {
 	for _, name := range r.temps {
-		if err := r.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			r.log.Warn("temporary file of a compaction not removed", "file", name, "error", err)
+		if err := r.s.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			r.s.log.Warn("temporary file of a compaction not removed", "file", name, "error", err)
 		}
 	}
 }

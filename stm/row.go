@@ -99,7 +99,8 @@ func (r *Row) ID() memory.ID { return memory.IDFromBytes(r.key) }
 func (r *Row) CompareID(other *Row) int { return bytes.Compare(r.key[:], other.key[:]) }
 
 // Rev changes with every change of content or fields, not with use, nor with a link of
-// the provenance chain that comes alone: who says the same once more edits nothing. It is
+// the provenance chain or a review item that comes alone: who says the same once more, or asks what
+// is to become of a memory, edits nothing. It is
 // the stamp of the latest change, and, while some keys are older than that, a sum
 // over their stamps: another device's change may arrive late and be none of the
 // latest.
@@ -110,7 +111,7 @@ func (r *Row) Rev() string {
 	}
 	var older uint32 // adds up, so that the order of keys does not matter
 	note := func(key string, at Stamp) {
-		if at != rev && !IsSourceKey(key) {
+		if at != rev && !isAside(key) {
 			older += crc32.Checksum(at.append(append([]byte(key), 0)), castagnoli)
 		}
 	}
@@ -132,11 +133,23 @@ func (r *Row) Rev() string {
 	return fmt.Sprintf("%s-%08x", rev, older)
 }
 
-// edited is the latest of all stamps, but for those of links of the provenance chain.
+// TextRev changes whenever the text is written, whatever the clock says: it is the stamp of
+// that, "" for a memory without a text.
+func (r *Row) TextRev() string {
+	if at := r.stampOf("content"); !at.IsZero() {
+		return at.String()
+	}
+	return ""
+}
+
+// isAside reports whether what a key holds is said about a memory rather than by it.
+func isAside(key string) bool { return IsSourceKey(key) || IsReviewKey(key) }
+
+// edited is the latest of all stamps, but for those of keys that edit nothing.
 func (r *Row) edited() Stamp {
 	rev := r.rev()
-	link := func(g register) bool { return g.stamp == rev && IsSourceKey(g.key) }
-	if !slices.ContainsFunc(r.rest().regs, link) {
+	aside := func(g register) bool { return g.stamp == rev && isAside(g.key) }
+	if !slices.ContainsFunc(r.rest().regs, aside) {
 		return rev
 	}
 	latest := r.base
@@ -144,7 +157,7 @@ func (r *Row) edited() Stamp {
 		latest = born
 	}
 	for _, g := range r.rest().regs {
-		if g.stamp.after(latest) && !IsSourceKey(g.key) {
+		if g.stamp.after(latest) && !isAside(g.key) {
 			latest = g.stamp
 		}
 	}
@@ -163,14 +176,8 @@ func (r *Row) Strength() float64 { return float64(r.hot.strength) }
 // UseCount sums the uses on all devices.
 func (r *Row) UseCount() int64 { return r.total().uses }
 
-// AccessCount sums the tracked searches that returned the memory.
-func (r *Row) AccessCount() int64 { return r.total().accesses }
-
 // LastUsed is the latest use anywhere, the creation when there was none.
 func (r *Row) LastUsed() time.Time { return milli(r.total().used) }
-
-// LastAccessed is the latest tracked search that returned the memory, or zero.
-func (r *Row) LastAccessed() time.Time { return milli(r.total().accessed) }
 
 // CreatedAt is when the memory was made.
 func (r *Row) CreatedAt() time.Time { return milli(r.hot.created) }

@@ -96,23 +96,23 @@ func metaLine(op string, stamp Stamp, d any) []byte {
 func (w *writer) createSegment() error {
 	number := w.lastSegment + 1
 	if w.active == nil {
-		w.unsealed.Store(number)
+		w.s.unsealed.Store(number)
 	}
 	// A number that is used again keeps its stamp: a power cut may bring back the
 	// file of the first attempt, which is then no clone's.
 	stamp, err := ParseStamp(w.dev.Heads[number])
 	if err != nil {
 		stamp = w.clock.next()
-		if err := w.dev.reserve(w.fs, number, stamp); err != nil {
+		if err := w.dev.reserve(w.s.fs, number, stamp); err != nil {
 			return err
 		}
 	}
-	w.reserved.Store(number)
+	w.s.reserved.Store(number)
 	name := filepath.Join(w.dir, segmentName(number))
-	f, err := w.fs.CreateAppend(name)
+	f, err := w.s.fs.CreateAppend(name)
 	if errors.Is(err, fs.ErrExist) { // a clone's, that a sync tool brought
 		w.lastSegment = number
-		w.cloned.Store(true)
+		w.s.cloned.Store(true)
 		return w.createSegment()
 	}
 	if err != nil {
@@ -122,16 +122,16 @@ func (w *writer) createSegment() error {
 	head := metaLine(opSegment, stamp, header{Dev: w.clock.dev.String(), Segment: number,
 		First: w.seq + 1, Format: formatVersion, Created: now.UTC().Format(time.RFC3339), Lost: w.lost})
 	if err := w.begin(f, head); err != nil {
-		if err := errors.Join(f.Close(), w.fs.Remove(name)); err != nil {
+		if err := errors.Join(f.Close(), w.s.fs.Remove(name)); err != nil {
 			w.lastSegment = number
 		}
 		return fmt.Errorf("begin segment %s: %w", segmentName(number), err)
 	}
 	w.lastSegment, w.lost = number, nil
-	w.active = &segment{f: f, name: segmentName(number), path: name, number: number, file: w.addFile(name), inode: inode(w.fs, name), born: now}
+	w.active = &segment{f: f, name: segmentName(number), path: name, number: number, file: w.s.addFile(name), inode: inode(w.s.fs, name), born: now}
 	w.active.note(head)
-	w.bytes.Add(int64(len(head)))
-	w.activeIn.Store(&w.active.name)
+	w.s.bytes.Add(int64(len(head)))
+	w.s.activeIn.Store(&w.active.name)
 	return nil
 }
 
@@ -140,14 +140,14 @@ func (w *writer) begin(f durable.File, head []byte) error {
 	if _, err := f.Write(head); err != nil {
 		return err
 	}
-	if err := w.sync(f); err != nil || w.durability == None {
+	if err := w.sync(f); err != nil || w.s.durability == None {
 		return err
 	}
-	return w.fs.SyncDir(w.dir)
+	return w.s.fs.SyncDir(w.dir)
 }
 
 func (w *writer) sync(f durable.File) error {
-	if w.durability == None {
+	if w.s.durability == None {
 		return nil
 	}
 	return f.Sync()
@@ -175,7 +175,7 @@ func (w *writer) rotate() error {
 	}
 	if err := w.succeed(); err != nil {
 		w.unrotated = now
-		w.log.Warn("no new log segment, the old one goes on", "error", err)
+		w.s.log.Warn("no new log segment, the old one goes on", "error", err)
 		return nil
 	}
 	return nil
@@ -190,7 +190,7 @@ func (w *writer) succeed() error {
 	}
 	if s != nil {
 		w.seal(s)
-		w.unsealed.Store(w.active.number)
+		w.s.unsealed.Store(w.active.number)
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (w *writer) succeed() error {
 // ripe reports whether a segment should end: it is long or old enough, or the
 // clock jumped, which would else hide how old it is.
 func (w *writer) ripe(size int64, age, jumped time.Duration) bool {
-	return size >= w.segmentBytes || age >= w.segmentAge || jumped.Abs() >= clockJump
+	return size >= w.s.segmentBytes || age >= w.s.segmentAge || jumped.Abs() >= clockJump
 }
 
 // errGone says that the log is not where it was.
@@ -211,7 +211,7 @@ func (w *writer) sealActive() error {
 		return nil
 	}
 	w.active = nil
-	w.activeIn.Store(nil)
+	w.s.activeIn.Store(nil)
 	return w.close(s)
 }
 
@@ -219,7 +219,7 @@ func (w *writer) sealActive() error {
 // loss: recovery takes a segment without one.
 func (w *writer) seal(s *segment) {
 	if err := w.close(s); err != nil {
-		w.log.Warn("log segment left without its seal", "error", err)
+		w.s.log.Warn("log segment left without its seal", "error", err)
 	}
 }
 
@@ -231,7 +231,7 @@ func (w *writer) close(s *segment) error {
 		err = w.sync(s.f)
 	}
 	if err == nil {
-		w.bytes.Add(int64(len(end)))
+		w.s.bytes.Add(int64(len(end)))
 	}
 	if cerr := s.f.Close(); err == nil {
 		err = cerr
@@ -240,8 +240,8 @@ func (w *writer) close(s *segment) error {
 		return fmt.Errorf("seal segment %s: %w", s.name, err)
 	}
 	name := filepath.Join(w.dir, s.name)
-	if info, err := w.fs.Lstat(name); err == nil && info.Size() == s.size+int64(len(end)) && inodeOf(info) == s.inode {
-		w.snapshot.marks[name] = markOf(name, info)
+	if info, err := w.s.fs.Lstat(name); err == nil && info.Size() == s.size+int64(len(end)) && inodeOf(info) == s.inode {
+		w.s.snapshot.marks[name] = markOf(name, info)
 	}
 	return nil
 }

@@ -76,10 +76,10 @@ func (s *Store) flushUses(ctx context.Context) error {
 
 // cursor is for the goroutine that owns the log.
 func (w *writer) cursor() cursor {
-	c := cursor{seq: w.seq, clock: w.clock.last, changes: w.changes.Load()}
+	c := cursor{seq: w.seq, clock: w.clock.last, changes: w.s.changes.Load()}
 	c.files = []fileMark{}
-	for i, name := range w.currentFiles() {
-		m, ok := w.snapshot.marks[name]
+	for i, name := range w.s.currentFiles() {
+		m, ok := w.s.snapshot.marks[name]
 		switch {
 		case w.active != nil && w.active.file == uint32(i):
 			m = fileMark{name: name, size: w.active.size, growing: true, sum: w.active.sum}

@@ -175,6 +175,25 @@ func gatherSources(m *memory.Memory, doc []byte) {
 	}
 }
 
+// Imported reports whether the memory came in from another system, or does not say where
+// it comes from. Most are told by a look at their bytes.
+func (r *Row) Imported() bool {
+	chain := r.value("sources")
+	switch said := r.value("origin"); {
+	case chain != nil && !bytes.Contains(r.doc, []byte(`"`+memory.FromImport+`"`)):
+		return false
+	case said == nil && bytes.HasPrefix(chain, []byte(`[{"kind":"`+memory.FromImport+`"`)):
+		return true
+	}
+	m := memory.Memory{Origin: r.textOf("origin")}
+	_ = json.Unmarshal(chain, &m.Sources) // what is of another shape says nothing
+	if len(m.Sources) > 0 && m.Origin == "" {
+		m.Origin = m.Sources[0].Kind
+		return m.Origin == memory.FromImport
+	}
+	return m.Origin == "" || m.Origin == memory.FromImport
+}
+
 // Implied takes out of a memory that is to be stored what is the same for nearly all: the
 // time of the first link where it is that of the memory, an origin that is the kind of
 // that link, and a kind that follows from who wrote it ([memory.Actor.Origin]). The

@@ -112,6 +112,7 @@ type space struct {
 // admit answers what there is no room for and returns the rest of a batch. While
 // the disk is short of room that is only deletes, which lead to room.
 func (w *writer) admit(batch []*pending) []*pending {
+	batch = slices.DeleteFunc(batch, w.overtaken)
 	if !slices.ContainsFunc(batch, (*pending).grows) {
 		return batch
 	}
@@ -119,6 +120,18 @@ func (w *writer) admit(batch []*pending) []*pending {
 		return onlyDeletes(batch, err)
 	}
 	return batch
+}
+
+// overtaken answers what goes on with an entry that was undone since it was queued.
+func (w *writer) overtaken(p *pending) bool {
+	if p.line.tx.IsZero() {
+		return false
+	}
+	err := w.s.stands(p.line.tx)
+	if err != nil {
+		p.answer(err)
+	}
+	return err != nil
 }
 
 // onlyDeletes answers all other transactions with err.
@@ -141,26 +154,26 @@ func (p *pending) grows() bool {
 // well the disk is asked once a second or mebibyte, else each time.
 func (w *writer) room() error {
 	now := w.clock.now()
-	if w.minFree < 0 {
+	if w.s.minFree < 0 {
 		return nil
 	}
-	if w.shortage.Load() == nil && w.space.written < askBytes && now.Sub(w.space.asked).Abs() < askEvery {
+	if w.s.shortage.Load() == nil && w.space.written < askBytes && now.Sub(w.space.asked).Abs() < askEvery {
 		return nil
 	}
 	w.space.asked, w.space.written = now, 0
-	free, err := w.fs.Free(w.dir)
+	free, err := w.s.fs.Free(w.dir)
 	switch {
 	case err == nil && free < w.least():
-		return w.scarce(fmt.Sprintf("the disk that holds %s has %s free, less than the %s that emberd leaves for forgetting and for other programs, so nothing is saved; free some space, or forget what is not needed", w.data, mebibytes(free), mebibytes(w.least())))
-	case !w.space.full && w.shortage.Load() == nil:
+		return w.scarce(fmt.Sprintf("the disk that holds %s has %s free, less than the %s that emberd leaves for forgetting and for other programs, so nothing is saved; free some space, or forget what is not needed", w.s.data, mebibytes(free), mebibytes(w.least())))
+	case !w.space.full && w.s.shortage.Load() == nil:
 		return nil
 	}
-	if w.space.until.After(now) || w.ballast.make() != nil {
-		return w.scarce(fmt.Sprintf("the disk that holds %s is full, or a quota is; forgetting may still work, and nothing saved so far is lost: free some space and try again", w.data))
+	if w.space.until.After(now) || w.s.ballast.make() != nil {
+		return w.scarce(fmt.Sprintf("the disk that holds %s is full, or a quota is; forgetting may still work, and nothing saved so far is lost: free some space and try again", w.s.data))
 	}
 	w.space.full = false
-	w.shortage.Store(nil)
-	w.log.Info("there is room to save again", "directory", w.data)
+	w.s.shortage.Store(nil)
+	w.s.log.Info("there is room to save again", "directory", w.s.data)
 	return nil
 }
 
@@ -168,15 +181,15 @@ func (w *writer) room() error {
 // if it was given up, or saves would use up what it made room for.
 func (w *writer) least() uint64 {
 	if w.space.full {
-		return uint64(w.minFree + 2*w.ballast.size)
+		return uint64(w.s.minFree + 2*w.s.ballast.size)
 	}
-	return uint64(w.minFree)
+	return uint64(w.s.minFree)
 }
 
 // scarce notes the shortage for status and is the error of saves.
 func (w *writer) scarce(reason string) error {
-	if w.shortage.Swap(&reason) == nil {
-		w.log.Warn("saves are refused", "reason", reason)
+	if w.s.shortage.Swap(&reason) == nil {
+		w.s.log.Warn("saves are refused", "reason", reason)
 	}
 	return &memory.Error{Code: memory.DiskFull, Message: reason}
 }
@@ -184,15 +197,15 @@ func (w *writer) scarce(reason string) error {
 // makeRoom reacts to a disk that took no more bytes, and reports whether trying
 // again may help.
 func (w *writer) makeRoom(err error) bool {
-	if memory.CodeOf(err) != memory.DiskFull || w.minFree < 0 {
+	if memory.CodeOf(err) != memory.DiskFull || w.s.minFree < 0 {
 		return false
 	}
 	w.space.full, w.space.until = true, time.Time{}
-	if free, err := w.fs.Free(w.dir); err != nil || free >= w.least() {
+	if free, err := w.s.fs.Free(w.dir); err != nil || free >= w.least() {
 		w.space.until = w.clock.now().Add(retryAfter)
 	}
 	_ = w.scarce(err.Error())
-	return w.ballast.drop()
+	return w.s.ballast.drop()
 }
 
 func mebibytes(n uint64) string {

@@ -210,7 +210,7 @@ func makeFolders(fsys durable.FS, data, state string) error {
 
 // load reads snapshot and log and returns the writer that continues the log.
 func (s *Store) load(dev *device) (*writer, []handEdit, error) {
-	w := &writer{Store: s, dev: dev, dir: filepath.Join(s.data, "stm", dev.ID), lastSegment: dev.Segment,
+	w := &writer{s: s, dev: dev, dir: filepath.Join(s.data, "stm", dev.ID), lastSegment: dev.Segment,
 		clock: hlc{dev: s.device, now: s.now}, queue: make(chan *pending, maxQueue), calls: make(chan func()),
 		looks: make(chan chan struct{}), arrivals: make(chan *arrival), stop: make(chan struct{})}
 	if err := durable.MkdirAll(s.fs, w.dir); err != nil {

@@ -11,11 +11,11 @@ import (
 // from the trash any more.
 func (r *rewrite) foreignTombstones() map[[16]byte]Stamp {
 	hide := map[[16]byte]Stamp{}
-	r.table.mu.RLock()
-	defer r.table.mu.RUnlock()
-	for key, c := range r.table.cells {
+	r.s.table.mu.RLock()
+	defer r.s.table.mu.RUnlock()
+	for key, c := range r.s.table.cells {
 		tomb := c.row.Load().rest().tomb
-		if !tomb.IsZero() && tomb.Dev != r.device && r.now.Sub(tomb.Time()) >= r.trashKeep {
+		if !tomb.IsZero() && tomb.Dev != r.s.device && r.now.Sub(tomb.Time()) >= r.s.trashKeep {
 			hide[key] = tomb
 		}
 	}
@@ -62,7 +62,7 @@ func (r *rewrite) raiseFloor() {
 		return
 	}
 	seen := map[string]uint64{}
-	for dev, upto := range r.snapshot.seen.contiguous() {
+	for dev, upto := range r.s.snapshot.seen.contiguous() {
 		seen[dev.String()] = upto
 	}
 	r.fold.hold(at, seen)
@@ -82,7 +82,7 @@ func (f *fold) hold(at Stamp, seen map[string]uint64) {
 
 // beginsWithFirst reports whether no own file is older than the inputs.
 func (r *rewrite) beginsWithFirst() bool {
-	entries, err := r.fs.ReadDir(r.ownDir())
+	entries, err := r.s.fs.ReadDir(r.s.ownDir())
 	if err != nil {
 		return false
 	}
@@ -104,7 +104,7 @@ func (r *rewrite) keepMentioned(may map[[16]byte]Stamp) error {
 	if len(may) == 0 {
 		return nil
 	}
-	files, err := r.Segments()
+	files, err := r.s.Segments()
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (r *rewrite) keepMentioned(may map[[16]byte]Stamp) error {
 		if g.Own || g.Kind == History {
 			continue
 		}
-		if err := r.mentions(filepath.Join(r.data, g.Path()), may); err != nil {
+		if err := r.mentions(filepath.Join(r.s.data, g.Path()), may); err != nil {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func (r *rewrite) keepMentioned(may map[[16]byte]Stamp) error {
 // mentions strikes out of may what a file of another device mentions. Of a line
 // that is not understood anything may be mentioned.
 func (r *rewrite) mentions(name string, may map[[16]byte]Stamp) error {
-	f, err := r.fs.OpenRead(name)
+	f, err := r.s.fs.OpenRead(name)
 	if err != nil {
 		return err
 	}

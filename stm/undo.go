@@ -39,6 +39,7 @@ type UndoneItem struct {
 	Action string
 	Reason string
 	Verb   string // of the change that was taken back
+	Stage  bool   // the stage is among what went back
 }
 
 // Undo takes back every change of an entry that nothing has changed since, or,
@@ -73,9 +74,30 @@ func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
 		if err := s.undoSteps(ctx, u, tx, steps[:n], n == len(steps), &out); err != nil {
 			return out, err
 		}
-		steps = steps[n:]
+		if steps = steps[n:]; len(steps) > 0 {
+			continue
+		}
+		// What the entry got while it was being undone. Nothing joins it from now on.
+		late := s.joinedSince(tx, refs)
+		if steps, err = s.inverse(late, new(Undone)); err != nil {
+			return out, err
+		}
+		refs = append(refs, late...)
 	}
 	return out, nil
+}
+
+// joinedSince are the lines of an entry that are not among those that were seen.
+func (s *Store) joinedSince(tx Stamp, seen []lineRef) []lineRef {
+	all, _ := s.entryLines(tx)
+	if len(all) == len(seen) {
+		return nil
+	}
+	known := make(map[Stamp]bool, len(seen))
+	for _, ref := range seen {
+		known[ref.stamp] = true
+	}
+	return slices.DeleteFunc(all, func(ref lineRef) bool { return known[ref.stamp] })
 }
 
 func (s *Store) entryToUndo(name string) (Stamp, error) {
@@ -230,7 +252,8 @@ func (st *undoStep) against(row *Row, force bool) (*Change, UndoneItem) {
 	}
 	done := func(action string, c Change) (*Change, UndoneItem) {
 		c.ID = st.id
-		return &c, UndoneItem{ID: st.id, Action: action, Verb: st.verb}
+		_, stage := c.Set["stage"]
+		return &c, UndoneItem{ID: st.id, Action: action, Verb: st.verb, Stage: stage}
 	}
 	switch {
 	case st.purged && row == nil:
@@ -265,6 +288,8 @@ func spoken(key string) string {
 	switch {
 	case IsRelationKey(key):
 		return "a relation"
+	case IsReviewKey(key):
+		return "a review item"
 	case IsSourceKey(key):
 		return "what it was learned from"
 	}
@@ -295,6 +320,8 @@ func (st *undoStep) revert(row *Row, force bool) (set map[string]json.RawMessage
 			wrote = true
 		case moved && goesWithText(key):
 			earlier(key)
+		case !moved && st.leadsToText(key) && row.value(textDigest) != nil:
+			changed = "content" // was archived, and is in that note alone
 		case !moved && st.parts(key, row), !force && !same(row.value(key), value):
 			if changed != "content" {
 				changed = key
@@ -323,10 +350,14 @@ func goesWithText(key string) bool {
 }
 
 // holdsText reports whether the row has the text, or what is left of one, that the step
-// gave it.
+// gave it, and has had it ever since.
 func (st *undoStep) holdsText(row *Row) bool {
-	content := member(st.data, "content")
-	return same(row.value(textDigest), member(st.data, textDigest)) && (content == nil || same(row.value("content"), content))
+	for _, key := range []string{"content", "archived_at"} {
+		if value := member(st.data, key); value != nil && !same(row.value(key), value) {
+			return false
+		}
+	}
+	return same(row.value(textDigest), member(st.data, textDigest))
 }
 
 // parts reports whether taking one key of a step back that moved no text would part the
@@ -346,6 +377,14 @@ func (st *undoStep) parts(key string, row *Row) bool {
 	return false
 }
 
+// leadsToText reports whether a key of the step tells of the first note of the memory. If
+// the memory was archived since, its text is nowhere else.
+func (st *undoStep) leadsToText(key string) bool {
+	const home = "vault_path"
+	return slices.Contains([]string{"promoted_to", "promoted_at", home, "note_seen"}, key) &&
+		!same(member(st.data, home), nil) && same(st.prior.Keys[home], nil)
+}
+
 func isCold(value []byte) bool {
 	name, _ := textValue(value)
 	return memory.Stage(name).Cold()
@@ -360,14 +399,14 @@ func (st *undoStep) tidy(row *Row, set map[string]json.RawMessage) {
 	}
 }
 
-// differsFrom names the first key in order of names, but for the time of change,
-// whose value is not that of the document; "" when there is none.
+// differsFrom names the first key in order of names, but for the time of change and for
+// review items, which go with the memory, whose value is not that of the document; "" when there is none.
 func (r *Row) differsFrom(doc []byte) (key string) {
 	find := func(one, other []byte) {
 		// Both were walked before.
 		_ = eachField(one, func(name, value []byte) bool {
 			other := member(other, string(name))
-			if name := string(name); name != whenChanged && (key == "" || name < key) && !same(other, value) {
+			if name := string(name); name != whenChanged && !IsReviewKey(name) && (key == "" || name < key) && !same(other, value) {
 				key = name
 			}
 			return true

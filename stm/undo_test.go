@@ -115,6 +115,30 @@ func TestAnUndoNamesTheTextThatStays(t *testing.T) {
 	}
 }
 
+// A text that was archived again since stays archived, and so does one that is in the note
+// alone that the entry made.
+func TestAnUndoLeavesATextThatWasArchivedSince(t *testing.T) {
+	ts := openStore(t, Options{})
+	archived := func(at string) map[string]json.RawMessage {
+		return map[string]json.RawMessage{"content": encode("o"), "text_digest": encode("sha256:1"), "archived_at": encode(at)}
+	}
+	again := ts.save("one").ID()
+	wrote := func(id memory.ID, set map[string]json.RawMessage) string {
+		return ts.commit(Tx{Verb: "test", Changes: []Change{{ID: id, Set: set}}}).Entry
+	}
+	first := wrote(again, archived("2026-01-01T00:00:00Z"))
+	wrote(again, map[string]json.RawMessage{"content": encode("one"), "text_digest": null, "archived_at": null})
+	wrote(again, archived("2026-02-01T00:00:00Z"))
+	promoted := ts.save("two").ID()
+	note := wrote(promoted, map[string]json.RawMessage{"promoted_to": encode("Two.md"), "vault_path": encode("Two.md")})
+	wrote(promoted, archived("2026-01-01T00:00:00Z"))
+	for _, entry := range []string{first, note} {
+		if got := ts.undo(entry).Items[0]; got.Action != Left || got.Reason != "content was changed since" {
+			t.Errorf("undone: %+v", got)
+		}
+	}
+}
+
 // changed edits as the engine does, with the time of the change.
 func (ts *testStore) changed(id memory.ID, text string) {
 	ts.t.Helper()

@@ -157,7 +157,16 @@ func (s *Store) joined(name string) (Stamp, error) {
 	if !s.hasEntry(tx) {
 		return tx, memory.Errorf(memory.NotFound, "the journal has no entry %s", tx).At("tx")
 	}
-	return tx, nil
+	return tx, s.stands(tx)
+}
+
+// stands refuses what would go on with an entry that was undone: nothing could take that
+// back any more.
+func (s *Store) stands(tx Stamp) error {
+	if _, undone := s.journal.lines(tx); undone {
+		return memory.Errorf(memory.Conflict, "journal entry %s was undone meanwhile, so that it does not go on; start again", tx).At("tx")
+	}
+	return nil
 }
 
 // change encodes one change against the memory as it is, checks it, and returns

@@ -22,7 +22,7 @@ type verified struct {
 // the whole lines of both files with those that had to be kept.
 func (r *rewrite) verify() (*verified, error) {
 	v := &verified{graves: map[[16]byte]grave{}}
-	again := newFold(r.device, r.fold.hide)
+	again := newFold(r.s.device, r.fold.hide)
 	kept := lineSum{seed: r.seed}
 	err := r.readBack(r.temps[0], r.emitter.hot, func(b, good []byte, l *line, is class) error {
 		if is != counted {
@@ -94,7 +94,7 @@ func (v *verified) take(l *line) {
 // readBack checks a file that is complete against what was written to it, and
 // calls fn for every line between header and seal.
 func (r *rewrite) readBack(name string, wrote *output, fn func(b, good []byte, l *line, is class) error) error {
-	f, err := r.fs.OpenRead(name)
+	f, err := r.s.fs.OpenRead(name)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (r *rewrite) readBack(name string, wrote *output, fn func(b, good []byte, l
 	size, err := scanLines(r.ctx, io.TeeReader(f, crc), atOnce(f, 0), func(b []byte, at place, whole bool) error {
 		lines++
 		r.rest()
-		l, good, is := classify(b, whole, r.device)
+		l, good, is := classify(b, whole, r.s.device)
 		if is == meta {
 			last = append(last[:0], good...)
 			return nil

@@ -47,7 +47,7 @@ func (p *pending) answer(err error) {
 // as one batch, syncs once, and only then changes the table and answers. What
 // arrives meanwhile is the next batch, so nobody waits for company.
 type writer struct {
-	*Store
+	s     *Store
 	clock hlc
 	seq   uint64
 	lost  [][2]uint64 // sequence numbers that may or may not be on disk
@@ -90,7 +90,7 @@ func (w *writer) run() {
 		case p := <-w.queue:
 			w.commit(w.gather(p))
 			flush = nil
-		case <-w.uses.wake:
+		case <-w.s.uses.wake:
 		case call := <-w.calls:
 			call()
 		case a := <-w.arrivals:
@@ -110,11 +110,11 @@ func (w *writer) run() {
 			w.drain()
 			return
 		}
-		trouble := w.trouble.Load() != nil
-		if flush == nil && !trouble && w.uses.waiting() {
+		trouble := w.s.trouble.Load() != nil
+		if flush == nil && !trouble && w.s.uses.waiting() {
 			flush = time.After(useDelay)
 		}
-		if probe == nil && (trouble || w.shortage.Load() != nil) {
+		if probe == nil && (trouble || w.s.shortage.Load() != nil) {
 			probe = time.After(probeEvery)
 		}
 	}
@@ -127,7 +127,7 @@ func (w *writer) drain() {
 		case p := <-w.queue:
 			w.commit(w.gather(p))
 		default:
-			if !w.uses.waiting() || w.commit(nil) != nil {
+			if !w.s.uses.waiting() || w.commit(nil) != nil {
 				_ = w.confirm() // the next start settles what this cannot
 				return
 			}
@@ -156,7 +156,7 @@ func (w *writer) gather(first *pending) []*pending {
 // the disk is full, what leads to room gets a second chance with the ballast's.
 func (w *writer) commit(batch []*pending) error {
 	batch = w.admit(batch)
-	use := w.uses.take()
+	use := w.s.uses.take()
 	if len(batch) == 0 && use == nil {
 		return nil
 	}
@@ -167,11 +167,11 @@ func (w *writer) commit(batch []*pending) error {
 		}
 	}
 	if err != nil {
-		w.uses.giveBack(use)
+		w.s.uses.giveBack(use)
 	}
 	if memory.CodeOf(err) == memory.Unknown {
 		w.doubtful = append(w.doubtful, batch...)
-		w.inDoubt.Store(len(w.doubtful) > 0)
+		w.s.inDoubt.Store(len(w.doubtful) > 0)
 	}
 	for _, p := range batch {
 		if err == nil {
@@ -186,26 +186,26 @@ func (w *writer) commit(batch []*pending) error {
 func (w *writer) settle(p *pending) {
 	for i := range p.line.changes {
 		c := &p.line.changes[i]
-		cell, err := w.table.apply(c, &p.line, p.line.at)
+		cell, err := w.s.table.apply(c, &p.line, p.line.at)
 		if err != nil {
-			w.log.Error("apply a committed change", "id", c.id, "error", err)
+			w.s.log.Error("apply a committed change", "id", c.id, "error", err)
 			continue
 		}
 		row := cell.row.Load()
-		w.index.update(cell, row, p.terms[i])
+		w.s.index.update(cell, row, p.terms[i])
 		if !row.live() {
 			row = nil
 		}
 		p.rows = append(p.rows, row)
 	}
-	w.table.lift(p.line.lift, p.line.stamp)
-	w.tellPast(&p.line)
-	w.journal.add(&p.line)
-	w.keys.add(&p.line, w.now())
-	w.waste(&p.line)
-	w.changes.Add(int64(len(p.line.changes)))
-	if w.committed != nil {
-		w.committed(p.line.entryBy(p.by))
+	w.s.table.lift(p.line.lift, p.line.stamp)
+	w.s.tellPast(&p.line)
+	w.s.journal.add(&p.line)
+	w.s.keys.add(&p.line, w.s.now())
+	w.s.waste(&p.line)
+	w.s.changes.Add(int64(len(p.line.changes)))
+	if w.s.committed != nil {
+		w.s.committed(p.line.entryBy(p.by))
 	}
 }
 
@@ -227,7 +227,7 @@ func (w *writer) store(batch []*pending, use map[[16]byte]useTotal) error {
 	}
 	w.written()
 	if w.useLine.op == opUse {
-		w.waste(&w.useLine)
+		w.s.waste(&w.useLine)
 	}
 	w.recovered()
 	return nil
@@ -236,9 +236,9 @@ func (w *writer) store(batch []*pending, use map[[16]byte]useTotal) error {
 // written takes note of what is in buf and, by now, at the end of the segment.
 func (w *writer) written() {
 	w.active.note(w.buf)
-	w.bytes.Add(int64(len(w.buf)))
-	w.lastSeq.Store(w.seq)
-	w.newest.Store(w.clock.last)
+	w.s.bytes.Add(int64(len(w.buf)))
+	w.s.lastSeq.Store(w.seq)
+	w.s.newest.Store(w.clock.last)
 	w.space.written += len(w.buf)
 }
 
@@ -303,10 +303,10 @@ func (w *writer) cut(before uint64) bool {
 
 // poison gives up the active file without touching it again.
 func (w *writer) poison(before uint64) {
-	w.log.Error("log segment given up", "segment", w.active.name)
+	w.s.log.Error("log segment given up", "segment", w.active.name)
 	w.active.f.Close()
 	w.active = nil
-	w.activeIn.Store(nil)
+	w.s.activeIn.Store(nil)
 	if w.seq > before {
 		w.lost = append(w.lost, [2]uint64{before + 1, w.seq})
 	}
@@ -341,14 +341,14 @@ func (w *writer) present() error {
 	for _, dir := range []struct {
 		name  string
 		inode uint64
-	}{{w.data, w.dev.Data}, {w.dir, w.dirInode}} {
-		if info, err := w.fs.Lstat(dir.name); errors.Is(err, fs.ErrNotExist) || err == nil && inodeOf(info) != dir.inode {
+	}{{w.s.data, w.dev.Data}, {w.dir, w.dirInode}} {
+		if info, err := w.s.fs.Lstat(dir.name); errors.Is(err, fs.ErrNotExist) || err == nil && inodeOf(info) != dir.inode {
 			return fmt.Errorf("%s: %w", dir.name, errGone)
 		}
 	}
 	if s := w.active; s != nil {
-		_, err := w.fs.Lstat(s.path)
-		w.cloned.Store(w.cloned.Load() || err == nil)
+		_, err := w.s.fs.Lstat(s.path)
+		w.s.cloned.Store(w.s.cloned.Load() || err == nil)
 		w.poison(w.seq)
 	}
 	return nil
@@ -356,7 +356,7 @@ func (w *writer) present() error {
 
 // here reports whether a segment is at its name, as far as can be seen.
 func (w *writer) here(s *segment) bool {
-	info, err := w.fs.Lstat(s.path)
+	info, err := w.s.fs.Lstat(s.path)
 	return err == nil && inodeOf(info) == s.inode || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
@@ -365,8 +365,8 @@ func (w *writer) upkeep() {
 	if w.look(); w.room() != nil {
 		return
 	}
-	if err := w.ballast.make(); err != nil {
-		w.log.Warn("no room is kept back for when the disk is full", "error", err)
+	if err := w.s.ballast.make(); err != nil {
+		w.s.log.Warn("no room is kept back for when the disk is full", "error", err)
 	}
 }
 
@@ -374,7 +374,7 @@ func (w *writer) upkeep() {
 func (w *writer) look() {
 	if err := w.present(); err != nil {
 		_ = w.refuse(err) // status tells it
-	} else if t := w.trouble.Load(); t != nil && (t.gone || w.clock.now().Sub(t.at).Abs() >= probeEvery) {
+	} else if t := w.s.trouble.Load(); t != nil && (t.gone || w.clock.now().Sub(t.at).Abs() >= probeEvery) {
 		w.probe()
 	}
 }
@@ -382,11 +382,11 @@ func (w *writer) look() {
 // probe tries whether the log can be written again, with a new segment, and
 // whether there is room again.
 func (w *writer) probe() {
-	if w.shortage.Load() != nil {
+	if w.s.shortage.Load() != nil {
 		_ = w.room() // status tells it
 	}
 	now := w.clock.now()
-	if w.trouble.Load() == nil || now.Sub(w.failed).Abs() < retryAfter {
+	if w.s.trouble.Load() == nil || now.Sub(w.failed).Abs() < retryAfter {
 		return
 	}
 	err := w.present()
@@ -406,8 +406,8 @@ func (w *writer) probe() {
 // recovered notes that the log was written.
 func (w *writer) recovered() {
 	w.failed = time.Time{}
-	if w.trouble.Swap(nil) != nil {
-		w.log.Info("the log can be written again", "segment", w.active.name)
+	if w.s.trouble.Swap(nil) != nil {
+		w.s.log.Info("the log can be written again", "segment", w.active.name)
 	}
 }
 
@@ -420,15 +420,15 @@ func (w *writer) refuse(err error) error {
 
 // faulty is the folder that an error is about.
 func (w *writer) faulty(err error) string {
-	if e, ok := errors.AsType[*fs.PathError](err); ok && filepath.Dir(e.Path) == w.state {
-		return w.state
+	if e, ok := errors.AsType[*fs.PathError](err); ok && filepath.Dir(e.Path) == w.s.state {
+		return w.s.state
 	}
-	return w.data
+	return w.s.data
 }
 
 func (w *writer) note(t trouble) {
 	t.at = w.clock.now()
-	if w.trouble.Swap(&t) == nil {
-		w.log.Error("log cannot be written", "reason", t.reason)
+	if w.s.trouble.Swap(&t) == nil {
+		w.s.log.Error("log cannot be written", "reason", t.reason)
 	}
 }

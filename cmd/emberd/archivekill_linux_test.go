@@ -45,6 +45,7 @@ func (p *promoter) wantTexts(t *testing.T, client *api.Client) {
 // Kill -9 at each system call of archiving, bringing back and promoting that changes the
 // disk: the text comes back, and there is one note of each memory.
 func TestKillsWhileMemoriesFadeAndComeBack(t *testing.T) {
+	t.Parallel()
 	steps := map[string]func(*api.Client, string) error{
 		"archive": func(c *api.Client, id string) error {
 			_, err := op.Archive.Call(t.Context(), c, &op.ArchiveRequest{ID: id})

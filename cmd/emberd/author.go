@@ -67,11 +67,15 @@ func readKey(path string) (string, error) {
 }
 
 // abroad says that texts leave this machine, and for where; "" when they do not.
-func abroad(endpoint string, remote bool) string {
+func abroad(endpoint string, remote, cleanup bool) string {
 	if !remote {
 		return ""
 	}
-	text := "llm.url names another machine: the text of every memory that is archived is sent to " + endpoint
+	whose := "that is archived"
+	if cleanup {
+		whose += ", or that a cleanup judges or words anew,"
+	}
+	text := "llm.url names another machine: the text of every memory " + whose + " is sent to " + endpoint
 	if strings.HasPrefix(endpoint, "http:") {
 		text += ", unencrypted"
 	}
@@ -84,7 +88,7 @@ func (s *state) printAuthor(a *op.AuthorStatus) {
 		return
 	}
 	s.row("summaries", "written by "+clean(a.Endpoint))
-	if text := abroad(a.Endpoint, a.Remote); text != "" {
+	if text := abroad(a.Endpoint, a.Remote, a.Cleanup); text != "" {
 		s.warn("", clean(text))
 	}
 	if !a.Again.IsZero() {

@@ -55,17 +55,22 @@ func props(t *testing.T, home string) *strings.Replacer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	asked, err := op.ReviewCreate.Call(t.Context(), c, &op.ReviewCreateRequest{MemoryIDs: []string{string(ids[0])}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	gone, err := op.Forget.Call(t.Context(), c, &op.ForgetRequest{ID: string(ids[2])})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return strings.NewReplacer("$one", string(ids[0]), "$two", string(ids[1]), "$gone", string(ids[2]),
-		"$relation", string(rel.Relation.ID), "$tx", gone.Tx)
+		"$relation", string(rel.Relation.ID), "$item", asked.Item.ID, "$tx", gone.Tx)
 }
 
 // TestEveryToolIsCalled makes the calls of calls.txt, without the inspector: every tool
 // of every profile has one, which is answered as the file says.
 func TestEveryToolIsCalled(t *testing.T) {
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ archived. With --json, "compared_by" tells what was compared by vectors.`,
 	}
 	f := cmd.Flags()
 	f.Float64Var(&req.Threshold, "threshold", 0, "least `SIMILARITY`, up to 1; default 0.83, with --duplicates 0.88")
-	f.IntVar(&req.MaxClusterSize, "max", op.MaxClusterSize, "most memories in a group, `N` up to 100")
+	f.IntVar(&req.MaxClusterSize, "max", 0, "most memories in a group, `N` up to 100; default 12")
 	f.BoolVar(&req.FindDuplicates, "duplicates", false, "pairs instead of groups, core memories too")
 	f.IntVarP(&req.Limit, "limit", "n", longestList, "show at most `N`")
 	return cmd

@@ -24,7 +24,7 @@ func (s *state) demoCommand() *cobra.Command {
 		Short: "Walk through the main job by itself, in a temporary folder",
 		Long: `Start a daemon of its own in a temporary folder, save, search, kill it the hard
 way, find everything still there, talk to it as an AI agent does, read the notes
-of a small vault, let a memory fade and come back, and more.
+of a small vault, let a memory fade and come back, merge and clean up, and more.
 Each step shows its command and how long it took. Nothing of yours is touched,
 and the folder is removed at the end.`,
 		Example:     `  emberd demo`,
@@ -121,6 +121,9 @@ func (d *demo) walk(ctx context.Context) error {
 		{"edit that note", d.editArchived},
 		{"a search brings the memory back, as its note says it now", d.comeBack},
 		{"why it scores what it does, and what comes next", d.expect("demoted on", "why", "@kettle")},
+		{"how well the memories are, and one of two that say the same", d.beHealthy},
+		{"the agents ask, and a decision can be taken back", d.decide},
+		{"clean up: the plan, the deed, and all of it undone", d.cleanUp},
 		{"the history has every version", d.expect("by promote", "history", "@jwt")},
 		{"compact the log", d.expect("folded", "compact")},
 		{"no version is lost", d.expect("15 minutes", "history", "@jwt")},

@@ -21,6 +21,7 @@ import (
 // saved, edited and forgotten on one shows on the other while both run, and one
 // that was killed has it all when it is back.
 func TestTwoDevices(t *testing.T) {
+	t.Parallel()
 	dir := shortDir(t)
 	desk, lap := newMachine(t, filepath.Join(dir, "desk")), newMachine(t, filepath.Join(dir, "lap"))
 	stop := syncFolders(t, desk.data(), lap.data())

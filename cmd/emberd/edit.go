@@ -16,6 +16,7 @@ type editOptions struct {
 	entities   []string
 	importance importance
 	strength   float64
+	confidence float64
 	core       bool
 	meta       meta
 	text       map[string]*string // by flag name
@@ -52,7 +53,7 @@ by somebody else meanwhile is not overwritten.`,
 
 func (s *state) editFlags(cmd *cobra.Command, o *editOptions) {
 	f := cmd.Flags()
-	fieldFlags(f, &o.importance, &o.strength, &o.meta)
+	fieldFlags(f, &o.importance, &o.strength, &o.confidence, &o.meta)
 	f.StringSliceVarP(&o.tags, "tag", "t", nil, "`TAG` instead of all its tags; repeatable, '' for none")
 	f.StringSliceVar(&o.req.AddTags, "add-tag", nil, "add this `TAG`; repeatable")
 	f.StringSliceVar(&o.req.RemoveTags, "remove-tag", nil, "take this `TAG` away; repeatable")
@@ -105,6 +106,7 @@ func (o *editOptions) collect(cmd *cobra.Command) bool {
 	r.Tags = optional(f, "tag", nonEmpty(o.tags...))
 	r.Entities = optional(f, "entity", nonEmpty(o.entities...))
 	r.Strength = optional(f, "strength", o.strength)
+	r.Confidence = optional(f, "confidence", o.confidence)
 	r.Core = optional(f, "core", o.core)
 	r.Meta = o.meta
 	if o.importance.given {

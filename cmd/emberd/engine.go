@@ -19,35 +19,41 @@ const lookAgain = 500 * time.Millisecond
 func (s *state) engineCommand() *cobra.Command {
 	group := &cobra.Command{
 		Use:   "engine",
-		Short: "The vectors that tell what texts mean",
+		Short: "The vectors that tell what texts mean, and what makes them",
 		Long: `With a model, each memory and each part of a note gets a vector, and searches
 find what means the same in other words. Vectors are made in the background,
 newest first, with at most embedding.cpu_share of one processor; no save and no
 search waits for them, and answers tell how much has its vectors. Nothing that
 has not changed gets a vector twice.
 
-A model is a file, named in embedding.model, or a server of this machine, named
-in embedding.url; emberd downloads none, and does without until there is one.
-emberd config lists these settings.`,
+A model is a file, named in embedding.model (see emberd model), or a server of
+this machine, named in embedding.url; emberd does without until there is one.
+Files are run by the libraries of llama.cpp, if an engine is installed: in a
+process of its own, which may crash without taking anything along. Else emberd
+runs them itself, and knows fewer kinds of models.`,
 		Example: `  emberd engine status
-  emberd engine pause`,
+  emberd engine install
+  emberd engine selftest`,
 		Annotations: exits(nil),
 	}
 	asGroup(group)
-	group.AddCommand(s.engineStatusCommand(),
+	group.AddCommand(s.engineStatusCommand(), s.engineListCommand(), s.engineInstallCommand(), s.engineUseCommand(), s.engineRemoveCommand(),
+		s.engineSelftestCommand(), s.engineBenchCommand(),
 		engineSwitch(s, op.EnginePause, "pause", "Make no more vectors, until resumed", `Make no more vectors until "engine resume", even if the daemon is started again.
 Those that there are stay in use.`),
-		engineSwitch(s, op.EngineResume, "resume", "Go on making vectors", ""))
+		engineSwitch(s, op.EngineResume, "resume", "Go on making vectors, and try again what failed", `Go on making vectors. A model that brought the engine down, which is not tried
+again by itself, is tried again.`))
 	return group
 }
 
 func (s *state) engineStatusCommand() *cobra.Command {
-	var wait bool
+	var wait, verbose bool
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Tell how much has its vectors, and by which model",
 		Example: `  emberd engine status
-  emberd engine status --wait`,
+  emberd engine status --wait
+  emberd engine status --verbose`,
 		Annotations: exits(endings{exitNoDaemon: "", exitConflict: "with --wait: nothing is being made, so that waiting would not end"}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -58,10 +64,11 @@ func (s *state) engineStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.printEngine(res)
+			return s.printEngine(res, verbose)
 		},
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "come back when everything has its vectors")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "tell all about the engine, and what it printed when it last crashed")
 	return cmd
 }
 
@@ -76,7 +83,7 @@ func engineSwitch[Req any](s *state, o op.Op[Req, op.EngineStatusResult], use, s
 			if err != nil {
 				return err
 			}
-			return s.printEngine(res)
+			return s.printEngine(res, false)
 		},
 	}
 }
@@ -115,7 +122,7 @@ func (s *state) waitForVectors(ctx context.Context, res *op.EngineStatusResult) 
 	return res, nil
 }
 
-func (s *state) printEngine(r *op.EngineStatusResult) error {
+func (s *state) printEngine(r *op.EngineStatusResult, verbose bool) error {
 	if s.json {
 		return s.printJSON(r)
 	}
@@ -130,6 +137,9 @@ func (s *state) printEngine(r *op.EngineStatusResult) error {
 	}
 	if r.Model != nil && r.State != op.EngineWaiting { // for the exam, maybe
 		s.row("trust", s.trustText(r))
+	}
+	if r.Native != nil {
+		s.printNative(r, verbose)
 	}
 	if r.Earlier != nil {
 		s.row("meanwhile", "vectors of "+clean(r.Earlier.Name)+" answer, until these are complete")

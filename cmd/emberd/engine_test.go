@@ -2,18 +2,24 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"emberd/internal/engines"
+	"emberd/internal/fetch"
+	"emberd/internal/models"
+	"emberd/memory"
 	"emberd/op"
 )
 
 // What people see of the making of vectors, on a terminal of 80 columns.
 func TestEngineStatusIsForPeople(t *testing.T) {
-	page := "model file /m/page.gguf: it is a web page and not a GGUF file; install the model again"
-	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	page := "model file /m/page.gguf: it is a web page and not a GGUF file; download the file again"
 	minilm := &op.EngineModel{Provider: "go", Name: "minilm", Dim: 384, Loaded: true, Trust: 1}
 	for name, c := range map[string]struct {
 		status op.EngineStatusResult
@@ -24,11 +30,11 @@ vectors    none: name a model file in embedding.model, or a server in
            embedding.url
 `},
 		"a file that is none": {op.EngineStatusResult{State: op.EngineWaiting, Meaning: &op.Meaning{Without: page}, Problem: page,
-			Again: noon.Add(4 * time.Second), Passed: []op.PassedProvider{{Provider: "go", Reason: page}}, Folder: "/s/vectors"}, `
+			Again: noon().Add(4 * time.Second), Passed: []op.PassedProvider{{Provider: "go", Reason: page}}, Folder: "/s/vectors"}, `
 vectors    none yet
 state      waiting, tried again in 4s
 problem    model file /m/page.gguf: it is a web page and not a GGUF file;
-           install the model again
+           download the file again
 `},
 		"an exam": {op.EngineStatusResult{State: op.EngineWaiting, Meaning: &op.Meaning{Without: "the model is examined first"},
 			Model: &op.EngineModel{Provider: "http", Dim: 64}, Folder: "/s/vectors"}, `
@@ -50,15 +56,120 @@ kept       121 vectors, 188.4 KiB in /s/vectors
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var out strings.Builder
-			s := newState()
-			s.stdout, s.stderr, s.screen, s.now = bufio.NewWriter(&out), io.Discard, screen{width: 80}, func() time.Time { return noon }
-			if err := s.printEngine(&c.status); err != nil {
-				t.Fatal(err)
-			}
-			s.stdout.Flush()
-			if got := "\n" + out.String(); got != c.want {
+			if got := "\n" + statusText(t, &c.status); got != c.want {
 				t.Errorf("got:%s\nwant:%s", got, c.want)
+			}
+		})
+	}
+}
+
+func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+
+// statusText is what people see of a status at noon.
+func statusText(t *testing.T, status *op.EngineStatusResult) string {
+	t.Helper()
+	var out strings.Builder
+	s := newState()
+	s.stdout, s.stderr, s.screen, s.now = bufio.NewWriter(&out), io.Discard, screen{width: 80}, noon
+	if err := s.printEngine(status, false); err != nil {
+		t.Fatal(err)
+	}
+	s.stdout.Flush()
+	return out.String()
+}
+
+func TestEngineStatusTellsOfCrashes(t *testing.T) {
+	got := statusText(t, &op.EngineStatusResult{State: op.EngineComplete, Meaning: &op.Meaning{Covered: 2, Total: 2, Weight: 1},
+		Model: &op.EngineModel{Provider: "llama", Name: "minilm", Dim: 384, Trust: 1}, Folder: "/s/vectors", Vectors: 2, Bytes: 3072,
+		Native: &op.NativeEngine{Release: "b8390", Backends: []string{"CPU"}, Warning: "older than what was tested", Restarts: 2, LastExit: "ended while it read the model (SIGABRT)",
+			Output: "GGML_ASSERT(n_layer > 0) failed", Bad: []op.BadPair{{File: "/m/odd.gguf", When: noon().Add(-3 * time.Hour), Why: "it ended while it read the model"}}}})
+	const want = `vectors    ████████████████████████ 100 %, 2 of 2 memories and notes
+state      complete
+model      minilm, by llama, 384 numbers a text
+trust      1.00 by the model's exam
+engine     llama.cpp b8390 on CPU; its process runs when it is needed
+           restarted 2 times; the last time it ended while it read the model
+           (SIGABRT)
+           older than what was tested
+           odd.gguf is not run by it any more, as it brought it down 3 h ago
+           emberd engine status --verbose shows what it printed
+kept       2 vectors, 3.0 KiB in /s/vectors
+`
+	if got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// An engine that was passed over is not told of as if it waited for work.
+func TestEngineStatusTellsWhoMakesTheVectors(t *testing.T) {
+	t.Parallel()
+	status := op.EngineStatusResult{State: op.EngineWorking, Meaning: &op.Meaning{Covered: 1, Total: 2, Weight: 1},
+		Model:  &op.EngineModel{Provider: "go", Name: "minilm", Dim: 384, Trust: 1},
+		Native: &op.NativeEngine{Release: "b5640", LastExit: "ended over a text (SIGKILL)"}}
+	got := statusText(t, &status)
+	const want = `
+engine     llama.cpp b5640; it makes no vectors now, go does
+           it ended over a text (SIGKILL)
+`
+	if !strings.Contains(got, want) {
+		t.Errorf("got:\n%s\nwant in it:\n%s", got, want)
+	}
+}
+
+// A search that had to do without the vector of its words says so, but not each search that
+// a model which failed its exam is of no use.
+func TestSearchSaysWhenItWasByWordsAlone(t *testing.T) {
+	t.Parallel()
+	const late = "the vector of the query did not come in time"
+	for _, tt := range []struct {
+		name    string
+		meaning *op.Meaning
+		want    string
+	}{
+		{"no model", nil, ""},
+		{"by vectors", &op.Meaning{Weight: 0.5}, ""},
+		{"late", &op.Meaning{Weight: 0.5, Without: late}, "searched by words alone: " + late + "\n"},
+		{"unused", &op.Meaning{Without: "the model failed its exam"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var side strings.Builder
+			s := newState()
+			s.stderr = &side
+			s.noteWithout(tt.meaning)
+			if got := side.String(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// What a full disk, a wrong flag or a wrong name ends a command with, for scripts.
+func TestEngineErrorsHaveTheirCodes(t *testing.T) {
+	t.Parallel()
+	full := &fs.PathError{Op: "write", Path: "/m/engines/.new/libllama.so", Err: syscall.ENOSPC}
+	for _, tt := range []struct {
+		name string
+		err  error
+		exit exitCode
+		code memory.Code
+		text string
+	}{
+		{"no room for a copy", fmt.Errorf("%w /m: 1 MB is free and 2 MB are needed", fetch.ErrNoSpace), exitDisk, memory.DiskFull, "2 MB are needed"},
+		{"full while unpacking", full, exitDisk, memory.DiskFull, "make room on that disk and run this again"},
+		{"name of a model", fmt.Errorf("%q %w", "a/b", models.ErrName), exitInput, memory.Invalid, "is no name for a model"},
+		{"name of an engine", fmt.Errorf("%q %w", "a/b", engines.ErrName), exitInput, memory.Invalid, "is no name for an engine"},
+		{"digest", fmt.Errorf("%q %w", "abc", fetch.ErrDigest), exitInput, memory.Invalid, "is no SHA-256"},
+		{"unknown", models.ErrUnknown, exitNothing, memory.NotFound, models.ErrUnknown.Error()},
+		{"taken", engines.ErrTaken, exitConflict, memory.Conflict, engines.ErrTaken.Error()},
+		{"busy", engines.ErrBusy, exitAgain, memory.Busy, engines.ErrBusy.Error()},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := engineError(tt.err)
+			if got := codeOf(err); got != tt.exit {
+				t.Errorf("exit code %d, want %d", got, tt.exit)
+			}
+			if got := problem(err); got.Code != tt.code || !strings.Contains(got.Detail, tt.text) {
+				t.Errorf("got %s: %s, want %s: …%s…", got.Code, got.Detail, tt.code, tt.text)
 			}
 		})
 	}

@@ -61,6 +61,7 @@ func saveOverMCP(t *testing.T, c *http.Client, url, content string, headers ...s
 // Whichever way a memory comes in, uid and pid are those of the process at the other end
 // of the connection, as the kernel has them, and the rest is what the client claims.
 func TestWhoWroteItByEveryWayIn(t *testing.T) {
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func (s *state) evalCommand() *cobra.Command {
 		Long: `Measure what search finds in a judged set, beside plain BM25 over its texts. A
 daemon of its own, in a temporary folder, takes the set in and is asked every
 question; nothing of yours is touched. Settings are those that emberd ships
-with, and what --set changes.
+with, and what --set changes; installed models and engines are there, too.
 
 DIR holds memories.jsonl (turns), facts.jsonl, docs.jsonl, or Markdown in notes/
 or vault/; questions in queries.jsonl with qrels*.tsv, or known_item.jsonl. Each
@@ -72,7 +72,7 @@ link texts, and its headings, have to find the notes that they stand for.`,
 	f.StringVar(&o.report, "report", "", "also write the report of --json to `FILE`")
 	f.StringVar(&o.perQuestion, "per-question", "", "write what became of each question to `FILE`, as JSONL")
 	f.BoolVar(&o.keep, "keep", false, "leave the temporary folder in place and name it")
-	cmd.AddCommand(s.evalSummariesCommand(), s.evalLifecycleCommand(), s.evalPairsCommand(), s.evalEvolutionCommand(), s.evalSelfCommand())
+	cmd.AddCommand(s.evalSummariesCommand(), s.evalLifecycleCommand(), s.evalPairsCommand(), s.evalMergesCommand(), s.evalCleanupCommand(), s.evalEvolutionCommand(), s.evalSelfCommand())
 	return cmd
 }
 
@@ -202,7 +202,11 @@ func (s *state) manifest(dir, home string) (eval.Manifest, error) {
 			return eval.Manifest{}, memory.Errorf(memory.Invalid, "%s is not for eval, whose daemon has a folder of its own; leave it out", key)
 		}
 	}
-	c, err := config.Load(config.Source{Flags: slices.Concat(evalSettings(), s.set), Env: foreignFree(s.env), Home: home, UserHome: home})
+	settings, err := s.evalSettings()
+	if err != nil {
+		return eval.Manifest{}, err
+	}
+	c, err := config.Load(config.Source{Flags: settings, Env: foreignFree(s.env), Home: home, UserHome: home})
 	if err != nil {
 		return eval.Manifest{}, memory.Errorf(memory.Invalid, "%w", err)
 	}

@@ -15,6 +15,7 @@ import (
 // A question is asked as it is, and within its conversation by what a user would
 // narrow a search with. No search of an evaluation counts as access.
 func TestEvalRequest(t *testing.T) {
+	t.Parallel()
 	q := eval.Question{ID: "q", Text: "Who sails?", Group: "the boat"}
 	for _, test := range []struct {
 		unit       eval.Unit
@@ -39,6 +40,7 @@ func TestEvalRequest(t *testing.T) {
 
 // Where several places of one note are found, figures are told both ways.
 func TestEvalTellsRepeatedHits(t *testing.T) {
+	t.Parallel()
 	set := &eval.Set{
 		Unit:       eval.Notes,
 		Docs:       []eval.Doc{{Name: "a"}, {Name: "b"}},
@@ -64,6 +66,7 @@ func TestEvalTellsRepeatedHits(t *testing.T) {
 }
 
 func TestEvalNames(t *testing.T) {
+	t.Parallel()
 	r := &evalRun{paths: map[string]string{"boat/a.md": "notes/boat/a.md"}}
 	res := &op.SearchResult{Hits: []op.Hit{{Note: &op.Note{Path: "boat/a.md"}}, {Note: &op.Note{Path: "new.md"}}}}
 	if got, want := r.names(res), []string{"notes/boat/a.md", "new.md"}; !slices.Equal(got, want) {
@@ -72,6 +75,7 @@ func TestEvalNames(t *testing.T) {
 }
 
 func TestKnownItems(t *testing.T) {
+	t.Parallel()
 	v, err := vault.Open(filepath.Join("..", "..", "testdata", "eval", "manual", "vault"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -102,6 +106,7 @@ func TestKnownItems(t *testing.T) {
 }
 
 func TestIncomplete(t *testing.T) {
+	t.Parallel()
 	whole := eval.SetReport{Documents: 2, Loaded: 2}
 	for _, test := range []struct {
 		name string
@@ -124,6 +129,7 @@ func TestIncomplete(t *testing.T) {
 // The ages keep their proportions, and the oldest memories of a share are archived by
 // the end.
 func TestLifetime(t *testing.T) {
+	t.Parallel()
 	day := func(n int) time.Time { return time.Date(2024, 1, n, 9, 0, 0, 0, time.UTC) }
 	set := &eval.Set{Unit: eval.Turns, Docs: []eval.Doc{{Created: day(31)}, {Created: day(1)}, {Created: day(1).Add(time.Hour)}, {Created: day(21)}, {Created: day(26)}}}
 	l, err := newLifetime(set, 0.5)

@@ -199,20 +199,19 @@ func (s *state) printTold(r *toldReport, contradictions int) {
 		r.Halves[0].Precision, r.Halves[1].Precision, r.Halves[0].Recall, r.Halves[1].Recall)
 }
 
-func (s *state) printMerged(r *mergeReport) {
+func (s *state) printMerged(r *mergeReport, by string) {
 	share := func(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }
 	line := func(m *merging, how string) {
 		if m.Reached {
-			s.printf("  %s: %.1f %% of the paraphrases at %.3f", how, share(m.Paraphrases, r.Paraphrases), m.Threshold)
+			s.printf("  %s%s: %.1f %% at %.3f", by, how, share(m.Paraphrases, r.Paraphrases), m.Threshold)
 		} else {
-			s.printf("  %s: never more than %.1f %% of the paraphrases", how, share(m.Paraphrases, r.Paraphrases))
+			s.printf("  %s%s: never more than %.1f %%", by, how, share(m.Paraphrases, r.Paraphrases))
 		}
 		if r.Contradictions > 0 {
-			s.printf(", %d of %s (%.1f %%)", m.Contradictions, count(r.Contradictions, "contradiction", "contradictions"), share(m.Contradictions, r.Contradictions))
+			s.printf(", and %d of %s (%.1f %%)", m.Contradictions, count(r.Contradictions, "contradiction", "contradictions"), share(m.Contradictions, r.Contradictions))
 		}
 		s.printf("\n")
 	}
-	s.printf("merged at the threshold that merges %.0f %% of %s\n", 100*r.Share, count(r.Paraphrases, "paraphrase", "paraphrases"))
-	line(&r.Guarded, "unless something keeps them apart")
-	line(&r.Unguarded, "by similarity alone")
+	line(&r.Guarded, ", unless something keeps them apart")
+	line(&r.Unguarded, " alone")
 }

@@ -20,6 +20,7 @@ func found(label string, alike float64, tells, differ bool) weighed {
 }
 
 func TestWhatIsTold(t *testing.T) {
+	t.Parallel()
 	far := found("contradiction", 0.5, true, true)
 	shared := far
 	shared.shares = true
@@ -39,6 +40,7 @@ func TestWhatIsTold(t *testing.T) {
 
 // The threshold is the highest that merges enough; what differs is merged at none.
 func TestWhatIsMerged(t *testing.T) {
+	t.Parallel()
 	var pairs []weighed
 	for _, alike := range []float64{0.95, 0.9, 0.8, 0.7, 0.3} {
 		pairs = append(pairs, found("paraphrase", alike, false, false))
@@ -58,6 +60,7 @@ func TestWhatIsMerged(t *testing.T) {
 }
 
 func TestParaphrases(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		pair judgedPair
 		want bool
@@ -77,7 +80,8 @@ func TestParaphrases(t *testing.T) {
 
 // A chart is XML, keeps its texts from being marks, and has a point for each of a curve.
 func TestChart(t *testing.T) {
-	c := &chart{title: "<set> & more", x: "x", note: "n", mark: 0.5, curves: []curve{{name: "one"}}}
+	t.Parallel()
+	c := &chart{title: "<set> & more", x: "x", note: "n", marks: []float64{0.5}, curves: []curve{{name: "one", class: colourOne}}}
 	c.curves[0].add(0, 1)
 	c.curves[0].add(1, 0)
 	drawn := c.svg()
@@ -96,6 +100,7 @@ func TestChart(t *testing.T) {
 }
 
 func TestPassages(t *testing.T) {
+	t.Parallel()
 	got := passagesOf("# Head\n\nOne line\ngoes on. Then two.\n- item\n\n| Op | Budget |\n|---|---|\n| recall | 40ms |\n\n```\ncode\n```\n> quoted\n")
 	want := []string{"One line goes on", "Then two.", "item", "recall, Budget 40ms", "quoted"}
 	if strings.Join(got, "|") != strings.Join(want, "|") {

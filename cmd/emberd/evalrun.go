@@ -37,7 +37,10 @@ func (r *evalRun) measure(ctx context.Context, home string) (err error) {
 	if r.daemon, err = r.s.newTemporary(home); err != nil {
 		return err
 	}
-	args := r.s.evalFlags()
+	args, err := r.s.evalFlags()
+	if err != nil {
+		return err
+	}
 	if r.set.Root != "" {
 		vault, err := filepath.Abs(filepath.Join(r.folder, filepath.FromSlash(r.set.Root)))
 		if err != nil {
@@ -58,18 +61,29 @@ func (r *evalRun) measure(ctx context.Context, home string) (err error) {
 }
 
 // evalFlags are the settings of an evaluation's daemon.
-func (s *state) evalFlags() []string {
+func (s *state) evalFlags() ([]string, error) {
+	settings, err := s.evalSettings()
 	var flags []string
-	for _, set := range slices.Concat(evalSettings(), s.set) {
+	for _, set := range settings {
 		flags = append(flags, "--set", set)
 	}
-	return flags
+	return flags, err
 }
 
 // evalSettings make the daemon of an evaluation hurry with vectors, and wait for that of
-// a question however busy the machine is: how good they are is asked, not how fast.
-func evalSettings() []string {
-	return []string{"log.level=warn", "embedding.cpu_share=1", "search.meaning_wait=10s"}
+// a question however busy the machine is: how good they are is asked, not how fast. Of
+// the user's own settings it knows where models and engines are installed.
+func (s *state) evalSettings() ([]string, error) {
+	c, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	settings := append([]string{"log.level=warn", "embedding.cpu_share=1", "search.meaning_wait=10s"}, s.set...)
+	settings = append(settings, "embedding.folder="+c.Embedding.Folder)
+	if s.sets("embedding.model") { // which may be a path from here, where the daemon is not
+		settings = append(settings, "embedding.model="+cmp.Or(c.Embedding.Model, "none"))
+	}
+	return settings, nil
 }
 
 // ended gives the error of a daemon that is not there its exit code.

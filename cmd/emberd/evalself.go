@@ -102,7 +102,11 @@ func (s *state) selfVault(ctx context.Context, o *evalSelfOptions, home string) 
 	if run.daemon, err = s.newTemporary(home); err != nil {
 		return err
 	}
-	if err := run.daemon.start(ctx, append(s.evalFlags(), "--vault", dir)...); err != nil {
+	flags, err := s.evalFlags()
+	if err != nil {
+		return err
+	}
+	if err := run.daemon.start(ctx, append(flags, "--vault", dir)...); err != nil {
 		return ended(ctx, err)
 	}
 	defer func() { err = cmp.Or(err, run.daemon.stop(syscall.SIGTERM)) }()

@@ -77,6 +77,7 @@ func write(t *testing.T, file, text string) {
 // What is chosen by one half and confirmed by the other is proposed, and written where
 // the setting stands.
 func TestEvalSelfProposesWhatHolds(t *testing.T) {
+	t.Parallel()
 	e, c := workshop(t)
 	var out bytes.Buffer
 	s := newState()
@@ -103,6 +104,7 @@ func TestEvalSelfProposesWhatHolds(t *testing.T) {
 
 // What is set in a stronger place than the file would stay, and is not written.
 func TestApplyingWhatIsOverruled(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	c, err := config.Load(config.Source{Home: home, UserHome: home, Env: []string{"EMBERD_SEARCH_LTM_WEIGHT=1.2"}})
 	if err != nil {
@@ -118,6 +120,7 @@ func TestApplyingWhatIsOverruled(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
+	t.Parallel()
 	sure := eval.Difference{Mean: 0.05, Low: 0.01, High: 0.09}
 	for _, test := range []struct {
 		name  string
@@ -143,6 +146,7 @@ func TestVerdict(t *testing.T) {
 
 // A hit is a memory, a note, or both: then it answers what asked for either.
 func TestNamesOf(t *testing.T) {
+	t.Parallel()
 	m := &op.Memory{}
 	m.ID = "m1"
 	res := &op.SearchResult{Hits: []op.Hit{

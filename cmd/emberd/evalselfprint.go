@@ -17,24 +17,16 @@ import (
 	"emberd/memory"
 )
 
-// applyProposals writes what is proposed to the config file. What is set in a stronger
-// place would not be heeded, and is refused by name.
+// applyProposals writes what is proposed to the config file.
 func (s *state) applyProposals(c *config.Config, r *eval.SelfReport) error {
 	if len(r.Proposed) == 0 {
 		return nil
 	}
-	var changes []config.Change
+	var changes []settingChange
 	for _, p := range r.Proposed {
-		st, err := c.Explain(p.Setting)
-		if err != nil {
-			return err
-		}
-		if st.Origin == config.FromFlag || st.Origin == config.FromEnv {
-			return memory.Errorf(memory.Invalid, "%s is set by %s, which overrules the config file; set it to %s there", p.Setting, st.From, p.Value)
-		}
-		changes = append(changes, config.Change{Key: p.Setting, Value: p.Value})
+		changes = append(changes, settingChange{Setting: p.Setting, Value: p.Value})
 	}
-	if err := changeConfig(c.File, changes); err != nil {
+	if err := s.writeSettings(c, changes); err != nil {
 		return err
 	}
 	r.Applied = c.File
@@ -58,8 +50,11 @@ func changeConfig(file string, changes []config.Change) error {
 	if err == nil {
 		err = durable.ReplaceFile(durable.OS{}, file, text)
 	}
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		err = at.Err // its path is that of a file which is renamed when it is whole
+	}
 	if err != nil {
-		return &exit{code: exitDisk, err: err}
+		return &exit{code: exitDisk, err: fmt.Errorf("the config file %s cannot be written: %w", file, err)}
 	}
 	return nil
 }

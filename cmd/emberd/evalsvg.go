@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"emberd/memory"
+	"emberd/op"
 )
 
 // drawPairs draws the curves of each report into a folder, which it makes.
@@ -18,13 +19,18 @@ func drawPairs(dir string, reports []pairsReport) error {
 	for i := range reports {
 		r := &reports[i]
 		set := setName(r.File)
+		if r.Same > 0 {
+			if err := writeChart(filepath.Join(dir, set+"-thresholds.svg"), thresholdChart(set, r)); err != nil {
+				return err
+			}
+		}
 		if r.Opposites > 0 {
 			if err := writeChart(filepath.Join(dir, set+"-conflicts.svg"), conflictChart(set, r.Conflicts)); err != nil {
 				return err
 			}
 		}
 		if r.Merging != nil {
-			if err := writeChart(filepath.Join(dir, set+"-merging.svg"), mergeChart(set, r.Merging)); err != nil {
+			if err := writeChart(filepath.Join(dir, set+"-merging.svg"), mergeChart(set, r.Merging, r.Vectors)); err != nil {
 				return err
 			}
 		}
@@ -47,10 +53,33 @@ func setName(file string) string {
 	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 }
 
+// thresholdChart shows what the thresholds of duplicates and clusters select, of the pairs
+// that nothing keeps apart.
+func thresholdChart(set string, r *pairsReport) *chart {
+	c := &chart{title: set + ": taken for the same", x: "threshold of similarity",
+		marks: []float64{op.ClusterThreshold, op.DuplicateThreshold}, note: fmt.Sprintf("lines: clusters at %.2f, duplicates at %.2f", op.ClusterThreshold, op.DuplicateThreshold)}
+	draw := func(by, colour string, all []atThreshold) {
+		precision, recall := curve{name: by + ": precision", class: colour}, curve{name: by + ": recall", class: colour + " dashed"}
+		for _, at := range all {
+			recall.add(at.Threshold, at.Mergeable.Recall)
+			if at.Mergeable.Pairs > 0 {
+				precision.add(at.Threshold, at.Mergeable.Precision)
+			}
+		}
+		c.curves = append(c.curves, precision, recall)
+	}
+	draw("words", colourOne, r.Curve)
+	if r.Vectors != nil {
+		draw("vectors", colourOther, r.Vectors.Curve)
+		c.note += "; vectors: " + r.Vectors.Model
+	}
+	return c
+}
+
 func conflictChart(set string, r *toldReport) *chart {
 	c := &chart{title: set + ": conflicts told", x: "least similarity",
 		note: fmt.Sprintf("through the gate: precision %.3f, recall %.3f", r.Gate.Precision, r.Gate.Recall)}
-	precision, recall := curve{name: "precision"}, curve{name: "recall"}
+	precision, recall := curve{name: "precision", class: colourOne}, curve{name: "recall", class: colourOther + " dashed"}
 	for _, at := range r.Curve {
 		recall.add(at.Similarity, at.Recall)
 		if at.Told > 0 {
@@ -61,22 +90,28 @@ func conflictChart(set string, r *toldReport) *chart {
 	return c
 }
 
-func mergeChart(set string, r *mergeReport) *chart {
+func mergeChart(set string, r *mergeReport, v *byVectors) *chart {
 	c := &chart{title: set + ": merged at a threshold", x: "threshold of similarity", note: "no threshold merges 80 % of the paraphrases"}
 	if m := r.Guarded; m.Reached {
-		c.note = fmt.Sprintf("80 %% of the paraphrases at %.3f", m.Threshold)
+		c.note = fmt.Sprintf("80 %% of the paraphrases at %.3f by words", m.Threshold)
 		if r.Contradictions > 0 {
 			c.note += fmt.Sprintf(", %.1f %% of the contradictions", 100*float64(m.Contradictions)/float64(r.Contradictions))
 		}
-		c.mark = m.Threshold
+		c.marks = []float64{m.Threshold}
 	}
-	same, other := curve{name: "paraphrases"}, curve{name: "contradictions"}
-	for _, at := range r.Curve {
-		same.add(at.Threshold, float64(at.Paraphrases)/float64(r.Paraphrases))
-		other.add(at.Threshold, float64(at.Contradictions)/float64(max(1, r.Contradictions)))
+	draw := func(by, colour string, r *mergeReport) {
+		same, other := curve{name: by + ": paraphrases", class: colour}, curve{name: by + ": opposites", class: colour + " dashed"}
+		for _, at := range r.Curve {
+			same.add(at.Threshold, float64(at.Paraphrases)/float64(r.Paraphrases))
+			other.add(at.Threshold, float64(at.Contradictions)/float64(max(1, r.Contradictions)))
+		}
+		if c.curves = append(c.curves, same); r.Contradictions > 0 {
+			c.curves = append(c.curves, other)
+		}
 	}
-	if c.curves = []curve{same}; r.Contradictions > 0 {
-		c.curves = append(c.curves, other)
+	draw("words", colourOne, r)
+	if v != nil {
+		draw("vectors", colourOther, v.Merging)
 	}
 	return c
 }
@@ -85,11 +120,12 @@ func mergeChart(set string, r *mergeReport) *chart {
 type chart struct {
 	title, x, note string
 	curves         []curve
-	mark           float64 // where a line stands; 0 is none
+	marks          []float64 // where lines stand
 }
 
 type curve struct {
 	name   string
+	class  string // of its colour, and whether it is dashed
 	points [][2]float64
 }
 
@@ -97,9 +133,15 @@ func (c *curve) add(x, y float64) { c.points = append(c.points, [2]float64{x, y}
 
 // The drawing and, in it, the square, in pixels.
 const (
-	chartWidth, chartHeight   = 640, 400
+	chartWidth, chartHeight   = 680, 400
 	chartLeft, chartTop       = 56, 56
 	squareWidth, squareHeight = 440, 288
+)
+
+// The classes of the two colours.
+const (
+	colourOne   = "c0"
+	colourOther = "c1"
 )
 
 // chartStyle has colours that can be told apart by nearly everybody (Okabe and Ito,
@@ -110,7 +152,7 @@ text { font: 13px system-ui, sans-serif; fill: #24292f }
 .grid { stroke: #d0d7de } .axis, .mark { stroke: #57606a } .mark { stroke-dasharray: 4 4 }
 .ground { fill: #ffffff }
 path { fill: none; stroke-width: 2.5 }
-.c0 { stroke: #0072b2 } .c1 { stroke: #d55e00; stroke-dasharray: 7 3 }
+.c0 { stroke: #0072b2 } .c1 { stroke: #d55e00 } .dashed { stroke-dasharray: 7 3 }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3 }
 .grid { stroke: #30363d } .axis, .mark { stroke: #8b949e }
@@ -153,20 +195,21 @@ func (c *chart) axes(b *strings.Builder) {
 		fmt.Fprintf(b, "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">%.1f</text>\n", plotX(at), plotY(0)+18, at)
 	}
 	fmt.Fprintf(b, "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">%s</text>\n", plotX(0.5), plotY(0)+40, html.EscapeString(c.x))
-	if c.mark > 0 {
-		fmt.Fprintf(b, "<line class=\"mark\" x1=\"%.1f\" y1=\"%g\" x2=\"%.1f\" y2=\"%g\"/>\n", plotX(c.mark), plotY(0), plotX(c.mark), plotY(1))
+	for _, at := range c.marks {
+		fmt.Fprintf(b, "<line class=\"mark\" x1=\"%.1f\" y1=\"%g\" x2=\"%.1f\" y2=\"%g\"/>\n", plotX(at), plotY(0), plotX(at), plotY(1))
 	}
 }
 
 // draw draws a curve and its name in the legend beside the square.
 func (c *chart) draw(b *strings.Builder, i int) {
 	step := byte('M')
-	fmt.Fprintf(b, "<path class=\"c%d\" d=\"", i)
+	class := c.curves[i].class
+	fmt.Fprintf(b, "<path class=\"%s\" d=\"", class)
 	for _, p := range c.curves[i].points {
 		fmt.Fprintf(b, "%c%.1f %.1f", step, plotX(p[0]), plotY(p[1]))
 		step = 'L'
 	}
 	y := chartTop + 16 + 24*i
-	fmt.Fprintf(b, "\"/>\n<path class=\"c%d\" d=\"M%g %dh24\"/>\n", i, plotX(1)+12, y)
+	fmt.Fprintf(b, "\"/>\n<path class=\"%s\" d=\"M%g %dh24\"/>\n", class, plotX(1)+12, y)
 	fmt.Fprintf(b, "<text x=\"%g\" y=\"%d\">%s</text>\n", plotX(1)+42, y+4, html.EscapeString(c.curves[i].name))
 }

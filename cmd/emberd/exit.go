@@ -60,6 +60,24 @@ func (c exitCode) meaning() string {
 	}
 }
 
+// problem is the code of a problem that ends a command so, where its error has none.
+func (c exitCode) problem() memory.Code {
+	switch c {
+	case exitNothing:
+		return memory.NotFound
+	case exitInput:
+		return memory.Invalid
+	case exitNoDaemon:
+		return memory.Unavailable
+	case exitConflict:
+		return memory.Conflict
+	case exitAgain:
+		return memory.Busy
+	default:
+		return memory.Internal
+	}
+}
+
 // exitCodes lists every code in the order of the documentation.
 func exitCodes() []exitCode {
 	return []exitCode{
@@ -153,6 +171,9 @@ func (s *state) report(err error) int {
 // problem is an error as the socket would tell it.
 func problem(err error) *op.Problem {
 	p := &op.Problem{Detail: err.Error(), Code: memory.CodeOf(err)}
+	if chosen, ok := errors.AsType[*exit](err); ok && p.Code == memory.Internal {
+		p.Code = chosen.code.problem()
+	}
 	if e, ok := errors.AsType[*memory.Error](err); ok {
 		p.Field, p.Current = e.Field, e.Current
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -186,6 +185,7 @@ func (d *tester) inject(what string, files ...string) (end func()) {
 
 // Case 6: the answer rests on the segment that synced.
 func TestDaemonSurvivesAFailedSync(t *testing.T) {
+	t.Parallel()
 	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
 	ids := []memory.ID{d.mustSave("before")}
 	first := d.segment()
@@ -202,6 +202,7 @@ func TestDaemonSurvivesAFailedSync(t *testing.T) {
 // Case 14: a signal in the middle of a call neither loses nor repeats anything.
 // EAGAIN, which a file does not return, is an error like any other.
 func TestDaemonSurvivesInterruptedCalls(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []string{
 		"write:error=EINTR:when=1+2", "fdatasync:error=EINTR:when=1+2", "write:error=EAGAIN:when=1",
 	} {
@@ -225,6 +226,7 @@ func TestDaemonSurvivesInterruptedCalls(t *testing.T) {
 // Case 25: while a sync hangs, its save waits, searches and status do not, and a
 // caller who gives up is told that the outcome is open.
 func TestDaemonSearchesWhileASyncHangs(t *testing.T) {
+	t.Parallel()
 	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
 	d.mustSave("lighthouse")
 	end := d.inject("fdatasync:delay_enter=2000000:when=1", d.segment())
@@ -261,6 +263,7 @@ func TestDaemonSearchesWhileASyncHangs(t *testing.T) {
 
 // Case 26: with no descriptor to spare connections wait, and the daemon lives.
 func TestDaemonSurvivesWithFewDescriptors(t *testing.T) {
+	t.Parallel()
 	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"), "sh", "-c", `ulimit -n 32; exec "$0" "$@"`)
 	ids := []memory.ID{d.mustSave("before")}
 	var clients sync.WaitGroup
@@ -285,6 +288,7 @@ func TestDaemonSurvivesWithFewDescriptors(t *testing.T) {
 // Case 28: nothing is written beside, or made anew, in the place of a log that is
 // gone; put back, it is used again.
 func TestDaemonNoticesThatItsDataIsGone(t *testing.T) {
+	t.Parallel()
 	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
 	ids := []memory.ID{d.mustSave("lighthouse")}
 	data := d.status().Data
@@ -305,66 +309,10 @@ func TestDaemonNoticesThatItsDataIsGone(t *testing.T) {
 	d.restart().wantAll(ids...)
 }
 
-// mounted starts a daemon whose data folder is a file system of its own, in a
-// user namespace, and returns what carries out a command in there.
-func mounted(t *testing.T, options string) (*tester, func(args ...string)) {
-	t.Helper()
-	if err := exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "none", t.TempDir()).Run(); err != nil {
-		t.Skipf("a user namespace with a file system of its own cannot be made here: %v", err)
-	}
-	home := filepath.Join(shortDir(t), "h")
-	if err := os.MkdirAll(filepath.Join(home, "data"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	script := fmt.Sprintf(`mount -t tmpfs -o %s none %s/data && exec "$0" "$@"`, options, home)
-	d := runDaemonIn(t, home, "unshare", "-rm", "sh", "-c", script)
-	return d, func(args ...string) {
-		t.Helper()
-		pid := strconv.Itoa(d.ended.cmd.Process.Pid)
-		out, err := exec.Command("nsenter", slices.Concat([]string{"-t", pid, "-U", "-m", "--preserve-credentials"}, args)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-	}
-}
-
-// Case 12: read-only is left when the disk is writable again, without a restart
-// and without anybody saving.
-func TestDaemonLeavesReadOnlyMode(t *testing.T) {
-	d, inside := mounted(t, "size=64m")
-	data := d.status().Data
-	inside("mount", "-o", "remount,ro", data)
-	d.wantRefused(memory.ReadOnly)
-	if st := d.status(); st.Health != "read-only" || !strings.Contains(st.Log.ReadOnly, "mounted read-only") {
-		t.Errorf("health %s, %q", st.Health, st.Log.ReadOnly)
-	}
-	inside("mount", "-o", "remount,rw", data)
-	d.until(time.Minute, "a disk that can be written again", func(s *op.StatusResult) bool { return s.Health == "ok" })
-	d.mustSave("lighthouse")
-	d.wantFound("lighthouse")
-}
-
-// Case 9: saves are refused while the disk is nearly full, forgetting is not.
-func TestDaemonOnAFullDisk(t *testing.T) {
-	d, inside := mounted(t, "size=24m")
-	first := d.mustSave("before")
-	data := d.status().Data
-	inside("dd", "if=/dev/zero", "of="+data+"/filler", "bs=1M", "count=15", "status=none")
-	d.until(time.Minute, "a disk that is nearly full", func(s *op.StatusResult) bool {
-		_, _ = d.save("does it still fit") // asks the disk
-		return s.Log.LowSpace != ""
-	})
-	d.wantRefused(memory.DiskFull)
-	if _, err := op.Forget.Call(t.Context(), d, &op.ForgetRequest{ID: string(first)}); err != nil {
-		t.Errorf("forget on a full disk: %v", err)
-	}
-	inside("rm", data+"/filler")
-	d.mustSave("after")
-}
-
 // Case 79: a thousand saves on their way when the end comes. Each is durable or
 // refused, and the end comes within five seconds.
 func TestDaemonEndsWithAThousandSavesOnTheirWay(t *testing.T) {
+	t.Parallel()
 	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
 	ids := []memory.ID{d.mustSave("before")}
 	d.inject("fdatasync:delay_enter=100000", d.segment())
@@ -438,6 +386,7 @@ func (d *tester) wantSaid(text string) {
 
 // A disk that does not answer does not keep the daemon from ending.
 func TestDaemonEndsWhileASyncHangs(t *testing.T) {
+	t.Parallel()
 	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
 	first := d.mustSave("before")
 	d.inject("fdatasync:delay_enter=8000000", d.segment())
@@ -469,6 +418,7 @@ func TestDaemonEndsWhileASyncHangs(t *testing.T) {
 
 // A data folder from which the log is gone is refused, with a way on.
 func TestDaemonRefusesAFolderThatLostItsLog(t *testing.T) {
+	t.Parallel()
 	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
 	d.mustSave("lighthouse")
 	data := d.status().Data

@@ -16,6 +16,7 @@ import (
 var flagFor = map[string]string{
 	"tags": "tag", "entities": "entity", "session_id": "session", "new_evidence": "evidence",
 	"window_days": "within", "file": "from",
+	"days_unused": "days", "min_age_days": "days", "max_access_count": "most", "similarity_threshold": "threshold", "sample_size": "sample",
 }
 
 // flagged says what is wrong with a request in the words of who typed it: by the flags of

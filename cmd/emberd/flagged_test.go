@@ -11,6 +11,7 @@ import (
 )
 
 func TestErrorsNameFlags(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		args           []string
 		message, field string
@@ -45,6 +46,7 @@ func TestErrorsNameFlags(t *testing.T) {
 }
 
 func TestOtherErrorsStayAsTheyAre(t *testing.T) {
+	t.Parallel()
 	inner := memory.Errorf(memory.Invalid, "limit is 0").At("limit")
 	for _, err := range []error{nil, errors.New("no"), fmt.Errorf("line 3: %w", inner), &exit{code: exitLocked, err: inner}} {
 		if got := flagged(&cobra.Command{}, err); !errors.Is(got, err) || codeOf(got) != codeOf(err) {

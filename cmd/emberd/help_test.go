@@ -29,6 +29,7 @@ func commands(c *cobra.Command) []*cobra.Command {
 }
 
 func TestEveryCommandHasExampleAndExitCodes(t *testing.T) {
+	t.Parallel()
 	for _, c := range tree() {
 		path := c.CommandPath()
 		if c.Short == "" || strings.HasSuffix(c.Short, ".") {
@@ -50,6 +51,7 @@ func TestEveryCommandHasExampleAndExitCodes(t *testing.T) {
 
 // Help fits into 80 columns.
 func TestHelpIsNarrow(t *testing.T) {
+	t.Parallel()
 	for _, c := range tree() {
 		var out strings.Builder
 		c.SetOut(&out)
@@ -66,6 +68,7 @@ func TestHelpIsNarrow(t *testing.T) {
 
 // A setting that help names is one, and so it can be looked up.
 func TestHelpNamesSettingsThatAre(t *testing.T) {
+	t.Parallel()
 	groups := map[string]bool{}
 	c, err := config.Load(config.Source{Home: t.TempDir()})
 	if err != nil {
@@ -87,6 +90,7 @@ func TestHelpNamesSettingsThatAre(t *testing.T) {
 }
 
 func TestFlagTextsAreAlike(t *testing.T) {
+	t.Parallel()
 	for _, c := range tree() {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Usage == "" || strings.HasSuffix(f.Usage, ".") {
@@ -99,6 +103,7 @@ func TestFlagTextsAreAlike(t *testing.T) {
 // Every code that can travel has an exit code chosen for it; only what is
 // really our fault ends with 70.
 func TestEveryErrorCodeHasAnExitCode(t *testing.T) {
+	t.Parallel()
 	for code, want := range map[memory.Code]exitCode{
 		memory.Invalid: exitInput, memory.TooLarge: exitInput, memory.Ambiguous: exitInput, memory.Forgotten: exitInput,
 		memory.NotFound: exitNothing, memory.Conflict: exitConflict, memory.Secret: exitSecret,

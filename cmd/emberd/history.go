@@ -27,8 +27,9 @@ func (s *state) historyCommand() *cobra.Command {
 the entry that undo takes.
 
 With an id list every version of that memory: when and by whom it was changed,
-and which fields from what to what. The log keeps versions that were superseded
-for 90 days. A memory that the trash has let go of is named by its whole id.`,
+and which fields from what to what; and which memories took whose place. The log
+keeps versions that were superseded for 90 days. A memory that the trash has let
+go of is named by its whole id.`,
 		Example: `  emberd history
   emberd history 456789ab
   emberd history 456789ab --json | jq -r '.versions[].action'
@@ -81,7 +82,27 @@ func (s *state) history(cmd *cobra.Command, o *historyOptions) error {
 		return s.printJSON(res)
 	}
 	s.printVersions(res)
+	s.printChain(res)
 	return nil
+}
+
+// printChain prints what took whose place, the memory among them.
+func (s *state) printChain(res *op.HistoryResult) {
+	if len(res.Chain) == 0 {
+		return
+	}
+	s.printf("\n%s\n", s.screen.paint(bold, "what took whose place, the oldest first"))
+	for _, l := range res.Chain {
+		mark, fate := " ", "counts now"
+		if l.ID == res.ID {
+			mark = ">"
+		}
+		if l.SupersededBy != "" {
+			fate = "superseded by " + l.SupersededBy.Short() + " " + ago(s.now(), l.SupersededAt)
+		}
+		s.printf("%s %s  %s\n", mark, s.short(l.ID), s.gist(l.Text, len("> 12345678  ")))
+		s.printf("            %s\n", s.screen.paint(faint, fate))
+	}
 }
 
 func (s *state) printVersions(res *op.HistoryResult) {
@@ -115,6 +136,10 @@ func (s *state) printVersion(v *op.HistoryVersion, by string) {
 			s.printf("        %s\n", s.screen.paint(faint, "its note and the memory agree"))
 		case stm.IsRelationKey(f.Name):
 			s.printRelationField(&f)
+		case stm.IsReviewKey(f.Name):
+			s.printReviewField(&f)
+		case f.Name == "quality":
+			s.printField(op.FieldChange{Name: f.Name, From: overall(f.From), To: overall(f.To)})
 		case f.Name == "sources":
 			s.printSourceField(&f, stm.ParseFirstSource)
 		case stm.IsSourceKey(f.Name):
@@ -123,6 +148,15 @@ func (s *state) printVersion(v *op.HistoryVersion, by string) {
 			s.printField(f)
 		}
 	}
+}
+
+// overall is the one number of a quality that counts; what has none stays as it is.
+func overall(raw json.RawMessage) json.RawMessage {
+	var q struct{ Overall json.Number }
+	if json.Unmarshal(raw, &q) != nil || q.Overall == "" {
+		return raw
+	}
+	return json.RawMessage(q.Overall)
 }
 
 // printField prints what a field was and is.
@@ -177,4 +211,27 @@ func (s *state) printRelationField(f *op.FieldChange) {
 		return text
 	}
 	s.printField(op.FieldChange{Name: "relation", From: show(f.From), To: show(f.To)})
+}
+
+// printReviewField prints a review item that was filed or changed, as what it was and is.
+func (s *state) printReviewField(f *op.FieldChange) {
+	show := func(raw json.RawMessage) json.RawMessage {
+		item, err := stm.ParseReviewItem(f.Name, raw)
+		if err != nil {
+			return raw // none, or not one of ours
+		}
+		state := item.Status
+		switch {
+		case state == memory.ItemClaimed:
+			state += " by " + item.ClaimedBy
+		case item.Decision != "":
+			state += ": " + item.Decision
+		}
+		text, err := json.Marshal(fmt.Sprintf("%s, %s %s", state, item.Agent, item.Action))
+		if err != nil {
+			return raw
+		}
+		return text
+	}
+	s.printField(op.FieldChange{Name: "review", From: show(f.From), To: show(f.To)})
 }

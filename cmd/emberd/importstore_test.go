@@ -29,6 +29,7 @@ func readStore(t testing.TB, read func(*storeImport, sourceLine) error, text str
 
 // TestLinesOfACortexGraphStore reads lines that differ from a good one in one thing.
 func TestLinesOfACortexGraphStore(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ line, wrong string }{
 		"the least":              {`{"id":"a","content":"x","created_at":1759833600}`, ""},
 		"nulls":                  {`{"id":"a","content":"x","created_at":1759833600,"last_used":null,"meta":null,"entities":null,"status":null}`, ""},
@@ -66,6 +67,7 @@ func TestLinesOfACortexGraphStore(t *testing.T) {
 
 // TestTheLastLineCounts writes, replaces and deletes ids in any order.
 func TestTheLastLineCounts(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		want := map[string]string{}
 		var text strings.Builder
@@ -105,6 +107,7 @@ func TestTheLastLineCounts(t *testing.T) {
 
 // TestEntitiesOfAFileAreThoseOfTheTools imports what create_entities would have made.
 func TestEntitiesOfAFileAreThoseOfTheTools(t *testing.T) {
+	t.Parallel()
 	entities := []refgraph.Entity{
 		{Name: "Ada", EntityType: "person", Observations: []string{"one", "two\nlines"}},
 		{Name: "🚀", EntityType: "", Observations: []string{}},
@@ -168,6 +171,7 @@ func FuzzStores(f *testing.F) {
 }
 
 func TestFillNamesTheFirstMemberOfTheWrongKind(t *testing.T) {
+	t.Parallel()
 	object := map[string]json.RawMessage{"name": json.RawMessage(`"ada"`), "weight": json.RawMessage(`"much"`), "at": json.RawMessage(`7`), "kind": json.RawMessage(`null`)}
 	name, kind := "", "known"
 	if err := fill(object, map[string]any{"name": &name, "kind": &kind, "gone": new(int)}); err != nil || name != "ada" || kind != "known" {

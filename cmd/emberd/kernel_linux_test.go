@@ -92,6 +92,7 @@ func (w *witness) saves(t *testing.T, n int) int {
 // The kernel itself says no, once in each thread, at one after the other of its
 // calls of a kind. What was acknowledged is there afterwards.
 func TestKernelErrors(t *testing.T) {
+	t.Parallel()
 	rounds, answers, injected := roundsOf(t, faultRoundsVar, 0), 0, 0
 	errnos := []string{"EIO", "ENOSPC", "EINTR"}
 	if rounds == 0 {
@@ -122,6 +123,7 @@ func TestKernelErrors(t *testing.T) {
 
 // From the outside, too, the order is write, sync, answer.
 func TestAnswerComesAfterTheSync(t *testing.T) {
+	t.Parallel()
 	w := newWitness(1, filepath.Join(shortDir(t), "h"))
 	d := w.start(t)
 	trace := attach(t, d, "-y", "-s", "2000", "-e", "trace=write,fdatasync")
@@ -180,6 +182,7 @@ func orderOf(trace, text string) string {
 // A log that may grow no further refuses saves with a code, keeps what it has,
 // and half a record is never taken for one.
 func TestFileSizeLimit(t *testing.T) {
+	t.Parallel()
 	w := newWitness(1, filepath.Join(shortDir(t), "h"))
 	d := w.startIn(t, "sh", "-c", `ulimit -f 60; exec "$@"`, "sh")
 	answered := w.saves(t, 200)
@@ -195,6 +198,7 @@ func TestFileSizeLimit(t *testing.T) {
 // A file system, in a namespace of the daemon's own, that has no inode left for
 // the next segment: the old one goes on.
 func TestNoInodeLeftForTheNextSegment(t *testing.T) {
+	t.Parallel()
 	if out, err := exec.Command("unshare", "-Urm", "true").CombinedOutput(); err != nil {
 		t.Skipf("unshare cannot make a user namespace here: %v %s", err, out)
 	}

@@ -26,6 +26,7 @@ const killRoundsVar = "EMBERD_TEST_KILL_ROUNDS"
 // acknowledged, and the next daemon starts without a complaint. What was under
 // way may be there or not, but only whole.
 func TestKillNine(t *testing.T) {
+	t.Parallel()
 	rounds, seed := 3, rand.Uint64()
 	if text := os.Getenv(killRoundsVar); text != "" {
 		var err error

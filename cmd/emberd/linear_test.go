@@ -164,6 +164,7 @@ func (o *observer) clients(t *testing.T, round, most int, rng *rand.Rand, kill f
 // again, see each memory change in one order that respects time: what was
 // acknowledged, and what was seen, stays.
 func TestConcurrentClientsSeeOneOrder(t *testing.T) {
+	t.Parallel()
 	rounds, seed := roundsOf(t, linearRoundsVar, 2), rand.Uint64()
 	t.Logf("seed %d", seed)
 	w := newWitness(seed, filepath.Join(shortDir(t), "h"))

@@ -27,8 +27,13 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files of the scripts")
 
 // TestMain makes the test binary act as emberd when it is called by that name,
-// so that every test below runs the real main in processes of its own.
+// so that every test below runs the real main in processes of its own. The tests wait
+// for those most of the time, so more of them run at once than there are processors,
+// unless -parallel says how many.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"emberd":    main,
 		"jsonshape": jsonShape,
@@ -36,12 +41,19 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "", nil)
+}
+
+// runScripts runs the scripts of a folder below testdata/script, with the variables of env
+// besides those of every script.
+func runScripts(t *testing.T, folder string, env map[string]string) {
 	sets, err := filepath.Abs(filepath.Join("..", "..", "testdata", "eval"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		Dir:                 filepath.Join("..", "..", "testdata", "script", folder),
 		WorkdirRoot:         shortDir(t),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -51,6 +63,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TZ", "UTC")
 			e.Setenv("H", filepath.Join(e.WorkDir, "h"))
 			e.Setenv("SETS", sets)
+			for name, value := range env {
+				e.Setenv(name, value)
+			}
 			e.Values[daemonKey{}] = new(*daemon)
 			return nil
 		},
@@ -58,6 +73,8 @@ func TestScripts(t *testing.T) {
 			"daemon": cmdDaemon,
 			"code":   cmdCode,
 			"grab":   cmdGrab,
+			"model":  cmdModel,
+			"serve":  cmdServe,
 		},
 	})
 }
@@ -148,7 +165,7 @@ func cmdDaemon(ts *testscript.TestScript, neg bool, args []string) {
 		for _, name := range []string{"PATH", "HOME", "TZ"} {
 			env = append(env, name+"="+ts.Getenv(name))
 		}
-		exe, err := os.Executable()
+		exe, err := exec.LookPath("emberd") // which may have its helper beside it
 		ts.Check(err)
 		d, err := startDaemon(context.Background(), exe, ts.Getenv("H"), ts.MkAbs("daemon.log"), env, args[1:]...)
 		ts.Check(err)

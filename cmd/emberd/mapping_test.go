@@ -24,6 +24,7 @@ func mapLine(t *testing.T, line string, template string, rules ...string) (*op.S
 }
 
 func TestMapping(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, line, template string
 		rules                []string
@@ -86,6 +87,7 @@ func marshal(t *testing.T, v any) string {
 }
 
 func TestMappingRefusesLines(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ line, template, want string }{
 		{`{"content":""}`, "", "content is empty; say what to remember"},
 		{`{"text":"a","id":"1"}`, "", `no key "content" among id, text; say which one holds the text`},
@@ -106,6 +108,7 @@ func TestMappingRefusesLines(t *testing.T) {
 }
 
 func TestMappingRefusesRules(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		rules    []string
 		template string
@@ -130,6 +133,7 @@ func TestMappingRefusesRules(t *testing.T) {
 }
 
 func TestImportIDs(t *testing.T) {
+	t.Parallel()
 	id := func(line string, rules ...string) string {
 		req, err := mapLine(t, line, "", rules...)
 		if err != nil {
@@ -165,6 +169,7 @@ func TestImportIDs(t *testing.T) {
 }
 
 func TestJSONLinesGoesOnAfterBadLines(t *testing.T) {
+	t.Parallel()
 	in := strings.Join([]string{
 		"\ufeff" + `{"n":1}`, "", "  ", `{"n":`, `[1]`, "null", `{"n":"` + "\xff" + `"}`,
 		`{"long":"` + strings.Repeat("x", maxLine) + `"}`, `{"n":2}` + "\r", `{"n":3}`,

@@ -20,6 +20,7 @@ import (
 
 // What clients do at the end of a conversation is no error.
 func TestAgentEndsCleanly(t *testing.T) {
+	t.Parallel()
 	home, _ := startHome(t)
 	for name, end := range map[string]func(t *testing.T, a *agent){
 		"end of input": func(t *testing.T, a *agent) {
@@ -59,6 +60,7 @@ func TestAgentEndsCleanly(t *testing.T) {
 
 // A script pipes all it asks into the command and reads the answers.
 func TestAgentAnswersWhatWasAskedBeforeTheEnd(t *testing.T) {
+	t.Parallel()
 	home, _ := startHome(t)
 	a := newAgent(t, home)
 	a.cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a script","version":"1"}}}
@@ -85,6 +87,7 @@ func TestAgentAnswersWhatWasAskedBeforeTheEnd(t *testing.T) {
 
 // Nobody reads the answers any more.
 func TestAgentEndsWhenItsOutputIsGone(t *testing.T) {
+	t.Parallel()
 	home, _ := startHome(t)
 	a := newAgent(t, home)
 	out, into, err := os.Pipe()
@@ -113,6 +116,7 @@ func TestAgentEndsWhenItsOutputIsGone(t *testing.T) {
 
 // A call that is under way does not keep a terminated server.
 func TestAgentEndsWhileTheDaemonHangs(t *testing.T) {
+	t.Parallel()
 	home := shortDir(t)
 	ln, err := net.Listen("unix", filepath.Join(home, "emberd.sock"))
 	if err != nil {
@@ -134,6 +138,7 @@ func TestAgentEndsWhileTheDaemonHangs(t *testing.T) {
 
 // Diagnostics go to stderr, also the last ones of a process that dies.
 func TestAgentKeepsStdoutForTheProtocol(t *testing.T) {
+	t.Parallel()
 	home, _ := startHome(t)
 	a := startAgent(t, home, "--set", "log.level=debug")
 	if text, failed := a.save(t, "the boiler was bled"); failed {
@@ -159,6 +164,7 @@ func TestAgentKeepsStdoutForTheProtocol(t *testing.T) {
 // The daemon may be away while an agent is connected: calls say what to do, and
 // work again as soon as it is back.
 func TestAgentOutlivesTheDaemon(t *testing.T) {
+	t.Parallel()
 	home := filepath.Join(shortDir(t), "h")
 	a := startAgent(t, home)
 	away := func(when string) {
@@ -188,6 +194,7 @@ func TestAgentOutlivesTheDaemon(t *testing.T) {
 // What is no call of a tool has no result to be an error; its error has a code that
 // clients know.
 func TestAgentTellsAbsenceOfTheDaemonByCode(t *testing.T) {
+	t.Parallel()
 	a := startAgent(t, filepath.Join(shortDir(t), "h"))
 	for _, tt := range []struct{ method, params string }{
 		{"resources/read", `{"uri":"memory://recent"}`},
@@ -204,6 +211,7 @@ func TestAgentTellsAbsenceOfTheDaemonByCode(t *testing.T) {
 // What is wrong with a call of the command itself is said before any client is
 // listened to.
 func TestAgentRefusals(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ args, stdin, want string }{
 		{"--tools everything", "", `emberd: there are no tools "everything"; use agent, all, cortexgraph or reference`},
 		{"--set mcp.tools=everything", "", `emberd: --set mcp.tools: must be agent, all, cortexgraph or reference`},
@@ -223,6 +231,7 @@ func TestAgentRefusals(t *testing.T) {
 
 // A setting chooses the tools where the flag does not.
 func TestAgentShowsTheToolsOfTheSetting(t *testing.T) {
+	t.Parallel()
 	for args, want := range map[string]bool{
 		"--set mcp.tools=cortexgraph":                   true,
 		"--set mcp.tools=reference --tools cortexgraph": true,
@@ -237,6 +246,7 @@ func TestAgentShowsTheToolsOfTheSetting(t *testing.T) {
 
 // A daemon of another protocol is named, with which side to bring up to date.
 func TestAgentMeetsAnotherProtocol(t *testing.T) {
+	t.Parallel()
 	home := shortDir(t)
 	ln, err := net.Listen("unix", filepath.Join(home, "emberd.sock"))
 	if err != nil {
@@ -257,6 +267,7 @@ func TestAgentMeetsAnotherProtocol(t *testing.T) {
 // Memories say where they come from: over this protocol, and from the repository
 // that the client started its server in.
 func TestAgentSavesForTheProjectItRunsIn(t *testing.T) {
+	t.Parallel()
 	home, _ := startHome(t)
 	repository := filepath.Join(t.TempDir(), "kettle")
 	if err := os.MkdirAll(filepath.Join(repository, ".git"), 0o700); err != nil {
@@ -291,6 +302,7 @@ func TestAgentSavesForTheProjectItRunsIn(t *testing.T) {
 
 // A client that starts its servers anywhere says where it works.
 func TestAgentAsksWhereItsClientWorks(t *testing.T) {
+	t.Parallel()
 	home, _ := startHome(t)
 	repository := filepath.Join(t.TempDir(), "kettle")
 	if err := os.MkdirAll(filepath.Join(repository, ".git"), 0o700); err != nil {

@@ -30,6 +30,7 @@ type saving struct {
 
 // Servers share one daemon: nothing gets lost between them, and nothing doubled.
 func TestFourServersAtOnce(t *testing.T) {
+	t.Parallel()
 	home, _ := startHome(t)
 	for _, s := range saveFromFour(t, home, func(int) {}, nil) {
 		if s.attempts != 1 {
@@ -41,6 +42,7 @@ func TestFourServersAtOnce(t *testing.T) {
 // The daemon is killed in the middle of it and started again. What was acknowledged
 // is there; a save whose answer was an error may be there too, beside its repetition.
 func TestFourServersAcrossKillNine(t *testing.T) {
+	t.Parallel()
 	home, d := startHome(t)
 	back := make(chan struct{})
 	restart := func(answers int) {

@@ -63,6 +63,7 @@ func (l *learner) step() error {
 // there twice, however it is spelled, and every acknowledged write is in the chain of one
 // of them, with the process that the kernel knows.
 func TestTwoAgentsLearn(t *testing.T) {
+	t.Parallel()
 	calls := 200
 	if text := os.Getenv("EMBERD_TEST_AGENT_CALLS"); text != "" {
 		var err error

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -8,6 +10,8 @@ import (
 	"emberd/embedding"
 	"emberd/engine"
 	"emberd/internal/config"
+	"emberd/internal/engines"
+	"emberd/internal/llamawire"
 	"emberd/memory"
 )
 
@@ -24,8 +28,10 @@ func meaning(c *config.Config, log *slog.Logger) (engine.Meaning, error) {
 	if err != nil {
 		return engine.Meaning{}, memory.Errorf(memory.Invalid, "embedding.key_file: %w", err)
 	}
+	helper, dir, why := native(c)
 	embedder, err := embedding.Open(embedding.Options{
 		Providers: c.Embedding.Providers, Model: c.Embedding.Model,
+		Helper: helper, Engine: dir, NoEngine: why, Memory: badPairs(c),
 		URL: c.Embedding.URL, URLModel: c.Embedding.URLModel, Key: key,
 		MaxTokens: c.Embedding.MaxTokens, UnloadAfter: c.Embedding.UnloadAfter, Logger: log,
 		QueryPrefix: spaced(c.Embedding.QueryPrefix), PassagePrefix: spaced(c.Embedding.PassagePrefix),
@@ -40,10 +46,77 @@ func meaning(c *config.Config, log *slog.Logger) (engine.Meaning, error) {
 	}, nil
 }
 
+// badPairs is the file that remembers which models bring which engines down.
+func badPairs(c *config.Config) string { return filepath.Join(c.State, "engines.json") }
+
+// native finds the helper and the folder of libraries that settings choose, or says in a
+// sentence why there are none: nothing where they want none.
+func native(c *config.Config) (helper, dir, why string) {
+	if c.Embedding.Engine == noEngine {
+		return "", "", ""
+	}
+	dir, err := engineDir(c)
+	if err == nil {
+		helper, err = embedding.FindHelper()
+	}
+	if err != nil {
+		return "", "", err.Error()
+	}
+	return helper, dir, ""
+}
+
+// What embedding.engine says besides names and paths.
+const (
+	anyEngine = "auto"
+	noEngine  = "none"
+)
+
+// engineDir is the folder of the libraries that embedding.engine chooses, once nobody else
+// can have changed what is in it.
+func engineDir(c *config.Config) (string, error) {
+	at := c.Embedding.Engine
+	if filepath.IsAbs(at) {
+		return at, engines.Check(at)
+	}
+	find := func() (*engines.Engine, error) { return enginesOf(c).Intact(at) }
+	if at == anyEngine {
+		find = enginesOf(c).Current
+	}
+	e, err := find()
+	if err != nil {
+		return "", err
+	}
+	return e.Dir, nil
+}
+
+// enginesOf are the installed engines.
+func enginesOf(c *config.Config) *engines.Engines {
+	return engines.Open(filepath.Join(c.Embedding.Folder, "engines"), probe)
+}
+
+// probe loads the libraries of a folder in the helper, and tells what they say.
+func probe(ctx context.Context, dir string) (llamawire.Hello, error) {
+	helper, err := embedding.FindHelper()
+	if err != nil {
+		return llamawire.Hello{}, err
+	}
+	hello, err := embedding.Probe(ctx, helper, dir)
+	if failed, ok := errors.AsType[*llamawire.Failed](err); ok {
+		hello.Failed, err = failed, nil
+	}
+	return hello, err
+}
+
 // makesVectors reports whether one of the providers has what it needs.
 func makesVectors(e *config.Embedding) bool {
 	return slices.ContainsFunc(e.Providers, func(name string) bool {
-		return name == embedding.Words || name == embedding.Go && e.Model != "" || name == embedding.HTTP && e.URL != ""
+		switch name {
+		case embedding.Llama, embedding.Go:
+			return e.Model != ""
+		case embedding.HTTP:
+			return e.URL != ""
+		}
+		return true
 	})
 }
 
@@ -52,7 +125,7 @@ func makesVectors(e *config.Embedding) bool {
 func unmade(e *config.Embedding) string {
 	switch {
 	case e.Model != "":
-		return "embedding.providers leaves out go, which embedding.model is for"
+		return "embedding.providers leaves out llama and go, which embedding.model is for"
 	case e.URL != "":
 		return "embedding.providers leaves out http, which embedding.url is for"
 	}

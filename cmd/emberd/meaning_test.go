@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"emberd/embedding"
 	"emberd/engine"
 	"emberd/internal/config"
+	"emberd/internal/engines"
+	"emberd/internal/llamawire"
 )
 
 // meaningOf is what settings make of vectors, in a home folder of its own.
@@ -41,9 +45,9 @@ func TestNoVectorsUnlessSomethingCanMakeThem(t *testing.T) {
 		{"embedding.model=/models/minilm.gguf", true, ""},
 		{"embedding.url=http://127.0.0.1:11434", true, ""},
 		{"embedding.providers=words", true, ""},
-		{"embedding.providers=http embedding.model=/models/minilm.gguf", false, "embedding.providers leaves out go, which embedding.model is for"},
-		{"embedding.providers= embedding.model=/models/minilm.gguf", false, "embedding.providers leaves out go, which embedding.model is for"},
-		{"embedding.providers=go embedding.url=http://127.0.0.1:1", false, "embedding.providers leaves out http, which embedding.url is for"},
+		{"embedding.providers=http embedding.model=/models/minilm.gguf", false, "embedding.providers leaves out llama and go, which embedding.model is for"},
+		{"embedding.providers= embedding.model=/models/minilm.gguf", false, "embedding.providers leaves out llama and go, which embedding.model is for"},
+		{"embedding.providers=llama,go embedding.url=http://127.0.0.1:1", false, "embedding.providers leaves out http, which embedding.url is for"},
 		{"search.meaning=off embedding.model=/models/minilm.gguf", false, "search.meaning is off"},
 		{"search.meaning=0 embedding.model=/models/minilm.gguf", false, "search.meaning is off"},
 		{"search.meaning=0.1 embedding.model=/models/minilm.gguf", true, ""},
@@ -93,5 +97,39 @@ func TestPrefixesAreSetOff(t *testing.T) {
 	}
 	if got := spaced("") + "harbour"; got != "harbour" {
 		t.Errorf("a question without a prefix is %q", got)
+	}
+}
+
+// An engine that settings name is checked like one that was chosen, each time.
+func TestNamedEngineIsChecked(t *testing.T) {
+	home, dir := t.TempDir(), filepath.Join(t.TempDir(), "lib")
+	self, err := os.Executable() // which is a file for this machine
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.Symlink(self, filepath.Join(dir, "libllama.so"))); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(config.Source{Flags: []string{"embedding.engine=mine"}, Home: home, UserHome: home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loads := func(context.Context, string) (llamawire.Hello, error) { return llamawire.Hello{}, nil }
+	folder := filepath.Join(c.Embedding.Folder, "engines")
+	if _, err := engines.Open(folder, loads).Install(t.Context(), engines.Source{Dir: dir, Link: true, Name: "mine"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := engineDir(c); err != nil || got != dir {
+		t.Errorf("engineDir = %q, %v, want %s", got, err, dir)
+	}
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	_, named := chosenEngine(c, "mine")
+	_, set := engineDir(c)
+	for _, err := range []error{named, set} {
+		if err == nil || !strings.Contains(err.Error(), "can be written to by everybody") {
+			t.Errorf("%v, want that others may write there", err)
+		}
 	}
 }

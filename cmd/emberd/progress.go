@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -55,6 +56,57 @@ func (s *state) newSteps(what string, total int) *progress {
 		progressbar.OptionUseANSICodes(s.screen.colour),
 		progressbar.OptionClearOnFinish(),
 	)}
+}
+
+// newShare is progress that is told as done of total, whatever the units: a bar with the
+// time that is left where stderr is a terminal, else nothing.
+func (s *state) newShare(what string) (tell func(done, total int), end func()) {
+	p := s.newSteps(what, 1)
+	if p.bar == nil {
+		return func(int, int) {}, func() {}
+	}
+	progressbar.OptionSetPredictTime(true)(p.bar)
+	return func(done, total int) {
+		if total > 0 && p.total != int64(total) {
+			p.total = int64(total)
+			p.bar.ChangeMax(total)
+		}
+		_ = p.bar.Set(done) // a bar that cannot be drawn is no reason to stop
+	}, p.done
+}
+
+// newTransfer is progress of the bytes of a file: a bar where stderr is a terminal, else
+// nothing.
+func (s *state) newTransfer(what string) *progress {
+	f, ok := s.stderr.(*os.File)
+	if s.json || !ok || !term.IsTerminal(int(f.Fd())) {
+		return &progress{}
+	}
+	return &progress{bar: progressbar.NewOptions64(-1,
+		progressbar.OptionSetWriter(f),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionFullWidth(),
+		progressbar.OptionUseANSICodes(s.screen.colour),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(transferThrottle),
+		progressbar.OptionSetSpinnerChangeInterval(0), // or it is drawn on and on
+	)}
+}
+
+// transferThrottle is how long a bar of bytes stays as it is drawn.
+const transferThrottle = 100 * time.Millisecond
+
+// reached says how many bytes are there, of total, which is 0 while that is not known.
+func (p *progress) reached(done, total int64) {
+	if p.bar == nil {
+		return
+	}
+	if total > 0 && p.total != total {
+		p.total = total
+		p.bar.ChangeMax64(total)
+	}
+	_ = p.bar.Set64(done) // a bar that cannot be drawn is no reason to stop
 }
 
 // add counts a line of so many bytes, the lines-th.

@@ -116,6 +116,7 @@ func (p *promoter) files(t *testing.T, which func(string) bool) (all []string) {
 // Case 53: kill -9 at each system call of a promotion that changes the disk. There is
 // one note, whole, and after a restart note and log agree.
 func TestCase53KillsWithinAPromotion(t *testing.T) {
+	t.Parallel()
 	most, killed := roundsOf(t, faultRoundsVar, 1), 0
 	for _, call := range []string{"fsync", "fdatasync", "openat", "renameat2", "unlinkat", "mkdirat"} {
 		for nth := 1; nth <= most; nth++ {
@@ -144,6 +145,7 @@ func TestCase53KillsWithinAPromotion(t *testing.T) {
 
 // The same at any moment, with several clients.
 func TestCase53KillNineWhilePromoting(t *testing.T) {
+	t.Parallel()
 	p := newPromoter(t)
 	acknowledged := map[string]bool{}
 	for range roundsOf(t, killRoundsVar, 2) {

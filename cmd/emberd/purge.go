@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,9 +61,7 @@ func (s *state) confirmPurge(ctx context.Context, req op.PurgeRequest) error {
 	if err != nil {
 		return err
 	}
-	s.note("purge memory %s for good? Nothing takes that back. [y/N]", s.short(res.ID))
-	answer, err := bufio.NewReader(s.stdin).ReadString('\n')
-	if answer = strings.ToLower(strings.TrimSpace(answer)); err == nil && (answer == "y" || answer == "yes") {
+	if s.agreed(fmt.Sprintf("purge memory %s for good? Nothing takes that back.", s.short(res.ID))) {
 		return nil
 	}
 	s.note("nothing was purged")

@@ -43,6 +43,7 @@ func typing(t *testing.T, text string) *os.File {
 
 // On a terminal a purge asks, and only a yes is one.
 func TestAPurgeAsksOnATerminal(t *testing.T) {
+	t.Parallel()
 	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
 	var there []memory.ID
 	for _, c := range []struct {

@@ -18,6 +18,7 @@ type saveOptions struct {
 	id         string
 	importance importance
 	strength   float64
+	confidence float64
 	meta       meta
 	plain      bool
 	provenance provenanceFlags
@@ -53,7 +54,7 @@ The project is the git repository that encloses the working directory, unless
 
 func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 	f := cmd.Flags()
-	fieldFlags(f, &o.importance, &o.strength, &o.meta)
+	fieldFlags(f, &o.importance, &o.strength, &o.confidence, &o.meta)
 	f.StringSliceVarP(&o.req.Tags, "tag", "t", nil, "`TAG` to find it by; repeatable, or a comma list")
 	f.StringSliceVarP(&o.req.Entities, "entity", "e", nil, "`NAME` of a person or thing in it, in place of those found in the text; repeatable, '' for none")
 	f.StringVar(&o.req.Source, "source", "", "`PLACE` it comes from")
@@ -76,9 +77,10 @@ func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 }
 
 // fieldFlags adds the flags that save and edit read alike.
-func fieldFlags(f *pflag.FlagSet, imp *importance, strength *float64, m *meta) {
+func fieldFlags(f *pflag.FlagSet, imp *importance, strength, confidence *float64, m *meta) {
 	f.Var(imp, "importance", "`LEVEL`: low, normal, high, core or 0 to 1")
 	f.Float64Var(strength, "strength", 0, "`FACTOR` on its decay score, 0 to 2")
+	f.Float64Var(confidence, "confidence", 1, "how sure it is, a `SHARE` from 0 to 1")
 	f.Var(m, "meta", "anything else; a value that is JSON is kept as JSON; repeatable")
 }
 
@@ -95,6 +97,7 @@ func (s *state) save(cmd *cobra.Command, o *saveOptions, args []string) error {
 		o.req.Enrich = new(false)
 	}
 	o.req.Strength = optional(cmd.Flags(), "strength", o.strength)
+	o.req.Confidence = optional(cmd.Flags(), "confidence", o.confidence)
 	if o.importance.given {
 		o.req.Importance = &o.importance.value
 		o.req.Core = o.req.Core || o.importance.core

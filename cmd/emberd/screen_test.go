@@ -15,6 +15,7 @@ import (
 )
 
 func TestClean(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
 		{"plain text", "a\tb\nc", "a\tb\nc"},
 		{"terminal escape", "\x1b[2Jgone", "␛[2Jgone"},
@@ -33,6 +34,7 @@ func TestClean(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		in    string
 		width int
@@ -52,6 +54,7 @@ func TestCut(t *testing.T) {
 }
 
 func TestParagraphWraps(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, in string
 		width    int
@@ -72,6 +75,7 @@ func TestParagraphWraps(t *testing.T) {
 
 // Wrapping loses nothing but white space and keeps to the width.
 func TestLinesKeepTextAndWidth(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := clean(rapid.StringOf(rapid.RuneFrom([]rune("ab  \n-日本語é👩💻"))).Draw(t, "text"))
 		width := rapid.IntRange(4, 20).Draw(t, "width")
@@ -91,6 +95,7 @@ func TestLinesKeepTextAndWidth(t *testing.T) {
 }
 
 func TestMarksAreBoldOnATerminalOnly(t *testing.T) {
+	t.Parallel()
 	sn := op.Snippet{Text: "Use JWT\u200b tokens", Marks: [][2]int{{4, 7}, {11, 17}}}
 	text, marks := cleanSnippet(sn)
 	terminal := screen{width: 80, colour: true}
@@ -103,6 +108,7 @@ func TestMarksAreBoldOnATerminalOnly(t *testing.T) {
 }
 
 func TestAge(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	const day = 24 * time.Hour
 	for _, c := range []struct {
@@ -120,6 +126,7 @@ func TestAge(t *testing.T) {
 }
 
 func TestNumbersForPeople(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ got, want string }{
 		{grouped(7), "7"}, {grouped(1000), "1,000"}, {grouped(-1234567), "-1,234,567"},
 		{count(1, "memory", "memories"), "1 memory"}, {count(0, "memory", "memories"), "0 memories"},
@@ -134,6 +141,7 @@ func TestNumbersForPeople(t *testing.T) {
 
 // A timer runs once after a change, so "every" would be wrong.
 func TestWakes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		timers map[string]string
 		want   string
@@ -150,6 +158,7 @@ func TestWakes(t *testing.T) {
 }
 
 func TestCutFront(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text  string
 		width int
@@ -168,6 +177,7 @@ func TestCutFront(t *testing.T) {
 }
 
 func TestTrail(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		titles []string
 		room   int
@@ -190,6 +200,7 @@ func TestTrail(t *testing.T) {
 // The line of a note fits a terminal, with its path on a line of its own, and is
 // one line on a pipe.
 func TestNoteLine(t *testing.T) {
+	t.Parallel()
 	s := newState()
 	s.zone = time.UTC
 	h := &op.Hit{Tier: op.TierNote, Rank: 0.5, Note: &op.Note{
@@ -222,6 +233,7 @@ func TestNoteLine(t *testing.T) {
 // What is said beside the answer breaks between words on a terminal, and not on a
 // pipe, where a program reads it by lines.
 func TestSentencesBreakBetweenWords(t *testing.T) {
+	t.Parallel()
 	err := memory.Errorf(memory.Busy, "the note %q is not written now; try again in 10s", "Tea.md")
 	for width, want := range map[int]string{
 		0:  "its note stays; delete it in the vault\nemberd: the note \"Tea.md\" is not written now; try again in 10s\n",
@@ -240,6 +252,7 @@ func TestSentencesBreakBetweenWords(t *testing.T) {
 
 // A finding has its note on a line of its own on a terminal, and is one line on a pipe.
 func TestFindingsFitATerminal(t *testing.T) {
+	t.Parallel()
 	res := &op.VaultCheckResult{Findings: []op.Finding{{Path: "Tea.md", Line: 5, Text: strings.Repeat("word ", 20) + "end"}}, Total: 1}
 	for width, want := range map[int]string{
 		0:  "Tea.md:5: " + strings.Repeat("word ", 20) + "end\n",
@@ -259,6 +272,7 @@ func TestFindingsFitATerminal(t *testing.T) {
 // A version's entry stays whole on a terminal, and what emberd keeps for itself is not
 // listed.
 func TestVersionFitsATerminal(t *testing.T) {
+	t.Parallel()
 	v := &op.HistoryVersion{Action: "changed", Verb: "note", Tx: "01a1fd0c6c0d-0000-k7q2mzxa", At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
 		Fields: []op.FieldChange{{Name: "note_seen", To: []byte(`{"content":"1"}`)}}}
 	for width, want := range map[int]string{

@@ -138,6 +138,7 @@ func (s *state) printHits(res *op.SearchResult) {
 	s.printThen(res.AsOf, slices.ContainsFunc(res.Hits, func(h op.Hit) bool { return h.Note != nil }))
 	s.noteLoading(res.Loading)
 	s.noteIndexing(res.Indexing)
+	s.noteWithout(res.Meaning)
 	s.noteRespelled(res.Respelled, res.Similar)
 	switch more := res.Total - len(res.Hits); {
 	case res.Total == 0:
@@ -292,6 +293,13 @@ func (s *state) noteLoading(l *op.Loading) {
 func (s *state) noteIndexing(l *op.Loading) {
 	if l != nil {
 		s.note("the vault is still being read (%s of %s notes)", grouped(l.Indexed), grouped(l.Total))
+	}
+}
+
+// noteWithout says why vectors had no part in an answer in which they else would have had.
+func (s *state) noteWithout(m *op.Meaning) {
+	if m != nil && m.Weight > 0 && m.Without != "" {
+		s.note("searched by words alone: %s", clean(m.Without))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"emberd/decay"
 	"emberd/engine"
+	"emberd/internal/beads"
 	"emberd/internal/config"
 	"emberd/internal/durable"
 	"emberd/internal/llm"
@@ -97,6 +98,9 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	if endpoint != nil {
 		defer endpoint.Close()
 	}
+	if opt.Cleanup, err = cleanupOptions(c, endpoint); err != nil {
+		return err
+	}
 	if opt.Meaning, err = meaning(c, log); err != nil {
 		return err
 	}
@@ -114,7 +118,7 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	if err != nil {
 		return err
 	}
-	if text := abroad(opt.Author.Endpoint, opt.Author.Remote); text != "" {
+	if text := abroad(opt.Author.Endpoint, opt.Author.Remote, opt.Cleanup.Ask != nil); text != "" {
 		log.Warn(text)
 	}
 	if err := s.announce(c); err != nil {
@@ -239,20 +243,38 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.Vaults, o.VaultIgnore, o.VaultArchive = c.Vaults, c.Vault.Ignore, c.Vault.ArchiveFolder
 	o.VaultPromoted = c.Vault.PromotedFolder
 	o.VaultIndex, o.VaultCore = c.Vault.IndexNote, c.Vault.CoreNote
+	o.ReviewInbox, o.DecideAfter = c.Review.Inbox, c.Review.DecideAfter
+	if c.Review.Beads {
+		o.Beads = &beads.Tracker{Dir: c.Review.BeadsDir}
+	}
 	o.DetectSecrets = c.SecretsDetect == "block"
 	o.Enrich, o.Reinforce = c.Enrich, c.AutoReinforce
 	o.IndexArchive, o.ForgetBelow = c.IndexArchive, c.ForgetThreshold
 	o.Promotion = decay.Promotion{Threshold: c.Promote.Threshold, UseCount: c.Promote.UseCount, Window: c.Promote.Window,
 		MinAge: c.Promote.MinAge, MinUses: c.Promote.MinUses}
 	o.AutoPromote, o.LifecyclePeriod = c.Promote.Auto, c.Consolidation.Interval
+	o.Agents = agentSettings(c)
 	o.Lifecycle = lifecyclePolicy(&c.Lifecycle)
 	if len(c.Vaults) == 0 {
 		o.Lifecycle.Coldest = memory.Demoted
 	}
 	o.Review, o.ReviewRatio = decay.Zone{Min: c.Review.DangerMin, Max: c.Review.DangerMax}, c.Review.BlendRatio
-	o.Known = engine.Known(c.Known)
+	o.Known, o.Duplicate = engine.Known(c.Known), c.Similarity.Duplicate
 	o.Rekindle, o.EchoWindow = engine.RekindleMode(c.RekindleMode), c.EchoWindow
 	return o
+}
+
+// agentSettings turns settings into what the agents take.
+func agentSettings(c *config.Config) engine.Agents {
+	a, set := engine.DefaultAgents(), &c.Consolidation
+	a.Interval, a.AutoMerge, a.Rate = set.Interval, set.AutoMerge, set.Rate
+	if !set.Agents {
+		a.Interval = 0
+	}
+	a.Ladder.AutoMerge, a.Ladder.Review = set.AutoMergeAt, set.ReviewAt
+	a.Relations.MinShared, a.Relations.MinConfidence = set.MinShared, set.MinConfidence
+	a.Threshold, a.MinSize, a.MaxSize = c.Cluster.Threshold, c.Cluster.MinSize, c.Cluster.MaxSize
+	return a
 }
 
 // lifecyclePolicy turns settings into what package rekindle takes.

@@ -15,6 +15,7 @@ import (
 )
 
 func TestTheTokenIsMadeOnceAndKept(t *testing.T) {
+	t.Parallel()
 	name := tokenFile(t.TempDir())
 	made, err := loadToken(name)
 	if err != nil || len(made) < minToken {
@@ -33,6 +34,7 @@ func TestTheTokenIsMadeOnceAndKept(t *testing.T) {
 }
 
 func TestTokensThatAreNotTaken(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		mode       os.FileMode
@@ -67,6 +69,7 @@ func TestTokensThatAreNotTaken(t *testing.T) {
 
 // TestThePortOfARealDaemon is shown by status, kept from others, and refused when taken.
 func TestThePortOfARealDaemon(t *testing.T) {
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -102,6 +105,7 @@ func TestThePortOfARealDaemon(t *testing.T) {
 // TestHistoryTellsWhichAgent: what the client of emberd mcp says of itself reaches the
 // daemon.
 func TestHistoryTellsWhichAgent(t *testing.T) {
+	t.Parallel()
 	home := filepath.Join(shortDir(t), "h")
 	startDaemonIn(t, home)
 	a := startAgent(t, home)

@@ -18,6 +18,7 @@ import (
 	"emberd/api"
 	"emberd/engine"
 	"emberd/internal/config"
+	"emberd/internal/fetch"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -77,7 +78,11 @@ func (s *state) run(ctx context.Context, args []string) int {
 		err = fmt.Errorf("write the answer: %w", flushErr)
 	}
 	if errors.Is(err, context.Canceled) {
-		err = &exit{code: exitInterrupted, err: errors.New("interrupted")}
+		text := "interrupted"
+		if half, ok := errors.AsType[*fetch.StoppedError](err); ok { // which can be gone on with
+			text = half.Error()
+		}
+		err = &exit{code: exitInterrupted, err: errors.New(text)}
 	}
 	s.json = s.json || slices.Contains(args, "--json") // a bad flag may come before it
 	return s.report(err)
@@ -121,6 +126,9 @@ func call[Req, Res any](ctx context.Context, s *state, o op.Op[Req, Res], req *R
 	client, err := s.connect()
 	if err != nil {
 		return nil, err
+	}
+	if op.ProgressOf(ctx) == nil { // what tells how far it is may take as long as it needs
+		ctx = op.WithProgress(ctx, func(int, int) {})
 	}
 	return o.Call(ctx, client, req)
 }

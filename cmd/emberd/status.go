@@ -156,13 +156,18 @@ func (s *state) printLists(lists []op.ListStatus) {
 	name := "lists"
 	for _, l := range lists {
 		text := flat(l.Path) + " "
-		switch l.State {
-		case op.ListWritten:
+		switch {
+		case l.State == op.ListEmpty && l.Open > 0:
+			text += "is written soon"
+		case l.State == op.ListWritten:
 			text += "is up to date"
-		case op.ListRefused:
+		case l.State == op.ListRefused:
 			text += "is not written, see the warning"
 		default:
 			text += l.State + ": " + clean(l.Reason)
+		}
+		if l.Open > 0 {
+			text += ", " + count(l.Open, "item", "items") + " to decide in it"
 		}
 		if !l.Modified.IsZero() {
 			text += ", written " + lasted(max(0, s.now().Sub(l.Modified))) + " ago"

@@ -7,6 +7,7 @@ import (
 
 // A line that is no message does not end the conversation.
 func TestAgentAnswersLinesThatAreNoMessages(t *testing.T) {
+	t.Parallel()
 	a := startAgent(t, t.TempDir(), "--tools", "reference")
 	for _, tt := range []struct{ name, line, want string }{
 		{"no JSON", `{"jsonrpc":"2.0","id":7,"method":`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`},
@@ -37,6 +38,7 @@ func TestAgentAnswersLinesThatAreNoMessages(t *testing.T) {
 
 // The protocol had batches until 2025-03-26.
 func TestAgentAnswersABatchOneByOne(t *testing.T) {
+	t.Parallel()
 	a := startAgent(t, t.TempDir())
 	a.send(t, `[{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}},{"jsonrpc":"2.0","id":7,"method":"ping"},3,{"jsonrpc":"2.0","id":8,"method":"ping"}]`)
 	answered := map[int]bool{}

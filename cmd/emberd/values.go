@@ -92,6 +92,7 @@ func filterFlags(f *pflag.FlagSet, to *op.Filter, within *window) {
 	f.StringVar(&to.Status, "status", "", "only with this `STATUS`: active, promoted, archived, several joined by commas, or all")
 	f.Var(within, "within", "only used or saved, or for a note changed, within this `TIME`, as in 12h, 7d or 3mo")
 	f.Float64Var(&to.MinScore, "min-score", 0, "only with at least this decay `SCORE`")
+	f.Float64Var(&to.MinConfidence, "min-confidence", 0, "only with at least this `CONFIDENCE`, 0 to 1")
 }
 
 // settle completes a filter from what the flags say.

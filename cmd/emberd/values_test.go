@@ -7,6 +7,7 @@ import (
 )
 
 func TestImportance(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		in   string
 		want float64
@@ -26,6 +27,7 @@ func TestImportance(t *testing.T) {
 }
 
 func TestWindow(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		in   string
 		days float64
@@ -44,6 +46,7 @@ func TestWindow(t *testing.T) {
 }
 
 func TestMetaKeepsJSON(t *testing.T) {
+	t.Parallel()
 	var v meta
 	for _, in := range []string{"pr=412", "name=Ada", "list=[1, 2]", "gone=null", "empty=", "eq=a=b"} {
 		if err := v.Set(in); err != nil {
@@ -63,6 +66,7 @@ func TestMetaKeepsJSON(t *testing.T) {
 }
 
 func TestParseTime(t *testing.T) {
+	t.Parallel()
 	want := time.Date(2023, 5, 8, 13, 56, 0, 0, time.UTC)
 	for _, in := range []string{
 		"2023-05-08T13:56:00Z", "2023-05-08T15:56:00+02:00", "2023-05-08T13:56:00", "2023-05-08 13:56:00.000",

@@ -27,6 +27,7 @@ const setsVar = "EMBERD_SETS"
 // Every vault of the sets goes through the real daemon: all its notes are indexed
 // or reported with a reason, what lies outside is not found, and nothing changes.
 func TestVaultsThroughTheDaemon(t *testing.T) {
+	t.Parallel()
 	sets := os.Getenv(setsVar)
 	if sets == "" {
 		t.Skip(setsVar + " names no test data")

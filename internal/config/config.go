@@ -75,6 +75,7 @@ type Config struct {
 	Known         Known
 	Cluster       Cluster
 	Consolidation Consolidation
+	Cleanup       Cleanup
 	MCP           MCP
 
 	ForgetThreshold float64       // decay score below which a memory may be forgotten
@@ -176,11 +177,16 @@ type Search struct {
 	MeaningWait   time.Duration
 }
 
-// Review says which fading memories are mixed into answers.
+// Review says which fading memories are mixed into answers, and how what is to be decided
+// about memories is asked.
 type Review struct {
-	BlendRatio float64
-	DangerMin  float64
-	DangerMax  float64
+	BlendRatio  float64
+	DangerMin   float64
+	DangerMax   float64
+	Inbox       string        // note of the vault, "" for none
+	DecideAfter time.Duration // 0 for never
+	Beads       bool          // whether items are mirrored in a bd tracker
+	BeadsDir    string        // folder that bd is run in, "" for that of the daemon
 }
 
 // Recall says when a conversation brings back memories by itself.
@@ -194,8 +200,10 @@ type Recall struct {
 
 // Embedding says how vectors are made.
 type Embedding struct {
-	Providers     []string // http, go, words
+	Providers     []string // llama, http, go, words
 	Model         string   // absolute, "" for none
+	Engine        string   // auto, none, the name of an installed one, or an absolute path
+	Folder        string   // absolute; of installed models and engines
 	URL           string   // of a server of this machine, "" for none
 	URLModel      string   // "" for the server's only one
 	KeyFile       string   // absolute, "" for none
@@ -207,10 +215,9 @@ type Embedding struct {
 	Store         string // state or data
 }
 
-// Similarity holds the cosine thresholds for telling duplicates.
+// Similarity holds from which similarity on pairs are told as duplicates.
 type Similarity struct {
 	Duplicate float64
-	Low       float64
 }
 
 // Known holds the similarities from which something counts as known.
@@ -230,8 +237,28 @@ type Cluster struct {
 
 // Consolidation says how the background agents run.
 type Consolidation struct {
-	Interval  time.Duration
-	AutoMerge bool
+	Interval      time.Duration
+	Agents        bool
+	AutoMerge     bool
+	AutoMergeAt   float64
+	ReviewAt      float64
+	Rate          int
+	MinShared     int
+	MinConfidence float64
+}
+
+// Cleanup says how collections are cleaned up, see engine.Cleanup.
+type Cleanup struct {
+	Enabled      bool
+	Schedule     string // off, daily, weekly or monthly
+	Threshold    float64
+	DeleteBelow  float64
+	MergeAt      float64
+	MaxDeletions float64 // part of the memories
+	RollbackAt   float64 // part of the accuracy
+	Queries      string  // absolute, "" for none
+	LLM          bool
+	MaxCalls     int
 }
 
 // MCP says what agents see of emberd.
@@ -278,6 +305,10 @@ func (c *Config) fillAuto(pl *places) {
 	fill(&c.Data, pl.data)
 	fill(&c.State, pl.state)
 	fill(&c.Socket, pl.socket(c.State))
+	fill(&c.Embedding.Folder, pl.models)
+	if name := c.Embedding.Model; name != "" && !filepath.IsAbs(name) {
+		c.Embedding.Model = filepath.Join(c.Embedding.Folder, name+modelSuffix)
+	}
 	if pl.userHome != "" {
 		fill(&c.CortexGraphPath, filepath.Join(pl.userHome, ".config", "cortexgraph", "jsonl"))
 	}
@@ -291,6 +322,7 @@ func (c *Config) fillAuto(pl *places) {
 	}
 	fillNote(&c.Vault.IndexNote, "Index.md")
 	fillNote(&c.Vault.CoreNote, "Core.md")
+	fillNote(&c.Review.Inbox, "Inbox.md")
 	if c.Decay.Lambda == 0 {
 		c.Decay.Lambda = math.Ln2 / c.Decay.HalfLife.Seconds()
 	}
@@ -309,7 +341,7 @@ func (c *Config) contradictions() error {
 		{"lifecycle.demote_after", "lifecycle.archive_after", c.Lifecycle.DemoteAfter <= c.Lifecycle.ArchiveAfter},
 		{"lifecycle.archive_after", "lifecycle.rehydratable_after", c.Lifecycle.ArchiveAfter <= c.Lifecycle.RehydratableAfter},
 		{"review.danger_min", "review.danger_max", c.Review.DangerMin <= c.Review.DangerMax},
-		{"similarity.low", "similarity.duplicate", c.Similarity.Low <= c.Similarity.Duplicate},
+		{"consolidation.review_at", "consolidation.auto_merge_at", c.Consolidation.ReviewAt <= c.Consolidation.AutoMergeAt},
 		{"verify.related", "verify.confirmed", c.Known.Related <= c.Known.Confirmed},
 		{"cluster.min_size", "cluster.max_size", c.Cluster.MinSize <= c.Cluster.MaxSize},
 	}
@@ -323,8 +355,21 @@ func (c *Config) contradictions() error {
 		faults = append(faults, fmt.Errorf("%s must not lie in %s, which ordinary searches leave out",
 			c.cite("vault.promoted_folder"), c.cite("vault.archive_folder")))
 	}
-	if c.Vault.IndexNote != "" && strings.EqualFold(c.Vault.IndexNote, c.Vault.CoreNote) {
-		faults = append(faults, fmt.Errorf("%s and %s must be two notes", c.cite("vault.index_note"), c.cite("vault.core_note")))
+	return errors.Join(append(faults, c.sameNotes())...)
+}
+
+// sameNotes refuses one note for two of the things that emberd writes.
+func (c *Config) sameNotes() error {
+	notes := []struct{ key, path string }{
+		{"vault.index_note", c.Vault.IndexNote}, {"vault.core_note", c.Vault.CoreNote}, {"review.inbox", c.Review.Inbox},
+	}
+	var faults []error
+	for i, one := range notes {
+		for _, other := range notes[i+1:] {
+			if one.path != "" && strings.EqualFold(one.path, other.path) {
+				faults = append(faults, fmt.Errorf("%s and %s must be two notes", c.cite(one.key), c.cite(other.key)))
+			}
+		}
 	}
 	return errors.Join(faults...)
 }

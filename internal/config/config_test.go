@@ -91,14 +91,15 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Lifecycle:       Lifecycle{7 * day, 30 * day, 90 * day, nil, 1000, 0.2, 0.2},
 		StageWeight:     StageWeight{1, 0.5, 0.1, 0.01},
 		Search:          Search{10, 0.7, 1, 0.7, 300, true, -1, 250 * time.Millisecond},
-		Review:          Review{0.3, 0.15, 0.35},
+		Review:          Review{0.3, 0.15, 0.35, "Memories/Inbox.md", 30 * 24 * time.Hour, false, ""},
 		Recall:          Recall{true, "silent", 0.3, 3, 5 * time.Minute},
-		Embedding: Embedding{Providers: []string{"http", "go"}, MaxTokens: 256, CPUShare: 0.5,
-			UnloadAfter: 10 * time.Minute, Store: "state"},
-		Similarity:      Similarity{0.88, 0.78},
+		Embedding: Embedding{Providers: []string{"llama", "http", "go"}, MaxTokens: 256, CPUShare: 0.5,
+			UnloadAfter: 10 * time.Minute, Store: "state", Engine: "auto", Folder: "/home/ada/.local/share/emberd-models"},
+		Similarity:      Similarity{0.88},
 		Known:           Known{Add: 0.85, Related: 0.6, Confirmed: 0.85, Reinforce: 0.75},
 		Cluster:         Cluster{0.83, 2, 12},
-		Consolidation:   Consolidation{time.Hour, false},
+		Consolidation:   Consolidation{time.Hour, true, false, 0.85, 0.65, 60, 2, 0.5},
+		Cleanup:         Cleanup{true, "off", 0.85, 0.3, 0.8, 0.15, 0.2, "", false, 100},
 		LLM:             LLM{Timeout: 30 * time.Second},
 		MCP:             MCP{"agent"},
 		RekindleMode:    "auto",
@@ -269,12 +270,11 @@ func TestListsOfMemories(t *testing.T) {
 
 func TestContradictionsNameBothSides(t *testing.T) {
 	setup{
-		env:  []string{"CORTEXGRAPH_REVIEW_DANGER_ZONE_MIN=0.5", "CORTEXGRAPH_SEMANTIC_HI=0.7"},
+		env:  []string{"CORTEXGRAPH_REVIEW_DANGER_ZONE_MIN=0.5"},
 		file: "cluster.min_size: 20\nlifecycle: {demote_after: 60d}\nvault.archive_folder: Memories\n",
 	}.wantFaults(t,
 		`lifecycle.demote_after 60d (config.yaml:2) must not exceed lifecycle.archive_after 30d (default)`,
 		`review.danger_min 0.5 (CORTEXGRAPH_REVIEW_DANGER_ZONE_MIN) must not exceed review.danger_max 0.35 (default)`,
-		`similarity.low 0.78 (default) must not exceed similarity.duplicate 0.7 (CORTEXGRAPH_SEMANTIC_HI)`,
 		`cluster.min_size 20 (config.yaml:1) must not exceed cluster.max_size 12 (default)`,
 		`vault.promoted_folder Memories (default) must not lie in vault.archive_folder Memories (config.yaml:3), which ordinary searches leave out`,
 	)
@@ -366,7 +366,7 @@ func TestEffectiveListsTheWholeTable(t *testing.T) {
 		if s.Key != keys[i].name || s.Help == "" || s.Accepts == "" || s.From == "" || s.Variables[0] != keys[i].env() {
 			t.Errorf("row %d is incomplete: %+v", i, s)
 		}
-		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" && s.Key != "search.meaning" {
+		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" && s.Key != "search.meaning" && s.Key != "embedding.engine" {
 			t.Errorf("%s: got value %q, want what is in force", s.Key, s.Value)
 		}
 	}

@@ -35,7 +35,6 @@ func foreignVariables() []foreignVariable {
 		{"CORTEXGRAPH_PROMOTE_TIME_WINDOW", "promote.window", "14d", "7", "7d"},
 		{"CORTEXGRAPH_EMBED_MODEL", "embedding.url_model", "none", "e5", "e5"},
 		{"CORTEXGRAPH_SEMANTIC_HI", "similarity.duplicate", "0.88", "0.9", "0.9"},
-		{"CORTEXGRAPH_SEMANTIC_LO", "similarity.low", "0.78", "0.7", "0.7"},
 		{"CORTEXGRAPH_CLUSTER_LINK_THRESHOLD", "cluster.threshold", "0.83", "0.8", "0.8"},
 		{"CORTEXGRAPH_CLUSTER_MAX_SIZE", "cluster.max_size", "12", "20", "20"},
 		{"CORTEXGRAPH_REVIEW_BLEND_RATIO", "review.blend_ratio", "0.3", "0", "0"},

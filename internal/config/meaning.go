@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,4 +118,61 @@ func (v ownServer) want() string   { return "http://127.0.0.1:PORT, unix:///path
 func ofThisMachine(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
+}
+
+// modelSuffix is what the names of model files end in.
+const modelSuffix = ".gguf"
+
+// model is a model file: a path, or the name of one in the folder of models, which is
+// kept as it is until that folder is known.
+type model struct{ to *string }
+
+func (v model) set(s string, expand expander) (err error) {
+	switch {
+	case s == none:
+		s = ""
+	case isPath(s) || strings.EqualFold(filepath.Ext(s), modelSuffix):
+		s, err = expand(s)
+	case !isName(s):
+		return errWant
+	}
+	if err == nil {
+		*v.to = s
+	}
+	return err
+}
+
+func (v model) String() string { return cmp.Or(*v.to, none) }
+func (v model) want() string   { return "a path, the name of an installed model, or none" }
+
+// native says which libraries run models: auto, none, the name of installed ones, or a
+// directory.
+type native struct{ to *string }
+
+func (v native) set(s string, expand expander) (err error) {
+	switch {
+	case isPath(s):
+		s, err = expand(s)
+	case !isName(s):
+		return errWant
+	}
+	if err == nil {
+		*v.to = s
+	}
+	return err
+}
+
+func (v native) String() string { return cmp.Or(*v.to, auto) }
+func (v native) want() string {
+	return "auto, none, the name of an installed engine, or a path with a /"
+}
+
+// isPath reports whether a value is one where a name would do, too.
+func isPath(s string) bool { return strings.ContainsAny(s, "/~$") }
+
+// isName reports whether s can name what is installed.
+func isName(s string) bool {
+	return s[0] != '.' && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-+", r)
+	})
 }

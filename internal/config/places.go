@@ -22,6 +22,7 @@ type places struct {
 	fileFrom string // --config or EMBERD_CONFIG, when one of them named the file
 	data     string
 	state    string
+	models   string
 }
 
 // locate finds the config file and the default directories. The XDG variables
@@ -40,6 +41,7 @@ func locate(s Source, env map[string]string) (*places, error) {
 	case pl.home != "":
 		pl.data = filepath.Join(pl.home, "data")
 		pl.state = filepath.Join(pl.home, "state")
+		pl.models = filepath.Join(pl.home, "models")
 		pl.file = filepath.Join(pl.home, "config.yaml")
 	case pl.userHome == "":
 		return nil, errors.New("the home directory is unknown: set HOME, or EMBERD_HOME to a directory for emberd alone")
@@ -47,10 +49,12 @@ func locate(s Source, env map[string]string) (*places, error) {
 		support := filepath.Join(pl.userHome, "Library", "Application Support")
 		pl.data = filepath.Join(support, "emberd")
 		pl.state = filepath.Join(support, "emberd-state")
+		pl.models = filepath.Join(support, "emberd-models")
 		pl.file = filepath.Join(support, "emberd", "config.yaml")
 	default:
 		pl.data = filepath.Join(pl.xdg("XDG_DATA_HOME", ".local/share"), "emberd")
 		pl.state = filepath.Join(pl.xdg("XDG_STATE_HOME", ".local/state"), "emberd")
+		pl.models = filepath.Join(pl.xdg("XDG_DATA_HOME", ".local/share"), "emberd-models")
 		pl.file = filepath.Join(pl.xdg("XDG_CONFIG_HOME", ".config"), "emberd", "config.yaml")
 	}
 	return pl, pl.findFile(s.ConfigFile)

@@ -70,16 +70,16 @@ const placesText = "" +
 	"Times are written `90s`, `72h`, `3d` or `1d12h`, sizes `4MiB`. In paths, `~` and `$VAR` are replaced (`$$` is a\n" +
 	"dollar sign); a relative path starts from the working directory, in the config file from the file's directory.\n" +
 	"Several paths in one variable are separated as in `PATH`.\n\n" +
-	"Checked, but not acted on in this version: `consolidation.auto_merge`, `import.cortexgraph_path` and\n" +
-	"all of `recall.`, `similarity.` and `cluster.`.\n\n" +
+	"Checked, but not acted on in this version: `import.cortexgraph_path` and all of `recall.`.\n\n" +
 	"| | Linux | macOS | with `--home DIR` |\n|---|---|---|---|\n" +
 	"| config file | `$XDG_CONFIG_HOME/emberd/config.yaml` | `~/Library/Application Support/emberd/config.yaml` | `DIR/config.yaml` |\n" +
 	"| `data` | `$XDG_DATA_HOME/emberd` | `~/Library/Application Support/emberd` | `DIR/data` |\n" +
 	"| `state` | `$XDG_STATE_HOME/emberd` | `~/Library/Application Support/emberd-state` | `DIR/state` |\n" +
+	"| `embedding.folder` | `$XDG_DATA_HOME/emberd-models` | `~/Library/Application Support/emberd-models` | `DIR/models` |\n" +
 	"| `socket` | `$XDG_RUNTIME_DIR/emberd/emberd.sock` | `run/emberd.sock` under `state` | `DIR/emberd.sock` |\n\n" +
 	"An XDG variable that is unset or not absolute counts as `~/.config`, `~/.local/share` or `~/.local/state`; without\n" +
-	"`XDG_RUNTIME_DIR` the socket is `run/emberd.sock` under `state`. `--home` moves the defaults only: a `data`, `state` or\n" +
-	"`socket` that is set anywhere stays where it is set.\n"
+	"`XDG_RUNTIME_DIR` the socket is `run/emberd.sock` under `state`. `--home` moves the defaults only: a place\n" +
+	"that is set anywhere stays where it is set.\n"
 
 const foreignText = `
 ## Variables of CortexGraph that are not read
@@ -89,4 +89,5 @@ const foreignText = `
 ` + "| `CORTEXGRAPH_STORAGE_BACKEND`, `CORTEXGRAPH_SQLITE_PATH` | the log under `data` is the only storage |\n" +
 	"| `CORTEXGRAPH_MEMORIES_FILENAME`, `CORTEXGRAPH_RELATIONS_FILENAME` | files of a CortexGraph store are given to `emberd import` by name |\n" +
 	"| `LTM_INDEX_PATH`, `LTM_INDEX_FILENAME`, `LTM_LEGACY_INDEX_FILENAME`, `CORTEXGRAPH_LTM_INDEX_MAX_AGE_SECONDS` | the index is under `state` and follows the vault by itself |\n" +
+	"| `CORTEXGRAPH_SEMANTIC_LO` | nothing asks from which similarity down memories differ; `consolidation.review_at` says from which cohesion up they are reviewed |\n" +
 	"| `GIT_AUTO_COMMIT`, `GIT_COMMIT_INTERVAL` | emberd runs no git in a vault |\n"

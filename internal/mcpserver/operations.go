@@ -29,10 +29,12 @@ func withheld(s *op.Spec) (why string, no bool) {
 		return "nothing takes it back, so a person has to ask for it", true
 	case op.Confirm.Spec:
 		return "it is a person's word for what a tool or the web said", true
-	case op.Confirm.Spec:
-		return "whether what tools and the web say holds is for a person to say", true
 	case op.EnginePause.Spec, op.EngineResume.Spec:
 		return "what the machine works on is for a person to say", true
+	case op.Embed.Spec:
+		return "its numbers are of no use to a model", true
+	case op.HealthStale.Spec, op.HealthLowAccess.Spec, op.HealthDuplicates.Spec, op.HealthMerge.Spec, op.Migrate.Spec:
+		return "it is a tool by the name of its specification, memory_health_…, memory_consolidate or memory_migration_run", true
 	case op.Export.Spec, op.Import.Spec:
 		return "a whole store is for emberd export and import, not for a model to read", true
 	}

@@ -118,7 +118,7 @@ func TestFilesAreWrittenWhereThePersonSays(t *testing.T) {
 // first.
 func TestAListOfAllToolsStaysReadable(t *testing.T) {
 	s := newSession(t, new(recorder), All)
-	const most = 96 << 10
+	const most = 120 << 10
 	if n := len(s.ask("tools/list", json.RawMessage(`{}`)).Result); n > most {
 		t.Errorf("all tools take %d bytes, more than %d", n, most)
 	}

@@ -56,5 +56,5 @@ func toolsOf(p Profile) ([]*tool, error) {
 
 // allTools makes every tool there is.
 func allTools() []*tool {
-	return slices.Concat(agentTools(), cortexGraphTools(), referenceTools(), operationTools())
+	return slices.Concat(agentTools(), cortexGraphTools(), referenceTools(), healthTools(), operationTools())
 }

@@ -194,13 +194,16 @@ func openNodes(ctx context.Context, c *call, in *openNodesIn) (*graphOut, error)
 		return nil, err
 	}
 	var p nodePage
-	var left []string
+	var left, notes []string
 	for _, id := range entityIDs(in.Names) {
 		if there[id] == nil {
 			continue
 		}
 		m, err := warm(ctx, c, &there[id].Memory)
-		if err != nil {
+		if code := memory.CodeOf(err); code == memory.Busy || code == memory.Conflict {
+			m = &there[id].Memory
+			notes = []string{fmt.Sprintf("Not all have their observations, for notes that hold them are not read: %v.", err)}
+		} else if err != nil {
 			return nil, err
 		}
 		if e, ok := refgraph.Of(&m.Memory); ok && !p.add(node{e, m}) {
@@ -215,7 +218,6 @@ func openNodes(ctx context.Context, c *call, in *openNodesIn) (*graphOut, error)
 	if err != nil {
 		return nil, err
 	}
-	var notes []string
 	if rest > 0 {
 		out.NextCursor = strconv.Itoa(len(all) - rest)
 		notes = append(notes, fmt.Sprintf("%d more relations follow; call open_nodes with these names and next_cursor as cursor.", rest))

@@ -39,6 +39,14 @@ func (c *clock) advance(d time.Duration) { c.ms.Add(d.Milliseconds()) }
 // notes is nil. Nothing in it happens by itself.
 func newStore(t testing.TB, c *clock, notes map[string]string) *engine.Engine {
 	t.Helper()
+	e, _ := stoppable(t, c, notes)
+	return e
+}
+
+// stoppable is newStore, and what has the engine follow the vault no longer: it answers
+// all the same.
+func stoppable(t testing.TB, c *clock, notes map[string]string) (e *engine.Engine, stop func()) {
+	t.Helper()
 	dir := t.TempDir()
 	opt := engine.DefaultOptions()
 	opt.Data, opt.State, opt.Now = filepath.Join(dir, "data"), filepath.Join(dir, "state"), c.now
@@ -54,17 +62,20 @@ func newStore(t testing.TB, c *clock, notes map[string]string) *engine.Engine {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- e.Run(ctx) }()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+	})
+	t.Cleanup(func() {
+		stop()
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	until(t, "memories and notes are indexed", func() bool { return indexed(t, e) })
-	return e
+	return e, stop
 }
 
 func writeNotes(t testing.TB, vault string, notes map[string]string) {

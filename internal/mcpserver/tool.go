@@ -26,7 +26,9 @@ type tool struct {
 	briefly  bool         // and of lists not what is in them
 	fill     *wire.Filler // of results
 	goOn     string       // how to get what is cut off an answer
-	run      func(ctx context.Context, c *call, args json.RawMessage) (any, error)
+	// spellsError repeats the message of an error under error.
+	spellsError bool
+	run         func(ctx context.Context, c *call, args json.RawMessage) (any, error)
 }
 
 // call is what a tool has at hand while it runs.
@@ -155,12 +157,20 @@ func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
 		opt.Logger.Error("tool failed", "tool", t.def.Name, "err", err)
 		e = memory.Errorf(memory.Internal, "%s failed: %w", t.def.Name, err)
 	}
-	return refusal(advised(e, t.profiles[0]))
+	f := failure{Message: cutText(advised(e, t.profiles[0]), maxMessage, "that is all")}
+	if t.spellsError {
+		f.Error = f.Message
+	}
+	return f.result()
 }
 
 // refusal is the result that says why there is none.
 func refusal(said string) (*mcp.CallToolResult, error) {
-	raw, err := wire.Marshal(failure{Message: cutText(said, maxMessage, "that is all")})
+	return failure{Message: cutText(said, maxMessage, "that is all")}.result()
+}
+
+func (f failure) result() (*mcp.CallToolResult, error) {
+	raw, err := wire.Marshal(f)
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +183,9 @@ func asError(err error) *memory.Error {
 	return e
 }
 
-// failure is what CortexGraph says of an error.
+// failure is what CortexGraph says of an error, and under error what other systems do.
 type failure struct {
 	Success bool   `json:"success"`
 	Message string `json:"message"`
+	Error   string `json:"error,omitempty"`
 }

@@ -269,6 +269,7 @@ var unescaped = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 var (
 	repeated = regexp.MustCompile(`<(\d+) ("?[^">]+"?)>`)
+	took     = regexp.MustCompile(`("ms": ?)\d+`)
 	shown    = regexp.MustCompile(`<(nobody|[a-z]+\d+)>`)
 	// What differs from run to run: ids, and entries of the journal with what revisions add
 	// to them, clusters, relations, cursors, times and folders of this run.
@@ -280,6 +281,8 @@ var (
 		{"tx", regexp.MustCompile(`[0-9a-f]{12}-[0-9a-f]{4}-[a-z2-7]{8}(?:-[0-9a-f]{8})?`)},
 		{"cluster", regexp.MustCompile(`cluster-[0-9a-f]{16}`)},
 		{"rel", regexp.MustCompile(`rel-[0-9a-f]{8,32}`)},
+		{"item", regexp.MustCompile(`rev-[0-9a-f]{32}`)},
+		{"run", regexp.MustCompile(`\d{8}-\d{6}-[0-9a-f]{4}`)},
 		{"now", regexp.MustCompile(time.Now().UTC().Format("2006-01-") + `\d\dT[0-9:.]+Z`)},
 		{"dir", regexp.MustCompile(`/[^" ]*/Test[^" /]+/\d+`)},
 		{"cursor", regexp.MustCompile(`"([A-Za-z0-9_-]{44})\\?"`)},
@@ -316,6 +319,7 @@ func (p *player) spelled(text string) json.RawMessage {
 // masked replaces what differs from run to run, the same by the same. Behind <id1> is
 // an id, behind <end1> its last characters, which are its short form.
 func (p *player) masked(text string) string {
+	text = took.ReplaceAllString(text, "${1}0")
 	for _, id := range ids.FindAllString(text, -1) {
 		if p.masks[id] == "" {
 			p.met["id"]++

@@ -23,7 +23,7 @@ func writing() []mutant {
 		{"error of that truncation", file, "\treturn err == nil\n}\n\n// poison", "\treturn true\n}\n\n// poison", days},
 		{"sync before the answer", file, "\terr := w.store(batch, use)\n", "\tfor _, p := range batch {\n\t\tclose(p.done)\n\t\tp.done = make(chan struct{})\n\t}\n\terr := w.store(batch, use)\n", crashes},
 		{"sync before the table", file, "\terr := w.store(batch, use)\n", "\tfor _, p := range batch {\n\t\tw.settle(p)\n\t\tp.rows = nil\n\t}\n\terr := w.store(batch, use)\n", crashes},
-		{"uses given back after a failure", file, "\t\tw.uses.giveBack(use)\n", "\t\t_ = use\n", crashes},
+		{"uses given back after a failure", file, "\t\tw.s.uses.giveBack(use)\n", "\t\t_ = use\n", crashes},
 		{"writing of what is queued at the end", file, "\t\t\tw.drain()\n", "", crashes},
 		{"look whether the folder is the same", "stm/segment.go", "\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n", "", damage},
 		{"look whether the segment is the same", file, "\t\tw.poison(w.seq)\n\t}\n\treturn nil\n}\n\n// here", "\t}\n\treturn nil\n}\n\n// here", damage},
@@ -39,7 +39,7 @@ func doubting() []mutant {
 		{"writing of what is in doubt before all else", "stm/segment.go", "if err := w.repeat(); err != nil || s == nil {", "if err := error(nil); err != nil || s == nil {", doubts},
 		{"sync of what was in doubt", "stm/doubt.go", "\tif err := w.sync(w.active.f); err != nil {\n\t\tw.poison(w.seq)", "\tif err := error(nil); err != nil {\n\t\tw.poison(w.seq)", doubts},
 		{"look at what is in doubt before a change", "stm/update.go", "\tif err = s.certain(ctx); err != nil {\n\t\treturn Receipt{}, err\n\t}\n", "", doubts},
-		{"sync of names that a killed process left", "stm/recover.go", "\t\treturn r.fs.SyncDir(dir)\n", "\t\treturn nil\n", firsts},
+		{"sync of names that a killed process left", "stm/recover.go", "\t\treturn r.s.fs.SyncDir(dir)\n", "\t\treturn nil\n", firsts},
 		{"first number used again", "stm/store.go", "\t\tw.lastSegment = 0 //", "\t\t//", firsts},
 		{"identity that is forgotten and not gone", "stm/device.go", "\t\terr = d.save(fsys)\n\t}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"forget", "\t\terr = fsys.Remove(path)\n\t}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"forget", restoring},
 	}
@@ -48,13 +48,13 @@ func doubting() []mutant {
 // segments begin and end.
 func segments() []mutant {
 	const file = "stm/segment.go"
-	const reserve = "\t\tif err := w.dev.reserve(w.fs, number, stamp); err != nil {\n\t\t\treturn err\n\t\t}\n"
+	const reserve = "\t\tif err := w.dev.reserve(w.s.fs, number, stamp); err != nil {\n\t\t\treturn err\n\t\t}\n"
 	return []mutant{
 		{"reservation of a segment's number", file, reserve, "", crashes},
 		{"error of that reservation", "stm/device.go", "\t\td.Segment, d.Heads = segment, heads // not reserved, and so not to be used\n", "\t\t_, _ = segment, heads\n", crashes},
-		{"reservation before the segment", file, reserve, "\tdefer func() { _ = w.dev.reserve(w.fs, number, stamp) }()\n", crashes},
-		{"sync of the log's folder", file, "\treturn w.fs.SyncDir(w.dir)\n", "\treturn nil\n", crashes},
-		{"error of that sync of the folder", file, "\treturn w.fs.SyncDir(w.dir)\n", "\t_ = w.fs.SyncDir(w.dir)\n\treturn nil\n", crashes},
+		{"reservation before the segment", file, reserve, "\tdefer func() { _ = w.dev.reserve(w.s.fs, number, stamp) }()\n", crashes},
+		{"sync of the log's folder", file, "\treturn w.s.fs.SyncDir(w.dir)\n", "\treturn nil\n", crashes},
+		{"error of that sync of the folder", file, "\treturn w.s.fs.SyncDir(w.dir)\n", "\t_ = w.s.fs.SyncDir(w.dir)\n\treturn nil\n", crashes},
 		{"number of the next segment", file, "\tw.lastSegment, w.lost = number, nil\n", "\tw.lost = nil\n", rotating},
 		{"device identity on the disk", "stm/device.go", "\tif err := d.save(fsys); err != nil {", "\tif err := error(nil); err != nil {", crashes},
 		{"error of reading the device identity", "stm/device.go", "\t\treturn nil, fmt.Errorf(\"read device identity: %w\", err)\n\t}\n\tvar d device", "\t\treturn nil, nil\n\t}\n\tvar d device", crashes},
@@ -72,7 +72,7 @@ func recovering() []mutant {
 		{"last line without its line feed", file, "\tgood, err := mend(b)\n", "\tgood, err := mend(b)\n\tif !whole {\n\t\terr = errChecksum\n\t}\n", damage},
 		{"going on after a damaged line", file, "\t\tr.count.Quarantined++\n", "\t\tr.count.Quarantined++\n\t\tpanic(\"damaged\")\n", damage},
 		{"numbers that were used", file, "\tlast = max(own.last(), r.lost.last(), r.upto)\n", "\tlast = max(r.lost.last(), r.upto)\n", starts},
-		{"stamps that were used", file, "\tr.clock.observe(l.stamp)\n\tif r.review", "\tif r.review", starts},
+		{"stamps that were used", file, "\tr.clock.observe(l.stamp)\n\tif r.s.review", "\tif r.s.review", starts},
 		{"check of a line read for undo", "stm/journal.go", "\tb, err = mend(b)\n\tif err != nil {", "\tif err != nil {", damage},
 	}
 }
@@ -94,7 +94,7 @@ func snapshots() []mutant {
 func compacting() []mutant {
 	return []mutant{
 		{"sync of a compacted file", "stm/outputs.go", "\t\terr = t.f.Sync()\n", "\t\t_ = t.f\n", folding},
-		{"sync of its name", "stm/outputs.go", "\t\t\terr = r.fs.SyncDir(r.ownDir())\n", "\t\t\t_ = r\n", verifying},
+		{"sync of its name", "stm/outputs.go", "\t\t\terr = r.s.fs.SyncDir(r.s.ownDir())\n", "\t\t\t_ = r\n", verifying},
 		{"reading back of what was written", "stm/rewrite.go", "\tv, err := r.verify()\n\tif err != nil {", "\tv, err := r.verify()\n\tif v == nil {\n\t\tv = &verified{graves: map[[16]byte]grave{}}\n\t}\n\tif false {", verifying},
 		{"check that inputs are what was folded", "stm/replaced.go", "return i >= 0 && s.hasCRC(filepath.Join(dir, name), list[i].CRC)", "return i >= 0", verifying},
 		{"check that the replacement is whole", "stm/replaced.go", "\th, err := s.inspect(ctx, filepath.Join(dir, base))\n", "\th, err := s.readHeader(filepath.Join(dir, base))\n", verifying},
@@ -110,7 +110,7 @@ func forgetting() []mutant {
 		{"fingerprint in the line of several deletes", record, "\t\tb = c.appendPrint(b)\n", "", prints},
 		{"lift in a line", record, "\tif len(l.lift) > 0 {\n", "\tif false {\n", prints},
 		{"lift of a line read back", "stm/recover.go", "\ts.table.lift(l.lift, l.stamp)\n", "", prints},
-		{"lift of a line just written", "stm/writer.go", "\tw.table.lift(p.line.lift, p.line.stamp)\n", "", prints},
+		{"lift of a line just written", "stm/writer.go", "\tw.s.table.lift(p.line.lift, p.line.stamp)\n", "", prints},
 		{"fingerprint in the snapshot", "stm/codec.go", "\to.forgot = d.forgot()\n", "\t_ = d.forgot()\n", prints},
 		{"fingerprint of a purge that is carried out", "stm/redact.go", "rev: o.rev, forgot: o.forgot}", "rev: o.rev}", prints},
 		{"fingerprint of a tombstone cut short", "stm/emit.go", "\t\tleft.print = c.print\n", "", prints},
@@ -132,11 +132,11 @@ func past() []mutant {
 	return []mutant{
 		{"end of the past at its moment", file, "\tcase !at.after(r.at):\n", "\tcase !at.after(forever()):\n", pasts},
 		{"uses after the moment left out", file, "\tif at.after(r.at) {\n\t\tmoment", "\tif at.after(forever()) {\n\t\tmoment", pasts},
-		{"what was purged left out of the past", file, "case !at.after(r.table.purgedAt(key)) || c.op == opPurge:", "case c.op == opPurge:", pasts},
+		{"what was purged left out of the past", file, "case !at.after(r.s.table.purgedAt(key)) || c.op == opPurge:", "case c.op == opPurge:", pasts},
 		{"what was superseded put in again", file, "\t\tr.row(key).superseded(c, at)\n", "", pasts},
 		{"what was deleted put in again", file, "\t\trow.ended = encode(prior.Keys)\n", "", pasts},
 		{"another look when a file is gone", file, "\t\tif errors.Is(err, fs.ErrNotExist) {\n", "\t\tif errors.Is(err, fs.ErrNotExist) && ctx == nil {\n", pasts},
-		{"answer about the past given anew", "stm/writer.go", "\tw.tellPast(&p.line)\n", "", pasts},
+		{"answer about the past given anew", "stm/writer.go", "\tw.s.tellPast(&p.line)\n", "", pasts},
 		{"since when nothing is left out", "stm/rewrite.go", "\tif since := h.since(); since.After(f.since) {\n", "\tif since := h.since(); false {\n", pasts},
 	}
 }
@@ -174,8 +174,8 @@ func notes() []mutant {
 // else nor count for more than whoever said it.
 func remembering() []mutant {
 	return []mutant{
-		{"look at what tells an addition from what is known", "engine/add.go", "sayer(n.all, a.opt.Known.Add, s.apart)", "sayer(n.all, a.opt.Known.Add, func(*near) string { return \"\" })", adding},
-		{"look at the words that two texts exchange", "engine/disagree.go", "\tif exchanging(s.words, s.wordsIn(one.text)) {\n", "\tif false {\n", adding},
+		{"look at what tells an addition from what is known", "engine/add.go", "sayer(n.all, a.e.opt.Known.Add, s.apart)", "sayer(n.all, a.e.opt.Known.Add, func(*near) string { return \"\" })", adding},
+		{"look at the words that two texts exchange", "engine/disagree.go", "\tif exchanging(s.words, s.e.wordsIn(one.text)) {\n", "\tif false {\n", adding},
 		{"how alike a text has to be", "engine/reinforce.go", " || one.similarity < threshold && !one.same:", ":", adding},
 		{"look at what tells an echo from what was recalled", "engine/echo.go", "(similarity == 1 || conflict.Differ(", "(similarity > 0 || conflict.Differ(", echoing},
 		{"refusal of a circle of successors", "engine/supersede.go", "if err := e.circle(row, rows[i]); err != nil {", "if err := error(nil); err != nil {", superseding},

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// On a terminal ids are painted, and what comes with them cannot paint.
+func TestAgentLinesInColour(t *testing.T) {
+	t.Parallel()
+	const a, b = memory.ID("0192f3a1-b2c3-7000-8000-0123456789ab"), memory.ID("0192f3a1-b2c3-7000-8000-012389ab0123")
+	res := &op.AgentsRunResult{
+		Decay:     []op.DecayResult{{MemoryID: a, Score: 0.1, Urgency: "high", Action: "needs_review"}},
+		Relations: []op.RelationResult{{FromID: a, ToID: b, Reasoning: "both name \x1b[31mAcme"}},
+	}
+	s := newState()
+	s.screen = screen{width: 80, colour: true}
+	one, other := "\x1b[33m456789ab\x1b[0m", "\x1b[33m89ab0123\x1b[0m"
+	for agent, want := range map[string][]string{
+		op.AgentDecay:     {one + "  score 0.10, high, needs_review"},
+		op.AgentRelations: {one + " and " + other + "  both name \u241b[31mAcme"},
+	} {
+		if got := s.agentLines(res, agent); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", agent, got, want)
+		}
+	}
+}
+
+func TestOverallQuality(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		`{"accuracy":0.95,"overall":0.8702,"scorer":"heuristic"}`: `0.8702`, `"mine"`: `"mine"`, `{"other":1}`: `{"other":1}`, `null`: `null`, ``: ``,
+	} {
+		if got := overall(json.RawMessage(raw)); string(got) != want {
+			t.Errorf("overall(%s) = %s, want %s", raw, got, want)
+		}
+	}
+}

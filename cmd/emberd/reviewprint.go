@@ -1,0 +1,115 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+func (s *state) printReviewItems(res *op.ReviewListResult, req *op.ReviewListRequest) {
+	for i := range res.Items {
+		s.printReviewItem(&res.Items[i])
+	}
+	switch more := res.Total - len(res.Items); {
+	case more > 0:
+		s.note("%s more; --limit shows them", grouped(more))
+	case res.Total == 0 && req.Status == memory.ItemOpen:
+		s.note("nothing waits for a decision; --status all shows what was decided")
+	}
+}
+
+// printReviewItem prints an item on a line, and on another why it is there.
+func (s *state) printReviewItem(item *memory.ReviewItem) {
+	head := fmt.Sprintf("%s  %s  %s: %s  ", item.Short(), pad(clean(item.Urgency), 6), clean(item.Agent), clean(item.Action))
+	shown := shorts(item.MemoryIDs[:min(len(item.MemoryIDs), 3)])
+	if more := len(item.MemoryIDs) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("%d more", more))
+	}
+	s.printf("%s%s\n", head, strings.Join(shown, ", "))
+	for _, text := range nonEmpty(item.Evidence, s.reviewState(item)) {
+		s.printf("  %s\n", s.screen.paint(faint, s.gist(clean(text), 2)))
+	}
+}
+
+// reviewState says what became of an item, "" while it is open.
+func (s *state) reviewState(item *memory.ReviewItem) string {
+	switch item.Status {
+	case memory.ItemClaimed:
+		return fmt.Sprintf("claimed by %s, %s", item.ClaimedBy, s.when(item.ClaimedAt))
+	case memory.ItemClosed:
+		text := "closed"
+		if !item.ClosedAt.IsZero() {
+			text += ", " + s.when(item.ClosedAt)
+		}
+		if why := strings.Join(nonEmpty(item.Decision, item.Reason), ", "); why != "" {
+			text += ": " + why
+		}
+		return text
+	}
+	return ""
+}
+
+// printReview prints an item with all that is needed to decide.
+func (s *state) printReview(res *op.ReviewShowResult) {
+	item := &res.Item
+	s.printf("%s  %s\n", s.screen.paint(bold, item.ID), clean(cmp.Or(s.reviewState(item), item.Status)))
+	s.printf("%s proposes %s, urgency %s, %s\n", clean(item.Agent), clean(item.Action), clean(item.Urgency), s.when(item.CreatedAt))
+	s.printf("%s\n", s.screen.paint(faint, clean(strings.Join(item.Labels, ", "))))
+	if item.Evidence != "" {
+		s.printf("%s", s.screen.paragraph(clean(item.Evidence), nil, ""))
+	}
+	for i := range res.Memories {
+		m := &res.Memories[i]
+		s.printf("\n%s  %s\n", s.short(m.ID), s.screen.paint(faint, fmt.Sprintf("%s, score %.2f, used %s", clean(string(m.Status)), m.Score, count(int(m.UseCount), "time", "times"))))
+		s.printf("%s", s.screen.paragraph(clean(m.Content), nil, "  "))
+	}
+	if len(res.Diff) > 0 {
+		s.printf("\n")
+		s.printDiff(res.Diff)
+	}
+	s.printChoices(res)
+}
+
+func (s *state) printDiff(lines []string) {
+	for _, line := range lines {
+		line = clean(line)
+		switch {
+		case strings.HasPrefix(line, "- "):
+			line = s.screen.paint(red, line)
+		case strings.HasPrefix(line, "+ "):
+			line = s.screen.paint(green, line)
+		}
+		s.printf("%s\n", line)
+	}
+}
+
+// printChoices tells how to decide.
+func (s *state) printChoices(res *op.ReviewShowResult) {
+	if len(res.Choices) > 0 {
+		s.printf("\n")
+	}
+	for _, choice := range res.Choices {
+		if id, one := strings.CutPrefix(choice, op.DecideForgetOne); one {
+			choice = op.DecideForgetOne + memory.ID(id).Short()
+		}
+		s.printf("emberd review close %s %s\n", res.Item.Short(), clean(choice))
+	}
+	if res.MergeRefused != "" {
+		s.note("they cannot be merged: %s", clean(res.MergeRefused))
+	}
+	if res.DecidedBy != "" {
+		s.note("if nobody decides before %s: %s", clean(res.DecidedAt), clean(res.DecidedBy))
+	}
+}
+
+func (s *state) printReviewChange(res *op.ReviewChangeResult, what string) error {
+	if s.json {
+		return s.printJSON(res)
+	}
+	s.printf("%s %s\n", res.Item.Short(), what)
+	s.undoHint(res.Tx)
+	return nil
+}

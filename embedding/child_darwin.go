@@ -1,0 +1,8 @@
+package embedding
+
+import "syscall"
+
+// ownProcess sets the helper apart from the terminal, whose Ctrl-C is for who uses it.
+func ownProcess() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}

@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"context"
+
+	"emberd/memory"
+	"emberd/stm"
+	"emberd/vault"
+)
+
+// keepAhead makes the notes that memories are about to be archived in, many at once and
+// before anything is locked, and returns their paths. It changes nothing else, and what it
+// does not make is made one by one: whoever archives a memory looks whether its note has
+// its text. A note of a memory that is not archived after all is like one that a crash
+// leaves: the next attempt finds it.
+func (e *Engine) keepAhead(ctx context.Context, rows []*stm.Row) map[memory.ID]string {
+	if e.notes == nil || e.opt.VaultArchive == "" || e.vaultAway() != "" {
+		return nil
+	}
+	var all []vault.New
+	of := make(map[string]memory.ID)
+	for _, row := range rows {
+		m, err := row.Memory()
+		if err != nil || m.Stage.Cold() || homeOf(&m) != "" || len(e.notes.carriers.of(m.ID)) > 0 {
+			continue
+		}
+		for _, name := range namesIn(e.opt.VaultArchive, &m) {
+			if of[name] == "" {
+				of[name] = m.ID
+				all = append(all, vault.New{Path: name, Data: archiveBytesOf(&m)})
+				break
+			}
+		}
+	}
+	made := make(map[memory.ID]string)
+	var got []vault.Result
+	err := e.writing.with(func(w *vault.Writer) (err error) {
+		got, err = w.CreateAll(ctx, all)
+		return err
+	})
+	if err != nil {
+		e.opt.Logger.Warn("notes not made ahead", "err", err)
+	}
+	for i, res := range got {
+		if res.Outcome == vault.Written {
+			made[of[all[i].Path]] = all[i].Path
+		}
+	}
+	e.writing.nudge()
+	return made
+}
+
+// ahead has the parts of all merges of a batch kept before it is written.
+func (c *cleaner) ahead(ctx context.Context, batch []cleaning) {
+	var rows []*stm.Row
+	for _, one := range batch {
+		if one.join == nil {
+			continue
+		}
+		for _, row := range one.join.rows {
+			if live, there := c.e.stm.Get(row.ID()); there && c.asPlanned(live) == nil {
+				rows = append(rows, live)
+			}
+		}
+	}
+	made := c.e.keepAhead(ctx, rows)
+	for _, one := range batch {
+		if one.join != nil {
+			one.join.made = made
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// A daemon that is killed after a decision does not make it twice.
+func TestKilledBehindATick(t *testing.T) {
+	t.Parallel()
+	d := inboxDesk(t, nil)
+	do(t, d.Engine, op.KeeperHere, &op.KeeperHereRequest{}) // whatever the ids of the devices are
+	item, _ := d.asked("needs_review", "the tide turns at six")
+	d.listed()
+	d.write(t, inboxNote, d.withTicks("Keep it as it is"))
+	d.rest(t, d.Engine)
+	d.batch(d.all(), nil)
+	done := busy(t, d.house) // so that nothing is written
+	d.writeLists(t.Context())
+	d.wantItem(item, memory.ItemOpen, "") // and so nothing decided
+	done()
+	d.advance(time.Hour)
+	d.writeLists(t.Context())
+	was, err := d.findItem(item.ID)
+	ok(t, err)
+	d.write(t, inboxNote, d.backups()[len(d.backups())-1]) // as if the note had not been written
+	d = d.killed()
+	before := d.note(t, inboxNote)
+	d.listed() // on a copy of its folders it is another device, and not the keeper
+	d.wantListState(inboxKind, inboxNote, op.ListOther, "the keeper, writes it")
+	if got := d.note(t, inboxNote); got != before {
+		t.Errorf("another device wrote\n%s", got)
+	}
+	do(t, d.Engine, op.KeeperHere, &op.KeeperHereRequest{})
+	d.listed()
+	d.wantInbox([]string{"Nothing waits", "## Decided"}, "- [", "did nothing")
+	if is, err := d.findItem(item.ID); err != nil || was.Decision != op.DecideKeep || !is.ClosedAt.Equal(was.ClosedAt) {
+		t.Errorf("the item was %+v and is %+v, %v", was, is, err)
+	}
+}
+
+// A daemon that was killed between the log and the state folder knows that it was at it.
+func TestKilledWithinATick(t *testing.T) {
+	t.Parallel()
+	d := inboxDesk(t, nil)
+	item, ids := d.asked("gc_candidate", "The parking ticket was 4 euros")
+	d.listed()
+	ok(t, d.lists.remember(func(f *listFile) bool {
+		f.Inbox.Done = append(f.Inbox.Done, decidedItem{Item: item.ID, At: stampTime(d.clock.Now()), Decision: op.DecideForget, IDs: ids})
+		return true
+	}))
+	d.write(t, inboxNote, d.withTicks("Forget it"))
+	_, _, err := d.decideItem(t.Context(), inboxActor(), item.ID, op.DecideForget, "ticked in this note")
+	ok(t, err)
+	d.restart()
+	d.listed()
+	d.wantInbox([]string{"Nothing waits"}, "- [", "did nothing")
+	d.asked("gc_candidate", "the tide turns at six")
+	ok(t, d.lists.remember(func(f *listFile) bool { // and one that was at nothing yet
+		open := slices.Collect(d.reviewItems())
+		f.Inbox.Done = append(f.Inbox.Done, decidedItem{Item: open[0].ID, At: stampTime(d.clock.Now()), Decision: op.DecideKeep, IDs: open[0].MemoryIDs})
+		return true
+	}))
+	d.listed()
+	d.ticked("Keep it as it is")
+	d.wantInbox([]string{"Nothing waits", " · kept · the tide turns at six"}, "- [")
+}
+
+// What is too large for one line of the log is forgotten in several. A daemon that is killed
+// between them finishes it, by itself or when somebody decides the same again.
+func TestKilledWithinALargeForget(t *testing.T) {
+	t.Parallel()
+	for _, again := range []string{"ticked", "asked"} {
+		t.Run(again, func(t *testing.T) {
+			t.Parallel()
+			d := inboxDesk(t, nil)
+			texts := []string{"a note on " + strings.Repeat("木", 45_000), "a page on " + strings.Repeat("林", 45_000), "a leaf on " + strings.Repeat("森", 45_000)}
+			item, ids := d.asked("gc_candidate", texts...)
+			d.listed()
+			ok(t, d.lists.remember(func(f *listFile) bool {
+				f.Inbox.Done = append(f.Inbox.Done, decidedItem{Item: item.ID, At: stampTime(d.clock.Now()), Decision: op.DecideForget, IDs: ids})
+				return true
+			}))
+			part := deciding{e: d.Engine, by: inboxActor(), item: item, decision: op.DecideForget}
+			ok(t, part.intend(t.Context()))
+			f := forgetting{e: d.Engine, entry: part.entry}
+			ok(t, f.some(op.WithCaller(t.Context(), inboxActor()), ids[2:]))
+			d.wantItem(item, memory.ItemClosed, op.DecideForget)
+			if got, err := d.findItem(item.ID); err != nil || !strings.Contains(got.Reason, "is in the trash") {
+				t.Errorf("half done it says %q, %v", got.Reason, err)
+			}
+			if again == "ticked" {
+				d.write(t, inboxNote, d.withTicks("Forget all 3"))
+				d.listed()
+				d.wantInbox([]string{" · forgotten · ", "ticked in this note", "emberd undo " + part.entry}, "- [")
+			} else {
+				do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideForget})
+			}
+			for _, id := range ids {
+				if !d.stm.Trashed(id) {
+					t.Errorf("%s is not in the trash", id)
+				}
+			}
+			do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: part.entry})
+			d.wantItem(item, memory.ItemOpen, "")
+			if d.stm.Len() != 3 {
+				t.Errorf("%d memories are back", d.stm.Len())
+			}
+		})
+	}
+}

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"emberd/embedding"
+	"emberd/internal/similarity"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// embedTexts gives the vectors of texts, and leaves nothing of them behind.
+func (e *Engine) embedTexts(ctx context.Context, req *op.EmbedRequest) (*op.EmbedResult, error) {
+	as, err := toEmbed(req)
+	if err != nil {
+		return nil, err
+	}
+	if e.meaning == nil {
+		return nil, memory.Errorf(memory.Unavailable, "no vectors are made: %s", e.noVectors())
+	}
+	by := e.meaning.Embedder
+	res := &op.EmbedResult{}
+	if res.Vectors, err = by.Embed(ctx, as, req.Texts); err != nil { // all by one model
+		e.meaning.outdated(err)
+		return nil, memory.Errorf(memory.Unavailable, "embed texts: %w", err)
+	}
+	status := by.Status()
+	for _, text := range req.Texts {
+		res.Tokens = append(res.Tokens, by.Tokens(ctx, text))
+	}
+	res.Provider, res.Model, res.Dim = status.Provider, status.Model, status.Dim
+	res.MaxTokens = cmp.Or(status.MaxTokens, by.MaxTokens())
+	if len(req.Texts) > 1 {
+		res.Cosines = cosines(res.Vectors)
+		res.Meanings = e.meaning.meanings(res.Cosines)
+	}
+	return res, nil
+}
+
+// toEmbed checks a request and says what its texts are embedded as.
+func toEmbed(req *op.EmbedRequest) (embedding.Purpose, error) {
+	if n := len(req.Texts); n < 1 || n > op.MostEmbedTexts {
+		return 0, memory.Errorf(memory.Invalid, "%d texts cannot be embedded at once; give 1 to %d", n, op.MostEmbedTexts).At("texts")
+	}
+	for i, text := range req.Texts {
+		if len(text) > op.MostEmbedBytes {
+			return 0, memory.Errorf(memory.Invalid, "text %d has %d bytes, %d are the most; only its beginning counts, so shorten it", i+1, len(text), op.MostEmbedBytes).
+				At(fmt.Sprintf("texts[%d]", i))
+		}
+	}
+	switch req.As {
+	case op.EmbedQuery:
+		return embedding.Query, nil
+	case op.EmbedPassage, "":
+		return embedding.Claim, nil // as a passage, which waits for no others
+	}
+	return 0, memory.Errorf(memory.Invalid, "a text cannot be embedded as %q; choose %s or %s", req.As, op.EmbedQuery, op.EmbedPassage).At("as")
+}
+
+// cosines are those of each vector with each, to six digits.
+func cosines(of [][]float32) [][]float64 {
+	out := make([][]float64, len(of))
+	for i, a := range of {
+		out[i] = make([]float64, len(of))
+		for j, b := range of {
+			near, _ := similarity.Cosine(a, b) // 0 without a vector
+			out[i][j] = math.Round(near*1e6) / 1e6
+		}
+	}
+	return out
+}
+
+// meanings brings cosines to the scale of meaning, where the exam says what that is.
+func (m *meaning) meanings(of [][]float64) [][]float64 {
+	m.mu.Lock()
+	var grade embedding.Grade
+	if m.filling != nil {
+		grade = m.filling.grade
+	}
+	m.mu.Unlock()
+	if grade.Trust() == 0 {
+		return nil
+	}
+	out := make([][]float64, len(of))
+	for i, row := range of {
+		for _, cosine := range row {
+			out[i] = append(out[i], grade.Meaning(cosine))
+		}
+	}
+	return out
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// decide closes an item with a decision, which has to succeed.
+func decide(t testing.TB, e *Engine, item memory.ReviewItem, decision string) (memory.ReviewItem, string) {
+	t.Helper()
+	res := do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: decision, Reason: "because"})
+	return res.Item, res.Tx
+}
+
+// wantOpen wants exactly these items to be open.
+func wantOpen(t testing.TB, e *Engine, items ...memory.ReviewItem) {
+	t.Helper()
+	var want []string
+	for _, item := range items {
+		want = append(want, item.ID)
+	}
+	got := openItems(e)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("open are %q, want %q", got, want)
+	}
+}
+
+// Every decision is one journal entry with the close, and undo takes back both.
+func TestADecisionIsOneEntry(t *testing.T) {
+	t.Parallel()
+	const text = "The parser reads one token ahead of the grammar."
+	for _, decision := range []string{op.DecidePromote, op.DecideMerge, op.DecideForget, "forget:first", "forget:second"} {
+		t.Run(decision, func(t *testing.T) {
+			t.Parallel()
+			d := shelf(t, nil)
+			a, b := save(t, d.Engine, text), save(t, d.Engine, text+" It is quick.")
+			item := fileOne(t, d.Engine, op.ReviewCluster, "merge", true, a, b)
+			gone := map[string][]memory.ID{op.DecideForget: item.MemoryIDs, "forget:first": item.MemoryIDs[:1], "forget:second": item.MemoryIDs[1:]}[decision]
+			asked := decision
+			if strings.HasPrefix(decision, op.DecideForgetOne) {
+				asked = op.DecideForgetOne + string(gone[0])
+			}
+			if choices := do(t, d.Engine, op.ReviewShow, &op.ReviewShowRequest{ID: item.ID}).Choices; !slices.Contains(choices, asked) {
+				t.Errorf("%s is none of the choices %q", asked, choices)
+			}
+			closed, tx := decide(t, d.Engine, item, asked)
+			if closed.Status != memory.ItemClosed || closed.Decision != asked || closed.Reason != "because" || tx == "" {
+				t.Fatalf("closed: %+v under %q", closed, tx)
+			}
+			wantOpen(t, d.Engine)
+			for _, id := range item.MemoryIDs {
+				if d.stm.Trashed(id) != slices.Contains(gone, id) {
+					t.Errorf("%s is in the trash: %t", id, d.stm.Trashed(id))
+				}
+			}
+			all := d.stm.Len()
+			if decision == op.DecideMerge && all != 3 || decision == op.DecidePromote && !look(t, d.Engine, a.ID).PromotedAt.Equal(look(t, d.Engine, b.ID).PromotedAt) {
+				t.Errorf("%d memories, %+v", all, look(t, d.Engine, a.ID))
+			}
+			do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: tx})
+			wantOpen(t, d.Engine, item)
+			if d.stm.Len() != 2 || look(t, d.Engine, a.ID).Content != text {
+				t.Errorf("after undo there are %d memories", d.stm.Len())
+			}
+		})
+	}
+}
+
+// To keep memories is to use them: what is about to fade does not.
+func TestToKeepIsToUse(t *testing.T) {
+	t.Parallel()
+	e, clock := newEngine(t)
+	a := save(t, e, "anchor")
+	item := fileOne(t, e, op.ReviewDecay, needsReview, true, a)
+	clock.advance(time.Hour)
+	decide(t, e, item, op.DecideKeep)
+	if m := look(t, e, a.ID); m.UseCount != 1 || !m.LastUsed.Equal(clock.Now()) {
+		t.Errorf("kept: used %d times, last at %v", m.UseCount, m.LastUsed)
+	}
+	fileOne(t, e, op.ReviewDecay, needsReview, false, a)
+	clock.advance(time.Hour)
+	do(t, e, op.Touch, &op.TouchRequest{ID: string(a.ID)})
+	fileOne(t, e, op.ReviewDecay, needsReview, true, a) // it fades once more
+}
+
+// What is refused leaves everything as it was.
+func TestARefusedDecisionLeavesTheItemOpen(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	a := save(t, d.Engine, "The database listens on port 5432.")
+	b := save(t, d.Engine, "The database listens on port 5433.")
+	core := do(t, d.Engine, op.Save, &op.SaveRequest{Content: "Never deploy on Fridays.", Core: true}).Memory
+	other := save(t, d.Engine, "something else")
+	pair := fileOne(t, d.Engine, op.ReviewRelations, "contradiction", true, a, b)
+	kept := fileOne(t, d.Engine, op.ReviewCleanup, "forget", true, a, core)
+	for _, c := range []struct {
+		item     memory.ReviewItem
+		decision string
+		code     memory.Code
+		says     string
+	}{
+		{pair, op.DecideMerge, memory.Conflict, "do not say the same"},
+		{pair, "burn", memory.Invalid, "decision is"},
+		{pair, op.DecideForgetOne + string(other.ID), memory.Invalid, "none of those"},
+		{pair, op.DecideForgetOne + "x", memory.Invalid, "not a memory id"},
+		{kept, op.DecideForget, memory.Conflict, "is core"},
+		{kept, op.DecideForgetOne + string(core.ID), memory.Conflict, "is core"},
+		{kept, op.DecideMerge, memory.Conflict, "core"},
+	} {
+		err := refused(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: c.item.ID, Decision: c.decision})
+		wantCode(t, err, c.code, c.says)
+		wantOpen(t, d.Engine, pair, kept)
+		if choices := d.choicesOf(&c.item); slices.Contains(choices, c.decision) {
+			t.Errorf("%s is among the choices %q", c.decision, choices)
+		}
+	}
+	if d.stm.Len() != 4 {
+		t.Errorf("%d memories are left", d.stm.Len())
+	}
+	decide(t, d.Engine, kept, op.DecideForgetOne+string(a.ID))
+	wantOpen(t, d.Engine) // the pair's memory is gone
+	e, _ := newEngine(t)
+	alone := fileOne(t, e, op.ReviewPromote, "promote", true, save(t, e, "anchor"))
+	wantCode(t, refused(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: alone.ID, Decision: op.DecidePromote}), memory.NotFound, "no vault")
+	if choices := e.choicesOf(&alone); !slices.Equal(choices, []string{op.DecideKeep, op.DecideForget}) {
+		t.Errorf("the choices without a vault are %q", choices)
+	}
+}
+
+func TestDiffBySentences(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		texts []string
+		want  string
+	}{
+		"one":             {[]string{"A b."}, ""},
+		"same":            {[]string{"One here. Two there.", "one  HERE.\nTwo there."}, "  One here.|  Two there."},
+		"another value":   {[]string{"It is old. Port is 1. End of it.", "It is old. Port is 2. End of it."}, "  It is old.|- Port is 1.|+ Port is 2.|  End of it."},
+		"more first":      {[]string{"One here.", "Zero it is. One here. Two there."}, "+ Zero it is.|  One here.|+ Two there."},
+		"nothing common":  {[]string{"One here.", "Two there."}, "- One here.|+ Two there."},
+		"three":           {[]string{"One here. Two there.", "One here. Three everywhere.", "One here. Two there. Three everywhere."}, "  One here.|- Two there.|+ Three everywhere."},
+		"said repeatedly": {[]string{"One here.", "One here. One here. Two there. Two there."}, "  One here.|+ Two there."},
+	} {
+		var members []memory.Memory
+		for _, text := range c.texts {
+			members = append(members, memory.Memory{Content: text})
+		}
+		if got := strings.Join(diffOf(members), "|"); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// What is kept of a decision is scanned like all else that is kept.
+func TestACredentialIsNoReason(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	e.opt.DetectSecrets = true
+	item := fileOne(t, e, op.ReviewUser, "needs_review", true, save(t, e, "anchor"))
+	wantCode(t, refused(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: item.ID, By: token}), memory.Secret, "by holds")
+	wantCode(t, refused(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Reason: "rotated " + token}), memory.Secret, "reason holds")
+	wantOpen(t, e, item)
+	closed := do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Reason: "rotated " + token, AllowSecret: true})
+	if !strings.Contains(closed.Item.Reason, token) {
+		t.Errorf("closed although asked to keep the reason: %+v", closed.Item)
+	}
+}
+
+func TestAnItemSaysWhyItCannotBeMerged(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	a, b := save(t, d.Engine, "The database listens on port 5432."), save(t, d.Engine, "The database listens on port 5433.")
+	core := do(t, d.Engine, op.Save, &op.SaveRequest{Content: "The garden has two gates, always.", Core: true}).Memory
+	gate := save(t, d.Engine, "The garden has two gates")
+	pond := save(t, d.Engine, "The garden has two gates, and a pond")
+	apart := do(t, d.Engine, op.Save, &op.SaveRequest{Content: "The garden has two gates!", Project: "other"}).Memory
+	for _, c := range []struct {
+		about []op.Memory
+		says  string
+	}{
+		{[]op.Memory{a, b}, "do not say the same: different numbers"},
+		{[]op.Memory{core, gate}, "core memory"},
+		{[]op.Memory{gate, apart}, "different collections or projects"},
+		{[]op.Memory{gate, pond}, ""},
+		{[]op.Memory{gate}, ""},
+	} {
+		item := fileOne(t, d.Engine, op.ReviewUser, "merge", true, c.about...)
+		res := do(t, d.Engine, op.ReviewShow, &op.ReviewShowRequest{ID: item.ID})
+		if (res.MergeRefused == "") != (c.says == "") || !strings.Contains(res.MergeRefused, c.says) {
+			t.Errorf("a merge is refused with %q, want %q", res.MergeRefused, c.says)
+		}
+		if can := slices.Contains(res.Choices, op.DecideMerge); can != (c.says == "" && len(c.about) > 1) {
+			t.Errorf("with %q refused, a merge is a choice: %t", res.MergeRefused, can)
+		}
+	}
+}

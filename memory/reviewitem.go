@@ -1,0 +1,60 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The states of a ReviewItem.
+const (
+	ItemOpen    = "open"
+	ItemClaimed = "claimed"
+	ItemClosed  = "closed"
+)
+
+// ReviewItem is something about some memories that somebody is asked to decide. It is kept
+// with the first of them by id, goes to the trash with that one, and comes back with it.
+type ReviewItem struct {
+	ID string `json:"id"` // "rev-" and 32 hex digits, see [ReviewItemID]
+	// Agent filed it: decay, cluster, merge, promote, relations, health, cleanup, or user.
+	Agent string `json:"agent"`
+	// Action is what the agent proposes, in its own words: reinforce, gc_candidate,
+	// needs_review, merge, promote, contradiction, update.
+	Action    string   `json:"action"`
+	Urgency   string   `json:"urgency"` // high, medium or low
+	Labels    []string `json:"labels,omitempty"`
+	MemoryIDs []ID     `json:"memory_ids"` // ascending
+	// Evidence says why in a sentence. It may hold words of the memories.
+	Evidence string `json:"evidence,omitempty"`
+
+	Status    string    `json:"status"`
+	CreatedAt time.Time `json:"created_at"`
+	ClaimedBy string    `json:"claimed_by,omitempty"`
+	ClaimedAt time.Time `json:"claimed_at,omitzero"`
+	ClosedAt  time.Time `json:"closed_at,omitzero"`
+	// Decision is what was done about it: promote, keep, merge, forget, or "" for none;
+	// Reason why it was closed, in the words of who closed it.
+	Decision string `json:"decision,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	// Bead is the issue of a bd tracker that mirrors it, "" for none.
+	Bead string `json:"bead,omitempty"`
+}
+
+// ReviewItemID is the id of the one item of an agent about a set of memories: the first
+// half of a SHA-256 over the agent and the sorted ids, each ended by NUL.
+func ReviewItemID(agent string, ids []ID) string {
+	sorted := slices.Sorted(slices.Values(ids))
+	var b strings.Builder
+	b.WriteString(agent + "\x00")
+	for _, id := range sorted {
+		b.WriteString(string(id) + "\x00")
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return "rev-" + hex.EncodeToString(sum[:16])
+}
+
+// Short is the item's id as people are shown it, and may type it.
+func (i *ReviewItem) Short() string { return i.ID[:min(len(i.ID), len("rev-12345678"))] }

@@ -1,0 +1,119 @@
+package op
+
+import "emberd/memory"
+
+// The decisions about a review item.
+const (
+	DecidePromote = "promote" // give the memories notes
+	DecideKeep    = "keep"    // leave them as they are, with a use of each
+	DecideMerge   = "merge"   // make one of them
+	DecideForget  = "forget"  // move them to the trash
+)
+
+// DecideForgetOne begins the decision to forget one memory of several; its id follows.
+const DecideForgetOne = DecideForget + ":"
+
+// Who files review items: the agents, and others.
+const (
+	ReviewDecay     = AgentDecay
+	ReviewCluster   = AgentCluster
+	ReviewMerge     = AgentMerge
+	ReviewPromote   = AgentPromote
+	ReviewRelations = AgentRelations
+	ReviewHealth    = "health"
+	ReviewCleanup   = "cleanup"
+	ReviewUser      = "user"
+)
+
+// ReviewAgents lists who may file review items. The caller owns it.
+func ReviewAgents() []string {
+	return []string{ReviewDecay, ReviewCluster, ReviewMerge, ReviewPromote, ReviewRelations, ReviewHealth, ReviewCleanup, ReviewUser}
+}
+
+// How urgent a review item is.
+const (
+	UrgencyHigh   = "high"
+	UrgencyMedium = "medium"
+	UrgencyLow    = "low"
+)
+
+// AnyStatus selects review items whatever their state is.
+const AnyStatus = "all"
+
+// Bounds of a review item.
+const (
+	MaxEvidence = 2000 // characters
+	MaxReason   = 500  // characters
+	MaxLabels   = 20
+)
+
+// ReviewListRequest selects review items.
+type ReviewListRequest struct {
+	Agent  string `json:"agent,omitempty" query:"agent" doc:"who filed them: decay, cluster, merge, promote, relations, health, cleanup or user"`
+	Status string `json:"status,omitempty" query:"status" doc:"open (default), claimed, closed or all"`
+	Label  string `json:"label,omitempty" query:"label" doc:"only those with this label"`
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"most items, 1 to 1000, default 100"`
+}
+
+// ReviewListResult lists items, the most urgent first and then the oldest. Total counts all.
+type ReviewListResult struct {
+	Items []memory.ReviewItem `json:"items"`
+	Total int                 `json:"total"`
+}
+
+// ReviewShowRequest names an item by its id or the beginning of that.
+type ReviewShowRequest struct {
+	ID string `json:"-" path:"id"`
+}
+
+// ReviewShowResult is an item with the memories that it is about and, of two or more, what
+// is different in them.
+type ReviewShowResult struct {
+	Item     memory.ReviewItem `json:"item"`
+	Memories []Memory          `json:"memories"`
+	// Diff is a line for each sentence: after "  " those that all have, after "- " others of
+	// the first memory, and after "+ " those that it lacks.
+	Diff []string `json:"diff,omitempty"`
+	// Choices are the decisions that can be carried out now.
+	Choices []string `json:"choices"`
+	// MergeRefused is why several memories cannot be merged, which is no choice then.
+	MergeRefused string `json:"merge_refused,omitempty"`
+	// DecidedBy is what policy decides at DecidedAt if nobody does before, "" for nothing.
+	DecidedBy string `json:"decided_by,omitempty"`
+	DecidedAt string `json:"decided_at,omitempty"`
+}
+
+// ReviewClaimRequest says that somebody works on an item.
+type ReviewClaimRequest struct {
+	ID string `json:"-" path:"id"`
+	By string `json:"by,omitempty" doc:"who, by default the client"`
+}
+
+// ReviewCloseRequest closes an item, after its decision, if there is one, was carried out.
+type ReviewCloseRequest struct {
+	ID       string `json:"-" path:"id"`
+	Decision string `json:"decision,omitempty" doc:"promote, keep, merge, forget, or forget:ID for one of several; left out, nothing is done but to close it"`
+	Reason   string `json:"reason,omitempty" doc:"why, up to 500 characters"`
+
+	AllowSecret bool `json:"allow_secret,omitempty" doc:"keep the reason although it looks like a credential"`
+}
+
+// ReviewChangeResult is an item after it was changed.
+type ReviewChangeResult struct {
+	Item memory.ReviewItem `json:"item"`
+	// Made says that the item is new; one about the same memories was answered otherwise.
+	Made bool   `json:"made,omitempty"`
+	Tx   string `json:"tx,omitempty"` // journal entry, with what the decision did
+}
+
+// ReviewCreateRequest files an item.
+type ReviewCreateRequest struct {
+	Agent     string   `json:"agent,omitempty" doc:"user unless an agent files it"`
+	MemoryIDs []string `json:"memory_ids" doc:"what it is about, 1 to 100 ids"`
+	Action    string   `json:"action,omitempty" doc:"what is proposed, by default needs_review"`
+	Urgency   string   `json:"urgency,omitempty" doc:"high, medium (default) or low"`
+	Labels    []string `json:"labels,omitempty" doc:"up to 20"`
+	Evidence  string   `json:"evidence,omitempty" doc:"why, up to 2000 characters"`
+
+	AllowSecret bool `json:"allow_secret,omitempty" doc:"store it although it looks like a credential"`
+}
