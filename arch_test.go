@@ -111,8 +111,9 @@ func graph() map[string]edges {
 			others: []string{"github.com/google/jsonschema-go/jsonschema"},
 			tests:  []string{"op"},
 		},
-		"internal/words": {ours: []string{"internal/spelling"}},
-		"op":             {ours: []string{"memory"}},
+		"internal/words":  {ours: []string{"internal/spelling"}},
+		"internal/access": {ours: []string{"memory"}},
+		"op":              {ours: []string{"memory", "internal/access"}},
 		"stm": {
 			ours:   []string{"memory", "internal/durable", "internal/spelling", "internal/text", "internal/words"},
 			others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},

@@ -183,7 +183,7 @@ func (m *Memory) Status() string {
 	return "active"
 }
 
-// Actor is who did something. UID and PID come from the kernel; the rest is
+// Actor is who did something. UID and PID come from the kernel, Token was checked; the rest is
 // claimed by the client.
 type Actor struct {
 	Via     string `json:"via"` // cli, http, mcp or emberd itself
@@ -191,6 +191,7 @@ type Actor struct {
 	PID     int    `json:"pid,omitempty"`
 	Client  string `json:"client,omitempty"`
 	Session string `json:"session,omitempty"`
+	Token   string `json:"token,omitempty"` // name of the capability token that was shown
 }
 
 // Origin is whose words those are most likely that the actor writes without saying whose.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"emberd/internal/access"
 	"emberd/memory"
 )
 
@@ -97,4 +98,17 @@ func WithCaller(ctx context.Context, c memory.Actor) context.Context {
 func CallerFrom(ctx context.Context) memory.Actor {
 	c, _ := ctx.Value(callerKey{}).(memory.Actor)
 	return c
+}
+
+type grantKey struct{}
+
+// WithGrant returns a context that says what the caller may see and change.
+func WithGrant(ctx context.Context, g *access.Grant) context.Context {
+	return context.WithValue(ctx, grantKey{}, g)
+}
+
+// GrantFrom returns what the caller may see and change, nil for everything.
+func GrantFrom(ctx context.Context) *access.Grant {
+	g, _ := ctx.Value(grantKey{}).(*access.Grant)
+	return g
 }

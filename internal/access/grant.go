@@ -1,0 +1,114 @@
+// Package access says what a caller may see and change. A [Grant] is bound to a
+// capability token: whoever shows the token has the grant, whatever name it claims.
+//
+// Grants keep agents apart that are asked to keep apart. They do not hold against a
+// process of the same user that reads the data folder itself.
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"emberd/memory"
+)
+
+// The kinds of scopes.
+const (
+	All     = "all"     // everything
+	Tag     = "tag"     // memories and notes with the tag, or with one below it
+	Project = "project" // memories of the project
+	Folder  = "folder"  // notes in the folder of the vault or below it, and memories with such a note
+)
+
+// maxScope bounds the value of a scope, in bytes.
+const maxScope = 200
+
+// Scope is one part of a grant. It is written kind:value, or all.
+type Scope struct{ Kind, Value string }
+
+// ParseScope reads a scope. Tags are taken with or without #, folders with or without a
+// slash at the end, always from the root of the vault.
+func ParseScope(text string) (Scope, error) {
+	if text == All {
+		return Scope{Kind: All}, nil
+	}
+	kind, value, _ := strings.Cut(text, ":")
+	value = strings.TrimSpace(value)
+	switch kind {
+	case Tag:
+		value = strings.TrimPrefix(value, "#")
+	case Folder:
+		value = strings.Trim(value, "/")
+	case Project:
+	default:
+		value = ""
+	}
+	if value == "" || len(value) > maxScope {
+		return Scope{}, memory.Errorf(memory.Invalid,
+			"%q is no scope: write tag:NAME, project:NAME or folder:PATH, with at most %d bytes behind the colon, or all", text, maxScope)
+	}
+	return Scope{Kind: kind, Value: value}, nil
+}
+
+// String is the form that [ParseScope] reads.
+func (s Scope) String() string {
+	if s.Kind == All {
+		return All
+	}
+	return s.Kind + ":" + s.Value
+}
+
+// Subject is what scopes are held against: a memory, or a note of the vault.
+type Subject struct {
+	Tags    []string
+	Project string
+	Note    string // path of the note from the root of the vault with slashes, "" for none
+}
+
+// covers reports whether the scope takes the subject in.
+func (s Scope) covers(x Subject) bool {
+	switch s.Kind {
+	case All:
+		return true
+	case Tag:
+		return slices.ContainsFunc(x.Tags, func(tag string) bool { return within(tag, s.Value, strings.EqualFold) })
+	case Project:
+		return x.Project == s.Value
+	case Folder:
+		return x.Note != "" && x.Note != s.Value && within(x.Note, s.Value, func(a, b string) bool { return a == b })
+	}
+	return false
+}
+
+// within reports whether name is outer or lies below it.
+func within(name, outer string, same func(a, b string) bool) bool {
+	if len(name) > len(outer) && name[len(outer)] == '/' {
+		name = name[:len(outer)]
+	}
+	return same(name, outer)
+}
+
+// Grant is what a caller may see and change. The nil grant is everything. A grant is not
+// changed once it is made, so it may be shared.
+type Grant struct {
+	Token string  // name of the token that it is bound to
+	Read  []Scope // what it sees beside what it may change
+	Write []Scope
+}
+
+// Whole reports whether everything may be seen and changed.
+func (g *Grant) Whole() bool {
+	return g == nil || slices.ContainsFunc(g.Write, func(s Scope) bool { return s.Kind == All })
+}
+
+// Sees reports whether the subject may be read. Who may change it may read it.
+func (g *Grant) Sees(x Subject) bool {
+	return g == nil || covered(g.Read, x) || covered(g.Write, x)
+}
+
+// May reports whether the subject may be made, changed or removed.
+func (g *Grant) May(x Subject) bool { return g == nil || covered(g.Write, x) }
+
+func covered(scopes []Scope, x Subject) bool {
+	return slices.ContainsFunc(scopes, func(s Scope) bool { return s.covers(x) })
+}
