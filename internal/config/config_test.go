@@ -104,7 +104,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		MCP:             MCP{"agent"},
 		RekindleMode:    "auto",
 		EchoWindow:      time.Hour,
-		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block", Enrich: true,
+		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block", Sandbox: "auto", Enrich: true,
 		HistoryKeep: 90 * day, TrashKeep: 30 * day,
 	}
 	for i, k := range keys {
