@@ -38,6 +38,9 @@ func confine(c *config.Config, told *engine.Sandbox, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	if err := sandbox.Undumpable(); err != nil {
+		return err
+	}
 	state, err := sandbox.Restrict(rules)
 	switch {
 	case err != nil && c.Sandbox == "on":

@@ -21,7 +21,6 @@ import (
 	"emberd/internal/config"
 	"emberd/internal/durable"
 	"emberd/internal/llm"
-	"emberd/internal/sandbox"
 	"emberd/memory"
 	"emberd/rekindle"
 	"emberd/stm"
@@ -86,7 +85,7 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("switch core dumps off: %w", err)
 	}
-	if err := errors.Join(sandbox.Undumpable(), ownFolders(c)); err != nil {
+	if err := ownFolders(c); err != nil {
 		return err
 	}
 	log := s.logger(c.Log)
