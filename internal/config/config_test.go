@@ -366,7 +366,7 @@ func TestEffectiveListsTheWholeTable(t *testing.T) {
 		if s.Key != keys[i].name || s.Help == "" || s.Accepts == "" || s.From == "" || s.Variables[0] != keys[i].env() {
 			t.Errorf("row %d is incomplete: %+v", i, s)
 		}
-		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" && s.Key != "search.meaning" && s.Key != "embedding.engine" {
+		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" && s.Key != "search.meaning" && s.Key != "embedding.engine" && s.Key != "sandbox" {
 			t.Errorf("%s: got value %q, want what is in force", s.Key, s.Value)
 		}
 	}
