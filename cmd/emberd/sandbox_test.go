@@ -238,6 +238,9 @@ func refused(said string) bool {
 
 func newPrison(t *testing.T) *prison {
 	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs Linux, whose sandbox it is about")
+	}
 	dir := shortDir(t)
 	p := &prison{Home: filepath.Join(dir, "h"), Vault: filepath.Join(dir, "Vault"), Outside: t.TempDir(),
 		Abstract: "@" + filepath.Base(dir), Parent: os.Getpid()}
