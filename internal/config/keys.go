@@ -430,6 +430,9 @@ var agentKeys = []key{
 			return choice{&c.MCP.Tools, []string{"agent", "all", "cortexgraph", "reference"}}
 		},
 		help: "Tools that `emberd mcp`, and `/mcp` of the daemon, show to a client: few for an agent, all there are, those of CortexGraph, or those of the protocol's own memory server."},
+	{name: "audit.throttle_below", def: "0",
+		field: func(c *Config) value { return number{&c.ThrottleBelow, 0, 1} },
+		help:  "Score below which a caller is slowed down: the part of what searches gave it that it used, or the part of its saves that were worth keeping, whichever is less, over 30 days. `0` slows down nobody; `emberd audit` shows the scores."},
 	{name: "listen", def: none,
 		field: func(c *Config) value { return loopback{&c.Listen} },
 		help:  "Address of this machine alone at which the daemon serves `/mcp` beside its socket, to who has the token in the file `mcp-token` under `state`: `127.0.0.1:7330`."},

@@ -142,7 +142,7 @@ func (l *Ledger) Judge(junk func(memory.ID) bool) {
 	l.verdicts.Store(&verdicts)
 }
 
-// against is the word on why a caller is throttled, "" if it is not. It has the benefit of
+// against is why a caller is throttled, as a clause; "" if it is not. It has the benefit of
 // the doubt: the upper end of the interval has to be below the line. All others together
 // are nobody who could do better.
 func (s *Sum) against(line float64) string {
@@ -150,22 +150,29 @@ func (s *Sum) against(line float64) string {
 		return ""
 	}
 	if _, high := s.Useful.Interval(); s.Useful.Of >= EnoughUse && high < line {
-		return fmt.Sprintf("throttled: of %d memories served to %s in 30 days %d were used, below %.2f (audit.throttle_below)",
+		return fmt.Sprintf("of %d memories served to %s in 30 days %d were used, below %.2f (audit.throttle_below)",
 			s.Useful.Of, s.Caller.Name, s.Useful.Hits, line)
 	}
 	if low, _ := s.Wasted.Interval(); s.Wasted.Of >= EnoughSaves && 1-low < line {
-		return fmt.Sprintf("throttled: of %d memories that %s saved in 30 days %d came to nothing, so that less than %.2f were worth it (audit.throttle_below)",
+		return fmt.Sprintf("of %d memories that %s saved in 30 days %d came to nothing, and less than %.2f were worth it (audit.throttle_below)",
 			s.Wasted.Of, s.Caller.Name, s.Wasted.Hits, line)
 	}
 	return ""
 }
 
-// Slow is a word on why an actor is throttled, "" if it is not. The command line without a
+// Verdict is why a caller is throttled, as last judged; "" if it is not.
+func (l *Ledger) Verdict(c Caller) string {
+	if verdicts := l.verdicts.Load(); verdicts != nil {
+		return (*verdicts)[c]
+	}
+	return ""
+}
+
+// Slow is why an actor is throttled, as a clause that can follow "since"; "" if it is not. The command line without a
 // token is the user, who never is. It takes no lock.
 func (l *Ledger) Slow(a memory.Actor) string {
-	verdicts := l.verdicts.Load()
-	if verdicts == nil || len(*verdicts) == 0 || a.Via == "cli" && a.Token == "" {
+	if l.opt.Below == 0 || a.Via == "cli" && a.Token == "" {
 		return ""
 	}
-	return (*verdicts)[Of(a)]
+	return l.Verdict(Of(a))
 }

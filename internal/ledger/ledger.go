@@ -30,6 +30,7 @@
 package ledger
 
 import (
+	"cmp"
 	"log/slog"
 	"strings"
 	"sync"
@@ -75,13 +76,18 @@ func Of(a memory.Actor) Caller {
 	case a.Token != "":
 		return Caller{Token, clip(a.Token)}
 	case a.Via == "cli" || name == "":
-		return Caller{Via, clip(a.Via)}
+		return Caller{Via, clip(cmp.Or(a.Via, "unknown"))}
 	}
 	return Caller{Claimed, clip(strings.TrimSpace(name))}
 }
 
 func clip(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), longestName)], "")
+}
+
+// Is reports whether a caller is meant by a name, or by kind:name.
+func (c Caller) Is(name string) bool {
+	return name != "" && (c.Name == name || c.Kind+":"+c.Name == name) || c.Kind == Others && name == Others
 }
 
 // MarshalText implements [encoding.TextMarshaler]: kind:name.
@@ -218,7 +224,7 @@ func (l *Ledger) reset() {
 	l.watched, l.watching = make(map[memory.ID]*saved), make(map[Caller]int)
 }
 
-func (l *Ledger) now() time.Time { return l.opt.Now().UTC().Truncate(time.Second) }
+func (l *Ledger) now() time.Time { return l.opt.Now().UTC().Truncate(time.Millisecond) }
 
 func dayOf(t time.Time) int { return int(t.Unix() / int64(aDay/time.Second)) }
 
@@ -527,7 +533,7 @@ func (l *Ledger) Named(name string) []Caller {
 	defer l.mu.Unlock()
 	var out []Caller
 	for c := range l.accounts {
-		if c.Name == name || c.Kind+":"+c.Name == name || c.Kind == Others && name == Others {
+		if c.Is(name) {
 			out = append(out, c)
 		}
 	}
