@@ -50,7 +50,7 @@ func (e *Engine) audit(ctx context.Context, req *op.AuditRequest) (*op.AuditResu
 func (e *Engine) auditCaller(s *ledger.Sum) op.AuditCaller {
 	c := op.AuditCaller{Name: s.Caller.Name, Kind: s.Caller.Kind, Seen: s.Seen,
 		Calls: s.Calls, Searches: s.Searches, Served: s.Served, Tokens: s.Tokens,
-		Recalled: s.Useful.Of, Used: s.Useful.Hits, Saved: s.Wasted.Of, Junk: s.Wasted.Hits,
+		Recalled: s.Useful.Of, Used: s.Useful.Hits, Undecided: s.Undecided, Saved: s.Wasted.Of, Junk: s.Wasted.Hits,
 		Wrote: s.Wrote, Merged: s.Merged, Forgot: s.Forgot}
 	c.Precision, c.JunkRate = auditRate(s.Useful, ledger.EnoughUse), auditRate(s.Wasted, ledger.EnoughSaves)
 	if score, known := s.Score(); known {

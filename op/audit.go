@@ -52,8 +52,10 @@ type AuditCaller struct {
 	Tokens   int64 `json:"tokens"` // of texts in answers, estimated
 	// Recalled are memories that searches gave and that were used or can be no more:
 	// within 24 hours. Used are those of them that were.
+	// Undecided are those that were not used yet and may still be.
 	Recalled  int64      `json:"recalled"`
 	Used      int64      `json:"used"`
+	Undecided int64      `json:"undecided"`
 	Precision *AuditRate `json:"precision,omitempty"` // left out while there are fewer than 50
 	// Saved are memories saved and saves refused, of the last 30 days at most. Junk are
 	// those refused, and those that are gone or merged away and were used by nobody.

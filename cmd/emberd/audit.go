@@ -123,7 +123,7 @@ const (
 	auditName    = 22 // at most, where there is room for it
 	auditColumns = "%s  %-6s %6s %6s  %s  %6s %5s\n"
 	// auditRateWidth is that of a bar, a rate, its interval and what it is of.
-	auditRateWidth = auditBar + len(" 71%  97–100%  of 12,345") - 2
+	auditRateWidth = auditBar + len(" 71% 97–100% of 12,345") - 2
 	auditRest      = 2 + 6 + 1 + 6 + 1 + 6 + 2 + auditRateWidth + 2 + 6 + 1 + 5
 )
 
@@ -139,20 +139,19 @@ func (s *state) printAudit(r *op.AuditResult) {
 	for i := range r.Callers {
 		width = max(width, uniseg.StringWidth(callerName(r.Callers[i].Name, r.Callers[i].Kind)))
 	}
-	width = min(width, auditName)
-	if s.screen.width > 0 {
-		width = min(width, max(10, s.screen.width-auditRest))
+	if width = min(width, auditName); s.screen.width > 0 {
+		width = min(width, max(len("CALLER"), s.screen.width-auditRest))
 	}
 	head := fmt.Sprintf(auditColumns, pad("CALLER", width), "SEEN", "CALLS", "TOKENS", pad("USED OF WHAT IT RECALLED", auditRateWidth), "SAVED", "JUNK")
 	s.printf("%s", s.screen.paint(faint, strings.TrimRight(head, "\n"))+"\n")
 	for i := range r.Callers {
 		s.printAuditCaller(&r.Callers[i], width)
 	}
-	s.note("counted on this device since %s; who is claimed says so itself", r.Counted.In(s.zone).Format("2006-01-02"))
+	s.note("counted on this device since %s; who is claimed, or has a ?, says so itself", r.Counted.In(s.zone).Format("2006-01-02"))
 }
 
 func (s *state) printAuditCaller(c *op.AuditCaller, width int) {
-	name := pad(cut(callerName(c.Name, c.Kind), width), width)
+	name := pad(nameWithin(c, width), width)
 	saved, junk := "–", "–"
 	if c.Saved > 0 {
 		saved = grouped(int(c.Saved))
@@ -172,10 +171,12 @@ func (s *state) printAuditCaller(c *op.AuditCaller, width int) {
 func (s *state) auditRate(c *op.AuditCaller) string {
 	switch {
 	case c.Precision != nil:
-		text := fmt.Sprintf(" %4s  %s", share(c.Precision.Rate), pad(fmt.Sprintf("%.0f–%.0f%%", 100*c.Precision.Low, 100*c.Precision.High), len("97–100%")-2))
-		return s.screen.paint(cyan, bar(c.Precision.Rate, auditBar)) + pad(text+"  of "+short(c.Recalled), auditRateWidth-auditBar)
+		text := fmt.Sprintf(" %4s %s", share(c.Precision.Rate), pad(fmt.Sprintf("%.0f–%.0f%%", 100*c.Precision.Low, 100*c.Precision.High), len("97–100%")-2))
+		return s.screen.paint(cyan, bar(c.Precision.Rate, auditBar)) + pad(text+" of "+short(c.Recalled), auditRateWidth-auditBar)
 	case c.Recalled > 0:
-		return s.screen.paint(faint, pad(fmt.Sprintf("%d of %d, too few to say", c.Used, c.Recalled), auditRateWidth))
+		return s.screen.paint(faint, pad(fmt.Sprintf("%d of %d: too few to say", c.Used, c.Recalled), auditRateWidth))
+	case c.Undecided > 0:
+		return s.screen.paint(faint, pad(short(c.Undecided)+" may still be used", auditRateWidth))
 	}
 	return pad("–", auditRateWidth)
 }
@@ -202,6 +203,16 @@ func callerName(name, kind string) string {
 		return "all others"
 	}
 	return flat(name)
+}
+
+// nameWithin is a caller in so many columns. The kind is not cut off: a claim is marked by
+// a question mark where there is no room for the word.
+func nameWithin(c *op.AuditCaller, width int) string {
+	whole := callerName(c.Name, c.Kind)
+	if uniseg.StringWidth(whole) <= width || c.Kind != "claimed" {
+		return cut(whole, width)
+	}
+	return cut(flat(c.Name), width-1) + "?"
 }
 
 // quotedWord is a name as it can be typed into a shell.

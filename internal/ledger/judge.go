@@ -43,6 +43,8 @@ type Sum struct {
 	Seen   time.Time
 	Counts
 	Useful Rate // recalls that were used, of those that are decided
+	// Undecided are recalls that were not used yet and may still be.
+	Undecided int64
 	// Wasted are saves that were refused, or that are gone again or merged away and were
 	// used by nobody, of all that were watched.
 	Wasted Rate
@@ -68,13 +70,12 @@ func (l *Ledger) Sums(since time.Time, junk func(memory.ID) bool) []Sum {
 				s.Wasted.Of, s.Wasted.Hits = s.Wasted.Of+counts.Refused, s.Wasted.Hits+counts.Refused
 			}
 		}
-		undecided := int64(0)
 		for _, r := range of.open {
 			if !r.Used && now.Sub(r.At) < useWindow && dayOf(r.At) >= dayOf(since) {
-				undecided++
+				s.Undecided++
 			}
 		}
-		s.Useful = Rate{Of: s.Recalled - undecided, Hits: s.Used}
+		s.Useful = Rate{Of: s.Recalled - s.Undecided, Hits: s.Used}
 		out = append(out, s)
 	}
 	slices.SortFunc(out, func(a, b Sum) int {
