@@ -76,7 +76,7 @@ func savedBy(c *ledger.Call, res any) {
 func gaveTo(c *ledger.Call, s *op.Spec, req, res any) {
 	switch res := res.(type) {
 	case *op.SearchResult:
-		c.Search = true
+		c.Search, c.Given = true, make([]memory.ID, 0, len(res.Hits))
 		for i := range res.Hits {
 			givenHit(c, &res.Hits[i])
 		}
