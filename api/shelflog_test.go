@@ -18,6 +18,8 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 	s.addRememberVerbs(add)
 	s.addTokenVerbs(add)
 	add(op.History.Handle(s.history))
+	add(op.Audit.Handle(s.audit))
+	add(op.AuditForgive.Handle(s.auditForgive))
 	add(op.Export.Handle(s.export))
 	add(op.Import.Handle(s.importRecords))
 	add(op.Purge.Handle(s.purge))
@@ -38,6 +40,16 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 func (s *shelf) history(_ context.Context, req *op.HistoryRequest) (*op.HistoryResult, error) {
 	return &op.HistoryResult{ID: memory.ID(req.ID), Total: 1, Versions: []op.HistoryVersion{{Action: "created",
 		Fields: []op.FieldChange{{Name: "content", To: json.RawMessage(`"<hello> & more"`)}}}}}, nil
+}
+
+func (s *shelf) audit(_ context.Context, req *op.AuditRequest) (*op.AuditResult, error) {
+	return &op.AuditResult{NextCursor: "~1",
+		Callers: []op.AuditCaller{{Name: req.Caller, Kind: "claimed", Calls: 3, Precision: &op.AuditRate{Rate: 0.5, Low: 0.2, High: 0.8}}},
+		Events:  []op.AuditEvent{{Kind: op.AuditRead, What: "search", Count: 1, IDs: []memory.ID{"a"}}}}, nil
+}
+
+func (s *shelf) auditForgive(_ context.Context, req *op.AuditForgiveRequest) (*op.AuditForgiveResult, error) {
+	return &op.AuditForgiveResult{Name: req.Caller, Kind: "claimed"}, nil
 }
 
 func (s *shelf) confirm(_ context.Context, req *op.ConfirmRequest) (*op.ConfirmResult, error) {

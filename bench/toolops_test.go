@@ -63,6 +63,7 @@ func (s *toolStore) questionCalls() map[string]func(i int) object {
 	return map[string]func(i int) object{
 		"analyze_message":  func(int) object { return object{"message": "Remember: " + s.texts.text(typicalText)} },
 		"analyze_recall":   func(int) object { return object{"message": "What did we say of " + s.texts.question() + "?"} },
+		"audit":            func(int) object { return object{"kind": "all"} },
 		"cleanup_history":  none,
 		"cleanup_report":   none,
 		"complete":         func(int) object { return object{"what": "tags", "prefix": "t"} },

@@ -26,6 +26,7 @@ import (
 	"emberd/internal/access"
 	"emberd/internal/durable"
 	"emberd/internal/echo"
+	"emberd/internal/ledger"
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
@@ -62,6 +63,7 @@ type Engine struct {
 	owners   itemOwners
 	tokens   *access.Store
 	mirror   *mirror // nil unless review items are mirrored
+	ledger   *ledger.Ledger
 	counted  lastCount
 	averaged lastAverage
 	revision atomic.Uint64 // counts what changes memories, their use included
@@ -81,6 +83,8 @@ type Engine struct {
 	// lookedBack holds a token when somebody asked about an earlier moment.
 	lookedBack chan struct{}
 	wishes     chan wish // cold memories that searches mean
+	// uncounted holds a token when the ledger has something that its file has not.
+	uncounted chan struct{}
 }
 
 // Open takes the state folder's lock and recovers the log. The engine is
@@ -122,6 +126,8 @@ func Open(opt Options) (*Engine, error) {
 		lookedBack: make(chan struct{}, 1),
 		meaning:    newMeaning(&opt),
 		mirror:     newMirror(&opt),
+		ledger:     ledger.Open(ledger.Options{FS: opt.FS, File: filepath.Join(opt.State, ledgerFile), Now: opt.Now, Logger: opt.Logger, Below: opt.ThrottleBelow}),
+		uncounted:  make(chan struct{}, 1),
 	}
 	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed))
 	if err != nil {
@@ -134,6 +140,7 @@ func Open(opt Options) (*Engine, error) {
 		}
 	}
 	e.stm, e.notes = store, long
+	e.ledger.Judge(e.cameToNothing)
 	if long != nil {
 		e.truth = newTruth(e)
 		e.lists = newLists(&e.opt, long.dir)
@@ -144,6 +151,7 @@ func Open(opt Options) (*Engine, error) {
 		e.meaning.digest = e.memoryDigest
 	}
 	e.handlers = e.table()
+	e.ledger.Judge(e.cameToNothing)
 	return e, nil
 }
 
@@ -199,6 +207,8 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.Purge.Handle(e.purge))
 	add(op.History.Handle(e.history))
 	add(op.Journal.Handle(e.journal))
+	add(op.Audit.Handle(e.audit))
+	add(op.AuditForgive.Handle(e.auditForgive))
 	add(op.Why.Handle(e.why))
 	add(op.Timeline.Handle(e.timeline))
 	add(op.Undo.Handle(e.undo))
@@ -275,6 +285,7 @@ func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	}
 	purges := e.purges.Load()
 	res, err := handle(ctx, req)
+	e.account(ctx, s, req, res, err)
 	if err != nil {
 		return nil, typed(s, err)
 	}
@@ -283,6 +294,9 @@ func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	}
 	if e.purges.Load() != purges { // the answer may have what was purged meanwhile
 		e.echoes.Forget()
+		if err := e.forgetCounted(); err != nil {
+			e.opt.Logger.Warn("the ledger may name what was purged", "err", err)
+		}
 	}
 	return res, nil
 }
@@ -312,6 +326,7 @@ func (e *Engine) Close() error {
 	if e.notes != nil {
 		err = e.notes.close()
 	}
+	e.closeLedger()
 	err = errors.Join(err, e.stm.Close())
 	e.events.close() // after the last change
 	return errors.Join(err, e.lock.Close())

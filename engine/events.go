@@ -144,6 +144,7 @@ func (e *Engine) committed(t stm.Entry) {
 	e.mirror.committed()
 	e.meaning.committed(&t)
 	e.caring.committed(&t)
+	e.countChange(&t)
 	if e.truth != nil {
 		e.truth.committed(&t)
 		e.lists.committed(&t)

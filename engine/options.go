@@ -110,6 +110,10 @@ type Options struct {
 	// EchoWindow is how long a text that was recalled is not saved again; 0 is not at all.
 	EchoWindow time.Duration
 
+	// ThrottleBelow is the score of its memory below which a caller is throttled ([Engine.Slow]),
+	// 0 to 1; 0 is never.
+	ThrottleBelow float64
+
 	pace     pace
 	patience time.Duration // how long a search waits for the texts of cold memories, 0: [rekindleBudget]
 }
@@ -292,6 +296,7 @@ func (o Options) complete() (Options, error) {
 		memory.CheckRange("hours of trash", o.TrashKeep.Hours(), 1, math.MaxInt32),
 		memory.CheckRange("score to forget below", o.ForgetBelow, 0, 1),
 		memory.CheckRange("share of reviews", o.ReviewRatio, 0, 1),
+		memory.CheckRange("score to throttle below", o.ThrottleBelow, 0, 1),
 		memory.CheckRange("similarity of a cleanup's clusters", o.Cleanup.Threshold, 0, 1),
 		memory.CheckRange("loss of accuracy that a cleanup may cause", o.Cleanup.Worse, 0, 1),
 	)

@@ -30,12 +30,17 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 	if req.DryRun {
 		res.Rewritten, err = e.stm.Purgeable(ctx, id)
 	} else {
+		// Before, so that a crash leaves none there, and after, for who reads it meanwhile.
+		if err := e.ledger.Forget(func(counted memory.ID) bool { return counted == id }); err != nil {
+			return nil, err
+		}
 		done, failed := e.stm.Purge(ctx, id, op.CallerFrom(ctx))
 		e.purges.Add(1)
 		e.echoes.Forget() // whatever was given out may have had its text
 		if failed == nil {
 			failed = e.meaning.purge(ctx, id)
 		}
+		failed = errors.Join(failed, e.forgetCounted())
 		res.Tx, res.Quarantine, err = done.Entry, done.Quarantine, failed
 		res.Rewritten = append(res.Rewritten, done.Rewritten...)
 	}

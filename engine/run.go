@@ -43,6 +43,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	actors.Go(func() { e.keepAging(ctx) })
 	actors.Go(func() { e.keepCleaning(ctx) })
 	actors.Go(func() { e.keepAgents(ctx) })
+	actors.Go(func() { e.keepLedger(ctx) })
 	if e.mirror != nil {
 		actors.Go(func() { e.keepMirror(ctx) })
 	}

@@ -40,8 +40,8 @@ func TestNothingTicksUnlessSomethingChanged(t *testing.T) {
 		}
 		save(t, e, "a ripple")
 		synctest.Wait()
-		if got := timers(t, e); got["snapshot"] != "1m0s" || len(got) != 1 {
-			t.Errorf("after a change the timers are %v, want a snapshot in a minute", got)
+		if got := timers(t, e); got["snapshot"] != "1m0s" || got["audit"] != "30s" || len(got) != 2 {
+			t.Errorf("after a change the timers are %v, want a snapshot in a minute and the counts of callers in half of one", got)
 		}
 		time.Sleep(2 * snapshotDelay)
 		synctest.Wait()

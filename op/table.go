@@ -100,6 +100,10 @@ var (
 		"List every version of a memory that the log still tells of, newest first.")
 	Journal = define[JournalRequest, JournalResult]("journal", "GET", "/v1/journal", Read,
 		"List what was changed, by whom and whether it was undone, newest first.")
+	Audit = define[AuditRequest, AuditResult]("audit", "GET", "/v1/audit", Read,
+		"Tell which caller read, wrote, merged and forgot what, and what came of it.")
+	AuditForgive = define[AuditForgiveRequest, AuditForgiveResult]("audit.forgive", "POST", "/v1/audit/forgive", Write,
+		"Forget what a caller is judged by, so that it is throttled no more and judged anew.")
 	Why = define[WhyRequest, WhyResult]("why", "GET", "/v1/memories/{id}/why", Read,
 		"Take the score and the stage of a memory apart, and tell what happens to it next and what one use would change.")
 	Timeline = define[TimelineRequest, TimelineResult]("timeline", "GET", "/v1/memories/{id}/timeline", Read,
@@ -185,7 +189,7 @@ func Table() []*Spec {
 		PromoteAuto.Spec, Touch.Spec, Observe.Spec, AnalyzeMessage.Spec, AnalyzeRecall.Spec, GC.Spec, Clusters.Spec, Consolidate.Spec, AgentsRun.Spec,
 		ReviewList.Spec, ReviewShow.Spec, ReviewClaim.Spec, ReviewClose.Spec, ReviewCreate.Spec, Health.Spec, HealthStale.Spec, HealthLowAccess.Spec, HealthDuplicates.Spec, HealthMerge.Spec, Migrate.Spec,
 		Cleanup.Spec, CleanupReport.Spec, CleanupRollback.Spec, CleanupHistory.Spec, LifecycleRun.Spec, LifecycleStatus.Spec,
-		History.Spec, Journal.Spec, Why.Spec, Timeline.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
+		History.Spec, Journal.Spec, Audit.Spec, AuditForgive.Spec, Why.Spec, Timeline.Spec, Undo.Spec, TrashList.Spec, TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, NoteRead.Spec, Complete.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Add.Spec, Query.Spec, Verify.Spec, Reinforce.Spec, Confirm.Spec, EntityList.Spec, Knowledge.Spec,

@@ -48,6 +48,9 @@ func (s *Store) Purge(ctx context.Context, id memory.ID, by memory.Actor) (Purge
 	return out, err
 }
 
+// IsPurged reports whether a memory was purged. It may be live again since.
+func (s *Store) IsPurged(id memory.ID) bool { return !s.table.purgedAt(id.Bytes()).IsZero() }
+
 // PurgesDue reports whether files of this device may still hold a memory that
 // was purged, here before a crash or on another device.
 func (s *Store) PurgesDue() bool { return len(s.table.duePurges()) > 0 }

@@ -268,6 +268,7 @@ func engineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.Review, o.ReviewRatio = decay.Zone{Min: c.Review.DangerMin, Max: c.Review.DangerMax}, c.Review.BlendRatio
 	o.Known, o.Duplicate = engine.Known(c.Known), c.Similarity.Duplicate
 	o.Rekindle, o.EchoWindow = engine.RekindleMode(c.RekindleMode), c.EchoWindow
+	o.ThrottleBelow = c.ThrottleBelow
 	return o
 }
 

@@ -83,6 +83,7 @@ type Config struct {
 	ForgetThreshold float64       // decay score below which a memory may be forgotten
 	RekindleMode    string        // auto, ask or off
 	EchoWindow      time.Duration // 0 is off
+	ThrottleBelow   float64       // score of a caller's memory, 0 is never
 	IndexArchive    bool          // whether the archive folder is searched like other notes
 	Enrich          bool          // whether saves get entities and strength from their content
 	Phrases         string        // file of phrases, "" for those that come with emberd

@@ -99,7 +99,7 @@ func openRest(refs []string, most, from int) rest {
 // cost is how many tokens r has in the larger of its forms.
 func (r rest) cost() int {
 	raw, _ := wire.Marshal(r)
-	return max(tokens(r.line()), tokens(string(raw)))
+	return max(op.Tokens(r.line()), op.Tokens(string(raw)))
 }
 
 // shortRef is a shorter name of a memory.

@@ -6,22 +6,8 @@ import (
 	"unicode/utf8"
 
 	"emberd/internal/wire"
+	"emberd/op"
 )
-
-// tokens estimates how many tokens a model reads a text as: four bytes of ASCII are
-// one, and every other character is one. Tokenizers in use need fewer for prose of
-// most languages, and more for base64 and the like.
-func tokens(text string) int {
-	ascii, others := 0, 0
-	for _, r := range text {
-		if r < utf8.RuneSelf {
-			ascii++
-		} else {
-			others++
-		}
-	}
-	return (ascii+3)/4 + others
-}
 
 // budget is how many tokens an answer may still have, in each of its two forms.
 type budget struct{ text, structured int }
@@ -38,7 +24,7 @@ const tooSmall = "the same call with a larger max_tokens"
 // take reports whether an item still fits, and counts it if so.
 func (b *budget) take(text string, structured any) bool {
 	raw, err := wire.Marshal(structured)
-	t, s := tokens(text), tokens(string(raw))+1
+	t, s := op.Tokens(text), op.Tokens(string(raw))+1
 	if err != nil || t > b.text || s > b.structured {
 		return false
 	}

@@ -29,6 +29,8 @@ func withheld(s *op.Spec) (why string, no bool) {
 		return "nothing takes it back, so a person has to ask for it", true
 	case op.Confirm.Spec:
 		return "it is a person's word for what a tool or the web said", true
+	case op.AuditForgive.Spec:
+		return "it is a person's word on whom to trust again", true
 	case op.EnginePause.Spec, op.EngineResume.Spec:
 		return "what the machine works on is for a person to say", true
 	case op.TokenCreate.Spec, op.TokenList.Spec, op.TokenRevoke.Spec:

@@ -1,0 +1,327 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/internal/ledger"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// as carries out an operation for somebody.
+func as[Req, Res any](t testing.TB, e *Engine, who memory.Actor, o op.Op[Req, Res], req *Req) *Res {
+	t.Helper()
+	res, err := o.Call(op.WithCaller(context.Background(), who), e, req)
+	if err != nil {
+		t.Fatalf("%s: %v", o.Name, err)
+	}
+	return res
+}
+
+var (
+	anAgent  = memory.Actor{Via: "mcp", Client: "cursor/1.2", PID: 41}
+	another  = memory.Actor{Via: "mcp", Client: "zed/3", PID: 42}
+	withCard = memory.Actor{Via: "mcp", Client: "cursor/1.2", Token: "work", PID: 43}
+	theUser  = memory.Actor{Via: "cli", Client: "cli/1", PID: 44}
+)
+
+// restart closes an engine and opens the next one on the same folders.
+func (h *house) restart(t testing.TB, e *Engine) *Engine {
+	t.Helper()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return h.open(t)
+}
+
+// callerOf is what an audit says of a caller.
+func callerOf(t testing.TB, e *Engine, who memory.Actor) op.AuditCaller {
+	t.Helper()
+	c := ledger.Of(who)
+	for _, found := range do(t, e, op.Audit, &op.AuditRequest{Caller: c.Kind + ":" + c.Name}).Callers {
+		return found
+	}
+	t.Fatalf("the audit knows no %v", c)
+	return op.AuditCaller{}
+}
+
+// eventsIn writes events as one line each: who, what and how many.
+func eventsIn(events []op.AuditEvent) string {
+	var out []string
+	for _, e := range events {
+		out = append(out, e.Kind+" "+e.What+" by "+e.Caller)
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestAnAuditTellsWhoDidWhat(t *testing.T) {
+	t.Parallel()
+	e, clock := newEngine(t)
+	kettle := as(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks at the seam"}).Memory.ID
+	clock.advance(time.Minute)
+	as(t, e, another, op.Search, &op.SearchRequest{Query: "kettle"})
+	clock.advance(time.Minute)
+	as(t, e, withCard, op.Edit, &op.EditRequest{ID: string(kettle), AddTags: []string{"kitchen"}})
+	clock.advance(time.Minute)
+	as(t, e, withCard, op.Show, &op.ShowRequest{ID: string(kettle)})
+	clock.advance(time.Minute)
+	as(t, e, theUser, op.Forget, &op.ForgetRequest{ID: string(kettle)})
+
+	tests := []struct {
+		req  op.AuditRequest
+		want string
+	}{
+		{op.AuditRequest{Kind: "all"}, "forget forget by cli\nread show by work\nwrite edit by work\nread search by zed\nwrite save by cursor"},
+		{op.AuditRequest{Memory: string(kettle), Kind: "read"}, "read show by work\nread search by zed"},
+		{op.AuditRequest{Caller: "work", Kind: "all"}, "read show by work\nwrite edit by work"},
+		{op.AuditRequest{Caller: "claimed:work", Kind: "all"}, ""},
+		{op.AuditRequest{Kind: "forget"}, "forget forget by cli"},
+		{op.AuditRequest{Kind: "merge"}, ""},
+		{op.AuditRequest{Kind: "write", Since: clock.Now().Add(-150 * time.Second).Format(time.RFC3339)}, "write edit by work"},
+	}
+	for _, test := range tests {
+		res := do(t, e, op.Audit, &test.req)
+		if got := eventsIn(res.Events); got != test.want || res.NextCursor != "" {
+			t.Errorf("%+v lists\n%s\n(next %q), want\n%s", test.req, got, res.NextCursor, test.want)
+		}
+	}
+	read := do(t, e, op.Audit, &op.AuditRequest{Kind: "read", Caller: "zed"}).Events[0]
+	if read.By.PID != 42 || read.Of != ledger.Claimed || len(read.IDs) != 1 || read.IDs[0] != kettle {
+		t.Errorf("a read is told as %+v", read)
+	}
+	if got := callerOf(t, e, withCard); got.Kind != ledger.Token || got.Calls != 2 || got.Wrote != 1 || got.Served != 1 || got.Tokens != int64(op.Tokens("The kettle leaks at the seam")) {
+		t.Errorf("the token's: %+v", got)
+	}
+}
+
+// Whatever the size of pages, they have every event once, the latest first.
+func TestAuditsArePaged(t *testing.T) {
+	t.Parallel()
+	e, clock := newEngine(t)
+	for range 15 {
+		as(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true})
+		clock.advance(time.Second)
+		as(t, e, another, op.Search, &op.SearchRequest{Query: "kettle"})
+		clock.advance(time.Second)
+	}
+	whole := do(t, e, op.Audit, &op.AuditRequest{Kind: "all", Limit: 100})
+	if len(whole.Events) != 30 || whole.NextCursor != "" {
+		t.Fatalf("%d events, next %q", len(whole.Events), whole.NextCursor)
+	}
+	for _, limit := range []int{1, 7, 29, 30} {
+		var all []op.AuditEvent
+		req := op.AuditRequest{Kind: "all", Limit: limit}
+		for {
+			res := do(t, e, op.Audit, &req)
+			if all = append(all, res.Events...); res.NextCursor == "" {
+				break
+			}
+			if req.Cursor = res.NextCursor; len(res.Callers) > 0 && len(all) > limit {
+				t.Error("a later page has callers")
+			}
+		}
+		if got, want := eventsIn(all), eventsIn(whole.Events); got != want {
+			t.Errorf("pages of %d list\n%s\nwant\n%s", limit, got, want)
+		}
+		for i := 1; i < len(all); i++ {
+			if all[i].At.After(all[i-1].At) {
+				t.Errorf("pages of %d: event %d is later than the one before", limit, i)
+			}
+		}
+	}
+}
+
+func TestWhatMakesNoAudit(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	tests := []struct {
+		req         op.AuditRequest
+		code        memory.Code
+		said, field string
+	}{
+		{op.AuditRequest{Kind: "gossip"}, memory.Invalid, `kind "gossip" is unknown`, "kind"},
+		{op.AuditRequest{Since: "soon"}, memory.Invalid, `since "soon" is no time`, "since"},
+		{op.AuditRequest{Since: "2027-01-01"}, memory.Invalid, "in the future", "since"},
+		{op.AuditRequest{Limit: 101, Kind: "all"}, memory.Invalid, "limit", "limit"},
+		{op.AuditRequest{Cursor: "1"}, memory.Invalid, "cursor is not one that emberd gave", "cursor"},
+		{op.AuditRequest{Cursor: "~0"}, memory.Invalid, "cursor is not one that emberd gave", "cursor"},
+		{op.AuditRequest{Memory: "abcd"}, memory.NotFound, "no memory has an id", "id"},
+	}
+	for _, test := range tests {
+		if err := refused(t, e, op.Audit, &test.req); err.Code != test.code || !strings.Contains(err.Message, test.said) || err.Field != test.field {
+			t.Errorf("%+v: %s %q at %q", test.req, err.Code, err.Message, err.Field)
+		}
+	}
+	as(t, e, memory.Actor{Token: "twin"}, op.Stats, &op.StatsRequest{})
+	as(t, e, memory.Actor{Client: "twin"}, op.Stats, &op.StatsRequest{})
+	if err := refused(t, e, op.AuditForgive, &op.AuditForgiveRequest{Caller: "twin"}); !strings.Contains(err.Message, "write claimed:twin or token:twin") {
+		t.Errorf("two of one name: %v", err)
+	}
+	if err := refused(t, e, op.AuditForgive, &op.AuditForgiveRequest{}); err.Code != memory.NotFound {
+		t.Errorf("nobody: %v", err)
+	}
+}
+
+func TestWhatWasMadeOfRecallsIsKnown(t *testing.T) {
+	t.Parallel()
+	e, clock := newEngine(t)
+	var ids []memory.ID
+	for range 8 {
+		ids = append(ids, as(t, e, theUser, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true}).Memory.ID)
+	}
+	as(t, e, anAgent, op.Search, &op.SearchRequest{Query: "kettle"})
+	as(t, e, anAgent, op.Show, &op.ShowRequest{ID: string(ids[0])})
+	as(t, e, anAgent, op.Show, &op.ShowRequest{ID: string(ids[1]), Track: new(false)}) // only looked
+	as(t, e, anAgent, op.Observe, &op.ObserveRequest{IDs: []string{string(ids[2]), string(ids[2])}})
+	as(t, e, anAgent, op.Touch, &op.TouchRequest{ID: string(ids[3])})
+	as(t, e, anAgent, op.Relate, &op.RelateRequest{From: string(ids[4]), To: string(ids[5]), Type: memory.Related})
+	as(t, e, another, op.Search, &op.SearchRequest{Query: "kettle", Trial: true})
+	as(t, e, another, op.List, &op.ListRequest{})
+	clock.advance(25 * time.Hour)
+	as(t, e, anAgent, op.Touch, &op.TouchRequest{ID: string(ids[6])}) // too late
+	if got := callerOf(t, e, anAgent); got.Recalled != 8 || got.Used != 5 || got.Precision != nil {
+		t.Errorf("%+v, want 5 of 8 used, and no rate of so few", got)
+	}
+	if got := callerOf(t, e, another); got.Recalled+got.Undecided != 0 || got.Served != 16 || got.Searches != 1 {
+		t.Errorf("%+v, want what was measured and listed to be no recall", got)
+	}
+}
+
+func TestJunkIsWhatIsGoneUnused(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	var ids []memory.ID
+	for range 25 {
+		ids = append(ids, as(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true}).Memory.ID)
+	}
+	as(t, e, another, op.Touch, &op.TouchRequest{ID: string(ids[0])})
+	entry := ""
+	for _, id := range ids[:5] {
+		entry = as(t, e, theUser, op.Forget, &op.ForgetRequest{ID: string(id)}).Tx
+	}
+	if _, err := op.Save.Call(op.WithCaller(t.Context(), anAgent), e, &op.SaveRequest{}); err == nil {
+		t.Fatal("an empty save succeeded")
+	}
+	if got := callerOf(t, e, anAgent); got.Saved != 26 || got.Junk != 5 || got.JunkRate == nil || got.Forgot != 0 {
+		t.Errorf("%+v, want 4 that are gone unused and 1 refused", got)
+	}
+	as(t, e, theUser, op.Undo, &op.UndoRequest{Tx: entry})
+	if got := callerOf(t, e, anAgent); got.Junk != 4 {
+		t.Errorf("%d are junk after one came back, want 4", got.Junk)
+	}
+}
+
+func TestACallerIsThrottledAndForgiven(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.ThrottleBelow = 0.3
+	e := h.open(t)
+	for range 40 {
+		id := as(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true}).Memory.ID
+		as(t, e, theUser, op.Forget, &op.ForgetRequest{ID: string(id)})
+	}
+	got := callerOf(t, e, anAgent)
+	if want := "of 40 memories that cursor saved in 30 days 40 came to nothing"; !strings.Contains(got.Throttled, want) || e.Slow(anAgent) != got.Throttled {
+		t.Fatalf("throttled %q and slowed down %q, want %q", got.Throttled, e.Slow(anAgent), want)
+	}
+	if e.Slow(another) != "" || e.Slow(theUser) != "" || e.Slow(withCard) != "" {
+		t.Error("others are slowed down, too")
+	}
+	again := h.restart(t, e)
+	if again.Slow(anAgent) == "" {
+		t.Error("a restart ends it")
+	}
+	if res := do(t, again, op.AuditForgive, &op.AuditForgiveRequest{Caller: "cursor"}); res.Was == "" || again.Slow(anAgent) != "" {
+		t.Errorf("forgiven %+v, and slowed down %q", res, again.Slow(anAgent))
+	}
+}
+
+func TestTheLedgerSurvivesARestartAndSaysWhenNot(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	e := h.open(t)
+	as(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks"})
+	e = h.restart(t, e)
+	if got := callerOf(t, e, anAgent); got.Saved != 1 || got.Wrote != 1 {
+		t.Errorf("after a restart %+v", got)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(h.State, ledgerFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e = h.open(t)
+	res := do(t, e, op.Audit, &op.AuditRequest{Kind: "all"})
+	if !strings.Contains(res.Problem, "counting began anew") || eventsIn(res.Events) != "write save by cursor" {
+		t.Errorf("after damage: problem %q, events\n%s", res.Problem, eventsIn(res.Events))
+	}
+	if !strings.Contains(h.log.String(), "the ledger of callers begins anew") {
+		t.Error("the log does not say so")
+	}
+}
+
+// holding returns the files below a folder that hold a text.
+func holding(t *testing.T, dir, text string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(name)
+		if err == nil && strings.Contains(string(content), text) {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// A purge leaves no id in the ledger: of the device that was asked, and of another one.
+func TestAPurgeLeavesNoIDInTheLedger(t *testing.T) {
+	t.Parallel()
+	desk, lap := newHouse(t), newHouse(t)
+	there, here := lap.open(t), desk.open(t)
+	m := as(t, there, anAgent, op.Save, &op.SaveRequest{Content: "quixotic zeppelin"}).Memory
+	as(t, there, anAgent, op.Search, &op.SearchRequest{Query: "zeppelin"})
+	first := status(t, there).Device
+	there = lap.restart(t, there)
+	carry(t, lap, desk, first)
+	if _, err := here.stm.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	as(t, here, another, op.Search, &op.SearchRequest{Query: "zeppelin"})
+	if err := here.ledger.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	counted := func(h *house) []string { return holding(t, filepath.Join(h.State), string(m.ID)) }
+	if got := append(counted(lap), counted(desk)...); len(got) < 2 {
+		t.Fatalf("before the purge only %v name the memory", got)
+	}
+	do(t, here, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
+	if got := holding(t, desk.State, string(m.ID)); got != nil {
+		t.Errorf("here %v name what was purged", got)
+	}
+	carry(t, desk, lap, status(t, here).Device)
+	if _, err := there.stm.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := compactor{e: there}
+	if _, err := c.tidy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := holding(t, lap.State, string(m.ID)); got != nil {
+		t.Errorf("there %v name what was purged", got)
+	}
+	if got := callerOf(t, here, another); got.Recalled+got.Served == 0 {
+		t.Errorf("counts went too: %+v", got)
+	}
+}

@@ -1,0 +1,189 @@
+package ledger
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"emberd/internal/durable"
+	"emberd/memory"
+)
+
+// The format of the file, which is on disk: do not change it.
+const (
+	format  = 1
+	largest = 32 << 20 // bytes of a file that is read; one that is full of everything has half
+	// dateOnly is how days are written.
+	dateOnly = "2006-01-02"
+)
+
+// file is the ledger as it is stored.
+type file struct {
+	Format  int         `json:"format"`
+	Since   time.Time   `json:"since"`
+	Seq     int64       `json:"seq"`
+	Callers []fileOwner `json:"callers"`
+	Saves   []fileSave  `json:"saves"`
+	Reads   []Read      `json:"reads"`
+}
+
+type fileOwner struct {
+	Caller Caller               `json:"caller"`
+	Seen   time.Time            `json:"seen"`
+	Days   map[string]Counts    `json:"days"`
+	Open   map[memory.ID]recall `json:"open,omitempty"`
+}
+
+type fileSave struct {
+	ID   memory.ID `json:"id"`
+	By   Caller    `json:"by"`
+	At   time.Time `json:"at"`
+	Used bool      `json:"used,omitempty"`
+}
+
+// load takes the file in; one that is not there is an empty one.
+func (l *Ledger) load() error {
+	data, err := l.readFile()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var f file
+	if err := json.Unmarshal(data, &f); err != nil {
+		return fmt.Errorf("it is no JSON of the ledger's: %w", err)
+	}
+	if f.Format != format {
+		return fmt.Errorf("its format is %d, and this emberd knows %d", f.Format, format)
+	}
+	if len(f.Callers) > mostCallers+1 || len(f.Reads) > mostReads || len(f.Saves) > mostWatched {
+		return errors.New("it has more than a ledger holds")
+	}
+	return l.take(&f)
+}
+
+func (l *Ledger) readFile() ([]byte, error) {
+	r, err := l.opt.FS.OpenRead(l.opt.File)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r, largest+1))
+	if err == nil && len(data) > largest {
+		err = fmt.Errorf("it has more than %d MiB", largest>>20)
+	}
+	return data, err
+}
+
+func (l *Ledger) take(f *file) error {
+	l.since, l.seq = f.Since, max(f.Seq, 1)
+	for _, c := range f.Callers {
+		of := &account{seen: c.Seen, days: make(map[int]*Counts), open: c.Open}
+		if of.open == nil {
+			of.open = make(map[memory.ID]recall)
+		}
+		for text, counts := range c.Days {
+			day, err := time.Parse(dateOnly, text)
+			if err != nil {
+				return fmt.Errorf("a day is written %q", memory.Clip(text))
+			}
+			of.days[dayOf(day)] = &counts
+		}
+		l.recalls += len(of.open)
+		l.accounts[c.Caller] = of
+	}
+	for _, s := range f.Saves {
+		l.watched[s.ID] = &saved{by: s.By, at: s.At, used: s.Used}
+		l.watching[s.By]++
+	}
+	for _, r := range f.Reads {
+		if r.Seq >= l.seq {
+			return errors.New("a read has a number that is not given yet")
+		}
+		l.readIDs += len(r.IDs)
+	}
+	l.reads = f.Reads
+	if l.recalls > mostOpen || l.readIDs > mostReadIDs {
+		return errors.New("it has more than a ledger holds")
+	}
+	l.expire(l.now())
+	return nil
+}
+
+// aside is where a file goes that cannot be used.
+func (l *Ledger) aside() string { return l.opt.File + ".damaged" }
+
+func (l *Ledger) setAside(cause error) {
+	l.problem = fmt.Sprintf("%s could not be used, so that counting began anew: %v; it was kept as %s", filepath.Base(l.opt.File), cause, filepath.Base(l.aside()))
+	if err := l.opt.FS.Rename(l.opt.File, l.aside()); err != nil {
+		l.problem = fmt.Sprintf("%s could not be used, so that counting began anew: %v", filepath.Base(l.opt.File), cause)
+		cause = errors.Join(cause, err)
+	}
+	l.opt.Logger.Warn("the ledger of callers begins anew", "file", l.opt.File, "err", cause)
+}
+
+// removeAside removes what was set aside, which may name anything.
+func (l *Ledger) removeAside() error {
+	err := l.opt.FS.Remove(l.aside())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = l.opt.FS.SyncDir(filepath.Dir(l.aside()))
+	}
+	return err
+}
+
+// Flush writes what was counted since the last time. Counting goes on meanwhile.
+func (l *Ledger) Flush() error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	f, due := l.stored()
+	if !due {
+		return nil
+	}
+	data, err := json.Marshal(f)
+	if err == nil {
+		err = durable.ReplaceFile(l.opt.FS, l.opt.File, append(data, '\n'))
+	}
+	if err != nil {
+		l.mu.Lock()
+		l.dirty = true
+		l.mu.Unlock()
+		return fmt.Errorf("write the ledger of callers: %w", err)
+	}
+	return nil
+}
+
+// stored copies what the file is to have, if there is anything new.
+func (l *Ledger) stored() (f file, due bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.dirty {
+		return f, false
+	}
+	l.dirty = false
+	l.expire(l.now())
+	f = file{Format: format, Since: l.since, Seq: l.seq, Reads: slices.Clone(l.reads), Callers: make([]fileOwner, 0, len(l.accounts)), Saves: make([]fileSave, 0, len(l.watched))}
+	for c, of := range l.accounts {
+		owner := fileOwner{Caller: c, Seen: of.seen, Days: make(map[string]Counts, len(of.days)), Open: maps.Clone(of.open)}
+		for day, counts := range of.days {
+			owner.Days[time.Unix(int64(day)*int64(aDay/time.Second), 0).UTC().Format(dateOnly)] = *counts
+		}
+		f.Callers = append(f.Callers, owner)
+	}
+	for id, s := range l.watched {
+		f.Saves = append(f.Saves, fileSave{ID: id, By: s.by, At: s.at, Used: s.used})
+	}
+	slices.SortFunc(f.Callers, func(a, b fileOwner) int { return compareCallers(a.Caller, b.Caller) })
+	slices.SortFunc(f.Saves, func(a, b fileSave) int { return cmp.Compare(a.ID, b.ID) })
+	return f, true
+}

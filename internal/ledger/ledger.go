@@ -1,0 +1,492 @@
+// Package ledger counts what each caller asks for, is given and makes of it: what the log
+// of memories does not have. It holds ids, times and numbers, and never a text or a query.
+//
+// # What is counted
+//
+// A caller is a capability token, or else the name that a client claims ([Of]). For each
+// and each day (UTC) there are [Counts], kept for 90 days. A memory that a search gives to
+// a caller is a recall. It is used if the same caller opens, observes or changes it within
+// 24 hours; searches that give it again meanwhile are part of the same recall. A memory that
+// a caller saved is watched for 30 days: [Ledger.Judge] asks which of those are gone again
+// and were used by nobody. The last 10,000 reads are kept one by one.
+//
+// # Bounds
+//
+// 256 callers; who comes later is counted among all others, but a token takes the place of
+// the claimed name that was silent for longest. 10,000 reads with 50,000 ids, 20,000 recalls
+// that may still be used (2,000 a caller) and 20,000 watched saves (5,000 a caller): of reads
+// the oldest go, recalls and saves beyond are not judged.
+//
+// # The file
+//
+// One JSON object, format 1, replaced whole and at once: since (when counting began), seq
+// (number of the next read), callers (caller, seen, days of Counts, open recalls by id),
+// saves (id, by, at, used) and reads (seq, at, by, pid, what, ids). A caller is written
+// kind:name. Whoever runs a ledger writes it now and then ([Ledger.Flush]); what was counted since is
+// lost with the process. A file that cannot be read is set aside as NAME.damaged, and
+// counting begins anew.
+//
+// A [Ledger] may be used by any number of goroutines.
+package ledger
+
+import (
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"emberd/internal/durable"
+	"emberd/memory"
+)
+
+// What is kept at most, and for how long.
+const (
+	mostCallers     = 256
+	mostDays        = 90
+	mostReads       = 10_000
+	mostReadIDs     = 50_000
+	mostOpen        = 20_000
+	mostOpenEach    = 2_000
+	mostWatched     = 20_000
+	mostWatchedEach = 5_000
+	longestName     = 100 // bytes
+	useWindow       = 24 * time.Hour
+	aDay            = 24 * time.Hour
+)
+
+// Counts are of one caller and one day, or a sum of those.
+type Counts struct {
+	Calls    int64 `json:"calls,omitempty"`
+	Searches int64 `json:"searches,omitempty"`
+	Served   int64 `json:"served,omitempty"` // memories in answers
+	Tokens   int64 `json:"tokens,omitempty"` // of texts in answers, estimated
+	Recalled int64 `json:"recalled,omitempty"`
+	Used     int64 `json:"used,omitempty"` // of Recalled
+	Saved    int64 `json:"saved,omitempty"`
+	Refused  int64 `json:"refused,omitempty"` // saves for what was in them
+	Wrote    int64 `json:"wrote,omitempty"`   // memories, as the log has it, and so the next two
+	Merged   int64 `json:"merged,omitempty"`
+	Forgot   int64 `json:"forgot,omitempty"`
+}
+
+func (c *Counts) add(o Counts) {
+	c.Calls += o.Calls
+	c.Searches += o.Searches
+	c.Served += o.Served
+	c.Tokens += o.Tokens
+	c.Recalled += o.Recalled
+	c.Used += o.Used
+	c.Saved += o.Saved
+	c.Refused += o.Refused
+	c.Wrote += o.Wrote
+	c.Merged += o.Merged
+	c.Forgot += o.Forgot
+}
+
+// Read is one answer with something of memories in it.
+type Read struct {
+	Seq  int64       `json:"seq"` // larger than that of every earlier one
+	At   time.Time   `json:"at"`
+	By   Caller      `json:"by"`
+	PID  int         `json:"pid,omitempty"`
+	What string      `json:"what"` // the operation
+	IDs  []memory.ID `json:"ids,omitempty"`
+}
+
+// Call is what one answered request comes to.
+type Call struct {
+	What     string
+	Search   bool
+	Reads    bool        // the answer tells something of memories, though it may be of no one in particular
+	Given    []memory.ID // in the answer
+	Recalled []memory.ID // those of them that a search chose
+	Used     []memory.ID
+	Saved    []memory.ID
+	Tokens   int
+	Refused  int // saves that were, for what was in them
+}
+
+// Options are the settings of a ledger.
+type Options struct {
+	FS     durable.FS
+	File   string
+	Now    func() time.Time
+	Logger *slog.Logger
+	// Below is the score below which a caller is throttled, 0 to 1; 0 is never.
+	Below float64
+}
+
+// recall is a memory that a search gave to a caller. At is the first time.
+type recall struct {
+	At   time.Time `json:"at"`
+	Used bool      `json:"used,omitempty"`
+}
+
+// account is what is known of one caller.
+type account struct {
+	seen time.Time
+	days map[int]*Counts // by days since 1970
+	open map[memory.ID]recall
+}
+
+// saved is a memory that is watched.
+type saved struct {
+	by   Caller
+	at   time.Time
+	used bool
+}
+
+// Ledger is open for counting.
+type Ledger struct {
+	opt     Options
+	problem string // with the file, when it was opened
+	// verdicts are the words on why callers are throttled, as last judged.
+	verdicts atomic.Pointer[map[Caller]string]
+
+	writing sync.Mutex // held while the file is written; taken before mu
+
+	mu       sync.Mutex // guards what follows
+	since    time.Time
+	seq      int64
+	accounts map[Caller]*account
+	recalls  int // open, of all accounts
+	watched  map[memory.ID]*saved
+	watching map[Caller]int
+	reads    []Read
+	readIDs  int
+	dirty    bool
+}
+
+// Open reads the file. It always returns a ledger: a file that cannot be used is set
+// aside, and [Ledger.Problem] says so.
+func Open(opt Options) *Ledger {
+	l := &Ledger{opt: opt}
+	l.reset()
+	if err := l.load(); err != nil {
+		l.reset()
+		l.setAside(err)
+	}
+	return l
+}
+
+func (l *Ledger) reset() {
+	l.since, l.seq, l.recalls, l.readIDs = l.now(), 1, 0, 0
+	l.accounts, l.reads = make(map[Caller]*account), nil
+	l.watched, l.watching = make(map[memory.ID]*saved), make(map[Caller]int)
+}
+
+func (l *Ledger) now() time.Time { return l.opt.Now().UTC().Truncate(time.Millisecond) }
+
+func dayOf(t time.Time) int { return int(t.Unix() / int64(aDay/time.Second)) }
+
+// Problem says what became of a file that could not be used, "" if there was none.
+func (l *Ledger) Problem() string { return l.problem }
+
+// Count takes a call down. It reports whether that is worth writing soon: what only says
+// that somebody called waits for something that does.
+func (l *Ledger) Count(a memory.Actor, c *Call) (soon bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	who, of := l.account(Of(a), now)
+	of.seen = now
+	today := of.today(now)
+	today.Calls++
+	if c.Search {
+		today.Searches++
+	}
+	today.Served += int64(len(c.Given))
+	today.Tokens += int64(c.Tokens)
+	today.Refused += int64(c.Refused)
+	for _, id := range c.Used {
+		l.use(of, id, now)
+	}
+	for _, id := range c.Recalled {
+		l.recall(of, id, now)
+	}
+	for _, id := range c.Saved {
+		today.Saved++
+		l.watch(who, id, now)
+	}
+	if c.Reads {
+		l.read(Read{At: now, By: who, PID: a.PID, What: c.What, IDs: c.Given})
+	}
+	soon = c.Reads || c.Refused > 0 || len(c.Used)+len(c.Saved) > 0
+	l.dirty = l.dirty || soon
+	return soon
+}
+
+// The ways in which the log changes.
+const (
+	Wrote  = "write"
+	Merged = "merge"
+	Forgot = "forget"
+)
+
+// Changed takes down that an entry of the log changed so many memories.
+func (l *Ledger) Changed(a memory.Actor, how string, memories int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	_, of := l.account(Of(a), now)
+	of.seen = now
+	switch today, n := of.today(now), int64(memories); how {
+	case Merged:
+		today.Merged += n
+	case Forgot:
+		today.Forgot += n
+	default:
+		today.Wrote += n
+	}
+	l.dirty = true
+}
+
+// account returns the account that a caller is counted in, and whose that is.
+func (l *Ledger) account(c Caller, now time.Time) (Caller, *account) {
+	if of := l.accounts[c]; of != nil {
+		return c, of
+	}
+	if len(l.accounts) >= mostCallers && !l.makeRoom(c, now) {
+		c = Caller{Kind: Others}
+		if of := l.accounts[c]; of != nil {
+			return c, of
+		}
+	}
+	return c, l.begin(c, now)
+}
+
+// makeRoom counts the claimed name that was silent for longest among all others, if that
+// is for a token: names can be made up without end, and are not to keep tokens out.
+func (l *Ledger) makeRoom(c Caller, now time.Time) bool {
+	if c.Kind != Token {
+		return false
+	}
+	var silent Caller
+	for name, of := range l.accounts {
+		if name.Kind == Claimed && (silent.Kind == "" || of.seen.Before(l.accounts[silent].seen)) {
+			silent = name
+		}
+	}
+	if silent.Kind == "" {
+		return false
+	}
+	gone := l.accounts[silent]
+	l.recalls -= len(gone.open)
+	delete(l.accounts, silent)
+	others := l.accounts[Caller{Kind: Others}]
+	if others == nil {
+		others = l.begin(Caller{Kind: Others}, now)
+	}
+	for day, counts := range gone.days {
+		others.on(day).add(*counts)
+	}
+	l.unwatch(silent)
+	return true
+}
+
+func (l *Ledger) begin(c Caller, now time.Time) *account {
+	of := &account{seen: now, days: make(map[int]*Counts), open: make(map[memory.ID]recall)}
+	l.accounts[c] = of
+	return of
+}
+
+// unwatch lets go of what a caller saved.
+func (l *Ledger) unwatch(c Caller) {
+	for id, s := range l.watched {
+		if s.by == c {
+			delete(l.watched, id)
+		}
+	}
+	delete(l.watching, c)
+}
+
+func (a *account) today(now time.Time) *Counts { return a.on(dayOf(now)) }
+
+func (a *account) on(day int) *Counts {
+	c := a.days[day]
+	if c == nil {
+		c = new(Counts)
+		a.days[day] = c
+	}
+	return c
+}
+
+// recall begins one unless the memory is part of one.
+func (l *Ledger) recall(of *account, id memory.ID, now time.Time) {
+	was, again := of.open[id]
+	if again && now.Sub(was.At) < useWindow {
+		return
+	}
+	if !again {
+		if len(of.open) >= mostOpenEach || l.recalls >= mostOpen {
+			return
+		}
+		l.recalls++
+	}
+	of.open[id] = recall{At: now}
+	of.today(now).Recalled++
+}
+
+// use counts for the recall that the memory is part of, on the day when that began, and
+// clears whoever saved the memory of the charge that nobody uses it.
+func (l *Ledger) use(of *account, id memory.ID, now time.Time) {
+	if s := l.watched[id]; s != nil {
+		s.used = true
+	}
+	was, open := of.open[id]
+	if !open || was.Used || now.Sub(was.At) >= useWindow {
+		return
+	}
+	was.Used = true
+	of.open[id] = was
+	of.on(dayOf(was.At)).Used++
+}
+
+func (l *Ledger) watch(by Caller, id memory.ID, now time.Time) {
+	if l.watched[id] != nil || len(l.watched) >= mostWatched || l.watching[by] >= mostWatchedEach {
+		return
+	}
+	l.watched[id] = &saved{by: by, at: now}
+	l.watching[by]++
+}
+
+func (l *Ledger) read(r Read) {
+	r.Seq = l.seq
+	l.seq++
+	l.reads = append(l.reads, r)
+	l.readIDs += len(r.IDs)
+	for len(l.reads) > mostReads || l.readIDs > mostReadIDs {
+		l.readIDs -= len(l.reads[0].IDs)
+		l.reads[0] = Read{}
+		l.reads = l.reads[1:]
+	}
+}
+
+// expire lets go of what has grown too old. It is called with mu held.
+func (l *Ledger) expire(now time.Time) {
+	first := dayOf(now) - mostDays + 1
+	for name, of := range l.accounts {
+		for day := range of.days {
+			if day < first {
+				delete(of.days, day)
+			}
+		}
+		for id, r := range of.open {
+			if now.Sub(r.At) >= useWindow {
+				delete(of.open, id)
+				l.recalls--
+			}
+		}
+		if len(of.days) == 0 {
+			l.recalls -= len(of.open)
+			delete(l.accounts, name)
+		}
+	}
+	for id, s := range l.watched {
+		if now.Sub(s.at) >= judgedFor {
+			l.leave(id, s)
+		}
+	}
+}
+
+func (l *Ledger) leave(id memory.ID, s *saved) {
+	delete(l.watched, id)
+	if l.watching[s.by]--; l.watching[s.by] <= 0 {
+		delete(l.watching, s.by)
+	}
+}
+
+// Reads returns up to limit of the last reads before one by its number, or from the last
+// on if that is 0, for which keep is true, the latest first. The ids are shared.
+func (l *Ledger) Reads(before int64, limit int, keep func(*Read) bool) []Read {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []Read
+	for i := len(l.reads) - 1; i >= 0 && len(out) < limit; i-- {
+		if r := &l.reads[i]; (before == 0 || r.Seq < before) && keep(r) {
+			out = append(out, *r)
+		}
+	}
+	return out
+}
+
+// Since is when counting began.
+func (l *Ledger) Since() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.since
+}
+
+// Forget takes every memory out for which gone is true, from the file too before it
+// returns, and what was set aside. Counts stay: they name nothing.
+func (l *Ledger) Forget(gone func(memory.ID) bool) error {
+	l.mu.Lock()
+	l.dirty = true // the file may have what is no longer here
+	for _, of := range l.accounts {
+		for id := range of.open {
+			if gone(id) {
+				delete(of.open, id)
+				l.recalls--
+			}
+		}
+	}
+	for id, s := range l.watched {
+		if gone(id) {
+			l.leave(id, s)
+		}
+	}
+	for i := range l.reads {
+		l.forgetRead(&l.reads[i], gone)
+	}
+	l.mu.Unlock()
+	if err := l.Flush(); err != nil {
+		return err
+	}
+	return l.removeAside()
+}
+
+// forgetRead makes a new list, since those of reads that were told are shared.
+func (l *Ledger) forgetRead(r *Read, gone func(memory.ID) bool) {
+	var kept []memory.ID
+	for _, id := range r.IDs {
+		if !gone(id) {
+			kept = append(kept, id)
+		}
+	}
+	if len(kept) < len(r.IDs) {
+		l.readIDs -= len(r.IDs) - len(kept)
+		r.IDs = kept
+	}
+}
+
+// Forgive takes back what a caller is judged by, and reports whether there is such a
+// caller. What it asked for and changed stays counted.
+func (l *Ledger) Forgive(c Caller) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of := l.accounts[c]
+	if of == nil {
+		return false
+	}
+	for _, counts := range of.days {
+		counts.Recalled, counts.Used, counts.Refused = 0, 0, 0
+	}
+	l.recalls -= len(of.open)
+	clear(of.open)
+	l.unwatch(c)
+	l.dirty = true
+	return true
+}
+
+// Named returns the callers of a name, or of kind:name.
+func (l *Ledger) Named(name string) []Caller {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []Caller
+	for c := range l.accounts {
+		if c.Is(name) {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+package op
+
+import (
+	"time"
+
+	"emberd/memory"
+)
+
+// The kinds of what an audit lists.
+const (
+	AuditRead   = "read"
+	AuditWrite  = "write"
+	AuditMerge  = "merge"
+	AuditForget = "forget"
+	AuditAll    = "all"
+)
+
+// AuditRequest asks who did what. Without kind, memory and cursor no events are listed.
+type AuditRequest struct {
+	Since  string `json:"since,omitempty" query:"since" doc:"a day as in 2026-03-09 or 7d, hours as in 12h, or RFC 3339; default 30d"`
+	Caller string `json:"caller,omitempty" query:"caller" doc:"only of this token, client or way; kind:name if several have the name"`
+	Memory string `json:"memory,omitempty" query:"memory" doc:"only about this memory"`
+	Kind   string `json:"kind,omitempty" query:"kind" doc:"list events: read, write, merge, forget or all"`
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100 events, default 20"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+}
+
+// AuditResult tells of callers and, if asked for, of events, the latest first. Changes are
+// those of all devices; callers and reads are of this device, from Counted on.
+type AuditResult struct {
+	Since   time.Time     `json:"since"`
+	Counted time.Time     `json:"counted_since"`
+	Below   float64       `json:"throttle_below,omitempty"` // the setting audit.throttle_below
+	Callers []AuditCaller `json:"callers,omitempty"`        // on the first page
+	Events  []AuditEvent  `json:"events,omitempty"`
+	// NextCursor goes on with earlier events. It is there with no event, too, when so much
+	// of the log was looked at that the rest is for another page.
+	NextCursor string `json:"next_cursor,omitempty"`
+	// Problem says what became of a ledger that could not be used.
+	Problem string `json:"problem,omitempty"`
+}
+
+// AuditCaller is what one caller did, by whole days (UTC).
+type AuditCaller struct {
+	Name string    `json:"name"`
+	Kind string    `json:"kind"` // token; claimed: by the client's own word; via: it did not say; others: all for whom there was no room
+	Seen time.Time `json:"seen"`
+
+	Calls    int64 `json:"calls"`
+	Searches int64 `json:"searches"`
+	Served   int64 `json:"served"` // memories in answers
+	Tokens   int64 `json:"tokens"` // of texts in answers, estimated
+	// Recalled are memories that searches gave and that were used or can be no more:
+	// within 24 hours. Used are those of them that were.
+	// Undecided are those that were not used yet and may still be.
+	Recalled  int64      `json:"recalled"`
+	Used      int64      `json:"used"`
+	Undecided int64      `json:"undecided"`
+	Precision *AuditRate `json:"precision,omitempty"` // left out while there are fewer than 50
+	// Saved are memories saved and saves refused, of the last 30 days at most. Junk are
+	// those refused, and those that are gone or merged away and were used by nobody.
+	Saved    int64      `json:"saved"`
+	Junk     int64      `json:"junk"`
+	JunkRate *AuditRate `json:"junk_rate,omitempty"` // left out while there are fewer than 20
+
+	Wrote  int64 `json:"wrote"` // memories, by the log of this device, and so the next two
+	Merged int64 `json:"merged"`
+	Forgot int64 `json:"forgot"`
+	// Earned is the precision, or the part of saves that is no junk, whichever is less.
+	Earned    *float64 `json:"earned,omitempty"`
+	Throttled string   `json:"throttled,omitempty"` // why it is
+}
+
+// AuditRate is a rate with the interval that holds it with 95 % confidence.
+type AuditRate struct {
+	Rate float64 `json:"rate"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// AuditEvent is one answer or one entry of the journal.
+type AuditEvent struct {
+	At     time.Time    `json:"at"`
+	Kind   string       `json:"kind"` // read, write, merge or forget
+	What   string       `json:"what"` // the operation of a read, the verb of a change
+	Caller string       `json:"caller"`
+	Of     string       `json:"caller_kind"`
+	By     memory.Actor `json:"by"` // of a read no more than the process
+	Count  int          `json:"count"`
+	IDs    []memory.ID  `json:"ids,omitempty"` // the first 100
+	Tx     string       `json:"tx,omitempty"`
+	Undone bool         `json:"undone,omitempty"`
+}
+
+// AuditForgiveRequest names a caller.
+type AuditForgiveRequest struct {
+	Caller string `json:"caller" doc:"a name as emberd audit shows it; kind:name if several have the name"`
+}
+
+// AuditForgiveResult is the caller, which is judged anew from now on.
+type AuditForgiveResult struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	// Was is why it was throttled, "" if it was not.
+	Was string `json:"was,omitempty"`
+}
