@@ -109,6 +109,7 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 		}
 		e.mend(ctx, entry.IDs)
 		e.reconcileTexts(ctx, &entry)
+		e.lookForSecrets(ctx, entry.IDs)
 	}
 	if more := got.Memories - told; more > 0 {
 		e.entities.anything()
@@ -118,6 +119,7 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 			e.lists.changed()
 		}
 		e.mendAll(ctx)
+		e.lookForSecrets(ctx, nil)
 		e.events.publish(e.notice(fmt.Sprintf("%d more changes arrived from other devices; read again what matters", more)))
 	}
 }

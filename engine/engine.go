@@ -53,6 +53,7 @@ type Engine struct {
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
+	foreign  foreignSecrets
 	aging    *aging
 	caring   *caring // of the agents
 	listed   *listed // clusters that somebody may name
@@ -120,7 +121,7 @@ func Open(opt Options) (*Engine, error) {
 		meaning:    newMeaning(&opt),
 		mirror:     newMirror(&opt),
 	}
-	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed))
+	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed, e.vet))
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}

@@ -80,7 +80,7 @@ func (e *Engine) takeField(ctx context.Context, m *memory.Memory, note *vault.No
 	case "tags":
 		return e.takeTags(m, note.Carried.Tags, settled)
 	case "category":
-		return takeCategory(m, text, is || settled)
+		return e.takeCategory(m, text, is || settled)
 	case "strength":
 		return takeStrength(m, text)
 	default:
@@ -150,13 +150,16 @@ func (e *Engine) takeTags(m *memory.Memory, written []string, settled bool) erro
 	return nil
 }
 
-func takeCategory(m *memory.Memory, text string, says bool) error {
+func (e *Engine) takeCategory(m *memory.Memory, text string, says bool) error {
 	if !says {
 		return nil
 	}
 	text = strings.TrimSpace(text)
 	if err := memory.CheckText("category", text, memory.MaxName); err != nil {
 		return fmt.Errorf("its category is not taken over: %w", err)
+	}
+	if secretIn(e.opt.DetectSecrets, text, m.Category) {
+		return errors.New("its category holds what looks like a credential and is not taken over; take it out of the note")
 	}
 	m.Category = text
 	return nil
