@@ -123,7 +123,7 @@ func (e *Engine) vet(tx *stm.Tx, before []*stm.Row) error {
 	if err != nil {
 		return err
 	}
-	var known string
+	var let []string
 	for _, c := range tx.Changes {
 		if c.Allowed || len(c.Set) == 0 {
 			continue
@@ -131,10 +131,10 @@ func (e *Engine) vet(tx *stm.Tx, before []*stm.Row) error {
 		for _, p := range storedTexts(c.Set) {
 			whole := p.lead + p.text
 			for _, f := range secret.Scan(whole) {
-				if known == "" {
-					known = textsOf(before)
+				if let == nil {
+					let = letPass(before)
 				}
-				if !strings.Contains(known, strings.ToLower(whole[f.Start:f.End])) {
+				if !isLet(let, whole[f.Start:f.End]) {
 					return memory.Errorf(memory.Secret, "%s of memory %s would hold what looks like a credential (%s, %s), so nothing is written; take it out of what that is made of",
 						p.field, c.ID.Short(), f.Type, secret.Masked(whole, f)).At(p.field)
 				}
@@ -144,17 +144,28 @@ func (e *Engine) vet(tx *stm.Tx, before []*stm.Row) error {
 	return nil
 }
 
-// textsOf are all texts of some memories, in lower case as key terms have them.
-func textsOf(rows []*stm.Row) string {
-	var b strings.Builder
+// letPass are the credentials that some memories hold, in lower case as key terms have them.
+func letPass(rows []*stm.Row) []string {
+	out := []string{}
 	for _, row := range rows {
-		if row == nil {
-			continue
-		}
-		for _, p := range storedTexts(row.Fields()) {
-			b.WriteString(strings.ToLower(p.text))
-			b.WriteByte(0)
+		if row != nil {
+			for _, p := range storedTexts(row.Fields()) {
+				out = append(out, credentialsIn(p.lead+p.text)...)
+			}
 		}
 	}
-	return b.String()
+	return out
+}
+
+func credentialsIn(text string) (out []string) {
+	for _, f := range secret.Scan(text) {
+		out = append(out, strings.ToLower(text[f.Start:f.End]))
+	}
+	return out
+}
+
+// isLet reports whether one of those is a credential, or the part of it that a summary has.
+func isLet(let []string, found string) bool {
+	found = strings.ToLower(found)
+	return slices.ContainsFunc(let, func(l string) bool { return strings.Contains(l, found) || strings.Contains(found, l) })
 }

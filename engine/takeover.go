@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"emberd/internal/secret"
 	"emberd/memory"
 	"emberd/stm"
 	"emberd/vault"
@@ -132,7 +131,12 @@ func secretIn(detect bool, text, before string) bool {
 	if !detect {
 		return false
 	}
-	return slices.ContainsFunc(secret.Scan(text), func(f secret.Finding) bool { return !strings.Contains(before, text[f.Start:f.End]) })
+	found := credentialsIn(text)
+	if len(found) == 0 {
+		return false
+	}
+	let := credentialsIn(before)
+	return slices.ContainsFunc(found, func(f string) bool { return !isLet(let, f) })
 }
 
 func (e *Engine) takeTags(m *memory.Memory, written []string, settled bool) error {
