@@ -24,7 +24,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
 COVERED   = 80
 
-.PHONY: build run test race twin covered fuzz bench proof torture torture-real agents contest mutants eval oracle engine llama mcp-conformance lint check compiler install dist clean
+.PHONY: build run test race twin covered fuzz bench proof torture torture-real agents contest mutants eval secrets oracle engine llama mcp-conformance lint check compiler install dist clean
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -113,6 +113,11 @@ mutants:
 # Search quality on judged sets: make eval SETS=/folder/with/locomo/dev/and/ir/scifact
 eval:
 	EMBERD_SETS="$(SETS)" go test -v -count=1 -run Eval -timeout 60m ./bench
+
+# Credentials and what only looks like them, every way in of the real daemon: what was refused
+# is printed as a table, and looked for in every file afterwards.
+secrets:
+	EMBERD_PROOF=1 go test -v -count=1 -run Case63 ./cmd/emberd ./engine
 
 # The secret rules against gitleaks, which lives in a module of its own.
 oracle:

@@ -63,7 +63,7 @@ func (e *Engine) flagSecret(row *stm.Row, here string) {
 // holdsForeignSecret reports whether a field that another device wrote last does.
 func holdsForeignSecret(row *stm.Row, here string) bool {
 	for _, p := range storedTexts(row.Fields()) {
-		if by := row.ChangedBy(p.field).String(); by != here && len(secret.Scan(p.lead+p.text)) > 0 {
+		if by := row.ChangedBy(p.field).String(); by != here && len(p.findings()) > 0 {
 			return true
 		}
 	}

@@ -17,6 +17,11 @@ import (
 // the key that a meta value stands under.
 type passage struct{ field, lead, text string }
 
+// findings are the credentials in the text, or that begin in what gives it context.
+func (p *passage) findings() []secret.Finding {
+	return slices.DeleteFunc(secret.Scan(p.lead+p.text), func(f secret.Finding) bool { return f.End <= len(p.lead) })
+}
+
 // passages are the texts of a request that end up in the log, as they were
 // given: normalising a tag could hide a credential and would still store it.
 func passages(req *op.SaveRequest) []passage {
@@ -71,7 +76,7 @@ func appendStrings(out []passage, field, last string, value json.RawMessage) []p
 func checkSecrets(texts []passage) error {
 	for _, p := range texts {
 		whole := p.lead + p.text
-		findings := secret.Scan(whole)
+		findings := p.findings()
 		if len(findings) == 0 {
 			continue
 		}
@@ -130,7 +135,7 @@ func (e *Engine) vet(tx *stm.Tx, before []*stm.Row) error {
 		}
 		for _, p := range storedTexts(c.Set) {
 			whole := p.lead + p.text
-			for _, f := range secret.Scan(whole) {
+			for _, f := range p.findings() {
 				if let == nil {
 					let = letPass(before)
 				}
