@@ -6,6 +6,7 @@ export CGO_ENABLED = 0
 
 PREFIX   ?= $(HOME)/.local
 FUZZTIME ?= 30s
+FUZZ     ?= .
 BENCH    ?= .
 
 # Empty without git or outside a repository; the binary then names itself.
@@ -64,11 +65,12 @@ covered: race
 			exit low \
 		}' cover.out
 
-# Every fuzz target for FUZZTIME, one after the other, stopping at the first find.
+# Every fuzz target whose name matches FUZZ, for FUZZTIME, one after the other, stopping at
+# the first find. What anybody may send: make fuzz FUZZTIME=10m FUZZ='Requests|Messages|Question|ReadYAML|Frontmatter'
 fuzz:
 	@list=$$(go test -list '^Fuzz' ./...) || { echo "$$list"; exit 1; }; \
 	echo "$$list" | awk '/^Fuzz/ { name[n++] = $$1; next } { for (i = 0; i < n; i++) print name[i], $$2; n = 0 }' | \
-	while read -r name pkg; do \
+	grep -E '^Fuzz[^ ]*($(FUZZ))' | while read -r name pkg; do \
 		echo "$$pkg $$name"; \
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
 	done

@@ -107,6 +107,9 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 			e.truth.committed(&entry)
 			e.lists.committed(&entry)
 		}
+		if entry.Verb == purgeVerb {
+			e.followPurge(ctx, entry.IDs)
+		}
 		e.mend(ctx, entry.IDs)
 		e.reconcileTexts(ctx, &entry)
 		e.lookForSecrets(ctx, entry.IDs)

@@ -54,6 +54,7 @@ type Engine struct {
 	events   *events
 	chores   chores
 	foreign  foreignSecrets
+	racks    openRacks
 	aging    *aging
 	caring   *caring // of the agents
 	listed   *listed // clusters that somebody may name
