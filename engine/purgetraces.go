@@ -23,6 +23,12 @@ func (e *Engine) traces() []func(context.Context, memory.ID) error {
 		e.meaning.purge,
 		e.purgeShelved,
 		func(_ context.Context, id memory.ID) error { return e.cleanups.folder.Forget(id) },
+		func(_ context.Context, id memory.ID) error {
+			if e.truth == nil {
+				return nil
+			}
+			return e.truth.mailbag.forget(id)
+		},
 		func(context.Context, memory.ID) error { return e.reports.forget() },
 		func(context.Context, memory.ID) error { e.echoes.Forget(); return nil }, // what was given out may have had its text
 	}
