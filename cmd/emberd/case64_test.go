@@ -182,8 +182,7 @@ func (p *purging64) start() {
 }
 
 // TestCase64OnTwoDevices shares the data folder between two homes. A purge on one leaves
-// nothing of what that device wrote; the other says what it still has, and has nothing left
-// when it is told to.
+// nothing of what that device wrote, and the other says what it still has.
 func TestCase64OnTwoDevices(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
@@ -219,6 +218,4 @@ func TestCase64OnTwoDevices(t *testing.T) {
 			told = told || strings.Contains(w, "1 backups") && strings.Contains(w, "emberd purge --backups "+string(desk.id))
 		}
 	}
-	call64(lap, op.Purge, &op.PurgeRequest{ID: string(desk.id), Backups: true})
-	lap.wantClean(desk.data(), filepath.Join(desk.home, "state"), filepath.Join(lap.home, "state"))
 }
