@@ -6,6 +6,7 @@ export CGO_ENABLED = 0
 
 PREFIX   ?= $(HOME)/.local
 FUZZTIME ?= 30s
+FUZZ     ?= .
 BENCH    ?= .
 
 # Empty without git or outside a repository; the binary then names itself.
@@ -24,7 +25,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
 COVERED   = 80
 
-.PHONY: build run test race twin covered fuzz bench proof torture torture-real network agents contest mutants eval oracle engine llama mcp-conformance lint check compiler install dist clean
+.PHONY: build run test race twin covered fuzz bench proof torture torture-real network agents contest mutants eval secrets oracle engine llama mcp-conformance lint check compiler install dist clean
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -64,11 +65,12 @@ covered: race
 			exit low \
 		}' cover.out
 
-# Every fuzz target for FUZZTIME, one after the other, stopping at the first find.
+# Every fuzz target whose name matches FUZZ, for FUZZTIME, one after the other, stopping at
+# the first find. What anybody may send: make fuzz FUZZTIME=10m FUZZ='Requests|Messages|Question|ReadYAML|Frontmatter'
 fuzz:
 	@list=$$(go test -list '^Fuzz' ./...) || { echo "$$list"; exit 1; }; \
 	echo "$$list" | awk '/^Fuzz/ { name[n++] = $$1; next } { for (i = 0; i < n; i++) print name[i], $$2; n = 0 }' | \
-	while read -r name pkg; do \
+	grep -E '^Fuzz[^ ]*($(FUZZ))' | while read -r name pkg; do \
 		echo "$$pkg $$name"; \
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
 	done
@@ -117,6 +119,11 @@ mutants:
 # Search quality on judged sets: make eval SETS=/folder/with/locomo/dev/and/ir/scifact
 eval:
 	EMBERD_SETS="$(SETS)" go test -v -count=1 -run Eval -timeout 60m ./bench
+
+# Credentials and what only looks like them, every way in of the real daemon: what was refused
+# is printed as a table, and looked for in every file afterwards.
+secrets:
+	EMBERD_PROOF=1 go test -v -count=1 -run Case63 ./cmd/emberd ./engine
 
 # The secret rules against gitleaks, which lives in a module of its own.
 oracle:

@@ -292,8 +292,5 @@ func (e *Engine) closeLedger() {
 
 // forgetCounted takes what was purged out of the ledger.
 func (e *Engine) forgetCounted() error {
-	return e.ledger.Forget(func(id memory.ID) bool {
-		_, live := e.stm.Get(id)
-		return !live && e.stm.IsPurged(id)
-	})
+	return e.ledger.Forget(e.stm.Purged)
 }

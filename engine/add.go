@@ -215,7 +215,7 @@ func (a *addition) store(ctx context.Context, against []memory.ID) (*op.AddResul
 			}
 		}
 		maps.Copy(set, from.values)
-		tx := &stm.Tx{Verb: addVerb, By: *a.link.By, Changes: []stm.Change{{ID: a.m.ID, Set: set}}}
+		tx := &stm.Tx{Verb: addVerb, By: *a.link.By, Changes: []stm.Change{{ID: a.m.ID, Set: set, Allowed: a.req.AllowSecret}}}
 		return tx, a.e.askedAgain(tx, a.m.Content, a.req.Again)
 	})
 	if err != nil {
@@ -249,7 +249,7 @@ func (a *addition) renew(ctx context.Context, known *near, against []memory.ID) 
 		}
 		relations, err := a.contradictions(rows)
 		maps.Copy(set, relations)
-		return &stm.Tx{Verb: reinforceVerb, By: *a.link.By, Changes: []stm.Change{{ID: id, Set: set}}}, err
+		return &stm.Tx{Verb: reinforceVerb, By: *a.link.By, Changes: []stm.Change{{ID: id, Set: set, Allowed: true}}}, err
 	})
 	if err != nil {
 		return nil, err

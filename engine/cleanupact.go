@@ -123,7 +123,7 @@ func (c *cleaner) prepare(ctx context.Context, at int) (*cleaning, error) {
 // problem notes why an action was not carried out, or returns what ends the run.
 func (c *cleaner) problem(at int, err error) error {
 	switch memory.CodeOf(err) {
-	case memory.Conflict, memory.NotFound, memory.Invalid, memory.TooLarge:
+	case memory.Conflict, memory.NotFound, memory.Invalid, memory.TooLarge, memory.Secret:
 	default:
 		return err
 	}
@@ -134,11 +134,12 @@ func (c *cleaner) problem(at int, err error) error {
 	return nil
 }
 
-// commit writes a batch as one line, or, if that would be too long, as one an action.
+// commit writes a batch as one line, or as one an action, if that would be too long or one
+// of them would make a credential.
 func (c *cleaner) commit(ctx context.Context, batch []cleaning) error {
 	c.ahead(ctx, batch)
 	err := c.line(ctx, batch)
-	if len(batch) < 2 || memory.CodeOf(err) != memory.TooLarge {
+	if code := memory.CodeOf(err); len(batch) < 2 || code != memory.TooLarge && code != memory.Secret {
 		return c.orTold(batch, err)
 	}
 	for i := range batch {

@@ -31,7 +31,7 @@ func (c *cleaner) rewriting(ctx context.Context, one *cleaning) (*cleaning, erro
 	if err == nil {
 		err = memory.CheckContent(text)
 	}
-	if err != nil || text == row.Content() {
+	if err != nil || text == row.Content() || secretIn(c.e.opt.DetectSecrets, text, row.Content()) {
 		return nil, nil // it is filed for review
 	}
 	one.ids, one.size = []memory.ID{id}, 2*row.Size()

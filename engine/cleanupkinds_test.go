@@ -153,7 +153,8 @@ func TestCleanupRewords(t *testing.T) {
 	for _, r := range []struct {
 		answer string
 		filed  int
-	}{{"The shop gateway in Leith is deprecated.", 0}, {"The gateway of the shop in Leith listens on port 80.", 1}, {"", 1}} {
+	}{{"The shop gateway in Leith is deprecated.", 0}, {"The gateway of the shop in Leith listens on port 80.", 1}, {"", 1},
+		{"The shop gateway in Leith is deprecated, " + token + ".", 1}} {
 		c := newCleaned(t)
 		id := c.put(outdated, nil)
 		c.ms.Add((60 * 24 * time.Hour).Milliseconds())

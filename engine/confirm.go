@@ -107,7 +107,7 @@ func (e *Engine) saveConfirming(ctx context.Context, req *op.SaveRequest, m *mem
 		if stands = set != nil; !stands {
 			return nil, err
 		}
-		return &stm.Tx{Verb: confirmVerb, By: tx.By, Key: tx.Key, KeyHash: tx.KeyHash, Changes: []stm.Change{{ID: id, Set: set}}}, nil
+		return &stm.Tx{Verb: confirmVerb, By: tx.By, Key: tx.Key, KeyHash: tx.KeyHash, Changes: []stm.Change{{ID: id, Set: set, Allowed: true}}}, nil
 	})
 	switch {
 	case err != nil:

@@ -107,8 +107,12 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 			e.truth.committed(&entry)
 			e.lists.committed(&entry)
 		}
+		if entry.Verb == purgeVerb {
+			e.followPurge(ctx, entry.IDs)
+		}
 		e.mend(ctx, entry.IDs)
 		e.reconcileTexts(ctx, &entry)
+		e.lookForSecrets(ctx, entry.IDs)
 	}
 	if more := got.Memories - told; more > 0 {
 		e.entities.anything()
@@ -118,6 +122,7 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 			e.lists.changed()
 		}
 		e.mendAll(ctx)
+		e.lookForSecrets(ctx, nil)
 		e.events.publish(e.notice(fmt.Sprintf("%d more changes arrived from other devices; read again what matters", more)))
 	}
 }

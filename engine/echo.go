@@ -196,7 +196,7 @@ func (e *Engine) countEcho(ctx context.Context, of *op.Echo, from *memory.Source
 		if err != nil {
 			return nil, err
 		}
-		return &stm.Tx{Verb: "echo", By: op.CallerFrom(ctx), Key: key, KeyHash: keyHash, Changes: []stm.Change{{ID: of.Of, Set: set}}}, nil
+		return &stm.Tx{Verb: "echo", By: op.CallerFrom(ctx), Key: key, KeyHash: keyHash, Changes: []stm.Change{{ID: of.Of, Set: set, Allowed: true}}}, nil
 	})
 	if err != nil || row == nil {
 		return nil, "", err

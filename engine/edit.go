@@ -95,7 +95,7 @@ func (ed *editing) tx(ctx context.Context, rows []*stm.Row) (*stm.Tx, error) {
 	ed.took = len(links)+len(others) > 0
 	maps.Copy(set, links)
 	ed.set = set
-	return editTx(ctx, stm.Change{ID: ed.row.ID(), Set: set}, others), nil
+	return editTx(ctx, stm.Change{ID: ed.row.ID(), Set: set, Allowed: ed.req.AllowSecret}, others), nil
 }
 
 // editTx is what an edit writes to its memory and to those whose place that takes.
@@ -270,7 +270,8 @@ func editedPassages(req *op.EditRequest) []passage {
 	for _, p := range []struct {
 		field string
 		text  *string
-	}{{"content", req.Content}, {"context", req.Context}, {"source", req.Source}} {
+	}{{"content", req.Content}, {"context", req.Context}, {"source", req.Source},
+		{"category", req.Category}, {"type", req.Type}, {"section", req.Section}, {"collection", req.Collection}, {"project", req.Project}} {
 		if p.text != nil {
 			out = append(out, passage{field: p.field, text: *p.text})
 		}

@@ -55,6 +55,8 @@ type Engine struct {
 	handlers map[string]op.Handler
 	events   *events
 	chores   chores
+	foreign  foreignSecrets
+	racks    openRacks
 	aging    *aging
 	caring   *caring // of the agents
 	listed   *listed // clusters that somebody may name
@@ -129,7 +131,7 @@ func Open(opt Options) (*Engine, error) {
 		ledger:     ledger.Open(ledger.Options{FS: opt.FS, File: filepath.Join(opt.State, ledgerFile), Now: opt.Now, Logger: opt.Logger, Below: opt.ThrottleBelow}),
 		uncounted:  make(chan struct{}, 1),
 	}
-	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed))
+	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed, e.vet))
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}

@@ -282,24 +282,7 @@ func (e *Engine) screen(r *op.Record) error {
 	if !e.opt.DetectSecrets {
 		return nil
 	}
-	text, err := encode(r.Fields)
-	if err != nil {
-		return err
-	}
-	var m memory.Memory
-	if err := json.Unmarshal(text, &m); err != nil {
-		return err
-	}
-	texts := passages(&op.SaveRequest{Content: m.Content, Tags: m.Tags, Entities: m.Entities, Source: m.Source, Context: m.Context, Meta: m.Meta})
-	for key, value := range r.Fields {
-		if link, err := stm.ParseSource(key, value); err == nil {
-			m.Sources = append(m.Sources, link)
-		}
-	}
-	for _, link := range m.Sources {
-		texts = append(texts, claimedPassages(&op.Provenance{File: link.Ref, Quote: link.Evidence})...)
-	}
-	return checkSecrets(texts)
+	return checkSecrets(storedTexts(r.Fields))
 }
 
 // change is what brings a record in: a memory, or one that is in the trash. That
@@ -307,7 +290,7 @@ func (e *Engine) screen(r *op.Record) error {
 func (in *incoming) change() stm.Change {
 	set := maps.Clone(in.Fields)
 	if in.Forgotten.IsZero() {
-		return stm.Change{ID: in.ID, Set: set}
+		return stm.Change{ID: in.ID, Set: set, Allowed: true}
 	}
 	if in.Use != nil {
 		counts := map[string]any{"use_count": in.Use.Uses, "access_count": in.Use.Accesses}
@@ -319,7 +302,7 @@ func (in *incoming) change() stm.Change {
 		}
 	}
 	dropImplied(set)
-	return stm.Change{ID: in.ID, Delete: true, Set: set}
+	return stm.Change{ID: in.ID, Delete: true, Set: set, Allowed: true}
 }
 
 // raiseUse raises the counts of a live memory to those of the record. What other

@@ -103,15 +103,30 @@ func (r *healthReports) outdated() {
 	r.write()
 }
 
+// forget has none left, on the disk either.
+func (r *healthReports) forget() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.read(); len(r.kept) == 0 {
+		return nil
+	}
+	clear(r.kept)
+	return r.replace()
+}
+
 // write is called with the lock held.
 func (r *healthReports) write() {
-	data, err := json.Marshal(r.kept)
-	if err == nil {
-		err = durable.ReplaceFile(r.fs, r.file, data)
-	}
-	if err != nil {
+	if err := r.replace(); err != nil {
 		r.log.Warn("health report not kept", "err", err)
 	}
+}
+
+func (r *healthReports) replace() error {
+	data, err := json.Marshal(r.kept)
+	if err != nil {
+		return err
+	}
+	return durable.ReplaceFile(r.fs, r.file, data)
 }
 
 // read takes in the file once. What cannot be read is made anew.

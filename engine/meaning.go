@@ -349,6 +349,7 @@ type rack struct {
 	embedder *embedding.Embedder
 	own      bool // the embedder is closed with the rack
 	store    *vectors.Store
+	shut     func(dir string) // says that it was closed
 	grade    embedding.Grade
 	complete bool // once, everything had its vectors
 }

@@ -385,7 +385,8 @@ func vectorOnDisk(t testing.TB, dir string, key vectors.Key) bool {
 	})
 }
 
-// What is purged while there is no model goes when there is one again.
+// What is purged while there is no model has no vector either, nor is it missed when there is
+// one again.
 func TestPurgedWithoutAModel(t *testing.T) {
 	t.Parallel()
 	model := tinyModel(t, 1)
@@ -406,8 +407,8 @@ func TestPurgedWithoutAModel(t *testing.T) {
 	until(t, "the model is missed", func() bool { return engineStatus(t, e).Problem != "" })
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(id)})
 	ok(t, e.Close())
-	if !vectorOnDisk(t, rack.dir, key) {
-		t.Fatal("the vector is gone before there is a model")
+	if vectorOnDisk(t, rack.dir, key) {
+		t.Fatal("the vector is there until there is a model")
 	}
 
 	ok(t, os.Rename(model+".away", model))
@@ -459,4 +460,26 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	covered(t, e)
 	ok(t, e.Close())
 	untouched.Goroutines(t, before)
+}
+
+// What was purged while no model is even named has no vector left.
+func TestPurgedWhenNoModelIsNamed(t *testing.T) {
+	t.Parallel()
+	h := meant(t, newHouse(t), embedding.Options{Model: tinyModel(t, 1)})
+	e := h.running(t)
+	id := save(t, e, "a secret that must go").ID
+	stays := save(t, e, "a text that stays").ID
+	covered(t, e)
+	rack := e.meaning.filling
+	doc, _ := rack.store.Doc(memoryDoc(id))
+	other, _ := rack.store.Doc(memoryDoc(stays))
+	ok(t, e.Close())
+
+	plain := *h
+	plain.Meaning = Meaning{}
+	e = plain.open(t)
+	do(t, e, op.Purge, &op.PurgeRequest{ID: string(id)})
+	if vectorOnDisk(t, rack.dir, doc.Chunks[0].Key) || !vectorOnDisk(t, rack.dir, other.Chunks[0].Key) {
+		t.Error("the vector of what was purged is there, or that of another memory is not")
+	}
 }

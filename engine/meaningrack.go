@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"emberd/embedding"
@@ -69,10 +70,30 @@ func (e *Engine) openRack(embedder *embedding.Embedder, id embedding.Identity) (
 	if err := durable.MkdirAll(e.opt.FS, s.dir); err != nil {
 		return nil, err
 	}
+	e.racks.mu.Lock()
+	defer e.racks.mu.Unlock()
 	store, err := vectors.Open(s.dir, &vectors.Options{FS: e.opt.FS, Logger: e.opt.Logger, Identity: id.Key(), Dim: id.Dim,
 		Device: e.writer(), Others: e.meaning.Shared})
 	s.store = store
+	if err == nil {
+		e.racks.dirs = append(e.racks.dirs, s.dir)
+		s.shut = e.racks.closed
+	}
 	return s, err
+}
+
+// openRacks are the folders of vectors that are open.
+type openRacks struct {
+	mu   sync.Mutex // guards dirs, and is held while one is opened, or purged without being open
+	dirs []string
+}
+
+func (r *openRacks) closed(dir string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.Index(r.dirs, dir); i >= 0 {
+		r.dirs = slices.Delete(r.dirs, i, i+1)
+	}
 }
 
 // remember writes what is known of a rack.
@@ -91,6 +112,7 @@ func (e *Engine) remember(s *rack) error {
 // close keeps what the rack has.
 func (s *rack) close() error {
 	err := s.store.Close()
+	s.shut(s.dir)
 	if s.own {
 		err = errors.Join(err, s.embedder.Close())
 	}

@@ -328,6 +328,19 @@ func (b *mailbag) settled(w *news) {
 	delete(b.taken, w.ID)
 }
 
+// forget drops the news of a memory, on the disk, too.
+func (b *mailbag) forget(id memory.ID) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.all[id] == nil {
+		return nil
+	}
+	delete(b.all, id)
+	delete(b.batch, id)
+	b.save()
+	return b.failed
+}
+
 // again puts news back, together with what came meanwhile.
 func (b *mailbag) again(w *news, due time.Time, held bool) {
 	b.mu.Lock()

@@ -303,7 +303,7 @@ func (o Options) complete() (Options, error) {
 }
 
 // store returns the options of the store below.
-func (o Options) store(analyzer *text.Analyzer, committed func(stm.Entry)) *stm.Options {
+func (o Options) store(analyzer *text.Analyzer, committed func(stm.Entry), vet func(*stm.Tx, []*stm.Row) error) *stm.Options {
 	return &stm.Options{
 		Logger:       o.Logger,
 		FS:           o.FS,
@@ -316,5 +316,6 @@ func (o Options) store(analyzer *text.Analyzer, committed func(stm.Entry)) *stm.
 		HistoryKeep:  o.HistoryKeep,
 		Analyzer:     analyzer,
 		Committed:    committed,
+		Vet:          vet,
 	}
 }

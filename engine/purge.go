@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"emberd/memory"
@@ -26,7 +27,7 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 		return nil, err
 	}
 	res := &op.PurgeResult{ID: id, DryRun: req.DryRun, Rewritten: []string{}, Left: []op.PurgeLeft{}}
-	notes := e.notesLeft(id) // not known any more afterwards
+	notes, kin := e.notesLeft(id), e.mergedWith(id) // not known any more afterwards
 	if req.DryRun {
 		res.Rewritten, err = e.stm.Purgeable(ctx, id)
 	} else {
@@ -36,9 +37,8 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 		}
 		done, failed := e.stm.Purge(ctx, id, op.CallerFrom(ctx))
 		e.purges.Add(1)
-		e.echoes.Forget() // whatever was given out may have had its text
 		if failed == nil {
-			failed = e.meaning.purge(ctx, id)
+			failed = e.purgeTraces(ctx, id)
 		}
 		failed = errors.Join(failed, e.forgetCounted())
 		res.Tx, res.Quarantine, err = done.Entry, done.Quarantine, failed
@@ -47,6 +47,7 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 	if err != nil {
 		return nil, err
 	}
+	res.Left = append(res.Left, kin...)
 	for _, note := range notes {
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note, Advice: "the memory was made into this note; delete it in the vault if it is to go too"})
 	}
@@ -60,13 +61,26 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 		return nil, err
 	}
 	e.purgeLists(ctx, id, req.DryRun, res)
-	if !req.DryRun {
-		if err := e.cleanups.folder.Forget(id); err != nil {
-			return nil, err
-		}
-	}
 	e.changed()
 	return res, e.unreached(ctx, id, res)
+}
+
+// mergedWith are the memories that have the text of one that was merged, or of which it was.
+func (e *Engine) mergedWith(id memory.ID) (left []op.PurgeLeft) {
+	row, live := e.stm.Get(id)
+	if !live {
+		return nil
+	}
+	m, err := row.Memory()
+	if err != nil {
+		return nil
+	}
+	for _, other := range append(slices.Clone(m.ConsolidatedFrom), m.ConsolidatedInto) {
+		if _, live := e.stm.Get(other); live {
+			left = append(left, op.PurgeLeft{Kind: "memory", Place: string(other), Advice: "it was merged with this memory, which may have the same text; purge that, too, if it is to go"})
+		}
+	}
+	return left
 }
 
 // notesLeft are the notes that were made of a memory, live or in the trash.

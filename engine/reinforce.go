@@ -86,7 +86,8 @@ func (e *Engine) checkReinforce(req *op.ReinforceRequest) error {
 	if err != nil || !e.opt.DetectSecrets || req.AllowSecret {
 		return err
 	}
-	return checkSecrets(append(claimedPassages(&req.Provenance), passage{field: "new_evidence", text: req.Evidence}, passage{field: "content", text: req.Content}))
+	return checkSecrets(append(claimedPassages(&req.Provenance), passage{field: "new_evidence", text: req.Evidence}, passage{field: "content", text: req.Content},
+		passage{field: "project", text: req.Project}, passage{field: "session_id", text: req.SessionID}))
 }
 
 // reinforceID reinforces a memory that is named, or the one that stands for it.
@@ -175,7 +176,7 @@ func (r *renewal) one(ctx context.Context, id memory.ID) (*op.ReinforceResult, e
 			return nil, r.e.missing(id)
 		}
 		set, err := r.change(rows[0])
-		return &stm.Tx{Verb: reinforceVerb, By: *r.link.By, Changes: []stm.Change{{ID: id, Set: set}}}, err
+		return &stm.Tx{Verb: reinforceVerb, By: *r.link.By, Changes: []stm.Change{{ID: id, Set: set, Allowed: true}}}, err
 	})
 	if err != nil {
 		return nil, err

@@ -201,7 +201,7 @@ func (e *Engine) bringBack(ctx context.Context, was *memory.Memory, rev string, 
 		if err != nil || len(set) == 0 {
 			return nil, err
 		}
-		return &stm.Tx{Verb: rekindleVerb, By: by, Changes: []stm.Change{{ID: m.ID, Set: set}}}, nil
+		return &stm.Tx{Verb: rekindleVerb, By: by, Changes: []stm.Change{{ID: m.ID, Set: set, Allowed: true}}}, nil
 	})
 	if row == nil || err != nil {
 		return nil, err

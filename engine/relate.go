@@ -182,7 +182,7 @@ func (e *Engine) relateSome(ctx context.Context, some []*wanted, entry string) (
 		tx := &stm.Tx{Verb: relateVerb, By: op.CallerFrom(ctx), Entry: entry}
 		for _, id := range ids {
 			if set := g.ends[id].set; len(set) > 0 {
-				tx.Changes = append(tx.Changes, stm.Change{ID: id, Set: set})
+				tx.Changes = append(tx.Changes, stm.Change{ID: id, Set: set, Allowed: true})
 			}
 		}
 		return tx, nil

@@ -36,6 +36,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	actors.Go(func() {
 		e.buildIndex(ctx)
 		e.learnNames(ctx)
+		e.lookForSecrets(ctx, nil)
 		e.keepTidy(ctx)
 	})
 	actors.Go(func() { e.share(ctx) })

@@ -89,7 +89,7 @@ func newSaveTx(req *op.SaveRequest, m *memory.Memory) (*stm.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx := &stm.Tx{Verb: saveVerb, Key: req.IdempotencyKey, Changes: []stm.Change{{ID: m.ID, Set: set}}}
+	tx := &stm.Tx{Verb: saveVerb, Key: req.IdempotencyKey, Changes: []stm.Change{{ID: m.ID, Set: set, Allowed: req.AllowSecret}}}
 	if tx.Key != "" {
 		tx.KeyHash, err = requestHash(req)
 	}

@@ -194,7 +194,7 @@ func (t *truth) follow(ctx context.Context, w *news, s *standing) (outcome, erro
 		if set[contentField] != nil {
 			t.learn(rows[0], kept, t.e.byNote(s.note.Path, m.Project), set)
 		}
-		return &stm.Tx{Verb: noteVerb, By: vaultActor(), Changes: []stm.Change{{ID: w.ID, Set: over(kept, set)}}}, nil
+		return &stm.Tx{Verb: noteVerb, By: vaultActor(), Changes: []stm.Change{{ID: w.ID, Set: over(kept, set), Allowed: true}}}, nil
 	})
 	return became, err
 }

@@ -51,6 +51,7 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 		res.Author.Cleanup = e.opt.Cleanup.Ask != nil
 	}
 	res.Warnings = append(res.Warnings, authorWarnings(res.Author)...)
+	res.Warnings = append(res.Warnings, e.foreignWarnings()...)
 	res.Health = health(res)
 	return res, nil
 }

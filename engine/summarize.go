@@ -62,6 +62,9 @@ func (e *Engine) summarize(ctx context.Context, content string, entities []strin
 	if ctx.Err() != nil {
 		return summary, terms // it was not the author who failed
 	}
+	if err == nil && secretIn(e.opt.DetectSecrets, written, content) {
+		err = errors.New("its summary holds what looks like a credential and is not in the text")
+	}
 	e.author.settle(start, err)
 	if err == nil {
 		summary = written

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"emberd/internal/secret"
 	"emberd/memory"
 	"emberd/stm"
 	"emberd/vault"
@@ -80,7 +79,7 @@ func (e *Engine) takeField(ctx context.Context, m *memory.Memory, note *vault.No
 	case "tags":
 		return e.takeTags(m, note.Carried.Tags, settled)
 	case "category":
-		return takeCategory(m, text, is || settled)
+		return e.takeCategory(m, text, is || settled)
 	case "strength":
 		return takeStrength(m, text)
 	default:
@@ -132,7 +131,12 @@ func secretIn(detect bool, text, before string) bool {
 	if !detect {
 		return false
 	}
-	return slices.ContainsFunc(secret.Scan(text), func(f secret.Finding) bool { return !strings.Contains(before, text[f.Start:f.End]) })
+	found := credentialsIn(text)
+	if len(found) == 0 {
+		return false
+	}
+	let := credentialsIn(before)
+	return slices.ContainsFunc(found, func(f string) bool { return !isLet(let, f) })
 }
 
 func (e *Engine) takeTags(m *memory.Memory, written []string, settled bool) error {
@@ -150,13 +154,16 @@ func (e *Engine) takeTags(m *memory.Memory, written []string, settled bool) erro
 	return nil
 }
 
-func takeCategory(m *memory.Memory, text string, says bool) error {
+func (e *Engine) takeCategory(m *memory.Memory, text string, says bool) error {
 	if !says {
 		return nil
 	}
 	text = strings.TrimSpace(text)
 	if err := memory.CheckText("category", text, memory.MaxName); err != nil {
 		return fmt.Errorf("its category is not taken over: %w", err)
+	}
+	if secretIn(e.opt.DetectSecrets, text, m.Category) {
+		return errors.New("its category holds what looks like a credential and is not taken over; take it out of the note")
 	}
 	m.Category = text
 	return nil

@@ -68,6 +68,10 @@ func (t *truth) wait() time.Duration {
 // tell takes in what the index is about to hold. Notes that say what was taken over of
 // them before are no news.
 func (t *truth) tell(c *carriers, read []reading, gone []string) {
+	gone = slices.DeleteFunc(slices.Clone(gone), func(path string) bool { // its name begins like the text
+		id, carried := c.at(path)
+		return carried && t.e.stm.Purged(id)
+	})
 	read = slices.DeleteFunc(slices.Clone(read), func(r reading) bool { return r.note != nil && t.settledOn(c, r.note) })
 	t.mailbag.tell(c, read, gone)
 }

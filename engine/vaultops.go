@@ -119,6 +119,7 @@ func (c *checking) note(ctx context.Context, path string) error {
 	for i := range note.Problems {
 		c.find(kindOf(note, i), note.Path, note.Problems[i].Line, "%s", note.Problems[i].Text)
 	}
+	c.credentials(note)
 	c.carrier(ctx, note)
 	c.links.Add(note.Path, note.Aliases, targets(note))
 	note.Links = withoutEntities(note)

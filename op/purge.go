@@ -25,7 +25,7 @@ type PurgeResult struct {
 
 // PurgeLeft is a place that a purge does not reach.
 type PurgeLeft struct {
-	Kind   string `json:"kind" doc:"device, backup, git, versions, note or elsewhere"`
+	Kind   string `json:"kind" doc:"device, backup, git, versions, note, memory or elsewhere"`
 	Place  string `json:"place"`
 	Advice string `json:"advice"`
 }

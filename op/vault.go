@@ -29,6 +29,7 @@ type VaultCheckResult struct {
 //   - conflict: a sync tool made it of a note that was changed on two devices
 //   - duplicate: it carries the id of a memory that has another note
 //   - memory: it and the memory whose id it carries are not as they should be
+//   - credential: it holds what looks like one
 //   - pending: a change of it waits to be written
 type Finding struct {
 	Kind string `json:"kind"`

@@ -139,7 +139,7 @@ func (e *handEdit) tx(row *Row) *Tx {
 	if len(set) == 0 {
 		return nil
 	}
-	return &Tx{Verb: "edit", By: memory.Actor{Via: "hand edit of the log"}, Key: e.key, Changes: []Change{{ID: e.id, Set: set}}}
+	return &Tx{Verb: "edit", By: memory.Actor{Via: "hand edit of the log"}, Key: e.key, Changes: []Change{{ID: e.id, Set: set, Allowed: true}}}
 }
 
 // edited returns the hand edits that were not taken at an earlier start.

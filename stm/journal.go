@@ -427,7 +427,7 @@ func (s *Store) Restore(ctx context.Context, ids []memory.ID, by memory.Actor) (
 			if err != nil {
 				return nil, err
 			}
-			tx.Changes = append(tx.Changes, Change{ID: id, Set: keys})
+			tx.Changes = append(tx.Changes, Change{ID: id, Set: keys, Allowed: true})
 		}
 		return tx, nil
 	})

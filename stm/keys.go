@@ -1,6 +1,9 @@
 package stm
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -34,6 +37,9 @@ func (s *Store) Replay(key string) (Replayed, bool) {
 	s.keys.mu.Lock()
 	defer s.keys.mu.Unlock()
 	use, ok := s.keys.known[key]
+	if !ok {
+		use, ok = s.keys.known[purgedKey(key)]
+	}
 	return use.Replayed, ok && s.now().Sub(use.at) < keyLife
 }
 
@@ -64,11 +70,11 @@ func (k *idemKeys) add(l *line, now time.Time) {
 }
 
 // purge takes what is known of purged memories out of the keys that were used
-// before, so that their requests are repeated in vain.
+// before, so that their requests are repeated in vain, and the keys themselves.
 func (k *idemKeys) purge(which map[[16]byte]purge) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for key, use := range k.known {
+	for key, use := range maps.Clone(k.known) {
 		at, err := ParseStamp(use.Entry)
 		left := slices.DeleteFunc(slices.Clone(use.IDs), func(id memory.ID) bool {
 			p, ok := which[id.Bytes()]
@@ -76,7 +82,17 @@ func (k *idemKeys) purge(which map[[16]byte]purge) {
 		})
 		if len(left) < len(use.IDs) {
 			use.IDs, use.Hash = left, ""
-			k.known[key] = use
+			if k.known[key] = use; len(left) == 0 {
+				delete(k.known, key)
+				k.known[purgedKey(key)] = use
+			}
 		}
 	}
+}
+
+// purgedKey is what is known of a key, which a caller may have made of the text, when all
+// that it was used for was purged. That of such a one is another, and means nothing.
+func purgedKey(key string) string {
+	sum := sha256.Sum256([]byte("purged\x00" + key))
+	return "sha256:" + hex.EncodeToString(sum[:16])
 }

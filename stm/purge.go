@@ -48,8 +48,11 @@ func (s *Store) Purge(ctx context.Context, id memory.ID, by memory.Actor) (Purge
 	return out, err
 }
 
-// IsPurged reports whether a memory was purged. It may be live again since.
-func (s *Store) IsPurged(id memory.ID) bool { return !s.table.purgedAt(id.Bytes()).IsZero() }
+// Purged reports whether a memory was purged and has not been saved anew since.
+func (s *Store) Purged(id memory.ID) bool {
+	key := id.Bytes()
+	return s.table.get(id) == nil && !s.table.purgedAt(key).IsZero()
+}
 
 // PurgesDue reports whether files of this device may still hold a memory that
 // was purged, here before a crash or on another device.

@@ -183,7 +183,7 @@ func (s *Store) Accept(ctx context.Context, name string, by memory.Actor) (memor
 		if err != nil || len(set) == 0 {
 			return nil, err
 		}
-		return &Tx{Verb: "accept", By: by, Changes: []Change{{ID: id, Set: set}}}, nil
+		return &Tx{Verb: "accept", By: by, Changes: []Change{{ID: id, Set: set, Allowed: true}}}, nil
 	})
 	if err != nil {
 		return id, got, err

@@ -20,7 +20,7 @@ func forever() Stamp {
 // redact takes purged memories out of a line of the log. A line of which nothing
 // is left is of class empty. One that takes an entry back stays, without changes,
 // to say so, and so does one with an idempotency key, lest its repetition bring a
-// memory back; the hash of the request goes. What cannot be decoded goes if it
+// memory back; the hash of the request goes, and of the key a digest stays. What cannot be decoded goes if it
 // mentions a memory.
 func (p purged) redact(b, good []byte, l *line, is class) (_, _ []byte, _ class, changed bool) {
 	switch {
@@ -70,8 +70,12 @@ func (p purged) strip(l *line) bool {
 	if len(left) == len(l.changes) && !related {
 		return false
 	}
-	if l.changes, l.keyHash = left, ""; len(left) == 0 {
-		l.op = opAll
+	l.changes, l.keyHash = left, ""
+	if len(left) > 0 {
+		return true
+	}
+	if l.op = opAll; l.key != "" && !isHandKey(l.key) {
+		l.key = purgedKey(l.key)
 	}
 	return true
 }

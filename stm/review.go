@@ -229,7 +229,7 @@ func (s *Store) DecideStale(ctx context.Context, id memory.ID, keep bool, by mem
 			set[string(name)] = value
 			return true
 		})
-		return &Tx{Verb: "restore", By: by, Changes: []Change{{ID: id, Set: set}}}, nil
+		return &Tx{Verb: "restore", By: by, Changes: []Change{{ID: id, Set: set, Allowed: true}}}, nil
 	})
 	if err != nil {
 		return got, err

@@ -65,6 +65,10 @@ type Options struct {
 	// order of the log and before whoever asked for it is answered; nil for
 	// nobody. It is called on the goroutine that writes and must not wait.
 	Committed func(Entry)
+	// Vet may refuse a transaction before it is encoded, nil refuses none. It is shown
+	// the memories that were locked for it, nil where there is none, and must not change
+	// anything. It is called by many goroutines at once.
+	Vet func(tx *Tx, before []*Row) error
 }
 
 // withDefaults returns a complete copy.
@@ -123,8 +127,9 @@ type Store struct {
 	segmentAge   time.Duration
 	trashKeep    time.Duration
 	historyKeep  time.Duration
-	minFree      int64       // below 0: the disk is not asked
-	committed    func(Entry) // nil for nobody
+	minFree      int64                   // below 0: the disk is not asked
+	committed    func(Entry)             // nil for nobody
+	vet          func(*Tx, []*Row) error // nil refuses nothing
 
 	device   Device
 	ballast  *ballast
@@ -180,7 +185,7 @@ func Open(data, state string, opt *Options) (*Store, error) {
 	id, _ := parseDevice(dev.ID)
 	s := &Store{data: data, state: state, log: o.Logger, fs: o.FS, now: o.Now, durability: o.Durability,
 		segmentBytes: o.SegmentBytes, segmentAge: o.SegmentAge, trashKeep: o.TrashKeep, historyKeep: o.HistoryKeep, device: id,
-		minFree: o.MinFree, committed: o.Committed, ballast: newBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
+		minFree: o.MinFree, committed: o.Committed, vet: o.Vet, ballast: newBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
 		Memories: Memories{newTable(), newIndex(o.Analyzer, o.Logger)}, journal: &journal{undone: map[Stamp]Stamp{}},
 		keys: &idemKeys{known: map[string]keyUse{}}, uses: uses{wake: make(chan struct{}, 1)},
 		locks: locks{held: map[string]*lock{}}, host: o.Host}

@@ -213,6 +213,9 @@ func (s *Store) undoSteps(ctx context.Context, u Undo, tx Stamp, steps []undoSte
 	got, err := s.Update(ctx, ids, "", func(rows []*Row) (*Tx, error) {
 		var changes []Change
 		changes, items = plan(steps, u.Force, rows)
+		for i := range changes {
+			changes[i].Allowed = true // it was there before
+		}
 		if len(changes) == 0 && (!last || out.Tx == "") {
 			return nil, nil
 		}

@@ -24,6 +24,9 @@ type Change struct {
 	// Text is, with Delete, what is not to be saved again unasked: its fingerprint
 	// stays when nothing else of the memory does. See [Store.ForgottenAs].
 	Text string
+	// Allowed says that what is set was looked through, or let pass by who may: the
+	// store's Vet is not asked about it.
+	Allowed bool
 
 	purge bool // for good: nothing is superseded
 	was   *Row // what a delete covers when the memory is not live
@@ -91,6 +94,11 @@ func (s *Store) prepare(ids []memory.ID, fn func([]*Row) (*Tx, error)) (*pending
 	tx, err := fn(rows)
 	if err != nil || tx == nil || len(tx.Changes) == 0 && tx.undoes.IsZero() {
 		return nil, err
+	}
+	if s.vet != nil {
+		if err := s.vet(tx, rows); err != nil {
+			return nil, err
+		}
 	}
 	return s.pending(tx)
 }

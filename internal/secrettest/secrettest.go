@@ -1,4 +1,7 @@
-package secret
+// Package secrettest is, for tests, a corpus of texts with generated credentials that open
+// nothing, and of texts that only look like them. No token stands in its sources, so that no
+// scanner stumbles over them.
+package secrettest
 
 import (
 	"math/rand/v2"
@@ -17,9 +20,9 @@ var alphabets = map[byte]string{
 	'x': "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
 }
 
-// fill replaces each ‹a36› in spec by 36 random characters of alphabet a. No
+// Fill replaces each ‹a36› in spec by 36 random characters of alphabet a. No
 // token stands in these sources, so that no scanner stumbles over them.
-func fill(rng *rand.Rand, spec string) string {
+func Fill(rng *rand.Rand, spec string) string {
 	var b strings.Builder
 	for spec != "" {
 		before, rest, found := strings.Cut(spec, "‹")
@@ -46,17 +49,18 @@ func random(rng *rand.Rand, alphabet string, n int) string {
 	return string(s)
 }
 
-// seeded returns the source of randomness of one test.
-func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(7, seed)) }
+// Seeded returns the source of randomness of one test.
+func Seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(7, seed)) }
 
-// credential is a text whose secret is the part between « and ».
-type credential struct {
-	rule, words, spec string
+// Credential is a text whose secret is the part between « and ».
+type Credential struct {
+	Rule, Words string // what finds it, and what it is called
+	spec        string
 }
 
-// in fills the spec and places it in a sentence, returning text and secret.
-func (c credential) in(rng *rand.Rand, before, after string) (text, secret string) {
-	filled := fill(rng, c.spec)
+// In fills the spec and places it in a sentence, returning text and secret.
+func (c Credential) In(rng *rand.Rand, before, after string) (text, secret string) {
+	filled := Fill(rng, c.spec)
 	_, rest, marked := strings.Cut(filled, "«")
 	if !marked {
 		return before + filled + after, filled
@@ -70,7 +74,8 @@ const (
 	pemEnd   = "-----END "
 )
 
-var credentials = []credential{
+// Credentials are one or more of each kind. Nobody changes them.
+var Credentials = []Credential{
 	{"github-token", "GitHub personal access token", "ghp_‹a36›"},
 	{"github-token", "GitHub OAuth token", "gho_‹a36›"},
 	{"github-token", "GitHub user token", "ghu_‹a36›"},
@@ -145,4 +150,50 @@ var credentials = []credential{
 	{"square-token", "Square access token", "EAAA‹a60›"},
 	{"dotted-token", "Airtable access token", "pat‹a14›.‹h64›"},
 	{"twitter-bearer-token", "Twitter access token", strings.Repeat("A", 22) + "‹a80›"},
+}
+
+// Innocent are texts that resemble a credential and hold none, by what they are; [Fill] makes
+// them whole. Nobody changes them.
+var Innocent = map[string]string{
+	"prose":                "We talked about the secret garden, a token of friendship and the password reset page.",
+	"prose with a colon":   "The secret: patience. The key takeaway: auth is hard, password: strongly encouraged",
+	"spoken algorithm":     "the API key is OAuth2-based and the token is RS256-signed-JWT, the secret is SHA256-hashed",
+	"spoken action":        "I changed the password to something-stronger and the token is base64-encoded",
+	"commit":               "Fixed in commit ‹h40›, see also ‹h7›",
+	"commit in a token":    "token_commit: ‹h40›",
+	"sha256":               "sha256:‹h64›  release.tar.gz",
+	"md5":                  "d8:‹h32› *image.iso",
+	"uuid":                 "memory ‹h8›-‹h4›-4‹h3›-a‹h3›-‹h12› was merged",
+	"uuid as token":        "request token: ‹h8›-‹h4›-4‹h3›-a‹h3›-‹h12›",
+	"path":                 "secret file: /etc/ssl/private/server-2024.key and ~/.ssh/id_ed25519",
+	"path in assignment":   `token_file = "/var/run/secrets/kubernetes.io/token2"`,
+	"data URI":             "![](data:image/png;base64,iVBORw0KGgo‹b60›/EAAA‹b80›/AKIA‹x16›/sk_live_‹a24›)",
+	"isbn":                 "ISBN 978-3-16-148410-0 and ISBN-10: 0-306-40615-2",
+	"phone":                "Call +49 (0)30 1234567-89 or 555-0199 after 18:00",
+	"go code":              "token := parser.NewToken(kind, 42)\nsecret, err := store.Secret(ctx, id)\nif password == \"\" {",
+	"go camel case":        "dec.tokenState = tokenArrayValue\npriv.PrivateKey = marshalPKCS1PrivateKey",
+	"call with digits":     "secretKey = deriveKey2FromSeed32(seed)",
+	"python code":          `api_key = os.environ["OPENAI_API_KEY"]`,
+	"javascript code":      "const token = await getAccessTokenSilently({ audience: API_V2_URL });",
+	"shell variable":       `export GITHUB_TOKEN=${GITHUB_TOKEN_2024} PASSWORD="$DB_PASSWORD_V1"`,
+	"template":             "password: {{ .Values.db.password1 }}\ntoken: <your token here>",
+	"workflow expression":  "token: ${{ secrets.GITHUB_TOKEN1 }}",
+	"stars":                "password: ********1a and api_key=xxxxxxxxxxxx1Xx9",
+	"your token":           "GITHUB_TOKEN=ghp_" + "yourTokenHere12345abcdefghijklmnopqrstuv",
+	"example key":          "AWS_ACCESS_KEY_ID=AKIA" + "IOSFODNN7EXAMPLE",
+	"example secret":       "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "EXAMPLEKEY",
+	"zeros":                "ghp_" + strings.Repeat("0", 36) + " sk-ant-" + strings.Repeat("x", 40),
+	"counting":             "npm_" + "0123456789abcdefghijklmnopqrstuvwxyz",
+	"url dummy":            "postgres://user:password@localhost:5432/db and https://host:8080/path@2x.png",
+	"mail":                 "Write to https://example.com or mailto:jane@example.com",
+	"public key":           "-----BEGIN PUBLIC KEY-----\n‹b64›\n‹b64›\n-----END PUBLIC KEY-----",
+	"key header only":      "A file that starts with -----BEGIN RSA PRIVATE KEY----- is PKCS 1, the others are PKCS 8.",
+	"hash of password":     `"password_hash": "$2b$12$‹a22›‹a31›"`,
+	"token type":           `"token_type": "bearer-v2-2024-x1y2"`,
+	"identifier with mark": "hf_hub_download_with_retries_and_timeouts_2024(repo)",
+	"css":                  ".sk-fading-circle .sk-circle-12 { animation-delay: -0.1s }",
+	"vendor in prose":      "Slack: discussed the 2024-roadmap-for-search-and-ranking with the Discord people",
+	"vendor link":          "Sentry: https://sentry.io/organizations/acme/issues/4501239876/",
+	"module version":       "github.com/rogpeppe/go-internal v1.16.0 h1:‹b43›=",
+	"bearer":               "She is the bearer of good news2day",
 }
