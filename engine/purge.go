@@ -32,7 +32,7 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 	} else {
 		done, failed := e.stm.Purge(ctx, id, op.CallerFrom(ctx))
 		e.purges.Add(1)
-		e.echoes.Forget() // whatever was given out may have had its text
+		e.forgetEchoes() // whatever was given out may have had its text
 		if failed == nil {
 			failed = e.meaning.purge(ctx, id)
 		}
