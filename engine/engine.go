@@ -70,7 +70,7 @@ type core struct {
 	cleanups *cleanups
 	reports  *healthReports
 	owners   itemOwners
-	mirror   *mirror // nil unless review items are mirrored
+	mirror   *mirror       // nil unless review items are mirrored
 	revision atomic.Uint64 // counts what changes memories, their use included
 	indexed  atomic.Bool   // the word index is built, and every save keeps it so
 	// compacted is the last compaction of this run.
