@@ -133,7 +133,7 @@ func graph() map[string]edges {
 		},
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
-			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "embedding", "vectors", "internal/backup", "internal/beads", "internal/chunk", "internal/durable", "internal/query", "internal/when",
+			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "embedding", "vectors", "internal/access", "internal/backup", "internal/beads", "internal/chunk", "internal/durable", "internal/query", "internal/when",
 				"internal/agents", "internal/cleanrun", "internal/cleanup", "internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/inbox", "internal/intent", "internal/knowledge", "internal/overview", "internal/quality", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
 			tests: []string{"internal/tinybert", "internal/llamawire"}, // models that are read like any other, helpers that do not work
 		},
