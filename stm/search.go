@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"emberd/internal/spelling"
 	"emberd/internal/text"
 	"emberd/internal/words"
 	"emberd/memory"
@@ -136,32 +135,6 @@ func (m *Memories) searchOnce(q Query) Found {
 		found.Indexed = found.Of - m.unindexed()
 	}
 	return found
-}
-
-// Frequencies returns how many memories are indexed, and how many of them hold
-// each of the terms.
-func (m *Memories) Frequencies(terms []string) (memories int, df []int) {
-	if m.sees != nil {
-		return m.part().Frequencies(terms)
-	}
-	return m.index.words.Load().Frequencies(terms)
-}
-
-// Expand returns indexed terms that begin with prefix, commonest first.
-func (m *Memories) Expand(prefix string, limit int) []string {
-	if m.sees != nil {
-		return m.part().Expand(prefix, limit)
-	}
-	return m.index.words.Load().Expand(prefix, limit)
-}
-
-// Similar returns indexed terms that are at most so many edits from term, with
-// how many memories hold each.
-func (m *Memories) Similar(term string, edits int) []spelling.Near {
-	if m.sees != nil {
-		return m.part().Similar(term, edits)
-	}
-	return m.index.words.Load().Similar(term, edits)
 }
 
 // sieve passes documents by the terms they hold; a nil set is no condition.
