@@ -247,6 +247,7 @@ func (w *worlds) step(done map[string]int) {
 	}
 	done[outcome]++
 	if told[0] != told[1] {
+		told[0], told[1] = apart(told[0], told[1])
 		w.r.Fatalf("%s by %+v differs:\nwith what is not seen  %s\nand without            %s", name, *w.grant, told[0], told[1])
 	}
 }
@@ -357,5 +358,47 @@ func (w *worlds) normal(in *world, res any, err error) string {
 	text = scopedSum.ReplaceAllString(text, "$1")
 	text = scopedKey.ReplaceAllString(text, `"key"`)
 	text = scopedTime.ReplaceAllString(text, `"$1":"time"`)
-	return scopedPID.ReplaceAllString(text, `"$1":"some"`)
+	text = scopedPID.ReplaceAllString(text, `"$1":"some"`)
+	var all any
+	if json.Unmarshal([]byte(text), &all) != nil {
+		return text // of an error
+	}
+	byChance(all)
+	raw, err := json.Marshal(all)
+	if err != nil {
+		w.r.Fatal(err)
+	}
+	return string(raw)
+}
+
+// byChance sorts relations of one moment, which are in the order of their ids.
+func byChance(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, v := range value {
+			byChance(v)
+		}
+	case []any:
+		for _, v := range value {
+			byChance(v)
+		}
+		slices.SortStableFunc(value, func(a, b any) int {
+			one, ok := a.(map[string]any)
+			other, too := b.(map[string]any)
+			if !ok || !too || one["id"] != "relation" || other["id"] != "relation" {
+				return 0
+			}
+			return strings.Compare(fmt.Sprint(one), fmt.Sprint(other))
+		})
+	}
+}
+
+// apart are two texts from shortly before where they differ.
+func apart(a, b string) (string, string) {
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	part := func(s string) string { return s[max(0, at-300):min(len(s), at+300)] }
+	return part(a), part(b)
 }
