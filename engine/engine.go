@@ -70,6 +70,7 @@ type core struct {
 	cleanups *cleanups
 	reports  *healthReports
 	owners   itemOwners
+	tokens   *access.Store
 	mirror   *mirror       // nil unless review items are mirrored
 	revision atomic.Uint64 // counts what changes memories, their use included
 	indexed  atomic.Bool   // the word index is built, and every save keeps it so
@@ -98,7 +99,7 @@ func Open(opt Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, err := acquire(opt.State)
+	lock, tokens, err := opt.enter()
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +112,7 @@ func Open(opt Options) (*Engine, error) {
 		opt:        opt,
 		started:    opt.Now(),
 		lock:       lock,
+		tokens:     tokens,
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
 		events:     newEvents(),
@@ -239,6 +241,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.EnginePause.Handle(e.enginePause))
 	add(op.EngineResume.Handle(e.engineResume))
 	add(op.Embed.Handle(e.embedTexts))
+	e.addTokens(add)
 	add(op.Version.Handle(e.version))
 	return t
 }
