@@ -19,10 +19,11 @@ func TestTheReachOfOperationsIsDocumented(t *testing.T) {
 	for _, s := range Table() {
 		by[s.Reach()] = append(by[s.Reach()], s.Name)
 	}
-	want := "| reach | operations |\n|---|---|\n"
+	var want strings.Builder
+	want.WriteString("| reach | operations |\n|---|---|\n")
 	for _, reach := range []Reach{Free, Scoped, Whole} {
 		slices.Sort(by[reach])
-		want += fmt.Sprintf("| %s | %s |\n", reach, "`"+strings.Join(by[reach], "`, `")+"`")
+		want.WriteString(fmt.Sprintf("| %s | %s |\n", reach, "`"+strings.Join(by[reach], "`, `")+"`"))
 	}
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -34,13 +35,13 @@ func TestTheReachOfOperationsIsDocumented(t *testing.T) {
 		t.Fatalf("%s has no %q before %q", page, begin, end)
 	}
 	if *update {
-		if err := os.WriteFile(page, []byte(before+begin+want+end+after), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(before+begin+want.String()+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if got != want {
-		t.Errorf("the table of %s is\n%swant\n%srun go test ./op -run Reach -update", page, got, want)
+	if got != want.String() {
+		t.Errorf("the table of %s is\n%swant\n%srun go test ./op -run Reach -update", page, got, want.String())
 	}
 }
 
