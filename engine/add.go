@@ -35,12 +35,16 @@ func (e *Engine) add(ctx context.Context, req *op.AddRequest) (*op.AddResult, er
 	if err != nil {
 		return nil, err
 	}
+	save, added, err := e.grantedSave(save)
+	if err != nil {
+		return nil, err
+	}
 	link := e.source(ctx, &req.Provenance, req.Project)
 	m, err := e.draft(save, link)
 	if err != nil {
 		return nil, err
 	}
-	a := addition{e: e, req: req, m: m, link: link}
+	a := addition{e: e, req: req, m: m, link: link, added: added}
 	done, err := e.adding.begin(ctx, m.Content, e.alike(m.Content), e.opt.Known.Related)
 	if err != nil {
 		return nil, err
@@ -96,6 +100,8 @@ type addition struct {
 	req  *op.AddRequest
 	m    *memory.Memory
 	link memory.Source
+	// added is the scope of the grant that it was given, for it has none.
+	added string
 }
 
 // echo answers with what was just recalled, nil if the text was not. That it comes back is
@@ -223,7 +229,11 @@ func (a *addition) store(ctx context.Context, against []memory.ID) (*op.AddResul
 	}
 	a.e.names.learnFrom(receipt.Rows...)
 	view, err := a.e.view(receipt.Rows[0], a.e.opt.Now())
-	return &op.AddResult{Memory: view, New: true, Message: fmt.Sprintf("Stored as new memory %s.", view.ID.Short()), Tx: receipt.Entry}, err
+	message := fmt.Sprintf("Stored as new memory %s.", view.ID.Short())
+	if a.added != "" {
+		message += fmt.Sprintf(" It was given %s, for the token changes nothing else.", a.added)
+	}
+	return &op.AddResult{Memory: view, New: true, Message: message, Tx: receipt.Entry}, err
 }
 
 func (a *addition) contradiction(from, to memory.ID) memory.Relation {

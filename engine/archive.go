@@ -385,7 +385,7 @@ func (a *archiver) newKept(ctx context.Context, m *memory.Memory) (kept keeping,
 			return a.found(m, note)
 		}
 	}
-	got, err := a.e.place(ctx, m, namesIn(a.e.opt.VaultArchive, m), archiveBytesOf(m), a.dry)
+	got, err := a.e.place(ctx, m, a.e.namesIn(a.e.opt.VaultArchive, m), archiveBytesOf(m), a.dry)
 	note := got.found
 	switch {
 	case err != nil && (memory.CodeOf(err) == memory.Conflict || ctx.Err() != nil):

@@ -26,7 +26,7 @@ func (e *Engine) keepAhead(ctx context.Context, rows []*stm.Row) map[memory.ID]s
 		if err != nil || m.Stage.Cold() || homeOf(&m) != "" || len(e.notes.carriers.of(m.ID)) > 0 {
 			continue
 		}
-		for _, name := range namesIn(e.opt.VaultArchive, &m) {
+		for _, name := range e.namesIn(e.opt.VaultArchive, &m) {
 			if of[name] == "" {
 				of[name] = m.ID
 				all = append(all, vault.New{Path: name, Data: archiveBytesOf(&m)})

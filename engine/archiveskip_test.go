@@ -43,7 +43,7 @@ func TestArchivingAmongOthersNotes(t *testing.T) {
 	d.write(t, "Memories/Archive/TEA.md", "a human's")
 	d.write(t, "Memories/Archive/Tea "+tea.Short()+".md", "another")
 	d.tried("are there and are not its; rename one of them", tea)
-	bare := archiver{e: &Engine{opt: d.Options}}
+	bare := archiver{e: &Engine{core: &core{opt: d.Options}}}
 	bare.e.opt.VaultArchive = ""
 	if _, why, err := bare.newKept(t.Context(), &memory.Memory{}); err != nil || !strings.Contains(why, "set vault.archive_folder") {
 		t.Errorf("without a folder: %q, %v", why, err)

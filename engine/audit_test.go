@@ -14,7 +14,7 @@ import (
 )
 
 // as carries out an operation for somebody.
-func as[Req, Res any](t testing.TB, e *Engine, who memory.Actor, o op.Op[Req, Res], req *Req) *Res {
+func asked[Req, Res any](t testing.TB, e *Engine, who memory.Actor, o op.Op[Req, Res], req *Req) *Res {
 	t.Helper()
 	res, err := o.Call(op.WithCaller(context.Background(), who), e, req)
 	if err != nil {
@@ -62,15 +62,15 @@ func eventsIn(events []op.AuditEvent) string {
 func TestAnAuditTellsWhoDidWhat(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
-	kettle := as(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks at the seam"}).Memory.ID
+	kettle := asked(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks at the seam"}).Memory.ID
 	clock.advance(time.Minute)
-	as(t, e, another, op.Search, &op.SearchRequest{Query: "kettle"})
+	asked(t, e, another, op.Search, &op.SearchRequest{Query: "kettle"})
 	clock.advance(time.Minute)
-	as(t, e, withCard, op.Edit, &op.EditRequest{ID: string(kettle), AddTags: []string{"kitchen"}})
+	asked(t, e, withCard, op.Edit, &op.EditRequest{ID: string(kettle), AddTags: []string{"kitchen"}})
 	clock.advance(time.Minute)
-	as(t, e, withCard, op.Show, &op.ShowRequest{ID: string(kettle)})
+	asked(t, e, withCard, op.Show, &op.ShowRequest{ID: string(kettle)})
 	clock.advance(time.Minute)
-	as(t, e, theUser, op.Forget, &op.ForgetRequest{ID: string(kettle)})
+	asked(t, e, theUser, op.Forget, &op.ForgetRequest{ID: string(kettle)})
 
 	tests := []struct {
 		req  op.AuditRequest
@@ -104,9 +104,9 @@ func TestAuditsArePaged(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
 	for range 15 {
-		as(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true})
+		asked(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true})
 		clock.advance(time.Second)
-		as(t, e, another, op.Search, &op.SearchRequest{Query: "kettle"})
+		asked(t, e, another, op.Search, &op.SearchRequest{Query: "kettle"})
 		clock.advance(time.Second)
 	}
 	whole := do(t, e, op.Audit, &op.AuditRequest{Kind: "all", Limit: 100})
@@ -157,8 +157,8 @@ func TestWhatMakesNoAudit(t *testing.T) {
 			t.Errorf("%+v: %s %q at %q", test.req, err.Code, err.Message, err.Field)
 		}
 	}
-	as(t, e, memory.Actor{Token: "twin"}, op.Stats, &op.StatsRequest{})
-	as(t, e, memory.Actor{Client: "twin"}, op.Stats, &op.StatsRequest{})
+	asked(t, e, memory.Actor{Token: "twin"}, op.Stats, &op.StatsRequest{})
+	asked(t, e, memory.Actor{Client: "twin"}, op.Stats, &op.StatsRequest{})
 	if err := refused(t, e, op.AuditForgive, &op.AuditForgiveRequest{Caller: "twin"}); !strings.Contains(err.Message, "write claimed:twin or token:twin") {
 		t.Errorf("two of one name: %v", err)
 	}
@@ -172,18 +172,18 @@ func TestWhatWasMadeOfRecallsIsKnown(t *testing.T) {
 	e, clock := newEngine(t)
 	var ids []memory.ID
 	for range 8 {
-		ids = append(ids, as(t, e, theUser, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true}).Memory.ID)
+		ids = append(ids, asked(t, e, theUser, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true}).Memory.ID)
 	}
-	as(t, e, anAgent, op.Search, &op.SearchRequest{Query: "kettle"})
-	as(t, e, anAgent, op.Show, &op.ShowRequest{ID: string(ids[0])})
-	as(t, e, anAgent, op.Show, &op.ShowRequest{ID: string(ids[1]), Track: new(false)}) // only looked
-	as(t, e, anAgent, op.Observe, &op.ObserveRequest{IDs: []string{string(ids[2]), string(ids[2])}})
-	as(t, e, anAgent, op.Touch, &op.TouchRequest{ID: string(ids[3])})
-	as(t, e, anAgent, op.Relate, &op.RelateRequest{From: string(ids[4]), To: string(ids[5]), Type: memory.Related})
-	as(t, e, another, op.Search, &op.SearchRequest{Query: "kettle", Trial: true})
-	as(t, e, another, op.List, &op.ListRequest{})
+	asked(t, e, anAgent, op.Search, &op.SearchRequest{Query: "kettle"})
+	asked(t, e, anAgent, op.Show, &op.ShowRequest{ID: string(ids[0])})
+	asked(t, e, anAgent, op.Show, &op.ShowRequest{ID: string(ids[1]), Track: new(false)}) // only looked
+	asked(t, e, anAgent, op.Observe, &op.ObserveRequest{IDs: []string{string(ids[2]), string(ids[2])}})
+	asked(t, e, anAgent, op.Touch, &op.TouchRequest{ID: string(ids[3])})
+	asked(t, e, anAgent, op.Relate, &op.RelateRequest{From: string(ids[4]), To: string(ids[5]), Type: memory.Related})
+	asked(t, e, another, op.Search, &op.SearchRequest{Query: "kettle", Trial: true})
+	asked(t, e, another, op.List, &op.ListRequest{})
 	clock.advance(25 * time.Hour)
-	as(t, e, anAgent, op.Touch, &op.TouchRequest{ID: string(ids[6])}) // too late
+	asked(t, e, anAgent, op.Touch, &op.TouchRequest{ID: string(ids[6])}) // too late
 	if got := callerOf(t, e, anAgent); got.Recalled != 8 || got.Used != 5 || got.Precision != nil {
 		t.Errorf("%+v, want 5 of 8 used, and no rate of so few", got)
 	}
@@ -197,12 +197,12 @@ func TestJunkIsWhatIsGoneUnused(t *testing.T) {
 	e, _ := newEngine(t)
 	var ids []memory.ID
 	for range 25 {
-		ids = append(ids, as(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true}).Memory.ID)
+		ids = append(ids, asked(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true}).Memory.ID)
 	}
-	as(t, e, another, op.Touch, &op.TouchRequest{ID: string(ids[0])})
+	asked(t, e, another, op.Touch, &op.TouchRequest{ID: string(ids[0])})
 	entry := ""
 	for _, id := range ids[:5] {
-		entry = as(t, e, theUser, op.Forget, &op.ForgetRequest{ID: string(id)}).Tx
+		entry = asked(t, e, theUser, op.Forget, &op.ForgetRequest{ID: string(id)}).Tx
 	}
 	if _, err := op.Save.Call(op.WithCaller(t.Context(), anAgent), e, &op.SaveRequest{}); err == nil {
 		t.Fatal("an empty save succeeded")
@@ -210,7 +210,7 @@ func TestJunkIsWhatIsGoneUnused(t *testing.T) {
 	if got := callerOf(t, e, anAgent); got.Saved != 26 || got.Junk != 5 || got.JunkRate == nil || got.Forgot != 0 {
 		t.Errorf("%+v, want 4 that are gone unused and 1 refused", got)
 	}
-	as(t, e, theUser, op.Undo, &op.UndoRequest{Tx: entry})
+	asked(t, e, theUser, op.Undo, &op.UndoRequest{Tx: entry})
 	if got := callerOf(t, e, anAgent); got.Junk != 4 {
 		t.Errorf("%d are junk after one came back, want 4", got.Junk)
 	}
@@ -222,8 +222,8 @@ func TestACallerIsThrottledAndForgiven(t *testing.T) {
 	h.ThrottleBelow = 0.3
 	e := h.open(t)
 	for range 40 {
-		id := as(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true}).Memory.ID
-		as(t, e, theUser, op.Forget, &op.ForgetRequest{ID: string(id)})
+		id := asked(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks", Again: true}).Memory.ID
+		asked(t, e, theUser, op.Forget, &op.ForgetRequest{ID: string(id)})
 	}
 	got := callerOf(t, e, anAgent)
 	if want := "of 40 memories that cursor saved in 30 days 40 came to nothing"; !strings.Contains(got.Throttled, want) || e.Slow(anAgent) != got.Throttled {
@@ -245,7 +245,7 @@ func TestTheLedgerSurvivesARestartAndSaysWhenNot(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
-	as(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks"})
+	asked(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle leaks"})
 	e = h.restart(t, e)
 	if got := callerOf(t, e, anAgent); got.Saved != 1 || got.Wrote != 1 {
 		t.Errorf("after a restart %+v", got)
@@ -290,15 +290,15 @@ func TestAPurgeLeavesNoIDInTheLedger(t *testing.T) {
 	t.Parallel()
 	desk, lap := newHouse(t), newHouse(t)
 	there, here := lap.open(t), desk.open(t)
-	m := as(t, there, anAgent, op.Save, &op.SaveRequest{Content: "quixotic zeppelin"}).Memory
-	as(t, there, anAgent, op.Search, &op.SearchRequest{Query: "zeppelin"})
+	m := asked(t, there, anAgent, op.Save, &op.SaveRequest{Content: "quixotic zeppelin"}).Memory
+	asked(t, there, anAgent, op.Search, &op.SearchRequest{Query: "zeppelin"})
 	first := status(t, there).Device
 	there = lap.restart(t, there)
 	carry(t, lap, desk, first)
 	if _, err := here.stm.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	as(t, here, another, op.Search, &op.SearchRequest{Query: "zeppelin"})
+	asked(t, here, another, op.Search, &op.SearchRequest{Query: "zeppelin"})
 	if err := here.ledger.Flush(); err != nil {
 		t.Fatal(err)
 	}

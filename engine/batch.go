@@ -19,7 +19,8 @@ type item struct {
 	memory *memory.Memory
 	tx     *stm.Tx
 	again  bool
-	rich   bool // enriched
+	rich   bool   // enriched
+	added  string // the scope that was added
 	size   int
 }
 
@@ -31,6 +32,9 @@ func (e *Engine) saveBatch(ctx context.Context, req *op.SaveBatchRequest) (*op.S
 		return nil, memory.Errorf(memory.TooLarge, "the batch has %d items, more than %d; send it in parts", n, op.MaxBatch).At("items")
 	case n == 0:
 		return nil, memory.Errorf(memory.Invalid, "the batch has no items; give at least one").At("items")
+	}
+	if err := e.joins(req.Tx); err != nil {
+		return nil, err
 	}
 	res := &op.SaveBatchResult{Tx: req.Tx, Results: make([]op.SaveBatchAnswer, len(req.Items))}
 	if err := e.saveItems(ctx, res, e.goodItems(ctx, req.Items, res.Results)); err != nil {
@@ -84,6 +88,10 @@ func (e *Engine) newItem(ctx context.Context, req *op.SaveRequest) (item, error)
 	if len(req.Supersedes) > 0 {
 		return item{}, memory.Errorf(memory.Invalid, "an item of a batch cannot supersede a memory; save it alone").At("supersedes")
 	}
+	req, added, err := e.grantedSave(req)
+	if err != nil {
+		return item{}, err
+	}
 	m, err := e.draft(req, e.importLink(ctx, req))
 	if err != nil {
 		return item{}, err
@@ -92,7 +100,7 @@ func (e *Engine) newItem(ctx context.Context, req *op.SaveRequest) (item, error)
 	if err != nil {
 		return item{}, err
 	}
-	it := item{memory: m, tx: tx, again: req.Again, rich: e.enriches(req)}
+	it := item{memory: m, tx: tx, again: req.Again, rich: e.enriches(req), added: added}
 	for key, value := range tx.Changes[0].Set {
 		it.size += len(key) + len(value)
 	}
@@ -131,7 +139,7 @@ func (e *Engine) saveChunk(ctx context.Context, res *op.SaveBatchResult, items [
 				res.Results[it.at].Error = problem(err)
 				continue
 			}
-			res.Results[it.at] = op.SaveBatchAnswer{ID: it.memory.ID, Replayed: before.row != nil, EnrichmentApplied: it.rich}
+			res.Results[it.at] = op.SaveBatchAnswer{ID: it.memory.ID, Replayed: before.row != nil, EnrichmentApplied: it.rich, Added: it.added}
 			if before.row == nil {
 				tx.Changes = append(tx.Changes, it.tx.Changes...)
 				tx.Again = append(tx.Again, it.tx.Again...)

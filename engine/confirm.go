@@ -113,7 +113,7 @@ func (e *Engine) saveConfirming(ctx context.Context, req *op.SaveRequest, m *mem
 	case err != nil:
 		return nil, err
 	case !stands: // it was changed just now
-		return e.save(ctx, req)
+		return e.saveWithin(ctx, req)
 	}
 	view, err := e.view(receipt.Rows[0], e.opt.Now())
 	return &op.SaveResult{Memory: view, Tx: receipt.Entry, Confirmed: true}, err

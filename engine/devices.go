@@ -100,7 +100,7 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 	told := 0
 	for _, entry := range got.Entries {
 		told += len(entry.IDs)
-		e.entities.touched(entry.IDs)
+		e.touched(entry.IDs)
 		e.meaning.committed(&entry)
 		e.events.publish(op.Event{ID: entry.Tx, Type: entry.Verb, At: entry.At, IDs: entry.IDs})
 		if e.truth != nil {
@@ -115,7 +115,7 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 		e.lookForSecrets(ctx, entry.IDs)
 	}
 	if more := got.Memories - told; more > 0 {
-		e.entities.anything()
+		e.touched(nil)
 		e.meaning.anything()
 		if e.truth != nil {
 			e.truth.anything()

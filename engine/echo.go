@@ -136,7 +136,8 @@ func (e *Engine) echoOfPart(part echo.Part, collection, project string) *op.Echo
 		}
 		row, live := e.stm.Get(h.Memory)
 		switch {
-		case h.Path != "" && h.Similarity < 1, // what else the note says is not known
+		case h.Path != "" && (h.Similarity < 1 || !e.notes.shows(h.Path)), // what else the note says is not known
+			live && !e.may(row),
 			live && !sameScope(row, collection, project),
 			live && h.Path == "" && !e.stillSays(row, part.Text, h.Similarity),
 			!live && h.Path == "",
@@ -254,7 +255,7 @@ func (e *Engine) saveEcho(ctx context.Context, req *op.SaveRequest, of *op.Echo,
 		said := memory.Memory{Content: m.Content, Collection: m.Collection, Project: m.Project, VaultPath: of.Path}
 		return &op.SaveResult{Memory: op.Memory{Memory: said}, Echo: of}, nil
 	case row == nil: // it went just now, so that this is no echo any more
-		return e.save(ctx, req)
+		return e.saveWithin(ctx, req)
 	}
 	answer, err := e.view(row, e.opt.Now())
 	return &op.SaveResult{Memory: answer, Tx: entry, Echo: of}, err

@@ -33,26 +33,36 @@ import (
 	"emberd/stm"
 )
 
-// Engine is an open store with the operations on it. It is an [op.Invoker].
+// Engine is an open store with the operations on it. It is an [op.Invoker]. What is not
+// in core depends on who looks, see [Engine.seenBy].
 type Engine struct {
+	*core
+	grant    *access.Grant // nil for everything
+	stm      *stm.Store
+	notes    *notes // nil without a vault
+	names    *knownNames
+	echoes   *echo.Recent // what answers gave out
+	entities *entityGraph
+	counted  lastCount
+	averaged lastAverage
+	handlers map[string]op.Handler
+}
+
+// core is what an engine has, whoever asks it.
+type core struct {
 	opt      Options
 	started  time.Time
 	lock     *durable.Lock
-	stm      *stm.Store
-	notes    *notes         // nil without a vault
+	seers    seers
 	truth    *truth         // nil without a vault
 	writing  *writing       // nil without one, too
 	pending  *pendingWrites // of notes
 	lists    *lists         // of memories, in notes; nil without a vault
 	text     *text.Analyzer // the one both tiers search with
 	author   *author        // of what is left of a text that is archived
-	names    *knownNames
 	adding   adding
-	echoes   *echo.Recent // what answers gave out
 	purges   atomic.Int64
-	entities *entityGraph
 	meaning  *meaning // nil without vectors
-	handlers map[string]op.Handler
 	events   *events
 	chores   chores
 	foreign  foreignSecrets
@@ -105,16 +115,14 @@ func Open(opt Options) (*Engine, error) {
 	if err := durable.SweepTemps(opt.FS, BackupFolder(opt.State)); err != nil {
 		opt.Logger.Warn("unfinished backups not removed", "err", err)
 	}
-	e := &Engine{
+	e := &Engine{names: new(knownNames), echoes: echo.New(opt.EchoWindow), entities: newEntityGraph()}
+	e.core = &core{
 		opt:        opt,
 		started:    opt.Now(),
 		lock:       lock,
 		tokens:     tokens,
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
-		names:      new(knownNames),
-		echoes:     echo.New(opt.EchoWindow),
-		entities:   newEntityGraph(),
 		events:     newEvents(),
 		aging:      newAging(),
 		cleanups:   newCleanups(&opt),
@@ -273,17 +281,21 @@ func (e *Engine) addCare(add func(*op.Spec, op.Handler)) {
 }
 
 // Invoke carries out one operation; req is a pointer to its request type. The
-// caller in ctx ([op.WithCaller]) is written to the journal. After Close the
-// error is of code Unavailable.
+// caller in ctx ([op.WithCaller]) is written to the journal, and what is beyond the grant
+// in ctx ([op.WithGrant]) is not there for it. After Close the error is of code Unavailable.
 func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
-	handle, ok := e.handlers[s.Name]
-	if !ok {
-		return nil, memory.Errorf(memory.Incompatible, "this emberd does not know the operation %q; update it", s.Name)
-	}
 	e.requests.RLock()
 	defer e.requests.RUnlock()
 	if e.closed {
 		return nil, memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
+	}
+	e, err := e.reached(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	handle, ok := e.handlers[s.Name]
+	if !ok {
+		return nil, memory.Errorf(memory.Incompatible, "this emberd does not know the operation %q; update it", s.Name)
 	}
 	purges := e.purges.Load()
 	res, err := handle(ctx, req)
@@ -295,7 +307,7 @@ func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 		e.gave(res)
 	}
 	if e.purges.Load() != purges { // the answer may have what was purged meanwhile
-		e.echoes.Forget()
+		e.forgetEchoes()
 		if err := e.forgetCounted(); err != nil {
 			e.opt.Logger.Warn("the ledger may name what was purged", "err", err)
 		}

@@ -140,7 +140,7 @@ func (e *Engine) committed(t stm.Entry) {
 	e.revision.Add(1)
 	e.reports.changed.Add(uint64(len(t.IDs)))
 	e.changed()
-	e.entities.touched(t.IDs)
+	e.touched(t.IDs)
 	e.mirror.committed()
 	e.meaning.committed(&t)
 	e.caring.committed(&t)

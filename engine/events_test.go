@@ -13,7 +13,7 @@ import (
 
 // feed is an engine's event stream alone.
 func feed() *Engine {
-	return &Engine{opt: Options{Now: newClock().Now}, events: newEvents(), closing: make(chan struct{}), dirty: make(chan struct{}, 1)}
+	return &Engine{core: &core{opt: Options{Now: newClock().Now}, events: newEvents(), closing: make(chan struct{}), dirty: make(chan struct{}, 1)}}
 }
 
 func publish(e *Engine, from, to int) {

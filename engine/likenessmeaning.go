@@ -130,7 +130,11 @@ func (e *Engine) sensedNotes(ctx context.Context, like *likeness) (q ltm.Query, 
 	ctx, done := e.meaning.soon(ctx)
 	defer done()
 	q, parts = ltm.Query{Limit: noteCandidates, Near: make(map[string]ltm.Near)}, make(map[string]part)
-	for _, f := range like.sense.notes(ctx, noteCandidates, nil) {
+	var accept func(path string) bool
+	if e.grant != nil {
+		accept = e.notes.shows
+	}
+	for _, f := range like.sense.notes(ctx, noteCandidates, accept) {
 		if like.sense.similarity(f.cosine) < e.opt.Known.least() {
 			break // the others are not nearer
 		}

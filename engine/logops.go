@@ -30,6 +30,9 @@ func (e *Engine) history(ctx context.Context, req *op.HistoryRequest) (*op.Histo
 	if err != nil {
 		return nil, err
 	}
+	if e.grant != nil {
+		versions = e.seenVersions(versions)
+	}
 	if len(versions) == 0 {
 		return nil, memory.Errorf(memory.NotFound, "the log tells of no memory %s; emberd list shows those there are", id).At("id")
 	}
@@ -52,7 +55,7 @@ func (e *Engine) history(ctx context.Context, req *op.HistoryRequest) (*op.Histo
 }
 
 // journal pages through the journal, newest first.
-func (e *Engine) journal(_ context.Context, req *op.JournalRequest) (*op.JournalResult, error) {
+func (e *Engine) journal(ctx context.Context, req *op.JournalRequest) (*op.JournalResult, error) {
 	limit, err := checkLimit(req.Limit, defaultPage)
 	if err != nil {
 		return nil, err
@@ -63,7 +66,7 @@ func (e *Engine) journal(_ context.Context, req *op.JournalRequest) (*op.Journal
 			return nil, memory.Errorf(memory.Invalid, "cursor is not one that emberd gave; use next_cursor of the page before, or none for the first page").At("cursor")
 		}
 	}
-	entries, total := e.stm.Entries(before, limit+1)
+	entries, total := e.entries(ctx, before, limit+1)
 	res := &op.JournalResult{Entries: []op.JournalEntry{}, Total: total}
 	for i, j := range entries {
 		if i == limit {

@@ -34,6 +34,7 @@ type near struct {
 	// successor is the memory that took the place of this one.
 	successor *stm.Row
 	conflict  bool // it disagrees with the text, see statement.oppose
+	fixed     bool // it is a memory that who asks may not change
 }
 
 // probe asks for what is near a text.
@@ -65,7 +66,7 @@ func (e *Engine) nearestTo(ctx context.Context, p probe) (*nearness, error) {
 			continue
 		}
 		seen[row.ID()] = true
-		one := near{row: row, compared: like.toMemory(soon, row), same: wording.Of(row.Content()), successor: successor(e.stm.Get, row)}
+		one := near{row: row, compared: like.toMemory(soon, row), same: wording.Of(row.Content()), successor: successor(e.stm.Get, row), fixed: !e.may(row)}
 		if one.same {
 			one.similarity, one.by = 1, op.ComparedByWords
 		}

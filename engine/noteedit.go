@@ -26,6 +26,9 @@ func (e *Engine) editedNote(ctx context.Context, m *memory.Memory, set map[strin
 	if homeOf(m) == "" || len(changed) == 0 {
 		return nil, nil
 	}
+	if err := e.permits(m, set); err != nil {
+		return nil, err
+	}
 	text := slices.Contains(changed, contentField)
 	if e.notes == nil {
 		if text && m.NoteGone.IsZero() {

@@ -36,6 +36,12 @@ type unread struct {
 // notes is the long-term tier: one vault, the watcher that follows it, and the
 // index over it. Searches go to the index, whatever the watcher is doing.
 type notes struct {
+	*followed
+	sees func(path string, tags []string) bool // nil for all of them, see [Engine.seenBy]
+}
+
+// followed is what there is to a vault, whoever looks at it.
+type followed struct {
 	dir      string
 	indexDir string
 	ignore   []string // what is not read
@@ -77,8 +83,8 @@ func openNotes(opt *Options, analyzer *text.Analyzer) (*notes, error) {
 	if err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "open the vault %s: %w; name the folder that Obsidian opens", dir, err)
 	}
-	n := &notes{dir: dir, ignore: opt.VaultIgnore, log: opt.Logger, text: analyzer, skipped: map[string]unread{},
-		indexDir: filepath.Join(opt.State, "index", stateName("notes", dir))}
+	n := &notes{followed: &followed{dir: dir, ignore: opt.VaultIgnore, log: opt.Logger, text: analyzer, skipped: map[string]unread{},
+		indexDir: filepath.Join(opt.State, "index", stateName("notes", dir))}}
 	n.vault.Store(v)
 	n.archive, err = openArchiveFolder(opt, filepath.Join(opt.State, "index", stateName("archive", dir)+".json"))
 	if err != nil {
@@ -207,10 +213,23 @@ func (n *notes) reopen() {
 	}
 }
 
+// current returns the index of the notes that are seen, and the watcher.
 func (n *notes) current() (*ltm.Index, *watcher.Watcher) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
+	if n.sees != nil {
+		return n.index.Through(n.sees), n.watcher
+	}
 	return n.index, n.watcher
+}
+
+// shows reports whether a note is seen. One that is in no index has no tags.
+func (n *notes) shows(path string) bool {
+	if n.sees == nil || n.sees(path, nil) {
+		return true
+	}
+	index, _ := n.current()
+	return index.Shows(path)
 }
 
 func (n *notes) close() error {
@@ -226,6 +245,9 @@ func (n *notes) indexing() *op.Loading {
 	index, _ := n.current()
 	apart, _ := n.archive.len()
 	done := index.Status().Notes + apart
+	if n.sees != nil { // how many there are is not for everybody
+		return &op.Loading{}
+	}
 	return &op.Loading{Indexed: done, Total: max(done, int(n.expected.Load()))}
 }
 

@@ -114,14 +114,16 @@ func inNote(changed []string) []string {
 const contentField = "content"
 
 // noteNames are the paths to try for a new note, best first.
-func (e *Engine) noteNames(m *memory.Memory) []string { return namesIn(e.opt.VaultPromoted, m) }
+func (e *Engine) noteNames(m *memory.Memory) []string { return e.namesIn(e.opt.VaultPromoted, m) }
 
-func namesIn(folder string, m *memory.Memory) []string {
+// namesIn are the names to try, with a grant the one that tells nothing of other notes.
+func (e *Engine) namesIn(folder string, m *memory.Memory) []string {
 	title := titleOf(m)
-	return []string{
-		path.Join(folder, vault.NoteName(title, "")),
-		path.Join(folder, vault.NoteName(title, m.ID.Short())),
+	own := path.Join(folder, vault.NoteName(title, m.ID.Short()))
+	if e.grant != nil {
+		return []string{own}
 	}
+	return []string{path.Join(folder, vault.NoteName(title, "")), own}
 }
 
 // longestTitle is in characters.

@@ -25,6 +25,9 @@ func (e *Engine) moment(ctx context.Context, asOf time.Time) (moment, error) {
 	if asOf.IsZero() {
 		return e.present(), nil
 	}
+	if e.grant != nil {
+		return moment{}, memory.Errorf(memory.Forbidden, "token %s may not look at an earlier moment, for what it sees is told by what memories are now; leave as_of out", e.grant.Token).At("as_of")
+	}
 	now := e.opt.Now()
 	if asOf.After(now) {
 		return moment{}, memory.Errorf(memory.Invalid, "as_of %s lies in the future; the clock says %s", instant(asOf), instant(now)).At("as_of")

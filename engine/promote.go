@@ -55,7 +55,7 @@ func (e *Engine) promoteMemory(ctx context.Context, p promotion) (*op.PromoteRes
 			return nil, e.missing(id)
 		}
 		m, err := row.Memory()
-		if err = firstError(err, unconfirmed(&m)); err != nil {
+		if err = firstError(err, e.mayChange(row), unconfirmed(&m)); err != nil {
 			return nil, err
 		}
 		now := e.opt.Now()
@@ -144,6 +144,9 @@ func (e *Engine) unarchive(ctx context.Context, m *memory.Memory, note *vault.No
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	for _, name := range []string{base, stem + " " + m.ID.Short() + ".md"} {
 		to := path.Join(e.opt.VaultPromoted, name)
+		if err := e.permitsNote(m, to); err != nil {
+			return nil, err
+		}
 		got, err := e.writing.do(func(w *vault.Writer) (vault.Result, error) {
 			if dry {
 				return w.CanCreate(to, nil)
@@ -249,6 +252,9 @@ type placed struct {
 func (e *Engine) place(ctx context.Context, m *memory.Memory, names []string, data []byte, dry bool) (at placed, err error) {
 	var taken []string
 	for _, name := range names {
+		if err := e.permitsNote(m, name); err != nil {
+			return at, err
+		}
 		at.path = name
 		at.Result, err = e.writing.do(func(w *vault.Writer) (vault.Result, error) {
 			if dry {

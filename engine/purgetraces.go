@@ -30,7 +30,7 @@ func (e *Engine) traces() []func(context.Context, memory.ID) error {
 			return e.truth.mailbag.forget(id)
 		},
 		func(context.Context, memory.ID) error { return e.reports.forget() },
-		func(context.Context, memory.ID) error { e.echoes.Forget(); return nil }, // what was given out may have had its text
+		func(context.Context, memory.ID) error { e.forgetEchoes(); return nil }, // what was given out may have had its text
 	}
 }
 

@@ -142,7 +142,7 @@ func sayer(all []near, threshold float64, why func(*near) string) (one, other *n
 	for i := range all {
 		one := &all[i]
 		switch {
-		case one.row == nil || one.successor != nil || one.similarity < threshold && !one.same:
+		case one.row == nil || one.fixed || one.successor != nil || one.similarity < threshold && !one.same:
 		case why(one) == "":
 			return one, nil
 		case other == nil:

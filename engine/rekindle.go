@@ -137,6 +137,9 @@ func (e *Engine) rekindleAs(ctx context.Context, id memory.ID, by memory.Actor, 
 		if !m.Stage.Cold() && !shortened(&m) {
 			return e.warmAlready(row)
 		}
+		if err := e.mayChange(row); err != nil {
+			return nil, err
+		}
 		found, err := e.textFor(ctx, &m, named)
 		if err != nil {
 			return nil, err
@@ -315,7 +318,8 @@ func (e *Engine) textInLog(ctx context.Context, m *memory.Memory) (tx string, ot
 	if err != nil || !slices.ContainsFunc(would.Items, reverts) {
 		return "", 0, until
 	}
-	return entry.Tx, len(would.Entry.IDs) - 1, stampTime(entry.At.Add(e.opt.HistoryKeep))
+	seen := slices.DeleteFunc(would.Entry.IDs, func(id memory.ID) bool { return id == m.ID || !e.live(id) })
+	return entry.Tx, len(seen), stampTime(entry.At.Add(e.opt.HistoryKeep))
 }
 
 // archivedText is the text that a cold memory had, and the entry that archived it, as

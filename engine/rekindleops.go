@@ -27,6 +27,9 @@ func (e *Engine) archiveAsked(ctx context.Context, req *op.ArchiveRequest) (*op.
 		if !live {
 			return nil, e.missing(id)
 		}
+		if err := e.mayChange(row); err != nil {
+			return nil, err
+		}
 		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: memory.Archived, Used: row.LastUsed()})
 	}
 	a := archiver{e: e, reason: "asked for", by: op.CallerFrom(ctx), dry: req.DryRun}

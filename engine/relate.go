@@ -51,6 +51,9 @@ func (e *Engine) relateBatch(ctx context.Context, req *op.RelateBatchRequest) (*
 	case n == 0:
 		return nil, memory.Errorf(memory.Invalid, "the batch has no relations; give at least one").At("items")
 	}
+	if err := e.joins(req.Tx); err != nil {
+		return nil, err
+	}
 	made, tx, err := e.relateAll(ctx, req.Items, req.Tx)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,18 @@ func (e *Engine) save(ctx context.Context, req *op.SaveRequest) (*op.SaveResult,
 	if err := checkKey(req.IdempotencyKey); err != nil {
 		return nil, err
 	}
+	req, added, err := e.grantedSave(req)
+	if err != nil {
+		return nil, err
+	}
+	res, err := e.saveWithin(ctx, req)
+	if err == nil && res.Memory.ID != "" {
+		res.Added = added
+	}
+	return res, err
+}
+
+func (e *Engine) saveWithin(ctx context.Context, req *op.SaveRequest) (*op.SaveResult, error) {
 	m, err := e.draft(req, e.source(ctx, &req.Provenance, req.Project))
 	if err != nil {
 		return nil, err

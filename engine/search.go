@@ -299,7 +299,7 @@ func (a *asking) noteHit(h ltm.Hit) op.Hit {
 func (e *Engine) noteOfHit(h ltm.Hit) *op.Note {
 	n := &op.Note{Vault: e.notes.vault.Load().Name(), Path: h.Path,
 		Title: h.Title, Heading: h.HeadingPath, Line: h.Line, Created: h.Created.UTC(), Modified: h.Modified.UTC()}
-	if id, err := memory.ParseID(h.MemoryID); err == nil {
+	if id, err := memory.ParseID(h.MemoryID); err == nil && (e.grant == nil || e.live(id)) {
 		n.MemoryID = id
 	}
 	return n

@@ -188,7 +188,7 @@ func (a *asking) bringBack(ctx context.Context) {
 			continue
 		}
 		h.Rekindle = op.RekindleOffered
-		if a.e.opt.Rekindle != RekindleAuto {
+		if row, live := a.e.stm.Get(h.ID); a.e.opt.Rekindle != RekindleAuto || live && !a.e.may(row) {
 			continue
 		}
 		if text, ok := a.e.wake(h.Memory.Memory); ok {

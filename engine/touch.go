@@ -13,6 +13,9 @@ import (
 // touch counts a use of a memory, and raises its strength if it is asked to.
 func (e *Engine) touch(ctx context.Context, req *op.TouchRequest) (*op.TouchResult, error) {
 	row, err := e.find(req.ID)
+	if err == nil {
+		err = e.mayChange(row)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,11 @@ func (e *Engine) undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult,
 	if e.cleanups.changing.Load() {
 		return nil, memory.Errorf(memory.Busy, "a run of the cleanup is writing its journal entry; try again when emberd cleanup history says that it is done")
 	}
-	u := stm.Undo{Entry: req.Tx, Force: req.Force, DryRun: req.DryRun, By: op.CallerFrom(ctx)}
+	entry, err := e.ownEntry(ctx, req.Tx)
+	if err != nil {
+		return nil, err
+	}
+	u := stm.Undo{Entry: entry, Force: req.Force, DryRun: req.DryRun, By: op.CallerFrom(ctx)}
 	var notes []undoneNote
 	if e.notes != nil {
 		would, err := e.stm.Undo(ctx, stm.Undo{Entry: u.Entry, Force: u.Force, DryRun: true})

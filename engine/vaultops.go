@@ -245,6 +245,14 @@ func (n *notes) inside(ref string) string {
 // allLinks reads every note once, the first time somebody asks; from then on
 // what the watcher brings keeps it current.
 func (n *notes) allLinks(ctx context.Context) (*vault.Links, error) {
+	links, err := n.everyLink(ctx)
+	if err != nil || n.sees == nil {
+		return links, err
+	}
+	return links.Through(n.shows), nil
+}
+
+func (n *notes) everyLink(ctx context.Context) (*vault.Links, error) {
 	n.linking.Lock()
 	defer n.linking.Unlock()
 	n.mu.Lock()
@@ -325,13 +333,13 @@ func (e *Engine) notePath(ctx context.Context, ref string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if path := firstNonEmpty(m.PromotedTo, m.VaultPath); path != "" {
+		if path := firstNonEmpty(m.PromotedTo, m.VaultPath); path != "" && e.notes.shows(path) {
 			return path, nil
 		}
 		return "", memory.Errorf(memory.NotFound, "memory %s has no note; emberd show %s shows its text", m.ID, m.ID.Short()).At("ref")
 	}
 	ref = e.notes.inside(ref)
-	if _, err := e.notes.vault.Load().Stat(ref); err == nil {
+	if _, err := e.notes.vault.Load().Stat(ref); err == nil && e.notes.shows(ref) {
 		return ref, nil
 	}
 	links, err := e.notes.allLinks(ctx)

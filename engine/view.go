@@ -39,6 +39,9 @@ func (e *Engine) viewIn(in *stm.Memories, r *stm.Row, now time.Time) (op.Memory,
 	if (m.SupersededBy != "" || !m.SupersededAt.IsZero()) && successor(in.Get, r) == nil {
 		m.SupersededBy, m.SupersededAt = "", time.Time{}
 	}
+	if e.grant != nil {
+		e.withoutUnseen(in, &m)
+	}
 	return op.Memory{
 		Memory:  m,
 		Rev:     r.Rev(),

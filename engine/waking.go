@@ -38,7 +38,7 @@ func (e *Engine) keepWaking(ctx context.Context) {
 	for ctx.Err() == nil {
 		w, ok := e.nextWish(ctx, len(due) == 0)
 		switch {
-		case ok && e.grant(ctx, &w) && !slices.Contains(due, w.ID):
+		case ok && e.fulfil(ctx, &w) && !slices.Contains(due, w.ID):
 			due = append(due, w.ID)
 		case !ok && len(due) > 0:
 			e.wakeOne(ctx, due[0])
@@ -66,8 +66,8 @@ func (e *Engine) nextWish(ctx context.Context, wait bool) (wish, bool) {
 	}
 }
 
-// grant answers a wish and reports whether the memory has a text to come back with.
-func (e *Engine) grant(ctx context.Context, w *wish) bool {
+// fulfil answers a wish and reports whether the memory has a text to come back with.
+func (e *Engine) fulfil(ctx context.Context, w *wish) bool {
 	defer close(w.text)
 	l, err := e.textFor(ctx, &w.Memory, false)
 	if err != nil {

@@ -72,6 +72,9 @@ func (d *doubt) indexed(name string) bool {
 
 func (d *doubt) findNote(ctx context.Context, name string) (bool, error) {
 	_, err := d.e.notes.vault.Load().Stat(name)
+	if !d.e.notes.shows(name) {
+		err = fs.ErrNotExist
+	}
 	if err != nil && !d.indexed(name) {
 		links, lerr := d.e.notes.allLinks(ctx)
 		if lerr != nil {
@@ -82,7 +85,9 @@ func (d *doubt) findNote(ctx context.Context, name string) (bool, error) {
 		}
 	}
 	d.path, d.res.Note = name, name
-	d.of, _ = d.e.notes.carriers.at(name)
+	if id, carries := d.e.notes.carriers.at(name); carries && (d.e.grant == nil || d.e.live(id)) {
+		d.of = id
+	}
 	if d.indexed(name) {
 		d.note, _ = d.e.notes.vault.Load().Read(ctx, name) // what it says only helps to explain
 		return true, nil
@@ -99,7 +104,7 @@ func (d *doubt) unread(ctx context.Context, name string, err error) {
 	skipped, tried := d.e.notes.skipped[name]
 	d.e.notes.mu.RUnlock()
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || !d.there(name):
+	case errors.Is(err, fs.ErrNotExist) || !d.e.notes.shows(name) || !d.there(name):
 		d.cause(op.WhyAbsent, d.nearestNote(name), "there is no note %q in the vault", name)
 	case reason != "":
 		d.cause(op.WhyUnread, unreadFix(reason), "it is not read: %s", reason)

@@ -69,6 +69,9 @@ func (s *searcher) postingsOf(list []posting, w *weighed) ([]posting, error) {
 			return nil, err
 		}
 	}
+	if s.index.sees != nil {
+		list = slices.DeleteFunc(list, func(p posting) bool { return s.table.note(p.note) == nil })
+	}
 	if len(w.of) > 1 {
 		list = merged(list)
 	}
@@ -146,7 +149,7 @@ func (s *searcher) spared(w *weighed) (bool, error) {
 	if !w.weak {
 		return false, nil
 	}
-	documents, err := s.view.documentsWith(w.text, &s.room)
+	documents, err := s.documentsWith(w.text)
 	return len(s.touched) == 0 || documents > s.table.count/2, err
 }
 

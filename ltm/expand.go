@@ -35,6 +35,9 @@ func (s *searcher) prefixTerms() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if entries, err = s.seen(entries); err != nil {
+		return nil, err
+	}
 	if len(entries) == 0 {
 		return s.stemOf(prefix)
 	}
@@ -51,7 +54,7 @@ func (s *searcher) stemOf(prefix string) ([]string, error) {
 		if !utf8.RuneStart(prefix[n]) {
 			continue
 		}
-		df, err := s.view.notesWith(prefix[:n], &s.room)
+		df, err := s.notesWith(prefix[:n])
 		if err != nil {
 			return nil, err
 		}
@@ -83,6 +86,9 @@ func (x *Index) Similar(term string, edits int) ([]spelling.Near, error) {
 	if err != nil {
 		return nil, err
 	}
+	if entries, err = s.seen(entries); err != nil {
+		return nil, err
+	}
 	near := make([]spelling.Near, 0, len(entries))
 	distance := spelling.From(term, edits)
 	for _, e := range entries {
@@ -93,7 +99,7 @@ func (x *Index) Similar(term string, edits int) ([]spelling.Near, error) {
 	slices.SortFunc(near, func(a, b spelling.Near) int { return cmp.Or(a.Edits-b.Edits, strings.Compare(a.Word, b.Word)) })
 	near = near[:min(len(near), maxSimilar)]
 	for i := range near {
-		if near[i].Docs, err = s.view.notesWith(near[i].Word, &s.room); err != nil {
+		if near[i].Docs, err = s.notesWith(near[i].Word); err != nil {
 			return nil, err
 		}
 	}

@@ -89,6 +89,12 @@ type Options struct {
 
 // Index is an open index. Use Open to make one.
 type Index struct {
+	*kept
+	sees func(path string, tags []string) bool // nil for every note, see [Index.Through]
+}
+
+// kept is what an index has, whoever looks at it.
+type kept struct {
 	dir      string
 	log      *slog.Logger
 	analyzer *text.Analyzer
@@ -141,14 +147,14 @@ func Open(dir string, opt *Options) (*Index, error) {
 	if opt == nil {
 		opt = &Options{}
 	}
-	x := &Index{
+	x := &Index{kept: &kept{
 		dir:      dir,
 		log:      cmp.Or(opt.Logger, slog.New(slog.DiscardHandler)),
 		analyzer: opt.Analyzer,
 		pending:  make(chan struct{}, maxPending),
 		closing:  make(chan struct{}),
 		texts:    newSketches(),
-	}
+	}}
 	if x.analyzer == nil {
 		x.analyzer = text.New()
 	}
@@ -277,7 +283,7 @@ func (x *Index) use() (done func(), err error) {
 func (x *Index) Known() iter.Seq2[string, Cursor] {
 	return func(yield func(string, Cursor) bool) {
 		for _, n := range x.tables.Load().current.notes {
-			if n != nil && !yield(n.path, n.cursor) {
+			if x.shows(n) && !yield(n.path, n.cursor) {
 				return
 			}
 		}

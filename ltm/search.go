@@ -41,7 +41,7 @@ func (x *Index) Frequencies(ctx context.Context, terms []string) (docs int, df m
 		if err := ctx.Err(); err != nil {
 			return 0, nil, err
 		}
-		if df[t], err = s.view.notesWith(t, &s.room); err != nil {
+		if df[t], err = s.notesWith(t); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -95,6 +95,9 @@ func (x *Index) searcher(q *Query) (*searcher, error) {
 			sc = new(scratch)
 		}
 		sc.fit(len(t.notes))
+		if x.sees != nil {
+			t = t.only(x.shows)
+		}
 		return &searcher{index: x, query: q, view: v, table: t, norms: t.norms(), scratch: sc}, nil
 	}
 }

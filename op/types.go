@@ -62,6 +62,9 @@ type SaveResult struct {
 	Confirmed bool `json:"confirmed,omitempty"`
 	// EnrichmentApplied says that entities or strength were left to emberd.
 	EnrichmentApplied bool `json:"enrichment_applied,omitempty"`
+	// Added is the tag or project, as a scope, that the memory was given since the caller's
+	// token may not save without: tag:work.
+	Added string `json:"added_scope,omitempty"`
 }
 
 // SaveBatchRequest holds up to 500 new memories. A batch that names the journal
@@ -88,6 +91,7 @@ type SaveBatchAnswer struct {
 	ID                memory.ID `json:"id,omitempty"`
 	Replayed          bool      `json:"replayed,omitempty"`
 	EnrichmentApplied bool      `json:"enrichment_applied,omitempty"`
+	Added             string    `json:"added_scope,omitempty"` // as SaveResult has it
 	Error             *Problem  `json:"error,omitempty"`
 }
 

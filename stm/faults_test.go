@@ -352,7 +352,7 @@ func TestKeysOfAClockThatWasAheadExpire(t *testing.T) {
 
 // A jump of the clock ends the segment, which else would not be known to be old.
 func TestASegmentEndsWhenItIsLongOrOldOrTheClockJumps(t *testing.T) {
-	w := &writer{s: &Store{segmentBytes: kib, segmentAge: 24 * time.Hour}}
+	w := &writer{s: &Store{kept: &kept{segmentBytes: kib, segmentAge: 24 * time.Hour}}}
 	for _, c := range []struct {
 		size        int64
 		age, jumped time.Duration

@@ -150,7 +150,7 @@ func (s *Store) ForgottenAs(text string) (found []ForgottenText) {
 	slices.SortFunc(found, func(a, b ForgottenText) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID))
 	})
-	return found
+	return s.visible(found)
 }
 
 // printOf is the fingerprint of a text under the own key, which is made when it is

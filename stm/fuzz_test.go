@@ -120,6 +120,6 @@ func FuzzStamp(f *testing.F) {
 func memoryOnly() *Store {
 	log := slog.New(slog.DiscardHandler)
 	dev, _ := parseDevice("k7q2mzxa")
-	return &Store{Memories: Memories{newTable(), newIndex(text.New(), log)}, journal: &journal{undone: map[Stamp]Stamp{}}, device: dev,
-		keys: &idemKeys{known: map[string]keyUse{}}, log: log, fs: durable.OS{}, now: time.Now, files: []string{"x"}, state: "/nonexistent"}
+	return &Store{Memories: Memories{table: newTable(), index: newIndex(text.New(), log)}, kept: &kept{journal: &journal{undone: map[Stamp]Stamp{}}, device: dev,
+		keys: &idemKeys{known: map[string]keyUse{}}, log: log, fs: durable.OS{}, now: time.Now, files: []string{"x"}, state: "/nonexistent"}}
 }

@@ -322,7 +322,10 @@ func (s *Store) Trash() []TrashItem {
 }
 
 // Trashed reports whether id can be restored.
-func (s *Store) Trashed(id memory.ID) bool {
+func (s *Store) Trashed(id memory.ID) bool { return s.buried(id) && !s.hides(id) }
+
+// buried is Trashed for all memories.
+func (s *Store) buried(id memory.ID) bool {
 	g, ok := s.grave(id)
 	return ok && g.stamp.Time().After(s.now().Add(-s.trashKeep))
 }
@@ -362,7 +365,7 @@ func (s *Store) Forgotten(id memory.ID) (memory.Memory, error) {
 // Forgetting returns the line of the journal that moved a memory to the trash.
 func (s *Store) Forgetting(id memory.ID) (Entry, error) {
 	g, ok := s.grave(id)
-	if !ok || !s.Trashed(id) {
+	if !ok || !s.buried(id) {
 		return Entry{}, notTrashed(id)
 	}
 	l, err := s.readLine(g.at, g.stamp)
@@ -382,7 +385,7 @@ func (s *Store) ForgottenFields(id memory.ID) (map[string]json.RawMessage, error
 // unearth returns every key of a memory as it was when it was forgotten.
 func (s *Store) unearth(id memory.ID) (map[string]json.RawMessage, error) {
 	g, ok := s.grave(id)
-	if !ok || !s.Trashed(id) {
+	if !ok || !s.buried(id) {
 		return nil, notTrashed(id)
 	}
 	l, err := s.readLine(g.at, g.stamp)

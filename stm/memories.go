@@ -2,6 +2,7 @@ package stm
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"emberd/memory"
@@ -12,25 +13,48 @@ import (
 type Memories struct {
 	table *table
 	index *index
+	sees  func(*Row) bool // nil for all of them, see [Store.Through]
 }
 
 // Get returns a live memory.
 func (m *Memories) Get(id memory.ID) (*Row, bool) {
 	r := m.table.get(id)
-	return r, r != nil
+	return r, m.shows(r)
 }
 
+// shows reports whether a row, which may be nil, is one of the memories.
+func (m *Memories) shows(r *Row) bool { return r != nil && (m.sees == nil || m.sees(r)) }
+
 // Len counts the live memories.
-func (m *Memories) Len() int { return int(m.table.live.Load()) }
+func (m *Memories) Len() int {
+	if m.sees != nil {
+		return m.count((*Row).live)
+	}
+	return int(m.table.live.Load())
+}
 
 // Cold returns how many of them are archived or rehydratable.
-func (m *Memories) Cold() int { return int(m.table.cold.Load()) }
+func (m *Memories) Cold() int {
+	if m.sees != nil {
+		return m.count((*Row).cold)
+	}
+	return int(m.table.cold.Load())
+}
+
+func (m *Memories) count(which func(*Row) bool) (n int) {
+	for r := range m.Rows() {
+		if which(r) {
+			n++
+		}
+	}
+	return n
+}
 
 // Rows yields the live memories in no order. Changes made meanwhile may or may
 // not show.
 func (m *Memories) Rows() iter.Seq[*Row] {
 	return func(yield func(*Row) bool) {
-		m.table.each(func(_ *cell, r *Row) bool { return yield(r) })
+		m.table.each(func(_ *cell, r *Row) bool { return !m.shows(r) || yield(r) })
 	}
 }
 
@@ -41,7 +65,7 @@ func (s *Store) Resolve(short string) (memory.ID, error) {
 		for _, t := range s.Trash() {
 			dead = appendMatch(dead, t.ID, short)
 		}
-		return dead
+		return slices.DeleteFunc(dead, s.hides)
 	})
 }
 
@@ -62,7 +86,9 @@ func (m *Memories) resolve(short string, others func(short string) []memory.ID) 
 	}
 	var fit []memory.ID
 	m.table.each(func(_ *cell, r *Row) bool {
-		fit = appendMatch(fit, r.ID(), short)
+		if some := appendMatch(fit, r.ID(), short); len(some) > len(fit) && m.shows(r) {
+			fit = some
+		}
 		return len(fit) < 3
 	})
 	if len(fit) == 0 {

@@ -56,7 +56,7 @@ func (m *Memories) Accepting(q Query) func(memory.ID) bool {
 			return false
 		}
 		r, doc := cell.row.Load(), cell.doc.Load()
-		if !r.live() || doc != 0 && !sieve.passes(words.Doc(doc-1)) {
+		if !r.live() || !m.shows(r) || doc != 0 && !sieve.passes(words.Doc(doc-1)) {
 			return false
 		}
 		return q.Accept == nil || q.Accept(r)

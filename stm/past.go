@@ -383,7 +383,7 @@ func (r *pastReader) presentUse() {
 
 // past makes a table of the rows that were live.
 func (r *pastReader) past(t time.Time) (*Past, error) {
-	p := &Past{Memories: Memories{newTable(), newIndex(r.s.index.analyzer, r.s.log)}, At: t, Since: r.since}
+	p := &Past{Memories: Memories{table: newTable(), index: newIndex(r.s.index.analyzer, r.s.log)}, At: t, Since: r.since}
 	if !r.began.IsZero() {
 		p.Began = r.began.Time()
 	}

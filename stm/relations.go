@@ -140,11 +140,12 @@ func (m *Memories) linked() *links {
 	l := &m.table.links
 	if !l.begun {
 		l.begun, l.to = true, map[[16]byte][]link{}
-		for r := range m.Rows() {
+		m.table.each(func(_ *cell, r *Row) bool {
 			for _, a := range r.arrows() {
 				l.add(r.key, a)
 			}
-		}
+			return true
+		})
 	}
 	return l
 }
@@ -192,7 +193,7 @@ func (m *Memories) Relations(from *Row) []memory.Relation {
 		if !bytes.HasPrefix(name, []byte(relationPrefix)) {
 			return true
 		}
-		if r, err := ParseRelation(id, string(name), value); err == nil && m.table.get(r.To) != nil {
+		if r, err := ParseRelation(id, string(name), value); err == nil && m.shows(m.table.get(r.To)) {
 			out = append(out, r)
 		}
 		return true
@@ -206,12 +207,15 @@ func (m *Memories) Relations(from *Row) []memory.Relation {
 // RelationsTo lists the relations that lead to a live memory, newest first and at most
 // most of them, and says how many there are.
 func (m *Memories) RelationsTo(id memory.ID, most int) (list []memory.Relation, total int) {
-	if m.table.get(id) == nil {
+	if !m.shows(m.table.get(id)) {
 		return nil, 0
 	}
 	m.table.placing.Lock()
 	in := slices.Clone(m.linked().to[id.Bytes()])
 	m.table.placing.Unlock()
+	if m.sees != nil {
+		in = slices.DeleteFunc(in, func(l link) bool { return !m.shows(m.table.at(l.from)) })
+	}
 	slices.SortFunc(in, newest)
 	for _, l := range in[:min(len(in), most)] {
 		if r, ok := m.relation(l); ok {
@@ -224,12 +228,12 @@ func (m *Memories) RelationsTo(id memory.ID, most int) (list []memory.Relation, 
 // relation decodes a relation unless it went just now.
 func (m *Memories) relation(l link) (memory.Relation, bool) {
 	from := m.table.at(l.from)
-	if from == nil {
+	if !m.shows(from) {
 		return memory.Relation{}, false
 	}
 	key := relationPrefix + hex.EncodeToString(l.rel[:])
 	r, err := ParseRelation(from.ID(), key, from.value(key))
-	return r, err == nil && m.table.get(r.To) != nil
+	return r, err == nil && m.shows(m.table.get(r.To))
 }
 
 // CountRelations counts the relations between live memories that accept selects, all
@@ -237,7 +241,7 @@ func (m *Memories) relation(l link) (memory.Relation, bool) {
 func (m *Memories) CountRelations(accept func(*Row) bool) int {
 	passes := func(key [16]byte) bool {
 		r := m.table.at(key)
-		return r != nil && (accept == nil || accept(r))
+		return m.shows(r) && (accept == nil || accept(r))
 	}
 	var last [16]byte
 	leads, n := false, 0

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"emberd/internal/spelling"
 	"emberd/internal/text"
 	"emberd/internal/words"
 	"emberd/memory"
@@ -82,6 +81,9 @@ type Match struct {
 
 // Search ranks by BM25 every memory that passes. It never waits for the disk.
 func (m *Memories) Search(q Query) Found {
+	if m.sees != nil {
+		q.Accept, q.Uncounted = m.accepting(q.Accept), false
+	}
 	const tries = 3
 	for range tries {
 		index := m.index.words.Load()
@@ -107,7 +109,11 @@ func (m *Memories) searchOnce(q Query) Found {
 		m.scan(&c, m.rarity(&q))
 	}
 	index := m.index.words.Load()
-	c.matches = index.SearchAmong(q.Terms, q.Others)
+	if m.sees == nil {
+		c.matches = index.SearchAmong(q.Terms, q.Others)
+	} else {
+		c.matches = m.part().SearchAmong(q.Terms, q.Others)
+	}
 	for _, b := range q.Beside {
 		c.beside = append(c.beside, c.side(b))
 	}
@@ -123,25 +129,12 @@ func (m *Memories) searchOnce(q Query) Found {
 		s.finish()
 		found.Beside = append(found.Beside, s.found.Matches)
 	}
-	found.Indexed, found.Of, found.Loading = int(m.index.indexed.Load()), m.Len(), loading
+	if found.Loading = loading; m.sees == nil {
+		found.Indexed, found.Of = int(m.index.indexed.Load()), m.Len()
+	} else if found.Of = m.Len(); loading {
+		found.Indexed = found.Of - m.unindexed()
+	}
 	return found
-}
-
-// Frequencies returns how many memories are indexed, and how many of them hold
-// each of the terms.
-func (m *Memories) Frequencies(terms []string) (memories int, df []int) {
-	return m.index.words.Load().Frequencies(terms)
-}
-
-// Expand returns indexed terms that begin with prefix, commonest first.
-func (m *Memories) Expand(prefix string, limit int) []string {
-	return m.index.words.Load().Expand(prefix, limit)
-}
-
-// Similar returns indexed terms that are at most so many edits from term, with
-// how many memories hold each.
-func (m *Memories) Similar(term string, edits int) []spelling.Near {
-	return m.index.words.Load().Similar(term, edits)
 }
 
 // sieve passes documents by the terms they hold; a nil set is no condition.

@@ -116,7 +116,13 @@ func (o *Options) withDefaults() Options {
 // Store is the short-term memory: log, table and word index. All methods may
 // be called from any goroutine.
 type Store struct {
-	Memories    // those that are live now
+	Memories // those that are live now
+	*kept
+	may func(before *Row, c *Change) error // nil lets every change pass, see [Store.Through]
+}
+
+// kept is what a store has, whoever looks at it.
+type kept struct {
 	data, state string
 	log         *slog.Logger
 	fs          durable.FS
@@ -183,11 +189,12 @@ func Open(data, state string, opt *Options) (*Store, error) {
 		return nil, fault(data, err)
 	}
 	id, _ := parseDevice(dev.ID)
-	s := &Store{data: data, state: state, log: o.Logger, fs: o.FS, now: o.Now, durability: o.Durability,
+	s := &Store{Memories: Memories{table: newTable(), index: newIndex(o.Analyzer, o.Logger)}}
+	s.kept = &kept{data: data, state: state, log: o.Logger, fs: o.FS, now: o.Now, durability: o.Durability,
 		segmentBytes: o.SegmentBytes, segmentAge: o.SegmentAge, trashKeep: o.TrashKeep, historyKeep: o.HistoryKeep, device: id,
 		minFree: o.MinFree, committed: o.Committed, vet: o.Vet, ballast: newBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
-		Memories: Memories{newTable(), newIndex(o.Analyzer, o.Logger)}, journal: &journal{undone: map[Stamp]Stamp{}},
-		keys: &idemKeys{known: map[string]keyUse{}}, uses: uses{wake: make(chan struct{}, 1)},
+		journal: &journal{undone: map[Stamp]Stamp{}},
+		keys:    &idemKeys{known: map[string]keyUse{}}, uses: uses{wake: make(chan struct{}, 1)},
 		locks: locks{held: map[string]*lock{}}, host: o.Host}
 	if why != "" {
 		o.Logger.Info("new device identity", "device", dev.ID, "because", why)

@@ -32,11 +32,18 @@ type tally struct {
 // Counts counts the live memories. The caller owns it. The first call looks at all
 // of them, and one after the oldest or the newest memory went at their creation.
 func (m *Memories) Counts() Counts {
+	if m.sees != nil {
+		t := newTally()
+		for r := range m.Rows() {
+			t.add(r)
+		}
+		return t.counts()
+	}
 	m.table.placing.Lock()
 	defer m.table.placing.Unlock()
 	t := &m.table.tally
 	if !t.begun {
-		t.begun, t.collections, t.projects, t.tags = true, map[string]int{}, map[string]int{}, map[string]int{}
+		*t = newTally()
 		for r := range m.Rows() {
 			t.add(r)
 		}
@@ -48,6 +55,10 @@ func (m *Memories) Counts() Counts {
 		}
 	}
 	return t.counts()
+}
+
+func newTally() tally {
+	return tally{begun: true, collections: map[string]int{}, projects: map[string]int{}, tags: map[string]int{}}
 }
 
 func (t *tally) counts() Counts {

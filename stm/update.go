@@ -89,10 +89,15 @@ func (s *Store) Update(ctx context.Context, ids []memory.ID, key string, fn func
 func (s *Store) prepare(ids []memory.ID, fn func([]*Row) (*Tx, error)) (*pending, error) {
 	rows := make([]*Row, len(ids))
 	for i, id := range ids {
-		rows[i] = s.table.get(id)
+		if r := s.table.get(id); s.shows(r) {
+			rows[i] = r
+		}
 	}
 	tx, err := fn(rows)
 	if err != nil || tx == nil || len(tx.Changes) == 0 && tx.undoes.IsZero() {
+		return nil, err
+	}
+	if err := s.allowed(tx); err != nil {
 		return nil, err
 	}
 	if s.vet != nil {

@@ -44,6 +44,9 @@ type Field struct {
 // oldest first. Versions older than the history is kept are not there. It reads
 // all files, so it is not for loops. Use is not a version.
 func (s *Store) History(ctx context.Context, id memory.ID) ([]Version, error) {
+	if s.sees != nil && !s.knows(id) {
+		return nil, nil
+	}
 	for ctx.Err() == nil {
 		names, err := LogFiles(s.fs, s.data)
 		if err != nil {

@@ -59,10 +59,13 @@ func (p *place) remove() {
 
 // nearest returns the note that the name means in a note of a folder: one in or
 // below the folder before any other, then the shortest path.
-func (b *bucket) nearest(folder string) *linked {
+// Notes that sees, nil for all, does not accept are not there.
+func (b *bucket) nearest(folder string, sees func(path string) bool) *linked {
 	switch {
 	case b == nil || b.count == 0:
 		return nil
+	case sees != nil:
+		return b.nearestOf(folder, sees)
 	case b.count == 1:
 		return b.only
 	}
@@ -70,6 +73,30 @@ func (b *bucket) nearest(folder string) *linked {
 		return p.heap[0]
 	}
 	return b.places[""].heap[0]
+}
+
+// nearestOf looks at every note of the bucket.
+func (b *bucket) nearestOf(folder string, sees func(path string) bool) *linked {
+	if b.count == 1 {
+		if sees(b.only.path) {
+			return b.only
+		}
+		return nil
+	}
+	for _, in := range []string{folder, ""} {
+		var best *linked
+		if p := b.places[in]; p != nil {
+			for _, n := range p.heap {
+				if !n.gone && sees(n.path) && (best == nil || shorter(n, best)) {
+					best = n
+				}
+			}
+		}
+		if best != nil {
+			return best
+		}
+	}
+	return nil
 }
 
 func shorter(a, b *linked) bool {

@@ -96,7 +96,7 @@ func FuzzLinks(f *testing.F) {
 		}
 		l.Remove(path)
 		l.Remove(from)
-		if l.Len() != 0 || len(l.suffix) != 0 || len(l.folded) != 0 || len(l.aliases) != 0 || len(l.named) != 0 {
+		if l.Len() != 0 || len(l.suffix) != 0 || len(l.folded) != 0 || len(l.aliases) != 0 || len(l.targets) != 0 {
 			t.Fatal("something is left when all notes are removed")
 		}
 	})

@@ -13,12 +13,18 @@ import (
 // few look-ups however many notes and links there are. It may be used by several
 // goroutines.
 type Links struct {
+	*named
+	sees func(path string) bool // nil for every note, see [Links.Through]
+}
+
+// named is what the links of a vault are, whoever looks at them.
+type named struct {
 	mu      sync.RWMutex
 	notes   map[string]*linked   // by path
 	folded  map[string]*bucket   // by folded path without .md
 	suffix  map[string]*bucket   // by each end of the folded path, without .md: "c", "b/c", "a/b/c"
 	aliases map[string]*bucket   // by folded alias
-	named   map[string]mentioned // by the last name of the target, folded
+	targets map[string]mentioned // by the last name of the target, folded
 }
 
 // linked is a note as the resolver knows it.
@@ -26,7 +32,7 @@ type linked struct {
 	path    string
 	folded  string   // path without .md, folded
 	aliases []string // folded
-	names   []string // under which its links are in named
+	names   []string // under which its links are in targets
 	gone    bool     // removed, or replaced by what the note is now
 }
 
@@ -36,13 +42,13 @@ type mentioned map[*linked][]string
 
 // NewLinks returns a resolver that knows no notes.
 func NewLinks() *Links {
-	return &Links{
+	return &Links{named: &named{
 		notes:   map[string]*linked{},
 		folded:  map[string]*bucket{},
 		suffix:  map[string]*bucket{},
 		aliases: map[string]*bucket{},
-		named:   map[string]mentioned{},
-	}
+		targets: map[string]mentioned{},
+	}}
 }
 
 // Len returns the number of notes.
@@ -50,6 +56,16 @@ func (l *Links) Len() int {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return len(l.notes)
+}
+
+// Through returns the links as they are to somebody for whom only those notes are there
+// that sees accepts. Both know the same notes.
+func (l *Links) Through(sees func(path string) bool) *Links { return &Links{l.named, sees} }
+
+// has reports whether a note is there.
+func (l *Links) has(path string) bool {
+	_, known := l.notes[path]
+	return known && (l.sees == nil || l.sees(path))
 }
 
 // Add takes in a note, in place of what was known under its path: its aliases and
@@ -117,8 +133,8 @@ func (l *Links) remove(path string) {
 
 func (l *Links) unmention(n *linked) {
 	for _, name := range n.names {
-		if delete(l.named[name], n); len(l.named[name]) == 0 {
-			delete(l.named, name)
+		if delete(l.targets[name], n); len(l.targets[name]) == 0 {
+			delete(l.targets, name)
 		}
 	}
 	n.names = nil
@@ -132,13 +148,13 @@ func (l *Links) mention(n *linked, targets []string) {
 		}
 		seen[target] = true
 		name := lastName(target)
-		if l.named[name] == nil {
-			l.named[name] = mentioned{}
+		if l.targets[name] == nil {
+			l.targets[name] = mentioned{}
 		}
-		if l.named[name][n] == nil {
+		if l.targets[name][n] == nil {
 			n.names = append(n.names, name)
 		}
-		l.named[name][n] = append(l.named[name][n], target)
+		l.targets[name][n] = append(l.targets[name][n], target)
 	}
 }
 
@@ -168,8 +184,7 @@ func (l *Links) Resolve(from, target string) (path string, ok bool) {
 func (l *Links) resolve(from, target string) (string, bool) {
 	target = strings.TrimSpace(target)
 	if target == "" {
-		_, known := l.notes[from]
-		return from, known
+		return from, l.has(from)
 	}
 	if anchored, ok := rooted(from, target); ok {
 		return l.exact(anchored)
@@ -180,7 +195,7 @@ func (l *Links) resolve(from, target string) (string, bool) {
 	folder := folderOf(fold(from))
 	short := fold(trimExtension(target))
 	for _, b := range []*bucket{l.suffix[short], l.suffix[fold(target)], l.aliases[fold(target)]} {
-		if n := b.nearest(folder); n != nil {
+		if n := b.nearest(folder, l.sees); n != nil {
 			return l.twin(n, target), true
 		}
 	}
@@ -210,12 +225,12 @@ func (l *Links) exact(target string) (string, bool) {
 		return "", false
 	}
 	for _, p := range []string{target, target + ".md"} {
-		if _, ok := l.notes[p]; ok {
+		if l.has(p) {
 			return p, true
 		}
 	}
 	for _, p := range []string{trimExtension(target), target} {
-		if n := l.folded[fold(p)].nearest(""); n != nil {
+		if n := l.folded[fold(p)].nearest("", l.sees); n != nil {
 			return n.path, true
 		}
 	}
@@ -230,7 +245,7 @@ func (l *Links) twin(n *linked, target string) string {
 		return n.path
 	}
 	exact := path.Join(path.Dir(n.path), written) + ".md"
-	if t, ok := l.notes[exact]; ok && t.folded == n.folded {
+	if t := l.notes[exact]; l.has(exact) && t.folded == n.folded {
 		return exact
 	}
 	return n.path
@@ -242,13 +257,13 @@ func (l *Links) Backlinks(to string) []string {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	n := l.notes[to]
-	if n == nil {
+	if !l.has(to) {
 		return nil
 	}
 	var from []string
 	for _, name := range append([]string{n.folded, n.folded + ".md"}, n.aliases...) {
-		for source, targets := range l.named[lastName(name)] {
-			if slices.ContainsFunc(targets, func(t string) bool {
+		for source, targets := range l.targets[lastName(name)] {
+			if l.has(source.path) && slices.ContainsFunc(targets, func(t string) bool {
 				found, ok := l.resolve(source.path, t)
 				return ok && found == to
 			}) {

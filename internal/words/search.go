@@ -60,6 +60,12 @@ func (x *Index) Search(query []QueryTerm) *Matches { return x.SearchAmong(query,
 // QueryTerm.Elsewhere telling how many of the others hold it.
 func (x *Index) SearchAmong(query []QueryTerm, others int) *Matches {
 	m := x.capture(query)
+	m.among(others)
+	return m
+}
+
+// among completes the statistics of the terms.
+func (m *Matches) among(others int) {
 	m.docs += others
 	for i := range m.terms {
 		t := &m.terms[i]
@@ -69,7 +75,6 @@ func (x *Index) SearchAmong(query []QueryTerm, others int) *Matches {
 		t.df += t.Elsewhere
 		t.idf = IDF(m.docs, t.df)
 	}
-	return m
 }
 
 // IDF returns how much a term says that df of so many documents hold: the idf of
@@ -85,8 +90,11 @@ func (x *Index) Frequencies(terms []string) (docs int, df []int) {
 	for i, t := range terms {
 		query[i] = QueryTerm{Term: t, Weight: 1}
 	}
-	m := x.Search(query)
-	df = make([]int, len(terms))
+	return x.Search(query).frequencies()
+}
+
+func (m *Matches) frequencies() (docs int, df []int) {
+	df = make([]int, len(m.terms))
 	for i := range m.terms {
 		df[i] = m.terms[i].df
 	}

@@ -1,0 +1,104 @@
+package words
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"emberd/internal/spelling"
+)
+
+// Part is an index as if it held only some of its documents: what it answers, relevances
+// included, is what an index of these alone would. Every question looks at each document
+// that there is. It may be shared.
+type Part struct {
+	index *Index
+	holds func(Doc) bool
+}
+
+// Part narrows the index to the documents that holds accepts. holds is called by whoever
+// asks the part, and without a lock.
+func (x *Index) Part(holds func(Doc) bool) *Part { return &Part{x, holds} }
+
+// SearchAmong is [Index.SearchAmong] of the part.
+func (p *Part) SearchAmong(query []QueryTerm, others int) *Matches {
+	m := p.capture(query)
+	m.among(others)
+	return m
+}
+
+// capture is that of the index with every other document removed.
+func (p *Part) capture(query []QueryTerm) *Matches {
+	m := p.index.capture(query)
+	dead, words := make([]atomic.Uint64, len(m.dead)), uint64(0)
+	m.docs = 0
+	for i, length := range m.lengths {
+		doc := Doc(i)
+		if isDead(m.dead, doc) || !p.holds(doc) {
+			dead[doc/64].Or(1 << (doc % 64))
+			continue
+		}
+		m.docs++
+		words += uint64(length)
+	}
+	m.dead, m.average = dead, float64(words)/float64(max(m.docs, 1))
+	for i := range m.terms {
+		m.terms[i].df = -1
+	}
+	return m
+}
+
+// Frequencies is [Index.Frequencies] of the part.
+func (p *Part) Frequencies(terms []string) (docs int, df []int) {
+	query := make([]QueryTerm, len(terms))
+	for i, t := range terms {
+		query[i] = QueryTerm{Term: t, Weight: 1}
+	}
+	return p.SearchAmong(query, 0).frequencies()
+}
+
+// Expand is [Index.Expand] of the part.
+func (p *Part) Expand(prefix string, limit int) []string {
+	x := p.index
+	x.mu.RLock()
+	var terms []string
+	for _, l := range x.lists {
+		if strings.HasPrefix(l.term, prefix) {
+			terms = append(terms, l.term)
+		}
+	}
+	x.mu.RUnlock()
+	_, df := p.Frequencies(terms)
+	held := make([]spelling.Near, 0, len(terms))
+	for i, t := range terms {
+		if df[i] > 0 {
+			held = append(held, spelling.Near{Word: t, Docs: df[i]})
+		}
+	}
+	slices.SortFunc(held, func(a, b spelling.Near) int {
+		return cmp.Or(b.Docs-a.Docs, strings.Compare(a.Word, b.Word))
+	})
+	out := make([]string, min(limit, len(held)))
+	for i := range out {
+		out[i] = held[i].Word
+	}
+	return out
+}
+
+// Similar is [Index.Similar] of the part, without terms that none of its documents holds.
+func (p *Part) Similar(term string, edits int) []spelling.Near {
+	near := p.index.Similar(term, edits)
+	terms := make([]string, len(near))
+	for i := range near {
+		terms[i] = near[i].Word
+	}
+	_, df := p.Frequencies(terms)
+	out := near[:0]
+	for i, n := range near {
+		if n.Docs = df[i]; n.Docs > 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}

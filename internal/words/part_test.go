@@ -1,0 +1,68 @@
+package words
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"emberd/internal/spelling"
+)
+
+// A part is to answer as an index does that never held anything else.
+func TestAPartAnswersAsAnIndexOfItsDocumentsAlone(t *testing.T) {
+	vocabulary := []string{"ember", "embers", "emberd", "coal", "coat", "ash"}
+	rapid.Check(t, func(t *rapid.T) {
+		whole, alone := New(), New()
+		var mine []Doc // of whole, by number in alone
+		for range rapid.IntRange(0, 30).Draw(t, "documents") {
+			text := rapid.SliceOfN(rapid.SampledFrom(vocabulary), 1, 6).Draw(t, "text")
+			doc, err := whole.Add(counted(strings.Join(text, " ")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch rapid.SampledFrom([]string{"mine", "other", "removed"}).Draw(t, "whose") {
+			case "mine":
+				if _, err := alone.Add(counted(strings.Join(text, " "))); err != nil {
+					t.Fatal(err)
+				}
+				mine = append(mine, doc)
+			case "removed":
+				whole.Remove(doc)
+			}
+		}
+		part := whole.Part(func(d Doc) bool { return slices.Contains(mine, d) })
+		docs, df := part.Frequencies(vocabulary)
+		wantDocs, wantDF := alone.Frequencies(vocabulary)
+		if docs != wantDocs || !slices.Equal(df, wantDF) {
+			t.Errorf("frequencies are %d %v, want %d %v", docs, df, wantDocs, wantDF)
+		}
+		if got, want := part.Expand("ember", 2), alone.Expand("ember", 2); !slices.Equal(got, want) {
+			t.Errorf("expanded to %v, want %v", got, want)
+		}
+		got, want := part.Similar("coal", 1), alone.Similar("coal", 1)
+		if slices.SortFunc(got, byWord); len(got)+len(want) > 0 {
+			slices.SortFunc(want, byWord)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("similar are %v, want %v", got, want)
+			}
+		}
+		query := []QueryTerm{{Term: "ember", Weight: 1, Elsewhere: 1}, {Term: "ash", Weight: 2}}
+		var found []string
+		for doc, relevance := range part.SearchAmong(query, 3).All() {
+			found = append(found, fmt.Sprint(slices.Index(mine, doc), relevance))
+		}
+		var wanted []string
+		for doc, relevance := range alone.SearchAmong(query, 3).All() {
+			wanted = append(wanted, fmt.Sprint(doc, relevance))
+		}
+		if !slices.Equal(found, wanted) {
+			t.Errorf("found %v, want %v", found, wanted)
+		}
+	})
+}
+
+func byWord(a, b spelling.Near) int { return strings.Compare(a.Word, b.Word) }
