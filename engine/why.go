@@ -43,7 +43,7 @@ func (e *Engine) parts(r *stm.Row, now time.Time) op.ScoreParts {
 // factsAhead are what the stages to come of a memory depend on.
 func factsAhead(r *stm.Row) rekindle.Facts {
 	f := factsOf(r)
-	if _, _, ok := edges(r.Content()); !ok && !f.Stage.Cold() {
+	if !f.Stage.Cold() && !keepable(r.Content()) {
 		f.Coldest = memory.Demoted
 	}
 	return f

@@ -96,7 +96,8 @@ type Memory struct {
 	Summary string `json:"summary,omitempty"`
 	// TextDigest identifies the text of a cold memory, which is in the note at
 	// VaultPath: "sha256:" and 64 hex digits. TextEdges are the white space that stood
-	// before and behind it and that a note does not keep. KeyTerms are the words that
+	// before and behind it and that a note does not keep, and, third, where the note has characters
+	// more than the text: numbers of bytes, each from the one before. KeyTerms are the words that
 	// the memory is found by beside its summary.
 	TextDigest string   `json:"text_digest,omitempty"`
 	TextEdges  []string `json:"text_edges,omitempty"`
