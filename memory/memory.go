@@ -161,6 +161,27 @@ func (m *Memory) DataOnly() bool {
 	return (m.Origin == FromTool || m.Origin == FromWeb) && m.ConfirmedAt.IsZero()
 }
 
+// How far the words of a memory are to be trusted, as [Memory.Trust] says.
+const (
+	TrustConfirmed = "confirmed" // a tool or the web said it, and a person that it holds
+	TrustUser      = "user"      // the user said it
+	TrustAgent     = "agent"     // an agent or an import did, or nobody knows who
+	TrustData      = "data"      // a tool or the web said it and nobody confirmed it
+)
+
+// Trust is one of those words.
+func (m *Memory) Trust() string {
+	switch {
+	case m.DataOnly():
+		return TrustData
+	case !m.ConfirmedAt.IsZero():
+		return TrustConfirmed
+	case m.Origin == FromUser:
+		return TrustUser
+	}
+	return TrustAgent
+}
+
 // Learned is how often the memory was learned, by all links of its chain; at least 1.
 func (m *Memory) Learned() int {
 	n := m.SourcesDropped

@@ -10,6 +10,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -133,6 +135,7 @@ type session struct {
 	// told are the notifications that came since the last answer.
 	told  []json.RawMessage
 	tools map[string]*checked
+	as    Profile
 }
 
 // checked is a tool with its schemas, ready to judge.
@@ -159,7 +162,7 @@ func newSession(t testing.TB, inv op.Invoker, p Profile) *session {
 		cancel()
 		<-done
 	})
-	s := &session{t: t, to: ask, from: bufio.NewReader(answered), tools: checkedTools(t, p)}
+	s := &session{t: t, to: ask, from: bufio.NewReader(answered), tools: checkedTools(t, p), as: p}
 	s.ask("initialize", json.RawMessage(`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"transcript","version":"1"}}`))
 	s.write(json.RawMessage(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 	return s
@@ -288,6 +291,7 @@ type result struct {
 	} `json:"content"`
 	Structured json.RawMessage `json:"structuredContent"`
 	IsError    bool            `json:"isError"`
+	whole      string          // the text with its fence
 }
 
 // text is what a model reads.
@@ -313,8 +317,22 @@ func (s *session) callTool(name string, args json.RawMessage) (*result, reply) {
 	if err := json.Unmarshal(answer.Result, &res); err != nil {
 		s.t.Fatal(err)
 	}
+	s.unfence(name, &res)
 	s.check(name, args, &res)
 	return &res, answer
+}
+
+// unfence leaves of the text what is between the lines of the fence and behind them, and
+// checks that there is one where there has to be.
+func (s *session) unfence(name string, res *result) {
+	s.t.Helper()
+	res.whole = res.text()
+	tool := s.tools[name]
+	if res.IsError || tool == nil || s.as != Agent && s.as != All && !slices.Contains(tool.profiles, Agent) {
+		return
+	}
+	inside, after := withinFence(s.t, res.whole)
+	res.Content[0].Text = strings.TrimSuffix(inside+after, "\n")
 }
 
 // check holds a call against the schemas: what fits the input schema may still be
