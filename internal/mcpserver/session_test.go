@@ -55,6 +55,21 @@ func stoppable(t testing.TB, c *clock, notes map[string]string) (e *engine.Engin
 	opt.Durability, opt.LifecyclePeriod = stm.None, 0
 	if notes != nil {
 		opt.Vaults = []string{filepath.Join(dir, "vault")}
+	}
+	return following(t, opt, notes)
+}
+
+// running is an engine with options of its own, which follows the vault until the test ends.
+func running(t testing.TB, opt engine.Options, notes map[string]string) *engine.Engine {
+	t.Helper()
+	opt.Durability = stm.None
+	e, _ := following(t, opt, notes)
+	return e
+}
+
+func following(t testing.TB, opt engine.Options, notes map[string]string) (e *engine.Engine, stop func()) {
+	t.Helper()
+	if notes != nil {
 		writeNotes(t, opt.Vaults[0], notes)
 	}
 	e, err := engine.Open(opt)
