@@ -50,7 +50,7 @@ func (d *demo) tool(ctx context.Context, name, arguments, want string) error {
 // withinFence leaves out the lines that keep stored text apart for a model.
 func withinFence(text string) string {
 	var kept []string
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if !strings.HasPrefix(line, "BEGIN DATA ") && !strings.HasPrefix(line, "END DATA ") {
 			kept = append(kept, line)
 		}
