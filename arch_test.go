@@ -88,7 +88,7 @@ func graph() map[string]edges {
 		"internal/llmtest":    {},
 		"internal/secrettest": {},
 		"internal/mcpserver": {
-			ours:   []string{"memory", "op", "internal/wire", "internal/refgraph", "internal/similarity"},
+			ours:   []string{"memory", "op", "internal/plainly", "internal/wire", "internal/refgraph", "internal/similarity"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
 			tests:  []string{"engine", "stm", "api"}, // a real store, over a real socket
 		},
@@ -99,8 +99,9 @@ func graph() map[string]edges {
 		},
 		"internal/inbox":      {ours: []string{"memory", "op", "internal/overview"}, others: []string{"github.com/yuin/goldmark"}}, // as overview
 		"internal/mutants":    {},
-		"internal/overview":   {ours: []string{"memory"}, others: []string{"github.com/yuin/goldmark"}}, // its tests look at it as Obsidian does
-		"internal/quality":    {ours: []string{"memory", "internal/entities"}},                          // its tests ask a server that lies
+		"internal/plainly":    {},
+		"internal/overview":   {ours: []string{"memory", "internal/plainly"}, others: []string{"github.com/yuin/goldmark"}}, // its tests look at it as Obsidian does
+		"internal/quality":    {ours: []string{"memory", "internal/entities"}},                                              // its tests ask a server that lies
 		"internal/query":      {ours: []string{"internal/when"}},
 		"internal/refgraph":   {ours: []string{"memory", "op"}},
 		"internal/sandbox":    {others: []string{"github.com/landlock-lsm/go-landlock/landlock", "golang.org/x/sys/unix"}},
@@ -137,7 +138,7 @@ func graph() map[string]edges {
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
 			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "embedding", "vectors", "internal/access", "internal/backup", "internal/beads", "internal/chunk", "internal/durable", "internal/query", "internal/when",
-				"internal/agents", "internal/cleanrun", "internal/cleanup", "internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/inbox", "internal/intent", "internal/knowledge", "internal/ledger", "internal/overview", "internal/quality", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
+				"internal/agents", "internal/cleanrun", "internal/cleanup", "internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/inbox", "internal/intent", "internal/knowledge", "internal/ledger", "internal/overview", "internal/plainly", "internal/quality", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
 			tests: []string{"internal/tinybert", "internal/llamawire", "internal/secrettest"}, // models that are read like any other, helpers that do not work
 		},
 		"api": {

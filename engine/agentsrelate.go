@@ -22,7 +22,7 @@ func (r *agentsRound) promote(ctx context.Context) error {
 		r.ran.Problem = "there is no vault, so that nothing is promoted"
 		return nil
 	}
-	all := r.e.promotable(r.now, r.e.opt.Promotion)
+	all, _ := r.e.promotable(r.now, r.e.opt.Promotion)
 	r.ran.Found = len(all)
 	if !r.promotes {
 		return r.fileDeserving(ctx, all)

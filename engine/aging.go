@@ -222,7 +222,7 @@ func (e *Engine) facts(p rekindle.Policy, now time.Time, kept func(memory.ID)) f
 		for r := range e.stm.Rows() {
 			f := factsOf(r)
 			if !f.Stage.Cold() && p.Stage(f, now).Cold() {
-				if _, _, ok := edges(r.Content()); !ok {
+				if !keepable(r.Content()) {
 					f.Coldest = memory.Demoted
 					kept(f.ID)
 				}

@@ -148,7 +148,7 @@ func (a *archiver) portion(ctx context.Context, moves []rekindle.Move) (group []
 // leave summarises a memory, or says why it is not archived.
 func (a *archiver) leave(ctx context.Context, m rekindle.Move, row *stm.Row) (leaving, string) {
 	full, err := row.Memory()
-	if _, _, ok := edges(full.Content); err != nil || !ok {
+	if err != nil || !keepable(full.Content) {
 		return leaving{}, notKept + "; it stays in the log"
 	}
 	l := leaving{Move: m, rev: row.Rev(), left: remains{stage: m.To, reason: a.reason}}
@@ -247,7 +247,7 @@ func (a *archiver) cooled(ctx context.Context, row *stm.Row, l leaving) (set map
 	if why != "" || err != nil {
 		return nil, why, err
 	}
-	l.left.path = kept.path
+	l.left.path, l.left.body = kept.path, kept.body
 	if !chill(&m, l.left, stampTime(a.e.opt.Now())) {
 		return nil, notKept, nil
 	}
@@ -273,6 +273,7 @@ func (a *archiver) cooled(ctx context.Context, row *stm.Row, l leaving) (set map
 // keeping is the note that a memory's text was found in, or put into.
 type keeping struct {
 	path  string
+	body  string            // its text
 	seen  map[string]string // what it says that the memory has
 	stage string            // that it states, "" for none
 }
@@ -289,7 +290,7 @@ func (a *archiver) keep(ctx context.Context, m *memory.Memory) (kept keeping, wh
 		}
 		return a.newKept(ctx, m)
 	}
-	if err == nil && note.Carried.Body != vault.Body(m.Content) {
+	if err == nil && !says(note, m) {
 		note, why, err = a.renewKept(ctx, m, note)
 	}
 	if err != nil {
@@ -312,10 +313,10 @@ func reasonOf(ctx context.Context, err error) (string, error) {
 
 // found accepts a note that was read.
 func (a *archiver) found(m *memory.Memory, note *vault.Note) (kept keeping, why string, err error) {
-	if note.Carried.Body != vault.Body(m.Content) {
+	if !says(note, m) {
 		return kept, editedMeanwhile(note.Path), nil
 	}
-	kept = keeping{path: note.Path, seen: agreed(m, note.Carried), stage: note.Carried.Fields["stage"]}
+	kept = keeping{path: note.Path, body: note.Carried.Body, seen: agreed(m, note.Carried), stage: note.Carried.Fields["stage"]}
 	if m.NoteSeen != nil { // what a human changed beside the text is still to be taken over
 		kept.seen = renewed(m.NoteSeen, fingerprints(note.Carried), []string{contentField})
 	}

@@ -129,7 +129,7 @@ func TestArchivingAndRekindlingGivesTheSameText(t *testing.T) {
 		stage := rapid.SampledFrom([]memory.Stage{memory.Archived, memory.Rehydratable}).Draw(rt, "stage")
 		got, err := d.archive(t.Context(), d.to(stage, id), "asked for", keeper(), "")
 		ok(t, err)
-		_, _, keepable := edges(saved.Memory.Content)
+		keepable := keepable(saved.Memory.Content)
 		if done := len(got.Done) == 1; done != keepable {
 			rt.Fatalf("archived: %t, keepable: %t, %+v", done, keepable, got.Skipped)
 		}

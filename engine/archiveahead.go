@@ -75,10 +75,7 @@ func (e *Engine) keepParts(ctx context.Context, g *gathering, some []cluster.Clu
 }
 
 // unkeepable reports a text that a note does not keep.
-func unkeepable(m memory.Memory) bool {
-	_, _, ok := edges(m.Content)
-	return !ok
-}
+func unkeepable(m memory.Memory) bool { return !keepable(m.Content) }
 
 // memories are the members of a cluster.
 func (g *gathering) memories(one cluster.Cluster) ([]memory.Memory, error) {

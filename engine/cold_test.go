@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ func TestWarmGivesBackWhatChillTook(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {
-		before := memory.Memory{Content: rapid.StringMatching(`[ \n\t]{0,3}(\PC|\n){1,40}[ \n]{0,3}`).Draw(t, "content"), Stage: memory.Demoted}
+		before := memory.Memory{Content: rapid.StringMatching(`[ \n\t]{0,3}(\PC|\n|<b>|<%|!\[|%%){1,40}[ \n]{0,3}`).Draw(t, "content"), Stage: memory.Demoted}
 		m := before
 		if !chill(&m, remains{stage: memory.Archived, path: "Archive/a.md", summary: "s", terms: []string{"k"}}, now) {
 			if m.Content != before.Content || m.Stage != before.Stage {
@@ -44,13 +45,15 @@ func TestTextsThatANoteKeeps(t *testing.T) {
 		"a\r\nb":                       false,
 		"a\x00b":                       false,
 		" \n ":                         false,
-		"```dataviewjs\nalert(1)\n```": false,
+		"```dataviewjs\nalert(1)\n```": true,
+		"<b>bold</b> and <% x %>":      true,
+		strings.Repeat("<b>", 3000):    false,
 		"a text that says a text that": true,
 		"東京で会った。\nお土産はみかん。\n":              true,
 		"---\nnot: frontmatter\n---\ntext": true,
 	} {
-		if _, _, got := edges(text); got != want {
-			t.Errorf("edges(%q) says %v, want %v", text, got, want)
+		if got := keepable(text); got != want {
+			t.Errorf("keepable(%.60q) says %v, want %v", text, got, want)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (r *agingRun) plan() (rekindle.Plan, []candidate) {
 	}
 	var promotions []candidate
 	if r.e.opt.AutoPromote && r.e.notes != nil && r.res.Why == "" {
-		promotions = r.e.promotable(r.now, r.e.opt.Promotion)
+		promotions, _ = r.e.promotable(r.now, r.e.opt.Promotion)
 		r.res.Waiting += max(0, len(promotions)-promoteMost)
 		promotions = promotions[:min(promoteMost, len(promotions))]
 	}

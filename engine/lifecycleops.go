@@ -76,7 +76,8 @@ func (e *Engine) lifecycleStatus(context.Context, *op.LifecycleStatusRequest) (*
 		res.Due[kindOfMove(m)]++
 	}
 	if e.opt.AutoPromote && e.notes != nil {
-		if n := len(e.promotable(now, e.opt.Promotion)); n > 0 {
+		if due, _ := e.promotable(now, e.opt.Promotion); len(due) > 0 {
+			n := len(due)
 			res.Due[op.MovePromote] = n
 		}
 	}

@@ -362,7 +362,7 @@ func hasText(m *memory.Memory, body string) bool {
 	if shortened(m) {
 		return rekindle.Digest(body) == m.TextDigest
 	}
-	return body == vault.Body(m.Content)
+	return vault.Holds(body, m.Content)
 }
 
 // sameSeen compares what a note said of the given fields.

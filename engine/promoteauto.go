@@ -24,25 +24,30 @@ type candidate struct {
 // promotable lists the memories that deserve a note by a rule, highest score first. Not
 // among them are those whose text is in a note already, and those that somebody took the
 // note from: undone promotions, and notes that are to be written still. Nor are those
-// that are data only, or whose place another took.
-func (e *Engine) promotable(now time.Time, rule decay.Promotion) []candidate {
+// that are data only, or whose place another took. Held are those that would deserve one, but
+// whose text deceives.
+func (e *Engine) promotable(now time.Time, rule decay.Promotion) (all []candidate, held []op.Skipped) {
 	waiting := make(map[memory.ID]bool)
 	for _, w := range e.pending.list() {
 		waiting[w.Memory] = w.What == createNote
 	}
-	var all []candidate
 	for r := range e.stm.Rows() {
 		if r.Promoted() || r.Stage().Cold() || !r.Changed("promoted_to").IsZero() || waiting[r.ID()] || e.superseded(r) {
 			continue
 		}
-		if score := e.score(r, now); rule.Due(score, int(r.UseCount()), r.CreatedAt(), now, false) != "" && !dataOnly(r) {
+		score := e.score(r, now)
+		switch due := rule.Due(score, int(r.UseCount()), r.CreatedAt(), now, false) != ""; {
+		case !due || dataOnly(r):
+		case veiled(r.Content()) != "":
+			held = append(held, op.Skipped{ID: r.ID(), Reason: veiled(r.Content()) + "; look at it, and promote it by its id with --force (force)"})
+		default:
 			all = append(all, candidate{row: r, score: score, why: reasonToPromote(rule, r, score, now)})
 		}
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.row.ID(), b.row.ID()))
 	})
-	return all
+	return all, held
 }
 
 // reasonToPromote says which criterion a memory meets, "" for none.
@@ -71,6 +76,9 @@ func inDays(d time.Duration) string {
 // unmet is why a memory that was named does not get a note, "" if it does: its score
 // counts at any age and without use.
 func (e *Engine) unmet(r *stm.Row, now time.Time) string {
+	if why := veiled(r.Content()); why != "" {
+		return why + "; look at it, and promote it with --force (force) all the same"
+	}
 	rule, score := e.opt.Promotion.Bare(), e.score(r, now)
 	if reasonToPromote(rule, r, score, now) != "" {
 		return ""
@@ -135,18 +143,19 @@ func (e *Engine) promoteAuto(ctx context.Context, req *op.PromoteAutoRequest) (*
 	if req.Force {
 		rule = rule.Bare()
 	}
-	all := e.promotable(now, rule)
+	all, held := e.promotable(now, rule)
 	res := &op.PromoteAutoResult{DryRun: req.DryRun, CandidatesFound: len(all), PromotedIDs: []memory.ID{}, Candidates: []op.PromoteCandidate{}}
 	for _, c := range all[:min(op.MostShown, len(all))] {
 		res.Candidates = append(res.Candidates, e.shownCandidate(c, now))
 	}
+	res.Skipped = held[:min(op.MostShown, len(held))]
 	if req.DryRun {
 		res.Message = fmt.Sprintf("Would promote %d %s to obsidian", len(all), memories(len(all)))
 		return res, nil
 	}
 	r := agingRun{e: e, by: op.CallerFrom(ctx), asked: true, now: now, due: len(all)}
 	err := r.promoteAll(ctx, all)
-	res.Skipped, res.Tx = r.res.Skipped, r.res.Tx
+	res.Skipped, res.Tx = append(res.Skipped, r.res.Skipped...), r.res.Tx
 	for _, m := range r.res.Moves {
 		res.PromotedCount, res.PromotedIDs = m.Count, m.IDs
 	}

@@ -331,7 +331,7 @@ func (e *Engine) archivedText(ctx context.Context, m *memory.Memory) (entry stm.
 	}
 	for _, v := range slices.Backward(versions) {
 		for _, f := range v.Fields {
-			if f.Name == contentField && !v.Cut && json.Unmarshal(f.From, &text) == nil && rekindle.Digest(vault.Body(text)) == m.TextDigest {
+			if f.Name == contentField && !v.Cut && json.Unmarshal(f.From, &text) == nil && isTextOf(text, m.TextDigest) {
 				return v.Entry, text, true
 			}
 		}

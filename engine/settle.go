@@ -230,7 +230,9 @@ func (t *truth) stray(m *memory.Memory, s *standing) bool {
 }
 
 // says reports whether a note has the text of a memory.
-func says(note *vault.Note, m *memory.Memory) bool { return note.Carried.Body == vault.Body(m.Content) }
+func says(note *vault.Note, m *memory.Memory) bool {
+	return vault.Holds(note.Carried.Body, m.Content)
+}
 
 // differs returns what the log does not have of the note yet.
 func (t *truth) differs(ctx context.Context, m *memory.Memory, w *news, s *standing) (map[string]json.RawMessage, error) {

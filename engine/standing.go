@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"emberd/internal/plainly"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -99,6 +100,21 @@ func unconfirmed(m *memory.Memory) error {
 		return nil
 	}
 	return memory.Errorf(memory.Conflict, "memory %s is what %s, and gets a note only once a person confirms it; emberd confirm %s does that", m.ID, saidBy(m), m.ID.Short())
+}
+
+// veiled is why a memory gets no note by itself, "" if nothing speaks against it: its text
+// reads otherwise to a person than to a machine, so that a person has to look at it.
+func veiled(content string) string {
+	if !plainly.Deceives(content) {
+		return ""
+	}
+	kinds := make([]string, 0, 2)
+	for _, k := range plainly.Kinds(content) {
+		if k == plainly.Tags || k == plainly.Direction {
+			kinds = append(kinds, string(k))
+		}
+	}
+	return "its text has " + strings.Join(kinds, " and ") + ", which read otherwise to a person than to a machine"
 }
 
 // confirms reports whether a link is of a person at the command line, whose word makes a

@@ -270,7 +270,8 @@ func TestWhatIsReplacedIsLeftAlone(t *testing.T) {
 	old := do(t, e, op.Save, &op.SaveRequest{Content: oldPort, CreatedAt: clock.daysAgo(5), LastUsed: clock.Now(), UseCount: 9}).Memory
 	by := save(t, e, newPort)
 	due := func() bool {
-		return slices.ContainsFunc(e.promotable(clock.Now(), e.opt.Promotion), func(c candidate) bool { return c.row.ID() == old.ID })
+		due, _ := e.promotable(clock.Now(), e.opt.Promotion)
+		return slices.ContainsFunc(due, func(c candidate) bool { return c.row.ID() == old.ID })
 	}
 	if !due() {
 		t.Fatal("it is not due for a note")

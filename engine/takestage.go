@@ -45,7 +45,7 @@ func (e *Engine) coolDown(ctx context.Context, m *memory.Memory, note *vault.Not
 	case !says(note, m) || note.Size > wholeNote:
 		return errors.New("its stage is not taken over: the memory has another text than the note, which would be lost; make the note say what is right")
 	}
-	left := remains{stage: stage, path: note.Path, reason: "its note says so"}
+	left := remains{stage: stage, path: note.Path, body: note.Carried.Body, reason: "its note says so"}
 	left.summary, left.terms = e.summarize(ctx, m.Content, m.Entities)
 	if !chill(m, left, stampTime(e.opt.Now())) {
 		return errors.New("its stage is not taken over: a note does not keep this text to the byte, so that it stays in the log; remove the property stage")

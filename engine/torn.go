@@ -140,9 +140,9 @@ func (e *Engine) missedText(ctx context.Context, m *memory.Memory) (text string,
 		case v.Action == stm.Forgot || v.Cut:
 			text, missed = "", false
 		case is != "": // archived
-			missed = text != "" && digestOf(text) != is
+			missed = text != "" && !isTextOf(text, is)
 		case ages(v.Entry.Verb) && was != "": // rekindled
-			missed = text != "" && digestOf(text) != was && digestOf(text) != digestOf(now)
+			missed = text != "" && !isTextOf(text, was) && vault.Body(text) != vault.Body(now)
 		case content.Name != "":
 			text, missed = now, false
 		}
@@ -150,7 +150,10 @@ func (e *Engine) missedText(ctx context.Context, m *memory.Memory) (text string,
 	return text, missed
 }
 
-func digestOf(text string) string { return rekindle.Digest(vault.Body(text)) }
+// isTextOf reports whether a note of this digest was made of a text, or is it as a human left it.
+func isTextOf(text, digest string) bool {
+	return digest == rekindle.Digest(vault.Body(text)) || digest == rekindle.Digest(vault.Bare(text))
+}
 
 func fieldOf(v stm.Version, name string) stm.Field {
 	for _, f := range v.Fields {

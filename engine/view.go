@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"emberd/decay"
+	"emberd/internal/plainly"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -48,7 +49,17 @@ func (e *Engine) viewIn(in *stm.Memories, r *stm.Row, now time.Time) (op.Memory,
 		Status:  m.Status(),
 		Score:   e.score(r, now),
 		AgeDays: max(0, now.Sub(m.CreatedAt).Hours()/24),
+		Trust:   m.Trust(),
+		Hidden:  hiddenIn(&m),
 	}, nil
+}
+
+// hiddenIn are the kinds of characters that nobody sees in what a memory says.
+func hiddenIn(m *memory.Memory) (kinds []string) {
+	for _, k := range plainly.Kinds(m.Content) {
+		kinds = append(kinds, string(k))
+	}
+	return kinds
 }
 
 // listedIn is viewIn for one memory of several: of its provenance chain it has the first

@@ -43,7 +43,7 @@ func (e *Engine) parts(r *stm.Row, now time.Time) op.ScoreParts {
 // factsAhead are what the stages to come of a memory depend on.
 func factsAhead(r *stm.Row) rekindle.Facts {
 	f := factsOf(r)
-	if _, _, ok := edges(r.Content()); !ok && !f.Stage.Cold() {
+	if !f.Stage.Cold() && !keepable(r.Content()) {
 		f.Coldest = memory.Demoted
 	}
 	return f
@@ -122,9 +122,17 @@ func (e *Engine) promotionOf(m *op.Memory, now time.Time) op.PromotionDue {
 		lacks(&byScore, "%s", confirmation)
 		lacks(&byUse, "%s", confirmation)
 	}
+	if why := veiled(m.Content); why != "" {
+		out.Rule = ""
+		lacks(&byScore, "%s", forced(why))
+		lacks(&byUse, "%s", forced(why))
+	}
 	out.Rules = []op.PromotionRule{byScore, byUse}
 	return out
 }
+
+// forced is what a memory lacks whose text deceives.
+func forced(why string) string { return "a person's look at it (emberd promote --force), for " + why }
 
 // confirmation is what a memory lacks that is data only.
 const confirmation = "a person's confirmation (emberd confirm), for it is what a tool or the web said"

@@ -96,7 +96,8 @@ type Memory struct {
 	Summary string `json:"summary,omitempty"`
 	// TextDigest identifies the text of a cold memory, which is in the note at
 	// VaultPath: "sha256:" and 64 hex digits. TextEdges are the white space that stood
-	// before and behind it and that a note does not keep. KeyTerms are the words that
+	// before and behind it and that a note does not keep, and, third, where the note has characters
+	// more than the text: numbers of bytes, each from the one before. KeyTerms are the words that
 	// the memory is found by beside its summary.
 	TextDigest string   `json:"text_digest,omitempty"`
 	TextEdges  []string `json:"text_edges,omitempty"`
@@ -158,6 +159,27 @@ type Source struct {
 // memory is never promoted by itself, and nothing it says of itself raises its rank.
 func (m *Memory) DataOnly() bool {
 	return (m.Origin == FromTool || m.Origin == FromWeb) && m.ConfirmedAt.IsZero()
+}
+
+// How far the words of a memory are to be trusted, as [Memory.Trust] says.
+const (
+	TrustConfirmed = "confirmed" // a tool or the web said it, and a person that it holds
+	TrustUser      = "user"      // the user said it
+	TrustAgent     = "agent"     // an agent or an import did, or nobody knows who
+	TrustData      = "data"      // a tool or the web said it and nobody confirmed it
+)
+
+// Trust is one of those words.
+func (m *Memory) Trust() string {
+	switch {
+	case m.DataOnly():
+		return TrustData
+	case !m.ConfirmedAt.IsZero():
+		return TrustConfirmed
+	case m.Origin == FromUser:
+		return TrustUser
+	}
+	return TrustAgent
 }
 
 // Learned is how often the memory was learned, by all links of its chain; at least 1.

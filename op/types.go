@@ -14,6 +14,10 @@ type Memory struct {
 	Status  string  `json:"status"` // active, promoted or archived
 	Score   float64 `json:"score"`  // decay score now
 	AgeDays float64 `json:"age_days"`
+	// Trust is [memory.Memory.Trust]. Hidden are the kinds of characters in the text that
+	// nobody sees, such as "tag characters".
+	Trust  string   `json:"trust,omitempty"`
+	Hidden []string `json:"hidden,omitempty"`
 }
 
 // SaveRequest holds a new memory. A field left out gets its default; a pointer

@@ -9,12 +9,15 @@ import (
 // stay as they are, and so do the empty lines around the text.
 type BodyEdit struct {
 	Was string // the text that is to go, as [Carried] has it; where there is another one the edit is a [Conflict]
-	Now string // in its place, in the form that [Body] gives it
+	// Now is in its place, in the form that [Body] gives it. What the note had already stays
+	// as it is written there.
+	Now string
 }
 
 // splice is for notes with a frontmatter, as all have that carry an id.
 func (b *BodyEdit) splice(src []byte) ([]byte, error) {
-	was, now := ownText(src), Body(b.Now)
+	was := ownText(src)
+	now := inertBut(was, Bare(b.Now))
 	if was == now {
 		return src, nil
 	}

@@ -59,17 +59,17 @@ func TestANoteWithoutAnIDCarriesNothing(t *testing.T) {
 
 func TestWhatPluginsRunIsTakenApart(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain\r\ntext\r\n\r\n":                      "plain\ntext",
-		"<% tp.system.prompt() %>":                   `<\% tp.system.prompt() %>`,
-		"```dataviewjs\ndv.pages()\n```":             "```js\ndv.pages()\n```",
-		"> ~~~~ dataviewjs\n> x\n> ~~~~":             "> ~~~~ js\n> x\n> ~~~~",
-		"`$= dv.current()`":                          "` $= dv.current()`",
-		"<!-- emberd:links -->":                      "<!-- emberd :links -->",
-		"<!--  /emberd:links -->":                    "<!--  /emberd :links -->",
-		"```dataview\nLIST\n``` and dataviewjs":      "```dataview\nLIST\n``` and dataviewjs",
-		"hard  \nbreak and bell\a":                   "hard  \nbreak and bell",
-		"\n \n---\nnot: properties\n---\n":           "---\nnot: properties\n---",
-		"50 %% of <5 % and `$HOME` stay as they are": "50 %% of <5 % and `$HOME` stay as they are",
+		"plain\r\ntext\r\n\r\n":                     "plain\ntext",
+		"<% tp.system.prompt() %>":                  `<\% tp.system.prompt() %>`,
+		"```dataviewjs\ndv.pages()\n```":            "```text dataviewjs\ndv.pages()\n```",
+		"> ~~~~ dataviewjs\n> x\n> ~~~~":            "> ~~~~ text dataviewjs\n> x\n> ~~~~",
+		"`$= dv.current()`":                         "`\\$= dv.current()`",
+		"<!-- emberd:links -->":                     `\<!-- emberd :links -->`,
+		"<!--  /emberd:links -->":                   `\<!--  /emberd :links -->`,
+		"```dataview\nLIST\n```":                    "```text dataview\nLIST\n```",
+		"hard  \nbreak and bell\a":                  "hard  \nbreak and bell",
+		"\n \n---\nnot: properties\n---\n":          "\\---\nnot: properties\n---",
+		"50 % of <5 % and `$HOME` stay as they are": "50 % of <5 % and `$HOME` stay as they are",
 	} {
 		if got := Body(text); got != want {
 			t.Errorf("Body(%q) = %q, want %q", text, got, want)

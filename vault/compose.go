@@ -2,7 +2,6 @@ package vault
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 )
 
@@ -22,23 +21,72 @@ func Compose(properties []Field, body string) []byte {
 	return []byte(b.String())
 }
 
-// What plugins of Obsidian run, or what only emberd may write, when a text that came
-// from anywhere is put into a note: commands of Templater, code of Dataview
-// (in blocks and within lines), and the marks of regions.
-var (
-	regionMark = regexp.MustCompile(`(<!--\s*/?\s*emberd):`)
-	scriptMark = regexp.MustCompile("(?m)^([ \t>]*(?:`{3,}|~{3,})[ \t]*)dataviewjs\\b")
-)
+// Body is the form that a text has as the body of a note: [Bare], and with nothing in it
+// that Obsidian or a plugin would run, load or hide. Characters are put in for that, mostly
+// backslashes, so that it reads nearly the same, and none is taken away:
+//
+//   - a command of Templater: <% is <\%, in code, too
+//   - raw HTML: <b> is \<b>, <!-- is \<!--
+//   - an image from elsewhere: ![a](u) is \![a](u); one of the vault stays
+//   - a hidden comment: %% is %\%
+//   - code of plugins within a line (Dataview, Meta Bind, Buttons, Dice Roller): `= x` is `\= x`
+//   - a block of code in anything but a common language: ```dataviewjs is ```text dataviewjs
+//   - what would begin properties: --- in the first line is \---
+//   - a mark of a region of emberd, <!-- emberd:x -->, which has a space before its colon
+//
+// Code is left alone otherwise, where CommonMark and Obsidian agree that it is code. Body of
+// a Body is that Body.
+func Body(text string) string { return inert(Bare(text)) }
 
-// Body is the form that a text has as the body of a note. Lines end in LF, control
-// characters are spaces, and there are no empty lines at either end. What a plugin would
-// run is taken apart so that it reads nearly the same: <% as <\%, a block of dataviewjs
-// as one of js. Body of a Body is that Body.
-func Body(text string) string {
-	text = trimBody(string(plain([]byte(text))))
-	text = regionMark.ReplaceAllString(text, "$1 :")
-	text = scriptMark.ReplaceAllString(text, "${1}js")
-	return strings.NewReplacer("<%", `<\%`, "`$=", "` $=").Replace(text)
+// Bare is a text as notes are read: lines end in LF, control characters are spaces, and there
+// are no empty lines at either end.
+func Bare(text string) string { return trimBody(string(plain([]byte(text)))) }
+
+// Holds reports whether the body of a note says a text: it is that text, bare, and has been
+// made inert in some places, in all that need it or in none, as a human left it.
+func Holds(body, text string) bool {
+	bare := Bare(text)
+	if body == bare {
+		return true
+	}
+	_, within := insertions(body, bare)
+	return within && inert(Bare(body)) == inert(bare)
+}
+
+// Insertions tells where in a body that [Holds] a text, and nowhere else, characters were put
+// into it: offsets in bytes, in order, which [WithoutInsertions] takes back.
+func Insertions(body, text string) (at []int, ok bool) {
+	if !Holds(body, text) {
+		return nil, false
+	}
+	return insertions(body, Bare(text))
+}
+
+// insertions are the bytes of body that bare lacks. ok is false if it lacks none of its own.
+func insertions(body, bare string) (at []int, ok bool) {
+	for i := range len(body) {
+		if bare != "" && body[i] == bare[0] {
+			bare = bare[1:]
+			continue
+		}
+		at = append(at, i)
+	}
+	return at, bare == ""
+}
+
+// WithoutInsertions is a body without the bytes at these offsets, which are in order. Those
+// beyond its end are passed over.
+func WithoutInsertions(body string, at []int) string {
+	var b strings.Builder
+	from := 0
+	for _, i := range at {
+		if i < from || i >= len(body) {
+			continue
+		}
+		b.WriteString(body[from:i])
+		from = i + 1
+	}
+	return b.String() + body[from:]
 }
 
 // plain gives a text line ends and characters as notes are read with.

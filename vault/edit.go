@@ -72,7 +72,9 @@ const (
 
 // Text is a text, which is written in double quotes whatever is in it, so that no
 // version of YAML takes 012, no or 2026-01-02 for anything else.
-func Text(s string) Value { return Value{text: strings.ToValidUTF8(s, "\uFFFD")} }
+func Text(s string) Value {
+	return Value{text: strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "<%", "< %")}
+}
 
 // List is a list of texts. Tags are one, without "#".
 func List(items ...string) Value {

@@ -90,5 +90,6 @@ func (s *state) printAdded(res *op.AddResult) {
 		s.printConflict(&res.Conflicts[i])
 	}
 	s.noteReinforcement(res.Reinforced, res.Memory.ID)
+	s.warnHidden(&res.Memory)
 	s.undoHint(res.Tx)
 }

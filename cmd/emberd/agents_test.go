@@ -22,7 +22,7 @@ func TestAgentLinesInColour(t *testing.T) {
 	one, other := "\x1b[33m456789ab\x1b[0m", "\x1b[33m89ab0123\x1b[0m"
 	for agent, want := range map[string][]string{
 		op.AgentDecay:     {one + "  score 0.10, high, needs_review"},
-		op.AgentRelations: {one + " and " + other + "  both name \u241b[31mAcme"},
+		op.AgentRelations: {one + " and " + other + "  both name ⟨U+001B⟩[31mAcme"},
 	} {
 		if got := s.agentLines(res, agent); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", agent, got, want)

@@ -40,11 +40,22 @@ func (d *demo) tool(ctx context.Context, name, arguments, want string) error {
 	if err != nil {
 		return err
 	}
-	d.echo("← " + text)
+	d.echo("← " + withinFence(text))
 	if !strings.Contains(text, want) {
 		return fmt.Errorf("%s says %q, without %q", name, text, want)
 	}
 	return nil
+}
+
+// withinFence leaves out the lines that keep stored text apart for a model.
+func withinFence(text string) string {
+	var kept []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if !strings.HasPrefix(line, "BEGIN DATA ") && !strings.HasPrefix(line, "END DATA ") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
 }
 
 // lastText is the text that the last tool answered with.

@@ -168,6 +168,7 @@ func (s *state) sendEdit(ctx context.Context, req *op.EditRequest) error {
 	s.printf("edited %s  %s\n", s.short(res.Memory.ID), s.gist(res.Memory.Content, len("edited 12345678  ")))
 	s.note("changed: %s", strings.Join(res.Changed, ", "))
 	s.printPending(res.Pending)
+	s.warnHidden(&res.Memory)
 	s.undoHint(res.Tx)
 	return nil
 }

@@ -41,6 +41,7 @@ func (p *provenanceFlags) claimed() op.Provenance {
 // printSources prints whose words a memory is, and where it was learned, link by link.
 func (s *state) printSources(m *op.Memory, field func(name, value string)) {
 	field("origin", s.originText(m))
+	field("hidden", strings.Join(m.Hidden, ", "))
 	for _, link := range m.Sources {
 		field("learned", s.linkText(&link))
 		if link.Evidence != "" {
@@ -62,6 +63,13 @@ func (s *state) originText(m *op.Memory) string {
 		return clean(m.Origin) + ", confirmed " + s.when(m.ConfirmedAt)
 	}
 	return ""
+}
+
+// warnHidden says of a memory that was written that its text has what nobody sees.
+func (s *state) warnHidden(m *op.Memory) {
+	if len(m.Hidden) > 0 {
+		s.note("its text has %s, which nobody sees; it is kept as it is, and shown as codes", strings.Join(m.Hidden, " and "))
+	}
 }
 
 // linkText says who learned it, as claimed, and then what emberd and the kernel saw.

@@ -168,6 +168,7 @@ func (s *state) printSaved(res *op.SaveResult) error {
 		s.note("the same was saved before; nothing was added")
 		return nil
 	}
+	s.warnHidden(&res.Memory)
 	s.undoHint(res.Tx)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rivo/uniseg"
 	"golang.org/x/term"
 
+	"emberd/internal/plainly"
 	"emberd/op"
 )
 
@@ -54,28 +55,9 @@ func (p screen) paint(st style, text string) string {
 	return "\x1b[" + string(st) + "m" + text + "\x1b[0m"
 }
 
-// clean makes foreign text safe to print: control characters become visible,
-// and what reorders, hides or forges text (bidirectional controls, zero-width
-// spaces, tag characters) goes. Joiners stay; scripts and emoji need them.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < 0x20:
-			return '␀' + r
-		case r == 0x7f:
-			return '␡'
-		case unicode.IsControl(r), forges(r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "�"))
-}
-
-func forges(r rune) bool {
-	return unicode.Is(unicode.Bidi_Control, r) || r == '\u200b' || r == '\ufeff' || r >= 0xe0000 && r <= 0xe007f
-}
+// clean makes foreign text safe to print: what steers the terminal, and what reorders, hides
+// or forges text, is shown by its code. What scripts and emoji need stays.
+func clean(text string) string { return plainly.Show(strings.ReplaceAll(text, "\r\n", "\n")) }
 
 // oneLine joins the words of a text with single spaces.
 func oneLine(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }

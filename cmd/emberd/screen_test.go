@@ -18,12 +18,12 @@ func TestClean(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
 		{"plain text", "a\tb\nc", "a\tb\nc"},
-		{"terminal escape", "\x1b[2Jgone", "␛[2Jgone"},
-		{"delete", "a\x7f", "a␡"},
-		{"C1 control", "a\u009b31m", "a31m"},
-		{"right-to-left override", "exe\u202egpj", "exegpj"},
-		{"zero-width space", "pass\u200bword", "password"},
-		{"tag characters", "hi\U000e0041\U000e007f", "hi"},
+		{"terminal escape", "\x1b[2Jgone", "⟨U+001B⟩[2Jgone"},
+		{"delete", "a\x7f", "a⟨U+007F⟩"},
+		{"C1 control", "a\u009b31m", "a⟨U+009B⟩31m"},
+		{"right-to-left override", "exe\u202egpj", "exe⟨U+202E⟩gpj"},
+		{"zero-width space", "pass\u200bword", "pass⟨U+200B⟩word"},
+		{"tag characters", "hi\U000e0041\U000e007f", "hi⟨U+E0041⟩⟨U+E007F⟩"},
 		{"emoji joined of several", "👩\u200d💻", "👩\u200d💻"},
 		{"not UTF-8", "a\xffb", "a�b"},
 	} {
@@ -99,10 +99,10 @@ func TestMarksAreBoldOnATerminalOnly(t *testing.T) {
 	sn := op.Snippet{Text: "Use JWT\u200b tokens", Marks: [][2]int{{4, 7}, {11, 17}}}
 	text, marks := cleanSnippet(sn)
 	terminal := screen{width: 80, colour: true}
-	if got, want := terminal.paragraph(text, marks, "  "), "  Use \x1b[1mJWT\x1b[0m \x1b[1mtokens\x1b[0m\n"; got != want {
+	if got, want := terminal.paragraph(text, marks, "  "), "  Use \x1b[1mJWT\x1b[0m⟨U+200B⟩ \x1b[1mtokens\x1b[0m\n"; got != want {
 		t.Errorf("on a terminal: got %q, want %q", got, want)
 	}
-	if got, want := (screen{}).paragraph(text, marks, "  "), "  Use JWT tokens\n"; got != want {
+	if got, want := (screen{}).paragraph(text, marks, "  "), "  Use JWT⟨U+200B⟩ tokens\n"; got != want {
 		t.Errorf("on a pipe: got %q, want %q", got, want)
 	}
 }

@@ -178,6 +178,13 @@ func excerpt(m *op.Memory) string { return clippedTo(m.Content, 400) }
 // Text is what the model reads.
 func (o *agentAdded) Text() string { return o.lines(o.Did) }
 
+func (l *learned) afterword() string {
+	if len(l.Advice) == 0 {
+		return ""
+	}
+	return strings.Join(l.Advice, "\n") + "\n"
+}
+
 // lines are what was done, with what is to say of it.
 func (l *learned) lines(did string) string {
 	var b strings.Builder

@@ -58,6 +58,9 @@ func agentEdit(ctx context.Context, c *call, in *agentEditIn) (*agentChanged, er
 	case res.Pending != nil:
 		out.Did = "changed (its note follows later)"
 	}
+	if in.Content != nil && len(res.Memory.Hidden) > 0 {
+		out.Did += " (its text hides " + strings.Join(res.Memory.Hidden, " and ") + ")"
+	}
 	return out, nil
 }
 

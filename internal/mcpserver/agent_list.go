@@ -68,7 +68,7 @@ func (o *agentListOut) Text() string {
 		return "There is none.\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %s. %s\n", len(o.Memories), plural(o.Total, "memory", "memories"), asData)
+	fmt.Fprintf(&b, "%d of %s.\n", len(o.Memories), plural(o.Total, "memory", "memories"))
 	for i := range o.Memories {
 		b.WriteString(o.Memories[i].render(depthIndex))
 	}

@@ -184,7 +184,8 @@ func (c *call) openedNote(ctx context.Context, path string, from, most int) (s c
 	if err != nil {
 		return s, false, err
 	}
-	s = card{Path: res.Path, When: "changed " + day(res.Modified), Text: res.Text, Cut: res.Left > 0}
+	s = card{Path: res.Path, When: "changed " + day(res.Modified), Text: res.Text, Cut: res.Left > 0,
+		Origin: fromNote, Trust: memory.TrustUser}
 	if res.Beyond {
 		s.State = "only the first MiB is read"
 	}
@@ -194,7 +195,6 @@ func (c *call) openedNote(ctx context.Context, path string, from, most int) (s c
 // Text is what the model reads.
 func (o *agentOpenOut) Text() string {
 	var b strings.Builder
-	b.WriteString(asData + "\n")
 	for i := range o.Items {
 		if i > 0 {
 			b.WriteByte('\n')

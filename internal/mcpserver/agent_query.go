@@ -175,7 +175,7 @@ func (c *call) showHit(ctx context.Context, h *op.Hit, in *agentQueryIn) (card, 
 	if h.Memory != nil && (h.Tier == op.TierMemory || h.Note == nil) {
 		s = showMemory(h.Memory, h.Content)
 	} else {
-		s = card{Path: h.Note.Path, When: "changed " + day(h.Note.Modified), Text: h.Snippet.Text}
+		s = card{Path: h.Note.Path, When: "changed " + day(h.Note.Modified), Text: h.Snippet.Text, Origin: fromNote, Trust: memory.TrustUser}
 		if h.Memory != nil {
 			s = showMemory(h.Memory, h.Snippet.Text)
 		}
@@ -238,9 +238,9 @@ func (o *agentQueryOut) Text() string {
 	case len(o.Results) == 0 && !o.Truncated:
 		b.WriteString("No matching memories found. Try other or fewer words, " + o.elsewhere() + ".\n")
 	case o.skip > 0:
-		fmt.Fprintf(&b, "Matches %d to %d of %d. %s\n", o.skip+1, o.skip+len(o.Results), o.Total, asData)
+		fmt.Fprintf(&b, "Matches %d to %d of %d.\n", o.skip+1, o.skip+len(o.Results), o.Total)
 	default:
-		fmt.Fprintf(&b, "%d of %s by %s. %s\n", len(o.Results), plural(o.Total, "match", "matches"), o.Compared, asData)
+		fmt.Fprintf(&b, "%d of %s by %s.\n", len(o.Results), plural(o.Total, "match", "matches"), o.Compared)
 	}
 	if o.Note != "" {
 		b.WriteString("(" + o.Note + ")\n")

@@ -109,7 +109,7 @@ func TestAnswersKeepToMaxTokens(t *testing.T) {
 		}
 		for _, c := range calls {
 			res, _ := s.callTool(c[0], json.RawMessage(c[1]))
-			if text, structured := op.Tokens(res.text()), op.Tokens(asRead(t, res.Structured)); res.IsError || text > most || structured > most {
+			if text, structured := op.Tokens(res.whole), op.Tokens(asRead(t, res.Structured)); res.IsError || text > most || structured > most {
 				t.Errorf("%s %.100s: %d and %d tokens, error %v", c[0], c[1], text, structured, res.IsError)
 			}
 			if most <= 700 && !strings.Contains(res.text(), "truncated; go on with: ") {
@@ -129,7 +129,7 @@ func TestWhatIsLearnedIsToldInShort(t *testing.T) {
 		{"memory_reinforce", fmt.Sprintf(`{"content":%s}`, long)},
 	} {
 		res, _ := s.callTool(c[0], json.RawMessage(c[1]))
-		if text, structured := op.Tokens(res.text()), op.Tokens(asRead(t, res.Structured)); res.IsError || text > 2000 || structured > 2000 {
+		if text, structured := op.Tokens(res.whole), op.Tokens(asRead(t, res.Structured)); res.IsError || text > 2000 || structured > 2000 {
 			t.Errorf("%s: %d and %d tokens, error %v", c[0], text, structured, res.IsError)
 		}
 	}

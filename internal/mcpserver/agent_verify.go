@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -69,6 +70,7 @@ func showMatch(m *op.Match) card {
 		s.Importance, s.Source = m.Memory.Importance, sourceOf(m.Memory)
 	case m.Note != nil:
 		s.Path, s.When = m.Note.Path, "changed "+day(m.Note.Modified)
+		s.Origin, s.Trust = fromNote, memory.TrustUser
 	}
 	s.Similarity, s.Verdict = thousandths(m.Similarity), m.Verdict
 	return s
@@ -86,9 +88,6 @@ func (o *agentVerified) Text() string {
 	}
 	if o.Note != "" {
 		b.WriteString("(" + o.Note + ")\n")
-	}
-	if len(o.Matches) > 0 {
-		b.WriteString(asData + "\n")
 	}
 	for i := range o.Matches {
 		b.WriteString(o.Matches[i].render(depthWhole))

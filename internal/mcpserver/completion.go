@@ -26,7 +26,7 @@ func completer(opt *Options) func(context.Context, *mcp.CompleteRequest) (*mcp.C
 		if at := strings.LastIndexByte(typed, ','); what == op.CompleteTags && at >= 0 {
 			done, typed = typed[:at+1], typed[at+1:]
 		}
-		found, err := op.Complete.Call(ctx, opt.Invoker, &op.CompleteRequest{What: what, Prefix: typed, Limit: mostCompletions})
+		found, err := op.Complete.Call(ctx, showing{opt.Invoker}, &op.CompleteRequest{What: what, Prefix: typed, Limit: mostCompletions})
 		if err != nil {
 			return nil, protocolError(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"emberd/internal/plainly"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -37,7 +38,7 @@ func warn(opt *Options) mcp.Middleware {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			res, err := next(ctx, method, req)
 			if s, ok := req.GetSession().(*mcp.ServerSession); ok && err == nil && method == "logging/setLevel" {
-				for _, w := range warningsOf(ctx, opt.Invoker) {
+				for _, w := range warningsOf(ctx, showing{opt.Invoker}) {
 					say(ctx, s, "warning", w)
 				}
 			}
@@ -72,5 +73,5 @@ func troubling(code memory.Code) bool {
 // say sends a message to the client, unless it wants graver ones only, or none.
 func say(ctx context.Context, s *mcp.ServerSession, level, text string) {
 	//lint:ignore SA1019 clients of the protocol's earlier versions have messages
-	_ = s.Log(ctx, &mcp.LoggingMessageParams{Logger: "emberd", Level: mcp.LoggingLevel(level), Data: text}) // one that is gone misses nothing
+	_ = s.Log(ctx, &mcp.LoggingMessageParams{Logger: "emberd", Level: mcp.LoggingLevel(level), Data: plainly.Show(text)}) // one that is gone misses nothing
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"emberd/internal/plainly"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -40,12 +41,12 @@ func prompts() []prompt {
 func addPrompts(s *mcp.Server, opt *Options) {
 	for _, p := range prompts() {
 		s.AddPrompt(p.Prompt, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			text, err := p.written(ctx, &call{Invoker: opt.Invoker, opt: opt, session: req.Session}, req.Params.Arguments)
+			text, err := p.written(ctx, &call{Invoker: showing{opt.Invoker}, opt: opt, session: req.Session}, req.Params.Arguments)
 			if err != nil {
 				return nil, protocolError(err)
 			}
 			return &mcp.GetPromptResult{Description: p.Description,
-				Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: strings.TrimSuffix(text, "\n")}}}}, nil
+				Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: plainly.Show(strings.TrimSuffix(text, "\n"))}}}}, nil
 		})
 	}
 }
@@ -75,7 +76,7 @@ func (p *prompt) written(ctx context.Context, c *call, args map[string]string) (
 }
 
 func badArgument(format string, args ...any) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: cutText(plainly.Show(fmt.Sprintf(format, args...)), maxMessage, "that is all")}
 }
 
 // protocolError gives a failure the code that clients tell failures by: the SDK's own is
@@ -84,7 +85,7 @@ func protocolError(err error) error {
 	if _, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return err
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: cutText(plainly.Show(err.Error()), maxMessage, "that is all")}
 }
 
 func rememberThis(_ context.Context, c *call, args map[string]string) (string, error) {
@@ -110,7 +111,7 @@ func recall(ctx context.Context, c *call, args map[string]string) (string, error
 		return "", err
 	}
 	n := toolNames(c.opt.Profile)
-	return "What do we know about this?\n\n" + quoted(args["topic"]) + "\nMy memory has:\n\n" + out.Text() +
+	return "What do we know about this?\n\n" + quoted(args["topic"]) + "\nMy memory has:\n\n" + fenced(out.Text()) +
 		"\nAnswer from that, name the ids or paths that you rely on, and say what is missing or contradicts itself. Read on with " + n.open +
 		" and search with other words (" + n.search + ") where it is not enough; " + n.observe + "\n", nil
 }
@@ -138,7 +139,6 @@ func weeklyReview(ctx context.Context, c *call, args map[string]string) (string,
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Review my memory of the last %g days with me. %s\n", days, asData)
 	saved, used, promoted := sortedOut(list.Memories, days)
 	left := budget{promptTokens, promptTokens}
 	for _, part := range []struct {
@@ -152,9 +152,8 @@ func weeklyReview(ctx context.Context, c *call, args map[string]string) (string,
 	}
 	b.WriteString("\n## Fades next\n" + fadesNext(ahead))
 	n := toolNames(c.opt.Profile)
-	b.WriteString("\nSum up the week in a few sentences. Then ask me, one at a time: what is wrong or out of date (" + n.correct +
-		"), what belongs together (" + n.relate + "), and what I still need of that which fades (" + n.open + " keeps it).\n")
-	return b.String(), nil
+	return fmt.Sprintf("Review my memory of the last %g days with me.\n\n", days) + fenced(strings.TrimPrefix(b.String(), "\n")) + "\nSum up the week in a few sentences. Then ask me, one at a time: what is wrong or out of date (" + n.correct +
+		"), what belongs together (" + n.relate + "), and what I still need of that which fades (" + n.open + " keeps it).\n", nil
 }
 
 // sortedOut tells what was saved in the last so many days from what was used, and which

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"emberd/internal/plainly"
 	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
@@ -15,7 +16,6 @@ import (
 
 const (
 	markdown = "text/markdown"
-	jsonType = "application/json"
 
 	memoryTemplate = memoryScheme + "{id}"
 	vaultTemplate  = vaultScheme + "{+path}"
@@ -34,20 +34,20 @@ func addResources(s *mcp.Server, opt *Options) {
 	read := func(text func(context.Context, *call, string) (string, error)) mcp.ResourceHandler {
 		return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 			uri := req.Params.URI
-			body, err := text(ctx, &call{Invoker: opt.Invoker, opt: opt, session: req.Session}, uri)
+			body, err := text(ctx, &call{Invoker: showing{opt.Invoker}, opt: opt, session: req.Session}, uri)
 			if e := asError(err); e != nil && missing(e.Code) {
 				return nil, mcp.ResourceNotFoundError(uri)
 			}
 			if err != nil {
 				return nil, protocolError(err)
 			}
-			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, Text: body}}}, nil
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, Text: fenced(plainly.Show(body))}}}, nil
 		}
 	}
 	s.AddResource(&mcp.Resource{URI: recentURI, Name: "recent", Title: "Newest memories", MIMEType: markdown,
 		Description: "The memories that were saved last, by their first words."}, read(recentResource))
-	s.AddResource(&mcp.Resource{URI: graphURI, Name: "graph", Title: "Memories and relations", MIMEType: jsonType,
-		Description: "The newest memories and what leads from one to another."}, read(graphResource))
+	s.AddResource(&mcp.Resource{URI: graphURI, Name: "graph", Title: "Memories and relations", MIMEType: markdown,
+		Description: "The newest memories and what leads from one to another, as JSON."}, read(graphResource))
 	s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: memoryTemplate, Name: "memory", Title: "A memory", MIMEType: markdown,
 		Description: "One memory whole, by its id or the last eight characters of it."}, read(memoryResource))
 	s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: vaultTemplate, Name: "note", Title: "A note", MIMEType: markdown,

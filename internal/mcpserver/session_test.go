@@ -10,6 +10,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -53,6 +55,21 @@ func stoppable(t testing.TB, c *clock, notes map[string]string) (e *engine.Engin
 	opt.Durability, opt.LifecyclePeriod = stm.None, 0
 	if notes != nil {
 		opt.Vaults = []string{filepath.Join(dir, "vault")}
+	}
+	return following(t, opt, notes)
+}
+
+// running is an engine with options of its own, which follows the vault until the test ends.
+func running(t testing.TB, opt engine.Options, notes map[string]string) *engine.Engine {
+	t.Helper()
+	opt.Durability = stm.None
+	e, _ := following(t, opt, notes)
+	return e
+}
+
+func following(t testing.TB, opt engine.Options, notes map[string]string) (e *engine.Engine, stop func()) {
+	t.Helper()
+	if notes != nil {
 		writeNotes(t, opt.Vaults[0], notes)
 	}
 	e, err := engine.Open(opt)
@@ -133,6 +150,7 @@ type session struct {
 	// told are the notifications that came since the last answer.
 	told  []json.RawMessage
 	tools map[string]*checked
+	as    Profile
 }
 
 // checked is a tool with its schemas, ready to judge.
@@ -159,7 +177,7 @@ func newSession(t testing.TB, inv op.Invoker, p Profile) *session {
 		cancel()
 		<-done
 	})
-	s := &session{t: t, to: ask, from: bufio.NewReader(answered), tools: checkedTools(t, p)}
+	s := &session{t: t, to: ask, from: bufio.NewReader(answered), tools: checkedTools(t, p), as: p}
 	s.ask("initialize", json.RawMessage(`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"transcript","version":"1"}}`))
 	s.write(json.RawMessage(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 	return s
@@ -288,6 +306,7 @@ type result struct {
 	} `json:"content"`
 	Structured json.RawMessage `json:"structuredContent"`
 	IsError    bool            `json:"isError"`
+	whole      string          // the text with its fence
 }
 
 // text is what a model reads.
@@ -313,8 +332,22 @@ func (s *session) callTool(name string, args json.RawMessage) (*result, reply) {
 	if err := json.Unmarshal(answer.Result, &res); err != nil {
 		s.t.Fatal(err)
 	}
+	s.unfence(name, &res)
 	s.check(name, args, &res)
 	return &res, answer
+}
+
+// unfence leaves of the text what is between the lines of the fence and behind them, and
+// checks that there is one where there has to be.
+func (s *session) unfence(name string, res *result) {
+	s.t.Helper()
+	res.whole = res.text()
+	tool := s.tools[name]
+	if res.IsError || tool == nil || s.as != Agent && s.as != All && !slices.Contains(tool.profiles, Agent) {
+		return
+	}
+	inside, after := withinFence(s.t, res.whole)
+	res.Content[0].Text = strings.TrimSuffix(inside+after, "\n")
 }
 
 // check holds a call against the schemas: what fits the input schema may still be

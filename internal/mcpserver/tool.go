@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"emberd/internal/plainly"
 	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
@@ -104,9 +104,9 @@ func (t *tool) describe() error {
 func (t *tool) handler(opt *Options) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = withProgress(ctx, req)
-		out, err := t.run(ctx, &call{Invoker: opt.Invoker, opt: opt, req: req, session: req.Session}, req.Params.Arguments)
+		out, err := t.run(ctx, &call{Invoker: t.reads(opt.Invoker), opt: opt, req: req, session: req.Session}, req.Params.Arguments)
 		if err == nil {
-			return t.answer(out)
+			return t.answer(out, opt.Profile)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -118,18 +118,40 @@ func (t *tool) handler(opt *Options) mcp.ToolHandler {
 	}
 }
 
-// answer is the result of a tool that ran.
-func (t *tool) answer(out any) (*mcp.CallToolResult, error) {
+// reads is what a tool sees of the store. Those of the reference server edit a text by the
+// lines of it that they have read, so that they need it as it is.
+func (t *tool) reads(inv op.Invoker) op.Invoker {
+	if t.profiles[0] == Reference {
+		return inv
+	}
+	return showing{inv}
+}
+
+// fences reports whether the text of answers is fenced for a client of a profile. CortexGraph
+// and the reference server are there for programs that read it as JSON.
+func (t *tool) fences(p Profile) bool { return p == Agent || p == All || t.in(Agent) }
+
+// answer is the result of a tool that ran, for a client of a profile.
+func (t *tool) answer(out any, p Profile) (*mcp.CallToolResult, error) {
 	t.fill.Apply(reflect.ValueOf(out))
 	raw, err := wire.Marshal(out)
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer of %s: %w", t.def.Name, err)
 	}
-	raw = bounded(raw, maxAnswer, t.goOn)
-	text := string(raw)
-	if own, ok := out.(texter); ok {
-		text = cutText(strings.TrimSuffix(own.Text(), "\n"), maxAnswer, t.goOn)
+	fence := t.fences(p)
+	most := maxAnswer
+	if fence {
+		most -= fenceRoom
 	}
+	raw = bounded(showJSON(raw), most, t.goOn)
+	text, after := string(raw), ""
+	if own, ok := out.(texter); ok {
+		text = own.Text()
+	}
+	if own, ok := out.(afterworder); ok {
+		after = own.afterword()
+	}
+	text = readable(text, after, fence, maxAnswer, t.goOn)
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: raw}, nil
 }
 
@@ -157,7 +179,7 @@ func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
 		opt.Logger.Error("tool failed", "tool", t.def.Name, "err", err)
 		e = memory.Errorf(memory.Internal, "%s failed: %w", t.def.Name, err)
 	}
-	f := failure{Message: cutText(advised(e, t.profiles[0]), maxMessage, "that is all")}
+	f := failure{Message: cutText(plainly.Show(advised(e, t.profiles[0])), maxMessage, "that is all")}
 	if t.spellsError {
 		f.Error = f.Message
 	}
@@ -166,7 +188,7 @@ func (t *tool) failure(opt *Options, err error) (*mcp.CallToolResult, error) {
 
 // refusal is the result that says why there is none.
 func refusal(said string) (*mcp.CallToolResult, error) {
-	return failure{Message: cutText(said, maxMessage, "that is all")}.result()
+	return failure{Message: cutText(plainly.Show(said), maxMessage, "that is all")}.result()
 }
 
 func (f failure) result() (*mcp.CallToolResult, error) {

@@ -285,6 +285,7 @@ var (
 		{"run", regexp.MustCompile(`\d{8}-\d{6}-[0-9a-f]{4}`)},
 		{"now", regexp.MustCompile(time.Now().UTC().Format("2006-01-") + `\d\dT[0-9:.]+Z`)},
 		{"dir", regexp.MustCompile(`/[^" ]*/Test[^" /]+/\d+`)},
+		{"mark", regexp.MustCompile(`BEGIN DATA ([A-Z2-7]{20}) `)},
 		{"cursor", regexp.MustCompile(`"([A-Za-z0-9_-]{44})\\?"`)},
 	}
 )

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"emberd/internal/plainly"
 )
 
 // says reports a character that is more than white space or a mark of Markdown.
@@ -17,23 +19,17 @@ func inline(text string, longest int) string {
 	return escape(shorten(plain(clip(text, 16*longest)), longest)) // what is far behind it is not looked at
 }
 
-// plain has single blanks, and neither controls nor what turns or hides the text around
-// it: marks of direction, characters without width but those that join, part or vary others,
-// and tags (U+E0000).
+// plain has single blanks, and nothing that is hidden: a title has no room to show it.
 func plain(text string) string {
-	var b strings.Builder
-	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
-		switch {
-		case unicode.IsSpace(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cc):
-			b.WriteByte(' ')
-		case r == 0x200c || r == 0x200d || unicode.Is(unicode.Variation_Selector, r) && r < 0xe0000, unicode.Is(unicode.Prepended_Concatenation_Mark, r):
-			b.WriteRune(r)
-		case unicode.In(r, unicode.Cf, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Co):
-		default:
-			b.WriteRune(r)
-		}
+	return strings.Join(strings.Fields(strings.Map(private, plainly.Without(text))), " ")
+}
+
+// private leaves out characters that no font agrees on.
+func private(r rune) rune {
+	if unicode.Is(unicode.Co, r) {
+		return -1
 	}
-	return strings.Join(strings.Fields(b.String()), " ")
+	return r
 }
 
 // shorten cuts a text behind a word, or within one that is most of it.

@@ -1,0 +1,166 @@
+package vault
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	// runsInline is how a code span begins that a plugin evaluates.
+	runsInline = regexp.MustCompile(`^[\s\p{Z}\x{feff}]*(?:\$?=|(?i:input|view|button|embed)\[|(?i:button-|dice(?:-[a-z]+)?:))`)
+	// ownImage is a picture of the vault by its path, whatever else the note defines.
+	ownImage = regexp.MustCompile(`^!\[[^\[\]!\\<>` + "`" + `$%]*\]\([\w.-][\w./-]*\)`)
+	// ownEmbed is a note or file of the vault.
+	ownEmbed = regexp.MustCompile(`^!\[\[[^\[\]|<>\\:` + "`" + `$%!]+(?:\|[^\[\]<>\\:` + "`" + `$%!]*)?\]\]`)
+	// atStart are the marks of lists and quotes before a line's text, or of a footnote.
+	atStart = regexp.MustCompile(`^(?:[ \t>*+:-]|\d{1,9}[.)]|\[\^[^\]]*\]:)*`)
+)
+
+// lineEscaper goes over a line that is no code for certain, though it may hold some.
+type lineEscaper struct {
+	*escaper
+	line  string
+	at    int
+	spans spans
+	out   strings.Builder
+	// doubt says that what stands before in the line may swallow a backtick.
+	doubt bool
+}
+
+// line escapes one line.
+func (e *escaper) line(text string) string {
+	lead := len(atStart.FindString(text))
+	if mark, _, _ := fenceMark([]byte(text[lead:])); mark != 0 {
+		text = text[:lead] + language(text[lead:])
+	}
+	text = knownToRun.ReplaceAllString(text, "${1}text $2")
+	l := lineEscaper{escaper: e, line: text, spans: codeSpans([]byte(text))}
+	if e.loose && runsInline.MatchString(text[lead:]) { // the code began in the line before
+		l.out.WriteString(text[:lead] + `\`)
+		l.at = lead
+	}
+	for l.at < len(text) {
+		l.one()
+	}
+	return l.out.String()
+}
+
+// one takes one character, a pair with a backslash or a code span.
+func (l *lineEscaper) one() {
+	c, next := l.line[l.at], l.ahead(1)
+	switch {
+	case c == '\\' && next != 0:
+		l.backslash(next)
+	case c == '`':
+		l.backticks()
+	case c == '<':
+		l.less(next)
+	case c == '!' && next == '[':
+		l.image()
+	case c == '%' && next == '%':
+		l.put("%\\", 1)
+	case c == '$':
+		l.doubt = true
+		l.lost = l.lost || next == '$'
+		l.put("$", 1)
+	case c == '[' && next == '[':
+		link, _, closed := strings.Cut(l.line[l.at:], "]]")
+		l.doubt = l.doubt || !closed || strings.Contains(link, "`")
+		l.put("[[", 2)
+	default:
+		l.put(l.line[l.at:l.at+1], 1)
+	}
+}
+
+// ahead is a character of the line further on, 0 behind its end.
+func (l *lineEscaper) ahead(by int) byte {
+	if l.at+by < len(l.line) {
+		return l.line[l.at+by]
+	}
+	return 0
+}
+
+// put writes something in the place of so many bytes.
+func (l *lineEscaper) put(text string, instead int) {
+	l.out.WriteString(text)
+	l.at += instead
+}
+
+// backslash takes the character along that it escapes. To some plugins it escapes nothing.
+func (l *lineEscaper) backslash(next byte) {
+	pair, after := l.line[l.at:l.at+2], l.ahead(2)
+	switch {
+	case next >= 0x80:
+		pair = `\`
+	case next == '`':
+		l.doubt, l.loose = true, true
+	case next == '<' && after == '%', next == '%' && after == '%':
+		l.put(pair+`\`, 2)
+		return
+	}
+	l.put(pair, len(pair))
+}
+
+// less takes the beginning of a tag, a comment or a command.
+func (l *lineEscaper) less(next byte) {
+	switch {
+	case next == '%':
+		l.put(`<\`, 1)
+	case next >= 'a' && next <= 'z', next >= 'A' && next <= 'Z', next == '/', next == '!', next == '?':
+		l.put(`\<`, 1)
+	default:
+		l.put("<", 1)
+	}
+}
+
+// image takes the beginning of an image or an embedded note.
+func (l *lineEscaper) image() {
+	rest := l.line[l.at:]
+	own := ownImage.FindString(rest)
+	if own == "" {
+		own = ownEmbed.FindString(rest)
+		if own != "" && len(rest) > len(own) && strings.IndexByte("([:", rest[len(own)]) >= 0 {
+			own = ""
+		}
+	}
+	if own == "" {
+		l.put(`\!`, 1)
+		return
+	}
+	l.put(own, len(own))
+}
+
+// backticks takes a code span as it is, if it is one for certain, or the run alone.
+func (l *lineEscaper) backticks() {
+	size := backticks([]byte(l.line[l.at:]))
+	run := l.line[l.at : l.at+size]
+	end, closed := l.spans[l.at]
+	code := ""
+	if closed {
+		code = l.line[l.at+size : end]
+	}
+	if !closed || l.lost || l.loose || l.doubt || l.inAddress() || strings.Contains(code, "|") {
+		l.doubt, l.loose = true, true
+		l.put(run, size)
+		code = l.line[l.at:]
+		l.guard(code)
+		return
+	}
+	l.put(run, size)
+	l.guard(code)
+	l.put(strings.ReplaceAll(l.line[l.at:end], "<%", `<\%`)+run, end+size-l.at)
+}
+
+// guard keeps a plugin from taking code for its own.
+func (l *lineEscaper) guard(code string) {
+	if runsInline.MatchString(code) {
+		blank := len(code) - len(strings.TrimLeft(code, " \t"))
+		l.put(code[:blank]+`\`, blank)
+	}
+}
+
+// inAddress reports whether a backtick may be part of an address that is a link as it stands.
+func (l *lineEscaper) inAddress() bool {
+	word := l.line[strings.LastIndexAny(l.line[:l.at], " \t")+1 : l.at]
+	return strings.Contains(word, "://") || strings.Contains(word, "www.") || strings.Contains(word, "@")
+}
