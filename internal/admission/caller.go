@@ -1,0 +1,248 @@
+package admission
+
+import (
+	"slices"
+	"time"
+)
+
+// caller is what is known of one.
+type caller struct {
+	lanes   [classes]lane
+	flying  int       // requests that run or wait
+	active  bool      // whether it counts among those that divide the processors
+	slow    bool      // whether it is slowed down
+	seen    time.Time // when it last had a request
+	drained time.Time // up to when charges have drained
+	tokens  float64   // requests that the rate allows now
+	filled  time.Time // when they were counted
+}
+
+// lane holds a caller's requests of one class.
+type lane struct {
+	running int
+	queue   []*Visit
+	charge  time.Duration // used and not yet drained
+	typical time.Duration // what the last ones cost, to be charged in advance
+}
+
+func (l *lane) remove(v *Visit) {
+	if i := slices.Index(l.queue, v); i >= 0 {
+		l.queue = slices.Delete(l.queue, i, i+1)
+	}
+}
+
+// settle puts what a request has cost in the place of what was guessed.
+func (l *lane) settle(v *Visit, cost time.Duration) {
+	if v.stop == nil { // it was alone when it began
+		l.charge -= min(l.charge, v.guess)
+		return
+	}
+	if v.class == Short {
+		cost = min(cost, mostCharge)
+	}
+	l.charge = max(0, l.charge+cost-v.guess)
+	l.typical += (cost - l.typical) / 4
+}
+
+// caller finds one, or makes its acquaintance, and marks it as active.
+func (d *Door) caller(key Key, now time.Time) *caller {
+	c, ok := d.callers[key]
+	if !ok {
+		c = &caller{drained: now, filled: now, tokens: max(1, d.rate)}
+		d.callers[key] = c
+	}
+	d.drain(c, now)
+	c.seen = now
+	if !c.active {
+		c.active = true
+		d.active++
+	}
+	return c
+}
+
+// gone counts a request that has run or was given up.
+func (d *Door) gone(v *Visit, now time.Time) {
+	d.flying--
+	v.of.flying--
+	v.of.seen = now
+	if d.last[0].of != v.of {
+		d.last[1] = d.last[0]
+	}
+	d.last[0] = departure{v.of, now}
+}
+
+// departure is when a request left, and of whom.
+type departure struct {
+	of *caller
+	at time.Time
+}
+
+// untilQuiet is how long it takes until no other caller has had a request for a while, if
+// none begins one.
+func (d *Door) untilQuiet(c *caller, now time.Time) time.Duration {
+	if d.flying > c.flying {
+		return quiet
+	}
+	other := d.last[0]
+	if other.of == c {
+		other = d.last[1]
+	}
+	return max(0, quiet-now.Sub(other.at))
+}
+
+// tidy forgets callers that have gone, now and then.
+func (d *Door) tidy(now time.Time) {
+	if now.Sub(d.looked) < tidying {
+		return
+	}
+	d.looked = now
+	for key, c := range d.callers {
+		idle := now.Sub(c.seen)
+		if c.flying > 0 || idle < memoryOfActive {
+			continue
+		}
+		if c.active {
+			d.drain(c, now)
+			c.active = false
+			d.active--
+		}
+		if idle > memoryOfIdle {
+			if d.drain(c, now); c.lanes[Short].charge == 0 && c.lanes[Long].charge == 0 {
+				delete(d.callers, key)
+			}
+		}
+	}
+}
+
+// others is how many other callers are active.
+func (d *Door) others(c *caller) int {
+	if c.active {
+		return d.active - 1
+	}
+	return d.active
+}
+
+// drain takes off a caller's charges what its share has allowed since it was last looked
+// at, everything if it is alone.
+func (d *Door) drain(c *caller, now time.Time) {
+	passed := now.Sub(c.drained)
+	c.drained = now
+	allowed := time.Duration(float64(passed) * d.procs / float64(max(1, d.others(c)+1)))
+	for i := range c.lanes {
+		l := &c.lanes[i]
+		if l.charge -= min(l.charge, allowed); d.others(c) == 0 && l.running == 0 {
+			l.charge = 0
+		}
+	}
+}
+
+// toDrain is how long a charge takes to drain so far that it holds up nothing.
+func (d *Door) toDrain(charge time.Duration) time.Duration {
+	if charge <= slack {
+		return 0
+	}
+	return time.Duration(float64(charge-slack)*float64(max(1, d.active))/d.procs) + 1
+}
+
+// fill counts the requests that the rate allows, and returns the rate.
+func (d *Door) fill(c *caller, now time.Time) (rate float64) {
+	rate = d.rate
+	if c.slow {
+		rate = slowRate
+	}
+	if rate > 0 {
+		c.tokens = min(max(1, rate), c.tokens+rate*now.Sub(c.filled).Seconds())
+	}
+	c.filled = now
+	return rate
+}
+
+// may reports whether the next request of a lane may run, and if not, when time alone
+// might change that; 0 is when another request has left.
+func (d *Door) may(c *caller, class Class, now time.Time) (wait time.Duration, ok bool) {
+	l := &c.lanes[class]
+	if rate := d.fill(c, now); rate > 0 && c.tokens < 1 {
+		return time.Duration((1-c.tokens)/rate*float64(time.Second)) + 1, false
+	}
+	if l.running > 0 && l.running >= d.most(c, class) {
+		return 0, false
+	}
+	d.drain(c, now)
+	if wait = d.toDrain(l.charge); wait > 0 && l.running < int(d.procs) {
+		wait = min(wait, d.untilQuiet(c, now))
+	}
+	return wait, wait == 0
+}
+
+// most is how many requests of a lane may run at once.
+func (d *Door) most(c *caller, class Class) int {
+	switch {
+	case class == Long:
+		return MostLong
+	case d.others(c) == 0:
+		return MostAlone
+	}
+	return 1 + Pool/(d.others(c)+1)
+}
+
+// run lets a request run.
+func (d *Door) run(v *Visit, now time.Time) {
+	c, l := v.of, v.lane
+	c.seen, c.tokens, v.runs = now, c.tokens-1, true
+	l.running++
+	v.guess = l.typical
+	l.charge += v.guess
+}
+
+// dispatch starts what may run, and sets the alarm for what may as time goes by.
+func (d *Door) dispatch(now time.Time) {
+	if len(d.queued) == 0 {
+		return
+	}
+	d.tidy(now)
+	next := tidying // after which fewer callers may be active
+	for c := range d.queued {
+		left := 0
+		for class := range c.lanes {
+			next = min(next, d.advance(c, Class(class), now))
+			left += len(c.lanes[class].queue)
+		}
+		if left == 0 {
+			delete(d.queued, c)
+		}
+	}
+	if len(d.queued) == 0 {
+		return
+	}
+	if d.alarm == nil {
+		d.alarm = time.AfterFunc(next, d.ring)
+		return
+	}
+	d.alarm.Reset(next)
+}
+
+func (d *Door) ring() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.dispatch(time.Now())
+}
+
+// advance starts what of a lane may run, and returns when to look again.
+func (d *Door) advance(c *caller, class Class, now time.Time) time.Duration {
+	l := &c.lanes[class]
+	for len(l.queue) > 0 {
+		wait, ok := d.may(c, class, now)
+		if !ok && wait > 0 {
+			return wait
+		}
+		if !ok {
+			break
+		}
+		v := l.queue[0]
+		l.queue[0] = nil
+		l.queue = l.queue[1:]
+		d.run(v, now)
+		close(v.start)
+	}
+	return tidying
+}
