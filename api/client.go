@@ -58,7 +58,7 @@ func NewClient(socket string, opt *ClientOptions) *Client {
 		// moment when a request goes out on it.
 		IdleConnTimeout:     idleTimeout / 2,
 		MaxIdleConnsPerHost: 8,
-		MaxConnsPerHost:     maxConns / 2,
+		MaxConnsPerHost:     maxOwnConns / 4,
 		DisableCompression:  true,
 	}
 	c := &Client{
@@ -176,6 +176,9 @@ func (c *Client) roundTrip(r *http.Request, s *op.Spec) (any, error) {
 		return nil, &lostError{err}
 	}
 	defer resp.Body.Close()
+	if why := resp.Header.Get(headerThrottled); why != "" {
+		op.Notify(r.Context(), slowedDown(why))
+	}
 	if s != op.Version.Spec { // which tells the protocol in every one
 		if err := c.checkDaemon(resp.Header); err != nil {
 			return nil, err

@@ -77,6 +77,15 @@ type Key struct {
 	Token string
 }
 
+// Ask is a request that wants to be let in.
+type Ask struct {
+	Key   Key
+	Class Class
+	Slow  bool          // whether the caller has one request a second
+	Part  bool          // of one that was let in and has left since, so that no rate counts it again
+	Cost  time.Duration // of it so far
+}
+
 // Door lets requests in. It may be shared by any number of goroutines.
 type Door struct {
 	rate  float64 // requests a second of a caller, 0 for any number
@@ -106,18 +115,18 @@ type Visit struct {
 	of    *caller
 	lane  *lane
 	class Class
+	part  bool
 	guess time.Duration // charged in advance
 	stop  func() time.Duration
 	start chan struct{} // closed when it may run
 	runs  bool
 }
 
-// Enter waits until a request of a caller may run. extra is what it has cost already. A
-// slow caller gets one request a second. Leave must follow, on the same goroutine. The
-// error is [ErrFull], [ErrLate] or that of ctx.
-func (d *Door) Enter(ctx context.Context, key Key, class Class, slow bool, extra time.Duration) (*Visit, error) {
-	v := &Visit{door: d, class: class}
-	if err := d.queue(v, key, slow, extra); err != nil {
+// Enter waits until a request may run. Leave must follow, on the same goroutine. The error
+// is [ErrFull], [ErrLate] or that of ctx.
+func (d *Door) Enter(ctx context.Context, a Ask) (*Visit, error) {
+	v := &Visit{door: d, class: a.Class, part: a.Part}
+	if err := d.queue(v, a); err != nil {
 		return nil, err
 	}
 	if v.start != nil {
@@ -132,22 +141,24 @@ func (d *Door) Enter(ctx context.Context, key Key, class Class, slow bool, extra
 }
 
 // queue lets v run, or puts it into its caller's queue and gives it a start.
-func (d *Door) queue(v *Visit, key Key, slow bool, extra time.Duration) error {
+func (d *Door) queue(v *Visit, a Ask) error {
 	now := time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tidy(now)
-	c := d.caller(key, now)
-	c.slow = slow
+	c := d.caller(a.Key, now)
+	if !a.Part {
+		c.slow = a.Slow
+	}
 	v.of, v.lane = c, &c.lanes[v.class]
-	v.lane.charge = min(v.lane.charge+extra, max(v.lane.charge, mostCharge))
+	v.lane.charge = min(v.lane.charge+a.Cost, max(v.lane.charge, mostCharge))
 	if len(v.lane.queue) >= MostWaiting {
 		return ErrFull
 	}
 	d.flying++
 	c.flying++
 	if len(v.lane.queue) == 0 {
-		if _, ok := d.may(c, v.class, now); ok {
+		if _, ok := d.may(v, now); ok {
 			d.run(v, now)
 			return nil
 		}

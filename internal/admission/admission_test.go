@@ -24,7 +24,7 @@ func newDoor(procs, rate int) *Door {
 // do has a request of some length carried out, and returns how long it waited.
 func (d *Door) do(ctx context.Context, key Key, class Class, takes time.Duration) (waited time.Duration, err error) {
 	began := time.Now()
-	v, err := d.Enter(ctx, key, class, false, 0)
+	v, err := d.Enter(ctx, Ask{Key: key, Class: class})
 	if err != nil {
 		return 0, err
 	}
@@ -104,7 +104,7 @@ func TestAQueueIsBounded(t *testing.T) {
 		var mu sync.Mutex
 		for range MostAlone + MostWaiting + 3 {
 			all.Go(func() {
-				v, err := d.Enter(t.Context(), pid(1), Short, false, 0)
+				v, err := d.Enter(t.Context(), Ask{Key: pid(1)})
 				if err != nil {
 					mu.Lock()
 					defer mu.Unlock()
@@ -134,7 +134,7 @@ func TestWaitingEnds(t *testing.T) {
 		d := newDoor(1, 0)
 		var held []*Visit
 		for range MostLong {
-			v, err := d.Enter(t.Context(), pid(1), Long, false, 0)
+			v, err := d.Enter(t.Context(), Ask{Key: pid(1), Class: Long})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +176,7 @@ func TestTheRateHoldsAloneToo(t *testing.T) {
 				d := newDoor(1, test.rate)
 				began := time.Now()
 				for range 101 {
-					v, err := d.Enter(t.Context(), pid(1), Short, test.slow, 0)
+					v, err := d.Enter(t.Context(), Ask{Key: pid(1), Slow: test.slow})
 					if err != nil {
 						t.Fatal(err)
 					}

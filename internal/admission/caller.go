@@ -157,14 +157,14 @@ func (d *Door) fill(c *caller, now time.Time) (rate float64) {
 	return rate
 }
 
-// may reports whether the next request of a lane may run, and if not, when time alone
+// may reports whether the next request of its lane may run, and if not, when time alone
 // might change that; 0 is when another request has left.
-func (d *Door) may(c *caller, class Class, now time.Time) (wait time.Duration, ok bool) {
-	l := &c.lanes[class]
-	if rate := d.fill(c, now); rate > 0 && c.tokens < 1 {
+func (d *Door) may(v *Visit, now time.Time) (wait time.Duration, ok bool) {
+	c, l := v.of, v.lane
+	if rate := d.fill(c, now); rate > 0 && c.tokens < 1 && !v.part {
 		return time.Duration((1-c.tokens)/rate*float64(time.Second)) + 1, false
 	}
-	if l.running > 0 && l.running >= d.most(c, class) {
+	if l.running > 0 && l.running >= d.most(c, v.class) {
 		return 0, false
 	}
 	d.drain(c, now)
@@ -188,7 +188,10 @@ func (d *Door) most(c *caller, class Class) int {
 // run lets a request run.
 func (d *Door) run(v *Visit, now time.Time) {
 	c, l := v.of, v.lane
-	c.seen, c.tokens, v.runs = now, c.tokens-1, true
+	c.seen, v.runs = now, true
+	if !v.part {
+		c.tokens--
+	}
 	l.running++
 	v.guess = l.typical
 	l.charge += v.guess
@@ -204,7 +207,7 @@ func (d *Door) dispatch(now time.Time) {
 	for c := range d.queued {
 		left := 0
 		for class := range c.lanes {
-			next = min(next, d.advance(c, Class(class), now))
+			next = min(next, d.advance(&c.lanes[class], now))
 			left += len(c.lanes[class].queue)
 		}
 		if left == 0 {
@@ -228,10 +231,9 @@ func (d *Door) ring() {
 }
 
 // advance starts what of a lane may run, and returns when to look again.
-func (d *Door) advance(c *caller, class Class, now time.Time) time.Duration {
-	l := &c.lanes[class]
+func (d *Door) advance(l *lane, now time.Time) time.Duration {
 	for len(l.queue) > 0 {
-		wait, ok := d.may(c, class, now)
+		wait, ok := d.may(l.queue[0], now)
 		if !ok && wait > 0 {
 			return wait
 		}

@@ -366,17 +366,17 @@ func TestManySessions(t *testing.T) {
 	stream.Body.Close()
 }
 
-// TestStreamsLeaveRoomForCalls: no more than 32 at once.
+// TestStreamsLeaveRoomForCalls: no more than 16 of a program at once.
 func TestStreamsLeaveRoomForCalls(t *testing.T) {
 	w := start(t, nil).bySocket(t)
-	for range 32 {
+	for range 16 {
 		if resp := w.send(t, "GET", "/mcp", w.hail(t, "/mcp"), ""); resp.StatusCode != http.StatusOK {
 			t.Fatalf("a stream: %s", resp.Status)
 		}
 	}
 	id := w.hail(t, "/mcp")
-	if resp := w.send(t, "GET", "/mcp", id, ""); resp.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("one stream too many: %s, want 503", resp.Status)
+	if resp := w.send(t, "GET", "/mcp", id, ""); resp.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("one stream too many: %s, want 429", resp.Status)
 	}
 	if resp := w.send(t, "POST", "/mcp", id, `{"jsonrpc":"2.0","id":2,"method":"ping"}`); resp.StatusCode != http.StatusOK {
 		t.Errorf("a call beside them: %s, want 200", resp.Status)
