@@ -52,7 +52,7 @@ func NewClient(socket string, opt *ClientOptions) *Client {
 	}
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", socket)
+			return connect(ctx, socket)
 		},
 		// Shorter than the server's, which must not close a connection in the very
 		// moment when a request goes out on it.
@@ -73,6 +73,21 @@ func NewClient(socket string, opt *ClientOptions) *Client {
 		c.shapes[s] = shapeOf(s)
 	}
 	return c
+}
+
+// connect waits for room in the queue of the socket, which somebody may have filled up.
+func connect(ctx context.Context, socket string) (net.Conn, error) {
+	for {
+		conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+		if !errors.Is(err, syscall.EAGAIN) {
+			return conn, err
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -47,7 +47,7 @@ type gate struct {
 // which holds some thousand, so for less than a second.
 const (
 	turnedAtOnce = 64
-	turnedPause  = 6400 * time.Microsecond
+	turnedPause  = 25 * time.Millisecond
 )
 
 func newGate(ln net.Listener, uid int, log *slog.Logger) *gate {
@@ -120,6 +120,7 @@ func (g *gate) admit(conn net.Conn, who peer) *guest {
 	c := &guest{Conn: conn, peer: who, gate: g}
 	c.close = sync.OnceValue(func() error {
 		g.leave(c)
+		c.settle()
 		return conn.Close()
 	})
 	g.mu.Lock()
@@ -282,6 +283,13 @@ type guest struct {
 }
 
 func (c *guest) key() admission.Key { return admission.Key{PID: c.peer.pid} }
+
+// settle charges what was read and led to no request.
+func (c *guest) settle() {
+	if n := c.read.Swap(0); n > 0 {
+		c.gate.limits.door.Charge(c.key(), time.Duration(n)*byteCost)
+	}
+}
 
 func (c *guest) rank() int {
 	switch {

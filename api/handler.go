@@ -154,12 +154,13 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 func (h *handler) operation(sh *shape) http.HandlerFunc {
 	empty := wire.FillerOf(reflect.PointerTo(sh.spec.Result))
 	return func(w http.ResponseWriter, r *http.Request) {
-		body, err := h.readBody(w, r)
+		body, done, err := h.readBody(w, r)
 		if err != nil {
 			h.fail(w, r, err)
 			return
 		}
 		res, out, err := h.carryOut(w, r, sh, body, empty)
+		done()
 		if err != nil {
 			h.fail(w, r, err)
 			return

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -243,7 +244,7 @@ func slowedDown(why string) string {
 
 // long is what may take minutes, or many times what a save does.
 var long = map[*op.Spec]bool{
-	op.SaveBatch.Spec: true, op.Import.Spec: true, op.BackupCreate.Spec: true, op.Compact.Spec: true,
+	op.SaveBatch.Spec: true, op.Import.Spec: true, op.Export.Spec: true, op.BackupCreate.Spec: true, op.Compact.Spec: true,
 	op.Cleanup.Spec: true, op.CleanupRollback.Spec: true, op.AgentsRun.Spec: true, op.LifecycleRun.Spec: true,
 	op.PromoteAuto.Spec: true, op.GC.Spec: true, op.Archive.Spec: true, op.Migrate.Spec: true, op.Purge.Spec: true,
 	op.VaultCheck.Spec: true, op.Health.Spec: true, op.HealthDuplicates.Spec: true, op.Clusters.Spec: true, op.Consolidate.Spec: true,
@@ -257,40 +258,50 @@ func classOf(s *op.Spec) admission.Class {
 }
 
 // readBody reads the body of a request. Large ones of a caller are read a few at a time,
-// so that its connections together take no more memory than a few.
-func (h *handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// so that its connections together take no more memory than a few; release is to be called
+// when the body is not needed any more.
+func (h *handler) readBody(w http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
 	tooLarge := memory.Errorf(memory.TooLarge, "the body has more than %d bytes (4 MiB); send it in parts", maxBody)
 	if r.ContentLength > maxBody {
 		w.Header().Set("Connection", "close")
-		return nil, tooLarge
+		return nil, nil, tooLarge
 	}
+	release = func() {}
 	in := http.MaxBytesReader(w, r.Body, maxBody)
-	body, err := io.ReadAll(io.LimitReader(in, smallBody))
+	body, err = io.ReadAll(io.LimitReader(in, smallBody))
 	if err == nil && len(body) == smallBody {
-		body, err = h.limits.readRest(r.Context(), in, body)
+		body, release, err = h.limits.readRest(r.Context(), in, body, r.ContentLength)
+	}
+	if err == nil {
+		return body, release, nil
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, tooLarge
+		return nil, nil, tooLarge
 	}
 	if _, ok := errors.AsType[*memory.Error](err); ok {
-		return nil, err
+		return nil, nil, err
 	}
-	if err != nil {
-		return nil, memory.Errorf(memory.Invalid, "the body ended early; send it again whole")
-	}
-	return body, nil
+	return nil, nil, memory.Errorf(memory.Invalid, "the body ended early; send it again whole")
 }
 
-func (l *Limits) readRest(ctx context.Context, in io.Reader, body []byte) ([]byte, error) {
-	actor := op.CallerFrom(ctx)
-	key := keyOf(actor)
+// readRest reads what follows the beginning of a body, whose length is negative if it is
+// not known. Before, it waits until the caller is within its share.
+func (l *Limits) readRest(ctx context.Context, in io.Reader, begin []byte, length int64) (body []byte, release func(), err error) {
+	key := keyOf(op.CallerFrom(ctx))
 	u := l.enter(key)
-	defer l.leave(key, u)
 	if err := l.take(ctx, u, u.bulk, ""); err != nil {
-		return nil, err
+		l.leave(key, u)
+		return nil, nil, err
 	}
-	defer func() { <-u.bulk }()
+	release = func() { <-u.bulk; l.leave(key, u) }
 	l.door.Wait(ctx, key, admission.LongestWait)
-	rest, err := io.ReadAll(in)
-	return append(body, rest...), err
+	all := bytes.NewBuffer(begin)
+	all.Grow(int(max(0, length-int64(len(begin)))) + bytes.MinRead)
+	_, err = all.ReadFrom(in)
+	l.door.Charge(key, costOf(ctx))
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return all.Bytes(), release, nil
 }

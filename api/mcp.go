@@ -40,27 +40,34 @@ func (h *handler) mcp(next http.Handler) http.HandlerFunc {
 			}
 			defer h.limits.closeStream(keyOf(who))
 		}
-		if err := h.inspect(w, r); err != nil {
+		done, err := h.inspect(w, r)
+		if err != nil {
 			h.fail(w, r, err)
 			return
 		}
+		defer done()
 		next.ServeHTTP(w, r)
 	})
 }
 
-// inspect reads the body of a request and looks whether it is worth taking apart.
-func (h *handler) inspect(w http.ResponseWriter, r *http.Request) error {
-	body, err := h.readBody(w, r)
+// inspect reads the body of a request and looks whether it is worth taking apart; done is
+// to be called when it has been answered.
+func (h *handler) inspect(w http.ResponseWriter, r *http.Request) (done func(), err error) {
+	body, done, err := h.readBody(w, r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	end, err := h.begin(w, r, admission.Short, false)
-	if err != nil {
-		return err
+	if err == nil {
+		err = checkMessage(body)
+		end()
 	}
-	defer end()
+	if err != nil {
+		done()
+		return nil, err
+	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	return checkMessage(body)
+	return done, nil
 }
 
 // checkMessage bounds what the protocol's library has to take apart: how deep and into how

@@ -3,8 +3,9 @@
 //
 // It is fair by time used, not by requests: what a request takes of the processors is
 // measured on its thread and charged to its caller. A charge drains at the caller's
-// share, which is the number of processors divided by that of callers active within
-// the last 100 ms. These rules hold for every caller and each of its two lanes:
+// share, which is half of the processors divided by the number of callers active within
+// the last 100 ms: the other half is for what cannot be measured here, which is the work
+// of the kernel, of the garbage collector and of the callers themselves. These rules hold for every caller and each of its two lanes:
 //
 //   - Alone, a caller has everything; nothing is measured.
 //   - Within its share, it runs at once, one request always and further ones out of
@@ -12,6 +13,8 @@
 //   - Beyond its share, its requests wait in its own queue until the charge has drained.
 //     They stop waiting when no other caller has had a request for 10 ms: then as many run
 //     as there are processors, so that none is idle for the sake of fairness.
+//   - Where several callers wait and hardly anything runs, the one that has used least goes
+//     ahead: they are all busy, and the shares are too small for them.
 //   - A queue has [MostWaiting] places, and who waits in it waits for [LongestWait]. What
 //     is beyond them is refused.
 //   - At most so many requests a second run as the rate allows, alone or not.
@@ -52,8 +55,9 @@ const (
 )
 
 // Overhead is what a request takes beside what is measured: to be read, parsed and
-// answered by the kernel and net/http. Measured with BenchmarkVersion of package api.
-const Overhead = 40 * time.Microsecond
+// answered by the kernel and net/http. BenchmarkVersion of package api, which has the
+// client's part in it as well, takes about twice that.
+const Overhead = 100 * time.Microsecond
 
 // Why a request was not let in.
 var (
@@ -89,13 +93,15 @@ type Ask struct {
 // Door lets requests in. It may be shared by any number of goroutines.
 type Door struct {
 	rate  float64 // requests a second of a caller, 0 for any number
-	procs float64
+	procs int
+	share float64 // of the processors that charges drain by, of all callers
 	meter func() (stop func() time.Duration)
 
 	mu      sync.Mutex // guards what follows
 	callers map[Key]*caller
 	active  int                  // callers that are
 	flying  int                  // requests that run or wait, of all callers
+	running int                  // of them that run
 	queued  map[*caller]struct{} // callers with requests in a queue
 	last    [2]departure         // of the last caller that a request left of, and of another before it
 	looked  time.Time
@@ -105,7 +111,7 @@ type Door struct {
 // New returns a door for so many processors, that lets in at most rate requests a second
 // of each caller, or any number if rate is 0.
 func New(procs, rate int) *Door {
-	return &Door{rate: float64(rate), procs: float64(max(1, procs)), meter: threadTime,
+	return &Door{rate: float64(rate), procs: procs, share: float64(max(1, procs)) / 2, meter: threadTime,
 		callers: make(map[Key]*caller), queued: make(map[*caller]struct{})}
 }
 
@@ -206,6 +212,7 @@ func (v *Visit) Leave() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	v.lane.running--
+	d.running--
 	v.lane.settle(v, cost)
 	d.gone(v, now)
 	d.dispatch(now)

@@ -70,7 +70,7 @@ func TestTheGreedyWaitForThePolite(t *testing.T) {
 					mu.Lock()
 					worst = max(worst, waited)
 					mu.Unlock()
-					time.Sleep(2 * time.Millisecond)
+					time.Sleep(5 * time.Millisecond)
 				}
 			})
 		}
@@ -89,8 +89,8 @@ func TestTheGreedyWaitForThePolite(t *testing.T) {
 		if worst > time.Millisecond {
 			t.Errorf("a polite caller waited %v", worst)
 		}
-		if share := greedy.Seconds() / 10; share < 0.15 || share > 0.40 {
-			t.Errorf("the greedy one had %.2f processors, want about a ninth of two", share)
+		if share := greedy.Seconds() / 10; share < 0.08 || share > 0.20 {
+			t.Errorf("the greedy one had %.2f processors, want about a ninth of one", share)
 		}
 	})
 }
@@ -291,8 +291,10 @@ func (d *Door) broken() string {
 			return "a caller runs too many long requests"
 		case len(short.queue) > MostWaiting:
 			return "a queue is too long"
-		case len(short.queue) > 0 && short.running < min(int(d.procs), d.most(c, Short)) && d.untilQuiet(c, time.Now()) == 0:
+		case len(short.queue) > 0 && short.running < min(d.procs, d.most(c, Short)) && d.untilQuiet(c, time.Now()) == 0:
 			return "a request waits although nobody else has wanted anything for a while"
+		case len(d.queued) > 1 && d.running == 0:
+			return "nothing runs though several wait"
 		case len(short.queue) > 0 && short.running == 0 && short.charge == 0:
 			return "a request of a caller that used nothing waits"
 		}

@@ -127,7 +127,7 @@ func (d *Door) others(c *caller) int {
 func (d *Door) drain(c *caller, now time.Time) {
 	passed := now.Sub(c.drained)
 	c.drained = now
-	allowed := time.Duration(float64(passed) * d.procs / float64(max(1, d.others(c)+1)))
+	allowed := time.Duration(float64(passed) * d.share / float64(max(1, d.others(c)+1)))
 	for i := range c.lanes {
 		l := &c.lanes[i]
 		if l.charge -= min(l.charge, allowed); d.others(c) == 0 && l.running == 0 {
@@ -141,7 +141,7 @@ func (d *Door) toDrain(charge time.Duration) time.Duration {
 	if charge <= slack {
 		return 0
 	}
-	return time.Duration(float64(charge-slack)*float64(max(1, d.active))/d.procs) + 1
+	return time.Duration(float64(charge-slack)*float64(max(1, d.active))/d.share) + 1
 }
 
 // fill counts the requests that the rate allows, and returns the rate.
@@ -168,7 +168,7 @@ func (d *Door) may(v *Visit, now time.Time) (wait time.Duration, ok bool) {
 		return 0, false
 	}
 	d.drain(c, now)
-	if wait = d.toDrain(l.charge); wait > 0 && l.running < int(d.procs) {
+	if wait = d.toDrain(l.charge); wait > 0 && l.running < max(1, d.procs) {
 		wait = min(wait, d.untilQuiet(c, now))
 	}
 	return wait, wait == 0
@@ -193,6 +193,7 @@ func (d *Door) run(v *Visit, now time.Time) {
 		c.tokens--
 	}
 	l.running++
+	d.running++
 	v.guess = l.typical
 	l.charge += v.guess
 }
@@ -205,14 +206,12 @@ func (d *Door) dispatch(now time.Time) {
 	d.tidy(now)
 	next := tidying // after which fewer callers may be active
 	for c := range d.queued {
-		left := 0
 		for class := range c.lanes {
 			next = min(next, d.advance(&c.lanes[class], now))
-			left += len(c.lanes[class].queue)
 		}
-		if left == 0 {
-			delete(d.queued, c)
-		}
+		d.unqueue(c)
+	}
+	for len(d.queued) > 1 && d.running < 2*d.procs && d.advanceLeast(now) {
 	}
 	if len(d.queued) == 0 {
 		return
@@ -240,11 +239,47 @@ func (d *Door) advance(l *lane, now time.Time) time.Duration {
 		if !ok {
 			break
 		}
-		v := l.queue[0]
-		l.queue[0] = nil
-		l.queue = l.queue[1:]
-		d.run(v, now)
-		close(v.start)
+		d.runFirst(l, now)
 	}
 	return tidying
+}
+
+func (d *Door) runFirst(l *lane, now time.Time) {
+	v := l.queue[0]
+	l.queue[0] = nil
+	l.queue = l.queue[1:]
+	d.run(v, now)
+	close(v.start)
+}
+
+// advanceLeast starts the request of the lane that has used least, of those that wait for
+// nothing else.
+func (d *Door) advanceLeast(now time.Time) bool {
+	var least *lane
+	for c := range d.queued {
+		for class := range c.lanes {
+			l := &c.lanes[class]
+			paced := d.fill(c, now) > 0 && c.tokens < 1
+			if len(l.queue) > 0 && !paced && l.running < d.most(c, Class(class)) && (least == nil || l.charge < least.charge) {
+				least = l
+			}
+		}
+	}
+	if least == nil {
+		return false
+	}
+	of := least.queue[0].of
+	d.runFirst(least, now)
+	d.unqueue(of)
+	return true
+}
+
+// unqueue forgets that a caller has requests in a queue, if it has none.
+func (d *Door) unqueue(c *caller) {
+	for i := range c.lanes {
+		if len(c.lanes[i].queue) > 0 {
+			return
+		}
+	}
+	delete(d.queued, c)
 }
