@@ -19,13 +19,13 @@ import (
 // what is not its own: the socket that answers in the end is that of the one that serves.
 func TestCase60FiftyStarts(t *testing.T) {
 	t.Parallel()
-	binary, err := exec.LookPath("emberd")
+	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	home := filepath.Join(shortDir(t), "h")
 	log := home + ".log"
-	first, err := startDaemon(t.Context(), binary, home, log, os.Environ())
+	first, err := startDaemon(t.Context(), exe, home, log, foreignFree(os.Environ()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +39,8 @@ func TestCase60FiftyStarts(t *testing.T) {
 	ended := make(chan int, len(cmds))
 	var all sync.WaitGroup
 	for i := range cmds {
-		cmds[i] = exec.Command(binary, "serve", "--home", home)
-		cmds[i].Stderr = &said[i]
+		cmds[i] = exec.Command(exe, "serve", "--home", home)
+		cmds[i].Args[0], cmds[i].Env, cmds[i].Stderr = "emberd", foreignFree(os.Environ()), &said[i]
 		if err := cmds[i].Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -50,17 +50,17 @@ func TestCase60FiftyStarts(t *testing.T) {
 	for range len(cmds) - 1 {
 		i := <-ended
 		serving -= i
-		if code := cmds[i].ProcessState.ExitCode(); code != exitLocked {
+		if code := cmds[i].ProcessState.ExitCode(); code != int(exitLocked) {
 			t.Errorf("one of those that do not serve ended with %d, want %d: %s", code, exitLocked, said[i].String())
 		}
 	}
 	client := api.NewClient(filepath.Join(home, "emberd.sock"), nil)
 	defer client.Close()
 	for deadline := time.Now().Add(time.Minute); ; {
-		status, err := op.Status.Call(t.Context(), client, &op.StatusRequest{})
+		who, err := op.Version.Call(t.Context(), client, &op.VersionRequest{})
 		if err == nil {
-			if status.PID != cmds[serving].Process.Pid {
-				t.Errorf("process %d answers, want %d", status.PID, cmds[serving].Process.Pid)
+			if who.PID != cmds[serving].Process.Pid {
+				t.Errorf("process %d answers, want %d", who.PID, cmds[serving].Process.Pid)
 			}
 			break
 		}
