@@ -78,6 +78,65 @@ func TestAFullQueueIsRefused(t *testing.T) {
 	all.Wait()
 }
 
+// Answers take memory from when they are made until they are taken: few are made at once,
+// and a caller that takes none is asked to before it may have more.
+func TestAnswersTakeBoundedMemory(t *testing.T) {
+	entered, leave := make(chan struct{}, 100), make(chan struct{})
+	limits := NewLimits(nil)
+	inv := limits.Invoker(backendFunc(func(context.Context, *op.Spec, any) (any, error) {
+		entered <- struct{}{}
+		<-leave
+		return &op.SearchResult{}, nil
+	}))
+	greedy := memory.Actor{PID: 1}
+	search := func(who memory.Actor) error {
+		_, err := op.Search.Call(op.WithCaller(t.Context(), who), inv, &op.SearchRequest{Query: "x"})
+		return err
+	}
+	var all sync.WaitGroup
+	for range maxOwnReads + 1 {
+		all.Go(func() {
+			if err := search(greedy); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range maxOwnReads {
+		<-entered
+	}
+	select {
+	case <-entered:
+		t.Errorf("more than %d questions of one caller are answered at once", maxOwnReads)
+	default:
+	}
+	close(leave)
+	all.Wait()
+	release := limits.hold(greedy, maxHeld+1)
+	if err := search(greedy); err == nil || !strings.Contains(err.Error(), "answers of 32 MiB wait for this program to read them") {
+		t.Errorf("with too much unread: %v", err)
+	}
+	if err := search(memory.Actor{PID: 2}); err != nil {
+		t.Errorf("another caller: %v", err)
+	}
+	release()
+	if err := search(greedy); err != nil {
+		t.Errorf("after all was read: %v", err)
+	}
+	if len(limits.callers) != 0 {
+		t.Errorf("%d callers are remembered that hold nothing", len(limits.callers))
+	}
+}
+
+// A header that is longer than 64 KiB is refused; net/http adds 4 KiB to what it is told.
+func TestHeadersAreBounded(t *testing.T) {
+	_, sock := start(t, newShelf())
+	for n, want := range map[int]int{maxHeader - 1000: http.StatusOK, maxHeader + 8<<10: http.StatusRequestHeaderFieldsTooLarge} {
+		if got := ask(t, sock, "GET /v1/version HTTP/1.1\nX-Much: "+strings.Repeat("x", n)); got.StatusCode != want {
+			t.Errorf("%d bytes: %s, want %d", n, got.Status, want)
+		}
+	}
+}
+
 func TestMessagesAreBounded(t *testing.T) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	list := func(n int, of string) string { return "[" + strings.TrimSuffix(strings.Repeat(of+",", n), ",") + "]" }
