@@ -216,6 +216,7 @@ func beGood(socket string) {
 // attacks are what a hostile program does for as long as it lives.
 func attacks() map[string]func(socket string) {
 	return map[string]func(string){
+		"a-control":   func(string) { select {} }, // does nothing: how much of a ratio is noise
 		"connections": func(s string) { crowd(256, func() { held(s, "", 40) }) },
 		"half-open": func(s string) {
 			crowd(256, func() {
