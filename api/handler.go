@@ -24,6 +24,7 @@ type HandlerOptions struct {
 	Logger  *slog.Logger // for faults of our own; nil discards
 	MCP     http.Handler // of /mcp and /mcp/{profile}; nil for none
 	Limits  *Limits      // of the daemon's callers; nil for new ones
+	Tokens  Tokens       // nil refuses requests that carry one
 }
 
 // NewHandler returns the handler of all routes. It answers only requests that
@@ -34,7 +35,7 @@ func NewHandler(b Backend, opt *HandlerOptions) http.Handler {
 		opt = &HandlerOptions{}
 	}
 	h := newHandler(opt.Version, opt.Logger, opt.Limits)
-	h.backend, h.admit = b, h.welcome
+	h.backend, h.tokens, h.admit = b, opt.Tokens, h.welcome
 	for _, s := range op.Table() {
 		h.handle(s.Method, s.Path, h.operation(shapeOf(s)))
 	}
@@ -87,7 +88,8 @@ func loggerOr(l *slog.Logger) *slog.Logger {
 // handler is immutable but for its limits.
 type handler struct {
 	backend Backend
-	admit   func(*http.Request) (memory.Actor, error) // whether a request is served, and as whose
+	tokens  Tokens
+	admit   func(*http.Request) (visitor, error) // whether a request is served, and as whose
 	self    side
 	log     *slog.Logger
 	mux     *http.ServeMux
@@ -104,14 +106,14 @@ func (h *handler) handle(method, path string, fn http.HandlerFunc) {
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(headerVersion, h.self.String())
-	actor, err := h.admit(r)
+	who, err := h.admit(r)
 	switch {
 	case err != nil:
 		h.fail(w, r, err)
 	case !h.routed(r):
 		h.fail(w, r, h.noRoute(w, r))
 	default:
-		h.mux.ServeHTTP(w, r.WithContext(op.WithCaller(r.Context(), actor)))
+		h.mux.ServeHTTP(w, who.request(r))
 	}
 }
 

@@ -27,7 +27,7 @@ func (h *handler) mount(mcp http.Handler) {
 // mcp serves what a client asks over the protocol. Streams have places of their own, and
 // everything else is looked at before it reaches the protocol's library, which would take
 // any of it apart. The calls themselves are within the limits of what carries them out:
-// [Limits.Invoker].
+// [Limits.Invoker]. A stream ends with the token it was opened with.
 func (h *handler) mcp(next http.Handler) http.HandlerFunc {
 	return h.bare(func(w http.ResponseWriter, r *http.Request) {
 		who := op.CallerFrom(r.Context())
@@ -39,6 +39,9 @@ func (h *handler) mcp(next http.Handler) http.HandlerFunc {
 				return
 			}
 			defer h.limits.closeStream(keyOf(who))
+			ctx, cancel := op.GrantFrom(r.Context()).Hold(r.Context())
+			defer cancel()
+			r = r.WithContext(ctx)
 		}
 		done, err := h.inspect(w, r)
 		if err != nil {

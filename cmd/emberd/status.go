@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,6 +74,10 @@ func (s *state) printStatus(r *op.StatusResult) {
 		s.row("agents", r.MCP.URL)
 		s.row("", "with the token in "+r.MCP.TokenFile)
 	}
+	if r.Tokens != nil {
+		s.row("tokens", tokensTold(r.Tokens))
+	}
+	s.printSandbox(r.Sandbox)
 	s.row("data", r.Data)
 	s.row("state", r.State)
 	if c, err := s.load(); err == nil {
@@ -92,6 +97,52 @@ func (s *state) printStatus(r *op.StatusResult) {
 	for _, w := range r.Warnings {
 		s.warn("warning", clean(w))
 	}
+}
+
+func tokensTold(t *op.TokenStatus) string {
+	text := grouped(t.Valid) + " in force"
+	if t.Expiring > 0 {
+		text += fmt.Sprintf(", %s within a week", count(t.Expiring, "ends", "end"))
+	}
+	return text
+}
+
+// printSandbox tells what the daemon may still do.
+func (s *state) printSandbox(b *op.SandboxStatus) {
+	switch {
+	case b == nil:
+		return
+	case !b.On:
+		s.rows("sandbox", "none: "+clean(b.Why), "")
+		return
+	}
+	var does []string
+	for _, path := range b.Run {
+		does = append(does, flat(path))
+	}
+	s.row("sandbox", fmt.Sprintf("on (Landlock %d): runs %s; TCP %s", b.ABI, cmp.Or(strings.Join(does, ", "), "nothing"), ports(b)))
+	does = does[:0]
+	for _, path := range b.Write {
+		does = append(does, flat(path))
+	}
+	s.rows("", "writes below "+strings.Join(does, ", "), "")
+}
+
+// ports tells which TCP ports are left.
+func ports(b *op.SandboxStatus) string {
+	if b.ABI < 4 {
+		return "not restricted by this kernel"
+	}
+	var parts []string
+	for _, p := range []struct {
+		what string
+		all  []uint16
+	}{{"to", b.Connect}, {"at", b.Listen}} {
+		for _, port := range p.all {
+			parts = append(parts, fmt.Sprintf("%s port %d", p.what, port))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
 // otherDevice tells when another device was seen and how far it is.

@@ -57,6 +57,8 @@ type Config struct {
 	State  string // absolute
 	Socket string // absolute, short enough for the platform
 	Listen string // a loopback address with a port, "" for none
+	// TokenFile has the token that the daemon is shown; absolute, "" for none.
+	TokenFile string
 
 	Log           Log
 	STM           STM
@@ -87,6 +89,7 @@ type Config struct {
 	Phrases         string        // file of phrases, "" for those that come with emberd
 	AutoReinforce   bool          // whether observed use strengthens memories
 	SecretsDetect   string        // "block" or "off"
+	Sandbox         string        // auto, on or off
 	HistoryKeep     time.Duration // how long superseded values stay
 	TrashKeep       time.Duration // how long forgotten memories can be restored
 	CortexGraphPath string        // directory import looks in first, absolute; empty without a home directory
