@@ -82,9 +82,9 @@ bench:
 	cd vectors/vek && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 # Longer proofs than the suite has time for: unique words among 100,000 memories,
-# before and after kill -9.
+# before and after kill -9, and 10,000 connections of a hostile process.
 proof:
-	EMBERD_PROOF=1 go test -v -count=1 -run Proof -timeout 60m ./bench
+	EMBERD_PROOF=1 go test -v -count=1 -run Proof -timeout 60m ./bench ./api
 
 # Every operation of the log through every crash and disk error of a disk in
 # memory, recovery included: some four minutes of processor time on two cores.

@@ -32,16 +32,17 @@ const all = "*"
 // and the two ends of the socket know the operations but not the engine.
 func graph() map[string]edges {
 	return map[string]edges{
-		"memory":            {others: []string{"github.com/google/uuid"}},
-		"decay":             {},
-		"internal/backup":   {ours: []string{"internal/durable"}},
-		"internal/cleanup":  {ours: []string{"memory", "op", "internal/cluster", "internal/conflict", "internal/overview", "internal/quality", "internal/text"}, others: []string{"gopkg.in/yaml.v3"}}, // its tests read the properties of a report
-		"internal/cleanrun": {ours: []string{"memory", "op", "internal/cleanup", "internal/durable"}},
-		"internal/clients":  {ours: []string{"memory", "internal/durable", "internal/jsonedit"}},
-		"internal/agents":   {ours: []string{"memory", "internal/cluster", "internal/entities", "internal/similarity"}},
-		"internal/cluster":  {ours: []string{"memory", "internal/conflict", "internal/dot", "internal/similarity", "internal/text"}},
-		"internal/conflict": {ours: []string{"internal/text"}},
-		"internal/beads":    {},
+		"memory":             {others: []string{"github.com/google/uuid"}},
+		"decay":              {},
+		"internal/backup":    {ours: []string{"internal/durable"}},
+		"internal/cleanup":   {ours: []string{"memory", "op", "internal/cluster", "internal/conflict", "internal/overview", "internal/quality", "internal/text"}, others: []string{"gopkg.in/yaml.v3"}}, // its tests read the properties of a report
+		"internal/cleanrun":  {ours: []string{"memory", "op", "internal/cleanup", "internal/durable"}},
+		"internal/clients":   {ours: []string{"memory", "internal/durable", "internal/jsonedit"}},
+		"internal/admission": {others: []string{"golang.org/x/sys/unix"}},
+		"internal/agents":    {ours: []string{"memory", "internal/cluster", "internal/entities", "internal/similarity"}},
+		"internal/cluster":   {ours: []string{"memory", "internal/conflict", "internal/dot", "internal/similarity", "internal/text"}},
+		"internal/conflict":  {ours: []string{"internal/text"}},
+		"internal/beads":     {},
 		"internal/bert": {
 			ours:   []string{"internal/dot", "internal/gguf"},
 			others: []string{"golang.org/x/text/unicode/norm"},
@@ -142,7 +143,7 @@ func graph() map[string]edges {
 			tests: []string{"internal/tinybert", "internal/llamawire", "internal/secrettest"}, // models that are read like any other, helpers that do not work
 		},
 		"api": {
-			ours:   []string{"op", "memory", "internal/access", "internal/wire"},
+			ours:   []string{"op", "memory", "internal/access", "internal/admission", "internal/wire"},
 			others: []string{"golang.org/x/sys/unix", "github.com/google/jsonschema-go/jsonschema"},
 			tests:  []string{"engine", "stm"}, // random requests to what really answers them
 		},

@@ -28,6 +28,7 @@ import (
 	"iter"
 	"time"
 
+	"emberd/internal/wire"
 	"emberd/op"
 )
 
@@ -57,19 +58,37 @@ const (
 	typeEvents  = "text/event-stream"
 )
 
-// Bounds of the socket, from which a well-behaved client stays far away.
+// Bounds of the socket, from which a well-behaved client stays far away. A caller's own
+// leave room for others.
 const (
-	maxBody    = 4 << 20  // bytes in the body of a request
-	maxHeader  = 64 << 10 // bytes in its line and header
-	maxAnswer  = 64 << 20 // bytes in an answer, for the client
-	maxEvent   = 16 << 20 // bytes in one event, for the client
-	maxConns   = 64       // open at once; further ones wait until one closes
-	maxStreams = 32       // event streams at once, so that they leave room for calls
-	maxClaim   = 200      // characters in what a client says about itself
+	maxBody   = 4 << 20  // bytes in the body of a request
+	maxHeader = 64 << 10 // bytes in its line and header
+	maxAnswer = 64 << 20 // bytes in an answer, for the client
+	maxEvent  = 16 << 20 // bytes in one event, for the client
+	maxClaim  = 200      // characters in what a client says about itself
 
-	headTimeout  = 10 * time.Second // to send line and header
-	readTimeout  = 30 * time.Second // to send the whole request
-	writeTimeout = 30 * time.Second // to take an answer, or one event
-	idleTimeout  = 60 * time.Second // between requests; the client gives up earlier
-	heartbeat    = 15 * time.Second // between comments in a quiet event stream
+	maxConns       = 512 // open at once; one more takes the place of one of who has most
+	maxOwnConns    = 128 // of them of one caller; further ones are refused
+	maxStreams     = 128 // event streams at once
+	maxOwnStreams  = 16  // of them of one caller
+	maxPortStreams = 32  // of them at a port, whose callers are not known
+
+	smallBody   = 64 << 10          // bytes of a body that any number of requests may have
+	maxOwnBulk  = 2                 // larger bodies that are read at once of a caller
+	maxOwnReads = 8                 // questions of a caller that are answered at once: their answers take memory
+	maxHeld     = 32 << 20          // bytes of answers that a caller has not taken yet, before it may ask more
+	maxMessages = 100               // of the Model Context Protocol in one batch
+	maxValues   = 200_000           // of JSON in a message of it
+	maxNesting  = wire.MaxDepth + 4 // of its JSON, of which the message itself takes up to four
+
+	headTimeout  = 10 * time.Second       // to send line and header
+	readTimeout  = 30 * time.Second       // to send the whole request
+	writeTimeout = 30 * time.Second       // to take an answer, or one event
+	idleTimeout  = 60 * time.Second       // between requests; the client gives up earlier
+	heartbeat    = 15 * time.Second       // between comments in a quiet event stream
+	refusePause  = 250 * time.Millisecond // before a request is refused as one too many
+
+	byteCost  = 5 * time.Nanosecond    // of a byte that is read, measured with bodies of 4 MiB
+	connCost  = 150 * time.Microsecond // of a connection
+	eventCost = 40 * time.Microsecond  // of an event that is sent to one stream
 )

@@ -54,13 +54,13 @@ func NewClient(socket string, opt *ClientOptions) *Client {
 	}
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", socket)
+			return connect(ctx, socket)
 		},
 		// Shorter than the server's, which must not close a connection in the very
 		// moment when a request goes out on it.
 		IdleConnTimeout:     idleTimeout / 2,
 		MaxIdleConnsPerHost: 8,
-		MaxConnsPerHost:     maxConns / 2,
+		MaxConnsPerHost:     maxOwnConns / 4,
 		DisableCompression:  true,
 	}
 	c := &Client{
@@ -76,6 +76,21 @@ func NewClient(socket string, opt *ClientOptions) *Client {
 		c.shapes[s] = shapeOf(s)
 	}
 	return c
+}
+
+// connect waits for room in the queue of the socket, which somebody may have filled up.
+func connect(ctx context.Context, socket string) (net.Conn, error) {
+	for {
+		conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+		if !errors.Is(err, syscall.EAGAIN) {
+			return conn, err
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -182,6 +197,9 @@ func (c *Client) roundTrip(r *http.Request, s *op.Spec) (any, error) {
 		return nil, &lostError{err}
 	}
 	defer resp.Body.Close()
+	if why := resp.Header.Get(headerThrottled); why != "" {
+		op.Notify(r.Context(), slowedDown(why))
+	}
 	if s != op.Version.Spec { // which tells the protocol in every one
 		if err := c.checkDaemon(resp.Header); err != nil {
 			return nil, err

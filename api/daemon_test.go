@@ -18,11 +18,15 @@ import (
 	"emberd/op"
 )
 
-// TestMain lets the test binary stand in for a process of another user.
+// TestMain lets the test binary stand in for a process of another user, or a hostile one.
 func TestMain(m *testing.M) {
 	if sock := os.Getenv("API_TEST_CALL_AS_OTHER"); sock != "" {
 		_, err := op.Version.Call(context.Background(), NewClient(sock, nil), &op.VersionRequest{})
 		fmt.Print(err)
+		return
+	}
+	if sock := os.Getenv("API_TEST_HOLD"); sock != "" {
+		holdConnections(sock)
 		return
 	}
 	os.Exit(m.Run())

@@ -2,8 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -19,9 +17,9 @@ import (
 	"emberd/memory"
 )
 
-// decode makes a request of the operation out of r. Every error is about what
-// the client sent.
-func (sh *shape) decode(w http.ResponseWriter, r *http.Request) (any, error) {
+// decode makes a request of the operation out of r, whose body has been read. Every error
+// is about what the client sent.
+func (sh *shape) decode(r *http.Request, body []byte) (any, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "the query string is malformed (%v); percent-encode its values", err)
@@ -30,7 +28,7 @@ func (sh *shape) decode(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	req := reflect.New(sh.spec.Request)
-	if err := sh.decodeBody(w, r, req.Interface()); err != nil {
+	if err := sh.decodeBody(r, body, req.Interface()); err != nil {
 		return nil, err
 	}
 	for _, f := range sh.fields {
@@ -155,13 +153,9 @@ func (f *field) setText(v reflect.Value, text string) error {
 	return nil
 }
 
-// decodeBody reads the body and stores it in req. No body at all is as good as
-// an empty object for an operation that requires no field.
-func (sh *shape) decodeBody(w http.ResponseWriter, r *http.Request, req any) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
+// decodeBody stores the body in req. No body at all is as good as an empty object for an
+// operation that requires no field.
+func (sh *shape) decodeBody(r *http.Request, body []byte, req any) error {
 	known := sh.names(inBody)
 	if len(known) == 0 && len(body) > 0 {
 		return memory.Errorf(memory.Invalid, "%s takes no body; send it without one", sh.spec.Name)
@@ -188,17 +182,6 @@ func (sh *shape) mayBeEmpty() error {
 		}
 	}
 	return nil
-}
-
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, memory.Errorf(memory.TooLarge, "the body has more than %d bytes (4 MiB); send it in parts", maxBody)
-	}
-	if err != nil {
-		return nil, memory.Errorf(memory.Invalid, "the body ended early; send it again whole")
-	}
-	return body, nil
 }
 
 // checkType wants to be told that a body is JSON: what a form or a plain text

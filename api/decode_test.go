@@ -32,8 +32,11 @@ func arrive(sh *shape, out *sent) (any, error) {
 	}
 	var req any
 	mux := http.NewServeMux()
-	mux.HandleFunc(sh.spec.Method+" "+sh.spec.Path, func(w http.ResponseWriter, r *http.Request) {
-		req, err = sh.decode(w, r)
+	mux.HandleFunc(sh.spec.Method+" "+sh.spec.Path, func(_ http.ResponseWriter, r *http.Request) {
+		var body []byte
+		if body, err = io.ReadAll(r.Body); err == nil {
+			req, err = sh.decode(r, body)
+		}
 	})
 	mux.ServeHTTP(httptest.NewRecorder(), r)
 	return req, err
@@ -129,13 +132,12 @@ func FuzzDecode(f *testing.F) {
 			Method: sh.spec.Method,
 			URL:    &url.URL{Path: sh.spec.Path, RawQuery: query},
 			Header: http.Header{"Content-Type": {typeJSON}},
-			Body:   io.NopCloser(bytes.NewReader(body)),
 		}
 		r.SetPathValue("id", "0199")
 		if match != "" {
 			r.Header.Set("If-Match", match)
 		}
-		req, err := sh.decode(httptest.NewRecorder(), r)
+		req, err := sh.decode(r, body)
 		if err != nil {
 			checkRefusal(t, err)
 			return

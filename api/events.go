@@ -27,10 +27,13 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, memory.Errorf(memory.Forbidden, "the token %s may not see all memories, so that it may not be told what happens to them; search or list instead", grant.Token))
 		return
 	}
-	if !h.openStream(w, r) {
+	key := keyOf(op.CallerFrom(r.Context()))
+	if err := h.limits.openStream(key); err != nil {
+		h.fail(w, r, err)
 		return
 	}
-	defer h.closeStream()
+	defer h.limits.closeStream(key)
+	charge := func() { h.limits.door.Charge(key, eventCost); h.limits.door.Wait(r.Context(), key, heartbeat) }
 	w.Header().Set("Content-Type", typeEvents)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
@@ -50,26 +53,12 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	})
-	stream(ctx, w, queue)
+	stream(ctx, w, queue, charge)
 }
-
-// openStream takes one of the places for streams, and answers busy when none is left.
-// closeStream gives it back.
-func (h *handler) openStream(w http.ResponseWriter, r *http.Request) bool {
-	select {
-	case h.streams <- struct{}{}:
-		return true
-	default:
-		h.fail(w, r, memory.Errorf(memory.Busy, "%d event streams are open, which is the most; close one", maxStreams))
-		return false
-	}
-}
-
-func (h *handler) closeStream() { <-h.streams }
 
 // stream writes events and heartbeats. A client that is gone or too slow shows
 // as a failed write, which ends the stream and needs no other answer.
-func stream(ctx context.Context, w http.ResponseWriter, queue <-chan op.Event) {
+func stream(ctx context.Context, w http.ResponseWriter, queue <-chan op.Event, charge func()) {
 	stop := stopping(ctx)
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
@@ -84,6 +73,7 @@ func stream(ctx context.Context, w http.ResponseWriter, queue <-chan op.Event) {
 			if !ok {
 				return
 			}
+			charge()
 			chunk = formatEvent(ev)
 			beat.Reset(heartbeat)
 		case <-beat.C:

@@ -119,9 +119,9 @@ func TestStreamsLeaveRoomForCalls(t *testing.T) {
 	save(t, c, "one")
 	save(t, c, "two")
 	var open, done sync.WaitGroup
-	open.Add(maxStreams)
+	open.Add(maxOwnStreams)
 	ctx, cancel := context.WithCancel(t.Context())
-	for range maxStreams {
+	for range maxOwnStreams {
 		done.Go(func() {
 			own := NewClient(c.socket, nil)
 			defer own.Close()

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"emberd/internal/admission"
 	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
@@ -22,6 +23,7 @@ type HandlerOptions struct {
 	Version string       // of the daemon, as it tells its clients; default "devel"
 	Logger  *slog.Logger // for faults of our own; nil discards
 	MCP     http.Handler // of /mcp and /mcp/{profile}; nil for none
+	Limits  *Limits      // of the daemon's callers; nil for new ones
 	Tokens  Tokens       // nil refuses requests that carry one
 }
 
@@ -32,7 +34,7 @@ func NewHandler(b Backend, opt *HandlerOptions) http.Handler {
 	if opt == nil {
 		opt = &HandlerOptions{}
 	}
-	h := newHandler(opt.Version, opt.Logger)
+	h := newHandler(opt.Version, opt.Logger, opt.Limits)
 	h.backend, h.tokens, h.admit = b, opt.Tokens, h.welcome
 	for _, s := range op.Table() {
 		h.handle(s.Method, s.Path, h.operation(shapeOf(s)))
@@ -53,12 +55,15 @@ func NewHandler(b Backend, opt *HandlerOptions) http.Handler {
 	return h
 }
 
-func newHandler(version string, log *slog.Logger) *handler {
+func newHandler(version string, log *slog.Logger, limits *Limits) *handler {
+	if limits == nil {
+		limits = NewLimits(nil)
+	}
 	return &handler{
-		self:    side{cmp.Or(version, "devel"), op.Protocol},
-		log:     loggerOr(log),
-		mux:     http.NewServeMux(),
-		streams: make(chan struct{}, maxStreams),
+		self:   side{cmp.Or(version, "devel"), op.Protocol},
+		log:    loggerOr(log),
+		mux:    http.NewServeMux(),
+		limits: limits,
 	}
 }
 
@@ -80,7 +85,7 @@ func loggerOr(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// handler is immutable but for the slots that streams take.
+// handler is immutable but for its limits.
 type handler struct {
 	backend Backend
 	tokens  Tokens
@@ -89,7 +94,7 @@ type handler struct {
 	log     *slog.Logger
 	mux     *http.ServeMux
 	methods []string // that any route has
-	streams chan struct{}
+	limits  *Limits
 }
 
 func (h *handler) handle(method, path string, fn http.HandlerFunc) {
@@ -151,26 +156,57 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 func (h *handler) operation(sh *shape) http.HandlerFunc {
 	empty := wire.FillerOf(reflect.PointerTo(sh.spec.Result))
 	return func(w http.ResponseWriter, r *http.Request) {
-		req, err := sh.decode(w, r)
+		body, done, err := h.readBody(w, r)
 		if err != nil {
 			h.fail(w, r, err)
 			return
 		}
-		ctx, end := telling(w, r)
-		res, err := h.backend.Invoke(ctx, sh.spec, req)
-		end()
+		res, out, err := h.carryOut(w, r, sh, body, empty)
+		done()
 		if err != nil {
 			h.fail(w, r, err)
 			return
 		}
-		empty.Apply(reflect.ValueOf(res))
-		body, err := wire.Marshal(res)
-		if err != nil {
-			h.fail(w, r, err)
-			return
-		}
-		answer(w, dress(w.Header(), res), typeJSON, append(body, '\n'))
+		release := h.limits.hold(op.CallerFrom(r.Context()), len(out))
+		defer release()
+		answer(w, dress(w.Header(), res), typeJSON, append(out, '\n'))
 	}
+}
+
+// carryOut is what of an operation takes processor time. A body is there already, and the
+// answer is sent by somebody else: neither waits for a slow client.
+func (h *handler) carryOut(w http.ResponseWriter, r *http.Request, sh *shape, body []byte, empty *wire.Filler) (res any, out []byte, err error) {
+	end, err := h.begin(w, r, classOf(sh.spec), sh.spec.Effect == op.Read)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer end()
+	req, err := sh.decode(r, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, told := telling(w, r)
+	res, err = h.backend.Invoke(ctx, sh.spec, req)
+	told()
+	if err != nil {
+		return nil, nil, err
+	}
+	empty.Apply(reflect.ValueOf(res))
+	out, err = wire.Marshal(res)
+	return res, out, err
+}
+
+// begin waits until r may be carried out, and tells its caller if it is slowed down.
+func (h *handler) begin(w http.ResponseWriter, r *http.Request, class admission.Class, read bool) (end func(), err error) {
+	leave, why, err := h.limits.begin(r.Context(), class, read, false, costOf(r.Context()))
+	if why != "" {
+		w.Header().Set(headerThrottled, why)
+	}
+	if err != nil {
+		return nil, err
+	}
+	mark(r.Context(), true)
+	return func() { mark(r.Context(), false); leave() }, nil
 }
 
 // dress adds what HTTP has words of its own for and returns the status.

@@ -131,7 +131,7 @@ func TestWhatHTTPHasWordsFor(t *testing.T) {
 	}
 }
 
-func TestHostsThatAreServed(t *testing.T) {
+func TestCase66HostsThatAreServed(t *testing.T) {
 	_, sock := start(t, newShelf())
 	for _, host := range []string{"emberd", "localhost", "Localhost", ""} {
 		if got := ask(t, sock, "GET /v1/version HTTP/1.1\nHost: "+host); got.StatusCode != http.StatusOK {

@@ -63,7 +63,7 @@ func TestListenIsPrivate(t *testing.T) {
 	}
 }
 
-func TestListenTakesOverAStaleSocket(t *testing.T) {
+func TestCase60ListenTakesOverAStaleSocket(t *testing.T) {
 	path := socketIn(t)
 	leaveStale(t, path)
 	ln, err := Listen(path)
@@ -93,7 +93,7 @@ func TestCloseLeavesWhatIsNotItsOwn(t *testing.T) {
 	}
 }
 
-func TestListenRefusals(t *testing.T) {
+func TestCase60ListenRefusals(t *testing.T) {
 	write := func(path string) error { return os.WriteFile(path, []byte("mine"), 0o600) }
 	for _, c := range []struct {
 		name  string
@@ -162,7 +162,7 @@ func TestPathBound(t *testing.T) {
 }
 
 // Whoever holds the lock may take over; the others never come to try.
-func TestOnlyOneOfFiftyListens(t *testing.T) {
+func TestCase60OnlyOneOfFiftyListens(t *testing.T) {
 	path := socketIn(t)
 	leaveStale(t, path)
 	var won, lost atomic.Int32
@@ -198,7 +198,7 @@ func TestOnlyOneOfFiftyListens(t *testing.T) {
 	}
 }
 
-func TestALiveDaemonKeepsItsSocket(t *testing.T) {
+func TestCase60ALiveDaemonKeepsItsSocket(t *testing.T) {
 	c, sock := start(t, newShelf())
 	var all sync.WaitGroup
 	for range 50 {

@@ -24,6 +24,7 @@ type LoopbackOptions struct {
 	MCP     http.Handler // of /mcp and /mcp/{profile}
 	Version string       // of the daemon, as it tells its clients; default "devel"
 	Logger  *slog.Logger // for faults of our own; nil discards
+	Limits  *Limits      // of the daemon's callers; nil for new ones
 }
 
 // ListenLoopback opens a port of this machine's own addresses, from which nothing goes
@@ -51,7 +52,7 @@ func ListenLoopback(ctx context.Context, addr string) (net.Listener, error) {
 // a capability token as a bearer token (RFC 6750), and were not made by a page of another site. To a page
 // of any other site it looks as if it were not there: no answer allows sharing (CORS).
 func NewLoopback(opt *LoopbackOptions) http.Handler {
-	h := newHandler(opt.Version, opt.Logger)
+	h := newHandler(opt.Version, opt.Logger, opt.Limits)
 	_, port, _ := net.SplitHostPort(opt.Addr.String()) // which a listener gives in this form
 	g := &guard{token: []byte(opt.Token), tokens: opt.Tokens}
 	for _, name := range []string{"127.0.0.1", "localhost", "::1"} {

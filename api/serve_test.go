@@ -58,68 +58,6 @@ func TestManyRequestsLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// Each client is a process of its own as far as the daemon can tell: more of
-// them than may be connected at once wait for each other.
-func TestMoreConnectionsThanAllowedWait(t *testing.T) {
-	_, sock := start(t, newShelf())
-	var all sync.WaitGroup
-	for range 3 * maxConns {
-		all.Go(func() {
-			c := NewClient(sock, nil)
-			defer c.Close()
-			if _, err := op.Version.Call(t.Context(), c, &op.VersionRequest{}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-}
-
-func TestTheGateHoldsBackOneTooMany(t *testing.T) {
-	ln, err := Listen(socketIn(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := newGate(ln, os.Geteuid(), slog.New(slog.DiscardHandler))
-	var in []net.Conn
-	for range maxConns {
-		dial(t, ln.Addr().String())
-		conn, err := g.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		in = append(in, conn)
-	}
-	dial(t, ln.Addr().String())
-	next := make(chan net.Conn)
-	go func() {
-		conn, _ := g.Accept()
-		next <- conn
-	}()
-	select {
-	case <-next:
-		t.Fatal("a connection came in although all slots were taken")
-	default:
-	}
-	in[0].Close()
-	in[0].Close() // a second time frees no second slot
-	if conn := <-next; conn == nil {
-		t.Fatal("no connection came in after another had left")
-	}
-	if free := cap(g.slots) - len(g.slots); free != 0 {
-		t.Errorf("%d slots are free, want 0", free)
-	}
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
-	if free := cap(g.slots) - len(g.slots); free != maxConns {
-		t.Errorf("%d slots are free after Close, want %d", free, maxConns)
-	}
-	if _, err := g.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("Accept after Close: %v, want net.ErrClosed", err)
-	}
-}
-
 func TestOtherUsersAreTurnedAway(t *testing.T) {
 	ln, err := Listen(socketIn(t))
 	if err != nil {
@@ -148,7 +86,7 @@ func TestOtherUsersAreTurnedAway(t *testing.T) {
 }
 
 // A real process of another user, through a socket that was left open to all.
-func TestAnotherUsersProcessGetsNoAnswer(t *testing.T) {
+func TestCase59AnotherUsersProcessGetsNoAnswer(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become somebody else; TestOtherUsersAreTurnedAway covers the rule")
 	}

@@ -80,22 +80,23 @@ func (s *state) answer(ctx context.Context, e *engine.Engine, l listeners, log *
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	agents := mcphttp.New(mcpserver.Options{Invoker: e, Profile: mcpserver.Profile(c.MCP.Tools), Version: buildVersion(), Logger: s.logger(quiet(c.Log))})
+	limits := api.NewLimits(&api.LimitOptions{Requests: c.Limits.Requests, Slow: e.Slow})
+	agents := mcphttp.New(mcpserver.Options{Invoker: limits.Invoker(e), Profile: mcpserver.Profile(c.MCP.Tools), Version: buildVersion(), Logger: s.logger(quiet(c.Log))})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	// Streams end with their sessions, which would hold up the end otherwise.
 	context.AfterFunc(ctx, agents.Close)
-	opt := &api.ServeOptions{Logger: log, Grace: drainTime}
+	opt := &api.ServeOptions{Logger: log, Grace: drainTime, Limits: limits}
 	var all sync.WaitGroup
 	var portErr error
 	if l.port != nil {
-		h := api.NewLoopback(&api.LoopbackOptions{Addr: l.port.Addr(), Token: l.port.token, Tokens: e.Grant, MCP: agents, Version: buildVersion(), Logger: log})
+		h := api.NewLoopback(&api.LoopbackOptions{Addr: l.port.Addr(), Token: l.port.token, Tokens: e.Grant, MCP: agents, Version: buildVersion(), Logger: log, Limits: limits})
 		all.Go(func() {
 			defer stop()
 			portErr = api.ServeLoopback(ctx, l.port, h, opt)
 		})
 	}
-	h := api.NewHandler(e, &api.HandlerOptions{Version: buildVersion(), Logger: log, MCP: agents, Tokens: e.Grant})
+	h := api.NewHandler(e, &api.HandlerOptions{Version: buildVersion(), Logger: log, MCP: agents, Tokens: e.Grant, Limits: limits})
 	err = api.Serve(ctx, l.socket, h, opt)
 	stop()
 	all.Wait()

@@ -79,6 +79,7 @@ type Config struct {
 	Consolidation Consolidation
 	Cleanup       Cleanup
 	MCP           MCP
+	Limits        Limits
 
 	ForgetThreshold float64       // decay score below which a memory may be forgotten
 	RekindleMode    string        // auto, ask or off
@@ -263,6 +264,11 @@ type Cleanup struct {
 	Queries      string  // absolute, "" for none
 	LLM          bool
 	MaxCalls     int
+}
+
+// Limits bound what a program that calls the daemon may ask of it.
+type Limits struct {
+	Requests int // a second, 0 for any number
 }
 
 // MCP says what agents see of emberd.

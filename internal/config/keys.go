@@ -442,6 +442,9 @@ var agentKeys = []key{
 	{name: "listen", def: none,
 		field: func(c *Config) value { return loopback{&c.Listen} },
 		help:  "Address of this machine alone at which the daemon serves `/mcp` beside its socket, to who has the token in the file `mcp-token` under `state`: `127.0.0.1:7330`."},
+	{name: "limits.requests", def: "0",
+		field: func(c *Config) value { return integer{&c.Limits.Requests, 0, 1_000_000} },
+		help:  "Requests a second that the daemon carries out for one program; further ones wait. 0 is any number: programs share the processors fairly in any case."},
 }
 
 // position returns the index of the named key in the table, or -1.

@@ -272,8 +272,8 @@ func TestASessionEndsWhenItsClientDeletesIt(t *testing.T) {
 	}
 }
 
-// TestWhoIsServedAtThePort: the port is open to every page and program of the machine.
-func TestWhoIsServedAtThePort(t *testing.T) {
+// TestCase66WhoIsServedAtThePort: the port is open to every page and program of the machine.
+func TestCase66WhoIsServedAtThePort(t *testing.T) {
 	d := start(t, nil)
 	_, port, _ := net.SplitHostPort(d.port)
 	bearer := "Bearer " + token
@@ -294,6 +294,7 @@ func TestWhoIsServedAtThePort(t *testing.T) {
 		{"IPv6", []string{"Authorization", bearer, "Host", "[::1]:" + port}, 200},
 		{"its own page", []string{"Authorization", bearer, "Origin", "http://" + d.port}, 200},
 		{"a name that was made to lead here", []string{"Authorization", bearer, "Host", "evil.example:" + port}, 403},
+		{"a name that begins like ours", []string{"Authorization", bearer, "Host", "localhost.evil:" + port}, 403},
 		{"the name of the machine", []string{"Authorization", bearer, "Host", "emberd"}, 403},
 		{"no port", []string{"Authorization", bearer, "Host", "127.0.0.1"}, 403},
 		{"another port", []string{"Authorization", bearer, "Host", "127.0.0.1:1"}, 403},
@@ -323,6 +324,54 @@ func TestWhoIsServedAtThePort(t *testing.T) {
 		if resp := d.byPort(t).send(t, "GET", path, "", ""); resp.StatusCode != http.StatusNotFound {
 			t.Errorf("%s at the port: %s, want 404", path, resp.Status)
 		}
+	}
+}
+
+// A request that names no host is no request of HTTP/1.1, and to HTTP/1.0 nobody's.
+func TestCase66ARequestForNoHost(t *testing.T) {
+	d := start(t, nil)
+	for version, want := range map[string]string{"1.0": "403", "1.1": "400"} {
+		conn, err := net.Dial("tcp", d.port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "POST /mcp HTTP/"+version+"\r\nAuthorization: Bearer "+token+"\r\nContent-Length: 0\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		line := make([]byte, len("HTTP/1.1 400"))
+		if _, err := io.ReadFull(conn, line); err != nil || !strings.HasSuffix(string(line), want) {
+			t.Errorf("HTTP/%s without a host: %q, %v; want %s", version, line, err, want)
+		}
+	}
+}
+
+// TestCase61Bombs: what would take the protocol's library much to take apart is refused
+// before it does, and what is no message is refused by it; the next message is served.
+func TestCase61Bombs(t *testing.T) {
+	w := start(t, nil).bySocket(t)
+	id := w.hail(t, "/mcp")
+	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	for name, test := range map[string]struct {
+		body string
+		want int
+	}{
+		"a batch":         {"[" + strings.Repeat(ping+",", 50_000) + ping + "]", http.StatusRequestEntityTooLarge},
+		"depth":           {strings.Repeat("[", 1<<20), http.StatusRequestEntityTooLarge},
+		"depth of a call": {`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":` + strings.Repeat(`{"a":`, 100_000), http.StatusRequestEntityTooLarge},
+		"many values":     {`{"jsonrpc":"2.0","id":2,"method":"ping","params":{"_meta":{"a":[` + strings.Repeat("0,", 1<<20) + `0]}}}`, http.StatusRequestEntityTooLarge},
+		"half a message":  {ping[:20], http.StatusBadRequest},
+		"no version":      {`{"id":2,"method":"ping"}`, http.StatusBadRequest},
+		"no method":       {`{"jsonrpc":"2.0","id":2,"method":"no/such"}`, http.StatusBadRequest},
+		"a number":        {`7`, http.StatusBadRequest},
+		"an empty batch":  {`[]`, http.StatusBadRequest},
+	} {
+		if resp := w.send(t, "POST", "/mcp", id, test.body); resp.StatusCode != test.want {
+			t.Errorf("%s: %s, want %d", name, resp.Status, test.want)
+		}
+	}
+	if resp := w.send(t, "POST", "/mcp", id, ping); resp.StatusCode != http.StatusOK {
+		t.Errorf("after them: %s, want 200", resp.Status)
 	}
 }
 
@@ -371,17 +420,17 @@ func TestManySessions(t *testing.T) {
 	stream.Body.Close()
 }
 
-// TestStreamsLeaveRoomForCalls: no more than 32 at once.
+// TestStreamsLeaveRoomForCalls: no more than 16 of a program at once.
 func TestStreamsLeaveRoomForCalls(t *testing.T) {
 	w := start(t, nil).bySocket(t)
-	for range 32 {
+	for range 16 {
 		if resp := w.send(t, "GET", "/mcp", w.hail(t, "/mcp"), ""); resp.StatusCode != http.StatusOK {
 			t.Fatalf("a stream: %s", resp.Status)
 		}
 	}
 	id := w.hail(t, "/mcp")
-	if resp := w.send(t, "GET", "/mcp", id, ""); resp.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("one stream too many: %s, want 503", resp.Status)
+	if resp := w.send(t, "GET", "/mcp", id, ""); resp.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("one stream too many: %s, want 429", resp.Status)
 	}
 	if resp := w.send(t, "POST", "/mcp", id, `{"jsonrpc":"2.0","id":2,"method":"ping"}`); resp.StatusCode != http.StatusOK {
 		t.Errorf("a call beside them: %s, want 200", resp.Status)

@@ -103,10 +103,12 @@ func (t *tool) describe() error {
 // handler answers calls of the tool.
 func (t *tool) handler(opt *Options) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ctx = withProgress(ctx, req)
+		var said notices
+		ctx = op.WithNotice(withProgress(ctx, req), said.add)
 		out, err := t.run(ctx, &call{Invoker: t.reads(opt.Invoker), opt: opt, req: req, session: req.Session}, req.Params.Arguments)
 		if err == nil {
-			return t.answer(out, opt.Profile)
+			res, err := t.answer(out, opt.Profile)
+			return said.addTo(res), err
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -1,0 +1,307 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"runtime"
+	"sync"
+	"time"
+
+	"emberd/internal/admission"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// headerThrottled of an answer says why its caller is slowed down.
+const headerThrottled = "Emberd-Throttled"
+
+// LimitOptions are the settings of [Limits]; nil means all defaults.
+type LimitOptions struct {
+	Requests int // a second of one caller; 0 for any number
+	// Slow says why a caller is slowed down to one request a second, as the end of a
+	// sentence that begins "since"; "" for one that is not. It is asked at each request and
+	// has to be quick; nil slows down nobody.
+	Slow func(memory.Actor) string
+}
+
+// Limits divide the daemon among its callers. A caller is a process, as the kernel knows
+// it, with the capability token it shows; all programs at a port are one, but for their
+// tokens. Every entrance of a daemon is given the same Limits, which any number of
+// goroutines may share.
+type Limits struct {
+	door *admission.Door
+	slow func(memory.Actor) string
+
+	mu      sync.Mutex // guards what follows
+	streams int
+	callers map[admission.Key]*usage
+}
+
+// usage is what a caller holds. It is known as long as it holds something.
+type usage struct {
+	holders int           // requests and streams
+	streams int           // that are open
+	held    int           // bytes of large answers that the caller has not taken yet
+	bulk    chan struct{} // a place for each large body that is being read
+	reads   chan struct{} // a place for each question that is being answered
+}
+
+// NewLimits returns limits that nobody has used yet.
+func NewLimits(opt *LimitOptions) *Limits {
+	if opt == nil {
+		opt = &LimitOptions{}
+	}
+	slow := opt.Slow
+	if slow == nil {
+		slow = func(memory.Actor) string { return "" }
+	}
+	return &Limits{door: admission.New(runtime.GOMAXPROCS(0), opt.Requests), slow: slow, callers: make(map[admission.Key]*usage)}
+}
+
+func keyOf(a memory.Actor) admission.Key { return admission.Key{PID: a.PID, Token: a.Token} }
+
+// enter makes use of a caller's things until leave.
+func (l *Limits) enter(key admission.Key) *usage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u, ok := l.callers[key]
+	if !ok {
+		u = &usage{bulk: make(chan struct{}, maxOwnBulk), reads: make(chan struct{}, maxOwnReads)}
+		l.callers[key] = u
+	}
+	u.holders++
+	return u
+}
+
+func (l *Limits) leave(key admission.Key, u *usage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if u.holders--; u.holders == 0 {
+		delete(l.callers, key)
+	}
+}
+
+// openStream takes a place for a stream.
+func (l *Limits) openStream(key admission.Key) error {
+	u := l.enter(key)
+	l.mu.Lock()
+	own := maxOwnStreams
+	if key.PID == 0 {
+		own = maxPortStreams
+	}
+	var err error
+	switch {
+	case u.streams >= own:
+		err = refuse(http.StatusTooManyRequests, memory.Errorf(memory.Busy, "this program has %d event streams open, which is the most; close one", own))
+	case l.streams >= maxStreams:
+		err = memory.Errorf(memory.Busy, "%d event streams are open, which is the most; close one", maxStreams)
+	default:
+		u.streams++
+		l.streams++
+	}
+	l.mu.Unlock()
+	if err != nil {
+		l.leave(key, u)
+	}
+	return err
+}
+
+func (l *Limits) closeStream(key admission.Key) {
+	l.mu.Lock()
+	u := l.callers[key]
+	u.streams--
+	l.streams--
+	l.mu.Unlock()
+	l.leave(key, u)
+}
+
+// begin waits until a request may be carried out; end must follow on the same goroutine.
+// why is "" unless the caller is slowed down.
+func (l *Limits) begin(ctx context.Context, class admission.Class, read, part bool, cost time.Duration) (end func(), why string, err error) {
+	actor := op.CallerFrom(ctx)
+	key := keyOf(actor)
+	why = l.slow(actor)
+	u := l.enter(key)
+	if read && class == admission.Short {
+		if err := l.take(ctx, u, u.reads, why); err != nil {
+			l.leave(key, u)
+			return nil, why, err
+		}
+	}
+	put := func() {
+		if read && class == admission.Short {
+			<-u.reads
+		}
+		l.leave(key, u)
+	}
+	visit, err := l.door.Enter(ctx, admission.Ask{Key: key, Class: class, Slow: why != "", Part: part, Cost: cost})
+	if err != nil {
+		put()
+		return nil, why, l.refused(ctx, err, why)
+	}
+	return func() { visit.Leave(); put() }, why, nil
+}
+
+// take a place of a caller's, when there is one.
+func (l *Limits) take(ctx context.Context, u *usage, places chan struct{}, why string) error {
+	if held := l.heldBy(u); held > maxHeld {
+		return l.refused(ctx, memory.Errorf(memory.Busy, "answers of %d MiB wait for this program to read them; read those first", held>>20), why)
+	}
+	select {
+	case places <- struct{}{}:
+		return nil
+	default:
+	}
+	late := time.NewTimer(admission.LongestWait)
+	defer late.Stop()
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-late.C:
+		return l.refused(ctx, admission.ErrLate, why)
+	}
+}
+
+func (l *Limits) heldBy(u *usage) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return u.held
+}
+
+// hold counts the bytes of an answer until it is taken.
+func (l *Limits) hold(actor memory.Actor, n int) (release func()) {
+	if n <= smallBody {
+		return func() {}
+	}
+	key := keyOf(actor)
+	u := l.enter(key)
+	add := func(n int) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		u.held += n
+	}
+	add(n)
+	return func() { add(-n); l.leave(key, u) }
+}
+
+// refused is an error of admission as its caller is told it. It takes its time, so that
+// asking again at once gains nothing and costs little.
+func (l *Limits) refused(ctx context.Context, err error, why string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	select {
+	case <-time.After(refusePause):
+	case <-ctx.Done():
+	}
+	if why != "" {
+		return refuse(http.StatusTooManyRequests, memory.Errorf(memory.Busy, "this program is slowed down to one request a second, since %s; ask less often", why))
+	}
+	switch {
+	case errors.Is(err, admission.ErrFull):
+		err = memory.Errorf(memory.Busy, "%d requests of this program wait already, which is the most; wait for their answers", admission.MostWaiting)
+	case errors.Is(err, admission.ErrLate):
+		err = memory.Errorf(memory.Busy, "the request waited %v behind others of this program; send fewer at once", admission.LongestWait)
+	}
+	if e, ok := errors.AsType[*memory.Error](err); ok {
+		return refuse(http.StatusTooManyRequests, e)
+	}
+	return err
+}
+
+// Invoker returns inv within the limits, for what calls it otherwise than through a
+// handler of this package. A context that was made by [op.WithNotice] is told why its
+// caller is slowed down.
+func (l *Limits) Invoker(inv op.Invoker) op.Invoker { return &limited{l, inv} }
+
+type limited struct {
+	limits *Limits
+	inner  op.Invoker
+}
+
+// Invoke implements [op.Invoker].
+func (i *limited) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
+	end, why, err := i.limits.begin(ctx, classOf(s), s.Effect == op.Read, true, 0)
+	if why != "" {
+		op.Notify(ctx, slowedDown(why))
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return i.inner.Invoke(ctx, s, req)
+}
+
+// slowedDown says to an agent why its calls take long.
+func slowedDown(why string) string {
+	return "emberd has slowed down this program to one request a second, since " + why + "."
+}
+
+// long is what may take minutes, or many times what a save does.
+var long = map[*op.Spec]bool{
+	op.SaveBatch.Spec: true, op.Import.Spec: true, op.Export.Spec: true, op.BackupCreate.Spec: true, op.Compact.Spec: true,
+	op.Cleanup.Spec: true, op.CleanupRollback.Spec: true, op.AgentsRun.Spec: true, op.LifecycleRun.Spec: true,
+	op.PromoteAuto.Spec: true, op.GC.Spec: true, op.Archive.Spec: true, op.Migrate.Spec: true, op.Purge.Spec: true,
+	op.VaultCheck.Spec: true, op.Health.Spec: true, op.HealthDuplicates.Spec: true, op.Clusters.Spec: true, op.Consolidate.Spec: true,
+}
+
+func classOf(s *op.Spec) admission.Class {
+	if long[s] {
+		return admission.Long
+	}
+	return admission.Short
+}
+
+// readBody reads the body of a request. Large ones of a caller are read a few at a time,
+// so that its connections together take no more memory than a few; release is to be called
+// when the body is not needed any more.
+func (h *handler) readBody(w http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
+	tooLarge := memory.Errorf(memory.TooLarge, "the body has more than %d bytes (4 MiB); send it in parts", maxBody)
+	if r.ContentLength > maxBody {
+		w.Header().Set("Connection", "close")
+		return nil, nil, tooLarge
+	}
+	release = func() {}
+	in := http.MaxBytesReader(w, r.Body, maxBody)
+	body, err = io.ReadAll(io.LimitReader(in, smallBody))
+	if err == nil && len(body) == smallBody {
+		body, release, err = h.limits.readRest(r.Context(), in, body, r.ContentLength)
+	}
+	if err == nil {
+		return body, release, nil
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, nil, tooLarge
+	}
+	if _, ok := errors.AsType[*memory.Error](err); ok {
+		return nil, nil, err
+	}
+	return nil, nil, memory.Errorf(memory.Invalid, "the body ended early; send it again whole")
+}
+
+// readRest reads what follows the beginning of a body, whose length is negative if it is
+// not known. Before, it waits until the caller is within its share.
+func (l *Limits) readRest(ctx context.Context, in io.Reader, begin []byte, length int64) (body []byte, release func(), err error) {
+	key := keyOf(op.CallerFrom(ctx))
+	u := l.enter(key)
+	if err := l.take(ctx, u, u.bulk, ""); err != nil {
+		l.leave(key, u)
+		return nil, nil, err
+	}
+	release = func() { <-u.bulk; l.leave(key, u) }
+	l.door.Wait(ctx, key, admission.LongestWait)
+	all := bytes.NewBuffer(begin)
+	all.Grow(int(max(0, length-int64(len(begin)))) + bytes.MinRead)
+	_, err = all.ReadFrom(in)
+	l.door.Charge(key, costOf(ctx))
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return all.Bytes(), release, nil
+}
