@@ -62,10 +62,22 @@ func Inherit(f *os.File, path string) (net.Listener, error) {
 	if err := privateDir(filepath.Dir(path)); err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("protect socket: %w", err), ln.Close())
+	if err := protect(path); err != nil {
+		return nil, errors.Join(err, ln.Close())
 	}
 	return ln, nil
+}
+
+// protect closes a socket to others, unless it is: a service may not write where it lies.
+func protect(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().Perm() != 0o600 {
+		err = os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("protect socket: %w", err)
+	}
+	return nil
 }
 
 func checkSocketPath(path string) error {

@@ -137,6 +137,7 @@ func (s *state) installService(ctx context.Context, m serviceManager, spec *serv
 		}
 		if len(written) == 0 {
 			s.printf("nothing to change in %s\n", clean(m.Folder()))
+			return
 		}
 		s.note("%s", m.Advice())
 	})

@@ -116,9 +116,10 @@ func (sup *supervisor) heed(err error) {
 // watch asks the daemon something by its own socket, as any client would, for as long as
 // the manager wants to know that it answers.
 func (sup *supervisor) watch(ctx context.Context, socket string) {
-	client := api.NewClient(socket, &api.ClientOptions{Name: "watchdog", Version: buildVersion()})
-	defer client.Close()
 	sup.manager.Watch(ctx, func(ctx context.Context) error {
+		// A connection that is kept would not tell whether new ones are let in.
+		client := api.NewClient(socket, &api.ClientOptions{Name: "watchdog", Version: buildVersion()})
+		defer client.Close()
 		_, err := op.Version.Call(ctx, client, &op.VersionRequest{})
 		return err
 	}, func(err error) { sup.log.Warn("the daemon does not answer itself", "err", err) })

@@ -91,7 +91,7 @@ func (m UserManager) State(ctx context.Context) (*State, error) {
 	if result := is["Result"]; result != "" && result != "success" {
 		st.Says += ", " + result
 	}
-	if is["StatusText"] != "" {
+	if st.Running && is["StatusText"] != "" { // which outlives the daemon
 		st.Says += ": " + is["StatusText"]
 	}
 	return st, nil

@@ -30,7 +30,7 @@ TimeoutStopSec=15s
 KillMode=mixed
 WatchdogSec=90s
 Restart=on-failure
-RestartSec=5s
+RestartSec=3s
 RestartPreventExitStatus=2 4
 OOMPolicy=continue
 
