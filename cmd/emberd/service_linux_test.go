@@ -63,6 +63,8 @@ func TestServiceUnderAUserManager(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	case !strings.Contains(string(out), "--- PASS: TestServiceUnderAUserManager"):
 		t.Errorf("the test inside did not run:\n%s", out)
+	default:
+		t.Logf("%s", out)
 	}
 }
 
@@ -108,6 +110,24 @@ func insideUserManager(t *testing.T, dir string) {
 		t.Errorf("process %s still runs after a restart", now)
 	}
 
+	// One that answers no more is ended, and comes back.
+	dropIn := filepath.Join(home, ".config/systemd/user/emberd.service.d")
+	ctl.run("mkdir", dropIn)
+	if err := os.WriteFile(filepath.Join(dropIn, "watchdog.conf"), []byte("[Service]\nWatchdogSec=2s\nTimeoutAbortSec=100ms\nRestartSec=100ms\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctl.run("systemctl", "--user", "daemon-reload")
+	ctl.emberd("service", "restart")
+	before = ctl.pid()
+	ctl.run("kill", "-STOP", before)
+	ctl.emberd("search", "tea").says("keeper likes tea")
+	if now := ctl.pid(); now == before {
+		t.Errorf("process %s still runs, though it did not answer", now)
+	}
+	ctl.run("rm", "-r", dropIn)
+	ctl.run("systemctl", "--user", "daemon-reload")
+	ctl.emberd("service", "restart")
+
 	// Settings move on, and the service with them.
 	ctl.emberd("config", "set", "listen", "127.0.0.1:7391").says("the service is not what the settings ask for")
 	ctl.run("systemctl", "--user", "reload", service.UnitName)
@@ -137,7 +157,9 @@ type saying struct {
 
 func (i inside) run(name string, args ...string) saying {
 	i.Helper()
+	start := time.Now()
 	out, err := exec.Command(name, args...).CombinedOutput()
+	i.Logf("%s %q took %v", name, args, time.Since(start))
 	if err != nil {
 		status, _ := exec.Command("systemctl", "--user", "status", "--no-pager", service.UnitName).CombinedOutput()
 		i.Fatalf("%s %q: %v\n%s\n%s", name, args, err, out, status)
