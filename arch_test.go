@@ -91,9 +91,9 @@ func graph() map[string]edges {
 			tests:  []string{"engine", "stm", "api"}, // a real store, over a real socket
 		},
 		"internal/mcphttp": {
-			ours:   []string{"internal/mcpserver"},
+			ours:   []string{"internal/access", "internal/mcpserver", "op"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk/mcp"},
-			tests:  []string{"memory", "op", "engine", "stm", "api"}, // the real handlers around it
+			tests:  []string{"memory", "engine", "stm", "api"}, // the real handlers around it
 		},
 		"internal/inbox":      {ours: []string{"memory", "op", "internal/overview"}, others: []string{"github.com/yuin/goldmark"}}, // as overview
 		"internal/mutants":    {},
@@ -114,7 +114,7 @@ func graph() map[string]edges {
 			tests:  []string{"op"},
 		},
 		"internal/words":  {ours: []string{"internal/spelling"}},
-		"internal/access": {ours: []string{"memory"}},
+		"internal/access": {ours: []string{"memory", "internal/durable"}},
 		"op":              {ours: []string{"memory", "internal/access"}},
 		"stm": {
 			ours:   []string{"memory", "internal/durable", "internal/spelling", "internal/text", "internal/words"},
@@ -135,12 +135,12 @@ func graph() map[string]edges {
 		},
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
-			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "embedding", "vectors", "internal/backup", "internal/beads", "internal/chunk", "internal/durable", "internal/query", "internal/when",
+			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "embedding", "vectors", "internal/access", "internal/backup", "internal/beads", "internal/chunk", "internal/durable", "internal/query", "internal/when",
 				"internal/agents", "internal/cleanrun", "internal/cleanup", "internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/inbox", "internal/intent", "internal/knowledge", "internal/overview", "internal/quality", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
 			tests: []string{"internal/tinybert", "internal/llamawire"}, // models that are read like any other, helpers that do not work
 		},
 		"api": {
-			ours:   []string{"op", "memory", "internal/wire"},
+			ours:   []string{"op", "memory", "internal/access", "internal/wire"},
 			others: []string{"golang.org/x/sys/unix", "github.com/google/jsonschema-go/jsonschema"},
 		},
 		"bench": {tests: []string{all}},

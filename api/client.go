@@ -26,6 +26,7 @@ type ClientOptions struct {
 	Name    string // how the caller asks: cli or mcp; default "go"
 	Version string // of the caller; default "devel"
 	Session string // which session asks, up to 200 characters; default none
+	Token   string // secret of a capability token that every request shows; default none
 	// Timeout is for one operation from beginning to end, or since it last told how
 	// far it is; default 60 s.
 	Timeout time.Duration
@@ -38,6 +39,7 @@ type Client struct {
 	socket  string
 	self    side
 	session string
+	token   string
 	timeout time.Duration
 	http    *http.Client
 	shapes  map[*op.Spec]*shape // never changed
@@ -65,6 +67,7 @@ func NewClient(socket string, opt *ClientOptions) *Client {
 		socket:  socket,
 		self:    side{cmp.Or(opt.Name, "go") + "/" + cmp.Or(opt.Version, "devel"), op.Protocol},
 		session: opt.Session,
+		token:   opt.Token,
 		timeout: cmp.Or(opt.Timeout, 60*time.Second),
 		http:    &http.Client{Transport: transport, CheckRedirect: stay},
 		shapes:  make(map[*op.Spec]*shape),
@@ -151,6 +154,9 @@ func (c *Client) newRequest(ctx context.Context, method string, out *sent) (*htt
 		r.Header.Set("Content-Type", typeJSON)
 	}
 	r.Header.Set(headerClient, c.self.String())
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	who := op.CallerFrom(ctx)
 	if session := cmp.Or(who.Session, c.session); session != "" {
 		r.Header.Set(headerSession, session)

@@ -102,8 +102,10 @@ func TestRequestsArriveAsTheyWereSent(t *testing.T) {
 func TestTheZeroRequestOfEachOperationTravels(t *testing.T) {
 	for _, s := range op.Table() {
 		sh, req := shapeOf(s), s.NewRequest()
-		if id := reflect.ValueOf(req).Elem().FieldByName("ID"); len(sh.at(inPath)) > 0 {
-			id.SetString("0199")
+		for _, name := range []string{"ID", "Name"} { // what a path needs
+			if part := reflect.ValueOf(req).Elem().FieldByName(name); len(sh.at(inPath)) > 0 && part.IsValid() {
+				part.SetString("0199")
+			}
 		}
 		out, err := sh.encode(req)
 		if err != nil {

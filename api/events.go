@@ -19,9 +19,14 @@ import (
 )
 
 // events streams what happens as server-sent events (WHATWG HTML, section 9.2),
-// until the client leaves, takes longer than writeTimeout for one event, or the
-// server stops.
+// until the client leaves, takes longer than writeTimeout for one event, shows a token
+// that ends, or the server stops.
 func (h *handler) events(w http.ResponseWriter, r *http.Request) {
+	grant := op.GrantFrom(r.Context())
+	if !grant.Whole() { // events name memories of every scope
+		h.fail(w, r, memory.Errorf(memory.Forbidden, "the token %s may not see all memories, so that it may not be told what happens to them; search or list instead", grant.Token))
+		return
+	}
 	if !h.openStream(w, r) {
 		return
 	}
@@ -30,7 +35,7 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
 
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := grant.Hold(r.Context())
 	var source sync.WaitGroup
 	defer source.Wait()
 	defer cancel()

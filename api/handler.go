@@ -22,6 +22,7 @@ type HandlerOptions struct {
 	Version string       // of the daemon, as it tells its clients; default "devel"
 	Logger  *slog.Logger // for faults of our own; nil discards
 	MCP     http.Handler // of /mcp and /mcp/{profile}; nil for none
+	Tokens  Tokens       // nil refuses requests that carry one
 }
 
 // NewHandler returns the handler of all routes. It answers only requests that
@@ -32,7 +33,7 @@ func NewHandler(b Backend, opt *HandlerOptions) http.Handler {
 		opt = &HandlerOptions{}
 	}
 	h := newHandler(opt.Version, opt.Logger)
-	h.backend, h.admit = b, h.welcome
+	h.backend, h.tokens, h.admit = b, opt.Tokens, h.welcome
 	for _, s := range op.Table() {
 		h.handle(s.Method, s.Path, h.operation(shapeOf(s)))
 	}
@@ -82,7 +83,8 @@ func loggerOr(l *slog.Logger) *slog.Logger {
 // handler is immutable but for the slots that streams take.
 type handler struct {
 	backend Backend
-	admit   func(*http.Request) (memory.Actor, error) // whether a request is served, and as whose
+	tokens  Tokens
+	admit   func(*http.Request) (visitor, error) // whether a request is served, and as whose
 	self    side
 	log     *slog.Logger
 	mux     *http.ServeMux
@@ -99,14 +101,14 @@ func (h *handler) handle(method, path string, fn http.HandlerFunc) {
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(headerVersion, h.self.String())
-	actor, err := h.admit(r)
+	who, err := h.admit(r)
 	switch {
 	case err != nil:
 		h.fail(w, r, err)
 	case !h.routed(r):
 		h.fail(w, r, h.noRoute(w, r))
 	default:
-		h.mux.ServeHTTP(w, r.WithContext(op.WithCaller(r.Context(), actor)))
+		h.mux.ServeHTTP(w, who.request(r))
 	}
 }
 

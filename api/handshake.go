@@ -55,8 +55,17 @@ type peerKey struct{}
 // peer is the process at the other end, as the kernel knows it.
 type peer struct{ uid, pid int }
 
-// welcome decides whether r is served, and as whose.
-func (h *handler) welcome(r *http.Request) (memory.Actor, error) {
+// welcome decides whether r is served, as whose, and limited to what.
+func (h *handler) welcome(r *http.Request) (visitor, error) {
+	actor, err := h.greet(r)
+	if err != nil {
+		return visitor{}, err
+	}
+	return visitor{actor: actor}.limited(r, h.tokens)
+}
+
+// greet tells who is calling, as far as the kernel knows and the request claims.
+func (h *handler) greet(r *http.Request) (memory.Actor, error) {
 	if err := fromBrowser(r); err != nil {
 		return memory.Actor{}, err
 	}

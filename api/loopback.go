@@ -12,13 +12,15 @@ import (
 	"strings"
 	"syscall"
 
+	"emberd/internal/access"
 	"emberd/memory"
 )
 
 // LoopbackOptions are the settings of [NewLoopback].
 type LoopbackOptions struct {
 	Addr    net.Addr     // of the listener, whose port requests must be addressed to
-	Token   string       // that requests must carry; must not be empty
+	Token   string       // of the port itself, whose holder may do everything; "" is nobody's
+	Tokens  Tokens       // the other tokens that are taken; nil for none
 	MCP     http.Handler // of /mcp and /mcp/{profile}
 	Version string       // of the daemon, as it tells its clients; default "devel"
 	Logger  *slog.Logger // for faults of our own; nil discards
@@ -43,13 +45,13 @@ func ListenLoopback(ctx context.Context, addr string) (net.Listener, error) {
 }
 
 // NewLoopback returns the handler of a loopback port, for [ServeLoopback]. It serves MCP
-// and nothing else, to requests that are addressed to the port itself, carry the token
-// as a bearer token (RFC 6750), and were not made by a page of another site. To a page
+// and nothing else, to requests that are addressed to the port itself, carry its token or
+// a capability token as a bearer token (RFC 6750), and were not made by a page of another site. To a page
 // of any other site it looks as if it were not there: no answer allows sharing (CORS).
 func NewLoopback(opt *LoopbackOptions) http.Handler {
 	h := newHandler(opt.Version, opt.Logger)
 	_, port, _ := net.SplitHostPort(opt.Addr.String()) // which a listener gives in this form
-	g := &guard{token: []byte(opt.Token)}
+	g := &guard{token: []byte(opt.Token), tokens: opt.Tokens}
 	for _, name := range []string{"127.0.0.1", "localhost", "::1"} {
 		g.hosts = append(g.hosts, net.JoinHostPort(name, port))
 	}
@@ -60,30 +62,34 @@ func NewLoopback(opt *LoopbackOptions) http.Handler {
 
 // guard decides who is served at a port.
 type guard struct {
-	hosts []string // that requests may be addressed to
-	token []byte
+	hosts  []string // that requests may be addressed to
+	token  []byte
+	tokens Tokens
 }
 
 // admit refuses pages before it looks at the token, so that none can try tokens.
-func (g *guard) admit(r *http.Request) (memory.Actor, error) {
+func (g *guard) admit(r *http.Request) (visitor, error) {
 	if !slices.Contains(g.hosts, r.Host) {
-		return memory.Actor{}, memory.Errorf(memory.Forbidden, "host %q is not this port; address requests to http://%s/mcp", memory.Clip(r.Host), g.hosts[0]).At("Host")
+		return visitor{}, memory.Errorf(memory.Forbidden, "host %q is not this port; address requests to http://%s/mcp", memory.Clip(r.Host), g.hosts[0]).At("Host")
 	}
 	for _, origin := range r.Header["Origin"] {
 		if origin != "http://"+r.Host {
-			return memory.Actor{}, memory.Errorf(memory.Forbidden, "a request from %q comes from a web page; emberd does not serve those", memory.Clip(origin)).At("Origin")
+			return visitor{}, memory.Errorf(memory.Forbidden, "a request from %q comes from a web page; emberd does not serve those", memory.Clip(origin)).At("Origin")
 		}
 	}
 	for _, site := range r.Header["Sec-Fetch-Site"] {
 		if site != "same-origin" && site != "none" {
-			return memory.Actor{}, memory.Errorf(memory.Forbidden, "a request made %q comes from a web page; emberd does not serve those", memory.Clip(site)).At("Sec-Fetch-Site")
+			return visitor{}, memory.Errorf(memory.Forbidden, "a request made %q comes from a web page; emberd does not serve those", memory.Clip(site)).At("Sec-Fetch-Site")
 		}
 	}
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") || len(g.token) == 0 || subtle.ConstantTimeCompare([]byte(token), g.token) != 1 {
-		return memory.Actor{}, refuse(http.StatusUnauthorized,
-			memory.Errorf(memory.Forbidden, "the token is missing or wrong; send Authorization: Bearer and the token that emberd status tells the file of").At("Authorization"))
+	// Who can read a token is the daemon's own user, or was given it by them.
+	v := visitor{actor: memory.Actor{UID: os.Geteuid()}}
+	token, ok := bearer(r)
+	switch {
+	case ok && len(g.token) > 0 && subtle.ConstantTimeCompare([]byte(token), g.token) == 1:
+		return v, nil
+	case ok && g.tokens != nil && strings.HasPrefix(token, access.Prefix):
+		return v.shows(token, g.tokens)
 	}
-	// Who can read the token is the daemon's own user.
-	return memory.Actor{UID: os.Geteuid()}, nil
+	return v, unauthorised("the token is missing or wrong; send Authorization: Bearer and the token that emberd status tells the file of")
 }

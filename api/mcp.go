@@ -20,7 +20,8 @@ func (h *handler) mount(mcp http.Handler) {
 	}
 }
 
-// mcp bounds the streams, which would leave no connection for calls.
+// mcp bounds the streams, which would leave no connection for calls, and ends them with
+// the token they were opened with.
 func (h *handler) mcp(next http.Handler) http.HandlerFunc {
 	return h.bare(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == mcpListen {
@@ -28,6 +29,9 @@ func (h *handler) mcp(next http.Handler) http.HandlerFunc {
 				return
 			}
 			defer h.closeStream()
+			ctx, cancel := op.GrantFrom(r.Context()).Hold(r.Context())
+			defer cancel()
+			r = r.WithContext(ctx)
 		}
 		who := op.CallerFrom(r.Context())
 		who.Via = "mcp"

@@ -22,6 +22,7 @@ type (
 		Servers    []docServer                      `json:"servers"`
 		Paths      map[string]map[string]*docAction `json:"paths"` // by path and lower-case method
 		Components docComponents                    `json:"components"`
+		Security   []map[string][]string            `json:"security"` // one of them is enough
 	}
 	docInfo struct {
 		Title       string `json:"title"`
@@ -33,7 +34,13 @@ type (
 		Description string `json:"description"`
 	}
 	docComponents struct {
-		Schemas map[string]*jsonschema.Schema `json:"schemas"`
+		Schemas  map[string]*jsonschema.Schema `json:"schemas"`
+		Security map[string]docScheme          `json:"securitySchemes"`
+	}
+	docScheme struct {
+		Type        string `json:"type"`
+		Scheme      string `json:"scheme"`
+		Description string `json:"description"`
 	}
 	docAction struct {
 		ID          string                 `json:"operationId"`
@@ -84,6 +91,9 @@ func openAPI(version string) ([]byte, error) {
 		Info:    docInfo{"emberd", version, aboutSocket},
 		Servers: []docServer{{"http://emberd", "the unix socket, whatever the host says"}},
 		Paths:   make(map[string]map[string]*docAction),
+		Components: docComponents{Security: map[string]docScheme{"token": {"http", "bearer",
+			"A capability token, which limits what the request may see and change. Without Authorization it may do everything."}}},
+		Security: []map[string][]string{{}, {"token": {}}},
 	}
 	for _, s := range op.Table() {
 		action, err := all.action(shapeOf(s))
@@ -108,6 +118,7 @@ func (d *document) add(method, path string, action *docAction) {
 		d.Paths[path] = make(map[string]*docAction)
 	}
 	d.Paths[path][strings.ToLower(method)] = action
+	addProblem(action.Responses, http.StatusUnauthorized, string(memory.Forbidden)) // a token that is no good
 }
 
 func (s *schemas) action(sh *shape) (*docAction, error) {

@@ -16,6 +16,7 @@ func (s *shelf) addLogVerbs(add func(*op.Spec, op.Handler)) {
 	s.addCareVerbs(add)
 	s.addGraphVerbs(add)
 	s.addRememberVerbs(add)
+	s.addTokenVerbs(add)
 	add(op.History.Handle(s.history))
 	add(op.Export.Handle(s.export))
 	add(op.Import.Handle(s.importRecords))

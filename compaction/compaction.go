@@ -58,6 +58,7 @@ type Plan struct {
 func (r Rules) Plan(files []stm.Segment, dead int64, all bool) Plan {
 	own := candidates(files)
 	total := bytesOf(own)
+	dead = min(dead, total) // some of it is in the file that is written to
 	p := Plan{}
 	mostlyDead := dead >= r.DeadBytes && float64(dead) > r.DeadShare*float64(total)
 	switch {

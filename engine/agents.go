@@ -113,8 +113,9 @@ type agentsRound struct {
 	// merges and promotes are what it may do unasked; else it files that for review.
 	merges, promotes bool
 
-	set   Agents     // the settings it goes by
-	g     *gathering // of the cluster agent, for the merge agent
+	set   Agents               // the settings it goes by
+	g     *gathering           // of the cluster agent, for the merge agent
+	made  map[memory.ID]string // notes of members of the merges that are next
 	would []memory.ReviewItem
 	res   op.AgentsRunResult
 	ran   *op.AgentRan // the agent that is running

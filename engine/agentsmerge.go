@@ -263,7 +263,11 @@ func (r *agentsRound) merge(ctx context.Context) error {
 		}
 		return nil
 	}
-	for _, c := range chosen[:r.take(len(chosen))] {
+	chosen = chosen[:r.take(len(chosen))]
+	for i, c := range chosen {
+		if i%mergedAtOnce == 0 && !r.dry {
+			r.made = r.e.keepParts(ctx, r.g, chosen[i:])
+		}
 		if err := r.mergeOne(ctx, c, open[key(r.g.ids(c))]); err != nil {
 			return err
 		}
@@ -329,7 +333,7 @@ func (r *agentsRound) mergeOne(ctx context.Context, c cluster.Cluster, item memo
 func (r *agentsRound) carryOut(ctx context.Context, c cluster.Cluster, item memory.ReviewItem, result *op.MergeResult) error {
 	item.ClaimedBy, item.ClaimedAt = mergeClaim, stampTime(r.now)
 	r.e.closeNow(&item, op.DecideMerge, fmt.Sprintf("merged, with a cohesion of %.2f", c.Cohesion))
-	one := consolidating{e: r.e, g: r.g, by: r.by, answers: &item, res: op.ConsolidateResult{Tx: r.res.Tx}}
+	one := consolidating{e: r.e, g: r.g, by: r.by, answers: &item, made: r.made, res: op.ConsolidateResult{Tx: r.res.Tx}}
 	err := one.apply(ctx, c)
 	r.wrote(one.res.Tx)
 	switch {

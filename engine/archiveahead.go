@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"slices"
 
+	"emberd/internal/cluster"
 	"emberd/memory"
 	"emberd/stm"
 	"emberd/vault"
@@ -48,6 +50,46 @@ func (e *Engine) keepAhead(ctx context.Context, rows []*stm.Row) map[memory.ID]s
 	}
 	e.writing.nudge()
 	return made
+}
+
+// mergedAtOnce bounds of how many merges the notes are made together, and so how many are
+// left of a run that is ended: the next one finds them.
+const mergedAtOnce = 16
+
+// keepParts keeps ahead the members of those of the first clusters that can be merged.
+func (e *Engine) keepParts(ctx context.Context, g *gathering, some []cluster.Cluster) map[memory.ID]string {
+	var rows []*stm.Row
+	for _, one := range some[:min(len(some), mergedAtOnce)] {
+		members, err := g.memories(one)
+		if err == nil {
+			_, err = cluster.Merge(members, one.Cohesion)
+		}
+		if err != nil || slices.ContainsFunc(members, unkeepable) { // as its merge will say
+			continue
+		}
+		for _, m := range one.Members {
+			rows = append(rows, g.rows[m])
+		}
+	}
+	return e.keepAhead(ctx, rows)
+}
+
+// unkeepable reports a text that a note does not keep.
+func unkeepable(m memory.Memory) bool {
+	_, _, ok := edges(m.Content)
+	return !ok
+}
+
+// memories are the members of a cluster.
+func (g *gathering) memories(one cluster.Cluster) ([]memory.Memory, error) {
+	members := make([]memory.Memory, len(one.Members))
+	for i, m := range one.Members {
+		var err error
+		if members[i], err = g.rows[m].Memory(); err != nil {
+			return nil, err
+		}
+	}
+	return members, nil
 }
 
 // ahead has the parts of all merges of a batch kept before it is written.

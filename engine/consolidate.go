@@ -46,6 +46,9 @@ func (c *consolidating) all(ctx context.Context, mode string, chosen []cluster.C
 	found := 2 * len(c.g.items) // what finding them told
 	for i, one := range chosen {
 		op.Report(ctx, found+i, found+len(chosen))
+		if mode == op.ModeApply && i%mergedAtOnce == 0 {
+			c.made = c.e.keepParts(ctx, c.g, chosen[i:])
+		}
 		err := context.Cause(ctx)
 		if err == nil {
 			err = c.one(ctx, mode, one)
@@ -105,7 +108,8 @@ type consolidating struct {
 	e       *Engine
 	g       *gathering
 	by      memory.Actor
-	answers *memory.ReviewItem // that a merge closes, see [merger]
+	answers *memory.ReviewItem   // that a merge closes, see [merger]
+	made    map[memory.ID]string // notes of members, see [archiver]
 	res     op.ConsolidateResult
 }
 
@@ -121,12 +125,9 @@ func (c *consolidating) one(ctx context.Context, mode string, one cluster.Cluste
 
 // preview tells what a merge would make.
 func (c *consolidating) preview(one cluster.Cluster) error {
-	members := make([]memory.Memory, len(one.Members))
-	for i, m := range one.Members {
-		var err error
-		if members[i], err = c.g.rows[m].Memory(); err != nil {
-			return err
-		}
+	members, err := c.g.memories(one)
+	if err != nil {
+		return err
 	}
 	merged, err := cluster.Merge(members, one.Cohesion)
 	p := op.MergePreview{ClusterID: one.ID, Cohesion: one.Cohesion, MemoryCount: len(members), MemoryIDs: c.ids(one),

@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"emberd/internal/access"
 	"emberd/internal/durable"
 	"emberd/internal/echo"
 	"emberd/internal/text"
@@ -59,6 +60,7 @@ type Engine struct {
 	cleanups *cleanups
 	reports  *healthReports
 	owners   itemOwners
+	tokens   *access.Store
 	mirror   *mirror // nil unless review items are mirrored
 	counted  lastCount
 	averaged lastAverage
@@ -89,7 +91,7 @@ func Open(opt Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, err := acquire(opt.State)
+	lock, tokens, err := opt.enter()
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +103,7 @@ func Open(opt Options) (*Engine, error) {
 		opt:        opt,
 		started:    opt.Now(),
 		lock:       lock,
+		tokens:     tokens,
 		text:       analyzer,
 		author:     newAuthor(&opt, analyzer),
 		names:      new(knownNames),
@@ -232,6 +235,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.EnginePause.Handle(e.enginePause))
 	add(op.EngineResume.Handle(e.engineResume))
 	add(op.Embed.Handle(e.embedTexts))
+	e.addTokens(add)
 	add(op.Version.Handle(e.version))
 	return t
 }

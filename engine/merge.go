@@ -31,7 +31,7 @@ func (c *consolidating) apply(ctx context.Context, one cluster.Cluster) error {
 	if err != nil {
 		return err
 	}
-	m := merger{archiver: archiver{e: c.e, reason: mergedReason, by: c.by}, id: id, cohesion: one.Cohesion, answers: c.answers}
+	m := merger{archiver: archiver{e: c.e, reason: mergedReason, by: c.by, made: c.made}, id: id, cohesion: one.Cohesion, answers: c.answers}
 	others, err := m.prepare(ctx, c.g, one)
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 		State:    e.opt.State,
 		Socket:   e.opt.Socket,
 		MCP:      e.opt.MCP,
+		Tokens:   e.tokenStatus(),
 		Memories: st.Live,
 		Trash:    st.Trash,
 		Log:      logStatus(st),

@@ -195,8 +195,9 @@ type Actor struct {
 }
 
 // Origin is whose words those are most likely that the actor writes without saying whose.
+// Who shows a token was given it, and is no person at a terminal whatever it claims.
 func (a *Actor) Origin() string {
-	if a.Via == "cli" {
+	if a.Via == "cli" && a.Token == "" {
 		return FromUser
 	}
 	return FromAgent

@@ -28,6 +28,8 @@ type StatusResult struct {
 	Vaults  []VaultStatus  `json:"vaults,omitempty"`
 	// MCP is where agents reach the daemon beside its socket; nil when nowhere.
 	MCP *MCPStatus `json:"mcp,omitempty"`
+	// Tokens counts the capability tokens; nil without any.
+	Tokens *TokenStatus `json:"tokens,omitempty"`
 	// Author is the model that writes summaries; nil when they are extracts.
 	Author *AuthorStatus `json:"author,omitempty"`
 	// Meaning tells of the vectors; nil when there are to be none.

@@ -166,6 +166,12 @@ var (
 		"Let the making of vectors go on, and try anew what failed.")
 	Embed = define[EmbedRequest, EmbedResult]("embed", "POST", "/v1/embed", Read,
 		"Give the vectors of some texts, and how near they are to each other.")
+	TokenCreate = define[TokenCreateRequest, TokenCreateResult]("token.create", "POST", "/v1/tokens", Write,
+		"Make a capability token, which limits what who shows it may see and change; its secret is told here alone.")
+	TokenList = define[TokenListRequest, TokenListResult]("token.list", "GET", "/v1/tokens", Read,
+		"List the capability tokens, without their secrets.")
+	TokenRevoke = define[TokenRevokeRequest, TokenRevokeResult]("token.revoke", "DELETE", "/v1/tokens/{name}", Destructive,
+		"Revoke a capability token at once; nothing takes that back.")
 	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
 		"Tell which daemon this is and which protocol it speaks.")
 )
@@ -183,7 +189,8 @@ func Table() []*Spec {
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec, StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, NoteRead.Spec, Complete.Spec, Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Add.Spec, Query.Spec, Verify.Spec, Reinforce.Spec, Confirm.Spec, EntityList.Spec, Knowledge.Spec,
-		EngineStatus.Spec, EnginePause.Spec, EngineResume.Spec, Embed.Spec, Compact.Spec, Version.Spec,
+		EngineStatus.Spec, EnginePause.Spec, EngineResume.Spec, Embed.Spec, Compact.Spec,
+		TokenCreate.Spec, TokenList.Spec, TokenRevoke.Spec, Version.Spec,
 	}
 }
 

@@ -22,7 +22,7 @@ func author(l *config.LLM) (engine.Author, *llm.Client, error) {
 	if l.URL == "" {
 		return engine.Author{}, nil, nil
 	}
-	key, err := readKey(l.KeyFile)
+	key, err := readKey(l.KeyFile, "key")
 	if err != nil {
 		return engine.Author{}, nil, memory.Errorf(memory.Invalid, "llm.key_file: %w", err)
 	}
@@ -41,15 +41,15 @@ func author(l *config.LLM) (engine.Author, *llm.Client, error) {
 // maxKey bounds a key in bytes; the longest known ones have a few hundred.
 const maxKey = 16 << 10
 
-// readKey returns the one word in a file, "" without a file.
-func readKey(path string) (string, error) {
+// readKey returns the one word in a file, a key or what else it is to be; "" without a file.
+func readKey(path, what string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
 	// Not wrapped: an error of a path is taken for one of the daemon's own folders.
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("%v; put the key there, or leave the setting out", err)
+		return "", fmt.Errorf("%v; put the %s there, or leave the setting out", err, what)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxKey+1))
@@ -59,9 +59,9 @@ func readKey(path string) (string, error) {
 	key := string(bytes.TrimSpace(data))
 	switch {
 	case key == "":
-		return "", fmt.Errorf("%s is empty; put the key into it, or leave the setting out", path)
+		return "", fmt.Errorf("%s is empty; put the %s into it, or leave the setting out", path, what)
 	case len(data) > maxKey, strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
-		return "", fmt.Errorf("%s holds more than one word; it must hold the key and nothing else", path)
+		return "", fmt.Errorf("%s holds more than one word; it must hold the %s and nothing else", path, what)
 	}
 	return key, nil
 }

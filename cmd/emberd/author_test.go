@@ -162,17 +162,17 @@ func TestReadKey(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := readKey(file); got != want || (err == nil) != (want != "") {
+		if got, err := readKey(file, "key"); got != want || (err == nil) != (want != "") {
 			t.Errorf("key of %.20q is %q, %v; want %q", content, got, err, want)
 		} else if err != nil && strings.Contains(err.Error(), content) {
 			t.Errorf("the error shows the key: %v", err)
 		}
 	}
 	missing := filepath.Join(t.TempDir(), "key")
-	if _, err := readKey(missing); err == nil || isPathError(err) || !strings.Contains(err.Error(), missing) {
+	if _, err := readKey(missing, "key"); err == nil || isPathError(err) || !strings.Contains(err.Error(), missing) {
 		t.Errorf("of a missing file is said %v", err)
 	}
-	if got, err := readKey(""); got != "" || err != nil {
+	if got, err := readKey("", "key"); got != "" || err != nil {
 		t.Errorf("key of no file is %q, %v", got, err)
 	}
 }

@@ -121,7 +121,7 @@ func (s *state) engineBench(ctx context.Context, c *config.Config, o *engineBenc
 func (s *state) benchOne(ctx context.Context, c *config.Config, o *engineBench, provider string, report *benchReport) benchRow {
 	row := benchRow{Provider: provider}
 	helper, dir, why := native(c)
-	key, err := readKey(c.Embedding.KeyFile)
+	key, err := readKey(c.Embedding.KeyFile, "key")
 	if err != nil {
 		row.Problem = err.Error()
 		return row

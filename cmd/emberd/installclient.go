@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,13 @@ import (
 type installation struct {
 	tools                         string
 	project, remove, print, force bool
+	read, write                   []string
+	expires                       string
+}
+
+// asked reports whether any flag was given.
+func (o *installation) asked() bool {
+	return o.tools+o.expires != "" || o.project || o.remove || o.print || o.force || len(o.read)+len(o.write) > 0
 }
 
 func (s *state) installClientCommand() *cobra.Command {
@@ -35,26 +43,32 @@ is left beside it. An entry emberd that starts something else is replaced only
 with --force. A file that cannot be edited in place, such as Codex's, is not
 touched: what to put in is printed.
 
+With --read or --write the client is limited to those scopes by a token of its
+own, whose secret is in a file below the state folder and not in the client's.
+It stays limited when it is installed again; --remove revokes the token.
+
 Without a client, those that are known are listed, and which of them seem to be
 on this machine.`,
 		Example: `  emberd install-client
   emberd install-client claude-desktop
+  emberd install-client cursor --read folder:Work --write tag:work
   emberd install-client vscode --project --tools cortexgraph
   emberd install-client cursor --print`,
 		Annotations: exits(endings{
 			exitConflict: "there is an entry emberd of somebody else's, or the file is being changed",
 			exitNothing:  "there is no such client, or it is not on this machine",
+			exitNoDaemon: "its token needs a daemon that answers",
 		}),
 		Args:              takes(0, 1, "one client"),
 		ValidArgsFunction: completeClients,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && o != (installation{}) {
+			if len(args) == 0 && o.asked() {
 				return wrong(cmd, "%s needs the client that the flags are about", cmd.CommandPath())
 			}
 			if len(args) == 0 {
 				return s.listClients()
 			}
-			return s.installClient(args[0], o)
+			return s.installClient(cmd.Context(), args[0], o)
 		},
 	}
 	f := cmd.Flags()
@@ -63,6 +77,7 @@ on this machine.`,
 	f.BoolVar(&o.remove, "remove", false, "take emberd off the list again")
 	f.BoolVar(&o.print, "print", false, "change nothing, print what would be put in")
 	f.BoolVar(&o.force, "force", false, "replace an entry emberd of any kind, and write for a client that is not found")
+	scopeFlags(f, &o.read, &o.write, &o.expires)
 	s.completeFlags(cmd)
 	return cmd
 }
@@ -145,7 +160,7 @@ func findClient(name string) (*clients.Client, error) {
 	return nil, memory.Errorf(memory.NotFound, "there is no client %s; emberd install-client lists them, and docs/mcp.md says what others need", name)
 }
 
-func (s *state) installClient(name string, o installation) error {
+func (s *state) installClient(ctx context.Context, name string, o installation) error {
 	c, err := findClient(name)
 	if err != nil {
 		return err
@@ -154,7 +169,11 @@ func (s *state) installClient(name string, o installation) error {
 	if err != nil {
 		return err
 	}
-	server, err := s.server(o)
+	limit, err := s.limit(c, o)
+	if err != nil {
+		return err
+	}
+	server, err := s.server(o, limit)
 	if err != nil {
 		return err
 	}
@@ -165,12 +184,12 @@ func (s *state) installClient(name string, o installation) error {
 		}
 	}
 	if o.print || !c.Editable() {
-		return s.printSnippet(c, file, server, o)
+		return s.showSnippet(ctx, c, file, server, limit, o)
 	}
 	if !o.project && !o.force && !c.Found(m) {
 		return memory.Errorf(memory.NotFound, "%s does not seem to be on this machine, since there is no %s; start it once, or use --force", c.Title, filepath.Dir(file))
 	}
-	return s.changeClient(c, file, server, o)
+	return s.changeClient(ctx, c, file, server, limit, o)
 }
 
 // projectFile is the client's file in the enclosing repository.
@@ -187,7 +206,7 @@ func projectFile(c *clients.Client) (string, error) {
 }
 
 // changeClient edits a client's file.
-func (s *state) changeClient(c *clients.Client, file string, server clients.Server, o installation) error {
+func (s *state) changeClient(ctx context.Context, c *clients.Client, file string, server clients.Server, limit clientLimit, o installation) error {
 	plan := func() (*clients.Change, error) { return c.Add(file, server, o.force) }
 	done := "added to"
 	if c.Has(file) {
@@ -201,12 +220,26 @@ func (s *state) changeClient(c *clients.Client, file string, server clients.Serv
 	if err != nil {
 		return err
 	}
+	if limit.wanted {
+		if err := s.mint(ctx, limit, c.Name, o); err != nil {
+			return err
+		}
+	}
 	res := clientChange{Client: c.Name, File: change.File, Changed: change.Changes()}
 	if res.Changed {
 		if res.Backup, err = change.Apply(s.now()); err != nil {
 			return err
 		}
 	}
+	if o.remove {
+		if err := s.revokeLimit(ctx, limit); err != nil {
+			return err
+		}
+	}
+	return s.printChange(c, &res, done)
+}
+
+func (s *state) printChange(c *clients.Client, res *clientChange, done string) error {
 	if s.json {
 		return s.printJSON(res)
 	}
@@ -232,6 +265,20 @@ type clientChange struct {
 	Backup  string `json:"backup,omitempty"`
 }
 
+// showSnippet prints what belongs into a file that is not edited, after the token that it
+// names was made or revoked; to look alone changes nothing.
+func (s *state) showSnippet(ctx context.Context, c *clients.Client, file string, server clients.Server, limit clientLimit, o installation) error {
+	if limit.wanted && !o.print {
+		if err := s.mint(ctx, limit, c.Name, o); err != nil {
+			return err
+		}
+	}
+	if err := s.printSnippet(c, file, server, o); err != nil || !o.remove || o.print {
+		return err
+	}
+	return s.revokeLimit(ctx, limit)
+}
+
 // printSnippet prints what belongs into a file.
 func (s *state) printSnippet(c *clients.Client, file string, server clients.Server, o installation) error {
 	if s.json {
@@ -249,7 +296,7 @@ func (s *state) printSnippet(c *clients.Client, file string, server clients.Serv
 
 // server is this program as a client shall start it: with what was said here about
 // where the daemon is, since a client sees nothing of this terminal's variables.
-func (s *state) server(o installation) (clients.Server, error) {
+func (s *state) server(o installation, limit clientLimit) (clients.Server, error) {
 	out := clients.Server{Args: []string{"mcp"}}
 	var err error
 	if out.Command, err = thisProgram(); err != nil {
@@ -262,6 +309,9 @@ func (s *state) server(o installation) (clients.Server, error) {
 	out.Args = append(out.Args, places...)
 	for _, set := range s.set {
 		out.Args = append(out.Args, "--set", set)
+	}
+	if limit.file != "" {
+		out.Args = append(out.Args, "--set", "token_file="+limit.file)
 	}
 	if o.tools != "" {
 		if _, err := mcpserver.ParseProfile(o.tools); err != nil {

@@ -38,6 +38,9 @@ start their servers themselves; emberd install-client tells them to.
 Every call goes to the daemon, which may be started or restarted meanwhile. The
 command ends when its input does.
 
+With a capability token, in EMBERD_TOKEN or in the file that token_file names,
+the agent sees and changes what the token is for, and nothing else.
+
 The project of new memories is the git repository that encloses the working
 directory, or else the folder that the client says it works in, unless --project
 names another (--project '' names none).`,
@@ -72,7 +75,11 @@ func (s *state) serveAgent(ctx context.Context, o agentOptions) error {
 	if err != nil {
 		return err
 	}
-	client := api.NewClient(c.Socket, &api.ClientOptions{Name: "mcp", Version: buildVersion(), Timeout: agentTimeout})
+	token, err := s.token()
+	if err != nil {
+		return err
+	}
+	client := api.NewClient(c.Socket, &api.ClientOptions{Name: "mcp", Version: buildVersion(), Timeout: agentTimeout, Token: token})
 	defer client.Close()
 	server, err := mcpserver.New(mcpserver.Options{Invoker: client, Profile: profile, Version: buildVersion(),
 		Project: o.project, ProjectOf: o.projectOf, Logger: s.logger(quiet(c.Log))})

@@ -24,7 +24,7 @@ func meaning(c *config.Config, log *slog.Logger) (engine.Meaning, error) {
 	if !makesVectors(&c.Embedding) {
 		return engine.Meaning{Off: unmade(&c.Embedding)}, nil
 	}
-	key, err := readKey(c.Embedding.KeyFile)
+	key, err := readKey(c.Embedding.KeyFile, "key")
 	if err != nil {
 		return engine.Meaning{}, memory.Errorf(memory.Invalid, "embedding.key_file: %w", err)
 	}

@@ -18,7 +18,10 @@ func reach[Req, Res any](ctx context.Context, s *state, o op.Op[Req, Res], req *
 	if err != nil {
 		return nil, err
 	}
-	return o.Call(op.WithCaller(ctx, memory.Actor{Via: "cli", UID: os.Getuid(), PID: os.Getpid()}), inv, req)
+	if ctx, err = s.limited(ctx, memory.Actor{Via: "cli", UID: os.Getuid(), PID: os.Getpid()}); err != nil {
+		return nil, err
+	}
+	return o.Call(ctx, inv, req)
 }
 
 // invoker is the client of the daemon, or an engine of our own, which run closes.

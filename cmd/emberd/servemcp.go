@@ -90,13 +90,13 @@ func (s *state) answer(ctx context.Context, e *engine.Engine, l listeners, log *
 	var all sync.WaitGroup
 	var portErr error
 	if l.port != nil {
-		h := api.NewLoopback(&api.LoopbackOptions{Addr: l.port.Addr(), Token: l.port.token, MCP: agents, Version: buildVersion(), Logger: log})
+		h := api.NewLoopback(&api.LoopbackOptions{Addr: l.port.Addr(), Token: l.port.token, Tokens: e.Grant, MCP: agents, Version: buildVersion(), Logger: log})
 		all.Go(func() {
 			defer stop()
 			portErr = api.ServeLoopback(ctx, l.port, h, opt)
 		})
 	}
-	h := api.NewHandler(e, &api.HandlerOptions{Version: buildVersion(), Logger: log, MCP: agents})
+	h := api.NewHandler(e, &api.HandlerOptions{Version: buildVersion(), Logger: log, MCP: agents, Tokens: e.Grant})
 	err = api.Serve(ctx, l.socket, h, opt)
 	stop()
 	all.Wait()

@@ -117,7 +117,11 @@ func (s *state) connect() (*api.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.client = api.NewClient(c.Socket, &api.ClientOptions{Name: "cli", Version: buildVersion()})
+	token, err := s.token()
+	if err != nil {
+		return nil, err
+	}
+	s.client = api.NewClient(c.Socket, &api.ClientOptions{Name: "cli", Version: buildVersion(), Token: token})
 	return s.client, nil
 }
 

@@ -73,6 +73,9 @@ func (s *state) printStatus(r *op.StatusResult) {
 		s.row("agents", r.MCP.URL)
 		s.row("", "with the token in "+r.MCP.TokenFile)
 	}
+	if r.Tokens != nil {
+		s.row("tokens", tokensTold(r.Tokens))
+	}
 	s.row("data", r.Data)
 	s.row("state", r.State)
 	if c, err := s.load(); err == nil {
@@ -92,6 +95,14 @@ func (s *state) printStatus(r *op.StatusResult) {
 	for _, w := range r.Warnings {
 		s.warn("warning", clean(w))
 	}
+}
+
+func tokensTold(t *op.TokenStatus) string {
+	text := grouped(t.Valid) + " in force"
+	if t.Expiring > 0 {
+		text += fmt.Sprintf(", %s within a week", count(t.Expiring, "ends", "end"))
+	}
+	return text
 }
 
 // otherDevice tells when another device was seen and how far it is.

@@ -1,13 +1,17 @@
 // Package access says what a caller may see and change. A [Grant] is bound to a
 // capability token: whoever shows the token has the grant, whatever name it claims.
 //
+// A [Store] keeps the tokens of a device, never their secrets.
+//
 // Grants keep agents apart that are asked to keep apart. They do not hold against a
 // process of the same user that reads the data folder itself.
 package access
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"emberd/memory"
 )
@@ -94,6 +98,30 @@ type Grant struct {
 	Token string  // name of the token that it is bound to
 	Read  []Scope // what it sees beside what it may change
 	Write []Scope
+
+	ended   <-chan struct{} // closed when the token is revoked; nil without a store
+	expires time.Time       // zero for never
+}
+
+// Hold returns a context that ends with ctx, and as soon as the token is revoked or
+// expires: what lasts longer than one answer runs under it. The caller must call cancel.
+func (g *Grant) Hold(ctx context.Context) (held context.Context, cancel context.CancelFunc) {
+	if g == nil {
+		return context.WithCancel(ctx)
+	}
+	if g.expires.IsZero() {
+		held, cancel = context.WithCancel(ctx)
+	} else {
+		held, cancel = context.WithDeadline(ctx, g.expires)
+	}
+	go func() { // ends with held
+		select {
+		case <-g.ended:
+			cancel()
+		case <-held.Done():
+		}
+	}()
+	return held, cancel
 }
 
 // Whole reports whether everything may be seen and changed.

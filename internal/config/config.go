@@ -57,6 +57,8 @@ type Config struct {
 	State  string // absolute
 	Socket string // absolute, short enough for the platform
 	Listen string // a loopback address with a port, "" for none
+	// TokenFile has the token that the daemon is shown; absolute, "" for none.
+	TokenFile string
 
 	Log           Log
 	STM           STM

@@ -431,6 +431,9 @@ var agentKeys = []key{
 			return choice{&c.MCP.Tools, []string{"agent", "all", "cortexgraph", "reference"}}
 		},
 		help: "Tools that `emberd mcp`, and `/mcp` of the daemon, show to a client: few for an agent, all there are, those of CortexGraph, or those of the protocol's own memory server."},
+	{name: "token_file", def: none,
+		field: func(c *Config) value { return optional{&c.TokenFile, true} },
+		help:  "File with a capability token (`emberd token create`), which commands and `emberd mcp` show the daemon; nobody else may be able to read it. Without one they may do everything."},
 	{name: "listen", def: none,
 		field: func(c *Config) value { return loopback{&c.Listen} },
 		help:  "Address of this machine alone at which the daemon serves `/mcp` beside its socket, to who has the token in the file `mcp-token` under `state`: `127.0.0.1:7330`."},

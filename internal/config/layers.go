@@ -16,12 +16,14 @@ import (
 )
 
 // Variables that begin with envPrefix are emberd's own. Besides one for each
-// key there are those that say where the keys are; names that begin with
+// key there are those that say where the keys are, and envToken, which is a
+// secret and therefore no setting that is listed; names that begin with
 // testPrefix belong to the project's own tests and are ignored.
 const (
 	envPrefix  = "EMBERD_"
 	envHome    = "EMBERD_HOME"
 	envConfig  = "EMBERD_CONFIG"
+	envToken   = "EMBERD_TOKEN"
 	testPrefix = "EMBERD_TEST_"
 )
 
@@ -92,7 +94,7 @@ func environ(pairs []string) map[string]string {
 
 func ownLayer(env map[string]string) (layer, error) {
 	out := layer{}
-	known := []string{envHome, envConfig}
+	known := []string{envHome, envConfig, envToken}
 	for _, k := range keys {
 		known = append(known, k.env())
 		if v, ok := env[k.env()]; ok {

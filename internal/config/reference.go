@@ -63,7 +63,7 @@ const placesText = "" +
 	"1. `--set key=value`; the last one wins when a key is given twice.\n" +
 	"2. Its own variable, the first one in the tables below. A variable set to nothing counts as not set, and an\n" +
 	"   `" + envPrefix + "` variable that is no setting is an error. `" + envHome + "` and `" + envConfig + "` stand for the flags `--home` and\n" +
-	"   `--config`; names that begin with `" + testPrefix + "` are ignored, they belong to emberd's own tests.\n" +
+	"   `--config`, and `" + envToken + "` is a capability token itself; names that begin with `" + testPrefix + "` are ignored, they belong to emberd's own tests.\n" +
 	"3. The variables that CortexGraph knows it by, in CortexGraph's units.\n" +
 	"4. The config file.\n" +
 	"5. The default.\n\n" +

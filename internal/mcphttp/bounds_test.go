@@ -76,12 +76,12 @@ func TestIdleSessionsEnd(t *testing.T) {
 			if !s.reserve() {
 				t.Fatal("no room for a session")
 			}
-			s.add(id, server)
+			s.add(id, server, nil)
 		}
 		s.leave("idle")
 		s.leave("used")
 		time.Sleep(idleTime - time.Second)
-		s.enter("used")
+		s.enter("used", nil)
 		s.leave("used")
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -107,7 +107,7 @@ func TestSessionsInUseArePushedOutByNone(t *testing.T) {
 		if !s.reserve() {
 			t.Fatalf("no room for session %d", i)
 		}
-		s.add(id, server)
+		s.add(id, server, nil)
 	}
 	if s.reserve() {
 		t.Error("one more than the most was let in, although all are in use")
@@ -117,7 +117,7 @@ func TestSessionsInUseArePushedOutByNone(t *testing.T) {
 		t.Error("no room although one is idle")
 	}
 	s.release()
-	s.enter("x") // which was pushed out: nothing
+	s.enter("x", nil) // which was pushed out: nothing
 	s.leave("x")
 	s.close()
 }

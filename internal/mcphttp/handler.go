@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"emberd/internal/mcpserver"
+	"emberd/op"
 )
 
 // Handler answers requests to /mcp, and to /mcp/{profile} where the pattern that it is
@@ -106,10 +107,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch id := r.Header.Get(headerSession); {
 	case r.Header.Get(headerVersion) >= sessionless:
 		d.sessionless.ServeHTTP(out, r)
-	case id != "" || r.Method != http.MethodPost:
-		h.sessions.enter(id)
+	case id != "":
+		if !h.sessions.enter(id, op.GrantFrom(r.Context())) {
+			http.Error(out, "session not found", http.StatusNotFound) // as the SDK puts it
+			return
+		}
 		defer h.sessions.leave(id)
 		d.sessionful.ServeHTTP(out, r)
+	case r.Method != http.MethodPost:
+		d.sessionful.ServeHTTP(out, r) // which refuses it
 	default:
 		h.begin(d, out, r)
 	}
@@ -125,7 +131,7 @@ func (h *Handler) begin(d *door, out *responder, r *http.Request) {
 	id := ""
 	out.begin = func(header http.Header) { // before the client knows the id, and could use it
 		if id = header.Get(headerSession); id != "" {
-			h.sessions.add(id, d.server)
+			h.sessions.add(id, d.server, op.GrantFrom(r.Context()))
 		}
 	}
 	d.sessionful.ServeHTTP(out, r)

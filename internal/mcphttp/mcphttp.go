@@ -4,7 +4,8 @@
 // which say so in a header, at the same address.
 //
 // Whoever mounts a [Handler] decides who is served, and puts the caller into the
-// request's context ([op.WithCaller]). A session keeps the caller that opened it.
+// request's context ([op.WithCaller], [op.WithGrant]). A session keeps the caller that
+// opened it, and answers requests with the same token alone.
 //
 // Sessions are bounded: at most 64 are open, each until its client deletes it or has
 // had no request and no stream of it open for 30 minutes. One more takes the place of

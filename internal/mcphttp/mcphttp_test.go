@@ -12,7 +12,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -32,14 +34,16 @@ const token = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
 type daemon struct {
 	store  *engine.Engine
 	socket string
-	port   string // host:port
+	port   string        // host:port
+	ahead  *atomic.Int64 // how far the store's clock is ahead, in nanoseconds
 	stop   func() error
 }
 
 // start runs a daemon, on a store of its own unless inv stands in for it.
 func start(t *testing.T, inv op.Invoker) *daemon {
 	t.Helper()
-	d := &daemon{store: newStore(t)}
+	d := &daemon{ahead: new(atomic.Int64)}
+	d.store = newStore(t, func() time.Time { return time.Now().Add(time.Duration(d.ahead.Load())) })
 	if inv == nil {
 		inv = d.store
 	}
@@ -58,10 +62,10 @@ func start(t *testing.T, inv op.Invoker) *daemon {
 	context.AfterFunc(ctx, agents.Close)
 	served := make(chan error, 2)
 	go func() {
-		served <- api.Serve(ctx, socket, api.NewHandler(d.store, &api.HandlerOptions{MCP: agents}), nil)
+		served <- api.Serve(ctx, socket, api.NewHandler(d.store, &api.HandlerOptions{MCP: agents, Tokens: d.store.Grant}), nil)
 	}()
 	go func() {
-		served <- api.ServeLoopback(ctx, port, api.NewLoopback(&api.LoopbackOptions{Addr: port.Addr(), Token: token, MCP: agents}), nil)
+		served <- api.ServeLoopback(ctx, port, api.NewLoopback(&api.LoopbackOptions{Addr: port.Addr(), Token: token, Tokens: d.store.Grant, MCP: agents}), nil)
 	}()
 	d.stop = sync.OnceValue(func() error {
 		cancel()
@@ -78,11 +82,12 @@ func start(t *testing.T, inv op.Invoker) *daemon {
 	return d
 }
 
-func newStore(t *testing.T) *engine.Engine {
+func newStore(t *testing.T, now func() time.Time) *engine.Engine {
 	t.Helper()
 	dir := t.TempDir()
 	opt := engine.DefaultOptions()
 	opt.Data, opt.State, opt.Durability, opt.LifecyclePeriod = filepath.Join(dir, "data"), filepath.Join(dir, "state"), stm.None, 0
+	opt.Now = now
 	e, err := engine.Open(opt)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"emberd/internal/access"
 )
 
 // sessions knows which session is in use. The server knows which there are.
@@ -23,7 +25,8 @@ type sessions struct {
 // visit is one session.
 type visit struct {
 	server  *mcp.Server
-	running int // requests and streams
+	grant   *access.Grant // of the token that opened it, nil for none
+	running int           // requests and streams
 	since   time.Time
 	idle    *time.Timer // runs while nothing is running
 }
@@ -59,24 +62,28 @@ func (s *sessions) release() {
 }
 
 // add takes the place of one reserved, for a session with a request that leave ends.
-func (s *sessions) add(id string, server *mcp.Server) {
+func (s *sessions) add(id string, server *mcp.Server, grant *access.Grant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.coming--
-	s.open[id] = &visit{server: server, running: 1}
+	s.open[id] = &visit{server: server, grant: grant, running: 1}
 }
 
-// enter counts a request of a session, until leave. An id that is none of ours is for
-// the server to refuse.
-func (s *sessions) enter(id string) {
+// enter counts a request of a session, until leave. It returns false when there is no such
+// session, or one that was opened with another token: to who has no part in it, it does
+// not exist.
+func (s *sessions) enter(id string, grant *access.Grant) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v, ok := s.open[id]; ok {
-		v.running++
-		if v.idle != nil {
-			v.idle.Stop()
-		}
+	v, ok := s.open[id]
+	if !ok || v.grant != grant {
+		return false
 	}
+	v.running++
+	if v.idle != nil {
+		v.idle.Stop()
+	}
+	return true
 }
 
 // leave follows enter and add. A session without requests is ended after idleTime.

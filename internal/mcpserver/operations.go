@@ -31,6 +31,8 @@ func withheld(s *op.Spec) (why string, no bool) {
 		return "it is a person's word for what a tool or the web said", true
 	case op.EnginePause.Spec, op.EngineResume.Spec:
 		return "what the machine works on is for a person to say", true
+	case op.TokenCreate.Spec, op.TokenList.Spec, op.TokenRevoke.Spec:
+		return "who may see and change what is for a person to say", true
 	case op.Embed.Spec:
 		return "its numbers are of no use to a model", true
 	case op.HealthStale.Spec, op.HealthLowAccess.Spec, op.HealthDuplicates.Spec, op.HealthMerge.Spec, op.Migrate.Spec:

@@ -61,7 +61,7 @@ func familyRules() []rule {
 		},
 		{
 			id: "upper-case-token", pattern: `[A-Z0-9-]{26,}`, entropy: 3, changes: 4,
-			marks: tokensOf("API- Octopus Deploy", "A3- 1Password", "AGE-SECRET-KEY-1 Age (file encryption)"),
+			marks: tokensOf("API- Octopus Deploy", "A3- 1Password", "AGE-SECRET-KEY-1 Age (file encryption)", "emberd_ emberd"),
 		},
 		{
 			id: "long-token", pattern: `[\w+/=.\\-]{100,}`, entropy: 3.5, changes: 20, blob: true, window: 2 << 10,

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"emberd/internal/access"
+	"emberd/internal/clients"
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// clientLimit is the token of a client: its name, which is the client's and the project's,
+// and the file with its secret. Config files of clients get the path alone, since they are
+// synced, shared and copied.
+type clientLimit struct {
+	name, file string
+	there      bool // the file is
+	wanted     bool // scopes were given
+}
+
+// limit finds the token of a client. A client that has one keeps it when it is installed
+// again: an update must not widen what it may do.
+func (s *state) limit(c *clients.Client, o installation) (clientLimit, error) {
+	l := clientLimit{name: c.Name, wanted: len(o.read)+len(o.write) > 0}
+	if o.project {
+		l.name += "-" + asTokenName(here())
+	}
+	var err error
+	if l.file, err = s.secretFile(l.name); err != nil {
+		return l, err
+	}
+	_, missing := os.Stat(l.file)
+	l.there = missing == nil
+	seen := s.getenv(envToken)+s.getenv(envTokenFile) != ""
+	named := slices.ContainsFunc(s.set, func(set string) bool { return strings.HasPrefix(set, "token_file=") })
+	switch {
+	case o.remove && (l.wanted || o.expires != ""):
+		return l, memory.Errorf(memory.Invalid, "--remove revokes the client's token, so that --read, --write and --expires have nothing to say; leave them out")
+	case o.expires != "" && !l.wanted:
+		return l, memory.Errorf(memory.Invalid, "--expires is about the token that --read and --write make; give one of them, too")
+	case named && l.wanted:
+		return l, memory.Errorf(memory.Invalid, "--set token_file names a token, and --read and --write make another; leave one of them out")
+	case seen && !o.remove:
+		return l, memory.Errorf(memory.Invalid, "the client would not see %s and %s; unset them and limit the client with --read and --write, or with --set token_file=FILE", envToken, envTokenFile)
+	case named:
+		l.file = "" // it is among the settings that the client gets
+	case !l.there && !l.wanted:
+		l.file = ""
+	}
+	return l, nil
+}
+
+// asTokenName makes of a project's name what a token may be called.
+func asTokenName(project string) string {
+	name := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(project))
+	return strings.Trim(name[:min(len(name), 40)], "-")
+}
+
+// mint makes the token of a client and keeps its secret in the client's file. One that is
+// there and for the same stays as it is, so that a client that runs is not cut off.
+func (s *state) mint(ctx context.Context, l clientLimit, client string, o installation) error {
+	list, err := call(ctx, s, op.TokenList, &op.TokenListRequest{})
+	if err != nil {
+		return err
+	}
+	fits := func(t op.Token) bool {
+		return t.Name == l.name && !t.Expired && o.expires == "" && sameScopes(t.Read, o.read) && sameScopes(t.Write, o.write)
+	}
+	if l.there && slices.ContainsFunc(list.Tokens, fits) {
+		return nil
+	}
+	res, err := call(ctx, s, op.TokenCreate, &op.TokenCreateRequest{Name: l.name, Read: o.read, Write: o.write, Expires: o.expires, Client: client, Replace: true})
+	if err != nil {
+		return err
+	}
+	if err := keepSecret(l.file, res.Secret); err != nil {
+		_, undo := call(ctx, s, op.TokenRevoke, &op.TokenRevokeRequest{Name: l.name})
+		return errors.Join(err, undo)
+	}
+	s.note("the token %s: %s", l.name, s.tokenLimits(&res.Token))
+	return nil
+}
+
+func keepSecret(file, secret string) error {
+	disk := durable.OS{}
+	if err := durable.MkdirAll(disk, filepath.Dir(file)); err != nil {
+		return fmt.Errorf("keep the token: %w", err)
+	}
+	if err := durable.ReplaceFile(disk, file, []byte(secret+"\n")); err != nil {
+		return fmt.Errorf("keep the token: %w", err)
+	}
+	return nil
+}
+
+func sameScopes(have, want []string) bool {
+	a, errA := access.ParseScopes(have)
+	b, errB := access.ParseScopes(want)
+	return errA == nil && errB == nil && slices.Equal(a, b)
+}
+
+// revokeLimit ends the token of a client that was taken off its list.
+func (s *state) revokeLimit(ctx context.Context, l clientLimit) error {
+	if !l.there {
+		return nil
+	}
+	_, err := call(ctx, s, op.TokenRevoke, &op.TokenRevokeRequest{Name: l.name})
+	if err != nil && memory.CodeOf(err) != memory.NotFound {
+		return memory.Errorf(memory.CodeOf(err), "emberd is off the list, but the token %s still holds (%w); then run: emberd token revoke %s", l.name, err, l.name)
+	}
+	if err := s.dropSecret(l.name); err != nil {
+		return err
+	}
+	s.note("the token %s is revoked", l.name)
+	return nil
+}

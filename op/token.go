@@ -1,0 +1,55 @@
+package op
+
+import "time"
+
+// TokenCreateRequest says what who shows the token may see and change.
+type TokenCreateRequest struct {
+	Name    string   `json:"name" doc:"1 to 64 of a to z, 0 to 9 and -; must be free"`
+	Read    []string `json:"read,omitempty" doc:"scopes it sees beside those it may change: tag:NAME, project:NAME, folder:PATH or all; at most 20"`
+	Write   []string `json:"write,omitempty" doc:"scopes it sees and may change; at most 20"`
+	Expires string   `json:"expires,omitempty" doc:"12h, 30d, 8w, the last day as in 2027-01-31, or never, which is the default"`
+	Client  string   `json:"client,omitempty" doc:"the client it is made for, as a note"`
+	Replace bool     `json:"replace,omitempty" doc:"revoke the token that has the name"`
+}
+
+// TokenCreateResult has the secret, which is shown here and never again.
+type TokenCreateResult struct {
+	Token  Token  `json:"token"`
+	Secret string `json:"secret"` // what the caller sends as its bearer token
+}
+
+// Token is a capability token without its secret, which is not kept.
+type Token struct {
+	Name    string    `json:"name"`
+	Client  string    `json:"client,omitempty"`
+	Read    []string  `json:"read"`  // scopes
+	Write   []string  `json:"write"` // scopes
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"` // none for never
+	Expired bool      `json:"expired,omitempty"`
+	Shown   string    `json:"shown,omitempty"` // the last day on which it was shown, in UTC
+}
+
+// TokenListRequest has no fields.
+type TokenListRequest struct{}
+
+// TokenListResult lists the tokens by name.
+type TokenListResult struct {
+	Tokens []Token `json:"tokens"`
+}
+
+// TokenRevokeRequest names a token.
+type TokenRevokeRequest struct {
+	Name string `json:"-" path:"name"`
+}
+
+// TokenRevokeResult is the token as it was.
+type TokenRevokeResult struct {
+	Token Token `json:"token"`
+}
+
+// TokenStatus counts the tokens that have not expired.
+type TokenStatus struct {
+	Valid    int `json:"valid"`
+	Expiring int `json:"expiring"` // of them within a week
+}
