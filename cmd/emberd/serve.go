@@ -34,9 +34,9 @@ func (s *state) serveCommand() *cobra.Command {
 		Short: "Run the daemon in the foreground",
 		Long: `Run the daemon in the foreground until it is interrupted or terminated. It then
 finishes what is under way, for at most five seconds; a second signal ends it at
-once. What was acknowledged is on disk either way. On SIGHUP it reads its settings
-again, takes over those that it can, and says which need a restart; if it lost
-its terminal, it ends. "emberd service" has the system run it.
+once. What was acknowledged is on disk either way. On SIGHUP it reads its
+settings again, takes over those that it can, and says which need a restart; if
+it lost its terminal, it ends. "emberd service" has the system run it.
 
 With --vault the notes of an Obsidian vault are searched beside the memories.
 Notes are only read, but for those that emberd promote made.

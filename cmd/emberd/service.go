@@ -45,9 +45,9 @@ func (s *state) serviceInstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Have the daemon started now and at every login",
-		Long: `Have the daemon started now and at every login: write the files of a service, for
-this program and these settings, and tell the service manager. --home, --config,
---socket and --set are kept, and so is what variables say here.
+		Long: `Have the daemon started now and at every login: write the files of a service,
+for this program and these settings, and tell the service manager. --home,
+--config, --socket and --set are kept, and so is what variables say here.
 
 The files allow the daemon only what the settings need, the folders that it
 writes to for example. So say it again when these have changed: emberd service

@@ -199,7 +199,9 @@ func (i inside) writes(home, notes string) {
 	if err != nil || len(found) == 0 {
 		i.Errorf("no note was written (%v)", err)
 	}
-	in := func(script string) *exec.Cmd { return exec.Command("nsenter", "--target", i.pid(), "--mount", "sh", "-c", script) }
+	in := func(script string) *exec.Cmd {
+		return exec.Command("nsenter", "--target", i.pid(), "--mount", "sh", "-c", script)
+	}
 	if out, err := in(`touch "` + notes + `/new" "$HOME/.local/state/emberd/new" && rm "` + notes + `/new" "$HOME/.local/state/emberd/new"`).CombinedOutput(); err != nil {
 		i.Errorf("a folder of the daemon's cannot be written: %s", out)
 	}
