@@ -24,7 +24,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
 COVERED   = 80
 
-.PHONY: build run test race twin covered fuzz bench proof torture torture-real agents contest mutants eval oracle engine llama mcp-conformance lint check compiler install dist clean
+.PHONY: build run test race twin covered fuzz bench proof torture torture-real network agents contest mutants eval oracle engine llama mcp-conformance lint check compiler install dist clean
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -96,6 +96,10 @@ torture:
 torture-real:
 	EMBERD_TEST_KILL_ROUNDS=200 EMBERD_TEST_CUT_ROUNDS=100 EMBERD_TEST_FAULT_ROUNDS=6 EMBERD_TEST_LINEAR_ROUNDS=20 \
 	go test -v -count=1 -timeout 60m -run '^(TestKillNine$$|TestPowerCut|TestKernel|TestAnswer|TestFile|TestNoInode|TestConcurrentClients|TestCleanupKilled)' ./cmd/emberd
+
+# The demonstration by the program as it is built, under a trace of its calls of the network.
+network: build
+	EMBERD_TEST_BUILT=$(CURDIR)/bin/emberd go test -v -count=1 -run '^TestNoNetwork' ./cmd/emberd
 
 # Two agents, one daemon: 10,000 calls that add, reinforce and verify a few facts.
 agents:

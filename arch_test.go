@@ -103,6 +103,7 @@ func graph() map[string]edges {
 		"internal/quality":    {ours: []string{"memory", "internal/entities"}},                          // its tests ask a server that lies
 		"internal/query":      {ours: []string{"internal/when"}},
 		"internal/refgraph":   {ours: []string{"memory", "op"}},
+		"internal/sandbox":    {others: []string{"github.com/landlock-lsm/go-landlock/landlock", "golang.org/x/sys/unix"}},
 		"internal/secret":     {},
 		"internal/similarity": {ours: []string{"internal/text"}},
 		"internal/spelling":   {},

@@ -34,7 +34,9 @@ func ListenLoopback(ctx context.Context, addr string) (net.Listener, error) {
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
 		return nil, memory.Errorf(memory.Invalid, "listen %s is not an address of this machine alone; use 127.0.0.1:PORT", addr)
 	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	config := &net.ListenConfig{}
+	config.SetMultipathTCP(false) // which the sandbox does not see, and nobody needs on one machine
+	ln, err := config.Listen(ctx, "tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, memory.Errorf(memory.Unavailable, "another program listens on %s; stop it, or choose another port for the setting listen", addr)

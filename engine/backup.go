@@ -36,6 +36,9 @@ func (e *Engine) backupCreate(ctx context.Context, req *op.BackupCreateRequest) 
 	if below, err := filepath.Rel(e.opt.Data, file); err == nil && filepath.IsLocal(below) {
 		return nil, memory.Errorf(memory.Invalid, "%s lies in the data folder, which the backup is of; choose a place outside of it", file).At("file")
 	}
+	if e.opt.Sandbox.closed(file) {
+		return nil, memory.Errorf(memory.Forbidden, "the daemon's sandbox keeps it from writing %s; leave the name out and copy what is made, or start the daemon with sandbox off", file).At("file")
+	}
 	m, err := backup.Create(ctx, e.opt.FS, e.opt.Data, file, backup.Manifest{Emberd: e.opt.Version, Created: created,
 		Device: moment.Device, Seq: moment.Seq, Stamp: moment.Stamp, Memories: e.stm.Len()}, moment.Of)
 	if err != nil {

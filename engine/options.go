@@ -26,6 +26,10 @@ type Options struct {
 
 	MCP *op.MCPStatus // only shown by status; nil when no port is open
 
+	// Sandbox tells what the process may still do, for status and for errors that it
+	// explains; nil where there is none. It may be filled in until Run or the first Invoke.
+	Sandbox *Sandbox
+
 	Version string           // only shown
 	Logger  *slog.Logger     // nil discards
 	Now     func() time.Time // nil: time.Now
@@ -109,6 +113,16 @@ type Options struct {
 	pace     pace
 	patience time.Duration // how long a search waits for the texts of cold memories, 0: [rekindleBudget]
 }
+
+// Sandbox is what the process may still do.
+type Sandbox struct {
+	Status op.SandboxStatus
+	// Reaches reports whether a file may be made at a path; nil is anywhere.
+	Reaches func(path string) bool
+}
+
+// closed reports whether the sandbox keeps the engine from making a file there.
+func (s *Sandbox) closed(path string) bool { return s != nil && s.Reaches != nil && !s.Reaches(path) }
 
 // Meaning is how vectors take part; the zero Meaning is not at all.
 type Meaning struct {

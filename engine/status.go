@@ -33,12 +33,16 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 	if st.Indexed < st.Of && !e.indexed.Load() {
 		res.Loading = &op.Loading{Indexed: st.Indexed, Total: st.Of}
 	}
+	if e.opt.Sandbox != nil {
+		res.Sandbox = new(e.opt.Sandbox.Status)
+	}
 	if e.notes != nil {
 		v := e.notes.status()
 		e.pendingStatus(&v)
 		v.Lists = e.listStatus()
 		res.Vaults = append(res.Vaults, v)
 		res.Warnings = append(res.Warnings, vaultWarnings(&v)...)
+		res.Warnings = append(res.Warnings, e.shutOut(&v)...)
 	}
 	if res.Meaning = e.meaning.told(); res.Meaning != nil {
 		res.Warnings = append(res.Warnings, e.meaning.warnings()...)

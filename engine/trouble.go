@@ -2,7 +2,10 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -78,4 +81,19 @@ func asReason(why string) string {
 		return string(vault.NotPermitted)
 	}
 	return why
+}
+
+// shutOut tells of a vault whose folder was put in place after the sandbox was made: the
+// sandbox knows folders and not their names.
+func (e *Engine) shutOut(v *op.VaultStatus) []string {
+	if v.Frozen == "" || e.opt.Sandbox == nil || !e.opt.Sandbox.Status.On {
+		return nil
+	}
+	if f, err := os.Open(v.Path); !errors.Is(err, fs.ErrPermission) {
+		if err == nil {
+			_ = f.Close() // nothing was read
+		}
+		return nil
+	}
+	return []string{fmt.Sprintf("vault %s: the sandbox lets the daemon into the folder that was there when it started, and another is there now; restart emberd, or set sandbox to off if this happens often", v.Name)}
 }

@@ -30,6 +30,8 @@ type StatusResult struct {
 	MCP *MCPStatus `json:"mcp,omitempty"`
 	// Tokens counts the capability tokens; nil without any.
 	Tokens *TokenStatus `json:"tokens,omitempty"`
+	// Sandbox is what the daemon may still do; nil when it did not look.
+	Sandbox *SandboxStatus `json:"sandbox,omitempty"`
 	// Author is the model that writes summaries; nil when they are extracts.
 	Author *AuthorStatus `json:"author,omitempty"`
 	// Meaning tells of the vectors; nil when there are to be none.
@@ -44,6 +46,19 @@ type StatusResult struct {
 type MCPStatus struct {
 	URL       string `json:"url"`
 	TokenFile string `json:"token_file"` // holds what a client must send as its bearer token
+}
+
+// SandboxStatus tells what the daemon took from itself when it started: all but what is
+// listed here, and files that it reads.
+type SandboxStatus struct {
+	On  bool   `json:"on"`
+	ABI int    `json:"abi,omitempty"` // version of Landlock
+	Why string `json:"why,omitempty"` // it is off
+
+	Write   []string `json:"write,omitempty"`   // folders
+	Run     []string `json:"run,omitempty"`     // programs
+	Connect []uint16 `json:"connect,omitempty"` // TCP ports
+	Listen  []uint16 `json:"listen,omitempty"`  // TCP ports
 }
 
 // AuthorStatus tells of the model that writes the summaries of archived memories.

@@ -118,11 +118,35 @@ func bombs() []bomb {
 		{"frontmatter of aliases", "---\na: &a " + x("x", 30_000) + "\nb: [" + x("*a,", 10_000) + "]\n---\n", false},
 		{"frontmatter of quotes", "---\na: \"" + x("\\u0041", 10_000) + "\"\n---\n", false},
 		{"frontmatter of short keys", "---\n" + x("a: b\n", 13_000) + "---\n", false},
+		{"frontmatter of 200,000 keys", "---\n" + manyKeys(200_000) + "---\n", false},
+		{"frontmatter of aliases of aliases", "---\n" + laughs(40) + "---\n", false},
+		{"1 MiB of brackets", x("[", 1<<20), true},
+		{"frontmatter of 1 MiB of brackets", "---\na: " + x("[", 1<<20) + "\n---\n", false},
 		{"frontmatter that is large", "---\n" + x("a", 1_000_000) + ": b\n---\n", false},
 	}
 }
 
-// The choice of reader is by count, so it is the same on every machine.
+// manyKeys are properties with names of their own.
+func manyKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "k%d: v\n", i)
+	}
+	return b.String()
+}
+
+// laughs are lists that name the one before nine times each ("billion laughs").
+func laughs(levels int) string {
+	var b strings.Builder
+	b.WriteString("l0: &l0 [ha]\n")
+	for i := 1; i <= levels; i++ {
+		fmt.Fprintf(&b, "l%d: &l%d [%s*l%d]\n", i, i, strings.Repeat(fmt.Sprintf("*l%d, ", i-1), 8), i-1)
+	}
+	return b.String()
+}
+
+// It is case 62, as far as a count can tell; BenchmarkBombs has the times. The choice of
+// reader is by count, so it is the same on every machine.
 func TestBombsChooseTheReader(t *testing.T) {
 	read := newMarkdown().read
 	for _, b := range bombs() {

@@ -204,7 +204,7 @@ func TestNoInodeLeftForTheNextSegment(t *testing.T) {
 	}
 	w := newWitness(1, filepath.Join(shortDir(t), "h"))
 	data := filepath.Join(w.home, "data")
-	d := w.startIn(t, "unshare", "-Urm", "sh", "-c", `umask 077; mkdir -p "$0" && mount -t tmpfs -o size=64m,nr_inodes=7 none "$0" && exec "$@"`, data)
+	d := w.startIn(t, "unshare", "-Urm", "sh", "-c", `umask 077; mkdir -p "$0" && mount -t tmpfs -o mode=700,size=64m,nr_inodes=7 none "$0" && exec "$@"`, data)
 	if got := w.saves(t, 600); got != 600 {
 		t.Errorf("%d of 600 saves were answered", got)
 	}

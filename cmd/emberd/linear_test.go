@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -194,4 +196,18 @@ func TestConcurrentClientsSeeOneOrder(t *testing.T) {
 	if got := porcupine.CheckOperationsTimeout(register(), o.ops, 2*time.Minute); got != porcupine.Ok {
 		t.Errorf("the history is %s", got)
 	}
+}
+
+// roundsOf is how many rounds a variable asks for, few if it asks for none.
+func roundsOf(t *testing.T, variable string, few int) int {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return few
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s=%s is not a number", variable, text)
+	}
+	return n
 }

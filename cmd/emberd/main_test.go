@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"emberd":    main,
 		"jsonshape": jsonShape,
+		"prisoner":  prisoner,
 	})
 }
 

@@ -28,7 +28,7 @@ func mounted(t *testing.T, options string) (*tester, func(args ...string)) {
 	if err := os.MkdirAll(filepath.Join(home, "data"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	script := fmt.Sprintf(`mount -t tmpfs -o %s none %s/data && exec "$0" "$@"`, options, home)
+	script := fmt.Sprintf(`mount -t tmpfs -o mode=700,%s none %s/data && exec "$0" "$@"`, options, home)
 	d := runDaemonIn(t, home, "unshare", "-rm", "sh", "-c", script)
 	return d, func(args ...string) {
 		t.Helper()

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,19 +68,6 @@ func TestPowerCutWithoutSyncLoses(t *testing.T) {
 			t.Logf("%s: without sync %d of %d answers led to a problem", kind, lost, w.answers)
 		})
 	}
-}
-
-func roundsOf(t *testing.T, variable string, few int) int {
-	t.Helper()
-	text := os.Getenv(variable)
-	if text == "" {
-		return few
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s=%s is not a number", variable, text)
-	}
-	return n
 }
 
 // loopDisk is a file system of its own in a file.

@@ -87,6 +87,9 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("switch core dumps off: %w", err)
 	}
+	if err := ownFolders(c); err != nil {
+		return err
+	}
 	ctx, sup, err := s.supervise(ctx, c)
 	if err != nil {
 		return err
@@ -114,6 +117,7 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	if vectors := opt.Meaning.Embedder; vectors != nil {
 		defer func() { err = errors.Join(err, vectors.Close()) }() // after the engine
 	}
+	opt.Sandbox = new(engine.Sandbox)
 	e, err := engine.Open(opt)
 	if err != nil {
 		return err
@@ -121,6 +125,9 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	overdue := make(chan struct{})
 	context.AfterFunc(ctx, func() { time.AfterFunc(stopTime, func() { close(overdue) }) })
 	defer func() { err = errors.Join(err, closeUnless(overdue, e)) }()
+	if err := confine(c, opt.Sandbox, log); err != nil {
+		return err
+	}
 	l, err := openListeners(ctx, c, sup.manager)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -76,6 +77,7 @@ func (s *state) printStatus(r *op.StatusResult) {
 	if r.Tokens != nil {
 		s.row("tokens", tokensTold(r.Tokens))
 	}
+	s.printSandbox(r.Sandbox)
 	s.row("data", r.Data)
 	s.row("state", r.State)
 	if c, err := s.load(); err == nil {
@@ -103,6 +105,44 @@ func tokensTold(t *op.TokenStatus) string {
 		text += fmt.Sprintf(", %s within a week", count(t.Expiring, "ends", "end"))
 	}
 	return text
+}
+
+// printSandbox tells what the daemon may still do.
+func (s *state) printSandbox(b *op.SandboxStatus) {
+	switch {
+	case b == nil:
+		return
+	case !b.On:
+		s.rows("sandbox", "none: "+clean(b.Why), "")
+		return
+	}
+	var does []string
+	for _, path := range b.Run {
+		does = append(does, flat(path))
+	}
+	s.row("sandbox", fmt.Sprintf("on (Landlock %d): runs %s; TCP %s", b.ABI, cmp.Or(strings.Join(does, ", "), "nothing"), ports(b)))
+	does = does[:0]
+	for _, path := range b.Write {
+		does = append(does, flat(path))
+	}
+	s.rows("", "writes below "+strings.Join(does, ", "), "")
+}
+
+// ports tells which TCP ports are left.
+func ports(b *op.SandboxStatus) string {
+	if b.ABI < 4 {
+		return "not restricted by this kernel"
+	}
+	var parts []string
+	for _, p := range []struct {
+		what string
+		all  []uint16
+	}{{"to", b.Connect}, {"at", b.Listen}} {
+		for _, port := range p.all {
+			parts = append(parts, fmt.Sprintf("%s port %d", p.what, port))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
 // otherDevice tells when another device was seen and how far it is.

@@ -88,6 +88,7 @@ type Config struct {
 	Phrases         string        // file of phrases, "" for those that come with emberd
 	AutoReinforce   bool          // whether observed use strengthens memories
 	SecretsDetect   string        // "block" or "off"
+	Sandbox         string        // auto, on or off
 	HistoryKeep     time.Duration // how long superseded values stay
 	TrashKeep       time.Duration // how long forgotten memories can be restored
 	CortexGraphPath string        // directory import looks in first, absolute; empty without a home directory

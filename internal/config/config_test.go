@@ -104,7 +104,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		MCP:             MCP{"agent"},
 		RekindleMode:    "auto",
 		EchoWindow:      time.Hour,
-		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block", Enrich: true,
+		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block", Sandbox: "auto", Enrich: true,
 		HistoryKeep: 90 * day, TrashKeep: 30 * day,
 	}
 	for i, k := range keys {
@@ -366,7 +366,7 @@ func TestEffectiveListsTheWholeTable(t *testing.T) {
 		if s.Key != keys[i].name || s.Help == "" || s.Accepts == "" || s.From == "" || s.Variables[0] != keys[i].env() {
 			t.Errorf("row %d is incomplete: %+v", i, s)
 		}
-		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" && s.Key != "search.meaning" && s.Key != "embedding.engine" {
+		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" && s.Key != "search.meaning" && s.Key != "embedding.engine" && s.Key != "sandbox" {
 			t.Errorf("%s: got value %q, want what is in force", s.Key, s.Value)
 		}
 	}
