@@ -47,6 +47,39 @@ func Listen(path string) (net.Listener, error) {
 	return s, nil
 }
 
+// Inherit takes over a listening socket that somebody else opened at path for the daemon,
+// a service manager for example, and closes f. It makes the socket mode 0600 and checks
+// that its directory lets nobody else in. Close leaves the socket where it is: who opened
+// it goes on listening, and starts the next daemon.
+func Inherit(f *os.File, path string) (net.Listener, error) {
+	ln, err := net.FileListener(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, memory.Errorf(memory.Invalid, "what was handed over as the daemon's socket does not listen (%w); run emberd service install again", err)
+	}
+	if at := ln.Addr(); at.Network() != "unix" || at.String() != path {
+		return nil, errors.Join(memory.Errorf(memory.Invalid, "the socket %s was handed over, but the setting socket is %s; run emberd service install again", at, path), ln.Close())
+	}
+	if err := privateDir(filepath.Dir(path)); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	if err := protect(path); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	return ln, nil
+}
+
+// protect closes a socket to others, unless it is: a service may not write where it lies.
+func protect(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().Perm() != 0o600 {
+		err = os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("protect socket: %w", err)
+	}
+	return nil
+}
+
 func checkSocketPath(path string) error {
 	if len(path) > maxSocketPath {
 		return memory.Errorf(memory.Invalid, "socket path %s has %d bytes, more than %d; choose a shorter folder", path, len(path), maxSocketPath)

@@ -33,7 +33,7 @@ This reads the configuration as a daemon started now would; it asks no daemon.`,
 			return s.listSettings(c)
 		},
 	}
-	cmd.AddCommand(s.configExampleCommand(), s.configPathCommand(), s.configPhrasesCommand())
+	cmd.AddCommand(s.configSetCommand(), s.configExampleCommand(), s.configPathCommand(), s.configPhrasesCommand())
 	return cmd
 }
 

@@ -302,22 +302,11 @@ func (s *state) server(o installation, limit clientLimit) (clients.Server, error
 	if out.Command, err = thisProgram(); err != nil {
 		return out, err
 	}
-	for _, place := range []struct{ flag, value, variable string }{
-		{"--home", s.home, "EMBERD_HOME"}, {"--config", s.configFile, "EMBERD_CONFIG"}, {"--socket", s.socket, "EMBERD_SOCKET"},
-	} {
-		if place.value == "" {
-			place.value = s.getenv(place.variable)
-		}
-		if place.value == "" {
-			continue
-		}
-		if !strings.HasPrefix(place.value, "~") { // which emberd reads itself
-			if place.value, err = filepath.Abs(place.value); err != nil {
-				return out, err
-			}
-		}
-		out.Args = append(out.Args, place.flag, place.value)
+	places, err := s.placeArgs()
+	if err != nil {
+		return out, err
 	}
+	out.Args = append(out.Args, places...)
 	for _, set := range s.set {
 		out.Args = append(out.Args, "--set", set)
 	}
@@ -334,6 +323,28 @@ func (s *state) server(o installation, limit clientLimit) (clients.Server, error
 		out.Args = append(out.Args, "--project", here())
 	}
 	return out, nil
+}
+
+// placeArgs are the flags that say to another emberd what was said to this one, by flags or
+// variables, about where the daemon is.
+func (s *state) placeArgs() (args []string, err error) {
+	for _, place := range []struct{ flag, value, variable string }{
+		{"--home", s.home, "EMBERD_HOME"}, {"--config", s.configFile, "EMBERD_CONFIG"}, {"--socket", s.socket, "EMBERD_SOCKET"},
+	} {
+		if place.value == "" {
+			place.value = s.getenv(place.variable)
+		}
+		if place.value == "" {
+			continue
+		}
+		if !strings.HasPrefix(place.value, "~") { // which emberd reads itself
+			if place.value, err = filepath.Abs(place.value); err != nil {
+				return nil, err
+			}
+		}
+		args = append(args, place.flag, place.value)
+	}
+	return args, nil
 }
 
 // thisProgram is the path that this process was called by, which stays the same

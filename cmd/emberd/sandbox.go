@@ -64,7 +64,7 @@ func confine(c *config.Config, told *engine.Sandbox, log *slog.Logger) error {
 func sandboxRules(c *config.Config) (*sandbox.Rules, error) {
 	r := &sandbox.Rules{
 		Write: append([]string{c.Data, c.State, filepath.Dir(c.Socket)}, c.Vaults...),
-		Read: []string{c.File, c.Embedding.Folder, "/etc/machine-id",
+		Read: []string{settingsPlace(c), c.Embedding.Folder, "/etc/machine-id",
 			"/etc/localtime", "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo",
 			"/proc/sys/net/core/somaxconn"}, // how many connections may wait to be accepted
 		Devices: []string{os.DevNull},
@@ -256,4 +256,15 @@ func existing(names ...string) []string {
 		_, err := os.Stat(name)
 		return err != nil
 	})
+}
+
+// settingsPlace is what has to be readable for settings to be read again. A file that is
+// changed is another one of the same name, so that its folder is named, if that is emberd's
+// own; of a file elsewhere only what was there at the start can be read.
+func settingsPlace(c *config.Config) string {
+	dir := filepath.Dir(c.File)
+	if filepath.Base(dir) == "emberd" || filepath.Dir(c.Data) == dir {
+		return dir
+	}
+	return c.File
 }

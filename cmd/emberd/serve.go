@@ -34,7 +34,9 @@ func (s *state) serveCommand() *cobra.Command {
 		Short: "Run the daemon in the foreground",
 		Long: `Run the daemon in the foreground until it is interrupted or terminated. It then
 finishes what is under way, for at most five seconds; a second signal ends it at
-once. What was acknowledged is on disk either way.
+once. What was acknowledged is on disk either way. On SIGHUP it reads its
+settings again, takes over those that it can, and says which need a restart; if
+it lost its terminal, it ends. "emberd service" has the system run it.
 
 With --vault the notes of an Obsidian vault are searched beside the memories.
 Notes are only read, but for those that emberd promote made.
@@ -88,7 +90,12 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	if err := ownFolders(c); err != nil {
 		return err
 	}
-	log := s.logger(c.Log)
+	ctx, sup, err := s.supervise(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer sup.close()
+	log := sup.log
 	opt := engineOptions(c, log)
 	opt.AcceptEmpty = acceptEmpty
 	if opt.Phrases, err = phrases(c.Phrases); err != nil {
@@ -121,7 +128,7 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	if err := confine(c, opt.Sandbox, log); err != nil {
 		return err
 	}
-	l, err := openListeners(ctx, c)
+	l, err := openListeners(ctx, c, sup.manager)
 	if err != nil {
 		return err
 	}
@@ -131,6 +138,7 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	if err := s.announce(c); err != nil {
 		return errors.Join(err, l.Close())
 	}
+	sup.attend(ctx, c)
 	return runDaemon(ctx, e, func() error { return s.answer(ctx, e, l, log) })
 }
 
@@ -186,14 +194,21 @@ func runDaemon(ctx context.Context, e *engine.Engine, serve func() error) error 
 }
 
 func (s *state) logger(c config.Log) *slog.Logger {
-	level := map[string]slog.Level{
-		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
-	}[c.Level]
+	return s.loggerAt(c.Format, levelOf(c.Level))
+}
+
+func (s *state) loggerAt(format string, level slog.Leveler) *slog.Logger {
 	opt := &slog.HandlerOptions{Level: level}
-	if c.Format == "json" {
+	if format == "json" {
 		return slog.New(slog.NewJSONHandler(s.stderr, opt))
 	}
 	return slog.New(slog.NewTextHandler(s.stderr, opt))
+}
+
+func levelOf(name string) slog.Level {
+	return map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	}[name]
 }
 
 // announce says where the daemon can be reached, and what a second terminal

@@ -12,6 +12,7 @@ import (
 	"emberd/internal/config"
 	"emberd/internal/mcphttp"
 	"emberd/internal/mcpserver"
+	"emberd/internal/notify"
 	"emberd/op"
 )
 
@@ -52,11 +53,11 @@ type listeners struct {
 }
 
 // open opens them all or none.
-func openListeners(ctx context.Context, c *config.Config) (l listeners, err error) {
+func openListeners(ctx context.Context, c *config.Config, m *notify.Manager) (l listeners, err error) {
 	if l.port, err = openPort(ctx, c); err != nil {
 		return l, err
 	}
-	if l.socket, err = api.Listen(c.Socket); err != nil {
+	if l.socket, err = openSocket(c.Socket, m); err != nil {
 		return l, errors.Join(err, l.Close())
 	}
 	return l, nil

@@ -15,6 +15,7 @@ type key struct {
 	help  string                // one line
 
 	underHome bool // whether --home moves the default
+	live      bool // whether a daemon that runs takes another value over on SIGHUP
 }
 
 // env returns the setting's own variable.
@@ -95,7 +96,7 @@ var placeKeys = []key{
 var storeKeys = []key{
 	{name: "log.level", def: "info", also: []alias{{name: "LOG_LEVEL", read: pythonLevel}},
 		field: func(c *Config) value { return choice{&c.Log.Level, []string{"debug", "info", "warn", "error"}} },
-		help:  "Least severe diagnostics to write."},
+		help:  "Least severe diagnostics to write. A daemon that runs takes another one over on SIGHUP.", live: true},
 	{name: "log.format", def: "text",
 		field: func(c *Config) value { return choice{&c.Log.Format, []string{"text", "json"}} },
 		help:  "How diagnostics are written."},

@@ -26,6 +26,7 @@ type Setting struct {
 	Accepts   string   `json:"accepts"`   // type and bounds in words
 	Variables []string `json:"variables"` // strongest first
 	Help      string   `json:"help"`
+	Live      bool     `json:"live,omitempty"` // whether a daemon that runs takes another value over on SIGHUP
 }
 
 // setting returns the row of k without what only Load knows.
@@ -34,7 +35,7 @@ func (k *key) setting() Setting {
 	for _, a := range k.also {
 		vars = append(vars, a.name)
 	}
-	return Setting{Key: k.name, Default: k.def, Accepts: k.field(new(Config)).want(), Variables: vars, Help: k.help}
+	return Setting{Key: k.name, Default: k.def, Accepts: k.field(new(Config)).want(), Variables: vars, Help: k.help, Live: k.live}
 }
 
 // render fills in the values once they are final.

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"emberd/api"
+	"emberd/op"
+)
+
+// needs returns the paths of programs, or skips the test naming the missing one.
+func needs(t *testing.T, programs ...string) (paths []string) {
+	t.Helper()
+	for _, name := range programs {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Skipf("%s is missing: install systemd and util-linux", name)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// ear is where a daemon tells its manager how it is.
+type ear struct{ *net.UnixConn }
+
+// until returns the message that begins so, passing over others.
+func (e ear) until(t *testing.T, beginning string) string {
+	t.Helper()
+	buf := make([]byte, 4096)
+	if err := e.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		n, err := e.Read(buf)
+		if err != nil {
+			t.Fatalf("the daemon did not say %s: %v", beginning, err)
+		}
+		if said := string(buf[:n]); strings.HasPrefix(said, beginning) {
+			return said
+		}
+	}
+}
+
+// The daemon is started by the first question to a socket that systemd's own program
+// listens on. It answers, tells how it is, reads its settings again, and leaves the socket.
+func TestSocketActivation(t *testing.T) {
+	t.Parallel()
+	activate := needs(t, "systemd-socket-activate")[0]
+	emberd := needs(t, "emberd")[0]
+	dir := shortDir(t)
+	home, notify := filepath.Join(dir, "h"), filepath.Join(dir, "notify")
+	socket := filepath.Join(home, "emberd.sock")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: notify, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	manager := ear{conn}
+
+	var said strings.Builder
+	cmd := exec.Command(activate, "-l", socket, "-E", "NOTIFY_SOCKET="+notify, "-E", "WATCHDOG_USEC=600000", emberd, "serve", "--home", home)
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+		if t.Failed() {
+			t.Log(said.String())
+		}
+	}()
+	client := api.NewClient(socket, nil)
+	defer client.Close()
+	awaitFile(t, socket)
+	v, err := op.Version.Call(t.Context(), client, &op.VersionRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.PID != cmd.Process.Pid {
+		t.Errorf("process %d answered, want %d, which took the socket over", v.PID, cmd.Process.Pid)
+	}
+	manager.until(t, "READY=1\nSTATUS=serves "+home)
+	manager.until(t, "WATCHDOG=1")
+	manager.until(t, "WATCHDOG=1")
+
+	hangUp := func(config string) string {
+		if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		manager.until(t, "RELOADING=1")
+		return manager.until(t, "READY=1")
+	}
+	for config, want := range map[string]string{
+		"log.level: debug\n": "data",
+		"search.limit: 3\n":  "a restart is needed for search.limit",
+		"log.level: loud\n":  "the settings are wrong: " + home + "/config.yaml:1: log.level must be debug",
+		"x: 1":               "unknown key",
+	} {
+		if got := hangUp(config); !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
+			t.Errorf("settings %q were answered with %q, want %q in it", config, got, want)
+		}
+	}
+	if _, err := op.Save.Call(t.Context(), client, &op.SaveRequest{Content: "it went on serving"}); err != nil {
+		t.Error(err)
+	}
+
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	manager.until(t, "STOPPING=1")
+	ended = true
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the daemon ended with %v", err)
+	}
+	if _, err := os.Lstat(socket); err != nil {
+		t.Errorf("the daemon removed the manager's socket: %v", err)
+	}
+}
+
+func awaitFile(t *testing.T, name string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		if _, err := os.Lstat(name); err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s did not appear", name)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// A daemon that is stopped in its tracks says nothing more, so that its manager ends it:
+// what pings the manager is an answer at the socket, not a clock.
+func TestADaemonThatDoesNotAnswerIsNotSaidToBeWell(t *testing.T) {
+	t.Parallel()
+	emberd := needs(t, "emberd")[0]
+	dir := shortDir(t)
+	home, notify := filepath.Join(dir, "h"), filepath.Join(dir, "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: notify, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	manager := ear{conn}
+	log := filepath.Join(dir, "log")
+	d, err := startDaemon(t.Context(), emberd, home, log, append(os.Environ(), "NOTIFY_SOCKET="+notify, "WATCHDOG_USEC=600000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.stop(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+	}()
+	manager.until(t, "WATCHDOG=1")
+	// Whoever asks at the socket's name now reaches nobody; the process and its clocks go on.
+	socket := filepath.Join(home, "emberd.sock")
+	if err := os.Rename(socket, socket+".aside"); err != nil {
+		t.Fatal(err)
+	}
+	awaitText(t, log, "the daemon does not answer itself")
+	if err := os.Rename(socket+".aside", socket); err != nil {
+		t.Fatal(err)
+	}
+	manager.until(t, "WATCHDOG=1")
+}
+
+func awaitText(t *testing.T, file, want string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), want) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s does not say %q but\n%s", file, want, text)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
