@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -137,7 +138,14 @@ func (l *Limits) begin(ctx context.Context, class admission.Class, read, part bo
 		}
 		l.leave(key, u)
 	}
-	visit, err := l.door.Enter(ctx, admission.Ask{Key: key, Class: class, Slow: why != "", Part: part, Cost: cost})
+	ask := admission.Ask{Key: key, Class: class, Slow: why != "", Part: part, Cost: cost}
+	if ask.Slow && part && actor.Token == "" {
+		// The name that a client claims within MCP is not known where its messages come in,
+		// and others may come in by the same process.
+		name, _, _ := strings.Cut(actor.Client, "/")
+		ask.Key.Token, ask.Part = "claimed "+name, false
+	}
+	visit, err := l.door.Enter(ctx, ask)
 	if err != nil {
 		put()
 		return nil, why, l.refused(ctx, err, why)

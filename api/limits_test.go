@@ -44,6 +44,36 @@ func TestTheThrottledAreToldWhy(t *testing.T) {
 	}
 }
 
+// Names that clients claim within MCP are first known behind the door: who is slowed down
+// by such a name is, whatever its version, and no other client of the same process.
+func TestAClaimedNameIsSlowedDownByItself(t *testing.T) {
+	t.Parallel()
+	limits := NewLimits(&LimitOptions{Slow: func(a memory.Actor) string {
+		if strings.HasPrefix(a.Client, "noisy/") {
+			return "few of its memories were of use"
+		}
+		return ""
+	}})
+	inv := limits.Invoker(backendFunc(func(context.Context, *op.Spec, any) (any, error) { return &op.VersionResult{}, nil }))
+	as := func(client string) {
+		ctx := op.WithCaller(t.Context(), memory.Actor{Via: "mcp", PID: 1, Client: client})
+		if _, err := op.Version.Call(ctx, inv, &op.VersionRequest{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	as("noisy/1")
+	begun := time.Now()
+	var second sync.WaitGroup
+	second.Go(func() { as("noisy/2") })
+	for range 100 {
+		as("quiet/1")
+	}
+	second.Wait()
+	if took := time.Since(begun); took < 900*time.Millisecond { // later it may always be
+		t.Errorf("the second request was let in after %v, want a second", took)
+	}
+}
+
 // A caller that asks for more than its queue holds is told so, and another is served.
 func TestAFullQueueIsRefused(t *testing.T) {
 	entered, leave := make(chan struct{}, 1000), make(chan struct{})
