@@ -116,7 +116,8 @@ func (t *tool) handler(opt *Options) mcp.ToolHandler {
 		if e := asError(err); e != nil && troubling(e.Code) {
 			say(ctx, req.Session, "error", t.def.Name+": "+e.Message)
 		}
-		return t.failure(opt, err)
+		res, err := t.failure(opt, err)
+		return said.addTo(res), err
 	}
 }
 
