@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -270,7 +269,7 @@ func (e *Engine) auditForgive(_ context.Context, req *op.AuditForgiveRequest) (*
 	if err := e.ledger.Flush(); err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "%s is judged anew until emberd stops, and then again by what it did before: %w", named[0].Name, err)
 	}
-	e.opt.Logger.Info("a caller is judged anew", "caller", fmt.Sprintf("%s:%s", named[0].Kind, named[0].Name))
+	e.opt.Logger.Info("a caller is judged anew", "caller", named[0].String())
 	return res, nil
 }
 
@@ -278,7 +277,7 @@ func (e *Engine) auditForgive(_ context.Context, req *op.AuditForgiveRequest) (*
 func callersAs(of []ledger.Caller) string {
 	var names []string
 	for _, c := range of {
-		names = append(names, c.Kind+":"+c.Name)
+		names = append(names, c.String())
 	}
 	slices.Sort(names)
 	return strings.Join(names, " or ")

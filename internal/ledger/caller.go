@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"emberd/memory"
@@ -14,6 +15,8 @@ const (
 	Via     = "via"     // did not say; the name is the way it came
 	Others  = "others"  // all for whom there was no room
 )
+
+var kinds = []string{Token, Claimed, Via, Others}
 
 // Caller is what counts go by.
 type Caller struct{ Kind, Name string }
@@ -36,19 +39,29 @@ func clip(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), longestName)], "")
 }
 
-// Is reports whether a caller is meant by a name, or by kind:name.
+// Is reports whether a caller is meant by a name, or by kind:name. What begins with a kind
+// is always the latter: a client that claims the name "token:work" is claimed:token:work,
+// and cannot stand in the way of the token.
 func (c Caller) Is(name string) bool {
-	return name != "" && (c.Name == name || c.Kind+":"+c.Name == name) || c.Kind == Others && name == Others
+	switch kind, _, split := strings.Cut(name, ":"); {
+	case name == "":
+		return false
+	case split && slices.Contains(kinds, kind):
+		return c.String() == name
+	}
+	return c.Name == name || c.Kind == Others && name == Others
 }
 
+// String returns kind:name.
+func (c Caller) String() string { return c.Kind + ":" + c.Name }
+
 // MarshalText implements [encoding.TextMarshaler]: kind:name.
-func (c Caller) MarshalText() ([]byte, error) { return []byte(c.Kind + ":" + c.Name), nil }
+func (c Caller) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (c *Caller) UnmarshalText(text []byte) error {
 	c.Kind, c.Name, _ = strings.Cut(string(text), ":")
-	switch c.Kind {
-	case Token, Claimed, Via, Others:
+	if slices.Contains(kinds, c.Kind) {
 		return nil
 	}
 	return memory.Errorf(memory.Invalid, "%q is no kind of caller", memory.Clip(c.Kind))

@@ -145,9 +145,9 @@ func (l *Ledger) Judge(junk func(memory.ID) bool) {
 
 // against is why a caller is throttled, as a clause; "" if it is not. It has the benefit of
 // the doubt: the upper end of the interval has to be below the line. All others together
-// are nobody who could do better.
+// are nobody who could do better, and the command line is the user.
 func (s *Sum) against(line float64) string {
-	if s.Caller.Kind == Others {
+	if s.Caller.Kind == Others || s.Caller == (Caller{Via, "cli"}) {
 		return ""
 	}
 	if _, high := s.Useful.Interval(); s.Useful.Of >= EnoughUse && high < line {

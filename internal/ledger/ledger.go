@@ -211,7 +211,8 @@ func (l *Ledger) Count(a memory.Actor, c *Call) (soon bool) {
 	if c.Reads {
 		l.read(Read{At: now, By: who, PID: a.PID, What: c.What, IDs: c.Given})
 	}
-	soon = c.Reads || c.Refused > 0 || len(c.Used)+len(c.Saved) > 0
+	// Who is throttled is judged anew whatever it asks, or the end would wait for something else.
+	soon = c.Reads || c.Refused > 0 || len(c.Used)+len(c.Saved) > 0 || l.Verdict(who) != ""
 	l.dirty = l.dirty || soon
 	return soon
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +108,35 @@ func TestCallersAreTokensOrClaimsOrWays(t *testing.T) {
 	}
 }
 
+func TestNoClaimStandsInTheWayOfAnotherKind(t *testing.T) {
+	tests := []struct {
+		name string
+		want []string
+	}{
+		{"work", []string{"claimed:work", "token:work"}},
+		{"token:work", []string{"token:work"}},
+		{"claimed:token:work", []string{"claimed:token:work"}},
+		{"cursor:beta", []string{"claimed:cursor:beta"}},
+		{"", nil},
+		{"others", []string{"claimed:others"}},
+		{"nobody", nil},
+	}
+	l := newDesk(t).open()
+	for _, a := range []memory.Actor{{Token: "work"}, named("work"), named("token:work"), named("cursor:beta"), named("others")} {
+		l.Count(a, searched())
+	}
+	for _, test := range tests {
+		var got []string
+		for _, c := range l.Named(test.name) {
+			got = append(got, c.String())
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%q names %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
 func TestARecallIsUsedOnceWithinADay(t *testing.T) {
 	d := newDesk(t)
 	l, ids := d.open(), some("memory", 3)
@@ -173,14 +203,20 @@ func TestThrottlingNeedsEvidenceAndEnds(t *testing.T) {
 	if why := slow(l, cursor, noneGone); why != want {
 		t.Errorf("throttled %q, want %q", why, want)
 	}
-	if why := l.Slow(memory.Actor{Via: "cli", Client: "cursor"}); why != "" {
-		t.Errorf("the command line is throttled: %s", why)
+	user := memory.Actor{Via: "cli", Client: "cursor"}
+	l.Count(user, searched(some("many", 212)...))
+	d.now = d.now.Add(useWindow)
+	if why := slow(l, user, noneGone); why != "" || l.Verdict(Of(user)) != "" {
+		t.Errorf("the command line is throttled: %q, %q", why, l.Verdict(Of(user)))
 	}
 	flush(t, l)
 	if again := d.open(); slow(again, cursor, noneGone) != want {
 		t.Error("a restart ends it")
 	}
 	d.now = d.now.Add(judgedFor)
+	if nothing := (&Call{What: "search", Search: true}); !l.Count(cursor, nothing) || l.Count(named("zed"), nothing) {
+		t.Error("a search that finds nothing has to have the throttled judged anew, and nobody else")
+	}
 	if why := slow(l, cursor, noneGone); why != "" {
 		t.Errorf("after 30 days still: %s", why)
 	}
