@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -77,6 +78,10 @@ func (s *state) audit(cmd *cobra.Command, o *auditOptions) error {
 	}
 	return s.found(res, n, func() {
 		if listed {
+			if o.req.Caller != "" && len(res.Callers) > 0 {
+				s.printAudit(res)
+				s.printf("\n")
+			}
 			s.printAuditEvents(res)
 		} else {
 			s.printAudit(res)
@@ -151,7 +156,7 @@ func (s *state) printAudit(r *op.AuditResult) {
 }
 
 func (s *state) printAuditCaller(c *op.AuditCaller, width int) {
-	name := pad(nameWithin(c, width), width)
+	name := pad(nameWithin(c.Name, c.Kind, width), width)
 	saved, junk := "–", "–"
 	if c.Saved > 0 {
 		saved = grouped(int(c.Saved))
@@ -163,7 +168,7 @@ func (s *state) printAuditCaller(c *op.AuditCaller, width int) {
 	}
 	s.printf(auditColumns, s.screen.paint(bold, name), age(s.now(), c.Seen), short(c.Calls), short(c.Tokens), s.auditRate(c), saved, junk)
 	if c.Throttled != "" {
-		s.printf("%s", s.screen.said(yellow, fmt.Sprintf("slowed down: %s; emberd audit --forgive %s ends that", clean(c.Throttled), quotedWord(c.Name))))
+		s.printf("%s", s.screen.said(yellow, fmt.Sprintf("slowed down: %s; emberd audit --forgive %s ends that", clean(c.Throttled), quotedWord(c.Kind+":"+c.Name))))
 	}
 }
 
@@ -194,30 +199,37 @@ func short(n int64) string {
 	return grouped(int(n/1_000_000)) + "M"
 }
 
-// callerName is a caller as people read it.
+// callerName is a caller as people read it. A claim that looks as if it had a kind is quoted.
 func callerName(name, kind string) string {
 	switch kind {
 	case "claimed", "token":
-		return flat(name) + " (" + kind + ")"
+		return claimed(name) + " (" + kind + ")"
 	case "others":
 		return "all others"
 	}
 	return flat(name)
 }
 
+func claimed(name string) string {
+	if name = flat(name); strings.ContainsAny(name, "()?\"") {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
 // nameWithin is a caller in so many columns. The kind is not cut off: a claim is marked by
 // a question mark where there is no room for the word.
-func nameWithin(c *op.AuditCaller, width int) string {
-	whole := callerName(c.Name, c.Kind)
-	if uniseg.StringWidth(whole) <= width || c.Kind != "claimed" {
+func nameWithin(name, kind string, width int) string {
+	whole := callerName(name, kind)
+	if uniseg.StringWidth(whole) <= width || kind != "claimed" {
 		return cut(whole, width)
 	}
-	return cut(flat(c.Name), width-1) + "?"
+	return cut(claimed(name), width-1) + "?"
 }
 
 // quotedWord is a name as it can be typed into a shell.
 func quotedWord(name string) string {
-	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == "" {
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:") == "" {
 		return name
 	}
 	return quoted(flat(name))
@@ -241,7 +253,7 @@ func (s *state) printAuditEvent(e *op.AuditEvent) {
 	const used = 12 + 1 + 15 + 1 + 23 + 1
 	colour := map[string]style{op.AuditRead: "", op.AuditWrite: green, op.AuditMerge: cyan, op.AuditForget: red}[e.Kind]
 	what := s.screen.paint(colour, pad(cut(flat(e.What), 15), 15))
-	line := fmt.Sprintf("%s %s %s ", pad(ago(s.now(), e.At), 12), what, pad(cut(callerName(e.Caller, e.Of), 23), 23))
+	line := fmt.Sprintf("%s %s %s ", pad(ago(s.now(), e.At), 12), what, pad(nameWithin(e.Caller, e.Of, 23), 23))
 	end := ""
 	if e.Undone {
 		end = "  undone"
