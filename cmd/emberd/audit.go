@@ -168,7 +168,8 @@ func (s *state) printAuditCaller(c *op.AuditCaller, width int) {
 	}
 	s.printf(auditColumns, s.screen.paint(bold, name), age(s.now(), c.Seen), short(c.Calls), short(c.Tokens), s.auditRate(c), saved, junk)
 	if c.Throttled != "" {
-		s.printf("%s", s.screen.said(yellow, fmt.Sprintf("slowed down: %s; emberd audit --forgive %s ends that", clean(c.Throttled), quotedWord(c.Kind+":"+c.Name))))
+		s.printf("%s", s.screen.said(yellow, "slowed down: "+clean(c.Throttled)))
+		s.printf("  to end that: emberd audit --forgive %s\n", quotedWord(c.Kind+":"+c.Name))
 	}
 }
 
