@@ -218,4 +218,6 @@ func TestCase64OnTwoDevices(t *testing.T) {
 			told = told || strings.Contains(w, "1 backups") && strings.Contains(w, "emberd purge --backups "+string(desk.id))
 		}
 	}
+	call64(lap, op.Purge, &op.PurgeRequest{ID: string(desk.id), Backups: true})
+	desk.wantClean(desk.data(), filepath.Join(desk.home, "state"), filepath.Join(lap.home, "state"))
 }
