@@ -90,6 +90,7 @@ func (e *Engine) refresh(ctx context.Context) time.Time {
 		e.opt.Logger.Info("merged what arrived from other devices", "lines", got.Lines)
 		e.revision.Add(1)
 		e.arrived(ctx, got)
+		e.followPurges(ctx)
 		e.changed()
 	}
 	return got.Due
@@ -106,9 +107,6 @@ func (e *Engine) arrived(ctx context.Context, got stm.Arrival) {
 		if e.truth != nil {
 			e.truth.committed(&entry)
 			e.lists.committed(&entry)
-		}
-		if entry.Verb == purgeVerb {
-			e.followPurge(ctx, entry.IDs)
 		}
 		e.mend(ctx, entry.IDs)
 		e.reconcileTexts(ctx, &entry)

@@ -66,6 +66,7 @@ type core struct {
 	events   *events
 	chores   chores
 	foreign  foreignSecrets
+	held     heldBackups
 	racks    openRacks
 	aging    *aging
 	caring   *caring // of the agents
@@ -139,7 +140,7 @@ func Open(opt Options) (*Engine, error) {
 		ledger:     ledger.Open(ledger.Options{FS: opt.FS, File: filepath.Join(opt.State, ledgerFile), Now: opt.Now, Logger: opt.Logger, Below: opt.ThrottleBelow}),
 		uncounted:  make(chan struct{}, 1),
 	}
-	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e.committed, e.vet))
+	store, err := stm.Open(opt.Data, opt.State, opt.store(analyzer, e))
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -156,6 +157,7 @@ func Open(opt Options) (*Engine, error) {
 		e.lists = newLists(&e.opt, long.dir)
 		long.truth, long.names, long.entities, long.lists, long.meaning = e.truth, e.names, e.entities, e.lists, e.meaning
 	}
+	e.loadHeld()
 	e.openWriting()
 	if e.meaning != nil {
 		e.meaning.digest = e.memoryDigest

@@ -108,11 +108,17 @@ func holdsList(note *vault.Note) bool {
 // committed takes in that memories changed. The store waits for it.
 func (l *lists) committed(entry *stm.Entry) {
 	if entry.Verb == purgeVerb {
-		l.mu.Lock()
-		l.purged = append(l.purged, entry.IDs...)
-		l.mu.Unlock()
+		l.forget(entry.IDs)
 	}
 	l.changed()
+}
+
+// forget has earlier versions of lists go that tell of memories which were purged. It may be
+// told of the same twice.
+func (l *lists) forget(ids []memory.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.purged = slices.Compact(slices.Sorted(slices.Values(append(l.purged, ids...))))
 }
 
 // changed has the lists written when nothing has changed for a while.

@@ -302,8 +302,8 @@ func (o Options) complete() (Options, error) {
 	)
 }
 
-// store returns the options of the store below.
-func (o Options) store(analyzer *text.Analyzer, committed func(stm.Entry), vet func(*stm.Tx, []*stm.Row) error) *stm.Options {
+// store returns the options of the store below an engine.
+func (o Options) store(analyzer *text.Analyzer, e *Engine) *stm.Options {
 	return &stm.Options{
 		Logger:       o.Logger,
 		FS:           o.FS,
@@ -315,7 +315,8 @@ func (o Options) store(analyzer *text.Analyzer, committed func(stm.Entry), vet f
 		TrashKeep:    o.TrashKeep,
 		HistoryKeep:  o.HistoryKeep,
 		Analyzer:     analyzer,
-		Committed:    committed,
-		Vet:          vet,
+		Committed:    e.committed,
+		Vet:          e.vet,
+		Purged:       e.forgetPurged,
 	}
 }

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -37,9 +35,6 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 		}
 		done, failed := e.stm.Purge(ctx, id, op.CallerFrom(ctx))
 		e.purges.Add(1)
-		if failed == nil {
-			failed = e.purgeTraces(ctx, id)
-		}
 		failed = errors.Join(failed, e.forgetCounted())
 		res.Tx, res.Quarantine, err = done.Entry, done.Quarantine, failed
 		res.Rewritten = append(res.Rewritten, done.Rewritten...)
@@ -111,9 +106,9 @@ func (e *Engine) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeR
 		if !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		holds, err := e.backupHolds(name, id)
+		holds, err := e.backupHolds(name, []memory.ID{id})
 		switch {
-		case err == nil && !holds:
+		case err == nil && !holds[id]:
 			continue
 		case err == nil && req.Backups && !req.DryRun:
 			if err := e.opt.FS.Remove(name); err != nil {
@@ -193,37 +188,6 @@ func carriesID(c *vault.Carried, id memory.ID) bool {
 	}
 	has, err := memory.ParseID(c.ID)
 	return err == nil && has == id
-}
-
-// backupHolds reports whether a backup mentions a memory.
-func (e *Engine) backupHolds(name string, id memory.ID) (bool, error) {
-	f, err := e.opt.FS.OpenRead(name)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return false, err
-	}
-	defer z.Close()
-	buf, have := make([]byte, 1<<16), 0
-	for {
-		n, err := z.Read(buf[have:])
-		if have += n; bytes.Contains(buf[:have], []byte(id)) {
-			return true, nil
-		}
-		if errors.Is(err, io.EOF) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		// The id may go on in what comes next.
-		keep := min(have, len(id)-1)
-		copy(buf, buf[have-keep:have])
-		have = keep
-	}
 }
 
 // unreached lists what other devices, tools and people may have.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"emberd/embedding"
 	"emberd/internal/durable"
@@ -95,36 +94,37 @@ func (e *Engine) purgeVectors(ctx context.Context, dir, writer string, made embe
 	return errors.Join(s.drop(ctx, memoryDoc(id)), store.Close())
 }
 
-// followPurge does on this device what a purge does on the one that asked for it, and tells
-// what it cannot: backups are removed when somebody says so.
-func (e *Engine) followPurge(ctx context.Context, ids []memory.ID) {
-	for _, id := range ids {
-		e.purges.Add(1)
-		err := e.purgeTraces(ctx, id)
-		if err == nil {
-			err = e.heldBackups(id)
+// forgetPurged does on this device what a purge asks for beside the log, whichever device
+// asked, and takes note of what it cannot: when another device did, backups are removed when
+// somebody says so here. The log asks for it before it takes purges for carried out, so that
+// none is left out, after a crash either.
+func (e *Engine) forgetPurged(ctx context.Context, by map[memory.ID]string) (err error) {
+	e.purges.Add(1)
+	here, foreign := e.stm.Status().Device, []memory.ID(nil)
+	for id, device := range by {
+		err = errors.Join(err, e.purgeTraces(ctx, id))
+		if device != here {
+			foreign = append(foreign, id)
 		}
-		e.chores.settle("purge of memory "+id.Short()+" that another device asked for", err)
 	}
+	if len(foreign) > 0 && e.lists != nil {
+		e.lists.forget(foreign)
+		e.lists.changed()
+	}
+	if len(foreign) > 0 {
+		err = errors.Join(err, e.holdBackups(foreign))
+	}
+	return err
 }
 
-// heldBackups is an error while backups of this device hold a memory.
-func (e *Engine) heldBackups(id memory.ID) error {
-	dir, held := BackupFolder(e.opt.State), 0
-	entries, err := e.opt.FS.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+// followPurges does so at once with what has just arrived. The log follows within a minute.
+func (e *Engine) followPurges(ctx context.Context) {
+	due := e.stm.DuePurges()
+	if len(due) == 0 {
+		return
 	}
-	for _, entry := range entries {
-		if !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") {
-			continue
-		}
-		if holds, err := e.backupHolds(filepath.Join(dir, entry.Name()), id); holds || err != nil {
-			held++
-		}
+	if err := e.forgetPurged(ctx, due); err != nil {
+		e.opt.Logger.Warn("a purge that another device asked for is not carried out yet, and is tried again", "err", err)
 	}
-	if held > 0 {
-		return memory.Errorf(memory.Conflict, "%d backups in %s hold it; emberd purge --backups %s removes them", held, dir, id)
-	}
-	return nil
+	nudge(e.dirty)
 }

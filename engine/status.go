@@ -55,6 +55,7 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 	}
 	res.Warnings = append(res.Warnings, authorWarnings(res.Author)...)
 	res.Warnings = append(res.Warnings, e.foreignWarnings()...)
+	res.Warnings = append(res.Warnings, e.heldWarnings()...)
 	res.Health = health(res)
 	return res, nil
 }

@@ -58,6 +58,17 @@ func (s *Store) Purged(id memory.ID) bool {
 // was purged, here before a crash or on another device.
 func (s *Store) PurgesDue() bool { return len(s.table.duePurges()) > 0 }
 
+// DuePurges are those memories, each with the device that purged it. The caller owns the map.
+func (s *Store) DuePurges() map[memory.ID]string { return purgedBy(s.table.duePurges()) }
+
+func purgedBy(due map[[16]byte]purge) map[memory.ID]string {
+	by := make(map[memory.ID]string, len(due))
+	for key, p := range due {
+		by[memory.IDFromBytes(key)] = p.stamp.Dev.String()
+	}
+	return by
+}
+
 // CarryOutPurges takes purged memories out of this device's files: all of the
 // log, history too, copies of damaged lines, and the snapshot. It waits for a
 // compaction that is running. After an error, or a crash, purges are still due.
@@ -100,6 +111,11 @@ func (s *Store) sweepPurged(ctx context.Context, due map[[16]byte]purge, out *Pu
 	}
 	if err := s.onWriter(ctx, func() { s.table.erase(due); s.table.unrelateAll(p); s.keys.purge(due) }); err != nil {
 		return err
+	}
+	if s.tellPurged != nil {
+		if err := s.tellPurged(ctx, purgedBy(due)); err != nil {
+			return err
+		}
 	}
 	s.table.settlePurges(due, false)
 	if err := s.replaceSnapshotNow(ctx); err != nil {

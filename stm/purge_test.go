@@ -214,3 +214,22 @@ func TestPurgeByAnotherDevice(t *testing.T) {
 		t.Errorf("mentions %v, %v", got, err)
 	}
 }
+
+// What was counted of a memory waits for a second, and is not written after another device's
+// purge has come, which would leave the log naming the memory.
+func TestUsesThatWaitDoNotOutliveAPurge(t *testing.T) {
+	ts := openStore(t, Options{})
+	id, other := ts.save("quixotic zeppelin").ID(), ts.save("apple pie").ID()
+	ts.Use(Use{ID: id, Uses: 2}, Use{ID: other, Uses: 3})
+	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(time.Minute), opPurge, id, ""))
+	ts.refresh()
+	ts.purge(id) // as somebody who was told to
+	ts.put(idOf(7), "cheese cake")
+	ts.reopen()
+	if left, err := ts.telling(t.Context(), purged{id.Bytes(): forever()}); err != nil || len(left) > 0 {
+		t.Errorf("%v still tell of the memory, %v", left, err)
+	}
+	if row, _ := ts.Get(other); row.UseCount() != 3 {
+		t.Errorf("%d uses of the other memory", row.UseCount())
+	}
+}

@@ -138,6 +138,15 @@ func (t *table) purgedAt(key [16]byte) Stamp {
 	return t.purges[key].stamp
 }
 
+// countable leaves out what was counted of memories that were purged while it waited: its line
+// would come after those that the purge takes out. It is for the goroutine that changes the table.
+func (t *table) countable(use map[[16]byte]useTotal) map[[16]byte]useTotal {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	maps.DeleteFunc(use, func(key [16]byte, _ useTotal) bool { return t.cells[key] != nil && t.gone(t.cells[key].row.Load()) })
+	return use
+}
+
 // settlePurges notes whether purges are yet to be carried out.
 func (t *table) settlePurges(which map[[16]byte]purge, due bool) {
 	t.mu.Lock()

@@ -2,6 +2,7 @@ package stm
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,6 +70,10 @@ type Options struct {
 	// the memories that were locked for it, nil where there is none, and must not change
 	// anything. It is called by many goroutines at once.
 	Vet func(tx *Tx, before []*Row) error
+	// Purged is told which memories are purged, and by which device, after the log has nothing
+	// of them and before that is settled; nil for nobody. After an error, or a crash, it is told
+	// again. It must not ask for a compaction or a purge, and may be told of the same twice.
+	Purged func(ctx context.Context, by map[memory.ID]string) error
 }
 
 // withDefaults returns a complete copy.
@@ -133,9 +138,10 @@ type kept struct {
 	segmentAge   time.Duration
 	trashKeep    time.Duration
 	historyKeep  time.Duration
-	minFree      int64                   // below 0: the disk is not asked
-	committed    func(Entry)             // nil for nobody
-	vet          func(*Tx, []*Row) error // nil refuses nothing
+	minFree      int64                                             // below 0: the disk is not asked
+	committed    func(Entry)                                       // nil for nobody
+	vet          func(*Tx, []*Row) error                           // nil refuses nothing
+	tellPurged   func(context.Context, map[memory.ID]string) error // nil for nobody
 
 	device   Device
 	ballast  *ballast
@@ -192,7 +198,7 @@ func Open(data, state string, opt *Options) (*Store, error) {
 	s := &Store{Memories: Memories{table: newTable(), index: newIndex(o.Analyzer, o.Logger)}}
 	s.kept = &kept{data: data, state: state, log: o.Logger, fs: o.FS, now: o.Now, durability: o.Durability,
 		segmentBytes: o.SegmentBytes, segmentAge: o.SegmentAge, trashKeep: o.TrashKeep, historyKeep: o.HistoryKeep, device: id,
-		minFree: o.MinFree, committed: o.Committed, vet: o.Vet, ballast: newBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
+		minFree: o.MinFree, committed: o.Committed, vet: o.Vet, tellPurged: o.Purged, ballast: newBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
 		journal: &journal{undone: map[Stamp]Stamp{}},
 		keys:    &idemKeys{known: map[string]keyUse{}}, uses: uses{wake: make(chan struct{}, 1)},
 		locks: locks{held: map[string]*lock{}}, host: o.Host}

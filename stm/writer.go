@@ -156,8 +156,8 @@ func (w *writer) gather(first *pending) []*pending {
 // the disk is full, what leads to room gets a second chance with the ballast's.
 func (w *writer) commit(batch []*pending) error {
 	batch = w.admit(batch)
-	use := w.s.uses.take()
-	if len(batch) == 0 && use == nil {
+	use := w.s.table.countable(w.s.uses.take())
+	if len(batch) == 0 && len(use) == 0 {
 		return nil
 	}
 	err := w.store(batch, use)

@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,6 +27,7 @@ import (
 var canaries64 = map[string]string{
 	"content": "xylovanth", "edited": "ostrafend", "tag": "quorbital", "entity": "mervexia", "context": "plumdrake", "source": "vexoline",
 	"meta": "drobnitz", "quote": "krellium", "key": "jubbatron", "evidence": "wimplequat", "relation": "florgent", "item": "snarvelk", "shared item": "grindlop",
+	"damaged": "blorvask",
 }
 
 // purging64 is a machine with a vault, and the memory that is to go.
@@ -73,9 +76,27 @@ func (p *purging64) live() {
 	if err := p.daemon.stop(syscall.SIGTERM); err != nil { // which writes a snapshot
 		p.Fatal(err)
 	}
+	p.damage(`{"v":1,"q":99,"op":"put","id":"` + id + `","d":{"content":"the ` + c["damaged"] + `"},"c":"00000000"}`)
 	p.start()
 	call64(p, op.Forget, &op.ForgetRequest{ID: id})
 	call64(p, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{id}})
+}
+
+// damage adds a line to the log, of which a start keeps a copy in the quarantine.
+func (p *purging64) damage(line string) {
+	p.Helper()
+	files, err := filepath.Glob(filepath.Join(p.data(), "stm", "*", "s-*.jsonl"))
+	if err != nil || len(files) == 0 {
+		p.Fatalf("log files %v, %v", files, err)
+	}
+	f, err := os.OpenFile(files[len(files)-1], os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(line + "\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		p.Fatal(err)
+	}
 }
 
 // holding lists the canaries that the files below the folders have, plain, in base64 or
@@ -125,7 +146,17 @@ func TestCase64PurgeLeavesNoByte(t *testing.T) {
 			t.Errorf("%s is nowhere before the purge, so that this proves nothing", word)
 		}
 	}
+	if p.holding(filepath.Join(state, "quarantine"))[canaries64["damaged"]] == "" {
+		t.Error("the damaged line is not in the quarantine")
+	}
+	ledger := filepath.Join(state, "audit.json")
+	if b, err := os.ReadFile(ledger); err != nil || !bytes.Contains(b, []byte(p.id)) {
+		t.Errorf("the ledger does not name the memory before the purge (%v)", err)
+	}
 	res := call64(p, op.Purge, &op.PurgeRequest{ID: string(p.id), Backups: true})
+	if b, err := os.ReadFile(ledger); err != nil || bytes.Contains(b, []byte(p.id)) {
+		t.Errorf("the ledger still names the memory (%v)", err)
+	}
 	for _, left := range res.Left { // it is told of notes, and the user deletes them
 		if left.Kind == "note" {
 			if err := os.Remove(filepath.Join(p.vault, left.Place)); err != nil {
@@ -182,7 +213,7 @@ func (p *purging64) start() {
 }
 
 // TestCase64OnTwoDevices shares the data folder between two homes. A purge on one leaves
-// nothing of what that device wrote, and the other says what it still has.
+// nothing of what that device wrote, the other says what it still has, and purges that when told.
 func TestCase64OnTwoDevices(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
@@ -213,9 +244,17 @@ func TestCase64OnTwoDevices(t *testing.T) {
 	desk.wantClean(own, filepath.Join(desk.home, "state"))
 
 	lap.awaits(lap.ctx, desk.id, "")
-	for told := false; !told; time.Sleep(10 * time.Millisecond) {
-		for _, w := range call64(lap, op.Status, &op.StatusRequest{}).Warnings {
-			told = told || strings.Contains(w, "1 backups") && strings.Contains(w, "emberd purge --backups "+string(desk.id))
-		}
+	warned := func() bool {
+		return slices.ContainsFunc(call64(lap, op.Status, &op.StatusRequest{}).Warnings, func(w string) bool {
+			return strings.Contains(w, "1 backups") && strings.Contains(w, "emberd purge --backups "+string(desk.id))
+		})
+	}
+	for !warned() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	call64(lap, op.Purge, &op.PurgeRequest{ID: string(desk.id), Backups: true})
+	desk.wantClean(desk.data(), filepath.Join(desk.home, "state"), filepath.Join(lap.home, "state"))
+	if warned() {
+		t.Error("the lap still warns of a backup that is gone")
 	}
 }
