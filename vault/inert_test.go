@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -217,4 +218,34 @@ func TestAnEditMakesInertWhatIsNew(t *testing.T) {
 			}
 		}
 	})
+}
+
+// hostile repeats what makes a scanner look back or far ahead.
+func hostile(size int) map[string]string {
+	all := make(map[string]string)
+	for _, unit := range []string{"`", "` ", "a`", "`=", "`a``b", "a`b@", "[[", "[[[[a", "![[a|", "![a](", "<", "<% ", "<!--  ", "%%", "~~~ ```\n", " ```\na\n", "- ~~~\n", "\\`", "$$ ` ", "|`|"} {
+		all[unit] = strings.Repeat(unit, size/len(unit))
+	}
+	return all
+}
+
+// BenchmarkBody has the slowest of the hostile texts beside them all: four times the text is
+// to take four times as long.
+func BenchmarkBody(b *testing.B) {
+	for _, size := range []int{16 << 10, 32 << 10, 64 << 10} {
+		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
+			texts := hostile(size)
+			var slowest time.Duration
+			for b.Loop() {
+				slowest = 0
+				for _, text := range texts {
+					began := time.Now()
+					body := Body(text)
+					inertBut(text, body)
+					slowest = max(slowest, time.Since(began))
+				}
+			}
+			b.ReportMetric(float64(slowest.Microseconds())/float64(size>>10), "µs/KiB-slowest")
+		})
+	}
 }
