@@ -7,11 +7,14 @@ import (
 
 var (
 	// runsInline is how a code span begins that a plugin evaluates.
-	runsInline = regexp.MustCompile(`^[\s\p{Z}\x{feff}]*(?:\$?=|(?i:input|view|button|embed)\[|(?i:button-|dice(?:-[a-z]+)?:))`)
+	runsInline = regexp.MustCompile(`^[\s\p{Z}\x{feff}]*(?:\$?=|(?i:input|view|button|embed)\[|(?i:button-|jsx[:-]|dice(?:-[a-z]+)?:))`)
 	// ownImage is a picture of the vault by its path, whatever else the note defines.
 	ownImage = regexp.MustCompile(`^!\[[^\[\]!\\<>` + "`" + `$%]*\]\([\w.-][\w./-]*\)`)
 	// ownEmbed is a note or file of the vault.
 	ownEmbed = regexp.MustCompile(`^!\[\[[^\[\]|<>\\:` + "`" + `$%!]+(?:\|[^\[\]<>\\:` + "`" + `$%!]*)?\]\]`)
+	// loads is what in a formula sets a style, which may load a picture, or makes a link:
+	// https://docs.mathjax.org/en/v3.2/input/tex/extensions/html.html, bbox.html, mathtools.
+	loads = regexp.MustCompile(`^\\(?:style|href|class|cssId|data|bbox|mmlToken|require|includegraphics)(?:[^A-Za-z]|$)`)
 	// atStart are the marks of lists and quotes before a line's text, or of a footnote.
 	atStart = regexp.MustCompile(`^(?:[ \t>*+:-]|\d{1,9}[.)]|\[\^[^\]]*\]:)*`)
 )
@@ -103,6 +106,9 @@ func (l *lineEscaper) backslash(next byte) {
 	case next == '<' && after == '%', next == '%' && after == '%':
 		l.put(pair+`\`, 2)
 		return
+	case l.formulas && loads.MatchString(l.line[l.at:]): // a line's end, and the word
+		l.put(`\\`, 1)
+		return
 	}
 	l.put(pair, len(pair))
 }
@@ -129,7 +135,7 @@ func (l *lineEscaper) image() {
 			own = ""
 		}
 	}
-	if own == "" {
+	if own == "" || strings.Contains(own, "..") || strings.Contains(own, "//") { // which may lead out of the vault
 		l.put(`\!`, 1)
 		return
 	}
