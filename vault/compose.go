@@ -28,8 +28,9 @@ func Compose(properties []Field, body string) []byte {
 //   - a command of Templater: <% is <\%, in code, too
 //   - raw HTML: <b> is \<b>, <!-- is \<!--
 //   - an image from elsewhere: ![a](u) is \![a](u); one of the vault stays
+//   - a formula's command that may load or lead elsewhere: \style is \\style
 //   - a hidden comment: %% is %\%
-//   - code of plugins within a line (Dataview, Meta Bind, Buttons, Dice Roller): `= x` is `\= x`
+//   - code of plugins within a line (Dataview, Meta Bind, Buttons, Dice Roller, React): `= x` is `\= x`
 //   - a block of code in anything but a common language: ```dataviewjs is ```text dataviewjs
 //   - what would begin properties: --- in the first line is \---
 //   - a mark of a region of emberd, <!-- emberd:x -->, which has a space before its colon

@@ -10,7 +10,7 @@ import (
 // characters within lines and takes none away, so that lines stay lines.
 func inert(text string) string {
 	text = regionMark.ReplaceAllString(text, "$1 :")
-	e := escaper{left: strings.Split(text, "\n")}
+	e := escaper{left: strings.Split(text, "\n"), formulas: strings.Contains(text, "$")}
 	if properties.MatchString(e.left[0]) {
 		e.left[0] = `\` + e.left[0]
 	}
@@ -38,6 +38,8 @@ type escaper struct {
 	// nested says that a fence may be open within a list or quote: only one without indent
 	// is a fence then. lost says that it is not known where fences begin and end at all.
 	nested, lost bool
+	// formulas says that there may be some.
+	formulas bool
 	// loose says that this paragraph has a run of backticks that may pair with a later one.
 	loose bool
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -24,6 +25,10 @@ func TestWhatANoteWouldRunIsText(t *testing.T) {
 		{"![x](https://evil.example/?q=secret)", `\![x](https://evil.example/?q=secret)`},
 		{"![a][b]\n\n[b]: //evil.example/x", "\\![a][b]\n\n[b]: //evil.example/x"},
 		{"![[x]](https://evil.example)", `\![[x]](https://evil.example)`},
+		{"![a](x/../../../etc/x.png) ![a](..//evil.example/x)", `\![a](x/../../../etc/x.png) \![a](..//evil.example/x)`},
+		{`$\style{background:url(//evil.example)}{x}$`, `$\\style{background:url(//evil.example)}{x}$`},
+		{"$$\n```\n\\\\\\href{x}{y}\n```\n$$", "$$\n```\n\\\\\\\\href{x}{y}\n```\n$$"},
+		{"`jsx:<Evil/>`", "`\\jsx:<Evil/>`"},
 		{"said %%this%% aloud", `said %\%this%\% aloud`},
 		{"`= this.file.name` and ``$= dv.x()``", "`\\= this.file.name` and ``\\$= dv.x()``"},
 		{"`INPUT[toggle:x]` `button-run` `dice: 1d6`", "`\\INPUT[toggle:x]` `\\button-run` `\\dice: 1d6`"},
@@ -59,7 +64,8 @@ func TestWhatIsOnlyTextStays(t *testing.T) {
 		"[[Link|shown]] and `a<T>` #tag ^block",
 		"```\nno language <b>\n```\n\nand `more<T>`",
 		"1. one\n2. two\n   ```json\n   {\"a\": \"<b>\"}\n   ```",
-		"A formula $x^2$ and\n\n$$\ny = 2\n$$",
+		"A formula $x^2$ and\n\n$$\ny = 2 \\\\ \\frac{a}{b} \\styled\n$$",
+		"C:\\style and \\href without a formula",
 	} {
 		if got := Body(text); got != text {
 			t.Errorf("Body(%q) is\n%q", text, got)
@@ -82,7 +88,8 @@ var foreignPicture = regexp.MustCompile(`^(?:[A-Za-z][\w+.-]*:|[/\\])`)
 
 // runs says what of a note would run or be loaded, "" for nothing.
 func runs(p parser.Parser, body string) (what string) {
-	src := []byte(body)
+	src, prose := []byte(body), []byte(body)
+	blank := func(s text.Segment) { copy(prose[s.Start:s.Stop], strings.Repeat(" ", s.Len())) }
 	say := func(format string, args ...any) { what = fmt.Sprintf(format, args...) }
 	_ = ast.Walk(p.Parse(text.NewReader(src)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
@@ -98,7 +105,15 @@ func runs(p parser.Parser, body string) (what string) {
 			if lang := string(n.Language(src)); lang != "" && !common(lang) {
 				say("a block of %q", lang)
 			}
+			for _, line := range n.Lines().Sliced(0, n.Lines().Len()) {
+				blank(line)
+			}
 		case *ast.CodeSpan:
+			for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+				if words, ok := c.(*ast.Text); ok {
+					blank(words.Segment)
+				}
+			}
 			if code := strings.TrimSpace(codeOf(n, src)); entering && runsInline.MatchString(code) {
 				say("the code %q", code)
 			}
@@ -106,6 +121,8 @@ func runs(p parser.Parser, body string) (what string) {
 		return ast.WalkContinue, nil
 	})
 	switch {
+	case strings.Contains(body, "$") && commandThatLoads(string(prose)):
+		say("a formula that loads")
 	case strings.Contains(body, "<%"):
 		say("a command of Templater")
 	case strings.HasPrefix(body, "---\n"):
@@ -116,9 +133,23 @@ func runs(p parser.Parser, body string) (what string) {
 	return what
 }
 
+// commandThatLoads reports a command of TeX that [loads] knows. Two backslashes are the end of a line of a formula.
+func commandThatLoads(body string) bool {
+	for i := 0; i+1 < len(body); i++ {
+		if body[i] != '\\' {
+			continue
+		}
+		if loads.MatchString(body[i:]) {
+			return true
+		}
+		i++
+	}
+	return false
+}
+
 func oddMarkdown() *rapid.Generator[string] {
 	piece := rapid.SampledFrom([]string{"a", " ", " ", "\n", "\n", "\n\n", "```", "`", "``", "~~~", "dataviewjs", "js", "<script>", "<b", ">", "<!-- ", "-->", "</b>", "<%", "%>", "%%", "%",
-		"![", "![[", "]", "]]", "](", "](http://x.y/z)", "(x.png)", "[a]: http://e.f\n", "[^1]: ", "- ", "  ", "   ", "    ", "\t", "> ", "1. ", "|", "\n|---|---|\n", "$", "$$", "\\", "\"", "'", "=", "$=", "= ", "INPUT[", "---", "---\n", "<https://a.b/", "https://a.b/", "www.a.b/", "é", "*", "_", "[[", "~", ":", "\n: ", "<?", "<![CDATA[", "&lt;", "emberd:x"})
+		"![", "![[", "]", "]]", "](", "](http://x.y/z)", "(x.png)", "[a]: http://e.f\n", "[^1]: ", "- ", "  ", "   ", "    ", "\t", "> ", "1. ", "|", "\n|---|---|\n", "$", "$$", "\\", "\"", "'", "=", "$=", "= ", "INPUT[", "---", "---\n", "<https://a.b/", "https://a.b/", "www.a.b/", "é", "*", "_", "[[", "~", ":", "\n: ", "\\style{x}", "<?", "<![CDATA[", "&lt;", "emberd:x"})
 	return rapid.Map(rapid.SliceOfN(piece, 0, 24), func(all []string) string { return strings.Join(all, "") })
 }
 
@@ -228,4 +259,34 @@ func codeOf(n *ast.CodeSpan, src []byte) string {
 		}
 	}
 	return string(code)
+}
+
+// hostile repeats what makes a scanner look back or far ahead.
+func hostile(size int) map[string]string {
+	all := make(map[string]string)
+	for _, unit := range []string{"`", "` ", "a`", "`=", "`a``b", "a`b@", "[[", "[[[[a", "![[a|", "![a](", "<", "<% ", "<!--  ", "%%", "~~~ ```\n", " ```\na\n", "- ~~~\n", "\\`", "$$ ` ", "|`|"} {
+		all[unit] = strings.Repeat(unit, size/len(unit))
+	}
+	return all
+}
+
+// BenchmarkBody has the slowest of the hostile texts beside them all: four times the text is
+// to take four times as long.
+func BenchmarkBody(b *testing.B) {
+	for _, size := range []int{16 << 10, 32 << 10, 64 << 10} {
+		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
+			texts := hostile(size)
+			var slowest time.Duration
+			for b.Loop() {
+				slowest = 0
+				for _, text := range texts {
+					began := time.Now()
+					body := Body(text)
+					inertBut(text, body)
+					slowest = max(slowest, time.Since(began))
+				}
+			}
+			b.ReportMetric(float64(slowest.Microseconds())/float64(size>>10), "µs/KiB-slowest")
+		})
+	}
 }

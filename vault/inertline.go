@@ -7,11 +7,14 @@ import (
 
 var (
 	// runsInline is how a code span begins that a plugin evaluates.
-	runsInline = regexp.MustCompile(`^[\s\p{Z}\x{feff}]*(?:\$?=|(?i:input|view|button|embed)\[|(?i:button-|dice(?:-[a-z]+)?:))`)
+	runsInline = regexp.MustCompile(`^[\s\p{Z}\x{feff}]*(?:\$?=|(?i:input|view|button|embed)\[|(?i:button-|jsx[:-]|dice(?:-[a-z]+)?:))`)
 	// ownImage is a picture of the vault by its path, whatever else the note defines.
 	ownImage = regexp.MustCompile(`^!\[[^\[\]!\\<>` + "`" + `$%]*\]\([\w.-][\w./-]*\)`)
 	// ownEmbed is a note or file of the vault.
 	ownEmbed = regexp.MustCompile(`^!\[\[[^\[\]|<>\\:` + "`" + `$%!]+(?:\|[^\[\]<>\\:` + "`" + `$%!]*)?\]\]`)
+	// loads is what in a formula sets a style, which may load a picture, or makes a link:
+	// https://docs.mathjax.org/en/v3.2/input/tex/extensions/html.html, bbox.html, mathtools.
+	loads = regexp.MustCompile(`^\\(?:style|href|class|cssId|data|bbox|mmlToken|require|includegraphics)(?:[^A-Za-z]|$)`)
 	// atStart are the marks of lists and quotes before a line's text, or of a footnote.
 	atStart = regexp.MustCompile(`^(?:[ \t>*+:-]|\d{1,9}[.)]|\[\^[^\]]*\]:)*`)
 )
@@ -25,6 +28,13 @@ type lineEscaper struct {
 	out   strings.Builder
 	// doubt says that what stands before in the line may swallow a backtick.
 	doubt bool
+	// Up to looked, the word that goes on there is known to be the beginning of an address
+	// or not. closes and ticks are where the next ]] and ` stand that were looked for. So
+	// nothing is looked at again for each mark of a long line.
+	looked  int
+	address bool
+	closes  int
+	ticks   int
 }
 
 // line escapes one line.
@@ -64,8 +74,7 @@ func (l *lineEscaper) one() {
 		l.lost = l.lost || next == '$'
 		l.put("$", 1)
 	case c == '[' && next == '[':
-		link, _, closed := strings.Cut(l.line[l.at:], "]]")
-		l.doubt = l.doubt || !closed || strings.Contains(link, "`")
+		l.doubt = l.doubt || !l.linked()
 		l.put("[[", 2)
 	default:
 		l.put(l.line[l.at:l.at+1], 1)
@@ -97,6 +106,9 @@ func (l *lineEscaper) backslash(next byte) {
 	case next == '<' && after == '%', next == '%' && after == '%':
 		l.put(pair+`\`, 2)
 		return
+	case l.formulas && loads.MatchString(l.line[l.at:]): // a line's end, and the word
+		l.put(`\\`, 1)
+		return
 	}
 	l.put(pair, len(pair))
 }
@@ -123,7 +135,7 @@ func (l *lineEscaper) image() {
 			own = ""
 		}
 	}
-	if own == "" {
+	if own == "" || strings.Contains(own, "..") || strings.Contains(own, "//") { // which may lead out of the vault
 		l.put(`\!`, 1)
 		return
 	}
@@ -161,6 +173,34 @@ func (l *lineEscaper) guard(code string) {
 
 // inAddress reports whether a backtick may be part of an address that is a link as it stands.
 func (l *lineEscaper) inAddress() bool {
-	word := l.line[strings.LastIndexAny(l.line[:l.at], " \t")+1 : l.at]
-	return strings.Contains(word, "://") || strings.Contains(word, "www.") || strings.Contains(word, "@")
+	for ; l.looked < l.at; l.looked++ {
+		switch to := l.line[:l.looked+1]; l.line[l.looked] {
+		case ' ', '\t':
+			l.address = false
+		case '@':
+			l.address = true
+		case '/', '.':
+			l.address = l.address || strings.HasSuffix(to, "://") || strings.HasSuffix(to, "www.")
+		}
+	}
+	return l.address
+}
+
+// linked reports whether the link that begins here ends in this line, without a backtick.
+func (l *lineEscaper) linked() bool {
+	l.closes = l.next(l.closes, "]]")
+	l.ticks = l.next(l.ticks, "`")
+	return l.closes < len(l.line) && l.closes < l.ticks
+}
+
+// next is where a mark stands from here on, the line's length if nowhere. found is where it
+// was found before, or anything that is behind.
+func (l *lineEscaper) next(found int, mark string) int {
+	if found >= l.at && found > 0 {
+		return found
+	}
+	if i := strings.Index(l.line[l.at:], mark); i >= 0 {
+		return l.at + i
+	}
+	return len(l.line)
 }

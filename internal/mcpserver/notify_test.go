@@ -65,9 +65,18 @@ func met(t *testing.T, s *mcp.Server, client *mcp.Client) *mcp.ClientSession {
 type watched struct {
 	*engine.Engine
 	ended chan error
+	// lasting says that an operation that told how far it is goes on only when it is
+	// cancelled, so that it is under way then, however fast or busy the machine.
+	lasting bool
 }
 
 func (w watched) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
+	if tell := op.ProgressOf(ctx); w.lasting && tell != nil {
+		ctx = op.WithProgress(ctx, func(done, total int) {
+			tell(done, total)
+			<-ctx.Done()
+		})
+	}
 	res, err := w.Engine.Invoke(ctx, s, req)
 	if s == op.VaultCheck.Spec {
 		w.ended <- err
@@ -75,14 +84,14 @@ func (w watched) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	return res, err
 }
 
-// overSocket is a daemon with so many notes, behind a real socket.
-func overSocket(t *testing.T, notes int) (*api.Client, chan error) {
+// overSocket is a daemon with 50 notes, behind a real socket; of lasting see watched.
+func overSocket(t *testing.T, lasting bool) (*api.Client, chan error) {
 	t.Helper()
 	texts := make(map[string]string)
-	for i := range notes {
+	for i := range 50 {
 		texts[fmt.Sprintf("%d.md", i)] = "text"
 	}
-	w := watched{newStore(t, newClock(), texts), make(chan error, 1)}
+	w := watched{newStore(t, newClock(), texts), make(chan error, 1), lasting}
 	socket := filepath.Join(t.TempDir(), "s", "emberd.sock")
 	ln, err := api.Listen(socket)
 	if err != nil {
@@ -103,7 +112,7 @@ func overSocket(t *testing.T, notes int) (*api.Client, chan error) {
 
 // TestProgressReachesTheClient through the socket and the protocol.
 func TestProgressReachesTheClient(t *testing.T) {
-	inv, ended := overSocket(t, 50)
+	inv, ended := overSocket(t, false)
 	got := make(chan float64, 100)
 	session := served(t, inv, checkNotes(), &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
@@ -132,7 +141,7 @@ func TestProgressReachesTheClient(t *testing.T) {
 
 // TestWhoCancelsStopsTheDaemon: the operation ends, not just the wait for it.
 func TestWhoCancelsStopsTheDaemon(t *testing.T) {
-	inv, ended := overSocket(t, 500)
+	inv, ended := overSocket(t, true)
 	ctx, cancel := context.WithCancel(t.Context())
 	session := served(t, inv, checkNotes(), &mcp.ClientOptions{
 		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { cancel() }})
