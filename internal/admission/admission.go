@@ -13,8 +13,10 @@
 //   - Beyond its share, its requests wait in its own queue until the charge has drained.
 //     They stop waiting when no other caller has had a request for 10 ms: then as many run
 //     as there are processors, so that none is idle for the sake of fairness.
-//   - Where several callers wait and hardly anything runs, the one that has used least goes
-//     ahead: they are all busy, and the shares are too small for them.
+//   - Where several callers wait and hardly anything runs, the one that has used least of
+//     what was left goes ahead: they are all busy, and the shares are too small for them.
+//     What a caller uses so, or while all others are quiet, is not charged: nobody has a
+//     debt from times when nobody else wanted more.
 //   - A queue has [MostWaiting] places, and who waits in it waits for [LongestWait]. What
 //     is beyond them is refused.
 //   - At most so many requests a second run as the rate allows, alone or not.
@@ -100,6 +102,7 @@ type Door struct {
 	mu      sync.Mutex // guards what follows
 	callers map[Key]*caller
 	active  int                  // callers that are
+	level   time.Duration        // that the one who used least of what was left has used
 	flying  int                  // requests that run or wait, of all callers
 	running int                  // of them that run
 	queued  map[*caller]struct{} // callers with requests in a queue
@@ -123,6 +126,7 @@ type Visit struct {
 	class Class
 	part  bool
 	guess time.Duration // charged in advance
+	spare bool          // whether it has no part in the share
 	stop  func() time.Duration
 	start chan struct{} // closed when it may run
 	runs  bool

@@ -95,6 +95,43 @@ func TestTheGreedyWaitForThePolite(t *testing.T) {
 	})
 }
 
+// Who was busy among busy ones has no debt from then: beside one that asks for little, it
+// gets on as ever.
+func TestBusyTimesLeaveNoDebt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(2, 0)
+		busy := func(n int, span time.Duration) (worst time.Duration) {
+			for end := time.Now().Add(span); time.Now().Before(end); {
+				waited, err := d.do(t.Context(), pid(n), Short, 5*time.Millisecond)
+				if err != nil {
+					t.Error(err)
+				}
+				worst = max(worst, waited)
+			}
+			return worst
+		}
+		var all sync.WaitGroup
+		for n := range 8 {
+			all.Go(func() { busy(n, 5*time.Minute) })
+		}
+		all.Wait()
+		ctx, stop := context.WithCancel(t.Context())
+		all.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := d.do(t.Context(), pid(9), Short, time.Millisecond); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(2 * time.Millisecond)
+			}
+		})
+		if worst := busy(1, 5*time.Second); worst > 100*time.Millisecond {
+			t.Errorf("one that was busy waits %v beside one that asks for little", worst)
+		}
+		stop()
+		all.Wait()
+	})
+}
+
 func TestAQueueIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(1, 0)
