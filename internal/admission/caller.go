@@ -34,12 +34,10 @@ func (l *lane) remove(v *Visit) {
 
 // settle puts what a request has cost in the place of what was guessed.
 func (l *lane) settle(v *Visit, cost time.Duration) {
-	if v.stop == nil { // it was alone when it began
-		cost = 0
-	} else {
-		if v.class == Short {
-			cost = min(cost, mostCharge)
-		}
+	if v.class == Short {
+		cost = min(cost, mostCharge)
+	}
+	if v.stop != nil {
 		l.typical += (cost - l.typical) / 4
 	}
 	if v.spare {
