@@ -60,9 +60,9 @@ const (
 	tidying        = 20 * time.Millisecond  // between looks for callers that have gone
 )
 
-// Overhead is what a request takes beside what is measured: to be read, parsed and
-// answered by the kernel and net/http. BenchmarkVersion of package api, which has the
-// client's part in it as well, takes about twice that.
+// Overhead is what a request is charged beside what is measured, to be read, parsed and
+// answered by the kernel and net/http. A whole GET /v1/version took 23 to 93 µs of the
+// daemon's processor time, one after the other on one connection.
 const Overhead = 100 * time.Microsecond
 
 // unseen is what is charged for what is measured, in hundredths: what a request has other
