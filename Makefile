@@ -25,7 +25,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
 COVERED   = 80
 
-.PHONY: build run test race twin covered fuzz bench proof torture torture-real network agents contest mutants eval secrets oracle engine llama mcp-conformance lint check compiler install dist clean
+.PHONY: build run test race twin covered fuzz bench hostile proof torture torture-real network agents contest mutants eval secrets oracle engine llama mcp-conformance lint check compiler install dist clean
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -82,6 +82,11 @@ fuzz:
 bench:
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
 	cd vectors/vek && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+# What eight programs notice of a hostile ninth, one attack after the other, as one table:
+# some five minutes. Some of them: make hostile BENCH_ATTACKS='a-control search'
+hostile:
+	BENCH_ATTACKS="$(BENCH_ATTACKS)" go test -run '^$$' -bench Hostile -benchtime 1x -timeout 20m ./bench
 
 # Longer proofs than the suite has time for: unique words among 100,000 memories,
 # before and after kill -9, and 10,000 connections of a hostile process.

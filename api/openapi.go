@@ -118,7 +118,9 @@ func (d *document) add(method, path string, action *docAction) {
 		d.Paths[path] = make(map[string]*docAction)
 	}
 	d.Paths[path][strings.ToLower(method)] = action
-	addProblem(action.Responses, http.StatusUnauthorized, string(memory.Forbidden)) // a token that is no good
+	addProblem(action.Responses, http.StatusUnauthorized, string(memory.Forbidden))  // a token that is no good
+	addProblem(action.Responses, http.StatusTooManyRequests, string(memory.Busy))    // of one caller
+	addProblem(action.Responses, http.StatusServiceUnavailable, string(memory.Busy)) // of all: a connection too many
 }
 
 func (s *schemas) action(sh *shape) (*docAction, error) {
@@ -228,7 +230,7 @@ func addProblem(out map[string]docResponse, status int, code string) {
 			Description: http.StatusText(status) + ", with code " + code,
 			Content:     map[string]docMedia{typeProblem: {Schema: &jsonschema.Schema{Ref: "#/components/schemas/Problem"}}},
 		}
-	} else {
+	} else if !strings.Contains(r.Description, code) {
 		r.Description += " or " + code
 	}
 	if code == string(memory.Conflict) {

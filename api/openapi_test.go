@@ -83,6 +83,20 @@ func TestEveryDescribedRouteAnswers(t *testing.T) {
 	}
 }
 
+// What may meet any request: a token that is no good, and too much asked by one or by all.
+func TestRefusalsAreDescribedEverywhere(t *testing.T) {
+	for route, action := range openAPIOf(t).actions() {
+		for status, want := range map[string]string{"401": "forbidden", "429": "busy", "503": "busy"} {
+			if r := action.Responses[status]; !strings.Contains(r.Description, want) {
+				t.Errorf("%s: %s is described as %q, want code %s", route, status, r.Description, want)
+			}
+		}
+		if action.Responses["429"].Headers["Retry-After"].Description == "" {
+			t.Errorf("%s: 429 has no Retry-After", route)
+		}
+	}
+}
+
 func TestEveryProblemIsDescribed(t *testing.T) {
 	doc := openAPIOf(t)
 	_, sock := start(t, newShelf())

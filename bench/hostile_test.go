@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,16 +39,22 @@ func play(role, socket string) {
 }
 
 const (
-	goodClients  = 8
-	hostilePhase = 2 * time.Second
-	settling     = 300 * time.Millisecond
+	goodClients   = 8
+	hostilePhase  = 2 * time.Second
+	hostileRounds = 5
+	settling      = 300 * time.Millisecond
 )
 
 // BenchmarkHostile has eight programs save and search, one after the other each, alone and
-// beside a ninth that does its worst. Throughput and p99 of the eight are set beside those
-// of the moment before, in which nobody attacks; what is reported is the median over
-// rounds. The hostile program runs at nice 19, so that what is measured is what it takes
-// of the daemon, and not of the processors, which no limit of the daemon keeps it from.
+// beside a ninth that does its worst. Each round goes through all attacks, with a quiet
+// phase before and after each; its throughput is set beside the mean of the two, since the
+// programs go on saving and searches take longer all along. p99 is that of all operations
+// beside an attack, set beside that of all in the quiet phases around it. The processor time
+// that the daemon takes for an operation tells what an attack costs whatever else the machine
+// does meanwhile. The hostile program runs at nice 19, so that what is measured is what it
+// takes of the daemon, and not of the processors, which no limit of the daemon keeps it from.
+//
+// BENCH_ATTACKS names the attacks, by default all.
 func BenchmarkHostile(b *testing.B) {
 	p := newProgram(b)
 	d := p.start(b)
@@ -55,30 +63,89 @@ func BenchmarkHostile(b *testing.B) {
 	for i := range good {
 		good[i] = startPlayer(b, "good", p.socket())
 	}
-	time.Sleep(settling)
-	for _, name := range slices.Sorted(keysOf(attacks())) {
-		b.Run(name, func(b *testing.B) {
-			onlyMetrics(b)
-			var share, late []float64
-			for b.Loop() {
-				n, quick := measure(b, good)
-				hostile := startPlayer(b, name, p.socket())
-				time.Sleep(settling)
-				m, slow := measure(b, good)
-				hostile.kill()
-				time.Sleep(settling)
-				share = append(share, float64(m)/float64(n))
-				late = append(late, float64(slow)/float64(quick))
+	onlyMetrics(b)
+	names := slices.Sorted(keysOf(attacks()))
+	if some := os.Getenv("BENCH_ATTACKS"); some != "" {
+		names = strings.Fields(some)
+	}
+	outcomes := make(map[string]*outcome)
+	for range hostileRounds {
+		time.Sleep(settling)
+		before := measure(b, d, good)
+		for _, name := range names {
+			if outcomes[name] == nil {
+				outcomes[name] = &outcome{}
 			}
-			b.ReportMetric(median(share), "throughput")
-			b.ReportMetric(median(late), "p99")
-			b.ReportMetric(float64(residentOf(b, d))/(1<<20), "MiB")
-		})
+			hostile := startPlayer(b, name, p.socket())
+			time.Sleep(settling)
+			beside := measure(b, d, good)
+			took := busyOf(b, hostile.cmd.Process.Pid)
+			hostile.kill()
+			time.Sleep(settling)
+			after := measure(b, d, good)
+			outcomes[name].add(before, beside, after, took)
+			before = after
+		}
+	}
+	fmt.Printf("%-12s %10s %16s %8s %22s %10s %8s\n", "beside", "throughput", "(least..most)", "p99", "daemon's CPU/operation", "its CPU/s", "MiB")
+	for _, name := range names {
+		fmt.Println(outcomes[name].row(name))
 	}
 	for _, g := range good {
 		g.kill()
 	}
 	d.stop(b, os.Interrupt)
+}
+
+// phase is what was measured while some time passed.
+type phase struct {
+	took     []time.Duration // operations of the good programs
+	cpu      time.Duration   // of the daemon
+	resident int64           // bytes of the daemon at its end
+}
+
+// outcome is what rounds of an attack have shown.
+type outcome struct {
+	share, cost     []float64       // of undisturbed throughput and processor time, by round
+	beside, without []time.Duration // operations
+	own             time.Duration   // processor time of the hostile program
+	resident        int64           // most bytes of the daemon
+}
+
+func (o *outcome) add(before, beside, after phase, own time.Duration) {
+	n := len(before.took) + len(after.took)
+	o.share = append(o.share, 2*float64(len(beside.took))/float64(n))
+	o.cost = append(o.cost, (beside.cpu.Seconds()/float64(len(beside.took)))/((before.cpu+after.cpu).Seconds()/float64(n)))
+	o.beside = append(o.beside, beside.took...)
+	o.without = append(append(o.without, before.took...), after.took...)
+	o.own += own
+	o.resident = max(o.resident, beside.resident)
+}
+
+func (o *outcome) row(name string) string {
+	spread := fmt.Sprintf("(%.2f..%.2f)", slices.Min(o.share), slices.Max(o.share))
+	late := quantile(o.beside, 0.99).Seconds() / quantile(o.without, 0.99).Seconds()
+	busy := o.own.Seconds() / (float64(len(o.share)) * (hostilePhase + settling).Seconds())
+	return fmt.Sprintf("%-12s %10.2f %16s %8.2f %22.2f %10.2f %8d", name, median(o.share), spread, late, median(o.cost), busy, o.resident>>20)
+}
+
+// busyOf is what a process has taken of the processors: proc(5).
+func busyOf(tb testing.TB, pid int) time.Duration {
+	tb.Helper()
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		tb.Skipf("/proc, where Linux tells of processes, cannot be read: %v", err)
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')'):]))
+	ticks := 0
+	for _, field := range fields[12:14] { // utime and stime, of which there are 100 a second
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
 func keysOf[V any](m map[string]V) func(func(string) bool) {
@@ -132,14 +199,13 @@ func (p *player) kill() {
 // window is a span of time that a good program tells its latencies of.
 type window struct{ From, To time.Time }
 
-// measure lets some time pass, and returns how many operations the good programs did and
-// what the 99th of a hundred took.
-func measure(b *testing.B, good []*player) (n int, p99 time.Duration) {
+// measure lets some time pass, and returns what the good programs and the daemon did.
+func measure(b *testing.B, d *daemon, good []*player) phase {
 	b.Helper()
-	from := time.Now()
+	from, cpu := time.Now(), busyOf(b, d.cmd.Process.Pid)
 	time.Sleep(hostilePhase)
 	w := window{from, time.Now()}
-	var all []time.Duration
+	p := phase{cpu: busyOf(b, d.cmd.Process.Pid) - cpu, resident: residentOf(b, d)}
 	for _, g := range good {
 		if err := g.in.Encode(w); err != nil {
 			b.Fatal(err)
@@ -154,12 +220,10 @@ func measure(b *testing.B, good []*player) (n int, p99 time.Duration) {
 		}
 		if len(own) == 0 {
 			b.Error("a good program got nothing done")
-			continue
 		}
-		all = append(all, own...)
+		p.took = append(p.took, own...)
 	}
-	slices.Sort(all)
-	return len(all), all[len(all)*99/100]
+	return p
 }
 
 // done is an operation of a good program.

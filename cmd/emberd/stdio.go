@@ -27,6 +27,10 @@ type stdio struct{ out *os.File }
 // maxMessage bounds a message, in bytes. The daemon takes a fourth of it in one request.
 const maxMessage = 16 << 20
 
+// maxCalls bounds the calls that wait for their answer. The next one is read when one of
+// them is answered, so that a client that asks on without reading answers takes no memory.
+const maxCalls = 64
+
 // Connect implements [mcp.Transport].
 func (t stdio) Connect(context.Context) (mcp.Connection, error) {
 	c := &stdioConn{out: t.out, lines: make(chan line), answered: make(chan struct{}, 1), closed: make(chan struct{})}
@@ -95,6 +99,9 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		case no == nil:
 			c.greeted = true
 			if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
+				if err := c.room(ctx); err != nil {
+					return nil, err
+				}
 				c.count(1)
 			}
 			return msg, nil
@@ -222,6 +229,21 @@ func (c *stdioConn) answer() {
 	case c.answered <- struct{}{}:
 	default: // one is enough
 	}
+}
+
+// room waits until one more call may be open. What a call itself waits for of the client,
+// such as its folders, has a time limit, so that a client that answers in order gets on.
+func (c *stdioConn) room(ctx context.Context) error {
+	for c.count(0) >= maxCalls {
+		select {
+		case <-c.answered:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.closed:
+			return io.EOF
+		}
+	}
+	return nil
 }
 
 // drain waits until no call is open, for drainTime at most.

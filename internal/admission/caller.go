@@ -21,7 +21,8 @@ type caller struct {
 type lane struct {
 	running int
 	queue   []*Visit
-	charge  time.Duration // used and not yet drained
+	charge  time.Duration // used of the share and not yet drained
+	spare   time.Duration // used of what others left, on the scale of [Door.level]
 	typical time.Duration // what the last ones cost, to be charged in advance
 }
 
@@ -33,15 +34,17 @@ func (l *lane) remove(v *Visit) {
 
 // settle puts what a request has cost in the place of what was guessed.
 func (l *lane) settle(v *Visit, cost time.Duration) {
-	if v.stop == nil { // it was alone when it began
-		l.charge -= min(l.charge, v.guess)
-		return
-	}
 	if v.class == Short {
 		cost = min(cost, mostCharge)
 	}
+	if v.stop != nil {
+		l.typical += (cost - l.typical) / 4
+	}
+	if v.spare {
+		l.spare += cost - v.guess
+		return
+	}
 	l.charge = max(0, l.charge+cost-v.guess)
-	l.typical += (cost - l.typical) / 4
 }
 
 // caller finds one, or makes its acquaintance, and marks it as active.
@@ -194,8 +197,13 @@ func (d *Door) run(v *Visit, now time.Time) {
 	}
 	l.running++
 	d.running++
-	v.guess = l.typical
-	l.charge += v.guess
+	v.guess, v.spare = l.typical, d.toDrain(l.charge) > 0
+	if !v.spare {
+		l.charge += v.guess
+		return
+	}
+	d.level = max(d.level, l.spare)
+	l.spare = d.level + v.guess
 }
 
 // dispatch starts what may run, and sets the alarm for what may as time goes by.
@@ -252,15 +260,15 @@ func (d *Door) runFirst(l *lane, now time.Time) {
 	close(v.start)
 }
 
-// advanceLeast starts the request of the lane that has used least, of those that wait for
-// nothing else.
+// advanceLeast starts the request of the lane that has used least of what was left, of those
+// that wait for nothing else.
 func (d *Door) advanceLeast(now time.Time) bool {
 	var least *lane
 	for c := range d.queued {
 		for class := range c.lanes {
 			l := &c.lanes[class]
 			paced := d.fill(c, now) > 0 && c.tokens < 1
-			if len(l.queue) > 0 && !paced && l.running < d.most(c, Class(class)) && (least == nil || l.charge < least.charge) {
+			if len(l.queue) > 0 && !paced && l.running < d.most(c, Class(class)) && (least == nil || max(l.spare, d.level) < max(least.spare, d.level)) {
 				least = l
 			}
 		}
