@@ -105,6 +105,17 @@ func holdsList(note *vault.Note) bool {
 	return note != nil && slices.Contains(vault.Lists(), note.List)
 }
 
+// wants reports whether a list is to be made at a path. It may have been made just now and
+// not be read yet.
+func (l *lists) wants(path string) bool {
+	for _, wanted := range l.wanted {
+		if path != "" && path == wanted {
+			return true
+		}
+	}
+	return false
+}
+
 // committed takes in that memories changed. The store waits for it.
 func (l *lists) committed(entry *stm.Entry) {
 	if entry.Verb == purgeVerb {

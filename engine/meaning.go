@@ -334,8 +334,12 @@ func (m *meaning) warnings() []string {
 }
 
 // toldOf is told for an answer to what made this sense; where it is nil without says why.
-func (m *meaning) toldOf(s *sense, without string) *op.Meaning {
-	out := m.told()
+// How many vectors there are of everything is not for who has a grant.
+func (e *Engine) toldOf(s *sense, without string) *op.Meaning {
+	out := e.meaning.told()
+	if out != nil && e.grant != nil {
+		out.Covered, out.Total = 0, 0
+	}
 	if out != nil && s == nil && without != "" {
 		out.Without = without
 	}

@@ -137,7 +137,7 @@ func TestAServerThatHangsHoldsNothingUp(t *testing.T) {
 	if got := engineStatus(t, e); got.State != op.EngineWorking || got.Meaning.Covered == got.Meaning.Total {
 		t.Errorf("status %+v, %+v", got, got.Meaning)
 	}
-	if told := e.meaning.toldOf(nil, without); told.Without != without || told.Total == 0 {
+	if told := e.toldOf(nil, without); told.Without != without || told.Total == 0 {
 		t.Errorf("told %+v", told)
 	}
 	server.answer()

@@ -223,9 +223,15 @@ func (n *notes) current() (*ltm.Index, *watcher.Watcher) {
 	return n.index, n.watcher
 }
 
-// shows reports whether a note is seen. One that is in no index has no tags.
+// shows reports whether a note is seen. One that is in no index has no tags, and one that
+// lists all memories is seen by those alone who see everything, wherever it lies.
 func (n *notes) shows(path string) bool {
-	if n.sees == nil || n.sees(path, nil) {
+	switch {
+	case n.sees == nil:
+		return true
+	case n.archive.state(path).List != "" || n.lists.wants(path):
+		return n.sees("", nil) // which only a scope of all covers
+	case n.sees(path, nil):
 		return true
 	}
 	index, _ := n.current()

@@ -64,7 +64,7 @@ func (w *worlds) reads() map[string]func() attempt {
 			return &op.KnowledgeRequest{Of: rapid.SampledFrom([]string{"", "Maren Voss", "Zeppelin", "Private/Secret.md", "note:Plan", "Boiler"}).Draw(w.r, "of")}
 		}),
 		"complete": draws(w, op.Complete, func() *op.CompleteRequest {
-			return &op.CompleteRequest{What: rapid.SampledFrom([]string{op.CompleteTags, op.CompleteProjects, op.CompletePaths, op.CompleteEntities}).Draw(w.r, "what"),
+			return &op.CompleteRequest{What: rapid.SampledFrom([]string{op.CompleteTags, op.CompleteProjects, op.CompletePaths, op.CompleteEntities, op.CompleteIDs}).Draw(w.r, "what"),
 				Prefix: rapid.SampledFrom([]string{"", "w", "p", "m", "z"}).Draw(w.r, "prefix")}
 		}),
 		"analyze.message": draws(w, op.AnalyzeMessage, func() *op.AnalyzeMessageRequest {

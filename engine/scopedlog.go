@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -63,8 +64,11 @@ func (e *Engine) tellsOfUnseen(f stm.Field) bool {
 	return false
 }
 
-// own reports whether a journal entry is of who has the grant.
-func (e *Engine) own(by memory.Actor) bool { return by.Token == e.grant.Token }
+// own reports whether a journal entry is of who has the grant. A token that had the name
+// before may have reached further.
+func (e *Engine) own(j *stm.Journaled) bool {
+	return j.By.Token == e.grant.Token && !j.At.Before(e.grant.Made)
+}
 
 // entries are those of the journal, with a grant those alone that were made with its
 // token. To count these all are read.
@@ -78,7 +82,7 @@ func (e *Engine) entries(ctx context.Context, before stm.Stamp, limit int) (page
 		some, _ := e.stm.Entries(from, atOnce)
 		for i := range some {
 			at, err := stm.ParseStamp(some[i].Tx)
-			if from = at; err != nil || !e.own(some[i].By) {
+			if from = at; err != nil || !e.own(&some[i]) {
 				continue
 			}
 			if total++; len(page) < limit && (before.IsZero() || before.Compare(at) > 0) {
@@ -140,7 +144,7 @@ func (e *Engine) joins(entry string) error {
 	}
 	const atOnce = 16 // those of other devices in the same moment
 	some, _ := e.stm.Entries(stm.Stamp{T: at.T + 1}, atOnce)
-	if slices.ContainsFunc(some, func(j stm.Journaled) bool { return j.Tx == at.String() && e.own(j.By) }) {
+	if slices.ContainsFunc(some, func(j stm.Journaled) bool { return j.Tx == at.String() && e.own(&j) }) {
 		return nil
 	}
 	return memory.Errorf(memory.NotFound, "the journal has no entry %s", at).At("tx")
@@ -154,7 +158,7 @@ func (e *Engine) grantedSave(req *op.SaveRequest) (*op.SaveRequest, string, erro
 	}
 	own := *req
 	if own.IdempotencyKey != "" { // no key that is asked for has this character
-		own.IdempotencyKey = e.grant.Token + "\x1f" + own.IdempotencyKey
+		own.IdempotencyKey = fmt.Sprintf("%s\x1f%d\x1f%s", e.grant.Token, e.grant.Made.Unix(), own.IdempotencyKey)
 	}
 	if e.grant.May(access.Subject{Tags: own.Tags, Project: own.Project}) {
 		return &own, "", nil

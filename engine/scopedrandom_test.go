@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"emberd/embedding"
 	"emberd/internal/access"
 	"emberd/memory"
 	"emberd/op"
@@ -23,31 +24,45 @@ import (
 // its owner does to it meanwhile, in the first alone. Whatever the caller asks, both give
 // the same answers and the same errors, but for the ids and stamps that chance chooses.
 func TestWhatAGrantDoesNotSeeLeavesNoTrace(t *testing.T) {
-	checks := flag.Lookup("rapid.checks")
-	before := checks.Value.String()
-	ok(t, checks.Value.Set(fmt.Sprint(size(16, 2000))))
-	defer func() { ok(t, checks.Value.Set(before)) }()
-	done := make(map[string]int)
-	defer func() { t.Logf("done: %v", done) }()
-	rapid.Check(t, func(r *rapid.T) {
-		w := newWorlds(t, r, nil)
-		for range rapid.IntRange(10, 40).Draw(r, "steps") {
-			w.step(done)
-		}
-	})
+	compareWorlds(t, size(16, 400), 10, 40, stores{})
 }
 
 // With a vault less can be tried, since notes have to be read first.
 func TestNotesThatAGrantDoesNotSeeLeaveNoTrace(t *testing.T) {
+	compareWorlds(t, size(4, 60), 20, 60, stores{vault: true})
+}
+
+// What searches mean comes back by itself, which the log is told later.
+func TestWhatComesBackByItselfLeavesNoTraceOfTheRest(t *testing.T) {
+	compareWorlds(t, size(2, 40), 20, 50, stores{vault: true, auto: true})
+}
+
+// What is near by its vector is found among what is seen alone.
+func TestVectorsOfWhatAGrantDoesNotSeeLeaveNoTrace(t *testing.T) {
+	compareWorlds(t, size(1, 20), 10, 30, stores{vault: true, model: tinyModel(t, 42)})
+}
+
+// stores are what both are: with a vault of scopedNotes, with memories that searches bring
+// back, with vectors of a model.
+type stores struct {
+	vault, auto bool
+	model       string // its file
+}
+
+// compareWorlds tries as many pairs of stores, in each of them between least and most
+// steps.
+func compareWorlds(t *testing.T, pairs, least, most int, of stores) {
 	checks := flag.Lookup("rapid.checks")
 	before := checks.Value.String()
-	ok(t, checks.Value.Set(fmt.Sprint(size(4, 300))))
+	ok(t, checks.Value.Set(fmt.Sprint(pairs)))
 	defer func() { ok(t, checks.Value.Set(before)) }()
 	done := make(map[string]int)
 	defer func() { t.Logf("done: %v", done) }()
 	rapid.Check(t, func(r *rapid.T) {
-		w := newWorlds(t, r, scopedNotes)
-		for range rapid.IntRange(20, 60).Draw(r, "steps") {
+		one := &bout{TB: t}
+		defer one.end()
+		w := newWorlds(one, r, of)
+		for range rapid.IntRange(least, most).Draw(r, "steps") {
 			w.step(done)
 		}
 	})
@@ -89,12 +104,13 @@ var scopedQueries = []string{
 
 // worlds are the two stores.
 type worlds struct {
+	stores
 	r      *rapid.T
+	t      testing.TB
 	grant  *access.Grant
 	both   [2]*world
 	unseen []memory.ID // of memories that are in the first alone
-	vault  bool
-	via    string // the caller comes
+	via    string      // the caller comes
 }
 
 // world is one of them.
@@ -105,32 +121,26 @@ type world struct {
 	txs []string    // journal entries of the caller, in the same order
 }
 
-func newWorlds(t *testing.T, r *rapid.T, vaultNotes []struct {
-	path string
-	tags []string
-	text string
-}) *worlds {
+func newWorlds(t testing.TB, r *rapid.T, of stores) *worlds {
 	g := scopedGrants[rapid.IntRange(0, len(scopedGrants)-1).Draw(r, "grant")]
 	g.Token = "job"
-	w := &worlds{r: r, grant: &g, vault: vaultNotes != nil, via: rapid.SampledFrom([]string{"mcp", "cli"}).Draw(r, "via")}
+	w := &worlds{r: r, t: t, grant: &g, stores: of, via: rapid.SampledFrom([]string{"mcp", "cli"}).Draw(r, "via")}
 	indexed := rapid.Bool().Draw(r, "indexed")
 	for i := range w.both {
-		var h *house
-		if w.vault {
-			h = vaultHouse(t, nil)
-			for _, n := range vaultNotes {
-				if i == 0 || g.Sees(access.Subject{Tags: n.tags, Note: n.path}) {
-					h.write(t, n.path, n.text+"\n#"+strings.Join(append(n.tags, "note"), " #")+"\n")
-				}
-			}
-			h.ms.Store(time.Now().Add(time.Hour).Truncate(time.Hour).UnixMilli())
-		} else {
-			h = newHouse(t)
+		h := newHouse(t)
+		if of.vault {
+			h = w.noted(i == 0)
 		}
 		h.Enrich, h.AutoPromote, h.LifecyclePeriod = true, false, 0
-		h.Rekindle = RekindleAsk // what comes back later does so at any moment
+		h.Rekindle, h.patience = RekindleAsk, time.Minute
+		if of.auto {
+			h.Rekindle = RekindleAuto
+		}
+		if of.model != "" {
+			meant(t, h, embedding.Options{Providers: []string{embedding.Go}, Model: of.model})
+		}
 		w.both[i] = &world{house: h}
-		if w.vault {
+		if of.vault {
 			w.both[i].e = h.following(t)
 			_, err := w.both[i].e.notes.allLinks(t.Context())
 			ok(t, err)
@@ -141,7 +151,22 @@ func newWorlds(t *testing.T, r *rapid.T, vaultNotes []struct {
 	for range rapid.IntRange(3, 10).Draw(r, "memories") {
 		w.found()
 	}
+	for _, in := range w.both {
+		w.settle(in, nil)
+	}
 	return w
+}
+
+// noted is a house with the notes that the grant sees, and with all of them the others.
+func (w *worlds) noted(all bool) *house {
+	h := vaultHouse(w.t, nil)
+	for _, n := range scopedNotes {
+		if all || w.grant.Sees(access.Subject{Tags: n.tags, Note: n.path}) {
+			h.write(w.t, n.path, n.text+"\n#"+strings.Join(append(n.tags, "note"), " #")+"\n")
+		}
+	}
+	h.ms.Store(time.Now().Add(time.Hour).Truncate(time.Hour).UnixMilli())
+	return h
 }
 
 // found puts a memory of the owner into both worlds, or into the first if the grant does not see it.
@@ -243,6 +268,7 @@ func (w *worlds) step(done map[string]int) {
 			outcome = name + " " + string(memory.CodeOf(err))
 		}
 		told[i] = w.normal(in, res, err)
+		w.settle(in, res)
 	}
 	done[outcome]++
 	if told[0] != told[1] {
@@ -265,7 +291,7 @@ func (w *worlds) meanwhile() {
 		}
 		return string(rapid.SampledFrom(w.unseen).Draw(w.r, "whose"))
 	}
-	switch rapid.SampledFrom([]string{"save", "edit", "forget", "relate", "search", "key", "show"}).Draw(w.r, "meanwhile") {
+	switch rapid.SampledFrom([]string{"save", "edit", "forget", "relate", "search", "key", "show", "archive"}).Draw(w.r, "meanwhile") {
 	case "save":
 		w.found()
 	case "edit":
@@ -288,6 +314,13 @@ func (w *worlds) meanwhile() {
 		}
 	case "show":
 		must(op.Show.Call(w.owner(), in.e, &op.ShowRequest{ID: any()}))
+	case "archive":
+		if w.vault {
+			must(op.Archive.Call(w.owner(), in.e, &op.ArchiveRequest{ID: any()}))
+		}
+	}
+	for _, in := range w.both {
+		w.settle(in, nil)
 	}
 }
 
@@ -327,7 +360,8 @@ var (
 	scopedRel   = regexp.MustCompile(`rel-[0-9a-f]+`)
 	scopedTime  = regexp.MustCompile(`"(modified|created|started)":"[^"]*"`)
 	scopedPID   = regexp.MustCompile(`"(pid|cursor|next_cursor)":("[^"]*"|[0-9]+)`)
-	scopedSum   = regexp.MustCompile(`([0-9]\.[0-9]{9})[0-9]+`) // sums come in any order
+	scopedSum   = regexp.MustCompile(`([0-9]\.[0-9]{9})[0-9]+`)      // sums come in any order
+	scopedModel = regexp.MustCompile(`"embedding_version":"[^"]*",`) // goes some time after its memory
 	scopedKey   = regexp.MustCompile(`"(relation|source)\.[^"]*"`)
 )
 
@@ -355,6 +389,7 @@ func (w *worlds) normal(in *world, res any, err error) string {
 	text = scopedStamp.ReplaceAllString(text, "stamp")
 	text = scopedRel.ReplaceAllString(text, "relation")
 	text = scopedSum.ReplaceAllString(text, "$1")
+	text = scopedModel.ReplaceAllString(text, "")
 	text = scopedKey.ReplaceAllString(text, `"key"`)
 	text = scopedTime.ReplaceAllString(text, `"$1":"time"`)
 	text = scopedPID.ReplaceAllString(text, `"$1":"some"`)

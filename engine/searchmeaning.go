@@ -176,7 +176,7 @@ func (a *asking) whatIsNear(ctx context.Context, s *sense, c corpus) (*nearby, e
 
 // tellMeaning says in the answer what part vectors had in it.
 func (a *asking) tellMeaning(s sensing) {
-	told := a.e.meaning.toldOf(s.sense, s.without)
+	told := a.e.toldOf(s.sense, s.without)
 	if told != nil && !a.present {
 		told.Without = "there are no vectors of the past"
 	}

@@ -17,8 +17,9 @@ func (s *state) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what needs a human, and mend it",
-		Long: `Look for what needs a human: whether the daemon runs and is well, whether every
-log file is whole, and which damaged lines or memories wait for a decision.
+		Long: `Look for what needs a human: whether the daemon runs and is well, whether others
+can read your tokens, whether every log file is whole, and which damaged lines
+or memories wait for a decision.
 Nothing is changed; each finding names the command that goes on from there.`,
 		Example: `  emberd doctor
   emberd doctor quarantine list`,
@@ -54,7 +55,7 @@ type check struct {
 
 func (s *state) doctor(ctx context.Context) error {
 	d := &diagnosis{OK: true}
-	for _, look := range []func(context.Context) ([]check, error){s.checkDaemon, s.checkLogFiles, s.checkQuarantine, s.checkStale} {
+	for _, look := range []func(context.Context) ([]check, error){s.checkDaemon, s.checkTokens, s.checkLogFiles, s.checkQuarantine, s.checkStale} {
 		found, err := look(ctx)
 		if err != nil {
 			return err

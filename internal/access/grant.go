@@ -98,6 +98,7 @@ type Grant struct {
 	Token string  // name of the token that it is bound to
 	Read  []Scope // what it sees beside what it may change
 	Write []Scope
+	Made  time.Time // when the token was made; one of the same name before it was another
 
 	ended   <-chan struct{} // closed when the token is revoked; nil without a store
 	expires time.Time       // zero for never

@@ -119,7 +119,7 @@ func (s *Store) Create(t Token, replace bool) (secret string, made Token, err er
 
 func newEntry(t Token, key digest) *entry {
 	end := make(chan struct{})
-	return &entry{Token: t, key: key, end: end, grant: &Grant{Token: t.Name, Read: t.Read, Write: t.Write, ended: end, expires: t.Expires}}
+	return &entry{Token: t, key: key, end: end, grant: &Grant{Token: t.Name, Read: t.Read, Write: t.Write, Made: t.Created, ended: end, expires: t.Expires}}
 }
 
 // write makes b the tokens, if the disk takes it.

@@ -323,10 +323,10 @@ func simulate(ctx context.Context, d *Door, loads []load) (broken []string) {
 			})
 		}
 	}
-	ctx, stop := context.WithCancel(ctx)
+	watching, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		for ctx.Err() == nil {
+		for watching.Err() == nil {
 			synctest.Wait()
 			if text := d.broken(); text != "" {
 				complain(text)

@@ -135,7 +135,7 @@ func weeklyReview(ctx context.Context, c *call, args map[string]string) (string,
 		return "", err
 	}
 	ahead, err := op.LifecycleStatus.Call(ctx, c, &op.LifecycleStatusRequest{})
-	if err != nil {
+	if err != nil && memory.CodeOf(err) != memory.Forbidden { // what fades is counted over all memories
 		return "", err
 	}
 	var b strings.Builder
@@ -150,7 +150,9 @@ func weeklyReview(ctx context.Context, c *call, args map[string]string) (string,
 	if list.Total > len(list.Memories) {
 		fmt.Fprintf(&b, "\n(%d of %d that were saved or used)\n", len(list.Memories), list.Total)
 	}
-	b.WriteString("\n## Fades next\n" + fadesNext(ahead))
+	if err == nil {
+		b.WriteString("\n## Fades next\n" + fadesNext(ahead))
+	}
 	n := toolNames(c.opt.Profile)
 	return fmt.Sprintf("Review my memory of the last %g days with me.\n\n", days) + fenced(strings.TrimPrefix(b.String(), "\n")) + "\nSum up the week in a few sentences. Then ask me, one at a time: what is wrong or out of date (" + n.correct +
 		"), what belongs together (" + n.relate + "), and what I still need of that which fades (" + n.open + " keeps it).\n", nil

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// bout is one try of a test: what it opens is closed with it, and its folders go. The
+// test itself would keep hundreds of engines until its end.
+type bout struct {
+	testing.TB
+	ends []func()
+}
+
+func (r *bout) Cleanup(do func()) { r.ends = append(r.ends, do) }
+
+func (r *bout) TempDir() string {
+	dir, err := os.MkdirTemp("", "worlds")
+	ok(r, err)
+	r.Cleanup(func() { ok(r, os.RemoveAll(dir)) })
+	return dir
+}
+
+func (r *bout) end() {
+	for _, do := range slices.Backward(r.ends) {
+		do()
+	}
+}
+
+// settle waits for what follows an answer: memories that it brings back are written, and
+// what is new gets its vectors.
+func (w *worlds) settle(in *world, res any) {
+	if w.auto {
+		for _, m := range broughtBack(res) {
+			for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+				if row, live := in.e.stm.Get(m); !live || !cold(row) {
+					break
+				}
+			}
+		}
+	}
+	if w.model != "" {
+		covered(w.t, in.e)
+	}
+}
+
+// broughtBack are the memories that an answer may bring back: those of which a search has
+// read the text, and a cold one that was learned once more.
+func broughtBack(res any) (ids []memory.ID) {
+	var hits []op.Hit
+	switch res := res.(type) {
+	case *op.SearchResult:
+		hits = res.Hits
+	case *op.QueryResult:
+		for _, r := range res.Results {
+			if r.Hit != nil {
+				hits = append(hits, *r.Hit)
+			}
+		}
+	case *op.AddResult:
+		ids = append(ids, res.Memory.ID)
+	case *op.ReinforceResult:
+		if res.Reinforced != nil {
+			ids = append(ids, res.Memory.ID)
+		}
+	}
+	for _, h := range hits {
+		if h.Memory != nil && h.Rekindled != nil && !h.Memory.Stage.Cold() {
+			ids = append(ids, h.ID)
+		}
+	}
+	return ids
+}
