@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+
 	"pgregory.net/rapid"
 
 	"emberd/memory"
@@ -11,16 +13,10 @@ import (
 // chosen.
 func (w *worlds) asked() map[string]func() attempt {
 	out := w.reads()
-	for name, ask := range w.looks() {
-		out[name] = ask
-	}
-	for name, ask := range w.changes() {
-		out[name] = ask
-	}
+	maps.Copy(out, w.looks())
+	maps.Copy(out, w.changes())
 	if w.vault {
-		for name, ask := range w.onNotes() {
-			out[name] = ask
-		}
+		maps.Copy(out, w.onNotes())
 	}
 	return out
 }

@@ -93,7 +93,6 @@ type worlds struct {
 	grant  *access.Grant
 	both   [2]*world
 	unseen []memory.ID // of memories that are in the first alone
-	seen   int         // memories that were made in both
 	vault  bool
 	via    string // the caller comes
 }

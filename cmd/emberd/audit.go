@@ -23,16 +23,16 @@ func (s *state) auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Tell who read, wrote, merged and forgot what",
-		Long: `Tell for each caller how much it was given, how much of what searches gave it was
-used within a day, and how many of its saves came to nothing. A caller is a
+		Long: `Tell for each caller how much it was given, how much of what searches gave it
+was used within a day, and how many of its saves came to nothing. A caller is a
 capability token; or the name that a client claims for itself; or else the way
-that it came. A rate is shown from 50 memories, or 20 saves, on, with the interval that holds it
-with 95 % confidence.
+that it came. A rate is shown from 50 memories, or 20 saves, on, with the
+interval that holds it with 95 % confidence.
 
 With --log, or --reads and its like, list what was read and changed, the latest
 first. Changes are from the journal, of all devices; callers and reads are
-counted on this device, in whole days (UTC), for 90 days. Neither has a text or a
-query.
+counted on this device, in whole days (UTC), for 90 days. Neither has a text or
+a query.
 
 A caller whose score is below audit.throttle_below is slowed down, until what it
 did is 30 days old or you forgive it.`,

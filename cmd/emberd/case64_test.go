@@ -202,12 +202,12 @@ func TestCase64OnTwoDevices(t *testing.T) {
 	call64(lap, op.BackupCreate, &op.BackupCreateRequest{})
 
 	res := call64(desk, op.Purge, &op.PurgeRequest{ID: string(desk.id), Backups: true})
-	kinds := ""
+	var kinds strings.Builder
 	for _, left := range res.Left {
-		kinds += left.Kind + " "
+		kinds.WriteString(left.Kind + " ")
 	}
-	if !strings.Contains(kinds, "device") {
-		t.Errorf("the desk tells of %s, and of no other device", kinds)
+	if !strings.Contains(kinds.String(), "device") {
+		t.Errorf("the desk tells of %s, and of no other device", kinds.String())
 	}
 	own := filepath.Join(desk.data(), "stm", call64(desk, op.Status, &op.StatusRequest{}).Device)
 	desk.wantClean(own, filepath.Join(desk.home, "state"))

@@ -115,18 +115,30 @@ func (a *agent) ask(t *testing.T, method, params string) json.RawMessage {
 	return raw
 }
 
-// call calls a tool and returns its text, and whether that is an error.
-func (a *agent) call(tool, args string) (text string, failed bool, err error) {
-	var res struct {
-		Content []struct{ Text string }
-		IsError bool
-	}
+// answer is what a tool answered: one text, and the same as data unless it failed.
+type answer struct {
+	Content []struct{ Text string }
+	Data    json.RawMessage `json:"structuredContent"`
+	IsError bool
+}
+
+func (a *agent) answer(tool, args string) (answer, error) {
+	var res answer
 	raw, err := a.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args))
 	if err != nil {
-		return "", false, err
+		return res, err
 	}
 	if err := json.Unmarshal(raw, &res); err != nil || len(res.Content) != 1 {
-		return "", false, fmt.Errorf("%s answered %s, want one text (%v)", tool, raw, err)
+		return res, fmt.Errorf("%s answered %s, want one text (%v)", tool, raw, err)
+	}
+	return res, nil
+}
+
+// call calls a tool and returns its text, and whether that is an error.
+func (a *agent) call(tool, args string) (text string, failed bool, err error) {
+	res, err := a.answer(tool, args)
+	if err != nil {
+		return "", false, err
 	}
 	return res.Content[0].Text, res.IsError, nil
 }

@@ -103,19 +103,19 @@ func saveFromFour(t *testing.T, home string, answered func(int), back <-chan str
 func (a *agent) saveUntilDone(s *saving, back <-chan struct{}) error {
 	for {
 		s.attempts++
-		text, failed, err := a.call("save_memory", fmt.Sprintf(`{"content":"A memory that %s alone has"}`, s.word))
+		got, err := a.answer("save_memory", fmt.Sprintf(`{"content":"A memory that %s alone has"}`, s.word))
 		switch {
 		case err != nil:
 			return err
-		case !failed:
+		case !got.IsError:
 			var res struct {
 				ID memory.ID `json:"memory_id"`
 			}
-			err := json.Unmarshal([]byte(text), &res)
+			err := json.Unmarshal(got.Data, &res)
 			s.id = res.ID
 			return err
 		case back == nil || s.attempts == 3:
-			return fmt.Errorf("save %s: %s", s.word, text)
+			return fmt.Errorf("save %s: %s", s.word, got.Content[0].Text)
 		}
 		<-back
 	}

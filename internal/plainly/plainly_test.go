@@ -17,22 +17,22 @@ func TestWhatPeopleWriteStays(t *testing.T) {
 		"ASCII":            "Use JWT tokens,\n\tnot sessions: ~{}|",
 		"lines of Windows": "one\r\ntwo\r\n",
 		"accents":          "Zoë e\u0301té naïve Ł",
-		"family":           "👨‍👩‍👧‍👦",
-		"heart on fire":    "❤️‍🔥",
-		"rainbow flag":     "🏳️‍🌈",
-		"pirate flag":      "🏴‍☠️",
+		"family":           "👨\u200d👩\u200d👧\u200d👦",
+		"heart on fire":    "❤️\u200d🔥",
+		"rainbow flag":     "🏳️\u200d🌈",
+		"pirate flag":      "🏴\u200d☠️",
 		"flags":            "🇩🇪🇫🇷 🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
 		"keycaps":          "1️⃣ #️⃣ *️⃣",
-		"skin tones":       "👋🏽 👩🏽‍💻 👩🏻‍🤝‍👨🏿",
-		"gender":           "🤷‍♀️ 🕵️‍♂️ 🏋🏾‍♀️",
+		"skin tones":       "👋🏽 👩🏽\u200d💻 👩🏻\u200d🤝\u200d👨🏿",
+		"gender":           "🤷\u200d♀️ 🕵️\u200d♂️ 🏋🏾\u200d♀️",
 		"text style":       "☎︎ ©️ ↔︎ ⚠️",
-		"Persian":          "می‌خواهم کتاب‌ها را بخوانم، سال ۱۴۰۰ ه‍",
-		"Hindi":            "क्‍ष और र्‌क, श्रीमान्‌जी",
-		"Bengali":          "র‍্যাব",
-		"Sinhala":          "ශ්‍රී ලංකා",
-		"Malayalam":        "ന്‍ ര്‍",
+		"Persian":          "می\u200cخواهم کتاب\u200cها را بخوانم، سال ۱۴۰۰ ه\u200d",
+		"Hindi":            "क्\u200dष और र्\u200cक, श्रीमान्\u200cजी",
+		"Bengali":          "র\u200d্যাব",
+		"Sinhala":          "ශ්\u200dරී ලංකා",
+		"Malayalam":        "ന്\u200d ര്\u200d",
 		"Hebrew":           "שָׁלוֹם עולם",
-		"Arabic":           "السَّلامُ عليكم ۝",
+		"Arabic":           "السَّلامُ عليكم \u06dd",
 		"Japanese names":   "葛\U000e0100飾区 辻\U000e0101",
 		"Mongolian":        "ᠨᠠ\u180bᠢ",
 		"mathematics":      "a ∩︀ b ≤ ∑",
@@ -65,7 +65,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 		{"soft\u00adly", "soft⟨U+00AD⟩ly", Invisible},
 		{"a\u2060b\u180ec", "a⟨U+2060⟩b⟨U+180E⟩c", Invisible},
 		{"a\u200db \u200cc", "a⟨U+200D⟩b ⟨U+200C⟩c", Invisible},
-		{"👩‍ x", "👩⟨U+200D⟩ x", Invisible},
+		{"👩\u200d x", "👩⟨U+200D⟩ x", Invisible},
 		{"می\u200c\u200cخ", "می⟨U+200C⟩⟨U+200C⟩خ", Invisible},
 		{"\u3164\u115f\uffa0", "⟨U+3164⟩⟨U+115F⟩⟨U+FFA0⟩", Invisible},
 		{"\ufff9a\ufffab\ufffb", "⟨U+FFF9⟩a⟨U+FFFA⟩b⟨U+FFFB⟩", Invisible},
@@ -104,7 +104,7 @@ func TestWithoutLeavesOut(t *testing.T) {
 }
 
 func TestCleanTextCostsNothing(t *testing.T) {
-	text := strings.Repeat("Plain words, Zoë, 👩🏽‍💻 and می‌خواهم.\n", 100)
+	text := strings.Repeat("Plain words, Zoë, 👩🏽\u200d💻 and می\u200cخواهم.\n", 100)
 	if n := testing.AllocsPerRun(10, func() { Show(text) }); n != 0 {
 		t.Errorf("a clean text costs %g allocations", n)
 	}
@@ -153,7 +153,7 @@ func never(r rune) bool {
 func stray(left string) bool { return strings.ContainsFunc(left, never) }
 
 func FuzzShow(f *testing.F) {
-	for _, seed := range []string{"plain", "👩‍🚀\u202e", "🏴\U000e0067\U000e0062", "می‌خ\u200c", "\x1b[0m\xff", "葛\U000e0100\U000e0101"} {
+	for _, seed := range []string{"plain", "👩\u200d🚀\u202e", "🏴\U000e0067\U000e0062", "می\u200cخ\u200c", "\x1b[0m\xff", "葛\U000e0100\U000e0101"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) { holds(t, text) })
