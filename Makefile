@@ -25,7 +25,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
 COVERED   = 80
 
-.PHONY: build run test race twin covered fuzz bench hostile proof torture torture-real network agents contest mutants eval secrets scopes oracle engine llama mcp-conformance lint check compiler install dist clean
+.PHONY: build run test race twin covered fuzz bench hostile proof torture torture-real network agents contest mutants eval secrets scopes oracle engine llama mcp-conformance lint check compiler install dist clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -109,6 +109,12 @@ torture-real:
 # The demonstration by the program as it is built, under a trace of its calls of the network.
 network: build
 	EMBERD_TEST_BUILT=$(CURDIR)/bin/emberd go test -v -count=1 -run '^TestNoNetwork' ./cmd/emberd
+
+# What README.md and docs/getting-started.md show, typed into a shell with a home of its own, with
+# the program as it is built; the sentences of docs/troubleshooting.md, the rows of docs/specs.md and
+# the names of docs/formats.md.
+docs-check: build
+	EMBERD_TEST_BUILT=$(CURDIR)/bin/emberd go test -v -count=1 -run '^(TestDocs|TestSpecs$$)' ./cmd/emberd
 
 # Two agents, one daemon: 10,000 calls that add, reinforce and verify a few facts.
 agents:

@@ -182,3 +182,17 @@ func TestALargerItemTakesTheParts(t *testing.T) {
 	do(t, e, op.Undo, &op.UndoRequest{Tx: tx}) // the entry has both
 	wantOpen(t, e, part, other, outside, taken, mine)
 }
+
+// Items have the labels that CortexGraph's agents give their issues.
+func TestLabelsOfTheAgents(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	for agent, want := range map[string]string{
+		op.ReviewDecay: "consolidation:decay", op.ReviewCluster: "consolidation:cluster", op.ReviewMerge: "consolidation:merge",
+		op.ReviewPromote: "consolidation:promote", op.ReviewRelations: "consolidation:relations",
+	} {
+		if got := fileOne(t, e, agent, "review", true, save(t, e, "a kettle for "+agent)).Labels; len(got) == 0 || got[0] != want {
+			t.Errorf("an item of %s has the labels %q, want %s first", agent, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package quality
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -161,6 +162,25 @@ func TestLowAgreesWithTheScore(t *testing.T) {
 					t.Errorf("%q with %.4f is low: %v, of %.2f", text, s.Overall, got, bound)
 				}
 			}
+		}
+	}
+}
+
+// What each dimension counts for is what the specification "memory cleanup" says.
+func TestWeights(t *testing.T) {
+	for _, c := range []struct {
+		of   Dimensions
+		want float64
+	}{
+		{Dimensions{Accuracy: 1}, 0.3},
+		{Dimensions{Completeness: 1}, 0.25},
+		{Dimensions{Specificity: 1}, 0.2},
+		{Dimensions{Reusability: 1}, 0.15},
+		{Dimensions{Recency: 1}, 0.1},
+		{Dimensions{1, 1, 1, 1, 1}, 1},
+	} {
+		if got := c.of.Overall(); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v is worth %v, want %v", c.of, got, c.want)
 		}
 	}
 }
