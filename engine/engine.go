@@ -77,8 +77,6 @@ type core struct {
 	tokens   *access.Store
 	mirror   *mirror // nil unless review items are mirrored
 	ledger   *ledger.Ledger
-	counted  lastCount
-	averaged lastAverage
 	revision atomic.Uint64 // counts what changes memories, their use included
 	indexed  atomic.Bool   // the word index is built, and every save keeps it so
 	// compacted is the last compaction of this run.

@@ -111,7 +111,6 @@ type ways63 struct {
 	agent  *agent
 	shell  memory.ID // a memory that is edited and related
 	pebble memory.ID
-	items  int
 }
 
 func newWays63(t *testing.T) *ways63 {

@@ -52,10 +52,7 @@ func TestDocsFormatsOfRecords(t *testing.T) {
 	}
 	wantSame(t, "fields of a memory", namesIn(tableOf(t, page, "### A memory"), 0), want)
 	i := slices.IndexFunc(page, func(line string) bool { return strings.HasPrefix(line, "| `sources`, ") })
-	var source []string
-	for _, name := range tagsOf(reflect.TypeFor[memory.Source]()) {
-		source = append(source, name)
-	}
+	source := tagsOf(reflect.TypeFor[memory.Source]())
 	wantSame(t, "members of a source", namesIn([][]string{strings.Split(page[i], "|")}, 2), source)
 	doc, err := os.ReadFile(filepath.Join("..", "..", "stm", "doc.go"))
 	if err != nil {
