@@ -174,7 +174,7 @@ func (w *walker) kind() Kind {
 	case r == joiner || r == nonJoiner:
 		return unless(w.joins(), Invisible)
 	case r == 0x34f: // the grapheme joiner, which keeps marks in order
-		return unless(unicode.Is(unicode.M, w.last) && unicode.Is(unicode.M, w.next()), Invisible)
+		return unless(unicode.Is(unicode.M, w.last) && unicode.Is(unicode.M, w.next()) && lasting(w.next()), Invisible)
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
 		return ""
 	case unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point):
@@ -230,7 +230,13 @@ func (w *walker) joins() bool {
 	if w.now == joiner && pictographic(w.base) {
 		return pictographic(next)
 	}
-	return joining(w.base) && (w.now == joiner || joining(next) || unicode.Is(unicode.M, next))
+	return joining(w.base) && (w.now == joiner || lasting(next) && (joining(next) || unicode.Is(unicode.M, next)))
+}
+
+// lasting reports a character that is seen wherever it stands, so that what is kept for its
+// sake is kept when the text is judged again.
+func lasting(r rune) bool {
+	return !unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point, unicode.Cf)
 }
 
 func joining(r rune) bool {

@@ -153,7 +153,7 @@ func never(r rune) bool {
 func stray(left string) bool { return strings.ContainsFunc(left, never) }
 
 func FuzzShow(f *testing.F) {
-	for _, seed := range []string{"plain", "👩\u200d🚀\u202e", "🏴\U000e0067\U000e0062", "می\u200cخ\u200c", "\x1b[0m\xff", "葛\U000e0100\U000e0101"} {
+	for _, seed := range []string{"plain", "👩\u200d🚀\u202e", "🏴\U000e0067\U000e0062", "می\u200cخ\u200c", "\x1b[0m\xff", "葛\U000e0100\U000e0101", "\u0300\u034f\ufe0f", "ی\u200c\u180b"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) { holds(t, text) })
