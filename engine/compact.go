@@ -143,9 +143,6 @@ func (c *compactor) look(ctx context.Context) <-chan time.Time {
 // due. It says when to look again, 0 for not before something changes.
 func (c *compactor) tidy(ctx context.Context) (wait time.Duration, err error) {
 	if c.e.stm.PurgesDue() {
-		if err := c.e.forgetCounted(); err != nil { // before, so that it is tried again
-			return 0, err
-		}
 		if _, err := c.e.stm.CarryOutPurges(ctx); err != nil {
 			return 0, err
 		}

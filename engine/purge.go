@@ -29,13 +29,8 @@ func (e *Engine) purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResu
 	if req.DryRun {
 		res.Rewritten, err = e.stm.Purgeable(ctx, id)
 	} else {
-		// Before, so that a crash leaves none there, and after, for who reads it meanwhile.
-		if err := e.ledger.Forget(func(counted memory.ID) bool { return counted == id }); err != nil {
-			return nil, err
-		}
 		done, failed := e.stm.Purge(ctx, id, op.CallerFrom(ctx))
 		e.purges.Add(1)
-		failed = errors.Join(failed, e.forgetCounted())
 		res.Tx, res.Quarantine, err = done.Entry, done.Quarantine, failed
 		res.Rewritten = append(res.Rewritten, done.Rewritten...)
 	}

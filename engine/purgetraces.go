@@ -107,6 +107,7 @@ func (e *Engine) forgetPurged(ctx context.Context, by map[memory.ID]string) (err
 			foreign = append(foreign, id)
 		}
 	}
+	err = errors.Join(err, e.ledger.Forget(func(id memory.ID) bool { _, gone := by[id]; return gone }))
 	if len(foreign) > 0 && e.lists != nil {
 		e.lists.forget(foreign)
 		e.lists.changed()
