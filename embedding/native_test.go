@@ -292,7 +292,11 @@ func TestStatusWhileAHelperLoads(t *testing.T) {
 		made <- err
 	}()
 	w := opened()
-	if s := e.Status(); s.Loaded || s.Native.PID == 0 || s.Provider != Llama {
+	s := e.Status()
+	for until := time.Now().Add(10 * time.Second); s.Native.PID == 0 && time.Now().Before(until); s = e.Status() {
+		time.Sleep(time.Millisecond) // the helper may be at its work before its start is noted
+	}
+	if s.Loaded || s.Native.PID == 0 || s.Provider != Llama {
 		t.Errorf("the status is %+v with %+v, want that nothing is loaded yet", s, s.Native)
 	}
 	if err := w.Close(); err != nil {
