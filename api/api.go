@@ -90,5 +90,9 @@ const (
 
 	byteCost  = 5 * time.Nanosecond    // of a byte that is read: bodies of 4 MiB took 3.7 and 5.3, with their parsing
 	connCost  = 150 * time.Microsecond // of a connection
-	eventCost = 40 * time.Microsecond  // of an event that is sent to one stream
+	sendCost  = 40 * time.Microsecond  // of sending what there is to an event stream
+	eventCost = 5 * time.Microsecond   // of an event in it
+
+	gatherFor = 20 * time.Millisecond // between two sendings to an event stream
+	gathered  = 256                   // events in one at most
 )

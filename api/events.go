@@ -28,12 +28,15 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	key := keyOf(op.CallerFrom(r.Context()))
-	if err := h.limits.openStream(key); err != nil {
+	if err := h.limits.openStream(r.Context(), key); err != nil {
 		h.fail(w, r, err)
 		return
 	}
 	defer h.limits.closeStream(key)
-	charge := func() { h.limits.door.Charge(key, eventCost); h.limits.door.Wait(r.Context(), key, heartbeat) }
+	charge := func(events int) {
+		h.limits.door.Charge(key, sendCost+time.Duration(events)*eventCost)
+		h.limits.door.Wait(r.Context(), key, heartbeat)
+	}
 	w.Header().Set("Content-Type", typeEvents)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
@@ -42,7 +45,7 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 	var source sync.WaitGroup
 	defer source.Wait()
 	defer cancel()
-	queue := make(chan op.Event)
+	queue := make(chan op.Event, gathered)
 	source.Go(func() {
 		defer close(queue)
 		for ev := range h.backend.Events(ctx, r.Header.Get(headerLast)) {
@@ -56,9 +59,11 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 	stream(ctx, w, queue, charge)
 }
 
-// stream writes events and heartbeats. A client that is gone or too slow shows
-// as a failed write, which ends the stream and needs no other answer.
-func stream(ctx context.Context, w http.ResponseWriter, queue <-chan op.Event, charge func()) {
+// stream writes events and heartbeats, the first event at once and what follows within
+// gatherFor of it together: each write wakes a program, and sixteen streams of a busy store
+// would have the daemon do little else. A client that is gone or too slow shows as a failed
+// write, which ends the stream and needs no other answer.
+func stream(ctx context.Context, w http.ResponseWriter, queue <-chan op.Event, charge func(events int)) {
 	stop := stopping(ctx)
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
@@ -68,13 +73,15 @@ func stream(ctx context.Context, w http.ResponseWriter, queue <-chan op.Event, c
 		if _, err := w.Write(chunk); err != nil || rc.Flush() != nil {
 			return
 		}
+		soonest := time.Now().Add(gatherFor)
 		select {
 		case ev, ok := <-queue:
-			if !ok {
+			if !ok || !sleepUntil(soonest, ctx.Done(), stop) {
 				return
 			}
-			charge()
-			chunk = formatEvent(ev)
+			var events int
+			chunk, events = gather(formatEvent(ev), queue)
+			charge(events)
 			beat.Reset(heartbeat)
 		case <-beat.C:
 			chunk = []byte(":\n\n")
@@ -84,6 +91,38 @@ func stream(ctx context.Context, w http.ResponseWriter, queue <-chan op.Event, c
 			return
 		}
 	}
+}
+
+// gather adds the events that are there already, and tells how many it has then.
+func gather(chunk []byte, queue <-chan op.Event) ([]byte, int) {
+	for n := 1; n < gathered; n++ {
+		select {
+		case ev, ok := <-queue:
+			if !ok { // the next read says so again
+				return chunk, n
+			}
+			chunk = append(chunk, formatEvent(ev)...)
+		default:
+			return chunk, n
+		}
+	}
+	return chunk, gathered
+}
+
+// sleepUntil reports false if one of the two was closed before.
+func sleepUntil(t time.Time, over, stop <-chan struct{}) bool {
+	if time.Until(t) <= 0 {
+		return true
+	}
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-over:
+	case <-stop:
+	}
+	return false
 }
 
 // formatEvent writes an event. JSON has no line ends of its own, and ids and

@@ -186,6 +186,42 @@ func TestAQuietStreamBeats(t *testing.T) {
 	})
 }
 
+// sendings is a response that notes when something was sent, and how many events it had.
+type sendings struct {
+	http.ResponseWriter
+	at     []time.Duration
+	events []int
+	begun  time.Time
+}
+
+func (s *sendings) Write(b []byte) (int, error) {
+	s.at = append(s.at, time.Since(s.begun))
+	s.events = append(s.events, strings.Count(string(b), "event: save\n"))
+	return len(b), nil
+}
+
+func (*sendings) Flush()                           {}
+func (*sendings) SetWriteDeadline(time.Time) error { return nil }
+
+func TestEventsOfAMomentAreSentTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queue, w := make(chan op.Event, gathered), &sendings{begun: time.Now()}
+		charged := 0
+		var all sync.WaitGroup
+		all.Go(func() { stream(t.Context(), w, queue, func(events int) { charged += events }) })
+		time.Sleep(time.Second)
+		for range 2*gathered + 1 {
+			queue <- op.Event{Type: "save"}
+		}
+		close(queue)
+		all.Wait()
+		want := []time.Duration{0, time.Second, time.Second + gatherFor, time.Second + 2*gatherFor}
+		if !slices.Equal(w.at, want) || w.events[1]+w.events[2]+w.events[3] != 2*gathered+1 || charged != 2*gathered+1 {
+			t.Errorf("sent at %v with %v events of which %d are counted; want at %v, and all", w.at, w.events, charged, want)
+		}
+	})
+}
+
 func TestASlowReaderIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := overPipe(t, endless{ev: &op.Event{ID: "tx", Type: "save"}}, &peer{})

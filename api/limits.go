@@ -85,8 +85,17 @@ func (l *Limits) leave(key admission.Key, u *usage) {
 	}
 }
 
-// openStream takes a place for a stream.
-func (l *Limits) openStream(key admission.Key) error {
+// openStream takes a place for a stream. That there is none is told after a pause, as
+// [Limits.refused] does.
+func (l *Limits) openStream(ctx context.Context, key admission.Key) error {
+	err := l.takeStream(key)
+	if err != nil {
+		pause(ctx)
+	}
+	return err
+}
+
+func (l *Limits) takeStream(key admission.Key) error {
 	u := l.enter(key)
 	l.mu.Lock()
 	own := maxOwnStreams
@@ -197,16 +206,20 @@ func (l *Limits) hold(actor memory.Actor, n int) (release func()) {
 	return func() { add(-n); l.leave(key, u) }
 }
 
+func pause(ctx context.Context) {
+	select {
+	case <-time.After(refusePause):
+	case <-ctx.Done():
+	}
+}
+
 // refused is an error of admission as its caller is told it. It takes its time, so that
 // asking again at once gains nothing and costs little.
 func (l *Limits) refused(ctx context.Context, err error, why string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	select {
-	case <-time.After(refusePause):
-	case <-ctx.Done():
-	}
+	pause(ctx)
 	if why != "" {
 		return refuse(http.StatusTooManyRequests, memory.Errorf(memory.Busy, "this program is slowed down to one request a second, since %s; ask less often", why))
 	}

@@ -34,7 +34,7 @@ func (h *handler) mcp(next http.Handler) http.HandlerFunc {
 		who.Via = "mcp"
 		r = r.WithContext(op.WithCaller(r.Context(), who))
 		if r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == mcpListen {
-			if err := h.limits.openStream(keyOf(who)); err != nil {
+			if err := h.limits.openStream(r.Context(), keyOf(who)); err != nil {
 				h.fail(w, r, err)
 				return
 			}
