@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,43 +38,39 @@ the date that the variable SOURCE_DATE_EPOCH has in seconds, and none without.`,
 			if err != nil {
 				return err
 			}
-			var written []string
-			for _, p := range pages {
-				path := filepath.Join(args[0], fmt.Sprintf("man%d", p.section), fmt.Sprintf("%s.%d", p.name, p.section))
-				if err := writePage(path, p.text); err != nil {
-					return &exit{code: exitDisk, err: err}
-				}
-				written = append(written, path)
-			}
-			if s.json {
-				return s.printJSON(map[string]any{"written": written})
-			}
-			s.printf("%s in %s\n", count(len(pages), "page", "pages"), clean(args[0]))
-			return nil
+			return s.writeShared(args[0], pages)
 		},
 	}
 }
 
-// writePage lets everybody read a page, as far as the umask does.
-func writePage(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("make the folder of manual pages: %w", err)
+// sharedFile is one that a package has for every user.
+type sharedFile struct {
+	name string // below its folder
+	text []byte
+}
+
+// writeShared writes files that everybody may read, as far as the umask lets them.
+func (s *state) writeShared(folder string, files []sharedFile) error {
+	written := []string{}
+	for _, f := range files {
+		path := filepath.Join(folder, filepath.FromSlash(f.name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return &exit{code: exitDisk, err: err}
+		}
+		if err := os.WriteFile(path, f.text, 0o644); err != nil {
+			return &exit{code: exitDisk, err: err}
+		}
+		written = append(written, path)
 	}
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		return fmt.Errorf("write a manual page: %w", err)
+	if s.json {
+		return s.printJSON(map[string]any{"written": written})
 	}
+	s.printf("%s in %s\n", count(len(files), "file", "files"), clean(folder))
 	return nil
 }
 
-// manPage is one page of the manual.
-type manPage struct {
-	name    string
-	section int
-	text    []byte
-}
-
-// manual is made of what the commands and settings say of themselves.
-func (s *state) manual(root *cobra.Command) ([]manPage, error) {
+// manual are pages made of what the commands and settings say of themselves.
+func (s *state) manual(root *cobra.Command) ([]sharedFile, error) {
 	var date time.Time
 	if epoch := s.getenv("SOURCE_DATE_EPOCH"); epoch != "" {
 		seconds, err := strconv.ParseInt(epoch, 10, 64)
@@ -88,11 +83,11 @@ func (s *state) manual(root *cobra.Command) ([]manPage, error) {
 		return &manual.Head{Name: name, Section: section, Short: short, Date: date, Source: "emberd " + strings.TrimPrefix(buildVersion(), "v")}
 	}
 	root.InitDefaultVersionFlag()
-	var pages []manPage
+	var pages []sharedFile
 	for _, c := range visible(root) {
 		p := manual.New(head(pageName(c), 1, lower(c.Short)))
 		commandPage(p, c)
-		pages = append(pages, manPage{pageName(c), 1, p.Bytes()})
+		pages = append(pages, sharedFile{"man1/" + pageName(c) + ".1", p.Bytes()})
 	}
 	helper := manual.New(head("emberd-llama", 1, "runs llama.cpp for emberd"))
 	helperPage(helper)
@@ -100,7 +95,7 @@ func (s *state) manual(root *cobra.Command) ([]manPage, error) {
 	if err := settingsText(settings); err != nil {
 		return nil, err
 	}
-	return append(pages, manPage{"emberd-llama", 1, helper.Bytes()}, manPage{settingsPage, 5, settings.Bytes()}), nil
+	return append(pages, sharedFile{"man1/emberd-llama.1", helper.Bytes()}, sharedFile{"man5/" + settingsPage + ".5", settings.Bytes()}), nil
 }
 
 // visible are a command and those below it that help lists.

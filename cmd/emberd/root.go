@@ -81,6 +81,7 @@ another. What is saved is on disk when the command returns.`,
 	root.SetHelpCommand(helpCommand())
 	root.SetHelpCommandGroupID(groupRunning)
 	s.addCommands(root)
+	s.completeRest(root)
 	return root
 }
 
