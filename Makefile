@@ -17,6 +17,11 @@ LDFLAGS  = $(if $(VERSION),-X main.version=$(VERSION))
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 TAR      ?= tar
 COMMITTED = $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
+NAME      = emberd-$(or $(VERSION),devel)
+
+# For which architectures make deb makes packages, and who answers for them.
+DEBS       ?= amd64 arm64
+MAINTAINER ?= $(shell git log -1 --format='%an <%ae>' 2>/dev/null)
 
 staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 
@@ -25,7 +30,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
 COVERED   = 80
 
-.PHONY: build run test race twin covered fuzz bench hostile proof torture torture-real network agents contest mutants eval secrets scopes oracle engine llama mcp-conformance lint check compiler install dist clean docs-check
+.PHONY: build run test race twin covered fuzz bench hostile proof torture torture-real network agents contest mutants eval secrets scopes oracle engine llama mcp-conformance lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -183,23 +188,24 @@ compiler:
 	@printf '#include <stdlib.h>\n' | $$(go env CC) -x c -fsyntax-only - 2>/dev/null || { \
 		echo "make: the race detector needs a C compiler and its headers: install gcc and libc6-dev, or set CC" >&2; exit 1; }
 
+# The manual and the completions lie where man, bash and fish look for them by themselves when
+# PREFIX/bin is on the PATH; zsh has to be told of the folder.
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 0755 bin/emberd bin/emberd-llama "$(DESTDIR)$(PREFIX)/bin/"
+	SOURCE_DATE_EPOCH=$(COMMITTED) tools/share bin/emberd "$(DESTDIR)$(PREFIX)/share"
 
-# Archives for every platform that emberd runs on, and their checksums, in dist: the same
-# bytes from the same commit, for the files have its time, and no owner. The licences of
-# what is compiled in come along.
-dist:
-	@$(TAR) --version 2>/dev/null | grep -q GNU || { \
-		echo "make: archives that are alike need GNU tar: install it, and say make dist TAR=gtar" >&2; exit 1; }
-	rm -rf dist
-	@set -e; for platform in $(PLATFORMS); do \
-		name=emberd-$(or $(VERSION),devel)-$$(echo $$platform | tr / -); \
+# Archives for every platform that emberd runs on, one of the source, and their checksums, in
+# dist: the same bytes from the same commit, for the files have its time, and no owner. The
+# manual, the completions and the licences of what is compiled in come along.
+dist: build source
+	@set -e; umask 022; for platform in $(PLATFORMS); do \
+		name=$(NAME)-$$(echo $$platform | tr / -); \
 		echo "dist/$$name.tar.gz"; \
 		mkdir -p dist/$$name; \
 		GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -buildvcs=false -ldflags "-s -w $(LDFLAGS)" -o dist/$$name/ ./cmd/emberd ./cmd/emberd-llama; \
 		install -m 0644 LICENSE README.md dist/$$name/; \
+		SOURCE_DATE_EPOCH=$(COMMITTED) tools/share bin/emberd dist/$$name/share; \
 		GOOS=$${platform%/*} GOARCH=$${platform#*/} tools/licences dist/$$name/LICENSES; \
 		chmod 0755 dist/$$name dist/$$name/emberd dist/$$name/emberd-llama; \
 		$(TAR) -C dist --format ustar --sort name --mtime @$(COMMITTED) --owner 0 --group 0 --numeric-owner -cf dist/$$name.tar $$name; \
@@ -207,6 +213,40 @@ dist:
 		rm -r dist/$$name; \
 	done
 	cd dist && { sha256sum *.tar.gz 2>/dev/null || shasum -a 256 *.tar.gz; } > SHA256SUMS
+
+# The source as it is committed, for who builds it elsewhere.
+source:
+	@$(TAR) --version 2>/dev/null | grep -q GNU || { \
+		echo "make: archives that are alike need GNU tar: install it, and say make dist TAR=gtar" >&2; exit 1; }
+	rm -rf dist
+	mkdir dist
+	git -c core.autocrlf=false archive --format tar --prefix $(NAME)-source/ HEAD | gzip -n -9 > dist/$(NAME)-source.tar.gz
+
+# make dist twice, in two clones at different places with nothing compiled before, and whether
+# the bytes are the same: half an hour. One platform: make dist-check PLATFORMS=linux/amd64
+dist-check:
+	PLATFORMS="$(PLATFORMS)" tools/dist-check
+
+# The formula of Homebrew for an archive of the source that lies at an address of yours:
+# make formula URL=https://…/emberd-v1.2.0-source.tar.gz HOMEPAGE=https://…
+formula: source
+	@[ -n "$(URL)" ] && [ -n "$(HOMEPAGE)" ] || { echo "make: say where the archive of the source and its home page are: make formula URL=… HOMEPAGE=…" >&2; exit 1; }
+	sed -e 's|@URL@|$(URL)|; s|@HOMEPAGE@|$(HOMEPAGE)|; s|@VERSION@|$(or $(VERSION),devel)|' \
+		-e "s|@SHA256@|$$({ sha256sum dist/$(NAME)-source.tar.gz 2>/dev/null || shasum -a 256 dist/$(NAME)-source.tar.gz; } | cut -d ' ' -f 1)|" \
+		-e '/^# Builds/,/^# archive/d' packaging/homebrew/emberd.rb > dist/emberd.rb
+
+# Packages for Debian and what descends from it, for both of its architectures.
+deb: build
+	@mkdir -p dist
+	@for arch in $(DEBS); do \
+		SOURCE_DATE_EPOCH=$(COMMITTED) tools/deb $$arch "$(VERSION)" "$(MAINTAINER)" || exit 1; \
+	done
+
+# As root: the package of this machine's architecture, installed, used by a user, removed.
+deb-check:
+	rm -rf dist
+	$(MAKE) deb DEBS="$$(dpkg --print-architecture)"
+	tools/deb-check dist/emberd_*_"$$(dpkg --print-architecture)".deb
 
 clean:
 	rm -rf bin dist cover.out coverage.out coverage.html *.prof *.test

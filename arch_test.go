@@ -99,6 +99,7 @@ func graph() map[string]edges {
 			tests:  []string{"memory", "engine", "stm", "api"}, // the real handlers around it
 		},
 		"internal/inbox":      {ours: []string{"memory", "op", "internal/overview"}, others: []string{"github.com/yuin/goldmark"}}, // as overview
+		"internal/manual":     {others: []string{"github.com/yuin/goldmark"}},
 		"internal/mutants":    {},
 		"internal/notify":     {ours: []string{"memory"}},
 		"internal/service":    {ours: []string{"memory", "internal/durable"}},

@@ -49,7 +49,6 @@ word that the memory lacks, and lacks one of its words, is stored.`,
 	o.provenance.add(f)
 	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "save although it looks like a credential")
 	f.BoolVar(&o.req.Again, "again", false, "store it as a memory of its own although it is known, was recalled just now or was forgotten before")
-	s.completeFlags(cmd)
 	return cmd
 }
 

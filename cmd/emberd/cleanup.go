@@ -222,8 +222,9 @@ memory and why, and how well searches did before and after. It has the words of
 the memories as they are now.`,
 		Example: `  emberd cleanup report
   emberd cleanup report 20260301-1205 > report.md`,
-		Annotations: exits(endings{exitNothing: "no such run", exitNoDaemon: ""}),
-		Args:        takes(0, 1, "at most one run, as emberd cleanup history lists them"),
+		Annotations:       exits(endings{exitNothing: "no such run", exitNoDaemon: ""}),
+		Args:              takes(0, 1, "at most one run, as emberd cleanup history lists them"),
+		ValidArgsFunction: s.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Run = strings.Join(args, "")
 			res, err := call(cmd.Context(), s, op.CleanupReport, &req)
@@ -248,7 +249,8 @@ changed again since is left and listed, unless --force; notes are never touched.
 			exitNothing: "no such run", exitNoDaemon: "", exitConflict: "there is nothing to take back",
 			exitDisk: "", exitAgain: "a run is under way",
 		}),
-		Args: takes(0, 1, "at most one run, as emberd cleanup history lists them"),
+		Args:              takes(0, 1, "at most one run, as emberd cleanup history lists them"),
+		ValidArgsFunction: s.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Run = strings.Join(args, "")
 			res, err := call(cmd.Context(), s, op.CleanupRollback, &req)

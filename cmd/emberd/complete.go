@@ -74,46 +74,7 @@ func (s *state) completeTrash(cmd *cobra.Command, _ []string, _ string) ([]cobra
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeFlags offers tags and projects, those that are used most first, and the words
-// that a flag takes, for every such flag of cmd.
-func (s *state) completeFlags(cmd *cobra.Command) {
-	for name, what := range map[string]string{"tag": op.CompleteTags, "add-tag": op.CompleteTags, "remove-tag": op.CompleteTags, "project": op.CompleteProjects,
-		"supersedes": op.CompleteIDs} {
-		if cmd.Flags().Lookup(name) != nil {
-			offer := func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-				return s.complete(cmd, what, typed)
-			}
-			_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails only for a flag that is not there
-		}
-	}
-	for name, words := range map[string][]cobra.Completion{
-		"stage":      {"active", "demoted", "archived", "rehydratable"},
-		"sort":       {"created", "used", "score", "uses", "accesses"},
-		"importance": {"low", "normal", "high", "core"},
-		"tools":      {"agent", "all", "cortexgraph", "reference"},
-		"section":    {"Key Topics", "Important Facts", "People & Entities", "Ongoing Threads", "File Knowledge"},
-		"origin":     {"user", "agent", "tool", "web"},
-	} {
-		if cmd.Flags().Lookup(name) != nil {
-			completeWords(cmd, name, words...)
-		}
-	}
-}
-
 // completeWords offers the words that a flag takes.
 func completeWords(cmd *cobra.Command, flag string, words ...cobra.Completion) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
-}
-
-// completeSettings offers the keys of the configuration.
-func (s *state) completeSettings(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	c, err := s.load()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var out []cobra.Completion
-	for _, st := range c.Effective() {
-		out = append(out, cobra.CompletionWithDesc(st.Key, st.Value))
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
 }

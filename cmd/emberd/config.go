@@ -21,7 +21,7 @@ This reads the configuration as a daemon started now would; it asks no daemon.`,
   emberd config example > config.yaml`,
 		Annotations:       exits(nil),
 		Args:              takes(0, 1, "at most one key"),
-		ValidArgsFunction: s.completeSettings,
+		ValidArgsFunction: s.completeKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := s.load()
 			if err != nil {

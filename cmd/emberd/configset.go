@@ -22,7 +22,7 @@ daemon reads it when it is started again, some settings on SIGHUP already.`,
   emberd config set log.level debug`,
 		Annotations:       exits(endings{exitDisk: "the config file cannot be written"}),
 		Args:              takes(2, 2, "a key and a value"),
-		ValidArgsFunction: s.completeSettings,
+		ValidArgsFunction: s.completeSetting,
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := s.load()
 			if err != nil {

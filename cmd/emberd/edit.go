@@ -71,7 +71,6 @@ func (s *state) editFlags(cmd *cobra.Command, o *editOptions) {
 	f.BoolVar(&o.core, "core", false, "never fades; --core=false lets it fade again")
 	f.StringVar(&o.req.IfMatch, "if-match", "", "only if `REV` is still the revision, as show tells it")
 	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "save although it looks like a credential")
-	s.completeFlags(cmd)
 }
 
 func (s *state) edit(cmd *cobra.Command, o *editOptions, args []string) error {

@@ -34,7 +34,6 @@ many notes link to it or are tagged with it.`,
 	f.IntVar(&req.Limit, "limit", 20, "at most `N`, up to 100")
 	f.IntVar(&req.Offset, "offset", 0, "pass over the first `N`, up to 1,000")
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions([]cobra.Completion{"mentions", "recent", "name"}, cobra.ShellCompDirectiveNoFileComp))
-	s.completeFlags(cmd)
 	return cmd
 }
 

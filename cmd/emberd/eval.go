@@ -77,7 +77,7 @@ link texts, and its headings, have to find the notes that they stand for.`,
 }
 
 func unitFlag(cmd *cobra.Command, o *evalOptions) {
-	cmd.Flags().StringVar(&o.unit, "unit", evalEverything, "measure only this `UNIT`: turns, facts, notes or docs")
+	cmd.Flags().StringVar(&o.unit, "unit", evalEverything, "measure only this `UNIT`: turns, facts, notes, docs or all")
 	_ = cmd.RegisterFlagCompletionFunc("unit", cobra.FixedCompletions(evalUnits(), cobra.ShellCompDirectiveNoFileComp))
 }
 

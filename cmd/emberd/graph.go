@@ -47,7 +47,6 @@ little, and leads nowhere unless it is asked for. emberd entities lists all.`,
 	f.BoolVar(&o.dot, "dot", false, "write it for Graphviz")
 	f.BoolVar(&o.mermaid, "mermaid", false, "write it as a Mermaid flowchart, as notes and GitHub show it")
 	f.BoolVar(&o.graphml, "graphml", false, "write it as GraphML")
-	s.completeFlags(cmd)
 	return cmd
 }
 

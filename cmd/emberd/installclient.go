@@ -78,7 +78,6 @@ on this machine.`,
 	f.BoolVar(&o.print, "print", false, "change nothing, print what would be put in")
 	f.BoolVar(&o.force, "force", false, "replace an entry emberd of any kind, and write for a client that is not found")
 	scopeFlags(f, &o.read, &o.write, &o.expires)
-	s.completeFlags(cmd)
 	return cmd
 }
 

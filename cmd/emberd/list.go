@@ -42,7 +42,6 @@ func (s *state) listCommand() *cobra.Command {
 	o.asOf.add(f, "list every memory")
 	f.BoolVar(&o.all, "all", false, "list them all, page by page")
 	f.StringVar(&o.req.Cursor, "cursor", "", "go on after `CURSOR`, the next_cursor of --json")
-	s.completeFlags(cmd)
 	return cmd
 }
 

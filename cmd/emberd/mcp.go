@@ -57,7 +57,6 @@ names another (--project '' names none).`,
 	}
 	cmd.Flags().StringVar(&o.tools, "tools", "", "which `TOOLS` to show: agent, all, cortexgraph or reference; by default what mcp.tools says")
 	cmd.Flags().StringVar(&o.project, "project", "", "`NAME` of the project, by default the enclosing git repository")
-	s.completeFlags(cmd)
 	return cmd
 }
 

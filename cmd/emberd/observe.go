@@ -31,7 +31,6 @@ that gets stronger by 0.1, up to 2, for being of use in another domain too.`,
 		},
 	}
 	cmd.Flags().StringSliceVarP(&req.Tags, "tag", "t", nil, "`TAG` of what the conversation is about; repeatable, or a comma list")
-	s.completeFlags(cmd)
 	return cmd
 }
 

@@ -20,8 +20,9 @@ printed too, and only printed with --print or when the output is not a terminal.
 A note is named by its path, its name, or an alias.`,
 		Example: `  emberd open "Projects/Garden"
   emberd open 456789ab --print`,
-		Annotations: exits(endings{exitNothing: "no such note, or no vault", exitNoDaemon: ""}),
-		Args:        takes(1, 1, "one memory id or note"),
+		Annotations:       exits(endings{exitNothing: "no such note, or no vault", exitNoDaemon: ""}),
+		Args:              takes(1, 1, "one memory id or note"),
+		ValidArgsFunction: s.completeEither,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			res, err := call(cmd.Context(), s, op.Open, &op.OpenRequest{Ref: args[0]})
 			if err != nil {

@@ -48,7 +48,6 @@ has more filters.`,
 	f.StringVar(&o.req.Collection, "collection", "", "only of this `COLLECTION`")
 	f.Var(&o.within, "within", "only used or changed within this `TIME`, as in 12h, 7d or 3mo")
 	f.BoolVar(&o.noTrack, "no-track", false, "do not count this as access, and bring nothing back")
-	s.completeFlags(cmd)
 	completeWords(cmd, "scope", "all", "notes", "knowledge", "archive")
 	return cmd
 }

@@ -35,7 +35,6 @@ the text is not reinforced, and nothing is stored when nothing says it.`,
 	f.StringVar(&o.req.SessionID, "session", "", "`ID` of the conversation it comes from")
 	o.provenance.add(f)
 	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "keep the evidence although it looks like a credential")
-	s.completeFlags(cmd)
 	return cmd
 }
 

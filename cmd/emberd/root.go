@@ -81,6 +81,7 @@ another. What is saved is on disk when the command returns.`,
 	root.SetHelpCommand(helpCommand())
 	root.SetHelpCommandGroupID(groupRunning)
 	s.addCommands(root)
+	s.completeRest(root)
 	return root
 }
 
@@ -106,7 +107,7 @@ func (s *state) addCommands(root *cobra.Command) {
 		s.undoCommand(), s.trashCommand(), s.historyCommand(), s.auditCommand(), s.whyCommand(), s.timelineCommand(), s.graphCommand(), s.entitiesCommand(), s.openCommand(), s.statusCommand(), s.statsCommand(), s.healthCommand())
 	add(groupVault, s.promoteCommand(), s.archiveCommand(), s.rekindleCommand(), s.vaultCommand(), s.linksCommand())
 	add(groupMoving, s.importCommand(), s.migrateCommand(), s.exportCommand(), s.backupCommand(), s.keeperCommand())
-	add(groupRunning, s.serveCommand(), s.serviceCommand(), s.doctorCommand(), s.logCommand(), s.compactCommand(), s.configCommand(), s.lifecycleCommand(), s.engineCommand(), s.modelCommand(), s.embedCommand(), s.mcpCommand(), s.installClientCommand(), s.tokenCommand(), s.demoCommand(), s.evalCommand(), s.versionCommand(), s.completionCommand())
+	add(groupRunning, s.serveCommand(), s.serviceCommand(), s.doctorCommand(), s.logCommand(), s.compactCommand(), s.configCommand(), s.lifecycleCommand(), s.engineCommand(), s.modelCommand(), s.embedCommand(), s.mcpCommand(), s.installClientCommand(), s.tokenCommand(), s.demoCommand(), s.evalCommand(), s.versionCommand(), s.completionCommand(), s.manCommand())
 }
 
 func allExits() string {

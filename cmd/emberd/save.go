@@ -73,7 +73,6 @@ func (s *state) saveFlags(cmd *cobra.Command, o *saveOptions) {
 	f.BoolVar(&o.req.AllowSecret, "allow-secret", false, "save although it looks like a credential")
 	f.BoolVar(&o.req.Again, "again", false, "save although this text, or a memory of this id, was forgotten before or recalled just now")
 	o.provenance.add(f)
-	s.completeFlags(cmd)
 }
 
 // fieldFlags adds the flags that save and edit read alike.

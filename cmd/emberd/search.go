@@ -61,7 +61,6 @@ to fade may stand among the hits, as a reminder.`,
 	f.Float64Var(&o.weights.stm, "stm-weight", 0, "`FACTOR` on the rank of memories, 0 to 2 (default search.stm_weight of the config)")
 	f.Float64Var(&o.weights.ltm, "ltm-weight", 0, "`FACTOR` on the rank of notes, 0 to 2 (default search.ltm_weight of the config)")
 	f.BoolVar(&o.req.Explain, "explain", false, "show term by term how each rank came about")
-	s.completeFlags(cmd)
 	completeWords(cmd, "scope", "all", "memories", "notes", "archive")
 	return cmd
 }

@@ -31,7 +31,7 @@ docs/service.md says what the files hold, and why.`,
 		s.serviceVerb("start", "Start the daemon", "started", serviceManager.Start),
 		s.serviceVerb("stop", "Stop the daemon until it is started, or the next login", "stopped", serviceManager.Stop),
 		s.serviceVerb("restart", "Start the daemon again, as after a change of its settings", "restarted", serviceManager.Restart),
-		s.serviceStatusCommand(), s.serviceLogsCommand())
+		s.serviceStatusCommand(), s.serviceLogsCommand(), s.serviceUnitsCommand())
 	return cmd
 }
 
@@ -186,6 +186,22 @@ func (s *state) installed() (serviceManager, *service.Installed, error) {
 	return m, in, err
 }
 
+// needsService refuses what needs a service where there is none, of the user's own or from
+// a package, whose file it returns.
+func needsService(ctx context.Context, m serviceManager, in *service.Installed) (packaged string, err error) {
+	if len(in.Present) > 0 {
+		return "", nil
+	}
+	st, err := m.State(ctx)
+	if err != nil {
+		return "", err
+	}
+	if st.File == "" {
+		return "", memory.Errorf(memory.NotFound, "%s; emberd service install does that", noService)
+	}
+	return st.File, nil
+}
+
 func (s *state) serviceUninstallCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "uninstall",
@@ -201,10 +217,13 @@ notes stay as they are.`,
 				return err
 			}
 			var removed []string
-			if len(in.Present) > 0 {
+			packaged, _ := needsService(cmd.Context(), m, in) // where no manager answers there is nothing to stop
+			if len(in.Present) > 0 || packaged != "" {
 				if err := m.Disable(cmd.Context()); err != nil {
 					return err
 				}
+			}
+			if len(in.Present) > 0 {
 				if removed, err = service.Remove(in.Present); err != nil {
 					return err
 				}
@@ -218,7 +237,10 @@ notes stay as they are.`,
 			for _, path := range removed {
 				s.printf("removed %s\n", clean(path))
 			}
-			if len(removed) == 0 {
+			switch {
+			case packaged != "":
+				s.printf("stopped %s, which is a package's and stays\n", clean(packaged))
+			case len(removed) == 0:
 				s.printf("%s\n", noService)
 			}
 			return nil
@@ -239,8 +261,8 @@ func (s *state) serviceVerb(name, short, done string, do func(serviceManager, co
 			if err != nil {
 				return err
 			}
-			if len(in.Present) == 0 {
-				return memory.Errorf(memory.NotFound, "%s; emberd service install does that", noService)
+			if _, err := needsService(cmd.Context(), m, in); err != nil {
+				return err
 			}
 			if err := do(m, cmd.Context()); err != nil {
 				return err
@@ -261,6 +283,7 @@ func (s *state) warnStale() {
 // serviceStatus is the answer of service status with --json.
 type serviceStatus struct {
 	Installed []string       `json:"installed"`
+	Packaged  string         `json:"packaged,omitempty"` // the unit of a package, while there is no other
 	Config    string         `json:"config"`
 	Stale     []string       `json:"stale"`
 	Problem   string         `json:"problem,omitempty"` // why whether it is stale is not known
@@ -284,6 +307,9 @@ func (s *state) serviceStatusCommand() *cobra.Command {
 			if st.State, err = m.State(cmd.Context()); err != nil {
 				return err
 			}
+			if len(in.Present) == 0 {
+				st.Packaged = st.State.File
+			}
 			stale, err := s.staleService()
 			if err != nil {
 				st.Problem = err.Error()
@@ -295,12 +321,12 @@ func (s *state) serviceStatusCommand() *cobra.Command {
 }
 
 func (s *state) printServiceStatus(st *serviceStatus) error {
-	n := len(st.Installed)
+	n := len(st.Installed) + len(st.Packaged)
 	if !st.State.Running {
 		n = 0
 	}
 	return s.found(st, n, func() {
-		if len(st.Installed) == 0 {
+		if len(st.Installed) == 0 && st.Packaged == "" {
 			s.printf("%s\n", noService)
 			s.note("emberd service install has the daemon started now and at every login")
 			return
@@ -316,6 +342,11 @@ func (s *state) printServiceStatus(st *serviceStatus) error {
 		s.row("at login", map[bool]string{true: "starts", false: "does not start"}[st.State.Enabled])
 		for i, path := range st.Installed {
 			s.row(map[bool]string{true: "files"}[i == 0], clean(path))
+		}
+		if st.Packaged != "" {
+			s.row("file", clean(st.Packaged))
+			s.note("it came with a package, for everybody's settings; emberd service install writes one for yours")
+			return
 		}
 		s.row("settings", clean(st.Config))
 		switch {
@@ -349,8 +380,8 @@ func (s *state) serviceLogsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(in.Present) == 0 {
-				return memory.Errorf(memory.NotFound, "%s; emberd service install does that", noService)
+			if _, err := needsService(cmd.Context(), m, in); err != nil {
+				return err
 			}
 			if !s.json {
 				return m.Logs(cmd.Context(), s.terminal, lines, follow)

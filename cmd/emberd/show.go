@@ -30,7 +30,7 @@ use and keeps it fresh; --no-track looks without counting.`,
   emberd show 456789ab --json --no-track`,
 		Annotations:       exits(endings{exitNothing: "no memory with that id, or no such note", exitNoDaemon: ""}),
 		Args:              takes(1, 1, "one memory id, or the path of one note"),
-		ValidArgsFunction: s.completeIDs,
+		ValidArgsFunction: s.completeEither,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := then.moment(s)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -55,13 +56,17 @@ func newState() *state {
 		terminal: os.Stdout,
 		stdout:   bufio.NewWriter(os.Stdout),
 		stderr:   os.Stderr,
-		env:      os.Environ(),
+		env:      slices.DeleteFunc(os.Environ(), isCobras),
 		now:      time.Now,
 		zone:     time.Local,
 		screen:   newScreen(os.Stdout),
 		side:     newScreen(os.Stderr),
 	}
 }
+
+// isCobras reports whether a variable is one by which a shell's completion script tells cobra
+// something, and so no setting, though its name begins like one.
+func isCobras(variable string) bool { return strings.HasPrefix(variable, "EMBERD_ACTIVE_HELP=") }
 
 // run carries out one command line and returns the exit code.
 func (s *state) run(ctx context.Context, args []string) int {

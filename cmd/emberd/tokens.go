@@ -107,9 +107,10 @@ func (s *state) tokenRevokeCommand() *cobra.Command {
 		Short: "End a token at once",
 		Long: `End a token at once, also for what is connected with it. Nothing takes that
 back; its name may be given to another.`,
-		Example:     `  emberd token revoke research`,
-		Annotations: exits(endings{exitNothing: "there is no such token", exitNoDaemon: ""}),
-		Args:        takes(1, 1, "one name"),
+		Example:           `  emberd token revoke research`,
+		Annotations:       exits(endings{exitNothing: "there is no such token", exitNoDaemon: ""}),
+		Args:              takes(1, 1, "one name"),
+		ValidArgsFunction: s.completeTokens,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			res, err := call(cmd.Context(), s, op.TokenRevoke, &op.TokenRevokeRequest{Name: args[0]})
 			if err != nil {

@@ -29,7 +29,8 @@ somebody went on in the note nothing is undone.`,
 			exitConflict: "all of it was changed again since; nothing was undone",
 			exitDisk:     "", exitAgain: "",
 		}),
-		Args: takes(0, 1, "at most one journal entry"),
+		Args:              takes(0, 1, "at most one journal entry"),
+		ValidArgsFunction: s.completeEntries,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				req.Tx = args[0]

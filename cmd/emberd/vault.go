@@ -122,8 +122,9 @@ func (s *state) linksCommand() *cobra.Command {
 to it. A note is named by its path, its name, or an alias.`,
 		Example: `  emberd links "Projects/Garden"
   emberd links Garden --json | jq -r '.incoming[]'`,
-		Annotations: exits(endings{exitNothing: "no such note, or no vault", exitNoDaemon: ""}),
-		Args:        takes(1, 1, "one note"),
+		Annotations:       exits(endings{exitNothing: "no such note, or no vault", exitNoDaemon: ""}),
+		Args:              takes(1, 1, "one note"),
+		ValidArgsFunction: s.completeNotes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			res, err := call(cmd.Context(), s, op.Links, &op.LinksRequest{Note: args[0]})
 			if err != nil {

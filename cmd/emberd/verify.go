@@ -49,7 +49,6 @@ model that can be trusted by vectors. What disagrees is always found by words.`,
 	f.StringVar(&req.Collection, "collection", "", "of the memories compare with those of this `COLLECTION` only")
 	f.IntVarP(&req.Limit, "limit", "n", 0, "at most `N` matches, 1 to 100 (default 5)")
 	f.BoolVar(&noTrack, "no-track", false, "do not count this as access")
-	s.completeFlags(cmd)
 	return cmd
 }
 

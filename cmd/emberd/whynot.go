@@ -43,7 +43,6 @@ each filter and operator by itself. Nothing is counted or changed.`,
 		},
 	}
 	o.searchFlags(cmd.Flags())
-	s.completeFlags(cmd)
 	return cmd
 }
 

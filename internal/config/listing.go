@@ -26,6 +26,7 @@ type Setting struct {
 	Accepts   string   `json:"accepts"`   // type and bounds in words
 	Variables []string `json:"variables"` // strongest first
 	Help      string   `json:"help"`
+	Words     []string `json:"-"`              // all that it takes, where that is one of a few words
 	Live      bool     `json:"live,omitempty"` // whether a daemon that runs takes another value over on SIGHUP
 }
 
@@ -35,7 +36,18 @@ func (k *key) setting() Setting {
 	for _, a := range k.also {
 		vars = append(vars, a.name)
 	}
-	return Setting{Key: k.name, Default: k.def, Accepts: k.field(new(Config)).want(), Variables: vars, Help: k.help, Live: k.live}
+	return Setting{Key: k.name, Default: k.def, Accepts: k.field(new(Config)).want(), Variables: vars, Help: k.help, Words: k.words(), Live: k.live}
+}
+
+// words are all that the setting takes, nil where they are not a few.
+func (k *key) words() []string {
+	switch v := k.field(new(Config)).(type) {
+	case choice:
+		return v.words
+	case boolean:
+		return []string{"true", "false"}
+	}
+	return nil
 }
 
 // render fills in the values once they are final.
@@ -67,5 +79,6 @@ func (c *Config) Explain(name string) (Setting, error) {
 func (s Setting) clone() Setting {
 	s.Overrules = slices.Clone(s.Overrules)
 	s.Variables = slices.Clone(s.Variables)
+	s.Words = slices.Clone(s.Words)
 	return s
 }

@@ -18,7 +18,8 @@ type State struct {
 	Running bool   `json:"running"`
 	Enabled bool   `json:"enabled"` // comes by itself after a login
 	PID     int    `json:"pid,omitempty"`
-	Says    string `json:"says"` // in the manager's own words
+	Says    string `json:"says"`           // in the manager's own words
+	File    string `json:"file,omitempty"` // of the unit that systemd goes by, from a package for example
 }
 
 // maxSaid bounds what is kept of a program's output.

@@ -77,6 +77,29 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// The units of a package are nobody's own, so service install may put others before them.
+func TestPackagedUnits(t *testing.T) {
+	files, err := Packaged("/usr/bin/emberd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		golden := filepath.Join("testdata", "packaged."+f.Name)
+		if *update {
+			if err := os.WriteFile(golden, f.Text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(f.Text, want) || configOf(f.Text) != "" {
+			t.Errorf("rendered is\n%s\nand not %s", f.Text, golden)
+		}
+	}
+}
+
 // systemd itself reads what is rendered, without a word about it.
 func TestSystemdReadsTheUnits(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")

@@ -76,7 +76,7 @@ func (m UserManager) all(ctx context.Context, calls ...[]string) error {
 
 // State asks how the daemon is.
 func (m UserManager) State(ctx context.Context) (*State, error) {
-	out, err := m.control(ctx, "show", UnitName, "--property=ActiveState,SubState,Result,MainPID,UnitFileState,StatusText")
+	out, err := m.control(ctx, "show", UnitName, "--property=ActiveState,SubState,Result,MainPID,UnitFileState,StatusText,FragmentPath")
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (m UserManager) State(ctx context.Context) (*State, error) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		is[name] = value
 	}
-	st := &State{Running: is["ActiveState"] == "active" || is["ActiveState"] == "reloading", Enabled: is["UnitFileState"] == "enabled"}
+	st := &State{Running: is["ActiveState"] == "active" || is["ActiveState"] == "reloading", Enabled: is["UnitFileState"] == "enabled", File: is["FragmentPath"]}
 	st.PID, _ = strconv.Atoi(is["MainPID"]) // 0 for none
 	st.Says = fmt.Sprintf("%s (%s)", is["ActiveState"], is["SubState"])
 	if result := is["Result"]; result != "" && result != "success" {

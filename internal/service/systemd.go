@@ -95,6 +95,25 @@ func Systemd(s *Spec) ([]File, error) {
 	}, nil
 }
 
+// packaged is what units that come with a package say in the place of the mark.
+const packaged = "From the package of emberd, for every user; emberd service install writes one for your settings,\n# which takes its place"
+
+// Packaged renders the units that a package installs for every user, with the path of the
+// program. They are made before anybody has settings, so they allow what settings within the
+// home of a user may need: to write there, to use the network and to run a model by native
+// code. What the settings then do not need the daemon takes from itself, and whoever has a
+// vault elsewhere installs a service of their own, whose files come before these.
+func Packaged(program string) ([]File, error) {
+	command, err := words([]string{program, "serve"})
+	if err != nil {
+		return nil, err
+	}
+	return []File{
+		{UnitName, fmt.Appendf(nil, unit, packaged, command, "", "ReadWritePaths=-%h\n", "AF_UNIX AF_INET AF_INET6", "")},
+		{SocketName, fmt.Appendf(nil, socketUnit, packaged, "%t/emberd/emberd.sock")},
+	}, nil
+}
+
 func prefixed(prefix string, list []string) (out []string) {
 	for _, s := range list {
 		out = append(out, prefix+s)
