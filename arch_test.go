@@ -160,6 +160,7 @@ func graph() map[string]edges {
 		"cmd/emberd": {
 			ours: []string{all},
 			others: []string{
+				"github.com/gdamore/tcell/v2",
 				"github.com/modelcontextprotocol/go-sdk",
 				"github.com/spf13/cobra",
 				"github.com/spf13/pflag",
@@ -167,6 +168,7 @@ func graph() map[string]edges {
 				"github.com/schollz/progressbar/v3",
 				"golang.org/x/sys/unix",
 				"golang.org/x/term",
+				"golang.org/x/text/encoding/unicode", // what tcell takes to name UTF-8
 			},
 		},
 	}

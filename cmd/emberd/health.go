@@ -156,7 +156,7 @@ func (s *state) findingLine(r *op.HealthResult, f *finding) string {
 	}
 	switch {
 	case f.n == 0:
-		colour = faint
+		return s.screen.paint(faint, fmt.Sprintf("%*s  %s", numbers, "0", text))
 	case f.worse:
 		colour = yellow
 	}

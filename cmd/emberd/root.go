@@ -101,7 +101,7 @@ func (s *state) addCommands(root *cobra.Command) {
 		}
 	}
 	add(groupDaily,
-		s.saveCommand(), s.addCommand(), s.verifyCommand(), s.reinforceCommand(), s.queryCommand(), s.searchCommand(), s.whyNotCommand(), s.showCommand(), s.listCommand(),
+		s.saveCommand(), s.addCommand(), s.verifyCommand(), s.reinforceCommand(), s.queryCommand(), s.searchCommand(), s.findCommand(), s.whyNotCommand(), s.showCommand(), s.listCommand(),
 		s.editCommand(), s.confirmCommand(), s.relateCommand(),
 		s.touchCommand(), s.observeCommand(), s.analyzeCommand(), s.forgetCommand(), s.gcCommand(), s.clusterCommand(), s.consolidateCommand(), s.reviewCommand(), s.cleanupCommand(), s.purgeCommand(),
 		s.undoCommand(), s.trashCommand(), s.historyCommand(), s.auditCommand(), s.whyCommand(), s.timelineCommand(), s.graphCommand(), s.entitiesCommand(), s.openCommand(), s.statusCommand(), s.statsCommand(), s.healthCommand())

@@ -29,9 +29,8 @@ type searchOptions struct {
 func (s *state) searchCommand() *cobra.Command {
 	var o searchOptions
 	cmd := &cobra.Command{
-		Use:     "search WORDS…",
-		Aliases: []string{"find"},
-		Short:   "Search by words, best match first",
+		Use:   "search WORDS…",
+		Short: "Search by words, best match first",
 		Long: `Search memories and notes by words, best match first. Any word may match; more
 and rarer words rank higher, and so does what is used and fresh. Operators:
 "a phrase", -word, tag:x, entity:name, path:dir/, file:name, [key:value],
@@ -246,18 +245,23 @@ func (s *state) noteLine(h *op.Hit, best float64) string {
 	if h.Memory != nil {
 		what = h.ID.Short() // the note was made of it
 	}
-	title := append([]string{n.Title}, n.Heading...)
-	if len(n.Heading) > 0 && n.Heading[0] == n.Title {
-		title = n.Heading
-	}
 	date := n.Modified.In(s.zone).Format(time.DateOnly)
 	room := 0 // a pipe, where nothing is cut
 	if used := uniseg.StringWidth(strings.Join(slices.Concat([]string{what, date, ""}, screen{width: s.screen.width}.ranked(h, best)), "  ")); s.screen.width > 0 {
 		room = max(10, s.screen.width-used)
 	}
 	parts := append([]string{s.screen.paint(yellow, what)}, s.screen.ranked(h, best)...)
-	parts = append(parts, s.screen.paint(faint, date), trail(title, room))
+	parts = append(parts, s.screen.paint(faint, date), trail(noteTitles(n), room))
 	return strings.Join(parts, "  ") + s.place(n)
+}
+
+// noteTitles are the title of a note and the headings that lead to the section, which may
+// begin with the title.
+func noteTitles(n *op.Note) []string {
+	if len(n.Heading) > 0 && n.Heading[0] == n.Title {
+		return n.Heading
+	}
+	return append([]string{n.Title}, n.Heading...)
 }
 
 // trail is a title with the headings that lead to a section. Where it is too long
@@ -325,6 +329,11 @@ func (s *state) printExplain(h *op.Hit) {
 		h.Rank, e.Relevance, e.Floor, 1-e.Floor, e.Bounded, e.Stage, e.Tier, coarse)
 	if e.Above != "" {
 		product = fmt.Sprintf("rank %.3f = that of %s, whose place it took and which matches better; its own = %s", h.Rank, e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
+	}
+	if s.screen.width > 0 { // a factor stays with its name where the line breaks
+		for _, name := range []string{"rank", "relevance", "decay", "stage", "tier"} {
+			product = strings.ReplaceAll(product, name+" ", name+"\u00a0")
+		}
 	}
 	s.printf("%s", s.screen.paragraph(product, nil, "  "))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,25 +15,64 @@ import (
 )
 
 func (s *state) statusCommand() *cobra.Command {
-	return &cobra.Command{
+	var full bool
+	var every time.Duration
+	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Tell how the daemon is",
+		Long: `Tell how the daemon is: what is wrong first, then how many memories are in which
+stage, how much of the log is still needed, how far notes and vectors are, and
+where everything is. On a terminal that is one screen; --full, and a pipe, have
+every detail. --watch draws it again and again, all of a terminal, until q is
+pressed; with --json it prints one line each time.`,
 		Example: `  emberd status
+  emberd status --watch
+  emberd status --full
   emberd status --json | jq .log`,
 		Annotations: exits(endings{exitNoDaemon: ""}),
-		Args:        takes(0, 0, ""),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && cmd.Flags().Changed("watch") {
+				return wrong(cmd, "%s takes no argument, but %q was given; the time of --watch follows an equals sign, as in --watch=5s", cmd.CommandPath(), args[0])
+			}
+			return takes(0, 0, "")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			res, err := call(cmd.Context(), s, op.Status, &op.StatusRequest{})
-			if err != nil {
-				return err
+			if cmd.Flags().Changed("watch") {
+				return s.watchStatus(cmd.Context(), every, full)
 			}
-			if s.json {
-				return s.printJSON(res)
-			}
-			s.printStatus(res)
-			return nil
+			return s.status(cmd.Context(), full)
 		},
 	}
+	cmd.Flags().BoolVar(&full, "full", false, "every detail, as a pipe gets it")
+	cmd.Flags().DurationVar(&every, "watch", watchEvery, "draw it anew each `TIME`, as in --watch=5s, at least 200ms")
+	cmd.Flags().Lookup("watch").NoOptDefVal = watchEvery.String()
+	return cmd
+}
+
+func (s *state) status(ctx context.Context, full bool) error {
+	res, err := call(ctx, s, op.Status, &op.StatusRequest{})
+	switch {
+	case err != nil:
+		return err
+	case s.json:
+		return s.printJSON(res)
+	case full || s.screen.width == 0:
+		s.printStatus(res)
+		return nil
+	}
+	stats, err := s.stageCounts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, line := range s.glance(s.screen, res, stats) {
+		s.printf("%s\n", line)
+	}
+	return nil
+}
+
+// stageCounts counts the memories by stage, without reading the log for it.
+func (s *state) stageCounts(ctx context.Context) (*op.StatsResult, error) {
+	return call(ctx, s, op.Stats, &op.StatsRequest{})
 }
 
 // row prints a name and a value side by side.

@@ -137,7 +137,7 @@ func (s *state) printTimeline(r *op.TimelineResult) {
 		if y == 0 {
 			label = fmt.Sprintf("%5.2f", p.top)
 		}
-		s.printf("%s %s\n", s.screen.paint(faint, pad(label, 5)+"┤"), strings.TrimRight(string(cells), " "))
+		s.printf("%s %s\n", s.screen.paint(faint, pad(label, 5)+"┤"), s.plotted(cells))
 	}
 	s.printf("%s\n", s.axis(r))
 	s.printEvents(r)
@@ -148,6 +148,27 @@ func (s *state) printTimeline(r *op.TimelineResult) {
 		s.printAbout(string(d.Stage), "on "+s.ahead(d.At))
 	}
 }
+
+// plotted is a line of the grid, whose curve stands out from what it is measured by.
+func (s *state) plotted(cells []rune) string {
+	var b strings.Builder
+	text := []rune(strings.TrimRight(string(cells), " "))
+	for from := 0; from < len(text); {
+		to := from + 1
+		for to < len(text) && ofCurve(text[to]) == ofCurve(text[from]) {
+			to++
+		}
+		st := faint
+		if ofCurve(text[from]) {
+			st = cyan
+		}
+		b.WriteString(s.screen.paint(st, string(text[from:to])))
+		from = to
+	}
+	return b.String()
+}
+
+func ofCurve(cell rune) bool { return cell == '•' || cell == '·' }
 
 // axis names the ends of the curve and the present.
 func (s *state) axis(r *op.TimelineResult) string {
