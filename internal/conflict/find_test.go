@@ -82,6 +82,7 @@ func TestWhichWordsConflict(t *testing.T) {
 		{"Dark mode is enabled", "Dark mode is not disabled", ""},
 		{"The cache increases latency", "The cache reduces latency", "opposite: increases against reduces"},
 		{"The cache increases throughput", "The cache reduces latency", ""},
+		{"increases - port to port", "the reduces port increases and service", ""}, // a word said twice is one
 		// a change is announced
 		{"Sign-off now needs the release manager and the on-call engineer", "A release needs sign-off from the on-call engineer", "change"},
 		// nothing
