@@ -37,6 +37,7 @@ func supervised(t *testing.T, helper string, change ...func(*Options)) (*Embedde
 	e := open(t, opt)
 	n := e.chain[0].provider.(*native)
 	n.limits.firstPause, n.limits.mostPause = 0, 0
+	n.limits.grace = time.Minute // what ends by itself is not killed, however busy the machine is
 	return e, n
 }
 

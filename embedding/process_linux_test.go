@@ -127,14 +127,16 @@ func TestStoppedHelper(t *testing.T) {
 	e, n := supervised(t, helper)
 	want := embedOne(t, e, "harbour")
 	pid := e.Status().Native.PID
-	n.limits.text = 2 * time.Second // for the stopped one, and enough for the next
+	usual := n.limits.text
+	n.limits.text = impatient // with the stopped one, and not with the next
+	n.clock.now = func() time.Time { n.limits.text = usual; return time.Now() }
 	halt(t, pid)
 	if got := embedOne(t, e, "harbour"); !slices.Equal(got, want) {
 		t.Error("the next helper makes another vector")
 	}
 	llamatest.Gone(t, pid)
 	s := e.Status().Native
-	if s.Restarts != 1 || s.LastExit != "did not answer within 2s over a text and was killed" {
+	if s.Restarts != 1 || s.LastExit != "did not answer within 300ms over a text and was killed" {
 		t.Errorf("the status is %+v", s)
 	}
 	n.limits.grace = impatient

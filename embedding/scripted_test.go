@@ -84,6 +84,10 @@ func scripted(t *testing.T, lives ...life) (helper string) {
 	helper = filepath.Join(dir, helperName)
 	// The number of the life is the length of a file that each start adds to.
 	program := fmt.Sprintf("#!/bin/sh\nprintf x >> '%[1]s/starts'\nexec env %[2]s='%[1]s' '%[3]s' \"$@\"\n", dir, livesEnv, self)
+	// A process that another test starts meanwhile would keep the program open for writing
+	// until it runs, and the system starts no program that is written to.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	for name, content := range map[string]string{"lives": string(data), helperName: program} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o700); err != nil {
 			t.Fatal(err)

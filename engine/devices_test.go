@@ -46,8 +46,9 @@ func carry(t testing.TB, from, to *house, device string) {
 	}
 }
 
-// running opens a house and runs its engine until the test ends.
+// running opens a house and runs its engine until the test ends, unasked.
 func (h *house) running(t testing.TB) *Engine {
+	h.unasked()
 	e := h.open(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

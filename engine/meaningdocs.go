@@ -189,9 +189,12 @@ func (f *filer) catchUp(ctx context.Context) (bool, error) {
 		m.todo.gone(name, had)
 		f.changed(name)
 	}
-	m.looking = false
 	m.mu.Unlock()
-	if err := f.forget(gone); err != nil {
+	err := f.forget(gone)
+	m.mu.Lock()
+	m.looking = false // only now: what is complete holds no vector of what is gone
+	m.mu.Unlock()
+	if err != nil {
 		return true, err
 	}
 	return true, m.settlePurges(ctx)

@@ -41,9 +41,10 @@ func (h *house) write(t testing.TB, path, text string) {
 	}
 }
 
-// following opens the engine and runs it until the vault has been read.
+// following opens the engine and runs it until the vault has been read, unasked.
 func (h *house) following(t testing.TB) *Engine {
 	t.Helper()
+	h.unasked()
 	e := h.open(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
@@ -61,12 +62,12 @@ func (h *house) following(t testing.TB) *Engine {
 // until waits for something that other goroutines bring about.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for tick := time.NewTicker(5 * time.Millisecond); !is(); {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("20 s and still not: %s", what)
+			t.Fatalf("a minute and still not: %s", what)
 		}
 	}
 }

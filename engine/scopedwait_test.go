@@ -37,7 +37,7 @@ func (r *bout) end() {
 func (w *worlds) settle(in *world, res any) {
 	if w.auto {
 		for _, m := range broughtBack(res) {
-			for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 				if row, live := in.e.stm.Get(m); !live || !cold(row) {
 					break
 				}

@@ -127,7 +127,7 @@ func TestAPanicLeavesNothingLocked(t *testing.T) {
 		defer func() { recover() }()
 		ts.Update(context.Background(), []memory.ID{idOf(1)}, "", func([]*Row) (*Tx, error) { panic("a fault of the caller") })
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := ts.saveFor(ctx, idOf(1), "x"); err != nil {
 		t.Error(err)

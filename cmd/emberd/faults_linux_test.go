@@ -25,9 +25,10 @@ import (
 // tester is a daemon with a client.
 type tester struct {
 	*api.Client
-	t     *testing.T
-	home  string
-	ended *daemon
+	t      *testing.T
+	home   string
+	ended  *daemon
+	strace *exec.Cmd // what injects faults, nil without
 }
 
 // runDaemonIn starts a daemon whose command line is put behind prefix, which may be a
@@ -121,10 +122,10 @@ func (d *tester) segment() string {
 	return filepath.Join(st.Data, "stm", st.Device, st.Log.Active)
 }
 
-// until asks status until it fits, which a user may wait for so long.
-func (d *tester) until(limit time.Duration, what string, fits func(*op.StatusResult) bool) {
+// until asks status until it fits.
+func (d *tester) until(what string, fits func(*op.StatusResult) bool) {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.t.Context(), limit)
+	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	defer cancel()
 	for {
 		res, err := op.Status.Call(ctx, d, &op.StatusRequest{})
@@ -158,6 +159,7 @@ func (d *tester) inject(what string, files ...string) (end func()) {
 	if err := cmd.Start(); err != nil {
 		d.t.Fatal(err)
 	}
+	d.strace = cmd
 	lines := bufio.NewScanner(said)
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), " attached") {
@@ -229,7 +231,7 @@ func TestDaemonSearchesWhileASyncHangs(t *testing.T) {
 	t.Parallel()
 	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
 	d.mustSave("lighthouse")
-	end := d.inject("fdatasync:delay_enter=2000000:when=1", d.segment())
+	end := d.inject("fdatasync:delay_enter=60000000:when=1", d.segment())
 	ctx, giveUp := context.WithCancel(t.Context())
 	hung := make(chan error, 1)
 	id, err := memory.NewID()
@@ -253,8 +255,8 @@ func TestDaemonSearchesWhileASyncHangs(t *testing.T) {
 	if err := <-hung; err == nil {
 		t.Error("a save that was given up succeeded")
 	}
+	end() // with which the sync goes on
 	d.mustSave("after the stall")
-	end()
 	off := false
 	if _, err := op.Show.Call(t.Context(), d, &op.ShowRequest{ID: string(id), Track: &off}); err != nil {
 		t.Errorf("what synced in the end is not there: %v", err)
@@ -295,7 +297,7 @@ func TestDaemonNoticesThatItsDataIsGone(t *testing.T) {
 	if err := os.Rename(data, data+".away"); err != nil {
 		t.Fatal(err)
 	}
-	d.until(5*time.Second, "a log that is gone", func(s *op.StatusResult) bool { return s.Health == "read-only" })
+	d.until("a log that is gone", func(s *op.StatusResult) bool { return s.Health == "read-only" })
 	d.wantRefused(memory.ReadOnly)
 	d.wantFound("lighthouse")
 	if _, err := os.Stat(data); err == nil {
@@ -304,13 +306,13 @@ func TestDaemonNoticesThatItsDataIsGone(t *testing.T) {
 	if err := os.Rename(data+".away", data); err != nil {
 		t.Fatal(err)
 	}
-	d.until(5*time.Second, "a log that is back", func(s *op.StatusResult) bool { return s.Log.ReadOnly == "" })
+	d.until("a log that is back", func(s *op.StatusResult) bool { return s.Log.ReadOnly == "" })
 	ids = append(ids, d.mustSave("after"))
 	d.restart().wantAll(ids...)
 }
 
 // Case 79: a thousand saves on their way when the end comes. Each is durable or
-// refused, and the end comes within five seconds.
+// refused, and the daemon ends by itself, which it gives itself five seconds for.
 func TestDaemonEndsWithAThousandSavesOnTheirWay(t *testing.T) {
 	t.Parallel()
 	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
@@ -340,8 +342,8 @@ func TestDaemonEndsWithAThousandSavesOnTheirWay(t *testing.T) {
 		if err != nil {
 			t.Errorf("the daemon ended with %v", err)
 		}
-	case <-time.After(5 * time.Second):
-		t.Fatal("the daemon still runs five seconds after its last answer")
+	case <-time.After(time.Minute):
+		t.Fatal("the daemon still runs a minute after its last answer")
 	}
 	t.Logf("%d acknowledged, %d refused", len(ids), refused)
 	if refused == 0 {
@@ -367,29 +369,12 @@ func (d *tester) stalls() bool {
 	return err != nil
 }
 
-// wantSaid waits until the daemon has said something, as long as it may take to
-// end.
-func (d *tester) wantSaid(text string) {
-	d.t.Helper()
-	for range 500 {
-		said, err := os.ReadFile(d.home + ".log")
-		if err != nil {
-			d.t.Fatal(err)
-		}
-		if strings.Contains(string(said), text) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	d.t.Errorf("the daemon did not say %q within five seconds", text)
-}
-
 // A disk that does not answer does not keep the daemon from ending.
 func TestDaemonEndsWhileASyncHangs(t *testing.T) {
 	t.Parallel()
 	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
 	first := d.mustSave("before")
-	d.inject("fdatasync:delay_enter=8000000", d.segment())
+	d.inject("fdatasync:delay_enter=60000000", d.segment())
 	hung := make(chan error, 1)
 	go func() {
 		_, err := d.save("hung")
@@ -404,8 +389,11 @@ func TestDaemonEndsWhileASyncHangs(t *testing.T) {
 		t.Error("a save that did not reach the disk was acknowledged")
 	}
 	// A process whose thread is held by strace leaves a husk until that lets go,
-	// so its last words tell that it is over.
-	d.wantSaid("the disk did not let the log be closed in time")
+	// so its last words tell that it is over. Asked to, strace waits for the husk.
+	awaitText(t, d.home+".log", "the disk did not let the log be closed in time")
+	if err := d.strace.Process.Kill(); err != nil {
+		t.Error(err)
+	}
 	if err := <-d.ended.exited; err == nil {
 		t.Error("a log that was not closed is not told with the exit code")
 	}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"emberd/memory"
 	"emberd/op"
@@ -52,7 +51,7 @@ func TestDaemonLeavesReadOnlyMode(t *testing.T) {
 		t.Errorf("health %s, %q", st.Health, st.Log.ReadOnly)
 	}
 	inside("mount", "-o", "remount,rw", data)
-	d.until(time.Minute, "a disk that can be written again", func(s *op.StatusResult) bool { return s.Health == "ok" })
+	d.until("a disk that can be written again", func(s *op.StatusResult) bool { return s.Health == "ok" })
 	d.mustSave("lighthouse")
 	d.wantFound("lighthouse")
 }
@@ -64,7 +63,7 @@ func TestDaemonOnAFullDisk(t *testing.T) {
 	first := d.mustSave("before")
 	data := d.status().Data
 	inside("dd", "if=/dev/zero", "of="+data+"/filler", "bs=1M", "count=15", "status=none")
-	d.until(time.Minute, "a disk that is nearly full", func(s *op.StatusResult) bool {
+	d.until("a disk that is nearly full", func(s *op.StatusResult) bool {
 		_, _ = d.save("does it still fit") // asks the disk
 		return s.Log.LowSpace != ""
 	})

@@ -150,10 +150,10 @@ func (p *pair) directions() (out []Finding) {
 	return out
 }
 
-// common counts the words that both lists have.
+// common counts the words that both lists have, each once.
 func common(a, b []string) (n int) {
-	for _, w := range a {
-		if slices.Contains(b, w) {
+	for i, w := range a {
+		if slices.Contains(b, w) && !slices.Contains(a[:i], w) {
 			n++
 		}
 	}

@@ -252,7 +252,7 @@ func (p *pair) slot(i, j int) bool {
 		return !events || v.kind != "weekday" && v.kind != "time"
 	}
 	a, b := p.s.counted(i), p.t.counted(j)
-	if events && a != "" || p.s.numbers(i) || p.t.numbers(j) {
+	if events && (a != "" || b != "") || p.s.numbers(i) || p.t.numbers(j) {
 		return false
 	}
 	if a != "" && b != "" || v.spelt || w.spelt || isPart(a) || isPart(b) {

@@ -24,6 +24,7 @@ func TestWhichValuesConflict(t *testing.T) {
 		{"We have two kettles", "We have 2 kettles", ""},
 		{"We have two kettles", "We have three kettles", "number: two against three"},
 		{"We have two kettles", "We have three mugs", ""},
+		{"Disabled 5432 ports", "Disabled 5433", ""}, // how many were, and which one
 		{"Discount is 15%", "The discount is 20 percent", "number: 15% against 20 percent"},
 		{"The timeout is about 200ms", "The timeout is 210ms", ""},
 		{"The timeout is 10 to 20 seconds", "The timeout is 15 seconds", ""},
@@ -82,6 +83,7 @@ func TestWhichWordsConflict(t *testing.T) {
 		{"Dark mode is enabled", "Dark mode is not disabled", ""},
 		{"The cache increases latency", "The cache reduces latency", "opposite: increases against reduces"},
 		{"The cache increases throughput", "The cache reduces latency", ""},
+		{"increases - port to port", "the reduces port increases and service", ""}, // a word said twice is one
 		// a change is announced
 		{"Sign-off now needs the release manager and the on-call engineer", "A release needs sign-off from the on-call engineer", "change"},
 		// nothing

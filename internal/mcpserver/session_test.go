@@ -131,12 +131,12 @@ func indexed(t testing.TB, e *engine.Engine) bool {
 // until waits for something that other goroutines bring about.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for tick := time.NewTicker(2 * time.Millisecond); !is(); {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("20 s and still not: %s", what)
+			t.Fatalf("a minute and still not: %s", what)
 		}
 	}
 }

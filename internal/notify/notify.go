@@ -168,11 +168,11 @@ func (m *Manager) Watch(ctx context.Context, check func(context.Context) error, 
 		once, cancel := context.WithTimeout(ctx, third)
 		err := check(once)
 		cancel()
-		if ctx.Err() != nil {
-			return
-		}
-		if err == nil {
+		if err == nil && ctx.Err() == nil {
 			err = m.tell("WATCHDOG=1")
+		}
+		if ctx.Err() != nil {
+			return // also where the manager has stopped reading by then
 		}
 		if err != nil {
 			failed(err)
