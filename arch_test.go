@@ -101,6 +101,7 @@ func graph() map[string]edges {
 		"internal/inbox":      {ours: []string{"memory", "op", "internal/overview"}, others: []string{"github.com/yuin/goldmark"}}, // as overview
 		"internal/mutants":    {},
 		"internal/notify":     {ours: []string{"memory"}},
+		"internal/obsidian":   {},
 		"internal/service":    {ours: []string{"memory", "internal/durable"}},
 		"internal/plainly":    {},
 		"internal/overview":   {ours: []string{"memory", "internal/plainly"}, others: []string{"github.com/yuin/goldmark"}}, // its tests look at it as Obsidian does
