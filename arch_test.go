@@ -71,6 +71,7 @@ func graph() map[string]edges {
 		},
 		"vectors":                    {ours: []string{"internal/dot", "internal/durable"}},
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
+		"internal/doctor":            {ours: []string{"internal/durable", "ltm", "stm", "vault"}, others: []string{"golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"}},
 		"internal/drawing":           {ours: []string{"op"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
