@@ -187,7 +187,7 @@ func (s *state) examine(ctx context.Context) ([]doctor.Finding, error) {
 		look func(context.Context) error
 	}{
 		{"access", e.access}, {"daemon", e.daemon}, {"daemons", e.others}, {"log", e.log}, {"quarantine", e.quarantine}, {"stale", e.stale},
-		{"index", e.index}, {"vault", e.vaults}, {"watches", e.watches}, {"model", e.model}, {"disk", e.disk}, {"service", e.service},
+		{"index", e.index}, {"vault", e.vaults}, {"watches", e.watches}, {"model", e.model}, {"disk", e.disk}, {"service", e.service}, {"warnings", e.warnings},
 	} {
 		before := len(e.found)
 		if err := part.look(ctx); ctx.Err() != nil {

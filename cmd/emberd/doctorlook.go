@@ -102,6 +102,9 @@ func (e *examination) daemon(ctx context.Context) error {
 		e.add(doctor.Socket(e.places)...)
 	case err != nil:
 		bad.Code, bad.Text = "daemon-refuses", err.Error()
+		if memory.CodeOf(err) == memory.Incompatible { // one side was upgraded
+			bad.Next = e.end(pid, "")
+		}
 		e.add(bad)
 	case st.State != "" && linkless(st.State) != linkless(e.c.State):
 		bad.Code, bad.Text, bad.Next = "daemon-elsewhere", fmt.Sprintf("the daemon at %s keeps its memories in %s, and the settings say %s", e.c.Socket, st.Data, e.c.Data), "emberd config socket"
@@ -121,12 +124,31 @@ func (e *examination) answered(st *op.StatusResult) {
 		f = doctor.Finding{Area: "daemon", Code: "daemon-readonly", Severity: doctor.Bad, Text: st.Log.ReadOnly, Next: "emberd status"}
 	}
 	e.add(f)
-	for _, w := range st.Warnings {
-		// What has a check of its own is told there.
-		if !slices.ContainsFunc([]string{"quarantine", "emberd doctor lists them", "fs.inotify", "the disk that holds"}, func(own string) bool { return strings.Contains(w, own) }) {
+}
+
+// warnings are what the daemon warns of, but for what was found here, too.
+func (e *examination) warnings(context.Context) error {
+	if e.status == nil {
+		return nil
+	}
+	for _, w := range e.status.Warnings {
+		if !e.toldOf(w) {
 			e.add(doctor.Finding{Area: "warning", Code: "daemon-warning", Severity: doctor.Look, Text: w, Next: "emberd status"})
 		}
 	}
+	return nil
+}
+
+// toldOf reports whether a warning of the daemon's is about something that was found.
+func (e *examination) toldOf(warning string) bool {
+	for words, area := range map[string]string{"quarantine": "quarantine", "emberd doctor lists them": "stale",
+		"fs.inotify": "watches", "the disk that holds": "disk", "check the clock": "clock"} {
+		found := slices.ContainsFunc(e.found, func(f doctor.Finding) bool { return f.Area == area && f.Code != "" })
+		if found && strings.Contains(warning, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // end is the command that ends the daemon, which its service starts again.

@@ -70,7 +70,7 @@ func Vaults(m Machine) ([]Vault, error) {
 	for _, list := range Lists(m) {
 		found, err := read(list)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			faults = append(faults, fmt.Errorf("Obsidian's list of vaults %s is passed over: %w", list, err))
+			faults = append(faults, fmt.Errorf("the list of Obsidian's vaults %s is passed over: %w", list, err))
 		}
 		all = append(all, found...)
 	}
