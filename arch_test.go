@@ -71,6 +71,7 @@ func graph() map[string]edges {
 		},
 		"vectors":                    {ours: []string{"internal/dot", "internal/durable"}},
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
+		"internal/doctor":            {ours: []string{"internal/durable", "ltm", "stm", "vault"}, others: []string{"golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"}},
 		"internal/drawing":           {ours: []string{"op"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
@@ -102,6 +103,7 @@ func graph() map[string]edges {
 		"internal/manual":     {others: []string{"github.com/yuin/goldmark"}},
 		"internal/mutants":    {},
 		"internal/notify":     {ours: []string{"memory"}},
+		"internal/obsidian":   {},
 		"internal/service":    {ours: []string{"memory", "internal/durable"}},
 		"internal/plainly":    {},
 		"internal/overview":   {ours: []string{"memory", "internal/plainly"}, others: []string{"github.com/yuin/goldmark"}}, // its tests look at it as Obsidian does

@@ -69,6 +69,16 @@ func verify(dir, identity string) error {
 	return unseal(dir)
 }
 
+// Damaged tells why an index that ran found itself beyond use, "" if it did not. The next
+// [Open] builds it anew.
+func Damaged(dir string) string {
+	why, err := os.ReadFile(filepath.Join(dir, damagedFile))
+	if err != nil {
+		return ""
+	}
+	return oneLine(string(why))
+}
+
 // oneLine makes a file's content fit for a message.
 func oneLine(s string) string {
 	return strings.ToValidUTF8(strings.Join(strings.Fields(s[:min(len(s), 200)]), " "), "?")

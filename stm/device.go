@@ -101,6 +101,10 @@ func checkThere(fsys durable.FS, data, state string, accept bool) error {
 	return memory.Errorf(memory.Unavailable, "%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder back, or, if they were deleted on purpose, start once with emberd serve --accept-empty-data", ErrLogGone, filepath.Join(data, "stm", known.ID))
 }
 
+// Gone is the error of [Open] for a data folder that has lost the log of this device,
+// [ErrLogGone] its cause, and nil for any other. Nothing is changed.
+func Gone(fsys durable.FS, data, state string) error { return checkThere(fsys, data, state, false) }
+
 // logGone reports whether this device wrote a log of which nothing is left. One
 // number may have been reserved without a file. Of a device that was forgotten any
 // log stands in for its own.

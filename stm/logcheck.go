@@ -26,7 +26,8 @@ type FileCheck struct {
 	File     string
 	Lines    int
 	Bytes    int64
-	Sealed   bool // its last line says that it is whole, and it is
+	Sealed   bool      // its last line says that it is whole, and it is
+	Newest   time.Time // stamp of a record, zero if there is none
 	Findings []LogFinding
 }
 
@@ -38,6 +39,16 @@ type LogFinding struct {
 	Line     int // 0 for the file as a whole
 	Reason   string
 	Harmless bool
+}
+
+// Newest is the latest stamp of a record, zero if there is none.
+func (c *LogCheck) Newest() (newest time.Time) {
+	for _, f := range c.Files {
+		if f.Newest.After(newest) {
+			newest = f.Newest
+		}
+	}
+	return newest
 }
 
 // Wrong counts the findings that are not harmless.
@@ -290,6 +301,9 @@ func (c *fileChecker) record(l *LogLine) {
 	}
 	if l.Stamp.Time().Sub(c.now) > maxSkew {
 		c.say(l, false, "it is stamped %s, more than a day ahead", l.Stamp.Time().Format(time.RFC3339))
+	}
+	if at := l.Stamp.Time(); at.After(c.Newest) {
+		c.Newest = at
 	}
 	if c.file.kind == Raw {
 		c.order(l)

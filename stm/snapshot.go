@@ -46,7 +46,9 @@ type snapshotState struct {
 	marks map[string]fileMark
 }
 
-func (s *Store) snapshotPath() string { return filepath.Join(s.state, "index", "stm.snap") }
+func (s *Store) snapshotPath() string { return snapshotIn(s.state) }
+
+func snapshotIn(state string) string { return filepath.Join(state, "index", "stm.snap") }
 
 // SnapshotDue reports whether enough has changed to be worth a snapshot.
 func (s *Store) SnapshotDue() bool {
@@ -247,7 +249,7 @@ func (s *Store) putGraves(e *encoder, c *cursor) {
 // useSnapshot loads the snapshot if there is one that still fits, and leaves
 // the store empty if not.
 func (s *Store) useSnapshot(r *recovery) {
-	b, err := s.readSnapshot()
+	b, err := readSnapshot(s.fs, s.snapshotPath())
 	if err == nil {
 		err = s.decodeSnapshot(b, r)
 	}
@@ -273,8 +275,8 @@ func (s *Store) useSnapshot(r *recovery) {
 	*r = *newRecovery(s, r.clock)
 }
 
-func (s *Store) readSnapshot() ([]byte, error) {
-	f, err := s.fs.OpenRead(s.snapshotPath())
+func readSnapshot(fsys durable.FS, name string) ([]byte, error) {
+	f, err := fsys.OpenRead(name)
 	if err != nil {
 		return nil, err
 	}
@@ -293,17 +295,41 @@ func (s *Store) readSnapshot() ([]byte, error) {
 	return b, nil
 }
 
-// decodeSnapshot fills the store from b, which it keeps.
-func (s *Store) decodeSnapshot(b []byte, r *recovery) (err error) {
+// CheckSnapshot compares the snapshot in a state folder, if there is one, with its checksum.
+// A start does the same and does without one that is damaged.
+func CheckSnapshot(fsys durable.FS, state string) error {
+	name := snapshotIn(state)
+	b, err := readSnapshot(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		_, err = sealed(b)
+	}
+	if err != nil {
+		return fmt.Errorf("the snapshot %s: %w", name, err)
+	}
+	return nil
+}
+
+// sealed is a snapshot without its checksum, if that is right.
+func sealed(b []byte) ([]byte, error) {
 	n := len(b) - 4
 	if n < len(snapshotMagic) || string(b[:len(snapshotMagic)]) != snapshotMagic {
-		return errors.New("not a snapshot")
+		return nil, errors.New("not a snapshot")
 	}
-	d := &decoder{b: b[n:]}
-	if d.uint32() != crc32.Checksum(b[:n], castagnoli) {
-		return errChecksum
+	if d := (&decoder{b: b[n:]}); d.uint32() != crc32.Checksum(b[:n], castagnoli) {
+		return nil, errChecksum
 	}
-	d = &decoder{b: b[:n:n], at: len(snapshotMagic)}
+	return b[:n:n], nil
+}
+
+// decodeSnapshot fills the store from b, which it keeps.
+func (s *Store) decodeSnapshot(b []byte, r *recovery) (err error) {
+	if b, err = sealed(b); err != nil {
+		return err
+	}
+	d := &decoder{b: b, at: len(snapshotMagic)}
 	if v := d.uint(); v != snapshotVersion {
 		return fmt.Errorf("%w: version %d", errStale, v)
 	}

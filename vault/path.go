@@ -106,6 +106,22 @@ func conflicted(base string) bool {
 		strings.Contains(strings.ToLower(base), "conflicted copy")
 }
 
+// IsCopy reports whether a note's name is one that Syncthing, Dropbox or Obsidian Sync gives
+// to a copy, and of which note it is one, as far as the name tells.
+func IsCopy(name string) (of string, ok bool) {
+	dir, base := path.Split(name)
+	if !conflicted(base) {
+		return "", false
+	}
+	stem, ext := base, path.Ext(base)
+	for _, mark := range []string{".sync-conflict-", " (", " - "} {
+		if before, _, found := strings.Cut(stem, mark); found && before != "" {
+			return dir + before + ext, true
+		}
+	}
+	return "", true
+}
+
 // admit refuses by name.
 func (v *Vault) admit(name string) error {
 	if _, reason := v.Classify(name); reason != "" {

@@ -23,31 +23,24 @@ daemon reads it when it is started again, some settings on SIGHUP already.`,
 		Annotations:       exits(endings{exitDisk: "the config file cannot be written"}),
 		Args:              takes(2, 2, "a key and a value"),
 		ValidArgsFunction: s.completeSetting,
-		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := s.load()
-			if err != nil {
-				return err
-			}
-			return s.changeSetting(c, args[0], args[1])
-		},
+		RunE:              func(_ *cobra.Command, args []string) error { return s.changeSetting(args[0], args[1]) },
 	}
 }
 
-func (s *state) changeSetting(c *config.Config, key, value string) error {
-	was, err := c.Explain(key)
-	if err != nil {
-		return memory.Errorf(memory.Invalid, "%w", err)
-	}
+func (s *state) changeSetting(key, value string) error {
 	home, _ := os.UserHomeDir() // Load says what to do without one
 	tried := config.Source{Flags: append(slices.Clone(s.set), key+"="+value), Env: s.env, Home: s.home, ConfigFile: s.configFile, UserHome: home}
-	if _, err := config.Load(tried); err != nil {
+	then, err := config.Load(tried)
+	if err != nil {
 		return memory.Errorf(memory.Invalid, "%s", strings.ReplaceAll(err.Error(), "--set "+key, key))
 	}
-	if err := s.writeSettings(c, []settingChange{{Setting: key, Was: was.Value, Value: value}}); err != nil {
+	was, err := s.setFrom(then, key, value)
+	if err != nil {
 		return err
 	}
 	s.config = nil // which the file was read for before
-	if c, err = s.load(); err != nil {
+	c, err := s.load()
+	if err != nil {
 		return err
 	}
 	is, err := c.Explain(key)
@@ -55,9 +48,9 @@ func (s *state) changeSetting(c *config.Config, key, value string) error {
 		return err
 	}
 	if s.json {
-		return s.printJSON(settingChange{Setting: key, Was: was.Value, Value: is.Value})
+		return s.printJSON(settingChange{Setting: key, Was: was, Value: is.Value})
 	}
-	s.printf("%s  %s → %s\n", key, s.screen.paint(faint, clean(was.Value)), s.screen.paint(green, clean(is.Value)))
+	s.printf("%s  %s → %s\n", key, s.screen.paint(faint, clean(was)), s.screen.paint(green, clean(is.Value)))
 	when := "start the daemon again for it"
 	if is.Live {
 		when = "a daemon that runs takes it over on SIGHUP"
@@ -65,4 +58,18 @@ func (s *state) changeSetting(c *config.Config, key, value string) error {
 	s.note("written to %s; %s", clean(c.File), when)
 	s.warnStale()
 	return nil
+}
+
+// setFrom writes a value and returns the one before. then are the settings with it: where those
+// that are are wrong, it is what mends them.
+func (s *state) setFrom(then *config.Config, key, value string) (was string, err error) {
+	c, err := s.load()
+	if err != nil {
+		return "not right", changeConfig(then.File, []config.Change{{Key: key, Value: value}})
+	}
+	st, err := c.Explain(key)
+	if err != nil {
+		return "", memory.Errorf(memory.Invalid, "%w", err)
+	}
+	return st.Value, s.writeSettings(c, []settingChange{{Setting: key, Was: st.Value, Value: value}})
 }

@@ -33,6 +33,9 @@ func (s *state) applyProposals(c *config.Config, r *eval.SelfReport) error {
 	return nil
 }
 
+// configHead begins a config file that emberd makes.
+const configHead = "# Settings of emberd: emberd config lists all of them, emberd config example explains them.\n"
+
 // changeConfig writes settings to a config file, which need not be there yet. A link to
 // one stays a link.
 func changeConfig(file string, changes []config.Change) error {
@@ -42,6 +45,9 @@ func changeConfig(file string, changes []config.Change) error {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &exit{code: exitDisk, err: err}
+	}
+	if err != nil {
+		text = []byte(configHead)
 	}
 	if text, err = config.Set(file, text, changes); err != nil {
 		return memory.Errorf(memory.Invalid, "%w", err)

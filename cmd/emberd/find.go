@@ -39,7 +39,6 @@ or in $(…) enter prints, too, and opens nothing.`,
 		},
 	}
 	o.searchFlags(cmd.Flags())
-	s.completeFlags(cmd)
 	completeWords(cmd, "scope", "all", "memories", "notes", "archive")
 	return cmd
 }

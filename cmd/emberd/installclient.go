@@ -224,18 +224,25 @@ func (s *state) changeClient(ctx context.Context, c *clients.Client, file string
 			return err
 		}
 	}
-	res := clientChange{Client: c.Name, File: change.File, Changed: change.Changes()}
-	if res.Changed {
-		if res.Backup, err = change.Apply(s.now()); err != nil {
-			return err
-		}
+	res, err := s.applied(c, change)
+	if err != nil {
+		return err
 	}
 	if o.remove {
 		if err := s.revokeLimit(ctx, limit); err != nil {
 			return err
 		}
 	}
-	return s.printChange(c, &res, done)
+	return s.printChange(c, res, done)
+}
+
+// applied does what was planned to a client's file, if there is anything to do.
+func (s *state) applied(c *clients.Client, change *clients.Change) (res *clientChange, err error) {
+	res = &clientChange{Client: c.Name, File: change.File, Changed: change.Changes()}
+	if res.Changed {
+		res.Backup, err = change.Apply(s.now())
+	}
+	return res, err
 }
 
 func (s *state) printChange(c *clients.Client, res *clientChange, done string) error {

@@ -1,7 +1,7 @@
 // Command emberd is a memory that fades: a daemon that keeps what it was told
 // on disk, and the commands that talk to it.
 //
-// Every command but serve, demo, config and completion is a client of the
+// Every command but init, serve, demo, config and completion is a client of the
 // daemon's unix socket: it parses, calls one operation and prints the answer.
 // Answers go to stdout, everything said about them to stderr. With --json the
 // answer is the operation's result object, times in UTC, and an error is a

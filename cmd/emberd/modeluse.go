@@ -143,7 +143,18 @@ func makesWith(c *config.Config) bool {
 // writeSettings writes changes to the config file. What is set in a stronger place would
 // not be heeded, and is refused by name.
 func (s *state) writeSettings(c *config.Config, changes []settingChange) error {
+	if err := s.changeable(c, changes); err != nil {
+		return err
+	}
 	var all []config.Change
+	for _, change := range changes {
+		all = append(all, config.Change{Key: change.Setting, Value: change.Value})
+	}
+	return changeConfig(c.File, all)
+}
+
+// changeable refuses changes that a stronger place than the config file would overrule.
+func (s *state) changeable(c *config.Config, changes []settingChange) error {
 	for _, change := range changes {
 		st, err := c.Explain(change.Setting)
 		if err != nil {
@@ -152,9 +163,8 @@ func (s *state) writeSettings(c *config.Config, changes []settingChange) error {
 		if st.Origin == config.FromFlag || st.Origin == config.FromEnv {
 			return memory.Errorf(memory.Invalid, "%s is set by %s, which overrules the config file; set it to %s there", change.Setting, st.From, change.Value)
 		}
-		all = append(all, config.Change{Key: change.Setting, Value: change.Value})
 	}
-	return changeConfig(c.File, all)
+	return nil
 }
 
 func (s *state) printChanges(c *config.Config, m *models.Model, changes []settingChange, dry bool) {

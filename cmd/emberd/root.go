@@ -53,9 +53,11 @@ func (s *state) rootCommand() *cobra.Command {
 		Short: "A memory that fades",
 		Long: `emberd remembers what you tell it and lets fade what is not used.
 
-Start the daemon in one terminal with "emberd serve", then save and search in
-another. What is saved is on disk when the command returns.`,
-		Example: `  emberd serve
+Set it up with "emberd init", start the daemon in one terminal with "emberd
+serve", then save and search in another. What is saved is on disk when the
+command returns.`,
+		Example: `  emberd init
+  emberd serve
   emberd save "Use JWT tokens for authentication in all new APIs" --tag security
   emberd search authentication
   emberd demo`,
@@ -107,7 +109,7 @@ func (s *state) addCommands(root *cobra.Command) {
 		s.undoCommand(), s.trashCommand(), s.historyCommand(), s.auditCommand(), s.whyCommand(), s.timelineCommand(), s.graphCommand(), s.entitiesCommand(), s.openCommand(), s.statusCommand(), s.statsCommand(), s.healthCommand())
 	add(groupVault, s.promoteCommand(), s.archiveCommand(), s.rekindleCommand(), s.vaultCommand(), s.linksCommand())
 	add(groupMoving, s.importCommand(), s.migrateCommand(), s.exportCommand(), s.backupCommand(), s.keeperCommand())
-	add(groupRunning, s.serveCommand(), s.serviceCommand(), s.doctorCommand(), s.logCommand(), s.compactCommand(), s.configCommand(), s.lifecycleCommand(), s.engineCommand(), s.modelCommand(), s.embedCommand(), s.mcpCommand(), s.installClientCommand(), s.tokenCommand(), s.demoCommand(), s.evalCommand(), s.versionCommand(), s.completionCommand(), s.manCommand())
+	add(groupRunning, s.initCommand(), s.serveCommand(), s.serviceCommand(), s.doctorCommand(), s.logCommand(), s.compactCommand(), s.configCommand(), s.lifecycleCommand(), s.engineCommand(), s.modelCommand(), s.embedCommand(), s.mcpCommand(), s.installClientCommand(), s.tokenCommand(), s.demoCommand(), s.evalCommand(), s.versionCommand(), s.completionCommand(), s.manCommand())
 }
 
 func allExits() string {

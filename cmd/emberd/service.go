@@ -105,42 +105,50 @@ func (s *state) printService(m serviceManager, files []service.File) error {
 }
 
 func (s *state) installService(ctx context.Context, m serviceManager, spec *service.Spec, files []service.File) error {
-	if err := m.Answers(ctx); err != nil {
-		return err
-	}
-	in, err := service.Look(m.Folder(), files)
+	written, err := s.putService(ctx, m, spec, files)
 	if err != nil {
 		return err
 	}
+	return s.tellService(ctx, m, "written", written, func() { s.printPutService(m, written) })
+}
+
+// putService has a manager run the daemon by these files, and returns those that it wrote.
+func (s *state) putService(ctx context.Context, m serviceManager, spec *service.Spec, files []service.File) ([]string, error) {
+	if err := m.Answers(ctx); err != nil {
+		return nil, err
+	}
+	in, err := service.Look(m.Folder(), files)
+	if err != nil {
+		return nil, err
+	}
 	if in.Config != "" && in.Config != spec.Config {
-		return memory.Errorf(memory.Conflict, "there is a service already, for the settings in %s; emberd service uninstall removes it", in.Config)
+		return nil, memory.Errorf(memory.Conflict, "there is a service already, for the settings in %s; emberd service uninstall removes it", in.Config)
 	}
 	if err := s.onlyDaemon(ctx, m); err != nil {
-		return err
+		return nil, err
 	}
 	// What is missing when a unit starts is not writable in it later.
 	for _, dir := range spec.Writable[:2] {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return &exit{code: exitDisk, err: err}
+			return nil, &exit{code: exitDisk, err: err}
 		}
 	}
 	written, err := service.Write(m.Folder(), files)
 	if err != nil {
-		return &exit{code: exitDisk, err: err}
+		return nil, &exit{code: exitDisk, err: err}
 	}
-	if err := m.Enable(ctx, len(written) > 0); err != nil {
-		return err
+	return written, m.Enable(ctx, len(written) > 0)
+}
+
+func (s *state) printPutService(m serviceManager, written []string) {
+	for _, path := range written {
+		s.printf("written %s\n", clean(path))
 	}
-	return s.tellService(ctx, m, "written", written, func() {
-		for _, path := range written {
-			s.printf("written %s\n", clean(path))
-		}
-		if len(written) == 0 {
-			s.printf("nothing to change in %s\n", clean(m.Folder()))
-			return
-		}
-		s.note("%s", m.Advice())
-	})
+	if len(written) == 0 {
+		s.printf("nothing to change in %s\n", clean(m.Folder()))
+		return
+	}
+	s.note("%s", m.Advice())
 }
 
 // onlyDaemon refuses to start a service beside a daemon that somebody else started.

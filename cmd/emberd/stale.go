@@ -6,21 +6,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"emberd/internal/doctor"
 	"emberd/memory"
 	"emberd/op"
 )
 
-// checkStale asks which memories wait for a decision.
-func (s *state) checkStale(ctx context.Context) ([]check, error) {
-	res, err := reach(ctx, s, op.StaleList, &op.StaleListRequest{})
-	if memory.CodeOf(err) == memory.Unavailable {
-		return nil, nil // there is neither a daemon nor a log
+// stale asks which memories wait for a decision.
+func (e *examination) stale(ctx context.Context) error {
+	if !e.reachable() {
+		return nil
+	}
+	res, err := reach(ctx, e.s, op.StaleList, &op.StaleListRequest{})
+	if code := memory.CodeOf(err); code == memory.Unavailable || code == memory.Forbidden {
+		return nil // there is neither a daemon nor a log, or it is not for this token to see
 	}
 	if err != nil || len(res.Memories) == 0 {
-		return nil, err
+		return err
 	}
-	return []check{{Name: "stale", Text: count(len(res.Memories), "memory of a device that was silent for long waits", "memories of devices that were silent for long wait") + " for a decision",
-		Next: "emberd doctor stale list"}}, nil
+	e.add(doctor.Finding{Area: "stale", Code: "stale", Severity: doctor.Look, Next: "emberd doctor stale list",
+		Text: count(len(res.Memories), "memory of a device that was silent for long waits", "memories of devices that were silent for long wait") + " for a decision"})
+	return nil
 }
 
 func (s *state) staleCommand() *cobra.Command {

@@ -53,7 +53,8 @@ func (e *entry) replace(line []byte, value string) ([]byte, error) {
 		return nil, by
 	}
 	before, rest := string(runes[:e.valueColumn-1]), string(runes[e.valueColumn-1:])
-	for _, written := range []string{e.text, strconv.Quote(e.text), "'" + e.text + "'"} {
+	// Bare comes last: nothing at all is how an empty text would be written so.
+	for _, written := range []string{strconv.Quote(e.text), "'" + e.text + "'", e.text} {
 		if after, ok := strings.CutPrefix(rest, written); ok {
 			return []byte(before + value + after), nil
 		}

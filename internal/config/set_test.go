@@ -19,6 +19,7 @@ func TestSet(t *testing.T) {
 			"# top\nsearch:\n  # why\n  ltm_weight: 1 # of notes\n  limit: 5\n\nlog.level: warn\n"},
 		{"dotted", "search.ltm_weight: '0.7'\r\nlog.level: warn\r\n", []Change{{"search.ltm_weight", "1"}}, "search.ltm_weight: 1\r\nlog.level: warn\r\n"},
 		{"in braces", `search: {ltm_weight: "0.7", limit: 5}`, []Change{{"search.ltm_weight", "1.25"}}, "search: {ltm_weight: 1.25, limit: 5}"},
+		{"an empty text", "vaults: \"\" # none\n", []Change{{"vaults", "/n"}}, "vaults: \"/n\" # none\n"},
 		{"letters beyond ASCII before it", "# ä\nsearch: {ltm_weight: 1, }# ö\n", []Change{{"search.ltm_weight", "2"}}, "# ä\nsearch: {ltm_weight: 2, }# ö\n"},
 		{"on the next line", "search.ltm_weight:\n  0.7\n", []Change{{"search.ltm_weight", "1"}}, "search.ltm_weight:\n  1\n"},
 		{"beside others of its group", "search:\n  limit: 5\n", []Change{{"search.ltm_weight", "1"}}, "search:\n  limit: 5\nsearch.ltm_weight: 1\n"},

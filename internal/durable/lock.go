@@ -39,6 +39,22 @@ func AcquireLock(name string) (*Lock, error) {
 // Close releases the lock. A second Close returns fs.ErrClosed.
 func (l *Lock) Close() error { return l.file.Close() }
 
+// Holder tells whether somebody holds the lock on the file name, and the process id if the
+// file shows one. Nothing is changed; a file that is not there is [fs.ErrNotExist].
+func Holder(name string) (pid int, held bool, err error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, false, fmt.Errorf("lock: %w", err)
+	}
+	defer f.Close()
+	err = retryInterrupted(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) })
+	if !errors.Is(err, unix.EWOULDBLOCK) {
+		return 0, false, err
+	}
+	pid, _ = readPID(f)
+	return pid, true, nil
+}
+
 func lockFile(f *os.File) error {
 	if err := checkRegular(f); err != nil {
 		return fmt.Errorf("lock: %w", err)

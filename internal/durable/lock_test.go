@@ -53,6 +53,9 @@ func TestLockBetweenProcesses(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "daemon.lock")
 			holder, stdin := startHolder(t, file)
 
+			if pid, held, err := durable.Holder(file); pid != holder.Process.Pid || !held || err != nil {
+				t.Errorf("held by %d, %t, %v, want process %d", pid, held, err, holder.Process.Pid)
+			}
 			_, err := durable.AcquireLock(file)
 			wantCause(t, err, durable.ErrLocked)
 			if pid := fmt.Sprintf("process %d", holder.Process.Pid); !strings.Contains(fmt.Sprint(err), pid) {
@@ -67,6 +70,9 @@ func TestLockBetweenProcesses(t *testing.T) {
 				t.Errorf("lock file: got %q, want %q", got, want)
 			}
 			must(t, lock.Close())
+			if _, held, err := durable.Holder(file); held || err != nil {
+				t.Errorf("after release it is held: %t, %v", held, err)
+			}
 			if _, err := os.Stat(file); err != nil {
 				t.Errorf("after release: %v, want the file to stay", err)
 			}

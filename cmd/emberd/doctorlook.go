@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"emberd/api"
+	"emberd/internal/config"
+	"emberd/internal/doctor"
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+	"emberd/watcher"
+)
+
+// examination is one look at everything, part by part.
+type examination struct {
+	s      *state
+	c      *config.Config
+	places *doctor.Places
+	found  []doctor.Finding
+
+	status  *op.StatusResult // of the daemon, nil if none answers
+	held    bool             // a process holds the folders
+	closed  bool             // the folders cannot be used
+	folders int              // of all vaults
+	remote  bool             // a vault is where there are no events
+}
+
+func (e *examination) add(all ...doctor.Finding) { e.found = append(e.found, all...) }
+
+// wrongSetting is the finding about one fault of the settings.
+func wrongSetting(text string) doctor.Finding {
+	f := doctor.Finding{Area: "config", Code: "config-wrong", Severity: doctor.Bad, Text: text}
+	switch file, _, inFile := strings.Cut(text, ".yaml:"); {
+	case strings.HasPrefix(text, "socket path "):
+		f.Code, f.Next = "socket-long", "emberd config set socket "+shortSocket()
+	case inFile && filepath.IsAbs(file):
+		f.Next = "${EDITOR:-vi} " + word(file+".yaml")
+	}
+	return f
+}
+
+// shortSocket is a path for the socket that is short enough everywhere.
+func shortSocket() string { return fmt.Sprintf("/tmp/emberd-%d/emberd.sock", os.Getuid()) }
+
+// placesOf are the files of a daemon with these settings.
+func placesOf(c *config.Config) *doctor.Places {
+	p := &doctor.Places{Data: c.Data, State: c.State, Socket: c.Socket, Config: c.File,
+		Tokens: []string{filepath.Join(c.State, "tokens.json")}}
+	if secrets, err := filepath.Glob(filepath.Join(globbed(c.State), "tokens", "*.secret")); err == nil {
+		p.Tokens = append(secrets, p.Tokens...)
+	}
+	p.Tokens = appendSet(p.Tokens, c.TokenFile)
+	p.Keys = appendSet(p.Keys, c.LLM.KeyFile, c.Embedding.KeyFile)
+	dir := filepath.Base(filepath.Dir(c.Socket))
+	p.SocketFolder = dir == "emberd" || dir == "run" || filepath.Dir(c.Socket) == filepath.Dir(c.State)
+	return p
+}
+
+func (e *examination) access(context.Context) error {
+	e.add(doctor.Access(e.places)...)
+	e.closed = slices.ContainsFunc(e.found, func(f doctor.Finding) bool {
+		return f.Severity == doctor.Bad && (strings.HasPrefix(f.Code, "data-") || strings.HasPrefix(f.Code, "state-"))
+	})
+	return nil
+}
+
+// patience is how long a daemon may take for an answer before it counts as silent.
+const patience = 10 * time.Second
+
+// daemon asks the daemon how it is, and who holds the folders.
+func (e *examination) daemon(ctx context.Context) error {
+	pid, held, err := doctor.Holder(e.places)
+	if err != nil {
+		return err
+	}
+	e.held = held
+	waits, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	st, err := call(waits, e.s, op.Status, &op.StatusRequest{})
+	bad := doctor.Finding{Area: "daemon", Severity: doctor.Bad}
+	switch {
+	case err != nil && waits.Err() != nil && ctx.Err() == nil:
+		e.held = true
+		bad.Code, bad.Text, bad.Next = "daemon-silent", fmt.Sprintf("process %s takes connections at %s and did not answer within %s", number(pid), e.c.Socket, patience), e.end(pid, "-9 ")
+		e.add(bad)
+	case memory.CodeOf(err) == memory.Unavailable && held:
+		bad.Code, bad.Text, bad.Next = "daemon-unreached", fmt.Sprintf("process %s holds the folders and cannot be reached at %s: it only just starts, or its socket is elsewhere or was removed; end it and start again", number(pid), e.c.Socket), e.end(pid, "")
+		e.add(bad)
+	case memory.CodeOf(err) == memory.Unavailable:
+		e.add(doctor.Finding{Area: "daemon", Code: "daemon-down", Severity: doctor.Look, Text: "it does not run", Next: e.start()})
+		e.add(doctor.Socket(e.places)...)
+	case err != nil:
+		bad.Code, bad.Text = "daemon-refuses", err.Error()
+		if memory.CodeOf(err) == memory.Incompatible { // one side was upgraded
+			bad.Next = e.end(pid, "")
+		}
+		e.add(bad)
+	case st.State != "" && linkless(st.State) != linkless(e.c.State):
+		bad.Code, bad.Text, bad.Next = "daemon-elsewhere", fmt.Sprintf("the daemon at %s keeps its memories in %s, and the settings say %s", e.c.Socket, st.Data, e.c.Data), "emberd config socket"
+		e.add(bad)
+	default:
+		e.answered(st)
+	}
+	return nil
+}
+
+// answered takes what the daemon told.
+func (e *examination) answered(st *op.StatusResult) {
+	e.status = st
+	f := doctor.Finding{Area: "daemon", Severity: doctor.OK,
+		Text: fmt.Sprintf("%s, up for %s, %s", st.Health, lasted(e.s.now().Sub(st.Started)), count(st.Memories, "memory", "memories"))}
+	if st.Log.ReadOnly != "" {
+		f = doctor.Finding{Area: "daemon", Code: "daemon-readonly", Severity: doctor.Bad, Text: st.Log.ReadOnly, Next: "emberd status"}
+	}
+	e.add(f)
+}
+
+// warnings are what the daemon warns of, but for what was found here, too.
+func (e *examination) warnings(context.Context) error {
+	if e.status == nil {
+		return nil
+	}
+	for _, w := range e.status.Warnings {
+		if !e.toldOf(w) {
+			e.add(doctor.Finding{Area: "warning", Code: "daemon-warning", Severity: doctor.Look, Text: w, Next: "emberd status"})
+		}
+	}
+	return nil
+}
+
+// toldOf reports whether a warning of the daemon's is about something that was found.
+func (e *examination) toldOf(warning string) bool {
+	for words, area := range map[string]string{"quarantine": "quarantine", "emberd doctor lists them": "stale",
+		"fs.inotify": "watches", "the disk that holds": "disk", "check the clock": "clock"} {
+		found := slices.ContainsFunc(e.found, func(f doctor.Finding) bool { return f.Area == area && f.Code != "" })
+		if found && strings.Contains(warning, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// end is the command that ends the daemon, which its service starts again.
+func (e *examination) end(pid int, signal string) string {
+	if e.serviced() || pid == 0 {
+		return "emberd service restart"
+	}
+	return fmt.Sprintf("kill %s%d && %s", signal, pid, e.s.again("serve"))
+}
+
+// start is the command that starts the daemon.
+func (e *examination) start() string {
+	if e.serviced() {
+		return "emberd service start"
+	}
+	return "emberd serve"
+}
+
+// serviced tells whether a service is installed for these settings.
+func (e *examination) serviced() bool {
+	_, in, err := e.s.installed()
+	return err == nil && in.Config == e.c.File
+}
+
+func number(pid int) string {
+	if pid == 0 {
+		return "of an unknown number"
+	}
+	return fmt.Sprint(pid)
+}
+
+// others asks other daemons of this user whether they write into the same vault.
+func (e *examination) others(ctx context.Context) error {
+	for _, path := range doctor.Sockets(e.c.Socket) {
+		client := api.NewClient(path, &api.ClientOptions{Name: "doctor", Version: buildVersion(), Timeout: 2 * time.Second})
+		st, err := op.Status.Call(ctx, client, &op.StatusRequest{})
+		client.Close()
+		if err != nil || linkless(st.State) == linkless(e.c.State) { // not ours to ask, or ours by another name
+			continue
+		}
+		for _, v := range st.Vaults {
+			if sameVaults(e.c.Vaults, v.Path) && len(e.c.Vaults) > 0 {
+				e.add(doctor.Finding{Area: "daemons", Code: "two-daemons", Severity: doctor.Bad, Next: fmt.Sprintf("kill %d", st.Version.PID),
+					Text: fmt.Sprintf("process %d, a daemon with its memories in %s, writes into the same vault %s; end one of both, or give it another vault", st.Version.PID, st.Data, v.Path)})
+			}
+		}
+	}
+	return nil
+}
+
+// log reads every log file, and compares the clock with what is in them.
+func (e *examination) log(ctx context.Context) error {
+	if err := stm.Gone(durable.OS{}, e.c.Data, e.c.State); err != nil {
+		e.add(doctor.Finding{Area: "log", Code: "log-gone", Severity: doctor.Bad, Text: err.Error(), Next: "emberd backup list"})
+		return nil
+	}
+	r, err := e.s.readLog(ctx, e.c.Data)
+	if err == nil && len(r.Files) == 0 || errors.Is(err, fs.ErrNotExist) {
+		e.add(doctor.Finding{Area: "log", Severity: doctor.OK, Text: "nothing was saved yet in " + e.c.Data})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	lines, bytes := 0, int64(0)
+	for _, f := range r.Files {
+		lines, bytes = lines+f.Lines, bytes+f.Bytes
+	}
+	f := doctor.Finding{Area: "log", Severity: doctor.OK, Text: fmt.Sprintf("%s in %s, %s", count(lines, "line", "lines"), count(len(r.Files), "file", "files"), size(bytes))}
+	if wrong := r.Wrong(); wrong > 0 {
+		f.Code, f.Severity, f.Next = "log-damaged", doctor.Look, "emberd log check"
+		f.Text += ": " + count(wrong, "thing is wrong", "things are wrong")
+	}
+	e.add(f)
+	e.copies(r)
+	e.add(doctor.Clock(e.s.now(), r.Newest())...)
+	return nil
+}
+
+// quarantine asks which damaged lines wait for a decision.
+func (e *examination) quarantine(ctx context.Context) error {
+	if !e.reachable() {
+		return nil
+	}
+	res, err := reach(ctx, e.s, op.QuarantineList, &op.QuarantineListRequest{})
+	if code := memory.CodeOf(err); code == memory.Unavailable || code == memory.Forbidden {
+		return nil // there is neither a daemon nor a log, or it is not for this token to see
+	}
+	if err != nil || len(res.Lines) == 0 {
+		return err
+	}
+	e.add(doctor.Finding{Area: "quarantine", Code: "quarantine", Severity: doctor.Look,
+		Text: count(len(res.Lines), "damaged line waits", "damaged lines wait") + " for a decision", Next: "emberd doctor quarantine list"})
+	return nil
+}
+
+// reachable tells whether a daemon answers, or the folders may be opened in its place.
+func (e *examination) reachable() bool { return e.status != nil || !e.held && !e.closed }
+
+// index looks whether what searches are answered from is whole.
+func (e *examination) index(context.Context) error {
+	e.add(doctor.Index(e.places, e.status != nil || e.held)...)
+	if e.status != nil && e.status.Loading != nil {
+		e.add(doctor.Finding{Area: "index", Code: "index-loading", Severity: doctor.Note, Text: "it is being built, " + indexed(e.status.Loading) + "; searches answer meanwhile"})
+	}
+	return nil
+}
+
+// vaults looks at each vault.
+func (e *examination) vaults(ctx context.Context) error {
+	for _, dir := range e.c.Vaults {
+		survey, err := doctor.Vault(ctx, dir, e.c.Vault.Ignore)
+		if err != nil {
+			return err
+		}
+		e.folders += survey.Folders
+		e.add(survey.Findings...)
+		e.remote = e.remote || slices.ContainsFunc(survey.Findings, func(f doctor.Finding) bool { return f.Code == "vault-remote" })
+	}
+	return nil
+}
+
+// watches compares the folders of the vaults with what the system lets be watched.
+func (e *examination) watches(context.Context) error {
+	if runtime.GOOS != "linux" || e.remote {
+		return nil
+	}
+	watched := e.status != nil && len(e.status.Vaults) > 0 && !slices.ContainsFunc(e.status.Vaults, func(v op.VaultStatus) bool { return v.Mode != string(watcher.Watching) })
+	e.add(doctor.Watches("/proc", e.folders, watched)...)
+	return nil
+}
+
+func (e *examination) disk(context.Context) error {
+	e.add(doctor.Disk(e.c.Data, "emberd compact")...)
+	if !sameDisk(e.c.Data, e.c.State) {
+		e.add(doctor.Disk(e.c.State, "emberd backup list")...)
+	}
+	return nil
+}

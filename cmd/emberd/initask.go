@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"emberd/internal/clients"
+	"emberd/internal/config"
+	"emberd/internal/obsidian"
+	"emberd/memory"
+)
+
+// questions are asked on a terminal, one line each. Where asks is not set, all of them are
+// answered by what is there.
+type questions struct {
+	s    *state
+	ctx  context.Context
+	asks bool
+	in   *bufio.Reader
+}
+
+// answer asks and reads a line. Interrupted, it does not wait for one: the read, which
+// cannot be broken off, ends with the process.
+func (q *questions) answer(question string) (string, error) {
+	q.s.printf("%s ", question)
+	if err := q.s.stdout.Flush(); err != nil {
+		return "", err
+	}
+	if q.in == nil {
+		q.in = bufio.NewReader(q.s.stdin)
+	}
+	type said struct {
+		line string
+		err  error
+	}
+	heard := make(chan said, 1)
+	go func() {
+		line, err := q.in.ReadString('\n')
+		heard <- said{line, err}
+	}()
+	select {
+	case a := <-heard:
+		if a.err != nil {
+			return "", memory.Errorf(memory.Invalid, "the questions were not answered, so nothing was changed")
+		}
+		return strings.TrimSpace(a.line), nil
+	case <-q.ctx.Done():
+		return "", q.ctx.Err()
+	}
+}
+
+// yes asks for yes or no, and takes Enter for no.
+func (q *questions) yes(question string) (bool, error) {
+	answer, err := q.answer(question + " [y/N]")
+	answer = strings.ToLower(answer)
+	return answer == "y" || answer == "yes", err
+}
+
+// vault says which folder is to be the vault, "" for none.
+func (q *questions) vault(c *config.Config, flag string) (string, error) {
+	if flag == noVault {
+		return "", nil
+	}
+	if flag != "" {
+		return vaultFolder(c, flag)
+	}
+	known := q.known(c)
+	first := ""
+	if len(c.Vaults) > 0 {
+		first = c.Vaults[0]
+	} else if len(known) > 0 {
+		first = known[0].Path
+	}
+	if !q.asks {
+		return first, nil
+	}
+	q.s.printf("Notes that are searched beside the memories; emberd writes into Memories alone.\n")
+	q.list(c, known)
+	for {
+		text, err := q.answer(fmt.Sprintf("Vault (a number, a folder, or none) [%s]:", cmp.Or(flat(first), noVault)))
+		if err != nil {
+			return "", err
+		}
+		dir, ok, err := q.chosen(c, known, text, first)
+		if err != nil {
+			return "", err
+		}
+		if ok {
+			return dir, nil
+		}
+	}
+}
+
+// noVault is the word for none.
+const noVault = "none"
+
+// known are the vaults on Obsidian's list that can be taken.
+func (q *questions) known(c *config.Config) (out []obsidian.Vault) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil // then a folder has to be named
+	}
+	all, err := obsidian.Vaults(obsidian.Machine{GOOS: runtime.GOOS, Home: home, Config: q.s.getenv("XDG_CONFIG_HOME")})
+	if err != nil {
+		q.s.note("%s", clean(err.Error()))
+	}
+	for _, v := range all {
+		if checkVaultFolder(c, v.Path) == nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (q *questions) list(c *config.Config, known []obsidian.Vault) {
+	for i, v := range known {
+		about := nonEmpty(map[bool]string{true: "set now"}[len(c.Vaults) > 0 && sameVaults(c.Vaults, v.Path)],
+			map[bool]string{true: "open in Obsidian"}[v.Open])
+		if !v.Open && !v.Opened.IsZero() {
+			about = append(about, "opened "+ago(q.s.now(), v.Opened))
+		}
+		q.s.printf("  %d  %s  %s\n", i+1, flat(v.Path), q.s.screen.paint(faint, strings.Join(about, ", ")))
+	}
+}
+
+// chosen is the folder that an answer means; not ok says why on the screen.
+func (q *questions) chosen(c *config.Config, known []obsidian.Vault, text, first string) (dir string, ok bool, err error) {
+	switch n, err := strconv.Atoi(text); {
+	case text == "":
+		return first, true, nil
+	case strings.EqualFold(text, noVault):
+		return "", true, nil
+	case err == nil && n >= 1 && n <= len(known):
+		return known[n-1].Path, true, nil
+	case err == nil:
+		q.s.note("there is no vault %d on the list", n)
+		return "", false, nil
+	}
+	if dir, err = vaultFolder(c, text); err != nil {
+		q.s.note("%s", clean(err.Error()))
+		return "", false, nil
+	}
+	if !obsidian.IsVault(dir) {
+		ok, err := q.yes(fmt.Sprintf("Obsidian has not opened %s yet. Take it all the same?", flat(dir)))
+		return dir, ok, err
+	}
+	return dir, true, nil
+}
+
+// service asks whether the system is to keep the daemon running, if it can and does not yet.
+func (q *questions) service(p *plan) (err error) {
+	if p.service {
+		return nil
+	}
+	m, in, err := q.s.installed()
+	if err == nil && len(in.Present) > 0 {
+		q.s.note("a service is installed already; emberd service status tells how it is")
+		return nil
+	}
+	if err == nil {
+		err = m.Answers(q.ctx)
+	}
+	if err != nil {
+		q.s.note("no service can be offered: %s", clean(err.Error()))
+		return q.ctx.Err()
+	}
+	p.service, err = q.yes("Have the system keep the daemon running?")
+	return err
+}
+
+// clients asks which clients are to start emberd, of those that are here and do not yet.
+func (q *questions) clients(p *plan) error {
+	m, err := q.s.machine()
+	if err != nil || len(p.clients) > 0 {
+		return err
+	}
+	var here []*clients.Client
+	var names []string
+	for _, c := range clients.All() {
+		if c.Found(m) && c.Editable() && !c.Has(c.File(m)) {
+			here = append(here, c)
+			names = append(names, fmt.Sprintf("%d %s", len(here), c.Title))
+		}
+	}
+	if len(here) == 0 {
+		return nil
+	}
+	for {
+		text, err := q.answer(fmt.Sprintf("AI clients that are to start emberd: %s; numbers, all, or none [%s]:", strings.Join(names, ", "), noVault))
+		if err != nil {
+			return err
+		}
+		if q.pick(p, here, text) {
+			return nil
+		}
+	}
+}
+
+// pick takes the clients that an answer means into the plan.
+func (q *questions) pick(p *plan, here []*clients.Client, text string) bool {
+	var chosen []*clients.Client
+	if text = strings.ToLower(text); text == "all" {
+		chosen = here
+	} else if text != "" && text != noVault {
+		for _, field := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+			n, err := strconv.Atoi(field)
+			if err != nil || n < 1 || n > len(here) {
+				q.s.note("there is no client %s on the list", clean(filepath.Base(field)))
+				return false
+			}
+			chosen = append(chosen, here[n-1])
+		}
+	}
+	for _, c := range chosen {
+		if err := q.s.addClient(p, c.Name); err != nil {
+			q.s.note("%s", clean(err.Error()))
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,181 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Places are where emberd keeps its files.
+type Places struct {
+	Data, State  string
+	Socket       string
+	SocketFolder bool // the socket's folder is emberd's own
+	Config       string
+	Tokens       []string // files that may be there, as those with keys
+	Keys         []string
+}
+
+// mostFiles bounds how many files are looked at for who owns them.
+const mostFiles = 20_000
+
+// Access looks at who can read and change emberd's files. None of them is opened.
+func Access(p *Places) []Finding {
+	var all []Finding
+	for _, f := range []struct{ what, dir string }{{"data", p.Data}, {"state", p.State}} {
+		all = append(all, folder(f.what, f.dir)...)
+	}
+	all = append(all, socketAccess(p)...)
+	if info, err := os.Stat(p.Config); err == nil && info.Mode().Perm()&0o022 != 0 && keepsModes(filepath.Dir(p.Config)) {
+		all = append(all, Finding{Area: "access", Code: "config-open", Severity: Bad,
+			Text: fmt.Sprintf("others may change the config file %s (mode %04o)", p.Config, info.Mode().Perm()),
+			Next: "chmod go-w " + Shell(p.Config), Fix: chmod(p.Config, info.Mode().Perm()&^0o022)})
+	}
+	for _, name := range p.Tokens {
+		all = append(all, secret(name, "token-open", "whoever did has what its token allows; emberd does not take it like that")...)
+	}
+	for _, name := range p.Keys {
+		all = append(all, secret(name, "key-open", "whoever did has the key")...)
+	}
+	return all
+}
+
+// secret tells of a file that others can read, and what follows from that.
+func secret(name, code, so string) []Finding {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	return []Finding{{Area: "tokens", Code: code, Severity: Bad, Next: "chmod 600 " + Shell(name), Fix: chmod(name, 0o600),
+		Text: fmt.Sprintf("%s can be read by others (mode %04o): %s", name, info.Mode().Perm(), so)}}
+}
+
+// folder looks at one of emberd's own folders, if it is there.
+func folder(what, dir string) []Finding {
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	found := func(code string, severity Severity, next, text string, args ...any) []Finding {
+		return []Finding{{Area: "access", Code: what + "-" + code, Severity: severity, Text: fmt.Sprintf(text, args...), Next: next}}
+	}
+	switch {
+	case err != nil:
+		return found("unreadable", Bad, "ls -ld "+Shell(dir), "the %s folder %s cannot be looked at: %v", what, dir, err)
+	case !info.IsDir():
+		return found("unreadable", Bad, "mv "+Shell(dir)+" "+Shell(dir+".aside"), "the %s folder %s is a file", what, dir)
+	}
+	if foreign := foreignIn(dir); foreign != "" {
+		next := fmt.Sprintf("chown -R %d %s", os.Geteuid(), Shell(dir))
+		if os.Geteuid() != 0 {
+			next = "sudo " + next
+		}
+		return found("foreign", Bad, next, "%s in the %s folder belongs to another user, as after a run with sudo", foreign, what)
+	}
+	switch err := unix.Access(dir, unix.R_OK|unix.W_OK|unix.X_OK); {
+	case errors.Is(err, unix.EROFS):
+		return found("readonly", Bad, "findmnt -T "+Shell(dir), "the %s folder %s is on a disk that is mounted read-only; mount it for writing", what, dir)
+	case err != nil:
+		out := found("unwritable", Bad, "chmod u+rwx "+Shell(dir), "your user may not write to the %s folder %s (mode %04o)", what, dir, info.Mode().Perm())
+		out[0].Fix = chmod(dir, info.Mode().Perm()|0o700)
+		return out
+	}
+	return openFolder(what, dir, info)
+}
+
+// openFolder tells of a folder that others reach into. What is in one that is closed is closed
+// too. File systems without modes show the same for all, and what they are mounted with decides.
+func openFolder(what, dir string, info fs.FileInfo) []Finding {
+	perm := info.Mode().Perm()
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if perm&0o077 == 0 || !ok || !keepsModes(dir) {
+		return nil
+	}
+	f := Finding{Area: "access", Code: what + "-open", Severity: Look, Next: "chmod go= " + Shell(dir), Fix: chmod(dir, perm&^0o077),
+		Text: fmt.Sprintf("others may look into the %s folder %s (mode %04o)", what, dir, perm)}
+	// A group with its owner's number has no other member, by the custom of Debian and Fedora.
+	if perm&0o002 != 0 || perm&0o020 != 0 && st.Gid != st.Uid {
+		f.Severity, f.Text = Bad, fmt.Sprintf("others may write to the %s folder %s (mode %04o), and so to your memories; no daemon starts on it", what, dir, perm)
+	}
+	return []Finding{f}
+}
+
+// foreignIn names the first file of somebody else's below a folder, "" if there is none.
+func foreignIn(dir string) string {
+	foreign, seen := "", 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // that it cannot be read is told elsewhere
+		}
+		if seen++; seen > mostFiles {
+			return fs.SkipAll
+		}
+		if info, err := d.Info(); err == nil {
+			if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+				foreign = path
+				return fs.SkipAll
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return ""
+	}
+	return foreign
+}
+
+func socketAccess(p *Places) (all []Finding) {
+	dir := filepath.Dir(p.Socket)
+	if info, err := os.Lstat(dir); err == nil {
+		st, _ := info.Sys().(*syscall.Stat_t)
+		switch {
+		case !info.IsDir():
+			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Bad, Next: "rm " + Shell(dir),
+				Text: fmt.Sprintf("the socket's folder %s is a link or a file, and no daemon starts with it", dir)})
+		case st != nil && int(st.Uid) != os.Geteuid():
+			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Bad, Next: fmt.Sprintf("emberd config set socket /tmp/emberd-%d/emberd.sock", os.Geteuid()),
+				Text: fmt.Sprintf("the socket's folder %s belongs to another user, and no daemon starts with it", dir)})
+		case info.Mode().Perm()&0o077 != 0:
+			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Bad, Next: "chmod 700 " + Shell(dir), Fix: p.closeFolder(dir),
+				Text: fmt.Sprintf("others may reach into the socket's folder %s (mode %04o), and no daemon starts with it", dir, info.Mode().Perm())})
+		}
+	}
+	info, err := os.Lstat(p.Socket)
+	if err == nil && info.Mode().Type() == fs.ModeSocket && info.Mode().Perm() != 0o600 {
+		all = append(all, Finding{Area: "socket", Code: "socket-open", Severity: Bad, Next: "chmod 600 " + Shell(p.Socket), Fix: chmod(p.Socket, 0o600),
+			Text: fmt.Sprintf("the socket %s has mode %04o and should have 0600", p.Socket, info.Mode().Perm())})
+	}
+	return all
+}
+
+// closeFolder is nil for a folder that others may have a use for.
+func (p *Places) closeFolder(dir string) func(context.Context) (string, error) {
+	if !p.SocketFolder {
+		return nil
+	}
+	return chmod(dir, 0o700)
+}
+
+func chmod(name string, mode fs.FileMode) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) {
+		if err := os.Chmod(name, mode); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%s has mode %04o now", name, mode), nil
+	}
+}
+
+// keepsModes reports whether a file in a folder can be closed to others, as it cannot on FAT.
+func keepsModes(dir string) bool {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return true
+	}
+	return !modeless(fsName(&st))
+}

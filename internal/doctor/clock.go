@@ -1,0 +1,26 @@
+package doctor
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// skew is how far clocks of devices may be apart before it matters to anybody.
+const skew = 10 * time.Minute
+
+// Clock compares this device's clock with the newest time in the log, zero if there is none.
+func Clock(now, newest time.Time) []Finding {
+	ahead := newest.Sub(now)
+	if newest.IsZero() || ahead < skew {
+		return nil
+	}
+	next := "sudo timedatectl set-ntp true"
+	if runtime.GOOS == "darwin" {
+		next = "sudo sntp -sS time.apple.com"
+	}
+	return []Finding{{Area: "clock", Code: "clock-behind", Severity: Look, Next: next,
+		Text: fmt.Sprintf("the clock says %s, and something was saved at %s, here or on another device: one of both clocks is or was wrong; set this one, and if it is right, wait until then", stamp(now), stamp(newest))}}
+}
+
+func stamp(t time.Time) string { return t.Format("2006-01-02 15:04") }

@@ -1,0 +1,58 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"emberd/internal/durable"
+	"emberd/ltm"
+	"emberd/stm"
+)
+
+// Index looks whether what searches are answered from is whole. All of it can be made anew from
+// the log and the notes, which a start does with what it finds damaged; running tells that a
+// daemon uses it.
+func Index(p *Places, running bool) []Finding {
+	var all []Finding
+	damaged := func(path, text string, still func() bool) {
+		f := Finding{Area: "index", Code: "index-damaged", Severity: Look, Text: text + "; it is made anew from the log and the notes", Next: "rm -r " + Shell(path),
+			Fix: func(context.Context) (string, error) { return removeIndex(p, path, still) }}
+		if running {
+			f.Next, f.Fix = "emberd service restart", nil
+		}
+		all = append(all, f)
+	}
+	if err := stm.CheckSnapshot(durable.OS{}, p.State); err != nil && !running { // a daemon writes it anew
+		damaged(filepath.Join(p.State, "index", "stm.snap"), err.Error(), func() bool { return stm.CheckSnapshot(durable.OS{}, p.State) != nil })
+	}
+	dirs, err := os.ReadDir(filepath.Join(p.State, "index"))
+	if err != nil {
+		return all // there is none yet
+	}
+	for _, d := range dirs {
+		path := filepath.Join(p.State, "index", d.Name())
+		if why := ltm.Damaged(path); d.IsDir() && why != "" {
+			damaged(path, fmt.Sprintf("the index of notes %s found itself damaged (%s)", path, why), func() bool { return ltm.Damaged(path) != "" })
+		}
+	}
+	return all
+}
+
+// removeIndex removes a part of the index while no daemon can be at it, if it is still damaged:
+// whoever opens the log without a daemon makes a snapshot anew, too.
+func removeIndex(p *Places, path string, still func() bool) (string, error) {
+	lock, err := durable.AcquireLock(filepath.Join(p.State, lockFile))
+	if err != nil {
+		return "", err
+	}
+	if !still() {
+		return path + " was made anew", lock.Close()
+	}
+	if err := errors.Join(os.RemoveAll(path), lock.Close()); err != nil {
+		return "", err
+	}
+	return "removed " + path + ", which the next start makes anew", nil
+}

@@ -1,0 +1,35 @@
+package doctor
+
+import (
+	"bufio"
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// socketName is what the sockets of daemons are called, unless a setting says otherwise.
+const socketName = "emberd.sock"
+
+// Sockets are the paths of sockets on this machine that daemons seem to listen on, other than
+// the one at own. Those that a setting gives another name are not among them.
+func Sockets(own string) []string {
+	return slices.DeleteFunc(listening(), func(path string) bool { return path == own })
+}
+
+// parseSockets finds the paths in a listing that has one at the end of each line, as proc_net(5)
+// and netstat -f unix of a Mac do.
+func parseSockets(listing []byte) []string {
+	var paths []string
+	for lines := bufio.NewScanner(bytes.NewReader(listing)); lines.Scan(); {
+		line := lines.Text()
+		at := strings.IndexByte(line, '/')
+		if at < 0 {
+			continue
+		}
+		if path := strings.TrimSpace(line[at:]); filepath.Base(path) == socketName && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,78 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"emberd/internal/durable"
+)
+
+// lockFile is what a daemon holds in the state folder as long as it lives.
+const lockFile = "daemon.lock"
+
+// Holder is the process that holds the folders, 0 if it did not leave its number; held tells
+// whether there is one.
+func Holder(p *Places) (pid int, held bool, err error) {
+	pid, held, err = durable.Holder(filepath.Join(p.State, lockFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, false, nil
+	}
+	return pid, held, err
+}
+
+// Socket looks at a socket at which no daemon answered.
+func Socket(p *Places) []Finding {
+	info, err := os.Lstat(p.Socket)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	f := Finding{Area: "socket", Severity: Bad}
+	switch {
+	case err != nil:
+		f.Code, f.Text, f.Next = "socket-unknown", fmt.Sprintf("the socket %s cannot be looked at: %v", p.Socket, err), "ls -ld "+Shell(filepath.Dir(p.Socket))
+	case info.Mode().Type() != fs.ModeSocket:
+		f.Code, f.Next = "socket-blocked", "mv "+Shell(p.Socket)+" "+Shell(p.Socket+".aside")
+		f.Text = fmt.Sprintf("%s is in the way of the socket and is none, so that no daemon starts", p.Socket)
+	case dead(p.Socket):
+		f.Severity, f.Code, f.Next = Look, "socket-dead", "rm "+Shell(p.Socket)
+		f.Text = fmt.Sprintf("nobody listens on the socket %s, which a daemon left behind that was killed", p.Socket)
+		f.Fix = func(context.Context) (string, error) { return removeDead(p) }
+	default:
+		return nil
+	}
+	return []Finding{f}
+}
+
+// dead tells whether nobody listens on a socket. Every other failure may be a daemon that lives.
+func dead(path string) bool {
+	conn, err := net.DialTimeout("unix", path, time.Second)
+	if err == nil {
+		_ = conn.Close() // nothing was said
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// removeDead removes the socket under the lock, which keeps a daemon from opening it meanwhile.
+func removeDead(p *Places) (string, error) {
+	if err := durable.MkdirAll(durable.OS{}, p.State); err != nil {
+		return "", err
+	}
+	lock, err := durable.AcquireLock(filepath.Join(p.State, lockFile))
+	if err != nil {
+		return "", err
+	}
+	if dead(p.Socket) {
+		err = os.Remove(p.Socket)
+	}
+	if err = errors.Join(err, lock.Close()); err != nil {
+		return "", err
+	}
+	return "removed " + p.Socket, nil
+}

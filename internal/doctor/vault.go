@@ -1,0 +1,219 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/text/unicode/norm"
+
+	"emberd/vault"
+)
+
+// A Survey is what a walk through a vault showed.
+type Survey struct {
+	Folders  int // that are watched, the vault's own included
+	Notes    int
+	Findings []Finding
+}
+
+// mostTold bounds how many findings of a kind are told one by one.
+const mostTold = 3
+
+// maxNote bounds what is read of a note, in bytes: larger ones get no memory.
+const maxNote = 4 << 20
+
+// Vault looks at a folder of notes: whether it is there, can be read and written, and what sync
+// tools left in it. Notes are read, none is changed.
+func Vault(ctx context.Context, dir string, ignore []string) (*Survey, error) {
+	s := &Survey{}
+	if bad := vaultFolder(dir); len(bad) > 0 {
+		s.Findings = bad
+		return s, nil
+	}
+	v, err := vault.Open(dir, &vault.Options{Ignore: ignore})
+	if err != nil {
+		return nil, err
+	}
+	defer v.Close()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	l := &looker{dir: dir, vault: v, root: root, survey: s, names: map[string]string{}, counts: map[string]int{}}
+	if err := l.all(ctx); err != nil {
+		return nil, err
+	}
+	var st unix.Statfs_t
+	kind := "a file system of its own"
+	if err := unix.Statfs(dir, &st); err == nil {
+		kind = fsName(&st)
+	}
+	if slices.Contains(remote, kind) {
+		s.Findings = append(s.Findings, Finding{Area: "vault", Code: "vault-remote", Severity: Note,
+			Text: fmt.Sprintf("%s is on %s, where what another machine changes raises no event: it is found within half a minute", dir, kind)})
+	}
+	s.Findings = append(s.Findings, l.more()...)
+	s.Findings = append(s.Findings, Finding{Area: "vault", Severity: OK, Text: fmt.Sprintf("%s, %d notes on %s", dir, s.Notes, kind)})
+	return s, nil
+}
+
+// vaultFolder says why a folder cannot be a vault at present.
+func vaultFolder(dir string) []Finding {
+	f := Finding{Area: "vault", Severity: Bad}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Code, f.Next = "vault-missing", "emberd init"
+		f.Text = fmt.Sprintf("the vault %s is not there; put it back, mount its disk, or name another", dir)
+		return []Finding{f}
+	case err != nil || !info.IsDir():
+		f.Code, f.Text, f.Next = "vault-missing", fmt.Sprintf("the vault %s is no folder; name another", dir), "emberd init"
+		return []Finding{f}
+	}
+	if err := unix.Access(dir, unix.R_OK|unix.X_OK); err != nil {
+		f.Code, f.Text, f.Next = "vault-unreadable", fmt.Sprintf("your user may not read the vault %s (mode %04o)", dir, info.Mode().Perm()), "chmod u+rwx "+Shell(dir)
+		return []Finding{f}
+	}
+	switch err := unix.Access(dir, unix.W_OK); {
+	case errors.Is(err, unix.EROFS):
+		f.Code, f.Next = "vault-readonly", "findmnt -T "+Shell(dir)
+		f.Text = fmt.Sprintf("the vault %s is on a disk that is mounted read-only, so that no memory gets a note; mount it for writing", dir)
+	case err != nil:
+		f.Code, f.Next = "vault-readonly", "chmod u+w "+Shell(dir)
+		f.Text = fmt.Sprintf("your user may not write to the vault %s (mode %04o), so that no memory gets a note", dir, info.Mode().Perm())
+	default:
+		return nil
+	}
+	return []Finding{f}
+}
+
+// looker walks through a vault.
+type looker struct {
+	dir    string
+	vault  *vault.Vault
+	root   *os.Root
+	survey *Survey
+	names  map[string]string // of what is there, by how systems see it that know no capitals
+	counts map[string]int    // findings by code
+}
+
+func (l *looker) all(ctx context.Context) error {
+	return fs.WalkDir(l.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && d != nil && d.IsDir():
+			l.find("vault-unreadable", Look, "chmod u+rx "+l.shell(name), "the folder %s cannot be read", l.path(name))
+			return fs.SkipDir
+		case err != nil:
+			return nil // gone meanwhile
+		case d.IsDir() && (name == "." || !strings.HasPrefix(d.Name(), ".")):
+			if _, reason := l.vault.Classify(path.Join(name, "a.md")); reason == vault.Ignored {
+				return fs.SkipDir
+			}
+			l.survey.Folders++
+			l.twin(name)
+			return nil
+		case d.IsDir():
+			return fs.SkipDir
+		}
+		return l.file(name, d)
+	})
+}
+
+func (l *looker) file(name string, d fs.DirEntry) error {
+	note, reason := l.vault.Classify(name)
+	switch {
+	case reason == vault.NotLocal:
+		l.find("vault-evicted", Note, "brctl download "+l.shell(note), "the note %s is in the cloud and not on this computer, so that it is not searched; download it there", l.path(note))
+		return nil
+	case reason != "" || !d.Type().IsRegular():
+		return nil
+	}
+	l.survey.Notes++
+	l.twin(name)
+	if of, ok := vault.IsCopy(name); ok {
+		return l.copied(name, of)
+	}
+	text, err := l.read(name)
+	if err == nil && bytes.HasPrefix(text, []byte("---")) && bytes.Contains(text, []byte("\nmemory-id:")) && marked(text) {
+		l.find("note-merge", Look, "${EDITOR:-vi} "+l.shell(name), "the note %s of a memory holds the marks of a merge, <<<<<<< and >>>>>>>; keep one side, until then emberd leaves it alone", l.path(name))
+	}
+	return nil
+}
+
+// marked tells whether a note holds what git leaves where two sides changed a place.
+func marked(text []byte) bool {
+	return bytes.Contains(text, []byte("\n<<<<<<< ")) && bytes.Contains(text, []byte("\n>>>>>>> "))
+}
+
+// copied tells of the copy of a note.
+func (l *looker) copied(name, of string) error {
+	if _, err := l.root.Lstat(of); of == "" || err != nil {
+		l.find("sync-copy", Look, "${EDITOR:-vi} "+l.shell(name), "%s is a copy that a sync tool made, and the note is not there; rename it to what it is to be called", l.path(name))
+		return nil
+	}
+	one, errOne := l.read(name)
+	other, errOther := l.read(of)
+	if errOne == nil && errOther == nil && bytes.Equal(one, other) {
+		l.find("sync-copy", Look, "rm "+l.shell(name), "%s is a copy that a sync tool made, and says the same as the note", l.path(name))
+		return nil
+	}
+	l.find("sync-copy", Look, "diff "+l.shell(of)+" "+l.shell(name), "%s is a copy that a sync tool made of a note that two devices changed; put into the note what it lacks, and delete the copy", l.path(name))
+	return nil
+}
+
+// twin tells of names that are one on systems that know no capitals, such as macOS.
+func (l *looker) twin(name string) {
+	key := strings.ToLower(norm.NFC.String(name))
+	if other, taken := l.names[key]; taken && path.Dir(other) == path.Dir(name) {
+		l.find("vault-twins", Look, "mv -n "+l.shell(name)+" "+l.shell(strings.TrimSuffix(name, path.Ext(name))+" 2"+path.Ext(name)),
+			"%s and %s have one name on a Mac or on Windows, where sync tools lose one of them; rename one", l.path(other), path.Base(name))
+		return
+	}
+	l.names[key] = name
+}
+
+func (l *looker) read(name string) ([]byte, error) {
+	f, err := l.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxNote))
+}
+
+func (l *looker) find(code string, severity Severity, next, text string, args ...any) {
+	if l.counts[code]++; l.counts[code] > mostTold {
+		return
+	}
+	area, _, _ := strings.Cut(code, "-")
+	l.survey.Findings = append(l.survey.Findings, Finding{Area: area, Code: code, Severity: severity, Text: fmt.Sprintf(text, args...), Next: next})
+}
+
+// more sums up what was not told one by one.
+func (l *looker) more() (out []Finding) {
+	for _, f := range slices.Clone(l.survey.Findings) {
+		if n := l.counts[f.Code] - mostTold; n > 0 {
+			l.counts[f.Code] = 0
+			out = append(out, Finding{Area: f.Area, Code: f.Code, Severity: f.Severity, Next: "emberd doctor",
+				Text: fmt.Sprintf("%d more are like that; they are told when the first %d are mended", n, mostTold)})
+		}
+	}
+	return out
+}
+
+func (l *looker) path(name string) string { return filepath.Join(l.dir, filepath.FromSlash(name)) }
+
+func (l *looker) shell(name string) string { return Shell(l.path(name)) }
