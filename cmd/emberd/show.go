@@ -100,6 +100,7 @@ func (s *state) printMemory(m *op.Memory) {
 		}
 	}
 	s.printf("%s\n", s.screen.paint(yellow, string(m.ID)))
+	field("also known", clean(strings.Join(m.Aliases, ", ")))
 	field("tags", s.screen.paint(cyan, clean(tagged(m.Tags))))
 	field("entities", entitiesText(m))
 	for _, f := range textFields(m) {
