@@ -129,6 +129,10 @@ func named(t *testing.T, c *api.Client, n *int) (*op.Memory, string) {
 	return &res.Memory, alias
 }
 
+func asSaved(t *testing.T, c *api.Client, alias string) memory.ID {
+	return answered(t, c, op.Save, &op.SaveRequest{Content: "known as " + alias, Aliases: []string{alias}}).Memory.ID
+}
+
 // Every operation that takes the id of a memory takes an alias in its place, whichever way
 // it is asked.
 func TestEveryOperationTakesAnAlias(t *testing.T) {
@@ -178,6 +182,13 @@ func TestEveryOperationTakesAnAlias(t *testing.T) {
 	for _, spec := range op.Table() {
 		if seen[spec] == slices.Contains(notByAlias(), spec) {
 			t.Errorf("%s is to be in one of the lists", spec.Name)
+		}
+	}
+	// Names that a path is made of, or could be.
+	for _, alias := range []string{"open", "a/../b", "https://example.org/x?y=%2f&z#w", "e\u0301\u202e", "-x", "42"} {
+		m := asSaved(t, client, alias)
+		if got := answered(t, client, op.Show, &op.ShowRequest{ID: alias}).Memory.ID; got != m {
+			t.Errorf("%q opens %s, want %s", alias, got, m)
 		}
 	}
 	t.Run("tools of their own", func(t *testing.T) { profileTools(t, client, agent, &n) })

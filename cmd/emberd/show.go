@@ -23,9 +23,9 @@ func (s *state) showCommand() *cobra.Command {
 		Short: "Show one memory or note whole",
 		Long: `Show one memory with every field that is set, or the text of a note. An id may
 be shortened to four or more characters of its beginning or its end, and an
-alias, which is what another system called the memory, will do as well; what has
-a slash in it or ends in .md is the path of a note if there is one. Opening a memory counts as a
-use and keeps it fresh; --no-track looks without counting.`,
+alias, which is what another system calls the memory, will do as well. What has
+a slash in it or ends in .md is the path of a note, if there is one. Opening a
+memory counts as a use and keeps it fresh; --no-track looks without counting.`,
 		Example: `  emberd show 456789ab
   emberd show Projects/Garden.md
   emberd show 456789ab --json --no-track`,

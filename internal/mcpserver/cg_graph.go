@@ -258,7 +258,8 @@ func createRelation(ctx context.Context, c *call, in *createRelationIn) (*create
 // ofEnd calls the ends of a relation as the tool does.
 func ofEnd(err error) error {
 	if e := asError(err); e != nil && (e.Field == "from" || e.Field == "to") {
-		return e.At(e.Field + "_memory_id")
+		field := e.Field + "_memory_id"
+		return memory.Errorf(e.Code, "%s: %w", field, e).At(field)
 	}
 	return err
 }
