@@ -30,7 +30,7 @@ The folder is a vault by itself. Put into the vault of emberd, its notes are
 those of the memories, by their property memory-id.`,
 		Example: `  emberd export vault ~/memories
   emberd export vault ~/memories --json`,
-		Annotations: exits(endings{exitNoDaemon: "", exitLocked: "", exitDisk: ""}),
+		Annotations: exits(endings{exitNothing: "for some memories no name was free in the folder", exitNoDaemon: "", exitLocked: "", exitDisk: ""}),
 		Args:        takes(1, 1, "one folder"),
 		RunE:        func(cmd *cobra.Command, args []string) error { return s.exportVault(cmd.Context(), args[0]) },
 	}
