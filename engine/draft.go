@@ -41,6 +41,9 @@ func (e *Engine) draft(req *op.SaveRequest, link memory.Source) (*memory.Memory,
 	if m.Entities, err = memory.NormalizeEntities(req.Entities); err != nil {
 		return nil, err
 	}
+	if m.Aliases, err = memory.NormalizeAliases(req.Aliases); err != nil {
+		return nil, err
+	}
 	m.Learn(link)
 	m.Origin = link.Kind
 	if err := firstError(check(m), checkProvenance(&req.Provenance), checkStanding(m, memory.Memory{})); err != nil {
@@ -112,6 +115,7 @@ func stampTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond
 func check(m *memory.Memory) error {
 	return firstError(
 		checkContent(m),
+		memory.CheckAliases(m.Aliases),
 		memory.CheckText("source", m.Source, memory.MaxSource),
 		memory.CheckText("context", m.Context, memory.MaxContext),
 		checkNames(

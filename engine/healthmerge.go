@@ -239,6 +239,10 @@ func (k *discarding) tx(ctx context.Context, rows []*stm.Row) (*stm.Tx, error) {
 // counts merges what both say of themselves, as the specification has it.
 func (k *discarding) counts() error {
 	kept, other := &k.said[0], &k.said[1]
+	aliases, err := memory.NormalizeAliases(slices.Concat(kept.Aliases, other.Aliases))
+	if err != nil {
+		return err
+	}
 	now := stampTime(k.e.opt.Now())
 	values := map[string]any{
 		"confidence":        max(kept.Confidence, other.Confidence),
@@ -251,6 +255,9 @@ func (k *discarding) counts() error {
 	}
 	if at := latestOf(lastAccess(k.kept), lastAccess(k.other)); !at.IsZero() {
 		values["last_accessed_ts"] = stampTime(at)
+	}
+	if len(aliases) > 0 {
+		values["aliases"] = aliases
 	}
 	for key, value := range values {
 		text, err := encode(value)

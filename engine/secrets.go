@@ -31,6 +31,7 @@ func passages(req *op.SaveRequest) []passage {
 		{field: "Idempotency-Key", text: req.IdempotencyKey}}
 	out = appendEach(out, "entities", req.Entities)
 	out = appendEach(out, "tags", req.Tags)
+	out = appendEach(out, "aliases", req.Aliases)
 	out = append(out, claimedPassages(&req.Provenance)...)
 	return appendMeta(out, "meta", req.Meta)
 }

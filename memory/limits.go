@@ -2,6 +2,7 @@ package memory
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,6 +18,8 @@ const (
 	MaxTag          = 100
 	MaxEntities     = 100
 	MaxEntity       = 100
+	MaxAliases      = 50
+	MaxAlias        = 1_000
 	MaxSource       = 500
 	MaxContext      = 1_000
 	MaxName         = 200 // category, type, section, collection, project, session_id
@@ -89,6 +92,35 @@ func NormalizeTags(in []string) ([]string, error) {
 // NormalizeEntities normalises every entity and drops repetitions, keeping the order.
 func NormalizeEntities(in []string) ([]string, error) {
 	return normalizeList(in, "entities", MaxEntities, NormalizeEntity)
+}
+
+// NormalizeAliases drops repetitions and the white space around each alias, keeping the
+// order, and refuses what nobody could type: nothing at all, and control characters.
+func NormalizeAliases(in []string) ([]string, error) {
+	return normalizeList(in, "aliases", MaxAliases, normalizeAlias)
+}
+
+func normalizeAlias(s string) (string, error) {
+	s = strings.TrimSpace(s)
+	if s == "" || s == "." || s == ".." { // which name nothing in the path of a request
+		return "", Errorf(Invalid, "%q cannot be an alias; leave it out", s).At("aliases")
+	}
+	if err := CheckText("alias", s, MaxAlias); err != nil {
+		return "", err
+	}
+	if i := strings.IndexFunc(s, unicode.IsControl); i >= 0 {
+		return "", Errorf(Invalid, "alias %q holds a control character; leave it out", Clip(s)).At("aliases")
+	}
+	return s, nil
+}
+
+// CheckAliases refuses a list that [NormalizeAliases] would change or refuse.
+func CheckAliases(in []string) error {
+	out, err := NormalizeAliases(in)
+	if err == nil && !slices.Equal(in, out) {
+		err = Errorf(Invalid, "an alias is there twice, or has white space around it; leave that out").At("aliases")
+	}
+	return err
 }
 
 func normalizeList(in []string, field string, max int, one func(string) (string, error)) ([]string, error) {

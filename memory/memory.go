@@ -47,6 +47,9 @@ const DefaultCollection = "knowledge"
 // A zero time, empty string or nil slice means "not set" and is left out of JSON.
 type Memory struct {
 	ID ID `json:"id"`
+	// Aliases are ids that other systems have for the memory: whoever takes an ID takes
+	// one of them as well, exactly as it is written. See [NormalizeAliases].
+	Aliases []string `json:"aliases,omitempty"`
 	// Content is the text, of a cold memory the one sentence that is left of it.
 	Content  string   `json:"content"`
 	Tags     []string `json:"tags,omitempty"`

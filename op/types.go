@@ -26,6 +26,7 @@ type SaveRequest struct {
 	ID             memory.ID                  `json:"id,omitempty" doc:"client id; saving it again with the same content is answered with the first"`
 	IdempotencyKey string                     `json:"-" header:"Idempotency-Key" doc:"any text up to 200 characters; a repetition within 24 hours is answered with the first result"`
 	Content        string                     `json:"content" doc:"what to remember, up to 50,000 characters and 200 KiB"`
+	Aliases        []string                   `json:"aliases,omitempty" doc:"for imports: up to 50 ids of up to 1,000 characters that other systems have for it, accepted wherever its id is"`
 	Tags           []string                   `json:"tags,omitempty" doc:"up to 50 tags of up to 100 characters"`
 	Entities       []string                   `json:"entities,omitzero" doc:"up to 100 names of up to 100 characters; left out, they are found in the content, and an empty list is none"`
 	Source         string                     `json:"source,omitempty" doc:"where it comes from, up to 500 characters"`

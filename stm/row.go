@@ -280,14 +280,6 @@ func (r *Row) Memory() (memory.Memory, error) {
 	return m, nil
 }
 
-func decodeMemory(doc []byte) (memory.Memory, error) {
-	m := memory.Memory{Confidence: 1, Importance: 0.5, Strength: 1,
-		Collection: memory.DefaultCollection, Stage: memory.Active}
-	err := json.Unmarshal(doc, &m)
-	gatherSources(&m, doc)
-	return m, err
-}
-
 // docDepth is how deep a document may nest. The line of its delete, one of
 // several, wraps it in four more.
 const docDepth = maxDepth - 4

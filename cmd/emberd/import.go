@@ -276,7 +276,8 @@ func (r *importRun) fail(line int, p op.Problem) error {
 func (r *importRun) pretend(line int, req *op.SaveRequest) error {
 	_, tagErr := memory.NormalizeTags(req.Tags)
 	_, entityErr := memory.NormalizeEntities(req.Entities)
-	if err := cmp.Or(tagErr, entityErr); err != nil {
+	_, aliasErr := memory.NormalizeAliases(req.Aliases)
+	if err := cmp.Or(tagErr, entityErr, aliasErr); err != nil {
 		return r.fail(line, *problem(err))
 	}
 	r.report.Added++

@@ -104,7 +104,7 @@ func cortexGraphID(id string) memory.ID {
 // cortexGraphMemory maps a memory. What is derived there (embeddings, the priority of a
 // review) is left out, and what nothing is known about goes into meta.
 func (r *storeImport) cortexGraphMemory(id string, object map[string]json.RawMessage) (op.Record, error) {
-	m := memory.Memory{ID: cortexGraphID(id), Confidence: 1, Importance: 0.5, Strength: 1, Collection: memory.DefaultCollection,
+	m := memory.Memory{ID: cortexGraphID(id), Aliases: foreignID(id, cortexGraphID(id)), Confidence: 1, Importance: 0.5, Strength: 1, Collection: memory.DefaultCollection,
 		Stage: memory.Active, Meta: map[string]json.RawMessage{}}
 	var status string
 	fields := map[string]any{

@@ -401,6 +401,9 @@ func (r *storeImport) checkForeign(m *memory.Memory) (err error) {
 	if m.Entities, err = memory.NormalizeEntities(m.Entities); err != nil {
 		return err
 	}
+	if m.Aliases, err = memory.NormalizeAliases(m.Aliases); err != nil {
+		return err
+	}
 	for _, err := range []error{
 		memory.CheckContent(m.Content),
 		memory.CheckText("source", m.Source, memory.MaxSource),

@@ -43,7 +43,7 @@ func importFields() []string {
 	return []string{
 		"id", "content", "tags", "entities", "source", "context", "category", "type", "section",
 		"importance", "strength", "confidence", "core", "collection", "project", "session_id",
-		"created_at", "last_used", "use_count", "meta",
+		"created_at", "last_used", "use_count", "aliases", "meta",
 	}
 }
 
@@ -93,8 +93,8 @@ func parseRule(rule string) (r route, literal bool, err error) {
 	return r, literal, err
 }
 
-// checkField refuses a field that does not exist or is given twice. Tags and
-// entities may come from several keys.
+// checkField refuses a field that does not exist or is given twice. Tags, entities and
+// aliases may come from several keys.
 func checkField(field string, taken map[string]bool) error {
 	name, inMeta := strings.CutPrefix(field, metaPrefix)
 	if inMeta && name != "" {
@@ -103,7 +103,7 @@ func checkField(field string, taken map[string]bool) error {
 	if !slices.Contains(importFields(), field) {
 		return memory.Errorf(memory.Invalid, "--map: there is no field %s; use one of %s, or meta.NAME", jsonText(field), strings.Join(importFields(), ", "))
 	}
-	if taken[field] && field != "tags" && field != "entities" {
+	if taken[field] && !slices.Contains([]string{"tags", "entities", "aliases"}, field) {
 		return memory.Errorf(memory.Invalid, "--map: the field %s is given twice", field)
 	}
 	taken[field] = true
@@ -175,6 +175,7 @@ func (m *mapping) apply(line map[string]json.RawMessage) (*op.SaveRequest, error
 		return nil, err
 	}
 	req.ID = importID(req, sourceID)
+	req.Aliases = append(req.Aliases, foreignID(sourceID, req.ID)...)
 	return req, cmp.Or(m.noText(req, line), memory.CheckContent(req.Content))
 }
 
@@ -272,6 +273,8 @@ func set(req *op.SaveRequest, field string, value json.RawMessage) error {
 		return appendList(&req.Tags, value)
 	case "entities":
 		return appendList(&req.Entities, value)
+	case "aliases":
+		return appendAliases(&req.Aliases, value)
 	case "created_at":
 		return setTime(&req.CreatedAt, value)
 	case "last_used":
@@ -317,6 +320,21 @@ func setImportance(req *op.SaveRequest, text string) error {
 	}
 	req.Importance = &v.value
 	req.Core = req.Core || v.core
+	return nil
+}
+
+// appendAliases takes an array of strings or numbers, or one of them. A comma is part of
+// an id.
+func appendAliases(to *[]string, value json.RawMessage) error {
+	var list []json.RawMessage
+	if json.Unmarshal(value, &list) != nil {
+		list = []json.RawMessage{value}
+	}
+	for _, one := range list {
+		if string(one) != "null" {
+			*to = append(*to, plainValue(one))
+		}
+	}
 	return nil
 }
 
@@ -372,6 +390,19 @@ func plainValue(raw json.RawMessage) string {
 		return *text
 	}
 	return string(raw)
+}
+
+// foreignID is the alias of a memory whose id elsewhere is not the one that it has here,
+// none if it cannot be one.
+func foreignID(sourceID string, id memory.ID) []string {
+	if known, err := memory.ParseID(sourceID); err == nil && known == id {
+		return nil
+	}
+	alias, err := memory.NormalizeAliases([]string{sourceID})
+	if err != nil {
+		return nil
+	}
+	return alias
 }
 
 // importID gives a line the same id whenever it is imported: its own when that

@@ -18,7 +18,7 @@ import (
 //   - the longest text alone if it holds every other, in any case and at the limits of
 //     words, else those that no longer one holds, the longest first, with an empty line
 //     between
-//   - tags and entities of any, sorted; sources and contexts one after the other; of meta
+//   - tags and entities of any, sorted; aliases of any; sources and contexts one after the other; of meta
 //     the value of the latest memory
 //   - the earliest creation, the latest use, the sum of uses and of accesses
 //   - the strength that [Strength] says
@@ -46,6 +46,7 @@ func Merge(members []memory.Memory, cohesion float64) (memory.Memory, error) {
 	for _, o := range old {
 		texts, sources, contexts = append(texts, o.Content), append(sources, o.Source), append(contexts, o.Context)
 		m.Tags, m.Entities = append(m.Tags, o.Tags...), append(m.Entities, o.Entities...)
+		m.Aliases = append(m.Aliases, o.Aliases...)
 		add(&m, &o)
 	}
 	m.Content = Content(texts)
@@ -77,7 +78,10 @@ func add(m *memory.Memory, o *memory.Memory) {
 }
 
 // checkMerged refuses what a save would refuse of what a merge makes longer.
-func checkMerged(m *memory.Memory) error {
+func checkMerged(m *memory.Memory) (err error) {
+	if m.Aliases, err = memory.NormalizeAliases(m.Aliases); err != nil {
+		return err
+	}
 	if _, err := memory.NormalizeTags(m.Tags); err != nil {
 		return err
 	}

@@ -76,6 +76,10 @@ func (e *Entity) Save() (*op.SaveRequest, error) {
 	if known, err := memory.NormalizeEntities([]string{e.Name}); err == nil {
 		req.Entities = known
 	}
+	// A name with a line feed in it is none that anybody could type.
+	if alias, err := memory.NormalizeAliases([]string{e.Name}); err == nil {
+		req.Aliases = alias
+	}
 	return req, memory.CheckContent(req.Content)
 }
 
