@@ -72,7 +72,7 @@ func graph() map[string]edges {
 		},
 		"vectors":                    {ours: []string{"internal/dot", "internal/durable"}},
 		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
-		"internal/drawing":           {ours: []string{"op"}},
+		"internal/drawing":           {ours: []string{"memory", "op"}},
 		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
 		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
 		"internal/echo":              {ours: []string{"memory"}, others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"}},
@@ -101,6 +101,7 @@ func graph() map[string]edges {
 		},
 		"internal/inbox":      {ours: []string{"memory", "op", "internal/overview"}, others: []string{"github.com/yuin/goldmark"}}, // as overview
 		"internal/mutants":    {},
+		"internal/notefolder":        {ours: []string{"memory", "internal/durable"}, others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"}},
 		"internal/notify":     {ours: []string{"memory"}},
 		"internal/service":    {ours: []string{"memory", "internal/durable"}},
 		"internal/plainly":    {},

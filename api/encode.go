@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"emberd/internal/wire"
 	"emberd/memory"
+	"emberd/op"
 )
 
 // sent is a request as it travels.
@@ -40,7 +42,7 @@ func (sh *shape) encode(req any) (*sent, error) {
 		var err error
 		switch f.in {
 		case inPath:
-			path, err = f.fill(path, texts)
+			path, err = f.fill(sh.spec.Method, path, texts)
 		case inQuery:
 			if len(texts) > 0 {
 				query[f.Name] = texts
@@ -65,12 +67,17 @@ func (sh *shape) encode(req any) (*sent, error) {
 }
 
 // fill puts the value into the pattern of the path. Dots would be taken for
-// steps in it.
-func (f *field) fill(pattern string, texts []string) (string, error) {
+// steps in it. A name that is spelt like the path of another operation has a
+// space before it, which names are read without.
+func (f *field) fill(method, pattern string, texts []string) (string, error) {
 	if texts[0] == "" || texts[0] == "." || texts[0] == ".." {
 		return "", memory.Errorf(memory.Invalid, "%s %q names nothing; copy one from emberd list or emberd search", f.Name, texts[0]).At(f.Name)
 	}
-	return strings.Replace(pattern, "{"+f.Name+"}", url.PathEscape(texts[0]), 1), nil
+	path := strings.Replace(pattern, "{"+f.Name+"}", url.PathEscape(texts[0]), 1)
+	if slices.ContainsFunc(op.Table(), func(s *op.Spec) bool { return s.Method == method && s.Path == path }) {
+		path = strings.Replace(pattern, "{"+f.Name+"}", "%20"+url.PathEscape(texts[0]), 1)
+	}
+	return path, nil
 }
 
 func (f *field) head(h http.Header, texts []string) error {

@@ -63,11 +63,12 @@ func completeCounted(counts map[string]int, prefix string, limit int) *op.Comple
 	return &op.CompleteResult{Values: out[:min(limit, len(out))], Total: len(out)}
 }
 
-// completeIDs offers the short form of ids unless it is the whole that was begun.
+// completeIDs offers the short form of ids unless it is the whole that was begun, or an
+// alias.
 func (e *Engine) completeIDs(prefix string, limit int) *op.CompleteResult {
 	p := page[*stm.Row]{limit: limit}
 	for r := range e.stm.Rows() {
-		if begins(r.ID().Short(), prefix) || begins(string(r.ID()), prefix) {
+		if begins(r.ID().Short(), prefix) || begins(string(r.ID()), prefix) || aliasThat(r, prefix) != "" {
 			p.add(float64(r.CreatedAt().UnixMilli()), r.ID(), r)
 		}
 	}
@@ -75,12 +76,30 @@ func (e *Engine) completeIDs(prefix string, limit int) *op.CompleteResult {
 	res := &op.CompleteResult{Values: []op.Completion{}, Total: p.total}
 	for _, r := range rows {
 		c := op.Completion{Value: r.ID().Short(), ID: r.ID(), Text: beginningOf(r.Content())}
-		if !begins(c.Value, prefix) {
+		switch {
+		case begins(c.Value, prefix):
+		case begins(string(c.ID), prefix):
 			c.Value = string(c.ID)
+		default:
+			c.Value = aliasThat(r, prefix)
 		}
 		res.Values = append(res.Values, c)
 	}
 	return res
+}
+
+// aliasThat is the first alias of a memory that begins so, "" for none. Nothing at all
+// begins no alias, for there are ids for that.
+func aliasThat(r *stm.Row, prefix string) string {
+	if prefix == "" {
+		return ""
+	}
+	for _, alias := range r.Aliases() {
+		if begins(alias, prefix) {
+			return alias
+		}
+	}
+	return ""
 }
 
 // beginningOf is the first words of a text, in one line.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"emberd/memory"
 	"emberd/op"
@@ -19,7 +18,7 @@ func (e *Engine) confirm(ctx context.Context, req *op.ConfirmRequest) (*op.Confi
 	if by.Via == viaMCP {
 		return nil, memory.Errorf(memory.Forbidden, "a model cannot confirm what a tool or the web said; ask the person to run emberd confirm")
 	}
-	ids, err := e.resolveAll(strings.Split(req.ID, ","), "id", memory.MaxIDs)
+	ids, err := e.resolveAll(e.splitNames(req.ID), "id", memory.MaxIDs)
 	if err != nil {
 		return nil, err
 	}

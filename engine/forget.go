@@ -14,7 +14,7 @@ import (
 // forget moves memories to the trash, all of them or none. A dry run makes the
 // same checks and tells the same.
 func (e *Engine) forget(ctx context.Context, req *op.ForgetRequest) (*op.ForgetResult, error) {
-	ids, err := e.resolveAll(strings.Split(req.ID, ","), "id", memory.MaxIDs)
+	ids, err := e.resolveAll(e.splitNames(req.ID), "id", memory.MaxIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,28 @@ func (f *forgetting) tx(ctx context.Context, ids []memory.ID, rows []*stm.Row) (
 	return tx, nil
 }
 
-// resolveAll returns the ids that full or shortened ones name, each once.
+// splitNames are the names of memories in a list with commas between them. An alias may have
+// commas of its own, so the longest run that is one is taken for it.
+func (e *Engine) splitNames(list string) []string {
+	parts := strings.SplitAfter(list, ",")
+	if len(parts) > memory.MaxIDs { // which is refused
+		return parts
+	}
+	var out []string
+	for i := 0; i < len(parts); {
+		n := len(parts)
+		for ; n > i+1; n-- {
+			if run := strings.TrimSpace(strings.TrimSuffix(strings.Join(parts[i:n], ""), ",")); strings.Contains(run, ",") && e.stm.Called(run) {
+				break
+			}
+		}
+		out = append(out, strings.TrimSuffix(strings.Join(parts[i:n], ""), ","))
+		i = n
+	}
+	return out
+}
+
+// resolveAll returns the ids of what is named, each once.
 func (e *Engine) resolveAll(texts []string, field string, most int) ([]memory.ID, error) {
 	switch n := len(texts); {
 	case n == 0 || n == 1 && strings.TrimSpace(texts[0]) == "":

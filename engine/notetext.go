@@ -17,6 +17,14 @@ import (
 // two devices that promote it make the same file. What changes by itself, by use or
 // with time, is not in it. related are links to other notes.
 func noteBytes(m *memory.Memory, related ...string) []byte {
+	if len(related) == 0 {
+		return composed(m)
+	}
+	return composed(m, vault.Field{Key: relatedKey, Value: vault.List(related...)})
+}
+
+// composed is the note of a memory with more properties at the end.
+func composed(m *memory.Memory, more ...vault.Field) []byte {
 	properties := []vault.Field{{Key: memoryIDKey, Value: vault.Text(string(m.ID))}}
 	add := func(key string, value vault.Value, is bool) {
 		if is {
@@ -31,8 +39,7 @@ func noteBytes(m *memory.Memory, related ...string) []byte {
 		}
 	}
 	add("sources", vault.List(sources...), len(sources) > 0)
-	add(relatedKey, vault.List(related...), len(related) > 0)
-	return vault.Compose(properties, m.Content)
+	return vault.Compose(append(properties, more...), m.Content)
 }
 
 // noteProperty is a property of a note that tells a field of its memory.

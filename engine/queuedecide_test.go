@@ -109,7 +109,7 @@ func TestARefusedDecisionLeavesTheItemOpen(t *testing.T) {
 		{pair, op.DecideMerge, memory.Conflict, "do not say the same"},
 		{pair, "burn", memory.Invalid, "decision is"},
 		{pair, op.DecideForgetOne + string(other.ID), memory.Invalid, "none of those"},
-		{pair, op.DecideForgetOne + "x", memory.Invalid, "not a memory id"},
+		{pair, op.DecideForgetOne + "x", memory.NotFound, `no memory is known as "x"`},
 		{kept, op.DecideForget, memory.Conflict, "is core"},
 		{kept, op.DecideForgetOne + string(core.ID), memory.Conflict, "is core"},
 		{kept, op.DecideMerge, memory.Conflict, "core"},

@@ -14,7 +14,7 @@ import (
 // archiveAsked archives memories because somebody asked for it, however lately they
 // were used.
 func (e *Engine) archiveAsked(ctx context.Context, req *op.ArchiveRequest) (*op.ArchiveResult, error) {
-	ids, err := e.resolveAll(strings.Split(req.ID, ","), "id", memory.MaxIDs)
+	ids, err := e.resolveAll(e.splitNames(req.ID), "id", memory.MaxIDs)
 	if err == nil {
 		err = e.needVault()
 	}

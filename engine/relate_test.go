@@ -101,7 +101,7 @@ func TestRelationsThatAreRefused(t *testing.T) {
 		{"from in the trash", relating(gone, b, "causes"), memory.NotFound, "from", "is in the trash"},
 		{"to in the trash", relating(b, gone, "causes"), memory.NotFound, "to", "is in the trash"},
 		{"empty from", changed(func(r *op.RelateRequest) { r.From = " " }), memory.Invalid, "from", "from is empty"},
-		{"to that is no id", changed(func(r *op.RelateRequest) { r.To = "mem-123" }), memory.Invalid, "to", "is not a memory id"},
+		{"to that is no id", changed(func(r *op.RelateRequest) { r.To = "mem-123" }), memory.NotFound, "to", `no memory is known as "mem-123"`},
 		{"type", changed(func(r *op.RelateRequest) { r.Type = "likes" }), memory.Invalid, "type", `relation type "likes" is unknown; use one of related, `},
 		{"negative", changed(func(r *op.RelateRequest) { r.Strength = new(-0.1) }), memory.Invalid, "strength", "strength is -0.1, outside 0 to 1"},
 		{"too strong", changed(func(r *op.RelateRequest) { r.Strength = new(1.1) }), memory.Invalid, "strength", "strength is 1.1, outside 0 to 1"},

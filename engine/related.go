@@ -86,12 +86,15 @@ func overlap(a, b map[string]bool) (shared int, share float64) {
 
 // noteLink is a wikilink to a note, "" for a path that none can be made of.
 func noteLink(name string) string {
-	target := strings.TrimSuffix(name, ".md")
+	target := noteTarget(name)
 	if !linkable(target) {
 		return ""
 	}
 	return "[[" + target + "|" + path.Base(target) + "]]"
 }
+
+// noteTarget is the path of a note as links have it.
+func noteTarget(name string) string { return strings.TrimSuffix(name, ".md") }
 
 // linkable reports whether text can stand in a wikilink.
 func linkable(text string) bool {

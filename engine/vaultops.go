@@ -328,7 +328,8 @@ func (e *Engine) open(ctx context.Context, req *op.OpenRequest) (*op.OpenResult,
 
 // notePath finds the note that a path, a name or a memory's id stands for.
 func (e *Engine) notePath(ctx context.Context, ref string) (string, error) {
-	if row, err := e.find(ref); err == nil {
+	row, err := e.find(ref)
+	if err == nil {
 		m, err := row.Memory()
 		if err != nil {
 			return "", err
@@ -336,15 +337,22 @@ func (e *Engine) notePath(ctx context.Context, ref string) (string, error) {
 		if path := firstNonEmpty(m.PromotedTo, m.VaultPath); path != "" && e.notes.shows(path) {
 			return path, nil
 		}
-		return "", memory.Errorf(memory.NotFound, "memory %s has no note; emberd show %s shows its text", m.ID, m.ID.Short()).At("ref")
 	}
-	ref = e.notes.inside(ref)
-	if _, err := e.notes.vault.Load().Stat(ref); err == nil && e.notes.shows(ref) {
-		return ref, nil
+	path, notNote := e.noteCalled(ctx, e.notes.inside(ref))
+	if notNote != nil && err == nil {
+		return "", memory.Errorf(memory.NotFound, "memory %s has no note; emberd show %s shows its text", row.ID(), row.ID().Short()).At("ref")
+	}
+	return path, notNote
+}
+
+// noteCalled finds a note by its path, its name or one of its aliases.
+func (e *Engine) noteCalled(ctx context.Context, name string) (string, error) {
+	if _, err := e.notes.vault.Load().Stat(name); err == nil && e.notes.shows(name) {
+		return name, nil
 	}
 	links, err := e.notes.allLinks(ctx)
 	if err != nil {
 		return "", err
 	}
-	return resolveNote(links, ref)
+	return resolveNote(links, name)
 }

@@ -68,7 +68,8 @@ func TestWhyAMemoryIsNotShown(t *testing.T) {
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
 	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyPurged, "was forgotten on", "")
 	wantCause(t, why(t, e, "0123456789", op.WhyNotRequest{Query: "tokens"}), op.WhyAbsent, "no memory", "")
-	wantCode(t, refused(t, e, op.WhyNot, &op.WhyNotRequest{Query: "x", Of: "not an id"}), memory.Invalid, "is not a memory id")
+	wantCause(t, why(t, e, "not an id", op.WhyNotRequest{Query: "x"}), op.WhyAbsent, `no memory is known as "not an id"`, "")
+	wantCode(t, refused(t, e, op.WhyNot, &op.WhyNotRequest{Query: "x", Of: "a\nb"}), memory.Invalid, "is not a memory id")
 	wantCode(t, refused(t, e, op.WhyNot, &op.WhyNotRequest{Query: "before:soon", Of: "0123456789"}), memory.Invalid, "soon")
 }
 

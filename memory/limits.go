@@ -102,8 +102,8 @@ func NormalizeAliases(in []string) ([]string, error) {
 
 func normalizeAlias(s string) (string, error) {
 	s = strings.TrimSpace(s)
-	if s == "" {
-		return "", Errorf(Invalid, "an alias is empty; leave it out").At("aliases")
+	if s == "" || s == "." || s == ".." { // which name nothing in the path of a request
+		return "", Errorf(Invalid, "%q cannot be an alias; leave it out", s).At("aliases")
 	}
 	if err := CheckText("alias", s, MaxAlias); err != nil {
 		return "", err

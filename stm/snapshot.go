@@ -26,7 +26,7 @@ import (
 // the one that was being written, begins as it did.
 const (
 	snapshotMagic   = "emberstm"
-	snapshotVersion = 4
+	snapshotVersion = 5
 	// snapshotEvery is after how many changes a running daemon should write one.
 	snapshotEvery = 5_000
 )
@@ -241,6 +241,10 @@ func (s *Store) putGraves(e *encoder, c *cursor) {
 		e.stamp(g.stamp)
 		e.stamp(g.tx)
 		e.place(c.written(g.at))
+		e.uint(uint64(len(g.aliases)))
+		for _, name := range g.aliases {
+			e.text(name)
+		}
 	}
 }
 
@@ -422,7 +426,11 @@ func (s *Store) getGraves(d *decoder) {
 	for range d.count(48) {
 		var key [16]byte
 		copy(key[:], d.take(16))
-		s.table.graves[key] = grave{stamp: d.stamp(), tx: d.stamp(), at: s.getPlace(d)}
+		g := grave{stamp: d.stamp(), tx: d.stamp(), at: s.getPlace(d)}
+		for range d.count(1) {
+			g.aliases = append(g.aliases, d.text())
+		}
+		s.table.graves[key] = g
 	}
 }
 

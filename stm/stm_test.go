@@ -316,7 +316,7 @@ func TestResolve(t *testing.T) {
 		code memory.Code
 	}{
 		{"89ab", a, ""}, {string(b), b, ""}, {"89AB", a, ""},
-		{"0192f3a1", "", memory.Ambiguous}, {"ffff", "", memory.NotFound}, {"abc", "", memory.Invalid}, {"x'or1=1", "", memory.Invalid},
+		{"0192f3a1", "", memory.Ambiguous}, {"ffff", "", memory.NotFound}, {"abc", "", memory.NotFound}, {"x'or1=1", "", memory.NotFound}, {" ", "", memory.Invalid}, {"a\x00b", "", memory.Invalid},
 	} {
 		got, err := ts.Resolve(c.in)
 		if got != c.want || memory.CodeOf(err) != c.code {

@@ -26,10 +26,11 @@ type table struct {
 	cells map[[16]byte]*cell
 	live  atomic.Int64
 	cold  atomic.Int64 // of the live ones
-	// placing is held while a row takes another's place. It guards tally and links.
+	// placing is held while a row takes another's place. It guards tally, links and aliases.
 	placing sync.Mutex
 	tally   tally
 	links   links
+	aliases aliases
 	// graves says where the line is that deleted a memory, to read back what
 	// it superseded. Guarded by mu.
 	graves map[[16]byte]grave
@@ -44,6 +45,7 @@ type table struct {
 type grave struct {
 	stamp, tx Stamp
 	at        place
+	aliases   []string // of the memory
 }
 
 func newTable() *table {
@@ -130,6 +132,7 @@ func (t *table) swap(c *cell, old, next *Row) bool {
 	t.count(old, next)
 	t.tally.replace(old, next)
 	t.links.replace(old, next)
+	t.aliases.replace(old, next)
 	return true
 }
 
@@ -157,7 +160,7 @@ func (t *table) bury(row *Row, c *change, l *line, where place) {
 	case l.cut && c.prev == nil: // a tombstone that holds nothing any more
 		delete(t.graves, row.key)
 	case c.op == opDelete:
-		t.graves[row.key] = grave{stamp: l.stamp, tx: l.tx, at: where}
+		t.graves[row.key] = grave{stamp: l.stamp, tx: l.tx, at: where, aliases: c.aliasesBefore()}
 	}
 }
 
@@ -178,6 +181,7 @@ func (t *table) moved(gone func(file uint32) bool, to map[[16]byte]grave) {
 			continue
 		}
 		if now, ok := to[key]; ok && now.stamp == g.stamp {
+			now.aliases = g.aliases
 			t.graves[key] = now
 		} else {
 			delete(t.graves, key)

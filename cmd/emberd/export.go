@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,7 @@ import (
 	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 )
 
 // The lines around the records of an export. The first tells what it is, the last
@@ -59,6 +62,7 @@ the same bytes.`,
 			return x.toFile(cmd.Context(), args[0])
 		},
 	}
+	cmd.AddCommand(s.exportVaultCommand(), s.exportGraphMLCommand())
 	cmd.Flags().BoolVar(&onlyState, "state", false, "leave out revisions and counters, to compare stores")
 	return cmd
 }
@@ -72,17 +76,8 @@ type exporter struct {
 }
 
 func (x *exporter) toFile(ctx context.Context, name string) error {
-	path, err := filepath.Abs(name)
+	path, err := newFile(name, func(w io.Writer) error { return x.write(ctx, w) })
 	if err != nil {
-		return fmt.Errorf("find %s: %w", name, err)
-	}
-	err = durable.CreateFile(durable.OS{}, path, func(w io.Writer) error { return x.write(ctx, w) })
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return memory.Errorf(memory.Invalid, "%s is there already and stays as it is; choose another name", name)
-	case err != nil && isPathError(err):
-		return &exit{code: exitDisk, err: err}
-	case err != nil:
 		return err
 	}
 	if x.s.json {
@@ -92,6 +87,22 @@ func (x *exporter) toFile(ctx context.Context, name string) error {
 	return nil
 }
 
+// newFile makes a file that is not there yet, whole or not at all, and returns its path.
+func newFile(name string, write func(io.Writer) error) (string, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return "", fmt.Errorf("find %s: %w", name, err)
+	}
+	err = durable.CreateFile(durable.OS{}, path, write)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return "", memory.Errorf(memory.Invalid, "%s is there already and stays as it is; choose another name", name)
+	case err != nil && isPathError(err):
+		return "", &exit{code: exitDisk, err: err}
+	}
+	return path, err
+}
+
 func (x *exporter) write(ctx context.Context, w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -99,25 +110,78 @@ func (x *exporter) write(ctx context.Context, w io.Writer) error {
 	if x.state {
 		head = exportMark{Emberd: kindState, Format: exportFormat}
 	}
-	req := &op.ExportRequest{}
-	for first := true; first || req.Cursor != ""; first = false {
-		page, err := reach(ctx, x.s, op.Export, req)
-		if err != nil {
-			return err
-		}
-		if first { // nothing is written if nobody answers
+	begun := false
+	err := x.s.exportPages(ctx, func(page []op.Record) error {
+		if !begun { // nothing is written if nobody answers
+			begun = true
 			if err := enc.Encode(head); err != nil {
 				return err
 			}
 		}
-		for i := range page.Records {
-			if err := enc.Encode(x.line(&page.Records[i])); err != nil {
+		for i := range page {
+			if err := enc.Encode(x.line(&page[i])); err != nil {
 				return err
 			}
 		}
-		req.Cursor = page.NextCursor
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return enc.Encode(exportMark{Emberd: kindEnd, Records: &x.n})
+}
+
+// exportPages calls do for every page of an export, by ascending id and at least once.
+func (s *state) exportPages(ctx context.Context, do func([]op.Record) error) error {
+	req := &op.ExportRequest{}
+	for first := true; first || req.Cursor != ""; first = false {
+		page, err := reach(ctx, s, op.Export, req)
+		if err != nil {
+			return err
+		}
+		if err := do(page.Records); err != nil {
+			return err
+		}
+		req.Cursor = page.NextCursor
+	}
+	return nil
+}
+
+// eachLive calls do for every memory that is not in the trash, by ascending id, with the
+// relations that start at it.
+func (s *state) eachLive(ctx context.Context, do func(m *memory.Memory, from []memory.Relation) error) error {
+	return s.exportPages(ctx, func(page []op.Record) error {
+		for i := range page {
+			r := &page[i]
+			if !r.Forgotten.IsZero() {
+				continue
+			}
+			m, err := stm.Decode(r.ID, r.Fields)
+			if err != nil {
+				return fmt.Errorf("read memory %s: %w", r.ID, err)
+			}
+			if r.Use != nil {
+				m.UseCount = r.Use.Uses
+				if r.Use.LastUsed.After(m.LastUsed) {
+					m.LastUsed = r.Use.LastUsed
+				}
+			}
+			if err := do(&m, relationsIn(r)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// relationsIn are the relations that start at a memory, by their keys.
+func relationsIn(r *op.Record) (out []memory.Relation) {
+	for _, key := range slices.Sorted(maps.Keys(r.Fields)) {
+		if rel, err := stm.ParseRelation(r.ID, key, r.Fields[key]); err == nil { // another key is none
+			out = append(out, rel)
+		}
+	}
+	return out
 }
 
 // line is a record as it is written.

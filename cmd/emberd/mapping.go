@@ -41,9 +41,9 @@ const metaPrefix = "meta."
 // importFields are the fields that a line may fill under their own names.
 func importFields() []string {
 	return []string{
-		"id", "aliases", "content", "tags", "entities", "source", "context", "category", "type", "section",
+		"id", "content", "tags", "entities", "source", "context", "category", "type", "section",
 		"importance", "strength", "confidence", "core", "collection", "project", "session_id",
-		"created_at", "last_used", "use_count", "meta",
+		"created_at", "last_used", "use_count", "aliases", "meta",
 	}
 }
 

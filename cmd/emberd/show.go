@@ -22,9 +22,10 @@ func (s *state) showCommand() *cobra.Command {
 		Use:   "show ID|PATH",
 		Short: "Show one memory or note whole",
 		Long: `Show one memory with every field that is set, or the text of a note. An id may
-be shortened to four or more characters of its beginning or its end; what has a
-slash in it or ends in .md is the path of a note. Opening a memory counts as a
-use and keeps it fresh; --no-track looks without counting.`,
+be shortened to four or more characters of its beginning or its end, and an
+alias, which is what another system calls the memory, will do as well. What has
+a slash in it or ends in .md is the path of a note, if there is one. Opening a
+memory counts as a use and keeps it fresh; --no-track looks without counting.`,
 		Example: `  emberd show 456789ab
   emberd show Projects/Garden.md
   emberd show 456789ab --json --no-track`,
@@ -36,26 +37,22 @@ use and keeps it fresh; --no-track looks without counting.`,
 			if err != nil {
 				return err
 			}
-			if isPath(args[0]) && at.IsZero() {
-				return s.showNote(cmd, args[0])
-			}
 			req := &op.ShowRequest{ID: args[0], AsOf: at}
 			if noTrack {
 				req.Track = new(bool)
 			}
-			res, err := call(cmd.Context(), s, op.Show, req)
-			if err != nil {
-				return err
+			if !isPath(args[0]) || !at.IsZero() {
+				return s.showMemory(cmd, req)
 			}
-			if s.json {
-				return s.printJSON(res)
+			noNote := s.showNote(cmd, args[0])
+			if memory.CodeOf(noNote) != memory.NotFound {
+				return noNote
 			}
-			s.printThen(res.AsOf, false)
-			s.printMemory(&res.Memory)
-			if res.Relations != nil {
-				s.printRelations(cmd, res.Relations, at.IsZero())
+			err = s.showMemory(cmd, req) // an alias may look like a path
+			if memory.CodeOf(err) == memory.NotFound {
+				return noNote
 			}
-			return nil
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&noTrack, "no-track", false, "do not count this as a use")
@@ -63,7 +60,23 @@ use and keeps it fresh; --no-track looks without counting.`,
 	return cmd
 }
 
-// isPath tells the path of a note from an id, which has neither.
+func (s *state) showMemory(cmd *cobra.Command, req *op.ShowRequest) error {
+	res, err := call(cmd.Context(), s, op.Show, req)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(res)
+	}
+	s.printThen(res.AsOf, false)
+	s.printMemory(&res.Memory)
+	if res.Relations != nil {
+		s.printRelations(cmd, res.Relations, req.AsOf.IsZero())
+	}
+	return nil
+}
+
+// isPath tells what may be the path of a note from an id, which has neither.
 func isPath(ref string) bool {
 	return strings.Contains(ref, "/") || strings.EqualFold(filepath.Ext(ref), ".md")
 }

@@ -57,9 +57,9 @@ func TestCasesOfStrength(t *testing.T) {
 func TestCasesOfMerge(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.UTC) }
 	got, err := Merge([]memory.Memory{
-		{ID: "b", Content: "the kettle leaks at the seam", CreatedAt: day(2), LastUsed: day(9), UseCount: 3, Strength: 1, Stage: memory.Demoted,
+		{ID: "b", Aliases: []string{"B-1", "both"}, Content: "the kettle leaks at the seam", CreatedAt: day(2), LastUsed: day(9), UseCount: 3, Strength: 1, Stage: memory.Demoted,
 			Tags: []string{"kitchen", "repairs"}, Source: "phone", Meta: map[string]json.RawMessage{"room": json.RawMessage(`1`)}, Confidence: 0.5, PromotedTo: "Kettle.md", ReviewCount: 4},
-		{ID: "a", Content: "the kettle leaks", CreatedAt: day(1), LastUsed: day(3), UseCount: 5, Strength: 1, Stage: memory.Active,
+		{ID: "a", Aliases: []string{"both"}, Content: "the kettle leaks", CreatedAt: day(1), LastUsed: day(3), UseCount: 5, Strength: 1, Stage: memory.Active,
 			Tags: []string{"kitchen"}, Entities: []string{"Ann"}, Source: "mail", Category: "home", Confidence: 0.9},
 		{ID: "c", Content: "The kettle leaks", CreatedAt: day(3), LastUsed: day(4), UseCount: 2, Strength: 1, Stage: memory.Demoted,
 			Entities: []string{"Leith"}, Source: "phone", Meta: map[string]json.RawMessage{"room": json.RawMessage(`2`)}, Category: "other"},
@@ -67,7 +67,7 @@ func TestCasesOfMerge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := memory.Memory{Content: "the kettle leaks at the seam", CreatedAt: day(1), LastUsed: day(9), UseCount: 10, Strength: 1.3, Stage: memory.Active,
+	want := memory.Memory{Aliases: []string{"both", "B-1"}, Content: "the kettle leaks at the seam", CreatedAt: day(1), LastUsed: day(9), UseCount: 10, Strength: 1.3, Stage: memory.Active,
 		Tags: []string{"kitchen", "repairs"}, Entities: []string{"Ann", "Leith"}, Source: "mail; phone", Category: "home", Confidence: 0.9,
 		Meta: map[string]json.RawMessage{"room": json.RawMessage(`2`)}, ConsolidatedFrom: []memory.ID{"a", "b", "c"}}
 	if a, b := asJSON(t, got), asJSON(t, want); a != b {

@@ -33,7 +33,7 @@ func (o *agentChanged) Text() string {
 }
 
 type agentEditIn struct {
-	ID         string   `json:"id" min:"4"`
+	ID         string   `json:"id" min:"1"`
 	Content    *string  `json:"content,omitempty" min:"1" max:"50000" doc:"the whole new text"`
 	AddTags    []string `json:"add_tags,omitempty" max:"50"`
 	RemoveTags []string `json:"remove_tags,omitempty" max:"50"`
@@ -120,8 +120,8 @@ func (o *agentUsedOut) Text() string {
 }
 
 type agentRelateIn struct {
-	From     string   `json:"from" min:"4" doc:"id of the memory it starts at"`
-	To       string   `json:"to" min:"4" doc:"id of the one it leads to"`
+	From     string   `json:"from" min:"1" doc:"id of the memory it starts at"`
+	To       string   `json:"to" min:"1" doc:"id of the one it leads to"`
 	Type     string   `json:"type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from"`
 	Strength *float64 `json:"strength,omitempty" min:"0" max:"1"`
 }
@@ -162,7 +162,7 @@ type agentGone struct {
 }
 
 func agentForget(ctx context.Context, c *call, in *agentForgetIn) (*agentGone, error) {
-	res, err := op.Forget.Call(ctx, c, &op.ForgetRequest{ID: strings.Join(in.IDs, ","), DryRun: in.DryRun})
+	res, err := op.ForgetBatch.Call(ctx, c, &op.ForgetBatchRequest{IDs: in.IDs, DryRun: in.DryRun})
 	if err != nil {
 		return nil, err
 	}

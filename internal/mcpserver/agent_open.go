@@ -129,8 +129,20 @@ func (c *call) opened(ctx context.Context, ref string, from, most int) (s card, 
 	if id, ok := strings.CutPrefix(ref, memoryScheme); ok {
 		ref = id
 	} else if isNote(ref) {
-		return c.openedNote(ctx, strings.TrimPrefix(ref, vaultScheme), from, most)
+		s, more, err = c.openedNote(ctx, strings.TrimPrefix(ref, vaultScheme), from, most)
+		if e := asError(err); e == nil || !missing(e.Code) || strings.HasPrefix(ref, vaultScheme) {
+			return s, more, err
+		}
+		if m, more, notMemory := c.openedMemory(ctx, ref, from); notMemory == nil { // an alias may look like a path
+			return m, more, nil
+		}
+		return s, more, err
 	}
+	return c.openedMemory(ctx, ref, from)
+}
+
+// openedMemory is opened for a memory.
+func (c *call) openedMemory(ctx context.Context, ref string, from int) (s card, more bool, err error) {
 	var track *bool
 	if from > 0 {
 		track = new(false) // the first part was the use

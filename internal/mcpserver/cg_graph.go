@@ -228,8 +228,8 @@ func unlessEmpty(text string) *string {
 }
 
 type createRelationIn struct {
-	From     memory.ID                  `json:"from_memory_id" doc:"Source memory ID (valid UUID)"`
-	To       memory.ID                  `json:"to_memory_id" doc:"Target memory ID (valid UUID)"`
+	From     string                     `json:"from_memory_id" min:"1" max:"1000" doc:"Source memory ID (UUID or alias)"`
+	To       string                     `json:"to_memory_id" min:"1" max:"1000" doc:"Target memory ID (UUID or alias)"`
 	Type     string                     `json:"relation_type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from" doc:"Type of the relation"`
 	Strength float64                    `json:"strength,omitempty" min:"0" max:"1" default:"1.0" doc:"Relation strength"`
 	Metadata map[string]json.RawMessage `json:"metadata,omitempty" default:"{}" doc:"Additional metadata"`
@@ -246,21 +246,20 @@ type createRelationOut struct {
 }
 
 func createRelation(ctx context.Context, c *call, in *createRelationIn) (*createRelationOut, error) {
-	for _, end := range []struct {
-		field string
-		id    *memory.ID
-	}{{"from_memory_id", &in.From}, {"to_memory_id", &in.To}} {
-		id, err := memory.ParseID(string(*end.id))
-		if err != nil {
-			return nil, memory.Errorf(memory.Invalid, "%s is %q; give the whole UUID of a memory", end.field, memory.Clip(string(*end.id))).At(end.field)
-		}
-		*end.id = id
-	}
-	res, err := op.Relate.Call(ctx, c, &op.RelateRequest{From: string(in.From), To: string(in.To), Type: in.Type, Strength: &in.Strength, Metadata: in.Metadata})
+	res, err := op.Relate.Call(ctx, c, &op.RelateRequest{From: in.From, To: in.To, Type: in.Type, Strength: &in.Strength, Metadata: in.Metadata})
 	if err != nil {
-		return nil, err
+		return nil, ofEnd(err)
 	}
 	r := res.Relation
 	return &createRelationOut{Success: true, RelationID: r.ID, From: r.From, To: r.To, Type: r.Type, Strength: round(r.Strength, 4),
 		Message: fmt.Sprintf("Relation created: %s --[%s]--> %s", r.From, r.Type, r.To)}, nil
+}
+
+// ofEnd calls the ends of a relation as the tool does.
+func ofEnd(err error) error {
+	if e := asError(err); e != nil && (e.Field == "from" || e.Field == "to") {
+		field := e.Field + "_memory_id"
+		return memory.Errorf(e.Code, "%s: %w", field, e).At(field)
+	}
+	return err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 type touchMemoryIn struct {
-	MemoryID string `json:"memory_id" min:"1" max:"100" doc:"ID of memory to reinforce"`
+	MemoryID string `json:"memory_id" min:"1" max:"1000" doc:"ID of memory to reinforce"`
 	Boost    bool   `json:"boost_strength,omitempty" default:"false" doc:"Boost base strength by 0.1, up to 2"`
 }
 
@@ -61,7 +61,7 @@ func gc(ctx context.Context, c *call, in *gcIn) (*gcOut, error) {
 }
 
 type promoteMemoryIn struct {
-	MemoryID   string `json:"memory_id,omitempty" max:"100" doc:"Specific memory to promote; leave it out with auto_detect"`
+	MemoryID   string `json:"memory_id,omitempty" max:"1000" doc:"Specific memory to promote; leave it out with auto_detect"`
 	AutoDetect bool   `json:"auto_detect,omitempty" default:"false" doc:"Auto-detect candidates"`
 	DryRun     bool   `json:"dry_run,omitempty" default:"false" doc:"Preview without promoting"`
 	Target     string `json:"target,omitempty" enum:"obsidian" default:"\"obsidian\"" doc:"Target for promotion"`

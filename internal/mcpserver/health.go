@@ -177,8 +177,8 @@ func memoryHealthDuplicates(ctx context.Context, c *call, in *healthDuplicatesIn
 }
 
 type memoryConsolidateIn struct {
-	ID1        string `json:"id1" max:"100" doc:"First memory ID"`
-	ID2        string `json:"id2" max:"100" doc:"Second memory ID"`
+	ID1        string `json:"id1" max:"1000" doc:"First memory ID"`
+	ID2        string `json:"id2" max:"1000" doc:"Second memory ID"`
 	Collection string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"Collection of both, or all"`
 	Keep       string `json:"keep,omitempty" enum:"higher_confidence|higher_access|id1|id2" default:"\"higher_confidence\"" doc:"Which to keep; unless that is said by id1 or id2, nothing is lost that the kept one lacks"`
 }

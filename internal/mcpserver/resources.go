@@ -110,7 +110,11 @@ func graphOf(res *op.GraphResult, left budget) graph {
 }
 
 func memoryResource(ctx context.Context, c *call, uri string) (string, error) {
-	s, _, err := c.opened(ctx, uri, 0, noteLimit)
+	id, err := url.PathUnescape(strings.TrimPrefix(uri, memoryScheme))
+	if err != nil {
+		return "", memory.Errorf(memory.Invalid, "%.200q names no memory: %w", uri, err)
+	}
+	s, _, err := c.openedMemory(ctx, id, 0)
 	if err != nil {
 		return "", err
 	}

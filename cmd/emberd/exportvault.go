@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"emberd/engine"
+	"emberd/internal/notefolder"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/vault"
+)
+
+func (s *state) exportVaultCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "vault FOLDER",
+		Short: "Write every memory as a note of a folder",
+		Long: `Write every memory as a Markdown note, as a promotion would write it, into a new
+or empty FOLDER, with relations as links between the notes. What is in the trash
+is left out. The text of an archived memory comes from its note.
+
+Into the FOLDER of an earlier export it writes what has changed and removes the
+notes of memories that are gone. A note that was edited since stays as it is,
+and so do all other files.
+
+The folder is a vault by itself. Put into the vault of emberd, its notes are
+those of the memories, by their property memory-id.`,
+		Example: `  emberd export vault ~/memories
+  emberd export vault ~/memories --json`,
+		Annotations: exits(endings{exitNoDaemon: "", exitLocked: "", exitDisk: ""}),
+		Args:        takes(1, 1, "one folder"),
+		RunE:        func(cmd *cobra.Command, args []string) error { return s.exportVault(cmd.Context(), args[0]) },
+	}
+}
+
+// vaultExport writes all memories as notes. It reads all twice, for a note links to others
+// by names that depend on all of them.
+type vaultExport struct {
+	s         *state
+	folder    *notefolder.Folder
+	names     map[memory.ID]string
+	summaries int // archived memories of which no text was found
+	left      int // memories for which no name is free
+}
+
+func (s *state) exportVault(ctx context.Context, dir string) error {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	x := &vaultExport{s: s}
+	wanted, err := x.wanted(ctx) // nothing is made if nobody answers
+	if err != nil {
+		return err
+	}
+	if x.folder, err = notefolder.Open(path); err != nil {
+		return onDisk(err)
+	}
+	defer x.folder.Close()
+	if err := onDisk(x.write(ctx, wanted)); err != nil {
+		return err
+	}
+	return x.print(dir, path)
+}
+
+// onDisk gives an error of the disk its exit code.
+func onDisk(err error) error {
+	if err != nil && isPathError(err) {
+		return &exit{code: exitDisk, err: err}
+	}
+	return err
+}
+
+// wantedName is what the note of a memory is best called, and what it is called if that is
+// taken.
+type wantedName struct {
+	id        memory.ID
+	name, own string
+}
+
+func (x *vaultExport) wanted(ctx context.Context) (all []wantedName, err error) {
+	err = x.s.eachLive(ctx, func(m *memory.Memory, _ []memory.Relation) error {
+		name, own := engine.NoteNames(m)
+		all = append(all, wantedName{m.ID, name, own})
+		return nil
+	})
+	return all, err
+}
+
+func (x *vaultExport) write(ctx context.Context, wanted []wantedName) error {
+	if err := x.folder.Begin(x.choose(wanted)); err != nil {
+		return err
+	}
+	err := x.s.eachLive(ctx, func(m *memory.Memory, from []memory.Relation) error {
+		name, chosen := x.names[m.ID]
+		if !chosen {
+			return nil // of which there is no name, or that came since
+		}
+		if m.Stage.Cold() {
+			x.unfold(ctx, m)
+		}
+		return x.folder.Write(name, engine.Note(m, x.links(from)))
+	})
+	if err != nil {
+		return err
+	}
+	return x.folder.End()
+}
+
+// choose gives each memory a name of its own. Of those that want the same one all have the
+// end of their ids in theirs, and keep it, so that names do not depend on the order.
+func (x *vaultExport) choose(wanted []wantedName) (names []string) {
+	want := make(map[string]int, len(wanted))
+	for _, w := range wanted {
+		want[notefolder.Fold(w.name)]++
+	}
+	x.names = make(map[memory.ID]string, len(wanted))
+	given := make(map[string]bool, len(wanted))
+	for _, w := range wanted {
+		name := w.name
+		if want[notefolder.Fold(name)] > 1 || !x.folder.Free(name) || x.folder.Wrote(w.own) {
+			name = w.own
+		}
+		if given[notefolder.Fold(name)] || !x.folder.Free(name) {
+			x.left++
+			continue
+		}
+		given[notefolder.Fold(name)] = true
+		x.names[w.id], names = name, append(names, name)
+	}
+	return names
+}
+
+func (x *vaultExport) links(from []memory.Relation) (out []engine.NoteLink) {
+	for _, r := range from {
+		if to, there := x.names[r.To]; there {
+			out = append(out, engine.NoteLink{Type: r.Type, Kind: r.Kind, To: to})
+		}
+	}
+	return out
+}
+
+// unfold gives an archived memory the text of its note, if that is there.
+func (x *vaultExport) unfold(ctx context.Context, m *memory.Memory) {
+	note, err := reach(ctx, x.s, op.NoteRead, &op.NoteReadRequest{Path: string(m.ID), Limit: wholeNote})
+	if err != nil || note.Left > 0 || note.Beyond {
+		x.summaries++
+		return
+	}
+	carried := vault.CarriedBy([]byte(note.Text))
+	if carried == nil || carried.ID != string(m.ID) {
+		x.summaries++
+		return
+	}
+	m.Content = carried.Body
+}
+
+// wholeNote is as much of a note as one answer has, in characters.
+const wholeNote = 200_000
+
+func (x *vaultExport) print(dir, path string) error {
+	done := &x.folder.Done
+	if x.s.json {
+		return x.s.printJSON(map[string]any{"folder": path, "notes": len(x.names), "written": done.Written, "unchanged": done.Unchanged,
+			"removed": done.Removed, "kept": done.Kept, "summaries": x.summaries, "left_out": x.left})
+	}
+	x.s.printf("exported %s to %s: %s written, %s unchanged, %s removed\n", count(len(x.names), "memory", "memories"), dir,
+		grouped(done.Written), grouped(done.Unchanged), grouped(done.Removed))
+	for _, name := range done.Kept {
+		x.s.note("%s was edited since it was exported, and stays as it is", flat(name))
+	}
+	if x.summaries > 0 {
+		x.s.note("of %s the note has only a summary, for the text could not be read from the vault", count(x.summaries, "archived memory", "archived memories"))
+	}
+	if x.left > 0 {
+		return &exit{code: exitNothing, err: errors.New("for " + count(x.left, "memory", "memories") + " no name is free in the folder; choose another one")}
+	}
+	return nil
+}

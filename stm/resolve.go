@@ -1,0 +1,142 @@
+package stm
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"emberd/memory"
+)
+
+// Resolve turns what a caller names a memory by into its id: a full id, at least four
+// characters of its beginning or end, or an alias as it is written. An id, or a part that
+// only one has, counts before an alias of another memory, and what is live before what is
+// in the trash. It is an error of code NotFound if nothing is called so, and of code
+// Ambiguous if several are. A full id that nothing has is returned as it is.
+func (s *Store) Resolve(text string) (memory.ID, error) {
+	n := naming(text)
+	if n.id != "" && s.knows(n.id) {
+		return n.id, nil
+	}
+	id, err := s.resolve(n)
+	if memory.CodeOf(err) == memory.NotFound {
+		id, err = n.only(s.trashedAs(n))
+	}
+	return n.orItself(id, err)
+}
+
+// Resolve turns what a caller names a memory by into the id of one that was live then, as
+// [Store.Resolve] does.
+func (p *Past) Resolve(text string) (memory.ID, error) {
+	n := naming(text)
+	return n.orItself(p.resolve(n))
+}
+
+// trashedAs are the memories in the trash that are named.
+func (s *Store) trashedAs(n named) (ids []memory.ID) {
+	if n.isPart() {
+		for _, t := range s.Trash() {
+			if n.isPartOf(t.ID) {
+				ids = append(ids, t.ID)
+			}
+		}
+	}
+	if len(ids) != 1 {
+		if called := slices.DeleteFunc(s.table.buriedAs(n.text), func(id memory.ID) bool { return !s.buried(id) }); len(called) > 0 {
+			ids = called
+		}
+	}
+	return slices.DeleteFunc(ids, s.hides)
+}
+
+// resolve looks among the live memories.
+func (m *Memories) resolve(n named) (memory.ID, error) {
+	if _, live := m.Get(n.id); live {
+		return n.id, nil
+	}
+	var fit []memory.ID
+	if n.isPart() {
+		fit = m.withPart(n)
+	}
+	if len(fit) != 1 {
+		if called := m.aliased(n.text); len(called) > 0 {
+			return n.called(called)
+		}
+	}
+	return n.only(fit)
+}
+
+// withPart are the live memories whose ids begin or end as is said, at most two of them.
+func (m *Memories) withPart(n named) (ids []memory.ID) {
+	m.table.each(func(_ *cell, r *Row) bool {
+		if id := r.ID(); n.isPartOf(id) && m.shows(r) {
+			ids = append(ids, id)
+		}
+		return len(ids) < 2
+	})
+	return ids
+}
+
+// named is what a caller names a memory by.
+type named struct {
+	text  string    // as it was written, for an alias
+	short string    // in lower case, for an id
+	id    memory.ID // "" if it is no whole one
+}
+
+func naming(text string) named {
+	text = strings.TrimSpace(text)
+	n := named{text: text, short: strings.ToLower(text)}
+	if id, err := memory.ParseID(n.short); err == nil {
+		n.id = id
+	}
+	return n
+}
+
+// isPart reports whether it may be the beginning or the end of an id.
+func (n named) isPart() bool {
+	return n.id == "" && len(n.short) >= 4 && strings.Trim(n.short, "0123456789abcdef-") == ""
+}
+
+func (n named) isPartOf(id memory.ID) bool {
+	return strings.HasSuffix(string(id), n.short) || strings.HasPrefix(string(id), n.short)
+}
+
+// orItself is the answer for a whole id that nothing has: that id.
+func (n named) orItself(id memory.ID, err error) (memory.ID, error) {
+	if n.id != "" && memory.CodeOf(err) == memory.NotFound {
+		return n.id, nil
+	}
+	return id, err
+}
+
+// called is the only one of the memories with an alias.
+func (n named) called(ids []memory.ID) (memory.ID, error) {
+	if len(ids) > 1 {
+		return "", memory.Errorf(memory.Ambiguous, "several memories are known as %q (%s, %s); give the id of one", memory.Clip(n.text), ids[0], ids[1]).At("id")
+	}
+	return ids[0], nil
+}
+
+// only is the only one of the memories that fit.
+func (n named) only(ids []memory.ID) (memory.ID, error) {
+	switch {
+	case len(ids) == 1:
+		return ids[0], nil
+	case len(ids) > 1 && n.isPart():
+		return "", memory.Errorf(memory.Ambiguous, "several ids fit %s (%s, %s); give more characters", n.short, ids[0], ids[1]).At("id")
+	case len(ids) > 1:
+		return n.called(ids)
+	case n.isPart():
+		return "", memory.Errorf(memory.NotFound, "no memory has an id that begins or ends with %s, or is known as that; emberd list shows ids", n.short).At("id")
+	case n.isNothing():
+		return "", memory.Errorf(memory.Invalid, "%q is not a memory id; give the whole UUID, or at least four characters of its beginning or end", memory.Clip(n.text)).At("id")
+	}
+	return "", memory.Errorf(memory.NotFound, "no memory is known as %q; give the whole UUID, at least four characters of its beginning or end, or an alias", memory.Clip(n.text)).At("id")
+}
+
+// isNothing reports what can be no alias either.
+func (n named) isNothing() bool {
+	return n.text == "" || !utf8.ValidString(n.text) || utf8.RuneCountInString(n.text) > memory.MaxAlias || strings.ContainsFunc(n.text, unicode.IsControl)
+}
