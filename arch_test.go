@@ -59,6 +59,7 @@ func graph() map[string]edges {
 			others: []string{"github.com/ebitengine/purego"},
 			tests:  []string{"internal/tinybert", "internal/bert", "internal/dot"},
 		},
+		"internal/foreign": {ours: []string{"memory", "internal/cleanup", "internal/overview", "internal/unpack", "vault"}},
 		"internal/fetch":   {ours: []string{"internal/durable"}},
 		"internal/unpack":  {},
 		"internal/engines": {ours: []string{"internal/durable", "internal/fetch", "internal/unpack", "internal/llamawire", "internal/spelling"}, others: []string{"golang.org/x/sys/unix"}},

@@ -135,6 +135,10 @@ func (w *ways63) all() []way63 {
 	ways := slices.Concat(w.saves(), w.others(), w.tools())
 	return append(ways,
 		way63{"import jsonl", w.imported("import jsonl", func(_ int, s string) any { return map[string]any{"content": s} })},
+		way63{"import chroma", w.imported("import chroma", func(i int, s string) any { return map[string]any{"id": fmt.Sprint("row ", i), "document": s} })},
+		way63{"import qdrant", w.imported("import qdrant", func(i int, s string) any {
+			return map[string]any{"id": i, "payload": map[string]any{"content": "a point", "file_path": s}}
+		})},
 		way63{"import cortexgraph", w.imported("import cortexgraph", func(i int, s string) any {
 			return map[string]any{"id": fmt.Sprintf("4b%06x-0000-4000-8000-000000000001", i), "content": s, "created_at": 1759833600, "last_used": 1759833600}
 		})},

@@ -77,7 +77,7 @@ func (s *state) openStorage(dir string) (*engine.Engine, error) {
 	opt.Vaults = nil
 	e, err := engine.Open(opt)
 	if errors.Is(err, durable.ErrLocked) {
-		return nil, &exit{code: exitLocked, err: fmt.Errorf("a daemon runs on %s: let it do this with emberd compact, or stop it first", dir)}
+		return nil, &exit{code: exitLocked, err: fmt.Errorf("a daemon runs on %s: leave --storage-path out to have it do this, or stop it first", dir)}
 	}
 	return e, err
 }

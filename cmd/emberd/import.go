@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,12 +25,15 @@ func (s *state) importCommand() *cobra.Command {
 		Use:   "import",
 		Short: "Bring memories in from a file",
 		Example: `  emberd import jsonl notes.jsonl
+  emberd import csv people.csv --map note=content,when=created_at
   emberd import export all.jsonl
-  emberd import cortexgraph ~/.config/cortexgraph/jsonl`,
+  emberd import cortexgraph ~/.config/cortexgraph/jsonl
+  emberd import basic-memory ~/basic-memory --dry-run`,
 		Annotations: exits(endings{exitNothing: "", exitNoDaemon: ""}),
 	}
 	asGroup(cmd)
-	cmd.AddCommand(s.importJSONLCommand(), s.importExportCommand(), s.importCortexGraphCommand(), s.importReferenceCommand())
+	cmd.AddCommand(s.importJSONLCommand(), s.importCSVCommand(), s.importExportCommand(), s.importCortexGraphCommand(), s.importReferenceCommand())
+	cmd.AddCommand(s.foreignCommands()...)
 	return cmd
 }
 
@@ -40,6 +46,7 @@ type importOptions struct {
 	again    bool
 	dryRun   bool
 	strict   bool
+	read     func(io.Reader) iter.Seq2[sourceLine, error] // lines of JSON unless it is set
 }
 
 func (s *state) importJSONLCommand() *cobra.Command {
@@ -70,6 +77,12 @@ second run adds nothing that is there.`,
 			return s.importJSONL(cmd.Context(), &o, args[0])
 		},
 	}
+	mappingFlags(cmd, &o)
+	return cmd
+}
+
+// mappingFlags are those of the imports that a field map leads.
+func mappingFlags(cmd *cobra.Command, o *importOptions) {
 	f := cmd.Flags()
 	f.StringSliceVarP(&o.rules, "map", "m", nil, "`KEY=FIELD` or FIELD:=VALUE; repeatable, or a comma list")
 	f.StringVar(&o.template, "content-template", "", "write the text like this `TEXT`, with {KEY} for values")
@@ -79,7 +92,6 @@ second run adds nothing that is there.`,
 	f.BoolVar(&o.again, "again", false, "import also what was imported before and forgotten")
 	f.BoolVar(&o.dryRun, "dry-run", false, "read and check, import nothing; show the first as it would be")
 	f.BoolVar(&o.strict, "strict", false, "stop at the first line that cannot be imported")
-	return cmd
 }
 
 // importReport is what an import did; with --json it is the result.
@@ -100,6 +112,8 @@ type importReport struct {
 	// In a dry run one of these is the first that would be imported.
 	First       *op.SaveRequest `json:"first,omitempty"`
 	FirstRecord *op.Record      `json:"first_record,omitempty"`
+
+	of [2]string // what Lines counts, one and several, if they are not lines
 }
 
 // fate counts what an import did with a record, and returns why it failed.
@@ -123,6 +137,7 @@ func (r *importReport) fate(a op.ImportAnswer) *op.Problem {
 type lineError struct {
 	File string `json:"file,omitempty"` // when there are several
 	Line int    `json:"line"`
+	Path string `json:"path,omitempty"` // within JSON
 	op.Problem
 }
 
@@ -206,7 +221,11 @@ type importRun struct {
 var errStrict = errors.New("stopped at the first line that could not be imported")
 
 func (r *importRun) all(ctx context.Context, in io.Reader) error {
-	for line, err := range jsonLines(in) {
+	lines := jsonLines
+	if r.opt.read != nil {
+		lines = r.opt.read
+	}
+	for line, err := range lines(in) {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -342,7 +361,7 @@ func (s *state) printImport(r *importReport) error {
 	if r.DryRun {
 		verb = "would import"
 	}
-	s.printf("%s %s of %s", verb, grouped(r.Added), count(r.Lines, "line", "lines"))
+	s.printf("%s %s of %s", verb, grouped(r.Added), count(r.Lines, cmp.Or(r.of[0], "line"), cmp.Or(r.of[1], "lines")))
 	for _, part := range []struct {
 		n    int
 		what string
@@ -361,12 +380,22 @@ func (s *state) printImport(r *importReport) error {
 	return nil
 }
 
-// prefixed is the name of a file in front of a line of it.
-func prefixed(file string) string {
-	if file == "" {
-		return ""
+// placeOf names the line that an error is about, or what of the file it is.
+func placeOf(e *lineError) string {
+	var parts []string
+	if e.File != "" {
+		parts = append(parts, clean(e.File))
 	}
-	return file + " "
+	if e.Line > 0 {
+		parts = append(parts, "line "+strconv.Itoa(e.Line))
+	}
+	if e.Path != "" {
+		parts = append(parts, clean(e.Path))
+	}
+	if len(parts) == 0 {
+		return "the file"
+	}
+	return strings.Join(parts, " ")
 }
 
 // listErrors tells every sentence once, with the first line it is about.
@@ -390,6 +419,6 @@ func (s *state) listErrors(errs []lineError) {
 		if n > 1 {
 			also = " and " + grouped(n-1) + " more"
 		}
-		s.note("%sline %d%s: %s", prefixed(e.File), e.Line, also, clean(e.Detail))
+		s.note("%s%s: %s", placeOf(&e), also, clean(e.Detail))
 	}
 }

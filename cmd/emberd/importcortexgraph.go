@@ -19,19 +19,28 @@ import (
 func (s *state) importCortexGraphCommand() *cobra.Command {
 	r := &storeImport{s: s, read: (*storeImport).cortexGraphLine}
 	cmd := &cobra.Command{
-		Use:   "cortexgraph FOLDER|FILE…",
+		Use:   "cortexgraph [FOLDER|FILE…]",
 		Short: "Import the store of CortexGraph",
 		Long: `Import the store of CortexGraph: the folder with memories.jsonl and
-relations.jsonl, or files of such lines. The last line of an id counts, as it
-does there. Ids, times, use and review counts, strength, tags, entities and
-relations are kept. What cannot be imported is listed by line, and the rest is
-imported. The whole run is one journal entry, so one undo takes it all back, and
-a second run adds nothing that is there.`,
-		Example: `  emberd import cortexgraph ~/.config/cortexgraph/jsonl --dry-run
+relations.jsonl, or files of such lines. Without a name it is the folder of the
+setting import.cortexgraph_path, which CORTEXGRAPH_STORAGE_PATH sets. The last
+line of an id counts, as it does there. Ids, times, use and review counts,
+strength, tags, entities and relations are kept. What cannot be imported is
+listed by line, and the rest is imported. The whole run is one journal entry, so
+one undo takes it all back, and a second run adds nothing that is there.`,
+		Example: `  emberd import cortexgraph --dry-run
+  emberd import cortexgraph ~/.config/cortexgraph/jsonl --dry-run
   emberd import cortexgraph memories.jsonl relations.jsonl`,
 		Annotations: exits(endings{exitNothing: "some lines could not be imported", exitNoDaemon: "", exitDisk: "", exitAgain: ""}),
-		Args:        takes(1, 2, "the folder of the store, or one or two files"),
+		Args:        takes(0, 2, "at most the folder of the store, or one or two files"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				folder, err := s.cortexGraphFolder()
+				if err != nil {
+					return err
+				}
+				args = []string{folder}
+			}
 			files, err := cortexGraphFiles(args)
 			if err != nil {
 				return err
@@ -41,6 +50,22 @@ a second run adds nothing that is there.`,
 	}
 	storeFlags(cmd, &r.opt)
 	return cmd
+}
+
+// cortexGraphFolder is the folder of the settings, which has to be there.
+func (s *state) cortexGraphFolder() (string, error) {
+	c, err := s.load()
+	if err != nil {
+		return "", err
+	}
+	if c.CortexGraphPath == "" {
+		return "", memory.Errorf(memory.Invalid, "there is no home folder to look for a store of CortexGraph in; name the folder that CORTEXGRAPH_STORAGE_PATH names")
+	}
+	if _, err := os.Stat(c.CortexGraphPath); err != nil {
+		return "", memory.Errorf(memory.Invalid, "there is no store of CortexGraph where import.cortexgraph_path says: %w; name its folder", err)
+	}
+	s.note("importing from %s", c.CortexGraphPath)
+	return c.CortexGraphPath, nil
 }
 
 // cortexGraphFiles are the files of a store, memories first.
@@ -80,13 +105,13 @@ func (r *storeImport) cortexGraphLine(line sourceLine) error {
 	}
 	if _, ok := line.object["from_memory_id"]; ok {
 		rel, err := cortexGraphRelation(line.object)
-		if err == nil && r.relations.put(id, placed[storeRelation]{r.file, line.number, rel}) {
+		if err == nil && r.relations.put(id, placed[storeRelation]{r.at(line), rel}) {
 			r.report.Superseded++
 		}
 		return err
 	}
 	rec, err := r.cortexGraphMemory(id, line.object)
-	if err == nil && r.memories.put(id, placed[op.Record]{r.file, line.number, rec}) {
+	if err == nil && r.memories.put(id, placed[op.Record]{r.at(line), rec}) {
 		r.report.Superseded++
 	}
 	return err

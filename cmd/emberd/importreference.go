@@ -75,10 +75,10 @@ func (r *storeImport) referenceEntity(line sourceLine) error {
 	if err != nil {
 		return err
 	}
-	at := placed[op.Record]{r.file, line.number, rec}
+	at := placed[op.Record]{r.at(line), rec}
 	if twice {
-		at.line = before.line
-		r.note(r.file, line.number, op.Problem{Code: memory.Conflict, Detail: fmt.Sprintf("line %d has an entity of this name; it gets the observations of both", before.line)})
+		at.at = before.at
+		r.note(r.at(line), op.Problem{Code: memory.Conflict, Detail: fmt.Sprintf("line %d has an entity of this name; it gets the observations of both", before.at.Line)})
 		r.report.Superseded++
 	}
 	r.memories.put(e.Name, at)
@@ -126,7 +126,7 @@ func (r *storeImport) referenceRelation(line sourceLine) error {
 	}
 	made := storeRelation{from: rel.From, to: rel.To, RelateRequest: op.RelateRequest{From: string(refgraph.ID(rel.From)), To: string(refgraph.ID(rel.To)),
 		Type: memory.Related, Kind: rel.RelationType}}
-	if r.relations.put(strings.Join([]string{rel.From, rel.To, rel.RelationType}, "\x00"), placed[storeRelation]{r.file, line.number, made}) {
+	if r.relations.put(strings.Join([]string{rel.From, rel.To, rel.RelationType}, "\x00"), placed[storeRelation]{r.at(line), made}) {
 		r.report.Superseded++
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"emberd/internal/foreign"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -65,10 +66,9 @@ type latest[T any] struct {
 	byID  map[string]placed[T]
 }
 
-// placed is something with the line that it was read from.
+// placed is something with where it was read from.
 type placed[T any] struct {
-	file string
-	line int
+	at   foreign.Place
 	what T
 }
 
@@ -114,10 +114,15 @@ func storeFlags(cmd *cobra.Command, o *storeOptions) {
 	f.BoolVar(&o.dryRun, "dry-run", false, "read and check, import nothing; show the first as it would be")
 }
 
-// run imports files and prints what became of them.
-func (r *storeImport) run(ctx context.Context, files []string) error {
+// begin makes the report ready.
+func (r *storeImport) begin() {
 	r.now = time.Now().UTC().Truncate(time.Millisecond)
 	r.report.Errors, r.report.DryRun = []lineError{}, r.opt.dryRun
+}
+
+// run imports files and prints what became of them.
+func (r *storeImport) run(ctx context.Context, files []string) error {
+	r.begin()
 	for _, name := range files {
 		r.ref = refOf(name)
 		if r.file = ""; len(files) > 1 {
@@ -127,6 +132,11 @@ func (r *storeImport) run(ctx context.Context, files []string) error {
 			return err
 		}
 	}
+	return r.finish(ctx)
+}
+
+// finish brings in what was read and prints what became of it.
+func (r *storeImport) finish(ctx context.Context) error {
 	err := r.send(ctx)
 	slices.SortStableFunc(r.report.Errors, func(a, b lineError) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	if err != nil && r.report.Tx == "" {
@@ -166,20 +176,25 @@ func (r *storeImport) lines(ctx context.Context, in io.Reader) error {
 		}
 		r.progress.add(line.bytes, r.report.Lines)
 		if err != nil {
-			r.fail(r.file, line.number, *problem(err))
+			r.fail(r.at(line), *problem(err))
 		}
 	}
 	return nil
 }
 
-func (r *storeImport) fail(file string, line int, p op.Problem) {
+// at is the place of a line of the file that is being read.
+func (r *storeImport) at(line sourceLine) foreign.Place {
+	return foreign.Place{File: r.file, Line: line.number}
+}
+
+func (r *storeImport) fail(at foreign.Place, p op.Problem) {
 	r.report.Failed++
-	r.note(file, line, p)
+	r.note(at, p)
 }
 
 // note tells of a line for which nothing has to be done.
-func (r *storeImport) note(file string, line int, p op.Problem) {
-	r.report.Errors = append(r.report.Errors, lineError{File: file, Line: line, Problem: p})
+func (r *storeImport) note(at foreign.Place, p op.Problem) {
+	r.report.Errors = append(r.report.Errors, lineError{File: at.File, Line: at.Line, Path: at.Path, Problem: p})
 }
 
 func (r *storeImport) send(ctx context.Context) error {
@@ -221,7 +236,7 @@ func (r *storeImport) pretend(memories []placed[op.Record], relations []placed[s
 // dangle notes a relation one end of which is missing.
 func (r *storeImport) dangle(rel placed[storeRelation], end string) {
 	r.report.Relations.Dangling++
-	r.note(rel.file, rel.line, op.Problem{Code: memory.NotFound, Detail: fmt.Sprintf("this relation is left out, for %s is not there", jsonText(cut(end, 80)))})
+	r.note(rel.at, op.Problem{Code: memory.NotFound, Detail: fmt.Sprintf("this relation is left out, for %s is not there", jsonText(cut(end, 80)))})
 }
 
 // sendMemories sends batches that fit what the daemon takes at once.
@@ -261,7 +276,7 @@ func (r *storeImport) sendBatch(ctx context.Context, some []placed[op.Record]) e
 	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
 	for i, a := range res.Results {
 		if p := r.report.fate(a); p != nil {
-			r.fail(some[i].file, some[i].line, *p)
+			r.fail(some[i].at, *p)
 		}
 	}
 	return nil
@@ -301,7 +316,7 @@ func (r *storeImport) sendRelations(ctx context.Context, some []placed[storeRela
 		case a.Error.Code == memory.NotFound:
 			r.dangle(rel, rel.what.from)
 		default:
-			r.fail(rel.file, rel.line, *a.Error)
+			r.fail(rel.at, *a.Error)
 		}
 	}
 	return nil
@@ -317,12 +332,16 @@ func (r *storeImport) print() error {
 	if err := r.s.printImport(&r.report.importReport); err != nil {
 		return err
 	}
+	made := "made"
+	if r.opt.dryRun {
+		made = "would be made"
+	}
 	for _, part := range []struct {
 		n         int
 		one, many string
 		what      string
 	}{
-		{r.report.Relations.Added, "relation", "relations", "made"},
+		{r.report.Relations.Added, "relation", "relations", made},
 		{r.report.Relations.Present, "relation", "relations", "there already"},
 		{r.report.Relations.Dangling, "relation", "relations", "left out, one of whose ends is missing"},
 		{r.report.Superseded, "line", "lines", "replaced by later ones"},

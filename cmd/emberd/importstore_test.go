@@ -160,10 +160,10 @@ func FuzzStores(f *testing.F) {
 			}
 			for _, p := range r.memories.all() {
 				if err := memory.CheckContent(plainValue(p.what.Fields["content"])); err != nil {
-					t.Errorf("line %d came in, and cannot be saved: %v", p.line, err)
+					t.Errorf("line %d came in, and cannot be saved: %v", p.at.Line, err)
 				}
 				if _, err := memory.ParseID(string(p.what.ID)); err != nil {
-					t.Errorf("line %d came in with an id that is none: %v", p.line, err)
+					t.Errorf("line %d came in with an id that is none: %v", p.at.Line, err)
 				}
 			}
 		}

@@ -76,6 +76,7 @@ func runScripts(t *testing.T, folder string, env map[string]string) {
 			"grab":   cmdGrab,
 			"model":  cmdModel,
 			"serve":  cmdServe,
+			"zip":    cmdZip,
 		},
 	})
 }

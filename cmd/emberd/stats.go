@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,17 +17,19 @@ import (
 
 func (s *state) statsCommand() *cobra.Command {
 	var req op.StatsRequest
+	var storage string
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count memories by stage, collection, project and tag",
 		Example: `  emberd stats
-  emberd stats --project emberd`,
+  emberd stats --project emberd
+  emberd stats --storage-path ~/old-memories`,
 		Annotations: exits(endings{exitNoDaemon: "", exitLocked: ""}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			req.Project = dotted(req.Project)
 			req.Log = true
-			res, err := reach(cmd.Context(), s, op.Stats, &req)
+			res, err := s.stats(cmd.Context(), cmd.Flags().Changed("storage-path"), storage, &req)
 			if err != nil {
 				return err
 			}
@@ -38,7 +42,21 @@ func (s *state) statsCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&req.Project, "project", "", "only of this `PROJECT`; a dot is the enclosing git repository")
 	cmd.Flags().StringVar(&req.Collection, "collection", "", "only of this `COLLECTION`")
+	cmd.Flags().StringVar(&storage, "storage-path", "", "work on the data and state folders in `DIR`, without a daemon")
 	return cmd
+}
+
+// stats asks the daemon or, for a folder that none serves, an engine of its own.
+func (s *state) stats(ctx context.Context, alone bool, storage string, req *op.StatsRequest) (res *op.StatsResult, err error) {
+	if !alone {
+		return reach(ctx, s, op.Stats, req)
+	}
+	e, err := s.openStorage(storage)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	return op.Stats.Call(ctx, e, req)
 }
 
 func (s *state) printStats(r *op.StatsResult) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"emberd/internal/foreign"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -130,25 +131,8 @@ func optional[T any](f *pflag.FlagSet, name string, v T) *T {
 // parseTime reads the forms that exports use: RFC 3339, the same without a
 // zone (taken as UTC), a date, and seconds or milliseconds since 1970.
 func parseTime(text string) (time.Time, error) {
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		return epoch(n)
-	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), nil
-		}
+	if t, ok := foreign.ParseTime(text); ok {
+		return t, nil
 	}
 	return time.Time{}, memory.Errorf(memory.Invalid, "%s is no time; use RFC 3339 or seconds or milliseconds since 1970", jsonText(oneLine(cut(text, 60))))
-}
-
-// epoch tells seconds from milliseconds by size: seconds reach 1e11 only in
-// the year 5138, milliseconds did so in 1973.
-func epoch(n float64) (time.Time, error) {
-	if math.Abs(n) < 1e11 {
-		n *= 1000
-	}
-	if !(math.Abs(n) < 1e14) {
-		return time.Time{}, memory.Errorf(memory.Invalid, "%v is too large for seconds or milliseconds since 1970", n)
-	}
-	return time.UnixMilli(int64(math.Round(n))).UTC(), nil
 }

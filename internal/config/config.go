@@ -93,7 +93,7 @@ type Config struct {
 	Sandbox         string        // auto, on or off
 	HistoryKeep     time.Duration // how long superseded values stay
 	TrashKeep       time.Duration // how long forgotten memories can be restored
-	CortexGraphPath string        // directory import looks in first, absolute; empty without a home directory
+	CortexGraphPath string        // where import looks for a CortexGraph store, absolute; empty without a home directory
 
 	settings []Setting
 }

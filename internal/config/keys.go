@@ -90,7 +90,7 @@ var placeKeys = []key{
 		help:  "Whether the notes of `vault.archive_folder` are searched like all others."},
 	{name: "import.cortexgraph_path", def: auto, also: []alias{{name: "CORTEXGRAPH_STORAGE_PATH"}},
 		field: func(c *Config) value { return place{&c.CortexGraphPath} },
-		help:  "Where `emberd import` looks first for a CortexGraph store. `auto` is `~/.config/cortexgraph/jsonl`. emberd's own log is in `data`, in another format."},
+		help:  "Where `emberd import cortexgraph` looks for a store when none is named. `auto` is `~/.config/cortexgraph/jsonl`. emberd's own log is in `data`, in another format."},
 }
 
 var storeKeys = []key{

@@ -89,6 +89,21 @@ func Unpack(ctx context.Context, archive, dir string, o Options) ([]Entry, error
 	return taken, nil
 }
 
+// Read hands the files and links that o takes to f, one after the other, with the content of a
+// file, which f reads to its end or not. What is not taken is not looked at: it counts towards
+// no bound but the number of entries, and may be damaged. An error of f is returned as it is.
+func Read(ctx context.Context, archive string, o Options, f func(e Entry, content io.Reader) error) error {
+	var own error
+	err := walkOver(ctx, archive, &o, func(e Entry, content io.Reader) error {
+		own = f(e, content)
+		return own
+	})
+	if err == nil || own != nil {
+		return own
+	}
+	return explain(err, cmp.Or(o.Shown, archive))
+}
+
 func unpack(ctx context.Context, archive, dir string, o *Options) ([]Entry, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

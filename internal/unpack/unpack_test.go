@@ -412,3 +412,27 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("%v was left behind", entries)
 	}
 }
+
+// TestReadPassesTheRestOver reads one file of an archive whose others would be refused.
+func TestReadPassesTheRestOver(t *testing.T) {
+	items := []item{{name: "big", text: strings.Repeat("x", 100)}, {name: "a/small", text: "small"}, {name: "link", link: "big"}}
+	for name, data := range map[string][]byte{"zip": zipped(t, items...), "tar": tarball(t, items...)} {
+		var got []string
+		o := Options{Keep: func(name string) bool { return name == "a/small" }, MostFile: 10}
+		err := Read(t.Context(), file(t, data), o, func(e Entry, content io.Reader) error {
+			text, err := io.ReadAll(content)
+			got = append(got, e.Name+"="+string(text))
+			return err
+		})
+		if err != nil || !slices.Equal(got, []string{"a/small=small"}) {
+			t.Errorf("%s: read %q, %v", name, got, err)
+		}
+		if _, err := List(t.Context(), file(t, data), Options{Keep: o.Keep, MostFile: 10}); err == nil {
+			t.Errorf("%s: listing it passes the big file over, too", name)
+		}
+		want := errors.New("no more")
+		if err := Read(t.Context(), file(t, data), o, func(Entry, io.Reader) error { return want }); err != want {
+			t.Errorf("%s: an error of the reader comes back as %v", name, err)
+		}
+	}
+}

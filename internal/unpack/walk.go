@@ -27,10 +27,20 @@ type walker struct {
 	entries int
 	bytes   int64           // of all files so far, as unpacked
 	names   map[string]bool // in lower case: many disks take a and A for one
+	over    bool            // what is not taken is passed over
 }
 
 // walk reads a whole archive and visits what is taken of it.
 func walk(ctx context.Context, archive string, o *Options, v visit) error {
+	return (&walker{visit: v}).open(ctx, archive, o)
+}
+
+// walkOver visits what is taken of an archive and reads nothing else of it.
+func walkOver(ctx context.Context, archive string, o *Options, v visit) error {
+	return (&walker{visit: v, over: true}).open(ctx, archive, o)
+}
+
+func (w *walker) open(ctx context.Context, archive string, o *Options) error {
 	f, err := os.Open(archive)
 	if err != nil {
 		return fmt.Errorf("open archive: %w", err)
@@ -53,7 +63,7 @@ func walk(ctx context.Context, archive string, o *Options, v visit) error {
 	if bounded.MostBytes == 0 {
 		bounded.MostBytes = MostBytes
 	}
-	w := &walker{ctx: ctx.Err, o: &bounded, visit: v, names: map[string]bool{}}
+	w.ctx, w.o, w.names = ctx.Err, &bounded, map[string]bool{}
 	return w.walk(f, info.Size())
 }
 
@@ -257,6 +267,9 @@ func (w *walker) once(name string) error {
 
 // file reads one file, within the bounds.
 func (w *walker) file(e Entry, within string, take bool, open func() (io.ReadCloser, error)) error {
+	if w.over && !take {
+		return nil
+	}
 	if e.Size < 0 || e.Size > w.o.MostFile {
 		return flawed("holds %.100q with more than %d bytes, which is the most for a file", e.Name, w.o.MostFile)
 	}
@@ -280,7 +293,7 @@ func (w *walker) file(e Entry, within string, take bool, open func() (io.ReadClo
 }
 
 func (w *walker) tooMany() error {
-	return flawed("has more than %d entries, which no build of llama.cpp has", w.o.MostEntries)
+	return flawed("has more than %d entries, which is the most that is looked at", w.o.MostEntries)
 }
 
 func (w *walker) tooMuch() error {
