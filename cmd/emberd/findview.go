@@ -222,6 +222,9 @@ func (d *finder) about(h *op.Hit, room int) string {
 // bold.
 func (d *finder) preview(p screen, height int) []string {
 	out := make([]string, height)
+	if height == 0 {
+		return out
+	}
 	if d.text.err != nil {
 		out[0] = p.paint(yellow, cut(problemLine(d.text.err), p.width))
 		return out

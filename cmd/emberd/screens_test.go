@@ -162,6 +162,15 @@ func TestFindScreens(t *testing.T) {
 		}
 		sameAs(t, fmt.Sprintf("find-%dx%d", size[0], size[1]), screenText(t, size[0], lines))
 	}
+	for width := 1; width <= 130; width += 3 {
+		for height := 1; height <= 30; height++ { // a window may have any size
+			d := foundScreen()
+			lines := d.lines(screen{width: width, colour: true}, height)
+			if width >= 20 {
+				screenText(t, width, lines)
+			}
+		}
+	}
 	d := foundScreen()
 	d.choose(t.Context(), 3)
 	sameAs(t, "find-hidden", screenText(t, 80, d.lines(screen{width: 80}, 12)))

@@ -330,8 +330,8 @@ func (s *state) printExplain(h *op.Hit) {
 	if e.Above != "" {
 		product = fmt.Sprintf("rank %.3f = that of %s, whose place it took and which matches better; its own = %s", h.Rank, e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
 	}
-	if s.screen.width > 0 { // a factor stays with its name where the line breaks
-		for _, name := range []string{"rank", "relevance", "decay", "stage", "tier"} {
+	if s.screen.width > 0 { // where the line breaks, a factor stays with its name and sign
+		for _, name := range []string{"rank", "relevance", "decay", "stage", "tier", "×"} {
 			product = strings.ReplaceAll(product, name+" ", name+"\u00a0")
 		}
 	}

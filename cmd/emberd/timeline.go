@@ -51,7 +51,7 @@ count as a use.`,
 }
 
 const (
-	plotHeight = 12
+	plotHeight = 10
 	plotMargin = 7 // of the scale at the left
 )
 
