@@ -142,9 +142,11 @@ secrets:
 scopes:
 	EMBERD_PROOF=1 go test -v -count=1 -timeout 30m -run 'LeavesNoTrace|LeaveNoTrace' ./engine
 
-# The secret rules against gitleaks, which lives in a module of its own.
+# The secret rules against gitleaks, and the metrics against Prometheus's parser and linter,
+# which live in modules of their own.
 oracle:
 	cd internal/secret/oracle && go test ./...
+	cd internal/metrics/oracle && go test ./...
 
 # The llama.cpp libraries that tests load, as npm serves them: the release that emberd is
 # made for and the oldest that it takes without a warning. Tests that need them skip
