@@ -106,7 +106,7 @@ func (s *soak) start(t *testing.T) *daemon {
 		"embedding.model=" + filepath.Join(filepath.Dir(s.vault), "tiny.gguf"), "embedding.providers=go", "search.meaning=0.3", "embedding.unload_after=1m",
 		"lifecycle.demote_after=1m", "lifecycle.archive_after=2m", "lifecycle.rehydratable_after=4m", "lifecycle.max_share=1", "lifecycle.report_share=1",
 		"consolidation.interval=1m", "promote.min_age=1m", "promote.min_uses=0", "promote.threshold=0.9",
-		"stm.segment_bytes=64KiB", "history.keep=1h", "trash.keep=1h", "echo.window=1m",
+		"stm.segment_bytes=64KiB", "history.keep=30d", "trash.keep=1d", "echo.window=1m",
 	} {
 		args = append(args, "--set", set)
 	}

@@ -216,7 +216,8 @@ func (s *soak) oneTool(ctx context.Context, session *mcp.ClientSession, name str
 	}
 	text := soakText(rng, name)
 	added := call("memory_add", map[string]any{"content": text})
-	id, _ := added["id"].(string)
+	card, _ := added["memory"].(map[string]any)
+	id, _ := card["id"].(string)
 	if isNew, _ := added["new"].(bool); isNew && id != "" {
 		s.keep(id, text)
 		return append(ids, id)
