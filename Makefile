@@ -7,6 +7,7 @@ export CGO_ENABLED = 0
 PREFIX   ?= $(HOME)/.local
 FUZZTIME ?= 30s
 FUZZ     ?= .
+SOAK     ?= 10m
 BENCH    ?= .
 
 # Empty without git or outside a repository; the binary then names itself.
@@ -30,7 +31,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/archive engine/cold engine/lifecycle engine/rekindle engine/summarize
 COVERED   = 80
 
-.PHONY: build run test race twin covered fuzz bench hostile proof torture torture-real network agents contest mutants eval secrets scopes oracle engine llama mcp-conformance lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered fuzz bench hostile soak proof torture torture-real network agents contest mutants eval secrets scopes oracle engine llama mcp-conformance lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -93,6 +94,12 @@ bench:
 hostile:
 	BENCH_ATTACKS="$(BENCH_ATTACKS)" go test -run '^$$' -bench Hostile -benchtime 1x -timeout 20m ./bench
 
+# Eight clients of four kinds, editors, compactions and a fast lifecycle on one daemon as it is
+# built, for as long as SOAK says: whether it takes more as time goes by, what failed, and
+# whether everything acknowledged is there in the end, as one table.
+soak: build
+	EMBERD_TEST_SOAK=$(SOAK) EMBERD_TEST_BUILT=$(CURDIR)/bin/emberd go test -v -count=1 -timeout 24h -run '^TestSoak$$' ./cmd/emberd
+
 # Longer proofs than the suite has time for: unique words among 100,000 memories,
 # before and after kill -9, and 10,000 connections of a hostile process.
 proof:
@@ -147,9 +154,11 @@ secrets:
 scopes:
 	EMBERD_PROOF=1 go test -v -count=1 -timeout 30m -run 'LeavesNoTrace|LeaveNoTrace' ./engine
 
-# The secret rules against gitleaks, which lives in a module of its own.
+# The secret rules against gitleaks, and the metrics against Prometheus's parser and linter,
+# which live in modules of their own.
 oracle:
 	cd internal/secret/oracle && go test ./...
+	cd internal/metrics/oracle && go test ./...
 
 # The llama.cpp libraries that tests load, as npm serves them: the release that emberd is
 # made for and the oldest that it takes without a warning. Tests that need them skip

@@ -102,6 +102,7 @@ func graph() map[string]edges {
 		},
 		"internal/inbox":      {ours: []string{"memory", "op", "internal/overview"}, others: []string{"github.com/yuin/goldmark"}}, // as overview
 		"internal/manual":     {others: []string{"github.com/yuin/goldmark"}},
+		"internal/metrics":    {others: []string{"golang.org/x/sys/unix"}},
 		"internal/mutants":    {},
 		"internal/notefolder": {ours: []string{"memory", "internal/durable"}, others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"}},
 		"internal/notify":     {ours: []string{"memory"}},
@@ -127,7 +128,7 @@ func graph() map[string]edges {
 		"internal/access": {ours: []string{"memory", "internal/durable"}},
 		"op":              {ours: []string{"memory", "internal/access"}},
 		"stm": {
-			ours:   []string{"memory", "internal/durable", "internal/spelling", "internal/text", "internal/words"},
+			ours:   []string{"memory", "internal/durable", "internal/metrics", "internal/spelling", "internal/text", "internal/words"},
 			others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
 			tests:  []string{"internal/backup"}, // restoring one is an operation like any other
 		},
@@ -146,11 +147,11 @@ func graph() map[string]edges {
 		"engine": {
 			// Not internal/config: the command turns settings into engine options.
 			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "embedding", "vectors", "internal/access", "internal/backup", "internal/beads", "internal/chunk", "internal/durable", "internal/query", "internal/when",
-				"internal/agents", "internal/cleanrun", "internal/cleanup", "internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/inbox", "internal/intent", "internal/knowledge", "internal/ledger", "internal/overview", "internal/plainly", "internal/quality", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
+				"internal/agents", "internal/cleanrun", "internal/cleanup", "internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/inbox", "internal/intent", "internal/knowledge", "internal/ledger", "internal/metrics", "internal/overview", "internal/plainly", "internal/quality", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
 			tests: []string{"internal/tinybert", "internal/llamawire", "internal/secrettest"}, // models that are read like any other, helpers that do not work
 		},
 		"api": {
-			ours:   []string{"op", "memory", "internal/access", "internal/admission", "internal/wire"},
+			ours:   []string{"op", "memory", "internal/access", "internal/admission", "internal/metrics", "internal/wire"},
 			others: []string{"golang.org/x/sys/unix", "github.com/google/jsonschema-go/jsonschema"},
 			tests:  []string{"engine", "stm"}, // random requests to what really answers them
 		},

@@ -111,6 +111,7 @@ func (g *gate) recognise(conn net.Conn) (peer, bool) {
 		return who, true
 	}
 	g.refused++
+	g.limits.counts.refuse(refusedUser)
 	g.log.Warn("refused a connection", "uid", who.uid, "pid", who.pid, "refused", g.refused, "err", err)
 	return peer{}, false
 }
@@ -128,14 +129,17 @@ func (g *gate) admit(conn net.Conn, who peer) *guest {
 	if ok {
 		g.guests[c] = struct{}{}
 		g.counts[who.pid]++
+		g.limits.counts.open.Add(1)
 	}
 	g.mu.Unlock()
 	if loser != nil {
+		g.limits.counts.closed.Add(1)
 		_ = loser.Close() // whoever is there learns that it is closed
 	}
 	if !ok {
 		return nil
 	}
+	g.limits.counts.accepted.Add(1)
 	return c
 }
 
@@ -191,6 +195,7 @@ func (g *gate) leastOf(pid, rank int) *guest {
 }
 
 func (g *gate) leave(c *guest) {
+	g.limits.counts.open.Add(-1)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.guests, c)
@@ -203,6 +208,7 @@ func (g *gate) leave(c *guest) {
 // being told right now.
 func (g *gate) turnAway(conn net.Conn, who peer) {
 	g.limits.door.Charge(admission.Key{PID: who.pid}, connCost)
+	g.limits.counts.refuse(refusedConnection)
 	select {
 	case g.telling <- struct{}{}:
 		go func() {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"emberd/internal/admission"
+	"emberd/internal/metrics"
 	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
@@ -25,6 +26,9 @@ type HandlerOptions struct {
 	MCP     http.Handler // of /mcp and /mcp/{profile}; nil for none
 	Limits  *Limits      // of the daemon's callers; nil for new ones
 	Tokens  Tokens       // nil refuses requests that carry one
+
+	Measure func(*metrics.Page) // what /metrics tells; nil for none
+	Profile bool                // whether /debug/pprof/ is there
 }
 
 // NewHandler returns the handler of all routes. It answers only requests that
@@ -51,6 +55,12 @@ func NewHandler(b Backend, opt *HandlerOptions) http.Handler {
 	h.handle(http.MethodGet, op.EventsPath, h.bare(h.events))
 	if opt.MCP != nil {
 		h.mount(opt.MCP)
+	}
+	if opt.Measure != nil {
+		h.handle(http.MethodGet, op.MetricsPath, h.metrics(opt.Measure))
+	}
+	if opt.Profile {
+		h.profile()
 	}
 	return h
 }
@@ -141,7 +151,7 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 && h.backend == nil { // a port, whose routes no document lists
-		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "this port has no route %q, it serves /mcp alone; all else is on the socket", memory.Clip(r.URL.Path)))
+		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "this port has no route %q, it serves /mcp and /metrics; all else is on the socket", memory.Clip(r.URL.Path)))
 	}
 	if len(allowed) == 0 {
 		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no route %q; all routes are in %s", memory.Clip(r.URL.Path), op.OpenAPIPath))
@@ -229,6 +239,7 @@ func dress(h http.Header, res any) int {
 // fail answers with err. Faults of our own are logged, here and nowhere else.
 func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
+	h.limits.counts.problems.Add(metrics.By(string(p.Code)), 1)
 	if p.Code == memory.Internal {
 		h.log.Error("operation failed", "route", r.Pattern, "err", err)
 	}

@@ -36,6 +36,8 @@ type Limits struct {
 	door *admission.Door
 	slow func(memory.Actor) string
 
+	counts counts
+
 	mu      sync.Mutex // guards what follows
 	streams int
 	callers map[admission.Key]*usage
@@ -114,6 +116,7 @@ func (l *Limits) takeStream(key admission.Key) error {
 	}
 	l.mu.Unlock()
 	if err != nil {
+		l.counts.refuse(refusedStream)
 		l.leave(key, u)
 	}
 	return err
@@ -165,6 +168,9 @@ func (l *Limits) begin(ctx context.Context, class admission.Class, read, part bo
 // take a place of a caller's, when there is one.
 func (l *Limits) take(ctx context.Context, u *usage, places chan struct{}, why string) error {
 	if held := l.heldBy(u); held > maxHeld {
+		if why == "" {
+			l.counts.refuse(refusedHeld)
+		}
 		return l.refused(ctx, memory.Errorf(memory.Busy, "answers of %d MiB wait for this program to read them; read those first", held>>20), why)
 	}
 	select {
@@ -221,12 +227,15 @@ func (l *Limits) refused(ctx context.Context, err error, why string) error {
 	}
 	pause(ctx)
 	if why != "" {
+		l.counts.refuse(refusedThrottled)
 		return refuse(http.StatusTooManyRequests, memory.Errorf(memory.Busy, "this program is slowed down to one request a second, since %s; ask less often", why))
 	}
 	switch {
 	case errors.Is(err, admission.ErrFull):
+		l.counts.refuse(refusedQueue)
 		err = memory.Errorf(memory.Busy, "%d requests of this program wait already, which is the most; wait for their answers", admission.MostWaiting)
 	case errors.Is(err, admission.ErrLate):
+		l.counts.refuse(refusedWait)
 		err = memory.Errorf(memory.Busy, "the request waited %v behind others of this program; send fewer at once", admission.LongestWait)
 	}
 	if e, ok := errors.AsType[*memory.Error](err); ok {

@@ -13,7 +13,9 @@ import (
 	"syscall"
 
 	"emberd/internal/access"
+	"emberd/internal/metrics"
 	"emberd/memory"
+	"emberd/op"
 )
 
 // LoopbackOptions are the settings of [NewLoopback].
@@ -25,6 +27,8 @@ type LoopbackOptions struct {
 	Version string       // of the daemon, as it tells its clients; default "devel"
 	Logger  *slog.Logger // for faults of our own; nil discards
 	Limits  *Limits      // of the daemon's callers; nil for new ones
+
+	Measure func(*metrics.Page) // what /metrics tells; nil for none
 }
 
 // ListenLoopback opens a port of this machine's own addresses, from which nothing goes
@@ -48,7 +52,7 @@ func ListenLoopback(ctx context.Context, addr string) (net.Listener, error) {
 }
 
 // NewLoopback returns the handler of a loopback port, for [ServeLoopback]. It serves MCP
-// and nothing else, to requests that are addressed to the port itself, carry its token or
+// and metrics and nothing else, to requests that are addressed to the port itself, carry its token or
 // a capability token as a bearer token (RFC 6750), and were not made by a page of another site. To a page
 // of any other site it looks as if it were not there: no answer allows sharing (CORS).
 func NewLoopback(opt *LoopbackOptions) http.Handler {
@@ -60,6 +64,9 @@ func NewLoopback(opt *LoopbackOptions) http.Handler {
 	}
 	h.admit = g.admit
 	h.mount(opt.MCP)
+	if opt.Measure != nil {
+		h.handle(http.MethodGet, op.MetricsPath, h.metrics(opt.Measure))
+	}
 	return h
 }
 

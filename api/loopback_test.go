@@ -47,7 +47,7 @@ func TestThePortSaysWhatItServes(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer t")
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	const want = `this port has no route \"/v1/status\", it serves /mcp alone; all else is on the socket`
+	const want = `this port has no route \"/v1/status\", it serves /mcp and /metrics; all else is on the socket`
 	if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), want) {
 		t.Errorf("got %d %s, want 404 and %q", w.Code, w.Body, want)
 	}

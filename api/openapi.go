@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"emberd/internal/metrics"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -109,6 +110,7 @@ func openAPI(version string) ([]byte, error) {
 	}
 	doc.add(http.MethodGet, op.EventsPath, eventsAction())
 	doc.add(http.MethodGet, op.OpenAPIPath, documentAction())
+	doc.add(http.MethodGet, op.MetricsPath, metricsAction())
 	doc.Components.Schemas = all.components
 	return json.MarshalIndent(&doc, "", "  ")
 }
@@ -257,6 +259,20 @@ func eventsAction() *docAction {
 		}},
 	}
 	for _, code := range []memory.Code{memory.Invalid, memory.Forbidden, memory.Incompatible, memory.Busy, memory.Internal} {
+		addProblem(a.Responses, statusOf(code), string(code))
+	}
+	return a
+}
+
+func metricsAction() *docAction {
+	a := &docAction{
+		ID: "metrics", Summary: "Numbers about the daemon, as Prometheus reads them.", Effect: op.Read,
+		Responses: map[string]docResponse{"200": {
+			Description: "The text format 0.0.4.",
+			Content:     map[string]docMedia{metrics.ContentType: {Schema: &jsonschema.Schema{Type: "string"}}},
+		}},
+	}
+	for _, code := range []memory.Code{memory.Invalid, memory.Forbidden, memory.Incompatible} {
 		addProblem(a.Responses, statusOf(code), string(code))
 	}
 	return a

@@ -85,6 +85,9 @@ func (e *Engine) peers(files []stm.Segment) []compaction.Peer {
 // rewrite compacts and, unless it was a trial, remembers that for status.
 func (e *Engine) rewrite(ctx context.Context, job stm.Compaction) (stm.Rewritten, error) {
 	got, err := e.stm.Rewrite(ctx, job)
+	if !job.DryRun && ctx.Err() == nil {
+		e.vitals.compacted(got, err)
+	}
 	if err != nil || job.DryRun {
 		return got, err
 	}

@@ -68,6 +68,7 @@ type core struct {
 	foreign  foreignSecrets
 	held     heldBackups
 	racks    openRacks
+	vitals   vitals
 	aging    *aging
 	caring   *caring // of the agents
 	listed   *listed // clusters that somebody may name
@@ -154,11 +155,12 @@ func Open(opt Options) (*Engine, error) {
 		e.truth = newTruth(e)
 		e.lists = newLists(&e.opt, long.dir)
 		long.truth, long.names, long.entities, long.lists, long.meaning = e.truth, e.names, e.entities, e.lists, e.meaning
+		long.vitals = &e.vitals
 	}
 	e.loadHeld()
 	e.openWriting()
 	if e.meaning != nil {
-		e.meaning.digest = e.memoryDigest
+		e.meaning.digest, e.meaning.vitals = e.memoryDigest, &e.vitals
 	}
 	e.handlers = e.table()
 	e.ledger.Judge(e.cameToNothing)
@@ -298,7 +300,9 @@ func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 		return nil, memory.Errorf(memory.Incompatible, "this emberd does not know the operation %q; update it", s.Name)
 	}
 	purges := e.purges.Load()
+	begun := time.Now()
 	res, err := handle(ctx, req)
+	e.vitals.carriedOut(s, err, time.Since(begun))
 	e.account(ctx, s, req, res, err)
 	if err != nil {
 		return nil, typed(s, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"emberd/compaction"
+	"emberd/internal/metrics"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -46,11 +47,13 @@ func (e *Engine) age(ctx context.Context, by memory.Actor, asked bool) (*op.Life
 	plan, promotions := r.plan()
 	if r.res.Report && !asked && plan.Colder > e.aging.agreement() {
 		r.report(plan)
+		e.vitals.runs.Add(metrics.By("reported"), 1)
 		e.aging.finish(&r.res, e.aging.agreement())
 		return &r.res, nil
 	}
 	err := r.carryOut(ctx, plan, promotions)
 	r.res.Millis = time.Since(begun).Milliseconds()
+	e.vitals.ran(err, time.Since(begun))
 	left := 0
 	if plan.Report {
 		left = plan.Waiting
@@ -226,6 +229,7 @@ func (r *agingRun) moved(kind string, ids []memory.ID) {
 	}
 	m := &r.res.Moves[i]
 	m.Count += len(ids)
+	r.e.vitals.moves.Add(metrics.By(kind), uint64(len(ids)))
 	m.IDs = append(m.IDs, ids[:min(len(ids), op.MostShown-len(m.IDs))]...)
 }
 

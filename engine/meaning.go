@@ -37,6 +37,7 @@ type meaning struct {
 	made   atomic.Int64  // vectors, in this run
 	stale  atomic.Bool   // a query found that the model is another one
 	recent *recentQueries
+	vitals *vitals
 	digest func(memory.ID) (vectors.Key, bool) // of a memory's text as it is now
 
 	serving atomic.Pointer[rack] // what searches ask, nil for none

@@ -23,7 +23,7 @@ func (e *Engine) embedTexts(ctx context.Context, req *op.EmbedRequest) (*op.Embe
 	}
 	by := e.meaning.Embedder
 	res := &op.EmbedResult{}
-	if res.Vectors, err = by.Embed(ctx, as, req.Texts); err != nil { // all by one model
+	if res.Vectors, err = e.vitals.embed(ctx, by, as, req.Texts); err != nil { // all by one model
 		e.meaning.outdated(err)
 		return nil, memory.Errorf(memory.Unavailable, "embed texts: %w", err)
 	}

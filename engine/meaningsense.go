@@ -133,7 +133,7 @@ func (m *meaning) answer(ctx context.Context, a ask) {
 		}
 	}()
 	defer close(a.answer)
-	made, err := a.rack.embedder.Embed(ctx, a.as, []string{a.text})
+	made, err := m.vitals.embed(ctx, a.rack.embedder, a.as, []string{a.text})
 	if !a.rack.own {
 		m.outdated(err)
 	}

@@ -307,7 +307,7 @@ func (f *filer) embed(ctx context.Context, p piece, begun time.Time) error {
 	}
 	start := time.Now()
 	by := f.on.provider()
-	made, err := f.on.embedder.Embed(ctx, embedding.Passage, []string{p.text})
+	made, err := m.vitals.embed(ctx, f.on.embedder, embedding.Passage, []string{p.text})
 	if err != nil {
 		f.failing = by
 		return f.refused(err)

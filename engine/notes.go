@@ -58,11 +58,12 @@ type followed struct {
 	links    *vault.Links      // nil until somebody asked for links
 	carriers *carriers         // notes with a memory-id
 	archive  *archiveFolder
-	truth    *truth          // is told of them
-	lists    *lists          // is told of those that hold lists
-	names    *knownNames     // what they are called
-	entities *entityGraph    // what they name; those of all notes once links are read
-	meaning  *meaning        // nil without vectors
+	truth    *truth       // is told of them
+	lists    *lists       // is told of those that hold lists
+	names    *knownNames  // what they are called
+	entities *entityGraph // what they name; those of all notes once links are read
+	meaning  *meaning     // nil without vectors
+	vitals   *vitals
 	moved    map[string]bool // while links are read for the first time: what changed meanwhile
 	problem  string          // why the actor had to begin again
 

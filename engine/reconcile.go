@@ -52,6 +52,7 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 			return err
 		}
 		n.waiting.Add(int64(-len(read)))
+		n.vitals.indexed(read, b.Full)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -61,6 +62,7 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 		n.meaning.anything() // which notes there are is known now
 	}
 	n.truth.end()
+	n.vitals.followed(b)
 	n.lists.read(first)
 	if err := n.archive.save(); err != nil {
 		n.log.Warn("the notes of the archive folder will be read again at the next start", "err", err)

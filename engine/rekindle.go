@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"emberd/internal/metrics"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -264,6 +265,7 @@ func (e *Engine) told(ctx context.Context, row *stm.Row, was *memory.Memory, fou
 	if err != nil {
 		return nil, err
 	}
+	e.vitals.rekindles.Add(metrics.By(string(found.Verdict)), 1)
 	res := &op.RekindleResult{Memory: view, Verdict: string(found.Verdict), Path: found.Path, Edited: found.Edited, Tx: tx}
 	if found.Verdict == rekindle.Gone {
 		res.Path = homeOf(was)

@@ -202,6 +202,7 @@ func Table() []*Spec {
 const (
 	OpenAPIPath = "/v1/openapi.json"
 	EventsPath  = "/v1/events"
+	MetricsPath = "/metrics"
 )
 
 // Protocol is the version of routes and types. A client and a daemon fit when

@@ -150,7 +150,13 @@ func (w *writer) sync(f durable.File) error {
 	if w.s.durability == None {
 		return nil
 	}
-	return f.Sync()
+	begun := time.Now()
+	err := f.Sync()
+	w.s.counts.syncs.Observe(time.Since(begun))
+	if err != nil {
+		w.s.counts.unsynced.Add(1)
+	}
+	return err
 }
 
 // rotate makes sure there is an active segment, with what was in doubt in it. One

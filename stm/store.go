@@ -158,6 +158,7 @@ type kept struct {
 	snapshot snapshotState
 	decided  decisions
 	counters
+	counts counts
 
 	filesMu sync.RWMutex    // guards files and retired
 	files   []string        // log files by the number that places use, "" once unlinked

@@ -26,6 +26,8 @@ type table struct {
 	cells map[[16]byte]*cell
 	live  atomic.Int64
 	cold  atomic.Int64 // of the live ones
+	// staged counts the live ones by stage.
+	staged [len(stages)]atomic.Int64
 	// placing is held while a row takes another's place. It guards tally, links and aliases.
 	placing sync.Mutex
 	tally   tally
@@ -137,6 +139,12 @@ func (t *table) swap(c *cell, old, next *Row) bool {
 }
 
 func (t *table) count(old, next *Row) {
+	if old.live() {
+		t.staged[old.hot.stage].Add(-1)
+	}
+	if next.live() {
+		t.staged[next.hot.stage].Add(1)
+	}
 	switch {
 	case next.live() && !old.live():
 		t.live.Add(1)

@@ -240,6 +240,8 @@ func (w *writer) written() {
 	w.s.lastSeq.Store(w.seq)
 	w.s.newest.Store(w.clock.last)
 	w.space.written += len(w.buf)
+	w.s.counts.batches.Add(1)
+	w.s.counts.appended.Add(uint64(len(w.buf)))
 }
 
 // encode stamps, numbers and encodes the batch into buf. Places are relative to

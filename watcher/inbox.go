@@ -12,6 +12,7 @@ type inbox struct {
 
 	mu        sync.Mutex // guards what follows
 	settler   settler
+	events    uint64
 	overflows int
 	broken    bool // no further events will come
 }
@@ -33,6 +34,7 @@ func (in *inbox) poke() {
 func (in *inbox) mark(p string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	in.events++
 	if in.settler.first.IsZero() {
 		defer in.poke()
 	}
@@ -87,8 +89,9 @@ func (in *inbox) take(now time.Time) work {
 	return in.settler.take()
 }
 
-func (in *inbox) lost() int {
+// heard tells how many events came, and how often some were lost.
+func (in *inbox) heard() (events uint64, overflows int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.overflows
+	return in.events, in.overflows
 }

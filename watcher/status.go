@@ -25,6 +25,7 @@ type Status struct {
 	Files     int           // that the caller has been told of
 	Pending   int           // files among them that are missing and not reported yet
 	LeftOut   int           // notes beyond the bound of 200,000
+	Events    uint64        // that came so far, of whatever concerns notes
 	Overflows int           // times the system dropped events
 	LastScan  time.Time     // of everything; zero before the first
 	ScanTook  time.Duration // that one
@@ -55,17 +56,17 @@ func (w *Watcher) Status() Status {
 // became well again.
 func (w *Watcher) publish() {
 	status := Status{
-		Mode:      Watching,
-		Folders:   len(w.tree),
-		Files:     len(w.known),
-		Pending:   len(w.absent.byPath),
-		LeftOut:   w.state.leftOut,
-		Overflows: w.inbox.lost(),
-		LastScan:  w.state.scanned,
-		ScanTook:  w.state.took,
-		Skipped:   w.state.skipped,
-		Frozen:    w.absent.frozen,
+		Mode:     Watching,
+		Folders:  len(w.tree),
+		Files:    len(w.known),
+		Pending:  len(w.absent.byPath),
+		LeftOut:  w.state.leftOut,
+		LastScan: w.state.scanned,
+		ScanTook: w.state.took,
+		Skipped:  w.state.skipped,
+		Frozen:   w.absent.frozen,
 	}
+	status.Events, status.Overflows = w.inbox.heard()
 	if w.feed != nil {
 		status.Watches = len(w.feed.owner)
 	}

@@ -21,6 +21,7 @@ import (
 	"emberd/internal/config"
 	"emberd/internal/durable"
 	"emberd/internal/llm"
+	"emberd/internal/metrics"
 	"emberd/memory"
 	"emberd/rekindle"
 	"emberd/stm"
@@ -28,7 +29,7 @@ import (
 
 func (s *state) serveCommand() *cobra.Command {
 	var vault string
-	var acceptEmpty bool
+	var flags serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon in the foreground",
@@ -45,6 +46,10 @@ A data folder from which the log of this device is gone is refused: its disk may
 only not be mounted. If you deleted it on purpose, start once with
 --accept-empty-data.
 
+With --pprof whoever may do everything can have the runtime's profiles of this
+process: docs/metrics.md has how. They show what emberd does at the moment, and
+so something of what is in it; leave it out unless you look for a fault.
+
 With --home a second terminal needs the line that is printed here, beginning
 with "export".`,
 		Example: `  emberd serve
@@ -59,11 +64,12 @@ with "export".`,
 				}
 				s.set = append(s.set, "vaults="+vault)
 			}
-			return startError(s.serve(cmd.Context(), acceptEmpty))
+			return startError(s.serve(cmd.Context(), flags))
 		},
 	}
 	cmd.Flags().StringVar(&vault, "vault", "", "search the notes of the Obsidian vault in `DIR` too")
-	cmd.Flags().BoolVar(&acceptEmpty, "accept-empty-data", false, "begin a new log where the earlier one was deleted")
+	cmd.Flags().BoolVar(&flags.profile, "pprof", false, "serve profiles of the daemon at /debug/pprof of its socket")
+	cmd.Flags().BoolVar(&flags.acceptEmpty, "accept-empty-data", false, "begin a new log where the earlier one was deleted")
 	return cmd
 }
 
@@ -78,7 +84,10 @@ func checkVaultFlag(dir string) error {
 	return nil
 }
 
-func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
+// serveFlags are what of a daemon is no setting.
+type serveFlags struct{ acceptEmpty, profile bool }
+
+func (s *state) serve(ctx context.Context, flags serveFlags) (err error) {
 	c, err := s.load()
 	if err != nil {
 		return err
@@ -97,7 +106,7 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	defer sup.close()
 	log := sup.log
 	opt := engineOptions(c, log)
-	opt.AcceptEmpty = acceptEmpty
+	opt.AcceptEmpty = flags.acceptEmpty
 	if opt.Phrases, err = phrases(c.Phrases); err != nil {
 		return err
 	}
@@ -125,21 +134,28 @@ func (s *state) serve(ctx context.Context, acceptEmpty bool) (err error) {
 	overdue := make(chan struct{})
 	context.AfterFunc(ctx, func() { time.AfterFunc(stopTime, func() { close(overdue) }) })
 	defer func() { err = errors.Join(err, closeUnless(overdue, e)) }()
+	process := metrics.OpenProcess() // before the sandbox, which leaves nothing of /proc
+	defer func() { err = errors.Join(err, process.Close()) }()
 	if err := confine(c, opt.Sandbox, log); err != nil {
 		return err
 	}
+	return s.open(ctx, c, sup, e, opt, insight{process, flags.profile})
+}
+
+// open serves with an engine until ctx ends.
+func (s *state) open(ctx context.Context, c *config.Config, sup *supervisor, e *engine.Engine, opt engine.Options, in insight) error {
 	l, err := openListeners(ctx, c, sup.manager)
 	if err != nil {
 		return err
 	}
 	if text := abroad(opt.Author.Endpoint, opt.Author.Remote, opt.Cleanup.Ask != nil); text != "" {
-		log.Warn(text)
+		sup.log.Warn(text)
 	}
 	if err := s.announce(c); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	sup.attend(ctx, c)
-	return runDaemon(ctx, e, func() error { return s.answer(ctx, e, l, log) })
+	return runDaemon(ctx, e, func() error { return s.answer(ctx, e, l, in, sup.log) })
 }
 
 // stopTime is how long a stop may take. Requests under way have drainTime of it;

@@ -12,9 +12,27 @@ import (
 	"emberd/internal/config"
 	"emberd/internal/mcphttp"
 	"emberd/internal/mcpserver"
+	"emberd/internal/metrics"
 	"emberd/internal/notify"
 	"emberd/op"
 )
+
+// insight is how somebody may look into a daemon.
+type insight struct {
+	process *metrics.Process
+	profile bool // whether the runtime's profiles are served
+}
+
+// measuring tells how a daemon is.
+func (in insight) measuring(e *engine.Engine, limits *api.Limits) func(*metrics.Page) {
+	return func(p *metrics.Page) {
+		p.Gauge("emberd_build_info", "The version that runs; always 1.", "version")
+		p.Is(1, buildVersion())
+		e.Measure(p)
+		limits.Measure(p)
+		in.process.Measure(p)
+	}
+}
 
 // port is a loopback address that agents can be served at, beside the socket.
 type port struct {
@@ -76,7 +94,7 @@ func (l listeners) Close() error {
 }
 
 // answer serves at all listeners until ctx is done or one of them fails.
-func (s *state) answer(ctx context.Context, e *engine.Engine, l listeners, log *slog.Logger) error {
+func (s *state) answer(ctx context.Context, e *engine.Engine, l listeners, in insight, log *slog.Logger) error {
 	c, err := s.load()
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -88,16 +106,17 @@ func (s *state) answer(ctx context.Context, e *engine.Engine, l listeners, log *
 	// Streams end with their sessions, which would hold up the end otherwise.
 	context.AfterFunc(ctx, agents.Close)
 	opt := &api.ServeOptions{Logger: log, Grace: drainTime, Limits: limits}
+	measure := in.measuring(e, limits)
 	var all sync.WaitGroup
 	var portErr error
 	if l.port != nil {
-		h := api.NewLoopback(&api.LoopbackOptions{Addr: l.port.Addr(), Token: l.port.token, Tokens: e.Grant, MCP: agents, Version: buildVersion(), Logger: log, Limits: limits})
+		h := api.NewLoopback(&api.LoopbackOptions{Addr: l.port.Addr(), Token: l.port.token, Tokens: e.Grant, MCP: agents, Version: buildVersion(), Logger: log, Limits: limits, Measure: measure})
 		all.Go(func() {
 			defer stop()
 			portErr = api.ServeLoopback(ctx, l.port, h, opt)
 		})
 	}
-	h := api.NewHandler(e, &api.HandlerOptions{Version: buildVersion(), Logger: log, MCP: agents, Tokens: e.Grant, Limits: limits})
+	h := api.NewHandler(e, &api.HandlerOptions{Version: buildVersion(), Logger: log, MCP: agents, Tokens: e.Grant, Limits: limits, Measure: measure, Profile: in.profile})
 	err = api.Serve(ctx, l.socket, h, opt)
 	stop()
 	all.Wait()

@@ -135,6 +135,11 @@ func (g *Grant) Sees(x Subject) bool {
 	return g == nil || covered(g.Read, x) || covered(g.Write, x)
 }
 
+// SeesAll reports whether everything may be read.
+func (g *Grant) SeesAll() bool {
+	return g.Sees(Subject{}) // which only a scope of all covers
+}
+
 // May reports whether the subject may be made, changed or removed.
 func (g *Grant) May(x Subject) bool { return g == nil || covered(g.Write, x) }
 

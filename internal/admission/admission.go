@@ -247,6 +247,13 @@ func (d *Door) Charge(key Key, cost time.Duration) {
 	l.charge = min(l.charge+cost, mostCharge)
 }
 
+// Load tells how many requests run and wait, and of how many callers something is known.
+func (d *Door) Load() (running, waiting, callers int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.running, d.flying - d.running, len(d.callers)
+}
+
 // Wait returns when a caller is within its share, after most at the latest.
 func (d *Door) Wait(ctx context.Context, key Key, most time.Duration) {
 	end := time.Now().Add(most)

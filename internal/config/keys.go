@@ -442,7 +442,7 @@ var agentKeys = []key{
 		help:  "Score below which a caller is slowed down: the part of what searches gave it that it used, or the part of its saves that were worth keeping, whichever is less, over 30 days. `0` slows down nobody; `emberd audit` shows the scores."},
 	{name: "listen", def: none,
 		field: func(c *Config) value { return loopback{&c.Listen} },
-		help:  "Address of this machine alone at which the daemon serves `/mcp` beside its socket, to who has the token in the file `mcp-token` under `state`: `127.0.0.1:7330`."},
+		help:  "Address of this machine alone at which the daemon serves `/mcp` and `/metrics` beside its socket, to who has the token in the file `mcp-token` under `state`: `127.0.0.1:7330`."},
 	{name: "limits.requests", def: "0",
 		field: func(c *Config) value { return integer{&c.Limits.Requests, 0, 1_000_000} },
 		help:  "Requests a second that the daemon carries out for one program; further ones wait. 0 is any number: programs share the processors fairly in any case."},

@@ -169,6 +169,14 @@ func (l *Ledger) Verdict(c Caller) string {
 	return ""
 }
 
+// Throttled is how many callers are throttled, as last judged.
+func (l *Ledger) Throttled() int {
+	if verdicts := l.verdicts.Load(); verdicts != nil {
+		return len(*verdicts)
+	}
+	return 0
+}
+
 // Slow is why an actor is throttled, as a clause that can follow "since"; "" if it is not. The command line without a
 // token is the user, who never is. It takes no lock.
 func (l *Ledger) Slow(a memory.Actor) string {

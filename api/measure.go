@@ -1,0 +1,79 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+	"sync/atomic"
+
+	"emberd/internal/admission"
+	"emberd/internal/metrics"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// counts is what [Limits.Measure] tells beside what limits go by.
+type counts struct {
+	open     atomic.Int64  // connections
+	accepted atomic.Uint64 // of them, ever
+	closed   atomic.Uint64 // of them, to make room for others
+	refused  metrics.Counts
+	problems metrics.Counts // answers, by code
+}
+
+// Why requests and connections are refused by the limits, as they are counted.
+const (
+	refusedQueue      = "queue"      // as many wait already as may
+	refusedWait       = "wait"       // it waited longer than it may
+	refusedHeld       = "held"       // answers that are not taken take too much memory
+	refusedThrottled  = "throttled"  // its caller is slowed down
+	refusedStream     = "streams"    // as many are open as may be
+	refusedConnection = "connection" // as many are open as may be
+	refusedUser       = "user"       // a connection of another user
+)
+
+func (c *counts) refuse(why string) { c.refused.Add(metrics.By(why), 1) }
+
+// Measure adds to a page how the daemon's callers are served.
+func (l *Limits) Measure(p *metrics.Page) {
+	running, waiting, callers := l.door.Load()
+	p.Gauge("emberd_callers", "Callers of the last seconds: processes, each with the token it showed.")
+	p.Is(float64(callers))
+	p.Gauge("emberd_requests", "Requests that are being carried out, and that wait for their turn.", "state")
+	p.Is(float64(running), "running")
+	p.Is(float64(waiting), "waiting")
+	p.Gauge("emberd_connections", "Connections that are open, at the socket and at the port.")
+	p.Is(float64(l.counts.open.Load()))
+	p.Counter("emberd_connections_total", "Connections that were let in.")
+	p.Is(float64(l.counts.accepted.Load()))
+	p.Counter("emberd_connections_displaced_total", "Connections that were closed to make room for those of others.")
+	p.Is(float64(l.counts.closed.Load()))
+	p.Gauge("emberd_streams", "Streams of events and of agents that are open.")
+	p.Is(float64(l.openStreams()))
+	p.Counter("emberd_refusals_total", "Requests and connections that limits refused: queue, wait, held (answers that are not read), throttled, streams, connection, or user (not the daemon's own).", "reason")
+	p.Counts(&l.counts.refused)
+	p.Counter("emberd_problems_total", "Answers that were errors, by code. Those of agents' tools are among the operations alone.", "code")
+	p.Counts(&l.counts.problems)
+}
+
+func (l *Limits) openStreams() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.streams
+}
+
+// metrics answers with what measure tells of everything, which is for who may see
+// everything. It waits for no turn, so that it can be asked of a daemon that is busy.
+func (h *handler) metrics(measure func(*metrics.Page)) http.HandlerFunc {
+	return h.bare(func(w http.ResponseWriter, r *http.Request) {
+		if g := op.GrantFrom(r.Context()); !g.SeesAll() {
+			h.fail(w, r, memory.Errorf(memory.Forbidden, "the token %s may not see all memories, and metrics count them all; have one made that reads all", g.Token))
+			return
+		}
+		h.limits.door.Charge(keyOf(op.CallerFrom(r.Context())), admission.Overhead)
+		var p metrics.Page
+		var body bytes.Buffer
+		measure(&p)
+		_, _ = p.WriteTo(&body) // a buffer takes everything
+		answer(w, http.StatusOK, metrics.ContentType, body.Bytes())
+	})
+}

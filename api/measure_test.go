@@ -1,0 +1,121 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"emberd/internal/access"
+	"emberd/internal/metrics"
+	"emberd/memory"
+)
+
+// TestMetricsAreForWhoSeesAll: they count memories of every scope.
+func TestMetricsAreForWhoSeesAll(t *testing.T) {
+	limits := NewLimits(nil)
+	all := []access.Scope{{Kind: access.All}}
+	sock, _ := serve(t, NewHandler(newShelf(), &HandlerOptions{Limits: limits, Measure: limits.Measure, Profile: true, Tokens: func(secret string) (*access.Grant, error) {
+		return map[string]*access.Grant{
+			"emberd_WORK":  {Token: "work", Write: []access.Scope{{Kind: access.Tag, Value: "work"}}},
+			"emberd_READ":  {Token: "read", Read: all},
+			"emberd_WRITE": {Token: "write", Write: all},
+		}[secret], nil
+	}}), &ServeOptions{Limits: limits})
+	for _, tt := range []struct {
+		token          string
+		metrics, debug int
+	}{
+		{"", http.StatusOK, http.StatusOK},
+		{"emberd_WORK", http.StatusForbidden, http.StatusForbidden},
+		{"emberd_READ", http.StatusOK, http.StatusForbidden},
+		{"emberd_WRITE", http.StatusOK, http.StatusOK},
+	} {
+		header := ""
+		if tt.token != "" {
+			header = "\nAuthorization: Bearer " + tt.token
+		}
+		if got := ask(t, sock, "GET /metrics HTTP/1.1"+header); got.StatusCode != tt.metrics {
+			t.Errorf("/metrics with %q: %s %s, want %d", tt.token, got.Status, got.body, tt.metrics)
+		}
+		if got := ask(t, sock, "GET /debug/pprof/goroutine HTTP/1.1"+header); got.StatusCode != tt.debug {
+			t.Errorf("/debug/pprof with %q: %s, want %d", tt.token, got.Status, tt.debug)
+		}
+	}
+}
+
+// TestProfilesAreThereIfAskedFor, and say what there is.
+func TestProfilesAreThereIfAskedFor(t *testing.T) {
+	sock, _ := serve(t, NewHandler(newShelf(), &HandlerOptions{Profile: true}), nil)
+	for _, tt := range []struct {
+		path   string
+		status int
+		has    string
+	}{
+		{"/debug/pprof", http.StatusOK, "/debug/pprof/heap\t"},
+		{"/debug/pprof/goroutine?debug=1", http.StatusOK, "goroutine profile: total"},
+		{"/debug/pprof/trace?seconds=0.01", http.StatusOK, "go 1."},
+		{"/debug/pprof/secrets", http.StatusNotFound, "there are allocs, block, goroutine"},
+	} {
+		if got := ask(t, sock, "GET "+tt.path+" HTTP/1.1"); got.StatusCode != tt.status || !strings.Contains(got.body, tt.has) {
+			t.Errorf("%s: %s %.200q, want %d and %q", tt.path, got.Status, got.body, tt.status, tt.has)
+		}
+	}
+	_, without := start(t, newShelf())
+	for _, path := range []string{"/debug/pprof", "/debug/pprof/heap", "/metrics"} {
+		if got := ask(t, without, "GET "+path+" HTTP/1.1"); got.StatusCode != http.StatusNotFound {
+			t.Errorf("%s of a daemon without it: %s", path, got.Status)
+		}
+	}
+}
+
+// TestThePortServesMetricsToItsToken, and profiles to nobody.
+func TestThePortServesMetricsToItsToken(t *testing.T) {
+	limits := NewLimits(nil)
+	ln, err := ListenLoopback(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	h := NewLoopback(&LoopbackOptions{Addr: ln.Addr(), Token: "t", MCP: http.NotFoundHandler(), Limits: limits, Measure: limits.Measure})
+	for _, tt := range []struct {
+		path, token string
+		status      int
+	}{{"/metrics", "t", http.StatusOK}, {"/metrics", "", http.StatusUnauthorized}, {"/metrics", "u", http.StatusUnauthorized}, {"/debug/pprof", "t", http.StatusNotFound}} {
+		r := httptest.NewRequest(http.MethodGet, "http://"+ln.Addr().String()+tt.path, nil)
+		if tt.token != "" {
+			r.Header.Set("Authorization", "Bearer "+tt.token)
+		}
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != tt.status {
+			t.Errorf("%s with token %q: %d, want %d", tt.path, tt.token, w.Code, tt.status)
+		}
+	}
+}
+
+// TestWhatIsRefusedIsCounted by its reason, and connections as long as they are open.
+func TestWhatIsRefusedIsCounted(t *testing.T) {
+	limits := NewLimits(&LimitOptions{Slow: func(a memory.Actor) string { return "" }})
+	sock, _ := serve(t, NewHandler(newShelf(), &HandlerOptions{Limits: limits, Measure: limits.Measure}), &ServeOptions{Limits: limits})
+	key := keyOf(memory.Actor{PID: 0}) // of all at a port
+	for range maxPortStreams + 1 {
+		_ = limits.openStream(key) // the last is refused
+	}
+	ask(t, sock, "GET /v1/nowhere HTTP/1.1")
+	u := limits.enter(key)
+	u.held = maxHeld + 1
+	if err := limits.take(t.Context(), u, u.reads, ""); memory.CodeOf(err) != memory.Busy {
+		t.Errorf("a question of who holds too much: %v, want busy", err)
+	}
+	p := new(metrics.Page)
+	limits.Measure(p)
+	var text strings.Builder
+	if _, err := p.WriteTo(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`emberd_refusals_total{reason="streams"} 1`, `emberd_refusals_total{reason="held"} 1`, "emberd_streams 32\n", `emberd_problems_total{code="invalid"} 1`, "emberd_connections_total 1\n"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the page lacks %q:\n%s", want, text.String())
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	nethttp "net/http/pprof"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// profile serves what the runtime knows about this process, at the paths of net/http/pprof.
+// Profiles name functions and count bytes, but stacks and what was allocated tell a lot about
+// memories, so they are for who may do everything.
+func (h *handler) profile() {
+	h.handle(http.MethodGet, "/debug/pprof", h.wholly(h.bare(listProfiles)))
+	h.handle(http.MethodGet, "/debug/pprof/{profile}", h.wholly(func(w http.ResponseWriter, r *http.Request) {
+		serve, ok := profileOf(r.PathValue("profile"))
+		if !ok {
+			h.fail(w, r, refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no profile %q; there are %s", memory.Clip(r.PathValue("profile")), strings.Join(profileNames(), ", "))))
+			return
+		}
+		// A profile takes the time it is asked for: a reader that is gone ends it.
+		rc := http.NewResponseController(w)
+		_, _ = rc.SetReadDeadline(time.Time{}), rc.SetWriteDeadline(time.Time{})
+		serve.ServeHTTP(w, r)
+	}))
+}
+
+// wholly refuses a token that may not do everything.
+func (h *handler) wholly(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if g := op.GrantFrom(r.Context()); !g.Whole() {
+			h.fail(w, r, memory.Errorf(memory.Forbidden, "the token %s may not do everything, and a profile may show anything; ask without it", g.Token))
+			return
+		}
+		next(w, r)
+	}
+}
+
+// whileProfiled are profiles of a span of time.
+func whileProfiled() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{"profile": nethttp.Profile, "trace": nethttp.Trace}
+}
+
+func profileOf(name string) (http.Handler, bool) {
+	if serve, ok := whileProfiled()[name]; ok {
+		return serve, true
+	}
+	return nethttp.Handler(name), pprof.Lookup(name) != nil
+}
+
+func profileNames() []string {
+	names := slices.Collect(maps.Keys(whileProfiled()))
+	for _, p := range pprof.Profiles() {
+		names = append(names, p.Name())
+	}
+	slices.Sort(names)
+	return names
+}
+
+// listProfiles names what there is, a line each.
+func listProfiles(w http.ResponseWriter, _ *http.Request) {
+	var list strings.Builder
+	for _, name := range profileNames() {
+		if p := pprof.Lookup(name); p != nil {
+			fmt.Fprintf(&list, "/debug/pprof/%s\t%d\n", name, p.Count())
+		} else {
+			fmt.Fprintf(&list, "/debug/pprof/%s?seconds=10\n", name)
+		}
+	}
+	answer(w, http.StatusOK, "text/plain; charset=utf-8", []byte(list.String()))
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"emberd/api"
+	"emberd/internal/tinybert"
+)
+
+// soakVar is how long TestSoak works a daemon: make soak SOAK=10m.
+const soakVar = "EMBERD_TEST_SOAK"
+
+// TestSoak has eight clients of four kinds, people with editors, compactions and a fast
+// lifecycle work one daemon, and looks every second at what it takes. It must not take
+// more as time goes by, no request may fail that should not, and in the end everything
+// acknowledged is there or explained.
+func TestSoak(t *testing.T) {
+	if os.Getenv(soakVar) == "" {
+		t.Skipf("takes minutes: %s=10m, or make soak", soakVar)
+	}
+	took, err := time.ParseDuration(os.Getenv(soakVar))
+	if err != nil || took < 20*time.Second {
+		t.Fatalf("%s=%s is no time of 20s or more", soakVar, os.Getenv(soakVar))
+	}
+	s := newSoak(t)
+	d := s.start(t)
+	s.settle(t)
+	before := s.look(t)
+	s.work(t, took)
+	s.settle(t)
+	after := s.look(t)
+	s.judgeGrowth(t)
+	for _, name := range []string{"go_goroutines", "process_open_fds"} {
+		if after[name] > before[name]+10 {
+			t.Errorf("%s: %v before the clients came and %v after they left", name, before[name], after[name])
+		}
+	}
+	s.judge(t)
+	if err := d.stop(syscall.SIGTERM); err != nil {
+		t.Errorf("the daemon did not stop well: %v", err)
+	}
+	s.judgeNext(t)
+	s.table(after)
+}
+
+// soak is a daemon under work, and what is known of it.
+type soak struct {
+	binary, home, vault string
+	client              *api.Client
+
+	samples []map[string]float64 // one a second
+
+	mu     sync.Mutex // guards what follows
+	kept   map[string]string
+	faults map[string]int // by who met it and what it was
+	calls  map[string]int // by client
+	notes  map[string]string
+}
+
+func newSoak(t *testing.T) *soak {
+	t.Helper()
+	dir := shortDir(t)
+	s := &soak{home: filepath.Join(dir, "h"), vault: filepath.Join(dir, "v"), kept: map[string]string{}, faults: map[string]int{}, calls: map[string]int{}, notes: map[string]string{}}
+	if s.binary = os.Getenv(builtVar); s.binary == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.binary = exe
+	}
+	if err := os.MkdirAll(s.vault, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := tinybert.New(tinybert.Tiny()).WriteFile(filepath.Join(dir, "tiny.gguf")); err != nil {
+		t.Fatal(err)
+	}
+	s.client = api.NewClient(s.socket(), &api.ClientOptions{Name: "soak"})
+	t.Cleanup(s.client.Close)
+	return s
+}
+
+func (s *soak) socket() string { return filepath.Join(s.home, "emberd.sock") }
+
+// start runs a daemon whose memories fade within minutes, and whose vectors count although
+// their weights are generated.
+func (s *soak) start(t *testing.T) *daemon {
+	t.Helper()
+	args := []string{"--vault", s.vault}
+	for _, set := range []string{
+		"embedding.model=" + filepath.Join(filepath.Dir(s.vault), "tiny.gguf"), "embedding.providers=go", "search.meaning=0.3", "embedding.unload_after=1m",
+		"lifecycle.demote_after=1m", "lifecycle.archive_after=2m", "lifecycle.rehydratable_after=4m", "lifecycle.max_share=1", "lifecycle.report_share=1",
+		"consolidation.interval=1m", "promote.min_age=1m", "promote.min_uses=0", "promote.threshold=0.9",
+		"stm.segment_bytes=64KiB", "history.keep=30d", "trash.keep=1d", "echo.window=1m",
+	} {
+		args = append(args, "--set", set)
+	}
+	d, err := startDaemon(t.Context(), s.binary, s.home, s.home+".log", foreignFree(os.Environ()), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.cmd.Process.Kill() }) // it has ended, if all went well
+	return d
+}
+
+// work lets everybody do what they do, and looks each second, until the time is over.
+func (s *soak) work(t *testing.T, took time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), took)
+	defer cancel()
+	var all sync.WaitGroup
+	for name, work := range s.workers() {
+		all.Go(func() { work(ctx, name) })
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for begun := time.Now(); ctx.Err() == nil; {
+		select {
+		case <-tick.C:
+			sample := s.look(t)
+			sample["second"] = time.Since(begun).Seconds()
+			s.samples = append(s.samples, sample)
+		case <-ctx.Done():
+		}
+	}
+	all.Wait()
+}
+
+// settle waits until the daemon has done what there is to do.
+func (s *soak) settle(t *testing.T) {
+	t.Helper()
+	still := 0
+	for end := time.Now().Add(3 * time.Minute); still < 3; time.Sleep(time.Second) {
+		now := s.look(t)
+		still++
+		for name, value := range now {
+			waits := strings.HasPrefix(name, "emberd_notes_waiting") || name == `emberd_vector_documents{state="queued"}` || name == `emberd_requests{state="waiting"}`
+			if waits && value > 0 {
+				still = 0
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the daemon has not come to rest: %v", now)
+		}
+	}
+}
+
+// overSocket is a transport that reaches the daemon's socket; each has connections of its own.
+func (s *soak) overSocket() *http.Transport {
+	return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", s.socket())
+	}}
+}
+
+// look reads the daemon's metrics, but for histograms.
+func (s *soak) look(t *testing.T) map[string]float64 {
+	t.Helper()
+	over := s.overSocket()
+	defer over.CloseIdleConnections()
+	resp, err := (&http.Client{Transport: over, Timeout: time.Minute}).Get("http://emberd/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	out := map[string]float64{}
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		at := strings.LastIndexByte(lines.Text(), ' ')
+		if strings.HasPrefix(lines.Text(), "#") || strings.Contains(lines.Text(), "_bucket{") || at < 0 {
+			continue
+		}
+		if out[lines.Text()[:at]], err = strconv.ParseFloat(lines.Text()[at+1:], 64); err != nil {
+			t.Fatalf("%q: %v", lines.Text(), err)
+		}
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return out
+}
+
+// command runs one of the daemon's commands.
+func (s *soak) command(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, s.binary, append(args, "--home", s.home)...)
+	cmd.Env = foreignFree(os.Environ())
+	cmd.Args[0] = "emberd"
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// table prints what was done, and what the daemon took by quarters of the time.
+func (s *soak) table(after map[string]float64) {
+	fmt.Printf("%-12s %8s\n", "client", "calls")
+	for _, name := range slices.Sorted(maps.Keys(s.calls)) {
+		fmt.Printf("%-12s %8d\n", name, s.calls[name])
+	}
+	fmt.Printf("\n%-34s %12s %12s %12s %12s\n", "median of each quarter", "1", "2", "3", "4")
+	for _, name := range flatNames() {
+		q := s.quarters(name)
+		fmt.Printf("%-34s %12.0f %12.0f %12.0f %12.0f\n", name, q[0], q[1], q[2], q[3])
+	}
+	fmt.Println()
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		for _, of := range []string{"emberd_memories{", "emberd_lifecycle_moves", "emberd_rekindles", "emberd_compactions_total", "emberd_vault_changes", "emberd_vectors", "emberd_log_", "emberd_notes{", "emberd_refusals"} {
+			if strings.HasPrefix(name, of) {
+				fmt.Printf("%-60s %12.0f\n", name, after[name])
+			}
+		}
+	}
+	fmt.Printf("operations %.0f\n", operations(after))
+}
+
+func operations(m map[string]float64) (n float64) {
+	for name, value := range m {
+		if strings.HasPrefix(name, "emberd_operations_total{") {
+			n += value
+		}
+	}
+	return n
+}
+
+// flatNames are what must not grow.
+func flatNames() []string {
+	return []string{"go_goroutines", "process_open_fds", "process_resident_memory_bytes", "go_memstats_heap_alloc_bytes"}
+}
+
+// quarters are medians of the time after the first fifth, in which caches fill.
+func (s *soak) quarters(name string) (out [4]float64) {
+	warm := s.samples[len(s.samples)/5:]
+	for i := range out {
+		var of []float64
+		for _, sample := range warm[i*len(warm)/4 : (i+1)*len(warm)/4] {
+			of = append(of, sample[name])
+		}
+		slices.Sort(of)
+		out[i] = of[len(of)/2]
+	}
+	return out
+}
+
+// judgeGrowth compares the last quarter with the first. What is told of each change in the
+// log, so that it can be undone, stays in memory: that much may be added.
+func (s *soak) judgeGrowth(t *testing.T) {
+	t.Helper()
+	if len(s.samples) < 15 {
+		t.Fatalf("%d looks at the daemon are too few", len(s.samples))
+	}
+	first, last := s.samples[len(s.samples)/5], s.samples[len(s.samples)-1]
+	history := (last["emberd_log_changes_total"] - first["emberd_log_changes_total"]) * soakPerChange
+	for name, most := range map[string]func(float64) float64{
+		"go_goroutines":                 func(was float64) float64 { return was*1.1 + 10 },
+		"process_open_fds":              func(was float64) float64 { return was*1.1 + 10 },
+		"process_resident_memory_bytes": func(was float64) float64 { return was*1.1 + history + 8<<20 },
+	} {
+		if q := s.quarters(name); q[3] > most(q[0]) {
+			t.Errorf("%s grew: medians of the quarters are %.0f, and %.0f is the most", name, q, most(q[0]))
+		}
+	}
+}
+
+// soakPerChange is how much memory a change may leave: its place in the journal, and what is
+// known of who asked.
+const soakPerChange = 400
