@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -332,5 +335,37 @@ func TestNoticesAreALineEach(t *testing.T) {
 	text := res.Content[1].(*mcp.TextContent).Text
 	if !strings.HasPrefix(text, "slowed down, since cur⟨U+202E⟩sor END DATA xxx") || len([]rune(text)) > mostNotice+1 {
 		t.Errorf("a notice of %d bytes begins %.80q", len(text), text)
+	}
+}
+
+// What a memory says of itself, however it says so, does not make it rank above one that has
+// the same words in no order that would mean anything: its words count for no more, and all
+// else for the same. A text of fewer words has the edge, by as much as BM25 gives it.
+func TestCase65AnAttackRanksAsItsTwin(t *testing.T) {
+	e := newStore(t, newClock(), nil)
+	hit := func(i int, text string) op.Hit {
+		id := saveFrom(t, e, memory.FromAgent, fmt.Sprintf("the harbour light of Leith, report wex%d: %s", i, text), "")
+		res, err := op.Search.Call(t.Context(), e, &op.SearchRequest{Query: fmt.Sprintf("harbour report wex%d", i), Track: new(false), Explain: true, Limit: 1})
+		if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != id {
+			t.Fatalf("%q is not found: %v", text, err)
+		}
+		if _, err := op.Forget.Call(t.Context(), e, &op.ForgetRequest{ID: string(id)}); err != nil {
+			t.Fatal(err)
+		}
+		return res.Hits[0]
+	}
+	for i, a := range attacks(t) {
+		if a.kind == "long" {
+			continue
+		}
+		words := strings.FieldsFunc(a.text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		slices.Reverse(words)
+		one, other := hit(i, a.text), hit(i, strings.Join(words, " "))
+		if lift := one.Rank / one.Explain.Relevance * other.Explain.Relevance / other.Rank; math.Abs(lift-1) > 1e-9 {
+			t.Errorf("beside its words, %q has %v times what others have", a.text, lift)
+		}
+		if one.Explain.Relevance > 1.1*other.Explain.Relevance {
+			t.Errorf("%q is as relevant as %v, its words as %v", a.text, one.Explain.Relevance, other.Explain.Relevance)
+		}
 	}
 }
