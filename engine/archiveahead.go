@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"emberd/internal/cluster"
@@ -60,18 +61,29 @@ const mergedAtOnce = 16
 func (e *Engine) keepParts(ctx context.Context, g *gathering, some []cluster.Cluster) map[memory.ID]string {
 	var rows []*stm.Row
 	for _, one := range some[:min(len(some), mergedAtOnce)] {
-		members, err := g.memories(one)
-		if err == nil {
-			_, err = cluster.Merge(members, one.Cohesion)
+		var parts []*stm.Row
+		for _, m := range one.Members {
+			parts = append(parts, g.rows[m])
 		}
-		if err != nil || slices.ContainsFunc(members, unkeepable) { // as its merge will say
+		members, err := g.memories(one)
+		if err != nil || slices.ContainsFunc(members, unkeepable) || !e.makesText(parts, members, one.Cohesion) { // as its merge will say
 			continue
 		}
-		for _, m := range one.Members {
-			rows = append(rows, g.rows[m])
-		}
+		rows = append(rows, parts...)
 	}
 	return e.keepAhead(ctx, rows)
+}
+
+// makesText reports whether a merge has a text that may be written, with no credential that
+// none of its parts held.
+func (e *Engine) makesText(parts []*stm.Row, members []memory.Memory, cohesion float64) bool {
+	merged, err := cluster.Merge(members, cohesion)
+	if err != nil {
+		return false
+	}
+	text, err := encode(merged.Content)
+	set := map[string]json.RawMessage{contentField: text}
+	return err == nil && e.vet(&stm.Tx{Changes: []stm.Change{{ID: members[0].ID, Set: set}}}, parts) == nil
 }
 
 // unkeepable reports a text that a note does not keep.

@@ -135,3 +135,22 @@ func TestCase63ACredentialInANoteIsTold(t *testing.T) {
 		}
 	}
 }
+
+// Nor do two memories that are merged: the merge is refused with what they were made into, and
+// leaves no note behind.
+func TestCase63AMergeMakesNoCredential(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	const shop = "The manifest of the web shop is applied to the cluster in Leith on Mondays by the night shift, and it reads:\n\n"
+	const value = "qhzvwxkrtmbplnds"
+	save(t, d.Engine, shop+"kind: secret")
+	save(t, d.Engine, shop+"data:\n  login: "+value)
+	before := stateOf(t, d.Engine)
+	id := do(t, d.Engine, op.Clusters, &op.ClustersRequest{Threshold: 0.5}).Clusters[0].ID
+	err := refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: id, Mode: op.ModeApply})
+	wantCode(t, err, memory.Secret, "would hold what looks like a credential")
+	if strings.Contains(err.Error(), value) || stateOf(t, d.Engine) != before {
+		t.Errorf("it is refused with %v, and the memories are\n%s\nwant\n%s", err, stateOf(t, d.Engine), before)
+	}
+	wantFiles(t, d.house)
+}

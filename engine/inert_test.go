@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"emberd/internal/overview"
+	"emberd/op"
 	"emberd/vault"
 )
 
@@ -29,4 +30,35 @@ func TestListsRunNothingThatNotesDoNot(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Of a note that a human has put code into, an agent edits another sentence: the human's code
+// stays to the byte, and what the agent adds of the same kind is text.
+func TestAnAgentsEditLeavesAHumansCodeAsItIs(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	m := promote(t, d.Engine, save(t, d.Engine, "The boiler drips").ID).Memory
+	const mine = "```dataviewjs\ndv.list(dv.pages('#boiler'))\n```\n\n" +
+		"<%* tR += tp.date.now() %>\n\n![plan](https://example.org/plan.png)\n\n<details>\n<summary>Bill</summary>\n40\n</details>\n\nSeen `$= dv.current().file.name` %% by Ann %%"
+	d.edit(m.PromotedTo, strings.Replace(d.note(t, m.PromotedTo), "The boiler drips", "The boiler drips\n\n"+mine, 1))
+	text := look(t, d.Engine, m.ID).Content
+	if text != "The boiler drips\n\n"+mine {
+		t.Fatalf("the memory says %q", text)
+	}
+	for _, say := range []string{"drips at the valve", "drips no more"} {
+		d.rest(t, d.Engine)
+		text = strings.Replace(look(t, d.Engine, m.ID).Content, "drips", say, 1)
+		asked(t, d.Engine, anAgent, op.Edit, &op.EditRequest{ID: string(m.ID), Content: &text})
+		wantNote(t, d.house, m.PromotedTo, "The boiler "+say, mine)
+	}
+	const theirs = "```dataviewjs\nfetch('https://evil.example')\n```\n\n<script>x</script> <% y %>"
+	text += "\n\n" + theirs
+	d.rest(t, d.Engine)
+	asked(t, d.Engine, anAgent, op.Edit, &op.EditRequest{ID: string(m.ID), Content: &text})
+	wantNote(t, d.house, m.PromotedTo, mine+"\n\n```text dataviewjs\nfetch('https://evil.example')\n```\n\n\\<script>x\\</script> <\\% y %>", "!"+theirs)
+	d.batch([]string{m.PromotedTo}, nil)
+	d.settle()
+	if got := look(t, d.Engine, m.ID).Content; got != text {
+		t.Errorf("the memory has become %q", got)
+	}
 }

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -359,6 +361,10 @@ func TestPurgedVectorsAreGoneFromTheDisk(t *testing.T) {
 		t.Fatalf("its document is %+v", doc)
 	}
 	key := doc.Chunks[0].Key
+	vector, _ := e.meaning.filling.store.Vector(key)
+	if !numbersOnDisk(t, vector, h.State, h.Data) {
+		t.Error("no file has the vector before the purge, so that this proves nothing")
+	}
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(id)})
 	until(t, "it is followed", func() bool { _, has := e.meaning.filling.store.Doc(memoryDoc(id)); return !has })
 	if !e.meaning.filling.store.Has(key) {
@@ -371,6 +377,30 @@ func TestPurgedVectorsAreGoneFromTheDisk(t *testing.T) {
 	if vectorOnDisk(t, e.meaning.filling.dir, key) {
 		t.Error("a file holds the key of what was purged")
 	}
+	if numbersOnDisk(t, vector, h.State, h.Data) {
+		t.Error("a file holds the vector of what was purged")
+	}
+}
+
+// numbersOnDisk reports whether any file below the folders has the numbers of a vector.
+func numbersOnDisk(t testing.TB, vector []float32, folders ...string) (found bool) {
+	t.Helper()
+	numbers, err := binary.Append(nil, binary.LittleEndian, vector)
+	ok(t, err)
+	if len(numbers) < 64 {
+		t.Fatalf("the vector has %d bytes, too few to know it by", len(numbers))
+	}
+	for _, folder := range folders {
+		ok(t, filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			data, err := os.ReadFile(name)
+			found = found || bytes.Contains(data, numbers[:64])
+			return err
+		}))
+	}
+	return found
 }
 
 // vectorOnDisk reports whether any file of a rack has a vector of that key.

@@ -173,7 +173,7 @@ func notMerged(id memory.ID, why string) error {
 
 // changes are what the log is to say of the locked members, of the merged memory and of
 // others that are related to it then. Nothing is written to the vault unless every member
-// can be archived.
+// can be archived and the whole holds no credential that none of them held.
 func (m *merger) changes(ctx context.Context, rows, others []*stm.Row) ([]stm.Change, error) {
 	merged, err := m.merged(rows)
 	if err != nil {
@@ -202,6 +202,11 @@ func (m *merger) changes(ctx context.Context, rows, others []*stm.Row) ([]stm.Ch
 				return nil, err
 			}
 			changes = append(changes, stm.Change{ID: l.ID, Set: set})
+		}
+		if dry { // the log asks, too, when the notes are there
+			if err := m.e.vet(&stm.Tx{Changes: append(changes, stm.Change{ID: m.id, Set: merged})}, rows); err != nil {
+				return nil, err
+			}
 		}
 	}
 	into, err := encode(m.id)

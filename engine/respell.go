@@ -13,6 +13,10 @@ import (
 // mostRespelt is how many words may stand for a misspelt one.
 const mostRespelt = 8
 
+// mostMisspelt is of how many words of a query others are looked for, each of which goes
+// through all that are known: a query has room for hundreds.
+const mostMisspelt = 16
+
 // respell puts the nearest known words in the place of those that no memory and no
 // note holds, and tells which. It is empty, and nothing is changed, when there are none.
 func (e *Engine) respell(ctx context.Context, q *question, typed string) ([]op.Respelling, error) {
@@ -22,9 +26,11 @@ func (e *Engine) respell(ctx context.Context, q *question, typed string) ([]op.R
 	}
 	var out []op.Respelling
 	var terms []string
+	tried := 0
 	for i, t := range q.terms {
 		near := []string{t}
-		if c.inMemories[i]+c.inNotes[t] == 0 {
+		if tried < mostMisspelt && c.inMemories[i]+c.inNotes[t] == 0 {
+			tried++
 			if near, err = e.nearest(q, t); err != nil {
 				return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
 			}

@@ -3,6 +3,7 @@ package engine
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"emberd/op"
@@ -61,5 +62,21 @@ func TestMisspeltWordsWithoutAVault(t *testing.T) {
 	}
 	if s := res.Hits[0].Snippet; len(s.Marks) != 1 || s.Text[s.Marks[0][0]:s.Marks[0][1]] != "cluster" {
 		t.Errorf("snippet %+v, want cluster marked", s)
+	}
+}
+
+// However many words of a query nobody knows, others are looked for in the place of a few.
+func TestFewWordsAreRespelt(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	save(t, e, "the kubernetes cluster")
+	for n, found := range map[int]bool{mostMisspelt - 1: true, mostMisspelt: false} {
+		query := "clustre"
+		for i := range n {
+			query += " aaaaaaa" + strings.Repeat("b", 1+i) // before it in the order of words
+		}
+		if res := do(t, e, op.Search, &op.SearchRequest{Query: query}); (len(res.Hits) > 0) != found {
+			t.Errorf("beside %d words that nobody knows, %d hits", n, len(res.Hits))
+		}
 	}
 }

@@ -61,13 +61,13 @@ func (e *Engine) status(context.Context, *op.StatusRequest) (*op.StatusResult, e
 }
 
 // seenStatus is what concerns somebody with a grant: whether emberd works, and how much
-// of it is theirs.
+// of it is theirs. Where the vault lies is not.
 func (e *Engine) seenStatus() *op.StatusResult {
 	log := e.stm.Status()
 	res := &op.StatusResult{Version: e.versionResult(), Started: stampTime(e.started), Memories: log.Live}
 	res.Log.ReadOnly, res.Log.LowSpace = log.ReadOnly, log.LowSpace
 	if e.notes != nil {
-		v := op.VaultStatus{Name: e.notes.vault.Load().Name(), Path: e.notes.dir}
+		v := op.VaultStatus{Name: e.notes.vault.Load().Name()}
 		index, _ := e.notes.current()
 		for range index.Known() {
 			v.Notes++

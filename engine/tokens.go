@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,7 +70,22 @@ func (e *Engine) tokenCreate(ctx context.Context, req *op.TokenCreateRequest) (*
 	}
 	who := op.CallerFrom(ctx)
 	e.opt.Logger.Info("token made", "token", made.Name, "read", access.ScopeTexts(made.Read), "write", access.ScopeTexts(made.Write), "expires", ends(made.Expires), "via", who.Via, "pid", who.PID)
-	return &op.TokenCreateResult{Token: e.tokenTold(&made), Secret: secret}, nil
+	return &op.TokenCreateResult{Token: e.tokenTold(&made), Secret: secret, Unmatched: e.unmatched(slices.Concat(made.Write, made.Read))}, nil
+}
+
+// unmatched are the scopes that nothing fits, which may be misspelt; none while notes are
+// still being read.
+func (e *Engine) unmatched(scopes []access.Scope) (texts []string) {
+	if e.notes != nil && !e.notes.complete.Load() {
+		return nil
+	}
+	for _, s := range scopes {
+		seen := e.through(&access.Grant{Read: []access.Scope{s}}).seenStatus()
+		if s.Kind != access.All && seen.Memories == 0 && (len(seen.Vaults) == 0 || seen.Vaults[0].Notes == 0) {
+			texts = append(texts, s.String())
+		}
+	}
+	return texts
 }
 
 func (e *Engine) tokenList(_ context.Context, _ *op.TokenListRequest) (*op.TokenListResult, error) {

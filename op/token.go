@@ -16,6 +16,8 @@ type TokenCreateRequest struct {
 type TokenCreateResult struct {
 	Token  Token  `json:"token"`
 	Secret string `json:"secret"` // what the caller sends as its bearer token
+	// Unmatched are the scopes that no memory and no note fits at the moment.
+	Unmatched []string `json:"unmatched,omitempty"`
 }
 
 // Token is a capability token without its secret, which is not kept.

@@ -82,7 +82,7 @@ type OpenResult struct {
 // VaultStatus tells how a vault is followed. Mode is watching or polling.
 type VaultStatus struct {
 	Name     string    `json:"name"`
-	Path     string    `json:"path"`
+	Path     string    `json:"path"` // "" for who has a token that is not of all
 	Mode     string    `json:"mode"`
 	Reason   string    `json:"reason,omitempty"`   // why it polls
 	Frozen   string    `json:"frozen,omitempty"`   // why deletions are held back

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -101,7 +102,7 @@ func (s *Store) Quarantine() ([]Quarantined, error) {
 	}
 	var out []Quarantined
 	for _, e := range entries {
-		if !strings.Contains(e.Name(), "@") || strings.HasPrefix(e.Name(), ".") {
+		if !damagedName.MatchString(e.Name()) {
 			continue
 		}
 		q, err := s.quarantined(e.Name())
@@ -121,9 +122,12 @@ func (s *Store) Quarantine() ([]Quarantined, error) {
 	return out, nil
 }
 
+// damagedName is what copies of damaged lines are called: a file of the log, and an offset.
+var damagedName = regexp.MustCompile(`^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}@[0-9]{1,19}$`)
+
 // Quarantined returns one damaged line by its name.
 func (s *Store) Quarantined(name string) (Quarantined, error) {
-	if !strings.Contains(name, "@") || filepath.Base(name) != name || strings.HasPrefix(name, ".") {
+	if !damagedName.MatchString(name) {
 		return Quarantined{}, memory.Errorf(memory.Invalid, "%.80q names no damaged line; emberd doctor quarantine list shows names such as s-00000042.jsonl@1234", name).At("name")
 	}
 	return s.quarantined(name)

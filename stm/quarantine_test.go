@@ -3,6 +3,7 @@ package stm
 import (
 	"bytes"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"emberd/internal/durable"
@@ -223,5 +224,18 @@ func TestForgottenDeviceIsMintedAnew(t *testing.T) {
 	}
 	if ts.open(); ts.Status().Device == was || ts.content(a.ID()) != "from the first device" {
 		t.Errorf("device %s after %s, the memory holds %q", ts.Status().Device, was, ts.content(a.ID()))
+	}
+}
+
+// What cannot be the name of a copy is refused before the disk is asked for it.
+func TestWhatNamesNoDamagedLine(t *testing.T) {
+	ts := openStore(t, Options{})
+	for _, name := range []string{"", "@", "decided.jsonl", "../s-00000001.jsonl@1", "s-00000001.jsonl@", "s-00000001.jsonl@-1", "\x00@1", ".s@1", strings.Repeat("s", 300) + "@1"} {
+		if _, err := ts.Quarantined(name); memory.CodeOf(err) != memory.Invalid {
+			t.Errorf("%.20q: %v", name, err)
+		}
+	}
+	if _, err := ts.Quarantined("s-00000001.jsonl@1"); memory.CodeOf(err) != memory.NotFound {
+		t.Errorf("one that is not there: %v", err)
 	}
 }

@@ -90,6 +90,7 @@ func (s *state) mint(ctx context.Context, l clientLimit, client string, o instal
 		return errors.Join(err, undo)
 	}
 	s.note("the token %s: %s", l.name, s.tokenLimits(&res.Token))
+	s.noteUnmatched(res)
 	return nil
 }
 

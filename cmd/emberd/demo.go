@@ -111,6 +111,8 @@ func (d *demo) walk(ctx context.Context) error {
 		{"what is known is kept once, and counts more", d.knowOnce},
 		{"a claim that disagrees is told, and takes the place of what was", d.disagree},
 		{"an agent saves and searches, over the Model Context Protocol", d.askAgent},
+		{"a token sees what it is for, and nothing else", d.limitAToken},
+		{"what a stranger wrote reaches an agent as data, between marks", d.readAStranger},
 		{"start it with a vault, and find a note beside a memory", func(ctx context.Context) error { return d.withVault(ctx, jwt) }},
 		{"edit the note, and find that", d.editNote},
 		{"promote a memory to a note of its own", d.promoteMemory},

@@ -26,17 +26,7 @@ func (d *demo) askAgent(ctx context.Context) error {
 
 // tool has a client call one tool of emberd mcp, whose answer has to hold something.
 func (d *demo) tool(ctx context.Context, name, arguments, want string) error {
-	d.show("mcp")
-	d.echo("→ " + name + " " + arguments)
-	cmd := d.command(ctx, "mcp")
-	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"demo-agent","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + "}}\n")
-	out, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("emberd mcp: %w", err)
-	}
-	text, err := lastText(string(out))
+	text, err := d.callTool(ctx, name, arguments)
 	if err != nil {
 		return err
 	}
@@ -45,6 +35,21 @@ func (d *demo) tool(ctx context.Context, name, arguments, want string) error {
 		return fmt.Errorf("%s says %q, without %q", name, text, want)
 	}
 	return nil
+}
+
+// callTool has a client call one tool of emberd mcp, and returns what it reads.
+func (d *demo) callTool(ctx context.Context, name, arguments string) (string, error) {
+	d.show("mcp")
+	d.echo("→ " + name + " " + arguments)
+	cmd := d.command(ctx, "mcp")
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"demo-agent","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + "}}\n")
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("emberd mcp: %w", err)
+	}
+	return lastText(string(out))
 }
 
 // withinFence leaves out the lines that keep stored text apart for a model.

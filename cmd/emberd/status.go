@@ -215,7 +215,11 @@ func (s *state) printVault(v *op.VaultStatus) {
 	if v.Skipped > 0 {
 		notes += fmt.Sprintf(", %s not read (emberd vault check lists them)", grouped(v.Skipped))
 	}
-	s.row("vault", flat(v.Path))
+	s.row("vault", flat(cmp.Or(v.Path, v.Name)))
+	if v.Path == "" { // a token's, which is told no more
+		s.row("", notes)
+		return
+	}
 	s.row("", fmt.Sprintf("%s; %s; index %s", notes, v.Mode, size(v.Bytes)))
 	if v.Archived > 0 {
 		s.row("", count(v.Archived, "more note", "more notes")+" in the archive folder, not searched")

@@ -68,6 +68,7 @@ changes nothing.`,
 			}
 			s.printf("%s\n", res.Secret)
 			s.note("the token %s: %s; it is not shown again", res.Token.Name, s.tokenLimits(&res.Token))
+			s.noteUnmatched(res)
 			return nil
 		},
 	}
@@ -75,6 +76,13 @@ changes nothing.`,
 	scopeFlags(f, &req.Read, &req.Write, &req.Expires)
 	f.StringVar(&req.Client, "client", "", "`NAME` of the client it is for, as a note")
 	return cmd
+}
+
+// noteUnmatched tells which scopes of a new token may be misspelt.
+func (s *state) noteUnmatched(res *op.TokenCreateResult) {
+	if len(res.Unmatched) > 0 {
+		s.note("nothing is in %s yet; if that is a slip, make the token again", flat(strings.Join(res.Unmatched, " or ")))
+	}
 }
 
 func (s *state) tokenListCommand() *cobra.Command {

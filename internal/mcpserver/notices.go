@@ -5,14 +5,20 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"emberd/internal/plainly"
 )
 
 // notices are what an operation says to its caller beside the answer. A model reads them
-// as a text of their own behind it.
+// as texts of their own behind it, each in one line: they are emberd's words and have no
+// fence, but may name a client as it calls itself.
 type notices struct {
 	mu   sync.Mutex // guards what follows
 	said []string
 }
+
+// mostNotice bounds a notice, in characters.
+const mostNotice = 1000
 
 // add keeps a sentence, once.
 func (n *notices) add(sentence string) {
@@ -30,7 +36,8 @@ func (n *notices) addTo(res *mcp.CallToolResult) *mcp.CallToolResult {
 		return nil
 	}
 	for _, sentence := range n.said {
-		res.Content = append(res.Content, &mcp.TextContent{Text: sentence})
+		line := clippedTo(plainly.Show(flat(sentence)), mostNotice)
+		res.Content = append(res.Content, &mcp.TextContent{Text: line})
 	}
 	return res
 }
