@@ -50,10 +50,10 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-// unasked has an engine that runs do nothing with memories that no test asks for: a clock
-// that a test moves makes everything due, which is then done a second later, in the midst
-// of what comes next in the test if the machine is busy.
-func (h *house) unasked() { h.Agents.Interval, h.LifecyclePeriod = 0, 0 }
+// unasked keeps the agents of an engine that runs from what no test asks for: a clock that
+// a test moves makes them due, and they run a second later, in the midst of what comes next
+// in the test if the machine is busy.
+func (h *house) unasked() { h.Agents.Interval = 0 }
 
 func (h *house) open(t testing.TB) *Engine {
 	t.Helper()

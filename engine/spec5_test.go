@@ -62,7 +62,7 @@ func specInitialization(t *testing.T, h *house) {
 	if want := (rekindle.Ages{Demote: 7 * day, Archive: 30 * day, Rehydrate: 90 * day}); h.Lifecycle.Ages != want {
 		t.Errorf("ages %v, want %v", h.Lifecycle.Ages, want)
 	}
-	st := do(t, h.open(t), op.LifecycleStatus, &op.LifecycleStatusRequest{})
+	st := do(t, h.following(t), op.LifecycleStatus, &op.LifecycleStatusRequest{})
 	var got []memory.Stage
 	for _, s := range st.Stages {
 		got = append(got, s.Stage)
