@@ -64,7 +64,7 @@ func Vault(ctx context.Context, dir string, ignore []string) (*Survey, error) {
 			Text: fmt.Sprintf("%s is on %s, where what another machine changes raises no event: it is found within half a minute", dir, kind)})
 	}
 	s.Findings = append(s.Findings, l.more()...)
-	s.Findings = append(s.Findings, Finding{Area: "vault", Severity: OK, Text: fmt.Sprintf("%s, %d notes on %s", dir, s.Notes, kind)})
+	s.Findings = append(s.Findings, Finding{Area: "vault", Severity: OK, Text: fmt.Sprintf("%s, %s on %s", dir, count(s.Notes, "note", "notes"), kind)})
 	return s, nil
 }
 
@@ -208,7 +208,7 @@ func (l *looker) more() (out []Finding) {
 		if n := l.counts[f.Code] - mostTold; n > 0 {
 			l.counts[f.Code] = 0
 			out = append(out, Finding{Area: f.Area, Code: f.Code, Severity: f.Severity, Next: "emberd doctor",
-				Text: fmt.Sprintf("%d more are like that; they are told when the first %d are mended", n, mostTold)})
+				Text: fmt.Sprintf("%s like that; told when the first %d are mended", count(n, "more is", "more are"), mostTold)})
 		}
 	}
 	return out
