@@ -100,7 +100,7 @@ func graph() map[string]edges {
 		},
 		"internal/inbox":      {ours: []string{"memory", "op", "internal/overview"}, others: []string{"github.com/yuin/goldmark"}}, // as overview
 		"internal/mutants":    {},
-		"internal/notefolder":        {ours: []string{"memory", "internal/durable"}, others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"}},
+		"internal/notefolder": {ours: []string{"memory", "internal/durable"}, others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"}},
 		"internal/notify":     {ours: []string{"memory"}},
 		"internal/service":    {ours: []string{"memory", "internal/durable"}},
 		"internal/plainly":    {},
