@@ -99,7 +99,7 @@ func TestWhatIsRefusedIsCounted(t *testing.T) {
 	sock, _ := serve(t, NewHandler(newShelf(), &HandlerOptions{Limits: limits, Measure: limits.Measure}), &ServeOptions{Limits: limits})
 	key := keyOf(memory.Actor{PID: 0}) // of all at a port
 	for range maxPortStreams + 1 {
-		_ = limits.openStream(key) // the last is refused
+		_ = limits.openStream(t.Context(), key) // the last is refused
 	}
 	ask(t, sock, "GET /v1/nowhere HTTP/1.1")
 	u := limits.enter(key)

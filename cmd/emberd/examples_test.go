@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// words splits a line as a shell does, as far as examples go: quotes, backslashes before a
+// line's end, and what ends a command. Calls of emberd inside $(…) and <(…) are of their own.
+var shellWord = regexp.MustCompile(`'([^']*)'|"((?:[^"\\]|\\.)*)"|([^\s'"]+)|\s+`)
+
+// callsOf are the words of each call of emberd in an example.
+func callsOf(example string) (calls [][]string) {
+	example = strings.ReplaceAll(example, "\\\n", " ")
+	example = regexp.MustCompile(`"?[$<]\(([^()]*)\)"?`).ReplaceAllString(example, "\n$1\n")
+	example = regexp.MustCompile(`\s(\|\|?|&&|>>?|<)\s`).ReplaceAllString(example, "\n$1 ")
+	for line := range strings.SplitSeq(example, "\n") {
+		var words []string
+		word := ""
+		for _, m := range shellWord.FindAllStringSubmatch(line+" ", -1) {
+			if strings.TrimSpace(m[0]) == "" {
+				words, word = append(words, word), ""
+				continue
+			}
+			word += m[1] + m[2] + m[3]
+		}
+		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+		at := slices.Index(words, "emberd")
+		before := func(w string) bool {
+			return strings.Contains(w, "=") || slices.Contains([]string{"|", "||", "&&", "ssh", "other"}, w)
+		}
+		if at >= 0 && !slices.ContainsFunc(words[:at], func(w string) bool { return !before(w) }) {
+			calls = append(calls, words[at+1:])
+		}
+	}
+	return calls
+}
+
+func TestCallsOf(t *testing.T) {
+	t.Parallel()
+	for example, want := range map[string][][]string{
+		`  emberd save "two words" --tag a`:               {{"save", "two words", "--tag", "a"}},
+		"  emberd a \\\n     'b c'":                       {{"a", "b c"}},
+		`  diff <(emberd export --home a) <(emberd list)`: {{"export", "--home", "a"}, {"list"}},
+		`  X=$(emberd token create) emberd list`:          {{"token", "create"}, {"list"}},
+		`  git log | emberd save - --source git | jq .x`:  {{"save", "-", "--source", "git"}},
+		`  emberd verify "a b" || echo "look at emberd"`:  {{"verify", "a b"}},
+		`  $EDITOR "$(emberd config path)"`:               {{"config", "path"}},
+		`  emberd embed - < questions.txt`:                {{"embed", "-"}},
+		`  MANPATH=~/x man emberd-save`:                   nil,
+	} {
+		if got := callsOf(example); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("%s has the calls %q, want %q", example, got, want)
+		}
+	}
+}
+
+// Every example calls commands and flags there are, with as many arguments as they take.
+func TestExamplesParse(t *testing.T) {
+	t.Parallel()
+	for _, c := range tree() {
+		calls := callsOf(c.Example)
+		if len(calls) == 0 {
+			t.Errorf("%s has no example that calls emberd:\n%s", c.CommandPath(), c.Example)
+		}
+		for _, words := range calls {
+			if err := parses(words); err != nil {
+				t.Errorf("%s: emberd %s: %v", c.CommandPath(), strings.Join(words, " "), err)
+			}
+		}
+	}
+}
+
+// parses reports what the tree of commands objects to.
+func parses(words []string) error {
+	root := newState().rootCommand()
+	root.InitDefaultHelpCmd()
+	cmd, rest, err := root.Find(words)
+	if err != nil {
+		return err
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err
+	}
+	args := cmd.Flags().Args()
+	if isGroup(cmd) && len(args) > 0 {
+		return noCommand(cmd, args[0])
+	}
+	return cmd.ValidateArgs(args)
+}
+
+// Help says more than what a command is called: a sentence, an example and every way to end.
+func TestHelpHasASentenceAnExampleAndExitCodes(t *testing.T) {
+	t.Parallel()
+	for _, c := range tree() {
+		var out strings.Builder
+		c.SetOut(&out)
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		sentence, rest, _ := strings.Cut(out.String(), "\n\nUsage:\n")
+		if len(strings.Fields(sentence)) < 3 {
+			t.Errorf("%s begins its help with %q", c.CommandPath(), sentence)
+		}
+		for _, part := range []string{"\nExamples:\n  ", "\nExit codes:\n    0  "} {
+			if !strings.Contains(rest, part) {
+				t.Errorf("the help of %s has no%s", c.CommandPath(), part)
+			}
+		}
+	}
+}
+
+// notRun are commands whose examples are not run, and why.
+var notRun = map[string]string{
+	"emberd":                   "says what its commands say",
+	"emberd serve":             "goes on until it is told to end; every other test runs it",
+	"emberd mcp":               "serves a client; TestTranscripts is one",
+	"emberd demo":              "has a script of its own",
+	"emberd service":           "needs a service manager; service_linux_test.go has one",
+	"emberd engine":            "needs llama.cpp; engine.txtar and engines.txtar have folders like it",
+	"emberd model":             "needs a model; models.txtar makes some",
+	"emberd embed":             "needs a model; models.txtar makes some",
+	"emberd eval":              "needs judged sets; eval*.txtar have some",
+	"emberd open":              "opens another program",
+	"emberd backup restore":    "needs a daemon that does not run, and a backup whose name is not known",
+	"emberd doctor quarantine": "needs a damaged log; damage.txtar has one",
+	"emberd doctor stale":      "needs a device that lagged behind; devices have a test of their own",
+	"emberd import":            "needs other systems' files; import*.txtar have them",
+	"emberd man":               "is run by the tests of the manual",
+}
+
+func reasonNotToRun(c *cobra.Command) string {
+	for path, why := range notRun {
+		if c.CommandPath() == path || path != "emberd" && strings.HasPrefix(c.CommandPath(), path+" ") {
+			return why
+		}
+	}
+	return ""
+}
+
+// needed is what has to be there before the examples of a command can be run.
+var needed = map[string]string{
+	"emberd trash":          "emberd forget 456789ab",
+	"emberd trash restore":  "emberd forget 456789ab",
+	"emberd save":           "git init -q && git -c user.name=ada -c user.email=ada@example.org commit -q --allow-empty -m kettle",
+	"emberd install-client": "git init -q",
+	"emberd completion":     "mkdir -p ~/.config/fish/completions",
+	"emberd compact":        "mkdir -p ~/old-memories/data/stm ~/old-memories/state",
+}
+
+// endsOtherwise are lines of examples that name what is nowhere but in the reader's store, or
+// show how a command ends that has something to say.
+var endsOtherwise = map[string]exitCode{
+	"emberd undo TX": exitInput,
+	"emberd undo --dry-run 01a1fd06c976-0000-k7q2mzxa":                exitNothing,
+	"emberd cleanup report 20260301-1205 > report.md":                 exitNothing,
+	"emberd cleanup rollback 20260301-120500-8c1f":                    exitNothing,
+	"emberd consolidate cluster-3f9a1c5d7e2b4860 --apply":             exitNothing,
+	"emberd relate --remove rel-3f2a91bc":                             exitNothing,
+	"emberd log cat data/stm/k7q2mzxa/s-00000042.jsonl --lines 10-20": exitNothing,
+}
+
+// Examples really run: against a daemon whose memories have the ids that they name, none is
+// refused for how it is written.
+func TestExamplesRun(t *testing.T) {
+	t.Parallel()
+	for _, c := range tree() {
+		if reasonNotToRun(c) != "" {
+			continue
+		}
+		t.Run(c.CommandPath(), func(t *testing.T) {
+			t.Parallel()
+			runExamples(t, c)
+		})
+	}
+}
+
+func runExamples(t *testing.T, c *cobra.Command) {
+	env := completing(t)
+	home := ""
+	for _, v := range env {
+		if dir, ok := strings.CutPrefix(v, "HOME="); ok {
+			home = dir
+		}
+	}
+	env = append(env, "EDITOR=true", "VISUAL=true")
+	example := needed[c.CommandPath()] + "\n" + strings.ReplaceAll(c.Example, "\\\n", " ")
+	for line := range strings.Lines(example) {
+		line = strings.TrimSpace(line)
+		elsewhere := regexp.MustCompile(`/mnt/|curl |ssh |^emberd serve `).MatchString(line) // or without an end
+		if elsewhere || line == "" {
+			continue
+		}
+		if _, err := exec.LookPath("jq"); err != nil && strings.Contains(line, "| jq") {
+			line, _, _ = strings.Cut(line, "| jq")
+		}
+		line, _, _ = strings.Cut(line, "| dot ")
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		cmd := exec.CommandContext(ctx, "bash", "-c", "set -o pipefail; "+line)
+		cmd.Dir, cmd.Env = home, env
+		out, _ := cmd.CombinedOutput() // how it ended is the code
+		cancel()
+		got := exitCode(cmd.ProcessState.ExitCode())
+		if !mayEnd(c, line, got) {
+			t.Errorf("%s\nends with %d:\n%s", line, got, out)
+		}
+	}
+}
+
+// mayEnd reports whether an example may end so: by a code that its help has, which is not one
+// for a call that is wrong unless the line is known for it.
+func mayEnd(c *cobra.Command, line string, code exitCode) bool {
+	if want, ok := endsOtherwise[line]; ok {
+		return code == want
+	}
+	if slices.Contains([]exitCode{exitInput, exitNoDaemon, exitFault, exitInterrupted}, code) {
+		return false
+	}
+	return strings.Contains(c.Annotations["exit"], fmt.Sprintf("  %3d  ", code))
+}
