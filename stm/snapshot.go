@@ -423,6 +423,7 @@ func (s *Store) getRows(d *decoder) []*cell {
 	rows, cells := make([]Row, n), make([]cell, n)
 	var byDoc []*cell
 	var live, cold int64
+	var staged [len(stages)]int64
 	for i := range n {
 		doc := d.row(&rows[i])
 		c := &cells[i]
@@ -430,6 +431,7 @@ func (s *Store) getRows(d *decoder) []*cell {
 		s.table.cells[rows[i].key] = c
 		if rows[i].live() {
 			live++
+			staged[rows[i].hot.stage]++
 		}
 		if rows[i].cold() {
 			cold++
@@ -445,6 +447,9 @@ func (s *Store) getRows(d *decoder) []*cell {
 	}
 	s.table.live.Store(live)
 	s.table.cold.Store(cold)
+	for i, n := range staged {
+		s.table.staged[i].Store(n)
+	}
 	return byDoc
 }
 

@@ -101,7 +101,7 @@ func (s *soak) socket() string { return filepath.Join(s.home, "emberd.sock") }
 // their weights are generated.
 func (s *soak) start(t *testing.T) *daemon {
 	t.Helper()
-	args := []string{"--vault", s.vault}
+	args := []string{"--pprof", "--vault", s.vault}
 	for _, set := range []string{
 		"embedding.model=" + filepath.Join(filepath.Dir(s.vault), "tiny.gguf"), "embedding.providers=go", "search.meaning=0.3", "embedding.unload_after=1m",
 		"lifecycle.demote_after=1m", "lifecycle.archive_after=2m", "lifecycle.rehydratable_after=4m", "lifecycle.max_share=1", "lifecycle.report_share=1",

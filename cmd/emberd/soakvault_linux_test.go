@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"emberd/memory"
 	"emberd/op"
 )
 
@@ -26,6 +25,9 @@ func (s *soak) editing(ctx context.Context, name string) {
 	saves := []func(path, text string) error{inPlace, renamedOver, asVim, asEmacs}
 	for n := 0; ctx.Err() == nil; n++ {
 		rest(ctx, 200*time.Millisecond)
+		if n%50 == 0 {
+			s.did(ctx, name, "tidy", s.tidy())
+		}
 		path := filepath.Join(s.vault, fmt.Sprintf("Note %d.md", rng.IntN(40)))
 		word := fmt.Sprintf("u%dx%x", n, rng.Uint32())
 		var err error
@@ -46,6 +48,41 @@ func (s *soak) editing(ctx context.Context, name string) {
 		}
 		s.did(ctx, name, "save", err)
 	}
+}
+
+// tidy removes the notes of memories that were forgotten, which emberd leaves to people.
+func (s *soak) tidy() error {
+	return s.eachCarrying(func(id, path string) error {
+		s.mu.Lock()
+		_, kept := s.kept[id]
+		s.mu.Unlock()
+		info, err := os.Stat(path)
+		if kept || err != nil || time.Since(info.ModTime()) < time.Minute { // what is new may only not be kept yet
+			return nil
+		}
+		return os.Remove(path)
+	})
+}
+
+// eachCarrying calls do for each note that carries a memory's id.
+func (s *soak) eachCarrying(do func(id, path string) error) error {
+	return filepath.WalkDir(s.vault, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".md" {
+			return unlessGone(err)
+		}
+		text, err := os.ReadFile(path)
+		if m := carriedID.FindSubmatch(text); m != nil {
+			return do(string(m[1]), path)
+		}
+		return unlessGone(err)
+	})
+}
+
+func unlessGone(err error) error {
+	if os.IsNotExist(err) {
+		return nil
+	}
+	return err
 }
 
 func inPlace(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
@@ -137,19 +174,13 @@ func (s *soak) judgeNotes(t *testing.T) {
 			t.Errorf("%s is not found by its word: %v, %v", path, res, err)
 		}
 	}
-	carried := map[memory.ID]string{}
-	err := filepath.WalkDir(s.vault, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".md" {
-			return err
+	carried := map[string]string{}
+	err := s.eachCarrying(func(id, path string) error {
+		if other := carried[id]; other != "" {
+			t.Errorf("%s and %s are notes of one memory", other, path)
 		}
-		text, err := os.ReadFile(path)
-		if m := carriedID.FindSubmatch(text); m != nil {
-			if other := carried[memory.ID(m[1])]; other != "" {
-				t.Errorf("%s and %s are notes of one memory", other, path)
-			}
-			carried[memory.ID(m[1])] = path
-		}
-		return err
+		carried[id] = path
+		return nil
 	})
 	if err != nil {
 		t.Error(err)
