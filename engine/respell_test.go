@@ -71,11 +71,12 @@ func TestFewWordsAreRespelt(t *testing.T) {
 	e, _ := newEngine(t)
 	save(t, e, "the kubernetes cluster")
 	for n, found := range map[int]bool{mostMisspelt - 1: true, mostMisspelt: false} {
-		query := "clustre"
+		var query strings.Builder
+		query.WriteString("clustre")
 		for i := range n {
-			query += " aaaaaaa" + strings.Repeat("b", 1+i) // before it in the order of words
+			query.WriteString(" aaaaaaa" + strings.Repeat("b", 1+i)) // before it in the order of words
 		}
-		if res := do(t, e, op.Search, &op.SearchRequest{Query: query}); (len(res.Hits) > 0) != found {
+		if res := do(t, e, op.Search, &op.SearchRequest{Query: query.String()}); (len(res.Hits) > 0) != found {
 			t.Errorf("beside %d words that nobody knows, %d hits", n, len(res.Hits))
 		}
 	}

@@ -332,11 +332,11 @@ func TestSortPutsTheWorstFirst(t *testing.T) {
 	t.Parallel()
 	all := []Finding{{Code: "a", Severity: OK}, {Code: "b", Severity: Look}, {Code: "c", Severity: Bad}, {Code: "d", Severity: Note}, {Code: "e", Severity: Bad}}
 	Sort(all)
-	var got string
+	var got strings.Builder
 	for _, f := range all {
-		got += f.Code
+		got.WriteString(f.Code)
 	}
-	if got != "cebda" {
-		t.Errorf("sorted %q", got)
+	if got.String() != "cebda" {
+		t.Errorf("sorted %q", got.String())
 	}
 }

@@ -135,7 +135,7 @@ func (p *Page) prose(text string) {
 		}
 		line = ""
 	}
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && len(line)+1+len(word) > lineWidth {
 			flush()
 		}

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -156,9 +157,7 @@ func (f *Folder) Begin(names []string) error {
 		}
 		all[name] = ""
 	}
-	for name, digest := range f.wrote {
-		all[name] = digest
-	}
+	maps.Copy(all, f.wrote)
 	return f.save(all)
 }
 
