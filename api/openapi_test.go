@@ -67,7 +67,8 @@ func TestTheDocumentHasEveryOperation(t *testing.T) {
 }
 
 func TestEveryDescribedRouteAnswers(t *testing.T) {
-	_, sock := start(t, newShelf())
+	limits := NewLimits(nil)
+	sock, _ := serve(t, NewHandler(newShelf(), &HandlerOptions{Limits: limits, Measure: limits.Measure}), &ServeOptions{Limits: limits})
 	for route, action := range openAPIOf(t).actions() {
 		if action.ID == "events" {
 			continue // does not end by itself; see the tests of events

@@ -37,6 +37,7 @@ type index struct {
 	docs    map[string]*placed
 	placed  int // documents so far
 	vectors int // slots with a vector
+	idle    int // those of them that no document has
 	chunks  int // places
 	covered int // places whose slot has a vector
 	scratch []int8
@@ -78,6 +79,9 @@ func (x *index) learn(key Key, v []float32, f *file, at int64) {
 	x.table.mark(s.row, s.places...)
 	x.vectors++
 	x.covered += len(s.places)
+	if len(s.places) == 0 {
+		x.idle++
+	}
 }
 
 // lose forgets the vector of a slot.
@@ -86,6 +90,7 @@ func (x *index) lose(s *slot) {
 	x.vectors--
 	x.covered -= len(s.places)
 	if len(s.places) == 0 {
+		x.idle--
 		delete(x.slots, s.key)
 	}
 }
@@ -106,6 +111,9 @@ func (x *index) put(doc Doc) {
 	x.docs[d.Name] = d
 	for i, c := range d.Chunks {
 		s := x.slot(c.Key)
+		if s.row >= 0 && len(s.places) == 0 {
+			x.idle--
+		}
 		s.places = append(slices.Clip(s.places), place{d, i})
 		if s.row >= 0 {
 			x.table.mark(s.row, place{d, i})
@@ -130,7 +138,7 @@ func (x *index) remove(name string) {
 	delete(x.docs, name)
 	for _, c := range d.Chunks {
 		s := x.slots[c.Key]
-		if s == nil {
+		if s == nil || len(s.places) == 0 {
 			continue // the chunk occurs twice in it
 		}
 		left := slices.DeleteFunc(slices.Clone(s.places), func(p place) bool { return p.doc == d })
@@ -141,17 +149,34 @@ func (x *index) remove(name string) {
 		s.places, s.since = nil, time.Now()
 		if s.row < 0 {
 			delete(x.slots, c.Key)
+			continue
 		}
+		x.idle++
 	}
 }
 
 // drop forgets the vectors in own files that no document has had since before.
 func (x *index) drop(before time.Time) {
 	for _, s := range x.slots {
-		if s.row >= 0 && s.file.own && len(s.places) == 0 && !s.since.After(before) {
+		if s.useless(before) {
 			x.lose(s)
 		}
 	}
+}
+
+// droppable is how many vectors drop would forget.
+func (x *index) droppable(before time.Time) (n int) {
+	for _, s := range x.slots {
+		if s.useless(before) {
+			n++
+		}
+	}
+	return n
+}
+
+// useless reports whether a slot has a vector in an own file that no document has had since before.
+func (s *slot) useless(before time.Time) bool {
+	return s.row >= 0 && s.file.own && len(s.places) == 0 && !s.since.After(before)
 }
 
 // moved makes rows the table, instead of one that had n rows when rows was made of it.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"emberd/internal/durable"
 )
@@ -334,7 +335,7 @@ type Status struct {
 	Lost     int64 // bytes of own files that no record was found in
 	Others   int   // files of other devices in use
 	// Due says that a compaction would be worth it: more than 8 own files, or more than half
-	// of their bytes in excess of 1 MiB are of no use.
+	// of their bytes in excess of 1 MiB would go.
 	Due bool
 }
 
@@ -355,7 +356,11 @@ func (s *Store) Status() Status {
 		st.Files++
 		st.Bytes += f.end
 	}
-	used := int64(x.vectors*vectorSize(s.opt.Dim) + x.chunks*chunkSize + len(x.docs)*64)
-	st.Due = st.Files > 8 || st.Bytes > 1<<20+2*used
+	stays := func(vectors int) int64 {
+		return int64(vectors*vectorSize(s.opt.Dim) + x.chunks*chunkSize + len(x.docs)*64)
+	}
+	pays := func(vectors int) bool { return st.Bytes > 1<<20+2*stays(vectors) }
+	// Looking at every vector is for when it may matter.
+	st.Due = st.Files > 8 || pays(x.vectors-x.idle) && pays(x.vectors-x.droppable(time.Now().Add(-orphanAge)))
 	return st
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"emberd/internal/durable/crashdisk"
 )
@@ -215,6 +216,9 @@ func (w *world) check(s *Store) error {
 		if got := wordsOf(s, name); got != is {
 			return fmt.Errorf("document %s is %q, want %q", name, got, is)
 		}
+	}
+	if idle := s.index.droppable(time.Now()); s.index.idle != idle && !s.opt.Others {
+		return fmt.Errorf("%d vectors are counted as of no document, and %d are", s.index.idle, idle)
 	}
 	return w.checkStatus(s.Status())
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -30,9 +31,18 @@ const (
 // When a step fails the temporary file is removed and name keeps its old content, except that
 // after a failed step 4 name has the new content now and may have the old one after a power loss.
 func ReplaceFile(fsys FS, name string, data []byte) error {
+	return ReplaceFileBy(fsys, name, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// ReplaceFileBy is [ReplaceFile] for what is better not in memory at once: write hands it to w,
+// which does not buffer. An error of write leaves name as it was.
+func ReplaceFileBy(fsys FS, name string, write func(w io.Writer) error) error {
 	dir := filepath.Dir(name)
 	temp := filepath.Join(dir, tempPrefix+rand.Text()+tempSuffix)
-	if err := writeTemp(fsys, temp, data); err != nil {
+	if err := writeTemp(fsys, temp, write); err != nil {
 		return fmt.Errorf("replace %s: %w", name, err)
 	}
 	if err := fsys.Rename(temp, name); err != nil {
@@ -45,13 +55,13 @@ func ReplaceFile(fsys FS, name string, data []byte) error {
 	return nil
 }
 
-// writeTemp makes the file temp and syncs data into it, or leaves no such file.
-func writeTemp(fsys FS, temp string, data []byte) error {
+// writeTemp makes the file temp and syncs into it what write writes, or leaves no such file.
+func writeTemp(fsys FS, temp string, write func(w io.Writer) error) error {
 	f, err := fsys.CreateAppend(temp)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	err = write(f)
 	if err == nil {
 		err = f.Sync()
 	}

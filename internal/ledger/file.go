@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -26,12 +27,16 @@ const (
 
 // file is the ledger as it is stored.
 type file struct {
-	Format  int         `json:"format"`
-	Since   time.Time   `json:"since"`
-	Seq     int64       `json:"seq"`
+	head
 	Callers []fileOwner `json:"callers"`
 	Saves   []fileSave  `json:"saves"`
 	Reads   []Read      `json:"reads"`
+}
+
+type head struct {
+	Format int       `json:"format"`
+	Since  time.Time `json:"since"`
+	Seq    int64     `json:"seq"`
 }
 
 type fileOwner struct {
@@ -150,17 +155,41 @@ func (l *Ledger) Flush() error {
 	if !due {
 		return nil
 	}
-	data, err := json.Marshal(f)
-	if err == nil {
-		err = durable.ReplaceFile(l.opt.FS, l.opt.File, append(data, '\n'))
-	}
-	if err != nil {
+	if err := durable.ReplaceFileBy(l.opt.FS, l.opt.File, f.write); err != nil {
 		l.mu.Lock()
 		l.dirty = true
 		l.mu.Unlock()
 		return fmt.Errorf("write the ledger of callers: %w", err)
 	}
 	return nil
+}
+
+// write writes the file item by item: a full one has many MB, and is written again and again.
+func (f *file) write(to io.Writer) error {
+	w := bufio.NewWriterSize(to, 64<<10)
+	first, err := json.Marshal(&f.head)
+	if err != nil {
+		return err
+	}
+	_, _ = w.Write(first[:len(first)-1]) // what failed fails again in Flush
+	err = errors.Join(writeList(w, "callers", f.Callers), writeList(w, "saves", f.Saves), writeList(w, "reads", f.Reads))
+	_, _ = w.WriteString("}\n")
+	return errors.Join(err, w.Flush())
+}
+
+// writeList adds one more member to an object, an item a line.
+func writeList[T any](w *bufio.Writer, name string, items []T) error {
+	_, _ = fmt.Fprintf(w, ",%q:[", name)
+	lines := json.NewEncoder(w)
+	for i := range items {
+		if i > 0 {
+			_ = w.WriteByte(',')
+		}
+		if err := lines.Encode(&items[i]); err != nil {
+			return err
+		}
+	}
+	return w.WriteByte(']')
 }
 
 // stored copies what the file is to have, if there is anything new.
@@ -172,7 +201,7 @@ func (l *Ledger) stored() (f file, due bool) {
 	}
 	l.dirty = false
 	l.expire(l.now())
-	f = file{Format: format, Since: l.since, Seq: l.seq, Reads: slices.Clone(l.reads), Callers: make([]fileOwner, 0, len(l.accounts)), Saves: make([]fileSave, 0, len(l.watched))}
+	f = file{head: head{Format: format, Since: l.since, Seq: l.seq}, Reads: slices.Clone(l.reads), Callers: make([]fileOwner, 0, len(l.accounts)), Saves: make([]fileSave, 0, len(l.watched))}
 	for c, of := range l.accounts {
 		owner := fileOwner{Caller: c, Seen: of.seen, Days: make(map[string]Counts, len(of.days)), Open: maps.Clone(of.open)}
 		for day, counts := range of.days {

@@ -81,7 +81,7 @@ func recovering() []mutant {
 func snapshots() []mutant {
 	const file = "stm/snapshot.go"
 	return []mutant{
-		{"checksum of the snapshot", file, "\t\treturn errChecksum\n", "", damage},
+		{"checksum of the snapshot", file, "\t\treturn nil, errChecksum\n", "", damage},
 		{"comparison of covered files", file, "\t\t\tif s.ours(m.name) {\n\t\t\t\treturn err\n\t\t\t}\n", "", damage},
 		{"checksum of the file being written", "stm/cursor.go", "m.growing && m.beginning(fsys) == m.sum", "m.growing", damage},
 		{"inode and time of covered files", "stm/cursor.go", "!m.growing && markOf(m.name, info) == *m", "!m.growing && info.Size() == m.size", damage},
