@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -307,11 +308,19 @@ func (f source) imports(t *testing.T) []string {
 
 // sources parses every Go file of the module, whichever system it is built for:
 // an edge taken only on macOS is an edge. Files are read in this process, not by
-// the go command, so that a cached test result is dropped when one changes.
+// the go command, so that a cached test result is dropped when one changes. They
+// are read once; all tests look at the same, and change nothing.
 func sources(t *testing.T) []source {
 	t.Helper()
-	var found []source
-	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+	found, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+var parsed = sync.OnceValues(func() (found []source, err error) {
+	err = filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -324,11 +333,8 @@ func sources(t *testing.T) []source {
 		found = append(found, f)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
+	return found, err
+})
 
 // skipped reports a directory the go command does not look into either: hidden,
 // test data, or the root of another module.

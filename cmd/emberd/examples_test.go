@@ -13,15 +13,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// words splits a line as a shell does, as far as examples go: quotes, backslashes before a
-// line's end, and what ends a command. Calls of emberd inside $(…) and <(…) are of their own.
-var shellWord = regexp.MustCompile(`'([^']*)'|"((?:[^"\\]|\\.)*)"|([^\s'"]+)|\s+`)
+// Lines are split as a shell does, as far as examples go: quotes, backslashes before a line's
+// end, and what ends a command. What stands in $(…) and <(…) is a line of its own, and one word
+// of the line around it.
+var (
+	shellWord   = regexp.MustCompile(`'([^']*)'|"((?:[^"\\]|\\.)*)"|([^\s'"]+)|\s+`)
+	shellInside = regexp.MustCompile(`"?[$<]\(([^()]*)\)"?`)
+	shellEnd    = regexp.MustCompile(`\s(\|\|?|&&|>>?|<)\s`)
+)
 
 // callsOf are the words of each call of emberd in an example.
 func callsOf(example string) (calls [][]string) {
 	example = strings.ReplaceAll(example, "\\\n", " ")
-	example = regexp.MustCompile(`"?[$<]\(([^()]*)\)"?`).ReplaceAllString(example, "\n$1\n")
-	example = regexp.MustCompile(`\s(\|\|?|&&|>>?|<)\s`).ReplaceAllString(example, "\n$1 ")
+	var lines strings.Builder
+	for _, m := range shellInside.FindAllStringSubmatch(example, -1) {
+		lines.WriteString(m[1] + "\n")
+	}
+	lines.WriteString(shellInside.ReplaceAllString(example, "1"))
+	example = shellEnd.ReplaceAllString(lines.String(), "\n$1 ")
 	for line := range strings.SplitSeq(example, "\n") {
 		var words []string
 		word := ""
@@ -54,6 +63,7 @@ func TestCallsOf(t *testing.T) {
 		`  git log | emberd save - --source git | jq .x`:  {{"save", "-", "--source", "git"}},
 		`  emberd verify "a b" || echo "look at emberd"`:  {{"verify", "a b"}},
 		`  $EDITOR "$(emberd config path)"`:               {{"config", "path"}},
+		`  emberd show "$(emberd find a | head)" --full`:  {{"find", "a"}, {"show", "1", "--full"}},
 		`  emberd embed - < questions.txt`:                {{"embed", "-"}},
 		`  MANPATH=~/x man emberd-save`:                   nil,
 	} {
@@ -123,6 +133,8 @@ var notRun = map[string]string{
 	"emberd":                   "says what its commands say",
 	"emberd serve":             "goes on until it is told to end; every other test runs it",
 	"emberd mcp":               "serves a client; TestTranscripts is one",
+	"emberd init":              "asks on a terminal, and starts a service; init.txtar answers",
+	"emberd find":              "draws on a terminal; find_linux_test.go has one",
 	"emberd demo":              "has a script of its own",
 	"emberd service":           "needs a service manager; service_linux_test.go has one",
 	"emberd engine":            "needs llama.cpp; engine.txtar and engines.txtar have folders like it",
@@ -148,12 +160,19 @@ func reasonNotToRun(c *cobra.Command) string {
 
 // needed is what has to be there before the examples of a command can be run.
 var needed = map[string]string{
-	"emberd trash":          "emberd forget 456789ab",
 	"emberd trash restore":  "emberd forget 456789ab",
 	"emberd save":           "git init -q && git -c user.name=ada -c user.email=ada@example.org commit -q --allow-empty -m kettle",
 	"emberd install-client": "git init -q",
 	"emberd completion":     "mkdir -p ~/.config/fish/completions",
-	"emberd compact":        "mkdir -p ~/old-memories/data/stm ~/old-memories/state",
+}
+
+// apart are commands whose examples take away what those of others name: each group has a
+// daemon of its own, and what is left after one is there for the next.
+var apart = [][]string{
+	{"emberd archive"},
+	{"emberd forget", "emberd trash", "emberd trash restore"},
+	{"emberd promote"},
+	{"emberd purge"},
 }
 
 // endsOtherwise are lines of examples that name what is nowhere but in the reader's store, or
@@ -168,47 +187,67 @@ var endsOtherwise = map[string]exitCode{
 	"emberd log cat data/stm/k7q2mzxa/s-00000042.jsonl --lines 10-20": exitNothing,
 }
 
-// Examples really run: against a daemon whose memories have the ids that they name, none is
+// notHere are lines that need another machine, a terminal, or a reader who ends them.
+var notHere = regexp.MustCompile(`/mnt/|curl |ssh |^emberd serve | --watch$`)
+
+// Examples really run: against daemons whose memories have the ids that they name, none is
 // refused for how it is written.
 func TestExamplesRun(t *testing.T) {
 	t.Parallel()
+	groups := make([][]*cobra.Command, len(apart)+1) // the last has all others
 	for _, c := range tree() {
-		if reasonNotToRun(c) != "" {
-			continue
+		if reasonNotToRun(c) == "" {
+			at := slices.IndexFunc(apart, func(g []string) bool { return slices.Contains(g, c.CommandPath()) })
+			if at < 0 {
+				at = len(apart)
+			}
+			groups[at] = append(groups[at], c)
 		}
-		t.Run(c.CommandPath(), func(t *testing.T) {
+	}
+	for _, group := range groups {
+		t.Run(group[0].CommandPath(), func(t *testing.T) {
 			t.Parallel()
-			runExamples(t, c)
+			env := exampleShell(t)
+			for _, c := range group {
+				runExamples(t, c, env)
+			}
 		})
 	}
 }
 
-func runExamples(t *testing.T, c *cobra.Command) {
-	env := completing(t)
-	home := ""
-	for _, v := range env {
-		if dir, ok := strings.CutPrefix(v, "HOME="); ok {
-			home = dir
-		}
+// exampleShell is the environment of a reader who has a daemon, and an old storage.
+func exampleShell(t *testing.T) (env []string) {
+	env = append(completing(t), "EDITOR=true", "VISUAL=true", "GOGC=off") // no call lives for long
+	if out, err := shell(t, env, "mkdir ~/old-memories && cp -r ~/h/data ~/h/state ~/old-memories/").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	env = append(env, "EDITOR=true", "VISUAL=true")
+	return env
+}
+
+func shell(t *testing.T, env []string, line string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "bash", "-c", "cd; set -o pipefail; "+line)
+	cmd.Env = env
+	return cmd
+}
+
+func runExamples(t *testing.T, c *cobra.Command, env []string) {
+	_, err := exec.LookPath("jq")
 	example := needed[c.CommandPath()] + "\n" + strings.ReplaceAll(c.Example, "\\\n", " ")
 	for line := range strings.Lines(example) {
 		line = strings.TrimSpace(line)
-		elsewhere := regexp.MustCompile(`/mnt/|curl |ssh |^emberd serve `).MatchString(line) // or without an end
-		if elsewhere || line == "" {
+		if line == "" || notHere.MatchString(line) {
 			continue
 		}
-		if _, err := exec.LookPath("jq"); err != nil && strings.Contains(line, "| jq") {
+		if err != nil {
 			line, _, _ = strings.Cut(line, "| jq")
 		}
 		line, _, _ = strings.Cut(line, "| dot ")
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		cmd := exec.CommandContext(ctx, "bash", "-c", "set -o pipefail; "+line)
-		cmd.Dir, cmd.Env = home, env
+		cmd := shell(t, env, line)
 		out, _ := cmd.CombinedOutput() // how it ended is the code
-		cancel()
 		got := exitCode(cmd.ProcessState.ExitCode())
+		t.Logf("%s: %d", line, got)
 		if !mayEnd(c, line, got) {
 			t.Errorf("%s\nends with %d:\n%s", line, got, out)
 		}
