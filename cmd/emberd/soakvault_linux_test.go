@@ -25,7 +25,7 @@ func (s *soak) editing(ctx context.Context, name string) {
 	saves := []func(path, text string) error{inPlace, renamedOver, asVim, asEmacs}
 	for n := 0; ctx.Err() == nil; n++ {
 		rest(ctx, 200*time.Millisecond)
-		if n%50 == 0 {
+		if n%10 == 0 {
 			s.did(ctx, name, "tidy", s.tidy())
 		}
 		path := filepath.Join(s.vault, fmt.Sprintf("Note %d.md", rng.IntN(40)))
@@ -50,16 +50,19 @@ func (s *soak) editing(ctx context.Context, name string) {
 	}
 }
 
-// tidy removes the notes of memories that were forgotten, which emberd leaves to people.
+// tidy removes the notes of memories that were forgotten, which emberd leaves to people: a few at
+// a time, since where most are gone at once the daemon rightly asks whether that was meant.
 func (s *soak) tidy() error {
+	removed := 0
 	return s.eachCarrying(func(id, path string) error {
 		s.mu.Lock()
 		_, kept := s.kept[id]
 		s.mu.Unlock()
 		info, err := os.Stat(path)
-		if kept || err != nil || time.Since(info.ModTime()) < time.Minute { // what is new may only not be kept yet
+		if kept || removed == 5 || err != nil || time.Since(info.ModTime()) < time.Minute { // what is new may only not be kept yet
 			return nil
 		}
+		removed++
 		return os.Remove(path)
 	})
 }
