@@ -102,6 +102,9 @@ func privateDir(dir string) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
 		return memory.Errorf(memory.Forbidden, "socket folder %s belongs to another user; choose one of yours", dir)
 	}
+	if info.Mode()&os.ModeSticky != 0 { // closed, it would be of no use to those it is for
+		return memory.Errorf(memory.Forbidden, "socket folder %s is for all users, as /tmp is; set socket to a path in a folder of your own, such as %s", dir, filepath.Join(dir, fmt.Sprintf("emberd-%d", os.Geteuid()), "emberd.sock"))
+	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		return memory.Errorf(memory.Forbidden, "socket folder %s is open to others (mode %04o); run: chmod 700 %s", dir, mode, dir)
 	}

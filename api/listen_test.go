@@ -111,6 +111,7 @@ func TestCase60ListenRefusals(t *testing.T) {
 			return err
 		}, "whether an emberd listens on"},
 		{"an open folder", func(path string) error { return os.Chmod(filepath.Dir(path), 0o750) }, "is open to others (mode 0750); run: chmod 700 "},
+		{"a folder for all users", func(path string) error { return os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky) }, "is for all users, as /tmp is; set socket to "},
 		{"a linked folder", func(path string) error {
 			dir := filepath.Dir(path)
 			return errors.Join(os.Rename(dir, dir+".real"), os.Symlink(dir+".real", dir))

@@ -122,6 +122,21 @@ func (s *Store) Quarantine() ([]Quarantined, error) {
 	return out, nil
 }
 
+// CountQuarantined counts the lines that [Store.Quarantine] of the store with this state folder
+// would list. It opens no store, and only reads.
+func CountQuarantined(fsys durable.FS, state string) (n int, err error) {
+	entries, err := fsys.ReadDir(filepath.Join(state, "quarantine"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("list the quarantine: %w", err)
+	}
+	for _, e := range entries {
+		if damagedName.MatchString(e.Name()) {
+			n++
+		}
+	}
+	return n, nil
+}
+
 // damagedName is what copies of damaged lines are called: a file of the log, and an offset.
 var damagedName = regexp.MustCompile(`^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}@[0-9]{1,19}$`)
 

@@ -199,17 +199,7 @@ func (s *state) examine(ctx context.Context) ([]doctor.Finding, error) {
 			e.add(doctor.Finding{Area: part.area, Severity: doctor.OK, Text: "nothing was found"})
 		}
 	}
-	return e.found, s.letGo()
-}
-
-// letGo closes the engine that looked in place of a daemon: what is mended next needs its lock.
-func (s *state) letGo() error {
-	if s.local == nil {
-		return nil
-	}
-	err := s.local.Close()
-	s.local = nil
-	return err
+	return e.found, nil
 }
 
 // wrongSettings are the findings when no settings can be read, without which nothing else

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ type examination struct {
 
 	status  *op.StatusResult // of the daemon, nil if none answers
 	held    bool             // a process holds the folders
-	closed  bool             // the folders cannot be used
+	pid     int              // of that process, or of the daemon that answers; 0 if it is not known
 	folders int              // of all vaults
 	remote  bool             // a vault is where there are no events
 }
@@ -62,16 +63,20 @@ func placesOf(c *config.Config) *doctor.Places {
 	}
 	p.Tokens = appendSet(p.Tokens, c.TokenFile)
 	p.Keys = appendSet(p.Keys, c.LLM.KeyFile, c.Embedding.KeyFile)
-	dir := filepath.Base(filepath.Dir(c.Socket))
-	p.SocketFolder = dir == "emberd" || dir == "run" || filepath.Dir(c.Socket) == filepath.Dir(c.State)
+	p.SocketFolder = ownSocketFolder(c)
 	return p
+}
+
+// ownSocketFolder tells whether the socket's folder is one that emberd makes for itself, by the
+// default, the one of --home, or [shortSocket]. Every other, such as /run, may be used by others.
+func ownSocketFolder(c *config.Config) bool {
+	dir := filepath.Dir(c.Socket)
+	home := filepath.Join(dir, "state") == c.State && filepath.Join(dir, "data") == c.Data
+	return home || dir == filepath.Join(c.State, "run") || dir == filepath.Dir(shortSocket()) || filepath.Base(dir) == "emberd"
 }
 
 func (e *examination) access(context.Context) error {
 	e.add(doctor.Access(e.places)...)
-	e.closed = slices.ContainsFunc(e.found, func(f doctor.Finding) bool {
-		return f.Severity == doctor.Bad && (strings.HasPrefix(f.Code, "data-") || strings.HasPrefix(f.Code, "state-"))
-	})
 	return nil
 }
 
@@ -84,7 +89,7 @@ func (e *examination) daemon(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.held = held
+	e.held, e.pid = held, pid
 	waits, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	st, err := call(waits, e.s, op.Status, &op.StatusRequest{})
@@ -92,10 +97,10 @@ func (e *examination) daemon(ctx context.Context) error {
 	switch {
 	case err != nil && waits.Err() != nil && ctx.Err() == nil:
 		e.held = true
-		bad.Code, bad.Text, bad.Next = "daemon-silent", fmt.Sprintf("process %s takes connections at %s and did not answer within %s", number(pid), e.c.Socket, patience), e.end(pid, "-9 ")
+		bad.Code, bad.Text, bad.Next = "daemon-silent", fmt.Sprintf("process %s takes connections at %s and did not answer within %s", number(pid), e.c.Socket, patience), e.end("-9 ")
 		e.add(bad)
 	case memory.CodeOf(err) == memory.Unavailable && held:
-		bad.Code, bad.Text, bad.Next = "daemon-unreached", fmt.Sprintf("process %s holds the folders and cannot be reached at %s: it only just starts, or its socket is elsewhere or was removed; end it and start again", number(pid), e.c.Socket), e.end(pid, "")
+		bad.Code, bad.Text, bad.Next = "daemon-unreached", fmt.Sprintf("process %s holds the folders and cannot be reached at %s: it only just starts, or its socket is elsewhere or was removed; end it and start again", number(pid), e.c.Socket), e.end("")
 		e.add(bad)
 	case memory.CodeOf(err) == memory.Unavailable:
 		e.add(doctor.Finding{Area: "daemon", Code: "daemon-down", Severity: doctor.Look, Text: "it does not run", Next: e.start()})
@@ -103,7 +108,7 @@ func (e *examination) daemon(ctx context.Context) error {
 	case err != nil:
 		bad.Code, bad.Text = "daemon-refuses", err.Error()
 		if memory.CodeOf(err) == memory.Incompatible { // one side was upgraded
-			bad.Next = e.end(pid, "")
+			bad.Next = e.end("")
 		}
 		e.add(bad)
 	case st.State != "" && linkless(st.State) != linkless(e.c.State):
@@ -118,6 +123,7 @@ func (e *examination) daemon(ctx context.Context) error {
 // answered takes what the daemon told.
 func (e *examination) answered(st *op.StatusResult) {
 	e.status = st
+	e.pid = cmp.Or(st.Version.PID, e.pid)
 	f := doctor.Finding{Area: "daemon", Severity: doctor.OK,
 		Text: fmt.Sprintf("%s, up for %s, %s", st.Health, lasted(e.s.now().Sub(st.Started)), count(st.Memories, "memory", "memories"))}
 	if st.Log.ReadOnly != "" {
@@ -151,12 +157,16 @@ func (e *examination) toldOf(warning string) bool {
 	return false
 }
 
-// end is the command that ends the daemon, which its service starts again.
-func (e *examination) end(pid int, signal string) string {
-	if e.serviced() || pid == 0 {
+// end is the command that ends the daemon, which its service starts again. Without one, the next
+// is started once it is gone: it keeps the folders while it ends.
+func (e *examination) end(signal string) string {
+	switch {
+	case e.serviced():
 		return "emberd service restart"
+	case e.pid == 0: // it leaves its number a moment after it took the folders
+		return "emberd doctor"
 	}
-	return fmt.Sprintf("kill %s%d && %s", signal, pid, e.s.again("serve"))
+	return fmt.Sprintf("kill %s%d && while kill -0 %d 2>/dev/null; do sleep 1; done; %s", signal, e.pid, e.pid, e.s.again("serve"))
 }
 
 // start is the command that starts the daemon.
@@ -228,29 +238,21 @@ func (e *examination) log(ctx context.Context) error {
 	return nil
 }
 
-// quarantine asks which damaged lines wait for a decision.
-func (e *examination) quarantine(ctx context.Context) error {
-	if !e.reachable() {
-		return nil
-	}
-	res, err := reach(ctx, e.s, op.QuarantineList, &op.QuarantineListRequest{})
-	if code := memory.CodeOf(err); code == memory.Unavailable || code == memory.Forbidden {
-		return nil // there is neither a daemon nor a log, or it is not for this token to see
-	}
-	if err != nil || len(res.Lines) == 0 {
+// quarantine counts the damaged lines that wait for a decision: those that starts met. Their
+// list would open the log, which takes its lock and writes.
+func (e *examination) quarantine(context.Context) error {
+	n, err := stm.CountQuarantined(durable.OS{}, e.c.State)
+	if err != nil || n == 0 {
 		return err
 	}
 	e.add(doctor.Finding{Area: "quarantine", Code: "quarantine", Severity: doctor.Look,
-		Text: count(len(res.Lines), "damaged line waits", "damaged lines wait") + " for a decision", Next: "emberd doctor quarantine list"})
+		Text: count(n, "damaged line waits", "damaged lines wait") + " for a decision", Next: "emberd doctor quarantine list"})
 	return nil
 }
 
-// reachable tells whether a daemon answers, or the folders may be opened in its place.
-func (e *examination) reachable() bool { return e.status != nil || !e.held && !e.closed }
-
 // index looks whether what searches are answered from is whole.
 func (e *examination) index(context.Context) error {
-	e.add(doctor.Index(e.places, e.status != nil || e.held)...)
+	e.add(doctor.Index(e.places, e.status != nil || e.held, e.end(""))...)
 	if e.status != nil && e.status.Loading != nil {
 		e.add(doctor.Finding{Area: "index", Code: "index-loading", Severity: doctor.Note, Text: "it is being built, " + indexed(e.status.Loading) + "; searches answer meanwhile"})
 	}

@@ -47,7 +47,7 @@ is loaded in a process of its own: what does not load is not installed.`,
 			if err != nil {
 				return err
 			}
-			what, err := s.engineAt(args, &o)
+			what, err := s.engineAt(cmd.Context(), args, &o)
 			if err != nil {
 				return err
 			}
@@ -67,10 +67,10 @@ is loaded in a process of its own: what does not load is not installed.`,
 }
 
 // engineAt is where the engine comes from that is to be installed.
-func (s *state) engineAt(args []string, o *engineInstall) (engines.Source, error) {
+func (s *state) engineAt(ctx context.Context, args []string, o *engineInstall) (engines.Source, error) {
 	var what engines.Source
 	if len(args) == 0 {
-		place, err := s.foundEngine(o.yes)
+		place, err := s.foundEngine(ctx, o.yes)
 		if err != nil {
 			return what, err
 		}
@@ -96,7 +96,7 @@ func (s *state) engineAt(args []string, o *engineInstall) (engines.Source, error
 
 // foundEngine is a known place that has libraries, if whoever sits here agrees to install
 // them.
-func (s *state) foundEngine(yes bool) (*engines.Place, error) {
+func (s *state) foundEngine(ctx context.Context, yes bool) (*engines.Place, error) {
 	var looked []string
 	var found []engines.Place
 	for _, p := range engines.KnownPlaces() {
@@ -125,7 +125,10 @@ func (s *state) foundEngine(yes bool) (*engines.Place, error) {
 	if !s.interactive() {
 		return nil, memory.Errorf(memory.Invalid, "nobody can be asked whether to install %s; say so with --yes", first.Dir)
 	}
-	if !s.agreed("install it?") {
+	switch agreed, err := s.agreed(ctx, "install it?"); {
+	case err != nil:
+		return nil, err
+	case !agreed:
 		s.note("nothing was installed")
 		return nil, &exit{code: exitNothing}
 	}

@@ -58,16 +58,21 @@ func (s *state) find(cmd *cobra.Command, o *searchOptions, words string) error {
 	if _, err := call(ctx, s, op.Version, &op.VersionRequest{}); err != nil { // while a sentence can still be read
 		return err
 	}
-	f, err := openFullscreen("emberd find")
-	if err != nil {
-		return err
-	}
-	chosen, err := s.pick(ctx, f, &o.req, words)
-	f.close()
+	chosen, err := s.pickOnScreen(ctx, &o.req, words)
 	if err != nil {
 		return err
 	}
 	return s.finish(cmd, chosen)
+}
+
+// pickOnScreen has the terminal for as long as somebody chooses, however that ends.
+func (s *state) pickOnScreen(ctx context.Context, req *op.SearchRequest, words string) (choice, error) {
+	f, err := openFullscreen("emberd find")
+	if err != nil {
+		return choice{}, err
+	}
+	defer f.close()
+	return s.pick(ctx, f, req, words)
 }
 
 // choice is what somebody picked, and whether they want it opened rather than printed.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -70,6 +71,9 @@ func (s *state) pick(ctx context.Context, f *fullscreen, req *op.SearchRequest, 
 		case ev, ok := <-f.events:
 			if !ok {
 				return choice{}, nil
+			}
+			if gone, is := ev.(*tcell.EventError); is {
+				return choice{}, fmt.Errorf("read from the terminal: %w", gone)
 			}
 			if done, c := d.event(ctx, ev); done {
 				return c, nil

@@ -26,8 +26,7 @@ type questions struct {
 	in   *bufio.Reader
 }
 
-// answer asks and reads a line. Interrupted, it does not wait for one: the read, which
-// cannot be broken off, ends with the process.
+// answer asks and reads a line.
 func (q *questions) answer(question string) (string, error) {
 	q.s.printf("%s ", question)
 	if err := q.s.stdout.Flush(); err != nil {
@@ -36,31 +35,20 @@ func (q *questions) answer(question string) (string, error) {
 	if q.in == nil {
 		q.in = bufio.NewReader(q.s.stdin)
 	}
-	type said struct {
-		line string
-		err  error
-	}
-	heard := make(chan said, 1)
-	go func() {
-		line, err := q.in.ReadString('\n')
-		heard <- said{line, err}
-	}()
-	select {
-	case a := <-heard:
-		if a.err != nil {
-			return "", memory.Errorf(memory.Invalid, "the questions were not answered, so nothing was changed")
-		}
-		return strings.TrimSpace(a.line), nil
-	case <-q.ctx.Done():
+	line, err := heard(q.ctx, q.in)
+	switch {
+	case q.ctx.Err() != nil:
 		return "", q.ctx.Err()
+	case err != nil:
+		return "", memory.Errorf(memory.Invalid, "the questions were not answered, so nothing was changed")
 	}
+	return strings.TrimSpace(line), nil
 }
 
 // yes asks for yes or no, and takes Enter for no.
 func (q *questions) yes(question string) (bool, error) {
 	answer, err := q.answer(question + " [y/N]")
-	answer = strings.ToLower(answer)
-	return answer == "y" || answer == "yes", err
+	return saysYes(answer), err
 }
 
 // vault says which folder is to be the vault, "" for none.
@@ -83,8 +71,12 @@ func (q *questions) vault(c *config.Config, flag string) (string, error) {
 	}
 	q.s.printf("Notes that are searched beside the memories; emberd writes into Memories alone.\n")
 	q.list(c, known)
+	choices := "a folder, or none"
+	if len(known) > 0 {
+		choices = "a number, " + choices
+	}
 	for {
-		text, err := q.answer(fmt.Sprintf("Vault (a number, a folder, or none) [%s]:", cmp.Or(flat(first), noVault)))
+		text, err := q.answer(fmt.Sprintf("Vault (%s) [%s]:", choices, cmp.Or(flat(first), noVault)))
 		if err != nil {
 			return "", err
 		}

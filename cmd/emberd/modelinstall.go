@@ -98,7 +98,7 @@ func isFile(word string) bool {
 }
 
 // agreeToDownload shows what would be downloaded, and asks.
-func (s *state) agreeToDownload(p *models.Plan, yes bool) error {
+func (s *state) agreeToDownload(ctx context.Context, p *models.Plan, yes bool) error {
 	if !p.Remote || p.Known == nil || yes { // who names an address has said what they want
 		return nil
 	}
@@ -109,11 +109,12 @@ func (s *state) agreeToDownload(p *models.Plan, yes bool) error {
 	}
 	s.printModelRow(&row)
 	s.printf("%s", s.screen.paragraph("from "+clean(p.From), nil, "    "))
-	if !s.agreed("download it?") {
+	agreed, err := s.agreed(ctx, "download it?")
+	if err == nil && !agreed {
 		s.note("nothing was downloaded")
-		return &exit{code: exitNothing}
+		err = &exit{code: exitNothing}
 	}
-	return nil
+	return err
 }
 
 // installModel installs, shows what became of it, and says how to go on.
@@ -122,7 +123,7 @@ func (s *state) installModel(ctx context.Context, c *config.Config, what models.
 	if err != nil {
 		return engineError(err)
 	}
-	if err := s.agreeToDownload(plan, yes); err != nil {
+	if err := s.agreeToDownload(ctx, plan, yes); err != nil {
 		return err
 	}
 	shown := s.newTransfer("fetching " + plan.Name)

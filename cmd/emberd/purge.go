@@ -61,8 +61,9 @@ func (s *state) confirmPurge(ctx context.Context, req op.PurgeRequest) error {
 	if err != nil {
 		return err
 	}
-	if s.agreed(fmt.Sprintf("purge memory %s for good? Nothing takes that back.", s.short(res.ID))) {
-		return nil
+	yes, err := s.agreed(ctx, fmt.Sprintf("purge memory %s for good? Nothing takes that back.", s.short(res.ID)))
+	if err != nil || yes {
+		return err
 	}
 	s.note("nothing was purged")
 	return &exit{code: exitNothing}

@@ -11,7 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"emberd/api"
 	"emberd/memory"
+	"emberd/op"
 )
 
 // typing is a terminal at which somebody has typed a text. The file is the
@@ -71,5 +73,22 @@ func TestAPurgeAsksOnATerminal(t *testing.T) {
 			}
 			d.wantAll(there...)
 		})
+	}
+}
+
+// Ctrl-C ends a question, and is no yes.
+func TestAQuestionIsInterrupted(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t, "Lighthouses blink")
+	s := onTerminal(t, false, h.env, "purge", h.ids["Lighthouses"])
+	s.sees("[y/N]")
+	s.press(keyCtrlC)
+	if code := s.ends(); code != int(exitInterrupted) {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	}
+	client := api.NewClient(filepath.Join(h.home, "emberd.sock"), nil)
+	defer client.Close()
+	if _, err := op.Show.Call(t.Context(), client, &op.ShowRequest{ID: h.ids["Lighthouses"]}); err != nil {
+		t.Error(err)
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,14 +13,21 @@ import (
 	"emberd/op"
 )
 
-// stale asks which memories wait for a decision.
+// stale asks the daemon which memories wait for a decision. Without one that is only known
+// by opening the log, which takes its lock and writes, so it is left to the command that lists
+// them. Where one device alone has written, none waits.
 func (e *examination) stale(ctx context.Context) error {
-	if !e.reachable() {
-		return nil
+	if e.status == nil {
+		devices, err := filepath.Glob(filepath.Join(globbed(e.c.Data), "stm", "*", "s-*"))
+		if err == nil && severalFolders(devices) {
+			e.add(doctor.Finding{Area: "stale", Code: "stale-unasked", Severity: doctor.Note, Next: "emberd doctor stale list",
+				Text: "no daemon tells whether memories of devices that were silent for long wait for a decision"})
+		}
+		return err
 	}
-	res, err := reach(ctx, e.s, op.StaleList, &op.StaleListRequest{})
-	if code := memory.CodeOf(err); code == memory.Unavailable || code == memory.Forbidden {
-		return nil // there is neither a daemon nor a log, or it is not for this token to see
+	res, err := call(ctx, e.s, op.StaleList, &op.StaleListRequest{})
+	if memory.CodeOf(err) == memory.Forbidden {
+		return nil // it is not for this token to see
 	}
 	if err != nil || len(res.Memories) == 0 {
 		return err
@@ -26,6 +35,11 @@ func (e *examination) stale(ctx context.Context) error {
 	e.add(doctor.Finding{Area: "stale", Code: "stale", Severity: doctor.Look, Next: "emberd doctor stale list",
 		Text: count(len(res.Memories), "memory of a device that was silent for long waits", "memories of devices that were silent for long wait") + " for a decision"})
 	return nil
+}
+
+// severalFolders tells whether files lie in more than one folder.
+func severalFolders(files []string) bool {
+	return slices.ContainsFunc(files, func(f string) bool { return filepath.Dir(f) != filepath.Dir(files[0]) })
 }
 
 func (s *state) staleCommand() *cobra.Command {

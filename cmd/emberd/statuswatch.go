@@ -47,13 +47,15 @@ func (s *state) watchStatus(ctx context.Context, every time.Duration, full bool)
 func (s *state) streamStatus(ctx context.Context, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	line := json.NewEncoder(s.stdout)
+	line.SetEscapeHTML(false) // as everywhere
 	for {
 		res, err := call(ctx, s, op.Status, &op.StatusRequest{})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil:
-			if err := json.NewEncoder(s.stdout).Encode(res); err != nil {
+			if err := line.Encode(res); err != nil {
 				return err
 			}
 			if err := s.stdout.Flush(); err != nil {
@@ -107,7 +109,13 @@ func (s *state) watchOn(ctx context.Context, f *fullscreen, every time.Duration)
 		case a := <-answers:
 			w.take(a)
 		case ev, ok := <-f.events:
-			if key, is := ev.(*tcell.EventKey); !ok || is && endsWatch(key) {
+			switch ev := ev.(type) {
+			case *tcell.EventError: // the terminal is gone
+				return fmt.Errorf("read from the terminal: %w", ev)
+			case *tcell.EventKey:
+				ok = !endsWatch(ev)
+			}
+			if !ok {
 				return nil
 			}
 		case <-ctx.Done():

@@ -139,11 +139,10 @@ func socketAccess(p *Places) (all []Finding) {
 			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Bad, Next: "rm " + Shell(dir),
 				Text: fmt.Sprintf("the socket's folder %s is a link or a file, and no daemon starts with it", dir)})
 		case st != nil && int(st.Uid) != os.Geteuid():
-			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Bad, Next: fmt.Sprintf("emberd config set socket /tmp/emberd-%d/emberd.sock", os.Geteuid()),
+			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Bad, Next: elsewhere(),
 				Text: fmt.Sprintf("the socket's folder %s belongs to another user, and no daemon starts with it", dir)})
 		case info.Mode().Perm()&0o077 != 0:
-			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Bad, Next: "chmod 700 " + Shell(dir), Fix: p.closeFolder(dir),
-				Text: fmt.Sprintf("others may reach into the socket's folder %s (mode %04o), and no daemon starts with it", dir, info.Mode().Perm())})
+			all = append(all, p.openSocketFolder(dir, info.Mode().Perm()))
 		}
 	}
 	info, err := os.Lstat(p.Socket)
@@ -154,12 +153,20 @@ func socketAccess(p *Places) (all []Finding) {
 	return all
 }
 
-// closeFolder is nil for a folder that others may have a use for.
-func (p *Places) closeFolder(dir string) func(context.Context) (string, error) {
-	if !p.SocketFolder {
-		return nil
+// openSocketFolder tells of a socket's folder that others reach into. One that is not emberd's own,
+// such as /tmp, is not to be closed: others have a use for it.
+func (p *Places) openSocketFolder(dir string, perm fs.FileMode) Finding {
+	f := Finding{Area: "socket", Code: "socket-folder", Severity: Bad, Next: elsewhere(),
+		Text: fmt.Sprintf("others may reach into the socket's folder %s (mode %04o), and no daemon starts with it", dir, perm)}
+	if p.SocketFolder {
+		f.Next, f.Fix = "chmod 700 "+Shell(dir), chmod(dir, 0o700)
 	}
-	return chmod(dir, 0o700)
+	return f
+}
+
+// elsewhere is the command that puts the socket into a folder of emberd's own.
+func elsewhere() string {
+	return fmt.Sprintf("emberd config set socket /tmp/emberd-%d/emberd.sock", os.Geteuid())
 }
 
 func chmod(name string, mode fs.FileMode) func(context.Context) (string, error) {

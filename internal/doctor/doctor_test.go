@@ -105,6 +105,48 @@ func TestAccessTellsWhatOthersReach(t *testing.T) {
 	}
 }
 
+// A folder that others use, such as /tmp, is not to be closed: the socket is to go elsewhere.
+func TestASharedSocketFolderStaysOpen(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.SocketFolder = false
+	h.ok(os.Chmod(filepath.Dir(h.Socket), 0o777|os.ModeSticky))
+	found := Access(h.Places)
+	if len(found) != 1 || found[0].Fix != nil || !strings.HasPrefix(found[0].Next, "emberd config set socket /") {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// What listens at the socket of another user is not asked.
+func TestSocketsOfThisUserAlone(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	ln, err := net.Listen("unix", h.Socket)
+	h.ok(err)
+	defer ln.Close()
+	if !slices.Contains(Sockets(""), h.Socket) {
+		t.Skip("the system tells of no sockets here")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a file to somebody else")
+	}
+	h.ok(os.Chown(h.Socket, 12345, 12345))
+	if slices.Contains(Sockets(""), h.Socket) {
+		t.Errorf("%s of another user is asked", h.Socket)
+	}
+}
+
+// What a daemon uses is not removed: it is started again by the command that does so.
+func TestADamagedIndexInUse(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.write("state/index/notes-1/damaged", "a segment is short", 0o600)
+	found := Index(h.Places, true, "kill 1 && emberd serve")
+	if len(found) != 1 || found[0].Fix != nil || found[0].Next != "kill 1 && emberd serve" {
+		t.Errorf("found %+v", found)
+	}
+}
+
 func (h home) foreign(name string) {
 	h.t.Helper()
 	if os.Getuid() != 0 {

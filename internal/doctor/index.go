@@ -14,14 +14,14 @@ import (
 
 // Index looks whether what searches are answered from is whole. All of it can be made anew from
 // the log and the notes, which a start does with what it finds damaged; running tells that a
-// daemon uses it.
-func Index(p *Places, running bool) []Finding {
+// daemon uses it, and restart is the command that starts that one again.
+func Index(p *Places, running bool, restart string) []Finding {
 	var all []Finding
 	damaged := func(path, text string, still func() bool) {
 		f := Finding{Area: "index", Code: "index-damaged", Severity: Look, Text: text + "; it is made anew from the log and the notes", Next: "rm -r " + Shell(path),
 			Fix: func(context.Context) (string, error) { return removeIndex(p, path, still) }}
 		if running {
-			f.Next, f.Fix = "emberd service restart", nil
+			f.Next, f.Fix = restart, nil
 		}
 		all = append(all, f)
 	}

@@ -3,18 +3,31 @@ package doctor
 import (
 	"bufio"
 	"bytes"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // socketName is what the sockets of daemons are called, unless a setting says otherwise.
 const socketName = "emberd.sock"
 
-// Sockets are the paths of sockets on this machine that daemons seem to listen on, other than
+// Sockets are the paths of sockets of this user that daemons seem to listen on, other than
 // the one at own. Those that a setting gives another name are not among them.
 func Sockets(own string) []string {
-	return slices.DeleteFunc(listening(), func(path string) bool { return path == own })
+	return slices.DeleteFunc(listening(), func(path string) bool { return path == own || !ours(path) })
+}
+
+// ours tells whether a socket belongs to this user. What somebody else's answers is not to be
+// believed: doctor names a process that it tells of as one to end.
+func ours(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
 }
 
 // parseSockets finds the paths in a listing that has one at the end of each line, as proc_net(5)

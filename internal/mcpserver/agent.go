@@ -172,7 +172,21 @@ func (s *card) heading() string {
 		parts = append(parts, "project "+flat(s.Project))
 	}
 	parts = append(parts, nonEmpty(s.by(), s.State)...)
-	return "[" + flat(name) + "] " + strings.Join(append(parts, s.parts()...), ", ")
+	rest := s.told
+	if s.by() != "" { // which said it
+		rest.Source = withoutOrigin(rest.Source, s.Origin)
+	}
+	return "[" + flat(name) + "] " + strings.Join(append(parts, rest.parts()...), ", ")
+}
+
+// withoutOrigin is where something comes from without the word for whose words they are, where
+// that stands alone at the beginning; before the name of an agent it stays.
+func withoutOrigin(source, origin string) string {
+	rest, ok := strings.CutPrefix(source, origin)
+	if !ok || origin == "" || rest != "" && rest[0] != ',' && rest[0] != ';' {
+		return source
+	}
+	return strings.TrimLeft(rest, ",; ")
 }
 
 // by says whose words they are and how far they are to be trusted; those of a note are the

@@ -283,3 +283,20 @@ func TestASecretIsRefusedWithANextStep(t *testing.T) {
 		t.Errorf("it is answered with %s", res.text())
 	}
 }
+
+// A line says whose words a memory is once.
+func TestALineNamesTheOriginOnce(t *testing.T) {
+	for _, c := range []struct{ source, origin, want string }{
+		{"user, by hand", "user", "by hand"},
+		{"agent claude/2 in session s; call with Ada", "agent", "agent claude/2 in session s; call with Ada"},
+		{"user; learned 2 times", "user", "learned 2 times"},
+		{"user", "user", ""},
+		{"users of the shop", "user", "users of the shop"},
+		{"import, old.json", "agent", "import, old.json"},
+		{"a letter", "", "a letter"},
+	} {
+		if got := withoutOrigin(c.source, c.origin); got != c.want {
+			t.Errorf("%q of %q: %q, want %q", c.source, c.origin, got, c.want)
+		}
+	}
+}
