@@ -101,17 +101,12 @@ func (g *gathering) memories(one cluster.Cluster) ([]memory.Memory, error) {
 	return members, nil
 }
 
-// ahead has the parts of all merges of a batch kept before it is written.
+// ahead has the parts of those merges of a batch kept that can be made, before it is written.
 func (c *cleaner) ahead(ctx context.Context, batch []cleaning) {
 	var rows []*stm.Row
 	for _, one := range batch {
-		if one.join == nil {
-			continue
-		}
-		for _, row := range one.join.rows {
-			if live, there := c.e.stm.Get(row.ID()); there && c.asPlanned(live) == nil {
-				rows = append(rows, live)
-			}
+		if one.join != nil {
+			rows = append(rows, c.joinable(one.join)...)
 		}
 	}
 	made := c.e.keepAhead(ctx, rows)
@@ -120,4 +115,26 @@ func (c *cleaner) ahead(ctx context.Context, batch []cleaning) {
 			one.join.made = made
 		}
 	}
+}
+
+// joinable are the parts of a merge as they are now, none if it will be refused: then no
+// part is to have a note.
+func (c *cleaner) joinable(m *joining) []*stm.Row {
+	var parts []*stm.Row
+	var members []memory.Memory
+	for _, id := range m.act.MemoryIDs {
+		row, live := c.e.stm.Get(id)
+		if !live || c.asPlanned(row) != nil {
+			return nil
+		}
+		one, err := row.Memory()
+		if err != nil || unkeepable(one) {
+			return nil
+		}
+		parts, members = append(parts, row), append(members, one)
+	}
+	if !c.e.makesText(parts, members, m.cohesion) {
+		return nil
+	}
+	return parts
 }

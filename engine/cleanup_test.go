@@ -458,3 +458,33 @@ func TestCleanupWithAVault(t *testing.T) {
 		}
 	}
 }
+
+// A merge that is refused leaves no note of its parts: of none that would make a credential,
+// and of none of which a part was used meanwhile.
+func TestCleanupKeepsNoPartsOfARefusedMerge(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	d.buildIndex(t.Context())
+	head, tail := manifest()
+	secret := action(op.CleanupMerge, save(t, d.Engine, head).ID, save(t, d.Engine, tail).ID)
+	used := action(op.CleanupMerge, save(t, d.Engine, leaks).ID, save(t, d.Engine, leaking).ID)
+	d.ms.Add(time.Minute.Milliseconds())
+	d.opt.Cleanup.tampered = func(p *cleanrun.Plan) {
+		for _, merge := range []*cleanup.Action{&secret, &used} {
+			slices.Sort(merge.MemoryIDs)
+			merge.Into = newID(t)
+		}
+		p.Actions = []cleanup.Action{secret, used}
+		seen := p.Seen[used.MemoryIDs[1]]
+		seen.Used = seen.Used.Add(-time.Second)
+		p.Seen[used.MemoryIDs[1]] = seen
+	}
+	run := do(t, d.Engine, op.Cleanup, &op.CleanupRequest{Collection: "knowledge", Mode: op.CleanupFull, Execute: true})
+	if run.State != op.CleanupDone {
+		t.Fatalf("the run is %+v", run)
+	}
+	for _, id := range slices.Concat(secret.MemoryIDs, used.MemoryIDs) {
+		wantStage(t, d.Engine, id, memory.Active)
+	}
+	wantFiles(t, d.house, run.Report)
+}

@@ -86,7 +86,7 @@ func (e *Engine) rekindle(ctx context.Context, req *op.RekindleRequest) (*op.Rek
 		return res, nil
 	}
 	res.Hint = "no archived memory holds any of these words"
-	if code == memory.NotFound {
+	if stm.IsPartOfID(text) {
 		res.Hint += fmt.Sprintf(", and no memory has an id that begins or ends with %s", text)
 	}
 	if len(nearest) > 0 {

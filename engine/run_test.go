@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,8 +65,9 @@ func TestASnapshotIsWrittenWhenOneIsDue(t *testing.T) {
 		h.FS = unwatched{}
 		h.Options.Now = time.Now
 		e := h.open(t)
+		drops := op.SaveBatchRequest{Items: slices.Repeat([]op.SaveRequest{{Content: "a drop"}}, 50)}
 		for !e.stm.SnapshotDue() {
-			save(t, e, "a drop")
+			do(t, e, op.SaveBatch, &drops)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*snapshotDelay)
 		defer cancel()

@@ -94,6 +94,10 @@ func naming(text string) named {
 	return n
 }
 
+// IsPartOfID reports whether what a caller names a memory by reads as the beginning or the
+// end of an id, whether or not a memory has one. Other words may be an alias.
+func IsPartOfID(text string) bool { return naming(text).isPart() }
+
 // isPart reports whether it may be the beginning or the end of an id.
 func (n named) isPart() bool {
 	return n.id == "" && len(n.short) >= 4 && strings.Trim(n.short, "0123456789abcdef-") == ""
