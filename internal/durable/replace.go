@@ -30,17 +30,25 @@ const (
 // When a step fails the temporary file is removed and name keeps its old content, except that
 // after a failed step 4 name has the new content now and may have the old one after a power loss.
 func ReplaceFile(fsys FS, name string, data []byte) error {
-	dir := filepath.Dir(name)
-	temp := filepath.Join(dir, tempPrefix+rand.Text()+tempSuffix)
+	if err := ReplaceUnlisted(fsys, name, data); err != nil {
+		return err
+	}
+	if err := fsys.SyncDir(filepath.Dir(name)); err != nil {
+		return fmt.Errorf("replace %s: sync its directory: %w", name, err)
+	}
+	return nil
+}
+
+// ReplaceUnlisted is [ReplaceFile] without step 4, for the many files of a directory, which the
+// caller syncs once after all of them. It may be called from several goroutines.
+func ReplaceUnlisted(fsys FS, name string, data []byte) error {
+	temp := filepath.Join(filepath.Dir(name), tempPrefix+rand.Text()+tempSuffix)
 	if err := writeTemp(fsys, temp, data); err != nil {
 		return fmt.Errorf("replace %s: %w", name, err)
 	}
 	if err := fsys.Rename(temp, name); err != nil {
 		discard(fsys, temp)
 		return fmt.Errorf("replace %s: %w", name, err)
-	}
-	if err := fsys.SyncDir(dir); err != nil {
-		return fmt.Errorf("replace %s: sync its directory: %w", name, err)
 	}
 	return nil
 }
