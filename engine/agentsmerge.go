@@ -229,7 +229,7 @@ func (r *agentsRound) relate(ctx context.Context, reqs []op.RelateRequest) error
 		r.ran.Changed += len(reqs)
 		return nil
 	}
-	made, tx, err := r.e.relateAll(op.WithCaller(ctx, r.by), reqs, r.res.Tx)
+	made, tx, err := r.e.relateAll(op.WithCaller(ctx, r.by), &op.RelateBatchRequest{Tx: r.res.Tx, Items: reqs})
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (e *Engine) saveBatch(ctx context.Context, req *op.SaveBatchRequest) (*op.S
 		return nil, err
 	}
 	res := &op.SaveBatchResult{Tx: req.Tx, Results: make([]op.SaveBatchAnswer, len(req.Items))}
-	if err := e.saveItems(ctx, res, e.goodItems(ctx, req.Items, res.Results)); err != nil {
+	if err := e.saveItems(ctx, res, e.goodItems(ctx, req.Items, res.Results), req.DryRun); err != nil {
 		return nil, err
 	}
 	return res, nil
@@ -46,11 +46,11 @@ func (e *Engine) saveBatch(ctx context.Context, req *op.SaveBatchRequest) (*op.S
 // saveItems writes the log in a few transactions. When the first fails, nothing
 // is saved and the batch fails with it; when a later one does, what came before
 // stays, and the items from there on tell the error.
-func (e *Engine) saveItems(ctx context.Context, res *op.SaveBatchResult, items []item) error {
+func (e *Engine) saveItems(ctx context.Context, res *op.SaveBatchResult, items []item, dry bool) error {
 	saved := false
 	for len(items) > 0 {
 		n := oneLine(items)
-		receipt, err := e.saveChunk(ctx, res, items[:n])
+		receipt, err := e.saveChunk(ctx, res, items[:n], dry)
 		if err != nil && !saved {
 			return err
 		}
@@ -125,7 +125,7 @@ func oneLine(items []item) int {
 
 // saveChunk stores items in one transaction, less those that were saved before
 // or cannot be, and answers all of them.
-func (e *Engine) saveChunk(ctx context.Context, res *op.SaveBatchResult, items []item) (stm.Receipt, error) {
+func (e *Engine) saveChunk(ctx context.Context, res *op.SaveBatchResult, items []item, dry bool) (stm.Receipt, error) {
 	ids := make([]memory.ID, len(items))
 	for i, it := range items {
 		ids[i] = it.memory.ID
@@ -139,13 +139,16 @@ func (e *Engine) saveChunk(ctx context.Context, res *op.SaveBatchResult, items [
 				res.Results[it.at].Error = problem(err)
 				continue
 			}
-			res.Results[it.at] = op.SaveBatchAnswer{ID: it.memory.ID, Replayed: before.row != nil, EnrichmentApplied: it.rich, Added: it.added}
+			answer := &res.Results[it.at]
+			*answer = op.SaveBatchAnswer{ID: it.memory.ID, Replayed: before.row != nil, EnrichmentApplied: it.rich, Added: it.added}
 			if before.row == nil {
 				tx.Changes = append(tx.Changes, it.tx.Changes...)
 				tx.Again = append(tx.Again, it.tx.Again...)
+			} else if named, more := moreNames(before.row, it.memory.Aliases); more && e.grant == nil { // a token may see more than it may change
+				tx.Changes, answer.Named = append(tx.Changes, named), true
 			}
 		}
-		if len(tx.Changes) == 0 {
+		if len(tx.Changes) == 0 || dry {
 			return nil, nil
 		}
 		return tx, nil

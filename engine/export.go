@@ -176,7 +176,9 @@ func (e *Engine) importAll(ctx context.Context, req *op.ImportRequest, res *op.I
 			return nil
 		}
 		for _, r := range records[:n] {
-			e.raiseUse(r.Record)
+			if !req.DryRun {
+				e.raiseUse(r.Record)
+			}
 		}
 		records = records[n:]
 		op.Report(ctx, all-len(records), all)
@@ -211,12 +213,18 @@ func (e *Engine) importChunk(ctx context.Context, req *op.ImportRequest, res *op
 				return nil, err
 			}
 			res.Results[r.at].Fate = fate
-			if fate == op.ImportAdded {
+			switch named, more := moreNames(rows[i], aliasesIn(r.Record)); {
+			case fate == op.ImportAdded:
 				if req.Foreign {
 					e.markImported(ctx, r.Fields)
 				}
 				tx.Changes = append(tx.Changes, r.change())
+			case req.Foreign && more && r.Forgotten.IsZero():
+				tx.Changes, res.Results[r.at].Named = append(tx.Changes, named), true
 			}
+		}
+		if req.DryRun {
+			return nil, nil
 		}
 		return tx, nil
 	})
@@ -251,6 +259,28 @@ func (e *Engine) fate(tx *stm.Tx, r *op.Record, row *stm.Row, req *op.ImportRequ
 		return op.ImportForgotten, nil
 	}
 	return op.ImportAdded, nil
+}
+
+// moreNames gives a memory that is live in row, if it is, the aliases that it lacks, so that
+// what an earlier version imported without them is found by them. What does not fit is left.
+func moreNames(row *stm.Row, names []string) (stm.Change, bool) {
+	if row == nil || len(names) == 0 {
+		return stm.Change{}, false
+	}
+	all := row.Aliases()
+	before := len(all)
+	for _, name := range names {
+		if len(all) < memory.MaxAliases && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	raw, _ := encode(all) // texts always encode
+	return stm.Change{ID: row.ID(), Set: map[string]json.RawMessage{"aliases": raw}, Allowed: true}, len(all) > before
+}
+
+func aliasesIn(r *op.Record) (names []string) {
+	_ = json.Unmarshal(r.Fields["aliases"], &names) // checkRecord has read it
+	return names
 }
 
 func contentOf(r *op.Record) string {

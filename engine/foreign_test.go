@@ -105,3 +105,69 @@ func TestRelationsOfTheFutureAreRefused(t *testing.T) {
 	req.CreatedAt = clock.Now().AddDate(1, 0, 0)
 	wantCode(t, refused(t, e, op.Relate, req), memory.Invalid, "lies in the future")
 }
+
+// TestADryImportTellsAndLeaves compares what a dry run tells with what the run does.
+func TestADryImportTellsAndLeaves(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	secret := foreign(t, "password = hunter2Xy9!kLmQ")
+	do(t, e, op.Import, &op.ImportRequest{Foreign: true, Records: []op.Record{foreign(t, "there")}})
+	req := op.ImportRequest{Foreign: true, Records: []op.Record{foreign(t, "new"), foreign(t, "there"), secret}}
+	dry := req
+	dry.DryRun = true
+	would := do(t, e, op.Import, &dry)
+	if _, err := op.Show.Call(t.Context(), e, &op.ShowRequest{ID: string(req.Records[0].ID)}); memory.CodeOf(err) != memory.NotFound {
+		t.Errorf("after a dry run the memory is there: %v", err)
+	}
+	ends := op.RelateBatchRequest{DryRun: true, Items: []op.RelateRequest{{From: string(req.Records[1].ID), To: string(req.Records[0].ID), Type: memory.Related}}}
+	if got := do(t, e, op.RelateBatch, &ends).Results[0].Error; got == nil || got.Field != "to" {
+		t.Errorf("a relation to what is not there: %+v, want an error of to", got)
+	}
+	did := do(t, e, op.Import, &req)
+	for i, want := range []string{op.ImportAdded, op.ImportPresent, op.ImportFailed} {
+		if would.Results[i].Fate != want || did.Results[i].Fate != want {
+			t.Errorf("record %d: told %q and did %q, want %q", i, would.Results[i].Fate, did.Results[i].Fate, want)
+		}
+	}
+	if would.Tx != "" || would.Results[2].Error.Code != memory.Secret {
+		t.Errorf("the dry run has the entry %q and says %v of a credential", would.Tx, would.Results[2].Error)
+	}
+	if res := do(t, e, op.RelateBatch, &ends); res.Tx != "" || res.Results[0].Error != nil {
+		t.Errorf("a dry relation: %+v", res)
+	}
+	wantLinks(t, e, look(t, e, req.Records[1].ID))
+}
+
+// TestASecondImportNames gives memories that came in without aliases theirs, and an undo
+// takes these alone.
+func TestASecondImportNames(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	rec := foreign(t, "one")
+	do(t, e, op.Import, &op.ImportRequest{Foreign: true, Records: []op.Record{rec}})
+	rec.Fields["aliases"] = json.RawMessage(`["note-1"]`)
+	req := &op.ImportRequest{Foreign: true, Records: []op.Record{rec}}
+	named := do(t, e, op.Import, req)
+	if a := named.Results[0]; a.Fate != op.ImportPresent || !a.Named || named.Tx == "" {
+		t.Fatalf("imported again with an alias: %+v", named)
+	}
+	show := &op.ShowRequest{ID: "note-1"}
+	if got := do(t, e, op.Show, show).Memory; got.ID != rec.ID {
+		t.Errorf("note-1 is %s, want %s", got.ID, rec.ID)
+	}
+	if a := do(t, e, op.Import, req); a.Results[0].Named || a.Tx != "" {
+		t.Errorf("the third import: %+v, want nothing done", a)
+	}
+	do(t, e, op.Undo, &op.UndoRequest{Tx: named.Tx})
+	if _, err := op.Show.Call(t.Context(), e, show); memory.CodeOf(err) != memory.NotFound {
+		t.Errorf("note-1 after the undo: %v, want not found", err)
+	}
+	look(t, e, rec.ID)
+	save := op.SaveRequest{ID: rec.ID, Content: "one", Aliases: []string{"line-1"}}
+	if res := do(t, e, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{save}}); !res.Results[0].Named {
+		t.Errorf("saved again with an alias: %+v", res.Results[0])
+	}
+	if got := do(t, e, op.Show, &op.ShowRequest{ID: "line-1"}).Memory; got.ID != rec.ID {
+		t.Errorf("line-1 is %s, want %s", got.ID, rec.ID)
+	}
+}

@@ -32,7 +32,7 @@ func (w *wanted) size() int { return len(w.ID) + len(w.value) }
 // relate makes one relation. It is no edit of the memory that it starts at: neither
 // the time of its last change nor its note changes.
 func (e *Engine) relate(ctx context.Context, req *op.RelateRequest) (*op.RelateResult, error) {
-	made, tx, err := e.relateAll(ctx, []op.RelateRequest{*req}, "")
+	made, tx, err := e.relateAll(ctx, &op.RelateBatchRequest{Items: []op.RelateRequest{*req}})
 	if err == nil {
 		err = made[0].err
 	}
@@ -54,7 +54,7 @@ func (e *Engine) relateBatch(ctx context.Context, req *op.RelateBatchRequest) (*
 	if err := e.joins(req.Tx); err != nil {
 		return nil, err
 	}
-	made, tx, err := e.relateAll(ctx, req.Items, req.Tx)
+	made, tx, err := e.relateAll(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -70,19 +70,18 @@ func (e *Engine) relateBatch(ctx context.Context, req *op.RelateBatchRequest) (*
 	return res, nil
 }
 
-// relateAll writes the log in a few transactions of one entry, that of joined if there
-// is one. When the first fails,
-// nothing is made and all fails with it; when a later one does, what came before stays,
+// relateAll writes the log in a few transactions of one entry, that of the request if it
+// names one, and in a dry run not at all. When the first fails, nothing is made and all fails with it; when a later one does, what came before stays,
 // and the relations from there on tell the error.
-func (e *Engine) relateAll(ctx context.Context, reqs []op.RelateRequest, joined string) (all []wanted, tx string, err error) {
-	tx = joined
+func (e *Engine) relateAll(ctx context.Context, req *op.RelateBatchRequest) (all []wanted, tx string, err error) {
+	tx = req.Tx
 	written := false
-	all = make([]wanted, len(reqs))
+	all = make([]wanted, len(req.Items))
 	var good []*wanted
 	now := stampTime(e.opt.Now())
-	for i := range reqs {
+	for i := range req.Items {
 		w := &all[i]
-		if w.err = e.want(w, &reqs[i], now); w.err == nil {
+		if w.err = e.want(w, &req.Items[i], now); w.err == nil {
 			good = append(good, w)
 		}
 	}
@@ -92,7 +91,7 @@ func (e *Engine) relateAll(ctx context.Context, reqs []op.RelateRequest, joined 
 			size += good[n].size()
 			n++
 		}
-		receipt, err := e.relateSome(ctx, good[:n], tx)
+		receipt, err := e.relateSome(ctx, good[:n], tx, req.DryRun)
 		if err != nil && !written {
 			return nil, "", err
 		}
@@ -167,7 +166,7 @@ func checkRelation(r *memory.Relation) error {
 
 // relateSome makes relations in one transaction, less those that cannot be, and says
 // why of these.
-func (e *Engine) relateSome(ctx context.Context, some []*wanted, entry string) (stm.Receipt, error) {
+func (e *Engine) relateSome(ctx context.Context, some []*wanted, entry string, dry bool) (stm.Receipt, error) {
 	var ids []memory.ID
 	for _, w := range some {
 		ids = append(ids, w.From, w.To)
@@ -181,6 +180,9 @@ func (e *Engine) relateSome(ctx context.Context, some []*wanted, entry string) (
 		}
 		for _, w := range some {
 			w.there, w.err = g.add(w)
+		}
+		if dry {
+			return nil, nil
 		}
 		tx := &stm.Tx{Verb: relateVerb, By: op.CallerFrom(ctx), Entry: entry}
 		for _, id := range ids {

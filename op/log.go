@@ -188,9 +188,12 @@ type ImportRequest struct {
 	Again bool   `json:"again,omitempty" doc:"import also what was forgotten here"`
 	// Foreign records were not written by emberd. They are scanned for credentials, and
 	// a memory that is there is just so if its content is.
-	Foreign     bool     `json:"foreign,omitempty" doc:"the records come from another system: scan them for credentials, and compare nothing but content"`
-	AllowSecret bool     `json:"allow_secret,omitempty" doc:"take in also foreign records that look like credentials"`
-	Records     []Record `json:"records"`
+	Foreign     bool `json:"foreign,omitempty" doc:"the records come from another system: scan them for credentials, and compare nothing but content"`
+	AllowSecret bool `json:"allow_secret,omitempty" doc:"take in also foreign records that look like credentials"`
+	// DryRun answers as the import would and changes nothing. Each batch is answered as if
+	// it were the first, so a record that comes twice is added twice.
+	DryRun  bool     `json:"dry_run,omitempty" doc:"only tell what would become of each"`
+	Records []Record `json:"records"`
 }
 
 // ImportResult answers each record in its place.
@@ -210,6 +213,8 @@ const (
 
 // ImportAnswer is the fate of one record.
 type ImportAnswer struct {
-	Fate  string   `json:"fate"`
+	Fate string `json:"fate"`
+	// Named says that a memory that is there gets aliases that it lacked.
+	Named bool     `json:"named,omitempty"`
 	Error *Problem `json:"error,omitempty"`
 }

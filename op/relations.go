@@ -29,8 +29,9 @@ type RelateResult struct {
 // RelateBatchRequest asks for up to 500 relations, as one journal entry. A batch that
 // names the journal entry of an earlier one, of memories or relations, joins it.
 type RelateBatchRequest struct {
-	Tx    string          `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
-	Items []RelateRequest `json:"items"`
+	Tx     string          `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
+	DryRun bool            `json:"dry_run,omitempty" doc:"only tell what would become of each"`
+	Items  []RelateRequest `json:"items"`
 }
 
 // RelateBatchResult answers each item in its place.

@@ -75,8 +75,9 @@ type SaveResult struct {
 // SaveBatchRequest holds up to 500 new memories. A batch that names the journal
 // entry of an earlier one joins it, so that one undo takes all back.
 type SaveBatchRequest struct {
-	Tx    string        `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
-	Items []SaveRequest `json:"items"`
+	Tx     string        `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
+	DryRun bool          `json:"dry_run,omitempty" doc:"only tell what would become of each"`
+	Items  []SaveRequest `json:"items"`
 }
 
 // MaxOffset is how far down a search can be paged.
@@ -95,6 +96,7 @@ type SaveBatchResult struct {
 type SaveBatchAnswer struct {
 	ID                memory.ID `json:"id,omitempty"`
 	Replayed          bool      `json:"replayed,omitempty"`
+	Named             bool      `json:"named,omitempty"` // it was there and gets aliases that it lacked
 	EnrichmentApplied bool      `json:"enrichment_applied,omitempty"`
 	Added             string    `json:"added_scope,omitempty"` // as SaveResult has it
 	Error             *Problem  `json:"error,omitempty"`

@@ -106,6 +106,11 @@ type importReport struct {
 	// forgotten since. Both are left as they are.
 	Changed   int `json:"changed"`
 	Forgotten int `json:"forgotten"`
+	// Named are those of the ones that are there which got aliases that they lacked.
+	Named int `json:"named"`
+	// Unasked says of a dry run that no daemon was there to tell what is there already and
+	// what would be refused.
+	Unasked bool `json:"unasked,omitempty"`
 
 	Failed int         `json:"failed"`
 	Errors []lineError `json:"errors"`
@@ -118,6 +123,9 @@ type importReport struct {
 
 // fate counts what an import did with a record, and returns why it failed.
 func (r *importReport) fate(a op.ImportAnswer) *op.Problem {
+	if a.Named {
+		r.Named++
+	}
 	switch a.Fate {
 	case op.ImportAdded:
 		r.Added++
@@ -212,9 +220,10 @@ type importRun struct {
 	progress *progress
 	report   importReport
 
-	items []op.SaveRequest
-	at    []int // the line of each item
-	size  int
+	items   []op.SaveRequest
+	at      []int // the line of each item
+	size    int
+	unasked bool // nobody answers a dry run
 }
 
 // errStrict ends a strict run at the first line that failed.
@@ -266,7 +275,7 @@ func (r *importRun) take(ctx context.Context, line sourceLine) error {
 	if err != nil {
 		return r.fail(line.number, *problem(err))
 	}
-	if r.opt.dryRun {
+	if r.opt.dryRun && r.unasked {
 		return r.pretend(line.number, req)
 	}
 	text, err := json.Marshal(req)
@@ -299,10 +308,7 @@ func (r *importRun) pretend(line int, req *op.SaveRequest) error {
 	if err := cmp.Or(tagErr, entityErr, aliasErr); err != nil {
 		return r.fail(line, *problem(err))
 	}
-	r.report.Added++
-	if r.report.First == nil {
-		r.report.First = req
-	}
+	r.added(req)
 	return nil
 }
 
@@ -313,7 +319,10 @@ func (r *importRun) send(ctx context.Context) error {
 	}
 	items, at := r.items, r.at
 	r.items, r.at, r.size = nil, nil, 0
-	res, err := call(ctx, r.s, op.SaveBatch, &op.SaveBatchRequest{Tx: r.report.Tx, Items: items})
+	res, err := call(ctx, r.s, op.SaveBatch, &op.SaveBatchRequest{Tx: r.report.Tx, DryRun: r.opt.dryRun, Items: items})
+	if r.opt.dryRun && memory.CodeOf(err) == memory.Unavailable {
+		return r.alone(items, at)
+	}
 	if memory.CodeOf(err) == memory.Unknown {
 		err = fmt.Errorf("%w; running the import again adds nothing twice", err)
 	}
@@ -336,8 +345,29 @@ func (r *importRun) send(ctx context.Context) error {
 		case answer.Replayed:
 			r.report.Present++
 		default:
-			r.report.Added++
+			r.added(&items[i])
 		}
+		if answer.Named {
+			r.report.Named++
+		}
+	}
+	return stop
+}
+
+// added counts what came in, or would, of which a dry run shows the first.
+func (r *importRun) added(req *op.SaveRequest) {
+	r.report.Added++
+	if r.opt.dryRun && r.report.First == nil {
+		r.report.First = req
+	}
+}
+
+// alone goes on with a dry run that nobody answers.
+func (r *importRun) alone(items []op.SaveRequest, at []int) error {
+	r.unasked, r.report.Unasked = true, true
+	var stop error
+	for i := range items {
+		stop = cmp.Or(stop, r.pretend(at[i], &items[i]))
 	}
 	return stop
 }
@@ -374,7 +404,15 @@ func (s *state) printImport(r *importReport) error {
 	if r.Forgotten > 0 {
 		s.note("what was forgotten stays so; emberd trash restore, or undo of the undo, brings it back, and --again imports it anew")
 	}
-	if r.Added > 0 {
+	if r.Named > 0 && r.DryRun {
+		s.printf("%s there already would get names that it lacks\n", count(r.Named, "memory", "memories"))
+	} else if r.Named > 0 {
+		s.printf("%s there already got names that it lacked\n", count(r.Named, "memory", "memories"))
+	}
+	if r.Unasked {
+		s.note("no daemon is running, so this does not tell what is there already, nor what would be refused as a credential")
+	}
+	if r.Added+r.Named > 0 {
 		s.undoHint(r.Tx)
 	}
 	return nil

@@ -169,3 +169,8 @@ func archived(name string) bool {
 	_, err = io.ReadFull(f, head)
 	return err == nil && (string(head[:2]) == "\x1f\x8b" || string(head) == "PK\x03\x04")
 }
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}

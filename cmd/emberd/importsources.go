@@ -127,20 +127,20 @@ run adds nothing that is there.`,
 
 func chatGPTSource() foreignSource {
 	return foreignSource{
-		use:   "chatgpt FILE|ZIP|-",
+		use:   "chatgpt FILE|ZIP|FOLDER|-",
 		short: "Import memories that ChatGPT saved",
-		long: `Import the memories that ChatGPT saved: the archive of an export of the account,
-the memory.json in it, or a text with one memory a line, or stdin for "-". Not
-every export has them; then copy the list under Settings > Personalization >
-Manage memories into a text file. A date in brackets before a memory is when it
-was saved, and a heading above some of them is their category. Conversations are
-no memories, and are not read.
+		long: `Import the memories that ChatGPT saved: the archive of an export of the account
+or the folder it was unpacked into, the memory.json in it, or a text with one
+memory a line, or stdin for "-". Not every export has them; then copy the list
+under Settings > Personalization > Manage memories into a text file. A date in
+brackets before a memory is when it was saved, and a heading above some of them
+is their category. Conversations are no memories, and are not read.
 
 The whole run is one journal entry, so one undo takes it all back, and a second
 run adds nothing that is there.`,
 		example: `  emberd import chatgpt export.zip --dry-run
   emberd import chatgpt memories.txt --tag chatgpt`,
-		arg:  "one file or archive, or - for stdin",
+		arg:  "one file, archive or folder, or - for stdin",
 		of:   [2]string{"memory", "memories"},
 		read: readExport(foreign.ChatGPT, foreign.ChatGPTArchive),
 	}
@@ -148,20 +148,20 @@ run adds nothing that is there.`,
 
 func claudeSource() foreignSource {
 	return foreignSource{
-		use:   "claude FILE|ZIP|-",
+		use:   "claude FILE|ZIP|FOLDER|-",
 		short: "Import what Claude remembers",
-		long: `Import what Claude remembers: the archive of an export of the account, the
-memories.json in it, or the text of a memory, or stdin for "-". Its texts are
-taken apart: each paragraph and each item of a list becomes a memory, with the
-heading above it as its category and the name of its project. A date in brackets
-before a memory is when it was saved. Conversations are no memories, and are not
-read.
+		long: `Import what Claude remembers: the archive of an export of the account or the
+folder it was unpacked into, the memories.json in it, or the text of a memory,
+or stdin for "-". Its texts are taken apart: each paragraph and each item of a
+list becomes a memory, with the heading above it as its category and the name of
+its project. A date in brackets before a memory is when it was saved.
+Conversations are no memories, and are not read.
 
 The whole run is one journal entry, so one undo takes it all back, and a second
 run adds nothing that is there.`,
 		example: `  emberd import claude data-2026-01-15.zip --dry-run
   emberd import claude memory.md --tag claude`,
-		arg:  "one file or archive, or - for stdin",
+		arg:  "one file, archive or folder, or - for stdin",
 		of:   [2]string{"memory", "memories"},
 		read: readExport(foreign.Claude, foreign.ClaudeArchive),
 	}
@@ -183,7 +183,7 @@ func readFile(read fileReader) sourceReader {
 // readExport reads a file, or an archive that holds such.
 func readExport(plain fileReader, archive func(context.Context, string, *foreign.Options) (*foreign.Haul, error)) sourceReader {
 	return func(ctx context.Context, r *foreignImport, name string) (*foreign.Haul, error) {
-		if name == "-" || !archived(name) {
+		if name == "-" || !archived(name) && !isFolder(name) {
 			if base := filepath.Base(name); strings.HasPrefix(base, "conversations") && filepath.Ext(base) == ".json" {
 				return nil, memory.Errorf(memory.Invalid, "%s holds conversations and no saved memories; name the file with the memories, or the archive that it came in", base)
 			}

@@ -30,6 +30,7 @@ type storeImport struct {
 	file      string // being read, "" if it is the only one
 	ref       string // the same for the provenance of what is in it
 	now       time.Time
+	fates     forecast // of a dry run
 	memories  latest[op.Record]
 	relations latest[storeRelation]
 }
@@ -200,7 +201,7 @@ func (r *storeImport) note(at foreign.Place, p op.Problem) {
 func (r *storeImport) send(ctx context.Context) error {
 	memories, relations := r.memories.all(), r.relations.all()
 	if r.opt.dryRun {
-		return r.pretend(memories, relations)
+		return r.foretell(ctx, memories, relations)
 	}
 	if err := r.sendMemories(ctx, memories); err != nil {
 		return err
@@ -208,26 +209,6 @@ func (r *storeImport) send(ctx context.Context) error {
 	for some := range slices.Chunk(relations, op.MaxBatch) {
 		if err := r.sendRelations(ctx, some); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// pretend tells what can be told without a daemon.
-func (r *storeImport) pretend(memories []placed[op.Record], relations []placed[storeRelation]) error {
-	r.report.Added = len(memories)
-	ids := make(map[string]bool)
-	for _, m := range memories {
-		ids[string(m.what.ID)] = true
-	}
-	for _, rel := range relations {
-		switch {
-		case !ids[rel.what.From]:
-			r.dangle(rel, rel.what.from)
-		case !ids[rel.what.To]:
-			r.dangle(rel, rel.what.to)
-		default:
-			r.report.Relations.Added++
 		}
 	}
 	return nil
@@ -262,7 +243,7 @@ func (r *storeImport) sendMemories(ctx context.Context, all []placed[op.Record])
 }
 
 func (r *storeImport) sendBatch(ctx context.Context, some []placed[op.Record]) error {
-	req := &op.ImportRequest{Tx: r.report.Tx, Again: r.opt.again, Foreign: true, AllowSecret: r.opt.allow}
+	req := &op.ImportRequest{Tx: r.report.Tx, Again: r.opt.again, Foreign: true, AllowSecret: r.opt.allow, DryRun: r.opt.dryRun}
 	for _, m := range some {
 		req.Records = append(req.Records, m.what)
 	}
@@ -278,6 +259,7 @@ func (r *storeImport) sendBatch(ctx context.Context, some []placed[op.Record]) e
 		if p := r.report.fate(a); p != nil {
 			r.fail(some[i].at, *p)
 		}
+		r.met(&some[i].what, a.Fate)
 	}
 	return nil
 }
@@ -291,7 +273,7 @@ func (r *storeImport) unfinished(err error) error {
 }
 
 func (r *storeImport) sendRelations(ctx context.Context, some []placed[storeRelation]) error {
-	req := &op.RelateBatchRequest{Tx: r.report.Tx}
+	req := &op.RelateBatchRequest{Tx: r.report.Tx, DryRun: r.opt.dryRun}
 	for _, rel := range some {
 		item := rel.what.RelateRequest
 		item.AllowSecret = r.opt.allow
@@ -323,9 +305,6 @@ func (r *storeImport) sendRelations(ctx context.Context, some []placed[storeRela
 }
 
 func (r *storeImport) print() error {
-	if all := r.memories.all(); r.opt.dryRun && len(all) > 0 {
-		r.report.FirstRecord = &all[0].what
-	}
 	if r.s.json {
 		return r.s.printJSON(&r.report)
 	}

@@ -86,7 +86,7 @@ func TestSocketActivation(t *testing.T) {
 	}()
 	client := api.NewClient(socket, nil)
 	defer client.Close()
-	awaitFile(t, socket)
+	awaitSocket(t, socket)
 	v, err := op.Version.Call(t.Context(), client, &op.VersionRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -135,17 +135,19 @@ func TestSocketActivation(t *testing.T) {
 	}
 }
 
-func awaitFile(t *testing.T, name string) {
+// awaitSocket waits until somebody listens: there is a file some moments earlier.
+func awaitSocket(t *testing.T, name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
-		if _, err := os.Lstat(name); err == nil {
+		if conn, err := net.Dial("unix", name); err == nil {
+			_ = conn.Close()
 			return
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s did not appear", name)
+			t.Fatalf("nobody listens on %s", name)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -31,26 +31,42 @@ const (
 // When a step fails the temporary file is removed and name keeps its old content, except that
 // after a failed step 4 name has the new content now and may have the old one after a power loss.
 func ReplaceFile(fsys FS, name string, data []byte) error {
-	return ReplaceFileBy(fsys, name, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return ReplaceFileBy(fsys, name, whole(data))
 }
 
 // ReplaceFileBy is [ReplaceFile] for what is better not in memory at once: write hands it to w,
 // which does not buffer. An error of write leaves name as it was.
 func ReplaceFileBy(fsys FS, name string, write func(w io.Writer) error) error {
-	dir := filepath.Dir(name)
-	temp := filepath.Join(dir, tempPrefix+rand.Text()+tempSuffix)
+	if err := replaceUnlisted(fsys, name, write); err != nil {
+		return err
+	}
+	if err := fsys.SyncDir(filepath.Dir(name)); err != nil {
+		return fmt.Errorf("replace %s: sync its directory: %w", name, err)
+	}
+	return nil
+}
+
+// ReplaceUnlisted is [ReplaceFile] without step 4, for the many files of a directory, which the
+// caller syncs once after all of them. It may be called from several goroutines.
+func ReplaceUnlisted(fsys FS, name string, data []byte) error {
+	return replaceUnlisted(fsys, name, whole(data))
+}
+
+func whole(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
+}
+
+func replaceUnlisted(fsys FS, name string, write func(w io.Writer) error) error {
+	temp := filepath.Join(filepath.Dir(name), tempPrefix+rand.Text()+tempSuffix)
 	if err := writeTemp(fsys, temp, write); err != nil {
 		return fmt.Errorf("replace %s: %w", name, err)
 	}
 	if err := fsys.Rename(temp, name); err != nil {
 		discard(fsys, temp)
 		return fmt.Errorf("replace %s: %w", name, err)
-	}
-	if err := fsys.SyncDir(dir); err != nil {
-		return fmt.Errorf("replace %s: sync its directory: %w", name, err)
 	}
 	return nil
 }

@@ -23,17 +23,18 @@ func ChatGPT(r io.Reader, o *Options) (*Haul, error) {
 	return &c.Haul, nil
 }
 
-// ChatGPTArchive reads the archive of an export of the account.
+// ChatGPTArchive reads the archive of an export of the account, or the folder that it was
+// unpacked into.
 func ChatGPTArchive(ctx context.Context, archive string, o *Options) (*Haul, error) {
 	c := &chatGPT{haul: newHaul("chatgpt", o)}
-	held, err := readArchive(ctx, archive, holdsMemories, func(name string, r io.Reader) error {
+	held, err := readExport(ctx, archive, holdsMemories, func(name string, r io.Reader) error {
 		return c.read(r, name)
 	})
 	if err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(held, holdsMemories) {
-		return nil, memory.Errorf(memory.Invalid, "the archive has no memory.json, so it holds no saved memories: copy them from Settings > Personalization > Manage memories into a text file, one a line, and import that")
+		return nil, memory.Errorf(memory.Invalid, "the %s has no memory.json, so it holds no saved memories: copy them from Settings > Personalization > Manage memories into a text file, one a line, and import that", kindOfExport(archive))
 	}
 	return &c.Haul, nil
 }

@@ -25,11 +25,12 @@ func Claude(r io.Reader, o *Options) (*Haul, error) {
 	return c.done(), nil
 }
 
-// ClaudeArchive reads the archive of an export of the account. Memories of projects get the
+// ClaudeArchive reads the archive of an export of the account, or the folder that it was
+// unpacked into. Memories of projects get the
 // names that the archive has for these.
 func ClaudeArchive(ctx context.Context, archive string, o *Options) (*Haul, error) {
 	c := newClaude(o)
-	held, err := readArchive(ctx, archive, func(name string) bool { return isClaudeMemory(name) || isClaudeProject(name) }, func(name string, r io.Reader) error {
+	held, err := readExport(ctx, archive, func(name string) bool { return isClaudeMemory(name) || isClaudeProject(name) }, func(name string, r io.Reader) error {
 		if isClaudeProject(name) {
 			return c.projects(r, name)
 		}
@@ -39,7 +40,7 @@ func ClaudeArchive(ctx context.Context, archive string, o *Options) (*Haul, erro
 		return nil, err
 	}
 	if !slices.ContainsFunc(held, isClaudeMemory) {
-		return nil, memory.Errorf(memory.Invalid, "the archive has no memories.json, so it holds no memories: copy them from Settings > Capabilities > Memory into a text file, and import that")
+		return nil, memory.Errorf(memory.Invalid, "the %s has no memories.json, so it holds no memories: copy them from Settings > Capabilities > Memory into a text file, and import that", kindOfExport(archive))
 	}
 	return c.done(), nil
 }

@@ -146,10 +146,10 @@ func primitives() []mutant {
 	const replaceFile = "internal/durable/replace.go"
 	return []mutant{
 		{"sync of a replacement", replaceFile, "\tif err == nil {\n\t\terr = f.Sync()\n\t}\n", "", replace},
-		{"sync of a replacement's folder", replaceFile, "if err := fsys.SyncDir(dir); err != nil {", "if err := error(nil); err != nil {", replace},
+		{"sync of a replacement's folder", replaceFile, "if err := fsys.SyncDir(filepath.Dir(name)); err != nil {", "if err := error(nil); err != nil {", replace},
 		{"error of a replacement's sync", replaceFile, "\t\terr = f.Sync()\n", "\t\t_ = f.Sync()\n", replace},
-		{"sync before the rename", replaceFile, "\tif err := writeTemp(fsys, temp, write); err != nil {\n\t\treturn fmt.Errorf(\"replace %s: %w\", name, err)\n\t}\n\tif err := fsys.Rename(temp, name); err != nil {", "\tif err := writeTemp(fsys, temp+\"x\", data); err != nil {\n\t\treturn fmt.Errorf(\"replace %s: %w\", name, err)\n\t}\n\tf, err := fsys.CreateAppend(temp)\n\tif err == nil {\n\t\terr = write(f)\n\t}\n\tdefer func() { _ = f.Sync() }()\n\tif err := fsys.Rename(temp, name); err != nil {", replace},
-		{"temporary file", replaceFile, "\ttemp := filepath.Join(dir, tempPrefix+rand.Text()+tempSuffix)\n", "\t_ = rand.Text\n\t_ = fsys.Remove(name)\n\ttemp := name\n", replace},
+		{"sync before the rename", replaceFile, "\tif err := writeTemp(fsys, temp, write); err != nil {\n\t\treturn fmt.Errorf(\"replace %s: %w\", name, err)\n\t}\n\tif err := fsys.Rename(temp, name); err != nil {", "\tif err := writeTemp(fsys, temp+\"x\", write); err != nil {\n\t\treturn fmt.Errorf(\"replace %s: %w\", name, err)\n\t}\n\tf, err := fsys.CreateAppend(temp)\n\tif err == nil {\n\t\terr = write(f)\n\t}\n\tdefer func() { _ = f.Sync() }()\n\tif err := fsys.Rename(temp, name); err != nil {", replace},
+		{"temporary file", replaceFile, "\ttemp := filepath.Join(filepath.Dir(name), tempPrefix+rand.Text()+tempSuffix)\n", "\t_ = rand.Text\n\t_ = fsys.Remove(name)\n\ttemp := name\n", replace},
 		{"sync of a new folder's parent", "internal/durable/mkdir.go", "\treturn fsys.SyncDir(parent)\n", "\treturn nil\n", replace},
 		{"sync of a found folder's parent", "internal/durable/mkdir.go", "\t\treturn syncFoundParent(fsys, parent)\n", "\t\treturn nil\n", replace},
 		{"system call of a file's sync", "internal/durable/os.go", "\treturn syncData(f.File)\n", "\treturn nil\n", replace},

@@ -23,6 +23,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -55,12 +56,13 @@ const (
 
 // Folder is a folder that is being written.
 type Folder struct {
-	root  *os.Root
-	disk  durable.Root
-	wrote map[string]string // as listed
-	taken map[string]bool   // names of others, folded
-	now   map[string]string // what this run leaves
-	Done  Report
+	root    *os.Root
+	disk    durable.Root
+	wrote   map[string]string // as listed
+	taken   map[string]bool   // names of others, folded
+	now     map[string]string // what this run leaves
+	waiting []note
+	Done    Report
 }
 
 // Report is what became of the notes of a run.
@@ -170,7 +172,8 @@ func (f *Folder) save(notes map[string]string) error {
 }
 
 // Write writes one of the notes that were begun, unless it is as it is to be, or somebody
-// has edited it since it was written.
+// has edited it since it was written. The note is there when a later Write or [Folder.End]
+// has returned; data is the folder's from now on.
 func (f *Folder) Write(name string, data []byte) error {
 	here, there, err := f.digest(name)
 	if err != nil {
@@ -184,13 +187,45 @@ func (f *Folder) Write(name string, data []byte) error {
 		f.keep(name)
 		return nil
 	default:
-		if err := durable.ReplaceFile(f.disk, name, data); err != nil {
-			return err
-		}
 		f.Done.Written++
+		f.waiting = append(f.waiting, note{name, data})
 	}
 	f.now[name] = want
-	return nil
+	if len(f.waiting) < together {
+		return nil
+	}
+	return f.flush()
+}
+
+// note is one that waits for others to be synced with.
+type note struct {
+	name string
+	data []byte
+}
+
+// together is how many notes are written at a time, and atOnce how many of them are synced
+// at a time: a disk writes those that wait together.
+const (
+	together = 64
+	atOnce   = 16
+)
+
+// flush writes the notes that wait. Their names are on the disk once the folder is synced.
+// A note that could not be written is left as it was.
+func (f *Folder) flush() error {
+	var wait sync.WaitGroup
+	turn := make(chan struct{}, atOnce)
+	failed := make([]error, len(f.waiting))
+	for i, n := range f.waiting {
+		turn <- struct{}{}
+		wait.Go(func() {
+			failed[i] = durable.ReplaceUnlisted(f.disk, n.name, n.data)
+			<-turn
+		})
+	}
+	wait.Wait()
+	f.waiting = f.waiting[:0]
+	return errors.Join(failed...)
 }
 
 // keep leaves a note to who edited it.
@@ -202,6 +237,12 @@ func (f *Folder) keep(name string) {
 // End removes the notes of earlier runs that were not written in this one, but for those
 // that somebody edited, which are nobody's from now on, and lists what there is.
 func (f *Folder) End() error {
+	if err := f.flush(); err != nil {
+		return err
+	}
+	if err := f.disk.SyncDir("."); err != nil { // before the list says that they are there
+		return err
+	}
 	for name, was := range f.wrote {
 		if _, still := f.now[name]; still {
 			continue

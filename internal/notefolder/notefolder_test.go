@@ -138,6 +138,12 @@ func TestARunThatWasBrokenOff(t *testing.T) {
 	if err := f.Write("a.md", []byte("one")); err != nil {
 		t.Fatal(err)
 	}
+	if err := f.flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write("b.md", []byte("two")); err != nil { // which waits for ever
+		t.Fatal(err)
+	}
 	wantReport(t, export(t, dir, notes), 1, 1, 0) // the other run never ended
 	wantFiles(t, dir, "a.md: one", "b.md: two")
 }
