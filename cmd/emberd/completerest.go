@@ -101,12 +101,18 @@ func (s *state) completeNotes(cmd *cobra.Command, args []string, typed string) (
 
 // completeEither offers memories, and notes once something is typed, for one argument.
 func (s *state) completeEither(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return s.completeOneOf(cmd, args, typed, op.CompleteIDs, op.CompletePaths)
+}
+
+// completeOneOf offers what of one kind there is, and of another once something is typed,
+// for one argument.
+func (s *state) completeOneOf(cmd *cobra.Command, args []string, typed, first, second string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	out, directive := s.complete(cmd, op.CompleteIDs, typed)
+	out, directive := s.complete(cmd, first, typed)
 	if typed != "" {
-		more, _ := s.complete(cmd, op.CompletePaths, typed)
+		more, _ := s.complete(cmd, second, typed)
 		out = append(out, more...)
 	}
 	return out, directive

@@ -96,13 +96,5 @@ func (o *graphOptions) format(cmd *cobra.Command, json bool) (func(io.Writer, *o
 
 // completeGraph offers entities, and memories for what looks like an id.
 func (s *state) completeGraph(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	out, directive := s.complete(cmd, op.CompleteEntities, typed)
-	if typed != "" {
-		more, _ := s.complete(cmd, op.CompleteIDs, typed)
-		out = append(out, more...)
-	}
-	return out, directive
+	return s.completeOneOf(cmd, args, typed, op.CompleteEntities, op.CompleteIDs)
 }
