@@ -49,7 +49,7 @@ test:
 # Slowed down by the detector, and with as many tests at once as elsewhere, programs would
 # take longer than the moments that some tests are about.
 race: compiler
-	CGO_ENABLED=1 go test -race -parallel 2 -timeout 30m -coverprofile=cover.out -coverpkg=./decay,./engine,./rekindle ./...
+	CGO_ENABLED=1 go test -race -parallel 2 -timeout 60m -coverprofile=cover.out -coverpkg=./decay,./engine,./rekindle ./...
 
 # The arithmetic in Go alone, as on processors that there is no assembly for: what uses it
 # holds to the same vectors.

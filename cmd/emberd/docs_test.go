@@ -112,7 +112,8 @@ func newReader(t *testing.T, page string) *reader {
 		t.Fatal(err)
 	}
 	return &reader{t: t, page: page, dir: dir, ids: map[string]string{},
-		env: []string{"HOME=" + dir, "TZ=UTC", "LANG=C.UTF-8", "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "EMBERD_HOME=" + filepath.Join(dir, ".run")}}
+		env: []string{"HOME=" + dir, "TZ=UTC", "LANG=C.UTF-8", "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "EMBERD_HOME=" + filepath.Join(dir, ".run"),
+			"GOCOVERDIR=" + dir}} // without one, a program that is built for coverage warns on every screen
 }
 
 // programOf is the program that make built, if make docs-check says so, or else the one that
