@@ -73,7 +73,7 @@ func (e *Engine) openRack(embedder *embedding.Embedder, id embedding.Identity) (
 	e.racks.mu.Lock()
 	defer e.racks.mu.Unlock()
 	store, err := vectors.Open(s.dir, &vectors.Options{FS: e.opt.FS, Logger: e.opt.Logger, Identity: id.Key(), Dim: id.Dim,
-		Device: e.writer(), Others: e.meaning.Shared})
+		Device: e.writer(), Others: e.meaning.Shared, Now: e.opt.Now})
 	s.store = store
 	if err == nil {
 		e.racks.dirs = append(e.racks.dirs, s.dir)

@@ -86,7 +86,7 @@ func (e *Engine) purgeRack(ctx context.Context, dir string, id memory.ID) error 
 }
 
 func (e *Engine) purgeVectors(ctx context.Context, dir, writer string, made embedding.Identity, id memory.ID) error {
-	store, err := vectors.Open(dir, &vectors.Options{FS: e.opt.FS, Logger: e.opt.Logger, Identity: made.Key(), Dim: made.Dim, Device: writer})
+	store, err := vectors.Open(dir, &vectors.Options{FS: e.opt.FS, Logger: e.opt.Logger, Identity: made.Key(), Dim: made.Dim, Device: writer, Now: e.opt.Now})
 	if err != nil {
 		return err
 	}

@@ -26,13 +26,13 @@ func thorough(before time.Time) rules { return rules{before: before, despite: tr
 // changes and changes back, keeps its vectors. It needs room for what is current on the disk.
 // A failure, and an end of ctx, leaves the files as they are. Meanwhile the store can be used.
 func (s *Store) Compact(ctx context.Context) error {
-	return s.compacted(s.compact(ctx, rules{before: time.Now().Add(-orphanAge)}))
+	return s.compacted(s.compact(ctx, rules{before: s.opt.Now().Add(-orphanAge)}))
 }
 
 // Purge is Compact, except that every vector goes that no document has. When it returns nil, none
 // of their bytes are in the files of this device any more.
 func (s *Store) Purge(ctx context.Context) error {
-	return s.compacted(s.compact(ctx, thorough(time.Now())))
+	return s.compacted(s.compact(ctx, thorough(s.opt.Now())))
 }
 
 func (s *Store) compacted(err error) error {

@@ -41,12 +41,13 @@ type index struct {
 	chunks  int // places
 	covered int // places whose slot has a vector
 	scratch []int8
+	now     func() time.Time
 }
 
-func newIndex(dim int) index {
+func newIndex(dim int, now func() time.Time) index {
 	return index{
 		table: table{dim: dim}, slots: map[Key]*slot{}, docs: map[string]*placed{},
-		scratch: make([]int8, dim),
+		scratch: make([]int8, dim), now: now,
 	}
 }
 
@@ -75,7 +76,7 @@ func (x *index) learn(key Key, v []float32, f *file, at int64) {
 		return
 	}
 	s := x.slot(key)
-	s.row, s.file, s.at, s.since = x.table.add(s, x.scratch, scale), f, at, time.Now()
+	s.row, s.file, s.at, s.since = x.table.add(s, x.scratch, scale), f, at, x.now()
 	x.table.mark(s.row, s.places...)
 	x.vectors++
 	x.covered += len(s.places)
@@ -146,7 +147,7 @@ func (x *index) remove(name string) {
 		if s.places = left; len(left) > 0 {
 			continue
 		}
-		s.places, s.since = nil, time.Now()
+		s.places, s.since = nil, x.now()
 		if s.row < 0 {
 			delete(x.slots, c.Key)
 			continue

@@ -33,6 +33,8 @@ type Options struct {
 	Device string
 	// Others makes the vectors in files of other devices of the same identity count.
 	Others bool
+	// Now tells for how long vectors have waited for a document; nil is time.Now.
+	Now func() time.Time
 }
 
 func (o *Options) check() error {
@@ -92,12 +94,15 @@ func open(dir string, opt Options) (*Store, error) {
 	if opt.FS == nil {
 		opt.FS = durable.OS{}
 	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
 	s := &Store{
 		fs: opt.FS, log: cmp.Or(opt.Logger, slog.New(slog.DiscardHandler)), dir: dir, opt: opt,
-		next: 1, index: newIndex(opt.Dim), files: map[string]*file{}, others: map[string]state{},
+		next: 1, index: newIndex(opt.Dim, opt.Now), files: map[string]*file{}, others: map[string]state{},
 	}
 	if err := durable.MkdirAll(s.fs, dir); err != nil {
 		return nil, err
@@ -361,6 +366,6 @@ func (s *Store) Status() Status {
 	}
 	pays := func(vectors int) bool { return st.Bytes > 1<<20+2*stays(vectors) }
 	// Looking at every vector is for when it may matter.
-	st.Due = st.Files > 8 || pays(x.vectors-x.idle) && pays(x.vectors-x.droppable(time.Now().Add(-orphanAge)))
+	st.Due = st.Files > 8 || pays(x.vectors-x.idle) && pays(x.vectors-x.droppable(s.opt.Now().Add(-orphanAge)))
 	return st
 }

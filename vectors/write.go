@@ -236,7 +236,7 @@ func (s *Store) Sync() error {
 	doubt, err := s.flushOpen()
 	if doubt {
 		// What could not be synced may never be: only a new file is sure.
-		if again := s.compact(context.Background(), thorough(time.Now().Add(-orphanAge))); again != nil {
+		if again := s.compact(context.Background(), thorough(s.opt.Now().Add(-orphanAge))); again != nil {
 			err = errors.Join(err, again)
 		} else {
 			err = nil

@@ -17,9 +17,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func main() {
+func main() { os.Exit(execute(newState())) }
+
+// execute carries out the command line of this process.
+func execute(s *state) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)       // the second signal ends the process at once
 	cobra.EnableCommandSorting = false // the order of the daily round says more
-	os.Exit(newState().run(ctx, os.Args[1:]))
+	return s.run(ctx, os.Args[1:])
 }

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
-		"emberd":    main,
+		"emberd":    program,
 		"jsonshape": jsonShape,
 		"prisoner":  prisoner,
 	})

@@ -106,7 +106,7 @@ func (s *state) serve(ctx context.Context, flags serveFlags) (err error) {
 	defer sup.close()
 	log := sup.log
 	opt := engineOptions(c, log)
-	opt.AcceptEmpty = flags.acceptEmpty
+	opt.AcceptEmpty, opt.Now = flags.acceptEmpty, s.now
 	if opt.Phrases, err = phrases(c.Phrases); err != nil {
 		return err
 	}

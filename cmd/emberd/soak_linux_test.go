@@ -62,6 +62,7 @@ func TestSoak(t *testing.T) {
 // soak is a daemon under work, and what is known of it.
 type soak struct {
 	binary, home, vault string
+	env                 []string
 	client              *api.Client
 
 	pid     int                  // of the daemon
@@ -69,6 +70,7 @@ type soak struct {
 
 	mu     sync.Mutex // guards what follows
 	kept   map[string]string
+	gone   int            // forgotten
 	faults map[string]int // by who met it and what it was
 	calls  map[string]int // by client
 	notes  map[string]string
@@ -78,13 +80,11 @@ func newSoak(t *testing.T) *soak {
 	t.Helper()
 	dir := shortDir(t)
 	s := &soak{home: filepath.Join(dir, "h"), vault: filepath.Join(dir, "v"), kept: map[string]string{}, faults: map[string]int{}, calls: map[string]int{}, notes: map[string]string{}}
-	if s.binary = os.Getenv(builtVar); s.binary == "" {
-		exe, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.binary = exe
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
+	s.binary, s.env = exe, append(foreignFree(os.Environ()), fmt.Sprintf("%s=%d", hastyVar, time.Now().UnixMilli()))
 	if err := os.MkdirAll(s.vault, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -105,13 +105,13 @@ func (s *soak) start(t *testing.T) *daemon {
 	args := []string{"--pprof", "--vault", s.vault}
 	for _, set := range []string{
 		"embedding.model=" + filepath.Join(filepath.Dir(s.vault), "tiny.gguf"), "embedding.providers=go", "search.meaning=0.3", "embedding.unload_after=1m",
-		"lifecycle.demote_after=1m", "lifecycle.archive_after=2m", "lifecycle.rehydratable_after=4m", "lifecycle.max_share=1", "lifecycle.report_share=1",
-		"consolidation.interval=1m", "promote.min_age=1m", "promote.min_uses=0", "promote.threshold=0.9",
-		"stm.segment_bytes=64KiB", "history.keep=30d", "trash.keep=1d", "echo.window=1m",
+		"lifecycle.demote_after=5d", "lifecycle.archive_after=10d", "lifecycle.rehydratable_after=20d", "lifecycle.max_share=1", "lifecycle.report_share=1",
+		"consolidation.interval=1m", "promote.min_age=1d", "promote.min_uses=0", "promote.threshold=0.9",
+		"stm.segment_bytes=64KiB", "history.keep=30d", "trash.keep=10d", "echo.window=1m",
 	} {
 		args = append(args, "--set", set)
 	}
-	d, err := startDaemon(t.Context(), s.binary, s.home, s.home+".log", foreignFree(os.Environ()), args...)
+	d, err := startDaemon(t.Context(), s.binary, s.home, s.home+".log", s.env, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func (s *soak) work(t *testing.T, took time.Duration) {
 				live = s.live(t)
 			}
 			sample := s.look(t)
-			sample[liveHeap], sample[anonymous] = live, s.anonymous(t)
+			sample[liveHeap], sample[anonymous], sample[forgotten] = live, s.anonymous(t), s.forgotten()
 			s.samples = append(s.samples, sample)
 		case <-ctx.Done():
 		}
@@ -234,10 +234,17 @@ func (s *soak) anonymous(t *testing.T) float64 {
 	return kib * 1024
 }
 
+// forgotten is how many memories the clients have asked to be forgotten.
+func (s *soak) forgotten() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return float64(s.gone)
+}
+
 // command runs one of the daemon's commands.
 func (s *soak) command(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.binary, append(args, "--home", s.home)...)
-	cmd.Env = foreignFree(os.Environ())
+	cmd.Env = s.env
 	cmd.Args[0] = "emberd"
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -278,6 +285,7 @@ func operations(m map[string]float64) (n float64) {
 const (
 	liveHeap  = "heap after a collection, bytes"
 	anonymous = "anonymous memory, bytes"
+	forgotten = "memories forgotten"
 )
 
 // flatNames are what is told by quarters.
@@ -321,16 +329,22 @@ func (s *soak) judgeGrowth(t *testing.T) {
 }
 
 // keptByDesign is how many bytes what was done between the first quarter and the last may add to
-// the heap: of each change its place in the journal, so that it can be undone; of each text that
-// is no more its vector, for an hour; of each request who asked and which memories were given,
-// as far as the ledger of callers goes.
+// the heap: of what was forgotten that it was, for good; of each change, for a month of the
+// daemon's, its place in the journal and what it superseded; vectors; of each request who asked and which
+// memories were given, as far as the ledger of callers goes.
 func (s *soak) keptByDesign() float64 {
-	grown := func(of func(map[string]float64) float64) float64 {
-		warm := s.samples[len(s.samples)/5:]
-		return of(warm[len(warm)*7/8]) - of(warm[len(warm)/8])
+	warm := s.samples[len(s.samples)/5:]
+	last, first := len(s.samples)-len(warm)/8, len(s.samples)-len(warm)*7/8
+	grown := func(of func(at int) float64) float64 { return of(last) - of(first) }
+	metric := func(name string) func(int) float64 {
+		return func(at int) float64 { return s.samples[at][name] }
 	}
-	metric := func(name string) func(map[string]float64) float64 {
-		return func(m map[string]float64) float64 { return m[name] }
+	done := func(at int) float64 { return operations(s.samples[at]) }
+	month := int(30 * 24 * time.Hour / hasteFactor / time.Second)
+	changes := func(at int) float64 {
+		const name = "emberd_log_changes_total"
+		return s.samples[at][name] - s.samples[max(0, at-month)][name]
 	}
-	return grown(metric("emberd_log_changes_total"))*400 + grown(metric("emberd_vectors"))*400 + min(grown(operations)*400, 12<<20)
+	return max(0, grown(changes))*400 + max(0, grown(metric("emberd_vectors")))*400 +
+		grown(metric(forgotten))*600 + min(grown(done)*250, 4<<20)
 }

@@ -72,7 +72,12 @@ func ending(ctx context.Context) bool {
 var hexes = regexp.MustCompile(`[0-9a-f]{4,}[0-9a-f-]*`)
 
 func (s *soak) keep(id, text string) { s.mu.Lock(); defer s.mu.Unlock(); s.kept[id] = text }
-func (s *soak) letGo(id string)      { s.mu.Lock(); defer s.mu.Unlock(); delete(s.kept, id) }
+func (s *soak) letGo(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.kept, id)
+	s.gone++
+}
 func seeded(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(len(name)), uint64(name[len(name)-1])))
 }
@@ -168,7 +173,7 @@ func (s *soak) listening(ctx context.Context, name string) {
 func (s *soak) overStdio(ctx context.Context, name string) {
 	s.overSessions(ctx, name, func() mcp.Transport {
 		cmd := exec.Command(s.binary, "mcp", "--home", s.home)
-		cmd.Args[0], cmd.Env = "emberd", foreignFree(nil)
+		cmd.Args[0], cmd.Env = "emberd", s.env
 		return &mcp.CommandTransport{Command: cmd}
 	})
 }

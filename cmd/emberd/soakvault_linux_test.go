@@ -59,7 +59,7 @@ func (s *soak) tidy() error {
 		_, kept := s.kept[id]
 		s.mu.Unlock()
 		info, err := os.Stat(path)
-		if kept || removed == 5 || err != nil || time.Since(info.ModTime()) < time.Minute { // what is new may only not be kept yet
+		if kept || removed == 10 || err != nil || time.Since(info.ModTime()) < time.Minute { // what is new may only not be kept yet
 			return nil
 		}
 		removed++
