@@ -136,12 +136,23 @@ func (r *Row) without(o odd) (*Row, error) {
 	if !r.base.after(o.tomb) {
 		next.base = Stamp{}
 	}
-	o.regs = slices.DeleteFunc(slices.Clone(o.regs), func(g register) bool { return !g.stamp.after(o.tomb) })
+	o.regs = after(o.regs, o.tomb)
 	if next.base.IsZero() && len(o.regs) == 0 {
 		next.doc = nil
 	}
 	next.keep(o)
 	return next, next.warm()
+}
+
+// after returns the registers set after a stamp, without a trace of the others: rows of what was
+// forgotten are kept for good.
+func after(regs []register, at Stamp) (left []register) {
+	for _, g := range regs {
+		if g.stamp.after(at) {
+			left = append(left, g)
+		}
+	}
+	return left
 }
 
 var null = []byte("null")

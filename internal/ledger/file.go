@@ -30,7 +30,7 @@ type file struct {
 	head
 	Callers []fileOwner `json:"callers"`
 	Saves   []fileSave  `json:"saves"`
-	Reads   []Read      `json:"reads"`
+	Reads   []held      `json:"reads"`
 }
 
 type head struct {
@@ -113,7 +113,7 @@ func (l *Ledger) take(f *file) error {
 		if r.Seq >= l.seq {
 			return errors.New("a read has a number that is not given yet")
 		}
-		l.readIDs += len(r.IDs)
+		l.readIDs += len(r.ids)
 	}
 	l.reads = f.Reads
 	if l.recalls > mostOpen || l.readIDs > mostReadIDs {

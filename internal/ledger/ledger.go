@@ -83,16 +83,6 @@ func (c *Counts) add(o Counts) {
 	c.Forgot += o.Forgot
 }
 
-// Read is one answer with something of memories in it.
-type Read struct {
-	Seq  int64       `json:"seq"` // larger than that of every earlier one
-	At   time.Time   `json:"at"`
-	By   Caller      `json:"by"`
-	PID  int         `json:"pid,omitempty"`
-	What string      `json:"what"` // the operation
-	IDs  []memory.ID `json:"ids,omitempty"`
-}
-
 // Call is what one answered request comes to.
 type Call struct {
 	What     string
@@ -152,7 +142,7 @@ type Ledger struct {
 	recalls  int // open, of all accounts
 	watched  map[memory.ID]*saved
 	watching map[Caller]int
-	reads    []Read
+	reads    []held
 	readIDs  int
 	dirty    bool
 }
@@ -351,18 +341,6 @@ func (l *Ledger) watch(by Caller, id memory.ID, now time.Time) {
 	l.watching[by]++
 }
 
-func (l *Ledger) read(r Read) {
-	r.Seq = l.seq
-	l.seq++
-	l.reads = append(l.reads, r)
-	l.readIDs += len(r.IDs)
-	for len(l.reads) > mostReads || l.readIDs > mostReadIDs {
-		l.readIDs -= len(l.reads[0].IDs)
-		l.reads[0] = Read{}
-		l.reads = l.reads[1:]
-	}
-}
-
 // expire lets go of what has grown too old. It is called with mu held.
 func (l *Ledger) expire(now time.Time) {
 	first := dayOf(now) - mostDays + 1
@@ -395,20 +373,6 @@ func (l *Ledger) leave(id memory.ID, s *saved) {
 	if l.watching[s.by]--; l.watching[s.by] <= 0 {
 		delete(l.watching, s.by)
 	}
-}
-
-// Reads returns up to limit of the last reads before one by its number, or from the last
-// on if that is 0, for which keep is true, the latest first. The ids are shared.
-func (l *Ledger) Reads(before int64, limit int, keep func(*Read) bool) []Read {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out []Read
-	for i := len(l.reads) - 1; i >= 0 && len(out) < limit; i-- {
-		if r := &l.reads[i]; (before == 0 || r.Seq < before) && keep(r) {
-			out = append(out, *r)
-		}
-	}
-	return out
 }
 
 // Since is when counting began.
@@ -444,20 +408,6 @@ func (l *Ledger) Forget(gone func(memory.ID) bool) error {
 		return err
 	}
 	return l.removeAside()
-}
-
-// forgetRead makes a new list, since those of reads that were told are shared.
-func (l *Ledger) forgetRead(r *Read, gone func(memory.ID) bool) {
-	var kept []memory.ID
-	for _, id := range r.IDs {
-		if !gone(id) {
-			kept = append(kept, id)
-		}
-	}
-	if len(kept) < len(r.IDs) {
-		l.readIDs -= len(r.IDs) - len(kept)
-		r.IDs = kept
-	}
 }
 
 // Forgive takes back what a caller is judged by, and reports whether there is such a
