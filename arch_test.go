@@ -119,6 +119,7 @@ func graph() map[string]edges {
 		"internal/similarity": {ours: []string{"internal/text"}},
 		"internal/spelling":   {},
 		"internal/text":       {others: []string{"github.com/blevesearch/bleve/v2/analysis"}},
+		"internal/fewer":      {others: []string{"pgregory.net/rapid"}},
 		"internal/untouched":  {others: []string{"golang.org/x/sys/unix"}},
 		"internal/wire": {
 			ours:   []string{"memory", "internal/spelling"},
@@ -182,7 +183,7 @@ func graph() map[string]edges {
 
 // The tests of every package may use these.
 var (
-	testOurs   = []string{"internal/durable/crashdisk", "internal/llamatest", "internal/llm", "internal/llmtest", "internal/untouched"}
+	testOurs   = []string{"internal/durable/crashdisk", "internal/fewer", "internal/llamatest", "internal/llm", "internal/llmtest", "internal/untouched"}
 	testOthers = []string{"pgregory.net/rapid", "github.com/anishathalye/porcupine", "github.com/rogpeppe/go-internal/testscript", "github.com/rogpeppe/go-internal/txtar"}
 )
 

@@ -65,24 +65,30 @@ func TestForgetBatchIsAllOrNone(t *testing.T) {
 func TestForgetBatchTellsHowFarItCame(t *testing.T) {
 	t.Parallel()
 	const memories = 6 // of 200 KB, of which a line of the log holds only some
-	setUp := func() (*crashdisk.Disk, *Engine, *op.ForgetBatchRequest) {
-		disk, req := crashdisk.New(), new(op.ForgetBatchRequest)
-		e, err := Open(onDisk(t, disk).Options)
+	opt, req := onDisk(t, crashdisk.New()).Options, new(op.ForgetBatchRequest)
+	on := func(disk *crashdisk.Disk) *Engine {
+		opt.FS = disk
+		e, err := Open(opt)
 		ok(t, err)
-		t.Cleanup(func() { _ = e.Close() }) // fails where the disk did
-		for i := range memories {
-			text := fmt.Sprint(i) + strings.Repeat("🐟", memory.MaxContent-1)
-			req.IDs = append(req.IDs, string(save(t, e, text).ID))
-		}
-		return disk, e, req
+		return e
 	}
-	disk, e, req := setUp()
+	full := crashdisk.New()
+	e := on(full)
+	for i := range memories {
+		text := fmt.Sprint(i) + strings.Repeat("🐟", memory.MaxContent-1)
+		req.IDs = append(req.IDs, string(save(t, e, text).ID))
+	}
+	ok(t, e.Close())
+	disk := full.Kill()
+	e = on(disk)
 	begin := disk.Ops()
 	do(t, e, op.ForgetBatch, req)
 	most, halfway := disk.Ops()-begin, 0
+	ok(t, e.Close())
 	for n := range most + 1 {
-		disk, e, req := setUp()
-		disk.StopAfter(disk.Ops() + n) // which setting up need not take as many of as before
+		disk := full.Kill()
+		e := on(disk)
+		disk.StopAfter(disk.Ops() + n) // which opening need not take as many of as before
 		res, err := op.ForgetBatch.Call(t.Context(), e, req)
 		if err != nil {
 			res = new(op.ForgetResult)
@@ -97,6 +103,7 @@ func TestForgetBatchTellsHowFarItCame(t *testing.T) {
 		if left > 0 && left < memories {
 			halfway++
 		}
+		_ = e.Close() // fails where the disk did
 	}
 	if halfway == 0 {
 		t.Error("the disk never stopped half-way")

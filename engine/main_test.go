@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	_ "emberd/internal/fewer"
 )
 
 // TestMain lets more tests run at once than there are processors, unless -parallel says

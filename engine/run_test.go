@@ -63,6 +63,7 @@ func TestASnapshotIsWrittenWhenOneIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
 		h.FS = unwatched{}
+		h.unasked()
 		h.Options.Now = time.Now
 		e := h.open(t)
 		drops := op.SaveBatchRequest{Items: slices.Repeat([]op.SaveRequest{{Content: "a drop"}}, 50)}

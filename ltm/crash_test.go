@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	_ "emberd/internal/fewer"
 )
 
 // childDir names in the environment the index that a child process writes to.

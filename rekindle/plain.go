@@ -4,6 +4,7 @@ import (
 	"html"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -158,31 +159,35 @@ func cells(row string) string {
 	return strings.Join(out, ", ")
 }
 
-// The markup within lines, each with the sign that it is not without and what stays
-// of it.
-var spans = []struct {
+// A span is markup within lines, with the sign that it is not without and what stays of it.
+type span struct {
 	sign   string
 	markup *regexp.Regexp
 	stays  string
-}{
-	{"[[", regexp.MustCompile(`!?\[\[[^\]|\n]*\|([^\]\n]*)\]\]`), "$1"}, // [[note|shown]]
-	{"[[", regexp.MustCompile(`!?\[\[([^\]|#^\n]*)[^\]\n]*\]\]`), "$1"},
-	{"](", regexp.MustCompile(`!?\[([^\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)`), "$1"},
-	{"[^", regexp.MustCompile(`\[\^[^\]\n]+\]:?`), ""},
-	{"][", regexp.MustCompile(`\[([^\]\n]+)\]\[[^\]\n]*\]`), "$1"},
-	{"<", regexp.MustCompile(`<((?:https?|mailto):[^>\s]+)>`), "$1"},
-	{"<", regexp.MustCompile(`(?i)</?(?:p|br|hr|div|li|ul|ol|t[rdh]|table|thead|tbody|h[1-6]|blockquote|pre|details|summary|section|article)(?:\s[^<>]*)?/?>`), " "},
-	{"<", regexp.MustCompile(`(?i)</?(?:a|b|i|u|s|em|strong|span|code|sup|sub|small|img|mark|kbd|del|ins|font|center|video|audio|iframe|figure|figcaption)(?:\s[^<>]*)?/?>`), ""},
-	{"**", regexp.MustCompile(`\*\*\*?(\S|\S[^*\n]*[^\s*])\*\*\*?`), "$1"},
-	{"*", regexp.MustCompile(`(^|[^A-Za-z0-9*])\*([^\s*]|[^\s*][^*\n]*[^\s*])\*($|[^A-Za-z0-9*])`), "$1$2$3"},
-	{"__", regexp.MustCompile(`(^|[^\pL\pN_])__([^\s_][^\n]* [^\n]*[^\s_])__($|[^\pL\pN_])`), "$1$2$3"}, // but not __init__
-	{"_", regexp.MustCompile(`(^|[^\pL\pN_])_([^\s_]|[^\s_][^_\n]*[^\s_])_($|[^\pL\pN_])`), "$1$2$3"},
-	{"~~", regexp.MustCompile(`~~(\S|\S[^~\n]*[^\s~])~~`), "$1"},
-	{"==", regexp.MustCompile(`==([^\s=]|[^\s=][^=\n]*[^\s=])==`), "$1"},
-	{"#", regexp.MustCompile(`(^|\s)#(\pL[\pL\pN_/-]*)`), "$1$2"}, // a tag
-	{"^", regexp.MustCompile(`\s\^[A-Za-z0-9-]+\s*$`), ""},        // the id of a block
-	{"\\", regexp.MustCompile(`\\([*_#\[\]~|<>` + "`" + `])`), "$1"},
 }
+
+// Compiled when first needed: most commands need none of them, and start sooner without.
+var spans = sync.OnceValue(func() []span {
+	return []span{
+		{"[[", regexp.MustCompile(`!?\[\[[^\]|\n]*\|([^\]\n]*)\]\]`), "$1"}, // [[note|shown]]
+		{"[[", regexp.MustCompile(`!?\[\[([^\]|#^\n]*)[^\]\n]*\]\]`), "$1"},
+		{"](", regexp.MustCompile(`!?\[([^\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)`), "$1"},
+		{"[^", regexp.MustCompile(`\[\^[^\]\n]+\]:?`), ""},
+		{"][", regexp.MustCompile(`\[([^\]\n]+)\]\[[^\]\n]*\]`), "$1"},
+		{"<", regexp.MustCompile(`<((?:https?|mailto):[^>\s]+)>`), "$1"},
+		{"<", regexp.MustCompile(`(?i)</?(?:p|br|hr|div|li|ul|ol|t[rdh]|table|thead|tbody|h[1-6]|blockquote|pre|details|summary|section|article)(?:\s[^<>]*)?/?>`), " "},
+		{"<", regexp.MustCompile(`(?i)</?(?:a|b|i|u|s|em|strong|span|code|sup|sub|small|img|mark|kbd|del|ins|font|center|video|audio|iframe|figure|figcaption)(?:\s[^<>]*)?/?>`), ""},
+		{"**", regexp.MustCompile(`\*\*\*?(\S|\S[^*\n]*[^\s*])\*\*\*?`), "$1"},
+		{"*", regexp.MustCompile(`(^|[^A-Za-z0-9*])\*([^\s*]|[^\s*][^*\n]*[^\s*])\*($|[^A-Za-z0-9*])`), "$1$2$3"},
+		{"__", regexp.MustCompile(`(^|[^\pL\pN_])__([^\s_][^\n]* [^\n]*[^\s_])__($|[^\pL\pN_])`), "$1$2$3"}, // but not __init__
+		{"_", regexp.MustCompile(`(^|[^\pL\pN_])_([^\s_]|[^\s_][^_\n]*[^\s_])_($|[^\pL\pN_])`), "$1$2$3"},
+		{"~~", regexp.MustCompile(`~~(\S|\S[^~\n]*[^\s~])~~`), "$1"},
+		{"==", regexp.MustCompile(`==([^\s=]|[^\s=][^=\n]*[^\s=])==`), "$1"},
+		{"#", regexp.MustCompile(`(^|\s)#(\pL[\pL\pN_/-]*)`), "$1$2"}, // a tag
+		{"^", regexp.MustCompile(`\s\^[A-Za-z0-9-]+\s*$`), ""},        // the id of a block
+		{"\\", regexp.MustCompile(`\\([*_#\[\]~|<>` + "`" + `])`), "$1"},
+	}
+})
 
 // The runes that stand for code spans while markup is taken out around them, of
 // Unicode's private use. A text's own ones are dropped.
@@ -236,7 +241,7 @@ func unmarked(s string) string {
 		return s
 	}
 	for range 2 {
-		for _, m := range spans {
+		for _, m := range spans() {
 			if !strings.Contains(s, m.sign) {
 				continue
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"emberd/internal/durable/crashdisk"
+	"emberd/internal/fewer"
 	"emberd/memory"
 )
 
@@ -29,7 +30,7 @@ type explorer struct {
 func torture() bool { return os.Getenv("EMBERD_TEST_TORTURE") != "" }
 
 func newExplorer(t *testing.T) *explorer {
-	x := &explorer{T: t, rng: rand.New(rand.NewPCG(7, 7)), lucks: 2, every: 30}
+	x := &explorer{T: t, rng: rand.New(rand.NewPCG(7, 7)), lucks: 2, every: 30 * fewer.Share}
 	if torture() {
 		x.lucks, x.every, x.deep = 10, 1, true
 	}

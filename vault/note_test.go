@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	_ "emberd/internal/fewer"
 )
 
 func TestMarkup(t *testing.T) {

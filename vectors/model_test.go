@@ -12,6 +12,7 @@ import (
 	"emberd/internal/dot"
 	"emberd/internal/durable"
 	"emberd/internal/durable/crashdisk"
+	_ "emberd/internal/fewer"
 )
 
 // Whatever is done in whatever order, the store is a map of vectors and one of documents, also

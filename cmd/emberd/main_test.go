@@ -26,12 +26,20 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files of the scripts")
 
+// detector is the variable that the race detector takes its options from. A program with it
+// sleeps for a second before it ends, for goroutines that may still race: thousands of
+// programs of some milliseconds each would mostly sleep. Ours wait for theirs.
+const detector = "GORACE"
+
 // TestMain makes the test binary act as emberd when it is called by that name,
 // so that every test below runs the real main in processes of its own. The tests wait
 // for those most of the time, so more of them run at once than there are processors,
 // unless -parallel says how many.
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	if err := os.Setenv(detector, cmp.Or(os.Getenv(detector), "atexit_sleep_ms=10")); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
@@ -62,6 +70,7 @@ func runScripts(t *testing.T, folder string, env map[string]string) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("TZ", "UTC")
+			e.Setenv(detector, os.Getenv(detector))
 			e.Setenv("H", filepath.Join(e.WorkDir, "h"))
 			e.Setenv("SETS", sets)
 			for name, value := range env {
@@ -164,7 +173,7 @@ func cmdDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	switch args[0] {
 	case "start":
 		var env []string
-		for _, name := range []string{"PATH", "HOME", "TZ"} {
+		for _, name := range []string{"PATH", "HOME", "TZ", detector} {
 			env = append(env, name+"="+ts.Getenv(name))
 		}
 		exe, err := exec.LookPath("emberd") // which may have its helper beside it

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"pgregory.net/rapid"
+
+	_ "emberd/internal/fewer"
 )
 
 // unknown is a sign that the tokenizer drops, as models do with what cannot be seen.

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "emberd/internal/fewer"
 	"emberd/internal/text"
 )
 
