@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 
@@ -109,6 +111,10 @@ func (r *foreignImport) takeRecord(rec *foreign.Record) {
 	}
 	if rec.AccessCount > 0 {
 		made.Use = &op.UseTotals{Accesses: rec.AccessCount, LastAccessed: rec.LastAccessed}
+	}
+	before, there := r.memories.byID[string(made.ID)]
+	if there && !bytes.Equal(before.what.Fields["content"], made.Fields["content"]) {
+		r.note(before.at, op.Problem{Code: memory.Conflict, Detail: fmt.Sprintf("%s has the same id and another text, and comes in in its place", placeOf(&lineError{File: rec.Place.File, Line: rec.Place.Line, Path: rec.Place.Path}))})
 	}
 	if r.memories.put(string(made.ID), placed[op.Record]{rec.Place, made}) {
 		r.report.Superseded++

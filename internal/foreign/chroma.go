@@ -213,7 +213,7 @@ func (c *chroma) record(s stated, at Place) {
 		delete(s, "metadata")
 	}
 	s.spread("metadata")
-	content := s.text(memory.MaxContentBytes, "document", "text", "content", "full_text", "text_chunk", "chroma:document", "page_content")
+	content := s.text(anyLength, "document", "text", "content", "full_text", "text_chunk", "chroma:document", "page_content")
 	if content == "" {
 		c.fail(at, memory.Errorf(memory.Invalid, "%.80q has no text; get the collection with documents", name))
 		return
