@@ -155,7 +155,7 @@ func (s *state) importJSONL(ctx context.Context, o *importOptions, name string) 
 		return err
 	}
 	m.tags, m.dropUnknown, m.allowSecret, m.again = o.tags, o.drop, o.allow, o.again
-	in, total, err := s.openImport(name)
+	in, total, err := s.openImport(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -177,9 +177,9 @@ func (s *state) importJSONL(ctx context.Context, o *importOptions, name string) 
 }
 
 // openImport opens the file, or stdin, and tells its size, -1 when unknown.
-func (s *state) openImport(name string) (io.ReadCloser, int64, error) {
+func (s *state) openImport(ctx context.Context, name string) (io.ReadCloser, int64, error) {
 	if name == "-" {
-		return io.NopCloser(s.stdin), -1, nil
+		return io.NopCloser(s.input(ctx)), -1, nil
 	}
 	if name == "" { // as an unset variable in quotes is
 		return nil, 0, memory.Errorf(memory.Invalid, "the name of the file is empty; name a file that can be read, or - for stdin")

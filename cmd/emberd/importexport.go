@@ -28,7 +28,7 @@ whole run is one journal entry, so one undo takes it all back.`,
 		Annotations: exits(endings{exitNothing: "a part of it could not be imported", exitNoDaemon: "", exitDisk: "", exitAgain: ""}),
 		Args:        takes(1, 1, "one file, or - for stdin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in, total, err := s.openImport(args[0])
+			in, total, err := s.openImport(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

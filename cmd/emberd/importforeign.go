@@ -135,8 +135,8 @@ func (r *foreignImport) takeRelation(rel *foreign.Relation) {
 }
 
 // fileOf opens the one file of an import and has it read, with progress.
-func (r *foreignImport) fileOf(name string, read fileReader) (*foreign.Haul, error) {
-	in, total, err := r.s.openImport(name)
+func (r *foreignImport) fileOf(ctx context.Context, name string, read fileReader) (*foreign.Haul, error) {
+	in, total, err := r.s.openImport(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,7 @@ func (r *storeImport) finish(ctx context.Context) error {
 }
 
 func (r *storeImport) readFile(ctx context.Context, name string) error {
-	in, total, err := r.s.openImport(name)
+	in, total, err := r.s.openImport(ctx, name)
 	if err != nil {
 		return err
 	}
