@@ -154,6 +154,25 @@ func TestIdsStay(t *testing.T) {
 	}
 }
 
+// What is related may be in another file of the same collection.
+func TestRelationsBetweenFiles(t *testing.T) {
+	t.Parallel()
+	for _, collection := range []string{"", "project"} {
+		o := &Options{Now: noon, Collection: collection}
+		one, err := Chroma(strings.NewReader(`[{"id":"a","document":"one","metadata":{"related_memories":["b"]}}]`), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := Chroma(strings.NewReader(`[{"id":"b","document":"two"}]`), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(one.Relations) != 1 || one.Relations[0].To != other.Records[0].ID {
+			t.Errorf("in %q the relations are %+v, and the other has the id %s", collection, one.Relations, other.Records[0].ID)
+		}
+	}
+}
+
 func TestWhatAStoreSays(t *testing.T) {
 	t.Parallel()
 	h, err := Chroma(strings.NewReader(`[{"id":"a","document":"one","metadata":{"category":"c","confidence":0.5,"importance":2,"strength":1.5,"tags":["A b","!"],
