@@ -115,7 +115,7 @@ func (s *Store) unearthSome(ids []memory.ID, most int64) (keys map[memory.ID]map
 	keys = make(map[memory.ID]map[string]json.RawMessage)
 	for _, p := range plots {
 		err := s.dig(p, keys)
-		if err != nil && len(ids) > 1 { // a compaction may have moved the line since
+		if err != nil { // a compaction may have moved the line since
 			err = s.digAgain(p, keys)
 		}
 		if err != nil {
@@ -125,17 +125,16 @@ func (s *Store) unearthSome(ids []memory.ID, most int64) (keys map[memory.ID]map
 	return keys, n, nil
 }
 
-// digAgain reads each memory of a line where it is now.
+// digAgain reads each memory of a line where it is now, unless it was purged since.
 func (s *Store) digAgain(p *plot, keys map[memory.ID]map[string]json.RawMessage) error {
 	for id := range p.ids {
-		fields, err := s.unearth(id)
-		if memory.CodeOf(err) == memory.NotFound {
-			continue // purged since
+		g, ok := s.grave(id)
+		if !ok {
+			continue
 		}
-		if err != nil {
+		if err := s.dig(&plot{grave: g, ids: map[memory.ID]bool{id: true}}, keys); err != nil {
 			return err
 		}
-		keys[id] = fields
 	}
 	return nil
 }

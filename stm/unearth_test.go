@@ -3,6 +3,8 @@ package stm
 import (
 	"context"
 	"math"
+	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -68,5 +70,22 @@ func TestUnearthingEndsAtItsBound(t *testing.T) {
 	ts.undo(line.Entry)
 	if found, n, err := ts.Unearth(ids[:4]); err != nil || n != 4 || len(found) != 0 {
 		t.Errorf("of live ones %d of %d found, %v", len(found), n, err)
+	}
+}
+
+// A line that a compaction moves while others are read is looked for where it is then.
+func TestTheTrashIsReadWhileFilesGo(t *testing.T) {
+	disk := &vanishing{}
+	ts := openStore(t, Options{FS: disk})
+	ids := []memory.ID{ts.save("apple").ID(), ts.save("pear").ID()}
+	ts.forget(ids...)
+	ts.reopen()
+	disk.look.Store(new(func() { ts.compact(); ts.unlink() }))
+	found, n, err := ts.Unearth(ids)
+	if err != nil || n != 2 || len(found) != 2 || found[ids[0]].Memory.Content != "apple" {
+		t.Errorf("%d of %d found, %v", len(found), n, err)
+	}
+	if files := ts.segments(); disk.look.Load() != nil || slices.Contains(files, filepath.Join(ts.writer.dir, segmentName(1))) {
+		t.Errorf("nothing was removed meanwhile: %v", files)
 	}
 }
