@@ -166,7 +166,7 @@ func recordOf(line sourceLine) (op.Record, error) {
 
 func (r *recordsRun) fail(line int, p op.Problem) {
 	r.report.Failed++
-	r.report.Errors = append(r.report.Errors, lineError{Line: line, Problem: p})
+	r.report.tell(lineError{Line: line, Problem: p})
 }
 
 func (r *recordsRun) send(ctx context.Context) error {

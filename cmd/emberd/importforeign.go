@@ -80,7 +80,7 @@ func (r *foreignImport) options() foreign.Options {
 
 // take makes records and relations of what was read.
 func (r *foreignImport) take(haul *foreign.Haul) {
-	r.report.Lines = haul.Met
+	r.report.Lines, r.report.Failed, r.report.Unlisted = haul.Met, haul.Unlisted, haul.Unlisted
 	for _, skip := range haul.Skips {
 		if skip.Minor {
 			r.note(skip.Place, *problem(skip.Err))

@@ -195,7 +195,7 @@ func (r *storeImport) fail(at foreign.Place, p op.Problem) {
 
 // note tells of a line for which nothing has to be done.
 func (r *storeImport) note(at foreign.Place, p op.Problem) {
-	r.report.Errors = append(r.report.Errors, lineError{File: at.File, Line: at.Line, Path: at.Path, Problem: p})
+	r.report.tell(lineError{File: at.File, Line: at.Line, Path: at.Path, Problem: p})
 }
 
 func (r *storeImport) send(ctx context.Context) error {

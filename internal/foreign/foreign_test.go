@@ -154,6 +154,15 @@ func TestIdsStay(t *testing.T) {
 	}
 }
 
+// Of a file that is something else altogether not every number is told of.
+func TestNotAllIsToldOfAFileThatIsNone(t *testing.T) {
+	t.Parallel()
+	h, err := Chroma(strings.NewReader("["+strings.Repeat("0.5,", MostSkips+5)+"0.5]"), &Options{Now: noon})
+	if err != nil || h.Met != MostSkips+6 || len(h.Skips) != MostSkips || h.Unlisted != 6 {
+		t.Errorf("%d met, %d told, %d more, %v", h.Met, len(h.Skips), h.Unlisted, err)
+	}
+}
+
 // What is related may be in another file of the same collection.
 func TestRelationsBetweenFiles(t *testing.T) {
 	t.Parallel()
