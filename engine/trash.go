@@ -20,12 +20,21 @@ func (e *Engine) trashList(_ context.Context, req *op.TrashListRequest) (*op.Tra
 	}
 	items, next := p.finish()
 	res := &op.TrashListResult{Items: make([]op.Trashed, 0, len(items)), Total: p.total, NextCursor: next}
-	for _, it := range items {
-		m, err := e.stm.Forgotten(it.ID)
+	for left := items; len(left) > 0; {
+		ids := make([]memory.ID, len(left))
+		for i, it := range left {
+			ids[i] = it.ID
+		}
+		found, n, err := e.stm.Unearth(ids)
 		if err != nil {
 			return nil, err
 		}
-		res.Items = append(res.Items, op.Trashed{Memory: m, Forgotten: it.Forgotten, Until: it.Until, Tx: it.Entry})
+		for _, it := range left[:n] {
+			if b, ok := found[it.ID]; ok {
+				res.Items = append(res.Items, op.Trashed{Memory: b.Memory, Forgotten: it.Forgotten, Until: it.Until, Tx: it.Entry})
+			}
+		}
+		left = left[n:]
 	}
 	return res, nil
 }

@@ -2,11 +2,9 @@ package stm
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -337,31 +335,6 @@ func (s *Store) grave(id memory.ID) (grave, bool) {
 	return g, ok
 }
 
-// Forgotten reads a trashed memory as it was.
-func (s *Store) Forgotten(id memory.ID) (memory.Memory, error) {
-	keys, err := s.unearth(id)
-	if err != nil {
-		return memory.Memory{}, err
-	}
-	m, err := decodeMemory(encode(keys))
-	if err != nil {
-		return m, fmt.Errorf("memory %s in the trash: %w", id, err)
-	}
-	m.ID = id
-	if m.LastUsed.IsZero() {
-		m.LastUsed = m.CreatedAt
-	}
-	if c := s.table.cell(id.Bytes()); c != nil {
-		counted := c.row.Load().total()
-		m.UseCount += counted.uses
-		m.AccessCount += counted.accesses
-		if used := milli(counted.used); used.After(m.LastUsed) {
-			m.LastUsed = used
-		}
-	}
-	return m, nil
-}
-
 // Forgetting returns the line of the journal that moved a memory to the trash.
 func (s *Store) Forgetting(id memory.ID) (Entry, error) {
 	g, ok := s.grave(id)
@@ -374,64 +347,4 @@ func (s *Store) Forgetting(id memory.ID) (Entry, error) {
 
 func notTrashed(id memory.ID) error {
 	return memory.Errorf(memory.NotFound, "memory %s is not in the trash; emberd trash list shows what is", id)
-}
-
-// ForgottenFields returns every key of a trashed memory, JSON by name, as it was
-// when it was forgotten.
-func (s *Store) ForgottenFields(id memory.ID) (map[string]json.RawMessage, error) {
-	return s.unearth(id)
-}
-
-// unearth returns every key of a memory as it was when it was forgotten.
-func (s *Store) unearth(id memory.ID) (map[string]json.RawMessage, error) {
-	g, ok := s.grave(id)
-	if !ok || !s.buried(id) {
-		return nil, notTrashed(id)
-	}
-	l, err := s.readLine(g.at, g.stamp)
-	if err != nil {
-		return nil, err
-	}
-	for i := range l.changes {
-		if c := &l.changes[i]; c.id == id && c.op == opDelete {
-			p, err := c.superseded()
-			return s.revived(id, p.Keys), err
-		}
-	}
-	return nil, memory.Errorf(memory.Internal, "the log line that forgot %s does not name it", id)
-}
-
-// revived returns the keys of a forgotten memory with what other devices wrote
-// or removed after it was forgotten.
-func (s *Store) revived(id memory.ID, keys map[string]json.RawMessage) map[string]json.RawMessage {
-	cell := s.table.cell(id.Bytes())
-	if cell == nil || cell.row.Load().live() {
-		return keys
-	}
-	row, out := cell.row.Load(), map[string]json.RawMessage{}
-	maps.Copy(out, keys)
-	for _, later := range row.rest().regs {
-		if delete(out, later.key); row.value(later.key) != nil {
-			out[later.key] = row.value(later.key)
-		}
-	}
-	return out
-}
-
-// Restore brings memories back from the trash: all, or none.
-func (s *Store) Restore(ctx context.Context, ids []memory.ID, by memory.Actor) (Receipt, error) {
-	return s.Update(ctx, ids, "", func(rows []*Row) (*Tx, error) {
-		tx := &Tx{Verb: "restore", By: by}
-		for i, id := range ids {
-			if rows[i] != nil {
-				return nil, memory.Errorf(memory.Invalid, "memory %s is not in the trash: it is live", id)
-			}
-			keys, err := s.unearth(id)
-			if err != nil {
-				return nil, err
-			}
-			tx.Changes = append(tx.Changes, Change{ID: id, Set: keys, Allowed: true})
-		}
-		return tx, nil
-	})
 }

@@ -28,7 +28,7 @@ that count are printed by emberd config phrases.`,
 			text := strings.Join(args, " ")
 			if text == "-" {
 				var err error
-				if text, err = s.readText(); err != nil {
+				if text, err = s.readText(cmd.Context()); err != nil {
 					return err
 				}
 			}

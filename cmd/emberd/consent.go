@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"io"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ import (
 // of ctx.
 func (s *state) agreed(ctx context.Context, question string) (bool, error) {
 	s.note("%s [y/N]", question)
-	line, err := heard(ctx, bufio.NewReader(s.stdin))
+	line, err := bufio.NewReader(s.input(ctx)).ReadString('\n')
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
@@ -22,22 +23,33 @@ func saysYes(answer string) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// heard reads a line from a terminal. Interrupted, it does not wait for one: the read, which
-// cannot be broken off, ends with the process.
-func heard(ctx context.Context, in *bufio.Reader) (string, error) {
-	type said struct {
-		line string
-		err  error
+// input is stdin for as long as ctx lasts. Interrupted, it does not wait for what nobody types:
+// the read, which cannot be broken off, ends with the process.
+func (s *state) input(ctx context.Context) io.Reader {
+	type heard struct {
+		n   int
+		err error
 	}
-	answers := make(chan said, 1)
-	go func() {
-		line, err := in.ReadString('\n')
-		answers <- said{line, err}
-	}()
-	select {
-	case a := <-answers:
-		return a.line, a.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
+	buf, answers := make([]byte, 64<<10), make(chan heard, 1)
+	return readerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		into := buf[:min(len(p), len(buf))]
+		go func() {
+			n, err := s.stdin.Read(into)
+			answers <- heard{n, err}
+		}()
+		select {
+		case a := <-answers:
+			return copy(p, into[:a.n]), a.err
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	})
 }
+
+// readerFunc is an [io.Reader] that is a function.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -200,7 +200,7 @@ func (e *examination) others(ctx context.Context) error {
 			continue
 		}
 		for _, v := range st.Vaults {
-			if sameVaults(e.c.Vaults, v.Path) && len(e.c.Vaults) > 0 {
+			if sameVaults(e.served(), v.Path) && v.Path != "" {
 				e.add(doctor.Finding{Area: "daemons", Code: "two-daemons", Severity: doctor.Bad, Next: fmt.Sprintf("kill %d", st.Version.PID),
 					Text: fmt.Sprintf("process %d, a daemon with its memories in %s, writes into the same vault %s; end one of both, or give it another vault", st.Version.PID, st.Data, v.Path)})
 			}
@@ -259,9 +259,23 @@ func (e *examination) index(context.Context) error {
 	return nil
 }
 
+// served are the vaults of the settings, and those that the daemon was started with.
+func (e *examination) served() []string {
+	dirs := slices.Clone(e.c.Vaults)
+	if e.status == nil {
+		return dirs
+	}
+	for _, v := range e.status.Vaults {
+		if v.Path != "" && !sameVaults(dirs, v.Path) { // a token is not told where they are
+			dirs = append(dirs, v.Path)
+		}
+	}
+	return dirs
+}
+
 // vaults looks at each vault.
 func (e *examination) vaults(ctx context.Context) error {
-	for _, dir := range e.c.Vaults {
+	for _, dir := range e.served() {
 		survey, err := doctor.Vault(ctx, dir, e.c.Vault.Ignore)
 		if err != nil {
 			return err

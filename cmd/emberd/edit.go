@@ -78,7 +78,7 @@ func (s *state) edit(cmd *cobra.Command, o *editOptions, args []string) error {
 	changed := o.collect(cmd)
 	switch text := args[1:]; {
 	case len(text) == 1 && text[0] == "-":
-		content, err := s.readText()
+		content, err := s.readText(cmd.Context())
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,7 +35,7 @@ embedding.query_prefix before each text instead of embedding.passage_prefix.`,
 		Args:        takes(1, -1, "a text, or several"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if req.Texts, err = s.textsOf(args); err != nil {
+			if req.Texts, err = s.textsOf(cmd.Context(), args); err != nil {
 				return err
 			}
 			res, err := call(cmd.Context(), s, op.Embed, &req)
@@ -54,14 +55,14 @@ embedding.query_prefix before each text instead of embedding.passage_prefix.`,
 }
 
 // textsOf are the arguments, with the lines of standard input in the place of a dash.
-func (s *state) textsOf(args []string) ([]string, error) {
+func (s *state) textsOf(ctx context.Context, args []string) ([]string, error) {
 	var texts []string
 	for _, arg := range args {
 		if arg != "-" {
 			texts = append(texts, arg)
 			continue
 		}
-		in := bufio.NewScanner(s.stdin)
+		in := bufio.NewScanner(s.input(ctx))
 		in.Buffer(nil, op.MostEmbedBytes+1)
 		for in.Scan() {
 			if line := strings.TrimSpace(in.Text()); line != "" {

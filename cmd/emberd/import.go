@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"emberd/internal/foreign"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -112,13 +113,23 @@ type importReport struct {
 	// what would be refused.
 	Unasked bool `json:"unasked,omitempty"`
 
-	Failed int         `json:"failed"`
-	Errors []lineError `json:"errors"`
+	Failed   int         `json:"failed"`
+	Errors   []lineError `json:"errors"`
+	Unlisted int         `json:"unlisted,omitempty"` // errors beyond the first foreign.MostSkips
 	// In a dry run one of these is the first that would be imported.
 	First       *op.SaveRequest `json:"first,omitempty"`
 	FirstRecord *op.Record      `json:"first_record,omitempty"`
 
 	of [2]string // what Lines counts, one and several, if they are not lines
+}
+
+// tell lists an error, unless there are too many.
+func (r *importReport) tell(e lineError) {
+	if len(r.Errors) == foreign.MostSkips {
+		r.Unlisted++
+		return
+	}
+	r.Errors = append(r.Errors, e)
 }
 
 // fate counts what an import did with a record, and returns why it failed.
@@ -155,7 +166,7 @@ func (s *state) importJSONL(ctx context.Context, o *importOptions, name string) 
 		return err
 	}
 	m.tags, m.dropUnknown, m.allowSecret, m.again = o.tags, o.drop, o.allow, o.again
-	in, total, err := s.openImport(name)
+	in, total, err := s.openImport(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -177,9 +188,9 @@ func (s *state) importJSONL(ctx context.Context, o *importOptions, name string) 
 }
 
 // openImport opens the file, or stdin, and tells its size, -1 when unknown.
-func (s *state) openImport(name string) (io.ReadCloser, int64, error) {
+func (s *state) openImport(ctx context.Context, name string) (io.ReadCloser, int64, error) {
 	if name == "-" {
-		return io.NopCloser(s.stdin), -1, nil
+		return io.NopCloser(s.input(ctx)), -1, nil
 	}
 	if name == "" { // as an unset variable in quotes is
 		return nil, 0, memory.Errorf(memory.Invalid, "the name of the file is empty; name a file that can be read, or - for stdin")
@@ -293,7 +304,7 @@ func (r *importRun) take(ctx context.Context, line sourceLine) error {
 
 func (r *importRun) fail(line int, p op.Problem) error {
 	r.report.Failed++
-	r.report.Errors = append(r.report.Errors, lineError{Line: line, Problem: p})
+	r.report.tell(lineError{Line: line, Problem: p})
 	if r.opt.strict {
 		return errStrict
 	}
@@ -376,7 +387,7 @@ func (s *state) printImport(r *importReport) error {
 	if s.json {
 		return s.printJSON(r)
 	}
-	s.listErrors(r.Errors)
+	s.listErrors(r.Errors, r.Unlisted)
 	if r.First != nil || r.FirstRecord != nil {
 		s.printf("the first would be saved like this:\n")
 		var first any = r.First
@@ -437,7 +448,7 @@ func placeOf(e *lineError) string {
 }
 
 // listErrors tells every sentence once, with the first line it is about.
-func (s *state) listErrors(errs []lineError) {
+func (s *state) listErrors(errs []lineError, unlisted int) {
 	var first []lineError
 	lines := map[string]int{}
 	for _, e := range errs {
@@ -448,7 +459,11 @@ func (s *state) listErrors(errs []lineError) {
 	told := 0
 	for i, e := range first {
 		if i == longestList {
-			s.note("and %s; --json lists them all", count(len(errs)-told, "more line", "more lines"))
+			listed := "lists them all"
+			if unlisted > 0 {
+				listed = "lists the first " + grouped(len(errs))
+			}
+			s.note("and %s; --json %s", count(len(errs)-told+unlisted, "more line", "more lines"), listed)
 			return
 		}
 		n := lines[e.Detail]
@@ -458,5 +473,8 @@ func (s *state) listErrors(errs []lineError) {
 			also = " and " + grouped(n-1) + " more"
 		}
 		s.note("%s%s: %s", placeOf(&e), also, clean(e.Detail))
+	}
+	if unlisted > 0 {
+		s.note("and %s, which are not listed", count(unlisted, "more line", "more lines"))
 	}
 }

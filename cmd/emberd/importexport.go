@@ -15,7 +15,7 @@ import (
 )
 
 func (s *state) importExportCommand() *cobra.Command {
-	var again bool
+	var o storeOptions
 	cmd := &cobra.Command{
 		Use:   "export FILE|-",
 		Short: "Take in what emberd export wrote",
@@ -23,17 +23,17 @@ func (s *state) importExportCommand() *cobra.Command {
 fields, those in the trash, and how often each was used. What is there already
 stays as it is, only use counts are raised, so a second run changes nothing. The
 whole run is one journal entry, so one undo takes it all back.`,
-		Example: `  emberd import export all.jsonl
+		Example: `  emberd import export all.jsonl --dry-run
   ssh other emberd export | emberd import export -`,
 		Annotations: exits(endings{exitNothing: "a part of it could not be imported", exitNoDaemon: "", exitDisk: "", exitAgain: ""}),
 		Args:        takes(1, 1, "one file, or - for stdin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in, total, err := s.openImport(args[0])
+			in, total, err := s.openImport(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			defer in.Close()
-			run := &recordsRun{s: s, again: again, progress: s.newProgress(total), report: importReport{Errors: []lineError{}}}
+			run := &recordsRun{s: s, opt: o, progress: s.newProgress(total), report: importReport{DryRun: o.dryRun, Errors: []lineError{}}}
 			err = run.all(cmd.Context(), in)
 			run.progress.done()
 			if err != nil && run.report.Tx == "" && run.report.Lines == 0 {
@@ -42,14 +42,15 @@ whole run is one journal entry, so one undo takes it all back.`,
 			return errors.Join(s.printImport(&run.report), run.verdict(err))
 		},
 	}
-	cmd.Flags().BoolVar(&again, "again", false, "import also what was forgotten here")
+	cmd.Flags().BoolVar(&o.again, "again", false, "import also what was forgotten here")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "read and check, import nothing")
 	return cmd
 }
 
 // recordsRun is an import of an export under way.
 type recordsRun struct {
 	s        *state
-	again    bool
+	opt      storeOptions
 	progress *progress
 	report   importReport
 	ended    bool // the last line was met
@@ -65,7 +66,7 @@ func (r *recordsRun) verdict(err error) error {
 	case err != nil:
 		return err
 	case !r.ended:
-		return &exit{code: exitNothing, err: errors.New("the export has no last line, so a part of it is missing; what there is of it was imported")}
+		return &exit{code: exitNothing, err: errors.New("the export has no last line, so a part of it is missing; " + map[bool]string{false: "what there is of it was imported", true: "what there is of it can be imported"}[r.opt.dryRun])}
 	case r.report.Failed > 0:
 		return &exit{code: exitNothing}
 	}
@@ -165,7 +166,7 @@ func recordOf(line sourceLine) (op.Record, error) {
 
 func (r *recordsRun) fail(line int, p op.Problem) {
 	r.report.Failed++
-	r.report.Errors = append(r.report.Errors, lineError{Line: line, Problem: p})
+	r.report.tell(lineError{Line: line, Problem: p})
 }
 
 func (r *recordsRun) send(ctx context.Context) error {
@@ -174,22 +175,21 @@ func (r *recordsRun) send(ctx context.Context) error {
 	}
 	records, at := r.records, r.at
 	r.records, r.at, r.size = nil, nil, 0
-	res, err := call(ctx, r.s, op.Import, &op.ImportRequest{Tx: r.report.Tx, Again: r.again, Records: records})
+	res, err := call(ctx, r.s, op.Import, &op.ImportRequest{Tx: r.report.Tx, Again: r.opt.again, DryRun: r.opt.dryRun, Records: records})
 	if memory.CodeOf(err) == memory.Unknown {
 		err = fmt.Errorf("%w; running the import again adds nothing twice", err)
 	}
 	if err != nil {
 		return fmt.Errorf("lines %d to %d: %w", at[0], at[len(at)-1], err)
 	}
+	if len(res.Results) != len(records) {
+		return fmt.Errorf("lines %d to %d: the daemon answered %d of %d", at[0], at[len(at)-1], len(res.Results), len(records))
+	}
 	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
 	for i, a := range res.Results {
-		r.count(at[i], a)
+		if p := r.report.fate(a); p != nil {
+			r.fail(at[i], *p)
+		}
 	}
 	return nil
-}
-
-func (r *recordsRun) count(line int, a op.ImportAnswer) {
-	if p := r.report.fate(a); p != nil {
-		r.fail(line, *p)
-	}
 }

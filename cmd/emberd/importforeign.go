@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 
@@ -78,7 +80,7 @@ func (r *foreignImport) options() foreign.Options {
 
 // take makes records and relations of what was read.
 func (r *foreignImport) take(haul *foreign.Haul) {
-	r.report.Lines = haul.Met
+	r.report.Lines, r.report.Failed, r.report.Unlisted = haul.Met, haul.Unlisted, haul.Unlisted
 	for _, skip := range haul.Skips {
 		if skip.Minor {
 			r.note(skip.Place, *problem(skip.Err))
@@ -110,6 +112,10 @@ func (r *foreignImport) takeRecord(rec *foreign.Record) {
 	if rec.AccessCount > 0 {
 		made.Use = &op.UseTotals{Accesses: rec.AccessCount, LastAccessed: rec.LastAccessed}
 	}
+	before, there := r.memories.byID[string(made.ID)]
+	if there && !bytes.Equal(before.what.Fields["content"], made.Fields["content"]) {
+		r.note(before.at, op.Problem{Code: memory.Conflict, Detail: fmt.Sprintf("%s has the same id and another text, and comes in in its place", placeOf(&lineError{File: rec.Place.File, Line: rec.Place.Line, Path: rec.Place.Path}))})
+	}
 	if r.memories.put(string(made.ID), placed[op.Record]{rec.Place, made}) {
 		r.report.Superseded++
 	}
@@ -129,8 +135,8 @@ func (r *foreignImport) takeRelation(rel *foreign.Relation) {
 }
 
 // fileOf opens the one file of an import and has it read, with progress.
-func (r *foreignImport) fileOf(name string, read fileReader) (*foreign.Haul, error) {
-	in, total, err := r.s.openImport(name)
+func (r *foreignImport) fileOf(ctx context.Context, name string, read fileReader) (*foreign.Haul, error) {
+	in, total, err := r.s.openImport(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -175,8 +175,8 @@ type sourceReader = func(context.Context, *foreignImport, string) (*foreign.Haul
 
 // readFile reads one file, or stdin.
 func readFile(read fileReader) sourceReader {
-	return func(_ context.Context, r *foreignImport, name string) (*foreign.Haul, error) {
-		return r.fileOf(name, read)
+	return func(ctx context.Context, r *foreignImport, name string) (*foreign.Haul, error) {
+		return r.fileOf(ctx, name, read)
 	}
 }
 
@@ -187,7 +187,7 @@ func readExport(plain fileReader, archive func(context.Context, string, *foreign
 			if base := filepath.Base(name); strings.HasPrefix(base, "conversations") && filepath.Ext(base) == ".json" {
 				return nil, memory.Errorf(memory.Invalid, "%s holds conversations and no saved memories; name the file with the memories, or the archive that it came in", base)
 			}
-			return r.fileOf(name, plain)
+			return r.fileOf(ctx, name, plain)
 		}
 		o := r.options()
 		haul, err := archive(ctx, name, &o)

@@ -153,7 +153,7 @@ func (r *storeImport) finish(ctx context.Context) error {
 }
 
 func (r *storeImport) readFile(ctx context.Context, name string) error {
-	in, total, err := r.s.openImport(name)
+	in, total, err := r.s.openImport(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (r *storeImport) fail(at foreign.Place, p op.Problem) {
 
 // note tells of a line for which nothing has to be done.
 func (r *storeImport) note(at foreign.Place, p op.Problem) {
-	r.report.Errors = append(r.report.Errors, lineError{File: at.File, Line: at.Line, Path: at.Path, Problem: p})
+	r.report.tell(lineError{File: at.File, Line: at.Line, Path: at.Path, Problem: p})
 }
 
 func (r *storeImport) send(ctx context.Context) error {

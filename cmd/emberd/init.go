@@ -227,6 +227,9 @@ func (s *state) writeSetup(c *config.Config, changes []settingChange) error {
 	s.printf("%s%s\n", verb, clean(c.File))
 	for _, change := range changes {
 		s.printf("  %s: %s\n", change.Setting, clean(orNone(change.Value)))
+		if change.Was != "" {
+			s.printf("    before: %s\n", clean(change.Was))
+		}
 	}
 	return nil
 }
@@ -292,12 +295,16 @@ func (s *state) nextSteps(ctx context.Context, p *plan) []string {
 	var next []string
 	_, err := call(ctx, s, op.Version, &op.VersionRequest{})
 	_, in, inErr := s.installed()
+	down, serviced := memory.CodeOf(err) == memory.Unavailable, inErr == nil && len(in.Present) > 0 && in.Config == s.config.File
 	switch {
-	case memory.CodeOf(err) == memory.Unavailable && !p.service:
-		next = append(next, s.again("serve")+"   # in another terminal")
-	case !p.service && len(p.changes) > 0 && inErr == nil && len(in.Present) > 0:
+	case p.service:
+	case serviced && len(p.changes) > 0:
 		next = append(next, s.again("service", "install")+"   # the daemon starts again with these settings")
-	case !p.service && len(p.changes) > 0:
+	case serviced && down:
+		next = append(next, s.again("service", "start"))
+	case down:
+		next = append(next, s.again("serve")+"   # in another terminal")
+	case len(p.changes) > 0:
 		next = append(next, s.again("serve")+"   # once the daemon that runs was ended; it has other settings")
 	}
 	return append(next, s.again("save", `"Use JWT tokens for authentication in all new APIs"`), s.again("search", "authentication"), s.again("doctor"))

@@ -33,9 +33,9 @@ func (q *questions) answer(question string) (string, error) {
 		return "", err
 	}
 	if q.in == nil {
-		q.in = bufio.NewReader(q.s.stdin)
+		q.in = bufio.NewReader(q.s.input(q.ctx))
 	}
-	line, err := heard(q.ctx, q.in)
+	line, err := q.in.ReadString('\n')
 	switch {
 	case q.ctx.Err() != nil:
 		return "", q.ctx.Err()

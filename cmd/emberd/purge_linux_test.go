@@ -76,6 +76,24 @@ func TestAPurgeAsksOnATerminal(t *testing.T) {
 	}
 }
 
+// Ctrl-C ends a command that waits for what nobody types.
+func TestStdinIsInterrupted(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t, "Lighthouses blink")
+	for _, args := range [][]string{{"save", "-"}, {"import", "jsonl", "-"}, {"import", "notes", "-"}, {"analyze", "-"}} {
+		s := onTerminal(t, false, h.env, args...)
+		s.press("tea\r")
+		s.see("that the line was read", func(screen string) bool {
+			n, err := unix.IoctlGetInt(int(s.slave.Fd()), unix.TIOCINQ)
+			return err == nil && n == 0 && strings.Contains(screen, "tea") && s.glass.row > 0
+		})
+		s.press(keyCtrlC)
+		if code := s.ends(); code != int(exitInterrupted) {
+			t.Errorf("%s: exit code %d, want %d", args, code, exitInterrupted)
+		}
+	}
+}
+
 // Ctrl-C ends a question, and is no yes.
 func TestAQuestionIsInterrupted(t *testing.T) {
 	t.Parallel()

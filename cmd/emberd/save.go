@@ -123,7 +123,7 @@ func (s *state) newText(cmd *cobra.Command, args []string) (string, error) {
 func (s *state) given(cmd *cobra.Command, args []string) (string, error) {
 	switch {
 	case len(args) == 1 && args[0] == "-":
-		return s.readText()
+		return s.readText(cmd.Context())
 	case len(args) > 0:
 		return strings.Join(args, " "), nil
 	}

@@ -96,7 +96,7 @@ func TestGlance(t *testing.T) {
 		}
 	}
 	status := &op.StatusResult{Health: "read-only", Version: op.VersionResult{Version: "1.4.0", PID: 4711}, Started: midday(), Memories: 7,
-		Log: op.LogStatus{ReadOnly: "the disk is full"}}
+		Log: op.LogStatus{ReadOnly: "the disk is full"}, Vaults: []op.VaultStatus{{Name: "Notes", Notes: 12}}}
 	sameAs(t, "status-token", screenText(t, 80, s.glance(screen{width: 80}, status, nil)))
 }
 

@@ -168,8 +168,8 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 // readText returns what stdin holds, without the final line break.
-func (s *state) readText() (string, error) {
-	text, err := io.ReadAll(io.LimitReader(s.stdin, memory.MaxContentBytes+2))
+func (s *state) readText(ctx context.Context) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(s.input(ctx), memory.MaxContentBytes+2))
 	if err != nil {
 		return "", fmt.Errorf("read stdin: %w", err)
 	}

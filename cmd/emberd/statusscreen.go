@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -158,7 +159,7 @@ func (g *glance) vault(v *op.VaultStatus) {
 		words = fmt.Sprintf("%s of %s", grouped(v.Notes), count(v.Notes+v.Waiting, "note", "notes"))
 	}
 	g.bar("vault", green, v.Notes, v.Notes+v.Waiting, words)
-	g.lines = append(g.lines, strings.Repeat(" ", glanceName)+g.p.paint(faint, cutFront(flat(v.Path), max(1, g.p.width-glanceName))))
+	g.lines = append(g.lines, strings.Repeat(" ", glanceName)+g.p.paint(faint, cutFront(flat(cmp.Or(v.Path, v.Name)), max(1, g.p.width-glanceName))))
 	var open []string
 	if v.Skipped > 0 {
 		open = append(open, grouped(v.Skipped)+" not read")

@@ -32,7 +32,7 @@ func Access(p *Places) []Finding {
 		all = append(all, folder(f.what, f.dir)...)
 	}
 	all = append(all, socketAccess(p)...)
-	if info, err := os.Stat(p.Config); err == nil && info.Mode().Perm()&0o022 != 0 && keepsModes(filepath.Dir(p.Config)) {
+	if info, err := os.Stat(p.Config); err == nil && othersWrite(info) && keepsModes(filepath.Dir(p.Config)) {
 		all = append(all, Finding{Area: "access", Code: "config-open", Severity: Bad,
 			Text: fmt.Sprintf("others may change the config file %s (mode %04o)", p.Config, info.Mode().Perm()),
 			Next: "chmod go-w " + Shell(p.Config), Fix: chmod(p.Config, info.Mode().Perm()&^0o022)})
@@ -71,6 +71,10 @@ func folder(what, dir string) []Finding {
 	case !info.IsDir():
 		return found("unreadable", Bad, "mv "+Shell(dir)+" "+Shell(dir+".aside"), "the %s folder %s is a file", what, dir)
 	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 && st.Uid != 0 {
+		return found("foreign", Bad, fmt.Sprintf("sudo -iu '#%d'", st.Uid),
+			"the %s folder %s belongs to user %d, and you are root; run emberd as that user", what, dir, st.Uid)
+	}
 	if foreign := foreignIn(dir); foreign != "" {
 		next := fmt.Sprintf("chown -R %d %s", os.Geteuid(), Shell(dir))
 		if os.Geteuid() != 0 {
@@ -93,17 +97,23 @@ func folder(what, dir string) []Finding {
 // too. File systems without modes show the same for all, and what they are mounted with decides.
 func openFolder(what, dir string, info fs.FileInfo) []Finding {
 	perm := info.Mode().Perm()
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if perm&0o077 == 0 || !ok || !keepsModes(dir) {
+	if perm&0o077 == 0 || !keepsModes(dir) {
 		return nil
 	}
 	f := Finding{Area: "access", Code: what + "-open", Severity: Look, Next: "chmod go= " + Shell(dir), Fix: chmod(dir, perm&^0o077),
 		Text: fmt.Sprintf("others may look into the %s folder %s (mode %04o)", what, dir, perm)}
-	// A group with its owner's number has no other member, by the custom of Debian and Fedora.
-	if perm&0o002 != 0 || perm&0o020 != 0 && st.Gid != st.Uid {
+	if othersWrite(info) {
 		f.Severity, f.Text = Bad, fmt.Sprintf("others may write to the %s folder %s (mode %04o), and so to your memories; no daemon starts on it", what, dir, perm)
 	}
 	return []Finding{f}
+}
+
+// othersWrite tells whether others may write to a file. A group with its owner's number has no
+// other member, by the custom of Debian and Fedora.
+func othersWrite(info fs.FileInfo) bool {
+	perm := info.Mode().Perm()
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return perm&0o002 != 0 || perm&0o020 != 0 && (!ok || st.Gid != st.Uid)
 }
 
 // foreignIn names the first file of somebody else's below a folder, "" if there is none.

@@ -105,6 +105,35 @@ func TestAccessTellsWhatOthersReach(t *testing.T) {
 	}
 }
 
+// A group with its owner's number is that user alone.
+func TestAGroupOfOnesOwnIsNobodyElse(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for _, name := range []string{h.Config, h.Data} {
+		h.ok(os.Chmod(name, 0o720))
+		if err := os.Chown(name, -1, os.Getuid()); err != nil {
+			t.Skip(err)
+		}
+	}
+	if got := strings.Join(codes(Access(h.Places)), ", "); got != "look data-open" {
+		t.Errorf("found %q", got)
+	}
+}
+
+// Root is not told to take a user's memories for itself.
+func TestRootLooksAtAFolderOfSomebodys(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a folder to somebody else")
+	}
+	h.ok(os.Chown(h.Data, 12345, 12345))
+	found := Access(h.Places)
+	if len(found) != 1 || found[0].Code != "data-foreign" || found[0].Next != "sudo -iu '#12345'" || found[0].Fix != nil {
+		t.Errorf("found %+v", found)
+	}
+}
+
 // A folder that others use, such as /tmp, is not to be closed: the socket is to go elsewhere.
 func TestASharedSocketFolderStaysOpen(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,7 @@ func BasicMemory(ctx context.Context, folder string, o *BasicMemoryOptions) (*Ha
 		return nil, err
 	}
 	defer v.Close()
-	b := &basicMemory{haul: newHaul("basic-memory", &o.Options), v: v, each: o.Observations, names: map[string]*called{}}
+	b := &basicMemory{haul: newHaul("basic-memory", &o.Options), v: v, each: o.Observations, names: map[string]*called{}, taken: map[memory.ID]bool{}}
 	for name, err := range v.Walk(ctx) {
 		if err == nil {
 			err = b.read(ctx, name)
@@ -59,6 +59,7 @@ type basicMemory struct {
 	each  bool
 	notes []*basicNote
 	names map[string]*called
+	taken map[memory.ID]bool // ids of notes
 }
 
 // called is what a name means to a link. The least rank wins, of equals the note that came
@@ -155,6 +156,11 @@ func (b *basicMemory) memory(n *vault.Note, known *basicNote, body string, head 
 	permalink := b.properties(n, &m, head)
 	stem := strings.TrimSuffix(known.path, path.Ext(known.path))
 	m.ID = b.id(m.Collection, orElse(permalink, stem))
+	if b.taken[m.ID] {
+		b.note(Place{File: known.path}, "another note goes by the name %.80q, so this one goes by its path", orElse(permalink, stem))
+		m.ID, permalink = b.id(m.Collection, "path", known.path), ""
+	}
+	b.taken[m.ID] = true
 	m.Aliases = alsoKnown(m.ID, permalink, n.Title, stem)
 	known.id = m.ID
 	for rank, name := range []string{permalink, n.Title, known.path, stem, path.Base(stem)} {

@@ -62,6 +62,8 @@ func TestBasicMemory(t *testing.T) {
 			"3 met\nb.md 0: \"b\\n\\ntwo\" also=a,b\nc.md 0: \"c\\n\\n[[a]]\" also=c\nx/a.md 0: \"a\\n\\none\" also=a,x/a\nc.md 1: c -related:links_to-> a\n"},
 		"several of a name": {false, []string{"x/a.md", "one", "y/a.md", "two", "c.md", "[[a]]"},
 			"3 met\nc.md 0: \"c\\n\\n[[a]]\" also=c\nx/a.md 0: \"a\\n\\none\" also=a,x/a\ny/a.md 0: \"a\\n\\ntwo\" also=a,y/a\nc.md 1: c -related:links_to-> a\nc.md 1: note: several notes are called \"a\"; the relation leads to x/a.md\n"},
+		"a permalink twice": {false, []string{"a.md", "---\npermalink: n/a\n---\none", "b.md", "---\npermalink: n/a\n---\ntwo", "c.md", "[[n/a]] [[b]]"},
+			"3 met\na.md 0: \"a\\n\\none\" also=n/a,a\nb.md 0: \"b\\n\\ntwo\" also=b\nc.md 0: \"c\\n\\n[[n/a]] [[b]]\" also=c\nc.md 1: c -related:links_to-> n/a\nc.md 1: c -related:links_to-> b\nb.md 0: note: another note goes by the name \"n/a\", so this one goes by its path\n"},
 		"observations": {true, []string{"a.md", "- [fact] one #x #y/z (here)\n- [x] done\n- [00:12] spoken\n- [?] asked\n- [ ] open\n- [link](to)\n- [[b]]\n- [idea] (why) two\n```\n- [code] x\n```\n> - [quote] x\n"},
 			"3 met\na.md 0: \"a\\n\\n- [fact] one #x #y/z (here)\\n- [x] done\\n- [00:12] spoken\\n- [?] asked\\n- [ ] open\\n- [link](to)\\n- [[b]]\\n- [idea] (why) two\\n```\\n- [code] x\\n```\\n> - [quote] x\" tags=x,y/z also=a\n" +
 				"a.md 1: \"one #x #y/z\" category=fact context=here tags=x,y/z\na.md 8: \"(why) two\" category=idea\n" +

@@ -139,7 +139,7 @@ func (c *chatGPT) entry(raw json.RawMessage, at Place) error {
 		return nil
 	}
 	m := c.blank()
-	if m.Content = s.text(memory.MaxContentBytes, "content", "memory", "text", "value"); m.Content == "" {
+	if m.Content = s.text(anyLength, "content", "memory", "text", "value"); m.Content == "" {
 		c.fail(at, memory.Errorf(memory.Invalid, "this has no content; it has %s", keysOf(s)))
 		return nil
 	}

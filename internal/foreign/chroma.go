@@ -41,10 +41,11 @@ type chroma struct {
 
 // chromaLink is what a record says of related ones.
 type chromaLink struct {
-	from memory.ID
-	name string
-	to   []string
-	at   Place
+	from       memory.ID
+	collection string
+	name       string
+	to         []string
+	at         Place
 }
 
 var errNoCollection = memory.Errorf(memory.Invalid, "this is no collection of ChromaDB: write what collection.get() returns as JSON, with ids, documents and metadatas")
@@ -213,7 +214,7 @@ func (c *chroma) record(s stated, at Place) {
 		delete(s, "metadata")
 	}
 	s.spread("metadata")
-	content := s.text(memory.MaxContentBytes, "document", "text", "content", "full_text", "text_chunk", "chroma:document", "page_content")
+	content := s.text(anyLength, "document", "text", "content", "full_text", "text_chunk", "chroma:document", "page_content")
 	if content == "" {
 		c.fail(at, memory.Errorf(memory.Invalid, "%.80q has no text; get the collection with documents", name))
 		return
@@ -227,7 +228,7 @@ func (c *chroma) record(s stated, at Place) {
 	m.ID = c.known(m.Collection, name, content)
 	m.Aliases = alsoKnown(m.ID, name)
 	if len(links) > 0 {
-		c.links = append(c.links, chromaLink{m.ID, name, links, at})
+		c.links = append(c.links, chromaLink{m.ID, m.Collection, name, links, at})
 	}
 	if name != "" {
 		c.byName[name] = m.ID
@@ -241,7 +242,7 @@ func (c *chroma) relate() {
 		for _, name := range link.to {
 			to, ok := c.byName[name]
 			if !ok {
-				to = c.known(memory.DefaultCollection, name, "")
+				to = c.known(link.collection, name, "") // which another file may have
 			}
 			if to == link.from {
 				continue

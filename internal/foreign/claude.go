@@ -167,7 +167,7 @@ func (c *claude) files(s stated, at Place) {
 		_ = json.Unmarshal(raw, &file) // of another kind it has no text either
 		where := at.in(fmt.Sprintf("memory_files[%d]", i))
 		name := file.text(memory.MaxSource, "path", "file_path", "name", "filename")
-		text := file.text(memory.MaxContentBytes*10, "content", "text")
+		text := file.text(anyLength, "content", "text")
 		if text == "" {
 			c.odd(where, raw)
 			continue

@@ -17,6 +17,9 @@ import (
 // taken, and the rest is left for meta.
 type stated map[string]json.RawMessage
 
+// anyLength is the bound of a content, of which [haul.add] tells that it is too long.
+const anyLength = math.MaxInt
+
 // text takes the first of these keys that holds a text of at most max characters.
 func (s stated) text(max int, keys ...string) string {
 	for _, key := range keys {
@@ -55,16 +58,26 @@ func (s stated) names(key string) []string {
 	return slices.DeleteFunc(list, func(name string) bool { return strings.TrimSpace(name) == "" })
 }
 
-// time takes the first of these keys that holds one between 1970 and a day from now.
+// time takes the first of these keys that holds one.
 func (s stated) time(now time.Time, keys ...string) time.Time {
 	for _, key := range keys {
-		t, ok := ParseTime(plain(s[key]))
-		if ok && t.After(time.UnixMilli(0)) && t.Before(now.Add(24*time.Hour)) {
+		if t, ok := moment(plain(s[key]), now); ok {
 			delete(s, key)
 			return t
 		}
 	}
 	return time.Time{}
+}
+
+// moment reads a time between 1970 and a day from now. A number is one from 1980 on: those
+// before are years, or places in a recording.
+func moment(text string, now time.Time) (time.Time, bool) {
+	from := time.UnixMilli(0)
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		from = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	t, ok := ParseTime(text)
+	return t, ok && t.After(from) && t.Before(now.Add(24*time.Hour))
 }
 
 // plain is a JSON text without quotes, and any other value as written.

@@ -78,7 +78,12 @@ type Haul struct {
 	Records   []Record
 	Relations []Relation
 	Skips     []Skip
+	// Unlisted is how many things more did not come in, beyond the first [MostSkips].
+	Unlisted int
 }
+
+// MostSkips bounds [Haul.Skips]: a file that is something else altogether may have a million.
+const MostSkips = 10_000
 
 // haul is a Haul that is being filled.
 type haul struct {
@@ -90,11 +95,19 @@ type haul struct {
 func newHaul(system string, o *Options) *haul { return &haul{system: system, o: o} }
 
 // fail notes something that does not come in.
-func (h *haul) fail(at Place, err error) { h.Skips = append(h.Skips, Skip{Place: at, Err: err}) }
+func (h *haul) fail(at Place, err error) {
+	if len(h.Skips) == MostSkips {
+		h.Unlisted++
+		return
+	}
+	h.Skips = append(h.Skips, Skip{Place: at, Err: err})
+}
 
 // note tells of something that need not come in.
 func (h *haul) note(at Place, format string, args ...any) {
-	h.Skips = append(h.Skips, Skip{Place: at, Err: memory.Errorf(memory.Invalid, format, args...), Minor: true})
+	if len(h.Skips) < MostSkips {
+		h.Skips = append(h.Skips, Skip{Place: at, Err: memory.Errorf(memory.Invalid, format, args...), Minor: true})
+	}
 }
 
 // blank is a memory as a save without any options makes it.

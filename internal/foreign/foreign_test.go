@@ -62,7 +62,7 @@ func place(p Place) string {
 
 func TestReaders(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", memory.MaxContent+1)
+	long, longer := strings.Repeat("x", memory.MaxContent+1), strings.Repeat("x", memory.MaxContentBytes+1)
 	for name, c := range map[string]struct{ reader, text, want string }{
 		"a table with a byte-order mark": {"chroma", "\ufeff{\"ids\":[\"a\"],\r\n\"documents\":[\"one\"],\"metadatas\":null}", "1 met\n1 ids[0]: \"one\" also=a\n"},
 		"an id twice":                    {"chroma", `{"ids":["a","a"],"documents":["one","two"]}`, "2 met\n1 ids[0]: \"one\" also=a\n1 ids[1]: \"two\" also=a\n"},
@@ -71,6 +71,7 @@ func TestReaders(t *testing.T) {
 		"a row that is none":             {"chroma", "[1,\nnull]", "2 met\n1 [0]: failed: this is no record with an id and a text\n2 [1]: failed: this is no record with an id and a text\n"},
 		"metadata that is none":          {"chroma", `[{"id":"a","document":"one","metadata":3}]`, "1 met\n1 [0]: \"one\" also=a\n"},
 		"too long":                       {"chroma", `[{"id":"a","document":"` + long + `"}]`, "1 met\n1 [0]: failed: content has 50001 characters, more than 50000; save it in parts\n"},
+		"far too long":                   {"chroma", `[{"id":"a","document":"` + longer + `"}]`, "1 met\n1 [0]: failed: content has 204801 bytes, more than 204800 (200 KiB); save it in parts\n"},
 		"too deep":                       {"chroma", strings.Repeat(`{"collections":[`, 100), "error: the JSON has more than 32 lists and objects within each other"},
 		"not UTF-8":                      {"chroma", "[{\"id\":\"a\",\"document\":\"\xff\"}]", "error: line 1 is not valid UTF-8; convert the file to UTF-8"},
 		"something else":                 {"chroma", `{"a":1}`, "error: " + errNoCollection.Error()},
@@ -84,19 +85,23 @@ func TestReaders(t *testing.T) {
 			"3 met\n1 [0]: \"one\" also=1,A\n1 [1]: \"two\" also=2\n1 [2]: note: \"A\" leads to itself, so this relation is left out\n"},
 		"a relation of ours": {"qdrant", `[{"payload":{"name":"A","content":"one"}},{"payload":{"from":"A","to":"B","relationType":"supports"}}]`,
 			"2 met\n1 [0]: \"one\" also=A\n1 [1]: A -supports:-> B\n"},
+		"a point far too long":      {"qdrant", `[{"id":1,"payload":{"text":"` + longer + `"}}]`, "1 met\n1 [0]: failed: content has 204801 bytes, more than 204800 (200 KiB); save it in parts\n"},
 		"a payload without a point": {"qdrant", `{"content":"one","entityType":"rule","type":"chunk"}`, "1 met\n1: \"one\" type=rule\n"},
 		"points that are none":      {"qdrant", `[1,[],null,{}]`, "4 met\n1 [0]: failed: this is no point with an id and a payload\n1 [1]: failed: this is no point with an id and a payload\n1 [2]: failed: this is no point with an id and a payload\n1 [3]: failed: point \"\" has neither content nor observations; its payload has no keys\n"},
 		"points too deep":           {"qdrant", strings.Repeat(`{"result":`, 100), "error: the JSON has more than 32 lists and objects within each other"},
 
 		"items of several kinds": {"notes", "\ufeff## Key Topics\r\n- one\r\n* two\r\n1. three\r\n\r\n   with more\r\n\r\na sentence\r\nof two lines\r\n",
 			"4 met\n2: \"one\" section=Key Topics\n3: \"two\" section=Key Topics\n4: \"three\\n\\n with more\" section=Key Topics\n8: \"a sentence\\nof two lines\" section=Key Topics\n"},
-		"comments and rulers": {"notes", "## important facts\n<!-- not\nthis -->\n---\n- one\n", "1 met\n5: \"one\" section=Important Facts\n"},
-		"no notes":            {"notes", "- one\n", "error: this is no notes.md: none of its headings is one of Key Topics, Important Facts, People & Entities, Ongoing Threads, File Knowledge, or of the core: Identity, Projects, Relationships, System"},
-		"an item not UTF-8":   {"notes", "## System\n- one\xff\n- two\n", "2 met\n3: \"two\" category=System\n2: failed: this is not valid UTF-8; convert the file to UTF-8\n"},
+		"comments and rulers":      {"notes", "## important facts\n<!-- not\nthis -->\n---\n- one\n", "1 met\n5: \"one\" section=Important Facts\n"},
+		"texts after comments":     {"notes", "## System\n<!-- a --> <!-- b\nc --> - one\n<!-- d\n--> - two\n- three <!-- four -->\n", "3 met\n3: \"one\" category=System\n5: \"two\" category=System\n6: \"three <!-- four -->\" category=System\n"},
+		"a comment without an end": {"notes", "## System\n<!-- a -->\n- one\n\n<!-- b\n- two\n", "3 met\n3: \"one\" category=System\n5: \"<!-- b\" category=System\n6: \"two\" category=System\n"},
+		"no notes":                 {"notes", "- one\n", "error: this is no notes.md: none of its headings is one of Key Topics, Important Facts, People & Entities, Ongoing Threads, File Knowledge, or of the core: Identity, Projects, Relationships, System"},
+		"an item not UTF-8":        {"notes", "## System\n- one\xff\n- two\n", "2 met\n3: \"two\" category=System\n2: failed: this is not valid UTF-8; convert the file to UTF-8\n"},
 
 		"a list of texts":           {"chatgpt", `["one","two",""]`, "3 met\n1 [0]: \"one\"\n1 [1]: \"two\"\n1 [2]: failed: this is neither a text nor an object with one\n"},
 		"a list in an object":       {"chatgpt", `{"memory_tool_config":{"memory_entries":[{"id":"m","content":"one","created_timestamp":1735700000}]},"x":[1]}`, "1 met\n1 memory_tool_config.memory_entries[0]: \"one\" also=m\n"},
 		"an answer in a code block": {"chatgpt", "```\n[2025-01-02] - one\n[no date] - two\n[ ] - three\n```\n", "3 met\n2: \"one\"\n3: \"two\"\n4: \"[ ] - three\"\n"},
+		"far too long to save":      {"chatgpt", `["` + longer + `"]`, "1 met\n1 [0]: failed: content has 204801 bytes, more than 204800 (200 KiB); save it in parts\n"},
 		"conversations":             {"chatgpt", `[{"mapping":{}}]`, "error: " + errChats.Error()},
 		"no list":                   {"chatgpt", `{"a":1}`, "error: there is no list of memories in this; a list of texts, or of objects with content, is read"},
 		"nothing saved":             {"chatgpt", "\n\n", "0 met\n"},
@@ -149,6 +154,34 @@ func TestIdsStay(t *testing.T) {
 	}
 }
 
+// Of a file that is something else altogether not every number is told of.
+func TestNotAllIsToldOfAFileThatIsNone(t *testing.T) {
+	t.Parallel()
+	h, err := Chroma(strings.NewReader("["+strings.Repeat("0.5,", MostSkips+5)+"0.5]"), &Options{Now: noon})
+	if err != nil || h.Met != MostSkips+6 || len(h.Skips) != MostSkips || h.Unlisted != 6 {
+		t.Errorf("%d met, %d told, %d more, %v", h.Met, len(h.Skips), h.Unlisted, err)
+	}
+}
+
+// What is related may be in another file of the same collection.
+func TestRelationsBetweenFiles(t *testing.T) {
+	t.Parallel()
+	for _, collection := range []string{"", "project"} {
+		o := &Options{Now: noon, Collection: collection}
+		one, err := Chroma(strings.NewReader(`[{"id":"a","document":"one","metadata":{"related_memories":["b"]}}]`), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := Chroma(strings.NewReader(`[{"id":"b","document":"two"}]`), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(one.Relations) != 1 || one.Relations[0].To != other.Records[0].ID {
+			t.Errorf("in %q the relations are %+v, and the other has the id %s", collection, one.Relations, other.Records[0].ID)
+		}
+	}
+}
+
 func TestWhatAStoreSays(t *testing.T) {
 	t.Parallel()
 	h, err := Chroma(strings.NewReader(`[{"id":"a","document":"one","metadata":{"category":"c","confidence":0.5,"importance":2,"strength":1.5,"tags":["A b","!"],
@@ -167,6 +200,24 @@ func TestWhatAStoreSays(t *testing.T) {
 	}
 	if len(m.Meta) != 3 || string(m.Meta["importance"]) != "2" || string(m.Meta["docstring"]) != "null" || string(m.Meta["tags"]) != `["A b","!"]` {
 		t.Errorf("meta is %s", m.Meta)
+	}
+}
+
+// A year and a place in a recording are no times of 1970.
+func TestNumbersThatAreNoTimes(t *testing.T) {
+	t.Parallel()
+	h, err := ChatGPT(strings.NewReader("[2024] - one\n[1735800000] - two\n[1975-03-01] - three\n"), &Options{Now: noon})
+	if err != nil || len(h.Records) != 3 {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	for i, want := range []struct{ text, day string }{{"[2024] - one", "2026-03-01"}, {"two", "2025-01-02"}, {"three", "1975-03-01"}} {
+		if r := h.Records[i]; r.Content != want.text || r.CreatedAt.Format(time.DateOnly) != want.day {
+			t.Errorf("read %q of %v, want %q of %s", r.Content, r.CreatedAt, want.text, want.day)
+		}
+	}
+	h, err = Chroma(strings.NewReader(`[{"id":"a","document":"one","metadata":{"timestamp":90.5}}]`), &Options{Now: noon})
+	if err != nil || !h.Records[0].CreatedAt.Equal(noon) || string(h.Records[0].Meta["timestamp"]) != "90.5" {
+		t.Errorf("read %+v, %v", h, err)
 	}
 }
 

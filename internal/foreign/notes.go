@@ -56,7 +56,7 @@ var (
 func (n *notes) block(b block) {
 	if m := updatedLine.FindStringSubmatch(b.text); m != nil {
 		t, err := time.Parse("2006-01-02 15:04", m[1])
-		if full, ok := ParseTime(m[1]); ok {
+		if full, ok := moment(m[1], n.o.Now); ok {
 			t, err = full, nil
 		}
 		if err == nil && t.After(time.UnixMilli(0)) && t.Before(n.o.Now) {

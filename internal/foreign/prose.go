@@ -35,10 +35,13 @@ func readText(r io.Reader) (string, error) {
 }
 
 // blocks takes a text apart. With byLine every plain line is one, else every paragraph.
-// Comments, rulers and the marks of code blocks are passed over. The headings are told too,
-// also those with nothing below them.
+// Comments that have an end, rulers and the marks of code blocks are passed over. The headings
+// are told too, also those with nothing below them.
 func blocks(text string, byLine bool) (all []block, headings []string) {
 	p := &prose{byLine: byLine}
+	if at := strings.LastIndex(text, "-->"); at >= 0 {
+		p.lastEnd = 1 + strings.Count(text[:at], "\n")
+	}
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
@@ -57,11 +60,13 @@ type prose struct {
 	item     bool // what is open is an item of a list
 	gap      bool // an empty line came after it
 	comment  bool
+	lastEnd  int // line of the last end of a comment, 0 if none ends
 	headings []string
 }
 
 func (p *prose) line(line string, number int) {
-	if p.hidden(line) {
+	line, hidden := p.uncommented(line, number)
+	if hidden || ruler.MatchString(line) || fence.MatchString(line) {
 		return
 	}
 	if line == "" {
@@ -91,18 +96,24 @@ func (p *prose) line(line string, number int) {
 	}
 }
 
-// hidden reports a line that says nothing of its own.
-func (p *prose) hidden(line string) bool {
-	trimmed := strings.TrimSpace(line)
-	switch {
-	case p.comment:
-		p.comment = !strings.HasSuffix(trimmed, "-->")
-		return true
-	case strings.HasPrefix(trimmed, "<!--"):
-		p.comment = !strings.Contains(trimmed, "-->")
-		return true
+// uncommented is a line without the comments that it begins with or lies in; it is hidden if
+// nothing else is in it. A comment without an end is none, and its text is not lost.
+func (p *prose) uncommented(line string, number int) (rest string, hidden bool) {
+	for {
+		if !p.comment {
+			inner, begins := strings.CutPrefix(strings.TrimSpace(line), "<!--")
+			if !begins || number > p.lastEnd || number == p.lastEnd && !strings.Contains(inner, "-->") {
+				return line, hidden && line == ""
+			}
+			p.comment, line = true, inner
+		}
+		hidden = true
+		_, after, ended := strings.Cut(line, "-->")
+		if !ended {
+			return "", true
+		}
+		p.comment, line = false, strings.TrimSpace(after)
 	}
-	return ruler.MatchString(line) || fence.MatchString(line)
 }
 
 func headingOf(line string) (string, bool) {
@@ -156,7 +167,7 @@ func saved(text string, now time.Time) (string, time.Time) {
 	if m == nil {
 		return text, time.Time{}
 	}
-	if t, ok := ParseTime(m[1]); ok && t.After(time.UnixMilli(0)) && t.Before(now.Add(24*time.Hour)) {
+	if t, ok := moment(m[1], now); ok {
 		return m[2], t
 	}
 	if undated.MatchString(m[1]) {

@@ -145,7 +145,7 @@ func (q *qdrant) take(s stated, at Place) {
 func (q *qdrant) entry(id string, s stated, at Place) {
 	s.spread("metadata")
 	title := s.text(memory.MaxAlias, "name", "entity_name")
-	content := s.text(memory.MaxContentBytes, "content", "document", "page_content", "text", "data")
+	content := s.text(anyLength, "content", "document", "page_content", "text", "data")
 	if content == "" {
 		content = observed(title, s)
 	}
