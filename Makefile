@@ -231,8 +231,8 @@ source:
 	mkdir dist
 	git -c core.autocrlf=false archive --format tar --prefix $(NAME)-source/ HEAD | gzip -n -9 > dist/$(NAME)-source.tar.gz
 
-# make dist twice, in two clones at different places with nothing compiled before, and whether
-# the bytes are the same: half an hour. One platform: make dist-check PLATFORMS=linux/amd64
+# make dist and make deb twice, in two clones at different places with nothing compiled before, and
+# whether the bytes are the same: half an hour. One platform: make dist-check PLATFORMS=linux/amd64
 dist-check:
 	PLATFORMS="$(PLATFORMS)" tools/dist-check
 
@@ -251,11 +251,12 @@ deb: build
 		SOURCE_DATE_EPOCH=$(COMMITTED) tools/deb $$arch "$(VERSION)" "$(MAINTAINER)" || exit 1; \
 	done
 
-# As root: the package of this machine's architecture, installed, used by a user, removed.
+# As root: the packages by lintian, and that of this machine's architecture installed, used by a
+# user, removed. That one alone: make deb-check DEBS="$(dpkg --print-architecture)"
 deb-check:
 	rm -rf dist
-	$(MAKE) deb DEBS="$$(dpkg --print-architecture)"
-	tools/deb-check dist/emberd_*_"$$(dpkg --print-architecture)".deb
+	$(MAKE) deb
+	tools/deb-check dist/emberd_*.deb
 
 clean:
 	rm -rf bin dist cover.out coverage.out coverage.html *.prof *.test

@@ -133,8 +133,8 @@ func TestManualIsFormatted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, formatter := range [][]string{{"groff", "-z", "-ww", "-man", "-Tutf8"}, {"mandoc", "-T", "lint", "-W", "warning"}} {
-		t.Run(formatter[0], func(t *testing.T) {
+	for _, formatter := range [][]string{{"groff", "-Tutf8", "-z", "-ww", "-man"}, {"groff", "-Tascii", "-z", "-ww", "-man"}, {"mandoc", "-Tlint", "-W", "warning"}} {
+		t.Run(formatter[0]+formatter[1], func(t *testing.T) {
 			t.Parallel()
 			path, err := exec.LookPath(formatter[0])
 			if err != nil {

@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"emberd/internal/config"
 	"emberd/internal/service"
 	"emberd/memory"
 	"emberd/op"
@@ -28,9 +30,9 @@ docs/service.md says what the files hold, and why.`,
 	}
 	asGroup(cmd)
 	cmd.AddCommand(s.serviceInstallCommand(), s.serviceUninstallCommand(),
-		s.serviceVerb("start", "Start the daemon", "started", serviceManager.Start),
+		s.serviceStarts("start", "Start the daemon", "started", serviceManager.Start),
 		s.serviceVerb("stop", "Stop the daemon until it is started, or the next login", "stopped", serviceManager.Stop),
-		s.serviceVerb("restart", "Start the daemon again, as after a change of its settings", "restarted", serviceManager.Restart),
+		s.serviceStarts("restart", "Start the daemon again, as after a change of its settings", "restarted", serviceManager.Restart),
 		s.serviceStatusCommand(), s.serviceLogsCommand(), s.serviceUnitsCommand())
 	return cmd
 }
@@ -105,11 +107,30 @@ func (s *state) printService(m serviceManager, files []service.File) error {
 }
 
 func (s *state) installService(ctx context.Context, m serviceManager, spec *service.Spec, files []service.File) error {
+	packaged, err := packagedService(ctx, m)
+	if err != nil {
+		return err
+	}
 	written, err := s.putService(ctx, m, spec, files)
 	if err != nil {
 		return err
 	}
-	return s.tellService(ctx, m, "written", written, func() { s.printPutService(m, written) })
+	return s.tellService(ctx, m, "written", written, func() {
+		s.printPutService(m, written)
+		if packaged != nil {
+			s.note("they take the place of %s, which came with a package", clean(packaged.File))
+		}
+	})
+}
+
+// packagedService is how the service of a package is that a manager goes by, and nil where it
+// goes by none, or by the user's own.
+func packagedService(ctx context.Context, m serviceManager) (*service.State, error) {
+	st, err := m.State(ctx)
+	if err != nil || st.File == "" || filepath.Dir(st.File) == m.Folder() {
+		return nil, err
+	}
+	return st, nil
 }
 
 // putService has a manager run the daemon by these files, and returns those that it wrote.
@@ -194,66 +215,51 @@ func (s *state) installed() (serviceManager, *service.Installed, error) {
 	return m, in, err
 }
 
-// needsService refuses what needs a service where there is none, of the user's own or from
-// a package, whose file it returns.
-func needsService(ctx context.Context, m serviceManager, in *service.Installed) (packaged string, err error) {
+// needsService refuses what needs a service where there is none. It returns how that of a
+// package is, where the user has none of their own.
+func needsService(ctx context.Context, m serviceManager, in *service.Installed) (packaged *service.State, err error) {
 	if len(in.Present) > 0 {
-		return "", nil
+		return nil, nil
 	}
-	st, err := m.State(ctx)
-	if err != nil {
-		return "", err
+	packaged, err = packagedService(ctx, m)
+	if err == nil && packaged == nil {
+		err = memory.Errorf(memory.NotFound, "%s; emberd service install does that", noService)
 	}
-	if st.File == "" {
-		return "", memory.Errorf(memory.NotFound, "%s; emberd service install does that", noService)
-	}
-	return st.File, nil
+	return packaged, err
 }
 
-func (s *state) serviceUninstallCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "uninstall",
-		Short: "Stop the daemon, and have it not come back",
-		Long: `Stop the daemon, and remove the files of the service. Memories, settings and
-notes stay as they are.`,
-		Example:     `  emberd service uninstall`,
-		Annotations: exits(endings{exitNoDaemon: noManager, exitConflict: "there is a service of somebody else's"}),
-		Args:        takes(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			m, in, err := s.installed()
-			if err != nil {
+// serviceStarts is a command that has the manager start the daemon. It refuses where the
+// settings are wrong, by which one that runs would only be lost, and where somebody else
+// started one.
+func (s *state) serviceStarts(name, short, done string, do func(serviceManager, context.Context) error) *cobra.Command {
+	cmd := s.serviceVerb(name, short, done, func(m serviceManager, ctx context.Context) error {
+		c, err := s.load()
+		if err != nil {
+			return err
+		}
+		_, in, err := s.installed()
+		if err != nil {
+			return err
+		}
+		if s.concerns(in, c) {
+			if err := s.onlyDaemon(ctx, m); err != nil {
 				return err
 			}
-			var removed []string
-			packaged, _ := needsService(cmd.Context(), m, in) // where no manager answers there is nothing to stop
-			if len(in.Present) > 0 || packaged != "" {
-				if err := m.Disable(cmd.Context()); err != nil {
-					return err
-				}
-			}
-			if len(in.Present) > 0 {
-				if removed, err = service.Remove(in.Present); err != nil {
-					return err
-				}
-				if err := m.Forget(cmd.Context()); err != nil {
-					return err
-				}
-			}
-			if s.json {
-				return s.printJSON(map[string]any{"removed": append([]string{}, removed...)})
-			}
-			for _, path := range removed {
-				s.printf("removed %s\n", clean(path))
-			}
-			switch {
-			case packaged != "":
-				s.printf("stopped %s, which is a package's and stays\n", clean(packaged))
-			case len(removed) == 0:
-				s.printf("%s\n", noService)
-			}
-			return nil
-		},
+		}
+		return do(m, ctx)
+	})
+	cmd.Annotations = exits(endings{exitNothing: noService, exitNoDaemon: noManager + ", or the daemon did not start",
+		exitLocked: "a daemon runs that is not the service's"})
+	return cmd
+}
+
+// concerns tells whether a service is about the daemon of these settings. A package's listens
+// where the settings have it by default.
+func (s *state) concerns(in *service.Installed, c *config.Config) bool {
+	if in.Config != "" {
+		return in.Config == c.File
 	}
+	return c.Socket == filepath.Join(s.getenv("XDG_RUNTIME_DIR"), "emberd", "emberd.sock")
 }
 
 // serviceVerb is a command that has the manager do one thing.
@@ -262,7 +268,7 @@ func (s *state) serviceVerb(name, short, done string, do func(serviceManager, co
 		Use:         name,
 		Short:       short,
 		Example:     "  emberd service " + name,
-		Annotations: exits(endings{exitNothing: noService, exitNoDaemon: noManager + ", or the daemon did not start"}),
+		Annotations: exits(endings{exitNothing: noService, exitNoDaemon: noManager}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m, in, err := s.installed()

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -144,8 +145,12 @@ func (sup *supervisor) reload() (status string) {
 	again.config = nil
 	c, err := again.load()
 	if err != nil {
-		sup.log.Error("the settings are wrong, and the earlier ones stay in force", "err", err)
-		return "serves " + sup.started.Data + "; the settings are wrong: " + err.Error()
+		wrong := "the settings are wrong"
+		if errors.Is(err, fs.ErrPermission) { // of the sandbox, which allows a folder that was there at the start
+			wrong = "the settings cannot be read again before a restart"
+		}
+		sup.log.Error(wrong+", and the earlier ones stay in force", "err", err)
+		return "serves " + sup.started.Data + "; " + wrong + ": " + err.Error()
 	}
 	var taken, waiting []string
 	now := c.Effective()

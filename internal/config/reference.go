@@ -70,7 +70,7 @@ const placesText = "" +
 	"Times are written `90s`, `72h`, `3d` or `1d12h`, sizes `4MiB`. In paths, `~` and `$VAR` are replaced (`$$` is a\n" +
 	"dollar sign); a relative path starts from the working directory, in the config file from the file's directory.\n" +
 	"Several paths in one variable are separated as in `PATH`.\n\n" +
-	"Checked, but not acted on in this version: all of `recall.`.\n\n" +
+	"Checked, but not acted on in this version: every setting of `recall`.\n\n" +
 	"| | Linux | macOS | with `--home DIR` |\n|---|---|---|---|\n" +
 	"| config file | `$XDG_CONFIG_HOME/emberd/config.yaml` | `~/Library/Application Support/emberd/config.yaml` | `DIR/config.yaml` |\n" +
 	"| `data` | `$XDG_DATA_HOME/emberd` | `~/Library/Application Support/emberd` | `DIR/data` |\n" +

@@ -165,8 +165,9 @@ func argument(s string) string {
 	return `"` + strings.ReplaceAll(escape(s), `"`, `\(dq`) + `"`
 }
 
-// names are those of characters that formatters change or act upon.
-var names = map[rune]string{'\\': `\e`, '-': `\-`, '\'': `\(aq`, '`': `\(ga`, '^': `\(ha`, '~': `\(ti`}
+// names are those of characters that formatters change or act upon, or that a terminal of ASCII
+// alone would leave out.
+var names = map[rune]string{'…': `.\|.\|.\&`, '\\': `\e`, '-': `\-`, '\'': `\(aq`, '`': `\(ga`, '^': `\(ha`, '~': `\(ti`}
 
 func escape(s string) string {
 	var b strings.Builder

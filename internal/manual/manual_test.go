@@ -36,7 +36,7 @@ func TestAPageIsWrittenAsRoffReadsIt(t *testing.T) {
 			"Levels:\n.RS 4\n.EX\nlow   .5 l\nhigh  1 l\n.EE\n.RE\nand more\n"},
 		"what roff acts upon": {func(p *manual.Page) { p.Text(`.ssh is C:\dir, 'it' ^ ~ ` + "`") },
 			"\\&.ssh is C:\\edir, \\(aqit\\(aq \\(ha \\(ti \\(ga\n"},
-		"what ASCII has not": {func(p *manual.Page) { p.Text("tea… für 水 🫖") }, "tea\\[u2026] f\\[u00FC]r \\[u6C34] \\[u1FAD6]\n"},
+		"what ASCII has not": {func(p *manual.Page) { p.Text("tea… für 水 🫖") }, "tea.\\|.\\|.\\& f\\[u00FC]r \\[u6C34] \\[u1FAD6]\n"},
 		"entries": {func(p *manual.Page) {
 			p.Entry(manual.Term{Name: "-n, --limit", Value: "N"}, "at most N.")
 			p.Entry(manual.Term{Name: "70"}, "a fault.")

@@ -61,7 +61,7 @@ func (e *callError) Error() string {
 	if said == "" {
 		said = "it said nothing"
 	}
-	return e.line + " failed: " + said
+	return e.line + " failed: " + strings.TrimSuffix(said, ".")
 }
 
 // limited keeps the beginning of what is written to it.
