@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -32,7 +33,7 @@ func (s *state) glance(p screen, r *op.StatusResult, stats *op.StatsResult) []st
 	g.gap()
 	g.memories(r, stats)
 	g.gap()
-	if r.Log.Durability != "" { // those with a token are not told of the log
+	if toldAll(r) {
 		g.log(&r.Log)
 	}
 	if l := r.Loading; l != nil {
@@ -158,7 +159,7 @@ func (g *glance) vault(v *op.VaultStatus) {
 		words = fmt.Sprintf("%s of %s", grouped(v.Notes), count(v.Notes+v.Waiting, "note", "notes"))
 	}
 	g.bar("vault", green, v.Notes, v.Notes+v.Waiting, words)
-	g.lines = append(g.lines, strings.Repeat(" ", glanceName)+g.p.paint(faint, cutFront(flat(v.Path), max(1, g.p.width-glanceName))))
+	g.lines = append(g.lines, strings.Repeat(" ", glanceName)+g.p.paint(faint, cutFront(flat(cmp.Or(v.Path, v.Name)), max(1, g.p.width-glanceName))))
 	var open []string
 	if v.Skipped > 0 {
 		open = append(open, grouped(v.Skipped)+" not read")
