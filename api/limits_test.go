@@ -193,6 +193,23 @@ func TestAnswersTakeBoundedMemory(t *testing.T) {
 }
 
 // A header that is longer than 64 KiB is refused; net/http adds 4 KiB to what it is told.
+// What a fault of ours ended holds nothing any more: a program of which two large requests
+// met one could otherwise send no third.
+func TestAFaultHoldsNoPlace(t *testing.T) {
+	limits := NewLimits(nil)
+	sock, _ := serve(t, NewHandler(backendFunc(func(context.Context, *op.Spec, any) (any, error) { panic("a fault") }), &HandlerOptions{Limits: limits}), nil)
+	c := NewClient(sock, nil)
+	defer c.Close()
+	if _, err := op.Save.Call(t.Context(), c, &op.SaveRequest{Content: strings.Repeat("x", 2*smallBody)}); memory.CodeOf(err) != memory.Unknown {
+		t.Fatalf("a fault is answered with %v, want that it is not known what was done", err)
+	}
+	limits.mu.Lock()
+	defer limits.mu.Unlock()
+	if len(limits.callers) > 0 {
+		t.Errorf("%d callers hold something", len(limits.callers))
+	}
+}
+
 func TestHeadersAreBounded(t *testing.T) {
 	_, sock := start(t, newShelf())
 	for n, want := range map[int]int{maxHeader - 1000: http.StatusOK, maxHeader + 8<<10: http.StatusRequestHeaderFieldsTooLarge} {
