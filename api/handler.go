@@ -166,13 +166,7 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 func (h *handler) operation(sh *shape) http.HandlerFunc {
 	empty := wire.FillerOf(reflect.PointerTo(sh.spec.Result))
 	return func(w http.ResponseWriter, r *http.Request) {
-		body, done, err := h.readBody(w, r)
-		if err != nil {
-			h.fail(w, r, err)
-			return
-		}
-		res, out, err := h.carryOut(w, r, sh, body, empty)
-		done()
+		res, out, err := h.take(w, r, sh, empty)
 		if err != nil {
 			h.fail(w, r, err)
 			return
@@ -181,6 +175,16 @@ func (h *handler) operation(sh *shape) http.HandlerFunc {
 		defer release()
 		answer(w, dress(w.Header(), res), typeJSON, append(out, '\n'))
 	}
+}
+
+// take reads a request, carries it out and lets go of its body.
+func (h *handler) take(w http.ResponseWriter, r *http.Request, sh *shape, empty *wire.Filler) (res any, out []byte, err error) {
+	body, done, err := h.readBody(w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	return h.carryOut(w, r, sh, body, empty)
 }
 
 // carryOut is what of an operation takes processor time. A body is there already, and the
@@ -196,8 +200,8 @@ func (h *handler) carryOut(w http.ResponseWriter, r *http.Request, sh *shape, bo
 		return nil, nil, err
 	}
 	ctx, told := telling(w, r)
+	defer told()
 	res, err = h.backend.Invoke(ctx, sh.spec, req)
-	told()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -135,12 +135,18 @@ func (l *Limits) closeStream(key admission.Key) {
 // why is "" unless the caller is slowed down.
 func (l *Limits) begin(ctx context.Context, class admission.Class, read, part bool, cost time.Duration) (end func(), why string, err error) {
 	actor := op.CallerFrom(ctx)
-	key := keyOf(actor)
 	why = l.slow(actor)
-	u := l.enter(key)
+	ask := admission.Ask{Key: keyOf(actor), Class: class, Slow: why != "", Part: part, Cost: cost}
+	if ask.Slow && part && actor.Token == "" {
+		// The name that a client claims within MCP is not known where its messages come in,
+		// and others may come in by the same process.
+		name, _, _ := strings.Cut(actor.Client, "/")
+		ask.Key.Token, ask.Part = "claimed "+name, false
+	}
+	u := l.enter(ask.Key)
 	if read && class == admission.Short {
 		if err := l.take(ctx, u, u.reads, why); err != nil {
-			l.leave(key, u)
+			l.leave(ask.Key, u)
 			return nil, why, err
 		}
 	}
@@ -148,14 +154,7 @@ func (l *Limits) begin(ctx context.Context, class admission.Class, read, part bo
 		if read && class == admission.Short {
 			<-u.reads
 		}
-		l.leave(key, u)
-	}
-	ask := admission.Ask{Key: key, Class: class, Slow: why != "", Part: part, Cost: cost}
-	if ask.Slow && part && actor.Token == "" {
-		// The name that a client claims within MCP is not known where its messages come in,
-		// and others may come in by the same process.
-		name, _, _ := strings.Cut(actor.Client, "/")
-		ask.Key.Token, ask.Part = "claimed "+name, false
+		l.leave(ask.Key, u)
 	}
 	visit, err := l.door.Enter(ctx, ask)
 	if err != nil {

@@ -76,6 +76,34 @@ func TestAClaimedNameIsSlowedDownByItself(t *testing.T) {
 	}
 }
 
+// The questions of who is slowed down by such a name wait in places of their own.
+func TestAClaimedNameHoldsUpNoOtherByItsQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := NewLimits(&LimitOptions{Slow: func(a memory.Actor) string {
+			if a.Client == "noisy/1" {
+				return "few of its memories were of use"
+			}
+			return ""
+		}})
+		inv := limits.Invoker(backendFunc(func(context.Context, *op.Spec, any) (any, error) { return &op.SearchResult{}, nil }))
+		search := func(client string) error {
+			ctx := op.WithCaller(t.Context(), memory.Actor{Via: "mcp", Client: client}) // at a port
+			_, err := op.Search.Call(ctx, inv, &op.SearchRequest{Query: "x"})
+			return err
+		}
+		var all sync.WaitGroup
+		for range 2 * maxOwnReads {
+			all.Go(func() { _ = search("noisy/1") }) // of which some wait too long
+		}
+		synctest.Wait()
+		begun := time.Now()
+		if err := search("quiet/1"); err != nil || time.Since(begun) > 0 {
+			t.Errorf("another client was answered after %v: %v", time.Since(begun), err)
+		}
+		all.Wait()
+	})
+}
+
 // A caller that asks for more than its queue holds is told so, and another is served.
 func TestAFullQueueIsRefused(t *testing.T) {
 	synctest.Test(t, testAFullQueue)
@@ -165,6 +193,23 @@ func TestAnswersTakeBoundedMemory(t *testing.T) {
 }
 
 // A header that is longer than 64 KiB is refused; net/http adds 4 KiB to what it is told.
+// What a fault of ours ended holds nothing any more: a program of which two large requests
+// met one could otherwise send no third.
+func TestAFaultHoldsNoPlace(t *testing.T) {
+	limits := NewLimits(nil)
+	sock, _ := serve(t, NewHandler(backendFunc(func(context.Context, *op.Spec, any) (any, error) { panic("a fault") }), &HandlerOptions{Limits: limits}), nil)
+	c := NewClient(sock, nil)
+	defer c.Close()
+	if _, err := op.Save.Call(t.Context(), c, &op.SaveRequest{Content: strings.Repeat("x", 2*smallBody)}); memory.CodeOf(err) != memory.Unknown {
+		t.Fatalf("a fault is answered with %v, want that it is not known what was done", err)
+	}
+	limits.mu.Lock()
+	defer limits.mu.Unlock()
+	if len(limits.callers) > 0 {
+		t.Errorf("%d callers hold something", len(limits.callers))
+	}
+}
+
 func TestHeadersAreBounded(t *testing.T) {
 	_, sock := start(t, newShelf())
 	for n, want := range map[int]int{maxHeader - 1000: http.StatusOK, maxHeader + 8<<10: http.StatusRequestHeaderFieldsTooLarge} {

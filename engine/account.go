@@ -27,7 +27,7 @@ func (e *Engine) account(ctx context.Context, s *op.Spec, req, res any, err erro
 	} else {
 		gaveTo(&c, s, req, res)
 		c.Used = usedBy(req, res)
-		savedBy(&c, res)
+		savedBy(&c, req, res)
 	}
 	if e.ledger.Count(op.CallerFrom(ctx), &c) {
 		nudge(e.uncounted)
@@ -36,20 +36,29 @@ func (e *Engine) account(ctx context.Context, s *op.Spec, req, res any, err erro
 
 // refusedSaves is how many saves an error refused for what was in them.
 func refusedSaves(req any, err error) int {
-	switch memory.CodeOf(err) {
-	case memory.Invalid, memory.TooLarge, memory.Secret, memory.Forgotten:
-	default:
-		return 0
-	}
 	switch req.(type) {
 	case *op.SaveRequest, *op.AddRequest:
-		return 1
+		if forItsContent(memory.CodeOf(err)) {
+			return 1
+		}
 	}
 	return 0
 }
 
-// savedBy tells what was saved, and what of a batch was refused.
-func savedBy(c *ledger.Call, res any) {
+// forItsContent reports whether a save that failed with a code was refused for what was in it.
+func forItsContent(code memory.Code) bool {
+	switch code {
+	case memory.Invalid, memory.TooLarge, memory.Secret, memory.Forgotten:
+		return true
+	}
+	return false
+}
+
+// savedBy tells what was saved, and what of a batch was refused. Of a dry run it is nothing.
+func savedBy(c *ledger.Call, req, res any) {
+	if batch, ok := req.(*op.SaveBatchRequest); ok && batch.DryRun {
+		return
+	}
 	switch res := res.(type) {
 	case *op.SaveResult:
 		if !res.Replayed && res.Echo == nil && !res.Confirmed && res.Memory.ID != "" {
@@ -63,7 +72,9 @@ func savedBy(c *ledger.Call, res any) {
 		for i := range res.Results {
 			switch one := &res.Results[i]; {
 			case one.Error != nil:
-				c.Refused++
+				if forItsContent(one.Error.Code) {
+					c.Refused++
+				}
 			case !one.Replayed:
 				c.Saved = append(c.Saved, one.ID)
 			}
@@ -207,7 +218,9 @@ func usedBy(req, res any) []memory.ID {
 	case *op.EditResult:
 		return []memory.ID{res.Memory.ID}
 	case *op.PromoteResult:
-		return []memory.ID{res.Memory.ID}
+		if !res.DryRun && res.Outcome != op.PromotionUnmet {
+			return []memory.ID{res.Memory.ID}
+		}
 	case *op.ConfirmResult:
 		return idsOf(res.Memories, func(m *op.Memory) memory.ID { return m.ID })
 	case *op.RelateResult:

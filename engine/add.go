@@ -233,7 +233,7 @@ func (a *addition) store(ctx context.Context, against []memory.ID) (*op.AddResul
 	if a.added != "" {
 		message += fmt.Sprintf(" It was given %s, for the token changes nothing else.", a.added)
 	}
-	return &op.AddResult{Memory: view, New: true, Message: message, Tx: receipt.Entry}, err
+	return &op.AddResult{Memory: view, New: true, Message: message, Added: a.added, Tx: receipt.Entry}, err
 }
 
 func (a *addition) contradiction(from, to memory.ID) memory.Relation {

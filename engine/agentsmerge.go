@@ -138,7 +138,7 @@ func (r *agentsRound) grown(ctx context.Context) error {
 		}
 	}
 	for _, item := range old {
-		_, entry, err := r.e.closeItem(ctx, r.by, r.res.Tx, item.ID, "", partReason)
+		entry, err := r.e.closeAsListed(ctx, r.by, r.res.Tx, item, "", partReason)
 		if err != nil {
 			return err
 		}
@@ -331,6 +331,7 @@ func (r *agentsRound) mergeOne(ctx context.Context, c cluster.Cluster, item memo
 }
 
 func (r *agentsRound) carryOut(ctx context.Context, c cluster.Cluster, item memory.ReviewItem, result *op.MergeResult) error {
+	was := item
 	item.ClaimedBy, item.ClaimedAt = mergeClaim, stampTime(r.now)
 	r.e.closeNow(&item, op.DecideMerge, fmt.Sprintf("merged, with a cohesion of %.2f", c.Cohesion))
 	one := consolidating{e: r.e, g: r.g, by: r.by, answers: &item, made: r.made, res: op.ConsolidateResult{Tx: r.res.Tx}}
@@ -347,7 +348,7 @@ func (r *agentsRound) carryOut(ctx context.Context, c cluster.Cluster, item memo
 	if r.g.overtaken(r.e, c) || r.e.itemTaken(&item) { // the next run looks again
 		return nil
 	}
-	_, entry, err := r.e.closeItem(ctx, r.by, r.res.Tx, item.ID, "", similarity.Truncate(result.Reason, op.MaxReason-len("...")))
+	entry, err := r.e.closeAsListed(ctx, r.by, r.res.Tx, was, "", similarity.Truncate(result.Reason, op.MaxReason-len("...")))
 	r.wrote(entry)
 	return err
 }

@@ -57,8 +57,12 @@ func newAging() *aging {
 	return &aging{look: make(chan struct{}, 1), woken: make(chan struct{}, 1), used: make(map[memory.ID]bool)}
 }
 
-// used counts a use of a memory, which wakes it soon if it is demoted.
+// used counts a use of a memory, which wakes it soon if it is demoted. Who may not change it
+// leaves it as it is.
 func (e *Engine) used(row *stm.Row, at time.Time) {
+	if !e.may(row) {
+		return
+	}
 	e.stm.Use(stm.Use{ID: row.ID(), Uses: 1, At: at})
 	e.revision.Add(1)
 	if row.Stage() == memory.Demoted {

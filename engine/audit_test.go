@@ -216,6 +216,37 @@ func TestJunkIsWhatIsGoneUnused(t *testing.T) {
 	}
 }
 
+// What would be done is neither saved nor used, and what failed for another reason than its
+// content is not held against who sent it.
+func TestWhatOnlyWouldBeIsNotCounted(t *testing.T) {
+	t.Parallel()
+	e := promotingHouse(t, nil).following(t)
+	items := []op.SaveRequest{{Content: "The kettle leaks"}, {Content: ""}}
+	asked(t, e, anAgent, op.SaveBatch, &op.SaveBatchRequest{Items: items, DryRun: true})
+	if got := callerOf(t, e, anAgent); got.Saved+got.Junk != 0 {
+		t.Errorf("a dry run counts as %d saved, %d of them junk", got.Saved, got.Junk)
+	}
+	saved := asked(t, e, anAgent, op.SaveBatch, &op.SaveBatchRequest{Items: items}).Results[0].ID
+	asked(t, e, anAgent, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{ID: saved, Content: "The kettle whistles"}}})
+	if got := callerOf(t, e, anAgent); got.Saved != 2 || got.Junk != 1 {
+		t.Errorf("%d saved, %d of them junk, want one saved and one refused; an id that was there is a conflict", got.Saved, got.Junk)
+	}
+	asked(t, e, anAgent, op.Search, &op.SearchRequest{Query: "kettle"})
+	asked(t, e, anAgent, op.Promote, &op.PromoteRequest{ID: string(saved), DryRun: true})
+	veiled := asked(t, e, theUser, op.Save, &op.SaveRequest{Content: "The pot \u202eskael"}).Memory.ID
+	asked(t, e, anAgent, op.Search, &op.SearchRequest{Query: "pot"})
+	if got := asked(t, e, anAgent, op.Promote, &op.PromoteRequest{ID: string(veiled)}).Outcome; got != op.PromotionUnmet {
+		t.Fatalf("the veiled one is %s", got)
+	}
+	if got := callerOf(t, e, anAgent); got.Used != 0 || got.Undecided != 2 {
+		t.Errorf("%d used, %d undecided, want none and two: no note was made", got.Used, got.Undecided)
+	}
+	asked(t, e, anAgent, op.Promote, &op.PromoteRequest{ID: string(saved)})
+	if got := callerOf(t, e, anAgent); got.Used != 1 {
+		t.Errorf("%d used, want the promoted one", got.Used)
+	}
+}
+
 func TestACallerIsThrottledAndForgiven(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

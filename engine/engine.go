@@ -150,7 +150,6 @@ func Open(opt Options) (*Engine, error) {
 		}
 	}
 	e.stm, e.notes = store, long
-	e.ledger.Judge(e.cameToNothing)
 	if long != nil {
 		e.truth = newTruth(e)
 		e.lists = newLists(&e.opt, long.dir)

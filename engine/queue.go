@@ -332,9 +332,7 @@ func (e *Engine) claimItem(ctx context.Context, by memory.Actor, entry, id, who 
 			return err
 		}
 		if item.Status == memory.ItemClaimed && item.ClaimedBy != who {
-			err := memory.Errorf(memory.Conflict, "%s has claimed the review item %s at %s; leave it to them, or close it", item.ClaimedBy, item.ID, item.ClaimedAt.Format(time.DateTime)).At("id")
-			err.Current = item.ClaimedBy
-			return err
+			return alreadyClaimed(item)
 		}
 		if item.Status == memory.ItemOpen {
 			item.Status, item.ClaimedBy, item.ClaimedAt = memory.ItemClaimed, who, stampTime(e.opt.Now())
@@ -354,6 +352,23 @@ func (e *Engine) closeItem(ctx context.Context, by memory.Actor, entry, id, deci
 		e.closeNow(item, decision, reason)
 		return nil
 	})
+}
+
+// closeAsListed closes an item unless somebody has claimed or closed it since it was listed, or
+// it went. It returns the journal entry: the one given, if nothing was closed.
+func (e *Engine) closeAsListed(ctx context.Context, by memory.Actor, entry string, was memory.ReviewItem, decision, reason string) (string, error) {
+	_, next, err := e.changeFound(ctx, by, closeVerb, entry, was, func(item *memory.ReviewItem) error {
+		if item.Status != was.Status || item.ClaimedBy != was.ClaimedBy {
+			return alreadyClaimed(item)
+		}
+		e.closeNow(item, decision, reason)
+		return nil
+	})
+	switch memory.CodeOf(err) {
+	case memory.Conflict, memory.NotFound:
+		return entry, nil
+	}
+	return next, err
 }
 
 // closeNow makes an item a closed one.
@@ -413,6 +428,12 @@ func (e *Engine) decidable(item *memory.ReviewItem) error {
 		return alreadyClosed(&is)
 	}
 	return nil
+}
+
+func alreadyClaimed(item *memory.ReviewItem) error {
+	err := memory.Errorf(memory.Conflict, "%s has claimed the review item %s at %s; leave it to them, or close it", item.ClaimedBy, item.ID, item.ClaimedAt.Format(time.DateTime)).At("id")
+	err.Current = item.ClaimedBy
+	return err
 }
 
 func alreadyClosed(item *memory.ReviewItem) error {

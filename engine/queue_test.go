@@ -183,6 +183,33 @@ func TestALargerItemTakesTheParts(t *testing.T) {
 	wantOpen(t, e, part, other, outside, taken, mine)
 }
 
+// Who closes what was listed leaves what somebody claimed or closed meanwhile, or what went,
+// and goes on with the rest.
+func TestWhatChangedSinceItWasListedIsLeft(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	a, b, c, d := save(t, e, "anchor"), save(t, e, "boat"), save(t, e, "crane"), save(t, e, "dock")
+	claimed := fileOne(t, e, op.ReviewCluster, "merge", true, a, b)
+	closed := fileOne(t, e, op.ReviewCluster, "merge", true, b, c)
+	gone := fileOne(t, e, op.ReviewCluster, "merge", true, d, c)
+	same := fileOne(t, e, op.ReviewCluster, "merge", true, a, c)
+	do(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: claimed.ID, By: "Ann"})
+	do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: closed.ID, Reason: "they differ"})
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(gone.MemoryIDs[0])})
+	entry := ""
+	for _, item := range []memory.ReviewItem{claimed, closed, gone, same} {
+		next, err := e.closeAsListed(t.Context(), agentsActor(), entry, item, "", "nobody looked")
+		if changed := next != entry; err != nil || changed != (item.ID == same.ID) {
+			t.Errorf("%v: entry %q after %q, %v", item.MemoryIDs, next, entry, err)
+		}
+		entry = next
+	}
+	wantOpen(t, e, claimed)
+	if got, err := e.findItem(closed.ID); err != nil || got.Reason != "they differ" {
+		t.Errorf("the closed one: %+v, %v", got, err)
+	}
+}
+
 // Items have the labels that CortexGraph's agents give their issues.
 func TestLabelsOfTheAgents(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 
 	"emberd/memory"
@@ -32,18 +31,22 @@ func diffOf(members []memory.Memory) []string {
 // textDiff compares texts with a first one.
 type textDiff struct {
 	first []string
-	keys  []string        // of the sentences of first
-	have  map[string]int  // how many of the others have a sentence
-	known map[string]bool // what first has or is in extra
+	keys  []string       // of the sentences of first
+	have  map[string]int // how many of the others have a sentence
+	place map[string]int // of a sentence in first, inExtra for one that is there
 	extra map[int][]string
 }
 
+const inExtra = -1
+
 func newDiff(text string) *textDiff {
-	d := &textDiff{first: sentencesOf(text), have: make(map[string]int), known: make(map[string]bool), extra: make(map[int][]string)}
-	for _, s := range d.first {
+	d := &textDiff{first: sentencesOf(text), have: make(map[string]int), place: make(map[string]int), extra: make(map[int][]string)}
+	for i, s := range d.first {
 		key := sentenceKey(s)
 		d.keys = append(d.keys, key)
-		d.known[key] = true
+		if _, before := d.place[key]; !before {
+			d.place[key] = i
+		}
 	}
 	return d
 }
@@ -57,13 +60,14 @@ func (d *textDiff) compare(text string) {
 	seen := make(map[string]bool)
 	for _, s := range sentencesOf(text) {
 		key := sentenceKey(s)
-		if i := slices.Index(d.keys, key); i >= 0 {
-			if after = i; !seen[key] {
+		switch at, known := d.place[key]; {
+		case !known:
+			d.place[key] = inExtra
+			d.extra[after] = append(d.extra[after], s)
+		case at != inExtra:
+			if after = at; !seen[key] {
 				d.have[key]++
 			}
-		} else if !d.known[key] {
-			d.known[key] = true
-			d.extra[after] = append(d.extra[after], s)
 		}
 		seen[key] = true
 	}

@@ -37,13 +37,9 @@ func (e *Engine) closeParts(ctx context.Context, by memory.Actor, entry string, 
 	}
 	slices.SortFunc(parts, func(a, b memory.ReviewItem) int { return cmp.Compare(a.ID, b.ID) })
 	for _, item := range parts {
-		_, next, err := e.closeItem(ctx, by, entry, item.ID, "", partReason)
-		switch {
-		case memory.CodeOf(err) == memory.Conflict || memory.CodeOf(err) == memory.NotFound: // somebody was faster
-		case err != nil:
+		var err error
+		if entry, err = e.closeAsListed(ctx, by, entry, item, "", partReason); err != nil {
 			return entry, err
-		default:
-			entry = next
 		}
 	}
 	return entry, nil

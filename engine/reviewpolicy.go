@@ -41,15 +41,13 @@ func (e *Engine) decideOverdue(ctx context.Context) error {
 	slices.SortFunc(due, func(a, b memory.ReviewItem) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	for _, item := range due {
 		decision, _ := e.policyOn(&item)
-		_, next, err := e.closeItem(ctx, policyActor(), entry, item.ID, decision, fmt.Sprintf("decided by policy, for nobody did in %s", inDays(e.opt.DecideAfter)))
+		var err error
+		entry, err = e.closeAsListed(ctx, policyActor(), entry, item, decision, fmt.Sprintf("decided by policy, for nobody did in %s", inDays(e.opt.DecideAfter)))
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case memory.CodeOf(err) == memory.Conflict || memory.CodeOf(err) == memory.NotFound: // somebody was faster
 		case err != nil:
 			return fmt.Errorf("close what nobody decided: %w", err)
-		default:
-			entry = next
 		}
 	}
 	return nil

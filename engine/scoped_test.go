@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"emberd/internal/access"
 	"emberd/memory"
@@ -23,6 +24,39 @@ func contextOf(g *access.Grant) context.Context {
 // as carries out an operation for who has a grant.
 func as[Req, Res any](g *access.Grant, e *Engine, o op.Op[Req, Res], req *Req) (*Res, error) {
 	return o.Call(contextOf(g), e, req)
+}
+
+// Who may only read a memory leaves it as it is: it is not kept from fading, not woken, and not
+// promoted for being used.
+func TestReadingAloneIsNoUse(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	e := h.open(t)
+	theirs := save(t, e, "the kettle leaks", "team")
+	own := save(t, e, "the boiler leaks", "work")
+	h.advance(time.Hour)
+	for _, m := range []op.Memory{theirs, own} {
+		asks := []func() error{
+			func() error { _, err := as(workGrant(), e, op.Show, &op.ShowRequest{ID: string(m.ID)}); return err },
+			func() error {
+				_, err := as(workGrant(), e, op.OpenMany, &op.OpenManyRequest{IDs: []string{string(m.ID)}})
+				return err
+			},
+			func() error { _, err := as(workGrant(), e, op.Search, &op.SearchRequest{Query: m.Content}); return err },
+			func() error { _, err := as(workGrant(), e, op.Verify, &op.VerifyRequest{Claim: m.Content}); return err },
+		}
+		for _, ask := range asks {
+			if err := ask(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := look(t, e, theirs.ID); got.UseCount != 0 || !got.LastUsed.Equal(theirs.LastUsed) || got.AccessCount != 0 {
+		t.Errorf("one that may be read counts %d uses and %d accesses", got.UseCount, got.AccessCount)
+	}
+	if got := look(t, e, own.ID); got.UseCount != 2 || got.AccessCount == 0 {
+		t.Errorf("one that may be changed counts %d uses, want 2, and %d accesses", got.UseCount, got.AccessCount)
+	}
 }
 
 // Every operation about one memory, for one that may be changed, one that may be read, one

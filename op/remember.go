@@ -45,6 +45,7 @@ type AddResult struct {
 	Message   string     `json:"message"`
 	// Pending is why the memory's note does not have the change yet. emberd goes on trying.
 	Pending *PendingWrite `json:"pending,omitempty"`
+	Added   string        `json:"added_scope,omitempty"` // as SaveResult has it
 	Tx      string        `json:"tx,omitempty"`
 }
 

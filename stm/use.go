@@ -29,12 +29,13 @@ type uses struct {
 	wake  chan struct{} // tells the writer that something waits
 }
 
-// Use counts uses and accesses. Ids that do not exist are passed over.
+// Use counts uses and accesses. Ids that do not exist are passed over, and so are memories
+// that may not be changed through a lens.
 func (s *Store) Use(us ...Use) {
 	for _, u := range us {
 		key := u.ID.Bytes()
 		cell := s.table.cell(key)
-		if cell == nil || !cell.row.Load().live() {
+		if cell == nil || !cell.row.Load().live() || s.may != nil && s.may(cell.row.Load(), &Change{ID: u.ID}) != nil {
 			continue
 		}
 		at := u.At

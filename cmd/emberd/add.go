@@ -90,5 +90,6 @@ func (s *state) printAdded(res *op.AddResult) {
 	}
 	s.noteReinforcement(res.Reinforced, res.Memory.ID)
 	s.warnHidden(&res.Memory)
+	s.noteScope(res.Added)
 	s.undoHint(res.Tx)
 }

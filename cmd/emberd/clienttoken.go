@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -57,15 +59,22 @@ func (s *state) limit(c *clients.Client, o installation) (clientLimit, error) {
 	return l, nil
 }
 
-// asTokenName makes of a project's name what a token may be called.
+// asTokenName makes of a project's name what a token may be called. One that is not told by
+// that has a digest behind it: projects that share a token share its limits.
 func asTokenName(project string) string {
+	plain := strings.ToLower(project)
 	name := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
 			return r
 		}
 		return '-'
-	}, strings.ToLower(project))
-	return strings.Trim(name[:min(len(name), 40)], "-")
+	}, plain)
+	name = strings.Trim(name[:min(len(name), 40)], "-")
+	if name != plain {
+		digest := sha256.Sum256([]byte(plain))
+		name = strings.TrimPrefix(name+"-"+hex.EncodeToString(digest[:4]), "-")
+	}
+	return name
 }
 
 // mint makes the token of a client and keeps its secret in the client's file. One that is

@@ -168,8 +168,16 @@ func (s *state) printSaved(res *op.SaveResult) error {
 		return nil
 	}
 	s.warnHidden(&res.Memory)
+	s.noteScope(res.Added)
 	s.undoHint(res.Tx)
 	return nil
+}
+
+// noteScope tells what was added to a memory so that a token may save it, "" for nothing.
+func (s *state) noteScope(added string) {
+	if added != "" {
+		s.note("it was given %s, for the token changes nothing else", flat(added))
+	}
 }
 
 // printEcho says that a text was just recalled, and what from.

@@ -88,6 +88,10 @@ func (s *state) printStatus(r *op.StatusResult) {
 	s.row("health", health)
 	s.row("daemon", fmt.Sprintf("process %d, up for %s", r.Version.PID, lasted(s.now().Sub(r.Started))))
 	s.row("version", versionText(&r.Version))
+	if !toldAll(r) {
+		s.printSeen(r)
+		return
+	}
 	s.row("memories", fmt.Sprintf("%s, %s in the trash", grouped(r.Memories), grouped(r.Trash)))
 	s.row("log", fmt.Sprintf("%s in %s, durability %s", size(r.Log.Bytes), count(r.Log.Segments, "segment", "segments"), r.Log.Durability))
 	s.row("", fmt.Sprintf("loaded in %d ms: %s; snapshot %s", r.Log.LoadMillis, recovered(r.Log.Recovery), r.Log.Snapshot))
@@ -134,6 +138,24 @@ func (s *state) printStatus(r *op.StatusResult) {
 		}
 	}
 	s.row("wakes for", wakes(r.Timers))
+	for _, w := range r.Warnings {
+		s.warn("warning", clean(w))
+	}
+}
+
+// toldAll reports whether a status is of everything: who has a token for a part is not told
+// of the log and the folders.
+func toldAll(r *op.StatusResult) bool { return r.Log.Durability != "" }
+
+// printSeen prints what is told of a part.
+func (s *state) printSeen(r *op.StatusResult) {
+	s.row("memories", grouped(r.Memories)+" in the scopes of the token")
+	if r.Log.ReadOnly != "" {
+		s.row("log", s.screen.paint(red, "not writable: "+clean(r.Log.ReadOnly)))
+	}
+	for _, v := range r.Vaults {
+		s.row("vault", fmt.Sprintf("%s, %s in the scopes of the token", flat(v.Name), count(v.Notes, "note", "notes")))
+	}
 	for _, w := range r.Warnings {
 		s.warn("warning", clean(w))
 	}
@@ -215,11 +237,7 @@ func (s *state) printVault(v *op.VaultStatus) {
 	if v.Skipped > 0 {
 		notes += fmt.Sprintf(", %s not read (emberd vault check lists them)", grouped(v.Skipped))
 	}
-	s.row("vault", flat(cmp.Or(v.Path, v.Name)))
-	if v.Path == "" { // a token's, which is told no more
-		s.row("", notes)
-		return
-	}
+	s.row("vault", flat(v.Path))
 	s.row("", fmt.Sprintf("%s; %s; index %s", notes, v.Mode, size(v.Bytes)))
 	if v.Archived > 0 {
 		s.row("", count(v.Archived, "more note", "more notes")+" in the archive folder, not searched")

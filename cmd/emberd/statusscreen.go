@@ -33,7 +33,7 @@ func (s *state) glance(p screen, r *op.StatusResult, stats *op.StatsResult) []st
 	g.gap()
 	g.memories(r, stats)
 	g.gap()
-	if r.Log.Durability != "" { // those with a token are not told of the log
+	if toldAll(r) {
 		g.log(&r.Log)
 	}
 	if l := r.Loading; l != nil {

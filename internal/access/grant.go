@@ -9,6 +9,7 @@ package access
 
 import (
 	"context"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -30,8 +31,8 @@ const maxScope = 200
 // Scope is one part of a grant. It is written kind:value, or all.
 type Scope struct{ Kind, Value string }
 
-// ParseScope reads a scope. Tags are taken with or without #, folders with or without a
-// slash at the end, always from the root of the vault.
+// ParseScope reads a scope. Tags are taken with or without #, folders as a shell completes
+// them, always from the root of the vault.
 func ParseScope(text string) (Scope, error) {
 	if text == All {
 		return Scope{Kind: All}, nil
@@ -42,7 +43,9 @@ func ParseScope(text string) (Scope, error) {
 	case Tag:
 		value = strings.TrimPrefix(value, "#")
 	case Folder:
-		value = strings.Trim(value, "/")
+		if value = strings.Trim(path.Clean(value), "/"); value == "." {
+			value = ""
+		}
 	case Project:
 	default:
 		value = ""

@@ -19,6 +19,9 @@ func TestScopesCover(t *testing.T) {
 		{"folder:Work/", Subject{Note: "Work/Plan.md"}, true},
 		{"folder:Work", Subject{Note: "Work/Acme/Plan.md"}, true},
 		{"folder:Work", Subject{Note: "Workshop/Plan.md"}, false},
+		{"folder:./Work//Acme/", Subject{Note: "Work/Acme/Plan.md"}, true},
+		{"folder:Home/../Work", Subject{Note: "Work/Plan.md"}, true},
+		{"folder:..", Subject{Note: "Work/Plan.md"}, false},
 		{"folder:Work", Subject{Note: "Work"}, false},
 		{"folder:Work", Subject{}, false},
 	}
@@ -34,7 +37,7 @@ func TestScopesCover(t *testing.T) {
 }
 
 func TestParseScopeRefuses(t *testing.T) {
-	for _, text := range []string{"", "tag:", "tag:#", "folder:/", "work", "all:", "owner:me", "project: "} {
+	for _, text := range []string{"", "tag:", "tag:#", "folder:/", "folder:.", "work", "all:", "owner:me", "project: "} {
 		if s, err := ParseScope(text); err == nil {
 			t.Errorf("ParseScope(%q) = %v, want an error", text, s)
 		}

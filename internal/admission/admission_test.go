@@ -255,6 +255,29 @@ func TestTheRateHoldsAloneToo(t *testing.T) {
 	}
 }
 
+// Who is slowed down late has one request a second from then on, however many it had before.
+func TestOneWhoIsSlowedDownLateOwesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(1, 0)
+		for range 5000 {
+			if _, err := d.do(t.Context(), pid(1), Short, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n := range 3 {
+			began := time.Now()
+			v, err := d.Enter(t.Context(), Ask{Key: pid(1), Slow: true})
+			if err != nil {
+				t.Fatalf("request %d once it is slow: %v", n+1, err)
+			}
+			v.Leave()
+			if waited := time.Since(began); waited > 1100*time.Millisecond {
+				t.Errorf("request %d waited %v, more than a second", n+1, waited)
+			}
+		}
+	})
+}
+
 // The calling thread is what is measured: sleep is free, work is not.
 func TestThreadTime(t *testing.T) {
 	stop := threadTime()

@@ -153,8 +153,9 @@ func (d *Door) fill(c *caller, now time.Time) (rate float64) {
 	if c.slow {
 		rate = slowRate
 	}
-	if rate > 0 {
-		c.tokens = min(max(1, rate), c.tokens+rate*now.Sub(c.filled).Seconds())
+	c.tokens = min(max(1, rate), c.tokens+rate*now.Sub(c.filled).Seconds())
+	if rate == 0 { // what it has without one, it does not owe later
+		c.tokens = 1
 	}
 	c.filled = now
 	return rate

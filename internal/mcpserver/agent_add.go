@@ -105,6 +105,9 @@ func agentAdd(ctx context.Context, c *call, in *agentAddIn) (*agentAdded, error)
 	if res.Pending != nil {
 		out.Advice = append(out.Advice, noteFollows)
 	}
+	if res.Added != "" {
+		out.Advice = append(out.Advice, "it was given "+flat(res.Added)+", for the token changes nothing else")
+	}
 	return out, nil
 }
 

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,18 @@ type limited struct {
 
 func (l limited) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	return l.Invoker.Invoke(op.WithGrant(ctx, l.grant), s, req)
+}
+
+// TestWhatAScopeAddsIsTold to the agent, which did not ask for the tag.
+func TestWhatAScopeAddsIsTold(t *testing.T) {
+	grant := &access.Grant{Token: "job", Write: []access.Scope{{Kind: access.Tag, Value: "work"}}}
+	s := newSession(t, limited{newStore(t, newClock(), nil), grant}, Agent)
+	for args, added := range map[string]bool{`{"content":"the boiler runs hot"}`: true, `{"content":"the kettle leaks","tags":["work"]}`: false} {
+		got := called[agentAdded](s, "memory_add", args).Advice
+		if told := slices.Contains(got, "it was given tag:work, for the token changes nothing else"); told != added {
+			t.Errorf("%s: %q; want the added tag told: %t", args, got, added)
+		}
+	}
 }
 
 // TestPromptsAreWhatAGrantShows: none of them fails for a token, and none of them, of the
