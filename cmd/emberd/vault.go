@@ -142,9 +142,9 @@ to it. A note is named by its path, its name, or an alias.`,
 func (s *state) printLinks(r *op.LinksResult) {
 	s.printf("%s\n", s.screen.paint(yellow, flat(r.Note)))
 	for _, l := range r.Outgoing {
-		to := s.screen.paint(red, "leads nowhere")
-		if l.Path != "" {
-			to = flat(l.Path)
+		to := flat(l.Path)
+		if l.Path == "" {
+			to = s.screen.paint(yellow, "leads to no note") // but may to a picture or another file
 		}
 		s.printf("  → %s  %s %s\n", cmp.Or(flat(l.Target), "(this note)"), to, s.screen.paint(faint, fmt.Sprintf("line %d", l.Line)))
 	}
