@@ -86,6 +86,7 @@ again and bring their memories back.`,
 				s.note("no deletion is held back")
 			default:
 				s.printf("confirmed: %s\n", count(res.Missing, "missing note is found no more, and its memory goes to the trash", "missing notes are found no more, and their memories go to the trash"))
+				s.note("to take it back: emberd undo with the entry \"note gone\" of emberd history")
 			}
 			if err == nil && res.Frozen == "" {
 				err = &exit{code: exitNothing}
