@@ -73,7 +73,7 @@ func (r Rules) Plan(files []stm.Segment, dead int64, all bool) Plan {
 	case len(own) > r.Files:
 		p.Due, p.Reason = true, fmt.Sprintf("%d sealed files are more than %d", len(own), r.Files)
 	default:
-		p.Reason = fmt.Sprintf("%d sealed files are not more than %d, and %d of %d bytes no longer count", len(own), r.Files, dead, total)
+		p.Reason = fmt.Sprintf("sealed files: %d of at most %d; bytes that no longer count: %d of %d", len(own), r.Files, dead, total)
 	}
 	chosen := own
 	if !all && !mostlyDead {

@@ -102,10 +102,14 @@ func aliasThat(r *stm.Row, prefix string) string {
 	return ""
 }
 
-// beginningOf is the first words of a text, in one line.
+// beginningOf is the first words of a text, in one line that ends with … where there is more.
 func beginningOf(text string) string {
-	line := strings.Join(strings.Fields(text[:byteOf(text, 4*completionText)]), " ")
-	return line[:byteOf(line, completionText)]
+	start := text[:byteOf(text, 4*completionText)]
+	line := strings.Join(strings.Fields(start), " ")
+	if n := byteOf(line, completionText); n == len(line) && len(start) == len(text) {
+		return line
+	}
+	return strings.TrimRight(line[:byteOf(line, completionText-1)], " ") + "…"
 }
 
 // completePaths offers the notes that are in the index. The beginning of a name will do,

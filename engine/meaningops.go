@@ -85,7 +85,7 @@ func (m *meaning) state() string {
 
 // noVectors is why there are to be none.
 func (e *Engine) noVectors() string {
-	return cmp.Or(e.opt.Meaning.Off, "name a model file in embedding.model, or a server in embedding.url")
+	return cmp.Or(e.opt.Meaning.Off, "choose a model (emberd model use), or name a server in embedding.url")
 }
 
 // model is called with the meaning's mu held.

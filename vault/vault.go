@@ -108,7 +108,7 @@ func Open(dir string, opt *Options) (*Vault, error) {
 	}
 	root, err := os.OpenRoot(full)
 	if err != nil {
-		return nil, fmt.Errorf("the vault cannot be opened; check that the folder exists and may be read: %w", err)
+		return nil, fmt.Errorf("open the folder: %w", err)
 	}
 	return &Vault{name: filepath.Base(full), dir: full, root: root, ignore: ignore, markdown: newMarkdown()}, nil
 }

@@ -32,7 +32,7 @@ func (s *state) changeSetting(key, value string) error {
 	tried := config.Source{Flags: append(slices.Clone(s.set), key+"="+value), Env: s.env, Home: s.home, ConfigFile: s.configFile, UserHome: home}
 	then, err := config.Load(tried)
 	if err != nil {
-		return memory.Errorf(memory.Invalid, "%s", strings.ReplaceAll(err.Error(), "--set "+key, key))
+		return memory.Errorf(memory.Invalid, "%s", strings.TrimPrefix(strings.ReplaceAll(err.Error(), "--set "+key, key), "--set: "))
 	}
 	was, err := s.setFrom(then, key, value)
 	if err != nil {
@@ -56,8 +56,21 @@ func (s *state) changeSetting(key, value string) error {
 		when = "a daemon that runs takes it over on SIGHUP"
 	}
 	s.note("written to %s; %s", clean(c.File), when)
+	s.noteVaults(c, key)
 	s.warnStale()
 	return nil
+}
+
+// noteVaults tells which of the vaults that were just named cannot be served.
+func (s *state) noteVaults(c *config.Config, key string) {
+	if key != "vaults" {
+		return
+	}
+	for _, dir := range c.Vaults {
+		if err := checkVaultFolder(c, dir); err != nil {
+			s.note("%s", clean(err.Error()))
+		}
+	}
 }
 
 // setFrom writes a value and returns the one before. then are the settings with it: where those

@@ -121,7 +121,9 @@ func (d *demo) walk(ctx context.Context) error {
 			return errors.Join(d.expect("archived", "list", "--stage", "archived")(ctx), d.readNote(archivedNotes))
 		}},
 		{"edit that note", d.editArchived},
-		{"a search brings the memory back, as its note says it now", d.comeBack},
+		{"a search brings the memory back, as its note says it now", func(ctx context.Context) error {
+			return errors.Join(d.comeBack(ctx), d.untilWarm(ctx, "kettle"))
+		}},
 		{"why it scores what it does, and what comes next", d.expect("demoted on", "why", "@kettle")},
 		{"how well the memories are, and one of two that say the same", d.beHealthy},
 		{"the agents ask, and a decision can be taken back", d.decide},
@@ -245,6 +247,21 @@ func (d *demo) comeBack(ctx context.Context) error {
 		return err
 	}
 	return d.expect("by Monday", search...)(ctx)
+}
+
+// untilWarm waits until the log says, too, that a memory is back: the search does not.
+func (d *demo) untilWarm(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		res, err := op.Show.Call(ctx, d, &op.ShowRequest{ID: d.ids[name], Track: new(bool)})
+		if err != nil || !res.Memory.Stage.Cold() {
+			return err
+		}
+		if err := d.alive(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // readNote prints the one note of a folder of the vault.

@@ -25,8 +25,8 @@ func TestEngineStatusIsForPeople(t *testing.T) {
 		status op.EngineStatusResult
 		want   string
 	}{
-		"nothing set": {op.EngineStatusResult{State: op.EngineOff, Problem: "name a model file in embedding.model, or a server in embedding.url"}, `
-vectors    none: name a model file in embedding.model, or a server in
+		"nothing set": {op.EngineStatusResult{State: op.EngineOff, Problem: "choose a model (emberd model use), or name a server in embedding.url"}, `
+vectors    none: choose a model (emberd model use), or name a server in
            embedding.url
 `},
 		"a file that is none": {op.EngineStatusResult{State: op.EngineWaiting, Meaning: &op.Meaning{Without: page}, Problem: page,

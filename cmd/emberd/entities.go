@@ -31,7 +31,7 @@ many notes link to it or are tagged with it.`,
 	f := cmd.Flags()
 	f.StringVar(&req.Project, "project", "", "named by memories of this `PROJECT`")
 	f.StringVar(&req.Sort, "sort", "mentions", "`BY` mentions, recent or name")
-	f.IntVar(&req.Limit, "limit", 20, "at most `N`, up to 100")
+	f.IntVarP(&req.Limit, "limit", "n", 20, "at most `N`, up to 100")
 	f.IntVar(&req.Offset, "offset", 0, "pass over the first `N`, up to 1,000")
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions([]cobra.Completion{"mentions", "recent", "name"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -26,8 +26,9 @@ Into the FOLDER of an earlier export it writes what has changed and removes the
 notes of memories that are gone. A note that was edited since stays as it is,
 and so do all other files.
 
-The folder is a vault by itself. Put into the vault of emberd, its notes are
-those of the memories, by their property memory-id.`,
+The folder is a vault by itself. In the vault of emberd its notes would be those
+of the memories, by their property memory-id: to delete one is to forget the
+memory. For notes beside your own there is emberd promote.`,
 		Example: `  emberd export vault ~/memories
   emberd export vault ~/memories --json`,
 		Annotations: exits(endings{exitNothing: "for some memories no name was free in the folder", exitNoDaemon: "", exitLocked: "", exitDisk: ""}),
@@ -63,7 +64,22 @@ func (s *state) exportVault(ctx context.Context, dir string) error {
 	if err := onDisk(x.write(ctx, wanted)); err != nil {
 		return err
 	}
+	s.noteWithin(ctx, path)
 	return x.print(dir, path)
+}
+
+// noteWithin tells what follows where the folder is in a vault that is followed.
+func (s *state) noteWithin(ctx context.Context, dir string) {
+	status, err := call(ctx, s, op.Status, &op.StatusRequest{})
+	if err != nil {
+		return // the export is whole without it
+	}
+	for i := range status.Vaults {
+		v := status.Vaults[i].Path
+		if rel, err := filepath.Rel(linkless(v), linkless(dir)); v != "" && err == nil && filepath.IsLocal(rel) {
+			s.note("the folder is in the vault %s, so its notes are those of the memories now: editing one changes its memory, deleting it forgets that", flat(v))
+		}
+	}
 }
 
 // onDisk gives an error of the disk its exit code.

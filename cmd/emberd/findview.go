@@ -76,11 +76,13 @@ func (d *finder) foot(p screen) string {
 	if d.shown.about != "" && !d.busy {
 		return p.paint(yellow, cut(d.shown.about, p.width))
 	}
-	take := "enter prints"
-	if h := d.chosen(); h != nil && d.s.opens(h) {
-		take = "enter opens   tab prints"
+	keys := []string{"↑↓ choose", "shift-↑↓ scroll", "enter prints", "esc leaves"}
+	switch h := d.chosen(); {
+	case h == nil:
+		keys = keys[3:]
+	case d.s.opens(h):
+		keys[2] = "enter opens   tab prints"
 	}
-	keys := []string{"↑↓ choose", "shift-↑↓ scroll", take, "esc leaves"}
 	for len(keys) > 1 && uniseg.StringWidth(strings.Join(keys, "   ")) > p.width {
 		keys = slices.Delete(keys, max(0, len(keys)-3), max(1, len(keys)-2)) // choosing explains itself
 	}

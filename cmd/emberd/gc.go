@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"emberd/op"
@@ -36,7 +38,7 @@ back; with --archive-instead their text goes to the vault and a sentence stays.`
 			if s.json {
 				return s.printJSON(res)
 			}
-			s.printCollected(res)
+			s.printCollected(cmd.Context(), res)
 			return nil
 		},
 	}
@@ -48,9 +50,9 @@ back; with --archive-instead their text goes to the vault and a sentence stays.`
 	return cmd
 }
 
-func (s *state) printCollected(r *op.GCResult) {
+func (s *state) printCollected(ctx context.Context, r *op.GCResult) {
 	for _, id := range r.MemoryIDs[:min(longestList, len(r.MemoryIDs))] {
-		s.printf("  %s\n", s.short(id))
+		s.printBrief(ctx, id)
 	}
 	if more := r.TotalAffected - longestList; more > 0 {
 		s.printf("  and %s more\n", grouped(more))

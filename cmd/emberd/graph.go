@@ -42,7 +42,7 @@ little, and leads nowhere unless it is asked for. emberd entities lists all.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.req.Depth, "depth", 1, "`STEPS` from there, 1 to 3")
-	f.IntVar(&o.req.Limit, "limit", 0, "at most `N` memories, notes and entities, up to 1,000 (default 30, or 100 for other programs)")
+	f.IntVarP(&o.req.Limit, "limit", "n", 0, "at most `N` memories, notes and entities, up to 1,000 (default 30, or 100 for other programs)")
 	f.StringVar(&o.req.Project, "project", "", "memories of this `PROJECT` only")
 	f.BoolVar(&o.dot, "dot", false, "write it for Graphviz")
 	f.BoolVar(&o.mermaid, "mermaid", false, "write it as a Mermaid flowchart, as notes and GitHub show it")

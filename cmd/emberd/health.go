@@ -77,7 +77,7 @@ func (s *state) printHealth(r *op.HealthResult) {
 		stages = append(stages, fmt.Sprintf("%s %s", st.Stage, grouped(st.Count)))
 	}
 	s.printf("%s\n\n", strings.Join(stages, ", "))
-	left, right := s.bandLines("by score", r.Scores, r.Memories), s.bandLines("last found within", r.Ages, r.Memories)
+	left, right := s.bandLines("by score", r.Scores, r.Memories), s.bandLines("found or saved within", r.Ages, r.Memories)
 	if s.screen.width > 0 && s.screen.width < twoColumns {
 		s.printf("%s\n\n%s\n\n", strings.Join(left, "\n"), strings.Join(right, "\n"))
 	} else {

@@ -96,6 +96,9 @@ func TestFlagTextsAreAlike(t *testing.T) {
 			if f.Usage == "" || strings.HasSuffix(f.Usage, ".") {
 				t.Errorf("%s --%s: text %q, want a phrase without a full stop", c.CommandPath(), f.Name, f.Usage)
 			}
+			if f.Name == "limit" && f.Shorthand != "n" {
+				t.Errorf("%s --limit has no -n, as others have", c.CommandPath())
+			}
 		})
 	}
 }

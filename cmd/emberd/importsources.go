@@ -88,10 +88,9 @@ func qdrantSource() foreignSource {
 endpoint one after the other, lists of points, or a backup of manual entries.
 entityType, name and content or observations of a payload become type, name and
 text, points with from, to and relationType relations, and all else is kept in
-meta. What an
-indexer left there (file_path, ast_data and the like) stays, so that a cleanup
-leaves these memories alone. Ids and names go on naming the memories; vectors
-are left out.
+meta. What an indexer left there (file_path, ast_data and the like) stays, so
+that a cleanup leaves these memories alone. Ids and names go on naming the
+memories; vectors are left out.
 
 The whole run is one journal entry, so one undo takes it all back, and a second
 run adds nothing that is there.`,

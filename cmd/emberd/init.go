@@ -142,6 +142,7 @@ func (s *state) planSetup(ctx context.Context, c *config.Config, o setup, asks b
 	if !asks {
 		return p, nil
 	}
+	defer s.printf("\n")
 	return p, errors.Join(q.service(p), q.clients(p))
 }
 

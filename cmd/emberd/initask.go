@@ -151,6 +151,7 @@ func (q *questions) service(p *plan) (err error) {
 	if p.service {
 		return nil
 	}
+	q.s.printf("\n")
 	m, in, err := q.s.installed()
 	if err == nil && len(in.Present) > 0 {
 		q.s.note("a service is installed already; emberd service status tells how it is")
@@ -174,18 +175,20 @@ func (q *questions) clients(p *plan) error {
 		return err
 	}
 	var here []*clients.Client
-	var names []string
 	for _, c := range clients.All() {
 		if c.Found(m) && c.Editable() && !c.Has(c.File(m)) {
 			here = append(here, c)
-			names = append(names, fmt.Sprintf("%d %s", len(here), c.Title))
 		}
 	}
 	if len(here) == 0 {
 		return nil
 	}
+	q.s.printf("\nAI clients that can have emberd; a copy of their settings is kept.\n")
+	for i, c := range here {
+		q.s.printf("  %d  %s\n", i+1, c.Title)
+	}
 	for {
-		text, err := q.answer(fmt.Sprintf("AI clients that are to start emberd: %s; numbers, all, or none [%s]:", strings.Join(names, ", "), noVault))
+		text, err := q.answer(fmt.Sprintf("Clients (numbers, all, or none) [%s]:", noVault))
 		if err != nil {
 			return err
 		}

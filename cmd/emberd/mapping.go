@@ -194,8 +194,8 @@ func (m *mapping) noText(req *op.SaveRequest, line map[string]json.RawMessage) e
 	if len(keys) > most {
 		keys = append(keys[:most], "…")
 	}
-	return memory.Errorf(memory.Invalid, "no key %s among %s; say which one holds the text, as in --map text=content",
-		jsonText(m.from[i].key), cut(strings.Join(keys, ", "), 300)).At("content")
+	return memory.Errorf(memory.Invalid, "there is no %s, only %s; say which of them holds the text, as --map NAME=content",
+		jsonText(m.from[i].key), flat(cut(strings.Join(keys, ", "), 300))).At("content")
 }
 
 // fill writes the content by the template.

@@ -90,7 +90,7 @@ func TestMappingRefusesLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ line, template, want string }{
 		{`{"content":""}`, "", "content is empty; say what to remember"},
-		{`{"text":"a","id":"1"}`, "", `no key "content" among id, text; say which one holds the text`},
+		{`{"text":"a","id":"1"}`, "", `there is no "content", only id, text; say which of them holds the text`},
 		{`{}`, "", "content is empty"},
 		{`{"content":"a","created_at":"soon"}`, "", `created_at: "soon" is no time`},
 		{`{"content":"a","core":"maybe"}`, "", "core is neither true nor false"},

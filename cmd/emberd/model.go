@@ -94,7 +94,7 @@ large they are, for which languages, under which licence, and what runs them.`,
 				s.printModelRow(&list.Models[i])
 			}
 			if list.Used == "" {
-				s.note("none is used; emberd model use NAME says which")
+				s.note("none is used; emberd model install NAME brings one in, emberd model use NAME has it used")
 			}
 			return nil
 		},

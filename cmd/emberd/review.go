@@ -46,7 +46,7 @@ func (s *state) reviewListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.found(res, len(res.Items), func() { s.printReviewItems(res, &req) })
+			return s.found(res, len(res.Items), func() { s.printReviewItems(cmd.Context(), res, &req) })
 		},
 	}
 	f := cmd.Flags()

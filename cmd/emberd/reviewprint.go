@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
@@ -9,9 +10,9 @@ import (
 	"emberd/op"
 )
 
-func (s *state) printReviewItems(res *op.ReviewListResult, req *op.ReviewListRequest) {
+func (s *state) printReviewItems(ctx context.Context, res *op.ReviewListResult, req *op.ReviewListRequest) {
 	for i := range res.Items {
-		s.printReviewItem(&res.Items[i])
+		s.printReviewItem(ctx, &res.Items[i])
 	}
 	switch more := res.Total - len(res.Items); {
 	case more > 0:
@@ -21,17 +22,29 @@ func (s *state) printReviewItems(res *op.ReviewListResult, req *op.ReviewListReq
 	}
 }
 
-// printReviewItem prints an item on a line, and on another why it is there.
-func (s *state) printReviewItem(item *memory.ReviewItem) {
-	head := fmt.Sprintf("%s  %s  %s: %s  ", item.Short(), pad(clean(item.Urgency), 6), clean(item.Agent), clean(item.Action))
-	shown := shorts(item.MemoryIDs[:min(len(item.MemoryIDs), 3)])
-	if more := len(item.MemoryIDs) - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("%d more", more))
+// printReviewItem prints an item on a line, and below it the first of its memories and why
+// it is there.
+func (s *state) printReviewItem(ctx context.Context, item *memory.ReviewItem) {
+	const most = 3
+	s.printf("%s  %s  %s: %s\n", item.Short(), pad(clean(item.Urgency), 6), clean(item.Agent), clean(item.Action))
+	for _, id := range item.MemoryIDs[:min(most, len(item.MemoryIDs))] {
+		s.printBrief(ctx, id)
 	}
-	s.printf("%s%s\n", head, strings.Join(shown, ", "))
+	if more := len(item.MemoryIDs) - most; more > 0 {
+		s.printf("  and %d more\n", more)
+	}
 	for _, text := range nonEmpty(item.Evidence, s.reviewState(item)) {
 		s.printf("  %s\n", s.screen.paint(faint, s.gist(clean(text), 2)))
 	}
+}
+
+// printBrief prints the id of a memory and how its text begins, unless it is gone.
+func (s *state) printBrief(ctx context.Context, id memory.ID) {
+	text := ""
+	if res, err := call(ctx, s, op.Show, &op.ShowRequest{ID: string(id), Track: new(bool)}); err == nil {
+		text = "  " + s.gist(res.Memory.Content, len("  12345678  "))
+	}
+	s.printf("  %s%s\n", s.short(id), text)
 }
 
 // reviewState says what became of an item, "" while it is open.

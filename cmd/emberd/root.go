@@ -205,7 +205,14 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		return unknown(cmd, "flag "+dashed(e.GetSpecifiedName()), nearFlags(cmd, e.GetSpecifiedName()))
+		name := e.GetSpecifiedName()
+		if near := nearFlags(cmd, name); len(near) > 0 || !strings.ContainsAny(name+e.GetSpecifiedShortnames(), " \t\n") {
+			return unknown(cmd, "flag "+dashed(name), near)
+		}
+		return dashedText(cmd)
+	}
+	if _, ok := errors.AsType[*pflag.InvalidSyntaxError](err); ok {
+		return dashedText(cmd)
 	}
 	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return wrong(cmd, "%s needs a value", dashed(e.GetSpecifiedName()))
@@ -214,6 +221,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		return wrong(cmd, "--%s does not take %s: %s", e.GetFlag().Name, jsonText(e.GetValue()), reason(e))
 	}
 	return wrong(cmd, "%v", err)
+}
+
+// dashedText is the error about a text that was read as a flag.
+func dashedText(cmd *cobra.Command) error {
+	return memory.Errorf(memory.Invalid, "a text that begins with - was taken for a flag; put -- before it, as in %s -- '- milk'", cmd.CommandPath())
 }
 
 // reason is what a flag's value says is wrong, without the names of Go's

@@ -72,7 +72,7 @@ func busyStatus() (*op.StatusResult, *op.StatsResult) {
 		Sandbox:  &op.SandboxStatus{On: true, ABI: 6},
 		Meaning:  &op.Meaning{Covered: 9000, Total: 13549},
 		Warnings: []string{"the vault /home/ann/Notes is polled every 30 seconds, since its file system tells of no changes; a search may miss what was saved in the last half minute"},
-		Vaults: []op.VaultStatus{{Path: "/home/ann/Documents/Notes/All of them", Mode: "polling", Notes: 1204, Waiting: 3, Skipped: 4, Pending: 1,
+		Vaults: []op.VaultStatus{{Path: "/home/ann/Documents/Notes/All of them", Mode: "polling", Notes: 1204, Absent: 5, Waiting: 3, Skipped: 4, Pending: 1,
 			Lists: []op.ListStatus{{Path: "Memories/Inbox.md", State: op.ListWritten, Open: 2}}}},
 		Devices: []op.DeviceStatus{{Device: "abc", Here: true}, {Device: "k7q2mzxa", Name: "phone", Seen: midday().Add(-50 * time.Hour)}},
 	}

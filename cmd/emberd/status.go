@@ -229,7 +229,7 @@ func (s *state) otherDevice(d *op.DeviceStatus) string {
 func (s *state) printVault(v *op.VaultStatus) {
 	notes := count(v.Notes, "note", "notes")
 	if v.Absent > 0 && v.Frozen == "" {
-		notes += fmt.Sprintf(", %s of them missing and forgotten in a minute", grouped(v.Absent))
+		notes += fmt.Sprintf(", %s of them missing, and forgotten soon unless they come back", grouped(v.Absent))
 	}
 	if v.Waiting > 0 {
 		notes += fmt.Sprintf(", %s to read", grouped(v.Waiting))

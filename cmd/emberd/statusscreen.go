@@ -158,6 +158,9 @@ func (g *glance) vault(v *op.VaultStatus) {
 	if v.Waiting > 0 {
 		words = fmt.Sprintf("%s of %s", grouped(v.Notes), count(v.Notes+v.Waiting, "note", "notes"))
 	}
+	if v.Absent > 0 {
+		words += fmt.Sprintf(", %s missing", grouped(v.Absent))
+	}
 	g.bar("vault", green, v.Notes, v.Notes+v.Waiting, words)
 	g.lines = append(g.lines, strings.Repeat(" ", glanceName)+g.p.paint(faint, cutFront(flat(cmp.Or(v.Path, v.Name)), max(1, g.p.width-glanceName))))
 	var open []string

@@ -67,7 +67,7 @@ changes nothing.`,
 				return s.printJSON(res)
 			}
 			s.printf("%s\n", res.Secret)
-			s.note("the token %s: %s; it is not shown again", res.Token.Name, s.tokenLimits(&res.Token))
+			s.note("the token %s: %s; it is not shown again, and a program shows it as EMBERD_TOKEN", res.Token.Name, s.tokenLimits(&res.Token))
 			s.noteUnmatched(res)
 			return nil
 		},

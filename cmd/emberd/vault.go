@@ -86,6 +86,7 @@ again and bring their memories back.`,
 				s.note("no deletion is held back")
 			default:
 				s.printf("confirmed: %s\n", count(res.Missing, "missing note is found no more, and its memory goes to the trash", "missing notes are found no more, and their memories go to the trash"))
+				s.note("to take it back: emberd undo with the entry \"note gone\" of emberd history")
 			}
 			if err == nil && res.Frozen == "" {
 				err = &exit{code: exitNothing}
@@ -142,9 +143,9 @@ to it. A note is named by its path, its name, or an alias.`,
 func (s *state) printLinks(r *op.LinksResult) {
 	s.printf("%s\n", s.screen.paint(yellow, flat(r.Note)))
 	for _, l := range r.Outgoing {
-		to := s.screen.paint(red, "leads nowhere")
-		if l.Path != "" {
-			to = flat(l.Path)
+		to := flat(l.Path)
+		if l.Path == "" {
+			to = s.screen.paint(yellow, "leads to no note") // but may to a picture or another file
 		}
 		s.printf("  → %s  %s %s\n", cmp.Or(flat(l.Target), "(this note)"), to, s.screen.paint(faint, fmt.Sprintf("line %d", l.Line)))
 	}

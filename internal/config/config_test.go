@@ -195,6 +195,8 @@ func TestUnknownNamesComeWithTheNearestKnownOne(t *testing.T) {
 		`--set: unknown key "half_life": the nearest known one is decay.half_life`)
 	setup{flags: []string{"LOG.LEVEL=info"}}.wantFaults(t,
 		`--set: unknown key "LOG.LEVEL": the nearest known one is log.level`)
+	setup{flags: []string{"colour=x"}}.wantFaults(t,
+		`--set: unknown key "colour"; emberd config lists them all`)
 	setup{flags: []string{"decay=x", "verbose"}}.wantFaults(t,
 		`--set: decay is a group of settings and takes no value itself; the first one in it is decay.model`,
 		`--set "verbose" must be key=value`)

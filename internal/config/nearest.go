@@ -18,7 +18,11 @@ func unknownKey(name string) error {
 	for i := range keys {
 		names[i] = keys[i].name
 	}
-	return fmt.Errorf("unknown key %s: the nearest known one is %s", clip(name), nearest(name, names))
+	near := nearest(name, names)
+	if 2*remoteness(name, near) > len(name) {
+		return fmt.Errorf("unknown key %s; emberd config lists them all", clip(name))
+	}
+	return fmt.Errorf("unknown key %s: the nearest known one is %s", clip(name), near)
 }
 
 func isGroup(name string) bool {

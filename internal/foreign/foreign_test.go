@@ -102,6 +102,7 @@ func TestReaders(t *testing.T) {
 		"a list in an object":       {"chatgpt", `{"memory_tool_config":{"memory_entries":[{"id":"m","content":"one","created_timestamp":1735700000}]},"x":[1]}`, "1 met\n1 memory_tool_config.memory_entries[0]: \"one\" also=m\n"},
 		"an answer in a code block": {"chatgpt", "```\n[2025-01-02] - one\n[no date] - two\n[ ] - three\n```\n", "3 met\n2: \"one\"\n3: \"two\"\n4: \"[ ] - three\"\n"},
 		"far too long to save":      {"chatgpt", `["` + longer + `"]`, "1 met\n1 [0]: failed: content has 204801 bytes, more than 204800 (200 KiB); save it in parts\n"},
+		"dates without a dash":      {"chatgpt", "[2025-01-02] one\n[2025-01-02 10:30:00] two\n[1] three\n[2025-99-02] four\n[2025-01-02]\n", "5 met\n1: \"one\"\n2: \"two\"\n3: \"[1] three\"\n4: \"[2025-99-02] four\"\n5: \"[2025-01-02]\"\n"},
 		"conversations":             {"chatgpt", `[{"mapping":{}}]`, "error: " + errChats.Error()},
 		"no list":                   {"chatgpt", `{"a":1}`, "error: there is no list of memories in this; a list of texts, or of objects with content, is read"},
 		"nothing saved":             {"chatgpt", "\n\n", "0 met\n"},

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"io"
 	"regexp"
 	"strings"
@@ -155,8 +156,9 @@ func (p *prose) end() {
 }
 
 // dated is a text after a date in brackets, as lists of memories have it that an assistant
-// was asked for, and the date.
-var dated = regexp.MustCompile(`(?s)^\[([^\]\n]{1,40})\]\s*[-–—:]\s*(.+)$`)
+// was asked for, and the date. Without a dash or colon between them only a date in full tells
+// it from a footnote or a task.
+var dated = regexp.MustCompile(`(?s)^\[(?:([^\]\n]{1,40})\]\s*[-–—:]|(\d{4}-\d\d-\d\d[^\]\n]{0,30})\][ \t])\s*(.+)$`)
 
 // undated are the words that stand for a date that nobody knows.
 var undated = regexp.MustCompile(`(?i)^(?:unknown|no date|undated|date unknown|unknown date|date not available|not available|n/a)$`)
@@ -167,11 +169,12 @@ func saved(text string, now time.Time) (string, time.Time) {
 	if m == nil {
 		return text, time.Time{}
 	}
-	if t, ok := moment(m[1], now); ok {
-		return m[2], t
+	when, rest := cmp.Or(m[1], m[2]), m[3]
+	if t, ok := moment(when, now); ok {
+		return rest, t
 	}
-	if undated.MatchString(m[1]) {
-		return m[2], time.Time{}
+	if undated.MatchString(when) {
+		return rest, time.Time{}
 	}
 	return text, time.Time{}
 }
