@@ -262,7 +262,7 @@ func (e *examination) index(context.Context) error {
 // vaults looks at each vault.
 func (e *examination) vaults(ctx context.Context) error {
 	for _, dir := range e.c.Vaults {
-		survey, err := doctor.Vault(ctx, dir, e.c.Vault.Ignore)
+		survey, err := doctor.Vault(ctx, dir, e.c.Vault.ArchiveFolder, e.c.Vault.Ignore)
 		if err != nil {
 			return err
 		}
