@@ -65,18 +65,18 @@ func (p *Past) Resolve(text string) (memory.ID, error) {
 
 // trashedAs are the memories in the trash that are named.
 func (s *Store) trashedAs(n named) (ids []memory.ID) {
+	kept := func(ids []memory.ID) []memory.ID {
+		return slices.DeleteFunc(ids, func(id memory.ID) bool { return !s.buried(id) })
+	}
 	if n.isPart() {
-		for _, t := range s.Trash() {
-			if n.isPartOf(t.ID) {
-				ids = append(ids, t.ID)
-			}
-		}
+		ids = kept(s.table.buriedWithPart(n.parts()))
 	}
 	if len(ids) != 1 {
-		if called := slices.DeleteFunc(s.table.buriedAs(n.text), func(id memory.ID) bool { return !s.buried(id) }); len(called) > 0 {
+		if called := kept(s.table.buriedAs(n.text)); len(called) > 0 {
 			ids = called
 		}
 	}
+	slices.Sort(ids)
 	return slices.DeleteFunc(ids, s.hides)
 }
 
@@ -99,12 +99,14 @@ func (m *Memories) resolve(n named) (memory.ID, error) {
 
 // withPart are the live memories whose ids begin or end as is said, at most two of them.
 func (m *Memories) withPart(n named) (ids []memory.ID) {
-	m.table.each(func(_ *cell, r *Row) bool {
-		if id := r.ID(); n.isPartOf(id) && m.shows(r) {
-			ids = append(ids, id)
+	for _, c := range m.table.withPart(n.parts()) {
+		if r := c.row.Load(); r.live() && m.shows(r) {
+			ids = append(ids, r.ID())
 		}
-		return len(ids) < 2
-	})
+		if len(ids) == 2 {
+			break
+		}
+	}
 	return ids
 }
 
