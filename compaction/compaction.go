@@ -53,8 +53,9 @@ type Plan struct {
 	Bytes  int64    // of the inputs
 }
 
-// Plan looks at the files of the log, of which dead bytes no longer count. With
-// all, everything that can be folded is, however little.
+// Plan looks at the files of the log, of which dead bytes no longer count; that may be an
+// estimate, and some of it in the file that is being written. With all, everything that
+// can be folded is, however little.
 func (r Rules) Plan(files []stm.Segment, dead int64, all bool) Plan {
 	own := candidates(files)
 	total := bytesOf(own)

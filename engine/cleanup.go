@@ -277,12 +277,24 @@ func (e *Engine) shownRun(run *cleanrun.Run) (*op.CleanupRun, error) {
 	return &shown.CleanupRun, err
 }
 
-// outcomes are the actions of a plan with what came of each.
+// countActions counts the actions of a plan by what comes of them.
+func countActions(run *cleanrun.Run, plan *cleanrun.Plan) {
+	run.Counts = make(map[string]int)
+	for _, a := range outcomes(run, plan) {
+		run.Counts[a.Action]++
+	}
+}
+
+// outcomes are the actions of a plan with what came of each. A text that nobody worded anew
+// is for a human to decide about.
 func outcomes(run *cleanrun.Run, plan *cleanrun.Plan) []op.CleanupAction {
 	out := make([]op.CleanupAction, len(plan.Actions))
 	for i := range plan.Actions {
 		out[i] = plan.Actions[i].CleanupAction
 		out[i].Problem = run.Problems[i]
+		if slices.Contains(run.Asked, i) {
+			out[i].Action = op.CleanupReview
+		}
 		tried := i < run.Next && run.Executing && out[i].Action != op.CleanupPreserve
 		out[i].Done = tried && out[i].Problem == "" && run.RolledBack == ""
 	}

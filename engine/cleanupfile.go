@@ -78,6 +78,7 @@ func (c *cleaner) wrote(ctx context.Context, id memory.ID) bool {
 // and was not.
 func (c *cleaner) file(ctx context.Context) error {
 	var items []memory.ReviewItem
+	c.run.Asked = nil
 	for i := range c.plan.Actions {
 		a := &c.plan.Actions[i]
 		if c.run.Problems[i] != "" {
@@ -92,11 +93,13 @@ func (c *cleaner) file(ctx context.Context) error {
 			}
 		case a.Action == op.CleanupUpdate && len(a.MemoryIDs) == 1 && !c.wrote(ctx, a.MemoryIDs[0]):
 			item.Action, item.Urgency = "update", op.UrgencyLow
+			c.run.Asked = append(c.run.Asked, i)
 		default:
 			continue
 		}
 		items = append(items, item)
 	}
+	countActions(c.run, c.plan)
 	if len(items) == 0 {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,11 +172,31 @@ func TestCleanupRewords(t *testing.T) {
 		if len(items.Items) != r.filed || run.State != op.CleanupDone {
 			t.Errorf("after %q %d are filed: %s", r.answer, len(items.Items), run.State)
 		}
+		if run.Counts[op.CleanupReview] != r.filed || run.Counts[op.CleanupUpdate] != 1-r.filed || len(run.Actions) != 1 || run.Counts[run.Actions[0].Action] != 1 {
+			t.Errorf("after %q it tells of %v: %+v", r.answer, run.Counts, run.Actions)
+		}
 		if got := look(t, c.e, id).Content; r.filed == 0 && got != r.answer || r.filed == 1 && got != outdated {
 			t.Errorf("after %q it says %q", r.answer, got)
 		}
 		do(t, c.e, op.Undo, &op.UndoRequest{Tx: run.Tx})
 		c.wantAll(before)
+	}
+}
+
+// Without a model that could word it anew a text is for a human, as is told beforehand.
+func TestCleanupWithoutAModelRewordsNothing(t *testing.T) {
+	t.Parallel()
+	for _, execute := range []bool{false, true} {
+		c := newCleaned(t)
+		c.put("The gateway of the shop in Leith is deprecated", nil)
+		c.ms.Add((400 * 24 * time.Hour).Milliseconds())
+		run := do(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "all", Mode: op.CleanupFull, Execute: execute})
+		if want := map[string]int{op.CleanupReview: 1}; !maps.Equal(run.Counts, want) {
+			t.Errorf("execute %t: it tells of %v, want %v", execute, run.Counts, want)
+		}
+		if report := do(t, c.e, op.CleanupReport, &op.CleanupReportRequest{}).Markdown; !strings.Contains(report, "## For you to decide (1)") {
+			t.Errorf("execute %t: the report is\n%s", execute, report)
+		}
 	}
 }
 

@@ -286,17 +286,20 @@ func (e *Engine) saveScores(cache *quality.Cache) {
 func (e *Engine) planOf(run *cleanrun.Run, in *collectedEntries, made *cleanup.Plan, scores map[memory.ID]quality.Score) (*cleanrun.Plan, error) {
 	plan := &cleanrun.Plan{Actions: made.Actions}
 	gone := make(map[memory.ID]bool)
-	run.Counts = make(map[string]int)
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		run.Counts[a.Action]++
 		switch a.Action {
+		case op.CleanupUpdate:
+			if e.opt.Cleanup.Ask == nil {
+				run.Asked = append(run.Asked, i)
+			}
 		case op.CleanupMerge, op.CleanupDelete:
 			for _, id := range a.MemoryIDs {
 				gone[id] = a.Action == op.CleanupMerge || id != a.Keep
 			}
 		}
 	}
+	countActions(run, plan)
 	for id, score := range scores {
 		if score.Below(e.opt.Cleanup.Policy.Delete) {
 			plan.Junk = append(plan.Junk, id)

@@ -48,6 +48,8 @@ func (e *Engine) compact(ctx context.Context, req *op.CompactRequest) (*op.Compa
 		}
 	}
 	compactResult(res, got)
+	exact := compaction.Defaults().Plan(files, max(0, got.Before-got.After), true)
+	res.Due, res.Reason = exact.Due, exact.Reason
 	return res, nil
 }
 

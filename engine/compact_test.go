@@ -124,3 +124,26 @@ func TestHistoryIsKeptAtLeastAsLongAsTheTrash(t *testing.T) {
 	_, err := Open(h.Options)
 	wantCode(t, err, "invalid", "at least as long")
 }
+
+// What is told of a compaction is what it folds away, and nothing that is dead elsewhere.
+func TestACompactionCountsWhatItFolds(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.SegmentBytes = 1
+	e := h.open(t)
+	save(t, e, "a drop")
+	m := save(t, e, "a ripple")
+	h.SegmentBytes = 0
+	shut(t, e)
+	e = h.open(t)
+	for i := range 20 { // all of which is in the file that is being written
+		do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new(fmt.Sprintf("ripple %d", i))})
+	}
+	for _, dry := range []bool{true, false} {
+		got := do(t, e, op.Compact, &op.CompactRequest{DryRun: dry})
+		want := fmt.Sprintf("and %d of %d bytes no longer count", got.Before-got.After, got.Before)
+		if got.Due || !strings.HasSuffix(got.Reason, want) {
+			t.Errorf("dry %t: due %t, %q, want %q at its end", dry, got.Due, got.Reason, want)
+		}
+	}
+}

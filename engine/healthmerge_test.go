@@ -265,3 +265,16 @@ func TestWhatIsGivenUpIsNoFault(t *testing.T) {
 		t.Errorf("then %+v", res)
 	}
 }
+
+// What somebody has claimed waits for nobody else, and review list does not list it either.
+func TestWhatIsClaimedDoesNotWait(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	item := fileOne(t, e, op.ReviewUser, "review", true, save(t, e, "the kettle whistles"))
+	fileOne(t, e, op.ReviewUser, "review", true, save(t, e, "the tide turns at six"))
+	do(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: item.ID, By: "ada"})
+	report := do(t, e, op.Health, &op.HealthRequest{Fresh: true})
+	if listed := do(t, e, op.ReviewList, &op.ReviewListRequest{}); report.Review != 1 || listed.Total != 1 {
+		t.Errorf("%d wait and %d are listed, want one", report.Review, listed.Total)
+	}
+}

@@ -23,6 +23,8 @@ func (e *Engine) writeInbox(ctx context.Context, kind string, _ listText) (ready
 	if path == "" || err != nil {
 		return e.listDone(kind, state, err)
 	}
+	l.attend(path)
+	defer l.attended()
 	if state.State == op.ListEmpty {
 		return e.firstInbox(ctx, path, state)
 	}

@@ -48,7 +48,8 @@ type lists struct {
 	due    time.Time  // zero for not before something changes
 	again  time.Time  // what waits is tried then, whatever changes meanwhile; zero for nothing
 	away   bool       // the vault was, when they were to be written
-	own    string     // path of the note that is being read because it was just written
+	own    string     // path of the note that is being written, and read because of that
+	heard  bool       // something new was read in it meanwhile
 	purged []memory.ID
 	states map[string]op.ListStatus
 }
@@ -193,15 +194,15 @@ func (l *lists) begin() (purged []memory.ID) {
 // written. What emberd wrote itself is no news.
 func (l *lists) tell(known *archiveFolder, read []reading, gone []string) {
 	news := slices.ContainsFunc(gone, func(path string) bool { return known.state(path).List != "" })
-	l.mu.Lock()
-	own := l.own
-	l.mu.Unlock()
 	ticked := false
 	for _, r := range read {
 		before := known.state(r.doc.Path)
 		is := holdsList(r.note) && asArchived(r.note) != before
-		news = news || r.doc.Path != own && (is || before.List != "" && !holdsList(r.note))
-		ticked = ticked || r.doc.Path != own && is && r.note.List == inboxKind
+		if !is && (before.List == "" || holdsList(r.note)) || l.hears(r.doc.Path) {
+			continue
+		}
+		news = true
+		ticked = ticked || is && r.note.List == inboxKind
 	}
 	if news {
 		l.changed()
@@ -222,11 +223,33 @@ func (l *lists) read(first bool) {
 	}
 }
 
-// reading says which note is about to be read because it was written, "" for none.
-func (l *lists) reading(path string) {
+// hears takes in that something new was read in a note, and reports whether that may be
+// what is being written to it.
+func (l *lists) hears(path string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.own = path
+	own := path == l.own
+	l.heard = l.heard || own
+	return own
+}
+
+// attend says which note is about to be written, which the watcher may read before it is
+// known what was written; "" for none. It reports whether something new was read in the
+// one before.
+func (l *lists) attend(path string) (heard bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	heard, l.own, l.heard = l.heard, path, false
+	return heard
+}
+
+// attended ends the writing of a note. What was read in it, and was not found to be what
+// was written, is news.
+func (l *lists) attended() {
+	if l.attend("") {
+		l.changed()
+		l.later(l.now().Add(listQuiet))
+	}
 }
 
 // told keeps what became of a list for status.

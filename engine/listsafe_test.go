@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -281,6 +282,54 @@ func TestTheTimerOfLists(t *testing.T) {
 	e.lists.later(h.clock.Now())
 	until(t, "the list is written", func() bool { return len(h.files(t)) == 1 })
 	until(t, "nothing ticks again", func() bool { return timers(t, e)[name] == "" })
+}
+
+// The watcher may read a list before it is known who wrote it.
+func TestAListIsNoNewsHoweverSoonItIsRead(t *testing.T) {
+	t.Parallel()
+	d := listDesk(t, nil)
+	for n := range 20 {
+		save(t, d.Engine, fmt.Sprintf("drop %d", n))
+		d.rest(t, d.Engine)
+		before, _ := os.Stat(d.at(indexNote)) // none at first
+		ctx, cancel := context.WithCancel(t.Context())
+		var watcher sync.WaitGroup
+		watcher.Go(func() {
+			for ctx.Err() == nil {
+				if now, err := os.Stat(d.at(indexNote)); err == nil && !os.SameFile(before, now) {
+					ok(t, d.notes.reread(t.Context(), indexNote))
+					return
+				}
+			}
+		})
+		d.writeLists(t.Context())
+		cancel()
+		watcher.Wait()
+		if note := d.note(t, indexNote); !strings.Contains(note, fmt.Sprintf("drop %d", n)) {
+			t.Fatalf("the list is\n%s", note)
+		}
+		if due := d.lists.due; !due.IsZero() {
+			t.Fatalf("after write %d it is due at %s", n, due)
+		}
+	}
+}
+
+// What a human saves while a list is being written is news, however soon it is read.
+func TestWhatIsSavedMeanwhileIsNews(t *testing.T) {
+	t.Parallel()
+	d := listDesk(t, nil)
+	save(t, d.Engine, "a drop")
+	d.listed()
+	d.lists.attend(indexNote)
+	d.write(t, indexNote, d.note(t, indexNote)+"mine\n")
+	ok(t, d.notes.reread(t.Context(), indexNote))
+	if at := d.lists.due; !at.IsZero() {
+		t.Errorf("while it is being written it is due at %s", at)
+	}
+	d.lists.attended()
+	if at := d.lists.due; at.IsZero() {
+		t.Error("afterwards it is not due")
+	}
 }
 
 func BenchmarkLists(b *testing.B) {

@@ -96,6 +96,8 @@ func (e *Engine) writeList(ctx context.Context, kind string, list listText) (rea
 	if path == "" || err != nil {
 		return e.listDone(kind, state, err)
 	}
+	e.lists.attend(path)
+	defer e.lists.attended()
 	if had := e.lists.wrote[kind]; had.text == list.text && had.note == e.notes.archive.state(path) && had.note.Path == path {
 		state.Path, state.State = path, op.ListWritten
 		return e.listDone(kind, state, nil)
@@ -221,9 +223,8 @@ func (e *Engine) listWritten(ctx context.Context, kind, path, text string, res v
 	if had := l.wrote[kind]; res.Backup != "" && had.note.Path == path {
 		l.spares = append(l.spares, spare{backup: res.Backup, kind: kind, text: had.text})
 	}
-	l.reading(path)
 	e.indexNote(ctx, path)
-	l.reading("")
+	l.attend("")
 	state := e.notes.archive.state(path)
 	// What a human saved since may be what was just read, and would pass for emberd's own.
 	if note, err := e.notes.vault.Load().Read(ctx, path); err != nil || note.Digest != res.Digest {

@@ -165,7 +165,7 @@ func coreStays(id memory.ID) error {
 
 // forgetOne moves one of the memories to the trash, in one line of the log with the close.
 func (d *deciding) forgetOne(ctx context.Context, short string) error {
-	id, err := d.e.stm.Resolve(short)
+	id, err := d.e.stm.ResolveAmong(short, d.item.MemoryIDs)
 	if err != nil {
 		return about(err, "decision")
 	}

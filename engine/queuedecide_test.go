@@ -201,3 +201,24 @@ func TestAnItemSaysWhyItCannotBeMerged(t *testing.T) {
 		}
 	}
 }
+
+// An alias that several memories have names the one that the item is about.
+func TestOneOfAnItemIsNamedByItsAlias(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	known := func(content string, aliases ...string) op.Memory {
+		return do(t, e, op.Save, &op.SaveRequest{Content: content, Aliases: aliases}).Memory
+	}
+	known("a lamp in the attic", "lamp", "dead")
+	a, b := known("the kettle whistles", "lamp", "both"), known("the tide turns at six", "dead", "both")
+	item := fileOne(t, e, op.ReviewUser, "review", true, a, b)
+	err := refused(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideForgetOne + "both"})
+	wantCode(t, err, memory.Ambiguous, string(a.ID))
+	if err.Field != "decision" {
+		t.Errorf("the error is about %q", err.Field)
+	}
+	closed := do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideForgetOne + "dead"})
+	if _, live := e.stm.Get(b.ID); live || closed.Item.Decision != op.DecideForgetOne+string(b.ID) {
+		t.Errorf("decided was %q, and %s is live: %t", closed.Item.Decision, b.ID, live)
+	}
+}

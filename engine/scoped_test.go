@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -265,5 +267,35 @@ func TestFoldersReachNotesAndTheirMemories(t *testing.T) {
 	ok(t, err)
 	if len(links.Incoming) != 0 || len(links.Outgoing) != 1 || links.Outgoing[0].Path != "" {
 		t.Errorf("links %+v", links)
+	}
+}
+
+// A dry run and an opening of many tell of a memory out of scope what they tell of one that
+// there is not, whatever it is called and related to.
+func TestWhatOnlyLooksTellsNothingOutOfScope(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	known := func(tag string, aliases ...string) memory.ID {
+		return do(t, e, op.Save, &op.SaveRequest{Content: "a drop of " + aliases[0], Tags: []string{tag}, Aliases: aliases}).Memory.ID
+	}
+	seen, hidden, unheard := known("work", "dew"), known("home", "rain", "dew"), newID(t)
+	do(t, e, op.Relate, &op.RelateRequest{From: string(seen), To: string(hidden), Type: memory.Related})
+	dry := func(from, to string) string {
+		res, err := as(workGrant(), e, op.RelateBatch, &op.RelateBatchRequest{DryRun: true, Items: []op.RelateRequest{{From: from, To: to, Type: memory.Related}}})
+		ok(t, err)
+		return fmt.Sprintf("%q %+v", res.Results[0].ID, *res.Results[0].Error)
+	}
+	for name, other := range map[string]string{string(hidden): string(unheard), "rain": "hail"} {
+		for _, told := range [][2]string{{dry("dew", name), dry("dew", other)}, {dry(name, "dew"), dry(other, "dew")}} {
+			if strings.ReplaceAll(told[0], name, other) != told[1] {
+				t.Errorf("of %s a dry run tells %s, and of %s %s", name, told[0], other, told[1])
+			}
+		}
+	}
+	open := &op.OpenManyRequest{IDs: []string{"dew", "rain", string(hidden)}, Relations: new(true)}
+	res, err := as(workGrant(), e, op.OpenMany, open)
+	ok(t, err)
+	if len(res.Memories) != 1 || res.Memories[0].ID != seen || len(res.Memories[0].Relations.Outgoing) > 0 || !slices.Equal(res.NotFound, open.IDs[1:]) {
+		t.Errorf("opened %+v, and missing %q", res.Memories, res.NotFound)
 	}
 }

@@ -18,9 +18,12 @@ func (e *Engine) staleList(context.Context, *op.StaleListRequest) (*op.StaleList
 
 // staleDecide takes such a memory, or leaves it deleted.
 func (e *Engine) staleDecide(ctx context.Context, req *op.StaleDecideRequest) (*op.StaleDecideResult, error) {
-	id := e.waiting(req.ID)
 	if req.Keep == nil {
 		return nil, memory.Errorf(memory.Invalid, "keep is missing; say true to take memory %.80q, or false to leave it deleted", req.ID).At("keep")
+	}
+	id, err := e.stm.ResolveStale(req.ID)
+	if memory.CodeOf(err) == memory.Ambiguous {
+		return nil, err
 	}
 	for _, w := range e.stm.Stale() {
 		if w.ID == id {
@@ -33,13 +36,4 @@ func (e *Engine) staleDecide(ctx context.Context, req *op.StaleDecideRequest) (*
 		}
 	}
 	return nil, memory.Errorf(memory.NotFound, "no memory %.80q waits for a decision; emberd doctor stale list shows those that do", req.ID).At("id")
-}
-
-// waiting is the id of what somebody names. What waits may be known to no index here, so
-// that only its whole id names it.
-func (e *Engine) waiting(name string) memory.ID {
-	if id, err := e.stm.Resolve(name); err == nil {
-		return id
-	}
-	return memory.ID(name)
 }

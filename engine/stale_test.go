@@ -29,7 +29,7 @@ func waiting(t *testing.T) (e *Engine, one, two memory.ID) {
 	one, two = memory.DeriveID([]byte("one")), memory.DeriveID([]byte("two"))
 	var log strings.Builder
 	for i, id := range []memory.ID{one, two} {
-		log.WriteString(sealed(`{"v":1,"q":%d,"t":%q,"op":"put","id":%q,"do":"save","d":{"content":"kept offline"}`, 3+i, stamp(120-float64(i), "otherdev"), id))
+		log.WriteString(sealed(`{"v":1,"q":%d,"t":%q,"op":"put","id":%q,"do":"save","d":{"content":"kept offline","aliases":["GH-%d","both"]}`, 3+i, stamp(120-float64(i), "otherdev"), id, i))
 	}
 	place(t, h.Data, "stm/otherdev/s-00000001.jsonl", log.String())
 	return h.open(t), one, two
@@ -60,4 +60,20 @@ func TestStaleMemoriesAreDecided(t *testing.T) {
 	if n := len(do(t, e, op.StaleList, &op.StaleListRequest{}).Memories); n != 0 {
 		t.Errorf("%d still wait", n)
 	}
+}
+
+// What waits is named as other memories are, although it is in no index.
+func TestStaleMemoriesAreNamed(t *testing.T) {
+	t.Parallel()
+	e, one, two := waiting(t)
+	decide := func(name string, want memory.ID) {
+		t.Helper()
+		if res := do(t, e, op.StaleDecide, &op.StaleDecideRequest{ID: name, Keep: new(true)}); res.ID != want {
+			t.Errorf("%q names %s, want %s", name, res.ID, want)
+		}
+	}
+	wantCode(t, refused(t, e, op.StaleDecide, &op.StaleDecideRequest{ID: "both", Keep: new(true)}), memory.Ambiguous, string(two))
+	do(t, e, op.Save, &op.SaveRequest{Content: "known by the same name", Aliases: []string{"GH-0"}})
+	decide("GH-0", one)
+	decide(two.Short(), two)
 }

@@ -11,8 +11,8 @@ type CompactRequest struct {
 // there was nothing to gain.
 type CompactResult struct {
 	DryRun bool `json:"dry_run,omitempty"`
-	// Due says whether the daemon would have done it by itself, Reason why or why
-	// not.
+	// Due says whether it was worth doing unasked, Reason why or why not. The daemon
+	// goes by an estimate of what no longer counts, these by what was counted.
 	Due          bool     `json:"due"`
 	Reason       string   `json:"reason"`
 	Inputs       []string `json:"inputs"`

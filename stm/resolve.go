@@ -26,6 +26,36 @@ func (s *Store) Resolve(text string) (memory.ID, error) {
 	return n.orItself(id, err)
 }
 
+// ResolveAmong is [Store.Resolve] where some memories are more likely to be meant: one of
+// these that is live and called so counts before all others.
+func (s *Store) ResolveAmong(text string, ids []memory.ID) (memory.ID, error) {
+	var rows []*Row
+	for _, id := range ids {
+		if row, live := s.Get(id); live {
+			rows = append(rows, row)
+		}
+	}
+	if id, err := naming(text).among(rows); id != "" || err != nil {
+		return id, err
+	}
+	return s.Resolve(text)
+}
+
+// ResolveStale is [Store.Resolve] for the memories that [Store.Stale] lists. Those that are
+// live nowhere are called what they would be if they were taken.
+func (s *Store) ResolveStale(text string) (memory.ID, error) {
+	var rows []*Row
+	for _, w := range s.Stale() {
+		if row := s.review.preview(w.ID); row != nil {
+			rows = append(rows, row)
+		}
+	}
+	if id, err := naming(text).among(rows); id != "" || err != nil {
+		return id, err
+	}
+	return s.Resolve(text)
+}
+
 // Resolve turns what a caller names a memory by into the id of one that was live then, as
 // [Store.Resolve] does.
 func (p *Past) Resolve(text string) (memory.ID, error) {
@@ -35,18 +65,18 @@ func (p *Past) Resolve(text string) (memory.ID, error) {
 
 // trashedAs are the memories in the trash that are named.
 func (s *Store) trashedAs(n named) (ids []memory.ID) {
+	kept := func(ids []memory.ID) []memory.ID {
+		return slices.DeleteFunc(ids, func(id memory.ID) bool { return !s.buried(id) })
+	}
 	if n.isPart() {
-		for _, t := range s.Trash() {
-			if n.isPartOf(t.ID) {
-				ids = append(ids, t.ID)
-			}
-		}
+		ids = kept(s.table.buriedWithPart(n.parts()))
 	}
 	if len(ids) != 1 {
-		if called := slices.DeleteFunc(s.table.buriedAs(n.text), func(id memory.ID) bool { return !s.buried(id) }); len(called) > 0 {
+		if called := kept(s.table.buriedAs(n.text)); len(called) > 0 {
 			ids = called
 		}
 	}
+	slices.Sort(ids)
 	return slices.DeleteFunc(ids, s.hides)
 }
 
@@ -69,12 +99,14 @@ func (m *Memories) resolve(n named) (memory.ID, error) {
 
 // withPart are the live memories whose ids begin or end as is said, at most two of them.
 func (m *Memories) withPart(n named) (ids []memory.ID) {
-	m.table.each(func(_ *cell, r *Row) bool {
-		if id := r.ID(); n.isPartOf(id) && m.shows(r) {
-			ids = append(ids, id)
+	for _, c := range m.table.withPart(n.parts()) {
+		if r := c.row.Load(); r.live() && m.shows(r) {
+			ids = append(ids, r.ID())
 		}
-		return len(ids) < 2
-	})
+		if len(ids) == 2 {
+			break
+		}
+	}
 	return ids
 }
 
@@ -105,6 +137,29 @@ func (n named) isPart() bool {
 
 func (n named) isPartOf(id memory.ID) bool {
 	return strings.HasSuffix(string(id), n.short) || strings.HasPrefix(string(id), n.short)
+}
+
+// among is the one of some memories that is named, "" for none.
+func (n named) among(rows []*Row) (memory.ID, error) {
+	var parts, called []memory.ID
+	for _, r := range rows {
+		switch id := r.ID(); {
+		case n.id != "" && id == n.id:
+			return id, nil
+		case n.isPart() && n.isPartOf(id):
+			parts = append(parts, id)
+		}
+		if slices.Contains(r.Aliases(), n.text) {
+			called = append(called, r.ID())
+		}
+	}
+	switch {
+	case len(parts) != 1 && len(called) > 0:
+		return n.called(called)
+	case len(parts) > 0:
+		return n.only(parts)
+	}
+	return "", nil
 }
 
 // orItself is the answer for a whole id that nothing has: that id.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 // A new note that cannot be written leaves nothing behind, whatever goes wrong, and
@@ -84,26 +82,6 @@ func TestPlacesWhereNoNoteCanBe(t *testing.T) {
 	if d.read(t, "New/a.md") != "(gone)" {
 		t.Error("asking whether a note can be made made it")
 	}
-}
-
-// A vault that is mounted read-only refuses for that reason, and the record of the
-// attempt is gone.
-func TestAVaultThatIsMountedReadOnly(t *testing.T) {
-	d := newDesk(t, files{"a.md": "x"})
-	if err := unix.Mount(d.dir, d.dir, "", unix.MS_BIND, ""); err != nil {
-		t.Skipf("mounting a folder onto itself takes root: %v", err)
-	}
-	t.Cleanup(func() { must(t, unix.Unmount(d.dir, unix.MNT_DETACH)) })
-	must(t, unix.Mount("", d.dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
-	d.reopen(t)
-	t.Cleanup(func() { d.vault.Close() })
-	for _, name := range []string{"b.md", "New/b.md"} {
-		res, err := d.writer.Create(t.Context(), name, []byte("y"))
-		wantOutcome(t, res, err, Refused, DiskReadOnly)
-	}
-	res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-	wantOutcome(t, res, err, Refused, DiskReadOnly)
-	d.finish(t)
 }
 
 // Records of another vault wait for that one, unless the vault was moved.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // mounted is a small file system of another kind, or the test is skipped: it takes
@@ -105,4 +107,24 @@ func (d *desk) contested(t *testing.T) {
 	if got := d.read(t, "a.md"); got != newer {
 		t.Errorf("the note is %q, want what the human saved", got)
 	}
+}
+
+// A vault that is mounted read-only refuses for that reason, and the record of the
+// attempt is gone.
+func TestAVaultThatIsMountedReadOnly(t *testing.T) {
+	d := newDesk(t, files{"a.md": "x"})
+	if err := unix.Mount(d.dir, d.dir, "", unix.MS_BIND, ""); err != nil {
+		t.Skipf("mounting a folder onto itself takes root: %v", err)
+	}
+	t.Cleanup(func() { must(t, unix.Unmount(d.dir, unix.MNT_DETACH)) })
+	must(t, unix.Mount("", d.dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+	d.reopen(t)
+	t.Cleanup(func() { d.vault.Close() })
+	for _, name := range []string{"b.md", "New/b.md"} {
+		res, err := d.writer.Create(t.Context(), name, []byte("y"))
+		wantOutcome(t, res, err, Refused, DiskReadOnly)
+	}
+	res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
+	wantOutcome(t, res, err, Refused, DiskReadOnly)
+	d.finish(t)
 }

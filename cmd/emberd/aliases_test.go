@@ -107,7 +107,7 @@ func aliasCalls() []byAlias {
 
 // notByAlias are the operations that take no memory. Those that take the id of something
 // else (a relation, a review item, a line of the log, a journal entry) are among them, and
-// stale.decide, whose memories are in no index yet: a whole id names one of them.
+// stale.decide, which takes a device that was silent for long.
 func notByAlias() []*op.Spec {
 	return []*op.Spec{op.Search.Spec, op.List.Spec, op.Unrelate.Spec, op.Graph.Spec, op.PromoteAuto.Spec, op.AnalyzeMessage.Spec, op.AnalyzeRecall.Spec, op.GC.Spec,
 		op.Clusters.Spec, op.Consolidate.Spec, op.AgentsRun.Spec, op.ReviewList.Spec, op.ReviewShow.Spec, op.ReviewClaim.Spec, op.ReviewClose.Spec, op.Health.Spec,

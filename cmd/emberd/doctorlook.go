@@ -276,7 +276,7 @@ func (e *examination) served() []string {
 // vaults looks at each vault.
 func (e *examination) vaults(ctx context.Context) error {
 	for _, dir := range e.served() {
-		survey, err := doctor.Vault(ctx, dir, e.c.Vault.Ignore)
+		survey, err := doctor.Vault(ctx, dir, e.c.Vault.ArchiveFolder, e.c.Vault.Ignore)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func (s *state) healthStaleCommand() *cobra.Command {
 that was never returned counts from when it was saved; one of another system
 that brought no access along was never returned, until emberd migrate.`,
 		Example: `  emberd health stale
-  emberd health stale --days 90 --below 0.5 -c all`,
+  emberd health stale --days 90 --below 0.5 -c knowledge`,
 		Annotations: exits(endings{exitNothing: "none is stale, or there is no such collection", exitNoDaemon: ""}),
 		Args:        takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -44,7 +44,7 @@ that brought no access along was never returned, until emberd migrate.`,
 
 // healthFlags are those of every list of the kind.
 func healthFlags(cmd *cobra.Command, collection *string, limit *int) {
-	cmd.Flags().StringVarP(collection, "collection", "c", "", "of this `COLLECTION`, or all; default knowledge")
+	cmd.Flags().StringVarP(collection, "collection", "c", "all", "only of this `COLLECTION`")
 	cmd.Flags().IntVarP(limit, "limit", "n", longestList, "show at most `N`, up to 1,000")
 }
 

@@ -90,7 +90,7 @@ func (s *state) staleDecideCommand(name, short, done string, keep bool) *cobra.C
 		Short:       short,
 		Example:     `  emberd doctor stale ` + name + ` 01a2b3c4-0000-7000-8000-0123456789ab`,
 		Annotations: exits(endings{exitNothing: "it does not wait", exitNoDaemon: "", exitLocked: "", exitDisk: "", exitAgain: ""}),
-		Args:        takes(1, 1, "the whole id of one memory"),
+		Args:        takes(1, 1, "the id of one memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			res, err := reach(cmd.Context(), s, op.StaleDecide, &op.StaleDecideRequest{ID: args[0], Keep: &keep})
 			if err != nil {

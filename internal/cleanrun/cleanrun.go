@@ -51,6 +51,8 @@ type Run struct {
 	Next int `json:"next,omitempty"`
 	// Problems are why actions were not carried out, by their place in the plan.
 	Problems map[int]string `json:"problems,omitempty"`
+	// Asked are the places in the plan of what was to be worded anew and is left to a human.
+	Asked []int `json:"asked,omitempty"`
 	// Restarts counts how often a daemon went on with it.
 	Restarts int `json:"restarts,omitempty"`
 	// Entered is when this daemon began or went on with it, by the clock of the engine.

@@ -341,7 +341,7 @@ func TestVaultSaysWhatIsInIt(t *testing.T) {
 			if entries, err := os.ReadDir(h.dir); err == nil && len(entries) < len(test.files) && strings.Contains(test.want, "twins") {
 				t.Skip("this file system keeps one of both names alone")
 			}
-			s, err := Vault(t.Context(), h.dir, []string{"Templates/"})
+			s, err := Vault(t.Context(), h.dir, "", []string{"Templates/"})
 			h.ok(err)
 			if got := strings.Join(codes(s.Findings), ", "); got != test.want {
 				t.Errorf("found %q, want %q", got, test.want)
@@ -357,7 +357,7 @@ func TestVaultSumsUpWhatIsMany(t *testing.T) {
 		h.write(fmt.Sprintf("%d/A.md", i), "a", 0o600)
 		h.write(fmt.Sprintf("%d/A.sync-conflict-1.md", i), "b", 0o600)
 	}
-	s, err := Vault(t.Context(), h.dir, nil)
+	s, err := Vault(t.Context(), h.dir, "", nil)
 	h.ok(err)
 	if got := codes(s.Findings); len(got) != mostTold+1 || !slices.ContainsFunc(s.Findings, func(f Finding) bool { return strings.HasPrefix(f.Text, "7 more are like that") }) {
 		t.Errorf("found %q", got)
@@ -367,11 +367,33 @@ func TestVaultSumsUpWhatIsMany(t *testing.T) {
 	}
 }
 
+// What emberd makes by itself is no note of the user's.
+func TestVaultCountsNotes(t *testing.T) {
+	t.Parallel()
+	h := home{t: t, dir: t.TempDir()}
+	for name, text := range map[string]string{
+		"Tea.md":                 "about emberd",
+		"Memories/Tea.md":        "---\nmemory-id: \"x\"\n---\n",
+		"Memories/Index.md":      "---\nemberd: index\n---\n",
+		"Inbox.md":               "---\nemberd: inbox\n---\n",
+		"Mine.md":                "---\nemberd: great\n---\n",
+		"Memories/Archive/T.md":  "---\nmemory-id: \"y\"\n---\n",
+		"Memories/Archived/A.md": "a",
+	} {
+		h.write(name, text, 0o600)
+	}
+	s, err := Vault(t.Context(), h.dir, "Memories/Archive", nil)
+	h.ok(err)
+	if last := s.Findings[len(s.Findings)-1].Text; s.Notes != 4 || s.Archived != 1 || !strings.Contains(last, ", 4 notes and 1 archived one on ") {
+		t.Errorf("counted %d notes and %d archived ones: %s", s.Notes, s.Archived, last)
+	}
+}
+
 func TestAVaultThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	h := home{t: t, dir: t.TempDir()}
 	for dir, want := range map[string]string{filepath.Join(h.dir, "gone"): "bad vault-missing", h.write("file", "", 0o600): "bad vault-missing"} {
-		s, err := Vault(t.Context(), dir, nil)
+		s, err := Vault(t.Context(), dir, "", nil)
 		if got := strings.Join(codes(s.Findings), ", "); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", dir, got, err, want)
 		}
@@ -379,7 +401,7 @@ func TestAVaultThatIsNotThere(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	h.write("A.md", "a", 0o600)
-	if _, err := Vault(ctx, h.dir, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Vault(ctx, h.dir, "", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("with a context that ended: %v", err)
 	}
 }

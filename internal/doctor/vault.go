@@ -22,7 +22,8 @@ import (
 // A Survey is what a walk through a vault showed.
 type Survey struct {
 	Folders  int // that are watched, the vault's own included
-	Notes    int
+	Notes    int // without those that emberd makes: lists of memories, and those archived
+	Archived int // notes of the archive folder
 	Findings []Finding
 }
 
@@ -33,8 +34,9 @@ const mostTold = 3
 const maxNote = 4 << 20
 
 // Vault looks at a folder of notes: whether it is there, can be read and written, and what sync
-// tools left in it. Notes are read, none is changed.
-func Vault(ctx context.Context, dir string, ignore []string) (*Survey, error) {
+// tools left in it. Notes are read, none is changed. Archive is the folder in it where
+// emberd archives, "" for none.
+func Vault(ctx context.Context, dir, archive string, ignore []string) (*Survey, error) {
 	s := &Survey{}
 	if bad := vaultFolder(dir); len(bad) > 0 {
 		s.Findings = bad
@@ -50,7 +52,7 @@ func Vault(ctx context.Context, dir string, ignore []string) (*Survey, error) {
 		return nil, err
 	}
 	defer root.Close()
-	l := &looker{dir: dir, vault: v, root: root, survey: s, names: map[string]string{}, counts: map[string]int{}}
+	l := &looker{dir: dir, archive: archive, vault: v, root: root, survey: s, names: map[string]string{}, counts: map[string]int{}}
 	if err := l.all(ctx); err != nil {
 		return nil, err
 	}
@@ -64,8 +66,17 @@ func Vault(ctx context.Context, dir string, ignore []string) (*Survey, error) {
 			Text: fmt.Sprintf("%s is on %s, where what another machine changes raises no event: it is found within half a minute", dir, kind)})
 	}
 	s.Findings = append(s.Findings, l.more()...)
-	s.Findings = append(s.Findings, Finding{Area: "vault", Severity: OK, Text: fmt.Sprintf("%s, %s on %s", dir, count(s.Notes, "note", "notes"), kind)})
+	s.Findings = append(s.Findings, Finding{Area: "vault", Severity: OK, Text: fmt.Sprintf("%s, %s on %s", dir, s.notes(), kind)})
 	return s, nil
+}
+
+// notes says how many there are.
+func (s *Survey) notes() string {
+	all := count(s.Notes, "note", "notes")
+	if s.Archived > 0 {
+		all += " and " + count(s.Archived, "archived one", "archived ones")
+	}
+	return all
 }
 
 // vaultFolder says why a folder cannot be a vault at present.
@@ -100,12 +111,13 @@ func vaultFolder(dir string) []Finding {
 
 // looker walks through a vault.
 type looker struct {
-	dir    string
-	vault  *vault.Vault
-	root   *os.Root
-	survey *Survey
-	names  map[string]string // of what is there, by how systems see it that know no capitals
-	counts map[string]int    // findings by code
+	dir     string
+	archive string
+	vault   *vault.Vault
+	root    *os.Root
+	survey  *Survey
+	names   map[string]string // of what is there, by how systems see it that know no capitals
+	counts  map[string]int    // findings by code
 }
 
 func (l *looker) all(ctx context.Context) error {
@@ -128,11 +140,11 @@ func (l *looker) all(ctx context.Context) error {
 		case d.IsDir():
 			return fs.SkipDir
 		}
-		return l.file(name, d)
+		return l.file(ctx, name, d)
 	})
 }
 
-func (l *looker) file(name string, d fs.DirEntry) error {
+func (l *looker) file(ctx context.Context, name string, d fs.DirEntry) error {
 	note, reason := l.vault.Classify(name)
 	switch {
 	case reason == vault.NotLocal:
@@ -141,16 +153,30 @@ func (l *looker) file(name string, d fs.DirEntry) error {
 	case reason != "" || !d.Type().IsRegular():
 		return nil
 	}
-	l.survey.Notes++
 	l.twin(name)
+	text, err := l.read(name)
+	l.number(ctx, name, text)
 	if of, ok := vault.IsCopy(name); ok {
 		return l.copied(name, of)
 	}
-	text, err := l.read(name)
 	if err == nil && bytes.HasPrefix(text, []byte("---")) && bytes.Contains(text, []byte("\nmemory-id:")) && marked(text) {
 		l.find("note-merge", Look, "${EDITOR:-vi} "+l.shell(name), "the note %s of a memory holds the marks of a merge, <<<<<<< and >>>>>>>; keep one side, until then emberd leaves it alone", l.path(name))
 	}
 	return nil
+}
+
+// number counts a note. A list of memories, which begins with a property, is none.
+func (l *looker) number(ctx context.Context, name string, text []byte) {
+	if bytes.Contains(text, []byte(vault.ListKey)) {
+		if note, err := l.vault.Read(ctx, name); err == nil && slices.Contains(vault.Lists(), note.List) {
+			return
+		}
+	}
+	if l.archive != "" && strings.HasPrefix(name, l.archive+"/") {
+		l.survey.Archived++
+		return
+	}
+	l.survey.Notes++
 }
 
 // marked tells whether a note holds what git leaves where two sides changed a place.
