@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"emberd/internal/durable"
 )
@@ -95,6 +98,21 @@ func TestLockIsNotInherited(t *testing.T) {
 	wantCause(t, again.Close(), fs.ErrClosed)
 	must(t, stdin.Close())
 	must(t, bystander.Wait())
+}
+
+// Who looks for a holder shares the lock for an instant, in which a daemon may start.
+func TestLookingKeepsNobodyOut(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "daemon.lock")
+	must(t, os.WriteFile(file, nil, 0o600))
+	looking, err := os.Open(file)
+	must(t, err)
+	must(t, unix.Flock(int(looking.Fd()), unix.LOCK_SH))
+	looked := time.AfterFunc(20*time.Millisecond, func() { _ = looking.Close() })
+	defer looked.Stop()
+
+	lock, err := durable.AcquireLock(file)
+	must(t, err)
+	must(t, lock.Close())
 }
 
 // The number in the file is for people; the lock does not depend on it.
