@@ -205,21 +205,10 @@ func (m *Models) unknown(name string) error {
 			names = append(names, there)
 		}
 	}
-	if best := nearest(name, names); best != "" {
+	if best := spelling.Meant(name, names); best != "" {
 		return fmt.Errorf("%w %q; did you mean %s?", ErrUnknown, name, best)
 	}
 	return fmt.Errorf("%w %q; emberd model list shows those there are", ErrUnknown, name)
-}
-
-// nearest is the name that was perhaps meant, or empty.
-func nearest(name string, names []string) string {
-	best, edits := "", spelling.Edits(name)+1
-	for _, other := range names {
-		if d := spelling.Distance(name, other); d < edits {
-			best, edits = other, d
-		}
-	}
-	return best
 }
 
 // Verify reads all of a model's file, and returns the model with the digest that it has. It is
