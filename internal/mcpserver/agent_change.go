@@ -45,6 +45,13 @@ type agentEditIn struct {
 }
 
 func agentEdit(ctx context.Context, c *call, in *agentEditIn) (*agentChanged, error) {
+	if in.Project != nil {
+		project, err := c.named(ctx, *in.Project)
+		if err != nil {
+			return nil, err
+		}
+		in.Project = &project
+	}
 	res, err := op.Edit.Call(ctx, c, &op.EditRequest{ID: memoryRef(in.ID), Content: in.Content, AddTags: in.AddTags, RemoveTags: in.RemoveTags,
 		Project: in.Project, Source: in.Source, Context: in.Context, Core: in.Core, Supersedes: memoryRefs(in.Supersedes)})
 	if err != nil {
