@@ -44,10 +44,11 @@ func (l *Lock) Close() error { return l.file.Close() }
 // Holder tells whether somebody holds the lock on the file name, and the process id if the
 // file shows one. Nothing is changed; a file that is not there is [fs.ErrNotExist].
 func Holder(name string) (pid int, held bool, err error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	opened, err := OS{}.OpenRead(name)
 	if err != nil {
 		return 0, false, fmt.Errorf("lock: %w", err)
 	}
+	f := opened.(*os.File)
 	defer f.Close()
 	err = flock(f, unix.LOCK_SH)
 	if !errors.Is(err, unix.EWOULDBLOCK) {

@@ -134,6 +134,12 @@ func TestLockWithoutReadablePID(t *testing.T) {
 func TestLockNeedsAFile(t *testing.T) {
 	_, err := durable.AcquireLock(filepath.Join(t.TempDir(), "missing", "daemon.lock"))
 	wantCause(t, err, fs.ErrNotExist)
-	_, err = durable.AcquireLock(os.DevNull)
-	wantCause(t, err, durable.ErrNotRegular)
+	pipe := filepath.Join(t.TempDir(), "daemon.lock")
+	must(t, unix.Mkfifo(pipe, 0o600)) // which waits for a writer where it is just opened
+	for _, name := range []string{os.DevNull, pipe} {
+		_, err = durable.AcquireLock(name)
+		wantCause(t, err, durable.ErrNotRegular)
+		_, _, err = durable.Holder(name)
+		wantCause(t, err, durable.ErrNotRegular)
+	}
 }
