@@ -94,7 +94,7 @@ func graph() map[string]edges {
 		"internal/mcpserver": {
 			ours:   []string{"memory", "op", "internal/plainly", "internal/wire", "internal/refgraph", "internal/similarity"},
 			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
-			tests:  []string{"engine", "stm", "api", "internal/access"}, // a real store, over a real socket
+			tests:  []string{"engine", "stm", "api", "embedding", "internal/access"}, // a real store, over a real socket
 		},
 		"internal/mcphttp": {
 			ours:   []string{"internal/access", "internal/mcpserver", "op"},

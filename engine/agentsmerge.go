@@ -203,7 +203,7 @@ func (r *agentsRound) noteOpposed(ctx context.Context, found []opposition) error
 	for _, o := range found[:r.take(len(found))] {
 		items = append(items, o.item)
 		a, b := r.g.items[o.pair.A].ID, r.g.items[o.pair.B].ID
-		if !r.e.isRelated(a, b, memory.Contradicts) && !r.e.unrelated(a, b, memory.Contradicts) && !r.e.unrelated(b, a, memory.Contradicts) {
+		if !r.e.isRelated(a, b, memory.Contradicts) && !r.e.unrelated(a, b, memory.Contradicts) {
 			relations = append(relations, op.RelateRequest{From: string(a), To: string(b), Type: memory.Contradicts, Strength: &o.pair.Similarity})
 		}
 	}

@@ -102,10 +102,14 @@ func (r *agentsRound) relations(ctx context.Context) error {
 	return r.relate(ctx, reqs[:r.take(len(reqs))])
 }
 
-// unrelated reports whether somebody took a relation of that type back.
-func (e *Engine) unrelated(from, to memory.ID, typ string) bool {
-	row, live := e.stm.Get(from)
-	return !live || !takenBack(row, stm.RelationKey(memory.RelationID(from, to, typ, ""))).IsZero()
+// unrelated reports whether somebody took a relation of that type between two memories back,
+// whichever way it led.
+func (e *Engine) unrelated(a, b memory.ID, typ string) bool {
+	taken := func(from, to memory.ID) bool {
+		row, live := e.stm.Get(from)
+		return !live || !takenBack(row, stm.RelationKey(memory.RelationID(from, to, typ, ""))).IsZero()
+	}
+	return taken(a, b) || taken(b, a)
 }
 
 // subjects are the memories that may be related: those that name something and stand for

@@ -114,6 +114,23 @@ func TestADryRunOfTheAgentsChangesNothing(t *testing.T) {
 	}
 }
 
+// Who removed a relation said that there is none, whichever way it led.
+func TestWhatWasUnrelatedStaysSo(t *testing.T) {
+	t.Parallel()
+	for _, turned := range []bool{false, true} {
+		s := tend(t, nil)
+		from, to := s.ann, s.leith
+		if turned {
+			from, to = to, from
+		}
+		s.relates(from, memory.Related, to, 0.5)
+		do(t, s.Engine, op.Unrelate, &op.UnrelateRequest{ID: memory.RelationID(from, to, memory.Related, "")})
+		if res := s.runsAgents(op.AgentsRunRequest{Agent: op.AgentRelations}); len(res.Relations) != 0 {
+			t.Errorf("turned round %v, the agent relates them again: %+v", turned, res.Relations)
+		}
+	}
+}
+
 // All that a run changes is one journal entry, which undo takes back whole: relations, the
 // note, the merge and what was filed.
 func TestARunOfTheAgentsIsOneEntry(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,9 +19,10 @@ var ErrLocked = errors.New("locked by another process")
 // file systems it may reach further or not work at all.
 type Lock struct{ file *os.File }
 
-// AcquireLock takes the lock on the file name without waiting, and makes the file, mode 0600, if
-// there is none. The holder's process id is written into it for people to read. The file stays
-// when the lock is released: removing it would let two processes lock two files of one name.
+// AcquireLock takes the lock on the file name without waiting for a holder, and makes the file,
+// mode 0600, if there is none. Who asks [Holder] at that moment does not keep it out. The
+// holder's process id is written into it for people to read. The file stays when the lock is
+// released: removing it would let two processes lock two files of one name.
 //
 // A held lock is [ErrLocked], and the message has the holder's process id if the file shows one.
 func AcquireLock(name string) (*Lock, error) {
@@ -42,12 +44,13 @@ func (l *Lock) Close() error { return l.file.Close() }
 // Holder tells whether somebody holds the lock on the file name, and the process id if the
 // file shows one. Nothing is changed; a file that is not there is [fs.ErrNotExist].
 func Holder(name string) (pid int, held bool, err error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	opened, err := OS{}.OpenRead(name)
 	if err != nil {
 		return 0, false, fmt.Errorf("lock: %w", err)
 	}
+	f := opened.(*os.File)
 	defer f.Close()
-	err = retryInterrupted(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) })
+	err = flock(f, unix.LOCK_SH)
 	if !errors.Is(err, unix.EWOULDBLOCK) {
 		return 0, false, err
 	}
@@ -59,7 +62,7 @@ func lockFile(f *os.File) error {
 	if err := checkRegular(f); err != nil {
 		return fmt.Errorf("lock: %w", err)
 	}
-	err := retryInterrupted(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+	err := lockAlone(f)
 	switch {
 	case err == nil:
 		return nil
@@ -70,6 +73,34 @@ func lockFile(f *os.File) error {
 		return fmt.Errorf("lock %s: %w (process %d)", f.Name(), ErrLocked, pid)
 	}
 	return fmt.Errorf("lock %s: %w", f.Name(), ErrLocked)
+}
+
+// mostLooks bounds the waits for those who only look, of a millisecond each: [Holder] takes an
+// instant, but its process may be stopped in it.
+const mostLooks = 1000
+
+// lockAlone takes the lock, or fails with EWOULDBLOCK where somebody has it. [Holder] shares it
+// while it looks, and with whom it can be shared nobody has it.
+func lockAlone(f *os.File) error {
+	for range mostLooks {
+		err := flock(f, unix.LOCK_EX)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		if err := flock(f, unix.LOCK_SH); err != nil {
+			return err
+		}
+		if err := flock(f, unix.LOCK_UN); err != nil {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return unix.EWOULDBLOCK
+}
+
+// flock does not wait.
+func flock(f *os.File, how int) error {
+	return retryInterrupted(func() error { return unix.Flock(int(f.Fd()), how|unix.LOCK_NB) })
 }
 
 // writePID drops its errors: the lock holds without the number, and a full disk must not keep

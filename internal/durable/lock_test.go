@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"emberd/internal/durable"
 )
@@ -97,6 +100,21 @@ func TestLockIsNotInherited(t *testing.T) {
 	must(t, bystander.Wait())
 }
 
+// Who looks for a holder shares the lock for an instant, in which a daemon may start.
+func TestLookingKeepsNobodyOut(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "daemon.lock")
+	must(t, os.WriteFile(file, nil, 0o600))
+	looking, err := os.Open(file)
+	must(t, err)
+	must(t, unix.Flock(int(looking.Fd()), unix.LOCK_SH))
+	looked := time.AfterFunc(20*time.Millisecond, func() { _ = looking.Close() })
+	defer looked.Stop()
+
+	lock, err := durable.AcquireLock(file)
+	must(t, err)
+	must(t, lock.Close())
+}
+
 // The number in the file is for people; the lock does not depend on it.
 func TestLockWithoutReadablePID(t *testing.T) {
 	for _, written := range []string{"", "somebody", "-1\n"} {
@@ -116,6 +134,12 @@ func TestLockWithoutReadablePID(t *testing.T) {
 func TestLockNeedsAFile(t *testing.T) {
 	_, err := durable.AcquireLock(filepath.Join(t.TempDir(), "missing", "daemon.lock"))
 	wantCause(t, err, fs.ErrNotExist)
-	_, err = durable.AcquireLock(os.DevNull)
-	wantCause(t, err, durable.ErrNotRegular)
+	pipe := filepath.Join(t.TempDir(), "daemon.lock")
+	must(t, unix.Mkfifo(pipe, 0o600)) // which waits for a writer where it is just opened
+	for _, name := range []string{os.DevNull, pipe} {
+		_, err = durable.AcquireLock(name)
+		wantCause(t, err, durable.ErrNotRegular)
+		_, _, err = durable.Holder(name)
+		wantCause(t, err, durable.ErrNotRegular)
+	}
 }

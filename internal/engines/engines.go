@@ -157,13 +157,13 @@ func (e *Engines) unknown(name string) error {
 	if err != nil {
 		entries = nil // then there is nothing to propose
 	}
-	best, edits := "", spelling.Edits(name)+1
+	var names []string
 	for _, entry := range entries {
-		if d := spelling.Distance(name, entry.Name()); d < edits && entry.IsDir() && validName(entry.Name()) {
-			best, edits = entry.Name(), d
+		if entry.IsDir() && validName(entry.Name()) {
+			names = append(names, entry.Name())
 		}
 	}
-	if best != "" {
+	if best := spelling.Meant(name, names); best != "" {
 		return fmt.Errorf("%w %q; did you mean %s?", ErrUnknown, name, best)
 	}
 	return fmt.Errorf("%w %q; emberd engine list shows those there are", ErrUnknown, name)

@@ -194,6 +194,8 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 
 // isLocal reports whether a host is this machine, or one that only this machine reaches.
 func isLocal(host string) bool {
+	// Names are the same in any case, and with the root that they lie in.
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") { // RFC 6761, 6.3
 		return true
 	}

@@ -142,6 +142,8 @@ func TestRedirectsToThisMachine(t *testing.T) {
 		{"http://localhost:8080/x", "http://127.0.0.1:9090/x", true},
 		{"http://example.org/x", "http://localhost:8080/x", false},
 		{"http://example.org/x", "http://a.localhost/x", false},
+		{"http://example.org/x", "http://LocalHost/x", false},
+		{"http://example.org/x", "http://localhost./x", false},
 		{"https://example.org/x", "https://127.0.0.1/x", false},
 		{"http://example.org/x", "http://[::1]:80/x", false},
 		{"http://example.org/x", "http://[::ffff:127.0.0.1]/x", false},

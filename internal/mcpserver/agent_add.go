@@ -247,7 +247,7 @@ type agentReinforced struct {
 }
 
 func agentReinforce(ctx context.Context, c *call, in *agentReinforceIn) (*agentReinforced, error) {
-	res, err := op.Reinforce.Call(ctx, c, &op.ReinforceRequest{Content: in.Content, ID: strings.TrimPrefix(in.ID, memoryScheme),
+	res, err := op.Reinforce.Call(ctx, c, &op.ReinforceRequest{Content: in.Content, ID: memoryRef(in.ID),
 		Evidence: in.Evidence, Provenance: in.provenance()})
 	if err != nil {
 		return nil, err

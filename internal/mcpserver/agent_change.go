@@ -45,8 +45,15 @@ type agentEditIn struct {
 }
 
 func agentEdit(ctx context.Context, c *call, in *agentEditIn) (*agentChanged, error) {
-	res, err := op.Edit.Call(ctx, c, &op.EditRequest{ID: in.ID, Content: in.Content, AddTags: in.AddTags, RemoveTags: in.RemoveTags,
-		Project: in.Project, Source: in.Source, Context: in.Context, Core: in.Core, Supersedes: in.Supersedes})
+	if in.Project != nil {
+		project, err := c.named(ctx, *in.Project)
+		if err != nil {
+			return nil, err
+		}
+		in.Project = &project
+	}
+	res, err := op.Edit.Call(ctx, c, &op.EditRequest{ID: memoryRef(in.ID), Content: in.Content, AddTags: in.AddTags, RemoveTags: in.RemoveTags,
+		Project: in.Project, Source: in.Source, Context: in.Context, Core: in.Core, Supersedes: memoryRefs(in.Supersedes)})
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +84,7 @@ type agentUsedOut struct {
 }
 
 func agentUsed(ctx context.Context, c *call, in *agentUsedIn) (*agentUsedOut, error) {
-	for i, id := range in.IDs {
-		in.IDs[i] = strings.TrimPrefix(id, memoryScheme)
-	}
-	res, err := op.Observe.Call(ctx, c, &op.ObserveRequest{IDs: in.IDs, Tags: in.Tags})
+	res, err := op.Observe.Call(ctx, c, &op.ObserveRequest{IDs: memoryRefs(in.IDs), Tags: in.Tags})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +138,7 @@ type agentRelated struct {
 }
 
 func agentRelate(ctx context.Context, c *call, in *agentRelateIn) (*agentRelated, error) {
-	res, err := op.Relate.Call(ctx, c, &op.RelateRequest{From: in.From, To: in.To, Type: in.Type, Strength: in.Strength})
+	res, err := op.Relate.Call(ctx, c, &op.RelateRequest{From: memoryRef(in.From), To: memoryRef(in.To), Type: in.Type, Strength: in.Strength})
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +166,7 @@ type agentGone struct {
 }
 
 func agentForget(ctx context.Context, c *call, in *agentForgetIn) (*agentGone, error) {
-	res, err := op.ForgetBatch.Call(ctx, c, &op.ForgetBatchRequest{IDs: in.IDs, DryRun: in.DryRun})
+	res, err := op.ForgetBatch.Call(ctx, c, &op.ForgetBatchRequest{IDs: memoryRefs(in.IDs), DryRun: in.DryRun})
 	if err != nil {
 		return nil, err
 	}

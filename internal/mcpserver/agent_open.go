@@ -118,6 +118,17 @@ const (
 	vaultScheme  = "vault://"
 )
 
+// memoryRef is what a memory is named by, also where that is given as the URI of a resource.
+func memoryRef(ref string) string { return strings.TrimPrefix(ref, memoryScheme) }
+
+// memoryRefs is memoryRef for each.
+func memoryRefs(refs []string) (out []string) {
+	for _, ref := range refs {
+		out = append(out, memoryRef(ref))
+	}
+	return out
+}
+
 // isNote tells the path of a note from an id.
 func isNote(ref string) bool {
 	return strings.HasPrefix(ref, vaultScheme) || strings.Contains(ref, "/") || strings.HasSuffix(strings.ToLower(ref), ".md")

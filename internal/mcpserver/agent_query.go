@@ -181,14 +181,17 @@ func (c *call) showHit(ctx context.Context, h *op.Hit, in *agentQueryIn) (card, 
 		}
 	}
 	s.State = strings.Join(nonEmpty(s.State, stateOf(h)), ", ")
+	inNote := h.Memory == nil || h.Note != nil && h.Tier == op.TierNote && h.Memory.Stage.Cold() // all of its text
 	switch {
 	case in.Depth == depthIndex:
 		s.Text = firstWords(s.Text)
 	case in.Depth == depthExcerpt:
-		s.Cut = s.ID == "" || len(h.Snippet.Text) < len(s.Text)
+		s.Cut = inNote || len(h.Snippet.Text) < len(h.Content)
 		s.Text = h.Snippet.Text
-	case s.ID == "":
-		res, err := op.NoteRead.Call(ctx, c, &op.NoteReadRequest{Path: s.Path, Limit: 4 * in.MaxTokens})
+	case !inNote:
+		s.Text = h.Content
+	default:
+		res, err := op.NoteRead.Call(ctx, c, &op.NoteReadRequest{Path: h.Note.Path, Limit: 4 * in.MaxTokens})
 		if err != nil {
 			return s, err
 		}

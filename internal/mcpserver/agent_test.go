@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"pgregory.net/rapid"
 
+	"emberd/engine"
 	"emberd/internal/wire"
 	"emberd/memory"
 	"emberd/op"
@@ -160,6 +162,47 @@ func called[Out any](s *session, name, args string) *Out {
 		s.t.Fatal(err)
 	}
 	return out
+}
+
+// A memory is found by its own words or by those of its note, and is whole either way.
+func TestWholeIsWhole(t *testing.T) {
+	text := "The boiler is in the cellar.\n\n## Filling\n\nTurn the brass valve.\n\n## Bleeding\n\nOpen the top radiator first."
+	opt := engine.DefaultOptions()
+	dir := t.TempDir()
+	opt.Data, opt.State, opt.Vaults = filepath.Join(dir, "data"), filepath.Join(dir, "state"), []string{filepath.Join(dir, "vault")}
+	opt.LTMWeight, opt.STMWeight = 2, 0.5 // the note comes first
+	store := running(t, opt, map[string]string{"Other.md": "Nothing of that."})
+	id := saved(t, store, &op.SaveRequest{Content: text})
+	if _, err := op.Promote.Call(t.Context(), store, &op.PromoteRequest{ID: string(id), Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(t, store, Agent)
+	for depth, want := range map[string]card{depthWhole: {Text: text}, depthExcerpt: {Text: "Turn the brass valve.", Cut: true}} {
+		got := called[agentQueryOut](s, "memory_query", fmt.Sprintf(`{"query":"brass valve","scope":"notes","depth":%q}`, depth)).Results
+		if len(got) != 1 || got[0].ID != id || got[0].Text != want.Text || got[0].Cut != want.Cut {
+			t.Errorf("%s: %+v, want %+v", depth, got, want)
+		}
+	}
+}
+
+// What resources are called by names a memory for every tool.
+func TestURIsNameMemories(t *testing.T) {
+	store := newStore(t, newClock(), nil)
+	one, other := saved(t, store, &op.SaveRequest{Content: "the boiler"}), saved(t, store, &op.SaveRequest{Content: "the new boiler"})
+	s := newSession(t, store, Agent)
+	for _, c := range [][2]string{
+		{"memory_open", `{"refs":[%[1]q]}`},
+		{"memory_used", `{"ids":[%[1]q]}`},
+		{"memory_reinforce", `{"id":%[1]q}`},
+		{"memory_relate", `{"from":%[1]q,"to":%[2]q,"type":"causes"}`},
+		{"memory_edit", `{"id":%[1]q,"supersedes":[%[2]q]}`},
+		{"memory_forget", `{"ids":[%[1]q,%[2]q]}`},
+	} {
+		args := fmt.Sprintf(c[1], memoryScheme+string(one), memoryScheme+string(other))
+		if res, _ := s.callTool(c[0], json.RawMessage(args)); res == nil || res.IsError {
+			t.Errorf("%s %s: %+v", c[0], args, res)
+		}
+	}
 }
 
 // TestWhoGoesOnReadsEverythingOnce follows what truncated answers say.

@@ -46,8 +46,16 @@ type foundMemory struct {
 	AgeDays    float64   `json:"age_days"`
 }
 
-// wordsOnly is said to those who ask for embeddings.
-const wordsOnly = "There is no embedding model: the query was searched by its words."
+// wordsOnly is said to those who ask for embeddings and get none, "" where they did.
+func wordsOnly(m *op.Meaning) string {
+	switch {
+	case m == nil:
+		return "There is no embedding model: the query was searched by its words."
+	case m.Without != "":
+		return "The query was searched by its words: " + m.Without + "."
+	}
+	return ""
+}
 
 func searchMemory(ctx context.Context, c *call, in *searchMemoryIn) (*searchMemoryOut, error) {
 	status, err := statuses(in.Status)
@@ -79,7 +87,7 @@ func searchMemory(ctx context.Context, c *call, in *searchMemoryIn) (*searchMemo
 		paged(page, res.Total)
 	}
 	if in.UseEmbeddings && in.Query != "" {
-		out.Message = wordsOnly
+		out.Message = wordsOnly(res.Meaning)
 	}
 	return out, nil
 }

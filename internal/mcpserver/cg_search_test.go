@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"emberd/embedding"
 	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
@@ -34,6 +36,39 @@ func saved(t testing.TB, e *engine.Engine, req *op.SaveRequest) memory.ID {
 		t.Fatal(err)
 	}
 	return res.Memory.ID
+}
+
+// The answer says that words were searched where they were, and not where there are vectors.
+func TestSearchByEmbeddings(t *testing.T) {
+	vectors, err := embedding.Open(embedding.Options{Providers: []string{embedding.Words}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = vectors.Close() })
+	for name, c := range map[string]struct {
+		meaning engine.Meaning
+		want    string
+	}{
+		"no model":     {want: "There is no embedding model: the query was searched by its words."},
+		"vectors":      {meaning: engine.Meaning{Embedder: vectors, Weight: 1, Wait: time.Minute, Share: 1}},
+		"switched off": {meaning: engine.Meaning{Embedder: vectors, Wait: time.Minute, Share: 1}, want: "The query was searched by its words: search.meaning is off."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opt := engine.DefaultOptions()
+			opt.Data, opt.State, opt.Meaning = t.TempDir(), t.TempDir(), c.meaning
+			store := running(t, opt, nil)
+			saved(t, store, &op.SaveRequest{Content: "high tide at noon"})
+			s := newSession(t, store, CortexGraph)
+			got := ""
+			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+				got = ran[searchMemoryOut](t, s, "search_memory", `{"query":"tides","use_embeddings":true}`).Message
+				if got == c.want {
+					return
+				}
+			}
+			t.Errorf("the answer says %q, want %q", got, c.want)
+		})
+	}
 }
 
 func TestPagesOfASearch(t *testing.T) {

@@ -216,12 +216,19 @@ func TestTheProjectIsWhereTheClientWorks(t *testing.T) {
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	client.AddRoots(&mcp.Root{URI: "file:///home/ada/shop"})
-	res, err := met(t, s, client).CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_add", Arguments: map[string]any{"content": "The till beeps"}})
-	if err != nil || res.IsError {
-		t.Fatalf("%+v, %v", res, err)
+	elsewhere := saved(t, e, &op.SaveRequest{Content: "The bell rings", Project: "school"})
+	session := met(t, s, client)
+	for _, call := range []*mcp.CallToolParams{
+		{Name: "memory_add", Arguments: map[string]any{"content": "The till beeps"}},
+		{Name: "memory_edit", Arguments: map[string]any{"id": elsewhere, "project": "."}},
+	} {
+		res, err := session.CallTool(t.Context(), call)
+		if err != nil || res.IsError {
+			t.Fatalf("%s: %+v, %v", call.Name, res, err)
+		}
 	}
-	list, err := op.List.Call(t.Context(), e, &op.ListRequest{})
-	if err != nil || len(list.Memories) != 1 || list.Memories[0].Project != "shop" {
-		t.Errorf("saved %+v, %v; want it in the project shop", list, err)
+	list, err := op.List.Call(t.Context(), e, &op.ListRequest{Filter: op.Filter{Project: "shop"}})
+	if err != nil || len(list.Memories) != 2 {
+		t.Errorf("saved and moved %+v, %v; want both in the project shop", list, err)
 	}
 }

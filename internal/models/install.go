@@ -19,6 +19,7 @@ import (
 	"emberd/internal/durable"
 	"emberd/internal/fetch"
 	"emberd/internal/gguf"
+	"emberd/internal/spelling"
 )
 
 // A Source is where a model comes from: one of Known, File and URL. [From] tells them apart.
@@ -50,7 +51,7 @@ func From(what string) (Source, error) {
 	for _, k := range Catalogue() {
 		names = append(names, k.Name)
 	}
-	if best := nearest(what, names); best != "" {
+	if best := spelling.Meant(what, names); best != "" {
 		return Source{}, fmt.Errorf("%w %q, and no file either; did you mean %s?", ErrUnknown, what, best)
 	}
 	return Source{}, fmt.Errorf("%w %q, and no file either; emberd model list shows those that are known", ErrUnknown, what)

@@ -130,15 +130,8 @@ func (m *Models) Find(name string) (*Model, error) {
 	}
 	model := &Model{Name: name, Path: m.path(name)}
 	info, err := os.Stat(model.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Lstat(model.Path); err == nil {
-			model.Problem = fmt.Sprintf("%s is a link to a file that is not there: remove it with emberd model remove %s", model.Path, name)
-			return model, nil
-		}
-		return nil, m.unknown(name)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("find model %s: %w", name, err)
+		return m.unfound(model, err)
 	}
 	model.Size = info.Size()
 	if n, err := m.note(name); err == nil && n.Size == model.Size {
@@ -149,6 +142,26 @@ func (m *Models) Find(name string) (*Model, error) {
 		model.Problem = err.Error()
 	}
 	return model, nil
+}
+
+// unfound is a model whose file nothing was learnt of: it is a link that leads nowhere, or there
+// is none.
+func (m *Models) unfound(model *Model, why error) (*Model, error) {
+	_, err := os.Readlink(model.Path)
+	switch missing := errors.Is(why, fs.ErrNotExist); {
+	case err == nil && missing:
+		model.Problem = fmt.Sprintf("%s is a link to a file that is not there: remove it with emberd model remove %s", model.Path, model.Name)
+		return model, nil
+	case err == nil:
+		if failed, ok := errors.AsType[*fs.PathError](why); ok {
+			why = failed.Err // its path is told already
+		}
+		model.Problem = fmt.Sprintf("%s is a link to what cannot be examined (%v): mend that, or remove it with emberd model remove %s", model.Path, why, model.Name)
+		return model, nil
+	case missing:
+		return nil, m.unknown(model.Name)
+	}
+	return nil, fmt.Errorf("find model %s: %w", model.Name, why)
 }
 
 // judge reads the header of the file at a path, and says why no engine can run it.
@@ -192,21 +205,10 @@ func (m *Models) unknown(name string) error {
 			names = append(names, there)
 		}
 	}
-	if best := nearest(name, names); best != "" {
+	if best := spelling.Meant(name, names); best != "" {
 		return fmt.Errorf("%w %q; did you mean %s?", ErrUnknown, name, best)
 	}
 	return fmt.Errorf("%w %q; emberd model list shows those there are", ErrUnknown, name)
-}
-
-// nearest is the name that was perhaps meant, or empty.
-func nearest(name string, names []string) string {
-	best, edits := "", spelling.Edits(name)+1
-	for _, other := range names {
-		if d := spelling.Distance(name, other); d < edits {
-			best, edits = other, d
-		}
-	}
-	return best
 }
 
 // Verify reads all of a model's file, and returns the model with the digest that it has. It is

@@ -161,7 +161,7 @@ func TestFileOfAPerson(t *testing.T) {
 	elsewhere := file(t, "there.gguf", data)
 	mine := filepath.Join(m.folder, "mine.gguf")
 	if err := errors.Join(os.WriteFile(mine, data, 0o644), os.Symlink(elsewhere, filepath.Join(m.folder, "link.gguf")),
-		os.Symlink("none", filepath.Join(m.folder, "stale.gguf")), os.WriteFile(filepath.Join(m.folder, "page.gguf"), []byte("<html>"), 0o644),
+		os.Symlink("none", filepath.Join(m.folder, "stale.gguf")), os.Symlink("loop.gguf", filepath.Join(m.folder, "loop.gguf")), os.WriteFile(filepath.Join(m.folder, "page.gguf"), []byte("<html>"), 0o644),
 		os.Mkdir(filepath.Join(m.folder, "dir.gguf"), 0o700), os.Mkdir(filepath.Join(m.folder, "engines"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
@@ -175,11 +175,14 @@ func TestFileOfAPerson(t *testing.T) {
 		names = append(names, model.Name)
 		problems[model.Name] = model.Problem
 	}
-	if want := []string{"link", "mine", "page", "stale"}; !slices.Equal(names, want) {
+	if want := []string{"link", "loop", "mine", "page", "stale"}; !slices.Equal(names, want) {
 		t.Errorf("List = %q, want %q", names, want)
 	}
 	if problems["link"] != "" || problems["mine"] != "" || !strings.Contains(problems["page"], "is a web page") || !strings.Contains(problems["stale"], "is a link to a file that is not there") {
 		t.Errorf("problems %q", problems)
+	}
+	if want := "remove it with emberd model remove loop"; !strings.Contains(problems["loop"], want) {
+		t.Errorf("the link to itself has the problem %q, want it to have %q", problems["loop"], want)
 	}
 	got, err := m.Verify(t.Context(), "mine", nil)
 	if err != nil || got.SHA256 != digest(data) || got.Source != "" {

@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -46,6 +47,23 @@ func TestEveryRuleHasACredential(t *testing.T) {
 	}
 	if len(seen) > maxRules {
 		t.Errorf("%d rules, want at most %d", len(seen), maxRules)
+	}
+}
+
+func TestEveryMarkIsLookedFor(t *testing.T) {
+	for _, r := range allRules() {
+		for _, m := range r.marks {
+			m.rule = &r
+			for _, first := range cases(m, 0) {
+				for _, second := range cases(m, 1) {
+					h := rules().heads[head(first, second)]
+					tried := func(o mark) bool { return o.literal == m.literal && o.rule != nil && o.rule.id == r.id }
+					if h == 0 || !slices.ContainsFunc(rules().buckets[h].marks, tried) {
+						t.Errorf("%s: %q is not looked for where it begins with %c%c", r.id, m.literal, first, second)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -127,7 +127,7 @@ func (r *rule) accepts(between, secret string) bool {
 type table struct {
 	patterns []*regexp.Regexp
 	// heads maps the first two bytes of every mark to its bucket, 0 being none.
-	heads   [1 << 16]uint8
+	heads   [1 << 16]uint16
 	buckets []bucket
 }
 
@@ -161,7 +161,7 @@ func (t *table) add(m mark) {
 			h := head(first, second)
 			if t.heads[h] == 0 {
 				t.buckets = append(t.buckets, bucket{})
-				t.heads[h] = uint8(len(t.buckets) - 1)
+				t.heads[h] = uint16(len(t.buckets) - 1)
 			}
 			b := &t.buckets[t.heads[h]]
 			b.marks = append(b.marks, m)

@@ -102,6 +102,18 @@ func Edits(word string) int {
 	return 2
 }
 
+// Meant is the one of some names that was perhaps meant by another, the first of those that
+// are nearest, and empty if all are further away than [Edits] has it.
+func Meant(name string, names []string) string {
+	best, edits := "", Edits(name)+1
+	for _, other := range names {
+		if d := Distance(name, other); d < edits {
+			best, edits = other, d
+		}
+	}
+	return best
+}
+
 // Near is a known word, how many edits lie between it and another one, and how many
 // documents hold it.
 type Near struct {

@@ -65,6 +65,15 @@ func TestEdits(t *testing.T) {
 	}
 }
 
+func TestMeant(t *testing.T) {
+	names := []string{"b8390", "v0.4.0", "v0.5.0"}
+	for name, want := range map[string]string{"v0.50": "v0.5.0", "v0.6.0": "v0.4.0", "V0.5.0": "v0.5.0", "w1.5.0": "", "x": "", "": ""} {
+		if got := Meant(name, names); got != want {
+			t.Errorf("%q meant %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	near := []Near{{"far", 2, 90}, {"b", 1, 1}, {"a", 1, 2}, {"c", 1, 1}, {"b", 1, 3}, {"gone", 0, 0}}
 	if got, want := Nearest(near, 8), []string{"b", "a", "c"}; !slices.Equal(got, want) {

@@ -91,7 +91,8 @@ func Unpack(ctx context.Context, archive, dir string, o Options) ([]Entry, error
 
 // Read hands the files and links that o takes to f, one after the other, with the content of a
 // file, which f reads to its end or not. What is not taken is not looked at: it counts towards
-// no bound but the number of entries, and may be damaged. An error of f is returned as it is.
+// no bound but the number of entries, and may be damaged; but a tar file is unpacked as a whole
+// to find its entries, so that MostBytes holds for all of it. An error of f is returned as it is.
 func Read(ctx context.Context, archive string, o Options, f func(e Entry, content io.Reader) error) error {
 	var own error
 	err := walkOver(ctx, archive, &o, func(e Entry, content io.Reader) error {
