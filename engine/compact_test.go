@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"emberd/compaction"
+	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -77,6 +78,38 @@ func TestACrowdedLogIsCompactedAndTidiedUp(t *testing.T) {
 		}
 		if got := search(t, e, "ripple"); len(got) != 10 {
 			t.Errorf("%d memories are found, want 10", len(got))
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		shut(t, e)
+	})
+}
+
+// What was edited in the segment that is being written is superseded in another, where no
+// compaction can take it away yet; so none is due, and none is repeated.
+func TestNoCompactionIsDueForWhatItCannotFold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.FS = unwatched{}
+		h.unasked()
+		h.Options.Now = time.Now
+		e := h.open(t)
+		text := strings.Repeat("🐟", memory.MaxContent-1)
+		m := save(t, e, "0"+text)
+		shut(t, e)
+		e = h.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+		for n := range 4 { // of 200 KB, which is more than 1 MiB that is superseded
+			do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new(fmt.Sprint(n+1, text))})
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := strings.Count(h.log.String(), "log compacted"); n > 0 {
+			t.Errorf("compacted %d times in an hour", n)
 		}
 		cancel()
 		if err := <-done; err != nil {
