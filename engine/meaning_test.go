@@ -112,7 +112,7 @@ func TestWithoutAModelThereIsNoSense(t *testing.T) {
 	if got := engineStatus(t, e).State; got != op.EngineOff {
 		t.Errorf("state %s, want off", got)
 	}
-	wantCode(t, refused(t, e, op.EnginePause, &op.EnginePauseRequest{}), memory.Invalid, "embedding.model")
+	wantCode(t, refused(t, e, op.EnginePause, &op.EnginePauseRequest{}), memory.Invalid, "choose a model")
 }
 
 func TestEverythingIsFollowed(t *testing.T) {

@@ -61,7 +61,10 @@ func familyRules() []rule {
 		},
 		{
 			id: "upper-case-token", pattern: `[A-Z0-9-]{26,}`, entropy: 3, changes: 4,
-			marks: tokensOf("API- Octopus Deploy", "A3- 1Password", "AGE-SECRET-KEY-1 Age (file encryption)", "emberd_ emberd"),
+			marks: tokensOf("API- Octopus Deploy", "A3- 1Password", "AGE-SECRET-KEY-1 Age (file encryption)"),
+		},
+		{ // 52 letters and digits of base32, of which one in two thousand has hardly a digit, and some a word
+			id: "emberd-token", pattern: `[A-Z2-7]{52}`, entropy: 3, raw: true, marks: tokensOf("emberd_ emberd"),
 		},
 		{
 			id: "long-token", pattern: `[\w+/=.\\-]{100,}`, entropy: 3.5, changes: 20, blob: true, window: 2 << 10,

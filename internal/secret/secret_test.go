@@ -110,6 +110,18 @@ func TestRandomTokenIsNoPlaceholderForALuckyWordInIt(t *testing.T) {
 	}
 }
 
+// Its letters are drawn, so that some tokens have no digit and some a word for a placeholder.
+func TestEveryTokenOfEmberdIsFound(t *testing.T) {
+	for _, token := range []string{
+		"emberd_TXYABSIBLYKIXAXVUQKLXBADHNVSWDTATRUQTCYPFEV4EDGGMXV6", "emberd_MLOGLPACUJQWFVRZBJZPTBJSEQJTNWDBHPSRFJDLIUBEGPCSOJAR",
+		"emberd_BGXTKNEPBMYOURT7ETGVLDNHAUTKOKKNVUMMMRYUXFCJVTAMWCQK", "emberd_7632JCONPPFLGHXXXXBMIXDPGAQMBCGYVMZEII3SLYDBLQRIPGIY",
+	} {
+		if got := Scan("it shows " + token); len(got) != 1 || got[0].Rule != "emberd-token" {
+			t.Errorf("Scan(%q) = %v, want the token", token, got)
+		}
+	}
+}
+
 func TestMaskedShowsAtMostAQuarter(t *testing.T) {
 	const stars = "****************"
 	for secret, want := range map[string]string{

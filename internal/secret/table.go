@@ -8,7 +8,7 @@ import (
 )
 
 // maxRules bounds the rule table; with it the state of a scan has a fixed size.
-const maxRules = 40
+const maxRules = 48
 
 // rule is one shape of credential.
 type rule struct {

@@ -144,7 +144,7 @@ var Credentials = []Credential{
 	{"url-safe-token", "Heroku access token", "HRKU-AA‹a58›"},
 	{"short-token", "SettleMint access token", "sm_pat_‹a16›"},
 	{"upper-case-token", "Octopus Deploy access token", "API-‹u26›"},
-	{"upper-case-token", "emberd access token", "emberd_‹x52›"},
+	{"emberd-token", "emberd access token", "emberd_‹x52›"},
 	{"long-token", "Facebook access token", "EAAM‹a120›"},
 	{"encoded-token", "AWS Bedrock access token", "ABSK‹a110›"},
 	{"square-token", "Square access token", "EAAA‹a60›"},
