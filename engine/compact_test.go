@@ -97,14 +97,17 @@ func TestNoCompactionIsDueForWhatItCannotFold(t *testing.T) {
 		h.Options.Now = time.Now
 		e := h.open(t)
 		text := strings.Repeat("🐟", memory.MaxContent-1)
-		m := save(t, e, "0"+text)
+		var ids []string
+		for n := range 6 { // of 200 KB, together more than the MiB that is worth a compaction
+			ids = append(ids, string(save(t, e, fmt.Sprint(n, text)).ID))
+		}
 		shut(t, e)
 		e = h.open(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- e.Run(ctx) }()
-		for n := range 4 { // of 200 KB, which is more than 1 MiB that is superseded
-			do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new(fmt.Sprint(n+1, text))})
+		for _, id := range ids {
+			do(t, e, op.Edit, &op.EditRequest{ID: id, Content: new("x" + text)})
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
