@@ -192,7 +192,6 @@ func TestAnswersTakeBoundedMemory(t *testing.T) {
 	}
 }
 
-// A header that is longer than 64 KiB is refused; net/http adds 4 KiB to what it is told.
 // What a fault of ours ended holds nothing any more: a program of which two large requests
 // met one could otherwise send no third.
 func TestAFaultHoldsNoPlace(t *testing.T) {
@@ -210,6 +209,7 @@ func TestAFaultHoldsNoPlace(t *testing.T) {
 	}
 }
 
+// A header that is longer than 64 KiB is refused; net/http adds 4 KiB to what it is told.
 func TestHeadersAreBounded(t *testing.T) {
 	_, sock := start(t, newShelf())
 	for n, want := range map[int]int{maxHeader - 1000: http.StatusOK, maxHeader + 8<<10: http.StatusRequestHeaderFieldsTooLarge} {

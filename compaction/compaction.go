@@ -53,13 +53,12 @@ type Plan struct {
 	Bytes  int64    // of the inputs
 }
 
-// Plan looks at the files of the log, of which dead bytes no longer count; that may be an
-// estimate, and some of it in the file that is being written. With all, everything that
-// can be folded is, however little.
+// Plan looks at the files of the log, of which dead bytes go with a compaction; that may be
+// an estimate. With all, everything that can be folded is, however little.
 func (r Rules) Plan(files []stm.Segment, dead int64, all bool) Plan {
 	own := candidates(files)
 	total := bytesOf(own)
-	dead = min(dead, total) // some of it is in the file that is written to
+	dead = min(dead, total)
 	p := Plan{}
 	mostlyDead := dead >= r.DeadBytes && float64(dead) > r.DeadShare*float64(total)
 	switch {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"emberd/compaction"
+	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -77,6 +78,41 @@ func TestACrowdedLogIsCompactedAndTidiedUp(t *testing.T) {
 		}
 		if got := search(t, e, "ripple"); len(got) != 10 {
 			t.Errorf("%d memories are found, want 10", len(got))
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		shut(t, e)
+	})
+}
+
+// What was edited in the segment that is being written is superseded in another, where no
+// compaction can take it away yet; so none is due, and none is repeated.
+func TestNoCompactionIsDueForWhatItCannotFold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.FS = unwatched{}
+		h.unasked()
+		h.Options.Now = time.Now
+		e := h.open(t)
+		text := strings.Repeat("🐟", memory.MaxContent-1)
+		var ids []string
+		for n := range 6 { // of 200 KB, together more than the MiB that is worth a compaction
+			ids = append(ids, string(save(t, e, fmt.Sprint(n, text)).ID))
+		}
+		shut(t, e)
+		e = h.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+		for _, id := range ids {
+			do(t, e, op.Edit, &op.EditRequest{ID: id, Content: new("x" + text)})
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := strings.Count(h.log.String(), "log compacted"); n > 0 {
+			t.Errorf("compacted %d times in an hour", n)
 		}
 		cancel()
 		if err := <-done; err != nil {

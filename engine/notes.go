@@ -67,7 +67,8 @@ type followed struct {
 	moved    map[string]bool // while links are read for the first time: what changed meanwhile
 	problem  string          // why the actor had to begin again
 
-	linking  sync.Mutex   // held by who reads the links of all notes
+	linking  sync.Mutex // held by who reads the links of all notes
+	rereads  rereads
 	waiting  atomic.Int64 // notes found and not indexed yet
 	expected atomic.Int64 // notes that the first batch will have indexed
 	complete atomic.Bool  // the first batch has been indexed

@@ -36,6 +36,8 @@ type reading struct {
 // harm: what a batch names is read as it is when its turn comes.
 func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 	n.reopen()
+	n.rereads.begin()
+	defer n.rereads.end()
 	b.Changed = append(b.Changed, n.again(b)...)
 	n.expect(b)
 	n.truth.begin(b.Moved)
@@ -48,7 +50,7 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 		if ctx.Err() != nil {
 			break
 		}
-		if err := n.apply(ctx, read, nil); err != nil {
+		if err := n.takeIn(ctx, read); err != nil {
 			return err
 		}
 		n.waiting.Add(int64(-len(read)))
@@ -70,25 +72,6 @@ func (n *notes) reconcile(ctx context.Context, b watcher.Batch) error {
 	n.mu.Lock()
 	n.problem = ""
 	n.mu.Unlock()
-	return nil
-}
-
-// reread takes in one note as it is now, without waiting for the watcher.
-func (n *notes) reread(ctx context.Context, name string) error {
-	read := n.read(ctx, name)
-	if ctx.Err() != nil { // that nothing was read says nothing
-		return context.Cause(ctx)
-	}
-	put, gone := []reading{read}, []string(nil)
-	if read.note == nil && read.why == "" { // not there
-		put, gone = nil, []string{name}
-	}
-	if err := n.apply(ctx, put, gone); err != nil {
-		return err
-	}
-	if n.complete.Load() {
-		n.truth.endOfOne()
-	}
 	return nil
 }
 

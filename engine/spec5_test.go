@@ -209,7 +209,16 @@ func specRekindleGone(t *testing.T, h *house) {
 	if err := os.Remove(filepath.Join(h.Vaults[0], was.VaultPath)); err != nil {
 		t.Fatal(err)
 	}
-	got := brought(t, e, id)
+	var got op.RekindleResult
+	until(t, "the note is known to be gone, and not only renamed", func() bool {
+		res, err := op.Rekindle.Call(t.Context(), e, &op.RekindleRequest{Query: string(id)})
+		if memory.CodeOf(err) == memory.Busy {
+			return false
+		}
+		ok(t, err)
+		got = res.Results[0]
+		return true
+	})
 	if got.Verdict != string(rekindle.Gone) || got.Memory.Content != was.Content || got.Memory.Stage != memory.Archived || got.Hint == "" {
 		t.Errorf("rekindled %+v", got)
 	}

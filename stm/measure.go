@@ -25,7 +25,7 @@ func (s *Store) Measure(p *metrics.Page) {
 	p.Gauge("emberd_log_bytes", "Size of the log, of all devices that it has.")
 	p.Is(float64(s.bytes.Load()))
 	p.Gauge("emberd_log_dead_bytes", "About how much of this device's log no longer counts, and goes with a compaction.")
-	p.Is(float64(s.dead.Load()))
+	p.Is(float64(s.foldable()))
 	p.Gauge("emberd_log_segments", "Files of the log, histories left out.")
 	p.Is(float64(s.segments()))
 	p.Gauge("emberd_log_writable", "Whether the log can be written: 1 for yes, 0 while the disk refuses.")

@@ -339,7 +339,7 @@ func (r *recovery) apply(l *line) {
 	case !r.file.compacted: // where a snapshot knew the lines by their earlier files
 		r.count.Duplicate++
 	}
-	if l.stamp.Dev == r.s.device && isNew {
+	if l.stamp.Dev == r.s.device && isNew && !r.file.compacted { // what that superseded went
 		r.s.waste(l)
 	}
 }

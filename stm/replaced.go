@@ -45,7 +45,7 @@ func (r *recovery) replacedIn(dir string, entries []fs.DirEntry) map[string]bool
 	r.s.journal.swap(gone, nil)
 	r.s.table.moved(gone, nil)
 	if filepath.Base(dir) == r.s.device.String() {
-		r.s.dead.Store(0)
+		r.s.dead.begin(0)
 	}
 	return replaced
 }
@@ -177,7 +177,7 @@ func (r *rewrite) commit(v *verified) error {
 	r.s.journal.swap(gone, inOrder(v.refs))
 	r.s.table.moved(gone, v.graves)
 	r.s.bytes.Add(r.got.After - r.got.Before)
-	r.s.dead.Store(max(0, r.s.dead.Load()-max(0, r.got.Before-r.got.After)))
+	r.s.dead.folded(gone, r.got.Before-r.got.After, r.beginsWithFirst())
 	r.s.snapshot.fresh.Store(false)
 	return r.s.onWriter(context.WithoutCancel(r.ctx), func() {
 		for _, name := range old {

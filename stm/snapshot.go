@@ -145,7 +145,7 @@ func (s *Store) replaceSnapshot(b []byte) error {
 func (s *Store) putCursor(e *encoder, c *cursor) {
 	e.uint(c.clock)
 	e.uint(c.seq)
-	e.uint(uint64(max(0, s.dead.Load())))
+	e.uint(uint64(s.dead.sum(everywhere)))
 	e.uint(uint64(s.lastUse.Load()))
 	files := slices.DeleteFunc(slices.Clone(c.files), func(m fileMark) bool { return m.name == "" })
 	e.uint(uint64(len(files)))
@@ -272,7 +272,7 @@ func (s *Store) useSnapshot(r *recovery) {
 	}
 	s.table, s.journal = newTable(), &journal{undone: map[Stamp]Stamp{}}
 	s.keys, s.files = &idemKeys{known: map[string]keyUse{}}, nil
-	s.dead.Store(0)
+	s.dead.begin(0)
 	s.lastUse.Store(0)
 	s.index.reset()
 	*r.clock = hlc{dev: s.device, now: s.now}
@@ -357,7 +357,7 @@ func (s *Store) decodeSnapshot(b []byte, r *recovery) (err error) {
 // getCursor checks that the covered files are still what they were.
 func (s *Store) getCursor(d *decoder, r *recovery) error {
 	r.clock.last, r.upto = d.uint(), d.uint()
-	s.dead.Store(int64(d.uint()))
+	s.dead.begin(int64(d.uint()))
 	s.lastUse.Store(int64(d.uint()))
 	r.start = map[string]fileMark{}
 	for range d.count(6) {

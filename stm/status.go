@@ -24,7 +24,7 @@ type Status struct {
 	Live, Trash int
 	Indexed, Of int
 	Sealed      int   // own files that a start reads, less the one being written
-	Dead        int64 // about how many of the own bytes no longer count
+	Dead        int64 // about how many of the own bytes a compaction would take away
 	Warnings    []string
 }
 
@@ -42,7 +42,7 @@ func (s *Store) status() Status {
 	st := Status{Device: s.device.String(), Bytes: s.bytes.Load(), Durability: s.durability,
 		LoadTime: s.loadTime, Snapshot: s.snapshot.used, Devices: s.peerStatus(), Stale: len(s.Stale()),
 		Live: s.Len(), Trash: len(s.Trash()), Indexed: int(s.index.indexed.Load()), Of: s.Len()}
-	st.Dead = s.dead.Load()
+	st.Dead = s.foldable()
 	own := s.ownDir()
 	for _, name := range s.currentFiles() {
 		if name == "" {

@@ -227,6 +227,7 @@ func (w *writer) store(batch []*pending, use map[[16]byte]useTotal) error {
 	}
 	w.written()
 	if w.useLine.op == opUse {
+		w.useLine.at.file = w.active.file
 		w.s.waste(&w.useLine)
 	}
 	w.recovered()
