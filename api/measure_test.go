@@ -1,10 +1,13 @@
 package api
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime/trace"
 	"strings"
 	"testing"
+	"time"
 
 	"emberd/internal/access"
 	"emberd/internal/metrics"
@@ -66,6 +69,32 @@ func TestProfilesAreThereIfAskedFor(t *testing.T) {
 		if got := ask(t, without, "GET "+path+" HTTP/1.1"); got.StatusCode != http.StatusNotFound {
 			t.Errorf("%s of a daemon without it: %s", path, got.Status)
 		}
+	}
+}
+
+// A profile under way ends with the server, and what it has is delivered.
+func TestShutdownEndsProfiles(t *testing.T) {
+	sock, stop := serve(t, NewHandler(newShelf(), &HandlerOptions{Profile: true}), nil)
+	conn := dial(t, sock)
+	write(t, conn, "GET /debug/pprof/trace?seconds=600 HTTP/1.1\r\nHost: emberd\r\nConnection: close\r\n\r\n")
+	for until := time.Now().Add(10 * time.Second); !trace.IsEnabled(); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("the trace does not begin")
+		}
+	}
+	answer := make(chan string, 1)
+	go func() {
+		all, err := io.ReadAll(conn)
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- string(all)
+	}()
+	if err := stop(); err != nil {
+		t.Errorf("Serve = %v, want that nothing was cut off", err)
+	}
+	if got := <-answer; !strings.HasPrefix(got, "HTTP/1.1 200 ") || !strings.Contains(got, "go 1.") {
+		t.Errorf("the answer begins with %.200q", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"runtime/pprof"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"emberd/memory"
@@ -28,8 +30,25 @@ func (h *handler) profile() {
 		// A profile takes the time it is asked for: a reader that is gone ends it.
 		rc := http.NewResponseController(w)
 		_, _ = rc.SetReadDeadline(time.Time{}), rc.SetWriteDeadline(time.Time{})
-		serve.ServeHTTP(w, r)
+		untilStop(serve, w, r)
 	}))
+}
+
+// untilStop serves a request whose context ends when the server is to stop, so that a
+// profile of the next minutes does not hold that up: it tells of the time until then.
+func untilStop(serve http.Handler, w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithCancel(r.Context())
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-stopping(ctx):
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	defer watch.Wait()
+	defer cancel()
+	serve.ServeHTTP(w, r.WithContext(ctx))
 }
 
 // wholly refuses a token that may not do everything.

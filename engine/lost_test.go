@@ -360,23 +360,27 @@ func TestCase44ManyNotesDeletedTogether(t *testing.T) {
 	}
 
 	// The rest goes, and that was meant.
+	other := save(t, d.Engine, "nothing to do with notes").Memory.ID
 	d.removeAll(paths[4:])
 	if got := do(t, d.Engine, op.VaultConfirm, &op.VaultConfirmRequest{}); got.Missing != 8 || !strings.Contains(got.Frozen, "8 notes of memories") {
 		t.Errorf("confirmed %+v", got)
 	}
+	if err := refused(t, d.Engine, op.Undo, &op.UndoRequest{}); err.Code != memory.Busy || !strings.Contains(err.Message, "vault confirm") {
+		t.Errorf("before what was confirmed is done, undo says %v", err)
+	}
 	d.settle()
 	trash := do(t, d.Engine, op.TrashList, &op.TrashListRequest{Limit: 100})
-	if d.stm.Len() != 0 || trash.Total != 12 {
+	if d.stm.Len() != 1 || trash.Total != 12 {
 		t.Fatalf("%d memories are left, %d in the trash", d.stm.Len(), trash.Total)
 	}
 	if got := do(t, d.Engine, op.VaultConfirm, &op.VaultConfirmRequest{}); *got != (op.VaultConfirmResult{}) {
 		t.Errorf("confirmed again: %+v", got)
 	}
-	// It is one entry, which can be taken back.
+	// It is one entry of who confirmed it, and the newest one.
 	i := slices.IndexFunc(trash.Items, func(it op.Trashed) bool { return it.Memory.ID == ids[11] })
-	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: trash.Items[i].Tx})
-	if d.stm.Len() != 8 {
-		t.Errorf("%d memories are back, want 8", d.stm.Len())
+	undone := do(t, d.Engine, op.Undo, &op.UndoRequest{})
+	if undone.Entry.Tx != trash.Items[i].Tx || d.stm.Len() != 9 || d.memory(other).ID != other {
+		t.Errorf("undid %+v, and there are %d memories, want the 8 again and the one of the save", undone.Entry, d.stm.Len())
 	}
 }
 

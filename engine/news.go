@@ -23,6 +23,8 @@ type news struct {
 	Went  []string  `json:"went,omitempty"`  // notes that did, and are gone
 	Meant bool      `json:"meant,omitempty"` // somebody confirmed that they were to go
 	Alive bool      `json:"alive,omitempty"` // the memory came to life meanwhile
+	// MeantBy is who confirmed it, in whose name the memory then goes.
+	MeantBy *memory.Actor `json:"meant_by,omitempty"`
 	// Moved says under which name a note was found that is gone under another.
 	Moved map[string]string `json:"moved,omitempty"`
 
@@ -39,10 +41,28 @@ func (w *news) add(later *news) {
 	for _, path := range later.Went {
 		w.went(path)
 	}
-	w.Meant, w.Alive = w.Meant || later.Meant, w.Alive || later.Alive
+	w.Alive = w.Alive || later.Alive
+	if later.Meant {
+		w.mean(later.MeantBy)
+	}
 	for from, to := range later.Moved {
 		w.move(from, to)
 	}
+}
+
+// mean says that a loss was meant, and by whom. The first who said so stays.
+func (w *news) mean(by *memory.Actor) {
+	if w.Meant = true; w.MeantBy == nil {
+		w.MeantBy = by
+	}
+}
+
+// by is who is answerable for a loss: who confirmed it, or else emberd, which saw it.
+func (w *news) by() memory.Actor {
+	if w.MeantBy == nil {
+		return vaultActor()
+	}
+	return *w.MeantBy
 }
 
 func (w *news) move(from, to string) {
@@ -91,13 +111,14 @@ type mailbag struct {
 	fs   durable.FS
 	file string
 
-	mu        sync.Mutex // guards what follows
-	all       map[memory.ID]*news
-	taken     map[memory.ID]*news // being settled
-	batch     map[memory.ID]bool  // told of by the batch that is being read
-	moved     map[string]string   // by that batch: to which name; nil between batches
-	confirmed time.Time           // when somebody said last that a loss was meant
-	failed    error               // of the last writing
+	mu          sync.Mutex // guards what follows
+	all         map[memory.ID]*news
+	taken       map[memory.ID]*news // being settled
+	batch       map[memory.ID]bool  // told of by the batch that is being read
+	moved       map[string]string   // by that batch: to which name; nil between batches
+	confirmed   time.Time           // when somebody said last that a loss was meant
+	confirmedBy *memory.Actor       // who that was
+	failed      error               // of the last writing
 }
 
 // openMailbag reads what the last run left, which is due as if it had just been told.
@@ -230,7 +251,9 @@ func (b *mailbag) lost(id memory.ID, path string) {
 	} else {
 		w.went(path)
 	}
-	w.Meant = w.Meant || time.Since(b.confirmed) < meantFor
+	if time.Since(b.confirmed) < meantFor {
+		w.mean(b.confirmedBy)
+	}
 }
 
 // of returns the news of a memory, which are then not due before the batch is over.
@@ -365,12 +388,14 @@ func (b *mailbag) store() error {
 
 // confirm takes all losses for meant, those told in the next minute too, and returns
 // how many had been held back.
-func (b *mailbag) confirm(due time.Time) (held int) {
+func (b *mailbag) confirm(by memory.Actor, due time.Time) (held int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.confirmed = time.Now()
+	b.confirmed, b.confirmedBy = time.Now(), &by
 	for _, w := range b.all {
-		w.Meant = w.Meant || len(w.Went) > 0
+		if len(w.Went) > 0 {
+			w.mean(&by)
+		}
 		if w.held {
 			w.held, w.due = false, due
 			held++
@@ -378,6 +403,19 @@ func (b *mailbag) confirm(due time.Time) (held int) {
 	}
 	b.save()
 	return held
+}
+
+// confirming reports whether a loss that was confirmed waits to be carried out, and since
+// when.
+func (b *mailbag) confirming() (since time.Time, waits bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, some := range []map[memory.ID]*news{b.all, b.taken} {
+		for _, w := range some {
+			waits = waits || w.Meant && len(w.Went) > 0
+		}
+	}
+	return b.confirmed, waits
 }
 
 // count returns how many memories wait, and how many of them for a confirmation.

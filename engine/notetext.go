@@ -62,7 +62,7 @@ func noteProperties() []noteProperty {
 		{updatedKey, "updated_at", func(m *memory.Memory) (vault.Value, bool) {
 			return vault.DateTime(m.UpdatedAt.UTC()), !m.UpdatedAt.IsZero() && !seconds(m.UpdatedAt).Equal(seconds(m.CreatedAt))
 		}},
-		list("tags", func(m *memory.Memory) []string { return m.Tags }),
+		list("tags", func(m *memory.Memory) []string { return noteTags(m.Tags) }),
 		text("category", func(m *memory.Memory) string { return m.Category }),
 		text("type", func(m *memory.Memory) string { return m.Type }),
 		text("source", func(m *memory.Memory) string { return m.Source }),
@@ -75,6 +75,29 @@ func noteProperties() []noteProperty {
 		list("entities", func(m *memory.Memory) []string { return entityLinks(m.Entities) }),
 	}
 }
+
+// noteTags are the tags of a memory as Obsidian takes them. It wants something besides
+// digits and slashes, so one of nothing else gets a "_" in front, which normalising a tag
+// takes away again.
+func noteTags(tags []string) []string {
+	out := slices.Clone(tags)
+	for i, tag := range out {
+		if isNumeric(tag) {
+			out[i] = "_" + tag
+		}
+	}
+	return out
+}
+
+// tagOfNote is the tag that one of a note is searched by.
+func tagOfNote(name string) string {
+	if tag := strings.TrimLeft(name, "_"); isNumeric(tag) {
+		return tag
+	}
+	return name
+}
+
+func isNumeric(tag string) bool { return tag != "" && strings.Trim(tag, "0123456789/") == "" }
 
 const (
 	// updatedKey is the property that goes along with every other one.

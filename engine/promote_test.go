@@ -77,6 +77,27 @@ func wantPromotion(t testing.TB, got *op.PromoteResult, outcome, path string) {
 	}
 }
 
+// Obsidian takes a tag of digits alone for none.
+func TestPromoteTagsOfDigits(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	tags := []string{"2026", "2026/03", "q1", "2026-03"}
+	m := save(t, d.Engine, "the kettle leaks", tags...)
+	path := promote(t, d.Engine, m.ID).Path
+	note := d.note(t, path)
+	if want := "tags:\n  - \"_2026\"\n  - \"_2026/03\"\n  - \"q1\"\n  - \"2026-03\"\n"; !strings.Contains(note, want) {
+		t.Fatalf("the note is\n%s\nwithout\n%s", note, want)
+	}
+	found := do(t, d.Engine, op.Search, &op.SearchRequest{Query: "kettle tag:2026/03", Scope: "notes"}).Hits
+	if !slices.Contains(names(found), path) {
+		t.Errorf("the tag of the memory finds %q, want its note", names(found))
+	}
+	d.edit(path, strings.Replace(note, "  - \"q1\"\n", "", 1))
+	if got := d.memory(m.ID).Tags; !slices.Equal(got, []string{"2026", "2026/03", "2026-03"}) {
+		t.Errorf("after one was taken out of the note the tags are %q", got)
+	}
+}
+
 func TestPromote(t *testing.T) {
 	t.Parallel()
 	h := promotingHouse(t, nil)

@@ -265,7 +265,7 @@ func docOf(note *vault.Note) ltm.Doc {
 		doc.Aliases = append(slices.Clone(note.Aliases), stem)
 	}
 	for _, t := range note.Tags {
-		doc.Tags = append(doc.Tags, t.Name)
+		doc.Tags = append(doc.Tags, tagOfNote(t.Name))
 	}
 	for _, s := range note.Sections {
 		doc.Sections = append(doc.Sections, ltm.Section{HeadingPath: s.Path, Line: s.Line, Text: s.Text})

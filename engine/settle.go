@@ -297,10 +297,10 @@ func (t *truth) bury(ctx context.Context, lost []*news) error {
 		return nil
 	}
 	var err error
-	entry, became := "", done
+	became, entries := done, make(map[memory.Actor]string)
 	for _, l := range t.really(lost) {
-		if err == nil {
-			became, entry, err = t.forget(ctx, l, entry)
+		if by := l.by(); err == nil {
+			became, entries[by], err = t.forget(ctx, l, entries[by])
 		}
 		if err != nil || became == unclear {
 			t.later(l)
@@ -365,7 +365,7 @@ func (t *truth) forget(ctx context.Context, w *news, entry string) (became outco
 			return nil, nil
 		}
 		c, err := t.without(&m)
-		return &stm.Tx{Verb: goneVerb, By: vaultActor(), Entry: entry, Changes: []stm.Change{c}}, err
+		return &stm.Tx{Verb: goneVerb, By: w.by(), Entry: entry, Changes: []stm.Change{c}}, err
 	})
 	if receipt.Entry != "" {
 		entry = receipt.Entry

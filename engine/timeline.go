@@ -18,6 +18,10 @@ const (
 	timelinePoints = 200
 )
 
+// timelineEvents is how many events a timeline has at most. Some
+// programs use a memory every few minutes for years.
+const timelineEvents = 1_000
+
 // timeline draws the score of a memory from when it was made to some days ahead.
 // Asking is no use of it.
 func (e *Engine) timeline(ctx context.Context, req *op.TimelineRequest) (*op.TimelineResult, error) {
@@ -44,8 +48,8 @@ func (e *Engine) timeline(ctx context.Context, req *op.TimelineRequest) (*op.Tim
 	if !from.Before(to) {
 		from = now
 	}
-	res := &op.TimelineResult{ID: row.ID(), Now: stampTime(now), Events: eventsOf(versions, uses),
-		Thresholds: e.crossings(row, now), Stages: e.stagesAhead(row)}
+	res := &op.TimelineResult{ID: row.ID(), Now: stampTime(now), Thresholds: e.crossings(row, now), Stages: e.stagesAhead(row)}
+	res.Events, res.EarlierEvents = latestEvents(eventsOf(versions, uses))
 	for _, at := range c.moments(from, to, now, n) {
 		res.Points = append(res.Points, op.TimelinePoint{At: stampTime(at), Score: c.at(at)})
 	}
@@ -141,6 +145,12 @@ func eventsOf(versions []stm.Version, uses []stm.UsedAt) []op.TimelineEvent {
 	}
 	slices.SortStableFunc(out, func(a, b op.TimelineEvent) int { return a.At.Compare(b.At) })
 	return out
+}
+
+// latestEvents are those that are shown, and how many were before them.
+func latestEvents(events []op.TimelineEvent) (latest []op.TimelineEvent, earlier int) {
+	earlier = max(0, len(events)-timelineEvents)
+	return events[earlier:], earlier
 }
 
 // happened says in a word what a version did, "" for what is emberd's own account.

@@ -214,8 +214,8 @@ func (t *truth) later(w *news) {
 }
 
 // confirmLosses lets go of the losses that are held back and returns how many.
-func (t *truth) confirmLosses() (held int) {
-	held = t.confirm(time.Now())
+func (t *truth) confirmLosses(by memory.Actor) (held int) {
+	held = t.confirm(by, time.Now())
 	t.nudge()
 	return held
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"emberd/memory"
 	"emberd/op"
@@ -22,6 +23,9 @@ func (e *Engine) undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult,
 	var notes []undoneNote
 	if e.notes != nil {
 		would, err := e.stm.Undo(ctx, stm.Undo{Entry: u.Entry, Force: u.Force, DryRun: true})
+		if err == nil && req.Tx == "" && e.grant == nil {
+			err = e.lossesFirst(would.Entry.At)
+		}
 		if err == nil {
 			u.Entry = would.Entry.Tx // the newest one, as it is now
 			err = e.noteStands(would)
@@ -50,6 +54,16 @@ func (e *Engine) undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult,
 		e.undoNotes(ctx, notes, res)
 	}
 	return res, nil
+}
+
+// lossesFirst refuses to take for the newest change one that was made before losses of
+// notes were confirmed, which have no entry yet.
+func (e *Engine) lossesFirst(newest time.Time) error {
+	since, waits := e.truth.confirming()
+	if !waits || newest.After(since) {
+		return nil
+	}
+	return memory.Errorf(memory.Busy, "what emberd vault confirm let go of is not in the trash yet, so it cannot be taken back; wait until emberd history lists the entry %q, or name another entry", goneVerb)
 }
 
 // inTheEnd keeps of several steps that an entry took with a memory what came of it, and

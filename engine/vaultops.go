@@ -181,7 +181,7 @@ func (c *checking) report(limit int) {
 
 // vaultConfirm lets go of notes that vanished together, and of the memories whose
 // notes did. It does not wait for that.
-func (e *Engine) vaultConfirm(context.Context, *op.VaultConfirmRequest) (*op.VaultConfirmResult, error) {
+func (e *Engine) vaultConfirm(ctx context.Context, _ *op.VaultConfirmRequest) (*op.VaultConfirmResult, error) {
 	if err := e.needVault(); err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (e *Engine) vaultConfirm(context.Context, *op.VaultConfirmRequest) (*op.Vau
 	if s.Gone {
 		return nil, memory.Errorf(memory.Unavailable, "%s; put it back, or name another folder in vaults: and restart emberd", s.Frozen)
 	}
-	held := e.truth.confirmLosses()
+	held := e.truth.confirmLosses(op.CallerFrom(ctx))
 	if s.Frozen == "" {
 		return &op.VaultConfirmResult{Frozen: heldBack(held), Missing: held}, nil
 	}

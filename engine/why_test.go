@@ -171,3 +171,21 @@ func TestTheTimelineIsTheScoreAsItWasAndWillBe(t *testing.T) {
 	}
 	wantCode(t, refused(t, e, op.Timeline, &op.TimelineRequest{ID: string(m.ID), Points: 1}), memory.Invalid, "points is 1")
 }
+
+// Of a memory that a program uses all the time the latest events are told, and how many
+// were before.
+func TestATimelineIsBounded(t *testing.T) {
+	t.Parallel()
+	made := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	uses := []stm.UsedAt{{At: made}}
+	for i := range int64(timelineEvents + 200) {
+		uses = append(uses, stm.UsedAt{At: made.Add(time.Duration(i+1) * time.Minute), Uses: i + 1})
+	}
+	got, earlier := latestEvents(eventsOf([]stm.Version{{Entry: stm.Entry{At: made}, Action: stm.Created}}, uses))
+	if len(got) != timelineEvents || earlier != 201 || got[0].Uses != 201 || got[len(got)-1].Uses != timelineEvents+200 {
+		t.Errorf("%d events from %+v to %+v, and %d earlier ones", len(got), got[0], got[len(got)-1], earlier)
+	}
+	if got, earlier := latestEvents(eventsOf(nil, uses[:3])); len(got) != 2 || earlier != 0 {
+		t.Errorf("of two events there are %d, and %d earlier ones", len(got), earlier)
+	}
+}

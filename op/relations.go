@@ -7,7 +7,8 @@ import (
 	"emberd/memory"
 )
 
-// RelateRequest asks for a relation between two memories.
+// RelateRequest asks for a relation between two memories. Of a memory with itself a batch
+// alone makes one, since stores that are imported have them.
 type RelateRequest struct {
 	From      string                     `json:"from" doc:"the memory it starts at: an id, or at least four characters of its beginning or end"`
 	To        string                     `json:"to" doc:"the memory it leads to"`

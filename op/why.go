@@ -96,7 +96,9 @@ type TimelineResult struct {
 	ID     memory.ID       `json:"id"`
 	Now    time.Time       `json:"now"`
 	Points []TimelinePoint `json:"points"` // evenly spaced but for one at each use
-	Events []TimelineEvent `json:"events"` // oldest first
+	Events []TimelineEvent `json:"events"` // the latest 1,000, oldest first
+	// EarlierEvents is how many were before them; emberd history lists all but uses.
+	EarlierEvents int `json:"earlier_events,omitempty"`
 	// Thresholds are the scores that matter, highest first.
 	Thresholds []Crossing `json:"thresholds"`
 	Stages     []StageDue `json:"stages"`

@@ -23,13 +23,14 @@ import (
 // synced, shared and copied.
 type clientLimit struct {
 	name, file string
-	there      bool // the file is
-	wanted     bool // scopes were given
+	there      bool   // the file is
+	wanted     bool   // scopes were given
+	earlier    string // the name of another that the client has had until now, if any
 }
 
 // limit finds the token of a client. A client that has one keeps it when it is installed
 // again: an update must not widen what it may do.
-func (s *state) limit(c *clients.Client, o installation) (clientLimit, error) {
+func (s *state) limit(c *clients.Client, file string, o installation) (clientLimit, error) {
 	l := clientLimit{name: c.Name, wanted: len(o.read)+len(o.write) > 0}
 	if o.project {
 		l.name += "-" + asTokenName(here())
@@ -38,8 +39,8 @@ func (s *state) limit(c *clients.Client, o installation) (clientLimit, error) {
 	if l.file, err = s.secretFile(l.name); err != nil {
 		return l, err
 	}
-	_, missing := os.Stat(l.file)
-	l.there = missing == nil
+	l.there = isThere(l.file)
+	l.before(c, file, o)
 	seen := s.getenv(envToken)+s.getenv(envTokenFile) != ""
 	named := slices.ContainsFunc(s.set, func(set string) bool { return strings.HasPrefix(set, "token_file=") })
 	switch {
@@ -59,22 +60,55 @@ func (s *state) limit(c *clients.Client, o installation) (clientLimit, error) {
 	return l, nil
 }
 
+// before finds the token that a client has in place of the one it would get: a project may
+// have been called otherwise, and names of tokens were made otherwise once. It is kept
+// unless there are new scopes, which make one of the new name.
+func (l *clientLimit) before(c *clients.Client, config string, o installation) {
+	tokens := filepath.Dir(l.file)
+	file := ""
+	for _, arg := range c.Args(config) {
+		if path, ok := strings.CutPrefix(arg, "token_file="); ok && filepath.Dir(path) == tokens {
+			file = path
+		}
+	}
+	if file == "" && !c.Editable() && !l.there && o.project { // of which nobody can tell what is in it
+		file = filepath.Join(tokens, c.Name+"-"+lettersOf(here())+secretSuffix)
+	}
+	name, ours := strings.CutSuffix(filepath.Base(file), secretSuffix)
+	switch {
+	case !ours || file == l.file || !isThere(file):
+	case l.wanted:
+		l.earlier = name
+	default:
+		l.name, l.file, l.there = name, file, true
+	}
+}
+
+func isThere(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // asTokenName makes of a project's name what a token may be called. One that is not told by
 // that has a digest behind it: projects that share a token share its limits.
 func asTokenName(project string) string {
-	plain := strings.ToLower(project)
-	name := strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
-			return r
-		}
-		return '-'
-	}, plain)
-	name = strings.Trim(name[:min(len(name), 40)], "-")
+	plain, name := strings.ToLower(project), lettersOf(project)
 	if name != plain {
 		digest := sha256.Sum256([]byte(plain))
 		name = strings.TrimPrefix(name+"-"+hex.EncodeToString(digest[:4]), "-")
 	}
 	return name
+}
+
+// lettersOf is a project's name with a hyphen for whatever a token may not be called.
+func lettersOf(project string) string {
+	name := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(project))
+	return strings.Trim(name[:min(len(name), 40)], "-")
 }
 
 // mint makes the token of a client and keeps its secret in the client's file. One that is
@@ -99,6 +133,9 @@ func (s *state) mint(ctx context.Context, l clientLimit, client string, o instal
 		return errors.Join(err, undo)
 	}
 	s.note("the token %s: %s", l.name, s.tokenLimits(&res.Token))
+	if l.earlier != "" {
+		s.note("the token %s, which the client had until now, still holds: emberd token revoke %s ends it", l.earlier, l.earlier)
+	}
 	s.noteUnmatched(res)
 	return nil
 }

@@ -33,11 +33,13 @@ type exportMark struct {
 	Emberd  string    `json:"emberd"`
 	Format  int       `json:"format,omitempty"`
 	Created time.Time `json:"created,omitzero"`
-	Records *int      `json:"records,omitempty"`
+	// Part is what was selected, where not all was.
+	Part    *op.Filter `json:"part,omitempty"`
+	Records *int       `json:"records,omitempty"`
 }
 
 func (s *state) exportCommand() *cobra.Command {
-	var onlyState bool
+	x := &exporter{s: s}
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
 		Short: "Write every memory, one JSON object a line",
@@ -46,16 +48,23 @@ by id, to stdout or to a new FILE: those in the trash, and how often each was
 used, as well. "emberd import export" takes it in again, into any store. Earlier
 versions and the journal are not in it; a backup has them.
 
+With flags of emberd list that select memories it is a part: those that are so,
+without the trash. Its first line says which part, and an import takes it as any
+other.
+
 With --state only what the memories say is written, without revisions, times of
 forgetting and use counts, in one spelling: two stores that hold the same give
 the same bytes.`,
 		Example: `  emberd export all.jsonl
+  emberd export garden.jsonl --collection garden
   emberd export | jq -r '.memory.content // empty'
   diff <(emberd export --state --home a) <(emberd export --state --home b)`,
-		Annotations: exits(endings{exitNoDaemon: "", exitLocked: "", exitDisk: ""}),
+		Annotations: exits(endings{exitNothing: "no memory is as the flags say", exitNoDaemon: "", exitLocked: "", exitDisk: ""}),
 		Args:        takes(0, 1, "at most one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			x := &exporter{s: s, state: onlyState}
+			if err := x.part.choose(cmd.Context(), s); err != nil {
+				return err
+			}
 			if len(args) == 0 || args[0] == "-" {
 				return x.write(cmd.Context(), s.stdout)
 			}
@@ -63,13 +72,15 @@ the same bytes.`,
 		},
 	}
 	cmd.AddCommand(s.exportVaultCommand(), s.exportGraphMLCommand())
-	cmd.Flags().BoolVar(&onlyState, "state", false, "leave out revisions and counters, to compare stores")
+	x.part.add(cmd)
+	cmd.Flags().BoolVar(&x.state, "state", false, "leave out revisions and counters, to compare stores")
 	return cmd
 }
 
 // exporter writes one export.
 type exporter struct {
 	s     *state
+	part  part
 	state bool
 	n     int
 	trash int
@@ -80,8 +91,12 @@ func (x *exporter) toFile(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if x.s.json {
-		return x.s.printJSON(map[string]any{"file": path, "records": x.n, "trash": x.trash})
+	switch {
+	case x.s.json:
+		return x.s.printJSON(map[string]any{"file": path, "records": x.n, "trash": x.trash, "part": !x.part.all()})
+	case !x.part.all():
+		x.s.printf("exported %s, a part of all, to %s\n", count(x.n, "memory", "memories"), name)
+		return nil
 	}
 	x.s.printf("exported %s, %s of them in the trash, to %s\n", count(x.n, "memory", "memories"), grouped(x.trash), name)
 	return nil
@@ -110,8 +125,9 @@ func (x *exporter) write(ctx context.Context, w io.Writer) error {
 	if x.state {
 		head = exportMark{Emberd: kindState, Format: exportFormat}
 	}
+	head.Part = x.part.mark()
 	begun := false
-	err := x.s.exportPages(ctx, func(page []op.Record) error {
+	err := x.s.exportPages(ctx, &x.part, func(page []op.Record) error {
 		if !begun { // nothing is written if nobody answers
 			begun = true
 			if err := enc.Encode(head); err != nil {
@@ -131,15 +147,16 @@ func (x *exporter) write(ctx context.Context, w io.Writer) error {
 	return enc.Encode(exportMark{Emberd: kindEnd, Records: &x.n})
 }
 
-// exportPages calls do for every page of an export, by ascending id and at least once.
-func (s *state) exportPages(ctx context.Context, do func([]op.Record) error) error {
+// exportPages calls do for what a part has of every page of an export, by ascending id and
+// at least once.
+func (s *state) exportPages(ctx context.Context, of *part, do func([]op.Record) error) error {
 	req := &op.ExportRequest{}
 	for first := true; first || req.Cursor != ""; first = false {
 		page, err := reach(ctx, s, op.Export, req)
 		if err != nil {
 			return err
 		}
-		if err := do(page.Records); err != nil {
+		if err := do(of.of(page.Records)); err != nil {
 			return err
 		}
 		req.Cursor = page.NextCursor
@@ -147,10 +164,10 @@ func (s *state) exportPages(ctx context.Context, do func([]op.Record) error) err
 	return nil
 }
 
-// eachLive calls do for every memory that is not in the trash, by ascending id, with the
-// relations that start at it.
-func (s *state) eachLive(ctx context.Context, do func(m *memory.Memory, from []memory.Relation) error) error {
-	return s.exportPages(ctx, func(page []op.Record) error {
+// eachLive calls do for every memory of a part that is not in the trash, by ascending id,
+// with the relations that start at it.
+func (s *state) eachLive(ctx context.Context, of *part, do func(m *memory.Memory, from []memory.Relation) error) error {
+	return s.exportPages(ctx, of, func(page []op.Record) error {
 		for i := range page {
 			r := &page[i]
 			if !r.Forgotten.IsZero() {

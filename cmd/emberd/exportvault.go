@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -15,7 +16,8 @@ import (
 )
 
 func (s *state) exportVaultCommand() *cobra.Command {
-	return &cobra.Command{
+	x := &vaultExport{s: s}
+	cmd := &cobra.Command{
 		Use:   "vault FOLDER",
 		Short: "Write every memory as a note of a folder",
 		Long: `Write every memory as a Markdown note, as a promotion would write it, into a new
@@ -24,35 +26,43 @@ is left out. The text of an archived memory comes from its note.
 
 Into the FOLDER of an earlier export it writes what has changed and removes the
 notes of memories that are gone. A note that was edited since stays as it is,
-and so do all other files.
+and so do all other files. With flags of emberd list that select memories it is
+about those alone: notes of others stay as they are while their memories live.
 
 The folder is a vault by itself. In the vault of emberd its notes would be those
 of the memories, by their property memory-id: to delete one is to forget the
 memory. For notes beside your own there is emberd promote.`,
 		Example: `  emberd export vault ~/memories
+  emberd export vault ~/garden --collection garden --tag plants
   emberd export vault ~/memories --json`,
-		Annotations: exits(endings{exitNothing: "for some memories no name was free in the folder", exitNoDaemon: "", exitLocked: "", exitDisk: ""}),
+		Annotations: exits(endings{exitNothing: "no memory is as the flags say, or for some no name was free", exitNoDaemon: "", exitLocked: "", exitDisk: ""}),
 		Args:        takes(1, 1, "one folder"),
-		RunE:        func(cmd *cobra.Command, args []string) error { return s.exportVault(cmd.Context(), args[0]) },
+		RunE:        func(cmd *cobra.Command, args []string) error { return x.run(cmd.Context(), args[0]) },
 	}
+	x.part.add(cmd)
+	return cmd
 }
 
 // vaultExport writes all memories as notes. It reads all twice, for a note links to others
 // by names that depend on all of them.
 type vaultExport struct {
 	s         *state
+	part      part
 	folder    *notefolder.Folder
 	names     map[memory.ID]string
-	summaries int // archived memories of which no text was found
-	left      int // memories for which no name is free
+	spared    map[memory.ID]string // names of notes that stay, of memories that are not in the part
+	summaries int                  // archived memories of which no text was found
+	left      int                  // memories for which no name is free
 }
 
-func (s *state) exportVault(ctx context.Context, dir string) error {
+func (x *vaultExport) run(ctx context.Context, dir string) error {
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	x := &vaultExport{s: s}
+	if err := x.part.choose(ctx, x.s); err != nil {
+		return err
+	}
 	wanted, err := x.wanted(ctx) // nothing is made if nobody answers
 	if err != nil {
 		return err
@@ -64,7 +74,7 @@ func (s *state) exportVault(ctx context.Context, dir string) error {
 	if err := onDisk(x.write(ctx, wanted)); err != nil {
 		return err
 	}
-	s.noteWithin(ctx, path)
+	x.s.noteWithin(ctx, path)
 	return x.print(dir, path)
 }
 
@@ -97,8 +107,9 @@ type wantedName struct {
 	name, own string
 }
 
+// wanted is of all memories, whatever the part: a name is the same in each.
 func (x *vaultExport) wanted(ctx context.Context) (all []wantedName, err error) {
-	err = x.s.eachLive(ctx, func(m *memory.Memory, _ []memory.Relation) error {
+	err = x.s.eachLive(ctx, new(part), func(m *memory.Memory, _ []memory.Relation) error {
 		name, own := engine.NoteNames(m)
 		all = append(all, wantedName{m.ID, name, own})
 		return nil
@@ -107,10 +118,13 @@ func (x *vaultExport) wanted(ctx context.Context) (all []wantedName, err error) 
 }
 
 func (x *vaultExport) write(ctx context.Context, wanted []wantedName) error {
+	if err := x.spare(wanted); err != nil {
+		return err
+	}
 	if err := x.folder.Begin(x.choose(wanted)); err != nil {
 		return err
 	}
-	err := x.s.eachLive(ctx, func(m *memory.Memory, from []memory.Relation) error {
+	err := x.s.eachLive(ctx, &x.part, func(m *memory.Memory, from []memory.Relation) error {
 		name, chosen := x.names[m.ID]
 		if !chosen {
 			return nil // of which there is no name, or that came since
@@ -126,6 +140,26 @@ func (x *vaultExport) write(ctx context.Context, wanted []wantedName) error {
 	return x.folder.End()
 }
 
+// spare leaves notes alone whose memories live and are not in the part.
+func (x *vaultExport) spare(wanted []wantedName) error {
+	if x.part.all() {
+		return nil
+	}
+	others := make(map[memory.ID]bool, len(wanted))
+	for _, w := range wanted {
+		others[w.id] = !x.part.has(w.id)
+	}
+	x.spared = make(map[memory.ID]string)
+	return x.folder.Spare(func(name string, note []byte) bool {
+		carried := vault.CarriedBy(note)
+		if carried == nil || !others[memory.ID(carried.ID)] {
+			return false
+		}
+		x.spared[memory.ID(carried.ID)] = name
+		return true
+	})
+}
+
 // choose gives each memory a name of its own. Of those that want the same one all have the
 // end of their ids in theirs, and keep it, so that names do not depend on the order.
 func (x *vaultExport) choose(wanted []wantedName) (names []string) {
@@ -136,6 +170,9 @@ func (x *vaultExport) choose(wanted []wantedName) (names []string) {
 	x.names = make(map[memory.ID]string, len(wanted))
 	given := make(map[string]bool, len(wanted))
 	for _, w := range wanted {
+		if !x.part.has(w.id) {
+			continue
+		}
 		name := w.name
 		if want[notefolder.Fold(name)] > 1 || !x.folder.Free(name) || x.folder.Wrote(w.own) {
 			name = w.own
@@ -152,7 +189,7 @@ func (x *vaultExport) choose(wanted []wantedName) (names []string) {
 
 func (x *vaultExport) links(from []memory.Relation) (out []engine.NoteLink) {
 	for _, r := range from {
-		if to, there := x.names[r.To]; there {
+		if to := cmp.Or(x.names[r.To], x.spared[r.To]); to != "" {
 			out = append(out, engine.NoteLink{Type: r.Type, Kind: r.Kind, To: to})
 		}
 	}

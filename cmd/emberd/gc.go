@@ -51,8 +51,10 @@ back; with --archive-instead their text goes to the vault and a sentence stays.`
 }
 
 func (s *state) printCollected(ctx context.Context, r *op.GCResult) {
-	for _, id := range r.MemoryIDs[:min(longestList, len(r.MemoryIDs))] {
-		s.printBrief(ctx, id)
+	shown := r.MemoryIDs[:min(longestList, len(r.MemoryIDs))]
+	texts := s.briefs(ctx, shown)
+	for _, id := range shown {
+		s.printBrief(id, texts)
 	}
 	if more := r.TotalAffected - longestList; more > 0 {
 		s.printf("  and %s more\n", grouped(more))

@@ -171,7 +171,7 @@ func (s *state) addClient(p *plan, name string) error {
 	case !c.Found(m):
 		return memory.Errorf(memory.NotFound, "%s does not seem to be on this machine; start it once, then say emberd install-client %s", c.Title, c.Name)
 	}
-	if _, err := s.limit(c, installation{}); err != nil {
+	if _, err := s.limit(c, c.File(m), installation{}); err != nil {
 		return err
 	}
 	if !slices.Contains(p.clients, c) && !slices.ContainsFunc(p.clients, func(o *clients.Client) bool { return o.Name == c.Name }) {
@@ -268,7 +268,7 @@ func (s *state) setUpClient(c *clients.Client) (*clientChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, err := s.limit(c, installation{})
+	limit, err := s.limit(c, c.File(m), installation{})
 	if err != nil {
 		return nil, err
 	}

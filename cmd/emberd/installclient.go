@@ -168,19 +168,19 @@ func (s *state) installClient(ctx context.Context, name string, o installation) 
 	if err != nil {
 		return err
 	}
-	limit, err := s.limit(c, o)
+	file := c.File(m)
+	if o.project {
+		if file, err = projectFile(c); err != nil {
+			return err
+		}
+	}
+	limit, err := s.limit(c, file, o)
 	if err != nil {
 		return err
 	}
 	server, err := s.server(o, limit)
 	if err != nil {
 		return err
-	}
-	file := c.File(m)
-	if o.project {
-		if file, err = projectFile(c); err != nil {
-			return err
-		}
 	}
 	if o.print || !c.Editable() {
 		return s.showSnippet(ctx, c, file, server, limit, o)

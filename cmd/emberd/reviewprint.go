@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"emberd/memory"
@@ -11,8 +12,13 @@ import (
 )
 
 func (s *state) printReviewItems(ctx context.Context, res *op.ReviewListResult, req *op.ReviewListRequest) {
+	var shown []memory.ID
 	for i := range res.Items {
-		s.printReviewItem(ctx, &res.Items[i])
+		shown = append(shown, firstOf(&res.Items[i])...)
+	}
+	texts := s.briefs(ctx, shown)
+	for i := range res.Items {
+		s.printReviewItem(&res.Items[i], texts)
 	}
 	switch more := res.Total - len(res.Items); {
 	case more > 0:
@@ -24,13 +30,13 @@ func (s *state) printReviewItems(ctx context.Context, res *op.ReviewListResult, 
 
 // printReviewItem prints an item on a line, and below it the first of its memories and why
 // it is there.
-func (s *state) printReviewItem(ctx context.Context, item *memory.ReviewItem) {
-	const most = 3
+func (s *state) printReviewItem(item *memory.ReviewItem, texts map[memory.ID]string) {
 	s.printf("%s  %s  %s: %s\n", item.Short(), pad(clean(item.Urgency), 6), clean(item.Agent), clean(item.Action))
-	for _, id := range item.MemoryIDs[:min(most, len(item.MemoryIDs))] {
-		s.printBrief(ctx, id)
+	first := firstOf(item)
+	for _, id := range first {
+		s.printBrief(id, texts)
 	}
-	if more := len(item.MemoryIDs) - most; more > 0 {
+	if more := len(item.MemoryIDs) - len(first); more > 0 {
 		s.printf("  and %d more\n", more)
 	}
 	for _, text := range nonEmpty(item.Evidence, s.reviewState(item)) {
@@ -38,11 +44,37 @@ func (s *state) printReviewItem(ctx context.Context, item *memory.ReviewItem) {
 	}
 }
 
+// firstOf are the memories of an item that a list shows.
+func firstOf(item *memory.ReviewItem) []memory.ID {
+	return item.MemoryIDs[:min(3, len(item.MemoryIDs))]
+}
+
+// briefs are the texts of those memories that are there, without counting a use of any. A
+// list without some is a list.
+func (s *state) briefs(ctx context.Context, ids []memory.ID) map[memory.ID]string {
+	texts := make(map[memory.ID]string, len(ids))
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	for some := range slices.Chunk(ids, memory.MaxIDs) {
+		req := &op.OpenManyRequest{Relations: new(bool), Track: new(bool)}
+		for _, id := range some {
+			req.IDs = append(req.IDs, string(id))
+		}
+		res, err := call(ctx, s, op.OpenMany, req)
+		if err != nil {
+			return texts
+		}
+		for i := range res.Memories {
+			texts[res.Memories[i].ID] = res.Memories[i].Content
+		}
+	}
+	return texts
+}
+
 // printBrief prints the id of a memory and how its text begins, unless it is gone.
-func (s *state) printBrief(ctx context.Context, id memory.ID) {
-	text := ""
-	if res, err := call(ctx, s, op.Show, &op.ShowRequest{ID: string(id), Track: new(bool)}); err == nil {
-		text = "  " + s.gist(res.Memory.Content, len("  12345678  "))
+func (s *state) printBrief(id memory.ID, texts map[memory.ID]string) {
+	text, live := texts[id]
+	if live {
+		text = "  " + s.gist(text, len("  12345678  "))
 	}
 	s.printf("  %s%s\n", s.short(id), text)
 }

@@ -191,9 +191,12 @@ func (s *state) axis(r *op.TimelineResult) string {
 const mostEvents = 12
 
 func (s *state) printEvents(r *op.TimelineResult) {
-	events := r.Events
+	events, listed := r.Events, "them all"
+	if r.EarlierEvents > 0 {
+		listed = "the latest " + grouped(len(events))
+	}
 	if n := len(events) - mostEvents; n > 0 {
-		s.printAbout("", fmt.Sprintf("%s earlier; --json lists them all", count(n, "event", "events")))
+		s.printAbout("", fmt.Sprintf("%s earlier; --json lists %s", count(n+r.EarlierEvents, "event", "events"), listed))
 		events = events[n:]
 	}
 	for _, e := range events {

@@ -169,13 +169,15 @@ func (s *state) tokenLimits(t *op.Token) string {
 	}
 }
 
+const secretSuffix = ".secret"
+
 // secretFile is where the token that install-client made is kept for its client.
 func (s *state) secretFile(name string) (string, error) {
 	c, err := s.load()
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(c.State, "tokens", name+".secret"), nil
+	return filepath.Join(c.State, "tokens", name+secretSuffix), nil
 }
 
 // dropSecret removes the file of a token that is no more, if it had one.

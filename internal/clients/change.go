@@ -48,6 +48,18 @@ func (c *Client) Has(file string) bool {
 	return err == nil && c.ours(ch.before)
 }
 
+// Args are the arguments that emberd is started with by a file, nil if none is, or if the
+// file is one that is not edited.
+func (c *Client) Args(file string) (args []string) {
+	if !c.Has(file) {
+		return nil
+	}
+	if ch, err := read(file); err == nil {
+		c.member(ch.before, "args", &args)
+	}
+	return args
+}
+
 func (c *Client) plan(file string, edit func([]byte) ([]byte, error)) (*Change, error) {
 	if c.toml {
 		return nil, memory.Errorf(memory.Invalid, "the TOML of %s is not edited; put in by hand what --print prints", c.Title)

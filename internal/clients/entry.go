@@ -104,13 +104,13 @@ func (c *Client) same(text []byte, key string, value any) bool {
 func (c *Client) ours(text []byte) bool {
 	var command string
 	var args []string
-	for key, v := range map[string]any{"command": &command, "args": &args} {
-		raw, ok, err := jsonedit.Get(text, c.dialect, c.path(key)...)
-		if err != nil || !ok || json.Unmarshal(raw, v) != nil {
-			return false
-		}
-	}
-	return filepath.Base(command) == name && slices.Contains(args, "mcp")
+	return c.member(text, "command", &command) && c.member(text, "args", &args) && filepath.Base(command) == name && slices.Contains(args, "mcp")
+}
+
+// member reads a member of the entry, and tells whether it is there and of that type.
+func (c *Client) member(text []byte, key string, into any) bool {
+	raw, ok, err := jsonedit.Get(text, c.dialect, c.path(key)...)
+	return err == nil && ok && json.Unmarshal(raw, into) == nil
 }
 
 // remove returns text without emberd on the list.

@@ -150,6 +150,29 @@ func (f *Folder) Wrote(name string) bool {
 	return ours
 }
 
+// Spare leaves alone those notes of earlier runs that keep wants left, which it is shown as
+// they are: they stay and stay listed, and their names are not free. It comes before names
+// are chosen. A file that is no note any more is not shown.
+func (f *Folder) Spare(keep func(name string, note []byte) bool) error {
+	for name, was := range f.wrote {
+		info, err := f.disk.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Size() > maxNote) {
+			continue
+		}
+		var note []byte
+		if err == nil {
+			note, err = f.read(name, maxNote)
+		}
+		if err != nil {
+			return err
+		}
+		if keep(name, note) {
+			f.now[name], f.taken[Fold(name)] = was, true
+		}
+	}
+	return nil
+}
+
 // Begin notes the names that are to come, each of them free.
 func (f *Folder) Begin(names []string) error {
 	all := make(map[string]string, len(names)+len(f.wrote))

@@ -79,6 +79,37 @@ func wantReport(t *testing.T, got Report, written, unchanged, removed int, kept 
 	}
 }
 
+// Notes that are spared stay whatever the run is about, and no other gets their names.
+func TestSparedNotesStay(t *testing.T) {
+	dir := t.TempDir()
+	export(t, dir, map[string]string{"a.md": "one", "b.md": "two", "c.md": "three", "d.md": "four"})
+	put(t, dir, "c.md", "three, edited")
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	spare := func(name string, note []byte) bool { return name == "b.md" || string(note) == "three, edited" }
+	if err := f.Spare(spare); err != nil {
+		t.Fatal(err)
+	}
+	if f.Free("B.md") || f.Free("c.md") || !f.Free("a.md") {
+		t.Error("the names of the spared notes are free, or another is not")
+	}
+	if err := f.Begin([]string{"a.md"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write("a.md", []byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.End(); err != nil {
+		t.Fatal(err)
+	}
+	wantReport(t, f.Done, 1, 0, 1)
+	wantFiles(t, dir, "a.md: 1", "b.md: two", "c.md: three, edited")
+	wantReport(t, export(t, dir, map[string]string{"b.md": "2"}), 1, 0, 1, "c.md")
+}
+
 func TestAgainAndAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	wantReport(t, export(t, dir, map[string]string{"a.md": "one", "b.md": "two", "c.md": "three"}), 3, 0, 0)
