@@ -32,9 +32,6 @@ func (w *wanted) size() int { return len(w.ID) + len(w.value) }
 // relate makes one relation. It is no edit of the memory that it starts at: neither
 // the time of its last change nor its note changes.
 func (e *Engine) relate(ctx context.Context, req *op.RelateRequest) (*op.RelateResult, error) {
-	if err := e.notToItself(req); err != nil {
-		return nil, err
-	}
 	made, tx, err := e.relateAll(ctx, &op.RelateBatchRequest{Items: []op.RelateRequest{*req}})
 	if err == nil {
 		err = made[0].err
@@ -43,19 +40,6 @@ func (e *Engine) relate(ctx context.Context, req *op.RelateRequest) (*op.RelateR
 		return nil, err
 	}
 	return &op.RelateResult{Relation: made[0].Relation, Tx: tx}, nil
-}
-
-// notToItself refuses a relation whose ends are one memory. An end that cannot be found is
-// refused later. Batches take such relations, for stores of others hold them.
-func (e *Engine) notToItself(req *op.RelateRequest) error {
-	from, err := e.stm.Resolve(req.From)
-	if err != nil {
-		return nil
-	}
-	if to, err := e.stm.Resolve(req.To); err != nil || to != from {
-		return nil
-	}
-	return memory.Errorf(memory.Invalid, "both ends are memory %s, which says nothing about it; name another memory", from.Short()).At("to")
 }
 
 // relateBatch makes the relations that can be made under one journal entry and answers

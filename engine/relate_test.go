@@ -59,10 +59,10 @@ func TestRelate(t *testing.T) {
 	if m := look(t, e, a.ID); !m.UpdatedAt.Equal(a.UpdatedAt) || m.UseCount != 0 {
 		t.Errorf("the memory was changed at %v and used %d times", m.UpdatedAt, m.UseCount)
 	}
-	// Another type or kind, and the other way round: those are others.
+	// Another type or kind, the other way round, and with itself: those are others.
 	do(t, e, op.Relate, relating(a, b, "supports"))
 	do(t, e, op.Relate, relating(b, a, "supports"))
-	if got := do(t, e, op.Relate, relating(a, b, "related")).Relation; got.Strength != 1 {
+	if got := do(t, e, op.Relate, relating(a, a, "related")).Relation; got.Strength != 1 {
 		t.Errorf("by default the strength is %v", got.Strength)
 	}
 	journal := do(t, e, op.Journal, &op.JournalRequest{}).Entries
@@ -100,7 +100,6 @@ func TestRelationsThatAreRefused(t *testing.T) {
 		{"no to", changed(func(r *op.RelateRequest) { r.To = nobody }), memory.NotFound, "to", nobody},
 		{"from in the trash", relating(gone, b, "causes"), memory.NotFound, "from", "is in the trash"},
 		{"to in the trash", relating(b, gone, "causes"), memory.NotFound, "to", "is in the trash"},
-		{"with itself", changed(func(r *op.RelateRequest) { r.To = a.ID.Short() }), memory.Invalid, "to", "both ends are memory " + a.ID.Short()},
 		{"empty from", changed(func(r *op.RelateRequest) { r.From = " " }), memory.Invalid, "from", "from is empty"},
 		{"to that is no id", changed(func(r *op.RelateRequest) { r.To = "mem-123" }), memory.NotFound, "to", `no memory is known as "mem-123"`},
 		{"type", changed(func(r *op.RelateRequest) { r.Type = "likes" }), memory.Invalid, "type", `relation type "likes" is unknown; use one of related, `},

@@ -106,7 +106,7 @@ func TestTwoDevicesRelateTheSameMemories(t *testing.T) {
 	strong.Strength = new(0.5)
 	other := do(t, there, op.Relate, strong).Relation
 	do(t, there, op.Relate, relating(b, a, "related"))
-	do(t, here, op.RelateBatch, &op.RelateBatchRequest{Items: []op.RelateRequest{*relating(a, a, "related")}})
+	do(t, here, op.Relate, relating(a, a, "related"))
 	exchange()
 	if one.ID != other.ID {
 		t.Errorf("the relation is %s here and %s there", one.ID, other.ID)

@@ -7,8 +7,7 @@ import (
 	"emberd/memory"
 )
 
-// RelateRequest asks for a relation between two memories. Of a memory with itself a batch
-// alone makes one, since stores that are imported have them.
+// RelateRequest asks for a relation between two memories.
 type RelateRequest struct {
 	From      string                     `json:"from" doc:"the memory it starts at: an id, or at least four characters of its beginning or end"`
 	To        string                     `json:"to" doc:"the memory it leads to"`
