@@ -32,17 +32,22 @@ func TestEmbed(t *testing.T) {
 	if got := do(t, e, op.Embed, &op.EmbedRequest{Texts: texts}); got.Meanings != nil {
 		t.Errorf("a model that failed its exam tells of meaning: %v", got.Meanings)
 	}
-	e.meaning.mu.Lock()
-	e.meaning.filling.grade = embedding.Grade{Exam: 1, Score: 1, Low: 0.2, High: 0.9}
-	e.meaning.mu.Unlock()
-	if m := do(t, e, op.Embed, &op.EmbedRequest{Texts: texts}).Meanings; len(m) != 4 || m[0][1] != 1 || m[0][2] != 0 {
-		t.Errorf("the meanings are %v", m)
-	}
 	if got := do(t, e, op.Embed, &op.EmbedRequest{Texts: texts[:1]}); got.Cosines != nil {
 		t.Errorf("of one text there are the cosines %v", got.Cosines)
 	}
 	if s := engineStatus(t, e); s.Meaning.Total != 0 {
 		t.Errorf("%d texts are kept, want none", s.Meaning.Total)
+	}
+}
+
+func TestEmbedTellsMeaningsOfAModelThatPassedItsExam(t *testing.T) {
+	h := meant(t, newHouse(t), embedding.Options{})
+	h.Options.Meaning.grade = trusted()
+	e := h.running(t)
+	covered(t, e)
+	m := do(t, e, op.Embed, &op.EmbedRequest{Texts: []string{"the harbour", "the harbour", " "}}).Meanings
+	if len(m) != 3 || m[0][1] != 1 || m[0][2] != 0 {
+		t.Errorf("the meanings are %v", m)
 	}
 }
 
