@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -24,11 +23,9 @@ const (
 )
 
 // BenchmarkImport reads 10,000 memories of each kind of file, or 2,000 notes, into the empty store of a
-// daemon: tried first, then in earnest, then once more, and taken back. peak-MB is the memory of
-// the command that imports, in which its own file counts, so that it is for the program that make
-// builds:
+// daemon: tried first, then in earnest, then once more, and taken back.
 //
-//	EMBERD_TEST_BUILT=$PWD/bin/emberd go test -run '^$' -bench Import -benchtime 1x ./cmd/emberd
+//	go test -run '^$' -bench Import -benchtime 1x ./cmd/emberd
 func BenchmarkImport(b *testing.B) {
 	for _, kind := range []string{"chroma", "qdrant", "notes", "chatgpt", "claude", "csv", "jsonl", "cortexgraph", "reference", "basic-memory"} {
 		b.Run(kind, func(b *testing.B) {
@@ -36,10 +33,7 @@ func BenchmarkImport(b *testing.B) {
 				im := newImporting(b)
 				path := im.write(kind)
 				for _, step := range [][]string{{"dry-s", "import", kind, path, "--dry-run"}, {"first-s", "import", kind, path}, {"again-s", "import", kind, path}, {"undo-s", "undo"}} {
-					peak := im.run(step[0], step[1:])
-					if step[0] == "first-s" {
-						b.ReportMetric(peak, "peak-MB")
-					}
+					im.run(step[0], step[1:])
 				}
 				b.ReportMetric(0, "ns/op")
 			}
@@ -65,7 +59,7 @@ func newImporting(b *testing.B) *importing {
 	if err != nil {
 		b.Fatal(err)
 	}
-	im := &importing{b: b, dir: dir, home: filepath.Join(dir, "h"), self: cmp.Or(os.Getenv(builtVar), self), rng: rand.New(rand.NewPCG(1, 2))}
+	im := &importing{b: b, dir: dir, home: filepath.Join(dir, "h"), self: self, rng: rand.New(rand.NewPCG(1, 2))}
 	d, err := startDaemon(b.Context(), self, im.home, im.home+".log", foreignFree(os.Environ()))
 	if err != nil {
 		b.Fatal(err)
@@ -78,8 +72,8 @@ func newImporting(b *testing.B) *importing {
 	return im
 }
 
-// run times a command, and returns its memory in megabytes.
-func (im *importing) run(metric string, args []string) (peak float64) {
+// run times a command.
+func (im *importing) run(metric string, args []string) {
 	im.b.Helper()
 	cmd := exec.Command(im.self, append(args, "--home", im.home)...)
 	cmd.Args[0], cmd.Env = "emberd", foreignFree(os.Environ())
@@ -89,7 +83,6 @@ func (im *importing) run(metric string, args []string) (peak float64) {
 	if err != nil {
 		im.b.Fatalf("emberd %s: %v\n%.2000s", strings.Join(args, " "), err, out)
 	}
-	return float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) / 1000 // KiB where this runs
 }
 
 // text is a memory of words, most of which others have too.
