@@ -201,9 +201,7 @@ func (a *auditing) reads() []ledger.Read {
 	if !a.wants(op.AuditRead) {
 		return nil
 	}
-	return a.e.ledger.Reads(a.read, a.limit+1, func(r *ledger.Read) bool {
-		return !r.At.Before(a.since) && a.of(r.By) && (a.id == "" || slices.Contains(r.IDs, a.id))
-	})
+	return a.e.ledger.Reads(a.read, a.limit+1, a.id, func(r *ledger.Read) bool { return !r.At.Before(a.since) && a.of(r.By) })
 }
 
 func (a *auditing) readEvent(r *ledger.Read) op.AuditEvent {

@@ -71,8 +71,9 @@ func (e *Engine) relateBatch(ctx context.Context, req *op.RelateBatchRequest) (*
 }
 
 // relateAll writes the log in a few transactions of one entry, that of the request if it
-// names one, and in a dry run not at all. When the first fails, nothing is made and all fails with it; when a later one does, what came before stays,
-// and the relations from there on tell the error.
+// names one, and in a dry run not at all. When the first fails, nothing is made and all fails
+// with it; when a later one does, what came before stays, and the relations from there on
+// tell the error.
 func (e *Engine) relateAll(ctx context.Context, req *op.RelateBatchRequest) (all []wanted, tx string, err error) {
 	tx = req.Tx
 	written := false

@@ -18,8 +18,8 @@ const (
 	timelinePoints = 200
 )
 
-// timelineEvents is how many events a timeline has at most. Some
-// programs use a memory every few minutes for years.
+// timelineEvents is how many events a timeline has at most. Some programs use a memory every
+// few minutes for years.
 const timelineEvents = 1_000
 
 // timeline draws the score of a memory from when it was made to some days ahead.

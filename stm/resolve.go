@@ -135,18 +135,18 @@ func (n named) isPart() bool {
 	return n.id == "" && len(n.short) >= 4 && strings.Trim(n.short, "0123456789abcdef-") == ""
 }
 
-func (n named) isPartOf(id memory.ID) bool {
-	return strings.HasSuffix(string(id), n.short) || strings.HasPrefix(string(id), n.short)
-}
-
 // among is the one of some memories that is named, "" for none.
 func (n named) among(rows []*Row) (memory.ID, error) {
 	var parts, called []memory.ID
+	var part idParts
+	if n.isPart() {
+		part = n.parts()
+	}
 	for _, r := range rows {
 		switch id := r.ID(); {
 		case n.id != "" && id == n.id:
 			return id, nil
-		case n.isPart() && n.isPartOf(id):
+		case part.anyOf(r.key):
 			parts = append(parts, id)
 		}
 		if slices.Contains(r.Aliases(), n.text) {

@@ -436,7 +436,7 @@ func TestRestartsChangeNothing(t *testing.T) {
 			}
 		}
 		all := func(*Read) bool { return true }
-		if x, y := once.Reads(0, mostReads, all), often.Reads(0, mostReads, all); !reflect.DeepEqual(x, y) {
+		if x, y := once.Reads(0, mostReads, "", all), often.Reads(0, mostReads, "", all); !reflect.DeepEqual(x, y) {
 			t.Fatalf("reads without restarts %v\nwith them %v", x, y)
 		}
 	})

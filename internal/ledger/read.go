@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"emberd/memory"
@@ -69,16 +70,17 @@ func (l *Ledger) read(r Read) {
 }
 
 // Reads returns up to limit of the last reads before one by its number, or from the last
-// on if that is 0, for which keep is true, the latest first.
-func (l *Ledger) Reads(before int64, limit int, keep func(*Read) bool) []Read {
+// on if that is 0, for which keep is true, the latest first; with an id only those with that
+// memory. What keep is asked about has no ids.
+func (l *Ledger) Reads(before int64, limit int, id memory.ID, keep func(*Read) bool) []Read {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var out []Read
+	key := id.Bytes()
 	for i := len(l.reads) - 1; i >= 0 && len(out) < limit; i-- {
-		if h := &l.reads[i]; before == 0 || h.Seq < before {
-			if r := h.read(); keep(&r) {
-				out = append(out, r)
-			}
+		h := &l.reads[i]
+		if (before == 0 || h.Seq < before) && (id == "" || slices.Contains(h.ids, key)) && keep(&h.Read) {
+			out = append(out, h.read())
 		}
 	}
 	return out
