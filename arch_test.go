@@ -4,11 +4,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,162 +30,12 @@ type edges struct {
 
 const all = "*"
 
-// graph is the whole import graph. A new edge is a line here, to be argued for
-// in review: stm knows the disk but not decay, the engine brings them together,
-// and the two ends of the socket know the operations but not the engine.
-func graph() map[string]edges {
-	return map[string]edges{
-		"memory":             {others: []string{"github.com/google/uuid"}},
-		"decay":              {},
-		"internal/backup":    {ours: []string{"internal/durable"}},
-		"internal/cleanup":   {ours: []string{"memory", "op", "internal/cluster", "internal/conflict", "internal/overview", "internal/quality", "internal/text"}, others: []string{"gopkg.in/yaml.v3"}}, // its tests read the properties of a report
-		"internal/cleanrun":  {ours: []string{"memory", "op", "internal/cleanup", "internal/durable"}},
-		"internal/clients":   {ours: []string{"memory", "internal/durable", "internal/jsonedit"}},
-		"internal/admission": {others: []string{"golang.org/x/sys/unix"}},
-		"internal/agents":    {ours: []string{"memory", "internal/cluster", "internal/entities", "internal/similarity"}},
-		"internal/cluster":   {ours: []string{"memory", "internal/conflict", "internal/dot", "internal/similarity", "internal/text"}},
-		"internal/conflict":  {ours: []string{"internal/text"}},
-		"internal/beads":     {},
-		"internal/bert": {
-			ours:   []string{"internal/dot", "internal/gguf"},
-			others: []string{"golang.org/x/text/unicode/norm"},
-			tests:  []string{"internal/tinybert"},
-		},
-		"internal/chunk":     {},
-		"internal/dot":       {others: []string{"golang.org/x/sys/cpu"}},
-		"internal/gguf":      {ours: []string{"internal/dot"}, tests: []string{"internal/tinybert"}},
-		"internal/tinybert":  {},
-		"internal/llamatest": {others: []string{"golang.org/x/sys/unix"}},
-		"internal/llamawire": {},
-		"internal/llama": {
-			ours:   []string{"internal/gguf", "internal/llamawire"},
-			others: []string{"github.com/ebitengine/purego"},
-			tests:  []string{"internal/tinybert", "internal/bert", "internal/dot"},
-		},
-		"internal/foreign": {ours: []string{"memory", "internal/cleanup", "internal/overview", "internal/unpack", "vault"}},
-		"internal/fetch":   {ours: []string{"internal/durable"}},
-		"internal/unpack":  {},
-		"internal/engines": {ours: []string{"internal/durable", "internal/fetch", "internal/unpack", "internal/llamawire", "internal/spelling"}, others: []string{"golang.org/x/sys/unix"}},
-		"internal/models":  {ours: []string{"internal/durable", "internal/fetch", "internal/gguf", "internal/spelling"}, tests: []string{"internal/bert", "internal/tinybert"}}, // which engine runs a model
-		"internal/when":    {},
-		"embedding": {
-			ours:   []string{"internal/bert", "internal/durable", "internal/gguf", "internal/llamawire", "internal/similarity"},
-			others: []string{"golang.org/x/text/unicode/norm", "golang.org/x/sys/unix"},
-			tests:  []string{"internal/tinybert"},
-		},
-		"vectors":                    {ours: []string{"internal/dot", "internal/durable"}},
-		"internal/config":            {ours: []string{"internal/spelling"}, others: []string{"gopkg.in/yaml.v3"}},
-		"internal/doctor":            {ours: []string{"internal/durable", "ltm", "stm", "vault"}, others: []string{"golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"}},
-		"internal/drawing":           {ours: []string{"memory", "op"}},
-		"internal/durable":           {others: []string{"golang.org/x/sys/unix"}},
-		"internal/durable/crashdisk": {ours: []string{"internal/durable"}},
-		"internal/echo":              {ours: []string{"memory"}, others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"}},
-		"internal/entities":          {ours: []string{"memory"}, others: []string{"golang.org/x/text/unicode/norm"}},
-		"internal/eval":              {},
-		"internal/intent": {
-			ours:   []string{"memory", "decay", "internal/spelling"},
-			others: []string{"gopkg.in/yaml.v3", "golang.org/x/text/unicode/norm"},
-			tests:  []string{"internal/entities"}, // what is in a message counts towards what is made of it
-		},
-		"internal/jsonedit":   {},
-		"internal/knowledge":  {ours: []string{"memory", "internal/entities"}},
-		"internal/ledger":     {ours: []string{"memory", "internal/durable"}},
-		"internal/llm":        {},
-		"internal/llmtest":    {},
-		"internal/secrettest": {},
-		"internal/mcpserver": {
-			ours:   []string{"memory", "op", "internal/plainly", "internal/wire", "internal/refgraph", "internal/similarity"},
-			others: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go/jsonschema"},
-			tests:  []string{"engine", "stm", "api", "embedding", "internal/access"}, // a real store, over a real socket
-		},
-		"internal/mcphttp": {
-			ours:   []string{"internal/access", "internal/mcpserver", "op"},
-			others: []string{"github.com/modelcontextprotocol/go-sdk/mcp"},
-			tests:  []string{"memory", "engine", "stm", "api"}, // the real handlers around it
-		},
-		"internal/inbox":      {ours: []string{"memory", "op", "internal/overview"}, others: []string{"github.com/yuin/goldmark"}}, // as overview
-		"internal/manual":     {others: []string{"github.com/yuin/goldmark"}},
-		"internal/metrics":    {others: []string{"golang.org/x/sys/unix"}},
-		"internal/mutants":    {},
-		"internal/notefolder": {ours: []string{"memory", "internal/durable"}, others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"}},
-		"internal/notify":     {ours: []string{"memory"}},
-		"internal/obsidian":   {},
-		"internal/service":    {ours: []string{"memory", "internal/durable"}},
-		"internal/plainly":    {},
-		"internal/overview":   {ours: []string{"memory", "internal/plainly"}, others: []string{"github.com/yuin/goldmark"}}, // its tests look at it as Obsidian does
-		"internal/quality":    {ours: []string{"memory", "internal/entities"}},                                              // its tests ask a server that lies
-		"internal/query":      {ours: []string{"internal/when"}},
-		"internal/refgraph":   {ours: []string{"memory", "op"}},
-		"internal/sandbox":    {others: []string{"github.com/landlock-lsm/go-landlock/landlock", "golang.org/x/sys/unix"}},
-		"internal/secret":     {tests: []string{"internal/secrettest"}},
-		"internal/similarity": {ours: []string{"internal/text"}},
-		"internal/spelling":   {},
-		"internal/text":       {others: []string{"github.com/blevesearch/bleve/v2/analysis"}},
-		"internal/fewer":      {others: []string{"pgregory.net/rapid"}},
-		"internal/untouched":  {others: []string{"golang.org/x/sys/unix"}},
-		"internal/wire": {
-			ours:   []string{"memory", "internal/spelling"},
-			others: []string{"github.com/google/jsonschema-go/jsonschema"},
-			tests:  []string{"op"},
-		},
-		"internal/words":  {ours: []string{"internal/spelling"}},
-		"internal/access": {ours: []string{"memory", "internal/durable"}},
-		"op":              {ours: []string{"memory", "internal/access"}},
-		"stm": {
-			ours:   []string{"memory", "internal/durable", "internal/metrics", "internal/spelling", "internal/text", "internal/words"},
-			others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
-			tests:  []string{"internal/backup"}, // restoring one is an operation like any other
-		},
-		"compaction": {ours: []string{"stm"}},
-		"rekindle":   {ours: []string{"memory", "internal/text"}},
-		"vault": {
-			ours: []string{"internal/durable"},
-			others: []string{"github.com/yuin/goldmark", "gopkg.in/yaml.v3", "golang.org/x/text/cases", "golang.org/x/text/unicode/norm",
-				"golang.org/x/sys/unix"},
-		},
-		"watcher": {others: []string{"github.com/fsnotify/fsnotify", "golang.org/x/sys/unix"}},
-		"ltm": {
-			ours:   []string{"internal/durable", "internal/spelling", "internal/text"},
-			others: []string{"github.com/blevesearch", "github.com/RoaringBitmap/roaring/v2", "golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
-		},
-		"engine": {
-			// Not internal/config: the command turns settings into engine options.
-			ours: []string{"memory", "op", "stm", "compaction", "decay", "vault", "watcher", "ltm", "embedding", "vectors", "internal/access", "internal/backup", "internal/beads", "internal/chunk", "internal/durable", "internal/query", "internal/when",
-				"internal/agents", "internal/cleanrun", "internal/cleanup", "internal/cluster", "internal/conflict", "internal/echo", "internal/entities", "internal/inbox", "internal/intent", "internal/knowledge", "internal/ledger", "internal/metrics", "internal/overview", "internal/plainly", "internal/quality", "internal/similarity", "internal/spelling", "internal/text", "internal/words", "internal/secret", "rekindle"},
-			tests: []string{"internal/tinybert", "internal/llamawire", "internal/secrettest"}, // models that are read like any other, helpers that do not work
-		},
-		"api": {
-			ours:   []string{"op", "memory", "internal/access", "internal/admission", "internal/metrics", "internal/wire"},
-			others: []string{"golang.org/x/sys/unix", "github.com/google/jsonschema-go/jsonschema"},
-			tests:  []string{"engine", "stm"}, // random requests to what really answers them
-		},
-		"bench": {tests: []string{all}},
-		"cmd/emberd-llama": {
-			// Little: whatever goes wrong here takes the process with it.
-			ours:   []string{"internal/gguf", "internal/llama", "internal/llamawire"},
-			others: []string{"golang.org/x/sys/unix"},
-			tests:  []string{"internal/tinybert", "internal/bert"},
-		},
-		"cmd/emberd": {
-			ours: []string{all},
-			others: []string{
-				"github.com/gdamore/tcell/v2",
-				"github.com/modelcontextprotocol/go-sdk",
-				"github.com/spf13/cobra",
-				"github.com/spf13/pflag",
-				"github.com/rivo/uniseg",
-				"github.com/schollz/progressbar/v3",
-				"golang.org/x/sys/unix",
-				"golang.org/x/term",
-				"golang.org/x/text/encoding/unicode", // what tcell takes to name UTF-8
-			},
-		},
-	}
-}
+// anywhere is a package that every other one may import, as it may import strings.
+const anywhere = "internal/text"
 
 // The tests of every package may use these.
 var (
-	testOurs   = []string{"internal/durable/crashdisk", "internal/fewer", "internal/llamatest", "internal/llm", "internal/llmtest", "internal/untouched"}
+	testOurs   = []string{"internal/testutil/clitest", "internal/testutil/crashdisk", "internal/testutil/racescale", "internal/testutil/llamatest", "internal/llm", "internal/testutil/llmtest", "internal/testutil/dirsnap", "internal/testutil/oldhome"}
 	testOthers = []string{"pgregory.net/rapid", "github.com/anishathalye/porcupine", "github.com/rogpeppe/go-internal/testscript", "github.com/rogpeppe/go-internal/txtar"}
 )
 
@@ -194,9 +46,9 @@ func confined() []confinement {
 		{"C", nil, nil, "emberd is one static binary: native code runs in a supervised child, never in this process"},
 		{"github.com/ebitengine/purego", []string{"internal/llama"}, nil, "native code is called in one place, by the helper that may crash"},
 		{"emberd/internal/llama", []string{"bench", "cmd/emberd-llama"}, nil, "native code runs in the helper; emberd itself stays static and cannot be taken down by it"},
-		{"net/http", []string{"api", "bench", "cmd/emberd", "embedding", "internal/fetch", "internal/llm", "internal/llmtest", "internal/mcphttp"}, []string{"engine", "internal/engines", "internal/models"},
+		{"net/http", []string{"api", "bench", "embedding", "internal/llm", "internal/testutil/llmtest", "internal/mcp/mcphttp", "internal/models"}, []string{"cmd/emberd", "internal/cli/daemon", "internal/cli/model", "engine"},
 			"only the two ends of the socket, what is mounted there for agents and the clients of a model's server speak HTTP, and who plays one to evaluate or to test; below them, use op's requests and results"},
-		{"github.com/blevesearch", []string{"internal/text", "ltm"}, nil, "bleve's types and its interfaces stay behind internal/text and ltm"},
+		{"github.com/blevesearch", []string{"internal/text/analysis", "ltm"}, nil, "bleve's types and its interfaces stay behind internal/text/analysis and ltm"},
 		{"log", nil, nil, "a *slog.Logger arrives through Options; the log package writes to a global"},
 		{"github.com/stretchr/testify", nil, nil, "tests compare got and want and say both"},
 	}
@@ -228,6 +80,34 @@ func TestImportsFollowTheGraph(t *testing.T) {
 			if !allowed.permit(imported) {
 				t.Errorf("%s imports %s, which is not an edge of the graph in arch_test.go", f.path, imported)
 			}
+		}
+	}
+}
+
+// testutil is the folder of the test doubles, which the product never imports.
+const testutil = "internal/testutil"
+
+func TestProductImportsNoTestDoubles(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || under(f.dir, testutil) {
+			continue
+		}
+		for _, imported := range f.imports(t) {
+			if under(imported, module+"/"+testutil) {
+				t.Errorf("%s imports %s; only tests and packages below %s may", f.path, imported, testutil)
+			}
+		}
+	}
+}
+
+// drawers are names that say nothing about what a package guarantees.
+var drawers = []string{"types", "common", "util", "base", "shared", "helpers", "misc"}
+
+func TestPackageNames(t *testing.T) {
+	for _, f := range sources(t) {
+		name := strings.TrimSuffix(f.syntax.Name.Name, "_test")
+		if slices.Contains(drawers, name) || slices.Contains(drawers, path.Base(f.dir)) {
+			t.Errorf("%s: package %s in %s is named after no subject", f.path, name, f.dir)
 		}
 	}
 }
@@ -272,7 +152,7 @@ func TestConfinedImports(t *testing.T) {
 // permit reports whether an import path is of the standard library or an edge.
 func (e edges) permit(imported string) bool {
 	if ours, ok := strings.CutPrefix(imported, module+"/"); ok {
-		return slices.Contains(e.ours, all) || slices.Contains(e.ours, ours)
+		return ours == anywhere || slices.Contains(e.ours, all) || slices.Contains(e.ours, ours)
 	}
 	if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
 		return true
@@ -361,4 +241,71 @@ func parse(name string) (source, error) {
 		syntax: syntax,
 		lines:  files.File(syntax.FileStart),
 	}, nil
+}
+
+// unbounded are the files that read a file whole whose size nobody here bounds, or open what may be no
+// file, with the reason.
+var unbounded = map[string]string{
+	"internal/cli/daemon/supervise.go":  "/dev/tty",
+	"internal/cli/setup/initvault.go":   "a folder, asked before",
+	"internal/evalcmd/evalcmd.go":       "a judged set of the person who measures",
+	"internal/metrics/process_linux.go": "/proc, of the kernel",
+	"internal/cli/daemon/rss.go":        "/proc, of the kernel",
+	"internal/doctor/others_linux.go":   "/proc, of the kernel",
+	"internal/doctor/watches.go":        "/proc, of the kernel",
+	"internal/cli/memories/editor.go":   "what the user wrote in an editor a moment ago",
+	"internal/cli/root/tree.go":         "a file in the program itself",
+	"internal/cli/setup/demo.go":        "a note that the demo has just written",
+	"internal/eval/set.go":              "a judged set of the person who measures",
+	"internal/llama/files.go":           "asks first, and reads at most 64 KiB",
+	"stm/device/identity.go":            "/etc/machine-id, of the system",
+	"internal/backup/read.go":           "a member of an archive, whose header was held to a bound",
+	"internal/importer/prose.go":        "a reader that ends at MaxBytes",
+}
+
+// TestFilesAreReadWithinBounds: a file may be a hole of 30 GiB, or a pipe without a writer. Those that
+// durable opens are files, and its ReadAtMost, ReadGiven and ReadAll have bounds.
+func TestFilesAreReadWithinBounds(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || strings.HasPrefix(f.path, "tools/") || strings.HasPrefix(f.path, "internal/testutil/") {
+			continue
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if ok && readsAll(call) && unbounded[f.path] == "" {
+				t.Errorf("%s:%d reads a file without a bound, or may wait for a pipe; see unbounded", f.path,
+					f.lines.Line(call.Pos()))
+			}
+			return true
+		})
+	}
+}
+
+// readsAll reports whether a call reads to the end of what it gets, or opens what may be a pipe.
+func readsAll(call *ast.CallExpr) bool {
+	switch name := types.ExprString(call.Fun); {
+	case strings.HasSuffix(name, ".ReadFile"), name == "os.Open":
+		return true
+	case name == "io.ReadAll":
+		return !strings.HasPrefix(types.ExprString(call.Args[0]), "io.LimitReader(")
+	}
+	return false
+}
+
+// TestArchitectureNamesFilesThatExist checks the paths that ARCHITECTURE.md names with their
+// folder.
+func TestArchitectureNamesFilesThatExist(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := regexp.MustCompile("`((?:[a-z-]+/)+[a-z_-]+\\.(?:go|txt|md))`").FindAllSubmatch(text, -1)
+	if len(paths) < 5 {
+		t.Errorf("ARCHITECTURE.md names %d files, want five at least", len(paths))
+	}
+	for _, m := range paths {
+		if _, err := os.Stat(string(m[1])); err != nil {
+			t.Error(err)
+		}
+	}
 }

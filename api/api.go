@@ -2,14 +2,13 @@
 // HTTP+JSON: [NewHandler] and [Serve] on the daemon's side, [Client] on the
 // other. Routes, decoding, encoding and the OpenAPI 3.1 document are all derived
 // from [op.Table]. A handler of the Model Context Protocol can be mounted beside
-// them, and be reached through a loopback port as well: [NewLoopback].
+// them.
 //
 // What it guarantees:
 //
 //   - Only processes of the user who runs the daemon are answered (peer
 //     credentials from the kernel), and never a browser (Host, Origin and
-//     Sec-Fetch-Site are checked). A port has no such credentials: there a token
-//     from a file of the user's stands for them, and Host and Origin must be the port's.
+//     Sec-Fetch-Site are checked).
 //   - A request is taken whole or refused: unknown fields and parameters, repeated
 //     keys, wrong types and text that is not UTF-8 are errors that name the place.
 //   - An error arrives at the caller as the [memory.Error] that left the engine,
@@ -67,19 +66,18 @@ const (
 	maxEvent  = 16 << 20 // bytes in one event, for the client
 	maxClaim  = 200      // characters in what a client says about itself
 
-	maxConns       = 512 // open at once; one more takes the place of one of who has most
-	maxOwnConns    = 128 // of them of one caller; further ones are refused
-	maxStreams     = 128 // event streams at once
-	maxOwnStreams  = 16  // of them of one caller
-	maxPortStreams = 32  // of them at a port, whose callers are not known
+	maxConns         = 512 // open at once; one more replaces one of the process that has most
+	maxCallerConns   = 128 // of them of one caller; further ones are refused
+	maxStreams       = 128 // event streams at once
+	maxCallerStreams = 16  // of them of one caller
 
-	smallBody   = 64 << 10          // bytes of a body that any number of requests may have
-	maxOwnBulk  = 2                 // larger bodies that are read at once of a caller
-	maxOwnReads = 8                 // questions of a caller that are answered at once: their answers take memory
-	maxHeld     = 32 << 20          // bytes of answers that a caller has not taken yet, before it may ask more
-	maxMessages = 100               // of the Model Context Protocol in one batch
-	maxValues   = 200_000           // of JSON in a message of it
-	maxNesting  = wire.MaxDepth + 4 // of its JSON, of which the message itself takes up to four
+	smallBody      = 64 << 10          // bytes of a body that any number of requests may have
+	maxCallerBulk  = 2                 // larger bodies that are read at once of a caller
+	maxCallerReads = 8                 // questions of a caller that are answered at once: their answers take memory
+	maxHeld        = 32 << 20          // bytes of answers that a caller has not taken yet, before it may ask more
+	maxMessages    = 100               // of the Model Context Protocol in one batch
+	maxValues      = 200_000           // of JSON in a message of it
+	maxNesting     = wire.MaxDepth + 4 // of its JSON, of which the message itself takes up to four
 
 	headTimeout  = 10 * time.Second       // to send line and header
 	readTimeout  = 30 * time.Second       // to send the whole request

@@ -37,7 +37,7 @@ type ClientOptions struct {
 // [memory.Error]; only when ctx ends first, the error is ctx's.
 type Client struct {
 	socket  string
-	self    side
+	self    peerVersion
 	session string
 	token   string
 	timeout time.Duration
@@ -60,12 +60,12 @@ func NewClient(socket string, opt *ClientOptions) *Client {
 		// moment when a request goes out on it.
 		IdleConnTimeout:     idleTimeout / 2,
 		MaxIdleConnsPerHost: 8,
-		MaxConnsPerHost:     maxOwnConns / 4,
+		MaxConnsPerHost:     maxCallerConns / 4,
 		DisableCompression:  true,
 	}
 	c := &Client{
 		socket:  socket,
-		self:    side{cmp.Or(opt.Name, "go") + "/" + cmp.Or(opt.Version, "devel"), op.Protocol},
+		self:    peerVersion{cmp.Or(opt.Name, "go") + "/" + cmp.Or(opt.Version, "devel"), op.Protocol},
 		session: opt.Session,
 		token:   opt.Token,
 		timeout: cmp.Or(opt.Timeout, 60*time.Second),
@@ -78,7 +78,8 @@ func NewClient(socket string, opt *ClientOptions) *Client {
 	return c
 }
 
-// connect waits for room in the queue of the socket, which somebody may have filled up.
+// connect connects to the socket, and waits for room in its queue, which other processes can
+// fill.
 func connect(ctx context.Context, socket string) (net.Conn, error) {
 	for {
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
@@ -110,7 +111,7 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	bounded, patience, cancel := patient(ctx, c.timeout)
+	bounded, patience, cancel := newIdleWatchdog(ctx, c.timeout)
 	defer cancel()
 	var sent atomic.Bool
 	trace := traceOf(out, &sent)
@@ -128,7 +129,9 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	case !ok:
 		return res, err
 	case sent.Load() && s.Effect != op.Read:
-		return nil, memory.Errorf(memory.Unknown, "whether %s was done is not known, since its answer got lost (%w); look before you repeat it", s.Name, lost.cause)
+		return nil, memory.Errorf(memory.Unknown,
+			"whether %s was done is not known, since its answer got lost (%w); look before you repeat it", s.Name,
+			lost.cause)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s: %w", s.Name, ctx.Err())
 	}
@@ -172,17 +175,17 @@ func (c *Client) newRequest(ctx context.Context, method string, out *sent) (*htt
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	who := op.CallerFrom(ctx)
-	if session := cmp.Or(who.Session, c.session); session != "" {
+	caller := op.CallerFrom(ctx)
+	if session := cmp.Or(caller.Session, c.session); session != "" {
 		r.Header.Set(headerSession, session)
 	}
-	if who.Client != "" {
-		r.Header.Set(headerAgent, who.Client)
+	if caller.Client != "" {
+		r.Header.Set(headerAgent, caller.Client)
 	}
 	return r, nil
 }
 
-// do leaves the address out of errors: its query may be somebody's words.
+// do sends a request. Its errors do not contain the address, whose query can be private text.
 func (c *Client) do(r *http.Request) (*http.Response, error) {
 	resp, err := c.http.Do(r)
 	if e, ok := errors.AsType[*url.Error](err); ok {
@@ -210,7 +213,8 @@ func (c *Client) roundTrip(r *http.Request, s *op.Spec) (any, error) {
 	case err != nil:
 		return nil, &lostError{err}
 	case len(body) > maxAnswer:
-		return nil, memory.Errorf(memory.TooLarge, "the answer to %s has more than %d bytes; ask for less at once", s.Name, maxAnswer)
+		return nil, memory.Errorf(memory.TooLarge, "the answer to %s has more than %d bytes; ask for less at once",
+			s.Name, maxAnswer)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return nil, errorFrom(resp.StatusCode, body)
 	}
@@ -221,13 +225,14 @@ func (c *Client) roundTrip(r *http.Request, s *op.Spec) (any, error) {
 	return res, nil
 }
 
-// checkDaemon tells whether the answer came from a daemon that fits.
+// checkDaemon returns an error unless the answer came from a compatible daemon.
 func (c *Client) checkDaemon(h http.Header) error {
-	daemon, ok := parseSide(h.Get(headerVersion))
+	daemon, ok := parsePeerVersion(h.Get(headerVersion))
 	if !ok {
-		return memory.Errorf(memory.Incompatible, "what listens on %s is not emberd; point EMBERD_HOME at the one that runs", c.socket)
+		return memory.Errorf(memory.Incompatible,
+			"what listens on %s is not emberd; point EMBERD_HOME at the one that runs", c.socket)
 	}
-	return meet(c.self, daemon)
+	return checkCompatible(c.self, daemon)
 }
 
 // unreached says in one sentence why no answer came and what to do.
@@ -238,16 +243,17 @@ func (c *Client) unreached(err error) error {
 	const next = `start one with "emberd serve", or point EMBERD_HOME at the one that runs`
 	dial, _ := errors.AsType[*net.OpError](err)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED): // or a daemon left its socket behind
 		return memory.Errorf(memory.Unavailable, "no emberd is listening on %s; %s", c.socket, next)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return memory.Errorf(memory.Unavailable, "the emberd that listened on %s is gone; %s", c.socket, next)
 	case errors.Is(err, fs.ErrPermission):
-		return memory.Errorf(memory.Unavailable, "the socket %s belongs to another user (permission denied); %s", c.socket, next)
+		return memory.Errorf(memory.Unavailable, "the socket %s belongs to another user (permission denied); %s",
+			c.socket, next)
 	case errors.Is(err, context.DeadlineExceeded):
-		return memory.Errorf(memory.Unavailable, "emberd on %s did not answer within %v; see whether it is busy with: emberd status", c.socket, c.timeout)
+		return memory.Errorf(memory.Unavailable,
+			"emberd on %s did not answer within %v; see whether it is busy with: emberd status", c.socket, c.timeout)
 	case dial != nil && dial.Op == "dial":
 		return memory.Errorf(memory.Unavailable, "emberd on %s cannot be reached (%w); %s", c.socket, dial.Err, next)
 	}
-	return memory.Errorf(memory.Unavailable, "emberd on %s hung up before it answered (%w); see whether it is restarting, and try again", c.socket, err)
+	return memory.Errorf(memory.Unavailable,
+		"emberd on %s hung up before it answered (%w); see whether it is restarting, and try again", c.socket, err)
 }

@@ -28,7 +28,7 @@ func TestNoDaemon(t *testing.T) {
 		code             memory.Code
 	}{
 		{"nothing there", "/nonexistent/emberd.sock", `no emberd is listening on /nonexistent/emberd.sock; start one with "emberd serve", or point EMBERD_HOME at the one that runs`, memory.Unavailable},
-		{"stale", stale, "the emberd that listened on " + stale + " is gone; start one", memory.Unavailable},
+		{"stale", stale, "no emberd is listening on " + stale + "; start one", memory.Unavailable},
 		{"too long", "/" + strings.Repeat("x", maxSocketPath), "choose a shorter folder", memory.Invalid},
 	} {
 		client := NewClient(c.sock, nil)
@@ -190,20 +190,20 @@ func TestMeet(t *testing.T) {
 		{2, 1, "the daemon (0.1) speaks protocol 1 and the client (cli/0.2) protocol 2: the daemon is older; restart the daemon: emberd serve"},
 		{1, 2, "the daemon (0.1) speaks protocol 2 and the client (cli/0.2) protocol 1: the client is older; upgrade this emberd"},
 	} {
-		if got := fmt.Sprint(meet(side{"cli/0.2", c.client}, side{"0.1", c.daemon})); got != c.says {
+		if got := fmt.Sprint(checkCompatible(peerVersion{"cli/0.2", c.client}, peerVersion{"0.1", c.daemon})); got != c.says {
 			t.Errorf("client %d, daemon %d: %q, want %q", c.client, c.daemon, got, c.says)
 		}
 	}
 }
 
 func TestParseSide(t *testing.T) {
-	for _, s := range []side{{"cli/0.1.0", 1}, {"0.1.0 (devel) protocol/x", 12}, {"日本", 3}} {
-		if got, ok := parseSide(s.String()); !ok || got != s {
+	for _, s := range []peerVersion{{"cli/0.1.0", 1}, {"0.1.0 (devel) protocol/x", 12}, {"日本", 3}} {
+		if got, ok := parsePeerVersion(s.String()); !ok || got != s {
 			t.Errorf("parseSide(%q) = %v, %v", s, got, ok)
 		}
 	}
 	for _, text := range []string{"", "cli", "cli protocol/", "cli protocol/x", "cli protocol/0", "cli protocol/-1", "c\x00 protocol/1", "c\xff protocol/1", strings.Repeat("x", maxClaim) + " protocol/1"} {
-		if got, ok := parseSide(text); ok {
+		if got, ok := parsePeerVersion(text); ok {
 			t.Errorf("parseSide(%q) = %v, want a refusal", text, got)
 		}
 	}

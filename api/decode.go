@@ -56,7 +56,7 @@ func (sh *shape) knows(query url.Values) error {
 	return nil
 }
 
-// texts are the values that r gives a field that does not travel in the body.
+// texts returns the values that r gives a field that does not travel in the body.
 func (f *field) texts(r *http.Request, query url.Values) ([]string, error) {
 	switch f.in {
 	case inPath:
@@ -73,20 +73,22 @@ func (f *field) texts(r *http.Request, query url.Values) ([]string, error) {
 }
 
 // parseETag reads the If-Match of one revision: quoted as an ETag, or bare.
-// A star matches whatever is there, which is no condition.
+// A star matches every revision, so it is not a condition.
 func parseETag(s string) (string, error) {
 	if s == "*" {
 		return "", nil
 	}
 	if strings.HasPrefix(s, "W/") {
-		return "", memory.Errorf(memory.Invalid, "If-Match %q is a weak tag; send the rev itself", memory.Clip(s)).At("If-Match")
+		return "", memory.Errorf(memory.Invalid, "If-Match %q is a weak tag; send the rev itself",
+			memory.Clip(s)).At("If-Match")
 	}
 	rev := s
 	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
 		rev = s[1 : len(s)-1]
 	}
 	if rev == "" || strings.ContainsAny(rev, `",`) {
-		return "", memory.Errorf(memory.Invalid, "If-Match %q is not one rev; send exactly one", memory.Clip(s)).At("If-Match")
+		return "", memory.Errorf(memory.Invalid, "If-Match %q is not one rev; send exactly one",
+			memory.Clip(s)).At("If-Match")
 	}
 	return rev, nil
 }
@@ -148,7 +150,8 @@ func (f *field) setText(v reflect.Value, text string) error {
 		return memory.Errorf(memory.Internal, "parameter %s has a type that cannot travel", f.Name)
 	}
 	if err != nil {
-		return memory.Errorf(memory.Invalid, "%s is %q; give %s", f.Name, memory.Clip(text), wire.Describe(v.Type())).At(f.Name)
+		return memory.Errorf(memory.Invalid, "%s is %q; give %s", f.Name, memory.Clip(text),
+			wire.Describe(v.Type())).At(f.Name)
 	}
 	return nil
 }
@@ -193,5 +196,6 @@ func checkType(header string) error {
 		return nil
 	}
 	return refuse(http.StatusUnsupportedMediaType, memory.Errorf(memory.Invalid,
-		"content type %q is not JSON in UTF-8; add -H 'Content-Type: application/json'", memory.Clip(header)).At("Content-Type"))
+		"content type %q is not JSON in UTF-8; add -H 'Content-Type: application/json'",
+		memory.Clip(header)).At("Content-Type"))
 }

@@ -59,7 +59,8 @@ func (sh *shape) encode(req any) (*sent, error) {
 		out.url += "?" + query.Encode()
 	}
 	if len(out.url) > maxHeader/2 {
-		return nil, memory.Errorf(memory.TooLarge, "the parameters of %s have %d bytes, more than %d; shorten them", sh.spec.Name, len(out.url), maxHeader/2)
+		return nil, memory.Errorf(memory.TooLarge, "the parameters of %s have %d bytes, more than %d; shorten them",
+			sh.spec.Name, len(out.url), maxHeader/2)
 	}
 	var err error
 	out.body, err = sh.encodeBody(v)
@@ -71,7 +72,8 @@ func (sh *shape) encode(req any) (*sent, error) {
 // space before it, which names are read without.
 func (f *field) fill(method, pattern string, texts []string) (string, error) {
 	if texts[0] == "" || texts[0] == "." || texts[0] == ".." {
-		return "", memory.Errorf(memory.Invalid, "%s %q names nothing; copy one from emberd list or emberd search", f.Name, texts[0]).At(f.Name)
+		return "", memory.Errorf(memory.Invalid, "%s %q names nothing; copy one from emberd list or emberd search",
+			f.Name, texts[0]).At(f.Name)
 	}
 	path := strings.Replace(pattern, "{"+f.Name+"}", url.PathEscape(texts[0]), 1)
 	if slices.ContainsFunc(op.Table(), func(s *op.Spec) bool { return s.Method == method && s.Path == path }) {
@@ -82,12 +84,16 @@ func (f *field) fill(method, pattern string, texts []string) (string, error) {
 
 func (f *field) head(h http.Header, texts []string) error {
 	for _, text := range texts {
-		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) || text != strings.TrimSpace(text) {
-			return memory.Errorf(memory.Invalid, "%s %q begins or ends with a space, or has a control character; leave them out", f.Name, memory.Clip(text)).At(f.Name)
+		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) ||
+			text != strings.TrimSpace(text) {
+			return memory.Errorf(memory.Invalid,
+				"%s %q begins or ends with a space, or has a control character; leave them out", f.Name,
+				memory.Clip(text)).At(f.Name)
 		}
 		if f.Name == "If-Match" {
 			if strings.Contains(text, `"`) {
-				return memory.Errorf(memory.Invalid, "rev %q has a quote; send the rev as it was shown", memory.Clip(text)).At(f.Name)
+				return memory.Errorf(memory.Invalid, "rev %q has a quote; send the rev as it was shown",
+					memory.Clip(text)).At(f.Name)
 			}
 			text = `"` + text + `"`
 		}
@@ -190,7 +196,8 @@ func checkMembers(at string, v reflect.Value) error {
 				continue
 			}
 			if at != "" && fl.in != inBody && !member.IsZero() {
-				return memory.Errorf(memory.Invalid, "%s of %s cannot be sent; it belongs to a request of its own", fl.Name, at).At(fl.Name)
+				return memory.Errorf(memory.Invalid, "%s of %s cannot be sent; it belongs to a request of its own",
+					fl.Name, at).At(fl.Name)
 			}
 			place = strings.TrimPrefix(at+"."+fl.Name, ".")
 		}

@@ -24,7 +24,10 @@ import (
 func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 	grant := op.GrantFrom(r.Context())
 	if !grant.Whole() { // events name memories of every scope
-		h.fail(w, r, memory.Errorf(memory.Forbidden, "the token %s may not see all memories, so that it may not be told what happens to them; search or list instead", grant.Token))
+		h.fail(w, r,
+			memory.Errorf(memory.Forbidden,
+				"the token %s may not see all memories, so that it may not be told what happens to them; search or "+
+					"list instead", grant.Token))
 		return
 	}
 	key := keyOf(op.CallerFrom(r.Context()))
@@ -153,7 +156,7 @@ func (c *Client) Events(ctx context.Context, after string) iter.Seq2[op.Event, e
 	}
 }
 
-// receive passes events to yield until it returns false, which is no error.
+// receive passes events to yield until it returns false, which is not an error.
 func (c *Client) receive(ctx context.Context, after string, yield func(op.Event) bool) error {
 	r, err := c.newRequest(ctx, http.MethodGet, &sent{url: op.EventsPath, header: make(http.Header)})
 	if err != nil {
@@ -172,7 +175,7 @@ func (c *Client) receive(ctx context.Context, after string, yield func(op.Event)
 		return err
 	}
 	if resp.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody)) // cut short, it is no problem and says so
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody)) // if it is cut short, the error says so
 		return errorFrom(resp.StatusCode, body)
 	}
 	more, err := scanEvents(resp.Body, yield)
@@ -182,7 +185,8 @@ func (c *Client) receive(ctx context.Context, after string, yield func(op.Event)
 	if err == nil {
 		err = io.EOF
 	}
-	return memory.Errorf(memory.Unavailable, "the event stream of %s ended (%w); resume it after the last event", c.socket, err)
+	return memory.Errorf(memory.Unavailable, "the event stream of %s ended (%w); resume it after the last event",
+		c.socket, err)
 }
 
 // scanEvents reads events up to the end of r; more is false when yield wanted no

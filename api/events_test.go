@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"emberd/internal/untouched"
+	"emberd/internal/testutil/dirsnap"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -97,7 +97,7 @@ func TestEventsEndWithTheServer(t *testing.T) {
 		t.Errorf("events ended with %v, want unavailable", got)
 	}
 	c.Close()
-	untouched.Goroutines(t, before)
+	dirsnap.Goroutines(t, before)
 }
 
 func TestEventsEndWithTheContext(t *testing.T) {
@@ -119,9 +119,9 @@ func TestStreamsLeaveRoomForCalls(t *testing.T) {
 	save(t, c, "one")
 	save(t, c, "two")
 	var open, done sync.WaitGroup
-	open.Add(maxOwnStreams)
+	open.Add(maxCallerStreams)
 	ctx, cancel := context.WithCancel(t.Context())
-	for range maxOwnStreams {
+	for range maxCallerStreams {
 		done.Go(func() {
 			own := NewClient(c.socket, nil)
 			defer own.Close()

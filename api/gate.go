@@ -19,11 +19,11 @@ import (
 	"emberd/memory"
 )
 
-// gate is a listener that lets in the connections of one user, and of each process no
-// more than its share.
-type gate struct {
+// limitedListener accepts the connections of one user, and from each process at most its
+// share.
+type limitedListener struct {
 	net.Listener
-	whose     func(net.Conn) (peer, error) // nil lets in everybody, and nobody knows who
+	whose     func(net.Conn) (peer, error)
 	uid       int
 	log       *slog.Logger
 	limits    *Limits
@@ -31,43 +31,44 @@ type gate struct {
 	closed    chan struct{}
 	close     func() error
 
-	refused int       // connections of others; only Accept touches what is here
+	// Only the goroutine that calls Accept uses these three.
+	refused int       // connections of other users
 	turned  int       // connections beyond a share
-	paused  time.Time // when it last had turned away many
+	paused  time.Time // when Accept last paused because of them
 
-	telling chan struct{} // a place for each connection that is being told why it is turned away
+	telling chan struct{} // a place for each connection that receives the reason of its refusal
 
 	mu     sync.Mutex // guards what follows
-	guests map[*guest]struct{}
+	guests map[*clientConn]struct{}
 	counts map[int]int // by process
 }
 
-// The pace at which connections are turned away: one process that connects in a loop would
-// otherwise take a processor for it. Those of others wait in the kernel's queue meanwhile,
-// which holds some thousand, so for less than a second.
+// The rate at which connections are refused: a process that connects in a loop would
+// otherwise occupy a processor. In the meantime connections of other processes wait in the
+// kernel's queue, which has room for some thousand, for less than a second.
 const (
-	turnedAtOnce = 64
-	turnedPause  = 25 * time.Millisecond
+	maxRefusals  = 64
+	refusalPause = 25 * time.Millisecond
 )
 
-func newGate(ln net.Listener, uid int, log *slog.Logger) *gate {
-	g := &gate{
+func newLimitedListener(ln net.Listener, uid int, log *slog.Logger) *limitedListener {
+	g := &limitedListener{
 		Listener: ln, whose: peerOf, uid: uid, log: log, limits: NewLimits(nil),
 		closed:  make(chan struct{}),
 		telling: make(chan struct{}, 16),
-		guests:  make(map[*guest]struct{}),
+		guests:  make(map[*clientConn]struct{}),
 		counts:  make(map[int]int),
 	}
 	g.most = connsOf(openFiles())
-	g.own = min(maxOwnConns, g.most/4)
+	g.own = min(maxCallerConns, g.most/4)
 	g.close = sync.OnceValue(func() error {
 		close(g.closed)
-		return errors.Join(ln.Close(), g.dismiss())
+		return errors.Join(ln.Close(), g.forget())
 	})
 	return g
 }
 
-// openFiles is how many files the process may have open: getrlimit(2). Go has raised the
+// openFiles returns how many files the process may have open: getrlimit(2). Go has raised the
 // soft limit to the hard one.
 func openFiles() uint64 {
 	var limit unix.Rlimit
@@ -83,58 +84,56 @@ func connsOf(files uint64) int {
 }
 
 // Accept implements [net.Listener].
-func (g *gate) Accept() (net.Conn, error) {
+func (g *limitedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := g.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		who, ok := g.recognise(conn)
+		p, ok := g.recognize(conn)
 		if !ok {
-			_ = conn.Close() // it was never ours
+			_ = conn.Close() // of another user
 			continue
 		}
-		if c := g.admit(conn, who); c != nil {
+		if c := g.admit(conn, p); c != nil {
 			g.limits.door.Charge(c.key(), connCost)
 			return c, nil
 		}
-		g.turnAway(conn, who)
+		g.refuse(conn, p)
 	}
 }
 
-func (g *gate) recognise(conn net.Conn) (peer, bool) {
-	if g.whose == nil {
-		return peer{uid: -1}, true
-	}
-	who, err := g.whose(conn)
-	if err == nil && who.uid == g.uid {
-		return who, true
+func (g *limitedListener) recognize(conn net.Conn) (peer, bool) {
+	p, err := g.whose(conn)
+	if err == nil && p.uid == g.uid {
+		return p, true
 	}
 	g.refused++
 	g.limits.counts.refuse(refusedUser)
-	g.log.Warn("refused a connection", "uid", who.uid, "pid", who.pid, "refused", g.refused, "err", err)
+	g.log.Warn("refused a connection", "uid", p.uid, "pid", p.pid, "refused", g.refused, "err", err)
 	return peer{}, false
 }
 
-// admit lets a connection in, if need be in the place of another; nil if it may not.
-func (g *gate) admit(conn net.Conn, who peer) *guest {
-	c := &guest{Conn: conn, peer: who, gate: g}
+// admit accepts a connection, if necessary in place of another, and returns nil if there is no
+// room.
+func (g *limitedListener) admit(conn net.Conn, p peer) *clientConn {
+	c := &clientConn{Conn: conn, peer: p, gate: g}
 	c.close = sync.OnceValue(func() error {
 		g.leave(c)
 		c.settle()
 		return conn.Close()
 	})
 	g.mu.Lock()
-	loser, ok := g.makeRoom(who)
+	loser, ok := g.makeRoom(p)
 	if ok {
 		g.guests[c] = struct{}{}
-		g.counts[who.pid]++
+		g.counts[p.pid]++
 		g.limits.counts.open.Add(1)
 	}
 	g.mu.Unlock()
 	if loser != nil {
 		g.limits.counts.closed.Add(1)
-		_ = loser.Close() // whoever is there learns that it is closed
+		_ = loser.Close() // its client sees that it is closed
 	}
 	if !ok {
 		return nil
@@ -143,16 +142,13 @@ func (g *gate) admit(conn net.Conn, who peer) *guest {
 	return c
 }
 
-// makeRoom finds a connection to be closed for one more of who; ok is false if that may not
-// come in. Processes that nobody knows make room for each other.
-func (g *gate) makeRoom(who peer) (loser *guest, ok bool) {
-	mine := g.counts[who.pid]
+// makeRoom returns the connection to close for one more of process p, nil if none has to be.
+// ok is false if p must not have one more.
+func (g *limitedListener) makeRoom(p peer) (loser *clientConn, ok bool) {
+	mine := g.counts[p.pid]
 	switch {
-	case mine >= g.own && g.whose != nil:
-		return nil, false
 	case mine >= g.own:
-		loser = g.leastOf(who.pid, idleRank)
-		return loser, loser != nil
+		return nil, false
 	case len(g.guests) < g.most:
 		return nil, true
 	}
@@ -177,9 +173,9 @@ const (
 	runningRank
 )
 
-// leastOf finds the connection of a process that does least, and no more than rank.
-func (g *gate) leastOf(pid, rank int) *guest {
-	var least *guest
+// leastOf returns the connection of a process that does least, and at most rank.
+func (g *limitedListener) leastOf(pid, rank int) *clientConn {
+	var least *clientConn
 	for c := range g.guests {
 		if c.peer.pid != pid {
 			continue
@@ -194,7 +190,7 @@ func (g *gate) leastOf(pid, rank int) *guest {
 	return least
 }
 
-func (g *gate) leave(c *guest) {
+func (g *limitedListener) leave(c *clientConn) {
 	g.limits.counts.open.Add(-1)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -204,10 +200,10 @@ func (g *gate) leave(c *guest) {
 	}
 }
 
-// turnAway closes a connection beyond a share, after it was told why if few others are
-// being told right now.
-func (g *gate) turnAway(conn net.Conn, who peer) {
-	g.limits.door.Charge(admission.Key{PID: who.pid}, connCost)
+// refuse closes a connection beyond a share. It sends the reason first, unless many others
+// are receiving theirs.
+func (g *limitedListener) refuse(conn net.Conn, p peer) {
+	g.limits.door.Charge(admission.Key{PID: p.pid}, connCost)
 	g.limits.counts.refuse(refusedConnection)
 	select {
 	case g.telling <- struct{}{}:
@@ -218,10 +214,10 @@ func (g *gate) turnAway(conn net.Conn, who peer) {
 	default:
 		_ = conn.Close()
 	}
-	if g.turned++; g.turned%turnedAtOnce != 0 {
+	if g.turned++; g.turned%maxRefusals != 0 {
 		return
 	}
-	if early := turnedPause - time.Since(g.paused); early > 0 {
+	if early := refusalPause - time.Since(g.paused); early > 0 {
 		select {
 		case <-time.After(early):
 		case <-g.closed:
@@ -230,36 +226,40 @@ func (g *gate) turnAway(conn net.Conn, who peer) {
 	g.paused = time.Now()
 }
 
-// tell answers the request that is on its way, which a client would otherwise take for lost.
-func (g *gate) tell(conn net.Conn) {
+// tell answers the first request on conn, which a client would otherwise consider lost.
+func (g *limitedListener) tell(conn net.Conn) {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(refusePause))
 	var head []byte
 	for part := make([]byte, 4<<10); len(head) < maxHeader && !bytes.Contains(head, []byte("\r\n\r\n")); {
 		n, err := conn.Read(part)
 		if head = append(head, part[:n]...); err != nil {
-			return // nobody waits for an answer
+			return // the client waits for no answer
 		}
 	}
 	_, _ = conn.Write(g.tooMany())
 }
 
-// tooMany is an answer of HTTP/1.1.
-func (g *gate) tooMany() []byte {
-	p := problemOf(memory.Errorf(memory.Busy, "this program has %d connections open, which is the most, or all %d are taken; close some and try again", g.own, g.most))
+// tooMany returns an answer of HTTP/1.1.
+func (g *limitedListener) tooMany() []byte {
+	p := problemOf(memory.Errorf(memory.Busy,
+		"this program has %d connections open, which is the most, or all %d are taken; close some and try again", g.own,
+		g.most))
 	body, _ := wire.Marshal(&p) // strings and a number: this cannot fail
-	return []byte("HTTP/1.1 503 " + http.StatusText(http.StatusServiceUnavailable) + "\r\nContent-Type: " + typeProblem +
-		"\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + string(body))
+	return []byte("HTTP/1.1 503 " + http.StatusText(http.StatusServiceUnavailable) + "\r\nContent-Type: " +
+		typeProblem +
+		"\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" +
+		string(body))
 }
 
 // Close implements [net.Listener]. A second call does nothing.
-func (g *gate) Close() error { return g.close() }
+func (g *limitedListener) Close() error { return g.close() }
 
-// dismiss closes connections on which nothing was ever asked. A shutdown would
+// forget closes connections on which nothing was ever asked. A shutdown would
 // wait five seconds for them, and clients often open one more than they use.
-func (g *gate) dismiss() error {
+func (g *limitedListener) forget() error {
 	g.mu.Lock()
-	var silent []*guest
+	var silent []*clientConn
 	for c := range g.guests {
 		if !c.spoke.Load() {
 			silent = append(silent, c)
@@ -273,31 +273,31 @@ func (g *gate) dismiss() error {
 	return errors.Join(errs...)
 }
 
-type guestKey struct{}
+type connKey struct{}
 
-// guest is a connection that was let in.
-type guest struct {
+// clientConn is an accepted connection.
+type clientConn struct {
 	net.Conn
 	peer    peer
-	gate    *gate
-	begun   bool // whether anything was to be read; only the one who reads touches it
+	gate    *limitedListener
+	begun   bool // whether Read was called; only the reading goroutine uses it
 	spoke   atomic.Bool
 	state   atomic.Int32 // an [http.ConnState]
-	running atomic.Bool  // whether a request of it is being carried out
-	read    atomic.Int64 // bytes that no request was charged with yet
+	running atomic.Bool  // whether a request of it is running
+	read    atomic.Int64 // bytes that no request is charged with yet
 	close   func() error
 }
 
-func (c *guest) key() admission.Key { return admission.Key{PID: c.peer.pid} }
+func (c *clientConn) key() admission.Key { return admission.Key{PID: c.peer.pid} }
 
-// settle charges what was read and led to no request.
-func (c *guest) settle() {
+// settle charges the bytes that were read and belong to no request.
+func (c *clientConn) settle() {
 	if n := c.read.Swap(0); n > 0 {
 		c.gate.limits.door.Charge(c.key(), time.Duration(n)*byteCost)
 	}
 }
 
-func (c *guest) rank() int {
+func (c *clientConn) rank() int {
 	switch {
 	case c.running.Load():
 		return runningRank
@@ -311,7 +311,7 @@ func (c *guest) rank() int {
 
 // Read implements [net.Conn]. The first read waits until the process is within its share,
 // so that new connections gain nothing.
-func (c *guest) Read(b []byte) (int, error) {
+func (c *clientConn) Read(b []byte) (int, error) {
 	if !c.begun {
 		c.begun = true
 		c.gate.limits.door.Wait(context.Background(), c.key(), time.Second)
@@ -326,30 +326,30 @@ func (c *guest) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// costOf is what reading a request has cost.
+// costOf returns what reading a request has cost.
 func costOf(ctx context.Context) time.Duration {
-	c, ok := ctx.Value(guestKey{}).(*guest)
+	c, ok := ctx.Value(connKey{}).(*clientConn)
 	if !ok {
 		return 0
 	}
 	return time.Duration(c.read.Swap(0)) * byteCost
 }
 
-// mark says whether a request is being carried out, whose connection is then not closed to
-// make room.
+// mark records whether a request is running. The connection of a running request is not
+// closed to make room.
 func mark(ctx context.Context, running bool) {
-	if c, ok := ctx.Value(guestKey{}).(*guest); ok {
+	if c, ok := ctx.Value(connKey{}).(*clientConn); ok {
 		c.running.Store(running)
 	}
 }
 
 // CloseWrite lets the server finish an answer before it resets a connection
 // whose request it did not read to the end.
-func (c *guest) CloseWrite() error {
+func (c *clientConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil
 }
 
-func (c *guest) Close() error { return c.close() }
+func (c *clientConn) Close() error { return c.close() }

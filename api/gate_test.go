@@ -16,10 +16,10 @@ import (
 
 // crowd is a gate whose connections say themselves of which process they are.
 type crowd struct {
-	*gate
+	*limitedListener
 	sock string
 	next int
-	in   chan *guest
+	in   chan *clientConn
 }
 
 func newCrowd(t *testing.T, most, own int) *crowd {
@@ -28,7 +28,7 @@ func newCrowd(t *testing.T, most, own int) *crowd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crowd{gate: newGate(ln, os.Geteuid(), slog.New(slog.DiscardHandler)), sock: ln.Addr().String(), in: make(chan *guest)}
+	c := &crowd{limitedListener: newLimitedListener(ln, os.Geteuid(), slog.New(slog.DiscardHandler)), sock: ln.Addr().String(), in: make(chan *clientConn)}
 	c.most, c.own = most, own
 	c.whose = func(net.Conn) (peer, error) { return peer{os.Geteuid(), c.next}, nil }
 	t.Cleanup(func() { c.Close() })
@@ -37,7 +37,7 @@ func newCrowd(t *testing.T, most, own int) *crowd {
 
 // come connects as a process, and returns both ends; the gate's is nil when it was turned
 // away, which the end of the connection tells.
-func (c *crowd) come(t *testing.T, pid int) (net.Conn, *guest) {
+func (c *crowd) come(t *testing.T, pid int) (net.Conn, *clientConn) {
 	t.Helper()
 	c.next = pid
 	conn := dial(t, c.sock)
@@ -45,20 +45,20 @@ func (c *crowd) come(t *testing.T, pid int) (net.Conn, *guest) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who, ok := c.recognise(raw)
+	who, ok := c.recognize(raw)
 	if !ok {
 		t.Fatal("a connection of ours was not recognised")
 	}
 	g := c.admit(raw, who)
 	if g == nil {
-		c.turnAway(raw, who)
+		c.refuse(raw, who)
 	}
 	return conn, g
 }
 
 func TestAProgramHasItsShareOfConnections(t *testing.T) {
 	c := newCrowd(t, 8, 3)
-	var first *guest
+	var first *clientConn
 	for range 3 {
 		if _, first = c.come(t, 1); first == nil {
 			t.Fatal("turned away within the share")
@@ -92,7 +92,7 @@ func TestAProgramHasItsShareOfConnections(t *testing.T) {
 
 func TestWhoHasMostMakesRoom(t *testing.T) {
 	c := newCrowd(t, 8, 6)
-	conns, guests := make([]net.Conn, 6), make([]*guest, 6)
+	conns, guests := make([]net.Conn, 6), make([]*clientConn, 6)
 	for i := range guests {
 		conns[i], guests[i] = c.come(t, 1)
 	}
@@ -137,25 +137,6 @@ func TestWhoHasMostMakesRoom(t *testing.T) {
 	}
 }
 
-// Nobody knows whose the connections at a port are, so the ones that do least make room.
-func TestAtAPortTheSilentMakeRoom(t *testing.T) {
-	c := newCrowd(t, 3, 3)
-	c.whose = nil
-	silent, _ := c.come(t, 0)
-	_, second := c.come(t, 0)
-	_, third := c.come(t, 0)
-	second.spoke.Store(true)
-	third.spoke.Store(true)
-	_, fourth := c.come(t, 0)
-	if _, err := silent.Read(make([]byte, 1)); fourth == nil || err != io.EOF {
-		t.Errorf("a fourth was let in: %t; the silent one: %v, want that it is closed", fourth != nil, err)
-	}
-	fourth.spoke.Store(true)
-	if _, fifth := c.come(t, 0); fifth != nil {
-		t.Error("one was let in although all three are at work")
-	}
-}
-
 func TestConnectionsLeaveRoomForFiles(t *testing.T) {
 	for files, want := range map[uint64]int{0: 32, 64: 32, 256: 128, 1024: 512, 1 << 20: 512, ^uint64(0): 512} {
 		if got := connsOf(files); got != want {
@@ -168,7 +149,7 @@ func TestConnectionsLeaveRoomForFiles(t *testing.T) {
 func TestManyConnectionsOfOneProgram(t *testing.T) {
 	c, sock := start(t, newShelf())
 	var in []net.Conn
-	for range maxOwnConns {
+	for range maxCallerConns {
 		in = append(in, dial(t, sock))
 	}
 	if _, err := op.Version.Call(t.Context(), c, &op.VersionRequest{}); err == nil || !strings.Contains(err.Error(), "128 connections open, which is the most") {

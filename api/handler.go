@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"emberd/internal/admission"
+	"emberd/internal/contain"
 	"emberd/internal/metrics"
 	"emberd/internal/wire"
 	"emberd/memory"
@@ -22,17 +23,17 @@ import (
 // HandlerOptions are the settings of a handler; nil means all defaults.
 type HandlerOptions struct {
 	Version string       // of the daemon, as it tells its clients; default "devel"
-	Logger  *slog.Logger // for faults of our own; nil discards
+	Logger  *slog.Logger // for internal errors; nil discards
 	MCP     http.Handler // of /mcp and /mcp/{profile}; nil for none
 	Limits  *Limits      // of the daemon's callers; nil for new ones
 	Tokens  Tokens       // nil refuses requests that carry one
 
-	Measure func(*metrics.Page) // what /metrics tells; nil for none
-	Profile bool                // whether /debug/pprof/ is there
+	Measure func(*metrics.Exposition) // what /metrics tells; nil for none
+	Profile bool                      // whether /debug/pprof/ is there
 }
 
 // NewHandler returns the handler of all routes. It answers only requests that
-// came through [Serve], which knows who is calling. b must be safe for concurrent
+// came through [Serve], which identifies the caller. b must be safe for concurrent
 // use.
 func NewHandler(b Backend, opt *HandlerOptions) http.Handler {
 	if opt == nil {
@@ -70,7 +71,7 @@ func newHandler(version string, log *slog.Logger, limits *Limits) *handler {
 		limits = NewLimits(nil)
 	}
 	return &handler{
-		self:   side{cmp.Or(version, "devel"), op.Protocol},
+		self:   peerVersion{cmp.Or(version, "devel"), op.Protocol},
 		log:    loggerOr(log),
 		mux:    http.NewServeMux(),
 		limits: limits,
@@ -99,8 +100,8 @@ func loggerOr(l *slog.Logger) *slog.Logger {
 type handler struct {
 	backend Backend
 	tokens  Tokens
-	admit   func(*http.Request) (visitor, error) // whether a request is served, and as whose
-	self    side
+	admit   func(*http.Request) (authenticatedCaller, error) // the caller of a request, or why it is refused
+	self    peerVersion
 	log     *slog.Logger
 	mux     *http.ServeMux
 	methods []string // that any route has
@@ -114,16 +115,37 @@ func (h *handler) handle(method, path string, fn http.HandlerFunc) {
 	}
 }
 
+// ServeHTTP answers a request. If an operation panics, its client gets status 500 with the ID that
+// the log has, see [handler.operation]. After any other panic, the answer may have begun, so the
+// connection is closed.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	aborted := false
+	err := contain.Do(h.log, contain.Request, r.Method, func() error {
+		defer func() {
+			if r := recover(); r == http.ErrAbortHandler { // a handler's way to close the connection
+				aborted = true
+			} else if r != nil {
+				panic(r)
+			}
+		}()
+		h.serve(w, r)
+		return nil
+	})
+	if err != nil || aborted {
+		panic(http.ErrAbortHandler) // net/http closes the connection
+	}
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(headerVersion, h.self.String())
-	who, err := h.admit(r)
+	caller, err := h.admit(r)
 	switch {
 	case err != nil:
 		h.fail(w, r, err)
 	case !h.routed(r):
 		h.fail(w, r, h.noRoute(w, r))
 	default:
-		h.mux.ServeHTTP(w, who.request(r))
+		h.mux.ServeHTTP(w, caller.request(r))
 	}
 }
 
@@ -150,23 +172,27 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 			allowed = append(allowed, m)
 		}
 	}
-	if len(allowed) == 0 && h.backend == nil { // a port, whose routes no document lists
-		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "this port has no route %q, it serves /mcp and /metrics; all else is on the socket", memory.Clip(r.URL.Path)))
-	}
 	if len(allowed) == 0 {
-		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no route %q; all routes are in %s", memory.Clip(r.URL.Path), op.OpenAPIPath))
+		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no route %q; all routes are in %s",
+			memory.Clip(r.URL.Path), op.OpenAPIPath))
 	}
 	slices.Sort(allowed)
 	list := strings.Join(allowed, ", ")
 	w.Header().Set("Allow", list)
-	return refuse(http.StatusMethodNotAllowed, memory.Errorf(memory.Invalid, "%s does not take %s; use %s", memory.Clip(r.URL.Path), memory.Clip(r.Method), list))
+	return refuse(http.StatusMethodNotAllowed, memory.Errorf(memory.Invalid, "%s does not take %s; use %s",
+		memory.Clip(r.URL.Path), memory.Clip(r.Method), list))
 }
 
 // operation serves one operation of the table.
 func (h *handler) operation(sh *shape) http.HandlerFunc {
 	empty := wire.FillerOf(reflect.PointerTo(sh.spec.Result))
 	return func(w http.ResponseWriter, r *http.Request) {
-		res, out, err := h.take(w, r, sh, empty)
+		var res any
+		var out []byte
+		err := contain.Do(h.log, contain.Request, sh.spec.Name, func() (err error) {
+			res, out, err = h.take(w, r, sh, empty)
+			return err
+		})
 		if err != nil {
 			h.fail(w, r, err)
 			return
@@ -178,18 +204,20 @@ func (h *handler) operation(sh *shape) http.HandlerFunc {
 }
 
 // take reads a request, carries it out and lets go of its body.
-func (h *handler) take(w http.ResponseWriter, r *http.Request, sh *shape, empty *wire.Filler) (res any, out []byte, err error) {
+func (h *handler) take(w http.ResponseWriter, r *http.Request, sh *shape,
+	empty *wire.NilNormalizer) (res any, out []byte, err error) {
 	body, done, err := h.readBody(w, r)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer done()
-	return h.carryOut(w, r, sh, body, empty)
+	return h.run(w, r, sh, body, empty)
 }
 
-// carryOut is what of an operation takes processor time. A body is there already, and the
-// answer is sent by somebody else: neither waits for a slow client.
-func (h *handler) carryOut(w http.ResponseWriter, r *http.Request, sh *shape, body []byte, empty *wire.Filler) (res any, out []byte, err error) {
+// run decodes a request, invokes its operation and encodes the result. It neither reads the
+// body nor sends the answer, so it does not wait for a slow client.
+func (h *handler) run(w http.ResponseWriter, r *http.Request, sh *shape, body []byte,
+	empty *wire.NilNormalizer) (res any, out []byte, err error) {
 	end, err := h.begin(w, r, classOf(sh.spec), sh.spec.Effect == op.Read)
 	if err != nil {
 		return nil, nil, err
@@ -199,7 +227,7 @@ func (h *handler) carryOut(w http.ResponseWriter, r *http.Request, sh *shape, bo
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, told := telling(w, r)
+	ctx, told := newProgressWriter(w, r)
 	defer told()
 	res, err = h.backend.Invoke(ctx, sh.spec, req)
 	if err != nil {
@@ -211,7 +239,8 @@ func (h *handler) carryOut(w http.ResponseWriter, r *http.Request, sh *shape, bo
 }
 
 // begin waits until r may be carried out, and tells its caller if it is slowed down.
-func (h *handler) begin(w http.ResponseWriter, r *http.Request, class admission.Class, read bool) (end func(), err error) {
+func (h *handler) begin(w http.ResponseWriter, r *http.Request, class admission.Class,
+	read bool) (end func(), err error) {
 	leave, why, err := h.limits.begin(r.Context(), class, read, false, costOf(r.Context()))
 	if why != "" {
 		w.Header().Set(headerThrottled, why)
@@ -240,7 +269,7 @@ func dress(h http.Header, res any) int {
 	return http.StatusOK
 }
 
-// fail answers with err. Faults of our own are logged, here and nowhere else.
+// fail answers with err. It is the only function that logs internal errors.
 func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	h.limits.counts.problems.Add(metrics.By(string(p.Code)), 1)

@@ -12,23 +12,23 @@ import (
 	"emberd/op"
 )
 
-// side is what one end says about itself in Emberd-Version or Emberd-Client.
-type side struct {
+// peerVersion is the version of one end, from the header Emberd-Version or Emberd-Client.
+type peerVersion struct {
 	name     string // "0.1.0", or "cli/0.1.0"
 	protocol int
 }
 
 const protocolMark = " protocol/"
 
-func (s side) String() string { return s.name + protocolMark + strconv.Itoa(s.protocol) }
+func (s peerVersion) String() string { return s.name + protocolMark + strconv.Itoa(s.protocol) }
 
-func parseSide(text string) (side, bool) {
+func parsePeerVersion(text string) (peerVersion, bool) {
 	at := strings.LastIndex(text, protocolMark)
 	if at < 0 || !isClaim(text) {
-		return side{}, false
+		return peerVersion{}, false
 	}
 	n, err := strconv.Atoi(text[at+len(protocolMark):])
-	return side{text[:at], n}, err == nil && n > 0
+	return peerVersion{text[:at], n}, err == nil && n > 0
 }
 
 // isClaim bounds what a client says about itself, since it goes into the log.
@@ -37,8 +37,8 @@ func isClaim(s string) bool {
 		!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// meet compares both ends. They fit when their protocols are equal.
-func meet(client, daemon side) error {
+// checkCompatible returns an error unless both ends have the same protocol.
+func checkCompatible(client, daemon peerVersion) error {
 	advice := "the daemon is older; restart the daemon: emberd serve"
 	switch {
 	case client.protocol == daemon.protocol:
@@ -55,33 +55,36 @@ type peerKey struct{}
 // peer is the process at the other end, as the kernel knows it.
 type peer struct{ uid, pid int }
 
-// welcome decides whether r is served, as whose, and limited to what.
-func (h *handler) welcome(r *http.Request) (visitor, error) {
-	actor, err := h.greet(r)
+// welcome returns the caller of r with its permissions, or why r is refused.
+func (h *handler) welcome(r *http.Request) (authenticatedCaller, error) {
+	actor, err := h.identify(r)
 	if err != nil {
-		return visitor{}, err
+		return authenticatedCaller{}, err
 	}
-	return visitor{actor: actor}.limited(r, h.tokens)
+	return authenticatedCaller{actor: actor}.limited(r, h.tokens)
 }
 
-// greet tells who is calling, as far as the kernel knows and the request claims.
-func (h *handler) greet(r *http.Request) (memory.Actor, error) {
+// identify returns the caller of a request: its process, which the kernel names, and the
+// client that the request claims.
+func (h *handler) identify(r *http.Request) (memory.Actor, error) {
 	if err := fromBrowser(r); err != nil {
 		return memory.Actor{}, err
 	}
-	who, ok := r.Context().Value(peerKey{}).(peer)
+	p, ok := r.Context().Value(peerKey{}).(peer)
 	if !ok {
-		return memory.Actor{}, memory.Errorf(memory.Forbidden, "the kernel does not say who is calling; connect to the unix socket of emberd")
+		return memory.Actor{}, memory.Errorf(memory.Forbidden,
+			"the kernel does not say who is calling; connect to the unix socket of emberd")
 	}
-	actor := memory.Actor{Via: "http", UID: who.uid, PID: who.pid, Session: r.Header.Get(headerSession)}
+	actor := memory.Actor{Via: "http", UID: p.uid, PID: p.pid, Session: r.Header.Get(headerSession)}
 	if !isClaim(actor.Session) {
-		return memory.Actor{}, memory.Errorf(memory.Invalid, "%s is longer than %d characters or not printable; shorten it", headerSession, maxClaim).At(headerSession)
+		return memory.Actor{}, memory.Errorf(memory.Invalid,
+			"%s is longer than %d characters or not printable; shorten it", headerSession, maxClaim).At(headerSession)
 	}
 	claim := r.Header.Get(headerClient)
 	if claim == "" {
 		return actor, nil
 	}
-	client, ok := parseSide(claim)
+	client, ok := parsePeerVersion(claim)
 	if !ok {
 		return memory.Actor{}, memory.Errorf(memory.Invalid, `%s is %q; send "<name>/<version> protocol/<n>" in up to %d characters`, headerClient, memory.Clip(claim), maxClaim).At(headerClient)
 	}
@@ -91,14 +94,15 @@ func (h *handler) greet(r *http.Request) (memory.Actor, error) {
 	}
 	if agent := r.Header.Get(headerAgent); agent != "" {
 		if !isClaim(agent) {
-			return memory.Actor{}, memory.Errorf(memory.Invalid, "%s is longer than %d characters or not printable; shorten it", headerAgent, maxClaim).At(headerAgent)
+			return memory.Actor{}, memory.Errorf(memory.Invalid,
+				"%s is longer than %d characters or not printable; shorten it", headerAgent, maxClaim).At(headerAgent)
 		}
 		actor.Client = agent
 	}
 	if r.URL.Path == op.Version.Path {
 		return actor, nil // the question which protocol it is has an answer in all of them
 	}
-	return actor, meet(client, h.self)
+	return actor, checkCompatible(client, h.self)
 }
 
 // fromBrowser refuses what only a browser would send: a page that was made to
@@ -111,7 +115,8 @@ func fromBrowser(r *http.Request) error {
 	}
 	for _, name := range []string{"Origin", "Sec-Fetch-Site"} {
 		if _, ok := r.Header[name]; ok {
-			return memory.Errorf(memory.Forbidden, "a request with %s comes from a web page; emberd does not serve those", name).At(name)
+			return memory.Errorf(memory.Forbidden,
+				"a request with %s comes from a web page; emberd does not serve those", name).At(name)
 		}
 	}
 	return nil

@@ -22,18 +22,16 @@ const headerThrottled = "Emberd-Throttled"
 // LimitOptions are the settings of [Limits]; nil means all defaults.
 type LimitOptions struct {
 	Requests int // a second of one caller; 0 for any number
-	// Slow says why a caller is slowed down to one request a second, as the end of a
-	// sentence that begins "since"; "" for one that is not. It is asked at each request and
-	// has to be quick; nil slows down nobody.
+	// Slow returns why a caller is slowed down to one request a second, as the end of a
+	// sentence that begins "since"; "" for a caller that is not. It is called for each
+	// request and must return quickly; nil slows down no caller.
 	Slow func(memory.Actor) string
 }
 
-// Limits divide the daemon among its callers. A caller is a process, as the kernel knows
-// it, with the capability token it shows; all programs at a port are one, but for their
-// tokens. Every entrance of a daemon is given the same Limits, which any number of
-// goroutines may share.
+// Limits divide the daemon's capacity among its callers. A caller is a process, as the kernel
+// identifies it, with the access token that it sends. Any number of goroutines can use Limits.
 type Limits struct {
-	door *admission.Door
+	door *admission.Controller
 	slow func(memory.Actor) string
 
 	counts counts
@@ -43,7 +41,7 @@ type Limits struct {
 	callers map[admission.Key]*usage
 }
 
-// usage is what a caller holds. It is known as long as it holds something.
+// usage is what a caller occupies. It exists as long as it occupies something.
 type usage struct {
 	holders int           // requests and streams
 	streams int           // that are open
@@ -52,7 +50,7 @@ type usage struct {
 	reads   chan struct{} // a place for each question that is being answered
 }
 
-// NewLimits returns limits that nobody has used yet.
+// NewLimits returns new limits.
 func NewLimits(opt *LimitOptions) *Limits {
 	if opt == nil {
 		opt = &LimitOptions{}
@@ -61,18 +59,19 @@ func NewLimits(opt *LimitOptions) *Limits {
 	if slow == nil {
 		slow = func(memory.Actor) string { return "" }
 	}
-	return &Limits{door: admission.New(runtime.GOMAXPROCS(0), opt.Requests), slow: slow, callers: make(map[admission.Key]*usage)}
+	return &Limits{door: admission.New(runtime.GOMAXPROCS(0), opt.Requests), slow: slow,
+		callers: make(map[admission.Key]*usage)}
 }
 
 func keyOf(a memory.Actor) admission.Key { return admission.Key{PID: a.PID, Token: a.Token} }
 
-// enter makes use of a caller's things until leave.
+// enter returns the usage of a caller, which stays valid until leave.
 func (l *Limits) enter(key admission.Key) *usage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	u, ok := l.callers[key]
 	if !ok {
-		u = &usage{bulk: make(chan struct{}, maxOwnBulk), reads: make(chan struct{}, maxOwnReads)}
+		u = &usage{bulk: make(chan struct{}, maxCallerBulk), reads: make(chan struct{}, maxCallerReads)}
 		l.callers[key] = u
 	}
 	u.holders++
@@ -87,8 +86,8 @@ func (l *Limits) leave(key admission.Key, u *usage) {
 	}
 }
 
-// openStream takes a place for a stream. That there is none is told after a pause, as
-// [Limits.refused] does.
+// openStream takes a place for a stream. If there is none, it returns an error after a pause,
+// as [Limits.refused] does.
 func (l *Limits) openStream(ctx context.Context, key admission.Key) error {
 	err := l.takeStream(key)
 	if err != nil {
@@ -100,14 +99,12 @@ func (l *Limits) openStream(ctx context.Context, key admission.Key) error {
 func (l *Limits) takeStream(key admission.Key) error {
 	u := l.enter(key)
 	l.mu.Lock()
-	own := maxOwnStreams
-	if key.PID == 0 {
-		own = maxPortStreams
-	}
 	var err error
 	switch {
-	case u.streams >= own:
-		err = refuse(http.StatusTooManyRequests, memory.Errorf(memory.Busy, "this program has %d event streams open, which is the most; close one", own))
+	case u.streams >= maxCallerStreams:
+		err = refuse(http.StatusTooManyRequests,
+			memory.Errorf(memory.Busy, "this program has %d event streams open, which is the most; close one",
+				maxCallerStreams))
 	case l.streams >= maxStreams:
 		err = memory.Errorf(memory.Busy, "%d event streams are open, which is the most; close one", maxStreams)
 	default:
@@ -131,12 +128,13 @@ func (l *Limits) closeStream(key admission.Key) {
 	l.leave(key, u)
 }
 
-// begin waits until a request may be carried out; end must follow on the same goroutine.
+// begin waits until a request may run; end must follow.
 // why is "" unless the caller is slowed down.
-func (l *Limits) begin(ctx context.Context, class admission.Class, read, part bool, cost time.Duration) (end func(), why string, err error) {
+func (l *Limits) begin(ctx context.Context, class admission.Class, read, part bool,
+	cost time.Duration) (end func(), why string, err error) {
 	actor := op.CallerFrom(ctx)
 	why = l.slow(actor)
-	ask := admission.Ask{Key: keyOf(actor), Class: class, Slow: why != "", Part: part, Cost: cost}
+	ask := admission.Request{Key: keyOf(actor), Class: class, Slow: why != "", Part: part, Cost: cost}
 	if ask.Slow && part && actor.Token == "" {
 		// The name that a client claims within MCP is not known where its messages come in,
 		// and others may come in by the same process.
@@ -156,28 +154,29 @@ func (l *Limits) begin(ctx context.Context, class admission.Class, read, part bo
 		}
 		l.leave(ask.Key, u)
 	}
-	visit, err := l.door.Enter(ctx, ask)
+	permit, err := l.door.Acquire(ctx, ask)
 	if err != nil {
 		put()
 		return nil, why, l.refused(ctx, err, why)
 	}
-	return func() { visit.Leave(); put() }, why, nil
+	return func() { permit.Release(); put() }, why, nil
 }
 
-// take a place of a caller's, when there is one.
+// take waits for one of a caller's places and takes it.
 func (l *Limits) take(ctx context.Context, u *usage, places chan struct{}, why string) error {
 	if held := l.heldBy(u); held > maxHeld {
 		if why == "" {
 			l.counts.refuse(refusedHeld)
 		}
-		return l.refused(ctx, memory.Errorf(memory.Busy, "answers of %d MiB wait for this program to read them; read those first", held>>20), why)
+		return l.refused(ctx, memory.Errorf(memory.Busy,
+			"answers of %d MiB wait for this program to read them; read those first", held>>20), why)
 	}
 	select {
 	case places <- struct{}{}:
 		return nil
 	default:
 	}
-	late := time.NewTimer(admission.LongestWait)
+	late := time.NewTimer(admission.MaxWait)
 	defer late.Stop()
 	select {
 	case places <- struct{}{}:
@@ -218,8 +217,8 @@ func pause(ctx context.Context) {
 	}
 }
 
-// refused is an error of admission as its caller is told it. It takes its time, so that
-// asking again at once gains nothing and costs little.
+// refused returns an error of admission as the caller receives it. It returns after a pause,
+// so that an immediate retry gains nothing and costs little.
 func (l *Limits) refused(ctx context.Context, err error, why string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -227,15 +226,18 @@ func (l *Limits) refused(ctx context.Context, err error, why string) error {
 	pause(ctx)
 	if why != "" {
 		l.counts.refuse(refusedThrottled)
-		return refuse(http.StatusTooManyRequests, memory.Errorf(memory.Busy, "this program is slowed down to one request a second, since %s; ask less often", why))
+		return refuse(http.StatusTooManyRequests, memory.Errorf(memory.Busy,
+			"this program is slowed down to one request a second, since %s; ask less often", why))
 	}
 	switch {
 	case errors.Is(err, admission.ErrFull):
 		l.counts.refuse(refusedQueue)
-		err = memory.Errorf(memory.Busy, "%d requests of this program wait already, which is the most; wait for their answers", admission.MostWaiting)
+		err = memory.Errorf(memory.Busy,
+			"%d requests of this program wait already, which is the most; wait for their answers", admission.MaxWaiting)
 	case errors.Is(err, admission.ErrLate):
 		l.counts.refuse(refusedWait)
-		err = memory.Errorf(memory.Busy, "the request waited %v behind others of this program; send fewer at once", admission.LongestWait)
+		err = memory.Errorf(memory.Busy, "the request waited %v behind others of this program; send fewer at once",
+			admission.MaxWait)
 	}
 	if e, ok := errors.AsType[*memory.Error](err); ok {
 		return refuse(http.StatusTooManyRequests, e)
@@ -243,9 +245,9 @@ func (l *Limits) refused(ctx context.Context, err error, why string) error {
 	return err
 }
 
-// Invoker returns inv within the limits, for what calls it otherwise than through a
-// handler of this package. A context that was made by [op.WithNotice] is told why its
-// caller is slowed down.
+// Invoker returns inv within the limits, for callers that do not use a handler of this
+// package. A caller with a context of [op.WithNotice] receives the reason if it is slowed
+// down.
 func (l *Limits) Invoker(inv op.Invoker) op.Invoker { return &limited{l, inv} }
 
 type limited struct {
@@ -266,17 +268,19 @@ func (i *limited) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) 
 	return i.inner.Invoke(ctx, s, req)
 }
 
-// slowedDown says to an agent why its calls take long.
+// slowedDown returns the sentence that explains to an agent why its calls take long.
 func slowedDown(why string) string {
 	return "emberd has slowed down this program to one request a second, since " + why + "."
 }
 
-// long is what may take minutes, or many times what a save does.
+// long contains the operations that can take minutes, or many times as long as a save.
 var long = map[*op.Spec]bool{
-	op.SaveBatch.Spec: true, op.Import.Spec: true, op.Export.Spec: true, op.BackupCreate.Spec: true, op.Compact.Spec: true,
+	op.SaveBatch.Spec: true, op.Import.Spec: true, op.Export.Spec: true, op.BackupCreate.Spec: true,
+	op.Compact.Spec: true,
 	op.Cleanup.Spec: true, op.CleanupRollback.Spec: true, op.AgentsRun.Spec: true, op.LifecycleRun.Spec: true,
 	op.PromoteAuto.Spec: true, op.GC.Spec: true, op.Archive.Spec: true, op.Migrate.Spec: true, op.Purge.Spec: true,
-	op.VaultCheck.Spec: true, op.Health.Spec: true, op.HealthDuplicates.Spec: true, op.Clusters.Spec: true, op.Consolidate.Spec: true,
+	op.VaultCheck.Spec: true, op.Health.Spec: true, op.HealthDuplicates.Spec: true, op.Clusters.Spec: true,
+	op.Consolidate.Spec: true,
 }
 
 func classOf(s *op.Spec) admission.Class {
@@ -287,8 +291,8 @@ func classOf(s *op.Spec) admission.Class {
 }
 
 // readBody reads the body of a request. Large ones of a caller are read a few at a time,
-// so that its connections together take no more memory than a few; release is to be called
-// when the body is not needed any more.
+// so that its connections together take no more memory than a few. The caller must call
+// release when it no longer needs the body.
 func (h *handler) readBody(w http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
 	tooLarge := memory.Errorf(memory.TooLarge, "the body has more than %d bytes (4 MiB); send it in parts", maxBody)
 	if r.ContentLength > maxBody {
@@ -315,7 +319,8 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 
 // readRest reads what follows the beginning of a body, whose length is negative if it is
 // not known. Before, it waits until the caller is within its share.
-func (l *Limits) readRest(ctx context.Context, in io.Reader, begin []byte, length int64) (body []byte, release func(), err error) {
+func (l *Limits) readRest(ctx context.Context, in io.Reader, begin []byte,
+	length int64) (body []byte, release func(), err error) {
 	key := keyOf(op.CallerFrom(ctx))
 	u := l.enter(key)
 	if err := l.take(ctx, u, u.bulk, ""); err != nil {
@@ -323,7 +328,7 @@ func (l *Limits) readRest(ctx context.Context, in io.Reader, begin []byte, lengt
 		return nil, nil, err
 	}
 	release = func() { <-u.bulk; l.leave(key, u) }
-	l.door.Wait(ctx, key, admission.LongestWait)
+	l.door.Wait(ctx, key, admission.MaxWait)
 	all := bytes.NewBuffer(begin)
 	all.Grow(int(max(0, length-int64(len(begin)))) + bytes.MinRead)
 	_, err = all.ReadFrom(in)

@@ -87,12 +87,12 @@ func TestAClaimedNameHoldsUpNoOtherByItsQuestions(t *testing.T) {
 		}})
 		inv := limits.Invoker(backendFunc(func(context.Context, *op.Spec, any) (any, error) { return &op.SearchResult{}, nil }))
 		search := func(client string) error {
-			ctx := op.WithCaller(t.Context(), memory.Actor{Via: "mcp", Client: client}) // at a port
+			ctx := op.WithCaller(t.Context(), memory.Actor{Via: "mcp", PID: 1, Client: client})
 			_, err := op.Search.Call(ctx, inv, &op.SearchRequest{Query: "x"})
 			return err
 		}
 		var all sync.WaitGroup
-		for range 2 * maxOwnReads {
+		for range 2 * maxCallerReads {
 			all.Go(func() { _ = search("noisy/1") }) // of which some wait too long
 		}
 		synctest.Wait()
@@ -159,19 +159,19 @@ func TestAnswersTakeBoundedMemory(t *testing.T) {
 		return err
 	}
 	var all sync.WaitGroup
-	for range maxOwnReads + 1 {
+	for range maxCallerReads + 1 {
 		all.Go(func() {
 			if err := search(greedy); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	for range maxOwnReads {
+	for range maxCallerReads {
 		<-entered
 	}
 	select {
 	case <-entered:
-		t.Errorf("more than %d questions of one caller are answered at once", maxOwnReads)
+		t.Errorf("more than %d questions of one caller are answered at once", maxCallerReads)
 	default:
 	}
 	close(leave)
@@ -199,8 +199,8 @@ func TestAFaultHoldsNoPlace(t *testing.T) {
 	sock, _ := serve(t, NewHandler(backendFunc(func(context.Context, *op.Spec, any) (any, error) { panic("a fault") }), &HandlerOptions{Limits: limits}), nil)
 	c := NewClient(sock, nil)
 	defer c.Close()
-	if _, err := op.Save.Call(t.Context(), c, &op.SaveRequest{Content: strings.Repeat("x", 2*smallBody)}); memory.CodeOf(err) != memory.Unknown {
-		t.Fatalf("a fault is answered with %v, want that it is not known what was done", err)
+	if _, err := op.Save.Call(t.Context(), c, &op.SaveRequest{Content: strings.Repeat("x", 2*smallBody)}); memory.CodeOf(err) != memory.Internal {
+		t.Fatalf("a fault is answered with %v, want one of emberd's own", err)
 	}
 	limits.mu.Lock()
 	defer limits.mu.Unlock()
@@ -311,7 +311,7 @@ func TestProofCase61HostileConnections(t *testing.T) {
 		}
 	}
 	// Each has its share, and some are being told that they have.
-	if n := openNow(t) - files; n > 2*maxOwnConns+40 {
+	if n := openNow(t) - files; n > 2*maxCallerConns+40 {
 		t.Errorf("%d more files are open, want no more than the shares of two", n)
 	}
 	if grown := int64(memoryNow()) - int64(before); grown > 64<<20 {

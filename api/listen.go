@@ -20,11 +20,12 @@ import (
 //
 // The caller must hold the daemon's lock, and keep it until the listener is
 // closed: only the holder may remove the socket that a dead daemon left behind,
-// which is what Listen does when nobody answers there. Two callers without the
-// lock could each take the other's new socket for a stale one.
+// which Listen does if no process answers there. Two callers without the lock
+// could each mistake the other's new socket for a stale one.
 //
-// What is not a stale socket of ours is never removed. Close removes the socket
-// unless something else has taken its place.
+// Listen removes nothing but a stale socket. Close removes the socket unless
+// another file has replaced it, or the process may not write to its folder any more: the next
+// Listen then finds it stale.
 func Listen(path string) (net.Listener, error) {
 	if err := checkSocketPath(path); err != nil {
 		return nil, err
@@ -47,17 +48,20 @@ func Listen(path string) (net.Listener, error) {
 	return s, nil
 }
 
-// Inherit takes over a listening socket that somebody else opened at path for the daemon,
-// a service manager for example, and closes f. It makes the socket mode 0600 and checks
-// that its directory lets nobody else in. Close leaves the socket where it is: who opened
-// it goes on listening, and starts the next daemon.
+// Inherit takes over a listening socket that a service manager opened at path for the daemon,
+// and closes f. It gives the socket mode 0600 and checks that no other user has access to its
+// directory. Close does not remove the socket: the service manager continues to listen, and
+// starts the next daemon.
 func Inherit(f *os.File, path string) (net.Listener, error) {
 	ln, err := net.FileListener(f)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, memory.Errorf(memory.Invalid, "what was handed over as the daemon's socket does not listen (%w); run emberd service install again", err)
+		return nil, memory.Errorf(memory.Invalid,
+			"what was handed over as the daemon's socket does not listen (%w); run emberd service install again", err)
 	}
 	if at := ln.Addr(); at.Network() != "unix" || at.String() != path {
-		return nil, errors.Join(memory.Errorf(memory.Invalid, "the socket %s was handed over, but the setting socket is %s; run emberd service install again", at, path), ln.Close())
+		return nil, errors.Join(memory.Errorf(memory.Invalid,
+			"the socket %s was handed over, but the setting socket is %s; run emberd service install again", at, path),
+			ln.Close())
 	}
 	if err := privateDir(filepath.Dir(path)); err != nil {
 		return nil, errors.Join(err, ln.Close())
@@ -82,12 +86,13 @@ func protect(path string) error {
 
 func checkSocketPath(path string) error {
 	if len(path) > maxSocketPath {
-		return memory.Errorf(memory.Invalid, "socket path %s has %d bytes, more than %d; choose a shorter folder", path, len(path), maxSocketPath)
+		return memory.Errorf(memory.Invalid, "socket path %s has %d bytes, more than %d; choose a shorter folder", path,
+			len(path), maxSocketPath)
 	}
 	return nil
 }
 
-// privateDir makes dir, or checks that nobody else can reach into it.
+// privateDir creates dir, or checks that no other user has access to it.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make socket folder: %w", err)
@@ -102,11 +107,14 @@ func privateDir(dir string) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
 		return memory.Errorf(memory.Forbidden, "socket folder %s belongs to another user; choose one of yours", dir)
 	}
-	if info.Mode()&os.ModeSticky != 0 { // closed, it would be of no use to those it is for
-		return memory.Errorf(memory.Forbidden, "socket folder %s is for all users, as /tmp is; set socket to a path in a folder of your own, such as %s", dir, filepath.Join(dir, fmt.Sprintf("emberd-%d", os.Geteuid()), "emberd.sock"))
+	if info.Mode()&os.ModeSticky != 0 { // the other users need it open
+		return memory.Errorf(memory.Forbidden,
+			"socket folder %s is for all users, as /tmp is; set socket to a path in a folder of your own, such as %s",
+			dir, filepath.Join(dir, fmt.Sprintf("emberd-%d", os.Geteuid()), "emberd.sock"))
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return memory.Errorf(memory.Forbidden, "socket folder %s is open to others (mode %04o); run: chmod 700 %s", dir, mode, dir)
+		return memory.Errorf(memory.Forbidden, "socket folder %s is open to others (mode %04o); run: chmod 700 %s", dir,
+			mode, dir)
 	}
 	return nil
 }
@@ -121,17 +129,20 @@ func clearStale(path string) error {
 		return fmt.Errorf("check socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return memory.Errorf(memory.Invalid, "%s is in the way and is no socket; move it, or choose another path for the socket", path)
+		return memory.Errorf(memory.Invalid,
+			"%s is in the way and is no socket; move it, or choose another path for the socket", path)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
-		return errors.Join(memory.Errorf(memory.Busy, "an emberd already listens on %s; stop it first", path), conn.Close())
+		return errors.Join(memory.Errorf(memory.Busy, "an emberd already listens on %s; stop it first", path),
+			conn.Close())
 	}
 	// Every other failure may be a daemon that is alive: too busy, or another user's.
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return memory.Errorf(memory.Busy, "whether an emberd listens on %s is not known (%w); stop it, or remove the socket", path, err)
+		return memory.Errorf(memory.Busy,
+			"whether an emberd listens on %s is not known (%w); stop it, or remove the socket", path, err)
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("remove stale socket: %w", err)
@@ -145,9 +156,9 @@ type socket struct {
 	close func() error
 }
 
-// own closes the socket to others. Until then its mode came from the umask,
-// which is the whole process's and not ours to set; nobody could use that, since
-// the directory lets only us in.
+// own gives the socket mode 0600. Before that its mode comes from the umask of the process,
+// which this package must not change. No other user can connect in the meantime, because the
+// directory is private.
 func own(ln *net.UnixListener, path string) (*socket, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, fmt.Errorf("protect socket: %w", err)
@@ -160,6 +171,9 @@ func own(ln *net.UnixListener, path string) (*socket, error) {
 		var removed error
 		if now, err := os.Lstat(path); err == nil && os.SameFile(mine, now) {
 			removed = os.Remove(path)
+		}
+		if errors.Is(removed, fs.ErrPermission) {
+			removed = nil // of the sandbox, which keeps the folder of the configuration as it is
 		}
 		return errors.Join(removed, ln.Close())
 	})}, nil

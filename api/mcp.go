@@ -30,15 +30,15 @@ func (h *handler) mount(mcp http.Handler) {
 // [Limits.Invoker]. A stream ends with the token it was opened with.
 func (h *handler) mcp(next http.Handler) http.HandlerFunc {
 	return h.bare(func(w http.ResponseWriter, r *http.Request) {
-		who := op.CallerFrom(r.Context())
-		who.Via = "mcp"
-		r = r.WithContext(op.WithCaller(r.Context(), who))
+		caller := op.CallerFrom(r.Context())
+		caller.Via = "mcp"
+		r = r.WithContext(op.WithCaller(r.Context(), caller))
 		if r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == mcpListen {
-			if err := h.limits.openStream(r.Context(), keyOf(who)); err != nil {
+			if err := h.limits.openStream(r.Context(), keyOf(caller)); err != nil {
 				h.fail(w, r, err)
 				return
 			}
-			defer h.limits.closeStream(keyOf(who))
+			defer h.limits.closeStream(keyOf(caller))
 			ctx, cancel := op.GrantFrom(r.Context()).Hold(r.Context())
 			defer cancel()
 			r = r.WithContext(ctx)

@@ -34,24 +34,27 @@ const (
 func (c *counts) refuse(why string) { c.refused.Add(metrics.By(why), 1) }
 
 // Measure adds to a page how the daemon's callers are served.
-func (l *Limits) Measure(p *metrics.Page) {
+func (l *Limits) Measure(p *metrics.Exposition) {
 	running, waiting, callers := l.door.Load()
 	p.Gauge("emberd_callers", "Callers of the last seconds: processes, each with the token it showed.")
-	p.Is(float64(callers))
+	p.Sample(float64(callers))
 	p.Gauge("emberd_requests", "Requests that are being carried out, and that wait for their turn.", "state")
-	p.Is(float64(running), "running")
-	p.Is(float64(waiting), "waiting")
-	p.Gauge("emberd_connections", "Connections that are open, at the socket and at the port.")
-	p.Is(float64(l.counts.open.Load()))
+	p.Sample(float64(running), "running")
+	p.Sample(float64(waiting), "waiting")
+	p.Gauge("emberd_connections", "Connections that are open.")
+	p.Sample(float64(l.counts.open.Load()))
 	p.Counter("emberd_connections_total", "Connections that were let in.")
-	p.Is(float64(l.counts.accepted.Load()))
+	p.Sample(float64(l.counts.accepted.Load()))
 	p.Counter("emberd_connections_displaced_total", "Connections that were closed to make room for those of others.")
-	p.Is(float64(l.counts.closed.Load()))
+	p.Sample(float64(l.counts.closed.Load()))
 	p.Gauge("emberd_streams", "Streams of events and of agents that are open.")
-	p.Is(float64(l.openStreams()))
-	p.Counter("emberd_refusals_total", "Requests and connections that limits refused: queue, wait, held (answers that are not read), throttled, streams, connection, or user (not the daemon's own).", "reason")
+	p.Sample(float64(l.openStreams()))
+	p.Counter("emberd_refusals_total",
+		"Requests and connections that limits refused: queue, wait, held (answers that are not read), throttled, "+
+			"streams, connection, or user (not the daemon's own).", "reason")
 	p.Counts(&l.counts.refused)
-	p.Counter("emberd_problems_total", "Answers that were errors, by code. Those of agents' tools are among the operations alone.", "code")
+	p.Counter("emberd_problems_total",
+		"Answers that were errors, by code. Those of agents' tools are among the operations alone.", "code")
 	p.Counts(&l.counts.problems)
 }
 
@@ -61,16 +64,19 @@ func (l *Limits) openStreams() int {
 	return l.streams
 }
 
-// metrics answers with what measure tells of everything, which is for who may see
-// everything. It waits for no turn, so that it can be asked of a daemon that is busy.
-func (h *handler) metrics(measure func(*metrics.Page)) http.HandlerFunc {
+// metrics answers with all metrics, to callers with permission to see everything. It does not
+// wait for admission, so that a busy daemon answers too.
+func (h *handler) metrics(measure func(*metrics.Exposition)) http.HandlerFunc {
 	return h.bare(func(w http.ResponseWriter, r *http.Request) {
 		if g := op.GrantFrom(r.Context()); !g.SeesAll() {
-			h.fail(w, r, memory.Errorf(memory.Forbidden, "the token %s may not see all memories, and metrics count them all; have one made that reads all", g.Token))
+			h.fail(w, r,
+				memory.Errorf(memory.Forbidden,
+					"the token %s may not see all memories, and metrics count them all; have one made that reads all",
+					g.Token))
 			return
 		}
 		h.limits.door.Charge(keyOf(op.CallerFrom(r.Context())), admission.Overhead)
-		var p metrics.Page
+		var p metrics.Exposition
 		var body bytes.Buffer
 		measure(&p)
 		_, _ = p.WriteTo(&body) // a buffer takes everything

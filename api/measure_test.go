@@ -3,7 +3,6 @@ package api
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"runtime/trace"
 	"strings"
 	"testing"
@@ -98,36 +97,12 @@ func TestShutdownEndsProfiles(t *testing.T) {
 	}
 }
 
-// TestThePortServesMetricsToItsToken, and profiles to nobody.
-func TestThePortServesMetricsToItsToken(t *testing.T) {
-	limits := NewLimits(nil)
-	ln, err := ListenLoopback(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	h := NewLoopback(&LoopbackOptions{Addr: ln.Addr(), Token: "t", MCP: http.NotFoundHandler(), Limits: limits, Measure: limits.Measure})
-	for _, tt := range []struct {
-		path, token string
-		status      int
-	}{{"/metrics", "t", http.StatusOK}, {"/metrics", "", http.StatusUnauthorized}, {"/metrics", "u", http.StatusUnauthorized}, {"/debug/pprof", "t", http.StatusNotFound}} {
-		r := httptest.NewRequest(http.MethodGet, "http://"+ln.Addr().String()+tt.path, nil)
-		if tt.token != "" {
-			r.Header.Set("Authorization", "Bearer "+tt.token)
-		}
-		w := httptest.NewRecorder()
-		if h.ServeHTTP(w, r); w.Code != tt.status {
-			t.Errorf("%s with token %q: %d, want %d", tt.path, tt.token, w.Code, tt.status)
-		}
-	}
-}
-
 // TestWhatIsRefusedIsCounted by its reason, and connections as long as they are open.
 func TestWhatIsRefusedIsCounted(t *testing.T) {
 	limits := NewLimits(&LimitOptions{Slow: func(a memory.Actor) string { return "" }})
 	sock, _ := serve(t, NewHandler(newShelf(), &HandlerOptions{Limits: limits, Measure: limits.Measure}), &ServeOptions{Limits: limits})
-	key := keyOf(memory.Actor{PID: 0}) // of all at a port
-	for range maxPortStreams + 1 {
+	key := keyOf(memory.Actor{PID: 1})
+	for range maxCallerStreams + 1 {
 		_ = limits.openStream(t.Context(), key) // the last is refused
 	}
 	ask(t, sock, "GET /v1/nowhere HTTP/1.1")
@@ -136,13 +111,13 @@ func TestWhatIsRefusedIsCounted(t *testing.T) {
 	if err := limits.take(t.Context(), u, u.reads, ""); memory.CodeOf(err) != memory.Busy {
 		t.Errorf("a question of who holds too much: %v, want busy", err)
 	}
-	p := new(metrics.Page)
+	p := new(metrics.Exposition)
 	limits.Measure(p)
 	var text strings.Builder
 	if _, err := p.WriteTo(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`emberd_refusals_total{reason="streams"} 1`, `emberd_refusals_total{reason="held"} 1`, "emberd_streams 32\n", `emberd_problems_total{code="invalid"} 1`, "emberd_connections_total 1\n"} {
+	for _, want := range []string{`emberd_refusals_total{reason="streams"} 1`, `emberd_refusals_total{reason="held"} 1`, "emberd_streams 16\n", `emberd_problems_total{code="invalid"} 1`, "emberd_connections_total 1\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the page lacks %q:\n%s", want, text.String())
 		}

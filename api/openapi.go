@@ -93,7 +93,8 @@ func openAPI(version string) ([]byte, error) {
 		Servers: []docServer{{"http://emberd", "the unix socket, whatever the host says"}},
 		Paths:   make(map[string]map[string]*docAction),
 		Components: docComponents{Security: map[string]docScheme{"token": {"http", "bearer",
-			"A capability token, which limits what the request may see and change. Without Authorization it may do everything."}}},
+			"A capability token, which limits what the request may see and change. Without Authorization it may do " +
+				"everything."}}},
 		Security: []map[string][]string{{}, {"token": {}}},
 	}
 	for _, s := range op.Table() {
@@ -120,7 +121,7 @@ func (d *document) add(method, path string, action *docAction) {
 		d.Paths[path] = make(map[string]*docAction)
 	}
 	d.Paths[path][strings.ToLower(method)] = action
-	addProblem(action.Responses, http.StatusUnauthorized, string(memory.Forbidden))  // a token that is no good
+	addProblem(action.Responses, http.StatusUnauthorized, string(memory.Forbidden))  // an invalid token
 	addProblem(action.Responses, http.StatusTooManyRequests, string(memory.Busy))    // of one caller
 	addProblem(action.Responses, http.StatusServiceUnavailable, string(memory.Busy)) // of all: a connection too many
 }
@@ -218,7 +219,8 @@ func codesOf(effect op.Effect) []memory.Code {
 		memory.Incompatible, memory.Busy, memory.Unavailable, memory.Internal,
 	}
 	if effect != op.Read {
-		codes = append(codes, memory.Conflict, memory.Secret, memory.Forgotten, memory.ReadOnly, memory.DiskFull, memory.Unknown)
+		codes = append(codes, memory.Conflict, memory.Secret, memory.Forgotten, memory.ReadOnly, memory.DiskFull,
+			memory.Unknown)
 	}
 	return codes
 }
@@ -230,7 +232,9 @@ func addProblem(out map[string]docResponse, status int, code string) {
 	if !ok {
 		r = docResponse{
 			Description: http.StatusText(status) + ", with code " + code,
-			Content:     map[string]docMedia{typeProblem: {Schema: &jsonschema.Schema{Ref: "#/components/schemas/Problem"}}},
+			Content: map[string]docMedia{
+				typeProblem: {Schema: &jsonschema.Schema{Ref: "#/components/schemas/Problem"}},
+			},
 		}
 	} else if !strings.Contains(r.Description, code) {
 		r.Description += " or " + code
@@ -258,7 +262,8 @@ func eventsAction() *docAction {
 			Content:     map[string]docMedia{typeEvents: {Schema: &jsonschema.Schema{Type: "string"}}},
 		}},
 	}
-	for _, code := range []memory.Code{memory.Invalid, memory.Forbidden, memory.Incompatible, memory.Busy, memory.Internal} {
+	for _, code := range []memory.Code{memory.Invalid, memory.Forbidden, memory.Incompatible, memory.Busy,
+		memory.Internal} {
 		addProblem(a.Responses, statusOf(code), string(code))
 	}
 	return a

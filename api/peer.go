@@ -6,22 +6,22 @@ import (
 	"net"
 )
 
-// peerOf asks the kernel who connected. The uid is -1 when it does not say.
+// peerOf asks the kernel for the process that connected. The uid is -1 if it is unknown.
 func peerOf(conn net.Conn) (peer, error) {
-	nobody := peer{uid: -1}
+	unknown := peer{uid: -1}
 	sock, ok := conn.(*net.UnixConn)
 	if !ok {
-		return nobody, fmt.Errorf("a %T has no peer credentials", conn)
+		return unknown, fmt.Errorf("a %T has no peer credentials", conn)
 	}
 	raw, err := sock.SyscallConn()
 	if err != nil {
-		return nobody, fmt.Errorf("reach the socket: %w", err)
+		return unknown, fmt.Errorf("reach the socket: %w", err)
 	}
-	var who peer
+	var p peer
 	var asked error
-	err = raw.Control(func(fd uintptr) { who, asked = credentials(int(fd)) })
+	err = raw.Control(func(fd uintptr) { p, asked = credentials(int(fd)) })
 	if err := errors.Join(err, asked); err != nil {
-		return nobody, fmt.Errorf("ask for peer credentials: %w", err)
+		return unknown, fmt.Errorf("ask for peer credentials: %w", err)
 	}
-	return who, nil
+	return p, nil
 }

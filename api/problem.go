@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"emberd/internal/contain"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -52,14 +53,16 @@ func refuse(status int, err *memory.Error) error { return &refusal{status, err} 
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
-// problemOf puts an error into the form of the wire. An error that is none of
-// the vocabulary is a fault of ours: its text is for the log only.
+// problemOf puts an error into the form of the wire. An error without a
+// code is an internal error, whose text is for the log only.
 func problemOf(err error) op.Problem {
 	e, ok := errors.AsType[*memory.Error](err)
 	switch {
 	case ok && statusOf(e.Code) != 0:
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		e = memory.Errorf(memory.Unavailable, "the request was given up before it was done; send it again")
+	case contain.Of(err) != nil:
+		e = memory.Errorf(memory.Internal, "%s", contain.Of(err).Error())
 	default:
 		e = memory.Errorf(memory.Internal, "emberd met a fault of its own; its log tells more")
 	}
@@ -71,13 +74,13 @@ func problemOf(err error) op.Problem {
 	return p
 }
 
-// errorFrom is the inverse of problemOf at the client.
+// errorFrom is the inverse of problemOf, at the client.
 func errorFrom(status int, body []byte) error {
 	var p op.Problem
 	if json.Unmarshal(body, &p) == nil && p.Code != "" {
 		return &memory.Error{Code: p.Code, Message: p.Detail, Field: p.Field, Current: p.Current}
 	}
-	// net/http answers by itself, in plain text, what it cannot even parse.
+	// net/http answers requests that it cannot parse in plain text.
 	answer := strconv.Itoa(status) + " " + http.StatusText(status)
 	switch {
 	case status == http.StatusRequestHeaderFieldsTooLarge:

@@ -3,12 +3,15 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"log/slog"
+	"net"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -136,5 +139,30 @@ func TestAnswersThatAreNoProblems(t *testing.T) {
 				t.Errorf("%d with %q became %s, want %s", status, body, got, want)
 			}
 		}
+	}
+}
+
+// An operation that panics is answered with status 500 and the fault that the log has.
+func TestAPanicIsAnsweredWithItsFault(t *testing.T) {
+	var said bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	sock, stop := serve(t, NewHandler(backendFunc(func(context.Context, *op.Spec, any) (any, error) { panic("a fault") }),
+		&HandlerOptions{Logger: log}), nil)
+	client := http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return net.Dial("unix", sock)
+	}}}
+	resp, err := client.Get("http://emberd" + op.Search.Path + "?q=x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var p op.Problem
+	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil {
+		t.Fatal(err)
+	}
+	_ = stop()
+	_, after, _ := strings.Cut(p.Detail, "under fault ")
+	if resp.StatusCode != http.StatusInternalServerError || p.Code != memory.Internal || len(after) < 8 || !strings.Contains(said.String(), "fault="+after[:8]) {
+		t.Errorf("the answer is %d %+v, and the log has\n%s", resp.StatusCode, p, &said)
 	}
 }

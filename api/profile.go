@@ -18,20 +18,23 @@ import (
 
 // profile serves what the runtime knows about this process, at the paths of net/http/pprof.
 // Profiles name functions and count bytes, but stacks and what was allocated tell a lot about
-// memories, so they are for who may do everything.
+// memories, so they require full permissions.
 func (h *handler) profile() {
-	h.handle(http.MethodGet, "/debug/pprof", h.wholly(h.bare(listProfiles)))
-	h.handle(http.MethodGet, "/debug/pprof/{profile}", h.wholly(func(w http.ResponseWriter, r *http.Request) {
-		serve, ok := profileOf(r.PathValue("profile"))
-		if !ok {
-			h.fail(w, r, refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no profile %q; there are %s", memory.Clip(r.PathValue("profile")), strings.Join(profileNames(), ", "))))
-			return
-		}
-		// A profile takes the time it is asked for: a reader that is gone ends it.
-		rc := http.NewResponseController(w)
-		_, _ = rc.SetReadDeadline(time.Time{}), rc.SetWriteDeadline(time.Time{})
-		untilStop(serve, w, r)
-	}))
+	h.handle(http.MethodGet, "/debug/pprof", h.requireFullAccess(h.bare(listProfiles)))
+	h.handle(http.MethodGet, "/debug/pprof/{profile}",
+		h.requireFullAccess(func(w http.ResponseWriter, r *http.Request) {
+			serve, ok := profileOf(r.PathValue("profile"))
+			if !ok {
+				h.fail(w, r,
+					refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no profile %q; there are %s",
+						memory.Clip(r.PathValue("profile")), strings.Join(profileNames(), ", "))))
+				return
+			}
+			// A profile takes the time it is asked for: a reader that is gone ends it.
+			rc := http.NewResponseController(w)
+			_, _ = rc.SetReadDeadline(time.Time{}), rc.SetWriteDeadline(time.Time{})
+			untilStop(serve, w, r)
+		}))
 }
 
 // untilStop serves a request whose context ends when the server is to stop, so that a
@@ -51,18 +54,19 @@ func untilStop(serve http.Handler, w http.ResponseWriter, r *http.Request) {
 	serve.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// wholly refuses a token that may not do everything.
-func (h *handler) wholly(next http.HandlerFunc) http.HandlerFunc {
+// requireFullAccess refuses a token that may not do everything.
+func (h *handler) requireFullAccess(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if g := op.GrantFrom(r.Context()); !g.Whole() {
-			h.fail(w, r, memory.Errorf(memory.Forbidden, "the token %s may not do everything, and a profile may show anything; ask without it", g.Token))
+			h.fail(w, r, memory.Errorf(memory.Forbidden,
+				"the token %s may not do everything, and a profile may show anything; ask without it", g.Token))
 			return
 		}
 		next(w, r)
 	}
 }
 
-// whileProfiled are profiles of a span of time.
+// whileProfiled returns the profiles of a time span.
 func whileProfiled() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{"profile": nethttp.Profile, "trace": nethttp.Trace}
 }

@@ -21,24 +21,24 @@ const headerProgress = "Emberd-Progress"
 // all is done.
 const progressPause = 100 * time.Millisecond
 
-// teller tells the client of one request how far it is.
-type teller struct {
+// progressWriter tells the client of one request how far it is.
+type progressWriter struct {
 	mu   sync.Mutex // guards w and what follows
 	w    http.ResponseWriter
 	last time.Time
 	over bool
 }
 
-// telling returns the context for an operation and what to call before it is answered.
-func telling(w http.ResponseWriter, r *http.Request) (ctx context.Context, end func()) {
+// newProgressWriter returns the context for an operation and what to call before it is answered.
+func newProgressWriter(w http.ResponseWriter, r *http.Request) (ctx context.Context, end func()) {
 	if r.Header.Get(headerProgress) == "" {
 		return r.Context(), func() {}
 	}
-	t := &teller{w: w}
+	t := &progressWriter{w: w}
 	return op.WithProgress(r.Context(), t.tell), t.end
 }
 
-func (t *teller) tell(done, total int) {
+func (t *progressWriter) tell(done, total int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
@@ -51,7 +51,7 @@ func (t *teller) tell(done, total int) {
 	t.w.WriteHeader(http.StatusProcessing)
 }
 
-func (t *teller) end() {
+func (t *progressWriter) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
@@ -69,20 +69,20 @@ func parseProgress(text string) (done, total int, ok bool) {
 	return done, total, err == nil
 }
 
-// patience ends a context once nothing has come from the daemon for a while.
-type patience struct {
+// idleWatchdog ends a context once nothing has come from the daemon for a while.
+type idleWatchdog struct {
 	timer *time.Timer
 	most  time.Duration
 
-	mu   sync.Mutex // held while progress is told
+	mu   sync.Mutex // held while progress is reported
 	over bool
 }
 
-// patient returns ctx bounded by most, which begins anew with each call of heard. After
-// the end no progress is told: what is read of a call that was given up comes later.
-func patient(ctx context.Context, most time.Duration) (context.Context, *patience, context.CancelFunc) {
+// newIdleWatchdog returns ctx bounded by most, which starts again with each call of reset.
+// After the end it reports no progress: the rest of a canceled call can arrive later.
+func newIdleWatchdog(ctx context.Context, most time.Duration) (context.Context, *idleWatchdog, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p := &patience{most: most, timer: time.AfterFunc(most, func() { cancel(context.DeadlineExceeded) })}
+	p := &idleWatchdog{most: most, timer: time.AfterFunc(most, func() { cancel(context.DeadlineExceeded) })}
 	return ctx, p, func() {
 		p.timer.Stop()
 		cancel(nil)
@@ -92,17 +92,17 @@ func patient(ctx context.Context, most time.Duration) (context.Context, *patienc
 	}
 }
 
-func (p *patience) heard() { p.timer.Reset(p.most) }
+func (p *idleWatchdog) reset() { p.timer.Reset(p.most) }
 
 // listen passes on what comes before the answer.
-func (p *patience) listen(tell func(done, total int)) func(int, textproto.MIMEHeader) error {
+func (p *idleWatchdog) listen(tell func(done, total int)) func(int, textproto.MIMEHeader) error {
 	return func(_ int, h textproto.MIMEHeader) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.over {
 			return nil
 		}
-		p.heard()
+		p.reset()
 		if done, total, ok := parseProgress(h.Get(headerProgress)); ok {
 			tell(done, total)
 		}

@@ -49,11 +49,11 @@ func TestWhoDoesNotAskForProgressHearsNothing(t *testing.T) {
 func TestProgressKeepsPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		most := time.Minute
-		ctx, p, cancel := patient(t.Context(), most)
+		ctx, p, cancel := newIdleWatchdog(t.Context(), most)
 		defer cancel()
 		for range 5 {
 			time.Sleep(most - time.Second)
-			p.heard()
+			p.reset()
 		}
 		if ctx.Err() != nil {
 			t.Fatal("gave up on an operation that tells how far it is")
@@ -95,7 +95,7 @@ func TestParseProgress(t *testing.T) {
 
 // TestNoProgressAfterTheEnd: the connection may still be read when its call was given up.
 func TestNoProgressAfterTheEnd(t *testing.T) {
-	_, p, cancel := patient(t.Context(), time.Minute)
+	_, p, cancel := newIdleWatchdog(t.Context(), time.Minute)
 	told := 0
 	early := p.listen(func(int, int) { told++ })
 	for range 2 {

@@ -160,8 +160,8 @@ func (w *wild) renew(t testing.TB) {
 		_ = os.RemoveAll(dir)
 	}
 	h := NewHandler(e, nil).(*handler)
-	h.admit = func(*http.Request) (visitor, error) {
-		return visitor{actor: memory.Actor{Via: "http", Client: "fuzz"}}, nil
+	h.admit = func(*http.Request) (authenticatedCaller, error) {
+		return authenticatedCaller{actor: memory.Actor{Via: "http", Client: "fuzz"}}, nil
 	}
 	w.h, w.known = h, []string{"the tide turns at nine", "harbour", "Tide.md", "all", "", "tag:harbour \"turns at\" -nine after:2020-01-01", strings.Repeat("x", 5_000), "\x00", "⟨", "../../etc/passwd"}
 	for _, text := range []string{"the tide turns at nine", "the tide turns at ten", "the harbour light is green"} {

@@ -34,7 +34,7 @@ func sampleOf(sh *shape) (*sample, error) {
 	return &sample{at.Query(), out.body}, nil
 }
 
-// parameter is the example of one parameter in the query, nil for none.
+// parameter returns the example of one parameter in the query, nil for none.
 func (s *sample) parameter(f field) json.RawMessage {
 	text := s.query.Get(f.Name)
 	switch {
@@ -46,20 +46,23 @@ func (s *sample) parameter(f field) json.RawMessage {
 	return json.RawMessage(text) // numbers and truth values look alike in both
 }
 
-// exampleOf is a typical request, nil where nothing needs to be shown.
+// exampleOf returns a typical request, nil where nothing needs to be shown.
 func exampleOf(s *op.Spec) any {
 	const id = "0199b2d4-6c1e-7a53-9f20-3d1c8a7e5b42"
 	switch s {
 	case op.Save.Spec:
-		return &op.SaveRequest{Content: "Use JWT tokens for authentication in all new APIs", Tags: []string{"security", "api"}}
+		return &op.SaveRequest{Content: "Use JWT tokens for authentication in all new APIs",
+			Tags: []string{"security", "api"}}
 	case op.SaveBatch.Spec:
-		return &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "The staging database listens on port 5433"}, {Content: "Releases go out on Thursdays"}}}
+		return &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "The staging database listens on port 5433"},
+			{Content: "Releases go out on Thursdays"}}}
 	case op.Search.Spec:
 		return &op.SearchRequest{Query: "authentication", Limit: 5, Filter: op.Filter{Project: "shop"}}
 	case op.Edit.Spec:
 		return &op.EditRequest{ID: id, AddTags: []string{"auth"}, Importance: new(0.9)}
 	case op.Relate.Spec:
-		return &op.RelateRequest{From: id, To: "0199b2d4-7d2f-7a53-9f20-3d1c8a7e5b43", Type: memory.Supports, Strength: new(0.9)}
+		return &op.RelateRequest{From: id, To: "0199b2d4-7d2f-7a53-9f20-3d1c8a7e5b43", Type: memory.Supports,
+			Strength: new(0.9)}
 	case op.Consolidate.Spec:
 		return &op.ConsolidateRequest{ClusterID: "cluster-3f9a1c5d7e2b4860", Mode: op.ModeApply}
 	case op.TrashRestore.Spec:

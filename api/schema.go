@@ -20,7 +20,7 @@ func newSchemas() *schemas {
 	return &schemas{make(map[string]*jsonschema.Schema), make(map[reflect.Type]bool)}
 }
 
-// componentName is a struct's name in the document. The two memories differ in
+// componentName returns a struct's name in the document. The two memories differ in
 // what is derived: [emberd/op.Memory] is the one that callers meet.
 func componentName(t reflect.Type) string {
 	if t == reflect.TypeFor[memory.Memory]() {

@@ -25,31 +25,20 @@ type ServeOptions struct {
 // through the grace.
 //
 // Connections of other users are closed without an answer, root's too unless the
-// daemon is root's. A process may have 128 connections open, and is told so on each
-// further one. At most 512 are open at once, fewer where the process may open few files.
-// One more then takes the place of one of the process that has most: one that says
-// nothing, else an idle one, else one whose request does not run yet.
+// daemon is root's. A process can have 128 connections open, and receives an error on each
+// further one. At most 512 are open at once, fewer if the daemon can open few files. One
+// more then replaces one of the process that has most: a silent one, else an idle one, else
+// one whose request does not run yet.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptions) error {
-	return serveGuests(ctx, ln, h, opt, func(*gate) {})
-}
-
-// ServeLoopback is [Serve] for a listener of [ListenLoopback], whose connections may be
-// anybody's: h has to ask for more, see [NewLoopback].
-func ServeLoopback(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptions) error {
-	return serveGuests(ctx, ln, h, opt, func(g *gate) { g.whose, g.most = nil, g.own })
-}
-
-func serveGuests(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptions, set func(*gate)) error {
 	if opt == nil {
 		opt = &ServeOptions{}
 	}
 	log := loggerOr(opt.Logger)
 	grace := cmp.Or(opt.Grace, 10*time.Second)
-	g := newGate(ln, os.Geteuid(), log)
+	g := newLimitedListener(ln, os.Geteuid(), log)
 	if opt.Limits != nil {
 		g.limits = opt.Limits
 	}
-	set(g)
 	srv := newServer(h, ctx.Done(), log)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(g) }()
@@ -62,7 +51,8 @@ func serveGuests(ctx context.Context, ln net.Listener, h http.Handler, opt *Serv
 	defer cancel()
 	err := srv.Shutdown(end)
 	if err != nil {
-		err = errors.Join(fmt.Errorf("requests still ran %v after the end and were cut off: %w", grace, err), srv.Close())
+		err = errors.Join(fmt.Errorf("requests still ran %v after the end and were cut off: %w", grace, err),
+			srv.Close())
 	}
 	<-served
 	return err
@@ -84,18 +74,15 @@ func newServer(h http.Handler, stop <-chan struct{}, log *slog.Logger) *http.Ser
 			return context.WithValue(context.Background(), stopKey{}, stop)
 		},
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			c, ok := conn.(*guest)
+			c, ok := conn.(*clientConn)
 			if !ok {
 				return ctx
 			}
-			ctx = context.WithValue(ctx, guestKey{}, c)
-			if c.peer.uid >= 0 {
-				ctx = context.WithValue(ctx, peerKey{}, c.peer)
-			}
-			return ctx
+			ctx = context.WithValue(ctx, connKey{}, c)
+			return context.WithValue(ctx, peerKey{}, c.peer)
 		},
 		ConnState: func(conn net.Conn, state http.ConnState) {
-			if c, ok := conn.(*guest); ok {
+			if c, ok := conn.(*clientConn); ok {
 				c.state.Store(int32(state))
 			}
 		},

@@ -21,7 +21,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"emberd/internal/untouched"
+	"emberd/internal/testutil/dirsnap"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -52,7 +52,7 @@ func TestManyRequestsLeaveNothingBehind(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	untouched.Goroutines(t, before)
+	dirsnap.Goroutines(t, before)
 	if _, err := os.Lstat(sock); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
 	}
@@ -64,7 +64,7 @@ func TestOtherUsersAreTurnedAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	g := newGate(ln, os.Geteuid()+1, slog.New(slog.NewTextHandler(&log, nil)))
+	g := newLimitedListener(ln, os.Geteuid()+1, slog.New(slog.NewTextHandler(&log, nil)))
 	accepted := make(chan error, 1)
 	go func() { _, err := g.Accept(); accepted <- err }()
 	for range 2 {
@@ -140,7 +140,7 @@ func TestHalfRequests(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	untouched.Goroutines(t, before)
+	dirsnap.Goroutines(t, before)
 }
 
 func TestRequestsThatNeverEndAreCutOff(t *testing.T) {

@@ -43,11 +43,12 @@ func shapeOf(s *op.Spec) *shape {
 	return sh
 }
 
-// travels reads the tags of a request field; false means that it does not
-// travel by itself.
+// travels reads the tags of a request field; false means that it is not
+// sent.
 func travels(f reflect.StructField) (field, bool) {
 	name, optional := wire.JSONName(f)
-	fl := field{Field: wire.Field{Type: f.Type, Doc: f.Tag.Get("doc"), Required: name != "" && !optional}, index: f.Index}
+	fl := field{Field: wire.Field{Type: f.Type, Doc: f.Tag.Get("doc"), Required: name != "" && !optional},
+		index: f.Index}
 	for _, in := range []place{inPath, inQuery, inHeader} {
 		if tag, ok := f.Tag.Lookup(string(in)); ok {
 			fl.Name, fl.in = tag, in

@@ -10,20 +10,20 @@ import (
 	"emberd/op"
 )
 
-// Tokens tells what who shows the secret of a capability token may see and change, or why
-// it is worth nothing. It must not return a nil grant without an error, which would be
-// everything.
+// Tokens returns the permissions of an access token by its secret, or why it is invalid. It
+// must not return a nil grant without an error, which would permit everything.
 type Tokens func(secret string) (*access.Grant, error)
 
-// visitor is who asks, and what that is limited to; a nil grant is everything.
-type visitor struct {
+// authenticatedCaller is the caller of a request with its permissions; a nil grant permits
+// everything.
+type authenticatedCaller struct {
 	actor memory.Actor
 	grant *access.Grant
 }
 
-// limited adds what the token of a request limits its visitor to. A request without one is
-// the user's own; one with a token that is no good is refused and never served without it.
-func (v visitor) limited(r *http.Request, tokens Tokens) (visitor, error) {
+// limited adds the permissions of a request's token. A request without a token is the user's
+// own. A request with an invalid token is refused, and never served without it.
+func (v authenticatedCaller) limited(r *http.Request, tokens Tokens) (authenticatedCaller, error) {
 	if _, ok := r.Header["Authorization"]; !ok {
 		return v, nil
 	}
@@ -34,7 +34,7 @@ func (v visitor) limited(r *http.Request, tokens Tokens) (visitor, error) {
 	return v.shows(secret, tokens)
 }
 
-func (v visitor) shows(secret string, tokens Tokens) (visitor, error) {
+func (v authenticatedCaller) shows(secret string, tokens Tokens) (authenticatedCaller, error) {
 	if tokens == nil {
 		return v, unauthorised("no capability tokens are known here; leave Authorization out")
 	}
@@ -49,8 +49,8 @@ func (v visitor) shows(secret string, tokens Tokens) (visitor, error) {
 	return v, nil
 }
 
-// request is r with what operations are told of the visitor.
-func (v visitor) request(r *http.Request) *http.Request {
+// request returns r with the caller and its permissions in the context.
+func (v authenticatedCaller) request(r *http.Request) *http.Request {
 	ctx := op.WithCaller(r.Context(), v.actor)
 	if v.grant != nil {
 		ctx = op.WithGrant(ctx, v.grant)
@@ -58,7 +58,7 @@ func (v visitor) request(r *http.Request) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// bearer is the token of a request (RFC 6750, section 2.1), false if there is none or more
+// bearer returns the token of a request (RFC 6750, section 2.1), false if there is none or more
 // than one.
 func bearer(r *http.Request) (string, bool) {
 	all := r.Header["Authorization"]

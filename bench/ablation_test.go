@@ -94,7 +94,7 @@ func variant(b *testing.B, file, is, instead string) *program {
 // mean over its kinds of judgement.
 func ablated(b *testing.B, p *program, dir string, args []string) string {
 	b.Helper()
-	cmd := p.command(b.Context(), append([]string{"eval", dir, "--json"}, args...)...)
+	cmd := p.eval(b.Context(), append([]string{"run", dir, "--json"}, args...)...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"emberd/api"
-	"emberd/internal/llamatest"
+	"emberd/internal/testutil/llamatest"
 	"emberd/internal/tinybert"
 	"emberd/op"
 )

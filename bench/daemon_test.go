@@ -30,7 +30,7 @@ func newProgram(tb testing.TB) *program {
 		}
 	})
 	p := &program{binary: filepath.Join(dir, "emberd"), home: filepath.Join(dir, "h")}
-	build := exec.CommandContext(tb.Context(), "go", "build", "-buildvcs=false", "-o", p.binary, "emberd/cmd/emberd")
+	build := exec.CommandContext(tb.Context(), "go", "build", "-buildvcs=false", "-o", dir, "emberd/cmd/emberd", "emberd/cmd/emberd-eval")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		tb.Fatalf("build: %v\n%s", err, out)
@@ -41,6 +41,13 @@ func newProgram(tb testing.TB) *program {
 // command is a call of the program that sees nothing of the caller's settings.
 func (p *program) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.binary, append(args, "--home", p.home)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "TZ=UTC"}
+	return cmd
+}
+
+// eval is a call of emberd-eval, which measures the program.
+func (p *program) eval(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.binary+"-eval", args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "TZ=UTC"}
 	return cmd
 }

@@ -10,7 +10,7 @@ import (
 	"emberd/internal/eval"
 )
 
-// emberd eval over every folder of judged questions, with the settings as
+// emberd-eval run over every folder of judged questions, with the settings as
 // shipped: whatever the unit and the judgements, search finds no less than plain
 // BM25 over the same texts.
 func TestEvalSearch(t *testing.T) {
@@ -33,7 +33,7 @@ func TestEvalSearch(t *testing.T) {
 func evalReport(t *testing.T, p *program, args ...string) *eval.Report {
 	t.Helper()
 	var said bytes.Buffer
-	cmd := p.command(t.Context(), append([]string{"eval", "--json"}, args...)...)
+	cmd := p.eval(t.Context(), append([]string{"run", "--json"}, args...)...)
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {

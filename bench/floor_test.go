@@ -1,12 +1,12 @@
 package bench
 
 import (
+	"emberd/engine"
 	"encoding/json"
 	"slices"
 	"testing"
 	"time"
 
-	"emberd/engine"
 	"emberd/internal/eval"
 	"emberd/op"
 	"emberd/stm"

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,16 +41,17 @@ func play(role, socket string) {
 
 const (
 	goodClients   = 8
+	hostileNotes  = 500
 	hostilePhase  = 2 * time.Second
 	hostileRounds = 5
 	settling      = 300 * time.Millisecond
 )
 
 // BenchmarkHostile has eight programs save and search, one after the other each, alone and
-// beside a ninth that does its worst. Each round goes through all attacks, with a quiet
+// beside a ninth that does its worst. They search memories and a vault of notes. Each round goes through all attacks, with a quiet
 // phase before and after each; its throughput is set beside the mean of the two, since the
-// programs go on saving and searches take longer all along. p99 is that of all operations
-// beside an attack, set beside that of all in the quiet phases around it. The processor time
+// programs go on saving and searches take longer all along. p99 is that of all operations, or of
+// all searches, beside an attack, set beside that of all in the quiet phases around it. The processor time
 // that the daemon takes for an operation tells what an attack costs whatever else the machine
 // does meanwhile. The hostile program runs at nice 19, so that what is measured is what it
 // takes of the daemon, and not of the processors, which no limit of the daemon keeps it from.
@@ -57,11 +59,15 @@ const (
 // BENCH_ATTACKS names the attacks, by default all.
 func BenchmarkHostile(b *testing.B) {
 	p := newProgram(b)
+	vault := filepath.Join(p.home, "Notes")
+	writeNotes(b, vault, newProse(2), hostileNotes)
+	p.configure(b, "vaults: ["+strconv.Quote(vault)+"]\n")
 	d := p.start(b)
+	d.waitNotes(b, hostileNotes)
 	fill(b, d, newProse(1), 10_000)
 	good := make([]*player, goodClients)
 	for i := range good {
-		good[i] = startPlayer(b, "good", p.socket())
+		good[i] = startPlayer(b, "good", p.socket(), vault)
 	}
 	onlyMetrics(b)
 	names := slices.Sorted(keysOf(attacks()))
@@ -76,18 +82,20 @@ func BenchmarkHostile(b *testing.B) {
 			if outcomes[name] == nil {
 				outcomes[name] = &outcome{}
 			}
-			hostile := startPlayer(b, name, p.socket())
+			hostile := startPlayer(b, name, p.socket(), vault)
 			time.Sleep(settling)
 			beside := measure(b, d, good)
 			took := busyOf(b, hostile.cmd.Process.Pid)
 			hostile.kill()
+			_ = os.Remove(filepath.Join(vault, hugeNote)) // there after one attack only
 			time.Sleep(settling)
 			after := measure(b, d, good)
 			outcomes[name].add(before, beside, after, took)
 			before = after
 		}
 	}
-	fmt.Printf("%-12s %10s %16s %8s %22s %10s %8s\n", "beside", "throughput", "(least..most)", "p99", "daemon's CPU/operation", "its CPU/s", "MiB")
+	fmt.Printf("%-12s %10s %16s %8s %28s %22s %10s %8s\n", "beside", "throughput", "(least..most)", "p99", "search p99 (quiet..beside)",
+		"daemon's CPU/operation", "its CPU/s", "MiB")
 	for _, name := range names {
 		fmt.Println(outcomes[name].row(name))
 	}
@@ -97,36 +105,53 @@ func BenchmarkHostile(b *testing.B) {
 	d.stop(b, os.Interrupt)
 }
 
+// writeNotes makes a vault of so many notes.
+func writeNotes(b *testing.B, dir string, texts *prose, n int) {
+	b.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	for i := range n {
+		name := filepath.Join(dir, fmt.Sprintf("Note %03d.md", i))
+		if err := os.WriteFile(name, []byte(texts.text(4*typicalText)), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // phase is what was measured while some time passed.
 type phase struct {
-	took     []time.Duration // operations of the good programs
-	cpu      time.Duration   // of the daemon
-	resident int64           // bytes of the daemon at its end
+	latencies               // of the good programs
+	cpu       time.Duration // of the daemon
+	resident  int64         // bytes of the daemon at its end
 }
 
 // outcome is what rounds of an attack have shown.
 type outcome struct {
-	share, cost     []float64       // of undisturbed throughput and processor time, by round
-	beside, without []time.Duration // operations
-	own             time.Duration   // processor time of the hostile program
-	resident        int64           // most bytes of the daemon
+	share, cost     []float64 // of undisturbed throughput and processor time, by round
+	beside, without latencies
+	own             time.Duration // processor time of the hostile program
+	resident        int64         // most bytes of the daemon
 }
 
 func (o *outcome) add(before, beside, after phase, own time.Duration) {
-	n := len(before.took) + len(after.took)
-	o.share = append(o.share, 2*float64(len(beside.took))/float64(n))
-	o.cost = append(o.cost, (beside.cpu.Seconds()/float64(len(beside.took)))/((before.cpu+after.cpu).Seconds()/float64(n)))
-	o.beside = append(o.beside, beside.took...)
-	o.without = append(append(o.without, before.took...), after.took...)
+	n := len(before.All) + len(after.All)
+	o.share = append(o.share, 2*float64(len(beside.All))/float64(n))
+	o.cost = append(o.cost, (beside.cpu.Seconds()/float64(len(beside.All)))/((before.cpu+after.cpu).Seconds()/float64(n)))
+	o.beside.add(beside.latencies)
+	o.without.add(before.latencies)
+	o.without.add(after.latencies)
 	o.own += own
 	o.resident = max(o.resident, beside.resident)
 }
 
 func (o *outcome) row(name string) string {
 	spread := fmt.Sprintf("(%.2f..%.2f)", slices.Min(o.share), slices.Max(o.share))
-	late := quantile(o.beside, 0.99).Seconds() / quantile(o.without, 0.99).Seconds()
+	late := quantile(o.beside.All, 0.99).Seconds() / quantile(o.without.All, 0.99).Seconds()
+	quiet, beside := quantile(o.without.Searches, 0.99), quantile(o.beside.Searches, 0.99)
+	searches := fmt.Sprintf("%.2f (%v..%v)", beside.Seconds()/quiet.Seconds(), quiet.Round(100*time.Microsecond), beside.Round(100*time.Microsecond))
 	busy := o.own.Seconds() / (float64(len(o.share)) * (hostilePhase + settling).Seconds())
-	return fmt.Sprintf("%-12s %10.2f %16s %8.2f %22.2f %10.2f %8d", name, median(o.share), spread, late, median(o.cost), busy, o.resident>>20)
+	return fmt.Sprintf("%-12s %10.2f %16s %8.2f %28s %22.2f %10.2f %8d", name, median(o.share), spread, late, searches, median(o.cost), busy, o.resident>>20)
 }
 
 // busyOf is what a process has taken of the processors: proc(5).
@@ -165,10 +190,10 @@ type player struct {
 	out *bufio.Reader
 }
 
-func startPlayer(b *testing.B, role, socket string) *player {
+func startPlayer(b *testing.B, role, socket, vault string) *player {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "BENCH_ROLE="+role, "BENCH_SOCKET="+socket)
+	cmd.Env = append(os.Environ(), "BENCH_ROLE="+role, "BENCH_SOCKET="+socket, "BENCH_VAULT="+vault)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -214,22 +239,31 @@ func measure(b *testing.B, d *daemon, good []*player) phase {
 		if err != nil {
 			b.Fatal(err)
 		}
-		var own []time.Duration
+		var own latencies
 		if err := json.Unmarshal(line, &own); err != nil {
 			b.Fatalf("%v in %.100s", err, line)
 		}
-		if len(own) == 0 {
+		if len(own.Searches) == 0 {
 			b.Error("a good program got nothing done")
 		}
-		p.took = append(p.took, own...)
+		p.add(own)
 	}
 	return p
 }
 
+// latencies are how long operations took, and which of them are those of searches.
+type latencies struct{ All, Searches []time.Duration }
+
+func (l *latencies) add(other latencies) {
+	l.All = append(l.All, other.All...)
+	l.Searches = append(l.Searches, other.Searches...)
+}
+
 // done is an operation of a good program.
 type done struct {
-	at   time.Time
-	took time.Duration
+	at     time.Time
+	took   time.Duration
+	search bool
 }
 
 // beGood saves and searches in turn, and tells what it took when asked.
@@ -252,7 +286,7 @@ func beGood(socket string) {
 				os.Exit(1)
 			}
 			mu.Lock()
-			all = append(all, done{time.Now(), time.Since(began)})
+			all = append(all, done{time.Now(), time.Since(began), i%2 == 1})
 			mu.Unlock()
 		}
 	}()
@@ -262,11 +296,14 @@ func beGood(socket string) {
 		if in.Decode(&w) != nil {
 			return
 		}
-		own := []time.Duration{}
+		var own latencies
 		mu.Lock()
 		for _, d := range all {
 			if d.at.After(w.From) && d.at.Before(w.To) {
-				own = append(own, d.took)
+				own.All = append(own.All, d.took)
+				if d.search {
+					own.Searches = append(own.Searches, d.took)
+				}
 			}
 		}
 		all = all[:0]
@@ -281,7 +318,8 @@ func beGood(socket string) {
 func attacks() map[string]func(socket string) {
 	return map[string]func(string){
 		"a-control":   func(string) { select {} }, // does nothing: how much of a ratio is noise
-		"connections": func(s string) { crowd(256, func() { held(s, "", 40) }) },
+		"connections": func(s string) { crowd(10_000, func() { held(s, "", 1) }) },
+		"sparse-note": func(string) { swell(filepath.Join(os.Getenv("BENCH_VAULT"), hugeNote)) },
 		"half-open": func(s string) {
 			crowd(256, func() {
 				held(s, "POST /v1/memories HTTP/1.1\r\nHost: emberd\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", 1)
@@ -298,6 +336,22 @@ func attacks() map[string]func(socket string) {
 		"mcp-batch":  func(s string) { crowd(120, repeated(s, "POST", "/mcp", batch())) },
 		"streams":    func(s string) { crowd(120, repeated(s, "GET", "/v1/events", "")) },
 		"unread":     func(s string) { crowd(120, func() { unread(s) }) },
+	}
+}
+
+// hugeNote is the note of an attack, which is read before others if notes are read by name.
+const hugeNote = "A note.md"
+
+// swell makes a note of 20 GiB, of which nothing is on the disk, and has it grow.
+func swell(name string) {
+	if err := os.WriteFile(name, []byte("words\n"), 0o600); err != nil {
+		panic(err)
+	}
+	for size := int64(20 << 30); ; size++ {
+		if err := os.Truncate(name, size); err != nil {
+			panic(err)
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"emberd/embedding"
 	"emberd/internal/eval"
-	"emberd/internal/tinybert"
 )
 
 // learnedModel writes a model whose vectors are learned from the texts of all sets, never
@@ -25,7 +24,7 @@ func learnedModel(t *testing.T) string {
 		texts = append(texts, markdown(t, filepath.Join(setsFolder(t), vault))...)
 	}
 	file := filepath.Join(t.TempDir(), "learned.gguf")
-	if err := tinybert.Learn(texts, 128).Model().WriteFile(file); err != nil {
+	if err := learn(texts, 128).Model().WriteFile(file); err != nil {
 		t.Fatal(err)
 	}
 	return file

@@ -15,8 +15,8 @@ import (
 	"emberd/embedding"
 	"emberd/internal/bert"
 	"emberd/internal/llama"
-	"emberd/internal/llamatest"
 	"emberd/internal/llamawire"
+	"emberd/internal/testutil/llamatest"
 	"emberd/internal/tinybert"
 )
 

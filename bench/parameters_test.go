@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"emberd/internal/eval"
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 )
 
 // ranker is BM25 as internal/words has it, written down a second time with what
@@ -18,7 +18,7 @@ type ranker struct {
 	b         float64
 	stopWords bool // asked for too, instead of left out of queries
 	unstemmed bool // words as they are written, in lower case
-	analyzer  *text.Analyzer
+	analyzer  *analysis.Analyzer
 
 	names    []string
 	lengths  []float64                  // in words
@@ -26,7 +26,7 @@ type ranker struct {
 }
 
 func newRanker(b float64) *ranker {
-	return &ranker{b: b, analyzer: text.New(), postings: make(map[string]map[int]float64)}
+	return &ranker{b: b, analyzer: analysis.New(), postings: make(map[string]map[int]float64)}
 }
 
 // add takes all documents of a set.
@@ -45,7 +45,7 @@ func (r *ranker) add(docs []eval.Doc) *ranker {
 	return r
 }
 
-func (r *ranker) terms(s string, found []text.Term) []string {
+func (r *ranker) terms(s string, found []analysis.Term) []string {
 	all := make([]string, len(found))
 	for i, t := range found {
 		all[i] = t.Text

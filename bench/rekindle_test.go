@@ -1,15 +1,16 @@
 package bench
 
 import (
+	"emberd/engine"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
 
-	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/internal/eval"
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -24,7 +25,7 @@ func TestEvalRekindle(t *testing.T) {
 	for _, of := range judgedSets()[:2] {
 		set := of.read(t)
 		opt := engine.DefaultOptions()
-		opt.Vaults, opt.Rekindle = []string{t.TempDir()}, engine.RekindleAsk
+		opt.Vaults, opt.Rekindle = []string{t.TempDir()}, core.RekindleAsk
 		opt.LifecyclePeriod, opt.Durability = 0, stm.None
 		e := openEngine(t, opt)
 		cold := importFaded(t, e, set.Docs)
@@ -77,7 +78,7 @@ func (m *meaning) precision() float64 { return float64(m.relevant) / float64(max
 // importFaded takes documents in as if most of them had faded, and tells which did.
 func importFaded(t *testing.T, inv op.Invoker, docs []eval.Doc) map[string]bool {
 	t.Helper()
-	random, summarizer := rand.New(rand.NewPCG(6, 7)), rekindle.NewSummarizer(text.New())
+	random, summarizer := rand.New(rand.NewPCG(6, 7)), rekindle.NewSummarizer(analysis.New())
 	cold := make(map[string]bool)
 	var records []op.Record
 	for _, d := range docs {

@@ -1,11 +1,11 @@
 package bench
 
 import (
+	"emberd/engine"
 	"math/rand/v2"
 	"testing"
 	"time"
 
-	"emberd/engine"
 	"emberd/internal/eval"
 	"emberd/memory"
 	"emberd/op"

@@ -14,7 +14,7 @@ import (
 	"emberd/api"
 	"emberd/engine"
 	"emberd/internal/durable"
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 	"emberd/op"
 )
 
@@ -27,7 +27,7 @@ func BenchmarkSave(b *testing.B) {
 	d := p.start(b)
 	e := openEngine(b, engine.DefaultOptions())
 	raw := rawAppender(b, e.dir)
-	analyzer := text.New()
+	analyzer := analysis.New()
 	for _, clients := range []int{1, 8, 64} {
 		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
 			callers := connect(b, p.socket(), clients)

@@ -1,12 +1,12 @@
 package bench
 
 import (
+	"emberd/engine"
 	"runtime"
 	"syscall"
 	"testing"
 	"time"
 
-	"emberd/engine"
 	"emberd/op"
 	"emberd/stm"
 )

@@ -15,7 +15,7 @@ func TestEvalSummaries(t *testing.T) {
 	folder := setsFolder(t)
 	p := newProgram(t)
 	for _, dir := range []string{"locomo/dev", "ir/scifact"} {
-		out, err := p.command(t.Context(), "eval", "summaries", filepath.Join(folder, dir), "--json").Output()
+		out, err := p.eval(t.Context(), "summaries", filepath.Join(folder, dir), "--json").Output()
 		if err != nil {
 			t.Fatalf("eval summaries %s: %v\n%s", dir, err, out)
 		}

@@ -1,14 +1,18 @@
-// Package compaction decides when the log is compacted and what of it. It opens
-// no file: package stm lists them, rewrites them and removes what was replaced.
+// Package compaction decides when to compact the log and which files of it, and compacts them: it
+// folds files of one device into one, writes it with a history segment of what was
+// superseded, reads both back, compares, and gives them their names. It knows no store:
+// it is handed a [Source] and returns an [Output] for the store to take into use.
+//
+// It guarantees that an error leaves the inputs as they are, that nothing is published
+// which does not add up to what the inputs add up to, and that any mix of inputs and
+// outputs that a crash leaves says the same.
 //
 // A log is worth compacting when a start would have to read many files, or much
 // that no longer counts. The newest files are folded first, with older ones only
 // while those are small beside them, so that a large compacted file is not
-// written again for a little news (the rule of size-tiered compaction; O'Neil et
+// written again for a few lines (the rule of size-tiered compaction; O'Neil et
 // al., "The Log-Structured Merge-Tree", 1996). When half of everything is dead,
 // everything is folded.
-//
-// Everything here is a value without state, and may be shared.
 package compaction
 
 import (
@@ -17,10 +21,10 @@ import (
 	"slices"
 	"time"
 
-	"emberd/stm"
+	"emberd/stm/record"
 )
 
-// Rules say when a compaction is worth its writing, and how careful it is.
+// Rules decide when a compaction is worth its writing, and how careful it is.
 type Rules struct {
 	Files     int     // sealed files that a start may have to read
 	DeadShare float64 // part of their bytes that may be dead
@@ -41,7 +45,7 @@ func Defaults() Rules {
 		UnlinkDelay: 10 * time.Minute, TombstoneKeep: 90 * 24 * time.Hour}
 }
 
-// Rest is how much longer than it works a compaction that nobody waits for
+// Rest is how much longer than it works a background compaction
 // should rest in between.
 const Rest = 4
 
@@ -55,7 +59,7 @@ type Plan struct {
 
 // Plan looks at the files of the log, of which dead bytes go with a compaction; that may be
 // an estimate. With all, everything that can be folded is, however little.
-func (r Rules) Plan(files []stm.Segment, dead int64, all bool) Plan {
+func (r Rules) Plan(files []record.Segment, dead int64, all bool) Plan {
 	own := candidates(files)
 	total := bytesOf(own)
 	dead = min(dead, total)
@@ -65,7 +69,7 @@ func (r Rules) Plan(files []stm.Segment, dead int64, all bool) Plan {
 	case len(own) == 0:
 		p.Reason = "there is no sealed segment"
 		return p
-	case len(own) == 1 && own[0].Kind == stm.Compacted && !all && dead == 0:
+	case len(own) == 1 && own[0].Kind == record.Compacted && !all && dead == 0:
 		p.Reason = "it is one compacted file already"
 		return p
 	case mostlyDead:
@@ -73,7 +77,8 @@ func (r Rules) Plan(files []stm.Segment, dead int64, all bool) Plan {
 	case len(own) > r.Files:
 		p.Due, p.Reason = true, fmt.Sprintf("%d sealed files are more than %d", len(own), r.Files)
 	default:
-		p.Reason = fmt.Sprintf("sealed files: %d of at most %d; bytes that no longer count: %d of %d", len(own), r.Files, dead, total)
+		p.Reason = fmt.Sprintf("sealed files: %d of at most %d; bytes that no longer count: %d of %d", len(own),
+			r.Files, dead, total)
 	}
 	chosen := own
 	if !all && !mostlyDead {
@@ -87,11 +92,11 @@ func (r Rules) Plan(files []stm.Segment, dead int64, all bool) Plan {
 }
 
 // withReplaced adds files that could not be removed although something chosen
-// stands for them: somebody may have changed them since.
-func withReplaced(chosen, files []stm.Segment) []stm.Segment {
+// replaces them: another program may have changed them since.
+func withReplaced(chosen, files []record.Segment) []record.Segment {
 	out := slices.Clone(chosen)
 	for _, g := range files {
-		if g.Own && g.Replaced && g.Kind != stm.Odd && overlaps(g, chosen) {
+		if g.Own && g.Replaced && g.Kind != record.Odd && overlaps(g, chosen) {
 			out = append(out, g)
 		}
 	}
@@ -100,15 +105,15 @@ func withReplaced(chosen, files []stm.Segment) []stm.Segment {
 
 // candidates are the files after the last that must not be touched, oldest
 // first, with odd copies at the end.
-func candidates(files []stm.Segment) []stm.Segment {
-	own := slices.DeleteFunc(slices.Clone(files), func(g stm.Segment) bool {
-		return !g.Own || g.Kind == stm.History || g.Active || g.Replaced
+func candidates(files []record.Segment) []record.Segment {
+	own := slices.DeleteFunc(slices.Clone(files), func(g record.Segment) bool {
+		return !g.Own || g.Kind == record.History || g.Active || g.Replaced
 	})
-	slices.SortStableFunc(own, func(a, b stm.Segment) int {
+	slices.SortStableFunc(own, func(a, b record.Segment) int {
 		switch {
-		case (a.Kind == stm.Odd) == (b.Kind == stm.Odd):
+		case (a.Kind == record.Odd) == (b.Kind == record.Odd):
 			return cmp.Compare(a.To, b.To)
-		case a.Kind == stm.Odd:
+		case a.Kind == record.Odd:
 			return 1
 		}
 		return -1
@@ -119,7 +124,7 @@ func candidates(files []stm.Segment) []stm.Segment {
 			break
 		}
 	}
-	if len(own) > 0 && own[0].Kind == stm.Odd {
+	if len(own) > 0 && own[0].Kind == record.Odd {
 		return nil // copies go along with a segment, never alone
 	}
 	return own
@@ -127,7 +132,7 @@ func candidates(files []stm.Segment) []stm.Segment {
 
 // newest chooses backwards from the newest file while the next older one is not
 // much larger than what is chosen already.
-func (r Rules) newest(own []stm.Segment) []stm.Segment {
+func (r Rules) newest(own []record.Segment) []record.Segment {
 	from := len(own)
 	var size int64
 	for from > 0 {
@@ -141,13 +146,13 @@ func (r Rules) newest(own []stm.Segment) []stm.Segment {
 	return own[from:]
 }
 
-func overlaps(g stm.Segment, chosen []stm.Segment) bool {
-	return slices.ContainsFunc(chosen, func(c stm.Segment) bool {
-		return c.Kind != stm.Odd && c.From <= g.To && g.From <= c.To
+func overlaps(g record.Segment, chosen []record.Segment) bool {
+	return slices.ContainsFunc(chosen, func(c record.Segment) bool {
+		return c.Kind != record.Odd && c.From <= g.To && g.From <= c.To
 	})
 }
 
-func bytesOf(files []stm.Segment) (n int64) {
+func bytesOf(files []record.Segment) (n int64) {
 	for _, g := range files {
 		n += g.Bytes
 	}
@@ -167,17 +172,17 @@ type Peer struct {
 // still hold what was deleted; what it says then is stale.
 func (r Rules) Droppable(now time.Time, peers []Peer) func(deleted time.Time, seq uint64) bool {
 	oldest := now.Add(-r.TombstoneKeep)
-	least, all := uint64(0), true
+	minimum, all := uint64(0), true
 	for _, p := range peers {
 		if !p.Seen.IsZero() && p.Seen.Before(oldest) {
 			continue
 		}
-		if all || p.Has < least {
-			least, all = p.Has, false
+		if all || p.Has < minimum {
+			minimum, all = p.Has, false
 		}
 	}
 	return func(deleted time.Time, seq uint64) bool {
-		return deleted.Before(oldest) && (all || seq <= least)
+		return deleted.Before(oldest) && (all || seq <= minimum)
 	}
 }
 

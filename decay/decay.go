@@ -85,7 +85,7 @@ func (p Params) TimeUntil(score, threshold float64, elapsed time.Duration) (time
 // A smooth map such as s/(1+s) would keep apart what this one ties, but at the
 // wrong end. A fresh memory must weigh exactly as much as a note, whose decay is
 // defined as 1, and it scores 1; a smooth map would start it at a half. Above 1
-// a score says how often a memory was used, and use must not outrank relevance,
+// a score reports how often a memory was used, and use must not outrank relevance,
 // or what is found often is found more often. So everything that has not faded
 // is equal here, and the term reads as what it is: the part not yet forgotten.
 func Bounded(score float64) float64 {

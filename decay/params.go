@@ -16,16 +16,7 @@ const (
 	TwoComponent Model = "two_component" // most of it fast, the rest slowly
 )
 
-// ParseModel returns the model of that name, or an error that lists the names.
-func ParseModel(name string) (Model, error) {
-	m := Model(name)
-	if err := m.Validate(); err != nil {
-		return "", err
-	}
-	return m, nil
-}
-
-// String returns the name that [ParseModel] reads.
+// String returns the name of the model, as settings have it.
 func (m Model) String() string { return string(m) }
 
 // Validate reports a model that is none of the three.

@@ -8,16 +8,16 @@ import (
 	"emberd/decay"
 )
 
-func TestParseModel(t *testing.T) {
+func TestModelValidate(t *testing.T) {
 	for _, m := range models {
-		if got, err := decay.ParseModel(m.String()); err != nil || got != m {
-			t.Errorf("ParseModel(%q) = %q, %v", m, got, err)
+		if err := m.Validate(); err != nil {
+			t.Errorf("Validate of %q = %v", m, err)
 		}
 	}
-	for _, name := range []string{"", "Power_Law", "linear"} {
-		_, err := decay.ParseModel(name)
+	for _, name := range []decay.Model{"", "Power_Law", "linear"} {
+		err := name.Validate()
 		if err == nil || !strings.Contains(err.Error(), "power_law, exponential or two_component") {
-			t.Errorf("ParseModel(%q) = %v, want an error that lists the models", name, err)
+			t.Errorf("Validate of %q = %v, want an error that lists the models", name, err)
 		}
 	}
 }

@@ -10,12 +10,12 @@ import (
 // CortexGraph's default.
 const ForgetThreshold = 0.05
 
-// A Reason says which rule promotes a memory. The zero value is none.
+// A Reason names the rule that promotes a memory. The zero value is none.
 type Reason string
 
 // The reasons, strongest first.
 const (
-	Forced  Reason = "force"     // somebody said so
+	Forced  Reason = "force"     // the caller asked for it
 	ByScore Reason = "score"     // the score has reached the threshold
 	ByUse   Reason = "use_count" // enough uses while it was young
 )

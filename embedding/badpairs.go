@@ -34,21 +34,21 @@ type badPairs struct {
 	unknown bool       // the file cannot be read, which was told
 
 	mu      sync.Mutex
-	bad     []BadPair
+	bad     []IncompatibleModel
 	refused map[pair]string // why; an engine's without a model are of all of them
 }
 
 // pair is a model, by its SHA-256, and an engine, by the digest of its files.
 type pair struct{ model, engine string }
 
-// mostBadPairs are kept, the latest.
-const mostBadPairs = 32
+// maxBadPairs are kept, the latest.
+const maxBadPairs = 32
 
 func newBadPairs(file string, logger *slog.Logger) *badPairs {
 	return &badPairs{file: file, logger: logger, refused: make(map[pair]string)}
 }
 
-// why says why a pair is not to be tried, "" if it is.
+// why reports why a pair is not to be tried, "" if it is.
 func (b *badPairs) why(p pair) string {
 	b.refresh()
 	b.mu.Lock()
@@ -72,9 +72,10 @@ func (b *badPairs) refuse(p pair, why string) {
 }
 
 // add remembers that a model brought an engine down.
-func (b *badPairs) add(bad BadPair) {
-	err := b.change(func(known []BadPair) []BadPair {
-		known = append(slices.DeleteFunc(known, func(o BadPair) bool { return o.Model == bad.Model && o.Engine == bad.Engine }), bad)
+func (b *badPairs) add(bad IncompatibleModel) {
+	err := b.change(func(known []IncompatibleModel) []IncompatibleModel {
+		known = append(slices.DeleteFunc(known,
+			func(o IncompatibleModel) bool { return o.Model == bad.Model && o.Engine == bad.Engine }), bad)
 		return latest(known)
 	})
 	if err != nil {
@@ -84,7 +85,7 @@ func (b *badPairs) add(bad BadPair) {
 
 // forget has all pairs tried again.
 func (b *badPairs) forget() {
-	err := b.change(func([]BadPair) []BadPair { return nil })
+	err := b.change(func([]IncompatibleModel) []IncompatibleModel { return nil })
 	if err != nil {
 		b.logger.Warn("which models bring their engines down is forgotten only until the daemon stops", "err", err)
 	}
@@ -94,22 +95,22 @@ func (b *badPairs) forget() {
 }
 
 // list is what is known. It waits for no disk.
-func (b *badPairs) list() []BadPair {
+func (b *badPairs) list() []IncompatibleModel {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.bad)
 }
 
-func latest(bad []BadPair) []BadPair { return bad[max(0, len(bad)-mostBadPairs):] }
+func latest(bad []IncompatibleModel) []IncompatibleModel { return bad[max(0, len(bad)-maxBadPairs):] }
 
-func (b *badPairs) set(bad []BadPair) {
+func (b *badPairs) set(bad []IncompatibleModel) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.bad = bad
 }
 
 // change makes another list of what is known, and keeps it.
-func (b *badPairs) change(to func([]BadPair) []BadPair) error {
+func (b *badPairs) change(to func([]IncompatibleModel) []IncompatibleModel) error {
 	b.disk.Lock()
 	defer b.disk.Unlock()
 	b.read()
@@ -159,20 +160,21 @@ func (b *badPairs) read() {
 	}
 	if !b.unknown {
 		b.unknown = true
-		b.logger.Warn("which models bring their engines down is not known, they are tried again", "file", b.file, "err", err)
+		b.logger.Warn("which models bring their engines down is not known, they are tried again", "file", b.file, "err",
+			err)
 	}
 }
 
 // badFile is the file's content. Of the version 0 were those that told none.
 type badFile struct {
-	Version int       `json:"version"`
-	Bad     []BadPair `json:"bad"`
+	Version int                 `json:"version"`
+	Bad     []IncompatibleModel `json:"bad"`
 }
 
 const badVersion = 1
 
 // engineKey is the digest of the names, sizes and times of a helper and of its libraries,
-// so that others in their place are tried anew.
+// so that others in their place are tried again.
 func engineKey(helper, dir string) (string, error) {
 	h := sha256.New()
 	add := func(path string) error {
@@ -183,7 +185,8 @@ func engineKey(helper, dir string) (string, error) {
 		return err
 	}
 	if err := add(helper); err != nil {
-		return "", fmt.Errorf("the helper of the native engine cannot be read: %w; install emberd and it from one package", err)
+		return "", fmt.Errorf("the helper of the native engine cannot be read: %w; install emberd and it from one "+
+			"package", err)
 	}
 	libraries := 0
 	for _, within := range []string{".", "lib", "bin", "build/bin"} { // as the helper looks for them
@@ -203,7 +206,8 @@ func engineKey(helper, dir string) (string, error) {
 		}
 	}
 	if libraries == 0 {
-		return "", fmt.Errorf("the folder of the native engine %s has none of llama.cpp's libraries; emberd engine list shows the engines there are", dir)
+		return "", fmt.Errorf("the folder of the native engine %s has none of llama.cpp's libraries; emberd engine "+
+			"list shows the engines there are", dir)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"unicode"
 
 	"emberd/internal/llamawire"
+	"emberd/internal/text"
 )
 
 // capture keeps the beginning and the end of what a helper prints: the reason of a crash
@@ -53,10 +53,10 @@ func (c *capture) String() string {
 	return strings.ToValidUTF8(string(append(text, last...)), "\ufffd")
 }
 
-// mostOfLine is how much of a line is told in a sentence.
-const mostOfLine = 200
+// maxOfLine is how much of a line is told in a sentence.
+const maxOfLine = 200
 
-// output is what may be told of it: not the registers that a Go program reports on a
+// output is what may be shown of it: not the registers that a Go program reports on a
 // signal, which may hold letters of a text.
 func (c *capture) output() string {
 	text := c.String()
@@ -79,8 +79,9 @@ const programCounter = "PC="
 func (c *capture) reason() string {
 	var reason string
 	for line := range strings.Lines(c.output()) {
-		line = strings.TrimSpace(strings.Map(printable, line))
-		if line == "" || strings.HasPrefix(line, llamawire.Warning) || strings.HasPrefix(line, programCounter) || signalIn(line) != "" {
+		line = text.OneLine(line)
+		if line == "" || strings.HasPrefix(line, llamawire.Warning) || strings.HasPrefix(line, programCounter) ||
+			signalIn(line) != "" {
 			continue
 		}
 		reason = line
@@ -88,8 +89,8 @@ func (c *capture) reason() string {
 			break
 		}
 	}
-	if len(reason) > mostOfLine {
-		reason = strings.ToValidUTF8(reason[:mostOfLine], "") + "…"
+	if len(reason) > maxOfLine {
+		reason = strings.ToValidUTF8(reason[:maxOfLine], "") + "…"
 	}
 	return reason
 }
@@ -112,11 +113,4 @@ func signalIn(line string) string {
 		return name
 	}
 	return ""
-}
-
-func printable(r rune) rune {
-	if unicode.IsPrint(r) {
-		return r
-	}
-	return ' '
 }

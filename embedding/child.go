@@ -21,7 +21,7 @@ import (
 )
 
 // child is a helper process. One goroutine starts it and waits for it, so that it is gone
-// from the system's table as soon as it ended, and one other speaks with it. Anybody may
+// from the system's table as soon as it ended, and one other speaks with it. Any goroutine can
 // end it, which has the speaker fail.
 type child struct {
 	cmd     *exec.Cmd
@@ -37,6 +37,14 @@ type child struct {
 
 // settleTime is how long what an ended helper left open may hold up that it is done with.
 const settleTime = time.Second
+
+// helperArgs are those of a helper. It confines itself unless it is told not to.
+func helperArgs(unconfined bool, args ...string) []string {
+	if unconfined {
+		return append(args, "--sandbox", "off")
+	}
+	return args
+}
 
 // startChild starts a helper.
 func startChild(helper string, args ...string) (*child, error) {
@@ -78,7 +86,7 @@ func (c *child) own(begun chan<- error) {
 
 // helperEnv is what of an environment a helper is given: what its libraries look for, such
 // as a graphics processor's settings and caches. Tokens and passwords are left out with all
-// else, for native code reads a file of somebody else's, and so is what would put other
+// else, for native code reads a file from elsewhere, and so is what would put other
 // libraries into it. A crash is over at once: llama.cpp would start a debugger first.
 func helperEnv(env []string) []string {
 	out := make([]string, 0, len(env))
@@ -92,12 +100,14 @@ func helperEnv(env []string) []string {
 
 func ofHelper(name string) bool {
 	switch name {
-	case "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME", "XDG_DATA_DIRS", "XDG_DATA_HOME", "XDG_RUNTIME_DIR":
+	case "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME", "XDG_DATA_DIRS", "XDG_DATA_HOME",
+		"XDG_RUNTIME_DIR":
 		return true
 	case "GGML_BACKEND_PATH":
 		return false
 	}
-	return slices.ContainsFunc([]string{"GGML_", "OMP_", "CUDA_", "NVIDIA_", "HIP_", "HSA_", "ROCR_", "VK_", "MESA_", "ONEAPI_", "SYCL_", "ZE_", "METAL_", "MTL_"},
+	return slices.ContainsFunc([]string{"GGML_", "OMP_", "CUDA_", "NVIDIA_", "HIP_", "HSA_", "ROCR_", "VK_", "MESA_",
+		"ONEAPI_", "SYCL_", "ZE_", "METAL_", "MTL_"},
 		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
@@ -146,10 +156,10 @@ func (c *child) kill() {
 	}
 }
 
-// release closes what is left of an ended child, for who spoke with it.
+// release closes the pipe of an ended child. The goroutine that read its replies calls it.
 func (c *child) release() error { return c.replies.Close() }
 
-// exit says how the process ended: a signal's name, or the status.
+// exit reports how the process ended: a signal's name, or the status.
 func (c *child) exit() string {
 	status, ok := c.state.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
@@ -163,13 +173,13 @@ func (c *child) ending() string {
 	if c.killed.Load() {
 		return "and was killed"
 	}
-	if line := c.printed.reason(); line != "" && !c.fromOutside() { // a signal that somebody sent explains itself
+	if line := c.printed.reason(); line != "" && !c.fromOutside() { // a signal from outside explains itself
 		return fmt.Sprintf("(%s: %s)", c.exit(), line)
 	}
 	return "(" + c.exit() + ")"
 }
 
-// fromOutside reports an end that somebody else brought about: a person, or a system that
+// fromOutside reports an end from outside: by a person, or by a system that
 // is short of memory.
 func (c *child) fromOutside() bool {
 	status, ok := c.state.Sys().(syscall.WaitStatus)
@@ -197,7 +207,8 @@ func FindHelper() (string, error) {
 	}
 	helper := filepath.Join(filepath.Dir(self), helperName)
 	if info, err := os.Stat(helper); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
-		return "", fmt.Errorf("there is no program %s beside %s; install both from one package", helper, filepath.Base(self))
+		return "", fmt.Errorf("there is no program %s beside %s; install both from one package", helper,
+			filepath.Base(self))
 	}
 	return helper, nil
 }

@@ -16,10 +16,12 @@ import (
 )
 
 func TestFloodOfOutput(t *testing.T) {
-	e, _ := supervised(t, scripted(t, life{Print: "it begins\n", Flood: 100_000_000, On: map[string]string{"poison": exits}}, life{}))
+	e, _ := supervised(t,
+		scripted(t, life{Print: "it begins\n", Flood: 100_000_000, On: map[string]string{"poison": exits}}, life{}))
 	embedOne(t, e, "poison")
 	out := e.Status().Native.Output
-	if !strings.HasPrefix(out, "it begins\n") || !strings.HasSuffix(out, "it leaves\n") || !strings.Contains(out, "bytes are left out]") || len(out) > 2*keptOutput+100 {
+	if !strings.HasPrefix(out, "it begins\n") || !strings.HasSuffix(out, "it leaves\n") ||
+		!strings.Contains(out, "bytes are left out]") || len(out) > 2*keptOutput+100 {
 		t.Errorf("of 100 MB are kept %d bytes: %.40q … %q", len(out), out, out[max(0, len(out)-40):])
 	}
 }
@@ -60,11 +62,12 @@ func TestBadPairsOfABrokenFile(t *testing.T) {
 	if got := b.list(); len(got) != 0 {
 		t.Errorf("a broken file tells of %+v", got)
 	}
-	for i := range mostBadPairs + 5 {
-		b.add(BadPair{Model: string(rune('a' + i)), Engine: "e", Why: "it ended"})
+	for i := range maxBadPairs + 5 {
+		b.add(IncompatibleModel{Model: string(rune('a' + i)), Engine: "e", Why: "it ended"})
 	}
-	if got := newBadPairs(file, b.logger); got.why(pair{"z", "e"}) == "" || got.why(pair{"a", "e"}) != "" || len(got.list()) != mostBadPairs {
-		t.Errorf("kept are %d pairs, want the latest %d", len(got.list()), mostBadPairs)
+	if got := newBadPairs(file, b.logger); got.why(pair{"z", "e"}) == "" || got.why(pair{"a", "e"}) != "" ||
+		len(got.list()) != maxBadPairs {
+		t.Errorf("kept are %d pairs, want the latest %d", len(got.list()), maxBadPairs)
 	}
 }
 
@@ -72,13 +75,13 @@ func TestBadPairsOfABrokenFile(t *testing.T) {
 func TestBadPairsOfTwoProcesses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "engines.json")
 	daemon, other := newBadPairs(file, slog.New(slog.DiscardHandler)), newBadPairs(file, slog.New(slog.DiscardHandler))
-	daemon.add(BadPair{Model: "a", Engine: "e", Why: "it ended"})
+	daemon.add(IncompatibleModel{Model: "a", Engine: "e", Why: "it ended"})
 	other.forget()
 	if why := daemon.why(pair{"a", "e"}); why != "" {
 		t.Errorf("what the other forgot is still bad: %s", why)
 	}
-	other.add(BadPair{Model: "b", Engine: "e", Why: "it ended"})
-	daemon.add(BadPair{Model: "c", Engine: "e", Why: "it ended"})
+	other.add(IncompatibleModel{Model: "b", Engine: "e", Why: "it ended"})
+	daemon.add(IncompatibleModel{Model: "c", Engine: "e", Why: "it ended"})
 	for _, b := range []*badPairs{daemon, other, newBadPairs(file, daemon.logger)} {
 		for _, model := range []string{"b", "c"} {
 			if b.why(pair{model, "e"}) == "" {
@@ -99,9 +102,10 @@ func TestBadPairsThatCannotBeKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range map[string]string{"of a later version": of, "no folder": filepath.Join(dir, "missing", "engines.json"), "a folder": dir} {
+	for name, file := range map[string]string{"of a later version": of,
+		"no folder": filepath.Join(dir, "missing", "engines.json"), "a folder": dir} {
 		b := newBadPairs(file, slog.New(slog.DiscardHandler))
-		b.add(BadPair{Model: "a", Engine: "e", Why: "it ended"})
+		b.add(IncompatibleModel{Model: "a", Engine: "e", Why: "it ended"})
 		if b.why(pair{"a", "e"}) == "" || len(b.list()) != 1 {
 			t.Errorf("%s: the pair is not remembered", name)
 		}
@@ -117,7 +121,7 @@ func TestBadPairsThatCannotBeKept(t *testing.T) {
 
 func TestProbe(t *testing.T) {
 	dir := engineFolder(t)
-	hello, err := Probe(t.Context(), scripted(t, life{}), dir)
+	hello, err := Probe(t.Context(), scripted(t, life{}), dir, false)
 	if err != nil || hello.Engine.Release != "v0" || hello.Model != nil {
 		t.Errorf("Probe = %+v, %v", hello, err)
 	}
@@ -129,7 +133,8 @@ func TestProbe(t *testing.T) {
 		"crash":    {life{Hello: segfault}, "ended without a word about the libraries in " + dir + " (SIGSEGV)"},
 		"protocol": {life{Hello: protocol}, "is of another version of emberd"},
 	} {
-		if _, err := Probe(t.Context(), scripted(t, c.life), dir); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Probe(t.Context(), scripted(t, c.life), dir, false); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want: %s", name, err, c.want)
 		}
 	}
@@ -137,7 +142,8 @@ func TestProbe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mute.probe(t.Context(), "h", dir, &limits{load: impatient}); err == nil || err.Error() != "the helper h said nothing about the libraries in "+dir+" within 300ms and was killed" {
+	if _, err := mute.probe(t.Context(), "h", dir, &limits{load: impatient}); err == nil ||
+		err.Error() != "the helper h said nothing about the libraries in "+dir+" within 300ms and was killed" {
 		t.Errorf("Probe: %v, want that it hung", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -148,13 +154,13 @@ func TestProbe(t *testing.T) {
 		held <- opened()
 		cancel()
 	}()
-	if _, err := Probe(ctx, helper, dir); !errors.Is(err, context.Canceled) {
+	if _, err := Probe(ctx, helper, dir, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("Probe: %v, want that nobody waited", err)
 	}
 	if err := (<-held).Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := Probe(t.Context(), filepath.Join(dir, "missing"), dir); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Probe(t.Context(), filepath.Join(dir, "missing"), dir, false); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Probe: %v, want that there is no helper", err)
 	}
 }
@@ -162,11 +168,14 @@ func TestProbe(t *testing.T) {
 // What nobody needs who computes vectors stays here.
 func TestEnvironmentOfAHelper(t *testing.T) {
 	got := helperEnv([]string{
-		"HOME=/home/ann", "PATH=/bin", "AWS_SECRET_ACCESS_KEY=s", "EMBERD_TOKEN=s", "HF_TOKEN=s", "SSH_AUTH_SOCK=/s", "GODEBUG=x=1", "=C:=odd", "",
+		"HOME=/home/ann", "PATH=/bin", "AWS_SECRET_ACCESS_KEY=s", "EMBERD_TOKEN=s", "HF_TOKEN=s", "SSH_AUTH_SOCK=/s",
+		"GODEBUG=x=1", "=C:=odd", "",
 		"CUDA_VISIBLE_DEVICES=0", "GGML_VK_VISIBLE_DEVICES=1", "XDG_DATA_DIRS=/usr/share",
-		"LD_PRELOAD=/evil.so", "LD_LIBRARY_PATH=/evil", "DYLD_INSERT_LIBRARIES=/evil", "GGML_BACKEND_PATH=/evil.so", "GGML_NO_BACKTRACE=0", "GOTRACEBACK=crash",
+		"LD_PRELOAD=/evil.so", "LD_LIBRARY_PATH=/evil", "DYLD_INSERT_LIBRARIES=/evil", "GGML_BACKEND_PATH=/evil.so",
+		"GGML_NO_BACKTRACE=0", "GOTRACEBACK=crash",
 	})
-	want := []string{"HOME=/home/ann", "CUDA_VISIBLE_DEVICES=0", "GGML_VK_VISIBLE_DEVICES=1", "XDG_DATA_DIRS=/usr/share", "GGML_NO_BACKTRACE=0", "GGML_NO_BACKTRACE=1", "GOTRACEBACK=none"}
+	want := []string{"HOME=/home/ann", "CUDA_VISIBLE_DEVICES=0", "GGML_VK_VISIBLE_DEVICES=1",
+		"XDG_DATA_DIRS=/usr/share", "GGML_NO_BACKTRACE=0", "GGML_NO_BACKTRACE=1", "GOTRACEBACK=none"}
 	if !slices.Equal(got, want) { // of two the last counts
 		t.Errorf("a helper is given %q\nwant %q", got, want)
 	}

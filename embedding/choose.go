@@ -23,7 +23,7 @@ type choice struct {
 	identity Identity
 }
 
-// newLink makes a provider. Only what no change outside can mend is an error.
+// newLink makes a provider. It returns an error only if no change outside can help.
 func newLink(name string, opt *Options) (link, error) {
 	l := link{name: name}
 	switch name {
@@ -55,11 +55,12 @@ func newLink(name string, opt *Options) (link, error) {
 		l.provider = words{}
 		return l, nil
 	}
-	return l, fmt.Errorf("there is no provider of vectors called %q; use %s, %s, %s or %s", name, Llama, HTTP, Go, Words)
+	return l, fmt.Errorf("there is no provider of vectors called %q; use %s, %s, %s or %s", name, Llama, HTTP, Go,
+		Words)
 }
 
 // choose returns the first provider that works. If its vectors are not those that were
-// told of, only telling helps.
+// before, only a new Ready helps.
 func (e *Embedder) choose(ctx context.Context, telling bool) (*choice, error) {
 	e.mu.Lock()
 	if telling {
@@ -71,7 +72,7 @@ func (e *Embedder) choose(ctx context.Context, telling bool) (*choice, error) {
 	}
 	if err == nil && now != nil && !e.anew {
 		defer e.mu.Unlock()
-		return e.tell(now, telling)
+		return e.setChoice(now, telling)
 	}
 	e.mu.Unlock()
 	if err != nil {
@@ -83,8 +84,8 @@ func (e *Embedder) choose(ctx context.Context, telling bool) (*choice, error) {
 	switch {
 	case e.closed:
 		return nil, ErrClosed
-	case e.chosen != now && e.chosen != nil: // somebody else was faster
-		return e.tell(e.chosen, telling)
+	case e.chosen != now && e.chosen != nil: // another goroutine was faster
+		return e.setChoice(e.chosen, telling)
 	case err != nil && ctx.Err() != nil: // which says nothing of the providers
 		return nil, err
 	}
@@ -92,11 +93,12 @@ func (e *Embedder) choose(ctx context.Context, telling bool) (*choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.tell(chosen, telling)
+	return e.setChoice(chosen, telling)
 }
 
-// tell returns a choice if its vectors may be handed out. It is called with mu held.
-func (e *Embedder) tell(c *choice, telling bool) (*choice, error) {
+// setChoice records the choice that the caller gets, and returns it if its vectors are
+// comparable with those before. mu must be held.
+func (e *Embedder) setChoice(c *choice, telling bool) (*choice, error) {
 	if telling {
 		e.changed = nil
 	}
@@ -114,14 +116,14 @@ func (e *Embedder) tell(c *choice, telling bool) (*choice, error) {
 	return c, nil
 }
 
-func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choice, []Passed, error) {
-	var passed []Passed
-	var none, unfit noneError
+func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choice, []SkippedProvider, error) {
+	var passed []SkippedProvider
+	var none, unfit noProviderError
 	for _, l := range e.chain {
 		if l.unfit != nil {
 			unfit = append(unfit, fmt.Errorf("%s: %w", l.name, l.unfit))
 			if l.asked {
-				passed = append(passed, Passed{Provider: l.name, Reason: l.unfit.Error()})
+				passed = append(passed, SkippedProvider{Provider: l.name, Reason: l.unfit.Error()})
 			}
 			continue
 		}
@@ -133,23 +135,23 @@ func (e *Embedder) firstThatWorks(ctx context.Context, known []Identity) (*choic
 		if ctx.Err() != nil {
 			return nil, passed, ctx.Err()
 		}
-		passed = append(passed, Passed{Provider: l.name, Reason: err.Error()})
+		passed = append(passed, SkippedProvider{Provider: l.name, Reason: err.Error()})
 		if errors.Is(err, ErrAway) && slices.ContainsFunc(known, l.awaits) {
 			return nil, passed, err
 		}
 		none = append(none, err)
 	}
-	if none == nil { // what nobody set is worth telling only where nothing is set
+	if none == nil { // defaults are worth a line only where nothing is set
 		none = unfit
 	}
 	return nil, passed, none
 }
 
-// noneError holds why each provider of a chain does not work. It is ErrNone, and all that
+// noProviderError contains the reason why each provider of a chain does not work. It is ErrNone, and all that
 // these errors are.
-type noneError []error
+type noProviderError []error
 
-func (e noneError) Error() string {
+func (e noProviderError) Error() string {
 	if len(e) == 0 {
 		return ErrNone.Error() + "; name one in embedding.providers"
 	}
@@ -165,10 +167,10 @@ func (e noneError) Error() string {
 	return ErrNone.Error() + ": " + strings.Join(reasons, "; ")
 }
 
-func (e noneError) Unwrap() []error { return append([]error{ErrNone}, e...) }
+func (e noProviderError) Unwrap() []error { return append([]error{ErrNone}, e...) }
 
 // with does something with the chosen provider, and with the next one where that shows
-// that it cannot go on.
+// that it cannot continue.
 func (e *Embedder) with(ctx context.Context, do func(*choice) error) error {
 	for tries := len(e.chain); ; tries-- {
 		c, err := e.choose(ctx, false)
@@ -185,8 +187,8 @@ func (e *Embedder) with(ctx context.Context, do func(*choice) error) error {
 	}
 }
 
-// note remembers how a call went. A model that has changed is to be chosen anew, by
-// Ready: those who compare vectors have to know.
+// note remembers how a call went. A model that has changed is to be chosen again, by
+// Ready: code that compares vectors has to know.
 func (e *Embedder) note(c *choice, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -12,20 +12,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lost ends a helper that did not take a request or gave no answer to it, and says how.
-func (s *supervisor) lost(err error, while string, within time.Duration, loading bool) *deadError {
+// lost ends a helper that did not take a request or gave no answer to it, and reports how.
+func (s *supervisor) lost(err error, while string, within time.Duration, loading bool) *helperExitedError {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		s.child.kill()
-		return s.bury("did not answer within "+within.String()+" "+while, loading, within)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, unix.EPIPE), errors.Is(err, os.ErrClosed):
-		return s.bury("ended "+while, loading, 0)
+		return s.reapHelper("did not answer within "+within.String()+" "+while, loading, within)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, unix.EPIPE),
+		errors.Is(err, os.ErrClosed):
+		return s.reapHelper("ended "+while, loading, 0)
 	}
-	return s.bury("answered what cannot be read "+while, loading, 0)
+	return s.reapHelper("answered what cannot be read "+while, loading, 0)
 }
 
-// bury ends a helper that is of no more use and tells how it went.
-func (s *supervisor) bury(did string, loading bool, waited time.Duration) *deadError {
+// reapHelper ends a helper that is no longer usable and returns why it exited.
+func (s *supervisor) reapHelper(did string, loading bool, waited time.Duration) *helperExitedError {
 	c := s.child
 	c.end(s.limits.grace)
 	why := did + " " + c.ending()
@@ -34,13 +35,13 @@ func (s *supervisor) bury(did string, loading bool, waited time.Duration) *deadE
 	s.mu.Lock()
 	s.status.LastExit, s.status.Output = why, c.printed.output()
 	s.mu.Unlock()
-	return &deadError{why: why, loading: loading, outside: c.fromOutside() && !c.killed.Load(), waited: waited}
+	return &helperExitedError{why: why, loading: loading, outside: c.fromOutside() && !c.killed.Load(), waited: waited}
 }
 
-// died takes in that a helper is gone. It is an error if the model is not tried again
+// countDeath records that a helper exited. It returns an error if the model is not tried again
 // with this engine: after several deaths in a short time, or one while loading that
-// nobody brought about.
-func (s *supervisor) died(dead *deadError) error {
+// did not come from outside.
+func (s *supervisor) countDeath(dead *helperExitedError) error {
 	now := s.clock.now()
 	s.deaths = slices.DeleteFunc(s.deaths, func(at time.Time) bool { return now.Sub(at) > s.limits.window+dead.waited })
 	for i := range s.deaths { // waiting is no sign of health
@@ -59,7 +60,8 @@ func (s *supervisor) died(dead *deadError) error {
 	case dead.loading && !dead.outside:
 		return s.condemn("the native engine " + dead.why)
 	case len(s.deaths) >= s.limits.crashes:
-		return s.condemn(fmt.Sprintf("the native engine died %d times within %s; the last time it %s", len(s.deaths), s.limits.window, dead.why))
+		return s.condemn(fmt.Sprintf("the native engine died %d times within %s; the last time it %s", len(s.deaths),
+			s.limits.window, dead.why))
 	}
 	return nil
 }
@@ -70,7 +72,8 @@ func (s *supervisor) condemn(why string) error {
 	s.mu.Lock()
 	s.condemned = s.pair
 	s.mu.Unlock()
-	s.bad.add(BadPair{Model: s.pair.model, Engine: s.pair.engine, File: s.path, When: s.clock.now().UTC(), Why: why})
+	s.bad.add(IncompatibleModel{Model: s.pair.model, Engine: s.pair.engine, File: s.path, When: s.clock.now().UTC(),
+		Why: why})
 	s.deaths, s.pause, s.rested = nil, 0, time.Time{}
-	return unfitError(why)
+	return unsupportedModelError(why)
 }

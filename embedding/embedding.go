@@ -46,10 +46,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Purpose is what a vector is for; some models want the two told apart by a prefix.
+// Purpose is what a vector is for; some models want the two distinguished by a prefix.
 type Purpose int
 
-// The purposes. Passages wait for one another, queries and claims for nobody. A claim is
+// The purposes. Passages wait for one another; queries and claims do not wait. A claim is
 // compared with passages as one of them, so it has their prefix.
 const (
 	Query Purpose = iota
@@ -74,9 +74,11 @@ type Options struct {
 
 	// Helper is the program emberd-llama and Engine the folder of llama.cpp's libraries,
 	// both absolute, for the llama provider; "" for none. NoEngine is then why there is
-	// none, in a sentence for Passed; "" where nobody asked for one. Memory is the file
+	// none, in a sentence for Passed; "" where no caller asked for one. Memory is the file
 	// that remembers which model brings which engine down, "" to know it until Close.
 	Helper, Engine, NoEngine, Memory string
+	// Unconfined has the helper load the libraries outside of its sandbox, as the user wants it.
+	Unconfined bool
 
 	// URL is the server of the http provider, "" for none: http://127.0.0.1:PORT, with
 	// /v1 or a path that ends in it, or unix:///path/of/socket.
@@ -93,13 +95,13 @@ type Options struct {
 	UnloadAfter time.Duration
 	Logger      *slog.Logger // nil discards
 
-	bad *badPairs // shared with who makes earlier vectors
+	bad *badPairs // shared with the embedder of earlier vectors
 }
 
 const (
 	defaultMaxTokens   = 256
-	leastTokens        = 16
-	mostTokens         = 8192
+	minTokens          = 16
+	maxTokens          = 8192
 	defaultUnloadAfter = 10 * time.Minute
 )
 
@@ -110,8 +112,8 @@ var (
 	// ErrAway says that a provider cannot be reached right now, and may be later: a server
 	// that does not run, a model file that is not there.
 	ErrAway = errors.New("cannot be reached")
-	// ErrChanged says that the model is no longer the one that Ready told of. Every call
-	// says so until Ready is asked again, and tells of the new one.
+	// ErrChanged says that the model is no longer the one that Ready described. Every call
+	// says so until Ready is asked again, and describes the new one.
 	ErrChanged = errors.New("the model is not the one it was")
 	// ErrClosed says that the Embedder was closed.
 	ErrClosed = errors.New("the maker of vectors is closed")
@@ -148,9 +150,9 @@ type Embedder struct {
 	anew    bool      // chosen is to be looked at again
 	told    *Identity // whose vectors are handed out, nil before there were any
 	changed error     // that there is no telling whose vectors these are until Ready is asked
-	passed  []Passed
+	passed  []SkippedProvider
 	problem error // of the last call, nil if it went well
-	grades  map[string]Grade
+	grades  map[string]Calibration
 }
 
 // Open checks the settings, and reads Memory. It loads no model and opens no connection.
@@ -165,15 +167,17 @@ func Open(opt Options) (*Embedder, error) {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
 	switch {
-	case opt.MaxTokens < leastTokens || opt.MaxTokens > mostTokens:
-		return nil, fmt.Errorf("a vector cannot be made of at most %d tokens; choose %d to %d", opt.MaxTokens, leastTokens, mostTokens)
+	case opt.MaxTokens < minTokens || opt.MaxTokens > maxTokens:
+		return nil, fmt.Errorf("a vector cannot be made of at most %d tokens; choose %d to %d", opt.MaxTokens,
+			minTokens, maxTokens)
 	case opt.UnloadAfter < 0:
-		return nil, fmt.Errorf("a model cannot be unloaded before it is used: the time until then is %s", opt.UnloadAfter)
+		return nil, fmt.Errorf("a model cannot be unloaded before it is used: the time until then is %s",
+			opt.UnloadAfter)
 	}
 	if opt.bad == nil {
 		opt.bad = newBadPairs(opt.Memory, opt.Logger)
 	}
-	e := &Embedder{opt: opt, bulk: make(chan struct{}, 1), grades: make(map[string]Grade)}
+	e := &Embedder{opt: opt, bulk: make(chan struct{}, 1), grades: make(map[string]Calibration)}
 	for _, name := range opt.Providers {
 		l, err := newLink(name, &e.opt)
 		if err != nil {
@@ -184,7 +188,7 @@ func Open(opt Options) (*Embedder, error) {
 	return e, nil
 }
 
-// Keep tells of the identities that vectors are kept of, which replace those told of
+// Keep sets the identities that vectors are kept of, which replace those set
 // before. Call it before Ready: a server among them is waited for when it is away, and
 // not passed over, and its model is known again.
 func (e *Embedder) Keep(known []Identity) {
@@ -204,7 +208,7 @@ func (e *Embedder) Ready(ctx context.Context) (Identity, error) {
 	return c.identity, nil
 }
 
-// Retry forgets which models bring which engines down, and has the providers tried anew
+// Retry forgets which models bring which engines down, and has the providers tried again
 // from the first on. If that is one whose vectors are of another identity, that is
 // ErrChanged.
 func (e *Embedder) Retry(ctx context.Context) error {
@@ -269,19 +273,19 @@ func embedAll(ctx context.Context, c *choice, prefix string, texts []string) ([]
 	return vectors, nil
 }
 
-// mostBytes is more than any token takes of a text, but for words without end.
-const mostBytes = 64
+// maxBytes is more than any token takes of a text, but for words without end.
+const maxBytes = 64
 
 // clean brings the part of a text that can count into one form: Unicode's composed one,
 // which tokenizers expect.
-func clean(text string, maxTokens int) string {
-	if most := mostBytes * cmp.Or(maxTokens, mostTokens); len(text) > most {
+func clean(text string, limit int) string {
+	if most := maxBytes * cmp.Or(limit, maxTokens); len(text) > most {
 		text = text[:most]
 	}
 	return strings.TrimSpace(norm.NFC.String(strings.ToValidUTF8(text, "")))
 }
 
-// Tokens says how much of MaxTokens a text takes as a passage: by the model's own tokenizer when the
+// Tokens reports how much of MaxTokens a text takes as a passage: by the model's own tokenizer when the
 // model is a file, which is loaded for it, else by an estimate that is rather too high. That does,
 // too, where ctx is done before the tokenizer has its turn.
 func (e *Embedder) Tokens(ctx context.Context, text string) int {

@@ -34,7 +34,8 @@ func TestWordsAreNearWhatIsSpeltAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 		if near, far := cosine(v[0], v[1]), cosine(v[0], v[2]); near < 0.2 || math.Abs(far) > 0.15 {
-			t.Errorf("%q is at %.2f from %q and at %.2f from %q; want the first near and the second not", c.text, near, c.near, far, c.far)
+			t.Errorf("%q is at %.2f from %q and at %.2f from %q; want the first near and the second not", c.text, near,
+				c.near, far, c.far)
 		}
 	}
 	texts := []string{"the the the harbour", "a longer text, with words of all lengths: 1, 22, unbelievably"}
@@ -87,7 +88,8 @@ func TestNothingWorks(t *testing.T) {
 		t.Errorf("Ready: %v, want %s", err, want)
 	}
 	_, err = open(t, Options{}).Embed(t.Context(), Query, []string{"harbour"})
-	if want := "no provider of vectors works; name one in embedding.providers"; !errors.Is(err, ErrNone) || err.Error() != want {
+	if want := "no provider of vectors works; name one in embedding.providers"; !errors.Is(err, ErrNone) ||
+		err.Error() != want {
 		t.Errorf("without providers: %v, want %s", err, want)
 	}
 }
@@ -108,7 +110,8 @@ func TestSettingsThatCannotBe(t *testing.T) {
 // Somebody who set one provider is told of that one, somebody who set two of both.
 func TestWhyNoProviderWorks(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "missing.gguf")
-	missing := "the model file " + model + " cannot be reached: there is none; put it there, or name another in embedding.model"
+	missing := "the model file " + model +
+		" cannot be reached: there is none; put it there, or name another in embedding.model"
 	away := "the server at http://127.0.0.1:1 cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused; start it, or take http out of embedding.providers"
 	for want, opt := range map[string]Options{
 		missing: {Model: model},
@@ -116,7 +119,8 @@ func TestWhyNoProviderWorks(t *testing.T) {
 		"no provider of vectors works: " + away + "; " + missing: {Model: model, URL: "http://127.0.0.1:1", URLModel: "minilm"},
 	} {
 		opt.Providers = []string{HTTP, Go}
-		if _, err := open(t, opt).Ready(t.Context()); err == nil || err.Error() != want || !errors.Is(err, ErrNone) || !errors.Is(err, ErrAway) {
+		if _, err := open(t, opt).Ready(t.Context()); err == nil || err.Error() != want || !errors.Is(err, ErrNone) ||
+			!errors.Is(err, ErrAway) {
 			t.Errorf("Ready: %v\nwant: %s", err, want)
 		}
 	}
@@ -142,8 +146,9 @@ func TestServerThatIsAway(t *testing.T) {
 	if _, err := alone.Ready(t.Context()); !errors.Is(err, ErrNone) || !errors.Is(err, ErrAway) {
 		t.Errorf("without another provider, Ready: %v; want that there is none now, and may be later", err)
 	}
-	want := "the server at " + url + " cannot be reached: dial tcp " + listener.Addr().String() + ": connect: connection refused; start it, or take http out of embedding.providers"
-	if s := e.Status(); len(s.Passed) != 1 || s.Passed[0] != (Passed{HTTP, want}) {
+	want := "the server at " + url + " cannot be reached: dial tcp " + listener.Addr().String() +
+		": connect: connection refused; start it, or take http out of embedding.providers"
+	if s := e.Status(); len(s.Passed) != 1 || s.Passed[0] != (SkippedProvider{HTTP, want}) {
 		t.Errorf("passed over: %+v\nwant http for: %s", s.Passed, want)
 	}
 	for _, kept := range []struct {
@@ -235,7 +240,7 @@ func TestServerThatComesBack(t *testing.T) {
 			t.Errorf("the status is %+v, want the problem", s)
 		}
 		l.down = false
-		time.Sleep(mostPause)
+		time.Sleep(maxPause)
 		if got := embedOne(t, e, "harbour"); !same(got, want) {
 			t.Error("afterwards the vector is another")
 		}
@@ -351,7 +356,8 @@ func TestServerIsKnownAgain(t *testing.T) {
 }
 
 func TestKeysTellWhatMayBeCompared(t *testing.T) {
-	file := Identity{Provider: Go, Model: "minilm", SHA256: "ab", Path: "/models/a", Pooling: "mean", MaxTokens: 256, Dim: 384}
+	file := Identity{Provider: Go, Model: "minilm", SHA256: "ab", Path: "/models/a", Pooling: "mean", MaxTokens: 256,
+		Dim: 384}
 	for name, change := range map[string]func(*Identity){
 		"another place":    func(id *Identity) { id.Path = "/models/b" },
 		"another name":     func(id *Identity) { id.Model = "all-MiniLM" },

@@ -20,14 +20,14 @@ func estimate(text string) int {
 }
 
 // cut returns the beginning of a text that takes about so many tokens.
-func cut(text string, most int) string {
-	_, end := measure(text, most)
+func cut(text string, limit int) string {
+	_, end := measure(text, limit)
 	return text[:end]
 }
 
-// measure counts tokens until there would be more than most, which 0 leaves open, and
-// says where that is.
-func measure(text string, most int) (tokens, end int) {
+// measure counts tokens until there would be more than limit, which 0 leaves open, and
+// reports where that is.
+func measure(text string, limit int) (tokens, end int) {
 	tokens = marks
 	letters := 0 // of the word
 	for at, r := range text {
@@ -50,7 +50,7 @@ func measure(text string, most int) (tokens, end int) {
 		default: // digits, signs, Chinese: each by itself
 			cost, letters = 1, 0
 		}
-		if most > 0 && tokens+cost > most {
+		if limit > 0 && tokens+cost > limit {
 			return tokens, at
 		}
 		tokens += cost

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// Grade is how a model did in an exam: pairs of short sentences that say the same in
+// Calibration is how a model did in an exam: pairs of short sentences with the same meaning in
 // other words, so that none of them shares a stem with its partner. What goes by
 // spelling alone, as generated weights and hashed words do, finds partners no more often
-// than by chance, and is not trusted with the ranking of anybody's notes. What knows
+// than by chance, and is not trusted with the ranking of notes. What knows
 // synonyms finds most.
 //
 // Two things could not be measured where this was written, for want of a trained model:
 // the score of one, and the cosine of a pair in the model whose scale the thresholds of
 // [Grade.Similarity] come from.
-type Grade struct {
+type Calibration struct {
 	// Exam is the version of the exam.
 	Exam int `json:"exam"`
 	// Score is the share of sentences whose partner is nearer than all others, less what
@@ -33,7 +33,7 @@ type Grade struct {
 const examVersion = 1
 
 // Current reports whether a stored Grade is one of the exam as it is today.
-func (g Grade) Current() bool { return g.Exam == examVersion }
+func (g Calibration) Current() bool { return g.Exam == examVersion }
 
 // Scores from which a model is trusted a little, and fully. Chance, with its luck, stays
 // below the first by far: of 120 sentences it places one, and more than eight not once in
@@ -45,7 +45,7 @@ const (
 )
 
 // Trust is what share of its weight the model is to have, 0 to 1.
-func (g Grade) Trust() float64 {
+func (g Calibration) Trust() float64 {
 	if g.Lexical || !(g.High > g.Low) {
 		return 0
 	}
@@ -53,8 +53,8 @@ func (g Grade) Trust() float64 {
 }
 
 // bounds are Low and High, or for a model that could not tell partners from others what
-// they are for all-MiniLM-L6-v2: who forces its weight shall have a ranking.
-func (g Grade) bounds() (low, high float64) {
+// they are for all-MiniLM-L6-v2: a user who forces its weight gets a ranking.
+func (g Calibration) bounds() (low, high float64) {
 	if !g.Lexical && g.Trust() == 0 {
 		return unrelated, partners
 	}
@@ -63,13 +63,13 @@ func (g Grade) bounds() (low, high float64) {
 
 // Meaning brings a cosine to 0, as of texts that have nothing to do with each other, to
 // 1, as of texts that say the same. It never falls where the cosine rises.
-func (g Grade) Meaning(cosine float64) float64 {
+func (g Calibration) Meaning(cosine float64) float64 {
 	low, high := g.bounds()
 	return clamp((cosine - low) / (high - low))
 }
 
 // Cosine is from what cosine on Meaning is at least that, which is above 0.
-func (g Grade) Cosine(meaning float64) float64 {
+func (g Calibration) Cosine(meaning float64) float64 {
 	low, high := g.bounds()
 	return low + meaning*(high-low)
 }
@@ -85,7 +85,7 @@ const (
 // Similarity brings a cosine to the scale on which the thresholds for duplicates and the
 // like are set: 1 is 1, and partners and unrelated sentences of the exam lie where they
 // lie there. Like Meaning it never falls. Of a model without Trust it says nothing.
-func (g Grade) Similarity(cosine float64) float64 {
+func (g Calibration) Similarity(cosine float64) float64 {
 	low, high := g.bounds()
 	switch {
 	case g.Lexical || cosine >= 1:
@@ -98,10 +98,10 @@ func (g Grade) Similarity(cosine float64) float64 {
 
 func clamp(x float64) float64 { return min(max(x, 0), 1) }
 
-// Grade examines the model that Ready tells of, once for each identity; a model takes
+// Grade examines the model that Ready describes, once for each identity; a model takes
 // some seconds for it. Callers may keep a Grade with the Identity, as long as it is
 // Current.
-func (e *Embedder) Grade(ctx context.Context) (g Grade, err error) {
+func (e *Embedder) Grade(ctx context.Context) (g Calibration, err error) {
 	err = e.with(ctx, func(c *choice) error {
 		key := c.identity.Key()
 		e.mu.Lock()
@@ -120,14 +120,14 @@ func (e *Embedder) Grade(ctx context.Context) (g Grade, err error) {
 		return nil
 	})
 	if err != nil {
-		return Grade{}, err
+		return Calibration{}, err
 	}
 	return g, nil
 }
 
-func (e *Embedder) examine(ctx context.Context, c *choice) (Grade, error) {
+func (e *Embedder) examine(ctx context.Context, c *choice) (Calibration, error) {
 	if c.identity.Lexical {
-		return Grade{Exam: examVersion, Lexical: true, High: 1}, nil
+		return Calibration{Exam: examVersion, Lexical: true, High: 1}, nil
 	}
 	var texts []string
 	for _, p := range exam() {
@@ -137,7 +137,7 @@ func (e *Embedder) examine(ctx context.Context, c *choice) (Grade, error) {
 	for i := range texts { // one by one, so that bulk gets its turns
 		v, err := e.embedWith(ctx, c, Passage, texts[i:i+1])
 		if err != nil {
-			return Grade{}, err
+			return Calibration{}, err
 		}
 		vectors = append(vectors, v...)
 	}
@@ -145,8 +145,8 @@ func (e *Embedder) examine(ctx context.Context, c *choice) (Grade, error) {
 }
 
 // mark grades the vectors of the exam: partners stand side by side, and one without a
-// vector finds nobody.
-func mark(vectors [][]float32) Grade {
+// vector finds no partner.
+func mark(vectors [][]float32) Calibration {
 	var low, high mean
 	found := 0
 	for i, v := range vectors {
@@ -170,7 +170,8 @@ func mark(vectors [][]float32) Grade {
 	}
 	chance := 1 / float64(len(vectors)-1)
 	share := float64(found) / float64(len(vectors))
-	return Grade{Exam: examVersion, Score: clamp((share - chance) / (1 - chance)), Low: low.value(), High: high.value()}
+	return Calibration{Exam: examVersion, Score: clamp((share - chance) / (1 - chance)), Low: low.value(),
+		High: high.value()}
 }
 
 func cosineOr(a, b []float32, otherwise float64) float64 {

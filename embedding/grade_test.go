@@ -11,7 +11,7 @@ import (
 	"emberd/internal/tinybert"
 )
 
-func grade(t *testing.T, e *Embedder) Grade {
+func grade(t *testing.T, e *Embedder) Calibration {
 	t.Helper()
 	g, err := e.Grade(t.Context())
 	if err != nil {
@@ -87,29 +87,32 @@ func TestEmptyVectorsAreNotTrusted(t *testing.T) {
 func TestLexicalVectorsSitNoExam(t *testing.T) {
 	g := grade(t, open(t, Options{Providers: []string{Words}}))
 	if !g.Lexical || g.Trust() != 0 || g.Meaning(0.4) != 0.4 || g.Similarity(0.4) != 0.4 {
-		t.Errorf("the grade is %+v, the trust %g and of a cosine of 0.4 becomes %g and %g; want no trust, and cosines as they are",
+		t.Errorf("the grade is %+v, the trust %g and of a cosine of 0.4 becomes %g and %g; want no trust, and "+
+			"cosines as they are",
 			g, g.Trust(), g.Meaning(0.4), g.Similarity(0.4))
 	}
 }
 
 func TestTrustGrowsWithTheScore(t *testing.T) {
 	for score, want := range map[float64]float64{0: 0, 0.1: 0, 0.15: 0, 0.35: 0.5, 0.55: 1, 0.9: 1, 1: 1} {
-		if got := (Grade{Score: score, Low: 0.1, High: 0.6}).Trust(); got < want-1e-9 || got > want+1e-9 {
+		if got := (Calibration{Score: score, Low: 0.1, High: 0.6}).Trust(); got < want-1e-9 || got > want+1e-9 {
 			t.Errorf("the score %g earns the trust %g, want %g", score, got, want)
 		}
 	}
-	if got := (Grade{Score: 0.9, Low: 0.5, High: 0.5}).Trust(); got != 0 {
+	if got := (Calibration{Score: 0.9, Low: 0.5, High: 0.5}).Trust(); got != 0 {
 		t.Errorf("with all texts equally near the trust is %g, want 0", got)
 	}
 }
 
 func TestCosinesAreBroughtToTheirScales(t *testing.T) {
-	g := Grade{Exam: examVersion, Score: 0.8, Low: 0.6, High: 0.85} // a model whose vectors are all near each other
+	// a model whose vectors are all near each other
+	g := Calibration{Exam: examVersion, Score: 0.8, Low: 0.6, High: 0.85}
 	for _, c := range []struct{ cosine, meaning, similarity float64 }{
 		{-1, 0, 0}, {0.5, 0, 0}, {0.6, 0, 0.1}, {0.725, 0.5, 0.4}, {0.85, 1, 0.7}, {0.925, 1, 0.85}, {1, 1, 1},
 	} {
 		if m, s := g.Meaning(c.cosine), g.Similarity(c.cosine); abs(m-c.meaning) > 1e-9 || abs(s-c.similarity) > 1e-9 {
-			t.Errorf("the cosine %g means %g and is as similar as %g; want %g and %g", c.cosine, m, s, c.meaning, c.similarity)
+			t.Errorf("the cosine %g means %g and is as similar as %g; want %g and %g", c.cosine, m, s, c.meaning,
+				c.similarity)
 		}
 	}
 }
@@ -119,8 +122,9 @@ func abs[T int | float64](x T) T { return max(x, -x) }
 func TestScalesNeverFall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cosines := rapid.Float64Range(-1, 1)
-		g := Grade{
-			Score: rapid.Float64Range(0, 1).Draw(t, "score"), Low: cosines.Draw(t, "low"), High: cosines.Draw(t, "high"),
+		g := Calibration{
+			Score: rapid.Float64Range(0, 1).Draw(t, "score"), Low: cosines.Draw(t, "low"),
+			High:    cosines.Draw(t, "high"),
 			Lexical: rapid.Bool().Draw(t, "lexical"),
 		}
 		if g.Lexical {

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strconv"
 
-	"emberd/internal/similarity"
+	"emberd/internal/dedupe/similarity"
 )
 
 // Identity says whose vectors these are, and how to make more of them. It is stored
@@ -17,7 +17,7 @@ type Identity struct {
 	// Model is what people call it: the name in its file or at its server.
 	Model string `json:"model"`
 
-	// SHA256 is of the model file, in hex. Of a server's model, which nobody can see,
+	// SHA256 is of the model file, in hex. Of a server's model, which emberd cannot read,
 	// it is of the first vector that it made of a text of ours; see Probe.
 	SHA256 string `json:"sha256"`
 	Path   string `json:"path,omitempty"`   // where the model file was
@@ -44,7 +44,8 @@ func (id Identity) Key() string {
 	if id.Server != "" {
 		model = "server " + strconv.Quote(id.Server) + strconv.Quote(id.Model) + id.SHA256
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "vectors 1\n%s\n%s\n%d\n%d\n%q\n", model, id.Pooling, id.MaxTokens, id.Dim, id.Prefix))
+	sum := sha256.Sum256(fmt.Appendf(nil, "vectors 1\n%s\n%s\n%d\n%d\n%q\n", model, id.Pooling, id.MaxTokens, id.Dim,
+		id.Prefix))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -87,7 +87,7 @@ func (f *knownFile) refuse(why error) {
 	f.refused = why
 }
 
-// found takes in the checksum of the file as somebody read it now.
+// found records the checksum of the file that a caller just read.
 func (f *knownFile) found(sha256 string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,7 +109,8 @@ func untouched(before, now os.FileInfo) bool {
 // unread is the error of a file that cannot be read just now.
 func (f *knownFile) unread(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the model file %s %w: there is none; put it there, or name another in embedding.model", f.path, ErrAway)
+		return fmt.Errorf("the model file %s %w: there is none; put it there, or name another in embedding.model",
+			f.path, ErrAway)
 	}
 	if lost, ok := errors.AsType[*fs.PathError](err); ok {
 		err = lost.Err // its path is told already

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"emberd/internal/llamatest"
+	"emberd/internal/testutil/llamatest"
 )
 
 // eachEngine runs a test with each of llama.cpp's releases that are there.
@@ -55,7 +55,7 @@ func TestLlamaMakesTheVectorsOfGo(t *testing.T) {
 		if s.Release == "" || s.Version == "" || s.PID == 0 || len(s.Backends) == 0 {
 			t.Errorf("the status is %+v, want what runs", s)
 		}
-		hello, err := Probe(t.Context(), opt.Helper, opt.Engine)
+		hello, err := Probe(t.Context(), opt.Helper, opt.Engine, false)
 		if err != nil || hello.Engine.Release != s.Release {
 			t.Errorf("Probe = %+v, %v; want the release %s", hello, err, s.Release)
 		}

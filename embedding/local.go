@@ -14,7 +14,7 @@ import (
 )
 
 // local is the go provider: a model file that is loaded when it is first needed, once
-// however many need it, and unloaded when nobody has used it for a while.
+// however many need it, and unloaded when it was not used for a while.
 type local struct {
 	*knownFile
 	maxTokens   int
@@ -27,17 +27,18 @@ type local struct {
 	model   *bert.Model
 	loading *load
 	users   int
-	idle    *time.Timer // set while a model is loaded and nobody uses it
+	idle    *time.Timer // set while a model is loaded and not in use
 }
 
-// load is one that is under way. It goes on when those who wait for it do not.
+// load is one that is under way. It continues when the callers that wait for it do not.
 type load struct {
 	done chan struct{}
 	err  error // once done
 }
 
 func newLocal(opt *Options) *local {
-	return &local{knownFile: &knownFile{path: opt.Model, check: bert.Preflight}, maxTokens: opt.MaxTokens, prefix: opt.PassagePrefix, unloadAfter: opt.UnloadAfter, logger: opt.Logger}
+	return &local{knownFile: &knownFile{path: opt.Model, check: bert.Preflight}, maxTokens: opt.MaxTokens,
+		prefix: opt.PassagePrefix, unloadAfter: opt.UnloadAfter, logger: opt.Logger}
 }
 
 func (l *local) loaded() bool {
@@ -62,16 +63,16 @@ func (l *local) embed(ctx context.Context, of Identity, texts []string) ([][]flo
 		if err != nil {
 			return nil, l.judge(err)
 		}
-		if unknown <= mostUnknown {
+		if unknown <= maxUnknown {
 			vectors[i] = v
 		}
 	}
 	return vectors, nil
 }
 
-// mostUnknown is the share of a text that a model may not know. What it then makes of the
+// maxUnknown is the share of a text that a model may not know. What it then makes of the
 // text is what it makes of all such texts.
-const mostUnknown = 0.5
+const maxUnknown = 0.5
 
 // tokens loads the model to count with its own tokenizer.
 func (l *local) tokens(ctx context.Context, of Identity, text string) (int, error) {
@@ -149,7 +150,7 @@ func (l *local) load(this *load) {
 	close(this.done)
 }
 
-// judge remembers a file that cannot be used. Whoever uses it is told that there is
+// judge records a file that cannot be used. Its callers learn that there is
 // another identity to ask for, of the next provider.
 func (l *local) judge(err error) error {
 	refused, ok := errors.AsType[*gguf.RefusedError](err)
@@ -219,7 +220,7 @@ func (l *local) close() error {
 		<-under.done
 	}
 	if held {
-		debug.FreeOSMemory() // who closes it may go on with another
+		debug.FreeOSMemory() // the caller may open another one
 	}
 	return nil
 }

@@ -14,14 +14,20 @@ import (
 )
 
 // native is the llama provider: llama.cpp in a process of its own, which is started when
-// it is first needed, started again when it ends, and ended when nobody has used it for a
+// it is first needed, started again when it ends, and ended when it was not used for a
 // while. What several ask for is done in the order in which they ask, a text at a time,
 // so a query waits for one passage at most.
+//
+// A caller hands a request over through asks, which has no buffer, and waits for its
+// answer or the end of its context. The goroutine of the supervisor does the work, one
+// request at a time. The first request starts that goroutine; close closes closing, ends
+// a running helper, which interrupts its request, and waits for done.
 type native struct {
 	*knownFile
 	helper, engine string // absolute
 	maxTokens      int
 	prefix         string
+	unconfined     bool
 	unloadAfter    time.Duration
 	logger         *slog.Logger
 	bad            *badPairs
@@ -32,7 +38,10 @@ type native struct {
 	closing chan struct{}
 	done    chan struct{} // closed when nothing more is done
 
-	mu      sync.Mutex // never held while a helper works
+	// mu guards the fields below. Callers hold it to read the status, the supervisor to
+	// change it, both only for as long as that takes: never while a helper starts, works
+	// or ends.
+	mu      sync.Mutex
 	working bool
 	closed  bool
 	child   *child // nil while none runs
@@ -75,7 +84,7 @@ type clock struct {
 type ask struct {
 	of      Identity
 	request llamawire.Request
-	left    <-chan struct{} // closed when nobody waits for the answer
+	left    <-chan struct{} // closed when no caller waits for the answer
 	answer  chan<- answer   // has room for the one
 }
 
@@ -84,14 +93,14 @@ type answer struct {
 	err   error
 }
 
-// errUnfit says that a provider cannot go on, and the next of the chain is to be tried.
+// errUnfit says that a provider cannot continue, and the next of the chain is to be tried.
 var errUnfit = errors.New("it is not used")
 
-// unfitError is why.
-type unfitError string
+// unsupportedModelError is why the native engine cannot use a model.
+type unsupportedModelError string
 
-func (e unfitError) Error() string        { return string(e) }
-func (e unfitError) Is(target error) bool { return target == errUnfit }
+func (e unsupportedModelError) Error() string        { return string(e) }
+func (e unsupportedModelError) Is(target error) bool { return target == errUnfit }
 
 func newNative(opt *Options) (*native, error) {
 	model, err := filepath.Abs(opt.Model) // the helper runs elsewhere
@@ -101,10 +110,12 @@ func newNative(opt *Options) (*native, error) {
 	opt.bad.refresh()
 	return &native{
 		knownFile: &knownFile{path: model, check: gguf.PreflightNative},
-		helper:    opt.Helper, engine: opt.Engine, maxTokens: opt.MaxTokens, prefix: opt.PassagePrefix, unloadAfter: opt.UnloadAfter,
-		logger: opt.Logger, bad: opt.bad, limits: usualLimits(), clock: clock{now: time.Now, after: time.After},
+		helper:    opt.Helper, engine: opt.Engine, maxTokens: opt.MaxTokens, prefix: opt.PassagePrefix,
+		unconfined:  opt.Unconfined,
+		unloadAfter: opt.UnloadAfter,
+		logger:      opt.Logger, bad: opt.bad, limits: usualLimits(), clock: clock{now: time.Now, after: time.After},
 		asks: make(chan ask), closing: make(chan struct{}), done: make(chan struct{}),
-		status: NativeStatus{Helper: opt.Helper, Engine: opt.Engine},
+		status: NativeStatus{Helper: opt.Helper, Engine: opt.Engine, Unconfined: opt.Unconfined},
 	}, nil
 }
 
@@ -120,7 +131,7 @@ func (n *native) identify(context.Context, []Identity) (Identity, error) {
 		return Identity{}, err
 	}
 	if why := n.bad.why(pair{id.SHA256, key}); why != "" {
-		return Identity{}, unfitError(why)
+		return Identity{}, unsupportedModelError(why)
 	}
 	return id, nil
 }
@@ -132,7 +143,7 @@ func (n *native) embed(ctx context.Context, of Identity, texts []string) ([][]fl
 		if err != nil {
 			return nil, err
 		}
-		if reply.Unknown <= mostUnknown {
+		if reply.Unknown <= maxUnknown {
 			vectors[i] = reply.Vector
 		}
 	}
@@ -147,7 +158,7 @@ func (n *native) tokens(ctx context.Context, of Identity, text string) (int, err
 	return reply.Tokens, nil
 }
 
-// ask waits for its turn and the answer. Who gives up leaves the helper to its work.
+// ask waits for its turn and the answer. A caller that gives up does not interrupt the helper.
 func (n *native) ask(ctx context.Context, of Identity, request llamawire.Request) (*llamawire.Reply, error) {
 	if err := n.begin(); err != nil {
 		return nil, err
@@ -171,7 +182,7 @@ func (n *native) ask(ctx context.Context, of Identity, request llamawire.Request
 	}
 }
 
-// begin has somebody do the work from the first ask on.
+// begin starts the goroutine that does the work, at the first ask.
 func (n *native) begin() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -215,7 +226,7 @@ func (n *native) close() error {
 		close(n.closing)
 	}
 	if running != nil {
-		running.end(n.limits.grace) // which has who waits for it go on
+		running.end(n.limits.grace) // which releases the goroutine that waits for it
 	}
 	if working {
 		<-n.done

@@ -58,7 +58,8 @@ func TestHelperMakesVectors(t *testing.T) {
 	}
 	for purpose, prefix := range map[Purpose]string{Query: "query: ", Passage: "passage: "} {
 		got, err := e.Embed(t.Context(), purpose, []string{"harbour", "", "lighthouse"})
-		if err != nil || !same(got[0], scriptedVector(prefix+"harbour", 32)) || got[1] != nil || !same(got[2], scriptedVector(prefix+"lighthouse", 32)) {
+		if err != nil || !same(got[0], scriptedVector(prefix+"harbour", 32)) || got[1] != nil ||
+			!same(got[2], scriptedVector(prefix+"lighthouse", 32)) {
 			t.Errorf("Embed = %v, %v; want the helper's two vectors, and none of a blank text", got, err)
 		}
 	}
@@ -66,7 +67,8 @@ func TestHelperMakesVectors(t *testing.T) {
 		t.Errorf("a passage takes %d tokens, want the 6 that the helper counts", got)
 	}
 	s := e.Status().Native
-	if s.Version != "scripted" || s.Release != "v0" || s.System != "AVX2 = 1" || s.Warning != "scripted" || s.PID == 0 || s.Restarts != 0 || s.LastExit != "" || s.Helper != helper {
+	if s.Version != "scripted" || s.Release != "v0" || s.System != "AVX2 = 1" || s.Warning != "scripted" ||
+		s.PID == 0 || s.Restarts != 0 || s.LastExit != "" || s.Helper != helper {
 		t.Errorf("the status is %+v, want what the helper said of itself", s)
 	}
 	if n := starts(t, helper); n != 1 {
@@ -83,25 +85,38 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 		want string
 		bad  bool // remembered for the next run
 	}{
-		"silence":      {life{Hello: hang}, "the native engine did not answer within 300ms while it read the model and was killed; emberd engine resume", bad},
+		"silence": {life{Hello: hang},
+			"the native engine did not answer within 300ms while it read the model and was killed; emberd engine " +
+				"resume", bad},
 		"half a frame": {life{Hello: half}, "did not answer within 300ms while it read the model and was killed", bad},
-		"garbage":      {life{Hello: garbage}, "the native engine answered what cannot be read while it read the model", bad},
-		"endless":      {life{Hello: tooLong}, "answered what cannot be read while it read the model", bad},
-		"exit":         {life{Hello: exits}, "the native engine ended while it read the model (exit status 3: it leaves); emberd engine resume tries it again", bad},
-		"abort":        {life{Hello: abort}, "ended while it read the model (SIGABRT: [31mggml.c:1: GGML_ASSERT(script) failed)", bad},
-		"segfault":     {life{Hello: segfault}, "ended while it read the model (SIGSEGV)", bad},
-		"Go's report":  {life{Hello: exits, Print: "llama.cpp: odd\nSIGBUS: bus error\nPC=0x1 m=0 sigcode=2\n\nrax 0x6568\n"}, "(SIGBUS: llama.cpp: odd)", bad},
-		"a warning":    {life{Hello: exits, Print: llamawire.Warning + "odd\nSIGSEGV: segmentation violation\nPC=0x1 m=0 sigcode=2\n"}, "while it read the model (SIGSEGV); emberd", bad},
-		"protocol":     {life{Hello: protocol}, "is of another version of emberd; install both from one package", good},
-		"other model":  {life{Hello: otherDim}, "takes the model for another than its file says: 33 numbers, 128 tokens and mean pooling, for 32, 128 and mean", good},
-		"engine":       {life{Failed: llamawire.OfEngine}, "the native engine cannot be used: it is a script", good},
-		"model":        {life{Failed: llamawire.OfModel}, "the native engine cannot be used: it is a script", good},
-		"both":         {life{Failed: llamawire.OfBoth}, "the native engine cannot be used: it is a script", good},
+		"garbage": {life{Hello: garbage}, "the native engine answered what cannot be read while it read the model",
+			bad},
+		"endless": {life{Hello: tooLong}, "answered what cannot be read while it read the model", bad},
+		"exit": {life{Hello: exits},
+			"the native engine ended while it read the model (exit status 3: it leaves); emberd engine resume tries " +
+				"it again", bad},
+		"abort": {life{Hello: abort},
+			"ended while it read the model (SIGABRT: [31mggml.c:1: GGML_ASSERT(script) failed)", bad},
+		"segfault": {life{Hello: segfault}, "ended while it read the model (SIGSEGV)", bad},
+		"Go's report": {life{Hello: exits,
+			Print: "llama.cpp: odd\nSIGBUS: bus error\nPC=0x1 m=0 sigcode=2\n\nrax 0x6568\n"},
+			"(SIGBUS: llama.cpp: odd)", bad},
+		"a warning": {life{Hello: exits,
+			Print: llamawire.Warning + "odd\nSIGSEGV: segmentation violation\nPC=0x1 m=0 sigcode=2\n"},
+			"while it read the model (SIGSEGV); emberd", bad},
+		"protocol": {life{Hello: protocol}, "is of another version of emberd; install both from one package", good},
+		"other model": {life{Hello: otherDim},
+			"takes the model for another than its file says: 33 numbers, 128 tokens and mean pooling, for 32, 128 " +
+				"and mean", good},
+		"engine": {life{Failed: llamawire.OfEngine}, "the native engine cannot be used: it is a script", good},
+		"model":  {life{Failed: llamawire.OfModel}, "the native engine cannot be used: it is a script", good},
+		"both":   {life{Failed: llamawire.OfBoth}, "the native engine cannot be used: it is a script", good},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			helper := scripted(t, c.life)
-			e, n := supervised(t, helper, withGo, func(o *Options) { o.Memory = filepath.Join(t.TempDir(), "engines.json") })
+			e, n := supervised(t, helper, withGo,
+				func(o *Options) { o.Memory = filepath.Join(t.TempDir(), "engines.json") })
 			if strings.Contains(c.want, "300ms") {
 				n.limits.load = impatient
 			}
@@ -116,7 +131,8 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 				}
 			}
 			s := e.Status()
-			if s.Provider != Go || s.Problem != "" || len(s.Passed) != 1 || s.Passed[0].Provider != Llama || !strings.Contains(s.Passed[0].Reason, c.want) {
+			if s.Provider != Go || s.Problem != "" || len(s.Passed) != 1 || s.Passed[0].Provider != Llama ||
+				!strings.Contains(s.Passed[0].Reason, c.want) {
 				t.Errorf("the status is %+v; want go, and llama passed over for: %s", s, c.want)
 			}
 			if after := ready(t, e); after.Key() != before.Key() {
@@ -139,7 +155,8 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 // What a helper does over one text is no matter of the next one.
 func TestHelperThatFailsOverAText(t *testing.T) {
 	for name, c := range map[string]struct{ misdeed, want string }{
-		"exit":          {exits, "the native engine ended over a text (exit status 3: it leaves) 2 times over one text, which has no vector"},
+		"exit": {exits,
+			"the native engine ended over a text (exit status 3: it leaves) 2 times over one text, which has no vector"},
 		"abort":         {abort, "(SIGABRT: [31mggml.c:1: GGML_ASSERT(script) failed)"},
 		"segfault":      {segfault, "(SIGSEGV)"},
 		"out of memory": {killed, "(SIGKILL)"},
@@ -165,14 +182,17 @@ func TestHelperThatFailsOverAText(t *testing.T) {
 			}
 			v, err := e.Embed(t.Context(), Query, []string{"poison"})
 			n.limits = usual
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "poison") || errors.Is(err, ErrAway) || errors.Is(err, ErrNone) {
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "poison") ||
+				errors.Is(err, ErrAway) || errors.Is(err, ErrNone) {
 				t.Errorf("Embed = %v, %v\nwant of this text alone: %s", v, err, c.want)
 			}
 			if got := embedOne(t, e, "harbour"); !slices.Equal(got, first) {
 				t.Error("afterwards the helper makes another vector")
 			}
 			s := e.Status().Native
-			if starts(t, helper) != 3 || s.Restarts != 2 || !strings.Contains(s.LastExit, strings.TrimPrefix(strings.TrimSuffix(c.want, " 2 times over one text, which has no vector"), "the native engine ")) {
+			if starts(t, helper) != 3 || s.Restarts != 2 ||
+				!strings.Contains(s.LastExit, strings.TrimPrefix(strings.TrimSuffix(c.want,
+					" 2 times over one text, which has no vector"), "the native engine ")) {
 				t.Errorf("after %d starts the status is %+v; want 3, and why", starts(t, helper), s)
 			}
 		})
@@ -182,7 +202,8 @@ func TestHelperThatFailsOverAText(t *testing.T) {
 func TestTextThatTheEngineRefuses(t *testing.T) {
 	helper := scripted(t, life{On: map[string]string{"poison": failed}})
 	e, _ := supervised(t, helper)
-	if _, err := e.Embed(t.Context(), Query, []string{"poison"}); err == nil || err.Error() != "the native engine makes no vector of a text: it is a script" {
+	if _, err := e.Embed(t.Context(), Query, []string{"poison"}); err == nil ||
+		err.Error() != "the native engine makes no vector of a text: it is a script" {
 		t.Errorf("Embed: %v", err)
 	}
 	embedOne(t, e, "harbour")
@@ -201,7 +222,8 @@ func TestOneCrashCostsNothing(t *testing.T) {
 					t.Errorf("%s has the vector %v", text, got)
 				}
 			}
-			if s := e.Status().Native; s.Restarts != 1 || s.LastExit == "" || !strings.Contains(s.Output, "so far, so good") || e.Status().Problem != "" {
+			if s := e.Status().Native; s.Restarts != 1 || s.LastExit == "" ||
+				!strings.Contains(s.Output, "so far, so good") || e.Status().Problem != "" {
 				t.Errorf("the status is %+v; want one restart", s)
 			}
 		})
@@ -236,9 +258,11 @@ func TestThirdCrashWithinAMinute(t *testing.T) {
 	if got := embedOne(t, e, "lighthouse"); !same(got, want) {
 		t.Error("the second text does not have the vector that go makes of it")
 	}
-	const why = "the native engine died 3 times within 1m0s; the last time it ended over a text (SIGSEGV); emberd engine resume tries it again, emberd engine selftest tells more"
+	const why = "the native engine died 3 times within 1m0s; the last time it ended over a text (SIGSEGV); emberd " +
+		"engine resume tries it again, emberd engine selftest tells more"
 	s := e.Status()
-	if s.Provider != Go || len(s.Passed) != 1 || s.Passed[0] != (Passed{Llama, why}) || len(s.Native.Bad) != 1 || s.Native.GivenUp != why || s.Native.Bad[0].Model != before.SHA256 {
+	if s.Provider != Go || len(s.Passed) != 1 || s.Passed[0] != (SkippedProvider{Llama, why}) ||
+		len(s.Native.Bad) != 1 || s.Native.GivenUp != why || s.Native.Bad[0].Model != before.SHA256 {
 		t.Errorf("the status is %+v\nwant go, and llama passed over for: %s", s, why)
 	}
 	if after := ready(t, e); after.Key() != before.Key() || after.Provider != Go {
@@ -341,7 +365,8 @@ func TestPausesBetweenStarts(t *testing.T) {
 	fail()
 	mu.Lock()
 	defer mu.Unlock()
-	want := []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond, 100 * time.Millisecond}
+	want := []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond,
+		100 * time.Millisecond}
 	if !slices.Equal(pauses, want) {
 		t.Errorf("the pauses were %v, want %v", pauses, want)
 	}
@@ -350,21 +375,24 @@ func TestPausesBetweenStarts(t *testing.T) {
 // Crashes that lie apart are not held against a model, but for hours of waiting.
 func TestCrashesApart(t *testing.T) {
 	now := time.Unix(0, 0)
-	s := &supervisor{native: &native{knownFile: &knownFile{path: modelFile(t, tiny(1)), check: gguf.Preflight}, limits: usualLimits(),
-		bad: newBadPairs("", slog.New(slog.DiscardHandler)), logger: slog.New(slog.DiscardHandler), clock: clock{now: func() time.Time { return now }}}}
+	s := &supervisor{native: &native{knownFile: &knownFile{path: modelFile(t, tiny(1)), check: gguf.Preflight},
+		limits: usualLimits(),
+		bad:    newBadPairs("", slog.New(slog.DiscardHandler)), logger: slog.New(slog.DiscardHandler),
+		clock: clock{now: func() time.Time { return now }}}}
 	if _, err := s.describe(); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
 		now = now.Add(31 * time.Second)
-		if err := s.died(&deadError{why: "ended"}); err != nil {
+		if err := s.countDeath(&helperExitedError{why: "ended"}); err != nil {
 			t.Fatalf("after %s: %v", now.Sub(time.Unix(0, 0)), err)
 		}
 	}
 	now = now.Add(time.Hour)
 	for i := range 3 {
 		now = now.Add(30 * time.Second)
-		if err := s.died(&deadError{why: "did not answer", waited: 30 * time.Second}); (err != nil) != (i == 2) {
+		if err := s.countDeath(&helperExitedError{why: "did not answer",
+			waited: 30 * time.Second}); (err != nil) != (i == 2) {
 			t.Errorf("after %d hangs in a row: %v", i+1, err)
 		}
 	}

@@ -48,10 +48,11 @@ func TestNoEngine(t *testing.T) {
 	if id := ready(t, e); id.Provider != Go {
 		t.Errorf("vectors come from %s, want go", id.Provider)
 	}
-	if s := e.Status(); len(s.Passed) != 1 || s.Passed[0] != (Passed{Llama, why}) || s.Native != nil {
+	if s := e.Status(); len(s.Passed) != 1 || s.Passed[0] != (SkippedProvider{Llama, why}) || s.Native != nil {
 		t.Errorf("the status is %+v, want llama passed over for: %s", s, why)
 	}
-	if _, err := open(t, Options{Providers: []string{Llama}, Model: model, NoEngine: why}).Ready(t.Context()); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), why) {
+	if _, err := open(t, Options{Providers: []string{Llama}, Model: model,
+		NoEngine: why}).Ready(t.Context()); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), why) {
 		t.Errorf("Ready: %v", err)
 	}
 	e = open(t, Options{Providers: []string{Llama, Go}, Model: model})
@@ -59,7 +60,8 @@ func TestNoEngine(t *testing.T) {
 		t.Errorf("where nobody asked for an engine, passed over are %+v", e.Status().Passed)
 	}
 	e, _ = supervised(t, scripted(t, life{}), withGo, func(o *Options) { o.Engine = filepath.Join(o.Engine, "gone") })
-	if ready(t, e); len(e.Status().Passed) != 1 || !strings.Contains(e.Status().Passed[0].Reason, "has none of llama.cpp's libraries") {
+	if ready(t, e); len(e.Status().Passed) != 1 ||
+		!strings.Contains(e.Status().Passed[0].Reason, "has none of llama.cpp's libraries") {
 		t.Errorf("of an engine that is gone, passed over are %+v", e.Status().Passed)
 	}
 }
@@ -67,7 +69,8 @@ func TestNoEngine(t *testing.T) {
 func TestHelperThatCannotReadTheFile(t *testing.T) {
 	helper := scripted(t, life{Failed: llamawire.OfFile}, life{})
 	e, _ := supervised(t, helper, withGo)
-	if _, err := e.Embed(t.Context(), Query, []string{"harbour"}); !errors.Is(err, ErrAway) || !strings.Contains(err.Error(), "it is a script") {
+	if _, err := e.Embed(t.Context(), Query, []string{"harbour"}); !errors.Is(err, ErrAway) ||
+		!strings.Contains(err.Error(), "it is a script") {
 		t.Errorf("Embed: %v, want that the file is away", err)
 	}
 	if got := embedOne(t, e, "harbour"); !same(got, scriptedVector("harbour", 32)) {

@@ -11,14 +11,14 @@ import (
 )
 
 // Probe starts a helper with the libraries of a folder and without a model, and returns
-// what it says of them. That they cannot be used is a *llamawire.Failed, in an error that
+// what they contain. Unconfined is as in [Options]. That they cannot be used is a *llamawire.Failed, in an error that
 // says it in a sentence. The end of ctx ends the helper.
-func Probe(ctx context.Context, helper, dir string) (llamawire.Hello, error) {
+func Probe(ctx context.Context, helper, dir string, unconfined bool) (llamawire.Hello, error) {
 	dir, err := filepath.Abs(dir) // the helper runs elsewhere
 	if err != nil {
 		return llamawire.Hello{}, fmt.Errorf("find the engine %s: %w", dir, err)
 	}
-	c, err := startChild(helper, "--engine", dir)
+	c, err := startChild(helper, helperArgs(unconfined, "--engine", dir)...)
 	if err != nil {
 		return llamawire.Hello{}, err
 	}
@@ -41,11 +41,14 @@ func (c *child) probe(ctx context.Context, helper, dir string, limits *limits) (
 	case ctx.Err() != nil:
 		return llamawire.Hello{}, ctx.Err()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return llamawire.Hello{}, fmt.Errorf("the helper %s said nothing about the libraries in %s within %s %s", helper, dir, limits.load, c.ending())
+		return llamawire.Hello{}, fmt.Errorf("the helper %s said nothing about the libraries in %s within %s %s",
+			helper, dir, limits.load, c.ending())
 	case err != nil:
-		return llamawire.Hello{}, fmt.Errorf("the helper %s ended without a word about the libraries in %s %s", helper, dir, c.ending())
+		return llamawire.Hello{},
+			fmt.Errorf("the helper %s ended without a word about the libraries in %s %s", helper, dir, c.ending())
 	case hello.Protocol != llamawire.Protocol:
-		return llamawire.Hello{}, fmt.Errorf("the helper %s is of another version of emberd; install both from one package", helper)
+		return llamawire.Hello{},
+			fmt.Errorf("the helper %s is of another version of emberd; install both from one package", helper)
 	case hello.Failed != nil:
 		return hello, fmt.Errorf("the libraries in %s cannot be used: %w", dir, hello.Failed)
 	}

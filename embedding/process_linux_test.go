@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"emberd/internal/llamatest"
+	"emberd/internal/testutil/llamatest"
 )
 
 // children are the processes that this one has started, with their states: Z is one that

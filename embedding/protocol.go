@@ -19,10 +19,10 @@ import (
 
 // Bounds of an answer.
 const (
-	mostDim    = 16384
-	perNumber  = 32 // bytes of a number as text, with what is between
-	perAnswer  = 64 << 10
-	mostModels = 4 << 20 // bytes of a list of models
+	maxDim    = 16384
+	perNumber = 32 // bytes of a number as text, with what is between
+	perAnswer = 64 << 10
+	maxModels = 4 << 20 // bytes of a list of models
 )
 
 var errTooLarge = errors.New("it is too large")
@@ -39,7 +39,7 @@ func (s *server) post(ctx context.Context, model string, texts []string) ([][]fl
 	if err != nil {
 		return nil, fmt.Errorf("write a request for embeddings: %w", err)
 	}
-	data, err := s.exchange(ctx, http.MethodPost, "/embeddings", body, perAnswer+len(texts)*mostDim*perNumber)
+	data, err := s.exchange(ctx, http.MethodPost, "/embeddings", body, perAnswer+len(texts)*maxDim*perNumber)
 	if err != nil {
 		return nil, s.explain(err, model)
 	}
@@ -55,13 +55,13 @@ func (s *server) models(ctx context.Context) ([]string, error) {
 	if err := s.resting(); err != nil {
 		return nil, err
 	}
-	data, err := s.exchange(ctx, http.MethodGet, "/models", nil, mostModels)
+	data, err := s.exchange(ctx, http.MethodGet, "/models", nil, maxModels)
 	if status, ok := errors.AsType[*statusError](err); ok && status.code == http.StatusNotFound {
 		return nil, nil
 	}
 	if err != nil {
 		err = s.explain(err, "")
-		s.heard(ctx, err)
+		s.noteAnswer(ctx, err)
 		return nil, err
 	}
 	var list struct {
@@ -70,7 +70,8 @@ func (s *server) models(ctx context.Context) ([]string, error) {
 		} `json:"data"`
 	}
 	if json.Unmarshal(data, &list) != nil {
-		return nil, fmt.Errorf("the server at %s does not list its models as OpenAI's protocol has it; name one in embedding.url_model", s.at)
+		return nil, fmt.Errorf("the server at %s does not list its models as OpenAI's protocol has it; name one in "+
+			"embedding.url_model", s.at)
 	}
 	names := make([]string, len(list.Data))
 	for i, m := range list.Data {
@@ -144,7 +145,8 @@ func complaintIn(code int, body []byte) complaint {
 		complaint
 	}{
 		{"no models loaded", notLoaded}, {"model_not_found", noSuchModel}, {"try pulling it first", noSuchModel},
-		{"too large", tooLarge}, {"too long", tooLarge}, {"exceeds the", tooLarge}, {"context length", tooLarge}, {"context size", tooLarge},
+		{"too large", tooLarge}, {"too long", tooLarge}, {"exceeds the", tooLarge}, {"context length", tooLarge},
+		{"context size", tooLarge},
 		{"context_size", tooLarge},
 	} {
 		if strings.Contains(said, sign.words) {
@@ -154,7 +156,7 @@ func complaintIn(code int, body []byte) complaint {
 	return other
 }
 
-// explain says what is to be done about an error of exchange.
+// explain reports what is to be done about an error of exchange.
 func (s *server) explain(err error, model string) error {
 	status, ok := errors.AsType[*statusError](err)
 	if !ok {
@@ -164,7 +166,8 @@ func (s *server) explain(err error, model string) error {
 	case tooLarge:
 		return fmt.Errorf("the server at %s refuses a text: %w", s.at, errTooLarge)
 	case notLoaded:
-		return fmt.Errorf("the server at %s %w as a maker of vectors: it has no model loaded; let it load one", s.at, ErrAway)
+		return fmt.Errorf("the server at %s %w as a maker of vectors: it has no model loaded; let it load one", s.at,
+			ErrAway)
 	case noSuchModel:
 		return s.lacks(model)
 	}
@@ -176,11 +179,15 @@ func (s *server) explain(err error, model string) error {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return fmt.Errorf("the server at %s wants a key; put its key into embedding.key_file", s.at)
 	case code == http.StatusNotImplemented:
-		return fmt.Errorf("the server at %s makes no embeddings with this model; name an embedding model, and start llama-server with --embeddings", s.at)
-	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable || code == http.StatusBadGateway || code == http.StatusGatewayTimeout:
-		return fmt.Errorf("the server at %s %w right now: %w, so it may still be loading its model", s.at, ErrAway, status)
+		return fmt.Errorf("the server at %s makes no embeddings with this model; name an embedding model, and start "+
+			"llama-server with --embeddings", s.at)
+	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable || code == http.StatusBadGateway ||
+		code == http.StatusGatewayTimeout:
+		return fmt.Errorf("the server at %s %w right now: %w, so it may still be loading its model", s.at, ErrAway,
+			status)
 	case code >= 300 && code < 400:
-		return fmt.Errorf("the server at %s sends requests elsewhere, where they are not sent; write its own address into embedding.url", s.at)
+		return fmt.Errorf("the server at %s sends requests elsewhere, where they are not sent; write its own "+
+			"address into embedding.url", s.at)
 	}
 	return fmt.Errorf("the server at %s refuses to embed: %w; its own log says why", s.at, status)
 }
@@ -189,7 +196,8 @@ func (s *server) lacks(model string) error {
 	if model == "" {
 		return fmt.Errorf("the server at %s wants to be told the model; name it in embedding.url_model", s.at)
 	}
-	return fmt.Errorf("the server at %s does not have the model %q; let it load that one, or name another in embedding.url_model", s.at, model)
+	return fmt.Errorf("the server at %s does not have the model %q; let it load that one, or name another in "+
+		"embedding.url_model", s.at, model)
 }
 
 // readVectors takes the vectors out of an answer, in the order of the texts. They must be
@@ -252,8 +260,8 @@ func readVector(raw json.RawMessage) ([]float32, error) {
 	case json.Unmarshal(raw, &v) != nil:
 		return nil, errBroken
 	}
-	if len(v) > mostDim {
-		return nil, fmt.Errorf("made a vector of %d numbers; at most %d are taken", len(v), mostDim)
+	if len(v) > maxDim {
+		return nil, fmt.Errorf("made a vector of %d numbers; at most %d are taken", len(v), maxDim)
 	}
 	if !normalize(v) {
 		return nil, errBroken

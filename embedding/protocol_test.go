@@ -55,8 +55,8 @@ func refusals() map[string]struct {
 		"odd base64":        {200, `{"data":[{"index":0,"embedding":"AAAA"}]}`, broken, false},
 		"NaN":               {200, `{"data":[{"index":0,"embedding":[NaN]}]}`, "does not answer as OpenAI's protocol of embeddings has it; check embedding.url", false},
 		"a page":            {200, `<html>welcome</html>`, "does not answer as OpenAI's protocol of embeddings has it; check embedding.url", false},
-		"too long a vector": {200, `{"data":[{"index":0,"embedding":[1` + strings.Repeat(",1", mostDim) + `]}]}`, "made a vector of 16385 numbers; at most 16384 are taken", false},
-		"too much":          {200, strings.Repeat(" ", perAnswer+mostDim*perNumber+1), "answers with more than 589824 bytes, which is not read", false},
+		"too long a vector": {200, `{"data":[{"index":0,"embedding":[1` + strings.Repeat(",1", maxDim) + `]}]}`, "made a vector of 16385 numbers; at most 16384 are taken", false},
+		"too much":          {200, strings.Repeat(" ", perAnswer+maxDim*perNumber+1), "answers with more than 589824 bytes, which is not read", false},
 	}
 }
 

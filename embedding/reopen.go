@@ -11,7 +11,7 @@ import (
 func (e *Embedder) Reopen(id Identity) (*Embedder, error) {
 	opt := e.opt
 	opt.Providers = e.providersOf(id)
-	opt.MaxTokens, opt.PassagePrefix, opt.QueryPrefix = max(id.MaxTokens, leastTokens), id.Prefix, id.QueryPrefix
+	opt.MaxTokens, opt.PassagePrefix, opt.QueryPrefix = max(id.MaxTokens, minTokens), id.Prefix, id.QueryPrefix
 	opt.Model = id.Path
 	if id.Server != opt.URL {
 		opt.Key = "" // which is another server's

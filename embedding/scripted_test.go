@@ -83,7 +83,8 @@ func scripted(t *testing.T, lives ...life) (helper string) {
 	}
 	helper = filepath.Join(dir, helperName)
 	// The number of the life is the length of a file that each start adds to.
-	program := fmt.Sprintf("#!/bin/sh\nprintf x >> '%[1]s/starts'\nexec env %[2]s='%[1]s' '%[3]s' \"$@\"\n", dir, livesEnv, self)
+	program := fmt.Sprintf("#!/bin/sh\nprintf x >> '%[1]s/starts'\nexec env %[2]s='%[1]s' '%[3]s' \"$@\"\n", dir,
+		livesEnv, self)
 	// A process that another test starts meanwhile would keep the program open for writing
 	// until it runs, and the system starts no program that is written to.
 	syscall.ForkLock.RLock()
@@ -154,7 +155,8 @@ func (h *helperLife) greet(model string, tokens int) {
 		facts, err := gguf.Preflight(model)
 		must(err)
 		h.dim = facts.Dim
-		hello.Model = &llamawire.Model{SHA256: facts.SHA256, Dim: facts.Dim, Context: facts.Context, MaxTokens: tokens, Pooling: facts.Pooling.String()}
+		hello.Model = &llamawire.Model{SHA256: facts.SHA256, Dim: facts.Dim, Context: facts.Context, MaxTokens: tokens,
+			Pooling: facts.Pooling.String()}
 	}
 	switch h.life.Hello {
 	case "":
@@ -228,7 +230,7 @@ func (h *helperLife) misbehave(how string) {
 	case garbage:
 		frame(12, "no such thing")
 	case tooLong:
-		frame(llamawire.MostBytes+1, "{}")
+		frame(llamawire.MaxBytes+1, "{}")
 	case half:
 		frame(100, `{"id":1,`)
 	}

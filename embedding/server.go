@@ -33,17 +33,19 @@ type server struct {
 	transport *http.Transport
 	http      *http.Client
 
+	// mu guards the fields below. It is held to read or set them, never during a request:
+	// any number of requests can run at once, and the last answer decides.
 	mu       sync.Mutex
 	answered time.Time // when it last did, zero after it did not
-	rest     rest
+	rest     serverBackoff
 }
 
 // Bounds of one request.
 const (
 	requestTime = time.Minute // a server may have to load its model first
-	mostTexts   = 16
-	// steady is how long a server may be left alone before its model is looked at again:
-	// in less time nobody gives it another one.
+	maxTexts    = 16
+	// steady is how long the model of a server is taken to be the same without asking
+	// again: a server does not switch models faster.
 	steady = 10 * time.Second
 )
 
@@ -127,7 +129,7 @@ func (s *server) close() error {
 	return nil
 }
 
-// probe is the text whose vector tells one model from another.
+// probe is the text whose vector distinguishes one model from another.
 const probe = "The quick brown fox jumps over the lazy dog, and nobody minds."
 
 func (s *server) identify(ctx context.Context, known []Identity) (Identity, error) {
@@ -173,7 +175,8 @@ func (s *server) modelName(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case len(names) > 1:
-		return "", fmt.Errorf("the server at %s has %d models; name one of them in embedding.url_model", s.at, len(names))
+		return "", fmt.Errorf("the server at %s has %d models; name one of them in embedding.url_model", s.at,
+			len(names))
 	case len(names) == 0:
 		return "", nil
 	}
@@ -185,7 +188,7 @@ func (s *server) embed(ctx context.Context, of Identity, texts []string) ([][]fl
 		return nil, err
 	}
 	vectors := make([][]float32, 0, len(texts))
-	for batch := range slices.Chunk(texts, mostTexts) {
+	for batch := range slices.Chunk(texts, maxTexts) {
 		beginnings := make([]string, len(batch))
 		for i, text := range batch {
 			beginnings[i] = cut(text, s.maxTokens)
@@ -222,7 +225,8 @@ func (s *server) sameModel(ctx context.Context, of Identity) error {
 }
 
 func (s *server) changed(of Identity) error {
-	return fmt.Errorf("%w: the server at %s runs another one under the name %q; its vectors are made anew", ErrChanged, s.at, of.Model)
+	return fmt.Errorf("%w: the server at %s runs another one under the name %q; its vectors are made anew", ErrChanged,
+		s.at, of.Model)
 }
 
 // askInParts asks for all texts at once. When the server finds them too large, each is
@@ -248,7 +252,7 @@ func (s *server) askCutting(ctx context.Context, model, text string) ([]float32,
 			return made[0], nil
 		}
 		tokens := estimate(text)
-		if !errors.Is(err, errTooLarge) || tokens < leastTokens {
+		if !errors.Is(err, errTooLarge) || tokens < minTokens {
 			return nil, err
 		}
 		text = cut(text, tokens/2)
@@ -261,7 +265,7 @@ func (s *server) ask(ctx context.Context, model string, texts []string) ([][]flo
 		return nil, err
 	}
 	vectors, err := s.post(ctx, model, texts)
-	s.heard(ctx, err)
+	s.noteAnswer(ctx, err)
 	return vectors, err
 }
 
@@ -272,8 +276,8 @@ func (s *server) resting() error {
 	return s.rest.now(time.Now())
 }
 
-// heard remembers whether the server answers.
-func (s *server) heard(ctx context.Context, err error) {
+// noteAnswer records whether the server answers.
+func (s *server) noteAnswer(ctx context.Context, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -283,12 +287,12 @@ func (s *server) heard(ctx context.Context, err error) {
 	case ctx.Err() != nil:
 	default:
 		s.answered = time.Now()
-		s.rest = rest{}
+		s.rest = serverBackoff{}
 	}
 }
 
-// rest spares a server that is away: searches are not to wait for it, each anew.
-type rest struct {
+// serverBackoff pauses requests to a server that is away, so that not every search waits for it.
+type serverBackoff struct {
 	until time.Time
 	pause time.Duration
 	err   error
@@ -296,17 +300,17 @@ type rest struct {
 
 const (
 	firstPause = 250 * time.Millisecond
-	mostPause  = 30 * time.Second
+	maxPause   = 30 * time.Second
 )
 
-func (r *rest) now(now time.Time) error {
+func (r *serverBackoff) now(now time.Time) error {
 	if now.Before(r.until) {
 		return r.err
 	}
 	return nil
 }
 
-func (r *rest) failed(now time.Time, err error) {
-	r.pause = min(max(2*r.pause, firstPause), mostPause)
+func (r *serverBackoff) failed(now time.Time, err error) {
+	r.pause = min(max(2*r.pause, firstPause), maxPause)
 	r.until, r.err = now.Add(r.pause), err
 }

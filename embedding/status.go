@@ -2,7 +2,7 @@ package embedding
 
 import "time"
 
-// Status tells how vectors are made.
+// Status reports how vectors are made.
 type Status struct {
 	Provider string // "" while none was chosen
 	Model    string
@@ -10,23 +10,27 @@ type Status struct {
 	// MaxTokens is how much of a text counts with this model, which may be less than is set.
 	MaxTokens int
 	Lexical   bool
-	Loaded    bool     // whether a model is in memory, or a server answered last
-	Passed    []Passed // the configured providers before it in the chain
-	Problem   string   // of the last call, "" if it went well
+	Loaded    bool              // whether a model is in memory, or a server answered last
+	Passed    []SkippedProvider // the configured providers before it in the chain
+	Problem   string            // of the last call, "" if it went well
 
 	Native *NativeStatus // nil without a helper and an engine
 }
 
-// Passed is a provider that was passed over.
-type Passed struct {
+// SkippedProvider is a provider that was skipped, and why.
+type SkippedProvider struct {
 	Provider string
 	Reason   string
 }
 
-// NativeStatus tells of the helper process of the llama provider.
+// NativeStatus describes the helper process of the llama provider.
 type NativeStatus struct {
 	Helper string // the program
 	Engine string // the folder of the libraries
+	// Unconfined reports that the libraries are loaded outside of a sandbox.
+	Unconfined bool
+	// NoSandbox is why the helper did not load the libraries: it could not confine them. "" if it could.
+	NoSandbox string
 
 	// What the helper last said of itself and of them, empty before it was started.
 	Version  string
@@ -42,13 +46,13 @@ type NativeStatus struct {
 	// the end of what it printed, both empty if it never did.
 	LastExit string
 	Output   string
-	Bad      []BadPair
-	// GivenUp says why this run gave its engine up over its model, "" if it did not.
+	Bad      []IncompatibleModel
+	// GivenUp reports why this run gave its engine up over its model, "" if it did not.
 	GivenUp string
 }
 
-// BadPair is a model that brings an engine down, which is not tried again with it.
-type BadPair struct {
+// IncompatibleModel is a model that crashes an engine, and is not tried again with it.
+type IncompatibleModel struct {
 	Model  string    `json:"model"`  // SHA-256 of its file, in hex
 	Engine string    `json:"engine"` // digest of the helper and its libraries
 	File   string    `json:"file"`   // where the model was
@@ -56,11 +60,11 @@ type BadPair struct {
 	Why    string    `json:"why"`
 }
 
-// Status tells how vectors are made. It waits for nothing.
+// Status reports how vectors are made. It waits for nothing.
 func (e *Embedder) Status() Status {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := Status{Passed: append([]Passed(nil), e.passed...)}
+	s := Status{Passed: append([]SkippedProvider(nil), e.passed...)}
 	if e.problem != nil {
 		s.Problem = e.problem.Error()
 	}

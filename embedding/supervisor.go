@@ -14,8 +14,10 @@ import (
 	"emberd/internal/llamawire"
 )
 
-// supervisor does the work of a native, in one goroutine: it has the only say on when a
-// helper starts, and what its end means.
+// supervisor does the work of a native in one goroutine, which alone starts and ends
+// helpers and decides what an exit means. Only that goroutine uses the fields below, and
+// without a lock; it reads native.child without mu, as nothing else changes it, and changes
+// it under mu (publish), since callers read it for the status.
 type supervisor struct {
 	*native
 	of     Identity    // of what the child has loaded
@@ -28,15 +30,15 @@ type supervisor struct {
 	again  bool          // the last one died
 }
 
-// deadError is a helper that is gone without having been told to.
-type deadError struct {
+// helperExitedError reports a helper that exited by itself.
+type helperExitedError struct {
 	why     string        // what it did, and how it ended
 	loading bool          // it had not said hello
-	outside bool          // somebody else ended it
+	outside bool          // ended from outside
 	waited  time.Duration // for an answer that did not come, until it was killed
 }
 
-func (e *deadError) Error() string { return e.why }
+func (e *helperExitedError) Error() string { return e.why }
 
 func (s *supervisor) work() {
 	defer close(s.done)
@@ -57,7 +59,7 @@ func (s *supervisor) work() {
 			s.unload()
 			s.logger.Debug("ended the native engine, which nobody used", "file", s.path)
 		case <-exited:
-			s.died(s.bury("ended while it had nothing to do", false, 0))
+			s.countDeath(s.reapHelper("ended while it had nothing to do", false, 0))
 		}
 	}
 }
@@ -73,7 +75,7 @@ func (s *supervisor) unload() {
 	_ = c.release() // was only read from
 }
 
-// publish says which child runs, nil for none. It reports false when there is to be none.
+// publish records which child runs, nil for none. It reports false when there is to be none.
 func (s *supervisor) publish(c *child) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,14 +103,14 @@ func (s *supervisor) answer(a *ask) (*llamawire.Reply, error) {
 			return nil, errLeft
 		}
 		reply, err := s.once(a)
-		dead, is := errors.AsType[*deadError](err)
+		dead, is := errors.AsType[*helperExitedError](err)
 		if !is {
 			return reply, err
 		}
 		if isOver(s.closing) {
 			return nil, ErrClosed
 		}
-		if err := s.died(dead); err != nil {
+		if err := s.countDeath(dead); err != nil {
 			return nil, err
 		}
 		if dead.loading {
@@ -131,7 +133,7 @@ func isOver(done <-chan struct{}) bool {
 }
 
 // once asks a helper that has the model. What was written into a mapped file is in the
-// vectors from then on, so that one made meanwhile is of no known model.
+// vectors from then on, so that one made in the meantime is of no known model.
 func (s *supervisor) once(a *ask) (*llamawire.Reply, error) {
 	if s.child != nil && (s.of.SHA256 != a.of.SHA256 || s.of.MaxTokens != a.of.MaxTokens) {
 		s.unload()
@@ -176,11 +178,11 @@ func (s *supervisor) exchange(a *ask) (*llamawire.Reply, error) {
 	}
 	switch {
 	case reply.ID != a.request.ID:
-		return nil, s.bury("answered what it was not asked", false, 0)
+		return nil, s.reapHelper("answered what it was not asked", false, 0)
 	case reply.Failed != nil:
 		return nil, fmt.Errorf("the native engine makes no vector of a text: %w", reply.Failed)
 	case !a.request.Count && !isVector(reply.Vector, a.of.Dim):
-		return nil, s.bury("made a vector that is none", false, 0)
+		return nil, s.reapHelper("made a vector that is none", false, 0)
 	}
 	return &reply, nil
 }
@@ -197,16 +199,16 @@ func isVector(v []float32, dim int) bool {
 
 // start has a helper load the model, after the pause that is due.
 func (s *supervisor) start(a *ask) error {
-	if err := s.rest(a); err != nil {
+	if err := s.backoff(a); err != nil {
 		return err
 	}
 	key, err := engineKey(s.helper, s.engine)
 	if err != nil {
-		return unfitError(err.Error())
+		return unsupportedModelError(err.Error())
 	}
 	s.of, s.pair = a.of, pair{a.of.SHA256, key}
 	if why := s.bad.why(s.pair); why != "" {
-		return unfitError(why)
+		return unsupportedModelError(why)
 	}
 	mapped, _ := os.Stat(s.path) // before it is read; what is wrong with it shows then
 	facts, err := s.describe()
@@ -219,10 +221,11 @@ func (s *supervisor) start(a *ask) error {
 		return s.replaced(a.of)
 	}
 	s.mapped = mapped
-	c, err := startChild(s.helper, "--engine", s.engine, "--model", s.path, "--max-tokens", strconv.Itoa(a.of.MaxTokens))
+	c, err := startChild(s.helper, helperArgs(s.unconfined, "--engine", s.engine, "--model", s.path, "--max-tokens",
+		strconv.Itoa(a.of.MaxTokens))...)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ENOEXEC):
-		return s.giveUp("the native engine does not start: " + err.Error())
+		return s.disableRuntime("the native engine does not start: " + err.Error())
 	case err != nil: // such as for want of memory
 		return fmt.Errorf("the native engine %w: %w", ErrAway, err)
 	}
@@ -233,8 +236,8 @@ func (s *supervisor) start(a *ask) error {
 	return s.greet(a.of, s.limits.loading(facts.Size))
 }
 
-// rest waits until the next helper may start.
-func (s *supervisor) rest(a *ask) error {
+// backoff waits until the next helper may start.
+func (s *supervisor) backoff(a *ask) error {
 	wait := s.rested.Sub(s.clock.now())
 	if wait <= 0 {
 		return nil
@@ -249,10 +252,10 @@ func (s *supervisor) rest(a *ask) error {
 	}
 }
 
-// errLeft is told to nobody.
+// errLeft reaches no caller.
 var errLeft = errors.New("nobody waits for this")
 
-// greet reads who the helper is and what it loaded.
+// greet reads the helper's version and what it loaded.
 func (s *supervisor) greet(of Identity, within time.Duration) error {
 	began := time.Now()
 	var hello llamawire.Hello
@@ -266,23 +269,27 @@ func (s *supervisor) greet(of Identity, within time.Duration) error {
 	m := hello.Model
 	switch {
 	case hello.Protocol != llamawire.Protocol:
-		return s.giveUp("the native engine's helper " + s.helper + " is of another version of emberd; install both from one package")
+		return s.disableRuntime("the native engine's helper " + s.helper +
+			" is of another version of emberd; install both from one package")
 	case hello.Failed != nil:
 		return s.refused(hello.Failed, of)
 	case m == nil:
-		return s.bury("said nothing of the model", true, 0)
+		return s.reapHelper("said nothing of the model", true, 0)
 	case m.SHA256 != of.SHA256:
 		s.unload()
 		s.found(m.SHA256)
 		return s.replaced(of)
 	case m.Dim != of.Dim || m.MaxTokens != of.MaxTokens || m.Pooling != of.Pooling:
-		return s.giveUp(fmt.Sprintf("the native engine takes the model for another than its file says: %d numbers, %d tokens and %s pooling, for %d, %d and %s",
+		return s.disableRuntime(fmt.Sprintf("the native engine takes the model for another than its file says: %d "+
+			"numbers, "+
+			"%d tokens and %s pooling, for %d, %d and %s",
 			m.Dim, m.MaxTokens, m.Pooling, of.Dim, of.MaxTokens, of.Pooling))
 	}
 	s.mu.Lock()
 	s.greeted = true
 	s.mu.Unlock()
-	s.logger.Debug("started the native engine", "file", s.path, "release", hello.Engine.Release, "took", time.Since(began).Round(time.Millisecond))
+	s.logger.Debug("started the native engine", "file", s.path, "release", hello.Engine.Release, "took",
+		time.Since(began).Round(time.Millisecond))
 	return nil
 }
 
@@ -290,6 +297,11 @@ func (s *supervisor) greet(of Identity, within time.Duration) error {
 func (s *supervisor) refused(f *llamawire.Failed, of Identity) error {
 	s.unload()
 	switch {
+	case f.Of == llamawire.OfSandbox:
+		s.pair.model = ""
+		s.mu.Lock()
+		s.status.NoSandbox = f.Text
+		s.mu.Unlock()
 	case f.Of == llamawire.OfFile:
 		return s.unread(f)
 	case f.Of != llamawire.OfEngine && s.touched():
@@ -297,13 +309,13 @@ func (s *supervisor) refused(f *llamawire.Failed, of Identity) error {
 	case f.Of == llamawire.OfEngine:
 		s.pair.model = ""
 	}
-	return s.giveUp("the native engine cannot be used: " + f.Text)
+	return s.disableRuntime("the native engine cannot be used: " + f.Text)
 }
 
-// giveUp has the pair, or the engine where it has no model, not tried again in this run.
-func (s *supervisor) giveUp(why string) error {
+// disableRuntime stops further tries of the pair, or of the engine if there is no model.
+func (s *supervisor) disableRuntime(why string) error {
 	s.unload()
 	s.bad.refuse(s.pair, why)
 	s.logger.Warn("the native engine is passed over", "why", why)
-	return unfitError(why)
+	return unsupportedModelError(why)
 }

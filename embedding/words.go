@@ -52,7 +52,7 @@ func (words) close() error         { return nil }
 
 // spelt is the vector of a text, nil for one without a letter or digit.
 func spelt(text string) []float32 {
-	b := bag{at: make(map[string]int)}
+	b := featureVector{at: make(map[string]int)}
 	for word := range wordsOf(text) {
 		b.addWord(word)
 	}
@@ -63,9 +63,9 @@ func spelt(text string) []float32 {
 	return v
 }
 
-// bag holds the features of a text in order of first appearance: a sum in the order of a
+// featureVector contains the features of a text in order of first appearance: a sum in the order of a
 // map would not be the same twice.
-type bag struct {
+type featureVector struct {
 	at       map[string]int
 	features []feature
 }
@@ -76,7 +76,7 @@ type feature struct {
 	count  float64
 }
 
-func (b *bag) add(text string, weight float64) {
+func (b *featureVector) add(text string, weight float64) {
 	i, ok := b.at[text]
 	if !ok {
 		i = len(b.features)
@@ -86,7 +86,7 @@ func (b *bag) add(text string, weight float64) {
 	b.features[i].count++
 }
 
-func (b *bag) vector() []float32 {
+func (b *featureVector) vector() []float32 {
 	var sums [wordsDim]float64
 	for _, f := range b.features {
 		h := hash(f.text)
@@ -128,7 +128,7 @@ func wordsOf(text string) func(yield func([]rune) bool) {
 
 // addWord adds a word and its stretches. Scripts that write no spaces have no words of
 // their own, and every two letters of them count as one.
-func (b *bag) addWord(word []rune) {
+func (b *featureVector) addWord(word []rune) {
 	if spaceless(word[0]) {
 		for i := range word {
 			b.add(string(word[i:min(i+2, len(word))]), wordWeight)
@@ -150,16 +150,18 @@ func (b *bag) addWord(word []rune) {
 }
 
 func spaceless(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar)
 }
 
 // common reports the words that most English sentences have and that say nothing of what
 // they are about.
 func common(word string) bool {
 	switch word {
-	case "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "do", "does", "for", "from", "had", "has", "have",
-		"he", "her", "his", "how", "i", "if", "in", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "she", "so",
-		"that", "the", "their", "them", "then", "there", "they", "this", "to", "was", "we", "were", "what", "when", "where", "which",
+	case "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "do", "does", "for", "from", "had",
+		"has", "have", "he", "her", "his", "how", "i", "if", "in", "is", "it", "its", "me", "my", "no", "not", "of",
+		"on", "or", "our", "she", "so", "that", "the", "their", "them", "then", "there", "they", "this", "to", "was",
+		"we", "were", "what", "when", "where", "which",
 		"who", "why", "will", "with", "would", "you", "your":
 		return true
 	}

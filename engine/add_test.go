@@ -1,14 +1,16 @@
-package engine
+package engine_test
 
 import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 )
 
-func add(t testing.TB, e *Engine, content string) *op.AddResult {
+func add(t testing.TB, e *engine.Engine, content string) *op.AddResult {
 	t.Helper()
 	return do(t, e, op.Add, &op.AddRequest{Content: content})
 }
@@ -60,7 +62,7 @@ func TestAddRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { wantCode(t, refused(t, e, op.Add, &c.req), c.code, c.says) })
 	}
-	if n := e.stm.Len(); n != 0 {
+	if n := e.Stm.Len(); n != 0 {
 		t.Errorf("%d memories were stored", n)
 	}
 }
@@ -130,7 +132,7 @@ func TestAddOfWhatWasJustRecalled(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "The kettle in the kitchen leaks at its seam since Ann dropped it")
-	search(t, e, "kettle")
+	searchFor(t, e, "kettle")
 	res := add(t, e, "The kettle in the kitchen leaks at its seam since Ann dropped it")
 	if res.New || res.Echo == nil || res.Echo.Of != m.ID || res.Memory.ID != m.ID || res.Reinforced != nil || res.Memory.Importance != m.Importance || res.Memory.UseCount != 1 {
 		t.Errorf("got %+v", res)
@@ -212,7 +214,7 @@ func TestAddOfWhatIsArchived(t *testing.T) {
 	} {
 		h := promotingHouse(t, nil)
 		if h.EchoWindow = 0; !auto {
-			h.Rekindle = RekindleOff
+			h.Rekindle = core.RekindleOff
 		}
 		e, id := h.faded(t, 45, memory.Archived)
 		res := add(t, e, look(t, e, id).Content)
@@ -234,14 +236,14 @@ func TestAddOfWhatWasMerged(t *testing.T) {
 	d := shelf(t, nil)
 	one, other := save(t, d.Engine, leaks), save(t, d.Engine, leaking)
 	into := d.merged(one.ID, other.ID).NewMemoryID
-	before := d.stm.Len()
+	before := d.Stm.Len()
 	for _, text := range []string{leaks, leaking} {
 		if res := do(t, d.Engine, op.Add, &op.AddRequest{Content: text}); res.New || res.Memory.ID != into {
 			t.Errorf("%q: new %v, memory %s, want %s", text, res.New, res.Memory.ID, into)
 		}
 	}
-	if d.stm.Len() != before {
-		t.Errorf("there are %d memories, %d before", d.stm.Len(), before)
+	if d.Stm.Len() != before {
+		t.Errorf("there are %d memories, %d before", d.Stm.Len(), before)
 	}
 }
 

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -45,7 +46,7 @@ func misspelled(r *rand.Rand, s string) string {
 }
 
 // agentRun makes calls as one of the agents and counts the writes that are acknowledged.
-func agentRun(t *testing.T, e *Engine, by memory.Actor, calls int) (writes int) {
+func agentRun(t *testing.T, e *engine.Engine, by memory.Actor, calls int) (writes int) {
 	ctx := op.WithCaller(context.Background(), by)
 	r, facts := rand.New(rand.NewPCG(uint64(by.PID), 1)), fewFacts()
 	for range calls {
@@ -57,7 +58,7 @@ func agentRun(t *testing.T, e *Engine, by memory.Actor, calls int) (writes int) 
 				t.Errorf("add: %v", err)
 				return writes
 			}
-			if !stm.WordingOf(fact).Of(res.Memory.Content) {
+			if !stm.NormalizeText(fact).Of(res.Memory.Content) {
 				t.Errorf("%q was added as %q", fact, res.Memory.Content)
 			}
 			writes++
@@ -93,9 +94,9 @@ func TestTwoAgentsAtOnce(t *testing.T) {
 		work.Go(func() { writes[i] = agentRun(t, e, by, size(150, 5_000)) })
 	}
 	work.Wait()
-	wordings, learned := map[stm.Wording]bool{}, 0
-	for row := range e.stm.Rows() {
-		wording := stm.WordingOf(row.Content())
+	wordings, learned := map[stm.NormalizedText]bool{}, 0
+	for row := range e.Stm.Rows() {
+		wording := stm.NormalizeText(row.Content())
 		if wordings[wording] {
 			t.Errorf("%q is there twice", row.Content())
 		}
@@ -142,7 +143,7 @@ func TestTheSameAddedByManyAtOnce(t *testing.T) {
 			fresh++
 		}
 	}
-	if fresh != 1 || e.stm.Len() != 1 {
-		t.Errorf("%d said that they made it, %d memories are there", fresh, e.stm.Len())
+	if fresh != 1 || e.Stm.Len() != 1 {
+		t.Errorf("%d said that they made it, %d memories are there", fresh, e.Stm.Len())
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -15,10 +17,10 @@ import (
 
 // quarry is an engine with a vault and so many memories, of which one in ten nearly repeats
 // another and all name two of a few hundred things.
-func quarry(b *testing.B, n int) *Engine {
+func quarry(b *testing.B, n int) *engine.Engine {
 	h := promotingHouse(b, nil)
 	h.Durability, h.EchoWindow = stm.None, 0
-	h.Agents = DefaultAgents()
+	h.Agents = core.DefaultAgents()
 	h.Agents.Interval, h.Agents.Rate, h.Agents.AutoMerge = 0, 1000, true
 	e := h.following(b)
 	req := &op.ImportRequest{Foreign: true}
@@ -45,7 +47,7 @@ func BenchmarkSavesWhileAgentsRun(b *testing.B) {
 	for _, n := range shores {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			e := quarry(b, n)
-			e.buildIndex(b.Context())
+			e.Storage.BuildIndex(b.Context())
 			saves := 0
 			measure := func(until func() bool) []time.Duration {
 				var took []time.Duration

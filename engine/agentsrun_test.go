@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/agents"
+	"emberd/engine/core"
+	"emberd/engine/lifecycle"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -19,7 +22,7 @@ type tended struct {
 	fading, leaks, leaking, old, new, deserving, ann, leith memory.ID
 }
 
-func tend(t *testing.T, change func(*Options)) *tended {
+func tend(t *testing.T, change func(*core.Options)) *tended {
 	t.Helper()
 	d := &desk{house: promotingHouse(t, nil), t: t}
 	if change != nil {
@@ -70,7 +73,7 @@ func wantDid(t *testing.T, res *op.AgentsRunResult, want string) {
 // items are the review items with their states, as words.
 func (s *tended) items() []string {
 	var out []string
-	for item := range s.reviewItems() {
+	for item := range s.Engine.Review.ReviewItems() {
 		out = append(out, fmt.Sprintf("%s %s %s %d %s%s", item.Agent, item.Action, item.Urgency, len(item.MemoryIDs), item.Status, item.Decision))
 	}
 	slices.Sort(out)
@@ -89,7 +92,7 @@ const foundByAll = "decay 1/1/0/0 cluster 2/2/1/0 merge 1/0/0/0 promote 1/0/1/0 
 func TestADryRunOfTheAgentsChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, auto := range []bool{false, true} {
-		s := tend(t, func(o *Options) { o.Agents.AutoMerge = auto })
+		s := tend(t, func(o *core.Options) { o.Agents.AutoMerge = auto })
 		before, journal, files := stateOf(t, s.Engine), do(t, s.Engine, op.Journal, &op.JournalRequest{}), s.files(t)
 		want := foundByAll
 		if auto {
@@ -135,7 +138,7 @@ func TestWhatWasUnrelatedStaysSo(t *testing.T) {
 // note, the merge and what was filed.
 func TestARunOfTheAgentsIsOneEntry(t *testing.T) {
 	t.Parallel()
-	s := tend(t, func(o *Options) { o.Agents.AutoMerge = true })
+	s := tend(t, func(o *core.Options) { o.Agents.AutoMerge = true })
 	before := stateOf(t, s.Engine)
 	s.relates(s.ann, memory.Supports, s.leaks, 0.5)
 	undoneTo := stateOf(t, s.Engine)
@@ -202,7 +205,7 @@ func TestNothingIsMergedUnasked(t *testing.T) {
 	}
 	s.wantItems("cluster contradiction high 2 open", "cluster merge medium 2 open", "decay gc_candidate high 1 open")
 	claimed := memory.ReviewItemID(op.ReviewCluster, []memory.ID{s.leaks, s.leaking})
-	_, _, err := s.claimItem(t.Context(), memory.Actor{Via: "socket"}, "", claimed, "Ann")
+	_, _, err := s.Engine.Review.ClaimItem(t.Context(), memory.Actor{Via: "socket"}, "", claimed, "Ann")
 	ok(t, err)
 	if named := s.runsAgents(op.AgentsRunRequest{Agent: op.AgentMerge}); did(named) != "merge 0/0/0/0" {
 		t.Errorf("of what somebody else has claimed it did %s", did(named))
@@ -219,7 +222,7 @@ func TestNothingIsMergedUnasked(t *testing.T) {
 // something has changed.
 func TestWhatIsUndoneIsNotDoneAgain(t *testing.T) {
 	t.Parallel()
-	s := tend(t, func(o *Options) { o.Agents.AutoMerge = true })
+	s := tend(t, func(o *core.Options) { o.Agents.AutoMerge = true })
 	nothing := "decay 1/0/0/0 cluster 2/0/0/0 merge 0/0/0/0 promote 0/0/0/0 relations 0/0/0/0"
 	do(t, s.Engine, op.Undo, &op.UndoRequest{Tx: s.runsAgents(op.AgentsRunRequest{}).Tx})
 	s.advance(time.Hour)
@@ -237,7 +240,7 @@ func TestWhatIsDecidedIsNotFiledAgain(t *testing.T) {
 	s := tend(t, nil)
 	s.runsAgents(op.AgentsRunRequest{Agent: op.AgentCluster})
 	item := memory.ReviewItemID(op.ReviewCluster, []memory.ID{s.leaks, s.leaking})
-	_, _, err := s.closeItem(t.Context(), agentsActor(), "", item, op.DecideKeep, "two kettles")
+	_, _, err := s.Engine.Review.CloseItem(t.Context(), agents.AgentsActor(), "", item, op.DecideKeep, "two kettles")
 	ok(t, err)
 	wantDid(t, s.runsAgents(op.AgentsRunRequest{Agent: op.AgentCluster}), "cluster 2/0/0/0")
 	wantDid(t, s.runsAgents(op.AgentsRunRequest{Agent: op.AgentMerge}), "merge 0/0/0/0")
@@ -267,11 +270,11 @@ func TestTheRateOfTheAgents(t *testing.T) {
 	for _, want := range []string{"decay 150/60/0/90", "decay 150/0/0/90"} {
 		res := do(t, e, op.AgentsRun, &op.AgentsRunRequest{Agent: op.AgentDecay})
 		wantDid(t, res, want)
-		if len(res.Decay) != mostFound {
+		if len(res.Decay) != agents.MaxFound {
 			t.Errorf("it shows %d", len(res.Decay))
 		}
 	}
-	filed := slices.Collect(e.reviewItems())
+	filed := slices.Collect(e.Review.ReviewItems())
 	if !slices.ContainsFunc(filed, func(i memory.ReviewItem) bool {
 		return i.Action == "reinforce" && strings.Contains(i.Evidence, "used 3 times")
 	}) {
@@ -335,9 +338,9 @@ func TestAgentsRefuseWhatTheyDoNotKnow(t *testing.T) {
 	} {
 		wantCode(t, refused(t, e, op.AgentsRun, &c.req), memory.Invalid, c.says)
 	}
-	e.caring.running.Lock()
+	e.Agents.AgentScheduler.Running.Lock()
 	wantCode(t, refused(t, e, op.AgentsRun, &op.AgentsRunRequest{}), memory.Busy, "the agents are running")
-	e.caring.running.Unlock()
+	e.Agents.AgentScheduler.Running.Unlock()
 }
 
 // Of several devices the keeper alone runs agents; the others may look.
@@ -346,7 +349,7 @@ func TestOnlyTheKeeperRunsAgents(t *testing.T) {
 	_, other, k, o := pair(t)
 	wantCode(t, refused(t, o, op.AgentsRun, &op.AgentsRunRequest{}), memory.Conflict, "the agents run on the keeper")
 	do(t, o, op.AgentsRun, &op.AgentsRunRequest{DryRun: true})
-	if next := o.agentsDue(t.Context()); !next.Equal(other.clock.Now().Add(looksAgain)) || !o.caring.lastRun(pipelineRun).IsZero() {
+	if next := o.Agents.AgentsDue(t.Context()); !next.Equal(other.clock.Now().Add(lifecycle.LooksAgain)) || !o.Agents.AgentScheduler.LastRun(agents.PipelineRun).IsZero() {
 		t.Errorf("the other looks again at %v", next)
 	}
 	if res := do(t, k, op.AgentsRun, &op.AgentsRunRequest{}); len(res.Ran) != 5 {
@@ -355,11 +358,11 @@ func TestOnlyTheKeeperRunsAgents(t *testing.T) {
 }
 
 // tendedByItself is a store whose daemon has read everything, so that it may run its agents.
-func tendedByItself(t *testing.T, change func(*Options)) *tended {
+func tendedByItself(t *testing.T, change func(*core.Options)) *tended {
 	t.Helper()
 	s := tend(t, change)
-	s.indexed.Store(true)
-	s.notes.complete.Store(true)
+	s.Indexed.Store(true)
+	s.Notes.Vault.Complete.Store(true)
 	return s
 }
 
@@ -371,7 +374,7 @@ func TestTheAgentsRunByThemselves(t *testing.T) {
 	due := func(want time.Duration, entries int) {
 		t.Helper()
 		before := len(do(t, s.Engine, op.Journal, &op.JournalRequest{}).Entries)
-		next := s.agentsDue(t.Context())
+		next := s.Engine.Agents.AgentsDue(t.Context())
 		if got := next.Sub(s.clock.Now()); got != want {
 			t.Errorf("it looks again in %s, want %s", got, want)
 		}
@@ -384,31 +387,31 @@ func TestTheAgentsRunByThemselves(t *testing.T) {
 		t.Errorf("the entry is by %+v", by)
 	}
 	s.wantItems("cluster contradiction high 2 open", "cluster merge medium 2 open", "decay gc_candidate high 1 open")
-	if first := s.caring.lastRun(similarRun); !first.Equal(s.caring.lastRun(pipelineRun)) {
+	if first := s.Engine.Agents.AgentScheduler.LastRun(agents.SimilarRun); !first.Equal(s.Engine.Agents.AgentScheduler.LastRun(agents.PipelineRun)) {
 		t.Errorf("what is nearly equal was looked for at %v", first)
 	}
 	s.advance(time.Hour)
 	due(24*time.Hour, 0)
 	save(t, s.Engine, "The kettle is leaking at its seam")
-	if at := s.nextAgents(s.clock.Now().Add(day)); at.Sub(s.clock.Now()) != firstLook {
+	if at := s.Engine.Agents.NextAgents(s.clock.Now().Add(day)); at.Sub(s.clock.Now()) != lifecycle.FirstLook {
 		t.Errorf("after a change it looks at %v", at)
 	}
 	due(24*time.Hour, 1)
-	s.caring.rates[op.AgentDecay].Take(s.clock.Now(), 60)
+	s.Engine.Agents.AgentScheduler.Rates[op.AgentDecay].Take(s.clock.Now(), 60)
 	s.house.saved(t, s.Engine, 40, "Low tide is at noon")
 	s.advance(time.Hour - time.Second)
-	s.caring.rates[op.AgentDecay].Take(s.clock.Now(), 60)
+	s.Engine.Agents.AgentScheduler.Rates[op.AgentDecay].Take(s.clock.Now(), 60)
 	s.advance(time.Second)
 	due(time.Hour, 0) // there is more to do than the rate lets
 	s.advance(time.Hour)
 	due(24*time.Hour, 1)
 	jobs := do(t, s.Engine, op.LifecycleStatus, &op.LifecycleStatusRequest{}).Jobs
 	i := slices.IndexFunc(jobs, func(j op.Job) bool { return j.Name == "agents" })
-	if i < 0 || !jobs[i].Last.Equal(s.caring.lastRun(pipelineRun)) || jobs[i+1].Name != "similar" || !jobs[i+1].Next.Equal(jobs[i+1].Last.Add(7*day)) {
+	if i < 0 || !jobs[i].Last.Equal(s.Engine.Agents.AgentScheduler.LastRun(agents.PipelineRun)) || jobs[i+1].Name != "similar" || !jobs[i+1].Next.Equal(jobs[i+1].Last.Add(7*day)) {
 		t.Errorf("the jobs are %+v", jobs)
 	}
 	empty, _ := newEngine(t)
-	if next := empty.agentsDue(t.Context()); !next.IsZero() {
+	if next := empty.Agents.AgentsDue(t.Context()); !next.IsZero() {
 		t.Errorf("with no memories it looks again at %v", next)
 	}
 }
@@ -418,19 +421,19 @@ func TestASaveHasTheUrgentFiled(t *testing.T) {
 	t.Parallel()
 	s := tendedByItself(t, nil)
 	s.house.saved(t, s.Engine, 10, "Low tide is at noon") // of medium urgency
-	if len(s.caring.saved) != 1 {
+	if len(s.Engine.Agents.AgentScheduler.Saved) != 1 {
 		t.Error("a save is not noticed")
 	}
-	if wait := s.urgentWait(); wait != urgentPause && wait != urgentDelay {
+	if wait := s.Engine.Agents.UrgentWait(); wait != agents.UrgentPause && wait != agents.UrgentDelay {
 		t.Errorf("it waits %s", wait)
 	}
-	s.lookForUrgent(t.Context())
+	s.Engine.Agents.LookForUrgent(t.Context())
 	s.wantItems("decay gc_candidate high 1 open")
-	if wait := s.urgentWait(); wait != urgentPause {
+	if wait := s.Engine.Agents.UrgentWait(); wait != agents.UrgentPause {
 		t.Errorf("after a look it waits %s", wait)
 	}
 	s.advance(4 * time.Minute)
-	if wait := s.urgentWait(); wait != urgentDelay {
+	if wait := s.Engine.Agents.UrgentWait(); wait != agents.UrgentDelay {
 		t.Errorf("later it waits %s", wait)
 	}
 }
@@ -440,13 +443,13 @@ func TestASaveHasTheUrgentFiled(t *testing.T) {
 func TestContradictionsAreLessAlikeThanGroups(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
-	e.indexed.Store(true)
+	e.Indexed.Store(true)
 	a, b := save(t, e, "The staging database listens on port 5432"), save(t, e, "The staging database listens on port 5433")
 	save(t, e, "With Python 2.7 print needs no parentheses in the importer")
 	save(t, e, "With Python 3.12 print needs parentheses in the importer")
 	save(t, e, "Ann likes tea in the garden")
 	res := do(t, e, op.AgentsRun, &op.AgentsRunRequest{Agent: op.AgentCluster, DryRun: true})
-	if len(res.Cluster) != 1 || res.Cluster[0].Action != contradictionAction || res.Cluster[0].Cohesion >= op.ClusterThreshold ||
+	if len(res.Cluster) != 1 || res.Cluster[0].Action != core.ContradictionAction || res.Cluster[0].Cohesion >= op.ClusterThreshold ||
 		!slices.Equal(res.Cluster[0].MemoryIDs, []memory.ID{a.ID, b.ID}) {
 		t.Errorf("the agent finds %+v", res.Cluster)
 	}

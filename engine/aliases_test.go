@@ -1,22 +1,21 @@
-package engine
+package engine_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/vault"
 )
 
-func savedAs(t testing.TB, e *Engine, content string, aliases ...string) memory.ID {
+func savedAs(t testing.TB, e *engine.Engine, content string, aliases ...string) memory.ID {
 	t.Helper()
 	return do(t, e, op.Save, &op.SaveRequest{Content: content, Aliases: aliases, Again: true}).Memory.ID
 }
 
-func wantOpened(t testing.TB, e *Engine, name string, want memory.ID) {
+func wantOpened(t testing.TB, e *engine.Engine, name string, want memory.ID) {
 	t.Helper()
 	if got := do(t, e, op.Show, &op.ShowRequest{ID: name}).Memory.ID; got != want {
 		t.Errorf("%q opens %s, want %s", name, got, want)
@@ -79,25 +78,5 @@ func TestCompletionsOfAliases(t *testing.T) {
 	res := do(t, e, op.Complete, &op.CompleteRequest{What: op.CompleteIDs, Prefix: "gh-10"})
 	if len(res.Values) != 1 || res.Values[0].Value != "GH-1042" || res.Values[0].ID != id {
 		t.Errorf("completed to %+v", res.Values)
-	}
-}
-
-// An exported note is read as one of its memory, links and all.
-func TestAnExportedNoteIsOfItsMemory(t *testing.T) {
-	t.Parallel()
-	m := memory.Memory{ID: memory.DeriveID([]byte("x")), Content: "# A plan\n\n<% tp.file %> and `= this`", Tags: []string{"a/b"}, Strength: 1, Aliases: []string{"42"}}
-	data := Note(&m, []NoteLink{{Type: memory.Related, Kind: "stands beside", To: "The kettle.md"}, {Type: memory.Causes, To: "The lid.md"},
-		{Type: memory.Causes, Kind: "a|b", To: "The pot.md"}, {Type: memory.Causes, To: "a#b.md"}})
-	carried := vault.CarriedBy(data)
-	if carried == nil || carried.ID != string(m.ID) || !vault.Holds(carried.Body, m.Content) || !slices.Equal(carried.Tags, m.Tags) {
-		t.Errorf("the note %s says %+v", data, carried)
-	}
-	for _, want := range []string{"related:\n  - \"[[The kettle|stands beside: The kettle]]\"\n", "causes:\n  - \"[[The lid|The lid]]\"\n  - \"[[The pot|The pot]]\"\n"} {
-		if !strings.Contains(string(data), want) {
-			t.Errorf("%s has no %q", data, want)
-		}
-	}
-	if strings.Contains(string(data), "42") || strings.Contains(string(data), "a#b") {
-		t.Errorf("%s has what links cannot name", data)
 	}
 }

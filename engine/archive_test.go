@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"emberd/engine/core"
+	"emberd/engine/lifecycle"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
-
-	"pgregory.net/rapid"
 )
 
 // shelf is a desk whose clock is an hour ahead, so that every note has been left alone.
@@ -29,7 +31,7 @@ func (d *desk) to(stage memory.Stage, ids ...memory.ID) []rekindle.Move {
 	d.t.Helper()
 	var moves []rekindle.Move
 	for _, id := range ids {
-		row, live := d.stm.Get(id)
+		row, live := d.Stm.Get(id)
 		if !live {
 			d.t.Fatalf("no memory %s", id)
 		}
@@ -41,9 +43,9 @@ func (d *desk) to(stage memory.Stage, ids ...memory.ID) []rekindle.Move {
 func keeper() memory.Actor { return memory.Actor{Via: "emberd", Client: "lifecycle"} }
 
 // archived archives memories, all of them.
-func (d *desk) archived(ids ...memory.ID) archiving {
+func (d *desk) archived(ids ...memory.ID) lifecycle.ArchiveRequest {
 	d.t.Helper()
-	got, err := d.archive(d.t.Context(), d.to(memory.Archived, ids...), "unused for 30 days", keeper(), "")
+	got, err := d.Engine.Lifecycle.Archive(d.t.Context(), d.to(memory.Archived, ids...), "unused for 30 days", keeper(), "")
 	ok(d.t, err)
 	if len(got.Skipped) > 0 || !slices.Equal(got.Done, ids) {
 		d.t.Fatalf("archived %v, skipped %+v", got.Done, got.Skipped)
@@ -55,7 +57,7 @@ func (d *desk) archived(ids ...memory.ID) archiving {
 func (d *desk) skipped(id memory.ID, why string) {
 	d.t.Helper()
 	before, files := look(d.t, d.Engine, id), d.files(d.t)
-	got, err := d.archive(d.t.Context(), d.to(memory.Archived, id), "unused for 30 days", keeper(), "")
+	got, err := d.Engine.Lifecycle.Archive(d.t.Context(), d.to(memory.Archived, id), "unused for 30 days", keeper(), "")
 	ok(d.t, err)
 	if len(got.Skipped) != 1 || got.Entry != "" || !strings.Contains(got.Skipped[0].Reason, why) {
 		d.t.Errorf("got %+v, want it skipped for %q", got, why)
@@ -69,7 +71,7 @@ func (d *desk) skipped(id memory.ID, why string) {
 // rekindled brings a memory back.
 func (d *desk) rekindled(id memory.ID) *op.RekindleResult {
 	d.t.Helper()
-	res, err := d.rekindleMemory(d.t.Context(), id, memory.Actor{Via: "cli"})
+	res, err := d.Engine.Lifecycle.RekindleMemory(d.t.Context(), id, memory.Actor{Via: "cli"})
 	ok(d.t, err)
 	return res
 }
@@ -86,7 +88,7 @@ func TestArchive(t *testing.T) {
 	wantNote(t, d.house, home, `memory-id: "`+string(m.ID)+`"`, "kitchen", leaky, "!stage")
 	cold := look(t, d.Engine, m.ID)
 	if cold.Stage != memory.Archived || cold.VaultPath != home || cold.PromotedTo != "" || cold.ArchiveReason != "unused for 30 days" ||
-		!cold.ArchivedAt.Equal(stampTime(d.clock.Now())) || !strings.Contains(leaky, strings.TrimSuffix(cold.Content, "…")) || cold.Summary != cold.Content || len(cold.NoteSeen) != 5 {
+		!cold.ArchivedAt.Equal(core.StampTime(d.clock.Now())) || !strings.Contains(leaky, strings.TrimSuffix(cold.Content, "…")) || cold.Summary != cold.Content || len(cold.NoteSeen) != 5 {
 		t.Errorf("the memory is %+v", cold.Memory)
 	}
 	if n := len([]rune(cold.Content)); n == 0 || n > 80 {
@@ -100,7 +102,7 @@ func TestArchive(t *testing.T) {
 	if back.Verdict != "unchanged" || back.Path != home || back.Edited || back.Memory.Content != leaky || back.Memory.Stage != memory.Active {
 		t.Errorf("rekindled %+v", back)
 	}
-	if warm := back.Memory; warm.UseCount != 1 || !warm.LastUsed.Equal(stampTime(d.clock.Now())) || warm.VaultPath != home || !warm.UpdatedAt.Equal(m.UpdatedAt) || !warm.ArchivedAt.IsZero() {
+	if warm := back.Memory; warm.UseCount != 1 || !warm.LastUsed.Equal(core.StampTime(d.clock.Now())) || warm.VaultPath != home || !warm.UpdatedAt.Equal(m.UpdatedAt) || !warm.ArchivedAt.IsZero() {
 		t.Errorf("the memory is %+v", warm.Memory)
 	}
 	if v := d.newest(m.ID); v.Verb != "rekindle" || v.Tx != back.Tx || v.By.Via != "cli" {
@@ -127,9 +129,9 @@ func TestArchivingAndRekindlingGivesTheSameText(t *testing.T) {
 		}
 		id := saved.Memory.ID
 		stage := rapid.SampledFrom([]memory.Stage{memory.Archived, memory.Rehydratable}).Draw(rt, "stage")
-		got, err := d.archive(t.Context(), d.to(stage, id), "asked for", keeper(), "")
+		got, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(stage, id), "asked for", keeper(), "")
 		ok(t, err)
-		keepable := keepable(saved.Memory.Content)
+		keepable := core.FitsNote(saved.Memory.Content)
 		if done := len(got.Done) == 1; done != keepable {
 			rt.Fatalf("archived: %t, keepable: %t, %+v", done, keepable, got.Skipped)
 		}
@@ -155,7 +157,7 @@ func TestWhatIsNotArchived(t *testing.T) {
 	moves := d.to(memory.Archived, used.ID)
 	d.clock.advance(time.Minute)
 	do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(used.ID)})
-	got, err := d.archive(t.Context(), moves, "unused for 30 days", keeper(), "")
+	got, err := d.Engine.Lifecycle.Archive(t.Context(), moves, "unused for 30 days", keeper(), "")
 	ok(t, err)
 	if len(got.Skipped) != 1 || got.Skipped[0].Reason != "it was used meanwhile" {
 		t.Errorf("got %+v", got)
@@ -173,7 +175,7 @@ func TestArchivingWithoutItsVault(t *testing.T) {
 	d.skipped(id, "still being read for the first time")
 	d.batch(nil, nil)
 	ok(t, os.Rename(h.Vaults[0], h.Vaults[0]+" away"))
-	got, err := d.archive(t.Context(), d.to(memory.Archived, id), "gc", keeper(), "")
+	got, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Archived, id), "gc", keeper(), "")
 	ok(t, err)
 	if len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0].Reason, "the vault is not there") {
 		t.Errorf("got %+v", got)
@@ -185,7 +187,7 @@ func TestArchivingWithoutItsVault(t *testing.T) {
 	bare := &desk{house: newHouse(t), t: t, Engine: e}
 	_, err = op.Archive.Call(t.Context(), e, &op.ArchiveRequest{ID: string(save(t, e, leaky).ID)})
 	wantCode(t, err, memory.NotFound, "there is no vault; name one")
-	got, err = e.archive(t.Context(), bare.to(memory.Archived, save(t, e, "short").ID), "gc", keeper(), "")
+	got, err = e.Lifecycle.Archive(t.Context(), bare.to(memory.Archived, save(t, e, "short").ID), "gc", keeper(), "")
 	ok(t, err)
 	if len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0].Reason, "there is no vault") {
 		t.Errorf("got %+v", got)
@@ -226,7 +228,7 @@ func TestFading(t *testing.T) {
 	first := d.archived(id)
 	text := look(t, d.Engine, id).Content
 	ok(t, os.Rename(d.Vaults[0], d.Vaults[0]+" away")) // fading needs no vault
-	got, err := d.archive(t.Context(), d.to(memory.Rehydratable, id), "unused for 90 days", keeper(), first.Entry)
+	got, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Rehydratable, id), "unused for 90 days", keeper(), first.Entry)
 	ok(t, err)
 	if m := look(t, d.Engine, id); len(got.Done) != 1 || got.Entry != first.Entry || m.Stage != memory.Rehydratable || m.Content != text || m.ArchiveReason != "unused for 30 days" {
 		t.Errorf("%+v: the memory is %+v", got, m.Memory)

@@ -1,10 +1,12 @@
-package engine
+package engine_test
 
 import (
 	"os"
 	"strings"
 	"testing"
 
+	"emberd/engine/lifecycle"
+	"emberd/engine/promote"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -75,7 +77,7 @@ func TestArchivingTakesTheNoteOfACrash(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
 	m := save(t, d.Engine, leaky)
-	d.write(t, "Memories/Archive/"+strings.TrimPrefix(noteNameOf(t, d, m.ID), "Memories/"), string(archiveBytesOf(&m.Memory)))
+	d.write(t, "Memories/Archive/"+strings.TrimPrefix(noteNameOf(t, d, m.ID), "Memories/"), string(lifecycle.ArchiveBytesOf(&m.Memory)))
 	files := d.files(t)
 	d.archived(m.ID)
 	wantFiles(t, d.house, files...)
@@ -91,7 +93,7 @@ func TestArchivingTakesTheNoteOfACrash(t *testing.T) {
 func noteNameOf(t *testing.T, d *desk, id memory.ID) string {
 	t.Helper()
 	m := look(t, d.Engine, id).Memory
-	return d.noteNames(&m)[0]
+	return d.Promote.NoteNames(&m)[0]
 }
 
 // The promoted note is the source; only a stage that it states is kept true.
@@ -125,14 +127,14 @@ func TestANoteThatStatesAStage(t *testing.T) {
 	if got := look(t, d.Engine, m.ID).Stage; got != memory.Demoted {
 		t.Fatalf("the memory is %s", got)
 	}
-	d.advance(lastTry)
+	d.advance(promote.LastTry)
 	got := d.archived(m.ID)
 	d.rest(t, d.Engine)
 	wantNote(t, d.house, m.PromotedTo, `stage: "archived"`)
 	d.seen(m.PromotedTo)
-	faded, err := d.archive(t.Context(), d.to(memory.Rehydratable, m.ID), "", keeper(), "")
+	faded, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Rehydratable, m.ID), "", keeper(), "")
 	ok(t, err)
-	d.advance(lastTry)
+	d.advance(promote.LastTry)
 	d.rest(t, d.Engine)
 	wantNote(t, d.house, m.PromotedTo, `stage: "rehydratable"`, leaky)
 	d.seen(m.PromotedTo)
@@ -143,14 +145,14 @@ func TestANoteThatStatesAStage(t *testing.T) {
 	if back.Memory.Stage != memory.Active || back.Memory.Content != leaky {
 		t.Errorf("rekindled %+v", back)
 	}
-	d.advance(lastTry)
+	d.advance(promote.LastTry)
 	d.rest(t, d.Engine)
 	wantNote(t, d.house, m.PromotedTo, leaky, "!rehydratable")
 	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: back.Tx})
 	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: faded.Entry})
 	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: got.Entry})
 	d.settle()
-	d.advance(lastTry)
+	d.advance(promote.LastTry)
 	d.rest(t, d.Engine)
 	wantNote(t, d.house, m.PromotedTo, leaky, "!stage")
 	d.seen(m.PromotedTo)

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"testing"
@@ -42,7 +42,7 @@ func BenchmarkFade100(b *testing.B) {
 	d, ids := archiveShelf(b, 100)
 	entry := d.archived(ids...).Entry
 	for b.Loop() {
-		got, err := d.archive(b.Context(), d.to(memory.Rehydratable, ids...), "", keeper(), entry)
+		got, err := d.Engine.Lifecycle.Archive(b.Context(), d.to(memory.Rehydratable, ids...), "", keeper(), entry)
 		b.StopTimer()
 		if ok(b, err); len(got.Done) != len(ids) {
 			b.Fatalf("%d faded", len(got.Done))

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"math/rand/v2"
@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/engine/core"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/vault"
+	"emberd/vault/neutralize"
 )
 
 const (
@@ -33,16 +34,16 @@ func agings(d *desk, one, other memory.ID) []func() error {
 	ctx, e := d.t.Context(), d.Engine
 	return []func() error{
 		func() error {
-			_, err := e.archive(ctx, d.to(memory.Archived, one, other), "unused for 30 days", keeper(), "")
+			_, err := e.Lifecycle.Archive(ctx, d.to(memory.Archived, one, other), "unused for 30 days", keeper(), "")
 			return err
 		},
-		func() error { _, err := e.rekindleMemory(ctx, one, keeper()); return err },
+		func() error { _, err := e.Lifecycle.RekindleMemory(ctx, one, keeper()); return err },
 		func() error {
 			_, err := op.Edit.Call(ctx, e, &op.EditRequest{ID: string(one), Content: new(mended)})
 			return err
 		},
 		func() error {
-			_, err := e.archive(ctx, d.to(memory.Rehydratable, one, other), "unused for 90 days", keeper(), "")
+			_, err := e.Lifecycle.Archive(ctx, d.to(memory.Rehydratable, one, other), "unused for 90 days", keeper(), "")
 			return err
 		},
 		func() error {
@@ -50,7 +51,7 @@ func agings(d *desk, one, other memory.ID) []func() error {
 			_, err := op.Promote.Call(ctx, e, &op.PromoteRequest{ID: string(other)})
 			return err
 		},
-		func() error { _, err := e.rekindleMemory(ctx, other, keeper()); return err },
+		func() error { _, err := e.Lifecycle.RekindleMemory(ctx, other, keeper()); return err },
 		func() error {
 			_, err := op.Promote.Call(ctx, e, &op.PromoteRequest{ID: string(one)})
 			return err
@@ -94,7 +95,7 @@ func TestPowerCutsWhileMemoriesFadeAndComeBack(t *testing.T) {
 		d.wantKept(n, other, tide)
 		d.advance(2 * time.Minute)
 		for _, id := range []memory.ID{one, other} {
-			_, err := d.archive(t.Context(), d.to(memory.Rehydratable, id), "unused for 90 days", keeper(), "")
+			_, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Rehydratable, id), "unused for 90 days", keeper(), "")
 			ok(t, err)
 			d.rekindled(id)
 			d.wantKept(n, id, leaky, mended, tide)
@@ -112,15 +113,15 @@ func (d *desk) wantKept(n int, id memory.ID, texts ...string) {
 	m := look(d.t, d.Engine, id)
 	var notes []string
 	kept := slices.Contains(texts, m.Content)
-	for path, err := range d.notes.vault.Load().Walk(d.t.Context()) {
+	for path, err := range d.Notes.Vault.Root.Load().Walk(d.t.Context()) {
 		ok(d.t, err)
-		note, err := d.notes.vault.Load().Read(d.t.Context(), path)
+		note, err := d.Notes.Vault.Root.Load().Read(d.t.Context(), path)
 		ok(d.t, err)
-		if !carriesID(note.Carried, id) {
+		if !core.CarriesID(note.Carried, id) {
 			continue
 		}
 		notes = append(notes, path)
-		kept = kept || slices.ContainsFunc(texts, func(text string) bool { return note.Carried.Body == vault.Body(text) })
+		kept = kept || slices.ContainsFunc(texts, func(text string) bool { return note.Carried.Body == neutralize.Body(text) })
 	}
 	if !kept || len(notes) > 1 || m.Stage.Cold() && len(notes) != 1 {
 		d.t.Errorf("power cut after %d operations: the notes are %q, the memory is %+v", n, notes, m.Memory)

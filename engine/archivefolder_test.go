@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func TestAStartDoesNotReadTheArchiveAgain(t *testing.T) {
 	if got := d.all(); len(got) != 0 {
 		t.Errorf("%q would be read again", got)
 	}
-	if got := d.notes.carriers.of(id); !slices.Equal(got, []string{archiveDir + "Kettle.md"}) {
+	if got := d.Notes.Vault.Carriers.Of(id); !slices.Equal(got, []string{archiveDir + "Kettle.md"}) {
 		t.Errorf("the notes of the memory are %q", got)
 	}
 	d.write(t, archiveDir+"Kettle.md", noteFor(id, "the kettle leaks", "tea"))
@@ -119,7 +119,7 @@ func TestNotesGoIntoTheIndexAndOutOfIt(t *testing.T) {
 		if got := d.all(); !slices.Equal(got, step.reads) {
 			t.Errorf("%+v: %q would be read", step, got)
 		}
-		if got := d.notes.carriers.of(id); !slices.Equal(got, []string{archiveDir + "Kettle.md"}) {
+		if got := d.Notes.Vault.Carriers.Of(id); !slices.Equal(got, []string{archiveDir + "Kettle.md"}) {
 			t.Errorf("%+v: the notes of the memory are %q", step, got)
 		}
 		d.batch(d.all(), nil)
@@ -151,8 +151,8 @@ func TestANoteThatGoesWhileTheSettingsChange(t *testing.T) {
 		ok(t, os.Remove(d.at(archiveDir+"Kettle.md")))
 		d.IndexArchive = searched
 		d.Engine = d.house.open(t)
-		index, _ := d.notes.current()
-		known := slices.Collect(d.notes.known(index))
+		index, _ := d.Notes.Vault.Current()
+		known := slices.Collect(d.Notes.Vault.Known(index))
 		if len(known) != 1 || known[0].Path != archiveDir+"Kettle.md" {
 			t.Fatalf("searched %t: the watcher is told of %+v", searched, known)
 		}
@@ -162,7 +162,7 @@ func TestANoteThatGoesWhileTheSettingsChange(t *testing.T) {
 			t.Errorf("searched %t: the memory is %+v", searched, m.Memory)
 		}
 		d.reopen()
-		if got := len(slices.Collect(d.notes.known(index))); got != 0 {
+		if got := len(slices.Collect(d.Notes.Vault.Known(index))); got != 0 {
 			t.Errorf("searched %t: %d notes are known after that", searched, got)
 		}
 	}
@@ -174,12 +174,12 @@ func TestTheArchiveOutlivesTheIndex(t *testing.T) {
 	d := newDesk(t, map[string]string{"Garden/Soil.md": "the soil feeds"})
 	id := d.filed("the kettle leaks", archiveDir+"Kettle.md")
 	ok(t, d.Close())
-	ok(t, os.RemoveAll(filepath.Join(d.State, "index", filepath.Base(d.notes.indexDir))))
+	ok(t, os.RemoveAll(filepath.Join(d.State, "index", filepath.Base(d.Notes.Vault.IndexDir))))
 	d.Engine = d.house.open(t)
 	if got := d.all(); !slices.Equal(got, []string{"Garden/Soil.md"}) {
 		t.Errorf("%q would be read", got)
 	}
-	d.notes.rebuild()
+	d.Notes.Vault.Rebuild()
 	d.batch(d.all(), nil)
 	d.settle()
 	d.wantHome(id, archiveDir+"Kettle.md", false)

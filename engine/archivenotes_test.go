@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine/core"
+	"emberd/engine/notes"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -29,10 +31,10 @@ func (d *desk) filed(content, path string, tags ...string) memory.ID {
 	d.write(d.t, path, text)
 	d.batch([]string{path}, nil)
 	d.rewrite(id, "archive", func(m *memory.Memory) {
-		if !chill(m, remains{stage: memory.Archived, path: path, summary: leftOver, terms: []string{"keyterm"}, reason: "asked for"}, d.clock.Now()) {
+		if !core.ArchiveText(m, core.ArchivedText{Stage: memory.Archived, Path: path, Summary: leftOver, Terms: []string{"keyterm"}, Reason: "asked for"}, d.clock.Now()) {
 			d.t.Fatalf("no note keeps %q", content)
 		}
-		m.NoteSeen = fingerprints(vault.CarriedBy([]byte(text)))
+		m.NoteSeen = notes.Fingerprints(vault.CarriedBy([]byte(text)))
 	})
 	d.settle()
 	if m := d.memory(id); m.VaultPath != path || m.PromotedTo != "" || m.Content != leftOver {
@@ -45,26 +47,26 @@ func (d *desk) filed(content, path string, tags ...string) memory.ID {
 func (d *desk) woken(id memory.ID) {
 	d.t.Helper()
 	path := d.memory(id).VaultPath
-	note, err := d.notes.vault.Load().Read(d.t.Context(), path)
+	note, err := d.Notes.Vault.Root.Load().Read(d.t.Context(), path)
 	ok(d.t, err)
-	d.rewrite(id, "rekindle", func(m *memory.Memory) { warm(m, note.Carried.Body, path, d.clock.Now()) })
+	d.rewrite(id, "rekindle", func(m *memory.Memory) { core.RestoreText(m, note.Carried.Body, path, d.clock.Now()) })
 }
 
 // rewrite changes a memory in the log alone.
 func (d *desk) rewrite(id memory.ID, verb string, change func(m *memory.Memory)) {
 	d.t.Helper()
-	_, err := d.stm.Update(d.t.Context(), []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+	_, err := d.Stm.Update(d.t.Context(), []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		m, err := rows[0].Memory()
 		if err != nil {
 			return nil, err
 		}
-		before, err := fields(&m)
+		before, err := core.Fields(&m)
 		if err != nil {
 			return nil, err
 		}
 		change(&m)
-		after, err := fields(&m)
-		return &stm.Tx{Verb: verb, Changes: []stm.Change{{ID: id, Set: difference(before, after)}}}, err
+		after, err := core.Fields(&m)
+		return &stm.Tx{Verb: verb, Changes: []stm.Change{{ID: id, Set: core.Difference(before, after)}}}, err
 	})
 	ok(d.t, err)
 }
@@ -90,7 +92,7 @@ func TestAnArchiveNoteIsItsMemorysAndNotSearched(t *testing.T) {
 	id := d.filed("the kettle leaks at the seam", archiveDir+"Kettle.md", "kitchen")
 	wantNames(t, d.Engine, "seam")
 	wantNames(t, d.Engine, "keyterm", leftOver)
-	if got := d.notes.carriers.of(id); !slices.Equal(got, []string{archiveDir + "Kettle.md"}) {
+	if got := d.Notes.Vault.Carriers.Of(id); !slices.Equal(got, []string{archiveDir + "Kettle.md"}) {
 		t.Errorf("the notes of the memory are %q", got)
 	}
 	if v := do(t, d.Engine, op.Status, &op.StatusRequest{}).Vaults[0]; v.Notes != 0 || v.Archived != 1 || v.Memories != 1 {
@@ -180,7 +182,7 @@ func TestAnArchiveNoteThatIsEdited(t *testing.T) {
 	lines := d.lines(id)
 	d.batch([]string{archiveDir + "Kettle.md"}, nil)
 	d.settle()
-	if got := d.lines(id); d.truth.waits(id) || got != lines {
+	if got := d.lines(id); d.Sync.Sync.Contains(id) || got != lines {
 		t.Errorf("%d lines for nothing", got-lines)
 	}
 
@@ -238,8 +240,8 @@ func TestAnArchiveNoteThatTheLogDoesNotKnow(t *testing.T) {
 	}
 	d.wantFinding("memory "+archiveDir+"Pot.md", "it has another text than memory "+other.Short())
 
-	// A note elsewhere is the memory's, whatever lies in the archive.
-	d.edit("Pot.md", noteFor(other, "the pot is new"))
+	// A note elsewhere that says what the memory says is its, whatever lies in the archive.
+	d.edit("Pot.md", noteFor(other, "the pot shines"))
 	d.wantHome(other, "Pot.md", true)
 	d.wantFinding("duplicate "+archiveDir+"Pot.md", `whose note is "Pot.md"`)
 	nobody := memory.DeriveID([]byte("nobody"))
@@ -364,7 +366,7 @@ func TestEverySaveOfAnArchiveNoteIsFound(t *testing.T) {
 		h.write(t, archiveDir+way+".md", noteFor(ids[way], "tagged when its note is"))
 	}
 	ok(t, e.Close())
-	h.Options.pace = brisk()
+	h.Options.Pace = brisk()
 	e = h.following(t)
 	until(t, "the notes are the memories'", func() bool {
 		return !slices.ContainsFunc(slices.Collect(maps.Values(ids)), func(id memory.ID) bool { return look(t, e, id).VaultPath == "" })

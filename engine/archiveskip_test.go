@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine/core"
+	"emberd/engine/lifecycle"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -14,7 +16,7 @@ import (
 func (d *desk) tried(why string, ids ...memory.ID) {
 	d.t.Helper()
 	files := d.files(d.t)
-	got, err := d.archive(d.t.Context(), d.to(memory.Archived, ids...), "unused for 30 days", keeper(), "")
+	got, err := d.Engine.Lifecycle.Archive(d.t.Context(), d.to(memory.Archived, ids...), "unused for 30 days", keeper(), "")
 	ok(d.t, err)
 	if len(got.Skipped) != len(ids) || got.Entry != "" {
 		d.t.Errorf("got %+v", got)
@@ -43,9 +45,9 @@ func TestArchivingAmongOthersNotes(t *testing.T) {
 	d.write(t, "Memories/Archive/TEA.md", "a human's")
 	d.write(t, "Memories/Archive/Tea "+tea.Short()+".md", "another")
 	d.tried("are there and are not its; rename one of them", tea)
-	bare := archiver{e: &Engine{core: &core{opt: d.Options}}}
-	bare.e.opt.VaultArchive = ""
-	if _, why, err := bare.newKept(t.Context(), &memory.Memory{}); err != nil || !strings.Contains(why, "set vault.archive_folder") {
+	bare := lifecycle.Archiver{E: &lifecycle.Lifecycle{View: &core.View{Kernel: &core.Kernel{Opt: d.Options}}}}
+	bare.E.Opt.VaultArchive = ""
+	if _, why, err := bare.NewKept(t.Context(), &memory.Memory{}); err != nil || !strings.Contains(why, "set vault.archive_folder") {
 		t.Errorf("without a folder: %q, %v", why, err)
 	}
 	ok(t, os.Remove(d.at("Memories/Archive/TEA.md")))
@@ -60,7 +62,7 @@ func TestArchivingThatIsGivenUp(t *testing.T) {
 	moves := d.to(memory.Archived, id)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, err := d.archive(ctx, moves, "gc", keeper(), ""); err == nil || len(got.Done)+len(got.Skipped) > 0 {
+	if got, err := d.Engine.Lifecycle.Archive(ctx, moves, "gc", keeper(), ""); err == nil || len(got.Done)+len(got.Skipped) > 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	wantFiles(t, d.house)
@@ -74,12 +76,12 @@ func TestArchivingWhatChangedSinceThePlan(t *testing.T) {
 	gone, edited := save(t, d.Engine, leaky).ID, save(t, d.Engine, "the tide turns at six").ID
 	moves := d.to(memory.Archived, gone, edited)
 	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(gone)})
-	a := archiver{e: d.Engine, by: keeper()}
-	group, _ := a.portion(t.Context(), moves)
+	a := lifecycle.Archiver{E: d.Engine.Lifecycle, By: keeper()}
+	group, _ := a.Portion(t.Context(), moves)
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(edited), Content: new("the tide turns at seven")})
-	ok(t, a.cool(t.Context(), group))
-	if len(a.out.Done) > 0 || len(a.out.Skipped) != 2 || a.out.Skipped[0].Reason != "it was forgotten meanwhile" || a.out.Skipped[1].Reason != "it was changed meanwhile" {
-		t.Errorf("got %+v", a.out)
+	ok(t, a.ArchiveGroup(t.Context(), group))
+	if len(a.Out.Done) > 0 || len(a.Out.Skipped) != 2 || a.Out.Skipped[0].Reason != "it was forgotten meanwhile" || a.Out.Skipped[1].Reason != "it was changed meanwhile" {
+		t.Errorf("got %+v", a.Out)
 	}
 	wantFiles(t, d.house)
 }

@@ -1,20 +1,27 @@
-package engine
+package engine_test
 
 import (
 	"context"
+	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/admin"
+	"emberd/engine/core"
+	"emberd/engine/storage"
 	"emberd/internal/ledger"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // as carries out an operation for somebody.
-func asked[Req, Res any](t testing.TB, e *Engine, who memory.Actor, o op.Op[Req, Res], req *Req) *Res {
+func asked[Req, Res any](t testing.TB, e *engine.Engine, who memory.Actor, o op.Op[Req, Res], req *Req) *Res {
 	t.Helper()
 	res, err := o.Call(op.WithCaller(context.Background(), who), e, req)
 	if err != nil {
@@ -31,7 +38,7 @@ var (
 )
 
 // restart closes an engine and opens the next one on the same folders.
-func (h *house) restart(t testing.TB, e *Engine) *Engine {
+func (h *house) restart(t testing.TB, e *engine.Engine) *engine.Engine {
 	t.Helper()
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
@@ -40,7 +47,7 @@ func (h *house) restart(t testing.TB, e *Engine) *Engine {
 }
 
 // callerOf is what an audit says of a caller.
-func callerOf(t testing.TB, e *Engine, who memory.Actor) op.AuditCaller {
+func callerOf(t testing.TB, e *engine.Engine, who memory.Actor) op.AuditCaller {
 	t.Helper()
 	c := ledger.Of(who)
 	for _, found := range do(t, e, op.Audit, &op.AuditRequest{Caller: c.Kind + ":" + c.Name}).Callers {
@@ -257,18 +264,18 @@ func TestACallerIsThrottledAndForgiven(t *testing.T) {
 		asked(t, e, theUser, op.Forget, &op.ForgetRequest{ID: string(id)})
 	}
 	got := callerOf(t, e, anAgent)
-	if want := "of 40 memories that cursor saved in 30 days 40 came to nothing"; !strings.Contains(got.Throttled, want) || e.Slow(anAgent) != got.Throttled {
-		t.Fatalf("throttled %q and slowed down %q, want %q", got.Throttled, e.Slow(anAgent), want)
+	if want := "of 40 memories that cursor saved in 30 days 40 came to nothing"; !strings.Contains(got.Throttled, want) || e.Admin.ThrottleReason(anAgent) != got.Throttled {
+		t.Fatalf("throttled %q and slowed down %q, want %q", got.Throttled, e.Admin.ThrottleReason(anAgent), want)
 	}
-	if e.Slow(another) != "" || e.Slow(theUser) != "" || e.Slow(withCard) != "" {
+	if e.Admin.ThrottleReason(another) != "" || e.Admin.ThrottleReason(theUser) != "" || e.Admin.ThrottleReason(withCard) != "" {
 		t.Error("others are slowed down, too")
 	}
 	again := h.restart(t, e)
-	if again.Slow(anAgent) == "" {
+	if again.Admin.ThrottleReason(anAgent) == "" {
 		t.Error("a restart ends it")
 	}
-	if res := do(t, again, op.AuditForgive, &op.AuditForgiveRequest{Caller: "cursor"}); res.Was == "" || again.Slow(anAgent) != "" {
-		t.Errorf("forgiven %+v, and slowed down %q", res, again.Slow(anAgent))
+	if res := do(t, again, op.AuditForgive, &op.AuditForgiveRequest{Caller: "cursor"}); res.Was == "" || again.Admin.ThrottleReason(anAgent) != "" {
+		t.Errorf("forgiven %+v, and slowed down %q", res, again.Admin.ThrottleReason(anAgent))
 	}
 }
 
@@ -284,7 +291,7 @@ func TestTheLedgerSurvivesARestartAndSaysWhenNot(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(h.State, ledgerFile), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.State, admin.LedgerFile), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	e = h.open(t)
@@ -326,11 +333,11 @@ func TestAPurgeLeavesNoIDInTheLedger(t *testing.T) {
 	first := status(t, there).Device
 	there = lap.restart(t, there)
 	carry(t, lap, desk, first)
-	if _, err := here.stm.Refresh(t.Context()); err != nil {
+	if _, err := here.Stm.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	asked(t, here, another, op.Search, &op.SearchRequest{Query: "zeppelin"})
-	if err := here.ledger.Flush(); err != nil {
+	if err := here.Ledger.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	counted := func(h *house) []string { return holding(t, filepath.Join(h.State), string(m.ID)) }
@@ -342,11 +349,11 @@ func TestAPurgeLeavesNoIDInTheLedger(t *testing.T) {
 		t.Errorf("here %v name what was purged", got)
 	}
 	carry(t, desk, lap, status(t, here).Device)
-	if _, err := there.stm.Refresh(t.Context()); err != nil {
+	if _, err := there.Stm.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c := compactor{e: there}
-	if _, err := c.tidy(t.Context()); err != nil {
+	c := storage.Compactor{E: there.Storage}
+	if _, err := c.Tidy(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := holding(t, lap.State, string(m.ID)); got != nil {
@@ -354,5 +361,79 @@ func TestAPurgeLeavesNoIDInTheLedger(t *testing.T) {
 	}
 	if got := callerOf(t, here, another); got.Recalled+got.Served == 0 {
 		t.Errorf("counts went too: %+v", got)
+	}
+}
+
+// Attack 11: whoever writes the log and the record of reads can put what one token did down to
+// another, with new checksums. The audit then says so, until --check compares it with the chain.
+func TestAuditThatBlamesAnother(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	asked(t, e, withCard, op.Save, &op.SaveRequest{Content: "the kettle leaks"})
+	asked(t, e, withCard, op.Search, &op.SearchRequest{Query: "kettle"})
+	check := func(e *engine.Engine) *op.AuditCheck {
+		t.Helper()
+		return do(t, e, op.Audit, &op.AuditRequest{Check: true}).Check
+	}
+	if c := check(e); len(c.Problems) > 0 || c.Lines != 2 || c.Unkeyed != 0 {
+		t.Errorf("before: %+v", c)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	segments, err := filepath.Glob(filepath.Join(h.Data, "*", "*", "*.jsonl"))
+	if more, _ := filepath.Glob(filepath.Join(h.Data, "*", "*.jsonl")); err == nil {
+		segments = append(segments, more...)
+	}
+	for _, name := range append(segments, filepath.Join(h.State, admin.LedgerFile)) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var forged strings.Builder
+		for line := range strings.Lines(string(text)) {
+			line = strings.ReplaceAll(line, "token:work", "token:home")
+			if other := strings.Replace(line, `"token":"work"`, `"token":"home"`, 1); other != line {
+				body, _, _ := strings.Cut(other, `,"c":"`)
+				line = fmt.Sprintf("%s,\"c\":\"%08x\"}\n", body, crc32.Checksum([]byte(body), crc32.MakeTable(crc32.Castagnoli)))
+			}
+			forged.WriteString(line)
+		}
+		if err := os.WriteFile(name, []byte(forged.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e = h.open(t)
+	blamed := do(t, e, op.Audit, &op.AuditRequest{Kind: op.AuditAll, Caller: "token:home"}).Events
+	if got := eventsIn(blamed); !strings.Contains(got, "write save by home") || !strings.Contains(got, "read search by home") {
+		t.Fatalf("the audit blames %s, so that the test proves nothing", got)
+	}
+	c := check(e)
+	for _, want := range []string{"the journal says that token:home made the change ", "and the audit chain that it was token:work",
+		"audit.json says that token:home read by search, and the audit chain that token:work did"} {
+		if !slices.ContainsFunc(c.Problems, func(p string) bool { return strings.Contains(p, want) }) {
+			t.Errorf("the check says %q, want %q", c.Problems, want)
+		}
+	}
+}
+
+// Reads that an earlier version wrote down are still listed, and counted as such that nothing
+// vouches for.
+func TestAuditOfAnEarlierVersion(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	asked(t, e, anAgent, op.Save, &op.SaveRequest{Content: "the kettle leaks"})
+	asked(t, e, anAgent, op.Search, &op.SearchRequest{Query: "kettle"})
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(h.State, core.ChainDir)); err != nil { // which it did not have
+		t.Fatal(err)
+	}
+	e = h.open(t)
+	asked(t, e, another, op.Search, &op.SearchRequest{Query: "kettle"})
+	res := do(t, e, op.Audit, &op.AuditRequest{Check: true, Kind: op.AuditRead})
+	if len(res.Events) != 2 || len(res.Check.Problems) > 0 || res.Check.Lines != 1 || res.Check.Unkeyed != 1 {
+		t.Errorf("%d reads are listed, and the check says %+v", len(res.Events), res.Check)
 	}
 }

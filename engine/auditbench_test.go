@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"testing"
@@ -31,7 +31,7 @@ func BenchmarkAccountOfASearch(b *testing.B) {
 	ctx := op.WithCaller(b.Context(), anAgent)
 	b.Run("alone", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			e.account(ctx, op.Search.Spec, asked[i%64], answers[i%64], nil)
+			e.Admin.Account(ctx, op.Search.Spec, asked[i%64], answers[i%64], nil)
 		}
 	})
 	b.Run("between", func(b *testing.B) {
@@ -40,7 +40,7 @@ func BenchmarkAccountOfASearch(b *testing.B) {
 			begun := time.Now()
 			res := do(b, e, op.Search, asked[i%64])
 			found := time.Now()
-			e.account(ctx, op.Search.Spec, asked[i%64], res, nil)
+			e.Admin.Account(ctx, op.Search.Spec, asked[i%64], res, nil)
 			search, count = search+found.Sub(begun), count+time.Since(found)
 		}
 		b.ReportMetric(float64(count.Nanoseconds())/float64(b.N), "ns/count")

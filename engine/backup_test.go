@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/internal/backup"
 	"emberd/internal/durable"
 	"emberd/memory"
@@ -55,7 +57,7 @@ func TestBackupIsOneMoment(t *testing.T) {
 }
 
 // reopenedFrom restores a backup and opens an engine on it, after a look at its log.
-func reopenedFrom(t *testing.T, file string) *Engine {
+func reopenedFrom(t *testing.T, file string) *engine.Engine {
 	t.Helper()
 	h := newHouse(t)
 	if _, err := backup.Restore(t.Context(), durable.OS{}, file, h.Data, false, func() error { return nil }); err != nil {
@@ -74,7 +76,7 @@ func TestBackupNames(t *testing.T) {
 	e := h.open(t)
 	save(t, e, "one")
 	first := do(t, e, op.BackupCreate, &op.BackupCreateRequest{})
-	if filepath.Dir(first.File) != BackupFolder(h.State) || first.Files != 1 || first.Bytes == 0 || first.Content == 0 {
+	if filepath.Dir(first.File) != core.BackupFolder(h.State) || first.Files != 1 || first.Bytes == 0 || first.Content == 0 {
 		t.Errorf("made %+v", first)
 	}
 	if info, err := os.Stat(first.File); err != nil || info.Mode().Perm() != 0o600 {

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/core"
+	"emberd/engine/memories"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -99,7 +101,7 @@ func TestBadInputReading(t *testing.T) {
 		{listing(op.ListRequest{Sort: "colour"}), memory.Invalid, "sort", `sort "colour" is unknown; use created, used, score, uses or accesses`},
 		{listing(op.ListRequest{Cursor: "?"}), memory.Invalid, "cursor", "use next_cursor of the page before"},
 		{listing(op.ListRequest{Cursor: "YWJj"}), memory.Invalid, "cursor", "not one that emberd gave"},
-		{listing(op.ListRequest{Cursor: position{order: byUsed, id: "0192f3a1-b2c3-7000-8000-000000000000"}.String()}), memory.Invalid, "cursor", "another order"},
+		{listing(op.ListRequest{Cursor: core.Position{Order: memories.ByUsed, ID: "0192f3a1-b2c3-7000-8000-000000000000"}.String()}), memory.Invalid, "cursor", "another order"},
 		{refused(t, e, op.TrashList, &op.TrashListRequest{Limit: 500}), memory.Invalid, "limit", "outside 1 to 100"},
 		{refused(t, e, op.Stats, &op.StatsRequest{Collection: "attic"}), memory.NotFound, "collection", `no collection "attic"`},
 		{refused(t, e, op.Show, &op.ShowRequest{ID: "0192f3a1-b2c3-7000-8000-000000000000"}), memory.NotFound, "id", "0192f3a1-b2c3-7000-8000-000000000000"},

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/engine/review"
 	"emberd/internal/beads"
 	"emberd/memory"
 	"emberd/op"
@@ -78,9 +81,9 @@ func (f *fakeTracker) calls() string {
 }
 
 // mirrored wants one look to leave these issues.
-func (f *fakeTracker) mirrored(e *Engine, when, want string) {
+func (f *fakeTracker) mirrored(e *engine.Engine, when, want string) {
 	f.t.Helper()
-	if err := e.mirrorItems(context.Background()); err != nil {
+	if err := e.Review.MirrorItems(context.Background()); err != nil {
 		f.t.Errorf("%s: %v", when, err)
 	}
 	if got := f.issues(); got != want {
@@ -143,40 +146,29 @@ func TestAnIssueIsNotMadeTwice(t *testing.T) {
 	h := newHouse(t)
 	h.Beads = &beads.Tracker{}
 	e := h.open(t)
-	fileOne(t, e, op.ReviewDecay, needsReview, true, save(t, e, "anchor"))
+	fileOne(t, e, op.ReviewDecay, review.NeedsReview, true, save(t, e, "anchor"))
 	late := filepath.Join(f.dir, "late")
 	f.write(late, "")
-	if err := e.mirrorItems(t.Context()); err == nil {
+	if err := e.Review.MirrorItems(t.Context()); err == nil {
 		t.Error("bd failed, and nobody was told")
 	}
 	ok(t, os.Remove(late))
 	ok(t, e.Close())
 	e = h.open(t)
 	f.mirrored(e, "after a start", "em-1 open -")
-	fileOne(t, e, op.ReviewDecay, needsReview, true, save(t, e, "boat"))
+	fileOne(t, e, op.ReviewDecay, review.NeedsReview, true, save(t, e, "boat"))
 	f.mirrored(e, "with another", "em-1 open -, em-2 open -")
-}
-
-// inTheBackground runs an engine's housekeeping until it is stopped.
-func inTheBackground(t testing.TB, e *Engine) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- e.Run(ctx) }()
-	return func() {
-		cancel()
-		ok(t, <-done)
-	}
 }
 
 // Without bd, or with one that fails, all works but the mirror, and status says so.
 func TestATrackerThatFailsKeepsNothingFromWorking(t *testing.T) {
 	f := newFakeTracker(t)
 	h := newHouse(t)
-	h.Beads, h.pace = &beads.Tracker{}, pace{settle: settleAfter, others: othersAfter, mirror: time.Millisecond}
+	h.Beads, h.Pace = &beads.Tracker{}, core.SyncDelays{Settle: core.SettleAfter, Others: core.OthersAfter, Mirror: time.Millisecond}
 	e := h.open(t)
 	f.write(filepath.Join(f.dir, "broken"), "")
 	stop := inTheBackground(t, e)
-	item := fileOne(t, e, op.ReviewDecay, needsReview, true, save(t, e, "anchor"))
+	item := fileOne(t, e, op.ReviewDecay, review.NeedsReview, true, save(t, e, "anchor"))
 	until(t, "status tells of the failure", func() bool {
 		return strings.Contains(strings.Join(do(t, e, op.Status, &op.StatusRequest{}).Warnings, " "), "database is locked")
 	})
@@ -185,15 +177,15 @@ func TestATrackerThatFailsKeepsNothingFromWorking(t *testing.T) {
 	ok(t, os.Remove(filepath.Join(f.dir, "broken")))
 	again := fileOne(t, e, op.ReviewPromote, "promote", true, save(t, e, "boat"))
 	stop = inTheBackground(t, e)
-	until(t, "the item has an issue", func() bool { return e.mirror.bead(again.ID) == "em-1" })
+	until(t, "the item has an issue", func() bool { return e.Review.Mirror.Bead(again.ID) == "em-1" })
 	stop()
 	f.mirrored(e, "in the end", "em-1 open -")
 	t.Setenv("PATH", t.TempDir())
 	do(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: again.ID, By: "ann"})
-	if err := e.mirrorItems(t.Context()); err == nil || !strings.Contains(err.Error(), "no program bd") {
+	if err := e.Review.MirrorItems(t.Context()); err == nil || !strings.Contains(err.Error(), "no program bd") {
 		t.Errorf("without a program: %v", err)
 	}
-	if got, err := e.findItem(again.ID); err != nil || got.Status != memory.ItemClaimed {
+	if got, err := e.Review.FindItem(again.ID); err != nil || got.Status != memory.ItemClaimed {
 		t.Errorf("the item is %+v, %v", got, err)
 	}
 }

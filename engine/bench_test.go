@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -28,6 +29,22 @@ func (s synthetic) words(n int) string {
 		fmt.Fprintf(&b, "word%d ", s.zipf.Uint64())
 	}
 	return b.String()
+}
+
+// synthesized opens an engine with n memories of so many words, or up to twenty more.
+func synthesized(b *testing.B, n, words int) (*engine.Engine, synthetic) {
+	h := newHouse(b)
+	h.Logger, h.Options.Now = nil, nil
+	e := h.open(b)
+	s := newSynthetic()
+	for range n / op.MaxBatch {
+		req := new(op.SaveBatchRequest)
+		for range op.MaxBatch {
+			req.Items = append(req.Items, op.SaveRequest{Content: s.words(words + s.IntN(20))})
+		}
+		do(b, e, op.SaveBatch, req)
+	}
+	return e, s
 }
 
 func BenchmarkSave(b *testing.B) {
@@ -80,17 +97,7 @@ func BenchmarkSaveBatch(b *testing.B) {
 
 func BenchmarkSearch(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
-		h := newHouse(b)
-		h.Logger, h.Options.Now = nil, nil
-		e := h.open(b)
-		s := newSynthetic()
-		for range n / op.MaxBatch {
-			req := new(op.SaveBatchRequest)
-			for range op.MaxBatch {
-				req.Items = append(req.Items, op.SaveRequest{Content: s.words(20 + s.IntN(20))})
-			}
-			do(b, e, op.SaveBatch, req)
-		}
+		e, s := synthesized(b, n, 20)
 		var queries []string
 		for range 256 {
 			queries = append(queries, s.words(3))

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ func promotedDesk(t *testing.T, content string, tags ...string) (*desk, op.Memor
 	t.Helper()
 	d := newDesk(t, nil)
 	d.ms.Store(time.Now().Add(time.Hour).UnixMilli())
-	m := promote(t, d.Engine, save(t, d.Engine, content, tags...).ID).Memory
+	m := promoteByID(t, d.Engine, save(t, d.Engine, content, tags...).ID).Memory
 	d.seen(m.PromotedTo)
 	return d, m
 }
@@ -70,7 +70,7 @@ func TestANoteThatAnUndoTookAwayForgetsNothing(t *testing.T) {
 		t.Errorf("the memory is %+v", got)
 	}
 	d.rest(t, d.Engine)
-	wantPromotion(t, promote(t, d.Engine, m.ID), op.PromotionWritten, m.PromotedTo)
+	wantPromotion(t, promoteByID(t, d.Engine, m.ID), op.PromotionWritten, m.PromotedTo)
 }
 
 // While a field waits to be written, what the human writes beside it is taken over, and
@@ -101,7 +101,7 @@ func TestAMemoryBackFromTheTrashIsPromotedByHand(t *testing.T) {
 	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(m.ID)}})
 	d.settle()
 	wantFiles(t, d.house)
-	got := promote(t, d.Engine, m.ID)
+	got := promoteByID(t, d.Engine, m.ID)
 	wantPromotion(t, got, op.PromotionWritten, m.PromotedTo)
 	if !got.Memory.NoteGone.IsZero() {
 		t.Errorf("the memory is %+v", got.Memory)

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"emberd/internal/secrettest"
+	"emberd/engine/core"
+	"emberd/internal/testutil/secrettest"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -27,10 +28,10 @@ func TestCase63TwoHalvesMakeNoCredential(t *testing.T) {
 	head, tail := manifest()
 	one, other := save(t, e, head).ID, save(t, e, tail).ID
 	merged := func(text string) (json.RawMessage, error) {
-		value, err := encode(text)
+		value, err := core.Encode(text)
 		ok(t, err)
-		_, err = e.stm.Update(t.Context(), []memory.ID{one, other}, "", func([]*stm.Row) (*stm.Tx, error) {
-			return &stm.Tx{Verb: consolidateVerb, Changes: []stm.Change{{ID: one, Set: map[string]json.RawMessage{contentField: value}}}}, nil
+		_, err = e.Stm.Update(t.Context(), []memory.ID{one, other}, "", func([]*stm.Row) (*stm.Tx, error) {
+			return &stm.Tx{Verb: core.ConsolidateVerb, Changes: []stm.Change{{ID: one, Set: map[string]json.RawMessage{core.ContentField: value}}}}, nil
 		})
 		return value, err
 	}
@@ -49,10 +50,10 @@ func TestCase63WhatWasAllowedIsCarriedAlong(t *testing.T) {
 	e, _ := newEngine(t)
 	id := do(t, e, op.Save, &op.SaveRequest{Content: "allowed: " + token, AllowSecret: true}).Memory.ID
 	for _, text := range []string{"kept: " + token, strings.ToLower(token)} {
-		value, err := encode(text)
+		value, err := core.Encode(text)
 		ok(t, err)
-		_, err = e.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
-			return &stm.Tx{Verb: consolidateVerb, Changes: []stm.Change{{ID: id, Set: map[string]json.RawMessage{contentField: value}}}}, nil
+		_, err = e.Stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+			return &stm.Tx{Verb: core.ConsolidateVerb, Changes: []stm.Change{{ID: id, Set: map[string]json.RawMessage{core.ContentField: value}}}}, nil
 		})
 		if err != nil {
 			t.Errorf("%.9s: %v", text, err)
@@ -90,7 +91,7 @@ func TestCase63ACredentialOfAnotherDeviceIsTold(t *testing.T) {
 	save(t, here, "a pebble")
 	id := save(t, there, "the key is "+token).ID
 	carry(t, lap, desk, status(t, there).Device)
-	here.refresh(t.Context())
+	here.Admin.Refresh(t.Context())
 	told := func() bool {
 		return slices.ContainsFunc(status(t, here).Warnings, func(w string) bool {
 			return strings.Contains(w, id.Short()) && strings.Contains(w, "what looks like a credential") && !strings.Contains(w, token[:12])

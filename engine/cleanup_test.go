@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/cleanrun"
-	"emberd/internal/cleanup"
+	"emberd/engine"
+	"emberd/engine/cleanup"
+	cleanupplan "emberd/internal/cleanup"
+	"emberd/internal/cleanup/runstore"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -20,20 +22,20 @@ import (
 type cleaned struct {
 	t *testing.T
 	*house
-	e    *Engine
-	plan func(*cleanrun.Plan)
+	e    *engine.Engine
+	plan func(*runstore.Plan)
 }
 
 // newCleaned opens a store. With a vault, texts of what is merged go there.
 func newCleaned(t *testing.T) *cleaned {
 	t.Helper()
 	c := &cleaned{t: t, house: newHouse(t)}
-	c.Cleanup.tampered = func(p *cleanrun.Plan) {
+	c.Cleanup.Tampered = func(p *runstore.Plan) {
 		if c.plan != nil {
 			c.plan(p)
 		}
 	}
-	c.Cleanup.batch = 4
+	c.Cleanup.Batch = 4
 	c.reopen()
 	return c
 }
@@ -45,7 +47,7 @@ func (c *cleaned) reopen() {
 		ok(c.t, c.e.Close())
 	}
 	c.e = c.open(c.t)
-	c.e.buildIndex(c.t.Context())
+	c.e.Storage.BuildIndex(c.t.Context())
 }
 
 // put saves a memory with keys that emberd does not know.
@@ -65,7 +67,7 @@ func (c *cleaned) set(id memory.ID, values map[string]string) {
 	if len(set) == 0 {
 		return
 	}
-	_, err := c.e.stm.Update(c.t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+	_, err := c.e.Stm.Update(c.t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
 		return &stm.Tx{Verb: "import", Changes: []stm.Change{{ID: id, Set: set}}}, nil
 	})
 	ok(c.t, err)
@@ -74,7 +76,7 @@ func (c *cleaned) set(id memory.ID, values map[string]string) {
 // all is every live memory with every key.
 func (c *cleaned) all() map[memory.ID]string {
 	out := make(map[memory.ID]string)
-	for r := range c.e.stm.Rows() {
+	for r := range c.e.Stm.Rows() {
 		fields := r.Fields()
 		var lines []string
 		for _, key := range slices.Sorted(maps.Keys(fields)) {
@@ -101,9 +103,9 @@ func (c *cleaned) wantAll(want map[memory.ID]string) {
 }
 
 // run executes a plan.
-func (c *cleaned) run(actions ...cleanup.Action) *op.CleanupRun {
+func (c *cleaned) run(actions ...cleanupplan.Action) *op.CleanupRun {
 	c.t.Helper()
-	c.plan = func(p *cleanrun.Plan) {
+	c.plan = func(p *runstore.Plan) {
 		p.Actions = slices.Clone(actions)
 		for i := range p.Actions {
 			slices.Sort(p.Actions[i].MemoryIDs)
@@ -122,11 +124,11 @@ func newID(t *testing.T) memory.ID {
 	return id
 }
 
-func action(kind string, ids ...memory.ID) cleanup.Action {
-	return cleanup.Action{CleanupAction: op.CleanupAction{Action: kind, MemoryIDs: ids, Evidence: "so the test says"}, Cohesion: 0.9}
+func action(kind string, ids ...memory.ID) cleanupplan.Action {
+	return cleanupplan.Action{CleanupAction: op.CleanupAction{Action: kind, MemoryIDs: ids, Evidence: "so the test says"}, Cohesion: 0.9}
 }
 
-func relate(t *testing.T, e *Engine, from, to memory.ID, kind string) memory.Relation {
+func relate(t *testing.T, e *engine.Engine, from, to memory.ID, kind string) memory.Relation {
 	t.Helper()
 	return do(t, e, op.Relate, &op.RelateRequest{From: string(from), To: string(to), Type: kind}).Relation
 }
@@ -153,13 +155,13 @@ func newCottage(t *testing.T) *cottage {
 	return c
 }
 
-func (c *cottage) actions() []cleanup.Action {
+func (c *cottage) actions() []cleanupplan.Action {
 	merge := action(op.CleanupMerge, c.leaks, c.leaking)
 	merge.HasImplementation = true
 	versions := action(op.CleanupHierarchy, c.old, c.young)
 	versions.Keep, versions.Strategy = c.young, "version"
-	versions.Links = []cleanup.Link{{From: c.young, To: c.old, Kind: "version", Value: "python 2.7"}}
-	return []cleanup.Action{versions, merge, action(op.CleanupDelete, c.junk)}
+	versions.Links = []cleanupplan.Link{{From: c.young, To: c.old, Kind: "version", Value: "python 2.7"}}
+	return []cleanupplan.Action{versions, merge, action(op.CleanupDelete, c.junk)}
 }
 
 func TestCleanupIsCarriedOut(t *testing.T) {
@@ -176,7 +178,7 @@ func TestCleanupIsCarriedOut(t *testing.T) {
 		}
 	}
 	c.wantMerged(run.Actions[1].Into)
-	if !c.e.stm.Trashed(c.junk) {
+	if !c.e.Stm.Trashed(c.junk) {
 		t.Error("the junk is not in the trash")
 	}
 	res := do(t, c.e, op.Show, &op.ShowRequest{ID: string(c.young), Track: new(false)})
@@ -202,7 +204,7 @@ func TestCleanupIsCarriedOut(t *testing.T) {
 // wantMerged wants the merged memory to have all that its parts had.
 func (c *cottage) wantMerged(into memory.ID) {
 	c.t.Helper()
-	row, live := c.e.stm.Get(into)
+	row, live := c.e.Stm.Get(into)
 	if !live {
 		c.t.Fatal("there is no merged memory")
 	}
@@ -233,16 +235,16 @@ func TestCleanupGoesOnAfterAKill(t *testing.T) {
 		before := c.all()
 		done := c.run(c.actions()...)
 		after := c.all()
-		run, err := c.e.cleanups.folder.Find(done.ID, nil)
+		run, err := c.e.Cleanup.Cleanups.Folder.Find(done.ID, nil)
 		ok(t, err)
-		run.Phase, run.State, run.Tx, run.Next = cleanrun.Execute, op.CleanupRunning, "", next
-		ok(t, c.e.cleanups.folder.Save(run))
+		run.Phase, run.State, run.Tx, run.Next = runstore.Execute, op.CleanupRunning, "", next
+		ok(t, c.e.Cleanup.Cleanups.Folder.Save(run))
 		wantCode(t, refused(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "all", Mode: op.CleanupFull, Execute: true}), memory.Conflict, "was broken off")
 		c.reopen()
-		if left := c.e.goOn(t.Context(), c.e.leftRuns()); len(left) > 0 {
-			t.Fatalf("left are %v: %s", left, c.e.chores.problem("cleanup run "+left[0]))
+		if left := c.e.Cleanup.GoOn(t.Context(), c.e.Cleanup.LeftRuns()); len(left) > 0 {
+			t.Fatalf("left are %v: %s", left, c.e.Chores.Problem("cleanup run "+left[0]))
 		}
-		run, err = c.e.cleanups.folder.Find(done.ID, nil)
+		run, err = c.e.Cleanup.Cleanups.Folder.Find(done.ID, nil)
 		ok(t, err)
 		if run.State != op.CleanupDone || run.Tx != done.Tx || len(run.Problems) > 0 {
 			t.Errorf("from %d on it is %+v", next, run)
@@ -261,12 +263,12 @@ func TestCleanupIsBrokenOff(t *testing.T) {
 		before := c.all()
 		ctx, cancel := context.WithCancel(t.Context())
 		steps := c.actions()
-		c.plan = func(p *cleanrun.Plan) {
+		c.plan = func(p *runstore.Plan) {
 			steps[1].Into = newID(t)
 			p.Actions = steps
 		}
 		tell := func(done, _ int) {
-			if done > progressMeasured && done < progressDone {
+			if done > cleanup.ProgressMeasured && done < cleanup.ProgressDone {
 				cancel()
 			}
 		}
@@ -274,7 +276,7 @@ func TestCleanupIsBrokenOff(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "was broken off after 1 actions") {
 			t.Fatalf("it ended with %v", err)
 		}
-		run, err := c.e.cleanups.folder.Find("", func(*cleanrun.Run) bool { return true })
+		run, err := c.e.Cleanup.Cleanups.Folder.Find("", func(*runstore.Run) bool { return true })
 		ok(t, err)
 		if run.State != op.CleanupBrokenOff || run.Tx == "" {
 			t.Errorf("the run is %+v", run)
@@ -322,7 +324,7 @@ func TestCleanupLeavesAlone(t *testing.T) {
 			t.Errorf("action %d is %+v", i, a)
 		}
 	}
-	if !c.e.stm.Trashed(core) && before[core] == c.all()[core] {
+	if !c.e.Stm.Trashed(core) && before[core] == c.all()[core] {
 		t.Error("nobody kept what the core memory was judged to be worth")
 	}
 	for _, id := range []memory.ID{c.indexed, meta} {
@@ -337,8 +339,8 @@ func TestCleanupLeavesWhatIsUsed(t *testing.T) {
 	t.Parallel()
 	c := newCottage(t)
 	used := action(op.CleanupDelete, c.junk)
-	c.plan = func(p *cleanrun.Plan) {
-		p.Actions = []cleanup.Action{used}
+	c.plan = func(p *runstore.Plan) {
+		p.Actions = []cleanupplan.Action{used}
 		c.ms.Add(time.Second.Milliseconds())
 		do(t, c.e, op.Touch, &op.TouchRequest{ID: string(c.junk)})
 	}
@@ -361,7 +363,7 @@ func TestCleanupLeavesWhatIsEdited(t *testing.T) {
 		c.put(strings.Repeat("The "+string(rune('a'+i))+"ardvark of the harbour sleeps. ", i+1), nil)
 	}
 	c.ms.Add(time.Hour.Milliseconds())
-	c.plan = func(*cleanrun.Plan) {
+	c.plan = func(*runstore.Plan) {
 		c.ms.Add(-30 * time.Minute.Milliseconds())
 		for _, id := range []memory.ID{junk, late} {
 			do(t, c.e, op.Edit, &op.EditRequest{ID: string(id), Content: new("Once upon a time there was a whale")})
@@ -405,7 +407,7 @@ func TestCleanupRefuses(t *testing.T) {
 	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{Run: dry.ID}), memory.Conflict, "was a dry run")
 	wantCode(t, refused(t, c.e, op.Cleanup, &op.CleanupRequest{Resume: dry.ID}), memory.Conflict, "is over")
 
-	end, err := c.e.cleanups.begin()
+	end, err := c.e.Cleanup.Cleanups.Begin()
 	ok(t, err)
 	wantCode(t, refused(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "knowledge"}), memory.Busy, "is under way")
 	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{}), memory.Busy, "is under way")
@@ -419,14 +421,14 @@ func TestCleanupRefuses(t *testing.T) {
 func TestCleanupWithAVault(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
-	d.buildIndex(t.Context())
+	d.Storage.BuildIndex(t.Context())
 	one, other, junk := save(t, d.Engine, leaks).ID, save(t, d.Engine, leaking).ID, save(t, d.Engine, "asdf test").ID
 	d.ms.Add(time.Minute.Milliseconds())
 	into := newID(t)
 	merge := action(op.CleanupMerge, one, other)
 	slices.Sort(merge.MemoryIDs)
 	merge.Into = into
-	d.opt.Cleanup.tampered = func(p *cleanrun.Plan) { p.Actions = []cleanup.Action{merge, action(op.CleanupDelete, junk)} }
+	d.Opt.Cleanup.Tampered = func(p *runstore.Plan) { p.Actions = []cleanupplan.Action{merge, action(op.CleanupDelete, junk)} }
 	run := do(t, d.Engine, op.Cleanup, &op.CleanupRequest{Collection: "knowledge", Mode: op.CleanupFull, Execute: true})
 	if run.State != op.CleanupDone || !strings.HasPrefix(run.Report, "Memories/Archive/Cleanup/") || !slices.Contains(d.files(t), run.Report) {
 		t.Fatalf("the run is %+v", run)
@@ -464,17 +466,17 @@ func TestCleanupWithAVault(t *testing.T) {
 func TestCleanupKeepsNoPartsOfARefusedMerge(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
-	d.buildIndex(t.Context())
+	d.Storage.BuildIndex(t.Context())
 	head, tail := manifest()
 	secret := action(op.CleanupMerge, save(t, d.Engine, head).ID, save(t, d.Engine, tail).ID)
 	used := action(op.CleanupMerge, save(t, d.Engine, leaks).ID, save(t, d.Engine, leaking).ID)
 	d.ms.Add(time.Minute.Milliseconds())
-	d.opt.Cleanup.tampered = func(p *cleanrun.Plan) {
-		for _, merge := range []*cleanup.Action{&secret, &used} {
+	d.Opt.Cleanup.Tampered = func(p *runstore.Plan) {
+		for _, merge := range []*cleanupplan.Action{&secret, &used} {
 			slices.Sort(merge.MemoryIDs)
 			merge.Into = newID(t)
 		}
-		p.Actions = []cleanup.Action{secret, used}
+		p.Actions = []cleanupplan.Action{secret, used}
 		seen := p.Seen[used.MemoryIDs[1]]
 		seen.Used = seen.Used.Add(-time.Second)
 		p.Seen[used.MemoryIDs[1]] = seen

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -56,7 +56,7 @@ func BenchmarkCleanup(b *testing.B) {
 			h := newHouse(b)
 			h.EchoWindow, h.Durability = 0, stm.Full
 			e := h.open(b)
-			e.buildIndex(b.Context())
+			e.Storage.BuildIndex(b.Context())
 			items := generated(n)
 			for len(items) > 0 {
 				some := items[:min(500, len(items))]

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/cleanrun"
-	"emberd/internal/cleanup"
+	"emberd/engine/cleanup"
+	"emberd/engine/core"
+	cleanupplan "emberd/internal/cleanup"
+	"emberd/internal/cleanup/runstore"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -44,15 +46,15 @@ func TestCleanupKeepsTheLatestBackups(t *testing.T) {
 	t.Parallel()
 	c := newCleaned(t)
 	var want []string
-	for range keptBackups + 3 {
+	for range cleanup.KeptBackups + 3 {
 		c.put("asdf test test", nil)
 		c.ms.Add(time.Minute.Milliseconds())
 		run := do(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "all", Mode: op.CleanupFull, Execute: true})
 		want = append(want, filepath.Base(run.Backup))
 	}
-	ok(t, os.WriteFile(filepath.Join(BackupFolder(c.e.opt.State), "cleanup-mine.txt"), nil, 0o600))
+	ok(t, os.WriteFile(filepath.Join(core.BackupFolder(c.e.Opt.State), "cleanup-mine.txt"), nil, 0o600))
 	do(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "all"})
-	files, err := os.ReadDir(BackupFolder(c.e.opt.State))
+	files, err := os.ReadDir(core.BackupFolder(c.e.Opt.State))
 	ok(t, err)
 	var got []string
 	for _, f := range files {
@@ -110,7 +112,7 @@ func TestCleanupIsIncremental(t *testing.T) {
 	if run.Entries != 3 || run.Manual != 2 || len(run.Actions) != 1 || !slices.Equal(run.Actions[0].MemoryIDs, want) || run.After != 2 {
 		t.Errorf("the second run is %+v", run)
 	}
-	if row, live := c.e.stm.Get(tide); !live || row.Has("superseded_by") {
+	if row, live := c.e.Stm.Get(tide); !live || row.Has("superseded_by") {
 		t.Error("what did not change was touched")
 	}
 }
@@ -122,27 +124,27 @@ func TestCleanupIsScheduled(t *testing.T) {
 	c.put(leaks, nil)
 	c.put(leaking, nil)
 	c.ms.Add(time.Hour.Milliseconds())
-	if c.e.cleanupDue() || !c.e.nextCleanup().IsZero() {
+	if c.e.Cleanup.CleanupDue() || !c.e.Cleanup.NextCleanup().IsZero() {
 		t.Error("it is due although it is off")
 	}
 	c.Cleanup.Every = 7 * day
 	c.reopen()
-	if c.e.cleanupDue() {
+	if c.e.Cleanup.CleanupDue() {
 		t.Error("it is due right after the start")
 	}
 	c.ms.Add(time.Hour.Milliseconds())
-	if !c.e.cleanupDue() {
+	if !c.e.Cleanup.CleanupDue() {
 		t.Fatal("it is not due")
 	}
-	c.e.cleanByItself(t.Context())
-	if why := c.e.chores.problem(cleanupJob); why != "" || len(c.all()) != 1 {
+	c.e.Cleanup.CleanByItself(t.Context())
+	if why := c.e.Chores.Problem(cleanup.CleanupJob); why != "" || len(c.all()) != 1 {
 		t.Errorf("%d memories are left: %s", len(c.all()), why)
 	}
 	journal := do(t, c.e, op.Journal, &op.JournalRequest{Limit: 1})
-	if by := journal.Entries[0].By; by != cleanupActor() {
+	if by := journal.Entries[0].By; by != cleanup.CleanupActor() {
 		t.Errorf("it was done by %+v", by)
 	}
-	if next := c.e.nextCleanup(); c.e.cleanupDue() || !next.Equal(c.clock.Now().Add(7*day)) {
+	if next := c.e.Cleanup.NextCleanup(); c.e.Cleanup.CleanupDue() || !next.Equal(c.clock.Now().Add(7*day)) {
 		t.Errorf("it is due again at %s", next)
 	}
 }
@@ -159,13 +161,13 @@ func TestCleanupRewords(t *testing.T) {
 		c := newCleaned(t)
 		id := c.put(outdated, nil)
 		c.ms.Add((60 * 24 * time.Hour).Milliseconds())
-		c.e.opt.Cleanup.Ask = func(_ context.Context, system, _ string, _ int) (string, error) {
+		c.e.Opt.Cleanup.Ask = func(_ context.Context, system, _ string, _ int) (string, error) {
 			if strings.Contains(system, "word a note") {
 				return r.answer, nil
 			}
 			return "", errors.New("it judges nothing")
 		}
-		c.plan = func(p *cleanrun.Plan) { p.Actions = []cleanup.Action{action(op.CleanupUpdate, id)} }
+		c.plan = func(p *runstore.Plan) { p.Actions = []cleanupplan.Action{action(op.CleanupUpdate, id)} }
 		before := c.all()
 		run := do(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "all", Mode: op.CleanupFull, Execute: true})
 		items := do(t, c.e, op.ReviewList, &op.ReviewListRequest{Agent: op.ReviewCleanup})
@@ -215,8 +217,8 @@ func TestImportKeepsNullFieldsOfAnIndexer(t *testing.T) {
 	}
 	do(t, c.e, op.Import, req)
 	for i, r := range req.Records {
-		row, live := c.e.stm.Get(r.ID)
-		if !live || isManual(row.Fields()) != (i == 4) {
+		row, live := c.e.Stm.Get(r.ID)
+		if !live || core.IsManual(row.Fields()) != (i == 4) {
 			t.Errorf("record %d is kept as %s", i, row.Fields())
 		}
 	}

@@ -1,7 +1,6 @@
-package engine
+package engine_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"emberd/compaction"
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -28,16 +28,16 @@ func crowded(t *testing.T) *house {
 	return h
 }
 
-func shut(t *testing.T, e *Engine) {
+func shut(t *testing.T, e *engine.Engine) {
 	t.Helper()
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func kinds(t *testing.T, e *Engine) map[stm.Kind]int {
+func kinds(t *testing.T, e *engine.Engine) map[stm.Kind]int {
 	t.Helper()
-	files, err := e.stm.Segments()
+	files, err := e.Stm.Segments()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +53,7 @@ func TestACrowdedLogIsCompactedAndTidiedUp(t *testing.T) {
 		h := crowded(t)
 		h.FS = unwatched{}
 		e := h.open(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- e.Run(ctx) }()
+		stop := inTheBackground(t, e)
 		synctest.Wait()
 		st := do(t, e, op.Status, &op.StatusRequest{})
 		if c := st.Log.Compaction; c == nil || !c.Pending || c.After >= c.Before {
@@ -76,13 +74,10 @@ func TestACrowdedLogIsCompactedAndTidiedUp(t *testing.T) {
 		if ticks := timers(t, e); len(ticks) != 0 || st.Log.Compaction.Pending {
 			t.Errorf("at rest: timers %v, compaction %+v", ticks, st.Log.Compaction)
 		}
-		if got := search(t, e, "ripple"); len(got) != 10 {
+		if got := searchFor(t, e, "ripple"); len(got) != 10 {
 			t.Errorf("%d memories are found, want 10", len(got))
 		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		stop()
 		shut(t, e)
 	})
 }
@@ -103,9 +98,7 @@ func TestNoCompactionIsDueForWhatItCannotFold(t *testing.T) {
 		}
 		shut(t, e)
 		e = h.open(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- e.Run(ctx) }()
+		stop := inTheBackground(t, e)
 		for _, id := range ids {
 			do(t, e, op.Edit, &op.EditRequest{ID: id, Content: new("x" + text)})
 		}
@@ -114,10 +107,7 @@ func TestNoCompactionIsDueForWhatItCannotFold(t *testing.T) {
 		if n := strings.Count(h.log.String(), "log compacted"); n > 0 {
 			t.Errorf("compacted %d times in an hour", n)
 		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		stop()
 		shut(t, e)
 	})
 }
@@ -157,7 +147,7 @@ func TestHistoryIsKeptAtLeastAsLongAsTheTrash(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.TrashKeep = 100 * 24 * time.Hour
-	_, err := Open(h.Options)
+	_, err := engine.Open(h.Options)
 	wantCode(t, err, "invalid", "at least as long")
 }
 

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"strings"
@@ -49,7 +49,7 @@ func TestAThirdValueDisagrees(t *testing.T) {
 	if res := verify(t, e, claim); res.Status != op.StatusConflict || len(res.Conflicts) != 2 {
 		t.Errorf("verify says %s with %+v", res.Status, res.Conflicts)
 	}
-	e.opt.Known.Reinforce = 0.99 // nothing is near enough to be taken for the same
+	e.Opt.Known.Reinforce = 0.99 // nothing is near enough to be taken for the same
 	res := do(t, e, op.Reinforce, &op.ReinforceRequest{Content: claim})
 	if res.Found || len(res.Conflicts) != 2 || !strings.Contains(res.Message, " disagrees (7777 against 543") {
 		t.Errorf("reinforce says %q with %+v", res.Message, res.Conflicts)

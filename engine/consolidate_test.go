@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"os"
@@ -50,7 +50,7 @@ func TestClusters(t *testing.T) {
 	core := do(t, d.Engine, op.Save, &op.SaveRequest{Content: leaks + " It does.", Core: true}).Memory
 	elsewhere := do(t, d.Engine, op.Save, &op.SaveRequest{Content: leaks + " Really.", Collection: "house"}).Memory
 	promoted, cold := save(t, d.Engine, leaks+" Again."), save(t, d.Engine, leaks+" Still.")
-	promote(t, d.Engine, promoted.ID)
+	promoteByID(t, d.Engine, promoted.ID)
 	d.archived(cold.ID)
 	for _, port := range []string{"5432", "5433"} {
 		save(t, d.Engine, "The staging database of the web shop in Leith listens on port "+port)
@@ -163,7 +163,7 @@ func TestConsolidate(t *testing.T) {
 		merged.Strength != p.CalculatedStrength || merged.Source != "phone" || merged.Stage != memory.Active || merged.ConsolidatedAt.IsZero() {
 		t.Errorf("the merged memory is %+v", merged.Memory)
 	}
-	row, _ := d.stm.Get(m.NewMemoryID)
+	row, _ := d.Stm.Get(m.NewMemoryID)
 	for i, id := range []memory.ID{one.ID, other.ID} {
 		old := look(t, d.Engine, id)
 		if old.Stage != memory.Archived || old.ArchiveReason != "merged" || old.ConsolidatedInto != m.NewMemoryID || old.TextDigest == "" {
@@ -178,7 +178,7 @@ func TestConsolidate(t *testing.T) {
 		t.Errorf("the log says %+v", v)
 	}
 	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: res.Tx})
-	if !d.stm.Trashed(m.NewMemoryID) {
+	if !d.Stm.Trashed(m.NewMemoryID) {
 		t.Error("undone, and the merged memory is there")
 	}
 	if after := withoutLine(stateOf(t, d.Engine), m.NewMemoryID); after != before {
@@ -238,7 +238,7 @@ func TestConsolidateAll(t *testing.T) {
 		t.Errorf("the preview is %+v", p)
 	}
 	res := do(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Mode: op.ModeApply})
-	if len(res.Merged) != 3 || res.Message != "Merged 6 memories into 3" || d.stm.Len() != 9 {
+	if len(res.Merged) != 3 || res.Message != "Merged 6 memories into 3" || d.Stm.Len() != 9 {
 		t.Errorf("the answer is %+v", res)
 	}
 	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: res.Tx})
@@ -333,7 +333,7 @@ func TestTwoDevicesMergeTheSameMemories(t *testing.T) {
 				}
 			}
 			for _, m := range merged {
-				if !d.stm.Trashed(m.NewMemoryID) {
+				if !d.Stm.Trashed(m.NewMemoryID) {
 					t.Errorf("undone on both, first on %d, merged is still there", first)
 				}
 			}

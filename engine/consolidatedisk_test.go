@@ -1,10 +1,10 @@
-package engine
+package engine_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/memory"
 	"emberd/op"
 )

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/agents"
-	"emberd/internal/cluster"
-	"emberd/internal/similarity"
+	"emberd/internal/dedupe"
+	"emberd/internal/dedupe/similarity"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -59,9 +58,17 @@ func textCases(t *testing.T) []behaviour {
 // mergedOf is the memory that is made of others.
 func mergedOf(t *testing.T, cohesion float64, members ...memory.Memory) memory.Memory {
 	t.Helper()
-	m, err := cluster.Merge(members, cohesion)
+	plan, err := planOf(cohesion, members...)
 	ok(t, err)
-	return m
+	return plan.Memory
+}
+
+func planOf(cohesion float64, members ...memory.Memory) (*dedupe.Plan, error) {
+	var parts []dedupe.Part
+	for _, m := range members {
+		parts = append(parts, dedupe.Part{Memory: m})
+	}
+	return dedupe.PlanMerge(parts, dedupe.Rules{Into: "new", Cohesion: cohesion})
 }
 
 func mergeCases(t *testing.T) []behaviour {
@@ -70,16 +77,16 @@ func mergeCases(t *testing.T) []behaviour {
 	two := memory.Memory{ID: "b", Content: "green tea", UseCount: 5, CreatedAt: at(1), LastUsed: at(4), Strength: 1}
 	three := memory.Memory{ID: "c", Content: "Tea", UseCount: 2, CreatedAt: at(3), LastUsed: at(6), Strength: 1}
 	m := mergedOf(t, 1, one, two, three)
-	_, alone := cluster.Merge([]memory.Memory{one}, 1)
+	_, alone := planOf(1, one)
 	twelve := slices.Repeat([]float64{1}, 12)
 	return []behaviour{
-		{"C68 one holds the others", cluster.Content([]string{"Python is great", "Python is great for programming", "python is GREAT"}), "Python is great for programming"},
-		{"C69 different texts", cluster.Content([]string{"bb one", "aa two longer", "bb one"}), "aa two longer\n\nbb one"},
-		{"C70 strength", cluster.Strength([]float64{1, 1.5, 0.8}, 0.9), 1.77},
-		{"C70 less cohesive", cluster.Strength([]float64{1, 1.5, 0.8}, 0.5), 1.65},
-		{"C71 two", cluster.Strength([]float64{1, 1}, 0.75), 1.15},
-		{"C71 twelve", cluster.Strength(twelve, 0.9), 1.5},
-		{"C71 strong ones", cluster.Strength([]float64{1.9, 1}, 0.8), 2.0},
+		{"C68 one holds the others", dedupe.Content([]string{"Python is great", "Python is great for programming", "python is GREAT"}), "Python is great for programming"},
+		{"C69 different texts", dedupe.Content([]string{"bb one", "aa two longer", "bb one"}), "aa two longer\n\nbb one"},
+		{"C70 strength", dedupe.Strength([]float64{1, 1.5, 0.8}, 0.9), 1.77},
+		{"C70 less cohesive", dedupe.Strength([]float64{1, 1.5, 0.8}, 0.5), 1.65},
+		{"C71 two", dedupe.Strength([]float64{1, 1}, 0.75), 1.15},
+		{"C71 twelve", dedupe.Strength(twelve, 0.9), 1.5},
+		{"C71 strong ones", dedupe.Strength([]float64{1.9, 1}, 0.8), 2.0},
 		{"C72 uses", m.UseCount, int64(10)},
 		{"C72 created", m.CreatedAt.Equal(at(1)), true},
 		{"C72 last used", m.LastUsed.Equal(at(6)), true},
@@ -118,11 +125,11 @@ func relationCases(t *testing.T) []behaviour {
 		{"C76", "py", "py go rs ts", "", "", 0.175, 0.2},
 	} {
 		a, b, s, u := nameSet(c.entities), nameSet(c.others), nameSet(c.tags), nameSet(c.more)
-		cases = append(cases, behaviour{c.name + " strength", agents.Strength(a, b, s, u), c.strength},
-			behaviour{c.name + " confidence", agents.Confidence(shared(a, b), shared(s, u)), c.confidence})
+		cases = append(cases, behaviour{c.name + " strength", dedupe.RelationStrength(a, b, s, u), c.strength},
+			behaviour{c.name + " confidence", dedupe.RelationConfidence(shared(a, b), shared(s, u)), c.confidence})
 	}
-	few := []agents.Subject{{ID: "a", Entities: []string{"py"}}, {ID: "b", Entities: strings.Fields("py go rs ts")}}
-	links, _ := agents.Discover(t.Context(), few, agents.Rules{MinShared: 1, MinConfidence: 0.3, Most: 10})
+	few := []dedupe.Subject{{ID: "a", Entities: []string{"py"}}, {ID: "b", Entities: strings.Fields("py go rs ts")}}
+	links, _ := dedupe.DiscoverRelations(t.Context(), few, dedupe.RelationRules{MinShared: 1, MinConfidence: 0.3, Most: 10})
 	return append(cases, behaviour{"C76 below 0.3 no relation", len(links), 0})
 }
 

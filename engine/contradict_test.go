@@ -1,22 +1,25 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/engine/learn"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/memory"
 	"emberd/op"
 )
 
-func leadingFrom(t testing.TB, e *Engine, id memory.ID) []memory.Relation {
+func leadingFrom(t testing.TB, e *engine.Engine, id memory.ID) []memory.Relation {
 	t.Helper()
-	row, live := e.stm.Get(id)
+	row, live := e.Stm.Get(id)
 	if !live {
 		t.Fatalf("there is no memory %s", id)
 	}
-	return e.stm.Relations(row)
+	return e.Stm.Relations(row)
 }
 
 // However alike two texts are, one that says something else is never merged away, and
@@ -60,11 +63,11 @@ func TestAnotherNounIsAnotherFact(t *testing.T) {
 	e, _ := newEngine(t)
 	known := add(t, e, "backups of the archive machine are taken on weekdays by the cron job").Memory
 	const text = "backups of the mirror machine are taken on weekdays by the cron job"
-	e.opt.Known.Add = 0.6
+	e.Opt.Known.Add = 0.6
 	if res := add(t, e, text); !res.New || len(res.Conflicts) != 0 {
 		t.Errorf("got %+v", res)
 	}
-	e.opt.Known.Confirmed = 0.6
+	e.Opt.Known.Confirmed = 0.6
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(known.ID)})
 	if res := verify(t, e, known.Content); res.Status != op.StatusRelated {
 		t.Errorf("got %s", res.Status)
@@ -109,7 +112,7 @@ func TestAFewContradictionsAreRecorded(t *testing.T) {
 		save(t, e, fmt.Sprintf("The staging database runs on port %d.", 5432+port))
 	}
 	res := add(t, e, "The staging database runs on port 6000.")
-	if to := leadingFrom(t, e, res.Memory.ID); len(res.Conflicts) != 8 || len(to) != mostContradictions {
+	if to := leadingFrom(t, e, res.Memory.ID); len(res.Conflicts) != 8 || len(to) != learn.MaxContradictions {
 		t.Errorf("%d conflicts, %d relations", len(res.Conflicts), len(to))
 	}
 }
@@ -121,10 +124,10 @@ func TestUndoOfAnAdditionTakesItsRelation(t *testing.T) {
 	known := add(t, e, "The staging database runs on port 5432.").Memory.ID
 	res := add(t, e, "The staging database runs on port 5433.")
 	do(t, e, op.Undo, &op.UndoRequest{Tx: res.Tx})
-	if _, live := e.stm.Get(res.Memory.ID); live {
+	if _, live := e.Stm.Get(res.Memory.ID); live {
 		t.Error("the memory is there")
 	}
-	if list, n := e.stm.RelationsTo(known, 10); n != 0 {
+	if list, n := e.Stm.RelationsTo(known, 10); n != 0 {
 		t.Errorf("relations %+v lead to what was known", list)
 	}
 }
@@ -136,9 +139,9 @@ func TestAPowerCutLeavesAllOfAnAdditionOrNothing(t *testing.T) {
 	whole, none := 0, 0
 	for cut := range 24 {
 		disk := crashdisk.New()
-		opt := DefaultOptions()
+		opt := core.DefaultOptions()
 		opt.Data, opt.State, opt.FS = "/data", t.TempDir(), disk
-		e, err := Open(opt)
+		e, err := engine.Open(opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,16 +153,16 @@ func TestAPowerCutLeavesAllOfAnAdditionOrNothing(t *testing.T) {
 		after := disk.Crash(rand.New(rand.NewPCG(1, uint64(cut))))
 		_ = e.Close() // its disk has no power
 		opt.FS, opt.State = after, t.TempDir()
-		if e, err = Open(opt); err != nil {
+		if e, err = engine.Open(opt); err != nil {
 			t.Fatalf("after %d operations: %v", cut, err)
 		}
 		m := look(t, e, known)
 		if (m.Importance == 0.6) != (m.Learned() == 2) || m.Importance != 0.6 && m.Importance != 0.5 {
 			t.Errorf("after %d operations: importance %v, learned %d times", cut, m.Importance, m.Learned())
 		}
-		_, relations := e.stm.RelationsTo(known, 10)
-		if relations != e.stm.Len()-1 {
-			t.Errorf("after %d operations: %d memories, %d relations", cut, e.stm.Len(), relations)
+		_, relations := e.Stm.RelationsTo(known, 10)
+		if relations != e.Stm.Len()-1 {
+			t.Errorf("after %d operations: %d memories, %d relations", cut, e.Stm.Len(), relations)
 		}
 		if whole += relations; relations == 0 {
 			none++

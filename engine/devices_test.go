@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/op"
 )
 
@@ -46,19 +47,22 @@ func carry(t testing.TB, from, to *house, device string) {
 	}
 }
 
-// running opens a house and runs its engine until the test ends, unasked.
-func (h *house) running(t testing.TB) *Engine {
-	h.unasked()
-	e := h.open(t)
+// inTheBackground runs an engine's housekeeping until it is stopped.
+func inTheBackground(t testing.TB, e *engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- e.Run(ctx) }()
-	t.Cleanup(func() {
+	return func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+		ok(t, <-done)
+	}
+}
+
+// running opens a house and runs its engine until the test ends, unasked.
+func (h *house) running(t testing.TB) *engine.Engine {
+	h.unasked()
+	e := h.open(t)
+	t.Cleanup(inTheBackground(t, e))
 	return e
 }
 
@@ -81,7 +85,7 @@ func TestWhatAnotherDeviceSavesArrivesWithAnEvent(t *testing.T) {
 		t.Errorf("event %+v, want the save of %s", ev, saved.ID)
 		break
 	}
-	if hits := search(t, here, "tide"); len(hits) != 1 || hits[0].ID != saved.ID {
+	if hits := searchFor(t, here, "tide"); len(hits) != 1 || hits[0].ID != saved.ID {
 		t.Errorf("found %+v", hits)
 	}
 	if got := status(t, here).Devices; len(got) != 2 {
@@ -89,7 +93,7 @@ func TestWhatAnotherDeviceSavesArrivesWithAnEvent(t *testing.T) {
 	}
 }
 
-func status(t testing.TB, e *Engine) *op.StatusResult {
+func status(t testing.TB, e *engine.Engine) *op.StatusResult {
 	t.Helper()
 	return do(t, e, op.Status, &op.StatusRequest{})
 }
@@ -104,7 +108,7 @@ func TestTheKeeperCanBeClaimed(t *testing.T) {
 		t.Errorf("claimed: %+v", got)
 	}
 	carry(t, lap, desk, status(t, there).Device)
-	here.refresh(t.Context())
+	here.Admin.Refresh(t.Context())
 	got := do(t, here, op.Keeper, &op.KeeperRequest{})
 	if got.Here || got.Device != status(t, there).Device || got.Claimed.IsZero() {
 		t.Errorf("here the keeper is %+v", got)
@@ -124,8 +128,8 @@ func TestAFloodOfArrivalsIsToldInOneSentence(t *testing.T) {
 		save(t, there, "a drop")
 	}
 	carry(t, lap, desk, status(t, there).Device)
-	here.refresh(t.Context())
-	batch, _, _ := here.events.since(0)
+	here.Admin.Refresh(t.Context())
+	batch, _, _ := here.EventLog.Since(0)
 	last := batch[len(batch)-1]
 	if len(batch) != 257 || last.Type != "status" || !strings.HasPrefix(last.Text, "44 more changes") {
 		t.Errorf("%d events, the last %+v", len(batch), last)

@@ -1,11 +1,12 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/engine"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -20,7 +21,7 @@ func onDisk(t testing.TB, d *crashdisk.Disk) *house {
 
 // work saves, edits and forgets until the disk fails, and returns what was
 // answered: contents by id, "" for a forgotten one.
-func work(t *testing.T, e *Engine) map[memory.ID]string {
+func work(t *testing.T, e *engine.Engine) map[memory.ID]string {
 	answered := make(map[memory.ID]string)
 	for i := range 6 {
 		saved, err := op.Save.Call(t.Context(), e, &op.SaveRequest{Content: fmt.Sprint("fact ", i)})
@@ -61,14 +62,14 @@ func TestWhatWasAnsweredSurvivesAPowerCut(t *testing.T) {
 		disk.StopAfter(n)
 		h := onDisk(t, disk)
 		answered := make(map[memory.ID]string)
-		if e, err := Open(h.Options); err == nil {
+		if e, err := engine.Open(h.Options); err == nil {
 			answered = work(t, e)
 			_ = e.Close() // fails where the power did
 		}
 		h.FS = disk.Crash(rand.New(rand.NewPCG(1, uint64(n))))
 		e := h.open(t)
 		for id, want := range answered {
-			row, ok := e.stm.Get(id)
+			row, ok := e.Stm.Get(id)
 			switch {
 			case want == "" && ok:
 				t.Errorf("power cut after %d operations: %s is back after it was forgotten", n, id)
@@ -91,7 +92,7 @@ func TestARefusedDiskIsTold(t *testing.T) {
 	if err.Code != memory.ReadOnly && err.Code != memory.Unknown {
 		t.Errorf("a failing disk is told as %s %q", err.Code, err)
 	}
-	if got := hitContents(search(t, e, "failure")); len(got) != 1 || got[0] != kept.Content {
+	if got := hitContents(searchFor(t, e, "failure")); len(got) != 1 || got[0] != kept.Content {
 		t.Errorf("found %q, want only what was answered", got)
 	}
 	if s := do(t, e, op.Status, &op.StatusRequest{}); s.Health != "read-only" || s.Log.ReadOnly == "" {

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -24,7 +26,7 @@ func TestSavingWhatWasJustRecalledStoresNothing(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
 	m := save(t, e, valve)
-	search(t, e, "copper valve")
+	searchFor(t, e, "copper valve")
 	clock.advance(time.Minute)
 	res := do(t, e, op.Save, &op.SaveRequest{Content: "> " + valve + "."})
 	if res.Echo == nil || res.Echo.Of != m.ID || res.Memory.ID != m.ID || res.Echo.Similarity != 1 || res.Echo.RecalledAt != clock.Now().Add(-time.Minute) {
@@ -62,7 +64,7 @@ func TestWhatIsNoEchoIsStored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e, clock := newEngine(t)
 			m := do(t, e, op.Save, &op.SaveRequest{Content: valve, Project: "boat"}).Memory
-			search(t, e, "copper valve")
+			searchFor(t, e, "copper valve")
 			clock.advance(c.wait)
 			res := do(t, e, op.Save, &c.req)
 			if res.Echo != nil || res.Memory.ID == m.ID {
@@ -74,19 +76,23 @@ func TestWhatIsNoEchoIsStored(t *testing.T) {
 
 func TestWhatIsGoneOrOtherwiseNowHasNoEcho(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(t *testing.T, e *Engine, id memory.ID){
-		"edited": func(t *testing.T, e *Engine, id memory.ID) {
+	for name, change := range map[string]func(t *testing.T, e *engine.Engine, id memory.ID){
+		"edited": func(t *testing.T, e *engine.Engine, id memory.ID) {
 			do(t, e, op.Edit, &op.EditRequest{ID: string(id), Content: new("The copper valve on deck three was mended")})
 		},
-		"forgotten": func(t *testing.T, e *Engine, id memory.ID) { do(t, e, op.Forget, &op.ForgetRequest{ID: string(id)}) },
-		"purged":    func(t *testing.T, e *Engine, id memory.ID) { do(t, e, op.Purge, &op.PurgeRequest{ID: string(id)}) },
+		"forgotten": func(t *testing.T, e *engine.Engine, id memory.ID) {
+			do(t, e, op.Forget, &op.ForgetRequest{ID: string(id)})
+		},
+		"purged": func(t *testing.T, e *engine.Engine, id memory.ID) {
+			do(t, e, op.Purge, &op.PurgeRequest{ID: string(id)})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, _ := newEngine(t)
 			m := save(t, e, valve)
-			search(t, e, "copper valve")
+			searchFor(t, e, "copper valve")
 			change(t, e, m.ID)
-			if of := e.echoOf(valve, "", ""); of != nil {
+			if of := e.Recall.Find(valve, "", ""); of != nil {
 				t.Errorf("it is an echo of %+v", of)
 			}
 		})
@@ -98,12 +104,12 @@ func TestAfterAPurgeNothingRecalledIsKnown(t *testing.T) {
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
 	save(t, e, "The copper pipe beside the valve is sound and needs no care")
-	search(t, e, "copper valve")
-	if texts, words := e.echoes.Size(); texts != 2 || words == 0 {
+	searchFor(t, e, "copper valve")
+	if texts, words := e.Recall.Returned.Size(); texts != 2 || words == 0 {
 		t.Fatalf("%d texts of %d words are known, want 2", texts, words)
 	}
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
-	if texts, words := e.echoes.Size(); texts+words != 0 {
+	if texts, words := e.Recall.Returned.Size(); texts+words != 0 {
 		t.Errorf("%d texts of %d words are known, want none", texts, words)
 	}
 }
@@ -117,7 +123,7 @@ func TestATrialLeavesNothing(t *testing.T) {
 	if len(res.Hits) != 1 || res.Hits[0].ID != m.ID {
 		t.Fatalf("got %d hits, want the memory", len(res.Hits))
 	}
-	if texts, _ := e.echoes.Size(); texts != 0 {
+	if texts, _ := e.Recall.Returned.Size(); texts != 0 {
 		t.Errorf("%d texts count as recalled, want none", texts)
 	}
 	if after := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID), Track: new(bool)}); after.Memory.AccessCount != 0 {
@@ -129,7 +135,7 @@ func TestTheSameRequestAgainCountsItsEchoOnce(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
-	search(t, e, "copper valve")
+	searchFor(t, e, "copper valve")
 	for range 3 {
 		if got := do(t, e, op.Save, &op.SaveRequest{Content: valve, IdempotencyKey: "k"}).Memory.ID; got != m.ID {
 			t.Fatalf("it answers with %s, want %s", got, m.ID)
@@ -144,8 +150,8 @@ func TestAPersonThatSaysAgainWhatAPageSaidConfirmsIt(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: valve, Provenance: op.Provenance{Origin: memory.FromWeb}}).Memory
-	search(t, e, "copper valve")
-	ctx := op.WithCaller(t.Context(), memory.Actor{Via: viaCLI})
+	searchFor(t, e, "copper valve")
+	ctx := op.WithCaller(t.Context(), memory.Actor{Via: core.ViaCLI})
 	res, err := op.Save.Call(ctx, e, &op.SaveRequest{Content: valve})
 	if err != nil || res.Memory.ID != m.ID || !res.Confirmed || res.Memory.DataOnly() {
 		t.Fatalf("the save answers %+v, %v", res, err)
@@ -159,7 +165,7 @@ func TestAToolThatSaysAgainWhatSomebodySaidIsNoUse(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
-	search(t, e, "copper valve")
+	searchFor(t, e, "copper valve")
 	for _, origin := range []string{memory.FromTool, memory.FromWeb} {
 		res := do(t, e, op.Save, &op.SaveRequest{Content: valve, Provenance: op.Provenance{Origin: origin}})
 		if res.Echo == nil {
@@ -184,8 +190,8 @@ func TestWhatALongTextLeavesOut(t *testing.T) {
 	} {
 		e, _ := newEngine(t)
 		save(t, e, crew)
-		search(t, e, "crew summer")
-		if of := e.echoOf(text, "", ""); (of != nil) != echo {
+		searchFor(t, e, "crew summer")
+		if of := e.Recall.Find(text, "", ""); (of != nil) != echo {
 			t.Errorf("%q is an echo of %+v, want one: %t", text, of, echo)
 		}
 	}
@@ -196,7 +202,7 @@ func TestSeveralHitsSavedAsOneAreAnEcho(t *testing.T) {
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
 	other := save(t, e, "The copper pipe beside the valve is sound and needs no care")
-	search(t, e, "copper valve")
+	searchFor(t, e, "copper valve")
 	for text, want := range map[string]memory.ID{
 		"- " + valve + "\n- " + other.Content:                      m.ID,
 		other.Content + "\n\n" + valve:                             other.ID,
@@ -204,7 +210,7 @@ func TestSeveralHitsSavedAsOneAreAnEcho(t *testing.T) {
 		"- " + valve + "\n- " + valve:                              "",
 	} {
 		var got memory.ID
-		if of := e.echoOf(text, "", ""); of != nil {
+		if of := e.Recall.Find(text, "", ""); of != nil {
 			got = of.Of
 		}
 		if got != want {
@@ -219,10 +225,10 @@ func TestATextLikeThatOfANoteIsStored(t *testing.T) {
 	text := strings.Repeat("one of the watch sleeps while two of them sail and the next of them cooks for all. ", 6) + "Fish, bread, cheese and apples are in the hold"
 	d := newDesk(t, map[string]string{"Crew.md": text + "\n"})
 	do(t, d.Engine, op.NoteRead, &op.NoteReadRequest{Path: "Crew.md"})
-	if of := d.echoOf(text, "", ""); of == nil || of.Path != "Crew.md" {
+	if of := d.Recall.Find(text, "", ""); of == nil || of.Path != "Crew.md" {
 		t.Errorf("the text of the note is an echo of %+v", of)
 	}
-	if of := d.echoOf(strings.Replace(text, "cheese ", "", 1), "", ""); of != nil {
+	if of := d.Recall.Find(strings.Replace(text, "cheese ", "", 1), "", ""); of != nil {
 		t.Errorf("without the cheese it is an echo of %+v", of)
 	}
 }
@@ -232,8 +238,8 @@ func TestWhatIsRecalledDuringAPurgeIsNotKnown(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
-	list := e.handlers[op.List.Name]
-	e.handlers[op.List.Name] = func(ctx context.Context, req any) (any, error) {
+	list := e.Handlers()[op.List.Name]
+	e.Handlers()[op.List.Name] = func(ctx context.Context, req any) (any, error) {
 		res, err := list(ctx, req)
 		do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
 		return res, err
@@ -241,7 +247,7 @@ func TestWhatIsRecalledDuringAPurgeIsNotKnown(t *testing.T) {
 	if n := len(do(t, e, op.List, &op.ListRequest{}).Memories); n != 1 {
 		t.Fatalf("the list has %d memories, want 1", n)
 	}
-	if texts, words := e.echoes.Size(); texts+words != 0 {
+	if texts, words := e.Recall.Returned.Size(); texts+words != 0 {
 		t.Errorf("%d texts of %d words are known, want none", texts, words)
 	}
 }

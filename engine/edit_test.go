@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -64,10 +64,10 @@ func TestAnEditIsFoundByItsNewWords(t *testing.T) {
 	e, _ := newEngine(t)
 	m := save(t, e, "the mainsail is torn")
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("the spinnaker is torn")})
-	if hits := search(t, e, "spinnaker"); len(hits) != 1 {
+	if hits := searchFor(t, e, "spinnaker"); len(hits) != 1 {
 		t.Errorf("the new word finds %d", len(hits))
 	}
-	if hits := search(t, e, "mainsail"); len(hits) != 0 {
+	if hits := searchFor(t, e, "mainsail"); len(hits) != 0 {
 		t.Errorf("the old word finds %d", len(hits))
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -33,13 +35,13 @@ func (c *clock) daysAgo(n float64) time.Time {
 
 // house is a folder in which engines can be opened one after another.
 type house struct {
-	Options
+	core.Options
 	*clock
 	log *bytes.Buffer
 }
 
 func newHouse(t testing.TB) *house {
-	h := &house{Options: DefaultOptions(), clock: newClock(), log: new(bytes.Buffer)}
+	h := &house{Options: core.DefaultOptions(), clock: newClock(), log: new(bytes.Buffer)}
 	dir := t.TempDir()
 	h.Data, h.State = filepath.Join(dir, "data"), filepath.Join(dir, "state")
 	h.Options.Now = h.clock.Now
@@ -55,9 +57,9 @@ func newHouse(t testing.TB) *house {
 // in the test if the machine is busy.
 func (h *house) unasked() { h.Agents.Interval = 0 }
 
-func (h *house) open(t testing.TB) *Engine {
+func (h *house) open(t testing.TB) *engine.Engine {
 	t.Helper()
-	e, err := Open(h.Options)
+	e, err := engine.Open(h.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,14 +72,14 @@ func (h *house) open(t testing.TB) *Engine {
 }
 
 // newEngine is an engine in a house of its own.
-func newEngine(t testing.TB) (*Engine, *clock) {
+func newEngine(t testing.TB) (*engine.Engine, *clock) {
 	t.Helper()
 	h := newHouse(t)
 	return h.open(t), h.clock
 }
 
 // do carries out an operation that has to succeed.
-func do[Req, Res any](t testing.TB, e *Engine, o op.Op[Req, Res], req *Req) *Res {
+func do[Req, Res any](t testing.TB, e *engine.Engine, o op.Op[Req, Res], req *Req) *Res {
 	t.Helper()
 	res, err := o.Call(context.Background(), e, req)
 	if err != nil {
@@ -87,7 +89,7 @@ func do[Req, Res any](t testing.TB, e *Engine, o op.Op[Req, Res], req *Req) *Res
 }
 
 // refused carries out an operation that has to fail, and returns how.
-func refused[Req, Res any](t testing.TB, e *Engine, o op.Op[Req, Res], req *Req) *memory.Error {
+func refused[Req, Res any](t testing.TB, e *engine.Engine, o op.Op[Req, Res], req *Req) *memory.Error {
 	t.Helper()
 	_, err := o.Call(context.Background(), e, req)
 	if err == nil {
@@ -107,18 +109,18 @@ func wantCode(t testing.TB, err error, code memory.Code, says string) {
 	}
 }
 
-func save(t testing.TB, e *Engine, content string, tags ...string) op.Memory {
+func save(t testing.TB, e *engine.Engine, content string, tags ...string) op.Memory {
 	t.Helper()
 	return do(t, e, op.Save, &op.SaveRequest{Content: content, Tags: tags}).Memory
 }
 
-func search(t testing.TB, e *Engine, query string) []op.Hit {
+func searchFor(t testing.TB, e *engine.Engine, query string) []op.Hit {
 	t.Helper()
 	return do(t, e, op.Search, &op.SearchRequest{Query: query}).Hits
 }
 
 // look shows a memory without counting it as a use.
-func look(t testing.TB, e *Engine, id memory.ID) op.Memory {
+func look(t testing.TB, e *engine.Engine, id memory.ID) op.Memory {
 	t.Helper()
 	return do(t, e, op.Show, &op.ShowRequest{ID: string(id), Track: new(false)}).Memory
 }
@@ -143,11 +145,11 @@ func TestEveryOperationHasAHandler(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	for _, s := range op.Table() {
-		if e.handlers[s.Name] == nil {
+		if e.Handlers()[s.Name] == nil {
 			t.Errorf("operation %s has no handler", s.Name)
 		}
 	}
-	if got, want := len(e.handlers), len(op.Table()); got != want {
+	if got, want := len(e.Handlers()), len(op.Table()); got != want {
 		t.Errorf("%d handlers for %d operations", got, want)
 	}
 }
@@ -165,7 +167,7 @@ func TestASecondDaemonIsKeptOut(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
-	_, err := Open(h.Options)
+	_, err := engine.Open(h.Options)
 	wantCode(t, err, memory.Unavailable, "another emberd runs on this state folder")
 	wantCode(t, err, memory.Unavailable, "(process ")
 	if err := e.Close(); err != nil {
@@ -191,19 +193,19 @@ func TestAfterCloseNothingIsAccepted(t *testing.T) {
 
 func TestOptionsOutOfBounds(t *testing.T) {
 	t.Parallel()
-	for says, change := range map[string]func(*Options){
-		"data or the state folder":          func(o *Options) { o.Data = "" },
-		"decay floor is 1.5":                func(o *Options) { o.DecayFloor = 1.5 },
-		"demoted stage factor is -1":        func(o *Options) { o.StageFactor.Demoted = -1 },
-		"short-term weight is 3":            func(o *Options) { o.STMWeight = 3 },
-		"search limit is 0":                 func(o *Options) { o.SearchLimit = 0 },
-		"preview length is 5001":            func(o *Options) { o.PreviewLength = 5001 },
-		"hours of trash is 0":               func(o *Options) { o.TrashKeep = 0 },
-		"decay model \"linear\" is unknown": func(o *Options) { o.Decay.Model = "linear" },
+	for says, change := range map[string]func(*core.Options){
+		"data or the state folder":          func(o *core.Options) { o.Data = "" },
+		"decay floor is 1.5":                func(o *core.Options) { o.DecayFloor = 1.5 },
+		"demoted stage factor is -1":        func(o *core.Options) { o.StageFactor.Demoted = -1 },
+		"short-term weight is 3":            func(o *core.Options) { o.STMWeight = 3 },
+		"search limit is 0":                 func(o *core.Options) { o.SearchLimit = 0 },
+		"preview length is 5001":            func(o *core.Options) { o.PreviewLength = 5001 },
+		"hours of trash is 0":               func(o *core.Options) { o.TrashKeep = 0 },
+		"decay model \"linear\" is unknown": func(o *core.Options) { o.Decay.Model = "linear" },
 	} {
 		h := newHouse(t)
 		change(&h.Options)
-		_, err := Open(h.Options)
+		_, err := engine.Open(h.Options)
 		wantCode(t, err, memory.Invalid, says)
 	}
 }
@@ -217,7 +219,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 	do(t, first, op.Edit, &op.EditRequest{ID: string(kept.ID), Source: new("the pilot")})
 	do(t, first, op.Forget, &op.ForgetRequest{ID: string(gone.ID)})
 	do(t, first, op.Show, &op.ShowRequest{ID: string(kept.ID)})
-	search(t, first, "harbour")
+	searchFor(t, first, "harbour")
 	before := look(t, first, kept.ID)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
@@ -227,7 +229,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 	if got := look(t, second, kept.ID); got.Rev != before.Rev || got.Source != "the pilot" || got.UseCount != 1 || got.AccessCount != 1 {
 		t.Errorf("after the restart: %+v, want %+v", got, before)
 	}
-	if got := search(t, second, "harbour"); len(got) != 1 {
+	if got := searchFor(t, second, "harbour"); len(got) != 1 {
 		t.Errorf("found %d, want the one kept", len(got))
 	}
 	trash := do(t, second, op.TrashList, &op.TrashListRequest{})

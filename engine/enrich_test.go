@@ -1,18 +1,18 @@
-package engine
+package engine_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"emberd/engine"
 	"emberd/internal/intent"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // rich opens an engine that enriches what is saved.
-func rich(t testing.TB) *Engine {
+func rich(t testing.TB) *engine.Engine {
 	t.Helper()
 	h := newHouse(t)
 	h.Enrich = true
@@ -48,7 +48,7 @@ func TestSavesGetEntitiesAndStrength(t *testing.T) {
 				t.Errorf("enrichment_applied = %t, want %t", res.EnrichmentApplied, tt.applied)
 			}
 			batch := do(t, e, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{tt.req}}).Results[0]
-			row, _ := e.stm.Get(batch.ID)
+			row, _ := e.Stm.Get(batch.ID)
 			if got := row.Entities(); !slices.Equal(got, tt.entities) || batch.EnrichmentApplied != tt.applied {
 				t.Errorf("in a batch: entities %q, applied %t", got, batch.EnrichmentApplied)
 			}
@@ -124,21 +124,9 @@ func TestKnownNamesAreFoundInAnySpelling(t *testing.T) {
 		t.Fatal(err)
 	}
 	e = h.open(t)
-	e.learnNames(t.Context())
+	e.Graph.LearnNames(t.Context())
 	if got := find(text); !slices.Equal(got, want) {
 		t.Errorf("after a restart found %q, want %q", got, want)
-	}
-}
-
-func TestAGivenSpellingTakesThePlaceOfAFoundOne(t *testing.T) {
-	t.Parallel()
-	n := new(knownNames)
-	n.learn(false, "postgresql")
-	n.learn(true, "PostgreSQL")
-	n.learn(true, "Postgresql")
-	n.learn(false, "postgresql", "…")
-	if got, ok := n.spelling("postgresql"); got != "PostgreSQL" || !ok || n.count.Load() != 1 {
-		t.Errorf("%d names are known, postgresql as %q", n.count.Load(), got)
 	}
 }
 
@@ -151,15 +139,15 @@ func TestNamesOfNotesAreKnown(t *testing.T) {
 	e := h.following(t)
 	const text = "we met ada lovelace and the countess with a note of a memory"
 	want := []string{"Ada Lovelace", "the countess"}
-	if got := e.entitiesIn(text); !slices.Equal(got, want) {
+	if got := e.Graph.EntitiesIn(text); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
 	e = h.open(t)
-	e.learnNames(t.Context())
-	if got, want := e.entitiesIn(text), []string{"Ada Lovelace"}; !slices.Equal(got, want) {
+	e.Graph.LearnNames(t.Context())
+	if got, want := e.Graph.EntitiesIn(text), []string{"Ada Lovelace"}; !slices.Equal(got, want) {
 		t.Errorf("after a restart found %q, want %q, the name of the file", got, want)
 	}
 }
@@ -236,7 +224,7 @@ func TestFoundEntitiesSurviveExportAndImport(t *testing.T) {
 	if bare.Entities != nil || bare.Strength != 1 {
 		t.Errorf("an import enriched: %q, %v", bare.Entities, bare.Strength)
 	}
-	if got := to.entitiesIn("a jwt"); !slices.Equal(got, []string{"jwt"}) {
+	if got := to.Graph.EntitiesIn("a jwt"); !slices.Equal(got, []string{"jwt"}) {
 		t.Errorf("an imported name is not known: %q", got)
 	}
 }
@@ -257,18 +245,6 @@ func TestMessagesAreAnalyzed(t *testing.T) {
 	wantCode(t, refused(t, e, op.AnalyzeRecall, &op.AnalyzeRecallRequest{Message: long}), memory.TooLarge, "message has 50001 characters")
 }
 
-func TestNamesAreBounded(t *testing.T) {
-	t.Parallel()
-	n := new(knownNames)
-	for i := range mostNames {
-		n.learn(true, fmt.Sprint("name ", i))
-	}
-	n.learn(true, "one more")
-	if _, ok := n.spelling("one more"); ok || n.count.Load() != mostNames {
-		t.Errorf("%d names are known, the last one %t; want %d", n.count.Load(), ok, mostNames)
-	}
-}
-
 // A note is for people, who would not know what to make of 1.0656.
 func TestAStrengthThatWasFoundIsInNoNote(t *testing.T) {
 	t.Parallel()
@@ -276,7 +252,7 @@ func TestAStrengthThatWasFoundIsInNoNote(t *testing.T) {
 	h.Enrich = true
 	e := h.following(t)
 	m := save(t, e, "Use JWT tokens")
-	path := promote(t, e, m.ID).Path
+	path := promoteByID(t, e, m.ID).Path
 	if note := h.note(t, path); m.Strength == 1 || strings.Contains(note, "strength:") {
 		t.Errorf("with strength %v the note is\n%s", m.Strength, note)
 	}

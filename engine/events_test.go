@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -8,17 +8,20 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/op"
 )
 
 // feed is an engine's event stream alone.
-func feed() *Engine {
-	return &Engine{core: &core{opt: Options{Now: newClock().Now}, events: newEvents(), closing: make(chan struct{}), dirty: make(chan struct{}, 1)}}
+func feed() *engine.Engine {
+	return &engine.Engine{View: &core.View{Kernel: &core.Kernel{Opt: core.Options{Now: newClock().Now}, EventLog: core.NewEvents(),
+		Closing: make(chan struct{}), Dirty: make(chan struct{}, 1)}}}
 }
 
-func publish(e *Engine, from, to int) {
+func publish(e *engine.Engine, from, to int) {
 	for i := from; i < to; i++ {
-		e.events.publish(op.Event{ID: fmt.Sprint(i), Type: "save"})
+		e.EventLog.Publish(op.Event{ID: fmt.Sprint(i), Type: "save"})
 	}
 }
 
@@ -88,7 +91,7 @@ func TestASlowReaderIsDroppedAndTold(t *testing.T) {
 	publish(e, 0, 1)
 	for ev := range seq {
 		if seen++; seen == 1 {
-			publish(e, 1, 1+keptEvents+1)
+			publish(e, 1, 1+core.KeptEvents+1)
 		}
 		last = ev
 	}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/op"
 	"emberd/vault"
 )
@@ -30,14 +31,14 @@ func size(usual, proven int) int {
 
 // audit compares the index with a fresh walk: the same paths, each with the digest
 // of what is on the disk. It returns what is wrong.
-func (h *house) audit(t testing.TB, e *Engine) string {
+func (h *house) audit(t testing.TB, e *engine.Engine) string {
 	t.Helper()
 	v, err := vault.Open(h.Vaults[0], &vault.Options{Ignore: h.VaultIgnore})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	index, _ := e.notes.current()
+	index, _ := e.Notes.Vault.Current()
 	known := map[string][32]byte{}
 	for path, cursor := range index.Known() {
 		known[path] = cursor.Digest
@@ -68,7 +69,7 @@ func (h *house) audit(t testing.TB, e *Engine) string {
 func first(list []string) []string { return list[:min(3, len(list))] }
 
 // caughtUp waits until the index equals a fresh walk.
-func (h *house) caughtUp(t testing.TB, e *Engine, after string) {
+func (h *house) caughtUp(t testing.TB, e *engine.Engine, after string) {
 	t.Helper()
 	begun, wrong := time.Now(), ""
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
@@ -77,7 +78,7 @@ func (h *house) caughtUp(t testing.TB, e *Engine, after string) {
 			return
 		}
 		if time.Since(begun) > 90*time.Second {
-			t.Fatalf("after %s: %s; %+v", after, wrong, e.notes.status())
+			t.Fatalf("after %s: %s; %+v", after, wrong, e.Notes.Vault.Status())
 		}
 		time.Sleep(pause)
 	}
@@ -131,7 +132,7 @@ func TestTheIndexEqualsAFreshWalk(t *testing.T) {
 	} {
 		ok(t, os.Rename(move.from, move.to))
 		if move.to == outside { // so many at once have to be confirmed
-			until(t, "the loss is held back", func() bool { return e.notes.status().Frozen != "" })
+			until(t, "the loss is held back", func() bool { return e.Notes.Vault.Status().Frozen != "" })
 			wantFound(t, e, "moved7", 1)
 			if got := do(t, e, op.VaultConfirm, &op.VaultConfirmRequest{}); got.Missing != notes || got.Frozen == "" {
 				t.Errorf("confirmed %+v, want %d notes", got, notes)
@@ -145,15 +146,15 @@ func TestTheIndexEqualsAFreshWalk(t *testing.T) {
 	}
 }
 
-func wantFound(t testing.TB, e *Engine, query string, want int) {
+func wantFound(t testing.TB, e *engine.Engine, query string, want int) {
 	t.Helper()
-	if hits := search(t, e, query); len(hits) != want {
+	if hits := searchFor(t, e, query); len(hits) != want {
 		t.Errorf("%s finds %q, want %d", query, names(hits), want)
 	}
 }
 
 // exactly is what holds the word itself, and none that is like it.
-func exactly(t testing.TB, e *Engine, word string) []string {
+func exactly(t testing.TB, e *engine.Engine, word string) []string {
 	t.Helper()
 	res := do(t, e, op.Search, &op.SearchRequest{Query: word + " "})
 	if res.Similar {
@@ -207,13 +208,13 @@ func TestTheVaultComesBack(t *testing.T) {
 	e := h.following(t)
 	away := h.Vaults[0] + " away"
 	ok(t, os.Rename(h.Vaults[0], away))
-	until(t, "the loss is noticed", func() bool { return e.notes.status().Frozen != "" })
+	until(t, "the loss is noticed", func() bool { return e.Notes.Vault.Status().Frozen != "" })
 	wantNames(t, e, "compost", "Garden/Soil.md")
 	ok(t, os.WriteFile(filepath.Join(away, "Meanwhile.md"), []byte("written elsewhere"), 0o600))
 	ok(t, os.Rename(away, h.Vaults[0]))
 	h.caughtUp(t, e, "the vault's return")
 	wantNames(t, e, "elsewhere", "Meanwhile.md")
-	until(t, "nothing is held back any more", func() bool { return e.notes.status().Frozen == "" })
+	until(t, "nothing is held back any more", func() bool { return e.Notes.Vault.Status().Frozen == "" })
 }
 
 // Another folder in the vault's place, as a restored backup is, becomes the vault.
@@ -227,7 +228,7 @@ func TestAnotherFolderInTheVaultsPlace(t *testing.T) {
 	ok(t, os.Rename(h.Vaults[0], h.Vaults[0]+" before"))
 	ok(t, os.Rename(restored, h.Vaults[0]))
 	h.caughtUp(t, e, "another folder in the vault's place")
-	if hits := search(t, e, "earthworms"); len(hits) != 1 || !strings.Contains(hits[0].Snippet.Text, "earthworms") {
+	if hits := searchFor(t, e, "earthworms"); len(hits) != 1 || !strings.Contains(hits[0].Snippet.Text, "earthworms") {
 		t.Errorf("found %+v", hits)
 	}
 	h.write(t, "Later.md", "zebraquagga")
@@ -343,6 +344,6 @@ func TestHowSoonAnEditIsFound(t *testing.T) {
 		took = append(took, time.Since(begun))
 	}
 	slices.Sort(took)
-	t.Logf("%d edits among %d notes: found after %v (median), %v (p99), %v (worst)", len(took), e.notes.status().Notes,
+	t.Logf("%d edits among %d notes: found after %v (median), %v (p99), %v (worst)", len(took), e.Notes.Vault.Status().Notes,
 		took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
 }

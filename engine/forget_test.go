@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func TestForgetIsAllOrNone(t *testing.T) {
 	if res := do(t, e, op.Forget, both); len(res.Forgotten) != 2 || res.Tx != "" || !res.DryRun {
 		t.Errorf("the dry run tells %+v", res)
 	}
-	if n := len(search(t, e, "")); n != 2 {
+	if n := len(searchFor(t, e, "")); n != 2 {
 		t.Fatalf("%d memories are left before anything was forgotten", n)
 	}
 	both.DryRun = false
@@ -31,7 +31,7 @@ func TestForgetIsAllOrNone(t *testing.T) {
 	if want := clock.Now().Add(30 * 24 * time.Hour); len(res.Forgotten) != 2 || res.Tx == "" || !res.Until.Equal(want) {
 		t.Errorf("forgetting tells %+v, want two until %v", res, want)
 	}
-	if n := len(search(t, e, "")); n != 0 {
+	if n := len(searchFor(t, e, "")); n != 0 {
 		t.Errorf("%d memories are left", n)
 	}
 	wantCode(t, refused(t, e, op.Forget, both), memory.NotFound, "is in the trash")
@@ -50,7 +50,7 @@ func TestRestoreBringsBackWhatWas(t *testing.T) {
 	if len(res.Restored) != 1 || res.Restored[0].Content != m.Content || res.Restored[0].Source != "beach" || res.Restored[0].UseCount != 3 || res.Tx == "" {
 		t.Errorf("restored %+v, want %+v", res, m)
 	}
-	if hits := search(t, e, "bottle"); len(hits) != 1 {
+	if hits := searchFor(t, e, "bottle"); len(hits) != 1 {
 		t.Errorf("found %d after restoring", len(hits))
 	}
 	if n := do(t, e, op.TrashList, &op.TrashListRequest{}).Total; n != 0 {
@@ -104,7 +104,7 @@ func TestUndo(t *testing.T) {
 
 	saved := do(t, e, op.Save, &op.SaveRequest{Content: "a slip"})
 	undone = do(t, e, op.Undo, &op.UndoRequest{Tx: saved.Tx})
-	if undone.Items[0].Action != "removed" || len(search(t, e, "slip")) != 0 {
+	if undone.Items[0].Action != "removed" || len(searchFor(t, e, "slip")) != 0 {
 		t.Errorf("undoing a save: %+v", undone)
 	}
 }

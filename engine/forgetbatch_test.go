@@ -1,11 +1,12 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/engine"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -66,9 +67,9 @@ func TestForgetBatchTellsHowFarItCame(t *testing.T) {
 	t.Parallel()
 	const memories = 6 // of 200 KB, of which a line of the log holds only some
 	opt, req := onDisk(t, crashdisk.New()).Options, new(op.ForgetBatchRequest)
-	on := func(disk *crashdisk.Disk) *Engine {
+	on := func(disk *crashdisk.Disk) *engine.Engine {
 		opt.FS = disk
-		e, err := Open(opt)
+		e, err := engine.Open(opt)
 		ok(t, err)
 		return e
 	}
@@ -93,7 +94,7 @@ func TestForgetBatchTellsHowFarItCame(t *testing.T) {
 		if err != nil {
 			res = new(op.ForgetResult)
 		}
-		left := e.stm.Len()
+		left := e.Stm.Len()
 		if left+len(res.Forgotten) != memories {
 			t.Errorf("stopped after %d of %d operations: %d are left, and %d are said to be forgotten", n, most, left, len(res.Forgotten))
 		}

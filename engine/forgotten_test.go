@@ -1,9 +1,11 @@
-package engine
+package engine_test
 
 import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -74,12 +76,12 @@ func TestWhatWasPurgedIsRefusedToo(t *testing.T) {
 
 func TestBringingAMemoryBackLiftsTheRefusal(t *testing.T) {
 	t.Parallel()
-	for name, back := range map[string]func(e *Engine, m op.Memory, tx string){
-		"restored": func(e *Engine, m op.Memory, _ string) {
+	for name, back := range map[string]func(e *engine.Engine, m op.Memory, tx string){
+		"restored": func(e *engine.Engine, m op.Memory, _ string) {
 			do(t, e, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(m.ID)}})
 		},
-		"undone": func(e *Engine, _ op.Memory, tx string) { do(t, e, op.Undo, &op.UndoRequest{Tx: tx}) },
-		"saved under its id": func(e *Engine, m op.Memory, _ string) {
+		"undone": func(e *engine.Engine, _ op.Memory, tx string) { do(t, e, op.Undo, &op.UndoRequest{Tx: tx}) },
+		"saved under its id": func(e *engine.Engine, m op.Memory, _ string) {
 			do(t, e, op.Save, &op.SaveRequest{ID: m.ID, Content: m.Content, Again: true})
 		},
 	} {
@@ -115,17 +117,17 @@ func TestAnArchivedTextIsForgottenWhole(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks. Its lid is lost.", "Kettle.md")
-	_, err := d.stm.Update(t.Context(), []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+	_, err := d.Stm.Update(t.Context(), []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		m, err := rows[0].Memory()
 		if err != nil {
 			return nil, err
 		}
-		before, err := fields(&m)
-		if err != nil || !chill(&m, remains{stage: memory.Archived, path: "Kettle.md", summary: "the kettle leaks"}, d.Engine.opt.Now()) {
+		before, err := core.Fields(&m)
+		if err != nil || !core.ArchiveText(&m, core.ArchivedText{Stage: memory.Archived, Path: "Kettle.md", Summary: "the kettle leaks"}, d.Engine.Opt.Now()) {
 			t.Fatalf("not archived: %v", err)
 		}
-		after, err := fields(&m)
-		return &stm.Tx{Verb: "archive", Changes: []stm.Change{{ID: id, Set: difference(before, after)}}}, err
+		after, err := core.Fields(&m)
+		return &stm.Tx{Verb: "archive", Changes: []stm.Change{{ID: id, Set: core.Difference(before, after)}}}, err
 	})
 	if err != nil {
 		t.Fatal(err)

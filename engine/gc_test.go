@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // faint stores so many memories that gc collects, the lowest score first.
-func (h *house) faint(t testing.TB, e *Engine, n int) []memory.ID {
+func (h *house) faint(t testing.TB, e *engine.Engine, n int) []memory.ID {
 	t.Helper()
 	var ids []memory.ID
 	for i := range n {
@@ -108,7 +109,7 @@ func TestGCOfMuchText(t *testing.T) {
 		h.saved(t, e, 400, strings.Repeat("word ", 9_000)+fmt.Sprint(i))
 	}
 	got := do(t, e, op.GC, &op.GCRequest{DryRun: new(false)})
-	if got.RemovedCount != 60 || e.stm.Len() != 0 {
+	if got.RemovedCount != 60 || e.Stm.Len() != 0 {
 		t.Errorf("it answers %+v", got)
 	}
 	if undone := do(t, e, op.Undo, &op.UndoRequest{Tx: got.Tx}); len(undone.Items) != 60 {

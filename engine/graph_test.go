@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -10,12 +10,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // said are the relations of a page in the words of their memories.
-func said(t testing.TB, e *Engine, relations []memory.Relation) string {
+func said(t testing.TB, e *engine.Engine, relations []memory.Relation) string {
 	t.Helper()
 	var out []string
 	for _, r := range relations {
@@ -25,7 +26,7 @@ func said(t testing.TB, e *Engine, relations []memory.Relation) string {
 }
 
 // quay is an engine with five memories, one a minute, and relations between them.
-func quay(t testing.TB) (*Engine, map[string]op.Memory) {
+func quay(t testing.TB) (*engine.Engine, map[string]op.Memory) {
 	e, clock := newEngine(t)
 	all := make(map[string]op.Memory)
 	for _, name := range []string{"anchor", "boat", "crane", "dock", "eel"} {
@@ -65,20 +66,6 @@ func TestTheGraphIsPaged(t *testing.T) {
 		want := op.Pagination{Page: c.page, PageSize: 2, TotalCount: 5, TotalPages: 3, HasMore: c.more}
 		if g.Pagination != want || g.Stats.TotalMemories != 5 || g.Stats.TotalRelations != 5 {
 			t.Errorf("page %d: %+v, %+v", c.page, g.Pagination, g.Stats)
-		}
-	}
-}
-
-// Case C85 of CortexGraph's behaviour.
-func TestPagesOfTwentyFive(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		total, page, pages int
-		more               bool
-	}{{25, 3, 3, false}, {25, 2, 3, true}, {25, 10, 3, false}, {0, 1, 0, false}, {20, 2, 2, false}} {
-		want := op.Pagination{Page: c.page, PageSize: 10, TotalCount: c.total, TotalPages: c.pages, HasMore: c.more}
-		if got := paginate(c.total, c.page, 10); got != want {
-			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
 }

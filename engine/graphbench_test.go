@@ -1,9 +1,10 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
 	"testing"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -45,7 +46,7 @@ func BenchmarkGraph(b *testing.B) {
 }
 
 // woven saves memories and relates each to another: every second one to a hub.
-func woven(b *testing.B, e *Engine, n int) []memory.ID {
+func woven(b *testing.B, e *engine.Engine, n int) []memory.ID {
 	b.Helper()
 	words := newSynthetic()
 	var ids []memory.ID

@@ -1,8 +1,10 @@
-package engine
+package engine_test
 
 import (
 	"testing"
 
+	"emberd/engine/core"
+	"emberd/engine/lifecycle"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -13,9 +15,9 @@ func TestUndoKeepsStageAndTextTogether(t *testing.T) {
 	t.Parallel()
 	text := longText(1)
 	shift := func(d *desk, id memory.ID, to memory.Stage) string {
-		r := agingRun{e: d.Engine, by: keeper(), now: d.clock.Now()}
-		ok(t, r.shift(t.Context(), demoteVerb, d.to(to, id)))
-		return r.res.Tx
+		r := lifecycle.LifecycleRun{E: d.Engine.Lifecycle, By: keeper(), Now: d.clock.Now()}
+		ok(t, r.SetStage(t.Context(), core.DemoteVerb, d.to(to, id)))
+		return r.Res.Tx
 	}
 	undo := func(d *desk, tx string, force bool) {
 		t.Helper()
@@ -25,7 +27,7 @@ func TestUndoKeepsStageAndTextTogether(t *testing.T) {
 		d := shelf(t, nil)
 		id := save(t, d.Engine, text).ID
 		tx := d.archived(id).Entry
-		_, err := d.archive(t.Context(), d.to(memory.Rehydratable, id), "", keeper(), "")
+		_, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Rehydratable, id), "", keeper(), "")
 		ok(t, err)
 		undo(d, tx, false)
 		d.wantWarm(id, memory.Active, text)
@@ -72,7 +74,7 @@ func TestUndoKeepsStageAndTextTogether(t *testing.T) {
 		d := shelf(t, nil)
 		id := save(t, d.Engine, text).ID
 		d.archived(id)
-		got, err := d.archive(t.Context(), d.to(memory.Rehydratable, id), "", keeper(), "")
+		got, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Rehydratable, id), "", keeper(), "")
 		ok(t, err)
 		d.rekindled(id)
 		undo(d, got.Entry, true)
@@ -88,7 +90,7 @@ func TestArchivingAfterAnUndonePromotion(t *testing.T) {
 	id := save(t, d.Engine, leaky).ID
 	d.archived(id)
 	d.rekindled(id)
-	got := promote(t, d.Engine, id)
+	got := promoteByID(t, d.Engine, id)
 	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: got.Tx})
 	d.batch(d.all(), d.vanished())
 	d.settle()

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"emberd/engine/notes"
+	"emberd/engine/notesync"
+	"emberd/engine/promote"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -20,13 +23,13 @@ func TestARereadThatIsGivenUpTellsNothing(t *testing.T) {
 	d.write(t, m.PromotedTo, "") // looked at again, for an editor may be in the middle of it
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := d.notes.reread(ctx, m.PromotedTo); err == nil {
+	if err := d.Notes.Vault.Reread(ctx, m.PromotedTo); err == nil {
 		t.Error("read with no time left")
 	}
-	if d.truth.waits(m.ID) {
-		t.Errorf("told of a note that nobody looked at: %+v", d.truth.all[m.ID])
+	if d.Sync.Sync.Contains(m.ID) {
+		t.Errorf("told of a note that nobody looked at: %+v", d.Sync.Sync.All[m.ID])
 	}
-	if got := d.notes.carriers.of(m.ID); !slices.Equal(got, []string{m.PromotedTo}) {
+	if got := d.Notes.Vault.Carriers.Of(m.ID); !slices.Equal(got, []string{m.PromotedTo}) {
 		t.Errorf("the memory's notes are %q", got)
 	}
 }
@@ -38,11 +41,11 @@ func TestANoteReadWithinABatchDoesNotEndIt(t *testing.T) {
 	d, m := promotedDesk(t, "the tide turns at six")
 	id := d.kept("the kettle leaks", "Kettle.md")
 	ok(t, os.Rename(d.at("Kettle.md"), d.at("Elsewhere.md")))
-	d.truth.begin(nil)
-	ok(t, d.notes.apply(t.Context(), nil, []string{"Kettle.md"}))
-	ok(t, d.notes.reread(t.Context(), m.PromotedTo))
+	d.Sync.Sync.Begin(nil)
+	ok(t, d.Notes.Vault.Apply(t.Context(), nil, []string{"Kettle.md"}))
+	ok(t, d.Notes.Vault.Reread(t.Context(), m.PromotedTo))
 	d.settle()
-	if got := d.lines(id); !d.truth.waits(id) || d.stm.Trashed(id) {
+	if got := d.lines(id); !d.Sync.Sync.Contains(id) || d.Stm.Trashed(id) {
 		t.Errorf("settled within the batch, after %d lines", got)
 	}
 	d.batch([]string{"Elsewhere.md"}, nil)
@@ -61,8 +64,8 @@ func TestAMoveIsForgottenAfterItsBatch(t *testing.T) {
 	d.settle()
 	d.batch(nil, nil, watcher.Move{From: "Elsewhere.md", To: "Kettle.md"})
 	ok(t, os.Remove(d.at("Elsewhere.md")))
-	ok(t, d.notes.reread(t.Context(), "Elsewhere.md"))
-	if w := d.truth.all[id]; w == nil || len(w.Moved) > 0 || !slices.Equal(w.Went, []string{"Elsewhere.md"}) {
+	ok(t, d.Notes.Vault.Reread(t.Context(), "Elsewhere.md"))
+	if w := d.Sync.Sync.All[id]; w == nil || len(w.Moved) > 0 || !slices.Equal(w.Removed, []string{"Elsewhere.md"}) {
 		t.Errorf("told %+v, want that it is gone", w)
 	}
 }
@@ -72,11 +75,11 @@ func TestANoteThatIsBackInTimeForgetsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
-	ok(t, d.truth.bury(t.Context(), []*news{{ID: id, Went: []string{"Kettle.md"}}}))
-	if d.stm.Trashed(id) {
+	ok(t, d.Sync.Sync.TrashDeleted(t.Context(), []*notesync.NoteChange{{ID: id, Removed: []string{"Kettle.md"}}}))
+	if d.Stm.Trashed(id) {
 		t.Error("the memory of a note that is there was forgotten")
 	}
-	if !d.truth.waits(id) {
+	if !d.Sync.Sync.Contains(id) {
 		t.Error("nobody will look again")
 	}
 }
@@ -87,9 +90,9 @@ func TestWhatNotesSaidIsNotRememberedForGood(t *testing.T) {
 	h, e, m := promotedHouse(t, "short")
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")})
 	said := func() int {
-		e.writing.mu.Lock()
-		defer e.writing.mu.Unlock()
-		return len(e.writing.wrote)
+		e.Promote.Writing.Mu.Lock()
+		defer e.Promote.Writing.Mu.Unlock()
+		return len(e.Promote.Writing.Wrote)
 	}
 	if said() != 1 {
 		t.Errorf("after an edit what %d notes said is remembered, want 1", said())
@@ -105,12 +108,12 @@ func TestAFloodFromAnotherDeviceIsSettled(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks at the seam", "Kettle.md")
-	_, err := d.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+	_, err := d.Stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
 		set := map[string]json.RawMessage{"content": json.RawMessage(`"the kettle leaks"`), "note_seen": json.RawMessage(`{"content":"0"}`)}
 		return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: id, Set: set}}}, nil
 	})
 	ok(t, err)
-	d.arrived(t.Context(), stm.Arrival{Lines: 300, Memories: 300})
+	d.Admin.Arrived(t.Context(), stm.ForeignChange{Lines: 300, Memories: 300})
 	d.settle()
 	if got := d.memory(id).Content; got != "the kettle leaks at the seam" {
 		t.Errorf("the memory says %q", got)
@@ -124,7 +127,7 @@ func TestAnEditWhileTheNoteIsAwayWaitsForIt(t *testing.T) {
 	d, m := promotedDesk(t, "the kettle leaks")
 	ok(t, os.Rename(d.at(m.PromotedTo), d.at("Kettle.md")))
 	got := do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("the kettle is mended"), Category: new("repairs")})
-	if got.Pending == nil || got.Pending.Reason != string(noteAway) {
+	if got.Pending == nil || got.Pending.Reason != string(notes.NoteAway) {
 		t.Errorf("the edit answered %+v", got)
 	}
 	d.rest(t, d.Engine)
@@ -133,10 +136,10 @@ func TestAnEditWhileTheNoteIsAwayWaitsForIt(t *testing.T) {
 	if got := d.memory(m.ID); got.PromotedTo != "Kettle.md" || got.Content != "the kettle is mended" {
 		t.Errorf("the memory is %+v", got.Memory)
 	}
-	d.advance(lastTry)
+	d.advance(promote.LastTry)
 	d.rest(t, d.Engine)
 	wantNote(t, d.house, "Kettle.md", "the kettle is mended", `category: "repairs"`, "!leaks")
-	if left := d.pending.list(); len(left) > 0 {
+	if left := d.Promote.Pending.List(); len(left) > 0 {
 		t.Errorf("still waiting: %+v", left)
 	}
 	d.seen("Kettle.md")
@@ -154,7 +157,7 @@ func TestFieldsWaitForANoteThatIsRenamed(t *testing.T) {
 	d.rest(t, d.Engine)
 	d.batch([]string{"Kettle.md"}, []string{m.PromotedTo})
 	d.settle()
-	d.advance(lastTry)
+	d.advance(promote.LastTry)
 	d.rest(t, d.Engine)
 	wantNote(t, d.house, "Kettle.md", `category: "repairs"`)
 }
@@ -168,7 +171,7 @@ func TestFieldsDoNotWaitForANoteThatLostItsID(t *testing.T) {
 	done()
 	d.edit(m.PromotedTo, "the kettle leaks\n")
 	d.rest(t, d.Engine)
-	if left := d.pending.list(); len(left) > 0 {
+	if left := d.Promote.Pending.List(); len(left) > 0 {
 		t.Errorf("still waiting: %+v", left)
 	}
 }
@@ -178,7 +181,7 @@ func TestAMemoryAheadOfItsNoteIsFound(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
-	_, err := d.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+	_, err := d.Stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
 		set := map[string]json.RawMessage{"content": json.RawMessage(`"the kettle is mended"`)}
 		return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: id, Set: set}}}, nil
 	})
@@ -195,11 +198,11 @@ func TestANoteMovedIntoTheArchiveThatCannotBeRead(t *testing.T) {
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.edit("Memories/Archive/Kettle.md", "---\nmemory-id: \""+string(id)+"\"\ntags: [a\n---\nthe kettle leaks\n")
 	d.remove("Kettle.md")
-	if d.stm.Trashed(id) || !d.truth.waits(id) {
-		t.Errorf("the memory is in the trash: %t; waits: %t", d.stm.Trashed(id), d.truth.waits(id))
+	if d.Stm.Trashed(id) || !d.Sync.Sync.Contains(id) {
+		t.Errorf("the memory is in the trash: %t; waits: %t", d.Stm.Trashed(id), d.Sync.Sync.Contains(id))
 	}
 	d.edit("Memories/Archive/Kettle.md", noteFor(id, "the kettle leaks"))
-	if d.stm.Trashed(id) || d.truth.waits(id) {
-		t.Errorf("mended, and the memory is in the trash: %t; waits: %t", d.stm.Trashed(id), d.truth.waits(id))
+	if d.Stm.Trashed(id) || d.Sync.Sync.Contains(id) {
+		t.Errorf("mended, and the memory is in the trash: %t; waits: %t", d.Stm.Trashed(id), d.Sync.Sync.Contains(id))
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -34,7 +35,7 @@ func pebbles(n int) []string {
 }
 
 // shore is an engine with so many memories that came from another system.
-func shore(b *testing.B, n int, durability stm.Durability) (*Engine, []memory.ID) {
+func shore(b *testing.B, n int, durability stm.Durability) (*engine.Engine, []memory.ID) {
 	h := newHouse(b)
 	h.Durability = durability
 	e := h.open(b)

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -8,19 +8,26 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
 
-func keepOne(t testing.TB, e *Engine, one, two memory.ID, keep string) *op.HealthMergeResult {
+func keepOne(t testing.TB, e *engine.Engine, one, two memory.ID, keep string) *op.HealthMergeResult {
 	t.Helper()
 	return do(t, e, op.HealthMerge, &op.HealthMergeRequest{ID1: string(one), ID2: string(two), Keep: keep})
 }
 
-func keptNone(t testing.TB, e *Engine, one, two memory.ID, keep string) *memory.Error {
+func keptNone(t testing.TB, e *engine.Engine, one, two memory.ID, keep string) *memory.Error {
 	t.Helper()
 	return refused(t, e, op.HealthMerge, &op.HealthMergeRequest{ID1: string(one), ID2: string(two), Keep: keep})
+}
+
+// oneOfEach sorts IDs and leaves each once.
+func oneOfEach(ids []memory.ID) []memory.ID {
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 func TestWhichOneIsKept(t *testing.T) {
@@ -43,7 +50,7 @@ func TestWhichOneIsKept(t *testing.T) {
 		var ids [2]memory.ID
 		for i, text := range []string{sameA, sameB} {
 			ids[i] = do(t, e, op.Save, &op.SaveRequest{Content: text, Confidence: &c.confidence[i]}).Memory.ID
-			e.stm.Use(stm.Use{ID: ids[i], Accesses: c.accesses[i]})
+			e.Stm.Use(stm.Use{ID: ids[i], Accesses: c.accesses[i]})
 		}
 		res := keepOne(t, e, ids[0], ids[1], c.keep)
 		if res.KeptID != ids[c.want] || res.NewConfidence != max(c.confidence[0], c.confidence[1]) || res.NewAccessCount != c.accesses[0]+c.accesses[1] {
@@ -58,17 +65,17 @@ func TestWhatWouldBeLostIsFiledAndKept(t *testing.T) {
 	e, _ := newEngine(t)
 	short := do(t, e, op.Save, &op.SaveRequest{Content: "The staging database runs in Leith", Confidence: new(0.9)}).Memory.ID
 	long := do(t, e, op.Save, &op.SaveRequest{Content: "The staging database runs in Leith on port 5432", Confidence: new(0.5)}).Memory.ID
-	before := e.stm.Len()
+	before := e.Stm.Len()
 	err := keptNone(t, e, short, long, "")
 	wantCode(t, err, memory.Conflict, "says something that")
 	if strings.Contains(err.Error(), "5432") || strings.Contains(err.Error(), "Leith") {
 		t.Errorf("the error has words of a memory: %v", err)
 	}
-	items := slices.Collect(e.reviewItems())
+	items := slices.Collect(e.Review.ReviewItems())
 	if len(items) != 1 || items[0].Agent != op.ReviewHealth || !slices.Equal(items[0].MemoryIDs, oneOfEach([]memory.ID{short, long})) || !strings.Contains(err.Error(), items[0].ID) {
 		t.Errorf("filed %+v; the error says %v", items, err)
 	}
-	if keptNone(t, e, short, long, op.KeepHigherAccess); len(slices.Collect(e.reviewItems())) != 1 || e.stm.Len() != before {
+	if keptNone(t, e, short, long, op.KeepHigherAccess); len(slices.Collect(e.Review.ReviewItems())) != 1 || e.Stm.Len() != before {
 		t.Error("asked again it is filed again, or something went")
 	}
 	// The one that says more may be kept without a word.
@@ -93,7 +100,7 @@ func TestWhatIsNotDiscarded(t *testing.T) {
 	mine := save(t, d.Engine, sameA)
 	core := do(t, d.Engine, op.Save, &op.SaveRequest{Content: sameB, Core: true}).Memory
 	promoted := save(t, d.Engine, sameA+" again")
-	promote(t, d.Engine, promoted.ID)
+	promoteByID(t, d.Engine, promoted.ID)
 	cold := save(t, d.Engine, sameA+" still")
 	d.archived(cold.ID)
 	elsewhere := do(t, d.Engine, op.Save, &op.SaveRequest{Content: sameB, Collection: "house"}).Memory
@@ -154,7 +161,7 @@ func TestTheKeptOneStandsForTheOther(t *testing.T) {
 }
 
 // wantNoIssues says that a memory has no relation and was merged of nothing.
-func wantNoIssues(t testing.TB, e *Engine, id memory.ID) {
+func wantNoIssues(t testing.TB, e *engine.Engine, id memory.ID) {
 	t.Helper()
 	m := do(t, e, op.OpenMany, &op.OpenManyRequest{IDs: []string{string(id)}, Track: new(false)}).Memories[0]
 	if len(m.Relations.Outgoing)+len(m.Relations.Incoming)+len(m.ConsolidatedFrom) > 0 || !m.ConsolidatedAt.IsZero() {

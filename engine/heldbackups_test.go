@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // warnsOfHeld reports whether status says that backups hold a memory that was purged elsewhere.
-func warnsOfHeld(t *testing.T, e *Engine, id memory.ID) bool {
+func warnsOfHeld(t *testing.T, e *engine.Engine, id memory.ID) bool {
 	t.Helper()
 	return slices.ContainsFunc(status(t, e).Warnings, func(w string) bool {
 		return strings.Contains(w, "1 backups") && strings.Contains(w, "emberd purge --backups "+string(id))
@@ -28,18 +30,18 @@ func TestAPurgeElsewhereIsFollowed(t *testing.T) {
 	here, there := desk.open(t), lap.open(t)
 	m := save(t, here, "quixotic zeppelin")
 	carry(t, desk, lap, status(t, here).Device)
-	if _, err := there.stm.Refresh(t.Context()); err != nil {
+	if _, err := there.Stm.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	do(t, here, op.BackupCreate, &op.BackupCreateRequest{})
-	version := place(t, filepath.Join(BackupFolder(desk.State), "notes"), "20260301T120000.000Z-abc-Zeppelin.md", "---\nmemory-id: "+string(m.ID)+"\n---\n")
+	version := place(t, filepath.Join(core.BackupFolder(desk.State), "notes"), "20260301T120000.000Z-abc-Zeppelin.md", "---\nmemory-id: "+string(m.ID)+"\n---\n")
 	for n := range 300 {
 		save(t, there, fmt.Sprint("apple pie no. ", n))
 	}
 	do(t, there, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
 	carry(t, lap, desk, status(t, there).Device)
 
-	here.refresh(t.Context())
+	here.Admin.Refresh(t.Context())
 	if !warnsOfHeld(t, here, m.ID) {
 		t.Errorf("status says %q", status(t, here).Warnings)
 	}
@@ -60,26 +62,7 @@ func TestAPurgeElsewhereIsFollowed(t *testing.T) {
 	if err := here.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if here = desk.open(t); warnsOfHeld(t, here, m.ID) || here.stm.PurgesDue() {
-		t.Errorf("after all, status says %q, due %v", status(t, here).Warnings, here.stm.PurgesDue())
-	}
-}
-
-// An id is found wherever reads of the backup happen to end.
-func TestIDsAreFoundInBytes(t *testing.T) {
-	t.Parallel()
-	id := memory.ID("01a201e6-1e19-7e1f-a8c6-d73eebcf8cd4")
-	for text, want := range map[string]int{
-		string(id): 1, `{"` + string(id) + `":` + string(id) + "}": 2, "----" + string(id) + "----": 1, string(id[1:]): 0, string(id[:35]): 0, "": 0, "-": 0,
-	} {
-		got := 0
-		for found := range idsIn([]byte(text)) {
-			if found == id {
-				got++
-			}
-		}
-		if got != want {
-			t.Errorf("%q has it %d times, want %d", text, got, want)
-		}
+	if here = desk.open(t); warnsOfHeld(t, here, m.ID) || here.Stm.PurgesDue() {
+		t.Errorf("after all, status says %q, due %v", status(t, here).Warnings, here.Stm.PurgesDue())
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/listnotes"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -74,7 +75,7 @@ func (d *desk) wantInbox(has []string, not ...string) {
 
 func (d *desk) wantItem(item memory.ReviewItem, status, decision string) {
 	d.t.Helper()
-	got, err := d.findItem(item.ID)
+	got, err := d.Engine.Review.FindItem(item.ID)
 	if err != nil || got.Status != status || got.Decision != decision {
 		d.t.Errorf("the item is %+v, %v, want %s %q", got, err, status, decision)
 	}
@@ -88,20 +89,20 @@ func TestInboxDecides(t *testing.T) {
 	d := inboxDesk(t, nil)
 	d.listed()
 	wantFiles(t, d.house)
-	d.wantListState(inboxKind, inboxNote, op.ListEmpty, "nothing waits")
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListEmpty, "nothing waits")
 	item, ids := d.asked("gc_candidate", "The parking ticket was 4 euros")
 	d.listed()
 	d.wantInbox([]string{marked("inbox"), "1 item waits for your decision", "## Still needed? · The parking ticket was 4 euros", "> [!question] for a test", "- [ ] Keep it as it is ^rev-", "- [ ] Forget it ^rev-"}, "## Decided")
-	d.wantListState(inboxKind, inboxNote, op.ListWritten, "")
-	if at := d.lists.next(); !at.IsZero() {
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWritten, "")
+	if at := d.Lists.Lists.Next(); !at.IsZero() {
 		t.Errorf("at rest the inbox is due at %s", at)
 	}
 	d.ticked("Forget it")
 	d.wantInbox([]string{"Nothing waits for your decision", "## Decided", " · forgotten · The parking ticket was 4 euros `" + ids[0].Short() + "` · ticked in this note · take it back: `emberd undo "}, "- [")
-	if !d.stm.Trashed(ids[0]) {
+	if !d.Stm.Trashed(ids[0]) {
 		t.Fatal("the memory is not in the trash")
 	}
-	by, err := d.stm.Forgetting(ids[0])
+	by, err := d.Stm.Forgetting(ids[0])
 	if ok(t, err); by.By.Via != "note" || by.By.Client != "inbox" {
 		t.Errorf("it was forgotten by %+v", by.By)
 	}
@@ -116,7 +117,7 @@ func TestInboxDecides(t *testing.T) {
 func TestACredentialBesideABoxStaysInTheNote(t *testing.T) {
 	t.Parallel()
 	d := inboxDesk(t, nil)
-	d.opt.DetectSecrets = true
+	d.Opt.DetectSecrets = true
 	item, _ := d.asked("needs_review", "The anchor is rusty")
 	d.listed()
 	note := d.withTicks("Keep it")
@@ -124,7 +125,7 @@ func TestACredentialBesideABoxStaysInTheNote(t *testing.T) {
 	d.listed()
 	d.wantItem(item, memory.ItemClosed, op.DecideKeep)
 	d.wantInbox([]string{"- rotated " + token, "ticked in this note · take it back"})
-	if got, err := d.findItem(item.ID); err != nil || got.Reason != "ticked in this note" {
+	if got, err := d.Engine.Review.FindItem(item.ID); err != nil || got.Reason != "ticked in this note" {
 		t.Errorf("the reason is %q, %v", got.Reason, err)
 	}
 }
@@ -157,7 +158,7 @@ func TestEveryChoiceOfTheInbox(t *testing.T) {
 	if m := d.memory(a[0]); m.PromotedTo == "" {
 		t.Errorf("the memory is %+v", m)
 	}
-	if !d.stm.Trashed(b[0]) || d.stm.Trashed(b[1]) {
+	if !d.Stm.Trashed(b[0]) || d.Stm.Trashed(b[1]) {
 		t.Error("not the older one was forgotten")
 	}
 	d.wantInbox([]string{" · promoted · Ann leads", "|note]]", " · forgotten · The database listens on port 5432"}, "5433", "- [")
@@ -197,7 +198,7 @@ func TestTicksThatDoNothing(t *testing.T) {
 	d.listed()
 	d.wantItem(item, memory.ItemClosed, op.DecideKeep)
 	d.wantInbox([]string{"Nothing waits", " · a tick did nothing · The garden has three gates", "it had been decided before: seen", " · kept · ", " · seen · take it back: `emberd undo "}, "- [")
-	if d.stm.Trashed(ids[0]) || d.stm.Trashed(ids[1]) {
+	if d.Stm.Trashed(ids[0]) || d.Stm.Trashed(ids[1]) {
 		t.Error("a memory was forgotten")
 	}
 	d.write(t, inboxNote, late) // once more, from a program that had it open
@@ -225,7 +226,7 @@ func TestAnOldNoteDoesNothing(t *testing.T) {
 	d.write(t, inboxNote, old)
 	d.listed()
 	d.wantItem(item, memory.ItemOpen, "")
-	if d.stm.Trashed(ids[0]) {
+	if d.Stm.Trashed(ids[0]) {
 		t.Error("the memory was forgotten again")
 	}
 	d.wantInbox([]string{"it was changed since, so nothing was done", "- [ ] Forget it"}, "- [x]")
@@ -246,7 +247,7 @@ func TestWhatIsReadOfTheInbox(t *testing.T) {
 	d.write(t, inboxNote, ticked)
 	d.listed()
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantListState(inboxKind, inboxNote, op.ListWaits, "a sync tool left a second copy of it; compare the two and delete one")
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWaits, "a sync tool left a second copy of it; compare the two and delete one")
 	d.remove("Memories/Inbox.sync-conflict-20260301-120000-ABCDEFG.md", "Inbox 2.md")
 	d.write(t, inboxNote, before)
 	d.listed()
@@ -265,15 +266,15 @@ func TestWhatIsReadOfTheInbox(t *testing.T) {
 		}
 	}
 	d.write(t, inboxNote, ticked)
-	d.Engine.lists.changed()
+	d.Engine.Lists.Lists.Changed()
 	d.batch([]string{inboxNote}, nil)
 	d.clock.ms.Store(time.Now().Add(30 * time.Second).UnixMilli())
-	d.writeLists(t.Context())
+	d.Lists.WriteLists(t.Context())
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantListState(inboxKind, inboxNote, op.ListWaits, "it changed in the last few seconds, and somebody may be at work in it")
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWaits, "it changed in the last few seconds, and somebody may be at work in it")
 	d.clock.ms.Store(time.Now().Add(time.Hour).UnixMilli())
-	d.writeLists(t.Context())
-	if !d.stm.Trashed(item.MemoryIDs[0]) {
+	d.Lists.WriteLists(t.Context())
+	if !d.Stm.Trashed(item.MemoryIDs[0]) {
 		t.Error("the tick was lost")
 	}
 }
@@ -291,7 +292,7 @@ func TestTheInboxKeepsAHumansText(t *testing.T) {
 	note = strings.ReplaceAll(strings.Replace(note, "---\n<!--", "---\nabove\n<!--", 1)+"\nbelow", "\n", "\r\n")
 	d.write(t, inboxNote, note)
 	d.listed()
-	got, err := d.findItem(item.ID)
+	got, err := d.Engine.Review.FindItem(item.ID)
 	if err != nil || got.Decision != op.DecideKeep || got.Reason != "ticked in this note: for the pond is gone" {
 		t.Errorf("the item is %+v %v", got, err)
 	}
@@ -302,7 +303,7 @@ func TestTheInboxKeepsAHumansText(t *testing.T) {
 	d.wantInbox([]string{"#mine\r\n", "## Your notes on items that are gone\r\n\r\nI wonder.\r\n", "- for the pond is gone\r\n"}, "- [x]")
 	before := d.note(t, inboxNote)
 	d.restart()
-	d.lists.had.Inbox.Sums = nil // as on another device
+	d.Lists.Lists.Had.Inbox.Sums = nil // as on another device
 	d.listed()
 	if got := d.note(t, inboxNote); got != before {
 		t.Errorf("after a restart it is\n%s\nwas\n%s", got, before)
@@ -325,7 +326,7 @@ func TestTheInboxOfHostileMemories(t *testing.T) {
 		d.wantItem(item, memory.ItemOpen, "")
 	}
 	do(t, d.Engine, op.Save, &op.SaveRequest{Content: "the token is ghp_16C7e42F292c6912E7710c838347Ae178B4a", AllowSecret: true})
-	for r := range d.stm.Rows() {
+	for r := range d.Stm.Rows() {
 		if strings.Contains(r.Content(), "ghp_") {
 			do(t, d.Engine, op.ReviewCreate, &op.ReviewCreateRequest{MemoryIDs: []string{string(r.ID())}})
 		}
@@ -376,11 +377,11 @@ func TestPolicyDecides(t *testing.T) {
 	d.listed()
 	d.wantInbox([]string{"if nothing is ticked: it stays as it is"})
 	d.advance(29 * 24 * time.Hour)
-	ok(t, d.decideOverdue(t.Context()))
+	ok(t, d.Engine.Review.DecideOverdue(t.Context()))
 	d.wantItem(item, memory.ItemOpen, "")
 	d.advance(25 * time.Hour)
-	d.indexed.Store(true)
-	d.lookForDue(t.Context())
+	d.Indexed.Store(true)
+	d.Engine.Lifecycle.RunDue(t.Context())
 	d.wantItem(item, memory.ItemClosed, op.DecideKeep)
 	if n := d.memory(ids[0]).UseCount; n != 0 {
 		t.Errorf("the memory was used %d times", n)
@@ -391,7 +392,7 @@ func TestPolicyDecides(t *testing.T) {
 	d.restart()
 	later, _ := d.asked("gc_candidate", "the tide turns at six")
 	d.advance(1000 * 24 * time.Hour)
-	ok(t, d.decideOverdue(t.Context()))
+	ok(t, d.Engine.Review.DecideOverdue(t.Context()))
 	d.wantItem(later, memory.ItemOpen, "")
 }
 
@@ -417,7 +418,7 @@ func TestTheInboxIsAListLikeOthers(t *testing.T) {
 	d.asked("gc_candidate", "the moon is full")
 	d.listed()
 	wantFiles(t, d.house)
-	d.wantListState(inboxKind, inboxNote, op.ListDeleted, "stays away")
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListDeleted, "stays away")
 }
 
 // Only so many items are shown, the most urgent first.

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"slices"
@@ -6,6 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/core"
+	"emberd/engine/listnotes"
+	"emberd/engine/memories"
+	"emberd/engine/review"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -21,25 +25,25 @@ func TestKilledBehindATick(t *testing.T) {
 	d.rest(t, d.Engine)
 	d.batch(d.all(), nil)
 	done := busy(t, d.house) // so that nothing is written
-	d.writeLists(t.Context())
+	d.Lists.WriteLists(t.Context())
 	d.wantItem(item, memory.ItemOpen, "") // and so nothing decided
 	done()
 	d.advance(time.Hour)
-	d.writeLists(t.Context())
-	was, err := d.findItem(item.ID)
+	d.Lists.WriteLists(t.Context())
+	was, err := d.Engine.Review.FindItem(item.ID)
 	ok(t, err)
 	d.write(t, inboxNote, d.backups()[len(d.backups())-1]) // as if the note had not been written
 	d = d.killed()
 	before := d.note(t, inboxNote)
 	d.listed() // on a copy of its folders it is another device, and not the keeper
-	d.wantListState(inboxKind, inboxNote, op.ListOther, "the keeper, writes it")
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListOther, "the keeper, writes it")
 	if got := d.note(t, inboxNote); got != before {
 		t.Errorf("another device wrote\n%s", got)
 	}
 	do(t, d.Engine, op.KeeperHere, &op.KeeperHereRequest{})
 	d.listed()
 	d.wantInbox([]string{"Nothing waits", "## Decided"}, "- [", "did nothing")
-	if is, err := d.findItem(item.ID); err != nil || was.Decision != op.DecideKeep || !is.ClosedAt.Equal(was.ClosedAt) {
+	if is, err := d.Engine.Review.FindItem(item.ID); err != nil || was.Decision != op.DecideKeep || !is.ClosedAt.Equal(was.ClosedAt) {
 		t.Errorf("the item was %+v and is %+v, %v", was, is, err)
 	}
 }
@@ -50,20 +54,20 @@ func TestKilledWithinATick(t *testing.T) {
 	d := inboxDesk(t, nil)
 	item, ids := d.asked("gc_candidate", "The parking ticket was 4 euros")
 	d.listed()
-	ok(t, d.lists.remember(func(f *listFile) bool {
-		f.Inbox.Done = append(f.Inbox.Done, decidedItem{Item: item.ID, At: stampTime(d.clock.Now()), Decision: op.DecideForget, IDs: ids})
+	ok(t, d.Lists.Lists.Remember(func(f *listnotes.ListFile) bool {
+		f.Inbox.Done = append(f.Inbox.Done, listnotes.DecidedItem{Item: item.ID, At: core.StampTime(d.clock.Now()), Decision: op.DecideForget, IDs: ids})
 		return true
 	}))
 	d.write(t, inboxNote, d.withTicks("Forget it"))
-	_, _, err := d.decideItem(t.Context(), inboxActor(), item.ID, op.DecideForget, "ticked in this note")
+	_, _, err := d.Engine.Review.DecideItem(t.Context(), review.InboxActor(), item.ID, op.DecideForget, "ticked in this note")
 	ok(t, err)
 	d.restart()
 	d.listed()
 	d.wantInbox([]string{"Nothing waits"}, "- [", "did nothing")
 	d.asked("gc_candidate", "the tide turns at six")
-	ok(t, d.lists.remember(func(f *listFile) bool { // and one that was at nothing yet
-		open := slices.Collect(d.reviewItems())
-		f.Inbox.Done = append(f.Inbox.Done, decidedItem{Item: open[0].ID, At: stampTime(d.clock.Now()), Decision: op.DecideKeep, IDs: open[0].MemoryIDs})
+	ok(t, d.Lists.Lists.Remember(func(f *listnotes.ListFile) bool { // and one that was at nothing yet
+		open := slices.Collect(d.Engine.Review.ReviewItems())
+		f.Inbox.Done = append(f.Inbox.Done, listnotes.DecidedItem{Item: open[0].ID, At: core.StampTime(d.clock.Now()), Decision: op.DecideKeep, IDs: open[0].MemoryIDs})
 		return true
 	}))
 	d.listed()
@@ -82,34 +86,34 @@ func TestKilledWithinALargeForget(t *testing.T) {
 			texts := []string{"a note on " + strings.Repeat("木", 45_000), "a page on " + strings.Repeat("林", 45_000), "a leaf on " + strings.Repeat("森", 45_000)}
 			item, ids := d.asked("gc_candidate", texts...)
 			d.listed()
-			ok(t, d.lists.remember(func(f *listFile) bool {
-				f.Inbox.Done = append(f.Inbox.Done, decidedItem{Item: item.ID, At: stampTime(d.clock.Now()), Decision: op.DecideForget, IDs: ids})
+			ok(t, d.Lists.Lists.Remember(func(f *listnotes.ListFile) bool {
+				f.Inbox.Done = append(f.Inbox.Done, listnotes.DecidedItem{Item: item.ID, At: core.StampTime(d.clock.Now()), Decision: op.DecideForget, IDs: ids})
 				return true
 			}))
-			part := deciding{e: d.Engine, by: inboxActor(), item: item, decision: op.DecideForget}
-			ok(t, part.intend(t.Context()))
-			f := forgetting{e: d.Engine, entry: part.entry}
-			ok(t, f.some(op.WithCaller(t.Context(), inboxActor()), ids[2:]))
+			part := review.DecisionRun{E: d.Engine.Review, By: review.InboxActor(), Item: item, Decision: op.DecideForget}
+			ok(t, part.Intend(t.Context()))
+			f := memories.ForgetRun{E: d.Engine.Memories, Entry: part.Entry}
+			ok(t, f.Some(op.WithCaller(t.Context(), review.InboxActor()), ids[2:]))
 			d.wantItem(item, memory.ItemClosed, op.DecideForget)
-			if got, err := d.findItem(item.ID); err != nil || !strings.Contains(got.Reason, "is in the trash") {
+			if got, err := d.Engine.Review.FindItem(item.ID); err != nil || !strings.Contains(got.Reason, "is in the trash") {
 				t.Errorf("half done it says %q, %v", got.Reason, err)
 			}
 			if again == "ticked" {
 				d.write(t, inboxNote, d.withTicks("Forget all 3"))
 				d.listed()
-				d.wantInbox([]string{" · forgotten · ", "ticked in this note", "emberd undo " + part.entry}, "- [")
+				d.wantInbox([]string{" · forgotten · ", "ticked in this note", "emberd undo " + part.Entry}, "- [")
 			} else {
 				do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideForget})
 			}
 			for _, id := range ids {
-				if !d.stm.Trashed(id) {
+				if !d.Stm.Trashed(id) {
 					t.Errorf("%s is not in the trash", id)
 				}
 			}
-			do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: part.entry})
+			do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: part.Entry})
 			d.wantItem(item, memory.ItemOpen, "")
-			if d.stm.Len() != 3 {
-				t.Errorf("%d memories are back", d.stm.Len())
+			if d.Stm.Len() != 3 {
+				t.Errorf("%d memories are back", d.Stm.Len())
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/core"
+	"emberd/engine/listnotes"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -32,13 +34,13 @@ func TestTheInboxOfADaemon(t *testing.T) {
 		until(t, what, func() bool {
 			if looks++; looks%300 == 1 {
 				h.advance(10 * time.Minute)
-				e.writing.nudge()
-				nudge(e.lists.wake)
+				e.Promote.Writing.Nudge()
+				core.Nudge(e.Lists.Lists.Wake)
 			}
 			return is()
 		})
 	}
-	until(t, "the vault is read", func() bool { return e.notes.complete.Load() })
+	until(t, "the vault is read", func() bool { return e.Notes.Vault.Complete.Load() })
 	id := save(t, e, "The parking ticket was 4 euros").ID
 	item := do(t, e, op.ReviewCreate, &op.ReviewCreateRequest{MemoryIDs: []string{string(id)}, Action: "gc_candidate", Evidence: "used once"}).Item
 	soon("the item appears", says("- [ ] Forget it ^rev-", "## Decided"))
@@ -47,7 +49,7 @@ func TestTheInboxOfADaemon(t *testing.T) {
 	ok(t, err)
 	ok(t, os.WriteFile(file, []byte(strings.Replace(string(note), "- [ ] Forget it", "- [x] Forget it", 1)), 0o600)) // as Obsidian does
 	soon("the tick is carried out", says("## Decided", "- [x]"))
-	if !e.stm.Trashed(id) {
+	if !e.Stm.Trashed(id) {
 		t.Fatal("the memory is not in the trash")
 	}
 	note, err = os.ReadFile(file)
@@ -58,11 +60,11 @@ func TestTheInboxOfADaemon(t *testing.T) {
 	}
 	do(t, e, op.Undo, &op.UndoRequest{Tx: tx[1]})
 	soon("the item is open again", says("- [ ] Forget it ^rev-", "## Decided"))
-	if got, err := e.findItem(item.ID); err != nil || got.Status != memory.ItemOpen {
+	if got, err := e.Review.FindItem(item.ID); err != nil || got.Status != memory.ItemOpen {
 		t.Errorf("the item is %+v, %v", got, err)
 	}
 	l := status(t, e).Vaults[0].Lists
-	if len(l) != 1 || l[0].Kind != inboxKind || l[0].Path != inboxNote || l[0].Open != 1 {
+	if len(l) != 1 || l[0].Kind != listnotes.InboxKind || l[0].Path != inboxNote || l[0].Open != 1 {
 		t.Errorf("the lists are %+v", l)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"strings"
@@ -6,13 +6,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"emberd/internal/overview"
+	"emberd/internal/notegen"
 	"emberd/op"
-	"emberd/vault"
+	"emberd/vault/lex"
+	"emberd/vault/neutralize"
 )
 
-// The lists, the inbox and reports of cleanups show texts by package overview, and notes of
-// memories by package vault. What the one takes for more than text is text by the other, too.
+// The lists, the inbox and reports of cleanups show texts by package notegen, and notes of
+// memories by package neutralize. What the one takes for more than text is text by the other, too.
 func TestListsRunNothingThatNotesDoNot(t *testing.T) {
 	t.Parallel()
 	piece := rapid.OneOf(rapid.SampledFrom([]string{
@@ -22,9 +23,9 @@ func TestListsRunNothingThatNotesDoNot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.ToValidUTF8(strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "text"), ""), "?")
 		longest := rapid.IntRange(1, 200).Draw(t, "longest")
-		for _, shown := range []string{overview.Inline(text, longest), overview.Title(text, longest)} {
+		for _, shown := range []string{notegen.Inline(text, longest), notegen.Title(text, longest)} {
 			for _, line := range []string{shown, "- " + shown, "> - " + shown, "a **" + shown + "** · x"} {
-				if got := vault.Body(line); got != vault.Bare(line) {
+				if got := neutralize.Body(line); got != lex.Bare(line) {
 					t.Fatalf("%q is shown as %q, which a note would have as %q", text, line, got)
 				}
 			}
@@ -37,7 +38,7 @@ func TestListsRunNothingThatNotesDoNot(t *testing.T) {
 func TestAnAgentsEditLeavesAHumansCodeAsItIs(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
-	m := promote(t, d.Engine, save(t, d.Engine, "The boiler drips").ID).Memory
+	m := promoteByID(t, d.Engine, save(t, d.Engine, "The boiler drips").ID).Memory
 	const mine = "```dataviewjs\ndv.list(dv.pages('#boiler'))\n```\n\n" +
 		"<%* tR += tp.date.now() %>\n\n![plan](https://example.org/plan.png)\n\n<details>\n<summary>Bill</summary>\n40\n</details>\n\nSeen `$= dv.current().file.name` %% by Ann %%"
 	d.edit(m.PromotedTo, strings.Replace(d.note(t, m.PromotedTo), "The boiler drips", "The boiler drips\n\n"+mine, 1))

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"errors"
@@ -7,13 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"emberd/engine/notes"
 )
 
 // killed is a desk on what a daemon left on the disk that was killed at this moment.
 func (d *desk) killed() *desk {
 	d.t.Helper()
 	next := newHouse(d.t)
-	next.Vaults, next.Options.pace = d.Vaults, d.Options.pace
+	next.Vaults, next.Options.Pace = d.Vaults, d.Options.Pace
 	next.VaultIndex, next.VaultCore, next.ReviewInbox = d.VaultIndex, d.VaultCore, d.ReviewInbox
 	next.ms.Store(d.ms.Load())
 	ok(d.t, os.CopyFS(next.Data, os.DirFS(d.Data)))
@@ -51,7 +53,7 @@ func TestKilledBetweenIndexingAndSettling(t *testing.T) {
 		if m := d.memory(moved); m.PromotedTo != "Cupboard/Pot.md" {
 			t.Errorf("moved: %+v", m.Memory)
 		}
-		if !d.stm.Trashed(gone) {
+		if !d.Stm.Trashed(gone) {
 			t.Error("the deleted note's memory is not in the trash")
 		}
 		if got := status(t, d.Engine).Vaults[0].Settling; got != 0 {
@@ -68,20 +70,20 @@ func TestKilledAroundTheList(t *testing.T) {
 	edited, gone := d.kept("the kettle leaks", "Kettle.md"), d.kept("the pan is black", "Pan.md")
 	d.write(t, "Kettle.md", noteFor(edited, "the kettle is mended"))
 	ok(t, os.Remove(d.at("Pan.md")))
-	d.truth.tell(d.notes.carriers, []reading{d.notes.read(t.Context(), "Kettle.md")}, []string{"Pan.md"})
-	list, err := os.ReadFile(d.truth.file)
+	d.Sync.Sync.Observe(d.Notes.Vault.Carriers, []notes.Reading{d.Notes.Vault.Read(t.Context(), "Kettle.md")}, []string{"Pan.md"})
+	list, err := os.ReadFile(d.Sync.Sync.File)
 	ok(t, err)
 	d = d.killed()
 	d.settle()
 	lines := d.lines(edited)
-	if m := d.memory(edited); m.Content != "the kettle is mended" || !d.stm.Trashed(gone) {
-		t.Fatalf("the memory is %+v, the other in the trash: %t", m.Memory, d.stm.Trashed(gone))
+	if m := d.memory(edited); m.Content != "the kettle is mended" || !d.Stm.Trashed(gone) {
+		t.Fatalf("the memory is %+v, the other in the trash: %t", m.Memory, d.Stm.Trashed(gone))
 	}
-	ok(t, os.WriteFile(d.truth.file, list, 0o600))
+	ok(t, os.WriteFile(d.Sync.Sync.File, list, 0o600))
 	d = d.killed()
 	d.settle()
-	if got := d.lines(edited); got != lines || !d.stm.Trashed(gone) {
-		t.Errorf("settled again: %d lines more, the other in the trash: %t", got-lines, d.stm.Trashed(gone))
+	if got := d.lines(edited); got != lines || !d.Stm.Trashed(gone) {
+		t.Errorf("settled again: %d lines more, the other in the trash: %t", got-lines, d.Stm.Trashed(gone))
 	}
 }
 
@@ -93,7 +95,7 @@ func TestADamagedListOfNews(t *testing.T) {
 	ok(t, os.Remove(d.at("Kettle.md")))
 	d.batch(nil, []string{"Kettle.md"})
 	ok(t, d.Close()) // the index on the disk has that the note is gone
-	ok(t, os.WriteFile(d.truth.file, []byte(`[{"id":"x","went":["Kettle.md"]},`), 0o600))
+	ok(t, os.WriteFile(d.Sync.Sync.File, []byte(`[{"id":"x","went":["Kettle.md"]},`), 0o600))
 	d = d.killed()
 	d.settle()
 	if m := d.memory(id); !m.NoteGone.IsZero() {

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -8,25 +8,27 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // mentioning saves a memory that names entities.
-func mentioning(t testing.TB, e *Engine, content string, entities ...string) op.Memory {
+func mentioning(t testing.TB, e *engine.Engine, content string, entities ...string) op.Memory {
 	t.Helper()
 	return do(t, e, op.Save, &op.SaveRequest{Content: content, Entities: entities}).Memory
 }
 
 // entityMemory saves what the reference memory server calls an entity.
-func entityMemory(t testing.TB, e *Engine, name string) op.Memory {
+func entityMemory(t testing.TB, e *engine.Engine, name string) op.Memory {
 	t.Helper()
 	return do(t, e, op.Save, &op.SaveRequest{Content: name + " is an entity", Type: "person", Entities: []string{name},
 		Meta: map[string]json.RawMessage{"name": json.RawMessage(fmt.Sprintf("%q", name))}}).Memory
 }
 
 // listed are the entities of a list with how often each is mentioned.
-func entitiesListed(t testing.TB, e *Engine, req op.EntityListRequest) []string {
+func entitiesListed(t testing.TB, e *engine.Engine, req op.EntityListRequest) []string {
 	t.Helper()
 	var out []string
 	for _, k := range do(t, e, op.EntityList, &req).Entities {
@@ -35,7 +37,7 @@ func entitiesListed(t testing.TB, e *Engine, req op.EntityListRequest) []string 
 	return out
 }
 
-func wantEntities(t testing.TB, e *Engine, req op.EntityListRequest, want ...string) {
+func wantEntities(t testing.TB, e *engine.Engine, req op.EntityListRequest, want ...string) {
 	t.Helper()
 	if got := entitiesListed(t, e, req); !slices.Equal(got, want) {
 		t.Errorf("entities %+v are %q, want %q", req, got, want)
@@ -43,7 +45,7 @@ func wantEntities(t testing.TB, e *Engine, req op.EntityListRequest, want ...str
 }
 
 // drawn are the edges of a graph, in words.
-func drawnEdges(t testing.TB, e *Engine, req op.KnowledgeRequest) []string {
+func drawnEdges(t testing.TB, e *engine.Engine, req op.KnowledgeRequest) []string {
 	t.Helper()
 	res := do(t, e, op.Knowledge, &req)
 	labels := make(map[string]string)
@@ -52,13 +54,13 @@ func drawnEdges(t testing.TB, e *Engine, req op.KnowledgeRequest) []string {
 	}
 	var out []string
 	for _, l := range res.Edges {
-		out = append(out, fmt.Sprintf("%s %s %s", labels[l.From], firstNonEmpty(l.Kind, l.Type), labels[l.To]))
+		out = append(out, fmt.Sprintf("%s %s %s", labels[l.From], core.FirstNonEmpty(l.Kind, l.Type), labels[l.To]))
 	}
 	slices.Sort(out)
 	return out
 }
 
-func wantEdges(t testing.TB, e *Engine, req op.KnowledgeRequest, want ...string) {
+func wantEdges(t testing.TB, e *engine.Engine, req op.KnowledgeRequest, want ...string) {
 	t.Helper()
 	slices.Sort(want)
 	if got := drawnEdges(t, e, req); !slices.Equal(got, want) {
@@ -67,10 +69,10 @@ func wantEdges(t testing.TB, e *Engine, req op.KnowledgeRequest, want ...string)
 }
 
 // related are what an entity is related to, in words.
-func related(t testing.TB, e *Engine, name string) []string {
+func related(t testing.TB, e *engine.Engine, name string) []string {
 	t.Helper()
 	var out []string
-	for _, k := range e.entitiesFor(name, 1) {
+	for _, k := range e.Graph.EntitiesFor(name, 1) {
 		for _, r := range k.Related {
 			arrow := ""
 			if r.Incoming {
@@ -144,11 +146,11 @@ func TestHowOftenAndWhenEntitiesWereMentioned(t *testing.T) {
 	h.advance(time.Hour)
 	mentioning(t, e, "Ada liked poetry", "ada", "poetry")
 
-	got := e.mentions([]string{"ADA", "Ada", "nobody"})
+	got := e.Graph.Mentions([]string{"ADA", "Ada", "nobody"})
 	if len(got) != 1 || got[0].Name != "Ada" || got[0].Count != 2 || !got[0].LastSeen.Equal(h.clock.Now()) {
 		t.Errorf("mentions are %+v, want Ada twice, last now", got)
 	}
-	if ada := e.entitiesFor("about Ada", 5)[0]; !ada.FirstSeen.Equal(first) {
+	if ada := e.Graph.EntitiesFor("about Ada", 5)[0]; !ada.FirstSeen.Equal(first) {
 		t.Errorf("first seen %v, want %v", ada.FirstSeen, first)
 	}
 }
@@ -271,7 +273,7 @@ func TestTheNoteOfAMemoryIsNoEntity(t *testing.T) {
 	h := promotingHouse(t, map[string]string{"Plan.md": "Follow [[Memories/Use JWT tokens]].\n"})
 	e := h.following(t)
 	m := mentioning(t, e, "Use JWT tokens", "JWT")
-	wantPromotion(t, promote(t, e, m.ID), "written", "Memories/Use JWT tokens.md")
+	wantPromotion(t, promoteByID(t, e, m.ID), "written", "Memories/Use JWT tokens.md")
 	until(t, "the memory's note is known to be that", func() bool {
 		return slices.Equal(entitiesListed(t, e, op.EntityListRequest{}), []string{"JWT 1"})
 	})

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/knowledge"
+	"emberd/engine"
+	"emberd/internal/entity/knowledge"
 	"emberd/op"
 )
 
 // crowdedEngine has so many memories that name five of many entities each, a few of them
 // often, and the graph of them.
-func crowdedEngine(b *testing.B, memories, notes int) *Engine {
+func crowdedEngine(b *testing.B, memories, notes int) *engine.Engine {
 	b.Helper()
 	e := newHouse(b).open(b)
 	for have := 0; have < memories; {
@@ -26,8 +27,8 @@ func crowdedEngine(b *testing.B, memories, notes int) *Engine {
 		have += len(items)
 	}
 	for n := range notes {
-		at := e.opt.Now()
-		e.entities.Put(&knowledge.Doc{Ref: knowledge.Ref{Path: fmt.Sprintf("Folder/Note %d.md", n)}, Title: fmt.Sprintf("Note %d", n), Aliases: []string{fmt.Sprintf("N%d", n)},
+		at := e.Opt.Now()
+		e.Graph.Entities.Put(&knowledge.Doc{Ref: knowledge.Ref{Path: fmt.Sprintf("Folder/Note %d.md", n)}, Title: fmt.Sprintf("Note %d", n), Aliases: []string{fmt.Sprintf("N%d", n)},
 			Links: []string{fmt.Sprintf("Note %d", n/3), fmt.Sprintf("person %d", n%97), fmt.Sprintf("project %d", n%1009)}, Counts: 1, First: at, Last: at})
 	}
 	return e
@@ -38,8 +39,8 @@ func BenchmarkKnowledge(b *testing.B) {
 	e := crowdedEngine(b, 100_000, 10_000)
 	before := heap()
 	begun := time.Now()
-	e.graphNow()
-	sizes := e.entities.Sizes()
+	e.Graph.GraphNow()
+	sizes := e.Graph.Entities.Sizes()
 	b.Logf("%+v built in %v, %d bytes for each name", sizes, time.Since(begun).Round(time.Millisecond), (heap()-before)/uint64(sizes.Names))
 	ask := func(name string, ask func(i int)) {
 		b.Run(name, func(b *testing.B) {
@@ -59,9 +60,9 @@ func BenchmarkKnowledge(b *testing.B) {
 	ask("around often", func(i int) { do(b, e, op.Knowledge, &op.KnowledgeRequest{Of: fmt.Sprintf("person %d", i%97)}) })
 	ask("around everything", func(int) { do(b, e, op.Knowledge, &op.KnowledgeRequest{Of: "Me"}) })
 	ask("most mentioned", func(int) { do(b, e, op.Knowledge, &op.KnowledgeRequest{}) })
-	ask("mentions", func(i int) { e.mentions([]string{fmt.Sprintf("person %d", i%97), "Me"}) })
-	ask("entitiesFor", func(i int) { e.entitiesFor(fmt.Sprintf("what does person %d do in place %d", i%97, i%10_007), 5) })
-	ask("search entity", func(i int) { search(b, e, fmt.Sprintf(`entity:"person %d"`, i%97)) })
+	ask("mentions", func(i int) { e.Graph.Mentions([]string{fmt.Sprintf("person %d", i%97), "Me"}) })
+	ask("entitiesFor", func(i int) { e.Graph.EntitiesFor(fmt.Sprintf("what does person %d do in place %d", i%97, i%10_007), 5) })
+	ask("search entity", func(i int) { searchFor(b, e, fmt.Sprintf(`entity:"person %d"`, i%97)) })
 }
 
 func heap() uint64 {

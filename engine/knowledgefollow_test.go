@@ -1,11 +1,11 @@
-package engine
+package engine_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"emberd/internal/knowledge"
+	"emberd/internal/entity/knowledge"
 	"emberd/op"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestWhatWasMergedCountsOnce(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
-	if _, err := d.notes.allLinks(t.Context()); err != nil {
+	if _, err := d.Notes.Vault.AllLinks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	a, b := mentioning(t, d.Engine, leaks, "Kettle"), mentioning(t, d.Engine, leaking, "Kettle")
@@ -37,7 +37,7 @@ func TestEntitiesComplete(t *testing.T) {
 	h := vaultHouse(t, library())
 	e := h.following(t)
 	mentioning(t, e, "Ada met Charles", "Ada", "Charles Darwin")
-	e.graphSoon(t.Context())
+	e.Graph.GraphSoon(t.Context())
 	for prefix, want := range map[string][]string{
 		"love":     {"Ada Lovelace"}, // any word
 		"CHARLES ": {"Charles Babbage", "Charles Darwin"},
@@ -74,10 +74,10 @@ func TestEntitiesBeforeNotesAreRead(t *testing.T) {
 	t.Parallel()
 	e := vaultHouse(t, library()).open(t)
 	mentioning(t, e, "Ada wrote a program", "Ada")
-	if page, _ := e.graphNow().List(knowledge.Listing{Limit: 9}); len(page) != 1 || page[0].Name != "Ada" || !e.partial() {
-		t.Errorf("before notes are read the entities are %+v, partial %v; want Ada alone", page, e.partial())
+	if page, _ := e.Graph.GraphNow().List(knowledge.Listing{Limit: 9}); len(page) != 1 || page[0].Name != "Ada" || !e.Graph.Partial() {
+		t.Errorf("before notes are read the entities are %+v, partial %v; want Ada alone", page, e.Graph.Partial())
 	}
-	if e := newHouse(t).open(t); e.partial() {
+	if e := newHouse(t).open(t); e.Graph.Partial() {
 		t.Error("without a vault something is missing")
 	}
 }
@@ -90,7 +90,7 @@ func TestListsAreNoEntitiesAndNameNone(t *testing.T) {
 	d.listed()
 	d.write(t, indexNote, strings.Replace(d.note(t, indexNote), "Ada wrote", "[[Ada]] wrote", 1)+"\nmine: [[Ada]], [[Grace]], #Ada\n")
 	d.listed()
-	if _, err := d.notes.allLinks(t.Context()); err != nil {
+	if _, err := d.Notes.Vault.AllLinks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	wantEntities(t, d.Engine, op.EntityListRequest{}, "Ada 1", "Core 1")

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/admin"
+	"emberd/engine/lifecycle"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -22,15 +25,15 @@ import (
 const day = 24 * time.Hour
 
 // saved stores a memory that was made, and not used since, so many days ago.
-func (h *house) saved(t testing.TB, e *Engine, days float64, content string) memory.ID {
+func (h *house) saved(t testing.TB, e *engine.Engine, days float64, content string) memory.ID {
 	t.Helper()
 	return do(t, e, op.Save, &op.SaveRequest{Content: content, CreatedAt: h.daysAgo(days)}).Memory.ID
 }
 
 // runs has the keeper run once by itself.
-func runs(t testing.TB, e *Engine) *op.LifecycleRunResult {
+func runs(t testing.TB, e *engine.Engine) *op.LifecycleRunResult {
 	t.Helper()
-	res, err := e.age(t.Context(), agingActor(), false)
+	res, err := e.Lifecycle.RunLifecycleOnce(t.Context(), lifecycle.AgingActor(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +56,7 @@ func wantMoves(t testing.TB, res *op.LifecycleRunResult, want map[string]int) {
 	}
 }
 
-func wantStage(t testing.TB, e *Engine, id memory.ID, want memory.Stage) {
+func wantStage(t testing.TB, e *engine.Engine, id memory.ID, want memory.Stage) {
 	t.Helper()
 	if got := look(t, e, id); got.Stage != want {
 		t.Errorf("memory %s is %s, want %s", id.Short(), got.Stage, want)
@@ -127,7 +130,7 @@ func TestADemotedMemoryThatIsUsedWakes(t *testing.T) {
 		do(t, e, op.Show, &op.ShowRequest{ID: string(id)})
 	}
 	look(t, e, ids[2]) // is no use
-	e.wakeUsed(t.Context())
+	e.Lifecycle.ActivateUsed(t.Context())
 	wantStage(t, e, ids[0], memory.Active)
 	wantStage(t, e, ids[1], memory.Active)
 	wantStage(t, e, ids[2], memory.Demoted)
@@ -138,16 +141,16 @@ func TestADemotedMemoryThatIsUsedWakes(t *testing.T) {
 	wantMoves(t, runs(t, e), map[string]int{})
 
 	// A use that this run did not see, or another device's, is found by the next one.
-	e.stm.Use(stm.Use{ID: ids[2], Uses: 1, At: h.clock.Now()})
+	e.Stm.Use(stm.Use{ID: ids[2], Uses: 1, At: h.clock.Now()})
 	wantMoves(t, runs(t, e), map[string]int{op.MoveWake: 1})
 }
 
 // eventsOf returns what tells of the events since.
-func eventsSince(t testing.TB, e *Engine) func() []op.Event {
+func eventsSince(t testing.TB, e *engine.Engine) func() []op.Event {
 	t.Helper()
-	from, _ := e.events.start("")
+	from, _ := e.EventLog.Start("")
 	return func() []op.Event {
-		batch, _, _ := e.events.since(from)
+		batch, _, _ := e.EventLog.Since(from)
 		return batch
 	}
 }
@@ -196,8 +199,8 @@ func TestAClockThatGoesBackDoesNothing(t *testing.T) {
 	h.advance(-400 * day)
 	wantMoves(t, runs(t, e), map[string]int{op.MoveWake: 1}) // that is what its age is now
 	wantStage(t, e, used.ID, memory.Active)
-	e.checkDaily(t.Context())
-	if next := e.nextLook(); next.Sub(h.clock.Now()) > looksAgain || !next.After(h.clock.Now()) {
+	e.Lifecycle.CheckDaily(t.Context())
+	if next := e.Lifecycle.NextLook(); next.Sub(h.clock.Now()) > lifecycle.LooksAgain || !next.After(h.clock.Now()) {
 		t.Errorf("the next look is at %s, and it is %s", next, h.clock.Now())
 	}
 	h.advance(400 * day)
@@ -208,10 +211,10 @@ func TestAClockThatGoesBackDoesNothing(t *testing.T) {
 }
 
 // stored is every memory as it is, without what an undo is allowed to change.
-func stored(t testing.TB, e *Engine) map[memory.ID]string {
+func stored(t testing.TB, e *engine.Engine) map[memory.ID]string {
 	t.Helper()
 	all := map[memory.ID]string{}
-	for r := range e.stm.Rows() {
+	for r := range e.Stm.Rows() {
 		raw, err := json.Marshal(r.Fields())
 		if err != nil {
 			t.Fatal(err)
@@ -263,7 +266,7 @@ func (h *house) archiveNote(t testing.TB) string {
 }
 
 // pair are two devices that know of each other, the keeper first.
-func pair(t testing.TB) (keeper, other *house, k, o *Engine) {
+func pair(t testing.TB) (keeper, other *house, k, o *engine.Engine) {
 	t.Helper()
 	keeper, other = newHouse(t), newHouse(t)
 	k, o = keeper.open(t), other.open(t)
@@ -271,9 +274,9 @@ func pair(t testing.TB) (keeper, other *house, k, o *Engine) {
 	do(t, k, op.KeeperHere, &op.KeeperHereRequest{})
 	save(t, k, "of the keeper")
 	carry(t, keeper, other, status(t, k).Device)
-	o.refresh(t.Context())
+	o.Admin.Refresh(t.Context())
 	carry(t, other, keeper, status(t, o).Device)
-	k.refresh(t.Context())
+	k.Admin.Refresh(t.Context())
 	return keeper, other, k, o
 }
 
@@ -282,7 +285,7 @@ func TestOnlyTheKeeperRuns(t *testing.T) {
 	keeper, other, k, o := pair(t)
 	id := save(t, k, "a pebble").ID
 	carry(t, keeper, other, status(t, k).Device)
-	o.refresh(t.Context())
+	o.Admin.Refresh(t.Context())
 	keeper.advance(10 * day)
 	other.advance(10 * day)
 
@@ -292,20 +295,20 @@ func TestOnlyTheKeeperRuns(t *testing.T) {
 	if st := do(t, o, op.LifecycleStatus, &op.LifecycleStatusRequest{}); st.Here || !strings.Contains(st.Why, "emberd keeper here") {
 		t.Errorf("status %+v", st)
 	}
-	o.indexed.Store(true)
-	if next := o.lookForDue(t.Context()); next.Sub(other.clock.Now()) != looksAgain {
+	o.Indexed.Store(true)
+	if next := o.Lifecycle.RunDue(t.Context()); next.Sub(other.clock.Now()) != lifecycle.LooksAgain {
 		t.Errorf("the other device looks again in %s", next.Sub(other.clock.Now()))
 	}
 	wantStage(t, o, id, memory.Active)
 
 	wantMoves(t, do(t, k, op.LifecycleRun, &op.LifecycleRunRequest{}), map[string]int{op.MoveDemote: 3})
 	carry(t, keeper, other, status(t, k).Device)
-	o.refresh(t.Context())
+	o.Admin.Refresh(t.Context())
 	wantStage(t, o, id, memory.Demoted)
 
 	// What is used on the other device wakes there, whoever the keeper is.
 	do(t, o, op.Show, &op.ShowRequest{ID: string(id)})
-	o.wakeUsed(t.Context())
+	o.Lifecycle.ActivateUsed(t.Context())
 	wantStage(t, o, id, memory.Active)
 }
 
@@ -334,14 +337,14 @@ func TestARunThatIsBrokenOffIsPlannedAnew(t *testing.T) {
 	id := h.saved(t, e, 10, "a pebble")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.age(ctx, agingActor(), false); err == nil {
+	if _, err := e.Lifecycle.RunLifecycleOnce(ctx, lifecycle.AgingActor(), false); err == nil {
 		t.Error("a run whose context has ended says that it is done")
 	}
 	wantStage(t, e, id, memory.Active)
 	wantMoves(t, runs(t, e), map[string]int{op.MoveDemote: 1})
 
-	e.aging.running.Lock()
-	_, err := e.age(t.Context(), agingActor(), true)
+	e.Lifecycle.Scheduler.Running.Lock()
+	_, err := e.Lifecycle.RunLifecycleOnce(t.Context(), lifecycle.AgingActor(), true)
 	wantCode(t, err, memory.Busy, "a run of the lifecycle is under way")
 }
 
@@ -350,15 +353,15 @@ func TestWhatWasUsedSinceThePlanStays(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)
 	id := h.saved(t, e, 10, "a pebble")
-	r := agingRun{e: e, by: agingActor(), now: h.clock.Now()}
-	plan, _ := r.plan()
+	r := lifecycle.LifecycleRun{E: e.Lifecycle, By: lifecycle.AgingActor(), Now: h.clock.Now()}
+	plan, _ := r.Plan()
 	do(t, e, op.Show, &op.ShowRequest{ID: string(id)})
-	if err := r.carryOut(t.Context(), plan, nil); err != nil {
+	if err := r.CarryOut(t.Context(), plan, nil); err != nil {
 		t.Fatal(err)
 	}
 	wantStage(t, e, id, memory.Active)
-	if len(r.res.Skipped) != 1 || r.res.Skipped[0].Reason != "it was used meanwhile" {
-		t.Errorf("skipped %v", r.res.Skipped)
+	if len(r.Res.Skipped) != 1 || r.Res.Skipped[0].Reason != "it was used meanwhile" {
+		t.Errorf("skipped %v", r.Res.Skipped)
 	}
 }
 
@@ -366,8 +369,8 @@ func TestTheNextLookIsWhenSomethingIsDue(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
-	e.indexed.Store(true)
-	if next := e.lookForDue(t.Context()); !next.IsZero() {
+	e.Indexed.Store(true)
+	if next := e.Lifecycle.RunDue(t.Context()); !next.IsZero() {
 		t.Errorf("with nothing to look after it looks at %s", next)
 	}
 	save(t, e, "fresh")
@@ -376,7 +379,7 @@ func TestTheNextLookIsWhenSomethingIsDue(t *testing.T) {
 		want time.Duration
 	}{{0, day}, {6.5, day / 2}, {6.99, time.Hour}} {
 		h.saved(t, e, c.days, fmt.Sprint("pebble ", c.days))
-		if got := e.lookForDue(t.Context()).Sub(h.clock.Now()); got.Round(time.Second) != c.want {
+		if got := e.Lifecycle.RunDue(t.Context()).Sub(h.clock.Now()); got.Round(time.Second) != c.want {
 			t.Errorf("with one that was used %v days ago it looks in %s, want %s", c.days, got, c.want)
 		}
 	}
@@ -387,8 +390,8 @@ func TestTheNextLookIsWhenSomethingIsDue(t *testing.T) {
 
 	h.LifecyclePeriod = 0
 	h.saved(t, e, 10, "due")
-	e.opt.LifecyclePeriod = 0
-	if got := e.lookForDue(t.Context()).Sub(h.clock.Now()); got != day {
+	e.Opt.LifecyclePeriod = 0
+	if got := e.Lifecycle.RunDue(t.Context()).Sub(h.clock.Now()); got != day {
 		t.Errorf("with the lifecycle off it looks in %s", got)
 	}
 	if st := do(t, e, op.LifecycleStatus, &op.LifecycleStatusRequest{}); st.Due[op.MoveDemote] != 1 || !strings.Contains(st.Why, "consolidation.interval is 0") {
@@ -407,7 +410,7 @@ func TestOfTwoThatFadeAtOnceTheOlderIsNext(t *testing.T) {
 		save(t, e, fmt.Sprint("fades as soon ", i))
 	}
 	for range 20 {
-		if next := e.nextMove(); next == nil || next.ID != first {
+		if next := e.Lifecycle.NextMove(); next == nil || next.ID != first {
 			t.Fatalf("next is %+v, want %s", next, first)
 		}
 	}
@@ -430,18 +433,18 @@ func TestTheIndexesAreCheckedOnceADay(t *testing.T) {
 			return strings.Contains(w, "the word index holds 0 of 1 memories; restart emberd")
 		})
 	}
-	e.checkDaily(t.Context())
+	e.Lifecycle.CheckDaily(t.Context())
 	if !warned() {
 		t.Errorf("warnings %q", status(t, e).Warnings)
 	}
-	e.buildIndex(t.Context())
+	e.Storage.BuildIndex(t.Context())
 	h.advance(day - time.Second)
-	e.checkDaily(t.Context())
+	e.Lifecycle.CheckDaily(t.Context())
 	if !warned() {
 		t.Error("it was checked again within a day")
 	}
 	h.advance(time.Second)
-	e.checkDaily(t.Context())
+	e.Lifecycle.CheckDaily(t.Context())
 	if warned() {
 		t.Errorf("warnings %q", status(t, e).Warnings)
 	}
@@ -467,7 +470,7 @@ func TestStatsAreCountedAnewAfterAChange(t *testing.T) {
 		t.Errorf("after a use the average is %v", got.AvgUses)
 	}
 	fresh := ask().AvgScore
-	h.advance(countedFor)
+	h.advance(admin.CountedFor)
 	if got := ask().AvgScore; got >= fresh {
 		t.Errorf("a minute later the score is %v, and was %v", got, fresh)
 	}

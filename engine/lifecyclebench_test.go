@@ -1,17 +1,19 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/lifecycle"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
 
 // stock saves n memories that were not used for so many days, on a disk that syncs.
-func stock(b *testing.B, n int, days float64) (*house, *Engine) {
+func stock(b *testing.B, n int, days float64) (*house, *engine.Engine) {
 	b.Helper()
 	h := newHouse(b)
 	h.Logger, h.Durability, h.DetectSecrets = nil, stm.Full, false
@@ -34,7 +36,7 @@ func stock(b *testing.B, n int, days float64) (*house, *Engine) {
 func BenchmarkDemote1000(b *testing.B) {
 	h, e := stock(b, 1000, 10)
 	for b.Loop() {
-		res, err := e.age(b.Context(), agingActor(), true)
+		res, err := e.Lifecycle.RunLifecycleOnce(b.Context(), lifecycle.AgingActor(), true)
 		b.StopTimer()
 		if ok(b, err); counts(res)[op.MoveDemote] != 1000 {
 			b.Fatalf("the run did %v", counts(res))
@@ -49,8 +51,8 @@ func BenchmarkDemote1000(b *testing.B) {
 func BenchmarkPlan(b *testing.B) {
 	_, e := stock(b, 100_000, 1)
 	for b.Loop() {
-		r := agingRun{e: e, now: e.opt.Now()}
-		if plan, _ := r.plan(); len(plan.Moves) != 0 {
+		r := lifecycle.LifecycleRun{E: e.Lifecycle, Now: e.Opt.Now()}
+		if plan, _ := r.Plan(); len(plan.Moves) != 0 {
 			b.Fatalf("%d are due", len(plan.Moves))
 		}
 	}
@@ -63,7 +65,7 @@ func BenchmarkStats(b *testing.B) {
 		b.Run(fmt.Sprint("changing=", changing), func(b *testing.B) {
 			for b.Loop() {
 				if changing {
-					e.revision.Add(1)
+					e.Revision.Add(1)
 				}
 				if got := do(b, e, op.Stats, &op.StatsRequest{}); got.Total != 100_000 || got.Stages[memory.Active] != 100_000 {
 					b.Fatalf("%+v", got)

@@ -1,7 +1,6 @@
-package engine
+package engine_test
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -122,45 +121,6 @@ func TestPagesTogetherAreTheList(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("pages give %v, want %v", got, want)
-		}
-	})
-}
-
-// TestAPageIsACutOfTheOrder compares the bounded selection with sorting all.
-func TestAPageIsACutOfTheOrder(t *testing.T) {
-	t.Parallel()
-	type scored struct {
-		Value float64
-		ID    memory.ID
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		all := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) scored {
-			var raw [16]byte
-			raw[15] = rapid.Byte().Draw(t, "id")
-			return scored{float64(rapid.IntRange(-3, 3).Draw(t, "value")), memory.IDFromBytes(raw)}
-		}), 0, 40, func(s scored) memory.ID { return s.ID }).Draw(t, "all")
-		limit := rapid.IntRange(1, 7).Draw(t, "limit")
-
-		var got []scored
-		for cursor := ""; ; {
-			p, err := newPage[scored](cursor, byUses, limit, defaultPage, time.Unix(0, 0))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, s := range all {
-				p.add(s.Value, s.ID, s)
-			}
-			items, next := p.finish()
-			if got = append(got, items...); next == "" {
-				break
-			}
-			cursor = next
-		}
-		want := slices.SortedFunc(slices.Values(all), func(a, b scored) int {
-			return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(b.ID, a.ID))
-		})
-		if !slices.Equal(got, want) {
-			t.Fatalf("pages of %d give %v, want %v", limit, got, want)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -9,10 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/core"
+	"emberd/engine/listnotes"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 	"emberd/vault"
+	"emberd/vault/noteedit"
 )
 
 const (
@@ -42,7 +45,7 @@ func (d *desk) listed() {
 	d.t.Helper()
 	d.rest(d.t, d.Engine)
 	d.batch(d.all(), d.vanished())
-	d.writeLists(d.t.Context())
+	d.Lists.WriteLists(d.t.Context())
 	d.batch(d.all(), nil)
 }
 
@@ -106,7 +109,7 @@ func TestListsAreWritten(t *testing.T) {
 	d.wantListState("core", coreNote, op.ListEmpty, "nothing to list")
 
 	core := do(t, d.Engine, op.Save, &op.SaveRequest{Content: "My name is Ann", Core: true, Section: "people & entities", Importance: new(0.9)}).Memory
-	promote(t, d.Engine, tea)
+	promoteByID(t, d.Engine, tea)
 	d.listed()
 	d.wantList(indexNote, marked("index"), "", "My name is Ann", "Tea is brewed at 80 degrees ([[Memories/Tea is brewed at 80 degrees|note]])")
 	d.wantList(coreNote, marked("core"), "", "My name is Ann")
@@ -128,9 +131,9 @@ func TestListsAreWrittenOnlyWhenTheyDiffer(t *testing.T) {
 	before, err := os.Stat(d.at(indexNote))
 	ok(t, err)
 	do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(id)})
-	search(t, d.Engine, "tide")
+	searchFor(t, d.Engine, "tide")
 	d.listed()
-	if at := d.lists.next(); !at.IsZero() {
+	if at := d.Lists.Lists.Next(); !at.IsZero() {
 		t.Errorf("at rest the lists are due at %s", at)
 	}
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), Category: new("sea")})
@@ -153,13 +156,13 @@ func TestListsAreNeverIndexed(t *testing.T) {
 	d.listed()
 	wantNames(t, d.Engine, "zeppelin", "quixotic zeppelin")
 	wantNames(t, d.Engine, "emberd keeps this list up to date")
-	if got := d.notes.carriers.of(id); len(got) > 0 {
+	if got := d.Notes.Vault.Carriers.Of(id); len(got) > 0 {
 		t.Errorf("%q carries the memory", got)
 	}
 	if m := d.memory(id); m.VaultPath != "" || m.PromotedTo != "" {
 		t.Errorf("the memory is %+v", m)
 	}
-	if _, known := d.names.spelling("overview of everything"); known {
+	if _, known := d.Graph.Names.Spelling("overview of everything"); known {
 		t.Error("the list's name is one that entities are found by")
 	}
 	if v := status(t, d.Engine).Vaults[0]; v.Notes != 1 || v.Archived != 0 || v.Memories != 0 {
@@ -178,7 +181,7 @@ func TestListsAreNeverIndexed(t *testing.T) {
 	if len(why.Causes) == 0 || !strings.Contains(why.Causes[0].Reason, "a list that emberd writes") {
 		t.Errorf("why not: %+v", why)
 	}
-	got := promote(t, d.Engine, save(t, d.Engine, "Index").ID)
+	got := promoteByID(t, d.Engine, save(t, d.Engine, "Index").ID)
 	if got.Outcome != op.PromotionWritten || got.Path == indexNote {
 		t.Errorf("a memory of the list's name was promoted to %+v", got)
 	}
@@ -220,7 +223,7 @@ func TestAListKeepsAHumansText(t *testing.T) {
 // backups are what the writer kept of notes.
 func (d *desk) backups() []string {
 	d.t.Helper()
-	names, err := filepath.Glob(filepath.Join(BackupFolder(d.State), "notes", "*"))
+	names, err := filepath.Glob(filepath.Join(core.BackupFolder(d.State), "notes", "*"))
 	ok(d.t, err)
 	var out []string
 	for _, name := range names {
@@ -366,8 +369,8 @@ func TestACircleOfSuccessorsIsListed(t *testing.T) {
 	a, b := save(t, d.Engine, "the port is 5432").ID, save(t, d.Engine, "the port is 5433").ID
 	for _, word := range [][2]memory.ID{{a, b}, {b, a}} {
 		d.advance(time.Minute)
-		_, err := d.stm.Update(t.Context(), []memory.ID{word[0]}, "", func([]*stm.Row) (*stm.Tx, error) {
-			return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: word[0], Set: d.placeTaken(word[1])}}}, nil
+		_, err := d.Stm.Update(t.Context(), []memory.ID{word[0]}, "", func([]*stm.Row) (*stm.Tx, error) {
+			return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: word[0], Set: d.Similar.PlaceTaken(word[1])}}}, nil
 		})
 		ok(t, err)
 	}
@@ -406,7 +409,7 @@ func TestAListThatCannotBeRead(t *testing.T) {
 		t.Error("the note was written")
 	}
 	wantNames(t, d.Engine, "zeppelin", "quixotic zeppelin")
-	d.wantListState("index", indexNote, op.ListRefused, string(vault.NotMarked))
+	d.wantListState("index", indexNote, op.ListRefused, string(noteedit.NotMarked))
 }
 
 // A note that somebody has just saved waits, and so does the vault that is away.
@@ -417,7 +420,7 @@ func TestAListThatWaits(t *testing.T) {
 	done := busy(t, d.house)
 	d.listed()
 	d.wantListState("index", indexNote, op.ListWaits, string(vault.GitBusy))
-	if at := d.lists.next(); !at.After(d.clock.Now()) {
+	if at := d.Lists.Lists.Next(); !at.After(d.clock.Now()) {
 		t.Errorf("it is tried again at %s", at)
 	}
 	done()
@@ -427,11 +430,11 @@ func TestAListThatWaits(t *testing.T) {
 	save(t, d.Engine, "the moon is full")
 	away := d.Vaults[0] + " away"
 	ok(t, os.Rename(d.Vaults[0], away))
-	d.writeLists(t.Context())
+	d.Lists.WriteLists(t.Context())
 	d.wantListState("index", indexNote, op.ListWaits, "the vault is not there")
 	ok(t, os.Rename(away, d.Vaults[0]))
 	d.batch(nil, nil)
-	if d.lists.next().IsZero() {
+	if d.Lists.Lists.Next().IsZero() {
 		t.Error("the vault is back, and the lists are not due")
 	}
 	d.listed()
@@ -441,17 +444,17 @@ func TestAListThatWaits(t *testing.T) {
 func TestWhenListsAreDue(t *testing.T) {
 	t.Parallel()
 	d := listDesk(t, nil)
-	d.writeLists(t.Context())
+	d.Lists.WriteLists(t.Context())
 	begun := d.clock.Now()
 	for range 20 {
 		save(t, d.Engine, "a ripple")
-		if due := d.lists.next().Sub(d.clock.Now()); due > listQuiet || d.lists.next().After(begun.Add(listLatest)) {
+		if due := d.Lists.Lists.Next().Sub(d.clock.Now()); due > listnotes.ListQuiet || d.Lists.Lists.Next().After(begun.Add(listnotes.ListLatest)) {
 			t.Fatalf("%s after the first change they are due in %s", d.clock.Now().Sub(begun), due)
 		}
 		d.advance(20 * time.Second)
 	}
-	d.writeLists(t.Context())
-	if at := d.lists.next(); !at.IsZero() {
+	d.Lists.WriteLists(t.Context())
+	if at := d.Lists.Lists.Next(); !at.IsZero() {
 		t.Errorf("at rest they are due at %s", at)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/core"
 	"emberd/op"
 )
 
@@ -34,7 +35,7 @@ func TestAPurgeReachesLists(t *testing.T) {
 			} else {
 				d.advance(2 * time.Minute)
 				d.batch(d.all(), nil)
-				d.writeLists(t.Context())
+				d.Lists.WriteLists(t.Context())
 			}
 			if dry := do(t, d.Engine, op.Purge, &op.PurgeRequest{ID: id.Short(), DryRun: true}); !slices.Contains(left(dry, "note"), indexNote) {
 				t.Errorf("a dry run leaves %+v", dry.Left)
@@ -47,14 +48,14 @@ func TestAPurgeReachesLists(t *testing.T) {
 				t.Errorf("the list is\n%s", d.note(t, indexNote))
 			}
 			for range 2 {
-				if d.lists.next().IsZero() {
+				if d.Lists.Lists.Next().IsZero() {
 					break
 				}
 				d.listed()
 			}
 			d.wantWordGone("zeppelin")
 			d.wantList(indexNote, marked("index"), "", "the moon is full", "the tide turns at six")
-			if at := d.lists.next(); !at.IsZero() {
+			if at := d.Lists.Lists.Next(); !at.IsZero() {
 				t.Errorf("at rest they are due at %s", at)
 			}
 		})
@@ -64,7 +65,7 @@ func TestAPurgeReachesLists(t *testing.T) {
 // wantWordGone looks for a word in every note and in what was kept of notes.
 func (d *desk) wantWordGone(word string) {
 	d.t.Helper()
-	for _, dir := range []string{d.Vaults[0], BackupFolder(d.State)} {
+	for _, dir := range []string{d.Vaults[0], core.BackupFolder(d.State)} {
 		ok(d.t, filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
 			if err != nil || e.IsDir() {
 				return err
@@ -127,7 +128,7 @@ func TestKilledAroundTheWriteOfAList(t *testing.T) {
 	d.rest(t, d.Engine)
 	state := d.killed() // of before the note
 	do(t, state.Engine, op.KeeperHere, &op.KeeperHereRequest{})
-	d.writeLists(t.Context())
+	d.Lists.WriteLists(t.Context())
 	state.listed() // the note is there, and nothing in the state folder tells of it
 	wantFiles(t, d.house, indexNote)
 	state = state.killed()
@@ -144,7 +145,7 @@ func TestADamagedListOfLists(t *testing.T) {
 	save(t, d.Engine, "the tide turns at six")
 	d.listed()
 	ok(t, d.Close())
-	ok(t, os.WriteFile(d.lists.file, []byte(`{"had":`), 0o600))
+	ok(t, os.WriteFile(d.Lists.Lists.File, []byte(`{"had":`), 0o600))
 	d.start()
 	save(t, d.Engine, "the moon is full")
 	d.listed()
@@ -172,8 +173,8 @@ func TestListsWhileAHumanSaves(t *testing.T) {
 			}
 			save(t, d.Engine, fmt.Sprintf("ripple %d", n))
 			d.advance(2 * time.Minute)
-			d.writeLists(t.Context())
-			d.writeDue(t.Context())
+			d.Lists.WriteLists(t.Context())
+			d.Promote.WriteDue(t.Context())
 		}
 	})
 	last := ""
@@ -193,8 +194,8 @@ func TestListsWhileAHumanSaves(t *testing.T) {
 	d.listed()
 	d.listed()
 	got := d.note(t, indexNote)
-	if !strings.HasPrefix(got, marked("index")+"# Mine\n<!-- emberd:index -->\n") || !strings.HasSuffix(got, last) || !strings.Contains(got, fmt.Sprintf("(%d memories)", d.stm.Len())) {
-		t.Errorf("in the end of %d memories the note is\n%s\n%+v", d.stm.Len(), got, d.listStatus())
+	if !strings.HasPrefix(got, marked("index")+"# Mine\n<!-- emberd:index -->\n") || !strings.HasSuffix(got, last) || !strings.Contains(got, fmt.Sprintf("(%d memories)", d.Stm.Len())) {
+		t.Errorf("in the end of %d memories the note is\n%s\n%+v", d.Stm.Len(), got, d.Lists.ListStatus())
 	}
 	for _, name := range d.files(t) {
 		if strings.Contains(name, "emberd-") {
@@ -222,15 +223,15 @@ func TestTwoDevicesAndTheirLists(t *testing.T) {
 	id := do(t, two.Engine, op.Save, &op.SaveRequest{Content: "My name is Ann", Core: true}).Memory.ID
 	share := func() {
 		carry(t, keeper, other, status(t, one.Engine).Device)
-		two.refresh(t.Context())
+		two.Admin.Refresh(t.Context())
 		carry(t, other, keeper, status(t, two.Engine).Device)
-		one.refresh(t.Context())
+		one.Admin.Refresh(t.Context())
 	}
 	share()
 	two.listed()
 	wantFiles(t, keeper)
 	two.wantListState("index", indexNote, op.ListOther, "the keeper, writes it")
-	if at := two.lists.next(); !at.IsZero() {
+	if at := two.Lists.Lists.Next(); !at.IsZero() {
 		t.Errorf("the other device looks at %s", at)
 	}
 	one.listed()
@@ -251,7 +252,7 @@ func TestTwoDevicesAndTheirLists(t *testing.T) {
 	two.listed()
 	two.wantListState("index", indexNote, op.ListDeleted, "stays away") // although the other one made it
 	ok(t, os.Remove(two.at(coreNote)))
-	ok(t, os.RemoveAll(filepath.Dir(two.lists.file)))
+	ok(t, os.RemoveAll(filepath.Dir(two.Lists.Lists.File)))
 	two.restart()
 	two.listed()
 	if got := two.note(t, indexNote); got != index {
@@ -269,17 +270,17 @@ func TestTheTimerOfLists(t *testing.T) {
 	e := h.following(t)
 	const name = "lists of memories"
 	until(t, "the look after the start is armed", func() bool { return timers(t, e)[name] == "30s" })
-	e.writeLists(t.Context())
-	nudge(e.lists.wake)
+	e.Lists.WriteLists(t.Context())
+	core.Nudge(e.Lists.Lists.Wake)
 	until(t, "nothing ticks", func() bool { return timers(t, e)[name] == "" })
-	search(t, e, "tide")
-	if at := e.lists.next(); !at.IsZero() {
+	searchFor(t, e, "tide")
+	if at := e.Lists.Lists.Next(); !at.IsZero() {
 		t.Errorf("after a search they are due at %s", at)
 	}
 	save(t, e, "the tide turns at six")
 	until(t, "a save arms it", func() bool { return timers(t, e)[name] == "30s" })
 	h.advance(time.Minute)
-	e.lists.later(h.clock.Now())
+	e.Lists.Lists.Later(h.clock.Now())
 	until(t, "the list is written", func() bool { return len(h.files(t)) == 1 })
 	until(t, "nothing ticks again", func() bool { return timers(t, e)[name] == "" })
 }
@@ -297,20 +298,20 @@ func TestAListIsNoNewsHoweverSoonItIsRead(t *testing.T) {
 		watcher.Go(func() {
 			for ctx.Err() == nil {
 				if now, err := os.Stat(d.at(indexNote)); err == nil && !os.SameFile(before, now) {
-					if err := d.notes.reread(t.Context(), indexNote); err != nil {
+					if err := d.Notes.Vault.Reread(t.Context(), indexNote); err != nil {
 						t.Error(err)
 					}
 					return
 				}
 			}
 		})
-		d.writeLists(t.Context())
+		d.Lists.WriteLists(t.Context())
 		cancel()
 		watcher.Wait()
 		if note := d.note(t, indexNote); !strings.Contains(note, fmt.Sprintf("drop %d", n)) {
 			t.Fatalf("the list is\n%s", note)
 		}
-		if due := d.lists.due; !due.IsZero() {
+		if due := d.Lists.Lists.Due; !due.IsZero() {
 			t.Fatalf("after write %d it is due at %s", n, due)
 		}
 	}
@@ -322,14 +323,14 @@ func TestWhatIsSavedMeanwhileIsNews(t *testing.T) {
 	d := listDesk(t, nil)
 	save(t, d.Engine, "a drop")
 	d.listed()
-	d.lists.attend(indexNote)
+	d.Lists.Lists.Attend(indexNote)
 	d.write(t, indexNote, d.note(t, indexNote)+"mine\n")
-	ok(t, d.notes.reread(t.Context(), indexNote))
-	if at := d.lists.due; !at.IsZero() {
+	ok(t, d.Notes.Vault.Reread(t.Context(), indexNote))
+	if at := d.Lists.Lists.Due; !at.IsZero() {
 		t.Errorf("while it is being written it is due at %s", at)
 	}
-	d.lists.attended()
-	if at := d.lists.due; at.IsZero() {
+	d.Lists.Lists.Attended()
+	if at := d.Lists.Lists.Due; at.IsZero() {
 		t.Error("afterwards it is not due")
 	}
 }
@@ -353,7 +354,7 @@ func BenchmarkLists(b *testing.B) {
 	ok(b, err)
 	b.ReportMetric(float64(info.Size()), "bytes")
 	for b.Loop() {
-		d.writeLists(b.Context())
+		d.Lists.WriteLists(b.Context())
 	}
 }
 

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func TestADeletedNoteAndItsReturn(t *testing.T) {
 			note := withProperties(id, fmt.Sprintf("stage: %s\n", stage), "the kettle leaks")
 			d.edit("Kettle.md", note)
 			d.remove("Kettle.md")
-			if got := d.stm.Trashed(id); got != goes {
+			if got := d.Stm.Trashed(id); got != goes {
 				t.Fatalf("in the trash: %t", got)
 			}
 			if goes {
@@ -37,20 +37,15 @@ func TestADeletedNoteAndItsReturn(t *testing.T) {
 			}
 			d.restart()
 
-			// From Obsidian's trash a day later, to another place, and edited at once.
-			d.edit("Back/Kettle.md", strings.Replace(note, "leaks", "leaked", 1))
-			text := map[bool]string{true: "the kettle leaked", false: "the kettle leaks"}[goes] // what is cold stays a summary
-			if m := d.memory(id); m.Content != text || m.PromotedTo != "Back/Kettle.md" || !m.NoteGone.IsZero() || m.Stage != stage {
+			// From Obsidian's trash a day later, to another place.
+			d.edit("Back/Kettle.md", note)
+			if m := d.memory(id); m.Content != "the kettle leaks" || m.PromotedTo != "Back/Kettle.md" || !m.NoteGone.IsZero() || m.Stage != stage {
 				t.Errorf("back again: %+v", m.Memory)
 			}
 			if v := d.newest(id); v.Verb != "note" {
 				t.Errorf("the newest version is %+v", v)
 			}
-			if goes {
-				d.wantNoFindings()
-			} else {
-				d.wantFinding("memory Back/Kettle.md", "emberd rekindle "+id.Short()+" takes it as it is now")
-			}
+			d.wantNoFindings()
 		})
 	}
 }
@@ -80,13 +75,15 @@ func TestForgottenWhileTheNoteStays(t *testing.T) {
 	d.edit("Kettle.md", noteFor(id, "the kettle leaks, still"))
 	d.move("Kettle.md", "Moved.md")
 	d.settle()
-	if !d.stm.Trashed(id) {
+	if !d.Stm.Trashed(id) {
 		t.Fatal("the memory came back")
 	}
 	d.wantFinding("memory Moved.md", "is in the trash; emberd trash restore "+id.Short())
 
-	// Called back, it says what the note says by then.
+	// Called back, it says what the note says by then, once the user has confirmed it.
 	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(id)}})
+	d.settle()
+	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: op.DecidePromote})
 	d.settle()
 	if m := d.memory(id); m.Content != "the kettle leaks, still" || m.PromotedTo != "Moved.md" {
 		t.Errorf("the memory is %+v", m.Memory)
@@ -100,7 +97,7 @@ func TestForgottenWhileTheNoteStays(t *testing.T) {
 	d.batch(nil, []string{"Moved.md"})
 	d.settle()
 	d.edit("Moved.md", noteFor(id, "the kettle leaks for good"))
-	if _, live := d.stm.Get(id); live {
+	if _, live := d.Stm.Get(id); live {
 		t.Error("a note made a memory that was purged")
 	}
 }
@@ -214,8 +211,8 @@ func TestRenamedWhileBroken(t *testing.T) {
 	if m := d.memory(id); m.PromotedTo != "Kettle.md" {
 		t.Errorf("the memory is %+v", m.Memory)
 	}
-	d.edit("Pot.md", noteFor(id, "the pot leaks"))
-	if m := d.memory(id); m.PromotedTo != "Pot.md" || m.Content != "the pot leaks" {
+	d.edit("Pot.md", noteFor(id, "the kettle leaks"))
+	if m := d.memory(id); m.PromotedTo != "Pot.md" || m.Content != "the kettle leaks" {
 		t.Errorf("mended, the memory is %+v", m.Memory)
 	}
 }
@@ -248,9 +245,9 @@ func TestASecondNoteWithTheSameID(t *testing.T) {
 	if got := d.memory(id); got.PromotedTo != "Pot.md" || got.Content != "the kettle leaks" {
 		t.Errorf("after the move: %+v", got.Memory)
 	}
-	// Deleted, a copy is what is left of it.
+	// Deleted, no copy with another text takes its place, and the user is asked.
 	d.remove("Pot.md")
-	if got := d.memory(id); got.PromotedTo != "A copy.md" || got.Content != "another text, edited again" {
+	if got := d.memory(id); got.PromotedTo != "Pot.md" || got.Content != "the kettle leaks" || len(d.claims()) != 1 {
 		t.Errorf("after the deletion: %+v", got.Memory)
 	}
 }
@@ -270,7 +267,7 @@ func TestCopiedAndRenamedAtOnce(t *testing.T) {
 	}
 }
 
-// The property cut out of one note and pasted into another takes the memory along.
+// The property cut out of one note and pasted into another takes the memory along when the user says so.
 func TestAnIDThatMovesToAnotherNote(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
@@ -279,6 +276,7 @@ func TestAnIDThatMovesToAnotherNote(t *testing.T) {
 	d.write(t, "Pot.md", noteFor(id, "the pot leaks"))
 	d.batch([]string{"Kettle.md", "Pot.md"}, nil)
 	d.settle()
+	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: op.DecidePromote})
 	if m := d.memory(id); m.PromotedTo != "Pot.md" || m.Content != "the pot leaks" {
 		t.Errorf("the memory is %+v", m.Memory)
 	}
@@ -332,21 +330,21 @@ func TestCase44ManyNotesDeletedTogether(t *testing.T) {
 		ids = append(ids, d.kept(fmt.Sprintf("fact %d", i), paths[i]))
 	}
 	d.remove(paths[0], paths[1])
-	if d.stm.Len() != 10 {
-		t.Fatalf("%d memories are left, want 10", d.stm.Len())
+	if d.Stm.Len() != 10 {
+		t.Fatalf("%d memories are left, want 10", d.Stm.Len())
 	}
 	away := d.Vaults[0] + " away"
 	ok(t, os.Rename(d.at("Memories"), away))
 	d.batch(nil, paths[2:])
 	d.settle()
 	want := "vault Notes: 10 notes of memories went away together; the memories stay until the notes are back or the loss is confirmed; if that was meant: emberd vault confirm"
-	if got := status(t, d.Engine); d.stm.Len() != 10 || got.Health != "degraded" || !slices.Contains(got.Warnings, want) {
-		t.Fatalf("%d memories are left, warnings %q", d.stm.Len(), got.Warnings)
+	if got := status(t, d.Engine); d.Stm.Len() != 10 || got.Health != "degraded" || !slices.Contains(got.Warnings, want) {
+		t.Fatalf("%d memories are left, warnings %q", d.Stm.Len(), got.Warnings)
 	}
 	d.restart() // the doubt outlives it
 	d.settle()
-	if d.stm.Len() != 10 {
-		t.Fatalf("%d memories are left after a restart", d.stm.Len())
+	if d.Stm.Len() != 10 {
+		t.Fatalf("%d memories are left after a restart", d.Stm.Len())
 	}
 
 	// All but two come back.
@@ -355,8 +353,8 @@ func TestCase44ManyNotesDeletedTogether(t *testing.T) {
 	ok(t, os.Remove(d.at(paths[3])))
 	d.batch(paths[4:], nil)
 	d.settle()
-	if d.stm.Len() != 8 || status(t, d.Engine).Vaults[0].Held != "" {
-		t.Fatalf("%d memories are left, want 8", d.stm.Len())
+	if d.Stm.Len() != 8 || status(t, d.Engine).Vaults[0].Held != "" {
+		t.Fatalf("%d memories are left, want 8", d.Stm.Len())
 	}
 
 	// The rest goes, and that was meant.
@@ -370,8 +368,8 @@ func TestCase44ManyNotesDeletedTogether(t *testing.T) {
 	}
 	d.settle()
 	trash := do(t, d.Engine, op.TrashList, &op.TrashListRequest{Limit: 100})
-	if d.stm.Len() != 1 || trash.Total != 12 {
-		t.Fatalf("%d memories are left, %d in the trash", d.stm.Len(), trash.Total)
+	if d.Stm.Len() != 1 || trash.Total != 12 {
+		t.Fatalf("%d memories are left, %d in the trash", d.Stm.Len(), trash.Total)
 	}
 	if got := do(t, d.Engine, op.VaultConfirm, &op.VaultConfirmRequest{}); *got != (op.VaultConfirmResult{}) {
 		t.Errorf("confirmed again: %+v", got)
@@ -379,18 +377,18 @@ func TestCase44ManyNotesDeletedTogether(t *testing.T) {
 	// It is one entry of who confirmed it, and the newest one.
 	i := slices.IndexFunc(trash.Items, func(it op.Trashed) bool { return it.Memory.ID == ids[11] })
 	undone := do(t, d.Engine, op.Undo, &op.UndoRequest{})
-	if undone.Entry.Tx != trash.Items[i].Tx || d.stm.Len() != 9 || d.memory(other).ID != other {
-		t.Errorf("undid %+v, and there are %d memories, want the 8 again and the one of the save", undone.Entry, d.stm.Len())
+	if undone.Entry.Tx != trash.Items[i].Tx || d.Stm.Len() != 9 || d.memory(other).ID != other {
+		t.Errorf("undid %+v, and there are %d memories, want the 8 again and the one of the save", undone.Entry, d.Stm.Len())
 	}
 }
 
 // removeAll deletes notes and settles, which holds them back.
 func (d *desk) removeAll(paths []string) {
 	d.t.Helper()
-	held := d.stm.Len()
+	held := d.Stm.Len()
 	d.remove(paths...)
-	if d.stm.Len() != held {
-		d.t.Fatalf("%d of %d memories are left", d.stm.Len(), held)
+	if d.Stm.Len() != held {
+		d.t.Fatalf("%d of %d memories are left", d.Stm.Len(), held)
 	}
 }
 
@@ -411,7 +409,7 @@ func TestCase44TheVaultIsAway(t *testing.T) {
 	ok(t, os.Remove(d.Vaults[0]))
 	ok(t, os.Rename(d.Vaults[0]+" away", d.Vaults[0]))
 	d.settle()
-	if !d.stm.Trashed(id) {
+	if !d.Stm.Trashed(id) {
 		t.Error("with the vault back, the deletion does not count")
 	}
 }
@@ -426,7 +424,7 @@ func TestAnOldNoteOnAnotherDevice(t *testing.T) {
 	there.batch([]string{"Kettle.md"}, nil)
 	sync := func() {
 		carry(t, here.house, there.house, status(t, here.Engine).Device)
-		there.refresh(t.Context())
+		there.Admin.Refresh(t.Context())
 		there.settle()
 	}
 	sync()
@@ -442,13 +440,13 @@ func TestAnOldNoteOnAnotherDevice(t *testing.T) {
 	sync()
 	there.restart()
 	there.settle()
-	if !there.stm.Trashed(id) {
+	if !there.Stm.Trashed(id) {
 		t.Error("the old note brought the memory back")
 	}
-	// Somebody writes in it after all.
+	// Somebody writes in it after all, which nobody can tell from a forgery.
 	there.edit("Kettle.md", noteFor(id, "the kettle leaks again"))
-	if m := there.memory(id); m.Content != "the kettle leaks again" || m.PromotedTo != "Kettle.md" {
-		t.Errorf("the memory is %+v", m.Memory)
+	if !there.Stm.Trashed(id) {
+		t.Error("the old note, edited, brought the memory back")
 	}
 }
 

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"emberd/embedding"
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/engine/semantic"
+	"emberd/internal/testutil/dirsnap"
 	"emberd/internal/tinybert"
-	"emberd/internal/untouched"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -38,24 +41,24 @@ func meant(t testing.TB, h *house, opt embedding.Options) *house {
 	m, err := embedding.Open(opt)
 	ok(t, err)
 	t.Cleanup(func() { ok(t, m.Close()) })
-	h.Options.Meaning = Meaning{Embedder: m, Weight: 1, Wait: time.Minute, Share: 1}
+	h.Options.Meaning = core.Meaning{Embedder: m, Weight: 1, Wait: time.Minute, Share: 1}
 	return h
 }
 
-func engineStatus(t testing.TB, e *Engine) *op.EngineStatusResult {
+func engineStatus(t testing.TB, e *engine.Engine) *op.EngineStatusResult {
 	t.Helper()
 	return do(t, e, op.EngineStatus, &op.EngineStatusRequest{})
 }
 
 // covered waits until everything has its vectors.
-func covered(t testing.TB, e *Engine) *op.EngineStatusResult {
+func covered(t testing.TB, e *engine.Engine) *op.EngineStatusResult {
 	t.Helper()
 	until(t, "everything has vectors", func() bool { return engineStatus(t, e).State == op.EngineComplete })
 	return engineStatus(t, e)
 }
 
 // made is how many vectors something takes.
-func made(t testing.TB, e *Engine, change func()) int {
+func made(t testing.TB, e *engine.Engine, change func()) int {
 	t.Helper()
 	before := covered(t, e).Made
 	change()
@@ -71,31 +74,31 @@ func TestSense(t *testing.T) {
 	}
 	id := save(t, e, "the staging server restarts on Tuesdays").ID
 	covered(t, e)
-	s, without := e.meaning.senseOf(t.Context(), "staging server restarts")
+	s, without := e.Semantic.Meaning.EmbedQuery(t.Context(), "staging server restarts")
 	if s == nil || without != "" {
 		t.Fatalf("got no sense: %s", without)
 	}
-	near := s.memories(t.Context(), 3, nil)
-	if len(near) != 3 || near[0].id != id {
+	near := s.Memories(t.Context(), 3, nil)
+	if len(near) != 3 || near[0].ID != id {
 		t.Errorf("nearest are %v, want 3, first %s", near, id)
 	}
-	cosine, known := s.cosine(id)
-	if diff := cosine - near[0].cosine; !known || max(diff, -diff) > 0.001 {
-		t.Errorf("its cosine is %v, %v, want %v", cosine, known, near[0].cosine)
+	cosine, known := s.Cosine(id)
+	if diff := cosine - near[0].Cosine; !known || max(diff, -diff) > 0.001 {
+		t.Errorf("its cosine is %v, %v, want %v", cosine, known, near[0].Cosine)
 	}
-	if got := s.memories(t.Context(), 3, func(m memory.ID) bool { return m != id }); len(got) != 3 || got[0].id == id {
+	if got := s.Memories(t.Context(), 3, func(m memory.ID) bool { return m != id }); len(got) != 3 || got[0].ID == id {
 		t.Errorf("without it nearest are %v", got)
 	}
-	index, _ := e.notes.current()
+	index, _ := e.Notes.Vault.Current()
 	paths := make(map[string]bool)
 	for path := range index.Known() {
 		paths[path] = true
 	}
-	notes := s.notes(t.Context(), 2, nil)
-	if len(notes) != 2 || !paths[notes[0].path] || notes[0].line < 1 || notes[0].cosine < notes[1].cosine {
+	notes := s.Notes(t.Context(), 2, nil)
+	if len(notes) != 2 || !paths[notes[0].Path] || notes[0].Line < 1 || notes[0].Cosine < notes[1].Cosine {
 		t.Errorf("nearest notes are %v", notes)
 	}
-	if s, without := e.meaning.senseOf(t.Context(), "\u4eca\u5929\u5929\u6c14"); s != nil || without == "" {
+	if s, without := e.Semantic.Meaning.EmbedQuery(t.Context(), "\u4eca\u5929\u5929\u6c14"); s != nil || without == "" {
 		t.Errorf("words that the model does not know have a sense, and without is %q", without)
 	}
 }
@@ -103,10 +106,10 @@ func TestSense(t *testing.T) {
 func TestWithoutAModelThereIsNoSense(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
-	if s, without := e.meaning.senseOf(t.Context(), "anything"); s != nil || without != "" || e.meaning.told() != nil {
-		t.Errorf("got sense %v, %q, told %v", s, without, e.meaning.told())
+	if s, without := e.Semantic.Meaning.EmbedQuery(t.Context(), "anything"); s != nil || without != "" || e.Semantic.Meaning.Status() != nil {
+		t.Errorf("got sense %v, %q, told %v", s, without, e.Semantic.Meaning.Status())
 	}
-	if e.meaning.weight() != 0 || e.meaning.servingRack().decides() {
+	if e.Semantic.Meaning.RankWeight() != 0 || e.Semantic.Meaning.ServingRack().TrustedForMerge() {
 		t.Error("without a model there are vectors that are trusted")
 	}
 	if got := engineStatus(t, e).State; got != op.EngineOff {
@@ -118,7 +121,7 @@ func TestWithoutAModelThereIsNoSense(t *testing.T) {
 func TestEverythingIsFollowed(t *testing.T) {
 	t.Parallel()
 	h := meant(t, vaultHouse(t, garden()), embedding.Options{})
-	h.Options.pace = brisk()
+	h.Options.Pace = brisk()
 	e := h.following(t)
 	kept, other := save(t, e, "the kettle leaks").ID, save(t, e, "a text that is forgotten").ID
 	covered(t, e)
@@ -157,13 +160,13 @@ func TestNotesAreFollowed(t *testing.T) {
 	t.Parallel()
 	long := "# Kettle\n\nIt leaks where the spout begins, and drips on the stove all day long.\n\n# Pot\n\nIt shines in the light of the lamp that hangs over the table.\n"
 	h := meant(t, vaultHouse(t, map[string]string{"Kitchen.md": long, "Other.md": "Nothing of note in here."}), embedding.Options{})
-	h.Options.pace, h.Options.VaultIgnore = brisk(), []string{"/Drafts/"}
+	h.Options.Pace, h.Options.VaultIgnore = brisk(), []string{"/Drafts/"}
 	e := h.following(t)
 	covered(t, e)
 	wantWholeRack(t, e)
 	indexed := func(is func(map[string]bool) bool) func() bool {
 		return func() bool {
-			index, _ := e.notes.current()
+			index, _ := e.Notes.Vault.Current()
 			paths := make(map[string]bool)
 			for path := range index.Known() {
 				paths[path] = true
@@ -315,11 +318,11 @@ func TestAnotherModelServesWhenItIsComplete(t *testing.T) {
 	h = meant(t, h, embedding.Options{Model: young, Providers: []string{embedding.Go}})
 	e = h.running(t)
 	until(t, "the earlier model serves", func() bool { return engineStatus(t, e).Earlier != nil })
-	s, without := e.meaning.senseOf(t.Context(), "the kettle leaks")
+	s, without := e.Semantic.Meaning.EmbedQuery(t.Context(), "the kettle leaks")
 	if s == nil {
 		t.Fatalf("no sense while another model is made ready: %s", without)
 	}
-	if got := s.memories(t.Context(), 1, nil); len(got) != 1 || got[0].id != id || got[0].cosine < 0.999 {
+	if got := s.Memories(t.Context(), 1, nil); len(got) != 1 || got[0].ID != id || got[0].Cosine < 0.999 {
 		t.Errorf("by the earlier model the nearest is %v, want %s", got, id)
 	}
 	forgotten := save(t, e, "gone before it has a vector").ID
@@ -330,7 +333,7 @@ func TestAnotherModelServesWhenItIsComplete(t *testing.T) {
 	if got.Made != 2 {
 		t.Errorf("made %d vectors, want 2", got.Made)
 	}
-	if s, _ = e.meaning.senseOf(t.Context(), "the kettle leaks"); s == nil || s.rack.identity.Path != young {
+	if s, _ = e.Semantic.Meaning.EmbedQuery(t.Context(), "the kettle leaks"); s == nil || s.Rack.Identity.Path != young {
 		t.Errorf("the new model does not serve")
 	}
 	until(t, "the earlier model's folder is removed", func() bool {
@@ -350,10 +353,13 @@ func TestOtherDevicesChangesGetVectors(t *testing.T) {
 	covered(t, here)
 	id := save(t, there, "the tide turns at nine").ID
 	carry(t, lap, desk, status(t, there).Device)
-	until(t, "it has its vector", func() bool { _, has := here.meaning.filling.vector(id, here.meaning.digest); return has })
+	until(t, "it has its vector", func() bool {
+		_, has := here.Semantic.Meaning.Building.Vector(id, here.Semantic.Meaning.Digest)
+		return has
+	})
 	do(t, there, op.Forget, &op.ForgetRequest{ID: string(id)})
 	carry(t, lap, desk, status(t, there).Device)
-	until(t, "it is gone", func() bool { _, has := here.meaning.filling.store.Doc(memoryDoc(id)); return !has })
+	until(t, "it is gone", func() bool { _, has := here.Semantic.Meaning.Building.Store.Doc(semantic.MemoryDoc(id)); return !has })
 	wantWholeRack(t, here)
 }
 
@@ -365,7 +371,7 @@ func TestVectorsThatCarryNothingAreNotMade(t *testing.T) {
 	save(t, e, "the kettle leaks")
 	until(t, "the exam is taken", func() bool { return engineStatus(t, e).State == op.EngineUnused })
 	got := engineStatus(t, e)
-	if got.Made != 0 || got.Meaning.Weight != 0 || got.Meaning.Without == "" || got.Model.Trust != 0 || e.meaning.weight() != 0 {
+	if got.Made != 0 || got.Meaning.Weight != 0 || got.Meaning.Without == "" || got.Model.Trust != 0 || e.Semantic.Meaning.RankWeight() != 0 {
 		t.Errorf("got %+v, %+v", got, got.Meaning)
 	}
 }
@@ -377,5 +383,5 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	save(t, e, "the kettle leaks")
 	covered(t, e)
 	ok(t, e.Close())
-	untouched.Goroutines(t, before)
+	dirsnap.Goroutines(t, before)
 }

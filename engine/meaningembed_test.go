@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"emberd/embedding"
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -42,7 +43,7 @@ func TestEmbed(t *testing.T) {
 
 func TestEmbedTellsMeaningsOfAModelThatPassedItsExam(t *testing.T) {
 	h := meant(t, newHouse(t), embedding.Options{})
-	h.Options.Meaning.grade = trusted()
+	h.Options.Meaning.Grade = trusted()
 	e := h.running(t)
 	covered(t, e)
 	m := do(t, e, op.Embed, &op.EmbedRequest{Texts: []string{"the harbour", "the harbour", " "}}).Meanings
@@ -54,7 +55,7 @@ func TestEmbedTellsMeaningsOfAModelThatPassedItsExam(t *testing.T) {
 func TestEmbedRefuses(t *testing.T) {
 	meaningful := meant(t, newHouse(t), embedding.Options{}).running(t)
 	for name, c := range map[string]struct {
-		on   *Engine
+		on   *engine.Engine
 		req  op.EmbedRequest
 		want string
 	}{

@@ -1,9 +1,10 @@
-package engine
+package engine_test
 
 import (
 	"testing"
 
 	"emberd/embedding"
+	"emberd/engine/semantic"
 	"emberd/op"
 )
 
@@ -17,7 +18,7 @@ func TestHashedWordsFindWhatIsMisspelled(t *testing.T) {
 	save(t, e, "The tide turns at six in the harbour.")
 	covered(t, e)
 	res := do(t, e, op.Search, &op.SearchRequest{Query: "kettel gaskett harbour", Explain: true})
-	if res.Meaning == nil || res.Meaning.Weight != lexicalWeight || res.Meaning.Provider != embedding.Words {
+	if res.Meaning == nil || res.Meaning.Weight != semantic.LexicalWeight || res.Meaning.Provider != embedding.Words {
 		t.Fatalf("meaning %+v, want hashed words at a quarter", res.Meaning)
 	}
 	for _, hit := range res.Hits {

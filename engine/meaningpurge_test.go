@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"emberd/embedding"
+	"emberd/engine/core"
+	"emberd/engine/semantic"
 	"emberd/op"
 	"emberd/vectors"
 )
@@ -21,26 +23,26 @@ func TestPurgedVectorsAreGoneFromTheDisk(t *testing.T) {
 	id := save(t, e, "a secret that must go").ID
 	save(t, e, "a text that stays")
 	covered(t, e)
-	row, _ := e.stm.Get(id)
-	doc, _ := e.meaning.filling.store.Doc(memoryDoc(id))
-	if doc.Digest != digestOfMemory(row) || len(doc.Chunks) != 1 {
+	row, _ := e.Stm.Get(id)
+	doc, _ := e.Semantic.Meaning.Building.Store.Doc(semantic.MemoryDoc(id))
+	if doc.Digest != semantic.DigestOfMemory(row) || len(doc.Chunks) != 1 {
 		t.Fatalf("its document is %+v", doc)
 	}
 	key := doc.Chunks[0].Key
-	vector, _ := e.meaning.filling.store.Vector(key)
+	vector, _ := e.Semantic.Meaning.Building.Store.Vector(key)
 	if !numbersOnDisk(t, vector, h.State, h.Data) {
 		t.Error("no file has the vector before the purge, so that this proves nothing")
 	}
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(id)})
-	until(t, "it is followed", func() bool { _, has := e.meaning.filling.store.Doc(memoryDoc(id)); return !has })
-	if !e.meaning.filling.store.Has(key) {
+	until(t, "it is followed", func() bool { _, has := e.Semantic.Meaning.Building.Store.Doc(semantic.MemoryDoc(id)); return !has })
+	if !e.Semantic.Meaning.Building.Store.Has(key) {
 		t.Error("what is in the trash has lost its vector")
 	}
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(id)})
-	if e.meaning.filling.store.Has(key) {
+	if e.Semantic.Meaning.Building.Store.Has(key) {
 		t.Error("the vector is there after the purge")
 	}
-	if vectorOnDisk(t, e.meaning.filling.dir, key) {
+	if vectorOnDisk(t, e.Semantic.Meaning.Building.Dir, key) {
 		t.Error("a file holds the key of what was purged")
 	}
 	if numbersOnDisk(t, vector, h.State, h.Data) {
@@ -91,11 +93,11 @@ func TestPurgedWithoutAModel(t *testing.T) {
 	id := save(t, e, "a secret that must go").ID
 	save(t, e, "a text that stays")
 	covered(t, e)
-	rack := e.meaning.filling
-	doc, _ := rack.store.Doc(memoryDoc(id))
+	rack := e.Semantic.Meaning.Building
+	doc, _ := rack.Store.Doc(semantic.MemoryDoc(id))
 	key := doc.Chunks[0].Key
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(id)})
-	until(t, "it is followed", func() bool { _, has := rack.store.Doc(memoryDoc(id)); return !has })
+	until(t, "it is followed", func() bool { _, has := rack.Store.Doc(semantic.MemoryDoc(id)); return !has })
 	ok(t, e.Close())
 
 	ok(t, os.Rename(model, model+".away"))
@@ -103,7 +105,7 @@ func TestPurgedWithoutAModel(t *testing.T) {
 	until(t, "the model is missed", func() bool { return engineStatus(t, e).Problem != "" })
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(id)})
 	ok(t, e.Close())
-	if vectorOnDisk(t, rack.dir, key) {
+	if vectorOnDisk(t, rack.Dir, key) {
 		t.Fatal("the vector is there until there is a model")
 	}
 
@@ -111,11 +113,11 @@ func TestPurgedWithoutAModel(t *testing.T) {
 	e = meant(t, h, embedding.Options{Model: model}).running(t)
 	covered(t, e)
 	until(t, "the purge is settled", func() bool {
-		e.meaning.mu.Lock()
-		defer e.meaning.mu.Unlock()
-		return !e.meaning.owed
+		e.Semantic.Meaning.Mu.Lock()
+		defer e.Semantic.Meaning.Mu.Unlock()
+		return !e.Semantic.Meaning.Owed
 	})
-	if vectorOnDisk(t, rack.dir, key) {
+	if vectorOnDisk(t, rack.Dir, key) {
 		t.Error("the vector is there after the purge")
 	}
 	wantWholeRack(t, e)
@@ -129,16 +131,16 @@ func TestPurgedWhenNoModelIsNamed(t *testing.T) {
 	id := save(t, e, "a secret that must go").ID
 	stays := save(t, e, "a text that stays").ID
 	covered(t, e)
-	rack := e.meaning.filling
-	doc, _ := rack.store.Doc(memoryDoc(id))
-	other, _ := rack.store.Doc(memoryDoc(stays))
+	rack := e.Semantic.Meaning.Building
+	doc, _ := rack.Store.Doc(semantic.MemoryDoc(id))
+	other, _ := rack.Store.Doc(semantic.MemoryDoc(stays))
 	ok(t, e.Close())
 
 	plain := *h
-	plain.Meaning = Meaning{}
+	plain.Meaning = core.Meaning{}
 	e = plain.open(t)
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(id)})
-	if vectorOnDisk(t, rack.dir, doc.Chunks[0].Key) || !vectorOnDisk(t, rack.dir, other.Chunks[0].Key) {
+	if vectorOnDisk(t, rack.Dir, doc.Chunks[0].Key) || !vectorOnDisk(t, rack.Dir, other.Chunks[0].Key) {
 		t.Error("the vector of what was purged is there, or that of another memory is not")
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"emberd/embedding"
+	"emberd/engine/semantic"
 	"emberd/internal/durable"
 	"emberd/memory"
 )
@@ -35,15 +36,15 @@ func TestDevicesShareVectors(t *testing.T) {
 	carry(t, desk, lap, status(t, here).Device)
 	ok(t, there.Close())
 	there = lap.running(t)
-	until(t, "the memories are there", func() bool { return there.stm.Len() == len(ids) })
+	until(t, "the memories are there", func() bool { return there.Stm.Len() == len(ids) })
 	if got := covered(t, there); got.Made != 0 || got.Meaning.Covered != len(ids) {
 		t.Errorf("made %d vectors of %d memories, want none", got.Made, got.Meaning.Covered)
 	}
-	s, without := there.meaning.senseOf(t.Context(), "the tide turns at 3")
+	s, without := there.Semantic.Meaning.EmbedQuery(t.Context(), "the tide turns at 3")
 	if s == nil {
 		t.Fatal(without)
 	}
-	if near := s.memories(t.Context(), 1, nil); len(near) != 1 || near[0].id != ids[3] {
+	if near := s.Memories(t.Context(), 1, nil); len(near) != 1 || near[0].ID != ids[3] {
 		t.Errorf("nearest is %v, want %s", near, ids[3])
 	}
 	wantWholeRack(t, there)
@@ -104,7 +105,7 @@ func TestVectorsOnAFullDisk(t *testing.T) {
 	if !strings.Contains(got.Problem, "no space left") || got.Again.IsZero() || got.Meaning.Covered != 1 {
 		t.Errorf("got %+v, %+v", got, got.Meaning)
 	}
-	if hits := search(t, e, "pot"); len(hits) != 1 {
+	if hits := searchFor(t, e, "pot"); len(hits) != 1 {
 		t.Errorf("found %v", hits)
 	}
 	disk.full.Store(false)
@@ -127,9 +128,9 @@ func TestClosingWhileTheServerHangs(t *testing.T) {
 	server.hang()
 	save(t, e, "the kettle leaks")
 	until(t, "it is asked for", func() bool { return len(server.texts()) > 0 })
-	asked := make(chan *sense)
+	asked := make(chan *semantic.QueryEmbedding)
 	go func() {
-		s, _ := e.meaning.senseOf(t.Context(), "the pot")
+		s, _ := e.Semantic.Meaning.EmbedQuery(t.Context(), "the pot")
 		asked <- s
 	}()
 	until(t, "the query is asked for, too", func() bool { return len(server.texts()) > 0 })

@@ -1,27 +1,32 @@
-package engine
+package engine_test
 
-import "testing"
+import (
+	"testing"
+
+	"emberd/engine"
+	"emberd/engine/semantic"
+)
 
 // wantWholeRack compares what has vectors with what there is.
-func wantWholeRack(t testing.TB, e *Engine) {
+func wantWholeRack(t testing.TB, e *engine.Engine) {
 	t.Helper()
 	want := make(map[string]bool)
-	for r := range e.stm.Rows() {
-		want[memoryDoc(r.ID())] = true
-		if doc, _ := e.meaning.filling.store.Doc(memoryDoc(r.ID())); doc.Digest != digestOfMemory(r) {
+	for r := range e.Stm.Rows() {
+		want[semantic.MemoryDoc(r.ID())] = true
+		if doc, _ := e.Semantic.Meaning.Building.Store.Doc(semantic.MemoryDoc(r.ID())); doc.Digest != semantic.DigestOfMemory(r) {
 			t.Errorf("the vector of memory %s is of another text", r.ID())
 		}
 	}
-	if e.notes != nil {
-		index, _ := e.notes.current()
+	if e.Notes.Vault != nil {
+		index, _ := e.Notes.Vault.Current()
 		for path, c := range index.Known() {
-			want[noteDoc(path)] = true
-			if doc, _ := e.meaning.filling.store.Doc(noteDoc(path)); doc.Digest != noteDigest(c.Digest) {
+			want[semantic.NoteDoc(path)] = true
+			if doc, _ := e.Semantic.Meaning.Building.Store.Doc(semantic.NoteDoc(path)); doc.Digest != semantic.NoteDigest(c.Digest) {
 				t.Errorf("the vectors of note %s are of another text", path)
 			}
 		}
 	}
-	for doc := range e.meaning.filling.store.Docs() {
+	for doc := range e.Semantic.Meaning.Building.Store.Docs() {
 		if !want[doc.Name] {
 			t.Errorf("%s has vectors", doc.Name)
 		}
@@ -30,31 +35,31 @@ func wantWholeRack(t testing.TB, e *Engine) {
 	for name := range want {
 		t.Errorf("%s has no vectors", name)
 	}
-	for doc := range e.meaning.filling.store.Missing() {
+	for doc := range e.Semantic.Meaning.Building.Store.Missing() {
 		t.Errorf("%s lacks vectors", doc.Name)
 	}
 	got := engineStatus(t, e).Meaning
-	if all := e.stm.Len() + wantedNotes(e); got.Covered != all || got.Total != all {
+	if all := e.Stm.Len() + wantedNotes(e); got.Covered != all || got.Total != all {
 		t.Errorf("covered are %d of %d, want all %d", got.Covered, got.Total, all)
 	}
 }
 
 // shelvesTheNotes reports whether all notes, as they are indexed, have their place among
 // the vectors, and no others. A note is in the index a moment before it is told of.
-func shelvesTheNotes(e *Engine) bool {
-	index, _ := e.notes.current()
+func shelvesTheNotes(e *engine.Engine) bool {
+	index, _ := e.Notes.Vault.Current()
 	for path, c := range index.Known() {
-		if doc, _ := e.meaning.filling.store.Doc(noteDoc(path)); doc.Digest != noteDigest(c.Digest) {
+		if doc, _ := e.Semantic.Meaning.Building.Store.Doc(semantic.NoteDoc(path)); doc.Digest != semantic.NoteDigest(c.Digest) {
 			return false
 		}
 	}
-	return e.meaning.filling.store.Status().Docs == e.stm.Len()+wantedNotes(e)
+	return e.Semantic.Meaning.Building.Store.Status().Docs == e.Stm.Len()+wantedNotes(e)
 }
 
-func wantedNotes(e *Engine) int {
-	if e.notes == nil {
+func wantedNotes(e *engine.Engine) int {
+	if e.Notes.Vault == nil {
 		return 0
 	}
-	index, _ := e.notes.current()
+	index, _ := e.Notes.Vault.Current()
 	return index.Status().Notes
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"emberd/embedding"
+	"emberd/engine"
 	"emberd/op"
 )
 
@@ -126,33 +125,29 @@ func TestAServerThatHangsHoldsNothingUp(t *testing.T) {
 	server.hang()
 	for i := range 20 {
 		save(t, e, fmt.Sprintf("kettle number %d", i))
-		if got := search(t, e, "kettle"); len(got) == 0 {
+		if got := searchFor(t, e, "kettle"); len(got) == 0 {
 			t.Fatalf("search %d found nothing", i)
 		}
 	}
-	s, without := e.meaning.senseOf(t.Context(), "anything at all")
+	s, without := e.Semantic.Meaning.EmbedQuery(t.Context(), "anything at all")
 	if s != nil || !strings.Contains(without, "in time") {
 		t.Errorf("got %v, %q, want no sense since it is late", s, without)
 	}
 	if got := engineStatus(t, e); got.State != op.EngineWorking || got.Meaning.Covered == got.Meaning.Total {
 		t.Errorf("status %+v, %+v", got, got.Meaning)
 	}
-	if told := e.toldOf(nil, without); told.Without != without || told.Total == 0 {
+	if told := e.Semantic.ToldOf(nil, without); told.Without != without || told.Total == 0 {
 		t.Errorf("told %+v", told)
 	}
 	server.answer()
 	covered(t, e)
 	wantWholeRack(t, e)
-	until(t, "the late vector is there", func() bool { s, _ := e.meaning.senseOf(t.Context(), "anything at all"); return s != nil })
+	until(t, "the late vector is there", func() bool { s, _ := e.Semantic.Meaning.EmbedQuery(t.Context(), "anything at all"); return s != nil })
 }
 
 func TestAServerThatGoesAwayIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	server := newVectorServer(t)
-	h := meant(t, newHouse(t), server.options())
-	e := h.running(t)
-	save(t, e, "the kettle leaks")
-	covered(t, e)
+	server, h, e := coveredByServer(t)
 	ok(t, e.Close())
 	server.Close()
 	h = meant(t, h, server.options())
@@ -163,28 +158,35 @@ func TestAServerThatGoesAwayIsWaitedFor(t *testing.T) {
 	if got.State != op.EngineWaiting || got.Again.IsZero() || status(t, e).Health != "degraded" {
 		t.Errorf("state %s, again %s, health %s", got.State, got.Again, status(t, e).Health)
 	}
-	if hits := search(t, e, "pot"); len(hits) != 1 {
+	if hits := searchFor(t, e, "pot"); len(hits) != 1 {
 		t.Errorf("found %v", hits)
 	}
 }
 
-// Nothing has to change for a query to find that the model did.
-func TestAQueryFindsThatTheModelChanged(t *testing.T) {
-	t.Parallel()
+// coveredByServer is an engine with one memory, whose embedding a server has made.
+func coveredByServer(t *testing.T) (*vectorServer, *house, *engine.Engine) {
+	t.Helper()
 	server := newVectorServer(t)
 	h := meant(t, newHouse(t), server.options())
 	e := h.running(t)
 	save(t, e, "the kettle leaks")
 	covered(t, e)
+	return server, h, e
+}
+
+// Nothing has to change for a query to find that the model did.
+func TestAQueryFindsThatTheModelChanged(t *testing.T) {
+	t.Parallel()
+	server, _, e := coveredByServer(t)
 	server.exchange()
-	if s, without := e.meaning.senseOf(t.Context(), "kettle"); s != nil || without == "" {
+	if s, without := e.Semantic.Meaning.EmbedQuery(t.Context(), "kettle"); s != nil || without == "" {
 		t.Errorf("a query gets the sense %v of another model, without %q", s, without)
 	}
 	until(t, "the new model's vectors serve", func() bool {
 		got := engineStatus(t, e)
 		return got.State == op.EngineComplete && got.Model.Dim == 96
 	})
-	if s, without := e.meaning.senseOf(t.Context(), "kettle"); s == nil {
+	if s, without := e.Semantic.Meaning.EmbedQuery(t.Context(), "kettle"); s == nil {
 		t.Errorf("no sense of the new model: %s", without)
 	}
 }
@@ -208,13 +210,9 @@ func TestAServerWithAnotherModelEachTimeIsNotAskedWithoutEnd(t *testing.T) {
 
 func TestWhyAQueryHasNoVectorIsTold(t *testing.T) {
 	t.Parallel()
-	server := newVectorServer(t)
-	h := meant(t, newHouse(t), server.options())
-	e := h.running(t)
-	save(t, e, "the kettle leaks")
-	covered(t, e)
+	server, _, e := coveredByServer(t)
 	server.Close()
-	if s, without := e.meaning.senseOf(t.Context(), "kettle"); s != nil || without == "" {
+	if s, without := e.Semantic.Meaning.EmbedQuery(t.Context(), "kettle"); s != nil || without == "" {
 		t.Errorf("got %v, without %q", s, without)
 	}
 	if got := engineStatus(t, e); got.State != op.EngineComplete || !strings.Contains(got.Problem, "cannot be reached") {
@@ -254,7 +252,7 @@ func TestNothingIsCompleteBeforeItHasItsVectors(t *testing.T) {
 	for i := range 200 {
 		id := save(t, e, fmt.Sprintf("kettle number %d", i)).ID
 		covered(t, e)
-		if _, ok := e.meaning.servingRack().vector(id, e.memoryDigest); !ok {
+		if _, ok := e.Semantic.Meaning.ServingRack().Vector(id, e.Semantic.MemoryDigest); !ok {
 			t.Fatalf("everything has its vectors, but memory %d has none", i)
 		}
 	}
@@ -268,7 +266,7 @@ func TestWhyThereAreToBeNoVectors(t *testing.T) {
 	if got := engineStatus(t, e); got.State != op.EngineOff || got.Problem != "search.meaning is off" {
 		t.Errorf("state %s, problem %q", got.State, got.Problem)
 	}
-	_, err := e.enginePause(t.Context(), &op.EnginePauseRequest{})
+	_, err := e.Semantic.EnginePause(t.Context(), &op.EnginePauseRequest{})
 	if want := "no vectors are made: search.meaning is off"; err == nil || err.Error() != want {
 		t.Errorf("a pause gives %v, want %s", err, want)
 	}
@@ -288,6 +286,10 @@ func TestNewestFirst(t *testing.T) {
 		save(t, e, text)
 		want = append(want, text)
 	}
+	until(t, "all of them wait", func() bool {
+		got := engineStatus(t, e).Meaning
+		return got.Total-got.Covered == len(want)
+	})
 	server.texts()
 	do(t, e, op.EngineResume, &op.EngineResumeRequest{})
 	covered(t, e)
@@ -316,100 +318,5 @@ func TestEveryTextIsSentOnce(t *testing.T) {
 		if counted[text] != 1 {
 			t.Errorf("%q was sent %d times, want once", text, counted[text])
 		}
-	}
-}
-
-func TestRestFor(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		took  time.Duration
-		share float64
-		want  time.Duration
-	}{
-		{time.Second, 0.5, time.Second},
-		{time.Second, 0.25, 3 * time.Second},
-		{time.Second, 0.8, 250 * time.Millisecond},
-		{time.Second, 1, 0},
-		{time.Second, 0, 0},
-		{0, 0.5, 0},
-	} {
-		if got := restFor(c.took, c.share).Round(time.Microsecond); got != c.want {
-			t.Errorf("after %s with a share of %v it rests %s, want %s", c.took, c.share, got, c.want)
-		}
-	}
-}
-
-// TestTodo compares what is to be done with a plain map.
-func TestTodo(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		type doc struct {
-			at           int
-			waits, aside bool
-		}
-		docs := make(map[string]doc)
-		var all todo
-		all.clear()
-		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			name := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "name")
-			d, had := docs[name]
-			switch rapid.IntRange(0, 3).Draw(t, "step") {
-			case 0:
-				at := rapid.IntRange(1, 1000).Draw(t, "at")
-				all.add(name, time.Unix(int64(at), 0), had && !d.waits)
-				docs[name] = doc{at: at, waits: true}
-			case 1:
-				all.done(name)
-				if had {
-					docs[name] = doc{at: d.at}
-				}
-			case 2:
-				all.gone(name, had && !d.waits)
-				delete(docs, name)
-			case 3:
-				all.putAside(name)
-				if d.waits {
-					docs[name] = doc{d.at, true, true}
-				}
-			}
-			newest, left, covered := 0, 0, 0
-			for _, d := range docs {
-				switch {
-				case !d.waits:
-					covered++
-				case !d.aside:
-					left++
-					newest = max(newest, d.at)
-				}
-			}
-			if all.left() != left || all.covered != covered || all.total() != len(docs) {
-				t.Fatalf("left %d, covered %d of %d; want %d, %d of %d", all.left(), all.covered, all.total(), left, covered, len(docs))
-			}
-			if first, ok := all.first(); ok != (left > 0) || ok && docs[first].at != newest {
-				t.Fatalf("first is %q of %d, %v; want one of %d", first, docs[first].at, ok, newest)
-			}
-		}
-	})
-}
-
-func TestRecentQueriesAreBounded(t *testing.T) {
-	t.Parallel()
-	r, on := newRecentQueries(), new(rack)
-	text := func(i int) string { return fmt.Sprint("query ", i) }
-	for i := range 2 * keptQueries {
-		r.put(on, embedding.Query, text(i), []float32{float32(i)})
-		r.get(on, embedding.Query, text(0))
-	}
-	if len(r.at) != keptQueries || r.order.Len() != keptQueries {
-		t.Errorf("%d vectors are kept in a list of %d, want %d", len(r.at), r.order.Len(), keptQueries)
-	}
-	for i, want := range map[int]bool{0: true, 1: false, 2*keptQueries - 1: true} {
-		if v, known := r.get(on, embedding.Query, text(i)); known != want || known && v[0] != float32(i) {
-			t.Errorf("query %d is known: %v with %v, want %v", i, known, v, want)
-		}
-	}
-	other := &rack{identity: embedding.Identity{SHA256: "another"}}
-	if _, known := r.get(other, embedding.Query, text(0)); known {
-		t.Error("a vector of one model is known as that of another")
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/internal/metrics"
 	"emberd/memory"
 	"emberd/op"
@@ -14,11 +16,11 @@ import (
 
 // TestWhatHappensIsCounted, once each, and with no word of what it was about.
 func TestWhatHappensIsCounted(t *testing.T) {
-	opt := DefaultOptions()
+	opt := core.DefaultOptions()
 	opt.Data, opt.State = t.TempDir(), t.TempDir()
 	saveAndClose(t, opt, "the sieve is old") // each run has a file of its own, and two can be folded
 	saveAndClose(t, opt, "the grater is new")
-	e, err := Open(opt)
+	e, err := engine.Open(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +61,9 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	}
 }
 
-func saveAndClose(t *testing.T, opt Options, text string) {
+func saveAndClose(t *testing.T, opt core.Options, text string) {
 	t.Helper()
-	e, err := Open(opt)
+	e, err := engine.Open(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +75,10 @@ func saveAndClose(t *testing.T, opt Options, text string) {
 	}
 }
 
-func measured(t testing.TB, e *Engine) string {
+func measured(t testing.TB, e *engine.Engine) string {
 	t.Helper()
-	p := new(metrics.Page)
-	e.Measure(p)
+	p := new(metrics.Exposition)
+	e.Admin.Measure(p)
 	var text strings.Builder
 	if _, err := p.WriteTo(&text); err != nil {
 		t.Fatal(err)
@@ -87,9 +89,9 @@ func measured(t testing.TB, e *Engine) string {
 // BenchmarkMeasure tells what a page costs with 100,000 memories, and what saves take
 // meanwhile.
 func BenchmarkMeasure(b *testing.B) {
-	opt := DefaultOptions()
+	opt := core.DefaultOptions()
 	opt.Data, opt.State, opt.Durability = b.TempDir(), b.TempDir(), stm.None
-	e, err := Open(opt)
+	e, err := engine.Open(opt)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,10 +1,12 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
 	"testing"
 	"time"
 
+	"emberd/engine/agents"
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -31,15 +33,15 @@ func TestAMergeKeepsUnknownKeys(t *testing.T) {
 	}
 	older := foreign(leaks, 3, map[string]string{"file_path": `"kettle.go"`, "has_implementation": "true"})
 	later := foreign(leaking, 2, map[string]string{"file_path": `"later.go"`, "chunk_index": "4", "meta": `{"has_implementation":false,"room":"kitchen"}`})
-	m, _, err := d.mergeMembers(t.Context(), agentsActor(), "", []memory.ID{older, later})
+	m, _, err := d.Engine.Review.MergeMembers(t.Context(), agents.AgentsActor(), "", []memory.ID{older, later}, nil)
 	ok(t, err)
-	row, _ := d.stm.Get(m.NewMemoryID)
+	row, _ := d.Stm.Get(m.NewMemoryID)
 	for key, want := range map[string]string{"file_path": `"kettle.go"`, "chunk_index": "4", "has_implementation": "true"} {
 		if got := string(row.Value(key)); got != want {
 			t.Errorf("%s is %s, want %s", key, got, want)
 		}
 	}
-	if isManual(row.Fields()) || string(metaOf(row.Fields())["room"]) != `"kitchen"` {
+	if core.IsManual(row.Fields()) || string(core.MetaOf(row.Fields())["room"]) != `"kitchen"` {
 		t.Errorf("merged, it counts as somebody's own, or its meta is %s", row.Value("meta"))
 	}
 }
@@ -52,7 +54,7 @@ func TestAContradictionThatWasUnrelatedStaysSo(t *testing.T) {
 	s.advance(time.Minute)
 	do(t, s.Engine, op.Unrelate, &op.UnrelateRequest{ID: memory.RelationID(s.old, s.new, memory.Contradicts, "")})
 	item := memory.ReviewItemID(op.ReviewCluster, []memory.ID{s.old, s.new})
-	_, _, err := s.closeItem(t.Context(), agentsActor(), "", item, op.DecideKeep, "two web shops")
+	_, _, err := s.Engine.Review.CloseItem(t.Context(), agents.AgentsActor(), "", item, op.DecideKeep, "two web shops")
 	ok(t, err)
 	s.advance(time.Minute)
 	do(t, s.Engine, op.Edit, &op.EditRequest{ID: string(s.old), Tags: &[]string{"staging"}})

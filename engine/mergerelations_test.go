@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"slices"
@@ -18,12 +18,12 @@ func (d *desk) relates(from memory.ID, typ string, to memory.ID, strength float6
 // wantRelation fails the test unless there is a relation of that strength, or none for 0.
 func (d *desk) wantRelation(from memory.ID, typ string, to memory.ID, strength float64) {
 	d.t.Helper()
-	row, live := d.stm.Get(from)
+	row, live := d.Stm.Get(from)
 	if !live {
 		d.t.Fatalf("memory %s is not there", from)
 	}
 	got := 0.0
-	for _, r := range d.stm.Relations(row) {
+	for _, r := range d.Stm.Relations(row) {
 		if r.To == to && r.Type == typ && r.Kind == "" {
 			got = r.Strength
 		}
@@ -84,9 +84,9 @@ func TestRelationsGoOverTwice(t *testing.T) {
 	third := save(t, d.Engine, "The kettle is leaking at its seam").ID
 	second := d.merged(first, third).NewMemoryID
 	d.wantRelation(plan, memory.Supports, second, 0.3)
-	row, _ := d.stm.Get(second)
+	row, _ := d.Stm.Get(second)
 	var parts []memory.ID
-	for _, r := range d.stm.Relations(row) {
+	for _, r := range d.Stm.Relations(row) {
 		if r.Type == memory.ConsolidatedFrom {
 			parts = append(parts, r.To)
 		}
@@ -117,14 +117,14 @@ func TestMergeMembers(t *testing.T) {
 		{[]memory.ID{one, other, denied}, memory.Conflict, "do not say the same"},
 		{[]memory.ID{one, "0192f3a1-b2c3-7000-8000-000000000000"}, memory.NotFound, "there is no memory"},
 	} {
-		_, _, err := d.mergeMembers(t.Context(), by, "", c.ids)
+		_, _, err := d.Engine.Review.MergeMembers(t.Context(), by, "", c.ids, nil)
 		wantCode(t, err, c.code, c.says)
 	}
 	if stateOf(t, d.Engine) != before {
 		t.Error("something was changed")
 	}
 	first := do(t, d.Engine, op.Save, &op.SaveRequest{Content: "The tide turns at six"})
-	m, tx, err := d.mergeMembers(t.Context(), by, first.Tx, []memory.ID{other, one})
+	m, tx, err := d.Engine.Review.MergeMembers(t.Context(), by, first.Tx, []memory.ID{other, one}, nil)
 	if err != nil || tx != first.Tx || look(t, d.Engine, m.NewMemoryID).Content != leaking+"\n\n"+leaks {
 		t.Errorf("merged %+v under %s, %v", m, tx, err)
 	}

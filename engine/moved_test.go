@@ -1,10 +1,11 @@
-package engine
+package engine_test
 
 import (
 	"os"
 	"testing"
 
 	"emberd/op"
+	"emberd/watcher"
 )
 
 func TestARenamedNoteIsFollowed(t *testing.T) {
@@ -21,8 +22,9 @@ func TestARenamedNoteIsFollowed(t *testing.T) {
 		}
 	}
 	// A folder, and the note is edited before the minute is over.
-	d.move("Home", "House")
-	d.batch([]string{"House/Kitchen/repairs.md"}, []string{"Home/Kitchen/repairs.md"})
+	ok(t, os.Rename(d.at("Home"), d.at("House")))
+	d.batch([]string{"House/Kitchen/repairs.md"}, []string{"Home/Kitchen/repairs.md"},
+		watcher.Move{From: "Home/Kitchen/repairs.md", To: "House/Kitchen/repairs.md"})
 	d.edit("House/Kitchen/repairs.md", noteFor(id, "the kettle is mended", "kitchen"))
 	if m := d.memory(id); m.PromotedTo != "House/Kitchen/repairs.md" || m.Content != "the kettle is mended" || d.lines(id) != before+4 {
 		t.Errorf("moved and edited: %+v", m.Memory)

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"bytes"
@@ -51,20 +51,20 @@ func started(t testing.TB, starts string) int {
 func TestCrashingEngineIsLeftForTheNext(t *testing.T) {
 	model := tinyModel(t, 42)
 	h := meant(t, newHouse(t), embedding.Options{Providers: []string{embedding.Go}, Model: model})
-	h.Options.Meaning.grade = trusted()
+	h.Options.Meaning.Grade = trusted()
 	e := h.running(t)
 	for i := range 5 {
 		save(t, e, fmt.Sprintf("the harbour has %d piers", i))
 	}
 	covered(t, e)
-	key := e.meaning.filling.identity.Key()
+	key := e.Semantic.Meaning.Building.Identity.Key()
 	ok(t, e.Close())
 
 	opt, starts := doomed(t, model)
 	h = meant(t, h, opt)
-	h.Options.Meaning.grade = trusted()
+	h.Options.Meaning.Grade = trusted()
 	e = h.running(t)
-	until(t, "the vectors serve", func() bool { return e.meaning.servingRack() != nil })
+	until(t, "the vectors serve", func() bool { return e.Semantic.Meaning.ServingRack() != nil })
 	var ids []memory.ID
 	for i := range 5 {
 		ids = append(ids, save(t, e, fmt.Sprintf("the lighthouse has %d lamps", i)).ID)
@@ -87,7 +87,7 @@ func TestCrashingEngineIsLeftForTheNext(t *testing.T) {
 	if s := status(t, e); s.Health != "degraded" || !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.HasPrefix(w, why) }) {
 		t.Errorf("status warns of %q", s.Warnings)
 	}
-	if now := e.meaning.filling.identity.Key(); now != key || started(t, starts) != 3 {
+	if now := e.Semantic.Meaning.Building.Identity.Key(); now != key || started(t, starts) != 3 {
 		t.Errorf("the rack is %s after %d starts, want %s after 3", now, started(t, starts), key)
 	}
 	wantWholeRack(t, e)

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -8,12 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/learn"
+	"emberd/engine/similar"
 	"emberd/op"
 )
 
-func nearestTo(t testing.TB, e *Engine, text string) *nearness {
+func nearestTo(t testing.TB, e *engine.Engine, text string) *similar.Candidates {
 	t.Helper()
-	n, err := e.nearestTo(context.Background(), probe{text: text, notes: true})
+	n, err := e.Similar.FindSimilar(context.Background(), similar.Probe{Text: text, Notes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,14 +29,14 @@ func TestNearestOfWordsInCommon(t *testing.T) {
 	save(t, e, "The roof of the shed needs paint.")
 	save(t, e, "The staging database runs on port 5432.")
 	n := nearestTo(t, e, "Staging's database runs on port 5432")
-	if len(n.all) != 1 || n.all[0].row.Content() != "The staging database runs on port 5432." || n.all[0].similarity < 0.95 {
-		t.Errorf("got %+v", n.all)
+	if len(n.All) != 1 || n.All[0].Row.Content() != "The staging database runs on port 5432." || n.All[0].Similarity < 0.95 {
+		t.Errorf("got %+v", n.All)
 	}
-	if n.by() != op.ComparedByWords || n.loading != nil {
-		t.Errorf("compared by %q, loading %v", n.by(), n.loading)
+	if n.By() != op.ComparedByWords || n.Loading != nil {
+		t.Errorf("compared by %q, loading %v", n.By(), n.Loading)
 	}
-	if n = nearestTo(t, e, "Zeppelins are quixotic"); len(n.all) != 0 {
-		t.Errorf("got %+v for what nobody knows", n.all)
+	if n = nearestTo(t, e, "Zeppelins are quixotic"); len(n.All) != 0 {
+		t.Errorf("got %+v for what nobody knows", n.All)
 	}
 }
 
@@ -43,12 +46,12 @@ func TestNearestSentencesOfALongMemory(t *testing.T) {
 	e, _ := newEngine(t)
 	save(t, e, "Notes of the meeting in May. Ann brought cake for everyone.\nThe staging database runs on port 5432. Bob asked who pays the electricity bill. We meet again in June.")
 	n := nearestTo(t, e, "The staging database runs on port 5432")
-	if len(n.all) != 1 || n.all[0].similarity < 0.95 || n.all[0].text != "The staging database runs on port 5432." {
-		t.Errorf("got %+v", n.all)
+	if len(n.All) != 1 || n.All[0].Similarity < 0.95 || n.All[0].Text != "The staging database runs on port 5432." {
+		t.Errorf("got %+v", n.All)
 	}
 	n = nearestTo(t, e, "The staging database runs on port 5432. Bob asked who pays the electricity bill.")
-	if n.all[0].similarity < 0.95 || n.all[0].text != "The staging database runs on port 5432. Bob asked who pays the electricity bill." {
-		t.Errorf("got %+v for two of its sentences", n.all)
+	if n.All[0].Similarity < 0.95 || n.All[0].Text != "The staging database runs on port 5432. Bob asked who pays the electricity bill." {
+		t.Errorf("got %+v for two of its sentences", n.All)
 	}
 }
 
@@ -56,21 +59,21 @@ func TestNearestSentencesOfALongMemory(t *testing.T) {
 func TestTheTextItselfIsFoundAmongItsLike(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
-	for i := range 3 * mostCandidates {
+	for i := range 3 * similar.MaxCandidates {
 		save(t, e, fmt.Sprintf("deploy is green %s", strings.Repeat("green deploy ", i%7+1)))
 	}
 	want := save(t, e, "Deploy is  GREEN").ID
-	for range mostCandidates {
+	for range similar.MaxCandidates {
 		save(t, e, "green deploy")
 	}
 	n := nearestTo(t, e, "deploy is green")
-	if !slices.ContainsFunc(n.all, func(one near) bool { return one.same && one.row.ID() == want }) {
+	if !slices.ContainsFunc(n.All, func(one similar.Near) bool { return one.Same && one.Row.ID() == want }) {
 		t.Error("the memory with the text was not found")
 	}
 	for _, text := range []string{"— … —", "to be or not to be"} {
 		id := save(t, e, text).ID
-		if n := nearestTo(t, e, text); len(n.all) == 0 || !n.all[0].same || n.all[0].row.ID() != id {
-			t.Errorf("%q was not found: %+v", text, n.all)
+		if n := nearestTo(t, e, text); len(n.All) == 0 || !n.All[0].Same || n.All[0].Row.ID() != id {
+			t.Errorf("%q was not found: %+v", text, n.All)
 		}
 	}
 }
@@ -81,9 +84,9 @@ func TestNearestNotes(t *testing.T) {
 	d.write(t, "Databases.md", "# Staging\n\nIt is slow. The staging database runs on port 5432. It is old.\n")
 	d.batch([]string{"Databases.md"}, nil)
 	n := nearestTo(t, d.Engine, "the staging database runs on port 5432")
-	if len(n.all) != 1 || n.all[0].note == nil || n.all[0].note.Path != "Databases.md" || n.all[0].similarity < 0.95 ||
-		n.all[0].text != "The staging database runs on port 5432." {
-		t.Errorf("got %+v", n.all)
+	if len(n.All) != 1 || n.All[0].Note == nil || n.All[0].Note.Path != "Databases.md" || n.All[0].Similarity < 0.95 ||
+		n.All[0].Text != "The staging database runs on port 5432." {
+		t.Errorf("got %+v", n.All)
 	}
 }
 
@@ -93,8 +96,8 @@ func TestTheNoteOfAMemoryIsNoSecondWitness(t *testing.T) {
 	d := newDesk(t, nil)
 	m := save(t, d.Engine, "The staging database runs on port 5432.")
 	do(t, d.Engine, op.Promote, &op.PromoteRequest{ID: string(m.ID)})
-	if n := nearestTo(t, d.Engine, "the staging database runs on port 5432"); len(n.all) != 1 || n.all[0].row == nil {
-		t.Errorf("got %+v", n.all)
+	if n := nearestTo(t, d.Engine, "the staging database runs on port 5432"); len(n.All) != 1 || n.All[0].Row == nil {
+		t.Errorf("got %+v", n.All)
 	}
 }
 
@@ -107,24 +110,14 @@ func TestNearestOfLongTexts(t *testing.T) {
 		save(t, e, fmt.Sprintf("%s %d", long, i))
 	}
 	n := nearestTo(t, e, long+" 7")
-	if len(n.all) != 10 || !n.all[0].same {
-		t.Errorf("got %d, the first the text itself: %v", len(n.all), n.all[0].same)
+	if len(n.All) != 10 || !n.All[0].Same {
+		t.Errorf("got %d, the first the text itself: %v", len(n.All), n.All[0].Same)
 	}
 }
 
 func BenchmarkNearest(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
-		h := newHouse(b)
-		h.Logger, h.Options.Now = nil, nil
-		e := h.open(b)
-		s := newSynthetic()
-		for range n / op.MaxBatch {
-			req := new(op.SaveBatchRequest)
-			for range op.MaxBatch {
-				req.Items = append(req.Items, op.SaveRequest{Content: s.words(10 + s.IntN(20))})
-			}
-			do(b, e, op.SaveBatch, req)
-		}
+		e, s := synthesized(b, n, 10)
 		for _, length := range []int{12, 6000} {
 			var texts []string
 			for range 64 {
@@ -134,7 +127,7 @@ func BenchmarkNearest(b *testing.B) {
 				var took []time.Duration
 				for i := 0; b.Loop(); i++ {
 					begun := time.Now()
-					if _, err := e.nearestTo(b.Context(), probe{text: texts[i%len(texts)]}); err != nil {
+					if _, err := e.Similar.FindSimilar(b.Context(), similar.Probe{Text: texts[i%len(texts)]}); err != nil {
 						b.Fatal(err)
 					}
 					took = append(took, time.Since(begun))
@@ -154,15 +147,15 @@ func BenchmarkNearest(b *testing.B) {
 func TestNearestOfThoseThatCount(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
-	for range 4 * mostCandidates {
+	for range 4 * similar.MaxCandidates {
 		do(t, e, op.Save, &op.SaveRequest{Content: "green deploy", Collection: "other"})
 	}
 	for i := range 3 {
 		save(t, e, fmt.Sprintf("the deploy of the %dth machine turned out to be of another green", i))
 	}
 	want := save(t, e, "Deploy is GREEN").ID
-	n, err := e.nearestTo(t.Context(), probe{text: "deploy is green", accept: scoped("", "knowledge")})
-	if err != nil || len(n.all) != 4 || !n.all[0].same || n.all[0].row.ID() != want {
-		t.Errorf("got %d, %v", len(n.all), err)
+	n, err := e.Similar.FindSimilar(t.Context(), similar.Probe{Text: "deploy is green", Accept: learn.Scoped("", "knowledge")})
+	if err != nil || len(n.All) != 4 || !n.All[0].Same || n.All[0].Row.ID() != want {
+		t.Errorf("got %d, %v", len(n.All), err)
 	}
 }

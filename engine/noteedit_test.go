@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"maps"
@@ -8,17 +8,19 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/notes"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/vault"
 )
 
 // promotedHouse has one promoted memory whose note has been left alone for long.
-func promotedHouse(t *testing.T, content string, tags ...string) (*house, *Engine, op.Memory) {
+func promotedHouse(t *testing.T, content string, tags ...string) (*house, *engine.Engine, op.Memory) {
 	t.Helper()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
-	return h, e, promote(t, e, save(t, e, content, tags...).ID).Memory
+	return h, e, promoteByID(t, e, save(t, e, content, tags...).ID).Memory
 }
 
 func wantNote(t testing.TB, h *house, path string, has ...string) {
@@ -33,14 +35,14 @@ func wantNote(t testing.TB, h *house, path string, has ...string) {
 }
 
 // wantSettled says that note and memory agree, and that the log knows it.
-func wantSettled(t testing.TB, e *Engine, id memory.ID) {
+func wantSettled(t testing.TB, e *engine.Engine, id memory.ID) {
 	t.Helper()
 	m := look(t, e, id).Memory
-	note, err := e.notes.vault.Load().Read(t.Context(), m.PromotedTo)
+	note, err := e.Notes.Vault.Root.Load().Read(t.Context(), m.PromotedTo)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := m.NoteSeen, agreed(&m, note.Carried); !maps.Equal(got, want) || len(want) != 5 {
+	if got, want := m.NoteSeen, notes.Agreed(&m, note.Carried); !maps.Equal(got, want) || len(want) != 5 {
 		t.Errorf("seen %v, and the note agrees on %v, want both to be all fields", got, want)
 	}
 }
@@ -76,7 +78,7 @@ func TestAnEditThatTheNoteGetsLater(t *testing.T) {
 		t.Errorf("the edit answered %+v", got)
 	}
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{"later"}})
-	if got := e.pending.fields(m.ID); strings.Join(got, " ") != "category tags" {
+	if got := e.Promote.Pending.Fields(m.ID); strings.Join(got, " ") != "category tags" {
 		t.Errorf("waiting %q", got)
 	}
 	if h.note(t, m.PromotedTo) != before {
@@ -88,8 +90,8 @@ func TestAnEditThatTheNoteGetsLater(t *testing.T) {
 	h.rest(t, e)
 	wantNote(t, h, m.PromotedTo, "category: \"habit\"", "- \"later\"")
 	wantSettled(t, e, m.ID)
-	if len(e.pending.list()) > 0 {
-		t.Errorf("the queue is %+v", e.pending.list())
+	if len(e.Promote.Pending.List()) > 0 {
+		t.Errorf("the queue is %+v", e.Promote.Pending.List())
 	}
 }
 
@@ -117,8 +119,8 @@ func TestAFieldThatAHumanChangedMeanwhile(t *testing.T) {
 	h.rest(t, e)
 	wantNote(t, h, m.PromotedTo, "- \"human\"", "!- \"b\"", "category: \"habit\"")
 	seen := look(t, e, m.ID).NoteSeen
-	if seen["tags"] != m.NoteSeen["tags"] || seen["category"] == m.NoteSeen["category"] || len(e.pending.list()) > 0 {
-		t.Errorf("seen %v, the queue is %+v", seen, e.pending.list())
+	if seen["tags"] != m.NoteSeen["tags"] || seen["category"] == m.NoteSeen["category"] || len(e.Promote.Pending.List()) > 0 {
+		t.Errorf("seen %v, the queue is %+v", seen, e.Promote.Pending.List())
 	}
 }
 
@@ -141,8 +143,8 @@ func TestALateSaveGetsTheFieldsAgain(t *testing.T) {
 	h.rest(t, e)
 	h.rest(t, e)
 	wantNote(t, h, m.PromotedTo, "typed late", "category: \"habit\"")
-	if got := look(t, e, m.ID); got.Category != "habit" || len(e.pending.list()) > 0 {
-		t.Errorf("category %q, the queue is %+v", got.Category, e.pending.list())
+	if got := look(t, e, m.ID); got.Category != "habit" || len(e.Promote.Pending.List()) > 0 {
+		t.Errorf("category %q, the queue is %+v", got.Category, e.Promote.Pending.List())
 	}
 }
 
@@ -152,7 +154,7 @@ func TestTheTextOfANewNoteWaits(t *testing.T) {
 	h := promotingHouse(t, nil)
 	h.ms.Store(time.Now().UnixMilli())
 	e := h.following(t)
-	m := promote(t, e, save(t, e, "text").ID).Memory
+	m := promoteByID(t, e, save(t, e, "text").ID).Memory
 	err := refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
 	wantCode(t, err, memory.Busy, "somebody may be at work in it; try again in ")
 	if got := look(t, e, m.ID); got.Content != "text" {
@@ -201,7 +203,7 @@ func TestUndoOfAPromotion(t *testing.T) {
 		t.Errorf("found %q", names(found))
 	}
 	h.rest(t, e)
-	wantPromotion(t, promote(t, e, m.ID), op.PromotionWritten, path)
+	wantPromotion(t, promoteByID(t, e, m.ID), op.PromotionWritten, path)
 }
 
 // A note that somebody changed is not taken away, and so nothing is undone.
@@ -234,8 +236,8 @@ func TestUndoOfAnEditReachesTheNote(t *testing.T) {
 	h.rest(t, e)
 	wantNote(t, h, m.PromotedTo, "old text", "!new text", "!category", "!- \"b\"", "!updated")
 	wantSettled(t, e, m.ID)
-	if len(e.pending.list()) > 0 {
-		t.Errorf("the queue is %+v", e.pending.list())
+	if len(e.Promote.Pending.List()) > 0 {
+		t.Errorf("the queue is %+v", e.Promote.Pending.List())
 	}
 }
 

@@ -1,13 +1,10 @@
-package engine
+package engine_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
-
-	"pgregory.net/rapid"
 
 	"emberd/memory"
 	"emberd/op"
@@ -67,31 +64,4 @@ func TestNotesThatAreNotRead(t *testing.T) {
 	wantCode(t, refused(t, e, op.NoteRead, &op.NoteReadRequest{Path: "a.md", Limit: 200_001}), memory.Invalid, "limit is 200001")
 	bare, _ := newEngine(t)
 	wantCode(t, refused(t, bare, op.NoteRead, &op.NoteReadRequest{Path: "a.md"}), memory.NotFound, "there is no vault")
-}
-
-// TestPartsMakeTheWhole: whoever goes on where a part ended has read everything once.
-func TestPartsMakeTheWhole(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.String().Draw(t, "text")
-		limit := rapid.IntRange(1, 5).Draw(t, "limit")
-		var read strings.Builder
-		for from := 0; ; from += limit {
-			rest, err := fromPlace(text, "a.md", 1, from)
-			if err != nil {
-				if from < utf8.RuneCountInString(text) {
-					t.Fatalf("from %d: %v", from, err)
-				}
-				break
-			}
-			n := byteOf(rest, limit)
-			read.WriteString(rest[:n])
-			if n == len(rest) {
-				break
-			}
-		}
-		if read.String() != text {
-			t.Fatalf("read %q of %q", read.String(), text)
-		}
-	})
 }

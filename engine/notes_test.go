@@ -1,7 +1,6 @@
-package engine
+package engine_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/untouched"
+	"emberd/engine"
+	"emberd/engine/search"
+	"emberd/internal/testutil/dirsnap"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -42,20 +43,19 @@ func (h *house) write(t testing.TB, path, text string) {
 }
 
 // following opens the engine and runs it until the vault has been read, unasked.
-func (h *house) following(t testing.TB) *Engine {
+func (h *house) following(t testing.TB) *engine.Engine {
 	t.Helper()
-	h.unasked()
-	e := h.open(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error)
-	go func() { done <- e.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	until(t, "the vault is read", func() bool { return e.notes.complete.Load() })
+	e := h.running(t)
+	until(t, "the vault is read", func() bool { return e.Notes.Vault.Complete.Load() })
+	return e
+}
+
+// adopting is following, and waits until a note that says what a memory says is its note.
+func (h *house) adopting(t testing.TB, id memory.ID) *engine.Engine {
+	t.Helper()
+	h.Pace.Settle, h.Pace.Others = time.Millisecond, time.Millisecond
+	e := h.following(t)
+	until(t, "the note is the memory's", func() bool { return look(t, e, id).PromotedTo != "" })
 	return e
 }
 
@@ -85,9 +85,9 @@ func names(hits []op.Hit) []string {
 	return out
 }
 
-func wantNames(t testing.TB, e *Engine, query string, want ...string) {
+func wantNames(t testing.TB, e *engine.Engine, query string, want ...string) {
 	t.Helper()
-	got := names(search(t, e, query))
+	got := names(searchFor(t, e, query))
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
@@ -112,7 +112,7 @@ func TestMemoriesAndNotesAreOneRankedList(t *testing.T) {
 	save(t, e, "Bought tomatoes at the market", "food")
 
 	wantNames(t, e, "tomatoes", "Garden/Tomatoes.md", "Journal/2024.md", "Bought tomatoes at the market")
-	hit := search(t, e, "watering deeply")[0]
+	hit := searchFor(t, e, "watering deeply")[0]
 	if hit.Note == nil || hit.Note.Path != "Garden/Tomatoes.md" || hit.Note.Line < 7 || !slices.Equal(hit.Note.Heading, []string{"Watering"}) {
 		t.Errorf("found %+v, want the section on watering", hit.Note)
 	}
@@ -167,7 +167,7 @@ func TestExplainedRanksOfNotesMultiplyOut(t *testing.T) {
 		if d := sum - h.Explain.Relevance; d > 1e-9 || d < -1e-9 {
 			t.Errorf("%s: terms sum up to %v, relevance is %v", h.Note.Path, sum, h.Explain.Relevance)
 		}
-		if got := rank(*h.Explain); got != h.Rank {
+		if got := search.Rank(*h.Explain); got != h.Rank {
 			t.Errorf("%s: parts make %v, rank is %v", h.Note.Path, got, h.Rank)
 		}
 	}
@@ -179,20 +179,20 @@ func TestTheIndexFollowsTheVault(t *testing.T) {
 	e := h.following(t)
 	h.write(t, "Garden/Soil.md", "# Soil\n\nNow about earthworms.\n")
 	h.write(t, "New/Deep/Folder/Note.md", "zebraquagga")
-	until(t, "the edit is found", func() bool { return len(search(t, e, "earthworms")) == 1 })
-	until(t, "the new note is found", func() bool { return len(search(t, e, "zebraquagga")) == 1 })
+	until(t, "the edit is found", func() bool { return len(searchFor(t, e, "earthworms")) == 1 })
+	until(t, "the new note is found", func() bool { return len(searchFor(t, e, "zebraquagga")) == 1 })
 	wantNames(t, e, "compost")
 
 	if err := os.Rename(filepath.Join(h.Vaults[0], "New"), filepath.Join(h.Vaults[0], "Old")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the moved note is found at its new place", func() bool {
-		return slices.Equal(names(search(t, e, "zebraquagga")), []string{"Old/Deep/Folder/Note.md"})
+		return slices.Equal(names(searchFor(t, e, "zebraquagga")), []string{"Old/Deep/Folder/Note.md"})
 	})
 	if err := os.Remove(filepath.Join(h.Vaults[0], "Broken.md")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the deleted note is gone", func() bool { return len(search(t, e, "pumpkin")) == 0 })
+	until(t, "the deleted note is gone", func() bool { return len(searchFor(t, e, "pumpkin")) == 0 })
 }
 
 func TestAStartReadsOnlyWhatChanged(t *testing.T) {
@@ -206,7 +206,7 @@ func TestAStartReadsOnlyWhatChanged(t *testing.T) {
 	h.log.Reset()
 	again := h.open(t)
 	wantNames(t, again, "watering", "Garden/Tomatoes.md") // from the index, before anything is read
-	if got := again.notes.indexing(); got == nil || got.Indexed != 4 {
+	if got := again.Notes.Vault.Indexing(); got == nil || got.Indexed != 4 {
 		t.Errorf("before Run: %+v, want 4 notes known", got)
 	}
 }
@@ -220,7 +220,7 @@ func TestAMemoryAndItsNoteAreOneHit(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	e = h.following(t)
+	e = h.adopting(t, m.ID)
 	res := do(t, e, op.Search, &op.SearchRequest{Query: "kettle seam"})
 	if len(res.Hits) != 1 || res.Total != 1 || res.Hits[0].Memory == nil || res.Hits[0].Note == nil {
 		t.Fatalf("found %d hits of %d: %q", len(res.Hits), res.Total, names(res.Hits))
@@ -268,7 +268,7 @@ func TestWithoutAVault(t *testing.T) {
 	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "x", Scope: "notes"}), memory.Invalid, "there is no vault")
 	h := newHouse(t)
 	h.Vaults = []string{filepath.Join(t.TempDir(), "missing")}
-	if _, err := Open(h.Options); memory.CodeOf(err) != memory.Unavailable || !strings.Contains(err.Error(), "missing") {
+	if _, err := engine.Open(h.Options); memory.CodeOf(err) != memory.Unavailable || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("open a vault that is not there: %v", err)
 	}
 }
@@ -276,9 +276,9 @@ func TestWithoutAVault(t *testing.T) {
 func TestReadingChangesNothing(t *testing.T) {
 	t.Parallel()
 	h := vaultHouse(t, garden())
-	before := untouched.Take(t, h.Vaults[0])
+	before := dirsnap.Take(t, h.Vaults[0])
 	e := h.following(t)
-	search(t, e, "tomatoes")
+	searchFor(t, e, "tomatoes")
 	do(t, e, op.VaultCheck, &op.VaultCheckRequest{})
 	do(t, e, op.Links, &op.LinksRequest{Note: "Soil"})
 	if err := e.Close(); err != nil {

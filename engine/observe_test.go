@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/learn"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -32,7 +34,7 @@ func TestObservedUseReinforces(t *testing.T) {
 		t.Errorf("the memory is %+v", m.Memory)
 	}
 	entries := do(t, e, op.Journal, &op.JournalRequest{}).Entries
-	if entries[0].Tx != res.Tx || entries[0].Verb != observeVerb || entries[0].IDs != 2 {
+	if entries[0].Tx != res.Tx || entries[0].Verb != learn.ObserveVerb || entries[0].IDs != 2 {
 		t.Errorf("the newest entry is %+v, want one of two memories", entries[0])
 	}
 	do(t, e, op.Undo, &op.UndoRequest{Tx: res.Tx})
@@ -88,7 +90,7 @@ func TestObserveIsBounded(t *testing.T) {
 	}
 }
 
-func saveAs(t *testing.T, e *Engine, id memory.ID) string {
+func saveAs(t *testing.T, e *engine.Engine, id memory.ID) string {
 	t.Helper()
 	return string(do(t, e, op.Save, &op.SaveRequest{ID: id, Content: "memory " + string(id)}).Memory.ID)
 }
@@ -111,10 +113,8 @@ func TestObservingCanBeTurnedOff(t *testing.T) {
 // The strength of a promoted memory is that of its note.
 func TestObservingStrengthensTheNoteToo(t *testing.T) {
 	t.Parallel()
-	h := promotingHouse(t, nil)
-	e := h.following(t)
-	m := save(t, e, "the tide turns at six", "sea")
-	path := promote(t, e, m.ID).Path
+	h, e, m := promotedHouse(t, "the tide turns at six", "sea")
+	path := m.PromotedTo
 	observe := func() op.Observed {
 		t.Helper()
 		return do(t, e, op.Observe, &op.ObserveRequest{IDs: []string{string(m.ID)}, Tags: []string{"cooking"}}).Results[0]
@@ -146,6 +146,6 @@ func TestObservingLeavesAColdMemoryCold(t *testing.T) {
 	if got.Status != op.ObservedReinforced || got.UseCount != 1 || got.Stage != memory.Archived {
 		t.Errorf("it answers %+v", got)
 	}
-	e.wakeUsed(t.Context())
+	e.Lifecycle.ActivateUsed(t.Context())
 	wantStage(t, e, id, memory.Archived)
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func TestANoteIsLeftAloneForAMinute(t *testing.T) {
 		before := d.lines(id)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { d.truth.run(ctx); close(done) }()
+		go func() { d.RunTask(ctx, d.Sync.Sync.Task()); close(done) }()
 
 		saved := func(text string) {
 			d.write(t, "Kettle.md", noteFor(id, text))
@@ -67,12 +67,12 @@ func TestAnUnreadableVaultIsLookedAtLessAndLess(t *testing.T) {
 		ok(t, os.Rename(d.Vaults[0], d.Vaults[0]+" away"))
 		begun := time.Now()
 		for _, after := range []time.Duration{1, 2, 4, 8, 16, 32, 64, 124} {
-			next := d.truth.next()
+			next := d.Sync.Sync.Next()
 			if got := next.Sub(begun).Round(time.Minute); got != after*time.Minute {
 				t.Errorf("looks after %v, want %v", got, after*time.Minute)
 			}
 			time.Sleep(time.Until(next))
-			d.truth.round(t.Context())
+			d.Sync.Sync.ProcessDue(t.Context())
 		}
 		ok(t, os.Rename(d.Vaults[0]+" away", d.Vaults[0]))
 		d.settle()
@@ -91,8 +91,8 @@ func TestTheKeeperComesFirst(t *testing.T) {
 	save(t, there.Engine, "a shell")
 	do(t, there.Engine, op.KeeperHere, &op.KeeperHereRequest{})
 	carry(t, there.house, here.house, status(t, there.Engine).Device)
-	here.refresh(t.Context())
-	if a, b := here.truth.wait(), there.truth.wait(); a != 90*time.Second || b != time.Minute {
+	here.Admin.Refresh(t.Context())
+	if a, b := here.Sync.Sync.Wait(), there.Sync.Sync.Wait(); a != 90*time.Second || b != time.Minute {
 		t.Errorf("the keeper waits %v and the other %v", b, a)
 	}
 }

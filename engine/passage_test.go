@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"os"
@@ -16,7 +16,7 @@ func TestSnippetsOfNotesArePlainText(t *testing.T) {
 	})
 	e := h.following(t)
 	const want = "Feed the worms with compost, see the bins and lime."
-	if hits := search(t, e, "compost worms"); len(hits) != 1 || hits[0].Snippet.Text != want || len(hits[0].Snippet.Marks) != 2 {
+	if hits := searchFor(t, e, "compost worms"); len(hits) != 1 || hits[0].Snippet.Text != want || len(hits[0].Snippet.Marks) != 2 {
 		t.Errorf("found %+v, want the snippet %q with two marks", hits, want)
 	}
 }
@@ -34,7 +34,7 @@ func TestSnippetsAreOfThePassageThatMatched(t *testing.T) {
 		b.WriteString("Nothing happened on this day in the garden either, as on so many days.\n\n")
 	}
 	h := vaultHouse(t, map[string]string{"Log.md": b.String()})
-	hits := search(t, h.following(t), "heron fish")
+	hits := searchFor(t, h.following(t), "heron fish")
 	if len(hits) != 1 || !strings.Contains(hits[0].Snippet.Text, "A heron came for the fish.") || len(hits[0].Snippet.Marks) != 2 {
 		t.Errorf("found %+v, want the sentence with the heron", hits)
 	}
@@ -52,7 +52,7 @@ func TestSnippetsOfChangedNotes(t *testing.T) {
 	h.write(t, "Pond.md", "# Pond\n\nNew things, much more of them than there were.\n\n## Fish\n\nNone.\n\n## Guests\n\nThe *heron* left.\n")
 	ok(t, os.Remove(filepath.Join(h.Vaults[0], "Away.md")))
 
-	hits := search(t, h.open(t), "heron") // nothing reads the vault without Run
+	hits := searchFor(t, h.open(t), "heron") // nothing reads the vault without Run
 	if got := names(hits); len(got) != 2 || !slices.Contains(got, "Pond.md") || !slices.Contains(got, "Away.md") {
 		t.Fatalf("found %q, want both notes as they were indexed", got)
 	}

@@ -1,67 +1,15 @@
-package engine
+package engine_test
 
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"emberd/internal/durable"
-	"emberd/memory"
+	"emberd/engine/promote"
 	"emberd/op"
 	"emberd/vault"
 )
-
-func TestBackOffDoubles(t *testing.T) {
-	t.Parallel()
-	for tries, want := range map[int]time.Duration{0: 10 * time.Second, 1: 20 * time.Second, 3: 80 * time.Second, 12: 40960 * time.Second, 14: 24 * time.Hour, 1000: 24 * time.Hour} {
-		if got := backOff(firstTry, lastTry, tries); got != want {
-			t.Errorf("after %d tries: %v, want %v", tries, got, want)
-		}
-	}
-}
-
-func TestOneWriteWaitsForAMemory(t *testing.T) {
-	t.Parallel()
-	p, err := openPending(durable.OS{}, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, b := memory.DeriveID([]byte("a")), memory.DeriveID([]byte("b"))
-	put := func(w pendingWrite) {
-		t.Helper()
-		if err := p.put(w); err != nil {
-			t.Fatal(err)
-		}
-	}
-	since := time.UnixMilli(1000).UTC()
-	put(pendingWrite{Memory: a, What: updateNote, Fields: []string{"tags"}, Since: since})
-	put(pendingWrite{Memory: b, What: updateNote, Fields: []string{"tags"}, Since: since})
-	put(pendingWrite{Memory: a, What: updateNote, Fields: []string{"category", "tags"}, Since: since.Add(time.Hour)})
-	put(pendingWrite{Memory: b, What: createNote, Since: since.Add(time.Hour)})
-	put(pendingWrite{Memory: b, What: updateNote, Fields: []string{"type"}, Since: since.Add(time.Hour)})
-	want := []pendingWrite{{Memory: a, What: updateNote, Fields: []string{"category", "tags"}, Since: since}, {Memory: b, What: createNote, Since: since}}
-	for _, from := range []*pendingWrites{p, reopened(t, p)} {
-		got := from.list()
-		if len(got) != 2 || !slices.Equal(got[0].Fields, want[0].Fields) || got[1].What != createNote || got[1].Fields != nil || got[0].Since != since {
-			t.Errorf("the queue is %+v, want %+v", got, want)
-		}
-	}
-	if err := p.drop(a); err != nil || at(p.list(), a) >= 0 || at(reopened(t, p).list(), a) >= 0 {
-		t.Errorf("dropped, and still %+v, %v", p.list(), err)
-	}
-}
-
-func reopened(t *testing.T, p *pendingWrites) *pendingWrites {
-	t.Helper()
-	again, err := openPending(durable.OS{}, filepath.Dir(filepath.Dir(p.file)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return again
-}
 
 func TestADamagedQueueIsKeptAside(t *testing.T) {
 	t.Parallel()
@@ -100,7 +48,7 @@ func TestAPromotionThatWaits(t *testing.T) {
 	h := promotingHouse(t, nil)
 	e := h.open(t)
 	m := save(t, e, "the tide turns at six")
-	if got := promote(t, e, m.ID); got.Outcome != op.PromotionPending || !strings.Contains(got.Reason, "still being read for the first time") {
+	if got := promoteByID(t, e, m.ID); got.Outcome != op.PromotionPending || !strings.Contains(got.Reason, "still being read for the first time") {
 		t.Errorf("before the notes were read: %+v", got)
 	}
 	if err := e.Close(); err != nil {
@@ -108,7 +56,7 @@ func TestAPromotionThatWaits(t *testing.T) {
 	}
 	done := busy(t, h)
 	e = h.following(t)
-	got := promote(t, e, m.ID)
+	got := promoteByID(t, e, m.ID)
 	wantPromotion(t, got, op.PromotionPending, "Memories/the tide turns at six.md")
 	if got.Tx != "" || got.Reason != string(vault.GitBusy) || got.Until.IsZero() {
 		t.Errorf("got %+v", got)
@@ -123,14 +71,14 @@ func TestAPromotionThatWaits(t *testing.T) {
 		t.Errorf("findings %+v, want %+v", findings, want)
 	}
 	h.rest(t, e)
-	if all := e.pending.list(); len(all) != 1 || all[0].Tries == 0 {
+	if all := e.Promote.Pending.List(); len(all) != 1 || all[0].Tries == 0 {
 		t.Errorf("the queue is %+v, want it tried", all)
 	}
 	done()
-	h.advance(lastTry)
+	h.advance(promote.LastTry)
 	h.rest(t, e)
-	if got := look(t, e, m.ID); got.PromotedTo != "Memories/the tide turns at six.md" || len(e.pending.list()) > 0 {
-		t.Errorf("promoted to %q, the queue is %+v", got.PromotedTo, e.pending.list())
+	if got := look(t, e, m.ID); got.PromotedTo != "Memories/the tide turns at six.md" || len(e.Promote.Pending.List()) > 0 {
+		t.Errorf("promoted to %q, the queue is %+v", got.PromotedTo, e.Promote.Pending.List())
 	}
 	wantFiles(t, h, "Memories/the tide turns at six.md")
 }
@@ -141,12 +89,12 @@ func TestAPromotionWhoseMemoryIsForgotten(t *testing.T) {
 	done := busy(t, h)
 	e := h.following(t)
 	m := save(t, e, "short")
-	promote(t, e, m.ID)
+	promoteByID(t, e, m.ID)
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
 	done()
 	h.rest(t, e)
-	if len(e.pending.list()) > 0 {
-		t.Errorf("the queue is %+v", e.pending.list())
+	if len(e.Promote.Pending.List()) > 0 {
+		t.Errorf("the queue is %+v", e.Promote.Pending.List())
 	}
 	wantFiles(t, h)
 }
@@ -159,21 +107,10 @@ func TestNothingTicksWithoutNotesToWrite(t *testing.T) {
 	timer := func() string { return do(t, e, op.Status, &op.StatusRequest{}).Timers["notes to write"] }
 	until(t, "nothing ticks", func() bool { return timer() == "" })
 	done := busy(t, h)
-	promote(t, e, save(t, e, "short").ID)
+	promoteByID(t, e, save(t, e, "short").ID)
 	until(t, "a timer is armed", func() bool { return timer() == "10s" })
 	done()
 	h.rest(t, e)
-	e.writing.nudge()
+	e.Promote.Writing.Nudge()
 	until(t, "nothing ticks again", func() bool { return timer() == "" })
-}
-
-// A note that an undo queued a moment ago waits for a reason, too.
-func TestWhatWasNotTriedTellsSo(t *testing.T) {
-	t.Parallel()
-	for reason, want := range map[string]string{"": "it was not tried yet", string(vault.GitBusy): string(vault.GitBusy)} {
-		w := pendingWrite{Path: "Tea.md", Reason: reason}
-		if got := w.shown(); got.Reason != want || got.Path != w.Path {
-			t.Errorf("%+v is shown as %+v, want the reason %q", w, got, want)
-		}
-	}
 }

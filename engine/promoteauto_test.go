@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/notesync"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/vault"
 )
 
 // wantProperty looks for a line among a note's properties.
@@ -24,7 +25,7 @@ func wantProperty(t testing.TB, note, line string) {
 }
 
 // used stores a memory of that age, last used now.
-func (h *house) used(t testing.TB, e *Engine, days float64, uses int64, content string) memory.ID {
+func (h *house) used(t testing.TB, e *engine.Engine, days float64, uses int64, content string) memory.ID {
 	t.Helper()
 	return do(t, e, op.Save, &op.SaveRequest{Content: content, CreatedAt: h.daysAgo(days), LastUsed: h.clock.Now(), UseCount: uses}).Memory.ID
 }
@@ -81,7 +82,7 @@ func TestWhatDeservesANote(t *testing.T) {
 		t.Errorf("after the undo it answers %+v, want that nobody wanted these", again)
 	}
 	h.rest(t, e)
-	wantPromotion(t, promote(t, e, want[0]), op.PromotionWritten, "Memories/of age and used much.md")
+	wantPromotion(t, promoteByID(t, e, want[0]), op.PromotionWritten, "Memories/of age and used much.md")
 }
 
 func TestTheKeeperPromotesOnce(t *testing.T) {
@@ -97,7 +98,7 @@ func TestTheKeeperPromotesOnce(t *testing.T) {
 	if err := os.Remove(filepath.Join(h.Vaults[0], m.PromotedTo)); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.truth.bury(t.Context(), []*news{{ID: id, Went: []string{m.PromotedTo}, Meant: true}}); err != nil {
+	if err := e.Sync.Sync.TrashDeleted(t.Context(), []*notesync.NoteChange{{ID: id, Removed: []string{m.PromotedTo}, Confirmed: true}}); err != nil {
 		t.Fatal(err)
 	}
 	do(t, e, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(id)}})
@@ -105,7 +106,7 @@ func TestTheKeeperPromotesOnce(t *testing.T) {
 	wantMoves(t, runs(t, e), map[string]int{})
 	wantFiles(t, h)
 
-	e.opt.AutoPromote = false
+	e.Opt.AutoPromote = false
 	h.used(t, e, 10, 7, "also used much")
 	wantMoves(t, runs(t, e), map[string]int{})
 }
@@ -115,22 +116,22 @@ func TestPromotingByID(t *testing.T) {
 	h := promotingHouse(t, nil)
 	e := h.following(t)
 	id := h.saved(t, e, 60, "long ago")
-	got := promote(t, e, id)
+	got := promoteByID(t, e, id)
 	if got.Outcome != op.PromotionUnmet || got.Tx != "" || !strings.HasPrefix(got.Reason, "its score is 0.04, below 0.65, and its uses are 0, not 5 within 14 days of the save; promote it with --force") {
 		t.Errorf("it answers %+v", got)
 	}
 	wantFiles(t, h)
 	wantPromotion(t, do(t, e, op.Promote, &op.PromoteRequest{ID: string(id), DryRun: true, Force: true}), op.PromotionWritten, "Memories/long ago.md")
 	wantPromotion(t, do(t, e, op.Promote, &op.PromoteRequest{ID: string(id), Force: true}), op.PromotionWritten, "Memories/long ago.md")
-	wantPromotion(t, promote(t, e, id), op.PromotionAlready, "Memories/long ago.md")
+	wantPromotion(t, promoteByID(t, e, id), op.PromotionAlready, "Memories/long ago.md")
 
 	// Age and use do not count for one that was named, and neither do they for a note
 	// that is there.
-	wantPromotion(t, promote(t, e, save(t, e, "just now").ID), op.PromotionWritten, "Memories/just now.md")
+	wantPromotion(t, promoteByID(t, e, save(t, e, "just now").ID), op.PromotionWritten, "Memories/just now.md")
 	other := h.saved(t, e, 60, "long ago, too")
 	h.write(t, "Mine.md", "---\nmemory-id: "+string(other)+"\n---\nlong ago, too\n")
-	until(t, "the note is known", func() bool { return len(e.notes.carriers.of(other)) == 1 })
-	wantPromotion(t, promote(t, e, other), op.PromotionAdopted, "Mine.md")
+	until(t, "the note is known", func() bool { return len(e.Notes.Vault.Carriers.Of(other)) == 1 })
+	wantPromotion(t, promoteByID(t, e, other), op.PromotionAdopted, "Mine.md")
 }
 
 func TestTheNoteOfAMemoryWithRelations(t *testing.T) {
@@ -149,13 +150,13 @@ func TestTheNoteOfAMemoryWithRelations(t *testing.T) {
 		{"two of them", []string{"Ann", "Boathouse", "Oslo"}, nil},
 		{"one of them", []string{"Ann", "Oslo"}, []string{"sea"}},
 	} {
-		promote(t, e, add(m.content, m.entities, m.tags))
+		promoteByID(t, e, add(m.content, m.entities, m.tags))
 	}
 	add("not promoted", []string{"Ann", "Boathouse", "Harbour"}, nil)
 	long := "The harbour tide tables are printed every January, and pinned beside the barometer in the boathouse"
 	m := do(t, e, op.Save, &op.SaveRequest{Content: long + "\n\nmore", Entities: []string{"Ann", "Boathouse", "Harbour", "C_x"}, Tags: []string{"sea"},
 		Meta: map[string]json.RawMessage{"aliases": json.RawMessage(`["Tides", " Tide  tables ", "Tides", "no", ": yes"]`)}}).Memory
-	got := promote(t, e, m.ID)
+	got := promoteByID(t, e, m.ID)
 	note := h.note(t, got.Path)
 	want := "aliases:\n  - \"Tides\"\n  - \"Tide tables\"\n  - \"no\"\n  - \": yes\"\n  - \"" + long + "\"\n"
 	if !strings.Contains(note, want) || !strings.Contains(note, "entities:\n  - \"[[Ann]]\"\n  - \"[[Boathouse]]\"\n  - \"[[Harbour]]\"\n  - \"[[C_x]]\"\n") {
@@ -171,22 +172,9 @@ func TestTheNoteOfAMemoryWithRelations(t *testing.T) {
 		t.Errorf("the vault check finds %+v", check.Findings)
 	}
 	// Also when others are promoted since, the note is known for what emberd made.
-	promote(t, e, add("all four", []string{"Ann", "Boathouse", "Harbour", "C_x"}, []string{"sea"}))
+	promoteByID(t, e, add("all four", []string{"Ann", "Boathouse", "Harbour", "C_x"}, []string{"sea"}))
 	do(t, e, op.Undo, &op.UndoRequest{Tx: got.Tx})
 	if slices.Contains(h.files(t), got.Path) {
 		t.Error("the undone note is still there")
-	}
-}
-
-func TestSourcesOfANote(t *testing.T) {
-	t.Parallel()
-	m := memory.Memory{ID: "01a1fd06-c976-7000-8000-000000000000", Content: "x", Sources: []memory.Source{
-		{Kind: "web", Ref: "https://example.org/a"}, {Kind: "mail", Ref: "Ann's  of\nMay"}, {Kind: "talk"}, {Ref: "page 7"}, {Kind: "talk"}}}
-	want := "sources:\n  - \"https://example.org/a\"\n  - \"mail: Ann's of May\"\n  - \"page 7\"\n"
-	if got := string(noteBytes(&m)); !strings.Contains(got, want) {
-		t.Errorf("the note is\n%s\nwant\n%s", got, want)
-	}
-	if c := vault.CarriedBy(noteBytes(&m, "[[a|b]]")); c == nil || c.Body != "x" {
-		t.Errorf("it is read as %+v", c)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"os"
@@ -37,11 +37,11 @@ func TestPromotionsThatTheDiskRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFiles(t, h, "fill.md")
-	wantPromotion(t, promote(t, e, short.ID), op.PromotionWritten, "Memories/short.md")
+	wantPromotion(t, promoteByID(t, e, short.ID), op.PromotionWritten, "Memories/short.md")
 	if err := os.Remove(filepath.Join(dir, "fill.md")); err != nil {
 		t.Fatal(err)
 	}
-	promote(t, e, long.ID)
+	promoteByID(t, e, long.ID)
 	if got := do(t, e, op.Status, &op.StatusRequest{}); got.Vaults[0].Pending != 0 || len(got.Warnings) > 1 {
 		t.Errorf("status %+v, %v", got.Vaults[0], got.Warnings)
 	}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"bytes"
@@ -11,9 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/graph"
+	"emberd/engine/notes"
+	"emberd/engine/promote"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/vault"
+	"emberd/vault/neutralize"
 )
 
 // Programs that read properties, a line of JSON each with the YAML and what it should
@@ -52,12 +56,12 @@ func TestPromotedNotesOfTheSets(t *testing.T) {
 	texts, kept := oddTexts(t), 0
 	for i, text := range texts {
 		m := oddMemory(i, text)
-		data := noteBytes(m, noteLink("Memories/Tea.md"))
+		data := promote.NoteBytes(m, graph.NoteLink("Memories/Tea.md"))
 		c := vault.CarriedBy(data)
-		if c == nil || c.ID != string(m.ID) || c.Body != vault.Body(m.Content) {
+		if c == nil || c.ID != string(m.ID) || c.Body != neutralize.Body(m.Content) {
 			t.Fatalf("the note of %.200q is read as %+v", text, c)
 		}
-		if got, want := len(agreed(m, c)), 5; got == want {
+		if got, want := len(notes.Agreed(m, c)), 5; got == want {
 			kept++
 		}
 		head, _, ok := strings.Cut(strings.TrimPrefix(string(data), "---\n"), "\n---\n")
@@ -104,7 +108,7 @@ func TestCase57NotesOfAllTexts(t *testing.T) {
 			continue
 		}
 		id := save(t, e, text).ID
-		got := promote(t, e, id)
+		got := promoteByID(t, e, id)
 		if other, taken := paths[strings.ToLower(got.Path)]; taken || got.Outcome != op.PromotionWritten {
 			t.Fatalf("%.100q: %s %q (%s), which is the note of %q", text, got.Outcome, got.Path, got.Reason, other)
 		}
@@ -115,8 +119,8 @@ func TestCase57NotesOfAllTexts(t *testing.T) {
 		if strings.Contains(got.Path, id.Short()) {
 			short++
 		}
-		note, err := e.notes.vault.Load().Read(t.Context(), got.Path)
-		if err != nil || !carries(note, id) || len(agreed(&got.Memory.Memory, note.Carried)) != 5 {
+		note, err := e.Notes.Vault.Root.Load().Read(t.Context(), got.Path)
+		if err != nil || !promote.Carries(note, id) || len(notes.Agreed(&got.Memory.Memory, note.Carried)) != 5 {
 			t.Errorf("%.100q: its note is read as %+v, %v", text, note, err)
 		}
 	}
@@ -153,11 +157,11 @@ func oddMemory(i int, text string) *memory.Memory {
 // told is what the properties should say, as JSON has it.
 func told(m *memory.Memory) map[string]any {
 	const clock = "2006-01-02T15:04:05"
-	want := map[string]any{"memory-id": m.ID, "created": m.CreatedAt.Format(clock), "entities": entityLinks(m.Entities), "related": []string{noteLink("Memories/Tea.md")}}
-	if aliases := aliasesOf(m); len(aliases) > 0 {
+	want := map[string]any{"memory-id": m.ID, "created": m.CreatedAt.Format(clock), "entities": graph.EntityLinks(m.Entities), "related": []string{graph.NoteLink("Memories/Tea.md")}}
+	if aliases := graph.AliasesOf(m); len(aliases) > 0 {
 		want["aliases"] = aliases
 	}
-	if sources := sourcesOf(m); len(sources) > 0 {
+	if sources := graph.SourcesOf(m); len(sources) > 0 {
 		want["sources"] = sources
 	}
 	if m.UpdatedAt.Unix() != m.CreatedAt.Unix() {

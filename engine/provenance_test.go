@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/engine/graph"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -20,7 +23,7 @@ var (
 )
 
 // doAs is do for a caller.
-func doAs[Req, Res any](t testing.TB, e *Engine, by memory.Actor, o op.Op[Req, Res], req *Req) *Res {
+func doAs[Req, Res any](t testing.TB, e *engine.Engine, by memory.Actor, o op.Op[Req, Res], req *Req) *Res {
 	t.Helper()
 	res, err := o.Call(op.WithCaller(t.Context(), by), e, req)
 	if err != nil {
@@ -29,7 +32,7 @@ func doAs[Req, Res any](t testing.TB, e *Engine, by memory.Actor, o op.Op[Req, R
 	return res
 }
 
-func refusedAs[Req, Res any](t testing.TB, e *Engine, by memory.Actor, o op.Op[Req, Res], req *Req) error {
+func refusedAs[Req, Res any](t testing.TB, e *engine.Engine, by memory.Actor, o op.Op[Req, Res], req *Req) error {
 	t.Helper()
 	_, err := o.Call(op.WithCaller(t.Context(), by), e, req)
 	return err
@@ -197,7 +200,7 @@ func TestAnEditOfTheNoteIsLearned(t *testing.T) {
 	if last := m.Sources[len(m.Sources)-1]; m.Learned() != 2 || last.Kind != memory.FromUser || last.Ref != "Kettle.md" || last.String() != "user, Kettle.md" {
 		t.Errorf("learned %d times, last from %v; want 2, the last from its note", m.Learned(), last)
 	}
-	if sources := sourcesOf(&m.Memory); len(sources) != 0 {
+	if sources := graph.SourcesOf(&m.Memory); len(sources) != 0 {
 		t.Errorf("its own note is among the sources in its note: %q", sources)
 	}
 }
@@ -220,7 +223,7 @@ func TestLongChainsAreShortInLists(t *testing.T) {
 	}
 	for name, m := range map[string]op.Memory{
 		"list":   do(t, e, op.List, &op.ListRequest{}).Memories[0],
-		"search": *search(t, e, "copper valve")[0].Memory,
+		"search": *searchFor(t, e, "copper valve")[0].Memory,
 		"query":  *do(t, e, op.Query, &op.QueryRequest{Query: "copper valve"}).Results[0].Hit.Memory,
 	} {
 		want := []memory.Source{whole.Sources[0], whole.Sources[19], whole.Sources[20]}
@@ -235,7 +238,7 @@ func TestALinkAloneIsNoEdit(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, valve)
-	search(t, e, "copper valve")
+	searchFor(t, e, "copper valve")
 	if echo := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: valve}); echo.Echo == nil || echo.Memory.Rev != m.Rev {
 		t.Fatalf("an echo makes rev %s of %s: %+v", echo.Memory.Rev, m.Rev, echo.Echo)
 	}
@@ -243,7 +246,7 @@ func TestALinkAloneIsNoEdit(t *testing.T) {
 	if edited.Rev == m.Rev {
 		t.Error("an edit leaves the rev")
 	}
-	search(t, e, "copper valve")
+	searchFor(t, e, "copper valve")
 	if again := doAs(t, e, agent, op.Save, &op.SaveRequest{Content: valve}).Memory; again.Rev != edited.Rev {
 		t.Errorf("an echo after an edit makes rev %s of %s", again.Rev, edited.Rev)
 	}
@@ -286,7 +289,7 @@ func TestAnImportRefusesLinksThatNothingWrote(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	for _, c := range []struct{ key, value, says string }{
-		{"source.abcdefgh.0", `{"kind":"agent","evidence":"` + strings.Repeat("x", maxLink+1) + `"}`, "evidence has"},
+		{"source.abcdefgh.0", `{"kind":"agent","evidence":"` + strings.Repeat("x", core.MaxLink+1) + `"}`, "evidence has"},
 		{"source.abcdefgh.0", `{"kind":"agent","times":-1}`, "times is -1"},
 		{"sources", `[{"kind":"agent","times":9000000000000000000}]`, "times is 9e+18"},
 		{"sources_dropped", "-1", "sources_dropped is -1"},

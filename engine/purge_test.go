@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -46,12 +47,12 @@ func TestAPurgeTellsWhatItDoesNotReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	carry(t, lap, desk, device)
-	if _, err := here.stm.Refresh(t.Context()); err != nil {
+	if _, err := here.Stm.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	git := filepath.Dir(place(t, desk.Data, ".git/HEAD", "ref"))
 	versions := filepath.Dir(place(t, filepath.Dir(desk.Data), ".stversions/x", ""))
-	broken := place(t, BackupFolder(desk.State), "broken.tar.gz", "no backup")
+	broken := place(t, core.BackupFolder(desk.State), "broken.tar.gz", "no backup")
 	whole := do(t, here, op.BackupCreate, &op.BackupCreateRequest{}).File
 
 	for _, req := range []*op.PurgeRequest{{ID: m.ID.Short(), DryRun: true}, {ID: m.ID.Short()}} {
@@ -68,7 +69,7 @@ func TestAPurgeTellsWhatItDoesNotReach(t *testing.T) {
 				t.Errorf("dry run %v: of kind %s %q are left, want %q", req.DryRun, kind, got, want)
 			}
 		}
-		if _, ok := here.stm.Get(m.ID); ok != req.DryRun {
+		if _, ok := here.Stm.Get(m.ID); ok != req.DryRun {
 			t.Errorf("dry run %v: the memory is there: %v", req.DryRun, ok)
 		}
 	}
@@ -80,7 +81,7 @@ func TestAPurgeReachesBackups(t *testing.T) {
 	e := h.open(t)
 	m, other := save(t, e, "quixotic zeppelin"), save(t, e, "apple pie")
 	file := do(t, e, op.BackupCreate, &op.BackupCreateRequest{}).File
-	notes := filepath.Join(BackupFolder(h.State), "notes")
+	notes := filepath.Join(core.BackupFolder(h.State), "notes")
 	note := func(id memory.ID) string {
 		return "---\ntags: [a]\nmemory-id: \"" + string(id) + "\"\n---\ntext\n"
 	}
@@ -110,7 +111,7 @@ func TestAPurgePassesOverWhatIsNoFile(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)
 	m := save(t, e, "quixotic zeppelin")
-	notes := filepath.Join(BackupFolder(h.State), "notes")
+	notes := filepath.Join(core.BackupFolder(h.State), "notes")
 	link, pipe := filepath.Join(notes, "20260301T120001.000Z-abd-Link.md"), filepath.Join(notes, "20260301T120002.000Z-abe-Pipe.md")
 	file := place(t, notes, "20260301T120000.000Z-abc-Folder.md/Zeppelin.md", "---\nmemory-id: "+string(m.ID)+"\n---\n")
 	if err := errors.Join(os.Symlink(file, link), syscall.Mkfifo(pipe, 0o600)); err != nil {

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"cmp"
@@ -9,12 +9,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"emberd/engine"
+	"emberd/engine/learn"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // inScope asks for what is known, without leaving a trace.
-func inScope(t testing.TB, e *Engine, scope, query string) *op.QueryResult {
+func inScope(t testing.TB, e *engine.Engine, scope, query string) *op.QueryResult {
 	t.Helper()
 	return do(t, e, op.Query, &op.QueryRequest{Query: query, Scope: scope, Limit: 100, Track: new(false)})
 }
@@ -39,7 +41,7 @@ func nameOf(r op.QueryHit) string {
 }
 
 // pilots is a store of memories and notes about a harbour.
-func pilots(t testing.TB) (*house, *Engine) {
+func pilots(t testing.TB) (*house, *engine.Engine) {
 	t.Helper()
 	h := vaultHouse(t, map[string]string{
 		"Harbour/Pilots.md": "# Pilots\n\nA pilot boards every tanker at the outer buoy.\n",
@@ -194,7 +196,7 @@ func TestKnowledgeFollowsRelations(t *testing.T) {
 		res := inScope(t, e, scope, "kettle")
 		var got []string
 		for _, r := range res.Results {
-			if r.Via != nil && (r.Via.Type != "causes" || r.Relevance != oneStep) {
+			if r.Via != nil && (r.Via.Type != "causes" || r.Relevance != learn.OneStep) {
 				t.Errorf("%q is reached by %+v with %v", nameOf(r), r.Via, r.Relevance)
 			}
 			if r.Via != nil {
@@ -226,7 +228,7 @@ func TestKnowledgeKeepsToTheProject(t *testing.T) {
 func TestKnowledgeOfAProjectByAnotherName(t *testing.T) {
 	t.Parallel()
 	e := vaultHouse(t, library()).following(t)
-	if _, err := e.notes.allLinks(t.Context()); err != nil {
+	if _, err := e.Notes.Vault.AllLinks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	do(t, e, op.Save, &op.SaveRequest{Content: "Ada wrote the notes", Entities: []string{"Ada"}, Project: "north"})

@@ -1,10 +1,11 @@
-package engine
+package engine_test
 
 import (
 	"context"
 	"strings"
 	"testing"
 
+	"emberd/engine/search"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -21,7 +22,7 @@ func FuzzQuestion(f *testing.F) {
 	for _, text := range []string{`tide -"at ten" #sea after:7d`, `path:"Harbour" [status:open]`, `entity:Leith`, "«日本", strings.Repeat("-", 4096)} {
 		f.Add(uint8(0), text)
 	}
-	scopes := []string{scopeAll, scopeMemories, scopeNotes, scopeArchive}
+	scopes := []string{search.ScopeAll, search.ScopeMemories, search.ScopeNotes, search.ScopeArchive}
 	f.Fuzz(func(t *testing.T, n uint8, text string) {
 		res, err := op.Search.Call(context.Background(), e, &op.SearchRequest{Query: text, Scope: scopes[int(n)%len(scopes)], Limit: 3, Explain: n%2 == 0})
 		checkQuestion(t, text, err)

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -10,18 +10,21 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/agents"
+	"emberd/engine/review"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // fileOne files one item and wants it to be new, or not.
-func fileOne(t testing.TB, e *Engine, agent, action string, isNew bool, about ...op.Memory) memory.ReviewItem {
+func fileOne(t testing.TB, e *engine.Engine, agent, action string, isNew bool, about ...op.Memory) memory.ReviewItem {
 	t.Helper()
 	item := memory.ReviewItem{Agent: agent, Action: action}
 	for _, m := range about {
 		item.MemoryIDs = append(item.MemoryIDs, m.ID)
 	}
-	tx, filed, err := e.fileItems(t.Context(), memory.Actor{Client: "test"}, "", []memory.ReviewItem{item})
+	tx, filed, err := e.Review.FileItems(t.Context(), memory.Actor{Client: "test"}, "", []memory.ReviewItem{item})
 	if err != nil || (len(filed) == 1) != isNew || (tx != "") != isNew {
 		t.Fatalf("filed %+v under %q, %v; want it to be new: %t", filed, tx, err, isNew)
 	}
@@ -32,9 +35,9 @@ func fileOne(t testing.TB, e *Engine, agent, action string, isNew bool, about ..
 }
 
 // openItems are the ids of the items that are not closed.
-func openItems(e *Engine) []string {
+func openItems(e *engine.Engine) []string {
 	var ids []string
-	for item := range e.reviewItems() {
+	for item := range e.Review.ReviewItems() {
 		if item.Status != memory.ItemClosed {
 			ids = append(ids, item.ID)
 		}
@@ -65,22 +68,22 @@ func TestAReviewItemIsFiledOnceClaimedAndClosed(t *testing.T) {
 		t.Errorf("filing an item changed the memory: %+v", got)
 	}
 	by := memory.Actor{Client: "test"}
-	claimed, tx, err := e.claimItem(t.Context(), by, "", item.ID[:10], "ann")
+	claimed, tx, err := e.Review.ClaimItem(t.Context(), by, "", item.ID[:10], "ann")
 	if err != nil || tx == "" || claimed.ClaimedBy != "ann" || claimed.Status != memory.ItemClaimed {
 		t.Errorf("claimed: %+v, %q, %v", claimed, tx, err)
 	}
-	if _, tx, err = e.claimItem(t.Context(), by, "", item.ID, "ann"); err != nil || tx != "" {
+	if _, tx, err = e.Review.ClaimItem(t.Context(), by, "", item.ID, "ann"); err != nil || tx != "" {
 		t.Errorf("claimed again by the same: %q, %v", tx, err)
 	}
-	_, _, err = e.claimItem(t.Context(), by, "", item.ID, "bob")
+	_, _, err = e.Review.ClaimItem(t.Context(), by, "", item.ID, "bob")
 	wantConflict(t, err, "ann has claimed")
 	fileOne(t, e, op.ReviewCluster, "merge", false, a, b)
 	clock.advance(time.Minute)
-	closed, _, err := e.closeItem(t.Context(), by, "", item.ID, "keep", "they differ")
+	closed, _, err := e.Review.CloseItem(t.Context(), by, "", item.ID, "keep", "they differ")
 	if err != nil || closed.Status != memory.ItemClosed || closed.Decision != "keep" || !closed.ClosedAt.Equal(clock.Now()) {
 		t.Errorf("closed: %+v, %v", closed, err)
 	}
-	_, _, err = e.closeItem(t.Context(), by, "", item.ID, "keep", "")
+	_, _, err = e.Review.CloseItem(t.Context(), by, "", item.ID, "keep", "")
 	wantConflict(t, err, "they differ")
 	fileOne(t, e, op.ReviewCluster, "merge", false, a, b) // nothing was changed since
 	clock.advance(time.Minute)
@@ -108,7 +111,7 @@ func TestAnItemOfWhatWasForgottenWaitsForIt(t *testing.T) {
 		}
 	}
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(item.MemoryIDs[1])})
-	_, _, err := e.claimItem(t.Context(), memory.Actor{}, "", item.ID, "ann")
+	_, _, err := e.Review.ClaimItem(t.Context(), memory.Actor{}, "", item.ID, "ann")
 	wantConflict(t, err, "in the trash")
 }
 
@@ -116,12 +119,12 @@ func TestAnItemOfWhatWasForgottenWaitsForIt(t *testing.T) {
 func TestOneOfManyClaimsAnItem(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
-	item := fileOne(t, e, op.ReviewDecay, needsReview, true, save(t, e, "anchor"))
+	item := fileOne(t, e, op.ReviewDecay, review.NeedsReview, true, save(t, e, "anchor"))
 	var wins, conflicts atomic.Int32
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
-			switch _, _, err := e.claimItem(context.Background(), memory.Actor{}, "", item.ID, fmt.Sprint("agent ", i)); memory.CodeOf(err) {
+			switch _, _, err := e.Review.ClaimItem(context.Background(), memory.Actor{}, "", item.ID, fmt.Sprint("agent ", i)); memory.CodeOf(err) {
 			case memory.Conflict:
 				conflicts.Add(1)
 			default:
@@ -171,12 +174,12 @@ func TestALargerItemTakesTheParts(t *testing.T) {
 	mine := fileOne(t, e, op.ReviewUser, "merge", true, a, b)
 	do(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: taken.ID, By: "Ann"})
 	item := memory.ReviewItem{Agent: op.ReviewCluster, Action: "merge", MemoryIDs: []memory.ID{a.ID, b.ID, c.ID}}
-	tx, filed, err := e.fileItems(t.Context(), memory.Actor{Client: "test"}, "", []memory.ReviewItem{item})
+	tx, filed, err := e.Review.FileItems(t.Context(), memory.Actor{Client: "test"}, "", []memory.ReviewItem{item})
 	if err != nil || len(filed) != 1 {
 		t.Fatalf("filed %+v, %v", filed, err)
 	}
 	wantOpen(t, e, other, outside, taken, mine, filed[0])
-	if got, err := e.findItem(part.ID); err != nil || got.Reason != partReason {
+	if got, err := e.Review.FindItem(part.ID); err != nil || got.Reason != review.PartReason {
 		t.Errorf("the part: %+v, %v", got, err)
 	}
 	do(t, e, op.Undo, &op.UndoRequest{Tx: tx}) // the entry has both
@@ -198,14 +201,14 @@ func TestWhatChangedSinceItWasListedIsLeft(t *testing.T) {
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(gone.MemoryIDs[0])})
 	entry := ""
 	for _, item := range []memory.ReviewItem{claimed, closed, gone, same} {
-		next, err := e.closeAsListed(t.Context(), agentsActor(), entry, item, "", "nobody looked")
+		next, err := e.Review.CloseAsListed(t.Context(), agents.AgentsActor(), entry, item, "", "nobody looked")
 		if changed := next != entry; err != nil || changed != (item.ID == same.ID) {
 			t.Errorf("%v: entry %q after %q, %v", item.MemoryIDs, next, entry, err)
 		}
 		entry = next
 	}
 	wantOpen(t, e, claimed)
-	if got, err := e.findItem(closed.ID); err != nil || got.Reason != "they differ" {
+	if got, err := e.Review.FindItem(closed.ID); err != nil || got.Reason != "they differ" {
 		t.Errorf("the closed one: %+v, %v", got, err)
 	}
 }

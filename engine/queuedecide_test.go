@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"slices"
@@ -6,19 +6,21 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/review"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // decide closes an item with a decision, which has to succeed.
-func decide(t testing.TB, e *Engine, item memory.ReviewItem, decision string) (memory.ReviewItem, string) {
+func decide(t testing.TB, e *engine.Engine, item memory.ReviewItem, decision string) (memory.ReviewItem, string) {
 	t.Helper()
 	res := do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: decision, Reason: "because"})
 	return res.Item, res.Tx
 }
 
 // wantOpen wants exactly these items to be open.
-func wantOpen(t testing.TB, e *Engine, items ...memory.ReviewItem) {
+func wantOpen(t testing.TB, e *engine.Engine, items ...memory.ReviewItem) {
 	t.Helper()
 	var want []string
 	for _, item := range items {
@@ -56,18 +58,18 @@ func TestADecisionIsOneEntry(t *testing.T) {
 			}
 			wantOpen(t, d.Engine)
 			for _, id := range item.MemoryIDs {
-				if d.stm.Trashed(id) != slices.Contains(gone, id) {
-					t.Errorf("%s is in the trash: %t", id, d.stm.Trashed(id))
+				if d.Stm.Trashed(id) != slices.Contains(gone, id) {
+					t.Errorf("%s is in the trash: %t", id, d.Stm.Trashed(id))
 				}
 			}
-			all := d.stm.Len()
+			all := d.Stm.Len()
 			if decision == op.DecideMerge && all != 3 || decision == op.DecidePromote && !look(t, d.Engine, a.ID).PromotedAt.Equal(look(t, d.Engine, b.ID).PromotedAt) {
 				t.Errorf("%d memories, %+v", all, look(t, d.Engine, a.ID))
 			}
 			do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: tx})
 			wantOpen(t, d.Engine, item)
-			if d.stm.Len() != 2 || look(t, d.Engine, a.ID).Content != text {
-				t.Errorf("after undo there are %d memories", d.stm.Len())
+			if d.Stm.Len() != 2 || look(t, d.Engine, a.ID).Content != text {
+				t.Errorf("after undo there are %d memories", d.Stm.Len())
 			}
 		})
 	}
@@ -78,16 +80,16 @@ func TestToKeepIsToUse(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
 	a := save(t, e, "anchor")
-	item := fileOne(t, e, op.ReviewDecay, needsReview, true, a)
+	item := fileOne(t, e, op.ReviewDecay, review.NeedsReview, true, a)
 	clock.advance(time.Hour)
 	decide(t, e, item, op.DecideKeep)
 	if m := look(t, e, a.ID); m.UseCount != 1 || !m.LastUsed.Equal(clock.Now()) {
 		t.Errorf("kept: used %d times, last at %v", m.UseCount, m.LastUsed)
 	}
-	fileOne(t, e, op.ReviewDecay, needsReview, false, a)
+	fileOne(t, e, op.ReviewDecay, review.NeedsReview, false, a)
 	clock.advance(time.Hour)
 	do(t, e, op.Touch, &op.TouchRequest{ID: string(a.ID)})
-	fileOne(t, e, op.ReviewDecay, needsReview, true, a) // it fades once more
+	fileOne(t, e, op.ReviewDecay, review.NeedsReview, true, a) // it fades once more
 }
 
 // What is refused leaves everything as it was.
@@ -117,44 +119,20 @@ func TestARefusedDecisionLeavesTheItemOpen(t *testing.T) {
 		err := refused(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: c.item.ID, Decision: c.decision})
 		wantCode(t, err, c.code, c.says)
 		wantOpen(t, d.Engine, pair, kept)
-		if choices := d.choicesOf(&c.item); slices.Contains(choices, c.decision) {
+		if choices := d.Engine.Review.ChoicesOf(&c.item); slices.Contains(choices, c.decision) {
 			t.Errorf("%s is among the choices %q", c.decision, choices)
 		}
 	}
-	if d.stm.Len() != 4 {
-		t.Errorf("%d memories are left", d.stm.Len())
+	if d.Stm.Len() != 4 {
+		t.Errorf("%d memories are left", d.Stm.Len())
 	}
 	decide(t, d.Engine, kept, op.DecideForgetOne+string(a.ID))
 	wantOpen(t, d.Engine) // the pair's memory is gone
 	e, _ := newEngine(t)
 	alone := fileOne(t, e, op.ReviewPromote, "promote", true, save(t, e, "anchor"))
 	wantCode(t, refused(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: alone.ID, Decision: op.DecidePromote}), memory.NotFound, "no vault")
-	if choices := e.choicesOf(&alone); !slices.Equal(choices, []string{op.DecideKeep, op.DecideForget}) {
+	if choices := e.Review.ChoicesOf(&alone); !slices.Equal(choices, []string{op.DecideKeep, op.DecideForget}) {
 		t.Errorf("the choices without a vault are %q", choices)
-	}
-}
-
-func TestDiffBySentences(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		texts []string
-		want  string
-	}{
-		"one":             {[]string{"A b."}, ""},
-		"same":            {[]string{"One here. Two there.", "one  HERE.\nTwo there."}, "  One here.|  Two there."},
-		"another value":   {[]string{"It is old. Port is 1. End of it.", "It is old. Port is 2. End of it."}, "  It is old.|- Port is 1.|+ Port is 2.|  End of it."},
-		"more first":      {[]string{"One here.", "Zero it is. One here. Two there."}, "+ Zero it is.|  One here.|+ Two there."},
-		"nothing common":  {[]string{"One here.", "Two there."}, "- One here.|+ Two there."},
-		"three":           {[]string{"One here. Two there.", "One here. Three everywhere.", "One here. Two there. Three everywhere."}, "  One here.|- Two there.|+ Three everywhere."},
-		"said repeatedly": {[]string{"One here.", "One here. One here. Two there. Two there."}, "  One here.|+ Two there."},
-	} {
-		var members []memory.Memory
-		for _, text := range c.texts {
-			members = append(members, memory.Memory{Content: text})
-		}
-		if got := strings.Join(diffOf(members), "|"); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
 	}
 }
 
@@ -162,7 +140,7 @@ func TestDiffBySentences(t *testing.T) {
 func TestACredentialIsNoReason(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
-	e.opt.DetectSecrets = true
+	e.Opt.DetectSecrets = true
 	item := fileOne(t, e, op.ReviewUser, "needs_review", true, save(t, e, "anchor"))
 	wantCode(t, refused(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: item.ID, By: token}), memory.Secret, "by holds")
 	wantCode(t, refused(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Reason: "rotated " + token}), memory.Secret, "reason holds")
@@ -218,7 +196,7 @@ func TestOneOfAnItemIsNamedByItsAlias(t *testing.T) {
 		t.Errorf("the error is about %q", err.Field)
 	}
 	closed := do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideForgetOne + "dead"})
-	if _, live := e.stm.Get(b.ID); live || closed.Item.Decision != op.DecideForgetOne+string(b.ID) {
+	if _, live := e.Stm.Get(b.ID); live || closed.Item.Decision != op.DecideForgetOne+string(b.ID) {
 		t.Errorf("decided was %q, and %s is live: %t", closed.Item.Decision, b.ID, live)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -11,13 +11,16 @@ import (
 
 	"pgregory.net/rapid"
 
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/engine/review"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
 
 // storedItems are the items of all memories, live and in the trash, as they are stored.
-func storedItems(t testing.TB, e *Engine) map[string]string {
+func storedItems(t testing.TB, e *engine.Engine) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
 	for _, r := range exported(t, e) {
@@ -35,9 +38,9 @@ func TestReviewItemsAreExportedAndImported(t *testing.T) {
 	e, _ := newEngine(t)
 	a, b, c := save(t, e, "anchor"), save(t, e, "boat"), save(t, e, "crane")
 	item := fileOne(t, e, op.ReviewCluster, "merge", true, a, b)
-	closed := fileOne(t, e, op.ReviewDecay, needsReview, true, a)
+	closed := fileOne(t, e, op.ReviewDecay, review.NeedsReview, true, a)
 	decide(t, e, closed, op.DecideKeep)
-	fileOne(t, e, op.ReviewDecay, needsReview, true, c)
+	fileOne(t, e, op.ReviewDecay, review.NeedsReview, true, c)
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(c.ID)})
 	records := exported(t, e)
 
@@ -97,13 +100,13 @@ func TestTwoDevicesClaimTheSameItem(t *testing.T) {
 	desk, lap := newHouse(t), newHouse(t)
 	here, there := desk.open(t), lap.open(t)
 	a, b := save(t, here, "anchor"), save(t, here, "boat")
-	both := []*Engine{here, there}
+	both := []*engine.Engine{here, there}
 	exchange := func() {
 		t.Helper()
 		carry(t, desk, lap, status(t, here).Device)
 		carry(t, lap, desk, status(t, there).Device)
 		for _, e := range both {
-			if _, err := e.stm.Refresh(t.Context()); err != nil {
+			if _, err := e.Stm.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -133,7 +136,7 @@ func TestTwoDevicesClaimTheSameItem(t *testing.T) {
 	do(t, here, op.ReviewClose, &op.ReviewCloseRequest{ID: one.ID, Decision: op.DecideForgetOne + string(b.ID)})
 	exchange()
 	wantOpen(t, there)
-	if _, live := there.stm.Get(b.ID); live {
+	if _, live := there.Stm.Get(b.ID); live {
 		t.Error("what was decided on one device is not on the other")
 	}
 }
@@ -145,12 +148,12 @@ func TestTheItemsOfAMemoryAreBounded(t *testing.T) {
 	e := h.open(t)
 	first := save(t, e, "anchor")
 	var items []memory.ReviewItem
-	for i := range mostItemsOpen + 6 {
+	for i := range core.MaxItemsOpen + 6 {
 		other := save(t, e, fmt.Sprint("boat ", i))
 		items = append(items, memory.ReviewItem{Agent: op.ReviewUser, Action: "merge", MemoryIDs: []memory.ID{first.ID, other.ID}})
 	}
-	_, filed, err := e.fileItems(t.Context(), memory.Actor{}, "", items)
-	if err != nil || len(filed) != mostItemsOpen {
+	_, filed, err := e.Review.FileItems(t.Context(), memory.Actor{}, "", items)
+	if err != nil || len(filed) != core.MaxItemsOpen {
 		t.Fatalf("filed %d items, %v", len(filed), err)
 	}
 	last := items[len(items)-1]
@@ -162,14 +165,14 @@ func TestTheItemsOfAMemoryAreBounded(t *testing.T) {
 	}
 	ok(t, e.Close())
 	e = h.open(t)
-	row, _ := e.stm.Get(first.ID)
+	row, _ := e.Stm.Get(first.ID)
 	left := row.ReviewItems()
 	for _, item := range left {
-		if !slices.ContainsFunc(filed[len(filed)-mostItemsClosed:], func(f memory.ReviewItem) bool { return f.ID == item.ID }) {
+		if !slices.ContainsFunc(filed[len(filed)-core.MaxItemsClosed:], func(f memory.ReviewItem) bool { return f.ID == item.ID }) {
 			t.Errorf("item %s is kept, which is one of the oldest", item.ID)
 		}
 	}
-	if len(left) != mostItemsClosed {
+	if len(left) != core.MaxItemsClosed {
 		t.Errorf("%d closed items are kept", len(left))
 	}
 }
@@ -177,7 +180,7 @@ func TestTheItemsOfAMemoryAreBounded(t *testing.T) {
 // queueWorld is some memories, and what somebody does with what is asked about them.
 type queueWorld struct {
 	*rapid.T
-	e     *Engine
+	e     *engine.Engine
 	clock *clock
 	ids   []memory.ID
 }
@@ -231,10 +234,10 @@ func (w *queueWorld) act(t testing.TB) (tx, what string) {
 	what = rapid.SampledFrom([]string{"file", "file", "claim", "close", "keep", "forget one", "decide to forget", "forget", "restore", "edit"}).Draw(w.T, "what")
 	id := rapid.SampledFrom(w.ids).Draw(w.T, "whose")
 	var items []memory.ReviewItem
-	for item := range w.e.reviewItems() {
+	for item := range w.e.Review.ReviewItems() {
 		items = append(items, item)
 	}
-	slices.SortFunc(items, byUrgency)
+	slices.SortFunc(items, review.ByUrgency)
 	if slices.Contains([]string{"claim", "close", "keep", "forget one", "decide to forget"}, what) {
 		if len(items) == 0 {
 			return "", what
@@ -247,7 +250,7 @@ func (w *queueWorld) act(t testing.TB) (tx, what string) {
 		item := memory.ReviewItem{Agent: rapid.SampledFrom([]string{op.ReviewDecay, op.ReviewMerge}).Draw(w.T, "agent"),
 			Action:    rapid.SampledFrom([]string{"a", "b"}).Draw(w.T, "action"),
 			MemoryIDs: rapid.SliceOfNDistinct(rapid.SampledFrom(w.ids), 1, 3, rapid.ID[memory.ID]).Draw(w.T, "about")}
-		tx, _, err := w.e.fileItems(t.Context(), memory.Actor{}, "", []memory.ReviewItem{item})
+		tx, _, err := w.e.Review.FileItems(t.Context(), memory.Actor{}, "", []memory.ReviewItem{item})
 		ok(t, err)
 		return tx, what
 	case "forget":
@@ -290,7 +293,7 @@ func (w *queueWorld) actOn(t testing.TB, what string, item memory.ReviewItem) st
 // wantApart wants no set to be open twice.
 func (w *queueWorld) wantApart() {
 	seen := make(map[string]bool)
-	for item := range w.e.reviewItems() {
+	for item := range w.e.Review.ReviewItems() {
 		if item.Status == memory.ItemClosed {
 			continue
 		}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -9,12 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/engine/learn"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
 
-func reinforce(t testing.TB, e *Engine, content string) *op.ReinforceResult {
+func reinforce(t testing.TB, e *engine.Engine, content string) *op.ReinforceResult {
 	t.Helper()
 	return do(t, e, op.Reinforce, &op.ReinforceRequest{Content: content})
 }
@@ -67,9 +70,9 @@ func TestReinforceAtTheThreshold(t *testing.T) {
 	e, _ := newEngine(t)
 	save(t, e, "The staging database of the kettle project runs on the old machine")
 	const text = "The staging database of the kettle project runs on the machine"
-	alike := nearestTo(t, e, text).all[0].similarity
+	alike := nearestTo(t, e, text).All[0].Similarity
 	for threshold, want := range map[float64]bool{alike: true, math.Nextafter(alike, 1): false} {
-		e.opt.Known.Reinforce = threshold
+		e.Opt.Known.Reinforce = threshold
 		if got := reinforce(t, e, text).Found; got != want {
 			t.Errorf("%v alike, from %v: found %v", alike, threshold, got)
 		}
@@ -82,12 +85,12 @@ func TestAddAtTheThreshold(t *testing.T) {
 		e, _ := newEngine(t)
 		save(t, e, "The staging database of the kettle project runs on the old machine")
 		const text = "The staging database of the kettle project runs on the machine"
-		e.opt.Known.Add = nearestTo(t, e, text).all[0].similarity
+		e.Opt.Known.Add = nearestTo(t, e, text).All[0].Similarity
 		if up {
-			e.opt.Known.Add = math.Nextafter(e.opt.Known.Add, 1)
+			e.Opt.Known.Add = math.Nextafter(e.Opt.Known.Add, 1)
 		}
 		if res := add(t, e, text); res.New != up {
-			t.Errorf("from %v: new %v", e.opt.Known.Add, res.New)
+			t.Errorf("from %v: new %v", e.Opt.Known.Add, res.New)
 		}
 	}
 }
@@ -215,9 +218,9 @@ func TestReinforceWhatWasSuperseded(t *testing.T) {
 	e, _ := newEngine(t)
 	old := save(t, e, "The staging database runs on port 5432.").ID
 	next := save(t, e, "The staging database runs on port 5433.").ID
-	set, err := encode(next)
+	set, err := core.Encode(next)
 	ok(t, err)
-	_, err = e.stm.Update(t.Context(), []memory.ID{old}, "", func([]*stm.Row) (*stm.Tx, error) {
+	_, err = e.Stm.Update(t.Context(), []memory.ID{old}, "", func([]*stm.Row) (*stm.Tx, error) {
 		return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: old, Set: map[string]json.RawMessage{"superseded_by": set}}}}, nil
 	})
 	ok(t, err)
@@ -242,28 +245,28 @@ func TestReinforceOfWhatChangesMeanwhile(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "The kettle leaks at its seam")
-	found := &nearestTo(t, e, m.Content).all[0]
+	found := &nearestTo(t, e, m.Content).All[0]
 	reinforced := func() error {
-		r := renewal{e: e, link: memory.Source{Kind: memory.FromAgent, By: &memory.Actor{Via: "mcp"}}, said: m.Content, near: found}
-		_, err := r.one(t.Context(), m.ID)
+		r := learn.Renewal{E: e.Learn, Link: memory.Source{Kind: memory.FromAgent, By: &memory.Actor{Via: "mcp"}}, Said: m.Content, Near: found}
+		_, err := r.One(t.Context(), m.ID)
 		return err
 	}
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("The tide turns")})
-	if err := reinforced(); !errors.Is(err, errChanged) {
+	if err := reinforced(); !errors.Is(err, learn.ErrChanged) {
 		t.Errorf("of another text: %v", err)
 	}
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
-	if err := reinforced(); !errors.Is(err, errChanged) {
+	if err := reinforced(); !errors.Is(err, learn.ErrChanged) {
 		t.Errorf("of what was forgotten: %v", err)
 	}
 	for _, c := range []struct {
 		changes, tries int
 		code           memory.Code
-	}{{0, 1, ""}, {mostTries - 1, mostTries, ""}, {mostTries, mostTries, memory.Busy}} {
+	}{{0, 1, ""}, {learn.MaxTries - 1, learn.MaxTries, ""}, {learn.MaxTries, learn.MaxTries, memory.Busy}} {
 		tries := 0
-		_, err := untilUnchanged(func() (*op.AddResult, error) {
+		_, err := learn.UntilUnchanged(func() (*op.AddResult, error) {
 			if tries++; tries <= c.changes {
-				return nil, errChanged
+				return nil, learn.ErrChanged
 			}
 			return nil, nil
 		})

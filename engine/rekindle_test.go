@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -20,7 +21,7 @@ import (
 func promotedShelf(t *testing.T, content string) (*desk, op.Memory) {
 	t.Helper()
 	d := shelf(t, nil)
-	m := promote(t, d.Engine, save(t, d.Engine, content).ID).Memory
+	m := promoteByID(t, d.Engine, save(t, d.Engine, content).ID).Memory
 	d.seen(m.PromotedTo)
 	return d, m
 }
@@ -45,10 +46,6 @@ func TestRekindlingReadsWhatTheNoteSays(t *testing.T) {
 		{"moved", func(d *desk, _ memory.ID, home string) {
 			d.move(home, "Kitchen/Kettle.md")
 		}, "moved", false, leaky},
-		{"moved and edited", func(d *desk, id memory.ID, home string) {
-			d.move(home, "Kitchen/Kettle.md")
-			d.write(d.t, "Kitchen/Kettle.md", noteFor(id, "It is mended."))
-		}, "moved", true, "It is mended."},
 		{"copied by a sync tool and edited there", func(d *desk, id memory.ID, home string) {
 			conflict := strings.TrimSuffix(home, ".md") + ".sync-conflict-20260101-000000-ABCDEFG.md"
 			d.write(d.t, conflict, noteFor(id, "It is mended."))
@@ -59,7 +56,7 @@ func TestRekindlingReadsWhatTheNoteSays(t *testing.T) {
 			d := shelf(t, nil)
 			id := save(t, d.Engine, leaky).ID
 			if promoted {
-				d.seen(promote(t, d.Engine, id).Path)
+				d.seen(promoteByID(t, d.Engine, id).Path)
 			}
 			d.archived(id)
 			home := look(t, d.Engine, id).VaultPath
@@ -101,7 +98,7 @@ func TestRekindlingATextThatIsGone(t *testing.T) {
 	ok(t, os.Remove(d.at(cold.VaultPath)))
 	res := d.rekindled(id)
 	if res.Verdict != "gone" || res.Memory.Content != cold.Content || res.Memory.Stage != memory.Archived || res.Path != cold.VaultPath ||
-		!res.Memory.NoteGone.Equal(stampTime(d.clock.Now())) || res.Memory.UseCount != 0 {
+		!res.Memory.NoteGone.Equal(core.StampTime(d.clock.Now())) || res.Memory.UseCount != 0 {
 		t.Errorf("got %+v", res)
 	}
 	if len(res.Near) != 1 || res.Near[0].Path != "Shop.md" {
@@ -128,7 +125,7 @@ func TestANoteThatMayBeThereIsNotGone(t *testing.T) {
 	rev := look(t, d.Engine, m.ID).Rev
 	busy := func(what string, code memory.Code, says string) {
 		t.Helper()
-		_, err := d.rekindleMemory(t.Context(), m.ID, keeper())
+		_, err := d.Engine.Lifecycle.RekindleMemory(t.Context(), m.ID, keeper())
 		wantCode(t, err, code, says)
 		if got := look(t, d.Engine, m.ID); got.Rev != rev {
 			t.Errorf("%s, and written: %+v", what, got.Memory)
@@ -166,7 +163,7 @@ func TestTextsThatAreNotRekindled(t *testing.T) {
 		d.archived(id)
 		cold := look(t, d.Engine, id)
 		d.write(t, cold.VaultPath, noteFor(id, body))
-		_, err := d.rekindleMemory(t.Context(), id, keeper())
+		_, err := d.Engine.Lifecycle.RekindleMemory(t.Context(), id, keeper())
 		wantCode(t, err, memory.Conflict, says)
 		if m := look(t, d.Engine, id); m.Rev != cold.Rev {
 			t.Errorf("%.20q: the memory is %+v", body, m.Memory)
@@ -200,13 +197,13 @@ func TestRekindlingWhatIsWarmOrMerged(t *testing.T) {
 	}
 	again := save(t, d.Engine, strings.ToUpper(leaky))
 	into := d.merged(m.ID, again.ID)
-	_, err := d.rekindleMemory(t.Context(), m.ID, keeper())
+	_, err := d.Engine.Lifecycle.RekindleMemory(t.Context(), m.ID, keeper())
 	wantCode(t, err, memory.Conflict, "was merged into "+string(into.NewMemoryID))
 	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(into.NewMemoryID)})
 	if back := d.rekindled(m.ID); back.Memory.Content != leaky || back.Memory.ConsolidatedInto != "" {
 		t.Errorf("what it was merged into was forgotten, and it came back as %+v", back)
 	}
-	_, err = d.rekindleMemory(t.Context(), memory.DeriveID([]byte("x")), keeper())
+	_, err = d.Engine.Lifecycle.RekindleMemory(t.Context(), memory.DeriveID([]byte("x")), keeper())
 	wantCode(t, err, memory.NotFound, "there is no memory")
 }
 
@@ -217,7 +214,7 @@ func TestRekindlingAMemoryThatWasNeverInANote(t *testing.T) {
 	d := &desk{house: newHouse(t), t: t, Engine: e}
 	clock.advance(time.Hour)
 	id := save(t, e, leaky).ID
-	_, err := e.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+	_, err := e.Stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
 		return &stm.Tx{Verb: "note", Changes: []stm.Change{{ID: id, Set: map[string]json.RawMessage{"stage": json.RawMessage(`"archived"`)}}}}, nil
 	})
 	ok(t, err)

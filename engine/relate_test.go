@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // links says in the words of their contents what a memory is related to: "a supports b".
-func links(t testing.TB, e *Engine, ids ...memory.ID) []string {
+func links(t testing.TB, e *engine.Engine, ids ...memory.ID) []string {
 	t.Helper()
 	req := &op.OpenManyRequest{Track: new(false)}
 	for _, id := range ids {
@@ -32,7 +33,7 @@ func links(t testing.TB, e *Engine, ids ...memory.ID) []string {
 	return out
 }
 
-func wantLinks(t testing.TB, e *Engine, m op.Memory, want ...string) {
+func wantLinks(t testing.TB, e *engine.Engine, m op.Memory, want ...string) {
 	t.Helper()
 	if got := strings.Join(links(t, e, m.ID), ", "); got != strings.Join(want, ", ") {
 		t.Errorf("the relations of %q are\n%s, want\n%s", m.Content, got, strings.Join(want, ", "))

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -78,7 +79,7 @@ func TestRelationsAreThereAfterARestart(t *testing.T) {
 		ok(t, e.Close())
 		e = h.open(t)
 		wantLinks(t, e, b, "< anchor causes boat")
-		ok(t, e.stm.WriteSnapshot(t.Context()))
+		ok(t, e.Stm.WriteSnapshot(t.Context()))
 	}
 }
 
@@ -93,8 +94,8 @@ func TestTwoDevicesRelateTheSameMemories(t *testing.T) {
 		t.Helper()
 		carry(t, desk, lap, status(t, here).Device)
 		carry(t, lap, desk, status(t, there).Device)
-		for _, e := range []*Engine{here, there} {
-			if _, err := e.stm.Refresh(t.Context()); err != nil {
+		for _, e := range []*engine.Engine{here, there} {
+			if _, err := e.Stm.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -111,7 +112,7 @@ func TestTwoDevicesRelateTheSameMemories(t *testing.T) {
 	if one.ID != other.ID {
 		t.Errorf("the relation is %s here and %s there", one.ID, other.ID)
 	}
-	for _, e := range []*Engine{here, there} {
+	for _, e := range []*engine.Engine{here, there} {
 		m := do(t, e, op.OpenMany, &op.OpenManyRequest{IDs: []string{string(a.ID)}, Track: new(false)}).Memories[0]
 		if len(m.Relations.Outgoing) != 2 || len(m.Relations.Incoming) != 2 {
 			t.Errorf("the relations are %+v", m.Relations)

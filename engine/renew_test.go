@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -9,10 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine/notes"
+	"emberd/engine/search"
 	"emberd/ltm"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/vault"
+	"emberd/vault/linkindex"
 	"emberd/watcher"
 )
 
@@ -23,7 +25,7 @@ func TestAFailedIndexIsBuiltAnew(t *testing.T) {
 	h := vaultHouse(t, garden())
 	e := h.following(t)
 	save(t, e, "compost at the market")
-	index, _ := e.notes.current()
+	index, _ := e.Notes.Vault.Current()
 	if err := index.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -32,10 +34,10 @@ func TestAFailedIndexIsBuiltAnew(t *testing.T) {
 		t.Errorf("without an index %q is found", got)
 	}
 	h.write(t, "New.md", "zebraquagga")
-	until(t, "the new index has the new note", func() bool { return len(search(t, e, "zebraquagga")) == 1 })
+	until(t, "the new index has the new note", func() bool { return len(searchFor(t, e, "zebraquagga")) == 1 })
 	until(t, "and the old ones", func() bool { return h.audit(t, e) == "" })
 	wantNames(t, e, "compost", "Garden/Soil.md", "compost at the market")
-	if status := e.notes.status(); status.Problem != "" {
+	if status := e.Notes.Vault.Status(); status.Problem != "" {
 		t.Errorf("still a problem: %s", status.Problem)
 	}
 }
@@ -46,20 +48,20 @@ func TestARebuildThatFailsIsTriedAgain(t *testing.T) {
 	h := vaultHouse(t, garden())
 	e := h.open(t)
 	defer e.Close()
-	dir := e.notes.indexDir
-	e.notes.indexDir = filepath.Join(h.State, "daemon.lock", "no folder")
-	e.notes.rebuild()
+	dir := e.Notes.Vault.IndexDir
+	e.Notes.Vault.IndexDir = filepath.Join(h.State, "daemon.lock", "no folder")
+	e.Notes.Vault.Rebuild()
 	if got := do(t, e, op.Search, &op.SearchRequest{Query: "compost"}); len(got.Hits) != 0 || got.Indexing == nil {
 		t.Errorf("without an index: %q, indexing %v", names(got.Hits), got.Indexing)
 	}
 	do(t, e, op.Status, &op.StatusRequest{})
-	err := e.notes.reconcile(t.Context(), watcher.Batch{Gone: []string{"x.md"}})
+	err := e.Notes.Vault.Reconcile(t.Context(), watcher.Batch{Gone: []string{"x.md"}})
 	if !errors.Is(err, ltm.ErrClosed) {
 		t.Errorf("the actor is told %v, want what makes it build anew", err)
 	}
-	e.notes.indexDir = dir
-	e.notes.rebuild()
-	if err := e.notes.reconcile(t.Context(), watcher.Batch{Changed: []watcher.File{{Path: "Garden/Soil.md"}}}); err != nil {
+	e.Notes.Vault.IndexDir = dir
+	e.Notes.Vault.Rebuild()
+	if err := e.Notes.Vault.Reconcile(t.Context(), watcher.Batch{Changed: []watcher.File{{Path: "Garden/Soil.md"}}}); err != nil {
 		t.Fatal(err)
 	}
 	wantNames(t, e, "compost", "Garden/Soil.md")
@@ -77,7 +79,7 @@ func TestNotesThatCannotBeRead(t *testing.T) {
 		for _, path := range changed {
 			b.Changed = append(b.Changed, watcher.File{Path: path})
 		}
-		if err := e.notes.reconcile(t.Context(), b); err != nil {
+		if err := e.Notes.Vault.Reconcile(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,7 +95,7 @@ func TestNotesThatCannotBeRead(t *testing.T) {
 	}
 	batch("Garden/Soil.md")
 	wantNames(t, e, "compost")
-	if got := e.notes.status(); got.Skipped != 1 || got.Waiting != 0 {
+	if got := e.Notes.Vault.Status(); got.Skipped != 1 || got.Waiting != 0 {
 		t.Errorf("status %+v, want one skipped and none waiting", got)
 	}
 
@@ -102,10 +104,10 @@ func TestNotesThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.write(t, "Garden/Soil.md", "Compost once more.")
-	e.notes.remember(reading{doc: ltm.Doc{Path: "Garden/Soil.md"}, unread: unread{why: "the disk stuttered", again: true}})
+	e.Notes.Vault.Remember(notes.Reading{Doc: ltm.Doc{Path: "Garden/Soil.md"}, Unread: notes.Unread{Why: "the disk stuttered", Again: true}})
 	batch("Broken.md")
 	wantNames(t, e, "compost", "Garden/Soil.md")
-	if got := e.notes.status(); got.Skipped != 0 {
+	if got := e.Notes.Vault.Status(); got.Skipped != 0 {
 		t.Errorf("%d still skipped", got.Skipped)
 	}
 }
@@ -116,32 +118,14 @@ func TestAStopInTheMiddleIsNoEnd(t *testing.T) {
 	defer e.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.notes.reconcile(ctx, watcher.Batch{Changed: []watcher.File{{Path: "Broken.md"}}}); err == nil {
+	if err := e.Notes.Vault.Reconcile(ctx, watcher.Batch{Changed: []watcher.File{{Path: "Broken.md"}}}); err == nil {
 		t.Error("a batch that was not read counts as delivered")
 	}
-	if e.notes.complete.Load() {
+	if e.Notes.Vault.Complete.Load() {
 		t.Error("the first reading counts as complete")
 	}
-	if got := e.notes.indexing(); got == nil || got.Indexed != 0 || got.Total != 1 {
+	if got := e.Notes.Vault.Indexing(); got == nil || got.Indexed != 0 || got.Total != 1 {
 		t.Errorf("progress %+v, want 0 of 1", got)
-	}
-}
-
-func TestPortionsAreBounded(t *testing.T) {
-	t.Parallel()
-	files := make([]watcher.File, 600)
-	for i := range files {
-		files[i].Size = 100
-	}
-	files[10].Size, files[11].Size, files[12].Size = 5<<20, 5<<20, 50<<20
-	var got []int
-	for len(files) > 0 {
-		n := portion(files)
-		got = append(got, n)
-		files = files[n:]
-	}
-	if want := []int{12, 1, 256, 256, 75}; !slices.Equal(got, want) {
-		t.Errorf("portions of %d notes, want %d", got, want)
 	}
 }
 
@@ -178,7 +162,7 @@ func TestASecondNoteOfAMemoryStaysAHit(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	e = h.following(t)
+	e = h.adopting(t, m.ID)
 	res := do(t, e, op.Search, &op.SearchRequest{Query: "kettle seam", Explain: true})
 	if len(res.Hits) != 2 || res.Total != 2 {
 		t.Fatalf("%d hits of %d: %q", len(res.Hits), res.Total, names(res.Hits))
@@ -191,7 +175,7 @@ func TestASecondNoteOfAMemoryStaysAHit(t *testing.T) {
 		t.Errorf("hits %+v and %+v", one, other)
 	}
 	for _, h := range res.Hits {
-		if got := rank(*h.Explain); got != h.Rank {
+		if got := search.Rank(*h.Explain); got != h.Rank {
 			t.Errorf("parts make %v, rank is %v", got, h.Rank)
 		}
 	}
@@ -240,17 +224,17 @@ func TestLinksCatchUp(t *testing.T) {
 	h := vaultHouse(t, garden())
 	e := h.open(t)
 	defer e.Close()
-	links := vault.NewLinks()
-	n := e.notes
-	n.moved = map[string]bool{"Garden/Tomatoes.md": true, "gone.md": true}
+	links := linkindex.New()
+	n := e.Notes.Vault
+	n.Moved = map[string]bool{"Garden/Tomatoes.md": true, "gone.md": true}
 	links.Add("gone.md", nil, []string{"Soil"})
-	n.link(t.Context(), links, "Garden/Soil.md")
-	for n.behind(t.Context(), links) {
+	n.Link(t.Context(), links, "Garden/Soil.md")
+	for n.Behind(t.Context(), links) {
 	}
 	if got := links.Backlinks("Garden/Soil.md"); !slices.Equal(got, []string{"Garden/Tomatoes.md"}) {
 		t.Errorf("links from %q", got)
 	}
-	if n.links != links || n.moved != nil {
+	if n.Links != links || n.Moved != nil {
 		t.Error("the links are not kept current from here on")
 	}
 }

@@ -1,10 +1,11 @@
-package engine
+package engine_test
 
 import (
 	"maps"
 	"slices"
 	"testing"
 
+	"emberd/engine/notes"
 	"emberd/op"
 	"emberd/watcher"
 )
@@ -25,9 +26,9 @@ func (d *desk) wantSays(path, word, not string) {
 }
 
 // readings are what a batch reads of a note now, to be taken in later.
-func (d *desk) readings(path string) []reading {
+func (d *desk) readings(path string) []notes.Reading {
 	d.t.Helper()
-	return d.notes.readAll(d.t.Context(), []watcher.File{{Path: path}})
+	return d.Notes.Vault.ReadAll(d.t.Context(), []watcher.File{{Path: path}})
 }
 
 // A batch reads notes ahead of their turn. One that was written and read by itself meanwhile
@@ -35,13 +36,13 @@ func (d *desk) readings(path string) []reading {
 func TestABatchTakesNoNoteBack(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, map[string]string{"Kettle.md": "copper\n"})
-	d.notes.rereads.begin()
-	defer d.notes.rereads.end()
+	d.Notes.Vault.Rereads.Begin()
+	defer d.Notes.Vault.Rereads.End()
 	ahead := d.readings("Kettle.md")
 	d.write(t, "Kettle.md", "enamel\n")
-	ok(t, d.notes.reread(t.Context(), "Kettle.md"))
+	ok(t, d.Notes.Vault.Reread(t.Context(), "Kettle.md"))
 	d.wantSays("Kettle.md", "enamel", "copper")
-	ok(t, d.notes.takeIn(t.Context(), ahead))
+	ok(t, d.Notes.Vault.TakeIn(t.Context(), ahead))
 	d.wantSays("Kettle.md", "enamel", "copper")
 }
 
@@ -50,38 +51,31 @@ func TestABatchTakesNoNoteBack(t *testing.T) {
 func TestANoteReadByItselfTakesNoBatchBack(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, map[string]string{"Kettle.md": "copper\n"})
-	d.notes.rereads.enter("Kettle.md")
+	d.Notes.Vault.Rereads.Enter("Kettle.md")
 	slow := d.readings("Kettle.md")
 	d.write(t, "Kettle.md", "enamel\n")
 	done := make(chan error, 1)
-	go func() { done <- d.notes.takeIn(t.Context(), d.readings("Kettle.md")) }()
+	go func() { done <- d.Notes.Vault.TakeIn(t.Context(), d.readings("Kettle.md")) }()
 	until(t, "the batch waits for the other reading", func() bool {
-		return d.says("Kettle.md", "enamel") && d.notes.rereads.waits("Kettle.md")
+		return d.says("Kettle.md", "enamel") && d.Notes.Vault.Rereads.Queued("Kettle.md") > 1
 	})
-	ok(t, d.notes.apply(t.Context(), slow, nil))
-	d.notes.rereads.leave("Kettle.md")
+	ok(t, d.Notes.Vault.Apply(t.Context(), slow, nil))
+	d.Notes.Vault.Rereads.Leave("Kettle.md")
 	ok(t, <-done)
 	d.wantSays("Kettle.md", "enamel", "copper")
-}
-
-// waits reports whether one more than who has the turn is to read a note.
-func (r *rereads) waits(path string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.busy[path] > 1
 }
 
 // One that a batch finds missing is gone when the watcher says so, also if it was just read.
 func TestANoteThatIsMissingForAMomentStays(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, map[string]string{"Kettle.md": "copper\n"})
-	d.notes.rereads.begin()
-	defer d.notes.rereads.end()
+	d.Notes.Vault.Rereads.Begin()
+	defer d.Notes.Vault.Rereads.End()
 	ahead := d.readings("Kettle.md")
-	ok(t, d.notes.reread(t.Context(), "Kettle.md"))
+	ok(t, d.Notes.Vault.Reread(t.Context(), "Kettle.md"))
 	d.removeAll([]string{"Kettle.md"})
-	ok(t, d.notes.takeIn(t.Context(), ahead))
-	index, _ := d.notes.current()
+	ok(t, d.Notes.Vault.TakeIn(t.Context(), ahead))
+	index, _ := d.Notes.Vault.Current()
 	if _, known := maps.Collect(index.Known())["Kettle.md"]; !known {
 		t.Error("it is out of the index before the watcher said that it is gone")
 	}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"reflect"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine/search"
 	"emberd/op"
 )
 
@@ -70,7 +71,7 @@ func TestFewWordsAreRespelt(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "the kubernetes cluster")
-	for n, found := range map[int]bool{mostMisspelt - 1: true, mostMisspelt: false} {
+	for n, found := range map[int]bool{search.MaxMisspelt - 1: true, search.MaxMisspelt: false} {
 		var query strings.Builder
 		query.WriteString("clustre")
 		for i := range n {

@@ -1,16 +1,18 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
+	"emberd/engine"
+	"emberd/engine/search"
 	"emberd/op"
 )
 
 // harbour is an engine with twelve fresh memories about the harbour light, and two of
 // eight days ago that are about to fade: one that is about it too and one that barely is.
-func harbour(t *testing.T) *Engine {
+func harbour(t *testing.T) *engine.Engine {
 	e, clock := newEngine(t)
 	for i := range 12 {
 		save(t, e, fmt.Sprintf("harbour light number %d", i))
@@ -38,7 +40,7 @@ func TestWhatIsAboutToFadeIsMixedIn(t *testing.T) {
 		t.Fatalf("%d hits of %d, reviews at %v, want 10 of 14 with one at 2", len(res.Hits), res.Total, reviews(res.Hits))
 	}
 	due := res.Hits[2]
-	if due.Content != "harbour light of old" || due.Snippet.Text == "" || due.Rank != rank(*due.Explain) {
+	if due.Content != "harbour light of old" || due.Snippet.Text == "" || due.Rank != search.Rank(*due.Explain) {
 		t.Errorf("mixed in was %+v", due)
 	}
 	plain := do(t, e, op.Search, &op.SearchRequest{Query: "harbour light", IncludeReview: new(false)}).Hits
@@ -76,7 +78,7 @@ func TestAHitIsNotShownAgainAsAReview(t *testing.T) {
 	for i := range 30 {
 		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("harbour light number %d", i), CreatedAt: h.daysAgo(0.2)})
 	}
-	hits := search(t, e, "harbour light")
+	hits := searchFor(t, e, "harbour light")
 	texts := hitContents(hits)
 	slices.Sort(texts)
 	if len(hits) != 10 || len(slices.Compact(texts)) != 10 || !slices.Equal(reviews(hits), []int{2, 5, 8}) {
@@ -97,7 +99,7 @@ func TestAMemoryWhoseNoteIsShownIsNoReview(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	hits := search(t, h.following(t), "harbour light")
+	hits := searchFor(t, h.adopting(t, m.ID), "harbour light")
 	if hits[0].Note == nil || hits[0].Note.MemoryID != m.ID || len(reviews(hits)) != 0 {
 		t.Errorf("%q, reviews at %v; want the note and nothing of its memory", names(hits), reviews(hits))
 	}

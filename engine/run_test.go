@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -7,13 +7,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/storage"
 	"emberd/internal/durable"
 	"emberd/op"
 )
 
 // timers are those of status, but for the ones of the lifecycle and of the agents: these are
 // dates, no ticks.
-func timers(t testing.TB, e *Engine) map[string]string {
+func timers(t testing.TB, e *engine.Engine) map[string]string {
 	all := do(t, e, op.Status, &op.StatusRequest{}).Timers
 	delete(all, "lifecycle")
 	delete(all, "agents")
@@ -30,11 +32,9 @@ func TestNothingTicksUnlessSomethingChanged(t *testing.T) {
 		h.FS = unwatched{}
 		h.Options.Now = time.Now
 		e := h.open(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- e.Run(ctx) }()
+		stop := inTheBackground(t, e)
 
-		time.Sleep(2 * snapshotDelay) // the look after the start
+		time.Sleep(2 * storage.SnapshotDelay) // the look after the start
 		synctest.Wait()
 		if got := timers(t, e); len(got) != 0 {
 			t.Errorf("at rest %v tick", got)
@@ -44,15 +44,12 @@ func TestNothingTicksUnlessSomethingChanged(t *testing.T) {
 		if got := timers(t, e); got["snapshot"] != "1m0s" || got["audit"] != "30s" || len(got) != 2 {
 			t.Errorf("after a change the timers are %v, want a snapshot in a minute and the counts of callers in half of one", got)
 		}
-		time.Sleep(2 * snapshotDelay)
+		time.Sleep(2 * storage.SnapshotDelay)
 		synctest.Wait()
 		if got := timers(t, e); len(got) != 0 {
 			t.Errorf("after the snapshot %v tick", got)
 		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Run returned %v", err)
-		}
+		stop()
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
@@ -67,15 +64,15 @@ func TestASnapshotIsWrittenWhenOneIsDue(t *testing.T) {
 		h.Options.Now = time.Now
 		e := h.open(t)
 		drops := op.SaveBatchRequest{Items: slices.Repeat([]op.SaveRequest{{Content: "a drop"}}, 50)}
-		for !e.stm.SnapshotDue() {
+		for !e.Stm.SnapshotDue() {
 			do(t, e, op.SaveBatch, &drops)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*snapshotDelay)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*storage.SnapshotDelay)
 		defer cancel()
 		if err := e.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if e.stm.SnapshotDue() {
+		if e.Stm.SnapshotDue() {
 			t.Error("a snapshot is still due after the timer")
 		}
 		if err := e.Close(); err != nil {

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -65,7 +65,7 @@ func TestWhatIsSavedIsFoundByTheNextSearch(t *testing.T) {
 	for i := range 50 {
 		word := fmt.Sprintf("marker%04d", i)
 		m := save(t, e, "a note with "+word+" in it")
-		if hits := search(t, e, word); len(hits) != 1 || hits[0].ID != m.ID {
+		if hits := searchFor(t, e, word); len(hits) != 1 || hits[0].ID != m.ID {
 			t.Fatalf("search for %s found %q", word, hitContents(hits))
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ func BenchmarkScopedSearch(b *testing.B) {
 				}
 				do(b, e, op.SaveBatch, req)
 			}
-			e.buildIndex(b.Context())
+			e.Storage.BuildIndex(b.Context())
 			for i := 0; b.Loop(); i++ {
 				if _, err := as(workGrant(), e, op.Search, &op.SearchRequest{Query: s.words(3)}); err != nil {
 					b.Fatal(err)

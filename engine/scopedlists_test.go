@@ -1,10 +1,11 @@
-package engine
+package engine_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/internal/access"
 	"emberd/memory"
 	"emberd/op"
@@ -38,7 +39,7 @@ func TestListsOfAllMemoriesAreForWhoSeesThemAll(t *testing.T) {
 }
 
 // wantNoNote asks about a note as if there were none.
-func wantNoNote(t *testing.T, e *Engine, g *access.Grant, path string) {
+func wantNoNote(t *testing.T, e *engine.Engine, g *access.Grant, path string) {
 	t.Helper()
 	if res, err := as(g, e, op.NoteRead, &op.NoteReadRequest{Path: path}); memory.CodeOf(err) != memory.NotFound {
 		t.Errorf("%s is read to who sees its folder: %v, %v", path, res, err)

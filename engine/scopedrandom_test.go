@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"emberd/embedding"
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/internal/access"
 	"emberd/memory"
 	"emberd/op"
@@ -116,7 +118,7 @@ type worlds struct {
 // world is one of them.
 type world struct {
 	*house
-	e   *Engine
+	e   *engine.Engine
 	ids []memory.ID // of what is in both, in the same order
 	txs []string    // journal entries of the caller, in the same order
 }
@@ -132,9 +134,9 @@ func newWorlds(t testing.TB, r *rapid.T, of stores) *worlds {
 			h = w.noted(i == 0)
 		}
 		h.Enrich, h.AutoPromote, h.LifecyclePeriod = true, false, 0
-		h.Rekindle, h.patience = RekindleAsk, time.Minute
+		h.Rekindle, h.Patience = core.RekindleAsk, time.Minute
 		if of.auto {
-			h.Rekindle = RekindleAuto
+			h.Rekindle = core.RekindleAuto
 		}
 		if of.model != "" {
 			meant(t, h, embedding.Options{Providers: []string{embedding.Go}, Model: of.model})
@@ -142,10 +144,10 @@ func newWorlds(t testing.TB, r *rapid.T, of stores) *worlds {
 		w.both[i] = &world{house: h}
 		if of.vault {
 			w.both[i].e = h.following(t)
-			_, err := w.both[i].e.notes.allLinks(t.Context())
+			_, err := w.both[i].e.Notes.Vault.AllLinks(t.Context())
 			ok(t, err)
 		} else if w.both[i].e = h.open(t); indexed {
-			w.both[i].e.buildIndex(t.Context())
+			w.both[i].e.Storage.BuildIndex(t.Context())
 		}
 	}
 	for range rapid.IntRange(3, 10).Draw(r, "memories") {

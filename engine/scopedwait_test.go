@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -38,7 +39,7 @@ func (w *worlds) settle(in *world, res any) {
 	if w.auto {
 		for _, m := range broughtBack(res) {
 			for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-				if row, live := in.e.stm.Get(m); !live || !cold(row) {
+				if row, live := in.e.Stm.Get(m); !live || !core.Cold(row) {
 					break
 				}
 			}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
+	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -20,13 +20,13 @@ import (
 
 // move puts a memory into another stage, as the lifecycle will.
 // A rehydratable one is found by all its words.
-func move(t testing.TB, e *Engine, id memory.ID, stage memory.Stage) {
+func move(t testing.TB, e *engine.Engine, id memory.ID, stage memory.Stage) {
 	t.Helper()
-	_, err := e.stm.Update(t.Context(), []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+	_, err := e.Stm.Update(t.Context(), []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		set := map[string]json.RawMessage{"stage": json.RawMessage(`"` + stage + `"`)}
 		if stage == memory.Rehydratable {
 			var err error
-			if set["key_terms"], err = encode(strings.Fields(rows[0].Content())); err != nil {
+			if set["key_terms"], err = core.Encode(strings.Fields(rows[0].Content())); err != nil {
 				return nil, err
 			}
 		}
@@ -45,28 +45,10 @@ func TestAnExactMatchOfAnyAgeStaysAboveWeakFreshOnes(t *testing.T) {
 	for _, word := range []string{"copper", "valve", "torque"} {
 		save(t, e, word+" paint today")
 	}
-	hits := search(t, e, "copper valve torque")
+	hits := searchFor(t, e, "copper valve torque")
 	if len(hits) != 4 || hits[0].ID != old.ID {
 		t.Errorf("order is %q, want the exact match first", hitContents(hits))
 	}
-}
-
-func TestTheFloorKeepsWhatItPromises(t *testing.T) {
-	t.Parallel()
-	factors := DefaultOptions().StageFactor
-	rapid.Check(t, func(t *rapid.T) {
-		exact := op.Explain{
-			Relevance: rapid.Float64Range(0.01, 50).Draw(t, "relevance"),
-			Decay:     rapid.Float64Range(0, 100).Draw(t, "decay"),
-			Floor:     DefaultDecayFloor,
-			Stage:     rapid.SampledFrom([]float64{factors.Active, factors.Demoted}).Draw(t, "stage"),
-			Tier:      1,
-		}
-		weak := op.Explain{Relevance: exact.Relevance / 3, Decay: 1, Floor: DefaultDecayFloor, Stage: factors.Active, Tier: 1}
-		if rank(exact) <= rank(weak) {
-			t.Fatalf("exact match ranks %v, the weak one %v", rank(exact), rank(weak))
-		}
-	})
 }
 
 func TestOfEqualMatchesTheFresherComesFirst(t *testing.T) {
@@ -77,7 +59,7 @@ func TestOfEqualMatchesTheFresherComesFirst(t *testing.T) {
 	}
 	want := []string{"tide table 0", "tide table 4", "tide table 40", "tide table 400"}
 	for _, query := range []string{"tide", ""} {
-		if got := hitContents(search(t, e, query)); !slices.Equal(got, want) {
+		if got := hitContents(searchFor(t, e, query)); !slices.Equal(got, want) {
 			t.Errorf("search %q orders %q, want %q", query, got, want)
 		}
 	}
@@ -89,7 +71,7 @@ func TestCoreMemoriesNeverFade(t *testing.T) {
 	year := clock.daysAgo(365)
 	do(t, e, op.Save, &op.SaveRequest{Content: "anchor chain", CreatedAt: year})
 	do(t, e, op.Save, &op.SaveRequest{Content: "anchor light", CreatedAt: year, Core: true, Strength: new(0.0)})
-	hits := search(t, e, "anchor")
+	hits := searchFor(t, e, "anchor")
 	if len(hits) != 2 || !hits[0].Core || hits[0].Score != 1 || hits[1].Score >= 0.1 {
 		t.Errorf("got %+v, want the core one first with score 1", hits)
 	}
@@ -103,7 +85,7 @@ func TestStagesWeighOnRankAndAllAreSearched(t *testing.T) {
 		move(t, e, save(t, e, "barometer reading "+string(stage)).ID, stage)
 	}
 	// Against a hit that says far more of what was asked, the stages weigh in full.
-	hits := search(t, e, "barometer vane gauge")
+	hits := searchFor(t, e, "barometer vane gauge")
 	if len(hits) != 5 {
 		t.Fatalf("found %q, want all four stages", hitContents(hits))
 	}
@@ -114,7 +96,7 @@ func TestStagesWeighOnRankAndAllAreSearched(t *testing.T) {
 	}
 	// What is cold and comes near the best hit ranks as what is demoted.
 	for i, want := range []float64{1, 0.5, 0.5, 0.5} {
-		if hit := search(t, e, "reading")[i]; math.Abs(hit.Rank/search(t, e, "reading")[0].Rank-want) > 1e-9 {
+		if hit := searchFor(t, e, "reading")[i]; math.Abs(hit.Rank/searchFor(t, e, "reading")[0].Rank-want) > 1e-9 {
 			t.Errorf("%q does not rank %v of the active one", hit.Content, want)
 		}
 	}
@@ -148,11 +130,11 @@ func TestExplainMultipliesOutToTheRank(t *testing.T) {
 		if len(x.Terms) != 2 || math.Abs(sum-x.Relevance) > 1e-9 {
 			t.Errorf("%s: %d terms sum to %v, the relevance is %v", hit.Stage, len(x.Terms), sum, x.Relevance)
 		}
-		if x.Decay != hit.Score || x.Tier != 0.9 || x.Floor != DefaultDecayFloor {
+		if x.Decay != hit.Score || x.Tier != 0.9 || x.Floor != core.DefaultDecayFloor {
 			t.Errorf("%s: explain %+v does not show what holds", hit.Stage, x)
 		}
 	}
-	if plain := search(t, e, "rope anchor"); plain[0].Explain != nil {
+	if plain := searchFor(t, e, "rope anchor"); plain[0].Explain != nil {
 		t.Error("explained without being asked")
 	}
 }
@@ -169,7 +151,7 @@ func TestFilters(t *testing.T) {
 		r.Content += " fish"
 		do(t, e, op.Save, &r)
 	}
-	move(t, e, search(t, e, "two")[0].ID, memory.Archived)
+	move(t, e, searchFor(t, e, "two")[0].ID, memory.Archived)
 	for _, c := range []struct {
 		name   string
 		filter op.Filter
@@ -227,7 +209,7 @@ func TestSnippetsMarkWhatMatched(t *testing.T) {
 	h.PreviewLength = 40
 	e := h.open(t)
 	save(t, e, strings.Repeat("nothing to see here ", 50)+"but the lighthouse keeper "+strings.Repeat("nothing to see here ", 50))
-	snippet := search(t, e, "lighthouses")[0].Snippet
+	snippet := searchFor(t, e, "lighthouses")[0].Snippet
 	if len(snippet.Marks) != 1 {
 		t.Fatalf("snippet %+v has no single mark", snippet)
 	}
@@ -246,7 +228,7 @@ func TestPreviewLengthZeroShowsTheWholeText(t *testing.T) {
 	e := h.open(t)
 	text := strings.TrimSpace(strings.Repeat("a long and winding story ", 100))
 	save(t, e, text)
-	if got := search(t, e, "winding")[0].Snippet.Text; got != text {
+	if got := searchFor(t, e, "winding")[0].Snippet.Text; got != text {
 		t.Errorf("snippet has %d bytes, want all %d", len(got), len(text))
 	}
 }
@@ -293,7 +275,7 @@ func TestAccessesAreNotCountedWhenNotWanted(t *testing.T) {
 	}
 	h.TrackAccess = false
 	e = h.open(t)
-	search(t, e, "waters")
+	searchFor(t, e, "waters")
 	if got := look(t, e, m.ID).AccessCount; got != 0 {
 		t.Errorf("with tracking off, %d accesses were counted", got)
 	}
@@ -320,7 +302,7 @@ func TestWhileTheIndexLoadsEverythingIsFound(t *testing.T) {
 	if got := do(t, e, op.Status, &op.StatusRequest{}).Health; got != "loading" {
 		t.Errorf("health is %q, want loading", got)
 	}
-	e.buildIndex(t.Context())
+	e.Storage.BuildIndex(t.Context())
 	res = do(t, e, op.Search, &op.SearchRequest{Query: "b07", Explain: true})
 	if res.Loading != nil || len(res.Hits) != 1 || res.Hits[0].Explain.Coarse {
 		t.Errorf("after building the index: %+v", res)

@@ -1,31 +1,34 @@
-package engine
+package engine_test
 
 import (
 	"slices"
 	"testing"
 
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/engine/search"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
 
 // freeze leaves of a memory a summary and key terms; its text is said to be in a note.
-func freeze(t testing.TB, e *Engine, id memory.ID, stage memory.Stage, path, summary string, terms ...string) {
+func freeze(t testing.TB, e *engine.Engine, id memory.ID, stage memory.Stage, path, summary string, terms ...string) {
 	t.Helper()
-	_, err := e.stm.Update(t.Context(), []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+	_, err := e.Stm.Update(t.Context(), []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		m, err := rows[0].Memory()
 		if err != nil {
 			return nil, err
 		}
-		before, err := fields(&m)
+		before, err := core.Fields(&m)
 		if err != nil {
 			return nil, err
 		}
-		if !chill(&m, remains{stage: stage, path: path, summary: summary, terms: terms, reason: "asked for"}, e.opt.Now()) {
+		if !core.ArchiveText(&m, core.ArchivedText{Stage: stage, Path: path, Summary: summary, Terms: terms, Reason: "asked for"}, e.Opt.Now()) {
 			t.Fatalf("%q cannot be archived", m.Content)
 		}
-		after, err := fields(&m)
-		return &stm.Tx{Verb: "archive", Changes: []stm.Change{{ID: id, Set: difference(before, after)}}}, err
+		after, err := core.Fields(&m)
+		return &stm.Tx{Verb: "archive", Changes: []stm.Change{{ID: id, Set: core.Difference(before, after)}}}, err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -77,11 +80,11 @@ func TestInTheArchiveRelevanceAloneRanks(t *testing.T) {
 		t.Fatalf("found %q, want the old one that has both words first", hitContents(res.Hits))
 	}
 	for _, h := range res.Hits {
-		if h.Rank != h.Explain.Relevance || h.Rank != rank(*h.Explain) {
+		if h.Rank != h.Explain.Relevance || h.Rank != search.Rank(*h.Explain) {
 			t.Errorf("rank is %v of %+v, want the relevance", h.Rank, h.Explain)
 		}
 	}
-	if all := search(t, e, "copper valve"); all[0].Rank >= res.Hits[0].Rank {
+	if all := searchFor(t, e, "copper valve"); all[0].Rank >= res.Hits[0].Rank {
 		t.Errorf("outside of the archive the best ranks %v as in it", all[0].Rank)
 	}
 }

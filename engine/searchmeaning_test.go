@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -7,16 +7,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"emberd/decay"
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/engine/search"
 	"emberd/op"
 )
 
 // workshop is an engine with vectors whose memories and notes tell of cars, doctors and
 // money in several words each.
-func workshop(t testing.TB) (*Engine, *house) {
+func workshop(t testing.TB) (*engine.Engine, *house) {
 	t.Helper()
 	h := withThesaurus(t, vaultHouse(t, map[string]string{
 		"Garage.md":             "# Garage\n\n" + strings.Repeat("A place for tools and wood of every kind. ", 60) + "\n\n## Inside\n\nThe vehicle stands here over winter.\n",
@@ -78,7 +80,7 @@ func TestThePartsOfARelevanceAddUp(t *testing.T) {
 	kinds := map[string]int{}
 	for _, query := range []string{"car tyres", "the physician in May 2024", "cash for the kid yesterday", "hammers", "rapid vehicle this month", "medic"} {
 		for _, h := range do(t, e, op.Search, &op.SearchRequest{Query: query, Explain: true, Track: new(false)}).Hits {
-			x, sum := h.Explain, score(h.Explain.Date)
+			x, sum := h.Explain, search.Score(h.Explain.Date)
 			for _, term := range x.Terms {
 				sum += term.Score
 			}
@@ -137,7 +139,7 @@ func TestWithoutWeightNothingChanges(t *testing.T) {
 	e := h.following(t)
 	covered(t, e)
 	plain := &house{Options: h.Options, clock: h.clock, log: h.log}
-	plain.Data, plain.State, plain.Meaning = t.TempDir(), t.TempDir(), Meaning{}
+	plain.Data, plain.State, plain.Meaning = t.TempDir(), t.TempDir(), core.Meaning{}
 	bare := plain.following(t)
 	for _, query := range []string{"tomatoes", "soil compost", "water in the rain", "nothing of it"} {
 		got := do(t, e, op.Search, &op.SearchRequest{Query: query, MeaningWeight: new(0.0), Explain: true})
@@ -222,7 +224,7 @@ func TestAColdMemoryComesBackByItsMeaning(t *testing.T) {
 func TestWhyNotKnowsMeaning(t *testing.T) {
 	t.Parallel()
 	e, _ := workshop(t)
-	car := search(t, e, "automobile")[0].ID
+	car := searchFor(t, e, "automobile")[0].ID
 	if got := why(t, e, string(car), op.WhyNotRequest{Query: "car"}); !got.Shown {
 		t.Errorf("why-not says %+v of what is found by its meaning", got)
 	}
@@ -236,10 +238,10 @@ func TestWhyNotKnowsMeaning(t *testing.T) {
 func TestAPairThatOnlyMeansTheQuestion(t *testing.T) {
 	t.Parallel()
 	e, _ := workshop(t)
-	car := search(t, e, "automobile")[0].ID
+	car := searchFor(t, e, "automobile")[0].ID
 	do(t, e, op.Promote, &op.PromoteRequest{ID: string(car)})
 	until(t, "the note is indexed", func() bool {
-		return slices.ContainsFunc(search(t, e, "automobile"), func(h op.Hit) bool { return h.Note != nil })
+		return slices.ContainsFunc(searchFor(t, e, "automobile"), func(h op.Hit) bool { return h.Note != nil })
 	})
 	covered(t, e)
 	res := do(t, e, op.Search, &op.SearchRequest{Query: "car hamners"})
@@ -252,7 +254,7 @@ func TestAPairThatOnlyMeansTheQuestion(t *testing.T) {
 func TestAWordInQuotesNarrowsWhatIsNear(t *testing.T) {
 	t.Parallel()
 	e, _ := workshop(t)
-	for i := range mostNear + 10 {
+	for i := range search.MaxNear + 10 {
 		save(t, e, fmt.Sprintf("the vehicle %d", i))
 	}
 	covered(t, e)
@@ -273,23 +275,4 @@ func TestAQuerySaysWhetherVectorsCounted(t *testing.T) {
 			t.Errorf("%q: %d found, compared by %q, want %q", query, len(got.Results), got.Compared, want)
 		}
 	}
-}
-
-// TestAQueryWaitsForItsTurn: where more ask at once than vectors are made at once, the others
-// wait for a while before they do without.
-func TestAQueryWaitsForItsTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &meaning{asks: make(chan ask), Meaning: Meaning{Wait: time.Second}}
-		go func() {
-			time.Sleep(m.Wait / 2)
-			(<-m.asks).answer <- []float32{1}
-		}()
-		if v, without := m.vectorOf(t.Context(), ask{text: "car"}); len(v) != 1 || without != "" {
-			t.Errorf("got %v, without: %q", v, without)
-		}
-		begun := time.Now()
-		if v, without := m.vectorOf(t.Context(), ask{text: "car"}); v != nil || without == "" || time.Since(begun) != m.Wait {
-			t.Errorf("after %v got %v, without: %q; nobody takes it", time.Since(begun), v, without)
-		}
-	})
 }

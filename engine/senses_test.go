@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"bufio"
@@ -37,7 +37,8 @@ const conceptDim = 96
 // vector is the mean of the concepts of a text's words, of length 1.
 func (c concepts) vector(text string) []float32 {
 	sum := make([]float64, conceptDim)
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
 		concept, known := c[word]
 		weight := 1.0
 		switch {
@@ -108,7 +109,8 @@ func (c concepts) talk(conn net.Conn) {
 			return
 		}
 		code, answer := c.answer(line, body)
-		if _, err := fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", code, len(answer), answer); err != nil {
+		if _, err := fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			code, len(answer), answer); err != nil {
 			return
 		}
 	}
@@ -129,18 +131,23 @@ func (c concepts) answer(line string, body []byte) (code string, answer []byte) 
 
 // kitchenConcepts are words of a kitchen and of a computer room.
 func kitchenConcepts() concepts {
-	return newConcepts("kettle boiler", "leaks drips", "seam joint", "database store", "staging preproduction", "runs listens", "port",
-		"backup", "ledger", "night", "host", "tea drink", "green", "prefers likes like", "roof", "shed", "paint colour", "tide", "harbour")
+	return newConcepts("kettle boiler", "leaks drips", "seam joint", "database store", "staging preproduction",
+		"runs listens", "port",
+		"backup", "ledger", "night", "host", "tea drink", "green", "prefers likes like", "roof", "shed", "paint colour",
+		"tide", "harbour")
 }
 
 // trusted is the grade of a model that knows what words mean.
-func trusted() embedding.Grade { return embedding.Grade{Exam: 1, Score: 0.9, Low: 0.1, High: 0.8} }
+func trusted() embedding.Calibration {
+	return embedding.Calibration{Exam: 1, Score: 0.9, Low: 0.1, High: 0.8}
+}
 
 // sensible is a house whose engines ask a server for vectors, which are worth what the
 // grade says.
-func sensible(t testing.TB, h *house, grade embedding.Grade) *house {
+func sensible(t testing.TB, h *house, grade embedding.Calibration) *house {
 	t.Helper()
-	meant(t, h, embedding.Options{Providers: []string{embedding.HTTP}, URL: kitchenConcepts().serve(t), URLModel: "concepts"})
-	h.Options.Meaning.grade = grade
+	meant(t, h, embedding.Options{Providers: []string{embedding.HTTP}, URL: kitchenConcepts().serve(t),
+		URLModel: "concepts"})
+	h.Options.Meaning.Grade = grade
 	return h
 }

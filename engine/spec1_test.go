@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -9,14 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/engine/health"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
 
 // The testing checklist of the specification "adaptive memory health", by its sentences.
-// Those about tools are in package mcpserver, and the times are benchmarks.
+// Those about tools are in package mcp, and the times are benchmarks.
 func TestSpec1(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -50,7 +53,7 @@ func TestSpec1(t *testing.T) {
 }
 
 // oldRecords brings memories in as they come from another system.
-func oldRecords(t testing.TB, e *Engine, texts ...string) []memory.ID {
+func oldRecords(t testing.TB, e *engine.Engine, texts ...string) []memory.ID {
 	t.Helper()
 	var ids []memory.ID
 	req := &op.ImportRequest{Foreign: true}
@@ -76,8 +79,8 @@ func spec1Fields(t *testing.T) {
 		got.AccessCount != 0 || !got.CreatedAt.Equal(clock.Now()) || got.Collection != "knowledge" {
 		t.Errorf("saved %+v", got.Memory)
 	}
-	row, _ := e.stm.Get(got.ID)
-	if at := lastAccess(row); !at.Equal(got.CreatedAt) {
+	row, _ := e.Stm.Get(got.ID)
+	if at := core.LastAccess(row); !at.Equal(got.CreatedAt) {
 		t.Errorf("its last access is %v, want its creation", at)
 	}
 	if res := do(t, e, op.Migrate, &op.MigrateRequest{}); res.Migrated != 0 || res.Skipped != 1 || res.Tx != "" {
@@ -89,7 +92,7 @@ func spec1Searchable(t *testing.T) {
 	e, _ := newEngine(t)
 	oldRecords(t, e, "the kettle leaks", "the tide turns")
 	do(t, e, op.Migrate, &op.MigrateRequest{})
-	if got := hitContents(search(t, e, "kettle")); !slices.Equal(got, []string{"the kettle leaks"}) {
+	if got := hitContents(searchFor(t, e, "kettle")); !slices.Equal(got, []string{"the kettle leaks"}) {
 		t.Errorf("found %q", got)
 	}
 }
@@ -150,7 +153,7 @@ func spec1Lifted(t *testing.T) {
 			rec.Fields["meta"] = json.RawMessage(c.meta)
 			do(t, e, op.Import, &op.ImportRequest{Foreign: true, Records: []op.Record{rec}})
 			if c.bySearch {
-				search(t, e, "kettle")
+				searchFor(t, e, "kettle")
 			}
 			before := look(t, e, rec.ID)
 			want := map[string]time.Time{"": before.CreatedAt, "now": clock.Now()}[c.last]
@@ -189,7 +192,7 @@ func spec1Count(t *testing.T) {
 	e, _ := newEngine(t)
 	m := save(t, e, "the kettle leaks")
 	for range 3 {
-		search(t, e, "kettle")
+		searchFor(t, e, "kettle")
 	}
 	if now := look(t, e, m.ID); now.AccessCount != 3 || now.UseCount != 0 || !now.LastUsed.Equal(m.LastUsed) {
 		t.Errorf("found 3 times it counts %d accesses, %d uses", now.AccessCount, now.UseCount)
@@ -200,7 +203,7 @@ func spec1Time(t *testing.T) {
 	e, clock := newEngine(t)
 	m := save(t, e, "the kettle leaks")
 	clock.advance(day)
-	search(t, e, "kettle")
+	searchFor(t, e, "kettle")
 	if now := look(t, e, m.ID); !now.LastAccessed.Equal(clock.Now()) {
 		t.Errorf("found at %v it says %v", clock.Now(), now.LastAccessed)
 	}
@@ -212,7 +215,7 @@ func spec1NonBlocking(t *testing.T) {
 	disk, e := diskEngine(t)
 	m := save(t, e, "the kettle leaks")
 	before := disk.Ops()
-	if len(search(t, e, "kettle")) != 1 || look(t, e, m.ID).AccessCount != 1 {
+	if len(searchFor(t, e, "kettle")) != 1 || look(t, e, m.ID).AccessCount != 1 {
 		t.Error("the search did not answer, or did not count")
 	}
 	if n := disk.Ops() - before; n > 2 {
@@ -221,12 +224,12 @@ func spec1NonBlocking(t *testing.T) {
 }
 
 // diskEngine is an engine on a disk that can be made to fail.
-func diskEngine(t testing.TB) (*crashdisk.Disk, *Engine) {
+func diskEngine(t testing.TB) (*crashdisk.Disk, *engine.Engine) {
 	t.Helper()
 	disk := crashdisk.New()
-	opt := DefaultOptions()
+	opt := core.DefaultOptions()
 	opt.Data, opt.State, opt.FS, opt.Enrich = "/data", t.TempDir(), disk, false
-	e, err := Open(opt)
+	e, err := engine.Open(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,12 +251,12 @@ func spec1Failure(t *testing.T) {
 	m := save(t, e, "the kettle leaks")
 	disk.Fail(crashdisk.Fault{Path: "/data", Err: syscall.ENOSPC, Forever: true})
 	for range 20 {
-		if len(search(t, e, "kettle")) != 1 {
+		if len(searchFor(t, e, "kettle")) != 1 {
 			t.Fatal("the search found nothing")
 		}
 	}
-	until(t, "the disk refuses the counts", func() bool { return e.stm.Status().ReadOnly != "" || e.stm.Status().LowSpace != "" })
-	if len(search(t, e, "kettle")) != 1 || look(t, e, m.ID).AccessCount != 21 {
+	until(t, "the disk refuses the counts", func() bool { return e.Stm.Status().ReadOnly != "" || e.Stm.Status().LowSpace != "" })
+	if len(searchFor(t, e, "kettle")) != 1 || look(t, e, m.ID).AccessCount != 21 {
 		t.Errorf("after that the search failed, or %d accesses are counted", look(t, e, m.ID).AccessCount)
 	}
 	if _, err := op.Save.Call(t.Context(), e, &op.SaveRequest{Content: "later"}); err == nil {
@@ -269,7 +272,7 @@ func spec1Stale(t *testing.T) {
 	}
 	old, older, fresh := at("old kettle "+strings.Repeat("x", 300), 40), at("older", 90), at("fresh", 29)
 	found := at("found often", 100)
-	search(t, e, "found")
+	searchFor(t, e, "found")
 	res := do(t, e, op.HealthStale, &op.HealthStaleRequest{})
 	if got := staleIDs(res); !slices.Equal(got, []memory.ID{older, old}) || res.TotalChecked != 4 || res.StaleCount != 2 || res.Found != 2 || res.DaysThreshold != 30 || !res.CutoffDate.Equal(h.daysAgo(30)) {
 		t.Errorf("stale are %+v; %s is fresh, %s was found", res, fresh, found)
@@ -302,7 +305,7 @@ func spec1LowAccess(t *testing.T) {
 	e := h.open(t)
 	at := func(text string, days float64, accesses int64) memory.ID {
 		id := do(t, e, op.Save, &op.SaveRequest{Content: text, CreatedAt: h.daysAgo(days)}).Memory.ID
-		e.stm.Use(stm.Use{ID: id, Accesses: accesses})
+		e.Stm.Use(stm.Use{ID: id, Accesses: accesses})
 		return id
 	}
 	twice, none, older := at("twice", 50, 2), at("none", 8, 0), at("none either", 20, 0)
@@ -377,12 +380,12 @@ func spec1Combined(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)
 	a, b := save(t, e, sameA), save(t, e, sameB)
-	e.stm.Use(stm.Use{ID: a.ID, Accesses: 3, At: h.daysAgo(4)}, stm.Use{ID: b.ID, Accesses: 5, At: h.daysAgo(2)})
+	e.Stm.Use(stm.Use{ID: a.ID, Accesses: 3, At: h.daysAgo(4)}, stm.Use{ID: b.ID, Accesses: 5, At: h.daysAgo(2)})
 	res := do(t, e, op.HealthMerge, &op.HealthMergeRequest{ID1: string(a.ID), ID2: string(b.ID), Keep: op.KeepFirst})
 	if res.KeptID != a.ID || res.NewAccessCount != 8 || look(t, e, a.ID).AccessCount != 8 || !look(t, e, a.ID).LastAccessed.Equal(h.daysAgo(2)) {
 		t.Errorf("consolidated to %+v, accessed %v", res, look(t, e, a.ID).LastAccessed)
 	}
-	e.stm.Use(stm.Use{ID: a.ID, Accesses: 1, At: h.clock.Now()})
+	e.Stm.Use(stm.Use{ID: a.ID, Accesses: 1, At: h.clock.Now()})
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +426,7 @@ func spec1Related(t *testing.T) {
 func spec1Large(t *testing.T) {
 	e, _ := newEngine(t)
 	var texts []string
-	for i := range migrateAtOnce + 10 {
+	for i := range health.MigrateAtOnce + 10 {
 		texts = append(texts, fmt.Sprint("pebble ", i))
 	}
 	oldRecords(t, e, texts...)
@@ -450,13 +453,13 @@ func spec1OnlyTheAccessPair(t *testing.T) {
 		why    string
 		revs   string
 	}
-	looked := func(e *Engine) (all []state) {
+	looked := func(e *engine.Engine) (all []state) {
 		for _, id := range ids {
-			row, _ := e.stm.Get(id)
+			row, _ := e.Stm.Get(id)
 			m, err := row.Memory()
 			ok(t, err)
 			m.AccessCount, m.LastAccessed = 0, time.Time{}
-			why := e.score(row, h.clock.Now())
+			why := e.Score(row, h.clock.Now())
 			all = append(all, state{inJSON(t, m), fmt.Sprint(why, row.Stage()), row.Rev()})
 		}
 		return all

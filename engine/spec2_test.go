@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/cleanrun"
 	"emberd/internal/cleanup"
-	"emberd/internal/quality"
+	"emberd/internal/cleanup/quality"
+	"emberd/internal/cleanup/runstore"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -147,7 +147,7 @@ func specQuality(t *testing.T, a *attic) {
 		t.Errorf("by rules: %+v", run)
 	}
 	calls := 0
-	a.e.opt.Cleanup.Ask = judging(&calls, func(text string) float64 {
+	a.e.Opt.Cleanup.Ask = judging(&calls, func(text string) float64 {
 		if text == "asdf" {
 			return 0.9 // the model knows better
 		}
@@ -164,7 +164,7 @@ func specQuality(t *testing.T, a *attic) {
 		m := look(t, a.e, a.ids[text])
 		var score quality.Score
 		ok(t, json.Unmarshal(m.Quality, &score))
-		if score.Scorer != quality.ByLLM || score.Overall < score.Floor-quality.MostLowered-1e-9 {
+		if score.Scorer != quality.ByLLM || score.Overall < score.Floor-quality.MaxLowered-1e-9 {
 			t.Errorf("%q is worth %+v", text, score)
 		}
 	}
@@ -271,9 +271,9 @@ func specRollback(t *testing.T, a *attic) {
 	wanted := plain()[:3]
 	strong := do(t, a.e, op.Save, &op.SaveRequest{Content: "The spare key of the observatory is with Mrs Farquhar", Strength: new(1.9)}).Memory.ID
 	a.ms.Add(time.Hour.Milliseconds())
-	a.e.opt.Cleanup.Queries = filepath.Join(t.TempDir(), "queries")
+	a.e.Opt.Cleanup.Queries = filepath.Join(t.TempDir(), "queries")
 	text := "# what the shop asks\n" + strings.Join(wanted, "\n") + "\n"
-	ok(t, os.WriteFile(a.e.opt.Cleanup.Queries, []byte(text), 0o600))
+	ok(t, os.WriteFile(a.e.Opt.Cleanup.Queries, []byte(text), 0o600))
 	before := a.all()
 	for _, c := range []struct {
 		why    string
@@ -282,7 +282,7 @@ func specRollback(t *testing.T, a *attic) {
 		{"the precision of searches fell", a.of(plain()...)},
 		{"memory " + string(strong) + ", which must be found", []memory.ID{strong}},
 	} {
-		a.plan = func(p *cleanrun.Plan) {
+		a.plan = func(p *runstore.Plan) {
 			for _, id := range c.delete {
 				p.Actions = append(p.Actions, cleanup.Action{CleanupAction: op.CleanupAction{Action: op.CleanupDelete, MemoryIDs: []memory.ID{id}}})
 			}

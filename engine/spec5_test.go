@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -10,6 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"emberd/engine"
+	"emberd/engine/agents"
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -49,7 +52,7 @@ func TestSpec5(t *testing.T) {
 
 // faded is a memory of the text tides that was not used for so many days, and the stage
 // that a run took it to.
-func (h *house) faded(t *testing.T, days float64, want memory.Stage) (*Engine, memory.ID) {
+func (h *house) faded(t *testing.T, days float64, want memory.Stage) (*engine.Engine, memory.ID) {
 	t.Helper()
 	e := h.following(t)
 	id := h.saved(t, e, days, tides)
@@ -74,7 +77,7 @@ func specInitialization(t *testing.T, h *house) {
 
 func specMultipliers(t *testing.T, h *house) {
 	for stage, want := range map[memory.Stage]float64{memory.Active: 1, memory.Demoted: 0.5, memory.Archived: 0.1, memory.Rehydratable: 0.01} {
-		if got := h.StageFactor.of(stage); got != want {
+		if got := h.StageFactor.Of(stage); got != want {
 			t.Errorf("%s counts %v, want %v", stage, got, want)
 		}
 	}
@@ -154,7 +157,7 @@ func specLossyKey(t *testing.T, h *house) {
 }
 
 func specArchiveIndex(t *testing.T, h *house) {
-	h.Rekindle = RekindleOff
+	h.Rekindle = core.RekindleOff
 	e, id := h.faded(t, 40, memory.Archived)
 	found := func(query string) bool {
 		return slices.ContainsFunc(do(t, e, op.Search, &op.SearchRequest{Query: query}).Hits, func(hit op.Hit) bool { return hit.ID == id || hit.Tier == op.TierNote })
@@ -184,7 +187,7 @@ func specRehydratable(t *testing.T, h *house) {
 }
 
 // brought asks for a cold memory by its id.
-func brought(t *testing.T, e *Engine, id memory.ID) op.RekindleResult {
+func brought(t *testing.T, e *engine.Engine, id memory.ID) op.RekindleResult {
 	t.Helper()
 	return do(t, e, op.Rekindle, &op.RekindleRequest{Query: string(id)}).Results[0]
 }
@@ -253,10 +256,10 @@ func specStats(t *testing.T, h *house) {
 }
 
 // consolidated has what is 0.95 alike and more merged, and returns what was.
-func (h *house) consolidated(t *testing.T, e *Engine) []op.MergeResult {
+func (h *house) consolidated(t *testing.T, e *engine.Engine) []op.MergeResult {
 	t.Helper()
-	e.opt.Agents.AutoMerge = true
-	res, err := e.consolidateSimilar(t.Context(), agentsActor(), similarThreshold)
+	e.Opt.Agents.AutoMerge = true
+	res, err := e.Agents.ConsolidateSimilar(t.Context(), agents.AgentsActor(), agents.SimilarThreshold)
 	ok(t, err)
 	return res.Merge
 }
@@ -309,7 +312,7 @@ func specSimilarMany(t *testing.T, h *house) {
 }
 
 // saveInPairs saves n memories, every two of which say the same.
-func saveInPairs(t testing.TB, e *Engine, n int) {
+func saveInPairs(t testing.TB, e *engine.Engine, n int) {
 	t.Helper()
 	words := strings.Fields("kettle gasket harbour tide boathouse ledger barometer compost rowan alder")
 	req := new(op.SaveBatchRequest)
@@ -330,7 +333,7 @@ func BenchmarkConsolidateSimilar(b *testing.B) {
 		e := h.following(b)
 		saveInPairs(b, e, 100)
 		b.StartTimer()
-		res, err := e.consolidateSimilar(b.Context(), agentsActor(), similarThreshold)
+		res, err := e.Agents.ConsolidateSimilar(b.Context(), agents.AgentsActor(), agents.SimilarThreshold)
 		if err != nil || len(res.Merge) != 50 {
 			b.Fatalf("merged %+v, %v", res, err)
 		}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -18,7 +19,7 @@ func sealed(format string, args ...any) string {
 
 // waiting is an engine with two memories that wait for a decision: they come from
 // a device that was silent for longer than tombstones are kept.
-func waiting(t *testing.T) (e *Engine, one, two memory.ID) {
+func waiting(t *testing.T) (e *engine.Engine, one, two memory.ID) {
 	h := newHouse(t)
 	stamp := func(days float64, device string) string {
 		return fmt.Sprintf("%012x-0000-%s", h.daysAgo(days).UnixMilli(), device)
@@ -52,7 +53,7 @@ func TestStaleMemoriesAreDecided(t *testing.T) {
 		if res.ID != id || res.Tx == "" {
 			t.Errorf("decided: %+v", res)
 		}
-		if _, ok := e.stm.Get(id); ok != keep {
+		if _, ok := e.Stm.Get(id); ok != keep {
 			t.Errorf("kept %v, want %v", ok, keep)
 		}
 		wantCode(t, refused(t, e, op.StaleDecide, &op.StaleDecideRequest{ID: string(id), Keep: &keep}), memory.NotFound, "waits for a decision")

@@ -1,16 +1,17 @@
-package engine
+package engine_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // claims saves what a tool or the web says.
-func claims(t testing.TB, e *Engine, origin, content string, tags ...string) op.Memory {
+func claims(t testing.TB, e *engine.Engine, origin, content string, tags ...string) op.Memory {
 	t.Helper()
 	return doAs(t, e, agent, op.Save, &op.SaveRequest{Content: content, Tags: tags, Provenance: op.Provenance{Origin: origin}}).Memory
 }
@@ -102,7 +103,7 @@ func TestWhatTheWebSaysGetsANoteOnceItIsConfirmed(t *testing.T) {
 	}
 	doAs(t, e, person, op.Confirm, &op.ConfirmRequest{ID: string(m.ID)})
 	h.advance(time.Hour)
-	if got := promote(t, e, m.ID); got.Outcome != op.PromotionWritten {
+	if got := promoteByID(t, e, m.ID); got.Outcome != op.PromotionWritten {
 		t.Errorf("confirmed, it is %s (%s)", got.Outcome, got.Reason)
 	}
 	kept := look(t, e, m.ID)

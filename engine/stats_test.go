@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -7,15 +7,17 @@ import (
 	"reflect"
 	"testing"
 
+	"emberd/engine"
+	"emberd/engine/admin"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
 
 // imported saves memories with these fields, of the log alone.
-func imported(t *testing.T, e *Engine, sets ...map[string]string) {
+func imported(t *testing.T, e *engine.Engine, sets ...map[string]string) {
 	t.Helper()
-	_, err := e.stm.Update(t.Context(), nil, "", func([]*stm.Row) (*stm.Tx, error) {
+	_, err := e.Stm.Update(t.Context(), nil, "", func([]*stm.Row) (*stm.Tx, error) {
 		tx := &stm.Tx{Verb: "import"}
 		for _, fields := range sets {
 			id, err := memory.NewID()
@@ -45,7 +47,7 @@ func TestStatsOfAllAreThoseOfEach(t *testing.T) {
 			map[string]string{"stage": `"` + string(stage) + `"`, "promoted_to": `"A.md"`, "collection": `"attic"`, "use_count": `3`, "created_at": created})
 	}
 	imported(t, e, sets...)
-	filter, err := e.filter(op.Filter{}, e.opt.Now())
+	filter, err := e.Filter(op.Filter{}, e.Opt.Now())
 	ok(t, err)
 	for _, change := range []string{"none", "use", "forget"} {
 		id := newest(t, e)
@@ -55,11 +57,11 @@ func TestStatsOfAllAreThoseOfEach(t *testing.T) {
 		case "forget":
 			do(t, e, op.Forget, &op.ForgetRequest{ID: string(id)})
 		}
-		each := newCount()
-		for r := range e.stm.Rows() {
-			each.add(r, filter.score(r))
+		each := admin.NewCount()
+		for r := range e.Stm.Rows() {
+			each.Add(r, filter.Score(r))
 		}
-		got, want := e.countRows(&op.StatsRequest{}, filter), each.result()
+		got, want := e.Admin.CountRows(&op.StatsRequest{}, filter), each.Result()
 		if math.Abs(got.AvgScore-want.AvgScore) > 1e-12 {
 			t.Errorf("%s: the average score is %v, want %v", change, got.AvgScore, want.AvgScore)
 		}
@@ -69,9 +71,9 @@ func TestStatsOfAllAreThoseOfEach(t *testing.T) {
 	}
 }
 
-func newest(t *testing.T, e *Engine) (id memory.ID) {
+func newest(t *testing.T, e *engine.Engine) (id memory.ID) {
 	t.Helper()
-	for r := range e.stm.Rows() {
+	for r := range e.Stm.Rows() {
 		id = max(id, r.ID())
 	}
 	return id
@@ -83,7 +85,7 @@ func TestTheAverageScoreOfManyMayBeAMinuteOld(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)
 	created := `"` + h.daysAgo(10).Format("2006-01-02T15:04:05Z07:00") + `"`
-	sets := make([]map[string]string, scoredAnew)
+	sets := make([]map[string]string, admin.ScoredAnew)
 	for i := range sets {
 		sets[i] = map[string]string{"created_at": created}
 	}
@@ -96,14 +98,14 @@ func TestTheAverageScoreOfManyMayBeAMinuteOld(t *testing.T) {
 		}
 		return got.AvgScore
 	}
-	few := ask(scoredAnew)
+	few := ask(admin.ScoredAnew)
 	save(t, e, "a new pebble")
-	if got := ask(scoredAnew + 1); got != few {
+	if got := ask(admin.ScoredAnew + 1); got != few {
 		t.Errorf("the score of many is %v, want the %v of just now", got, few)
 	}
-	h.advance(countedFor)
+	h.advance(admin.CountedFor)
 	save(t, e, "another pebble")
-	if got := ask(scoredAnew + 2); got <= few {
+	if got := ask(admin.ScoredAnew + 2); got <= few {
 		t.Errorf("a minute later the score is %v, and was %v before two new memories", got, few)
 	}
 }

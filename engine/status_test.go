@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -31,31 +31,17 @@ func TestStatusOfAHealthyDaemon(t *testing.T) {
 	}
 }
 
-func TestHealthNamesTheWorst(t *testing.T) {
-	t.Parallel()
-	for want, s := range map[string]op.StatusResult{
-		"ok":        {},
-		"degraded":  {Warnings: []string{"the disk is slow"}},
-		"loading":   {Warnings: []string{"the disk is slow"}, Loading: &op.Loading{}},
-		"read-only": {Loading: &op.Loading{}, Log: op.LogStatus{ReadOnly: "disk full"}},
-	} {
-		if got := health(&s); got != want {
-			t.Errorf("health of %+v is %q, want %q", s, got, want)
-		}
-	}
-}
-
 func TestAFailedChoreIsAWarningUntilItSucceeds(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.Durability = stm.Full
 	e := h.open(t)
-	e.chores.settle("snapshot", os.ErrPermission)
+	e.Chores.Settle("snapshot", os.ErrPermission)
 	s := do(t, e, op.Status, &op.StatusRequest{})
 	if s.Health != "degraded" || len(s.Warnings) != 1 || s.Warnings[0] != "the snapshot could not be completed: permission denied" {
 		t.Errorf("got %q with %q", s.Health, s.Warnings)
 	}
-	e.chores.settle("snapshot", nil)
+	e.Chores.Settle("snapshot", nil)
 	if s := do(t, e, op.Status, &op.StatusRequest{}); s.Health != "ok" {
 		t.Errorf("after a success health is %q", s.Health)
 	}

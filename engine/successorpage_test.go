@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // chained are as many memories that all match "harbour", each of which says more or less
 // about it, and what took the place of every tenth.
-func chained(t testing.TB, e *Engine, size int) (ids []memory.ID, by map[memory.ID]memory.ID) {
+func chained(t testing.TB, e *engine.Engine, size int) (ids []memory.ID, by map[memory.ID]memory.ID) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 5))
 	words := []string{"harbour", "boat", "tide", "pier", "lantern", "rope", "anchor", "gull", "keel", "mast"}

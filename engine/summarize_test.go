@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/engine/lifecycle"
 	"emberd/stm"
 )
 
@@ -31,17 +34,17 @@ func (w *writer) write(context.Context, string, int) (string, error) {
 }
 
 // authored is an engine whose summaries w writes.
-func authored(t *testing.T) (*house, *Engine, *writer) {
+func authored(t *testing.T) (*house, *engine.Engine, *writer) {
 	h := newHouse(t)
 	h.Durability = stm.Full // else status warns of it
 	w := &writer{clock: h.clock, answer: "PostgreSQL it is."}
-	h.Author = Author{Write: w.write, Endpoint: "http://127.0.0.1:8080"}
+	h.Author = core.Author{Write: w.write, Endpoint: "http://127.0.0.1:8080"}
 	return h, h.open(t), w
 }
 
-func wantSummary(t *testing.T, e *Engine, content, want string) {
+func wantSummary(t *testing.T, e *engine.Engine, content, want string) {
 	t.Helper()
-	got, terms := e.summarize(t.Context(), content, nil)
+	got, terms := e.Lifecycle.Summarize(t.Context(), content, nil)
 	if got != want {
 		t.Errorf("summary is %q, want %q", got, want)
 	}
@@ -79,21 +82,21 @@ func TestAFailingAuthorIsLeftAlone(t *testing.T) {
 	for range 10 {
 		wantSummary(t, e, decision, extract)
 	}
-	if w.asked != authorFailures {
-		t.Errorf("asked %d times, want %d", w.asked, authorFailures)
+	if w.asked != lifecycle.AuthorFailures {
+		t.Errorf("asked %d times, want %d", w.asked, lifecycle.AuthorFailures)
 	}
 	st := status(t, e)
 	if len(st.Warnings) != 1 || !strings.Contains(st.Warnings[0], "http://127.0.0.1:8080 does not write summaries: summarize by a model: connection refused") {
 		t.Errorf("warnings are %q", st.Warnings)
 	}
-	if want := h.clock.Now().Add(authorRest); !st.Author.Again.Equal(want) {
+	if want := h.clock.Now().Add(lifecycle.AuthorRest); !st.Author.Again.Equal(want) {
 		t.Errorf("asked again at %s, want %s", st.Author.Again, want)
 	}
 	if n := strings.Count(h.log.String(), "level=WARN"); n != 1 {
 		t.Errorf("%d warnings are logged, want one:\n%s", n, h.log)
 	}
 
-	h.advance(authorRest)
+	h.advance(lifecycle.AuthorRest)
 	w.err = nil
 	wantSummary(t, e, decision, "PostgreSQL it is.")
 	if st := status(t, e); st.Health != "ok" || !strings.Contains(h.log.String(), "written again") {
@@ -109,7 +112,7 @@ func TestAFailureNowAndThenIsNoReasonToStopAsking(t *testing.T) {
 		if i%3 > 0 {
 			w.err = errors.New("overloaded")
 		}
-		e.summarize(t.Context(), decision, nil)
+		e.Lifecycle.Summarize(t.Context(), decision, nil)
 	}
 	if w.asked != 20 {
 		t.Errorf("asked %d times, want 20", w.asked)
@@ -121,15 +124,15 @@ func TestASlowAuthorHasSoMuchTimeAnHour(t *testing.T) {
 	h, e, w := authored(t)
 	w.takes = 2 * time.Minute
 	for range 10 {
-		e.summarize(t.Context(), decision, nil)
+		e.Lifecycle.Summarize(t.Context(), decision, nil)
 	}
 	if w.asked != 3 {
-		t.Errorf("asked %d times, want 3: after %s the rest is extracted", w.asked, authorTime)
+		t.Errorf("asked %d times, want 3: after %s the rest is extracted", w.asked, lifecycle.AuthorTime)
 	}
 	if st := status(t, e); len(st.Warnings) != 1 || !strings.Contains(st.Warnings[0], "5m0s within 1h0m0s") {
 		t.Errorf("warnings are %q", st.Warnings)
 	}
-	h.advance(authorPeriod)
+	h.advance(lifecycle.AuthorPeriod)
 	wantSummary(t, e, decision, "PostgreSQL it is.")
 }
 
@@ -137,8 +140,8 @@ func TestAClockThatIsPutBackKeepsNoAuthorAway(t *testing.T) {
 	t.Parallel()
 	h, e, w := authored(t)
 	w.err = errors.New("connection refused")
-	for range authorFailures {
-		e.summarize(t.Context(), decision, nil)
+	for range lifecycle.AuthorFailures {
+		e.Lifecycle.Summarize(t.Context(), decision, nil)
 	}
 	h.advance(-1000 * time.Hour)
 	w.err = nil
@@ -151,7 +154,7 @@ func TestWhoGivesUpWaitingIsNotTheAuthorsFault(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	w.err = ctx.Err()
-	if got, _ := e.summarize(ctx, decision, nil); got != extract {
+	if got, _ := e.Lifecycle.Summarize(ctx, decision, nil); got != extract {
 		t.Errorf("summary is %q, want the extract", got)
 	}
 	if st := status(t, e); st.Author.Problem != "" {

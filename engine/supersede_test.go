@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -10,8 +10,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"emberd/internal/cluster"
-	"emberd/internal/overview"
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/engine/promote"
+	"emberd/engine/search"
+	"emberd/internal/dedupe"
+	"emberd/internal/notegen"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -23,7 +27,7 @@ const (
 )
 
 // replace makes one memory take the place of others.
-func replace(t testing.TB, e *Engine, by memory.ID, olds ...memory.ID) *op.EditResult {
+func replace(t testing.TB, e *engine.Engine, by memory.ID, olds ...memory.ID) *op.EditResult {
 	t.Helper()
 	req := op.EditRequest{ID: string(by)}
 	for _, id := range olds {
@@ -33,7 +37,7 @@ func replace(t testing.TB, e *Engine, by memory.ID, olds ...memory.ID) *op.EditR
 }
 
 // wantReplaced says which memory took the place of another, "" for none.
-func wantReplaced(t testing.TB, e *Engine, old, by memory.ID) {
+func wantReplaced(t testing.TB, e *engine.Engine, old, by memory.ID) {
 	t.Helper()
 	m := look(t, e, old)
 	if m.SupersededBy != by || m.SupersededAt.IsZero() != (by == "") {
@@ -81,7 +85,7 @@ func TestASaveTakesThePlaceOfWhatItNames(t *testing.T) {
 	}
 	do(t, e, op.Undo, &op.UndoRequest{Tx: res.Tx})
 	wantReplaced(t, e, old.ID, "")
-	if _, live := e.stm.Get(res.Memory.ID); live {
+	if _, live := e.Stm.Get(res.Memory.ID); live {
 		t.Error("the undo left what was saved")
 	}
 	answer := do(t, e, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "x", Supersedes: []string{string(old.ID)}}}}).Results[0]
@@ -123,9 +127,9 @@ func TestWhatCannotTakeAPlace(t *testing.T) {
 }
 
 // setOrigin says whose words a memory is.
-func setOrigin(t testing.TB, e *Engine, id memory.ID, origin string) {
+func setOrigin(t testing.TB, e *engine.Engine, id memory.ID, origin string) {
 	t.Helper()
-	_, err := e.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+	_, err := e.Stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
 		return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: id, Set: map[string]json.RawMessage{"origin": json.RawMessage(`"` + origin + `"`)}}}}, nil
 	})
 	if err != nil {
@@ -149,10 +153,14 @@ func TestACoreMemoryIsSupersededWhenAsked(t *testing.T) {
 // says so is.
 func TestWhatIsReplacedCountsAgain(t *testing.T) {
 	t.Parallel()
-	for name, back := range map[string]func(t *testing.T, e *Engine, by memory.ID){
-		"forgotten": func(t *testing.T, e *Engine, by memory.ID) { do(t, e, op.Forget, &op.ForgetRequest{ID: string(by)}) },
-		"purged":    func(t *testing.T, e *Engine, by memory.ID) { do(t, e, op.Purge, &op.PurgeRequest{ID: string(by)}) },
-		"unrelated": func(t *testing.T, e *Engine, by memory.ID) {
+	for name, back := range map[string]func(t *testing.T, e *engine.Engine, by memory.ID){
+		"forgotten": func(t *testing.T, e *engine.Engine, by memory.ID) {
+			do(t, e, op.Forget, &op.ForgetRequest{ID: string(by)})
+		},
+		"purged": func(t *testing.T, e *engine.Engine, by memory.ID) {
+			do(t, e, op.Purge, &op.PurgeRequest{ID: string(by)})
+		},
+		"unrelated": func(t *testing.T, e *engine.Engine, by memory.ID) {
 			r := do(t, e, op.Show, &op.ShowRequest{ID: string(by)}).Relations.Outgoing[0]
 			do(t, e, op.Unrelate, &op.UnrelateRequest{ID: r.ID})
 		},
@@ -164,10 +172,10 @@ func TestWhatIsReplacedCountsAgain(t *testing.T) {
 			wantReplaced(t, e, old.ID, by.ID)
 			back(t, e, by.ID)
 			wantReplaced(t, e, old.ID, "")
-			if h := search(t, e, "staging database port")[0]; h.Superseded != nil {
+			if h := searchFor(t, e, "staging database port")[0]; h.Superseded != nil {
 				t.Errorf("the hit says it is superseded by %s", h.Superseded.By)
 			}
-			if row, _ := e.stm.Get(old.ID); name != "forgotten" && row.SupersededBy() != "" {
+			if row, _ := e.Stm.Get(old.ID); name != "forgotten" && row.SupersededBy() != "" {
 				t.Error("the log has it still")
 			}
 		})
@@ -201,7 +209,7 @@ func TestASuccessorStandsRightAboveWhatItReplaced(t *testing.T) {
 	for i := range 8 {
 		save(t, e, fmt.Sprintf("The staging database and its port were looked at on day %d of the review", i))
 	}
-	before := search(t, e, "staging database listens port 5432")
+	before := searchFor(t, e, "staging database listens port 5432")
 	if before[0].ID != old.ID || before[1].ID == by.ID {
 		t.Fatalf("before, the hits are %q", hitContents(before))
 	}
@@ -239,7 +247,7 @@ func TestOnlyWhatWasReplacedMatches(t *testing.T) {
 	e, _ := newEngine(t)
 	old, by := save(t, e, "The zeppelin is moored at Rye"), save(t, e, "The airship lies at Winchelsea now")
 	replace(t, e, by.ID, old.ID)
-	hits := search(t, e, "zeppelin")
+	hits := searchFor(t, e, "zeppelin")
 	if len(hits) != 1 || hits[0].ID != old.ID || hits[0].Superseded == nil || hits[0].Superseded.By != by.ID {
 		t.Fatalf("the hits are %+v", hits)
 	}
@@ -251,7 +259,7 @@ func TestAChainNamesItsLast(t *testing.T) {
 	a, b, c := save(t, e, "port 5432 of staging"), save(t, e, "port 5433 of staging"), save(t, e, "port 5434 of staging")
 	replace(t, e, b.ID, a.ID)
 	replace(t, e, c.ID, b.ID)
-	hits := search(t, e, "port 5432 staging")
+	hits := searchFor(t, e, "port 5432 staging")
 	if got, want := hitContents(hits), []string{c.Content, b.Content, a.Content}; !slices.Equal(got, want) {
 		t.Errorf("the hits are %q, want %q", got, want)
 	}
@@ -270,8 +278,8 @@ func TestWhatIsReplacedIsLeftAlone(t *testing.T) {
 	old := do(t, e, op.Save, &op.SaveRequest{Content: oldPort, CreatedAt: clock.daysAgo(5), LastUsed: clock.Now(), UseCount: 9}).Memory
 	by := save(t, e, newPort)
 	due := func() bool {
-		due, _ := e.promotable(clock.Now(), e.opt.Promotion)
-		return slices.ContainsFunc(due, func(c candidate) bool { return c.row.ID() == old.ID })
+		due, _ := e.Promote.Promotable(clock.Now(), e.Opt.Promotion)
+		return slices.ContainsFunc(due, func(c promote.Candidate) bool { return c.Row.ID() == old.ID })
 	}
 	if !due() {
 		t.Fatal("it is not due for a note")
@@ -280,18 +288,18 @@ func TestWhatIsReplacedIsLeftAlone(t *testing.T) {
 	if due() {
 		t.Error("it is due for a note although it is superseded")
 	}
-	if slices.ContainsFunc(e.gather(true).items, func(i cluster.Item) bool { return i.ID == old.ID }) {
+	if slices.ContainsFunc(e.Merge.Gather(true).Items, func(i dedupe.Item) bool { return i.ID == old.ID }) {
 		t.Error("it may be merged with others")
 	}
 }
 
 // exchange has both devices of a pair read what the other wrote.
-func exchange(t testing.TB, one, two *house, a, b *Engine) {
+func exchange(t testing.TB, one, two *house, a, b *engine.Engine) {
 	t.Helper()
 	carry(t, one, two, status(t, a).Device)
 	carry(t, two, one, status(t, b).Device)
-	a.refresh(t.Context())
-	b.refresh(t.Context())
+	a.Admin.Refresh(t.Context())
+	b.Admin.Refresh(t.Context())
 }
 
 func TestTwoDevicesThatReplaceAtOnce(t *testing.T) {
@@ -304,7 +312,7 @@ func TestTwoDevicesThatReplaceAtOnce(t *testing.T) {
 	replace(t, b, y.ID, old.ID)
 	one.advance(2 * time.Hour)
 	exchange(t, one, two, a, b)
-	for _, e := range []*Engine{a, b} {
+	for _, e := range []*engine.Engine{a, b} {
 		wantReplaced(t, e, old.ID, y.ID)
 	}
 }
@@ -329,15 +337,15 @@ func TestTwoDevicesThatMakeACircle(t *testing.T) {
 			replace(t, b, ids[0], ids[size-1])
 			one.advance(2 * time.Hour)
 			exchange(t, one, two, a, b)
-			for _, e := range []*Engine{a, b} {
+			for _, e := range []*engine.Engine{a, b} {
 				wantReplaced(t, e, ids[0], "") // the oldest word was said of it
 				wantReplaced(t, e, ids[size-1], ids[0])
-				all, _ := e.listEntries()
-				all = slices.DeleteFunc(all, func(l overview.Entry) bool { return !slices.Contains(ids, l.ID) })
+				all, _ := e.Lists.ListEntries()
+				all = slices.DeleteFunc(all, func(l notegen.Entry) bool { return !slices.Contains(ids, l.ID) })
 				if len(all) != 1 || all[0].ID != ids[0] {
 					t.Errorf("the list has %+v, want %s alone", all, ids[0])
 				}
-				hits := search(t, e, "staging database port")
+				hits := searchFor(t, e, "staging database port")
 				if len(hits) != size || hits[0].Superseded != nil {
 					t.Errorf("the hits are %q, and the first says %+v", hitContents(hits), hits[0].Superseded)
 				}
@@ -359,8 +367,8 @@ func TestSomeMemoryAlwaysCounts(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(r, "words") {
 			old, by := rapid.SampledFrom(ids).Draw(r, "old"), rapid.SampledFrom(ids).Draw(r, "by")
 			clock.advance(time.Duration(rapid.IntRange(0, 2).Draw(r, "ms")) * time.Millisecond)
-			_, err := e.stm.Update(t.Context(), []memory.ID{old}, "", func([]*stm.Row) (*stm.Tx, error) {
-				return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: old, Set: e.placeTaken(by)}}}, nil
+			_, err := e.Stm.Update(t.Context(), []memory.ID{old}, "", func([]*stm.Row) (*stm.Tx, error) {
+				return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: old, Set: e.Similar.PlaceTaken(by)}}}, nil
 			})
 			if err != nil {
 				r.Fatal(err)
@@ -368,11 +376,11 @@ func TestSomeMemoryAlwaysCounts(t *testing.T) {
 		}
 		counts := 0
 		for _, id := range ids {
-			row, _ := e.stm.Get(id)
-			by := successor(e.stm.Get, row)
+			row, _ := e.Stm.Get(id)
+			by := core.Successor(e.Stm.Get, row)
 			if by == nil {
 				counts++
-			} else if successor(e.stm.Get, by) != nil || by.ID() == id {
+			} else if core.Successor(e.Stm.Get, by) != nil || by.ID() == id {
 				r.Fatalf("%s is superseded by %s, which is superseded itself", id, by.ID())
 			}
 		}
@@ -396,7 +404,7 @@ func TestAColdMemoryThatWasReplacedStaysCold(t *testing.T) {
 	replace(t, d.Engine, by.ID, ids[true])
 	wantReplaced(t, d.Engine, ids[true], by.ID)
 	wantCode(t, refused(t, d.Engine, op.Edit, &op.EditRequest{ID: string(ids[false]), Supersedes: []string{string(by.ID)}}), memory.Conflict, "emberd rekindle")
-	if h := search(t, d.Engine, "quixotic zeppelin number true moored Rye"); h[0].ID != ids[true] || h[0].Superseded == nil || !h[0].Stage.Cold() {
+	if h := searchFor(t, d.Engine, "quixotic zeppelin number true moored Rye"); h[0].ID != ids[true] || h[0].Superseded == nil || !h[0].Stage.Cold() {
 		t.Errorf("the first hit is %+v", h[0])
 	}
 	if got := d.memory(ids[true]).Stage; !got.Cold() {
@@ -415,13 +423,13 @@ func TestTheNoteOfWhatIsReplacedRanksBelow(t *testing.T) {
 	old := d.kept("The staging database listens on port 5432", "Old.md")
 	by := d.kept("Staging answers on 5433 now that the tunnel is there", "New.md")
 	replace(t, d.Engine, by, old)
-	for _, scope := range []string{scopeAll, scopeNotes, scopeMemories} {
+	for _, scope := range []string{search.ScopeAll, search.ScopeNotes, search.ScopeMemories} {
 		for _, limit := range []int{1, 5} {
 			hits := do(t, d.Engine, op.Search, &op.SearchRequest{Query: "staging database port 5432", Scope: scope, Limit: limit}).Hits
-			if memoryOf(&hits[0]) != by || hits[0].Superseded != nil {
+			if search.MemoryOf(&hits[0]) != by || hits[0].Superseded != nil {
 				t.Errorf("%s, %d: the first hit is %+v", scope, limit, hits[0])
 			}
-			if limit > 1 && (memoryOf(&hits[1]) != old || hits[1].Superseded == nil) {
+			if limit > 1 && (search.MemoryOf(&hits[1]) != old || hits[1].Superseded == nil) {
 				t.Errorf("%s: the second hit is %+v", scope, hits[1])
 			}
 		}
@@ -459,10 +467,10 @@ func TestUndoOfWhatWasSupersededByWhatIsPurged(t *testing.T) {
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(by.ID)})
 	_, err := op.Undo.Call(t.Context(), e, &op.UndoRequest{Tx: res.Tx})
 	wantReplaced(t, e, old.ID, "")
-	if _, live := e.stm.Get(by.ID); live {
+	if _, live := e.Stm.Get(by.ID); live {
 		t.Errorf("the undo brought back what was purged; it says %v", err)
 	}
-	if row, _ := e.stm.Get(old.ID); row.Content() != oldPort || row.Has(supersededAt) {
-		t.Errorf("what was superseded holds %q, and when: %t", row.Content(), row.Has(supersededAt))
+	if row, _ := e.Stm.Get(old.ID); row.Content() != oldPort || row.Has(core.SupersededAt) {
+		t.Errorf("what was superseded holds %q, and when: %t", row.Content(), row.Has(core.SupersededAt))
 	}
 }

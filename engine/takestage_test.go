@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"flag"
@@ -12,10 +12,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"emberd/engine/core"
+	"emberd/engine/promote"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
-	"emberd/vault"
+	"emberd/vault/neutralize"
 	"emberd/watcher"
 )
 
@@ -172,10 +174,10 @@ func TestTheStageIsToldToANoteThatStatesOne(t *testing.T) {
 	for _, id := range []memory.ID{states, silent} {
 		d.rewrite(id, "demote", func(m *memory.Memory) {
 			m.Stage = memory.Demoted
-			ok(t, d.tellStage(m, keeper()))
+			ok(t, d.Promote.TellStage(m, keeper()))
 		})
 	}
-	if got := d.pending.list(); len(got) != 1 || got[0].Memory != states || !slices.Equal(got[0].Fields, []string{"stage"}) {
+	if got := d.Promote.Pending.List(); len(got) != 1 || got[0].Memory != states || !slices.Equal(got[0].Fields, []string{"stage"}) {
 		t.Errorf("waiting: %+v", got)
 	}
 	d.rest(t, d.Engine)
@@ -184,7 +186,7 @@ func TestTheStageIsToldToANoteThatStatesOne(t *testing.T) {
 		t.Errorf("the note that states none says %q", got)
 	}
 	d.seen("Kettle.md")
-	if got := d.memory(states); got.Stage != memory.Demoted || stageTold(new(d.memory(silent).Memory)) || !stageTold(&got.Memory) {
+	if got := d.memory(states); got.Stage != memory.Demoted || promote.StageTold(new(d.memory(silent).Memory)) || !promote.StageTold(&got.Memory) {
 		t.Errorf("the memory is %+v", got.Memory)
 	}
 	d.wantNoFindings()
@@ -219,7 +221,7 @@ func (f *fading) write() {
 func (f *fading) follow() {
 	f.rest(f.t, f.Engine)
 	f.batch([]string{f.path}, nil)
-	note, err := f.notes.vault.Load().Read(f.t.Context(), f.path)
+	note, err := f.Notes.Vault.Root.Load().Read(f.t.Context(), f.path)
 	ok(f.t, err)
 	f.body, f.stage = note.Carried.Body, note.Carried.Fields["stage"]
 }
@@ -249,11 +251,11 @@ func (f *fading) actions() map[string]func(*rapid.T) {
 		},
 		"archive": func(r *rapid.T) {
 			to := rapid.SampledFrom([]memory.Stage{memory.Archived, memory.Rehydratable}).Draw(r, "to")
-			_, err := f.archive(f.t.Context(), f.to(to, f.id), "unused", keeper(), "")
+			_, err := f.Engine.Lifecycle.Archive(f.t.Context(), f.to(to, f.id), "unused", keeper(), "")
 			ok(f.t, err)
 		},
 		"rekindle": func(*rapid.T) {
-			_, err := f.rekindleMemory(f.t.Context(), f.id, keeper())
+			_, err := f.Engine.Lifecycle.RekindleMemory(f.t.Context(), f.id, keeper())
 			if err != nil && memory.CodeOf(err) != memory.Conflict && memory.CodeOf(err) != memory.Busy {
 				f.t.Fatal(err)
 			}
@@ -310,18 +312,20 @@ func TestStageAndTextGoTogether(t *testing.T) {
 			f.id = f.filed(f.body, f.path)
 		}
 		r.Repeat(f.actions())
+		f.advance(promote.LastTry) // until when what had to wait is tried again
 		f.follow()
 		f.settle()
 		f.stage, f.body = "active", f.newText()
 		f.write()
 		f.settle()
-		if m := f.memory(f.id); m.Stage != memory.Active || m.Content != f.body || (m.PromotedTo != "") != promoted || homeOf(&m.Memory) != f.path {
+		f.rest(f.t, f.Engine)
+		if m := f.memory(f.id); m.Stage != memory.Active || m.Content != f.body || (m.PromotedTo != "") != promoted || core.NotePath(&m.Memory) != f.path {
 			r.Fatalf("in the end the memory is %+v, and its note %q says %q", m.Memory, f.path, f.body)
 		}
 		f.stage = "archived"
 		f.write()
 		f.settle()
-		if m := f.memory(f.id); m.Stage != memory.Archived || m.TextDigest != rekindle.Digest(vault.Body(f.body)) || f.wrong() != "" {
+		if m := f.memory(f.id); m.Stage != memory.Archived || m.TextDigest != rekindle.Digest(neutralize.Body(f.body)) || f.wrong() != "" {
 			r.Fatalf("archived in the end, the memory is %+v", m.Memory)
 		}
 	})

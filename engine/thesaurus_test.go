@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -12,7 +12,8 @@ import (
 )
 
 // synonyms are words that mean the same to the server of [withThesaurus].
-var synonyms = []string{"car automobile vehicle", "doctor physician medic", "quick fast rapid", "money funds cash", "child kid"}
+var synonyms = []string{"car automobile vehicle", "doctor physician medic", "quick fast rapid", "money funds cash",
+	"child kid"}
 
 const thesaurusDim = 64
 
@@ -56,11 +57,12 @@ func withThesaurus(t testing.TB, h *house) *house {
 		for i, text := range req.Input {
 			data = append(data, item{i, thesaurus(text)})
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"model": "thesaurus", "data": data}) // the client tells what it got
+		// the client tells what it got
+		_ = json.NewEncoder(w).Encode(map[string]any{"model": "thesaurus", "data": data})
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	meant(t, h, embedding.Options{Providers: []string{embedding.HTTP}, URL: server.URL})
-	h.Options.Meaning.grade = embedding.Grade{Exam: 1, Score: 1, Low: 0.1, High: 0.9}
+	h.Options.Meaning.Grade = embedding.Calibration{Exam: 1, Score: 1, Low: 0.1, High: 0.9}
 	return h
 }

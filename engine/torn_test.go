@@ -1,14 +1,16 @@
-package engine
+package engine_test
 
 import (
 	"context"
 	"testing"
 	"time"
 
+	"emberd/engine/core"
+	"emberd/engine/lifecycle"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
-	"emberd/vault"
+	"emberd/vault/neutralize"
 )
 
 // couple is a pair of devices with one vault, each with a log of its own that the other
@@ -30,7 +32,7 @@ func (c couple) meet() {
 	carry(c.one.t, c.one.house, c.two.house, status(c.one.t, c.one.Engine).Device)
 	carry(c.one.t, c.two.house, c.one.house, status(c.one.t, c.two.Engine).Device)
 	for _, d := range []*desk{c.one, c.two} {
-		d.refresh(context.Background())
+		d.Admin.Refresh(context.Background())
 	}
 }
 
@@ -44,7 +46,7 @@ func (c couple) wantSame(id memory.ID, text string) {
 	for _, d := range []*desk{c.one, c.two} {
 		m := d.memory(id)
 		if m.Stage.Cold() {
-			if m.TextDigest != rekindle.Digest(vault.Body(text)) || m.Content == text && !rekindle.Whole(text) {
+			if m.TextDigest != rekindle.Digest(neutralize.Body(text)) || m.Content == text && !rekindle.Whole(text) {
 				d.t.Errorf("the memory is cold and not that text: %+v", m.Memory)
 			}
 			continue
@@ -78,13 +80,13 @@ func fadeAndUse(t *testing.T, text, other, only string) {
 	}
 	shift := func(to memory.Stage) func(*desk, memory.ID) {
 		return func(d *desk, id memory.ID) {
-			r := agingRun{e: d.Engine, by: keeper(), now: d.clock.Now()}
-			ok(d.t, r.shift(d.t.Context(), demoteVerb, d.to(to, id)))
+			r := lifecycle.LifecycleRun{E: d.Engine.Lifecycle, By: keeper(), Now: d.clock.Now()}
+			ok(d.t, r.SetStage(d.t.Context(), core.DemoteVerb, d.to(to, id)))
 		}
 	}
 	rekindle := func(d *desk, id memory.ID) { d.rekindled(id) }
 	fade := func(d *desk, id memory.ID) {
-		_, err := d.archive(d.t.Context(), d.to(memory.Rehydratable, id), "", keeper(), "")
+		_, err := d.Engine.Lifecycle.Archive(d.t.Context(), d.to(memory.Rehydratable, id), "", keeper(), "")
 		ok(d.t, err)
 	}
 	type step = func(*desk, memory.ID)
@@ -157,7 +159,7 @@ func TestATornMemoryKeepsItsText(t *testing.T) {
 			d.archived(id)
 			d.rewrite(id, "demote", func(m *memory.Memory) { m.Stage = memory.Demoted })
 			try(d, id)
-			d.mendAll(t.Context())
+			d.Engine.Lifecycle.RepairAll(t.Context())
 			if m := d.memory(id); m.Stage.Cold() {
 				d.wantCold(id, memory.Archived, text)
 			}

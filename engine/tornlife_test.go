@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"flag"
@@ -9,10 +9,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"emberd/engine/core"
+	"emberd/engine/lifecycle"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
-	"emberd/vault"
+	"emberd/vault/neutralize"
 )
 
 // Whatever two devices do to one memory before they hear of each other: in the end both
@@ -41,14 +43,14 @@ func TestTwoDevicesAgreeOnATextInTheEnd(t *testing.T) {
 				allowed(err)
 			},
 			"archive": func(d *desk) {
-				_, err := d.archive(t.Context(), d.to(memory.Archived, id), "", keeper(), "")
+				_, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Archived, id), "", keeper(), "")
 				allowed(err)
 			},
 			"fade": func(d *desk) {
-				_, err := d.archive(t.Context(), d.to(memory.Rehydratable, id), "", keeper(), "")
+				_, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Rehydratable, id), "", keeper(), "")
 				allowed(err)
 			},
-			"rekindle": func(d *desk) { _, err := d.rekindleMemory(t.Context(), id, keeper()); allowed(err) },
+			"rekindle": func(d *desk) { _, err := d.Engine.Lifecycle.RekindleMemory(t.Context(), id, keeper()); allowed(err) },
 			"demote":   func(d *desk) { d.shifted(id, memory.Active, memory.Demoted) },
 			"wake":     func(d *desk) { d.shifted(id, memory.Demoted, memory.Active) },
 			"meet":     func(*desk) { both.meet() },
@@ -81,7 +83,7 @@ func (d *desk) writtenOf(id memory.ID, n int) string {
 	d.t.Helper()
 	m := d.memory(id)
 	for i := range n + 1 {
-		if text := longText(i); m.Content == text || m.TextDigest == rekindle.Digest(vault.Body(text)) {
+		if text := longText(i); m.Content == text || m.TextDigest == rekindle.Digest(neutralize.Body(text)) {
 			return text
 		}
 	}
@@ -95,6 +97,6 @@ func (d *desk) shifted(id memory.ID, from, to memory.Stage) {
 	if d.memory(id).Stage != from {
 		return
 	}
-	r := agingRun{e: d.Engine, by: keeper(), now: d.clock.Now()}
-	ok(d.t, r.shift(d.t.Context(), demoteVerb, d.to(to, id)))
+	r := lifecycle.LifecycleRun{E: d.Engine.Lifecycle, By: keeper(), Now: d.clock.Now()}
+	ok(d.t, r.SetStage(d.t.Context(), core.DemoteVerb, d.to(to, id)))
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func TestTouch(t *testing.T) {
 		got.Message != fmt.Sprintf("Memory reinforced. Score: %.2f -> 1.52", was) {
 		t.Errorf("it answers %+v", got)
 	}
-	e.wakeUsed(t.Context())
+	e.Lifecycle.ActivateUsed(t.Context())
 	wantStage(t, e, id, memory.Active)
 
 	for i, strength := range []float64{1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2} {
@@ -39,10 +39,8 @@ func TestTouch(t *testing.T) {
 // The strength of a promoted memory is that of its note.
 func TestTouchBoostsTheNoteToo(t *testing.T) {
 	t.Parallel()
-	h := promotingHouse(t, nil)
-	e := h.following(t)
-	m := save(t, e, "the tide turns at six")
-	path := promote(t, e, m.ID).Path
+	h, e, m := promotedHouse(t, "the tide turns at six")
+	path := m.PromotedTo
 	got := do(t, e, op.Touch, &op.TouchRequest{ID: string(m.ID), Boost: true})
 	if got.Strength != 1.1 || got.Tx == "" {
 		t.Errorf("it answers %+v", got)

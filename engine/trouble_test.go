@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -14,30 +14,6 @@ import (
 	"emberd/op"
 	"emberd/vault"
 )
-
-func TestVaultTroubleIsAWarning(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name  string
-		vault op.VaultStatus
-		want  []string
-	}{
-		{"none", op.VaultStatus{Mode: "watching", Skipped: 3}, nil},
-		{"polling", op.VaultStatus{Mode: "polling", Reason: "too few watches; raise the limit"},
-			[]string{"vault Notes: too few watches; raise the limit; meanwhile edits are looked for every half minute"}},
-		{"held back", op.VaultStatus{Mode: "watching", Frozen: "60 of 70 notes are missing"},
-			[]string{"vault Notes: 60 of 70 notes are missing; if that was meant: emberd vault confirm"}},
-		{"missing", op.VaultStatus{Mode: "watching", Frozen: "/n cannot be opened", Missing: true},
-			[]string{"vault Notes: /n cannot be opened; put it back, or name another folder in vaults: and restart emberd; its notes stay searchable"}},
-		{"failing", op.VaultStatus{Mode: "watching", Problem: "disk full"},
-			[]string{"vault Notes: disk full; emberd tries again by itself; if this stays, see its log"}},
-	} {
-		c.vault.Name = "Notes"
-		if got := vaultWarnings(&c.vault); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
-}
 
 func TestAMissingVaultDegradesHealth(t *testing.T) {
 	t.Parallel()
@@ -73,8 +49,8 @@ func TestStatusTellsOfNotesThatAreGoing(t *testing.T) {
 	}
 	e := h.following(t)
 	ok(t, os.RemoveAll(filepath.Join(h.Vaults[0], "Journal")))
-	until(t, "the loss is noticed", func() bool { return e.notes.status().Absent == 1 })
-	if s := e.notes.status(); s.Frozen != "" || s.Notes != 24 {
+	until(t, "the loss is noticed", func() bool { return e.Notes.Vault.Status().Absent == 1 })
+	if s := e.Notes.Vault.Status(); s.Frozen != "" || s.Notes != 24 {
 		t.Errorf("status %+v, want 24 notes and nothing held back", s)
 	}
 	wantNames(t, e, "repotted", "Journal/2024.md")

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -10,17 +10,19 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
-	"emberd/vault"
+	"emberd/vault/frontmatter"
+	"emberd/vault/noteedit"
 	"emberd/watcher"
 )
 
 // desk is an engine on a vault that the test follows by hand, in place of the watcher.
 type desk struct {
 	*house
-	*Engine
+	*engine.Engine
 	t testing.TB
 }
 
@@ -41,9 +43,9 @@ func (d *desk) start() {
 // vanished are the notes that were read by the last run, and are not there any more.
 func (d *desk) vanished() []string {
 	d.t.Helper()
-	index, _ := d.notes.current()
+	index, _ := d.Notes.Vault.Current()
 	var out []string
-	for f := range d.notes.known(index) {
+	for f := range d.Notes.Vault.Known(index) {
 		if _, err := os.Lstat(d.at(f.Path)); err != nil {
 			out = append(out, f.Path)
 		}
@@ -61,15 +63,15 @@ func (d *desk) restart() {
 // all are the notes that the index does not have as they are.
 func (d *desk) all() []string {
 	d.t.Helper()
-	index, _ := d.notes.current()
+	index, _ := d.Notes.Vault.Current()
 	has := map[string]ltmFile{}
-	for f := range d.notes.known(index) {
+	for f := range d.Notes.Vault.Known(index) {
 		has[f.Path] = ltmFile{f.Inode, f.ChangeTime}
 	}
 	var out []string
-	for path, err := range d.notes.vault.Load().Walk(d.t.Context()) {
+	for path, err := range d.Notes.Vault.Root.Load().Walk(d.t.Context()) {
 		ok(d.t, err)
-		if f, err := d.notes.vault.Load().Stat(path); err != nil || has[path] != (ltmFile{f.Inode, f.ChangeTime.UnixNano()}) {
+		if f, err := d.Notes.Vault.Root.Load().Stat(path); err != nil || has[path] != (ltmFile{f.Inode, f.ChangeTime.UnixNano()}) {
 			out = append(out, path)
 		}
 	}
@@ -88,21 +90,21 @@ func (d *desk) batch(changed, gone []string, moved ...watcher.Move) {
 	for _, path := range changed {
 		b.Changed = append(b.Changed, watcher.File{Path: path})
 	}
-	ok(d.t, d.notes.reconcile(d.t.Context(), b))
+	ok(d.t, d.Notes.Vault.Reconcile(d.t.Context(), b))
 }
 
 // settle has everything settled that was told of, as a minute later.
 func (d *desk) settle() {
 	d.t.Helper()
-	d.truth.revive()
-	d.truth.mu.Lock()
-	for _, w := range d.truth.all {
-		if !w.held && !w.due.IsZero() {
-			w.due = time.Now()
+	d.Sync.Sync.EnqueueRestored()
+	d.Sync.Sync.Mu.Lock()
+	for _, w := range d.Sync.Sync.All {
+		if !w.Held && !w.Due.IsZero() {
+			w.Due = time.Now()
 		}
 	}
-	d.truth.mu.Unlock()
-	d.truth.round(d.t.Context())
+	d.Sync.Sync.Mu.Unlock()
+	d.Sync.Sync.ProcessDue(d.t.Context())
 }
 
 // edit writes a note as a human does, and lets a minute pass.
@@ -148,11 +150,11 @@ func (d *desk) kept(content, path string, tags ...string) memory.ID {
 
 // noteFor is the note of a memory.
 func noteFor(id memory.ID, content string, tags ...string) string {
-	properties := []vault.Field{{Key: "memory-id", Value: vault.Text(string(id))}}
+	properties := []frontmatter.Field{{Key: "memory-id", Value: frontmatter.Text(string(id))}}
 	if len(tags) > 0 {
-		properties = append(properties, vault.Field{Key: "tags", Value: vault.List(tags...)})
+		properties = append(properties, frontmatter.Field{Key: "tags", Value: frontmatter.List(tags...)})
 	}
-	return string(vault.Compose(properties, content))
+	return string(noteedit.Compose(properties, content))
 }
 
 // withProperties is the same with more lines of frontmatter.
@@ -215,7 +217,7 @@ func TestWhatANoteSaysBecomesTheMemorys(t *testing.T) {
 	if !m.UpdatedAt.Equal(d.clock.Now()) {
 		t.Errorf("updated at %s, want now", m.UpdatedAt)
 	}
-	if got := search(t, d.Engine, "seam"); len(got) != 1 || got[0].Memory == nil || got[0].Note == nil {
+	if got := searchFor(t, d.Engine, "seam"); len(got) != 1 || got[0].Memory == nil || got[0].Note == nil {
 		t.Errorf("found %+v, want memory and note as one", got)
 	}
 	if v := d.newest(id); d.lines(id) != before+1 || v.Verb != "note" || v.By.Via != "emberd" || v.By.Client != "vault" {
@@ -338,13 +340,13 @@ func TestNoNews(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
-	was, err := os.Stat(d.truth.file)
+	was, err := os.Stat(d.Sync.Sync.File)
 	ok(t, err)
 	d.write(t, "Kettle.md", noteFor(id, "the kettle leaks"))
 	d.batch([]string{"Kettle.md"}, nil)
-	now, err := os.Stat(d.truth.file)
+	now, err := os.Stat(d.Sync.Sync.File)
 	ok(t, err)
-	if waiting, _ := d.truth.count(); waiting != 0 || !os.SameFile(was, now) {
+	if waiting, _ := d.Sync.Sync.Count(); waiting != 0 || !os.SameFile(was, now) {
 		t.Errorf("%d wait, and the list was written: %t", waiting, !os.SameFile(was, now))
 	}
 }
@@ -383,7 +385,7 @@ func TestALongNoteIsTakenWholeAndFlagged(t *testing.T) {
 		t.Errorf("imported: %v", got)
 	}
 	d.remove("Kettle.md")
-	if !d.stm.Trashed(id) {
+	if !d.Stm.Trashed(id) {
 		t.Error("the long memory did not go with its note")
 	}
 }
@@ -393,6 +395,8 @@ func TestAdoption(t *testing.T) {
 	d := newDesk(t, nil)
 	m := do(t, d.Engine, op.Save, &op.SaveRequest{Content: "the kettle leaks", Tags: []string{"kitchen"}, Category: "repairs"}).Memory
 	d.edit("Mine.md", fmt.Sprintf("---\nMemory-ID: x\nmemory-id: %s\n---\nThe kettle leaks, I think.\n", strings.ToUpper(string(m.ID))))
+	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: op.DecidePromote})
+	d.settle()
 	got := d.memory(m.ID)
 	if got.PromotedTo != "Mine.md" || got.VaultPath != "Mine.md" || got.PromotedAt.IsZero() || got.Content != "The kettle leaks, I think." {
 		t.Errorf("adopted: %+v", got.Memory)
@@ -423,7 +427,7 @@ func TestALogOlderThanItsNotes(t *testing.T) {
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.write(t, "Kettle.md", noteFor(id, "the kettle is mended"))
-	_, err := d.stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+	_, err := d.Stm.Update(t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
 		return &stm.Tx{Verb: "import", Changes: []stm.Change{{ID: id, Set: map[string]json.RawMessage{"source": json.RawMessage(`"backup"`)}}}}, nil
 	})
 	ok(t, err)

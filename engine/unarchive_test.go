@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine/promote"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -25,7 +26,7 @@ func TestPromotingWhatIsArchived(t *testing.T) {
 		would := do(t, d.Engine, op.Promote, &op.PromoteRequest{ID: string(id), DryRun: true})
 		wantPromotion(t, would, op.PromotionAdopted, to)
 		wantFiles(t, d.house, before.VaultPath)
-		got := promote(t, d.Engine, id)
+		got := promoteByID(t, d.Engine, id)
 		wantPromotion(t, got, op.PromotionAdopted, to)
 		wantFiles(t, d.house, to)
 		if d.note(t, to) != note {
@@ -35,7 +36,7 @@ func TestPromotingWhatIsArchived(t *testing.T) {
 		if m.PromotedTo != to || m.VaultPath != to || m.Stage != before.Stage || m.Content != before.Content || m.TextDigest != before.TextDigest || len(m.NoteSeen) != 5 || m.PromotedAt.IsZero() {
 			t.Errorf("the memory is %+v", m.Memory)
 		}
-		wantPromotion(t, promote(t, d.Engine, id), op.PromotionAlready, to)
+		wantPromotion(t, promoteByID(t, d.Engine, id), op.PromotionAlready, to)
 		d.seen(to)
 		if after := look(t, d.Engine, id); after.Rev != m.Rev {
 			t.Errorf("taken over: %+v", after.Memory)
@@ -60,7 +61,7 @@ func TestUndoingThePromotionOfWhatIsArchived(t *testing.T) {
 			d.rekindled(id)
 		}
 		before, files := stateOf(t, d.Engine), d.files(t)
-		promote(t, d.Engine, id)
+		promoteByID(t, d.Engine, id)
 		do(t, d.Engine, op.Undo, &op.UndoRequest{})
 		wantFiles(t, d.house, files...)
 		d.batch(d.all(), d.vanished())
@@ -80,9 +81,9 @@ func TestPromotingAnArchiveNoteThatIsBehind(t *testing.T) {
 	d := shelf(t, nil)
 	m, home := d.back(leaky, "kitchen")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("It is mended."), AddTags: []string{"done"}})
-	got := promote(t, d.Engine, m.ID)
+	got := promoteByID(t, d.Engine, m.ID)
 	d.seen(got.Path)
-	d.advance(lastTry)
+	d.advance(promote.LastTry)
 	d.rest(t, d.Engine)
 	wantNote(t, d.house, got.Path, "It is mended.", `"done"`, "!---\nThe kettle")
 	d.seen(got.Path)
@@ -98,7 +99,7 @@ func TestPromotingWhatIsArchivedAmongOthers(t *testing.T) {
 	m := save(t, d.Engine, "Tea")
 	d.archived(m.ID)
 	done := busy(t, d.house)
-	if got := promote(t, d.Engine, m.ID); got.Outcome != op.PromotionPending || !strings.Contains(got.Reason, "git is at work") {
+	if got := promoteByID(t, d.Engine, m.ID); got.Outcome != op.PromotionPending || !strings.Contains(got.Reason, "git is at work") {
 		t.Errorf("got %+v", got)
 	}
 	wantFiles(t, d.house, ".git/index.lock", "Memories/Archive/Tea.md", "Memories/Tea.md")
@@ -131,7 +132,7 @@ func TestACrashWithinThePromotionOfWhatIsArchived(t *testing.T) {
 	home := look(t, d.Engine, id).VaultPath
 	ok(t, os.Rename(d.at(home), d.at("Memories/Kettle.md")))
 	d = d.killed()
-	got := promote(t, d.Engine, id)
+	got := promoteByID(t, d.Engine, id)
 	wantPromotion(t, got, op.PromotionAdopted, "Memories/Kettle.md")
 	wantFiles(t, d.house, "Memories/Kettle.md")
 	if m := d.rekindled(id).Memory; m.Content != leaky || m.PromotedTo != "Memories/Kettle.md" {

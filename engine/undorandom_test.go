@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -32,7 +33,7 @@ type wilds struct {
 // newWilds has a few memories that say nearly the same, some of them long unused.
 func newWilds(t *testing.T, r *rapid.T) *wilds {
 	w := &wilds{desk: shelf(t, nil), r: r}
-	w.buildIndex(t.Context())
+	w.Storage.BuildIndex(t.Context())
 	for range rapid.IntRange(2, 6).Draw(r, "memories") {
 		if rapid.IntRange(0, 3).Draw(r, "imported") == 0 {
 			w.foreign()
@@ -92,7 +93,7 @@ func (w *wilds) foreign() string {
 // one draws a live memory, "" if there is none.
 func (w *wilds) one() string {
 	var live []memory.ID
-	for row := range w.stm.Rows() {
+	for row := range w.Stm.Rows() {
 		live = append(live, row.ID())
 	}
 	slices.Sort(live)
@@ -124,7 +125,7 @@ func (w *wilds) runs() map[string]func() string {
 			return txOf(tried(w, op.AgentsRun, req), func(r *op.AgentsRunResult) string { return r.Tx })
 		},
 		"clean up": func() string {
-			req := &op.CleanupRequest{Collection: everyCollection, Mode: op.CleanupFull, Execute: true}
+			req := &op.CleanupRequest{Collection: core.EveryCollection, Mode: op.CleanupFull, Execute: true}
 			return txOf(tried(w, op.Cleanup, req), func(r *op.CleanupRun) string {
 				if r.State != op.CleanupDone {
 					return ""
@@ -137,7 +138,7 @@ func (w *wilds) runs() map[string]func() string {
 			return txOf(tried(w, op.HealthMerge, req), func(r *op.HealthMergeResult) string { return r.Tx })
 		},
 		"migrate": func() string {
-			return txOf(tried(w, op.Migrate, &op.MigrateRequest{Collection: everyCollection}), func(r *op.MigrateResult) string { return r.Tx })
+			return txOf(tried(w, op.Migrate, &op.MigrateRequest{Collection: core.EveryCollection}), func(r *op.MigrateResult) string { return r.Tx })
 		},
 		"decide": w.decide,
 		"forget": func() string {

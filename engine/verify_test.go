@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"emberd/engine"
+	"emberd/engine/similar"
 	"emberd/memory"
 	"emberd/op"
 )
 
-func verify(t testing.TB, e *Engine, claim string) *op.VerifyResult {
+func verify(t testing.TB, e *engine.Engine, claim string) *op.VerifyResult {
 	t.Helper()
 	return do(t, e, op.Verify, &op.VerifyRequest{Claim: claim})
 }
@@ -47,7 +48,7 @@ func TestVerify(t *testing.T) {
 	if want := "add it, and say emberd edit NEWID --supersedes " + port.Short(); c[0].Supersede != want {
 		t.Errorf("it suggests %q, want %q", c[0].Supersede, want)
 	}
-	if n := e.stm.Len(); n != 2 {
+	if n := e.Stm.Len(); n != 2 {
 		t.Errorf("there are %d memories", n)
 	}
 }
@@ -78,7 +79,7 @@ func TestVerifyAtTheThresholds(t *testing.T) {
 	e, _ := newEngine(t)
 	save(t, e, "The staging database of the kettle project runs on the old machine")
 	const claim = "The staging database of the kettle project runs on the machine"
-	alike := nearestTo(t, e, claim).all[0].similarity
+	alike := nearestTo(t, e, claim).All[0].Similarity
 	for _, c := range []struct {
 		related, confirmed float64
 		want               string
@@ -88,7 +89,7 @@ func TestVerifyAtTheThresholds(t *testing.T) {
 		{alike, 1, op.StatusRelated},
 		{math.Nextafter(alike, 1), 1, op.StatusNew},
 	} {
-		e.opt.Known.Related, e.opt.Known.Confirmed = c.related, c.confirmed
+		e.Opt.Known.Related, e.Opt.Known.Confirmed = c.related, c.confirmed
 		if got := verify(t, e, claim).Status; got != c.want {
 			t.Errorf("%v alike, related from %v, confirmed above %v: got %s, want %s", alike, c.related, c.confirmed, got, c.want)
 		}
@@ -136,7 +137,7 @@ func TestVerifyWhileLoading(t *testing.T) {
 	if res := verify(t, e, "the staging database runs on port 5432"); res.Status != op.StatusConfirmed || res.Loading == nil || res.Loading.Total != 1 {
 		t.Errorf("before the index: %s, loading %v", res.Status, res.Loading)
 	}
-	e.buildIndex(t.Context())
+	e.Storage.BuildIndex(t.Context())
 	if res := verify(t, e, "the staging database runs on port 5432"); res.Status != op.StatusConfirmed || res.Loading != nil {
 		t.Errorf("after building the index: %s, loading %v", res.Status, res.Loading)
 	}
@@ -159,12 +160,12 @@ func TestWhichIsNewer(t *testing.T) {
 	} {
 		e, _ := newEngine(t)
 		save(t, e, c.known)
-		one := &nearestTo(t, e, c.claim).all[0]
-		s := e.statement(c.claim, memory.Actor{})
-		if got := s.newer(one, c.known, c.kind); got != c.newer {
+		one := &nearestTo(t, e, c.claim).All[0]
+		s := e.Similar.Statement(c.claim, memory.Actor{})
+		if got := s.Newer(one, c.known, c.kind); got != c.newer {
 			t.Errorf("%q against %q: newer %v", c.claim, c.known, got)
 		}
-		if got := s.supersede(one, &op.Conflict{Kind: c.kind, Newer: map[bool]string{true: newerClaim, false: newerKnown}[c.newer]}); (got != "") != c.newer {
+		if got := s.Supersede(one, &op.Conflict{Kind: c.kind, Newer: map[bool]string{true: similar.NewerClaim, false: similar.NewerKnown}[c.newer]}); (got != "") != c.newer {
 			t.Errorf("%q against %q: it suggests %q", c.claim, c.known, got)
 		}
 	}
@@ -179,33 +180,12 @@ func TestADenialSupersedesOnlyOnesOwnWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	const claim = "The cache is not on disk"
-	one := &nearestTo(t, e, claim).all[0]
+	one := &nearestTo(t, e, claim).All[0]
 	other := mine
 	other.Client = "other/1.0"
 	for by, want := range map[memory.Actor]bool{mine: true, other: false} {
-		if got := e.statement(claim, by).supersede(one, &op.Conflict{Kind: "negation", Newer: newerClaim}); (got != "") != want {
+		if got := e.Similar.Statement(claim, by).Supersede(one, &op.Conflict{Kind: "negation", Newer: similar.NewerClaim}); (got != "") != want {
 			t.Errorf("by %s: it suggests %q", by.Client, got)
-		}
-	}
-}
-
-func TestLatestDate(t *testing.T) {
-	t.Parallel()
-	day := func(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
-	for text, want := range map[string]time.Time{
-		"":                                {},
-		"in 2025":                         {},
-		"on 2025-13-01":                   {},
-		"as of (2025-02-03), that":        day(2025, 2, 3),
-		"2025/02/03 and 2024-05":          day(2025, 2, 3),
-		"since 3 March 2024.":             day(2024, 3, 3),
-		"March 3, 2024":                   day(2024, 3, 3),
-		"by Sep 2026, or so":              day(2026, 9, 1),
-		"30 February 2024 is no day":      day(2024, 2, 1),
-		"2024-01-01, no, 12 January 2024": day(2024, 1, 12),
-	} {
-		if got := latestDate(text); !got.Equal(want) {
-			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}
 }
@@ -273,7 +253,7 @@ func TestVerifyOfWhatMuchDisagreesWith(t *testing.T) {
 	if len(res.Matches) != 3 || len(res.Conflicts) != 3 {
 		t.Fatalf("%d matches, %d conflicts", len(res.Matches), len(res.Conflicts))
 	}
-	for row := range e.stm.Rows() {
+	for row := range e.Stm.Rows() {
 		shown := slices.ContainsFunc(res.Conflicts, func(c op.Conflict) bool { return c.Memory.ID == row.ID() })
 		if got := look(t, e, row.ID()).AccessCount; got != map[bool]int64{true: 1}[shown] {
 			t.Errorf("%q has %d accesses, shown %v", row.Content(), got, shown)

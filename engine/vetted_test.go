@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -100,7 +100,7 @@ func TestCase63TokensOfEmberdAreRefused(t *testing.T) {
 		_, err := op.Save.Call(op.WithCaller(t.Context(), memory.Actor{Via: "mcp", Client: secret}), e, &op.SaveRequest{Content: "pie"})
 		wantCode(t, err.(*memory.Error), memory.Secret, "client holds")
 	}
-	if e.stm.Len() > 0 || strings.Contains(h.log.String(), "emberd_") {
-		t.Errorf("%d memories, and the log has %.200s", e.stm.Len(), h.log)
+	if e.Stm.Len() > 0 || strings.Contains(h.log.String(), "emberd_") {
+		t.Errorf("%d memories, and the log has %.200s", e.Stm.Len(), h.log)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/core"
+	"emberd/engine/notes"
+	"emberd/engine/search"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -19,7 +22,7 @@ import (
 func sleeper(t *testing.T) (*desk, memory.ID) {
 	t.Helper()
 	d := shelf(t, nil)
-	d.opt.patience = time.Minute
+	d.Opt.Patience = time.Minute
 	id := save(t, d.Engine, leaky).ID
 	for i := range 5 {
 		save(t, d.Engine, fmt.Sprintf("the tide table of day %d", i))
@@ -33,7 +36,7 @@ func (d *desk) awake() {
 	d.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var actor sync.WaitGroup
-	actor.Go(func() { d.keepWaking(ctx) })
+	actor.Go(func() { d.Engine.Lifecycle.RunRekindler(ctx) })
 	d.t.Cleanup(func() { cancel(); actor.Wait() })
 }
 
@@ -50,8 +53,8 @@ func (d *desk) untilWarm(id memory.ID) op.Memory {
 // wantAsleep says that nothing was or will be done about a cold memory.
 func (d *desk) wantAsleep(id memory.ID, rev string) {
 	d.t.Helper()
-	if m := d.memory(id); m.Rev != rev || len(d.wishes) != 0 {
-		d.t.Errorf("the memory is %+v, and %d are asked for", m.Memory, len(d.wishes))
+	if m := d.memory(id); m.Rev != rev || len(d.Notes.Wishes) != 0 {
+		d.t.Errorf("the memory is %+v, and %d are asked for", m.Memory, len(d.Notes.Wishes))
 	}
 }
 
@@ -70,7 +73,7 @@ func TestASearchBringsAMemoryBack(t *testing.T) {
 	if r := h.Rekindled; r == nil || *r != (op.Rekindled{Verdict: "unchanged", Path: cold.VaultPath}) {
 		t.Errorf("its note was %+v", r)
 	}
-	if x := h.Explain; h.Rank != x.Relevance || h.Rank != rank(*x) || h.Score < 1 || h.Status != "active" || h.UseCount != 1 {
+	if x := h.Explain; h.Rank != x.Relevance || h.Rank != search.Rank(*x) || h.Score < 1 || h.Status != "active" || h.UseCount != 1 {
 		t.Errorf("it ranks %v with %+v, as %+v", h.Rank, x, h.Memory)
 	}
 	if !strings.Contains(h.Snippet.Text, "gasket") {
@@ -86,7 +89,7 @@ func TestASearchBringsAMemoryBack(t *testing.T) {
 	if undone := do(t, d.Engine, op.Undo, &op.UndoRequest{DryRun: true}); undone.Entry.Verb != "save" {
 		t.Errorf("undo would take back %+v, for which nobody asked", undone.Entry)
 	}
-	if again := search(t, d.Engine, meansIt)[0]; again.Rekindled != nil || again.Content != leaky {
+	if again := searchFor(t, d.Engine, meansIt)[0]; again.Rekindled != nil || again.Content != leaky {
 		t.Errorf("asked again: %+v", again)
 	}
 }
@@ -113,7 +116,7 @@ func TestWhatBecameOfTheNote(t *testing.T) {
 			if c.want.Path == "" && c.text != "" {
 				c.want.Path = path
 			}
-			h := search(t, d.Engine, meansIt)[0]
+			h := searchFor(t, d.Engine, meansIt)[0]
 			if h.Rekindled == nil || *h.Rekindled != c.want || h.Rekindling {
 				t.Fatalf("its note was %+v, want %+v", h.Rekindled, c.want)
 			}
@@ -133,8 +136,8 @@ func TestWhatBecameOfTheNote(t *testing.T) {
 func TestATextThatComesTooLate(t *testing.T) {
 	t.Parallel()
 	d, id := sleeper(t)
-	d.opt.patience = time.Nanosecond
-	h := search(t, d.Engine, meansIt)[0]
+	d.Opt.Patience = time.Nanosecond
+	h := searchFor(t, d.Engine, meansIt)[0]
 	if !h.Rekindling || h.Rekindled != nil || h.Stage != memory.Archived || h.Content != d.memory(id).Content {
 		t.Fatalf("the answer is %+v", h)
 	}
@@ -150,7 +153,7 @@ func TestANoteThatCannotBeReadNow(t *testing.T) {
 	before := d.memory(id)
 	d.write(t, before.VaultPath, "---\ntags: [\n---\nIt may carry the id.\n")
 	d.awake()
-	if h := search(t, d.Engine, meansIt)[0]; h.Rekindle != "offered" || h.Rekindling || h.Rekindled != nil || h.Content != before.Content {
+	if h := searchFor(t, d.Engine, meansIt)[0]; h.Rekindle != "offered" || h.Rekindling || h.Rekindled != nil || h.Content != before.Content {
 		t.Errorf("the answer is %+v", h)
 	}
 	d.wantAsleep(id, before.Rev)
@@ -185,13 +188,13 @@ func TestAskAndOff(t *testing.T) {
 	t.Parallel()
 	d, id := sleeper(t)
 	rev := d.memory(id).Rev
-	for mode, want := range map[RekindleMode]string{RekindleAsk: "offered", RekindleOff: ""} {
-		d.opt.Rekindle = mode
-		h := search(t, d.Engine, meansIt)[0]
+	for mode, want := range map[core.RekindleMode]string{core.RekindleAsk: "offered", core.RekindleOff: ""} {
+		d.Opt.Rekindle = mode
+		h := searchFor(t, d.Engine, meansIt)[0]
 		if h.ID != id || h.Rekindle != want || h.Rekindled != nil || h.Rekindling || h.Stage != memory.Archived {
 			t.Errorf("%s: %+v", mode, h)
 		}
-		if asActive := h.Rank > 1; asActive != (mode == RekindleAsk) {
+		if asActive := h.Rank > 1; asActive != (mode == core.RekindleAsk) {
 			t.Errorf("%s: it ranks %v", mode, h.Rank)
 		}
 		d.wantAsleep(id, rev)
@@ -206,11 +209,11 @@ func TestAVagueSearchMeansNone(t *testing.T) {
 		ids = append(ids, save(t, d.Engine, fmt.Sprintf("the tide turned at berth %d", i)).ID)
 	}
 	d.archived(ids...)
-	if got := hitsAsked(search(t, d.Engine, "tide turned berth")); got != 0 {
+	if got := hitsAsked(searchFor(t, d.Engine, "tide turned berth")); got != 0 {
 		t.Errorf("%d of twelve alike are asked for", got)
 	}
-	d.opt.patience = time.Nanosecond
-	if got := hitsAsked(search(t, d.Engine, "tide turned berth 7")); got != 1 {
+	d.Opt.Patience = time.Nanosecond
+	if got := hitsAsked(searchFor(t, d.Engine, "tide turned berth 7")); got != 1 {
 		t.Errorf("%d are asked for, want the one that was named", got)
 	}
 }
@@ -255,10 +258,10 @@ func TestManySearchesBringAMemoryBackOnce(t *testing.T) {
 func TestTooMuchIsAskedForAlready(t *testing.T) {
 	t.Parallel()
 	d, id := sleeper(t)
-	for range mostWishes {
-		d.wishes <- wish{Memory: memory.Memory{ID: id}, text: make(chan lookup, 1)}
+	for range notes.MaxWishes {
+		d.Notes.Wishes <- notes.RekindleRequest{Memory: memory.Memory{ID: id}, Text: make(chan notes.TextLookup, 1)}
 	}
-	if h := search(t, d.Engine, meansIt)[0]; h.Rekindle != "offered" || h.Rekindling {
+	if h := searchFor(t, d.Engine, meansIt)[0]; h.Rekindle != "offered" || h.Rekindling {
 		t.Errorf("the answer is %+v", h)
 	}
 }
@@ -266,11 +269,11 @@ func TestTooMuchIsAskedForAlready(t *testing.T) {
 func TestANoteStandsForItsMemory(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
-	d.opt.patience = time.Minute
+	d.Opt.Patience = time.Minute
 	id := d.kept("# Boiler\n\nThe pressure valve of the boiler was set to nine bar in March.", "Boiler.md")
 	d.archived(id)
 	d.awake()
-	hits := search(t, d.Engine, "pressure valve nine bar March")
+	hits := searchFor(t, d.Engine, "pressure valve nine bar March")
 	if len(hits) != 1 || hits[0].Note == nil || hits[0].Memory == nil || hits[0].Rekindled == nil || !strings.Contains(hits[0].Content, "nine bar") {
 		t.Fatalf("found %+v", hits)
 	}
@@ -285,7 +288,7 @@ func TestWhatWasMergedAwayStaysCold(t *testing.T) {
 		save(t, d.Engine, fmt.Sprintf("the tide table of day %d", i))
 	}
 	into := d.merged(one.ID, other.ID)
-	hits := search(t, d.Engine, meansIt)
+	hits := searchFor(t, d.Engine, meansIt)
 	if got := hitsAsked(hits); got != 0 || len(hits) != 1 || hits[0].ID != into.NewMemoryID {
 		t.Errorf("%d are asked for, found %+v", got, hits)
 	}
@@ -300,7 +303,7 @@ func TestWhatWasMergedAwayStaysCold(t *testing.T) {
 		t.Errorf("of the archived ones it found %+v", picked)
 	}
 	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(into.NewMemoryID)})
-	if hits := search(t, d.Engine, meansIt); len(hits) != 2 {
+	if hits := searchFor(t, d.Engine, meansIt); len(hits) != 2 {
 		t.Errorf("of a merged memory that was forgotten the parts are not found: %+v", hits)
 	}
 }

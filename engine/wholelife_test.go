@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -28,7 +29,7 @@ func (d *desk) pass(days int) {
 // ask searches as somebody does who needs a memory, and waits until it is back.
 func (d *desk) ask(words string, id memory.ID) op.Hit {
 	d.t.Helper()
-	hits := search(d.t, d.Engine, words)
+	hits := searchFor(d.t, d.Engine, words)
 	if len(hits) == 0 || hits[0].Memory == nil || hits[0].ID != id {
 		d.t.Fatalf("%s finds %+v", words, hits)
 	}
@@ -41,7 +42,7 @@ func (d *desk) ask(words string, id memory.ID) op.Hit {
 func TestAWholeLife(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
-	d.opt.patience = time.Minute
+	d.Opt.Patience = time.Minute
 	d.awake()
 	id := save(t, d.Engine, leaky, "kitchen").ID
 	other := save(t, d.Engine, tides).ID
@@ -79,7 +80,7 @@ func TestAWholeLife(t *testing.T) {
 		t.Errorf("the answer says %+v", hit)
 	}
 	for id, want := range map[memory.ID]string{id: text, other: tides} {
-		if m := look(t, d.Engine, id); m.Content != want || m.UseCount == 0 || !m.LastUsed.Equal(stampTime(d.clock.Now())) {
+		if m := look(t, d.Engine, id); m.Content != want || m.UseCount == 0 || !m.LastUsed.Equal(core.StampTime(d.clock.Now())) {
 			t.Errorf("brought back, the memory is %+v", m.Memory)
 		}
 	}
@@ -111,7 +112,7 @@ func TestArchivedTextIsInNoIndex(t *testing.T) {
 	h := promotingHouse(t, map[string]string{"Other.md": "something else"})
 	d := &desk{house: h, t: t, Engine: h.following(t)}
 	id := do(t, d.Engine, op.Save, &op.SaveRequest{Content: inventory, Tags: []string{"okapi"}, Entities: []string{"Quagga"}, Source: "gnu", Context: "oryx"}).Memory.ID
-	ok(t, d.stm.WriteSnapshot(t.Context()))
+	ok(t, d.Stm.WriteSnapshot(t.Context()))
 	if !bytes.Contains(read(t, filepath.Join(d.State, "index", "stm.snap")), []byte("zebrafish")) {
 		t.Fatal("the snapshot of a warm memory does not have its text")
 	}
@@ -121,21 +122,21 @@ func TestArchivedTextIsInNoIndex(t *testing.T) {
 	hidden := slices.DeleteFunc(d.terms(inventory+" okapi gnu oryx"), func(term string) bool { return slices.Contains(left, term) })
 	d.wantIndexed(hidden, 0)
 	d.wantIndexed(left, 1)
-	until(t, "the other note is found", func() bool { return len(search(t, d.Engine, "something")) == 1 })
+	until(t, "the other note is found", func() bool { return len(searchFor(t, d.Engine, "something")) == 1 })
 	d.rest(t, d.Engine)
 	for _, scope := range []string{"memories", "notes"} {
 		if hits := do(t, d.Engine, op.Search, &op.SearchRequest{Query: strings.Join(hidden, " "), Scope: scope}).Hits; len(hits) > 0 {
 			t.Errorf("among the %s %+v was found", scope, hits)
 		}
 	}
-	ok(t, d.stm.WriteSnapshot(t.Context()))
+	ok(t, d.Stm.WriteSnapshot(t.Context()))
 	gone := slices.DeleteFunc([]string{"zebrafish", "mahogany", "whalebone", "barometers", "telescope", "throw away"}, func(word string) bool {
 		return strings.Contains(cold.Content+strings.Join(cold.KeyTerms, " "), word)
 	})
 	for _, word := range gone {
 		d.wantNowhere(filepath.Join(d.State, "index"), word)
 	}
-	_, err := d.archive(t.Context(), d.to(memory.Rehydratable, id), "", keeper(), "")
+	_, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Rehydratable, id), "", keeper(), "")
 	ok(t, err)
 	keys := d.terms(strings.Join(cold.KeyTerms, "\n"))
 	rest := slices.DeleteFunc(left, func(term string) bool { return slices.Contains(keys, term) })
@@ -151,11 +152,11 @@ func TestArchivedTextIsInNoIndex(t *testing.T) {
 }
 
 // terms are what a search would look for.
-func (d *desk) terms(text string) []string { return distinct(d.text.Query(text)) }
+func (d *desk) terms(text string) []string { return core.Distinct(d.Text.Query(text)) }
 
 func (d *desk) wantIndexed(terms []string, want int) {
 	d.t.Helper()
-	_, df := d.stm.Frequencies(terms)
+	_, df := d.Stm.Frequencies(terms)
 	for i, term := range terms {
 		if df[i] != want {
 			d.t.Errorf("%d memories are indexed with %q, want %d", df[i], term, want)

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/history"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -58,7 +59,7 @@ func TestWhyTellsWhatANoteLacks(t *testing.T) {
 		t.Errorf("it lacks %q, want %q", got, want)
 	}
 	clock.advance(72 * time.Hour)
-	e.stm.Use(stm.Use{ID: m.ID, Uses: 1})
+	e.Stm.Use(stm.Use{ID: m.ID, Uses: 1})
 	if p := ask(); p.Rule != "score" || len(p.Rules[0].Missing) > 0 {
 		t.Errorf("it is due by %q and lacks %q", p.Rule, missing(p))
 	}
@@ -124,7 +125,7 @@ func TestTheTimelineIsTheScoreAsItWasAndWillBe(t *testing.T) {
 	wait := func(d time.Duration) { clock.advance(d); note(); clock.advance(time.Second) }
 	use := func() {
 		do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)})
-		if err := e.stm.WriteSnapshot(t.Context()); err != nil { // or the next use shares its line
+		if err := e.Stm.WriteSnapshot(t.Context()); err != nil { // or the next use shares its line
 			t.Fatal(err)
 		}
 	}
@@ -137,18 +138,18 @@ func TestTheTimelineIsTheScoreAsItWasAndWillBe(t *testing.T) {
 	use()
 	wait(100 * time.Hour)
 
-	versions, err := e.stm.History(t.Context(), m.ID)
+	versions, err := e.Stm.History(t.Context(), m.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	uses, err := e.stm.Uses(t.Context(), m.ID)
+	uses, err := e.Stm.Uses(t.Context(), m.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, _ := e.stm.Get(m.ID)
-	c := curve{e: e, row: row, uses: uses, strengths: strengthsOf(versions)}
+	row, _ := e.Stm.Get(m.ID)
+	c := history.Curve{E: e.History, Row: row, Uses: uses, Strengths: history.StrengthsOf(versions)}
 	for _, s := range seen {
-		if got := c.at(s.at); math.Abs(got-s.score) > 1e-9 {
+		if got := c.At(s.at); math.Abs(got-s.score) > 1e-9 {
 			t.Errorf("%s after it was made the curve is at %v, and the score was %v", s.at.Sub(made), got, s.score)
 		}
 	}
@@ -170,22 +171,4 @@ func TestTheTimelineIsTheScoreAsItWasAndWillBe(t *testing.T) {
 		t.Errorf("it was to be %v by then and is %v", last.Score, now)
 	}
 	wantCode(t, refused(t, e, op.Timeline, &op.TimelineRequest{ID: string(m.ID), Points: 1}), memory.Invalid, "points is 1")
-}
-
-// Of a memory that a program uses all the time the latest events are told, and how many
-// were before.
-func TestATimelineIsBounded(t *testing.T) {
-	t.Parallel()
-	made := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	uses := []stm.UsedAt{{At: made}}
-	for i := range int64(timelineEvents + 200) {
-		uses = append(uses, stm.UsedAt{At: made.Add(time.Duration(i+1) * time.Minute), Uses: i + 1})
-	}
-	got, earlier := latestEvents(eventsOf([]stm.Version{{Entry: stm.Entry{At: made}, Action: stm.Created}}, uses))
-	if len(got) != timelineEvents || earlier != 201 || got[0].Uses != 201 || got[len(got)-1].Uses != timelineEvents+200 {
-		t.Errorf("%d events from %+v to %+v, and %d earlier ones", len(got), got[0], got[len(got)-1], earlier)
-	}
-	if got, earlier := latestEvents(eventsOf(nil, uses[:3])); len(got) != 2 || earlier != 0 {
-		t.Errorf("of two events there are %d, and %d earlier ones", len(got), earlier)
-	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 )
 
-func why(t testing.TB, e *Engine, of string, req op.WhyNotRequest) *op.WhyNotResult {
+func why(t testing.TB, e *engine.Engine, of string, req op.WhyNotRequest) *op.WhyNotResult {
 	t.Helper()
 	req.Of = of
 	return do(t, e, op.WhyNot, &req)
@@ -106,7 +107,7 @@ func TestWhyAHitMadeRoom(t *testing.T) {
 	plain := do(t, e, op.Search, &op.SearchRequest{Query: "harbour light", IncludeReview: new(false)}).Hits
 	got := why(t, e, string(plain[9].ID), op.WhyNotRequest{Query: "harbour light"})
 	wantCause(t, got, op.WhyReview, "it is number 10", "--no-review")
-	shown := why(t, e, string(search(t, e, "harbour light")[2].ID), op.WhyNotRequest{Query: "harbour light"})
+	shown := why(t, e, string(searchFor(t, e, "harbour light")[2].ID), op.WhyNotRequest{Query: "harbour light"})
 	if !shown.Shown || shown.Place != 3 || shown.As != "a memory that is about to fade" {
 		t.Errorf("what took its place: %+v", shown)
 	}
@@ -145,7 +146,7 @@ func TestWhyANoteIsNotShown(t *testing.T) {
 		stage, reason, fix string
 	}{
 		{"Private/Secret.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyUnread, "ignore pattern", "vault.ignore"},
-		{"Memories/Archive/Old.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyFolder, "archive folder Memories/Archive", "ltm.index_archive"},
+		{"Memories/Archive/Old.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyFolder, "archive folder Memories/Archive", "move it out of Memories/Archive"},
 		{"List.txt", op.WhyNotRequest{Query: "tomatoes"}, op.WhyUnread, "not read", "ends in .md"},
 		{"Garden/Tomatos.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "there is no note", "ask about Garden/Tomatoes.md"},
 		{"nothing like that", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "there is no note", ""},

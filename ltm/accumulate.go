@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"emberd/internal/text"
 )
 
 // A search goes over the postings of each word once and adds up, for every note, what
@@ -11,18 +13,18 @@ import (
 // out the exact relevance of the most promising notes only, best bound first, until no
 // other note can be among those wanted. The order is the same as if all were worked out.
 
-// scratch is what a search adds up in. It is clean between searches.
+// scratch contains the sums of a search. It is clean between searches.
 type scratch struct {
-	notes   []noteSum   // by number
-	verdict []verdict   // by number: what the filters said
-	touched []uint32    // numbers of the notes that hold a word or are near
-	lists   [][]posting // by word
-	extra   []float64   // by passage of one note
-	open    prospects   // the notes touched
+	notes   []noteSum     // by number
+	verdict []verdict     // by number: what the filters said
+	touched []uint32      // numbers of the notes that hold a word or are near
+	lists   [][]posting   // by word
+	extra   []float64     // by passage of one note
+	open    candidateHeap // the notes touched
 	room    room
 }
 
-// noteSum is what the words so far give to a note.
+// noteSum is what the words so far add to a note.
 type noteSum struct {
 	whole   float64 // the note as a whole
 	most    float64 // bound of what a passage gets
@@ -42,7 +44,7 @@ const (
 	refused
 )
 
-// fit makes room for a table.
+// fit grows the scratch for a table.
 func (s *scratch) fit(notes int) {
 	if len(s.notes) < notes {
 		s.notes = make([]noteSum, notes+notes/8)
@@ -62,7 +64,7 @@ func (s *searcher) clear() {
 
 // postingsOf appends the postings of a word. Those of terms that count as one are added
 // up by part.
-func (s *searcher) postingsOf(list []posting, w *weighed) ([]posting, error) {
+func (s *searcher) postingsOf(list []posting, w *queryTerm) ([]posting, error) {
 	var err error
 	for _, term := range w.terms() {
 		if list, err = s.view.postings(list, term, &s.room); err != nil {
@@ -78,7 +80,7 @@ func (s *searcher) postingsOf(list []posting, w *weighed) ([]posting, error) {
 	return list, nil
 }
 
-// merged sorts postings by document and adds up those of the same.
+// merged sorts postings by document and adds up those of the same document.
 func merged(list []posting) []posting {
 	slices.SortFunc(list, func(a, b posting) int { return cmp.Compare(a.doc, b.doc) })
 	kept := list[:0]
@@ -104,18 +106,18 @@ func notesIn(list []posting) int {
 	return n
 }
 
-// weigh completes a word's statistics from its postings, unless the query brings them.
-func (s *searcher) weigh(w *weighed, list []posting) {
+// weigh completes a word's statistics from its postings, unless the query contains them.
+func (s *searcher) weigh(w *queryTerm, list []posting) {
 	docs := s.query.Docs
 	if docs == 0 || w.of != nil {
 		w.df = notesIn(list)
 	}
-	w.idf = inverse(max(docs, s.table.count), w.df)
+	w.idf = text.IDF(max(docs, s.table.count), w.df)
 	w.full = w.weight * w.idf
 }
 
-// score adds what a word gives to every note that holds it and passes the filters.
-func (s *searcher) score(w *weighed) error {
+// score adds what a word gives to every note that contains it and passes the filters.
+func (s *searcher) score(w *queryTerm) error {
 	var list []posting
 	if n := len(s.lists); n < cap(s.lists) {
 		list = s.lists[:n+1][n][:0] // room of an earlier search
@@ -143,9 +145,9 @@ func (s *searcher) score(w *weighed) error {
 	return nil
 }
 
-// spared reports whether a weak word is left out: too many notes hold it, or there is
-// none that it could rank.
-func (s *searcher) spared(w *weighed) (bool, error) {
+// spared reports whether a weak word is left out: too many notes contain it, or there is none that
+// it could rank.
+func (s *searcher) spared(w *queryTerm) (bool, error) {
 	if !w.weak {
 		return false, nil
 	}
@@ -154,7 +156,7 @@ func (s *searcher) spared(w *weighed) (bool, error) {
 }
 
 // add adds what a word gives to one note, whose postings are run.
-func (s *searcher) add(w *weighed, number uint32, run []posting) {
+func (s *searcher) add(w *queryTerm, number uint32, run []posting) {
 	sum, size := &s.notes[number], &s.table.sizes[number]
 	if !sum.touched {
 		sum.touched = true
@@ -214,7 +216,7 @@ func (s *searcher) bound(number uint32) float64 {
 	return u + s.bonus(number)
 }
 
-// relevance works out the relevance of a touched note and its best passage.
+// relevance computes the relevance of a touched note, and its best passage.
 func (s *searcher) relevance(number uint32) (relevance float64, passage int) {
 	sum, note := &s.notes[number], s.table.notes[number]
 	s.extra = append(s.extra[:0], make([]float64, len(note.passages))...)
@@ -231,7 +233,7 @@ func (s *searcher) relevance(number uint32) (relevance float64, passage int) {
 	}
 	relevance = (1-passageShare)*sum.whole + passageShare*(base+s.extra[passage])
 	if sum.named {
-		relevance += nameShare * likeness(note.names, s.words, s.total)
+		relevance += nameShare * nameMatch(note.names, s.words, s.total)
 	}
 	if sum.near {
 		relevance += s.near[number].Score

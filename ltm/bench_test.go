@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 )
 
 // The benchmarks run on generated notes like those of a large vault: 3.6 kB each, in
@@ -122,10 +122,10 @@ func openBench(b *testing.B) *Index {
 	return x
 }
 
-// BenchmarkTerms analyses the text of BenchmarkFirstIndex and does nothing else: the
+// BenchmarkTerms analyzes the text of BenchmarkFirstIndex and does nothing else: the
 // floor under it.
 func BenchmarkTerms(b *testing.B) {
-	a, docs := text.New(), newVault(1).notes(10_000)
+	a, docs := analysis.New(), newVault(1).notes(10_000)
 	for b.Loop() {
 		var workers sync.WaitGroup
 		for half := range slices.Chunk(docs, len(docs)/2) {
@@ -183,7 +183,7 @@ func queries(n int) []Query {
 		list[i].Limit = 10
 		for len(list[i].Terms) < 3 {
 			if number := v.zipf.Uint64(); number >= stopWords {
-				term := text.New().Query(wordOf(number))[0].Text
+				term := analysis.New().Query(wordOf(number))[0].Text
 				list[i].Terms = append(list[i].Terms, Term{Text: term, Weight: 1})
 			}
 		}

@@ -12,7 +12,7 @@ const (
 )
 
 // document is a part of a note as Bleve takes it: terms and counts are there already,
-// and nothing is left to analyse.
+// and nothing is left to analyze.
 type document struct {
 	id     string
 	fields []index.Field

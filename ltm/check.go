@@ -59,7 +59,7 @@ func (s *searcher) sample(n int) []uint32 {
 
 // verify finds the first difference between a document and what is indexed of it.
 func (s *searcher) verify(number uint32, d *Doc) error {
-	want := analyse(s.index.analyzer, d)
+	want := analyze(s.index.analyzer, d)
 	segment, local, err := s.view.document(ref{note: number})
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	_ "emberd/internal/fewer"
+	_ "emberd/internal/testutil/racescale"
 )
 
 // childDir names in the environment the index that a child process writes to.

@@ -2,7 +2,7 @@ package ltm
 
 import "time"
 
-// Doc is a note as it is indexed. All text is plain, without markup.
+// Doc is a note to index. All text is plain, without markup.
 type Doc struct {
 	// Path is the note's path in the vault, with slashes. It identifies the note.
 	Path     string
@@ -29,7 +29,7 @@ type Section struct {
 // it: then the value is "" for any, or stands in the property's as whole words.
 type Property struct{ Key, Value string }
 
-// Cursor says which state of a file was indexed.
+// Cursor identifies the state of a file that was indexed.
 type Cursor struct {
 	Digest              [32]byte // SHA-256 of the bytes
 	Size                int64
@@ -43,7 +43,7 @@ func (c Cursor) Equal(d Cursor) bool {
 		c.ModTime.Equal(d.ModTime) && c.ChangeTime.Equal(d.ChangeTime)
 }
 
-// Term is a term to search for, as text.Analyzer.Query makes it.
+// Term is a term to search for, as analysis.Analyzer.Query makes it.
 type Term struct {
 	Text   string
 	Weight float64 // a weight of zero or less leaves the term out
@@ -100,8 +100,8 @@ type Near struct {
 	Line int
 }
 
-// Filter is what a note is judged by apart from its rank. Texts are compared without
-// regard to case and Unicode normal form.
+// Filter contains conditions of a note besides its rank. Texts are compared without regard to case
+// and Unicode normal form.
 type Filter struct {
 	Phrases    []string // texts whose words follow one another
 	Tags       []string // a tag stands for those nested in it
@@ -110,7 +110,7 @@ type Filter struct {
 	Properties []Property
 }
 
-// Result is what Search found.
+// Result is the result of a search.
 type Result struct {
 	Hits  []Hit // by falling relevance, then path
 	Total int   // notes that match

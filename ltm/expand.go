@@ -8,7 +8,7 @@ import (
 
 	index "github.com/blevesearch/bleve_index_api"
 
-	"emberd/internal/spelling"
+	"emberd/internal/text/spelling"
 )
 
 const (
@@ -18,10 +18,10 @@ const (
 	minPrefix      = 2    // letters
 )
 
-// prefixTerms returns the commonest terms that begin with the query's prefix. Terms are
-// stemmed, so the prefix of a word can be longer than its term; if nothing begins
-// with it, the longest term that it begins with, and that lacks no more than a usual
-// ending, is taken.
+// prefixTerms returns the commonest terms that begin with the query's prefix. Terms are stemmed,
+// so the prefix of a word can be longer than its term. If nothing begins with the prefix,
+// prefixTerms returns the longest term that the prefix begins with and that lacks no more than a
+// usual ending.
 func (s *searcher) prefixTerms() ([]string, error) {
 	prefix := s.index.analyzer.Prefix(s.query.Prefix)
 	if utf8.RuneCountInString(prefix) < minPrefix {
@@ -96,7 +96,8 @@ func (x *Index) Similar(term string, edits int) ([]spelling.Near, error) {
 			near = append(near, spelling.Near{Word: e.Term, Edits: n})
 		}
 	}
-	slices.SortFunc(near, func(a, b spelling.Near) int { return cmp.Or(a.Edits-b.Edits, strings.Compare(a.Word, b.Word)) })
+	slices.SortFunc(near,
+		func(a, b spelling.Near) int { return cmp.Or(a.Edits-b.Edits, strings.Compare(a.Word, b.Word)) })
 	near = near[:min(len(near), maxSimilar)]
 	for i := range near {
 		if near[i].Docs, err = s.notesWith(near[i].Word); err != nil {

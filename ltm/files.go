@@ -14,6 +14,7 @@ import (
 	zap "github.com/blevesearch/zapx/v17"
 
 	"emberd/internal/durable"
+	"emberd/internal/text"
 )
 
 // What lies in the folder of an index beside Bleve's root.bolt and *.zap.
@@ -33,8 +34,8 @@ var errInUse = errors.New("note index is in use by another process")
 // errNone is the reason that there is no index yet.
 var errNone = errors.New("no note index")
 
-// format is the content of the format file. The number changes with counts, with the
-// record and with how notes are cut into passages.
+// format returns the content of the format file. The number changes with counts, with the record
+// and with how notes are split into passages.
 func format(identity string) string {
 	return fmt.Sprintf("emberd note index 2\nsegments zap %d\nterms %s\n", zap.Version, identity)
 }
@@ -50,7 +51,7 @@ func verify(dir, identity string) error {
 	if err := durable.SweepTemps(durable.OS{}, dir); err != nil {
 		return err
 	}
-	made, err := os.ReadFile(filepath.Join(dir, formatFile))
+	made, err := readSmall(filepath.Join(dir, formatFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 			return cmp.Or(err, errors.New("folder holds files but no index"))
@@ -61,31 +62,33 @@ func verify(dir, identity string) error {
 		return err
 	}
 	if want := format(identity); string(made) != want {
-		return fmt.Errorf("index was made by another version (%s)", oneLine(string(made)))
+		return fmt.Errorf("index was made by another version (%s)",
+			text.OneLine(text.FirstBytes(string(made), maxReason)))
 	}
-	if why, err := os.ReadFile(filepath.Join(dir, damagedFile)); err == nil {
-		return fmt.Errorf("index was found damaged: %s", oneLine(string(why)))
+	if why, err := readSmall(filepath.Join(dir, damagedFile)); err == nil {
+		return fmt.Errorf("index was found damaged: %s", text.OneLine(text.FirstBytes(string(why), maxReason)))
 	}
 	return unseal(dir)
 }
 
-// Damaged tells why an index that ran found itself beyond use, "" if it did not. The next
-// [Open] builds it anew.
+// Damaged returns why an index found damage while it ran, "" if it did not. The next [Open] builds
+// it again.
 func Damaged(dir string) string {
-	why, err := os.ReadFile(filepath.Join(dir, damagedFile))
+	why, err := readSmall(filepath.Join(dir, damagedFile))
 	if err != nil {
 		return ""
 	}
-	return oneLine(string(why))
+	return text.OneLine(text.FirstBytes(string(why), maxReason))
 }
 
-// oneLine makes a file's content fit for a message.
-func oneLine(s string) string {
-	return strings.ToValidUTF8(strings.Join(strings.Fields(s[:min(len(s), 200)]), " "), "?")
-}
+// readSmall reads one of the files that describe an index.
+func readSmall(name string) ([]byte, error) { return durable.ReadAtMost(durable.OS{}, name, maxSmall) }
 
-// seal notes the checksums of all of Bleve's files. The snapshot file has none of its
-// own, and a segment that is gone can be missed only from a list.
+// maxSmall is more than the longest of them has, which lists some hundred files.
+const maxSmall = 1 << 20
+
+// seal writes the checksums of all of Bleve's files. The snapshot file has none of its own, and
+// only a list shows that a segment is gone.
 func seal(dir string) error {
 	sums, err := checksums(dir)
 	if err != nil {
@@ -94,12 +97,12 @@ func seal(dir string) error {
 	return durable.ReplaceFile(durable.OS{}, filepath.Join(dir, sealFile), []byte(sums))
 }
 
-// unseal checks the files against the seal and removes that. After an unclean stop there
-// is none; then the checksums in the segments, bbolt's own checks and the counting of
-// parts have to do.
+// unseal checks the files against the seal and removes the seal. After an unclean stop there is
+// none; then the checksums in the segments, bbolt's own checks and the counting of parts protect
+// the index.
 func unseal(dir string) error {
 	name := filepath.Join(dir, sealFile)
-	want, err := os.ReadFile(name)
+	want, err := readSmall(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return checkUnsealed(dir)
 	}
@@ -152,7 +155,7 @@ func checksums(dir string) (string, error) {
 }
 
 func checksum(name string) (sum uint32, size int64, err error) {
-	f, err := os.Open(name)
+	f, err := durable.OS{}.OpenRead(name)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -162,8 +165,8 @@ func checksum(name string) (sum uint32, size int64, err error) {
 	return h.Sum32(), size, err
 }
 
-// setAside moves the folder out of the way, in place of what was moved there before, and
-// makes an empty one.
+// setAside moves the folder aside, in place of what was moved there before, and makes an empty
+// one.
 func setAside(dir string) (aside string, err error) {
 	aside = filepath.Clean(dir) + asideSuffix
 	if err := os.RemoveAll(aside); err != nil {
@@ -178,3 +181,6 @@ func setAside(dir string) (aside string, err error) {
 	}
 	return aside, durable.MkdirAll(disk, dir)
 }
+
+// maxReason bounds in bytes what an error repeats of a file.
+const maxReason = 200

@@ -4,8 +4,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
+
+	"emberd/internal/text"
 )
 
 // How many notes a search looks into for phrases that may have them: fewTexts, then twice
@@ -13,8 +14,8 @@ import (
 // are wanted.
 const fewTexts, maxTexts = 32, 1000
 
-// condition is a query's filters, ready for judging notes.
-type condition struct {
+// filterMatcher is a query's filters, compiled for checking notes.
+type filterMatcher struct {
 	must, not     Filter // folded, without phrases
 	after, before int64  // of creation
 	modified      int64
@@ -25,7 +26,7 @@ type condition struct {
 
 // filter prepares the query's conditions. Without any, all notes pass.
 func (s *searcher) filter() error {
-	c := condition{must: folded(s.query.Must), not: folded(s.query.Not), accept: s.query.Accept}
+	c := filterMatcher{must: folded(s.query.Must), not: folded(s.query.Not), accept: s.query.Accept}
 	c.after, c.before, c.modified = bound(s.query.After), bound(s.query.Before), bound(s.query.Modified)
 	if err := s.phrases(&c); err != nil {
 		return err
@@ -48,7 +49,7 @@ func bound(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// passes judges a note once in a search.
+// passes checks a note once in a search.
 func (s *searcher) passes(number uint32) bool {
 	if s.verdict[number] == unjudged {
 		s.verdict[number] = refused
@@ -59,8 +60,9 @@ func (s *searcher) passes(number uint32) bool {
 	return s.verdict[number] == accepted
 }
 
-func (c *condition) accepts(number uint32, n *note) bool {
-	if c.after != 0 && n.created < c.after || c.before != 0 && n.created >= c.before || c.modified != 0 && n.modified < c.modified {
+func (c *filterMatcher) accepts(number uint32, n *note) bool {
+	if c.after != 0 && n.created < c.after || c.before != 0 && n.created >= c.before || c.modified != 0 &&
+		n.modified < c.modified {
 		return false
 	}
 	for _, set := range c.holds {
@@ -99,7 +101,8 @@ func (f *Filter) empty() bool {
 
 // all reports whether every condition of the filter holds for the note.
 func (f *Filter) all(n *note) bool {
-	return every(f.Tags, n.hasTag) && every(f.Paths, n.isUnder) && every(f.Files, n.isCalled) && every(f.Properties, n.hasProperty)
+	return every(f.Tags, n.hasTag) && every(f.Paths, n.isUnder) && every(f.Files, n.isCalled) &&
+		every(f.Properties, n.hasProperty)
 }
 
 // any reports whether one of them does.
@@ -130,8 +133,8 @@ func (n *note) hasProperty(want Property) bool {
 	})
 }
 
-// holdsWords reports whether part stands in s with no letter or digit right before or
-// behind it that would make it part of a longer word.
+// holdsWords reports whether part is in s with no letter or digit right before or behind it that
+// would make it part of a longer word.
 func holdsWords(s, part string) bool {
 	for at := 0; ; {
 		i := strings.Index(s[at:], part)
@@ -141,14 +144,10 @@ func holdsWords(s, part string) bool {
 		i += at
 		before, _ := utf8.DecodeLastRuneInString(s[:i])
 		after, _ := utf8.DecodeRuneInString(s[i+len(part):])
-		if part == "" || !isWord(before) && !isWord(after) {
+		if part == "" || !text.IsWord(before) && !text.IsWord(after) {
 			return true
 		}
 		_, size := utf8.DecodeRuneInString(s[i:])
 		at = i + size
 	}
-}
-
-func isWord(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }

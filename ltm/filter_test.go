@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/spelling"
+	"emberd/internal/text/spelling"
 )
 
 // library is a small vault to filter.

@@ -28,7 +28,7 @@ type health struct {
 	closing chan struct{} // closed by Close
 	failed  chan struct{} // closed when nothing can be written any more
 	held    atomic.Int64  // bytes of segments in memory
-	merges  pacer
+	merges  *pacer
 
 	mu      sync.Mutex // guards the fields below; nothing is called under it
 	ready   bool       // opened has been called

@@ -2,7 +2,7 @@ package ltm
 
 import "time"
 
-// hit makes the hit of a candidate.
+// hit returns the hit of a candidate.
 func (s *searcher) hit(c candidate) (Hit, error) {
 	n := s.table.notes[c.number]
 	stored, err := s.stored(c.number)
@@ -53,7 +53,7 @@ func (s *searcher) stored(number uint32) ([]byte, error) {
 	return segment.stored(local)
 }
 
-// explain takes the relevance of a note apart.
+// explain returns the parts of a note's relevance.
 func (s *searcher) explain(c candidate) []Score {
 	var scores []Score
 	for i := range s.words {
@@ -62,7 +62,7 @@ func (s *searcher) explain(c candidate) []Score {
 		}
 	}
 	if s.notes[c.number].named {
-		share := nameShare * likeness(s.table.notes[c.number].names, s.words, s.total)
+		share := nameShare * nameMatch(s.table.notes[c.number].names, s.words, s.total)
 		scores = append(scores, Score{Field: Name, Score: share})
 	}
 	return scores
@@ -70,7 +70,7 @@ func (s *searcher) explain(c candidate) []Score {
 
 // parts divides what a word gives to a note among the fields, in proportion to their
 // weighted counts.
-func (s *searcher) parts(w *weighed, c candidate, run []posting) []Score {
+func (s *searcher) parts(w *queryTerm, c candidate, run []posting) []Score {
 	note, o := s.table.notes[c.number], inWhole(run)
 	head := s.norms.head(&s.table.sizes[c.number], o)
 	whole := s.norms.whole(head, uint32(note.bodyLen), o)
@@ -95,7 +95,7 @@ func (s *searcher) parts(w *weighed, c candidate, run []posting) []Score {
 }
 
 // nonZero keeps the scores that are not zero and completes them.
-func nonZero(w *weighed, scores []Score) []Score {
+func nonZero(w *queryTerm, scores []Score) []Score {
 	kept := scores[:0]
 	for _, score := range scores {
 		if score.Score != 0 {

@@ -1,10 +1,10 @@
 // Package ltm is the index over the notes of a vault: words to notes, ranked, with
-// the section of each note that answers best. It is derived from the notes and can
+// the section of each note that matches best. It is derived from the notes and can
 // be deleted at any time.
 //
-// # What it holds
+// # What it contains
 //
-// A note is cut into passages of about a hundred words that never cross a heading. Its
+// A note is split into passages of about a hundred words that never cross a heading. Its
 // terms are the documents of a Bleve scorch index, up to sixteen passages in one, which
 // serves as a store of postings and no more: one indexed field, no stored text, no doc
 // values, no positions, and no scoring of Bleve's. A posting says how often a term
@@ -47,7 +47,7 @@
 // checksum in its footer when it is opened and then read into memory that no file
 // backs: about half the size of the notes' text. Close writes a seal with the checksums
 // of all files, which the next Open checks. What cannot be opened, is of another version
-// or was written by another analyser is moved aside as a whole (Status.Aside) and Open
+// or was written by another analyzer is moved aside as a whole (Status.Aside) and Open
 // begins anew; every note is then unknown again. Damage that shows later makes Update
 // fail with ErrRebuild, while searches go on in what is in memory.
 //
@@ -71,53 +71,57 @@ import (
 	"time"
 
 	"emberd/internal/durable"
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 )
 
-// ErrRebuild says that the index on the disk can no longer be written. Close it and
-// Open it again: it is moved aside then, and a fresh one begins.
+// ErrRebuild means that the index on the disk can no longer be written. The caller must Close
+// it and Open it again, which moves it aside and begins an empty one.
 var ErrRebuild = errors.New("note index is damaged and has to be built anew")
 
-// ErrClosed is returned by everything that is called after Close.
+// ErrClosed is returned by every call after Close.
 var ErrClosed = errors.New("note index is closed")
 
 // Options are what Open may be told. The zero value and nil are good.
 type Options struct {
-	Logger   *slog.Logger   // nil discards
-	Analyzer *text.Analyzer // nil: text.New()
+	Logger   *slog.Logger       // nil discards
+	Analyzer *analysis.Analyzer // nil: analysis.New()
 }
 
 // Index is an open index. Use Open to make one.
 type Index struct {
-	*kept
+	*sharedIndex
 	sees func(path string, tags []string) bool // nil for every note, see [Index.Through]
 }
 
-// kept is what an index has, whoever looks at it.
-type kept struct {
+// sharedIndex is the part of an index that all its views share.
+type sharedIndex struct {
 	dir      string
 	log      *slog.Logger
-	analyzer *text.Analyzer
+	analyzer *analysis.Analyzer
 	health   *health
 	opened   opening
 
-	// life is held for reading by every call and for writing by Close.
+	// life is held for reading by every call from its start to its end, and for writing by
+	// Close. It is taken before writer. It guards closed, and keeps store open.
 	life    sync.RWMutex
 	closed  bool
 	closing chan struct{} // closed when Close begins, for updates that wait
 	stop    sync.Once     // closes closing
 	store   store
 
-	// writer is held while a batch is put together and handed to the store. It
-	// guards numbers.
+	// writer is held by Update while it puts a batch together and passes it to the store, not
+	// while it analyzes notes or waits for the disk. It guards numbers and free, and only its
+	// holder replaces tables.
 	writer  sync.Mutex
 	numbers map[string]uint32 // note number by path
 	free    []uint32          // numbers that deleted notes had
 
-	tables  atomic.Pointer[tables]
-	pending chan struct{} // one token for each batch that is not on the disk yet
-	scratch sync.Pool     // of *scratch
-	texts   *sketches
+	scrubbing sync.Mutex // held by Scrub, and taken before life
+
+	tables  atomic.Pointer[tables] // searches read it without a lock; a table never changes
+	pending chan struct{}          // one token for each batch that is not on the disk yet
+	scratch sync.Pool              // of *scratch
+	texts   *phraseFilters
 }
 
 // opening is what Open found, for Status.
@@ -147,16 +151,16 @@ func Open(dir string, opt *Options) (*Index, error) {
 	if opt == nil {
 		opt = &Options{}
 	}
-	x := &Index{kept: &kept{
+	x := &Index{sharedIndex: &sharedIndex{
 		dir:      dir,
 		log:      cmp.Or(opt.Logger, slog.New(slog.DiscardHandler)),
 		analyzer: opt.Analyzer,
 		pending:  make(chan struct{}, maxPending),
 		closing:  make(chan struct{}),
-		texts:    newSketches(),
+		texts:    newPhraseFilters(),
 	}}
 	if x.analyzer == nil {
-		x.analyzer = text.New()
+		x.analyzer = analysis.New()
 	}
 	if err := durable.MkdirAll(durable.OS{}, dir); err != nil {
 		return nil, fmt.Errorf("make the folder of the note index: %w", err)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 )
 
 // open opens an index in a fresh folder and closes it with the test.
@@ -83,7 +83,7 @@ func remove(t tester, x *Index, paths ...string) {
 // words is the query of a text as the engine makes it.
 func words(s string) Query {
 	q := Query{Limit: 10}
-	for _, t := range text.New().Query(s) {
+	for _, t := range analysis.New().Query(s) {
 		q.Terms = append(q.Terms, Term{Text: t.Text, Weight: 1})
 	}
 	return q

@@ -16,7 +16,7 @@ func paced(p *pacer, closing, failed chan struct{}) (newest bool, took time.Dura
 func TestMergesWaitForQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPacer()
-		if newest, took := paced(&p, nil, nil); !newest || took != mergeQuiet {
+		if newest, took := paced(p, nil, nil); !newest || took != mergeQuiet {
 			t.Errorf("without a batch the answer is %v after %v, want true after %v", newest, took, mergeQuiet)
 		}
 		go func() {
@@ -25,10 +25,10 @@ func TestMergesWaitForQuiet(t *testing.T) {
 				p.batch()
 			}
 		}()
-		if newest, took := paced(&p, nil, nil); newest || took != 5*mergeQuiet/2+mergeQuiet {
+		if newest, took := paced(p, nil, nil); newest || took != 5*mergeQuiet/2+mergeQuiet {
 			t.Errorf("with batches the answer is %v after %v, want false after the last and %v", newest, took, mergeQuiet)
 		}
-		if newest, took := paced(&p, nil, nil); !newest || took != 0 {
+		if newest, took := paced(p, nil, nil); !newest || took != 0 {
 			t.Errorf("asked again with the newest state, the answer is %v after %v, want true at once", newest, took)
 		}
 	})
@@ -40,7 +40,7 @@ func TestMergesRunAfterManyBatches(t *testing.T) {
 		for range 2 * mergeMany {
 			p.batch() // must not wait for a merge that takes long
 		}
-		if newest, took := paced(&p, nil, nil); newest || took != 0 {
+		if newest, took := paced(p, nil, nil); newest || took != 0 {
 			t.Errorf("after %d batches the answer is %v after %v, want false at once", 2*mergeMany, newest, took)
 		}
 	})
@@ -52,7 +52,7 @@ func TestMergesDoNotHoldUpTheEnd(t *testing.T) {
 	for name, channels := range map[string][2]chan struct{}{"closing": {ended, nil}, "failed": {nil, ended}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPacer()
-			if _, took := paced(&p, channels[0], channels[1]); took != 0 {
+			if _, took := paced(p, channels[0], channels[1]); took != 0 {
 				t.Errorf("%s: the merger waits for %v", name, took)
 			}
 		})

@@ -2,8 +2,8 @@ package ltm
 
 import "time"
 
-// touchNear lets the notes of the query's Near that pass the filters match. It comes before
-// the words, so that weak ones rank these notes like others.
+// touchNear matches the notes of the query's Near that pass the filters. It comes before the
+// words, so that weak ones rank these notes like others.
 func (s *searcher) touchNear() error {
 	s.near = make(map[uint32]Near, len(s.query.Near))
 	for path, near := range s.query.Near {
@@ -41,7 +41,7 @@ func (s *searcher) byNearness(found []candidate) (n int) {
 	return n
 }
 
-// bonus is what the query adds to the relevance of a note that matches.
+// bonus returns what the query adds to the relevance of a note that matches.
 func (s *searcher) bonus(number uint32) float64 {
 	if s.query.Bonus == nil {
 		return 0
@@ -50,7 +50,7 @@ func (s *searcher) bonus(number uint32) float64 {
 	return s.query.Bonus(n.path, time.Unix(0, n.created))
 }
 
-// atLine tells as at does where a line is.
+// atLine returns, as at does, where a line is.
 func (s *shown) atLine(line int) (path []string, section, at, above int) {
 	passage := 0
 	for i, p := range s.places {
@@ -66,9 +66,9 @@ func (s *shown) atLine(line int) (path []string, section, at, above int) {
 	return path, section, at, above
 }
 
-// Accepting calls do with a function that says of a path whether that note may be a hit of
-// the query, as far as that is known without its words and its text: with the phrases'
-// words, the filters and the dates. The function is good until do returns.
+// Accepting calls do with a function that reports whether the note of a path may be a hit of the
+// query, as far as that is known without its words and its text: with the phrases' words, the
+// filters and the dates. The function is valid until do returns.
 func (x *Index) Accepting(q Query, do func(accept func(path string) bool)) error {
 	done, err := x.use()
 	if err != nil {

@@ -104,8 +104,8 @@ func (o occurrence) plus(p occurrence) occurrence {
 	}
 }
 
-// perPassage is how often the term stands in the body of each passage that has it. What
-// is stored is their sum.
+// perPassage returns how often the term is in the body of each passage that has it. Stored is
+// their sum.
 func (o occurrence) perPassage() float64 {
 	return float64(o.body) / float64(max(bits.OnesCount16(o.bodyIn), 1))
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 )
 
 // A passage ends with the first line after passageWords words, or anywhere after twice
@@ -22,30 +22,30 @@ type passage struct {
 	words int
 }
 
-// analysed is a note ready to be indexed.
-type analysed struct {
+// analyzedNote is a note ready to be indexed.
+type analyzedNote struct {
 	record record
 	parts  []map[string]occurrence // capped
 }
 
-// cutter cuts one note after another into passages and counts their terms by part. It
-// keeps its room for the next note.
-type cutter struct {
-	analyzer *text.Analyzer
+// passageSplitter splits one note after another into passages and counts their terms by part. It
+// keeps its memory for the next note.
+type passageSplitter struct {
+	analyzer *analysis.Analyzer
 	passages []passage
 	parts    []map[string]occurrence
-	terms    []text.Term // of a section
-	headings []text.Term
+	terms    []analysis.Term // of a section
+	headings []analysis.Term
 }
 
-// analyse cuts a note into passages and makes its record.
-func analyse(a *text.Analyzer, d *Doc) analysed {
-	c := cutter{analyzer: a}
-	return c.analyse(d)
+// analyze cuts a note into passages and makes its record.
+func analyze(a *analysis.Analyzer, d *Doc) analyzedNote {
+	c := passageSplitter{analyzer: a}
+	return c.analyze(d)
 }
 
-// reset forgets the note before. Of a very long one it keeps no room.
-func (c *cutter) reset() {
+// reset clears the note before. It keeps no memory of a very long one.
+func (c *passageSplitter) reset() {
 	const kept = 4 // parts
 	for i, terms := range c.parts {
 		if i < kept {
@@ -57,8 +57,8 @@ func (c *cutter) reset() {
 	c.passages, c.parts = c.passages[:0], c.parts[:0]
 }
 
-// analyse makes a note ready. What it returns is good until the next call.
-func (c *cutter) analyse(d *Doc) analysed {
+// analyze makes a note ready. What it returns is good until the next call.
+func (c *passageSplitter) analyze(d *Doc) analyzedNote {
 	c.reset()
 	for i, s := range d.Sections {
 		c.section(i, s)
@@ -66,7 +66,7 @@ func (c *cutter) analyse(d *Doc) analysed {
 	if len(c.passages) == 0 {
 		c.begin(place{line: 1})
 	}
-	n := analysed{record: newRecord(d), parts: c.parts}
+	n := analyzedNote{record: newRecord(d), parts: c.parts}
 	a, names := c.analyzer, namesOf(d)
 	n.record.namesLen = c.head(strings.Join(names, "\n"), func(o *occurrence) { o.names++ })
 	n.record.tagsLen = c.head(strings.Join(d.Tags, "\n"), func(o *occurrence) { o.tags++ })
@@ -89,7 +89,7 @@ func (c *cutter) analyse(d *Doc) analysed {
 	return n
 }
 
-// namesOf returns what a note may be called: title, file name, aliases.
+// namesOf returns the names of a note: title, file name, aliases.
 func namesOf(d *Doc) []string {
 	file := strings.TrimSuffix(path.Base(d.Path), ".md")
 	names := append([]string{d.Title, file}, d.Aliases...)
@@ -117,7 +117,7 @@ func otherText(d *Doc) string {
 
 // head counts the terms of s, which stands at the note and in none of its passages, and
 // returns its length in words.
-func (c *cutter) head(s string, count func(*occurrence)) (words int) {
+func (c *passageSplitter) head(s string, count func(*occurrence)) (words int) {
 	end := 0
 	c.terms = c.analyzer.AppendTerms(c.terms[:0], s)
 	for _, t := range c.terms {
@@ -133,7 +133,7 @@ func (c *cutter) head(s string, count func(*occurrence)) (words int) {
 }
 
 // hashes returns the distinct hashes of terms, ascending.
-func hashes(terms []text.Term) []uint32 {
+func hashes(terms []analysis.Term) []uint32 {
 	set := make([]uint32, 0, len(terms))
 	for _, t := range terms {
 		set = append(set, hashOf(t.Text))
@@ -142,7 +142,7 @@ func hashes(terms []text.Term) []uint32 {
 	return slices.Compact(set)
 }
 
-// hashOf stands for a term where a rare collision does no harm.
+// hashOf returns a hash of a term, for places where a rare collision does no harm.
 func hashOf(term string) uint32 {
 	h := fnv.New32a()
 	h.Write([]byte(term))
@@ -150,7 +150,7 @@ func hashOf(term string) uint32 {
 }
 
 // begin begins a passage.
-func (c *cutter) begin(at place) {
+func (c *passageSplitter) begin(at place) {
 	if len(c.passages)%partPassages == 0 {
 		c.part()
 	}
@@ -158,15 +158,15 @@ func (c *cutter) begin(at place) {
 }
 
 // part begins a part, in the room of one of an earlier note if there is any.
-func (c *cutter) part() {
+func (c *passageSplitter) part() {
 	n := len(c.parts)
 	if c.parts = slices.Grow(c.parts, 1)[:n+1]; c.parts[n] == nil {
 		c.parts[n] = make(map[string]occurrence)
 	}
 }
 
-// section cuts one section. Its headings count in each of its passages.
-func (c *cutter) section(index int, s Section) {
+// section splits one section. Its headings count in each of its passages.
+func (c *passageSplitter) section(index int, s Section) {
 	c.terms = c.analyzer.AppendTerms(c.terms[:0], s.Text)
 	c.headings = c.analyzer.AppendTerms(c.headings[:0], strings.Join(s.HeadingPath, "\n"))
 	terms, headings := c.terms, c.headings
@@ -195,7 +195,7 @@ func (c *cutter) section(index int, s Section) {
 }
 
 // underHeadings counts the headings above the last passage.
-func (c *cutter) underHeadings(headings []text.Term) {
+func (c *passageSplitter) underHeadings(headings []analysis.Term) {
 	terms, bit := c.last()
 	times := make(map[string]int, len(headings))
 	for _, t := range headings {
@@ -210,7 +210,7 @@ func (c *cutter) underHeadings(headings []text.Term) {
 }
 
 // body counts terms in the body of the last passage.
-func (c *cutter) body(list []text.Term, words int) {
+func (c *passageSplitter) body(list []analysis.Term, words int) {
 	terms, bit := c.last()
 	c.passages[len(c.passages)-1].words += words
 	for _, t := range list {
@@ -222,13 +222,13 @@ func (c *cutter) body(list []text.Term, words int) {
 }
 
 // last returns the part that the last passage is in, and the passage's bit there.
-func (c *cutter) last() (map[string]occurrence, uint16) {
+func (c *passageSplitter) last() (map[string]occurrence, uint16) {
 	return c.parts[len(c.parts)-1], 1 << ((len(c.passages) - 1) % partPassages)
 }
 
 // cut returns where the passage ends that begins with the term at start, and how many
 // words it has: terms that begin where no counted one covers them.
-func cut(s string, terms []text.Term, start int) (end, words int) {
+func cut(s string, terms []analysis.Term, start int) (end, words int) {
 	covered := 0
 	for i := start; i < len(terms); i++ {
 		t := terms[i]

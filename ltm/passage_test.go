@@ -7,19 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 )
 
 // TestCutterForgets gives one cutter long and short notes in turn.
 func TestCutterForgets(t *testing.T) {
-	a := text.New()
-	reused := cutter{analyzer: a}
+	a := analysis.New()
+	reused := passageSplitter{analyzer: a}
 	for i, words := range []int{10, 9_000, 500, 0, 20_000, 10} {
 		d := Doc{Path: fmt.Sprintf("n%d.md", i), Title: "note", Sections: []Section{{HeadingPath: []string{"top"}, Line: 1}}}
 		for w := range words {
 			d.Sections[0].Text += fmt.Sprintf("w%dx%d ", i, w%700)
 		}
-		got, want := reused.analyse(&d), analyse(a, &d)
+		got, want := reused.analyze(&d), analyze(a, &d)
 		if !reflect.DeepEqual(got.record, want.record) {
 			t.Errorf("record of note %d differs from that of a fresh cutter", i)
 		}

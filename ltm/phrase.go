@@ -4,22 +4,22 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
-	"emberd/internal/text"
+	"emberd/internal/contain"
+	"emberd/internal/text/analysis"
 )
 
 // phrase is a text whose terms have to follow one another.
 type phrase struct {
 	terms    []string // all of them, stop words too
-	rows     []uint64 // of the terms, for sketches
+	rows     []uint64 // of the terms, for phrase filters
 	suspects []bool   // by number: has all of its words
 }
 
-// phrases turns the phrases of a query into conditions: a note has to hold all the words
-// of a required one. What only a note's text can tell is left for holders.
-func (s *searcher) phrases(c *condition) error {
+// phrases turns the phrases of a query into conditions: a note must contain all the words of a
+// required one. holders checks what only a note's text shows.
+func (s *searcher) phrases(c *filterMatcher) error {
 	s.required, s.excluded = nil, nil
 	for _, p := range s.query.Must.Phrases {
 		ph, err := s.phrase(p)
@@ -70,7 +70,7 @@ func (s *searcher) phrase(t string) (phrase, error) {
 	return ph, nil
 }
 
-func texts(terms []text.Term) []string {
+func texts(terms []analysis.Term) []string {
 	list := make([]string, len(terms))
 	for i, t := range terms {
 		list[i] = t.Text
@@ -80,8 +80,8 @@ func texts(terms []text.Term) []string {
 
 func (s *searcher) hasPhrases() bool { return len(s.required)+len(s.excluded) > 0 }
 
-// holders returns the candidates whose text has the required phrases and none of the
-// excluded ones, the best first; partial says that it left some out.
+// holders returns the candidates whose text has the required phrases and none of the excluded
+// ones, the best first; partial means that it left some out.
 func (s *searcher) holders(ctx context.Context) (kept []candidate, partial bool) {
 	limit := max(s.query.Limit, 0)
 	found, total := s.candidates(max(maxTexts, limit))
@@ -94,7 +94,7 @@ func (s *searcher) holders(ctx context.Context) (kept []candidate, partial bool)
 	return kept, looked < total
 }
 
-// keep returns those of the candidates that have the right phrases.
+// keep returns those candidates that have the right phrases.
 func (s *searcher) keep(ctx context.Context, found []candidate) []candidate {
 	fits := make([]bool, len(found))
 	var unsure []int
@@ -114,7 +114,7 @@ func (s *searcher) keep(ctx context.Context, found []candidate) []candidate {
 	return kept
 }
 
-// judge says whether a note fits as far as that is known without its text.
+// judge decides whether a note fits, as far as that is known without its text.
 func (s *searcher) judge(number uint32) (fits, sure bool) {
 	suspected := slices.ContainsFunc(s.excluded, func(p phrase) bool { return p.suspects[number] })
 	if len(s.required) == 0 && !suspected {
@@ -135,15 +135,14 @@ func (s *searcher) judge(number uint32) (fits, sure bool) {
 	return clean, clean
 }
 
-// readAll has each of the items done by one of several lookups, on all processors, until
-// ctx ends.
+// readAll runs do for each item on several lookups, on all processors, until ctx ends.
 func (s *searcher) readAll(ctx context.Context, items []int, do func(l *lookup, item int)) {
 	var wanted []string
 	for _, p := range slices.Concat(s.required, s.excluded) {
 		wanted = append(wanted, p.terms...)
 	}
 	var next atomic.Int64
-	var readers sync.WaitGroup
+	var readers contain.Group
 	for range min(runtime.GOMAXPROCS(0), len(items)) {
 		readers.Go(func() {
 			l := lookup{searcher: s, wanted: wanted}
@@ -159,16 +158,16 @@ func (s *searcher) readAll(ctx context.Context, items []int, do func(l *lookup, 
 	readers.Wait()
 }
 
-// lookup looks phrases up in texts, one after the other. It keeps its room for the next.
+// lookup searches texts for phrases, one after the other. It keeps its memory for the next.
 type lookup struct {
 	*searcher
 	wanted []string // terms of all phrases
-	terms  []text.Term
+	terms  []analysis.Term
 	rows   []uint64
 }
 
-// fits reports whether a note's text has the phrases it should and lacks the others, and
-// remembers what it can of the text.
+// fits reports whether a note's text has the phrases it should and lacks the others, and remembers
+// a filter of the text.
 func (l *lookup) fits(number uint32) bool {
 	note := l.table.notes[number]
 	body, ok := l.query.Text(note.path)
@@ -180,15 +179,15 @@ func (l *lookup) fits(number uint32) bool {
 	} else {
 		l.terms = l.index.analyzer.AppendTerms(l.terms[:0], body)
 		l.rows = texts.rows(l.rows[:0], l.terms)
-		texts.add(number, sketched{note, sketchOf(len(l.terms), l.rows)})
+		texts.add(number, knownFilter{note, newPhraseFilter(len(l.terms), l.rows)})
 	}
 	in := func(p phrase) bool { return follows(l.terms, p.terms) }
 	return every(l.required, in) && !slices.ContainsFunc(l.excluded, in)
 }
 
-// follows reports whether the terms of part stand in terms, one right after the other.
-func follows(terms []text.Term, part []string) bool {
-	same := func(t text.Term, p string) bool { return t.Text == p }
+// follows reports whether the terms of part are in terms, one right after the other.
+func follows(terms []analysis.Term, part []string) bool {
+	same := func(t analysis.Term, p string) bool { return t.Text == p }
 	for i := 0; i+len(part) <= len(terms); i++ {
 		if slices.EqualFunc(terms[i:i+len(part)], part, same) {
 			return true

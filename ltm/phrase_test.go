@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 
 	"pgregory.net/rapid"
 )
 
 // holdsPhrase is what it means that a text has a phrase.
-func holdsPhrase(a *text.Analyzer, body, phrase string) bool {
+func holdsPhrase(a *analysis.Analyzer, body, phrase string) bool {
 	terms, part := texts(a.Terms(body)), texts(a.Terms(phrase))
 	for i := 0; i+len(part) <= len(terms); i++ {
 		if slices.Equal(terms[i:i+len(part)], part) {
@@ -25,7 +25,7 @@ func holdsPhrase(a *text.Analyzer, body, phrase string) bool {
 // TestPhrasesByTheirMeaning writes the same notes anew again and again and looks for
 // phrases twice, so that what is known of a text answers too.
 func TestPhrasesByTheirMeaning(t *testing.T) {
-	x, a := open(t), text.New()
+	x, a := open(t), analysis.New()
 	word := rapid.SampledFrom([]string{"the", "of", "The", "run", "runner's", "RUNNING", "café", "cafe\u0301", "foo.bar", "foo", "bar", "3.5", "C++", "o'brien", "東京", "東京都", "京都", "に", "ab한국", "สวัสดี", "🎉"})
 	gap := rapid.SampledFrom([]string{" ", " ", " ", "", "\n\n", ", ", " [[", "—", "</b>"})
 	prose := rapid.Custom(func(t *rapid.T) string {
@@ -69,27 +69,27 @@ func TestPhrasesByTheirMeaning(t *testing.T) {
 	})
 }
 
-// A sketch knows every row of its text, and few others.
+// A phrase filter knows every row of its text, and few others.
 func TestSketch(t *testing.T) {
-	s := newSketches()
+	s := newPhraseFilters()
 	missed, missedTriples, asked := 0, 0, 0
 	for _, terms := range []int{0, 1, 2, 3, 10, 600, 20_000} {
-		list := make([]text.Term, terms)
+		list := make([]analysis.Term, terms)
 		for i := range list {
 			list[i].Text = fmt.Sprint(i * i % 1009)
 		}
-		made := sketchOf(terms, s.rows(nil, list))
+		made := newPhraseFilter(terms, s.rows(nil, list))
 		for i := range list {
 			if part := list[i:min(i+4, terms)]; !made.may(s.rows(nil, part)) {
-				t.Fatalf("the sketch of %d terms does not know the row at %d", terms, i)
+				t.Fatalf("the filter of %d terms does not know the row at %d", terms, i)
 			}
 		}
 		for i := range 1000 {
 			asked++
-			if made.may(s.rows(nil, []text.Term{{Text: fmt.Sprint(i)}, {Text: "elsewhere"}})) {
+			if made.may(s.rows(nil, []analysis.Term{{Text: fmt.Sprint(i)}, {Text: "elsewhere"}})) {
 				missed++
 			}
-			if terms > 1 && made.may(s.rows(nil, append(list[:2:2], text.Term{Text: fmt.Sprint("elsewhere", i)}))) {
+			if terms > 1 && made.may(s.rows(nil, append(list[:2:2], analysis.Term{Text: fmt.Sprint("elsewhere", i)}))) {
 				missedTriples++
 			}
 		}
@@ -100,28 +100,28 @@ func TestSketch(t *testing.T) {
 }
 
 func TestSketchesAreBounded(t *testing.T) {
-	s := newSketches()
-	large := make(sketch, 1000)
-	numbers := uint32(maxSketches / (8 * len(large)) * 2)
+	s := newPhraseFilters()
+	large := make(phraseFilter, 1000)
+	numbers := uint32(maxPhraseFilters / (8 * len(large)) * 2)
 	for number := range numbers {
 		n := new(note)
-		s.add(number, sketched{n, large})
-		s.add(number, sketched{n, large}) // two searches at once
+		s.add(number, knownFilter{n, large})
+		s.add(number, knownFilter{n, large}) // two searches at once
 		if s.find(number, new(note)) != nil {
-			t.Fatal("a sketch is found for another state of the note")
+			t.Fatal("a filter is found for another state of the note")
 		}
 	}
-	if s.size > maxSketches || s.size < maxSketches*9/10 {
-		t.Errorf("sketches take %d bytes, want up to %d", s.size, maxSketches)
+	if s.size > maxPhraseFilters || s.size < maxPhraseFilters*9/10 {
+		t.Errorf("filters take %d bytes, want up to %d", s.size, maxPhraseFilters)
 	}
 	size := 0
 	for number, kept := range s.of {
 		size += kept.size()
 		if s.find(number, kept.note) == nil {
-			t.Fatalf("the sketch of note %d is there and is not found", number)
+			t.Fatalf("the filter of note %d is there and is not found", number)
 		}
 	}
 	if size != s.size {
-		t.Errorf("sketches take %d bytes and are taken for %d", size, s.size)
+		t.Errorf("filters take %d bytes and are taken for %d", size, s.size)
 	}
 }

@@ -12,17 +12,35 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// record is what is stored of a note: what filters and scores need, which Open reads
+// The record of the note a/Tea.md with the tag x and one section "# Tea", without its digest
+// and times, which the dots stand for:
+//
+//	5b  08 "a/Tea.md"  …             91 bytes up to the title; the path
+//	02 01 01 00  01 02               words of body, names, tags, other; one passage of two
+//	01 01 "x"  00                    one tag; no properties
+//	01 01 b401e629                   one name of one term, by its hash
+//	03 "Tea"  00                     title; no memory ID
+//	01  00 01 03 "Tea"  00 04        one heading path; the passage: section 0, line 4
+//
+// Every number is a uvarint unless its size is in the diagram, and every string and list begins
+// with its length:
+//
+//	+--------+------+-----------+------+-------+-----------------------------------------+
+//	| length | path | digest    | size | inode | mtime, ctime, created, modified         |
+//	|        |      | 32 bytes  |      |       | nanoseconds, 8 bytes big-endian each    |
+//	+--------+------+-----------+------+-------+-----------------------------------------+
+//	| words of body, names, tags, other | passages: words of each                        |
+//	+-----------------------------------+------------------------------------------------+
+//	| tags | properties: key, value | names: hashes of the terms, 4 bytes big-endian each |
+//	+------+------------------------+----------------------------------------------------+
+//	|                 length counts the bytes up to here; below is read for hits only    |
+//	+-------+-----------+----------------------------------------+-----------------------+
+//	| title | memory ID | heading paths: headings shared with    | passages: section and |
+//	|       |           | the path before, then the others       | line of each          |
+//	+-------+-----------+----------------------------------------+-----------------------+
+
+// record is what the index stores of a note: what filters and scores need, which Open reads
 // into memory, and what a hit shows, which is read for hits only.
-//
-// The format, with uvarints for all numbers and lengths before all strings and lists:
-//
-//	length in bytes of all up to the title;
-//	path, digest (32 bytes), size, inode, mtime, ctime, created, modified (nanoseconds,
-//	8 bytes big-endian each), lengths of body, names, tags, other, lengths of the passages,
-//	tags, keys and values of properties, hashes of each name (4 bytes big-endian each);
-//	title, memory id, heading paths (headings shared with the one before, list of the
-//	rest), section and line of each passage
 type record struct {
 	note
 	shown
@@ -36,7 +54,7 @@ type shown struct {
 	places   []place // of the passages
 }
 
-// at tells where a passage begins: under which headings, in which line their section and
+// at returns where a passage begins: under which headings, in which line their section and
 // itself, and how many lines of the section's text are above it.
 func (s *shown) at(passage int) (path []string, section, line, above int) {
 	at := s.places[passage]
@@ -77,7 +95,7 @@ func (n *note) parts() int { return (len(n.passages) + partPassages - 1) / partP
 // maxFiltered bounds in bytes what of a property's value a filter can see.
 const maxFiltered = 256
 
-// newRecord makes the record of a note but for what its analysis finds out.
+// newRecord makes the record of a note, without what analysis adds.
 func newRecord(d *Doc) record {
 	fold := newFolder()
 	r := record{
@@ -95,7 +113,8 @@ func newRecord(d *Doc) record {
 	}
 	for _, p := range d.Properties {
 		value := fold.text(p.Value)
-		r.properties = append(r.properties, Property{Key: fold.text(p.Key), Value: value[:min(len(value), maxFiltered)]})
+		r.properties = append(r.properties,
+			Property{Key: fold.text(p.Key), Value: value[:min(len(value), maxFiltered)]})
 	}
 	for _, s := range d.Sections {
 		r.headings = append(r.headings, s.HeadingPath)
@@ -228,7 +247,7 @@ func decodeRecord(b []byte) (*record, error) {
 	return &record{*n, *s}, err
 }
 
-// reader takes values off the front of a record. After the first failure it gives zeros.
+// reader reads values from the front of a record. After the first failure it returns zeros.
 type reader struct {
 	rest []byte
 	err  error

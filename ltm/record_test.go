@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 )
 
 func TestOccurrencesPack(t *testing.T) {
@@ -46,7 +46,7 @@ func TestCommonOccurrenceTakesOneByte(t *testing.T) {
 	}
 }
 
-// someRecord draws a record such as analyse makes.
+// someRecord draws a record such as analyze makes.
 func someRecord(t *rapid.T) record {
 	words := rapid.StringN(0, 12, 40)
 	d := Doc{
@@ -62,7 +62,7 @@ func someRecord(t *rapid.T) record {
 		path := rapid.SliceOfN(words, 0, 3).Draw(t, "headings")
 		d.Sections = append(d.Sections, Section{HeadingPath: path, Line: rapid.IntRange(1, 9999).Draw(t, "line"), Text: words.Draw(t, "body")})
 	}
-	return analyse(text.New(), &d).record
+	return analyze(analysis.New(), &d).record
 }
 
 func TestRecordsComeBack(t *testing.T) {

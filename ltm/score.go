@@ -1,9 +1,6 @@
 package ltm
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // The constants of relevance. They were chosen over all judged sets at once (chat
 // sessions as notes, abstracts, link texts and titles of two vaults in English and
@@ -35,8 +32,8 @@ func (t *table) norms() norms {
 	}
 }
 
-// saturation is how much one term says about a text: the weighted counts of its fields,
-// which are parts of sum, bounded by k1.
+// saturation is how much one term contributes to a text: the weighted counts of its fields, which
+// are parts of sum, bounded by k1.
 type saturation struct {
 	names, tags, other, headings, body float64
 }
@@ -91,14 +88,9 @@ func (n *norms) partBody(words uint16, tf float64) float64 {
 	return s / (passageK1 + s)
 }
 
-// inverse is the idf of a term that df of docs documents hold.
-func inverse(docs, df int) float64 {
-	return math.Log1p((float64(max(docs-df, 0)) + 0.5) / (float64(df) + 0.5))
-}
-
-// likeness is m²/M times the share of the name's terms that the query has, for the name
-// of the note that has the most of it.
-func likeness(names [][]uint32, query []weighed, total float64) float64 {
+// nameMatch returns m²/M times the share of the name's terms that the query has, for the name of
+// the note for which it is the largest.
+func nameMatch(names [][]uint32, query []queryTerm, total float64) float64 {
 	best := 0.0
 	for _, name := range names {
 		matched, terms := 0.0, 0

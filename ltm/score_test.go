@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"emberd/internal/text"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
@@ -42,7 +44,7 @@ func TestStatisticsFromOutside(t *testing.T) {
 	}
 	for _, h := range r.Hits {
 		for _, s := range h.Scores {
-			if want := inverse(1000, s.DF); s.Field != Name && s.IDF != want {
+			if want := text.IDF(1000, s.DF); s.Field != Name && s.IDF != want {
 				t.Errorf("%s counts with idf %v, want %v", s.Term, s.IDF, want)
 			}
 		}
@@ -145,12 +147,12 @@ func TestRelevanceEqualsTheFormula(t *testing.T) {
 	})
 }
 
-// byFormula works relevance out from the analysed notes, passage by passage.
+// byFormula works relevance out from the analyzed notes, passage by passage.
 func byFormula(x *Index, live map[string]Doc, query Query) map[string]float64 {
 	var table table
-	notes := map[string]analysed{}
+	notes := map[string]analyzedNote{}
 	for path, d := range live {
-		a := analyse(x.analyzer, &d)
+		a := analyze(x.analyzer, &d)
 		notes[path] = a
 		table.tally(&a.record.note, 1)
 	}
@@ -168,7 +170,7 @@ func byFormula(x *Index, live map[string]Doc, query Query) map[string]float64 {
 				df++
 			}
 		}
-		full[term] = weights[term] * inverse(len(live), df)
+		full[term] = weights[term] * text.IDF(len(live), df)
 		total += full[term]
 	}
 	relevance := map[string]float64{}
@@ -180,7 +182,7 @@ func byFormula(x *Index, live map[string]Doc, query Query) map[string]float64 {
 	return relevance
 }
 
-func relevanceOf(n *analysed, norms norms, full map[string]float64, total float64) float64 {
+func relevanceOf(n *analyzedNote, norms norms, full map[string]float64, total float64) float64 {
 	note := &n.record.note
 	relevance, holds := 0.0, false
 	passages := make([]float64, len(note.passages))

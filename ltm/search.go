@@ -23,8 +23,8 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	return s.run(ctx)
 }
 
-// Frequencies returns how many notes there are and in how many of them each term
-// stands, for statistics over several collections.
+// Frequencies returns how many notes there are, and how many of them contain each term, for
+// statistics over several collections.
 func (x *Index) Frequencies(ctx context.Context, terms []string) (docs int, df map[string]int, err error) {
 	done, err := x.use()
 	if err != nil {
@@ -57,7 +57,7 @@ type searcher struct {
 	norms norms
 	*scratch
 
-	words    []weighed
+	words    []queryTerm
 	total    float64         // what all words could give
 	near     map[uint32]Near // Query.Near by number, of what passes
 	allowed  func(number uint32) bool
@@ -65,9 +65,9 @@ type searcher struct {
 	excluded []phrase
 }
 
-// weighed is a query term with its statistics. One that stands for several, as a prefix
+// queryTerm is a query term with its statistics. One that stands for several, as a prefix
 // does, has them in of.
-type weighed struct {
+type queryTerm struct {
 	text   string
 	of     []string
 	hash   uint32
@@ -126,7 +126,7 @@ func (s *searcher) run(ctx context.Context) (Result, error) {
 }
 
 // match scores the terms and returns the best candidates that pass all conditions.
-func (s *searcher) match(ctx context.Context, words []weighed) ([]candidate, Result, error) {
+func (s *searcher) match(ctx context.Context, words []queryTerm) ([]candidate, Result, error) {
 	s.words = words
 	var result Result
 	if err := s.touchNear(); err != nil {
@@ -154,7 +154,7 @@ func (s *searcher) match(ctx context.Context, words []weighed) ([]candidate, Res
 	return found, result, ctx.Err()
 }
 
-func (w *weighed) terms() []string {
+func (w *queryTerm) terms() []string {
 	if w.of != nil {
 		return w.of
 	}
@@ -163,27 +163,27 @@ func (w *weighed) terms() []string {
 
 // queryTerms returns what to score: the terms of the query, each once, and the group of
 // the prefix.
-func (s *searcher) queryTerms(prefix []string) []weighed {
-	var words []weighed
+func (s *searcher) queryTerms(prefix []string) []queryTerm {
+	var words []queryTerm
 	for _, t := range s.query.Terms {
 		if t.Weight <= 0 {
 			continue
 		}
-		if i := slices.IndexFunc(words, func(w weighed) bool { return w.text == t.Text }); i >= 0 {
+		if i := slices.IndexFunc(words, func(w queryTerm) bool { return w.text == t.Text }); i >= 0 {
 			words[i].weight += t.Weight
 			words[i].weak = words[i].weak && t.Weak
 			continue
 		}
-		words = append(words, weighed{text: t.Text, hash: hashOf(t.Text), weight: t.Weight, df: t.DF, weak: t.Weak})
+		words = append(words, queryTerm{text: t.Text, hash: hashOf(t.Text), weight: t.Weight, df: t.DF, weak: t.Weak})
 	}
 	if len(prefix) > 0 {
-		words = append(words, weighed{text: s.query.Prefix + "*", of: prefix, weight: 1})
+		words = append(words, queryTerm{text: s.query.Prefix + "*", of: prefix, weight: 1})
 	}
-	slices.SortStableFunc(words, func(a, b weighed) int { return weakLast(a) - weakLast(b) })
+	slices.SortStableFunc(words, func(a, b queryTerm) int { return weakLast(a) - weakLast(b) })
 	return words
 }
 
-func weakLast(w weighed) int {
+func weakLast(w queryTerm) int {
 	if w.weak {
 		return 1
 	}
@@ -237,8 +237,8 @@ func (s *searcher) refuted(number uint32) bool {
 // slack is what rounding may make a bound too low by.
 const slack = 1e-9
 
-// settle works out the n best of the candidates, in order.
-func (s *searcher) settle(open prospects, n int) []candidate {
+// settle computes the n best of the candidates, in order.
+func (s *searcher) settle(open candidateHeap, n int) []candidate {
 	open.order()
 	var best []candidate
 	for len(open) > 0 && n > 0 && (len(best) < n || open[0].most+slack >= best[n-1].relevance) {
@@ -254,7 +254,8 @@ func (s *searcher) settle(open prospects, n int) []candidate {
 
 // compare orders by falling relevance, then path.
 func (s *searcher) compare(a, b candidate) int {
-	return cmp.Or(cmp.Compare(b.relevance, a.relevance), strings.Compare(s.table.notes[a.number].path, s.table.notes[b.number].path))
+	return cmp.Or(cmp.Compare(b.relevance, a.relevance),
+		strings.Compare(s.table.notes[a.number].path, s.table.notes[b.number].path))
 }
 
 // latest returns the n notes that were created last of those that pass the filters, and
@@ -272,25 +273,25 @@ func (s *searcher) latest(n int) (best []candidate, total int) {
 	return best[:min(len(best), n)], len(best)
 }
 
-// prospect is a note that matches and the most that its relevance can be.
+// prospect is a matching note with an upper bound of its relevance.
 type prospect struct {
 	most   float64
 	number uint32
 }
 
-// prospects is a heap, the note that may be best on top. It is written out because a search
+// candidateHeap is a heap, the note that may be best on top. It is written out because a search
 // puts up to all notes into it, and the library's calls each of them through an interface.
-type prospects []prospect
+type candidateHeap []prospect
 
 // order makes a heap.
-func (b prospects) order() {
+func (b candidateHeap) order() {
 	for i := len(b)/2 - 1; i >= 0; i-- {
 		b.sink(i)
 	}
 }
 
 // rest returns the heap without its top.
-func (b prospects) rest() prospects {
+func (b candidateHeap) rest() candidateHeap {
 	last := len(b) - 1
 	b[0] = b[last]
 	b[:last].sink(0)
@@ -298,7 +299,7 @@ func (b prospects) rest() prospects {
 }
 
 // sink brings the note at i, if there is one, below those that may be better.
-func (b prospects) sink(i int) {
+func (b candidateHeap) sink(i int) {
 	for {
 		better := 2*i + 1
 		if better >= len(b) {
@@ -315,7 +316,7 @@ func (b prospects) sink(i int) {
 	}
 }
 
-// hits makes the hits of the candidates, as many as the query wants.
+// hits returns the hits of the candidates, as many as the query wants.
 func (s *searcher) hits(found []candidate) ([]Hit, error) {
 	found = found[:min(len(found), max(s.query.Limit, 0))]
 	hits := make([]Hit, 0, len(found))

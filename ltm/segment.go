@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -17,6 +16,8 @@ import (
 	index "github.com/blevesearch/bleve_index_api"
 	segment "github.com/blevesearch/scorch_segment_api/v2"
 	zap "github.com/blevesearch/zapx/v17"
+
+	"emberd/internal/durable"
 )
 
 // plugin is Bleve's own segment format, zap 17, with two differences: the documents of a
@@ -70,12 +71,14 @@ func (p plugin) OpenUsing(path string, config map[string]any) (segment.Segment, 
 }
 
 // Merge implements scorch.SegmentPlugin.
-func (p plugin) Merge(segments []segment.Segment, drops []*roaring.Bitmap, path string, closing chan struct{}, r segment.StatsReporter) ([][]uint64, uint64, error) {
+func (p plugin) Merge(segments []segment.Segment, drops []*roaring.Bitmap, path string, closing chan struct{},
+	r segment.StatsReporter) ([][]uint64, uint64, error) {
 	return p.MergeUsing(segments, drops, path, closing, r, nil)
 }
 
 // MergeUsing implements scorch.SegmentPlugin. Merged documents stay in order.
-func (p plugin) MergeUsing(segments []segment.Segment, drops []*roaring.Bitmap, path string, closing chan struct{}, r segment.StatsReporter, config map[string]any) ([][]uint64, uint64, error) {
+func (p plugin) MergeUsing(segments []segment.Segment, drops []*roaring.Bitmap, path string, closing chan struct{},
+	r segment.StatsReporter, config map[string]any) ([][]uint64, uint64, error) {
 	bases := make([]segment.Segment, len(segments))
 	for i, s := range segments {
 		switch s := s.(type) {
@@ -90,7 +93,7 @@ func (p plugin) MergeUsing(segments []segment.Segment, drops []*roaring.Bitmap, 
 	return p.ZapPlugin.MergeUsing(bases, drops, path, closing, r, config)
 }
 
-// ref says which part of which note a document is.
+// ref is the part of the note that a document contains.
 type ref struct {
 	note uint32
 	part uint16
@@ -114,7 +117,7 @@ func compareIDs(a, b string) int {
 	return 0
 }
 
-// documents are those of a segment, by number there.
+// documents are the documents of a segment, by number there.
 type documents struct {
 	refs    []ref
 	further *roaring.Bitmap // those that are not the first part of their note
@@ -202,8 +205,10 @@ func (s *held) parse(config map[string]any) (err error) {
 	if stats == nil {
 		stats = new(segment.Stats)
 	}
-	s.SegmentBase, err = zap.InitSegmentBase(body, binary.BigEndian.Uint32(footer[36:]), binary.BigEndian.Uint32(footer[28:]),
-		binary.BigEndian.Uint64(footer[4:]), binary.BigEndian.Uint64(footer[12:]), binary.BigEndian.Uint64(footer[20:]), config, stats)
+	s.SegmentBase, err = zap.InitSegmentBase(body, binary.BigEndian.Uint32(footer[36:]),
+		binary.BigEndian.Uint32(footer[28:]),
+		binary.BigEndian.Uint64(footer[4:]), binary.BigEndian.Uint64(footer[12:]), binary.BigEndian.Uint64(footer[20:]),
+		config, stats)
 	if err == nil {
 		s.in, err = documentsOf(s.SegmentBase)
 	}
@@ -238,7 +243,7 @@ func (s *held) Close() error { return s.DecRef() }
 // readApart reads a file into memory of its own, which the garbage collector does not
 // count, so that the heap may not grow by as much again before the next collection.
 func readApart(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := durable.OS{}.OpenRead(path)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +255,8 @@ func readApart(path string) ([]byte, error) {
 	if info.Size() == 0 || info.Size() > math.MaxInt32 {
 		return nil, fmt.Errorf("has %d bytes", info.Size())
 	}
-	memory, err := syscall.Mmap(-1, 0, int(info.Size()), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	memory, err := syscall.Mmap(-1, 0, int(info.Size()), syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		return nil, fmt.Errorf("get %d bytes of memory: %w", info.Size(), err)
 	}

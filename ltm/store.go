@@ -15,7 +15,7 @@ import (
 	segment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
-// maxPending is how many batches may wait for the disk before Update does.
+// maxPending is how many batches may wait for the disk before Update waits too.
 const maxPending = 8
 
 // mergeFloor is how many documents a segment has to have to be spared from merging with
@@ -40,7 +40,7 @@ type store struct {
 // there by name, when an index is made and opened.
 var registry sync.Mutex
 
-// openStore opens the index in dir. Whatever goes wrong, in whatever way, is an error.
+// openStore opens the index in dir. Every failure, also a panic, is an error.
 func openStore(dir string, h *health) (s store, err error) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -85,7 +85,7 @@ func openStore(dir string, h *health) (s store, err error) {
 	return s, nil
 }
 
-// configuration is what Bleve is told. name is that of the callbacks in its registry.
+// configuration returns Bleve's configuration. name is that of the callbacks in its registry.
 func configuration(dir, name string, h *health) map[string]any {
 	return map[string]any{
 		"path":                   dir,
@@ -108,9 +108,9 @@ func (s store) close() error {
 	return s.scorch.Close()
 }
 
-// abandon closes an index that does not work, so that nothing of it touches the folder
-// any more. Closing bbolt after a panic inside it may never end, which by then only holds
-// some memory; so the wait has a bound.
+// abandon closes an index that does not work, so that it no longer touches the folder. Closing
+// bbolt after a panic inside it may never end; by then it only holds some memory, so the wait has
+// a bound.
 func (s store) abandon() {
 	done := make(chan struct{})
 	go func() {
@@ -167,7 +167,8 @@ func (s store) view() (*view, error) {
 			return nil, fmt.Errorf("segment of unknown kind %T", ss.Segment())
 		}
 		in := held.documents()
-		sv := segmentView{Segment: ss.Segment(), refs: in.refs, further: in.further, deleted: ss.Deleted(), base: v.docs}
+		sv := segmentView{Segment: ss.Segment(), refs: in.refs, further: in.further, deleted: ss.Deleted(),
+			base: v.docs}
 		v.segments = append(v.segments, sv)
 		v.docs += uint32(len(sv.refs))
 	}
@@ -230,7 +231,7 @@ type posting struct {
 	part   uint16
 }
 
-// room is what reading postings takes, kept for the next term.
+// room is the memory for reading postings, kept for the next term.
 type room struct {
 	list     segment.PostingsList
 	iterator segment.PostingsIterator
@@ -269,7 +270,7 @@ func (v *view) postings(to []posting, term string, r *room) ([]posting, error) {
 	return to, nil
 }
 
-// documentsWith returns how many documents hold a term, without reading its postings.
+// documentsWith returns how many documents contain a term, without reading its postings.
 func (v *view) documentsWith(term string, r *room) (int, error) {
 	count := 0
 	for i := range v.segments {
@@ -281,8 +282,8 @@ func (v *view) documentsWith(term string, r *room) (int, error) {
 	return count, nil
 }
 
-// notesWith returns how many notes hold a term. It looks at single documents only where
-// notes have several.
+// notesWith returns how many notes contain a term. It looks at single documents only where notes
+// have several.
 func (v *view) notesWith(term string, r *room) (int, error) {
 	count := 0
 	for i := range v.segments {

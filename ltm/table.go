@@ -34,9 +34,9 @@ func (n *note) size() size {
 	return size{uint32(n.bodyLen), uint32(n.namesLen), uint32(n.tagsLen), uint32(n.otherLen), slices.Min(n.passages)}
 }
 
-// tables are the states a search may meet: a batch becomes visible in the store at
-// some moment between the storing of next and its becoming current. Which one a
-// search meets, the generation in the snapshot it got tells.
+// tables are the states that a search may meet: a batch becomes visible in the store at some
+// moment between storing next and making it current. The generation in the search's snapshot
+// selects one.
 type tables struct{ current, next *table }
 
 // of returns the table that belongs to a snapshot.
@@ -83,7 +83,7 @@ func numbersOf(notes []*note) map[string]uint32 {
 	return numbers
 }
 
-// tally adds what a note means for the statistics, or takes it back.
+// tally adds a note to the statistics, or with sign -1 subtracts it.
 func (t *table) tally(n *note, sign int) {
 	if n == nil {
 		return

@@ -6,24 +6,26 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
-	"sync"
+	"sync/atomic"
 
 	index "github.com/blevesearch/bleve_index_api"
+
+	"emberd/internal/contain"
 )
 
-// batchBytes bounds the text of the notes that are put into one batch, and so the memory
-// that their analysis takes, by about fifteen times as much.
+// batchBytes bounds the text of the notes of one batch, and so the memory that their analysis
+// takes, about fifteen times as much.
 const batchBytes = 2 << 20
 
-// Update puts notes into the index, in place of what it holds under their paths, and
-// takes the gone ones out. Of two notes with one path the later stays; a path that is
-// put is not gone. When Update returns nil the next Search finds the change; it reaches
-// the disk soon after, each note whole or not at all. Updates may run side by side, which
-// keeps all processors busy: they analyse in parallel and take turns only to change the
-// index. When many batches wait for the disk, Update waits too.
+// Update puts notes into the index, in place of those under their paths, and removes the gone
+// ones. Of two notes with one path the later stays; a path that is put is not gone. When Update
+// returns nil, the next Search finds the change; it reaches the disk soon after, each note whole
+// or not at all. Updates may run side by side, which keeps all processors busy: they analyze in
+// parallel and take turns only to change the index. When many batches wait for the disk, Update
+// waits too.
 //
-// After an error some of the notes may have been taken; Known tells which. ErrRebuild is
-// an index that can only be closed.
+// After an error some of the notes may be in the index; Known lists them. ErrRebuild means that
+// the index can only be closed.
 func (x *Index) Update(ctx context.Context, put []Doc, gone []string) error {
 	done, err := x.use()
 	if err != nil {
@@ -55,7 +57,7 @@ func batchOf(put []Doc) int {
 }
 
 func (x *Index) update(ctx context.Context, put []Doc, gone []string) error {
-	notes, err := x.analyseAll(ctx, put)
+	notes, err := x.analyzeAll(ctx, put)
 	if err != nil {
 		return err
 	}
@@ -72,40 +74,47 @@ func (x *Index) update(ctx context.Context, put []Doc, gone []string) error {
 	}
 	x.writer.Lock()
 	defer x.writer.Unlock()
+	defer x.failOnPanic()
 	return x.introduce(notes, gone)
 }
 
-// analyseAll analyses on all processors.
-func (x *Index) analyseAll(ctx context.Context, put []Doc) ([]prepared, error) {
+// failOnPanic has the index built again if introduce panics: table and store may differ, and the
+// token in pending is lost. The panic goes on.
+func (x *Index) failOnPanic() {
+	if r := recover(); r != nil {
+		x.health.fail(fmt.Errorf("a panic while a batch was stored: %T", r))
+		panic(r)
+	}
+}
+
+// analyzeAll analyzes on all processors.
+func (x *Index) analyzeAll(ctx context.Context, put []Doc) ([]prepared, error) {
 	notes := make([]prepared, len(put))
-	next := make(chan int)
-	var workers sync.WaitGroup
+	var next atomic.Int64
+	var workers contain.Group
 	for range min(runtime.GOMAXPROCS(0), len(put)) {
 		workers.Go(func() {
-			c := cutter{analyzer: x.analyzer}
-			for i := range next {
-				notes[i] = prepare(c.analyse(&put[i]))
+			c := passageSplitter{analyzer: x.analyzer}
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(put) {
+					return
+				}
+				notes[i] = prepare(c.analyze(&put[i]))
 			}
 		})
 	}
-	for i := range put {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- i
-	}
-	close(next)
 	workers.Wait()
 	return notes, ctx.Err()
 }
 
-// prepared is an analysed note in Bleve's terms, but for its number.
+// prepared is an analyzed note as Bleve's documents, without its number.
 type prepared struct {
 	note      *note
 	documents []*document
 }
 
-func prepare(a analysed) prepared {
+func prepare(a analyzedNote) prepared {
 	kept := a.record.note
 	p := prepared{note: &kept}
 	stored := a.record.encode(nil)
@@ -116,9 +125,9 @@ func prepare(a analysed) prepared {
 	return p
 }
 
-// introduce makes one batch of the changes. The table that goes with it is there before
-// the batch can be seen. The caller holds writer and has put a token into pending, which
-// goes back when the batch is on the disk.
+// introduce makes one batch of the changes. The table that goes with it is stored before the batch
+// can be seen. The caller holds writer and has put a token into pending, which introduce returns
+// when the batch is on the disk.
 func (x *Index) introduce(notes []prepared, gone []string) error {
 	current := x.tables.Load().current
 	b := &batch{Batch: index.NewBatch(), table: current, changed: make(map[uint32]*note), free: x.free}

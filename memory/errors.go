@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"emberd/internal/text"
 )
 
 // Code is the kind of an error. Codes travel over the socket, so an error at
@@ -12,11 +14,11 @@ type Code string
 
 // What can go wrong, by what the caller should do about it.
 const (
-	Invalid      Code = "invalid"      // mend the request
+	Invalid      Code = "invalid"      // fix the request
 	TooLarge     Code = "too_large"    // make it smaller
 	NotFound     Code = "not_found"    // no such memory or entry
 	Ambiguous    Code = "ambiguous"    // a shortened id fits several
-	Conflict     Code = "conflict"     // somebody changed it since: read again
+	Conflict     Code = "conflict"     // another caller changed it since: read again
 	Secret       Code = "secret"       // looks like a credential
 	Forgotten    Code = "forgotten"    // the text was forgotten before
 	Busy         Code = "busy"         // try again in a moment
@@ -89,13 +91,6 @@ func CodeOf(err error) Code {
 }
 
 // Clip keeps quoted input short in messages: its first 60 characters, in valid UTF-8.
-func Clip(s string) string {
-	const max = 60
-	s = strings.ToValidUTF8(s, "�")
-	if r := []rune(s); len(r) > max {
-		return string(r[:max]) + "…"
-	}
-	return s
-}
+func Clip(s string) string { return text.Truncate(strings.ToValidUTF8(s, "�"), 60) }
 
 func equalFold(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), b) }

@@ -38,10 +38,10 @@ func (m *Memory) Learn(s Source) {
 	m.ShortenChain(MaxSources)
 }
 
-// ShortenChain leaves of the provenance chain the first link and the latest, most in all,
+// ShortenChain keeps the first link of the provenance chain and the latest, limit in all,
 // and counts the others in SourcesDropped. A chain that m shares is left alone.
-func (m *Memory) ShortenChain(most int) {
-	over := len(m.Sources) - max(1, most)
+func (m *Memory) ShortenChain(limit int) {
+	over := len(m.Sources) - max(1, limit)
 	if over <= 0 {
 		return
 	}

@@ -32,13 +32,16 @@ const (
 // CheckContent refuses text that cannot be a memory.
 func CheckContent(s string) error {
 	if !utf8.ValidString(s) {
-		return Errorf(Invalid, "content is not valid UTF-8 at byte %d; convert the text to UTF-8 and save it again", invalidAt(s)).At("content")
+		return Errorf(Invalid, "content is not valid UTF-8 at byte %d; convert the text to UTF-8 and save it again",
+			invalidAt(s)).At("content")
 	}
 	if len(s) > MaxContentBytes {
-		return Errorf(TooLarge, "content has %d bytes, more than %d (200 KiB); save it in parts", len(s), MaxContentBytes).At("content")
+		return Errorf(TooLarge, "content has %d bytes, more than %d (200 KiB); save it in parts", len(s),
+			MaxContentBytes).At("content")
 	}
 	if n := utf8.RuneCountInString(s); n > MaxContent {
-		return Errorf(TooLarge, "content has %d characters, more than %d; save it in parts", n, MaxContent).At("content")
+		return Errorf(TooLarge, "content has %d characters, more than %d; save it in parts", n,
+			MaxContent).At("content")
 	}
 	if strings.TrimSpace(s) == "" {
 		return Errorf(Invalid, "content is empty; say what to remember").At("content")
@@ -95,7 +98,7 @@ func NormalizeEntities(in []string) ([]string, error) {
 }
 
 // NormalizeAliases drops repetitions and the white space around each alias, keeping the
-// order, and refuses what nobody could type: nothing at all, and control characters.
+// order, and refuses empty names and control characters.
 func NormalizeAliases(in []string) ([]string, error) {
 	return normalizeList(in, "aliases", MaxAliases, normalizeAlias)
 }
@@ -125,7 +128,8 @@ func CheckAliases(in []string) error {
 
 func normalizeList(in []string, field string, max int, one func(string) (string, error)) ([]string, error) {
 	if len(in) > max {
-		return nil, Errorf(TooLarge, "%d %s given, more than %d; keep the ones that matter", len(in), field, max).At(field)
+		return nil, Errorf(TooLarge, "%d %s given, more than %d; keep the ones that matter", len(in), field,
+			max).At(field)
 	}
 	var out []string
 	seen := make(map[string]bool, len(in))

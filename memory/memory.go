@@ -37,24 +37,28 @@ func ParseStage(s string) (Stage, error) {
 			return st, nil
 		}
 	}
-	return "", Errorf(Invalid, "stage %q is unknown; use active, demoted, archived or rehydratable", Clip(s)).At("stage")
+	return "", Errorf(Invalid, "stage %q is unknown; use active, demoted, archived or rehydratable",
+		Clip(s)).At("stage")
 }
 
 // DefaultCollection is where a memory goes that names no collection.
 const DefaultCollection = "knowledge"
 
+// EntityCollection is where the tools of the protocol's reference memory server keep entities.
+const EntityCollection = "entities"
+
 // Memory is one remembered thing. Times are UTC with millisecond precision.
 // A zero time, empty string or nil slice means "not set" and is left out of JSON.
 type Memory struct {
 	ID ID `json:"id"`
-	// Aliases are ids that other systems have for the memory: whoever takes an ID takes
-	// one of them as well, exactly as it is written. See [NormalizeAliases].
+	// Aliases are IDs that other systems have for the memory. A caller can use one of them
+	// in place of ID, exactly as it is written. See [NormalizeAliases].
 	Aliases []string `json:"aliases,omitempty"`
-	// Content is the text, of a cold memory the one sentence that is left of it.
+	// Content is the text, of an archived memory its summary.
 	Content  string   `json:"content"`
 	Tags     []string `json:"tags,omitempty"`
 	Entities []string `json:"entities,omitempty"`
-	// EntitiesFound says that nobody named the entities: they were found in the content,
+	// EntitiesFound is set if emberd found the entities in the content,
 	// which has all their words.
 	EntitiesFound bool `json:"entities_found,omitempty"`
 	// StrengthFound says the same of the strength, which is in no note then.
@@ -83,7 +87,7 @@ type Memory struct {
 	UpdatedAt time.Time `json:"updated_at,omitzero"`
 
 	// LastUsed and UseCount feed decay, stages and promotion. AccessCount and
-	// LastAccessed only say how often searches returned the memory.
+	// LastAccessed only report how often searches returned the memory.
 	LastUsed         time.Time `json:"last_used"`
 	UseCount         int64     `json:"use_count"`
 	ReviewCount      int64     `json:"review_count,omitempty"`
@@ -95,7 +99,7 @@ type Memory struct {
 	Stage         Stage     `json:"stage"`
 	ArchivedAt    time.Time `json:"archived_at,omitzero"`
 	ArchiveReason string    `json:"archive_reason,omitempty"`
-	// Summary is what Content says of a cold memory, in answers; it is not stored.
+	// Summary is the Content of an archived memory, in answers; it is not stored.
 	Summary string `json:"summary,omitempty"`
 	// TextDigest identifies the text of a cold memory, which is in the note at
 	// VaultPath: "sha256:" and 64 hex digits. TextEdges are the white space that stood
@@ -122,7 +126,7 @@ type Memory struct {
 	// said that it holds although a tool or the web said it.
 	Origin      string    `json:"origin,omitempty"`
 	ConfirmedAt time.Time `json:"confirmed_at,omitzero"`
-	// SupersededBy is the memory that took the place of this one.
+	// SupersededBy is the memory that replaced this one.
 	SupersededBy ID        `json:"superseded_by,omitempty"`
 	SupersededAt time.Time `json:"superseded_at,omitzero"`
 
@@ -146,7 +150,7 @@ const (
 
 // Source is one link of a memory's provenance chain: where it was learned or
 // confirmed, and with which words. Links that differ only in time are one, with the
-// latest time. By is who wrote it: UID and PID as the kernel had them, the rest as claimed.
+// latest time. By is its author: UID and PID as the kernel had them, the rest as claimed.
 type Source struct {
 	Kind     string    `json:"kind,omitempty"`
 	Ref      string    `json:"ref,omitempty"` // file, address or name of what it was learned from
@@ -158,7 +162,7 @@ type Source struct {
 	Times    int64     `json:"times,omitempty"` // how often, 0 stands for 1
 }
 
-// DataOnly reports whether a tool or the web said it and nobody confirmed it. Such a
+// DataOnly reports whether it comes from a tool or the web and no user confirmed it. Such a
 // memory is never promoted by itself, and nothing it says of itself raises its rank.
 func (m *Memory) DataOnly() bool {
 	return (m.Origin == FromTool || m.Origin == FromWeb) && m.ConfirmedAt.IsZero()
@@ -168,8 +172,8 @@ func (m *Memory) DataOnly() bool {
 const (
 	TrustConfirmed = "confirmed" // a tool or the web said it, and a person that it holds
 	TrustUser      = "user"      // the user said it
-	TrustAgent     = "agent"     // an agent or an import did, or nobody knows who
-	TrustData      = "data"      // a tool or the web said it and nobody confirmed it
+	TrustAgent     = "agent"     // an agent or an import did, or the author is unknown
+	TrustData      = "data"      // a tool or the web did, and no user confirmed it
 )
 
 // Trust is one of those words.
@@ -208,7 +212,7 @@ func (m *Memory) Status() string {
 	return "active"
 }
 
-// Actor is who did something. UID and PID come from the kernel, Token was checked; the rest is
+// Actor identifies the caller of an operation. UID and PID come from the kernel, Token was checked; the rest is
 // claimed by the client.
 type Actor struct {
 	Via     string `json:"via"` // cli, http, mcp or emberd itself
@@ -220,7 +224,7 @@ type Actor struct {
 }
 
 // Origin is whose words those are most likely that the actor writes without saying whose.
-// Who shows a token was given it, and is no person at a terminal whatever it claims.
+// A caller with a token is not a person at a terminal, whatever it claims.
 func (a *Actor) Origin() string {
 	if a.Via == "cli" && a.Token == "" {
 		return FromUser

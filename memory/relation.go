@@ -24,7 +24,7 @@ func RelationTypes() []string {
 	return []string{Related, Causes, Supports, Contradicts, HasDecision, ConsolidatedFrom}
 }
 
-// Relation says how one memory stands to another. There is at most one of a type and
+// Relation reports how one memory stands to another. There is at most one of a type and
 // kind from one memory to another, which is what its ID is made of.
 type Relation struct {
 	ID   string `json:"id"` // "rel-" and 32 hex digits
@@ -37,6 +37,12 @@ type Relation struct {
 	CreatedAt time.Time                  `json:"created_at"`
 	Metadata  map[string]json.RawMessage `json:"metadata,omitempty"`
 }
+
+// KindSupersedes is the kind of a relation that leads from a memory to one that it replaces.
+const KindSupersedes = "supersedes"
+
+// IsSupersession reports whether the relation says that one memory replaces another.
+func (r *Relation) IsSupersession() bool { return r.Type == Related && r.Kind == KindSupersedes }
 
 // Bounds of a relation.
 const (
@@ -64,5 +70,6 @@ func CheckRelationType(name string) error {
 	if slices.Contains(RelationTypes(), name) {
 		return nil
 	}
-	return Errorf(Invalid, "relation type %q is unknown; use one of %s", Clip(name), strings.Join(RelationTypes(), ", ")).At("type")
+	return Errorf(Invalid, "relation type %q is unknown; use one of %s", Clip(name),
+		strings.Join(RelationTypes(), ", ")).At("type")
 }

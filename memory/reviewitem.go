@@ -15,7 +15,7 @@ const (
 	ItemClosed  = "closed"
 )
 
-// ReviewItem is something about some memories that somebody is asked to decide. It is kept
+// ReviewItem is a pending decision about some memories. It is kept
 // with the first of them by id, goes to the trash with that one, and comes back with it.
 type ReviewItem struct {
 	ID string `json:"id"` // "rev-" and 32 hex digits, see [ReviewItemID]
@@ -27,7 +27,7 @@ type ReviewItem struct {
 	Urgency   string   `json:"urgency"` // high, medium or low
 	Labels    []string `json:"labels,omitempty"`
 	MemoryIDs []ID     `json:"memory_ids"` // ascending
-	// Evidence says why in a sentence. It may hold words of the memories.
+	// Evidence reports why in a sentence. It may hold words of the memories.
 	Evidence string `json:"evidence,omitempty"`
 
 	Status    string    `json:"status"`
@@ -36,7 +36,7 @@ type ReviewItem struct {
 	ClaimedAt time.Time `json:"claimed_at,omitzero"`
 	ClosedAt  time.Time `json:"closed_at,omitzero"`
 	// Decision is what was done about it: promote, keep, merge, forget, or "" for none;
-	// Reason why it was closed, in the words of who closed it.
+	// Reason why it was closed, in the words of the reviewer.
 	Decision string `json:"decision,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	// Bead is the issue of a bd tracker that mirrors it, "" for none.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// String says in a few words whose words they were, who wrote them down, and where they
+// String describes in a few words the author of a text, who wrote it down, and where it
 // are from: "agent claude-code/2.1 in session x, notes.md:12". What the client claimed
 // is not marked.
 func (s Source) String() string {

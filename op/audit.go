@@ -15,7 +15,7 @@ const (
 	AuditAll    = "all"
 )
 
-// AuditRequest asks who did what. Without kind, memory and cursor no events are listed.
+// AuditRequest asks for the events of callers. Without kind, memory and cursor no events are listed.
 type AuditRequest struct {
 	Since  string `json:"since,omitempty" query:"since" doc:"a day as in 2026-03-09 or 7d, hours as in 12h, or RFC 3339; default 30d"`
 	Caller string `json:"caller,omitempty" query:"caller" doc:"only of this token, client or way; kind:name if several have the name"`
@@ -23,9 +23,10 @@ type AuditRequest struct {
 	Kind   string `json:"kind,omitempty" query:"kind" doc:"list events: read, write, merge, forget or all"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100 events, default 20"`
 	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+	Check  bool   `json:"check,omitempty" query:"check" doc:"also check the audit chain of this device, and what it says of the journal"`
 }
 
-// AuditResult tells of callers and, if asked for, of events, the latest first. Changes are
+// AuditResult lists callers and, if asked for, events, the latest first. Changes are
 // those of all devices; callers and reads are of this device, from Counted on.
 type AuditResult struct {
 	Since   time.Time     `json:"since"`
@@ -33,11 +34,25 @@ type AuditResult struct {
 	Below   float64       `json:"throttle_below,omitempty"` // the setting audit.throttle_below
 	Callers []AuditCaller `json:"callers,omitempty"`        // on the first page
 	Events  []AuditEvent  `json:"events,omitempty"`
-	// NextCursor goes on with earlier events. It is there with no event, too, when so much
+	// NextCursor continues with earlier events. It is there with no event, too, when so much
 	// of the log was looked at that the rest is for another page.
 	NextCursor string `json:"next_cursor,omitempty"`
-	// Problem says what became of a ledger that could not be used.
+	// Problem reports what became of a ledger that could not be used.
 	Problem string `json:"problem,omitempty"`
+	// Check is what a check of the audit chain found; nil if it was not asked for.
+	Check *AuditCheck `json:"check,omitempty"`
+}
+
+// AuditCheck is what a check of the audit chain found.
+type AuditCheck struct {
+	Lines   int       `json:"lines"` // that hold
+	Since   time.Time `json:"since,omitzero"`
+	Unkeyed int       `json:"unkeyed,omitempty"` // reads from before the chain, which nothing vouches for
+	// Problems name the first line that does not hold, then the others, at most 20 of them, and
+	// what the journal and the record of reads say otherwise.
+	Problems []string `json:"problems,omitempty"`
+	// Notes say what the chain cannot vouch for although nothing is wrong, as after a crash.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // AuditCaller is what one caller did, by whole days (UTC).
@@ -58,7 +73,7 @@ type AuditCaller struct {
 	Undecided int64      `json:"undecided"`
 	Precision *AuditRate `json:"precision,omitempty"` // left out while there are fewer than 50
 	// Saved are memories saved and saves refused, of the last 30 days at most. Junk are
-	// those refused, and those that are gone or merged away and were used by nobody.
+	// those refused, and those that are gone or merged away and that no caller used.
 	Saved    int64      `json:"saved"`
 	Junk     int64      `json:"junk"`
 	JunkRate *AuditRate `json:"junk_rate,omitempty"` // left out while there are fewer than 20
@@ -97,7 +112,7 @@ type AuditForgiveRequest struct {
 	Caller string `json:"caller" doc:"a name as emberd audit shows it; kind:name if several have the name"`
 }
 
-// AuditForgiveResult is the caller, which is judged anew from now on.
+// AuditForgiveResult is the caller, which is judged again from now on.
 type AuditForgiveResult struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`

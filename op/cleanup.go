@@ -19,7 +19,7 @@ type CleanupRequest struct {
 	Execute    bool   `json:"execute,omitempty" doc:"carry the plan out; needs mode full"`
 	// Incremental looks only at what changed since the last run, and what is like it.
 	Incremental bool `json:"incremental,omitempty" doc:"only what changed since the last run, and what is like it"`
-	// Resume goes on with a run that was broken off; nothing else is given then.
+	// Resume continues with a run that was broken off; nothing else is given then.
 	Resume string `json:"resume,omitempty" doc:"a run that was broken off"`
 }
 
@@ -115,7 +115,7 @@ type CleanupRollbackRequest struct {
 	Force bool   `json:"force,omitempty" doc:"what was changed since, too; notes are never touched"`
 }
 
-// CleanupRollbackResult tells what became of it.
+// CleanupRollbackResult reports what became of it.
 type CleanupRollbackResult struct {
 	Run  CleanupRun `json:"run"`
 	Undo UndoResult `json:"undo"`

@@ -2,7 +2,7 @@ package op
 
 import "emberd/memory"
 
-// What a clustering does unless it is told otherwise. The thresholds are cosines of
+// What a clustering does by default. The thresholds are cosines of
 // embeddings; similarities of words are mapped to that scale.
 const (
 	ClusterThreshold   = 0.83
@@ -86,7 +86,7 @@ type ConsolidateRequest struct {
 	Limit             int      `json:"limit,omitempty" doc:"most clusters to preview, merge or link, 1 to 100, default 20"`
 }
 
-// ConsolidateResult tells what would be done, or what was. Found counts the clusters that
+// ConsolidateResult reports what would be done, or what was. Found counts the clusters that
 // there are; the lists have no more than the limit.
 type ConsolidateResult struct {
 	Mode       string          `json:"mode"`
@@ -101,7 +101,7 @@ type ConsolidateResult struct {
 	Tx      string           `json:"tx,omitempty"`
 }
 
-// MergePreview is what a merge would make of a cluster. Refused says why it would not.
+// MergePreview is what a merge would make of a cluster. Refused reports why it would not.
 type MergePreview struct {
 	ClusterID            string      `json:"cluster_id"`
 	Cohesion             float64     `json:"cohesion"`

@@ -7,11 +7,11 @@ type CompactRequest struct {
 	DryRun bool `json:"dry_run,omitempty" doc:"tell what would be done, change nothing"`
 }
 
-// CompactResult tells what a compaction did, or would. Inputs is empty when
+// CompactResult reports what a compaction did, or would. Inputs is empty when
 // there was nothing to gain.
 type CompactResult struct {
 	DryRun bool `json:"dry_run,omitempty"`
-	// Due says whether it was worth doing unasked, Reason why or why not. The daemon
+	// Due reports whether it was worth doing automatically, Reason why or why not. The daemon
 	// goes by an estimate of what no longer counts, these by what was counted.
 	Due          bool     `json:"due"`
 	Reason       string   `json:"reason"`
@@ -24,7 +24,7 @@ type CompactResult struct {
 	Lines        int      `json:"lines"`      // operations in the inputs
 	Live         int      `json:"live"`       // memories that the inputs make
 	Tombstones   int      `json:"tombstones"` // deletions that stay remembered
-	Dropped      int      `json:"dropped"`    // deletions that nobody needs to be told of any more
+	Dropped      int      `json:"dropped"`    // deletions that all devices know
 	Superseded   int      `json:"superseded"` // operations that no longer count
 	Expired      int      `json:"expired"`    // of what was superseded, too old for the history
 	// Removed are files of earlier compactions that went: what they replaced, and

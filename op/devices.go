@@ -2,7 +2,7 @@ package op
 
 import "time"
 
-// KeeperRequest asks who the keeper is.
+// KeeperRequest asks for the primary device.
 type KeeperRequest struct{}
 
 // KeeperHereRequest makes this device the keeper.

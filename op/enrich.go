@@ -59,7 +59,7 @@ type Observed struct {
 	Strength    float64 `json:"strength,omitempty"`
 	// Stage is there for a cold memory: a use does not bring its text back.
 	Stage memory.Stage `json:"stage,omitempty"`
-	// Pending is why the memory's note does not have the strength yet. emberd goes on
+	// Pending is why the memory's note does not have the strength yet. emberd continues
 	// trying.
 	Pending *PendingWrite `json:"pending,omitempty"`
 }

@@ -73,7 +73,7 @@ type HealthDuplicatesRequest struct {
 	SampleSize          int      `json:"sample_size,omitempty" query:"sample_size" doc:"look only at so many of the latest memories"`
 }
 
-// DuplicatePair is two of them. Why says what keeps them from being merged unasked.
+// DuplicatePair is two of them. Why reports what keeps them from being merged automatically.
 type DuplicatePair struct {
 	ID1        memory.ID `json:"id1"`
 	ID2        memory.ID `json:"id2"`
@@ -109,7 +109,7 @@ type HealthMergeRequest struct {
 	Keep       string `json:"keep,omitempty" doc:"higher_confidence (default), higher_access, id1 or id2"`
 }
 
-// HealthMergeResult tells what is left. The other memory is in the trash.
+// HealthMergeResult reports what is left. The other memory is in the trash.
 type HealthMergeResult struct {
 	KeptID          memory.ID   `json:"kept_id"`
 	DiscardedID     memory.ID   `json:"discarded_id"`
@@ -177,7 +177,7 @@ type HealthResult struct {
 	Review     int                 `json:"review"`         // open items
 	Junk       *int                `json:"junk,omitempty"` // quality below what cleanup deletes, nil if not judged
 	Migrate    int                 `json:"migrate"`        // records that migrate would bring up to date
-	Next       []string            `json:"next"`           // commands that mend something
+	Next       []string            `json:"next"`           // commands that repair something
 	Examples   map[string][]string `json:"examples,omitempty"`
 	Millis     int64               `json:"ms"`
 }

@@ -11,7 +11,7 @@ type LifecycleRunRequest struct {
 	DryRun bool `json:"dry_run,omitempty" doc:"tell what would be done, change nothing"`
 }
 
-// LifecycleRunResult tells what a run of the lifecycle did, or would do.
+// LifecycleRunResult reports what a run of the lifecycle did, or would do.
 type LifecycleRunResult struct {
 	At       time.Time        `json:"at"`
 	DryRun   bool             `json:"dry_run,omitempty"`
@@ -49,11 +49,11 @@ const MostShown = 100
 // LifecycleStatusRequest has no fields.
 type LifecycleStatusRequest struct{}
 
-// LifecycleStatusResult tells how the lifecycle is.
+// LifecycleStatusResult reports how the lifecycle is.
 type LifecycleStatusResult struct {
 	Keeper string `json:"keeper"` // the device that does it
 	Here   bool   `json:"here"`   // which is this one
-	// Why says why nothing moves by itself, "" when it does.
+	// Why reports why nothing moves by itself, "" when it does.
 	Why      string         `json:"why,omitempty"`
 	Memories int            `json:"memories"`
 	Stages   []StageStatus  `json:"stages"` // warmest first

@@ -8,7 +8,7 @@ import (
 )
 
 // HistoryRequest names a memory: live, in the trash, or by its whole id any that
-// the log still tells of.
+// the log still describes.
 type HistoryRequest struct {
 	ID     string `json:"-" path:"id"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
@@ -26,7 +26,7 @@ type HistoryResult struct {
 	Chain []ChainLink `json:"chain,omitempty"`
 }
 
-// ChainLink is a memory that took the place of others, or whose place was taken.
+// ChainLink is a memory that replaced others, or whose place was taken.
 type ChainLink struct {
 	ID   memory.ID `json:"id"`
 	Text string    `json:"text"` // its beginning
@@ -45,7 +45,7 @@ type HistoryVersion struct {
 	Verb   string        `json:"verb"`
 	By     memory.Actor  `json:"by"`
 	Tx     string        `json:"tx"`
-	Undoes string        `json:"undoes,omitempty"` // journal entry that it took back
+	Undoes string        `json:"undoes,omitempty"` // journal entry that it reverted
 	Fields []FieldChange `json:"fields"`
 	Cut    bool          `json:"cut,omitempty"` // what it replaced is not kept any more
 }
@@ -63,11 +63,11 @@ type JournalResult struct {
 	NextCursor string         `json:"next_cursor,omitempty"`
 }
 
-// JournalEntry is what one request changed, and whether that was taken back.
+// JournalEntry is what one request changed, and whether that was reverted.
 type JournalEntry struct {
 	Entry
 	Undone bool   `json:"undone,omitempty"`
-	Undoes string `json:"undoes,omitempty"` // journal entry that it took back
+	Undoes string `json:"undoes,omitempty"` // journal entry that it reverted
 }
 
 // FieldChange is a field with its value before and after, none when it was not
@@ -81,7 +81,7 @@ type FieldChange struct {
 // QuarantineListRequest has no fields.
 type QuarantineListRequest struct{}
 
-// QuarantineListResult lists damaged log lines that nobody has decided about.
+// QuarantineListResult lists damaged log lines that no person has decided about.
 type QuarantineListResult struct {
 	Lines []QuarantinedLine `json:"lines"`
 }
@@ -96,7 +96,7 @@ type QuarantinedLine struct {
 	Op     string    `json:"op,omitempty"`
 	Verb   string    `json:"verb,omitempty"`
 	ID     memory.ID `json:"id,omitempty"`
-	// Acceptable is set when accepting it can work; Hindrance says why not.
+	// Acceptable is set when accepting it can work; Hindrance reports why not.
 	Acceptable bool   `json:"acceptable"`
 	Hindrance  string `json:"hindrance,omitempty"`
 }
@@ -119,7 +119,7 @@ type QuarantineAcceptRequest struct {
 	ID string `json:"-" path:"id"`
 }
 
-// QuarantineAcceptResult tells what the line still changed; without an entry,
+// QuarantineAcceptResult reports what the line still changed; without an entry,
 // nothing, since all of it was written again later.
 type QuarantineAcceptResult struct {
 	Name string    `json:"name"`
@@ -137,12 +137,12 @@ type QuarantineDropResult struct {
 	Name string `json:"name"`
 }
 
-// BackupCreateRequest says where the backup goes.
+// BackupCreateRequest names the file of the backup.
 type BackupCreateRequest struct {
 	File string `json:"file,omitempty" doc:"absolute path of a new file; without it one is made in the backups folder of the state directory"`
 }
 
-// BackupCreateResult tells what was written.
+// BackupCreateResult reports what was written.
 type BackupCreateResult struct {
 	File    string    `json:"file"`
 	Bytes   int64     `json:"bytes"`
@@ -173,7 +173,7 @@ type Record struct {
 	Rev string     `json:"rev,omitempty" doc:"only told, and not taken over by an import"`
 }
 
-// UseTotals says how often a memory was used and found, and when last.
+// UseTotals reports how often a memory was used and found, and when last.
 type UseTotals struct {
 	Uses         int64     `json:"uses,omitempty"`
 	LastUsed     time.Time `json:"last_used,omitzero"`

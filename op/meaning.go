@@ -2,7 +2,7 @@ package op
 
 import "time"
 
-// Meaning tells what part vectors had in an answer.
+// Meaning reports what part vectors had in an answer.
 type Meaning struct {
 	Provider string `json:"provider,omitempty"` // llama, http, go, words; none yet if empty
 	Model    string `json:"model,omitempty"`
@@ -35,7 +35,7 @@ type EngineStatusRequest struct{}
 // EnginePauseRequest stops the making of vectors.
 type EnginePauseRequest struct{}
 
-// EngineResumeRequest lets it go on, with the providers tried anew from the first on.
+// EngineResumeRequest lets it continue, with the providers tried again from the first on.
 type EngineResumeRequest struct{}
 
 // What the making of vectors is at.
@@ -44,11 +44,11 @@ const (
 	EngineUnused   = "unused"   // nothing would ask for those of this model
 	EngineWaiting  = "waiting"  // for a model, or after a failure
 	EngineWorking  = "working"  // vectors are being made
-	EnginePaused   = "paused"   // somebody asked for it
+	EnginePaused   = "paused"   // the user paused it
 	EngineComplete = "complete" // everything has its vectors
 )
 
-// EngineStatusResult tells how vectors are made.
+// EngineStatusResult reports how vectors are made.
 type EngineStatusResult struct {
 	State   string   `json:"state"`
 	Meaning *Meaning `json:"meaning,omitempty"` // nil when there are to be none
@@ -58,7 +58,7 @@ type EngineStatusResult struct {
 	Earlier *EngineModel `json:"earlier,omitempty"`
 	// Passed are the providers that come first in the settings and do not work, with why.
 	Passed []PassedProvider `json:"passed,omitempty"`
-	// Problem is why nothing goes on at present, what the last query failed of, or why there
+	// Problem is why nothing continues at present, what the last query failed of, or why there
 	// are to be no vectors. Again is when it is tried again.
 	Problem string    `json:"problem,omitempty"`
 	Again   time.Time `json:"again,omitzero"`
@@ -77,8 +77,11 @@ type EngineStatusResult struct {
 	Native *NativeEngine `json:"native,omitempty"`
 }
 
-// NativeEngine tells of llama.cpp and the helper process that runs it.
+// NativeEngine describes llama.cpp and the helper process that runs it.
 type NativeEngine struct {
+	// Unconfined reports that the libraries are loaded outside of a sandbox, as the user set it.
+	Unconfined bool `json:"unconfined,omitempty"`
+
 	Helper   string   `json:"helper"`            // the program
 	Folder   string   `json:"folder"`            // of the libraries
 	Version  string   `json:"version,omitempty"` // of the helper, once it was started
@@ -120,7 +123,7 @@ const (
 	MostEmbedBytes = 64 << 10 // of each text
 )
 
-// What a text is embedded as; some models want the two told apart.
+// What a text is embedded as; some models want the two distinguished.
 const (
 	EmbedQuery   = "query"
 	EmbedPassage = "passage"

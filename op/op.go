@@ -3,7 +3,7 @@
 // typed client, the OpenAPI document and later the MCP tools are derived from
 // it, so that there is one front door.
 //
-// A request field says where it travels with a struct tag: path:"id" in the
+// A request field names where it travels with a struct tag: path:"id" in the
 // path, query:"q" in the query string, header:"If-Match" in a header; a field
 // with none of them is part of the JSON body under its json name.
 package op
@@ -17,7 +17,7 @@ import (
 	"emberd/memory"
 )
 
-// Effect says what an operation may change.
+// Effect reports what an operation may change.
 type Effect string
 
 // The effects.
@@ -47,13 +47,13 @@ func (s *Spec) NewResult() any { return reflect.New(s.Result).Interface() }
 // Op is an operation with its types.
 type Op[Req, Res any] struct{ *Spec }
 
-// Invoker carries out operations. The engine is one, and so is the client of
+// Invoker applies operations. The engine is one, and so is the client of
 // its socket: req is a *Req and the answer a *Res of the operation.
 type Invoker interface {
 	Invoke(ctx context.Context, s *Spec, req any) (any, error)
 }
 
-// Call carries out the operation through inv.
+// Call applies the operation through inv.
 func (o Op[Req, Res]) Call(ctx context.Context, inv Invoker, req *Req) (*Res, error) {
 	res, err := inv.Invoke(ctx, o.Spec, req)
 	if err != nil {
@@ -89,12 +89,12 @@ func define[Req, Res any](name, method, path string, effect Effect, summary stri
 
 type callerKey struct{}
 
-// WithCaller returns a context that says who asked.
+// WithCaller returns a context with the caller of an operation.
 func WithCaller(ctx context.Context, c memory.Actor) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// CallerFrom returns who asked, the zero Actor when nobody said.
+// CallerFrom returns the caller of an operation, the zero Actor when it is unknown.
 func CallerFrom(ctx context.Context) memory.Actor {
 	c, _ := ctx.Value(callerKey{}).(memory.Actor)
 	return c
@@ -102,7 +102,7 @@ func CallerFrom(ctx context.Context) memory.Actor {
 
 type grantKey struct{}
 
-// WithGrant returns a context that says what the caller may see and change.
+// WithGrant returns a context with what the caller can see and change.
 func WithGrant(ctx context.Context, g *access.Grant) context.Context {
 	return context.WithValue(ctx, grantKey{}, g)
 }

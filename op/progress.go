@@ -4,7 +4,7 @@ import "context"
 
 type progressKey struct{}
 
-// WithProgress returns a context whose operation tells how far it is: done of total,
+// WithProgress returns a context whose operation reports how far it is: done of total,
 // or of an unknown total if that is 0. It calls tell from one goroutine at a time, not
 // after it has answered, and waits for it. Over the socket some calls are left out. A
 // nil tell keeps what is inside an operation from telling.
@@ -12,13 +12,13 @@ func WithProgress(ctx context.Context, tell func(done, total int)) context.Conte
 	return context.WithValue(ctx, progressKey{}, tell)
 }
 
-// ProgressOf returns what [WithProgress] was given, nil if nobody wants to know.
+// ProgressOf returns the function that [WithProgress] received, nil without one.
 func ProgressOf(ctx context.Context) func(done, total int) {
 	tell, _ := ctx.Value(progressKey{}).(func(done, total int))
 	return tell
 }
 
-// Report tells how far an operation is, if somebody wants to know.
+// Report reports the progress of an operation, if the caller asked for progress.
 func Report(ctx context.Context, done, total int) {
 	if tell := ProgressOf(ctx); tell != nil {
 		tell(done, total)

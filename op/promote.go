@@ -13,10 +13,10 @@ type PromoteRequest struct {
 	DryRun bool   `json:"dry_run,omitempty" doc:"tell what would happen, change nothing"`
 }
 
-// PromoteResult tells which note the memory has, or will have. Outcome is "written"
+// PromoteResult reports which note the memory has, or will have. Outcome is "written"
 // for a new note, "adopted" for one that carried the memory's id before, "already"
 // if nothing was to be done, "pending" if the note cannot be written at the moment:
-// emberd goes on trying, and "unmet" if the memory is not worth one by the criteria.
+// emberd continues trying, and "unmet" if the memory is not worth one by the criteria.
 type PromoteResult struct {
 	Memory  Memory    `json:"memory"`
 	Path    string    `json:"path"` // in the vault
@@ -43,7 +43,7 @@ type PromoteAutoRequest struct {
 	Force  bool `json:"force,omitempty" doc:"by score alone, at any age and without use"`
 }
 
-// PromoteAutoResult tells which memories deserve a note by the rules, and which got
+// PromoteAutoResult reports which memories deserve a note by the rules, and which got
 // one. Candidates are the first 100.
 type PromoteAutoResult struct {
 	DryRun          bool               `json:"dry_run"`

@@ -9,7 +9,7 @@ type PurgeRequest struct {
 	Backups bool   `json:"-" query:"backups" doc:"also remove the backups in the state folder that hold the memory"`
 }
 
-// PurgeResult tells what was removed, or would be.
+// PurgeResult reports what was removed, or would be.
 type PurgeResult struct {
 	ID memory.ID `json:"id"`
 	// Tx is the journal entry, which cannot be undone. It is empty when the memory

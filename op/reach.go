@@ -12,16 +12,19 @@ const (
 	Whole Reach = "whole"
 )
 
-// Reach says how far the operation goes. What is not said to be otherwise is whole.
+// Reach is how far the operation goes. The zero value is the whole.
 func (s *Spec) Reach() Reach {
 	switch s {
 	case Version.Spec, Embed.Spec:
 		return Free
-	case Save.Spec, SaveBatch.Spec, Add.Spec, Edit.Spec, Forget.Spec, ForgetBatch.Spec, Touch.Spec, Observe.Spec, Reinforce.Spec, Confirm.Spec,
+	case Save.Spec, SaveBatch.Spec, Add.Spec, Edit.Spec, Forget.Spec, ForgetBatch.Spec, Touch.Spec, Observe.Spec,
+		Reinforce.Spec, Confirm.Spec,
 		Promote.Spec, Archive.Spec, Rekindle.Spec, Relate.Spec, RelateBatch.Spec, Unrelate.Spec, Undo.Spec:
 		return Scoped
-	case Search.Spec, Query.Spec, Verify.Spec, List.Spec, Show.Spec, OpenMany.Spec, Graph.Spec, WhyNot.Spec, Why.Spec, Timeline.Spec, History.Spec,
-		Journal.Spec, EntityList.Spec, Knowledge.Spec, Complete.Spec, Stats.Spec, Status.Spec, AnalyzeMessage.Spec, AnalyzeRecall.Spec,
+	case Search.Spec, Query.Spec, Verify.Spec, List.Spec, Show.Spec, OpenMany.Spec, Graph.Spec, WhyNot.Spec, Why.Spec,
+		Timeline.Spec, History.Spec,
+		Journal.Spec, EntityList.Spec, Knowledge.Spec, Complete.Spec, Stats.Spec, Status.Spec, AnalyzeMessage.Spec,
+		AnalyzeRecall.Spec,
 		NoteRead.Spec, Links.Spec, Open.Spec:
 		return Scoped
 	}

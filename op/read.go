@@ -6,7 +6,7 @@ import (
 	"emberd/memory"
 )
 
-// NoteReadRequest names a note and says where to begin. The text of a long line can be
+// NoteReadRequest names a note and where to begin. The text of a long line can be
 // gone on with, since From counts characters.
 type NoteReadRequest struct {
 	Path  string `json:"path" query:"path" doc:"its path in the vault, its name or an alias, or the id of a memory that has it"`
@@ -24,11 +24,11 @@ type NoteReadResult struct {
 	Text     string    `json:"text"`
 	Line     int       `json:"line"` // where From counts from
 	From     int       `json:"from"`
-	// Next is the From to go on with from the same line, 0 at the end.
+	// Next is the From to continue with from the same line, 0 at the end.
 	Next int `json:"next,omitempty"`
 	// Left is how many characters come after Text.
 	Left int `json:"left"`
-	// Beyond says that the file goes on after the first MiB, which is all that is read.
+	// Beyond says that the file continues after the first MiB, which is all that is read.
 	Beyond bool `json:"beyond,omitempty"`
 }
 
@@ -41,7 +41,7 @@ const (
 	CompleteEntities = "entities"
 )
 
-// CompleteRequest asks how something that somebody began to type may go on.
+// CompleteRequest asks for completions of a word that the user began to type.
 type CompleteRequest struct {
 	What   string `json:"what" query:"what" doc:"tags, ids, projects, paths (of notes) or entities"`
 	Prefix string `json:"prefix,omitempty" query:"prefix" doc:"what was typed, in any case"`
@@ -55,7 +55,7 @@ type CompleteResult struct {
 	Total  int          `json:"total"` // that begin so
 }
 
-// Completion is one way to go on.
+// Completion is one way to continue.
 type Completion struct {
 	Value string `json:"value"`
 	Count int    `json:"count,omitempty"` // memories with this tag, or of this project; mentions of this entity

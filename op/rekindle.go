@@ -13,7 +13,7 @@ type ArchiveRequest struct {
 	DryRun bool   `json:"dry_run,omitempty" doc:"tell what would happen, change nothing"`
 }
 
-// ArchiveResult tells what became of each memory. In a dry run Archived is how the
+// ArchiveResult reports what became of each memory. In a dry run Archived is how the
 // memories would be.
 type ArchiveResult struct {
 	Archived []Memory  `json:"archived"`
@@ -34,7 +34,7 @@ type RekindleRequest struct {
 	DryRun bool   `json:"dry_run,omitempty" doc:"tell what would happen, change nothing"`
 }
 
-// RekindleAnswer tells of each memory that was asked for what became of its text. For
+// RekindleAnswer reports what became of the text of each memory that was asked for. For
 // words that mean none strongly enough it lists the nearest cold memories instead.
 type RekindleAnswer struct {
 	Results []RekindleResult `json:"results"`
@@ -53,7 +53,7 @@ type RekindleResult struct {
 	Tx      string `json:"tx,omitempty"`
 	// Near are the notes nearest to the summary of a text that is gone, at most three.
 	Near []Note `json:"near,omitempty"`
-	// Until is how long the log has the text, of which Hint says how it comes back.
+	// Until is how long the log has the text, of which Hint reports how it comes back.
 	Until time.Time `json:"until,omitzero"`
 	Hint  string    `json:"hint,omitempty"`
 }

@@ -52,7 +52,7 @@ type UnrelateRequest struct {
 	ID string `json:"-" path:"id" doc:"the id of a relation or the beginning of one, or up to 100 joined by commas; all or none are removed"`
 }
 
-// UnrelateResult tells what was removed.
+// UnrelateResult reports what was removed.
 type UnrelateResult struct {
 	Removed []memory.Relation `json:"removed"`
 	Tx      string            `json:"tx"`
@@ -89,7 +89,7 @@ type GraphStats struct {
 	StatusFilter   string  `json:"status_filter"`
 }
 
-// Pagination tells where a page is.
+// Pagination reports where a page is.
 type Pagination struct {
 	Page       int  `json:"page"`
 	PageSize   int  `json:"page_size"`

@@ -6,7 +6,7 @@ import (
 	"emberd/memory"
 )
 
-// Provenance is what a caller says of where a text comes from. It is claimed: what the
+// Provenance is what a caller says of the source of a text. It is claimed: what the
 // kernel and the connection say of the caller is kept beside it.
 type Provenance struct {
 	Origin string `json:"origin,omitempty" doc:"whose words they are: user, agent, tool or web; default user on the command line, agent elsewhere. What a tool or the web said is data only: it counts no more for its own words, and gets a note only once it is confirmed"`
@@ -24,8 +24,10 @@ type AddRequest struct {
 	Source     string   `json:"source,omitempty" doc:"where it comes from, up to 500 characters"`
 	Context    string   `json:"context,omitempty" doc:"when or why it came up, up to 1,000 characters"`
 	Project    string   `json:"project,omitempty"`
-	Collection string   `json:"collection,omitempty" doc:"default knowledge"`
-	SessionID  string   `json:"session_id,omitempty"`
+	// ProjectInferred is as in SaveRequest.
+	ProjectInferred bool   `json:"project_inferred,omitempty" doc:"the project was not asked for: without permission to write it, it is left out"`
+	Collection      string `json:"collection,omitempty" doc:"default knowledge"`
+	SessionID       string `json:"session_id,omitempty"`
 	Provenance
 	AllowSecret bool `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
 	Again       bool `json:"again,omitempty" doc:"store it as a memory of its own although it is known, or was forgotten before"`
@@ -43,10 +45,12 @@ type AddResult struct {
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	Compared  string     `json:"compared_by"` // ComparedByWords or ComparedByVectors
 	Message   string     `json:"message"`
-	// Pending is why the memory's note does not have the change yet. emberd goes on trying.
+	// Pending is why the memory's note does not have the change yet. emberd continues trying.
 	Pending *PendingWrite `json:"pending,omitempty"`
 	Added   string        `json:"added_scope,omitempty"` // as SaveResult has it
-	Tx      string        `json:"tx,omitempty"`
+	// RecordedOrigin is as in SaveResult.
+	RecordedOrigin string `json:"recorded_origin,omitempty"`
+	Tx             string `json:"tx,omitempty"`
 }
 
 // What texts were compared by.
@@ -65,7 +69,7 @@ type Reinforcement struct {
 	SuggestCore bool `json:"suggest_core,omitempty"`
 	// Core says that it became a core memory, as was asked for.
 	Core bool `json:"core,omitempty"`
-	// Held says why the importance did not rise, if it did not.
+	// Held reports why the importance did not rise, if it did not.
 	Held string `json:"held,omitempty"`
 	// Entities are those it is about, with how often each is mentioned now.
 	Entities []Mention `json:"entities,omitempty"`
@@ -98,7 +102,7 @@ type Match struct {
 	Compared string `json:"compared_by,omitempty"`
 	Verdict  string `json:"verdict"` // confirms, related or conflict
 	// Standing says in words why a memory may count for less than it says: it is archived,
-	// and Text is of its summary; another memory took its place; or nobody confirmed it.
+	// and Text is of its summary; another memory superseded it; or no user confirmed it.
 	Standing string `json:"standing,omitempty"`
 }
 
@@ -116,7 +120,7 @@ type Conflict struct {
 	Claimed string `json:"claimed"` // the value or words in the claim
 	Known   string `json:"known"`   // those in what is known
 	Why     string `json:"why"`     // one clause, such as "5432 against 5433"
-	// Newer says which holds more likely: claim, or known when that was made after what
+	// Newer reports which holds more likely: claim, or known when that was made after what
 	// the claim is dated to.
 	Newer string `json:"newer"`
 	// Supersede says that the claim seems to replace what is known, rather than to be
@@ -165,7 +169,7 @@ type ReinforceRequest struct {
 	AllowSecret bool   `json:"allow_secret,omitempty" doc:"keep the evidence although it looks like a credential"`
 }
 
-// ReinforceResult tells what was reinforced, if anything was.
+// ReinforceResult reports what was reinforced, if anything was.
 type ReinforceResult struct {
 	Found      bool           `json:"found"`
 	Memory     *Memory        `json:"memory,omitempty"`

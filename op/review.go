@@ -13,7 +13,7 @@ const (
 // DecideForgetOne begins the decision to forget one memory of several; its id follows.
 const DecideForgetOne = DecideForget + ":"
 
-// Who files review items: the agents, and others.
+// The values of Agent: the agents that file review items, and others.
 const (
 	ReviewDecay     = AgentDecay
 	ReviewCluster   = AgentCluster
@@ -22,12 +22,14 @@ const (
 	ReviewRelations = AgentRelations
 	ReviewHealth    = "health"
 	ReviewCleanup   = "cleanup"
+	ReviewNote      = "note"
 	ReviewUser      = "user"
 )
 
-// ReviewAgents lists who may file review items. The caller owns it.
+// ReviewAgents returns the values that Agent can have. The caller owns the list.
 func ReviewAgents() []string {
-	return []string{ReviewDecay, ReviewCluster, ReviewMerge, ReviewPromote, ReviewRelations, ReviewHealth, ReviewCleanup, ReviewUser}
+	return []string{ReviewDecay, ReviewCluster, ReviewMerge, ReviewPromote, ReviewRelations, ReviewHealth,
+		ReviewCleanup, ReviewNote, ReviewUser}
 }
 
 // How urgent a review item is.
@@ -49,7 +51,7 @@ const (
 
 // ReviewListRequest selects review items.
 type ReviewListRequest struct {
-	Agent  string `json:"agent,omitempty" query:"agent" doc:"who filed them: decay, cluster, merge, promote, relations, health, cleanup or user"`
+	Agent  string `json:"agent,omitempty" query:"agent" doc:"who filed them: decay, cluster, merge, promote, relations, health, cleanup, note or user"`
 	Status string `json:"status,omitempty" query:"status" doc:"open (default), claimed, closed or all"`
 	Label  string `json:"label,omitempty" query:"label" doc:"only those with this label"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"most items, 1 to 1000, default 100"`
@@ -74,22 +76,22 @@ type ReviewShowResult struct {
 	// Diff is a line for each sentence: after "  " those that all have, after "- " others of
 	// the first memory, and after "+ " those that it lacks.
 	Diff []string `json:"diff,omitempty"`
-	// Choices are the decisions that can be carried out now.
+	// Choices are the decisions that can be applied now.
 	Choices []string `json:"choices"`
 	// MergeRefused is why several memories cannot be merged, which is no choice then.
 	MergeRefused string `json:"merge_refused,omitempty"`
-	// DecidedBy is what policy decides at DecidedAt if nobody does before, "" for nothing.
+	// DecidedBy is the decision that policy makes at DecidedAt if no reviewer decides before, "" for nothing.
 	DecidedBy string `json:"decided_by,omitempty"`
 	DecidedAt string `json:"decided_at,omitempty"`
 }
 
-// ReviewClaimRequest says that somebody works on an item.
+// ReviewClaimRequest claims an item for one reviewer.
 type ReviewClaimRequest struct {
 	ID string `json:"-" path:"id"`
 	By string `json:"by,omitempty" doc:"who, by default the client"`
 }
 
-// ReviewCloseRequest closes an item, after its decision, if there is one, was carried out.
+// ReviewCloseRequest closes an item, after its decision, if there is one, was applied.
 type ReviewCloseRequest struct {
 	ID       string `json:"-" path:"id"`
 	Decision string `json:"decision,omitempty" doc:"promote, keep, merge, forget, or forget:ID for one of several; left out, nothing is done but to close it"`

@@ -15,7 +15,7 @@ type StaleListResult struct {
 }
 
 // StaleMemory is one that a device which was silent for long wrote to, and that
-// may have been deleted meanwhile.
+// may have been deleted in the meantime.
 type StaleMemory struct {
 	ID      memory.ID `json:"id"`
 	Device  string    `json:"device"`
@@ -23,7 +23,7 @@ type StaleMemory struct {
 	At      time.Time `json:"at"`      // of the latest
 }
 
-// StaleDecideRequest says whether such a memory is kept or goes to the trash.
+// StaleDecideRequest keeps such a memory or moves it to the trash.
 type StaleDecideRequest struct {
 	ID   string `json:"-" path:"id"`
 	Keep *bool  `json:"keep" doc:"true takes the memory, false leaves it deleted; has to be given"`

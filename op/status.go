@@ -9,7 +9,7 @@ import (
 // StatusRequest has no fields.
 type StatusRequest struct{}
 
-// StatusResult tells how the daemon is. Health is "ok", "loading", "degraded"
+// StatusResult reports how the daemon is. Health is "ok", "loading", "degraded"
 // (it works, but see Warnings) or "read-only".
 type StatusResult struct {
 	Health   string        `json:"health"`
@@ -26,15 +26,13 @@ type StatusResult struct {
 	// Devices are those that share the data folder, this one included.
 	Devices []DeviceStatus `json:"devices"`
 	Vaults  []VaultStatus  `json:"vaults,omitempty"`
-	// MCP is where agents reach the daemon beside its socket; nil when nowhere.
-	MCP *MCPStatus `json:"mcp,omitempty"`
 	// Tokens counts the capability tokens; nil without any.
 	Tokens *TokenStatus `json:"tokens,omitempty"`
 	// Sandbox is what the daemon may still do; nil when it did not look.
 	Sandbox *SandboxStatus `json:"sandbox,omitempty"`
 	// Author is the model that writes summaries; nil when they are extracts.
 	Author *AuthorStatus `json:"author,omitempty"`
-	// Meaning tells of the vectors; nil when there are to be none.
+	// Meaning describes the vectors; nil when there are to be none.
 	Meaning  *Meaning `json:"meaning,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	// Timers are the daemon's recurring wake-ups, by name, with their period;
@@ -42,13 +40,7 @@ type StatusResult struct {
 	Timers map[string]string `json:"timers,omitempty"`
 }
 
-// MCPStatus tells of the port that serves the Model Context Protocol.
-type MCPStatus struct {
-	URL       string `json:"url"`
-	TokenFile string `json:"token_file"` // holds what a client must send as its bearer token
-}
-
-// SandboxStatus tells what the daemon took from itself when it started: all but what is
+// SandboxStatus lists what the daemon took from itself when it started: all but what is
 // listed here, and files that it reads.
 type SandboxStatus struct {
 	On  bool   `json:"on"`
@@ -58,10 +50,11 @@ type SandboxStatus struct {
 	Write   []string `json:"write,omitempty"`   // folders
 	Run     []string `json:"run,omitempty"`     // programs
 	Connect []uint16 `json:"connect,omitempty"` // TCP ports
-	Listen  []uint16 `json:"listen,omitempty"`  // TCP ports
+	// Exposed are files that configure the daemon and lie in a folder that it may write to.
+	Exposed []string `json:"exposed,omitempty"`
 }
 
-// AuthorStatus tells of the model that writes the summaries of archived memories.
+// AuthorStatus describes the model that writes the summaries of archived memories.
 type AuthorStatus struct {
 	Endpoint string    `json:"endpoint"`
 	Remote   bool      `json:"remote"`            // on another machine, so texts of memories leave this one

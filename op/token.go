@@ -2,7 +2,7 @@ package op
 
 import "time"
 
-// TokenCreateRequest says what who shows the token may see and change.
+// TokenCreateRequest lists what a caller with the token can see and change.
 type TokenCreateRequest struct {
 	Name    string   `json:"name" doc:"1 to 64 of a to z, 0 to 9 and -; must be free"`
 	Read    []string `json:"read,omitempty" doc:"scopes it sees beside those it may change: tag:NAME, project:NAME, folder:PATH or all; at most 20"`

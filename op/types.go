@@ -2,6 +2,7 @@ package op
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"emberd/memory"
@@ -15,7 +16,7 @@ type Memory struct {
 	Score   float64 `json:"score"`  // decay score now
 	AgeDays float64 `json:"age_days"`
 	// Trust is [memory.Memory.Trust]. Hidden are the kinds of characters in the text that
-	// nobody sees, such as "tag characters".
+	// a reader cannot see, such as "tag characters".
 	Trust  string   `json:"trust,omitempty"`
 	Hidden []string `json:"hidden,omitempty"`
 }
@@ -42,19 +43,21 @@ type SaveRequest struct {
 	SessionID      string                     `json:"session_id,omitempty"`
 	Collection     string                     `json:"collection,omitempty" doc:"default knowledge"`
 	Project        string                     `json:"project,omitempty"`
-	CreatedAt      time.Time                  `json:"created_at,omitzero" doc:"for imports; not in the future"`
-	LastUsed       time.Time                  `json:"last_used,omitzero" doc:"for imports; not before created_at"`
-	UseCount       int64                      `json:"use_count,omitempty" doc:"for imports; 0 or more"`
-	AllowSecret    bool                       `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
-	Again          bool                       `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before, or was recalled just now"`
-	Supersedes     []string                   `json:"supersedes,omitempty" doc:"up to 100 ids of memories that this one takes the place of; they rank below it and say so"`
+	// ProjectInferred is for clients that fill in the project of the folder that they run in.
+	ProjectInferred bool      `json:"project_inferred,omitempty" doc:"the project was not asked for: without permission to write it, it is left out"`
+	CreatedAt       time.Time `json:"created_at,omitzero" doc:"for imports; not in the future"`
+	LastUsed        time.Time `json:"last_used,omitzero" doc:"for imports; not before created_at"`
+	UseCount        int64     `json:"use_count,omitempty" doc:"for imports; 0 or more"`
+	AllowSecret     bool      `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
+	Again           bool      `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before, or was recalled just now"`
+	Supersedes      []string  `json:"supersedes,omitempty" doc:"up to 100 ids of memories that this one takes the place of; they rank below it and say so"`
 	// EvenRecalled is for callers that count on a memory of its own for each save.
 	EvenRecalled bool `json:"even_recalled,omitempty" doc:"save although this text was recalled just now"`
 	Provenance
-	Enrich *bool `json:"enrich,omitempty" doc:"work out entities and strength that are left out; default is the setting enrich. Without it they are none and 1"`
+	Enrich *bool `json:"enrich,omitempty" doc:"work out entities and strength that are left out; default true. Without it they are none and 1"`
 }
 
-// SaveResult tells what was saved.
+// SaveResult reports what was saved.
 type SaveResult struct {
 	// Memory is what was saved, or what had the text already. Of a text that only a note
 	// has it has no id, and the note's path.
@@ -63,13 +66,16 @@ type SaveResult struct {
 	Replayed bool   `json:"replayed,omitempty"` // the answer to an earlier, equal request
 	Echo     *Echo  `json:"echo,omitempty"`     // nothing was stored, for the text had just been recalled
 	// Confirmed says that nothing was stored: a tool or the web had said just this, and a
-	// person who saves it stands for it.
+	// user who saves it confirms it.
 	Confirmed bool `json:"confirmed,omitempty"`
 	// EnrichmentApplied says that entities or strength were left to emberd.
 	EnrichmentApplied bool `json:"enrichment_applied,omitempty"`
 	// Added is the tag or project, as a scope, that the memory was given since the caller's
 	// token may not save without: tag:work.
 	Added string `json:"added_scope,omitempty"`
+	// RecordedOrigin is the origin that the text got in place of the claimed one, "" if that
+	// was recorded: the words of a limited token are an agent's and not the user's.
+	RecordedOrigin string `json:"recorded_origin,omitempty"`
 }
 
 // SaveBatchRequest holds up to 500 new memories. A batch that names the journal
@@ -98,7 +104,8 @@ type SaveBatchAnswer struct {
 	Replayed          bool      `json:"replayed,omitempty"`
 	Named             bool      `json:"named,omitempty"` // it was there and gets aliases that it lacked
 	EnrichmentApplied bool      `json:"enrichment_applied,omitempty"`
-	Added             string    `json:"added_scope,omitempty"` // as SaveResult has it
+	Added             string    `json:"added_scope,omitempty"`     // as SaveResult has it
+	RecordedOrigin    string    `json:"recorded_origin,omitempty"` // as SaveResult has it
 	Error             *Problem  `json:"error,omitempty"`
 }
 
@@ -111,6 +118,15 @@ type Problem struct {
 	Code    memory.Code `json:"code"`
 	Field   string      `json:"field,omitempty"`
 	Current string      `json:"current,omitempty"` // the revision that holds now, with code conflict
+}
+
+// ProblemOf returns an error as one item of a result contains it.
+func ProblemOf(err error) *Problem {
+	p := &Problem{Detail: err.Error(), Code: memory.CodeOf(err)}
+	if e, ok := errors.AsType[*memory.Error](err); ok {
+		p.Field, p.Current = e.Field, e.Current
+	}
+	return p
 }
 
 // Filter selects memories. Every field narrows; the zero Filter selects all
@@ -171,7 +187,7 @@ type SearchResult struct {
 	Loading *Loading `json:"loading,omitempty"`
 	// Indexing says that notes are still being read for the first time.
 	Indexing *Loading `json:"indexing,omitempty"`
-	// Meaning tells of the vectors; nil when there is to be none.
+	// Meaning describes the vectors; nil when there is to be none.
 	Meaning *Meaning `json:"meaning,omitempty"`
 	// Similar says that nothing held what was asked for: the hits hold the words
 	// of its phrases anywhere, or those in Respelled.
@@ -180,7 +196,7 @@ type SearchResult struct {
 	AsOf      *Past        `json:"as_of,omitempty"`
 }
 
-// Past says that an answer tells of memories as they were at an earlier moment. It
+// Past is set if an answer contains memories as they were at an earlier moment. It
 // is of memories only: notes are shown as they are now.
 type Past struct {
 	At time.Time `json:"at"`
@@ -212,7 +228,7 @@ const (
 	TierNote   = "note"
 )
 
-// Hit is one memory or note that matched. Tier says which of the two it is; a
+// Hit is one memory or note that matched. Tier reports which of the two it is; a
 // memory and the note that was made of it are one hit and have both.
 type Hit struct {
 	Tier    string `json:"tier"`
@@ -224,15 +240,15 @@ type Hit struct {
 	// Review says that the memory is here because it matches and is about to fade, and
 	// not for its rank.
 	Review bool `json:"review,omitempty"`
-	// Of a cold memory that the query means, one of these says what becomes of it, and it
+	// Of a cold memory that the query means, one of these reports what becomes of it, and it
 	// is ranked as if it had not faded. Rekindled is set when its note was looked for, and
 	// the memory is shown as it is brought back unless that is gone; Rekindling when
-	// that was not done in time and goes on; Rekindle is "offered" when nobody but emberd
+	// that was not done in time and continues; Rekindle is "offered" when only emberd
 	// rekindle may do it.
 	Rekindled  *Rekindled `json:"rekindled,omitempty"`
 	Rekindling bool       `json:"rekindling,omitempty"`
 	Rekindle   string     `json:"rekindle,omitempty"`
-	// Superseded is what took the place of the memory, which ranks above it if it matches.
+	// Superseded is what replaced the memory, which ranks above it if it matches.
 	Superseded *Successor `json:"superseded,omitempty"`
 }
 
@@ -286,7 +302,7 @@ type Explain struct {
 	Stage   float64         `json:"stage"`            // multiplier of the stage
 	Tier    float64         `json:"tier"`             // weight of short-term memory
 	Coarse  bool            `json:"coarse,omitempty"` // found by scanning, while the index was loading
-	// Above is a memory that this one took the place of and that ranked higher: the rank
+	// Above is a memory that this one replaced and that ranked higher: the rank
 	// is that one's.
 	Above memory.ID `json:"above,omitempty"`
 }
@@ -371,7 +387,7 @@ type EditResult struct {
 	Memory  Memory   `json:"memory"`
 	Tx      string   `json:"tx,omitempty"`
 	Changed []string `json:"changed"`
-	// Pending is why the memory's note does not have the change yet. emberd goes on
+	// Pending is why the memory's note does not have the change yet. emberd continues
 	// trying.
 	Pending *PendingWrite `json:"pending,omitempty"`
 }
@@ -383,7 +399,7 @@ type ForgetRequest struct {
 	DryRun  bool   `json:"-" query:"dry_run" doc:"tell what would go, change nothing"`
 }
 
-// ForgetResult tells what went to the trash, or would.
+// ForgetResult reports what went to the trash, or would.
 type ForgetResult struct {
 	Forgotten []Memory `json:"forgotten"`
 	Tx        string   `json:"tx,omitempty"`
@@ -397,15 +413,15 @@ type ForgetResult struct {
 }
 
 // UndoRequest names a journal entry; none means the newest of this device that
-// somebody asked for and that still stands. What came from a note that is there is
-// not taken back, for the note would say it again.
+// a caller asked for and that was not reverted. What came from a note that is there is
+// not reverted, for the note would say it again.
 type UndoRequest struct {
 	Tx     string `json:"tx,omitempty" doc:"journal entry, as told by save, edit and forget"`
 	Force  bool   `json:"force,omitempty" doc:"also take back what was changed again since"`
 	DryRun bool   `json:"dry_run,omitempty"`
 }
 
-// UndoResult tells what was taken back.
+// UndoResult reports what was reverted.
 type UndoResult struct {
 	Entry  Entry      `json:"entry"`        // what was undone
 	Tx     string     `json:"tx,omitempty"` // the entry of the undo itself

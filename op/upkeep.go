@@ -11,7 +11,7 @@ type GCRequest struct {
 	Limit          int   `json:"limit,omitempty" doc:"at most so many, lowest score first; 1 to 10,000, 0 for all"`
 }
 
-// GCResult tells what was collected, or would be: memories with a decay score below
+// GCResult reports what was collected, or would be: memories with a decay score below
 // the threshold that are neither core nor promoted. What was removed is in the trash.
 type GCResult struct {
 	DryRun        bool        `json:"dry_run"`
@@ -33,7 +33,7 @@ type TouchRequest struct {
 	Boost bool   `json:"boost_strength,omitempty" doc:"raise its strength by 0.1, up to 2"`
 }
 
-// TouchResult tells what the use of a memory did to it.
+// TouchResult reports what the use of a memory did to it.
 type TouchResult struct {
 	MemoryID memory.ID     `json:"memory_id"`
 	OldScore float64       `json:"old_score"`

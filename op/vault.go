@@ -41,7 +41,7 @@ type Finding struct {
 // VaultConfirmRequest confirms a loss.
 type VaultConfirmRequest struct{}
 
-// VaultConfirmResult tells what had been held back, "" if nothing was.
+// VaultConfirmResult reports what had been held back, "" if nothing was.
 type VaultConfirmResult struct {
 	Frozen  string `json:"frozen,omitempty"` // why, see VaultStatus
 	Missing int    `json:"missing"`          // notes that are now taken out of the index, and whose memories go to the trash
@@ -79,10 +79,10 @@ type OpenResult struct {
 	File string `json:"file"` // on this disk
 }
 
-// VaultStatus tells how a vault is followed. Mode is watching or polling.
+// VaultStatus reports how a vault is followed. Mode is watching or polling.
 type VaultStatus struct {
 	Name     string    `json:"name"`
-	Path     string    `json:"path"` // "" for who has a token that is not of all
+	Path     string    `json:"path"` // "" for a caller whose token does not cover everything
 	Mode     string    `json:"mode"`
 	Reason   string    `json:"reason,omitempty"`   // why it polls
 	Frozen   string    `json:"frozen,omitempty"`   // why deletions are held back
@@ -131,10 +131,10 @@ type ListStatus struct {
 const (
 	ListWritten = "written"   // the note has it
 	ListEmpty   = "empty"     // there is nothing to list yet, and no note
-	ListDeleted = "deleted"   // somebody deleted the note, and it stays away
+	ListDeleted = "deleted"   // the user deleted the note; emberd does not create it again
 	ListWaits   = "waiting"   // it is written later
 	ListOther   = "elsewhere" // the keeper, another device, writes it
-	ListRefused = "refused"   // it takes somebody to do something
+	ListRefused = "refused"   // the user has to act
 )
 
 // NotRead is how many paths of a vault are not read for one reason.

@@ -11,7 +11,7 @@ type WhyRequest struct {
 	ID string `json:"-" path:"id"`
 }
 
-// WhyResult tells why a memory is where it is, and what happens to it next.
+// WhyResult reports why a memory is where it is, and what happens to it next.
 type WhyResult struct {
 	Memory Memory     `json:"memory"`
 	Parts  ScoreParts `json:"parts"`
@@ -63,7 +63,7 @@ type Crossing struct {
 	At time.Time `json:"at,omitzero"`
 }
 
-// PromotionDue tells whether a memory deserves a note of its own accord.
+// PromotionDue reports whether a memory deserves a note of its own accord.
 type PromotionDue struct {
 	Path  string          `json:"path,omitempty"` // of the note it has
 	Rule  string          `json:"rule,omitempty"` // the rule that is met: score or use_count

@@ -69,8 +69,8 @@ verdict on each; a test fails when a summary changes. No model is used.
 	}
 }
 
-// mostShown is how many characters of a long text the page shows.
-const mostShown = 700
+// maxShown is how many characters of a long text the page shows.
+const maxShown = 700
 
 func (ex *shown) write(b *strings.Builder, n int) {
 	var entities []string
@@ -81,10 +81,10 @@ func (ex *shown) write(b *strings.Builder, n int) {
 	}
 	summary, terms := summarizer.Remains(ex.content, entities)
 	runes := []rune(ex.content)
-	text := string(runes[:min(mostShown, len(runes))])
+	text := string(runes[:min(maxShown, len(runes))])
 	more := ""
-	if len(runes) > mostShown {
-		more = fmt.Sprintf("\n… and %d characters more\n", len(runes)-mostShown)
+	if len(runes) > maxShown {
+		more = fmt.Sprintf("\n… and %d characters more\n", len(runes)-maxShown)
 	}
 	fmt.Fprintf(b, "## %d. %s\n\n~~~~\n%s\n%s~~~~\n\n", n, capital(ex.name), strings.TrimRight(text, "\n"), more)
 	if len(entities) > 0 {

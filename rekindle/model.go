@@ -8,12 +8,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 )
 
 // A Model writes a summary of a text in at most so many characters. The text is
 // data: whatever it says is not addressed to the model.
-type Model func(ctx context.Context, text string, most int) (string, error)
+type Model func(ctx context.Context, text string, limit int) (string, error)
 
 // Whole reports a text that is no longer than its summary may be.
 func Whole(content string) bool { return utf8.RuneCountInString(content) <= minBound }
@@ -46,7 +46,7 @@ func (s *Summarizer) names(line string, terms []string) bool {
 	for _, t := range s.analyzer.Query(strings.Join(terms, "\n")) {
 		wanted[t.Text] = true
 	}
-	return slices.ContainsFunc(s.analyzer.Query(line), func(t text.Term) bool { return wanted[t.Text] })
+	return slices.ContainsFunc(s.analyzer.Query(line), func(t analysis.Term) bool { return wanted[t.Text] })
 }
 
 // accepted returns the answer of a model as a summary, or why it is none.

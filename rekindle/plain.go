@@ -6,6 +6,9 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
+
+	"emberd/internal/text"
 )
 
 // A kind is what a block is to its reader.
@@ -126,14 +129,24 @@ func (r *reader) join(line string) {
 	switch {
 	case r.open == "":
 		r.open = line
-	case len(r.open) < shortLine && !startsLower(line) || endsSentence(r.open):
+	case len(r.open) < shortLine && !unicode.IsLower(firstRune(line)) || text.EndsSentence(r.open):
 		r.flush()
 		r.open = line
-	case isWide(lastRune(r.open)) && isWide(firstRune(line)):
+	case text.IsWide(lastRune(r.open)) && text.IsWide(firstRune(line)):
 		r.open += line
 	default:
 		r.open += " " + line
 	}
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}
+
+func lastRune(s string) rune {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r
 }
 
 // flush ends the open paragraph.
@@ -257,7 +270,8 @@ func clean(s string) string {
 	if isClean(s) {
 		return s
 	}
-	return strings.Join(strings.FieldsFunc(strings.Map(visible, strings.ToValidUTF8(s, "\ufffd")), unicode.IsSpace), " ")
+	return strings.Join(strings.FieldsFunc(strings.Map(visible, strings.ToValidUTF8(s, "\ufffd")), unicode.IsSpace),
+		" ")
 }
 
 // isClean reports ASCII text that is clean already, as most is.

@@ -26,18 +26,18 @@ type Plan struct {
 	Colder   int    // of all moves that are due, those to a colder stage
 
 	// Report says that so many are about to fade at once that a clock may have
-	// jumped: the run shows the plan and moves nothing, until somebody agrees.
+	// jumped: the run shows the plan and moves nothing, until the user agrees.
 	Report bool
 }
 
 // Plan returns what a run at now should do with these memories, the same in
 // whatever order they come. Demoted memories that were used since go first, then
 // the others, longest unused first; equal ones by id.
-func (p Policy) Plan(memories iter.Seq[Facts], now time.Time) Plan {
+func (p Policy) Plan(memories iter.Seq[StageInputs], now time.Time) Plan {
 	var plan Plan
 	for f := range memories {
 		plan.Memories++
-		if to := p.Stage(f, now); warmth(to) != warmth(f.Stage) {
+		if to := p.Stage(f, now); stageRank(to) != stageRank(f.Stage) {
 			m := Move{ID: f.ID, From: f.Stage, To: to, Used: f.used()}
 			plan.Moves = append(plan.Moves, m)
 			if m.colder() {
@@ -49,13 +49,13 @@ func (p Policy) Plan(memories iter.Seq[Facts], now time.Time) Plan {
 		return cmp.Or(falseLast(!a.colder(), !b.colder()), a.Used.Compare(b.Used), cmp.Compare(a.ID, b.ID))
 	})
 	plan.Report = plan.Colder > p.few(p.ReportShare, plan.Memories)
-	most := min(len(plan.Moves), p.Most, p.few(p.Share, plan.Memories))
-	plan.Waiting = len(plan.Moves) - most
-	plan.Moves = plan.Moves[:most]
+	limit := min(len(plan.Moves), p.Most, p.few(p.Share, plan.Memories))
+	plan.Waiting = len(plan.Moves) - limit
+	plan.Moves = plan.Moves[:limit]
 	return plan
 }
 
-func (m Move) colder() bool { return warmth(m.To) > warmth(m.From) }
+func (m Move) colder() bool { return stageRank(m.To) > stageRank(m.From) }
 
 // few is a share of all memories, or p.Few when that is more.
 func (p Policy) few(share float64, all int) int {

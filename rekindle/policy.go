@@ -14,7 +14,7 @@ import (
 // at least the one before.
 type Ages struct{ Demote, Archive, Rehydrate time.Duration }
 
-// A Policy says when memories fade and how many of them at a time. Start from
+// A Policy decides when memories fade and how many of them at a time. Start from
 // [DefaultPolicy] and call [Policy.Validate] after changing it.
 type Policy struct {
 	Ages       Ages
@@ -72,15 +72,17 @@ func (a Ages) validate(of string) error {
 	case a.Demote <= 0:
 		return fmt.Errorf("memories of %s are demoted after %v, must be more than nothing", of, a.Demote)
 	case a.Archive < a.Demote:
-		return fmt.Errorf("memories of %s are archived after %v, must be no sooner than demoted, after %v", of, a.Archive, a.Demote)
+		return fmt.Errorf("memories of %s are archived after %v, must be no sooner than demoted, after %v", of,
+			a.Archive, a.Demote)
 	case a.Rehydrate < a.Archive:
-		return fmt.Errorf("memories of %s become rehydratable after %v, must be no sooner than archived, after %v", of, a.Rehydrate, a.Archive)
+		return fmt.Errorf("memories of %s become rehydratable after %v, must be no sooner than archived, after %v", of,
+			a.Rehydrate, a.Archive)
 	}
 	return nil
 }
 
-// Facts are what a memory's stage depends on.
-type Facts struct {
+// StageInputs are the facts that a memory's stage depends on.
+type StageInputs struct {
 	ID        memory.ID
 	Stage     memory.Stage
 	Category  string
@@ -97,7 +99,7 @@ type Facts struct {
 	Coldest memory.Stage
 }
 
-func (f Facts) used() time.Time {
+func (f StageInputs) used() time.Time {
 	if f.LastUsed.IsZero() {
 		return f.CreatedAt
 	}
@@ -106,7 +108,7 @@ func (f Facts) used() time.Time {
 
 // Stage returns the stage a memory should be in at now. A last use in the future
 // counts as now.
-func (p Policy) Stage(f Facts, now time.Time) memory.Stage {
+func (p Policy) Stage(f StageInputs, now time.Time) memory.Stage {
 	due := memory.Active
 	for _, step := range p.steps(f) {
 		if step.at.After(now) {
@@ -114,7 +116,7 @@ func (p Policy) Stage(f Facts, now time.Time) memory.Stage {
 		}
 		due = step.stage
 	}
-	if f.Stage.Cold() && warmth(due) < warmth(f.Stage) {
+	if f.Stage.Cold() && stageRank(due) < stageRank(f.Stage) {
 		return f.Stage
 	}
 	return due
@@ -122,9 +124,9 @@ func (p Policy) Stage(f Facts, now time.Time) memory.Stage {
 
 // Next returns the stage that a memory goes to next if it is left alone, and when
 // that is due, which may be past. It reports false for one that stays as it is.
-func (p Policy) Next(f Facts) (memory.Stage, time.Time, bool) {
+func (p Policy) Next(f StageInputs) (memory.Stage, time.Time, bool) {
 	for _, step := range p.steps(f) {
-		if warmth(step.stage) > warmth(f.Stage) {
+		if stageRank(step.stage) > stageRank(f.Stage) {
 			return step.stage, step.at, true
 		}
 	}
@@ -139,7 +141,7 @@ type step struct {
 
 // steps are the stages that lie before a memory, warmest first; none for one that
 // does not fade.
-func (p Policy) steps(f Facts) []step {
+func (p Policy) steps(f StageInputs) []step {
 	used := f.used()
 	if f.Core || used.IsZero() {
 		return nil
@@ -160,7 +162,7 @@ func (p Policy) steps(f Facts) []step {
 		{memory.Archived, latest(used.Add(ages.Archive), soonest)},
 		{memory.Rehydratable, latest(used.Add(ages.Rehydrate), soonest)},
 	}
-	coldest := min(warmth(cmp.Or(p.Coldest, memory.Rehydratable)), warmth(cmp.Or(f.Coldest, memory.Rehydratable)))
+	coldest := min(stageRank(cmp.Or(p.Coldest, memory.Rehydratable)), stageRank(cmp.Or(f.Coldest, memory.Rehydratable)))
 	return steps[:coldest]
 }
 
@@ -171,5 +173,5 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// warmth is 0 for the warmest stage; an unknown stage counts as active.
-func warmth(s memory.Stage) int { return max(0, slices.Index(memory.Stages(), s)) }
+// stageRank returns 0 for the warmest stage; an unknown stage counts as active.
+func stageRank(s memory.Stage) int { return max(0, slices.Index(memory.Stages(), s)) }

@@ -18,8 +18,9 @@ const day = 24 * time.Hour
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // unused is a memory in a stage whose last use is so long ago.
-func unused(stage memory.Stage, ago time.Duration) rekindle.Facts {
-	return rekindle.Facts{ID: memory.ID(fmt.Sprint(ago)), Stage: stage, CreatedAt: now.Add(-1000 * day), LastUsed: now.Add(-ago)}
+func unused(stage memory.Stage, ago time.Duration) rekindle.StageInputs {
+	return rekindle.StageInputs{ID: memory.ID(fmt.Sprint(ago)), Stage: stage, CreatedAt: now.Add(-1000 * day),
+		LastUsed: now.Add(-ago)}
 }
 
 func TestStage(t *testing.T) {
@@ -30,13 +31,14 @@ func TestStage(t *testing.T) {
 	created := unused(memory.Active, 0)
 	created.LastUsed = time.Time{}
 	policy := rekindle.DefaultPolicy()
-	policy.Categories = map[string]rekindle.Ages{"recipes": {Demote: 60 * day, Archive: 365 * day, Rehydrate: 999 * day}}
+	policy.Categories = map[string]rekindle.Ages{"recipes": {Demote: 60 * day, Archive: 365 * day,
+		Rehydrate: 999 * day}}
 	if err := policy.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		name  string
-		facts rekindle.Facts
+		facts rekindle.StageInputs
 		want  memory.Stage
 	}{
 		{"just used", unused(memory.Active, 0), memory.Active},
@@ -52,7 +54,7 @@ func TestStage(t *testing.T) {
 		{"core", core, memory.Active},
 		{"of a slow category", slow, memory.Demoted},
 		{"never used", created, memory.Rehydratable},
-		{"of unknown age", rekindle.Facts{Stage: memory.Active}, memory.Active},
+		{"of unknown age", rekindle.StageInputs{Stage: memory.Active}, memory.Active},
 	} {
 		if got := policy.Stage(c.facts, now); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -82,7 +84,7 @@ func TestNext(t *testing.T) {
 	if stage, at, ok := policy.Next(f); ok {
 		t.Errorf("next of a rehydratable memory = %s at %v, want none", stage, at)
 	}
-	if stage, _, ok := policy.Next(rekindle.Facts{Stage: memory.Active, Core: true, LastUsed: now}); ok {
+	if stage, _, ok := policy.Next(rekindle.StageInputs{Stage: memory.Active, Core: true, LastUsed: now}); ok {
 		t.Errorf("next of a core memory = %s, want none", stage)
 	}
 }
@@ -128,15 +130,19 @@ func TestPolicyValidate(t *testing.T) {
 		change func(*rekindle.Policy)
 		want   string
 	}{
-		{func(p *rekindle.Policy) { p.Ages.Demote = 0 }, "memories of every category are demoted after 0s, must be more than nothing"},
-		{func(p *rekindle.Policy) { p.Ages.Archive = day }, "archived after 24h0m0s, must be no sooner than demoted, after 168h0m0s"},
-		{func(p *rekindle.Policy) { p.Ages.Rehydrate = 8 * day }, "rehydratable after 192h0m0s, must be no sooner than archived"},
+		{func(p *rekindle.Policy) { p.Ages.Demote = 0 },
+			"memories of every category are demoted after 0s, must be more than nothing"},
+		{func(p *rekindle.Policy) { p.Ages.Archive = day },
+			"archived after 24h0m0s, must be no sooner than demoted, after 168h0m0s"},
+		{func(p *rekindle.Policy) { p.Ages.Rehydrate = 8 * day },
+			"rehydratable after 192h0m0s, must be no sooner than archived"},
 		{func(p *rekindle.Policy) { p.Categories = map[string]rekindle.Ages{"work": {}} }, `memories of category "work" are demoted`},
 		{func(p *rekindle.Policy) { p.Coldest = "frozen" }, `coldest stage: stage "frozen" is unknown`},
 		{func(p *rekindle.Policy) { p.Most = 0 }, "a run moves at most 0 memories, must be 1 or more"},
 		{func(p *rekindle.Policy) { p.Few = 0 }, "few memories are 0, must be 1 or more"},
 		{func(p *rekindle.Policy) { p.Share = 2 }, "the share that a run moves is 2, must be from 0 to 1"},
-		{func(p *rekindle.Policy) { p.ReportShare = -1 }, "the share that is reported first is -1, must be from 0 to 1"},
+		{func(p *rekindle.Policy) { p.ReportShare = -1 },
+			"the share that is reported first is -1, must be from 0 to 1"},
 	} {
 		p := rekindle.DefaultPolicy()
 		c.change(&p)
@@ -147,8 +153,8 @@ func TestPolicyValidate(t *testing.T) {
 }
 
 // store is so many memories in use, and so many that are due to be demoted.
-func store(fresh, due int) []rekindle.Facts {
-	var all []rekindle.Facts
+func store(fresh, due int) []rekindle.StageInputs {
+	var all []rekindle.StageInputs
 	for i := range fresh + due {
 		f := unused(memory.Active, day)
 		if i >= fresh {
@@ -188,10 +194,11 @@ func TestPlan(t *testing.T) {
 }
 
 // anyMemories draws memories of all stages and ages.
-func anyMemories(t *rapid.T) []rekindle.Facts {
-	var all []rekindle.Facts
+func anyMemories(t *rapid.T) []rekindle.StageInputs {
+	var all []rekindle.StageInputs
 	for i := range rapid.IntRange(0, 60).Draw(t, "memories") {
-		f := unused(rapid.SampledFrom(memory.Stages()).Draw(t, "stage"), time.Duration(rapid.IntRange(-5, 120).Draw(t, "days"))*day)
+		f := unused(rapid.SampledFrom(memory.Stages()).Draw(t, "stage"),
+			time.Duration(rapid.IntRange(-5, 120).Draw(t, "days"))*day)
 		f.ID = memory.ID(fmt.Sprintf("m%02d", i))
 		f.Core = rapid.IntRange(0, 9).Draw(t, "core") == 0
 		all = append(all, f)
@@ -212,10 +219,13 @@ func TestPlanIsStableAndBounded(t *testing.T) {
 			t.Fatalf("moves %v, in another order %v", plan.Moves, again.Moves)
 		}
 		if n := len(plan.Moves); n > policy.Most || n > max(policy.Few, int(policy.Share*float64(len(all)))) {
-			t.Fatalf("%d moves of %d memories break the bounds %d, %d and %v", n, len(all), policy.Most, policy.Few, policy.Share)
+			t.Fatalf("%d moves of %d memories break the bounds %d, %d and %v", n, len(all), policy.Most, policy.Few,
+				policy.Share)
 		}
 		for _, m := range plan.Moves {
-			if i := slices.IndexFunc(all, func(f rekindle.Facts) bool { return f.ID == m.ID }); all[i].Stage != m.From || policy.Stage(all[i], now) != m.To {
+			if i := slices.IndexFunc(all,
+				func(f rekindle.StageInputs) bool { return f.ID == m.ID }); all[i].Stage != m.From ||
+				policy.Stage(all[i], now) != m.To {
 				t.Fatalf("%+v is not what is due for %+v", m, all[i])
 			}
 		}
@@ -234,7 +244,7 @@ func TestPlansArrive(t *testing.T) {
 				t.Fatalf("%d moves wait for ever", plan.Waiting)
 			}
 			for _, m := range plan.Moves {
-				all[slices.IndexFunc(all, func(f rekindle.Facts) bool { return f.ID == m.ID })].Stage = m.To
+				all[slices.IndexFunc(all, func(f rekindle.StageInputs) bool { return f.ID == m.ID })].Stage = m.To
 			}
 		}
 		if plan := policy.Plan(slices.Values(all), now); len(plan.Moves) > 0 {

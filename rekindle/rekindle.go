@@ -10,7 +10,7 @@
 // last use: 7, 30 and 90 days unless a [Policy] says otherwise. Core memories are
 // always active. Promoted ones fade like any other. The background never makes a
 // cold memory, archived or rehydratable, warm again, since its text is elsewhere;
-// a [Judge] and whoever carries out its verdict do.
+// a [Judge] and the code that applies its verdict do.
 //
 // # Summaries
 //
@@ -18,7 +18,7 @@
 // max(80, length/100) characters, and of a rehydratable one at most [MaxKeyTerms]
 // terms to be searched by beside that sentence to show. Both are extracts: the
 // sentence is the part of the text that holds most weight, where weight is made
-// of how telling a term is (terms that everybody uses weigh next to nothing,
+// of how telling a term is (common terms weigh next to nothing,
 // names and identifiers more), how often the text repeats it, the entities that
 // the memory is known by, and where the sentence stands. After Luhn, The Automatic
 // Creation of Literature Abstracts (1958), and Edmundson, New Methods in Automatic
@@ -45,7 +45,7 @@ func Digest(text string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// A Verdict says what became of the note that holds a memory's text.
+// A Verdict reports what became of the note that holds a memory's text.
 type Verdict string
 
 // The verdicts.
@@ -63,9 +63,9 @@ type Note struct {
 	Digest string    // of the memory's text in it, see [Digest]
 }
 
-// An Outcome is a verdict and where to read. Edited also tells of a moved note
-// whether its text has changed. An edited text may be empty, which is no memory's:
-// whoever reads it keeps the summary then.
+// An Outcome is a verdict and where to read. Edited is also set for a moved note
+// whose text has changed. An edited text may be empty, which is not a memory's:
+// the caller keeps the summary then.
 type Outcome struct {
 	Verdict Verdict
 	Path    string // "" when gone
@@ -74,11 +74,11 @@ type Outcome struct {
 
 // Judge returns what became of the note at path that held the text of that
 // digest. The notes are the one at path, if there is one, and all that name id;
-// a note that could not be read is no reason to ask, for an unplugged disk would
+// a note that could not be read is not a reason to ask, for an unplugged disk would
 // be taken for a deleted note.
 //
-// A note counts when it names id, or names nobody and has the very text: one that
-// took over the path, or that lost its id and was edited since, could be anybody's.
+// A note counts when it names id, or names no memory and has the very text: one that
+// took over the path, or that lost its id and was edited since, could be of another memory.
 // Of several, the one at path wins, then one with the text as it was, then the
 // first by path.
 func Judge(id memory.ID, path, digest string, notes []Note) Outcome {
@@ -124,7 +124,7 @@ type Match struct {
 	Matched, Asked float64
 }
 
-// A Threshold says how well a query has to mean a cold memory to bring it back by
+// A Threshold is how well a query has to match a cold memory to bring it back by
 // itself. Judged after decay and stage none would pass: they take 99 % of the
 // relevance of a rehydratable memory.
 type Threshold struct {

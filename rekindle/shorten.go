@@ -5,14 +5,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"emberd/internal/text"
 )
 
 // openings are words that people begin a sentence with and do not mean.
 var openings = regexp.MustCompile(`^(?i:(?:(?:oh|ah|wow|whoa|haha|lol|yeah|yep|yes|yup|well|anyway|hey|hi|hello|ok|okay|sure|thanks|thank you|btw|by the way|actually|honestly|basically|totally|absolutely|definitely|exactly|gosh|cool|nice|great|awesome|so),\s+|(?:so|and|well)\s+)+)`)
 
 // openers are the words that openings begin with: most sentences begin with none.
-var openers = listed(`oh ah wow whoa haha lol yeah yep yes yup well anyway hey hi hello ok okay sure thanks thank btw by
-actually honestly basically totally absolutely definitely exactly gosh cool nice great awesome so and`)
+var openers = listed("openers")
 
 // parenthesis is an aside.
 var parenthesis = regexp.MustCompile(`\s*(?:\([^()]*\)|（[^（）]*）)`)
@@ -86,14 +87,10 @@ func cut(line string, bound int) string {
 	if utf8.RuneCountInString(line) <= bound {
 		return line
 	}
-	runes := []rune(line)[:max(bound-1, 0)]
-	for len(runes) > 0 && clings(runes[len(runes)-1]) {
-		runes = runes[:len(runes)-1]
-	}
-	return strings.TrimRightFunc(string(runes), unicode.IsSpace) + ellipsis
+	return text.Truncate(line, bound-1)
 }
 
-// clings reports runes that belong to the one before them or join two.
-func clings(r rune) bool {
+// isCombining reports whether a rune belongs to the one before it or joins two.
+func isCombining(r rune) bool {
 	return unicode.Is(unicode.M, r) || r == '\u200c' || r == '\u200d' || 0x1F3FB <= r && r <= 0x1F3FF
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 )
 
 // MaxKeyTerms is how many terms a rehydratable memory is found by at most.
@@ -28,14 +29,14 @@ func Bound(content string) int {
 
 // A Summarizer makes summaries and key terms. It may be shared.
 type Summarizer struct {
-	analyzer *text.Analyzer
+	analyzer *analysis.Analyzer
 	common   list
 }
 
 // NewSummarizer returns a Summarizer whose terms are those of a, which should be
 // the analyzer that searches use.
-func NewSummarizer(a *text.Analyzer) *Summarizer {
-	return &Summarizer{analyzer: a, common: listed(common)}
+func NewSummarizer(a *analysis.Analyzer) *Summarizer {
+	return &Summarizer{analyzer: a, common: listed("common")}
 }
 
 // Summary returns one sentence of the text, within [Bound] and without markup,
@@ -170,7 +171,7 @@ func (s *Summarizer) candidates(d *document, i, bound int) []candidate {
 	if utf8.RuneCountInString(one.text) > room {
 		one = s.shortened(d, one, room)
 	}
-	// Who says it counts, since that is part of the first sentence too; an entity or a
+	// The speaker counts, since it is part of the first sentence too; an entity or a
 	// title that had to be put before it does not.
 	var counted []reading
 	if one.label != "" {
@@ -187,7 +188,8 @@ func (s *Summarizer) candidates(d *document, i, bound int) []candidate {
 	joined := one.text
 	for k := i + 1; k < len(d.sentences); k++ {
 		next := &d.sentences[k]
-		if next.block != one.block || !joinable(joined) || asks(next.text) || idle(d.worth(counted[said:]...)) || idle(next.worth) {
+		if next.block != one.block || !joinable(joined) || asks(next.text) || idle(d.worth(counted[said:]...)) ||
+			idle(next.worth) {
 			break
 		}
 		joined = s.join(joined, next.text)
@@ -208,7 +210,7 @@ func newCandidate(text string, factor, worth float64) candidate {
 // idle reports the worth of a text without a single word that says something.
 func idle(worth float64) bool { return worth < 1 }
 
-// lead is what is put before a sentence: who says it, or the weightiest entity
+// lead is the text before a sentence: the speaker, or the weightiest entity
 // when it names none, or the title when it has less than half of its words.
 func (d *document) lead(one *sentence) string {
 	if one.label != "" {
@@ -223,7 +225,7 @@ func (d *document) lead(one *sentence) string {
 			return d.entities[0] + ": "
 		}
 	}
-	if d.title == "" || isTerminator(lastRune(d.title)) {
+	if d.title == "" || text.EndsSentence(d.title) {
 		return ""
 	}
 	title, shared := d.sentences[0].places, 0
@@ -238,15 +240,15 @@ func (d *document) lead(one *sentence) string {
 	return d.title + ": "
 }
 
-// joinable reports whether a sentence may go on behind a semicolon.
+// joinable reports whether a sentence may continue behind a semicolon.
 func joinable(s string) bool {
 	last := lastRune(s)
-	return last == '.' || last == '!' || last == '。' || last == '！' || !isTerminator(last) && !isCloser(last)
+	return last == '.' || last == '!' || last == '。' || last == '！' || !text.EndsSentence(s) && !text.IsCloser(last)
 }
 
 // join makes one sentence of two.
 func (s *Summarizer) join(a, b string) string {
-	if isWide(lastRune(a)) {
+	if text.IsWide(lastRune(a)) {
 		return strings.TrimRight(a, "。！") + "；" + b
 	}
 	word, _, _ := strings.Cut(b, " ")

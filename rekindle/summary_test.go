@@ -12,11 +12,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 	"emberd/rekindle"
 )
 
-var summarizer = rekindle.NewSummarizer(text.New())
+var summarizer = rekindle.NewSummarizer(analysis.New())
 
 func TestBound(t *testing.T) {
 	for _, c := range []struct{ length, want int }{{0, 0}, {1, 1}, {79, 79}, {80, 80}, {8000, 80}, {8099, 80}, {8100, 81}, {50_000, 500}} {
@@ -105,7 +105,7 @@ func anyEntities() *rapid.Generator[[]string] {
 }
 
 func TestSummaryProperties(t *testing.T) {
-	other := rekindle.NewSummarizer(text.New())
+	other := rekindle.NewSummarizer(analysis.New())
 	rapid.Check(t, func(t *rapid.T) {
 		content, entities := anyText().Draw(t, "content"), anyEntities().Draw(t, "entities")
 		got := summarizer.Summary(content, entities)
@@ -164,7 +164,7 @@ func TestKeyTerms(t *testing.T) {
 
 // Key terms are stored and analysed again when they are indexed.
 func TestKeyTermsProperties(t *testing.T) {
-	analyzer := text.New()
+	analyzer := analysis.New()
 	rapid.Check(t, func(t *rapid.T) {
 		content, entities := anyText().Draw(t, "content"), anyEntities().Draw(t, "entities")
 		got := summarizer.KeyTerms(content, entities)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 )
 
 // What a term weighs before repetition counts. An ordinary word weighs 1.
@@ -27,7 +28,7 @@ const (
 // A reading is what the analyzer makes of a text: its terms, and the place of each
 // among the weights of the document.
 type reading struct {
-	terms  []text.Term
+	terms  []analysis.Term
 	places []int
 }
 
@@ -39,7 +40,7 @@ func (r reading) stops() bool { return len(r.terms) == 0 || r.terms[0].Stop() }
 type sentence struct {
 	reading
 	text  string
-	label string // who says it, as the block's first words do, "" when the sentence itself begins with that
+	label string // the speaker, as in the block's first words, "" when the sentence itself begins with that
 	block int
 	kind  kind
 	worth float64 // of its terms
@@ -66,7 +67,7 @@ func (s *Summarizer) read(content string, entities []string) *document {
 		label := s.labelOf(b)
 		parts := []string{b.text}
 		if b.kind != code {
-			parts = Sentences(b.text)
+			parts = text.Sentences(b.text)
 		}
 		for k, part := range parts {
 			one := sentence{text: s.opened(part, k == 0), block: i, kind: b.kind}
@@ -79,7 +80,8 @@ func (s *Summarizer) read(content string, entities []string) *document {
 			}
 		}
 	}
-	if len(d.sentences) > 0 && d.sentences[0].kind == heading && utf8.RuneCountInString(d.sentences[0].text) <= maxTitle {
+	if len(d.sentences) > 0 && d.sentences[0].kind == heading &&
+		utf8.RuneCountInString(d.sentences[0].text) <= maxTitle {
 		d.title = d.sentences[0].text
 	}
 	d.opening = max(0, slices.IndexFunc(d.sentences, func(one sentence) bool { return one.kind != heading }))
@@ -107,7 +109,7 @@ func (s *Summarizer) reading(d *document, text string) reading {
 	return r
 }
 
-// labelOf returns who speaks at the beginning of a block, as in "Ada Lovelace: it
+// labelOf returns the speaker that a block begins with, such as "Ada Lovelace: it
 // computes", when that looks like a name: at most three words with capitals.
 func (s *Summarizer) labelOf(b block) string {
 	label, rest, found := strings.Cut(b.text, ": ")
@@ -115,7 +117,8 @@ func (s *Summarizer) labelOf(b block) string {
 		return ""
 	}
 	words := strings.Fields(label)
-	if len(words) == 0 || len(words) > 3 || len(words) == 1 && (s.common.has(strings.ToLower(label)) || labels.has(strings.ToLower(label))) {
+	if len(words) == 0 || len(words) > 3 || len(words) == 1 &&
+		(s.common.has(strings.ToLower(label)) || labels.has(strings.ToLower(label))) {
 		return ""
 	}
 	for _, w := range words {
@@ -133,7 +136,7 @@ const (
 )
 
 // weigh gives every term of d its weight. A label that many blocks begin with
-// counts once for them all: it says who speaks, not what about.
+// counts once for them all: it names the speaker, not the subject.
 func (s *Summarizer) weigh(d *document) {
 	times := make([]float64, len(d.weights))
 	for i := range d.sentences {
@@ -157,7 +160,7 @@ func (s *Summarizer) weigh(d *document) {
 }
 
 // base returns what a term weighs where it stands.
-func (s *Summarizer) base(in *sentence, t text.Term) float64 {
+func (s *Summarizer) base(in *sentence, t analysis.Term) float64 {
 	word := strings.ReplaceAll(strings.TrimSuffix(in.text[t.Start:t.End], "'s"), "’", "'")
 	first, letters := firstRune(word), utf8.RuneCountInString(word)
 	switch {
@@ -203,7 +206,7 @@ func atStart(before string) bool {
 // grammatical reports letters that Japanese writes its grammar with, and pairs with
 // a Chinese particle or pronoun, most of which are no word.
 func grammatical(word string) bool {
-	if isWide(firstRune(word)) && strings.ContainsAny(word, "的了和是在就都也与及或这那我你他她它们吗呢吧把被") {
+	if text.IsWide(firstRune(word)) && strings.ContainsAny(word, "的了和是在就都也与及或这那我你他她它们吗呢吧把被") {
 		return true
 	}
 	return strings.TrimFunc(word, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) }) == ""

@@ -3,6 +3,8 @@ package rekindle
 import (
 	"strings"
 	"unicode"
+
+	"emberd/internal/text"
 )
 
 // What the value of a part of a sentence is multiplied by, for where it begins
@@ -48,11 +50,11 @@ func units(line string) []unit {
 		}
 	}
 	for i, r := range line {
-		wide := isWide(r) && unicode.IsLetter(r)
+		wide := text.IsWide(r) && unicode.IsLetter(r)
 		switch {
 		case unicode.IsSpace(r):
 			finish(i, at)
-		case open < 0, wide && !clings(r):
+		case open < 0, wide && !isCombining(r):
 			finish(i, at)
 			open = i
 			out = append(out, unit{start: i, from: at})
@@ -64,7 +66,7 @@ func units(line string) []unit {
 	return out
 }
 
-// mark says where clauses begin and end: at punctuation, and before words that a
+// mark reports where clauses begin and end: at punctuation, and before words that a
 // clause begins with they end. It also marks words that dangle, and
 // where a negation would be lost.
 func mark(us []unit, line string) {
@@ -94,7 +96,8 @@ func mark(us []unit, line string) {
 // negation reports a word without which the rest says the opposite.
 func negation(word string) bool {
 	word = strings.ReplaceAll(strings.Trim(word, ".,;:!?\"()"), "’", "'")
-	return strings.HasSuffix(word, "n't") || negations.has(word) || isWide(firstRune(word)) && strings.ContainsAny(word, "不没沒無无非未别別")
+	return strings.HasSuffix(word, "n't") || negations.has(word) || text.IsWide(firstRune(word)) &&
+		strings.ContainsAny(word, "不没沒無无非未别別")
 }
 
 // A cutting is what stays of a sentence: the units from to to, and when head is

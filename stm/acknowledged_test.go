@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -12,11 +12,14 @@ import (
 	"time"
 
 	"emberd/memory"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // setOf is one change of one key, as it came from a caller.
-func setOf(id memory.ID, key, value string) Tx {
-	return Tx{Verb: "edit", Changes: []Change{{ID: id, Set: map[string]json.RawMessage{key: json.RawMessage(value)}}}}
+func setOf(id memory.ID, key, value string) wal.Tx {
+	return wal.Tx{Verb: "edit", Changes: []wal.Change{{ID: id, Set: map[string]json.RawMessage{key: json.RawMessage(value)}}}}
 }
 
 func TestWhatIsAcknowledgedCanBeReadBack(t *testing.T) {
@@ -40,14 +43,14 @@ func TestWhatIsAcknowledgedCanBeReadBack(t *testing.T) {
 		{"a count that does not fit", "use_count", `4294967296`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ts := openStore(t, Options{Durability: None})
+			ts := openStore(t, wal.Options{Durability: wal.None})
 			for n, create := range []bool{true, false} {
 				id := idOf(n)
 				if !create {
 					ts.put(id, "before")
 				}
 				tx := setOf(id, c.key, c.value)
-				tx.Changes = append(tx.Changes, Change{ID: idOf(n + 10), Set: textOf("beside it")})
+				tx.Changes = append(tx.Changes, wal.Change{ID: idOf(n + 10), Set: textOf("beside it")})
 				if _, err := ts.try(tx); err != nil {
 					if memory.CodeOf(err) != memory.Invalid {
 						t.Errorf("refused with %v", err)
@@ -62,16 +65,16 @@ func TestWhatIsAcknowledgedCanBeReadBack(t *testing.T) {
 					t.Error(err)
 				}
 				ts.withoutSnapshot()
-				if now, ok := ts.Get(id); !ok || !bytes.Equal(now.doc, was.doc) {
-					t.Fatalf("acknowledged %s, after a start %v", was.doc, now)
+				if now, ok := ts.Get(id); !ok || !bytes.Equal(now.Doc, was.Doc) {
+					t.Fatalf("acknowledged %s, after a start %v", was.Doc, now)
 				}
 				ts.edit(id, "context", "the name stays as it is")
 				ts.forget(id)
 				if _, err := ts.Restore(context.Background(), []memory.ID{id}, memory.Actor{}); err != nil {
 					t.Fatal(err)
 				}
-				if now, _ := ts.Get(id); !bytes.Equal(now.value(c.key), was.value(c.key)) {
-					t.Errorf("%s was %s and is %s", c.key, was.value(c.key), now.value(c.key))
+				if now, _ := ts.Get(id); !bytes.Equal(now.Value(c.key), was.Value(c.key)) {
+					t.Errorf("%s was %s and is %s", c.key, was.Value(c.key), now.Value(c.key))
 				}
 			}
 		})
@@ -79,7 +82,7 @@ func TestWhatIsAcknowledgedCanBeReadBack(t *testing.T) {
 }
 
 func TestAMemoryIsChangedOnceInATransaction(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	tx := setOf(idOf(1), "content", `"a"`)
 	tx.Changes = append(tx.Changes, setOf(idOf(1), "content", `"b"`).Changes...)
 	if _, err := ts.try(tx); memory.CodeOf(err) != memory.Invalid {
@@ -88,17 +91,17 @@ func TestAMemoryIsChangedOnceInATransaction(t *testing.T) {
 }
 
 func TestTheLongestLineIsReadBack(t *testing.T) {
-	ts := openStore(t, Options{Durability: None})
-	of := func(size int) Tx {
-		return Tx{Verb: "save", By: memory.Actor{Client: strings.Repeat("c", 200)}, Key: strings.Repeat("k", 100),
-			Changes: []Change{{ID: idOf(1), Set: textOf(strings.Repeat("x", size))}}}
+	ts := openStore(t, wal.Options{Durability: wal.None})
+	of := func(size int) wal.Tx {
+		return wal.Tx{Verb: "save", By: memory.Actor{Client: strings.Repeat("c", 200)}, Key: strings.Repeat("k", 100),
+			Changes: []wal.Change{{ID: idOf(1), Set: textOf(strings.Repeat("x", size))}}}
 	}
 	tx := of(1)
-	p, err := ts.pending(&tx)
+	p, err := ts.Encoded(&tx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	most := MaxLine - p.bytes + 1
+	most := record.MaxLine - p.Bytes + 1
 	if _, err := ts.try(of(most + 1)); memory.CodeOf(err) != memory.TooLarge {
 		t.Errorf("a line that is too long by one byte: %v", err)
 	}
@@ -110,22 +113,22 @@ func TestTheLongestLineIsReadBack(t *testing.T) {
 }
 
 func TestManyUsesTakeSeveralLines(t *testing.T) {
-	ts := openStore(t, Options{Durability: None})
+	ts := openStore(t, wal.Options{Durability: wal.None})
 	const n = 60_000
 	for i := range n {
-		ts.uses.put(memory.DeriveID(fmt.Append(nil, i)).Bytes(), useTotal{uses: 1, used: 1_700_000_000_000, accesses: 1, accessed: 1_700_000_000_000})
+		ts.Wal().Uses.Put(memory.DeriveID(fmt.Append(nil, i)).Bytes(), record.UseTotal{Uses: 1, Used: 1_700_000_000_000, Accesses: 1, Accessed: 1_700_000_000_000})
 	}
 	ts.withoutSnapshot()
-	if got := ts.Status().Recovery; got.Quarantined != 0 || len(ts.table.cells) != n {
-		t.Errorf("%d of %d totals are back: %+v", len(ts.table.cells), n, got)
+	if got := ts.Status().Recovery; got.Quarantined != 0 || len(ts.Table.Cells) != n {
+		t.Errorf("%d of %d totals are back: %+v", len(ts.Table.Cells), n, got)
 	}
 }
 
 func TestAPanicLeavesNothingLocked(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	func() {
 		defer func() { recover() }()
-		ts.Update(context.Background(), []memory.ID{idOf(1)}, "", func([]*Row) (*Tx, error) { panic("a fault of the caller") })
+		ts.Update(context.Background(), []memory.ID{idOf(1)}, "", func([]*table.Row) (*wal.Tx, error) { panic("a fault of the caller") })
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -146,7 +149,7 @@ func TestAFolderThatIsGoneIsNotWrittenTo(t *testing.T) {
 		{"device folder replaced", func(_, dir string) { os.Rename(dir, dir+".away"); os.Mkdir(dir, 0o700) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			id := ts.save("before").ID()
 			dir := filepath.Dir(ts.segments()[0])
 			c.do(filepath.Join(ts.root, "data"), dir)
@@ -162,7 +165,7 @@ func TestAFolderThatIsGoneIsNotWrittenTo(t *testing.T) {
 }
 
 func TestAFolderThatIsPutBackIsWrittenToAgain(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("before").ID()
 	data := filepath.Join(ts.root, "data")
 	if err := os.Rename(data, data+".away"); err != nil {
@@ -185,7 +188,7 @@ func TestAFolderThatIsPutBackIsWrittenToAgain(t *testing.T) {
 }
 
 func TestADeletedSegmentIsNotWrittenTo(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("before")
 	os.Remove(ts.segments()[0])
 	after := ts.save("after").ID()

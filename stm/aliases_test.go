@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -8,6 +8,11 @@ import (
 	"testing"
 
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // nth is an id; any two of them begin and end alike but for two digits.
@@ -15,23 +20,23 @@ func nth(n int) memory.ID { return memory.ID(fmt.Sprintf("0192f3a1-b2c3-7000-800
 
 func (ts *testStore) putAs(id memory.ID, set map[string]any, aliases ...string) {
 	ts.t.Helper()
-	fields := map[string]json.RawMessage{"content": encode("text of " + string(id)), "created_at": encode("2026-01-02T03:04:05Z"), "aliases": encode(aliases)}
+	fields := map[string]json.RawMessage{"content": record.Encode("text of " + string(id)), "created_at": record.Encode("2026-01-02T03:04:05Z"), "aliases": record.Encode(aliases)}
 	for key, value := range set {
-		fields[key] = encode(value)
+		fields[key] = record.Encode(value)
 	}
-	ts.commit(Tx{Verb: "save", Changes: []Change{{ID: id, Set: fields}}})
+	ts.commit(wal.Tx{Verb: "save", Changes: []wal.Change{{ID: id, Set: fields}}})
 }
 
-func (ts *testStore) wantNamed(m *Memories, name string, want memory.ID, code memory.Code) {
+func (ts *testStore) wantNamed(m *table.MemorySet, name string, want memory.ID, code memory.Code) {
 	ts.t.Helper()
-	got, err := m.resolve(naming(name))
+	got, err := m.FindNamed(table.Naming(name))
 	if got != want || memory.CodeOf(err) != code {
 		ts.t.Errorf("%q names %q, %v; want %q, code %q", name, got, err, want, code)
 	}
 }
 
 func TestAliasesFollowTheirMemories(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.putAs(nth(1), nil, "GH-1", "both", "eef2")
 	ts.putAs(nth(2), nil, "gh-1", "both", string(nth(1)))
 	check := func(when string) {
@@ -54,27 +59,27 @@ func TestAliasesFollowTheirMemories(t *testing.T) {
 	ts.withoutSnapshot()
 	check("from the log")
 	entry := ts.forget(nth(2)).Entry
-	ts.wantNamed(&ts.Memories, "both", nth(1), "")
+	ts.wantNamed(&ts.MemorySet, "both", nth(1), "")
 	for _, again := range []func(){func() {}, ts.reopen, ts.withoutSnapshot} {
 		again()
 		if got, err := ts.Resolve("gh-1"); got != nth(2) {
 			t.Errorf("in the trash: %q, %v", got, err)
 		}
 	}
-	if _, err := ts.Undo(context.Background(), Undo{Entry: entry}); err != nil {
+	if _, err := ts.Undo(context.Background(), history.Undo{Entry: entry}); err != nil {
 		t.Fatal(err)
 	}
 	check("after an undo")
-	ts.commit(Tx{Verb: "edit", Changes: []Change{{ID: nth(2), Set: map[string]json.RawMessage{"aliases": encode([]string{"new"})}}}})
-	ts.wantNamed(&ts.Memories, "new", nth(2), "")
-	ts.wantNamed(&ts.Memories, "gh-1", "", memory.NotFound)
+	ts.commit(wal.Tx{Verb: "edit", Changes: []wal.Change{{ID: nth(2), Set: map[string]json.RawMessage{"aliases": record.Encode([]string{"new"})}}}})
+	ts.wantNamed(&ts.MemorySet, "new", nth(2), "")
+	ts.wantNamed(&ts.MemorySet, "gh-1", "", memory.NotFound)
 }
 
 func TestWhoSeesNoMemorySeesNoAlias(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.putAs(nth(1), nil, "shared", "seen")
 	ts.putAs(nth(2), nil, "shared", "hidden", "binned")
-	seer := ts.Through(Lens{Sees: func(r *Row) bool { return r.ID() == nth(1) }})
+	seer := ts.WithView(stm.View{Sees: func(r *table.Row) bool { return r.ID() == nth(1) }})
 	for name, want := range map[string]memory.Code{"seen": "", "shared": "", "hidden": memory.NotFound, "unheard": memory.NotFound} {
 		if _, err := seer.Resolve(name); memory.CodeOf(err) != want {
 			t.Errorf("%q: %v, want code %q", name, err, want)
@@ -93,19 +98,19 @@ func TestWhoSeesNoMemorySeesNoAlias(t *testing.T) {
 
 // The memory that others were merged into has their aliases and stands for them.
 func TestTheMergedOneIsKnownByTheAlias(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.putAs(nth(1), map[string]any{"consolidated_into": nth(3)}, "part")
 	ts.putAs(nth(2), map[string]any{"consolidated_into": nth(3)}, "part", "other")
 	ts.putAs(nth(3), nil, "part", "other")
-	ts.wantNamed(&ts.Memories, "part", nth(3), "")
-	ts.wantNamed(&ts.Memories, "other", nth(3), "")
+	ts.wantNamed(&ts.MemorySet, "part", nth(3), "")
+	ts.wantNamed(&ts.MemorySet, "other", nth(3), "")
 	ts.forget(nth(3))
-	ts.wantNamed(&ts.Memories, "other", nth(2), "")
-	ts.wantNamed(&ts.Memories, "part", "", memory.Ambiguous)
+	ts.wantNamed(&ts.MemorySet, "other", nth(2), "")
+	ts.wantNamed(&ts.MemorySet, "part", "", memory.Ambiguous)
 }
 
 func TestAPurgeLeavesNoAlias(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.putAs(nth(1), nil, "PASSPORT-4711")
 	ts.forget(nth(1))
 	ts.reopen() // a snapshot has it

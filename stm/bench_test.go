@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -14,6 +14,11 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // prose makes about 300 bytes of words with a natural spread of frequencies.
@@ -36,22 +41,22 @@ func wordOf(n uint64) string {
 	return b.String()
 }
 
-func proseTx(rng *rand.Rand) Tx {
+func proseTx(rng *rand.Rand) wal.Tx {
 	id, _ := memory.NewID()
-	return Tx{Verb: "save", By: memory.Actor{Via: "cli", UID: 1000, PID: 4242, Client: "emberd/0.1.0"},
-		Changes: []Change{{ID: id, Set: map[string]json.RawMessage{
-			"content": encode(prose(rng, 48)), "tags": encode([]string{"work", "go"}),
+	return wal.Tx{Verb: "save", By: memory.Actor{Via: "cli", UID: 1000, PID: 4242, Client: "emberd/0.1.0"},
+		Changes: []wal.Change{{ID: id, Set: map[string]json.RawMessage{
+			"content": record.Encode(prose(rng, 48)), "tags": record.Encode([]string{"work", "go"}),
 			"created_at": []byte(`"2026-11-20T10:00:00.000Z"`), "collection": []byte(`"knowledge"`),
 			"confidence": []byte("1"), "importance": []byte("0.5"), "strength": []byte("1"), "stage": []byte(`"active"`),
 		}}}}
 }
 
-func fill(tb testing.TB, s *Store, n int) {
+func fill(tb testing.TB, s *stm.Store, n int) {
 	tb.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range n {
 		tx := proseTx(rng)
-		if _, err := s.Update(context.Background(), nil, "", func([]*Row) (*Tx, error) { return &tx, nil }); err != nil {
+		if _, err := s.Update(context.Background(), nil, "", func([]*table.Row) (*wal.Tx, error) { return &tx, nil }); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -61,12 +66,12 @@ func BenchmarkColdStart(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		root := b.TempDir()
 		data, state := filepath.Join(root, "data"), filepath.Join(root, "state")
-		opt := &Options{Durability: None}
-		s, err := Open(data, state, opt)
+		opt := &wal.Options{Durability: wal.None}
+		s, err := stm.Open(data, state, opt)
 		if err != nil {
 			b.Fatal(err)
 		}
-		s.index.complete.Store(true)
+		s.Words.Complete.Store(true)
 		fill(b, s, n)
 		if err := s.Close(); err != nil {
 			b.Fatal(err)
@@ -78,11 +83,11 @@ func BenchmarkColdStart(b *testing.B) {
 					os.RemoveAll(filepath.Join(state, "index"))
 				}
 				b.StartTimer()
-				s, err := Open(data, state, opt)
+				s, err := stm.Open(data, state, opt)
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(s.loadTime.Milliseconds()), "table-ms")
+				b.ReportMetric(float64(s.Wal().LoadTime.Milliseconds()), "table-ms")
 				if err := s.BuildIndex(context.Background()); err != nil {
 					b.Fatal(err)
 				}
@@ -136,11 +141,11 @@ func benchRaw(b *testing.B, clients int) {
 	defer f.Close()
 	tx := proseTx(rand.New(rand.NewPCG(1, 2)))
 	s := memoryOnly()
-	p, err := s.pending(&tx)
+	p, err := s.Encoded(&tx)
 	if err != nil {
 		b.Fatal(err)
 	}
-	line := p.line.append(nil)
+	line := p.Line.Append(nil)
 	var mu sync.Mutex
 	share(b, clients, func(*rand.Rand) {
 		mu.Lock()
@@ -155,17 +160,17 @@ func benchRaw(b *testing.B, clients int) {
 }
 
 func benchLog(b *testing.B, clients int, full bool) {
-	ts := openStore(b, Options{})
+	ts := openStore(b, wal.Options{})
 	// Making the text is not what is measured; a few thousand are enough.
 	rng := rand.New(rand.NewPCG(9, 9))
-	texts := make([]Tx, 2_000)
+	texts := make([]wal.Tx, 2_000)
 	for i := range texts {
 		texts[i] = proseTx(rng)
 	}
 	share(b, clients, func(rng *rand.Rand) {
 		tx := texts[rng.IntN(len(texts))]
 		id, _ := memory.NewID()
-		tx.Changes = []Change{{ID: id, Set: tx.Changes[0].Set}}
+		tx.Changes = []wal.Change{{ID: id, Set: tx.Changes[0].Set}}
 		var err error
 		if full {
 			_, err = ts.try(tx)
@@ -179,19 +184,19 @@ func benchLog(b *testing.B, clients int, full bool) {
 }
 
 // appendOnly commits without looking at the text.
-func (ts *testStore) appendOnly(tx Tx) error {
+func (ts *testStore) appendOnly(tx wal.Tx) error {
 	c := tx.Changes[0]
-	doc, err := withKeys(nil, c.Set)
+	doc, err := record.WithKeys(nil, c.Set)
 	if err != nil {
 		return err
 	}
-	ready, err := hotOf(doc)
+	ready, err := record.FacetsOf(doc)
 	if err != nil {
 		return err
 	}
-	p := &pending{done: make(chan struct{}), release: func() {}, terms: make([]termCounts, 1), bytes: len(doc)}
-	p.line = line{op: opPut, verb: tx.Verb, by: encode(tx.By), changes: []change{{op: opPut, id: c.ID, data: doc, ready: &ready}}}
-	_, err = ts.enqueue(context.Background(), p)
+	p := &wal.Pending{Done: make(chan struct{}), Release: func() {}, Terms: make([]table.TermCounts, 1), Bytes: len(doc)}
+	p.Line = record.Line{Op: record.OpPut, Verb: tx.Verb, By: record.Encode(tx.By), Changes: []record.Change{{Op: record.OpPut, ID: c.ID, Data: doc, Ready: &ready}}}
+	_, err = ts.Enqueue(context.Background(), p)
 	return err
 }
 
@@ -199,26 +204,26 @@ func (ts *testStore) appendOnly(tx Tx) error {
 // searchable.
 func BenchmarkAt(b *testing.B) {
 	root := b.TempDir()
-	s, err := Open(filepath.Join(root, "data"), filepath.Join(root, "state"), &Options{Durability: None})
+	s, err := stm.Open(filepath.Join(root, "data"), filepath.Join(root, "state"), &wal.Options{Durability: wal.None})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	s.index.complete.Store(true)
+	s.Words.Complete.Store(true)
 	fill(b, s, 100_000)
-	var p *Past
+	var p *history.PastView
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
-			s.LetGo()
-			if p, err = s.At(context.Background(), s.now()); err != nil {
+			s.ReleasePast()
+			if p, err = s.At(context.Background(), s.Wal().Now()); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("index", func(b *testing.B) {
 		for b.Loop() {
-			p.index.reset()
-			p.table.each(func(c *cell, _ *Row) bool { c.doc.Store(0); return true })
+			p.Words.Reset()
+			p.Table.Each(func(c *table.Cell, _ *table.Row) bool { c.Doc.Store(0); return true })
 			if err := p.Index(context.Background()); err != nil {
 				b.Fatal(err)
 			}

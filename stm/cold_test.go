@@ -1,17 +1,19 @@
-package stm
+package stm_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"emberd/memory"
-
 	"pgregory.net/rapid"
+
+	"emberd/memory"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 func TestColdMemoriesAreCounted(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	want := func(n int, after string) {
 		t.Helper()
 		if got := ts.Cold(); got != n {
@@ -41,7 +43,7 @@ func TestColdMemoriesAreCounted(t *testing.T) {
 }
 
 func TestListsBesideASearch(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	for i := range 40 {
 		ts.save(fmt.Sprintf("copper pot %d", i))
 	}
@@ -49,10 +51,10 @@ func TestListsBesideASearch(t *testing.T) {
 	one := ts.save("copper pipe", "old").ID()
 	ts.save("glass valve of copper colour", "new")
 	ts.save("lead pipe", "old")
-	old := func(r *Row) bool { return r.HasTag("old") }
-	beside := func(b Beside) (ids []memory.ID) {
+	old := func(r *table.Row) bool { return r.HasTag("old") }
+	beside := func(b table.Beside) (ids []memory.ID) {
 		t.Helper()
-		found := ts.Search(Query{Terms: asTerms("copper valve"), Limit: 2, Most: 1, Beside: []Beside{b}})
+		found := ts.Search(table.Query{Terms: asTerms("copper valve"), Limit: 2, Most: 1, Beside: []table.Beside{b}})
 		if found.Total != 43 || len(found.Matches) != 2 || found.Best != found.Matches[0].Relevance {
 			t.Errorf("found %d of %d, the best %v", len(found.Matches), found.Total, found.Best)
 		}
@@ -65,39 +67,39 @@ func TestListsBesideASearch(t *testing.T) {
 		return ids
 	}
 	for name, c := range map[string]struct {
-		beside Beside
+		beside table.Beside
 		want   []memory.ID
 	}{
-		"all that match":       {Beside{Accept: old, Limit: 9}, []memory.ID{both, one}},
-		"the best":             {Beside{Accept: old, Limit: 1}, []memory.ID{both}},
-		"near the best":        {Beside{Accept: old, Limit: 9, OfBest: 1}, []memory.ID{both}},
-		"of another condition": {Beside{Accept: func(*Row) bool { return false }, Limit: 9}, nil},
+		"all that match":       {table.Beside{Accept: old, Limit: 9}, []memory.ID{both, one}},
+		"the best":             {table.Beside{Accept: old, Limit: 1}, []memory.ID{both}},
+		"near the best":        {table.Beside{Accept: old, Limit: 9, OfBest: 1}, []memory.ID{both}},
+		"of another condition": {table.Beside{Accept: func(*table.Row) bool { return false }, Limit: 9}, nil},
 	} {
 		if got := beside(c.beside); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 	// What falls short of the last of the list proper may be left out, and nothing else.
-	if got := beside(Beside{Accept: old, Limit: 9, OfLast: 1}); len(got) == 0 || got[0] != both {
+	if got := beside(table.Beside{Accept: old, Limit: 9, OfLast: 1}); len(got) == 0 || got[0] != both {
 		t.Errorf("as good as the last: %v", got)
 	}
 }
 
 // A list beside a search is what a search of its own would find.
 func TestListsBesideLackNothing(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	terms := []string{"tea", "milk", "bread", "jam", "salt"}
 	rapid.Check(t, func(t *rapid.T) {
 		for range rapid.IntRange(0, 3).Draw(t, "more") {
 			ts.save(strings.Join(rapid.SliceOfN(rapid.SampledFrom(terms), 1, 6).Draw(t, "words"), " "), rapid.SampledFrom([]string{"old", "new"}).Draw(t, "tag"))
 		}
-		q := Query{Terms: asTerms(strings.Join(rapid.SliceOfNDistinct(rapid.SampledFrom(terms), 1, 3, rapid.ID).Draw(t, "query"), " ")),
+		q := table.Query{Terms: asTerms(strings.Join(rapid.SliceOfNDistinct(rapid.SampledFrom(terms), 1, 3, rapid.ID).Draw(t, "query"), " ")),
 			Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Most: 1}
-		accept := func(r *Row) bool { return r.HasTag("old") }
-		b := Beside{Accept: accept, Limit: rapid.IntRange(1, 5).Draw(t, "beside"), OfBest: rapid.Float64Range(0, 1).Draw(t, "of best"), OfLast: rapid.Float64Range(0, 1).Draw(t, "of last")}
+		accept := func(r *table.Row) bool { return r.HasTag("old") }
+		b := table.Beside{Accept: accept, Limit: rapid.IntRange(1, 5).Draw(t, "beside"), OfBest: rapid.Float64Range(0, 1).Draw(t, "of best"), OfLast: rapid.Float64Range(0, 1).Draw(t, "of last")}
 		alone := q
 		alone.Accept, alone.Limit, alone.Most = accept, b.Limit, 0
-		q.Beside = []Beside{b}
+		q.Beside = []table.Beside{b}
 		found, want := ts.Search(q), ts.Search(alone).Matches
 		got := found.Beside[0]
 		for i, m := range want {

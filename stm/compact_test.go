@@ -1,9 +1,13 @@
-package stm
+package stm_test
 
 import (
 	"context"
 	"testing"
 	"time"
+
+	"emberd/compaction"
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 // day is how long tests keep things at least.
@@ -18,7 +22,7 @@ func (ts *testStore) sealed() []string {
 	}
 	var names []string
 	for _, g := range files {
-		if g.Own && g.Kind != History && !g.Active {
+		if g.Own && g.Kind != record.History && !g.Active {
 			names = append(names, g.Name)
 		}
 	}
@@ -26,9 +30,9 @@ func (ts *testStore) sealed() []string {
 }
 
 // compact folds every sealed file into one.
-func (ts *testStore) compact() Rewritten {
+func (ts *testStore) compact() compaction.Result {
 	ts.t.Helper()
-	got, err := ts.Rewrite(context.Background(), Compaction{Inputs: ts.sealed(), HistoryKeep: 90 * day})
+	got, err := ts.Rewrite(context.Background(), compaction.Job{Inputs: ts.sealed(), HistoryKeep: 90 * day})
 	if err != nil {
 		ts.t.Fatal(err)
 	}
@@ -38,7 +42,7 @@ func (ts *testStore) compact() Rewritten {
 // unlink removes whatever is replaced.
 func (ts *testStore) unlink() []string {
 	ts.t.Helper()
-	got, err := ts.Unlink(context.Background(), ts.now().Add(time.Hour), time.Time{})
+	got, err := ts.Unlink(context.Background(), ts.Wal().Now().Add(time.Hour), time.Time{})
 	if err != nil {
 		ts.t.Fatal(err)
 	}
@@ -46,7 +50,7 @@ func (ts *testStore) unlink() []string {
 }
 
 func TestCompactionLeavesWhatCounts(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	pie := ts.save("apple pie").ID()
 	tart := ts.save("plum tart", "sweet").ID()
 	cake := ts.save("cheese cake").ID()
@@ -60,7 +64,7 @@ func TestCompactionLeavesWhatCounts(t *testing.T) {
 		ts.wantContent(tart, "plum tart")
 		ts.wantGone(cake)
 		ts.wantFound("cream", pie)
-		if m, err := ts.Forgotten(cake); err != nil || m.Content != "cheese cake" {
+		if m, err := ts.ReadTrashed(cake); err != nil || m.Content != "cheese cake" {
 			t.Errorf("%s: trash holds %q, %v", when, m.Content, err)
 		}
 		if got := ts.Status().Recovery; got.Gaps != 0 || got.Quarantined != 0 || got.Unknown != 0 {

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -10,11 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"emberd/compaction"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // halfDead saves so many memories and writes every one of them again.
-func halfDead(b *testing.B, s *Store, n int) {
+func halfDead(b *testing.B, s *stm.Store, n int) {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 2 * n {
@@ -23,7 +27,7 @@ func halfDead(b *testing.B, s *Store, n int) {
 		if i >= n {
 			tx.Changes[0].Set = map[string]json.RawMessage{"content": tx.Changes[0].Set["content"]}
 		}
-		if _, err := s.Update(context.Background(), nil, "", func([]*Row) (*Tx, error) { return &tx, nil }); err != nil {
+		if _, err := s.Update(context.Background(), nil, "", func([]*table.Row) (*wal.Tx, error) { return &tx, nil }); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -32,7 +36,7 @@ func halfDead(b *testing.B, s *Store, n int) {
 // BenchmarkCompaction folds 100,000 saves of which half were superseded by the
 // other half.
 func BenchmarkCompaction(b *testing.B) {
-	ts := openStore(b, Options{Durability: None})
+	ts := openStore(b, wal.Options{Durability: wal.None})
 	halfDead(b, ts.Store, 50_000)
 	ts.reopen()
 	var before, after runtime.MemStats
@@ -40,7 +44,7 @@ func BenchmarkCompaction(b *testing.B) {
 	runtime.ReadMemStats(&before)
 	var most uint64
 	for b.Loop() {
-		got, err := ts.Rewrite(context.Background(), Compaction{Inputs: ts.sealed(), HistoryKeep: 90 * day})
+		got, err := ts.Rewrite(context.Background(), compaction.Job{Inputs: ts.sealed(), HistoryKeep: 90 * day})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -56,11 +60,11 @@ func BenchmarkCompaction(b *testing.B) {
 // BenchmarkSavesDuringCompaction measures saves of one client beside a
 // compaction, over and over, and without one.
 func BenchmarkSavesDuringCompaction(b *testing.B) {
-	ts := openStore(b, Options{})
-	ts.durability = None
+	ts := openStore(b, wal.Options{})
+	ts.Wal().Durability = wal.None
 	halfDead(b, ts.Store, 50_000)
 	ts.reopen()
-	ts.durability = Full
+	ts.Wal().Durability = wal.Full
 	rng := rand.New(rand.NewPCG(3, 4))
 	p99 := func(while func() bool) float64 {
 		var took []time.Duration
@@ -87,7 +91,7 @@ func BenchmarkSavesDuringCompaction(b *testing.B) {
 				if n > 0 {
 					files = ts.sealed()
 				}
-				if _, err := ts.Rewrite(ctx, Compaction{Inputs: files, HistoryKeep: 90 * day, Rest: 4}); err == nil {
+				if _, err := ts.Rewrite(ctx, compaction.Job{Inputs: files, HistoryKeep: 90 * day, Rest: 4}); err == nil {
 					n++
 				}
 			}

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -9,18 +9,23 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"emberd/compaction"
+	"emberd/internal/durable"
 	"emberd/memory"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // TestDamagedAndUnknownLinesSurviveVerbatim is case 33.
 func TestDamagedAndUnknownLinesSurviveVerbatim(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.edit(id, "content", "apple tart")
 	if err := ts.Close(); err != nil {
@@ -33,8 +38,8 @@ func TestDamagedAndUnknownLinesSurviveVerbatim(t *testing.T) {
 	}
 	odd := []string{
 		`{"v":1,"q":7,"damaged in the middle`,
-		string(bytes.TrimSpace(sealLine([]byte(`{"v":2,"q":8,"t":"0192f3a1b2c3-0004-`+ts.device.String()+`","op":"put","new":"way"`), 0))),
-		string(bytes.TrimSpace(sealLine([]byte(`{"v":1,"q":9,"t":"0192f3a1b2c3-0005-`+ts.device.String()+`","op":"dream","d":{"of":"sheep"}`), 0))),
+		string(bytes.TrimSpace(record.SealLine([]byte(`{"v":2,"q":8,"t":"0192f3a1b2c3-0004-`+ts.Wal().Device.String()+`","op":"put","new":"way"`), 0))),
+		string(bytes.TrimSpace(record.SealLine([]byte(`{"v":1,"q":9,"t":"0192f3a1b2c3-0005-`+ts.Wal().Device.String()+`","op":"dream","d":{"of":"sheep"}`), 0))),
 	}
 	lines := strings.SplitAfterN(string(b), "\n", 2)
 	if err := os.WriteFile(name, []byte(lines[0]+strings.Join(odd, "\n")+"\n"+lines[1]), 0o600); err != nil {
@@ -49,7 +54,7 @@ func TestDamagedAndUnknownLinesSurviveVerbatim(t *testing.T) {
 	if got.Verbatim != len(odd) {
 		t.Errorf("%d lines kept as they were, want %d", got.Verbatim, len(odd))
 	}
-	c, err := os.ReadFile(filepath.Join(ts.ownDir(), "c-00000001-00000001.g2.jsonl"))
+	c, err := os.ReadFile(filepath.Join(ts.Wal().OwnDir(), "c-00000001-00000001.g2.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +77,12 @@ func TestAFileOfALaterVersionStays(t *testing.T) {
 		"format": `{"v":1,"op":"seg","t":"0192f3a1b2c3-0004-aaaaaaaa","d":{"format":2}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			ts.save("apple pie")
 			ts.reopen()
-			head = strings.Replace(head, "aaaaaaaa", ts.device.String(), 1)
-			later := filepath.Join(ts.ownDir(), segmentName(0))
-			if err := os.WriteFile(later, sealLine([]byte(head), 0), 0o600); err != nil {
+			head = strings.Replace(head, "aaaaaaaa", ts.Wal().Device.String(), 1)
+			later := filepath.Join(ts.Wal().OwnDir(), record.SegmentName(0))
+			if err := os.WriteFile(later, record.SealLine([]byte(head), 0), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			files, err := ts.Segments()
@@ -87,7 +92,7 @@ func TestAFileOfALaterVersionStays(t *testing.T) {
 			if !files[0].Later || files[1].Later {
 				t.Errorf("files %+v, want the first to be of a later version", files)
 			}
-			_, err = ts.Rewrite(context.Background(), Compaction{Inputs: []string{segmentName(0), segmentName(1)}, HistoryKeep: 90 * day})
+			_, err = ts.Rewrite(context.Background(), compaction.Job{Inputs: []string{record.SegmentName(0), record.SegmentName(1)}, HistoryKeep: 90 * day})
 			if memory.CodeOf(err) != memory.Incompatible {
 				t.Errorf("compacting it: %v", err)
 			}
@@ -99,16 +104,16 @@ func TestAFileOfALaterVersionStays(t *testing.T) {
 func oldDeletion(t *testing.T) (ts *testStore, id memory.ID, later func()) {
 	t.Helper()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	ts = openStore(t, Options{Now: func() time.Time { return now }})
+	ts = openStore(t, wal.Options{Now: func() time.Time { return now }})
 	id = ts.save("apple pie").ID()
 	ts.forget(id)
 	ts.reopen()
 	return ts, id, func() { now = now.Add(100 * day) }
 }
 
-func (ts *testStore) dropping() Rewritten {
+func (ts *testStore) dropping() compaction.Result {
 	ts.t.Helper()
-	got, err := ts.Rewrite(context.Background(), Compaction{Inputs: ts.sealed(), HistoryKeep: 90 * day,
+	got, err := ts.Rewrite(context.Background(), compaction.Job{Inputs: ts.sealed(), HistoryKeep: 90 * day,
 		Droppable: func(time.Time, uint64) bool { return true }})
 	if err != nil {
 		ts.t.Fatal(err)
@@ -135,7 +140,7 @@ func TestTombstones(t *testing.T) {
 		if got := ts.dropping(); got.Dropped != 1 || got.Live != 0 {
 			t.Errorf("%+v", got)
 		}
-		if c := ts.table.cell(id.Bytes()); c != nil {
+		if c := ts.Table.Cell(id.Bytes()); c != nil {
 			t.Error("the row stays in memory")
 		}
 		ts.unlink()
@@ -150,7 +155,7 @@ func TestTombstones(t *testing.T) {
 		ts.save("plum")
 		ts.reopen()
 		later()
-		got, err := ts.Rewrite(context.Background(), Compaction{Inputs: ts.sealed()[1:], HistoryKeep: 90 * day,
+		got, err := ts.Rewrite(context.Background(), compaction.Job{Inputs: ts.sealed()[1:], HistoryKeep: 90 * day,
 			Droppable: func(time.Time, uint64) bool { return true }})
 		if err != nil || got.Dropped != 0 {
 			t.Errorf("%+v, %v", got, err)
@@ -159,7 +164,7 @@ func TestTombstones(t *testing.T) {
 	t.Run("kept when another device wrote something older", func(t *testing.T) {
 		ts, id, later := oldDeletion(t)
 		later()
-		ts.other(lineOf(1, time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC), opSet, id, `{"content":"quince"}`))
+		ts.other(lineOf(1, time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC), record.OpSet, id, `{"content":"quince"}`))
 		ts.reopen()
 		if got := ts.dropping(); got.Dropped != 0 || got.Tombstones != 1 {
 			t.Errorf("%+v", got)
@@ -169,7 +174,7 @@ func TestTombstones(t *testing.T) {
 
 // TestSaveDeleteReload is C88: absent after a reload; a later put is present.
 func TestSaveDeleteReload(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.forget(id)
 	for _, again := range []func(){ts.reopen, func() { ts.compact() }, ts.withoutSnapshot} {
@@ -186,7 +191,7 @@ func TestSaveDeleteReload(t *testing.T) {
 // TestFifteenHundredLines is C89: 1,500 lines, 500 of them superseded, are 1,000
 // afterwards.
 func TestFifteenHundredLines(t *testing.T) {
-	ts := openStore(t, Options{Durability: None})
+	ts := openStore(t, wal.Options{Durability: wal.None})
 	for n := range 1000 {
 		ts.commit(setOf(memory.DeriveID(fmt.Append(nil, n)), "content", fmt.Sprintf("%q", fmt.Sprint("memory ", n))))
 	}
@@ -218,7 +223,7 @@ func TestFifteenHundredLines(t *testing.T) {
 
 // TestReloadEqualsMemory is C90, with a compaction between the two.
 func TestReloadEqualsMemory(t *testing.T) {
-	ts := openStore(t, Options{Durability: None, SegmentBytes: 2000})
+	ts := openStore(t, wal.Options{Durability: wal.None, SegmentBytes: 2000})
 	rng := rand.New(rand.NewPCG(9, 0))
 	for n := range 300 {
 		id := idOf(rng.IntN(20))
@@ -243,7 +248,7 @@ func TestReloadEqualsMemory(t *testing.T) {
 // TestWorkGoesOnDuringCompaction is case 31: saves, edits, deletes, uses, undos
 // and searches beside compactions, one after another.
 func TestWorkGoesOnDuringCompaction(t *testing.T) {
-	ts := openStore(t, Options{Durability: None, SegmentBytes: 4000})
+	ts := openStore(t, wal.Options{Durability: wal.None, SegmentBytes: 4000})
 	stop := make(chan struct{})
 	var tidy, work sync.WaitGroup
 	tidy.Go(func() {
@@ -270,9 +275,9 @@ func TestWorkGoesOnDuringCompaction(t *testing.T) {
 				id := memory.DeriveID(fmt.Append(nil, w, n%10))
 				switch _, live := ts.Get(id); {
 				case live && n%7 == 0:
-					got, err := ts.try(Tx{Verb: "forget", Changes: []Change{{ID: id, Delete: true}}})
+					got, err := ts.try(wal.Tx{Verb: "forget", Changes: []wal.Change{{ID: id, Delete: true}}})
 					if err == nil && n%2 == 0 {
-						_, err = ts.Undo(context.Background(), Undo{Entry: got.Entry})
+						_, err = ts.Undo(context.Background(), history.Undo{Entry: got.Entry})
 					} else {
 						mine[id] = ""
 					}
@@ -281,10 +286,10 @@ func TestWorkGoesOnDuringCompaction(t *testing.T) {
 					}
 				default:
 					mine[id] = fmt.Sprintf("text %d of %d", n, w)
-					if _, err := ts.try(setOf(id, "content", string(encode(mine[id])))); err != nil {
+					if _, err := ts.try(setOf(id, "content", string(record.Encode(mine[id])))); err != nil {
 						t.Error(err)
 					}
-					ts.Use(Use{ID: id, Uses: 1})
+					ts.Use(table.Use{ID: id, Uses: 1})
 					ts.finds("text")
 				}
 			}
@@ -307,45 +312,10 @@ func TestWorkGoesOnDuringCompaction(t *testing.T) {
 	}
 }
 
-// TestAFlippedByteIsNotPublished: what was verified is what is on the disk.
-func TestAFlippedByteIsNotPublished(t *testing.T) {
-	ts := openStore(t, Options{})
-	id := ts.save("apple pie").ID()
-	ts.edit(id, "content", "apple tart")
-	ts.reopen()
-	r := ts.newRewrite(context.Background(), Compaction{Inputs: ts.sealed(), HistoryKeep: 90 * day})
-	defer r.sweep()
-	if err := errors.Join(r.choose(), r.count(), r.write()); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range r.temps {
-		whole, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range whole {
-			b := slices.Clone(whole)
-			b[i] ^= 1
-			if err := os.WriteFile(name, b, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := r.verify(); err == nil {
-				t.Fatalf("byte %d of %s changed from %q to %q unnoticed", i, filepath.Base(name), whole[i], b[i])
-			}
-		}
-		if err := os.WriteFile(name, whole, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := r.verify(); err != nil {
-		t.Errorf("unchanged: %v", err)
-	}
-}
-
 // TestAChangedInputIsReadAgain: what somebody wrote into a file after it was
 // folded is neither passed over nor deleted.
 func TestAChangedInputIsReadAgain(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.reopen()
 	ts.save("plum")
@@ -353,7 +323,7 @@ func TestAChangedInputIsReadAgain(t *testing.T) {
 	if err := ts.Close(); err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(ts.ownDir(), segmentName(1))
+	name := filepath.Join(ts.Wal().OwnDir(), record.SegmentName(1))
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -377,16 +347,16 @@ func TestAChangedInputIsReadAgain(t *testing.T) {
 
 // TestACopyIsMergedOnce is about what sync programs leave in our folder.
 func TestACopyIsMergedOnce(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.edit(id, "content", "apple tart")
-	ts.Use(Use{ID: id, Uses: 3})
+	ts.Use(table.Use{ID: id, Uses: 3})
 	ts.reopen()
 	b, err := os.ReadFile(ts.segments()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	odd := filepath.Join(ts.ownDir(), "s-00000001 (conflicted copy).jsonl")
+	odd := filepath.Join(ts.Wal().OwnDir(), "s-00000001 (conflicted copy).jsonl")
 	if err := os.WriteFile(odd, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +377,7 @@ func TestACopyIsMergedOnce(t *testing.T) {
 
 func TestOldHistoryGoes(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
 	id := ts.save("apple pie").ID()
 	edited := ts.edit(id, "content", "apple tart")
 	ts.reopen()
@@ -417,7 +387,7 @@ func TestOldHistoryGoes(t *testing.T) {
 	if err != nil || len(got.Names) != 2 {
 		t.Errorf("unlinked %+v, %v; want the segment and the history", got, err)
 	}
-	_, err = ts.Undo(context.Background(), Undo{Entry: edited.Entry})
+	_, err = ts.Undo(context.Background(), history.Undo{Entry: edited.Entry})
 	if memory.CodeOf(err) != memory.NotFound || !strings.Contains(err.Error(), "history") {
 		t.Errorf("undo of what is not known any more: %v", err)
 	}
@@ -426,21 +396,21 @@ func TestOldHistoryGoes(t *testing.T) {
 }
 
 func TestHeadersOfCompactedFilesSayWhatTheyReplace(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.reopen()
 	ts.edit(id, "content", "apple tart")
 	ts.reopen()
 	got := ts.compact()
-	h, err := ts.inspect(context.Background(), filepath.Join(ts.ownDir(), got.Output))
+	h, err := compaction.Inspect(context.Background(), durable.OS{}, filepath.Join(ts.Wal().OwnDir(), got.Output))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if h.From != 1 || h.Segment != 2 || h.First != 1 || h.Last != 2 || h.Generation != 1 || len(h.Replaces) != 2 || h.History != 2 {
-		t.Errorf("header %s", encode(h))
+		t.Errorf("header %s", record.Encode(h))
 	}
 	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(encode(h), &raw); err != nil || raw["replaces"] == nil {
-		t.Errorf("header %s, %v", encode(h), err)
+	if err := json.Unmarshal(record.Encode(h), &raw); err != nil || raw["replaces"] == nil {
+		t.Errorf("header %s, %v", record.Encode(h), err)
 	}
 }

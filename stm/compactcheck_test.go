@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/compaction"
 	"emberd/internal/durable"
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 // flipping is a disk that turns a byte around in what a compaction writes.
@@ -29,14 +32,14 @@ func (f flippingFile) Write(b []byte) (int, error) {
 }
 
 func TestWhatWasWrittenWrongIsNotPublished(t *testing.T) {
-	ts := openStore(t, Options{FS: flipping{durable.OS{}}})
+	ts := openStore(t, wal.Options{FS: flipping{durable.OS{}}})
 	id := ts.save("apple pie").ID()
 	ts.reopen()
 	before := ts.sealed()
-	if _, err := ts.Rewrite(context.Background(), Compaction{Inputs: before, HistoryKeep: 90 * day}); err == nil {
+	if _, err := ts.Rewrite(context.Background(), compaction.Job{Inputs: before, HistoryKeep: 90 * day}); err == nil {
 		t.Error("a compaction whose output has another byte than was written went through")
 	}
-	left, err := filepath.Glob(filepath.Join(ts.ownDir(), "[ch]-*"))
+	left, err := filepath.Glob(filepath.Join(ts.Wal().OwnDir(), "[ch]-*"))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left %v (%v)", left, err)
 	}
@@ -47,11 +50,11 @@ func TestWhatWasWrittenWrongIsNotPublished(t *testing.T) {
 // An input that has the length it had when it was folded in, and another byte, may say
 // what nothing else does.
 func TestAnInputChangedInPlaceIsNotDeleted(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("apple pie")
 	ts.reopen()
 	ts.compact()
-	name := filepath.Join(ts.ownDir(), segmentName(1))
+	name := filepath.Join(ts.Wal().OwnDir(), record.SegmentName(1))
 	flipIn(t, name, "apple")
 	ts.unlink()
 	if _, err := os.Lstat(name); err != nil {
@@ -62,14 +65,14 @@ func TestAnInputChangedInPlaceIsNotDeleted(t *testing.T) {
 // A compacted file that is not whole stands for nothing, as long as there is something
 // else to read.
 func TestADamagedReplacementStandsForNothing(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.reopen()
 	ts.compact()
 	if err := ts.Close(); err != nil {
 		t.Fatal(err)
 	}
-	made, err := filepath.Glob(filepath.Join(ts.ownDir(), "c-*"))
+	made, err := filepath.Glob(filepath.Join(ts.Wal().OwnDir(), "c-*"))
 	if err != nil || len(made) != 1 {
 		t.Fatalf("made %v (%v)", made, err)
 	}
@@ -99,7 +102,7 @@ func flipIn(t *testing.T, name, word string) {
 // A compaction that has answered is on the disk under its names: from then on its inputs
 // may go.
 func TestACompactionThatAnsweredSurvivesAPowerCut(t *testing.T) {
-	store, disk := roomy(t, Options{SegmentBytes: 1}) // every save begins a segment
+	store, disk := roomy(t, wal.Options{SegmentBytes: 1}) // every save begins a segment
 	for _, text := range []string{"apple pie", "apple tart", "plum"} {
 		if err := put(store, 1, text); err != nil {
 			t.Fatal(err)
@@ -109,7 +112,7 @@ func TestACompactionThatAnsweredSurvivesAPowerCut(t *testing.T) {
 	made := ts.compact()
 	after := disk.Crash(nil)
 	for _, name := range []string{made.Output, made.History} {
-		if _, err := after.Lstat(filepath.Join(store.ownDir(), name)); name == "" || err != nil {
+		if _, err := after.Lstat(filepath.Join(store.Wal().OwnDir(), name)); name == "" || err != nil {
 			t.Errorf("after a power cut %q: %v", name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -6,31 +6,34 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/compaction"
+	"emberd/internal/testutil/crashdisk"
+	"emberd/stm"
+	"emberd/stm/record"
 )
 
 // compacts folds all sealed files of the store, if there are any.
 func compacts() step {
-	return step{name: "compact", do: func(s *Store) (string, error) {
+	return step{name: "compact", do: func(s *stm.Store) (string, error) {
 		inputs := ownInputs(s)
 		if len(inputs) == 0 {
 			return "", nil
 		}
-		_, err := s.Rewrite(context.Background(), Compaction{Inputs: inputs, HistoryKeep: 90 * day})
+		_, err := s.Rewrite(context.Background(), compaction.Job{Inputs: inputs, HistoryKeep: 90 * day})
 		return "", err
 	}}
 }
 
 // unlinks removes what was folded.
 func unlinks() step {
-	return step{name: "unlink", do: func(s *Store) (string, error) {
-		_, err := s.Unlink(context.Background(), s.now().Add(time.Hour), time.Time{})
+	return step{name: "unlink", do: func(s *stm.Store) (string, error) {
+		_, err := s.Unlink(context.Background(), s.Wal().Now().Add(time.Hour), time.Time{})
 		return "", err
 	}}
 }
 
 // foldLog is both.
-func foldLog(s *Store) error {
+func foldLog(s *stm.Store) error {
 	for _, st := range []step{compacts(), unlinks()} {
 		if _, err := st.do(s); err != nil {
 			return err
@@ -39,10 +42,10 @@ func foldLog(s *Store) error {
 	return nil
 }
 
-func ownInputs(s *Store) (names []string) {
+func ownInputs(s *stm.Store) (names []string) {
 	files, _ := s.Segments()
 	for _, g := range files {
-		if g.Own && g.Kind != History && !g.Active {
+		if g.Own && g.Kind != record.History && !g.Active {
 			names = append(names, g.Name)
 		}
 	}
@@ -85,7 +88,7 @@ func leftovers(t *testing.T, disk *crashdisk.Disk) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), compactPrefix) {
+			if strings.HasPrefix(e.Name(), compaction.CompactPrefix) {
 				t.Errorf("%s is still there", e.Name())
 			}
 		}

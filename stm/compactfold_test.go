@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -14,8 +14,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/compaction"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/device"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // logNow is when the drawn logs are compacted. Their lines are up to 120 days old.
@@ -37,9 +43,9 @@ func drawLog(t *rapid.T) drawnLog {
 	var seq uint64
 	var earlier [][]byte
 	for file := range rapid.IntRange(1, 4).Draw(t, "segments") {
-		name := filepath.Join("stm", ourselves, segmentName(uint32(file+1)))
-		h := header{Dev: ourselves, Segment: uint32(file + 1), First: seq + 1, Format: formatVersion}
-		b := metaLine(opSegment, stampAgo(t, ourselves, 0), h)
+		name := filepath.Join("stm", ourselves, record.SegmentName(uint32(file+1)))
+		h := record.Header{Dev: ourselves, Segment: uint32(file + 1), First: seq + 1, Format: record.FormatVersion}
+		b := record.MetaLine(record.OpSegment, stampAgo(t, ourselves, 0), h)
 		for range rapid.IntRange(0, 8).Draw(t, "lines") {
 			seq++
 			l := drawLine(t, ourselves, seq)
@@ -56,94 +62,94 @@ func drawLog(t *rapid.T) drawnLog {
 		b = append(b, drawLine(t, elsewhere, uint64(n+1))...)
 	}
 	if b != nil {
-		log[filepath.Join("stm", elsewhere, segmentName(1))] = b
+		log[filepath.Join("stm", elsewhere, record.SegmentName(1))] = b
 	}
 	return log
 }
 
 // stampAgo draws a time; n makes it unique on the device.
-func stampAgo(t *rapid.T, dev string, n uint64) Stamp {
+func stampAgo(t *rapid.T, dev string, n uint64) record.Stamp {
 	ago := time.Duration(rapid.Int64Range(0, 120*24*60).Draw(t, "minutes ago")) * time.Minute
 	if rapid.Bool().Draw(t, "recent") {
 		ago /= 100
 	}
-	d, _ := parseDevice(dev)
-	return Stamp{T: uint64(logNow.Add(-ago).UnixMilli())<<16 | n, Dev: d}
+	d, _ := record.ParseDevice(dev)
+	return record.Stamp{T: uint64(logNow.Add(-ago).UnixMilli())<<16 | n, Dev: d}
 }
 
 func drawLine(t *rapid.T, dev string, seq uint64) []byte {
-	l := line{seq: seq, stamp: stampAgo(t, dev, seq), verb: "test"}
-	l.tx = l.stamp
+	l := record.Line{Seq: seq, Stamp: stampAgo(t, dev, seq), Verb: "test"}
+	l.Tx = l.Stamp
 	if rapid.IntRange(0, 5).Draw(t, "keyed") == 0 {
-		l.key, l.keyHash = fmt.Sprintf("key %d", seq), "hash"
+		l.Key, l.KeyHash = fmt.Sprintf("key %d", seq), "hash"
 	}
 	if rapid.IntRange(0, 5).Draw(t, "lifts") == 0 {
-		l.lift = []memory.ID{idOf(rapid.IntRange(1, 3).Draw(t, "lifted"))}
+		l.Lift = []memory.ID{idOf(rapid.IntRange(1, 3).Draw(t, "lifted"))}
 	}
 	switch rapid.IntRange(0, 11).Draw(t, "kind of line") {
 	case 0:
-		l.op, l.data = opUse, encodeUse(map[[16]byte]useTotal{
-			idOf(rapid.IntRange(1, 3).Draw(t, "used")).Bytes(): {uses: rapid.Int64Range(1, 9).Draw(t, "uses"), used: logNow.UnixMilli()}})
+		l.Op, l.Data = record.OpUse, record.EncodeUse(map[[16]byte]record.UseTotal{
+			idOf(rapid.IntRange(1, 3).Draw(t, "used")).Bytes(): {Uses: rapid.Int64Range(1, 9).Draw(t, "uses"), Used: logNow.UnixMilli()}})
 	case 1, 2:
-		l.op = opAll
+		l.Op = record.OpAll
 		for n := range 3 {
-			l.changes = append(l.changes, drawChange(t, n+1))
+			l.Changes = append(l.Changes, drawChange(t, n+1))
 		}
 	default:
-		l.changes = []change{drawChange(t, rapid.IntRange(1, 3).Draw(t, "memory"))}
-		l.op = l.changes[0].op
+		l.Changes = []record.Change{drawChange(t, rapid.IntRange(1, 3).Draw(t, "memory"))}
+		l.Op = l.Changes[0].Op
 	}
-	return spoil(t, l.append(nil))
+	return spoil(t, l.Append(nil))
 }
 
-func drawChange(t *rapid.T, n int) change {
-	c := change{op: rapid.SampledFrom([]string{opPut, opSet, opSet, opDelete}).Draw(t, "op"), id: idOf(n)}
-	if rapid.Bool().Draw(t, "with prev") && c.op != opPut {
-		c.prev = []byte(`{"t":"0192f3a1b2c3-0004-aaaaaaaa","d":{"content":"before"}}`)
+func drawChange(t *rapid.T, n int) record.Change {
+	c := record.Change{Op: rapid.SampledFrom([]string{record.OpPut, record.OpSet, record.OpSet, record.OpDelete}).Draw(t, "op"), ID: idOf(n)}
+	if rapid.Bool().Draw(t, "with prev") && c.Op != record.OpPut {
+		c.Prev = []byte(`{"t":"0192f3a1b2c3-0004-aaaaaaaa","d":{"content":"before"}}`)
 	}
-	if c.op == opDelete {
+	if c.Op == record.OpDelete {
 		if rapid.Bool().Draw(t, "with a fingerprint") {
-			c.print = &fingerprint{byte(rapid.IntRange(1, 2).Draw(t, "text"))}
+			c.Print = &record.Fingerprint{byte(rapid.IntRange(1, 2).Draw(t, "text"))}
 		}
 		return c
 	}
 	set := map[string]json.RawMessage{}
 	for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"content", "source", "x"}), 0, 3, rapid.ID).Draw(t, "keys") {
-		if set[key] = encode(rapid.StringMatching(`[a-z"\\]{0,5}`).Draw(t, "value")); rapid.IntRange(0, 4).Draw(t, "remove") == 0 {
-			set[key] = null
+		if set[key] = record.Encode(rapid.StringMatching(`[a-z"\\]{0,5}`).Draw(t, "value")); rapid.IntRange(0, 4).Draw(t, "remove") == 0 {
+			set[key] = record.Null
 		}
 	}
-	c.data = encode(set)
+	c.Data = record.Encode(set)
 	return c
 }
 
 // spoil does to a line now and then what programs, people and disks do.
 func spoil(t *rapid.T, b []byte) []byte {
 	text := string(b[:len(b)-1])
-	unsealed := text[:len(text)-suffixLen]
+	unsealed := text[:len(text)-record.SuffixLen]
 	switch rapid.IntRange(0, 30).Draw(t, "spoilt") {
 	case 0:
 		text = strings.Replace(text, "q", "Q", 1) // damaged
 	case 1:
 		text = unsealed + "}" // by hand
 	case 2:
-		return sealLine([]byte(strings.Replace(unsealed, `"v":1`, `"v":2`, 1)), 0)
+		return record.SealLine([]byte(strings.Replace(unsealed, `"v":1`, `"v":2`, 1)), 0)
 	case 3:
-		return sealLine([]byte(unsealed+`,"later":true`), 0)
+		return record.SealLine([]byte(unsealed+`,"later":true`), 0)
 	case 4:
-		return sealLine([]byte(strings.Replace(unsealed, `"op":"`, `"op":"x`, 1)), 0)
+		return record.SealLine([]byte(strings.Replace(unsealed, `"op":"`, `"op":"x`, 1)), 0)
 	case 5:
 		text = "\ufeff" + text + "\r"
 	case 6:
 		text = "\x00\x00" + text
 	case 7:
-		return sealLine([]byte(strings.Replace(unsealed, `"source":`, `"strength":`, 1)), 0) // not a number
+		return record.SealLine([]byte(strings.Replace(unsealed, `"source":`, `"strength":`, 1)), 0) // not a number
 	}
 	return []byte(text + "\n")
 }
 
 // open makes a store of the files, without a snapshot.
-func (g drawnLog) open(t *rapid.T) (*Store, *crashdisk.Disk) {
+func (g drawnLog) open(t *rapid.T) (*stm.Store, *crashdisk.Disk) {
 	disk := crashdisk.New()
 	for _, dir := range []string{"/data", "/data/stm", "/data/stm/" + ourselves, "/data/stm/" + elsewhere, "/state"} {
 		if err := disk.Mkdir(dir); err != nil {
@@ -153,9 +159,9 @@ func (g drawnLog) open(t *rapid.T) (*Store, *crashdisk.Disk) {
 	files := maps.Clone(g)
 	var last uint32
 	for name := range g {
-		last = max(last, parseFileName(filepath.Base(name)).to)
+		last = max(last, record.ParseName(filepath.Base(name)).To)
 	}
-	files["../state/device.json"] = encode(device{ID: ourselves, Machine: machineID(), Data: inode(disk, "/data"), Segment: last})
+	files["../state/device.json"] = record.Encode(device.Identity{ID: ourselves, Machine: device.MachineID(), Data: device.Inode(disk, "/data"), Segment: last})
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f, err := disk.CreateAppend(filepath.Join("/data", name))
 		if err == nil {
@@ -166,12 +172,12 @@ func (g drawnLog) open(t *rapid.T) (*Store, *crashdisk.Disk) {
 			t.Fatal(err)
 		}
 	}
-	s, err := Open("/data", "/state", &Options{FS: disk, Now: func() time.Time { return logNow }})
+	s, err := stm.Open("/data", "/state", &wal.Options{FS: disk, Now: func() time.Time { return logNow }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.device.String() != ourselves {
-		t.Fatalf("device %s", s.device)
+	if s.Wal().Device.String() != ourselves {
+		t.Fatalf("device %s", s.Wal().Device)
 	}
 	return s, disk
 }
@@ -206,26 +212,26 @@ func contentOf(t *rapid.T, disk *crashdisk.Disk, name string) []byte {
 }
 
 // stateOf describes every memory, dead ones too, less those in without.
-func stateOf(s *Store, without map[[16]byte]Stamp) string {
+func stateOf(s *stm.Store, without map[[16]byte]record.Stamp) string {
 	var out []string
-	for key, c := range s.table.cells {
+	for key, c := range s.Table.Cells {
 		if _, ok := without[key]; ok {
 			continue
 		}
-		r := c.row.Load()
-		if o := r.rest(); !r.live() && o.tomb.IsZero() && len(o.use) == 0 && len(o.regs) == 0 {
+		r := c.Row.Load()
+		if o := r.Rest(); !r.Live() && o.Tomb.IsZero() && len(o.Use) == 0 && len(o.Regs) == 0 {
 			continue
 		}
-		use := slices.SortedFunc(slices.Values(r.rest().use), func(a, b useTotal) int { return bytes.Compare(a.dev[:], b.dev[:]) })
+		use := slices.SortedFunc(slices.Values(r.Rest().Use), func(a, b record.UseTotal) int { return bytes.Compare(a.Dev[:], b.Dev[:]) })
 		var text strings.Builder
 		fmt.Fprintf(&text, "%s %s use %v", r.ID()[:8], describe(r), use)
-		if !r.live() {
-			for _, g := range slices.SortedFunc(slices.Values(r.rest().regs), func(a, b register) int { return strings.Compare(a.key, b.key) }) {
-				fmt.Fprintf(&text, " waiting %s=%s@%s", g.key, r.value(g.key), g.stamp)
+		if !r.Live() {
+			for _, g := range slices.SortedFunc(slices.Values(r.Rest().Regs), func(a, b table.Register) int { return strings.Compare(a.Key, b.Key) }) {
+				fmt.Fprintf(&text, " waiting %s=%s@%s", g.Key, r.Value(g.Key), g.Stamp)
 			}
 		}
-		if f := r.rest().forgot; f.counts() {
-			fmt.Fprintf(&text, " forgotten as %v@%s", f.print[0], f.at)
+		if f := r.Rest().Forgot; f.Counts() {
+			fmt.Fprintf(&text, " forgotten as %v@%s", f.Print[0], f.At)
 		}
 		out = append(out, text.String())
 	}
@@ -234,20 +240,20 @@ func stateOf(s *Store, without map[[16]byte]Stamp) string {
 }
 
 // rewriteSome compacts a contiguous part of the own files.
-func rewriteSome(t *rapid.T, s *Store, droppable func(time.Time, uint64) bool) Rewritten {
+func rewriteSome(t *rapid.T, s *stm.Store, droppable func(time.Time, uint64) bool) compaction.Result {
 	files, err := s.Segments()
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = slices.DeleteFunc(files, func(g Segment) bool { return !g.Own || g.Kind == History || g.Active || g.Replaced })
-	slices.SortFunc(files, func(a, b Segment) int { return int(a.From) - int(b.From) })
+	files = slices.DeleteFunc(files, func(g record.Segment) bool { return !g.Own || g.Kind == record.History || g.Active || g.Replaced })
+	slices.SortFunc(files, func(a, b record.Segment) int { return int(a.From) - int(b.From) })
 	from := rapid.IntRange(0, len(files)-1).Draw(t, "from")
 	to := rapid.IntRange(from, len(files)-1).Draw(t, "to")
 	var inputs []string
 	for _, g := range files[from : to+1] {
 		inputs = append(inputs, g.Name)
 	}
-	got, err := s.Rewrite(context.Background(), Compaction{Inputs: inputs, HistoryKeep: 90 * day, Droppable: droppable})
+	got, err := s.Rewrite(context.Background(), compaction.Job{Inputs: inputs, HistoryKeep: 90 * day, Droppable: droppable})
 	if err != nil {
 		t.Fatalf("compact %v: %v", inputs, err)
 	}

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -10,28 +10,33 @@ import (
 
 	"pgregory.net/rapid"
 
-	"emberd/internal/durable/crashdisk"
-	"emberd/internal/text"
+	"emberd/internal/testutil/crashdisk"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // twin is one of two stores that are asked the same; only one is compacted.
 type twin struct {
-	*Store
+	*stm.Store
 	disk    *crashdisk.Disk
-	opt     Options
+	opt     wal.Options
 	entries []string // journal entries, in the order they were made
 }
 
-func newTwin(t *rapid.T, a *text.Analyzer, now func() time.Time) *twin {
+func newTwin(t *rapid.T, a *analysis.Analyzer, now func() time.Time) *twin {
 	tw := &twin{disk: crashdisk.New()}
-	tw.opt = Options{FS: tw.disk, Now: now, SegmentBytes: 700, Analyzer: a}
+	tw.opt = wal.Options{FS: tw.disk, Now: now, SegmentBytes: 700, Analyzer: a}
 	tw.open(t)
 	return tw
 }
 
 func (tw *twin) open(t *rapid.T) {
-	s, err := Open("/data", "/state", &tw.opt)
+	s, err := stm.Open("/data", "/state", &tw.opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,18 +81,18 @@ func (tw *twin) entered(entry string, err error) string {
 	return "ok"
 }
 
-func (tw *twin) update(verb string, changes ...Change) string {
+func (tw *twin) update(verb string, changes ...wal.Change) string {
 	var ids []memory.ID
 	for _, c := range changes {
 		ids = append(ids, c.ID)
 	}
-	got, err := tw.Update(context.Background(), ids, "", func([]*Row) (*Tx, error) { return &Tx{Verb: verb, Changes: changes}, nil })
+	got, err := tw.Update(context.Background(), ids, "", func([]*table.Row) (*wal.Tx, error) { return &wal.Tx{Verb: verb, Changes: changes}, nil })
 	return tw.entered(got.Entry, err)
 }
 
 // takeBack undoes the nth entry, or the newest.
 func (tw *twin) takeBack(nth int, force, dryRun bool) string {
-	u := Undo{Force: force, DryRun: dryRun}
+	u := history.Undo{Force: force, DryRun: dryRun}
 	if nth >= 0 && len(tw.entries) > 0 {
 		u.Entry = tw.entries[nth%len(tw.entries)]
 	}
@@ -113,7 +118,7 @@ func (tw *twin) shows() string {
 		out = append(out, fmt.Sprintf("%d: %s", n, text))
 	}
 	for _, item := range tw.Trash() {
-		m, err := tw.Forgotten(item.ID)
+		m, err := tw.ReadTrashed(item.ID)
 		out = append(out, fmt.Sprintf("trash %s: %q by entry %d, %v", item.ID, m.Content, slices.Index(tw.entries, item.Entry), err))
 	}
 	slices.Sort(out)
@@ -123,7 +128,7 @@ func (tw *twin) shows() string {
 // TestUndoAndTrashAreAsWithoutCompaction: whatever is done, compacting in
 // between changes no answer.
 func TestUndoAndTrashAreAsWithoutCompaction(t *testing.T) {
-	analyzer := text.New()
+	analyzer := analysis.New()
 	rapid.Check(t, func(t *rapid.T) {
 		clock := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		now := func() time.Time { return clock }
@@ -139,17 +144,17 @@ func TestUndoAndTrashAreAsWithoutCompaction(t *testing.T) {
 		for step := range rapid.IntRange(1, 25).Draw(t, "steps") {
 			switch rapid.IntRange(0, 9).Draw(t, "what") {
 			case 0, 1, 2:
-				c := Change{ID: memoryOf(), Set: textOf(fmt.Sprintf("text %d", step))}
+				c := wal.Change{ID: memoryOf(), Set: textOf(fmt.Sprintf("text %d", step))}
 				if rapid.Bool().Draw(t, "another key") {
 					c.Set = textOf("same")
-					c.Set["source"] = encode(fmt.Sprint(step))
+					c.Set["source"] = record.Encode(fmt.Sprint(step))
 				}
 				both("save", func(tw *twin) string { return tw.update("save", c) })
 			case 3:
-				a, b := Change{ID: idOf(0), Delete: true}, Change{ID: idOf(1), Delete: true}
+				a, b := wal.Change{ID: idOf(0), Delete: true}, wal.Change{ID: idOf(1), Delete: true}
 				both("forget two", func(tw *twin) string { return tw.update("forget", a, b) })
 			case 4:
-				c := Change{ID: memoryOf(), Delete: true}
+				c := wal.Change{ID: memoryOf(), Delete: true}
 				both("forget", func(tw *twin) string { return tw.update("forget", c) })
 			case 5, 6:
 				nth, force, dry := rapid.IntRange(-2, 20).Draw(t, "entry"), rapid.Bool().Draw(t, "force"), rapid.Bool().Draw(t, "dry")

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -11,35 +11,41 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/durable/crashdisk"
-	"emberd/internal/fewer"
-	"emberd/internal/text"
+	"emberd/internal/testutil/crashdisk"
+	"emberd/internal/testutil/racescale"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/device"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 func idOf(n int) memory.ID { return memory.DeriveID([]byte{byte(n)}) }
 
 func textOf(s string) map[string]json.RawMessage {
-	return map[string]json.RawMessage{"content": encode(s)}
+	return map[string]json.RawMessage{"content": record.Encode(s)}
 }
 
 // transact carries out a transaction on its own.
-func transact(s *Store, tx Tx) (entry string, err error) {
+func transact(s *stm.Store, tx wal.Tx) (entry string, err error) {
 	var ids []memory.ID
 	for _, c := range tx.Changes {
 		ids = append(ids, c.ID)
 	}
-	got, err := s.Update(context.Background(), ids, tx.Key, func([]*Row) (*Tx, error) { return &tx, nil })
+	got, err := s.Update(context.Background(), ids, tx.Key, func([]*table.Row) (*wal.Tx, error) { return &tx, nil })
 	return got.Entry, err
 }
 
-func one(s *Store, verb string, c ...Change) error {
-	_, err := transact(s, Tx{Verb: verb, Changes: c})
+func one(s *stm.Store, verb string, c ...wal.Change) error {
+	_, err := transact(s, wal.Tx{Verb: verb, Changes: c})
 	return err
 }
 
 // openOn opens a store on a disk, with a clock that moves on by itself.
-func openOn(disk *crashdisk.Disk) (*Store, error) {
+func openOn(disk *crashdisk.Disk) (*stm.Store, error) {
 	m := unused()
 	m.disk = disk
 	err := m.start()
@@ -49,7 +55,7 @@ func openOn(disk *crashdisk.Disk) (*Store, error) {
 // step is one request of a workload and what it makes of the memories.
 type step struct {
 	name    string
-	do      func(s *Store) (entry string, err error)
+	do      func(s *stm.Store) (entry string, err error)
 	on      func(m *machine) error // instead of do, and notes what the client learns itself
 	key     string                 // idempotency key
 	effects []effect
@@ -60,16 +66,16 @@ type step struct {
 // request is a step that changes memories in one transaction.
 func request(verb string, effects ...effect) step {
 	key := "key of " + verb + " " + string(effects[0].id)
-	return step{name: verb, key: key, effects: effects, settles: true, do: func(s *Store) (string, error) {
-		tx := Tx{Verb: verb, Key: key, KeyHash: "hash"}
+	return step{name: verb, key: key, effects: effects, do: func(s *stm.Store) (string, error) {
+		tx := wal.Tx{Verb: verb, Key: key, KeyHash: "hash"}
 		for _, e := range effects {
-			c := Change{ID: e.id, Delete: e.op == opDelete, Set: map[string]json.RawMessage{}}
+			c := wal.Change{ID: e.id, Delete: e.op == record.OpDelete, Set: map[string]json.RawMessage{}}
 			if c.Delete {
 				c.Text, e.set = e.set["content"], nil
 			}
 			for name, text := range e.set {
-				if c.Set[name] = encode(text); text == "" {
-					c.Set[name] = null
+				if c.Set[name] = record.Encode(text); text == "" {
+					c.Set[name] = record.Null
 				}
 			}
 			tx.Changes = append(tx.Changes, c)
@@ -79,42 +85,44 @@ func request(verb string, effects ...effect) step {
 }
 
 func saved(n int, text string) effect {
-	return effect{idOf(n), opPut, fields{"content": text, "source": "notebook"}}
+	return effect{idOf(n), record.OpPut, fields{"content": text, "source": "notebook"}}
 }
-func set(n int, key, text string) effect { return effect{idOf(n), opSet, fields{key: text}} }
-func del(n int) effect                   { return effect{id: idOf(n), op: opDelete} }
+func set(n int, key, text string) effect { return effect{idOf(n), record.OpSet, fields{key: text}} }
+func del(n int) effect                   { return effect{id: idOf(n), op: record.OpDelete} }
 
 // forgets is a delete that leaves the fingerprint of a text.
-func forgets(n int, text string) effect { return effect{idOf(n), opDelete, fields{"content": text}} }
+func forgets(n int, text string) effect {
+	return effect{idOf(n), record.OpDelete, fields{"content": text}}
+}
 
 // undo takes the newest entry back, which has these effects.
 func undo(effects ...effect) step {
-	return step{name: "undo", effects: effects, settles: true, do: func(s *Store) (string, error) {
-		got, err := s.Undo(context.Background(), Undo{})
+	return step{name: "undo", effects: effects, do: func(s *stm.Store) (string, error) {
+		got, err := s.Undo(context.Background(), history.Undo{})
 		return got.Tx, err
 	}}
 }
 
 func restore(back effect) step {
-	return step{name: "restore", effects: []effect{back}, settles: true, do: func(s *Store) (string, error) {
+	return step{name: "restore", effects: []effect{back}, do: func(s *stm.Store) (string, error) {
 		got, err := s.Restore(context.Background(), []memory.ID{back.id}, memory.Actor{})
 		return got.Entry, err
 	}}
 }
 
 func use(n int, times int64) step {
-	return step{name: "use", uses: map[memory.ID]int64{idOf(n): times}, do: func(s *Store) (string, error) {
-		s.Use(Use{ID: idOf(n), Uses: times})
+	return step{name: "use", uses: map[memory.ID]int64{idOf(n): times}, do: func(s *stm.Store) (string, error) {
+		s.Use(table.Use{ID: idOf(n), Uses: times})
 		return "", nil
 	}}
 }
 
 func snapshot() step {
-	return step{name: "snapshot", do: func(s *Store) (string, error) { return "", s.WriteSnapshot(context.Background()) }}
+	return step{name: "snapshot", do: func(s *stm.Store) (string, error) { return "", s.WriteSnapshot(context.Background()) }}
 }
 
 func stop() step {
-	return step{name: "close", settles: true, do: func(s *Store) (string, error) { return "", s.Close() }}
+	return step{name: "close", settles: true, do: func(s *stm.Store) (string, error) { return "", s.Close() }}
 }
 
 // operation is a workload on top of the old life. New operations of the store
@@ -175,16 +183,16 @@ type machine struct {
 	world *world
 	small bool
 	clock *atomic.Int64
-	words *text.Analyzer
+	words *analysis.Analyzer
 
-	durability Durability
+	durability wal.Durability
 	troubled   bool // its disk has failed, so a stop may leave uses unwritten
-	*Store
+	*stm.Store
 }
 
 // unused is a machine that was never used.
 func unused() *machine {
-	m := &machine{disk: crashdisk.New(), world: newWorld(), clock: &atomic.Int64{}, words: text.New()}
+	m := &machine{disk: crashdisk.New(), world: newWorld(), clock: &atomic.Int64{}, words: analysis.New()}
 	m.clock.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Unix())
 	return m
 }
@@ -197,14 +205,14 @@ func (m *machine) with(disk *crashdisk.Disk) *machine {
 }
 
 func (m *machine) start() (err error) {
-	opt := Options{FS: m.disk, Analyzer: m.words, Durability: m.durability, Now: func() time.Time { return time.Unix(m.clock.Add(1), 0) }}
+	opt := wal.Options{FS: m.disk, Analyzer: m.words, Durability: m.durability, Now: func() time.Time { return time.Unix(m.clock.Add(1), 0) }}
 	if m.small {
 		opt.SegmentBytes = 300
 	}
-	s, err := Open("/data", "/state", &opt)
-	if errors.Is(err, ErrLogGone) && m.world.moved {
+	s, err := stm.Open("/data", "/state", &opt)
+	if errors.Is(err, device.ErrLogGone) && m.world.moved {
 		if err = m.putBack(); err == nil {
-			s, err = Open("/data", "/state", &opt)
+			s, err = stm.Open("/data", "/state", &opt)
 		}
 	}
 	if err == nil {
@@ -224,7 +232,7 @@ func (m *machine) do(st step, cut bool) error {
 	}
 	entry, err := st.do(m.Store)
 	_, off := m.disk.Lstat("/")
-	if sound := off == nil && !m.troubled; err == nil && st.settles && (sound || !m.uses.waiting()) {
+	if sound := off == nil && !m.troubled; err == nil && st.settles && (sound || !m.Wal().Uses.Waiting()) {
 		m.world.settled = maps.Clone(m.world.used)
 	}
 	if sure := err == nil; len(st.effects) > 0 && (sure || cut || memory.CodeOf(err) == memory.Unknown) {
@@ -267,7 +275,7 @@ func TestWithoutSyncTheHarnessSeesLosses(t *testing.T) {
 	lost := 0
 	for range 20 {
 		m := unused()
-		m.durability = None
+		m.durability = wal.None
 		x.must(m, "start", m.start())
 		for _, st := range oldLife() {
 			x.must(m, st.name, m.do(st, false))
@@ -357,7 +365,7 @@ func TestAFirstSaveThatIsCutShortTwice(t *testing.T) {
 		m := unused()
 		live(m, 1, first)
 		for _, disk := range []*crashdisk.Disk{m.disk.Crash(nil), m.disk.Kill()} {
-			for second := first % fewer.Share; second < ops; second += fewer.Share {
+			for second := first % racescale.Share; second < ops; second += racescale.Share {
 				again := m.with(disk.Kill())
 				live(again, 2, second)
 				after := again.with(again.disk.Crash(nil))

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -14,6 +14,9 @@ import (
 	"emberd/internal/backup"
 	"emberd/internal/durable"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/device"
+	"emberd/stm/record"
 )
 
 // The folder of the other device, as this one sees it.
@@ -35,16 +38,16 @@ func (d *delivery) when(i int) time.Time {
 }
 
 func (d *delivery) content() []byte {
-	dev, _ := parseDevice(filepath.Base(theirs))
-	number := parseFileName(d.name).to
-	b := metaLine(opSegment, Stamp{T: uint64(d.when(0).UnixMilli()) << 16, Dev: dev},
-		header{Dev: dev.String(), Segment: number, First: d.first, Format: formatVersion})
+	dev, _ := record.ParseDevice(filepath.Base(theirs))
+	number := record.ParseName(d.name).To
+	b := record.MetaLine(record.OpSegment, record.Stamp{T: uint64(d.when(0).UnixMilli()) << 16, Dev: dev},
+		record.Header{Dev: dev.String(), Segment: number, First: d.first, Format: record.FormatVersion})
 	for i, f := range d.lines {
 		set := map[string]json.RawMessage{}
 		for key, text := range f.set {
-			set[key] = encode(text)
+			set[key] = record.Encode(text)
 		}
-		b = append(b, lineOf(d.first+uint64(i), d.when(i), f.op, f.id, string(encode(set)))...)
+		b = append(b, lineOf(d.first+uint64(i), d.when(i), f.op, f.id, string(record.Encode(set)))...)
 	}
 	return b
 }
@@ -60,8 +63,8 @@ func (d delivery) arrives() step {
 		for i, f := range d.lines {
 			e := event{name: fmt.Sprint(d.name, " line ", i), effects: []effect{f}, foreign: true, landed: landed, sure: err == nil && !d.late}
 			if landed {
-				dev, _ := parseDevice(filepath.Base(theirs))
-				e.entry = Stamp{T: uint64(d.when(i).UnixMilli())<<16 | d.first + uint64(i), Dev: dev}.String()
+				dev, _ := record.ParseDevice(filepath.Base(theirs))
+				e.entry = record.Stamp{T: uint64(d.when(i).UnixMilli())<<16 | d.first + uint64(i), Dev: dev}.String()
 			}
 			m.world.note(e)
 		}
@@ -116,12 +119,12 @@ func (d *delivery) carry(m *machine) error {
 }
 
 // noticed is one look at what came.
-func (d *delivery) noticed(s *Store) error {
-	if _, err := s.Refresh(context.Background()); err != nil {
+func (d *delivery) noticed(s *stm.Store) error {
+	if _, err := s.Wal().Refresh(context.Background()); err != nil {
 		return err
 	}
-	dev, _ := parseDevice(filepath.Base(theirs))
-	if last := d.first + uint64(len(d.lines)) - 1; s.snapshot.seen.contiguous()[dev] < last {
+	dev, _ := record.ParseDevice(filepath.Base(theirs))
+	if last := d.first + uint64(len(d.lines)) - 1; s.Wal().Snapshot.Seen.Contiguous()[dev] < last {
 		return errors.New("the file was not read")
 	}
 	return nil
@@ -129,7 +132,7 @@ func (d *delivery) noticed(s *Store) error {
 
 // obeys carries out what another device purged.
 func obeys() step {
-	return step{name: "carry out purges", do: func(s *Store) (string, error) {
+	return step{name: "carry out purges", do: func(s *stm.Store) (string, error) {
 		_, err := s.CarryOutPurges(context.Background())
 		return "", err
 	}}
@@ -138,7 +141,7 @@ func obeys() step {
 // aSharedDay is a life into which another device's files come: under their
 // names at once, growing, with a purge, and one that only a start finds.
 func aSharedDay() []step {
-	purge := effect{id: idOf(2), op: opPurge}
+	purge := effect{id: idOf(2), op: record.OpPurge}
 	return []step{
 		delivery{name: "s-00000001.jsonl", first: 1, lines: []effect{saved(21, "quince jelly"), set(1, "content", "apple strudel")}}.arrives(),
 		request("edit", set(1, "source", "garden")),
@@ -196,7 +199,7 @@ func restoresBackup() step {
 	return step{name: "restore a backup", on: func(m *machine) error {
 		m.Close() // what it says was tried elsewhere
 		m.world.moved = true
-		_, err := backup.Restore(context.Background(), m.disk, backupFile, "/data", true, func() error { return ForgetDevice(m.disk, "/state") })
+		_, err := backup.Restore(context.Background(), m.disk, backupFile, "/data", true, func() error { return device.ForgetDevice(m.disk, "/state") })
 		m.world.note(event{name: "restore a backup", back: m.world.saved, sure: err == nil})
 		if err == nil {
 			err = m.start()
@@ -217,5 +220,5 @@ func (m *machine) putBack() error {
 			return errors.Join(m.disk.Rename("/"+e.Name(), "/data"), m.disk.SyncDir("/"))
 		}
 	}
-	return ErrLogGone
+	return device.ErrLogGone
 }

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"emberd/memory"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 // damage applies mangle to the only segment and opens again without snapshot.
@@ -52,43 +55,43 @@ func TestDamageCostsAtMostItsLine(t *testing.T) {
 		name   string
 		mangle func([]byte) []byte
 		lost   string
-		want   Recovery
+		want   record.Recovery
 	}{
-		{"nothing", func(d []byte) []byte { return d }, "", Recovery{Applied: 3}},
-		{"no seal", withoutSeal, "", Recovery{Applied: 3}},
-		{"torn tail", func(d []byte) []byte { d = withoutSeal(d); return d[:len(d)-9] }, c, Recovery{Applied: 2, TornTail: 1}},
-		{"last LF missing", func(d []byte) []byte { return bytes.TrimSuffix(withoutSeal(d), []byte("\n")) }, "", Recovery{Applied: 3}},
-		{"NUL tail", func(d []byte) []byte { return append(withoutSeal(d), make([]byte, 5000)...) }, "", Recovery{Applied: 3, NulTail: 1}},
+		{"nothing", func(d []byte) []byte { return d }, "", record.Recovery{Applied: 3}},
+		{"no seal", withoutSeal, "", record.Recovery{Applied: 3}},
+		{"torn tail", func(d []byte) []byte { d = withoutSeal(d); return d[:len(d)-9] }, c, record.Recovery{Applied: 2, TornTail: 1}},
+		{"last LF missing", func(d []byte) []byte { return bytes.TrimSuffix(withoutSeal(d), []byte("\n")) }, "", record.Recovery{Applied: 3}},
+		{"NUL tail", func(d []byte) []byte { return append(withoutSeal(d), make([]byte, 5000)...) }, "", record.Recovery{Applied: 3, NulTail: 1}},
 		{"NUL hole before good lines", func(d []byte) []byte {
 			start, _ := lineWith(d, b)
 			return append(append(bytes.Clone(d[:start]), make([]byte, 700)...), d[start:]...)
-		}, "", Recovery{Applied: 3}},
+		}, "", record.Recovery{Applied: 3}},
 		{"NUL over a line", func(d []byte) []byte {
 			start, end := lineWith(d, b)
 			clear(d[start : end-1])
 			return d
-		}, b, Recovery{Applied: 2, NulTail: 1, Gaps: 1}},
+		}, b, record.Recovery{Applied: 2, NulTail: 1, Gaps: 1}},
 		{"one bit", func(d []byte) []byte {
 			d[bytes.Index(d, []byte(b))] ^= 4
 			return d
-		}, b, Recovery{Applied: 2, Quarantined: 1, Gaps: 1}},
-		{"CRLF", func(d []byte) []byte { return bytes.ReplaceAll(d, []byte("\n"), []byte("\r\n")) }, "", Recovery{Applied: 3}},
-		{"byte-order mark", func(d []byte) []byte { return append([]byte("\ufeff"), d...) }, "", Recovery{Applied: 3}},
-		{"trailing spaces", func(d []byte) []byte { return bytes.ReplaceAll(d, []byte("\n"), []byte("  \n")) }, "", Recovery{Applied: 3}},
-		{"a million empty lines", func(d []byte) []byte { return append(bytes.Repeat([]byte("\n"), 1<<20), d...) }, "", Recovery{Applied: 3}},
+		}, b, record.Recovery{Applied: 2, Quarantined: 1, Gaps: 1}},
+		{"CRLF", func(d []byte) []byte { return bytes.ReplaceAll(d, []byte("\n"), []byte("\r\n")) }, "", record.Recovery{Applied: 3}},
+		{"byte-order mark", func(d []byte) []byte { return append([]byte("\ufeff"), d...) }, "", record.Recovery{Applied: 3}},
+		{"trailing spaces", func(d []byte) []byte { return bytes.ReplaceAll(d, []byte("\n"), []byte("  \n")) }, "", record.Recovery{Applied: 3}},
+		{"a million empty lines", func(d []byte) []byte { return append(bytes.Repeat([]byte("\n"), 1<<20), d...) }, "", record.Recovery{Applied: 3}},
 		{"a line of 50 MB", func(d []byte) []byte {
 			return append(append(bytes.Repeat([]byte("x"), 50<<20), '\n'), d...)
-		}, "", Recovery{Applied: 3, Quarantined: 1}},
-		{"deep nesting", func(d []byte) []byte { return append([]byte(strings.Repeat("[", 20_000)+"\n"), d...) }, "", Recovery{Applied: 3, Quarantined: 1}},
-		{"lines twice", func(d []byte) []byte { return append(bytes.Clone(d), d...) }, "", Recovery{Applied: 3, Duplicate: 3, BadSeals: 1}},
+		}, "", record.Recovery{Applied: 3, Quarantined: 1}},
+		{"deep nesting", func(d []byte) []byte { return append([]byte(strings.Repeat("[", 20_000)+"\n"), d...) }, "", record.Recovery{Applied: 3, Quarantined: 1}},
+		{"lines twice", func(d []byte) []byte { return append(bytes.Clone(d), d...) }, "", record.Recovery{Applied: 3, Duplicate: 3, BadSeals: 1}},
 		{"a line taken out", func(d []byte) []byte {
 			start, end := lineWith(d, b)
 			return slices.Delete(d, start, end)
-		}, b, Recovery{Applied: 2, Gaps: 1, BadSeals: 1}},
+		}, b, record.Recovery{Applied: 2, Gaps: 1, BadSeals: 1}},
 		{"the last line before the seal taken out", func(d []byte) []byte {
 			start, end := lineWith(d, c)
 			return slices.Delete(d, start, end)
-		}, c, Recovery{Applied: 2, Gaps: 1, BadSeals: 1}},
+		}, c, record.Recovery{Applied: 2, Gaps: 1, BadSeals: 1}},
 		{"lines reversed", func(d []byte) []byte {
 			lines := bytes.SplitAfter(bytes.TrimSpace(d), []byte("\n"))
 			var out []byte
@@ -96,14 +99,14 @@ func TestDamageCostsAtMostItsLine(t *testing.T) {
 				out = append(append(out, bytes.TrimSpace(lines[i])...), '\n')
 			}
 			return out
-		}, "", Recovery{Applied: 3, BadSeals: 1}},
-		{"later version", func(d []byte) []byte { return append([]byte(futureLine(t, `{"v":2,"q":90,"op":"dream"`)), d...) }, "", Recovery{Applied: 3, Unknown: 1}},
+		}, "", record.Recovery{Applied: 3, BadSeals: 1}},
+		{"later version", func(d []byte) []byte { return append([]byte(futureLine(t, `{"v":2,"q":90,"op":"dream"`)), d...) }, "", record.Recovery{Applied: 3, Unknown: 1}},
 		{"unknown operation", func(d []byte) []byte {
 			return append([]byte(futureLine(t, `{"v":1,"q":90,"t":"0192f3a1b2c3-0004-k7q2mzxa","op":"dream"`)), d...)
-		}, "", Recovery{Applied: 3, Unknown: 1}},
+		}, "", record.Recovery{Applied: 3, Unknown: 1}},
 	} {
 		t.Run(d.name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			ids := map[string]memory.ID{}
 			for _, text := range []string{a, b, c} {
 				ids[text] = ts.save(text).ID()
@@ -128,23 +131,23 @@ func TestDamageCostsAtMostItsLine(t *testing.T) {
 
 func futureLine(t *testing.T, open string) string {
 	t.Helper()
-	return string(sealLine([]byte(open), 0))
+	return string(record.SealLine([]byte(open), 0))
 }
 
 // What is taken back is read from the log, and checked again.
 func TestDamageUnderARunningStoreIsNotRestored(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	edit := ts.edit(id, "content", "banana bread")
 	mangleFile(ts.segments()[0], func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("apple"), []byte("appla")) })
-	if _, err := ts.Undo(context.Background(), Undo{Entry: edit.Entry}); err == nil {
+	if _, err := ts.Undo(context.Background(), history.Undo{Entry: edit.Entry}); err == nil {
 		t.Error("undone with a damaged line")
 	}
 	ts.wantContent(id, "banana bread")
 }
 
 func TestDamagedLinesAreKeptInQuarantine(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("apple pie")
 	ts.damage(replaceIn("apple", "appla"))
 	ts.withoutSnapshot()
@@ -164,10 +167,10 @@ func TestHandEdit(t *testing.T) {
 	edit := func(b []byte) []byte {
 		start, end := lineWith(b, "apple pie")
 		line := bytes.Replace(b[start:end], []byte("apple pie"), []byte("apple crumble"), 1)
-		line = append(line[:len(line)-1-suffixLen:len(line)-1-suffixLen], "}\n"...)
+		line = append(line[:len(line)-1-record.SuffixLen:len(line)-1-record.SuffixLen], "}\n"...)
 		return append(append(bytes.Clone(b[:start]), line...), b[end:]...)
 	}
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.damage(edit)
 	if got := ts.Status().Recovery; got.HandEdited != 1 || got.Quarantined != 0 || got.Gaps != 0 {
@@ -186,7 +189,7 @@ func TestHandEdit(t *testing.T) {
 // TestEveryByteFlipped flips every bit pattern class of every byte of a log and
 // checks that at most one line is lost and none is wrong.
 func TestEveryByteFlipped(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	want := map[memory.ID]string{}
 	for i := range 12 {
 		text := fmt.Sprintf("memory number %d", i)
@@ -204,13 +207,13 @@ func TestEveryByteFlipped(t *testing.T) {
 		flipped := bytes.Clone(good)
 		flipped[i] ^= byte(1 << (i % 8))
 		s := memoryOnly()
-		r := newRecovery(s, &hlc{now: ts.now})
+		r := wal.NewRecovery(s.Wal(), &record.Clock{Now: ts.Wal().Now})
 		for line := range bytes.Lines(flipped) {
-			r.line(line, place{}, bytes.HasSuffix(line, []byte("\n")))
+			r.Line(line, record.Place{}, bytes.HasSuffix(line, []byte("\n")))
 		}
 		lost := 0
 		for id, text := range want {
-			row := s.table.get(id)
+			row := s.Table.Get(id)
 			switch {
 			case row == nil:
 				lost++
@@ -232,7 +235,7 @@ func TestSnapshotIsOnlyUsedWhenItFits(t *testing.T) {
 		want string
 	}{
 		{"untouched", func(*testStore) {}, "used"},
-		{"deleted", func(ts *testStore) { os.Remove(ts.snapshotPath()) }, "absent"},
+		{"deleted", func(ts *testStore) { os.Remove(ts.Wal().SnapshotPath()) }, "absent"},
 		{"one bit", func(ts *testStore) { ts.mangleSnapshot(func(b []byte) []byte { b[len(b)/2] ^= 1; return b }) }, "damaged"},
 		{"cut", func(ts *testStore) { ts.mangleSnapshot(func(b []byte) []byte { return b[:len(b)/2] }) }, "damaged"},
 		{"empty", func(ts *testStore) { ts.mangleSnapshot(func([]byte) []byte { return nil }) }, "damaged"},
@@ -244,7 +247,7 @@ func TestSnapshotIsOnlyUsedWhenItFits(t *testing.T) {
 		{"log gone", func(ts *testStore) { os.Rename(ts.segments()[0], ts.segments()[0]+".away") }, "stale"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			id := ts.save("apple pie").ID()
 			ts.reopen()
 			two := ts.save("banana bread").ID()
@@ -265,11 +268,11 @@ func TestSnapshotIsOnlyUsedWhenItFits(t *testing.T) {
 }
 
 func (ts *testStore) mangleSnapshot(mangle func([]byte) []byte) {
-	b, err := os.ReadFile(ts.snapshotPath())
+	b, err := os.ReadFile(ts.Wal().SnapshotPath())
 	if err != nil {
 		ts.t.Fatal(err)
 	}
-	if err := os.WriteFile(ts.snapshotPath(), mangle(b), 0o600); err != nil {
+	if err := os.WriteFile(ts.Wal().SnapshotPath(), mangle(b), 0o600); err != nil {
 		ts.t.Fatal(err)
 	}
 }

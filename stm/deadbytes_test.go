@@ -1,13 +1,16 @@
-package stm
+package stm_test
 
 import (
 	"fmt"
 	"testing"
+
+	"emberd/compaction"
+	"emberd/stm/wal"
 )
 
 // What a compaction cannot fold is not dead: it would be due again at once, without end.
 func TestACompactionLeavesNothingThatMakesAnotherDue(t *testing.T) {
-	ts := openStore(t, Options{Durability: None})
+	ts := openStore(t, wal.Options{Durability: wal.None})
 	want := func(when string, dead bool) {
 		t.Helper()
 		if got := ts.Status().Dead; got > 0 != dead {
@@ -40,14 +43,14 @@ func TestACompactionLeavesNothingThatMakesAnotherDue(t *testing.T) {
 
 // As long as an older file holds what newer lines superseded, that is not lost sight of.
 func TestACompactionOfTheNewestFilesLeavesWhatIsDeadInOlderOnes(t *testing.T) {
-	ts := openStore(t, Options{Durability: None})
+	ts := openStore(t, wal.Options{Durability: wal.None})
 	id := ts.save("apple pie").ID()
 	ts.reopen()
 	ts.edit(id, "content", "apple tart")
 	ts.reopen()
 	before := ts.Status().Dead
 	files := ts.sealed()
-	if _, err := ts.Rewrite(t.Context(), Compaction{Inputs: files[len(files)-1:], HistoryKeep: 90 * day}); err != nil {
+	if _, err := ts.Rewrite(t.Context(), compaction.Job{Inputs: files[len(files)-1:], HistoryKeep: 90 * day}); err != nil {
 		t.Fatal(err)
 	}
 	if got := ts.Status().Dead; got == 0 || got > before {

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -16,9 +16,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/internal/words"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // Case 69: devices that share a folder through a sync tool of the worst kind.
@@ -46,7 +50,7 @@ type fleet struct {
 
 // simulated is one device with its own disk and clock.
 type simulated struct {
-	*Store
+	*stm.Store
 	fleet *fleet
 	disk  *crashdisk.Disk
 	skew  time.Duration
@@ -70,7 +74,7 @@ func (d *simulated) now() time.Time {
 }
 
 func (d *simulated) open() {
-	s, err := Open("/data", "/state", &Options{FS: d.disk, Now: d.now, SegmentBytes: 600, Host: "simulated"})
+	s, err := stm.Open("/data", "/state", &wal.Options{FS: d.disk, Now: d.now, SegmentBytes: 600, Host: "simulated"})
 	if err != nil {
 		d.fleet.Fatal(err)
 	}
@@ -129,7 +133,7 @@ func (d *simulated) refresh() {
 func (w *fleet) change(d *simulated) {
 	id := idOf(rapid.IntRange(1, 4).Draw(w.T, "memory"))
 	w.made++
-	c := Change{ID: id, Set: textOf(fmt.Sprintf("word%d", w.made))}
+	c := wal.Change{ID: id, Set: textOf(fmt.Sprintf("word%d", w.made))}
 	if row, ok := d.Get(id); ok {
 		switch rapid.IntRange(0, 3).Draw(w.T, "change") {
 		case 0:
@@ -137,14 +141,14 @@ func (w *fleet) change(d *simulated) {
 				c.Text = row.Content()
 			}
 		case 1:
-			c.Set["source"] = null
+			c.Set["source"] = record.Null
 		case 2:
 			c.Set = textOf(row.Content())
 			delete(c.Set, "content")
-			c.Set["source"] = encode(fmt.Sprint("place", w.made))
+			c.Set["source"] = record.Encode(fmt.Sprint("place", w.made))
 		}
 	}
-	tx := Tx{Verb: "save", Changes: []Change{c}}
+	tx := wal.Tx{Verb: "save", Changes: []wal.Change{c}}
 	if rapid.IntRange(0, 5).Draw(w.T, "again") == 0 {
 		tx.Again = []memory.ID{idOf(rapid.IntRange(1, 4).Draw(w.T, "forgotten memory"))}
 	}
@@ -155,14 +159,14 @@ func (w *fleet) change(d *simulated) {
 
 func (w *fleet) use(d *simulated) {
 	for row := range d.Rows() {
-		d.Use(Use{ID: row.ID(), Uses: int64(len(row.Content()))})
+		d.Use(table.Use{ID: row.ID(), Uses: int64(len(row.Content()))})
 		w.uses[row.ID()] += int64(len(row.Content()))
 	}
 }
 
 // files lists what a device's own folder holds.
 func (d *simulated) files() []string {
-	dir := filepath.Join("/data/stm", d.device.String())
+	dir := filepath.Join("/data/stm", d.Wal().Device.String())
 	entries, err := d.disk.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		d.fleet.Fatal(err)
@@ -259,16 +263,16 @@ func (w *fleet) settle() {
 	for _, d := range w.devices {
 		d.refresh()
 	}
-	want := w.devices[0].dump()
+	want := dump(w.devices[0].Store)
 	for i, d := range w.devices {
-		if got := d.dump(); got != want {
+		if got := dump(d.Store); got != want {
 			w.Fatalf("device %d holds\n%s\ndevice 0 holds\n%s", i, got, want)
 		}
 		w.check(d)
 		d.Close()
 		d.disk.Remove("/state/index/stm.snap")
 		d.open()
-		if got := d.dump(); got != want {
+		if got := dump(d.Store); got != want {
 			w.Fatalf("read anew, device %d holds\n%s\nbefore\n%s", i, got, want)
 		}
 	}
@@ -277,7 +281,7 @@ func (w *fleet) settle() {
 // check compares uses with the model and the word index with the table.
 func (w *fleet) check(d *simulated) {
 	for id, want := range w.uses {
-		if cell := d.table.cell(id.Bytes()); cell == nil || cell.row.Load().UseCount() != want {
+		if cell := d.Table.Cell(id.Bytes()); cell == nil || cell.Row.Load().UseCount() != want {
 			w.Fatalf("uses of %s are not the %d that were counted", id, want)
 		}
 	}
@@ -287,12 +291,12 @@ func (w *fleet) check(d *simulated) {
 		if row.Content() == "" {
 			continue
 		}
-		found := d.Search(Query{Terms: asTerms(row.Content()), Limit: 9, Most: 9})
-		if !slices.ContainsFunc(found.Matches, func(m Match) bool { return m.Row.ID() == row.ID() }) {
+		found := d.Search(table.Query{Terms: asTerms(row.Content()), Limit: 9, Most: 9})
+		if !slices.ContainsFunc(found.Matches, func(m table.Match) bool { return m.Row.ID() == row.ID() }) {
 			w.Fatalf("%q is not found", row.Content())
 		}
 	}
-	docs := d.index.words.Load()
+	docs := d.Words.Words.Load()
 	indexed := 0
 	for doc := range docs.Docs() {
 		if docs.Live(words.Doc(doc)) {
@@ -307,33 +311,33 @@ func (w *fleet) check(d *simulated) {
 // dump is the whole state in one canonical text: every memory ever met, each
 // key with the stamp it was written at, tombstones, what the trash has, fingerprints,
 // and use by device.
-func (s *Store) dump() string {
+func dump(s *stm.Store) string {
 	var b bytes.Buffer
-	keys := slices.SortedFunc(maps.Keys(s.table.cells), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
+	keys := slices.SortedFunc(maps.Keys(s.Table.Cells), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
 	for _, key := range keys {
-		row := s.table.cells[key].row.Load()
-		o := row.rest()
-		fmt.Fprintf(&b, "%s live %v born %s tomb %s rev %s\n", row.ID(), row.live(), o.born, o.tomb, row.Rev())
-		if g, ok := s.table.graves[key]; ok {
-			fmt.Fprintf(&b, "  in the trash since %s\n", g.stamp)
+		row := s.Table.Cells[key].Row.Load()
+		o := row.Rest()
+		fmt.Fprintf(&b, "%s live %v born %s tomb %s rev %s\n", row.ID(), row.Live(), o.Born, o.Tomb, row.Rev())
+		if g, ok := s.Table.Graves[key]; ok {
+			fmt.Fprintf(&b, "  in the trash since %s\n", g.Stamp)
 		}
-		if f := o.forgot; f != nil {
-			fmt.Fprintf(&b, "  forgotten as %s at %s, lifted at %s\n", f.print.String(), f.at, f.lifted)
+		if f := o.Forgot; f != nil {
+			fmt.Fprintf(&b, "  forgotten as %s at %s, lifted at %s\n", f.Print.String(), f.At, f.Lifted)
 		}
 		members := map[string]string{}
-		for _, r := range o.regs {
-			members[r.key] = fmt.Sprintf("%s at %s", row.value(r.key), r.stamp)
+		for _, r := range o.Regs {
+			members[r.Key] = fmt.Sprintf("%s at %s", row.Value(r.Key), r.Stamp)
 		}
-		_ = eachField(row.doc, func(name, value []byte) bool {
-			members[string(name)] = fmt.Sprintf("%s at %s", value, row.stampOf(string(name)))
+		_ = record.EachField(row.Doc, func(name, value []byte) bool {
+			members[string(name)] = fmt.Sprintf("%s at %s", value, row.StampOf(string(name)))
 			return true
 		})
 		for _, name := range slices.Sorted(maps.Keys(members)) {
 			fmt.Fprintf(&b, "  %s %s\n", name, members[name])
 		}
-		slices.SortFunc(o.use, func(a, b useTotal) int { return strings.Compare(a.dev.String(), b.dev.String()) })
-		for _, u := range o.use {
-			fmt.Fprintf(&b, "  used %s %d %d %d %d\n", u.dev, u.uses, u.accesses, u.used, u.accessed)
+		slices.SortFunc(o.Use, func(a, b record.UseTotal) int { return strings.Compare(a.Dev.String(), b.Dev.String()) })
+		for _, u := range o.Use {
+			fmt.Fprintf(&b, "  used %s %d %d %d %d\n", u.Dev, u.Uses, u.Accesses, u.Used, u.Accessed)
 		}
 	}
 	return b.String()

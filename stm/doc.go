@@ -16,8 +16,8 @@
 // on the disk, or fails; after a failure the file is not trusted again. fsync
 // of a directory does the same for its names. Sectors need not be atomic and
 // unsynced bytes may survive in any part, as garbage or as NUL. One process
-// writes, which the caller's lock ensures. The checksum finds accidents; whoever
-// can write the files owns the data.
+// writes, which the caller's lock ensures. The checksum finds accidents; a
+// program that can write the files owns the data.
 //
 // # Files
 //
@@ -53,7 +53,7 @@
 //	tx    journal entry: the stamp of its first line
 //	do    what was asked for: save, add, reinforce, echo, confirm, edit, forget,
 //	      undo, restore, import, …
-//	by    who asked: {"via","uid","pid","client","session"}
+//	by    the caller: {"via","uid","pid","client","session"}
 //	key   idempotency key, kh the hash of the request it stands for
 //	ref   the journal entry that this line, the last of an undo, takes back
 //	lift  the forgotten memories whose text may be saved again from here on
@@ -65,16 +65,17 @@
 //
 // put holds a whole memory and creates it or brings it back. set holds new
 // values of some keys, null removing one. del has no d; its prev holds the
-// whole memory, with a revision of time 0 if it came in forgotten. all is several of these at once: d is an array of objects with
+// whole memory, with a revision of time 0 if it came in forgotten. all is several
+// of these at once: d is an array of objects with
 // op, id, prev and d. use holds running totals of this device by memory:
-// {"u" uses, "a" accesses, "lu" last used, "la" last accessed}. seg says which
+// {"u" uses, "a" accesses, "lu" last used, "la" last accessed}. seg reports which
 // segment this is, seal how many lines it has and the CRC-32C over their
 // checksums; a segment without seal ended in a crash, which is legal.
 //
 // The seg line of a compacted file or a history also has from and seg (the first
 // and the last segment it stands for), first and last (sequence numbers, all of
 // which are accounted for), gen, and replaces: name, length and CRC-32C of every
-// file that was folded in. That of a compacted file says how many lines its
+// file that was folded in. That of a compacted file reports how many lines its
 // history has and, as since, from when on all that was superseded is in it or in
 // an earlier one; that of a history the oldest and the newest stamp in it. Their
 // seals are always there and have a CRC-32C of all bytes before.
@@ -83,7 +84,7 @@
 //
 // # Forgotten texts
 //
-// The line of a del or purge that somebody asked for has a fingerprint of the text:
+// The line of a del or purge that a caller asked for has a fingerprint of the text:
 // base64url of its HMAC-SHA-256 (RFC 2104) under the key of the device that wrote
 // the line, after Unicode normal form C, full case folding, and single spaces for
 // white space. Store.ForgottenAs so knows the text again, on every device that
@@ -144,10 +145,10 @@
 //
 // A log that cannot be written is tried again with a new segment, every minute
 // after a failed sync and every five seconds after anything else, so that it is
-// writable again without a restart and without anybody saving. A segment that
+// writable again without a restart and without a save. A segment that
 // cannot be begun leaves no file and no used number, and while there is an older
-// one that one goes on. Below 16 MiB of free space only deletes are written. When
-// the disk is full all the same, the ballast goes, the deletes of the batch are
+// one that one continues. Below 16 MiB of free space only deletes are written. When
+// the disk is full anyway, the ballast goes, the deletes of the batch are
 // written again, and saves are refused until there is room for new ballast.
 //
 // A start on a folder from which the log of this device is gone is refused,
@@ -160,7 +161,7 @@
 // table but for deletions by other devices. Line by line, in order:
 //
 //   - A line that counts wholly and supersedes nothing is copied as it is.
-//   - Of one that counts in part, or that says what it supersedes, the keys that
+//   - Of one that counts in part, or that reports what it supersedes, the keys that
 //     count are kept, with stamp, number and journal entry, and marked as cut; the
 //     whole line goes to the history. A key removed by null counts like any other.
 //   - One of which nothing counts any more goes to the history.
@@ -184,7 +185,7 @@
 // crash at any point, any mix of inputs and outputs says the same, since lines may
 // be met twice. A file that a whole compacted one stands for is not read at start.
 //
-// A history is read when somebody asks for an entry that may be in it, to undo it
+// A history is read when a caller asks for an entry that may be in it, to undo it
 // or to find the newest that stands, and is forgotten again by the next
 // compaction.
 //
@@ -192,7 +193,7 @@
 //
 // What the memories were at an earlier moment is what all lines up to it add up
 // to, those of histories too. Where compaction may have left one out, the first
-// line after the moment tells what it superseded. From since on that is exact but
+// line after the moment reports what it superseded. From since on that is exact but
 // for the totals of use: a total counts that was last raised before the moment,
 // and what there was before a higher one that compaction kept alone is not known.
 //
@@ -218,10 +219,10 @@
 //     counts as a human's edit does, or drop it; it stays where it is until
 //     compaction, and is known by the hash of its bytes.
 //  5. A line of another device stamped more than a day ahead is held back.
-//     A line whose sequence number was met before is merged all the same.
+//     A line whose sequence number was met before is merged anyway.
 //  6. Missing sequence numbers of this device are counted, with the help of
 //     the headers and seals that tell how many there were. A sealed segment of
-//     sound lines that are not those its seal tells of is counted too.
+//     sound lines that are not those its seal describes is counted too.
 //  7. The next write begins a new segment.
 //
 // # Other devices

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"os"
@@ -6,12 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 // listed describes pages of the journal, put together.
 func (ts *testStore) listed(limit int) (out []string) {
 	ts.t.Helper()
-	var before Stamp
+	var before record.Stamp
 	for {
 		page, total := ts.Entries(before, limit)
 		var err error
@@ -24,7 +27,7 @@ func (ts *testStore) listed(limit int) (out []string) {
 				text += " undoes"
 			}
 			out = append(out, text)
-			if before, err = ParseStamp(e.Tx); err != nil {
+			if before, err = record.ParseStamp(e.Tx); err != nil {
 				ts.t.Fatal(err)
 			}
 		}
@@ -38,14 +41,14 @@ func (ts *testStore) listed(limit int) (out []string) {
 }
 
 func TestTheJournalIsListedNewestFirst(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	if got := ts.listed(3); got != nil {
 		t.Errorf("an empty journal lists %q", got)
 	}
 	pie := ts.save("apple pie").ID()
 	tart := ts.save("plum tart").ID()
-	entry := ts.commit(Tx{Verb: "import", Changes: []Change{{ID: idOf(1), Set: textOf("cake")}, {ID: idOf(2), Set: textOf("tea")}}}).Entry
-	ts.commit(Tx{Verb: "import", Entry: entry, Changes: []Change{{ID: idOf(3), Set: textOf("milk")}}})
+	entry := ts.commit(wal.Tx{Verb: "import", Changes: []wal.Change{{ID: idOf(1), Set: textOf("cake")}, {ID: idOf(2), Set: textOf("tea")}}}).Entry
+	ts.commit(wal.Tx{Verb: "import", Entry: entry, Changes: []wal.Change{{ID: idOf(3), Set: textOf("milk")}}})
 	edited := ts.edit(pie, "content", "cherry pie").Entry
 	ts.undo(edited)
 	ts.forget(pie, tart)
@@ -70,9 +73,9 @@ func TestTheJournalIsListedNewestFirst(t *testing.T) {
 // A file of another device that is gone takes nothing from the list but what its lines
 // said.
 func TestTheJournalIsListedWithoutAFileThatIsGone(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("apple pie")
-	name := ts.other(lineOf(1, time.Now().Add(-time.Hour), opPut, idOf(1), `{"content":"plum tart"}`))
+	name := ts.other(lineOf(1, time.Now().Add(-time.Hour), record.OpPut, idOf(1), `{"content":"plum tart"}`))
 	ts.refresh()
 	want := []string{"save memory", "save memory"}
 	if got := ts.listed(9); !slices.Equal(got, want) {

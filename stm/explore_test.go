@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/durable/crashdisk"
-	"emberd/internal/fewer"
+	"emberd/internal/testutil/crashdisk"
+	"emberd/internal/testutil/racescale"
 	"emberd/memory"
+	"emberd/stm/wal"
 )
 
 // explorer drives an operation into every crash and every disk error.
@@ -30,7 +31,7 @@ type explorer struct {
 func torture() bool { return os.Getenv("EMBERD_TEST_TORTURE") != "" }
 
 func newExplorer(t *testing.T) *explorer {
-	x := &explorer{T: t, rng: rand.New(rand.NewPCG(7, 7)), lucks: 2, every: 30 * fewer.Share}
+	x := &explorer{T: t, rng: rand.New(rand.NewPCG(7, 7)), lucks: 2, every: 30 * racescale.Share}
 	if torture() {
 		x.lucks, x.every, x.deep = 10, 1, true
 	}
@@ -281,9 +282,9 @@ func (x *explorer) persist(m *machine, when string, st step) {
 		x.must(m, when, fmt.Errorf("%s: an error without a code: %w", st.name, err))
 	}
 	m.disk.Heal()
-	m.clock.Add(int64(retryAfter / time.Second))
+	m.clock.Add(int64(wal.RetryAfter / time.Second))
 	if memory.CodeOf(err) == memory.Unknown && len(st.effects) > 0 {
-		x.must(m, when+", disk mended: "+st.name+" in doubt", m.certain(context.Background()))
+		x.must(m, when+", disk mended: "+st.name+" in doubt", m.Wal().CheckDurable(context.Background()))
 		m.world.events[len(m.world.events)-1].sure = true
 		return
 	}

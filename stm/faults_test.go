@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"encoding/json"
@@ -9,8 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // A power cut anywhere is in crash_test.go; here are the disk's errors, one by
@@ -18,16 +23,16 @@ import (
 
 // ageing is a store on a disk in memory whose clock the test moves.
 type ageing struct {
-	*Store
+	*stm.Store
 	disk *crashdisk.Disk
 	now  time.Time
 }
 
-func newAgeing(t *testing.T, o Options) *ageing {
+func newAgeing(t *testing.T, o wal.Options) *ageing {
 	t.Helper()
 	a := &ageing{disk: crashdisk.New(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	o.FS, o.Now = a.disk, func() time.Time { return a.now }
-	s, err := Open("/data", "/state", &o)
+	s, err := stm.Open("/data", "/state", &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +45,7 @@ func newAgeing(t *testing.T, o Options) *ageing {
 // segments are the names of its own segments.
 func (a *ageing) segments(t *testing.T) []string {
 	t.Helper()
-	entries, err := a.disk.ReadDir(a.writer.dir)
+	entries, err := a.disk.ReadDir(a.Wal().Writer.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,16 +57,16 @@ func (a *ageing) segments(t *testing.T) []string {
 }
 
 // looked is the status after a look at the disk, however busy the machine is.
-func (a *ageing) looked(t *testing.T) Status {
+func (a *ageing) looked(t *testing.T) wal.Status {
 	t.Helper()
-	if err := a.onWriter(t.Context(), func() { a.writer.look() }); err != nil {
+	if err := a.Wal().OnWriter(t.Context(), func() { a.Wal().Writer.Look() }); err != nil {
 		t.Fatal(err)
 	}
-	return a.status()
+	return a.Wal().StatusNow()
 }
 
 // wantAfterCrash cuts the power, starts again and compares the texts by number.
-func (a *ageing) wantAfterCrash(t *testing.T, want map[int]string) Recovery {
+func (a *ageing) wantAfterCrash(t *testing.T, want map[int]string) record.Recovery {
 	t.Helper()
 	s, err := openOn(a.disk.Crash(nil))
 	if err != nil {
@@ -81,7 +86,7 @@ func (a *ageing) wantAfterCrash(t *testing.T, want map[int]string) Recovery {
 
 // Case 6: no answer ever rests on a file whose sync failed.
 func TestAFailedSyncMovesTheBatchToANewSegment(t *testing.T) {
-	a := newAgeing(t, Options{})
+	a := newAgeing(t, wal.Options{})
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl"})
 	wantCode(t, "save over a failing sync", put(a.Store, 1, "one"), "")
 	wantCode(t, "save after it", put(a.Store, 2, "two"), "")
@@ -96,7 +101,7 @@ func TestAFailedSyncMovesTheBatchToANewSegment(t *testing.T) {
 // Case 7: reads go on, nobody waits, no numbers are used up, and once the disk is
 // well the log is too, without a restart and without anybody saving.
 func TestADiskThatNeverSyncsMakesTheLogReadOnly(t *testing.T) {
-	a := newAgeing(t, Options{})
+	a := newAgeing(t, wal.Options{})
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl", Forever: true})
 	wantCode(t, "first save", put(a.Store, 1, "one"), memory.Unknown)
 	for range 500 {
@@ -108,14 +113,14 @@ func TestADiskThatNeverSyncsMakesTheLogReadOnly(t *testing.T) {
 	if r, ok := a.Get(idOf(0)); !ok || r.Content() != "before" {
 		t.Error("reading stopped too")
 	}
-	if n := a.writer.dev.Segment; n > 3 {
+	if n := a.Wal().Writer.Dev.Segment; n > 3 {
 		t.Errorf("500 failing saves reserved %d segment numbers", n)
 	}
-	if st := a.Status(); st.ReadOnly == "" || len(a.writer.queue) != 0 {
-		t.Errorf("status %+v, %d in the queue", st, len(a.writer.queue))
+	if st := a.Status(); st.ReadOnly == "" || len(a.Wal().Writer.Queue) != 0 {
+		t.Errorf("status %+v, %d in the queue", st, len(a.Wal().Writer.Queue))
 	}
 	a.disk.Heal()
-	a.now = a.now.Add(retryAfter)
+	a.now = a.now.Add(wal.RetryAfter)
 	if st := a.looked(t); st.ReadOnly != "" {
 		t.Errorf("still read-only: %s", st.ReadOnly)
 	}
@@ -129,7 +134,7 @@ func TestADiskThatNeverSyncsMakesTheLogReadOnly(t *testing.T) {
 // A new segment whose header is the last thing that reaches the disk says which numbers
 // the batch had, so that the next start does not miss them.
 func TestNumbersInDoubtAreNoGap(t *testing.T) {
-	a := newAgeing(t, Options{})
+	a := newAgeing(t, wal.Options{})
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl"}) // of the batch; then the header's succeeds
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl", Nth: 3, Forever: true})
 	wantCode(t, "save without a sync", put(a.Store, 1, "one"), memory.Unknown)
@@ -144,24 +149,24 @@ func TestNumbersInDoubtAreNoGap(t *testing.T) {
 // What was answered with unknown is written before anything else is, so that no
 // start finds a change that this process did not show when it made the next one.
 func TestAnUnknownAnswerIsSettledBeforeTheNextChange(t *testing.T) {
-	a := newAgeing(t, Options{})
+	a := newAgeing(t, wal.Options{})
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl", Forever: true})
-	wantCode(t, "edit without a sync", one(a.Store, "edit", Change{ID: idOf(0), Set: textOf("in doubt")}), memory.Unknown)
+	wantCode(t, "edit without a sync", one(a.Store, "edit", wal.Change{ID: idOf(0), Set: textOf("in doubt")}), memory.Unknown)
 	a.disk.Heal()
-	wantCode(t, "edit too soon", one(a.Store, "edit", Change{ID: idOf(0), Set: map[string]json.RawMessage{"source": encode("there")}}), memory.ReadOnly)
+	wantCode(t, "edit too soon", one(a.Store, "edit", wal.Change{ID: idOf(0), Set: map[string]json.RawMessage{"source": record.Encode("there")}}), memory.ReadOnly)
 	if r, _ := a.Get(idOf(0)); r.Content() != "before" {
 		t.Errorf("shown before it is settled: %q", r.Content())
 	}
-	a.now = a.now.Add(retryAfter)
-	_, err := a.Update(t.Context(), []memory.ID{idOf(0)}, "", func(rows []*Row) (*Tx, error) {
+	a.now = a.now.Add(wal.RetryAfter)
+	_, err := a.Update(t.Context(), []memory.ID{idOf(0)}, "", func(rows []*table.Row) (*wal.Tx, error) {
 		if rows[0].Content() != "in doubt" {
 			t.Errorf("the next change is based on %q", rows[0].Content())
 		}
-		return &Tx{Verb: "edit", Changes: []Change{{ID: idOf(0), Set: map[string]json.RawMessage{"source": encode("here")}}}}, nil
+		return &wal.Tx{Verb: "edit", Changes: []wal.Change{{ID: idOf(0), Set: map[string]json.RawMessage{"source": record.Encode("here")}}}}, nil
 	})
 	wantCode(t, "edit", err, "")
 	for range 2 { // the last, and what was in doubt
-		if got, err := a.Undo(t.Context(), Undo{}); err != nil || got.Entry.Verb != "edit" {
+		if got, err := a.Undo(t.Context(), history.Undo{}); err != nil || got.Entry.Verb != "edit" {
 			t.Fatalf("undo: %+v, %v", got, err)
 		}
 	}
@@ -172,13 +177,13 @@ func TestAnUnknownAnswerIsSettledBeforeTheNextChange(t *testing.T) {
 
 // A disk that fails once more does not make a file each time it is tried.
 func TestWhatIsInDoubtWaitsForAsLongAsItTakes(t *testing.T) {
-	a := newAgeing(t, Options{})
+	a := newAgeing(t, wal.Options{})
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl", Forever: true})
 	wantCode(t, "save without a sync", put(a.Store, 1, "one"), memory.Unknown)
 	a.disk.Heal()
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpWrite, Path: ".jsonl", Nth: 2, Forever: true, Err: syscall.ENOSPC})
 	for range 50 {
-		a.now = a.now.Add(retryAfter)
+		a.now = a.now.Add(wal.RetryAfter)
 		if st := a.looked(t); st.ReadOnly == "" {
 			t.Fatal("not read-only with something in doubt")
 		}
@@ -187,7 +192,7 @@ func TestWhatIsInDoubtWaitsForAsLongAsItTakes(t *testing.T) {
 		t.Errorf("segments %v", got)
 	}
 	a.disk.Heal()
-	a.now = a.now.Add(retryAfter)
+	a.now = a.now.Add(wal.RetryAfter)
 	if st := a.looked(t); st.ReadOnly != "" {
 		t.Errorf("still read-only: %s", st.ReadOnly)
 	}
@@ -208,7 +213,7 @@ func TestNothingIsAcknowledgedInASegmentWithoutAName(t *testing.T) {
 	}
 	disk.Heal()
 	wantCode(t, "save on the healed disk", put(s, 1, "one"), "")
-	if got := s.Status().Active; got != segmentName(1) {
+	if got := s.Status().Active; got != record.SegmentName(1) {
 		t.Errorf("active segment %s, want the first number to be used", got)
 	}
 	after, err := openOn(disk.Crash(nil))
@@ -224,14 +229,14 @@ func TestNothingIsAcknowledgedInASegmentWithoutAName(t *testing.T) {
 // Case 10: a write that arrives in part is cut back, and the numbers are used
 // again.
 func TestAShortWriteLeavesNothingBehind(t *testing.T) {
-	a := newAgeing(t, Options{})
+	a := newAgeing(t, wal.Options{})
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpWrite, Path: ".jsonl", Err: syscall.EFBIG, ShortBy: 11})
 	wantCode(t, "save", put(a.Store, 1, "one"), memory.ReadOnly)
 	wantCode(t, "next save", put(a.Store, 2, "two"), "")
 	if got := a.segments(t); len(got) != 1 {
 		t.Errorf("segments %v, want the one", got)
 	}
-	if got := a.wantAfterCrash(t, map[int]string{0: "before", 2: "two"}); got != (Recovery{Applied: 2}) {
+	if got := a.wantAfterCrash(t, map[int]string{0: "before", 2: "two"}); got != (record.Recovery{Applied: 2}) {
 		t.Errorf("recovery %+v", got)
 	}
 }
@@ -239,7 +244,7 @@ func TestAShortWriteLeavesNothingBehind(t *testing.T) {
 // Case 11: while the next segment cannot be begun, the old one goes on, and it is
 // tried again a minute later.
 func TestWithoutInodesTheOldSegmentGoesOn(t *testing.T) {
-	a := newAgeing(t, Options{SegmentBytes: 600})
+	a := newAgeing(t, wal.Options{SegmentBytes: 600})
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpCreate, Err: syscall.ENOSPC, Forever: true})
 	want := map[int]string{0: "before"}
 	for n := 1; n < 20; n++ {
@@ -250,10 +255,10 @@ func TestWithoutInodesTheOldSegmentGoesOn(t *testing.T) {
 		t.Errorf("segments %v, read-only %q", got, a.Status().ReadOnly)
 	}
 	a.disk.Heal()
-	a.now = a.now.Add(retryAfter)
+	a.now = a.now.Add(wal.RetryAfter)
 	want[20] = "in the next segment"
 	wantCode(t, "save with inodes", put(a.Store, 20, want[20]), "")
-	if got := a.segments(t); len(got) != 2 || got[1] != segmentName(2) {
+	if got := a.segments(t); len(got) != 2 || got[1] != record.SegmentName(2) {
 		t.Errorf("segments %v, want a second one", got)
 	}
 	a.wantAfterCrash(t, want)
@@ -261,7 +266,7 @@ func TestWithoutInodesTheOldSegmentGoesOn(t *testing.T) {
 
 // Case 12, EROFS.
 func TestAReadOnlyDiskIsLeftAlone(t *testing.T) {
-	a := newAgeing(t, Options{})
+	a := newAgeing(t, wal.Options{})
 	a.disk.Fail(crashdisk.Fault{Err: syscall.EROFS, Forever: true})
 	for range 3 {
 		wantCode(t, "save", put(a.Store, 1, "one"), memory.ReadOnly)
@@ -270,7 +275,7 @@ func TestAReadOnlyDiskIsLeftAlone(t *testing.T) {
 		t.Errorf("status says %q", st.ReadOnly)
 	}
 	a.disk.Heal()
-	a.now = a.now.Add(probeEvery)
+	a.now = a.now.Add(wal.ProbeEvery)
 	if st := a.looked(t); st.ReadOnly != "" {
 		t.Errorf("still read-only: %q", st.ReadOnly)
 	}
@@ -281,7 +286,7 @@ func TestAReadOnlyDiskIsLeftAlone(t *testing.T) {
 // Case 13: what cannot be cut back is given up. Half a line stays, and is known
 // for what it is.
 func TestASegmentThatCannotBeCutBackIsGivenUp(t *testing.T) {
-	a := newAgeing(t, Options{})
+	a := newAgeing(t, wal.Options{})
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpWrite, Path: ".jsonl", Err: syscall.EFBIG, ShortBy: 11})
 	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpTruncate})
 	wantCode(t, "save", put(a.Store, 1, "one"), memory.Unknown)
@@ -297,7 +302,7 @@ func TestASegmentThatCannotBeCutBackIsGivenUp(t *testing.T) {
 // Case 26, without a process: with no file descriptor left the open segment goes
 // on.
 func TestWithoutDescriptorsTheOpenSegmentGoesOn(t *testing.T) {
-	a := newAgeing(t, Options{SegmentAge: time.Hour})
+	a := newAgeing(t, wal.Options{SegmentAge: time.Hour})
 	for _, op := range []crashdisk.Op{crashdisk.OpCreate, crashdisk.OpOpen, crashdisk.OpSyncDir, crashdisk.OpReadDir} {
 		a.disk.Fail(crashdisk.Fault{Op: op, Err: syscall.EMFILE, Forever: true})
 	}
@@ -322,13 +327,13 @@ func TestAFullStateFolderIsNamed(t *testing.T) {
 
 // A wrong clock that is set right must not make keys live for ever.
 func TestKeysOfAClockThatWasAheadExpire(t *testing.T) {
-	a := newAgeing(t, Options{})
+	a := newAgeing(t, wal.Options{})
 	right := a.now
 	a.now = a.now.AddDate(10, 0, 0)
 	save := func(n int, key string) {
 		t.Helper()
-		_, err := a.Update(t.Context(), nil, key, func([]*Row) (*Tx, error) {
-			return &Tx{Verb: "save", Key: key, KeyHash: "h", Changes: []Change{{ID: idOf(n), Set: textOf(key)}}}, nil
+		_, err := a.Update(t.Context(), nil, key, func([]*table.Row) (*wal.Tx, error) {
+			return &wal.Tx{Verb: "save", Key: key, KeyHash: "h", Changes: []wal.Change{{ID: idOf(n), Set: textOf(key)}}}, nil
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -340,19 +345,19 @@ func TestKeysOfAClockThatWasAheadExpire(t *testing.T) {
 	if _, ok := a.Replay("right again"); !ok {
 		t.Error("the key is not known at once")
 	}
-	a.now = right.Add(keyLife + time.Minute)
+	a.now = right.Add(record.KeyLife + time.Minute)
 	if _, ok := a.Replay("right again"); ok {
 		t.Error("the key is known after a day")
 	}
 	save(3, "sweeps")
-	if _, ok := a.keys.known["right again"]; ok {
+	if _, ok := a.Wal().Keys.Known["right again"]; ok {
 		t.Error("the key is still held")
 	}
 }
 
 // A jump of the clock ends the segment, which else would not be known to be old.
 func TestASegmentEndsWhenItIsLongOrOldOrTheClockJumps(t *testing.T) {
-	w := &writer{s: &Store{kept: &kept{segmentBytes: kib, segmentAge: 24 * time.Hour}}}
+	w := &wal.Writer{S: &wal.Log{SegmentBytes: kib, SegmentAge: 24 * time.Hour}}
 	for _, c := range []struct {
 		size        int64
 		age, jumped time.Duration
@@ -365,31 +370,31 @@ func TestASegmentEndsWhenItIsLongOrOldOrTheClockJumps(t *testing.T) {
 		{1, time.Minute, -2 * time.Hour, true},
 		{1, time.Minute, -time.Minute, false},
 	} {
-		if got := w.ripe(c.size, c.age, c.jumped); got != c.want {
+		if got := w.Ripe(c.size, c.age, c.jumped); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }
 
 func TestAttemptsAtASegmentLeaveNoFile(t *testing.T) {
-	a := newAgeing(t, Options{SegmentBytes: 1})
+	a := newAgeing(t, wal.Options{SegmentBytes: 1})
 	for _, op := range []crashdisk.Op{crashdisk.OpWrite, crashdisk.OpSync, crashdisk.OpSyncDir} {
-		a.disk.Fail(crashdisk.Fault{Op: op, Path: a.writer.dir})
-		if err := a.writer.createSegment(); err == nil {
+		a.disk.Fail(crashdisk.Fault{Op: op, Path: a.Wal().Writer.Dir})
+		if err := a.Wal().Writer.CreateSegment(); err == nil {
 			t.Fatalf("%s failed and the segment was begun", op)
 		}
 		if got := a.segments(t); len(got) != 1 {
 			t.Errorf("after a failing %s there are %v", op, got)
 		}
 	}
-	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: a.writer.dir})
-	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpRemove, Path: a.writer.dir})
-	if err := a.writer.createSegment(); err == nil {
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: a.Wal().Writer.Dir})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpRemove, Path: a.Wal().Writer.Dir})
+	if err := a.Wal().Writer.CreateSegment(); err == nil {
 		t.Fatal("the segment was begun")
 	}
 	a.disk.Heal()
 	wantCode(t, "save", put(a.Store, 1, "one"), "")
-	if got := a.segments(t); len(got) != 3 || got[2] != filepath.Base(segmentName(3)) {
+	if got := a.segments(t); len(got) != 3 || got[2] != filepath.Base(record.SegmentName(3)) {
 		t.Errorf("segments %v; want a number that could not be freed to be passed over", got)
 	}
 }

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -8,19 +8,22 @@ import (
 	"testing"
 	"time"
 
+	"emberd/compaction"
 	"emberd/memory"
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 // forgetText has memories forgotten as somebody asks for it.
-func (ts *testStore) forgetText(ids ...memory.ID) Receipt {
+func (ts *testStore) forgetText(ids ...memory.ID) wal.Receipt {
 	ts.t.Helper()
-	tx := Tx{Verb: "forget"}
+	tx := wal.Tx{Verb: "forget"}
 	for _, id := range ids {
 		row, ok := ts.Get(id)
 		if !ok {
 			ts.t.Fatalf("%s is not there", id)
 		}
-		tx.Changes = append(tx.Changes, Change{ID: id, Delete: true, Text: row.Content()})
+		tx.Changes = append(tx.Changes, wal.Change{ID: id, Delete: true, Text: row.Content()})
 	}
 	return ts.commit(tx)
 }
@@ -65,7 +68,7 @@ func TestATextIsKnownAgainHoweverItIsWritten(t *testing.T) {
 		{"a mark", "apple pie", "apple pie.", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ts := openStore(t, Options{Durability: None})
+			ts := openStore(t, wal.Options{Durability: wal.None})
 			id := ts.save(tt.forgotten).ID()
 			ts.wantForgotten(tt.text)
 			ts.forgetText(id)
@@ -125,21 +128,21 @@ func TestWhatWasForgottenStaysSo(t *testing.T) {
 		"forgotten twice":     {func(ts *testStore, id memory.ID) { ts.forgetText(id); ts.restore(id); ts.forgetText(id) }, true},
 		"saved again": {func(ts *testStore, id memory.ID) {
 			ts.forgetText(id)
-			ts.commit(Tx{Verb: "save", Again: []memory.ID{id}, Changes: []Change{{ID: idOf(9), Set: textOf("quixotic zeppelin")}}})
+			ts.commit(wal.Tx{Verb: "save", Again: []memory.ID{id}, Changes: []wal.Change{{ID: idOf(9), Set: textOf("quixotic zeppelin")}}})
 		}, false},
 		"saved again, undone": {func(ts *testStore, id memory.ID) {
 			ts.forgetText(id)
-			ts.undo(ts.commit(Tx{Verb: "save", Again: []memory.ID{id}, Changes: []Change{{ID: idOf(9), Set: textOf("quixotic zeppelin")}}}).Entry)
+			ts.undo(ts.commit(wal.Tx{Verb: "save", Again: []memory.ID{id}, Changes: []wal.Change{{ID: idOf(9), Set: textOf("quixotic zeppelin")}}}).Entry)
 		}, false},
 		"saved again, purged": {func(ts *testStore, id memory.ID) {
 			ts.forgetText(id)
-			ts.commit(Tx{Verb: "save", Again: []memory.ID{id}, Changes: []Change{{ID: idOf(9), Set: textOf("quixotic zeppelin")}}})
+			ts.commit(wal.Tx{Verb: "save", Again: []memory.ID{id}, Changes: []wal.Change{{ID: idOf(9), Set: textOf("quixotic zeppelin")}}})
 			ts.purge(id)
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := now
-			ts := openStore(t, Options{Durability: None, Now: func() time.Time { return now }})
+			ts := openStore(t, wal.Options{Durability: wal.None, Now: func() time.Time { return now }})
 			id := ts.save("quixotic zeppelin").ID()
 			c.do(ts, id)
 			now = now.Add(100 * day) // no trash, no history
@@ -165,14 +168,14 @@ func (ts *testStore) restore(id memory.ID) {
 
 // Of a purged text nothing is left but its fingerprint, which nobody can read.
 func TestOnlyTheFingerprintIsLeftOfAPurgedText(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("quixotic zeppelin").ID()
 	ts.forgetText(id)
 	ts.purge(id)
 	ts.reopen()
 	ts.wantNowhere("quixotic", "zeppelin")
 	ts.wantForgotten("quixotic zeppelin", id)
-	key := filepath.Join(ts.root, "data", "devices", ts.device.String()+".key")
+	key := filepath.Join(ts.root, "data", "devices", ts.Wal().Device.String()+".key")
 	info, err := os.Stat(key)
 	if err != nil {
 		t.Fatal(err)
@@ -185,13 +188,13 @@ func TestOnlyTheFingerprintIsLeftOfAPurgedText(t *testing.T) {
 // Another device knows a forgotten text by the key file beside the log; without it,
 // or with half of it, nothing is refused and nothing fails.
 func TestATextForgottenOnOneDeviceIsKnownOnAnother(t *testing.T) {
-	from := openStore(t, Options{})
+	from := openStore(t, wal.Options{})
 	id := from.save("quixotic zeppelin").ID()
 	from.forgetText(id)
 	if err := from.Close(); err != nil {
 		t.Fatal(err)
 	}
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	b, err := os.ReadFile(from.segments()[0])
 	if err != nil {
 		t.Fatal(err)
@@ -206,36 +209,36 @@ func TestATextForgottenOnOneDeviceIsKnownOnAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	copyTo(filepath.Join("stm", from.device.String()), segmentName(1), b)
+	copyTo(filepath.Join("stm", from.Wal().Device.String()), record.SegmentName(1), b)
 	ts.refresh()
 	ts.wantForgotten("quixotic zeppelin")
-	key, err := os.ReadFile(from.keyPath(from.device))
+	key, err := os.ReadFile(from.Wal().Prints.KeyPath(from.Wal().Device))
 	if err != nil {
 		t.Fatal(err)
 	}
-	copyTo("devices", from.device.String()+".key", key[:16])
+	copyTo("devices", from.Wal().Device.String()+".key", key[:16])
 	ts.refresh()
 	ts.wantForgotten("quixotic zeppelin")
-	copyTo("devices", from.device.String()+".key", key)
+	copyTo("devices", from.Wal().Device.String()+".key", key)
 	ts.refresh()
 	ts.wantForgotten("quixotic zeppelin", id)
 	ts.reopen()
 	ts.wantForgotten("quixotic zeppelin", id)
 
 	// Saved again here, it may be saved there too.
-	ts.commit(Tx{Verb: "save", Again: []memory.ID{id}, Changes: []Change{{ID: idOf(9), Set: textOf("quixotic zeppelin")}}})
+	ts.commit(wal.Tx{Verb: "save", Again: []memory.ID{id}, Changes: []wal.Change{{ID: idOf(9), Set: textOf("quixotic zeppelin")}}})
 	if err := ts.Close(); err != nil {
 		t.Fatal(err)
 	}
 	from.open()
 	for _, name := range ts.segments() {
-		if filepath.Base(filepath.Dir(name)) != ts.device.String() {
+		if filepath.Base(filepath.Dir(name)) != ts.Wal().Device.String() {
 			continue
 		}
 		if b, err = os.ReadFile(name); err != nil {
 			t.Fatal(err)
 		}
-		at := filepath.Join(from.root, "data", "stm", ts.device.String(), filepath.Base(name))
+		at := filepath.Join(from.root, "data", "stm", ts.Wal().Device.String(), filepath.Base(name))
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +256,7 @@ func TestATextForgottenOnOneDeviceIsKnownOnAnother(t *testing.T) {
 // An earlier version passes over what it does not know of a line; a later start
 // reads lines without fingerprints as ever.
 func TestTheLineOfAForgottenText(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.forgetText(id)
 	b, err := os.ReadFile(ts.segments()[0])
@@ -261,14 +264,14 @@ func TestTheLineOfAForgottenText(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := bytes.TrimSpace(b[bytes.LastIndex(bytes.TrimSpace(b), []byte("\n")):])
-	l, err := decodeLine(last)
+	l, err := record.Decode(last)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.extra || l.changes[0].print == nil || !bytes.Contains(last, []byte(`,"fp":"`+l.changes[0].print.String()+`","prev":`)) {
+	if l.Extra || l.Changes[0].Print == nil || !bytes.Contains(last, []byte(`,"fp":"`+l.Changes[0].Print.String()+`","prev":`)) {
 		t.Errorf("the line is %s", last)
 	}
-	if again := l.append(nil); !bytes.Equal(bytes.TrimSpace(again), last) {
+	if again := l.Append(nil); !bytes.Equal(bytes.TrimSpace(again), last) {
 		t.Errorf("it is written again as %s, was %s", again, last)
 	}
 }
@@ -277,32 +280,32 @@ func TestTheLineOfAForgottenText(t *testing.T) {
 // what is in the trash.
 func TestTheTrashHoldsTheLatestOfTwoDeletes(t *testing.T) {
 	begin := time.Now().Add(-time.Hour)
-	dev, _ := parseDevice("otherdev")
-	stamped := func(seq uint64, c change) string {
-		l := line{seq: seq, stamp: Stamp{T: uint64(begin.Add(time.Duration(seq)*time.Minute).UnixMilli())<<16 | seq, Dev: dev}, op: c.op, verb: "test", changes: []change{c}}
-		l.tx = l.stamp
-		return string(l.append(nil))
+	dev, _ := record.ParseDevice("otherdev")
+	stamped := func(seq uint64, c record.Change) string {
+		l := record.Line{Seq: seq, Stamp: record.Stamp{T: uint64(begin.Add(time.Duration(seq)*time.Minute).UnixMilli())<<16 | seq, Dev: dev}, Op: c.Op, Verb: "test", Changes: []record.Change{c}}
+		l.Tx = l.Stamp
+		return string(l.Append(nil))
 	}
 	id := idOf(1)
-	gone := func(print *fingerprint, text string) change {
-		return change{op: opDelete, id: id, print: print, prev: encodePrev(Stamp{T: 1, Dev: dev}, encode(map[string]string{"content": text}))}
+	gone := func(print *record.Fingerprint, text string) record.Change {
+		return record.Change{Op: record.OpDelete, ID: id, Print: print, Prev: record.EncodePrev(record.Stamp{T: 1, Dev: dev}, record.Encode(map[string]string{"content": text}))}
 	}
-	put := stamped(1, change{op: opPut, id: id, data: []byte(`{"content":"apple pie"}`)})
-	cut := stamped(2, change{op: opDelete, id: id, print: &fingerprint{1}})
-	first := stamped(2, gone(&fingerprint{1}, "apple pie"))
+	put := stamped(1, record.Change{Op: record.OpPut, ID: id, Data: []byte(`{"content":"apple pie"}`)})
+	cut := stamped(2, record.Change{Op: record.OpDelete, ID: id, Print: &record.Fingerprint{1}})
+	first := stamped(2, gone(&record.Fingerprint{1}, "apple pie"))
 	last := stamped(3, gone(nil, "apple pie with cream"))
 	for name, lines := range map[string][]string{
 		"in order":                    {put, first, last},
 		"the later one first":         {put, last, first},
 		"cut, in order":               {put, cut, last},
 		"cut, the later one first":    {put, last, cut},
-		"purged, the later one first": {put, last, stamped(2, change{op: opPurge, id: id, print: &fingerprint{1}})},
+		"purged, the later one first": {put, last, stamped(2, record.Change{Op: record.OpPurge, ID: id, Print: &record.Fingerprint{1}})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			ts.other(lines...)
 			ts.reopen()
-			if m, err := ts.Forgotten(id); err != nil || m.Content != "apple pie with cream" {
+			if m, err := ts.ReadTrashed(id); err != nil || m.Content != "apple pie with cream" {
 				t.Errorf("in the trash is %q, %v", m.Content, err)
 			}
 		})
@@ -312,16 +315,16 @@ func TestTheTrashHoldsTheLatestOfTwoDeletes(t *testing.T) {
 // A fingerprint where only a later version may put one makes a line that is kept as it
 // is.
 func TestAFingerprintOfWhatIsNotForgottenIsOfALaterVersion(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("apple pie")
 	if err := ts.Close(); err != nil {
 		t.Fatal(err)
 	}
 	id := idOf(1)
-	l := line{seq: 10, stamp: Stamp{T: uint64(time.Now().UnixMilli()) << 16, Dev: ts.device}, op: opPut, verb: "save",
-		changes: []change{{op: opPut, id: id, data: []byte(`{"content":"plum tart"}`), print: &fingerprint{1}}}}
-	l.tx = l.stamp
-	odd := l.append(nil)
+	l := record.Line{Seq: 10, Stamp: record.Stamp{T: uint64(time.Now().UnixMilli()) << 16, Dev: ts.Wal().Device}, Op: record.OpPut, Verb: "save",
+		Changes: []record.Change{{Op: record.OpPut, ID: id, Data: []byte(`{"content":"plum tart"}`), Print: &record.Fingerprint{1}}}}
+	l.Tx = l.Stamp
+	odd := l.Append(nil)
 	name := ts.segments()[0]
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -336,7 +339,7 @@ func TestAFingerprintOfWhatIsNotForgottenIsOfALaterVersion(t *testing.T) {
 	output := ts.compact().Output
 	ts.unlink()
 	ts.wantContent(id, "cherry tart")
-	if b, err = os.ReadFile(filepath.Join(ts.writer.dir, output)); err != nil || !bytes.Contains(b, odd) {
+	if b, err = os.ReadFile(filepath.Join(ts.Wal().Writer.Dir, output)); err != nil || !bytes.Contains(b, odd) {
 		t.Errorf("the compacted file lacks %s (%v):\n%s", odd, err, b)
 	}
 }
@@ -344,31 +347,31 @@ func TestAFingerprintOfWhatIsNotForgottenIsOfALaterVersion(t *testing.T) {
 // Compaction is not believed if what it wrote has another fingerprint, lifts another,
 // or lacks one.
 func TestCompactionComparesFingerprints(t *testing.T) {
-	ts := openStore(t, Options{})
-	folded := func(print *fingerprint, lift ...memory.ID) *fold {
+	ts := openStore(t, wal.Options{})
+	folded := func(print *record.Fingerprint, lift ...memory.ID) *compaction.Fold {
 		t.Helper()
-		f := newFold(ts.device, nil)
-		at := Stamp{T: 1 << 16, Dev: ts.device}
-		del := line{seq: 1, stamp: at, op: opDelete, changes: []change{{op: opDelete, id: idOf(1), print: print}}}
-		later := line{seq: 2, stamp: Stamp{T: 2 << 16, Dev: ts.device}, op: opAll, lift: lift}
-		for _, l := range []line{del, later} {
-			if err := f.add(&l); err != nil {
+		f := compaction.NewFold(ts.Wal().Device, nil)
+		at := record.Stamp{T: 1 << 16, Dev: ts.Wal().Device}
+		del := record.Line{Seq: 1, Stamp: at, Op: record.OpDelete, Changes: []record.Change{{Op: record.OpDelete, ID: idOf(1), Print: print}}}
+		later := record.Line{Seq: 2, Stamp: record.Stamp{T: 2 << 16, Dev: ts.Wal().Device}, Op: record.OpAll, Lift: lift}
+		for _, l := range []record.Line{del, later} {
+			if err := f.Add(&l); err != nil {
 				t.Fatal(err)
 			}
 		}
 		return f
 	}
-	want := folded(&fingerprint{1})
-	if err := want.same(folded(&fingerprint{1})); err != nil {
+	want := folded(&record.Fingerprint{1})
+	if err := want.Same(folded(&record.Fingerprint{1})); err != nil {
 		t.Errorf("the same lines differ: %v", err)
 	}
-	for name, other := range map[string]*fold{
+	for name, other := range map[string]*compaction.Fold{
 		"no fingerprint":      folded(nil),
-		"another fingerprint": folded(&fingerprint{2}),
-		"one that is lifted":  folded(&fingerprint{1}, idOf(1)),
-		"another lifted":      folded(&fingerprint{1}, idOf(2)),
+		"another fingerprint": folded(&record.Fingerprint{2}),
+		"one that is lifted":  folded(&record.Fingerprint{1}, idOf(1)),
+		"another lifted":      folded(&record.Fingerprint{1}, idOf(2)),
 	} {
-		if want.same(other) == nil {
+		if want.Same(other) == nil {
 			t.Errorf("%s: no difference", name)
 		}
 	}

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -9,8 +9,14 @@ import (
 	"time"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
-	"emberd/internal/text"
+	"emberd/internal/testutil/crashdisk"
+	"emberd/internal/text/analysis"
+	"emberd/stm"
+	"emberd/stm/device"
+	"emberd/stm/journal"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 const goodLine = `{"v":1,"q":42,"t":"0192f3a1b2c3-0004-k7q2mzxa","op":"put","id":"0192f3a1-b2c3-7000-8000-0123456789ab",` +
@@ -26,23 +32,23 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if !json.Valid(b) {
 			// Only structure is promised for what is not JSON: no panic.
-			decodeLine(b)
+			record.Decode(b)
 			return
 		}
-		l, err := decodeLine(b)
-		if err != nil || len(l.changes) == 0 || l.stamp.IsZero() {
+		l, err := record.Decode(b)
+		if err != nil || len(l.Changes) == 0 || l.Stamp.IsZero() {
 			return
 		}
-		out := l.append(nil)
-		if err := checkLine(bytes.TrimSuffix(out, []byte("\n"))); err != nil {
+		out := l.Append(nil)
+		if err := record.Verify(bytes.TrimSuffix(out, []byte("\n"))); err != nil {
 			t.Fatalf("encoded line %q: %v", out, err)
 		}
-		back, err := decodeLine(bytes.TrimSuffix(out, []byte("\n")))
+		back, err := record.Decode(bytes.TrimSuffix(out, []byte("\n")))
 		if err != nil {
 			t.Fatalf("%q does not decode: %v", out, err)
 		}
-		if back.stamp != l.stamp || back.seq != l.seq || len(back.changes) != len(l.changes) ||
-			!bytes.Equal(back.changes[0].data, l.changes[0].data) || back.changes[0].id != l.changes[0].id {
+		if back.Stamp != l.Stamp || back.Seq != l.Seq || len(back.Changes) != len(l.Changes) ||
+			!bytes.Equal(back.Changes[0].Data, l.Changes[0].Data) || back.Changes[0].ID != l.Changes[0].ID {
 			t.Fatalf("%+v\nbecame %+v", l, back)
 		}
 	})
@@ -50,7 +56,7 @@ func FuzzLine(f *testing.F) {
 
 // FuzzSegment: recovery reads a file of any bytes and leaves a store that answers.
 func FuzzSegment(f *testing.F) {
-	good := string(sealLine([]byte(goodLine), 0))
+	good := string(record.SealLine([]byte(goodLine), 0))
 	f.Add([]byte(good))
 	f.Add([]byte(good + "\x00\x00\x00"))
 	f.Add([]byte("\ufeff" + good + "\r\n" + good[:40]))
@@ -64,18 +70,18 @@ func FuzzSegment(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.fs = disk
-		r := newRecovery(s, &hlc{now: time.Now})
-		if err := r.segment("/s-00000001.jsonl"); err != nil {
+		s.Wal().FS = disk
+		r := wal.NewRecovery(s.Wal(), &record.Clock{Now: time.Now})
+		if err := r.Segment("/s-00000001.jsonl"); err != nil {
 			t.Fatalf("damage is an error: %v", err)
 		}
 		for row := range s.Rows() {
 			row.Memory()
 			row.Content()
 		}
-		for _, e := range r.edited() {
-			if tx := e.tx(s.table.get(e.id)); tx != nil {
-				if _, err := s.pending(tx); err != nil {
+		for _, e := range r.Edited() {
+			if tx := e.Tx(s.Table.Get(e.ID)); tx != nil {
+				if _, err := s.Encoded(tx); err != nil {
 					t.Fatalf("a hand edit that was taken cannot be written: %v", err)
 				}
 			}
@@ -86,20 +92,20 @@ func FuzzSegment(f *testing.F) {
 // FuzzSnapshot: a snapshot with any content and a right checksum is used or
 // refused, without panic and without taking memory it does not need.
 func FuzzSnapshot(f *testing.F) {
-	f.Add([]byte(snapshotMagic + "\x01"))
-	e := &encoder{b: []byte(snapshotMagic)}
-	e.uint(snapshotVersion)
-	e.text(text.New().Identity())
-	e.text("k7q2mzxa")
-	f.Add(bytes.Clone(e.b))
-	e.uint(1 << 40)
-	f.Add(e.b)
+	f.Add([]byte(wal.SnapshotMagic + "\x01"))
+	e := &record.Encoder{B: []byte(wal.SnapshotMagic)}
+	e.Uint(wal.SnapshotVersion)
+	e.Text(analysis.New().Identity())
+	e.Text("k7q2mzxa")
+	f.Add(bytes.Clone(e.B))
+	e.Uint(1 << 40)
+	f.Add(e.B)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := memoryOnly()
-		r := newRecovery(s, &hlc{now: time.Now})
-		b = appendUint32(bytes.Clone(b), crc32.Checksum(b, castagnoli))
-		if s.decodeSnapshot(b, r) == nil {
-			s.Search(Query{Terms: asTerms("x"), Limit: 3})
+		r := wal.NewRecovery(s.Wal(), &record.Clock{Now: time.Now})
+		b = record.AppendUint32(bytes.Clone(b), crc32.Checksum(b, record.Castagnoli))
+		if s.Wal().DecodeSnapshot(b, r) == nil {
+			s.Search(table.Query{Terms: asTerms("x"), Limit: 3})
 		}
 	})
 }
@@ -110,16 +116,20 @@ func FuzzStamp(f *testing.F) {
 	f.Add("0192F3A1B2C3-0004-k7q2mzxa")
 	f.Add("+192f3a1b2c3-0004-k7q2mzxa")
 	f.Fuzz(func(t *testing.T, s string) {
-		if got, err := ParseStamp(s); err == nil && got.String() != s {
+		if got, err := record.ParseStamp(s); err == nil && got.String() != s {
 			t.Fatalf("%q became %q", s, got)
 		}
 	})
 }
 
 // memoryOnly is a store without log, for what only reads.
-func memoryOnly() *Store {
+func memoryOnly() *stm.Store {
 	log := slog.New(slog.DiscardHandler)
-	dev, _ := parseDevice("k7q2mzxa")
-	return &Store{Memories: Memories{table: newTable(), index: newIndex(text.New(), log)}, kept: &kept{journal: &journal{undone: map[Stamp]Stamp{}}, device: dev,
-		keys: &idemKeys{known: map[string]keyUse{}}, log: log, fs: durable.OS{}, now: time.Now, files: []string{"x"}, state: "/nonexistent"}}
+	dev, _ := record.ParseDevice("k7q2mzxa")
+	h := &device.Home{Logger: log, Now: time.Now, Device: dev, FS: durable.OS{}, State: "/nonexistent"}
+	l := &wal.Log{MemorySet: table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(analysis.New(), log)}, Home: h,
+		FileTable: &journal.FileTable{Files: []string{"x"}}, Keys: journal.NewIdemKeys(), Decided: &wal.QuarantineDecisions{Home: h}, Prints: &device.TextKeys{Home: h}}
+	l.Journal = journal.NewJournal(h, l.FileTable)
+	l.Peers = &device.Peers{Home: h, Keys: l.Prints, Last: &l.LastSeq}
+	return stm.OfLog(l)
 }

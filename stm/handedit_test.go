@@ -1,13 +1,16 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
 	"fmt"
 	"testing"
+
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 func TestAHandEditWhileRunningIsTakenAtTheNextStart(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.reopen()
 	ts.save("beside it")
@@ -21,13 +24,13 @@ func withoutSum(old, text string) func([]byte) []byte {
 	return func(b []byte) []byte {
 		start, end := lineWith(b, old)
 		line := bytes.ReplaceAll(b[start:end], []byte(old), []byte(text))
-		line = append(line[:len(line)-1-suffixLen:len(line)-1-suffixLen], "}\n"...)
+		line = append(line[:len(line)-1-record.SuffixLen:len(line)-1-record.SuffixLen], "}\n"...)
 		return append(append(bytes.Clone(b[:start]), line...), b[end:]...)
 	}
 }
 
 func TestACopiedLineWithoutChecksumDoesNotHideTheOriginal(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.damage(func(b []byte) []byte {
 		start, end := lineWith(b, "apple pie")
@@ -40,7 +43,7 @@ func TestACopiedLineWithoutChecksumDoesNotHideTheOriginal(t *testing.T) {
 }
 
 func TestAHandEditLeavesWhatWasWrittenLater(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie", "sweet").ID()
 	ts.edit(id, "content", "apple tart")
 	gone := ts.save("banana bread", "sweet").ID()
@@ -58,7 +61,7 @@ func TestAHandEditLeavesWhatWasWrittenLater(t *testing.T) {
 }
 
 func TestAHandEditIsTakenOnce(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("banana bread")
 	id := ts.save("apple pie").ID()
 	ts.damage(withoutSum("apple pie", "apple crumble"))
@@ -74,7 +77,7 @@ func TestAHandEditIsTakenOnce(t *testing.T) {
 }
 
 func TestTwoHandEditsOfOneMemoryAreBothFound(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.edit(id, "source", "grandmother")
 	ts.damage(func(b []byte) []byte {
@@ -95,7 +98,7 @@ func TestAHandEditThatMakesNoMemoryIsQuarantined(t *testing.T) {
 		{"a member of the line twice", `"do":"save"`, `"op":"put"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			ts.save("apple pie", "sweet")
 			ts.damage(withoutSum(c.old, c.text))
 			if got := ts.Status().Recovery; got.Quarantined != 1 || got.HandEdited != 0 || ts.Len() != 0 {
@@ -106,7 +109,7 @@ func TestAHandEditThatMakesNoMemoryIsQuarantined(t *testing.T) {
 }
 
 func TestAHandEditOfTheNumberIsHarmless(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.damage(withoutSum(`"q":1,`, `"q":18446744073709551615,`))
 	ts.wantContent(id, "apple pie")

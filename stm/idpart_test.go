@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -10,6 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"emberd/memory"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // A part is found in the bytes of an id where it is one of its text.
@@ -17,13 +20,13 @@ func TestPartsOfIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := memory.IDFromBytes([16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")))
 		from := rapid.IntRange(0, 32).Draw(t, "from")
-		to := rapid.IntRange(from+4, idLength).Draw(t, "to")
+		to := rapid.IntRange(from+4, table.IdLength).Draw(t, "to")
 		text := string(id)[from:to]
 		if rapid.Bool().Draw(t, "another") {
 			text = rapid.StringMatching("[0-9a-f-]{4,40}").Draw(t, "text")
 		}
 		want := strings.HasPrefix(string(id), text) || strings.HasSuffix(string(id), text)
-		if got := naming(text).parts().anyOf(id.Bytes()); got != want {
+		if got := table.Naming(text).Parts().AnyOf(id.Bytes()); got != want {
 			t.Fatalf("%q of %s: %t, want %t", text, id, got, want)
 		}
 	})
@@ -31,15 +34,15 @@ func TestPartsOfIDs(t *testing.T) {
 
 // What reads as a part of an id and is an alias is looked for in all ids first.
 func BenchmarkResolveHexAlias(b *testing.B) {
-	s := openStore(b, Options{}).Store
+	s := openStore(b, wal.Options{}).Store
 	for i := range 100 {
-		tx := Tx{Verb: "save"}
+		tx := wal.Tx{Verb: "save"}
 		for j := range 1000 {
 			id, _ := memory.NewID()
-			tx.Changes = append(tx.Changes, Change{ID: id, Set: map[string]json.RawMessage{"content": encode("a drop"),
-				"created_at": encode("2026-01-02T03:04:05Z"), "aliases": encode([]string{fmt.Sprintf("%08d", i*1000+j)})}})
+			tx.Changes = append(tx.Changes, wal.Change{ID: id, Set: map[string]json.RawMessage{"content": record.Encode("a drop"),
+				"created_at": record.Encode("2026-01-02T03:04:05Z"), "aliases": record.Encode([]string{fmt.Sprintf("%08d", i*1000+j)})}})
 		}
-		if _, err := s.Update(context.Background(), nil, "", func([]*Row) (*Tx, error) { return &tx, nil }); err != nil {
+		if _, err := s.Update(context.Background(), nil, "", func([]*table.Row) (*wal.Tx, error) { return &tx, nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,9 +1,10 @@
-package stm
+package stm_test
 
 import (
 	"testing"
 
 	"emberd/memory"
+	"emberd/stm/wal"
 )
 
 // A key names the entry that wrote it last, also one that continued another entry, and has
@@ -13,10 +14,10 @@ func TestEntryOfAKey(t *testing.T) {
 		"as it goes": func(*testStore) {}, "from a snapshot": (*testStore).reopen, "from the log": (*testStore).withoutSnapshot,
 	} {
 		t.Run(name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			row := ts.save("apple")
-			first := ts.commit(Tx{Verb: "edit", By: memory.Actor{Via: "cli"}, Changes: []Change{{ID: row.ID(), Set: textOf("apple pie")}}})
-			second := ts.commit(Tx{Verb: "edit", By: memory.Actor{Via: "cli"}, Entry: first.Entry, Changes: []Change{{ID: row.ID(), Set: textOf("apple tart")}}})
+			first := ts.commit(wal.Tx{Verb: "edit", By: memory.Actor{Via: "cli"}, Changes: []wal.Change{{ID: row.ID(), Set: textOf("apple pie")}}})
+			second := ts.commit(wal.Tx{Verb: "edit", By: memory.Actor{Via: "cli"}, Entry: first.Entry, Changes: []wal.Change{{ID: row.ID(), Set: textOf("apple tart")}}})
 			again(ts)
 			now, _ := ts.Get(row.ID())
 			if got := ts.EntryOf(now, "content"); got != first.Entry || second.Entry != first.Entry {

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"emberd/stm/record"
 )
 
 // life is a machine that rapid drives, and what its client could take back.
@@ -43,15 +45,15 @@ func (l *life) carry(t *rapid.T, st step, undoable bool) {
 		was := before.live[e.id]
 		switch {
 		case was == nil:
-			inverse = append(inverse, effect{id: e.id, op: opDelete})
-		case e.op == opDelete:
-			inverse = append(inverse, effect{e.id, opPut, was})
+			inverse = append(inverse, effect{id: e.id, op: record.OpDelete})
+		case e.op == record.OpDelete:
+			inverse = append(inverse, effect{e.id, record.OpPut, was})
 		default:
 			back := fields{}
 			for key := range e.set {
 				back[key] = was[key]
 			}
-			inverse = append(inverse, effect{e.id, opSet, back})
+			inverse = append(inverse, effect{e.id, record.OpSet, back})
 		}
 	}
 	l.standing = append(l.standing, taken{inverse})
@@ -121,7 +123,7 @@ func (l *life) restore(t *rapid.T) {
 	now := l.now()
 	for n := range 6 {
 		if was := now.trash[idOf(n)]; was != nil {
-			l.carry(t, restore(effect{idOf(n), opPut, maps.Clone(was)}), true)
+			l.carry(t, restore(effect{idOf(n), record.OpPut, maps.Clone(was)}), true)
 			return
 		}
 	}
@@ -133,7 +135,7 @@ func (l *life) use(t *rapid.T) { l.carry(t, use(l.some(t, true)[0], 1), false) }
 // takeSnapshot leaves out the moment in which a snapshot has uses that the log
 // has not: losing both snapshot and process then, within a second, loses them.
 func (l *life) takeSnapshot(t *rapid.T) {
-	if l.uses.waiting() {
+	if l.Wal().Uses.Waiting() {
 		t.Skip("uses wait for the disk")
 	}
 	l.carry(t, snapshot(), false)

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -10,13 +10,16 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/stm"
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 // sealedLog writes a log of two segments, closes it, and returns the data folder
 // and the first segment.
 func sealedLog(t *testing.T) (data, first string) {
 	t.Helper()
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a := ts.save("first of all", "one")
 	ts.edit(a.ID(), "content", "first of all, mended")
 	ts.save("second")
@@ -29,39 +32,21 @@ func sealedLog(t *testing.T) (data, first string) {
 	return filepath.Join(ts.root, "data"), ts.segments()[0]
 }
 
-func checked(t *testing.T, path string) *LogCheck {
+func checked(t *testing.T, path string) *wal.LogCheck {
 	t.Helper()
-	c, err := CheckLog(t.Context(), durable.OS{}, path, time.Now())
+	c, err := wal.CheckLog(t.Context(), durable.OS{}, path, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// all lists what a check found, as "line reason" with a star if it is harmless.
-func (c *LogCheck) all() string {
-	var out []string
-	say := func(f LogFinding) {
-		star := map[bool]string{true: "*"}[f.Harmless]
-		out = append(out, fmt.Sprintf("%d%s %s", f.Line, star, f.Reason))
-	}
-	for _, f := range c.Files {
-		for _, g := range f.Findings {
-			say(g)
-		}
-	}
-	for _, f := range c.Missing {
-		say(f)
-	}
-	return strings.Join(out, "; ")
-}
-
 func TestCheckOfAGoodLog(t *testing.T) {
 	data, first := sealedLog(t)
 	for _, path := range []string{data, filepath.Join(data, "stm"), filepath.Dir(first), first} {
 		c := checked(t, path)
-		if c.Wrong() != 0 || c.all() != "" {
-			t.Errorf("%s: %s", path, c.all())
+		if c.Wrong() != 0 || findings(c) != "" {
+			t.Errorf("%s: %s", path, findings(c))
 		}
 		for _, f := range c.Files {
 			if info, err := os.Stat(f.File); err != nil || f.Bytes != info.Size() || !f.Sealed || f.Lines < 4 {
@@ -69,17 +54,17 @@ func TestCheckOfAGoodLog(t *testing.T) {
 			}
 		}
 	}
-	if _, err := CheckLog(t.Context(), durable.OS{}, filepath.Join(data, "nowhere"), time.Now()); err == nil {
+	if _, err := wal.CheckLog(t.Context(), durable.OS{}, filepath.Join(data, "nowhere"), time.Now()); err == nil {
 		t.Error("a path that is not there was checked")
 	}
 }
 
 // The log is checked while it is written, too.
 func TestCheckBesideTheWriter(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("somebody writes")
-	if c := checked(t, filepath.Join(ts.root, "data")); c.all() != "" || c.Files[0].Sealed {
-		t.Errorf("found %q", c.all())
+	if c := checked(t, filepath.Join(ts.root, "data")); findings(c) != "" || c.Files[0].Sealed {
+		t.Errorf("found %q", findings(c))
 	}
 }
 
@@ -97,11 +82,11 @@ func TestCheckFindsEveryFlippedByte(t *testing.T) {
 		}
 		c := checked(t, data)
 		// Without the name of its checksum a line is a human's edit.
-		if c.Wrong() == 0 && !strings.Contains(c.all(), "edited by hand") {
-			t.Fatalf("a flip of byte %d (%q) was not found: %q", i, whole[i], c.all())
+		if c.Wrong() == 0 && !strings.Contains(findings(c), "edited by hand") {
+			t.Fatalf("a flip of byte %d (%q) was not found: %q", i, whole[i], findings(c))
 		}
 		if len(c.Missing) > 0 && whole[i] != '\n' { // which makes one damaged line of two
-			t.Fatalf("a flip of byte %d is told as a missing record too: %s", i, c.all())
+			t.Fatalf("a flip of byte %d is told as a missing record too: %s", i, findings(c))
 		}
 	}
 }
@@ -136,10 +121,10 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 			"5 line has no checksum"},
 		{"a human took the checksum out", func(b []byte) []byte {
 			l := line(b, 3)
-			return append(cut(b, 3, 5), append(l[:len(l)-suffixLen-1], "}\n"...)...)
+			return append(cut(b, 3, 5), append(l[:len(l)-record.SuffixLen-1], "}\n"...)...)
 		}, "4* it has no checksum, so it counts as edited by hand"},
 		{"a later version wrote a line", func(b []byte) []byte {
-			return append(cut(b, 4, 5), sealLine([]byte(`{"v":2,"op":"new"`), 0)...)
+			return append(cut(b, 4, 5), record.SealLine([]byte(`{"v":2,"op":"new"`), 0)...)
 		}, `5* operation "new" of version 2 is not known here`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -151,7 +136,7 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 			if err := os.WriteFile(first, c.change(b), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := checked(t, data).all(); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			if got := findings(checked(t, data)); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 				t.Errorf("found %q, want %q", got, c.want)
 			}
 		})
@@ -160,7 +145,7 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 
 // What a crash left half written goes to the history as it was found.
 func TestCheckOfHistoryWithHalfALine(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("whole")
 	if err := ts.Close(); err != nil {
 		t.Fatal(err)
@@ -171,13 +156,13 @@ func TestCheckOfHistoryWithHalfALine(t *testing.T) {
 	}
 	lines := bytes.SplitAfter(b, []byte("\n"))
 	head := bytes.Replace(lines[0], []byte(`"seg":1`), []byte(`"seg":1,"from":1`), 1)
-	head = sealLine(head[:len(head)-suffixLen-1], 0)
+	head = record.SealLine(head[:len(head)-record.SuffixLen-1], 0)
 	history := filepath.Join(filepath.Dir(ts.segments()[0]), "h-00000001-00000001.g1.jsonl")
 	text := bytes.Join([][]byte{head, lines[1], []byte("{\"half\":\n"), lines[2]}, nil)
 	if err := os.WriteFile(history, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := checked(t, history).all(); got != "3* line has no checksum" {
+	if got := findings(checked(t, history)); got != "3* line has no checksum" {
 		t.Errorf("found %q", got)
 	}
 }
@@ -190,7 +175,7 @@ func TestCheckComparesNamesWithHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("names device %q, and it lies in the folder of aaaabbbb", device)
-	if got := checked(t, data).all(); !strings.Contains(got, want) {
+	if got := findings(checked(t, data)); !strings.Contains(got, want) {
 		t.Errorf("another folder: %s", got)
 	}
 	for name, want := range map[string]string{
@@ -203,11 +188,28 @@ func TestCheckComparesNamesWithHeaders(t *testing.T) {
 		if err := os.Rename(filepath.Join(moved, filepath.Base(first)), to); err != nil {
 			t.Fatal(err)
 		}
-		if got := checked(t, to).all(); !strings.Contains(got, want) {
+		if got := findings(checked(t, to)); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 		if err := os.Rename(to, filepath.Join(moved, filepath.Base(first))); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+func findings(c *wal.LogCheck) string {
+	var out []string
+	say := func(f stm.LogFinding) {
+		star := map[bool]string{true: "*"}[f.Harmless]
+		out = append(out, fmt.Sprintf("%d%s %s", f.Line, star, f.Reason))
+	}
+	for _, f := range c.Files {
+		for _, g := range f.Findings {
+			say(g)
+		}
+	}
+	for _, f := range c.Missing {
+		say(f)
+	}
+	return strings.Join(out, "; ")
 }

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"emberd/stm/record"
+	"emberd/stm/table"
 )
 
 // BenchmarkMergeDevices merges the logs of three other devices with 100,000
@@ -36,8 +39,8 @@ func BenchmarkMergeDevices(b *testing.B) {
 					ts.open()
 				}
 				b.StopTimer()
-				if ts.Len() != devices*records || int(ts.index.indexed.Load()) != ts.Len() {
-					b.Fatalf("%d memories, %d indexed", ts.Len(), ts.index.indexed.Load())
+				if ts.Len() != devices*records || int(ts.Words.Indexed.Load()) != ts.Len() {
+					b.Fatalf("%d memories, %d indexed", ts.Len(), ts.Words.Indexed.Load())
 				}
 				if err := ts.Close(); err != nil {
 					b.Fatal(err)
@@ -63,11 +66,11 @@ func peerLogs(b *testing.B, dir string, devices, records int) (size int64) {
 		segment := 0
 		for q := range records {
 			tx := proseTx(rng)
-			l := line{seq: uint64(q + 1), op: opPut, verb: tx.Verb, by: encode(tx.By),
-				stamp: Stamp{T: uint64(begin.UnixMilli()+int64(q))<<16 | uint64(d), Dev: Device(name)}}
-			l.tx = l.stamp
-			l.changes = []change{{op: opPut, id: tx.Changes[0].ID, data: encode(tx.Changes[0].Set)}}
-			buf = l.append(buf)
+			l := record.Line{Seq: uint64(q + 1), Op: record.OpPut, Verb: tx.Verb, By: record.Encode(tx.By),
+				Stamp: record.Stamp{T: uint64(begin.UnixMilli()+int64(q))<<16 | uint64(d), Dev: record.Device(name)}}
+			l.Tx = l.Stamp
+			l.Changes = []record.Change{{Op: record.OpPut, ID: tx.Changes[0].ID, Data: record.Encode(tx.Changes[0].Set)}}
+			buf = l.Append(buf)
 			if len(buf) >= 4<<20 || q == records-1 {
 				segment++
 				if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("s-%08d.jsonl", segment)), buf, 0o600); err != nil {
@@ -79,4 +82,15 @@ func peerLogs(b *testing.B, dir string, devices, records int) (size int64) {
 		}
 	}
 	return size
+}
+
+func describe(r *table.Row) string {
+	if !r.Live() {
+		return fmt.Sprintf("not live, tomb %s", r.Rest().Tomb)
+	}
+	keys := map[string]string{}
+	for _, key := range []string{"content", "source", "x"} {
+		keys[key] = fmt.Sprintf("%s@%s", r.Value(key), r.StampOf(key))
+	}
+	return fmt.Sprintf("%v tomb %s rev %s", keys, r.Rest().Tomb, r.Latest())
 }

@@ -1,81 +1,226 @@
 package stm
 
 import (
-	"fmt"
-	"regexp"
-	"strconv"
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"emberd/compaction"
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/stm/device"
+	"emberd/stm/history"
+	"emberd/stm/journal"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
-// Kind says what a file of the log is.
-type Kind string
+// The names by which callers of a Store know what its parts define.
+type (
+	// A Row is one memory as the table has it.
+	Row = table.Row
+	// MemorySet is the memories that a store or a view shows.
+	MemorySet = table.MemorySet
+	// Use adds to what this device counts for a memory.
+	Use = table.Use
+	// Query asks for the live memories that fit best.
+	Query = table.Query
+	// Beside asks for a further list on the way.
+	Beside = table.Beside
+	// Match is one memory that matched.
+	Match = table.Match
+	// Counts reports how many live memories there are.
+	Counts = table.Counts
+	// NormalizedText is a text less what does not tell it from another.
+	NormalizedText = table.NormalizedText
 
-// The kinds of files.
+	// Device names the part of the log that one installation writes.
+	Device = record.Device
+	// Stamp is a reading of the hybrid logical clock.
+	Stamp = record.Stamp
+	// Entry is one change of the journal.
+	Entry = record.Entry
+	// Kind is what a file of the log is.
+	Kind = record.Kind
+	// LogLine is one line of a log file.
+	LogLine = record.LogLine
+	// Log is the log of all devices.
+	Log      = wal.Log
+	AuditLog = wal.AuditLog
+	// LogChange is what a line says about one memory.
+	LogChange = record.LogChange
+	// Segment is one file of the log.
+	Segment = record.Segment
+	// LineState reports what a reader of the log makes of a line.
+	LineState = record.LineState
+
+	// Durability is what an acknowledgement means.
+	Durability = wal.Durability
+	// Options of Open. The zero value is right.
+	Options = wal.Options
+	// Tx is one transaction: all of it is stored, or none.
+	Tx = wal.Tx
+	// Change is one operation of a transaction on one memory.
+	Change = wal.Change
+	// Receipt is what a committed transaction left.
+	Receipt = wal.Receipt
+	// Unlinked reports what Unlink removed.
+	Unlinked = wal.Unlinked
+	// Status is the state of the log.
+	Status = wal.Status
+	// ForeignChange is what Refresh brought.
+	ForeignChange = wal.ForeignChange
+	// LogCheck is what reading every line of a log showed.
+	LogCheck = wal.LogCheck
+	// LogFinding is one thing that is wrong with a log.
+	LogFinding = wal.LogFinding
+	// Quarantined is a damaged line that was passed over.
+	Quarantined = wal.Quarantined
+	// PeerStatus is a device as status shows it.
+	PeerStatus = device.PeerStatus
+	// Replayed is what an idempotency key stood for.
+	Replayed = journal.Replayed
+	// TrashItem is one forgotten memory, without its text.
+	TrashItem = journal.TrashItem
+	// TrashedMemory is a memory of the trash as it was when it was forgotten.
+	TrashedMemory = history.TrashedMemory
+	// Version is one version of a memory.
+	Version = history.Version
+	// Field is a key with its value before and after.
+	Field = history.Field
+	// UsedAt reports how often a memory had been used by then.
+	UsedAt = history.UsedAt
+	// Undo asks to revert a change.
+	Undo = history.Undo
+	// Undone reports what was reverted, or would be.
+	Undone = history.Undone
+	// UndoneItem is what became of one memory.
+	UndoneItem = history.UndoneItem
+	// Journaled is a change of the journal, and what became of it.
+	Journaled = history.Journaled
+	// PastView is what the log contains of an earlier moment.
+	PastView = history.PastView
+	// Compaction lists what to rewrite and what to keep.
+	Compaction = compaction.Job
+	// Rewritten is what a compaction did, or would.
+	Rewritten = compaction.Result
+)
+
+// See package record.
 const (
-	Raw       Kind = "raw"       // as it was written
-	Compacted Kind = "compacted" // what still counts of several files
-	History   Kind = "history"   // what was superseded in them; not read at start
-	Odd       Kind = "odd"       // not a name that emberd gives: somebody's copy
+	Full        = wal.Full
+	None        = wal.None
+	UndoVerb    = history.UndoVerb
+	Reverted    = history.Reverted
+	Left        = history.Left
+	Created     = history.Created
+	Forgot      = history.Forgot
+	Recovered   = history.Recovered
+	Itself      = record.Itself
+	MaxLine     = record.MaxLine
+	Raw         = record.Raw
+	Compacted   = record.Compacted
+	History     = record.History
+	Odd         = record.Odd
+	LineGood    = record.LineGood
+	LineUnknown = record.LineUnknown
 )
 
-// fileName is what the name of a log file says. Names are fixed-width, so that
-// a directory listing is in order.
-type fileName struct {
-	kind     Kind
-	from, to uint32 // segment numbers
-	gen      int    // 0 for a raw segment
+// ErrLogGone is the cause when the state folder knows of a log that is not in the data
+// folder.
+var ErrLogGone = device.ErrLogGone
+
+// Gone is the error of [Open] for a data folder that has lost the log of this device.
+func Gone(fsys durable.FS, data, state string) error { return device.Gone(fsys, data, state) }
+
+// ForgetDevice makes the next Open mint a new device, see [device.ForgetDevice].
+func ForgetDevice(fsys durable.FS, state string) error { return device.ForgetDevice(fsys, state) }
+
+// CheckSnapshot compares the snapshot in a state folder with its checksum.
+func CheckSnapshot(fsys durable.FS, state string) error { return wal.CheckSnapshot(fsys, state) }
+
+// CountQuarantined counts the damaged lines that a state folder has copies of.
+func CountQuarantined(fsys durable.FS, state string) (int, error) {
+	return wal.CountQuarantined(fsys, state)
 }
 
-// segmentName names a raw segment.
-func segmentName(n uint32) string { return fileName{kind: Raw, from: n, to: n}.String() }
-
-func (n fileName) String() string {
-	switch n.kind {
-	case Raw:
-		return fmt.Sprintf("s-%08d.jsonl", n.to)
-	case Compacted:
-		return fmt.Sprintf("c-%08d-%08d.g%d.jsonl", n.from, n.to, n.gen)
-	case History:
-		return fmt.Sprintf("h-%08d-%08d.g%d.jsonl", n.from, n.to, n.gen)
-	}
-	return ""
+// CheckLog verifies a log, see [wal.CheckLog].
+func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) (*LogCheck, error) {
+	return wal.CheckLog(ctx, fsys, path, now)
 }
 
-var (
-	rawPattern  = regexp.MustCompile(`^s-(\d{8})\.jsonl$`)
-	madePattern = regexp.MustCompile(`^([ch])-(\d{8})-(\d{8})\.g([1-9]\d{0,8})\.jsonl$`)
-)
-
-// parseFileName reads the name of a file that ends in .jsonl.
-func parseFileName(name string) fileName {
-	if m := rawPattern.FindStringSubmatch(name); m != nil {
-		n := number(m[1])
-		return fileName{kind: Raw, from: uint32(n), to: uint32(n)}
-	}
-	m := madePattern.FindStringSubmatch(name)
-	if m == nil || number(m[2]) > number(m[3]) {
-		return fileName{kind: Odd}
-	}
-	kind := Compacted
-	if m[1] == "h" {
-		kind = History
-	}
-	return fileName{kind: kind, from: uint32(number(m[2])), to: uint32(number(m[3])), gen: number(m[4])}
+// CheckDecidedLog verifies a log whose state folder is at hand, see [wal.CheckDecidedLog].
+func CheckDecidedLog(ctx context.Context, fsys durable.FS, path, state string, now time.Time) (*LogCheck, error) {
+	return wal.CheckDecidedLog(ctx, fsys, path, state, now)
 }
 
-// number reads at most nine digits, which always fit.
-func number(digits string) int {
-	n, _ := strconv.Atoi(digits)
-	return n
+// ParseStamp reads the text of a stamp.
+func ParseStamp(s string) (Stamp, error) { return record.ParseStamp(s) }
+
+// LogFiles lists the log files under path, see [record.LogFiles].
+func LogFiles(fsys durable.FS, path string) ([]string, error) { return record.LogFiles(fsys, path) }
+
+// ReadLog yields the lines of a log file, see [record.ReadLog].
+func ReadLog(fsys durable.FS, name string) iter.Seq2[LogLine, error] {
+	return record.ReadLog(fsys, name)
 }
 
-// covers reports whether a compacted file named n stands for one named o.
-func (n fileName) covers(o fileName) bool {
-	return n.kind == Compacted && (o.kind == Raw || o.kind == Compacted) &&
-		n.from <= o.from && o.to <= n.to && o.gen < n.gen
+// NormalizeText returns a text less what does not tell it from another.
+func NormalizeText(s string) NormalizedText { return table.NormalizeText(s) }
+
+// NewPart returns what [Row.Holds] looks for.
+func NewPart(s string) table.Part { return table.NewPart(s) }
+
+// IsPartOfID reports whether a text may be the beginning or the end of an ID.
+func IsPartOfID(s string) bool { return table.IsPartOfID(s) }
+
+// Decode returns the memory that stored fields make, see [record.DecodeMemory].
+func Decode(id memory.ID, fields map[string]json.RawMessage) (memory.Memory, error) {
+	return record.DecodeMemory(id, fields)
 }
 
-// companion is the history that belongs to a compacted file.
-func (n fileName) companion() fileName {
-	n.kind = History
-	return n
+// Implied removes what the log need not say, see [record.Implied].
+func Implied(m *memory.Memory) { record.Implied(m) }
+
+// The keys of a memory that hold relations, review items and sources.
+
+// RelationKey returns the key of a relation.
+func RelationKey(id string) string { return record.RelationKey(id) }
+
+// IsRelationKey reports whether a key is where a relation belongs.
+func IsRelationKey(key string) bool { return record.IsRelationKey(key) }
+
+// RelationValue encodes a relation.
+func RelationValue(r *memory.Relation) (json.RawMessage, error) { return record.RelationValue(r) }
+
+// ParseRelation decodes a relation.
+func ParseRelation(from memory.ID, key string, value []byte) (memory.Relation, error) {
+	return record.ParseRelation(from, key, value)
 }
+
+// ReviewKey returns the key of a review item.
+func ReviewKey(id string) string { return record.ReviewKey(id) }
+
+// IsReviewKey reports whether a key is where a review item belongs.
+func IsReviewKey(key string) bool { return record.IsReviewKey(key) }
+
+// ReviewValue encodes a review item.
+func ReviewValue(item *memory.ReviewItem) json.RawMessage { return record.ReviewValue(item) }
+
+// ParseReviewItem decodes a review item.
+func ParseReviewItem(key string, value []byte) (memory.ReviewItem, error) {
+	return record.ParseReviewItem(key, value)
+}
+
+// IsSourceKey reports whether a key is where a source belongs.
+func IsSourceKey(key string) bool { return record.IsSourceKey(key) }
+
+// ParseSource decodes a source.
+func ParseSource(key string, value []byte) (memory.Source, error) {
+	return record.ParseSource(key, value)
+}
+
+// ParseFirstSource decodes the first source that a memory was saved with.
+func ParseFirstSource(value []byte) (memory.Source, error) { return record.ParseFirstSource(value) }

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"emberd/memory"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // nearCase is a store of short texts and a query with Near, as drawn.
@@ -18,11 +20,11 @@ type nearCase struct {
 	ts   *testStore
 	text map[memory.ID]string
 	ids  []memory.ID
-	q    Query
+	q    table.Query
 }
 
 func drawNear(t *rapid.T, ts *testStore) *nearCase {
-	c := &nearCase{ts: ts, text: map[memory.ID]string{}, q: Query{Near: map[memory.ID]float64{}, Explain: true}}
+	c := &nearCase{ts: ts, text: map[memory.ID]string{}, q: table.Query{Near: map[memory.ID]float64{}, Explain: true}}
 	word := rapid.SampledFrom([]string{"pear", "plum", "fig", "kiwi", "melon"})
 	words := func(label string, least, most int) []string {
 		return rapid.SliceOfN(word, least, most).Draw(t, label)
@@ -56,15 +58,15 @@ func drawNear(t *rapid.T, ts *testStore) *nearCase {
 }
 
 // rank is a factor of each memory by its id, at most 1.
-func (c *nearCase) rank(relevance float64, r *Row) float64 {
+func (c *nearCase) rank(relevance float64, r *table.Row) float64 {
 	return relevance * float64(1+slices.Index(c.ids, r.ID())%3) / 3
 }
 
 // want works the answer out memory by memory, from what a search by words alone says.
-func (c *nearCase) want() (best []Match, near int) {
+func (c *nearCase) want() (best []table.Match, near int) {
 	held := map[memory.ID]float64{}
 	if len(c.q.Terms) > 0 {
-		for _, m := range c.ts.Search(Query{Terms: c.q.Terms, Limit: 100}).Matches {
+		for _, m := range c.ts.Search(table.Query{Terms: c.q.Terms, Limit: 100}).Matches {
 			held[m.Row.ID()] = m.Relevance
 		}
 	}
@@ -81,14 +83,14 @@ func (c *nearCase) want() (best []Match, near int) {
 			continue
 		}
 		row, _ := c.ts.Get(id)
-		m := Match{Row: row, Near: score, Relevance: held[id] + score}
+		m := table.Match{Row: row, Near: score, Relevance: held[id] + score}
 		m.Rank = c.rank(m.Relevance, row)
 		if best = append(best, m); held[id] == 0 {
 			near++
 		}
 	}
-	slices.SortFunc(best, func(a, b Match) int {
-		return cmp.Or(cmp.Compare(b.Rank, a.Rank), slices.Compare(b.Row.key[:], a.Row.key[:]))
+	slices.SortFunc(best, func(a, b table.Match) int {
+		return cmp.Or(cmp.Compare(b.Rank, a.Rank), slices.Compare(b.Row.Key[:], a.Row.Key[:]))
 	})
 	return best, near
 }
@@ -96,7 +98,7 @@ func (c *nearCase) want() (best []Match, near int) {
 // Whatever is near, edited, forgotten or asked for, the answer is the one that looking at
 // every memory gives, with pruning and without.
 func TestNearIsExact(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawNear(t, ts)
 		want, near := c.want()
@@ -124,11 +126,11 @@ func TestNearIsExact(t *testing.T) {
 
 // What Accepting accepts is what a search finds that is asked for nothing else.
 func TestAcceptingIsExact(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawNear(t, ts)
 		if rapid.Bool().Draw(t, "accepts some") {
-			c.q.Accept = func(r *Row) bool { return slices.Index(c.ids, r.ID())%2 == 0 }
+			c.q.Accept = func(r *table.Row) bool { return slices.Index(c.ids, r.ID())%2 == 0 }
 		}
 		unknown, err := memory.NewID()
 		if err != nil {
@@ -136,7 +138,7 @@ func TestAcceptingIsExact(t *testing.T) {
 		}
 		accepts := ts.Accepting(c.q)
 		for _, id := range append(c.ids, unknown) {
-			q := Query{Near: map[memory.ID]float64{id: 1}, All: c.q.All, None: c.q.None, Accept: c.q.Accept, Limit: 1}
+			q := table.Query{Near: map[memory.ID]float64{id: 1}, All: c.q.All, None: c.q.None, Accept: c.q.Accept, Limit: 1}
 			if got, want := accepts(id), ts.Search(q).Total == 1; got != want {
 				t.Fatalf("%s (%q): accepted %v, found %v", id, c.text[id], got, want)
 			}
@@ -144,7 +146,7 @@ func TestAcceptingIsExact(t *testing.T) {
 	})
 }
 
-func listed(matches []Match) string {
+func listed(matches []table.Match) string {
 	var b strings.Builder
 	for _, m := range matches {
 		fmt.Fprintf(&b, "%s rank %.9f, near %.9f of %.9f\n", m.Row.ID(), m.Rank, m.Near, m.Relevance)
@@ -154,15 +156,15 @@ func listed(matches []Match) string {
 
 // What is near is found as well while the index is being made, and passes the filters.
 func TestNearIsFoundWhileLoading(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	pie := ts.save("apple pie").ID()
 	tart := ts.save("plum tart").ID()
 	cake := ts.save("plum cake").ID()
-	ts.index.reset()
+	ts.Words.Reset()
 	for _, id := range []memory.ID{pie, tart, cake} {
-		ts.table.cell(id.Bytes()).doc.Store(0)
+		ts.Table.Cell(id.Bytes()).Doc.Store(0)
 	}
-	q := Query{Terms: asTerms("apple"), Near: map[memory.ID]float64{tart: 0.5, cake: 0.4}, None: []string{"cake"}, Limit: 10}
+	q := table.Query{Terms: asTerms("apple"), Near: map[memory.ID]float64{tart: 0.5, cake: 0.4}, None: []string{"cake"}, Limit: 10}
 	found := ts.Search(q)
 	if !found.Loading || found.Total != 2 || found.Near != 1 {
 		t.Errorf("loading %v, %d found, %d without a term; want two while loading, one of them so", found.Loading, found.Total, found.Near)
@@ -172,7 +174,7 @@ func TestNearIsFoundWhileLoading(t *testing.T) {
 	}
 }
 
-func ids(matches []Match) (ids []memory.ID) {
+func ids(matches []table.Match) (ids []memory.ID) {
 	for _, m := range matches {
 		ids = append(ids, m.Row.ID())
 	}
@@ -182,11 +184,11 @@ func ids(matches []Match) (ids []memory.ID) {
 // Lists beside are gathered by the whole relevance: a cold memory that nothing but its
 // nearness speaks for is in them.
 func TestListsBesideHoldWhatIsNear(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("apple pie")
 	tart := ts.save("plum tart").ID()
-	found := ts.Search(Query{Terms: asTerms("apple"), Near: map[memory.ID]float64{tart: 5}, Limit: 1,
-		Beside: []Beside{{Accept: func(r *Row) bool { return r.ID() == tart }, Limit: 3}}})
+	found := ts.Search(table.Query{Terms: asTerms("apple"), Near: map[memory.ID]float64{tart: 5}, Limit: 1,
+		Beside: []table.Beside{{Accept: func(r *table.Row) bool { return r.ID() == tart }, Limit: 3}}})
 	if got := ids(found.Beside[0]); !slices.Equal(got, []memory.ID{tart}) || found.Beside[0][0].Near != 5 || found.Best != 5 {
 		t.Errorf("beside %v, best %v; want %v and its nearness of 5", found.Beside[0], found.Best, tart)
 	}
@@ -194,19 +196,19 @@ func TestListsBesideHoldWhatIsNear(t *testing.T) {
 
 // A bonus counts for what matches, finds nothing, and is never pruned away.
 func TestABonusRanksWhatMatches(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	weak := ts.save("an apple among many other kinds of fruit, of which there are plenty here").ID()
 	for range 5 {
 		ts.save("apple")
 	}
 	other := ts.save("plum").ID()
-	bonus := func(r *Row) float64 {
+	bonus := func(r *table.Row) float64 {
 		if r.ID() == weak || r.ID() == other {
 			return 3
 		}
 		return 0
 	}
-	found := ts.Search(Query{Terms: asTerms("apple"), Bonus: bonus, Limit: 2, Most: 1})
+	found := ts.Search(table.Query{Terms: asTerms("apple"), Bonus: bonus, Limit: 2, Most: 1})
 	if found.Total != 6 || found.Matches[0].Row.ID() != weak || found.Matches[0].Bonus != 3 || found.Best != found.Matches[0].Relevance {
 		t.Errorf("found %d, %+v; want 6, that with the bonus first", found.Total, found.Matches)
 	}

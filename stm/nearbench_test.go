@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"fmt"
@@ -7,12 +7,14 @@ import (
 
 	"emberd/internal/words"
 	"emberd/memory"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // BenchmarkSearch asks for three words among 20,000 memories, with nothing near and with
 // 200 memories that are.
 func BenchmarkSearch(b *testing.B) {
-	ts := openStore(b, Options{Durability: None})
+	ts := openStore(b, wal.Options{Durability: wal.None})
 	fill(b, ts.Store, 20_000)
 	rng := rand.New(rand.NewPCG(3, 4))
 	near := map[memory.ID]float64{}
@@ -25,7 +27,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			z := rand.NewZipf(rng, 1.1, 3, 20_000)
 			for b.Loop() {
-				q := Query{Near: near, Limit: 10, Most: 1, Rank: func(relevance float64, r *Row) float64 { return relevance * float64(r.Strength()) }}
+				q := table.Query{Near: near, Limit: 10, Most: 1, Rank: func(relevance float64, r *table.Row) float64 { return relevance * float64(r.Strength()) }}
 				for range 3 {
 					q.Terms = append(q.Terms, words.QueryTerm{Term: fmt.Sprint(wordOf(z.Uint64())), Weight: 1})
 				}

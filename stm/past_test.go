@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -16,16 +16,22 @@ import (
 
 	"pgregory.net/rapid"
 
+	"emberd/compaction"
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // chronicle is a store under a clock that only goes forward, with what its table
 // was at some moments.
 type chronicle struct {
 	*rapid.T
-	*Store
+	*stm.Store
 	disk    *crashdisk.Disk
 	time    time.Time
 	moments []time.Time
@@ -43,7 +49,7 @@ func newChronicle(t *rapid.T) *chronicle {
 }
 
 func (c *chronicle) open() {
-	s, err := Open("/data", "/state", &Options{FS: c.disk,
+	s, err := stm.Open("/data", "/state", &wal.Options{FS: c.disk,
 		Now: func() time.Time { return c.time }, HistoryKeep: chronicleKeep, SegmentBytes: 1500})
 	if err != nil {
 		c.Fatal(err)
@@ -58,20 +64,20 @@ func (c *chronicle) close() {
 }
 
 // described tells memories by id: every field, how often they were used, and when.
-func described(m *Memories) map[memory.ID]string {
+func described(m *table.MemorySet) map[memory.ID]string {
 	out := map[memory.ID]string{}
 	for r := range m.Rows() {
-		out[r.ID()] = fmt.Sprintf("%s used %d× last %s found %d× last %s", encode(r.Fields()), r.UseCount(), r.LastUsed(), r.AccessCount(), r.LastAccessed())
+		out[r.ID()] = fmt.Sprintf("%s used %d× last %s found %d× last %s", record.Encode(r.Fields()), r.UseCount(), r.LastUsed(), r.AccessCount(), r.LastAccessed())
 	}
 	return out
 }
 
-func (c *chronicle) update(verb string, changes ...Change) {
+func (c *chronicle) update(verb string, changes ...wal.Change) {
 	var ids []memory.ID
 	for _, one := range changes {
 		ids = append(ids, one.ID)
 	}
-	got, err := c.Update(context.Background(), ids, "", func([]*Row) (*Tx, error) { return &Tx{Verb: verb, Changes: changes}, nil })
+	got, err := c.Update(context.Background(), ids, "", func([]*table.Row) (*wal.Tx, error) { return &wal.Tx{Verb: verb, Changes: changes}, nil })
 	if err != nil {
 		c.Fatalf("%s: %v", verb, err)
 	}
@@ -82,7 +88,7 @@ func (c *chronicle) update(verb string, changes ...Change) {
 func (c *chronicle) step() {
 	c.time = c.time.Add(time.Duration(rapid.IntRange(1, 3*24*60).Draw(c.T, "minutes")) * time.Minute)
 	c.texts++
-	text := encode(fmt.Sprintf("text %d", c.texts))
+	text := record.Encode(fmt.Sprintf("text %d", c.texts))
 	id := idOf(rapid.IntRange(1, 5).Draw(c.T, "memory"))
 	_, live := c.Get(id)
 	switch what := rapid.IntRange(0, 11).Draw(c.T, "what"); {
@@ -94,30 +100,30 @@ func (c *chronicle) step() {
 		c.compact()
 	case what == 3 && len(c.entries) > 0:
 		// What cannot be undone any more is refused.
-		_, _ = c.Undo(context.Background(), Undo{Entry: rapid.SampledFrom(c.entries).Draw(c.T, "entry"), Force: rapid.Bool().Draw(c.T, "force")})
+		_, _ = c.Undo(context.Background(), history.Undo{Entry: rapid.SampledFrom(c.entries).Draw(c.T, "entry"), Force: rapid.Bool().Draw(c.T, "force")})
 	case what == 4 && c.Trashed(id) && !live:
 		if _, err := c.Restore(context.Background(), []memory.ID{id}, memory.Actor{}); err != nil {
 			c.Fatal(err)
 		}
 	case !live:
-		c.update("save", Change{ID: id, Set: map[string]json.RawMessage{"content": text, "created_at": encode(c.time), "source": text}})
+		c.update("save", wal.Change{ID: id, Set: map[string]json.RawMessage{"content": text, "created_at": record.Encode(c.time), "source": text}})
 	case what <= 5:
-		c.update("forget", Change{ID: id, Delete: true})
+		c.update("forget", wal.Change{ID: id, Delete: true})
 	case what <= 7:
-		c.Use(Use{ID: id, Uses: int64(what - 5), Accesses: 1})
-		if err := c.flushUses(context.Background()); err != nil { // or two uses share a line
+		c.Use(table.Use{ID: id, Uses: int64(what - 5), Accesses: 1})
+		if err := c.Wal().FlushUses(context.Background()); err != nil { // or two uses share a line
 			c.Fatal(err)
 		}
 	case what == 8:
-		c.update("edit", Change{ID: id, Set: map[string]json.RawMessage{"source": null, "context": text}})
+		c.update("edit", wal.Change{ID: id, Set: map[string]json.RawMessage{"source": record.Null, "context": text}})
 	default:
-		c.update("edit", Change{ID: id, Set: map[string]json.RawMessage{"content": text}})
+		c.update("edit", wal.Change{ID: id, Set: map[string]json.RawMessage{"content": text}})
 	}
 }
 
 func (c *chronicle) remember() {
 	c.moments = append(c.moments, c.time)
-	c.tables = append(c.tables, described(&c.Memories))
+	c.tables = append(c.tables, described(&c.MemorySet))
 }
 
 func (c *chronicle) reopen() {
@@ -133,9 +139,9 @@ func (c *chronicle) compact() {
 	if err != nil {
 		c.Fatal(err)
 	}
-	job := Compaction{HistoryKeep: chronicleKeep}
+	job := compaction.Job{HistoryKeep: chronicleKeep}
 	for _, g := range files {
-		if g.Kind != History && !g.Active {
+		if g.Kind != record.History && !g.Active {
 			job.Inputs = append(job.Inputs, g.Name)
 		}
 	}
@@ -162,7 +168,7 @@ func (c *chronicle) check() {
 		if at.Before(p.Since) {
 			continue
 		}
-		got := described(&p.Memories)
+		got := described(&p.MemorySet)
 		if p.Uncounted > 0 {
 			got, c.tables[i] = fieldsOnly(got), fieldsOnly(c.tables[i])
 		}
@@ -182,7 +188,7 @@ func fieldsOnly(table map[memory.ID]string) map[memory.ID]string {
 	for id, text := range table {
 		var keys map[string]json.RawMessage
 		_ = json.NewDecoder(strings.NewReader(text)).Decode(&keys)
-		out[id] = string(encode(keys))
+		out[id] = string(record.Encode(keys))
 	}
 	return out
 }
@@ -204,7 +210,7 @@ func TestThePastIsWhatTheTableWas(t *testing.T) {
 }
 
 // at is the past at a moment, indexed.
-func (ts *testStore) at(moment time.Time) *Past {
+func (ts *testStore) at(moment time.Time) *history.PastView {
 	ts.t.Helper()
 	p, err := ts.At(context.Background(), moment)
 	if err == nil {
@@ -218,10 +224,10 @@ func (ts *testStore) at(moment time.Time) *Past {
 
 func TestThePastRanksAsThePresentDid(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
 	pie := ts.save("apple pie with apple sauce").ID()
 	tart := ts.save("plum tart and an apple", "sweet").ID()
-	want := ts.Search(Query{Terms: asTerms("apple"), Limit: 10})
+	want := ts.Search(table.Query{Terms: asTerms("apple"), Limit: 10})
 	then := now
 	now = now.Add(time.Hour)
 	ts.edit(pie, "content", "cherry pie")
@@ -229,7 +235,7 @@ func TestThePastRanksAsThePresentDid(t *testing.T) {
 	ts.save("apple cake")
 
 	p := ts.at(then)
-	got := p.Search(Query{Terms: asTerms("apple"), Limit: 10})
+	got := p.Search(table.Query{Terms: asTerms("apple"), Limit: 10})
 	if got.Loading || got.Total != want.Total || len(got.Matches) != 2 {
 		t.Fatalf("found %+v, want %+v", got, want)
 	}
@@ -244,7 +250,7 @@ func TestThePastRanksAsThePresentDid(t *testing.T) {
 	if again := ts.at(then); again != p {
 		t.Error("the same question was answered anew")
 	}
-	if ts.LetGo(); ts.at(then) == p {
+	if ts.ReleasePast(); ts.at(then) == p {
 		t.Error("what was let go is still there")
 	}
 }
@@ -252,14 +258,14 @@ func TestThePastRanksAsThePresentDid(t *testing.T) {
 // What another device wrote counts from its stamp on, whenever it arrived.
 func TestThePastCountsWhatArrivedLater(t *testing.T) {
 	now := time.Now()
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
 	ts.save("apple pie")
 	then := now
 	if n := ts.at(then).Len(); n != 1 {
 		t.Fatalf("%d memories, want 1", n)
 	}
 	now = now.Add(time.Hour)
-	ts.peerFile("s-00000001.jsonl", lineOf(1, then.Add(-time.Hour), opPut, idOf(1), string(encode(map[string]string{"content": "plum tart"}))))
+	ts.peerFile("s-00000001.jsonl", lineOf(1, then.Add(-time.Hour), record.OpPut, idOf(1), string(record.Encode(map[string]string{"content": "plum tart"}))))
 	if n := ts.at(then.Add(-time.Minute)).Len(); n != 1 {
 		t.Errorf("%d memories before it was read, want the one that is there", n)
 	}
@@ -271,7 +277,7 @@ func TestThePastCountsWhatArrivedLater(t *testing.T) {
 
 func TestThePastDoesNotShowWhatWasPurged(t *testing.T) {
 	now := time.Now()
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
 	id := ts.save("quixotic zeppelin").ID()
 	ts.edit(id, "source", "a dream")
 	then := now
@@ -292,11 +298,11 @@ func TestThePastDoesNotShowWhatWasPurged(t *testing.T) {
 // Beside a count that compaction took together, it is said that there may be more.
 func TestThePastSaysWhichUsesItDoesNotKnow(t *testing.T) {
 	now := time.Now()
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
 	often, once := ts.save("apple pie").ID(), ts.save("plum tart").ID()
 	count := func(id memory.ID) {
-		ts.Use(Use{ID: id, Uses: 1})
-		if err := ts.flushUses(context.Background()); err != nil {
+		ts.Use(table.Use{ID: id, Uses: 1})
+		if err := ts.Wal().FlushUses(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		now = now.Add(time.Hour)
@@ -320,12 +326,12 @@ func TestThePastSaysWhichUsesItDoesNotKnow(t *testing.T) {
 
 // While others save, edit, use and compact, an earlier moment stays what it was.
 func TestThePastBesideAWriter(t *testing.T) {
-	ts := openStore(t, Options{Durability: None, SegmentBytes: 2000, HistoryKeep: 90 * day})
+	ts := openStore(t, wal.Options{Durability: wal.None, SegmentBytes: 2000, HistoryKeep: 90 * day})
 	for n := range 20 {
 		ts.put(idOf(n), fmt.Sprintf("text %d", n))
 	}
-	want, then := described(&ts.Memories), ts.now()
-	for !ts.now().Truncate(time.Millisecond).After(then) { // what follows is of another millisecond
+	want, then := described(&ts.MemorySet), ts.Wal().Now()
+	for !ts.Wal().Now().Truncate(time.Millisecond).After(then) { // what follows is of another millisecond
 		runtime.Gosched()
 	}
 	stop := make(chan struct{})
@@ -337,20 +343,20 @@ func TestThePastBesideAWriter(t *testing.T) {
 				return
 			default:
 			}
-			set := map[string]json.RawMessage{"content": encode(fmt.Sprintf("later text %d", n))}
+			set := map[string]json.RawMessage{"content": record.Encode(fmt.Sprintf("later text %d", n))}
 			id := idOf(n % 20)
-			if _, err := ts.Update(context.Background(), []memory.ID{id}, "", func([]*Row) (*Tx, error) {
-				return &Tx{Verb: "edit", Changes: []Change{{ID: id, Set: set}}}, nil
+			if _, err := ts.Update(context.Background(), []memory.ID{id}, "", func([]*table.Row) (*wal.Tx, error) {
+				return &wal.Tx{Verb: "edit", Changes: []wal.Change{{ID: id, Set: set}}}, nil
 			}); err != nil {
 				t.Error(err)
 				return
 			}
-			ts.Use(Use{ID: id, Uses: 1})
+			ts.Use(table.Use{ID: id, Uses: 1})
 		}
 	})
 	for n := range 20 {
-		ts.LetGo()
-		if got := described(&ts.at(then).Memories); !maps.Equal(got, want) {
+		ts.ReleasePast()
+		if got := described(&ts.at(then).MemorySet); !maps.Equal(got, want) {
 			t.Errorf("it is %v, was %v", got, want)
 			break
 		}
@@ -367,7 +373,7 @@ func TestThePastBesideAWriter(t *testing.T) {
 // about again, and so is what was stamped then and reaches the disk later.
 func TestThePastOfThisVeryMoment(t *testing.T) {
 	now := time.Now().Truncate(time.Millisecond)
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
 	ts.save("apple pie")
 	then := now
 	now = now.Add(500 * time.Microsecond)
@@ -384,7 +390,7 @@ func TestThePastOfThisVeryMoment(t *testing.T) {
 // and is carried out all the same.
 func TestThePastForgetsAPurgeInDoubt(t *testing.T) {
 	now := time.Now()
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
 	id := ts.save("quixotic zeppelin").ID()
 	then := now
 	now = now.Add(time.Hour)
@@ -393,12 +399,12 @@ func TestThePastForgetsAPurgeInDoubt(t *testing.T) {
 	}
 	impatient, giveUp := context.WithCancel(context.Background())
 	var asked sync.WaitGroup
-	err := ts.onWriter(context.Background(), func() { // nothing is written meanwhile
+	err := ts.Wal().OnWriter(context.Background(), func() { // nothing is written meanwhile
 		asked.Go(func() {
 			_, err := ts.Purge(impatient, id, memory.Actor{})
 			wantCode(t, "purge", err, memory.Unknown)
 		})
-		for len(ts.writer.queue) == 0 {
+		for len(ts.Wal().Writer.Queue) == 0 {
 			runtime.Gosched()
 		}
 		giveUp()
@@ -415,7 +421,7 @@ func TestThePastForgetsAPurgeInDoubt(t *testing.T) {
 
 func TestThePastCountsColdMemories(t *testing.T) {
 	now := time.Now()
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
 	id := ts.save("apple pie").ID()
 	ts.edit(id, "stage", string(memory.Archived))
 	then := now
@@ -442,7 +448,7 @@ func (d *vanishing) OpenRead(name string) (durable.ReadFile, error) {
 // Files that compaction removes while the past is read are looked for again.
 func TestThePastIsReadWhileFilesGo(t *testing.T) {
 	now, disk := time.Now(), &vanishing{}
-	ts := openStore(t, Options{FS: disk, Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{FS: disk, Now: func() time.Time { return now }})
 	id := ts.save("apple pie").ID()
 	then := now
 	now = now.Add(time.Hour)
@@ -452,7 +458,7 @@ func TestThePastIsReadWhileFilesGo(t *testing.T) {
 	if r, ok := ts.at(then).Get(id); !ok || r.Content() != "apple pie" {
 		t.Error("the memory is not there as it was")
 	}
-	if files := ts.segments(); disk.look.Load() != nil || slices.Contains(files, filepath.Join(ts.writer.dir, segmentName(1))) {
+	if files := ts.segments(); disk.look.Load() != nil || slices.Contains(files, filepath.Join(ts.Wal().Writer.Dir, record.SegmentName(1))) {
 		t.Errorf("nothing was removed meanwhile: %v", files)
 	}
 }
@@ -461,7 +467,7 @@ func TestThePastIsReadWhileFilesGo(t *testing.T) {
 // what is superseded.
 func TestThePastLacksWhatAnEarlierCompactionLeftOut(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
-	ts := openStore(t, Options{Now: func() time.Time { return now }, HistoryKeep: 365 * day})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }, HistoryKeep: 365 * day})
 	id := ts.save("apple pie").ID()
 	ts.edit(id, "content", "plum tart")
 	now = now.Add(100 * day)
@@ -471,7 +477,7 @@ func TestThePastLacksWhatAnEarlierCompactionLeftOut(t *testing.T) {
 	ts.unlink()
 	ts.reopen()
 	now = now.Add(time.Hour)
-	if _, err := ts.Rewrite(context.Background(), Compaction{Inputs: ts.sealed(), HistoryKeep: 365 * day}); err != nil {
+	if _, err := ts.Rewrite(context.Background(), compaction.Job{Inputs: ts.sealed(), HistoryKeep: 365 * day}); err != nil {
 		t.Fatal(err)
 	}
 	ts.unlink()

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"encoding/json"
@@ -8,23 +8,28 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"emberd/stm/device"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
-func (ts *testStore) announce(p peer) {
+func (ts *testStore) announce(p device.Peer) {
 	ts.t.Helper()
 	dir := filepath.Join(ts.root, "data", "devices")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		ts.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, p.Device+".json"), encode(p), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, p.Device+".json"), record.Encode(p), 0o600); err != nil {
 		ts.t.Fatal(err)
 	}
 	ts.refresh()
 }
 
-func (ts *testStore) announced() (p peer, found bool) {
+func (ts *testStore) announced() (p device.Peer, found bool) {
 	ts.t.Helper()
-	b, err := os.ReadFile(filepath.Join(ts.root, "data", "devices", ts.device.String()+".json"))
+	b, err := os.ReadFile(filepath.Join(ts.root, "data", "devices", ts.Wal().Device.String()+".json"))
 	if err != nil {
 		return p, false
 	}
@@ -36,7 +41,7 @@ func (ts *testStore) announced() (p peer, found bool) {
 
 func TestAnnounceTellsHowFarThisDeviceIs(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	ts := openStore(t, Options{Now: func() time.Time { return now }, Host: "desk"})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }, Host: "desk"})
 	tell := func(wantNext time.Time) {
 		t.Helper()
 		if next, err := ts.Announce(false); err != nil || !next.Equal(wantNext) {
@@ -48,7 +53,7 @@ func TestAnnounceTellsHowFarThisDeviceIs(t *testing.T) {
 	ts.save("two")
 	var lines strings.Builder
 	for _, n := range []int{1, 2, 4} {
-		lines.WriteString(lineOf(uint64(n), now, opPut, idOf(n), `{"content":"theirs"}`))
+		lines.WriteString(lineOf(uint64(n), now, record.OpPut, idOf(n), `{"content":"theirs"}`))
 	}
 	ts.peerFile("s-00000001.jsonl", lines.String())
 	ts.refresh()
@@ -60,7 +65,7 @@ func TestAnnounceTellsHowFarThisDeviceIs(t *testing.T) {
 	now = now.Add(time.Minute)
 	tell(time.Time{})
 	p, _ := ts.announced()
-	if p.Device != ts.device.String() || p.Name != "desk" || p.Format != 1 || !p.At.Equal(now) || p.Last != 2 || p.Seen["otherdev"] != 2 {
+	if p.Device != ts.Wal().Device.String() || p.Name != "desk" || p.Format != 1 || !p.At.Equal(now) || p.Last != 2 || p.Seen["otherdev"] != 2 {
 		t.Errorf("told: %+v", p)
 	}
 	now = now.Add(time.Hour)
@@ -77,10 +82,10 @@ func TestAnnounceTellsHowFarThisDeviceIs(t *testing.T) {
 
 func TestWatermarks(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	ts := openStore(t, Options{Now: func() time.Time { return now }, Host: "desk"})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }, Host: "desk"})
 	ts.save("mine")
 	ts.save("mine too")
-	mark := func() Watermark {
+	mark := func() device.Watermark {
 		t.Helper()
 		for _, m := range ts.Watermarks() {
 			if m.Device.String() == "otherdev" {
@@ -88,18 +93,18 @@ func TestWatermarks(t *testing.T) {
 			}
 		}
 		t.Fatal("the other device is not known")
-		return Watermark{}
+		return device.Watermark{}
 	}
 	// A log without a devices file: alive by its operations, and it has seen nothing.
-	ts.peerFile("s-00000001.jsonl", lineOf(1, now.Add(-time.Hour), opPut, idOf(1), `{"content":"one"}`))
+	ts.peerFile("s-00000001.jsonl", lineOf(1, now.Add(-time.Hour), record.OpPut, idOf(1), `{"content":"one"}`))
 	ts.refresh()
-	if m := mark(); !m.At.Equal(now.Add(-time.Hour)) || m.Last != 1 || m.Seen[ts.device] != 0 {
+	if m := mark(); !m.At.Equal(now.Add(-time.Hour)) || m.Last != 1 || m.Seen[ts.Wal().Device] != 0 {
 		t.Errorf("without a devices file: %+v", m)
 	}
 	// A clock ten years behind does not make a device look silent, one ahead not
 	// look alive for ever.
-	ts.announce(peer{Device: "otherdev", Name: "lap\x1b[31mtop", At: now.AddDate(-10, 0, 0), Last: 5, Seen: map[string]uint64{ts.device.String(): 1}})
-	if m := mark(); !m.At.Equal(now.Add(-time.Hour)) || m.Last != 5 || m.Seen[ts.device] != 1 || m.Name != "lap[31mtop" {
+	ts.announce(device.Peer{Device: "otherdev", Name: "lap\x1b[31mtop", At: now.AddDate(-10, 0, 0), Last: 5, Seen: map[string]uint64{ts.Wal().Device.String(): 1}})
+	if m := mark(); !m.At.Equal(now.Add(-time.Hour)) || m.Last != 5 || m.Seen[ts.Wal().Device] != 1 || m.Name != "lap [31mtop" {
 		t.Errorf("behind: %+v", m)
 	}
 	st := ts.Status().Devices
@@ -108,7 +113,7 @@ func TestWatermarks(t *testing.T) {
 			t.Errorf("status: %+v", d)
 		}
 	}
-	ts.announce(peer{Device: "otherdev", At: now.AddDate(10, 0, 0)})
+	ts.announce(device.Peer{Device: "otherdev", At: now.AddDate(10, 0, 0)})
 	if m := mark(); !m.At.Equal(now) {
 		t.Errorf("ahead: %+v", m)
 	}
@@ -128,22 +133,22 @@ func TestWatermarks(t *testing.T) {
 }
 
 func TestGapsAndCompactedFilesInWatermarks(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	want := func(n uint64) {
 		t.Helper()
 		ts.refresh()
 		for _, m := range ts.Watermarks() {
-			if got := m.Seen[Device([]byte("otherdev"))]; m.Device == ts.device && got != n {
+			if got := m.Seen[record.Device([]byte("otherdev"))]; m.Device == ts.Wal().Device && got != n {
 				t.Errorf("seen without a gap up to %d, want %d", got, n)
 			}
 		}
 	}
-	ts.peerFile("s-00000003.jsonl", peerHeader(header{Segment: 3, First: 8, Lost: [][2]uint64{{6, 7}}})+putLine(8, 8, "eight"))
+	ts.peerFile("s-00000003.jsonl", peerHeader(record.Header{Segment: 3, First: 8, Lost: [][2]uint64{{6, 7}}})+putLine(8, 8, "eight"))
 	want(0)
 	// Damaged, it stands for nothing; a missing seal or line may be on its way.
-	otherdev := Device([]byte("otherdev"))
-	end := string(metaLine(opSeal, Stamp{T: 1, Dev: otherdev}, seal{Count: 3, Last: 5}))
-	compacted := peerHeader(header{Segment: 2, First: 1, Last: 5}) + putLine(2, 2, "two") + putLine(5, 5, "five") + end
+	otherdev := record.Device([]byte("otherdev"))
+	end := string(record.MetaLine(record.OpSeal, record.Stamp{T: 1, Dev: otherdev}, record.Seal{Count: 3, Last: 5}))
+	compacted := peerHeader(record.Header{Segment: 2, First: 1, Last: 5}) + putLine(2, 2, "two") + putLine(5, 5, "five") + end
 	ts.peerFile("c-00000001-00000002.g1.jsonl", strings.Replace(compacted, "five", "fiev", 1))
 	want(0)
 	for _, missing := range []int{9, len(end), len(end) + 9} {
@@ -158,32 +163,32 @@ func TestGapsAndCompactedFilesInWatermarks(t *testing.T) {
 
 func TestKeeper(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	ts := openStore(t, Options{Now: func() time.Time { return now }, Host: "desk"})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }, Host: "desk"})
 	want := func(device string, claimed bool) {
 		t.Helper()
-		if k := ts.Keeper(); k.Device.String() != device || k.Claimed.IsZero() == claimed {
+		if k := ts.Primary(); k.Device.String() != device || k.Claimed.IsZero() == claimed {
 			t.Errorf("keeper %+v, want %s, claimed %v", k, device, claimed)
 		}
 	}
-	self := ts.device.String()
+	self := ts.Wal().Device.String()
 	want(self, false)
-	first := peer{Device: "22222222", Name: "first", At: now.AddDate(0, 0, -13)}
+	first := device.Peer{Device: "22222222", Name: "first", At: now.AddDate(0, 0, -13)}
 	ts.announce(first)
 	want("22222222", false)
 	now = now.AddDate(0, 0, 2) // silent for 15 days by now
 	want(self, false)
 
-	first.At, first.Keeper = now, Stamp{T: uint64(now.AddDate(1, 0, 0).UnixMilli()) << 16, Dev: Device([]byte("22222222"))}.String()
+	first.At, first.Keeper = now, record.Stamp{T: uint64(now.AddDate(1, 0, 0).UnixMilli()) << 16, Dev: record.Device([]byte("22222222"))}.String()
 	ts.announce(first)
 	want("22222222", false) // the lowest; the claim comes from a clock a year ahead
-	if err := ts.Claim(); err != nil {
+	if err := ts.ClaimPrimary(); err != nil {
 		t.Fatal(err)
 	}
 	want(self, true)
-	first.Keeper = Stamp{T: uint64(now.Add(time.Hour).UnixMilli()) << 16, Dev: Device([]byte("22222222"))}.String()
+	first.Keeper = record.Stamp{T: uint64(now.Add(time.Hour).UnixMilli()) << 16, Dev: record.Device([]byte("22222222"))}.String()
 	ts.announce(first)
 	want("22222222", true)
-	if err := ts.Claim(); err != nil {
+	if err := ts.ClaimPrimary(); err != nil {
 		t.Fatal(err)
 	}
 	want(self, true) // though the other's clock is an hour ahead
@@ -193,8 +198,8 @@ func TestKeeper(t *testing.T) {
 
 // Case 71.
 func TestACloneTakesANameOfItsOwn(t *testing.T) {
-	ts := openStore(t, Options{})
-	ids := []*Row{ts.save("before")}
+	ts := openStore(t, wal.Options{})
+	ids := []*table.Row{ts.save("before")}
 	if err := ts.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +208,7 @@ func TestACloneTakesANameOfItsOwn(t *testing.T) {
 	ts.open()
 	clone.open()
 	defer func() { clone.Close() }()
-	if ts.device == clone.device {
+	if ts.Wal().Device == clone.Wal().Device {
 		t.Fatal("both have one name")
 	}
 	ids = append(ids, ts.save("here"), clone.save("there"))
@@ -220,8 +225,8 @@ func TestACloneTakesANameOfItsOwn(t *testing.T) {
 // Case 71: a clone of a whole disk has the same machine id and inodes, so that
 // nothing tells it apart until a sync tool brings what it wrote.
 func TestACloneThatLooksTheSameLosesNothing(t *testing.T) {
-	ts := openStore(t, Options{})
-	ids := []*Row{ts.save("before")}
+	ts := openStore(t, wal.Options{})
+	ids := []*table.Row{ts.save("before")}
 	if err := ts.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +236,7 @@ func TestACloneThatLooksTheSameLosesNothing(t *testing.T) {
 	ts.open()
 	clone.open()
 	defer func() { clone.Close() }()
-	if ts.device != clone.device {
+	if ts.Wal().Device != clone.Wal().Device {
 		t.Fatal("they are told apart already, so this shows nothing")
 	}
 	ids = append(ids, ts.save("here"), clone.save("there"))
@@ -250,7 +255,7 @@ func TestACloneThatLooksTheSameLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	// And what the clone writes next comes before we get to that number.
-	next := filepath.Join(filepath.Dir(name), segmentName(3))
+	next := filepath.Join(filepath.Dir(name), record.SegmentName(3))
 	clone.reopen()
 	ids = append(ids, clone.save("there again"))
 	theirs = clone.segments()
@@ -266,9 +271,9 @@ func TestACloneThatLooksTheSameLosesNothing(t *testing.T) {
 	if got := strings.Join(ts.Status().Warnings, "\n"); !strings.Contains(got, "another machine writes under the name") {
 		t.Errorf("warnings: %s", got)
 	}
-	was := ts.device
+	was := ts.Wal().Device
 	ts.reopen()
-	if ts.device == was {
+	if ts.Wal().Device == was {
 		t.Error("after a restart it has the clone's name still")
 	}
 	for i, content := range []string{"before", "here", "there", "there again", "here again"} {
@@ -285,7 +290,7 @@ func (ts *testStore) forgeIdentity() {
 	if err != nil {
 		ts.t.Fatal(err)
 	}
-	var d device
+	var d device.Identity
 	if err := json.Unmarshal(b, &d); err != nil {
 		ts.t.Fatal(err)
 	}
@@ -293,8 +298,8 @@ func (ts *testStore) forgeIdentity() {
 	if err != nil {
 		ts.t.Fatal(err)
 	}
-	d.Data = inodeOf(info)
-	if err := os.WriteFile(name, encode(d), 0o600); err != nil {
+	d.Data = device.InodeOf(info)
+	if err := os.WriteFile(name, record.Encode(d), 0o600); err != nil {
 		ts.t.Fatal(err)
 	}
 }

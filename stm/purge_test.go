@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -11,9 +11,13 @@ import (
 	"time"
 
 	"emberd/memory"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
-func (ts *testStore) purge(id memory.ID) Purged {
+func (ts *testStore) purge(id memory.ID) history.Purged {
 	ts.t.Helper()
 	got, err := ts.Purge(context.Background(), id, memory.Actor{})
 	if err != nil {
@@ -45,14 +49,14 @@ func (ts *testStore) wantNowhere(words ...string) {
 
 // TestNothingOfAPurgedMemoryIsLeft is case 64.
 func TestNothingOfAPurgedMemoryIsLeft(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	other := ts.save("apple pie").ID()
 	id := ts.save("quixotic zeppelin").ID()
 	ts.edit(id, "content", "vermilion zeppelin")
-	both := ts.commit(Tx{Verb: "edit", Changes: []Change{
+	both := ts.commit(wal.Tx{Verb: "edit", Changes: []wal.Change{
 		{ID: id, Set: textOf("gargoyle zeppelin")}, {ID: other, Set: textOf("apple tart")},
 	}})
-	ts.Use(Use{ID: id, Uses: 3}, Use{ID: other, Uses: 2})
+	ts.Use(table.Use{ID: id, Uses: 3}, table.Use{ID: other, Uses: 2})
 	ts.reopen()
 	ts.compact() // the history has what was superseded
 	ts.unlink()
@@ -111,7 +115,7 @@ func TestNothingOfAPurgedMemoryIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
-	if _, err := ts.Undo(context.Background(), Undo{Entry: got.Entry}); memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "for good") {
+	if _, err := ts.Undo(context.Background(), history.Undo{Entry: got.Entry}); memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "for good") {
 		t.Errorf("undo of the purge: %v", err)
 	}
 	ts.undo(both.Entry)
@@ -120,12 +124,12 @@ func TestNothingOfAPurgedMemoryIsLeft(t *testing.T) {
 }
 
 func TestPurgeOfWhatIsInTheTrashOrUnknown(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("quixotic zeppelin").ID()
 	forgotten := ts.forget(id)
 	ts.purge(id)
 	ts.wantNowhere("zeppelin")
-	if _, err := ts.Undo(context.Background(), Undo{Entry: forgotten.Entry}); err == nil {
+	if _, err := ts.Undo(context.Background(), history.Undo{Entry: forgotten.Entry}); err == nil {
 		t.Error("the forgetting of a purged memory was undone")
 	}
 	if got := ts.purge(id); got.Entry != "" {
@@ -148,9 +152,9 @@ func TestPurgeOfWhatIsInTheTrashOrUnknown(t *testing.T) {
 // The key of a save that was purged is not free again: repeating the request would
 // bring the memory back. What was asked for under it is not kept, not as a hash.
 func TestTheKeyOfAPurgedSaveStaysTaken(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	for n, key := range map[int]string{1: "first", 2: "second"} {
-		ts.commit(Tx{Verb: "save", Key: key, KeyHash: "hash-of-" + key, Changes: []Change{{ID: idOf(n), Set: textOf("pie")}}})
+		ts.commit(wal.Tx{Verb: "save", Key: key, KeyHash: "hash-of-" + key, Changes: []wal.Change{{ID: idOf(n), Set: textOf("pie")}}})
 	}
 	ts.purge(idOf(1))
 	check := func(when string) {
@@ -182,17 +186,17 @@ func TestTheKeyOfAPurgedSaveStaysTaken(t *testing.T) {
 // A purge by another device is carried out here, and what a third one says that
 // did not know of it does not count.
 func TestPurgeByAnotherDevice(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := idOf(1)
 	ts.put(id, "quixotic zeppelin")
 	saved := ts.edit(id, "content", "vermilion zeppelin")
-	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(time.Minute), opPurge, id, ""))
+	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(time.Minute), record.OpPurge, id, ""))
 	ts.refresh()
 	ts.wantGone(id)
 	if !ts.PurgesDue() {
 		t.Fatal("no purge is due")
 	}
-	if _, err := ts.Undo(context.Background(), Undo{Entry: saved.Entry, Force: true}); err != nil {
+	if _, err := ts.Undo(context.Background(), history.Undo{Entry: saved.Entry, Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	ts.wantGone(id)
@@ -201,8 +205,8 @@ func TestPurgeByAnotherDevice(t *testing.T) {
 		t.Fatalf("due %v, %v", ts.PurgesDue(), err)
 	}
 	ts.wantNowhere("zeppelin", "quixotic", "vermilion")
-	ts.peerFile("s-00000002.jsonl", lineOf(2, time.Now().Add(-time.Minute), opPut, id, `{"content":"gargoyle"}`)+
-		lineOf(3, time.Now().Add(-time.Minute+time.Second), opDelete, id, ""))
+	ts.peerFile("s-00000002.jsonl", lineOf(2, time.Now().Add(-time.Minute), record.OpPut, id, `{"content":"gargoyle"}`)+
+		lineOf(3, time.Now().Add(-time.Minute+time.Second), record.OpDelete, id, ""))
 	ts.refresh()
 	ts.wantGone(id)
 	if ts.Trashed(id) {
@@ -218,15 +222,15 @@ func TestPurgeByAnotherDevice(t *testing.T) {
 // What was counted of a memory waits for a second, and is not written after another device's
 // purge has come, which would leave the log naming the memory.
 func TestUsesThatWaitDoNotOutliveAPurge(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id, other := ts.save("quixotic zeppelin").ID(), ts.save("apple pie").ID()
-	ts.Use(Use{ID: id, Uses: 2}, Use{ID: other, Uses: 3})
-	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(time.Minute), opPurge, id, ""))
+	ts.Use(table.Use{ID: id, Uses: 2}, table.Use{ID: other, Uses: 3})
+	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(time.Minute), record.OpPurge, id, ""))
 	ts.refresh()
 	ts.purge(id) // as somebody who was told to
 	ts.put(idOf(7), "cheese cake")
 	ts.reopen()
-	if left, err := ts.telling(t.Context(), purged{id.Bytes(): forever()}); err != nil || len(left) > 0 {
+	if left, err := ts.Telling(t.Context(), record.Redaction{id.Bytes(): record.MaxStamp()}); err != nil || len(left) > 0 {
 		t.Errorf("%v still tell of the memory, %v", left, err)
 	}
 	if row, _ := ts.Get(other); row.UseCount() != 3 {

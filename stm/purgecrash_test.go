@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -8,14 +8,16 @@ import (
 	"testing"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/record"
 )
 
 // purges removes a memory for good. Once its line is written it is hidden,
 // whatever becomes of the files.
 func purges(n int) step {
-	return step{name: "purge", effects: []effect{{id: idOf(n), op: opPurge}}, settles: true, do: func(s *Store) (string, error) {
+	return step{name: "purge", effects: []effect{{id: idOf(n), op: record.OpPurge}}, do: func(s *stm.Store) (string, error) {
 		got, err := s.Purge(context.Background(), idOf(n), memory.Actor{})
 		if got.Entry != "" {
 			err = nil
@@ -52,7 +54,7 @@ func holding(disk durable.FS, dir, word string) (names []string, err error) {
 // this device or of another one, and lets the next start finish it: nothing of the
 // memory is left.
 func TestAPurgeIsFinishedAfterACrash(t *testing.T) {
-	theirs := delivery{name: "s-00000001.jsonl", first: 1, lines: []effect{{id: idOf(2), op: opPurge}}}
+	theirs := delivery{name: "s-00000001.jsonl", first: 1, lines: []effect{{id: idOf(2), op: record.OpPurge}}}
 	for name, steps := range map[string][]step{"own": {purges(2)}, "another device's": {theirs.arrives(), obeys()}} {
 		t.Run(name, func(t *testing.T) {
 			x := newExplorer(t)
@@ -89,7 +91,7 @@ func (x *explorer) finishesPurge(after *machine, when string) bool {
 	x.must(after, when, after.start())
 	defer after.Close()
 	x.must(after, when, after.world.restarted(after.Store))
-	if after.table.purgedAt(idOf(2).Bytes()).IsZero() {
+	if after.Table.PurgedAt(idOf(2).Bytes()).IsZero() {
 		return false
 	}
 	_, err := after.CarryOutPurges(context.Background())

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -8,6 +8,9 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/memory"
+	"emberd/stm/device"
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 // content is the text of a memory, "" when it is not there.
@@ -31,7 +34,7 @@ func (ts *testStore) misspell(from, to string) {
 }
 
 // only returns the one line in the quarantine.
-func (ts *testStore) only() Quarantined {
+func (ts *testStore) only() wal.Quarantined {
 	ts.t.Helper()
 	all, err := ts.Quarantine()
 	if err != nil || len(all) != 1 {
@@ -59,7 +62,7 @@ func (ts *testStore) settled() {
 	}
 }
 
-func (ts *testStore) accept(name string) Receipt {
+func (ts *testStore) accept(name string) wal.Receipt {
 	ts.t.Helper()
 	_, got, err := ts.Accept(ts.t.Context(), name, memory.Actor{Via: "test"})
 	if err != nil {
@@ -69,7 +72,7 @@ func (ts *testStore) accept(name string) Receipt {
 }
 
 func TestAcceptedLineCounts(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a := ts.save("the harbor wall")
 	ts.save("something else")
 	ts.misspell("harbor", "harbour")
@@ -77,7 +80,7 @@ func TestAcceptedLineCounts(t *testing.T) {
 		t.Fatal("a damaged line was applied")
 	}
 	q := ts.only()
-	if q.ID != a.ID() || q.Op != opPut || q.Verb != "save" || q.Reason != "checksum does not match" || q.Hindrance != "" || q.At.IsZero() {
+	if q.ID != a.ID() || q.Op != record.OpPut || q.Verb != "save" || q.Reason != "checksum does not match" || q.Hindrance != "" || q.At.IsZero() {
 		t.Errorf("in the quarantine is %+v", q)
 	}
 	if fields := ts.Acceptance(q); len(fields) != 2 || string(fields[0].To) != `"the harbour wall"` {
@@ -98,7 +101,7 @@ func TestAcceptedLineCounts(t *testing.T) {
 }
 
 func TestDroppedLineIsNotCountedAgain(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("the harbor wall")
 	b := ts.save("something else")
 	ts.misspell("harbor", "harbour")
@@ -114,7 +117,7 @@ func TestDroppedLineIsNotCountedAgain(t *testing.T) {
 // Compaction drops a damaged line that was decided about, and keeps one that was
 // not.
 func TestCompactionDropsWhatWasDecided(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("the harbor wall")
 	ts.save("the old lighthouse")
 	c := ts.save("something else")
@@ -134,14 +137,14 @@ func TestCompactionDropsWhatWasDecided(t *testing.T) {
 			t.Errorf("recovery %+v, %d memories", got, ts.Len())
 		}
 	}
-	if c, err := CheckDecidedLog(t.Context(), durable.OS{}, filepath.Join(ts.root, "data"), filepath.Join(ts.root, "state"), ts.now()); err != nil || c.Wrong() != 1 {
+	if c, err := wal.CheckDecidedLog(t.Context(), durable.OS{}, filepath.Join(ts.root, "data"), filepath.Join(ts.root, "state"), ts.Wal().Now()); err != nil || c.Wrong() != 1 {
 		t.Errorf("the log has %d faults, want the line: %v", c.Wrong(), err)
 	}
 }
 
 // What was written later stays: an accepted line counts at its own stamp.
 func TestAcceptedLineYieldsToLaterOnes(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a := ts.save("one")
 	ts.edit(a.ID(), "content", "two damaged")
 	ts.edit(a.ID(), "content", "three")
@@ -163,7 +166,7 @@ func TestWhatCannotBeAccepted(t *testing.T) {
 		{"a member twice", `"op":"put"`, `"op":"put","op":"put"`, "it has a member twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			ts.save("one")
 			ts.misspell(c.from, c.to)
 			q := ts.only()
@@ -180,7 +183,7 @@ func TestWhatCannotBeAccepted(t *testing.T) {
 }
 
 func TestQuarantineNames(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	for name, want := range map[string]memory.Code{
 		"s-00000001.jsonl@5": memory.NotFound, "decided.jsonl": memory.Invalid, "../device.json@1": memory.Invalid, "": memory.Invalid,
 	} {
@@ -192,7 +195,7 @@ func TestQuarantineNames(t *testing.T) {
 
 // A changed line of a memory that is not there cannot come back by itself.
 func TestAcceptedEditNeedsItsMemory(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a := ts.save("one")
 	ts.edit(a.ID(), "content", "two damaged")
 	ts.misspell(`"d":{"content":"two damaged"`, `"d":{"content":"two Damaged"`)
@@ -211,14 +214,14 @@ func TestAcceptedEditNeedsItsMemory(t *testing.T) {
 
 // After a restore the log goes on under another name, whatever the folders' inodes are.
 func TestForgottenDeviceIsMintedAnew(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a := ts.save("from the first device")
 	was := ts.Status().Device
 	if err := ts.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second finds nothing to forget
-		if err := ForgetDevice(durable.OS{}, filepath.Join(ts.root, "state")); err != nil {
+		if err := device.ForgetDevice(durable.OS{}, filepath.Join(ts.root, "state")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -229,7 +232,7 @@ func TestForgottenDeviceIsMintedAnew(t *testing.T) {
 
 // What cannot be the name of a copy is refused before the disk is asked for it.
 func TestWhatNamesNoDamagedLine(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	for _, name := range []string{"", "@", "decided.jsonl", "../s-00000001.jsonl@1", "s-00000001.jsonl@", "s-00000001.jsonl@-1", "\x00@1", ".s@1", strings.Repeat("s", 300) + "@1"} {
 		if _, err := ts.Quarantined(name); memory.CodeOf(err) != memory.Invalid {
 			t.Errorf("%.20q: %v", name, err)

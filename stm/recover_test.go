@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -12,6 +12,10 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/memory"
+	"emberd/stm/journal"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // other writes lines of another device into its segment, as a sync tool does:
@@ -34,22 +38,22 @@ func (ts *testStore) other(lines ...string) string {
 
 // lineOf is a line of the other device, stamped at.
 func lineOf(seq uint64, at time.Time, op string, id memory.ID, d string) string {
-	dev, _ := parseDevice("otherdev")
-	l := line{seq: seq, stamp: Stamp{T: uint64(at.UnixMilli())<<16 | seq, Dev: dev}, op: op, verb: "save",
-		changes: []change{{op: op, id: id}}}
-	if op != opDelete && op != opPurge {
-		l.changes[0].data = []byte(d)
+	dev, _ := record.ParseDevice("otherdev")
+	l := record.Line{Seq: seq, Stamp: record.Stamp{T: uint64(at.UnixMilli())<<16 | seq, Dev: dev}, Op: op, Verb: "save",
+		Changes: []record.Change{{Op: op, ID: id}}}
+	if op != record.OpDelete && op != record.OpPurge {
+		l.Changes[0].Data = []byte(d)
 	}
-	l.tx = l.stamp
-	return string(l.append(nil))
+	l.Tx = l.Stamp
+	return string(l.Append(nil))
 }
 
 func TestWhatAnotherDeviceAddsWhileRunningIsReadAtTheNextStart(t *testing.T) {
-	ts := openStore(t, Options{})
-	first := lineOf(1, time.Now(), opPut, idOf(1), `{"content":"one"}`)
+	ts := openStore(t, wal.Options{})
+	first := lineOf(1, time.Now(), record.OpPut, idOf(1), `{"content":"one"}`)
 	ts.other(first)
 	ts.reopen()
-	ts.other(first, lineOf(2, time.Now(), opPut, idOf(2), `{"content":"two"}`))
+	ts.other(first, lineOf(2, time.Now(), record.OpPut, idOf(2), `{"content":"two"}`))
 	ts.save("a change, so that a snapshot is written")
 	ts.reopen()
 	ts.wantContent(idOf(2), "two")
@@ -60,8 +64,8 @@ func TestWhatAnotherDeviceAddsWhileRunningIsReadAtTheNextStart(t *testing.T) {
 
 func TestWhatIsHeldBackComesWhenItsTimeHasCome(t *testing.T) {
 	now := time.Now()
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
-	ts.other(lineOf(1, now.Add(48*time.Hour), opPut, idOf(1), `{"content":"tomorrow"}`))
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
+	ts.other(lineOf(1, now.Add(48*time.Hour), record.OpPut, idOf(1), `{"content":"tomorrow"}`))
 	for range 2 {
 		ts.reopen()
 		ts.wantGone(idOf(1))
@@ -76,7 +80,7 @@ func TestWhatIsHeldBackComesWhenItsTimeHasCome(t *testing.T) {
 }
 
 func TestDamageIsShownAtEveryStart(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("apple pie")
 	gone := ts.save("banana bread").ID()
 	kept := ts.save("cherry cake").ID()
@@ -89,7 +93,7 @@ func TestDamageIsShownAtEveryStart(t *testing.T) {
 		t.Errorf("snapshot %s, counted %+v", got.Snapshot, got.Recovery)
 	}
 	// What the damaged file holds besides can be taken back as ever.
-	if m, err := ts.Forgotten(gone); err != nil || m.Content != "banana bread" {
+	if m, err := ts.ReadTrashed(gone); err != nil || m.Content != "banana bread" {
 		t.Errorf("in the trash: %q, %v", m.Content, err)
 	}
 	ts.undo(edit.Entry)
@@ -98,8 +102,8 @@ func TestDamageIsShownAtEveryStart(t *testing.T) {
 }
 
 func TestARepeatedNumberLosesNothing(t *testing.T) {
-	ts := openStore(t, Options{})
-	ts.other(lineOf(1, time.Now(), opPut, idOf(1), `{"content":"one"}`), lineOf(1, time.Now().Add(time.Second), opPut, idOf(2), `{"content":"two"}`))
+	ts := openStore(t, wal.Options{})
+	ts.other(lineOf(1, time.Now(), record.OpPut, idOf(1), `{"content":"one"}`), lineOf(1, time.Now().Add(time.Second), record.OpPut, idOf(2), `{"content":"two"}`))
 	ts.reopen()
 	ts.wantContent(idOf(1), "one")
 	ts.wantContent(idOf(2), "two")
@@ -123,7 +127,7 @@ func TestALostLastRecordIsMissed(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			ts.save("one")
 			ts.reopen()
 			ts.save("two")
@@ -174,9 +178,9 @@ func TestUnreadableFilesOfOthersDoNotStopTheStart(t *testing.T) {
 		{"a file that breaks off", brokenFS{read: "otherdev"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			mine := ts.save("mine").ID()
-			ts.other(lineOf(1, time.Now(), opPut, idOf(1), `{"content":"one"}`))
+			ts.other(lineOf(1, time.Now(), record.OpPut, idOf(1), `{"content":"one"}`))
 			if err := ts.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +237,7 @@ type brokenFile struct{ durable.ReadFile }
 func (f brokenFile) ReadAt([]byte, int64) (int, error) { return 0, os.ErrPermission }
 
 func TestNamesThatAreNoSegmentsArePassedOver(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("mine").ID()
 	dir := filepath.Dir(ts.segments()[0])
 	if err := os.Mkdir(filepath.Join(dir, "folder.jsonl"), 0o700); err != nil {
@@ -247,26 +251,26 @@ func TestNamesThatAreNoSegmentsArePassedOver(t *testing.T) {
 }
 
 func TestTheLatestUseOfAKeyCounts(t *testing.T) {
-	k := idemKeys{known: map[string]keyUse{}}
+	k := journal.Keys{Known: map[string]journal.KeyUse{}}
 	for _, hour := range []uint64{5, 3} {
-		k.add(&line{key: "k", keyHash: fmt.Sprint(hour), stamp: Stamp{T: hour * 3_600_000 << 16}}, time.Now())
+		k.Add(&record.Line{Key: "k", KeyHash: fmt.Sprint(hour), Stamp: record.Stamp{T: hour * 3_600_000 << 16}}, time.Now())
 	}
-	if got := k.known["k"].Hash; got != "5" {
+	if got := k.Known["k"].Hash; got != "5" {
 		t.Errorf("hash %s, want that of the later use", got)
 	}
 }
 
 func TestSearchWithoutLimitCounts(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("apple pie")
-	if got := ts.Search(Query{Terms: asTerms("apple"), Most: 2}); got.Total != 1 || len(got.Matches) != 0 {
+	if got := ts.Search(table.Query{Terms: asTerms("apple"), Most: 2}); got.Total != 1 || len(got.Matches) != 0 {
 		t.Errorf("found %+v", got)
 	}
 }
 
 func TestNamesWithEscapesAreTheNamesTheyStandFor(t *testing.T) {
 	doc := []byte(`{"cont\u0065nt":"x"}`)
-	got, err := withKeys(doc, map[string]json.RawMessage{"content": encode("y"), `a"b`: encode(1)})
+	got, err := record.WithKeys(doc, map[string]json.RawMessage{"content": record.Encode("y"), `a"b`: record.Encode(1)})
 	if want := `{"content":"y","a\"b":1}`; err != nil || string(got) != want {
 		t.Errorf("%s, %v; want %s", got, err, want)
 	}

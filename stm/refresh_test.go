@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"bytes"
@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"emberd/memory"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
-func (ts *testStore) refresh() Arrival {
+func (ts *testStore) refresh() wal.ForeignChange {
 	ts.t.Helper()
 	got, err := ts.Refresh(context.Background())
 	if err != nil {
@@ -49,11 +52,11 @@ func (ts *testStore) wantWarning(text string) {
 }
 
 func putLine(seq uint64, n int, content string) string {
-	return lineOf(seq, time.Now(), opPut, idOf(n), string(encode(map[string]string{"content": content})))
+	return lineOf(seq, time.Now(), record.OpPut, idOf(n), string(record.Encode(map[string]string{"content": content})))
 }
 
 func TestRefreshTakesWhatArrives(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	mine := ts.save("apple mine").ID()
 	first := putLine(1, 1, "apple pie")
 	ts.peerFile("s-00000001.jsonl", first)
@@ -65,8 +68,8 @@ func TestRefreshTakesWhatArrives(t *testing.T) {
 	ts.wantFound("pie", idOf(1))
 
 	// The file grows, and a second one comes.
-	ts.peerFile("s-00000001.jsonl", first+lineOf(2, time.Now(), opSet, idOf(1), `{"content":"apple cake"}`))
-	ts.peerFile("s-00000002.jsonl", lineOf(3, time.Now(), opDelete, idOf(3), ``)+putLine(4, 2, "pear"))
+	ts.peerFile("s-00000001.jsonl", first+lineOf(2, time.Now(), record.OpSet, idOf(1), `{"content":"apple cake"}`))
+	ts.peerFile("s-00000002.jsonl", lineOf(3, time.Now(), record.OpDelete, idOf(3), ``)+putLine(4, 2, "pear"))
 	if got := ts.refresh(); got.Lines != 3 {
 		t.Errorf("%d lines arrived, want 3: %+v", got.Lines, got)
 	}
@@ -92,15 +95,15 @@ func TestRefreshTakesWhatArrives(t *testing.T) {
 // entryOf is the latest journal entry about a memory.
 func (ts *testStore) entryOf(id memory.ID) (tx string) {
 	ts.t.Helper()
-	defer ts.journal.read()()
-	for _, r := range ts.journal.refs {
-		l, err := ts.readLine(r.at, r.stamp)
+	defer ts.Wal().Journal.Read()()
+	for _, r := range ts.Wal().Journal.Refs {
+		l, err := ts.Wal().Journal.ReadLine(r.At, r.Stamp)
 		if err != nil {
 			ts.t.Fatal(err)
 		}
-		for _, c := range l.changes {
-			if c.id == id {
-				tx = l.tx.String()
+		for _, c := range l.Changes {
+			if c.ID == id {
+				tx = l.Tx.String()
 			}
 		}
 	}
@@ -108,13 +111,13 @@ func (ts *testStore) entryOf(id memory.ID) (tx string) {
 }
 
 func TestAnArrivalOfAnOlderValueShowsInTheIndex(t *testing.T) {
-	ts := openStore(t, Options{})
-	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(-time.Hour), opPut, idOf(1), `{"content":"apple","source":"orchard"}`))
+	ts := openStore(t, wal.Options{})
+	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(-time.Hour), record.OpPut, idOf(1), `{"content":"apple","source":"orchard"}`))
 	ts.refresh()
 	ts.edit(idOf(1), "content", "pear")
 	rev, _ := ts.Get(idOf(1))
 	// Older than the edit, but of another field.
-	ts.peerFile("s-00000002.jsonl", lineOf(2, time.Now().Add(-time.Minute), opSet, idOf(1), `{"content":"plum","source":"market"}`))
+	ts.peerFile("s-00000002.jsonl", lineOf(2, time.Now().Add(-time.Minute), record.OpSet, idOf(1), `{"content":"plum","source":"market"}`))
 	ts.refresh()
 	ts.wantContent(idOf(1), "pear")
 	ts.wantFound("market", idOf(1))
@@ -127,14 +130,14 @@ func TestAnArrivalOfAnOlderValueShowsInTheIndex(t *testing.T) {
 // Whoever analysed a text is too late when another device's older change has
 // come meanwhile, though the revision's stamp is the same.
 func TestAnIndexerThatIsLateDoesNotIndexWhatWas(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.put(idOf(1), "pear")
-	cell := ts.table.cell(idOf(1).Bytes())
-	row := cell.row.Load()
-	terms := ts.index.analyze(row.doc)
-	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(-time.Minute), opSet, idOf(1), `{"source":"market"}`))
+	cell := ts.Table.Cell(idOf(1).Bytes())
+	row := cell.Row.Load()
+	terms := ts.Words.Analyze(row.Doc)
+	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(-time.Minute), record.OpSet, idOf(1), `{"source":"market"}`))
 	ts.refresh()
-	ts.index.update(cell, row, terms)
+	ts.Words.Update(cell, row, terms)
 	ts.wantFound("market", idOf(1))
 }
 
@@ -149,7 +152,7 @@ func TestALineThatIsStillBeingWrittenIsTakenLater(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, start := range []bool{false, true} {
-				ts := openStore(t, Options{})
+				ts := openStore(t, wal.Options{})
 				ts.save("mine")
 				name := ts.peerFile("s-00000001.jsonl", c.cut)
 				if ts.refresh(); start {
@@ -198,7 +201,7 @@ func TestWhatWasMergedStaysWhateverBecomesOfTheFile(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			ts.save("mine")
 			name := ts.peerFile("s-00000001.jsonl", whole)
 			ts.refresh()
@@ -235,12 +238,12 @@ func rewriteFile(t *testing.T, name, content string) {
 
 // Case 70: the other device has compacted, so its segments go.
 func TestFilesThatACompactedOneStandsForMayGo(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("mine")
 	first, second := putLine(1, 1, "one"), putLine(2, 2, "two")
 	one, two := ts.peerFile("s-00000001.jsonl", first), ts.peerFile("s-00000002.jsonl", second)
 	ts.refresh()
-	ts.peerFile("c-00000001-00000002.g1.jsonl", peerHeader(header{Segment: 2, First: 1, Last: 2})+first+second)
+	ts.peerFile("c-00000001-00000002.g1.jsonl", peerHeader(record.Header{Segment: 2, First: 1, Last: 2})+first+second)
 	ts.refresh()
 	for _, name := range []string{one, two} {
 		if err := os.Remove(name); err != nil {
@@ -257,23 +260,23 @@ func TestFilesThatACompactedOneStandsForMayGo(t *testing.T) {
 	}
 }
 
-func peerHeader(h header) string {
-	h.Dev, h.Format = "otherdev", formatVersion
-	dev, _ := parseDevice(h.Dev)
-	return string(metaLine(opSegment, Stamp{T: uint64(time.Now().UnixMilli()) << 16, Dev: dev}, h))
+func peerHeader(h record.Header) string {
+	h.Dev, h.Format = "otherdev", record.FormatVersion
+	dev, _ := record.ParseDevice(h.Dev)
+	return string(record.MetaLine(record.OpSegment, record.Stamp{T: uint64(time.Now().UnixMilli()) << 16, Dev: dev}, h))
 }
 
 // Case 72.
 func TestClocksThatAreFarOff(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
 	ts.put(idOf(3), "three")
 	year := 365 * 24 * time.Hour
-	ts.peerFile("s-00000001.jsonl", lineOf(1, now.Add(10*year), opPut, idOf(1), `{"content":"from the future"}`)+
-		lineOf(2, now.Add(-10*year), opPut, idOf(2), `{"content":"from the past"}`)+
-		lineOf(3, now.Add(-10*year), opSet, idOf(3), `{"content":"stale"}`))
+	ts.peerFile("s-00000001.jsonl", lineOf(1, now.Add(10*year), record.OpPut, idOf(1), `{"content":"from the future"}`)+
+		lineOf(2, now.Add(-10*year), record.OpPut, idOf(2), `{"content":"from the past"}`)+
+		lineOf(3, now.Add(-10*year), record.OpSet, idOf(3), `{"content":"stale"}`))
 	got := ts.refresh()
-	if want := now.Add(10*year - maxSkew); !got.Due.Equal(want) {
+	if want := now.Add(10*year - record.MaxSkew); !got.Due.Equal(want) {
 		t.Errorf("next look at %v, want %v", got.Due, want)
 	}
 	ts.wantGone(idOf(1))
@@ -297,7 +300,7 @@ func TestClocksThatAreFarOff(t *testing.T) {
 // Case 72.
 func TestOwnClockFarAheadIsToldAndSavesGoOn(t *testing.T) {
 	now := time.Date(2036, 3, 1, 12, 0, 0, 0, time.UTC)
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
 	id := ts.save("saved with a wrong clock").ID()
 	now = now.AddDate(-10, 0, 0)
 	ts.reopen()
@@ -315,9 +318,9 @@ func TestConflictCopiesAreMergedOnce(t *testing.T) {
 		"s-00000001 (conflicted copy 2026-03-01).jsonl",
 	} {
 		t.Run(name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			mine := ts.save("mine").ID()
-			ts.Use(Use{ID: mine, Uses: 3})
+			ts.Use(table.Use{ID: mine, Uses: 3})
 			original := ts.peerFile("s-00000001.jsonl", putLine(1, 1, "one")+useLine(2, idOf(1), 4))
 			ts.refresh()
 			content, err := os.ReadFile(original)
@@ -351,10 +354,10 @@ func TestConflictCopiesAreMergedOnce(t *testing.T) {
 }
 
 func useLine(seq uint64, id memory.ID, uses int64) string {
-	dev, _ := parseDevice("otherdev")
-	l := line{seq: seq, stamp: Stamp{T: uint64(time.Now().UnixMilli()) << 16, Dev: dev}, op: opUse,
-		data: encodeUse(map[[16]byte]useTotal{id.Bytes(): {uses: uses}})}
-	return string(l.append(nil))
+	dev, _ := record.ParseDevice("otherdev")
+	l := record.Line{Seq: seq, Stamp: record.Stamp{T: uint64(time.Now().UnixMilli()) << 16, Dev: dev}, Op: record.OpUse,
+		Data: record.EncodeUse(map[[16]byte]record.UseTotal{id.Bytes(): {Uses: uses}})}
+	return string(l.Append(nil))
 }
 
 func (ts *testStore) wantUses(id memory.ID, want int64) {
@@ -366,7 +369,7 @@ func (ts *testStore) wantUses(id memory.ID, want int64) {
 }
 
 func TestForeignFilesAreNeverWritten(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	content := putLine(1, 1, "one") + "{damaged\n" + putLine(2, 2, "two")[:30]
 	names := []string{ts.peerFile("s-00000001.jsonl", content), ts.peerFile("s-00000002.sync-conflict-1.jsonl", content), ts.peerFile(".durable-left.tmp", "x")}
 	before := map[string]os.FileInfo{}

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"fmt"
@@ -8,14 +8,16 @@ import (
 
 	"emberd/internal/words"
 	"emberd/memory"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // What searches do not look at is changed without a look at the index; whatever they do
 // look at is indexed anew.
 func TestAChangeIsIndexedIfSearchesLookAtIt(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("a pebble on the beach", "shore").ID()
-	cell := ts.table.cell(id.Bytes())
+	cell := ts.Table.Cell(id.Bytes())
 	wantFound := func(found bool, words ...string) {
 		t.Helper()
 		for _, word := range words {
@@ -43,9 +45,9 @@ func TestAChangeIsIndexedIfSearchesLookAtIt(t *testing.T) {
 		{"archive_reason", `"gc"`, false, []string{"quartz"}, []string{"stone"}},
 		{"stage", `"active"`, true, []string{"stone", "strand"}, []string{"quartz"}},
 	} {
-		before := cell.doc.Load()
+		before := cell.Doc.Load()
 		ts.commit(setOf(id, c.key, c.value))
-		if anew := cell.doc.Load() != before; anew != c.anew {
+		if anew := cell.Doc.Load() != before; anew != c.anew {
 			t.Errorf("%s %s: indexed anew is %v, want %v", c.key, c.value, anew, c.anew)
 		}
 		wantFound(true, c.found...)
@@ -58,18 +60,18 @@ func TestAChangeIsIndexedIfSearchesLookAtIt(t *testing.T) {
 
 // A memory that the index does not have yet is indexed whatever changes.
 func TestAChangeBeforeTheIndexIsBuilt(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("a pebble on the beach").ID()
-	cell := ts.table.cell(id.Bytes())
-	ts.index.drop(cell)
+	cell := ts.Table.Cell(id.Bytes())
+	ts.Words.Drop(cell)
 	ts.commit(setOf(id, "stage", `"demoted"`))
-	if cell.doc.Load() == 0 || !slices.Contains(ts.finds("pebble"), id) {
+	if cell.Doc.Load() == 0 || !slices.Contains(ts.finds("pebble"), id) {
 		t.Error("the memory is not indexed")
 	}
 }
 
 func TestASearchFindsWhatIsChangedMeanwhile(t *testing.T) {
-	ts := openStore(t, Options{Durability: None})
+	ts := openStore(t, wal.Options{Durability: wal.None})
 	var ids []memory.ID
 	for i := range 8 {
 		ids = append(ids, ts.save(fmt.Sprint("heron number ", i)).ID())
@@ -83,7 +85,7 @@ func TestASearchFindsWhatIsChangedMeanwhile(t *testing.T) {
 		}
 	})
 	defer writer.Wait()
-	q := Query{Terms: []words.QueryTerm{{Term: "heron", Weight: 1}}, Limit: 20}
+	q := table.Query{Terms: []words.QueryTerm{{Term: "heron", Weight: 1}}, Limit: 20}
 	for searches := 0; ; searches++ {
 		found := map[memory.ID]bool{}
 		for _, m := range ts.Search(q).Matches {

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"encoding/json"
@@ -12,22 +12,26 @@ import (
 	"pgregory.net/rapid"
 
 	"emberd/memory"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // related makes a relation of two memories as a change of the one it starts at.
-func related(from, to memory.ID, typ string, at time.Time) Change {
+func related(from, to memory.ID, typ string, at time.Time) wal.Change {
 	r := memory.Relation{From: from, To: to, Type: typ, Strength: 0.5, CreatedAt: at}
 	r.ID = memory.RelationID(from, to, typ, "")
-	value, err := RelationValue(&r)
+	value, err := record.RelationValue(&r)
 	if err != nil {
 		panic(err)
 	}
-	return Change{ID: from, Set: map[string]json.RawMessage{RelationKey(r.ID): value}}
+	return wal.Change{ID: from, Set: map[string]json.RawMessage{record.RelationKey(r.ID): value}}
 }
 
 // scannedRelations are all relations between live memories, "from id to", found by
 // looking at every field of every row.
-func scannedRelations(m *Memories) []string {
+func scannedRelations(m *table.MemorySet) []string {
 	out := map[string]bool{}
 	for r := range m.Rows() {
 		for key, value := range r.Fields() {
@@ -45,7 +49,7 @@ func scannedRelations(m *Memories) []string {
 }
 
 // indexedRelations are the same from the index, by where they lead, and from each row.
-func indexedRelations(t rapid.TB, m *Memories) []string {
+func indexedRelations(t rapid.TB, m *table.MemorySet) []string {
 	t.Helper()
 	var in, out []string
 	for r := range m.Rows() {
@@ -87,7 +91,7 @@ func TestRelationsAreThoseOfAllRows(t *testing.T) {
 				w.step()
 			}
 			for i, d := range w.devices {
-				if got, want := indexedRelations(t, &d.Memories), scannedRelations(&d.Memories); !slices.Equal(got, want) {
+				if got, want := indexedRelations(t, &d.MemorySet), scannedRelations(&d.MemorySet); !slices.Equal(got, want) {
 					t.Fatalf("device %d has the relations\n%q, want\n%q", i, got, want)
 				}
 			}
@@ -100,11 +104,11 @@ func TestRelationsAreThoseOfAllRows(t *testing.T) {
 func (w *fleet) relate(d *simulated) {
 	from, to := idOf(rapid.IntRange(1, 4).Draw(w.T, "from")), idOf(rapid.IntRange(1, 5).Draw(w.T, "to"))
 	c := related(from, to, rapid.SampledFrom(memory.RelationTypes()[:2]).Draw(w.T, "type"), d.now())
-	if d.table.get(from) == nil {
+	if d.Table.Get(from) == nil {
 		maps.Copy(c.Set, textOf("plum tart"))
 	} else if rapid.IntRange(0, 3).Draw(w.T, "remove") == 0 {
 		for key := range c.Set {
-			c.Set[key] = null
+			c.Set[key] = record.Null
 		}
 	}
 	if err := one(d.Store, "relate", c); err != nil {
@@ -115,30 +119,30 @@ func (w *fleet) relate(d *simulated) {
 // The relations of the past are those that were there.
 func TestRelationsOfThePast(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	ts := openStore(t, Options{Now: func() time.Time { return now }})
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }})
 	a, b := ts.save("apple pie").ID(), ts.save("plum tart").ID()
-	ts.commit(Tx{Verb: "relate", Changes: []Change{related(a, b, memory.Causes, now)}})
+	ts.commit(wal.Tx{Verb: "relate", Changes: []wal.Change{related(a, b, memory.Causes, now)}})
 	then := now
 	now = now.Add(time.Second)
-	ts.commit(Tx{Verb: "relate", Changes: []Change{related(b, a, memory.Causes, now)}})
+	ts.commit(wal.Tx{Verb: "relate", Changes: []wal.Change{related(b, a, memory.Causes, now)}})
 	ts.forget(b)
 	p, err := ts.At(t.Context(), then)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := indexedRelations(t, &p.Memories), scannedRelations(&p.Memories); len(got) != 1 || !slices.Equal(got, want) {
+	if got, want := indexedRelations(t, &p.MemorySet), scannedRelations(&p.MemorySet); len(got) != 1 || !slices.Equal(got, want) {
 		t.Errorf("then there were %q, want %q", got, want)
 	}
-	if got := indexedRelations(t, &ts.Memories); len(got) != 0 {
+	if got := indexedRelations(t, &ts.MemorySet); len(got) != 0 {
 		t.Errorf("now there are %q", got)
 	}
 }
 
 // Keys that look like relations and are none do no harm.
 func TestWhatIsNoRelation(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	to := ts.save("plum tart").ID()
-	good := related(to, to, memory.Causes, ts.now()).Set
+	good := related(to, to, memory.Causes, ts.Wal().Now()).Set
 	var key string
 	var value json.RawMessage
 	for key, value = range good {
@@ -149,27 +153,27 @@ func TestWhatIsNoRelation(t *testing.T) {
 		"no object":  {key: json.RawMessage(`"x"`)},
 		"no target":  {key: json.RawMessage(`{"type":"causes"}`)},
 		"bad target": {key: json.RawMessage(`{"to":"plum tart"}`)},
-		"in content": {"content": encode(`see "relation.` + key)},
+		"in content": {"content": record.Encode(`see "relation.` + key)},
 	} {
 		maps.Copy(odd, map[string]json.RawMessage{"created_at": json.RawMessage(`"2026-01-01T00:00:00Z"`)})
 		id := memory.DeriveID([]byte(name))
-		ts.commit(Tx{Verb: "save", Changes: []Change{{ID: id, Set: odd}}})
-		if got := indexedRelations(t, &ts.Memories); len(got) != 0 {
+		ts.commit(wal.Tx{Verb: "save", Changes: []wal.Change{{ID: id, Set: odd}}})
+		if got := indexedRelations(t, &ts.MemorySet); len(got) != 0 {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	ts.commit(Tx{Verb: "relate", Changes: []Change{{ID: to, Set: good}}})
-	if got := indexedRelations(t, &ts.Memories); len(got) != 1 {
+	ts.commit(wal.Tx{Verb: "relate", Changes: []wal.Change{{ID: to, Set: good}}})
+	if got := indexedRelations(t, &ts.MemorySet); len(got) != 1 {
 		t.Errorf("a good one: %q", got)
 	}
 }
 
 func TestUndoSaysThatARelationWasMadeSince(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a := ts.save("apple pie").ID()
-	saved, _ := ts.newestEntry()
-	ts.commit(Tx{Verb: "relate", Changes: []Change{related(a, a, memory.Causes, ts.now())}})
-	if got := ts.undo(saved.String()); got.Items[0].Action != Left || got.Items[0].Reason != "a relation was changed since" {
+	saved, _ := ts.Wal().Journal.NewestEntry()
+	ts.commit(wal.Tx{Verb: "relate", Changes: []wal.Change{related(a, a, memory.Causes, ts.Wal().Now())}})
+	if got := ts.undo(saved.String()); got.Items[0].Action != history.Left || got.Items[0].Reason != "a relation was changed since" {
 		t.Errorf("undoing the save: %+v", got.Items)
 	}
 }

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -7,36 +7,38 @@ import (
 	"time"
 
 	"emberd/memory"
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 // staleFleet is a store whose log says that tombstones up to a month ago were
 // dropped, when two operations of the silent device had been read.
 func staleStore(t *testing.T) (ts *testStore, old time.Time) {
-	ts = openStore(t, Options{})
+	ts = openStore(t, wal.Options{})
 	ts.save("mine")
 	now := time.Now()
 	old = now.AddDate(0, -4, 0)
-	thirddev, _ := parseDevice("thirddev")
-	floor := Stamp{T: uint64(now.AddDate(0, -1, 0).UnixMilli()) << 16, Dev: thirddev}
-	ts.peerFile("../thirddev/c-00000001-00000004.g1.jsonl", string(metaLine(opSegment, Stamp{T: floor.T + 1, Dev: thirddev},
-		header{Dev: "thirddev", Segment: 4, First: 1, Last: 9, Format: formatVersion, Floor: floor.String(), Seen: map[string]uint64{"otherdev": 2}})))
+	thirddev, _ := record.ParseDevice("thirddev")
+	floor := record.Stamp{T: uint64(now.AddDate(0, -1, 0).UnixMilli()) << 16, Dev: thirddev}
+	ts.peerFile("../thirddev/c-00000001-00000004.g1.jsonl", string(record.MetaLine(record.OpSegment, record.Stamp{T: floor.T + 1, Dev: thirddev},
+		record.Header{Dev: "thirddev", Segment: 4, First: 1, Last: 9, Format: record.FormatVersion, Floor: floor.String(), Seen: map[string]uint64{"otherdev": 2}})))
 	return ts, old
 }
 
 // Case 73.
 func TestStaleOperationsWaitForReview(t *testing.T) {
 	ts, old := staleStore(t)
-	known := lineOf(1, old, opPut, idOf(1), `{"content":"known before"}`) + lineOf(2, old, opPut, idOf(2), `{"content":"known too"}`)
+	known := lineOf(1, old, record.OpPut, idOf(1), `{"content":"known before"}`) + lineOf(2, old, record.OpPut, idOf(2), `{"content":"known too"}`)
 	ts.peerFile("s-00000001.jsonl", known)
 	ts.refresh()
 	ts.wantContent(idOf(1), "known before")
 
 	// The device comes back, with what it did all alone.
-	ts.peerFile("s-00000002.jsonl", lineOf(3, old, opPut, idOf(3), `{"content":"deleted meanwhile?","source":"x"}`)+
-		lineOf(4, old.Add(time.Hour), opSet, idOf(3), `{"content":"deleted meanwhile!"}`)+
-		lineOf(5, old.Add(time.Hour), opSet, idOf(1), `{"content":"changed offline"}`)+
-		lineOf(6, old.Add(time.Hour), opDelete, idOf(2), ``)+
-		lineOf(7, time.Now(), opPut, idOf(4), `{"content":"new"}`))
+	ts.peerFile("s-00000002.jsonl", lineOf(3, old, record.OpPut, idOf(3), `{"content":"deleted meanwhile?","source":"x"}`)+
+		lineOf(4, old.Add(time.Hour), record.OpSet, idOf(3), `{"content":"deleted meanwhile!"}`)+
+		lineOf(5, old.Add(time.Hour), record.OpSet, idOf(1), `{"content":"changed offline"}`)+
+		lineOf(6, old.Add(time.Hour), record.OpDelete, idOf(2), ``)+
+		lineOf(7, time.Now(), record.OpPut, idOf(4), `{"content":"new"}`))
 	for range 2 {
 		ts.refresh()
 		ts.wantGone(idOf(3))
@@ -64,8 +66,8 @@ func TestStaleOperationsWaitForReview(t *testing.T) {
 func TestWhatWaitsIsDecided(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		ts, old := staleStore(t)
-		ts.peerFile("s-00000002.jsonl", lineOf(3, old, opPut, idOf(3), `{"content":"first","source":"x"}`)+
-			lineOf(4, old.Add(time.Hour), opSet, idOf(3), `{"content":"last"}`))
+		ts.peerFile("s-00000002.jsonl", lineOf(3, old, record.OpPut, idOf(3), `{"content":"first","source":"x"}`)+
+			lineOf(4, old.Add(time.Hour), record.OpSet, idOf(3), `{"content":"last"}`))
 		ts.refresh()
 		if _, err := ts.DecideStale(context.Background(), idOf(3), keep, memory.Actor{Via: "test"}); err != nil {
 			t.Fatal(err)
@@ -76,7 +78,7 @@ func TestWhatWaitsIsDecided(t *testing.T) {
 				ts.wantFound("last", idOf(3))
 			} else {
 				ts.wantGone(idOf(3))
-				if m, err := ts.Forgotten(idOf(3)); err != nil || m.Content != "last" {
+				if m, err := ts.ReadTrashed(idOf(3)); err != nil || m.Content != "last" {
 					t.Errorf("in the trash: %q, %v", m.Content, err)
 				}
 			}
@@ -93,12 +95,12 @@ func TestWhatWaitsIsDecided(t *testing.T) {
 // file comes first.
 func TestWhatIsKnownAfterAllDoesNotWait(t *testing.T) {
 	ts, old := staleStore(t)
-	ts.peerFile("s-00000002.jsonl", lineOf(3, old.Add(time.Hour), opSet, idOf(1), `{"content":"changed"}`))
+	ts.peerFile("s-00000002.jsonl", lineOf(3, old.Add(time.Hour), record.OpSet, idOf(1), `{"content":"changed"}`))
 	ts.refresh()
 	if len(ts.Stale()) != 1 {
 		t.Fatal("it does not wait, so this shows nothing")
 	}
-	ts.peerFile("s-00000001.jsonl", lineOf(1, old, opPut, idOf(1), `{"content":"known before"}`))
+	ts.peerFile("s-00000001.jsonl", lineOf(1, old, record.OpPut, idOf(1), `{"content":"known before"}`))
 	ts.refresh()
 	ts.wantContent(idOf(1), "changed")
 	ts.wantWarning("")
@@ -111,8 +113,8 @@ func TestWhatIsKnownAfterAllDoesNotWait(t *testing.T) {
 // ones, and holds back what a silent device did before.
 func TestADroppedTombstoneHoldsBackWhatIsOlder(t *testing.T) {
 	ts, id, later := oldDeletion(t)
-	before := ts.now()
-	ts.peerFile("s-00000001.jsonl", lineOf(1, before, opPut, idOf(1), `{"content":"known"}`))
+	before := ts.Wal().Now()
+	ts.peerFile("s-00000001.jsonl", lineOf(1, before, record.OpPut, idOf(1), `{"content":"known"}`))
 	ts.refresh()
 	later()
 	if got := ts.dropping(); got.Dropped != 1 {
@@ -132,7 +134,7 @@ func TestADroppedTombstoneHoldsBackWhatIsOlder(t *testing.T) {
 			t.Errorf("after a later compaction: floor %s, seen %v, want %s and %v", got.Floor, got.Seen, first.Floor, first.Seen)
 		}
 	}
-	ts.peerFile("s-00000002.jsonl", lineOf(2, before.Add(-time.Hour), opSet, id, `{"content":"apple tart"}`))
+	ts.peerFile("s-00000002.jsonl", lineOf(2, before.Add(-time.Hour), record.OpSet, id, `{"content":"apple tart"}`))
 	ts.refresh()
 	for _, again := range []func(){func() {}, ts.reopen, ts.withoutSnapshot} {
 		again()
@@ -144,11 +146,11 @@ func TestADroppedTombstoneHoldsBackWhatIsOlder(t *testing.T) {
 }
 
 // floorOf is the header of the only compacted file.
-func (ts *testStore) floorOf() header {
+func (ts *testStore) floorOf() record.Header {
 	ts.t.Helper()
 	for _, name := range ts.segments() {
-		if parseFileName(filepath.Base(name)).kind == Compacted {
-			h, err := ts.readHeader(name)
+		if record.ParseName(filepath.Base(name)).Kind == record.Compacted {
+			h, err := ts.Wal().ReadHeader(name)
 			if err != nil {
 				ts.t.Fatal(err)
 			}
@@ -156,5 +158,5 @@ func (ts *testStore) floorOf() header {
 		}
 	}
 	ts.t.Fatal("there is no compacted file")
-	return header{}
+	return record.Header{}
 }

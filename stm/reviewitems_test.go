@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"encoding/json"
@@ -8,14 +8,17 @@ import (
 	"time"
 
 	"emberd/memory"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 // asked is an item about memories as a change of the first of them.
-func asked(agent, evidence string, ids ...memory.ID) Change {
+func asked(agent, evidence string, ids ...memory.ID) wal.Change {
 	slices.Sort(ids)
 	item := memory.ReviewItem{ID: memory.ReviewItemID(agent, ids), Agent: agent, Action: "merge", Urgency: "low", MemoryIDs: ids,
 		Evidence: evidence, Status: memory.ItemOpen, CreatedAt: time.Unix(1, 0).UTC()}
-	return Change{ID: ids[0], Set: map[string]json.RawMessage{ReviewKey(item.ID): ReviewValue(&item)}}
+	return wal.Change{ID: ids[0], Set: map[string]json.RawMessage{record.ReviewKey(item.ID): record.ReviewValue(&item)}}
 }
 
 // evidences are what the items of all live memories say.
@@ -34,8 +37,8 @@ func TestWhatIsNoReviewItem(t *testing.T) {
 	var value json.RawMessage
 	for key, value = range c.Set {
 	}
-	item, err := ParseReviewItem(key, value)
-	if err != nil || ReviewKey(item.ID) != key || string(ReviewValue(&item)) != string(value) || strings.Contains(string(value), `"id"`) {
+	item, err := record.ParseReviewItem(key, value)
+	if err != nil || record.ReviewKey(item.ID) != key || string(record.ReviewValue(&item)) != string(value) || strings.Contains(string(value), `"id"`) {
 		t.Errorf("%s is read as %+v, %v", value, item, err)
 	}
 	for name, c := range map[string]struct{ key, value string }{
@@ -45,9 +48,9 @@ func TestWhatIsNoReviewItem(t *testing.T) {
 		"null":         {key, `null`},
 		"of nobody":    {key, `{"agent":"decay"}`},
 		"of no memory": {key, `{"memory_ids":["x"]}`},
-		"relation":     {RelationKey(item.ID), string(value)},
+		"relation":     {record.RelationKey(item.ID), string(value)},
 	} {
-		if got, err := ParseReviewItem(c.key, []byte(c.value)); err == nil {
+		if got, err := record.ParseReviewItem(c.key, []byte(c.value)); err == nil {
 			t.Errorf("%s: %s %s is read as %+v", name, c.key, c.value, got)
 		}
 	}
@@ -55,11 +58,11 @@ func TestWhatIsNoReviewItem(t *testing.T) {
 
 // An item edits nothing: the revision stays, and so do an undo of the save and of edits.
 func TestReviewItemsEditNothing(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	saved := ts.save("plum tart")
 	id := saved.ID()
 	rev := saved.Rev()
-	filed := ts.commit(Tx{Verb: "file", Changes: []Change{asked("decay", "fades", id)}})
+	filed := ts.commit(wal.Tx{Verb: "file", Changes: []wal.Change{asked("decay", "fades", id)}})
 	check := func(when, want string) {
 		t.Helper()
 		if row, _ := ts.Get(id); row.Rev() != want {
@@ -75,7 +78,7 @@ func TestReviewItemsEditNothing(t *testing.T) {
 	edited := ts.edit(id, "source", "Ann")
 	row, _ := ts.Get(id)
 	rev = row.Rev()
-	ts.commit(Tx{Verb: "file", Changes: []Change{asked("cluster", "alike", id)}})
+	ts.commit(wal.Tx{Verb: "file", Changes: []wal.Change{asked("cluster", "alike", id)}})
 	check("after an edit", rev)
 	ts.undo(edited.Entry)
 	ts.undo(filed.Entry)
@@ -93,11 +96,11 @@ func TestReviewItemsEditNothing(t *testing.T) {
 
 // An item about a memory that was saved by the entry goes with it, and comes back.
 func TestUndoOfASaveTakesItsItemsAlong(t *testing.T) {
-	ts := openStore(t, Options{})
-	saved := ts.commit(Tx{Verb: "save", Changes: []Change{{ID: idOf(1), Set: textOf("pie")}}})
-	ts.commit(Tx{Verb: "file", Changes: []Change{asked("decay", "fades", idOf(1))}})
-	undone, err := ts.Undo(t.Context(), Undo{Entry: saved.Entry})
-	if err != nil || undone.Items[0].Action != Removed {
+	ts := openStore(t, wal.Options{})
+	saved := ts.commit(wal.Tx{Verb: "save", Changes: []wal.Change{{ID: idOf(1), Set: textOf("pie")}}})
+	ts.commit(wal.Tx{Verb: "file", Changes: []wal.Change{asked("decay", "fades", idOf(1))}})
+	undone, err := ts.Undo(t.Context(), history.Undo{Entry: saved.Entry})
+	if err != nil || undone.Items[0].Action != history.Removed {
 		t.Fatalf("undone: %+v, %v", undone, err)
 	}
 	ts.undo(undone.Tx)
@@ -112,7 +115,7 @@ func TestUndoOfASaveTakesItsItemsAlong(t *testing.T) {
 func TestItemsAboutAPurgedMemoryGo(t *testing.T) {
 	for name, victim := range map[string]int{"the first": 1, "another": 2} {
 		t.Run(name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			var ids []memory.ID
 			for n := range 5 {
 				ids = append(ids, idOf(n))
@@ -123,18 +126,18 @@ func TestItemsAboutAPurgedMemoryGo(t *testing.T) {
 					ts.put(ids[n], text)
 				}
 			}
-			ts.commit(Tx{Verb: "file", Changes: []Change{asked("cluster", "quixotic", ids[1], ids[2], ids[3])}})
-			ts.commit(Tx{Verb: "file", Changes: []Change{asked("cluster", "vermilion", ids[1], ids[2], ids[3])}}) // it says something else
+			ts.commit(wal.Tx{Verb: "file", Changes: []wal.Change{asked("cluster", "quixotic", ids[1], ids[2], ids[3])}})
+			ts.commit(wal.Tx{Verb: "file", Changes: []wal.Change{asked("cluster", "vermilion", ids[1], ids[2], ids[3])}}) // it says something else
 			was := asked("decay", "gargoyle", ids[1], ids[2])
-			ts.commit(Tx{Verb: "file", Changes: []Change{was}})
+			ts.commit(wal.Tx{Verb: "file", Changes: []wal.Change{was}})
 			for key := range was.Set {
-				was.Set[key] = null
+				was.Set[key] = record.Null
 			}
-			ts.commit(Tx{Verb: "close", Changes: []Change{was}})
-			ts.commit(Tx{Verb: "file", Changes: []Change{asked("cluster", "kept", ids[3], ids[4])}})
+			ts.commit(wal.Tx{Verb: "close", Changes: []wal.Change{was}})
+			ts.commit(wal.Tx{Verb: "file", Changes: []wal.Change{asked("cluster", "kept", ids[3], ids[4])}})
 			whole := asked("merge", "kumquat", ids[0], ids[victim])
-			whole.Set["content"] = encode("custard")
-			ts.commit(Tx{Verb: "import", Changes: []Change{whole}})
+			whole.Set["content"] = record.Encode("custard")
+			ts.commit(wal.Tx{Verb: "import", Changes: []wal.Change{whole}})
 			forgotten := ts.forget(ids[0])
 			ts.reopen()
 			ts.compact()
@@ -174,12 +177,12 @@ func TestItemsAboutAPurgedMemoryGo(t *testing.T) {
 func TestAnItemThatComesAfterThePurge(t *testing.T) {
 	for name, after := range map[string]time.Duration{"asked before": -time.Hour, "asked since": time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			ts := openStore(t, Options{})
+			ts := openStore(t, wal.Options{})
 			ts.put(idOf(3), "quixotic zeppelin")
 			ts.purge(idOf(3))
 			c := asked("cluster", "marzipan", idOf(2), idOf(3))
-			c.Set["content"] = encode("apple pie")
-			ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(after), opPut, idOf(2), string(encode(c.Set))))
+			c.Set["content"] = record.Encode("apple pie")
+			ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(after), record.OpPut, idOf(2), string(record.Encode(c.Set))))
 			ts.refresh()
 			ts.wantContent(idOf(2), "apple pie")
 			if _, err := ts.CarryOutPurges(t.Context()); err != nil || ts.PurgesDue() {

@@ -1,11 +1,15 @@
-package stm
+package stm_test
 
-import "testing"
+import (
+	"testing"
+
+	"emberd/stm/wal"
+)
 
 // A segment that follows another takes the next number, and nobody is suspected of having
 // taken that before.
 func TestSegmentsFollowOneAnother(t *testing.T) {
-	ts := openStore(t, Options{SegmentBytes: 1}) // every save begins a segment
+	ts := openStore(t, wal.Options{SegmentBytes: 1}) // every save begins a segment
 	for range 4 {
 		ts.save("apple pie")
 	}

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -6,12 +6,15 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 func TestWhatAStartHadToReadIsInTheNextSnapshot(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.reopen()
-	ts.other(lineOf(1, time.Now(), opPut, idOf(1), `{"content":"one"}`))
+	ts.other(lineOf(1, time.Now(), record.OpPut, idOf(1), `{"content":"one"}`))
 	for _, want := range []int{1, 0} {
 		ts.reopen()
 		if got := ts.Status(); got.Recovery.Applied != want || got.Snapshot != "used" {
@@ -25,33 +28,33 @@ func TestWhatAStartHadToReadIsInTheNextSnapshot(t *testing.T) {
 // as when saves go on while it is written, and then dies.
 func (ts *testStore) snapshotBehind(work func()) {
 	ts.t.Helper()
-	var c cursor
-	if err := ts.onWriter(context.Background(), func() { c = ts.writer.cursor() }); err != nil {
+	var c wal.Cursor
+	if err := ts.Wal().OnWriter(context.Background(), func() { c = ts.Wal().Writer.Cursor() }); err != nil {
 		ts.t.Fatal(err)
 	}
 	work()
-	if err := ts.saveSnapshot(c, ts.usesWritten); err != nil {
+	if err := ts.Wal().SaveSnapshot(c, ts.Wal().UsesWritten); err != nil {
 		ts.t.Fatal(err)
 	}
 }
 
 func TestPlacesInANewerFileThanTheSnapshotCovers(t *testing.T) {
-	ts := openStore(t, Options{SegmentBytes: 1})
+	ts := openStore(t, wal.Options{SegmentBytes: 1})
 	a := ts.save("apple pie").ID()
 	b := ts.save("banana bread").ID()
-	var edit Receipt
+	var edit wal.Receipt
 	ts.snapshotBehind(func() {
 		edit = ts.edit(a, "content", "apple tart")
 		ts.forget(b)
 	})
 	// A file of another device takes the number that the next own one had.
-	ts.other(lineOf(1, time.Now(), opPut, idOf(1), `{"content":"one"}`))
+	ts.other(lineOf(1, time.Now(), record.OpPut, idOf(1), `{"content":"one"}`))
 	os.Rename(filepath.Join(ts.root, "data", "stm", "otherdev"), filepath.Join(ts.root, "data", "stm", "22222222"))
 	ts.open()
 	if got := ts.Status().Snapshot; got != "used" {
 		t.Fatalf("snapshot %s", got)
 	}
-	if got, err := ts.Forgotten(b); err != nil || got.Content != "banana bread" {
+	if got, err := ts.ReadTrashed(b); err != nil || got.Content != "banana bread" {
 		t.Errorf("in the trash: %q, %v", got.Content, err)
 	}
 	ts.undo(edit.Entry)
@@ -59,7 +62,7 @@ func TestPlacesInANewerFileThanTheSnapshotCovers(t *testing.T) {
 }
 
 func TestASnapshotDoesNotOutliveAnEditOfTheFileBeingWritten(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	if err := ts.WriteSnapshot(context.Background()); err != nil {
 		t.Fatal(err)
@@ -73,8 +76,8 @@ func TestASnapshotDoesNotOutliveAnEditOfTheFileBeingWritten(t *testing.T) {
 }
 
 func TestASnapshotDoesNotOutliveAReplacedFile(t *testing.T) {
-	ts := openStore(t, Options{})
-	old := lineOf(1, time.Now(), opPut, idOf(1), `{"content":"one"}`)
+	ts := openStore(t, wal.Options{})
+	old := lineOf(1, time.Now(), record.OpPut, idOf(1), `{"content":"one"}`)
 	name := ts.other(old)
 	when := time.Now().Add(-time.Hour)
 	os.Chtimes(name, when, when)
@@ -83,7 +86,7 @@ func TestASnapshotDoesNotOutliveAReplacedFile(t *testing.T) {
 	if err := ts.Close(); err != nil {
 		t.Fatal(err)
 	}
-	ts.other(lineOf(1, time.Now(), opPut, idOf(1), `{"content":"two"}`))
+	ts.other(lineOf(1, time.Now(), record.OpPut, idOf(1), `{"content":"two"}`))
 	os.Chtimes(name, when, when)
 	ts.open()
 	ts.wantContent(idOf(1), "two")

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -11,6 +11,11 @@ import (
 	"pgregory.net/rapid"
 
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // toldBy is a link of an agent that gives its name, n hours into a day.
@@ -20,14 +25,14 @@ func toldBy(client string, n int) memory.Source {
 }
 
 // learnt has a memory learned once more, as one transaction.
-func learnt(s *Store, id memory.ID, link memory.Source) (Receipt, error) {
-	return s.Update(context.Background(), []memory.ID{id}, "", func(rows []*Row) (*Tx, error) {
+func learnt(s *stm.Store, id memory.ID, link memory.Source) (wal.Receipt, error) {
+	return s.Update(context.Background(), []memory.ID{id}, "", func(rows []*table.Row) (*wal.Tx, error) {
 		key, value := s.Learned(rows[0], link)
-		return &Tx{Verb: "reinforce", Changes: []Change{{ID: id, Set: map[string]json.RawMessage{key: value}}}}, nil
+		return &wal.Tx{Verb: "reinforce", Changes: []wal.Change{{ID: id, Set: map[string]json.RawMessage{key: value}}}}, nil
 	})
 }
 
-func (ts *testStore) learn(id memory.ID, link memory.Source) Receipt {
+func (ts *testStore) learn(id memory.ID, link memory.Source) wal.Receipt {
 	ts.t.Helper()
 	got, err := learnt(ts.Store, id, link)
 	if err != nil {
@@ -37,12 +42,12 @@ func (ts *testStore) learn(id memory.ID, link memory.Source) Receipt {
 }
 
 // learnedFirst saves a memory with a chain of one link.
-func learnedFirst(s *Store, id memory.ID, link memory.Source) error {
+func learnedFirst(s *stm.Store, id memory.ID, link memory.Source) error {
 	m := memory.Memory{CreatedAt: link.At, Sources: []memory.Source{link}, Origin: link.Kind}
-	Implied(&m)
-	set := map[string]json.RawMessage{"content": encode("the kettle leaks"), "created_at": encode(link.At), "sources": encode(m.Sources)}
-	_, err := s.Update(context.Background(), []memory.ID{id}, "", func([]*Row) (*Tx, error) {
-		return &Tx{Verb: "save", Changes: []Change{{ID: id, Set: set}}}, nil
+	record.Implied(&m)
+	set := map[string]json.RawMessage{"content": record.Encode("the kettle leaks"), "created_at": record.Encode(link.At), "sources": record.Encode(m.Sources)}
+	_, err := s.Update(context.Background(), []memory.ID{id}, "", func([]*table.Row) (*wal.Tx, error) {
+		return &wal.Tx{Verb: "save", Changes: []wal.Change{{ID: id, Set: set}}}, nil
 	})
 	return err
 }
@@ -76,7 +81,7 @@ func (ts *testStore) wantChain(when string, id memory.ID, want ...string) {
 }
 
 func TestWhatIsLearnedLaterIsAKeyOfItsOwn(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := idOf(1)
 	if err := learnedFirst(ts.Store, id, toldBy("a/1", 1)); err != nil {
 		t.Fatal(err)
@@ -99,7 +104,7 @@ func TestWhatIsLearnedLaterIsAKeyOfItsOwn(t *testing.T) {
 	ts.undo(third.Entry)
 	ts.wantChain("after undo", id, "a/1 @1 ×1", "b/1 @2 ×1")
 	ts.forget(id)
-	if m, err := ts.Forgotten(id); err != nil || m.Learned() != 2 {
+	if m, err := ts.ReadTrashed(id); err != nil || m.Learned() != 2 {
 		t.Errorf("in the trash it was learned %d times, %v; want 2", m.Learned(), err)
 	}
 	ts.restore(id)
@@ -107,7 +112,7 @@ func TestWhatIsLearnedLaterIsAKeyOfItsOwn(t *testing.T) {
 }
 
 func TestUndoOfAnEarlierLinkLeavesALaterOne(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("the kettle leaks").ID()
 	first := ts.learn(id, toldBy("a/1", 1))
 	ts.learn(id, toldBy("b/1", 2))
@@ -115,14 +120,14 @@ func TestUndoOfAnEarlierLinkLeavesALaterOne(t *testing.T) {
 	ts.undo(first.Entry)
 	ts.wantChain("without the first", id, "b/1 @3 ×2")
 	ts.learn(id, toldBy("b/1", 4))
-	if items := ts.undo(again.Entry).Items; items[0].Action != Left || items[0].Reason != "what it was learned from was changed since" {
+	if items := ts.undo(again.Entry).Items; items[0].Action != history.Left || items[0].Reason != "what it was learned from was changed since" {
 		t.Errorf("undoing a link that was counted again: %+v", items)
 	}
 	ts.wantChain("counted again", id, "b/1 @4 ×3")
 }
 
 func TestAFullDeviceWritesOverItsOldestLink(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("the kettle leaks").ID()
 	ts.learn(id, toldBy("once/1", 5))
 	for n := range memory.MaxSources - 1 {
@@ -137,7 +142,7 @@ func TestAFullDeviceWritesOverItsOldestLink(t *testing.T) {
 	}
 	keys := 0
 	for key := range row.Fields() {
-		if IsSourceKey(key) {
+		if record.IsSourceKey(key) {
 			keys++
 		}
 	}
@@ -147,18 +152,18 @@ func TestAFullDeviceWritesOverItsOldestLink(t *testing.T) {
 }
 
 func TestKeysThatOnlyLookLikeSourcesAreNone(t *testing.T) {
-	ts := openStore(t, Options{})
-	good := encode(toldBy("a/1", 1))
-	set := map[string]json.RawMessage{"content": encode("x"), "created_at": encode(time.Unix(1, 0))}
+	ts := openStore(t, wal.Options{})
+	good := record.Encode(toldBy("a/1", 1))
+	set := map[string]json.RawMessage{"content": record.Encode("x"), "created_at": record.Encode(time.Unix(1, 0))}
 	for _, key := range []string{"source.abcdefgh.50", "source.abcdefgh.01", "source.abcdefgh", "source.ABCDEFGH.1", "source..1", "source.abcdefgh.-1"} {
 		set[key] = good
-		if _, err := ParseSource(key, good); err == nil {
+		if _, err := record.ParseSource(key, good); err == nil {
 			t.Errorf("%s is taken for a source", key)
 		}
 	}
 	set["source.abcdefgh.2"] = json.RawMessage(`"what is this"`)
 	set["source.abcdefgh.49"] = good
-	ts.commit(Tx{Verb: "import", Changes: []Change{{ID: idOf(1), Set: set}}})
+	ts.commit(wal.Tx{Verb: "import", Changes: []wal.Change{{ID: idOf(1), Set: set}}})
 	ts.wantChain("of them all", idOf(1), "a/1 @1 ×1")
 	if row, _ := ts.Get(idOf(1)); len(row.Fields()) != len(set) {
 		t.Errorf("%d keys are kept of %d", len(row.Fields()), len(set))
@@ -166,7 +171,7 @@ func TestKeysThatOnlyLookLikeSourcesAreNone(t *testing.T) {
 }
 
 func TestQuotesOfAPurgedMemoryAreLeftNowhere(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := idOf(1)
 	first, later, over := toldBy("zanzibar/1", 1), toldBy("b/1", 2), toldBy("c/1", 3)
 	first.Evidence, later.Evidence, over.Ref = "marzipan", "gargoyle", "kumquat.md"
@@ -224,7 +229,7 @@ func TestNoDeviceLosesWhatAnotherLearned(t *testing.T) {
 
 // What comes back from the trash is learned beside what was learned before.
 func TestWhatIsLearnedAnewTakesNoOthersPlace(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id := ts.save("the kettle leaks").ID()
 	ts.learn(id, toldBy("a/1", 1))
 	ts.forget(id)
@@ -234,6 +239,6 @@ func TestWhatIsLearnedAnewTakesNoOthersPlace(t *testing.T) {
 	}
 	key, value := ts.LearnedAnew(fields, toldBy("b/1", 2))
 	fields[key] = value
-	ts.commit(Tx{Verb: "note", Changes: []Change{{ID: id, Set: fields}}})
+	ts.commit(wal.Tx{Verb: "note", Changes: []wal.Change{{ID: id, Set: fields}}})
 	ts.wantChain("back", id, "a/1 @1 ×1", "b/1 @2 ×1")
 }

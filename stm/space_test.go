@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -13,18 +13,22 @@ import (
 	"time"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/device"
+	"emberd/stm/record"
+	"emberd/stm/wal"
 )
 
 const kib = 1 << 10
 
 // roomy is a store on a disk whose room the test decides on.
-func roomy(t *testing.T, o Options) (*Store, *crashdisk.Disk) {
+func roomy(t *testing.T, o wal.Options) (*stm.Store, *crashdisk.Disk) {
 	t.Helper()
 	disk := crashdisk.New()
 	o.FS = disk
-	s, err := Open("/data", "/state", &o)
+	s, err := stm.Open("/data", "/state", &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,12 +48,12 @@ func leave(t *testing.T, disk *crashdisk.Disk, free uint64) {
 	disk.Limit(much - have + free)
 }
 
-func put(s *Store, n int, text string) error {
-	return one(s, "save", Change{ID: idOf(n), Set: textOf(text)})
+func put(s *stm.Store, n int, text string) error {
+	return one(s, "save", wal.Change{ID: idOf(n), Set: textOf(text)})
 }
 
-func forget(s *Store, n int) error {
-	return one(s, "forget", Change{ID: idOf(n), Delete: true})
+func forget(s *stm.Store, n int) error {
+	return one(s, "forget", wal.Change{ID: idOf(n), Delete: true})
 }
 
 func wantCode(t *testing.T, what string, err error, want memory.Code) {
@@ -60,22 +64,22 @@ func wantCode(t *testing.T, what string, err error, want memory.Code) {
 }
 
 func TestSavesStopBeforeTheDiskIsFullAndForgettingGoesOn(t *testing.T) {
-	s, disk := roomy(t, Options{})
+	s, disk := roomy(t, wal.Options{})
 	wantCode(t, "save with room", put(s, 1, "one"), "")
-	leave(t, disk, minFree-1)
-	s.writer.space.asked = s.now().Add(-askEvery)
+	leave(t, disk, wal.MinFree-1)
+	s.Wal().Writer.Space.Asked = s.Wal().Now().Add(-wal.AskEvery)
 	err := put(s, 2, "two")
 	wantCode(t, "save without room", err, memory.DiskFull)
 	if err == nil || !strings.Contains(err.Error(), "/data") || !strings.Contains(err.Error(), "16 MiB") {
 		t.Errorf("the error names neither folder nor bound: %v", err)
 	}
-	wantCode(t, "edit without room", one(s, "edit", Change{ID: idOf(1), Set: textOf("longer")}), memory.DiskFull)
-	wantCode(t, "save and forget at once", one(s, "edit", Change{ID: idOf(1), Delete: true}, Change{ID: idOf(2), Set: textOf("two")}), memory.DiskFull)
+	wantCode(t, "edit without room", one(s, "edit", wal.Change{ID: idOf(1), Set: textOf("longer")}), memory.DiskFull)
+	wantCode(t, "save and forget at once", one(s, "edit", wal.Change{ID: idOf(1), Delete: true}, wal.Change{ID: idOf(2), Set: textOf("two")}), memory.DiskFull)
 	wantCode(t, "forget without room", forget(s, 1), "")
 	if st := s.Status(); st.LowSpace == "" || st.ReadOnly != "" || len(st.Warnings) == 0 {
 		t.Errorf("status %+v; want low space, and not read-only", st)
 	}
-	leave(t, disk, minFree+ballastBytes)
+	leave(t, disk, wal.MinFree+wal.BallastBytes)
 	wantCode(t, "save with room again", put(s, 2, "two"), "")
 	if st := s.Status(); st.LowSpace != "" {
 		t.Errorf("status still says %q", st.LowSpace)
@@ -85,9 +89,9 @@ func TestSavesStopBeforeTheDiskIsFullAndForgettingGoesOn(t *testing.T) {
 // Case 9: ENOSPC at once. What there is no room for is refused, what makes room
 // is written into the ballast's, and both are all right after a power cut.
 func TestTheBallastIsForForgettingOnAFullDisk(t *testing.T) {
-	s, disk := roomy(t, Options{MinFree: 1, Ballast: 8 * kib})
+	s, disk := roomy(t, wal.Options{MinFree: 1, Ballast: 8 * kib})
 	wantCode(t, "save", put(s, 1, "one"), "")
-	if err := s.ballast.make(); err != nil {
+	if err := s.Wal().Ballast.Make(); err != nil {
 		t.Fatal(err)
 	}
 	leave(t, disk, 10)
@@ -120,9 +124,9 @@ func TestTheBallastIsForForgettingOnAFullDisk(t *testing.T) {
 // minute, so that not each save writes the ballast in vain.
 func TestAQuotaIsAFullDisk(t *testing.T) {
 	now := time.Now()
-	s, disk := roomy(t, Options{Ballast: 8 * kib, Now: func() time.Time { return now }})
+	s, disk := roomy(t, wal.Options{Ballast: 8 * kib, Now: func() time.Time { return now }})
 	wantCode(t, "save", put(s, 1, "one"), "")
-	if err := s.ballast.make(); err != nil {
+	if err := s.Wal().Ballast.Make(); err != nil {
 		t.Fatal(err)
 	}
 	disk.Fail(crashdisk.Fault{Op: crashdisk.OpWrite, Err: syscall.EDQUOT, ShortBy: 20})
@@ -133,7 +137,7 @@ func TestAQuotaIsAFullDisk(t *testing.T) {
 		t.Errorf("the disk was bothered: %v", disk.Trace()[ops:])
 	}
 	wantCode(t, "forget", forget(s, 1), "")
-	now = now.Add(retryAfter)
+	now = now.Add(wal.RetryAfter)
 	wantCode(t, "save a minute later", put(s, 2, "two"), "")
 	if _, err := disk.Lstat("/state/ballast"); err != nil {
 		t.Errorf("the ballast is not back: %v", err)
@@ -142,61 +146,61 @@ func TestAQuotaIsAFullDisk(t *testing.T) {
 
 // One batch may hold both kinds; the forgets in it do not fail with the saves.
 func TestAFullDiskRefusesOnlyTheSavesOfABatch(t *testing.T) {
-	s, disk := roomy(t, Options{MinFree: 1, Ballast: 8 * kib})
+	s, disk := roomy(t, wal.Options{MinFree: 1, Ballast: 8 * kib})
 	wantCode(t, "save", put(s, 1, "one"), "")
-	if err := s.ballast.make(); err != nil {
+	if err := s.Wal().Ballast.Make(); err != nil {
 		t.Fatal(err)
 	}
 	leave(t, disk, 10)
-	batch := make([]*pending, 0, 2)
-	for _, tx := range []Tx{
-		{Verb: "forget", Changes: []Change{{ID: idOf(1), Delete: true}}},
-		{Verb: "save", Changes: []Change{{ID: idOf(2), Set: textOf("two")}}},
+	batch := make([]*wal.Pending, 0, 2)
+	for _, tx := range []wal.Tx{
+		{Verb: "forget", Changes: []wal.Change{{ID: idOf(1), Delete: true}}},
+		{Verb: "save", Changes: []wal.Change{{ID: idOf(2), Set: textOf("two")}}},
 	} {
-		p, err := s.pending(&tx)
+		p, err := s.Encoded(&tx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.release = func() {}
+		p.Release = func() {}
 		batch = append(batch, p)
 	}
-	if err := s.writer.commit(slices.Clone(batch)); err != nil {
+	if err := s.Wal().Writer.Commit(slices.Clone(batch)); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, "forget", batch[0].err, "")
-	wantCode(t, "save", batch[1].err, memory.DiskFull)
+	wantCode(t, "forget", batch[0].Err, "")
+	wantCode(t, "save", batch[1].Err, memory.DiskFull)
 }
 
 func TestTheBallastStandsWhereItDoesNoHarm(t *testing.T) {
 	state := t.TempDir()
-	same := newBallast(durable.OS{}, t.TempDir(), state, kib)
-	if want := filepath.Join(state, "ballast"); same.name != want {
-		t.Errorf("on one disk it is %s, want %s", same.name, want)
+	same := wal.NewBallast(durable.OS{}, t.TempDir(), state, kib)
+	if want := filepath.Join(state, "ballast"); same.Name != want {
+		t.Errorf("on one disk it is %s, want %s", same.Name, want)
 	}
 	other, err := os.MkdirTemp("/dev/shm", "emberd")
-	if err != nil || diskOf(durable.OS{}, other) == diskOf(durable.OS{}, state) {
+	if err != nil || wal.DiskOf(durable.OS{}, other) == wal.DiskOf(durable.OS{}, state) {
 		t.Skip("there is no second file system at /dev/shm")
 	}
 	t.Cleanup(func() { os.RemoveAll(other) })
-	if got, want := newBallast(durable.OS{}, other, state, kib).name, filepath.Join(other, ".ballast"); got != want {
+	if got, want := wal.NewBallast(durable.OS{}, other, state, kib).Name, filepath.Join(other, ".ballast"); got != want {
 		t.Errorf("on another disk it is %s, want %s", got, want)
 	}
 }
 
 func TestABallastThatWasCutOffIsMadeAgain(t *testing.T) {
-	b := newBallast(durable.OS{}, t.TempDir(), t.TempDir(), 4*kib)
-	if err := os.WriteFile(b.name, []byte("cut off"), 0o600); err != nil {
+	b := wal.NewBallast(durable.OS{}, t.TempDir(), t.TempDir(), 4*kib)
+	if err := os.WriteFile(b.Name, []byte("cut off"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := b.make(); err != nil {
+		if err := b.Make(); err != nil {
 			t.Fatal(err)
 		}
-		if info, err := os.Stat(b.name); err != nil || info.Size() != 4*kib {
+		if info, err := os.Stat(b.Name); err != nil || info.Size() != 4*kib {
 			t.Errorf("it is %v, %v", info, err)
 		}
 	}
-	if !b.drop() || b.drop() {
+	if !b.Drop() || b.Drop() {
 		t.Error("it can be given up once")
 	}
 }
@@ -216,8 +220,8 @@ func TestAMissingLogIsNotBegunAnew(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ts := openStore(t, Options{})
-			device := ts.device
+			ts := openStore(t, wal.Options{})
+			before := ts.Wal().Device
 			for range 2 {
 				ts.save("on the disk")
 				ts.reopen()
@@ -228,8 +232,8 @@ func TestAMissingLogIsNotBegunAnew(t *testing.T) {
 				t.Fatal(err)
 			}
 			state := filepath.Join(ts.root, "state")
-			_, err := Open(data, state, &ts.opt)
-			if wantCode(t, "start", err, memory.Unavailable); !errors.Is(err, ErrLogGone) || !strings.Contains(err.Error(), "--accept-empty-data") {
+			_, err := stm.Open(data, state, &ts.opt)
+			if wantCode(t, "start", err, memory.Unavailable); !errors.Is(err, device.ErrLogGone) || !strings.Contains(err.Error(), "--accept-empty-data") {
 				t.Errorf("it is not said what is wrong and what to do: %v", err)
 			}
 			if _, err := os.Stat(data); name == "not mounted" && err == nil {
@@ -237,7 +241,7 @@ func TestAMissingLogIsNotBegunAnew(t *testing.T) {
 			}
 			ts.opt.AcceptEmpty = true
 			ts.open()
-			if ts.device == device {
+			if ts.Wal().Device == before {
 				t.Error("numbers that other devices may know would be used again")
 			}
 			id := ts.save("a new log").ID()
@@ -249,8 +253,8 @@ func TestAMissingLogIsNotBegunAnew(t *testing.T) {
 }
 
 func TestDurabilityIsRefusedWhereItDoesNotExist(t *testing.T) {
-	for d, ok := range map[Durability]bool{"": true, Full: true, None: true, Barrier: runtime.GOOS == "darwin", "later": false} {
-		s, err := Open(filepath.Join(t.TempDir(), "data"), t.TempDir(), &Options{Durability: d})
+	for d, ok := range map[wal.Durability]bool{"": true, wal.Full: true, wal.None: true, wal.Barrier: runtime.GOOS == "darwin", "later": false} {
+		s, err := stm.Open(filepath.Join(t.TempDir(), "data"), t.TempDir(), &wal.Options{Durability: d})
 		if ok != (err == nil) || !ok && memory.CodeOf(err) != memory.Invalid {
 			t.Errorf("durability %q: %v", d, err)
 		}
@@ -261,8 +265,8 @@ func TestDurabilityIsRefusedWhereItDoesNotExist(t *testing.T) {
 }
 
 func TestACommitIsToldEvenIfNobodyWaitsForIt(t *testing.T) {
-	told := make(chan Entry, 2)
-	ts := stalled(t, Options{Committed: func(e Entry) { told <- e }})
+	told := make(chan record.Entry, 2)
+	ts := stalled(t, wal.Options{Committed: func(e record.Entry) { told <- e }})
 	<-told // the memory before the stall
 	ctx, giveUp := context.WithCancel(context.Background())
 	answer := make(chan error)

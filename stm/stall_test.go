@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/memory"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // slowDisk is a real disk whose syncs wait at a gate.
@@ -53,7 +55,7 @@ type stall struct {
 	release func()
 }
 
-func stalled(t *testing.T, opt Options) stall {
+func stalled(t *testing.T, opt wal.Options) stall {
 	g := &gate{waiting: make(chan struct{}, 1)}
 	opt.FS, opt.Ballast = slowDisk{gate: g}, -1 // whose sync is none of a batch
 	ts := openStore(t, opt)
@@ -63,15 +65,15 @@ func stalled(t *testing.T, opt Options) stall {
 }
 
 func (ts *testStore) saveFor(ctx context.Context, id memory.ID, text string) error {
-	_, err := ts.Update(ctx, []memory.ID{id}, "", func([]*Row) (*Tx, error) {
-		return &Tx{Verb: "save", Changes: []Change{{ID: id, Set: textOf(text)}}}, nil
+	_, err := ts.Update(ctx, []memory.ID{id}, "", func([]*table.Row) (*wal.Tx, error) {
+		return &wal.Tx{Verb: "save", Changes: []wal.Change{{ID: id, Set: textOf(text)}}}, nil
 	})
 	return err
 }
 
 // Case 25, without a process; the daemon's is in cmd/emberd.
 func TestAStalledDiskLeavesCallersFreeAndReadersServed(t *testing.T) {
-	ts := stalled(t, Options{})
+	ts := stalled(t, wal.Options{})
 	defer ts.release()
 	ctx, giveUp := context.WithCancel(context.Background())
 	answer := make(chan error)
@@ -101,24 +103,24 @@ func TestAStalledDiskLeavesCallersFreeAndReadersServed(t *testing.T) {
 }
 
 func TestAFullQueueIsBusy(t *testing.T) {
-	ts := stalled(t, Options{})
+	ts := stalled(t, wal.Options{})
 	defer ts.release()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	answers := map[memory.Code]int{}
-	for i := range maxQueue + 3*maxBatchLines {
+	for i := range wal.MaxQueue + 3*wal.MaxBatchLines {
 		wg.Go(func() {
 			err := ts.saveFor(context.Background(), memory.DeriveID(fmt.Append(nil, i)), "x")
 			mu.Lock()
 			defer mu.Unlock()
 			answers[memory.CodeOf(err)]++
-			if answers[memory.Busy] == maxBatchLines {
+			if answers[memory.Busy] == wal.MaxBatchLines {
 				ts.release()
 			}
 		})
 	}
 	wg.Wait()
-	if answers[""]+answers[memory.Busy] != maxQueue+3*maxBatchLines || answers[memory.Busy] < maxBatchLines {
+	if answers[""]+answers[memory.Busy] != wal.MaxQueue+3*wal.MaxBatchLines || answers[memory.Busy] < wal.MaxBatchLines {
 		t.Errorf("answers: %v", answers)
 	}
 	if got := ts.Len(); got != answers[""]+1 {
@@ -127,7 +129,7 @@ func TestAFullQueueIsBusy(t *testing.T) {
 }
 
 func TestSnapshotsWhileWriting(t *testing.T) {
-	ts := openStore(t, Options{Durability: None, SegmentBytes: 20_000})
+	ts := openStore(t, wal.Options{Durability: wal.None, SegmentBytes: 20_000})
 	var wg sync.WaitGroup
 	for client := range 4 {
 		wg.Go(func() {
@@ -136,7 +138,7 @@ func TestSnapshotsWhileWriting(t *testing.T) {
 				if err := ts.saveFor(context.Background(), id, fmt.Sprintf("client%dround%d", client, i)); err != nil {
 					t.Error(err)
 				}
-				ts.Use(Use{ID: id, Uses: 1})
+				ts.Use(table.Use{ID: id, Uses: 1})
 			}
 		})
 	}
@@ -180,7 +182,7 @@ func TestSnapshotsWhileWriting(t *testing.T) {
 
 // settleUses waits until no use waits for the disk.
 func (ts *testStore) settleUses() {
-	for ts.uses.waiting() {
+	for ts.Wal().Uses.Waiting() {
 		ts.save("a batch takes waiting uses along")
 		ts.undo("")
 	}

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -13,20 +13,25 @@ import (
 	"time"
 
 	"emberd/internal/durable"
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 	"emberd/internal/words"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // bench is a store on a disk, reopened as a test likes.
 type testStore struct {
-	*Store
+	*stm.Store
 	t    testing.TB
 	root string
-	opt  Options
+	opt  wal.Options
 }
 
-func openStore(t testing.TB, opt Options) *testStore {
+func openStore(t testing.TB, opt wal.Options) *testStore {
 	t.Helper()
 	ts := &testStore{t: t, root: t.TempDir(), opt: opt}
 	ts.open()
@@ -36,7 +41,7 @@ func openStore(t testing.TB, opt Options) *testStore {
 
 func (ts *testStore) open() {
 	ts.t.Helper()
-	s, err := Open(filepath.Join(ts.root, "data"), filepath.Join(ts.root, "state"), &ts.opt)
+	s, err := stm.Open(filepath.Join(ts.root, "data"), filepath.Join(ts.root, "state"), &ts.opt)
 	if err != nil {
 		ts.t.Fatal(err)
 	}
@@ -76,7 +81,7 @@ func (ts *testStore) segments() []string {
 	return names
 }
 
-func (ts *testStore) save(content string, tags ...string) *Row {
+func (ts *testStore) save(content string, tags ...string) *table.Row {
 	ts.t.Helper()
 	id, err := memory.NewID()
 	if err != nil {
@@ -85,30 +90,30 @@ func (ts *testStore) save(content string, tags ...string) *Row {
 	return ts.put(id, content, tags...)
 }
 
-func (ts *testStore) put(id memory.ID, content string, tags ...string) *Row {
+func (ts *testStore) put(id memory.ID, content string, tags ...string) *table.Row {
 	ts.t.Helper()
-	set := map[string]json.RawMessage{"content": encode(content), "created_at": encode(ts.now().UTC().Truncate(time.Millisecond))}
+	set := map[string]json.RawMessage{"content": record.Encode(content), "created_at": record.Encode(ts.Wal().Now().UTC().Truncate(time.Millisecond))}
 	if tags != nil {
-		set["tags"] = encode(tags)
+		set["tags"] = record.Encode(tags)
 	}
-	return ts.commit(Tx{Verb: "save", Changes: []Change{{ID: id, Set: set}}}).Rows[0]
+	return ts.commit(wal.Tx{Verb: "save", Changes: []wal.Change{{ID: id, Set: set}}}).Rows[0]
 }
 
-func (ts *testStore) edit(id memory.ID, key, value string) Receipt {
+func (ts *testStore) edit(id memory.ID, key, value string) wal.Receipt {
 	ts.t.Helper()
-	return ts.commit(Tx{Verb: "edit", Changes: []Change{{ID: id, Set: map[string]json.RawMessage{key: encode(value)}}}})
+	return ts.commit(wal.Tx{Verb: "edit", Changes: []wal.Change{{ID: id, Set: map[string]json.RawMessage{key: record.Encode(value)}}}})
 }
 
-func (ts *testStore) forget(ids ...memory.ID) Receipt {
+func (ts *testStore) forget(ids ...memory.ID) wal.Receipt {
 	ts.t.Helper()
-	tx := Tx{Verb: "forget"}
+	tx := wal.Tx{Verb: "forget"}
 	for _, id := range ids {
-		tx.Changes = append(tx.Changes, Change{ID: id, Delete: true})
+		tx.Changes = append(tx.Changes, wal.Change{ID: id, Delete: true})
 	}
 	return ts.commit(tx)
 }
 
-func (ts *testStore) commit(tx Tx) Receipt {
+func (ts *testStore) commit(tx wal.Tx) wal.Receipt {
 	ts.t.Helper()
 	got, err := ts.try(tx)
 	if err != nil {
@@ -117,17 +122,17 @@ func (ts *testStore) commit(tx Tx) Receipt {
 	return got
 }
 
-func (ts *testStore) try(tx Tx) (Receipt, error) {
+func (ts *testStore) try(tx wal.Tx) (wal.Receipt, error) {
 	var ids []memory.ID
 	for _, c := range tx.Changes {
 		ids = append(ids, c.ID)
 	}
-	return ts.Update(context.Background(), ids, tx.Key, func([]*Row) (*Tx, error) { return &tx, nil })
+	return ts.Update(context.Background(), ids, tx.Key, func([]*table.Row) (*wal.Tx, error) { return &tx, nil })
 }
 
-func (ts *testStore) undo(entry string) Undone {
+func (ts *testStore) undo(entry string) history.Undone {
 	ts.t.Helper()
-	got, err := ts.Undo(context.Background(), Undo{Entry: entry})
+	got, err := ts.Undo(context.Background(), history.Undo{Entry: entry})
 	if err != nil {
 		ts.t.Fatal(err)
 	}
@@ -137,7 +142,7 @@ func (ts *testStore) undo(entry string) Undone {
 // finds returns the ids a search finds, best first.
 func (ts *testStore) finds(query string) []memory.ID {
 	var ids []memory.ID
-	for _, m := range ts.Search(Query{Terms: asTerms(query), Limit: 10}).Matches {
+	for _, m := range ts.Search(table.Query{Terms: asTerms(query), Limit: 10}).Matches {
 		ids = append(ids, m.Row.ID())
 	}
 	return ids
@@ -145,7 +150,7 @@ func (ts *testStore) finds(query string) []memory.ID {
 
 func asTerms(query string) []words.QueryTerm {
 	var terms []words.QueryTerm
-	for _, t := range text.New().Query(query) {
+	for _, t := range analysis.New().Query(query) {
 		terms = append(terms, words.QueryTerm{Term: t.Text, Weight: 1})
 	}
 	return terms
@@ -176,7 +181,7 @@ func (ts *testStore) wantGone(id memory.ID) {
 }
 
 func TestSavedIsFoundNowAndAfterEveryKindOfStart(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	jwt := ts.save("Use JWT tokens for authentication", "security").ID()
 	tea := ts.save("The kettle is in the kitchen", "home/tea").ID()
 	check := func() {
@@ -203,7 +208,7 @@ func TestSavedIsFoundNowAndAfterEveryKindOfStart(t *testing.T) {
 }
 
 func TestEditForgetRestoreUndo(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a := ts.save("alpha one").ID()
 	b := ts.save("beta two").ID()
 	edit := ts.edit(a, "content", "gamma three")
@@ -215,7 +220,7 @@ func TestEditForgetRestoreUndo(t *testing.T) {
 	if got := len(ts.Trash()); got != 2 {
 		t.Fatalf("trash holds %d, want 2", got)
 	}
-	old, err := ts.Forgotten(a)
+	old, err := ts.ReadTrashed(a)
 	if err != nil || old.Content != "gamma three" {
 		t.Fatalf("in the trash: %q, %v", old.Content, err)
 	}
@@ -225,16 +230,16 @@ func TestEditForgetRestoreUndo(t *testing.T) {
 	}
 	ts.wantFound("beta", b)
 	// The newest entry that stands is the restore.
-	if got := ts.undo(""); got.Items[0].Action != Removed || got.Entry.Verb != "restore" {
+	if got := ts.undo(""); got.Items[0].Action != history.Removed || got.Entry.Verb != "restore" {
 		t.Fatalf("undo of the restore: %+v", got)
 	}
 	// Then the forget of both.
-	if got := ts.undo(""); len(got.Items) != 2 || got.Items[0].Action != Restored || got.Items[1].Action != Restored {
+	if got := ts.undo(""); len(got.Items) != 2 || got.Items[0].Action != history.Restored || got.Items[1].Action != history.Restored {
 		t.Fatalf("undo of the forget: %+v", got)
 	}
 	ts.wantContent(a, "gamma three")
 	// Forgotten and back, the memory is as the edit left it.
-	if got := ts.undo(edit.Entry); got.Items[0].Action != Reverted {
+	if got := ts.undo(edit.Entry); got.Items[0].Action != history.Reverted {
 		t.Fatalf("undo of the edit: %+v", got)
 	}
 	ts.withoutSnapshot()
@@ -243,31 +248,31 @@ func TestEditForgetRestoreUndo(t *testing.T) {
 }
 
 func TestUndoOfAnEditGivesTheEarlierText(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a := ts.save("first", "x").ID()
 	one := ts.edit(a, "content", "second")
 	ts.edit(a, "source", "mail")
 	ts.undo(one.Entry)
 	ts.wantContent(a, "first")
-	if r, _ := ts.Get(a); string(r.value("source")) != `"mail"` {
-		t.Errorf("source is %s, want the later edit to stay", r.value("source"))
+	if r, _ := ts.Get(a); string(r.Value("source")) != `"mail"` {
+		t.Errorf("source is %s, want the later edit to stay", r.Value("source"))
 	}
-	if _, err := ts.Undo(context.Background(), Undo{Entry: one.Entry}); err == nil || !strings.Contains(err.Error(), "was undone before") {
+	if _, err := ts.Undo(context.Background(), history.Undo{Entry: one.Entry}); err == nil || !strings.Contains(err.Error(), "was undone before") {
 		t.Errorf("second undo: %v", err)
 	}
 	two := ts.edit(a, "content", "third")
 	ts.edit(a, "content", "fourth")
-	if got := ts.undo(two.Entry); got.Items[0].Action != Left || got.Tx != "" {
+	if got := ts.undo(two.Entry); got.Items[0].Action != history.Left || got.Tx != "" {
 		t.Errorf("undo of an edit that was edited since: %+v", got)
 	}
 	ts.wantContent(a, "fourth")
 }
 
 func TestUseCountsSurviveAndDoNotChangeTheRevision(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	r := ts.save("counted")
 	for range 3 {
-		ts.Use(Use{ID: r.ID(), Uses: 1, Accesses: 2})
+		ts.Use(table.Use{ID: r.ID(), Uses: 1, Accesses: 2})
 	}
 	check := func() {
 		t.Helper()
@@ -290,9 +295,9 @@ func TestUseCountsSurviveAndDoNotChangeTheRevision(t *testing.T) {
 }
 
 func TestIdempotencyKeyIsKeptInTheLog(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	id, _ := memory.NewID()
-	ts.commit(Tx{Verb: "save", Key: "k1", KeyHash: "h", Changes: []Change{{ID: id, Set: map[string]json.RawMessage{"content": encode("x")}}}})
+	ts.commit(wal.Tx{Verb: "save", Key: "k1", KeyHash: "h", Changes: []wal.Change{{ID: id, Set: map[string]json.RawMessage{"content": record.Encode("x")}}}})
 	for _, again := range []func(){func() {}, ts.reopen, ts.withoutSnapshot} {
 		again()
 		got, ok := ts.Replay("k1")
@@ -306,7 +311,7 @@ func TestIdempotencyKeyIsKeptInTheLog(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a, b := memory.ID("0192f3a1-b2c3-7000-8000-0123456789ab"), memory.ID("0192f3a1-b2c3-7000-8000-0123456789cd")
 	ts.put(a, "a")
 	ts.put(b, "b")
@@ -330,11 +335,11 @@ func TestResolve(t *testing.T) {
 }
 
 func TestCloseRefusesWhatComesLater(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	if err := errors.Join(ts.Close(), ts.Close()); err != nil {
 		t.Fatal(err)
 	}
-	_, err := ts.try(Tx{Verb: "save", Changes: []Change{{ID: memory.DeriveID(nil), Set: map[string]json.RawMessage{"content": encode("x")}}}})
+	_, err := ts.try(wal.Tx{Verb: "save", Changes: []wal.Change{{ID: memory.DeriveID(nil), Set: map[string]json.RawMessage{"content": record.Encode("x")}}}})
 	if !errors.Is(err, memory.ErrUnavailable) {
 		t.Errorf("save after Close: %v", err)
 	}
@@ -343,11 +348,11 @@ func TestCloseRefusesWhatComesLater(t *testing.T) {
 var _ durable.FS = durable.OS{}
 
 func TestRequiredAndExcludedTerms(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	pie := ts.save("apple pie with cream").ID()
 	tart := ts.save("apple tart").ID()
 	ts.save("plum cake")
-	ids := func(q Query) (ids []memory.ID) {
+	ids := func(q table.Query) (ids []memory.ID) {
 		q.Limit = 10
 		for _, m := range ts.Search(q).Matches {
 			ids = append(ids, m.Row.ID())
@@ -357,13 +362,13 @@ func TestRequiredAndExcludedTerms(t *testing.T) {
 	check := func(when string) {
 		t.Helper()
 		for _, c := range []struct {
-			q    Query
+			q    table.Query
 			want []memory.ID
 		}{
-			{Query{Terms: asTerms("apple"), All: []string{"cream"}}, []memory.ID{pie}},
-			{Query{Terms: asTerms("apple"), None: []string{"cream"}}, []memory.ID{tart}},
-			{Query{All: []string{"tart"}}, []memory.ID{tart}},
-			{Query{All: []string{"tart"}, None: []string{"tart"}}, nil},
+			{table.Query{Terms: asTerms("apple"), All: []string{"cream"}}, []memory.ID{pie}},
+			{table.Query{Terms: asTerms("apple"), None: []string{"cream"}}, []memory.ID{tart}},
+			{table.Query{All: []string{"tart"}}, []memory.ID{tart}},
+			{table.Query{All: []string{"tart"}, None: []string{"tart"}}, nil},
 		} {
 			if got := ids(c.q); !slices.Equal(got, c.want) {
 				t.Errorf("%s: %+v found %v, want %v", when, c.q, got, c.want)
@@ -371,9 +376,9 @@ func TestRequiredAndExcludedTerms(t *testing.T) {
 		}
 	}
 	check("indexed")
-	ts.index.reset()
+	ts.Words.Reset()
 	for _, r := range []memory.ID{pie, tart} {
-		ts.table.cell(r.Bytes()).doc.Store(0)
+		ts.Table.Cell(r.Bytes()).Doc.Store(0)
 	}
 	check("scanned")
 }
@@ -381,19 +386,19 @@ func TestRequiredAndExcludedTerms(t *testing.T) {
 // What could not be read back is refused, in a new memory and in one that is there,
 // and leaves that as it was.
 func TestAValueThatCannotBeReadIsRefused(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	row := ts.save("apple pie")
 	for key, value := range map[string]string{
 		"content": `7`, "tags": `"x"`, "stage": `3`, "strength": `"much"`, "core": `"yes"`, "created_at": `"noon"`, "use_count": `-1.5`,
-		"meta": `[]`, "source": "\"\xff\"", "x": strings.Repeat("[", docDepth) + strings.Repeat("]", docDepth), "y": `{`,
+		"meta": `[]`, "source": "\"\xff\"", "x": strings.Repeat("[", record.DocDepth) + strings.Repeat("]", record.DocDepth), "y": `{`,
 	} {
 		for _, id := range []memory.ID{row.ID(), idOf(1)} {
 			set := textOf("plum tart")
 			set[key] = json.RawMessage(value)
-			wantCode(t, key, one(ts.Store, "save", Change{ID: id, Set: set}), memory.Invalid)
+			wantCode(t, key, one(ts.Store, "save", wal.Change{ID: id, Set: set}), memory.Invalid)
 		}
 	}
 	if got, _ := ts.Get(row.ID()); got != row || ts.Len() != 1 {
-		t.Errorf("%d memories, %s", ts.Len(), got.doc)
+		t.Errorf("%d memories, %s", ts.Len(), got.Doc)
 	}
 }

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -12,11 +12,14 @@ import (
 	"pgregory.net/rapid"
 
 	"emberd/memory"
+	"emberd/stm/history"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // scanned counts by looking at every row.
-func scanned(m *Memories) Counts {
-	c := Counts{Stages: map[memory.Stage]int{}, Promoted: map[memory.Stage]int{},
+func scanned(m *table.MemorySet) table.Counts {
+	c := table.Counts{Stages: map[memory.Stage]int{}, Promoted: map[memory.Stage]int{},
 		Collections: map[string]int{}, Projects: map[string]int{}, Tags: map[string]int{}}
 	for r := range m.Rows() {
 		c.Total++
@@ -61,7 +64,7 @@ func TestCountsAreThoseOfAllRows(t *testing.T) {
 				w.step()
 			}
 			for i, d := range w.devices {
-				if got, want := d.Counts(), scanned(&d.Memories); !reflect.DeepEqual(got, want) {
+				if got, want := d.Counts(), scanned(&d.MemorySet); !reflect.DeepEqual(got, want) {
 					t.Fatalf("device %d counts\n%+v, and has\n%+v", i, got, want)
 				}
 			}
@@ -81,13 +84,13 @@ func (w *fleet) characterize(d *simulated) {
 			set[key] = json.RawMessage(rapid.SampledFrom(append(values, "null")).Draw(w.T, "value"))
 		}
 	}
-	if err := one(d.Store, "save", Change{ID: idOf(rapid.IntRange(1, 4).Draw(w.T, "memory")), Set: set}); err != nil {
+	if err := one(d.Store, "save", wal.Change{ID: idOf(rapid.IntRange(1, 4).Draw(w.T, "memory")), Set: set}); err != nil {
 		w.Fatal(err)
 	}
 }
 
 func (w *fleet) takeBack(d *simulated) {
-	if _, err := d.Undo(context.Background(), Undo{Force: true}); err != nil && memory.CodeOf(err) != memory.NotFound {
+	if _, err := d.Undo(context.Background(), history.Undo{Force: true}); err != nil && memory.CodeOf(err) != memory.NotFound {
 		w.Fatal(err)
 	}
 }
@@ -102,14 +105,14 @@ func (w *fleet) purge(d *simulated) {
 
 // The memories of the past are counted like those of now.
 func TestCountsOfThePast(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ts.save("apple pie", "fruit")
-	p, err := ts.At(context.Background(), ts.now().Add(time.Second))
+	p, err := ts.At(context.Background(), ts.Wal().Now().Add(time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ts.save("plum tart", "fruit")
-	if got, want := p.Counts(), scanned(&p.Memories); got.Total != 1 || !reflect.DeepEqual(got, want) {
+	if got, want := p.Counts(), scanned(&p.MemorySet); got.Total != 1 || !reflect.DeepEqual(got, want) {
 		t.Errorf("counts then %+v, want %+v", got, want)
 	}
 }

@@ -1,11 +1,14 @@
-package stm
+package stm_test
 
 import (
 	"math/rand/v2"
 	"os"
 	"testing"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
+	"emberd/stm"
+	"emberd/stm/device"
+	"emberd/stm/wal"
 )
 
 // Whatever of a forget reached the disk: if the memory is gone its text is known,
@@ -13,18 +16,18 @@ import (
 func TestACrashLeavesTheKeyOfEveryFingerprint(t *testing.T) {
 	for crash := range 40 {
 		disk := crashdisk.New()
-		opt := &Options{FS: disk}
-		s, err := Open("/data", "/state", opt)
+		opt := &wal.Options{FS: disk}
+		s, err := stm.Open("/data", "/state", opt)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ts := &testStore{Store: s, t: t}
 		id := ts.put(idOf(1), "quixotic zeppelin").ID()
 		disk.StopAfter(disk.Ops() + crash)
-		_, failed := ts.try(Tx{Verb: "forget", Changes: []Change{{ID: id, Delete: true, Text: "quixotic zeppelin"}}})
+		_, failed := ts.try(wal.Tx{Verb: "forget", Changes: []wal.Change{{ID: id, Delete: true, Text: "quixotic zeppelin"}}})
 		after := disk.Crash(rand.New(rand.NewPCG(1, uint64(crash))))
 		_ = s.Close() // its disk has no power
-		again, err := Open("/data", "/state", &Options{FS: after})
+		again, err := stm.Open("/data", "/state", &wal.Options{FS: after})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,8 +45,8 @@ func TestACrashLeavesTheKeyOfEveryFingerprint(t *testing.T) {
 // would be known to nobody.
 func TestAKeyThatCannotBeReadIsNotReplaced(t *testing.T) {
 	for name, fault := range map[string]crashdisk.Fault{
-		"open":           {Op: crashdisk.OpOpen, Path: keySuffix, Forever: true},
-		"read":           {Op: crashdisk.OpRead, Path: keySuffix, Forever: true},
+		"open":           {Op: crashdisk.OpOpen, Path: device.KeySuffix, Forever: true},
+		"read":           {Op: crashdisk.OpRead, Path: device.KeySuffix, Forever: true},
 		"of all devices": {Op: crashdisk.OpReadDir, Path: "/data/devices", Forever: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,12 +77,12 @@ func TestAKeyThatCannotBeReadIsNotReplaced(t *testing.T) {
 // What is no key at all makes way for one.
 func TestADamagedKeyIsReplaced(t *testing.T) {
 	for _, damaged := range []string{"", "half a key"} {
-		ts := openStore(t, Options{})
+		ts := openStore(t, wal.Options{})
 		ts.forgetText(ts.save("quixotic zeppelin").ID())
 		if err := ts.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(ts.keyPath(ts.device), []byte(damaged), 0o600); err != nil {
+		if err := os.WriteFile(ts.Wal().Prints.KeyPath(ts.Wal().Device), []byte(damaged), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		ts.open()
@@ -101,7 +104,7 @@ func TestAKeyThatAKilledProcessLeftSurvivesAPowerCut(t *testing.T) {
 		ts.put(idOf(2), "apple pie")
 		disk.StopAfter(disk.Ops() + kill)
 		// It may be answered or not.
-		_, _ = ts.try(Tx{Verb: "forget", Changes: []Change{{ID: idOf(1), Delete: true, Text: "quixotic zeppelin"}}})
+		_, _ = ts.try(wal.Tx{Verb: "forget", Changes: []wal.Change{{ID: idOf(1), Delete: true, Text: "quixotic zeppelin"}}})
 		next := disk.Kill()
 		_ = ts.Close() // its disk has no power
 		ts.Store = openDisk(t, next)
@@ -116,9 +119,9 @@ func TestAKeyThatAKilledProcessLeftSurvivesAPowerCut(t *testing.T) {
 	}
 }
 
-func openDisk(t *testing.T, disk *crashdisk.Disk) *Store {
+func openDisk(t *testing.T, disk *crashdisk.Disk) *stm.Store {
 	t.Helper()
-	s, err := Open("/data", "/state", &Options{FS: disk})
+	s, err := stm.Open("/data", "/state", &wal.Options{FS: disk})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"context"
@@ -8,19 +8,22 @@ import (
 	"testing"
 
 	"emberd/memory"
+	"emberd/stm/history"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // A run that goes on while somebody undoes its entry leaves nothing that nothing could take
 // back: what it wrote is undone, and what it would write is refused.
 func TestAnUndoneEntryDoesNotGoOn(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	ids := make([]memory.ID, 40)
 	for i := range ids {
 		ids[i] = ts.save(fmt.Sprint("pebble ", i)).ID()
 	}
-	tagged := func(i int, entry string) (Receipt, error) {
-		return ts.Update(context.Background(), ids[i:i+1], "", func([]*Row) (*Tx, error) {
-			return &Tx{Verb: "run", Entry: entry, Changes: []Change{{ID: ids[i], Set: map[string]json.RawMessage{"tags": json.RawMessage(`["wet"]`)}}}}, nil
+	tagged := func(i int, entry string) (wal.Receipt, error) {
+		return ts.Update(context.Background(), ids[i:i+1], "", func([]*table.Row) (*wal.Tx, error) {
+			return &wal.Tx{Verb: "run", Entry: entry, Changes: []wal.Change{{ID: ids[i], Set: map[string]json.RawMessage{"tags": json.RawMessage(`["wet"]`)}}}}, nil
 		})
 	}
 	first, err := tagged(0, "")
@@ -43,7 +46,7 @@ func TestAnUndoneEntryDoesNotGoOn(t *testing.T) {
 		}
 	})
 	<-begun
-	if _, err := ts.Undo(context.Background(), Undo{Entry: first.Entry}); err != nil {
+	if _, err := ts.Undo(context.Background(), history.Undo{Entry: first.Entry}); err != nil {
 		t.Fatal(err)
 	}
 	run.Wait()

@@ -1,4 +1,4 @@
-package stm
+package stm_test
 
 import (
 	"fmt"
@@ -8,16 +8,20 @@ import (
 	"testing"
 
 	"emberd/memory"
+	"emberd/stm/history"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // told writes a history as text: action, verb, and the fields but the times.
-func told(versions []Version) string {
+func told(versions []history.Version) string {
 	var out []string
 	for _, v := range versions {
 		var line strings.Builder
 		line.WriteString(v.Action + " by " + v.Entry.Verb)
 		for _, f := range v.Fields {
-			if f.Name != "created_at" && f.Name != whenChanged {
+			if f.Name != "created_at" && f.Name != history.WhenChanged {
 				fmt.Fprintf(&line, " %s:%s→%s", f.Name, f.From, f.To)
 			}
 		}
@@ -26,7 +30,7 @@ func told(versions []Version) string {
 	return strings.Join(out, "; ")
 }
 
-func (ts *testStore) history(id memory.ID) []Version {
+func (ts *testStore) history(id memory.ID) []history.Version {
 	ts.t.Helper()
 	got, err := ts.History(ts.t.Context(), id)
 	if err != nil {
@@ -36,9 +40,9 @@ func (ts *testStore) history(id memory.ID) []Version {
 }
 
 func TestHistoryTellsEveryVersion(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a, other := ts.save("one", "x"), ts.save("other")
-	ts.Use(Use{ID: a.ID(), Uses: 1})
+	ts.Use(table.Use{ID: a.ID(), Uses: 1})
 	edit := ts.edit(a.ID(), "content", "two")
 	ts.edit(a.ID(), "source", "chat")
 	ts.reopen()
@@ -57,7 +61,7 @@ func TestHistoryTellsEveryVersion(t *testing.T) {
 		t.Errorf("the undo takes back %q, want %s; the restore is by %+v", got[3].Undoes, edit.Entry, got[5].Entry.By)
 	}
 	for i := 1; i < len(got); i++ {
-		if !got[i].Stamp.after(got[i-1].Stamp) {
+		if !got[i].Stamp.After(got[i-1].Stamp) {
 			t.Errorf("version %d is not later than the one before", i)
 		}
 	}
@@ -72,7 +76,7 @@ func TestHistoryTellsEveryVersion(t *testing.T) {
 // Compaction leaves the newest values in a c file, cut, and the whole lines in
 // an h file. Together they tell the same.
 func TestHistoryReadsCompactedFiles(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a := ts.save("one", "x")
 	ts.edit(a.ID(), "content", "two")
 	ts.edit(a.ID(), "content", "three")
@@ -88,7 +92,7 @@ func TestHistoryReadsCompactedFiles(t *testing.T) {
 	lines := strings.SplitAfter(string(b), "\n")
 	cut := func(l, from, to string) string { // as compaction would, without what was superseded
 		l = strings.Replace(l, from, to, 1)
-		return string(sealLine([]byte(l[:len(l)-suffixLen-1]), 0))
+		return string(record.SealLine([]byte(l[:len(l)-record.SuffixLen-1]), 0))
 	}
 	prev := lines[3][strings.Index(lines[3], `"prev"`):strings.Index(lines[3], `"d":{"content":"three"`)]
 	hot := lines[0] + cut(lines[1], `"d":{"content":"one",`, `"cut":true,"d":{`) + cut(lines[3], prev, `"cut":true,`)
@@ -117,7 +121,7 @@ func TestHistoryReadsCompactedFiles(t *testing.T) {
 }
 
 func TestHistoryOfWhatTheLogHalfTells(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a := ts.save("one")
 	ts.edit(a.ID(), "content", "two")
 	ts.forget(a.ID())

@@ -1,18 +1,22 @@
-package stm
+package stm_test
 
 import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"emberd/compaction"
+	"emberd/stm/table"
+	"emberd/stm/wal"
 )
 
 // What log check, history and backups read of the log stays the same over a
 // compaction.
 func TestViewersReadCompactedFiles(t *testing.T) {
-	ts := openStore(t, Options{})
+	ts := openStore(t, wal.Options{})
 	a := ts.save("one", "x")
 	ts.edit(a.ID(), "content", "two")
-	ts.Use(Use{ID: a.ID(), Uses: 1})
+	ts.Use(table.Use{ID: a.ID(), Uses: 1})
 	b := ts.save("other")
 	ts.forget(b.ID())
 	ts.reopen()
@@ -23,7 +27,7 @@ func TestViewersReadCompactedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := Compaction{HistoryKeep: 90 * 24 * time.Hour}
+	job := compaction.Job{HistoryKeep: 90 * 24 * time.Hour}
 	for _, f := range files {
 		if f.Own && !f.Active {
 			job.Inputs = append(job.Inputs, f.Name)
@@ -45,8 +49,8 @@ func TestViewersReadCompactedFiles(t *testing.T) {
 			t.Errorf("%s: history is\n%s, was\n%s", when, got, wantB)
 		}
 		c := checked(t, filepath.Join(ts.root, "data"))
-		if c.all() != "" {
-			t.Errorf("%s: %s", when, c.all())
+		if findings(c) != "" {
+			t.Errorf("%s: %s", when, findings(c))
 		}
 	}
 }

@@ -1,7 +1,8 @@
-package stm
+package stm_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,12 @@ import (
 
 	"emberd/internal/words"
 	"emberd/memory"
+	"emberd/stm"
+	"emberd/stm/device"
+	"emberd/stm/history"
+	"emberd/stm/journal"
+	"emberd/stm/record"
+	"emberd/stm/table"
 )
 
 // world is what a client of the store believes: the requests that were carried
@@ -103,10 +110,10 @@ func (w *world) legal() iter.Seq2[int, state] {
 func (st *state) apply(effects []effect) {
 	for _, e := range effects {
 		switch e.op {
-		case opPut:
+		case record.OpPut:
 			st.live[e.id] = maps.Clone(e.set)
 			delete(st.trash, e.id)
-		case opSet:
+		case record.OpSet:
 			one := st.live[e.id]
 			if one == nil {
 				one = st.trash[e.id]
@@ -119,10 +126,10 @@ func (st *state) apply(effects []effect) {
 			} else {
 				st.trash[e.id] = one
 			}
-		case opPurge:
+		case record.OpPurge:
 			delete(st.live, e.id)
 			delete(st.trash, e.id)
-		case opDelete:
+		case record.OpDelete:
 			if st.live[e.id] != nil {
 				st.trash[e.id] = st.live[e.id]
 			}
@@ -133,7 +140,7 @@ func (st *state) apply(effects []effect) {
 
 // check compares a store with what the client believes, and what the store
 // says in one place with what it says in another.
-func (w *world) check(s *Store) error {
+func (w *world) check(s *stm.Store) error {
 	_, err := w.matches(s)
 	return err
 }
@@ -141,8 +148,8 @@ func (w *world) check(s *Store) error {
 // restarted is check after a start, which settles what was open: a later crash
 // must not take back what the client sees now. What another device's file says
 // that has not landed may still come, or go with the power.
-func (w *world) restarted(s *Store) error {
-	if n := s.status().Unreadable; n > 0 {
+func (w *world) restarted(s *stm.Store) error {
+	if n := s.Wal().StatusNow().Unreadable; n > 0 {
 		return fmt.Errorf("%d files of other devices cannot be read now, so nothing is settled", n)
 	}
 	for i := range w.events {
@@ -169,7 +176,7 @@ func (w *world) restarted(s *Store) error {
 }
 
 // matches returns the choice of the open events that the store shows.
-func (w *world) matches(s *Store) (*world, error) {
+func (w *world) matches(s *stm.Store) (*world, error) {
 	var differs []error
 	for choice, legal := range w.legal() {
 		then := w.chosen(choice)
@@ -204,12 +211,12 @@ func (w *world) chosen(choice int) *world {
 }
 
 // compare says how the store's memories and its trash differ from the state.
-func (st *state) compare(s *Store) error {
+func (st *state) compare(s *stm.Store) error {
 	if s.Len() != len(st.live) {
 		return fmt.Errorf("%d memories, want %d", s.Len(), len(st.live))
 	}
 	for row := range s.Rows() {
-		if err := sameFields(row.ID(), row.value, st.live[row.ID()]); err != nil {
+		if err := sameFields(row.ID(), row.Value, st.live[row.ID()]); err != nil {
 			return err
 		}
 	}
@@ -218,11 +225,11 @@ func (st *state) compare(s *Store) error {
 		return fmt.Errorf("%d memories in the trash, want %d", len(items), len(st.trash))
 	}
 	for _, item := range items {
-		keys, err := s.unearth(item.ID)
+		keys, err := s.ForgottenFields(item.ID)
 		if err != nil {
 			return fmt.Errorf("in the trash: %w", err)
 		}
-		if err := sameFields(item.ID, func(key string) []byte { return keys[key] }, st.trash[item.ID]); err != nil {
+		if err := sameFields(item.ID, func(key string) json.RawMessage { return keys[key] }, st.trash[item.ID]); err != nil {
 			return fmt.Errorf("in the trash: %w", err)
 		}
 	}
@@ -231,20 +238,20 @@ func (st *state) compare(s *Store) error {
 
 // checkPrints wants the key of every fingerprint that counts to be there, and the
 // right one. A key that cannot be read now is not known.
-func checkPrints(s *Store) error {
-	s.table.mu.RLock()
-	defer s.table.mu.RUnlock()
-	for key, c := range s.table.cells {
-		row := c.row.Load()
-		f := row.rest().forgot
-		if row.live() || !f.counts() {
+func checkPrints(s *stm.Store) error {
+	s.Table.Mu.RLock()
+	defer s.Table.Mu.RUnlock()
+	for key, c := range s.Table.Cells {
+		row := c.Row.Load()
+		f := row.Rest().Forgot
+		if row.Live() || !f.Counts() {
 			continue
 		}
-		if _, err := s.fs.Lstat(s.keyPath(f.at.Dev)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.Wal().FS.Lstat(s.Wal().Prints.KeyPath(f.At.Dev)); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the key of a fingerprint of %s is gone", row.ID())
 		}
-		secret := s.textKeys.get(f.at.Dev)
-		if secret != nil && !slices.ContainsFunc(forgettable(), func(text string) bool { return f.print == *fingerprintOf(secret, Wording(text)) }) {
+		secret := s.Wal().Prints.Get(f.At.Dev)
+		if secret != nil && !slices.ContainsFunc(forgettable(), func(text string) bool { return f.Print == *device.FingerprintOf(secret, table.NormalizedText(text)) }) {
 			return fmt.Errorf("%x has a fingerprint that its key does not make", key)
 		}
 	}
@@ -254,11 +261,11 @@ func checkPrints(s *Store) error {
 // forgettable are the texts that leave a fingerprint.
 func forgettable() []string { return []string{"apple pie", "banana split", "elder flower"} }
 
-func sameFields(id memory.ID, got func(key string) []byte, want fields) error {
+func sameFields(id memory.ID, got func(key string) json.RawMessage, want fields) error {
 	for _, key := range []string{"content", "source"} {
 		text := ""
 		if v := got(key); v != nil {
-			text, _ = textValue(v)
+			text, _ = record.Text(v)
 		}
 		if text != want[key] {
 			return fmt.Errorf("%s of memory %s is %.40q, want %.40q", key, id, text, want[key])
@@ -269,7 +276,7 @@ func sameFields(id memory.ID, got func(key string) []byte, want fields) error {
 
 // checkWords looks for every word that was ever written, first with the index
 // as the start left it, then with all memories in it.
-func (w *world) checkWords(s *Store, now state) error {
+func (w *world) checkWords(s *stm.Store, now state) error {
 	want := map[string][]memory.ID{}
 	for _, e := range w.events {
 		for _, f := range e.effects {
@@ -295,14 +302,14 @@ func (f fields) words() iter.Seq[string] {
 	return strings.FieldsFuncSeq(f["content"]+" "+f["source"], func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
-func sameMatches(s *Store, want map[string][]memory.ID) error {
+func sameMatches(s *stm.Store, want map[string][]memory.ID) error {
 	for word, ids := range want {
 		var terms []words.QueryTerm
-		for _, t := range s.index.analyzer.Query(word) {
+		for _, t := range s.Words.Analyzer.Query(word) {
 			terms = append(terms, words.QueryTerm{Term: t.Text, Weight: 1})
 		}
 		var got []memory.ID
-		for _, m := range s.Search(Query{Terms: terms, Limit: 20}).Matches {
+		for _, m := range s.Search(table.Query{Terms: terms, Limit: 20}).Matches {
 			got = append(got, m.Row.ID())
 		}
 		slices.Sort(got)
@@ -316,7 +323,7 @@ func sameMatches(s *Store, want map[string][]memory.ID) error {
 
 // checkJournal sees that every acknowledged request has its entry, that the
 // entry can be read back, and that no entry comes from nowhere.
-func (w *world) checkJournal(s *Store) error {
+func (w *world) checkJournal(s *stm.Store) error {
 	gone := 0
 	for i, e := range w.events {
 		if w.purgedAfter(i) || e.foreign && !e.landed {
@@ -326,7 +333,7 @@ func (w *world) checkJournal(s *Store) error {
 		if e.entry == "" {
 			continue // its answer never came
 		}
-		_, err := s.Undo(context.Background(), Undo{Entry: e.entry, Force: true, DryRun: true})
+		_, err := s.Undo(context.Background(), history.Undo{Entry: e.entry, Force: true, DryRun: true})
 		if err != nil && memory.CodeOf(err) != memory.Invalid { // undone before
 			return fmt.Errorf("journal entry of %s: %w", e.name, err)
 		}
@@ -334,10 +341,10 @@ func (w *world) checkJournal(s *Store) error {
 			return fmt.Errorf("key of %s stands for %+v, want entry %s", e.name, use, e.entry)
 		}
 	}
-	s.thaw()
-	known := map[Stamp]bool{}
-	for _, r := range mergedRefs(s.journal.refs, s.journal.cold) {
-		known[r.tx] = true
+	s.Wal().Journal.LoadHistory()
+	known := map[record.Stamp]bool{}
+	for _, r := range journal.MergedRefs(s.Wal().Journal.Refs, s.Wal().Journal.Cold) {
+		known[r.Tx] = true
 	}
 	if len(known) > len(w.events) || len(known) < len(w.events)-gone {
 		return fmt.Errorf("the journal has %d entries, want %d, %d of which may be gone", len(known), len(w.events), gone)
@@ -353,7 +360,7 @@ func (w *world) purgedAfter(i int) bool {
 	}
 	for _, e := range w.events[i+1:] {
 		for _, f := range e.effects {
-			if f.op == opPurge {
+			if f.op == record.OpPurge {
 				delete(left, f.id)
 			}
 		}
@@ -361,7 +368,7 @@ func (w *world) purgedAfter(i int) bool {
 	return len(left) == 0
 }
 
-func (w *world) checkUses(s *Store) error {
+func (w *world) checkUses(s *stm.Store) error {
 	for id, most := range w.used {
 		row, ok := s.Get(id)
 		if !ok {
@@ -377,7 +384,7 @@ func (w *world) checkUses(s *Store) error {
 // checkRecovery sees that a crash is not reported as damage. A line of several
 // disk blocks is the exception: with a hole in it and a good line after it, it
 // looks like one that was damaged later.
-func (w *world) checkRecovery(s *Store) error {
+func (w *world) checkRecovery(s *stm.Store) error {
 	if w.long {
 		return nil
 	}

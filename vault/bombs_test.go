@@ -1,9 +1,12 @@
-package vault
+package vault_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"emberd/vault"
+	"emberd/vault/markdown"
 )
 
 // bomb is a note that a parser may take very long over.
@@ -148,9 +151,9 @@ func laughs(levels int) string {
 // It is case 62, as far as a count can tell; BenchmarkBombs has the times. The choice of
 // reader is by count, so it is the same on every machine.
 func TestBombsChooseTheReader(t *testing.T) {
-	read := newMarkdown().read
+	read := markdown.NewParser().Read
 	for _, b := range bombs() {
-		n := parse(read, File{Path: "bomb.md", Size: int64(len(b.text))}, []byte(b.text))
+		n := vault.Parse(read, vault.File{Path: "bomb.md", Size: int64(len(b.text))}, []byte(b.text))
 		if n.LineByLine != b.lineByLine {
 			t.Errorf("%s: read line by line is %v, want %v", b.name, n.LineByLine, b.lineByLine)
 		}
@@ -161,13 +164,13 @@ func TestBombsChooseTheReader(t *testing.T) {
 }
 
 func BenchmarkBombs(b *testing.B) {
-	read := newMarkdown().read
+	read := markdown.NewParser().Read
 	for _, bomb := range bombs() {
 		b.Run(bomb.name, func(b *testing.B) {
 			data := []byte(bomb.text)
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				parse(read, File{Path: "bomb.md", Size: int64(len(data))}, data)
+				vault.Parse(read, vault.File{Path: "bomb.md", Size: int64(len(data))}, data)
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms")
 		})
@@ -184,12 +187,12 @@ func BenchmarkNote(b *testing.B) {
 		fmt.Fprintf(&text, page, i, i, i, i, i)
 	}
 	data := []byte(text.String())
-	for name, read := range map[string]func(*outline){"parser": newMarkdown().read, "line reader": readLines} {
+	for name, read := range map[string]func(*markdown.Builder){"parser": markdown.NewParser().Read, "line reader": markdown.ReadLines} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				parse(read, File{Path: "n.md", Size: int64(len(data))}, data)
+				vault.Parse(read, vault.File{Path: "n.md", Size: int64(len(data))}, data)
 			}
 		})
 	}

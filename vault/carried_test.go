@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"maps"
@@ -7,13 +7,19 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"emberd/vault"
+	"emberd/vault/frontmatter"
+	"emberd/vault/markdown"
+	"emberd/vault/neutralize"
+	"emberd/vault/noteedit"
 )
 
 const anID = "0192f3a1-b2c3-7d4e-8f5a-6b7c8d9e0f1a"
 
-func parsed(t interface{ Helper() }, text string) *Note {
+func parsed(t rapid.TB, text string) *vault.Note {
 	t.Helper()
-	return parse(readLines, File{Path: "Memories/Note.md", Size: int64(len(text))}, []byte(text))
+	return vault.Parse(markdown.ReadLines, vault.File{Path: "Memories/Note.md", Size: int64(len(text))}, []byte(text))
 }
 
 func TestWhatANoteSaysOfItsMemory(t *testing.T) {
@@ -71,7 +77,7 @@ func TestWhatPluginsRunIsTakenApart(t *testing.T) {
 		"\n \n---\nnot: properties\n---\n":          "\\---\nnot: properties\n---",
 		"50 % of <5 % and `$HOME` stay as they are": "50 % of <5 % and `$HOME` stay as they are",
 	} {
-		if got := Body(text); got != want {
+		if got := neutralize.Body(text); got != want {
 			t.Errorf("Body(%q) = %q, want %q", text, got, want)
 		}
 	}
@@ -81,12 +87,12 @@ func TestAComposedNoteCarriesItsBody(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"text", "\n", "\r\n", "---", " ", "```", "~~~", "dataviewjs", "<%", "%%", "`$=", "<!-- ", "emberd:x", " -->", "/", "\t", "\x00", "é", "\xff", "\r"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces"), "")
-		body := Body(text)
-		if again := Body(body); again != body {
+		body := neutralize.Body(text)
+		if again := neutralize.Body(body); again != body {
 			t.Fatalf("Body(%q) = %q, and again %q", text, body, again)
 		}
-		n := parsed(t, string(Compose([]Field{{"memory-id", Text(anID)}, {"tags", List("a", "b")}}, text)))
-		if n.Carried == nil || n.Carried.Body != body || n.Frontmatter != ValidFrontmatter || len(n.Carried.Tags) != 2 {
+		n := parsed(t, string(noteedit.Compose([]frontmatter.Field{{Key: "memory-id", Value: frontmatter.Text(anID)}, {Key: "tags", Value: frontmatter.List("a", "b")}}, text)))
+		if n.Carried == nil || n.Carried.Body != body || n.Frontmatter != vault.ValidFrontmatter || len(n.Carried.Tags) != 2 {
 			t.Fatalf("a note of %q carries %+v, want the body %q", text, n.Carried, body)
 		}
 	})

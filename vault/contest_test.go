@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"errors"
@@ -12,6 +12,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"emberd/vault"
+	"emberd/vault/noteedit"
 )
 
 // The ways in which programs save a note (case 40). Each is the sequence of system
@@ -107,16 +110,16 @@ var strategies = []struct {
 	name  string
 	loses bool
 	step  func(op, name string) error
-	write func(t *testing.T, c *contest, n int) (Outcome, error)
+	write func(t *testing.T, c *contest, n int) (vault.Outcome, error)
 }{
 	{"exchange", false, noExchange(), writeOurs},
 	{"fallback", false, noExchange("exchange"), writeOurs},
 	{"exchange, backups on another disk", false, noExchange("export"), writeOurs},
-	{"control: read, write over", true, nil, func(t *testing.T, c *contest, n int) (Outcome, error) { return c.writePlainly(n, false) }},
-	{"control: read, look again, rename", true, nil, func(t *testing.T, c *contest, n int) (Outcome, error) { return c.writePlainly(n, true) }},
+	{"control: read, write over", true, nil, func(t *testing.T, c *contest, n int) (vault.Outcome, error) { return c.writePlainly(n, false) }},
+	{"control: read, look again, rename", true, nil, func(t *testing.T, c *contest, n int) (vault.Outcome, error) { return c.writePlainly(n, true) }},
 }
 
-func writeOurs(t *testing.T, c *contest, n int) (Outcome, error) {
+func writeOurs(t *testing.T, c *contest, n int) (vault.Outcome, error) {
 	res, err := c.writer.Update(t.Context(), "a.md", stamp(fmt.Sprint(n)))
 	if err == nil {
 		c.clock.Add(time.Second)
@@ -125,29 +128,29 @@ func writeOurs(t *testing.T, c *contest, n int) (Outcome, error) {
 	return res.Outcome, err
 }
 
-func (c *contest) writePlainly(n int, again bool) (Outcome, error) {
+func (c *contest) writePlainly(n int, again bool) (vault.Outcome, error) {
 	data, err := os.ReadFile(c.file)
 	if err != nil {
-		return Refused, ignoreGone(err)
+		return vault.Refused, ignoreGone(err)
 	}
-	text, err := Splice(data, stamp(fmt.Sprint(n)))
+	text, err := noteedit.Splice(data, stamp(fmt.Sprint(n)))
 	if err != nil {
-		return Refused, nil
+		return vault.Refused, nil
 	}
 	if !again {
-		return Written, os.WriteFile(c.file, text, 0o644)
+		return vault.Written, os.WriteFile(c.file, text, 0o644)
 	}
 	if err := os.WriteFile(c.file+".ours", text, 0o644); err != nil {
-		return Later, err
+		return vault.Later, err
 	}
 	if now, err := os.ReadFile(c.file); err != nil || string(now) != string(data) {
-		return Later, ignoreGone(err)
+		return vault.Later, ignoreGone(err)
 	}
-	return Written, os.Rename(c.file+".ours", c.file)
+	return vault.Written, os.Rename(c.file+".ours", c.file)
 }
 
 // round has the human save at some moment of a write, and then looks for the text.
-func (c *contest) round(t *testing.T, n int, write func(*testing.T, *contest, int) (Outcome, error), save func(file, text string) error) {
+func (c *contest) round(t *testing.T, n int, write func(*testing.T, *contest, int) (vault.Outcome, error), save func(file, text string) error) {
 	t.Helper()
 	text := fmt.Sprintf("save %d\n%s\n", n, strings.Repeat("a line of the human's text\n", n%7))
 	var wg sync.WaitGroup
@@ -163,15 +166,15 @@ func (c *contest) round(t *testing.T, n int, write func(*testing.T, *contest, in
 	c.took = time.Since(begin)
 	wg.Wait()
 	must(t, errors.Join(saved, err))
-	for len(c.writer.open) > 0 {
+	for c.writer.Unfinished() > 0 {
 		c.clock.Add(time.Minute)
 		_, err := c.writer.Check(t.Context())
 		must(t, err)
 	}
 	switch outcome {
-	case Written:
+	case vault.Written:
 		c.tally.written++
-	case Conflict:
+	case vault.Conflict:
 		c.tally.conflicts++
 	}
 	switch now := c.read(t, "a.md"); {
@@ -182,11 +185,11 @@ func (c *contest) round(t *testing.T, n int, write func(*testing.T, *contest, in
 	default:
 		c.tally.lost++
 	}
-	must(t, os.RemoveAll(c.writer.backups))
-	must(t, os.Mkdir(c.writer.backups, 0o700))
+	must(t, os.RemoveAll(c.backups()))
+	must(t, os.Mkdir(c.backups(), 0o700))
 }
 
-// Case 51: a human who saves in every way there is at every moment of a write loses
+// Case 51: a user who saves in every way there is at every moment of a write loses
 // nothing. With EMBERD_PROOF there are 20,000 saves to a strategy; without, the control,
 // which loses a quarter of its saves, still shows that 108 are enough to notice a loss.
 func TestCase51ContestedSaves(t *testing.T) {

@@ -1,6 +1,7 @@
-package vault
+package vault_test
 
 import (
+	"crypto/sha256"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -11,15 +12,16 @@ import (
 	"time"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
+	"emberd/vault"
 )
 
-// story is a write, what somebody else does at one of its steps, and the texts that
+// story is a write, what a user does at one of its steps, and the texts that
 // the note may have afterwards.
 type story struct {
 	name  string
 	aside bool // no exchange of names
-	write func(t *testing.T, w *Writer) (Result, error)
+	write func(t *testing.T, w *vault.Writer) (vault.Result, error)
 	save  string // a human's text, saved for good just before names change
 	note  []string
 	fresh bool // the note was saved by a program that did not sync it
@@ -32,14 +34,16 @@ const (
 )
 
 func stories() []story {
-	update := func(t *testing.T, w *Writer) (Result, error) { return w.Update(t.Context(), "a.md", stamp("1")) }
-	create := func(t *testing.T, w *Writer) (Result, error) { return w.Create(t.Context(), "b.md", []byte("new")) }
-	remove := func(t *testing.T, w *Writer) (Result, error) {
-		sum, err := digestOf([]byte(before)).bytes()
-		must(t, err)
-		return w.Remove(t.Context(), "a.md", sum)
+	update := func(t *testing.T, w *vault.Writer) (vault.Result, error) {
+		return w.Update(t.Context(), "a.md", stamp("1"))
 	}
-	move := func(t *testing.T, w *Writer) (Result, error) { return w.Move(t.Context(), "a.md", "c.md") }
+	create := func(t *testing.T, w *vault.Writer) (vault.Result, error) {
+		return w.Create(t.Context(), "b.md", []byte("new"))
+	}
+	remove := func(t *testing.T, w *vault.Writer) (vault.Result, error) {
+		return w.Remove(t.Context(), "a.md", sha256.Sum256([]byte(before)))
+	}
+	move := func(t *testing.T, w *vault.Writer) (vault.Result, error) { return w.Move(t.Context(), "a.md", "c.md") }
 	both := []string{before, stamped("1", before)}
 	return []story{
 		{name: "update", write: update, note: both},
@@ -60,14 +64,14 @@ func stories() []story {
 // scene is a story being played on a disk in memory.
 type scene struct {
 	story
-	vault *Vault // an empty folder: the notes are on the disk
+	vault *vault.Vault // an empty folder: the notes are on the disk
 	disk  *crashdisk.Disk
 	open  durable.File // the note, in an editor
 	saved bool
 	clock *clock
 }
 
-func (s *story) begin(t *testing.T, v *Vault) *scene {
+func (s *story) begin(t *testing.T, v *vault.Vault) *scene {
 	t.Helper()
 	c := &scene{story: *s, vault: v, disk: crashdisk.New(), clock: &clock{now: time.Now().Add(time.Hour)}}
 	if s.late {
@@ -104,7 +108,7 @@ func saveOn(disk *crashdisk.Disk, name, text string, sync bool) error {
 }
 
 // writer opens the disk as a process does; its recovery is part of what is tried.
-func (c *scene) writer(t *testing.T) (*Writer, error) {
+func (c *scene) writer(t *testing.T) (*vault.Writer, error) {
 	t.Helper()
 	disk := onMemory(c.disk)
 	notes := stepped{disk, func(op, name string) error {
@@ -116,14 +120,12 @@ func (c *scene) writer(t *testing.T) (*Writer, error) {
 		}
 		return nil
 	}}
-	w := newWriter(c.vault, notes, disk, "/state")
-	w.now = c.clock.Now
-	return w, w.recover()
+	return vault.OpenWriterOn(c.vault, notes, disk, "/state", c.clock.Now)
 }
 
 // check is what holds after a crash and recovery: the note is whole and old or new,
 // or what the human saved; that is not lost; nothing temporary is left.
-func (c *scene) check(t *testing.T, res Result) {
+func (c *scene) check(t *testing.T, res vault.Result) {
 	t.Helper()
 	w, err := c.writer(t)
 	if err != nil {
@@ -152,13 +154,13 @@ func (c *scene) check(t *testing.T, res Result) {
 		fail("the note is %q, want one of %q", note, c.note)
 	case note == "" && moved != before && !slices.Contains(kept, before):
 		fail("the note is gone, and not among the backups %q", kept)
-	case res.Outcome == Written && res.Backup != "" && !slices.Contains(kept, before):
+	case res.Outcome == vault.Written && res.Backup != "" && !slices.Contains(kept, before):
 		fail("the backup is gone, there are %q", kept)
 	case note != "" && moved != "":
 		fail("the note is there twice")
-	case res.Outcome == Written && c.name != "create" && !c.saved && note != c.note[1]:
+	case res.Outcome == vault.Written && c.name != "create" && !c.saved && note != c.note[1]:
 		fail("the note is %q after it was written", note)
-	case res.Outcome == Written && c.name == "create" && c.text("b.md") != "new":
+	case res.Outcome == vault.Written && c.name == "create" && c.text("b.md") != "new":
 		fail("the new note is %q after it was written", c.text("b.md"))
 	}
 	if created := c.text("b.md"); created != "" && created != "new" {
@@ -170,7 +172,7 @@ func (c *scene) check(t *testing.T, res Result) {
 }
 
 // finish lets all looks pass and returns the note.
-func (c *scene) finish(t *testing.T, w *Writer) string {
+func (c *scene) finish(t *testing.T, w *vault.Writer) string {
 	t.Helper()
 	fail := func(format string, args ...any) {
 		t.Helper()
@@ -185,11 +187,11 @@ func (c *scene) finish(t *testing.T, w *Writer) string {
 	entries, err := c.disk.ReadDir("/")
 	must(t, err)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), tempPrefix) {
+		if strings.HasPrefix(e.Name(), vault.TempPrefix) {
 			fail("%s is left", e.Name())
 		}
 	}
-	if left, err := c.disk.ReadDir("/state/writing"); err != nil || len(left) > 0 || len(w.open) > 0 {
+	if left, err := c.disk.ReadDir("/state/writing"); err != nil || len(left) > 0 || w.Unfinished() > 0 {
 		fail("records are left: %v, %v", left, err)
 	}
 	return c.text("a.md")
@@ -216,7 +218,7 @@ func (c *scene) backups(t *testing.T) []string {
 
 // play begins the story and cuts the power, or kills the process, after some
 // operations; played is false when it came to its end before that.
-func (s *story) play(t *testing.T, v *Vault, after int) (c *scene, res Result, played bool) {
+func (s *story) play(t *testing.T, v *vault.Vault, after int) (c *scene, res vault.Result, played bool) {
 	t.Helper()
 	c = s.begin(t, v)
 	w, err := c.writer(t)
@@ -246,7 +248,7 @@ func TestCase53KillAndPowerCut(t *testing.T) {
 	}
 	for _, s := range stories() {
 		t.Run(s.name, func(t *testing.T) {
-			v := open(t, t.TempDir(), nil)
+			v := openVault(t, t.TempDir(), nil)
 			for after := 0; ; after++ {
 				c, res, cut := s.play(t, v, after)
 				for seed := range seeds {
@@ -273,7 +275,7 @@ func TestCase53KillAndPowerCut(t *testing.T) {
 }
 
 // cutRecovery lets the recovery itself be cut off after each of its operations.
-func (c *scene) cutRecovery(t *testing.T, res Result, seed uint64, source *scene, lucks uint64) (states int) {
+func (c *scene) cutRecovery(t *testing.T, res vault.Result, seed uint64, source *scene, lucks uint64) (states int) {
 	t.Helper()
 	for after := 0; ; after++ {
 		next := *c
@@ -303,7 +305,7 @@ func TestWritesSurviveErrors(t *testing.T) {
 	for i, s := range append(stories(), stories()...) {
 		forever := i >= len(stories())
 		t.Run(s.name, func(t *testing.T) {
-			v := open(t, t.TempDir(), nil)
+			v := openVault(t, t.TempDir(), nil)
 			for nth := 1; ; nth++ {
 				c := s.begin(t, v)
 				w, err := c.writer(t)
@@ -333,7 +335,7 @@ func TestWritesSurviveErrors(t *testing.T) {
 }
 
 // Case 53 on the real disk: the process ends before each of its changes, with and
-// without exchange, with the backups on another disk, and with a human who saves.
+// without exchange, with the backups on another disk, and with a user who saves.
 func TestCase53StoppedOnTheRealDisk(t *testing.T) {
 	for mode, step := range map[string]func(op, name string) error{
 		"exchange": noExchange(), "fallback": noExchange("exchange"), "fallback without links": noExchange("exchange", "put", "link"), "another disk": noExchange("export"),
@@ -376,7 +378,7 @@ func stopped(t *testing.T, step func(op, name string) error, text string, stop i
 	case saved && got == text:
 	case got != before && got != stamped("1", before):
 		t.Errorf("stopped before change %d: the note is %q", stop, got)
-	case res.Outcome == Written && got == before:
+	case res.Outcome == vault.Written && got == before:
 		t.Errorf("stopped before change %d: the note is old after it was written", stop)
 	}
 	return changes > stop

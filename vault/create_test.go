@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"emberd/vault"
 )
 
 // A new note that cannot be written leaves nothing behind, whatever goes wrong, and
@@ -16,16 +18,16 @@ func TestANewNoteThatFailsLeavesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		op, on string // a part of the name
 		with   error
-		why    Reason // "" is an error
+		why    vault.Reason // "" is an error
 	}{
-		"disk full on the temporary file": {"create", tempPrefix, syscall.ENOSPC, ""},
-		"disk full half way":              {"write", tempPrefix, syscall.ENOSPC, ""},
-		"disk full at the sync":           {"sync", tempPrefix, syscall.EDQUOT, ""},
-		"broken disk":                     {"put", tempPrefix, syscall.EIO, ""},
-		"permission taken":                {"create", tempPrefix, syscall.EACCES, NotYours},
-		"became read-only":                {"write", tempPrefix, syscall.EROFS, DiskReadOnly},
+		"disk full on the temporary file": {"create", vault.TempPrefix, syscall.ENOSPC, ""},
+		"disk full half way":              {"write", vault.TempPrefix, syscall.ENOSPC, ""},
+		"disk full at the sync":           {"sync", vault.TempPrefix, syscall.EDQUOT, ""},
+		"broken disk":                     {"put", vault.TempPrefix, syscall.EIO, ""},
+		"permission taken":                {"create", vault.TempPrefix, syscall.EACCES, vault.NotYours},
+		"became read-only":                {"write", vault.TempPrefix, syscall.EROFS, vault.DiskReadOnly},
 		"no room for the record":          {"create", "writing", syscall.ENOSPC, ""},
-		"taken meanwhile":                 {"put", tempPrefix, syscall.EEXIST, NameTaken},
+		"taken meanwhile":                 {"put", vault.TempPrefix, syscall.EEXIST, vault.NameTaken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, files{"Old.md": "x"})
@@ -38,8 +40,8 @@ func TestANewNoteThatFailsLeavesNothing(t *testing.T) {
 			}
 			res, err := d.writer.Create(t.Context(), "New/Deep/a.md", []byte("text"))
 			if c.why != "" {
-				wantOutcome(t, res, err, Refused, c.why)
-			} else if !errors.Is(err, c.with) || res.Outcome == Written {
+				wantOutcome(t, res, err, vault.Refused, c.why)
+			} else if !errors.Is(err, c.with) || res.Outcome == vault.Written {
 				t.Errorf("got %+v, %v, want %v", res, err, c.with)
 			}
 			d.step = nil
@@ -47,7 +49,7 @@ func TestANewNoteThatFailsLeavesNothing(t *testing.T) {
 				t.Errorf("the vault changed:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 			}
 			res, err = d.writer.Create(t.Context(), "New/Deep/a.md", []byte("text"))
-			wantOutcome(t, res, err, Written, "")
+			wantOutcome(t, res, err, vault.Written, "")
 			d.finish(t)
 		})
 	}
@@ -57,19 +59,19 @@ func TestPlacesWhereNoNoteCanBe(t *testing.T) {
 	d := newDesk(t, files{"Memories/Dir.md/x.md": "x", "File": "x", "notes/old.md": "x"})
 	before := d.listing(t)
 	for name, c := range map[string]struct {
-		why   Reason
+		why   vault.Reason
 		taken string
 	}{
-		"Memories/Dir.md":    {NameTaken, "Memories/Dir.md"}, // a folder
-		"Memories/dir.md":    {NameTaken, "Memories/Dir.md"},
-		"File/a.md":          {NotFolder, ""},
-		"Notes/a.md":         {FolderTaken, "notes"},
-		"Notes/Deep/In/a.md": {FolderTaken, "notes"},
+		"Memories/Dir.md":    {vault.NameTaken, "Memories/Dir.md"}, // a folder
+		"Memories/dir.md":    {vault.NameTaken, "Memories/Dir.md"},
+		"File/a.md":          {vault.NotFolder, ""},
+		"Notes/a.md":         {vault.FolderTaken, "notes"},
+		"Notes/Deep/In/a.md": {vault.FolderTaken, "notes"},
 	} {
 		res, err := d.writer.CanCreate(name, []byte("y"))
-		wantOutcome(t, res, err, Refused, c.why)
+		wantOutcome(t, res, err, vault.Refused, c.why)
 		res, err = d.writer.Create(t.Context(), name, []byte("y"))
-		wantOutcome(t, res, err, Refused, c.why)
+		wantOutcome(t, res, err, vault.Refused, c.why)
 		if res.Taken != c.taken {
 			t.Errorf("%s is taken by %q, want %q", name, res.Taken, c.taken)
 		}
@@ -78,7 +80,7 @@ func TestPlacesWhereNoNoteCanBe(t *testing.T) {
 		t.Errorf("the vault changed:\n%s", strings.Join(after, "\n"))
 	}
 	res, err := d.writer.CanCreate("New/a.md", []byte("y"))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	if d.read(t, "New/a.md") != "(gone)" {
 		t.Error("asking whether a note can be made made it")
 	}
@@ -102,7 +104,7 @@ func TestRecordsOfAnotherVault(t *testing.T) {
 	must(t, d.vault.Close())
 	d.dir = t.TempDir()
 	d.reopen(t)
-	if left, err := os.ReadDir(d.writer.records); err != nil || len(left) != 1 {
+	if left, err := os.ReadDir(filepath.Join(d.state, "writing")); err != nil || len(left) != 1 {
 		t.Fatalf("records %v, %v, want the one of the first vault", left, err)
 	}
 	moved := filepath.Join(t.TempDir(), "Moved")

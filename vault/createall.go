@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"sync"
+
+	"emberd/internal/contain"
 )
 
-// New is a note that is to be made.
+// New is a note to create.
 type New struct {
 	Path string
 	Data []byte
 }
 
-// atOnce is how many files are synced at a time: a disk writes those that wait together.
+// atOnce is how many files are synced at a time: a disk writes those together that wait together.
 const atOnce = 16
 
 // CreateAll makes notes as [Writer.Create] does, and has the disk sync them together, which
@@ -28,9 +29,9 @@ func (w *Writer) CreateAll(ctx context.Context, all []New) ([]Result, error) {
 	defer w.mu.Unlock()
 	out := make([]Result, len(all))
 	open, made, err := w.beginAll(ctx, all, out)
-	w.each(open, func(m *making) error { return w.save(m.record) })
-	w.each(open, func(m *making) error { return w.prepare(m.record, m.data) })
-	w.each(open, func(m *making) error { return put(w.notes, m.record.Temp, m.record.Path) })
+	w.each(open, func(m *noteCreation) error { return w.save(m.record) })
+	w.each(open, func(m *noteCreation) error { return w.prepare(m.record, m.data) })
+	w.each(open, func(m *noteCreation) error { return put(w.notes, m.record.Temp, m.record.Path) })
 	w.nameAll(open)
 	for _, m := range open {
 		err = errors.Join(err, w.endOne(m, &out[m.at]))
@@ -39,8 +40,8 @@ func (w *Writer) CreateAll(ctx context.Context, all []New) ([]Result, error) {
 	return out, err
 }
 
-// making is a note on its way.
-type making struct {
+// noteCreation is a note that CreateAll is creating.
+type noteCreation struct {
 	at     int
 	record *record
 	data   []byte
@@ -48,9 +49,10 @@ type making struct {
 	unsure bool // its name may not be on the disk
 }
 
-// beginAll tells of each note whether it can be made, and makes its folder. Folders are
-// listed once each.
-func (w *Writer) beginAll(ctx context.Context, all []New, out []Result) (open []*making, made []string, err error) {
+// beginAll checks of each note whether it can be created, and makes its folder. It lists each
+// folder once.
+func (w *Writer) beginAll(ctx context.Context, all []New,
+	out []Result) (open []*noteCreation, made []string, err error) {
 	known := make(map[string][]string)
 	for i, n := range all {
 		if ctx.Err() != nil {
@@ -64,52 +66,23 @@ func (w *Writer) beginAll(ctx context.Context, all []New, out []Result) (open []
 		}
 		switch {
 		case failed != nil:
-			out[i], failed = w.denied(n.Path, failed)
+			out[i], failed = w.refuseOn(n.Path, failed)
 			err = errors.Join(err, failed)
 		case held != nil:
 			out[i] = *held
 		default:
 			known[path.Dir(n.Path)] = append(known[path.Dir(n.Path)], path.Base(n.Path))
-			open = append(open, &making{at: i, record: w.newRecord(opCreate, n.Path, absent, digestOf(n.Data)), data: n.Data})
+			open = append(open,
+				&noteCreation{at: i, record: w.newRecord(opCreate, n.Path, absent, digestOf(n.Data)), data: n.Data})
 		}
 	}
 	return open, made, err
 }
 
-// freeIn is free for several notes of a folder, the names of which are known after the
-// first.
-func (w *Writer) freeIn(known map[string][]string, name string, want digest) (*Result, error) {
-	dir := path.Dir(name)
-	names, listed := known[dir]
-	if listed {
-		if held := w.place(name); held != nil {
-			return held, nil
-		}
-		if other, taken := lookAlike(names, path.Base(name)); !taken {
-			return nil, nil
-		} else if held, err := w.free(name, want); held != nil || err != nil {
-			return held, err
-		} else { // by one that is made with it
-			return &Result{Outcome: Refused, Reason: NameTaken, Taken: path.Join(dir, other)}, nil
-		}
-	}
-	held, err := w.free(name, want)
-	if held == nil && err == nil {
-		entries, failed := w.notes.ReadDir(dir)
-		if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
-			return nil, failed
-		}
-		for _, e := range entries {
-			names = append(names, e.Name())
-		}
-		known[dir] = names
-	}
-	return held, err
-}
-
-// each does a step of all that did not fail, several at a time.
-func (w *Writer) each(open []*making, step func(*making) error) {
-	var wait sync.WaitGroup
+// each runs a step for all notes that have not failed, several at a time. It returns after the
+// last step has ended.
+func (w *Writer) each(open []*noteCreation, step func(*noteCreation) error) {
+	var wait contain.Group
 	turn := make(chan struct{}, atOnce)
 	for _, m := range open {
 		if m.err != nil {
@@ -117,15 +90,15 @@ func (w *Writer) each(open []*making, step func(*making) error) {
 		}
 		turn <- struct{}{}
 		wait.Go(func() {
+			defer func() { <-turn }()
 			m.err = step(m)
-			<-turn
 		})
 	}
 	wait.Wait()
 }
 
-// nameAll syncs the folders that notes were put into.
-func (w *Writer) nameAll(open []*making) {
+// nameAll syncs the folders of the new notes.
+func (w *Writer) nameAll(open []*noteCreation) {
 	folders := make(map[string]error)
 	for _, m := range open {
 		if m.err != nil {
@@ -139,8 +112,8 @@ func (w *Writer) nameAll(open []*making) {
 	}
 }
 
-// endOne ends the record of a note, whatever became of it.
-func (w *Writer) endOne(m *making, res *Result) (err error) {
+// endOne ends the record of a note and returns the error that the caller has to know.
+func (w *Writer) endOne(m *noteCreation, res *Result) (err error) {
 	switch {
 	case m.unsure:
 		m.record.unsettled = true

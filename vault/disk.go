@@ -28,13 +28,13 @@ type noteDisk interface {
 	share(name, like string) error
 }
 
-// rootDisk is the real one.
+// rootDisk is the noteDisk of a vault on a real disk.
 type rootDisk struct {
 	durable.Root
 	root *os.Root
 }
 
-// errDress is the cause when something of a file cannot be kept.
+// errDress is the cause when mode, owner or attributes of a file cannot be kept.
 var errDress = errors.New("mode, owner or attributes cannot be kept")
 
 func (f rootDisk) dress(name, like string) error {
@@ -54,7 +54,8 @@ func (f rootDisk) dress(name, like string) error {
 	return nil
 }
 
-// dress sets the mode last, for a change of owner takes bits away.
+// dress copies owner, extended attributes and mode, the mode last, because a change of owner
+// clears bits of it.
 func dress(to, from *os.File) error {
 	info, err := from.Stat()
 	if err != nil {
@@ -117,7 +118,7 @@ func copyAttribute(to, from *os.File, name string) error {
 	return unix.Fsetxattr(int(to.Fd()), name, want, 0)
 }
 
-// sized asks for a size, and then for as much.
+// sized calls for the size first, and then with a buffer of that size.
 func sized(call func(buf []byte) (int, error)) ([]byte, error) {
 	n, err := call(nil)
 	if err != nil || n == 0 {
@@ -150,9 +151,9 @@ func (f rootDisk) share(name, like string) error {
 	return err
 }
 
-// put renames to a name that must be free: exclusively where the file system can,
-// by a link where not, and with a look beforehand on those that have no links
-// either, where a file that appears in between would be replaced.
+// put renames a file to a name that must be free: exclusively if the file system can, otherwise by
+// a link, otherwise after it has checked the name. In the last case a file that appears in between
+// would be replaced.
 func put(f noteDisk, from, to string) error {
 	err := f.RenameNoReplace(from, to)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -170,8 +171,8 @@ func put(f noteDisk, from, to string) error {
 	return f.Rename(from, to)
 }
 
-// makeFolder makes a folder of the vault and those above it, for good, and returns
-// those it made, the outermost first.
+// makeFolder makes a folder of the vault and those above it, syncs them, and returns those it
+// made, the outermost first.
 func makeFolder(f noteDisk, dir string) (made []string, err error) {
 	if _, err := f.Lstat(dir); err == nil || dir == "." {
 		return nil, err

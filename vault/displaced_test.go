@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"errors"
@@ -7,10 +7,11 @@ import (
 	"syscall"
 	"testing"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
+	"emberd/vault"
 )
 
-// careless is a vault on a disk in memory with one note, in which somebody saves
+// careless is a vault on a disk in memory with one note, in which a user saves
 // without a sync at the moment of the exchange.
 type careless struct {
 	*scene
@@ -19,10 +20,10 @@ type careless struct {
 
 // writing is a writer whose exchange comes right after a careless save of text, or
 // fails.
-func (c *careless) writing(t *testing.T, text string, fails error) *Writer {
+func (c *careless) writing(t *testing.T, text string, fails error) *vault.Writer {
 	t.Helper()
 	disk := onMemory(c.disk)
-	w := newWriter(c.vault, stepped{disk, func(op, name string) error {
+	w, err := vault.OpenWriterOn(c.vault, stepped{disk, func(op, name string) error {
 		if op != "exchange" || name != "a.md" || c.exchanged > 0 {
 			return nil
 		}
@@ -31,16 +32,15 @@ func (c *careless) writing(t *testing.T, text string, fails error) *Writer {
 		}
 		c.exchanged = c.disk.Ops() + 1
 		return fails
-	}}, disk, "/state")
-	w.now = c.clock.Now
-	must(t, w.recover())
+	}}, disk, "/state", c.clock.Now)
+	must(t, err)
 	return w
 }
 
 func carelessly(t *testing.T) *careless {
 	t.Helper()
 	s := &story{name: "careless", note: []string{before}}
-	return &careless{scene: s.begin(t, open(t, t.TempDir(), nil))}
+	return &careless{scene: s.begin(t, openVault(t, t.TempDir(), nil))}
 }
 
 // lucks are what power cuts may leave.
@@ -58,7 +58,7 @@ func TestABackupIsOnTheDisk(t *testing.T) {
 	c := carelessly(t)
 	w := c.writing(t, before, nil)
 	res, err := w.Update(t.Context(), "a.md", stamp("1"))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	for _, disk := range lucks(c.disk) {
 		after := *c.scene
 		after.disk = disk
@@ -72,7 +72,7 @@ func TestABackupIsOnTheDisk(t *testing.T) {
 func TestATornTextDoesNotGetTheNameBack(t *testing.T) {
 	dry := carelessly(t)
 	res, err := dry.writing(t, newer, nil).Update(t.Context(), "a.md", stamp("1"))
-	wantOutcome(t, res, err, Conflict, HumanChanged)
+	wantOutcome(t, res, err, vault.Conflict, vault.HumanChanged)
 	kept := 0
 	for range 3 {
 		c := carelessly(t)
@@ -89,7 +89,7 @@ func TestATornTextDoesNotGetTheNameBack(t *testing.T) {
 			kept++
 			w, err := after.writer(t)
 			must(t, err)
-			if got := after.finish(t, w); torn([]byte(got)) {
+			if got := after.finish(t, w); vault.Torn([]byte(got)) {
 				t.Fatalf("the note is %q", got)
 			}
 		}
@@ -120,7 +120,7 @@ func TestWhatIsDiscardedStaysGone(t *testing.T) {
 // power cut leaves of it would be taken for a newer text.
 func TestAFreshNoteIsSyncedBeforeItIsDisplaced(t *testing.T) {
 	s := &story{name: "fresh", fresh: true}
-	v := open(t, t.TempDir(), nil)
+	v := openVault(t, t.TempDir(), nil)
 	whole := []string{before, stamped("1", before)}
 	for after := 0; ; after++ {
 		c := s.begin(t, v)

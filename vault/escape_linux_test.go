@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"emberd/internal/untouched"
+	"emberd/internal/testutil/dirsnap"
 )
 
 // canary is what must never be read out of the folder beside a vault.
@@ -44,7 +44,7 @@ func (s *swapper) run(ctx context.Context) {
 // folder's listing and what is in it, nothing outside is read or changed, by no way in.
 func TestCase67NothingLeadsOut(t *testing.T) {
 	outside := folder(t, files{"Note.md": canary, "In.md": canary, "deep/In.md": canary})
-	before := untouched.Take(t, outside)
+	before := dirsnap.Take(t, outside)
 	d := newDesk(t, files{"Notes/In.md": "inside", "Notes/deep/In.md": "inside", "Note.md": "inside", "Memories/Old.md": "inside"})
 	link(t, outside, filepath.Join(d.dir, "Notes.link"))
 	link(t, filepath.Join(outside, "Note.md"), filepath.Join(d.dir, "Note.link.md"))

@@ -14,5 +14,5 @@ func fileOf(path string, info fs.FileInfo) File {
 	return f
 }
 
-// evicted is about macOS.
+// evicted reports whether iCloud has evicted a file, which happens on macOS only.
 func evicted(fs.FileInfo) bool { return false }

@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"fmt"
@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"emberd/vault"
+	"emberd/vault/markdown"
 )
 
 // files is a folder in words: content by path.
@@ -28,9 +31,9 @@ func folder(t *testing.T, all files) string {
 	return dir
 }
 
-func open(t *testing.T, dir string, opt *Options) *Vault {
+func openVault(t *testing.T, dir string, opt *vault.Options) *vault.Vault {
 	t.Helper()
-	v, err := Open(dir, opt)
+	v, err := vault.Open(dir, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,17 +42,17 @@ func open(t *testing.T, dir string, opt *Options) *Vault {
 }
 
 // noteOf parses a text under the name n.md.
-func noteOf(text string) *Note {
-	return parse(newMarkdown().read, File{Path: "n.md", Size: int64(len(text))}, []byte(text))
+func noteOf(text string) *vault.Note {
+	return vault.Parse(markdown.NewParser().Read, vault.File{Path: "n.md", Size: int64(len(text))}, []byte(text))
 }
 
 // lineNoteOf parses it with the line reader.
-func lineNoteOf(text string) *Note {
-	return parse(readLines, File{Path: "n.md", Size: int64(len(text))}, []byte(text))
+func lineNoteOf(text string) *vault.Note {
+	return vault.Parse(markdown.ReadLines, vault.File{Path: "n.md", Size: int64(len(text))}, []byte(text))
 }
 
 // shown is the text of all sections.
-func shown(n *Note) string {
+func shown(n *vault.Note) string {
 	var all []string
 	for _, s := range n.Sections {
 		if s.Heading != "" {
@@ -62,13 +65,13 @@ func shown(n *Note) string {
 	return strings.Join(all, "\n")
 }
 
-func tagNames(n *Note) string {
-	return strings.Join(names(n.Tags, func(t Tag) string { return t.Name }), " ")
+func tagNames(n *vault.Note) string {
+	return strings.Join(names(n.Tags, func(t markdown.Tag) string { return t.Name }), " ")
 }
 
 // linkForms writes links as wikilinks are written, an embed with its "!".
-func linkForms(n *Note) string {
-	return strings.Join(names(n.Links, func(l Link) string {
+func linkForms(n *vault.Note) string {
+	return strings.Join(names(n.Links, func(l markdown.Link) string {
 		form := l.Target
 		if l.Heading != "" {
 			form += "#" + l.Heading
@@ -86,8 +89,8 @@ func linkForms(n *Note) string {
 	}), " ")
 }
 
-func blockIDs(n *Note) string {
-	return strings.Join(names(n.Blocks, func(b Block) string { return b.ID }), " ")
+func blockIDs(n *vault.Note) string {
+	return strings.Join(names(n.Blocks, func(b markdown.Block) string { return b.ID }), " ")
 }
 
 func same(t *testing.T, path, what string, got, want []string) {
@@ -114,9 +117,9 @@ func distinct(all []string) []string {
 // agree compares headings, tags, links and block ids of the two readers.
 func agree(t *testing.T, path string, data []byte) bool {
 	t.Helper()
-	file := File{Path: path, Size: int64(len(data))}
-	parsed := found(parse(newMarkdown().read, file, data))
-	lines := found(parse(readLines, file, data))
+	file := vault.File{Path: path, Size: int64(len(data))}
+	parsed := found(vault.Parse(markdown.NewParser().Read, file, data))
+	lines := found(vault.Parse(markdown.ReadLines, file, data))
 	if slices.Equal(parsed, lines) {
 		return true
 	}
@@ -133,7 +136,7 @@ func agree(t *testing.T, path string, data []byte) bool {
 	return false
 }
 
-func found(n *Note) []string {
+func found(n *vault.Note) []string {
 	var all []string
 	for _, s := range n.Sections {
 		if s.Level > 0 {

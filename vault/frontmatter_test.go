@@ -1,9 +1,13 @@
-package vault
+package vault_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"emberd/vault"
+	"emberd/vault/lex"
+	"emberd/vault/markdown"
 )
 
 func TestFrontmatter(t *testing.T) {
@@ -16,43 +20,43 @@ func TestFrontmatter(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, text string
-		want       Frontmatter
+		want       vault.Frontmatter
 		first      string // the first property
 	}{
-		{"none", "text\n", NoFrontmatter, ""},
-		{"not on the first line", "\n---\na: b\n---\n", NoFrontmatter, ""},
-		{"four dashes", "----\na: b\n----\n", NoFrontmatter, ""},
-		{"not closed", "---\na: b\n", NoFrontmatter, ""},
-		{"closed by dots", "---\na: b\n...\n", NoFrontmatter, ""},
-		{"a rule in the body", "text\n\n---\na: b\n---\n", NoFrontmatter, ""},
-		{"empty", "---\n---\n", EmptyFrontmatter, ""},
-		{"only comments", "---\n# a\n---\n", EmptyFrontmatter, ""},
-		{"at the end of the file", "---\na: b\n---", ValidFrontmatter, "a=b"},
-		{"blanks behind the dashes", "--- \na: b\n---\t\n", ValidFrontmatter, "a=b"},
-		{"byte-order mark and CRLF", byteOrderMark + "---\r\na: b\r\n---\r\n", ValidFrontmatter, "a=b"},
-		{"scalars as written", "---\na: 007\n---\n", ValidFrontmatter, "a=007"},
-		{"yes", "---\na: yes\n---\n", ValidFrontmatter, "a=yes"},
-		{"null", "---\na: ~\n---\n", ValidFrontmatter, "a="},
-		{"quoted", "---\na: 'it''s'\n---\n", ValidFrontmatter, "a=it's"},
-		{"list", "---\na: [x, 1.10]\n---\n", ValidFrontmatter, "a=x, 1.10"},
-		{"nested", "---\na:\n  b: [1, {c: 2}]\nd: e\n---\n", ValidFrontmatter, "a=b: [1, {c: 2}]"},
-		{"bare wikilink", "---\na: [[T]]\n---\n", ValidFrontmatter, "a=[[T]]"},
-		{"JSON", "---\n{\"a\": \"b\", \"n\": 1}\n---\n", ValidFrontmatter, "a=b"},
-		{"alias", "---\na: &x b\nc: *x\n---\n", ValidFrontmatter, "a=b"},
-		{"root list", "---\n- a\n---\n", InvalidFrontmatter, ""},
-		{"root scalar", "---\na\n---\n", InvalidFrontmatter, ""},
-		{"key twice", "---\na: 1\na: 2\n---\n", InvalidFrontmatter, ""},
-		{"nested key twice", "---\nb: {a: 1, a: 2}\n---\n", InvalidFrontmatter, ""},
-		{"template", "---\na: {{date}}\n---\n", InvalidFrontmatter, ""},
-		{"unknown alias", "---\na: *nobody\n---\n", InvalidFrontmatter, ""},
-		{"tab", "---\na:\n\t- b\n---\n", InvalidFrontmatter, ""},
-		{"colon in a value", "---\na: b: c\n---\n", InvalidFrontmatter, ""},
-		{"32 levels", "---\na: " + strings.Repeat("[", 31) + strings.Repeat("]", 31) + "\n---\n", ValidFrontmatter, "a=" + strings.Repeat("[", 31) + strings.Repeat("]", 31)},
-		{"33 levels", "---\na: " + strings.Repeat("[", 33) + strings.Repeat("]", 33) + "\n---\n", InvalidFrontmatter, ""},
-		{"1,001 plain keys", "---\n" + flat(1001) + "---\n", ValidFrontmatter, "key0=value 0"},
-		{"1,001 keys and a list", "---\nlist: [a]\n" + flat(1001) + "---\n", InvalidFrontmatter, ""},
-		{"more than 64 KiB of plain keys", "---\n" + flat(5000) + "---\n", ValidFrontmatter, "key0=value 0"},
-		{"more than 64 KiB in a block", "---\na: |\n" + strings.Repeat("  x\n", 20_000) + "---\n", InvalidFrontmatter, ""},
+		{"none", "text\n", vault.NoFrontmatter, ""},
+		{"not on the first line", "\n---\na: b\n---\n", vault.NoFrontmatter, ""},
+		{"four dashes", "----\na: b\n----\n", vault.NoFrontmatter, ""},
+		{"not closed", "---\na: b\n", vault.NoFrontmatter, ""},
+		{"closed by dots", "---\na: b\n...\n", vault.NoFrontmatter, ""},
+		{"a rule in the body", "text\n\n---\na: b\n---\n", vault.NoFrontmatter, ""},
+		{"empty", "---\n---\n", vault.EmptyFrontmatter, ""},
+		{"only comments", "---\n# a\n---\n", vault.EmptyFrontmatter, ""},
+		{"at the end of the file", "---\na: b\n---", vault.ValidFrontmatter, "a=b"},
+		{"blanks behind the dashes", "--- \na: b\n---\t\n", vault.ValidFrontmatter, "a=b"},
+		{"byte-order mark and CRLF", lex.ByteOrderMark + "---\r\na: b\r\n---\r\n", vault.ValidFrontmatter, "a=b"},
+		{"scalars as written", "---\na: 007\n---\n", vault.ValidFrontmatter, "a=007"},
+		{"yes", "---\na: yes\n---\n", vault.ValidFrontmatter, "a=yes"},
+		{"null", "---\na: ~\n---\n", vault.ValidFrontmatter, "a="},
+		{"quoted", "---\na: 'it''s'\n---\n", vault.ValidFrontmatter, "a=it's"},
+		{"list", "---\na: [x, 1.10]\n---\n", vault.ValidFrontmatter, "a=x, 1.10"},
+		{"nested", "---\na:\n  b: [1, {c: 2}]\nd: e\n---\n", vault.ValidFrontmatter, "a=b: [1, {c: 2}]"},
+		{"bare wikilink", "---\na: [[T]]\n---\n", vault.ValidFrontmatter, "a=[[T]]"},
+		{"JSON", "---\n{\"a\": \"b\", \"n\": 1}\n---\n", vault.ValidFrontmatter, "a=b"},
+		{"alias", "---\na: &x b\nc: *x\n---\n", vault.ValidFrontmatter, "a=b"},
+		{"root list", "---\n- a\n---\n", vault.InvalidFrontmatter, ""},
+		{"root scalar", "---\na\n---\n", vault.InvalidFrontmatter, ""},
+		{"key twice", "---\na: 1\na: 2\n---\n", vault.InvalidFrontmatter, ""},
+		{"nested key twice", "---\nb: {a: 1, a: 2}\n---\n", vault.InvalidFrontmatter, ""},
+		{"template", "---\na: {{date}}\n---\n", vault.InvalidFrontmatter, ""},
+		{"unknown alias", "---\na: *nobody\n---\n", vault.InvalidFrontmatter, ""},
+		{"tab", "---\na:\n\t- b\n---\n", vault.InvalidFrontmatter, ""},
+		{"colon in a value", "---\na: b: c\n---\n", vault.InvalidFrontmatter, ""},
+		{"32 levels", "---\na: " + strings.Repeat("[", 31) + strings.Repeat("]", 31) + "\n---\n", vault.ValidFrontmatter, "a=" + strings.Repeat("[", 31) + strings.Repeat("]", 31)},
+		{"33 levels", "---\na: " + strings.Repeat("[", 33) + strings.Repeat("]", 33) + "\n---\n", vault.InvalidFrontmatter, ""},
+		{"1,001 plain keys", "---\n" + flat(1001) + "---\n", vault.ValidFrontmatter, "key0=value 0"},
+		{"1,001 keys and a list", "---\nlist: [a]\n" + flat(1001) + "---\n", vault.InvalidFrontmatter, ""},
+		{"more than 64 KiB of plain keys", "---\n" + flat(5000) + "---\n", vault.ValidFrontmatter, "key0=value 0"},
+		{"more than 64 KiB in a block", "---\na: |\n" + strings.Repeat("  x\n", 20_000) + "---\n", vault.InvalidFrontmatter, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := c.text
@@ -63,7 +67,7 @@ func TestFrontmatter(t *testing.T) {
 			if n.Frontmatter != c.want {
 				t.Fatalf("frontmatter %s, want %s: %v", n.Frontmatter, c.want, n.Problems)
 			}
-			if told := len(n.Problems) > 0; told != (c.want == InvalidFrontmatter) {
+			if told := len(n.Problems) > 0; told != (c.want == vault.InvalidFrontmatter) {
 				t.Errorf("problems %v", n.Problems)
 			}
 			if strings.HasSuffix(c.text, "\n") && tagNames(n) != "t" {
@@ -93,7 +97,7 @@ func TestKnownProperties(t *testing.T) {
 			t.Errorf("%s %q, want %q", f.what, f.got, f.want)
 		}
 	}
-	if len(n.Properties) != 1 || n.Properties[0] != (Property{"up", "[[Parent#h|p]]", 8}) {
+	if len(n.Properties) != 1 || n.Properties[0] != (markdown.Property{Key: "up", Value: "[[Parent#h|p]]", Line: 8}) {
 		t.Errorf("properties %v, want up alone, on line 8", n.Properties)
 	}
 	if n.Links[0].Line != 8 || n.Links[1].Line != 10 {
@@ -108,7 +112,7 @@ func TestAliasesAreBounded(t *testing.T) {
 	for _, p := range n.Properties {
 		size += len(p.Value)
 	}
-	if size > 4*maxFrontmatter {
+	if size > 4*64<<10 {
 		t.Errorf("%d bytes of properties from %d bytes of frontmatter", size, n.Size)
 	}
 }

@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"crypto/sha256"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"emberd/vault"
 )
 
 // mounted is a small file system of another kind, or the test is skipped: it takes
@@ -69,17 +71,17 @@ func TestCase58OtherFileSystems(t *testing.T) {
 			d.reopen(t)
 			t.Cleanup(func() { d.vault.Close() })
 			res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-			wantOutcome(t, res, err, Written, "")
+			wantOutcome(t, res, err, vault.Written, "")
 			res, err = d.writer.Create(t.Context(), "Note.md", []byte("new"))
-			wantOutcome(t, res, err, Written, "")
+			wantOutcome(t, res, err, vault.Written, "")
 			for _, other := range []string{"note.md", "NOTE.md"} {
 				res, err = d.writer.Create(t.Context(), other, []byte("other"))
-				wantOutcome(t, res, err, Refused, NameTaken)
+				wantOutcome(t, res, err, vault.Refused, vault.NameTaken)
 			}
 			res, err = d.writer.Move(t.Context(), "Note.md", "Archive/Note.md")
-			wantOutcome(t, res, err, Written, "")
+			wantOutcome(t, res, err, vault.Written, "")
 			res, err = d.writer.Remove(t.Context(), "Archive/Note.md", sha256.Sum256([]byte("new")))
-			wantOutcome(t, res, err, Written, "")
+			wantOutcome(t, res, err, vault.Written, "")
 			d.finish(t)
 			if got := d.read(t, "a.md"); got != stamped("1", before) {
 				t.Errorf("the note is %q", got)
@@ -95,14 +97,14 @@ func (d *desk) contested(t *testing.T) {
 	t.Helper()
 	saved := false
 	d.step = func(op, name string) error {
-		if name == "a.md" && (op == "exchange" && !d.writer.fallback || op == "rename") && !saved {
+		if name == "a.md" && (op == "exchange" && !d.writer.FellBack() || op == "rename") && !saved {
 			saved = true
 			d.save(t, "a.md", newer)
 		}
 		return nil
 	}
 	res, err := d.writer.Update(t.Context(), "a.md", stamp("2"))
-	wantOutcome(t, res, err, Conflict, HumanChanged)
+	wantOutcome(t, res, err, vault.Conflict, vault.HumanChanged)
 	d.finish(t)
 	if got := d.read(t, "a.md"); got != newer {
 		t.Errorf("the note is %q, want what the human saved", got)
@@ -122,9 +124,9 @@ func TestAVaultThatIsMountedReadOnly(t *testing.T) {
 	t.Cleanup(func() { d.vault.Close() })
 	for _, name := range []string{"b.md", "New/b.md"} {
 		res, err := d.writer.Create(t.Context(), name, []byte("y"))
-		wantOutcome(t, res, err, Refused, DiskReadOnly)
+		wantOutcome(t, res, err, vault.Refused, vault.DiskReadOnly)
 	}
 	res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-	wantOutcome(t, res, err, Refused, DiskReadOnly)
+	wantOutcome(t, res, err, vault.Refused, vault.DiskReadOnly)
 	d.finish(t)
 }

@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"bytes"
@@ -10,7 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "emberd/internal/fewer"
+	_ "emberd/internal/testutil/racescale"
+	"emberd/vault"
+	"emberd/vault/lex"
+	"emberd/vault/markdown"
 )
 
 func TestMarkup(t *testing.T) {
@@ -48,6 +51,7 @@ func TestMarkup(t *testing.T) {
 		{name: "math", text: "$a_1 = [[x]]$ and $$\\sum #y$$ for $5 and $6\n\n$$\n[[z]]\n\n#w\n$$\n\nb\n", shown: "$a_1 = [[x]]$ and $$\\sum #y$$ for $5 and $6\n$$\n[[z]]\n#w\n$$\nb"},
 		{name: "CRLF and lone CR", text: "a #x\r\nb\rc #y\r", shown: "a #x\nb\nc #y", tags: "x y"},
 		{name: "control characters", text: "a\x00b \x1b[31mc\n", shown: "a b [31mc"},
+		{name: "references to control characters", text: "a&#4;b &#x1b;[31mc&Tab;d\n", shown: "a b [31mc d"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := noteOf(c.text)
@@ -65,7 +69,7 @@ func TestMarkup(t *testing.T) {
 
 func TestSections(t *testing.T) {
 	text := "---\ntags: [x]\n---\nintro\n\n# One\na\n## Two `b` [[T|c]] ^id\nd\n\nThree\n---\ne\n# \n> # not this\n"
-	for reader, n := range map[string]*Note{"parser": noteOf(text), "line reader": lineNoteOf(text)} {
+	for reader, n := range map[string]*vault.Note{"parser": noteOf(text), "line reader": lineNoteOf(text)} {
 		var got []string
 		for _, s := range n.Sections {
 			got = append(got, fmt.Sprintf("%d %d %s: %s", s.Line, s.Level, strings.Join(s.Path, ">"), s.Text))
@@ -91,7 +95,7 @@ func TestSectionsBelowATableThatIsNone(t *testing.T) {
 func TestSectionsDivideTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := anyNote().Draw(t, "note")
-		for _, n := range []*Note{noteOf(text), lineNoteOf(text)} {
+		for _, n := range []*vault.Note{noteOf(text), lineNoteOf(text)} {
 			for i, s := range n.Sections {
 				if s.Start > s.End || s.End > len(text) {
 					t.Fatalf("section %d is bytes %d to %d of %d", i, s.Start, s.End, len(text))
@@ -121,17 +125,8 @@ func anyNote() *rapid.Generator[string] {
 	})
 }
 
-func TestFields(t *testing.T) {
-	n := noteOf("rating:: 5\n- due:: 2024-01-05\n\nin [mood:: good] and (hidden:: yes)\n**bold key**:: [[T]]\nnot:a:field\nstd::vector http://x::y\n")
-	got := names(n.Properties, func(p Property) string { return fmt.Sprintf("%d %s=%s", p.Line, p.Key, p.Value) })
-	want := []string{"1 rating=5", "2 due=2024-01-05", "4 mood=good", "4 hidden=yes", "5 bold key=T"}
-	if !slices.Equal(got, want) {
-		t.Errorf("fields %q, want %q", got, want)
-	}
-}
-
 func TestOffsetsAreOfTheFile(t *testing.T) {
-	text := byteOrderMark + "# A\r\nb\r\n# C\r\n"
+	text := lex.ByteOrderMark + "# A\r\nb\r\n# C\r\n"
 	n := noteOf(text)
 	if len(n.Sections) != 2 {
 		t.Fatalf("%d sections, want 2", len(n.Sections))
@@ -144,13 +139,13 @@ func TestOffsetsAreOfTheFile(t *testing.T) {
 
 func TestLargeNote(t *testing.T) {
 	line := strings.Repeat("word ", 20) + "\n"
-	text := strings.Repeat(line, 2*maxIndexed/len(line)) + "#end\n"
-	n := parse(newMarkdown().read, File{Path: "n.md", Size: int64(len(text))}, []byte(text)[:maxIndexed])
+	text := strings.Repeat(line, 2*vault.MaxIndexed/len(line)) + "#end\n"
+	n := vault.Parse(markdown.NewParser().Read, vault.File{Path: "n.md", Size: int64(len(text))}, []byte(text)[:vault.MaxIndexed])
 	if len(n.Problems) != 1 || !strings.Contains(n.Problems[0].Text, "only the first") {
 		t.Errorf("problems %v, want the one that it is too large", n.Problems)
 	}
-	if end := n.Sections[0].End; end > maxIndexed || end < maxIndexed-len(line) || text[end-1] != '\n' {
-		t.Errorf("indexed %d bytes, want up to the last whole line of %d", end, maxIndexed)
+	if end := n.Sections[0].End; end > vault.MaxIndexed || end < vault.MaxIndexed-len(line) || text[end-1] != '\n' {
+		t.Errorf("indexed %d bytes, want up to the last whole line of %d", end, vault.MaxIndexed)
 	}
 }
 
@@ -163,16 +158,9 @@ func TestNotUTF8(t *testing.T) {
 		"UTF-16":       []byte("\xff\xfea\x00"),
 		"random bytes": bytes.Repeat([]byte("a\xff"), 100),
 	} {
-		if isText(data) {
+		if vault.IsText(data) {
 			t.Errorf("%s is taken for text", name)
 		}
-	}
-}
-
-func TestManyHeadings(t *testing.T) {
-	n := noteOf(strings.Repeat("# h\n", maxSections+5))
-	if len(n.Sections) > maxSections || len(n.Problems) == 0 {
-		t.Errorf("%d sections and %d problems, want at most %d and a word about it", len(n.Sections), len(n.Problems), maxSections)
 	}
 }
 
@@ -185,7 +173,7 @@ func TestDates(t *testing.T) {
 		"created: '[[2024-01-05]]'":          time.Date(2024, 1, 5, 0, 0, 0, 0, time.Local),
 		"created: soon":                      changed,
 	} {
-		n := parse(newMarkdown().read, File{Path: "n.md", ModTime: changed}, []byte("---\n"+text+"\n---\n"))
+		n := vault.Parse(markdown.NewParser().Read, vault.File{Path: "n.md", ModTime: changed}, []byte("---\n"+text+"\n---\n"))
 		if !n.Created.Equal(want) {
 			t.Errorf("%s: created %v, want %v", text, n.Created, want)
 		}
@@ -196,7 +184,7 @@ func TestConflictCopiesAreTold(t *testing.T) {
 	for name, want := range map[string]int{
 		"a.sync-conflict-20240105-101112-ABCDEFG.md": 1, "a (Ann's conflicted copy 2024-01-05).md": 1, "conflict.md": 0,
 	} {
-		if n := parse(newMarkdown().read, File{Path: name}, nil); len(n.Problems) != want {
+		if n := vault.Parse(markdown.NewParser().Read, vault.File{Path: name}, nil); len(n.Problems) != want {
 			t.Errorf("%s: %d problems, want %d", name, len(n.Problems), want)
 		}
 	}
@@ -205,7 +193,7 @@ func TestConflictCopiesAreTold(t *testing.T) {
 // A parser that panics, as one that is nil does, costs the note its layout only.
 func TestParserPanicIsContained(t *testing.T) {
 	text := "---\ntags: [a]\n---\n# Head\n[[Link]] #b\n"
-	n := parse(engine{}.read, File{Path: "n.md", Size: int64(len(text))}, []byte(text))
+	n := vault.Parse(markdown.Parser{}.Read, vault.File{Path: "n.md", Size: int64(len(text))}, []byte(text))
 	if !n.LineByLine || len(n.Problems) != 1 {
 		t.Errorf("read line by line is %v with problems %v, want it and a word about it", n.LineByLine, n.Problems)
 	}

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"emberd/vault/notename"
 )
 
-// Reason is why something is not read or not written, as the end of a sentence that
-// begins "not read: ".
+// A Reason is why a note is not read or not written, as the end of a sentence that begins "not
+// read: ".
 type Reason string
 
 // The reasons why something is not read.
@@ -27,10 +29,11 @@ const (
 	NotLocal     Reason = "its content is in the cloud and not on this computer; download it there"
 	NotPermitted Reason = "your user may not read it; change its permissions"
 	NotText      Reason = "it is not UTF-8 text; save it as UTF-8"
+	TooLong      Reason = "it is larger than 16 MiB; split it"
 	Unsettled    Reason = "it kept changing while it was being read; it is read again after its next change"
 )
 
-// Skipped is the error for what is not read, on purpose or because it cannot be.
+// Skipped is the error for a note that is not read, by a rule or because it cannot be read.
 type Skipped struct {
 	Path   string
 	Reason Reason
@@ -41,15 +44,15 @@ func (s *Skipped) Error() string { return fmt.Sprintf("%q is not read: %s", s.Pa
 // maxPath bounds a path in bytes, as Linux does (PATH_MAX).
 const maxPath = 4096
 
-// Classify tells from a path alone whether it names a note. Then reason is "" and
-// note the path. For the stub that iCloud leaves in place of a note that is not
-// on this computer (.name.md.icloud), note is the path of the note that it stands
-// for and reason is [NotLocal]. For anything else note is "".
+// Classify decides by a path alone whether it names a note. Then reason is "" and note the path.
+// For the stub that iCloud leaves in place of a note that is not on this computer
+// (.name.md.icloud), note is the path of that note and reason is [NotLocal]. For all other paths
+// note is "".
 func (v *Vault) Classify(name string) (note string, reason Reason) {
 	if reason := checkPath(name); reason != "" {
 		return "", reason
 	}
-	if stub, ok := stubOf(name); ok {
+	if stub, ok := notename.ParseCloudStub(name); ok {
 		if note, reason := v.Classify(stub); reason != "" {
 			return note, reason
 		}
@@ -61,9 +64,9 @@ func (v *Vault) Classify(name string) (note string, reason Reason) {
 		}
 	}
 	switch base := path.Base(name); {
-	case v.ignore.match(name, false):
+	case v.ignore.Match(name, false):
 		return "", Ignored
-	case temporary(base):
+	case notename.IsTemporary(base):
 		return "", Temporary
 	case !strings.EqualFold(path.Ext(base), ".md"):
 		return "", NotNote
@@ -83,74 +86,37 @@ func checkPath(name string) Reason {
 	return ""
 }
 
-// stubOf returns the note that an iCloud stub stands for: before macOS 14 the
-// content of a file that was evicted is replaced by a small file of such a name.
-func stubOf(name string) (note string, ok bool) {
-	dir, base := path.Split(name)
-	base, dotted := strings.CutPrefix(base, ".")
-	base, stub := strings.CutSuffix(base, ".icloud")
-	return dir + base, dotted && stub && base != ""
-}
-
-// temporary knows the names of Syncthing, Office, vim and Emacs that do not begin
-// with a dot.
-func temporary(base string) bool {
-	return strings.HasPrefix(base, "~syncthing~") || strings.HasPrefix(base, "~$") || strings.HasSuffix(base, "~") ||
-		strings.HasSuffix(base, ".swp") || base == "4913"
-}
-
-// conflicted recognises the copies that Syncthing, Dropbox and Obsidian Sync make
-// of a note when two devices changed it.
-func conflicted(base string) bool {
-	return strings.Contains(base, ".sync-conflict-") ||
-		strings.Contains(strings.ToLower(base), "conflicted copy")
-}
-
-// IsCopy reports whether a note's name is one that Syncthing, Dropbox or Obsidian Sync gives
-// to a copy, and of which note it is one, as far as the name tells.
-func IsCopy(name string) (of string, ok bool) {
-	dir, base := path.Split(name)
-	if !conflicted(base) {
-		return "", false
-	}
-	stem, ext := base, path.Ext(base)
-	for _, mark := range []string{".sync-conflict-", " (", " - "} {
-		if before, _, found := strings.Cut(stem, mark); found && before != "" {
-			return dir + before + ext, true
-		}
-	}
-	return "", true
-}
-
-// admit refuses by name.
-func (v *Vault) admit(name string) error {
+// checkName returns an error for a path that is not that of a note.
+func (v *Vault) checkName(name string) error {
 	if _, reason := v.Classify(name); reason != "" {
 		return &Skipped{Path: name, Reason: reason}
 	}
 	return nil
 }
 
-// look refuses by what lies at the path, and returns the stat of a regular file.
-func (v *Vault) look(name string) (File, error) {
+// findFile returns the stat of the regular file at a path. It returns an error for symbolic links
+// on the way, and for everything else.
+func (v *Vault) findFile(name string) (File, error) {
 	for at := range len(name) {
 		if name[at] != '/' {
 			continue
 		}
 		if info, err := v.root.Lstat(name[:at]); err != nil {
-			return File{}, v.explain(name, err)
+			return File{}, v.explainError(name, err)
 		} else if info.Mode()&fs.ModeSymlink != 0 {
 			return File{}, &Skipped{Path: name, Reason: Symlink}
 		}
 	}
 	info, err := v.root.Lstat(name)
 	if err != nil {
-		return File{}, v.explain(name, err)
+		return File{}, v.explainError(name, err)
 	}
-	return v.judge(name, info)
+	return v.checkFile(name, info)
 }
 
-// judge refuses all but regular files whose content is here.
-func (v *Vault) judge(name string, info fs.FileInfo) (File, error) {
+// checkFile returns an error for all but regular files of at most [MaxSize] bytes whose content
+// is on this computer.
+func (v *Vault) checkFile(name string, info fs.FileInfo) (File, error) {
 	switch mode := info.Mode(); {
 	case mode&fs.ModeSymlink != 0:
 		return File{}, &Skipped{Path: name, Reason: Symlink}
@@ -158,13 +124,15 @@ func (v *Vault) judge(name string, info fs.FileInfo) (File, error) {
 		return File{}, &Skipped{Path: name, Reason: NotRegular}
 	case evicted(info):
 		return File{}, &Skipped{Path: name, Reason: NotLocal}
+	case info.Size() > MaxSize:
+		return File{}, &Skipped{Path: name, Reason: TooLong}
 	}
 	return fileOf(name, info), nil
 }
 
-// explain turns an error of the file system into a reason where there is one. A
-// note that is gone stays [fs.ErrNotExist], unless its stub is there.
-func (v *Vault) explain(name string, err error) error {
+// explainError replaces an error of the file system by a reason where there is one. For a note
+// that is gone the error stays [fs.ErrNotExist], unless its stub is there.
+func (v *Vault) explainError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return &Skipped{Path: name, Reason: NotPermitted}

@@ -13,8 +13,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxIndexed is how many bytes of a note are looked at. The digest is of all.
-const maxIndexed = 1 << 20
+const (
+	// maxIndexed is how many bytes of a note are indexed. The digest is of all.
+	maxIndexed = 1 << 20
+	// MaxSize is the size in bytes of the largest file that is read as a note. A larger one is not
+	// opened, whatever of it is on the disk. Reading one that grows meanwhile ends here too.
+	MaxSize = 16 << 20
+)
 
 // An editor that truncates and writes shows an empty or half-written note for a
 // moment. What looks like one and is younger than fresh is read again.
@@ -24,7 +29,7 @@ const (
 	firstPause = 50 * time.Millisecond // doubles with each attempt: 0.75 s in all
 )
 
-// content is what one reading of a file gave.
+// content is the result of reading a file once.
 type content struct {
 	file   File
 	data   []byte // the first maxIndexed bytes
@@ -36,7 +41,7 @@ type content struct {
 // [fs.ErrNotExist]. A note that changes meanwhile is read again, for up to a
 // second or until ctx ends.
 func (v *Vault) Read(ctx context.Context, path string) (*Note, error) {
-	if err := v.admit(path); err != nil {
+	if err := v.checkName(path); err != nil {
 		return nil, err
 	}
 	pause := firstPause
@@ -70,54 +75,54 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// halfWritten reports a note that an editor may be in the middle of saving.
+// halfWritten reports whether an editor may be in the middle of saving the note.
 func (c *content) halfWritten() bool {
 	age := time.Since(c.file.ModTime)
 	return age < fresh && (len(c.data) == 0 || !utf8.Valid(c.data))
 }
 
-// open must not wait for the writer of a pipe that took the name since it was looked at,
-// hence O_NONBLOCK.
+// open does not wait for the writer of a pipe that has taken the name in the meantime, hence
+// O_NONBLOCK.
 func (v *Vault) open(path string) (*os.File, error) {
 	return v.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 }
 
 // load reads the file once, its beginning only or all of it for the digest.
 func (v *Vault) load(ctx context.Context, path string, digest bool) (*content, error) {
-	if _, err := v.look(path); err != nil {
+	if _, err := v.findFile(path); err != nil {
 		return nil, err
 	}
 	f, err := v.open(path)
 	if err != nil {
-		return nil, v.explain(path, err)
+		return nil, v.explainError(path, err)
 	}
 	defer f.Close()
-	before, err := v.stat(f, path)
+	before, err := v.stat(f, path) // it may have grown since
 	if err != nil {
 		return nil, err
 	}
 	c := &content{file: before}
 	size, err := c.begin(f)
-	if err == nil && digest {
+	if err == nil && digest && isText(c.data) { // the digest of a file that is not text has no use
 		size, err = c.sum(ctx, f)
 	}
 	if err != nil {
-		return nil, v.explain(path, err)
+		return nil, v.explainError(path, err)
 	}
 	after, err := v.stat(f, path)
-	c.steady = before == after && (size == before.Size || !digest && size == maxIndexed)
+	c.steady = before == after && (size == before.Size || size == maxIndexed && (!digest || !isText(c.data)))
 	return c, err
 }
 
 func (v *Vault) stat(f *os.File, path string) (File, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return File{}, v.explain(path, err)
+		return File{}, v.explainError(path, err)
 	}
-	return v.judge(path, info)
+	return v.checkFile(path, info)
 }
 
-// begin takes in the beginning and returns its size.
+// begin reads the beginning and returns its size.
 func (c *content) begin(r io.Reader) (int64, error) {
 	var data bytes.Buffer
 	data.Grow(int(min(c.file.Size, maxIndexed)) + bytes.MinRead)
@@ -132,7 +137,7 @@ func (c *content) sum(ctx context.Context, r io.Reader) (int64, error) {
 	sum.Write(c.data)
 	n := int64(len(c.data))
 	if n == maxIndexed {
-		rest, err := drain(ctx, sum, r)
+		rest, err := drain(ctx, sum, io.LimitReader(r, MaxSize-maxIndexed))
 		if err != nil {
 			return n, err
 		}

@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"context"
@@ -12,12 +12,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"emberd/vault"
 )
 
 func TestRead(t *testing.T) {
 	text := "# Hello\nworld\n"
 	dir := folder(t, files{"dir/Note.md": text})
-	v := open(t, dir, nil)
+	v := openVault(t, dir, nil)
 	n, err := v.Read(t.Context(), "dir/Note.md")
 	if err != nil {
 		t.Fatal(err)
@@ -47,41 +49,41 @@ func TestReadRefuses(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.md"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v := open(t, dir, &Options{Ignore: []string{"private", "dir/draft-*.md"}})
-	for path, want := range map[string]Reason{
-		"":                        BadPath,
-		".":                       BadPath,
-		"/a.md":                   BadPath,
-		"../a.md":                 BadPath,
-		"dir/../a.md":             BadPath,
-		"./a.md":                  BadPath,
-		"a.md/":                   BadPath,
-		"a\x00.md":                BadPath,
-		strings.Repeat("a/", 3e3): BadPath,
-		"a\xff.md":                BadName,
-		"b.txt":                   NotNote,
-		".hidden.md":              Hidden,
-		".obsidian/x.md":          Hidden,
-		"a.md~":                   Temporary,
-		"x.swp":                   Temporary,
-		"~syncthing~a.md.tmp":     Temporary,
-		".#a.md":                  Hidden,
-		".syncthing.a.md.tmp":     Hidden,
-		"private/p.md":            Ignored,
-		"dir/draft-1.md":          Ignored,
-		"out.md":                  Symlink,
-		"out/secret.md":           Symlink,
-		"in.md":                   Symlink,
-		"loop/a.md":               Symlink,
-		"dangling.md":             Symlink,
-		"pipe.md":                 NotRegular,
-		"dir.md":                  NotRegular,
-		"cloud.md":                NotLocal,
-		".cloud.md.icloud":        NotLocal,
-		"utf16.md":                NotText,
+	v := openVault(t, dir, &vault.Options{Ignore: []string{"private", "dir/draft-*.md"}})
+	for path, want := range map[string]vault.Reason{
+		"":                        vault.BadPath,
+		".":                       vault.BadPath,
+		"/a.md":                   vault.BadPath,
+		"../a.md":                 vault.BadPath,
+		"dir/../a.md":             vault.BadPath,
+		"./a.md":                  vault.BadPath,
+		"a.md/":                   vault.BadPath,
+		"a\x00.md":                vault.BadPath,
+		strings.Repeat("a/", 3e3): vault.BadPath,
+		"a\xff.md":                vault.BadName,
+		"b.txt":                   vault.NotNote,
+		".hidden.md":              vault.Hidden,
+		".obsidian/x.md":          vault.Hidden,
+		"a.md~":                   vault.Temporary,
+		"x.swp":                   vault.Temporary,
+		"~syncthing~a.md.tmp":     vault.Temporary,
+		".#a.md":                  vault.Hidden,
+		".syncthing.a.md.tmp":     vault.Hidden,
+		"private/p.md":            vault.Ignored,
+		"dir/draft-1.md":          vault.Ignored,
+		"out.md":                  vault.Symlink,
+		"out/secret.md":           vault.Symlink,
+		"in.md":                   vault.Symlink,
+		"loop/a.md":               vault.Symlink,
+		"dangling.md":             vault.Symlink,
+		"pipe.md":                 vault.NotRegular,
+		"dir.md":                  vault.NotRegular,
+		"cloud.md":                vault.NotLocal,
+		".cloud.md.icloud":        vault.NotLocal,
+		"utf16.md":                vault.NotText,
 	} {
 		_, err := v.Read(t.Context(), path)
-		skipped, ok := errors.AsType[*Skipped](err)
+		skipped, ok := errors.AsType[*vault.Skipped](err)
 		if !ok || skipped.Reason != want {
 			t.Errorf("%.40q: %v, want it skipped because %s", path, err, want)
 		}
@@ -107,10 +109,10 @@ func TestWalk(t *testing.T) {
 	})
 	link(t, "..", filepath.Join(dir, "a", "up"))
 	link(t, "b.md", filepath.Join(dir, "l.md"))
-	v := open(t, dir, &Options{Ignore: []string{"private", "x.md"}})
+	v := openVault(t, dir, &vault.Options{Ignore: []string{"private", "x.md"}})
 	var got []string
 	for path, err := range v.Walk(t.Context()) {
-		if skipped, ok := errors.AsType[*Skipped](err); ok {
+		if skipped, ok := errors.AsType[*vault.Skipped](err); ok {
 			path += ": " + strings.Fields(string(skipped.Reason))[0] + " " + strings.Fields(string(skipped.Reason))[1]
 		} else if err != nil {
 			t.Fatal(err)
@@ -124,7 +126,7 @@ func TestWalk(t *testing.T) {
 }
 
 func TestWalkEndsWithItsContext(t *testing.T) {
-	v := open(t, folder(t, files{"a.md": "", "b.md": "", "c.md": ""}), nil)
+	v := openVault(t, folder(t, files{"a.md": "", "b.md": "", "c.md": ""}), nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var last error
@@ -146,7 +148,7 @@ func TestFreshEmptyNoteIsReadAgain(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(dir, "old.md"), past, past); err != nil {
 		t.Fatal(err)
 	}
-	v := open(t, dir, nil)
+	v := openVault(t, dir, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := v.Read(ctx, "new.md"); !errors.Is(err, context.Canceled) {
@@ -164,13 +166,13 @@ func TestFreshEmptyNoteIsReadAgain(t *testing.T) {
 func TestReadNeverMixesTwoSaves(t *testing.T) {
 	const size = 256 << 10
 	dir := folder(t, files{"n.md": strings.Repeat("a", size)})
-	v := open(t, dir, nil)
+	v := openVault(t, dir, nil)
 	stop := make(chan struct{})
 	done := make(chan error)
 	go func() { done <- saveUntil(stop, filepath.Join(dir, "n.md"), size) }()
 	for range 4 {
 		n, err := v.Read(t.Context(), "n.md")
-		if skipped, ok := errors.AsType[*Skipped](err); ok && skipped.Reason == Unsettled {
+		if skipped, ok := errors.AsType[*vault.Skipped](err); ok && skipped.Reason == vault.Unsettled {
 			continue
 		}
 		if err != nil {
@@ -204,8 +206,8 @@ func saveUntil(stop chan struct{}, path string, size int) error {
 }
 
 func TestLargeFileIsHashedWhole(t *testing.T) {
-	text := strings.Repeat("x\n", maxIndexed)
-	v := open(t, folder(t, files{"n.md": text}), nil)
+	text := strings.Repeat("x\n", vault.MaxIndexed)
+	v := openVault(t, folder(t, files{"n.md": text}), nil)
 	n, err := v.Read(t.Context(), "n.md")
 	if err != nil {
 		t.Fatal(err)
@@ -215,46 +217,16 @@ func TestLargeFileIsHashedWhole(t *testing.T) {
 	}
 }
 
-func TestIgnorePatterns(t *testing.T) {
-	for _, c := range []struct {
-		pattern, path string
-		want          bool
-	}{
-		{"private", "private/a.md", true},
-		{"private", "x/private/y/a.md", true},
-		{"private", "private.md", false},
-		{"*.draft.md", "x/a.draft.md", true},
-		{"x/*.md", "x/a.md", true},
-		{"x/*.md", "x/y/a.md", false},
-		{"/x", "x/a.md", true},
-		{"/x", "y/x/a.md", false},
-		{"x/**/a.md", "x/a.md", true},
-		{"x/**/a.md", "x/y/z/a.md", true},
-		{"x/**/b.md", "x/y/z/a.md", false},
-		{"**/y/**", "x/y/z/a.md", true},
-		{"[ab].md", "b.md", true},
-		{"private/", "x/private/y/a.md", true},
-		{"a.md/", "x/a.md", false},
-		{"/x/", "x/a.md", true},
-		{"/x/", "y/x/a.md", false},
-	} {
-		g, err := parseGlobs([]string{c.pattern})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := g.match(c.path, false); got != c.want {
-			t.Errorf("%s fits %s is %v, want %v", c.pattern, c.path, got, c.want)
-		}
-	}
-	for _, bad := range []string{"", "[", "a//b"} {
-		if _, err := Open(t.TempDir(), &Options{Ignore: []string{bad}}); err == nil {
-			t.Errorf("the pattern %q is taken", bad)
-		}
+func TestOpenWithoutFolder(t *testing.T) {
+	if _, err := vault.Open(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("open: %v, want that the folder does not exist", err)
 	}
 }
 
-func TestOpenWithoutFolder(t *testing.T) {
-	if _, err := Open(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("open: %v, want that the folder does not exist", err)
+func TestOpenRefusesPatterns(t *testing.T) {
+	for _, bad := range []string{"", "[", "a//b"} {
+		if _, err := vault.Open(t.TempDir(), &vault.Options{Ignore: []string{bad}}); err == nil {
+			t.Errorf("the pattern %q is taken", bad)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"bytes"
@@ -15,31 +15,35 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/untouched"
+	"emberd/internal/testutil/dirsnap"
+	"emberd/vault"
+	"emberd/vault/linkindex"
+	"emberd/vault/markdown"
+	"emberd/vault/notename"
 )
 
 // reading is a whole vault, read.
 type reading struct {
-	notes   map[string]*Note
-	skipped map[string]Reason
+	notes   map[string]*vault.Note
+	skipped map[string]vault.Reason
 	took    time.Duration
 }
 
 func readAll(t *testing.T, dir string) reading {
 	t.Helper()
-	v, err := Open(dir, nil)
+	v, err := vault.Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	r := reading{notes: map[string]*Note{}, skipped: map[string]Reason{}}
+	r := reading{notes: map[string]*vault.Note{}, skipped: map[string]vault.Reason{}}
 	begin := time.Now()
 	for path, err := range v.Walk(t.Context()) {
 		if err == nil {
 			r.notes[path], err = v.Read(t.Context(), path)
 		}
 		if err != nil {
-			skipped, ok := errors.AsType[*Skipped](err)
+			skipped, ok := errors.AsType[*vault.Skipped](err)
 			if !ok {
 				t.Fatalf("%s: %v, want it read or skipped with a reason", path, err)
 			}
@@ -52,8 +56,8 @@ func readAll(t *testing.T, dir string) reading {
 }
 
 // resolver knows all notes that were read.
-func (r reading) resolver() *Links {
-	links := NewLinks()
+func (r reading) resolver() *linkindex.Index {
+	links := linkindex.New()
 	for path, n := range r.notes {
 		var targets []string
 		for _, l := range n.Links {
@@ -95,7 +99,7 @@ func TestVaultsOfTheSets(t *testing.T) {
 	}
 	for _, dir := range dirs {
 		t.Run(filepath.Base(filepath.Dir(dir)), func(t *testing.T) {
-			before := untouched.Take(t, dir)
+			before := dirsnap.Take(t, dir)
 			r := readAll(t, dir)
 			before.Compare(t)
 			if want := markdownFiles(t, dir); len(r.notes) != want {
@@ -142,7 +146,7 @@ func checkAudit(t *testing.T, file string, r reading) {
 	}
 	var headings, embeds, invalid int
 	for _, n := range r.notes {
-		if n.Frontmatter == InvalidFrontmatter {
+		if n.Frontmatter == vault.InvalidFrontmatter {
 			invalid++
 		}
 		for _, s := range n.Sections {
@@ -166,7 +170,7 @@ func checkAudit(t *testing.T, file string, r reading) {
 type expectation struct {
 	Path         string
 	Symlink      string
-	Frontmatter  Frontmatter
+	Frontmatter  vault.Frontmatter
 	Tags         *[]string
 	NotTags      []string `json:"not_tags"`
 	Aliases      []string
@@ -190,7 +194,7 @@ func TestOddVault(t *testing.T) {
 	if err := json.Unmarshal(data, &expected); err != nil {
 		t.Fatal(err)
 	}
-	before := untouched.Take(t, dir)
+	before := dirsnap.Take(t, dir)
 	r := readAll(t, filepath.Join(dir, "vault"))
 	before.Compare(t)
 	r.report(t, "odd vault")
@@ -224,7 +228,7 @@ func oddVault(t *testing.T) string {
 // mustBeSeen tells what a reader of the vault expects to find, or to be told of.
 func (e *expectation) mustBeSeen() bool { return e.Frontmatter != "" || e.Name || e.Symlink != "" }
 
-func (e *expectation) check(t *testing.T, n *Note) {
+func (e *expectation) check(t *testing.T, n *vault.Note) {
 	t.Helper()
 	if e.Symlink != "" {
 		t.Errorf("%s: read, want the symbolic link left alone", e.Path)
@@ -232,14 +236,14 @@ func (e *expectation) check(t *testing.T, n *Note) {
 	if e.Frontmatter != "" && n.Frontmatter != e.Frontmatter {
 		t.Errorf("%s: frontmatter %s, want %s", e.Path, n.Frontmatter, e.Frontmatter)
 	}
-	if n.Frontmatter == InvalidFrontmatter && len(n.Problems) == 0 {
+	if n.Frontmatter == vault.InvalidFrontmatter && len(n.Problems) == 0 {
 		t.Errorf("%s: frontmatter invalid without a word", e.Path)
 	}
 	if e.Tags != nil {
-		same(t, e.Path, "tags", names(n.Tags, func(t Tag) string { return t.Name }), *e.Tags)
+		same(t, e.Path, "tags", names(n.Tags, func(t markdown.Tag) string { return t.Name }), *e.Tags)
 	}
 	for _, not := range e.NotTags {
-		if slices.ContainsFunc(n.Tags, func(tag Tag) bool { return tag.Name == not }) {
+		if slices.ContainsFunc(n.Tags, func(tag markdown.Tag) bool { return tag.Name == not }) {
 			t.Errorf("%s: has the tag %s, want none", e.Path, not)
 		}
 	}
@@ -247,22 +251,22 @@ func (e *expectation) check(t *testing.T, n *Note) {
 		same(t, e.Path, "aliases", n.Aliases, e.Aliases)
 	}
 	if e.Links != nil {
-		target := func(s string) string { return fold(trimExtension(s)) }
-		got := names(n.Links, func(l Link) string { return target(l.Target) })
+		target := func(s string) string { return notename.Fold(notename.TrimExtension(s)) }
+		got := names(n.Links, func(l markdown.Link) string { return target(l.Target) })
 		same(t, e.Path, "links", distinct(got), distinct(names(*e.Links, target)))
 	}
 	if e.Blocks != nil {
-		same(t, e.Path, "blocks", names(n.Blocks, func(b Block) string { return b.ID }), e.Blocks)
+		same(t, e.Path, "blocks", names(n.Blocks, func(b markdown.Block) string { return b.ID }), e.Blocks)
 	}
 	e.checkCounts(t, n)
 	for _, q := range e.Queries {
-		if !slices.ContainsFunc(n.Sections, func(s Section) bool { return strings.Contains(s.Text, q) }) {
+		if !slices.ContainsFunc(n.Sections, func(s markdown.Section) bool { return strings.Contains(s.Text, q) }) {
 			t.Errorf("%s: text without %q", e.Path, q)
 		}
 	}
 }
 
-func (e *expectation) checkCounts(t *testing.T, n *Note) {
+func (e *expectation) checkCounts(t *testing.T, n *vault.Note) {
 	t.Helper()
 	var headings []string
 	for _, s := range n.Sections {
@@ -307,14 +311,14 @@ func TestReadersAgreeOnTheSets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range append(dirs, filepath.Join(oddVault(t), "vault")) {
-		v, err := Open(dir, nil)
+		v, err := vault.Open(dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		notes, differ := 0, 0
 		for path, err := range v.Walk(t.Context()) {
 			data, readErr := os.ReadFile(filepath.Join(dir, path))
-			if cmp.Or(err, readErr) != nil || len(data) > maxIndexed {
+			if cmp.Or(err, readErr) != nil || len(data) > vault.MaxIndexed {
 				continue
 			}
 			notes++
@@ -323,31 +327,5 @@ func TestReadersAgreeOnTheSets(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of %d notes differ", dir, differ, notes)
-	}
-}
-
-// Every note of every vault, spliced and unspliced (case 54 on what people write).
-func TestCase54SpliceNotesOfTheSets(t *testing.T) {
-	dirs, err := filepath.Glob(filepath.Join(sets(t), "vaults", "*", "vault"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range append(dirs, filepath.Join(oddVault(t), "vault")) {
-		v := open(t, dir, nil)
-		notes, refused := 0, map[Reason]int{}
-		for path, err := range v.Walk(t.Context()) {
-			data, readErr := os.ReadFile(filepath.Join(dir, path))
-			if cmp.Or(err, readErr) != nil {
-				continue
-			}
-			notes++
-			_, err := Splice(data, promoted(path))
-			if u, ok := errors.AsType[*Unspliced](err); ok {
-				refused[u.Reason]++
-				continue
-			}
-			t.Run(path, func(t *testing.T) { checkSplice(t, data, promoted(path)) })
-		}
-		t.Logf("%s: %d notes, refused %v", dir, notes, refused)
 	}
 }

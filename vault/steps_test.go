@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"errors"
@@ -11,13 +11,16 @@ import (
 	"time"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
+	"emberd/vault"
+	"emberd/vault/frontmatter"
+	"emberd/vault/noteedit"
 )
 
 // stepped is a disk that asks before every change, both for the notes and for the
-// state: a test can do what a human would at that moment, or make it fail.
+// state: a test can do what a user would at that moment, or make it fail.
 type stepped struct {
-	noteDisk
+	vault.NoteDisk
 	step func(op, name string) error
 }
 
@@ -29,7 +32,7 @@ func (d stepped) do(op, name string, change func() error) error {
 }
 
 func (d stepped) CreateAppend(name string) (f durable.File, err error) {
-	err = d.do("create", name, func() error { f, err = d.noteDisk.CreateAppend(name); return err })
+	err = d.do("create", name, func() error { f, err = d.NoteDisk.CreateAppend(name); return err })
 	if err != nil {
 		return nil, err
 	}
@@ -37,35 +40,35 @@ func (d stepped) CreateAppend(name string) (f durable.File, err error) {
 }
 
 func (d stepped) Rename(from, to string) error {
-	return d.do("rename", from, func() error { return d.noteDisk.Rename(from, to) })
+	return d.do("rename", from, func() error { return d.NoteDisk.Rename(from, to) })
 }
 
 func (d stepped) RenameNoReplace(from, to string) error {
-	return d.do("put", from, func() error { return d.noteDisk.RenameNoReplace(from, to) })
+	return d.do("put", from, func() error { return d.NoteDisk.RenameNoReplace(from, to) })
 }
 
 func (d stepped) Exchange(a, b string) error {
-	return d.do("exchange", b, func() error { return d.noteDisk.Exchange(a, b) })
+	return d.do("exchange", b, func() error { return d.NoteDisk.Exchange(a, b) })
 }
 
 func (d stepped) Link(from, to string) error {
-	return d.do("link", from, func() error { return d.noteDisk.Link(from, to) })
+	return d.do("link", from, func() error { return d.NoteDisk.Link(from, to) })
 }
 
 func (d stepped) Export(name, outside string) error {
-	return d.do("export", name, func() error { return d.noteDisk.Export(name, outside) })
+	return d.do("export", name, func() error { return d.NoteDisk.Export(name, outside) })
 }
 
 func (d stepped) Import(outside, name string) error {
-	return d.do("import", name, func() error { return d.noteDisk.Import(outside, name) })
+	return d.do("import", name, func() error { return d.NoteDisk.Import(outside, name) })
 }
 
 func (d stepped) Remove(name string) error {
-	return d.do("remove", name, func() error { return d.noteDisk.Remove(name) })
+	return d.do("remove", name, func() error { return d.NoteDisk.Remove(name) })
 }
 
 func (d stepped) SyncDir(name string) error {
-	return d.do("syncdir", name, func() error { return d.noteDisk.SyncDir(name) })
+	return d.do("syncdir", name, func() error { return d.NoteDisk.SyncDir(name) })
 }
 
 // steppedFile writes half of it before it asks.
@@ -90,27 +93,16 @@ func (f steppedFile) Sync() error {
 	return f.disk.do("sync", f.Name(), f.File.Sync)
 }
 
-// onlyState lends a disk for notes to where only a [durable.FS] is asked for.
-type onlyState struct{ durable.FS }
-
-func (onlyState) Exchange(a, b string) error          { return errors.ErrUnsupported }
-func (onlyState) Link(from, to string) error          { return errors.ErrUnsupported }
-func (onlyState) SyncFile(name string) error          { return nil }
-func (s onlyState) Export(name, outside string) error { return s.Rename(name, outside) }
-func (s onlyState) Import(outside, name string) error { return s.Rename(outside, name) }
-func (onlyState) dress(name, like string) error       { return nil }
-func (onlyState) share(name, like string) error       { return nil }
-
 // memory is the disk that loses power; the vault is its root, the state a folder.
 type memory struct {
-	onlyState
+	vault.PlainDisk
 	disk *crashdisk.Disk
 }
 
 func (m memory) SyncFile(name string) error { return m.disk.SyncFile(name) }
 func (m memory) Exchange(a, b string) error { return m.disk.Exchange(a, b) }
 
-func onMemory(disk *crashdisk.Disk) memory { return memory{onlyState{disk}, disk} }
+func onMemory(disk *crashdisk.Disk) memory { return memory{vault.PlainDisk{disk}, disk} }
 
 // clock is the time, as the test says.
 type clock struct {
@@ -134,9 +126,9 @@ func (c *clock) Add(d time.Duration) {
 // all notes have been left alone.
 type desk struct {
 	dir, state string
-	vault      *Vault
+	vault      *vault.Vault
 	clock      *clock
-	writer     *Writer
+	writer     *vault.Writer
 	step       func(op, name string) error
 }
 
@@ -161,7 +153,7 @@ func must(t testing.TB, err error) {
 // reopen is what the next process does.
 func (d *desk) reopen(t testing.TB) {
 	t.Helper()
-	v, err := Open(d.dir, nil)
+	v, err := vault.Open(d.dir, nil)
 	must(t, err)
 	t.Cleanup(func() { v.Close() })
 	d.vault = v
@@ -171,10 +163,9 @@ func (d *desk) reopen(t testing.TB) {
 		}
 		return d.step(op, name)
 	}
-	notes := stepped{rootDisk{durable.NewRoot(v.root), v.root}, ask}
-	d.writer = newWriter(v, notes, stepped{onlyState{durable.OS{}}, ask}, d.state)
-	d.writer.now = d.clock.Now
-	must(t, d.writer.recover())
+	state := stepped{vault.PlainDisk{durable.OS{}}, ask}
+	d.writer, err = vault.OpenWriterOn(v, stepped{vault.DiskOf(v), ask}, state, d.state, d.clock.Now)
+	must(t, err)
 }
 
 // save writes as a human's editor that truncates does.
@@ -193,14 +184,17 @@ func (d *desk) read(t testing.TB, name string) string {
 	return string(data)
 }
 
+// backups is the folder of backups.
+func (d *desk) backups() string { return filepath.Join(d.state, "backups", "notes") }
+
 // kept is the text of all backups.
 func (d *desk) kept(t testing.TB) []string {
 	t.Helper()
 	var all []string
-	entries, err := os.ReadDir(d.writer.backups)
+	entries, err := os.ReadDir(d.backups())
 	must(t, err)
 	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(d.writer.backups, e.Name()))
+		data, err := os.ReadFile(filepath.Join(d.backups(), e.Name()))
 		must(t, err)
 		all = append(all, string(data))
 	}
@@ -212,7 +206,7 @@ func (d *desk) strays(t testing.TB) []string {
 	t.Helper()
 	var all []string
 	must(t, filepath.WalkDir(d.dir, func(name string, _ os.DirEntry, err error) error {
-		if strings.HasPrefix(filepath.Base(name), tempPrefix) {
+		if strings.HasPrefix(filepath.Base(name), vault.TempPrefix) {
 			all = append(all, name)
 		}
 		return err
@@ -221,19 +215,19 @@ func (d *desk) strays(t testing.TB) []string {
 }
 
 // finish lets all looks for late savers pass.
-func (d *desk) finish(t testing.TB) []Event {
+func (d *desk) finish(t testing.TB) []vault.Event {
 	t.Helper()
-	var all []Event
+	var all []vault.Event
 	for range 6 {
 		d.clock.Add(time.Minute)
 		events, err := d.writer.Check(t.Context())
 		must(t, err)
 		all = append(all, events...)
 	}
-	if len(d.writer.open) > 0 {
-		t.Errorf("%d writes are still open", len(d.writer.open))
+	if d.writer.Unfinished() > 0 {
+		t.Errorf("%d writes are still open", d.writer.Unfinished())
 	}
-	if left, err := os.ReadDir(d.writer.records); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(filepath.Join(d.state, "writing")); err != nil || len(left) > 0 {
 		t.Errorf("records left: %v, %v", left, err)
 	}
 	if strays := d.strays(t); len(strays) > 0 {
@@ -243,11 +237,13 @@ func (d *desk) finish(t testing.TB) []Event {
 }
 
 // stamp is an edit that shows.
-func stamp(text string) Edit { return Edit{Set: []Field{{"stamp", Text(text)}}} }
+func stamp(text string) noteedit.Edit {
+	return noteedit.Edit{Set: []frontmatter.Field{{Key: "stamp", Value: frontmatter.Text(text)}}}
+}
 
 func stamped(stamp, text string) string { return "---\nstamp: \"" + stamp + "\"\n---\n" + text }
 
-func wantOutcome(t testing.TB, got Result, err error, want Outcome, why Reason) {
+func wantOutcome(t testing.TB, got vault.Result, err error, want vault.Outcome, why vault.Reason) {
 	t.Helper()
 	if err != nil || got.Outcome != want || got.Reason != why {
 		t.Fatalf("got %s %q, %v, want %s %q", got.Outcome, got.Reason, err, want, why)

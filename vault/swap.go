@@ -54,7 +54,7 @@ func (w *Writer) fromAside(r *record) error {
 	return w.notes.SyncDir(r.dir())
 }
 
-// keepAside moves what is aside to the backups, for what has the note's name is newer.
+// keepAside moves what is aside to the backups, because the file at the note's name is newer.
 func (w *Writer) keepAside(r *record) error {
 	outside := w.backupName(r) + asideSuffix
 	err := w.notes.Export(r.aside(), outside)
@@ -68,26 +68,26 @@ func (w *Writer) keepAside(r *record) error {
 }
 
 func (w *Writer) copyOut(name, outside string) error {
-	data, err := durable.ReadAll(w.notes, name)
+	data, err := durable.ReadAtMost(w.notes, name, maxWritten)
 	if err != nil {
 		return err
 	}
 	return durable.ReplaceFile(w.state, outside, data)
 }
 
-// mend brings an exchange by way of aside to one of its two ends.
-func (w *Writer) mend(r *record) error {
+// finishSwap completes or reverts an exchange by way of aside.
+func (w *Writer) finishSwap(r *record) error {
 	if !r.Aside {
 		return nil
 	}
-	err := w.mendOnce(r)
+	err := w.finishSwapOnce(r)
 	if errors.Is(err, fs.ErrExist) { // saved anew meanwhile
-		err = w.mendOnce(r)
+		err = w.finishSwapOnce(r)
 	}
 	return err
 }
 
-func (w *Writer) mendOnce(r *record) error {
+func (w *Writer) finishSwapOnce(r *record) error {
 	note, temp, aside := w.exists(r.Path), w.exists(r.Temp), w.exists(r.aside())
 	switch {
 	case aside && !note:
@@ -110,9 +110,9 @@ func (w *Writer) exists(name string) bool {
 	return err == nil
 }
 
-// settle carries out V6 to V8 once names may have changed, by what is to be seen: it
-// serves a write that goes on and one that a crash broke off alike. After an error
-// it is tried again by [Writer.Check].
+// settle runs V6 to V8 after names may have changed. It decides by what is on the disk, so it
+// serves a write that continues as well as one that a crash interrupted. After an error,
+// [Writer.Check] tries it again.
 func (w *Writer) settle(r *record) (Result, error) {
 	res, err := w.settled(r)
 	if r.unsettled = err != nil; r.unsettled {
@@ -135,10 +135,10 @@ func (w *Writer) settled(r *record) (Result, error) {
 	case opMove:
 		return Result{}, w.settleMove(r)
 	}
-	err := w.mend(r)
+	err := w.finishSwap(r)
 	displaced := odd
 	if err == nil {
-		displaced, err = w.contend(r)
+		displaced, err = w.resolveContest(r)
 	}
 	if err == nil {
 		err = w.notes.SyncDir(r.dir()) // V7
@@ -152,12 +152,11 @@ func (w *Writer) settled(r *record) (Result, error) {
 	return w.outcome(r)
 }
 
-// coming reports a late text that may be on its way from the backups to its note.
+// coming reports whether a late save may be on its way from the backups to its note.
 func (r *record) coming() bool { return r.Op == opRestore && r.Kept == absent }
 
-// syncNames makes safe what a killed process did last: a power cut may still undo it.
-// A file that went from one folder to another is in the second before it is gone from
-// the first.
+// syncNames syncs what a killed process did last, which a power cut may still revert. It first
+// syncs the folder that a file went to, then the one that it came from.
 func (w *Writer) syncNames(r *record) error {
 	backups := func() error { return w.state.SyncDir(w.backups) }
 	notes := func() error {
@@ -176,15 +175,15 @@ func (w *Writer) syncNames(r *record) error {
 	return second()
 }
 
-// maxTurns bounds how often a human's save may come in between; it is only exceeded
-// with the human's bytes at the name.
+// maxTurns bounds how often a save may come in between. When it is exceeded, the text of the
+// program that saves has the name.
 const maxTurns = 100
 
-// contend looks at what was displaced (V6). If it is not what was read, somebody
-// saved in between and that is newer than what took its place, so they change places
-// again, unless the note has been saved yet another time. It returns what is displaced
-// in the end.
-func (w *Writer) contend(r *record) (digest, error) {
+// resolveContest compares what was displaced with what was read (V6). If it differs, a program
+// saved the note in between, and its text is newer than the one that replaced it: the two change
+// places again, unless the note has been saved yet another time. It returns the digest of what is
+// displaced in the end.
+func (w *Writer) resolveContest(r *record) (digest, error) {
 	if err := w.resume(r); err != nil {
 		return odd, err
 	}
@@ -194,7 +193,7 @@ func (w *Writer) contend(r *record) (digest, error) {
 		if err != nil {
 			return odd, err
 		}
-		data, err := durable.ReadAll(w.notes, r.Temp)
+		data, err := durable.ReadAtMost(w.notes, r.Temp, maxWritten)
 		temp := digestOf(data)
 		if errors.Is(err, fs.ErrNotExist) {
 			temp = absent
@@ -217,8 +216,8 @@ func (w *Writer) contend(r *record) (digest, error) {
 	}
 }
 
-// exchangeBack gives the name to what was displaced. A note that is to be gone, or
-// that somebody deleted, has nothing to change places with.
+// exchangeBack gives the name to what was displaced. A note that is to be removed, or that the
+// user has deleted, has nothing to change places with.
 func (w *Writer) exchangeBack(r *record, mine digest) error {
 	var err error
 	if mine == absent {
@@ -232,7 +231,7 @@ func (w *Writer) exchangeBack(r *record, mine digest) error {
 	return err
 }
 
-// resume goes on with a late text that was on its way back when a crash came.
+// resume continues to restore a late save that a crash interrupted.
 func (w *Writer) resume(r *record) error {
 	if r.Op != opRestore {
 		return nil
@@ -248,14 +247,14 @@ func (w *Writer) resume(r *record) error {
 	return w.exchangeBack(r, r.Old)
 }
 
-// torn is what a power cut leaves of a text that was not on the disk yet.
+// torn reports whether a power cut may have left this of a text that was not on the disk yet.
 func torn(data []byte) bool {
 	return len(data) == 0 || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data)
 }
 
-// retire moves what was displaced to the backups and keeps an eye on it there: a
-// program that had it open may still write to it. On another file system it can only
-// be copied, and stays hidden beside the note until the last look.
+// retire moves what was displaced to the backups. Check looks at it there, because a program that
+// had it open may still save to it. To another file system it can only be copied, and stays hidden
+// beside the note until the last look.
 func (w *Writer) retire(r *record, displaced digest) error {
 	switch {
 	case displaced == absent:
@@ -310,8 +309,8 @@ func (w *Writer) export(r *record) error {
 	return w.copyOut(r.Temp, w.backupName(r))
 }
 
-// alreadyRetired is for a record whose temporary file is gone: either it was moved
-// to the backups, or it never was.
+// alreadyRetired ends a write whose temporary file is gone: either a crash came after the move to
+// the backups, or there never was such a file.
 func (w *Writer) alreadyRetired(r *record) error {
 	kept, err := look(w.state, w.backupName(r))
 	if err != nil {
@@ -344,8 +343,8 @@ func (w *Writer) outcome(r *record) (Result, error) {
 	return res, err
 }
 
-// discard ends a record whose temporary file holds nothing but ours. The record goes
-// last, since a power cut may bring the file back.
+// discard ends a record whose temporary file contains only emberd's bytes. It removes the record
+// last, since a power cut may restore the file.
 func (w *Writer) discard(r *record) error {
 	if w.exists(r.Temp) { // a disk that is read-only refuses to remove even what is not there
 		if err := w.notes.Remove(r.Temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -358,7 +357,7 @@ func (w *Writer) discard(r *record) error {
 	return w.forget(r)
 }
 
-// settleMove gives up the old name if the note has both.
+// settleMove removes the old name if the note has both names.
 func (w *Writer) settleMove(r *record) error {
 	from, err := look(w.notes, r.Path)
 	if err != nil {
@@ -387,7 +386,7 @@ func (w *Writer) settleMove(r *record) error {
 	return w.forget(r)
 }
 
-// oneFile reports two names of one file. The disk in memory cannot tell and says yes.
+// oneFile reports whether two names are one file. The disk in memory cannot tell and reports true.
 func (w *Writer) oneFile(a, b string) bool {
 	x, errA := w.notes.Lstat(a)
 	y, errB := w.notes.Lstat(b)

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"os"
 	"strings"
+
+	"emberd/vault/lex"
+	"emberd/vault/markdown"
 )
 
 // What searches show of notes is read here: at once, without waiting for an editor that
@@ -33,10 +36,10 @@ func (v *Vault) Skim(ctx context.Context, path string) (*Note, error) {
 	if !isText(c.data) {
 		return nil, &Skipped{Path: path, Reason: NotText}
 	}
-	return parse(readLines, c.file, c.data), nil
+	return parse(markdown.ReadLines, c.file, c.data), nil
 }
 
-// ErrChanged is returned for a note that is not in the state that it was known in.
+// ErrChanged is the error for a note that is not in the state that the caller knows.
 var ErrChanged = errors.New("note has changed")
 
 // Excerpt returns part of the text of a section, as [Section.Text] has it: what is below
@@ -49,7 +52,7 @@ func (v *Vault) Excerpt(file File, line, above, most int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := sectionText(bytes.TrimPrefix(data, []byte(byteOrderMark)), line, above, most)
+	text := markdown.SectionText(bytes.TrimPrefix(data, []byte(lex.ByteOrderMark)), line, above, most)
 	rest := text
 	for range above {
 		_, rest, _ = strings.Cut(rest, "\n")
@@ -78,67 +81,24 @@ func (v *Vault) readSame(file File) ([]byte, error) {
 	return c.data, file.check(f)
 }
 
-// check is an error unless opened is the file in the same state.
+// check returns an error unless opened is the file in the same state.
 func (f File) check(opened *os.File) error {
 	info, err := opened.Stat()
 	if err != nil {
 		return err
 	}
 	now := fileOf(f.Path, info)
-	if !info.Mode().IsRegular() || now.Size != f.Size || now.Inode != f.Inode ||
+	if !info.Mode().IsRegular() || now.Size > MaxSize || now.Size != f.Size || now.Inode != f.Inode ||
 		!now.ModTime.Equal(f.ModTime) || !now.ChangeTime.Equal(f.ChangeTime) {
 		return ErrChanged
 	}
 	return nil
 }
 
+// glance reads the beginning of a note once, without a digest.
 func (v *Vault) glance(ctx context.Context, path string) (*content, error) {
-	if err := v.admit(path); err != nil {
+	if err := v.checkName(path); err != nil {
 		return nil, err
 	}
 	return v.load(ctx, path, false)
-}
-
-// Markup may make a text this much longer, in bytes, and so may blank lines and code
-// fences in lines.
-const markupShare = 2
-
-// maxExcerpt bounds in bytes what is read for one excerpt.
-const maxExcerpt = 64 << 10
-
-// sectionText returns the text of the section that begins at a line, at least most bytes of
-// it below so many lines, unless it ends there or is beyond all bounds.
-func sectionText(data []byte, line, above, most int) string {
-	data = data[skipLines(data, line-1):]
-	size := skipLines(data, markupShare*above) + markupShare*most
-	src, _ := normalize(data[:min(len(data), size, maxExcerpt)])
-	maskComments(src)
-	o := newOutline(new(Note), src, 0)
-	r := &lineReader{outline: o}
-	for at := 0; at < len(src) && len(o.note.Sections) == 0 && (above > 0 || len(o.text) < most); {
-		next := lineAt(src, at)
-		r.take(next, at)
-		at += len(next)
-	}
-	r.flush()
-	o.finish()
-	if len(o.note.Sections) == 0 {
-		return ""
-	}
-	return o.note.Sections[0].Text
-}
-
-// skipLines returns the offset behind n lines, which end in LF, CRLF or CR.
-func skipLines(data []byte, n int) int {
-	at := 0
-	for ; n > 0 && at < len(data); n-- {
-		end := bytes.IndexAny(data[at:], "\r\n")
-		if end < 0 {
-			return len(data)
-		}
-		if at += end + 1; bytes.HasPrefix(data[at-1:], []byte("\r\n")) {
-			at++
-		}
-	}
-	return at
 }

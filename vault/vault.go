@@ -1,5 +1,5 @@
-// Package vault reads the notes of an Obsidian vault, resolves the links between
-// them, and changes notes that a human may be editing. Reading never writes,
+// Package vault reads the notes of an Obsidian vault and changes notes that a user
+// may be editing. Reading never writes,
 // creates, renames or touches anything; only a [Writer] does.
 //
 // # Guarantees
@@ -11,23 +11,23 @@
 // times and inode, or it is not read ([Unsettled]); whatever is not read is a
 // [*Skipped] with its reason.
 //
-// Every byte string is a note: reading has no parse errors, only [Problem]s. A
+// Every byte string is a note: reading has no parse errors, only a [markdown.Problem]. A
 // note with broken frontmatter keeps its text. Time and memory are linear in
 // the size of a note, of which at most 1 MiB is looked at. Notes that a Markdown
-// parser would take long over are recognised by a count beforehand and read line
+// parser would take long over are recognized by a count beforehand and read line
 // by line instead, and a note that made the parser panic is too.
 //
 // # What is written
 //
-// [Splice] replaces the bytes of emberd's own properties and marked regions, and the
+// [noteedit.Splice] replaces the bytes of emberd's own properties and marked regions, and the
 // text if it still is what the caller knows, and leaves every other byte of a note as
 // it is. A [Writer] brings the result to the disk, one of [Written], [Later],
 // [Refused] and [Conflict]:
 //
 //   - A crash or power cut at any moment leaves the note as it was or as it should
 //     be, whole, and once [OpenWriter] has returned no temporary file beside it.
-//   - What a human saves while a note is written has the note's name in the end, or
-//     is among the backups if the human saved yet again. Note and new text change
+//   - What a user saves while a note is written has the note's name in the end, or
+//     is among the backups if the user saved yet again. Note and new text change
 //     places in one step (renameat2 with EXCHANGE, renamex_np with SWAP); what was
 //     displaced is compared with what was read, at once and by [Writer.Check] 1 and
 //     60 seconds later, and put back if it is not that.
@@ -38,7 +38,7 @@
 //
 // Where names cannot be exchanged the note is renamed aside and the new text takes
 // its name only if it is still free: the note is then missing for some milliseconds.
-// A power cut can still cut short what a human's program saved without a sync, as it
+// A power cut can still cut short what a user's program saved without a sync, as it
 // can without emberd. Where there are neither exclusive renames nor links (exFAT and
 // NTFS over FUSE) a save within the same microsecond may be replaced.
 //
@@ -57,7 +57,7 @@
 //
 // # Sharing
 //
-// A Vault may be used by several goroutines, and so may [Links] and a [Writer]. A
+// A Vault may be used by several goroutines, and so may a [Writer]. A
 // [Note] belongs to the caller and shares nothing.
 package vault
 
@@ -71,15 +71,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"emberd/internal/ignore"
+	"emberd/vault/markdown"
 )
 
 // Options of Open. The zero value is right.
 type Options struct {
-	// Ignore are patterns of notes and folders to pass over. A pattern without a
-	// slash fits a name anywhere, one with slashes fits the path from the vault's
-	// root, and one that ends in a slash fits folders only; what lies in a folder
-	// that fits is covered too. Elements are those of [path.Match], and ** stands
-	// for any number of folders.
+	// Ignore are patterns of notes and folders to leave out, see package ignore.
 	Ignore []string
 }
 
@@ -88,8 +87,8 @@ type Vault struct {
 	name     string
 	dir      string // absolute
 	root     *os.Root
-	ignore   globs
-	markdown engine
+	ignore   ignore.Patterns
+	markdown markdown.Parser
 }
 
 // Open opens the vault in a folder that exists. opt may be nil.
@@ -98,7 +97,7 @@ func Open(dir string, opt *Options) (*Vault, error) {
 	if opt != nil {
 		o = *opt
 	}
-	ignore, err := parseGlobs(o.Ignore)
+	patterns, err := ignore.Parse(o.Ignore)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +109,8 @@ func Open(dir string, opt *Options) (*Vault, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the folder: %w", err)
 	}
-	return &Vault{name: filepath.Base(full), dir: full, root: root, ignore: ignore, markdown: newMarkdown()}, nil
+	return &Vault{name: filepath.Base(full), dir: full, root: root, ignore: patterns, markdown: markdown.NewParser()},
+		nil
 }
 
 // Name returns the vault's name, which is that of its folder.
@@ -134,10 +134,10 @@ func (v *Vault) Close() error { return v.root.Close() }
 // Stat returns what the file system knows about a note. Its errors are those of
 // [Vault.Read].
 func (v *Vault) Stat(path string) (File, error) {
-	if err := v.admit(path); err != nil {
+	if err := v.checkName(path); err != nil {
 		return File{}, err
 	}
-	return v.look(path)
+	return v.findFile(path)
 }
 
 // Walk yields the path of every note, in the order of names. With a path it
@@ -164,19 +164,19 @@ func (v *Vault) walk(ctx context.Context, yield func(string, error) bool) error 
 		}
 		note, skipped := v.entry(name, d)
 		if err != nil {
-			skipped = v.explain(name, err)
+			skipped = v.explainError(name, err)
 		}
 		if (note != "" || skipped != nil) && !yield(note, skipped) {
 			return fs.SkipAll
 		}
-		if d.IsDir() && (skipped != nil || strings.HasPrefix(d.Name(), ".") || v.ignore.match(name, true)) {
+		if d.IsDir() && (skipped != nil || strings.HasPrefix(d.Name(), ".") || v.ignore.Match(name, true)) {
 			return fs.SkipDir
 		}
 		return nil
 	})
 }
 
-// entry judges one entry of a folder: a note, something to report, or neither.
+// entry classifies one entry of a folder: a note, an entry to report as skipped, or neither.
 func (v *Vault) entry(name string, d fs.DirEntry) (note string, err error) {
 	note, reason := v.Classify(name)
 	switch {

@@ -14,13 +14,15 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/vault/frontmatter"
+	"emberd/vault/noteedit"
 )
 
-// Outcome is what became of a change to a note.
+// Outcome is the outcome of a change to a note.
 type Outcome string
 
 // The outcomes. Only after Written has the note what it should have; that is for
-// good, also when it had it before. After Conflict the human's bytes have the note's
+// good, also when it had it before. After Conflict the user's bytes have the note's
 // name.
 const (
 	Written  Outcome = "written"
@@ -29,7 +31,7 @@ const (
 	Conflict Outcome = "conflict"
 )
 
-// Result is what became of a change, and why.
+// Result is the outcome of a change, and the reason for it.
 type Result struct {
 	Outcome Outcome
 	Reason  Reason            // unless Written
@@ -39,33 +41,33 @@ type Result struct {
 	Taken   string            // of [NameTaken]: the path of the note that is there
 }
 
-// WriterOptions are the options of OpenWriter. The zero value is right.
+// WriterOptions are the options of OpenWriter. The zero value selects the defaults.
 type WriterOptions struct {
 	// Now is the time; nil is [time.Now].
 	Now func() time.Time
 }
 
-// Writer changes notes that a human may be editing. It may be used by several
-// goroutines, which wait for each other.
+// A Writer changes notes that a user may be editing. Several goroutines may use it; they wait for
+// each other.
 //
-// There must be one Writer for a vault and its state folder at a time, which is the
-// caller's to see to. Writers of other devices do not disturb it.
+// A vault and its state folder must have one Writer at a time, which the caller ensures. Writers
+// of other devices do not disturb it.
 type Writer struct {
-	vault   *Vault
-	notes   noteDisk
-	state   durable.FS
-	records string // folder
-	backups string // folder
-	now     func() time.Time
-	pace    pace
+	guard   // does not change after OpenWriter
+	journal // its files change only with mu held
 
-	mu       sync.Mutex // guards all below, and is held through every write
-	fallback bool
-	open     []*record // displaced files that a late saver may still write to
-	pruned   time.Time
+	// mu is held from the first check of a write to its answer, and through a whole
+	// [Writer.Check], so that one caller at a time changes notes, records and backups. It
+	// guards the fields below. Within CreateAll the holder starts goroutines that each write
+	// the files of one record; they touch no field of the Writer, and have ended before the
+	// holder goes on.
+	mu       sync.Mutex
+	fallback bool      // names cannot be exchanged here; never becomes false again
+	open     []*record // writes that are not over, and displaced files that a program may still save
+	pruned   time.Time // when Check last removed old backups
 }
 
-// pace is how long things take.
+// pace contains the intervals of a Writer.
 type pace struct {
 	quiet time.Duration // that a note must have been left alone
 	looks []time.Duration
@@ -81,7 +83,7 @@ func usualPace() pace {
 // OpenWriter makes a Writer that keeps backups and its own records below the folder
 // state, outside the vault. It first brings to an end what the last one left
 // unfinished: afterwards each note is as before its write or as after it, no
-// temporary file is left, and what a human saved meanwhile has the note's name or is
+// temporary file is left, and what a user saved in the meantime has the note's name or is
 // among the backups. A write that cannot be ended now is tried again, and its error
 // returned, by [Writer.Check]. opt may be nil.
 func OpenWriter(v *Vault, state string, opt *WriterOptions) (*Writer, error) {
@@ -94,10 +96,26 @@ func OpenWriter(v *Vault, state string, opt *WriterOptions) (*Writer, error) {
 }
 
 func newWriter(v *Vault, notes noteDisk, disk durable.FS, state string) *Writer {
-	return &Writer{
-		vault: v, notes: notes, state: disk, now: time.Now, pace: usualPace(),
-		records: filepath.Join(state, "writing"), backups: filepath.Join(state, "backups", "notes"),
+	w := &Writer{
+		guard: guard{vault: v, notes: notes, now: time.Now, pace: usualPace()},
+		journal: journal{
+			state: disk, records: filepath.Join(state, "writing"), backups: filepath.Join(state, "backups", "notes"),
+		},
 	}
+	w.recent = w.waiting
+	return w
+}
+
+// waiting returns why a note that was written a moment ago must wait, nil if it need not. mu
+// must be held.
+func (w *Writer) waiting(name string) *Result {
+	for _, r := range w.open {
+		if r.Path == name || r.Target == name {
+			last := w.pace.looks[len(w.pace.looks)-1]
+			return &Result{Outcome: Later, Reason: RecentlyOurs, Until: r.Begun.Add(last)}
+		}
+	}
+	return nil
 }
 
 // Fallback reports whether the vault lies on a file system that cannot exchange two
@@ -112,9 +130,9 @@ func (w *Writer) Fallback() bool {
 // restarts bounds how often a write begins anew because the note changed.
 const restarts = 5
 
-// Update applies an edit to a note, as [Splice] does. The error is of the disk, or a
+// Update applies an edit to a note, as [noteedit.Splice] does. The error is of the disk, or a
 // mistake in the edit; everything that lies in the note is in the Result.
-func (w *Writer) Update(ctx context.Context, name string, e Edit) (Result, error) {
+func (w *Writer) Update(ctx context.Context, name string, e noteedit.Edit) (Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for range restarts {
@@ -125,9 +143,9 @@ func (w *Writer) Update(ctx context.Context, name string, e Edit) (Result, error
 		if e.Of != nil && s.sum != *e.Of {
 			return Result{Outcome: Conflict, Reason: HumanChanged}, nil
 		}
-		data, err := Splice(s.data, e)
-		if u, ok := errors.AsType[*Unspliced](err); ok {
-			return u.result(), nil
+		data, err := noteedit.Splice(s.data, e)
+		if refused, ok := errors.AsType[*frontmatter.EditError](err); ok {
+			return editResult(refused), nil
 		}
 		if err != nil {
 			return Result{}, err
@@ -161,11 +179,11 @@ func (w *Writer) Steady(ctx context.Context, name string, quiet time.Duration) (
 	return s.data, Result{Outcome: Written, Digest: s.sum}, nil
 }
 
-func (u *Unspliced) result() Result {
-	if u.Reason == TextChanged {
-		return Result{Outcome: Conflict, Reason: u.Reason}
+func editResult(err *frontmatter.EditError) Result {
+	if err.Reason == noteedit.TextChanged {
+		return Result{Outcome: Conflict, Reason: noteedit.TextChanged}
 	}
-	return Result{Outcome: Refused, Reason: u.Reason}
+	return Result{Outcome: Refused, Reason: Reason(err.Reason)}
 }
 
 func result(r *Result) Result {
@@ -173,10 +191,6 @@ func result(r *Result) Result {
 		return Result{}
 	}
 	return *r
-}
-
-func (w *Writer) later(why Reason, wait time.Duration) Result {
-	return Result{Outcome: Later, Reason: why, Until: w.now().Add(wait)}
 }
 
 // replace carries out the steps V3 to V8 of a write; done is false when the note
@@ -198,7 +212,7 @@ func (w *Writer) replace(name string, s *snapshot, data []byte) (res Result, don
 		return w.abandon(r, err)
 	}
 	if err := w.swap(r); err != nil { // V5
-		return w.broken(r, err)
+		return w.swapFailed(r, err)
 	}
 	res, err = w.settle(r)
 	return res, true, err
@@ -224,7 +238,7 @@ func (w *Writer) prepare(r *record, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// abandon takes back a write that has not touched the note.
+// abandon reverts a write that has not touched the note.
 func (w *Writer) abandon(r *record, cause error) (Result, bool, error) {
 	if err := w.discard(r); err != nil {
 		r.unsettled = true
@@ -239,8 +253,8 @@ func (w *Writer) abandon(r *record, cause error) (Result, bool, error) {
 	return Result{}, false, cause
 }
 
-// broken ends a write that failed at the moment of the exchange.
-func (w *Writer) broken(r *record, cause error) (Result, bool, error) {
+// swapFailed ends a write that failed at the exchange.
+func (w *Writer) swapFailed(r *record, cause error) (Result, bool, error) {
 	if at, err := look(w.notes, r.Temp); err == nil && at == r.New && !w.exists(r.aside()) {
 		return w.abandon(r, cause)
 	}
@@ -249,7 +263,8 @@ func (w *Writer) broken(r *record, cause error) (Result, bool, error) {
 	return Result{}, true, fmt.Errorf("write note %q: %w", r.Path, cause)
 }
 
-// refusal is the reason behind an error of the file system that time does not heal.
+// refusal returns the reason behind an error of the file system that no retry helps against, ""
+// for other errors.
 func refusal(err error) Reason {
 	switch {
 	case errors.Is(err, errDress):
@@ -279,7 +294,7 @@ func (w *Writer) Create(ctx context.Context, name string, data []byte) (Result, 
 	made, err := makeFolder(w.notes, path.Dir(name))
 	if err != nil {
 		w.unmake(made)
-		return w.denied(name, err)
+		return w.refuseOn(name, err)
 	}
 	res, err := w.create(name, data)
 	if res.Outcome != Written && !w.exists(name) {
@@ -288,7 +303,7 @@ func (w *Writer) Create(ctx context.Context, name string, data []byte) (Result, 
 	return res, err
 }
 
-// CanCreate tells what Create would answer now, and writes nothing.
+// CanCreate returns what Create would return now, and writes nothing.
 func (w *Writer) CanCreate(name string, data []byte) (Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -322,16 +337,16 @@ func (w *Writer) create(name string, data []byte) (Result, error) {
 	return Result{Outcome: Written, Digest: sha256.Sum256(data)}, w.forget(r)
 }
 
-// denied is the answer to an error that came before anything was written.
-func (w *Writer) denied(name string, err error) (Result, error) {
+// refuseOn returns the result for an error that came before anything was written.
+func (w *Writer) refuseOn(name string, err error) (Result, error) {
 	if why := refusal(err); why != "" {
 		return Result{Outcome: Refused, Reason: why}, nil
 	}
 	return Result{}, fmt.Errorf("write note %q: %w", name, err)
 }
 
-// unmake takes away the folders that were made for a note that did not come about. One
-// that somebody put something into stays.
+// unmake removes the folders that were made for a note that was not created. A folder that has
+// content by now stays.
 func (w *Writer) unmake(made []string) {
 	for _, dir := range slices.Backward(made) {
 		if w.notes.Remove(dir) != nil {
@@ -340,9 +355,8 @@ func (w *Writer) unmake(made []string) {
 	}
 }
 
-// Move gives a note another name, in the same folder or another one, which is made.
-// The text is not looked at, and a program that has the note open keeps writing to
-// it.
+// Move renames a note, in the same folder or to another one, which it makes. It does not look at
+// the text, and a program that has the note open continues to write to it.
 func (w *Writer) Move(ctx context.Context, name, to string) (Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -355,7 +369,7 @@ func (w *Writer) Move(ctx context.Context, name, to string) (Result, error) {
 	}
 	if made, err := makeFolder(w.notes, path.Dir(to)); err != nil {
 		w.unmake(made)
-		return w.denied(name, err)
+		return w.refuseOn(name, err)
 	}
 	r, err := w.begin(opMove, name, s.digest, s.digest)
 	if err != nil {
@@ -390,9 +404,9 @@ func (w *Writer) finishMove(r *record) error {
 	return w.forget(r)
 }
 
-// Remove takes a note out of the vault into the backups, as long as its bytes have
-// this digest; other ones are a [Conflict]. If a program that had it open saves it
-// within a minute it comes back.
+// Remove moves a note out of the vault into the backups, if its bytes have this digest; for others
+// the outcome is [Conflict]. If a program that had the note open saves it within a minute, Check
+// restores it.
 func (w *Writer) Remove(ctx context.Context, name string, want [sha256.Size]byte) (Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -406,8 +420,8 @@ func (w *Writer) Remove(ctx context.Context, name string, want [sha256.Size]byte
 	return w.remove(name, s)
 }
 
-// CanRemove tells what Remove would answer now if no human saved meanwhile, and
-// changes nothing.
+// CanRemove returns what Remove would return now if no program saved in between, and changes
+// nothing.
 func (w *Writer) CanRemove(ctx context.Context, name string, want [sha256.Size]byte) (Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

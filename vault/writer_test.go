@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"crypto/sha256"
@@ -13,12 +13,16 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"emberd/vault"
+	"emberd/vault/frontmatter"
+	"emberd/vault/notename"
 )
 
 func TestUpdate(t *testing.T) {
 	d := newDesk(t, files{"a.md": "human\n"})
 	res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	want := stamped("1", "human\n")
 	if got := d.read(t, "a.md"); got != want || res.Digest != sha256.Sum256([]byte(want)) {
 		t.Errorf("got %q, digest %x", got, res.Digest)
@@ -27,12 +31,12 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("backup: %q, %v, want what was there", got, err)
 	}
 	res, err = d.writer.Update(t.Context(), "a.md", stamp("2"))
-	wantOutcome(t, res, err, Later, RecentlyOurs)
+	wantOutcome(t, res, err, vault.Later, vault.RecentlyOurs)
 	d.finish(t)
 	before, err := os.Stat(filepath.Join(d.dir, "a.md"))
 	must(t, err)
 	res, err = d.writer.Update(t.Context(), "a.md", stamp("1"))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	if after, err := os.Stat(filepath.Join(d.dir, "a.md")); err != nil || !os.SameFile(before, after) {
 		t.Errorf("writing what is there replaced the file: %v", err)
 	}
@@ -42,17 +46,17 @@ func TestCreate(t *testing.T) {
 	d := newDesk(t, files{"Memories/Old.md": "x"})
 	must(t, os.Chmod(d.dir, 0o750))
 	res, err := d.writer.Create(t.Context(), "New/Deep/a.md", []byte("text"))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	info, err := os.Stat(filepath.Join(d.dir, "New/Deep/a.md"))
 	must(t, err)
 	if got := d.read(t, "New/Deep/a.md"); got != "text" || info.Mode() != 0o640 {
 		t.Errorf("got %q with mode %v, want the text, for the readers of the folder", got, info.Mode())
 	}
 	res, err = d.writer.Create(t.Context(), "New/Deep/a.md", []byte("text"))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	for name, other := range map[string]string{"Memories/Old.md": "Memories/Old.md", "Memories/OLD.md": "Memories/Old.md"} {
 		res, err = d.writer.Create(t.Context(), name, []byte("y"))
-		wantOutcome(t, res, err, Refused, NameTaken)
+		wantOutcome(t, res, err, vault.Refused, vault.NameTaken)
 		if res.Taken != other {
 			t.Errorf("%s is taken by %q, want %q", name, res.Taken, other)
 		}
@@ -64,18 +68,18 @@ func TestCreate(t *testing.T) {
 func TestCase57LookAlikes(t *testing.T) {
 	d := newDesk(t, files{"Cafe\u0301.md": "x"})
 	for _, title := range []string{"Café", "CAFE\u0301", "cafe\u0301"} {
-		res, err := d.writer.Create(t.Context(), NoteName(title, ""), []byte("y"))
-		wantOutcome(t, res, err, Refused, NameTaken)
-		res, err = d.writer.Create(t.Context(), NoteName(title, "k3f9"), []byte(title))
+		res, err := d.writer.Create(t.Context(), notename.New(title, ""), []byte("y"))
+		wantOutcome(t, res, err, vault.Refused, vault.NameTaken)
+		res, err = d.writer.Create(t.Context(), notename.New(title, "k3f9"), []byte(title))
 		if title == "Café" {
-			wantOutcome(t, res, err, Written, "")
+			wantOutcome(t, res, err, vault.Written, "")
 		} else {
-			wantOutcome(t, res, err, Refused, NameTaken)
+			wantOutcome(t, res, err, vault.Refused, vault.NameTaken)
 		}
 	}
 	for _, bad := range []string{"../x.md", "/etc/x.md", "a/../../x.md", ".hidden.md", "x", "a\x00.md"} {
 		res, err := d.writer.Create(t.Context(), bad, nil)
-		if err != nil || res.Outcome != Refused {
+		if err != nil || res.Outcome != vault.Refused {
 			t.Errorf("%q: %v, %v, want it refused", bad, res, err)
 		}
 	}
@@ -84,16 +88,16 @@ func TestCase57LookAlikes(t *testing.T) {
 func TestMoveAndRemove(t *testing.T) {
 	d := newDesk(t, files{"a.md": "a", "b.md": "b"})
 	res, err := d.writer.Move(t.Context(), "a.md", "b.md")
-	wantOutcome(t, res, err, Refused, NameTaken)
+	wantOutcome(t, res, err, vault.Refused, vault.NameTaken)
 	res, err = d.writer.Move(t.Context(), "a.md", "Archive/a.md")
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	if d.read(t, "a.md") != "(gone)" || d.read(t, "Archive/a.md") != "a" {
 		t.Errorf("after the move: %q and %q", d.read(t, "a.md"), d.read(t, "Archive/a.md"))
 	}
 	res, err = d.writer.Remove(t.Context(), "b.md", sha256.Sum256([]byte("other")))
-	wantOutcome(t, res, err, Conflict, HumanChanged)
+	wantOutcome(t, res, err, vault.Conflict, vault.HumanChanged)
 	res, err = d.writer.Remove(t.Context(), "b.md", sha256.Sum256([]byte("b")))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	if got := d.kept(t); d.read(t, "b.md") != "(gone)" || !slices.Equal(got, []string{"b"}) {
 		t.Errorf("after the removal: %q, backups %q", d.read(t, "b.md"), got)
 	}
@@ -105,7 +109,7 @@ func TestRemovedNoteThatIsSavedComesBack(t *testing.T) {
 	editor, err := os.OpenFile(filepath.Join(d.dir, "a.md"), os.O_WRONLY|os.O_APPEND, 0)
 	must(t, err)
 	res, err := d.writer.Remove(t.Context(), "a.md", sha256.Sum256([]byte("a")))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	_, err = editor.WriteString(" and more")
 	must(t, errors.Join(err, editor.Close()))
 	events := d.finish(t)
@@ -119,24 +123,24 @@ func TestNotesThatWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		all   files
 		after func(t *testing.T, d *desk)
-		why   Reason
+		why   vault.Reason
 	}{
-		"just saved":    {files{"a.md": "x"}, func(t *testing.T, d *desk) { d.clock.Add(-time.Hour) }, NotQuiet},
-		"in the future": {files{"a.md": "x"}, func(t *testing.T, d *desk) { d.clock.Add(-100 * day) }, NotQuiet},
-		"Syncthing":     {files{"a.md": "x", "a.sync-conflict-20260102-030405-ABCDEFG.md": "y"}, nil, ConflictCopy},
-		"Dropbox":       {files{"a.md": "x", "a (Ann's conflicted copy 2026-01-02).md": "y"}, nil, ConflictCopy},
-		"Obsidian":      {files{"a.md": "x", "a (Conflicted copy phone 202601020304).md": "y"}, nil, ConflictCopy},
-		"iCloud":        {files{"a.md": "---\nmemory-id: m\n---\n", "a 2.md": "---\nmemory-id: m\n---\nx"}, nil, ConflictCopy},
-		"merge":         {files{"a.md": "x\n<<<<<<< HEAD\ny\n=======\nz\n>>>>>>> b\n"}, nil, MergeMarks},
-		"stub":          {files{".a.md.icloud": "x"}, nil, Gone},
-		"git lock":      {files{"a.md": "x", ".git/index.lock": ""}, nil, GitBusy},
-		"git merge":     {files{"a.md": "x", ".git/MERGE_HEAD": ""}, nil, GitBusy},
-		"git rebase":    {files{"a.md": "x", ".git/rebase-merge/done": ""}, nil, GitBusy},
-		"git worktree":  {files{"a.md": "x", ".git": "gitdir: .elsewhere\n", ".elsewhere/index.lock": ""}, nil, GitBusy},
+		"just saved":    {files{"a.md": "x"}, func(t *testing.T, d *desk) { d.clock.Add(-time.Hour) }, vault.NotQuiet},
+		"in the future": {files{"a.md": "x"}, func(t *testing.T, d *desk) { d.clock.Add(-100 * 24 * time.Hour) }, vault.NotQuiet},
+		"Syncthing":     {files{"a.md": "x", "a.sync-conflict-20260102-030405-ABCDEFG.md": "y"}, nil, vault.ConflictCopy},
+		"Dropbox":       {files{"a.md": "x", "a (Ann's conflicted copy 2026-01-02).md": "y"}, nil, vault.ConflictCopy},
+		"Obsidian":      {files{"a.md": "x", "a (Conflicted copy phone 202601020304).md": "y"}, nil, vault.ConflictCopy},
+		"iCloud":        {files{"a.md": "---\nmemory-id: m\n---\n", "a 2.md": "---\nmemory-id: m\n---\nx"}, nil, vault.ConflictCopy},
+		"merge":         {files{"a.md": "x\n<<<<<<< HEAD\ny\n=======\nz\n>>>>>>> b\n"}, nil, vault.MergeMarks},
+		"stub":          {files{".a.md.icloud": "x"}, nil, vault.Gone},
+		"git lock":      {files{"a.md": "x", ".git/index.lock": ""}, nil, vault.GitBusy},
+		"git merge":     {files{"a.md": "x", ".git/MERGE_HEAD": ""}, nil, vault.GitBusy},
+		"git rebase":    {files{"a.md": "x", ".git/rebase-merge/done": ""}, nil, vault.GitBusy},
+		"git worktree":  {files{"a.md": "x", ".git": "gitdir: .elsewhere\n", ".elsewhere/index.lock": ""}, nil, vault.GitBusy},
 		"folder replaced": {files{"a.md": "x"}, func(t *testing.T, d *desk) {
 			must(t, os.Rename(d.dir, d.dir+"-away"))
 			must(t, os.Mkdir(d.dir, 0o700))
-		}, VaultReplaced},
+		}, vault.VaultReplaced},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, c.all)
@@ -144,13 +148,13 @@ func TestNotesThatWait(t *testing.T) {
 				c.after(t, d)
 			}
 			res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-			if c.why == Gone {
-				wantOutcome(t, res, err, Refused, Gone)
+			if c.why == vault.Gone {
+				wantOutcome(t, res, err, vault.Refused, vault.Gone)
 				res, err = d.writer.Create(t.Context(), "a.md", nil)
-				c.why = NotLocal
+				c.why = vault.NotLocal
 			}
-			wantOutcome(t, res, err, Later, c.why)
-			if now := d.clock.Now(); !res.Until.After(now) || res.Until.After(now.Add(day)) {
+			wantOutcome(t, res, err, vault.Later, c.why)
+			if now := d.clock.Now(); !res.Until.After(now) || res.Until.After(now.Add(24*time.Hour)) {
 				t.Errorf("until %v, want within a day of %v", res.Until, now)
 			}
 			if len(d.kept(t)) > 0 || len(d.strays(t)) > 0 {
@@ -163,33 +167,33 @@ func TestNotesThatWait(t *testing.T) {
 func TestNumberedNotesAreNoCopies(t *testing.T) {
 	d := newDesk(t, files{"Chapter.md": "x", "Chapter 2.md": "y", "Chapter two.md": "z"})
 	res, err := d.writer.Update(t.Context(), "Chapter.md", stamp("1"))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 }
 
 // Case 55: what cannot be kept is refused, the rest is kept.
 func TestCase55FilesThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(t *testing.T, file string)
-		why     Reason
+		why     vault.Reason
 	}{
-		"hard link": {func(t *testing.T, file string) { must(t, os.Link(file, file+".2")) }, HardLinked},
-		"read-only": {func(t *testing.T, file string) { must(t, os.Chmod(file, 0o444)) }, ReadOnly},
+		"hard link": {func(t *testing.T, file string) { must(t, os.Link(file, file+".2")) }, vault.HardLinked},
+		"read-only": {func(t *testing.T, file string) { must(t, os.Chmod(file, 0o444)) }, vault.ReadOnly},
 		"symbolic link": {func(t *testing.T, file string) {
 			must(t, os.Rename(file, file+".2"))
 			must(t, os.Symlink(file+".2", file))
-		}, Symlink},
-		"gone":               {func(t *testing.T, file string) { must(t, os.Remove(file)) }, Gone},
-		"folder":             {func(t *testing.T, file string) { must(t, os.Remove(file)); must(t, os.Mkdir(file, 0o700)) }, NotRegular},
-		"not text":           {func(t *testing.T, file string) { must(t, os.WriteFile(file, []byte("\xff\xfea"), 0o600)) }, NotText},
-		"too large":          {func(t *testing.T, file string) { must(t, os.Truncate(file, maxWritten+1)) }, TooLarge},
-		"broken frontmatter": {func(t *testing.T, file string) { must(t, os.WriteFile(file, []byte("---\na: [\n---\n"), 0o600)) }, BadFrontmatter},
+		}, vault.Symlink},
+		"gone":               {func(t *testing.T, file string) { must(t, os.Remove(file)) }, vault.Gone},
+		"folder":             {func(t *testing.T, file string) { must(t, os.Remove(file)); must(t, os.Mkdir(file, 0o700)) }, vault.NotRegular},
+		"not text":           {func(t *testing.T, file string) { must(t, os.WriteFile(file, []byte("\xff\xfea"), 0o600)) }, vault.NotText},
+		"too large":          {func(t *testing.T, file string) { must(t, os.Truncate(file, vault.MaxWritten+1)) }, vault.TooLarge},
+		"broken frontmatter": {func(t *testing.T, file string) { must(t, os.WriteFile(file, []byte("---\na: [\n---\n"), 0o600)) }, frontmatter.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, files{"a.md": "human"})
 			c.prepare(t, filepath.Join(d.dir, "a.md"))
 			before := d.listing(t)
 			res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-			wantOutcome(t, res, err, Refused, c.why)
+			wantOutcome(t, res, err, vault.Refused, c.why)
 			if after := d.listing(t); !slices.Equal(before, after) {
 				t.Errorf("the vault changed:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 			}
@@ -230,7 +234,7 @@ func TestCase55ModeOwnerAndAttributesStay(t *testing.T) {
 		must(t, err)
 	}
 	res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	info, err := os.Stat(file)
 	must(t, err)
 	if st := info.Sys().(*syscall.Stat_t); info.Mode() != 0o640 || int(st.Uid) != owner || time.Since(info.ModTime()) > time.Minute {
@@ -245,7 +249,7 @@ func TestCase55ModeOwnerAndAttributesStay(t *testing.T) {
 	d.finish(t)
 }
 
-// Case 52: somebody saves between reading and exchanging, and into the file that was
+// Case 52: a user saves between reading and exchanging, and into the file that was
 // displaced.
 func TestCase52SavesInBetween(t *testing.T) {
 	for mode, step := range map[string]func(op, name string) error{"exchange": noExchange(), "fallback": noExchange("exchange")} {
@@ -267,7 +271,7 @@ func TestCase52SavesInBetween(t *testing.T) {
 					return step(op, note)
 				}
 				res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-				wantOutcome(t, res, err, Conflict, HumanChanged)
+				wantOutcome(t, res, err, vault.Conflict, vault.HumanChanged)
 				if got := d.read(t, "a.md"); got != "newer" {
 					t.Errorf("got %q, want what the human saved", got)
 				}
@@ -285,14 +289,14 @@ func TestCase52SavesWhileTheNewTextIsMade(t *testing.T) {
 	d := newDesk(t, files{"a.md": before})
 	saved := false
 	d.step = func(op, name string) error {
-		if op == "create" && strings.HasPrefix(name, tempPrefix) && !saved {
+		if op == "create" && strings.HasPrefix(name, vault.TempPrefix) && !saved {
 			saved = true
 			d.save(t, "a.md", newer)
 		}
 		return nil
 	}
 	res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	if got := d.read(t, "a.md"); got != stamped("1", newer) {
 		t.Errorf("got %q, want the edit in what the human saved", got)
 	}
@@ -339,7 +343,7 @@ func TestCase52SavesIntoTheDisplacedFile(t *testing.T) {
 				editor, err := os.OpenFile(filepath.Join(d.dir, "a.md"), os.O_WRONLY, 0)
 				must(t, err)
 				res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-				wantOutcome(t, res, err, Written, "")
+				wantOutcome(t, res, err, vault.Written, "")
 				if restart {
 					d.reopen(t)
 				}
@@ -353,7 +357,7 @@ func TestCase52SavesIntoTheDisplacedFile(t *testing.T) {
 				if got := d.read(t, "a.md"); got != "saved late" {
 					t.Errorf("got %q, backups %q, want what was saved late", got, d.kept(t))
 				}
-				if res, err := d.writer.Update(t.Context(), "a.md", stamp("1")); err != nil || res.Outcome != Written {
+				if res, err := d.writer.Update(t.Context(), "a.md", stamp("1")); err != nil || res.Outcome != vault.Written {
 					t.Errorf("written anew: %v, %v", res, err)
 				}
 			})
@@ -375,7 +379,7 @@ func TestCase58Fallbacks(t *testing.T) {
 			d := newDesk(t, files{"a.md": "human"})
 			d.step = noExchange(without...)
 			res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-			wantOutcome(t, res, err, Written, "")
+			wantOutcome(t, res, err, vault.Written, "")
 			if got := d.read(t, "a.md"); got != stamped("1", "human") {
 				t.Errorf("got %q", got)
 			}
@@ -383,9 +387,9 @@ func TestCase58Fallbacks(t *testing.T) {
 				t.Errorf("fallback: %v", d.writer.Fallback())
 			}
 			res, err = d.writer.Create(t.Context(), "b.md", []byte("new"))
-			wantOutcome(t, res, err, Written, "")
+			wantOutcome(t, res, err, vault.Written, "")
 			res, err = d.writer.Move(t.Context(), "b.md", "c.md")
-			wantOutcome(t, res, err, Written, "")
+			wantOutcome(t, res, err, vault.Written, "")
 			d.finish(t)
 			if got := d.kept(t); !slices.Equal(got, []string{"human"}) {
 				t.Errorf("backups %q", got)
@@ -396,17 +400,17 @@ func TestCase58Fallbacks(t *testing.T) {
 
 func TestOldBackupsGo(t *testing.T) {
 	d := newDesk(t, files{"a.md": "human"})
-	must(t, os.WriteFile(filepath.Join(d.writer.backups, "somebody's"), nil, 0o600))
+	must(t, os.WriteFile(filepath.Join(d.backups(), "somebody's"), nil, 0o600))
 	res, err := d.writer.Update(t.Context(), "a.md", stamp("1"))
-	wantOutcome(t, res, err, Written, "")
+	wantOutcome(t, res, err, vault.Written, "")
 	d.finish(t)
-	d.clock.Add(29 * day)
+	d.clock.Add(29 * 24 * time.Hour)
 	_, err = d.writer.Check(t.Context())
 	must(t, err)
 	if got := len(d.kept(t)); got != 2 {
 		t.Errorf("after 29 days %d backups, want both", got)
 	}
-	d.clock.Add(2 * day)
+	d.clock.Add(2 * 24 * time.Hour)
 	if due := d.writer.Due(); due.After(d.clock.Now()) {
 		t.Errorf("due %v, want it before %v", due, d.clock.Now())
 	}

@@ -37,7 +37,8 @@ func BenchmarkScan(b *testing.B) {
 			}
 		}},
 		{"int8", benchRows * benchDim, func() {
-			err := rows.scan(context.Background(), rounded(q), func(at int, part []float32) { copy(scores[at*slabRows:], part) })
+			err := rows.scan(context.Background(), rounded(q),
+				func(at int, part []float32) { copy(scores[at*slabRows:], part) })
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -177,7 +178,7 @@ func BenchmarkNearest(b *testing.B) {
 		b.Run(which.name, func(b *testing.B) {
 			b.SetBytes(benchRows * benchDim)
 			for b.Loop() {
-				_, err := s.Nearest(context.Background(), q, Want{N: which.n, Accept: which.accept})
+				_, err := s.Nearest(context.Background(), q, Query{N: which.n, Accept: which.accept})
 				must(b, err)
 			}
 		})

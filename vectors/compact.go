@@ -15,7 +15,7 @@ import (
 type rules struct {
 	// before is since when a vector has had no document if it is to be dropped.
 	before time.Time
-	// despite goes on without the vectors that cannot be read.
+	// despite continues without the vectors that cannot be read.
 	despite bool
 }
 
@@ -24,7 +24,7 @@ func thorough(before time.Time) rules { return rules{before: before, despite: tr
 // Compact writes all that is current into one new file and removes the others of this device.
 // Vectors are dropped that no document has had for an hour, so that one that is renamed, or
 // changes and changes back, keeps its vectors. It needs room for what is current on the disk.
-// A failure, and an end of ctx, leaves the files as they are. Meanwhile the store can be used.
+// A failure, and an end of ctx, leaves the files as they are. In the meantime the store can be used.
 func (s *Store) Compact(ctx context.Context) error {
 	return s.compacted(s.compact(ctx, rules{before: s.opt.Now().Add(-orphanAge)}))
 }
@@ -60,7 +60,7 @@ type held struct {
 	to   int64 // in the new file, 0 if it is not in there
 }
 
-// compact carries out the steps of the package documentation.
+// compact applies the steps of the package documentation.
 func (s *Store) compact(ctx context.Context, r rules) error {
 	s.order.Lock()
 	defer s.order.Unlock()
@@ -148,10 +148,11 @@ func (s *Store) writeCompacted(ctx context.Context, c *compaction, temp string, 
 }
 
 // copyCurrent writes the header, the documents and the vectors of own files, and counts records.
-func (s *Store) copyCurrent(ctx context.Context, f durable.File, head *header, c *compaction, despite bool) (records int, err error) {
+func (s *Store) copyCurrent(ctx context.Context, f durable.File, head *header, c *compaction,
+	despite bool) (records int, err error) {
 	b, written := head.encode(), int64(0)
-	flush := func(least int) error {
-		if len(b) <= least {
+	flush := func(minimum int) error {
+		if len(b) <= minimum {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -200,7 +201,7 @@ func (s *Store) adopt(c *compaction) {
 	for i, h := range c.vectors {
 		slot := h.slot
 		if slot.row != h.row {
-			continue // lost meanwhile, and perhaps put again
+			continue // lost in the meantime, and perhaps put again
 		}
 		slot.row = i
 		if h.to > 0 {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 // midway is a context that calls do once, when it is looked at first.

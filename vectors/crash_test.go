@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 // life has every operation, after every other that it may meet on the disk.
@@ -130,7 +130,8 @@ func (x *explorer) settle(m *machine, when string) {
 func faults() []crashdisk.Fault {
 	all := []crashdisk.Fault{
 		{Err: syscall.EIO}, {Err: syscall.EIO, Forever: true}, {Err: syscall.EROFS, Forever: true, ShortBy: 7},
-		{Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 1}, {Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 100},
+		{Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 1},
+		{Op: crashdisk.OpWrite, Err: syscall.ENOSPC, ShortBy: 100},
 		{Op: crashdisk.OpSync}, {Op: crashdisk.OpSync, Forever: true},
 		{Op: crashdisk.OpSyncDir}, {Op: crashdisk.OpSyncDir, Forever: true},
 	}
@@ -282,7 +283,7 @@ func TestEveryReadError(t *testing.T) {
 				if v, ok := m.Vector(KeyOf(text)); ok && fmt.Sprint(v) != fmt.Sprint(word(text).Vector) {
 					x.must(m, when, fmt.Errorf("the vector of %q is wrong", text))
 				}
-				if _, err := one(m.Nearest(context.Background(), word(text).Vector, Want{N: 3})); err != nil {
+				if _, err := one(m.Nearest(context.Background(), word(text).Vector, Query{N: 3})); err != nil {
 					x.must(m, when, err)
 				}
 			}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 // realStore is a store on the real disk with two documents, and the name of its only file.

@@ -43,7 +43,27 @@
 //
 // # Format
 //
-// All numbers are little-endian. A file begins with a header:
+//	+--------+--------+--------+-----+--------+
+//	| header | record | record | ... | synced |
+//	+--------+--------+--------+-----+--------+
+//
+//	+------+------+--------+-----+---------+
+//	| mark | kind | length | crc | payload |
+//	+------+------+--------+-----+---------+
+//	       |<--- crc --->|     |<- crc ->|
+//
+// All numbers are little-endian. A file of device a for vectors of two components, with the
+// vector (0.6, 0.8) of the key 00 01 … 0f:
+//
+//	89 76 65 63 0d 0a 1a 0a  01 00  00 00  02 00 00 00   magic, version, flags, dim
+//	00 00 00 00 00 00 00 00  01 00 6d  01 00 61          salt, identity m, device a
+//	3c de 0d 85                                      crc
+//	e5 76 72 a7  01  18 00 00  54 9a 65 ad               mark, kind, length, crc
+//	00 01 02 03 04 05 06 07  08 09 0a 0b 0c 0d 0e 0f     key
+//	9a 99 19 3f  cd cc 4c 3f                             components
+//	e5 76 72 a7  04  00 00 00  22 da 59 22               synced
+//
+// A file begins with a header:
 //
 //	magic     8   "\x89vec\r\n\x1a\n": no text, and no transfer as text goes unnoticed
 //	version   2   1
@@ -100,7 +120,7 @@ import (
 // Key is the first half of the SHA-256 of what was embedded.
 type Key [16]byte
 
-// KeyOf is the key of the parts, which are told apart: ("ab", "c") and ("a", "bc") differ.
+// KeyOf is the key of the parts, which are distinguished: ("ab", "c") and ("a", "bc") differ.
 func KeyOf(parts ...string) Key {
 	h := sha256.New()
 	var size [8]byte

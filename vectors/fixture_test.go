@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 const (
@@ -100,7 +100,7 @@ func one(found [][]Match, err error) ([]Match, error) {
 // nearest is what is near the word, as doc/chunk.
 func nearest(tb testing.TB, s *Store, text string, n int) (names []string) {
 	tb.Helper()
-	matches, err := one(s.Nearest(context.Background(), word(text).Vector, Want{N: n}))
+	matches, err := one(s.Nearest(context.Background(), word(text).Vector, Query{N: n}))
 	must(tb, err)
 	for _, m := range matches {
 		names = append(names, fmt.Sprintf("%s/%d", m.Doc, m.Chunk))

@@ -88,7 +88,7 @@ func (h *header) body() []byte {
 
 func (h *header) encode() []byte { return binary.LittleEndian.AppendUint32(h.body(), h.seed) }
 
-// parseHeader reads the header at the beginning of b and says how long it is. A header of a later
+// parseHeader reads the header at the beginning of b and reports how long it is. A header of a later
 // version is errVersion, any other that is not whole errHeader.
 func parseHeader(b []byte) (h header, size int, err error) {
 	if len(b) < 24 || string(b[:8]) != magic {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 // Any bytes can be opened as an own file and as that of another device, as they are and with the
@@ -57,7 +57,7 @@ func opensAnyhow(t *testing.T, name string, file []byte) {
 			t.Errorf("%x is %v, which is not in the file", key, v)
 		}
 	}
-	_, err = one(s.Nearest(t.Context(), word("apple").Vector, Want{N: 3}))
+	_, err = one(s.Nearest(t.Context(), word("apple").Vector, Query{N: 3}))
 	must(t, err)
 	keepsWhatItHas(t, s, disk)
 }
@@ -75,7 +75,8 @@ func keepsWhatItHas(t *testing.T, s *Store, disk *crashdisk.Disk) {
 	must(t, err)
 	defer s.Close()
 	after := slices.SortedFunc(s.Docs(), func(a, b Doc) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
-	if now := s.Status(); fmt.Sprint(before) != fmt.Sprint(after) || now.Vectors != st.Vectors || now.Covered != st.Covered {
+	if now := s.Status(); fmt.Sprint(before) != fmt.Sprint(after) || now.Vectors != st.Vectors ||
+		now.Covered != st.Covered {
 		t.Errorf("compacted, %v %+v has become %v %+v", before, st, after, now)
 	}
 }

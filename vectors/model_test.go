@@ -11,8 +11,8 @@ import (
 
 	"emberd/internal/dot"
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
-	_ "emberd/internal/fewer"
+	"emberd/internal/testutil/crashdisk"
+	_ "emberd/internal/testutil/racescale"
 )
 
 // Whatever is done in whatever order, the store is a map of vectors and one of documents, also

@@ -20,13 +20,13 @@ const (
 	perDoc = 4
 )
 
-// Want is what to look for.
-type Want struct {
+// Query is a nearest-neighbor query.
+type Query struct {
 	Prefix string // of the names of the documents
 	N      int    // documents at most
 	// Least is the cosine below which nothing is wanted, 0 for whatever is nearest.
 	Least float64
-	// Accept says whether a document is wanted, nil that all are; it is asked at most once for
+	// Accept reports whether a document is wanted, nil that all are; it is asked at most once for
 	// each, in about the order of nearness and only until there are enough, and may use the
 	// store.
 	Accept func(doc string) bool
@@ -76,7 +76,7 @@ func (s *Store) load(e Entry, buf []byte) bool {
 		if err == nil {
 			s.damaged(e.Key, f, at)
 		}
-		was = f // if it has moved meanwhile, the file may just have been closed
+		was = f // if it has moved in the meantime, the file may just have been closed
 	}
 }
 
@@ -95,7 +95,7 @@ func (s *Store) damaged(key Key, f *file, at int64) {
 // Nearest returns for each want the documents that have the chunks nearest to q, nearest first,
 // those as near by name. q has the store's dimension and unit length. All wants together cost one
 // scan. Vectors are those at the time of the call; nothing waits for it.
-func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Want) ([][]Match, error) {
+func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Query) ([][]Match, error) {
 	if len(q) != s.opt.Dim {
 		return nil, fmt.Errorf("look for vectors in %s: the query has %d components, not %d", s.dir, len(q), s.opt.Dim)
 	}
@@ -105,9 +105,9 @@ func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Want) ([][]Ma
 	if gone {
 		return nil, ErrClosed
 	}
-	query, picks := rounded(q), make([]picking, len(wants))
+	query, picks := rounded(q), make([]rescorer, len(wants))
 	for i := range wants {
-		picks[i] = picking{Want: &wants[i], nth: nth, docs: map[*placed]int{}}
+		picks[i] = rescorer{Query: &wants[i], nth: nth, docs: map[*placed]int{}}
 	}
 	err := rows.scan(ctx, query, func(b int, scores []float32) {
 		s.mu.RLock()
@@ -130,7 +130,7 @@ func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Want) ([][]Ma
 }
 
 // pick goes down the rows until there are enough.
-func (s *Store) pick(ctx context.Context, p *picking, rows *table, scale float32) error {
+func (s *Store) pick(ctx context.Context, p *rescorer, rows *table, scale float32) error {
 	for some := range p.hits.descending(256) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -163,9 +163,9 @@ func (s *Store) placesOf(rows *table, hits []hit) [][]place {
 	return all
 }
 
-// picking collects the chunks to be compared again.
-type picking struct {
-	*Want
+// rescorer collects the candidates for exact scoring.
+type rescorer struct {
+	*Query
 	nth    int             // documents placed later are newer than the rows
 	hits   hits            // that may be near enough
 	docs   map[*placed]int // chunks picked, -1 if it is not wanted
@@ -176,13 +176,13 @@ type picking struct {
 
 // promising takes in the rows of a slab, the first of which has the number first, that may be near
 // enough, of documents that may have the prefix. Store.mu is held.
-func (p *picking) promising(rows *slab, first int, scale float32, scores []float32) {
+func (p *rescorer) promising(rows *slab, first int, scale float32, scores []float32) {
 	if p.N <= 0 {
 		return
 	}
-	wanted, least := kindsOf(p.Prefix), float32(p.Least)
+	wanted, minimum := kindsOf(p.Prefix), float32(p.Least)
 	for i, score := range scores {
-		if least > 0 && nearestBy(score, scale, rows.scale[i]) < least {
+		if minimum > 0 && nearestBy(score, scale, rows.scale[i]) < minimum {
 			continue
 		}
 		// A row without a document may get one during the search.
@@ -200,12 +200,12 @@ type candidate struct {
 	newer bool
 }
 
-// enough reports whether a row that may be as near as most, and those after it, are of no use.
-func (p *picking) enough(most float32) bool {
-	return p.found >= min(deepest*p.N, p.N+deeper) || p.found >= p.N+spare && most < p.last
+// enough reports whether a row whose cosine is at most next, and those after it, are of no use.
+func (p *rescorer) enough(next float32) bool {
+	return p.found >= min(deepest*p.N, p.N+deeper) || p.found >= p.N+spare && next < p.last
 }
 
-func (p *picking) take(places []place, key Key, score float32) {
+func (p *rescorer) take(places []place, key Key, score float32) {
 	for _, at := range places {
 		n, seen := p.docs[at.doc]
 		switch {
@@ -228,13 +228,13 @@ func (p *picking) take(places []place, key Key, score float32) {
 	}
 }
 
-func (p *picking) wants(doc string) bool {
+func (p *rescorer) wants(doc string) bool {
 	return strings.HasPrefix(doc, p.Prefix) && (p.Accept == nil || p.Accept(doc))
 }
 
 // takeNewer takes all chunks of a document that was placed during the search: rows that were
 // passed by before that may be nearer than the one that it is met by.
-func (p *picking) takeNewer(d *placed) {
+func (p *rescorer) takeNewer(d *placed) {
 	p.docs[d] = perDoc
 	for i, c := range d.Chunks {
 		p.picked = append(p.picked, candidate{key: c.Key, at: place{d, i}, newer: true})
@@ -243,7 +243,7 @@ func (p *picking) takeNewer(d *placed) {
 
 // rescored compares with the vectors in the files, and takes each document once. A vector that
 // cannot be read counts as it was rounded.
-func (s *Store) rescored(q []float32, p *picking) []Match {
+func (s *Store) rescored(q []float32, p *rescorer) []Match {
 	e := Entry{Vector: make([]float32, s.opt.Dim)}
 	buf := make([]byte, vectorSize(s.opt.Dim))
 	cosines := map[Key]float64{}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 var otherFile = folder + "/" + fileName("b", 3)

@@ -48,7 +48,7 @@ func (f *file) readHeader() error {
 	return err
 }
 
-// found is what readRecords says of the part of a file that it read: where the last whole record
+// found is what readRecords found in the part of a file that it read: where the last whole record
 // ends, and how many bytes before that are in none.
 type found struct{ end, lost int64 }
 

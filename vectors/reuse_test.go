@@ -141,7 +141,7 @@ func TestRefusals(t *testing.T) {
 	if st := s.Status(); st.Vectors+st.Docs != 0 {
 		t.Errorf("refused, but the status is %+v", st)
 	}
-	if _, err := one(s.Nearest(t.Context(), make([]float32, dim+1), Want{N: 1})); err == nil {
+	if _, err := one(s.Nearest(t.Context(), make([]float32, dim+1), Query{N: 1})); err == nil {
 		t.Error("a query of another dimension was taken")
 	}
 }
@@ -151,7 +151,7 @@ func TestClosedStore(t *testing.T) {
 	must(t, s.Put(words("apple")))
 	must(t, s.Close())
 	must(t, s.Close())
-	_, nearestErr := one(s.Nearest(t.Context(), word("apple").Vector, Want{N: 1}))
+	_, nearestErr := one(s.Nearest(t.Context(), word("apple").Vector, Query{N: 1}))
 	for name, err := range map[string]error{
 		"put": s.Put(words("banana")), "put what is there": s.Put(words("apple")), "place": s.Place(nil, nil),
 		"sync": s.Sync(), "compact": s.Compact(t.Context()), "nearest": nearestErr,

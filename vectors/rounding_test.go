@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 // spread makes vectors of MiniLM's dimension in a certain manner.
@@ -78,7 +78,7 @@ func TestTheTenNearestAreThoseOfFloat32(t *testing.T) {
 			found, short := 0, 0.0
 			for _, q := range all[rows:] {
 				want := tenNearest(all[:rows], q)
-				got, err := one(s.Nearest(t.Context(), q, Want{N: 10}))
+				got, err := one(s.Nearest(t.Context(), q, Query{N: 10}))
 				must(t, err)
 				for i, m := range got {
 					short = max(short, want[i].cosine-m.Cosine)
@@ -143,14 +143,14 @@ func TestTiesAndZeros(t *testing.T) {
 		docs = append(docs, Doc{Name: name, Chunks: []Chunk{{Key: KeyOf("zero", name)}, {Key: KeyOf(name)}}})
 	}
 	must(t, s.Place(docs, nil))
-	matches, err := one(s.Nearest(t.Context(), apple, Want{N: 40}))
+	matches, err := one(s.Nearest(t.Context(), apple, Query{N: 40}))
 	must(t, err)
 	for i, m := range matches {
 		if want := fmt.Sprintf("n/%02d", i); m.Doc != want || m.Chunk != 1 || math.Abs(m.Cosine-1) > 1e-6 {
 			t.Errorf("place %d of equals is %+v, want %s", i, m, want)
 		}
 	}
-	matches, err = one(s.Nearest(t.Context(), make([]float32, dim), Want{N: 5}))
+	matches, err = one(s.Nearest(t.Context(), make([]float32, dim), Query{N: 5}))
 	must(t, err)
 	for _, m := range matches {
 		if m.Cosine != 0 || m.Chunk != 0 {
@@ -179,13 +179,14 @@ func TestAcceptIsAskedLittle(t *testing.T) {
 		{"none", func(string) bool { return false }, 5000, 0},
 	} {
 		asked := map[string]int{}
-		got, err := one(s.Nearest(t.Context(), all[42], Want{N: 10, Accept: func(doc string) bool {
+		got, err := one(s.Nearest(t.Context(), all[42], Query{N: 10, Accept: func(doc string) bool {
 			asked[doc]++
 			return c.accept(doc)
 		}}))
 		must(t, err)
 		if len(got) != c.want || len(asked) > c.most {
-			t.Errorf("%s: %d found, want %d; %d asked about, want at most %d", c.name, len(got), c.want, len(asked), c.most)
+			t.Errorf("%s: %d found, want %d; %d asked about, want at most %d", c.name, len(got), c.want, len(asked),
+				c.most)
 		}
 		for doc, n := range asked {
 			if n > 1 {

@@ -24,7 +24,7 @@ type Options struct {
 	FS     durable.FS   // nil is the real disk
 	Logger *slog.Logger // nil discards
 
-	// Identity says which vectors may be compared, at most 1024 bytes: the model and all else
+	// Identity reports which vectors may be compared, at most 1024 bytes: the model and all else
 	// that they depend on.
 	Identity string
 	// Dim is the number of components of a vector, from 1 to [MaxDim].
@@ -33,7 +33,7 @@ type Options struct {
 	Device string
 	// Others makes the vectors in files of other devices of the same identity count.
 	Others bool
-	// Now tells for how long vectors have waited for a document; nil is time.Now.
+	// Now reports for how long vectors have waited for a document; nil is time.Now.
 	Now func() time.Time
 }
 
@@ -50,13 +50,21 @@ func (o *Options) check() error {
 }
 
 // Store is the vectors of one identity. See the package documentation.
+//
+// A Store has three locks, acquired in the order order, write, mu; a method skips those that
+// it does not need. Compact and Refresh hold order from beginning to end, so only one of them
+// runs at a time, and write and mu only for their steps: reads and writes continue in between.
+// Put, Place and Sync hold write while they write to the disk, and mu afterwards, to make the
+// records visible. Nearest holds mu for reading while it scans one block of rows, and reads
+// vectors from files without a lock: if a compaction closed the file, it looks up the new
+// place and tries again.
 type Store struct {
 	fs  durable.FS
 	log *slog.Logger
 	dir string
 	opt Options
 
-	// The locks are taken in this order. order is held by Compact and Refresh, one at a time.
+	// order is held by Compact, Refresh and Close.
 	order sync.Mutex
 
 	// write guards what follows, and that records get into files in the order in which they
@@ -186,7 +194,8 @@ func (s *Store) openOwn(name string) (*file, error) {
 	f, err := openFile(s.fs, s.dir, name)
 	switch {
 	case errors.Is(err, errVersion):
-		return nil, fmt.Errorf("%w: %s was %w; update this one, or move the folder away to have its vectors made anew", errIdentity, name, err)
+		return nil, fmt.Errorf("%w: %s was %w; update this one, or move the folder away to have its vectors made anew",
+			errIdentity, name, err)
 	case errors.Is(err, errHeader), errors.Is(err, fs.ErrNotExist):
 		s.log.Warn("vectors: file passed over", "file", name, "error", err)
 		return nil, nil
@@ -195,7 +204,8 @@ func (s *Store) openOwn(name string) (*file, error) {
 	}
 	f.own = true
 	if f.head.identity != s.opt.Identity || f.head.dim != s.opt.Dim {
-		err := fmt.Errorf("%w: %s is of %q with %d components, not of %q with %d; move the folder away to have them made anew",
+		err := fmt.Errorf("%w: %s is of %q with %d components, not of %q with %d; move the folder away to have them "+
+			"made anew",
 			errIdentity, name, f.head.identity, f.head.dim, s.opt.Identity, s.opt.Dim)
 		return nil, errors.Join(err, f.r.Close())
 	}

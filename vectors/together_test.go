@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 // Many goroutines write, search, compact and look at other devices' files at once. Nobody waits
@@ -22,7 +22,8 @@ func TestTogether(t *testing.T) {
 		writers.Go(func() {
 			for i := range 60 {
 				text := fmt.Sprintf("text %d of %d", i, w)
-				if err := errors.Join(s.Put(words(text)), s.Place([]Doc{doc("n/"+text, text, "apple")}, nil)); err != nil {
+				if err := errors.Join(s.Put(words(text)),
+					s.Place([]Doc{doc("n/"+text, text, "apple")}, nil)); err != nil {
 					t.Error(err)
 				}
 				if i%3 == 0 {
@@ -59,7 +60,7 @@ func TestTogether(t *testing.T) {
 
 // seesOnlyRight looks for a text while others change everything.
 func seesOnlyRight(s *Store, text string) error {
-	matches, err := one(s.Nearest(context.Background(), word(text).Vector, Want{N: 5, Accept: func(doc string) bool {
+	matches, err := one(s.Nearest(context.Background(), word(text).Vector, Query{N: 5, Accept: func(doc string) bool {
 		_, ok := s.Doc(doc) // whoever accepts may use the store
 		return ok
 	}}))
@@ -107,7 +108,7 @@ func TestADocumentPlacedDuringASearch(t *testing.T) {
 	}
 	must(t, s.Place(docs, nil))
 	late := doc("n/late", "far", "apple")
-	matches, err := one(s.Nearest(t.Context(), apple.Vector, Want{N: 1, Accept: func(name string) bool {
+	matches, err := one(s.Nearest(t.Context(), apple.Vector, Query{N: 1, Accept: func(name string) bool {
 		if name == "m/apple" {
 			must(t, s.Place([]Doc{late}, nil))
 		}
@@ -127,7 +128,7 @@ func TestNearestEndsWithItsContext(t *testing.T) {
 	why := errors.New("the caller went away")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(why)
-	if _, err := one(s.Nearest(ctx, word("apple").Vector, Want{N: 1})); !errors.Is(err, why) {
+	if _, err := one(s.Nearest(ctx, word("apple").Vector, Query{N: 1})); !errors.Is(err, why) {
 		t.Errorf("a search after its end: %v, want %v", err, why)
 	}
 	if err := s.Compact(ctx); !errors.Is(err, why) {

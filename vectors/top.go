@@ -17,7 +17,7 @@ func (h hit) before(o hit) bool {
 type hits []hit
 
 // descending yields the hits in order, so many at a time, and uses them up. It makes a heap of
-// them, so that a caller who wants few pays for one pass, and one who wants all for a sort. What is
+// them, so that a caller that wants few pays for one pass, and one that wants all for a sort. What is
 // yielded is good until the next.
 func (h hits) descending(n int) iter.Seq[[]hit] {
 	return func(yield func([]hit) bool) {

@@ -37,7 +37,7 @@ func TestWantsOfOneSearch(t *testing.T) {
 			must(t, s.Put(words(fmt.Sprint(rng.IntN(40)), fmt.Sprint(rng.IntN(40)))))
 		}
 		q := word(fmt.Sprint(rng.IntN(40))).Vector
-		wants := []Want{
+		wants := []Query{
 			{Prefix: "m/", N: 5}, {Prefix: "n/", N: 3, Least: 0.1}, {N: 4}, {Prefix: "n/in/", N: 2},
 			{Prefix: "n/", N: 50, Accept: func(doc string) bool { return strings.HasSuffix(doc, "1") }}, {Prefix: "m/"},
 			{Prefix: "m/", N: 5, Least: 0.9999},
@@ -60,7 +60,7 @@ func namesIn(matches []Match) (names []string) {
 }
 
 // allCompared answers a want by comparing every chunk.
-func allCompared(s *Store, docs map[string]Doc, q []float32, w Want) (names []string) {
+func allCompared(s *Store, docs map[string]Doc, q []float32, w Query) (names []string) {
 	best := map[string]float64{}
 	for name, d := range docs {
 		if !strings.HasPrefix(name, w.Prefix) || w.Accept != nil && !w.Accept(name) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 // vocabulary is every text that tests embed on a disk that fails.
@@ -33,7 +33,8 @@ func newWorld() *world {
 }
 
 func (w *world) copy() *world {
-	return &world{maps.Clone(w.vectors), maps.Clone(w.must), maps.Clone(w.docs), maps.Clone(w.may), maps.Clone(w.failed)}
+	return &world{maps.Clone(w.vectors), maps.Clone(w.must), maps.Clone(w.docs), maps.Clone(w.may),
+		maps.Clone(w.failed)}
 }
 
 // place is what an operation does to a document.
@@ -181,12 +182,14 @@ func onDisk(disk *crashdisk.Disk, text string) bool {
 
 // restarted checks a store that was opened just now, and takes over what it has of what may be.
 func (w *world) restarted(s *Store) error {
-	names := slices.Concat(slices.Collect(maps.Keys(w.docs)), slices.Collect(maps.Keys(w.may)), slices.Collect(maps.Keys(w.failed)))
+	names := slices.Concat(slices.Collect(maps.Keys(w.docs)), slices.Collect(maps.Keys(w.may)),
+		slices.Collect(maps.Keys(w.failed)))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		is := wordsOf(s, name)
 		if is != w.docs[name] && !slices.Contains(w.may[name], is) && !slices.Contains(w.failed[name], is) {
-			return fmt.Errorf("document %s is %q, want %q or one of %q or %q", name, is, w.docs[name], w.may[name], w.failed[name])
+			return fmt.Errorf("document %s is %q, want %q or one of %q or %q", name, is, w.docs[name], w.may[name],
+				w.failed[name])
 		}
 		w.now(name, is)
 	}
@@ -225,7 +228,7 @@ func (w *world) check(s *Store) error {
 
 // checkNearest looks for a text: exactly the documents that have it are at cosine 1.
 func (w *world) checkNearest(s *Store, text string) error {
-	matches, err := one(s.Nearest(context.Background(), word(text).Vector, Want{N: 10}))
+	matches, err := one(s.Nearest(context.Background(), word(text).Vector, Query{N: 10}))
 	if err != nil {
 		return err
 	}
@@ -261,7 +264,8 @@ func (w *world) checkStatus(st Status) error {
 		}
 	}
 	if st.Docs != docs || st.Chunks != chunks || st.Covered != covered || st.Vectors != len(w.vectors) {
-		return fmt.Errorf("status is %+v, want %d documents, %d of %d chunks, %d vectors", st, docs, covered, chunks, len(w.vectors))
+		return fmt.Errorf("status is %+v, want %d documents, %d of %d chunks, %d vectors", st, docs, covered, chunks,
+			len(w.vectors))
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func (s *Store) append(add func(b []byte, seed uint32) []byte) (*file, error) {
 	w := s.writer
 	if err := w.write(add(nil, w.file.head.seed)); err != nil {
 		if w.torn {
-			s.endWriter() // what is after its end is for nobody to read
+			s.endWriter() // no reader reads after its end
 		}
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (s *Store) begin() error {
 	return nil
 }
 
-// create makes a new file, and the folder too if somebody has removed it.
+// create makes a new file, and the folder too if it was removed.
 func (s *Store) create(name string) (durable.File, error) {
 	f, err := s.fs.CreateAppend(path(s.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -231,7 +231,7 @@ func (s *Store) endWriter() {
 }
 
 // Sync returns nil once all that was put and placed before is on the disk. After a failure the
-// store goes on, in a new file; the next Sync, or this one, writes all of it again.
+// store continues, in a new file; the next Sync, or this one, writes all of it again.
 func (s *Store) Sync() error {
 	doubt, err := s.flushOpen()
 	if doubt {
@@ -282,7 +282,7 @@ func (s *Store) flush() error {
 	return errors.Join(failed...)
 }
 
-// vouch says in a file that all before is on the disk. It need not be synced itself: whoever
+// vouch marks in a file that all before is on the disk. It need not be synced itself: a reader that
 // finds it knows that the sync before it went well, which no later sync can tell, for after one
 // that failed the next does not. Where it cannot be written, the next process writes the records
 // again instead.

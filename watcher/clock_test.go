@@ -36,7 +36,7 @@ func inBubble(t *testing.T, files int, opt Options, test func(t *testing.T, d di
 // event does what an event would do, and lets it settle.
 func (f *follower) event(paths ...string) {
 	for _, p := range paths {
-		f.inbox.mark(p)
+		f.buffer.mark(p)
 	}
 	f.pass(burstQuiet)
 }

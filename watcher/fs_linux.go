@@ -56,7 +56,8 @@ func exhausted(err error) string {
 	case errors.Is(err, syscall.ENOSPC):
 		return "all file watches of this user are taken; raise fs.inotify.max_user_watches with sysctl"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return "all watch instances of this user, or all open files, are taken; raise fs.inotify.max_user_instances with sysctl"
+		return "all watch instances of this user, or all open files, are taken; raise fs.inotify.max_user_instances " +
+			"with sysctl"
 	}
 	return ""
 }

@@ -21,13 +21,13 @@ func TestLostEventsMakeAScan(t *testing.T) {
 		files = append(files, file)
 	}
 	f := follow(t, d.dir, soon())
-	f.inbox.mu.Lock() // nobody reads events any more
+	f.buffer.mu.Lock() // nobody reads events any more
 	for i := range 20_000 {
 		_, err := files[i%50].WriteString("one more line\n")
 		d.ok(err)
 	}
 	d.note("a/new/folder/note.md", "among all that")
-	f.inbox.mu.Unlock()
+	f.buffer.mu.Unlock()
 	f.settled()
 	if got := f.Status().Overflows; got == 0 {
 		t.Error("the system dropped no events; the test needs more writes")

@@ -97,11 +97,11 @@ func TestAnUnmountedRootIsAway(t *testing.T) {
 	d.populate(".", 100)
 	f := follow(t, d.dir, soon())
 	d.ok(syscall.Unmount(d.dir, 0)) // nothing of the watcher's keeps it busy
-	f.inbox.markAll()               // in place of the pulse
+	f.buffer.markAll()              // in place of the pulse
 	f.frozen()
 	mount()
 	d.populate(".", 100)
-	f.inbox.markAll()
+	f.buffer.markAll()
 	f.thawed()
 	f.settled()
 	d.write("00/0/note 1.md", "edited on the new disk")
@@ -129,8 +129,8 @@ func TestWatchesLostWithoutAnEventAreMissed(t *testing.T) {
 	}
 	d.ok(syscall.Unmount(d.path("disk"), 0))
 	d.mkdir("sentinel") // one event, read after the end of the watch
-	<-w.inbox.wake
-	w.inbox.take(time.Now().Add(time.Hour))
+	<-w.buffer.wake
+	w.buffer.take(time.Now().Add(time.Hour))
 	if !w.disturbed() {
 		t.Error("a watch that was lost is not missed")
 	}
@@ -156,7 +156,7 @@ func TestAnUnmountedFolderIsHeldBack(t *testing.T) {
 	opt.Poll, opt.Rescan = 20*time.Millisecond, time.Hour
 	f := follow(t, d.dir, opt)
 	d.ok(syscall.Unmount(d.path("disk"), 0))
-	f.inbox.mark("disk")
+	f.buffer.mark("disk")
 	f.frozen()
 	bind()
 	f.thawed()
@@ -201,7 +201,7 @@ func TestAFolderThatCannotBeReadKeepsItsNotes(t *testing.T) {
 	f := follow(t, d.dir, soon())
 	d.ok(os.Chmod(d.path("closed"), 0))
 	defer os.Chmod(d.path("closed"), 0o700)
-	f.inbox.markAll()
+	f.buffer.markAll()
 	d.write("sentinel.md", "text")
 	f.until("the sentinel", func() bool { _, ok := f.told["sentinel.md"]; return ok })
 	if s := f.Status(); s.Pending > 0 || len(s.Skipped) != 1 {

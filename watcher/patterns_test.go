@@ -147,9 +147,9 @@ func (f *follower) checkSave(name string, save func()) {
 	f.t.Helper()
 	d := disk{f.t, f.dir}
 	from := f.count()
-	f.inbox.mu.Lock()
+	f.buffer.mu.Lock()
 	save()
-	f.inbox.mu.Unlock()
+	f.buffer.mu.Unlock()
 	f.settled()
 	d.write("sentinel.md", "there")
 	f.settled()

@@ -15,13 +15,13 @@ import (
 	"unicode/utf8"
 )
 
-// sweep is one look at the disk, at some paths or at everything. It brings the
-// tree up to date, and collects how the disk differs from what is known.
+// scan is one look at the disk, at some paths or at everything. It updates the tree, and collects
+// how the disk differs from what is known.
 //
-// Each folder is watched before it is listed. So whatever is created in it is
-// either in the listing or raises an event, at any depth and however fast: what
-// a look misses makes another look, until one finds nothing.
-type sweep struct {
+// Each folder is watched before it is listed. So whatever is created in it is either in the
+// listing or raises an event, at any depth and however fast: what one scan misses causes another,
+// until one finds nothing.
+type scan struct {
 	*Watcher
 	root     *os.Root
 	now      time.Time
@@ -32,7 +32,7 @@ type sweep struct {
 }
 
 // some looks at paths, and at folders with all below, parents first.
-func (s *sweep) some(ctx context.Context, todo work) {
+func (s *scan) some(ctx context.Context, todo work) {
 	paths := slices.Concat(todo.paths, todo.folders)
 	slices.Sort(paths)
 	for _, p := range slices.Compact(paths) {
@@ -41,7 +41,7 @@ func (s *sweep) some(ctx context.Context, todo work) {
 }
 
 // examine looks at one path, whatever it was and whatever it is now.
-func (s *sweep) examine(ctx context.Context, p string) {
+func (s *scan) examine(ctx context.Context, p string) {
 	dir, name := path.Dir(p), path.Base(p)
 	switch {
 	case p == ".":
@@ -77,16 +77,16 @@ func (s *sweep) examine(ctx context.Context, p string) {
 	}
 }
 
-// renamed tells whether a name is new to its folder and differs from an old one
-// only in case. Where the file system ignores case, both lead to the same file,
-// and only a listing tells which is the real one.
-func (s *sweep) renamed(dir, name string) bool {
+// renamed reports whether a name is new to its folder and differs from an old one only in case. If
+// the file system ignores case, both lead to the same file, and only a listing tells which is the
+// real one.
+func (s *scan) renamed(dir, name string) bool {
 	return !s.tree[dir].holds(name) && s.tree[dir].holdsFolded(name)
 }
 
 // recheck looks once more at absent files before they are reported. Only where
 // there certainly is no note they stay absent.
-func (s *sweep) recheck(ctx context.Context, paths []string) {
+func (s *scan) recheck(ctx context.Context, paths []string) {
 	for _, p := range paths {
 		_, err := s.root.Lstat(p)
 		switch {
@@ -100,14 +100,14 @@ func (s *sweep) recheck(ctx context.Context, paths []string) {
 	}
 }
 
-// missing tells whether an error says that there is nothing at a path. All
-// other errors say that we do not know.
+// missing reports whether an error means that nothing is at a path. All other errors leave that
+// open.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// evicted tells whether a known note is in iCloud but not on this disk.
-func (s *sweep) evicted(p string) bool {
+// evicted reports whether a known note is in iCloud but not on this disk.
+func (s *scan) evicted(p string) bool {
 	if _, ok := s.known[p]; !ok {
 		return false
 	}
@@ -115,17 +115,17 @@ func (s *sweep) evicted(p string) bool {
 	return err == nil
 }
 
-// keep takes a note that is evicted for present and unchanged.
-func (s *sweep) keep(p string) {
+// keep marks a note that is evicted as present and unchanged.
+func (s *scan) keep(p string) {
 	s.absent.drop(p)
 	s.tree.seed(p)
 	s.skip(p, errors.New(NotLocal))
 }
 
-// stub is the name of what iCloud leaves in place of an evicted file.
+// stub returns the name of what iCloud leaves in place of an evicted file.
 func stub(name string) string { return "." + name + ".icloud" }
 
-// stubbed is the name of the file that a stub stands for, "" if it is none.
+// stubbed returns the name of the file that a stub stands for, "" if it is not a stub.
 func stubbed(name string) string {
 	rest, dot := strings.CutPrefix(name, ".")
 	rest, cloud := strings.CutSuffix(rest, ".icloud")
@@ -135,13 +135,12 @@ func stubbed(name string) string {
 	return rest
 }
 
-// maxDepth is how many folders deep a followed folder lies at most. To reach one
-// takes time that grows with its depth, and so to walk down such a chain, with
-// its square.
+// maxDepth is how many folders deep a followed folder may be. Reaching one takes time
+// that grows with its depth, and so walking down such a chain with its square.
 const maxDepth = 100
 
 // list looks at a folder and all below.
-func (s *sweep) list(ctx context.Context, dir string) {
+func (s *scan) list(ctx context.Context, dir string) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -172,9 +171,9 @@ func (s *sweep) list(ctx context.Context, dir string) {
 	}
 }
 
-// read watches a folder and lists it. A symbolic link is no folder, though a Root
-// follows those that stay inside.
-func (s *sweep) read(dir string) ([]fs.DirEntry, identity, error) {
+// read watches a folder and lists it. A symbolic link is not a folder, though a Root follows those
+// that stay inside.
+func (s *scan) read(dir string) ([]fs.DirEntry, identity, error) {
 	link, err := s.root.Lstat(dir)
 	if err != nil {
 		return nil, identity{}, err
@@ -197,8 +196,8 @@ func (s *sweep) read(dir string) ([]fs.DirEntry, identity, error) {
 	return entries, id, err
 }
 
-// entry sorts one entry of a folder into what was seen there.
-func (s *sweep) entry(dir string, entry fs.DirEntry, seen *folder) {
+// entry adds one entry of a folder to what was seen there.
+func (s *scan) entry(dir string, entry fs.DirEntry, seen *folder) {
 	p, name := path.Join(dir, entry.Name()), entry.Name()
 	if s.unusual(dir, name) || s.rules.ignores(p, entry.IsDir()) {
 		return
@@ -225,9 +224,9 @@ func (s *sweep) entry(dir string, entry fs.DirEntry, seen *folder) {
 	}
 }
 
-// unusual takes note of names that cannot be told to anybody, and of the stubs of
-// notes that are not here.
-func (s *sweep) unusual(dir, name string) bool {
+// unusual reports, and adds to the skipped paths, names that are not UTF-8 and the stubs of notes
+// that are not on this disk.
+func (s *scan) unusual(dir, name string) bool {
 	if !utf8.ValidString(name) {
 		s.skip(path.Join(dir, name), errors.New(BadName))
 		return true
@@ -240,7 +239,7 @@ func (s *sweep) unusual(dir, name string) bool {
 }
 
 // compare finds what a folder held before and does not hold now.
-func (s *sweep) compare(dir string, old, seen *folder, entries []fs.DirEntry) {
+func (s *scan) compare(dir string, old, seen *folder, entries []fs.DirEntry) {
 	var stubs map[string]struct{} // made when first needed
 	for name := range old.names {
 		if _, ok := seen.names[name]; ok {
@@ -270,14 +269,14 @@ func namesOf(entries []fs.DirEntry) map[string]struct{} {
 	return names
 }
 
-// vanish notes that a path holds neither note nor folder.
-func (s *sweep) vanish(p string) {
+// vanish marks a path as holding neither note nor folder.
+func (s *scan) vanish(p string) {
 	s.absentFile(p, false)
 	s.lose(p)
 }
 
-// lose forgets a folder that is not there any more, its watches and all below.
-func (s *sweep) lose(dir string) {
+// lose removes a folder that no longer exists, its watches and all below.
+func (s *scan) lose(dir string) {
 	s.unwatch(dir)
 	s.forget(dir)
 	if above := s.tree[path.Dir(dir)]; above != nil {
@@ -285,7 +284,7 @@ func (s *sweep) lose(dir string) {
 	}
 }
 
-func (s *sweep) forget(dir string) {
+func (s *scan) forget(dir string) {
 	d := s.tree[dir]
 	if d == nil {
 		return
@@ -299,8 +298,8 @@ func (s *sweep) forget(dir string) {
 	delete(s.tree, dir)
 }
 
-// absentFile notes that a path is no file, or not any more.
-func (s *sweep) absentFile(p string, whole bool) {
+// absentFile marks a path as no file, or no longer one.
+func (s *scan) absentFile(p string, whole bool) {
 	delete(s.held, p)
 	delete(s.changed, p)
 	if d := s.tree[path.Dir(p)]; d != nil {
@@ -318,7 +317,7 @@ func (s *sweep) absentFile(p string, whole bool) {
 const emptyFor = 2 * time.Second
 
 // file compares a note with what is known of it.
-func (s *sweep) file(p string, info fs.FileInfo) {
+func (s *scan) file(p string, info fs.FileInfo) {
 	s.absent.drop(p)
 	f := fileOf(p, info)
 	known, ok := s.known[p]
@@ -337,8 +336,8 @@ func (s *sweep) file(p string, info fs.FileInfo) {
 	}
 }
 
-// special notes that what looks like a note, or like a folder, is neither.
-func (s *sweep) special(p string, mode fs.FileMode) {
+// special adds to the skipped paths what looks like a note, or like a folder, and is neither.
+func (s *scan) special(p string, mode fs.FileMode) {
 	switch {
 	case mode&fs.ModeSymlink != 0:
 		s.skip(p, errors.New(Symlink))
@@ -350,15 +349,14 @@ func (s *sweep) special(p string, mode fs.FileMode) {
 // maxSkips bounds what Status lists.
 const maxSkips = 10_000
 
-func (s *sweep) skip(p string, err error) {
+func (s *scan) skip(p string, err error) {
 	if len(s.skipped) < maxSkips {
 		s.skipped[p] = reason(err)
 	}
 }
 
-// mergeSkips remembers what is not followed, in place of what was known of the
-// paths that were looked at.
-func (s *sweep) mergeSkips(todo work) {
+// mergeSkips replaces the reasons of the paths that were looked at.
+func (s *scan) mergeSkips(todo work) {
 	if todo.all {
 		s.state.skipped = s.skipped
 		return
@@ -376,7 +374,7 @@ func (s *sweep) mergeSkips(todo work) {
 	s.state.skipped = merged
 }
 
-// within tells whether a path, or a folder it lies in, is among paths.
+// within reports whether paths contains a path, or a folder above it.
 func within(paths map[string]bool, p string) bool {
 	for ; p != "."; p = path.Dir(p) {
 		if paths[p] {
@@ -386,7 +384,7 @@ func within(paths map[string]bool, p string) bool {
 	return false
 }
 
-// reason is what an error says without the operation and the path it names.
+// reason returns the message of an error without the operation and the path in it.
 func reason(err error) string { return cause(err).Error() }
 
 func cause(err error) error {

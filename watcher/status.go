@@ -13,7 +13,7 @@ const (
 	Polling  Mode = "polling"  // from frequent scans, with what events there are
 )
 
-// Status is what a Watcher tells about itself.
+// Status is the state of a Watcher.
 type Status struct {
 	Mode   Mode
 	Reason string // why it polls, or what its events leave out; empty when nothing is amiss
@@ -52,8 +52,7 @@ func (w *Watcher) Status() Status {
 	return status
 }
 
-// publish makes the state of Run visible, and logs what changed for the worse or
-// became well again.
+// publish makes the state of Run visible, and logs changes of it.
 func (w *Watcher) publish() {
 	status := Status{
 		Mode:     Watching,
@@ -66,7 +65,7 @@ func (w *Watcher) publish() {
 		Skipped:  w.state.skipped,
 		Frozen:   w.absent.frozen,
 	}
-	status.Events, status.Overflows = w.inbox.heard()
+	status.Events, status.Overflows = w.buffer.heard()
 	if w.feed != nil {
 		status.Watches = len(w.feed.owner)
 	}
@@ -76,7 +75,8 @@ func (w *Watcher) publish() {
 	if w.state.refused != "" {
 		status.Mode, status.Reason = Polling, w.state.refused
 	} else if w.state.remote != "" {
-		status.Mode, status.Reason = Polling, "a file system of type "+w.state.remote+" does not tell of changes made elsewhere"
+		status.Mode, status.Reason = Polling,
+			"a file system of type "+w.state.remote+" does not tell of changes made elsewhere"
 	}
 	w.mu.Lock()
 	before := w.status

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// tree is the folders as they were last listed, by path; "." is the root. It is
-// about the disk, while Watcher.known is about what the caller has been told.
-// Every known path that is not absent is among the names of its folder.
+// tree contains the folders as they were last listed, by path; "." is the root. It describes the
+// disk, Watcher.known what the caller has received. Every known path that is not missing is among
+// the names of its folder.
 type tree map[string]*folder
 
 type folder struct {
@@ -17,7 +17,7 @@ type folder struct {
 	subs  map[string]struct{} // of folders that are not ignored
 }
 
-// identity tells a file or folder from every other that exists at that moment.
+// identity distinguishes a file or folder from every other that exists at the same time.
 type identity struct{ dev, ino uint64 }
 
 func newFolder(id identity) *folder {
@@ -42,14 +42,14 @@ func (t tree) seedFolder(dir string) *folder {
 	return d
 }
 
-// holds tells whether a name is in the folder, as a note or as a folder.
+// holds reports whether a name is in the folder, as a note or as a folder.
 func (d *folder) holds(name string) bool {
 	_, note := d.names[name]
 	_, sub := d.subs[name]
 	return note || sub
 }
 
-// holdsFolded tells the same of a name in whatever case.
+// holdsFolded reports the same of a name in any case.
 func (d *folder) holdsFolded(name string) bool {
 	for _, names := range [...]map[string]struct{}{d.names, d.subs} {
 		for other := range names {

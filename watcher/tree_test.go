@@ -59,7 +59,7 @@ func TestFoldersMadeWhileLooking(t *testing.T) {
 	for i := range sized(50, 1000) {
 		d.note(fmt.Sprintf("a%d/b/c/note.md", i), "text")
 		if i%10 == 0 {
-			f.inbox.markAll()
+			f.buffer.markAll()
 			f.until("the next look", func() bool { return len(f.told) > 9*i/10 })
 		}
 	}
@@ -175,10 +175,10 @@ func TestAFolderTakesThePlaceOfAnother(t *testing.T) {
 	d.populate("a", 4)
 	outside.populate("a", 4)
 	f := follow(t, d.dir, soon())
-	f.inbox.mu.Lock()
+	f.buffer.mu.Lock()
 	d.ok(os.Rename(d.path("a"), outside.path("old")))
 	d.ok(os.Rename(outside.path("a"), d.path("a")))
-	f.inbox.mu.Unlock()
+	f.buffer.mu.Unlock()
 	f.settled()
 	d.write("a/00/0/note 1.md", "in the other folder")
 	f.settled()

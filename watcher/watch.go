@@ -9,7 +9,7 @@ import (
 // A folder that is still watched under another name was renamed: that watch goes
 // first, and so do those of the folders below as the listing comes to them. So
 // does the watch of another folder that had this path.
-func (s *sweep) watch(dir string, id identity) {
+func (s *scan) watch(dir string, id identity) {
 	if s.feed == nil || s.refused != "" {
 		return
 	}
@@ -33,7 +33,7 @@ func (s *sweep) watch(dir string, id identity) {
 	}
 }
 
-// unwatch gives up the watches of a folder and of all below.
+// unwatch ends the watches of a folder and of all below.
 func (w *Watcher) unwatch(dir string) {
 	d := w.tree[dir]
 	if d == nil || w.feed == nil {
@@ -45,10 +45,10 @@ func (w *Watcher) unwatch(dir string) {
 	w.feed.remove(dir, d.id)
 }
 
-// connect sees to it that there is a source of events, and returns why there is
-// none. A source that broke is replaced.
+// connect opens a source of events if there is none or the old one broke, and returns the reason
+// if there is none.
 func (w *Watcher) connect() (refused string) {
-	if w.feed != nil && w.inbox.repaired() {
+	if w.feed != nil && w.buffer.repaired() {
 		w.closeFeed()
 	}
 	if w.feed != nil {

@@ -1,12 +1,11 @@
-// Package watcher follows a folder of notes and tells which of them changed, in
-// settled batches. It knows paths and what lstat says, never what a note holds:
-// no note is opened, and nothing is ever written.
+// Package watcher follows a folder of notes and reports which of them changed, in
+// batches. It uses paths and lstat only: it opens no note, and never writes.
 //
 // # Guarantees
 //
-// What the caller has been told (the picture) becomes what is on the disk. File
-// events only say where to look: their kind is not believed, and none of them is
-// needed, since a scan of everything finds what they left out. Scans run at the
+// What the caller has received becomes what is on the disk. File events only show
+// where to look: their kind is ignored, and none of them is needed, since a scan of
+// everything finds what they left out. Scans run at the
 // start, every half hour, after lost events, after the machine slept, and every
 // half minute where events cannot be had. A path is reported only when its size,
 // its times or its inode differ from what was reported before.
@@ -14,22 +13,17 @@
 // A save is one report with the file's last state. Files that are written by
 // truncating are not reported empty, files that are replaced are not reported
 // gone. A file that vanished is reported after a grace, and when many vanish at
-// once nothing is, until they are back or somebody says that it was meant (see
-// [Watcher.Confirm]).
+// once nothing is, until they are back or the user confirms that they are deleted
+// (see [Watcher.Confirm]).
 //
 // # What is followed
 //
 // Regular files with one of the wanted extensions, in any case. Left out are all
 // names that begin with a dot (.obsidian, .trash, .git, .stversions, …), files with
 // names of unfinished ones (*~, *.tmp, ~$*, #*#), and what the caller's patterns name.
-// Names that are not UTF-8 are left out too, and Status tells of them.
+// Names that are not UTF-8 are left out too, and Status lists them.
 // Symbolic links are not followed and special files not opened. A note that
 // iCloud has evicted, leaving .name.icloud, counts as present.
-//
-// A pattern is matched as [path.Match] does. Without a slash it fits a name at
-// any depth; with one, the whole path from the root, where ** stands for any
-// number of folders. A slash at the end restricts it to folders. What lies under
-// an ignored folder is ignored.
 //
 // # Sharing
 //
@@ -53,10 +47,10 @@ import (
 // Options are the settings of a Watcher; nil means all defaults.
 type Options struct {
 	Extensions []string // with the dot; default .md
-	Ignore     []string // patterns, see the package documentation
+	Ignore     []string // patterns, see package ignore
 
 	// Known is what the caller has from an earlier run, read once by New. The
-	// first batch then tells only what differs, and files that vanished meanwhile
+	// first batch then contains only what differs, and files that vanished in the meantime
 	// get the same grace as others. Nil: nothing is known.
 	Known iter.Seq[File]
 
@@ -89,7 +83,7 @@ const (
 	maxFiles   = 200_000 // known; the rest is left out
 )
 
-// File is what lstat says about a note. Two values are equal if nothing about
+// File is what lstat returns for a note. Two values are equal if nothing about
 // the file changed.
 type File struct {
 	Path       string
@@ -102,8 +96,7 @@ type File struct {
 // Move is a file that was found under another name.
 type Move struct{ From, To string }
 
-// Batch is what changed since the batch before. Everything in it is sorted by
-// path.
+// Batch is what changed since the batch before, sorted by path.
 type Batch struct {
 	Changed []File   // new files and files that differ
 	Gone    []string // files that are no longer there
@@ -113,15 +106,18 @@ type Batch struct {
 
 // Watcher follows one folder. Make it with New.
 type Watcher struct {
-	root  string
-	opt   Options
-	rules rules
-	inbox *inbox
+	root   string
+	opt    Options
+	rules  rules
+	buffer *eventBuffer
 
-	running sync.Mutex // held by Run; what follows belongs to it
+	// running is held by Run from its start to its return. Run alone uses the fields below;
+	// New fills them before the first Run. The goroutine that drains events reaches none of
+	// them: it only adds to the buffer.
+	running sync.Mutex
 	known   map[string]File
 	tree    tree
-	absent  absences
+	absent  missingFiles
 	held    map[string]time.Time // since when a file that had content has been empty
 	feed    *feed                // nil when events cannot be had
 	rootID  identity             // of the folder that known describes
@@ -134,9 +130,11 @@ type Watcher struct {
 	maxFolders int
 	maxFiles   int
 
-	mu        sync.Mutex // guards what follows
-	status    Status
-	confirmed bool
+	// mu guards the fields below, between Run and the callers of Status and Confirm. It is
+	// held for a copy only, never while the disk is read or a batch is delivered.
+	mu        sync.Mutex
+	status    Status // Run replaces it; its map does not change afterwards
+	confirmed bool   // Confirm was called; Run clears it
 }
 
 // New prepares to follow the folder root, which must exist. A root that is a
@@ -160,16 +158,16 @@ func New(root string, opt *Options) (*Watcher, error) {
 		root:       root,
 		opt:        o,
 		rules:      rules,
-		inbox:      newInbox(),
+		buffer:     newEventBuffer(),
 		known:      make(map[string]File),
 		tree:       make(tree),
-		absent:     newAbsences(o.Grace),
+		absent:     newMissingFiles(o.Grace),
 		held:       make(map[string]time.Time),
 		wall:       time.Now,
 		maxFolders: maxFolders,
 		maxFiles:   maxFiles,
 	}
-	w.open = func() (*feed, error) { return openFeed(root, rules, w.inbox, o.Logger) }
+	w.open = func() (*feed, error) { return openFeed(root, rules, w.buffer, o.Logger) }
 	if o.Known != nil {
 		for f := range o.Known {
 			w.remember(f)
@@ -178,8 +176,8 @@ func New(root string, opt *Options) (*Watcher, error) {
 	return w, nil
 }
 
-// remember takes a file for known. One that the rules leave out by now is
-// reported gone by the first look, with no doubt about it.
+// remember adds a known file. One that the rules leave out by now is reported gone by the first
+// look, without doubt.
 func (w *Watcher) remember(f File) {
 	w.known[f.Path] = f
 	if w.rules.hides(f.Path) || w.rules.ignores(f.Path, false) || !w.rules.wanted(f.Path) {
@@ -228,14 +226,14 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Confirm says that what is missing was meant to go, and that a folder which
-// took the root's place is the root now. What is still missing at that moment is
-// reported gone. It does not wait, and does nothing while the root is not there.
+// Confirm confirms that what is missing was deleted on purpose, and that a folder which replaced
+// the root is the root now. What is still missing at that moment is reported gone. It does not
+// wait, and does nothing while the root is not there.
 func (w *Watcher) Confirm() {
 	w.mu.Lock()
 	w.confirmed = true
 	w.mu.Unlock()
-	w.inbox.poke()
+	w.buffer.poke()
 }
 
 // Run scans the folder, hands deliver what differs from what is known, even if
@@ -263,7 +261,7 @@ func (w *Watcher) Run(ctx context.Context, deliver func(context.Context, Batch) 
 		timer.Reset(w.next().Sub(now))
 		select {
 		case <-ctx.Done():
-		case <-w.inbox.wake:
+		case <-w.buffer.wake:
 		case <-timer.C:
 		}
 	}

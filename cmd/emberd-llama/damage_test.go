@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"emberd/internal/bert"
-	"emberd/internal/llamatest"
 	"emberd/internal/llamawire"
+	"emberd/internal/testutil/llamatest"
 	"emberd/internal/tinybert"
 )
 

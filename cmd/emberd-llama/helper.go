@@ -12,9 +12,9 @@ import (
 	"emberd/internal/llamawire"
 )
 
-// mostWaiting bounds the requests that are read ahead of their replies. It is what lets the
+// maxWaiting bounds the requests that are read ahead of their replies. It is what lets the
 // end of the input be seen while a text is embedded.
-const mostWaiting = 64
+const maxWaiting = 64
 
 // probeTime is what a look at libraries may take. It has no input that would end it.
 const probeTime = time.Minute
@@ -27,12 +27,12 @@ type helper struct {
 // run loads what it is told to and answers until its input ends. Without a model it only says
 // what the libraries are.
 func (h *helper) run(input io.Reader, opt *options) error {
-	stepBack()
-	requests := make(chan *llamawire.Request, mostWaiting)
+	requests := make(chan *llamawire.Request, maxWaiting)
 	if opt.model != "" {
 		go read(input, requests)
 	} else {
-		time.AfterFunc(probeTime, func() { os.Exit(complain(exitFailed, errors.New("the libraries do not load in time"))) })
+		time.AfterFunc(probeTime,
+			func() { os.Exit(complain(exitFailed, errors.New("the libraries do not load in time"))) })
 	}
 	model, err := h.load(opt)
 	if model == nil || err != nil {
@@ -45,6 +45,13 @@ func (h *helper) run(input io.Reader, opt *options) error {
 		}
 	}
 	return nil
+}
+
+// refuse says hello with why nothing is loaded.
+func (h *helper) refuse(err error) error {
+	f := &llamawire.Failed{Of: llamawire.OfSandbox, Text: err.Error()}
+	hello := &llamawire.Hello{Protocol: llamawire.Protocol, Version: buildVersion(), Failed: f}
+	return errors.Join(err, llamawire.Write(h.replies, hello))
 }
 
 // load says hello: with what it has loaded, or with what has failed. The model is nil where
@@ -90,7 +97,7 @@ func report(level int, text string) {
 	}
 }
 
-// read takes requests in, and ends the process when there will be no more: whoever would
+// read reads requests, and ends the process when there will be no more: the program that would
 // read the replies is gone. Native code is not asked, it may take long or forever.
 func read(input io.Reader, requests chan<- *llamawire.Request) {
 	for {
@@ -104,7 +111,8 @@ func read(input io.Reader, requests chan<- *llamawire.Request) {
 		select {
 		case requests <- request:
 		default:
-			os.Exit(complain(exitFailed, fmt.Errorf("%d requests are waiting, which is more than emberd makes", mostWaiting)))
+			os.Exit(complain(exitFailed,
+				fmt.Errorf("%d requests are waiting, which is more than emberd makes", maxWaiting)))
 		}
 	}
 }

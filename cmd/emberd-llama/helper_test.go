@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"emberd/internal/llamatest"
 	"emberd/internal/llamawire"
+	"emberd/internal/testutil/llamatest"
 	"emberd/internal/tinybert"
 )
 
@@ -31,9 +31,19 @@ type process struct {
 
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.CommandContext(t.Context(), llamatest.Helper(t), args...)}
+	return startBy(t, nil, args...)
+}
+
+// startBy is start by way of the test binary, if env says so: see TestMain.
+func startBy(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	program := llamatest.Helper(t)
+	if env != nil {
+		program = "/proc/self/exe" // whose name is now that of the helper
+	}
+	p := &process{t: t, cmd: exec.CommandContext(t.Context(), program, args...)}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
-	p.cmd.Env = append(os.Environ(), "GGML_NO_BACKTRACE=1", "GOTRACEBACK=none")
+	p.cmd.Env = append(append(os.Environ(), env...), "GGML_NO_BACKTRACE=1", "GOTRACEBACK=none")
 	replies, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +234,7 @@ func TestWhatIsNoRequestEndsIt(t *testing.T) {
 		"no JSON":     {frame("hello\n"), "does not begin with a line of JSON"},
 		"numbers":     {frame("{}\n\x00\x00\x80\x3f"), "does not begin with a line of JSON"},
 		"half of one": {frame("{}\n")[:6], "breaks off after 2 of 3 bytes"},
-		"too many":    {bytes.Repeat(frame("{\"text\":\""+strings.Repeat("x", 1<<16)+"\",\"count\":true}\n"), 10*mostWaiting), "requests are waiting"},
+		"too many":    {bytes.Repeat(frame("{\"text\":\""+strings.Repeat("x", 1<<16)+"\",\"count\":true}\n"), 10*maxWaiting), "requests are waiting"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, "--engine", llamatest.Libraries(t)[0], "--model", tiny(t))

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // The exit codes.
@@ -26,14 +27,22 @@ const (
 
 const usage = `emberd-llama runs llama.cpp for emberd, which starts it by itself: there is nothing to do with it by hand.
 
-  emberd-llama --engine DIR [--model FILE [--max-tokens N]]
+  emberd-llama --engine DIR [--model FILE [--max-tokens N]] [--sandbox off]
 `
+
+// The values of --sandbox. Without the flag the program puts itself into its sandbox and starts
+// itself again, with entered.
+const (
+	sandboxOff = "off"
+	entered    = "entered"
+)
 
 // options are what the command line says.
 type options struct {
 	engine    string
 	model     string
 	maxTokens int
+	sandbox   string
 	version   bool
 }
 
@@ -58,6 +67,9 @@ func run(args []string) int {
 		return complain(exitMisuse, err)
 	}
 	h := &helper{replies: replies}
+	if err := confine(opt); err != nil {
+		return complain(exitFailed, h.refuse(err))
+	}
 	if err := h.run(os.Stdin, opt); err != nil {
 		return complain(exitFailed, err)
 	}
@@ -76,6 +88,7 @@ func parse(args []string) (*options, error) {
 	flags.StringVar(&opt.engine, "engine", "", "folder of llama.cpp's libraries")
 	flags.StringVar(&opt.model, "model", "", "GGUF file")
 	flags.IntVar(&opt.maxTokens, "max-tokens", 0, "of a text that count")
+	flags.StringVar(&opt.sandbox, "sandbox", "", "off: load the libraries outside of a sandbox")
 	flags.BoolVar(&opt.version, "version", false, "tell the version")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -83,8 +96,12 @@ func parse(args []string) (*options, error) {
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("%q is not understood; emberd starts this program by itself", flags.Arg(0))
 	}
+	if !slices.Contains([]string{"", sandboxOff, entered}, opt.sandbox) {
+		return nil, fmt.Errorf("invalid value %q of --sandbox; use %s, or leave it out", opt.sandbox, sandboxOff)
+	}
 	if opt.engine == "" && !opt.version {
-		return nil, errors.New("it runs llama.cpp for emberd, which starts it by itself and names a folder with --engine; there is nothing to do with it by hand")
+		return nil, errors.New("it runs llama.cpp for emberd, which starts it by itself and names a folder with " +
+			"--engine; there is nothing to do with it by hand")
 	}
 	return opt, nil
 }

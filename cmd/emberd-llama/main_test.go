@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"emberd/internal/llamatest"
 	"emberd/internal/llamawire"
+	"emberd/internal/testutil/llamatest"
 )
 
 // Whoever starts it by hand is told what it is, in a line.

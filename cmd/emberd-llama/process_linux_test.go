@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"emberd/internal/llamatest"
+	"emberd/internal/testutil/llamatest"
 )
 
 // It leaves no core file, and is the first that the kernel ends where memory is short.

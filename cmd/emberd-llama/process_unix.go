@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -23,15 +24,24 @@ func replies() (*os.File, error) {
 	kind := stat.Mode & unix.S_IFMT
 	channel := kind == unix.S_IFIFO || kind == unix.S_IFSOCK || kind == unix.S_IFREG
 	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || !channel {
-		return nil, errors.New("descriptor 3, where replies go, is not open for writing; emberd starts this program by itself")
+		return nil, errors.New("descriptor 3, where replies go, is not open for writing; emberd starts this program " +
+			"by itself")
 	}
 	unix.CloseOnExec(fd)
 	return os.NewFile(fd, "replies"), nil
 }
 
+// keepReplies has the program that this one executes inherit the descriptor of the replies.
+func keepReplies() error {
+	if _, err := unix.FcntlInt(llamawire.ReplyFD, unix.F_SETFD, 0); err != nil {
+		return fmt.Errorf("pass the descriptor of the replies on: %w", err)
+	}
+	return nil
+}
+
 // stepBack makes the process one that leaves nothing behind, and that goes first when memory
 // runs out. Where that is not possible it works nonetheless. Its priority stays as it is:
-// searches wait for it, and what is embedded in the background is paced by who asks.
+// searches wait for it, and the daemon paces what is embedded in the background.
 func stepBack() {
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // a core file would hold what is remembered
 	expendable()

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -141,8 +143,8 @@ func TestEveryOperationTakesAnAlias(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, vault := filepath.Join(shortDir(t), "h"), t.TempDir()
-	d, err := startDaemon(t.Context(), exe, home, home+".log", foreignFree(os.Environ()), "--vault", vault)
+	home, vault := filepath.Join(clitest.ShortDir(t), "h"), t.TempDir()
+	d, err := startDaemon(t.Context(), exe, home, home+".log", cli.ForeignFree(os.Environ()), "--vault", vault)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +211,7 @@ func byHand(t *testing.T, exe, home string, c byAlias, m *op.Memory, a, b string
 		args[i] = strings.NewReplacer("A", a, "B", b).Replace(arg)
 	}
 	cmd := exec.CommandContext(t.Context(), exe, append(args, "--home", home)...)
-	cmd.Args[0], cmd.Env = "emberd", foreignFree(os.Environ())
+	cmd.Args[0], cmd.Env = "emberd", cli.ForeignFree(os.Environ())
 	out, err := cmd.CombinedOutput()
 	if text := string(out); err != nil || !c.silent && !strings.Contains(text, m.ID.Short()) {
 		t.Errorf("emberd %q: %v, %s", args, err, text)

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -75,11 +77,11 @@ func TestAnAuditKnowsWhoReadByEveryWayIn(t *testing.T) {
 // and whether what it asks succeeds or not. The user never is, and can end it.
 func TestTheThrottledAreToldByEveryWayIn(t *testing.T) {
 	t.Parallel()
-	home := filepath.Join(shortDir(t), "h")
+	home := filepath.Join(clitest.ShortDir(t), "h")
 	if err := os.Mkdir(home, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte("audit:\n  throttle_below: 0.3\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte("tuning: [audit.throttle_below=0.3]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	startDaemonIn(t, home)
@@ -159,7 +161,7 @@ func checkTold(t *testing.T, home, secret, token, name string) {
 		}
 	}
 	a := newAgent(t, home)
-	a.cmd.Env = append(a.cmd.Env, envToken+"="+secret)
+	a.cmd.Env = append(a.cmd.Env, cli.EnvToken+"="+secret)
 	a.start(t)
 	a.greet(t)
 	has("a tool by stdio", string(a.ask(t, "tools/call", `{"name":"search_memory","arguments":{"query":"gauge"}}`)), token)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
 	"emberd/op"
 )
 
@@ -118,7 +119,7 @@ func besideBombs(t testing.TB) (client *api.Client, vault string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := startDaemon(t.Context(), self, home, home+".log", foreignFree(os.Environ()), "--vault", vault)
+	d, err := startDaemon(t.Context(), self, home, home+".log", cli.ForeignFree(os.Environ()), "--vault", vault)
 	if err != nil {
 		t.Fatal(err)
 	}

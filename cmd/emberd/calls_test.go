@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"emberd/api"
-	"emberd/internal/mcpserver"
+	"emberd/internal/mcp"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -76,7 +76,7 @@ func TestEveryToolIsCalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := readCalls(t)
-	for _, profile := range mcpserver.Profiles() {
+	for _, profile := range mcp.Profiles() {
 		t.Run(string(profile), func(t *testing.T) {
 			home := serveOutside(t, exe)
 			a := startAgent(t, home, "--tools", string(profile))

@@ -17,8 +17,10 @@ import (
 	"testing"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/cli/data"
 	"emberd/internal/secret"
-	"emberd/internal/secrettest"
+	"emberd/internal/testutil/secrettest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -106,7 +108,7 @@ type way63 struct {
 type ways63 struct {
 	*testing.T
 	home   string
-	daemon *daemon
+	daemon *daemonProcess
 	client *api.Client
 	agent  *agent
 	shell  memory.ID // a memory that is edited and related
@@ -331,9 +333,9 @@ func (w *ways63) imported(command string, line func(int, string) any) func([]spe
 			w.Fatal(err)
 		}
 		cmd := exec.Command(exe, append(strings.Fields(command), "--json", "--home", w.home, name)...)
-		cmd.Args[0], cmd.Env = "emberd", foreignFree(os.Environ())
+		cmd.Args[0], cmd.Env = "emberd", cli.ForeignFree(os.Environ())
 		said, _ := cmd.Output() // its exit code tells of lines, too
-		var report importReport
+		var report data.ImportReport
 		if err := json.Unmarshal(said, &report); err != nil || report.Lines != len(texts) {
 			w.Fatalf("%s told of %d lines (%v): %.300s", command, report.Lines, err, said)
 		}

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -137,7 +139,7 @@ func (p *purging64) holding(folders ...string) map[string]string {
 // words in every file of data and state.
 func TestCase64PurgeLeavesNoByte(t *testing.T) {
 	t.Parallel()
-	p := newPurging64(t, filepath.Join(shortDir(t), "h"))
+	p := newPurging64(t, filepath.Join(clitest.ShortDir(t), "h"))
 	data, state := p.data(), filepath.Join(p.home, "state")
 	p.live()
 	before := p.holding(data, state)
@@ -207,7 +209,7 @@ func (p *purging64) start() {
 	if err != nil {
 		p.Fatal(err)
 	}
-	if p.daemon, err = startDaemon(p.Context(), exe, p.home, p.home+".log", foreignFree(os.Environ()), "--vault", p.vault); err != nil {
+	if p.daemon, err = startDaemon(p.Context(), exe, p.home, p.home+".log", cli.ForeignFree(os.Environ()), "--vault", p.vault); err != nil {
 		p.Fatal(err)
 	}
 }
@@ -216,7 +218,7 @@ func (p *purging64) start() {
 // nothing of what that device wrote, the other says what it still has, and purges that when told.
 func TestCase64OnTwoDevices(t *testing.T) {
 	t.Parallel()
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	desk := newPurging64(t, filepath.Join(dir, "desk"))
 	if err := os.MkdirAll(filepath.Join(dir, "lap"), 0o700); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/op"
 )
 
@@ -48,13 +50,13 @@ func clutterTexts() (texts []string) {
 }
 
 // live starts the daemon.
-func (c *clutter) live() (*daemon, *api.Client) {
+func (c *clutter) live() (*daemonProcess, *api.Client) {
 	c.t.Helper()
 	var args []string
 	if c.vault != "" {
 		args = []string{"--vault", c.vault}
 	}
-	d, err := startDaemon(c.t.Context(), c.binary(c.t), c.home, c.home+".log", foreignFree(os.Environ()), args...)
+	d, err := startDaemon(c.t.Context(), c.binary(c.t), c.home, c.home+".log", cli.ForeignFree(os.Environ()), args...)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func (c *clutter) settled(client *api.Client) *op.CleanupRun {
 }
 
 // fill starts the daemon and saves all texts.
-func (c *clutter) fill() (*daemon, *api.Client) {
+func (c *clutter) fill() (*daemonProcess, *api.Client) {
 	c.t.Helper()
 	d, client := c.live()
 	var items []op.SaveRequest
@@ -142,7 +144,7 @@ func (c *clutter) fill() (*daemon, *api.Client) {
 // how long that takes.
 func undisturbed(t *testing.T) (before, after []string, took time.Duration) {
 	t.Helper()
-	c := &clutter{witness: newWitness(1, filepath.Join(shortDir(t), "h")), t: t}
+	c := &clutter{witness: newWitness(1, filepath.Join(clitest.ShortDir(t), "h")), t: t}
 	d, client := c.fill()
 	before = c.texts(client)
 	begun := time.Now()
@@ -176,7 +178,7 @@ func TestCleanupKilled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	states := make(map[string]int)
 	for round := range rounds {
-		dir := shortDir(t)
+		dir := clitest.ShortDir(t)
 		c := &clutter{witness: newWitness(1, filepath.Join(dir, "h")), t: t}
 		if round%2 == 1 {
 			c.vault = filepath.Join(dir, "Vault")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 )
 
 // listsWords finds, in the text of a flag, words that it takes: "STAGE: active, demoted or …".
@@ -77,7 +81,7 @@ func TestFilesAreOfferedWhereFilesAreTaken(t *testing.T) {
 // completing is a daemon that knows something, for shells to ask.
 func completing(t *testing.T) (env []string) {
 	t.Helper()
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	notes := filepath.Join(dir, "Notes", "Garden")
 	if err := os.MkdirAll(notes, 0o700); err != nil {
 		t.Fatal(err)
@@ -85,7 +89,7 @@ func completing(t *testing.T) (env []string) {
 	if err := os.WriteFile(filepath.Join(notes, "Soil.md"), []byte("# Soil\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env = append(foreignFree(os.Environ()), "HOME="+dir, "EMBERD_HOME="+filepath.Join(dir, "h"), "TERM=dumb", "LC_ALL=C.UTF-8")
+	env = append(cli.ForeignFree(os.Environ()), "HOME="+dir, "EMBERD_HOME="+filepath.Join(dir, "h"), "TERM=dumb", "LC_ALL=C.UTF-8")
 	exe, err := exec.LookPath("emberd")
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +199,10 @@ func TestNothingIsOfferedWithoutADaemon(t *testing.T) {
 	for _, line := range []string{"show", "list --tag", "search --collection", "undo", "cleanup report", "token revoke", "links"} {
 		cmd := exec.Command("emberd", slices.Concat([]string{cobra.ShellCompRequestCmd, "--home", t.TempDir()}, strings.Fields(line), []string{""})...)
 		out, err := cmd.Output()
-		if err != nil || !strings.HasPrefix(string(out), ":4") {
+		noFiles := cobra.ShellCompDirectiveNoFileComp
+		noFilesInOrder := noFiles | cobra.ShellCompDirectiveKeepOrder
+		if got := strings.TrimSpace(string(out)); err != nil ||
+			got != fmt.Sprintf(":%d", noFiles) && got != fmt.Sprintf(":%d", noFilesInOrder) {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
 	}

@@ -13,14 +13,16 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // confined starts a daemon with a vault in its sandbox.
-func confined(t *testing.T) (d *daemon, home, vault string) {
+func confined(t *testing.T) (d *daemonProcess, home, vault string) {
 	t.Helper()
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	home, vault = filepath.Join(dir, "h"), filepath.Join(dir, "Notes")
 	writeNote(t, vault, "The lamp burns whale oil.\n")
 	d = startConfined(t, home, vault)
@@ -30,13 +32,13 @@ func confined(t *testing.T) (d *daemon, home, vault string) {
 	return d, home, vault
 }
 
-func startConfined(t *testing.T, home, vault string) *daemon {
+func startConfined(t *testing.T, home, vault string) *daemonProcess {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := startDaemon(t.Context(), self, home, home+".log", foreignFree(os.Environ()), "--vault", vault)
+	d, err := startDaemon(t.Context(), self, home, home+".log", cli.ForeignFree(os.Environ()), "--vault", vault)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func TestBackupOutsideOfTheSandbox(t *testing.T) {
 	}
 	for _, want := range []string{"", "is there already and stays as it is"} {
 		cmd := exec.Command("emberd", "backup", "create", file, "--home", home)
-		cmd.Env = foreignFree(os.Environ())
+		cmd.Env = cli.ForeignFree(os.Environ())
 		out, err := cmd.CombinedOutput()
 		if (err == nil) != (want == "") || !strings.Contains(string(out), want) {
 			t.Errorf("backup create: %v, %s; want %q", err, out, want)
@@ -160,7 +162,7 @@ func TestFoldersOthersMayWriteTo(t *testing.T) {
 		{"data", 0o755, ""},
 		{"state", 0o770, ""}, // the group has its owner's number, as each has on Debian and Fedora
 	} {
-		home := filepath.Join(shortDir(t), "h")
+		home := filepath.Join(clitest.ShortDir(t), "h")
 		dir := filepath.Join(home, c.folder)
 		if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, c.mode)); err != nil {
 			t.Fatal(err)
@@ -170,7 +172,7 @@ func TestFoldersOthersMayWriteTo(t *testing.T) {
 				t.Skipf("needs a group with the number %d of the user: %v", os.Getuid(), err)
 			}
 		}
-		d, err := startDaemon(t.Context(), self, home, home+".log", foreignFree(os.Environ()))
+		d, err := startDaemon(t.Context(), self, home, home+".log", cli.ForeignFree(os.Environ()))
 		switch {
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "chmod go-w "+dir)):
 			t.Errorf("%s of mode %o: %v, want %q and what to do", c.folder, c.mode, err, c.want)

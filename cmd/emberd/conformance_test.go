@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,9 @@ import (
 	"syscall"
 	"testing"
 
-	"emberd/internal/mcpserver"
+	"emberd/internal/cli"
+	"emberd/internal/mcp"
+	"emberd/internal/testutil/clitest"
 )
 
 // toolchain is where make mcp-conformance installs what checks servers from outside.
@@ -56,14 +59,14 @@ func node(t *testing.T, name string, args ...string) *exec.Cmd {
 	path := append(own, filepath.Join(modules, ".bin"), os.Getenv("PATH"))
 	cmd := exec.CommandContext(t.Context(), filepath.Join(modules, ".bin", name), args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(foreignFree(os.Environ()), "PATH="+strings.Join(path, string(filepath.ListSeparator)), "HOME="+cmd.Dir, "NO_COLOR=1", "FORCE_COLOR=0")
+	cmd.Env = append(cli.ForeignFree(os.Environ()), "PATH="+strings.Join(path, string(filepath.ListSeparator)), "HOME="+cmd.Dir, "NO_COLOR=1", "FORCE_COLOR=0")
 	return cmd
 }
 
 // serveOutside runs the real daemon with a vault of one note.
 func serveOutside(t *testing.T, exe string, args ...string) (home string) {
 	t.Helper()
-	home = filepath.Join(shortDir(t), "h")
+	home = filepath.Join(clitest.ShortDir(t), "h")
 	vault := home + ".vault"
 	if err := os.Mkdir(vault, 0o700); err != nil {
 		t.Fatal(err)
@@ -71,7 +74,7 @@ func serveOutside(t *testing.T, exe string, args ...string) (home string) {
 	if err := os.WriteFile(filepath.Join(vault, "Kettle.md"), []byte("# Kettle\n\nIt leaks at the seam.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := startDaemon(t.Context(), exe, home, home+".log", foreignFree(os.Environ()), append(args, "--vault", vault)...)
+	d, err := startDaemon(t.Context(), exe, home, home+".log", cli.ForeignFree(os.Environ()), append(args, "--vault", vault)...)
 	if err != nil {
 		log, _ := os.ReadFile(home + ".log")
 		t.Fatalf("%v\n%s", err, log)
@@ -91,10 +94,10 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 	exe := outside(t)
 	calls := readCalls(t)
 	called := make(map[string]bool)
-	for _, profile := range []mcpserver.Profile{mcpserver.Agent, mcpserver.CortexGraph, mcpserver.Reference, mcpserver.All} {
+	for _, profile := range []mcp.Profile{mcp.Agent, mcp.CortexGraph, mcp.Reference, mcp.All} {
 		in := &inspector{exe: exe, home: serveOutside(t, exe), profile: string(profile)}
 		left := in.list(t)
-		if profile == mcpserver.All {
+		if profile == mcp.All {
 			left = slices.DeleteFunc(left, func(tool string) bool { return called[tool] })
 		}
 		for _, tool := range left {
@@ -185,13 +188,8 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkReasons(t, expected)
-	at := freePort(t)
-	home := serveOutside(t, exe, "--set", "listen="+at)
-	token, err := os.ReadFile(filepath.Join(home, "state", "mcp-token"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := withToken(t, at, strings.TrimSpace(string(token))) + "/mcp"
+	home := serveOutside(t, exe)
+	url := forward(t, filepath.Join(home, "emberd.sock")) + "/mcp"
 	// One check reads three streams at once and gives up on each as soon as it has an
 	// event; now and then it gives up on another one too, and warns. What is wrong with
 	// the server is wrong every time.
@@ -271,36 +269,29 @@ func failures(t *testing.T, results string) string {
 	return b.String()
 }
 
-// freePort names a port of this machine that nothing listens on at the moment.
-func freePort(t *testing.T) string {
+// forward makes a daemon's socket reachable at a port, since the suite speaks TCP alone. A request
+// that is addressed to the port is one to localhost behind it, and a page that the port served is no
+// other site; all other hosts and origins stay what the suite sends.
+func forward(t *testing.T, socket string) (base string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	return ln.Addr().String()
-}
-
-// withToken stands before the daemon and adds the token, since the suite cannot: it
-// sends no headers of a user's. Host and Origin stay what the suite sends, but that the
-// daemon's own port stands for this one.
-func withToken(t *testing.T, at, token string) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, mine, _ := net.SplitHostPort(ln.Addr().String())
-	_, theirs, _ := net.SplitHostPort(at)
-	port := strings.NewReplacer(":"+mine, ":"+theirs)
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	own := []string{"localhost:" + port, "127.0.0.1:" + port}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(&url.URL{Scheme: "http", Host: at})
-		r.Out.Host = port.Replace(r.In.Host)
-		if origin := r.In.Header.Get("Origin"); origin != "" {
-			r.Out.Header.Set("Origin", port.Replace(origin))
+		r.SetURL(&url.URL{Scheme: "http", Host: "localhost"})
+		r.Out.Host = r.In.Host
+		if slices.Contains(own, r.In.Host) {
+			r.Out.Host = "localhost"
 		}
-		r.Out.Header.Set("Authorization", "Bearer "+token)
+		if slices.Contains(own, strings.TrimPrefix(r.In.Header.Get("Origin"), "http://")) {
+			r.Out.Header.Del("Origin")
+		}
+	}}
+	proxy.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}
 	proxy.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // streams that the suite leaves
 	srv := &http.Server{Handler: proxy}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -22,7 +24,7 @@ import (
 // that was killed has it all when it is back.
 func TestTwoDevices(t *testing.T) {
 	t.Parallel()
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	desk, lap := newMachine(t, filepath.Join(dir, "desk")), newMachine(t, filepath.Join(dir, "lap"))
 	stop := syncFolders(t, desk.data(), lap.data())
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -71,7 +73,7 @@ func TestTwoDevices(t *testing.T) {
 type machine struct {
 	*testing.T
 	home   string
-	daemon *daemon
+	daemon *daemonProcess
 	client *api.Client
 }
 
@@ -94,7 +96,7 @@ func (m *machine) start() {
 	if err != nil {
 		m.Fatal(err)
 	}
-	if m.daemon, err = startDaemon(m.Context(), exe, m.home, m.home+".log", foreignFree(os.Environ())); err != nil {
+	if m.daemon, err = startDaemon(m.Context(), exe, m.home, m.home+".log", cli.ForeignFree(os.Environ())); err != nil {
 		m.Fatal(err)
 	}
 }

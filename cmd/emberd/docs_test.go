@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"go/ast"
 	"go/parser"
@@ -19,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"emberd/internal/testutil/clitest"
 )
 
 // shownCommand is a command that a page shows, with what it shows of its output.
@@ -95,7 +96,7 @@ type reader struct {
 
 func newReader(t *testing.T, page string) *reader {
 	t.Helper()
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	for name, text := range map[string]string{"Notes/Deploys.md": "# Deploys\n\nStaging is deployed on Tuesdays, after the migration job.\n"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -145,13 +146,14 @@ func (r *reader) starts(words ...string) {
 			r.t.Errorf("%q ended: %v\n%s", words, err, said.String())
 		}
 	})
-	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
-	defer cancel()
-	if err := until(ctx, func() (bool, error) {
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		out, code := r.sh("emberd status")
-		return code == 0 && strings.Contains(out, "1 note;") && strings.Contains(out, "watching"), nil
-	}); err != nil {
-		r.t.Fatalf("the daemon does not answer, or does not know the note: %v\n%s", err, said.String())
+		if code == 0 && strings.Contains(out, "1 note;") && strings.Contains(out, "watching") {
+			return
+		}
+		if time.Since(start) > time.Minute {
+			r.t.Fatalf("the daemon does not answer, or does not know the note:\n%s\n%s", out, said.String())
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -66,15 +68,8 @@ func TestWhoWroteItByEveryWayIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port, home := free.Addr().String(), filepath.Join(shortDir(t), "h")
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
-	d, err := startDaemon(t.Context(), exe, home, home+".log", foreignFree(os.Environ()), "--set", "listen="+port, "--set", "mcp.tools=cortexgraph")
+	home := filepath.Join(clitest.ShortDir(t), "h")
+	d, err := startDaemon(t.Context(), exe, home, home+".log", cli.ForeignFree(os.Environ()), "--set", "mcp.tools=cortexgraph")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,13 +78,9 @@ func TestWhoWroteItByEveryWayIn(t *testing.T) {
 	local := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
-	token, err := os.ReadFile(filepath.Join(home, "state", "mcp-token"))
-	if err != nil {
-		t.Fatal(err)
-	}
 
 	byHand := exec.CommandContext(t.Context(), exe, "save", "--home", home, "--from", "notes.md:12", "by hand")
-	byHand.Args[0], byHand.Env = "emberd", foreignFree(os.Environ())
+	byHand.Args[0], byHand.Env = "emberd", cli.ForeignFree(os.Environ())
 	if out, err := byHand.CombinedOutput(); err != nil {
 		t.Fatalf("save: %v, %s", err, out)
 	}
@@ -99,7 +90,6 @@ func TestWhoWroteItByEveryWayIn(t *testing.T) {
 		t.Fatal(text)
 	}
 	near := saveOverMCP(t, local, "http://emberd/mcp", "over the socket")
-	far := saveOverMCP(t, http.DefaultClient, "http://"+port+"/mcp", "over the port", "Authorization: Bearer "+strings.TrimSpace(string(token)))
 
 	for _, forged := range []string{
 		`{"content":"forged","by":{"uid":0}}`, `{"content":"forged","sources":[{"kind":"user","by":{"via":"cli","uid":0,"pid":1}}]}`,
@@ -122,7 +112,6 @@ func TestWhoWroteItByEveryWayIn(t *testing.T) {
 		"over http":       {Kind: "agent", By: &memory.Actor{Via: "http", UID: uid, PID: self, Client: "a script/2", Session: "s7"}},
 		"over stdio":      {Kind: "agent", By: &memory.Actor{Via: "mcp", UID: uid, PID: a.cmd.Process.Pid, Client: "the test/1"}},
 		"over the socket": {Kind: "agent", By: &memory.Actor{Via: "mcp", UID: uid, PID: self, Client: "web page/3", Session: near}},
-		"over the port":   {Kind: "agent", By: &memory.Actor{Via: "mcp", UID: uid, Client: "web page/3", Session: far}},
 	}
 	if len(list.Memories) != len(want) {
 		t.Errorf("%d memories are there, want %d", len(list.Memories), len(want))

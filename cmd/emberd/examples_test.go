@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/internal/cli/root"
 )
 
 // Lines are split as a shell does, as far as examples go: quotes, backslashes before a line's
@@ -91,7 +94,7 @@ func TestExamplesParse(t *testing.T) {
 
 // parses reports what the tree of commands objects to.
 func parses(words []string) error {
-	root := newState().rootCommand()
+	root := root.RootCommand(cli.New())
 	root.InitDefaultHelpCmd()
 	cmd, rest, err := root.Find(words)
 	if err != nil {
@@ -101,8 +104,8 @@ func parses(words []string) error {
 		return err
 	}
 	args := cmd.Flags().Args()
-	if isGroup(cmd) && len(args) > 0 {
-		return noCommand(cmd, args[0])
+	if cli.IsGroup(cmd) && len(args) > 0 {
+		return cli.NoCommand(cmd, args[0])
 	}
 	return cmd.ValidateArgs(args)
 }
@@ -140,7 +143,7 @@ var notRun = map[string]string{
 	"emberd engine":            "needs llama.cpp; engine.txtar and engines.txtar have folders like it",
 	"emberd model":             "needs a model; models.txtar makes some",
 	"emberd embed":             "needs a model; models.txtar makes some",
-	"emberd eval":              "needs judged sets; eval*.txtar have some",
+	"emberd eval":              "needs notes with links; evalself.txtar has some",
 	"emberd open":              "opens another program",
 	"emberd backup restore":    "needs a daemon that does not run, and a backup whose name is not known",
 	"emberd doctor quarantine": "needs a damaged log; damage.txtar has one",
@@ -177,14 +180,14 @@ var apart = [][]string{
 
 // endsOtherwise are lines of examples that name what is nowhere but in the reader's store, or
 // show how a command ends that has something to say.
-var endsOtherwise = map[string]exitCode{
-	"emberd undo TX": exitInput,
-	"emberd undo --dry-run 01a1fd06c976-0000-k7q2mzxa":                exitNothing,
-	"emberd cleanup report 20260301-1205 > report.md":                 exitNothing,
-	"emberd cleanup rollback 20260301-120500-8c1f":                    exitNothing,
-	"emberd consolidate cluster-3f9a1c5d7e2b4860 --apply":             exitNothing,
-	"emberd relate --remove rel-3f2a91bc":                             exitNothing,
-	"emberd log cat data/stm/k7q2mzxa/s-00000042.jsonl --lines 10-20": exitNothing,
+var endsOtherwise = map[string]cli.ExitCode{
+	"emberd undo TX": cli.ExitInput,
+	"emberd undo --dry-run 01a1fd06c976-0000-k7q2mzxa":                cli.ExitNothing,
+	"emberd cleanup report 20260301-1205 > report.md":                 cli.ExitNothing,
+	"emberd cleanup rollback 20260301-120500-8c1f":                    cli.ExitNothing,
+	"emberd consolidate cluster-3f9a1c5d7e2b4860 --apply":             cli.ExitNothing,
+	"emberd relate --remove rel-3f2a91bc":                             cli.ExitNothing,
+	"emberd log cat data/stm/k7q2mzxa/s-00000042.jsonl --lines 10-20": cli.ExitNothing,
 }
 
 // notHere are lines that need another machine, a terminal, or a reader who ends them.
@@ -246,7 +249,7 @@ func runExamples(t *testing.T, c *cobra.Command, env []string) {
 		line, _, _ = strings.Cut(line, "| dot ")
 		cmd := shell(t, env, line)
 		out, _ := cmd.CombinedOutput() // how it ended is the code
-		got := exitCode(cmd.ProcessState.ExitCode())
+		got := cli.ExitCode(cmd.ProcessState.ExitCode())
 		t.Logf("%s: %d", line, got)
 		if !mayEnd(c, line, got) {
 			t.Errorf("%s\nends with %d:\n%s", line, got, out)
@@ -256,11 +259,11 @@ func runExamples(t *testing.T, c *cobra.Command, env []string) {
 
 // mayEnd reports whether an example may end so: by a code that its help has, which is not one
 // for a call that is wrong unless the line is known for it.
-func mayEnd(c *cobra.Command, line string, code exitCode) bool {
+func mayEnd(c *cobra.Command, line string, code cli.ExitCode) bool {
 	if want, ok := endsOtherwise[line]; ok {
 		return code == want
 	}
-	if slices.Contains([]exitCode{exitInput, exitNoDaemon, exitFault, exitInterrupted}, code) {
+	if slices.Contains([]cli.ExitCode{cli.ExitInput, cli.ExitNoDaemon, cli.ExitFault, cli.ExitInterrupted}, code) {
 		return false
 	}
 	return strings.Contains(c.Annotations["exit"], fmt.Sprintf("  %3d  ", code))

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -27,7 +29,7 @@ type tester struct {
 	*api.Client
 	t      *testing.T
 	home   string
-	ended  *daemon
+	ended  *daemonProcess
 	strace *exec.Cmd // what injects faults, nil without
 }
 
@@ -39,7 +41,7 @@ func runDaemonIn(t *testing.T, home string, prefix ...string) *tester {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := foreignFree(os.Environ())
+	env := cli.ForeignFree(os.Environ())
 	d, err := startDaemonAs(t.Context(), append(prefix, exe), home, home+".log", env)
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +190,7 @@ func (d *tester) inject(what string, files ...string) (end func()) {
 // Case 6: the answer rests on the segment that synced.
 func TestDaemonSurvivesAFailedSync(t *testing.T) {
 	t.Parallel()
-	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
+	d := runDaemonIn(t, filepath.Join(clitest.ShortDir(t), "h"))
 	ids := []memory.ID{d.mustSave("before")}
 	first := d.segment()
 	end := d.inject("fdatasync:error=EIO:when=1", first)
@@ -209,7 +211,7 @@ func TestDaemonSurvivesInterruptedCalls(t *testing.T) {
 		"write:error=EINTR:when=1+2", "fdatasync:error=EINTR:when=1+2", "write:error=EAGAIN:when=1",
 	} {
 		t.Run(fault, func(t *testing.T) {
-			d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
+			d := runDaemonIn(t, filepath.Join(clitest.ShortDir(t), "h"))
 			ids := []memory.ID{d.mustSave("before")}
 			end := d.inject(fault, d.segment())
 			for i := range 5 {
@@ -229,7 +231,7 @@ func TestDaemonSurvivesInterruptedCalls(t *testing.T) {
 // caller who gives up is told that the outcome is open.
 func TestDaemonSearchesWhileASyncHangs(t *testing.T) {
 	t.Parallel()
-	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
+	d := runDaemonIn(t, filepath.Join(clitest.ShortDir(t), "h"))
 	d.mustSave("lighthouse")
 	end := d.inject("fdatasync:delay_enter=60000000:when=1", d.segment())
 	ctx, giveUp := context.WithCancel(t.Context())
@@ -266,7 +268,7 @@ func TestDaemonSearchesWhileASyncHangs(t *testing.T) {
 // Case 26: with no descriptor to spare connections wait, and the daemon lives.
 func TestDaemonSurvivesWithFewDescriptors(t *testing.T) {
 	t.Parallel()
-	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"), "sh", "-c", `ulimit -n 32; exec "$0" "$@"`)
+	d := runDaemonIn(t, filepath.Join(clitest.ShortDir(t), "h"), "sh", "-c", `ulimit -n 32; exec "$0" "$@"`)
 	ids := []memory.ID{d.mustSave("before")}
 	var clients sync.WaitGroup
 	var mu sync.Mutex
@@ -291,7 +293,7 @@ func TestDaemonSurvivesWithFewDescriptors(t *testing.T) {
 // gone; put back, it is used again.
 func TestDaemonNoticesThatItsDataIsGone(t *testing.T) {
 	t.Parallel()
-	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
+	d := runDaemonIn(t, filepath.Join(clitest.ShortDir(t), "h"))
 	ids := []memory.ID{d.mustSave("lighthouse")}
 	data := d.status().Data
 	if err := os.Rename(data, data+".away"); err != nil {
@@ -315,7 +317,7 @@ func TestDaemonNoticesThatItsDataIsGone(t *testing.T) {
 // refused, and the daemon ends by itself, which it gives itself five seconds for.
 func TestDaemonEndsWithAThousandSavesOnTheirWay(t *testing.T) {
 	t.Parallel()
-	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
+	d := runDaemonIn(t, filepath.Join(clitest.ShortDir(t), "h"))
 	ids := []memory.ID{d.mustSave("before")}
 	d.inject("fdatasync:delay_enter=100000", d.segment())
 	var mu sync.Mutex
@@ -372,7 +374,7 @@ func (d *tester) stalls() bool {
 // A disk that does not answer does not keep the daemon from ending.
 func TestDaemonEndsWhileASyncHangs(t *testing.T) {
 	t.Parallel()
-	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
+	d := runDaemonIn(t, filepath.Join(clitest.ShortDir(t), "h"))
 	first := d.mustSave("before")
 	d.inject("fdatasync:delay_enter=60000000", d.segment())
 	hung := make(chan error, 1)
@@ -407,7 +409,7 @@ func TestDaemonEndsWhileASyncHangs(t *testing.T) {
 // A data folder from which the log is gone is refused, with a way on.
 func TestDaemonRefusesAFolderThatLostItsLog(t *testing.T) {
 	t.Parallel()
-	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
+	d := runDaemonIn(t, filepath.Join(clitest.ShortDir(t), "h"))
 	d.mustSave("lighthouse")
 	data := d.status().Data
 	if err := d.ended.stop(syscall.SIGTERM); err != nil {
@@ -420,14 +422,14 @@ func TestDaemonRefusesAFolderThatLostItsLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = startDaemon(t.Context(), exe, d.home, d.home+".log", foreignFree(os.Environ()))
+	_, err = startDaemon(t.Context(), exe, d.home, d.home+".log", cli.ForeignFree(os.Environ()))
 	if err == nil || !strings.Contains(err.Error(), "--accept-empty-data") {
 		t.Fatalf("started, or did not say what to do: %v", err)
 	}
 	if _, err := os.Stat(data); err == nil {
 		t.Error("the folder was made anew")
 	}
-	on, err := startDaemon(t.Context(), exe, d.home, d.home+".log", foreignFree(os.Environ()), "--accept-empty-data")
+	on, err := startDaemon(t.Context(), exe, d.home, d.home+".log", cli.ForeignFree(os.Environ()), "--accept-empty-data")
 	if err != nil {
 		t.Fatal(err)
 	}

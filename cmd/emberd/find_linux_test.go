@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/op"
 )
 
@@ -17,17 +19,17 @@ import (
 type household struct {
 	home   string
 	env    []string
-	daemon *daemon
+	daemon *daemonProcess
 	ids    map[string]string // of memories, by their first word
 }
 
 func newHousehold(t *testing.T, texts ...string) *household {
 	t.Helper()
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	h := &household{home: filepath.Join(dir, "h"), ids: map[string]string{}}
 	vault := filepath.Join(dir, "vault")
 	writeFile(t, filepath.Join(vault, "House.md"), "# House\n\nBuilt by the river.\n\n## Kitchen\n\nThe kettle is blue.\n\n## Cellar\n\nDry.\n")
-	h.env = append(foreignFree(os.Environ()), "EMBERD_HOME="+h.home, "PATH="+dir+":"+os.Getenv("PATH"))
+	h.env = append(cli.ForeignFree(os.Environ()), "EMBERD_HOME="+h.home, "PATH="+dir+":"+os.Getenv("PATH"))
 	h.start(t, "--vault", vault)
 	client := api.NewClient(filepath.Join(h.home, "emberd.sock"), nil)
 	defer client.Close()
@@ -58,7 +60,7 @@ func (h *household) start(t *testing.T, args ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := startDaemon(t.Context(), exe, h.home, h.home+".log", foreignFree(os.Environ()), args...)
+	d, err := startDaemon(t.Context(), exe, h.home, h.home+".log", cli.ForeignFree(os.Environ()), args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +207,7 @@ func TestFullScreensEndBySignals(t *testing.T) {
 		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		if code := s.ends(); code != int(exitInterrupted) {
+		if code := s.ends(); code != int(cli.ExitInterrupted) {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 	}

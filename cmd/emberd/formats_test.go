@@ -122,7 +122,7 @@ func patternOf(name string) *regexp.Regexp {
 	p := regexp.QuoteMeta(name)
 	p = regexp.MustCompile(`[0-9]+`).ReplaceAllString(p, `[0-9]+`)
 	p = regexp.MustCompile(`DEVICE|NAME|TIME|…`).ReplaceAllString(p, `[^/]+`)
-	if !strings.Contains(filepath.Base(name), ".") && name != "mcp-token" && name != "ballast" {
+	if !strings.Contains(filepath.Base(name), ".") && name != "ballast" {
 		p += `(/.*)?`
 	}
 	if strings.HasSuffix(name, "/") {

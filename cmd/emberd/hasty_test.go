@@ -2,8 +2,15 @@ package main
 
 import (
 	"os"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"time"
+
+	"emberd/engine"
+	"emberd/internal/cli"
+	"emberd/internal/cli/root"
+	"emberd/stm"
 )
 
 // hastyVar makes the clock of the program run from the moment that it says, in milliseconds since
@@ -16,14 +23,38 @@ const hasteFactor = 24 * 60 * 60 / 4
 
 // program is main, but for the clock.
 func program() {
-	s := newState()
+	s := cli.New()
 	if ms, err := strconv.ParseInt(os.Getenv(hastyVar), 10, 64); err == nil {
-		s.now = hasty(time.UnixMilli(ms))
+		s.Now = hasty(time.UnixMilli(ms))
 	}
-	os.Exit(execute(s))
+	s.Adjust = adjustments()[os.Getenv(adjustVar)]
+	os.Exit(root.Execute(s))
 }
 
 // hasty is the same clock in every process.
 func hasty(since time.Time) func() time.Time {
 	return func() time.Time { return since.Add(time.Since(since) * hasteFactor) }
+}
+
+// adjustVar chooses options of a daemon that have no setting.
+const adjustVar = "EMBERD_TEST_OPTIONS"
+
+// panicWhenAsked panics at a SIGUSR1, in a goroutine where nothing catches that.
+func panicWhenAsked() {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	<-asked
+	panic("a panic that nothing catches")
+}
+
+func adjustments() map[string]func(*engine.Options) {
+	return map[string]func(*engine.Options){
+		"unsynced": func(o *engine.Options) { o.Durability = stm.None },
+		"small":    func(o *engine.Options) { o.SegmentBytes = 64 << 10 },
+		"panics":   func(*engine.Options) { go panicWhenAsked() },
+		"soak": func(o *engine.Options) {
+			o.SegmentBytes, o.EchoWindow = 64<<10, time.Minute
+			o.Lifecycle.Share, o.Lifecycle.ReportShare = 1, 1
+		},
+	}
 }

@@ -9,13 +9,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"emberd/internal/cli"
+	"emberd/internal/cli/root"
 	"emberd/internal/config"
 	"emberd/memory"
 )
 
 // tree lists all commands.
 func tree() []*cobra.Command {
-	root := newState().rootCommand()
+	root := root.RootCommand(cli.New())
 	root.InitDefaultHelpCmd()
 	return commands(root)
 }
@@ -107,17 +109,17 @@ func TestFlagTextsAreAlike(t *testing.T) {
 // really our fault ends with 70.
 func TestEveryErrorCodeHasAnExitCode(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[memory.Code]exitCode{
-		memory.Invalid: exitInput, memory.TooLarge: exitInput, memory.Ambiguous: exitInput, memory.Forgotten: exitInput,
-		memory.NotFound: exitNothing, memory.Conflict: exitConflict, memory.Secret: exitSecret,
-		memory.Busy: exitAgain, memory.Unknown: exitAgain, memory.ReadOnly: exitDisk, memory.DiskFull: exitDisk,
-		memory.Unavailable: exitNoDaemon, memory.Forbidden: exitNoDaemon, memory.Incompatible: exitNoDaemon,
-		memory.Internal: exitFault,
+	for code, want := range map[memory.Code]cli.ExitCode{
+		memory.Invalid: cli.ExitInput, memory.TooLarge: cli.ExitInput, memory.Ambiguous: cli.ExitInput, memory.Forgotten: cli.ExitInput,
+		memory.NotFound: cli.ExitNothing, memory.Conflict: cli.ExitConflict, memory.Secret: cli.ExitSecret,
+		memory.Busy: cli.ExitAgain, memory.Unknown: cli.ExitAgain, memory.ReadOnly: cli.ExitDisk, memory.DiskFull: cli.ExitDisk,
+		memory.Unavailable: cli.ExitNoDaemon, memory.Forbidden: cli.ExitNoDaemon, memory.Incompatible: cli.ExitNoDaemon,
+		memory.Internal: cli.ExitFault,
 	} {
-		if got := codeOf(memory.Errorf(code, "something")); got != want {
+		if got := cli.CodeOf(memory.Errorf(code, "something")); got != want {
 			t.Errorf("code %s exits with %d, want %d", code, got, want)
 		}
-		if !slices.Contains(exitCodes(), want) {
+		if cli.ExitMeanings[want] == "" {
 			t.Errorf("exit code %d is not documented", want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/internal/cli"
 	"emberd/memory"
 )
 
@@ -60,7 +61,7 @@ func newImporting(b *testing.B) *importing {
 		b.Fatal(err)
 	}
 	im := &importing{b: b, dir: dir, home: filepath.Join(dir, "h"), self: self, rng: rand.New(rand.NewPCG(1, 2))}
-	d, err := startDaemon(b.Context(), self, im.home, im.home+".log", foreignFree(os.Environ()))
+	d, err := startDaemon(b.Context(), self, im.home, im.home+".log", cli.ForeignFree(os.Environ()))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func newImporting(b *testing.B) *importing {
 func (im *importing) run(metric string, args []string) {
 	im.b.Helper()
 	cmd := exec.Command(im.self, append(args, "--home", im.home)...)
-	cmd.Args[0], cmd.Env = "emberd", foreignFree(os.Environ())
+	cmd.Args[0], cmd.Env = "emberd", cli.ForeignFree(os.Environ())
 	begun := time.Now()
 	out, err := cmd.CombinedOutput()
 	im.b.ReportMetric(time.Since(begun).Seconds(), metric)

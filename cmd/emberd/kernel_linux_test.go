@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -23,7 +25,7 @@ import (
 const faultRoundsVar = "EMBERD_TEST_FAULT_ROUNDS"
 
 // attach traces a daemon from here on until it ends, into the file it returns.
-func attach(t *testing.T, d *daemon, options ...string) (trace string) {
+func attach(t *testing.T, d *daemonProcess, options ...string) (trace string) {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
@@ -52,13 +54,13 @@ func attach(t *testing.T, d *daemon, options ...string) (trace string) {
 
 // startIn starts a daemon in the world that a shell script makes for it; the
 // script ends by running "$@".
-func (w *witness) startIn(t *testing.T, prefix ...string) *daemon {
+func (w *witness) startIn(t *testing.T, prefix ...string) *daemonProcess {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "emberd") // what the test binary must be called
 	if err := os.Symlink(w.binary(t), exe); err != nil {
 		t.Fatal(err)
 	}
-	env := append(foreignFree(os.Environ()), "EMBERD_STM_SEGMENT_BYTES=64KiB")
+	env := append(cli.ForeignFree(os.Environ()), adjustVar+"=small")
 	d, err := startDaemonAs(t.Context(), append(prefix, exe), w.home, w.home+".log", env)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +104,7 @@ func TestKernelErrors(t *testing.T) {
 		for _, errno := range errnos {
 			for nth := 1; nth <= rounds; nth++ {
 				t.Run(fmt.Sprintf("%s %s %d", call, errno, nth), func(t *testing.T) {
-					w := newWitness(uint64(nth), filepath.Join(shortDir(t), "h"))
+					w := newWitness(uint64(nth), filepath.Join(clitest.ShortDir(t), "h"))
 					d := w.start(t)
 					trace := attach(t, d, "-e", "trace="+call, "-e", fmt.Sprintf("inject=%s:error=%s:when=%d", call, errno, nth))
 					w.saves(t, 20)
@@ -124,7 +126,7 @@ func TestKernelErrors(t *testing.T) {
 // From the outside, too, the order is write, sync, answer.
 func TestAnswerComesAfterTheSync(t *testing.T) {
 	t.Parallel()
-	w := newWitness(1, filepath.Join(shortDir(t), "h"))
+	w := newWitness(1, filepath.Join(clitest.ShortDir(t), "h"))
 	d := w.start(t)
 	trace := attach(t, d, "-y", "-s", "2000", "-e", "trace=write,fdatasync")
 	if got := w.saves(t, 10); got != 10 {
@@ -183,7 +185,7 @@ func orderOf(trace, text string) string {
 // and half a record is never taken for one.
 func TestFileSizeLimit(t *testing.T) {
 	t.Parallel()
-	w := newWitness(1, filepath.Join(shortDir(t), "h"))
+	w := newWitness(1, filepath.Join(clitest.ShortDir(t), "h"))
 	d := w.startIn(t, "sh", "-c", `ulimit -f 60; exec "$@"`, "sh")
 	answered := w.saves(t, 200)
 	if answered == 0 || answered == 200 {
@@ -202,7 +204,7 @@ func TestNoInodeLeftForTheNextSegment(t *testing.T) {
 	if out, err := exec.Command("unshare", "-Urm", "true").CombinedOutput(); err != nil {
 		t.Skipf("unshare cannot make a user namespace here: %v %s", err, out)
 	}
-	w := newWitness(1, filepath.Join(shortDir(t), "h"))
+	w := newWitness(1, filepath.Join(clitest.ShortDir(t), "h"))
 	data := filepath.Join(w.home, "data")
 	d := w.startIn(t, "unshare", "-Urm", "sh", "-c", `umask 077; mkdir -p "$0" && mount -t tmpfs -o mode=700,size=64m,nr_inodes=7 none "$0" && exec "$@"`, data)
 	if got := w.saves(t, 600); got != 600 {

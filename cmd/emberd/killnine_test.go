@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -35,7 +37,7 @@ func TestKillNine(t *testing.T) {
 		}
 	}
 	t.Logf("seed %d, %d rounds", seed, rounds)
-	w := newWitness(seed, filepath.Join(shortDir(t), "h"))
+	w := newWitness(seed, filepath.Join(clitest.ShortDir(t), "h"))
 	for round := range rounds {
 		d := w.start(t)
 		w.check(t, round)
@@ -80,9 +82,9 @@ func (w *witness) binary(t *testing.T) string {
 	return exe
 }
 
-func (w *witness) start(t *testing.T) *daemon {
+func (w *witness) start(t *testing.T) *daemonProcess {
 	t.Helper()
-	d, err := startDaemon(t.Context(), w.binary(t), w.home, w.home+".log", foreignFree(os.Environ()))
+	d, err := startDaemon(t.Context(), w.binary(t), w.home, w.home+".log", cli.ForeignFree(os.Environ()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"emberd/api"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -169,7 +170,7 @@ func TestConcurrentClientsSeeOneOrder(t *testing.T) {
 	t.Parallel()
 	rounds, seed := roundsOf(t, linearRoundsVar, 2), rand.Uint64()
 	t.Logf("seed %d", seed)
-	w := newWitness(seed, filepath.Join(shortDir(t), "h"))
+	w := newWitness(seed, filepath.Join(clitest.ShortDir(t), "h"))
 	o := &observer{home: w.home, begin: time.Now()}
 	client := api.NewClient(filepath.Join(w.home, "emberd.sock"), nil)
 	defer client.Close()

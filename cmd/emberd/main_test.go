@@ -21,10 +21,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"emberd/api"
+	"emberd/internal/evalcmd"
+	"emberd/internal/testutil/clitest"
 	"emberd/op"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files of the scripts")
 
 // detector is the variable that the race detector takes its options from. A program with it
 // sleeps for a second before it ends, for goroutines that may still race: thousands of
@@ -43,9 +43,10 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
-		"emberd":    program,
-		"jsonshape": jsonShape,
-		"prisoner":  prisoner,
+		"emberd":      program,
+		"emberd-eval": evalcmd.Main,
+		"jsonshape":   jsonShape,
+		"prisoner":    prisoner,
 	})
 }
 
@@ -63,10 +64,10 @@ func runScripts(t *testing.T, folder string, env map[string]string) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script", folder),
-		WorkdirRoot:         shortDir(t),
+		WorkdirRoot:         clitest.ShortDir(t),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		UpdateScripts:       *update,
+		UpdateScripts:       *clitest.Update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("TZ", "UTC")
@@ -76,7 +77,7 @@ func runScripts(t *testing.T, folder string, env map[string]string) {
 			for name, value := range env {
 				e.Setenv(name, value)
 			}
-			e.Values[daemonKey{}] = new(*daemon)
+			e.Values[daemonKey{}] = new(*daemonProcess)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -90,24 +91,8 @@ func runScripts(t *testing.T, folder string, env map[string]string) {
 	})
 }
 
-// shortDir is a temporary folder in which the path of a socket is short enough
-// to be bound.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "em")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
-// daemon is an emberd serve in the background.
-type daemon struct {
+// daemonProcess is an emberd serve in the background.
+type daemonProcess struct {
 	cmd    *exec.Cmd
 	exited chan error
 }
@@ -116,20 +101,20 @@ type daemonKey struct{}
 
 // startDaemon runs serve in home and waits until its socket answers. What the
 // daemon says is appended to the file log.
-func startDaemon(ctx context.Context, binary, home, log string, env []string, args ...string) (*daemon, error) {
+func startDaemon(ctx context.Context, binary, home, log string, env []string, args ...string) (*daemonProcess, error) {
 	return startDaemonAs(ctx, []string{binary}, home, log, env, args...)
 }
 
 // startDaemonAs is startDaemon with a command that ends in the binary and takes
 // its arguments.
-func startDaemonAs(ctx context.Context, command []string, home, log string, env []string, args ...string) (*daemon, error) {
+func startDaemonAs(ctx context.Context, command []string, home, log string, env []string, args ...string) (*daemonProcess, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
 	words := slices.Concat(command[1:], []string{"serve", "--home", home}, args)
-	d := &daemon{cmd: exec.Command(command[0], words...), exited: make(chan error, 1)}
+	d := &daemonProcess{cmd: exec.Command(command[0], words...), exited: make(chan error, 1)}
 	if d.cmd.Env, d.cmd.Stderr = env, out; len(command) == 1 {
 		d.cmd.Args[0] = "emberd"
 	}
@@ -157,7 +142,7 @@ func startDaemonAs(ctx context.Context, command []string, home, log string, env 
 }
 
 // stop sends a signal and waits for the end.
-func (d *daemon) stop(sig syscall.Signal) error {
+func (d *daemonProcess) stop(sig syscall.Signal) error {
 	if err := d.cmd.Process.Signal(sig); err != nil {
 		return err
 	}
@@ -169,7 +154,7 @@ func cmdDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: daemon start|stop|kill9")
 	}
-	running := ts.Value(daemonKey{}).(**daemon)
+	running := ts.Value(daemonKey{}).(**daemonProcess)
 	switch args[0] {
 	case "start":
 		var env []string

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"emberd/internal/cli"
 	"emberd/internal/config"
 )
 
@@ -36,17 +38,28 @@ func pageText(t *testing.T, folder, name string) string {
 	return strings.NewReplacer(`\fB`, "", `\fI`, "", `\fR`, "", `\-`, "-", `\(aq`, "'", "\n", " ").Replace(string(text))
 }
 
+// listed returns a command and those below it that help lists.
+func listed(c *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			all = append(all, listed(sub)...)
+		}
+	}
+	return all
+}
+
 // Every command that help lists has a page with its flags, its exit codes and its examples.
 func TestManualHasAPageForEveryCommand(t *testing.T) {
 	t.Parallel()
 	folder := written(t)
 	all := tree()[0]
-	pages := visible(all)
+	pages := listed(all)
 	if len(pages) < 100 {
 		t.Errorf("help lists %d commands", len(pages))
 	}
 	for _, c := range pages {
-		text := pageText(t, folder, filepath.Join("man1", pageName(c)+".1"))
+		text := pageText(t, folder, filepath.Join("man1", strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"))
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if name, _ := pflag.UnquoteUsage(f); !f.Hidden && !strings.Contains(text, strings.TrimSpace("--"+f.Name+" "+name)+" ") {
 				t.Errorf("%s: its page does not have --%s %s", c.CommandPath(), f.Name, name)
@@ -70,7 +83,7 @@ func TestManualHasAPageForEveryCommand(t *testing.T) {
 
 func TestManualHasEverySetting(t *testing.T) {
 	t.Parallel()
-	text := pageText(t, written(t), filepath.Join("man5", settingsPage+".5"))
+	text := pageText(t, written(t), filepath.Join("man5", "emberd-config.5"))
 	c, err := config.Load(config.Source{Home: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +134,7 @@ func TestManualHasTheDateThatItIsTold(t *testing.T) {
 	}
 	cmd := exec.Command("emberd", "man", t.TempDir())
 	cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=yesterday")
-	if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != int(exitInput) || !strings.Contains(string(out), "SOURCE_DATE_EPOCH is") {
+	if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != int(cli.ExitInput) || !strings.Contains(string(out), "SOURCE_DATE_EPOCH is") {
 		t.Errorf("a date that is none ends with %v: %s", err, out)
 	}
 }

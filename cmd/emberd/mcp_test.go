@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/op"
 )
 
@@ -117,7 +119,7 @@ func TestAgentEndsWhenItsOutputIsGone(t *testing.T) {
 // A call that is under way does not keep a terminated server.
 func TestAgentEndsWhileTheDaemonHangs(t *testing.T) {
 	t.Parallel()
-	home := shortDir(t)
+	home := clitest.ShortDir(t)
 	ln, err := net.Listen("unix", filepath.Join(home, "emberd.sock"))
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +167,7 @@ func TestAgentKeepsStdoutForTheProtocol(t *testing.T) {
 // work again as soon as it is back.
 func TestAgentOutlivesTheDaemon(t *testing.T) {
 	t.Parallel()
-	home := filepath.Join(shortDir(t), "h")
+	home := filepath.Join(clitest.ShortDir(t), "h")
 	a := startAgent(t, home)
 	away := func(when string) {
 		t.Helper()
@@ -195,7 +197,7 @@ func TestAgentOutlivesTheDaemon(t *testing.T) {
 // clients know.
 func TestAgentTellsAbsenceOfTheDaemonByCode(t *testing.T) {
 	t.Parallel()
-	a := startAgent(t, filepath.Join(shortDir(t), "h"))
+	a := startAgent(t, filepath.Join(clitest.ShortDir(t), "h"))
 	for _, tt := range []struct{ method, params string }{
 		{"resources/read", `{"uri":"memory://recent"}`},
 		{"prompts/get", `{"name":"recall","arguments":{"topic":"kettle"}}`},
@@ -220,8 +222,8 @@ func TestAgentRefusals(t *testing.T) {
 		a := newAgent(t, t.TempDir(), strings.Fields(tt.args)...)
 		a.cmd.Stdin = strings.NewReader(tt.stdin)
 		out, err := a.cmd.Output()
-		if a.cmd.ProcessState.ExitCode() != int(exitInput) || len(out) > 0 {
-			t.Errorf("mcp %s: %v with stdout %q, want exit code %d and none", tt.args, err, out, exitInput)
+		if a.cmd.ProcessState.ExitCode() != int(cli.ExitInput) || len(out) > 0 {
+			t.Errorf("mcp %s: %v with stdout %q, want exit code %d and none", tt.args, err, out, cli.ExitInput)
 		}
 		if !strings.HasPrefix(a.said.String(), tt.want) {
 			t.Errorf("mcp %s says %q, want %q", tt.args, a.said, tt.want)
@@ -247,7 +249,7 @@ func TestAgentShowsTheToolsOfTheSetting(t *testing.T) {
 // A daemon of another protocol is named, with which side to bring up to date.
 func TestAgentMeetsAnotherProtocol(t *testing.T) {
 	t.Parallel()
-	home := shortDir(t)
+	home := clitest.ShortDir(t)
 	ln, err := net.Listen("unix", filepath.Join(home, "emberd.sock"))
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 )
 
 // agent is an emberd mcp in the background, and the client at its other end.
@@ -45,7 +48,7 @@ func newAgent(t *testing.T, home string, args ...string) *agent {
 	}
 	a := &agent{cmd: exec.Command(exe, append([]string{"mcp", "--home", home}, args...)...), said: &bytes.Buffer{}}
 	a.cmd.Args[0] = "emberd"
-	a.cmd.Env = foreignFree(os.Environ())
+	a.cmd.Env = cli.ForeignFree(os.Environ())
 	a.cmd.Stderr = a.said
 	return a
 }
@@ -146,7 +149,7 @@ func (a *agent) call(tool, args string) (text string, failed bool, err error) {
 // save calls save_memory.
 func (a *agent) save(t *testing.T, content string) (text string, failed bool) {
 	t.Helper()
-	text, failed, err := a.call("save_memory", `{"content":`+string(jsonText(content))+`}`)
+	text, failed, err := a.call("save_memory", `{"content":`+string(cli.JsonText(content))+`}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,14 +174,14 @@ func (a *agent) end(t *testing.T) {
 	}
 }
 
-func startHome(t *testing.T) (string, *daemon) {
+func startHome(t *testing.T) (string, *daemonProcess) {
 	t.Helper()
-	home := filepath.Join(shortDir(t), "h")
+	home := filepath.Join(clitest.ShortDir(t), "h")
 	d := startDaemonIn(t, home)
 	return home, d
 }
 
-func startDaemonIn(t *testing.T, home string) *daemon {
+func startDaemonIn(t *testing.T, home string) *daemonProcess {
 	t.Helper()
 	d, err := relaunch(t, home)
 	if err != nil {
@@ -188,12 +191,12 @@ func startDaemonIn(t *testing.T, home string) *daemon {
 }
 
 // relaunch starts a daemon from whatever goroutine.
-func relaunch(t *testing.T, home string) (*daemon, error) {
+func relaunch(t *testing.T, home string) (*daemonProcess, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	d, err := startDaemon(t.Context(), exe, home, home+".log", foreignFree(os.Environ()))
+	d, err := startDaemon(t.Context(), exe, home, home+".log", cli.ForeignFree(os.Environ()))
 	if err == nil {
 		t.Cleanup(func() { _ = d.cmd.Process.Kill() }) // the error is that it has ended
 	}

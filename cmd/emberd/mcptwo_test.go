@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"emberd/api"
+	"emberd/internal/cli"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -40,7 +41,7 @@ func (l *learner) step() error {
 	if tool == "memory_verify" {
 		field = "claim"
 	}
-	raw, err := l.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{%q:%s}}`, tool, field, jsonText(l.fact())))
+	raw, err := l.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{%q:%s}}`, tool, field, cli.JsonText(l.fact())))
 	if err != nil {
 		return err
 	}
@@ -114,9 +115,9 @@ func checkLearned(t *testing.T, home string, facts, writes int, pids map[int]boo
 	if err != nil {
 		t.Fatal(err)
 	}
-	wordings, learned := map[stm.Wording]bool{}, 0
+	wordings, learned := map[stm.NormalizedText]bool{}, 0
 	for _, m := range all.Memories {
-		wording := stm.WordingOf(m.Content)
+		wording := stm.NormalizeText(m.Content)
 		if wordings[wording] {
 			t.Errorf("%q is there twice", m.Content)
 		}

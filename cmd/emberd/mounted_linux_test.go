@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -23,7 +24,7 @@ func mounted(t *testing.T, options string) (*tester, func(args ...string)) {
 	if err := exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "none", t.TempDir()).Run(); err != nil {
 		t.Skipf("a user namespace with a file system of its own cannot be made here: %v", err)
 	}
-	home := filepath.Join(shortDir(t), "h")
+	home := filepath.Join(clitest.ShortDir(t), "h")
 	if err := os.MkdirAll(filepath.Join(home, "data"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"emberd/internal/llamatest"
+	"emberd/internal/testutil/llamatest"
 	"emberd/internal/tinybert"
 )
 

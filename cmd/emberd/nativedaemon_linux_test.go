@@ -14,21 +14,23 @@ import (
 
 	"emberd/api"
 	"emberd/embedding"
-	"emberd/internal/llamatest"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
+	"emberd/internal/testutil/llamatest"
 	"emberd/internal/tinybert"
 	"emberd/op"
 )
 
 // startNative runs a daemon whose vectors are made by llama.cpp, of a tiny model.
-func startNative(t *testing.T) (*daemon, *api.Client) {
+func startNative(t *testing.T) (*daemonProcess, *api.Client) {
 	t.Helper()
 	library := llamatest.Libraries(t)[0]
-	home := filepath.Join(shortDir(t), "h")
+	home := filepath.Join(clitest.ShortDir(t), "h")
 	model := filepath.Join(t.TempDir(), "tiny.gguf")
 	if err := tinybert.New(tinybert.Tiny()).WriteFile(model); err != nil {
 		t.Fatal(err)
 	}
-	d, err := startDaemon(t.Context(), withHelper(t), home, home+".log", foreignFree(os.Environ()),
+	d, err := startDaemon(t.Context(), withHelper(t), home, home+".log", cli.ForeignFree(os.Environ()),
 		"--set", "embedding.engine="+library, "--set", "embedding.model="+model, "--set", "search.meaning=0.5")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/op"
 )
 
@@ -64,8 +66,8 @@ func TestNoNetwork(t *testing.T) {
 	t.Parallel()
 	command, trace := tracer(t, "-e", "trace=network")
 	exe := namedEmberd(t)
-	home := filepath.Join(shortDir(t), "h")
-	d, err := startDaemonAs(t.Context(), append(command, exe), home, home+".log", foreignFree(os.Environ()))
+	home := filepath.Join(clitest.ShortDir(t), "h")
+	d, err := startDaemonAs(t.Context(), append(command, exe), home, home+".log", cli.ForeignFree(os.Environ()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func TestNoNetwork(t *testing.T) {
 	} {
 		command, trace := tracer(t, "-e", "trace=network")
 		cmd := exec.Command(command[0], slices.Concat(command[1:], []string{exe}, strings.Fields(c.words), []string{"--home", home})...)
-		cmd.Env, cmd.Stdin = foreignFree(os.Environ()), strings.NewReader(c.in)
+		cmd.Env, cmd.Stdin = cli.ForeignFree(os.Environ()), strings.NewReader(c.in)
 		out, err := cmd.CombinedOutput()
 		if err != nil || c.in != "" && !strings.Contains(string(out), "lighthouse") {
 			t.Errorf("emberd %s: %v\n%s", c.words, err, out)
@@ -120,7 +122,7 @@ func TestNoNetworkInTheDemo(t *testing.T) {
 	}
 	command, trace := tracer(t, "-e", "trace=network")
 	cmd := exec.Command(command[0], append(command[1:], built, "demo")...)
-	cmd.Env = foreignFree(os.Environ())
+	cmd.Env = cli.ForeignFree(os.Environ())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("emberd demo: %v\n%s", err, out)
 	}
@@ -162,12 +164,12 @@ func TestKernelWithoutLandlock(t *testing.T) {
 	for _, errno := range []string{"ENOSYS", "EOPNOTSUPP"} {
 		command, _ := tracer(t, "-e", "trace=landlock_create_ruleset", "-e", "inject=landlock_create_ruleset:error="+errno)
 		exe := namedEmberd(t)
-		home := filepath.Join(shortDir(t), "h")
-		_, err := startDaemonAs(t.Context(), append(command, exe), home, home+".log", foreignFree(os.Environ()), "--set", "sandbox=on")
-		if err == nil || !strings.Contains(err.Error(), "the setting sandbox demands a sandbox: ") || !strings.Contains(err.Error(), fmt.Sprintf("exit status %d", exitDisk)) {
+		home := filepath.Join(clitest.ShortDir(t), "h")
+		_, err := startDaemonAs(t.Context(), append(command, exe), home, home+".log", cli.ForeignFree(os.Environ()), "--set", "sandbox=on")
+		if err == nil || !strings.Contains(err.Error(), "the setting sandbox demands a sandbox: ") || !strings.Contains(err.Error(), fmt.Sprintf("exit status %d", cli.ExitDisk)) {
 			t.Errorf("%s: sandbox on starts, or is refused with: %v", errno, err)
 		}
-		d, err := startDaemonAs(t.Context(), append(command, exe), home, home+".log", foreignFree(os.Environ()))
+		d, err := startDaemonAs(t.Context(), append(command, exe), home, home+".log", cli.ForeignFree(os.Environ()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/op"
 )
 
@@ -73,7 +75,7 @@ func manyWords(t *testing.T, vault string, notes, words int) {
 func TestCase68KilledForWantOfMemory(t *testing.T) {
 	t.Parallel()
 	procs, kills := cgroup(t, 64<<20)
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	home, vault := filepath.Join(dir, "h"), filepath.Join(dir, "Notes")
 	w := newWitness(68, home)
 	if err := w.start(t).saveAndStop(t, w, 100); err != nil {
@@ -82,7 +84,7 @@ func TestCase68KilledForWantOfMemory(t *testing.T) {
 	const notes = 80
 	manyWords(t, vault, notes, 4000)
 	cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, procs, namedEmberd(t), "serve", "--home", home, "--vault", vault)
-	cmd.Env = foreignFree(os.Environ())
+	cmd.Env = cli.ForeignFree(os.Environ())
 	said, err := cmd.CombinedOutput()
 	ended, ok := errors.AsType[*exec.ExitError](err)
 	if !ok || ended.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL || !oomKilled.MatchString(kills()) {
@@ -108,7 +110,7 @@ func TestCase68KilledForWantOfMemory(t *testing.T) {
 var oomKilled = regexp.MustCompile(`oom_kill [1-9]`)
 
 // saveAndStop lets the witness save, and ends the daemon cleanly.
-func (d *daemon) saveAndStop(t *testing.T, w *witness, n int) error {
+func (d *daemonProcess) saveAndStop(t *testing.T, w *witness, n int) error {
 	t.Helper()
 	if got := w.saves(t, n); got != n {
 		return fmt.Errorf("%d of %d saves were answered", got, n)

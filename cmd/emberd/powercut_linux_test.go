@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 )
 
 // cutRoundsVar raises the number of power cuts on each file system.
@@ -52,7 +55,7 @@ func TestPowerCutWithoutSyncLoses(t *testing.T) {
 				t.Fatal(err)
 			}
 			d, err := startDaemon(t.Context(), w.binary(t), w.home, filepath.Join(t.TempDir(), "log"),
-				append(foreignFree(os.Environ()), "EMBERD_STM_DURABILITY=none"))
+				append(cli.ForeignFree(os.Environ()), adjustVar+"=unsynced"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +84,7 @@ func newLoopDisk(t *testing.T, kind string) *loopDisk {
 	if _, err := exec.LookPath("mkfs." + kind); err != nil {
 		t.Skipf("mkfs.%s is missing; install e2fsprogs and xfsprogs", kind)
 	}
-	root := shortDir(t)
+	root := clitest.ShortDir(t)
 	disk := &loopDisk{kind: kind, image: filepath.Join(root, "image"), dir: filepath.Join(root, "m")}
 	if err := os.Mkdir(disk.dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -110,7 +113,7 @@ func (disk *loopDisk) mount() ([]byte, error) {
 
 // cut stops every thread of the daemon, so that none is within a system call,
 // shuts the file system down, and mounts it again.
-func (disk *loopDisk) cut(t *testing.T, d *daemon, flag int) {
+func (disk *loopDisk) cut(t *testing.T, d *daemonProcess, flag int) {
 	if err := d.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Error(err)
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/op"
 )
 
@@ -28,7 +30,7 @@ type promoter struct {
 
 func newPromoter(t *testing.T) *promoter {
 	t.Helper()
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	p := &promoter{witness: newWitness(rand.Uint64(), filepath.Join(dir, "h")), vault: filepath.Join(dir, "Vault")}
 	if err := os.Mkdir(p.vault, 0o700); err != nil {
 		t.Fatal(err)
@@ -37,9 +39,9 @@ func newPromoter(t *testing.T) *promoter {
 }
 
 // live starts the daemon and returns when it promotes.
-func (p *promoter) live(t *testing.T) (*daemon, *api.Client) {
+func (p *promoter) live(t *testing.T) (*daemonProcess, *api.Client) {
 	t.Helper()
-	d, err := startDaemon(t.Context(), p.binary(t), p.home, p.home+".log", foreignFree(os.Environ()), "--vault", p.vault)
+	d, err := startDaemon(t.Context(), p.binary(t), p.home, p.home+".log", cli.ForeignFree(os.Environ()), "--vault", p.vault)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/cli/root"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -46,7 +49,7 @@ func typing(t *testing.T, text string) *os.File {
 // On a terminal a purge asks, and only a yes is one.
 func TestAPurgeAsksOnATerminal(t *testing.T) {
 	t.Parallel()
-	d := runDaemonIn(t, filepath.Join(shortDir(t), "h"))
+	d := runDaemonIn(t, filepath.Join(clitest.ShortDir(t), "h"))
 	var there []memory.ID
 	for _, c := range []struct {
 		typed  string
@@ -54,15 +57,15 @@ func TestAPurgeAsksOnATerminal(t *testing.T) {
 	}{{"\n", false}, {"no\n", false}, {"yep\n", false}, {"\x04", false}, {"Y\n", true}, {" yes \n", true}} {
 		t.Run(fmt.Sprintf("%q", c.typed), func(t *testing.T) {
 			id := d.mustSave("lighthouse " + t.Name())
-			s := newState()
+			s := cli.New()
 			var out, said bytes.Buffer
-			s.stdin, s.stdout, s.stderr, s.screen.width = typing(t, c.typed), bufio.NewWriter(&out), &said, 80
-			s.env = foreignFree(s.env)
-			code := s.run(t.Context(), []string{"purge", "--home", d.home, id.Short()})
+			s.Stdin, s.Stdout, s.Stderr, s.Screen.Width = typing(t, c.typed), bufio.NewWriter(&out), &said, 80
+			s.Env = cli.ForeignFree(s.Env)
+			code := s.Run(t.Context(), root.RootCommand(s), []string{"purge", "--home", d.home, id.Short()})
 			if !strings.Contains(said.String(), "for good? Nothing takes that back. [y/N]") {
 				t.Errorf("it asked %q", said.String())
 			}
-			if want := map[bool]exitCode{true: exitDone, false: exitNothing}[c.purges]; exitCode(code) != want {
+			if want := map[bool]cli.ExitCode{true: cli.ExitDone, false: cli.ExitNothing}[c.purges]; cli.ExitCode(code) != want {
 				t.Errorf("exit code %d, want %d; it said %q", code, want, said.String())
 			}
 			if purged := strings.HasPrefix(out.String(), "purged "); purged != c.purges {
@@ -88,8 +91,8 @@ func TestStdinIsInterrupted(t *testing.T) {
 			return err == nil && n == 0 && strings.Contains(screen, "tea") && s.glass.row > 0
 		})
 		s.press(keyCtrlC)
-		if code := s.ends(); code != int(exitInterrupted) {
-			t.Errorf("%s: exit code %d, want %d", args, code, exitInterrupted)
+		if code := s.ends(); code != int(cli.ExitInterrupted) {
+			t.Errorf("%s: exit code %d, want %d", args, code, cli.ExitInterrupted)
 		}
 	}
 }
@@ -101,8 +104,8 @@ func TestAQuestionIsInterrupted(t *testing.T) {
 	s := onTerminal(t, false, h.env, "purge", h.ids["Lighthouses"])
 	s.sees("[y/N]")
 	s.press(keyCtrlC)
-	if code := s.ends(); code != int(exitInterrupted) {
-		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	if code := s.ends(); code != int(cli.ExitInterrupted) {
+		t.Errorf("exit code %d, want %d", code, cli.ExitInterrupted)
 	}
 	client := api.NewClient(filepath.Join(h.home, "emberd.sock"), nil)
 	defer client.Close()

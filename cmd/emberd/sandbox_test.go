@@ -17,7 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/internal/cli"
+	"emberd/internal/cli/daemon"
+	"emberd/internal/testutil/clitest"
 )
 
 // attempt is something that a process may or may not be able to do.
@@ -55,14 +58,14 @@ func prisoner() {
 	for range 8 { // threads that are there before the rules are
 		go func() { runtime.LockOSThread(); time.Sleep(time.Minute) }()
 	}
-	s := newState()
-	s.home, s.set = p.Home, append(p.Set, "vaults="+p.Vault)
-	c, err := s.load()
+	s := cli.New()
+	s.Home, s.Set = p.Home, append(p.Set, "vaults="+p.Vault)
+	c, err := s.Load()
 	if err != nil {
 		panic(err)
 	}
-	var told engine.Sandbox
-	if err := confine(c, &told, slog.New(slog.DiscardHandler)); err != nil {
+	var told core.Sandbox
+	if err := daemon.Confine(c, &told, slog.New(slog.DiscardHandler)); err != nil {
 		panic(err)
 	}
 	v := outcome{On: told.Status.On, ABI: told.Status.ABI, Attempts: make(map[string]string)}
@@ -124,12 +127,21 @@ func (p *prison) crimes() []attempt {
 		}},
 		{"run a shell", func() error { return exec.Command("/bin/sh", "-c", "true").Run() }},
 		{"run what lies in its own folder", func() error { return exec.Command(filepath.Join(p.Home, "state", "program")).Run() }},
+		{"change its configuration", func() error { return os.WriteFile(p.config(), []byte("sandbox: off\n"), 0o600) }},
+		{"make a configuration beside it", func() error { return os.WriteFile(p.config()+".new", nil, 0o600) }},
+		{"put another file in the place of its configuration", func() error {
+			other := filepath.Join(p.Home, "state", "config.yaml")
+			return errors.Join(os.WriteFile(other, []byte("sandbox: off\n"), 0o600), os.Rename(other, p.config()))
+		}},
+		{"remove its configuration", func() error { return os.Remove(p.config()) }},
 		{"connect by TCP", func() error { return dial("tcp", p.Port) }},
 		{"listen by TCP", func() error { return listenTCP("127.0.0.1:0") }},
 		{"connect to a socket without a file", func() error { return dial("unix", p.Abstract) }},
 		{"read another process's memory", func() error { return read(fmt.Sprintf("/proc/%d/environ", p.Parent)) }},
 	}
 }
+
+func (p *prison) config() string { return filepath.Join(p.Home, "config.yaml") }
 
 // duties is what a daemon has to be able to do.
 func (p *prison) duties() []attempt {
@@ -142,14 +154,6 @@ func (p *prison) duties() []attempt {
 		{"move a note to the state and back", func() error {
 			note, there := filepath.Join(p.Vault, "Note.md"), at("state", "Note.md")
 			return errors.Join(os.Rename(note, there), os.Rename(there, note))
-		}},
-		{"open its socket", func() error {
-			_ = os.Remove(at("emberd.sock"))
-			ln, err := net.Listen("unix", at("emberd.sock"))
-			if err != nil {
-				return err
-			}
-			return errors.Join(dial("unix", at("emberd.sock")), ln.Close())
 		}},
 		{"throw away what is written", func() error { return os.WriteFile(os.DevNull, []byte("x"), 0) }},
 	}
@@ -241,7 +245,7 @@ func newPrison(t *testing.T) *prison {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Linux, whose sandbox it is about")
 	}
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	p := &prison{Home: filepath.Join(dir, "h"), Vault: filepath.Join(dir, "Vault"), Outside: t.TempDir(),
 		Abstract: "@" + filepath.Base(dir), Parent: os.Getpid()}
 	for _, d := range []string{filepath.Join(p.Home, "data"), filepath.Join(p.Home, "state"), p.Vault} {
@@ -254,6 +258,7 @@ func newPrison(t *testing.T) *prison {
 		t.Skip("needs the program /bin/true, as a thing to run")
 	}
 	if err := errors.Join(os.WriteFile(filepath.Join(p.Home, "state", "program"), program, 0o700),
+		os.WriteFile(p.config(), []byte("sandbox: on\n"), 0o600),
 		os.WriteFile(filepath.Join(p.Outside, "canary"), []byte("canary"), 0o600),
 		os.WriteFile(filepath.Join(p.Vault, "Note.md"), []byte("note"), 0o600),
 		os.WriteFile(filepath.Join(p.Vault, "Other.md"), []byte("note"), 0o600),
@@ -294,7 +299,7 @@ func (p *prison) lock(t *testing.T) *outcome {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("prisoner", string(told))
-	cmd.Env, cmd.Stderr = foreignFree(os.Environ()), os.Stderr
+	cmd.Env, cmd.Stderr = cli.ForeignFree(os.Environ()), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/op"
 )
 
@@ -16,13 +20,15 @@ import (
 // elsewhere each time.
 const confinedBD = `#!/bin/sh
 echo x >%q/escaped
+echo 'sandbox: off' >%q/config.yaml
 case $1 in
 create) n=$(($(ls | grep -c '^em-') + 1)); echo "$@" >em-$n; echo "{\"id\":\"em-$n\"}" ;;
 *) echo '[]' ;;
 esac
 `
 
-// A daemon in its sandbox runs bd, which keeps issues in its folder and writes nowhere else.
+// A daemon in its sandbox runs bd, which keeps issues in its folder and writes nowhere else: not
+// into the configuration of the daemon, which lies in the folder that --home names (attack 6).
 func TestTheSandboxLetsTheTrackerWork(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -32,12 +38,16 @@ func TestTheSandboxLetsTheTrackerWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, bin, tracker, outside := filepath.Join(shortDir(t), "h"), t.TempDir(), t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "bd"), fmt.Appendf(nil, confinedBD, outside), 0o700); err != nil {
+	home, bin, tracker, outside := filepath.Join(clitest.ShortDir(t), "h"), t.TempDir(), t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "bd"), fmt.Appendf(nil, confinedBD, outside, home), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	env := append(foreignFree(os.Environ()), "PATH="+bin+":"+os.Getenv("PATH"))
-	d, err := startDaemon(t.Context(), exe, home, home+".log", env, "--set", "review.beads=true", "--set", "review.beads_dir="+tracker)
+	config := filepath.Join(home, "config.yaml")
+	if err := errors.Join(os.Mkdir(home, 0o700), os.WriteFile(config, []byte("sandbox: auto\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	env := append(cli.ForeignFree(os.Environ()), "PATH="+bin+":"+os.Getenv("PATH"))
+	d, err := startDaemon(t.Context(), exe, home, home+".log", env, "--set", "review.beads="+tracker)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,5 +84,12 @@ func TestTheSandboxLetsTheTrackerWork(t *testing.T) {
 	_, err = os.Stat(filepath.Join(outside, "escaped"))
 	if confined := status.Sandbox != nil && status.Sandbox.On; confined != os.IsNotExist(err) {
 		t.Errorf("the sandbox is on: %v, and what bd wrote elsewhere: %v", confined, err)
+	}
+	set, err := os.ReadFile(config)
+	if err != nil || status.Sandbox.On != (string(set) == "sandbox: auto\n") {
+		t.Errorf("the sandbox is on: %v, and the configuration says %q, %v", status.Sandbox.On, set, err)
+	}
+	if status.Sandbox.On && slices.Contains(status.Sandbox.Write, home) {
+		t.Errorf("the daemon may write to %v, its configuration among it", status.Sandbox.Write)
 	}
 }

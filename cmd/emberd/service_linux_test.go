@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"emberd/internal/cli"
 	"emberd/internal/service"
+	"emberd/internal/testutil/clitest"
 )
 
 const insideVariable = "EMBERD_TEST_INSIDE"
@@ -39,7 +41,7 @@ func TestServiceUnderAUserManager(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may make the namespaces for a user manager")
 	}
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	group := "emberd-test-" + strconv.Itoa(os.Getpid())
 	t.Cleanup(func() {
 		for _, parent := range []string{"systemd", "unified", "."} { // not there where it could not be made
@@ -53,7 +55,7 @@ func TestServiceUnderAUserManager(t *testing.T) {
 	script := []string{"--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", namespaces, "sh",
 		self, "-test.run", "^TestServiceUnderAUserManager$", "-test.v"}
 	cmd := exec.Command(unshare, script...)
-	cmd.Env = append(foreignFree(os.Environ()), insideVariable+"="+dir, "GROUP="+group,
+	cmd.Env = append(cli.ForeignFree(os.Environ()), insideVariable+"="+dir, "GROUP="+group,
 		"HOME="+filepath.Join(dir, "home"), "XDG_RUNTIME_DIR="+filepath.Join(dir, "run"))
 	out, err := cmd.CombinedOutput()
 	switch {
@@ -104,6 +106,7 @@ func insideUserManager(t *testing.T, dir string) {
 	if now := ctl.pid(); now == before {
 		t.Errorf("process %s still runs, though it was killed", now)
 	}
+	ctl.panics(home)
 	before = ctl.pid()
 	ctl.emberd("service", "restart")
 	if now := ctl.pid(); now == before {
@@ -113,7 +116,7 @@ func insideUserManager(t *testing.T, dir string) {
 	// One that answers no more is ended, and comes back.
 	dropIn := filepath.Join(home, ".config/systemd/user/emberd.service.d")
 	ctl.run("mkdir", dropIn)
-	if err := os.WriteFile(filepath.Join(dropIn, "watchdog.conf"), []byte("[Service]\nWatchdogSec=2s\nTimeoutAbortSec=100ms\nRestartSec=100ms\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dropIn, "watchdog.conf"), []byte("[Service]\nWatchdogSec=6s\nTimeoutAbortSec=100ms\nRestartSec=100ms\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctl.run("systemctl", "--user", "daemon-reload")
@@ -129,9 +132,9 @@ func insideUserManager(t *testing.T, dir string) {
 	ctl.emberd("service", "restart")
 
 	// Settings move on, and the service with them.
-	ctl.emberd("config", "set", "listen", "127.0.0.1:7391").says("the service is not what the settings ask for")
+	ctl.emberd("config", "set", "embedding.url", "http://127.0.0.1:7391").says("the service is not what the settings ask for")
 	ctl.run("systemctl", "--user", "reload", service.UnitName)
-	ctl.emberd("service", "status").says("a restart is needed for listen", "emberd service install mends that")
+	ctl.emberd("service", "status").says("a restart is needed for embedding.url", "emberd service install mends that")
 	ctl.emberd("service", "install")
 	ctl.run("systemctl", "--user", "show", "--property=RestrictAddressFamilies", service.UnitName).says("AF_INET ")
 
@@ -145,6 +148,32 @@ func insideUserManager(t *testing.T, dir string) {
 	if left, _ := filepath.Glob(filepath.Join(home, ".config/systemd/user/*.wants/*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
+}
+
+// panics has the daemon panic where nothing catches that, twice, and wants it back each time.
+// One whose settings are wrong stays down.
+func (i inside) panics(home string) {
+	i.Helper()
+	dropIn := filepath.Join(home, ".config/systemd/user/emberd.service.d")
+	i.run("mkdir", dropIn)
+	text := "[Service]\nEnvironment=" + adjustVar + "=panics\nRestartSec=100ms\n"
+	if err := os.WriteFile(filepath.Join(dropIn, "panics.conf"), []byte(text), 0o600); err != nil {
+		i.Fatal(err)
+	}
+	i.run("systemctl", "--user", "daemon-reload")
+	i.emberd("service", "restart")
+	for range 2 {
+		before := i.pid()
+		i.run("kill", "-USR1", before)
+		for start := time.Now(); i.pid() == before || i.pid() == "0"; time.Sleep(20 * time.Millisecond) {
+			if time.Since(start) > time.Minute {
+				i.Fatal("a minute after a panic the daemon is not back")
+			}
+		}
+		i.emberd("search", "tea").says("keeper likes tea")
+	}
+	i.run("rm", "-r", dropIn)
+	i.run("systemctl", "--user", "daemon-reload")
 }
 
 // inside runs programs that must succeed.

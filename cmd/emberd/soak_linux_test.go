@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/internal/tinybert"
 )
 
@@ -78,13 +80,13 @@ type soak struct {
 
 func newSoak(t *testing.T) *soak {
 	t.Helper()
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	s := &soak{home: filepath.Join(dir, "h"), vault: filepath.Join(dir, "v"), kept: map[string]string{}, faults: map[string]int{}, calls: map[string]int{}, notes: map[string]string{}}
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.binary, s.env = exe, append(foreignFree(os.Environ()), fmt.Sprintf("%s=%d", hastyVar, time.Now().UnixMilli()))
+	s.binary, s.env = exe, append(cli.ForeignFree(os.Environ()), fmt.Sprintf("%s=%d", hastyVar, time.Now().UnixMilli()), adjustVar+"=soak")
 	if err := os.MkdirAll(s.vault, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +102,14 @@ func (s *soak) socket() string { return filepath.Join(s.home, "emberd.sock") }
 
 // start runs a daemon whose memories fade within minutes, and whose vectors count although
 // their weights are generated.
-func (s *soak) start(t *testing.T) *daemon {
+func (s *soak) start(t *testing.T) *daemonProcess {
 	t.Helper()
 	args := []string{"--pprof", "--vault", s.vault}
 	for _, set := range []string{
-		"embedding.model=" + filepath.Join(filepath.Dir(s.vault), "tiny.gguf"), "embedding.providers=go", "search.meaning=0.3", "embedding.unload_after=1m",
-		"lifecycle.demote_after=5d", "lifecycle.archive_after=10d", "lifecycle.rehydratable_after=20d", "lifecycle.max_share=1", "lifecycle.report_share=1",
-		"consolidation.interval=1m", "promote.min_age=1d", "promote.min_uses=0", "promote.threshold=0.9",
-		"stm.segment_bytes=64KiB", "history.keep=30d", "trash.keep=10d", "echo.window=1m",
+		"embedding.model=" + filepath.Join(filepath.Dir(s.vault), "tiny.gguf"), "embedding.providers=go", "search.meaning=0.3",
+		"lifecycle.demote_after=5d", "lifecycle.archive_after=10d", "lifecycle.rehydratable_after=20d",
+		"consolidation.interval=1m", "tuning=promote.min_age=1d,promote.min_uses=0", "promote.threshold=0.9",
+		"history.keep=30d", "trash.keep=10d",
 	} {
 		args = append(args, "--set", set)
 	}

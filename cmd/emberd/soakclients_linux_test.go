@@ -81,7 +81,7 @@ func (s *soak) letGo(id string) {
 func seeded(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(len(name)), uint64(name[len(name)-1])))
 }
-func mostOf(ids []string) (some bool) { return len(ids) >= soakMemories }
+func maxOf(ids []string) (some bool) { return len(ids) >= soakMemories }
 
 // soakMemories is how many memories each client keeps before it forgets the oldest.
 const soakMemories = 100
@@ -109,7 +109,7 @@ func (s *soak) reconnecting(ctx context.Context, name string) {
 func (s *soak) oneCall(ctx context.Context, client *api.Client, name string, rng *rand.Rand, ids []string) []string {
 	any := func() string { return ids[len(ids)/2+rng.IntN((len(ids)+1)/2)] } // the older half fades
 	switch kind := rng.IntN(10); {
-	case mostOf(ids):
+	case maxOf(ids):
 		_, err := op.Forget.Call(ctx, client, &op.ForgetRequest{ID: ids[0]})
 		s.did(ctx, name, "forget", err)
 		s.letGo(ids[0])
@@ -218,7 +218,7 @@ func (s *soak) oneTool(ctx context.Context, session *mcp.ClientSession, name str
 		return out
 	}
 	switch {
-	case mostOf(ids):
+	case maxOf(ids):
 		call("memory_forget", map[string]any{"ids": []string{ids[0]}})
 		s.letGo(ids[0])
 		return ids[1:]

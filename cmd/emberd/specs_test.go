@@ -195,7 +195,7 @@ func (tt *treeTests) lacks(proof string) string {
 		return strconv.Quote(proof) + " names no test"
 	}
 	pkg, name, sub := m[1], m[2], m[3]
-	file := map[string]string{"cmd/emberd.TestScripts": "testdata/script/", "internal/mcpserver.TestTranscripts": "internal/mcpserver/testdata/"}[pkg+"."+name]
+	file := map[string]string{"cmd/emberd.TestScripts": "testdata/script/", "internal/mcp.TestTranscripts": "internal/mcp/testdata/"}[pkg+"."+name]
 	switch {
 	case tt.funcs[pkg][name] == nil:
 		return "there is no test " + proof
@@ -339,7 +339,7 @@ func (n *specNames) lacks(r specRow) (why []string) {
 // wantUpstream wants a row for each tool and parameter of CortexGraph's reference.
 func wantUpstream(t *testing.T, rows []specRow) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "internal", "mcpserver", "testdata", "upstream-cortexgraph.json"))
+	raw, err := os.ReadFile(filepath.Join("..", "..", "internal", "mcp", "testdata", "upstream-cortexgraph.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/op"
 )
 
@@ -23,9 +25,9 @@ func TestCase60FiftyStarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home := filepath.Join(shortDir(t), "h")
+	home := filepath.Join(clitest.ShortDir(t), "h")
 	log := home + ".log"
-	first, err := startDaemon(t.Context(), exe, home, log, foreignFree(os.Environ()))
+	first, err := startDaemon(t.Context(), exe, home, log, cli.ForeignFree(os.Environ()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func TestCase60FiftyStarts(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range cmds {
 		cmds[i] = exec.Command(exe, "serve", "--home", home)
-		cmds[i].Args[0], cmds[i].Env, cmds[i].Stderr = "emberd", foreignFree(os.Environ()), &said[i]
+		cmds[i].Args[0], cmds[i].Env, cmds[i].Stderr = "emberd", cli.ForeignFree(os.Environ()), &said[i]
 		if err := cmds[i].Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -50,8 +52,8 @@ func TestCase60FiftyStarts(t *testing.T) {
 	for range len(cmds) - 1 {
 		i := <-ended
 		serving -= i
-		if code := cmds[i].ProcessState.ExitCode(); code != int(exitLocked) {
-			t.Errorf("one of those that do not serve ended with %d, want %d: %s", code, exitLocked, said[i].String())
+		if code := cmds[i].ProcessState.ExitCode(); code != int(cli.ExitLocked) {
+			t.Errorf("one of those that do not serve ended with %d, want %d: %s", code, cli.ExitLocked, said[i].String())
 		}
 	}
 	client := api.NewClient(filepath.Join(home, "emberd.sock"), nil)

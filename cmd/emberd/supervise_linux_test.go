@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/testutil/clitest"
 	"emberd/op"
 )
 
@@ -56,7 +57,7 @@ func TestSocketActivation(t *testing.T) {
 	t.Parallel()
 	activate := needs(t, "systemd-socket-activate")[0]
 	emberd := needs(t, "emberd")[0]
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	home, notify := filepath.Join(dir, "h"), filepath.Join(dir, "notify")
 	socket := filepath.Join(home, "emberd.sock")
 	if err := os.Mkdir(home, 0o700); err != nil {
@@ -135,10 +136,10 @@ func readsAgain(t *testing.T, manager ear, daemon *os.Process, home string) {
 		return manager.until(t, "READY=1")
 	}
 	for config, want := range map[string]string{
-		"log.level: debug\n": "data",
-		"search.limit: 3\n":  "a restart is needed for search.limit",
-		"log.level: loud\n":  "the settings are wrong: " + home + "/config.yaml:1: log.level must be debug",
-		"x: 1":               "unknown key",
+		"log.level: debug\n":  "data",
+		"history.keep: 91d\n": "a restart is needed for history.keep",
+		"log.level: loud\n":   "the settings are wrong: " + home + "/config.yaml:1: log.level must be debug",
+		"x: 1":                "unknown key",
 	} {
 		if got := hangUp(config); !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
 			t.Errorf("settings %q were answered with %q, want %q in it", config, got, want)
@@ -169,7 +170,7 @@ func awaitSocket(t *testing.T, name string) {
 func TestADaemonThatDoesNotAnswerIsNotSaidToBeWell(t *testing.T) {
 	t.Parallel()
 	emberd := needs(t, "emberd")[0]
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	home, notify := filepath.Join(dir, "h"), filepath.Join(dir, "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: notify, Net: "unixgram"})
 	if err != nil {

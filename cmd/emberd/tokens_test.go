@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"emberd/api"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -23,29 +25,10 @@ func mintIn(t *testing.T, c *api.Client, name string) (file, secret string) {
 		t.Fatal(err)
 	}
 	file = filepath.Join(t.TempDir(), name)
-	if err := keepSecret(file, res.Secret); err != nil {
+	if err := os.WriteFile(file, []byte(res.Secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file, res.Secret
-}
-
-// Two projects never share the token of a client, and with it what the other was limited to.
-func TestProjectsHaveTokensOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	if got := asTokenName("Shop-2"); got != "shop-2" {
-		t.Errorf("the token of Shop-2 is named %s", got)
-	}
-	names := make(map[string]string)
-	for _, project := range []string{"web-app", "web_app", "web app", "日記", "家計簿", strings.Repeat("a", 50), strings.Repeat("a", 60), "-"} {
-		name := asTokenName(project)
-		if other, taken := names[name]; taken {
-			t.Errorf("%s and %s share the token %s", project, other, name)
-		}
-		names[name] = project
-		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || name == "" || len(name) > 49 {
-			t.Errorf("the token of %s is named %q", project, name)
-		}
-	}
 }
 
 // TestAnAgentShowsItsToken: emberd mcp is known by it, and from its revocation on is told
@@ -58,7 +41,7 @@ func TestAnAgentShowsItsToken(t *testing.T) {
 	file, secret := mintIn(t, c, "work")
 	byFile := startAgent(t, home, "--set", "token_file="+file)
 	byVariable := newAgent(t, home)
-	byVariable.cmd.Env = append(byVariable.cmd.Env, envToken+"="+secret)
+	byVariable.cmd.Env = append(byVariable.cmd.Env, cli.EnvToken+"="+secret)
 	byVariable.start(t)
 	byVariable.greet(t)
 	for name, a := range map[string]*agent{"a file": byFile, "a variable": byVariable} {
@@ -95,8 +78,8 @@ func TestSecretsOfTokensAreNowhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home := filepath.Join(shortDir(t), "h")
-	d, err := startDaemon(t.Context(), exe, home, home+".log", foreignFree(os.Environ()), "--set", "log.level=debug")
+	home := filepath.Join(clitest.ShortDir(t), "h")
+	d, err := startDaemon(t.Context(), exe, home, home+".log", cli.ForeignFree(os.Environ()), "--set", "log.level=debug")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +101,8 @@ func TestSecretsOfTokensAreNowhere(t *testing.T) {
 	var said bytes.Buffer
 	for _, args := range [][]string{{"token", "list", "--json"}, {"token", "list"}, {"status", "--json"}, {"history", "--json"}, {"config", "--json"}, {"doctor"}} {
 		cmd := exec.CommandContext(t.Context(), exe, append(args, "--home", home)...)
-		cmd.Args[0], cmd.Env, cmd.Stdout, cmd.Stderr = "emberd", foreignFree(os.Environ()), &said, &said
-		if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != int(exitNothing) {
+		cmd.Args[0], cmd.Env, cmd.Stdout, cmd.Stderr = "emberd", cli.ForeignFree(os.Environ()), &said, &said
+		if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != int(cli.ExitNothing) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}

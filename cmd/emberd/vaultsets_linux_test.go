@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"emberd/api"
-	"emberd/internal/untouched"
+	"emberd/internal/cli"
+	"emberd/internal/testutil/clitest"
+	"emberd/internal/testutil/dirsnap"
 	"emberd/ltm"
 	"emberd/op"
 	"emberd/vault"
@@ -57,9 +59,9 @@ func TestVaultsThroughTheDaemon(t *testing.T) {
 // serving is a daemon that has read a vault.
 type serving struct {
 	*api.Client
-	daemon *daemon
+	daemon *daemonProcess
 	vault  string
-	before untouched.Picture
+	before dirsnap.Picture
 	report *op.VaultCheckResult
 }
 
@@ -69,11 +71,11 @@ func served(t *testing.T, dir string) *serving {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home := filepath.Join(shortDir(t), "h")
-	s := &serving{vault: dir, before: untouched.Take(t, filepath.Dir(dir)), Client: api.NewClient(filepath.Join(home, "emberd.sock"), nil)}
+	home := filepath.Join(clitest.ShortDir(t), "h")
+	s := &serving{vault: dir, before: dirsnap.Take(t, filepath.Dir(dir)), Client: api.NewClient(filepath.Join(home, "emberd.sock"), nil)}
 	t.Cleanup(s.Close)
 	begun := time.Now()
-	if s.daemon, err = startDaemon(t.Context(), exe, home, home+".log", foreignFree(os.Environ()), "--vault", dir); err != nil {
+	if s.daemon, err = startDaemon(t.Context(), exe, home, home+".log", cli.ForeignFree(os.Environ()), "--vault", dir); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.daemon.cmd.Process.Kill() })
@@ -212,7 +214,7 @@ func TestKillNineWhileIndexing(t *testing.T) {
 	if os.Getenv("EMBERD_PROOF") != "" {
 		notes, kills = 20_000, 8
 	}
-	dir, home := filepath.Join(t.TempDir(), "Notes"), filepath.Join(shortDir(t), "h")
+	dir, home := filepath.Join(t.TempDir(), "Notes"), filepath.Join(clitest.ShortDir(t), "h")
 	line := strings.Repeat("Some words to index, of which there are many in a note. ", 8)
 	for i := range notes {
 		name := filepath.Join(dir, fmt.Sprint(i%50), fmt.Sprintf("%d.md", i))
@@ -231,7 +233,7 @@ func TestKillNineWhileIndexing(t *testing.T) {
 	defer s.Close()
 	start := func() {
 		t.Helper()
-		if s.daemon, err = startDaemon(t.Context(), exe, home, home+".log", foreignFree(os.Environ()), "--vault", dir); err != nil {
+		if s.daemon, err = startDaemon(t.Context(), exe, home, home+".log", cli.ForeignFree(os.Environ()), "--vault", dir); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.daemon.cmd.Process.Kill() })

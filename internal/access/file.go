@@ -22,9 +22,9 @@ const format = 1
 
 // fileForm is the file, JSON: format, the tokens by name, and those revoked last.
 type fileForm struct {
-	Format  int         `json:"format"`
-	Tokens  []tokenForm `json:"tokens"`
-	Revoked []goneForm  `json:"revoked,omitempty"`
+	Format  int           `json:"format"`
+	Tokens  []tokenForm   `json:"tokens"`
+	Revoked []revokedForm `json:"revoked,omitempty"`
 }
 
 // tokenForm is one token. SHA256 is of its secret, in hexadecimal digits.
@@ -39,12 +39,12 @@ type tokenForm struct {
 	Shown   string    `json:"shown,omitempty"` // a day
 }
 
-type goneForm struct {
+type revokedForm struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 }
 
-func encode(b *book) []byte {
+func encode(b *tokenTable) []byte {
 	f := fileForm{Format: format, Tokens: []tokenForm{}}
 	for key, e := range b.tokens {
 		t := tokenForm{Name: e.Name, SHA256: hex.EncodeToString(key[:]), Client: e.Client,
@@ -56,15 +56,15 @@ func encode(b *book) []byte {
 	}
 	slices.SortFunc(f.Tokens, func(a, b tokenForm) int { return cmp.Compare(a.Name, b.Name) })
 	for _, r := range b.revoked {
-		f.Revoked = append(f.Revoked, goneForm{r.name, hex.EncodeToString(r.key[:])})
+		f.Revoked = append(f.Revoked, revokedForm{r.name, hex.EncodeToString(r.key[:])})
 	}
-	text, _ := json.MarshalIndent(&f, "", "  ") // strings and times of our own making: this cannot fail
+	text, _ := json.MarshalIndent(&f, "", "  ") // strings and times of this package: this cannot fail
 	return append(text, '\n')
 }
 
 // decode believes nothing: a scope that is not understood must not become none, nor a
 // time that is left out never.
-func decode(raw []byte) (*book, error) {
+func decode(raw []byte) (*tokenTable, error) {
 	var f fileForm
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -77,10 +77,10 @@ func decode(raw []byte) (*book, error) {
 	if f.Format != format {
 		return nil, fmt.Errorf("its format is %d, and this emberd knows %d", f.Format, format)
 	}
-	if len(f.Tokens) > MaxTokens || len(f.Revoked) > maxGone {
+	if len(f.Tokens) > MaxTokens || len(f.Revoked) > maxRevoked {
 		return nil, errors.New("it has more tokens than there may be")
 	}
-	b := (&book{}).clone()
+	b := (&tokenTable{}).clone()
 	for i := range f.Tokens {
 		key, t, err := f.Tokens[i].token()
 		if err != nil {
@@ -96,7 +96,7 @@ func decode(raw []byte) (*book, error) {
 		if err != nil || !isName(r.Name) {
 			return nil, fmt.Errorf("revoked token %d has no name and digest", i+1)
 		}
-		b.revoked = append(b.revoked, gone{r.Name, key})
+		b.revoked = append(b.revoked, revokedToken{r.Name, key})
 	}
 	return b, nil
 }

@@ -9,7 +9,7 @@ import (
 // FuzzDecode: whatever the file has is refused, or means the same after it was written
 // once more, and nothing in it is without a limit that it names.
 func FuzzDecode(f *testing.F) {
-	b := (&book{}).clone()
+	b := (&tokenTable{}).clone()
 	for _, secret := range []string{"a", "b"} {
 		key := digestOf(secret)
 		b.tokens[key] = newEntry(Token{Name: secret, Client: "cursor", Read: []Scope{{Tag, "home"}, {Folder, "Work"}}, Write: []Scope{{Kind: All}},

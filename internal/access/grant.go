@@ -1,10 +1,10 @@
-// Package access says what a caller may see and change. A [Grant] is bound to a
-// capability token: whoever shows the token has the grant, whatever name it claims.
+// Package access defines what a caller may see and change. A [Grant] is bound to an access
+// token: a caller that sends the token has the grant, whatever name it claims.
 //
 // A [Store] keeps the tokens of a device, never their secrets.
 //
-// Grants keep agents apart that are asked to keep apart. They do not hold against a
-// process of the same user that reads the data folder itself.
+// Grants separate cooperating agents. They do not protect against a process of the same user
+// that reads the data folder itself.
 package access
 
 import (
@@ -52,12 +52,13 @@ func ParseScope(text string) (Scope, error) {
 	}
 	if value == "" || len(value) > maxScope {
 		return Scope{}, memory.Errorf(memory.Invalid,
-			"%q is no scope: write tag:NAME, project:NAME or folder:PATH, with at most %d bytes behind the colon, or all", text, maxScope)
+			"%q is no scope: write tag:NAME, project:NAME or folder:PATH, with at most %d bytes behind the colon, "+
+				"or all", text, maxScope)
 	}
 	return Scope{Kind: kind, Value: value}, nil
 }
 
-// String is the form that [ParseScope] reads.
+// String returns the form that [ParseScope] reads.
 func (s Scope) String() string {
 	if s.Kind == All {
 		return All
@@ -133,7 +134,7 @@ func (g *Grant) Whole() bool {
 	return g == nil || slices.ContainsFunc(g.Write, func(s Scope) bool { return s.Kind == All })
 }
 
-// Sees reports whether the subject may be read. Who may change it may read it.
+// Sees reports whether the subject may be read. Permission to change includes permission to read.
 func (g *Grant) Sees(x Subject) bool {
 	return g == nil || covered(g.Read, x) || covered(g.Write, x)
 }

@@ -15,21 +15,21 @@ import (
 )
 
 // Store is the tokens of a device, in one file that is replaced as a whole with every
-// change. It may be shared by any number of goroutines; looking a secret up waits for
-// nobody.
+// change. Any number of goroutines can use it; looking a secret up takes no
+// lock.
 type Store struct {
 	fsys durable.FS
 	file string
 	now  func() time.Time
 
-	changing sync.Mutex           // held by whoever writes the file
-	book     atomic.Pointer[book] // never changed, but replaced
+	changing sync.Mutex                 // held while a goroutine writes the file
+	book     atomic.Pointer[tokenTable] // never changed, but replaced
 }
 
-// book is all tokens at one moment.
-type book struct {
+// tokenTable is all tokens at one moment.
+type tokenTable struct {
 	tokens  map[digest]*entry
-	revoked []gone // the latest last
+	revoked []revokedToken // the latest last
 }
 
 // entry is one token. Its grant stays the same as long as the token is there.
@@ -40,14 +40,14 @@ type entry struct {
 	end   chan struct{} // closed with its revocation
 }
 
-// gone is a token that was revoked, kept so that who shows it is told so.
-type gone struct {
+// revokedToken is a token that was revoked, kept so that its callers learn why they are refused.
+type revokedToken struct {
 	name string
 	key  digest
 }
 
-// maxGone bounds the revoked tokens that are told from unknown ones.
-const maxGone = 100
+// maxRevoked bounds the revoked tokens that are kept.
+const maxRevoked = 100
 
 // OpenStore reads the tokens in a file, which need not exist. One that others could read
 // is refused, since they could have changed it. The caller holds the lock of the folder.
@@ -61,17 +61,20 @@ func OpenStore(fsys durable.FS, file string, now func() time.Time) (*Store, erro
 	return s, nil
 }
 
-func (s *Store) read() (*book, error) {
+func (s *Store) read() (*tokenTable, error) {
 	info, err := s.fsys.Lstat(s.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &book{}, nil
+		return &tokenTable{}, nil
 	case err != nil:
 		return nil, memory.Errorf(memory.Unavailable, "look at the tokens: %w", err)
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, memory.Errorf(memory.Forbidden, "%s can be read by others (mode %04o), who may have changed it; look into it and run chmod 600 on it, or remove it and make the tokens anew", s.file, info.Mode().Perm())
+		return nil, memory.Errorf(memory.Forbidden,
+			"%s can be read by others (mode %04o), who may have changed it; look into it and run chmod 600 on it, "+
+				"or remove it and make the tokens anew", s.file, info.Mode().Perm())
 	case info.Size() > maxFile:
-		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes, more than %d; remove it and make the tokens anew", s.file, info.Size(), maxFile)
+		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes, more than %d; remove it and make the tokens anew",
+			s.file, info.Size(), maxFile)
 	}
 	raw, err := durable.ReadAll(s.fsys, s.file)
 	if err != nil {
@@ -79,13 +82,14 @@ func (s *Store) read() (*book, error) {
 	}
 	b, err := decode(raw)
 	if err != nil {
-		return nil, memory.Errorf(memory.Forbidden, "%s is not as emberd wrote it (%w); mend it, or remove it and make the tokens anew", s.file, err)
+		return nil, memory.Errorf(memory.Forbidden,
+			"%s is not as emberd wrote it (%w); mend it, or remove it and make the tokens anew", s.file, err)
 	}
 	return b, nil
 }
 
-// Create makes a token and returns its secret, which nobody can ask for again. With replace
-// one of the same name is revoked, in the same moment.
+// Create creates a token and returns its secret, which cannot be read again later. With
+// replace it also revokes the token of the same name, atomically.
 func (s *Store) Create(t Token, replace bool) (secret string, made Token, err error) {
 	if err := t.check(); err != nil {
 		return "", Token{}, err
@@ -96,11 +100,17 @@ func (s *Store) Create(t Token, replace bool) (secret string, made Token, err er
 	old := fresh.named(t.Name)
 	switch {
 	case !t.Expires.IsZero() && !t.Expires.After(now):
-		return "", Token{}, memory.Errorf(memory.Invalid, "a token that expires at %s would have expired already; name a later time", t.Expires.Format(time.RFC3339)).At("expires")
+		return "", Token{},
+			memory.Errorf(memory.Invalid, "a token that expires at %s would have expired already; name a later time",
+				t.Expires.Format(time.RFC3339)).At("expires")
 	case old != nil && !replace:
-		return "", Token{}, memory.Errorf(memory.Conflict, "there is a token %s already; choose another name, or revoke it: emberd token revoke %s", t.Name, t.Name).At("name")
+		return "", Token{},
+			memory.Errorf(memory.Conflict,
+				"there is a token %s already; choose another name, or revoke it: emberd token revoke %s", t.Name,
+				t.Name).At("name")
 	case old == nil && len(fresh.tokens) >= MaxTokens:
-		return "", Token{}, memory.Errorf(memory.Invalid, "there are %d tokens, which is the most; revoke one: emberd token list shows them", MaxTokens)
+		return "", Token{}, memory.Errorf(memory.Invalid,
+			"there are %d tokens, which is the most; revoke one: emberd token list shows them", MaxTokens)
 	}
 	t.Created, t.Expires, t.Shown = now.UTC().Truncate(time.Second), t.Expires.UTC().Truncate(time.Second), time.Time{}
 	secret = newSecret()
@@ -119,11 +129,12 @@ func (s *Store) Create(t Token, replace bool) (secret string, made Token, err er
 
 func newEntry(t Token, key digest) *entry {
 	end := make(chan struct{})
-	return &entry{Token: t, key: key, end: end, grant: &Grant{Token: t.Name, Read: t.Read, Write: t.Write, Made: t.Created, ended: end, expires: t.Expires}}
+	return &entry{Token: t, key: key, end: end,
+		grant: &Grant{Token: t.Name, Read: t.Read, Write: t.Write, Made: t.Created, ended: end, expires: t.Expires}}
 }
 
 // write makes b the tokens, if the disk takes it.
-func (s *Store) write(b *book) error {
+func (s *Store) write(b *tokenTable) error {
 	if err := durable.ReplaceFile(s.fsys, s.file, encode(b)); err != nil {
 		return memory.Errorf(memory.ReadOnly, "the tokens cannot be written (%w); nothing was changed", err)
 	}
@@ -148,7 +159,8 @@ func (s *Store) Revoke(name string) (Token, error) {
 	fresh := s.book.Load().clone()
 	e := fresh.named(name)
 	if e == nil {
-		return Token{}, memory.Errorf(memory.NotFound, "there is no token %q; emberd token list shows them", memory.Clip(name)).At("name")
+		return Token{}, memory.Errorf(memory.NotFound, "there is no token %q; emberd token list shows them",
+			memory.Clip(name)).At("name")
 	}
 	fresh.revoke(e)
 	if err := s.write(fresh); err != nil {
@@ -158,33 +170,36 @@ func (s *Store) Revoke(name string) (Token, error) {
 	return e.Token, nil
 }
 
-// Grant returns what who shows a secret may see and change. The same token has the same
-// grant until it is revoked. Which token is meant is found by the digest of the secret, so
-// that how long that takes tells nothing of it.
+// Grant returns the permissions of the token with a secret. The same token has the same grant
+// until it is revoked. Tokens are found by the digest of the secret, so that the duration of a
+// search reveals nothing about it.
 func (s *Store) Grant(secret string) (*Grant, error) {
 	b, key := s.book.Load(), digestOf(secret)
 	e, ok := b.tokens[key]
 	if !ok {
 		for _, r := range b.revoked {
 			if r.key == key {
-				return nil, memory.Errorf(memory.Forbidden, "the token %s was revoked; have a new one made: emberd token create", r.name)
+				return nil, memory.Errorf(memory.Forbidden,
+					"the token %s was revoked; have a new one made: emberd token create", r.name)
 			}
 		}
 		return nil, memory.Errorf(memory.Forbidden, "the token is not known here; have one made: emberd token create")
 	}
 	now := s.now()
 	if !e.Expires.IsZero() && !now.Before(e.Expires) {
-		return nil, memory.Errorf(memory.Forbidden, "the token %s expired at %s; have a new one made: emberd token create", e.Name, e.Expires.Format(time.RFC3339))
+		return nil, memory.Errorf(memory.Forbidden,
+			"the token %s expired at %s; have a new one made: emberd token create", e.Name,
+			e.Expires.Format(time.RFC3339))
 	}
 	if day := now.UTC().Truncate(24 * time.Hour); day.After(e.Shown) {
-		s.show(key, day)
+		s.recordUse(key, day)
 	}
 	return e.grant, nil
 }
 
-// show keeps on which day a token was shown, with one write a day. Nobody waits for another
-// who writes, and what cannot be written is kept until the daemon ends.
-func (s *Store) show(key digest, day time.Time) {
+// recordUse records the day of a token's last use, with one write a day. It does not wait for
+// another goroutine that writes. A day that cannot be written is kept until the daemon ends.
+func (s *Store) recordUse(key digest, day time.Time) {
 	if !s.changing.TryLock() {
 		return
 	}
@@ -197,7 +212,7 @@ func (s *Store) show(key digest, day time.Time) {
 	shown := *e
 	shown.Shown = day
 	fresh.tokens[key] = &shown
-	if s.write(fresh) != nil { // a full disk does not keep anybody out
+	if s.write(fresh) != nil { // a full disk must not make a token invalid
 		s.book.Store(fresh)
 	}
 }
@@ -221,22 +236,22 @@ func (s *Store) Count(within time.Duration) (valid, expiring int) {
 	return valid, expiring
 }
 
-func (b *book) clone() *book {
-	c := &book{tokens: maps.Clone(b.tokens), revoked: slices.Clone(b.revoked)}
+func (b *tokenTable) clone() *tokenTable {
+	c := &tokenTable{tokens: maps.Clone(b.tokens), revoked: slices.Clone(b.revoked)}
 	if c.tokens == nil {
 		c.tokens = make(map[digest]*entry)
 	}
 	return c
 }
 
-// revoke takes an entry out of a book that nobody else has yet.
-func (b *book) revoke(e *entry) {
+// revoke removes an entry from a table that no other goroutine has yet.
+func (b *tokenTable) revoke(e *entry) {
 	delete(b.tokens, e.key)
-	b.revoked = append(b.revoked, gone{e.Name, e.key})
-	b.revoked = b.revoked[max(0, len(b.revoked)-maxGone):]
+	b.revoked = append(b.revoked, revokedToken{e.Name, e.key})
+	b.revoked = b.revoked[max(0, len(b.revoked)-maxRevoked):]
 }
 
-func (b *book) named(name string) *entry {
+func (b *tokenTable) named(name string) *entry {
 	for _, e := range b.tokens {
 		if e.Name == name {
 			return e

@@ -229,7 +229,7 @@ func TestATokenIsReplacedAtOnce(t *testing.T) {
 }
 
 func TestThereIsAMostOfTokens(t *testing.T) {
-	b := (&book{}).clone()
+	b := (&tokenTable{}).clone()
 	for i := range MaxTokens {
 		key := digestOf(fmt.Sprint(i))
 		b.tokens[key] = newEntry(Token{Name: fmt.Sprintf("t-%d", i), Read: []Scope{{Kind: All}}}, key)
@@ -242,12 +242,12 @@ func TestThereIsAMostOfTokens(t *testing.T) {
 	if _, _, err := s.Create(Token{Name: "more", Read: []Scope{{Kind: All}}}, false); err == nil || !strings.Contains(err.Error(), "there are 1000 tokens, which is the most") {
 		t.Errorf("one more: %v", err)
 	}
-	for i := range maxGone + 10 {
+	for i := range maxRevoked + 10 {
 		if _, err := s.Revoke(fmt.Sprintf("t-%d", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s = openAt(t, file, c); len(s.List()) != MaxTokens-maxGone-10 || len(s.book.Load().revoked) != maxGone {
+	if s = openAt(t, file, c); len(s.List()) != MaxTokens-maxRevoked-10 || len(s.book.Load().revoked) != maxRevoked {
 		t.Errorf("%d tokens are left and %d revoked are told", len(s.List()), len(s.book.Load().revoked))
 	}
 	if valid, expiring := s.Count(time.Hour); valid != len(s.List()) || expiring != 0 {

@@ -32,19 +32,27 @@ type Token struct {
 	Shown   time.Time // the last day on which it was shown, in UTC; zero for never
 }
 
-// check reports what is wrong with a token that somebody wants made.
+// check returns why a token cannot be created.
 func (t *Token) check() error {
 	switch {
 	case !isName(t.Name):
-		return memory.Errorf(memory.Invalid, "%q is no name for a token; use 1 to %d of a to z, 0 to 9 and -", memory.Clip(t.Name), maxName).At("name")
+		return memory.Errorf(memory.Invalid, "%q is no name for a token; use 1 to %d of a to z, 0 to 9 and -",
+			memory.Clip(t.Name), maxName).At("name")
 	case t.Client != "" && !isName(t.Client):
-		return memory.Errorf(memory.Invalid, "%q is no name of a client; use 1 to %d of a to z, 0 to 9 and -", memory.Clip(t.Client), maxName).At("client")
+		return memory.Errorf(memory.Invalid, "%q is no name of a client; use 1 to %d of a to z, 0 to 9 and -",
+			memory.Clip(t.Client), maxName).At("client")
 	case len(t.Read)+len(t.Write) == 0:
-		return memory.Errorf(memory.Invalid, "a token that may neither read nor write is of no use; name a scope for one of them: tag:NAME, project:NAME, folder:PATH or all").At("read")
+		return memory.Errorf(memory.Invalid,
+			"a token that may neither read nor write is of no use; name a scope for one of them: tag:NAME, "+
+				"project:NAME, folder:PATH or all").At("read")
 	case len(t.Read) > maxScopes:
-		return memory.Errorf(memory.Invalid, "%d scopes to read are more than %d; make two tokens, or use a tag above them all", len(t.Read), maxScopes).At("read")
+		return memory.Errorf(memory.Invalid,
+			"%d scopes to read are more than %d; make two tokens, or use a tag above them all", len(t.Read),
+			maxScopes).At("read")
 	case len(t.Write) > maxScopes:
-		return memory.Errorf(memory.Invalid, "%d scopes to write are more than %d; make two tokens, or use a tag above them all", len(t.Write), maxScopes).At("write")
+		return memory.Errorf(memory.Invalid,
+			"%d scopes to write are more than %d; make two tokens, or use a tag above them all", len(t.Write),
+			maxScopes).At("write")
 	}
 	return nil
 }
@@ -68,7 +76,7 @@ func ParseScopes(texts []string) ([]Scope, error) {
 	return scopes, nil
 }
 
-// ScopeTexts is the form of scopes that [ParseScopes] reads, never nil.
+// ScopeTexts returns the form of scopes that [ParseScopes] reads, never nil.
 func ScopeTexts(scopes []Scope) []string {
 	texts := make([]string, 0, len(scopes))
 	for _, s := range scopes {

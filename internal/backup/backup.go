@@ -1,5 +1,5 @@
 // Package backup keeps a folder of files as one file: a tar archive in gzip that
-// says what it holds and proves that it is whole.
+// lists its content and proves that it is whole.
 //
 // # Format
 //
@@ -8,6 +8,33 @@
 // is that of their names. The second member is empty, has a fixed length, and
 // its comment is "sha256:" and the SHA-256, in hex, of all bytes before it. So
 // ordinary tools unpack a backup, and a change of any one byte of it shows.
+//
+//	+-------------------------------------------------+---------------------------+
+//	| gzip member 1                                   | gzip member 2             |
+//	| +---------------+--------------+-----+--------+ | comment:                  |
+//	| | manifest.json | first file   | ... | last   | | sha256: and 64 hex digits |
+//	| +---------------+--------------+-----+--------+ | content: none             |
+//	+-------------------------------------------------+---------------------------+
+//	|<-------------- bytes that the sum is of ------->|
+//
+// A manifest of one file is this, but with a digest of 64 digits:
+//
+//	{
+//	  "format": 1,
+//	  "emberd": "1.2.0",
+//	  "created": "2024-11-03T12:00:00Z",
+//	  "device": "k7q2mzxa",
+//	  "seq": 7,
+//	  "stamp": "0192f3a1b2c3-0004-k7q2mzxa",
+//	  "memories": 1,
+//	  "files": [
+//	    {
+//	      "name": "stm/k7q2mzxa/s-00000042.jsonl",
+//	      "size": 512,
+//	      "sha256": "5f70bf18"
+//	    }
+//	  ]
+//	}
 //
 // # Guarantees
 //
@@ -39,7 +66,7 @@ const (
 	maxRatio = 1100
 )
 
-// Manifest says what a backup holds. Device, Seq and Stamp are the point of the
+// Manifest reports what a backup holds. Device, Seq and Stamp are the point of the
 // log that it was taken at, for people.
 type Manifest struct {
 	Format   int       `json:"format"`
@@ -83,7 +110,8 @@ func (m *Manifest) check(packed int64) error {
 			return fmt.Errorf("%q does not come after %q", f.Name, m.Files[i-1].Name)
 		}
 		if f.Size < 0 || f.Size > packed*maxRatio-sum {
-			return fmt.Errorf("%q is said to have %d bytes, more than a backup of %d bytes can hold", f.Name, f.Size, packed)
+			return fmt.Errorf("%q is said to have %d bytes, more than a backup of %d bytes can hold", f.Name, f.Size,
+				packed)
 		}
 		sum += f.Size
 	}

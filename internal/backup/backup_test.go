@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 // tree is files by their slash-separated path.

@@ -19,7 +19,7 @@ import (
 	"emberd/internal/durable"
 )
 
-// Part says how much of a file to take, given its path and its size now. It
+// Part reports how much of a file to take, given its path and its size now. It
 // reports false for a file to leave out.
 type Part func(name string, size int64) (int64, bool)
 
@@ -27,7 +27,7 @@ type Part func(name string, size int64) (int64, bool)
 var errAgain = errors.New("the folder changed meanwhile")
 
 // Create writes a backup of the folder root to the new file to, and returns what
-// is in it: m completed with the files. Files may grow meanwhile, but what part
+// is in it: m completed with the files. Files may grow in the meantime, but what part
 // takes of them must not change. Hidden files and what is not a regular file are
 // left out. A name that is taken is fs.ErrExist.
 func Create(ctx context.Context, fsys durable.FS, root, to string, m Manifest, part Part) (*Manifest, error) {
@@ -135,11 +135,13 @@ func (m *Manifest) write(ctx context.Context, fsys durable.FS, root string, w io
 	if len(text) > maxManifest {
 		return fmt.Errorf("the manifest has %d bytes, more than %d", len(text), maxManifest)
 	}
-	if err := m.entry(archive, manifestName, int64(len(text)), func() error { _, err := archive.Write(text); return err }); err != nil {
+	if err := m.entry(archive, manifestName, int64(len(text)),
+		func() error { _, err := archive.Write(text); return err }); err != nil {
 		return err
 	}
 	for _, f := range m.Files {
-		if err := m.entry(archive, f.Name, f.Size, func() error { return f.write(ctx, fsys, root, archive) }); err != nil {
+		if err := m.entry(archive, f.Name, f.Size,
+			func() error { return f.write(ctx, fsys, root, archive) }); err != nil {
 			return err
 		}
 	}

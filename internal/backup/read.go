@@ -34,7 +34,8 @@ func Verify(ctx context.Context, fsys durable.FS, name string) (*Manifest, error
 
 // read verifies a backup and hands over the manifest and then each file, in
 // order. Each is verified only after it was handed over; an error tells.
-func read(ctx context.Context, fsys durable.FS, name string, begin func(*Manifest) error, take func(File, io.Reader) error) (*Manifest, error) {
+func read(ctx context.Context, fsys durable.FS, name string, begin func(*Manifest) error,
+	take func(File, io.Reader) error) (*Manifest, error) {
 	f, err := fsys.OpenRead(name)
 	if err != nil {
 		return nil, fmt.Errorf("read a backup: %w", err)
@@ -78,7 +79,8 @@ func checkSum(ctx context.Context, f io.ReaderAt, packed int64) error {
 	return nil
 }
 
-func unpack(ctx context.Context, in io.Reader, packed int64, begin func(*Manifest) error, take func(File, io.Reader) error) (*Manifest, error) {
+func unpack(ctx context.Context, in io.Reader, packed int64, begin func(*Manifest) error,
+	take func(File, io.Reader) error) (*Manifest, error) {
 	source := bufio.NewReader(in)
 	zip, err := gzip.NewReader(source)
 	if err != nil {

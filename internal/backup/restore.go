@@ -22,7 +22,7 @@ var ErrNotEmpty = errors.New("the folder is not empty")
 // the backup does.
 var ErrNoRoom = errors.New("not enough room on the disk")
 
-// Restored tells what [Restore] did.
+// Restored reports what [Restore] did.
 type Restored struct {
 	Manifest
 	Aside string // where what was in the target is now, "" if nothing was
@@ -30,13 +30,14 @@ type Restored struct {
 
 // Restore puts what a backup holds in the place of the folder target. If there is
 // something in it, it is an error, or with replace moved aside to a name beside
-// it. Nobody else may use the folder meanwhile. A crash leaves the folder as it
+// it. No other program may use the folder until then. A crash leaves the folder as it
 // was, or restored, or, when it comes between two renames, missing, with both
 // under their names beside it; and perhaps a folder .restore-… that can go.
 //
 // Before is called once all is verified and unpacked, right before the folder is
 // replaced; its error ends it.
-func Restore(ctx context.Context, fsys durable.FS, name, target string, replace bool, before func() error) (*Restored, error) {
+func Restore(ctx context.Context, fsys durable.FS, name, target string, replace bool,
+	before func() error) (*Restored, error) {
 	full, err := occupied(fsys, target)
 	if err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ const timeout = 20 * time.Second
 // waitAfter is how long what bd left behind may hold its output open.
 const waitAfter = time.Second
 
-// mostOutput bounds what is read of an answer.
-const mostOutput = 8 << 20
+// maxOutput bounds what is read of an answer.
+const maxOutput = 8 << 20
 
 // Tracker is the program in a folder. It may be used by any number of goroutines.
 type Tracker struct {
@@ -121,7 +121,7 @@ func (t *Tracker) run(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, fmt.Errorf("bd %s: %w: %s", args[0], err, firstLine(says.kept.Bytes()))
 	}
 	if out.cut {
-		return nil, fmt.Errorf("bd %s answered with more than %d bytes", args[0], mostOutput)
+		return nil, fmt.Errorf("bd %s answered with more than %d bytes", args[0], maxOutput)
 	}
 	return out.kept.Bytes(), nil
 }
@@ -138,7 +138,7 @@ type limited struct {
 }
 
 func (l *limited) Write(p []byte) (int, error) {
-	room := mostOutput - l.kept.Len()
+	room := maxOutput - l.kept.Len()
 	l.cut = l.cut || room < len(p)
 	l.kept.Write(p[:min(room, len(p))])
 	return len(p), nil

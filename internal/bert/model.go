@@ -61,8 +61,8 @@ type content struct {
 // The texts that are embedded at once: one for each processor, but always a second, so
 // that no long text holds up a short one, and never so many that their memory matters.
 const (
-	leastAtOnce = 2
-	mostAtOnce  = 8
+	minAtOnce = 2
+	maxAtOnce = 8
 )
 
 // Open reads a model file. One that is refused is a [gguf.RefusedError].
@@ -72,7 +72,8 @@ func Open(path string, opt *Options) (*Model, error) {
 	}
 	limit := cmp.Or(opt.MaxTokens, defaultMaxTokens)
 	if limit < 3 {
-		return nil, fmt.Errorf("embed at most %d tokens of a text: 3 are the least, the two of its ends are among them", limit)
+		return nil, fmt.Errorf("embed at most %d tokens of a text: 3 are the least, the two of its ends are among them",
+			limit)
 	}
 	f, facts, err := open(path)
 	if err != nil {
@@ -124,7 +125,8 @@ func usable(f *gguf.File, facts *gguf.Facts) error {
 		return f.Unfit("it pools by the last token, by mean or the first one (cls) is what this engine can do")
 	}
 	if facts.Tokenizer != modelOfWordPiece {
-		return f.Unfit("its tokenizer is %.40q%s, %q (WordPiece) is what this engine can do", facts.Tokenizer, kindred(facts.Tokenizer), modelOfWordPiece)
+		return f.Unfit("its tokenizer is %.40q%s, %q (WordPiece) is what this engine can do", facts.Tokenizer,
+			kindred(facts.Tokenizer), modelOfWordPiece)
 	}
 	return f.Readable()
 }
@@ -132,7 +134,7 @@ func usable(f *gguf.File, facts *gguf.Facts) error {
 // modelOfWordPiece is what a file calls the tokenizer that wordPiece is.
 const modelOfWordPiece = "bert"
 
-// kindred says which models have a tokenizer.
+// kindred reports which models have a tokenizer.
 func kindred(tokenizer string) string {
 	switch tokenizer {
 	case "t5":
@@ -151,7 +153,7 @@ func load(f *gguf.File, facts *gguf.Facts) (*content, error) {
 		return nil, err
 	}
 	c := &content{weights: weights, tokenizer: tokenizer}
-	atOnce := min(max(leastAtOnce, runtime.GOMAXPROCS(0)), mostAtOnce)
+	atOnce := min(max(minAtOnce, runtime.GOMAXPROCS(0)), maxAtOnce)
 	c.free = make(chan *scratch, atOnce)
 	for range atOnce {
 		c.free <- nil
@@ -159,7 +161,7 @@ func load(f *gguf.File, facts *gguf.Facts) (*content, error) {
 	return c, nil
 }
 
-// Close lets go of the weights. Texts that are being embedded are finished first, by whoever
+// Close releases the weights. Texts that are being embedded are finished first, by the goroutine that
 // embeds them; the memory is free after the garbage collection that follows.
 func (m *Model) Close() error {
 	m.content.Store(nil)

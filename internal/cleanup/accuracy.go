@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -24,7 +24,7 @@ type Query struct {
 // Queries makes questions from entries: the rarest words of each fixed one, which is
 // critical, and of a sample of the other manual ones, spread evenly by id. It makes at most
 // so many, of which the critical ones come first. What is away or has no words has none.
-func Queries(a *text.Analyzer, entries []Entry, most int) []Query {
+func Queries(a *analysis.Analyzer, entries []Entry, most int) []Query {
 	common := make(map[string]int) // in how many texts
 	var critical, others []*Entry
 	for i := range entries {
@@ -50,7 +50,7 @@ func Queries(a *text.Analyzer, entries []Entry, most int) []Query {
 	return out
 }
 
-// spread are so many of the entries, evenly by id.
+// spread returns so many of the entries, evenly by id.
 func spread(all []*Entry, most int) []*Entry {
 	slices.SortFunc(all, func(a, b *Entry) int { return cmp.Compare(a.ID, b.ID) })
 	if len(all) <= most {
@@ -63,14 +63,14 @@ func spread(all []*Entry, most int) []*Entry {
 	return out
 }
 
-// mostHolders is of how many texts a word still tells one. Which ten of more come first is
+// maxHolders is of how many texts a word still tells one. Which ten of more come first is
 // chance, and a search that is only of such words would find a fault where there is none.
-const mostHolders = 10
+const maxHolders = 10
 
-// rarest are the words of a text that the fewest texts have, as they stand, in their order,
+// rarest returns the words of a text that the fewest texts have, as they stand, in their order,
 // and whether they are enough to find it by: one of them is rare, or there are several.
-func rarest(a *text.Analyzer, s string, common map[string]int) (query string, telling bool) {
-	var terms []text.Term
+func rarest(a *analysis.Analyzer, s string, common map[string]int) (query string, telling bool) {
+	var terms []analysis.Term
 	end := 0
 	seen := make(map[string]bool)
 	for _, t := range a.Terms(s) {
@@ -81,12 +81,12 @@ func rarest(a *text.Analyzer, s string, common map[string]int) (query string, te
 		seen[t.Text] = true
 		terms = append(terms, t)
 	}
-	slices.SortStableFunc(terms, func(x, y text.Term) int {
+	slices.SortStableFunc(terms, func(x, y analysis.Term) int {
 		return cmp.Or(cmp.Compare(common[x.Text], common[y.Text]), cmp.Compare(x.Start, y.Start))
 	})
 	terms = terms[:min(len(terms), wordsOfQuery)]
-	telling = len(terms) > 2 || len(terms) > 0 && common[terms[0].Text] <= mostHolders
-	slices.SortFunc(terms, func(x, y text.Term) int { return cmp.Compare(x.Start, y.Start) })
+	telling = len(terms) > 2 || len(terms) > 0 && common[terms[0].Text] <= maxHolders
+	slices.SortFunc(terms, func(x, y analysis.Term) int { return cmp.Compare(x.Start, y.Start) })
 	words := make([]string, len(terms))
 	for i, t := range terms {
 		words[i] = s[t.Start:t.End]
@@ -114,7 +114,8 @@ func Evaluate(queries []Query, answers [][]memory.ID, moved map[memory.ID]memory
 				continue
 			}
 			wanted++
-			at := slices.IndexFunc(answer, func(got memory.ID) bool { return got == id || went && to != "" && got == to })
+			at := slices.IndexFunc(answer,
+				func(got memory.ID) bool { return got == id || went && to != "" && got == to })
 			if at >= 0 {
 				found++
 			} else if q.Critical {
@@ -140,7 +141,7 @@ func Evaluate(queries []Query, answers [][]memory.ID, moved map[memory.ID]memory
 	return acc
 }
 
-// Worse is why a run is to be taken back, "" if it is not: precision or recall fell by more
+// Worse returns why a run is to be rolled back, "" if it is not: precision or recall fell by more
 // than a part of what it was (the specification says 0.2), or a critical memory is missing
 // that was found before.
 func Worse(before, after *op.CleanupAccuracy, most float64) string {
@@ -149,7 +150,8 @@ func Worse(before, after *op.CleanupAccuracy, most float64) string {
 		was, now float64
 	}{{"precision", before.Precision, after.Precision}, {"recall", before.Recall, after.Recall}} {
 		if m.was-m.now > most*m.was+1e-9 {
-			return fmt.Sprintf("the %s of searches fell from %.2f to %.2f, by more than %.0f %%", m.name, m.was, m.now, 100*most)
+			return fmt.Sprintf("the %s of searches fell from %.2f to %.2f, by more than %.0f %%", m.name, m.was, m.now,
+				100*most)
 		}
 	}
 	for _, id := range after.Missing {

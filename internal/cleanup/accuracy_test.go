@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -16,7 +16,7 @@ func TestQueries(t *testing.T) {
 	entries[4].Fixed = "it is core"
 	entries[3].Away = "it is archived"
 	entries[2].Manual = false
-	got := Queries(text.New(), entries, 10)
+	got := Queries(analysis.New(), entries, 10)
 	var said []string
 	for _, q := range got {
 		said = append(said, fmt.Sprint(q.Text, " ", q.Want, q.Critical))
@@ -25,14 +25,14 @@ func TestQueries(t *testing.T) {
 		t.Errorf("got %q, want %q", said, want)
 	}
 	slices.Reverse(entries)
-	if again := Queries(text.New(), entries, 10); fmt.Sprint(again) != fmt.Sprint(got) {
+	if again := Queries(analysis.New(), entries, 10); fmt.Sprint(again) != fmt.Sprint(got) {
 		t.Errorf("in another order of the entries they are %v", again)
 	}
 	var many []Entry
 	for i := range 100 {
 		many = append(many, Entry{ID: id(i), Text: fmt.Sprintf("relay %d of the signal box", i), Manual: true})
 	}
-	few := Queries(text.New(), many, 4)
+	few := Queries(analysis.New(), many, 4)
 	if len(few) != 4 || few[0].Want[0] != id(0) || few[3].Want[0] != id(75) || !strings.HasPrefix(few[3].Text, "relay 75") {
 		t.Errorf("of many they are %+v", few)
 	}

@@ -1,29 +1,29 @@
-// Package cleanup decides what becomes of a collection's memories in a cleanup, checks
-// what a model makes of a text, measures whether they are found as well as before, and
-// writes the report of a run.
+// Package cleanup plans the cleanup of a collection, checks how a model rewrote a text,
+// measures whether searches still find the memories, and writes the report of a run.
 //
-// # What is decided
+// # Plan
 //
-//   - What an indexer made is never touched ([Manual]).
-//   - What has too little quality is deleted, the worst first and so many in a run. Rules and
-//     model both have to say so ([quality.Score.Below]).
-//   - Entries that are about one thing and cannot all hold are a conflict. If they hold for different
-//     versions or platforms, they become a hierarchy. If one is much better and no older,
-//     the other is deleted. If they differ in a value, the later one supersedes, but what a
-//     tool or the web said never supersedes what somebody did. Else a human decides.
-//   - Entries that say nearly the same are merged. One that is much worse and says nothing
-//     that the best does not say is deleted instead.
-//   - What breaks off, or calls itself outdated and is not used, is to be worded anew.
+//   - Entries of an indexer never change ([Manual]).
+//   - Entries of too low quality are deleted, the worst first, up to a number in a run. Rules
+//     and model must agree ([quality.Score.Below]).
+//   - Entries about one subject that cannot all be true are a conflict. If they hold for
+//     different versions or platforms, they become a hierarchy. If one is much better and not
+//     older, the other is deleted. If they differ in a value, the later one supersedes the
+//     other, but a text of a tool or the web never supersedes one of the user. Otherwise the
+//     user decides.
+//   - Near-duplicates are merged. One that is much worse and contains nothing that the best
+//     lacks is deleted instead.
+//   - Entries that break off, or call themselves outdated and are not used, are rewritten.
 //
 // Core and promoted memories, decisions and strong ones ([Fixed]) are neither deleted, nor
-// merged, nor superseded, nor rewritten. What differs in a number, date, name or denial is
-// never merged, whatever clusters say.
+// merged, nor superseded, nor rewritten. Entries that differ in a number, date, name or
+// negation are never merged, even if they are in one cluster.
 //
-// A model can only spare: conflicts, merges and hierarchies go by the rules' score
+// A model can only keep entries: conflicts, merges and hierarchies use the score of the rules
 // ([quality.Score.Floor]), and nothing is deleted that the rules would keep.
 //
-// Nothing is carried out here. A plan is a function of what it is made from and not of the order
-// in which that comes, so that the same memories make the same plan on every device.
+// The package changes no memory. A plan depends on the entries and not on their order, so that
+// the same memories have the same plan on every device.
 package cleanup
 
 import (
@@ -31,8 +31,8 @@ import (
 	"slices"
 	"time"
 
-	"emberd/internal/cluster"
-	"emberd/internal/text"
+	"emberd/internal/dedupe"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -78,11 +78,11 @@ type Policy struct {
 	Merge     float64 // clusters of more cohesion are merged, usually 0.8
 	Better    float64 // difference of quality that is significant, usually 0.25
 	Deletions float64 // most deletions, as a part of the manual entries, usually 0.15
-	Update    float64 // entries with less quality may be worded anew, usually 0.45
+	Update    float64 // entries with less quality can be rewritten, usually 0.45
 	Updates   int     // most of them, usually 20
 }
 
-// DefaultPolicy is what the specification says, and for updates what is usual.
+// DefaultPolicy returns what the specification says, and for updates what is usual.
 func DefaultPolicy() Policy {
 	return Policy{Delete: 0.3, Merge: 0.8, Better: 0.25, Deletions: 0.15, Update: 0.45, Updates: 20}
 }
@@ -110,27 +110,29 @@ type Likeness struct {
 // short sentences about one thing may share no more than what they are about.
 const remote = 0.45
 
-// Alike looks for what is alike among manual entries that are not away. Clusters are of the
-// threshold of opt; pairs that do not say the same are told from a similarity of 0.45 on. The
-// vectors of opt, if any, are by the places of entries. The error is that of ctx.
-func Alike(ctx context.Context, a *text.Analyzer, entries []Entry, opt cluster.Options, tell cluster.Progress) (Likeness, error) {
-	var items []cluster.Item
+// Alike finds similar entries among the manual ones that are not archived. Clusters use the
+// threshold of opt; other pairs are reported from a similarity of 0.45 on. The embeddings in
+// opt, if any, have the order of entries. The error is that of ctx.
+func Alike(ctx context.Context, a *analysis.Analyzer, entries []Entry, opt dedupe.Options,
+	tell dedupe.Progress) (Likeness, error) {
+	var items []dedupe.Item
 	var places []int
 	for i := range entries {
 		if e := &entries[i]; e.open() {
-			items = append(items, cluster.Item{ID: e.ID, Group: e.Group + "\x00" + e.ChunkType, Text: e.Text})
+			items = append(items, dedupe.Item{ID: e.ID, Group: e.Group + "\x00" + e.ChunkType, Text: e.Text})
 			places = append(places, i)
 		}
 	}
 	if of := opt.Vectors; of != nil {
-		opt.Vectors = &cluster.Vectors{Of: func(i int) ([]float32, bool) { return of.Of(places[i]) }, Similarity: of.Similarity}
+		opt.Vectors = &dedupe.Vectors{Of: func(i int) ([]float32, bool) { return of.Of(places[i]) },
+			Similarity: of.Similarity}
 	}
-	groups, err := cluster.Find(ctx, a, items, opt, func(done, total int) { tell(done, 2*total) })
+	groups, err := dedupe.Find(ctx, a, items, opt, func(done, total int) { tell(done, 2*total) })
 	if err != nil {
 		return Likeness{}, err
 	}
 	opt.Threshold = min(opt.Threshold, remote)
-	pairs, err := cluster.Pairs(ctx, a, items, opt, func(done, total int) { tell(total+done, 2*total) })
+	pairs, err := dedupe.Pairs(ctx, a, items, opt, func(done, total int) { tell(total+done, 2*total) })
 	if err != nil {
 		return Likeness{}, err
 	}
@@ -158,7 +160,7 @@ func Alike(ctx context.Context, a *text.Analyzer, entries []Entry, opt cluster.O
 const (
 	Version    = "version"
 	Platform   = "platform"
-	Supersedes = "supersedes"
+	Supersedes = memory.KindSupersedes
 )
 
 // The strategies of actions that are about text.
@@ -203,7 +205,7 @@ type Plan struct {
 	After     int // entries that are left once it is carried out
 }
 
-// Counts are the actions by kind.
+// Counts returns the actions by kind.
 func (p *Plan) Counts() map[string]int {
 	counts := make(map[string]int)
 	for i := range p.Actions {
@@ -213,5 +215,5 @@ func (p *Plan) Counts() map[string]int {
 	return counts
 }
 
-// ids are sorted ids.
+// ids returns sorted ids.
 func ids(all ...memory.ID) []memory.ID { return slices.Sorted(slices.Values(all)) }

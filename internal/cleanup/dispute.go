@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"emberd/internal/conflict"
+	"emberd/internal/dedupe/contradiction"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -26,10 +26,11 @@ type dispute struct {
 }
 
 // disputes finds what the pairs are about.
-func (m *making) disputes() (out []dispute) {
+func (m *planner) disputes() (out []dispute) {
 	for _, p := range m.like.Pairs {
 		a, b := m.items[min(p.A, p.B)], m.items[max(p.A, p.B)]
-		if a == nil || b == nil || a == b || a.Group != b.Group || a.condemned || b.condemned || slices.Contains(a.Linked, b.ID) || slices.Contains(b.Linked, a.ID) {
+		if a == nil || b == nil || a == b || a.Group != b.Group || a.condemned || b.condemned ||
+			slices.Contains(a.Linked, b.ID) || slices.Contains(b.Linked, a.ID) {
 			continue
 		}
 		if slices.Contains(a.Asked, b.ID) || slices.Contains(b.Asked, a.ID) {
@@ -40,31 +41,37 @@ func (m *making) disputes() (out []dispute) {
 			out = append(out, d)
 		}
 	}
-	slices.SortFunc(out, func(d, e dispute) int { return cmp.Or(cmp.Compare(d.a.ID, e.a.ID), cmp.Compare(d.b.ID, e.b.ID)) })
+	slices.SortFunc(out,
+		func(d, e dispute) int { return cmp.Or(cmp.Compare(d.a.ID, e.a.ID), cmp.Compare(d.b.ID, e.b.ID)) })
 	return slices.CompactFunc(out, func(d, e dispute) bool { return d.a == e.a && d.b == e.b })
 }
 
-// dispute is what two entries of some similarity are about, if they are about anything.
-func (m *making) dispute(a, b *item, similarity float64) (dispute, bool) {
+// dispute returns what two entries of some similarity are about, if they are about anything.
+func (m *planner) dispute(a, b *item, similarity float64) (dispute, bool) {
 	if kind, x, y := apart(a.scopes(), b.scopes()); kind != "" {
 		return dispute{a: a, b: b, kind: kind, x: x, y: y}, m.sameSubject(a, b)
 	}
-	found := a.facts(m.analyzer).Against(b.facts(m.analyzer), similarity, conflict.Related)
-	if x, y := strings.Replace(a.Text, " now ", " ", 1), strings.Replace(b.Text, " now ", " ", 1); len(found) == 0 && x != a.Text && y != b.Text {
-		found = conflict.Of(m.analyzer, x).Against(conflict.Of(m.analyzer, y), similarity, conflict.Related) // both were news once
+	found := a.facts(m.analyzer).Against(b.facts(m.analyzer), similarity, contradiction.Related)
+	if x, y := strings.Replace(a.Text, " now ", " ", 1), strings.Replace(b.Text, " now ", " ", 1); len(found) == 0 &&
+		x != a.Text && y != b.Text {
+		// both were news once
+		found = contradiction.Of(m.analyzer, x).Against(contradiction.Of(m.analyzer, y), similarity,
+			contradiction.Related)
 	}
-	if len(found) == 0 || similarity < conflict.Related && !isMeasured(&found[0]) {
+	if len(found) == 0 || similarity < contradiction.Related && !isMeasured(&found[0]) {
 		return dispute{}, false
 	}
-	if kind, x, y := apartIf(a.scopes(), b.scopes(), true); kind == Version && !mentions(found[0].A, x) && !mentions(found[0].B, y) {
-		return dispute{a: a, b: b, kind: kind, x: x, y: y}, m.sameSubject(a, b) // not the versions differ, but what holds for each
+	if kind, x, y := apartIf(a.scopes(), b.scopes(), true); kind == Version && !mentions(found[0].A, x) &&
+		!mentions(found[0].B, y) {
+		// not the versions differ, but what holds for each
+		return dispute{a: a, b: b, kind: kind, x: x, y: y}, m.sameSubject(a, b)
 	}
 	return dispute{a: a, b: b, why: found[0].Why, valued: isValue(&found[0])}, true
 }
 
 // isMeasured reports a finding of which few words in common are enough: the two may well
 // have two pets, and not two ports.
-func isMeasured(f *conflict.Finding) bool {
+func isMeasured(f *contradiction.Finding) bool {
 	switch f.Kind {
 	case "number", "unit", "date", "version":
 		return true
@@ -77,7 +84,7 @@ func mentions(found, version string) bool { return strings.Contains(found, lastW
 
 // isValue reports a finding about a value or a state, of which the later one counts. What is
 // denied may as well be about another case.
-func isValue(f *conflict.Finding) bool {
+func isValue(f *contradiction.Finding) bool {
 	switch f.Kind {
 	case "number", "unit", "date", "version", "name", "change", "opposite":
 		return true
@@ -86,7 +93,7 @@ func isValue(f *conflict.Finding) bool {
 }
 
 // settle decides about all disputes, group by group, and counts the groups.
-func (m *making) settle(all []dispute) {
+func (m *planner) settle(all []dispute) {
 	for _, group := range grouped(all) {
 		m.plan.Conflicts++
 		var left []dispute
@@ -121,7 +128,7 @@ func grouped(all []dispute) [][]dispute {
 	}
 	for _, d := range all {
 		if a, b := find(d.a), find(d.b); a != b {
-			leader[max2(a, b)] = min2(a, b)
+			leader[slices.MaxFunc([]*item{a, b}, byID)] = slices.MinFunc([]*item{a, b}, byID)
 		}
 	}
 	var order []*item
@@ -140,23 +147,9 @@ func grouped(all []dispute) [][]dispute {
 	return out
 }
 
-func min2(a, b *item) *item {
-	if a.ID < b.ID {
-		return a
-	}
-	return b
-}
-
-func max2(a, b *item) *item {
-	if a.ID < b.ID {
-		return b
-	}
-	return a
-}
-
 // hierarchies puts what holds for different versions or platforms under one parent: that of
 // the newest version, or of the highest quality.
-func (m *making) hierarchies(kind string, all []dispute) {
+func (m *planner) hierarchies(kind string, all []dispute) {
 	for _, group := range grouped(all) {
 		values := make(map[*item]string)
 		for _, d := range group {
@@ -172,7 +165,8 @@ func (m *making) hierarchies(kind string, all []dispute) {
 			return better(a, b)
 		})
 		parent := members[0]
-		act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupHierarchy, Strategy: kind, Keep: parent.ID, Quality: parent.floor()}}
+		act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupHierarchy, Strategy: kind, Keep: parent.ID,
+			Quality: parent.floor()}}
 		var said []string
 		for _, i := range members {
 			act.MemoryIDs = append(act.MemoryIDs, i.ID)
@@ -192,7 +186,7 @@ func (m *making) hierarchies(kind string, all []dispute) {
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// itemsOf are the keys, by id.
+// itemsOf returns the keys, by id.
 func itemsOf[V any](of map[*item]V) []*item {
 	out := make([]*item, 0, len(of))
 	for i := range of {
@@ -209,23 +203,26 @@ func better(a, b *item) int { return cmp.Or(cmp.Compare(b.floor(), a.floor()), b
 
 // byQuality settles a contradiction of which one side is much better, and neither less
 // vouched for nor older: the other is deleted, if it may be.
-func (m *making) byQuality(d *dispute) bool {
+func (m *planner) byQuality(d *dispute) bool {
 	best, worse := d.a, d.b
 	if better(best, worse) > 0 {
 		best, worse = worse, best
 	}
-	if !best.scored || !worse.scored || best.floor()-worse.floor() < m.policy.Better || best.vouched() < worse.vouched() || worse.Created.After(best.Created) {
+	if !best.scored || !worse.scored || best.floor()-worse.floor() < m.policy.Better ||
+		best.vouched() < worse.vouched() || worse.Created.After(best.Created) {
 		return false
 	}
 	if !worse.deletable() || best.DataOnly {
 		return false
 	}
-	why := fmt.Sprintf("It contradicts a memory of quality %.2f (%s), and has %.2f.", best.floor(), d.why, worse.floor())
-	m.propose(&removal{item: worse, best: best, strategy: ByQuality, evidence: why, otherwise: func() { m.supersede(best, worse, why) }})
+	why := fmt.Sprintf("It contradicts a memory of quality %.2f (%s), and has %.2f.", best.floor(), d.why,
+		worse.floor())
+	m.propose(&removal{item: worse, best: best, strategy: ByQuality, evidence: why,
+		otherwise: func() { m.supersede(best, worse, why) }})
 	return true
 }
 
-// vouched is 0 for what a tool or the web said and nobody confirmed, else 1.
+// vouched returns 0 for an unconfirmed text of a tool or the web, else 1.
 func (i *item) vouched() int {
 	if i.DataOnly {
 		return 0
@@ -233,7 +230,7 @@ func (i *item) vouched() int {
 	return 1
 }
 
-// standing is 1 for what a person said or confirmed.
+// standing returns 1 for a text that the user wrote or confirmed.
 func (i *item) standing() int {
 	if i.Confirmed || i.Origin == memory.FromUser {
 		return 1
@@ -241,7 +238,7 @@ func (i *item) standing() int {
 	return 0
 }
 
-// successor is which side of a contradiction takes the place of the other: the one that is vouched
+// successor returns which side of a contradiction takes the place of the other: the one that is vouched
 // for; of a value the later one; else the one that a person stands for, unless it is older.
 // It is nil if nothing tells.
 func (d *dispute) successor() (winner, loser *item) {
@@ -274,7 +271,7 @@ func (d *dispute) successor() (winner, loser *item) {
 
 // bySuccession settles contradictions by what took the place of what, and files what nothing
 // tells of. It reports whether nothing was filed.
-func (m *making) bySuccession(left []dispute) bool {
+func (m *planner) bySuccession(left []dispute) bool {
 	var open []dispute
 	by := make(map[*item]*item) // of a loser, its best winner
 	whys := make(map[*item]string)
@@ -284,12 +281,14 @@ func (m *making) bySuccession(left []dispute) bool {
 			open = append(open, d)
 			continue
 		}
-		if was := by[loser]; was == nil || was.Created.Before(winner.Created) || was.Created.Equal(winner.Created) && better(winner, was) < 0 {
+		if was := by[loser]; was == nil || was.Created.Before(winner.Created) || was.Created.Equal(winner.Created) &&
+			better(winner, was) < 0 {
 			by[loser], whys[loser] = winner, d.why
 		}
 	}
 	for _, loser := range itemsOf(by) {
-		m.supersede(by[loser], loser, "It is the later word about the same thing, or the one that somebody vouches for: "+whys[loser]+".")
+		m.supersede(by[loser], loser,
+			"It is the later word about the same thing, or the one that somebody vouches for: "+whys[loser]+".")
 	}
 	for _, group := range grouped(open) {
 		m.review(group)
@@ -298,15 +297,17 @@ func (m *making) bySuccession(left []dispute) bool {
 }
 
 // supersede makes one memory take the place of another.
-func (m *making) supersede(winner, loser *item, evidence string) {
+func (m *planner) supersede(winner, loser *item, evidence string) {
 	winner.involved, loser.involved = true, true
 	winner.kept, loser.taken = true, true
-	m.add(Action{CleanupAction: op.CleanupAction{Action: op.CleanupHierarchy, Strategy: Supersedes, Keep: winner.ID, MemoryIDs: ids(winner.ID, loser.ID),
-		Quality: winner.floor(), Evidence: evidence}, Links: []Link{{From: winner.ID, To: loser.ID, Kind: Supersedes}}})
+	m.add(Action{CleanupAction: op.CleanupAction{Action: op.CleanupHierarchy, Strategy: Supersedes, Keep: winner.ID,
+		MemoryIDs: ids(winner.ID, loser.ID),
+		Quality:   winner.floor(), Evidence: evidence},
+		Links: []Link{{From: winner.ID, To: loser.ID, Kind: Supersedes}}})
 }
 
 // review files a group of contradictions for a human.
-func (m *making) review(group []dispute) {
+func (m *planner) review(group []dispute) {
 	about := make(map[*item]bool)
 	var whys []string
 	for _, d := range group {
@@ -315,7 +316,9 @@ func (m *making) review(group []dispute) {
 			whys = append(whys, d.why)
 		}
 	}
-	act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupReview, Evidence: "They contradict each other, and nothing tells which of them holds: " + strings.Join(whys, "; ") + "."}}
+	act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupReview,
+		Evidence: "They contradict each other, and nothing tells which of them holds: " + strings.Join(whys, "; ") +
+			"."}}
 	for _, i := range itemsOf(about) {
 		i.involved, i.filed = true, true
 		act.MemoryIDs = append(act.MemoryIDs, i.ID)

@@ -5,16 +5,17 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"emberd/internal/conflict"
-	"emberd/internal/quality"
+	"emberd/internal/cleanup/quality"
+	"emberd/internal/dedupe/contradiction"
 	"emberd/internal/text"
+	"emberd/internal/text/analysis"
 )
 
-// Lost is why one text does not say all that another says, or says more, "" if nothing
+// Lost returns why one text does not say all that another says, or says more, "" if nothing
 // shows that: every number, date, name and denial of either is in the other, and so is what
 // each sentence says, one word in six given away. It holds no words of either.
-func Lost(a *text.Analyzer, before, after string) string {
-	f, g := conflict.Of(a, before), conflict.Of(a, after)
+func Lost(a *analysis.Analyzer, before, after string) string {
+	f, g := contradiction.Of(a, before), contradiction.Of(a, after)
 	if f.Differ(g) != "" {
 		return "the texts differ in a number, date, name or denial"
 	}
@@ -27,10 +28,10 @@ func Lost(a *text.Analyzer, before, after string) string {
 	return ""
 }
 
-// missing is what of one text is not in another, "" if nothing is. Of each sentence one word
+// missing returns what of one text is not in another, "" if nothing is. Of each sentence one word
 // in so many may be missing, none if that is 0.
-func missing(a *text.Analyzer, from, in string, oneIn int) string {
-	if conflict.Of(a, from).Adds(conflict.Of(a, in)) != "" {
+func missing(a *analysis.Analyzer, from, in string, oneIn int) string {
+	if contradiction.Of(a, from).Adds(contradiction.Of(a, in)) != "" {
 		return "a number, date, name or denial"
 	}
 	if there := numbersOf(in); !all(numbersOf(from), there) {
@@ -40,7 +41,7 @@ func missing(a *text.Analyzer, from, in string, oneIn int) string {
 	for _, t := range a.Terms(in) {
 		stems[t.Text] = true
 	}
-	for _, s := range sentencesOf(from) {
+	for s := range text.SplitSentences(from) {
 		if why := absent(a, s, stems, oneIn); why != "" {
 			return why
 		}
@@ -60,32 +61,16 @@ func all(some, there map[string]bool) bool {
 // numbersOf are the runs of digits of a text, without the commas and leading zeros of thousands and dates.
 func numbersOf(s string) map[string]bool {
 	out := make(map[string]bool)
-	for run := range strings.FieldsFuncSeq(strings.ReplaceAll(s, ",", ""), func(r rune) bool { return !unicode.IsDigit(r) }) {
+	for run := range strings.FieldsFuncSeq(strings.ReplaceAll(s, ",", ""),
+		func(r rune) bool { return !unicode.IsDigit(r) }) {
 		out[strings.TrimLeft(run, "0")] = true
 	}
 	return out
 }
 
-// sentencesOf parts a text at what ends a sentence, and at lines.
-func sentencesOf(s string) (out []string) {
-	start := 0
-	for i, r := range s {
-		end := i + utf8.RuneLen(r)
-		if r == utf8.RuneError {
-			end = i + 1
-		}
-		after, _ := utf8.DecodeRuneInString(s[min(end, len(s)):])
-		if r == '\n' || strings.ContainsRune("。！？", r) || strings.ContainsRune(".!?", r) && unicode.IsSpace(after) {
-			out = append(out, s[start:end])
-			start = end
-		}
-	}
-	return append(out, s[start:])
-}
-
-// absent is what a sentence says that stems do not hold, "" if they do: a name, also one
+// absent returns what a sentence says that stems do not hold, "" if they do: a name, also one
 // that begins it, or more than its part of the words that say something.
-func absent(a *text.Analyzer, sentence string, stems map[string]bool, oneIn int) string {
+func absent(a *analysis.Analyzer, sentence string, stems map[string]bool, oneIn int) string {
 	words, gone := 0, 0
 	end := 0
 	for _, t := range a.Terms(sentence) {

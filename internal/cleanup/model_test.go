@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/cluster"
-	"emberd/internal/llmtest"
-	"emberd/internal/quality"
-	"emberd/internal/text"
+	"emberd/internal/cleanup/quality"
+	"emberd/internal/dedupe"
+	"emberd/internal/testutil/llmtest"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
 )
 
@@ -61,7 +61,7 @@ func TestAModelThatLiesMakesNoPlanWorse(t *testing.T) {
 	like := alike(t, entries)
 	policy := DefaultPolicy()
 	plan := func(scores map[memory.ID]quality.Score, p Policy) Plan {
-		return Make(text.New(), entries, like, scores, p)
+		return Make(analysis.New(), entries, like, scores, p)
 	}
 	rules, _ := scored(t, nil, entries, 0)
 	want := plan(rules, policy)
@@ -123,9 +123,9 @@ func TestAlikeByVectors(t *testing.T) {
 	entries := collection("made by an indexer", "the kettle leaks", "a boiler drips", "tomatoes want water")
 	entries[0].Manual = false
 	vectors := [][]float32{{0, 1}, {1, 0}, {0.999, 0.0447}, {0, 1}}
-	opt := cluster.Options{Threshold: 0.85, MaxSize: 12, Vectors: &cluster.Vectors{Of: func(i int) ([]float32, bool) { return vectors[i], true }, Similarity: func(c float64) float64 { return max(0, c) }}}
+	opt := dedupe.Options{Threshold: 0.85, MaxSize: 12, Vectors: &dedupe.Vectors{Of: func(i int) ([]float32, bool) { return vectors[i], true }, Similarity: func(c float64) float64 { return max(0, c) }}}
 	done := 0
-	like, err := Alike(t.Context(), text.New(), entries, opt, func(n, total int) {
+	like, err := Alike(t.Context(), analysis.New(), entries, opt, func(n, total int) {
 		if n < done || n > total {
 			t.Errorf("told %d of %d after %d", n, total, done)
 		}

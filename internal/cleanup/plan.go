@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"emberd/internal/cluster"
-	"emberd/internal/conflict"
-	"emberd/internal/quality"
-	"emberd/internal/text"
+	"emberd/internal/cleanup/quality"
+	"emberd/internal/dedupe"
+	"emberd/internal/dedupe/contradiction"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -29,7 +29,7 @@ type item struct {
 	gone      bool // deleted or merged
 	limited   bool // left to a later run
 
-	known  *conflict.Facts
+	known  *contradiction.Facts
 	holds  []scope
 	looked bool
 }
@@ -39,9 +39,9 @@ func (i *item) floor() float64 { return i.score.Floor }
 // deletable reports whether an entry may be deleted.
 func (i *item) deletable() bool { return i.Fixed == "" && !i.HasImplementation }
 
-func (i *item) facts(a *text.Analyzer) *conflict.Facts {
+func (i *item) facts(a *analysis.Analyzer) *contradiction.Facts {
 	if i.known == nil {
-		i.known = conflict.Of(a, i.Text)
+		i.known = contradiction.Of(a, i.Text)
 	}
 	return i.known
 }
@@ -62,9 +62,9 @@ type removal struct {
 	otherwise func() // if it is not deleted
 }
 
-// making is a plan that is being made.
-type making struct {
-	analyzer *text.Analyzer
+// planner is a plan that is being made.
+type planner struct {
+	analyzer *analysis.Analyzer
 	like     Likeness
 	policy   Policy
 	items    map[memory.ID]*item
@@ -74,15 +74,15 @@ type making struct {
 }
 
 // Make makes a plan. Scores are by id; an entry without one is neither deleted nor reworded.
-func Make(a *text.Analyzer, entries []Entry, like Likeness, scores map[memory.ID]quality.Score, p Policy) Plan {
-	m := &making{analyzer: a, like: like, policy: p, items: make(map[memory.ID]*item)}
+func Make(a *analysis.Analyzer, entries []Entry, like Likeness, scores map[memory.ID]quality.Score, p Policy) Plan {
+	m := &planner{analyzer: a, like: like, policy: p, items: make(map[memory.ID]*item)}
 	m.plan.Entries, m.plan.Clusters = len(entries), len(like.Clusters)
 	for k := range entries {
 		m.take(&entries[k], scores)
 	}
 	slices.SortFunc(m.order, byID)
 	m.plan.Deletions = int(math.Floor(p.Deletions*float64(m.plan.Manual) + 1e-9))
-	m.condemn()
+	m.planRemovals()
 	m.settle(m.disputes())
 	groups := m.groups()
 	m.carryOut()
@@ -95,7 +95,7 @@ func Make(a *text.Analyzer, entries []Entry, like Likeness, scores map[memory.ID
 }
 
 // take counts an entry, and takes it in if anything may be done about it.
-func (m *making) take(e *Entry, scores map[memory.ID]quality.Score) {
+func (m *planner) take(e *Entry, scores map[memory.ID]quality.Score) {
 	if !e.Manual {
 		m.plan.Protected++
 		return
@@ -108,17 +108,19 @@ func (m *making) take(e *Entry, scores map[memory.ID]quality.Score) {
 	}
 }
 
-// condemn proposes to delete what has too little quality by the rules. What a model spares
+// planRemovals proposes to delete what has too little quality by the rules. What a model spares
 // stays, and takes no further part, as if it had not.
-func (m *making) condemn() {
+func (m *planner) planRemovals() {
 	for _, i := range m.order {
 		if i.condemned = i.scored && i.floor() < m.policy.Delete; !i.condemned {
 			continue
 		}
-		why := fmt.Sprintf("Its quality is %.2f, below %.2f: %s.", i.score.Overall, m.policy.Delete, cmp.Or(strings.Join(i.score.Reasons, ", "), "little in it"))
+		why := fmt.Sprintf("Its quality is %.2f, below %.2f: %s.", i.score.Overall, m.policy.Delete,
+			cmp.Or(strings.Join(i.score.Reasons, ", "), "little in it"))
 		switch {
 		case !i.score.Below(m.policy.Delete):
-			m.preserve(i, fmt.Sprintf("By the rules its quality is %.2f, but a model finds %.2f.", i.floor(), i.score.Overall))
+			m.preserve(i,
+				fmt.Sprintf("By the rules its quality is %.2f, but a model finds %.2f.", i.floor(), i.score.Overall))
 		case i.Fixed != "":
 			m.preserve(i, fmt.Sprintf("Its quality is %.2f, but %s.", i.score.Overall, i.Fixed))
 		case i.HasImplementation:
@@ -129,31 +131,34 @@ func (m *making) condemn() {
 	}
 }
 
-func (m *making) preserve(i *item, why string) {
-	m.add(Action{CleanupAction: op.CleanupAction{Action: op.CleanupPreserve, MemoryIDs: ids(i.ID), Quality: i.score.Overall, Evidence: why}})
+func (m *planner) preserve(i *item, why string) {
+	m.add(Action{CleanupAction: op.CleanupAction{Action: op.CleanupPreserve, MemoryIDs: ids(i.ID),
+		Quality: i.score.Overall, Evidence: why}})
 }
 
-func (m *making) propose(r *removal) { m.removals = append(m.removals, r) }
+func (m *planner) propose(r *removal) { m.removals = append(m.removals, r) }
 
-func (m *making) add(act Action) { m.plan.Actions = append(m.plan.Actions, act) }
+func (m *planner) add(act Action) { m.plan.Actions = append(m.plan.Actions, act) }
 
 // carryOut deletes the worst of what is proposed, as many as the policy allows.
-func (m *making) carryOut() {
+func (m *planner) carryOut() {
 	slices.SortStableFunc(m.removals, func(a, b *removal) int {
-		return cmp.Or(cmp.Compare(a.score.Overall, b.score.Overall), cmp.Compare(a.floor(), b.floor()), byID(a.item, b.item))
+		return cmp.Or(cmp.Compare(a.score.Overall, b.score.Overall), cmp.Compare(a.floor(), b.floor()),
+			byID(a.item, b.item))
 	})
 	room := m.plan.Deletions
 	for _, r := range m.removals {
 		switch {
 		case r.gone || r.taken || r.filed || r.best != nil && r.best.gone: // it is settled otherwise
-		case r.kept || r.best != nil && r.score.Overall >= r.best.score.Overall: // or a model finds that it is the better one
-			r.spare()
+		// or a model finds that it is the better one
+		case r.kept || r.best != nil && r.score.Overall >= r.best.score.Overall:
+			r.keep()
 		case room == 0:
 			if !r.limited {
 				m.plan.Limited++
 			}
 			r.limited = true
-			r.spare()
+			r.keep()
 		default:
 			room--
 			m.delete(r)
@@ -161,16 +166,17 @@ func (m *making) carryOut() {
 	}
 }
 
-// spare does what becomes of an entry that is not deleted.
-func (r *removal) spare() {
+// keep does what becomes of an entry that is not deleted.
+func (r *removal) keep() {
 	if r.otherwise != nil {
 		r.otherwise()
 	}
 }
 
-func (m *making) delete(r *removal) {
+func (m *planner) delete(r *removal) {
 	r.gone = true
-	act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupDelete, MemoryIDs: ids(r.ID), Strategy: r.strategy, Quality: r.score.Overall, Evidence: r.evidence}}
+	act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupDelete, MemoryIDs: ids(r.ID), Strategy: r.strategy,
+		Quality: r.score.Overall, Evidence: r.evidence}}
 	if r.best != nil {
 		r.best.kept = true
 		act.Keep = r.best.ID
@@ -185,11 +191,11 @@ type group struct {
 	cohesion float64
 }
 
-// groups are what is left of the clusters to be merged, and propose to delete of each what
-// is much worse than the best and says nothing more.
-func (m *making) groups() (out []*group) {
+// groups returns the groups to merge, and proposes to delete the members of each that are much
+// worse than the best and contain nothing more.
+func (m *planner) groups() (out []*group) {
 	seen := make(map[*item]bool)
-	for _, c := range m.sorted() {
+	for _, c := range m.sortedClusters() {
 		g := &group{cohesion: c.Cohesion}
 		for _, id := range c.Members {
 			i := m.items[id]
@@ -210,9 +216,9 @@ func (m *making) groups() (out []*group) {
 	return out
 }
 
-// sorted are the clusters in an order of their own, the most cohesive first, and their
+// sortedClusters returns the clusters in an order of their own, the most cohesive first, and their
 // members the best first.
-func (m *making) sorted() []Cluster {
+func (m *planner) sortedClusters() []Cluster {
 	out := make([]Cluster, len(m.like.Clusters))
 	for k, c := range m.like.Clusters {
 		c.Members = ids(c.Members...)
@@ -235,9 +241,10 @@ func (m *making) sorted() []Cluster {
 
 // joins reports whether an entry may be merged with those of a group: nothing says that it
 // differs from any, and it is a chunk of the same type.
-func (m *making) joins(g *group, i *item) bool {
+func (m *planner) joins(g *group, i *item) bool {
 	return !slices.ContainsFunc(g.members, func(o *item) bool {
-		return o.Group != i.Group || o.ChunkType != i.ChunkType || o == i || o.facts(m.analyzer).Differ(i.facts(m.analyzer)) != "" || disputed(o, i)
+		return o.Group != i.Group || o.ChunkType != i.ChunkType || o == i ||
+			o.facts(m.analyzer).Differ(i.facts(m.analyzer)) != "" || disputed(o, i)
 	})
 }
 
@@ -249,29 +256,33 @@ func disputed(a, b *item) bool {
 
 // inferior proposes to delete what is much worse than the best of a group and says nothing
 // that this one does not say. Otherwise it is merged like the rest.
-func (m *making) inferior(g *group) {
+func (m *planner) inferior(g *group) {
 	best := g.members[0]
 	for _, i := range g.members[1:] {
-		if !best.scored || !i.scored || best.floor()-i.floor() < m.policy.Better || !i.deletable() || best.DataOnly && !i.DataOnly || missing(m.analyzer, i.Text, best.Text, 0) != "" {
+		if !best.scored || !i.scored || best.floor()-i.floor() < m.policy.Better || !i.deletable() || best.DataOnly &&
+			!i.DataOnly || missing(m.analyzer, i.Text, best.Text, 0) != "" {
 			continue
 		}
 		m.propose(&removal{item: i, best: best, strategy: ByQuality,
-			evidence: fmt.Sprintf("A memory of quality %.2f says all of it, and it has %.2f.", best.floor(), i.floor())})
+			evidence: fmt.Sprintf("A memory of quality %.2f says all of it, and it has %.2f.", best.floor(),
+				i.floor())})
 	}
 }
 
 // merge merges what is left of a group, the worst left out until it is within the bounds
 // of a memory.
-func (m *making) merge(g *group) {
+func (m *planner) merge(g *group) {
 	left := slices.DeleteFunc(slices.Clone(g.members), func(i *item) bool { return i.gone || i.taken || i.filed })
-	for len(left) > 1 && memory.CheckContent(cluster.Content(textsOf(left))) != nil {
+	for len(left) > 1 && memory.CheckContent(dedupe.Content(textsOf(left))) != nil {
 		left = left[:len(left)-1]
 	}
 	if len(left) < 2 {
 		return
 	}
-	act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupMerge, Strategy: ByMerge, Quality: left[0].score.Overall,
-		Evidence: fmt.Sprintf("They say nearly the same: their similarity is %.2f on average, and they differ in no number, date, name or denial.", g.cohesion)}, Cohesion: g.cohesion}
+	act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupMerge, Strategy: ByMerge,
+		Quality: left[0].score.Overall,
+		Evidence: fmt.Sprintf("They say nearly the same: their similarity is %.2f on average, and they differ in no "+
+			"number, date, name or denial.", g.cohesion)}, Cohesion: g.cohesion}
 	for _, i := range left {
 		i.gone = true
 		act.HasImplementation = act.HasImplementation || i.HasImplementation
@@ -291,7 +302,7 @@ func textsOf(items []*item) []string {
 
 // reword proposes a better wording of the worst that is kept: what breaks off or is wrapped
 // in talk, and what calls itself outdated and is not used.
-func (m *making) reword() {
+func (m *planner) reword() {
 	var all []*item
 	for _, i := range m.order {
 		if i.scored && i.deletable() && !i.condemned && !i.involved && !i.gone && m.stale(i) != "" {
@@ -300,12 +311,13 @@ func (m *making) reword() {
 	}
 	slices.SortStableFunc(all, func(a, b *item) int { return better(b, a) })
 	for _, i := range all[:min(len(all), max(0, m.policy.Updates))] {
-		m.add(Action{CleanupAction: op.CleanupAction{Action: op.CleanupUpdate, MemoryIDs: ids(i.ID), Quality: i.score.Overall, Evidence: m.stale(i)}})
+		m.add(Action{CleanupAction: op.CleanupAction{Action: op.CleanupUpdate, MemoryIDs: ids(i.ID),
+			Quality: i.score.Overall, Evidence: m.stale(i)}})
 	}
 }
 
-// stale is why an entry is to be worded anew, "" if it is not.
-func (m *making) stale(i *item) string {
+// stale returns why an entry is to be rewritten, "" if it is not.
+func (m *planner) stale(i *item) string {
 	switch {
 	case i.score.Recency < 0.5 && outdated(i.Text):
 		return "It calls itself outdated, and was not used for long."
@@ -317,7 +329,8 @@ func (m *making) stale(i *item) string {
 
 // outdated reports a text that says so of itself.
 func outdated(text string) bool {
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t\n.,;:!?()[]\"'", r) }) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text),
+		func(r rune) bool { return strings.ContainsRune(" \t\n.,;:!?()[]\"'", r) }) {
 		switch word {
 		case "deprecated", "outdated", "obsolete", "superseded", "veraltet", "obsolète", "obsoleto":
 			return true
@@ -326,13 +339,14 @@ func outdated(text string) bool {
 	return false
 }
 
-// rank is the order in which actions are carried out.
+// rank returns the position of an action in the order of execution.
 func rank(action string) int {
-	return slices.Index([]string{op.CleanupUpdate, op.CleanupHierarchy, op.CleanupMerge, op.CleanupDelete, op.CleanupReview, op.CleanupPreserve}, action)
+	return slices.Index([]string{op.CleanupUpdate, op.CleanupHierarchy, op.CleanupMerge, op.CleanupDelete,
+		op.CleanupReview, op.CleanupPreserve}, action)
 }
 
 // finish sorts the actions and counts what is left.
-func (m *making) finish() {
+func (m *planner) finish() {
 	slices.SortStableFunc(m.plan.Actions, func(a, b Action) int {
 		c := cmp.Compare(rank(a.Action), rank(b.Action))
 		if a.Action == op.CleanupDelete {

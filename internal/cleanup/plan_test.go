@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"emberd/internal/cluster"
-	"emberd/internal/quality"
-	"emberd/internal/text"
+	"emberd/internal/cleanup/quality"
+	"emberd/internal/dedupe"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
 )
 
@@ -36,7 +36,7 @@ func judged(entries []Entry) map[memory.ID]quality.Score {
 
 func alike(t testing.TB, entries []Entry) Likeness {
 	t.Helper()
-	like, err := Alike(t.Context(), text.New(), entries, cluster.Options{Threshold: 0.85, MaxSize: 12}, func(int, int) {})
+	like, err := Alike(t.Context(), analysis.New(), entries, dedupe.Options{Threshold: 0.85, MaxSize: 12}, func(int, int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestPlans(t *testing.T) {
 			}
 			policy := DefaultPolicy()
 			policy.Deletions = 1
-			p := Make(text.New(), entries, alike(t, entries), scores, policy)
+			p := Make(analysis.New(), entries, alike(t, entries), scores, policy)
 			if got := said(p); got != c.want {
 				t.Errorf("the plan is\n%s\nwant\n%s", got, c.want)
 			}
@@ -189,7 +189,7 @@ func TestDeletionsAreLimited(t *testing.T) {
 				scores[id(i)] = quality.Score{Floor: q, Overall: q}
 			}
 		}
-		p := Make(text.New(), entries, Likeness{}, scores, DefaultPolicy())
+		p := Make(analysis.New(), entries, Likeness{}, scores, DefaultPolicy())
 		if len(p.Actions) != c.deleted || p.Limited != c.limited || p.Deletions != c.manual*15/100 {
 			t.Errorf("of %+v the plan is %+v", c, p)
 		}

@@ -12,9 +12,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"emberd/internal/conflict"
-	"emberd/internal/quality"
-	"emberd/internal/text"
+	"emberd/internal/cleanup/quality"
+	"emberd/internal/dedupe/contradiction"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -90,7 +90,7 @@ func (w *world) plan(all bool) Plan {
 	if all {
 		p.Deletions = 1
 	}
-	return Make(text.New(), w.entries, w.like, w.scores, p)
+	return Make(analysis.New(), w.entries, w.like, w.scores, p)
 }
 
 // removed are the entries that a deletion takes away.
@@ -194,12 +194,12 @@ func (w *world) check(t *rapid.T, p *Plan) {
 }
 
 func (w *world) checkMerge(t *rapid.T, a *Action, by map[memory.ID]*Entry) {
-	analyzer := text.New()
+	analyzer := analysis.New()
 	implementation := false
 	for i, x := range a.MemoryIDs {
 		implementation = implementation || by[x].HasImplementation
 		for _, y := range a.MemoryIDs[:i] {
-			if why := conflict.Differ(analyzer, by[x].Text, by[y].Text); why != "" || by[x].ChunkType != by[y].ChunkType {
+			if why := contradiction.Differ(analyzer, by[x].Text, by[y].Text); why != "" || by[x].ChunkType != by[y].ChunkType {
 				t.Fatalf("%q and %q are merged: %s", by[x].Text, by[y].Text, why)
 			}
 		}
@@ -247,7 +247,7 @@ func TestNoModelMakesAPlanWorse(t *testing.T) {
 		condemned := removed(&unlimited)
 		for _, id := range slices.Sorted(maps.Keys(w.scores)) {
 			s := w.scores[id]
-			s.Overall = math.Max(s.Floor-quality.MostLowered, rapid.Float64Range(0, 1).Draw(rt, "model"))
+			s.Overall = math.Max(s.Floor-quality.MaxLowered, rapid.Float64Range(0, 1).Draw(rt, "model"))
 			w.scores[id] = s
 		}
 		p := w.plan(false)

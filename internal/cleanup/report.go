@@ -8,15 +8,15 @@ import (
 	"strings"
 	"time"
 
-	"emberd/internal/overview"
+	"emberd/internal/notegen"
 	"emberd/memory"
 	"emberd/op"
 )
 
 // How many characters of a text and of a sentence of evidence a report shows.
 const (
-	longestText     = 160
-	longestEvidence = 300
+	maxTextLen     = 160
+	maxEvidenceLen = 300
 )
 
 // Shown is what a report shows of a memory: its text, and the path of its note in the
@@ -30,7 +30,8 @@ type Shown struct{ Text, Note string }
 func Report(run *op.CleanupRun, actions []op.CleanupAction, show func(memory.ID) Shown) string {
 	r := &report{run: run, show: show, dry: run.State == op.CleanupDryRun}
 	r.properties()
-	fmt.Fprintf(&r.b, "# Cleanup of %s, %s\n\n", overview.Inline(run.Collection, longestText), run.Started.UTC().Format("2 January 2006"))
+	fmt.Fprintf(&r.b, "# Cleanup of %s, %s\n\n", notegen.Inline(run.Collection, maxTextLen),
+		run.Started.UTC().Format("2 January 2006"))
 	r.outcome()
 	r.figures()
 	r.accuracy()
@@ -48,7 +49,7 @@ func Report(run *op.CleanupRun, actions []op.CleanupAction, show func(memory.ID)
 // untouched is the heading of what a run did not touch.
 const untouched = "Left as they are"
 
-// of are the actions of a kind, and of a strategy unless that is "".
+// of returns the actions of a kind, and of a strategy unless that is "".
 func of(actions []op.CleanupAction, kind, strategy string) (out []*op.CleanupAction) {
 	for i := range actions {
 		if a := &actions[i]; a.Action == kind && (strategy == "" || a.Strategy == strategy) {
@@ -96,9 +97,11 @@ func (r *report) outcome() {
 	run := r.run
 	switch run.State {
 	case op.CleanupDryRun:
-		r.callout("info", "Nothing was changed", "This is what a cleanup would do. Carry it out with "+carryOut(run.Collection)+".")
+		r.callout("info", "Nothing was changed",
+			"This is what a cleanup would do. Carry it out with "+carryOut(run.Collection)+".")
 	case op.CleanupRolledBack:
-		r.callout("warning", "Taken back", "All is as it was before: "+overview.Inline(cmp.Or(run.RolledBack, "somebody asked for it"), longestEvidence)+".")
+		r.callout("warning", "Taken back", "All is as it was before: "+
+			notegen.Inline(cmp.Or(run.RolledBack, "somebody asked for it"), maxEvidenceLen)+".")
 	case op.CleanupDone:
 		r.callout("success", "Done in "+lasted(time.Duration(run.Millis)*time.Millisecond),
 			"Take all of it back with `emberd cleanup rollback "+code(run.ID)+"`.")
@@ -107,7 +110,7 @@ func (r *report) outcome() {
 	}
 }
 
-// carryOut is the command that does what a dry run tells of.
+// carryOut returns the command that applies what a dry run shows.
 func carryOut(collection string) string {
 	if code(collection) != collection {
 		return "`emberd cleanup --mode full --execute`, and the same `-c`"
@@ -122,7 +125,7 @@ func lasted(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// code is a word that may stand between backticks.
+// code returns a word that may stand between backticks.
 func code(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
@@ -146,9 +149,9 @@ func (r *report) figures() {
 		row("Deletions left to later runs", strconv.Itoa(run.Limited))
 	}
 	row("Memories after", fmt.Sprintf("%d%s", run.After, percent(run.After-run.Entries, run.Entries)))
-	row("Judged by", overview.Inline(scorer(run), longestEvidence))
+	row("Judged by", notegen.Inline(scorer(run), maxEvidenceLen))
 	if run.Backup != "" {
-		row("Backup", overview.Inline(run.Backup, longestEvidence))
+		row("Backup", notegen.Inline(run.Backup, maxEvidenceLen))
 	}
 	r.b.WriteString("\n")
 }
@@ -179,7 +182,8 @@ func (r *report) accuracy() {
 	r.b.WriteString("## Searches\n\n| | queries | precision | recall | missing |\n|---|---:|---:|---:|---:|\n")
 	row := func(name string, a *op.CleanupAccuracy) {
 		if a != nil {
-			fmt.Fprintf(&r.b, "| %s | %d | %.3f | %.3f | %d |\n", name, a.Queries, a.Precision, a.Recall, len(a.Missing))
+			fmt.Fprintf(&r.b, "| %s | %d | %.3f | %.3f | %d |\n", name, a.Queries, a.Precision, a.Recall,
+				len(a.Missing))
 		}
 	}
 	row("before", r.run.Before)
@@ -217,11 +221,11 @@ func (r *report) deletions(all []*op.CleanupAction) {
 	r.b.WriteString("\n")
 }
 
-// evidence is why, and why it was not done.
+// evidence returns why, and why it was not done.
 func (r *report) evidence(a *op.CleanupAction) string {
-	why := overview.Inline(a.Evidence, longestEvidence)
+	why := notegen.Inline(a.Evidence, maxEvidenceLen)
 	if a.Problem != "" {
-		why += " **Not done:** " + overview.Inline(a.Problem, longestEvidence)
+		why += " **Not done:** " + notegen.Inline(a.Problem, maxEvidenceLen)
 	}
 	return why
 }
@@ -251,7 +255,7 @@ func (r *report) groups(done, planned, kind string, all []*op.CleanupAction) {
 	}
 }
 
-// role is what the memory that is kept is to the others.
+// role returns what the memory that is kept is to the others.
 func role(a *op.CleanupAction) string {
 	switch a.Strategy {
 	case Version:
@@ -281,12 +285,12 @@ func (r *report) line(id memory.ID, cell bool) string {
 	if cell {
 		bar = `\|`
 	}
-	text := overview.Title(s.Text, longestText)
-	switch target, linked := overview.Link(s.Note); {
+	text := notegen.Title(s.Text, maxTextLen)
+	switch target, linked := notegen.Link(s.Note); {
 	case linked && text == "":
 		text = "[[" + target + bar + path.Base(target) + "]]"
 	case linked:
 		text += " ([[" + target + bar + "note]])"
 	}
-	return strings.TrimLeft(text+" "+overview.Mark(id), " ")
+	return strings.TrimLeft(text+" "+notegen.Mark(id), " ")
 }

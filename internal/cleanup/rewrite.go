@@ -7,13 +7,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"emberd/internal/quality"
-	"emberd/internal/text"
+	"emberd/internal/cleanup/quality"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
 )
 
-// mostRewritten is how long a text may be that a model is to word anew, in characters.
-const mostRewritten = 4000
+// maxRewritten bounds a text that a model rewrites, in characters.
+const maxRewritten = 4000
 
 const rewriting = `You word a note of a memory store better: clear, short, complete sentences. ` +
 	`Keep every fact, number, date, name, command and denial exactly as it is, add none, and answer in the language of the note. ` +
@@ -22,10 +22,11 @@ const rewriting = `You word a note of a memory store better: clear, short, compl
 // Rewrite asks a model for a better wording of an entry's text. What it makes is not
 // believed: it is returned only if nothing shows that it says less or more, see [Lost], and
 // it is not much longer. The error says why not, with no word of either text.
-func Rewrite(ctx context.Context, ask quality.Ask, a *text.Analyzer, e *Entry) (string, error) {
+func Rewrite(ctx context.Context, ask quality.Ask, a *analysis.Analyzer, e *Entry) (string, error) {
 	characters := utf8.RuneCountInString(e.Text)
-	if characters > mostRewritten {
-		return "", fmt.Errorf("the text has %d characters, more than the %d that are worded anew", characters, mostRewritten)
+	if characters > maxRewritten {
+		return "", fmt.Errorf("the text has %d characters, more than the %d that are worded anew", characters,
+			maxRewritten)
 	}
 	answer, err := ask(ctx, rewriting, e.Text, characters+200)
 	if err != nil {
@@ -41,7 +42,7 @@ func Rewrite(ctx context.Context, ask quality.Ask, a *text.Analyzer, e *Entry) (
 	return answer, nil
 }
 
-// acceptable refuses what is no wording of a text at first sight.
+// acceptable returns why an answer is obviously not the same text in other words.
 func acceptable(before, after string) error {
 	switch {
 	case after == "" || memory.CheckContent(after) != nil:

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"emberd/internal/cleanup/quality"
 	"emberd/internal/llm"
-	"emberd/internal/llmtest"
-	"emberd/internal/quality"
-	"emberd/internal/text"
+	"emberd/internal/testutil/llmtest"
+	"emberd/internal/text/analysis"
 )
 
 const note = "ok so the billing database, it listens on port 5432 on host alder since 2026-03-01. Lena must not restart it on Fridays..."
@@ -31,7 +31,7 @@ func TestAWordingThatKeepsAllIsTaken(t *testing.T) {
 		"The billing database listens on port 5432 on host alder since 2026-03-01. Lena must not restart it on Fridays.",
 		"The port of the billing database is 5432: it listens there on host alder since 2026-03-01.\n\nLena must not restart it on Fridays.",
 	} {
-		got, err := Rewrite(t.Context(), asking(t, wording(" "+better+"\n")), text.New(), &Entry{Text: note})
+		got, err := Rewrite(t.Context(), asking(t, wording(" "+better+"\n")), analysis.New(), &Entry{Text: note})
 		if err != nil || got != better {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -68,7 +68,7 @@ func TestAWordingThatLosesOrAddsIsNot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Rewrite(t.Context(), asking(t, c.manner), text.New(), &Entry{Text: note})
+			got, err := Rewrite(t.Context(), asking(t, c.manner), analysis.New(), &Entry{Text: note})
 			if err == nil || got != "" || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %q, %v; want an error with %q", got, err, c.want)
 			}
@@ -87,7 +87,7 @@ func TestLongTextsAreNotRewritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Rewrite(t.Context(), c.Complete, text.New(), &Entry{Text: strings.Repeat("word ", 1000)}); err == nil || endpoint.Asked() != 0 {
+	if _, err := Rewrite(t.Context(), c.Complete, analysis.New(), &Entry{Text: strings.Repeat("word ", 1000)}); err == nil || endpoint.Asked() != 0 {
 		t.Errorf("asked %d times, %v", endpoint.Asked(), err)
 	}
 }
@@ -107,7 +107,7 @@ func TestLost(t *testing.T) {
 		{"Er trinkt keinen Kaffee.", "Er trinkt Kaffee.", false},
 		{"", "", true},
 	} {
-		if why := Lost(text.New(), c.before, c.after); (why == "") != c.kept {
+		if why := Lost(analysis.New(), c.before, c.after); (why == "") != c.kept {
 			t.Errorf("from %q to %q: %q", c.before, c.after, why)
 		}
 	}

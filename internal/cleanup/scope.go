@@ -63,7 +63,8 @@ func scopesOf(text string) (out []scope) {
 	words := strings.Fields(text)
 	bare := make([]string, len(words))
 	for i, w := range words {
-		bare[i] = strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '+' && r != '#' })
+		bare[i] = strings.TrimFunc(w,
+			func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '+' && r != '#' })
 	}
 	for i := range bare {
 		s, found := platformAt(bare, i)
@@ -100,7 +101,8 @@ func platformAt(bare []string, i int) (scope, bool) {
 // everyday reports names that mean something else in small letters.
 func everyday(lower string) bool {
 	switch lower {
-	case "windows", "edge", "safari", "opera", "brave", "arm", "go", "swift", "rust", "ruby", "spring", "next", "word", "excel", "office", "express", "helm",
+	case "windows", "edge", "safari", "opera", "brave", "arm", "go", "swift", "rust", "ruby", "spring", "next", "word",
+		"excel", "office", "express", "helm",
 		"unity", "atom", "julia", "dart", "crystal", "nest", "vault", "rails", "flask", "node":
 		return true
 	}
@@ -120,7 +122,8 @@ func versionAt(bare []string, i int) (scope, bool) {
 	if m != nil && isProduct(lower, unicode.IsUpper(first)) && plausible(m[1]) {
 		return scope{kind: Version, what: lower, value: m[1]}, true
 	}
-	if m != nil && !names().products[lower] && (strings.HasPrefix(next, "v") || strings.Contains(m[1], ".") && unicode.IsUpper(first)) && isThing(lower) {
+	if m != nil && !names().products[lower] &&
+		(strings.HasPrefix(next, "v") || strings.Contains(m[1], ".") && unicode.IsUpper(first)) && isThing(lower) {
 		return scope{kind: Version, what: lower, value: m[1]}, true
 	}
 	if g := gluedLike.FindStringSubmatch(lower); g != nil && names().products[g[1]] && plausible(g[2]) {
@@ -169,8 +172,9 @@ func plausible(number string) bool {
 // isThing reports a word that may name what has versions: none that a number belongs to.
 func isThing(lower string) bool {
 	switch lower {
-	case "", "version", "release", "section", "chapter", "figure", "fig", "table", "page", "step", "part", "item", "line", "number", "no", "room", "in", "on",
-		"at", "of", "to", "from", "by", "is", "was", "are", "the", "a", "an", "and", "or", "with", "for", "since", "until", "than", "about", "over", "under", "up",
+	case "", "version", "release", "section", "chapter", "figure", "fig", "table", "page", "step", "part", "item",
+		"line", "number", "no", "room", "in", "on", "at", "of", "to", "from", "by", "is", "was", "are", "the", "a",
+		"an", "and", "or", "with", "for", "since", "until", "than", "about", "over", "under", "up",
 		"port", "costs", "paid", "scored", "rated", "magnitude", "only", "just", "it", "that", "this":
 		return false
 	}
@@ -208,7 +212,8 @@ func says(bare []string, i int) bool {
 // small reports what may stand between a verb and its object.
 func small(lower string) bool {
 	switch lower {
-	case "", "a", "an", "the", "on", "to", "with", "in", "at", "least", "most", "only", "now", "still", "already", "currently", "from", "version", "it", "as":
+	case "", "a", "an", "the", "on", "to", "with", "in", "at", "least", "most", "only", "now", "still", "already",
+		"currently", "from", "version", "it", "as":
 		return true
 	}
 	return false
@@ -216,9 +221,11 @@ func small(lower string) bool {
 
 func tells(lower string) bool {
 	switch lower {
-	case "use", "uses", "used", "run", "runs", "ran", "running", "require", "requires", "required", "need", "needs", "needed", "is", "are", "was", "were",
-		"target", "targets", "pinned", "install", "installs", "installed", "upgrade", "upgraded", "upgrades", "update", "updated", "migrate", "migrated",
-		"switch", "switched", "move", "moved", "prefer", "prefers", "choose", "chose", "like", "likes", "want", "wants", "has", "have", "had", "bought",
+	case "use", "uses", "used", "run", "runs", "ran", "running", "require", "requires", "required", "need", "needs",
+		"needed", "is", "are", "was", "were", "target", "targets", "pinned", "install", "installs", "installed",
+		"upgrade", "upgraded", "upgrades", "update", "updated", "migrate", "migrated", "switch", "switched", "move",
+		"moved", "prefer", "prefers", "choose", "chose", "like", "likes", "want", "wants", "has", "have", "had",
+		"bought",
 		"deployed", "replaced", "supports", "support", "became", "stays", "kept":
 		return true
 	}
@@ -236,12 +243,13 @@ func Elsewhere(a, b string) bool {
 // order, "" if they do not.
 func apart(a, b []scope) (kind, x, y string) { return apartIf(a, b, false) }
 
-// apartIf is apart, also of what they tell if told is true.
+// apartIf is apart, which also compares what they tell if told is true.
 func apartIf(a, b []scope, told bool) (kind, x, y string) {
 	for _, kind := range [...]string{Version, Platform} {
 		for _, s := range a {
 			for _, t := range b {
-				if s.kind != kind || t.kind != kind || s.what != t.what || !told && (s.says || t.says) || near(s, t) || sharesOne(a, b, s) {
+				if s.kind != kind || t.kind != kind || s.what != t.what || !told && (s.says || t.says) || near(s, t) ||
+					sharesOne(a, b, s) {
 					continue
 				}
 				if kind == Version {
@@ -257,14 +265,16 @@ func apartIf(a, b []scope, told bool) (kind, x, y string) {
 // sharesOne reports whether both texts hold for a common version or platform of the sort of s.
 func sharesOne(a, b []scope, s scope) bool {
 	return slices.ContainsFunc(a, func(x scope) bool {
-		return x.kind == s.kind && x.what == s.what && slices.ContainsFunc(b, func(y scope) bool { return y.kind == s.kind && y.what == s.what && near(x, y) })
+		return x.kind == s.kind && x.what == s.what &&
+			slices.ContainsFunc(b, func(y scope) bool { return y.kind == s.kind && y.what == s.what && near(x, y) })
 	})
 }
 
 // near reports scopes of which one holds the other: 3 and 3.12, linux and ubuntu.
 func near(s, t scope) bool {
 	if s.kind == Platform {
-		return s.value == t.value || s.value == "linux" && distribution(t.value) || t.value == "linux" && distribution(s.value)
+		return s.value == t.value || s.value == "linux" && distribution(t.value) || t.value == "linux" &&
+			distribution(s.value)
 	}
 	return s.value == t.value || strings.HasPrefix(s.value, t.value+".") || strings.HasPrefix(t.value, s.value+".")
 }

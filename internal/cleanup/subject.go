@@ -5,14 +5,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"emberd/internal/quality"
-	"emberd/internal/text"
+	"emberd/internal/cleanup/quality"
+	"emberd/internal/text/analysis"
 )
 
 // sameSubject reports whether two texts that hold for different versions or platforms are
 // about one thing: if either has a number or a path of its own, that is what differs, and one of them has
 // no other words of its own; else few of their words differ, and not the names.
-func (m *making) sameSubject(a, b *item) bool {
+func (m *planner) sameSubject(a, b *item) bool {
 	if mine, _ := a.facts(m.analyzer).OtherThing(b.facts(m.analyzer)); mine != "" {
 		return false
 	}
@@ -47,7 +47,7 @@ func withoutCode(s string) (words string, codes []string) {
 	return strings.Join(rest, " "), codes
 }
 
-func wordsBeside(a *text.Analyzer, i *item) beside {
+func wordsBeside(a *analysis.Analyzer, i *item) beside {
 	b := beside{stems: make(map[string]bool)}
 	rest := i.Text
 	for _, s := range i.scopes() {
@@ -64,7 +64,8 @@ func wordsBeside(a *text.Analyzer, i *item) beside {
 	for _, t := range a.Terms(words) {
 		word := words[t.Start:t.End]
 		first, _ := utf8.DecodeRuneInString(word)
-		if t.Stop() || t.Start < end || unicode.IsDigit(first) || !quality.Says(word) || isScope(strings.ToLower(word), i.scopes()) {
+		if t.Stop() || t.Start < end || unicode.IsDigit(first) || !quality.Says(word) ||
+			isScope(strings.ToLower(word), i.scopes()) {
 			continue
 		}
 		end = t.End

@@ -28,18 +28,18 @@ type Change struct {
 	mode   fs.FileMode
 }
 
-// Add plans to put emberd on the list in a file, which need not exist. An entry that
-// is there already is brought up to date if it is ours, and else replaced with force.
+// Add plans to add emberd to the list in a file, which need not exist. It updates an existing
+// entry of emberd, and replaces another entry of that name only with force.
 func (c *Client) Add(file string, s Server, force bool) (*Change, error) {
 	return c.plan(file, func(text []byte) ([]byte, error) { return c.add(text, s, force) })
 }
 
-// Remove plans to take it off again: an entry of ours, or any with force.
+// Remove plans to remove the entry: one of emberd, or any with force.
 func (c *Client) Remove(file string, force bool) (*Change, error) {
 	return c.plan(file, func(text []byte) ([]byte, error) { return c.remove(text, force) })
 }
 
-// Has tells whether emberd is on the list in a file that may be missing.
+// Has reports whether emberd is on the list in a file that may be missing.
 func (c *Client) Has(file string) bool {
 	if c.toml {
 		return false
@@ -48,7 +48,7 @@ func (c *Client) Has(file string) bool {
 	return err == nil && c.ours(ch.before)
 }
 
-// Args are the arguments that emberd is started with by a file, nil if none is, or if the
+// Args returns the arguments that emberd is started with by a file, nil if none is, or if the
 // file is one that is not edited.
 func (c *Client) Args(file string) (args []string) {
 	if !c.Has(file) {
@@ -62,7 +62,8 @@ func (c *Client) Args(file string) (args []string) {
 
 func (c *Client) plan(file string, edit func([]byte) ([]byte, error)) (*Change, error) {
 	if c.toml {
-		return nil, memory.Errorf(memory.Invalid, "the TOML of %s is not edited; put in by hand what --print prints", c.Title)
+		return nil, memory.Errorf(memory.Invalid, "the TOML of %s is not edited; put in by hand what --print prints",
+			c.Title)
 	}
 	ch, err := read(file)
 	if err != nil {
@@ -83,7 +84,8 @@ func read(file string) (*Change, error) {
 	target, err := filepath.EvalSymlinks(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(file); err == nil {
-			return nil, memory.Errorf(memory.Invalid, "%s is a link to a file that is not there; make the file or remove the link", file)
+			return nil, memory.Errorf(memory.Invalid,
+				"%s is a link to a file that is not there; make the file or remove the link", file)
 		}
 		return ch, nil
 	}
@@ -98,25 +100,26 @@ func read(file string) (*Change, error) {
 	case !info.Mode().IsRegular():
 		return nil, memory.Errorf(memory.Invalid, "%s is no file; move it away", target)
 	case info.Size() > maxFile:
-		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes, more than %d; is it the right file?", target, info.Size(), maxFile)
+		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes, more than %d; is it the right file?", target,
+			info.Size(), maxFile)
 	}
 	ch.mode = info.Mode().Perm()
-	if ch.before, err = os.ReadFile(target); err != nil {
+	if ch.before, err = durable.ReadGiven(target, maxFile); err != nil {
 		return nil, memory.Errorf(memory.Invalid, "%w", err)
 	}
 	return ch, nil
 }
 
-// Changes tells whether there is anything to do.
+// Changes reports whether Apply would change anything.
 func (ch *Change) Changes() bool { return !bytes.Equal(ch.before, ch.after) }
 
-// Apply keeps a copy of the file as it was beside it, whose name is returned, and
-// then replaces it, with the mode it had. A file that somebody has changed since it
-// was read is left alone.
+// Apply copies the file to a backup beside it, whose name it returns, and then replaces the
+// file, with the same mode. It does not replace a file that changed since it was read.
 func (ch *Change) Apply(now time.Time) (backup string, err error) {
 	disk := durable.OS{}
 	if ch.Exists && ch.mode&0o200 == 0 {
-		return "", memory.Errorf(memory.Forbidden, "%s is read-only; change it where it comes from, or run: chmod u+w %s", ch.File, ch.File)
+		return "", memory.Errorf(memory.Forbidden,
+			"%s is read-only; change it where it comes from, or run: chmod u+w %s", ch.File, ch.File)
 	}
 	if err := os.MkdirAll(filepath.Dir(ch.File), 0o700); err != nil {
 		return "", memory.Errorf(memory.Invalid, "%w", err)
@@ -180,12 +183,13 @@ func (ch *Change) swap(disk durable.FS, temp string) error {
 
 // unchanged looks whether a file holds what was read.
 func (ch *Change) unchanged(name string) error {
-	now, err := os.ReadFile(name)
+	now, err := durable.ReadGiven(name, maxFile)
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(now, ch.before) {
-		return memory.Errorf(memory.Conflict, "%s was changed by its program at the same moment; quit that and try again", ch.File)
+		return memory.Errorf(memory.Conflict,
+			"%s was changed by its program at the same moment; quit that and try again", ch.File)
 	}
 	return nil
 }

@@ -70,17 +70,23 @@ func All() []*Client {
 		{Name: "claude-desktop", Title: "Claude Desktop", Restart: "quit it and start it again",
 			user: inConfig("Claude", "claude_desktop_config.json"), keys: mcpServers},
 		{Name: "codex", Title: "Codex", Restart: "start a new session of it",
-			user: inHome("CODEX_HOME", ".codex", "config.toml"), project: ".codex/config.toml", keys: []string{"mcp_servers"}, toml: true},
+			user: inHome("CODEX_HOME", ".codex", "config.toml"), project: ".codex/config.toml",
+			keys: []string{"mcp_servers"}, toml: true},
 		{Name: "copilot", Title: "GitHub Copilot CLI", Restart: "start a new session of it",
-			user: inHome("COPILOT_HOME", ".copilot", "mcp-config.json"), keys: mcpServers, form: entry{Type: "local", Tools: []string{"*"}}},
+			user: inHome("COPILOT_HOME", ".copilot", "mcp-config.json"), keys: mcpServers,
+			form: entry{Type: "local", Tools: []string{"*"}}},
 		{Name: "cursor", Title: "Cursor", Restart: "restart it",
-			user: inHome("", ".cursor", "mcp.json"), project: ".cursor/mcp.json", keys: mcpServers, dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
+			user: inHome("", ".cursor", "mcp.json"), project: ".cursor/mcp.json", keys: mcpServers,
+			dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
 		{Name: "gemini-cli", Title: "Gemini CLI", Restart: "start a new session of it",
-			user: inHome("", ".gemini", "settings.json"), project: ".gemini/settings.json", keys: mcpServers, dialect: jsonedit.Comments},
+			user: inHome("", ".gemini", "settings.json"), project: ".gemini/settings.json", keys: mcpServers,
+			dialect: jsonedit.Comments},
 		{Name: "vscode", Title: "VS Code", Restart: "start the server with MCP: List Servers",
-			user: inConfig("Code", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers, dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
+			user: inConfig("Code", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers,
+			dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
 		{Name: "vscode-insiders", Title: "VS Code Insiders", Restart: "start the server with MCP: List Servers",
-			user: inConfig("Code - Insiders", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers, dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
+			user: inConfig("Code - Insiders", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers,
+			dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
 		{Name: "windsurf", Title: "Windsurf", Restart: "refresh its list of MCP servers",
 			user: inHome("", ".codeium", "windsurf", "mcp_config.json"), keys: mcpServers},
 		{Name: "zed", Title: "Zed",
@@ -88,7 +94,7 @@ func All() []*Client {
 	}
 }
 
-// inConfig is a file where programs with windows keep their settings: the
+// inConfig returns a file where programs with windows keep their settings: the
 // platform's folder for that.
 func inConfig(path ...string) func(Machine) string {
 	return func(m Machine) string {
@@ -99,7 +105,7 @@ func inConfig(path ...string) func(Machine) string {
 	}
 }
 
-// inHome is a file in a folder of the home directory, or in the one that a variable
+// inHome returns a file in a folder of the home directory, or in the one that a variable
 // names.
 func inHome(variable string, path ...string) func(Machine) string {
 	return func(m Machine) string {
@@ -135,10 +141,10 @@ func (m Machine) xdgConfig() string {
 	return filepath.Join(m.Home, ".config")
 }
 
-// File is where the client keeps the servers for all projects.
+// File returns where the client keeps the servers for all projects.
 func (c *Client) File(m Machine) string { return c.user(m) }
 
-// ProjectFile is where it keeps those of the project with this root. Not every client
+// ProjectFile returns where it keeps those of the project with this root. Not every client
 // has such a file.
 func (c *Client) ProjectFile(root string) (string, error) {
 	if c.project == "" {
@@ -147,7 +153,7 @@ func (c *Client) ProjectFile(root string) (string, error) {
 	return filepath.Join(root, filepath.FromSlash(c.project)), nil
 }
 
-// Found tells whether the client seems to be on this machine: it was started at least
+// Found reports whether the client seems to be on this machine: it was started at least
 // once.
 func (c *Client) Found(m Machine) bool {
 	mark := filepath.Dir(c.user(m))
@@ -158,5 +164,5 @@ func (c *Client) Found(m Machine) bool {
 	return err == nil
 }
 
-// Editable tells whether the client's file can be changed in place.
+// Editable reports whether the client's file can be changed in place.
 func (c *Client) Editable() bool { return !c.toml }

@@ -301,7 +301,7 @@ func TestLinks(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	c := client(t, "claude-desktop")
 	for text, want := range map[string]string{
-		"{\n  \"mcpServers\": {\n    \"a\": 1,\n  }\n}": "line 4, column 3: a comma may not stand before the end; mend it first, nothing was changed",
+		"{\n  \"mcpServers\": {\n    \"a\": 1,\n  }\n}": "this program reads no comments here, and no comma before an end; mend it first, nothing was changed",
 		"{\"mcpServers\": []}":                          `line 1, column 16: "mcpServers" is no object`,
 		"[1]":                                           "the text is no object",
 	} {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"emberd/internal/jsonedit"
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -17,7 +18,7 @@ type Server struct {
 	Args    []string `json:"args"`
 }
 
-// Snippet is a file of the client's that has emberd and nothing else, for people to
+// Snippet returns a file of the client's that has emberd and nothing else, for people to
 // look at or to copy from.
 func (c *Client) Snippet(s Server) (string, error) {
 	if c.toml {
@@ -27,7 +28,7 @@ func (c *Client) Snippet(s Server) (string, error) {
 	return string(text), err
 }
 
-// table is a table of TOML. Its strings may be written as those of JSON.
+// table returns a table of TOML. Its strings may be written as those of JSON.
 func (c *Client) table(s Server) string {
 	var words []string
 	for _, a := range append([]string{s.Command}, s.Args...) {
@@ -49,8 +50,8 @@ func (c *Client) entry(s Server) entry {
 	return e
 }
 
-// add returns text with emberd on the list. An entry of ours keeps what else it has;
-// another is replaced only by force.
+// add returns text with emberd in the list. An entry of emberd keeps its other members;
+// another entry is replaced only with force.
 func (c *Client) add(text []byte, s Server, force bool) ([]byte, error) {
 	old, there, err := jsonedit.Get(text, c.dialect, c.path()...)
 	if err != nil {
@@ -59,14 +60,15 @@ func (c *Client) add(text []byte, s Server, force bool) ([]byte, error) {
 	ours := there && c.ours(text)
 	switch {
 	case there && !ours && !force:
-		return nil, memory.Errorf(memory.Conflict, "there is an entry emberd that starts something else (%s); --force replaces it", clip(old))
+		return nil, memory.Errorf(memory.Conflict,
+			"there is an entry emberd that starts something else (%s); --force replaces it", clip(old))
 	case !ours:
 		return jsonedit.Set(text, c.dialect, c.entry(s), c.path()...)
 	}
 	return c.update(text, s)
 }
 
-// update brings an entry of ours up to date.
+// update returns text with emberd's entry updated.
 func (c *Client) update(text []byte, s Server) ([]byte, error) {
 	now := map[string]any{"command": s.Command, "args": s.Args}
 	if c.form.Type != "" {
@@ -85,7 +87,7 @@ func (c *Client) update(text []byte, s Server) ([]byte, error) {
 	return text, nil
 }
 
-// same tells whether a member of the entry has this value already.
+// same reports whether a member of the entry has this value already.
 func (c *Client) same(text []byte, key string, value any) bool {
 	raw, ok, err := jsonedit.Get(text, c.dialect, c.path(key)...)
 	if err != nil || !ok {
@@ -100,11 +102,12 @@ func (c *Client) same(text []byte, key string, value any) bool {
 	return string(was) == string(is)
 }
 
-// ours tells whether the entry starts emberd mcp, from wherever.
+// ours reports whether the entry starts emberd mcp, from any path.
 func (c *Client) ours(text []byte) bool {
 	var command string
 	var args []string
-	return c.member(text, "command", &command) && c.member(text, "args", &args) && filepath.Base(command) == name && slices.Contains(args, "mcp")
+	return c.member(text, "command", &command) && c.member(text, "args", &args) && filepath.Base(command) == name &&
+		slices.Contains(args, "mcp")
 }
 
 // member reads a member of the entry, and tells whether it is there and of that type.
@@ -120,17 +123,11 @@ func (c *Client) remove(text []byte, force bool) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case there && !force && !c.ours(text):
-		return nil, memory.Errorf(memory.Conflict, "the entry emberd starts something else (%s); --force removes it", clip(old))
+		return nil, memory.Errorf(memory.Conflict, "the entry emberd starts something else (%s); --force removes it",
+			clip(old))
 	}
 	return jsonedit.Remove(text, c.dialect, c.path()...)
 }
 
-// clip is the beginning of an entry, in one line.
-func clip(raw []byte) string {
-	const most = 80
-	line := []rune(strings.Join(strings.Fields(string(raw)), " "))
-	if len(line) > most {
-		return string(line[:most-1]) + "…"
-	}
-	return string(line)
-}
+// clip returns the beginning of an entry, on one line.
+func clip(raw []byte) string { return text.Truncate(text.OneLine(string(raw)), 80) }

@@ -1,29 +1,26 @@
-// Package config turns flags, environment variables and the config file into
-// one checked Config.
+// Package config turns flags, environment variables and the config file into one checked Config.
 //
-// Every setting is one row of a single table. Parsing, bounds, defaults, the
-// names of variables, the listing of `emberd config`, the Markdown reference
-// and the example file all come from that table, so they cannot disagree.
+// Every setting is one row of a single table. Parsing, bounds, defaults, the names of variables,
+// the listing of `emberd config`, the Markdown reference and the example file all come from that
+// table, so they cannot disagree.
 //
 // A setting takes its value from the first of these places that names it:
 //
 //  1. --set key=value (the last one wins when a key is given twice),
 //  2. its own variable, EMBERD_ and the key in capitals with "_" for ".",
-//  3. the variables CortexGraph knows it by, under their own names and in
-//     their own units,
+//  3. the variables CortexGraph knows it by, under their own names and in their own units,
 //  4. the config file,
 //  5. the default.
 //
-// Only the winner is checked, so a stronger place can always overrule a broken
-// weaker one. A variable set to nothing counts as not set. Unknown keys in
-// flags and in the file, and unknown EMBERD_ variables, are errors that name
-// the nearest known one; all faults are reported at once.
+// Only the winner is checked, so a stronger place can always overrule a broken weaker one. A
+// variable set to nothing counts as not set. Unknown keys in flags and in the file, and unknown
+// EMBERD_ variables, are errors that name the nearest known one; all faults are reported at once.
+// A key that an earlier version had is ignored with a warning instead, see removed.go.
 //
-// The file is YAML, read as plain text values without anchors, tags or more
-// than one document; see readYAML for its limits.
+// The file is YAML, read as plain text values without aliases or more than one document.
 //
-// Nothing here keeps or changes what callers pass in. A Config is not changed
-// after Load, so goroutines may share it as long as they only read.
+// The package does not keep or change what callers pass in. A Config does not change after Load,
+// so goroutines may share it as long as they only read.
 package config
 
 import (
@@ -32,12 +29,13 @@ import (
 	"math"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
-// Source is everything Load may look at; it reads nothing else from the
-// process but its working directory, which relative paths start from.
+// Source is everything Load may look at; it reads nothing else from the process but its working
+// directory, which relative paths start from.
 type Source struct {
 	Flags      []string // key=value, in the order given
 	Env        []string // NAME=value, as os.Environ returns them
@@ -47,71 +45,54 @@ type Source struct {
 	UserHome   string   // the user's home directory
 }
 
-// Config holds the effective value of every setting. The table in keys.go
-// says what each one means, its bounds and its default.
+// Config contains the effective value of every setting. help.txt says what each one means, the
+// table in table.go its bounds and its default. Paths are absolute; an optional one is "" if it
+// is not set.
 type Config struct {
-	File     string // the config file looked for, absolute
-	FileRead bool   // whether it was there
+	File     string   // the config file looked for
+	FileRead bool     // whether it exists
+	Warnings []string // settings that were ignored, one sentence each
 
-	Data   string // absolute
-	State  string // absolute
-	Socket string // absolute, short enough for the platform
-	Listen string // a loopback address with a port, "" for none
-	// TokenFile has the token that the daemon is shown; absolute, "" for none.
-	TokenFile string
+	Data, State, Socket string
+	TokenFile           string // contains the token that commands send to the daemon
+	CortexGraphPath     string // where import looks for a store; "" without a home directory
+	Phrases             string
 
-	Log           Log
-	STM           STM
-	Vaults        []string // absolute, without duplicates
-	Vault         Vault
-	Decay         Decay
-	Promote       Promote
-	LLM           LLM
-	Lifecycle     Lifecycle
-	StageWeight   StageWeight
-	Search        Search
-	Review        Review
-	Recall        Recall
-	Embedding     Embedding
-	Similarity    Similarity
-	Known         Known
-	Cluster       Cluster
+	LogLevel      string // debug, info, warn or error
+	Sandbox       string // auto, on or off
+	SecretsDetect string // block or off
+	Tools         string // agent, all, cortexgraph or reference
+
+	Vaults    []string // without duplicates
+	Vault     Vault
+	Decay     Decay
+	Promote   Promote
+	Lifecycle Lifecycle
+	LLM       LLM
+	Search    Search
+	Embedding Embedding
+	Review    Review
+	Known     Known
+	Cluster   Cluster
+
 	Consolidation Consolidation
 	Cleanup       Cleanup
-	MCP           MCP
-	Limits        Limits
 
-	ForgetThreshold float64       // decay score below which a memory may be forgotten
-	RekindleMode    string        // auto, ask or off
-	EchoWindow      time.Duration // 0 is off
-	ThrottleBelow   float64       // score of a caller's memory, 0 is never
-	IndexArchive    bool          // whether the archive folder is searched like other notes
-	Enrich          bool          // whether saves get entities and strength from their content
-	Phrases         string        // file of phrases, "" for those that come with emberd
-	AutoReinforce   bool          // whether observed use strengthens memories
-	SecretsDetect   string        // "block" or "off"
-	Sandbox         string        // auto, on or off
-	HistoryKeep     time.Duration // how long superseded values stay
-	TrashKeep       time.Duration // how long forgotten memories can be restored
-	CortexGraphPath string        // where import looks for a CortexGraph store, absolute; empty without a home directory
+	RekindleMode    string // auto, ask or off
+	AutoReinforce   bool
+	HistoryKeep     time.Duration
+	TrashKeep       time.Duration
+	ForgetThreshold float64
+	Duplicate       float64  // similarity of duplicates
+	ThrottleBelow   float64  // score of a caller, 0 for never
+	Requests        int      // a second and program, 0 for any number
+	Tuning          []string // NAME=NUMBER
 
+	keys     []key // the table, bound to this Config
 	settings []Setting
 }
 
-// Log says how the daemon writes its own diagnostics.
-type Log struct {
-	Level  string // debug, info, warn or error
-	Format string // text or json
-}
-
-// STM holds what the append-only log of memories needs.
-type STM struct {
-	Durability   string // "full", "barrier" or "none"
-	SegmentBytes int64
-	SegmentAge   time.Duration
-}
-
-// Vault names the folders emberd writes to, relative to the vault, with "/".
+// Vault names folders and notes of the vault, relative to it, with "/".
 type Vault struct {
 	Ignore         []string
 	PromotedFolder string
@@ -120,130 +101,85 @@ type Vault struct {
 	IndexNote, CoreNote string
 }
 
-// Decay parametrises the decay score. Lambda is always filled in: an explicit
-// one as given, else ln 2 divided by HalfLife in seconds.
+// Decay parametrises the decay score. Lambda is always filled in: an explicit one as given, else
+// ln 2 divided by HalfLife in seconds.
 type Decay struct {
-	Model        string // power_law, exponential or two_component
-	HalfLife     time.Duration
-	Alpha        float64
-	Lambda       float64 // per second
-	Beta         float64
-	TCLambdaFast float64 // per second
-	TCLambdaSlow float64 // per second
-	TCWeight     float64
+	Model    string // power_law, exponential or two_component
+	HalfLife time.Duration
+	Lambda   float64 // per second
+	Beta     float64
 }
 
-// Promote says when a memory becomes a note by itself.
+// Promote says when emberd writes a note for a memory.
 type Promote struct {
 	Threshold float64
 	UseCount  int
-	Window    time.Duration
 	MinAge    time.Duration
 	MinUses   int
 	Auto      bool
 }
 
-// Lifecycle holds the times without use after which a memory changes stage.
+// Lifecycle contains the times without use after which a memory changes stage.
 type Lifecycle struct {
 	DemoteAfter       time.Duration
 	ArchiveAfter      time.Duration
 	RehydratableAfter time.Duration
 	Categories        []string // NAME=DEMOTE/ARCHIVE/REHYDRATABLE
-	Most              int      // memories that one run moves
-	MaxShare          float64  // and the share of all
-	ReportShare       float64  // above which a run reports first
 }
 
 // LLM is the chat endpoint that writes summaries; without a URL there is none.
-type LLM struct {
-	URL     string
-	Model   string
-	KeyFile string // absolute, "" for none
-	Timeout time.Duration
-}
+type LLM struct{ URL, Model, KeyFile string }
 
-// StageWeight holds the factor of each stage in ranking.
-type StageWeight struct {
-	Active       float64
-	Demoted      float64
-	Archived     float64
-	Rehydratable float64
-}
-
-// Search holds the defaults of a search.
+// Search contains the weights of a search.
 type Search struct {
-	Limit         int
-	DecayFloor    float64
-	STMWeight     float64
-	LTMWeight     float64
-	PreviewLength int // characters; 0 shows everything
-	TrackAccess   bool
-	Meaning       float64 // weight of vectors, 0 for none at all; negative is by the model's exam
-	MeaningWait   time.Duration
+	LTMWeight   float64
+	Meaning     float64 // weight of embeddings, 0 for none at all; negative is by calibration
+	MeaningWait time.Duration
 }
 
-// Review says which fading memories are mixed into answers, and how what is to be decided
-// about memories is asked.
+// Review says which fading memories are mixed into answers, and how decisions are asked for.
 type Review struct {
-	BlendRatio  float64
-	DangerMin   float64
-	DangerMax   float64
-	Inbox       string        // note of the vault, "" for none
-	DecideAfter time.Duration // 0 for never
-	Beads       bool          // whether items are mirrored in a bd tracker
-	BeadsDir    string        // folder that bd is run in, "" for that of the daemon
+	BlendRatio float64
+	DangerMin  float64
+	DangerMax  float64
+	Inbox      string // note of the vault
+	Beads      bool   // whether items are mirrored in a bd tracker
+	BeadsDir   string // folder that bd is run in, "" for that of the daemon
 }
 
-// Recall says when a conversation brings back memories by itself.
-type Recall struct {
-	Enabled     bool
-	Mode        string // silent, subtle or interactive
-	Relevance   float64
-	MaxResults  int
-	MinInterval time.Duration
-}
-
-// Embedding says how vectors are made.
+// Embedding says how embeddings are made.
 type Embedding struct {
 	Providers     []string // llama, http, go, words
-	Model         string   // absolute, "" for none
-	Engine        string   // auto, none, the name of an installed one, or an absolute path
-	Folder        string   // absolute; of installed models and engines
-	URL           string   // of a server of this machine, "" for none
-	URLModel      string   // "" for the server's only one
-	KeyFile       string   // absolute, "" for none
+	Model         string
+	Engine        string // auto, none, the name of an installed one, or a path
+	Folder        string // of installed models and engines
+	URL           string // of a server of this machine
+	URLModel      string // "" for the server's only one
+	KeyFile       string
 	MaxTokens     int
 	QueryPrefix   string
 	PassagePrefix string
+	Store         string  // state or data
 	CPUShare      float64 // of one processor
-	UnloadAfter   time.Duration
-	Store         string // state or data
 }
 
-// Similarity holds from which similarity on pairs are told as duplicates.
-type Similarity struct {
-	Duplicate float64
-}
-
-// Known holds the similarities from which something counts as known.
+// Known contains the similarities from which a text counts as known.
 type Known struct {
-	Add       float64 // so that adding it reinforces what is there
-	Related   float64 // what has to do with a claim
-	Confirmed float64 // what says the same as a claim
-	Reinforce float64 // what a text reinforces
+	Add       float64 // adding a text reinforces what exists
+	Related   float64 // related to a claim
+	Confirmed float64 // says the same as a claim
+	Reinforce float64 // reinforced by a text
 }
 
 // Cluster says how near-duplicates are grouped.
 type Cluster struct {
 	Threshold float64
 	MinSize   int
-	MaxSize   int
 }
 
-// Consolidation says how the background agents run.
+// Consolidation says how the maintenance agents run.
 type Consolidation struct {
 	Interval      time.Duration
-	Agents        bool
 	AutoMerge     bool
 	AutoMergeAt   float64
 	ReviewAt      float64
@@ -259,38 +195,30 @@ type Cleanup struct {
 	Threshold    float64
 	DeleteBelow  float64
 	MergeAt      float64
-	MaxDeletions float64 // part of the memories
-	RollbackAt   float64 // part of the accuracy
-	Queries      string  // absolute, "" for none
+	MaxDeletions float64 // share of the memories
+	RollbackAt   float64 // share of the accuracy
+	Queries      string
 	LLM          bool
-	MaxCalls     int
 }
 
-// Limits bound what a program that calls the daemon may ask of it.
-type Limits struct {
-	Requests int // a second, 0 for any number
-}
-
-// MCP says what agents see of emberd.
-type MCP struct {
-	Tools string // agent, all, cortexgraph or reference
-}
-
-// Load reads the config file that s points at and returns the effective
-// settings. The error joins every fault found, each on a line that says where
-// the value was set, what is allowed and, for a misspelt name, the nearest
-// known one.
+// Load reads the config file that s points at and returns the effective settings. The error joins
+// every fault found, each on a line that says where the value was set, what is allowed and, for a
+// misspelt name, the nearest known one.
 func Load(s Source) (*Config, error) {
 	env := environ(s.Env)
 	pl, err := locate(s, env)
 	if err != nil {
 		return nil, err
 	}
-	layers, read, err := collect(s, env, pl)
+	c := &Config{File: pl.file}
+	layers, err := c.collect(s, env, pl)
 	faults := []error{err}
-	c := &Config{File: pl.file, FileRead: read}
-	for _, k := range keys {
-		st, err := k.settle(c, layers, pl)
+	for _, k := range numberKeys(c) {
+		faults = append(faults, k.value.set(k.def, nil))
+	}
+	c.keys = tableOf(c)
+	for i := range c.keys {
+		st, err := c.keys[i].settle(layers, pl)
 		faults = append(faults, err)
 		c.settings = append(c.settings, st)
 	}
@@ -301,11 +229,13 @@ func Load(s Source) (*Config, error) {
 	if err := errors.Join(c.contradictions(), c.checkPlaces(pl)); err != nil {
 		return nil, err
 	}
-	c.render()
+	for i, k := range c.keys {
+		c.settings[i].Value = k.value.text()
+	}
 	return c, nil
 }
 
-// fillAuto computes what was left to "auto".
+// fillAuto computes the values that were left to "auto".
 func (c *Config) fillAuto(pl *places) {
 	fill := func(p *string, to string) {
 		if *p == "" {
@@ -322,38 +252,32 @@ func (c *Config) fillAuto(pl *places) {
 	if pl.userHome != "" {
 		fill(&c.CortexGraphPath, filepath.Join(pl.userHome, ".config", "cortexgraph", "jsonl"))
 	}
-	fillNote := func(p *string, name string) {
-		switch *p {
-		case auto:
+	for p, name := range map[*string]string{
+		&c.Vault.IndexNote: "Index.md", &c.Vault.CoreNote: "Core.md", &c.Review.Inbox: "Inbox.md",
+	} {
+		if *p == auto {
 			*p = path.Join(c.Vault.PromotedFolder, name)
-		case none:
-			*p = ""
 		}
 	}
-	fillNote(&c.Vault.IndexNote, "Index.md")
-	fillNote(&c.Vault.CoreNote, "Core.md")
-	fillNote(&c.Review.Inbox, "Inbox.md")
 	if c.Decay.Lambda == 0 {
 		c.Decay.Lambda = math.Ln2 / c.Decay.HalfLife.Seconds()
 	}
 }
 
-// contradictions reports pairs of settings that are each within bounds but
-// exclude one another.
+// contradictions reports pairs of settings that are each within bounds but exclude one another.
 func (c *Config) contradictions() error {
+	life, agents := c.Lifecycle, c.Consolidation
 	pairs := []struct {
 		low, high string
 		ok        bool
 	}{
 		{"trash.keep", "history.keep", c.TrashKeep <= c.HistoryKeep},
 		{"forget.threshold", "promote.threshold", c.ForgetThreshold <= c.Promote.Threshold},
-		{"decay.tc_lambda_slow", "decay.tc_lambda_fast", c.Decay.TCLambdaSlow <= c.Decay.TCLambdaFast},
-		{"lifecycle.demote_after", "lifecycle.archive_after", c.Lifecycle.DemoteAfter <= c.Lifecycle.ArchiveAfter},
-		{"lifecycle.archive_after", "lifecycle.rehydratable_after", c.Lifecycle.ArchiveAfter <= c.Lifecycle.RehydratableAfter},
+		{"lifecycle.demote_after", "lifecycle.archive_after", life.DemoteAfter <= life.ArchiveAfter},
+		{"lifecycle.archive_after", "lifecycle.rehydratable_after", life.ArchiveAfter <= life.RehydratableAfter},
 		{"review.danger_min", "review.danger_max", c.Review.DangerMin <= c.Review.DangerMax},
-		{"consolidation.review_at", "consolidation.auto_merge_at", c.Consolidation.ReviewAt <= c.Consolidation.AutoMergeAt},
+		{"consolidation.review_at", "consolidation.auto_merge_at", agents.ReviewAt <= agents.AutoMergeAt},
 		{"verify.related", "verify.confirmed", c.Known.Related <= c.Known.Confirmed},
-		{"cluster.min_size", "cluster.max_size", c.Cluster.MinSize <= c.Cluster.MaxSize},
 	}
 	var faults []error
 	for _, p := range pairs {
@@ -368,10 +292,11 @@ func (c *Config) contradictions() error {
 	return errors.Join(append(faults, c.sameNotes())...)
 }
 
-// sameNotes refuses one note for two of the things that emberd writes.
+// sameNotes refuses one note for two of the lists that emberd writes.
 func (c *Config) sameNotes() error {
 	notes := []struct{ key, path string }{
-		{"vault.index_note", c.Vault.IndexNote}, {"vault.core_note", c.Vault.CoreNote}, {"review.inbox", c.Review.Inbox},
+		{"vault.index_note", c.Vault.IndexNote}, {"vault.core_note", c.Vault.CoreNote},
+		{"review.inbox", c.Review.Inbox},
 	}
 	var faults []error
 	for i, one := range notes {
@@ -384,15 +309,14 @@ func (c *Config) sameNotes() error {
 	return errors.Join(faults...)
 }
 
-// checkPlaces refuses a socket path that the platform cannot bind, and data
-// and state in one another: data may be synced and state never, and state may
-// be thrown away and data never.
+// checkPlaces refuses a socket path that the platform cannot bind, and data and state in one
+// another: data may be synced and state never, and state may be thrown away and data never.
 func (c *Config) checkPlaces(pl *places) error {
 	var faults []error
-	if n, most := len(c.Socket), pl.maxSocket(); n > most {
+	if n, limit := len(c.Socket), pl.maxSocket(); n > limit {
 		faults = append(faults, fmt.Errorf(
 			"socket path %s is %d bytes long and %s allows %d: set socket or EMBERD_SOCKET to a shorter path",
-			c.Socket, n, pl.goos, most))
+			c.Socket, n, pl.goos, limit))
 	}
 	if dirHolds(c.Data, c.State) || dirHolds(c.State, c.Data) {
 		faults = append(faults, fmt.Errorf("%s and %s must not contain one another: set them to separate directories",
@@ -401,10 +325,16 @@ func (c *Config) checkPlaces(pl *places) error {
 	return errors.Join(faults...)
 }
 
-// cite names a setting with its value and where that came from.
+// cite names a setting, or a number of tuning, with its value and where that was set.
 func (c *Config) cite(name string) string {
-	i := position(name)
-	return fmt.Sprintf("%s %s (%s)", name, keys[i].field(c), c.settings[i].From)
+	if i := find(keys, name); i >= 0 {
+		return fmt.Sprintf("%s %s (%s)", name, c.keys[i].value.text(), c.settings[i].From)
+	}
+	from := string(FromDefault)
+	if slices.ContainsFunc(c.Tuning, func(s string) bool { return strings.HasPrefix(s, name+"=") }) {
+		from = c.settings[find(keys, "tuning")].From
+	}
+	return fmt.Sprintf("%s %s (%s)", name, numberKeys(c)[find(numbers, name)].value.text(), from)
 }
 
 func dirHolds(outer, inner string) bool {

@@ -83,33 +83,27 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Data: "/home/ada/.local/share/emberd", State: "/home/ada/.local/state/emberd",
 		Socket:          "/home/ada/.local/state/emberd/run/emberd.sock",
 		CortexGraphPath: "/home/ada/.config/cortexgraph/jsonl",
-		Log:             Log{"info", "text"},
-		STM:             STM{"full", 4 << 20, 24 * time.Hour},
-		Vault:           Vault{nil, "Memories", "Memories/Archive", "Memories/Index.md", "Memories/Core.md"},
-		Decay:           Decay{"power_law", 72 * time.Hour, 1.1, math.Ln2 / (72 * time.Hour).Seconds(), 0.6, 1.603e-5, 1.147e-6, 0.7},
-		Promote:         Promote{0.65, 5, 14 * day, 72 * time.Hour, 1, true},
-		Lifecycle:       Lifecycle{7 * day, 30 * day, 90 * day, nil, 1000, 0.2, 0.2},
-		StageWeight:     StageWeight{1, 0.5, 0.1, 0.01},
-		Search:          Search{10, 0.7, 1, 0.7, 300, true, -1, 250 * time.Millisecond},
-		Review:          Review{0.3, 0.15, 0.35, "Memories/Inbox.md", 30 * 24 * time.Hour, false, ""},
-		Recall:          Recall{true, "silent", 0.3, 3, 5 * time.Minute},
-		Embedding: Embedding{Providers: []string{"llama", "http", "go"}, MaxTokens: 256, CPUShare: 0.5,
-			UnloadAfter: 10 * time.Minute, Store: "state", Engine: "auto", Folder: "/home/ada/.local/share/emberd-models"},
-		Similarity:      Similarity{0.88},
+		LogLevel:        "info", Tools: "agent", SecretsDetect: "block", Sandbox: "auto", RekindleMode: "auto",
+		Vault:     Vault{nil, "Memories", "Memories/Archive", "Memories/Index.md", "Memories/Core.md"},
+		Decay:     Decay{"power_law", 72 * time.Hour, math.Ln2 / (72 * time.Hour).Seconds(), 0.6},
+		Promote:   Promote{0.65, 5, 72 * time.Hour, 1, true},
+		Lifecycle: Lifecycle{7 * day, 30 * day, 90 * day, nil},
+		Search:    Search{0.7, -1, 250 * time.Millisecond},
+		Review:    Review{0.3, 0.15, 0.35, "Memories/Inbox.md", false, ""},
+		Embedding: Embedding{Providers: []string{"llama", "http", "go"}, MaxTokens: 256, Store: "state", CPUShare: 0.5,
+			Engine: "auto", Folder: "/home/ada/.local/share/emberd-models"},
 		Known:           Known{Add: 0.85, Related: 0.6, Confirmed: 0.85, Reinforce: 0.75},
-		Cluster:         Cluster{0.83, 2, 12},
-		Consolidation:   Consolidation{time.Hour, true, false, 0.85, 0.65, 60, 2, 0.5},
-		Cleanup:         Cleanup{true, "off", 0.85, 0.3, 0.8, 0.15, 0.2, "", false, 100},
-		LLM:             LLM{Timeout: 30 * time.Second},
-		MCP:             MCP{"agent"},
-		RekindleMode:    "auto",
-		EchoWindow:      time.Hour,
-		ForgetThreshold: 0.05, AutoReinforce: true, SecretsDetect: "block", Sandbox: "auto", Enrich: true,
+		Cluster:         Cluster{0.83, 2},
+		Consolidation:   Consolidation{time.Hour, false, 0.85, 0.65, 60, 2, 0.5},
+		Cleanup:         Cleanup{true, "off", 0.85, 0.3, 0.8, 0.15, 0.2, "", false},
+		Duplicate:       0.88,
+		ForgetThreshold: 0.05, AutoReinforce: true,
 		HistoryKeep: 90 * day, TrashKeep: 30 * day,
 	}
-	for i, k := range keys {
-		if got, want := k.field(c).String(), k.field(want).String(); got != want {
-			t.Errorf("%s: got %s, want %s", keys[i].name, got, want)
+	got, wanted := slices.Concat(tableOf(c), numberKeys(c)), slices.Concat(tableOf(want), numberKeys(want))
+	for i, k := range got {
+		if got, want := k.value.text(), wanted[i].value.text(); got != want {
+			t.Errorf("%s: got %s, want %s", k.name, got, want)
 		}
 	}
 	if c.File != want.File || c.FileRead {
@@ -157,8 +151,8 @@ func TestExplainNamesWhatWasOverruled(t *testing.T) {
 	}
 	c := s.load(t)
 	got := explain(t, c, "log.level")
-	if c.Log.Level != "error" || got.Value != "error" {
-		t.Errorf("got level %s, listed as %s; want error, the last flag", c.Log.Level, got.Value)
+	if c.LogLevel != "error" || got.Value != "error" {
+		t.Errorf("got level %s, listed as %s; want error, the last flag", c.LogLevel, got.Value)
 	}
 	want := []string{"EMBERD_LOG_LEVEL", "LOG_LEVEL", c.File + ":2"}
 	if !slices.Equal(got.Overrules, want) {
@@ -172,19 +166,19 @@ func TestOnlyTheWinnerIsChecked(t *testing.T) {
 		env:   []string{"LOG_LEVEL=trace", "CORTEXGRAPH_DETECT_SECRETS=perhaps", "EMBERD_SECRETS_DETECT=off"},
 		file:  "log.level: loud\n",
 	}
-	if c := s.load(t); c.Log.Level != "warn" || c.SecretsDetect != "off" {
-		t.Errorf("got level %s and secrets %s, want warn and off", c.Log.Level, c.SecretsDetect)
+	if c := s.load(t); c.LogLevel != "warn" || c.SecretsDetect != "off" {
+		t.Errorf("got level %s and secrets %s, want warn and off", c.LogLevel, c.SecretsDetect)
 	}
 }
 
 func TestEmptyVariablesAreNotSet(t *testing.T) {
-	s := setup{env: []string{"EMBERD_LOG_LEVEL=", "EMBERD_NONSENSE=", "LOG_LEVEL= ", "EMBERD_SEARCH_LIMIT=7", "EMBERD_SEARCH_LIMIT=8"}}
+	s := setup{env: []string{"EMBERD_LOG_LEVEL=", "EMBERD_NONSENSE=", "LOG_LEVEL= ", "EMBERD_CLUSTER_MIN_SIZE=7", "EMBERD_CLUSTER_MIN_SIZE=8"}}
 	c := s.load(t)
-	if c.Log.Level != "info" {
-		t.Errorf("log.level: got %s, want the default", c.Log.Level)
+	if c.LogLevel != "info" {
+		t.Errorf("log.level: got %s, want the default", c.LogLevel)
 	}
-	if c.Search.Limit != 7 {
-		t.Errorf("search.limit: got %d, want 7, the first of two equal names", c.Search.Limit)
+	if c.Cluster.MinSize != 7 {
+		t.Errorf("cluster.min_size: got %d, want 7, the first of two equal names", c.Cluster.MinSize)
 	}
 }
 
@@ -200,11 +194,11 @@ func TestUnknownNamesComeWithTheNearestKnownOne(t *testing.T) {
 	setup{flags: []string{"decay=x", "verbose"}}.wantFaults(t,
 		`--set: decay is a group of settings and takes no value itself; the first one in it is decay.model`,
 		`--set "verbose" must be key=value`)
-	setup{env: []string{"EMBERD_SERCH_LIMIT=3", "EMBERD_HOM=/x", "EMBERD_TEST_HELPER=1", "CORTEXGRAPH_NO_SUCH=1"}}.wantFaults(t,
+	setup{env: []string{"EMBERD_SERCH_MEANING=3", "EMBERD_HOM=/x", "EMBERD_TEST_HELPER=1", "CORTEXGRAPH_NO_SUCH=1"}}.wantFaults(t,
 		`unknown variable "EMBERD_HOM": the nearest known one is EMBERD_HOME`,
-		`unknown variable "EMBERD_SERCH_LIMIT": the nearest known one is EMBERD_SEARCH_LIMIT`)
-	setup{file: "serach:\n  limit: 3\nvaults:\nvualts:\n"}.wantFaults(t,
-		`config.yaml:2: unknown key "serach.limit": the nearest known one is search.limit`,
+		`unknown variable "EMBERD_SERCH_MEANING": the nearest known one is EMBERD_SEARCH_MEANING`)
+	setup{file: "serach:\n  meaning: 3\nvaults:\nvualts:\n"}.wantFaults(t,
+		`config.yaml:2: unknown key "serach.meaning": the nearest known one is search.meaning`,
 		`config.yaml:4: unknown key "vualts": the nearest known one is vaults`)
 	if _, err := (setup{}).load(t).Explain("trash.kep"); err == nil || !strings.HasSuffix(err.Error(), "nearest known one is trash.keep") {
 		t.Errorf("Explain(trash.kep): got %v, want an error that names trash.keep", err)
@@ -223,31 +217,33 @@ const alphabet = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
 
 func TestBadValuesNameKeyBoundAndPlace(t *testing.T) {
 	s := setup{
-		flags: []string{"decay.alpha=11", "search.limit=ten", "data=", "vault.promoted_folder=../up"},
+		flags: []string{"decay.beta=11", "promote.use_count=ten", "data=", "vault.promoted_folder=../up", "review.beads=maybe",
+			"tuning=verify.related=2"},
 		env: []string{
-			"EMBERD_SEARCH_TRACK_ACCESS=maybe", "EMBERD_TRASH_KEEP=3", "EMBERD_DECAY_LAMBDA=NaN",
-			"CORTEXGRAPH_PL_HALFLIFE_DAYS=3d", "CORTEXGRAPH_PROMOTE_TIME_WINDOW=-1", "CORTEXGRAPH_DETECT_SECRETS=2",
-			"LOG_LEVEL=trace", "EMBERD_EMBEDDING_URL_MODEL=a\x1bb",
+			"EMBERD_PROMOTE_AUTO=maybe", "EMBERD_TRASH_KEEP=3", "EMBERD_DECAY_LAMBDA=NaN", "CORTEXGRAPH_PL_HALFLIFE_DAYS=3d",
+			"CORTEXGRAPH_CONSOLIDATION_INTERVAL=-1", "CORTEXGRAPH_DETECT_SECRETS=2", "LOG_LEVEL=trace",
+			"EMBERD_EMBEDDING_URL_MODEL=a\x1bb",
 		},
-		file: "stm:\n  segment_bytes: 1KiB\n  durability: [full]\nsocket: $NOWHERE/s\nvaults: [/a, /b, /a]\n",
+		file: "sandbox: [on]\nsocket: $NOWHERE/s\nvaults: [/a, /b, /a]\n",
 	}
 	s.wantFaults(t,
 		`--set data: must be a path, or auto, not ""`,
-		`config.yaml:4: socket $NOWHERE/s: variable NOWHERE is not set; set it or write the path in full`,
-		`config.yaml:5: vaults names /a twice`,
-		`--set vault.promoted_folder: must be a folder inside the vault, relative to it, without names that begin with a dot or that not every system takes, not "../up"`,
+		`config.yaml:2: socket $NOWHERE/s: variable NOWHERE is not set; set it or write the path in full`,
+		`config.yaml:3: vaults names /a twice`,
+		`--set vault.promoted_folder: must be a folder inside the vault, relative to it, without names that begin with a dot or that not every system accepts, not "../up"`,
 		`LOG_LEVEL: log.level must be debug, info, warn or error, not "trace"; EMBERD_LOG_LEVEL overrules it`,
-		`config.yaml:3: stm.durability must be full, barrier or none, not "full"`,
-		`config.yaml:2: stm.segment_bytes must be a size from 64KiB to 256MiB, such as 4MiB, not "1KiB"`,
+		`config.yaml:1: sandbox must be auto, on or off, not "on"`,
 		`EMBERD_TRASH_KEEP: trash.keep must be a time from 1d to 3650d, such as 72h or 3d, not "3"`,
 		`CORTEXGRAPH_DETECT_SECRETS: secrets.detect must be true or false (or yes/no, on/off, 1/0), not "2"; EMBERD_SECRETS_DETECT overrules it`,
 		`CORTEXGRAPH_PL_HALFLIFE_DAYS: decay.half_life must be a number of days, not "3d"; EMBERD_DECAY_HALF_LIFE overrules it`,
-		`--set decay.alpha: must be a number from 0.1 to 10, not "11"`,
 		`EMBERD_DECAY_LAMBDA: decay.lambda must be a number from 1e-12 to 1, or auto, not "NaN"`,
-		`CORTEXGRAPH_PROMOTE_TIME_WINDOW: promote.window must be a time from 0s to 3650d, such as 72h or 3d, not "-1d"; EMBERD_PROMOTE_WINDOW overrules it`,
-		`--set search.limit: must be a whole number from 1 to 100, not "ten"`,
-		`EMBERD_SEARCH_TRACK_ACCESS: search.track_access must be true or false (or yes/no, on/off, 1/0), not "maybe"`,
+		`--set decay.beta: must be a number from 0 to 5, not "11"`,
+		`--set promote.use_count: must be a whole number from 1 to 1000000, not "ten"`,
+		`EMBERD_PROMOTE_AUTO: promote.auto must be true or false (or yes/no, on/off, 1/0), not "maybe"`,
 		`EMBERD_EMBEDDING_URL_MODEL: embedding.url_model must be one line of valid UTF-8 without control characters`,
+		`--set review.beads: must be true, false, or a path with a /, not "maybe"`,
+		`CORTEXGRAPH_CONSOLIDATION_INTERVAL: consolidation.interval must be a time from 1m to 30d, such as 72h or 3d, not "-1s"; EMBERD_CONSOLIDATION_INTERVAL overrules it`,
+		`--set tuning: verify.related must be a number from 0 to 1, not "2"`,
 	)
 }
 
@@ -262,7 +258,7 @@ func TestListsOfMemories(t *testing.T) {
 			t.Errorf("%s: %q and %q, want %q and %q", c.flag, got.IndexNote, got.CoreNote, c.index, c.core)
 		}
 	}
-	want := "must be a note inside the vault, relative to it, whose name ends in .md, without names that begin with a dot or that not every system takes; or auto, or none"
+	want := "must be a note whose name ends in .md, inside the vault, relative to it, without names that begin with a dot or that not every system accepts, or auto, or none"
 	for _, bad := range []string{"Index", "Index.txt", ".md", "/Index.md", "a/.hidden/Index.md", ""} {
 		setup{flags: []string{"vault.index_note=" + bad}}.wantFaults(t, fmt.Sprintf("--set vault.index_note: %s, not %q", want, bad))
 	}
@@ -272,21 +268,50 @@ func TestListsOfMemories(t *testing.T) {
 
 func TestContradictionsNameBothSides(t *testing.T) {
 	setup{
-		env:  []string{"CORTEXGRAPH_REVIEW_DANGER_ZONE_MIN=0.5"},
-		file: "cluster.min_size: 20\nlifecycle: {demote_after: 60d}\nvault.archive_folder: Memories\n",
+		file: "tuning: [review.danger_min=0.5]\nlifecycle: {demote_after: 60d}\nvault.archive_folder: Memories\n",
 	}.wantFaults(t,
 		`lifecycle.demote_after 60d (config.yaml:2) must not exceed lifecycle.archive_after 30d (default)`,
-		`review.danger_min 0.5 (CORTEXGRAPH_REVIEW_DANGER_ZONE_MIN) must not exceed review.danger_max 0.35 (default)`,
-		`cluster.min_size 20 (config.yaml:1) must not exceed cluster.max_size 12 (default)`,
+		`review.danger_min 0.5 (config.yaml:1) must not exceed review.danger_max 0.35 (default)`,
 		`vault.promoted_folder Memories (default) must not lie in vault.archive_folder Memories (config.yaml:3), which ordinary searches leave out`,
 	)
-	setup{flags: []string{"decay.tc_lambda_fast=1e-9", "forget.threshold=0.9", "lifecycle.archive_after=99d",
-		"trash.keep=40d", "history.keep=35d"}}.wantFaults(t,
+	setup{flags: []string{"forget.threshold=0.9", "lifecycle.archive_after=99d", "trash.keep=40d", "history.keep=35d"}}.wantFaults(t,
 		`trash.keep 40d (--set trash.keep) must not exceed history.keep 35d (--set history.keep)`,
 		`forget.threshold 0.9 (--set forget.threshold) must not exceed promote.threshold 0.65 (default)`,
-		`decay.tc_lambda_slow 1.147e-06 (default) must not exceed decay.tc_lambda_fast 1e-09 (--set decay.tc_lambda_fast)`,
 		`lifecycle.archive_after 99d (--set lifecycle.archive_after) must not exceed lifecycle.rehydratable_after 90d (default)`,
 	)
+}
+
+func TestTuning(t *testing.T) {
+	for _, s := range []setup{
+		{flags: []string{"tuning=verify.confirmed=0.9, consolidation.rate = 5"}},
+		{env: []string{"EMBERD_TUNING=verify.confirmed=0.9,consolidation.rate=5"}},
+		{file: "tuning: [verify.confirmed=0.9, consolidation.rate=5]\n"},
+		{file: "tuning: verify.confirmed=0.9,consolidation.rate=5\n"},
+	} {
+		c := s.load(t)
+		if c.Known.Confirmed != 0.9 || c.Consolidation.Rate != 5 || c.Known.Related != 0.6 {
+			t.Errorf("%+v: got %+v and rate %d", s, c.Known, c.Consolidation.Rate)
+		}
+		if got := explain(t, c, "tuning").Value; got != "verify.confirmed=0.9,consolidation.rate=5" {
+			t.Errorf("%+v: listed as %s", s, got)
+		}
+	}
+	setup{flags: []string{"tuning=verify.confirm=0.9"}}.wantFaults(t,
+		`--set tuning: names "verify.confirm", which it does not accept: the nearest known one is verify.confirmed`)
+	setup{flags: []string{"tuning=cleanup.delete_below=0.6"}}.wantFaults(t,
+		`--set tuning: cleanup.delete_below must be a number from 0 to 0.5, not "0.6"`)
+	setup{flags: []string{"tuning=0.9"}}.wantFaults(t,
+		`--set tuning: must be a list such as verify.confirmed=0.9, not "0.9"`)
+}
+
+func TestTrackerOfReviewItems(t *testing.T) {
+	for text, want := range map[string]Review{
+		"true": {Beads: true}, "off": {}, "/srv/tracker": {Beads: true, BeadsDir: "/srv/tracker"}, "~/t": {Beads: true, BeadsDir: "/home/ada/t"},
+	} {
+		if got := (setup{flags: []string{"review.beads=" + text}}).load(t).Review; got.Beads != want.Beads || got.BeadsDir != want.BeadsDir {
+			t.Errorf("review.beads=%s: got %t and %q", text, got.Beads, got.BeadsDir)
+		}
+	}
 }
 
 func TestAgesOfACategory(t *testing.T) {
@@ -337,7 +362,7 @@ func TestProvidersOfVectors(t *testing.T) {
 		}
 	}
 	setup{flags: []string{"embedding.providers=http,wrods"}}.wantFaults(t,
-		`--set embedding.providers: names the provider "wrods", which there is not: the nearest known one is words`)
+		`--set embedding.providers: names the provider "wrods", which does not exist: the nearest known one is words`)
 	setup{flags: []string{"embedding.providers=go,http,go"}}.wantFaults(t, "--set embedding.providers: names go twice")
 }
 
@@ -359,7 +384,8 @@ func TestWeightOfMeaning(t *testing.T) {
 }
 
 func TestEffectiveListsTheWholeTable(t *testing.T) {
-	c := setup{env: []string{"LTM_VAULT_PATH=/v", "EMBERD_VAULT_IGNORE=Templates", "EMBERD_LIFECYCLE_CATEGORIES=decision=30d/90d/365d"}}.load(t)
+	c := setup{env: []string{"LTM_VAULT_PATH=/v", "EMBERD_VAULT_IGNORE=Templates", "EMBERD_LIFECYCLE_CATEGORIES=decision=30d/90d/365d",
+		"EMBERD_TUNING=verify.related=0.5"}}.load(t)
 	list := c.Effective()
 	if len(list) != len(keys) {
 		t.Fatalf("got %d settings, want %d", len(list), len(keys))

@@ -6,19 +6,18 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"emberd/internal/durable"
+	"emberd/internal/text"
 )
 
-// Variables that begin with envPrefix are emberd's own. Besides one for each
-// key there are those that say where the keys are, and envToken, which is a
-// secret and therefore no setting that is listed; names that begin with
-// testPrefix belong to the project's own tests and are ignored.
+// Variables that begin with envPrefix are emberd's own. Besides one for each key there are those
+// that say where the keys are, and envToken, which is a secret and therefore no setting that is
+// listed; names that begin with testPrefix belong to the project's own tests and are ignored.
 const (
 	envPrefix  = "EMBERD_"
 	envHome    = "EMBERD_HOME"
@@ -27,10 +26,10 @@ const (
 	testPrefix = "EMBERD_TEST_"
 )
 
-// mostUnknown is how many unknown keys of a file are reported one by one.
-const mostUnknown = 20
+// maxUnknown is how many unknown keys of a file are reported one by one.
+const maxUnknown = 20
 
-// given is a value as somebody wrote it.
+// given is a value as a user wrote it.
 type given struct {
 	text   string
 	list   []string // instead of text, when not nil
@@ -41,35 +40,42 @@ type given struct {
 	fault  error  // why text could not be read
 }
 
-// layer is what one place has to say, by key.
+// layer is what one place sets, by key.
 type layer map[string]given
 
 // alias is a variable of another program that names a setting.
 type alias struct {
 	name  string
-	read  func(string) (string, error) // into the form the key takes; nil leaves it
+	read  func(string) (string, error) // into the form that the key accepts; nil leaves it
 	whole bool                         // one entry of a list, not to be split
 }
 
-// collect gathers the layers, strongest first, and tells whether the config
-// file was there.
-func collect(s Source, env map[string]string, pl *places) ([]layer, bool, error) {
-	flags, flagErr := flagLayer(s.Flags)
-	own, ownErr := ownLayer(env)
-	file, read, fileErr := fileLayer(pl)
-	return []layer{flags, own, foreignLayer(env), file}, read, errors.Join(flagErr, ownErr, fileErr)
+// collect returns the layers, strongest first, and sets FileRead and Warnings.
+func (c *Config) collect(s Source, env map[string]string, pl *places) ([]layer, error) {
+	flags, flagErr := c.flagLayer(s.Flags)
+	own, ownErr := c.ownLayer(env)
+	file, fileErr := c.fileLayer(pl)
+	return []layer{flags, own, c.foreignLayer(env), file}, errors.Join(flagErr, ownErr, fileErr)
 }
 
-func flagLayer(flags []string) (layer, error) {
+// warn records that a place sets a key that an earlier version had.
+func (c *Config) warn(from string, r *removedKey) {
+	c.Warnings = append(c.Warnings, fmt.Sprintf("%s is ignored: %s", from, r.say()))
+}
+
+func (c *Config) flagLayer(flags []string) (layer, error) {
 	out := layer{}
 	var faults []error
 	for _, f := range flags {
 		name, val, found := strings.Cut(f, "=")
 		name = strings.TrimSpace(name)
+		gone := removedAs(name)
 		switch {
 		case !found:
 			faults = append(faults, fmt.Errorf("--set %s must be key=value", clip(f)))
-		case position(name) < 0:
+		case gone != nil:
+			c.warn("--set "+name, gone)
+		case find(keys, name) < 0:
 			faults = append(faults, fmt.Errorf("--set: %w", unknownKey(name)))
 		default:
 			out[name] = given{text: strings.TrimSpace(val), origin: FromFlag, from: "--set " + name}
@@ -78,8 +84,8 @@ func flagLayer(flags []string) (layer, error) {
 	return out, errors.Join(faults...)
 }
 
-// environ indexes NAME=value pairs without those set to nothing. The first of
-// two equal names wins, as for os.Getenv.
+// environ indexes NAME=value pairs without those set to nothing. The first of two equal names
+// wins, as for os.Getenv.
 func environ(pairs []string) map[string]string {
 	env := make(map[string]string, len(pairs))
 	for _, p := range slices.Backward(pairs) {
@@ -92,7 +98,7 @@ func environ(pairs []string) map[string]string {
 	return env
 }
 
-func ownLayer(env map[string]string) (layer, error) {
+func (c *Config) ownLayer(env map[string]string) (layer, error) {
 	out := layer{}
 	known := []string{envHome, envConfig, envToken}
 	for _, k := range keys {
@@ -103,19 +109,23 @@ func ownLayer(env map[string]string) (layer, error) {
 	}
 	var faults []error
 	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if gone := removedVariable(name); gone != nil {
+			c.warn(name, gone)
+			continue
+		}
 		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, testPrefix) || slices.Contains(known, name) {
 			continue
 		}
-		faults = append(faults, fmt.Errorf("unknown variable %s: the nearest known one is %s", clip(name), nearest(name, known)))
+		faults = append(faults, fmt.Errorf("unknown variable %s: the nearest known one is %s",
+			clip(name), nearest(name, known)))
 	}
 	return out, errors.Join(faults...)
 }
 
-// foreignLayer reads the variables of other programs. A value that cannot be
-// read is kept as a fault, which counts only if nothing stronger has the key:
-// a variable meant for another program must not fail a command that overrules
-// it.
-func foreignLayer(env map[string]string) layer {
+// foreignLayer reads the variables of other programs. A value that cannot be read is kept as a
+// fault, which counts only if nothing stronger has the key: a variable meant for another program
+// must not fail a command that overrules it.
+func (c *Config) foreignLayer(env map[string]string) layer {
 	out := layer{}
 	for _, k := range keys {
 		for _, a := range k.also {
@@ -147,11 +157,11 @@ func (a alias) given(own, raw string) given {
 
 // in reads a bare number of some unit of time.
 func in(unit string) func(string) (string, error) {
-	names := map[string]string{"d": "days", "s": "seconds"}
+	unitNames := map[string]string{"d": "days", "s": "seconds"}
 	return func(s string) (string, error) {
 		f, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			return "", errors.New("a number of " + names[unit])
+			return "", errors.New("a number of " + unitNames[unit])
 		}
 		return strconv.FormatFloat(f, 'f', -1, 64) + unit, nil
 	}
@@ -163,7 +173,7 @@ func onOff(on, off string) func(string) (string, error) {
 		b, ok := truth(s)
 		switch {
 		case !ok:
-			return "", errors.New(boolean{}.want())
+			return "", errors.New(wantTruth)
 		case b:
 			return on, nil
 		}
@@ -183,58 +193,57 @@ func pythonLevel(s string) (string, error) {
 	}
 }
 
-// fileLayer reads the config file. One that nobody named may be missing.
-func fileLayer(pl *places) (layer, bool, error) {
+// fileLayer reads the config file. It may be missing unless the user named it.
+func (c *Config) fileLayer(pl *places) (layer, error) {
 	data, err := readFile(pl.file)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case missing && pl.fileFrom == "":
-		return layer{}, false, nil
+		return layer{}, nil
 	case missing:
-		return layer{}, false, fmt.Errorf("config file %s does not exist: create it or leave out %s", pl.file, pl.fileFrom)
+		return layer{}, fmt.Errorf("config file %s does not exist: create it or leave out %s", pl.file, pl.fileFrom)
 	case err != nil:
-		return layer{}, false, fmt.Errorf("read config file: %w", err)
+		return layer{}, fmt.Errorf("read config file: %w; it must be a file that can be read", err)
 	}
+	c.FileRead = true
 	entries, err := readYAML(pl.file, data)
 	faults := []error{err}
 	out := layer{}
 	for i, e := range entries {
 		from := pl.file + ":" + strconv.Itoa(e.line)
-		if len(faults) > mostUnknown {
-			faults = append(faults, fmt.Errorf("%s: %d more entries were not looked at; is this a config file of emberd?", from, len(entries)-i))
+		if len(faults) > maxUnknown {
+			faults = append(faults, fmt.Errorf(
+				"%s: %d more entries were not looked at; is this a config file of emberd?", from, len(entries)-i))
 			break
 		}
+		known := find(keys, e.key) >= 0
+		gone := removedAs(e.key)
 		switch {
-		case e.null && (position(e.key) >= 0 || isGroup(e.key)):
-		case position(e.key) < 0:
+		case gone != nil:
+			c.warn(from+": "+e.key, gone)
+		case e.null && (known || isGroup(e.key)):
+		case !known:
 			faults = append(faults, fmt.Errorf("%s: %w", from, unknownKey(e.key)))
 		default:
-			out[e.key] = given{text: strings.TrimSpace(e.text), list: e.list, origin: FromFile, from: from, base: filepath.Dir(pl.file)}
+			out[e.key] = given{text: strings.TrimSpace(e.text), list: e.list, origin: FromFile,
+				from: from, base: filepath.Dir(pl.file)}
 		}
 	}
-	return out, true, errors.Join(faults...)
+	return out, errors.Join(faults...)
 }
 
-// readFile reads at most one byte more than a config file may have. It does
-// not open what could block or never end, such as a pipe.
+// readFile reads at most one byte more than a config file may have, of a regular file only.
 func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
-	f, err := os.Open(name)
+	f, err := durable.OpenGiven(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxFile+1))
+	return io.ReadAll(io.LimitReader(f, MaxFile+1))
 }
 
-// settle puts the strongest given value, or the default, into c.
-func (k *key) settle(c *Config, layers []layer, pl *places) (Setting, error) {
+// settle sets the strongest given value, or the default.
+func (k *key) settle(layers []layer, pl *places) (Setting, error) {
 	st := k.setting()
 	var won *given
 	for _, l := range layers {
@@ -254,20 +263,19 @@ func (k *key) settle(c *Config, layers []layer, pl *places) (Setting, error) {
 		}
 	}
 	st.Origin, st.From = won.origin, won.from
-	return st, k.apply(c, won, pl)
+	return st, k.apply(won, pl)
 }
 
-func (k *key) apply(c *Config, g *given, pl *places) error {
-	v := k.field(c)
+func (k *key) apply(g *given, pl *places) error {
 	err := g.fault
 	if err == nil {
-		err = assign(v, g, func(s string) (string, error) { return pl.expand(s, g.base) })
+		err = k.value.assign(g, func(s string) (string, error) { return pl.expand(s, g.base) })
 	}
 	if err == nil {
 		return nil
 	}
 	if errors.Is(err, errWant) {
-		err = fmt.Errorf("must be %s, not %s", v.want(), clip(g.written()))
+		err = fmt.Errorf("must be %s, not %s", k.value.want, clip(g.written()))
 	}
 	if g.hint != "" {
 		err = fmt.Errorf("%w; %s", err, g.hint)
@@ -285,38 +293,31 @@ func (g *given) written() string {
 	return g.text
 }
 
-func assign(v value, g *given, expand expander) error {
+func (v value) assign(g *given, expand expander) error {
 	for _, s := range append([]string{g.text}, g.list...) {
-		if err := printable(s); err != nil {
+		if err := onOneLine(s); err != nil {
 			return err
 		}
 	}
-	list, isList := v.(listValue)
 	switch {
-	case isList && g.list != nil:
-		return list.setAll(g.list, expand)
-	case isList && g.text == "":
-		return list.setAll(nil, expand)
-	case isList && g.origin == FromFile:
-		return list.setAll([]string{g.text}, expand)
+	case v.all != nil && g.list != nil:
+		return v.all(g.list, expand)
+	case v.all != nil && g.origin == FromFile && v.whole:
+		return v.all([]string{g.text}, expand)
+	case v.all != nil:
+		return v.all(strings.Split(g.text, v.sep), expand)
 	case g.list != nil || g.text == "":
 		return errWant
 	}
 	return v.set(g.text, expand)
 }
 
-func printable(s string) error {
-	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
+func onOneLine(s string) error {
+	if !text.IsPrintable(s) {
 		return errors.New("must be one line of valid UTF-8 without control characters")
 	}
 	return nil
 }
 
-// clip quotes what a user wrote, cut to a length that fits an error.
-func clip(s string) string {
-	const most = 80
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return strconv.Quote(s)
-}
+// clip quotes what a user wrote, short enough for an error.
+func clip(s string) string { return strconv.Quote(text.Truncate(s, 80)) }

@@ -1,10 +1,15 @@
 package config
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
+
+	"emberd/internal/text/spelling"
 )
 
-// Origin is the kind of place a value came from.
+// Origin is the kind of place that set a value.
 type Origin string
 
 // The origins, strongest first.
@@ -17,17 +22,18 @@ const (
 
 // Setting is one row of the effective configuration.
 type Setting struct {
-	Key       string   `json:"key"`
-	Value     string   `json:"value"` // paths absolute, several joined as in PATH
-	Origin    Origin   `json:"origin"`
-	From      string   `json:"from"`                // the flag, variable or file:line; "default"; --home or EMBERD_HOME for a place under it
+	Key    string `json:"key"`
+	Value  string `json:"value"` // paths absolute, several joined as in PATH
+	Origin Origin `json:"origin"`
+	// From is the flag, variable or file:line; "default"; --home or EMBERD_HOME for a place under it.
+	From      string   `json:"from"`
 	Overrules []string `json:"overrules,omitempty"` // weaker places that name the key too, strongest first
 	Default   string   `json:"default"`
 	Accepts   string   `json:"accepts"`   // type and bounds in words
 	Variables []string `json:"variables"` // strongest first
 	Help      string   `json:"help"`
-	Words     []string `json:"-"`              // all that it takes, where that is one of a few words
-	Live      bool     `json:"live,omitempty"` // whether a daemon that runs takes another value over on SIGHUP
+	Words     []string `json:"-"`              // all that it accepts, if that is one of a few words
+	Live      bool     `json:"live,omitempty"` // whether a running daemon applies another value on SIGHUP
 }
 
 // setting returns the row of k without what only Load knows.
@@ -36,29 +42,11 @@ func (k *key) setting() Setting {
 	for _, a := range k.also {
 		vars = append(vars, a.name)
 	}
-	return Setting{Key: k.name, Default: k.def, Accepts: k.field(new(Config)).want(), Variables: vars, Help: k.help, Words: k.words(), Live: k.live}
+	return Setting{Key: k.name, Default: k.def, Accepts: k.value.want, Variables: vars, Help: k.help(),
+		Words: k.value.words, Live: k.live}
 }
 
-// words are all that the setting takes, nil where they are not a few.
-func (k *key) words() []string {
-	switch v := k.field(new(Config)).(type) {
-	case choice:
-		return v.words
-	case boolean:
-		return []string{"true", "false"}
-	}
-	return nil
-}
-
-// render fills in the values once they are final.
-func (c *Config) render() {
-	for i, k := range keys {
-		c.settings[i].Value = k.field(c).String()
-	}
-}
-
-// Effective lists every setting in the order of the table. The caller owns the
-// result.
+// Effective lists every setting in the order of the table. The caller owns the result.
 func (c *Config) Effective() []Setting {
 	out := slices.Clone(c.settings)
 	for i := range out {
@@ -69,7 +57,7 @@ func (c *Config) Effective() []Setting {
 
 // Explain returns one setting, or an error that names the nearest known key.
 func (c *Config) Explain(name string) (Setting, error) {
-	i := position(name)
+	i := find(keys, name)
 	if i < 0 {
 		return Setting{}, unknownKey(name)
 	}
@@ -81,4 +69,47 @@ func (s Setting) clone() Setting {
 	s.Variables = slices.Clone(s.Variables)
 	s.Words = slices.Clone(s.Words)
 	return s
+}
+
+// unknownKey is the error for a name that is no key.
+func unknownKey(name string) error {
+	if gone := removedAs(name); gone != nil {
+		return fmt.Errorf("%s is not a setting: %s", name, gone.say())
+	}
+	if isGroup(name) {
+		first := keys[slices.IndexFunc(keys, func(k key) bool { return k.group() == name })].name
+		return fmt.Errorf("%s is a group of settings and takes no value itself; the first one in it is %s", name, first)
+	}
+	near := nearest(name, namesOf(keys))
+	if 2*remoteness(name, near) > len(name) {
+		return fmt.Errorf("unknown key %s; emberd config lists them all", clip(name))
+	}
+	return fmt.Errorf("unknown key %s: the nearest known one is %s", clip(name), near)
+}
+
+func isGroup(name string) bool {
+	return name != "" && slices.ContainsFunc(keys, func(k key) bool { return k.group() == name })
+}
+
+func namesOf(table []key) (all []string) {
+	for _, k := range table {
+		all = append(all, k.name)
+	}
+	return all
+}
+
+// nearest returns the known name with the least edit distance, ignoring case. A bare last part of
+// a known name is as near as one edit, since leaving out the group is the likeliest mistake.
+func nearest(name string, known []string) string {
+	return slices.MinFunc(known, func(a, b string) int {
+		return cmp.Compare(remoteness(name, a), remoteness(name, b))
+	})
+}
+
+func remoteness(name, known string) int {
+	d := spelling.Distance(name, known)
+	if i := strings.LastIndexByte(known, '.'); i >= 0 {
+		d = min(d, 1+spelling.Distance(name, known[i+1:]))
+	}
+	return d
 }

@@ -44,7 +44,8 @@ func locate(s Source, env map[string]string) (*places, error) {
 		pl.models = filepath.Join(pl.home, "models")
 		pl.file = filepath.Join(pl.home, "config.yaml")
 	case pl.userHome == "":
-		return nil, errors.New("the home directory is unknown: set HOME, or EMBERD_HOME to a directory for emberd alone")
+		return nil, errors.New(
+			"the home directory is unknown: set HOME, or EMBERD_HOME to a directory for emberd alone")
 	case pl.goos == "darwin":
 		support := filepath.Join(pl.userHome, "Library", "Application Support")
 		pl.data = filepath.Join(support, "emberd")
@@ -122,7 +123,7 @@ func (pl *places) maxSocket() int {
 // sign, and makes the path absolute from base or, when that is empty, from the
 // working directory.
 func (pl *places) expand(text, base string) (string, error) {
-	if err := printable(text); err != nil {
+	if err := onOneLine(text); err != nil {
 		return "", err
 	}
 	rest, atHome := strings.CutPrefix(text, "~")

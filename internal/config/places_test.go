@@ -200,8 +200,8 @@ func TestConfigFileThatCannotBeRead(t *testing.T) {
 	}{
 		{"missing, named by flag", Source{ConfigFile: dir + "/none.yaml"}, "none.yaml does not exist: create it or leave out --config"},
 		{"missing, named by variable", Source{Env: []string{"EMBERD_CONFIG=" + dir + "/none.yaml"}}, "leave out EMBERD_CONFIG"},
-		{"a directory", Source{ConfigFile: dir}, "is not a regular file"},
-		{"a pipe", Source{ConfigFile: pipe}, "is not a regular file"},
+		{"a directory", Source{ConfigFile: dir}, "not a regular file; it must be"},
+		{"a pipe", Source{ConfigFile: pipe}, "not a regular file; it must be"},
 	}
 	for _, tt := range tests {
 		tt.src.UserHome, tt.src.GOOS = "/home/ada", "linux"

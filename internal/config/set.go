@@ -12,10 +12,10 @@ import (
 // A Change is a setting and the value that it is to have.
 type Change struct{ Key, Value string }
 
-// Set returns the text of a config file with other values for some settings. All else
-// stays to the byte, comments too: a setting that the text has gets its value where it
-// stands, others come to the end under their dotted names. file is for errors, and values
-// are not checked: [Load] does.
+// Set returns the text of a config file with other values for some settings. Every other byte
+// stays, comments too: a setting that the text has gets its value where it stands, others are
+// added at the end under their dotted names. file is for errors, and values are not checked:
+// [Load] does.
 //
 // A value that is a list, empty or longer than a line is not changed: the error says which.
 func Set(file string, text []byte, changes []Change) ([]byte, error) {
@@ -23,9 +23,13 @@ func Set(file string, text []byte, changes []Change) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	want := said(entries)
 	lines := slices.Collect(bytes.Lines(text))
 	var added []byte
+	var names []string
 	for _, c := range changes {
+		names = append(names, c.Key)
+		want[c.Key] = entry{text: c.Value}.said()
 		at := slices.IndexFunc(entries, func(e entry) bool { return e.key == c.Key })
 		if at < 0 {
 			added = fmt.Appendf(added, "%s: %s\n", c.Key, scalar(c.Value))
@@ -41,11 +45,14 @@ func Set(file string, text []byte, changes []Change) ([]byte, error) {
 		changed = append(changed, '\n')
 	}
 	changed = append(changed, added...)
-	return changed, confirm(file, entries, changed, changes)
+	// The result has to say what the file said, except for the changes.
+	if after, err := readYAML(file, changed); err != nil || fmt.Sprint(said(after)) != fmt.Sprint(want) {
+		return nil, fmt.Errorf("%s cannot be changed line by line; set %s by hand", file, strings.Join(names, ", "))
+	}
+	return changed, nil
 }
 
-// replace puts another value in the place of the entry's, which the line has. Two values of
-// a line may be replaced one after the other only if they are as long, which confirm notices.
+// replace puts another value in the place of the entry's, which the line contains.
 func (e *entry) replace(line []byte, value string) ([]byte, error) {
 	by := fmt.Errorf("%s cannot be changed where it stands; write %s there by hand", e.key, value)
 	runes := []rune(string(line))
@@ -53,7 +60,7 @@ func (e *entry) replace(line []byte, value string) ([]byte, error) {
 		return nil, by
 	}
 	before, rest := string(runes[:e.valueColumn-1]), string(runes[e.valueColumn-1:])
-	// Bare comes last: nothing at all is how an empty text would be written so.
+	// Bare comes last: without quotes, an empty text is nothing at all.
 	for _, written := range []string{strconv.Quote(e.text), "'" + e.text + "'", e.text} {
 		if after, ok := strings.CutPrefix(rest, written); ok {
 			return []byte(before + value + after), nil
@@ -62,41 +69,16 @@ func (e *entry) replace(line []byte, value string) ([]byte, error) {
 	return nil, by
 }
 
-// confirm reads a changed file again: it has to say what it said, but for the changes.
-func confirm(file string, entries []entry, text []byte, changes []Change) error {
-	after, err := readYAML(file, text)
-	if err != nil {
-		return fmt.Errorf("%s cannot be changed line by line; set %s by hand", file, keysOf(changes))
-	}
-	want := map[string]string{}
+// said returns what entries set, by key, to compare it.
+func said(entries []entry) map[string]string {
+	all := map[string]string{}
 	for _, e := range entries {
-		want[e.key] = e.said()
+		all[e.key] = e.said()
 	}
-	for _, c := range changes {
-		want[c.Key] = (&entry{text: c.Value}).said()
-	}
-	for _, e := range after {
-		if want[e.key] != e.said() {
-			return fmt.Errorf("%s cannot be changed line by line; set %s by hand", file, keysOf(changes))
-		}
-		delete(want, e.key)
-	}
-	if len(want) > 0 {
-		return fmt.Errorf("%s cannot be changed line by line; set %s by hand", file, keysOf(changes))
-	}
-	return nil
+	return all
 }
 
-// said is all that an entry says, to compare it.
-func (e *entry) said() string { return fmt.Sprintf("%q %q %t", e.text, e.list, e.null) }
-
-func keysOf(changes []Change) string {
-	var names []string
-	for _, c := range changes {
-		names = append(names, c.Key)
-	}
-	return strings.Join(names, ", ")
-}
+func (e entry) said() string { return fmt.Sprintf("%q %q %t", e.text, e.list, e.null) }
 
 // plain are values that mean themselves in YAML without quotes.
 var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)

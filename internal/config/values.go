@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"net"
-	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,22 +16,28 @@ import (
 
 const (
 	auto = "auto" // the word for a value that is computed
-	none = "none" // the word for an optional value that is not there
-	off  = "off"  // the word for what is not to be done at all
+	none = "none" // the word for an optional value that is absent
+	off  = "off"  // the word for a feature that is disabled
 
-	minute  = time.Minute
 	day     = 24 * time.Hour
 	decade  = 3650 * day
 	century = 36500 * day
 )
 
-// value is one typed place in a Config. set parses text that is not empty and
-// holds no control characters; errWant says that it is not what want describes,
-// any other error gives a reason of its own.
-type value interface {
-	set(text string, expand expander) error
-	String() string // as it could stand in the file
-	want() string   // what set accepts, as "must be ..." goes on
+// value is one typed place in a Config. set parses text that is not empty and contains no
+// control characters; errWant says that the text is not what want describes, any other error
+// gives a reason of its own.
+type value struct {
+	want  string // completes "must be ..."
+	words []string
+	set   func(text string, expand expander) error
+	text  func() string // in the form that the config file accepts
+
+	// all is for lists alone and takes the place of set. As one text the entries are joined by
+	// sep; whole keeps a plain value of the config file as one entry.
+	all   func(list []string, expand expander) error
+	sep   string
+	whole bool
 }
 
 // expander makes a path absolute, with ~ and variables replaced.
@@ -41,130 +45,93 @@ type expander func(text string) (string, error)
 
 var errWant = errors.New("not of the wanted kind")
 
-// optional is text that may be "none"; as a path it is made absolute.
-type optional struct {
-	to   *string
-	path bool
+// word is a text that stands for a value.
+type word[T any] struct {
+	text string
+	is   T
 }
 
-func (v optional) set(s string, expand expander) (err error) {
-	switch {
-	case s == "":
-		return errWant
-	case s == none:
-		s = ""
-	case v.path:
-		s, err = expand(s)
+// or returns v, extended by words; case is ignored.
+func or[T comparable](v value, to *T, words ...word[T]) value {
+	set, text := v.set, v.text
+	for _, w := range words {
+		v.want += ", or " + w.text
 	}
-	if err == nil {
-		*v.to = s
+	v.set = func(s string, expand expander) error {
+		for _, w := range words {
+			if strings.EqualFold(s, w.text) {
+				*to = w.is
+				return nil
+			}
+		}
+		return set(s, expand)
 	}
-	return err
+	v.text = func() string {
+		for _, w := range words {
+			if *to == w.is {
+				return w.text
+			}
+		}
+		return text()
+	}
+	return v
 }
 
-func (v optional) String() string { return cmp.Or(*v.to, none) }
+func optional(v value, to *string) value { return or(v, to, word[string]{none, ""}) }
 
-func (v optional) want() string {
-	if v.path {
-		return "a path, or none"
-	}
-	return "text, or none"
+// plainValue stores what parse returns and shows it with %v.
+func plainValue[T any](to *T, want string, parse func(s string, expand expander) (T, error)) value {
+	return value{want: want, text: func() string { return fmt.Sprint(*to) },
+		set: func(s string, expand expander) error {
+			v, err := parse(s, expand)
+			if err == nil {
+				*to = v
+			}
+			return err
+		}}
 }
 
-// endpoint is the URL of a server that is reached over the network or a socket.
-type endpoint struct{ to *string }
-
-func (v endpoint) set(s string, _ expander) error {
-	if s == none {
-		*v.to = ""
-		return nil
-	}
-	at, err := url.Parse(s)
-	if err != nil {
-		return errWant
-	}
-	switch {
-	case at.User != nil:
-		return errors.New("must not name a user; the key goes into llm.key_file")
-	case at.Scheme == "unix" && at.Host == "" && at.Path != "":
-	case (at.Scheme == "http" || at.Scheme == "https") && at.Hostname() != "":
-	default:
-		return errWant
-	}
-	*v.to = s
-	return nil
+func pathValue(to *string) value {
+	return plainValue(to, "a path", func(s string, expand expander) (string, error) { return expand(s) })
 }
 
-func (v endpoint) String() string { return cmp.Or(*v.to, none) }
-func (v endpoint) want() string   { return "http://host:port, https://host, unix:///path, or none" }
+// place is a path on disk that the platform chooses if it is "auto".
+func place(to *string) value        { return or(pathValue(to), to, word[string]{auto, ""}) }
+func optionalPath(to *string) value { return optional(pathValue(to), to) }
 
-// loopback is a port of an address that only this machine reaches.
-type loopback struct{ to *string }
-
-func (v loopback) set(s string, _ expander) error {
-	if s == none {
-		*v.to = ""
-		return nil
-	}
-	host, port, err := net.SplitHostPort(s)
-	if err != nil {
-		return errWant
-	}
-	if strings.EqualFold(host, "localhost") {
-		host = "127.0.0.1" // whatever else the name may be made to mean
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	switch {
-	case err != nil:
-		return errWant
-	case host != "127.0.0.1" && host != "::1":
-		return errors.New("must be an address that no other machine can reach: 127.0.0.1:PORT or [::1]:PORT")
-	case n < 1024:
-		return errors.New("must have a port from 1024 to 65535")
-	}
-	*v.to = net.JoinHostPort(host, strconv.FormatUint(n, 10))
-	return nil
+func optionalText(to *string) value {
+	return optional(plainValue(to, "text", func(s string, _ expander) (string, error) { return s, nil }), to)
 }
-
-func (v loopback) String() string { return cmp.Or(*v.to, none) }
-func (v loopback) want() string   { return "127.0.0.1:PORT, [::1]:PORT, or none" }
 
 // choice is one of a few lower-case words; case is ignored.
-type choice struct {
-	to    *string
-	words []string
+func choice(to *string, words ...string) value {
+	last := len(words) - 1
+	want := strings.Join(words[:last], ", ") + " or " + words[last]
+	v := plainValue(to, want, func(s string, _ expander) (string, error) {
+		s = strings.ToLower(s)
+		if !slices.Contains(words, s) {
+			return "", errWant
+		}
+		return s, nil
+	})
+	v.words = words
+	return v
 }
 
-func (v choice) set(s string, _ expander) error {
-	s = strings.ToLower(s)
-	if !slices.Contains(v.words, s) {
-		return errWant
-	}
-	*v.to = s
-	return nil
+const wantTruth = "true or false (or yes/no, on/off, 1/0)"
+
+// boolean accepts the words that users write for yes and no.
+func boolean(to *bool) value {
+	v := plainValue(to, wantTruth, func(s string, _ expander) (bool, error) {
+		b, ok := truth(s)
+		if !ok {
+			return false, errWant
+		}
+		return b, nil
+	})
+	v.words = []string{"true", "false"}
+	return v
 }
-
-func (v choice) String() string { return *v.to }
-
-func (v choice) want() string {
-	last := len(v.words) - 1
-	return strings.Join(v.words[:last], ", ") + " or " + v.words[last]
-}
-
-// boolean takes the words people write for yes and no.
-type boolean struct{ to *bool }
-
-func (v boolean) set(s string, _ expander) error {
-	b, ok := truth(s)
-	if !ok {
-		return errWant
-	}
-	*v.to = b
-	return nil
-}
-
-func (v boolean) String() string { return strconv.FormatBool(*v.to) }
-func (v boolean) want() string   { return "true or false (or yes/no, on/off, 1/0)" }
 
 func truth(s string) (b, ok bool) {
 	switch strings.ToLower(s) {
@@ -177,78 +144,45 @@ func truth(s string) (b, ok bool) {
 }
 
 // integer is a whole number within inclusive bounds.
-type integer struct {
-	to        *int
-	low, high int
+func integer(to *int, low, high int) value {
+	want := fmt.Sprintf("a whole number from %d to %d", low, high)
+	return plainValue(to, want, func(s string, _ expander) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < low || n > high {
+			return 0, errWant
+		}
+		return n, nil
+	})
 }
-
-func (v integer) set(s string, _ expander) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < v.low || n > v.high {
-		return errWant
-	}
-	*v.to = n
-	return nil
-}
-
-func (v integer) String() string { return strconv.Itoa(*v.to) }
-func (v integer) want() string   { return fmt.Sprintf("a whole number from %d to %d", v.low, v.high) }
 
 // number is a finite number within inclusive bounds.
-type number struct {
-	to        *float64
-	low, high float64
+func number(to *float64, low, high float64) value {
+	want := fmt.Sprintf("a number from %g to %g", low, high)
+	return plainValue(to, want, func(s string, _ expander) (float64, error) {
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(f >= low && f <= high) {
+			return 0, errWant
+		}
+		return f, nil
+	})
 }
-
-func (v number) set(s string, _ expander) error {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(f >= v.low && f <= v.high) {
-		return errWant
-	}
-	*v.to = f
-	return nil
-}
-
-func (v number) String() string { return strconv.FormatFloat(*v.to, 'g', -1, 64) }
-func (v number) want() string   { return fmt.Sprintf("a number from %g to %g", v.low, v.high) }
-
-// rate is a number that may be left to "auto", which leaves zero in its place.
-type rate number
-
-func (v rate) set(s string, expand expander) error {
-	if s == auto {
-		return nil
-	}
-	return number(v).set(s, expand)
-}
-
-func (v rate) String() string { return number(v).String() }
-func (v rate) want() string   { return number(v).want() + ", or auto" }
 
 // duration is a length of time within inclusive bounds, with days as a unit.
-type duration struct {
-	to        *time.Duration
-	low, high time.Duration
+func duration(to *time.Duration, low, high time.Duration) value {
+	want := fmt.Sprintf("a time from %s to %s, such as 72h or 3d", formatDuration(low), formatDuration(high))
+	v := plainValue(to, want, func(s string, _ expander) (time.Duration, error) {
+		d, ok := parseDuration(s)
+		if !ok || d < low || d > high {
+			return 0, errWant
+		}
+		return d, nil
+	})
+	v.text = func() string { return formatDuration(*to) }
+	return v
 }
 
-func (v duration) set(s string, _ expander) error {
-	d, ok := parseDuration(s)
-	if !ok || d < v.low || d > v.high {
-		return errWant
-	}
-	*v.to = d
-	return nil
-}
-
-func (v duration) String() string { return formatDuration(*v.to) }
-
-func (v duration) want() string {
-	return fmt.Sprintf("a time from %s to %s, such as 72h or 3d",
-		formatDuration(v.low), formatDuration(v.high))
-}
-
-// parseDuration reads what time.ParseDuration does, with an optional number of
-// days in front: 90d, 1.5d, 1d12h. A unit is required except for 0.
+// parseDuration reads what time.ParseDuration does, with an optional number of days in front:
+// 90d, 1.5d, 1d12h. A unit is required except for 0.
 func parseDuration(s string) (time.Duration, bool) {
 	days, rest, found := strings.Cut(s, "d")
 	if !found {
@@ -267,8 +201,8 @@ func parseDuration(s string) (time.Duration, bool) {
 	return d + more, err == nil && more >= 0 && more <= century
 }
 
-// formatDuration writes whole days as days and drops the zero minutes and
-// seconds that time.Duration.String appends.
+// formatDuration writes whole days as days and drops the zero minutes and seconds that
+// time.Duration.String appends.
 func formatDuration(d time.Duration) string {
 	if d != 0 && d%day == 0 {
 		return strconv.FormatInt(int64(d/day), 10) + "d"
@@ -283,191 +217,98 @@ func formatDuration(d time.Duration) string {
 	return s
 }
 
-// size is a number of bytes within inclusive bounds.
-type size struct {
-	to        *int64
-	low, high int64
-}
-
-type unit struct {
-	name  string
-	bytes int64
-}
-
-func (v size) set(s string, _ expander) error {
-	units := []unit{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
-	i := slices.IndexFunc(units, func(u unit) bool {
-		return strings.HasSuffix(strings.ToLower(s), strings.ToLower(u.name))
-	})
-	u := units[i]
-	n, err := strconv.ParseInt(strings.TrimSpace(s[:len(s)-len(u.name)]), 10, 64)
-	if err != nil || n < 0 || n > v.high/u.bytes || n*u.bytes < v.low {
-		return errWant
-	}
-	*v.to = n * u.bytes
-	return nil
-}
-
-func (v size) String() string { return formatSize(*v.to) }
-
-func (v size) want() string {
-	return fmt.Sprintf("a size from %s to %s, such as 4MiB", formatSize(v.low), formatSize(v.high))
-}
-
-func formatSize(n int64) string {
-	for _, u := range []unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if n != 0 && n%u.bytes == 0 {
-			return strconv.FormatInt(n/u.bytes, 10) + u.name
+// list is a list whose entries parse checks; as one text they are joined by sep. Empty entries
+// are skipped.
+func list(to *[]string, sep, want string, parse func(s string, expand expander) (string, error)) value {
+	text := func() string { return strings.Join(*to, sep) }
+	return value{want: want, sep: sep, text: text, all: func(entries []string, expand expander) error {
+		var all []string
+		for _, s := range entries {
+			if s = strings.TrimSpace(s); s == "" {
+				continue
+			}
+			entry, err := parse(s, expand)
+			if err != nil {
+				return err
+			}
+			all = append(all, entry)
 		}
-	}
-	return strconv.FormatInt(n, 10) + "B"
-}
-
-// place is a path on disk that may be left to "auto", which leaves it empty.
-type place struct{ to *string }
-
-func (v place) set(s string, expand expander) error {
-	if s == auto {
+		*to = all
 		return nil
-	}
-	p, err := expand(s)
-	if err != nil {
-		return err
-	}
-	*v.to = p
-	return nil
+	}}
 }
 
-func (v place) String() string { return *v.to }
-func (v place) want() string   { return "a path, or auto" }
-
-// listValue is a value that a YAML sequence can give.
-type listValue interface {
-	value
-	setAll(list []string, expand expander) error
-}
-
-// dirs is a list of different paths; as one text they are joined as in PATH.
-type dirs struct {
-	to   *[]string
-	most int
-}
-
-func (v dirs) set(s string, expand expander) error {
-	return v.setAll(filepath.SplitList(s), expand)
-}
-
-func (v dirs) setAll(list []string, expand expander) error {
-	if len(list) > v.most {
-		return errWant
-	}
-	all := make([]string, 0, len(list))
-	for _, s := range list {
-		p, err := expand(s)
-		if err != nil {
+// unique refuses a list that contains an entry twice or has more than most entries.
+func unique(v value, to *[]string, most int) value {
+	all := v.all
+	v.all = func(entries []string, expand expander) error {
+		if len(entries) > most {
+			return errWant
+		}
+		if err := all(entries, expand); err != nil {
 			return err
 		}
-		if slices.Contains(all, p) {
-			return fmt.Errorf("names %s twice", p)
+		for i, s := range *to {
+			if slices.Contains((*to)[:i], s) {
+				return fmt.Errorf("names %s twice", s)
+			}
 		}
-		all = append(all, p)
+		return nil
 	}
-	*v.to = all
-	return nil
+	return v
 }
 
-func (v dirs) String() string { return strings.Join(*v.to, string(filepath.ListSeparator)) }
-func (v dirs) want() string   { return fmt.Sprintf("a list of at most %d paths", v.most) }
+// paths is a list of different paths; as one text they are joined as in PATH.
+func paths(to *[]string, most int) value {
+	v := list(to, string(filepath.ListSeparator), fmt.Sprintf("a list of at most %d paths", most),
+		func(s string, expand expander) (string, error) { return expand(s) })
+	v.whole = true
+	return unique(v, to, most)
+}
 
 // patterns is a list of file patterns; as one text they are joined by commas.
-type patterns struct{ to *[]string }
-
-func (v patterns) set(s string, expand expander) error {
-	return v.setAll(strings.Split(s, ","), expand)
-}
-
-func (v patterns) setAll(list []string, _ expander) error {
-	var all []string
-	for _, s := range list {
-		if s = strings.TrimSpace(s); s == "" {
-			continue
-		}
+func patterns(to *[]string) value {
+	const want = "a list of patterns such as Templates/ or *.excalidraw.md"
+	v := list(to, ",", want, func(s string, _ expander) (string, error) {
 		if _, err := path.Match(strings.ReplaceAll(s, "**", "*"), ""); err != nil {
-			return errWant
+			return "", errWant
 		}
-		all = append(all, s)
-	}
-	*v.to = all
-	return nil
+		return s, nil
+	})
+	v.whole = true
+	return v
 }
 
-func (v patterns) String() string { return strings.Join(*v.to, ",") }
-func (v patterns) want() string   { return "a list of patterns such as Templates/ or *.excalidraw.md" }
-
-// folder is a folder inside a vault. Obsidian hides names that begin with a
-// dot, so they are refused together with what leads out of the vault.
-type folder struct{ to *string }
-
-func (v folder) set(s string, _ expander) error {
-	p := path.Clean(strings.ReplaceAll(s, `\`, "/"))
-	if !fs.ValidPath(p) || strings.HasPrefix(p, ".") || strings.Contains(p, "/.") || strings.ContainsAny(p, `:*?"<>|`) {
-		return errWant
-	}
-	*v.to = p
-	return nil
-}
-
-func (v folder) String() string { return *v.to }
-func (v folder) want() string {
-	return "a folder inside the vault, relative to it, without names that begin with a dot or that not every system takes"
-}
-
-// list is a note inside a vault that may be left to "auto" or be "none", which stay as they
-// are until they are filled in.
-type list struct{ to *string }
-
-func (v list) set(s string, expand expander) error {
-	if s != auto && s != none {
-		p := ""
-		if err := (folder{&p}).set(s, expand); err != nil || len(p) <= len(".md") || !strings.EqualFold(path.Ext(p), ".md") {
-			return errWant
+// names is a list of different words out of a few; case is ignored. what is what they name.
+func names(to *[]string, what string, words ...string) value {
+	want := "a list of " + choice(nil, words...).want + ", the first choice first, or none"
+	v := unique(list(to, ",", want, func(s string, _ expander) (string, error) {
+		name := strings.ToLower(s)
+		if !slices.Contains(words, name) {
+			return "", fmt.Errorf("names the %s %s, which does not exist: the nearest known one is %s",
+				what, clip(name), nearest(name, words))
 		}
-		s = p
+		return name, nil
+	}), to, len(words)+1)
+	all := v.all
+	v.all = func(entries []string, expand expander) error {
+		if len(entries) == 1 && strings.EqualFold(entries[0], none) {
+			entries = nil
+		}
+		return all(entries, expand)
 	}
-	*v.to = s
-	return nil
-}
-
-func (v list) String() string { return cmp.Or(*v.to, none) }
-func (v list) want() string {
-	return "a note inside the vault, relative to it, whose name ends in .md, without names that begin with a dot or that not every system takes; or auto, or none"
+	v.text = func() string { return cmp.Or(strings.Join(*to, ","), none) }
+	return v
 }
 
 // ages is a list of categories with their own times.
-type ages struct{ to *[]string }
-
-func (v ages) set(s string, expand expander) error {
-	return v.setAll(strings.Split(s, ","), expand)
-}
-
-func (v ages) setAll(list []string, _ expander) error {
-	var all []string
-	for _, s := range list {
-		if s = strings.TrimSpace(s); s == "" {
-			continue
-		}
-		if _, _, err := ParseAges(s); err != nil {
-			return errWant
-		}
-		all = append(all, s)
-	}
-	*v.to = all
-	return nil
-}
-
-func (v ages) String() string { return strings.Join(*v.to, ",") }
-func (v ages) want() string {
-	return "a list such as decision=30d/90d/365d: for a category the times, rising, after which its memories are demoted, archived and rehydratable"
+func ages(to *[]string) value {
+	const want = "a list such as decision=30d/90d/365d: for a category the times, rising, after which its memories " +
+		"are demoted, archived and rehydratable"
+	return list(to, ",", want, func(s string, _ expander) (string, error) {
+		_, _, err := ParseAges(s)
+		return s, err
+	})
 }
 
 // ParseAges reads a category and its times: NAME=DEMOTE/ARCHIVE/REHYDRATABLE.
@@ -478,9 +319,83 @@ func ParseAges(s string) (category string, after [3]time.Duration, err error) {
 		return "", after, errWant
 	}
 	for i, part := range parts {
-		if after[i], ok = parseDuration(strings.TrimSpace(part)); !ok || after[i] < minute || i > 0 && after[i] < after[i-1] {
+		after[i], ok = parseDuration(strings.TrimSpace(part))
+		if !ok || after[i] < time.Minute || i > 0 && after[i] < after[i-1] {
 			return "", after, errWant
 		}
 	}
 	return name, after, nil
+}
+
+// tuning is a list of NAME=NUMBER for the rows of numberKeys, whose values it sets.
+func tuning(c *Config) value {
+	return list(&c.Tuning, ",", "a list such as verify.confirmed=0.9", func(s string, expand expander) (string, error) {
+		name, text, ok := strings.Cut(s, "=")
+		name, text = strings.TrimSpace(name), strings.TrimSpace(text)
+		table := numberKeys(c)
+		at := find(table, name)
+		switch {
+		case !ok:
+			return "", errWant
+		case at < 0:
+			return "", fmt.Errorf("names %s, which it does not accept: the nearest known one is %s",
+				clip(name), nearest(name, namesOf(table)))
+		}
+		err := table[at].value.set(text, expand)
+		if errors.Is(err, errWant) {
+			err = fmt.Errorf("%s must be %s, not %s", name, table[at].value.want, clip(text))
+		}
+		return name + "=" + text, err
+	})
+}
+
+// tracker is whether review items are mirrored, or the folder that the tracker runs in.
+func tracker(to *Review) value {
+	return value{
+		want: "true, false, or a path with a /", words: []string{"true", "false"},
+		text: func() string { return cmp.Or(to.BeadsDir, strconv.FormatBool(to.Beads)) },
+		set: func(s string, expand expander) error {
+			on, ok := truth(s)
+			if ok {
+				to.Beads, to.BeadsDir = on, ""
+				return nil
+			}
+			if !isPath(s) {
+				return errWant
+			}
+			dir, err := expand(s)
+			if err == nil {
+				to.Beads, to.BeadsDir = true, dir
+			}
+			return err
+		},
+	}
+}
+
+// inVault is what every path inside a vault must be. Obsidian hides names that begin with a dot,
+// so they are refused together with paths that lead out of the vault.
+const inVault = "inside the vault, relative to it, without names that begin with a dot or that not every system accepts"
+
+func folder(to *string) value {
+	return plainValue(to, "a folder "+inVault, func(s string, _ expander) (string, error) {
+		p := path.Clean(strings.ReplaceAll(s, `\`, "/"))
+		hidden := strings.HasPrefix(p, ".") || strings.Contains(p, "/.")
+		if !fs.ValidPath(p) || hidden || strings.ContainsAny(p, `:*?"<>|`) {
+			return "", errWant
+		}
+		return p, nil
+	})
+}
+
+// note is a note inside a vault, or "auto", which stays as it is until it is filled in, or "none".
+func note(to *string) value {
+	set := folder(to).set
+	v := plainValue(to, "a note whose name ends in .md, "+inVault, nil)
+	v.set = func(s string, expand expander) error {
+		if !strings.EqualFold(path.Ext(s), ".md") || strings.EqualFold(path.Base(s), ".md") {
+			return errWant
+		}
+		return set(s, expand)
+	}
+	return or(v, to, word[string]{auto, auto}, word[string]{none, ""})
 }

@@ -22,10 +22,10 @@ type Places struct {
 	Keys         []string
 }
 
-// mostFiles bounds how many files are looked at for who owns them.
-const mostFiles = 20_000
+// maxFiles bounds how many files are looked at for who owns them.
+const maxFiles = 20_000
 
-// Access looks at who can read and change emberd's files. None of them is opened.
+// Access reports the files of emberd that other users can read or change. It opens none.
 func Access(p *Places) []Finding {
 	var all []Finding
 	for _, f := range []struct{ what, dir string }{{"data", p.Data}, {"state", p.State}} {
@@ -33,12 +33,13 @@ func Access(p *Places) []Finding {
 	}
 	all = append(all, socketAccess(p)...)
 	if info, err := os.Stat(p.Config); err == nil && othersWrite(info) && keepsModes(filepath.Dir(p.Config)) {
-		all = append(all, Finding{Area: "access", Code: "config-open", Severity: Bad,
+		all = append(all, Finding{Area: "access", Code: "config-open", Severity: Error,
 			Text: fmt.Sprintf("others may change the config file %s (mode %04o)", p.Config, info.Mode().Perm()),
 			Next: "chmod go-w " + Shell(p.Config), Fix: chmod(p.Config, info.Mode().Perm()&^0o022)})
 	}
 	for _, name := range p.Tokens {
-		all = append(all, secret(name, "token-open", "whoever did has what its token allows; emberd does not take it like that")...)
+		all = append(all,
+			secret(name, "token-open", "whoever did has what its token allows; emberd does not take it like that")...)
 	}
 	for _, name := range p.Keys {
 		all = append(all, secret(name, "key-open", "whoever did has the key")...)
@@ -52,7 +53,8 @@ func secret(name, code, so string) []Finding {
 	if err != nil || info.Mode().Perm()&0o077 == 0 {
 		return nil
 	}
-	return []Finding{{Area: "tokens", Code: code, Severity: Bad, Next: "chmod 600 " + Shell(name), Fix: chmod(name, 0o600),
+	return []Finding{{Area: "tokens", Code: code, Severity: Error, Next: "chmod 600 " + Shell(name),
+		Fix:  chmod(name, 0o600),
 		Text: fmt.Sprintf("%s can be read by others (mode %04o): %s", name, info.Mode().Perm(), so)}}
 }
 
@@ -63,16 +65,19 @@ func folder(what, dir string) []Finding {
 		return nil
 	}
 	found := func(code string, severity Severity, next, text string, args ...any) []Finding {
-		return []Finding{{Area: "access", Code: what + "-" + code, Severity: severity, Text: fmt.Sprintf(text, args...), Next: next}}
+		return []Finding{{Area: "access", Code: what + "-" + code, Severity: severity, Text: fmt.Sprintf(text, args...),
+			Next: next}}
 	}
 	switch {
 	case err != nil:
-		return found("unreadable", Bad, "ls -ld "+Shell(dir), "the %s folder %s cannot be looked at: %v", what, dir, err)
+		return found("unreadable", Error, "ls -ld "+Shell(dir), "the %s folder %s cannot be looked at: %v", what, dir,
+			err)
 	case !info.IsDir():
-		return found("unreadable", Bad, "mv "+Shell(dir)+" "+Shell(dir+".aside"), "the %s folder %s is a file", what, dir)
+		return found("unreadable", Error, "mv "+Shell(dir)+" "+Shell(dir+".aside"), "the %s folder %s is a file", what,
+			dir)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 && st.Uid != 0 {
-		return found("foreign", Bad, fmt.Sprintf("sudo -iu '#%d'", st.Uid),
+		return found("foreign", Error, fmt.Sprintf("sudo -iu '#%d'", st.Uid),
 			"the %s folder %s belongs to user %d, and you are root; run emberd as that user", what, dir, st.Uid)
 	}
 	if foreign := foreignIn(dir); foreign != "" {
@@ -80,13 +85,16 @@ func folder(what, dir string) []Finding {
 		if os.Geteuid() != 0 {
 			next = "sudo " + next
 		}
-		return found("foreign", Bad, next, "%s in the %s folder belongs to another user, as after a run with sudo", foreign, what)
+		return found("foreign", Error, next, "%s in the %s folder belongs to another user, as after a run with sudo",
+			foreign, what)
 	}
 	switch err := unix.Access(dir, unix.R_OK|unix.W_OK|unix.X_OK); {
 	case errors.Is(err, unix.EROFS):
-		return found("readonly", Bad, "findmnt -T "+Shell(dir), "the %s folder %s is on a disk that is mounted read-only; mount it for writing", what, dir)
+		return found("readonly", Error, "findmnt -T "+Shell(dir),
+			"the %s folder %s is on a disk that is mounted read-only; mount it for writing", what, dir)
 	case err != nil:
-		out := found("unwritable", Bad, "chmod u+rwx "+Shell(dir), "your user may not write to the %s folder %s (mode %04o)", what, dir, info.Mode().Perm())
+		out := found("unwritable", Error, "chmod u+rwx "+Shell(dir),
+			"your user may not write to the %s folder %s (mode %04o)", what, dir, info.Mode().Perm())
 		out[0].Fix = chmod(dir, info.Mode().Perm()|0o700)
 		return out
 	}
@@ -100,15 +108,18 @@ func openFolder(what, dir string, info fs.FileInfo) []Finding {
 	if perm&0o077 == 0 || !keepsModes(dir) {
 		return nil
 	}
-	f := Finding{Area: "access", Code: what + "-open", Severity: Look, Next: "chmod go= " + Shell(dir), Fix: chmod(dir, perm&^0o077),
+	f := Finding{Area: "access", Code: what + "-open", Severity: Warning, Next: "chmod go= " + Shell(dir),
+		Fix:  chmod(dir, perm&^0o077),
 		Text: fmt.Sprintf("others may look into the %s folder %s (mode %04o)", what, dir, perm)}
 	if othersWrite(info) {
-		f.Severity, f.Text = Bad, fmt.Sprintf("others may write to the %s folder %s (mode %04o), and so to your memories; no daemon starts on it", what, dir, perm)
+		f.Severity, f.Text = Error,
+			fmt.Sprintf("others may write to the %s folder %s (mode %04o), and so to your memories; no daemon "+
+				"starts on it", what, dir, perm)
 	}
 	return []Finding{f}
 }
 
-// othersWrite tells whether others may write to a file. A group with its owner's number has no
+// othersWrite reports whether other users can write to a file. A group with its owner's number has no
 // other member, by the custom of Debian and Fedora.
 func othersWrite(info fs.FileInfo) bool {
 	perm := info.Mode().Perm()
@@ -116,14 +127,14 @@ func othersWrite(info fs.FileInfo) bool {
 	return perm&0o002 != 0 || perm&0o020 != 0 && (!ok || st.Gid != st.Uid)
 }
 
-// foreignIn names the first file of somebody else's below a folder, "" if there is none.
+// foreignIn returns the first file of another user below a folder, "" if there is none.
 func foreignIn(dir string) string {
 	foreign, seen := "", 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // that it cannot be read is told elsewhere
+			return nil // another finding says that it cannot be read
 		}
-		if seen++; seen > mostFiles {
+		if seen++; seen > maxFiles {
 			return fs.SkipAll
 		}
 		if info, err := d.Info(); err == nil {
@@ -146,10 +157,10 @@ func socketAccess(p *Places) (all []Finding) {
 		st, _ := info.Sys().(*syscall.Stat_t)
 		switch {
 		case !info.IsDir():
-			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Bad, Next: "rm " + Shell(dir),
+			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Error, Next: "rm " + Shell(dir),
 				Text: fmt.Sprintf("the socket's folder %s is a link or a file, and no daemon starts with it", dir)})
 		case st != nil && int(st.Uid) != os.Geteuid():
-			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Bad, Next: elsewhere(),
+			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Error, Next: elsewhere(),
 				Text: fmt.Sprintf("the socket's folder %s belongs to another user, and no daemon starts with it", dir)})
 		case info.Mode().Perm()&0o077 != 0:
 			all = append(all, p.openSocketFolder(dir, info.Mode().Perm()))
@@ -157,7 +168,8 @@ func socketAccess(p *Places) (all []Finding) {
 	}
 	info, err := os.Lstat(p.Socket)
 	if err == nil && info.Mode().Type() == fs.ModeSocket && info.Mode().Perm() != 0o600 {
-		all = append(all, Finding{Area: "socket", Code: "socket-open", Severity: Bad, Next: "chmod 600 " + Shell(p.Socket), Fix: chmod(p.Socket, 0o600),
+		all = append(all, Finding{Area: "socket", Code: "socket-open", Severity: Error,
+			Next: "chmod 600 " + Shell(p.Socket), Fix: chmod(p.Socket, 0o600),
 			Text: fmt.Sprintf("the socket %s has mode %04o and should have 0600", p.Socket, info.Mode().Perm())})
 	}
 	return all
@@ -166,15 +178,16 @@ func socketAccess(p *Places) (all []Finding) {
 // openSocketFolder tells of a socket's folder that others reach into. One that is not emberd's own,
 // such as /tmp, is not to be closed: others have a use for it.
 func (p *Places) openSocketFolder(dir string, perm fs.FileMode) Finding {
-	f := Finding{Area: "socket", Code: "socket-folder", Severity: Bad, Next: elsewhere(),
-		Text: fmt.Sprintf("others may reach into the socket's folder %s (mode %04o), and no daemon starts with it", dir, perm)}
+	f := Finding{Area: "socket", Code: "socket-folder", Severity: Error, Next: elsewhere(),
+		Text: fmt.Sprintf("others may reach into the socket's folder %s (mode %04o), and no daemon starts with it", dir,
+			perm)}
 	if p.SocketFolder {
 		f.Next, f.Fix = "chmod 700 "+Shell(dir), chmod(dir, 0o700)
 	}
 	return f
 }
 
-// elsewhere is the command that puts the socket into a folder of emberd's own.
+// elsewhere returns the command that puts the socket into a folder of emberd's own.
 func elsewhere() string {
 	return fmt.Sprintf("emberd config set socket /tmp/emberd-%d/emberd.sock", os.Geteuid())
 }

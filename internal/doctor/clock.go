@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// skew is how far clocks of devices may be apart before it matters to anybody.
+// skew is the difference between the clocks of devices that matters.
 const skew = 10 * time.Minute
 
 // Clock compares this device's clock with the newest time in the log, zero if there is none.
@@ -19,8 +19,9 @@ func Clock(now, newest time.Time) []Finding {
 	if runtime.GOOS == "darwin" {
 		next = "sudo sntp -sS time.apple.com"
 	}
-	return []Finding{{Area: "clock", Code: "clock-behind", Severity: Look, Next: next,
-		Text: fmt.Sprintf("the clock says %s, and something was saved at %s, here or on another device: one of both clocks is or was wrong; set this one, and if it is right, wait until then", stamp(now), stamp(newest))}}
+	return []Finding{{Area: "clock", Code: "clock-behind", Severity: Warning, Next: next,
+		Text: fmt.Sprintf("the clock says %s, and something was saved at %s, here or on another device: one of both "+
+			"clocks is or was wrong; set this one, and if it is right, wait until then", stamp(now), stamp(newest))}}
 }
 
 func stamp(t time.Time) string { return t.Format("2006-01-02 15:04") }

@@ -15,9 +15,10 @@ const (
 )
 
 // remote are file systems that change without an event: on another machine, or behind FUSE.
-var remote = []string{"nfs", "smb", "cifs", "smb2", "fuse", "9p", "ceph", "vboxsf", "smbfs", "webdav", "macfuse", "osxfuse"}
+var remote = []string{"nfs", "smb", "cifs", "smb2", "fuse", "9p", "ceph", "vboxsf", "smbfs", "webdav", "macfuse",
+	"osxfuse"}
 
-// modeless tells whether all files of such a file system have the same mode.
+// modeless reports whether all files of such a file system have the same mode.
 func modeless(kind string) bool {
 	return slices.Contains([]string{"vfat", "exfat", "msdos", "ntfs", "cifs", "smb2", "smbfs", "9p", "vboxsf"}, kind)
 }
@@ -27,7 +28,7 @@ func modeless(kind string) bool {
 func Disk(dir, wipe string) []Finding {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		return nil // that it is not there is told elsewhere
+		return nil // another finding says that it is missing
 	}
 	return room(dir, uint64(st.Bavail)*uint64(st.Bsize), uint64(st.Files), uint64(st.Ffree), wipe)
 }
@@ -35,16 +36,18 @@ func Disk(dir, wipe string) []Finding {
 // room judges the bytes and the number of files that are free. A file system that counts no
 // files has 0 of 0.
 func room(dir string, free, files, filesFree uint64, wipe string) []Finding {
-	f := Finding{Area: "disk", Severity: Look, Next: wipe}
+	f := Finding{Area: "disk", Severity: Warning, Next: wipe}
 	switch {
 	case free < NoRoom:
-		f.Severity, f.Code = Bad, "disk-full"
-		f.Text = fmt.Sprintf("the disk that holds %s has %s free, and below %s nothing is saved; make room", dir, mebibytes(free), mebibytes(NoRoom))
+		f.Severity, f.Code = Error, "disk-full"
+		f.Text = fmt.Sprintf("the disk that holds %s has %s free, and below %s nothing is saved; make room", dir,
+			mebibytes(free), mebibytes(NoRoom))
 	case free < LittleRoom:
 		f.Code = "disk-low"
-		f.Text = fmt.Sprintf("the disk that holds %s has %s free, and below %s nothing is saved", dir, mebibytes(free), mebibytes(NoRoom))
+		f.Text = fmt.Sprintf("the disk that holds %s has %s free, and below %s nothing is saved", dir, mebibytes(free),
+			mebibytes(NoRoom))
 	case files > 0 && filesFree < 100:
-		f.Severity, f.Code = Bad, "disk-files"
+		f.Severity, f.Code = Error, "disk-files"
 		f.Text = fmt.Sprintf("the disk that holds %s has room for %d more files; remove some", dir, filesFree)
 	default:
 		return []Finding{{Area: "disk", Severity: OK, Text: mebibytes(free) + " free"}}

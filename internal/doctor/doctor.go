@@ -1,9 +1,8 @@
-// Package doctor looks at what emberd stands on, the folders, the socket, the vault, the disk
-// and the limits of the system, and says what is wrong there, with the command that mends it.
-// It asks no daemon. What it can mend without a loss to anybody is in [Finding.Fix]; looking
-// alone changes nothing.
+// Package doctor checks what emberd depends on: the folders, the socket, the vault, the disk
+// and the limits of the system. It reports problems with the command that repairs them.
 //
-// Findings have codes, which scripts may go by: the list only grows.
+// It needs no daemon and changes nothing. A repair that loses nothing is in [Finding.Fix].
+// Findings have codes that scripts can rely on: codes are added and never removed.
 package doctor
 
 import (
@@ -19,10 +18,10 @@ type Severity string
 
 // The severities, the worst first.
 const (
-	Bad  Severity = "bad"  // something does not work, or is open to others
-	Look Severity = "look" // somebody should look at it
-	Note Severity = "note" // worth knowing, and nothing is wrong
-	OK   Severity = "ok"
+	Error   Severity = "bad"  // something does not work, or is open to others
+	Warning Severity = "look" // the user should look at it
+	Note    Severity = "note" // worth knowing, and nothing is wrong
+	OK      Severity = "ok"
 )
 
 // A Finding is one thing that was looked at.
@@ -31,14 +30,14 @@ type Finding struct {
 	Code     string // which finding it is, "" for what is all right
 	Severity Severity
 	Text     string // one sentence
-	Next     string // the command that mends it, or goes on from there; may be empty
+	Next     string // the command that repairs it, or continues from there; may be empty
 	// Fix mends it and says what it did. It is nil where a person has to decide.
 	Fix func(context.Context) (string, error)
 }
 
 // Sort puts the worst first, and leaves what is as bad in its order.
 func Sort(all []Finding) {
-	order := []Severity{Bad, Look, Note, OK}
+	order := []Severity{Error, Warning, Note, OK}
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity))
 	})
@@ -52,7 +51,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Shell is text as one word of a shell.
+// Shell returns text as one word of a shell.
 func Shell(text string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%"
 	if text != "" && strings.Trim(text, plain) == "" {

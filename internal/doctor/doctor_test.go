@@ -359,7 +359,7 @@ func TestVaultSumsUpWhatIsMany(t *testing.T) {
 	}
 	s, err := Vault(t.Context(), h.dir, "", nil)
 	h.ok(err)
-	if got := codes(s.Findings); len(got) != mostTold+1 || !slices.ContainsFunc(s.Findings, func(f Finding) bool { return strings.HasPrefix(f.Text, "7 more are like that") }) {
+	if got := codes(s.Findings); len(got) != maxListed+1 || !slices.ContainsFunc(s.Findings, func(f Finding) bool { return strings.HasPrefix(f.Text, "7 more are like that") }) {
 		t.Errorf("found %q", got)
 	}
 	if s.Folders != 11 || s.Notes != 20 {
@@ -423,7 +423,7 @@ func TestSocketsOfAListing(t *testing.T) {
 
 func TestSortPutsTheWorstFirst(t *testing.T) {
 	t.Parallel()
-	all := []Finding{{Code: "a", Severity: OK}, {Code: "b", Severity: Look}, {Code: "c", Severity: Bad}, {Code: "d", Severity: Note}, {Code: "e", Severity: Bad}}
+	all := []Finding{{Code: "a", Severity: OK}, {Code: "b", Severity: Warning}, {Code: "c", Severity: Error}, {Code: "d", Severity: Note}, {Code: "e", Severity: Error}}
 	Sort(all)
 	var got strings.Builder
 	for _, f := range all {

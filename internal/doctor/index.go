@@ -12,21 +12,23 @@ import (
 	"emberd/stm"
 )
 
-// Index looks whether what searches are answered from is whole. All of it can be made anew from
-// the log and the notes, which a start does with what it finds damaged; running tells that a
-// daemon uses it, and restart is the command that starts that one again.
+// Index checks the files that searches read. The daemon can build all of them again from the
+// log and the notes, and does so at its start with those that are damaged. running says that a
+// daemon uses them, and restart is the command that restarts it.
 func Index(p *Places, running bool, restart string) []Finding {
 	var all []Finding
 	damaged := func(path, text string, still func() bool) {
-		f := Finding{Area: "index", Code: "index-damaged", Severity: Look, Text: text + "; it is made anew from the log and the notes", Next: "rm -r " + Shell(path),
+		f := Finding{Area: "index", Code: "index-damaged", Severity: Warning,
+			Text: text + "; it is made anew from the log and the notes", Next: "rm -r " + Shell(path),
 			Fix: func(context.Context) (string, error) { return removeIndex(p, path, still) }}
 		if running {
 			f.Next, f.Fix = restart, nil
 		}
 		all = append(all, f)
 	}
-	if err := stm.CheckSnapshot(durable.OS{}, p.State); err != nil && !running { // a daemon writes it anew
-		damaged(filepath.Join(p.State, "index", "stm.snap"), err.Error(), func() bool { return stm.CheckSnapshot(durable.OS{}, p.State) != nil })
+	if err := stm.CheckSnapshot(durable.OS{}, p.State); err != nil && !running { // a daemon writes it again
+		damaged(filepath.Join(p.State, "index", "stm.snap"), err.Error(),
+			func() bool { return stm.CheckSnapshot(durable.OS{}, p.State) != nil })
 	}
 	dirs, err := os.ReadDir(filepath.Join(p.State, "index"))
 	if err != nil {
@@ -35,14 +37,15 @@ func Index(p *Places, running bool, restart string) []Finding {
 	for _, d := range dirs {
 		path := filepath.Join(p.State, "index", d.Name())
 		if why := ltm.Damaged(path); d.IsDir() && why != "" {
-			damaged(path, fmt.Sprintf("the index of notes %s found itself damaged (%s)", path, why), func() bool { return ltm.Damaged(path) != "" })
+			damaged(path, fmt.Sprintf("the index of notes %s found itself damaged (%s)", path, why),
+				func() bool { return ltm.Damaged(path) != "" })
 		}
 	}
 	return all
 }
 
-// removeIndex removes a part of the index while no daemon can be at it, if it is still damaged:
-// whoever opens the log without a daemon makes a snapshot anew, too.
+// removeIndex removes a part of the index while no daemon can use it, if it is still damaged:
+// a command that opens the log without a daemon also writes a new snapshot.
 func removeIndex(p *Places, path string, still func() bool) (string, error) {
 	lock, err := durable.AcquireLock(filepath.Join(p.State, lockFile))
 	if err != nil {

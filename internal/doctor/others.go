@@ -13,14 +13,14 @@ import (
 // socketName is what the sockets of daemons are called, unless a setting says otherwise.
 const socketName = "emberd.sock"
 
-// Sockets are the paths of sockets of this user that daemons seem to listen on, other than
+// Sockets returns the paths of sockets of this user that daemons seem to listen on, other than
 // the one at own. Those that a setting gives another name are not among them.
 func Sockets(own string) []string {
 	return slices.DeleteFunc(listening(), func(path string) bool { return path == own || !ours(path) })
 }
 
-// ours tells whether a socket belongs to this user. What somebody else's answers is not to be
-// believed: doctor names a process that it tells of as one to end.
+// ours reports whether a socket belongs to this user. Answers on another user's socket are not
+// trusted, because doctor suggests to end the process that they name.
 func ours(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {

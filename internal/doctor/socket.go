@@ -17,7 +17,7 @@ import (
 // lockFile is what a daemon holds in the state folder as long as it lives.
 const lockFile = "daemon.lock"
 
-// Holder is the process that holds the folders, 0 if it did not leave its number; held tells
+// Holder returns the process that holds the folders, 0 if it did not leave its number; held tells
 // whether there is one.
 func Holder(p *Places) (pid int, held bool, err error) {
 	pid, held, err = durable.Holder(filepath.Join(p.State, lockFile))
@@ -33,16 +33,22 @@ func Socket(p *Places) []Finding {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	f := Finding{Area: "socket", Severity: Bad}
+	f := Finding{Area: "socket", Severity: Error}
 	switch {
 	case err != nil:
-		f.Code, f.Text, f.Next = "socket-unknown", fmt.Sprintf("the socket %s cannot be looked at: %v", p.Socket, err), "ls -ld "+Shell(filepath.Dir(p.Socket))
+		f.Code, f.Text, f.Next = "socket-unknown", fmt.Sprintf("the socket %s cannot be looked at: %v", p.Socket, err),
+			"ls -ld "+Shell(filepath.Dir(p.Socket))
 	case info.Mode().Type() != fs.ModeSocket:
 		f.Code, f.Next = "socket-blocked", "mv "+Shell(p.Socket)+" "+Shell(p.Socket+".aside")
 		f.Text = fmt.Sprintf("%s is in the way of the socket and is none, so that no daemon starts", p.Socket)
-	case dead(p.Socket):
-		f.Severity, f.Code, f.Next = Look, "socket-dead", "rm "+Shell(p.Socket)
+	case isDead(p.Socket):
+		f.Severity, f.Code, f.Next = Warning, "socket-dead", "rm "+Shell(p.Socket)
 		f.Text = fmt.Sprintf("nobody listens on the socket %s, which a daemon left behind that was killed", p.Socket)
+		if filepath.Dir(p.Socket) == filepath.Dir(p.Config) { // which a daemon in its sandbox may not change
+			f.Severity = Note
+			f.Text = fmt.Sprintf("nobody listens on the socket %s, which the last daemon left; the next one replaces "+
+				"it", p.Socket)
+		}
 		f.Fix = func(context.Context) (string, error) { return removeDead(p) }
 	default:
 		return nil
@@ -50,8 +56,9 @@ func Socket(p *Places) []Finding {
 	return []Finding{f}
 }
 
-// dead tells whether nobody listens on a socket. Every other failure may be a daemon that lives.
-func dead(path string) bool {
+// isDead reports whether no process listens on a socket. Every other failure can be a running
+// daemon.
+func isDead(path string) bool {
 	conn, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {
 		_ = conn.Close() // nothing was said
@@ -59,7 +66,7 @@ func dead(path string) bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// removeDead removes the socket under the lock, which keeps a daemon from opening it meanwhile.
+// removeDead removes the socket under the lock, so that no daemon opens it in the meantime.
 func removeDead(p *Places) (string, error) {
 	if err := durable.MkdirAll(durable.OS{}, p.State); err != nil {
 		return "", err
@@ -68,7 +75,7 @@ func removeDead(p *Places) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if dead(p.Socket) {
+	if isDead(p.Socket) {
 		err = os.Remove(p.Socket)
 	}
 	if err = errors.Join(err, lock.Close()); err != nil {

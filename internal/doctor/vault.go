@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -16,7 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/text/unicode/norm"
 
+	"emberd/internal/durable"
 	"emberd/vault"
+	"emberd/vault/notename"
 )
 
 // A Survey is what a walk through a vault showed.
@@ -27,8 +28,8 @@ type Survey struct {
 	Findings []Finding
 }
 
-// mostTold bounds how many findings of a kind are told one by one.
-const mostTold = 3
+// maxListed bounds the findings of a kind that are listed one by one.
+const maxListed = 3
 
 // maxNote bounds what is read of a note, in bytes: larger ones get no memory.
 const maxNote = 4 << 20
@@ -52,7 +53,8 @@ func Vault(ctx context.Context, dir, archive string, ignore []string) (*Survey, 
 		return nil, err
 	}
 	defer root.Close()
-	l := &looker{dir: dir, archive: archive, vault: v, root: root, survey: s, names: map[string]string{}, counts: map[string]int{}}
+	l := &scanner{dir: dir, archive: archive, vault: v, root: root, survey: s, names: map[string]string{},
+		counts: map[string]int{}}
 	if err := l.all(ctx); err != nil {
 		return nil, err
 	}
@@ -63,14 +65,16 @@ func Vault(ctx context.Context, dir, archive string, ignore []string) (*Survey, 
 	}
 	if slices.Contains(remote, kind) {
 		s.Findings = append(s.Findings, Finding{Area: "vault", Code: "vault-remote", Severity: Note,
-			Text: fmt.Sprintf("%s is on %s, where what another machine changes raises no event: it is found within half a minute", dir, kind)})
+			Text: fmt.Sprintf("%s is on %s, where what another machine changes raises no event: it is found within "+
+				"half a minute", dir, kind)})
 	}
 	s.Findings = append(s.Findings, l.more()...)
-	s.Findings = append(s.Findings, Finding{Area: "vault", Severity: OK, Text: fmt.Sprintf("%s, %s on %s", dir, s.notes(), kind)})
+	s.Findings = append(s.Findings,
+		Finding{Area: "vault", Severity: OK, Text: fmt.Sprintf("%s, %s on %s", dir, s.notes(), kind)})
 	return s, nil
 }
 
-// notes says how many there are.
+// notes returns how many there are.
 func (s *Survey) notes() string {
 	all := count(s.Notes, "note", "notes")
 	if s.Archived > 0 {
@@ -79,9 +83,9 @@ func (s *Survey) notes() string {
 	return all
 }
 
-// vaultFolder says why a folder cannot be a vault at present.
+// vaultFolder returns why a folder cannot be a vault at present.
 func vaultFolder(dir string) []Finding {
-	f := Finding{Area: "vault", Severity: Bad}
+	f := Finding{Area: "vault", Severity: Error}
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -89,28 +93,32 @@ func vaultFolder(dir string) []Finding {
 		f.Text = fmt.Sprintf("the vault %s is not there; put it back, mount its disk, or name another", dir)
 		return []Finding{f}
 	case err != nil || !info.IsDir():
-		f.Code, f.Text, f.Next = "vault-missing", fmt.Sprintf("the vault %s is no folder; name another", dir), "emberd init"
+		f.Code, f.Text, f.Next = "vault-missing", fmt.Sprintf("the vault %s is no folder; name another", dir),
+			"emberd init"
 		return []Finding{f}
 	}
 	if err := unix.Access(dir, unix.R_OK|unix.X_OK); err != nil {
-		f.Code, f.Text, f.Next = "vault-unreadable", fmt.Sprintf("your user may not read the vault %s (mode %04o)", dir, info.Mode().Perm()), "chmod u+rwx "+Shell(dir)
+		f.Code, f.Text, f.Next = "vault-unreadable", fmt.Sprintf("your user may not read the vault %s (mode %04o)", dir,
+			info.Mode().Perm()), "chmod u+rwx "+Shell(dir)
 		return []Finding{f}
 	}
 	switch err := unix.Access(dir, unix.W_OK); {
 	case errors.Is(err, unix.EROFS):
 		f.Code, f.Next = "vault-readonly", "findmnt -T "+Shell(dir)
-		f.Text = fmt.Sprintf("the vault %s is on a disk that is mounted read-only, so that no memory gets a note; mount it for writing", dir)
+		f.Text = fmt.Sprintf("the vault %s is on a disk that is mounted read-only, so that no memory gets a note; "+
+			"mount it for writing", dir)
 	case err != nil:
 		f.Code, f.Next = "vault-readonly", "chmod u+w "+Shell(dir)
-		f.Text = fmt.Sprintf("your user may not write to the vault %s (mode %04o), so that no memory gets a note", dir, info.Mode().Perm())
+		f.Text = fmt.Sprintf("your user may not write to the vault %s (mode %04o), so that no memory gets a note", dir,
+			info.Mode().Perm())
 	default:
 		return nil
 	}
 	return []Finding{f}
 }
 
-// looker walks through a vault.
-type looker struct {
+// scanner walks through a vault.
+type scanner struct {
 	dir     string
 	archive string
 	vault   *vault.Vault
@@ -120,16 +128,17 @@ type looker struct {
 	counts  map[string]int    // findings by code
 }
 
-func (l *looker) all(ctx context.Context) error {
+func (l *scanner) all(ctx context.Context) error {
 	return fs.WalkDir(l.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil && d != nil && d.IsDir():
-			l.find("vault-unreadable", Look, "chmod u+rx "+l.shell(name), "the folder %s cannot be read", l.path(name))
+			l.find("vault-unreadable", Warning, "chmod u+rx "+l.shell(name), "the folder %s cannot be read",
+				l.path(name))
 			return fs.SkipDir
 		case err != nil:
-			return nil // gone meanwhile
+			return nil // deleted since
 		case d.IsDir() && (name == "." || !strings.HasPrefix(d.Name(), ".")):
 			if _, reason := l.vault.Classify(path.Join(name, "a.md")); reason == vault.Ignored {
 				return fs.SkipDir
@@ -144,29 +153,39 @@ func (l *looker) all(ctx context.Context) error {
 	})
 }
 
-func (l *looker) file(ctx context.Context, name string, d fs.DirEntry) error {
+func (l *scanner) file(ctx context.Context, name string, d fs.DirEntry) error {
 	note, reason := l.vault.Classify(name)
 	switch {
 	case reason == vault.NotLocal:
-		l.find("vault-evicted", Note, "brctl download "+l.shell(note), "the note %s is in the cloud and not on this computer, so that it is not searched; download it there", l.path(note))
+		l.find("vault-evicted", Note, "brctl download "+l.shell(note),
+			"the note %s is in the cloud and not on this computer, so that it is not searched; download it there",
+			l.path(note))
 		return nil
 	case reason != "" || !d.Type().IsRegular():
 		return nil
 	}
 	l.twin(name)
+	if info, err := d.Info(); err == nil && info.Size() > vault.MaxSize {
+		l.find("note-large", Warning, "ls -l "+l.shell(name),
+			"the note %s has %d MiB and is not read, because it is larger than %d MiB; split it or move it elsewhere",
+			l.path(name), info.Size()>>20, vault.MaxSize>>20)
+	}
 	text, err := l.read(name)
 	l.number(ctx, name, text)
-	if of, ok := vault.IsCopy(name); ok {
+	if of, ok := notename.IsCopy(name); ok {
 		return l.copied(name, of)
 	}
-	if err == nil && bytes.HasPrefix(text, []byte("---")) && bytes.Contains(text, []byte("\nmemory-id:")) && marked(text) {
-		l.find("note-merge", Look, "${EDITOR:-vi} "+l.shell(name), "the note %s of a memory holds the marks of a merge, <<<<<<< and >>>>>>>; keep one side, until then emberd leaves it alone", l.path(name))
+	if err == nil && bytes.HasPrefix(text, []byte("---")) && bytes.Contains(text, []byte("\nmemory-id:")) &&
+		marked(text) {
+		l.find("note-merge", Warning, "${EDITOR:-vi} "+l.shell(name),
+			"the note %s of a memory holds the marks of a merge, <<<<<<< and >>>>>>>; keep one side, until then "+
+				"emberd leaves it alone", l.path(name))
 	}
 	return nil
 }
 
 // number counts a note. A list of memories, which begins with a property, is none.
-func (l *looker) number(ctx context.Context, name string, text []byte) {
+func (l *scanner) number(ctx context.Context, name string, text []byte) {
 	if bytes.Contains(text, []byte(vault.ListKey)) {
 		if note, err := l.vault.Read(ctx, name); err == nil && slices.Contains(vault.Lists(), note.List) {
 			return
@@ -179,67 +198,72 @@ func (l *looker) number(ctx context.Context, name string, text []byte) {
 	l.survey.Notes++
 }
 
-// marked tells whether a note holds what git leaves where two sides changed a place.
+// marked reports whether a note holds what git leaves where two sides changed a place.
 func marked(text []byte) bool {
 	return bytes.Contains(text, []byte("\n<<<<<<< ")) && bytes.Contains(text, []byte("\n>>>>>>> "))
 }
 
 // copied tells of the copy of a note.
-func (l *looker) copied(name, of string) error {
+func (l *scanner) copied(name, of string) error {
 	if _, err := l.root.Lstat(of); of == "" || err != nil {
-		l.find("sync-copy", Look, "${EDITOR:-vi} "+l.shell(name), "%s is a copy that a sync tool made, and the note is not there; rename it to what it is to be called", l.path(name))
+		l.find("sync-copy", Warning, "${EDITOR:-vi} "+l.shell(name),
+			"%s is a copy that a sync tool made, and the note is not there; rename it to what it is to be called",
+			l.path(name))
 		return nil
 	}
 	one, errOne := l.read(name)
 	other, errOther := l.read(of)
 	if errOne == nil && errOther == nil && bytes.Equal(one, other) {
-		l.find("sync-copy", Look, "rm "+l.shell(name), "%s is a copy that a sync tool made, and says the same as the note", l.path(name))
+		l.find("sync-copy", Warning, "rm "+l.shell(name),
+			"%s is a copy that a sync tool made, and says the same as the note", l.path(name))
 		return nil
 	}
-	l.find("sync-copy", Look, "diff "+l.shell(of)+" "+l.shell(name), "%s is a copy that a sync tool made of a note that two devices changed; put into the note what it lacks, and delete the copy", l.path(name))
+	l.find("sync-copy", Warning, "diff "+l.shell(of)+" "+l.shell(name),
+		"%s is a copy that a sync tool made of a note that two devices changed; put into the note what it lacks, "+
+			"and delete the copy", l.path(name))
 	return nil
 }
 
 // twin tells of names that are one on systems that know no capitals, such as macOS.
-func (l *looker) twin(name string) {
+func (l *scanner) twin(name string) {
 	key := strings.ToLower(norm.NFC.String(name))
 	if other, taken := l.names[key]; taken && path.Dir(other) == path.Dir(name) {
-		l.find("vault-twins", Look, "mv -n "+l.shell(name)+" "+l.shell(strings.TrimSuffix(name, path.Ext(name))+" 2"+path.Ext(name)),
-			"%s and %s have one name on a Mac or on Windows, where sync tools lose one of them; rename one", l.path(other), path.Base(name))
+		l.find("vault-twins", Warning,
+			"mv -n "+l.shell(name)+" "+l.shell(strings.TrimSuffix(name, path.Ext(name))+" 2"+path.Ext(name)),
+			"%s and %s have one name on a Mac or on Windows, where sync tools lose one of them; rename one",
+			l.path(other), path.Base(name))
 		return
 	}
 	l.names[key] = name
 }
 
-func (l *looker) read(name string) ([]byte, error) {
-	f, err := l.root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxNote))
+// read returns a note of at most [maxNote] bytes. It does not open a larger one.
+func (l *scanner) read(name string) ([]byte, error) {
+	return durable.ReadAtMost(durable.NewRoot(l.root), name, maxNote)
 }
 
-func (l *looker) find(code string, severity Severity, next, text string, args ...any) {
-	if l.counts[code]++; l.counts[code] > mostTold {
+func (l *scanner) find(code string, severity Severity, next, text string, args ...any) {
+	if l.counts[code]++; l.counts[code] > maxListed {
 		return
 	}
 	area, _, _ := strings.Cut(code, "-")
-	l.survey.Findings = append(l.survey.Findings, Finding{Area: area, Code: code, Severity: severity, Text: fmt.Sprintf(text, args...), Next: next})
+	l.survey.Findings = append(l.survey.Findings,
+		Finding{Area: area, Code: code, Severity: severity, Text: fmt.Sprintf(text, args...), Next: next})
 }
 
 // more sums up what was not told one by one.
-func (l *looker) more() (out []Finding) {
+func (l *scanner) more() (out []Finding) {
 	for _, f := range slices.Clone(l.survey.Findings) {
-		if n := l.counts[f.Code] - mostTold; n > 0 {
+		if n := l.counts[f.Code] - maxListed; n > 0 {
 			l.counts[f.Code] = 0
 			out = append(out, Finding{Area: f.Area, Code: f.Code, Severity: f.Severity, Next: "emberd doctor",
-				Text: fmt.Sprintf("%s like that; told when the first %d are mended", count(n, "more is", "more are"), mostTold)})
+				Text: fmt.Sprintf("%s like that; told when the first %d are mended", count(n, "more is", "more are"),
+					maxListed)})
 		}
 	}
 	return out
 }
 
-func (l *looker) path(name string) string { return filepath.Join(l.dir, filepath.FromSlash(name)) }
+func (l *scanner) path(name string) string { return filepath.Join(l.dir, filepath.FromSlash(name)) }
 
-func (l *looker) shell(name string) string { return Shell(l.path(name)) }
+func (l *scanner) shell(name string) string { return Shell(l.path(name)) }

@@ -22,21 +22,27 @@ func Watches(proc string, folders int, watched bool) []Finding {
 	used, usedInstances := inUse(proc)
 	switch {
 	case used+folders > most:
-		return []Finding{{Area: "watches", Code: "watches-few", Severity: Look, Next: raise("max_user_watches", max(524288, 2*(used+folders))),
-			Text: fmt.Sprintf("the vault has %d folders, and of %d watches of your user %d are taken; without enough, edits are found every half minute alone", folders, most, used)}}
+		return []Finding{{Area: "watches", Code: "watches-few", Severity: Warning,
+			Next: raise("max_user_watches", max(524288, 2*(used+folders))),
+			Text: fmt.Sprintf("the vault has %d folders, and of %d watches of your user %d are taken; without "+
+				"enough, edits are found every half minute alone", folders, most, used)}}
 	case ok && usedInstances >= instances:
-		return []Finding{{Area: "watches", Code: "watches-instances", Severity: Look, Next: raise("max_user_instances", max(1024, 2*usedInstances)),
-			Text: fmt.Sprintf("all %d watch instances of your user are taken by other programs; without one, edits are found every half minute alone", instances)}}
+		return []Finding{{Area: "watches", Code: "watches-instances", Severity: Warning,
+			Next: raise("max_user_instances", max(1024, 2*usedInstances)),
+			Text: fmt.Sprintf("all %d watch instances of your user are taken by other programs; without one, edits "+
+				"are found every half minute alone", instances)}}
 	}
-	return []Finding{{Area: "watches", Severity: OK, Text: fmt.Sprintf("%d folders, of %d that can be watched", folders, most)}}
+	return []Finding{{Area: "watches", Severity: OK,
+		Text: fmt.Sprintf("%d folders, of %d that can be watched", folders, most)}}
 }
 
-// raise is the command that raises a limit now and for good.
+// raise returns the command that raises a limit now and for good.
 func raise(name string, to int) string {
-	return fmt.Sprintf("echo fs.inotify.%s=%d | sudo tee /etc/sysctl.d/60-emberd.conf && sudo sysctl -p /etc/sysctl.d/60-emberd.conf", name, to)
+	return fmt.Sprintf("echo fs.inotify.%s=%d | sudo tee /etc/sysctl.d/60-emberd.conf && sudo sysctl -p "+
+		"/etc/sysctl.d/60-emberd.conf", name, to)
 }
 
-// lowest is the smallest of the limits that files say; the second one is that of the user
+// lowest returns the smallest of the limits that files say; the second one is that of the user
 // namespace (namespaces(7)).
 func lowest(proc string, names ...string) (least int, ok bool) {
 	for _, name := range names {

@@ -9,7 +9,7 @@
 // every order keeps (Higham, "Accuracy and Stability of Numerical Algorithms", section
 // 3.1): |computed - exact| <= g * sum |a[i]*b[i]|, g = n*u/(1-n*u), u = 2^-24, as long as
 // no product or sum overflows or underflows. On one machine the same values give the same
-// bits, wherever they lie and whoever else computes.
+// bits, wherever they are in memory and whatever else computes.
 //
 // Nothing is read or written outside of the slices, which need no alignment, and nothing
 // is kept of them. All functions may be called by many goroutines at once.

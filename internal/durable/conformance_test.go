@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 // at is an FS under test and a directory in it to play in.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 func TestCreateFileTakesNoTakenName(t *testing.T) {

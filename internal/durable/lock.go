@@ -20,7 +20,7 @@ var ErrLocked = errors.New("locked by another process")
 type Lock struct{ file *os.File }
 
 // AcquireLock takes the lock on the file name without waiting for a holder, and makes the file,
-// mode 0600, if there is none. Who asks [Holder] at that moment does not keep it out. The
+// mode 0600, if there is none. A process that calls [Holder] at that moment does not keep it out. The
 // holder's process id is written into it for people to read. The file stays when the lock is
 // released: removing it would let two processes lock two files of one name.
 //
@@ -41,7 +41,7 @@ func AcquireLock(name string) (*Lock, error) {
 // Close releases the lock. A second Close returns fs.ErrClosed.
 func (l *Lock) Close() error { return l.file.Close() }
 
-// Holder tells whether somebody holds the lock on the file name, and the process id if the
+// Holder reports whether a process holds the lock on the file name, and the process ID if the
 // file shows one. Nothing is changed; a file that is not there is [fs.ErrNotExist].
 func Holder(name string) (pid int, held bool, err error) {
 	opened, err := OS{}.OpenRead(name)
@@ -75,14 +75,14 @@ func lockFile(f *os.File) error {
 	return fmt.Errorf("lock %s: %w", f.Name(), ErrLocked)
 }
 
-// mostLooks bounds the waits for those who only look, of a millisecond each: [Holder] takes an
+// maxLooks bounds the waits for processes that only look, of a millisecond each: [Holder] takes an
 // instant, but its process may be stopped in it.
-const mostLooks = 1000
+const maxLooks = 1000
 
-// lockAlone takes the lock, or fails with EWOULDBLOCK where somebody has it. [Holder] shares it
-// while it looks, and with whom it can be shared nobody has it.
+// lockAlone takes the lock, or fails with EWOULDBLOCK where another process has it. [Holder] shares it
+// while it looks; a lock that can be shared is free.
 func lockAlone(f *os.File) error {
-	for range mostLooks {
+	for range maxLooks {
 		err := flock(f, unix.LOCK_EX)
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return err

@@ -35,7 +35,7 @@ func mkdirAll(fsys FS, name string) error {
 	}
 	err = fsys.Mkdir(name)
 	if errors.Is(err, fs.ErrExist) {
-		// Somebody was faster, or name is a dangling link. The sync is ours to wait for anyway.
+		// Another process was faster, or name is a dangling link. The sync is ours to wait for anyway.
 		err = checkDir(fsys, name)
 	}
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 func TestReadAll(t *testing.T) {
@@ -19,4 +19,13 @@ func TestReadAll(t *testing.T) {
 	disk.Fail(crashdisk.Fault{Op: crashdisk.OpRead, Err: syscall.EIO})
 	_, err = durable.ReadAll(disk, note)
 	wantCause(t, err, syscall.EIO)
+}
+
+func TestReadAtMost(t *testing.T) {
+	disk := diskWithNote(t)
+	if got, err := durable.ReadAtMost(disk, note, int64(len(oldText))); string(got) != oldText || err != nil {
+		t.Errorf("read %q, %v, want %q", got, err, oldText)
+	}
+	_, err := durable.ReadAtMost(disk, note, int64(len(oldText))-1)
+	wantCause(t, err, durable.ErrTooLarge)
 }

@@ -129,7 +129,8 @@ func (r Root) Exchange(a, b string) error {
 }
 
 // between renames from one directory to another.
-func (r Root) between(oldname, newname string, rename func(from int, oldbase string, to int, newbase string) error) error {
+func (r Root) between(oldname, newname string,
+	rename func(from int, oldbase string, to int, newbase string) error) error {
 	err := r.in("rename", oldname, func(from int, oldbase string) error {
 		return r.in("rename", newname, func(to int, newbase string) error {
 			return rename(from, oldbase, to, newbase)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"emberd/internal/durable"
-	"emberd/internal/durable/crashdisk"
+	"emberd/internal/testutil/crashdisk"
 )
 
 func rootAt(t *testing.T, dir string) durable.Root {

@@ -31,9 +31,9 @@ import (
 
 // What is kept at most: about 15 MiB.
 const (
-	mostTexts = 4096
-	mostWords = 500_000
-	longest   = 16_000 // words of one text; what follows is not known
+	maxTexts = 4096
+	maxWords = 500_000
+	longest  = 16_000 // words of one text; what follows is not known
 )
 
 // Source is where a text came from: a memory, a note, or the note of a memory.
@@ -43,15 +43,15 @@ type Source struct {
 	Modified time.Time // the note, when the text was read
 }
 
-// Heard is a text that was given out.
-type Heard struct {
+// Match is a text that a search returned.
+type Match struct {
 	Source
 	At         time.Time
 	Similarity float64 // 1 unless a few words are left out
 }
 
-// Recent is what was given out lately.
-type Recent struct {
+// ReturnedTexts are the texts that searches returned lately.
+type ReturnedTexts struct {
 	window time.Duration
 	seed   maphash.Seed
 
@@ -73,14 +73,14 @@ type given struct {
 }
 
 // New remembers for as long as window; nothing if that is 0.
-func New(window time.Duration) *Recent {
-	r := &Recent{window: window, seed: maphash.MakeSeed()}
+func New(window time.Duration) *ReturnedTexts {
+	r := &ReturnedTexts{window: window, seed: maphash.MakeSeed()}
 	r.Forget()
 	return r
 }
 
 // Forget lets go of everything.
-func (r *Recent) Forget() {
+func (r *ReturnedTexts) Forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.order.Init()
@@ -88,14 +88,14 @@ func (r *Recent) Forget() {
 }
 
 // Size is how many texts are known, and the words of all of them.
-func (r *Recent) Size() (texts, words int) {
+func (r *ReturnedTexts) Size() (texts, words int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.order.Len(), r.words
 }
 
-// Give remembers that a text was given out.
-func (r *Recent) Give(from Source, text string, at time.Time) {
+// Add records that a search returned a text.
+func (r *ReturnedTexts) Add(from Source, text string, at time.Time) {
 	if r.window <= 0 || text == "" {
 		return
 	}
@@ -114,7 +114,7 @@ func (r *Recent) Give(from Source, text string, at time.Time) {
 	r.add(g)
 }
 
-func (r *Recent) keyOf(from Source, text string) uint64 {
+func (r *ReturnedTexts) keyOf(from Source, text string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(r.seed)
 	for _, s := range []string{string(from.Memory), from.Path, from.Modified.UTC().Format(time.RFC3339Nano), text} {
@@ -125,7 +125,7 @@ func (r *Recent) keyOf(from Source, text string) uint64 {
 }
 
 // again notes that a text which is known was given out once more.
-func (r *Recent) again(key uint64, at time.Time) bool {
+func (r *ReturnedTexts) again(key uint64, at time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.known[key]
@@ -142,7 +142,7 @@ func (r *Recent) again(key uint64, at time.Time) bool {
 }
 
 // show lets a text be found by its passages, and not those that have them too.
-func (r *Recent) show(g *given) {
+func (r *ReturnedTexts) show(g *given) {
 	for _, p := range g.prints {
 		if other := r.prints[p]; other != nil && other != g {
 			other.hidden = true
@@ -152,10 +152,10 @@ func (r *Recent) show(g *given) {
 	g.hidden = false
 }
 
-func (r *Recent) add(g *given) {
+func (r *ReturnedTexts) add(g *given) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.known[g.key] != nil { // meanwhile
+	if r.known[g.key] != nil { // in the meantime
 		return
 	}
 	r.known[g.key] = r.order.PushBack(g)
@@ -165,10 +165,10 @@ func (r *Recent) add(g *given) {
 }
 
 // trim lets go of what was given out too long ago, and of more than is kept.
-func (r *Recent) trim(now time.Time) {
+func (r *ReturnedTexts) trim(now time.Time) {
 	for e := r.order.Front(); e != nil; e = r.order.Front() {
 		g := e.Value.(*given)
-		if r.order.Len() <= mostTexts && r.words <= mostWords && now.Sub(g.at) <= r.window {
+		if r.order.Len() <= maxTexts && r.words <= maxWords && now.Sub(g.at) <= r.window {
 			return
 		}
 		r.order.Remove(e)
@@ -184,7 +184,7 @@ func (r *Recent) trim(now time.Time) {
 
 // Find lists what a text is an echo of, the most similar first and of these what was given
 // out last.
-func (r *Recent) Find(text string, now time.Time) []Heard {
+func (r *ReturnedTexts) Find(text string, now time.Time) []Match {
 	if r.window <= 0 {
 		return nil
 	}
@@ -192,20 +192,20 @@ func (r *Recent) Find(text string, now time.Time) []Heard {
 	if !tellsEnough(words, text) {
 		return nil
 	}
-	var out []Heard
+	var out []Match
 	for _, g := range r.candidates(fingerprints(words), now) {
 		if s := likeness(words, g.words); s > 0 {
-			out = append(out, Heard{Source: g.Source, At: g.at, Similarity: s})
+			out = append(out, Match{Source: g.Source, At: g.at, Similarity: s})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Heard) int {
+	slices.SortStableFunc(out, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), b.At.Compare(a.At))
 	})
 	return out
 }
 
 // candidates copies what shares a passage, so that nothing is compared under the lock.
-func (r *Recent) candidates(prints []uint64, now time.Time) []given {
+func (r *ReturnedTexts) candidates(prints []uint64, now time.Time) []given {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.trim(now)
@@ -220,8 +220,8 @@ func (r *Recent) candidates(prints []uint64, now time.Time) []given {
 	return out
 }
 
-// Says is how much a text is an echo of another: 1 if it is in it, 0 if it is no echo.
-func (r *Recent) Says(text, known string) float64 {
+// Similarity returns how much of a text is from another: 1 if it is contained, 0 if nothing is.
+func (r *ReturnedTexts) Similarity(text, known string) float64 {
 	words := r.appendWords(nil, text)
 	if !tellsEnough(words, text) {
 		return 0

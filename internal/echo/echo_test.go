@@ -21,19 +21,19 @@ const (
 )
 
 // heard is what was given out once, from one memory.
-func heard(t testing.TB, texts ...string) *Recent {
+func heard(t testing.TB, texts ...string) *ReturnedTexts {
 	t.Helper()
 	r := New(time.Hour)
 	for i, text := range texts {
-		r.Give(Source{Memory: anID, Path: fmt.Sprint(i)}, text, noon)
+		r.Add(Source{Memory: anID, Path: fmt.Sprint(i)}, text, noon)
 	}
 	return r
 }
 
 // isEcho reports whether all parts of a text are echoes, or all pieces of one are, each of
 // something else.
-func isEcho(r *Recent, text string) bool {
-	found := func(p Part) []Heard { return r.Find(p.Text, noon.Add(time.Minute)) }
+func isEcho(r *ReturnedTexts, text string) bool {
+	found := func(p Part) []Match { return r.Find(p.Text, noon.Add(time.Minute)) }
 	parts := Parts(text)
 	for _, p := range parts {
 		if len(found(p)) > 0 {
@@ -53,39 +53,52 @@ func isEcho(r *Recent, text string) bool {
 }
 
 func TestEchoes(t *testing.T) {
-	long := strings.Repeat("one after the other the boats of the club came home before the rain and were made fast; ", 20)
+	long := strings.Repeat("one after the other the boats of the club came home before the rain and were made fast; ",
+		20)
 	for name, c := range map[string]struct {
 		given, text string
 		want        bool
 	}{
-		"the same":                    {facts, facts, true},
-		"case, white space and marks": {facts, "  THE staging  database, listens on \"port\" **5432**!\nann moved it there in may because the tunnel holds 5433", true},
-		"quoted":                      {facts, "> The staging database listens on port 5432.\n> Ann moved it there in May, because the tunnel holds 5433.", true},
-		"as an answer has it":         {facts, "[456789ab] memory, 3d old, #staging, project shop\n> " + facts, true},
-		"in one line of an index":     {facts, "[456789ab] memory, 3d old > " + facts, true},
-		"a sentence of it":            {facts, "Ann moved it there in May, because the tunnel holds 5433", true},
-		"from the middle":             {facts, "moved it there in May because the tunnel holds", true},
-		"seven words of it":           {facts, "it there in May because the tunnel", false},
-		"another number":              {facts, strings.Replace(facts, "5432", "5434", 1), false},
-		"a number with a sign":        {"the offset of the clock is 5 seconds", "the offset of the clock is -5 seconds", false},
-		"another currency":            {"the kettle costs $5 at the market", "the kettle costs €5 at the market", false},
-		"another version":             {"we use version 1.2 of the library now", "we use version 12 of the library now", false},
-		"another sign":                {"it is wanted that a == b holds there", "it is wanted that a != b holds there", false},
-		"a comparison":                {"it is wanted that a > b holds there", "it is wanted that a < b holds there", false},
-		"a new fact":                  {facts, facts + " Bob has the password.", false},
-		"what it denies":              {denied, "the staging database of the shop listens on the old port since May", false},
-		"all that it denies":          {denied, denied, true},
-		"a condition left out":        {"If the tide is low the ferry leaves from the other pier of the harbour", "the ferry leaves from the other pier of the harbour", false},
-		"a short one":                 {"Ann likes tea", "ann likes  tea.", true},
-		"too short to tell":           {"Yes, do it", "yes do it", false},
-		"one word":                    {"rhododendrons", "Rhododendrons", true},
-		"part of a short one":         {"Ann likes tea with milk", "Ann likes tea", false},
-		"a word of many another":      {long + "Ann said so", long + "Bob said so", false},
-		"a number of many another":    {long + "at 5", long + "at 6", false},
-		"a denial among many":         {long + "and that is so", long + "and that is not so", false},
-		"something else":              {facts, "The kettle in the kitchen leaks at its lid", false},
-		"nothing":                     {facts, " \n", false},
-		"Unicode forms":               {"Das Caf\u00e9 am Hafen \u00f6ffnet um acht", "das cafe\u0301 am hafen o\u0308ffnet UM acht", true},
+		"the same": {facts, facts, true},
+		"case, white space and marks": {facts,
+			"  THE staging  database, listens on \"port\" **5432**!\nann moved it there in may because the tunnel " +
+				"holds 5433", true},
+		"quoted": {facts,
+			"> The staging database listens on port 5432.\n> Ann moved it there in May, because the tunnel holds 5433.",
+			true},
+		"as an answer has it":     {facts, "[456789ab] memory, 3d old, #staging, project shop\n> " + facts, true},
+		"in one line of an index": {facts, "[456789ab] memory, 3d old > " + facts, true},
+		"a sentence of it":        {facts, "Ann moved it there in May, because the tunnel holds 5433", true},
+		"from the middle":         {facts, "moved it there in May because the tunnel holds", true},
+		"seven words of it":       {facts, "it there in May because the tunnel", false},
+		"another number":          {facts, strings.Replace(facts, "5432", "5434", 1), false},
+		"a number with a sign": {"the offset of the clock is 5 seconds", "the offset of the clock is -5 seconds",
+			false},
+		"another currency": {"the kettle costs $5 at the market", "the kettle costs €5 at the market",
+			false},
+		"another version": {"we use version 1.2 of the library now", "we use version 12 of the library now",
+			false},
+		"another sign": {"it is wanted that a == b holds there", "it is wanted that a != b holds there",
+			false},
+		"a comparison": {"it is wanted that a > b holds there", "it is wanted that a < b holds there",
+			false},
+		"a new fact": {facts, facts + " Bob has the password.", false},
+		"what it denies": {denied, "the staging database of the shop listens on the old port since May",
+			false},
+		"all that it denies": {denied, denied, true},
+		"a condition left out": {"If the tide is low the ferry leaves from the other pier of the harbour",
+			"the ferry leaves from the other pier of the harbour", false},
+		"a short one":              {"Ann likes tea", "ann likes  tea.", true},
+		"too short to tell":        {"Yes, do it", "yes do it", false},
+		"one word":                 {"rhododendrons", "Rhododendrons", true},
+		"part of a short one":      {"Ann likes tea with milk", "Ann likes tea", false},
+		"a word of many another":   {long + "Ann said so", long + "Bob said so", false},
+		"a number of many another": {long + "at 5", long + "at 6", false},
+		"a denial among many":      {long + "and that is so", long + "and that is not so", false},
+		"something else":           {facts, "The kettle in the kitchen leaks at its lid", false},
+		"nothing":                  {facts, " \n", false},
+		"Unicode forms": {"Das Caf\u00e9 am Hafen \u00f6ffnet um acht",
+			"das cafe\u0301 am hafen o\u0308ffnet UM acht", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := isEcho(heard(t, c.given), c.text); got != c.want {
@@ -121,19 +134,20 @@ func TestABracketedIDIsTold(t *testing.T) {
 
 func TestWhatIsForgotten(t *testing.T) {
 	r := heard(t, facts)
-	if got := r.Find(facts, noon.Add(time.Hour)); len(got) != 1 || got[0].Memory != anID || !got[0].At.Equal(noon) || got[0].Similarity != 1 {
+	if got := r.Find(facts, noon.Add(time.Hour)); len(got) != 1 || got[0].Memory != anID || !got[0].At.Equal(noon) ||
+		got[0].Similarity != 1 {
 		t.Errorf("after an hour it is %+v", got)
 	}
 	if got := r.Find(facts, noon.Add(time.Hour+1)); got != nil {
 		t.Errorf("later it is still %+v", got)
 	}
-	r.Give(Source{Memory: anID}, facts, noon)
+	r.Add(Source{Memory: anID}, facts, noon)
 	r.Forget()
 	if texts, words := r.Size(); texts+words != 0 {
 		t.Errorf("%d texts of %d words are left", texts, words)
 	}
 	off := New(0)
-	off.Give(Source{Memory: anID}, facts, noon)
+	off.Add(Source{Memory: anID}, facts, noon)
 	if got := off.Find(facts, noon); got != nil {
 		t.Errorf("what remembers nothing finds %+v", got)
 	}
@@ -141,7 +155,7 @@ func TestWhatIsForgotten(t *testing.T) {
 
 func TestWhatIsGivenAgainStays(t *testing.T) {
 	r := heard(t, facts)
-	r.Give(Source{Memory: anID, Path: "0"}, facts, noon.Add(50*time.Minute))
+	r.Add(Source{Memory: anID, Path: "0"}, facts, noon.Add(50*time.Minute))
 	if texts, _ := r.Size(); texts != 1 {
 		t.Errorf("%d texts are known, want 1", texts)
 	}
@@ -152,21 +166,22 @@ func TestWhatIsGivenAgainStays(t *testing.T) {
 
 func TestMemoryIsBounded(t *testing.T) {
 	r := New(time.Hour)
-	for i := range mostTexts + 100 {
-		r.Give(Source{Memory: anID}, fmt.Sprintf("the short text with the number %d", i), noon)
+	for i := range maxTexts + 100 {
+		r.Add(Source{Memory: anID}, fmt.Sprintf("the short text with the number %d", i), noon)
 	}
-	if texts, _ := r.Size(); texts != mostTexts {
-		t.Errorf("%d texts are known, want %d", texts, mostTexts)
+	if texts, _ := r.Size(); texts != maxTexts {
+		t.Errorf("%d texts are known, want %d", texts, maxTexts)
 	}
-	if got, gone := r.Find(fmt.Sprintf("the short text with the number %d", mostTexts+99), noon), r.Find("the short text with the number 99", noon); len(got) != 1 || gone != nil {
+	if got, gone := r.Find(fmt.Sprintf("the short text with the number %d", maxTexts+99), noon),
+		r.Find("the short text with the number 99", noon); len(got) != 1 || gone != nil {
 		t.Errorf("the last is %+v, the first %+v", got, gone)
 	}
 	word := strings.Repeat("word ", longest+1000)
-	for i := range mostWords/longest + 10 {
-		r.Give(Source{Memory: anID, Path: fmt.Sprint(i)}, word, noon)
+	for i := range maxWords/longest + 10 {
+		r.Add(Source{Memory: anID, Path: fmt.Sprint(i)}, word, noon)
 	}
-	if _, words := r.Size(); words > mostWords || words < mostWords-longest {
-		t.Errorf("%d words are known, want nearly %d", words, mostWords)
+	if _, words := r.Size(); words > maxWords || words < maxWords-longest {
+		t.Errorf("%d words are known, want nearly %d", words, maxWords)
 	}
 	prints := 0
 	for range r.prints {
@@ -188,7 +203,8 @@ func sentences() *rapid.Generator[[]string] {
 func decorated(r *rapid.T, words []string) string {
 	var b strings.Builder
 	quote := rapid.SampledFrom([]string{"", "> ", ">  > ", "  "}).Draw(r, "quote")
-	b.WriteString(rapid.SampledFrom([]string{"", "\n", "[456789ab] memory, 3d old, #a #b\n", "[Notes/A b.md] note, 2026-01-01\n", "[456789ab] "}).Draw(r, "heading"))
+	b.WriteString(rapid.SampledFrom([]string{"", "\n", "[456789ab] memory, 3d old, #a #b\n",
+		"[Notes/A b.md] note, 2026-01-01\n", "[456789ab] "}).Draw(r, "heading"))
 	b.WriteString(quote)
 	for i, w := range words {
 		if i > 0 {
@@ -217,7 +233,8 @@ func TestAChangedNumberIsNeverAnEcho(t *testing.T) {
 		words := sentences().Draw(r, "words")
 		words = append(words, "port", "5432", "holds")
 		given := heard(t, strings.Join(words, " "))
-		at := rapid.IntRange(0, len(words)-1).Filter(func(i int) bool { return strings.Trim(words[i], "0123456789") == "" }).Draw(r, "at")
+		at := rapid.IntRange(0,
+			len(words)-1).Filter(func(i int) bool { return strings.Trim(words[i], "0123456789") == "" }).Draw(r, "at")
 		words[at] = fmt.Sprint(rapid.IntRange(100_000, 999_999).Draw(r, "number"))
 		if back := decorated(r, words); isEcho(given, back) {
 			r.Fatalf("%q is an echo", back)
@@ -248,7 +265,7 @@ func TestManyAtOnce(t *testing.T) {
 		wg.Go(func() {
 			for i := range 200 {
 				text := fmt.Sprintf("the same words of everybody with the number %d", i%20)
-				r.Give(Source{Memory: anID, Path: fmt.Sprint(n)}, text, noon)
+				r.Add(Source{Memory: anID, Path: fmt.Sprint(n)}, text, noon)
 				if i == 150 && n == 0 {
 					r.Forget()
 				}
@@ -281,15 +298,15 @@ func BenchmarkGive(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		i++
-		r.Give(Source{Memory: anID}, fmt.Sprint(text, i), noon)
+		r.Add(Source{Memory: anID}, fmt.Sprint(text, i), noon)
 	}
 }
 
 func BenchmarkFind(b *testing.B) {
 	r := New(time.Hour)
 	text := strings.Repeat("the staging database listens on a port of its own ", 4)
-	for i := range mostTexts {
-		r.Give(Source{Memory: anID}, fmt.Sprint(text, i), noon)
+	for i := range maxTexts {
+		r.Add(Source{Memory: anID}, fmt.Sprint(text, i), noon)
 	}
 	for b.Loop() {
 		if len(r.Find(text+"100", noon)) == 0 {

@@ -23,7 +23,7 @@ type word struct {
 // appendWords takes a text apart. Marks around words do not count, and neither do those
 // that structure a text; signs, question marks and all that stands beside a digit do.
 // Chinese and Japanese are taken character by character.
-func (r *Recent) appendWords(to []word, text string) []word {
+func (r *ReturnedTexts) appendWords(to []word, text string) []word {
 	for token := range strings.FieldsSeq(text) {
 		switch {
 		case lettersOnly(token):
@@ -40,17 +40,17 @@ func (r *Recent) appendWords(to []word, text string) []word {
 	return to
 }
 
-func (r *Recent) word(plain string) word {
+func (r *ReturnedTexts) word(plain string) word {
 	w := fold(plain)
 	no := denies(w)
 	first, _ := utf8.DecodeRuneInString(plain)
 	return word{hash: r.hash(w), weighs: no || counts(w) || unicode.IsUpper(first), denies: no}
 }
 
-func (r *Recent) hash(w string) uint32 { return uint32(maphash.String(r.seed, w)) }
+func (r *ReturnedTexts) hash(w string) uint32 { return uint32(maphash.String(r.seed, w)) }
 
 // appendToken adds a word with the marks around it.
-func (r *Recent) appendToken(to []word, token string) []word {
+func (r *ReturnedTexts) appendToken(to []word, token string) []word {
 	plain, marks := trimmed(token)
 	if !structures(plain) {
 		to = append(to, r.word(plain))
@@ -65,7 +65,7 @@ func (r *Recent) appendToken(to []word, token string) []word {
 }
 
 // appendCharacters adds the characters of a script without spaces, and the words between.
-func (r *Recent) appendCharacters(to []word, token string) []word {
+func (r *ReturnedTexts) appendCharacters(to []word, token string) []word {
 	from := 0
 	for i, c := range token {
 		if !unspaced(c) {
@@ -110,10 +110,11 @@ func trimmed(token string) (plain, behind string) {
 	plain = strings.TrimRight(token, closing)
 	behind = token[len(plain):]
 	plain = strings.TrimLeft(plain, opening)
-	for range mostMarks {
+	for range maxMarks {
 		less := plain
 		for _, mark := range []string{"**", "*", "_"} {
-			if inner, found := strings.CutPrefix(less, mark); found && strings.HasSuffix(inner, mark) && !strings.HasPrefix(less, "__") {
+			if inner, found := strings.CutPrefix(less, mark); found && strings.HasSuffix(inner, mark) &&
+				!strings.HasPrefix(less, "__") {
 				less = strings.TrimSuffix(inner, mark)
 			}
 		}
@@ -127,8 +128,8 @@ func trimmed(token string) (plain, behind string) {
 	return plain, behind
 }
 
-// mostMarks is how many marks of different kinds are taken away around a word.
-const mostMarks = 8
+// maxMarks is how many marks of different kinds are taken away around a word.
+const maxMarks = 8
 
 // structures reports whether a token is of marks that say nothing by themselves.
 func structures(token string) bool {
@@ -148,9 +149,10 @@ func fold(w string) string {
 // in part.
 func denies(w string) bool {
 	switch w {
-	case "not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "cannot", "cant", "dont", "doesnt", "didnt",
-		"isnt", "wasnt", "wont", "if", "unless", "until", "except", "false", "wrong", "untrue", "hardly", "barely", "rarely", "seldom",
-		"perhaps", "maybe", "might", "could", "would", "possibly", "probably", "allegedly", "supposedly", "doubt", "doubts", "denies", "denied",
+	case "not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "cannot", "cant",
+		"dont", "doesnt", "didnt", "isnt", "wasnt", "wont", "if", "unless", "until", "except", "false", "wrong",
+		"untrue", "hardly", "barely", "rarely", "seldom", "perhaps", "maybe", "might", "could", "would", "possibly",
+		"probably", "allegedly", "supposedly", "doubt", "doubts", "denies", "denied",
 		"only", "formerly", "previously", "incorrect", "nicht", "kein", "keine", "nie", "nur", "vielleicht":
 		return true
 	}
@@ -186,14 +188,14 @@ func fingerprints(words []word) []uint64 {
 	grams := len(words) - gram + 1
 	last := -1
 	for begin := 0; begin+window <= grams; begin++ {
-		least, hash := -1, uint64(0)
+		lowest, hash := -1, uint64(0)
 		for i := begin; i < begin+window; i++ {
-			if h := mixed(words[i:i+gram], 2); least < 0 || h <= hash {
-				least, hash = i, h
+			if h := mixed(words[i:i+gram], 2); lowest < 0 || h <= hash {
+				lowest, hash = i, h
 			}
 		}
-		if least != last {
-			out, last = append(out, hash), least
+		if lowest != last {
+			out, last = append(out, hash), lowest
 		}
 	}
 	return out
@@ -223,11 +225,13 @@ func likeness(text, known []word) float64 {
 		return 0
 	}
 	for at := 0; at+len(text) <= len(known); at++ {
-		if same(text[0], known[at]) && slices.EqualFunc(text, known[at:at+len(text)], same) && standsAlone(known, at, at+len(text)) {
+		if same(text[0], known[at]) && slices.EqualFunc(text, known[at:at+len(text)], same) &&
+			standsAlone(known, at, at+len(text)) {
 			return 1
 		}
 	}
-	if s := shared(text, known); s >= alike && within(text, known) && slices.EqualFunc(weighing(text), weighing(known), same) {
+	if s := shared(text, known); s >= alike && within(text, known) &&
+		slices.EqualFunc(weighing(text), weighing(known), same) {
 		return s
 	}
 	return 0

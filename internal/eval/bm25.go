@@ -17,7 +17,8 @@ const (
 	plainB  = 0.75
 )
 
-const stopWords = "a an and are as at be but by for from has have in into is it its of on or s such t that the their then there " +
+const stopWords = "a an and are as at be but by for from has have in into is it its of on or s such t that the " +
+	"their then there " +
 	"these they this to was were what when where which who will with how did do does he she his her you your i"
 
 // BM25 is the plain kind that everything else has to beat: runs of letters and
@@ -109,7 +110,8 @@ func (b *BM25) words(text string) (out []string) {
 		}
 		text = noSpaces.ReplaceAllString(text, " ")
 	}
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	for _, w := range strings.FieldsFunc(text,
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
 		if b.stop[w] {
 			continue
 		}

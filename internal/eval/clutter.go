@@ -160,16 +160,16 @@ func (g *clutterer) word(place string, with map[string]string) string {
 // facts fills the store up with facts, some of them said again and again.
 func (g *clutterer) facts(n int) {
 	copied, again := max(1, n*copies/100), max(1, n*reworded/100)
-	all := clutterFacts()
+	all := clutter.Facts
 	for i := 0; len(g.out.Entries) < n; i++ {
 		f := all[i%len(all)]
-		with := g.subject(f.about, f.ways[0])
-		base := g.add(Good, g.fill(with, f.ways[0]), g.ago(400))
+		with := g.subject(f.About, f.Ways[0])
+		base := g.add(Good, g.fill(with, f.Ways[0]), g.ago(400))
 		group := g.groups
-		g.ask(g.fill(with, f.ask), base)
+		g.ask(g.fill(with, f.Ask), base)
 		left := n - len(g.out.Entries)
 		if again > 0 && left > 0 && g.rng.IntN(left+again) < 2*again {
-			for _, way := range f.ways[1:min(len(f.ways), 2+g.rng.IntN(2))] {
+			for _, way := range f.Ways[1:min(len(f.Ways), 2+g.rng.IntN(2))] {
 				g.also(group, Reworded, g.fill(with, way), g.ago(400))
 				again--
 			}
@@ -220,9 +220,11 @@ func (g *clutterer) versioned() {
 	for i := range 2 + g.rng.IntN(2) {
 		version := fmt.Sprintf("%d.%d", first+i, g.rng.IntN(10))
 		value := fmt.Sprint((1 + g.rng.IntN(9)) * 8 << i)
-		text := g.fill(with, "With {tech} "+version+", {svc} has a "+setting+" of "+value+" unless the unit file says otherwise.")
+		text := g.fill(with,
+			"With {tech} "+version+", {svc} has a "+setting+" of "+value+" unless the unit file says otherwise.")
 		if i == 2 {
-			text = g.fill(with, "In {svc} the "+setting+" is "+value+" with {tech} "+version+", unless the unit file says otherwise.")
+			text = g.fill(with,
+				"In {svc} the "+setting+" is "+value+" with {tech} "+version+", unless the unit file says otherwise.")
 		}
 		g.ask(g.fill(with, setting+" of {svc} with {tech} "+version), g.also(group, Version, text, g.ago(400)))
 	}
@@ -233,7 +235,8 @@ func (g *clutterer) nextGroup() int { g.groups++; return g.groups }
 func (g *clutterer) onPlatforms() {
 	with := g.subject("svc", "platform")
 	thing, group := g.of("things"), g.nextGroup()
-	for i, at := range [][2]string{{"Linux", "~/.local/share"}, {"macOS", "~/Library/Application Support"}, {"Windows", "%APPDATA%"}} {
+	for i, at := range [][2]string{{"Linux", "~/.local/share"}, {"macOS", "~/Library/Application Support"},
+		{"Windows", "%APPDATA%"}} {
 		if i == 2 && g.rng.IntN(2) == 0 {
 			break
 		}
@@ -244,14 +247,7 @@ func (g *clutterer) onPlatforms() {
 
 // changed says something twice or three times, each time with what holds by then.
 func (g *clutterer) changed() {
-	ways := [][]string{
-		{"{svc} listens on port {0}.", "{svc} now listens on port {0}.", "port of {svc}"},
-		{"The primary region of {svc} is {0}.", "The primary region of {svc} is {0}.", "primary region of {svc}"},
-		{"{svc} keeps its logs for {0} days.", "{svc} keeps its logs for {0} days since the audit.", "how long does {svc} keep logs"},
-		{"The on-call engineer for {svc} is {0}.", "The on-call engineer for {svc} is now {0}.", "who is on call for {svc}"},
-		{"The nightly job of {svc} starts at {0}.", "The nightly job of {svc} was moved to {0}.", "when does the nightly job of {svc} start"},
-		{"{svc} allows {0} requests a minute from one client.", "{svc} allows {0} requests a minute from one client.", "requests a minute that {svc} allows"},
-	}
+	ways := clutter.Changed
 	k := g.rng.IntN(len(ways))
 	way, with, group := ways[k], g.subject("svc", "changed"), g.nextGroup()
 	at, last := g.now.AddDate(0, 0, -390), 0
@@ -285,11 +281,7 @@ func (g *clutterer) value(kind, time int) string {
 
 // contradicted says something and its opposite on one day.
 func (g *clutterer) contradicted() {
-	ways := [][]string{
-		{"{svc} supports {feature} for {team} customers.", "{svc} does not support {feature} for {team} customers.", "does {svc} support {feature}"},
-		{"The health check of {svc} is public.", "The health check of {svc} is not public.", "is the health check of {svc} public"},
-		{"{svc} encrypts its {things} at rest.", "{svc} never encrypts its {things} at rest.", "are the {things} of {svc} encrypted at rest"},
-	}
+	ways := clutter.Contradicted
 	way := ways[g.rng.IntN(len(ways))]
 	with, group, at := g.subject("svc", "contradicted"), g.nextGroup(), g.ago(400)
 	one := g.also(group, Contradiction, g.fill(with, way[0]), at)
@@ -299,23 +291,14 @@ func (g *clutterer) contradicted() {
 
 // junk is what is in stores and helps nobody.
 func (g *clutterer) junk() string {
-	all := []string{
-		"test", "asdf", "asdf {n}", "TODO", "todo: write this down properly", "ok", "Thanks!", "works now", "fixed it", "see above", "as discussed", "misc notes",
-		"Lorem ipsum dolor sit amet, consectetur {n}", "???", "I think maybe something about {things} was weird somewhere, not sure.",
-		"remember to look at that thing later", "Session started.", "Here is the summary you asked for:", "Sure! I can help with that.",
-		"The user asked a question and I answered it.", "ping {n}", "some stuff about {things}, will fill in later", "{things} etc.", "wip {n}", "hello world {n}",
-		"Placeholder for {svc}", "n/a", "draft, {things}, ...", "TODO: check {svc} sometime", "Okay, I will keep that in mind.", "no idea what happened here",
-		"it broke again", "somebody said something about {svc}", "more on this tomorrow", "untitled note {n}", "copy of copy of {things}", "hmm, interesting",
-		"maybe later", "stuff", "Let me know if you have any questions!", "TBD", "fix this!!!", "not important", "temp {n}", "delete me", "aaaaaaa {n}",
-		"The conversation was about various topics.", "I am not sure, but it might be related to {things} or something.", "trying something", "foo bar baz {n}",
-	}
+	all := clutter.Junk
 	return g.fill(map[string]string{}, all[g.rng.IntN(len(all))])
 }
 
 // indexed is what an indexer left, which may look like anything.
 func (g *clutterer) indexed() {
 	with := g.subject("svc", "indexed")
-	all := []string{"func Open{n}(path string) (*{second}, error)", "README of {svc}: installation, configuration, usage.", "TODO", "test", "class {second} of {svc}, with {few} methods."}
+	all := clutter.Indexed
 	at := g.add(Indexed, g.fill(with, all[g.rng.IntN(len(all))]), g.ago(400))
 	e := &g.out.Entries[at]
 	e.Fields = map[string]json.RawMessage{}

@@ -65,7 +65,8 @@ type Solved struct {
 }
 
 func (s *Solved) add(o Solved) {
-	s.Groups, s.Right, s.Wrong, s.Review, s.Left = s.Groups+o.Groups, s.Right+o.Right, s.Wrong+o.Wrong, s.Review+o.Review, s.Left+o.Left
+	s.Groups, s.Right, s.Wrong, s.Review, s.Left = s.Groups+o.Groups, s.Right+o.Right, s.Wrong+o.Wrong,
+		s.Review+o.Review, s.Left+o.Left
 }
 
 // Wrong is something that should not have been done to entries.
@@ -77,7 +78,8 @@ type Wrong struct {
 
 // Measure holds what became of the entries, at their places, against what they are.
 func (c *Clutter) Measure(fates []Fate) *Cleaned {
-	m := clutterMeasure{Clutter: c, fates: fates, groups: make(map[int][]int), merges: make(map[string][]int), of: make(map[string]int)}
+	m := clutterMeasure{Clutter: c, fates: fates, groups: make(map[int][]int), merges: make(map[string][]int),
+		of: make(map[string]int)}
 	m.out = Cleaned{Entries: len(c.Entries), Kinds: make(map[string]Solved), Wrong: []Wrong{}}
 	for i := range c.Entries {
 		m.groups[c.Entries[i].Group] = append(m.groups[c.Entries[i].Group], i)
@@ -228,7 +230,8 @@ func (m *clutterMeasure) strays() {
 			return (r.Kind == Version || r.Kind == Platform) && m.of[r.ID] != e.Group
 		}
 		if at := slices.IndexFunc(f.Related, stray); at >= 0 && m.of[f.Related[at].ID] > e.Group { // once
-			m.wrong("related as a "+f.Related[at].Kind+" to something else", append([]int{i}, m.groups[m.of[f.Related[at].ID]]...))
+			m.wrong("related as a "+f.Related[at].Kind+" to something else",
+				append([]int{i}, m.groups[m.of[f.Related[at].ID]]...))
 		}
 	}
 }

@@ -78,7 +78,8 @@ func byText(items []Item, kind Kind) (order []string, notes map[string][]string,
 	for _, it := range items {
 		text := strings.Join(strings.Fields(it.Text), " ")
 		folded := strings.ToLower(text)
-		if it.Kind != kind || !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		if it.Kind != kind ||
+			!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 			continue
 		}
 		if notes[folded] == nil {

@@ -29,7 +29,8 @@ type Figures struct {
 }
 
 func (f Figures) String() string {
-	return fmt.Sprintf("R@5 %.3f  R@10 %.3f  MRR@10 %.3f  nDCG@10 %.3f  hit@5 %.3f", f.Recall5, f.Recall10, f.MRR10, f.NDCG10, f.Hit5)
+	return fmt.Sprintf("R@5 %.3f  R@10 %.3f  MRR@10 %.3f  nDCG@10 %.3f  hit@5 %.3f", f.Recall5, f.Recall10, f.MRR10,
+		f.NDCG10, f.Hit5)
 }
 
 // Measure judges a run over those of the questions that j judges.

@@ -20,8 +20,8 @@ const Named = "named"
 
 // What a question made of somebody's own words may be.
 const (
-	mostRunes = 200
-	leastAsks = 3 // words of a line that asks; such as "Why?" could mean anything
+	maxRunes = 200
+	minAsks  = 3 // words of a line that asks; such as "Why?" could mean anything
 )
 
 // Own are questions made of what somebody wrote, each with the one thing that it stands
@@ -41,7 +41,8 @@ type Own struct {
 // are. A text that is the very name of its answer is none, nor is one that stands for
 // several things, by whatever kinds. The same items and seed give the same questions.
 func OwnQuestions(items []Item, most int, seed uint64) *Own {
-	o := &Own{Found: map[string]int{}, Memory: map[string]bool{}, Judgements: Judgements{File: "own words", Relevant: map[string]map[string]int{}}}
+	o := &Own{Found: map[string]int{}, Memory: map[string]bool{},
+		Judgements: Judgements{File: "own words", Relevant: map[string]map[string]int{}}}
 	classes := o.classes(items)
 	for _, texts := range classes {
 		slices.SortFunc(texts, func(a, b ownText) int {
@@ -116,7 +117,8 @@ func (o *Own) classes(items []Item) map[string][]ownText {
 				class = Named
 			}
 			o.Found[class]++
-			classes[class] = append(classes[class], ownText{strings.Join(strings.Fields(it.Text), " "), it.Note, it.Memory})
+			classes[class] = append(classes[class],
+				ownText{strings.Join(strings.Fields(it.Text), " "), it.Note, it.Memory})
 		}
 	}
 	return classes
@@ -136,10 +138,10 @@ func plainWords(text string) []string {
 func asks(kind Kind, folded string) bool {
 	words := plainWords(folded)
 	switch {
-	case utf8.RuneCountInString(folded) > mostRunes, len(words) == 0:
+	case utf8.RuneCountInString(folded) > maxRunes, len(words) == 0:
 		return false
 	case kind == Asked:
-		return len(strings.Fields(folded)) >= leastAsks || len(words) >= leastAsks
+		return len(strings.Fields(folded)) >= minAsks || len(words) >= minAsks
 	}
 	return !strings.ContainsFunc(folded, unicode.IsControl)
 }
@@ -157,7 +159,8 @@ func Asking(text string) []string {
 	var asking []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		line = strings.TrimLeftFunc(line, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("-*+>#•", r) })
+		line = strings.TrimLeftFunc(line,
+			func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("-*+>#•", r) })
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "[ ] "), "[x] ")
 		if strings.HasSuffix(line, "?") || strings.HasSuffix(line, "？") {
 			asking = append(asking, line)

@@ -149,7 +149,8 @@ func (f *folder) questions(s *Set) error {
 	const name = "queries.jsonl"
 	own := Judgements{File: name, Relevant: map[string]map[string]int{}}
 	err := f.rows(name, func(r *row) {
-		s.Questions = append(s.Questions, Question{ID: r.ID, Text: cmp.Or(r.Question, r.Text), Group: r.Conv, Category: r.category()})
+		s.Questions = append(s.Questions,
+			Question{ID: r.ID, Text: cmp.Or(r.Question, r.Text), Group: r.Conv, Category: r.category()})
 		for _, doc := range r.Docs {
 			own.set(r.ID, doc, 1)
 		}

@@ -175,7 +175,8 @@ func (s *Set) Categories() []string {
 
 // In returns the questions of a category, all for "".
 func (s *Set) In(category string) []Question {
-	return slices.DeleteFunc(slices.Clone(s.Questions), func(q Question) bool { return category != "" && q.Category != category })
+	return slices.DeleteFunc(slices.Clone(s.Questions),
+		func(q Question) bool { return category != "" && q.Category != category })
 }
 
 // Plain is what plain BM25 finds over a baseline's texts, at most ten for each
@@ -227,7 +228,8 @@ func (f *folder) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
-	f.files = append(f.files, File{Name: name, Bytes: int64(len(text)), Rows: strings.Count(string(text), "\n"), SHA256: hex.EncodeToString(sum[:])})
+	f.files = append(f.files, File{Name: name, Bytes: int64(len(text)), Rows: strings.Count(string(text), "\n"),
+		SHA256: hex.EncodeToString(sum[:])})
 	return text, nil
 }
 

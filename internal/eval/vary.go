@@ -49,7 +49,8 @@ func misspell(text string) string {
 // one after it. The first and the last stay, as they mostly do.
 func slip(word string, at uint64) string {
 	runes := []rune(word)
-	if len(runes) < shortest || strings.ContainsFunc(word, func(r rune) bool { return !unicode.Is(unicode.Latin, r) && !unicode.IsPunct(r) }) {
+	if len(runes) < shortest ||
+		strings.ContainsFunc(word, func(r rune) bool { return !unicode.Is(unicode.Latin, r) && !unicode.IsPunct(r) }) {
 		return word
 	}
 	i := 1 + int(at%uint64(len(runes)-3))

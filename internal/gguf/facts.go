@@ -130,7 +130,8 @@ func (f *File) checkUserDefined(facts *Facts) error {
 	}
 	id, err := f.tokenOf(userDefined)
 	if err == nil && id >= 0 {
-		err = unfit("its token %d is to be found in texts before they are cut into words (it is of the kind %d), which this engine cannot do", id, userDefined)
+		err = unfit("its token %d is to be found in texts before they are cut into words (it is of the kind %d), "+
+			"which this engine cannot do", id, userDefined)
 	}
 	if err != nil {
 		return f.explain(err)

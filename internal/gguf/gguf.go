@@ -33,6 +33,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 )
 
 // A File is a model file whose header was read and found consistent.
@@ -71,7 +72,7 @@ func openRegular(path string) (*os.File, int64, error) {
 	if !info.Mode().IsRegular() {
 		return nil, 0, &RefusedError{Path: path, Problem: "it is not a regular file", Remedy: pathRemedy}
 	}
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, 0, fmt.Errorf("model file: %w", err)
 	}
@@ -84,9 +85,6 @@ func openRegular(path string) (*os.File, int64, error) {
 
 // Close releases the file. Tensors cannot be read after it.
 func (f *File) Close() error { return f.file.Close() }
-
-// Size is the length of the file in bytes when it was opened.
-func (f *File) Size() int64 { return f.size }
 
 // SHA256 is the digest of the whole file in lower-case hex. The first call reads the file;
 // those after it return what that found.

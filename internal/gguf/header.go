@@ -25,8 +25,8 @@ const (
 // The least a key and a tensor take in a header, so that a count can be told from the bytes
 // there are: a name of one byte, and what follows it.
 const (
-	leastKey    = 8 + 1 + 4 + 1
-	leastTensor = 8 + 1 + 4 + 8 + 4 + 8
+	minKey    = 8 + 1 + 4 + 1
+	minTensor = 8 + 1 + 4 + 8 + 4 + 8
 )
 
 const (
@@ -161,9 +161,9 @@ func (f *File) readHeader() error {
 		return err
 	}
 	d.what = "its list of tensors"
-	tensors := d.count(maxTensors, leastTensor)
+	tensors := d.count(maxTensors, minTensor)
 	d.what = "its list of keys"
-	keys := d.count(maxKeys, leastKey)
+	keys := d.count(maxKeys, minKey)
 	f.readKeys(d, keys)
 	infos := d.tensors(tensors)
 	if d.err != nil {

@@ -42,7 +42,8 @@ func (f *File) family(among []family) (family, error) {
 	if len(names) > 1 {
 		verb = "are"
 	}
-	return family{}, unfit("it is of the architecture %s, %s %s what can be used", shown(arch), strings.Join(names, " and "), verb)
+	return family{},
+		unfit("it is of the architecture %s, %s %s what can be used", shown(arch), strings.Join(names, " and "), verb)
 }
 
 // Native checks that the file is an embedding model that llama.cpp loads and embeds with, or
@@ -56,7 +57,8 @@ func (f *File) Native() (*Facts, error) {
 		return nil, err
 	}
 	for _, rule := range []func(*Facts) error{
-		f.checkTokenizer, f.checkParts, f.checkAlignment, f.checkLabels, f.checkExtent, f.checkRotation, f.checkOneVectorTypes,
+		f.checkTokenizer, f.checkParts, f.checkAlignment, f.checkLabels, f.checkExtent, f.checkRotation,
+		f.checkOneVectorTypes,
 	} {
 		if err := rule(facts); err != nil {
 			return nil, f.explain(err)
@@ -112,7 +114,8 @@ func (f *File) checkTokenizer(facts *Facts) error {
 	case unigram:
 		return f.checkCharsmap()
 	default:
-		return unfit("its tokenizer is %s, %q (WordPiece) and %q (SentencePiece) are what can be used", shown(facts.Tokenizer), wordPiece, unigram)
+		return unfit("its tokenizer is %s, %q (WordPiece) and %q (SentencePiece) are what can be used",
+			shown(facts.Tokenizer), wordPiece, unigram)
 	}
 }
 
@@ -129,13 +132,13 @@ func (f *File) checkParts(*Facts) error {
 	return nil
 }
 
-// leastAlignment is what ggml wants the numbers of a tensor to begin at a multiple of, in
+// minAlignment is what ggml wants the numbers of a tensor to begin at a multiple of, in
 // bytes, once the file is mapped.
-const leastAlignment = 32
+const minAlignment = 32
 
 func (f *File) checkAlignment(*Facts) error {
-	if n, told := f.Uint(alignmentKey); told && n < leastAlignment {
-		return unfit("its key %s is %d, %d is the least that llama.cpp can do with", alignmentKey, n, leastAlignment)
+	if n, told := f.Uint(alignmentKey); told && n < minAlignment {
+		return unfit("its key %s is %d, %d is the least that llama.cpp can do with", alignmentKey, n, minAlignment)
 	}
 	return nil
 }
@@ -169,7 +172,8 @@ func (f *File) checkExtent(facts *Facts) error {
 
 // checkRotation checks by what tokens are told their places, where vectors are turned for it.
 func (f *File) checkRotation(facts *Facts) error {
-	if kind, told := f.meta[facts.key("rope.scaling.type")]; told && !slices.Contains([]any{"none", "linear", "yarn", "longrope"}, kind) {
+	if kind, told := f.meta[facts.key("rope.scaling.type")]; told &&
+		!slices.Contains([]any{"none", "linear", "yarn", "longrope"}, kind) {
 		return damaged("its key %s is not one of none, linear, yarn and longrope", facts.key("rope.scaling.type"))
 	}
 	size := facts.Dim / facts.Heads

@@ -125,7 +125,8 @@ func embedded(facts *Facts) []shape {
 
 // attended are those that all layers have after attention and at their ends.
 func attended(layer string, dim int) []shape {
-	return slices.Concat(linear(layer+"attn_output", dim, dim), norm(layer+"attn_output_norm", dim), norm(layer+"layer_output_norm", dim))
+	return slices.Concat(linear(layer+"attn_output", dim, dim), norm(layer+"attn_output_norm", dim),
+		norm(layer+"layer_output_norm", dim))
 }
 
 func linear(name string, in, out int) []shape {

@@ -124,7 +124,8 @@ func (t Tensor) widen() (func([]float32, []byte), error) {
 	case Q8_0:
 		return dot.Q8, nil
 	default:
-		return nil, t.file.explain(rounded("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read", shown(t.Name), t.Type))
+		return nil, t.file.explain(rounded("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read",
+			shown(t.Name), t.Type))
 	}
 }
 
@@ -220,7 +221,8 @@ func (f *File) place(list []Tensor, data, align int64) (map[string]Tensor, error
 			return nil, damaged("two tensors have the name %s, or one has none", shown(t.Name))
 		}
 		if t.offset < 0 || t.offset%align != 0 {
-			return nil, damaged("tensor %s begins at %d, not at a multiple of %d", shown(t.Name), uint64(t.offset), align)
+			return nil, damaged("tensor %s begins at %d, not at a multiple of %d", shown(t.Name), uint64(t.offset),
+				align)
 		}
 		if t.offset > f.size-data-int64(t.Size) {
 			return nil, damaged("tensor %s ends after the end of the file, which has %d bytes", shown(t.Name), f.size)

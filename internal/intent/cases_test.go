@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"emberd/decay"
-	"emberd/internal/entities"
+	"emberd/internal/entity"
 )
 
 // The cases of this file are CortexGraph's, by their numbers, with the entities that
 // emberd finds. Where those differ the numbers do: a word is no entity for beginning
 // a sentence (C53 "This", C55 "What"), and a question lowers the strength.
 
-func found(message string) []string { return entities.Find(message, entities.Options{}) }
+func found(message string) []string { return entity.Find(message, entity.Options{}) }
 
 func TestStrengthCases(t *testing.T) {
 	a := Default()

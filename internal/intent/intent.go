@@ -37,6 +37,7 @@ import (
 	"unicode/utf8"
 
 	"emberd/decay"
+	"emberd/internal/text"
 )
 
 // The bands of confidence.
@@ -65,7 +66,7 @@ const (
 	recallByNothing  = 0.2
 )
 
-// Save says whether a message is worth keeping and as what.
+// Save reports whether a message is worth keeping and as what.
 type Save struct {
 	ShouldSave bool
 	Confidence float64 // 0 to 1, to four decimals
@@ -74,7 +75,7 @@ type Save struct {
 	Reasoning  string  // what was found, for people
 }
 
-// Recall says whether a message asks for something kept, and what to search for.
+// Recall reports whether a message asks for something kept, and what to search for.
 type Recall struct {
 	ShouldSearch bool
 	Confidence   float64
@@ -122,7 +123,7 @@ func (s *signals) sum(entities int) float64 {
 	return sum
 }
 
-// rounded keeps the four decimals that anybody may compare.
+// rounded keeps the four decimals that a caller may compare.
 func rounded(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
@@ -145,7 +146,8 @@ func (a *Analyzer) Recall(message string, entities []string) Recall {
 	}
 	m := read(message)
 	s := a.signals(m)
-	r := Recall{Confidence: recallByNothing, Query: clip(message, 50), Tags: s.tags, Reasoning: s.recallReasoning(len(entities))}
+	r := Recall{Confidence: recallByNothing, Query: clip(message, 50), Tags: s.tags,
+		Reasoning: s.recallReasoning(len(entities))}
 	switch {
 	case len(s.recall) > 0:
 		r.ShouldSearch, r.Confidence = true, recallByPhrase
@@ -165,18 +167,6 @@ func longest(names []string, n int) []string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int { return utf8.RuneCountInString(b) - utf8.RuneCountInString(a) })
 	return names[:min(n, len(names))]
-}
-
-// clip returns the first n characters of s, trimmed and as one line.
-func clip(s string, n int) string {
-	s = strings.TrimSpace(s)
-	for i := range s {
-		if n--; n < 0 {
-			s = s[:i]
-			break
-		}
-	}
-	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 }
 
 // Strength returns the strength of a memory whose save names none, to four decimals,
@@ -201,3 +191,6 @@ func asks(text string) bool {
 	}
 	return marked
 }
+
+// clip returns the first n characters of s as one line.
+func clip(s string, n int) string { return text.OneLine(text.First(strings.TrimSpace(s), n)) }

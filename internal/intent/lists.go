@@ -34,7 +34,8 @@ func names() [listCount]string {
 		saveCommands: "save.commands", savePreferences: "save.preferences", saveDecisions: "save.decisions",
 		recall: "recall", exclusion: "exclusion", importanceCritical: "importance.critical",
 		importanceMarkers: "importance.markers", importanceWords: "importance.words", uncertainty: "uncertainty",
-		preference: "preference", negation: "negation", openers: "openers", possessives: "possessives", pronouns: "pronouns",
+		preference: "preference", negation: "negation", openers: "openers", possessives: "possessives",
+		pronouns: "pronouns",
 	}
 }
 

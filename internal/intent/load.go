@@ -11,7 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"emberd/internal/spelling"
+	"emberd/internal/text/spelling"
 	"emberd/memory"
 )
 
@@ -144,7 +144,8 @@ func (r *reader) list(n *yaml.Node, name string) []phrase {
 
 func (r *reader) phrase(n *yaml.Node, name string) (phrase, bool) {
 	if n.Kind != yaml.ScalarNode || isNull(n) {
-		r.fault(n.Line, "%s holds something that is no phrase; a phrase is plain text, in quotes if it has a colon", name)
+		r.fault(n.Line, "%s holds something that is no phrase; a phrase is plain text, in quotes if it has a colon",
+			name)
 		return phrase{}, false
 	}
 	p := newPhrase(n.Value)
@@ -157,7 +158,9 @@ func (r *reader) phrase(n *yaml.Node, name string) (phrase, bool) {
 	case len(p.words) > maxWords:
 		r.fault(n.Line, "%s has a phrase of %d words, more than %d; shorten it", name, len(p.words), maxWords)
 	case slices.ContainsFunc(read(p.text).words[1:], func(w word) bool { return w.apart() }):
-		r.fault(n.Line, "%s has the phrase %q that reaches across a comma or the end of a sentence, which no phrase does; split it", name, p.text)
+		r.fault(n.Line,
+			"%s has the phrase %q that reaches across a comma or the end of a sentence, which no phrase does; split it",
+			name, p.text)
 	default:
 		return p, true
 	}

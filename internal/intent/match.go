@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"emberd/internal/text"
 )
 
 // message is a text as the words that phrases are made of.
@@ -38,32 +40,38 @@ const (
 // apart reports whether no phrase reaches from the word before to this one.
 func (w word) apart() bool { return w.gap >= comma }
 
-func read(text string) message {
-	if !norm.NFC.IsNormalString(text) {
-		text = norm.NFC.String(text)
+func read(s string) message {
+	if !norm.NFC.IsNormalString(s) {
+		s = norm.NFC.String(s)
 	}
-	m := message{text: text, words: make([]word, 0, len(text)/5)}
-	last, start := 0, -1
+	m := message{text: s, words: make([]word, 0, len(s)/5)}
+	ends, last, start := text.SentenceEnds(upper(s)), 0, -1
 	end := func(at int) {
 		if start < 0 {
 			return
 		}
-		w := word{folded: fold(text[start:at]), start: start, end: at}
+		for ends[0] <= last && ends[0] < len(s) {
+			ends = ends[1:]
+		}
+		w := word{folded: fold(s[start:at]), start: start, end: at}
 		if n := len(m.words); n == 0 {
 			w.gap = stop
-		} else if w.gap, w.sentence = gapOf(text[last:start]), m.words[n-1].sentence; w.gap == stop {
+		} else {
+			w.gap, w.sentence = gapOf(s[last:start], last < ends[0] && ends[0] <= start), m.words[n-1].sentence
+		}
+		if w.gap == stop && len(m.words) > 0 {
 			w.sentence++
 		}
 		m.words = append(m.words, w)
 		last, start = at, -1
 	}
-	for i, r := range text {
+	for i, r := range s {
 		switch {
-		case writesNoSpaces(r):
+		case text.WritesNoSpaces(r):
 			end(i)
 			start = i
 			end(i + utf8.RuneLen(r))
-		case isWord(r) || start >= 0 && isApostrophe(r):
+		case text.IsWord(r) || start >= 0 && text.IsApostrophe(r):
 			if start < 0 {
 				start = i
 			}
@@ -71,9 +79,21 @@ func read(text string) message {
 			end(i)
 		}
 	}
-	end(len(text))
+	end(len(s))
 	m.markQuestions()
 	return m
+}
+
+// upper returns s with the ASCII letters in upper case, byte for byte. Many write messages
+// without capital letters, so where sentences end must not depend on case.
+func upper(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'a' <= c && c <= 'z' {
+			b[i] = c - 'a' + 'A'
+		}
+	}
+	return string(b)
 }
 
 // markQuestions looks at what ends each sentence, from the last to the first.
@@ -90,9 +110,9 @@ func (m message) markQuestions() {
 
 // fold drops apostrophes, which many leave out, and those of quotations.
 func fold(s string) string {
-	if strings.ContainsFunc(s, isApostrophe) {
+	if strings.ContainsFunc(s, text.IsApostrophe) {
 		s = strings.Map(func(r rune) rune {
-			if isApostrophe(r) {
+			if text.IsApostrophe(r) {
 				return -1
 			}
 			return r
@@ -101,27 +121,9 @@ func fold(s string) string {
 	return strings.ToLower(s)
 }
 
-func isWord(r rune) bool {
-	if r < utf8.RuneSelf { // which no mark is
-		return unicode.IsLetter(r) || unicode.IsDigit(r)
-	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
-}
-
-func isApostrophe(r rune) bool {
-	switch r {
-	case '\'', '’', '‘', 'ʼ', '`', '´':
-		return true
-	}
-	return false
-}
-
-func writesNoSpaces(r rune) bool {
-	return r >= 0x0e00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) || r == 'ー')
-}
-
-// gapOf classifies what stands between two words.
-func gapOf(s string) gap {
+// gapOf classifies what stands between two words. The sentence of the first one ends there
+// if ends is set.
+func gapOf(s string, ends bool) gap {
 	if s == " " || s == "" {
 		return within
 	}
@@ -131,13 +133,16 @@ func gapOf(s string) gap {
 	} else if n > 1 {
 		return stop
 	}
+	if before, _, broken := strings.Cut(s, "\n"); ends && (!broken || text.EndsSentence(strings.TrimSpace(before))) {
+		return stop
+	}
 	if strings.Contains(s, " - ") {
 		widest = comma
 	}
 	blank := strings.ContainsFunc(s, unicode.IsSpace)
 	for _, r := range s {
 		switch {
-		case strings.ContainsRune("。！？：；", r), strings.ContainsRune(".!?;:…", r) && blank:
+		case r == '：', r == '；', (r == ';' || r == ':') && blank:
 			return stop
 		case !unicode.IsSpace(r) && !strings.ContainsRune("\"'“”‘’„*_`~-", r):
 			widest = comma

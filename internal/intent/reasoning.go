@@ -13,7 +13,8 @@ func (s *signals) saveReasoning(entities int) string {
 	if s.marked() {
 		marker = "True"
 	}
-	fmt.Fprintf(&b, "Detected: %s importance_marker: %s entities_found: %d", quoted(append(s.save, s.importance...)), marker, entities)
+	fmt.Fprintf(&b, "Detected: %s importance_marker: %s entities_found: %d", quoted(append(s.save, s.importance...)),
+		marker, entities)
 	for _, against := range []struct {
 		name    string
 		phrases []string

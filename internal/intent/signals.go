@@ -60,7 +60,7 @@ func (a *Analyzer) signals(m message) *signals {
 		}
 	}
 	for _, h := range questions {
-		// What somebody also asks does not take a command in another sentence back.
+		// A question does not cancel a command in another sentence.
 		if !s.command || commands[m.words[h.start].sentence] {
 			s.exclusion = appendNew(s.exclusion, h.phrase)
 		}
@@ -127,7 +127,7 @@ func outdone(after []hit, h hit) bool {
 	return false
 }
 
-// negations tells of each word whether a phrase that begins there is taken back: by a
+// negations reports for each word whether a phrase that begins there is negated: by a
 // negation shortly before it in its clause. One that is part of a phrase, as in "don't
 // forget", negates nothing else.
 func negations(m message, hits []hit) []bool {

@@ -3,22 +3,26 @@
 //
 // A text is JSON (RFC 8259) or, in the dialect of editors' settings files, JSON with
 // // and /* comments */ and commas after the last member. Both may begin with a byte
-// order mark. A text of nothing but white space and comments counts as an empty
-// object. What is not well-formed is refused with its place, and so is a member that
-// is there twice, since readers differ in which they take.
+// order mark. A text that contains only white space and comments counts as an empty
+// object. A text that is not well-formed is an error with the place of the fault, and so
+// is a member that occurs twice, since readers differ in which they use.
 //
-// What is added takes over the indentation around it. Nothing here keeps or changes
-// the texts it is given.
+// A new member has the indentation of the members around it. No function keeps or
+// changes the texts that it receives.
 package jsonedit
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
-// Dialect says what a text may hold.
+// Dialect selects what a text can contain.
 type Dialect int
 
 // The dialects.
@@ -27,161 +31,182 @@ const (
 	Comments                // and comments, and commas after last members
 )
 
+const (
+	blanks = " \t\r\n" // JSON's white space
+	mark   = "\xef\xbb\xbf"
+)
+
 // Get returns the text of the value at path, a key for each object on the way, and
-// whether there is one. In the dialect Comments it may hold comments.
+// whether there is one. In the dialect Comments it can contain comments.
 func Get(text []byte, d Dialect, path ...string) ([]byte, bool, error) {
-	root, err := parse(text, d)
-	if err != nil || root == nil {
+	doc, obj, at, _, err := find(text, d, path)
+	if err != nil || doc == nil || at < 0 {
 		return nil, false, err
 	}
-	_, m, _, err := root.walk(text, path)
-	if err != nil || m == nil {
-		return nil, false, err
-	}
-	return bytes.Clone(text[m.value.start:m.value.end]), true, nil
+	v := obj.Members[at].Value
+	return hujson.Value{Value: v.Value}.Pack(), true, nil
 }
 
-// Set returns text with value, in its JSON, at path. Objects that are missing on the
-// way are added; what is there is replaced.
+// Set returns text with value, in its JSON, at path. It adds objects that are missing on
+// the way and replaces a value that exists.
 func Set(text []byte, d Dialect, value any, path ...string) ([]byte, error) {
-	root, err := parse(text, d)
+	doc, obj, at, missing, err := find(text, d, path)
 	if err != nil {
 		return nil, err
 	}
-	style := styleOf(text, root)
-	if root == nil {
-		return style.begin(text, nest(path, value))
+	for _, key := range slices.Backward(missing[min(1, len(missing)):]) {
+		value = map[string]any{key: value}
 	}
-	obj, m, rest, err := root.walk(text, path)
+	s := styleOf(text)
 	switch {
-	case err != nil:
-		return nil, err
-	case m == nil:
-		return style.add(text, obj, rest[0], nest(rest[1:], value))
+	case doc == nil:
+		return s.begin(text, map[string]any{path[0]: value})
+	case at < 0:
+		err = s.add(doc, obj, missing[0], value)
+	default:
+		m := &obj.Members[at]
+		m.Value.Value, err = s.render(value, indentation(doc.text, m.Name.StartOffset), ownLine(m))
 	}
-	raw, err := style.render(value, indentation(text, m.key), onOwnLine(text, m.key))
-	if err != nil {
-		return nil, err
-	}
-	return splice(text, cut{m.value.start, m.value.end, raw}), nil
+	return doc.pack(), err
 }
 
 // Remove returns text without the member at path; without one, text as it is.
 func Remove(text []byte, d Dialect, path ...string) ([]byte, error) {
-	root, err := parse(text, d)
-	if err != nil || root == nil {
+	doc, obj, at, _, err := find(text, d, path)
+	if err != nil || doc == nil || at < 0 {
 		return bytes.Clone(text), err
 	}
-	obj, m, _, err := root.walk(text, path)
-	if err != nil || m == nil {
-		return bytes.Clone(text), err
-	}
-	return splice(text, obj.without(text, m)...), nil
+	obj.remove(at)
+	return doc.pack(), nil
 }
 
-// nest wraps value into an object for each key.
-func nest(path []string, value any) any {
-	for i := len(path) - 1; i >= 0; i-- {
-		value = map[string]any{path[i]: value}
-	}
-	return value
+// document is a text that is an object, without its byte order mark.
+type document struct {
+	text []byte
+	root hujson.Value
+	mark string
 }
 
-// walk follows path as far as there are objects. It returns the last of them, the
-// member at path if it is there, and else the keys that are missing in the object.
-func (n *node) walk(text []byte, path []string) (obj *node, m *member, missing []string, err error) {
-	obj = n
-	for i, key := range path {
-		if m, err = obj.member(text, key); err != nil || m == nil {
-			return obj, nil, path[i:], err
-		}
-		if i == len(path)-1 {
-			break
-		}
-		if obj = m.value; !obj.object {
-			return nil, nil, nil, fmt.Errorf("%s: %q is no object", place(text, obj.start), key)
-		}
-	}
-	return obj, m, nil, nil
+// object is an object in a document.
+type object struct {
+	*hujson.Object
+	start int // where it begins
 }
 
-// member finds a member of an object.
-func (n *node) member(text []byte, key string) (found *member, err error) {
-	for i := range n.members {
-		m := &n.members[i]
-		if m.name != key {
-			continue
-		}
-		if found != nil {
-			return nil, fmt.Errorf("%s: %q is there twice; remove one of them", place(text, m.key), key)
-		}
-		found = m
+func (d *document) pack() []byte { return append([]byte(d.mark), d.root.Pack()...) }
+
+// find parses a text and follows path as far as there are objects. It returns the last
+// of them, the place of the member at path or -1, and the keys that are missing in the
+// object. A text without any value has no document.
+func find(text []byte, d Dialect, path []string) (*document, *object, int, []string, error) {
+	doc, err := parse(text, d)
+	if err != nil || doc == nil {
+		return nil, nil, -1, path, err
 	}
-	return found, nil
+	v, key := &doc.root, ""
+	for i := range path {
+		o, ok := v.Value.(*hujson.Object)
+		switch {
+		case !ok && i == 0:
+			return nil, nil, -1, nil, fmt.Errorf("%s: the text is no object", doc.place(v.StartOffset))
+		case !ok:
+			return nil, nil, -1, nil, fmt.Errorf("%s: %q is no object", doc.place(v.StartOffset), key)
+		}
+		at := -1
+		key = path[i]
+		for n := range o.Members {
+			name := &o.Members[n].Name
+			if literal, _ := name.Value.(hujson.Literal); literal.String() != key { // all names are literals
+				continue
+			}
+			if at >= 0 {
+				return nil, nil, -1, nil, fmt.Errorf("%s: %q is there twice; remove one of them",
+					doc.place(name.StartOffset), key)
+			}
+			at = n
+		}
+		if at < 0 || i == len(path)-1 {
+			return doc, &object{o, v.StartOffset}, at, path[i:], nil
+		}
+		v = &o.Members[at].Value
+	}
+	return nil, nil, -1, nil, errors.New("the path is empty")
 }
 
-// without is what to cut so that a member is gone, with its line if it has one.
-func (n *node) without(text []byte, m *member) []cut {
-	start, end, previous := m.key, m.value.end, n.start+1
-	var cuts []cut
-	if i := n.index(m); i > 0 {
-		previous = n.members[i-1].comma + 1
-		if m.comma < 0 {
-			cuts = append(cuts, cut{previous - 1, previous, ""})
+func parse(text []byte, d Dialect) (*document, error) {
+	plain, marked := bytes.CutPrefix(text, []byte(mark))
+	v, err := hujson.Parse(bytes.Clone(plain))
+	none := false
+	if err != nil {
+		// A value behind the text makes it well-formed if it is only space and comments.
+		behind, again := hujson.Parse(append(bytes.Clone(plain), "\nnull"...))
+		if none = again == nil && behind.StartOffset >= len(plain); !none {
+			return nil, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 		}
+		v = behind
 	}
-	if m.comma >= 0 {
-		end = m.comma + 1
+	if d == Strict && !v.IsStandard() {
+		return nil, errors.New("this program reads no comments here, and no comma before an end")
 	}
-	before := len(bytes.TrimRight(text[:start], blanks))
-	after := end + len(text[end:]) - len(bytes.TrimLeft(text[end:], " \t"))
+	if none {
+		return nil, nil
+	}
+	doc := &document{text: plain, root: v}
+	if marked {
+		doc.mark = mark
+	}
+	return doc, nil
+}
+
+// remove removes a member, with its line if it has one.
+func (o *object) remove(at int) {
+	m, last := o.Members[at], at == len(o.Members)-1
+	follow := &o.AfterExtra
+	if !last {
+		follow = &o.Members[at+1].Name.BeforeExtra
+	}
+	kept := bytes.TrimRight(m.Name.BeforeExtra, blanks)
+	space := m.Name.BeforeExtra[len(kept):]
+	rest := bytes.TrimLeft(*follow, " \t")
 	switch {
-	case len(n.members) == 1 && before == previous && isBlank(text[end:n.end-1]):
-		start, end = n.start+1, n.end-1
-	case !bytes.Contains(text[before:start], []byte("\n")), text[after] == '\n', text[after] == '\r',
-		text[after] == '}' && !inComment(text[previous:before]):
-		start = before
+	case len(o.Members) == 1 && len(kept) == 0 && len(bytes.TrimLeft(rest, blanks)) == 0:
+		*follow = nil
+	case !bytes.Contains(space, []byte("\n")), len(rest) > 0 && (rest[0] == '\n' || rest[0] == '\r'),
+		len(rest) == 0 && last && !inComment(kept):
+		*follow = slices.Concat(kept, *follow)
 	default: // the first of several in its line
-		end = after
+		*follow = slices.Concat(kept, space, rest)
 	}
-	return append(cuts, cut{start, end, ""})
+	if last && at > 0 && m.Value.AfterExtra == nil { // the comma before it goes too
+		previous := &o.Members[at-1].Value
+		*follow = slices.Concat(previous.AfterExtra, *follow)
+		previous.AfterExtra = nil
+	} else if last && at > 0 && o.Members[at-1].Value.AfterExtra == nil {
+		o.Members[at-1].Value.AfterExtra = hujson.Extra{}
+	}
+	o.Members = slices.Delete(o.Members, at, at+1)
 }
 
-// inComment tells whether what stands between two members ends in a // comment.
-func inComment(gap []byte) bool {
-	for gap = bytes.TrimLeft(gap, blanks); len(gap) > 0; gap = bytes.TrimLeft(gap, blanks) {
-		end := "*/"
-		if gap[1] == '/' {
-			end = "\n"
-		}
-		_, rest, closed := bytes.Cut(gap[2:], []byte(end))
-		if !closed {
-			return true
-		}
-		gap = rest
-	}
-	return false
-}
-
-func (n *node) index(m *member) int {
-	for i := range n.members {
-		if &n.members[i] == m {
-			return i
-		}
-	}
-	return -1
+// inComment reports whether white space and comments end in a // comment.
+func inComment(extra []byte) bool {
+	_, err := hujson.Parse(append(bytes.Clone(extra), "null"...))
+	return err != nil
 }
 
 // style is how a text is laid out.
 type style struct{ unit, newline string }
 
-func styleOf(text []byte, root *node) style {
+func styleOf(text []byte) style {
 	s := style{unit: "  ", newline: "\n"}
 	if bytes.Contains(text, []byte("\r\n")) {
 		s.newline = "\r\n"
 	}
-	if root != nil && len(root.members) > 0 && onOwnLine(text, root.members[0].key) {
-		if unit := indentation(text, root.members[0].key); unit != "" {
+	doc, err := parse(text, Comments)
+	if err != nil || doc == nil {
+		return s
+	}
+	if o, ok := doc.root.Value.(*hujson.Object); ok && len(o.Members) > 0 && ownLine(&o.Members[0]) {
+		if unit := indentation(doc.text, o.Members[0].Name.StartOffset); unit != "" {
 			s.unit = unit
 		}
 	}
@@ -191,50 +216,44 @@ func styleOf(text []byte, root *node) style {
 // begin writes the first value into a text without any.
 func (s style) begin(text []byte, value any) ([]byte, error) {
 	raw, err := s.render(value, "", true)
-	if err != nil {
-		return nil, err
+	out := bytes.TrimRight(text, blanks)
+	if len(bytes.TrimPrefix(out, []byte(mark))) > 0 {
+		out = append(bytes.Clone(out), s.newline...)
 	}
-	kept := bytes.TrimRight(text, blanks)
-	out := bytes.Clone(kept)
-	if len(bytes.TrimPrefix(kept, mark())) > 0 {
-		out = append(out, s.newline...)
-	}
-	return append(append(out, raw...), s.newline...), nil
+	return slices.Concat(out, raw, []byte(s.newline)), err
 }
 
 // add puts a new member behind the last one of an object.
-func (s style) add(text []byte, obj *node, key string, value any) ([]byte, error) {
-	tail := len(bytes.TrimRight(text[:obj.end-1], blanks))
-	if len(obj.members) == 0 {
-		base := indentation(text, obj.start)
-		piece, err := s.piece(key, value, base+s.unit, true)
-		return splice(text, cut{tail, obj.end - 1, piece + s.newline + base}), err
+func (s style) add(doc *document, obj *object, key string, value any) (err error) {
+	base := indentation(doc.text, obj.start)
+	lead, end, own := s.newline+base+s.unit, s.newline+base, true
+	var m hujson.ObjectMember
+	tail := bytes.TrimRight(obj.AfterExtra, blanks)
+	if n := len(obj.Members); n > 0 {
+		last := &obj.Members[n-1]
+		own = ownLine(last) || bytes.Contains(obj.AfterExtra, []byte("\n")) ||
+			bytes.Contains(last.Value.AfterExtra, []byte("\n"))
+		lead, end = " ", string(obj.AfterExtra[len(tail):])
+		if own {
+			lead = s.newline + indentation(doc.text, last.Name.StartOffset)
+		}
+		if last.Value.AfterExtra != nil { // a comma behind the last one
+			m.Value.AfterExtra = hujson.Extra{}
+		}
 	}
-	last := &obj.members[len(obj.members)-1]
-	own := onOwnLine(text, last.key) || bytes.ContainsAny(text[last.value.end:obj.end-1], "\n")
-	piece, err := s.piece(key, value, indentation(text, last.key), own)
-	if last.comma >= 0 {
-		return splice(text, cut{tail, tail, piece + ","}), err
+	m.Name.BeforeExtra = append(bytes.Clone(tail), lead...)
+	if m.Name.Value, err = s.render(key, "", false); err != nil {
+		return err
 	}
-	return splice(text, cut{last.value.end, last.value.end, ","}, cut{tail, tail, piece}), err
+	m.Value.BeforeExtra = hujson.Extra(" ")
+	m.Value.Value, err = s.render(value, strings.TrimPrefix(lead, s.newline), own)
+	obj.Members, obj.AfterExtra = append(obj.Members, m), hujson.Extra(end)
+	return err
 }
 
-// piece is a member with what leads to it.
-func (s style) piece(key string, value any, indent string, ownLine bool) (string, error) {
-	name, err := s.render(key, "", false)
-	if err != nil {
-		return "", err
-	}
-	raw, err := s.render(value, indent, ownLine)
-	if ownLine {
-		return s.newline + indent + name + ": " + raw, err
-	}
-	return " " + name + ": " + raw, err
-}
-
-// render is the JSON of a value, in one line or with indent before all lines but the
-// first.
-func (s style) render(value any, indent string, lines bool) (string, error) {
+// render returns the JSON of a value, in one line or with indent before all lines but
+// the first.
+func (s style) render(value any, indent string, lines bool) (hujson.Literal, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -242,45 +261,25 @@ func (s style) render(value any, indent string, lines bool) (string, error) {
 		enc.SetIndent(indent, s.unit)
 	}
 	err := enc.Encode(value)
-	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", s.newline), err
+	return hujson.Literal(strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", s.newline)), err
 }
 
-// cut is a piece of a text and what takes its place.
-type cut struct {
-	start, end int
-	with       string
-}
-
-// splice carries out cuts, which are in order.
-func splice(text []byte, cuts ...cut) []byte {
-	var out []byte
-	at := 0
-	for _, c := range cuts {
-		out = append(append(out, text[at:c.start]...), c.with...)
-		at = c.end
-	}
-	return append(out, text[at:]...)
-}
-
-// indentation is the white space that the line around a place begins with.
+// indentation returns the white space that the line around a place begins with.
 func indentation(text []byte, at int) string {
 	line := text[lineStart(text, at):]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// onOwnLine tells whether only white space is before a place in its line, and that
-// line is not the first.
-func onOwnLine(text []byte, at int) bool {
-	start := lineStart(text, at)
-	return start > 0 && isBlank(text[start:at])
+// ownLine reports whether a member begins a line.
+func ownLine(m *hujson.ObjectMember) bool {
+	return bytes.HasSuffix(bytes.TrimRight(m.Name.BeforeExtra, " \t"), []byte("\n"))
 }
 
 func lineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
 
-func isBlank(text []byte) bool { return len(bytes.Trim(text, blanks)) == 0 }
-
-// place tells where in a text something is, as editors count.
-func place(text []byte, at int) string {
-	start := lineStart(text, at)
-	return fmt.Sprintf("line %d, column %d", bytes.Count(text[:start], []byte("\n"))+1, len([]rune(string(text[start:at])))+1)
+// place names a place in a text as editors count.
+func (d *document) place(at int) string {
+	start := lineStart(d.text, at)
+	return fmt.Sprintf("line %d, column %d", bytes.Count(d.text[:start], []byte("\n"))+1,
+		len([]rune(string(d.text[start:at])))+1)
 }

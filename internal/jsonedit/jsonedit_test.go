@@ -127,19 +127,19 @@ func TestRefusals(t *testing.T) {
 		{"[]", Strict, "line 1, column 1: the text is no object"},
 		{"{\n  \"servers\": [1]\n}", Strict, `line 2, column 14: "servers" is no object`},
 		{"{\"servers\": {\"emberd\": 1,\n \"emberd\": 2}}", Strict, `line 2, column 2: "emberd" is there twice; remove one of them`},
-		{"{\n  // mine\n}", Strict, "line 2, column 3: this program reads no comments here"},
-		{"{\"a\": 1,}", Strict, "line 1, column 9: a comma may not stand before the end"},
-		{"{\"a\": 1 \"b\": 2}", Comments, "line 1, column 9: a comma is missing"},
-		{"{\"ä\" 1}", Comments, "line 1, column 6: a colon is missing"},
-		{"{a: 1}", Comments, "line 1, column 2: a name in double quotes is missing"},
-		{"{\"a\": tru}", Comments, "line 1, column 7: a value is missing or not well-formed"},
-		{"{\"a\": \"\\x\"}", Comments, "line 1, column 7: the text in double quotes is not well-formed"},
-		{"{\"a\": 1", Comments, "line 1, column 8: the text ends too early"},
-		{"{} {}", Comments, "line 1, column 4: nothing may follow the value"},
-		{"{ /* }", Comments, "line 1, column 3: the comment has no end"},
-		{"{ / }", Comments, "line 1, column 3: a single / begins nothing"},
-		{"{\"a", Comments, "line 1, column 2: the double quote has no end"},
-		{strings.Repeat("[", 10_001), Comments, "line 1, column 10001: the values lie too deep in one another"},
+		{"{\n  // mine\n}", Strict, "this program reads no comments here, and no comma before an end"},
+		{"// mine", Strict, "this program reads no comments here, and no comma before an end"},
+		{"{\"a\": 1,}", Strict, "this program reads no comments here, and no comma before an end"},
+		{"{\"a\": 1 \"b\": 2}", Comments, `line 1, column 9: invalid character '"' after object value (expecting ',' or '}')`},
+		{"{\"ä\" 1}", Comments, `line 1, column 7: invalid character '1' after object name`},
+		{"{a: 1}", Comments, `line 1, column 2: invalid literal: a`},
+		{"{\"a\": tru}", Comments, `line 1, column 7: invalid literal: tru`},
+		{"{\"a\": \"\\x\"}", Comments, `line 1, column 7: invalid literal: "\x"`},
+		{"{\"a\": 1", Comments, `line 1, column 8: parsing object after value: unexpected EOF`},
+		{"{} {}", Comments, `line 1, column 4: invalid character '{' after top-level value`},
+		{"{ /* }", Comments, `line 1, column 3: parsing comment: unexpected EOF`},
+		{"{ / }", Comments, `line 1, column 3: invalid character '/' at start of value`},
+		{"{\"a", Comments, `line 1, column 4: parsing string: unexpected EOF`},
 	} {
 		if _, err := Set([]byte(tt.text), tt.d, entry, "servers", "emberd"); err == nil || err.Error() != tt.want {
 			t.Errorf("%.30q: %v, want %s", tt.text, err, tt.want)
@@ -268,7 +268,7 @@ func FuzzSet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, d := range []Dialect{Strict, Comments} {
 			root, err := parse(text, d)
-			plain := bytes.TrimPrefix(text, mark())
+			plain := bytes.TrimPrefix(text, []byte(mark))
 			if d == Strict && root != nil && !json.Valid(plain) {
 				t.Fatalf("%q is taken, but is not JSON", text)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -13,7 +14,7 @@ const (
 	Token   = "token"   // showed a capability token of that name
 	Claimed = "claimed" // says so itself
 	Via     = "via"     // did not say; the name is the way it came
-	Others  = "others"  // all for whom there was no room
+	Others  = "others"  // all callers beyond the bound
 )
 
 var kinds = []string{Token, Claimed, Via, Others}
@@ -28,15 +29,11 @@ func Of(a memory.Actor) Caller {
 	name, _, _ := strings.Cut(a.Client, "/")
 	switch {
 	case a.Token != "":
-		return Caller{Token, clip(a.Token)}
+		return Caller{Token, text.FirstBytes(a.Token, maxName)}
 	case a.Via == "cli" || name == "":
-		return Caller{Via, clip(cmp.Or(a.Via, "unknown"))}
+		return Caller{Via, text.FirstBytes(cmp.Or(a.Via, "unknown"), maxName)}
 	}
-	return Caller{Claimed, clip(strings.TrimSpace(name))}
-}
-
-func clip(name string) string {
-	return strings.ToValidUTF8(name[:min(len(name), longestName)], "")
+	return Caller{Claimed, text.FirstBytes(strings.TrimSpace(name), maxName)}
 }
 
 // Is reports whether a caller is meant by a name, or by kind:name. What begins with a kind

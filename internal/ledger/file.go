@@ -20,7 +20,7 @@ import (
 // The format of the file, which is on disk: do not change it.
 const (
 	format  = 1
-	largest = 32 << 20 // bytes of a file that is read; one that is full of everything has half
+	maxFile = 32 << 20 // bytes of a file that is read; one that is full of everything has half
 	// dateOnly is how days are written.
 	dateOnly = "2006-01-02"
 )
@@ -69,7 +69,7 @@ func (l *Ledger) load() error {
 	if f.Format != format {
 		return fmt.Errorf("its format is %d, and this emberd knows %d", f.Format, format)
 	}
-	if len(f.Callers) > mostCallers+1 || len(f.Reads) > mostReads || len(f.Saves) > mostWatched {
+	if len(f.Callers) > maxCallers+1 || len(f.Reads) > maxReads || len(f.Saves) > maxWatched {
 		return errors.New("it has more than a ledger holds")
 	}
 	return l.take(&f)
@@ -81,9 +81,9 @@ func (l *Ledger) readFile() ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
-	data, err := io.ReadAll(io.LimitReader(r, largest+1))
-	if err == nil && len(data) > largest {
-		err = fmt.Errorf("it has more than %d MiB", largest>>20)
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("it has more than %d MiB", maxFile>>20)
 	}
 	return data, err
 }
@@ -116,20 +116,22 @@ func (l *Ledger) take(f *file) error {
 		l.readIDs += len(r.ids)
 	}
 	l.reads = f.Reads
-	if l.recalls > mostOpen || l.readIDs > mostReadIDs {
+	if l.recalls > maxOpen || l.readIDs > maxReadIDs {
 		return errors.New("it has more than a ledger holds")
 	}
 	l.expire(l.now())
 	return nil
 }
 
-// aside is where a file goes that cannot be used.
+// aside returns where a file goes that cannot be used.
 func (l *Ledger) aside() string { return l.opt.File + ".damaged" }
 
 func (l *Ledger) setAside(cause error) {
-	l.problem = fmt.Sprintf("%s could not be used, so that counting began anew: %v; it was kept as %s", filepath.Base(l.opt.File), cause, filepath.Base(l.aside()))
+	l.problem = fmt.Sprintf("%s could not be used, so that counting began anew: %v; it was kept as %s",
+		filepath.Base(l.opt.File), cause, filepath.Base(l.aside()))
 	if err := l.opt.FS.Rename(l.opt.File, l.aside()); err != nil {
-		l.problem = fmt.Sprintf("%s could not be used, so that counting began anew: %v", filepath.Base(l.opt.File), cause)
+		l.problem = fmt.Sprintf("%s could not be used, so that counting began anew: %v", filepath.Base(l.opt.File),
+			cause)
 		cause = errors.Join(cause, err)
 	}
 	l.opt.Logger.Warn("the ledger of callers begins anew", "file", l.opt.File, "err", cause)
@@ -147,21 +149,49 @@ func (l *Ledger) removeAside() error {
 	return err
 }
 
-// Flush writes what was counted since the last time. Counting goes on meanwhile.
+// Flush writes what was counted since the last call. Counting continues in the meantime.
 func (l *Ledger) Flush() error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	f, due := l.stored()
+	return l.flush()
+}
+
+// flush writes the file after the chain, so that a crash leaves it behind the chain and never
+// ahead. Writing must be held.
+func (l *Ledger) flush() (err error) {
+	f, b, due := l.stored()
 	if !due {
 		return nil
 	}
-	if err := durable.ReplaceFileBy(l.opt.FS, l.opt.File, f.write); err != nil {
+	if len(b.events) > 0 || b.lost {
+		err = l.seal(b)
+	}
+	if err == nil {
+		err = durable.ReplaceFileBy(l.opt.FS, l.opt.File, f.write)
+	}
+	if err != nil {
 		l.mu.Lock()
 		l.dirty = true
 		l.mu.Unlock()
 		return fmt.Errorf("write the ledger of callers: %w", err)
 	}
+	l.saved = extentOf(f.Reads, f.Seq)
 	return nil
+}
+
+// Close flushes and closes the chain. The journal must not get any more changes before. The ledger
+// can be used further.
+func (l *Ledger) Close() error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	err := l.flush()
+	if l.chain == nil {
+		return err
+	}
+	if err == nil {
+		err = l.end()
+	}
+	return errors.Join(err, l.chain.Close())
 }
 
 // write writes the file item by item: a full one has many MB, and is written again and again.
@@ -172,7 +202,8 @@ func (f *file) write(to io.Writer) error {
 		return err
 	}
 	_, _ = w.Write(first[:len(first)-1]) // what failed fails again in Flush
-	err = errors.Join(writeList(w, "callers", f.Callers), writeList(w, "saves", f.Saves), writeList(w, "reads", f.Reads))
+	err = errors.Join(writeList(w, "callers", f.Callers), writeList(w, "saves", f.Saves),
+		writeList(w, "reads", f.Reads))
 	_, _ = w.WriteString("}\n")
 	return errors.Join(err, w.Flush())
 }
@@ -192,18 +223,20 @@ func writeList[T any](w *bufio.Writer, name string, items []T) error {
 	return w.WriteByte(']')
 }
 
-// stored copies what the file is to have, if there is anything new.
-func (l *Ledger) stored() (f file, due bool) {
+// stored copies what the file is to have, if there is anything new, and takes what is for the chain.
+func (l *Ledger) stored() (f file, b *batch, due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.dirty {
-		return f, false
+		return f, nil, false
 	}
-	l.dirty = false
+	l.dirty, b = false, l.takePending()
 	l.expire(l.now())
-	f = file{head: head{Format: format, Since: l.since, Seq: l.seq}, Reads: slices.Clone(l.reads), Callers: make([]fileOwner, 0, len(l.accounts)), Saves: make([]fileSave, 0, len(l.watched))}
+	f = file{head: head{Format: format, Since: l.since, Seq: l.seq}, Reads: slices.Clone(l.reads),
+		Callers: make([]fileOwner, 0, len(l.accounts)), Saves: make([]fileSave, 0, len(l.watched))}
 	for c, of := range l.accounts {
-		owner := fileOwner{Caller: c, Seen: of.seen, Days: make(map[string]Counts, len(of.days)), Open: maps.Clone(of.open)}
+		owner := fileOwner{Caller: c, Seen: of.seen, Days: make(map[string]Counts, len(of.days)),
+			Open: maps.Clone(of.open)}
 		for day, counts := range of.days {
 			owner.Days[time.Unix(int64(day)*int64(aDay/time.Second), 0).UTC().Format(dateOnly)] = *counts
 		}
@@ -214,5 +247,5 @@ func (l *Ledger) stored() (f file, due bool) {
 	}
 	slices.SortFunc(f.Callers, func(a, b fileOwner) int { return compareCallers(a.Caller, b.Caller) })
 	slices.SortFunc(f.Saves, func(a, b fileSave) int { return cmp.Compare(a.ID, b.ID) })
-	return f, true
+	return f, b, true
 }

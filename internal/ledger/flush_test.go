@@ -34,10 +34,10 @@ func (d *desk) full() *Ledger {
 	l := d.open()
 	for i := range 20 {
 		who := named(fmt.Sprint("agent ", i))
-		for k := range mostReads / 20 {
+		for k := range maxReads / 20 {
 			l.Count(who, searched(some(fmt.Sprint("memory ", i, k), 5)...))
 		}
-		l.Count(who, &Call{Saved: some(fmt.Sprint("saved ", i), mostWatched/20)})
+		l.Count(who, &Call{Saved: some(fmt.Sprint("saved ", i), maxWatched/20)})
 	}
 	return l
 }
@@ -62,7 +62,7 @@ func BenchmarkFlushAFullLedger(b *testing.B) {
 	l := newDesk(b).full()
 	b.ReportAllocs()
 	for b.Loop() {
-		l.Changed(cursor, Wrote, 1)
+		l.Changed(&Change{By: cursor, How: Wrote, IDs: some("changed", 1)})
 		if err := l.Flush(); err != nil {
 			b.Fatal(err)
 		}

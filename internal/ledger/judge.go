@@ -20,10 +20,10 @@ const (
 // Rate is how many of some were so.
 type Rate struct{ Of, Hits int64 }
 
-// Share is the rate, 0 to 1; 0 of none.
+// Share returns the rate, 0 to 1; 0 of none.
 func (r Rate) Share() float64 { return float64(r.Hits) / float64(max(1, r.Of)) }
 
-// Interval is where the true rate is with 95 % confidence: the score interval of Wilson
+// Interval returns where the true rate is with 95 % confidence: the score interval of Wilson
 // ("Probable inference, the law of succession, and statistical inference", 1927), which
 // holds for few and for rates near 0 and 1. Of none it is 0 to 1.
 func (r Rate) Interval() (low, high float64) {
@@ -45,8 +45,8 @@ type Sum struct {
 	Useful Rate // recalls that were used, of those that are decided
 	// Undecided are recalls that were not used yet and may still be.
 	Undecided int64
-	// Wasted are saves that were refused, or that are gone again or merged away and were
-	// used by nobody, of all that were watched.
+	// Wasted are the saves that were refused, or were deleted or merged without any use, of
+	// all that were watched.
 	Wasted Rate
 }
 
@@ -54,7 +54,7 @@ type Sum struct {
 // the last 30 days. junk says whether a memory is gone or merged away; it is called with
 // no lock held. Who was seen last comes first.
 func (l *Ledger) Sums(since time.Time, junk func(memory.ID) bool) []Sum {
-	wasted := l.wasted(since, junk)
+	wasted := l.discardedRate(since, junk)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -88,8 +88,8 @@ func compareCallers(a, b Caller) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 }
 
-// wasted counts the watched saves of each caller, and those that came to nothing.
-func (l *Ledger) wasted(since time.Time, junk func(memory.ID) bool) map[Caller]Rate {
+// discardedRate counts the watched saves of each caller, and those that came to nothing.
+func (l *Ledger) discardedRate(since time.Time, junk func(memory.ID) bool) map[Caller]Rate {
 	type watchedSave struct {
 		id   memory.ID
 		by   Caller
@@ -116,7 +116,7 @@ func (l *Ledger) wasted(since time.Time, junk func(memory.ID) bool) map[Caller]R
 	return rates
 }
 
-// Score is what a caller's memory earned, 0 to 1: the share of recalls that were used, or
+// Score returns what a caller's memory earned, 0 to 1: the share of recalls that were used, or
 // that of saves that were worth keeping, whichever is less. It is not known while there is
 // not enough of either.
 func (s *Sum) Score() (score float64, known bool) {
@@ -143,9 +143,9 @@ func (l *Ledger) Judge(junk func(memory.ID) bool) {
 	l.verdicts.Store(&verdicts)
 }
 
-// against is why a caller is throttled, as a clause; "" if it is not. It has the benefit of
-// the doubt: the upper end of the interval has to be below the line. All others together
-// are nobody who could do better, and the command line is the user.
+// against returns why a caller is throttled, as a clause; "" if it is not. Only a caller whose
+// whole interval is below the line is throttled. All others together are not one caller, and
+// the command line is the user.
 func (s *Sum) against(line float64) string {
 	if s.Caller.Kind == Others || s.Caller == (Caller{Via, "cli"}) {
 		return ""
@@ -155,13 +155,14 @@ func (s *Sum) against(line float64) string {
 			s.Useful.Of, s.Caller.Name, s.Useful.Hits, line)
 	}
 	if low, _ := s.Wasted.Interval(); s.Wasted.Of >= EnoughSaves && 1-low < line {
-		return fmt.Sprintf("of %d memories that %s saved in 30 days %d came to nothing, and less than %.2f were worth it (audit.throttle_below)",
+		return fmt.Sprintf("of %d memories that %s saved in 30 days %d came to nothing, and less than %.2f were "+
+			"worth it (audit.throttle_below)",
 			s.Wasted.Of, s.Caller.Name, s.Wasted.Hits, line)
 	}
 	return ""
 }
 
-// Verdict is why a caller is throttled, as last judged; "" if it is not.
+// Verdict returns why a caller is throttled, as last judged; "" if it is not.
 func (l *Ledger) Verdict(c Caller) string {
 	if verdicts := l.verdicts.Load(); verdicts != nil {
 		return (*verdicts)[c]
@@ -169,7 +170,7 @@ func (l *Ledger) Verdict(c Caller) string {
 	return ""
 }
 
-// Throttled is how many callers are throttled, as last judged.
+// Throttled returns how many callers are throttled, as last judged.
 func (l *Ledger) Throttled() int {
 	if verdicts := l.verdicts.Load(); verdicts != nil {
 		return len(*verdicts)
@@ -177,8 +178,8 @@ func (l *Ledger) Throttled() int {
 	return 0
 }
 
-// Slow is why an actor is throttled, as a clause that can follow "since"; "" if it is not. The command line without a
-// token is the user, who never is. It takes no lock.
+// Slow returns why an actor is throttled, as a clause that can follow "since"; "" if it is not.
+// The command line without a token is the user, and is never throttled. Slow takes no lock.
 func (l *Ledger) Slow(a memory.Actor) string {
 	if l.opt.Below == 0 || a.Via == "cli" && a.Token == "" {
 		return ""

@@ -1,57 +1,65 @@
-// Package ledger counts what each caller asks for, is given and makes of it: what the log
-// of memories does not have. It holds ids, times and numbers, and never a text or a query.
+// Package ledger counts the requests of each caller, the memories that it received, and which
+// of them it used; the log of memories does not contain that. A ledger contains IDs, times and
+// numbers, and never a text or a query.
 //
 // # What is counted
 //
-// A caller is a capability token, or else the name that a client claims ([Of]). For each
-// and each day (UTC) there are [Counts], kept for 90 days. A memory that a search gives to
-// a caller is a recall. It is used if the same caller opens, observes or changes it within
-// 24 hours; searches that give it again meanwhile are part of the same recall. A memory that
-// a caller saved is watched for 30 days: [Ledger.Judge] asks which of those are gone again
-// and were used by nobody. The last 10,000 reads are kept one by one.
+// A caller is an access token, or else the name that a client claims ([Of]). For each caller
+// and each day (UTC) there are [Counts], kept for 90 days. A memory that a search returns to a
+// caller is a recall. It is used if the same caller opens, observes or changes it within 24
+// hours; searches that return it again before that are part of the same recall. A memory that
+// a caller saved is watched for 30 days: [Ledger.Judge] counts those that were deleted without
+// any use. The last 10,000 reads are kept one by one.
 //
 // # Bounds
 //
-// 256 callers; who comes later is counted among all others, but a token takes the place of
-// the claimed name that was silent for longest. 10,000 reads with 50,000 ids, 20,000 recalls
-// that may still be used (2,000 a caller) and 20,000 watched saves (5,000 a caller): of reads
-// the oldest go, recalls and saves beyond are not judged.
+// 256 callers; later ones are counted among all others, but a token replaces the claimed name
+// that was silent for longest. 10,000 reads with 50,000 IDs, 20,000 recalls that can still be
+// used (2,000 a caller) and 20,000 watched saves (5,000 a caller): the oldest reads are
+// dropped, and further recalls and saves are not judged.
 //
 // # The file
+//
+// What callers read and changed is also appended to the chain of package chain, in the folder of
+// [Options.Chain], before the file is written. It shows changes to file and journal afterwards:
+// [Ledger.Check]. What purges and compaction remove from them is in the chain before they do.
 //
 // One JSON object, format 1, replaced whole and at once: since (when counting began), seq
 // (number of the next read), callers (caller, seen, days of Counts, open recalls by id),
 // saves (id, by, at, used) and reads (seq, at, by, pid, what, ids). A caller is written
-// kind:name. Whoever runs a ledger writes it now and then ([Ledger.Flush]); what was counted since is
-// lost with the process. A file that cannot be read is set aside as NAME.damaged, and
-// counting begins anew.
+// kind:name. The owner of a ledger writes it regularly ([Ledger.Flush]); counts since the last Flush
+// are lost with the process. A file that cannot be read is renamed to NAME.damaged, and
+// counting starts again.
 //
-// A [Ledger] may be used by any number of goroutines.
+// Any number of goroutines can use a [Ledger].
 package ledger
 
 import (
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/internal/ledger/chain"
 	"emberd/memory"
 )
 
 // What is kept at most, and for how long.
 const (
-	mostCallers     = 256
-	mostDays        = 90
-	mostReads       = 10_000
-	mostReadIDs     = 50_000
-	mostOpen        = 20_000
-	mostOpenEach    = 2_000
-	mostWatched     = 20_000
-	mostWatchedEach = 5_000
-	longestName     = 100 // bytes
-	useWindow       = 24 * time.Hour
-	aDay            = 24 * time.Hour
+	maxCallers     = 256
+	maxDays        = 90
+	maxReads       = 10_000
+	maxReadIDs     = 50_000
+	maxOpen        = 20_000
+	maxOpenEach    = 2_000
+	maxWatched     = 20_000
+	maxWatchedEach = 5_000
+	maxName        = 100 // bytes
+	useWindow      = 24 * time.Hour
+	aDay           = 24 * time.Hour
 )
 
 // Counts are of one caller and one day, or a sum of those.
@@ -104,6 +112,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Below is the score below which a caller is throttled, 0 to 1; 0 is never.
 	Below float64
+	// Chain is the folder of the chain, "" for none.
+	Chain string
 }
 
 // recall is a memory that a search gave to a caller. At is the first time.
@@ -133,7 +143,12 @@ type Ledger struct {
 	// verdicts are the words on why callers are throttled, as last judged.
 	verdicts atomic.Pointer[map[Caller]string]
 
-	writing sync.Mutex // held while the file is written; taken before mu
+	asked   atomic.Bool  // the chain was to say that this process writes
+	writing sync.Mutex   // held while the file is written; taken before mu; guards the next four
+	chain   *chain.Chain // nil without one
+	journal Journal      // nil if none is compared
+	begun   bool         // the chain says that this process writes
+	saved   extent       // reads that the file has
 
 	mu       sync.Mutex // guards what follows
 	since    time.Time
@@ -145,17 +160,27 @@ type Ledger struct {
 	reads    []held
 	readIDs  int
 	dirty    bool
+	pending  []event // that are not in the chain yet
+	from     point   // before them
+	lost     bool    // there were more, for which there was no room
 }
+
+// maxPending bounds the events that wait for a chain that cannot be written.
+const maxPending = 20_000
 
 // Open reads the file. It always returns a ledger: a file that cannot be used is set
 // aside, and [Ledger.Problem] says so.
 func Open(opt Options) *Ledger {
 	l := &Ledger{opt: opt}
+	if opt.Chain != "" {
+		l.chain = chain.New(opt.FS, opt.Chain, opt.Now)
+	}
 	l.reset()
 	if err := l.load(); err != nil {
 		l.reset()
 		l.setAside(err)
 	}
+	l.from.Read, l.saved = l.seq, extentOf(l.reads, l.seq)
 	return l
 }
 
@@ -169,11 +194,11 @@ func (l *Ledger) now() time.Time { return l.opt.Now().UTC().Truncate(time.Millis
 
 func dayOf(t time.Time) int { return int(t.Unix() / int64(aDay/time.Second)) }
 
-// Problem says what became of a file that could not be used, "" if there was none.
+// Problem returns what became of a file that could not be used, "" if there was none.
 func (l *Ledger) Problem() string { return l.problem }
 
-// Count takes a call down. It reports whether that is worth writing soon: what only says
-// that somebody called waits for something that does.
+// Count counts a call. It reports whether the ledger should be written soon; a call without
+// results does not need that.
 func (l *Ledger) Count(a memory.Actor, c *Call) (soon bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,9 +224,11 @@ func (l *Ledger) Count(a memory.Actor, c *Call) (soon bool) {
 		l.watch(who, id, now)
 	}
 	if c.Reads {
-		l.read(Read{At: now, By: who, PID: a.PID, What: c.What, IDs: c.Given})
+		r := Read{Seq: l.seq, At: now, By: who, PID: a.PID, What: c.What, IDs: c.Given}
+		l.read(r)
+		l.note(event{Read: r, kind: Looked})
 	}
-	// Who is throttled is judged anew whatever it asks, or the end would wait for something else.
+	// A throttled caller is judged again at every call, so that the throttling can end.
 	soon = c.Reads || c.Refused > 0 || len(c.Used)+len(c.Saved) > 0 || l.Verdict(who) != ""
 	l.dirty = l.dirty || soon
 	return soon
@@ -214,14 +241,30 @@ const (
 	Forgot = "forget"
 )
 
-// Changed takes down that an entry of the log changed so many memories.
-func (l *Ledger) Changed(a memory.Actor, how string, memories int) {
+// Looked is the kind of reads in the chain.
+const Looked = "read"
+
+// Change is an entry of the journal.
+type Change struct {
+	By   memory.Actor
+	How  string // [Wrote], [Merged] or [Forgot]
+	What string // the verb
+	Tx   string
+	IDs  []memory.ID
+	// Seq and Stamp are those of its line in the journal.
+	Seq   uint64
+	Stamp string
+}
+
+// Changed takes down that an entry of the log changed memories.
+func (l *Ledger) Changed(c *Change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	_, of := l.account(Of(a), now)
+	_, of := l.account(Of(c.By), now)
 	of.seen = now
-	switch today, n := of.today(now), int64(memories); how {
+	l.note(*l.changed(c, c.How, now))
+	switch today, n := of.today(now), int64(len(c.IDs)); c.How {
 	case Merged:
 		today.Merged += n
 	case Forgot:
@@ -237,7 +280,7 @@ func (l *Ledger) account(c Caller, now time.Time) (Caller, *account) {
 	if of := l.accounts[c]; of != nil {
 		return c, of
 	}
-	if len(l.accounts) >= mostCallers && !l.makeRoom(c, now) {
+	if len(l.accounts) >= maxCallers && !l.makeRoom(c, now) {
 		c = Caller{Kind: Others}
 		if of := l.accounts[c]; of != nil {
 			return c, of
@@ -309,7 +352,7 @@ func (l *Ledger) recall(of *account, id memory.ID, now time.Time) {
 		return
 	}
 	if !again {
-		if len(of.open) >= mostOpenEach || l.recalls >= mostOpen {
+		if len(of.open) >= maxOpenEach || l.recalls >= maxOpen {
 			return
 		}
 		l.recalls++
@@ -318,8 +361,8 @@ func (l *Ledger) recall(of *account, id memory.ID, now time.Time) {
 	of.today(now).Recalled++
 }
 
-// use counts for the recall that the memory is part of, on the day when that began, and
-// clears whoever saved the memory of the charge that nobody uses it.
+// use counts a use of the recall that the memory is part of, on the day when the recall began,
+// and marks the memory as used for the caller that saved it.
 func (l *Ledger) use(of *account, id memory.ID, now time.Time) {
 	if s := l.watched[id]; s != nil {
 		s.used = true
@@ -334,7 +377,7 @@ func (l *Ledger) use(of *account, id memory.ID, now time.Time) {
 }
 
 func (l *Ledger) watch(by Caller, id memory.ID, now time.Time) {
-	if l.watched[id] != nil || len(l.watched) >= mostWatched || l.watching[by] >= mostWatchedEach {
+	if l.watched[id] != nil || len(l.watched) >= maxWatched || l.watching[by] >= maxWatchedEach {
 		return
 	}
 	l.watched[id] = &saved{by: by, at: now}
@@ -343,7 +386,7 @@ func (l *Ledger) watch(by Caller, id memory.ID, now time.Time) {
 
 // expire lets go of what has grown too old. It is called with mu held.
 func (l *Ledger) expire(now time.Time) {
-	first := dayOf(now) - mostDays + 1
+	first := dayOf(now) - maxDays + 1
 	for name, of := range l.accounts {
 		for day := range of.days {
 			if day < first {
@@ -375,7 +418,7 @@ func (l *Ledger) leave(id memory.ID, s *saved) {
 	}
 }
 
-// Since is when counting began.
+// Since returns when counting began.
 func (l *Ledger) Since() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -386,7 +429,7 @@ func (l *Ledger) Since() time.Time {
 // returns, and what was set aside. Counts stay: they name nothing.
 func (l *Ledger) Forget(gone func(memory.ID) bool) error {
 	l.mu.Lock()
-	l.dirty = true // the file may have what is no longer here
+	l.dirty = true // the file can contain more than the ledger
 	for _, of := range l.accounts {
 		for id := range of.open {
 			if gone(id) {
@@ -400,9 +443,15 @@ func (l *Ledger) Forget(gone func(memory.ID) bool) error {
 			l.leave(id, s)
 		}
 	}
+	cut := make(map[memory.ID]bool)
 	for i := range l.reads {
-		l.forgetRead(&l.reads[i], gone)
+		l.forgetRead(&l.reads[i], func(id memory.ID) bool {
+			cut[id] = cut[id] || gone(id)
+			return cut[id]
+		})
 	}
+	maps.DeleteFunc(cut, func(_ memory.ID, gone bool) bool { return !gone })
+	l.notePurged(slices.Collect(maps.Keys(cut)))
 	l.mu.Unlock()
 	if err := l.Flush(); err != nil {
 		return err

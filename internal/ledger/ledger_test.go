@@ -267,24 +267,24 @@ func TestALedgerIsBounded(t *testing.T) {
 	d := newDesk(t)
 	l := d.open()
 	ids := some("memory", 30)
-	for i := range mostCallers + 50 {
+	for i := range maxCallers + 50 {
 		l.Count(named(fmt.Sprint("name ", i)), searched(ids...))
 		d.now = d.now.Add(time.Second)
 	}
 	l.Count(memory.Actor{Token: "work"}, searched(ids...))
-	for i := range mostReads {
+	for i := range maxReads {
 		l.Count(cursor, searched(ids[i%30]))
 	}
-	l.Count(cursor, &Call{Saved: some("saved", mostWatched+1)})
-	l.Count(cursor, searched(some("recalled", mostOpen+1)...))
+	l.Count(cursor, &Call{Saved: some("saved", maxWatched+1)})
+	l.Count(cursor, searched(some("recalled", maxOpen+1)...))
 	flush(t, l)
-	if n := len(l.accounts); n != mostCallers+1 {
-		t.Errorf("%d callers, want %d and all others", n, mostCallers)
+	if n := len(l.accounts); n != maxCallers+1 {
+		t.Errorf("%d callers, want %d and all others", n, maxCallers)
 	}
 	if l.accounts[Caller{Token, "work"}] == nil || l.accounts[Caller{Claimed, "name 0"}] != nil {
 		t.Error("a token has not taken the place of the claimed name that was silent for longest")
 	}
-	if len(l.reads) > mostReads || l.readIDs > mostReadIDs || l.recalls > mostOpen || len(l.watched) > mostWatchedEach {
+	if len(l.reads) > maxReads || l.readIDs > maxReadIDs || l.recalls > maxOpen || len(l.watched) > maxWatchedEach {
 		t.Errorf("%d reads, %d ids, %d recalls, %d saves", len(l.reads), l.readIDs, l.recalls, len(l.watched))
 	}
 	others := Sum{}
@@ -293,21 +293,21 @@ func TestALedgerIsBounded(t *testing.T) {
 			others = s
 		}
 	}
-	if others.Searches != 51+mostReads+1 {
+	if others.Searches != 51+maxReads+1 {
 		t.Errorf("%d searches of all others, want none lost", others.Searches)
 	}
 	info, err := os.Stat(d.file())
-	if err != nil || info.Size() > largest/2 || info.Mode().Perm() != 0o600 {
+	if err != nil || info.Size() > maxFile/2 || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v, %v", info, err)
 	}
 	if again := d.open(); again.Problem() != "" || len(again.reads) != len(l.reads) {
 		t.Errorf("a full ledger is not read again: %s", again.Problem())
 	}
-	d.now = d.now.Add(mostDays * aDay)
+	d.now = d.now.Add(maxDays * aDay)
 	l.Count(cursor, searched(ids...))
 	flush(t, l)
 	if len(l.accounts) != 1 || len(l.watched) != 0 {
-		t.Errorf("after %d days %d callers, %d saves and %d recalls are left", mostDays, len(l.accounts), len(l.watched), l.recalls)
+		t.Errorf("after %d days %d callers, %d saves and %d recalls are left", maxDays, len(l.accounts), len(l.watched), l.recalls)
 	}
 }
 
@@ -436,7 +436,7 @@ func TestRestartsChangeNothing(t *testing.T) {
 			}
 		}
 		all := func(*Read) bool { return true }
-		if x, y := once.Reads(0, mostReads, "", all), often.Reads(0, mostReads, "", all); !reflect.DeepEqual(x, y) {
+		if x, y := once.Reads(0, maxReads, "", all), often.Reads(0, maxReads, "", all); !reflect.DeepEqual(x, y) {
 			t.Fatalf("reads without restarts %v\nwith them %v", x, y)
 		}
 	})

@@ -62,7 +62,7 @@ func (l *Ledger) read(r Read) {
 	l.seq++
 	l.reads = append(l.reads, hold(r))
 	l.readIDs += len(r.IDs)
-	for len(l.reads) > mostReads || l.readIDs > mostReadIDs {
+	for len(l.reads) > maxReads || l.readIDs > maxReadIDs {
 		l.readIDs -= len(l.reads[0].ids)
 		l.reads[0] = held{}
 		l.reads = l.reads[1:]

@@ -34,7 +34,8 @@ var libraryForm = regexp.MustCompile(`^lib(llama|ggml|ggml-base)((?:\.[0-9A-Za-z
 // find looks for the libraries in a folder.
 func find(dir string) (*files, error) {
 	if !filepath.IsAbs(dir) {
-		return nil, failed(llamawire.OfEngine, "the folder of llama.cpp's libraries must be an absolute path, %q is not", dir)
+		return nil, failed(llamawire.OfEngine,
+			"the folder of llama.cpp's libraries must be an absolute path, %q is not", dir)
 	}
 	for _, below := range folders {
 		path := filepath.Join(dir, below)
@@ -108,6 +109,44 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// Places returns what of the file system the libraries of an engine are loaded from, without
+// loading one: dir is the folder of libllama, to be opened in the place of the engine's own;
+// folders are those whose names are read; files are the libraries in them, with links resolved.
+// Other files of the folders are none of them, whatever links lead to.
+func Places(engine string) (dir string, folders, files []string, err error) {
+	f, err := find(engine)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	folders = append(f.backends(), filepath.Dir(f.ggml), filepath.Dir(f.base))
+	slices.Sort(folders)
+	folders = slices.DeleteFunc(slices.Compact(folders), func(dir string) bool { return !filepath.IsAbs(dir) })
+	for _, folder := range folders {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			continue // it is left out, and what needs it does not load
+		}
+		for _, entry := range entries {
+			path, err := filepath.EvalSymlinks(filepath.Join(folder, entry.Name()))
+			if err == nil && isPlace(entry.Name()) && isPlace(filepath.Base(path)) {
+				files = append(files, path)
+			}
+		}
+	}
+	return f.dir, folders, files, nil
+}
+
+// isPlace reports whether a file is one that libraries read, by its name: a library, a shader or
+// what the build says of itself.
+func isPlace(name string) bool {
+	return name == buildRecord || placeForm.MatchString(name)
+}
+
+var placeForm = regexp.MustCompile(`^lib.*\.(so|dylib)(\.[0-9.]+)?$|\.(metal|metallib)$`)
+
+// buildRecord is what node-llama-cpp writes beside the libraries.
+const buildRecord = "_nlcBuildMetadata.json"
+
 // backends are the folders that may have the libraries that compute, in the order to try
 // them: beside libllama, or, as in Homebrew, in the libexec of where ggml really is.
 func (f *files) backends() []string {
@@ -137,7 +176,8 @@ func one(dir string, names []string) (string, error) {
 	case 1:
 		return filepath.Join(dir, all[0]), nil
 	default:
-		return "", failed(llamawire.OfEngine, "%s holds more than one llama.cpp, %s; keep each in a folder of its own", dir, strings.Join(all, " and "))
+		return "", failed(llamawire.OfEngine, "%s holds more than one llama.cpp, %s; keep each in a folder of its own",
+			dir, strings.Join(all, " and "))
 	}
 }
 
@@ -163,9 +203,9 @@ func releaseOf(dir string, names []string) release {
 			LlamaCpp struct{ Release string }
 		}
 	}
-	const most = 1 << 16 // bytes, of some 200
-	path := filepath.Join(dir, "_nlcBuildMetadata.json")
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > most {
+	const limit = 1 << 16 // bytes, of some 200
+	path := filepath.Join(dir, buildRecord)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > limit {
 		return release{}
 	}
 	content, err := os.ReadFile(path)

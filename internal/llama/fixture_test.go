@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"emberd/internal/bert"
-	"emberd/internal/llamatest"
+	"emberd/internal/testutil/llamatest"
 	"emberd/internal/tinybert"
 )
 

@@ -14,8 +14,8 @@ const (
 	levelContinue = 5 // the rest of a line
 )
 
-// mostLine bounds a line of llama.cpp's. What is longer is cut.
-const mostLine = 4096 // bytes
+// maxLine bounds a line of llama.cpp's. What is longer is cut.
+const maxLine = 4096 // bytes
 
 // A journal puts together the lines that llama.cpp says in pieces, passes them on and keeps
 // the first error, to be part of an error of ours: those after it only say what has failed
@@ -40,7 +40,7 @@ func (j *journal) native(level int32, text *byte, _ uintptr) uintptr {
 // goString copies a string in C's form, mostLine bytes of it.
 func goString(text *byte) string {
 	n := 0
-	for n < mostLine && *(*byte)(unsafe.Add(unsafe.Pointer(text), n)) != 0 {
+	for n < maxLine && *(*byte)(unsafe.Add(unsafe.Pointer(text), n)) != 0 {
 		n++
 	}
 	return string(unsafe.Slice(text, n))
@@ -55,7 +55,7 @@ func (j *journal) hear(level int, text string) {
 	}
 	for {
 		piece, rest, ended := strings.Cut(text, "\n")
-		j.line.WriteString(piece[:min(len(piece), mostLine-min(mostLine, j.line.Len()))])
+		j.line.WriteString(piece[:min(len(piece), maxLine-min(maxLine, j.line.Len()))])
 		if !ended {
 			return
 		}

@@ -28,8 +28,8 @@ func TestJournalPutsLinesTogether(t *testing.T) {
 		"not for a terminal":         {[]said{{4, "bad \x1b[2J\rtoken\a\n"}}, []string{"4 bad [2Jtoken"}, "bad [2Jtoken"},
 		"what follows from an error": {[]said{{3, "hm\n"}, {4, "cause\n"}, {4, "so it failed\n"}}, []string{"3 hm", "4 cause", "4 so it failed"}, "cause"},
 		"no end of it": {
-			[]said{{4, strings.Repeat("x", mostLine-1)}, {5, "yz"}, {5, "z\n"}},
-			[]string{"4 " + strings.Repeat("x", mostLine-1) + "y"}, strings.Repeat("x", mostLine-1) + "y",
+			[]said{{4, strings.Repeat("x", maxLine-1)}, {5, "yz"}, {5, "z\n"}},
+			[]string{"4 " + strings.Repeat("x", maxLine-1) + "y"}, strings.Repeat("x", maxLine-1) + "y",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,11 +50,11 @@ func TestJournalPutsLinesTogether(t *testing.T) {
 }
 
 func TestJournalCutsWhatDoesNotEnd(t *testing.T) {
-	text := []byte(strings.Repeat("x", 3*mostLine))
+	text := []byte(strings.Repeat("x", 3*maxLine))
 	j := &journal{}
 	j.native(levelError, &text[0], 0) // no NUL anywhere
 	j.native(levelError, nil, 0)
-	if j.hear(levelWarning, "next\n"); len(j.firstError()) != mostLine {
-		t.Errorf("the line has %d bytes, want %d", len(j.firstError()), mostLine)
+	if j.hear(levelWarning, "next\n"); len(j.firstError()) != maxLine {
+		t.Errorf("the line has %d bytes, want %d", len(j.firstError()), maxLine)
 	}
 }

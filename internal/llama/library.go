@@ -109,7 +109,8 @@ func link(f *files) (*library, error) {
 	for _, s := range l.symbols() {
 		address := l.address(s.name)
 		if address == 0 {
-			return nil, fmt.Errorf("it has no function %s, so it is too old (b%d is the oldest that works), too new, or not whole", s.name, oldest)
+			return nil, fmt.Errorf("it has no function %s, so it is too old (b%d is the oldest that works), too "+
+				"new, or not whole", s.name, oldest)
 		}
 		register(s.to, address)
 	}
@@ -154,7 +155,8 @@ func (l *library) hasProcessor() bool {
 func (l *library) check() error {
 	defaults := l.contextDefaults().trim()
 	if got, want := *defaults.head(), usualHead(); got != want {
-		return fmt.Errorf("the parameters of a context begin with %v and not with %v, so they are laid out in a way that emberd does not know", got, want)
+		return fmt.Errorf("the parameters of a context begin with %v and not with %v, so they are laid out in a way "+
+			"that emberd does not know", got, want)
 	}
 	for _, name := range []string{nameModelDefaults, nameContextDefaults} {
 		if err := passable(name, sizeReturned(l.address(name))); err != nil {
@@ -167,7 +169,8 @@ func (l *library) check() error {
 // passable is nil if all that a function returns can be passed on.
 func passable(name string, size int) error {
 	if size > parameterBytes {
-		return fmt.Errorf("what %s returns has more than %d bytes, which is more than emberd can pass on", name, parameterBytes)
+		return fmt.Errorf("what %s returns has more than %d bytes, which is more than emberd can pass on", name,
+			parameterBytes)
 	}
 	return nil
 }

@@ -93,7 +93,9 @@ func (e *Engine) start(folders []string) error {
 		Warning:  e.release.warning(),
 	}
 	if !e.lib.hasProcessor() {
-		return failed(llamawire.OfEngine, "llama.cpp in %s has nothing to compute with: no libggml-cpu that fits this processor is beside its libraries; "+remedy, e.dir)
+		return failed(llamawire.OfEngine,
+			"llama.cpp in %s has nothing to compute with: no libggml-cpu that fits this processor is beside its "+
+				"libraries; "+remedy, e.dir)
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 // defaultMaxTokens is how much of a text is embedded where Options do not say.
 const defaultMaxTokens = 256
 
-// leastMaxTokens are the two ends of a text and something between them.
-const leastMaxTokens = 3
+// minMaxTokens are the two ends of a text and something between them.
+const minMaxTokens = 3
 
 // Options are how a model is used. The zero value is good.
 type Options struct {
@@ -40,8 +40,10 @@ type Model struct {
 // Load loads a model's file and embeds a first text, so that a model that was loaded works.
 func (e *Engine) Load(path string, opt Options) (*Model, error) {
 	limit := cmp.Or(opt.MaxTokens, defaultMaxTokens)
-	if limit < leastMaxTokens {
-		return nil, failed(llamawire.OfModel, "embed at most %d tokens of a text: %d are the least, the two of its ends are among them", limit, leastMaxTokens)
+	if limit < minMaxTokens {
+		return nil, failed(llamawire.OfModel,
+			"embed at most %d tokens of a text: %d are the least, the two of its ends are among them", limit,
+			minMaxTokens)
 	}
 	before, err := os.Stat(path)
 	if err != nil {
@@ -57,14 +59,15 @@ func (e *Engine) Load(path string, opt Options) (*Model, error) {
 		return nil, err
 	}
 	after, err := os.Stat(path)
-	if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) {
+	if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() ||
+		!before.ModTime().Equal(after.ModTime()) {
 		m.Close()
 		return nil, failed(llamawire.OfFile, "model file %s changed while it was loaded; load it again", path)
 	}
 	return m, nil
 }
 
-// unfit tells a file that is refused from one that could not be read.
+// unfit distinguishes a file that is refused from one that could not be read.
 func unfit(err error) error {
 	if refused, ok := errors.AsType[*gguf.RefusedError](err); ok {
 		return failed(llamawire.OfModel, "%v", refused)
@@ -79,8 +82,11 @@ func (m *Model) load(path string) error {
 		return m.refused("cannot load model file "+path, journal.firstError())
 	}
 	m.vocab = lib.modelVocab(m.model)
-	if dim, context := int(lib.modelDim(m.model)), int(lib.modelContext(m.model)); dim != m.facts.Dim || context != m.facts.Context {
-		return m.refused("reads model file "+path, fmt.Sprintf("as one of %d dimensions and %d tokens, and it has %d and %d", dim, context, m.facts.Dim, m.facts.Context))
+	if dim, context := int(lib.modelDim(m.model)), int(lib.modelContext(m.model)); dim != m.facts.Dim ||
+		context != m.facts.Context {
+		return m.refused("reads model file "+path,
+			fmt.Sprintf("as one of %d dimensions and %d tokens, and it has %d and %d", dim, context, m.facts.Dim,
+				m.facts.Context))
 	}
 	if lib.modelHasEncoder(m.model) && lib.modelHasDecoder(m.model) {
 		return m.refused("takes the model in "+path, "for one that translates, which is not a use of emberd's")
@@ -89,7 +95,8 @@ func (m *Model) load(path string) error {
 		return err
 	}
 	if !m.spelling.honoured(m.tokenize) {
-		return m.refused("cannot read texts for model file "+path, "it makes capitals small and takes accents away, and the model was trained with them")
+		return m.refused("cannot read texts for model file "+path,
+			"it makes capitals small and takes accents away, and the model was trained with them")
 	}
 	if _, _, _, err := m.Embed("a", 1); err != nil {
 		return m.refused("cannot embed with model file "+path, err.Error())
@@ -113,12 +120,15 @@ func (m *Model) newContext() error {
 	if m.context = lib.contextNew(m.model, p); m.context == 0 {
 		return m.refused("cannot compute with this model", m.engine.journal.firstError())
 	}
-	got := head{Tokens: want.Tokens, Batch: lib.nBatch(m.context), Microbatch: lib.nMicrobatch(m.context), Sequences: lib.nSequences(m.context)}
+	got := head{Tokens: want.Tokens, Batch: lib.nBatch(m.context), Microbatch: lib.nMicrobatch(m.context),
+		Sequences: lib.nSequences(m.context)}
 	if got != want {
-		return m.engine.unusable(fmt.Errorf("a context was asked for %v and has %v, so its parameters are laid out in a way that emberd does not know", want, got))
+		return m.engine.unusable(fmt.Errorf("a context was asked for %v and has %v, so its parameters are laid out "+
+			"in a way that emberd does not know", want, got))
 	}
 	if pooling := gguf.Pooling(lib.poolingType(m.context)); pooling != m.facts.Pooling {
-		return m.refused("pools otherwise than this model's file says", fmt.Sprintf("by %v, not by %v", pooling, m.facts.Pooling))
+		return m.refused("pools otherwise than this model's file says",
+			fmt.Sprintf("by %v, not by %v", pooling, m.facts.Pooling))
 	}
 	lib.setEmbeddings(m.context, true)
 	return nil
@@ -129,7 +139,8 @@ func (m *Model) refused(what, why string) error {
 	if why == "" {
 		why = "it does not say why"
 	}
-	return failed(llamawire.OfBoth, "%s %s: %.300s; try another file of the model, or other libraries: %s", m.engine.name(), what, why, remedy)
+	return failed(llamawire.OfBoth, "%s %s: %.300s; try another file of the model, or other libraries: %s",
+		m.engine.name(), what, why, remedy)
 }
 
 // Facts are what was loaded.

@@ -16,10 +16,10 @@ type parameters struct {
 // returned is a structure that a function returns into memory of ours, which is larger than
 // any release's.
 type returned struct {
-	words [mostReturned / 8]uint64
+	words [maxReturned / 8]uint64
 }
 
-const mostReturned = 4096
+const maxReturned = 4096
 
 // trim is the part of it that can be passed on.
 func (r returned) trim() (p parameters) {
@@ -40,7 +40,7 @@ func (p *parameters) head() *head { return (*head)(unsafe.Pointer(p)) }
 // usualHead is what it is in every release before something is written to it.
 func usualHead() head { return head{Tokens: 512, Batch: 2048, Microbatch: 512, Sequences: 1} }
 
-// without turns flash attention off. In the defaults, which it must be called on, there is
+// withoutFlash turns flash attention off. In the defaults, which it must be called on, there is
 // one run of numbers that are -1: the scaling of positions, pooling, attention and, since
 // flash attention is more than on or off, flash_attn_type. Releases before that leave it
 // off, and so does a run of another length.

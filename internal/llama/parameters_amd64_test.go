@@ -11,9 +11,9 @@ func TestSizeReturned(t *testing.T) {
 		bytes, want int
 		fits        bool
 	}{
-		{72, 72, true}, {157, 160, true}, {parameterBytes, parameterBytes, true}, {parameterBytes + 1, parameterBytes + 8, false}, {mostReturned, mostReturned, false},
+		{72, 72, true}, {157, 160, true}, {parameterBytes, parameterBytes, true}, {parameterBytes + 1, parameterBytes + 8, false}, {maxReturned, maxReturned, false},
 	} {
-		function := callback(func(to *[mostReturned]byte) uintptr {
+		function := callback(func(to *[maxReturned]byte) uintptr {
 			for i := range test.bytes {
 				to[i] = byte(i)
 			}

@@ -1,7 +1,7 @@
 package llama
 
 // parameterBytes are passed as a pointer to them, so there may be as many as are returned.
-const parameterBytes = mostReturned
+const parameterBytes = maxReturned
 
 // sizeReturned is not needed here.
 func sizeReturned(uintptr) int { return 0 }

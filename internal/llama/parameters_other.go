@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// parameterBytes lie on the stack of the one who is called, and this is the most that purego
+// parameterBytes are on the stack of the function that is called, and this is the most that purego
 // puts there. A function reads only the part that it knows of.
 const parameterBytes = 208
 
@@ -15,7 +15,7 @@ const parameterBytes = 208
 // of 8: those that are the same afterwards whatever was there before. It is called as the
 // System V ABI has it for amd64, with the address to write to as a hidden argument.
 func sizeReturned(function uintptr) int {
-	var one, other [mostReturned]byte
+	var one, other [maxReturned]byte
 	for i := range one {
 		one[i], other[i] = 0xa5, 0x5a
 	}
@@ -25,7 +25,7 @@ func sizeReturned(function uintptr) int {
 	pin.Pin(&other)
 	call(function, uintptr(unsafe.Pointer(&one)))
 	call(function, uintptr(unsafe.Pointer(&other)))
-	for i := mostReturned; i > 0; i-- {
+	for i := maxReturned; i > 0; i-- {
 		if one[i-1] == other[i-1] {
 			return (i + 7) / 8 * 8
 		}

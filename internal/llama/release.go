@@ -61,14 +61,18 @@ func (r release) slowFlash() bool { return r.build > 0 && r.build < settled }
 func (r release) warning() string {
 	switch {
 	case !r.known():
-		return "these libraries do not tell which release of llama.cpp they are; " + tested + " is what emberd was tested with"
+		return "these libraries do not tell which release of llama.cpp they are; " + tested +
+			" is what emberd was tested with"
 	case r.slowFlash():
-		return fmt.Sprintf("llama.cpp %s works, but is slower than b%d and later; %s is what emberd was tested with", r, settled, tested)
+		return fmt.Sprintf("llama.cpp %s works, but is slower than b%d and later; %s is what emberd was tested with", r,
+			settled, tested)
 	default:
 		return ""
 	}
 }
 
 func tooOld(r release) error {
-	return failed(llamawire.OfEngine, "llama.cpp %s is too old for emberd: b%d is the oldest that works, %s is what it was tested with; "+remedy, r, oldest, tested)
+	return failed(llamawire.OfEngine,
+		"llama.cpp %s is too old for emberd: b%d is the oldest that works, %s is what it was tested with; "+remedy, r,
+		oldest, tested)
 }

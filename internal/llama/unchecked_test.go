@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"emberd/internal/gguf"
-	"emberd/internal/llamatest"
+	"emberd/internal/testutil/llamatest"
 	"emberd/internal/tinybert"
 )
 

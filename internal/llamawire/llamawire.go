@@ -26,8 +26,8 @@ import (
 // helper of another version is refused.
 const Protocol = 1
 
-// MostBytes is the most that a frame may have after its length.
-const MostBytes = 64 << 20
+// MaxBytes is the most that a frame may have after its length.
+const MaxBytes = 64 << 20
 
 // ReplyFD is the descriptor that the helper writes its replies to.
 const ReplyFD = 3
@@ -35,7 +35,7 @@ const ReplyFD = 3
 // Warning begins the lines of standard error that only warn, and are no reason for an end.
 const Warning = "llama.cpp warns: "
 
-// Hello tells what the helper runs, or why it cannot.
+// Hello reports what the helper runs, or why it cannot.
 type Hello struct {
 	Protocol int     `json:"protocol"`
 	Version  string  `json:"version"` // of the helper
@@ -80,6 +80,9 @@ const (
 	OfBoth   Part = "both"   // this model with these libraries
 	OfFile   Part = "file"   // a file that could not be read this time
 	OfText   Part = "text"
+
+	// OfSandbox is the sandbox, without which the libraries are not loaded.
+	OfSandbox Part = "sandbox"
 )
 
 // Request asks for the vector of a text, or only for its tokens.
@@ -112,8 +115,8 @@ func Write(to io.Writer, message any) error {
 			frame = binary.LittleEndian.AppendUint32(frame, math.Float32bits(x))
 		}
 	}
-	if len(frame)-4 > MostBytes {
-		return fmt.Errorf("a message of %d bytes is too long, %d are the most", len(frame)-4, MostBytes)
+	if len(frame)-4 > MaxBytes {
+		return fmt.Errorf("a message of %d bytes is too long, %d are the most", len(frame)-4, MaxBytes)
 	}
 	binary.LittleEndian.PutUint32(frame, uint32(len(frame)-4))
 	if _, err := to.Write(frame); err != nil {
@@ -135,8 +138,8 @@ func Read(from io.Reader, message any) error {
 		return fmt.Errorf("read a message: %w", err)
 	}
 	n := binary.LittleEndian.Uint32(length[:])
-	if n > MostBytes {
-		return fmt.Errorf("read a message: it has %d bytes, %d are the most", n, MostBytes)
+	if n > MaxBytes {
+		return fmt.Errorf("read a message: it has %d bytes, %d are the most", n, MaxBytes)
 	}
 	var frame bytes.Buffer
 	if _, err := io.CopyN(&frame, from, int64(n)); err != nil {

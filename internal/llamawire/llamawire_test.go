@@ -51,7 +51,8 @@ func drawn(r *rapid.T) any {
 	text := rapid.String().Draw(r, "text") // a newline and all
 	var failed *Failed
 	if rapid.Bool().Draw(r, "failed") {
-		failed = &Failed{Of: rapid.SampledFrom([]Part{OfEngine, OfModel, OfBoth, OfFile, OfText}).Draw(r, "of"), Text: text}
+		failed = &Failed{Of: rapid.SampledFrom([]Part{OfEngine, OfModel, OfBoth, OfFile, OfText}).Draw(r, "of"),
+			Text: text}
 	}
 	switch rapid.IntRange(0, 2).Draw(r, "kind") {
 	case 0:
@@ -100,10 +101,11 @@ func TestWhatIsNoMessage(t *testing.T) {
 		into  any
 		says  string
 	}{
-		"part of a length":      {"\x01\x00", &Request{}, "unexpected EOF"},
-		"nothing after it":      {framed(3, ""), &Request{}, "breaks off after 0 of 3 bytes: unexpected EOF"},
-		"half of it":            {framed(100, `{"id":1}`), &Request{}, "breaks off after 8 of 100 bytes: unexpected EOF"},
-		"too long":              {framed(MostBytes+1, "{}\n"), &Request{}, "it has 67108865 bytes, 67108864 are the most"},
+		"part of a length": {"\x01\x00", &Request{}, "unexpected EOF"},
+		"nothing after it": {framed(3, ""), &Request{}, "breaks off after 0 of 3 bytes: unexpected EOF"},
+		"half of it":       {framed(100, `{"id":1}`), &Request{}, "breaks off after 8 of 100 bytes: unexpected EOF"},
+		"too long": {framed(MaxBytes+1, "{}\n"), &Request{},
+			"it has 67108865 bytes, 67108864 are the most"},
 		"another protocol":      {"HTTP/1.1 200 OK\r\n", &Hello{}, "67108864 are the most"},
 		"empty":                 {framed(0, ""), &Request{}, "does not begin with a line of JSON"},
 		"no line":               {framed(2, "{}"), &Request{}, "does not begin with a line of JSON"},
@@ -123,13 +125,14 @@ func TestWhatIsNoMessage(t *testing.T) {
 
 func TestTooLongToSay(t *testing.T) {
 	var pipe bytes.Buffer
-	if err := Write(&pipe, &Request{Text: strings.Repeat("x", MostBytes)}); err == nil || !strings.Contains(err.Error(), "67108864 are the most") {
+	if err := Write(&pipe, &Request{Text: strings.Repeat("x", MaxBytes)}); err == nil ||
+		!strings.Contains(err.Error(), "67108864 are the most") {
 		t.Errorf("got %v, want that it is too long", err)
 	}
 	if pipe.Len() > 0 {
 		t.Errorf("%d bytes were written of what is too long, want none", pipe.Len())
 	}
-	whole := &Reply{Vector: make([]float32, (MostBytes-64)/4)}
+	whole := &Reply{Vector: make([]float32, (MaxBytes-64)/4)}
 	if err := Write(&pipe, whole); err != nil {
 		t.Errorf("a message that just fits: %v", err)
 	}
@@ -137,7 +140,7 @@ func TestTooLongToSay(t *testing.T) {
 
 // A frame that claims to be long takes no more memory than what arrives of it.
 func TestLengthIsNotBelieved(t *testing.T) {
-	frame := framed(MostBytes, "{}\n")
+	frame := framed(MaxBytes, "{}\n")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if err := Read(strings.NewReader(frame), &Request{}); err == nil {

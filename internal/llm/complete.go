@@ -8,13 +8,13 @@ import (
 
 // Complete returns the endpoint's answer to a user's message under an instruction, at
 // temperature 0 and of at most so many tokens. It is bounded in time by the timeout and
-// the tries of [Options] and by ctx. The answer is returned as it is: whoever asked
+// the tries of [Options] and by ctx. The answer is returned as it is: the caller
 // believes nothing of it. It may be shared like the Client.
-func (c *Client) Complete(ctx context.Context, system, user string, most int) (string, error) {
+func (c *Client) Complete(ctx context.Context, system, user string, limit int) (string, error) {
 	body, err := json.Marshal(request{
 		Model:     c.opt.Model,
 		Messages:  []message{{Role: "system", Content: system}, {Role: "user", Content: user}},
-		MaxTokens: most,
+		MaxTokens: limit,
 	})
 	if err != nil {
 		return "", fmt.Errorf("write a chat request: %w", err)

@@ -85,7 +85,8 @@ func New(opt Options) (*Client, error) {
 		return nil, fmt.Errorf("the URL of the chat endpoint has the scheme %q or names no host; write http://host:port/v1 or unix:///path/of/socket", at.Scheme)
 	}
 	c.url = completions(at)
-	c.transport = &http.Transport{DialContext: dial, MaxIdleConns: 1, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true}
+	c.transport = &http.Transport{DialContext: dial, MaxIdleConns: 1, IdleConnTimeout: time.Minute,
+		ForceAttemptHTTP2: true}
 	c.http = &http.Client{
 		Transport:     c.transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -145,8 +146,8 @@ const instruction = "Summarize in 1 sentence, preserving key entities and concep
 // Summarize returns the endpoint's summary of a text in one sentence, for which it
 // asks in at most so many characters. The answer is returned as it is and may be
 // longer, or empty.
-func (c *Client) Summarize(ctx context.Context, text string, most int) (string, error) {
-	return c.Complete(ctx, fmt.Sprintf(instruction, most), text, most+64) // a token is a character at least
+func (c *Client) Summarize(ctx context.Context, text string, limit int) (string, error) {
+	return c.Complete(ctx, fmt.Sprintf(instruction, limit), text, limit+64) // a token is a character at least
 }
 
 type request struct {

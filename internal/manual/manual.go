@@ -32,13 +32,13 @@ func New(h *Head) *Page {
 		date = h.Date.UTC().Format(time.DateOnly)
 	}
 	fmt.Fprintf(&p.b, ".TH %s %d %s %s %s\n", argument(strings.ToUpper(h.Name)), h.Section, `"`+date+`"`, argument(h.Source), argument("emberd manual"))
-	p.b.WriteString(".nh\n.ad l\n") // neither hyphens nor blanks that nobody wrote, for names are copied from here
+	p.b.WriteString(".nh\n.ad l\n") // no added hyphens and blanks, because users copy names from here
 	p.Heading("Name")
 	fmt.Fprintf(&p.b, "%s \\- %s\n", escape(h.Name), escape(h.Short))
 	return p
 }
 
-// Bytes is the page as it is so far.
+// Bytes returns the page as it is so far.
 func (p *Page) Bytes() []byte { return []byte(p.b.String()) }
 
 // Heading begins a section.
@@ -160,7 +160,7 @@ func guard(line string) string {
 
 func bold(s string) string { return `\fB` + escape(s) + `\fR` }
 
-// argument is s as one argument of a macro.
+// argument returns s as one argument of a macro.
 func argument(s string) string {
 	return `"` + strings.ReplaceAll(escape(s), `"`, `\(dq`) + `"`
 }

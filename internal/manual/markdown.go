@@ -99,7 +99,7 @@ func (m *markdown) row(heads, cells []string) {
 	}
 }
 
-// inline is the text of a node, names in bold, as roff.
+// inline returns the text of a node, names in bold, as roff.
 func (m *markdown) inline(n ast.Node) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {

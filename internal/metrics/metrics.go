@@ -2,12 +2,11 @@
 // the text format 0.0.4
 // (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format).
 //
-// [Counts], [Histogram] and [Histograms] are ready as zero values, may be used by any number of
-// goroutines, and cost an addition or two. A [Page] is written when somebody asks, by one
-// goroutine: who counts says there what its numbers mean.
+// [Counts], [Histogram] and [Histograms] are ready as zero values, can be used by any number of
+// goroutines, and cost an addition or two. One goroutine writes an [Exposition] for each
+// request; the packages that count describe their metrics there.
 //
-// A label has few values, all known to the program: never an id, a path or what somebody
-// else chose.
+// A label has few values, all known to the program: never an ID, a path or a text of a caller.
 package metrics
 
 import (

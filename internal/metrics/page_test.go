@@ -28,13 +28,13 @@ func TestAPageIsAsPrometheusReadsIt(t *testing.T) {
 }
 
 // sample has a family of each kind, and every character that is written otherwise.
-func sample() *Page {
-	p := new(Page)
+func sample() *Exposition {
+	p := new(Exposition)
 	p.Gauge("kettle_litres", "Water in a kettle,\nby its name: \\ and \" stay.", "kettle", "room")
-	p.Is(1.5, "blue \"old\" \\ one\n", "kitchen")
-	p.Is(0.000001, "caf\u00e9 \xff", "")
+	p.Sample(1.5, "blue \"old\" \\ one\n", "kitchen")
+	p.Sample(0.000001, "caf\u00e9 \xff", "")
 	p.Gauge("kettle_there", "Whether there is one.")
-	p.Is(1)
+	p.Sample(1)
 	p.Counter("boils_total", "Times that water boiled, by what became of it.", "use")
 	var boils Counts
 	boils.Add(By("tea"), 2)
@@ -53,7 +53,7 @@ func sample() *Page {
 	return p
 }
 
-func written(t *testing.T, p *Page) []byte {
+func written(t *testing.T, p *Exposition) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if n, err := p.WriteTo(&b); err != nil || n != int64(b.Len()) {
@@ -78,7 +78,7 @@ func TestCountsFromManyGoroutines(t *testing.T) {
 	for range 8 {
 		<-done
 	}
-	p := new(Page)
+	p := new(Exposition)
 	p.Counter("cups_total", "Cups.", "of")
 	p.Counts(&c)
 	p.Timing("sip_seconds", "Sips.")
@@ -110,7 +110,7 @@ func TestAProcessTellsOfItself(t *testing.T) {
 	if n, ok := o.system.resident(); ok && (n < 1<<20 || n > 1<<40) {
 		t.Errorf("%d bytes of memory are resident", n)
 	}
-	p := new(Page)
+	p := new(Exposition)
 	o.Measure(p)
 	for _, family := range []string{"process_cpu_seconds_total ", "process_open_fds ", "go_goroutines ", "go_gc_cycles_total ", "go_memstats_heap_alloc_bytes "} {
 		if !strings.Contains(string(written(t, p)), "\n"+family) {

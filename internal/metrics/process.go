@@ -26,26 +26,27 @@ func OpenProcess() *Process {
 func (o *Process) Close() error { return o.system.close() }
 
 // Measure adds what there is to tell to a page.
-func (o *Process) Measure(p *Page) {
+func (o *Process) Measure(p *Exposition) {
 	p.Gauge("process_start_time_seconds", "When the process began, in seconds since 1970.")
-	p.Is(float64(o.started.UnixMilli()) / 1e3)
+	p.Sample(float64(o.started.UnixMilli()) / 1e3)
 	p.Counter("process_cpu_seconds_total", "Processor time of the process, without that of its helper.")
 	var used unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &used) == nil {
-		p.Is(time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds())
+		p.Sample(time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds())
 	}
 	p.Gauge("process_open_fds", "Files that are open.")
 	if n, ok := o.system.files(); ok {
-		p.Is(float64(n))
+		p.Sample(float64(n))
 	}
 	p.Gauge("process_max_fds", "Files that may be open.")
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
-		p.Is(float64(limit.Cur))
+		p.Sample(float64(limit.Cur))
 	}
-	p.Gauge("process_resident_memory_bytes", "Physical memory of the process, without that of its helper. Nothing on macOS, which tells it to C alone.")
+	p.Gauge("process_resident_memory_bytes",
+		"Physical memory of the process, without that of its helper. Nothing on macOS, which tells it to C alone.")
 	if n, ok := o.system.resident(); ok {
-		p.Is(float64(n))
+		p.Sample(float64(n))
 	}
 	runtimeFamilies(p)
 }
@@ -56,21 +57,24 @@ var ofRuntime = []struct {
 	grows             bool
 }{
 	{"go_goroutines", "Goroutines that exist.", "/sched/goroutines:goroutines", false},
-	{"go_memstats_heap_alloc_bytes", "Heap in objects, those included that are garbage and not yet freed.", "/memory/classes/heap/objects:bytes", false},
+	{"go_memstats_heap_alloc_bytes", "Heap in objects, those included that are garbage and not yet freed.",
+		"/memory/classes/heap/objects:bytes", false},
 	{"go_memstats_heap_objects", "Objects on the heap.", "/gc/heap/objects:objects", false},
-	{"go_memstats_heap_released_bytes", "Heap that was given back to the system.", "/memory/classes/heap/released:bytes", false},
+	{"go_memstats_heap_released_bytes", "Heap that was given back to the system.",
+		"/memory/classes/heap/released:bytes", false},
 	{"go_memstats_next_gc_bytes", "Heap at which the next collection begins.", "/gc/heap/goal:bytes", false},
-	{"go_memstats_sys_bytes", "Memory that the runtime has from the system, what was given back included.", "/memory/classes/total:bytes", false},
+	{"go_memstats_sys_bytes", "Memory that the runtime has from the system, what was given back included.",
+		"/memory/classes/total:bytes", false},
 	{"go_memstats_alloc_bytes_total", "Heap that was ever allocated.", "/gc/heap/allocs:bytes", true},
 	{"go_gc_cycles_total", "Collections of garbage.", "/gc/cycles/total:gc-cycles", true},
 }
 
 // runtimeFamilies reads what needs no stop of the world.
-func runtimeFamilies(p *Page) {
+func runtimeFamilies(p *Exposition) {
 	p.Gauge("go_info", "The Go release that the program was built with; always 1.", "version")
-	p.Is(1, runtime.Version())
+	p.Sample(1, runtime.Version())
 	p.Gauge("go_sched_gomaxprocs_threads", "Threads that run Go code at once.")
-	p.Is(float64(runtime.GOMAXPROCS(0)))
+	p.Sample(float64(runtime.GOMAXPROCS(0)))
 	read := make([]metrics.Sample, len(ofRuntime))
 	for i := range ofRuntime {
 		read[i].Name = ofRuntime[i].key
@@ -83,7 +87,7 @@ func runtimeFamilies(p *Page) {
 			p.Gauge(m.family, m.help)
 		}
 		if read[i].Value.Kind() == metrics.KindUint64 {
-			p.Is(float64(read[i].Value.Uint64()))
+			p.Sample(float64(read[i].Value.Uint64()))
 		}
 	}
 }

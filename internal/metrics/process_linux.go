@@ -18,7 +18,7 @@ type system struct {
 }
 
 func (s *system) open() {
-	s.statm, _ = os.Open("/proc/self/statm") // without either there is no such number
+	s.statm, _ = os.Open("/proc/self/statm") // without either, that metric is missing
 	s.fds, _ = os.Open("/proc/self/fd")
 }
 

@@ -3,12 +3,10 @@ package models
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -17,137 +15,173 @@ import (
 	"time"
 
 	"emberd/internal/durable"
-	"emberd/internal/fetch"
 	"emberd/internal/gguf"
-	"emberd/internal/spelling"
+	"emberd/internal/text/spelling"
 )
 
-// A Source is where a model comes from: one of Known, File and URL. [From] tells them apart.
+// maxModel is the maximum size of a model file. The largest common embedding models have a few
+// gigabytes.
+const maxModel = 16 << 30
+
+// A Source says what to install.
 type Source struct {
-	Known   string // a name of the catalogue
-	File    string
-	URL     string // http or https
-	SHA256  string // that the file must have; needed for what is downloaded and not in the catalogue
-	Name    string // what to call it; its name in the catalogue or that of the file, if empty
-	Replace bool   // take the place of another model of this name
+	// Place is a path, an http or https address or, for a model, a name of the pinned list.
+	Place string
+	// SHA256 is the expected digest of the file or archive in hex. A download needs it, unless
+	// the file is pinned.
+	SHA256 string
+	// Name is the name to install under. By default a model is called like its file or its entry
+	// in the pinned list, a runtime like its release.
+	Name string
+	// Replace allows replacing what is installed under the name.
+	Replace bool
+	// Link leaves the libraries of a directory where they are, and follows their upgrades.
+	Link bool
+	// Trust says that the user agreed to have the libraries of a runtime loaded, though nothing
+	// that is known vouches for them. Without it they are not, and the error is [ErrUntrusted].
+	Trust bool
 }
 
-// From is the source that a person means by a name of the catalogue, a path or an address.
-func From(what string) (Source, error) {
-	switch _, err := os.Stat(what); {
-	case fetch.IsURL(what):
-		return Source{URL: what}, nil
-	case known(what, "") != nil && !strings.ContainsRune(what, filepath.Separator):
-		return Source{Known: what}, nil
-	case err == nil:
-		return Source{File: what}, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return Source{}, fmt.Errorf("%s cannot be examined: %w", what, err)
+// clean returns the source with an absolute path and a lower-case digest.
+func (s Source) clean() (Source, error) {
+	s.SHA256 = strings.ToLower(s.SHA256)
+	if raw, err := hex.DecodeString(s.SHA256); s.SHA256 != "" && (err != nil || len(raw) != 32) {
+		return s, problemf(ErrInput, "%q is no SHA-256: 64 hexadecimal digits are needed, as sha256sum prints them",
+			s.SHA256)
 	}
-	if strings.ContainsRune(what, filepath.Separator) || strings.HasSuffix(what, extension) {
-		return Source{}, fmt.Errorf("there is no file %s: check its path", what)
+	if isURL(s.Place) {
+		return s, nil
 	}
-	var names []string
-	for _, k := range Catalogue() {
-		names = append(names, k.Name)
-	}
-	if best := spelling.Meant(what, names); best != "" {
-		return Source{}, fmt.Errorf("%w %q, and no file either; did you mean %s?", ErrUnknown, what, best)
-	}
-	return Source{}, fmt.Errorf("%w %q, and no file either; emberd model list shows those that are known", ErrUnknown, what)
+	var err error
+	s.Place, err = filepath.Abs(s.Place)
+	return s, err
 }
 
-// A Plan is what an installation would do.
+// A stage is the folder below a folder of models or runtimes in which one process at a time
+// prepares an installation. Its content never counts as installed.
+type stage struct {
+	dir  string
+	lock *durable.Lock
+}
+
+const (
+	stageName = ".new"
+	lockName  = ".lock"
+)
+
+// openStage locks the folder, which it creates if necessary, and empties the stage.
+func openStage(folder string) (*stage, error) {
+	if err := durable.MkdirAll(durable.OS{}, folder); err != nil {
+		return nil, explainWrite(err, folder)
+	}
+	lock, err := durable.AcquireLock(filepath.Join(folder, lockName))
+	if errors.Is(err, durable.ErrLocked) {
+		return nil, problemf(ErrBusy, "%s is being changed by another process: wait until it is done", folder)
+	}
+	if err != nil {
+		return nil, explainWrite(err, folder)
+	}
+	st := &stage{filepath.Join(folder, stageName), lock}
+	if err := errors.Join(os.RemoveAll(st.dir), os.Mkdir(st.dir, 0o700)); err != nil {
+		st.close()
+		return nil, explainWrite(err, folder)
+	}
+	return st, nil
+}
+
+// close removes the stage. What stays after an error, the next installation removes.
+func (st *stage) close() {
+	_ = os.RemoveAll(st.dir)
+	_ = st.lock.Close() // the lock ends with the descriptor in any case
+}
+
+// A Plan describes an installation of a model.
 type Plan struct {
 	Name   string
-	Path   string // of the file to be
-	From   string // where it comes from, without secrets
-	Remote bool   // that it is downloaded
-	Size   int64  // bytes; 0 if they are not known yet
-	SHA256 string // that it must have; empty for a file that nothing is known of
-	Known  *Known // nil if it is not in the catalogue
-	There  bool   // a file of that name is there already
+	Path   string      // of the installed file
+	From   string      // the source without secrets
+	Remote bool        // whether it is downloaded
+	Size   int64       // bytes; 0 if unknown
+	SHA256 string      // expected digest; empty for a local file without one
+	Known  *KnownModel // nil if it is not pinned
 
-	source string // the address or path itself
+	source string // the address or the path
 }
 
-// Plan says what Install would do, without a look at the network.
+// Plan returns what Install would do, without using the network.
 func (m *Models) Plan(s Source) (*Plan, error) {
-	p := &Plan{Name: baseName(s.Name), SHA256: strings.ToLower(s.SHA256)}
-	var err error
-	switch {
-	case s.Known != "":
-		err = p.ofKnown(s.Known)
-	case s.URL != "":
-		err = p.ofURL(s.URL)
-	case s.File != "":
-		err = p.ofFile(s.File)
-	default:
-		err = errors.New("no model was named: name one of the catalogue, a file or an address")
+	p := &Plan{Known: knownModel(s.Place, "")}
+	if p.Known != nil {
+		s.Place, s.Name = p.Known.URL, cmp.Or(s.Name, p.Known.Name)
+	} else if err := checkPlace(s.Place); err != nil {
+		return nil, err
+	}
+	s, err := s.clean()
+	if err != nil {
+		return nil, err
+	}
+	p.source, p.From, p.Remote = s.Place, shownSource(s.Place), isURL(s.Place)
+	p.SHA256, p.Name = s.SHA256, baseName(cmp.Or(s.Name, path.Base(shownSource(s.Place))))
+	if p.Remote {
+		err = p.pin()
+	} else {
+		p.Size, err = sizeOf(s.Place)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !validName(p.Name) || strings.EqualFold(p.Name, "none") { // as embedding.model says that there is none
-		return nil, fmt.Errorf("%q %w: give one with --name, of up to 100 letters, digits, dots, dashes and underscores", p.Name, ErrName)
+	if !validName(p.Name) || strings.EqualFold(p.Name, "none") { // which embedding.model uses for no model
+		return nil, problemf(ErrInput, "%q is no name for a model: give one with --name, "+
+			"of up to 100 letters, digits, dots, dashes and underscores", p.Name)
 	}
-	p.From, p.Path = fetch.Shown(p.source), m.path(p.Name)
-	_, err = os.Lstat(p.Path)
-	p.There = err == nil
+	p.Path = m.path(p.Name)
 	return p, nil
 }
 
-func (p *Plan) ofKnown(name string) error {
-	p.Known = known(name, "")
-	if p.Known == nil {
-		return fmt.Errorf("%w %q in the catalogue", ErrUnknown, name)
+// checkPlace refuses a word that is neither an address nor a path nor the name of a file here.
+func checkPlace(word string) error {
+	if word == "" {
+		return problemf(ErrInput, "no model was named: name one of the catalogue, a file or an address")
 	}
-	p.Remote, p.source = true, p.Known.URL
-	p.Name = cmp.Or(p.Name, p.Known.Name)
-	if p.Known.SHA256 == "" && p.SHA256 == "" {
-		return fmt.Errorf("nobody here knows the SHA-256 of %s: give it with --sha256, as the page of the file tells it (%s), or download the file and install it from there", p.Known.Name, p.Known.URL)
+	if strings.ContainsRune(word, filepath.Separator) || strings.HasSuffix(word, extension) {
+		return nil
 	}
-	if p.SHA256 == "" || p.SHA256 == p.Known.SHA256 {
-		p.SHA256, p.Size = p.Known.SHA256, p.Known.Size
+	if _, err := os.Stat(word); !errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return nil
+	var names []string
+	for _, k := range Pinned().Models {
+		names = append(names, k.Name)
+	}
+	if best := spelling.Meant(word, names); best != "" {
+		return problemf(ErrUnknown, "no model is called %q, and no file either; did you mean %s?", word, best)
+	}
+	return problemf(ErrUnknown, "no model is called %q, and no file either; emberd model list shows those that "+
+		"are known", word)
 }
 
-func (p *Plan) ofURL(address string) error {
-	p.Remote, p.source = true, address
-	shown := fetch.Shown(address)
-	p.Name = cmp.Or(p.Name, baseName(path.Base(shown)))
-	for _, k := range Catalogue() {
-		if k.SHA256 != "" && (k.SHA256 == p.SHA256 || p.SHA256 == "" && k.URL == shown) {
-			p.Known, p.SHA256, p.Size = &k, k.SHA256, k.Size
+// pin finds a download in the pinned list, and refuses one whose digest is unknown.
+func (p *Plan) pin() error {
+	for _, k := range Pinned().Models {
+		if p.Known == nil && k.SHA256 != "" && (k.SHA256 == p.SHA256 || p.SHA256 == "" && k.URL == p.From) {
+			p.Known = &k
 		}
 	}
-	if p.SHA256 == "" {
-		return fmt.Errorf("what is downloaded from %s must be known by its SHA-256: give it with --sha256, as the page of the file tells it", shown)
+	if k := p.Known; k != nil && (p.SHA256 == "" || p.SHA256 == k.SHA256) {
+		p.SHA256, p.Size = k.SHA256, k.Size
 	}
-	return nil
-}
-
-func (p *Plan) ofFile(file string) error {
-	full, err := filepath.Abs(file)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(full)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no file %s: check its path", full)
-	case err != nil:
-		return fmt.Errorf("%s cannot be examined: %w", full, err)
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is not a file: name the model's file itself", full)
+	case p.SHA256 != "":
+		return nil
+	case p.Known != nil:
+		return fmt.Errorf("nobody here knows the SHA-256 of %s: give it with --sha256, as the page of the file "+
+			"tells it (%s), or download the file and install it from there", p.Known.Name, p.Known.URL)
 	}
-	p.source, p.Size = full, info.Size()
-	p.Name = cmp.Or(p.Name, baseName(filepath.Base(full)))
-	return nil
+	return fmt.Errorf("what is downloaded from %s must be known by its SHA-256: give it with --sha256, as the "+
+		"page of the file tells it", p.From)
 }
 
-// baseName is the name of a file without .gguf, however that is written.
+// baseName returns the name of a model file without .gguf in any case.
 func baseName(file string) string {
 	if ending := filepath.Ext(file); strings.EqualFold(ending, extension) {
 		return strings.TrimSuffix(file, ending)
@@ -155,39 +189,44 @@ func baseName(file string) string {
 	return file
 }
 
-// Install adds a model and returns it. Where just this file is there already under the name,
-// nothing is done; where another one is, the error is [ErrTaken], unless the source says to
-// replace it. The progress, of bytes and a total that is 0 where it is not known, may be nil.
-func (m *Models) Install(ctx context.Context, s Source, progress func(done, total int64)) (*Model, error) {
+// Install adds a model and returns it. If the same file is installed under the name already,
+// Install does nothing; if another one is, the error is [ErrTaken] unless the source has Replace.
+// progress may be nil.
+func (m *Models) Install(ctx context.Context, s Source, progress Progress) (*Model, error) {
 	p, err := m.Plan(s)
 	if err != nil {
 		return nil, err
 	}
-	if p.There && !s.Replace {
-		if err := p.sameFile(ctx); err != nil {
-			return nil, err
-		}
-		return m.adopt(ctx, p)
-	}
-	if p.There && same(p.Path, p.source) {
-		return m.adopt(ctx, p)
-	}
-	got, err := fetch.Fetch(ctx, fetch.Options{
-		Source: p.source, To: p.Path, SHA256: p.SHA256, Size: p.Size, Most: mostBytes, Retries: fetch.Retries, Progress: progress,
-		Check: func(file, _ string) error {
-			if err := judge(file, p.From); err != nil {
-				return err
-			}
-			return removeFile(m.notePath(p.Name)) // that of the file whose place this one takes
-		},
-	})
+	st, err := openStage(m.folder)
 	if err != nil {
 		return nil, err
 	}
-	return m.written(p, got.SHA256, got.Size)
+	defer st.close()
+	if _, err := os.Lstat(p.Path); err == nil && (!s.Replace || same(p.Path, p.source)) {
+		return m.adopt(ctx, p)
+	}
+	file := filepath.Join(st.dir, "model")
+	t := transfer{source: p.source, to: file, sha256: p.SHA256, size: p.Size, maxSize: maxModel, silence: maxSilence,
+		progress: progress}
+	digest, size, err := t.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := judge(file, p.From); err != nil {
+		return nil, err
+	}
+	// The note goes before the file that it describes.
+	err = removeFile(m.notePath(p.Name))
+	if err == nil {
+		err = os.Rename(file, p.Path)
+	}
+	if err != nil {
+		return nil, explainWrite(err, m.folder)
+	}
+	return m.written(p, digest, size)
 }
 
-// judge says why no engine can run a file, which came from somewhere and may be gone by then.
+// judge explains why nothing can run a file that came from somewhere.
 func judge(file, from string) error {
 	var model Model
 	err := model.judge(file)
@@ -197,95 +236,44 @@ func judge(file, from string) error {
 	return err
 }
 
-// sameFile says whether what is there is what would be installed.
-func (p *Plan) sameFile(ctx context.Context) error {
+// adopt writes a note about the installed file of the plan's name, if it is the planned one.
+func (m *Models) adopt(ctx context.Context, p *Plan) (*Model, error) {
+	digest, size, err := digestOf(ctx, p.Path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("find out whether %s is there already: %w", p.Name, err)
+	}
 	want := p.SHA256
 	if want == "" && !same(p.Path, p.source) {
-		var err error
-		if want, err = digestOf(ctx, p.source, p.Size, nil); err != nil {
-			return err
+		if want, _, err = digestOf(ctx, p.source, nil); err != nil {
+			return nil, err
 		}
 	}
-	if want == "" { // the file itself, in its place
-		return nil
+	if want != "" && digest != want {
+		return nil, problemf(ErrTaken, "%s is another file, with the SHA-256 %s; --replace takes its place, "+
+			"--name calls this one something else", p.Path, digest)
 	}
-	info, err := os.Stat(p.Path)
-	if err != nil {
-		return fmt.Errorf("find out whether %s is there already: %w", p.Name, err)
-	}
-	is, err := digestOf(ctx, p.Path, info.Size(), nil)
-	if err != nil {
-		return err
-	}
-	if is != want {
-		return fmt.Errorf("%w: %s is another file; --replace takes its place, --name calls this one something else", ErrTaken, p.Path)
-	}
-	return nil
-}
-
-// adopt makes a note of a file that is in its place already.
-func (m *Models) adopt(ctx context.Context, p *Plan) (*Model, error) {
 	if err := judge(p.Path, p.Path); err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(p.Path)
-	if err != nil {
-		return nil, err
+	if n, err := m.note(p.Name); err == nil && n.SHA256 == digest && n.Size == size {
+		return m.Find(p.Name)
 	}
-	digest, err := digestOf(ctx, p.Path, info.Size(), nil)
-	if err != nil {
-		return nil, err
-	}
-	if p.SHA256 != "" && digest != p.SHA256 {
-		return nil, fmt.Errorf("%s has the SHA-256 %s where %s was expected: it is another file, or damaged", p.Path, digest, p.SHA256)
-	}
-	if n, err := m.note(p.Name); err == nil && n.SHA256 == digest && n.Size == info.Size() {
-		return m.Find(p.Name) // nothing new is known of it
-	}
-	return m.written(p, digest, info.Size())
+	return m.written(p, digest, size)
 }
 
-// written writes down what is known of a model that is in its place.
+// written writes the note about an installed model.
 func (m *Models) written(p *Plan, digest string, size int64) (*Model, error) {
 	n := note{Source: p.From, SHA256: digest, Size: size, Installed: time.Now().UTC().Truncate(time.Second)}
-	if k := known("", digest); k != nil {
+	if k := cmp.Or(knownModel("", digest), p.Known); k != nil {
 		n.Known = k.Name
-	} else if p.Known != nil {
-		n.Known = p.Known.Name
 	}
 	data, err := json.MarshalIndent(n, "", "  ")
 	if err != nil {
 		return nil, err
 	}
+	// This also syncs the folder, and with it the name of the model.
 	if err := durable.ReplaceFile(durable.OS{}, m.notePath(p.Name), append(data, '\n')); err != nil {
-		return nil, fmt.Errorf("write down what model %s is: %w", p.Name, fetch.Explain(err, m.folder))
+		return nil, fmt.Errorf("write down what model %s is: %w", p.Name, explainWrite(err, m.folder))
 	}
 	return m.Find(p.Name)
-}
-
-// digestOf is the SHA-256 of a file in hex.
-func digestOf(ctx context.Context, name string, size int64, progress func(done, total int64)) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	buf := make([]byte, 1<<20)
-	for done := int64(0); ; {
-		if err := ctx.Err(); err != nil {
-			return "", err
-		}
-		n, err := f.Read(buf)
-		sum.Write(buf[:n])
-		if done += int64(n); progress != nil {
-			progress(done, size)
-		}
-		if errors.Is(err, io.EOF) {
-			return hex.EncodeToString(sum.Sum(nil)), nil
-		}
-		if err != nil {
-			return "", fmt.Errorf("read %s: %w", name, err)
-		}
-	}
 }

@@ -1,24 +1,36 @@
-// Package models keeps embedding models in a folder, and knows some that are worth having.
+// Package models keeps embedding models and the libraries of llama.cpp that run them in a folder,
+// and pins the digests of published ones.
 //
-//	FOLDER/NAME.gguf    a model, which may be a link to one
-//	FOLDER/NAME.json    where it came from and its SHA-256, if emberd installed it
+//	FOLDER/NAME.gguf             a model, or a link to one
+//	FOLDER/NAME.json             its source and SHA-256, if emberd installed it
+//	FOLDER/engines/NAME/         a runtime: libraries, and engine.json, which lists their digests
+//	FOLDER/engines/current       the name of the runtime that the user chose, if any
+//	.new, .lock                  in both folders: the installation in progress, and its lock
 //
-// # What holds
+// # Guarantees
 //
-// The name of a model means the whole file or none: it arrives beside its place, is compared
-// with its SHA-256, judged by package gguf as the engines would judge it, and only then gets
-// its name (see package fetch). What no engine can run is not kept. A file that a person put
-// into the folder is a model like any other; there is just nothing to compare it with, unless
-// it is one of the [Catalogue].
+// A name stands for a complete, verified installation or for nothing. A file is copied or
+// downloaded into .new, compared with its digest, checked there, synced and then renamed. A model
+// must be a file that a runtime accepts (see package gguf). The libraries of a runtime must be for
+// this system and processor, and the caller's [Probe] must have loaded them in another process.
+// An archive is copied before it is unpacked, so the bytes with the digest are those unpacked.
 //
-// Nothing is downloaded but from an address that a person gave, with the digest that it must
-// have, or a model of the catalogue that a person asked for by its name.
+// Libraries are native code, so only files that nobody but their owner and root can change are
+// used. [Runtimes.Current] and [Runtimes.Intact] return a runtime only while its directory has
+// exactly the installed files, in their sizes; [Runtimes.Verify] also compares their SHA-256. A
+// linked runtime stays where a package manager upgrades it; for that only the rules about owners
+// hold.
 //
-// Models may be used by several goroutines and processes: the disk is read each time.
+// Nothing is downloaded except from an address that the user gave, or for a pinned model that the
+// user named, and only with a digest that the user gave or that is [Pinned].
+//
+// # Sharing
+//
+// Several goroutines and processes may use a folder: each call reads the disk, and only one
+// process at a time installs.
 package models
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,46 +39,33 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"emberd/internal/durable"
-	"emberd/internal/fetch"
 	"emberd/internal/gguf"
-	"emberd/internal/spelling"
+	"emberd/internal/text/spelling"
 )
 
-// The causes that a caller may want to tell apart.
-var (
-	ErrUnknown = errors.New("no model is called")
-	ErrTaken   = errors.New("another model has this name")
-	ErrInUse   = errors.New("the model is in use")
-	ErrName    = errors.New("is no name for a model")
-)
-
-const (
-	extension = ".gguf"
-	// mostBytes is the most that a model file may have. The largest embedding models that
-	// are common have a few gigabytes.
-	mostBytes = 16 << 30
-)
-
-// The engines, as embedding.providers calls them.
+// The built-in ways to run a model file, as embedding.providers names them.
 const (
 	Llama = "llama"
 	Go    = "go"
 )
 
+const extension = ".gguf"
+
 // Models are the model files of one folder.
 type Models struct{ folder string }
 
 // Open returns the models of a folder, which need not exist.
-func Open(folder string) *Models {
-	if absolute, err := filepath.Abs(folder); err == nil {
-		folder = absolute
+func Open(folder string) *Models { return &Models{folder: absolute(folder)} }
+
+func absolute(folder string) string {
+	if full, err := filepath.Abs(folder); err == nil {
+		return full
 	}
-	return &Models{folder: folder}
+	return folder
 }
 
 // A Model is a model file of the folder.
@@ -74,45 +73,41 @@ type Model struct {
 	Name      string // the file's name without its ending
 	Path      string // absolute
 	Size      int64  // bytes
-	SHA256    string // as it was installed or, from Verify and Install, as it is; else empty
-	Source    string // where it came from, without secrets; empty if nobody wrote it down
+	SHA256    string // as installed or, from Verify and Install, as it is; empty if unknown
+	Source    string // without secrets; empty if the user put the file there
 	Installed time.Time
-	Known     *Known // the model of the catalogue that it was installed as, or is by its digest
+	Known     *KnownModel // the pinned model that it was installed as, or is by its digest
 
-	// What the file says of itself, if it can be read.
-	Title     string // as its maker calls it
+	// What the file states, if it can be read.
+	Title     string // its maker's name for it
 	Dim       int
 	MaxTokens int
 	Pooling   string // mean, cls or last
-	Weights   string // how its numbers are written, such as Q8_0
+	Weights   string // the format of its numbers, such as Q8_0
 
-	Engines []string // that can run it, [Llama] first; none where Problem says why
-	Problem string   // one sentence, with what to do
+	Engines []string // that can run it, [Llama] first; none if there is a Problem
+	Problem string   // why nothing can run it, one sentence with what to do
 }
 
-// A note is what is written beside a model.
+// A note is the content of the JSON file beside a model.
 type note struct {
 	Source    string    `json:"source"`
 	SHA256    string    `json:"sha256"`
 	Size      int64     `json:"size"`
-	Known     string    `json:"known,omitempty"` // its name in the catalogue
+	Known     string    `json:"known,omitempty"` // name in the pinned list
 	Installed time.Time `json:"installed"`
 }
 
-// List lists the models by name. Each file's header is read, which takes some milliseconds.
+// List returns the models by name. It reads the header of each file, which takes milliseconds.
 func (m *Models) List() ([]Model, error) {
-	entries, err := os.ReadDir(m.folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	names, err := m.names()
+	if err != nil {
 		return nil, fmt.Errorf("list models: %w", err)
 	}
 	var all []Model
-	for _, entry := range entries {
-		name, found := strings.CutSuffix(entry.Name(), extension)
-		if !found || !validName(name) || entry.IsDir() {
-			continue
-		}
+	for _, name := range names {
 		model, err := m.Find(name)
-		if errors.Is(err, ErrUnknown) { // removed meanwhile
+		if errors.Is(err, ErrUnknown) { // removed in the meantime
 			continue
 		}
 		if err != nil {
@@ -123,20 +118,35 @@ func (m *Models) List() ([]Model, error) {
 	return all, nil
 }
 
-// Find is the model of that name. One that no engine can run has a Problem, and is no error.
+// names returns the names of the models of the folder, sorted.
+func (m *Models) names() (names []string, err error) {
+	entries, err := os.ReadDir(m.folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if name, found := strings.CutSuffix(entry.Name(), extension); found && validName(name) && !entry.IsDir() {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Find returns the model of a name. A model that nothing can run has a Problem, which is not an
+// error.
 func (m *Models) Find(name string) (*Model, error) {
 	if !validName(name) {
-		return nil, m.unknown(name)
+		return nil, m.errUnknown(name)
 	}
 	model := &Model{Name: name, Path: m.path(name)}
 	info, err := os.Stat(model.Path)
 	if err != nil {
-		return m.unfound(model, err)
+		return m.unreadable(model, err)
 	}
 	model.Size = info.Size()
 	if n, err := m.note(name); err == nil && n.Size == model.Size {
 		model.Source, model.SHA256, model.Installed = n.Source, n.SHA256, n.Installed
-		model.Known = known(n.Known, n.SHA256)
+		model.Known = knownModel(n.Known, n.SHA256)
 	}
 	if err := model.judge(model.Path); err != nil {
 		model.Problem = err.Error()
@@ -144,27 +154,25 @@ func (m *Models) Find(name string) (*Model, error) {
 	return model, nil
 }
 
-// unfound is a model whose file nothing was learnt of: it is a link that leads nowhere, or there
-// is none.
-func (m *Models) unfound(model *Model, why error) (*Model, error) {
-	_, err := os.Readlink(model.Path)
-	switch missing := errors.Is(why, fs.ErrNotExist); {
-	case err == nil && missing:
-		model.Problem = fmt.Sprintf("%s is a link to a file that is not there: remove it with emberd model remove %s", model.Path, model.Name)
-		return model, nil
-	case err == nil:
-		if failed, ok := errors.AsType[*fs.PathError](why); ok {
-			why = failed.Err // its path is told already
+// unreadable returns a model that is a broken link, and otherwise an error.
+func (m *Models) unreadable(model *Model, why error) (*Model, error) {
+	missing := errors.Is(why, fs.ErrNotExist)
+	if _, err := os.Readlink(model.Path); err == nil {
+		what := "what cannot be examined"
+		if missing {
+			what = "a file that is not there"
 		}
-		model.Problem = fmt.Sprintf("%s is a link to what cannot be examined (%v): mend that, or remove it with emberd model remove %s", model.Path, why, model.Name)
+		model.Problem = fmt.Sprintf("%s is a link to %s: mend that, or remove it with emberd model remove %s",
+			model.Path, what, model.Name)
 		return model, nil
-	case missing:
-		return nil, m.unknown(model.Name)
+	}
+	if missing {
+		return nil, m.errUnknown(model.Name)
 	}
 	return nil, fmt.Errorf("find model %s: %w", model.Name, why)
 }
 
-// judge reads the header of the file at a path, and says why no engine can run it.
+// judge reads the header of the file at a path, and returns why nothing can run it.
 func (model *Model) judge(path string) error {
 	f, err := gguf.Open(path)
 	if err != nil {
@@ -187,76 +195,57 @@ func (model *Model) judge(path string) error {
 	return nil
 }
 
-// runsInGo is what bert.Preflight says of a file, which reads all of it for its digest. A test
-// holds the two together.
+// runsInGo reports whether bert.Preflight accepts a file, without reading all of it for its
+// digest as that does. A test holds the two together.
 func runsInGo(f *gguf.File, facts *gguf.Facts) bool {
 	return facts.Tokenizer == "bert" && facts.Pooling != gguf.Last && f.Readable() == nil
 }
 
-// unknown is ErrUnknown, with a name that was perhaps meant.
-func (m *Models) unknown(name string) error {
-	entries, err := os.ReadDir(m.folder)
-	if err != nil {
-		entries = nil // then there is nothing to propose
+// errUnknown returns ErrUnknown with the name that the user probably wanted.
+func (m *Models) errUnknown(name string) error {
+	names, err := m.names()
+	if best := spelling.Meant(name, names); err == nil && best != "" {
+		return problemf(ErrUnknown, "no model is called %q; did you mean %s?", name, best)
 	}
-	var names []string
-	for _, entry := range entries {
-		if there, found := strings.CutSuffix(entry.Name(), extension); found {
-			names = append(names, there)
-		}
-	}
-	if best := spelling.Meant(name, names); best != "" {
-		return fmt.Errorf("%w %q; did you mean %s?", ErrUnknown, name, best)
-	}
-	return fmt.Errorf("%w %q; emberd model list shows those there are", ErrUnknown, name)
+	return problemf(ErrUnknown, "no model is called %q; emberd model list shows those there are", name)
 }
 
-// Verify reads all of a model's file, and returns the model with the digest that it has. It is
-// an error if that is not the one that was installed, or if no engine can run the file. Of a
-// file that a person put there nobody wrote down a digest; then Source is empty, and the file
-// is what was published only if it is Known.
-func (m *Models) Verify(ctx context.Context, name string, progress func(done, total int64)) (*Model, error) {
+// Verify reads all of a model's file and returns the model with its digest. A digest or size that
+// differs from the installed one is an error, and so is a file that nothing can run. A file that
+// the user put there has no digest to compare with: it is the published one only if it is Known.
+func (m *Models) Verify(ctx context.Context, name string, progress Progress) (*Model, error) {
 	model, err := m.Find(name)
 	if err != nil {
 		return nil, err
 	}
+	const again = "when it was installed: install it again with emberd model install --replace"
 	want := model.SHA256
 	if n, err := m.note(name); err == nil && n.Size != model.Size && model.Size > 0 {
-		return model, fmt.Errorf("model %s has %d bytes and had %d when it was installed: install it again with emberd model install --replace", name, model.Size, n.Size)
+		return model, fmt.Errorf("model %s has %d bytes and had %d %s", name, model.Size, n.Size, again)
 	}
 	if model.Problem != "" {
 		return model, errors.New(model.Problem)
 	}
-	if model.SHA256, err = digestOf(ctx, model.Path, model.Size, progress); err != nil {
+	if model.SHA256, _, err = digestOf(ctx, model.Path, progress); err != nil {
 		return model, err
 	}
 	if want != "" && model.SHA256 != want {
-		return model, fmt.Errorf("model %s has the SHA-256 %s and had %s when it was installed: install it again with emberd model install --replace", name, model.SHA256, want)
+		return model, fmt.Errorf("model %s has the SHA-256 %s and had %s %s", name, model.SHA256, want, again)
 	}
-	model.Known = known("", model.SHA256)
+	model.Known = knownModel("", model.SHA256)
 	return model, nil
 }
 
-// Remove removes a model, of a link the link alone, and what a download of that name that broke
-// off has left. It is refused for the file that inUse names, [ErrInUse], which may be empty.
+// Remove removes a model; of a link only the link. It refuses the file inUse, which may be empty,
+// with [ErrInUse].
 func (m *Models) Remove(name, inUse string) error {
-	if !validName(name) {
-		return m.unknown(name)
-	}
 	path := m.path(name)
-	info, err := os.Lstat(path)
-	there := err == nil && !info.IsDir()
-	if there && inUse != "" && same(path, inUse) {
-		return fmt.Errorf("%w: embedding.model is %s; emberd model use chooses another one", ErrInUse, inUse)
+	if info, err := os.Lstat(path); !validName(name) || err != nil || info.IsDir() {
+		return m.errUnknown(name)
 	}
-	partly, err := fetch.Forget(path)
-	switch {
-	case err != nil:
-		return err
-	case !there && partly:
-		return nil
-	case !there:
-		return m.unknown(name)
+	if inUse != "" && same(path, inUse) {
+		return problemf(ErrInUse, "%s is the model that is used: use another first, or remove it all the same "+
+			"with --force", name)
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("remove model %s: %w", name, err)
@@ -264,7 +253,7 @@ func (m *Models) Remove(name, inUse string) error {
 	return errors.Join(removeFile(m.notePath(name)), durable.OS{}.SyncDir(m.folder))
 }
 
-// same reports whether two paths mean one file.
+// same reports whether two paths are one file.
 func same(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true
@@ -300,17 +289,7 @@ func (m *Models) note(name string) (*note, error) {
 	return &n, nil
 }
 
-// nameRule keeps names to what is one on every disk and in a config file.
-var nameRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$`)
+// modelName matches names that are valid on every disk and in a config file.
+var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$`)
 
-func validName(name string) bool { return nameRule.MatchString(name) }
-
-// known is the model of the catalogue of that name or, if it has none, digest.
-func known(name, sha256 string) *Known {
-	all := Catalogue()
-	i := slices.IndexFunc(all, func(k Known) bool { return k.Name == name || k.SHA256 == cmp.Or(sha256, "-") })
-	if i < 0 {
-		return nil
-	}
-	return &all[i]
-}
+func validName(name string) bool { return modelName.MatchString(name) }

@@ -1,11 +1,11 @@
 // Package notefolder writes notes into a folder, again and again, and leaves alone what it
-// did not write: a file of somebody else, and a note of its own that somebody has edited.
+// did not write: a file of another program, and a note of its own that the user has edited.
 //
 // What it wrote is listed in a file of the folder, [ListName], in JSON: the names of the
 // notes, each with the SHA-256 of what was written. The list is written before the first
 // note, with the names that are to come, and after the last one. So a run that was broken
 // off can be repeated: a note that it wrote is known by its name, and is as it would be
-// written now, or counts as edited if its memory has changed meanwhile.
+// written now, or counts as edited if its memory has changed in the meantime.
 //
 // Names are of one folder, without any below it. Two that differ in case or in the form of
 // their letters are one, as some file systems have it. One goroutine at a time may use a
@@ -70,7 +70,7 @@ type Report struct {
 	Written   int `json:"written"`
 	Unchanged int `json:"unchanged"`
 	Removed   int `json:"removed"`
-	// Kept are the names of notes that somebody edited since they were written.
+	// Kept are the names of notes that the user edited since they were written.
 	Kept []string `json:"kept"`
 }
 
@@ -85,7 +85,8 @@ func Open(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{root: root, disk: durable.NewRoot(root), taken: make(map[string]bool), now: make(map[string]string), Done: Report{Kept: []string{}}}
+	f := &Folder{root: root, disk: durable.NewRoot(root), taken: make(map[string]bool), now: make(map[string]string),
+		Done: Report{Kept: []string{}}}
 	if err := f.survey(dir); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -101,7 +102,9 @@ func (f *Folder) survey(dir string) error {
 		return err
 	}
 	if f.wrote, err = f.listed(); err != nil {
-		return memory.Errorf(memory.Invalid, "%s of %s cannot be read: %w; remove it if the notes there are to stay as they are, and choose another folder", ListName, dir, err)
+		return memory.Errorf(memory.Invalid,
+			"%s of %s cannot be read: %w; remove it if the notes there are to stay as they are, and choose another "+
+				"folder", ListName, dir, err)
 	}
 	if f.wrote == nil && len(entries) > 0 {
 		return memory.Errorf(memory.Invalid, "%s is not empty and is no earlier export; choose a new folder", dir)
@@ -139,7 +142,7 @@ func (f *Folder) listed() (map[string]string, error) {
 // Fold is the form in which two names are compared.
 func Fold(name string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(name))) }
 
-// Free reports whether a note may have this name: nobody else's file has it.
+// Free reports whether a note may have this name: no file of another program has it.
 func (f *Folder) Free(name string) bool {
 	return !f.taken[Fold(name)] && !strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, ".")
 }
@@ -152,7 +155,7 @@ func (f *Folder) Wrote(name string) bool {
 
 // Spare leaves alone those notes of earlier runs that keep wants left, which it is shown as
 // they are: they stay and stay listed, and their names are not free. It comes before names
-// are chosen. A file that is no note any more is not shown.
+// are chosen. A file that is not a note any more is not shown.
 func (f *Folder) Spare(keep func(name string, note []byte) bool) error {
 	for name, was := range f.wrote {
 		info, err := f.disk.Lstat(name)
@@ -194,7 +197,7 @@ func (f *Folder) save(notes map[string]string) error {
 	return durable.ReplaceFile(f.disk, ListName, append(raw, '\n'))
 }
 
-// Write writes one of the notes that were begun, unless it is as it is to be, or somebody
+// Write writes one of the notes that were begun, unless it is up to date, or another program
 // has edited it since it was written. The note is there when a later Write or [Folder.End]
 // has returned; data is the folder's from now on.
 func (f *Folder) Write(name string, data []byte) error {
@@ -251,14 +254,14 @@ func (f *Folder) flush() error {
 	return errors.Join(failed...)
 }
 
-// keep leaves a note to who edited it.
+// keep leaves a note to the user who edited it.
 func (f *Folder) keep(name string) {
 	f.now[name] = f.wrote[name]
 	f.Done.Kept = append(f.Done.Kept, name)
 }
 
 // End removes the notes of earlier runs that were not written in this one, but for those
-// that somebody edited, which are nobody's from now on, and lists what there is.
+// that the user edited, which emberd no longer owns, and lists the rest.
 func (f *Folder) End() error {
 	if err := f.flush(); err != nil {
 		return err
@@ -305,7 +308,7 @@ func (f *Folder) digest(name string) (digest string, there bool, err error) {
 	return digestOf(raw), true, err
 }
 
-func (f *Folder) read(name string, most int64) ([]byte, error) {
+func (f *Folder) read(name string, limit int64) ([]byte, error) {
 	file, err := f.disk.OpenRead(name)
 	if err != nil {
 		return nil, err
@@ -315,8 +318,8 @@ func (f *Folder) read(name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > most {
-		return nil, fmt.Errorf("it has %d bytes, more than %d", info.Size(), most)
+	if info.Size() > limit {
+		return nil, fmt.Errorf("it has %d bytes, more than %d", info.Size(), limit)
 	}
 	raw := make([]byte, info.Size())
 	n, err := file.ReadAt(raw, 0)

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -47,7 +48,8 @@ type Manager struct {
 // process, by LISTEN_PID or WATCHDOG_PID, is passed over.
 func Take() (*Manager, error) {
 	env := map[string]string{}
-	for _, name := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
+	for _, name := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS",
+		"LISTEN_FDNAMES"} {
 		env[name] = os.Getenv(name)
 		if err := os.Unsetenv(name); err != nil {
 			return nil, fmt.Errorf("clear %s: %w", name, err)
@@ -67,10 +69,13 @@ func (m *Manager) dial(path string) (err error) {
 		return nil
 	}
 	if path[0] != '/' && path[0] != '@' {
-		return memory.Errorf(memory.Invalid, "NOTIFY_SOCKET is %q, no path of a socket; unset it, or start emberd by the service manager", path)
+		return memory.Errorf(memory.Invalid,
+			"NOTIFY_SOCKET is %q, no path of a socket; unset it, or start emberd by the service manager", path)
 	}
 	if m.conn, err = net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"}); err != nil {
-		return memory.Errorf(memory.Unavailable, "the service manager at NOTIFY_SOCKET does not listen (%w); unset it, or start emberd by the service manager", err)
+		return memory.Errorf(memory.Unavailable,
+			"the service manager at NOTIFY_SOCKET does not listen (%w); unset it, or start emberd by the service "+
+				"manager", err)
 	}
 	return nil
 }
@@ -81,7 +86,8 @@ func (m *Manager) time(usec, pid string) error {
 	}
 	n, err := strconv.ParseInt(usec, 10, 64)
 	if err != nil || n <= 0 || n > int64(1000*time.Hour/time.Microsecond) {
-		return memory.Errorf(memory.Invalid, "WATCHDOG_USEC is %q, no time in microseconds; unset it, or start emberd by the service manager", usec)
+		return memory.Errorf(memory.Invalid,
+			"WATCHDOG_USEC is %q, no time in microseconds; unset it, or start emberd by the service manager", usec)
 	}
 	m.watchdog = time.Duration(n) * time.Microsecond
 	return nil
@@ -93,7 +99,8 @@ func (m *Manager) adopt(count, pid string) error {
 	}
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 0 || n > maxSockets {
-		return memory.Errorf(memory.Invalid, "LISTEN_FDS is %q, no number up to %d; unset it, or start emberd by the service manager", count, maxSockets)
+		return memory.Errorf(memory.Invalid,
+			"LISTEN_FDS is %q, no number up to %d; unset it, or start emberd by the service manager", count, maxSockets)
 	}
 	for fd := firstSocket; fd < firstSocket+n; fd++ {
 		syscall.CloseOnExec(fd) // or programs that are started would hold it
@@ -124,7 +131,9 @@ func (m *Manager) Close() error {
 
 // Ready says that the process serves, or does so again after a reload. status is one line
 // for people, shown by the manager.
-func (m *Manager) Ready(status string) error { return m.tell("READY=1", "STATUS="+oneLine(status)) }
+func (m *Manager) Ready(status string) error {
+	return m.tell("READY=1", "STATUS="+text.OneLine(status))
+}
 
 // Reloading says that settings are being read; Ready has to follow.
 func (m *Manager) Reloading() error { return m.tell("RELOADING=1") }
@@ -133,9 +142,7 @@ func (m *Manager) Reloading() error { return m.tell("RELOADING=1") }
 func (m *Manager) Stopping() error { return m.tell("STOPPING=1") }
 
 // Status changes the line that the manager shows.
-func (m *Manager) Status(status string) error { return m.tell("STATUS=" + oneLine(status)) }
-
-func oneLine(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\n", " ") }
+func (m *Manager) Status(status string) error { return m.tell("STATUS=" + text.OneLine(status)) }
 
 func (m *Manager) tell(lines ...string) error {
 	if m.conn == nil {

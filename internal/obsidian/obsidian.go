@@ -17,15 +17,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"emberd/internal/durable"
+	"emberd/internal/text"
 )
 
 // A Machine is where to look.
@@ -91,7 +91,8 @@ func there(all []Vault) (out []Vault) {
 	var known []fs.FileInfo
 	for _, v := range all {
 		info, err := os.Stat(v.Path)
-		if err != nil || !info.IsDir() || slices.ContainsFunc(known, func(k fs.FileInfo) bool { return os.SameFile(k, info) }) {
+		if err != nil || !info.IsDir() ||
+			slices.ContainsFunc(known, func(k fs.FileInfo) bool { return os.SameFile(k, info) }) {
 			continue
 		}
 		known, out = append(known, info), append(out, v)
@@ -101,19 +102,7 @@ func there(all []Vault) (out []Vault) {
 
 // read reads one list.
 func read(name string) ([]Vault, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxList {
-		return nil, fmt.Errorf("it is no file of at most %d bytes", maxList)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxList))
+	data, err := durable.ReadGiven(name, maxList)
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +113,12 @@ func read(name string) ([]Vault, error) {
 			Open bool
 		}
 	}
-	if err := json.Unmarshal(text, &list); err != nil {
+	if err := json.Unmarshal(data, &list); err != nil {
 		return nil, errors.New("it is not the JSON that it should be")
 	}
 	var all []Vault
 	for _, v := range list.Vaults {
-		if !filepath.IsAbs(v.Path) || !printable(v.Path) {
+		if !filepath.IsAbs(v.Path) || !text.IsPrintable(v.Path) {
 			continue
 		}
 		vault := Vault{Path: filepath.Clean(v.Path), Open: v.Open}
@@ -139,9 +128,4 @@ func read(name string) ([]Vault, error) {
 		all = append(all, vault)
 	}
 	return all, nil
-}
-
-// printable tells whether a path can be shown, typed and set.
-func printable(path string) bool {
-	return utf8.ValidString(path) && !strings.ContainsFunc(path, unicode.IsControl)
 }

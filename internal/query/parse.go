@@ -11,9 +11,9 @@ import (
 // maxOperators bounds what every document has to be judged by.
 const maxOperators = 64
 
-// Parse reads a query as of now, whose zone says when a day begins. The caller
+// Parse reads a query as of now, whose zone decides when a day begins. The caller
 // bounds the length of text; Parse takes any, and text that is not UTF-8. Errors
-// are sentences for whoever typed the query, and quote it.
+// are sentences for the user who typed the query, and quote it.
 func Parse(text string, now time.Time) (Query, error) {
 	p := parser{text: text, now: now, closing: make(map[rune]reach)}
 	for at := p.space(0); at < len(text); at = p.space(at) {
@@ -100,16 +100,17 @@ func excludable(v string) bool {
 	})
 }
 
-// endsInside reports whether a word could go on.
+// endsInside reports whether a word could continue.
 func endsInside(v string) bool {
 	r, _ := utf8.DecodeLastRuneInString(v)
 	return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.N)
 }
 
-// add puts an item that is no word into the query.
+// add puts an item that is not a word into the query.
 func (p *parser) add(it item, not bool) error {
 	if p.filters++; p.filters > maxOperators {
-		return fmt.Errorf("the query has more than %d operators, phrases and exclusions; leave out those that select least", maxOperators)
+		return fmt.Errorf("the query has more than %d operators, phrases and exclusions; leave out those that "+
+			"select least", maxOperators)
 	}
 	to := &p.query.Must
 	if not {
@@ -248,7 +249,8 @@ func (k kind) missing() error {
 		tag: "tag:work", path: "path:Projects/", file: "file:plan", before: "before:2026-03", after: "after:7d",
 		entity: `entity:"Ada Lovelace"`,
 	}[k]
-	return fmt.Errorf("%[1]s: has no value; write one right after the colon, as in %[2]s, or put \"%[1]s:\" in quotes to search for it as text", k, example)
+	return fmt.Errorf("%[1]s: has no value; write one right after the colon, as in %[2]s, or put \"%[1]s:\" in "+
+		"quotes to search for it as text", k, example)
 }
 
 // sign returns the rune at at, full-width signs as their ASCII twins, and its size.

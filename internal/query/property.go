@@ -26,7 +26,9 @@ func (p *parser) property(at int) (item, error) {
 		return p.word(at, closed), nil
 	}
 	if valued && it.value == "" {
-		return item{}, fmt.Errorf("[%s:] has no value; write [key:value], or [key] for any value, or put it in quotes to search for it as text", clip(key))
+		return item{},
+			fmt.Errorf("[%s:] has no value; write [key:value], or [key] for any value, or put it in quotes to "+
+				"search for it as text", clip(key))
 	}
 	return it, nil
 }

@@ -35,7 +35,7 @@ import (
 
 // Query is a parsed query. Its lists keep the order of the text, and values are
 // as typed but for white space around them: comparing them without regard to
-// case or normal form is up to whoever holds the documents.
+// case or normal form is up to the owner of the documents.
 type Query struct {
 	// Words is what to rank by: everything that is no operator, parted by spaces,
 	// for the analyser. "" or text without a term ranks nothing.

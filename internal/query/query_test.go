@@ -159,7 +159,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"after:", `after: has no value; write one right after the colon, as in after:7d, or put "after:" in quotes to search for it as text`},
 		{"[status:]", "[status:] has no value; write [key:value], or [key] for any value, or put it in quotes to search for it as text"},
 		{"before:soon", "before:soon has no date in it; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age as in 7d, 2w, 3m or 1y, or put it in quotes to search for it as text"},
-		{"before:\"so\non\"", "before:so�on has no date in it; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age as in 7d, 2w, 3m or 1y, or put it in quotes to search for it as text"},
+		{"before:\"so\non\"", "before:so on has no date in it; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age as in 7d, 2w, 3m or 1y, or put it in quotes to search for it as text"},
 		{"after:" + strings.Repeat("九", 50), "after:" + strings.Repeat("九", 40) + "… has no date in it; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age as in 7d, 2w, 3m or 1y, or put it in quotes to search for it as text"},
 		{strings.Repeat("-x ", 65), "the query has more than 64 operators, phrases and exclusions; leave out those that select least"},
 	} {

@@ -2,8 +2,9 @@ package query
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"emberd/internal/text"
 )
 
 // quotes are all the signs that open or close a quotation.
@@ -118,16 +119,4 @@ func unescape(s string) string {
 }
 
 // clip returns the beginning of quoted input in one line, for messages.
-func clip(s string) string {
-	const most = 40
-	letters := []rune(s)
-	for i, r := range letters {
-		if !unicode.IsPrint(r) {
-			letters[i] = '�'
-		}
-	}
-	if len(letters) > most {
-		return string(letters[:most]) + "…"
-	}
-	return string(letters)
-}
+func clip(s string) string { return text.Truncate(text.OneLine(s), 40) }

@@ -1,20 +1,20 @@
-// Package refgraph is how the entities of the memory server in the Model Context
-// Protocol's own repository (@modelcontextprotocol/server-memory) are memories.
+// Package refgraph maps the entities of the memory server in the Model Context
+// Protocol's own repository (@modelcontextprotocol/server-memory) to memories.
 //
-// An entity is a memory of the collection [Collection] whose id is made of its name,
-// so that everyone who makes an entity of one name makes one memory. Its content is
-// the truth, also after somebody has edited the note that was made of it:
+// An entity is a memory of the collection [Collection] whose ID derives from its name, so
+// that all callers that create an entity of one name create one memory. Its observations are
+// in its content only, also after the user edited its note:
 //
 //	Ada Lovelace
 //	- wrote the first program
 //	- an observation
 //	  of two lines
 //
-// The first line is the name, and each item of the list an observation. Whatever else
-// people write below the name is an observation too. Observations are added and
-// removed without touching what stands around them.
+// The first line is the name, and each item of the list an observation. Other text
+// that the user writes below the name is an observation too. [Add] and [Remove] leave the text
+// around observations unchanged.
 //
-// Everything may be called from many goroutines.
+// Any number of goroutines can call the functions.
 package refgraph
 
 import (
@@ -27,7 +27,7 @@ import (
 )
 
 // Collection is where entities are.
-const Collection = "entities"
+const Collection = memory.EntityCollection
 
 // MaxName bounds the name of an entity, in characters.
 const MaxName = 1_000
@@ -50,7 +50,7 @@ type Relation struct {
 	RelationType string `json:"relationType" min:"1" max:"100" jsonschema:"how the one stands to the other, as a verb"`
 }
 
-// ID is the id of the memory of an entity.
+// ID returns the id of the memory of an entity.
 func ID(name string) memory.ID { return memory.DeriveID([]byte("entity\x00" + name)) }
 
 // CheckName refuses what cannot be the name of an entity.
@@ -61,7 +61,7 @@ func CheckName(name string) error {
 	return memory.CheckText("name", name, MaxName)
 }
 
-// Save is the request that saves an entity.
+// Save returns the request that saves an entity.
 func (e *Entity) Save() (*op.SaveRequest, error) {
 	if err := CheckName(e.Name); err != nil {
 		return nil, err
@@ -70,13 +70,14 @@ func (e *Entity) Save() (*op.SaveRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := &op.SaveRequest{ID: ID(e.Name), Content: Text(e.Name, e.Observations), Collection: Collection, Type: e.EntityType,
+	req := &op.SaveRequest{ID: ID(e.Name), Content: Text(e.Name, e.Observations), Collection: Collection,
+		Type:     e.EntityType,
 		Entities: []string{}, Meta: map[string]json.RawMessage{nameKey: name}, Strength: new(1.0)}
 	// A name of emoji alone, or a very long one, is none that entities of memories have.
 	if known, err := memory.NormalizeEntities([]string{e.Name}); err == nil {
 		req.Entities = known
 	}
-	// A name with a line feed in it is none that anybody could type.
+	// A name with a line feed cannot be an alias.
 	if alias, err := memory.NormalizeAliases([]string{e.Name}); err == nil {
 		req.Aliases = alias
 	}
@@ -87,7 +88,7 @@ func (e *Entity) Save() (*op.SaveRequest, error) {
 // has a sentence that is left of them.
 func Shortened(m *memory.Memory) bool { return m.Stage.Cold() || m.TextDigest != "" }
 
-// Of is the entity that a memory is, false if it is none.
+// Of returns the entity that a memory is, false if it is none.
 func Of(m *memory.Memory) (Entity, bool) {
 	var name string
 	if json.Unmarshal(m.Meta[nameKey], &name) != nil || ID(name) != m.ID {
@@ -102,8 +103,8 @@ func Of(m *memory.Memory) (Entity, bool) {
 	return e, true
 }
 
-// RelationOf is a relation between two memories in the reference server's words, as
-// nobody but it has kinds.
+// RelationOf returns a relation between two memories as the reference server has it. Only its
+// relations have kinds.
 func RelationOf(r *memory.Relation, from, to string) Relation {
 	kind := r.Kind
 	if kind == "" {

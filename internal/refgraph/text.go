@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Text is the content of an entity's memory.
+// Text returns the content of an entity's memory.
 func Text(name string, observations []string) string {
 	return Add(title(name), observations)
 }
 
-// title is a name in one line.
+// title returns a name in one line.
 func title(name string) string {
 	return strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(name)
 }
@@ -28,7 +28,7 @@ func Add(content string, observations []string) string {
 	return b.String()
 }
 
-// Observations are what the content of an entity's memory says below its name.
+// Observations returns what the content of an entity's memory says below its name.
 func Observations(name, content string) []string {
 	var out []string
 	for _, it := range items(name, strings.Split(content, "\n")) {
@@ -57,8 +57,8 @@ type item struct {
 
 func (it *item) text() string { return strings.Join(it.says, "\n") }
 
-// items finds the observations. An item of a list goes on as long as lines are
-// indented, over empty lines too; other text goes on to the next empty line or item.
+// items finds the observations. An item of a list continues as long as lines are
+// indented, over empty lines too; other text continues to the next empty line or item.
 func items(name string, lines []string) []item {
 	var out []item
 	start := 0
@@ -80,7 +80,8 @@ func items(name string, lines []string) []item {
 		case open && !list:
 			out[len(out)-1].extend(i, line)
 		default:
-			out, open, list = append(out, item{from: i, to: i + 1, says: []string{strings.TrimSpace(line)}}), true, false
+			out, open, list = append(out, item{from: i, to: i + 1, says: []string{strings.TrimSpace(line)}}), true,
+				false
 		}
 	}
 	return out
@@ -94,7 +95,7 @@ func (it *item) extend(at int, text string) {
 	it.says, it.to = append(it.says, text), at+1
 }
 
-// marked is what a line says behind the mark of a list.
+// marked returns what a line says behind the mark of a list.
 func marked(line string) (string, bool) {
 	for _, mark := range []string{"-", "*", "+"} {
 		if line == mark {
@@ -107,7 +108,7 @@ func marked(line string) (string, bool) {
 	return "", false
 }
 
-// unindented is what a line says that belongs to the item above it.
+// unindented returns what a line says that belongs to the item above it.
 func unindented(line string) (string, bool) {
 	if rest, ok := strings.CutPrefix(line, "  "); ok {
 		return rest, true

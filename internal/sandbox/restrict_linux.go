@@ -34,9 +34,9 @@ const (
 
 // Restrict puts the whole process, all its threads and all that it starts from now on
 // under rules, for good, and makes sure that no program it starts gets privileges that it
-// has not itself. A kernel without Landlock is no error: [State] says why nothing
+// has not itself. A kernel without Landlock is not an error: [State] reports why nothing
 // is enforced. Calls add up: what one took, none gives back.
-func Restrict(r *Rules) (State, error) {
+func Restrict(r *Policy) (State, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	switch {
 	case errors.Is(err, unix.ENOSYS):
@@ -46,7 +46,8 @@ func Restrict(r *Rules) (State, error) {
 	case err != nil:
 		return State{Why: fmt.Sprintf("Landlock does not answer here (%v)", err)}, nil
 	case abi < moves:
-		return State{Why: "the Landlock of this kernel lets no file be moved between folders; Linux 5.19 or later does"}, nil
+		return State{Why: "the Landlock of this kernel lets no file be moved between folders; " +
+			"Linux 5.19 or later does"}, nil
 	}
 	rules, err := r.landlock()
 	if err != nil {
@@ -63,13 +64,14 @@ func Restrict(r *Rules) (State, error) {
 }
 
 // landlock are the rules as the library takes them.
-func (r *Rules) landlock() ([]landlock.Rule, error) {
+func (r *Policy) landlock() ([]landlock.Rule, error) {
 	var rules []landlock.Rule
 	for _, kind := range []struct {
 		paths  []string
 		rights landlock.AccessFSSet
 	}{
-		{r.Write, writing}, {r.Read, reading}, {r.Run, running}, {r.Devices, control}, {r.Sockets, ll.AccessFSResolveUnix},
+		{r.Write, writing}, {r.Read, reading}, {r.Run, running}, {r.Devices, control},
+		{r.Sockets, ll.AccessFSResolveUnix},
 	} {
 		for _, path := range kind.paths {
 			info, err := os.Stat(path)
@@ -87,9 +89,6 @@ func (r *Rules) landlock() ([]landlock.Rule, error) {
 	}
 	for _, port := range r.Connect {
 		rules = append(rules, landlock.ConnectTCP(port))
-	}
-	for _, port := range r.Listen {
-		rules = append(rules, landlock.BindTCP(port))
 	}
 	if r.Names { // by UDP, and by TCP what does not fit
 		rules = append(rules, landlock.ConnectTCP(53), landlock.ConnectSendUDP(53), landlock.BindUDP(0))

@@ -5,7 +5,7 @@ package sandbox
 import "runtime"
 
 // Restrict does nothing here, and says so.
-func Restrict(*Rules) (State, error) {
+func Restrict(*Policy) (State, error) {
 	return State{Why: "this system (" + runtime.GOOS + ") has none that a program can put itself into"}, nil
 }
 

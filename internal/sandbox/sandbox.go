@@ -11,7 +11,7 @@
 // folders from 2, truncating from 3, TCP from 4, devices from 5, abstract unix sockets
 // from 6, signals from 8, sockets of other programs from 9, UDP from 10. Each kernel
 // enforces what it has. Landlock knows no system call by name and so no protocol: before
-// ABI 10 it leaves UDP, and always Multipath TCP, to whoever opens such a socket. Other
+// ABI 10 it leaves UDP, and always Multipath TCP, to any code that opens such a socket. Other
 // systems have no sandbox that a process can put itself into and that is documented to last.
 //
 // Not looked at by Landlock are the names, times, owners and sizes of files, and what was
@@ -24,10 +24,10 @@ import (
 	"strings"
 )
 
-// Rules are what is left to the process. Paths are absolute; links are followed, once,
+// Policy lists the rights that the process keeps. Paths are absolute; links are followed, once,
 // when the rules come into force. What does not exist then is left out, and stays out
 // when something of that name is made later.
-type Rules struct {
+type Policy struct {
 	Write   []string // folders, with all in them; nothing in them is run
 	Read    []string // folders and files
 	Run     []string // programs, and what the system loads them with
@@ -35,7 +35,6 @@ type Rules struct {
 	Sockets []string // unix sockets of other programs, or folders of such
 
 	Connect []uint16 // TCP ports, of any address
-	Listen  []uint16 // TCP ports; 0 is one that the system chooses
 	Names   bool     // whether host names are looked up
 }
 
@@ -49,7 +48,7 @@ type State struct {
 
 // Reaches reports whether the rules let files be made at a path. It says nothing about
 // what the file system itself permits.
-func (r *Rules) Reaches(path string) bool {
+func (r *Policy) Reaches(path string) bool {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
 		return true // what is wrong there is for the file system to say

@@ -19,7 +19,7 @@ func TestReaches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := &Rules{Write: []string{filepath.Join(dir, "in")}}
+	r := &Policy{Write: []string{filepath.Join(dir, "in")}}
 	for path, want := range map[string]bool{
 		"data/file": true, "data/deep/file": true, "in/deep/file": true, "data/../data2/file": false,
 		"data2/file": false, "elsewhere/file": false, "data/out/file": false, "file": false,

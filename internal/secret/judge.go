@@ -21,7 +21,8 @@ var shortParts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // are compared in lower case and without digits or signs around them.
 var dummyWords = []string{
 	"", "abc", "admin", "api", "apikey", "bar", "baz", "default", "demo", "foo", "foobar", "guest", "key",
-	"localhost", "mongo", "mypass", "mypassword", "mysecret", "mysql", "none", "null", "oauth", "pass", "passphrase", "passwd",
+	"localhost", "mongo", "mypass", "mypassword", "mysecret", "mysql", "none", "null", "oauth", "pass", "passphrase",
+	"passwd",
 	"password", "port", "postgres", "pw", "pwd", "qwerty", "redis", "root", "sample", "secret", "secretpassword",
 	"test", "testing", "token", "undefined", "user", "username", "xoauthbasic", "xaccesstoken", "xxx",
 }
@@ -30,7 +31,7 @@ var dummyWords = []string{
 // EXAMPLE keys, xxxx, your-token-here, ${VAR}, 0000..., 123456..., abcdef... .
 // A run of A alone means nothing: it is how base64 writes zero bytes.
 func placeholder(s string) bool {
-	return longestRun(strings.ReplaceAll(s, "A", ""), 0) >= 6 || longestRun(s, 1) >= 7 ||
+	return maxRunLen(strings.ReplaceAll(s, "A", ""), 0) >= 6 || maxRunLen(s, 1) >= 7 ||
 		dummyParts().MatchString(s) || shortParts().MatchString(s) && !machineMade(s)
 }
 
@@ -46,22 +47,22 @@ func dummyWord(s string) bool {
 	return slices.Contains(dummyWords, bare)
 }
 
-// longestRun returns the length of the longest stretch of s in which each byte
+// maxRunLen returns the length of the longest stretch of s in which each byte
 // is the one before it plus step.
-func longestRun(s string, step byte) int {
-	longest, run := 0, 0
+func maxRunLen(s string, step byte) int {
+	maxLen, run := 0, 0
 	for i := range len(s) {
 		if i > 0 && s[i] == s[i-1]+step {
 			run++
 		} else {
 			run = 1
 		}
-		longest = max(longest, run)
+		maxLen = max(maxLen, run)
 	}
-	return longest
+	return maxLen
 }
 
-// Character classes whose alternation tells random text from words.
+// Character classes whose alternation distinguishes random text from words.
 const (
 	lowerCase = iota + 1
 	upperCase
@@ -105,8 +106,8 @@ func classOf(c byte) int {
 var notSecret = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:%[a-z].*|(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}` +
 		`|[~.]{0,2}/.*|[A-Za-z]:\\.*|\w+://.*` +
-		`|v?[\d.:TZ+-]+|sha(?:1|256|512)[:-].*` +
-		`|\$.*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+[(\[].*)$`)
+		`|(?:sha|aes|rsa|utf|iso|hs|rs|ed)[-_]?\d+|vault:.*|v?[\d.:TZ+-]+|sha(?:1|256|512)[:-].*` +
+		`|\$.*|[*&][A-Za-z_][\w.]*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+[(\[].*)$`)
 })
 
 // keyIsPublic matches the rest of a key's name when the key names something
@@ -126,7 +127,8 @@ func assigned(between, value string) bool {
 func commitHash(between, value string) bool {
 	hex := strings.Trim(strings.ToLower(value), "0123456789abcdef") == ""
 	between = strings.ToLower(between)
-	return hex && (strings.Contains(between, "commit") || strings.Contains(between, "sha1") || strings.Contains(between, "sha256"))
+	return hex && (strings.Contains(between, "commit") || strings.Contains(between, "sha1") ||
+		strings.Contains(between, "sha256"))
 }
 
 // assignedKey is assigned for machine-made values. They hold digits and change
@@ -138,7 +140,8 @@ func assignedKey(between, value string) bool {
 			digits++
 		}
 	}
-	return digits >= 2 && changes(value) >= len(value)/4 && assigned(between, value)
+	machineMade := digits >= 2 && changes(value) >= len(value)/4 || len(value) >= 20 && 5*changes(value) >= 2*len(value)
+	return machineMade && assigned(between, value)
 }
 
 // assignedPassword is assigned for keys that name a password, where even a short
@@ -148,6 +151,46 @@ func assignedPassword(between, value string) bool {
 		return r < 0x80 && classOf(byte(r)) >= digit
 	})
 	return beyondWords && changes(value) > 0 && assigned(between, value)
+}
+
+// netrcPassword is assignedPassword for words of which a sentence may consist, too.
+func netrcPassword(between, value string) bool {
+	return assignedPassword(between, strings.TrimRight(value, ".,:;"))
+}
+
+// spokenPassword is assignedPassword for a sentence, where an adjective can have a digit too: "the password is
+// base64-encoded", "RS256-signed-JWT". A password ends in a digit or sign, or is not made of words.
+func spokenPassword(between, value string) bool {
+	value = strings.TrimRight(value, ".,:;")
+	if !assignedPassword(between, value) {
+		return false
+	}
+	n := changes(value)
+	if n < 3 && between == ":" { // as in admin:staff1
+		return false
+	}
+	oneWord := hasDigit("", value) && !strings.Contains(value, "-")
+	return classOf(value[len(value)-1]) >= digit || n >= 4 || n == 3 && oneWord
+}
+
+// nearPassword is spokenPassword for a value that need not belong to the word for a password: with a line break or
+// many words between them, only what changes often is one.
+func nearPassword(between, value string) bool {
+	const near = 28
+	loose := len(between) > near || strings.Contains(between, "\n")
+	return spokenPassword(between, value) && (!loose || changes(value) >= 3)
+}
+
+// usePassword matches the words that a password follows without a verb: "use password …".
+var usePassword = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\\b(?:(?i:use|using|with|enter|type)(?i: the)? (?i:password)|[Pp]ass:) [\"'`]?$")
+})
+
+// usedPassword reports whether text[start:end], which follows the word password, is more than the next word: it
+// changes its class of characters often, or the words before say that it is used. PASS: begins a test's result.
+func usedPassword(text string, start, end int) bool {
+	before := text[max(0, start-32):start]
+	return usePassword().MatchString(before) || changes(text[start:end]) >= 3 && !strings.HasSuffix(before, "PASS: ")
 }
 
 func notDummy(_, value string) bool { return !dummyWord(value) && !notSecret().MatchString(value) }

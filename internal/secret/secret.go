@@ -1,14 +1,15 @@
 // Package secret finds credentials in a text before it is saved: access tokens,
 // private keys, passwords in URLs and assignments.
 //
-// It is a guard against accidents, not against someone who hides a secret on
+// It is a guard against accidents, not against a person who hides a secret on
 // purpose. It answers at once on ordinary text: one pass looks for the literals
 // that start or introduce a credential, and only where one is found is that
 // rule's pattern tried, anchored there and over a bounded window. The time is
 // therefore linear in the length of the text, whatever it holds.
 //
 // A rule is a shape (literals, pattern, least entropy) shared by all vendors
-// whose tokens have that shape; there are at most 40. What a pattern matches is
+// whose tokens have that shape; there are at most 64. A phrase of a wallet has no
+// literal: [Scan] looks up every word that stands 40 bytes after the one before. What a pattern matches is
 // still dropped when it reads as a placeholder, a variable reference, a file
 // path, a UUID or a commit hash.
 //
@@ -53,6 +54,7 @@ func Scan(text string) []Finding {
 			i += s.tryAll(b.marks, i)
 		}
 	}
+	s.findPhrases()
 	return s.resolve()
 }
 
@@ -114,6 +116,9 @@ func (s *scan) try(m *mark, at int) {
 		return
 	}
 	if !r.accepts(s.text[after:from], s.text[from:to]) || !r.near(s.text, at) {
+		return
+	}
+	if r.check != nil && !r.check(s.text, start, to) {
 		return
 	}
 	s.found = append(s.found, candidate{Finding{Type: m.words, Rule: r.id, Start: start, End: to}, r.weak})

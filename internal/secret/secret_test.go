@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"emberd/internal/secrettest"
+	"emberd/internal/testutil/secrettest"
 )
 
 func TestScanFindsEachKindOfCredential(t *testing.T) {
@@ -177,7 +177,7 @@ func TestHostileTextIsScannedWhole(t *testing.T) {
 var hostile = []string{
 	"a", "A", "=", "ey", "eyJ.", "://:@", "data: x: ", "kind: secret data: ", "-----BEGIN PRIVATE KEY-----",
 	"A: -----BEGIN PRIVATE KEY-----\n", "password=", "pwd", "curl -u a:", "--user", "token:=\"", "glpat-", "Slack=",
-	"pwd=\"aжжжжжжжжжжжжжжжжжжжжжжжж",
+	"pwd=\"aжжжжжжжжжжжжжжжжжжжжжжжж", "zebra ", "zoo\n", "able acid also\n", "login as ", "visa 4539148803436467 ", "5KJ", "-a",
 }
 
 // checkFindings verifies what holds for the findings of any text.

@@ -8,7 +8,7 @@ import (
 )
 
 // maxRules bounds the rule table; with it the state of a scan has a fixed size.
-const maxRules = 48
+const maxRules = 64
 
 // rule is one shape of credential.
 type rule struct {
@@ -46,6 +46,8 @@ type rule struct {
 	// accept, when set, has the last word; between is the text from the mark to
 	// the secret.
 	accept func(between, secret string) bool
+	// check, when set, verifies what the credential itself carries, such as a checksum.
+	check func(text string, start, end int) bool
 }
 
 // mark is a literal that makes its rule worth trying. One without a rule begins
@@ -56,16 +58,17 @@ type mark struct {
 	rule    *rule
 }
 
-// at reports whether the mark stands in text at byte i.
+// at reports whether the mark stands in text at byte i, given that its bucket is that of the two bytes there.
 func (m *mark) at(text string, i int) bool {
 	if len(text)-i < len(m.literal) {
 		return false
 	}
+	rest, text := m.literal[2:], text[i+2:]
 	if m.rule == nil || !m.rule.fold {
-		return text[i:i+len(m.literal)] == m.literal
+		return text[:len(rest)] == rest
 	}
-	for k := range len(m.literal) {
-		if lower(text[i+k]) != m.literal[k] {
+	for k := range len(rest) {
+		if lower(text[k]) != rest[k] {
 			return false
 		}
 	}
@@ -129,6 +132,7 @@ type table struct {
 	// heads maps the first two bytes of every mark to its bucket, 0 being none.
 	heads   [1 << 16]uint16
 	buckets []bucket
+	words   *wordList
 }
 
 // bucket holds the marks that begin with the same two bytes.
@@ -140,7 +144,7 @@ type bucket struct {
 
 // rules builds the table on first use.
 var rules = sync.OnceValue(func() *table {
-	t := &table{buckets: make([]bucket, 1)}
+	t := &table{buckets: make([]bucket, 1), words: words()}
 	t.add(mark{literal: ";base64,"})
 	for i, r := range allRules() {
 		r.index = i

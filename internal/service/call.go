@@ -30,7 +30,8 @@ const maxSaid = 64 << 10
 func call(ctx context.Context, name string, args ...string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", memory.Errorf(memory.Unavailable, "there is no program %s on PATH; run emberd serve by whatever starts programs on this system", name)
+		return "", memory.Errorf(memory.Unavailable,
+			"there is no program %s on PATH; run emberd serve by whatever starts programs on this system", name)
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "SYSTEMD_COLORS=0", "SYSTEMD_PAGER=")
@@ -41,7 +42,8 @@ func call(ctx context.Context, name string, args ...string) (string, error) {
 		return "", ctx.Err()
 	}
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		return out.String(), &callError{line: filepath.Base(name) + " " + strings.Join(args, " "), code: failed.ExitCode(), said: strings.TrimSpace(said.String())}
+		return out.String(), &callError{line: filepath.Base(name) + " " + strings.Join(args, " "),
+			code: failed.ExitCode(), said: strings.TrimSpace(said.String())}
 	}
 	if err != nil {
 		return "", memory.Errorf(memory.Unavailable, "%s cannot be run: %w", path, err)
@@ -78,7 +80,8 @@ func (l *limited) Write(p []byte) (int, error) {
 func stream(ctx context.Context, out io.Writer, name string, args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return memory.Errorf(memory.Unavailable, "there is no program %s on PATH, which shows what the daemon said", name)
+		return memory.Errorf(memory.Unavailable, "there is no program %s on PATH, which shows what the daemon said",
+			name)
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), "SYSTEMD_PAGER=")
@@ -89,7 +92,8 @@ func stream(ctx context.Context, out io.Writer, name string, args ...string) err
 		return ctx.Err()
 	}
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		return memory.Errorf(memory.Unavailable, "%w", &callError{line: name, code: failed.ExitCode(), said: strings.TrimSpace(said.String())})
+		return memory.Errorf(memory.Unavailable, "%w",
+			&callError{line: name, code: failed.ExitCode(), said: strings.TrimSpace(said.String())})
 	}
 	return err
 }

@@ -29,7 +29,7 @@ type Spec struct {
 	Config   string   // the file of settings; by it a service is known to be about the same daemon
 	Socket   string   // what systemd listens on for the daemon
 	Writable []string // folders that the daemon writes to
-	Network  bool     // whether settings have it talk or listen by TCP
+	Network  bool     // whether settings have it connect by TCP
 	Native   bool     // whether it may start native code of somebody else's
 	Log      string   // where launchd writes what the daemon says; systemd has its journal
 }
@@ -96,7 +96,8 @@ func Look(dir string, files []File) (*Installed, error) {
 		}
 		config := configOf(text)
 		if config == "" {
-			return nil, memory.Errorf(memory.Conflict, "%s was not written by emberd service install; move it away first", path)
+			return nil, memory.Errorf(memory.Conflict,
+				"%s was not written by emberd service install; move it away first", path)
 		}
 		in.Config = config
 		in.Present = append(in.Present, path)
@@ -116,9 +117,10 @@ func read(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, memory.Errorf(memory.Conflict, "%s was not written by emberd service install; move it away first", path)
+		return nil, memory.Errorf(memory.Conflict, "%s was not written by emberd service install; move it away first",
+			path)
 	}
-	return os.ReadFile(path)
+	return durable.ReadGiven(path, maxFile)
 }
 
 // Write puts files into dir, which it makes, and returns the paths of those that were not

@@ -76,7 +76,8 @@ func (m UserManager) all(ctx context.Context, calls ...[]string) error {
 
 // State asks how the daemon is.
 func (m UserManager) State(ctx context.Context) (*State, error) {
-	out, err := m.control(ctx, "show", UnitName, "--property=ActiveState,SubState,Result,MainPID,UnitFileState,StatusText,FragmentPath")
+	out, err := m.control(ctx, "show", UnitName,
+		"--property=ActiveState,SubState,Result,MainPID,UnitFileState,StatusText,FragmentPath")
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,8 @@ func (m UserManager) State(ctx context.Context) (*State, error) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		is[name] = value
 	}
-	st := &State{Running: is["ActiveState"] == "active" || is["ActiveState"] == "reloading", Enabled: is["UnitFileState"] == "enabled", File: is["FragmentPath"]}
+	st := &State{Running: is["ActiveState"] == "active" || is["ActiveState"] == "reloading",
+		Enabled: is["UnitFileState"] == "enabled", File: is["FragmentPath"]}
 	st.PID, _ = strconv.Atoi(is["MainPID"]) // 0 for none
 	st.Says = fmt.Sprintf("%s (%s)", is["ActiveState"], is["SubState"])
 	if result := is["Result"]; result != "" && result != "success" {
@@ -122,7 +124,10 @@ func (m UserManager) control(ctx context.Context, args ...string) (string, error
 	// is a container or WSL; a unit that was never loaded cannot be reset, and need not be.
 	for _, sign := range []string{"connect to bus", "not been booted with systemd", "XDG_RUNTIME_DIR"} {
 		if strings.Contains(failed.said, sign) {
-			return "", memory.Errorf(memory.Unavailable, "no user manager of systemd answers (%s); log in at this machine, or say: loginctl enable-linger %s. Containers have none, and WSL only with systemd=true in /etc/wsl.conf: run emberd serve there", failed.said, m.User)
+			return "", memory.Errorf(memory.Unavailable,
+				"no user manager of systemd answers (%s); log in at this machine, or say: loginctl enable-linger "+
+					"%s. Containers have none, and WSL only with systemd=true in /etc/wsl.conf: run emberd serve there",
+				failed.said, m.User)
 		}
 	}
 	if len(args) > 0 && args[0] == "reset-failed" && strings.Contains(failed.said, "not loaded") {

@@ -11,6 +11,11 @@ import (
 	"emberd/memory"
 )
 
+// A daemon that panics aborts, and is started again after 3 seconds, and after longer and longer
+// up to 5 minutes where systemd is of version 254 or later; an earlier one ignores those two lines
+// and logs that. Exit codes 2 and 4, a wrong setting and another daemon on the same folders, would
+// only repeat, so those daemons stay down.
+//
 // unit and socketUnit are the two files, by systemd.unit(5), systemd.service(5),
 // systemd.socket(5) and systemd.exec(5). The columns in %s are quoted values.
 const (
@@ -29,8 +34,11 @@ ExecReload=kill -HUP $MAINPID
 TimeoutStopSec=15s
 KillMode=mixed
 WatchdogSec=90s
+WatchdogSignal=SIGKILL
 Restart=on-failure
 RestartSec=3s
+RestartSteps=8
+RestartMaxDelaySec=5min
 RestartPreventExitStatus=2 4
 OOMPolicy=continue
 
@@ -96,7 +104,8 @@ func Systemd(s *Spec) ([]File, error) {
 }
 
 // packaged is what units that come with a package say in the place of the mark.
-const packaged = "From the package of emberd, for every user; emberd service install writes one for your settings,\n# which takes its place"
+const packaged = "From the package of emberd, for every user; emberd service install writes one for your " +
+	"settings,\n# which takes its place"
 
 // Packaged renders the units that a package installs for every user, with the path of the
 // program. They are made before anybody has settings, so they allow what settings within the
@@ -109,7 +118,8 @@ func Packaged(program string) ([]File, error) {
 		return nil, err
 	}
 	return []File{
-		{UnitName, fmt.Appendf(nil, unit, packaged, command, "", "ReadWritePaths=-%h\n", "AF_UNIX AF_INET AF_INET6", "")},
+		{UnitName, fmt.Appendf(nil, unit, packaged, command, "", "ReadWritePaths=-%h\n", "AF_UNIX AF_INET AF_INET6",
+			"")},
 		{SocketName, fmt.Appendf(nil, socketUnit, packaged, "%t/emberd/emberd.sock")},
 	}, nil
 }
@@ -189,7 +199,8 @@ func bare(s string) (string, error) {
 		return "", err
 	}
 	if strings.TrimSpace(s) != s || strings.HasSuffix(s, `\`) {
-		return "", memory.Errorf(memory.Invalid, "%q ends in white space or a backslash, which a systemd unit cannot say; choose another path", s)
+		return "", memory.Errorf(memory.Invalid,
+			"%q ends in white space or a backslash, which a systemd unit cannot say; choose another path", s)
 	}
 	return strings.ReplaceAll(s, "%", "%%"), nil
 }
@@ -200,7 +211,9 @@ func writable(s string) error {
 		return unicode.IsControl(r) || r == utf8.RuneError || r == '\u2028' || r == '\u2029'
 	}
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, bad) {
-		return memory.Errorf(memory.Invalid, "%q has a line break, a control character or what is not UTF-8, which the file of a service cannot say; choose another name", s)
+		return memory.Errorf(memory.Invalid,
+			"%q has a line break, a control character or what is not UTF-8, which the file of a service cannot say; "+
+				"choose another name", s)
 	}
 	return nil
 }

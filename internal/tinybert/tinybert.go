@@ -70,7 +70,8 @@ func Tiny() Spec {
 
 // MiniLM has the shape of all-MiniLM-L6-v2, which many embed with: 22 million weights.
 func MiniLM(t Type) Spec {
-	return Spec{Seed: 42, Layers: 6, Dim: 384, Heads: 12, FeedForward: 1536, Context: 512, Vocabulary: 30522, Pooling: 1, Type: t}
+	return Spec{Seed: 42, Layers: 6, Dim: 384, Heads: 12, FeedForward: 1536, Context: 512, Vocabulary: 30522,
+		Pooling: 1, Type: t}
 }
 
 // New is the model of that shape.
@@ -141,16 +142,19 @@ func (s Spec) tensors(vocabulary int) []Tensor {
 	for n := range s.Layers {
 		layer := fmt.Sprintf("blk.%d.", n)
 		if s.Architecture == nomic { // without biases, and with a gate
-			list = slices.Concat(list, s.linear(layer+"attn_qkv", d, 3*d), s.linear(layer+"attn_output", d, d), s.linear(layer+"ffn_gate", d, f))
+			list = slices.Concat(list, s.linear(layer+"attn_qkv", d, 3*d), s.linear(layer+"attn_output", d, d),
+				s.linear(layer+"ffn_gate", d, f))
 		} else {
 			for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_output"} {
 				list = append(list, s.linear(layer+name, d, d)...)
 			}
 		}
-		list = append(list, ones(layer+"attn_output_norm.weight", d), s.drawn(layer+"attn_output_norm.bias", F32, 0.01, d))
+		list = append(list, ones(layer+"attn_output_norm.weight", d),
+			s.drawn(layer+"attn_output_norm.bias", F32, 0.01, d))
 		list = append(list, s.linear(layer+"ffn_up", d, f)...)
 		list = append(list, s.linear(layer+"ffn_down", f, d)...)
-		list = append(list, ones(layer+"layer_output_norm.weight", d), s.drawn(layer+"layer_output_norm.bias", F32, 0.01, d))
+		list = append(list, ones(layer+"layer_output_norm.weight", d),
+			s.drawn(layer+"layer_output_norm.bias", F32, 0.01, d))
 	}
 	return list
 }

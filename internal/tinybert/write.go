@@ -206,11 +206,11 @@ func (t Type) append(b []byte, row []float32) []byte {
 // appendBlock quantises as ggml does: the scale takes the largest number to 127, and is kept
 // as F16 only after the numbers were divided by it.
 func appendBlock(b []byte, numbers []float32) []byte {
-	var most float32
+	var greatest float32
 	for _, x := range numbers {
-		most = max(most, x, -x)
+		greatest = max(greatest, x, -x)
 	}
-	scale := most / 127
+	scale := greatest / 127
 	b = binary.LittleEndian.AppendUint16(b, half(scale))
 	for _, x := range numbers {
 		var q float64

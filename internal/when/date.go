@@ -14,7 +14,7 @@ const (
 	seasonMonths   = 3
 	quarterMonths  = 3
 	yearsInADecade = 10
-	mostDayOfMonth = 31
+	maxDayOfMonth  = 31
 )
 
 // date is a date by its parts, as far as they are named.
@@ -79,7 +79,8 @@ func (d date) exists() bool {
 // written reads dates of digits: 2024-05, 2024/05/03, 2024-05-03T10:00, 03.05.2023, 25/12/2023,
 // 2023/24, 2024-Q2 and 1990s.
 func written(text string) (date, bool) {
-	if day, clock, ok := strings.Cut(text, "t"); ok && len(day) == len(time.DateOnly) && strings.Trim(clock, "0123456789:.,+-z") == "" {
+	if day, clock, ok := strings.Cut(text, "t"); ok && len(day) == len(time.DateOnly) &&
+		strings.Trim(clock, "0123456789:.,+-z") == "" {
 		text = day
 	}
 	for _, layout := range []string{"2006-1-2", "2006/1/2", "2006-01", "2006/01", "2.1.2006", "2-1-2006"} {
@@ -106,7 +107,8 @@ func slashed(text string) (date, bool) {
 		return date{year: eu.Year(), month: eu.Month(), day: eu.Day()}, isNamed(eu.Year())
 	}
 	for _, s := range []string{"s", "er"} {
-		if y := numberOf(strings.TrimSuffix(text, s)); strings.HasSuffix(text, s) && y%yearsInADecade == 0 && isNamed(y) {
+		if y := numberOf(strings.TrimSuffix(text, s)); strings.HasSuffix(text, s) && y%yearsInADecade == 0 &&
+			isNamed(y) {
 			return date{year: y, years: yearsInADecade}, true
 		}
 	}
@@ -134,7 +136,7 @@ func quarterOf(text string) time.Month {
 // dayMonth reads 3 May, 3rd of May, 3. Mai, 3 de mayo, all with a year or without.
 func (p *parser) dayMonth(i int, announced bool) (date, int) {
 	t := p.tokens[i]
-	if t.number < 1 || t.number > mostDayOfMonth || t.stop {
+	if t.number < 1 || t.number > maxDayOfMonth || t.stop {
 		return date{}, i
 	}
 	at := p.skip(i+1, 1, ofs)
@@ -158,7 +160,7 @@ func (p *parser) monthDay(i int, announced bool) (date, int) {
 		return date{}, i
 	}
 	d, end, ordinal := date{month: m.Month}, i+1, false
-	if p.goesOn(end) && 1 <= p.tokens[end].number && p.tokens[end].number <= mostDayOfMonth {
+	if p.goesOn(end) && 1 <= p.tokens[end].number && p.tokens[end].number <= maxDayOfMonth {
 		d.day, ordinal = p.tokens[end].number, p.tokens[end].ordinal
 		end++
 	}
@@ -173,7 +175,8 @@ func (p *parser) monthDay(i int, announced bool) (date, int) {
 // may goes with what may be.
 func (p *parser) isVerb(i int) bool {
 	word := p.word(i)
-	return (word == "may" || word == "march") && !p.tokens[i].capital && turns[p.word(i-1)] == 0 && p.word(i-1) == "this"
+	return (word == "may" || word == "march") && !p.tokens[i].capital && turns[p.word(i-1)] == 0 &&
+		p.word(i-1) == "this"
 }
 
 // withYear takes in the year that stands behind the parts of a date.

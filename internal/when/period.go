@@ -63,8 +63,8 @@ func parseDay(v string, now time.Time) (day time.Time, ok bool) {
 func parseAge(v string) (n int, unit string, ok bool) {
 	digits := strings.TrimRight(v, "dwmoy")
 	n, err := strconv.Atoi(digits)
-	const most = 99_999 // far more than there are days since firstYear, in years
-	return n, v[len(digits):], err == nil && 0 <= n && n <= most && digits[0] != '+' && digits[0] != '-'
+	const limit = 99_999 // far more than there are days since firstYear, in years
+	return n, v[len(digits):], err == nil && 0 <= n && n <= limit && digits[0] != '+' && digits[0] != '-'
 }
 
 // monthsAgo returns the same day n months ago, or the last of that month if it

@@ -87,8 +87,8 @@ func (p *parser) amount(i int) (n int, u unit, end int) {
 		n = p.tokens[at].number
 	}
 	at = p.skip(at+1, 1, ofs)
-	const most = 999
-	if u = units[p.word(at)]; u == 0 || n < 1 || n > most {
+	const limit = 999
+	if u = units[p.word(at)]; u == 0 || n < 1 || n > limit {
 		return 0, 0, i
 	}
 	return n, u, at + 1
@@ -190,7 +190,8 @@ func (p *parser) weekday(i int) (times, int) {
 	default:
 		return times{}, i
 	}
-	if _, month := months[p.word(i+1)]; !ok || month || p.word(i+1) != "" && i+1 < len(p.tokens) && p.tokens[i+1].number > 0 {
+	if _, month := months[p.word(i+1)]; !ok || month || p.word(i+1) != "" && i+1 < len(p.tokens) &&
+		p.tokens[i+1].number > 0 {
 		return times{}, i // the date that follows says which
 	}
 	return p.dayOfWeek(w, 0), i + 1

@@ -44,8 +44,8 @@ func tokens(text string) []token {
 
 // pieceOf is the length of the first piece of a field.
 func pieceOf(field string) int {
-	const longest = 40 // of ranges and of what an article is elided from
-	if len(field) > longest {
+	const maxLen = 40 // of ranges and of what an article is elided from
+	if len(field) > maxLen {
 		return len(field)
 	}
 	for i, r := range field {

@@ -18,7 +18,6 @@ package when
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -100,8 +99,8 @@ func (p *parser) goesOn(i int) bool {
 
 // skip goes over a few words of a kind, step by step.
 func (p *parser) skip(i, step int, kind map[string]bool) int {
-	const most = 3
-	for range most {
+	const limit = 3
+	for range limit {
 		if !kind[p.word(i)] {
 			break
 		}
@@ -124,13 +123,4 @@ func (p *parser) days(y int, m time.Month, d int, y2 int, m2 time.Month, d2 int)
 		return times{}
 	}
 	return times{from, to}
-}
-
-// set is the words of a list.
-func set(list string) map[string]bool {
-	all := make(map[string]bool)
-	for w := range strings.FieldsSeq(list) {
-		all[w] = true
-	}
-	return all
 }

@@ -40,7 +40,7 @@ func number(text string) *float64 {
 	return &n
 }
 
-// misfit says how a value lies outside its bounds, "" if it does not, as the end of
+// misfit reports how a value lies outside its bounds, "" if it does not, as the end of
 // a sentence that begins with its name.
 func (b *Bounds) misfit(tok json.Token) string {
 	switch tok := tok.(type) {

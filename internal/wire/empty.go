@@ -2,10 +2,10 @@ package wire
 
 import "reflect"
 
-// Filler replaces, in the values of one type, the nil lists and maps that JSON would
+// NilNormalizer replaces, in the values of one type, the nil lists and maps that JSON would
 // show as null. What there is to look at is worked out once, for every operation.
-type Filler struct {
-	below   *Filler // of what a pointer points at, or a list holds
+type NilNormalizer struct {
+	below   *NilNormalizer // of what a pointer points at, or a list holds
 	members []member
 }
 
@@ -13,21 +13,21 @@ type Filler struct {
 type member struct {
 	index int
 	list  bool // null when nil
-	fill  *Filler
+	fill  *NilNormalizer
 }
 
 // FillerOf returns the filler of a type, nil when nothing in it can be null. A
 // Filler may be shared.
-func FillerOf(t reflect.Type) *Filler { return fillers{}.of(t) }
+func FillerOf(t reflect.Type) *NilNormalizer { return fillers{}.of(t) }
 
 // fillers are those worked out so far, and those under way.
-type fillers map[reflect.Type]*Filler
+type fillers map[reflect.Type]*NilNormalizer
 
-func (all fillers) of(t reflect.Type) *Filler {
+func (all fillers) of(t reflect.Type) *NilNormalizer {
 	if f, ok := all[t]; ok {
 		return f
 	}
-	f := new(Filler)
+	f := new(NilNormalizer)
 	all[t] = f
 	needed := false
 	switch {
@@ -70,7 +70,7 @@ func isList(t reflect.Type) bool {
 }
 
 // Apply fills a value, which can be set unless it is a pointer or a list.
-func (f *Filler) Apply(v reflect.Value) {
+func (f *NilNormalizer) Apply(v reflect.Value) {
 	switch {
 	case f == nil:
 	case v.Kind() == reflect.Pointer:

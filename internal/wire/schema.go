@@ -18,9 +18,11 @@ func Scalars() map[reflect.Type]*jsonschema.Schema {
 		stages = append(stages, string(s))
 	}
 	return map[reflect.Type]*jsonschema.Schema{
-		TimeType:                        {Type: "string", Format: "date-time"},
-		RawType:                         {Description: "any JSON value"}, // else it were true, which few programs take for a schema
-		listType:                        {AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}},
+		TimeType: {Type: "string", Format: "date-time"},
+		// else it were true, which few programs take for a schema
+		RawType: {Description: "any JSON value"},
+		listType: {AnyOf: []*jsonschema.Schema{{Type: "string"},
+			{Type: "array", Items: &jsonschema.Schema{Type: "string"}}}},
 		reflect.TypeFor[memory.ID]():    {Type: "string", Format: "uuid"},
 		reflect.TypeFor[memory.Stage](): {Type: "string", Enum: stages},
 	}

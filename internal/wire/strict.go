@@ -16,7 +16,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"emberd/internal/spelling"
+	"emberd/internal/text/spelling"
 	"emberd/memory"
 )
 
@@ -37,7 +37,8 @@ func check(what string, body []byte, known map[string]Field, lenient bool) error
 		return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and send it again", what)
 	}
 	if at := loneSurrogate(body); at >= 0 {
-		return memory.Errorf(memory.Invalid, "%s has half of a surrogate pair at byte %d; write the character whole", what, at)
+		return memory.Errorf(memory.Invalid, "%s has half of a surrogate pair at byte %d; write the character whole",
+			what, at)
 	}
 	if err := json.Unmarshal(body, new(json.RawMessage)); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -241,7 +242,8 @@ func fits(tok json.Token, t reflect.Type) bool {
 		}
 		return t.Kind() == reflect.Map || t.Kind() == reflect.Struct && t != TimeType
 	case string:
-		return t.Kind() == reflect.String || t == listType || t == TimeType && new(time.Time).UnmarshalText([]byte(tok)) == nil
+		return t.Kind() == reflect.String || t == listType || t == TimeType &&
+			new(time.Time).UnmarshalText([]byte(tok)) == nil
 	case bool:
 		return t.Kind() == reflect.Bool
 	case json.Number:
@@ -272,7 +274,7 @@ func ParseFinite(text string, bits int) (float64, error) {
 	return x, err
 }
 
-// kindOf says what a value is, for people. Text is not repeated: it may be
+// kindOf reports what a value is, for people. Text is not repeated: it may be
 // content.
 func kindOf(tok json.Token) string {
 	switch tok := tok.(type) {
@@ -291,7 +293,7 @@ func kindOf(tok json.Token) string {
 	return "null"
 }
 
-// Describe says what a type wants, for people.
+// Describe reports what a type wants, for people.
 func Describe(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -317,8 +319,8 @@ func Describe(t reflect.Type) string {
 	return "a whole number"
 }
 
-// mostNamed is how many known names an error lists when none is near.
-const mostNamed = 12
+// maxNamed is how many known names an error lists when none is near.
+const maxNamed = 12
 
 // Unknown is the error for a name that nothing has; place is the name with
 // where it stands, short enough to be repeated. It tells the name that was
@@ -332,8 +334,8 @@ func Unknown(what, place, name string, known map[string]Field) error {
 	case len(names) == 0:
 	case isNear(name, names[0]):
 		says = fmt.Sprintf("the nearest known one is %q", names[0])
-	case len(names) > mostNamed:
-		says = fmt.Sprintf("known are %s and %d more", strings.Join(names[:mostNamed], ", "), len(names)-mostNamed)
+	case len(names) > maxNamed:
+		says = fmt.Sprintf("known are %s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
 	default:
 		says = "known are " + strings.Join(names, ", ")
 	}
@@ -343,5 +345,6 @@ func Unknown(what, place, name string, known map[string]Field) error {
 // isNear reports whether a name was probably meant by what was given: no more than
 // half of it differs, or one begins with the other.
 func isNear(given, name string) bool {
-	return 2*spelling.Distance(given, name) <= len(given) || strings.HasPrefix(given, name) || strings.HasPrefix(name, given)
+	return 2*spelling.Distance(given, name) <= len(given) || strings.HasPrefix(given, name) ||
+		strings.HasPrefix(name, given)
 }

@@ -57,7 +57,7 @@ func JSONName(f reflect.StructField) (name string, optional bool) {
 	return name, slices.Contains(opts, "omitempty") || slices.Contains(opts, "omitzero")
 }
 
-// Marshal is [json.Marshal] without its escapes for HTML, which nobody here needs:
+// Marshal is [json.Marshal] without its escapes for HTML, which no client needs:
 // < stays <.
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
@@ -74,7 +74,8 @@ func Members(t reflect.Type) map[string]Field {
 	known := make(map[string]Field)
 	for _, f := range reflect.VisibleFields(t) {
 		if name, optional := JSONName(f); name != "" && !f.Anonymous {
-			known[name] = Field{Name: name, Type: f.Type, Required: !optional, Doc: f.Tag.Get("doc"), Bounds: boundsOf(f.Tag)}
+			known[name] = Field{Name: name, Type: f.Type, Required: !optional, Doc: f.Tag.Get("doc"),
+				Bounds: boundsOf(f.Tag)}
 		}
 	}
 	return known

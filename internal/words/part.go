@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"emberd/internal/spelling"
+	"emberd/internal/text/spelling"
 )
 
 // Part is an index as if it held only some of its documents: what it answers, relevances
@@ -17,7 +17,7 @@ type Part struct {
 	holds func(Doc) bool
 }
 
-// Part narrows the index to the documents that holds accepts. holds is called by whoever
+// Part narrows the index to the documents that holds accepts. holds is called by the goroutine that
 // asks the part, and without a lock.
 func (x *Index) Part(holds func(Doc) bool) *Part { return &Part{x, holds} }
 

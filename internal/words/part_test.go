@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"emberd/internal/spelling"
+	"emberd/internal/text/spelling"
 )
 
 // A part is to answer as an index does that never held anything else.

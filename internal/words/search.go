@@ -3,14 +3,14 @@ package words
 import (
 	"cmp"
 	"iter"
-	"math"
 	"math/bits"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
-	"emberd/internal/spelling"
+	"emberd/internal/text"
+	"emberd/internal/text/spelling"
 )
 
 // BM25's parameters: how soon repetition stops to count, and how much length counts
@@ -73,14 +73,8 @@ func (m *Matches) among(others int) {
 			t.df = liveCount(t.postings, m.dead)
 		}
 		t.df += t.Elsewhere
-		t.idf = IDF(m.docs, t.df)
+		t.idf = text.IDF(m.docs, t.df)
 	}
-}
-
-// IDF returns how much a term says that df of so many documents hold: the idf of
-// the package comment.
-func IDF(docs, df int) float64 {
-	return math.Log1p((float64(max(docs-df, 0)) + 0.5) / (float64(df) + 0.5))
 }
 
 // Frequencies returns how many live documents there are, and how many of them
@@ -103,7 +97,7 @@ func (m *Matches) frequencies() (docs int, df []int) {
 
 // Expand returns terms that begin with prefix, those in the most documents
 // first, at most limit. It looks at every term there is, a millisecond for
-// 100,000 of them, and holds the lock meanwhile.
+// 100,000 of them, and holds the lock in the meantime.
 func (x *Index) Expand(prefix string, limit int) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -126,7 +120,7 @@ func (x *Index) Expand(prefix string, limit int) []string {
 // Similar returns terms that are at most so many edits from term, as
 // spelling.Distance counts them, with the number of live documents that hold each.
 // It compares every term there is, some 20 ms for 100,000 of them, without holding
-// the lock meanwhile.
+// the lock in the meantime.
 func (x *Index) Similar(term string, edits int) []spelling.Near {
 	x.mu.RLock()
 	lists := x.lists
@@ -289,7 +283,7 @@ type TermScore struct {
 	Score  float64
 }
 
-// Explain says where the relevance of doc comes from, with one entry for each query
+// Explain reports where the relevance of doc comes from, with one entry for each query
 // term that it holds, in the order of the query. It is false for a document that All
 // does not yield.
 func (m *Matches) Explain(doc Doc) (Explanation, bool) {
@@ -306,7 +300,8 @@ func (m *Matches) Explain(doc Doc) (Explanation, bool) {
 		tf := t.postings[i].tf()
 		score := contribution(t.Weight*t.idf, tf, norm)
 		e.Relevance += score
-		e.Terms = append(e.Terms, TermScore{Term: t.Term, Weight: t.Weight, TF: tf, DF: t.df, IDF: t.idf, Norm: norm, Score: score})
+		e.Terms = append(e.Terms,
+			TermScore{Term: t.Term, Weight: t.Weight, TF: tf, DF: t.df, IDF: t.idf, Norm: norm, Score: score})
 	}
 	return e, len(e.Terms) > 0
 }

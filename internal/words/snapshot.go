@@ -10,6 +10,22 @@ import (
 	"sync/atomic"
 )
 
+// A snapshot has numbers of 4 bytes, little-endian:
+//
+//	+----------+---------+------+-------+----------+------------+
+//	| emberwrd | version | docs | terms | postings | text bytes |
+//	+----------+---------+------+-------+----------+------------+
+//	+---------------+-----------------+------------+---------------+----------+-------+
+//	| length of     | a bit for each, | end of each| end of each   | postings | terms |
+//	| each document | 1 if it is gone | term       | posting list  |          |       |
+//	+---------------+-----------------+------------+---------------+----------+-------+
+//
+// A posting is the number of a document and how often the term occurs in it. The snapshot
+// of one document "tea tea" is:
+//
+//	656d626572777264 01000000 01000000 01000000 01000000 03000000
+//	02000000 00 03000000 01000000 02000000 746561
+//
 // The format is on disk: these never change. A new layout takes a new version.
 const (
 	magic      = "emberwrd"
@@ -199,7 +215,8 @@ func (x *Index) readLists(d *decoder, terms, postings int) bool {
 	x.lists = make([]list, terms)
 	textAt, at := uint32(0), uint32(0)
 	for i := range terms {
-		if textEnds[i] < textAt || int64(textEnds[i]) > int64(len(text)) || ends[i] <= at || int64(ends[i]) > int64(postings) {
+		if textEnds[i] < textAt || int64(textEnds[i]) > int64(len(text)) || ends[i] <= at ||
+			int64(ends[i]) > int64(postings) {
 			return false
 		}
 		l := list{term: text[textAt:textEnds[i]], postings: make([]posting, ends[i]-at)}

@@ -3,9 +3,12 @@ package words
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -180,4 +183,18 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("Add: %v", err)
 		}
 	})
+}
+
+// The example beside the encoder is what it writes.
+func TestExampleOfASnapshot(t *testing.T) {
+	source, err := os.ReadFile("snapshot.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(source), "of one document \"tea tea\" is:\n")
+	example, _, _ := strings.Cut(rest, "The format is on disk")
+	example = strings.Join(strings.Fields(strings.ReplaceAll(example, "//", "")), "")
+	if got := hex.EncodeToString(snapshot(t, indexOf(t, "tea tea"))); got != example {
+		t.Errorf("the comment has %s, and a snapshot is %s", example, got)
+	}
 }

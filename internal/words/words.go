@@ -33,7 +33,7 @@
 // a writer holds that lock while it adds one document. What a reader has captured
 // never changes under it: postings, lengths and term strings are only ever appended
 // behind what it can see, or replaced as a whole. Removal is one atomic bit, so a
-// search that runs meanwhile may or may not still see the document.
+// search that runs in the meantime may or may not still see the document.
 //
 // Slices passed in are not kept. A Matches may be shared like any other value.
 //
@@ -185,7 +185,7 @@ func (l *list) add(doc Doc, count int) {
 
 func pack(doc Doc, tf int) posting { return posting(doc)<<tfBits | posting(tf) }
 
-// grown returns a copy of the bits with room for more. Readers may go on with the
+// grown returns a copy of the bits with room for more. Readers may continue with the
 // old one.
 func grown(bits []atomic.Uint64) []atomic.Uint64 {
 	more := make([]atomic.Uint64, len(bits)+len(bits)/4+1)

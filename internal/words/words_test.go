@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"emberd/internal/spelling"
+	"emberd/internal/text/spelling"
 )
 
 // counted turns "a b b" into its terms.

@@ -12,7 +12,7 @@ class Emberd < Formula
 
   def install
     ENV["CGO_ENABLED"] = "0"
-    ldflags = "-s -w -X main.version=#{version}"
+    ldflags = "-s -w -X emberd/internal/cli.version=#{version}"
     %w[emberd emberd-llama].each do |program|
       system "go", "build", *std_go_args(ldflags:, output: bin/program), "./cmd/#{program}"
     end

@@ -72,7 +72,7 @@ func checkTimes(t *testing.T, m *dto.Metric) {
 // TestNamesFollowTheConventions of Prometheus: base units, endings, kinds. Names of the Go
 // runtime are as its collectors have them, bad or good.
 func TestNamesFollowTheConventions(t *testing.T) {
-	const list = "../../../cmd/emberd/testdata/metrics.txt"
+	const list = "../../../internal/cli/daemon/testdata/metrics.txt"
 	if families := parsed(t, list); len(families) < 50 {
 		t.Errorf("%d families are listed", len(families))
 	}

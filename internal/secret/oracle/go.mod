@@ -4,7 +4,9 @@ go 1.26.5
 
 require (
 	emberd v0.0.0-00010101000000-000000000000
+	github.com/btcsuite/btcd/btcutil v1.1.6
 	github.com/rs/zerolog v1.33.0
+	github.com/tyler-smith/go-bip39 v1.1.0
 	github.com/zricethezav/gitleaks/v8 v8.30.1
 )
 

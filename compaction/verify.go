@@ -1,0 +1,127 @@
+package compaction
+
+import (
+	"bytes"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"maps"
+	"path/filepath"
+
+	"emberd/stm/record"
+)
+
+// verified is what reading a compacted file back has shown.
+type verified struct {
+	refs    []record.LineRef            // of its operations; places have no file yet
+	deletes map[[16]byte]record.LineRef // that can still be restored, by memory
+}
+
+// verify is K4. It reads what is on the disk now and compares what it adds up
+// to, memory by memory and value by value, with what the inputs add up to, and
+// the whole lines of both files with those that had to be kept.
+func (r *compactionRun) verify() (*verified, error) {
+	v := &verified{deletes: map[[16]byte]record.LineRef{}}
+	again := NewFold(r.Device, r.fold.hide)
+	kept := lineSum{seed: r.seed}
+	err := r.readBack(r.temps[0], r.emitter.hot, func(b, good []byte, l *record.Line, is record.Class) error {
+		if is != record.Counted {
+			kept.add(bytes.TrimSuffix(b, []byte("\n")))
+			return nil
+		}
+		if l.Op != record.OpUse {
+			v.take(l)
+			if !l.Cut {
+				kept.add(good)
+			}
+		}
+		return again.Add(l)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(r.temps) == 2 {
+		err = r.readBack(r.temps[1], r.emitter.cold, func(b, _ []byte, _ *record.Line, _ record.Class) error {
+			kept.add(bytes.TrimSuffix(b, []byte("\n")))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if kept.sum != r.emitter.kept.sum {
+		return nil, fmt.Errorf("%w: lines are missing or changed", ErrVerify)
+	}
+	err = r.readBack(r.temps[0], r.emitter.hot, func(_, _ []byte, l *record.Line, is record.Class) error {
+		if is == record.Counted {
+			for i := range l.Changes {
+				again.value(&l.Changes[i], l.Stamp, r.seed)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = r.fold.Same(again)
+	}
+	return v, err
+}
+
+// Same reports where two folds differ.
+func (f *Fold) Same(o *Fold) error {
+	for _, keys := range []*Fold{f, o} {
+		for key := range keys.rows {
+			if f.digest(key) != o.digest(key) {
+				return fmt.Errorf("%w: a memory differs", ErrVerify)
+			}
+		}
+	}
+	if !maps.Equal(f.use, o.use) {
+		return fmt.Errorf("%w: totals of use differ", ErrVerify)
+	}
+	return nil
+}
+
+// take notes where a line is.
+func (v *verified) take(l *record.Line) {
+	v.refs = append(v.refs, record.RefOf(l))
+	for _, c := range l.Changes {
+		if key := c.ID.Bytes(); c.Op == record.OpDelete && (c.Prev != nil || !l.Cut) &&
+			l.Stamp.After(v.deletes[key].Stamp) {
+			v.deletes[key] = record.RefOf(l)
+		}
+	}
+}
+
+// readBack checks a file that is complete against what was written to it, and
+// calls fn for every line between header and seal.
+func (r *compactionRun) readBack(name string, wrote *output, fn func(b, good []byte, l *record.Line,
+	is record.Class) error) error {
+	f, err := r.FS.OpenRead(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var last []byte
+	var lines int
+	crc := crc32.New(record.Castagnoli)
+	size, err := record.ScanLines(r.ctx, io.TeeReader(f, crc), record.AtOnce(f, 0), func(b []byte, at record.Place,
+		whole bool) error {
+		lines++
+		r.rest()
+		l, good, is := record.Classify(b, whole, r.Device)
+		if is == record.Meta {
+			last = append(last[:0], good...)
+			return nil
+		}
+		l.At = at
+		return fn(b, good, &l, is)
+	})
+	if err != nil {
+		return err
+	}
+	if lines != wrote.lines+1 || crc.Sum32() != crc32.Update(wrote.crc, record.Castagnoli, append(last, '\n')) ||
+		size != wrote.size+int64(len(last)+1) {
+		return fmt.Errorf("%w: %s is not what was written to it", ErrVerify, filepath.Base(name))
+	}
+	return nil
+}

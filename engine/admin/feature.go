@@ -1,0 +1,47 @@
+// Package admin reports on the daemon itself and manages it: status, statistics, metrics, audit,
+// access tokens and devices.
+//
+// Guarantee: its reports contain counts and IDs, never the text of a memory. A caller with
+// permissions sees only the counts of the memories and notes in its scopes.
+package admin
+
+import (
+	"emberd/engine/agents"
+	"emberd/engine/cleanup"
+	"emberd/engine/core"
+	"emberd/engine/lifecycle"
+	"emberd/engine/listnotes"
+	"emberd/engine/notes"
+	"emberd/engine/notesync"
+	"emberd/engine/promote"
+	"emberd/engine/purge"
+	"emberd/engine/semantic"
+	"emberd/engine/storage"
+)
+
+// Admin has the operations of this package for callers with the same permissions.
+type Admin struct {
+	*core.View
+	*State
+
+	Agents    *agents.Agents
+	Cleanup   *cleanup.Cleanup
+	Lifecycle *lifecycle.Lifecycle
+	Lists     *listnotes.Lists
+	Notes     *notes.Notes
+	Sync      *notesync.Sync
+	Promote   *promote.Promote
+	Purge     *purge.Purge
+	Semantic  *semantic.Semantic
+	Storage   *storage.Storage
+
+	counted  LastCount
+	averaged LastAverage
+}
+
+// State is what all views share.
+type State struct {
+	NewFiles chan struct{} // room for one token: a file of another device changed
+
+	foreign ForeignSecrets
+}

@@ -1,0 +1,98 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"emberd/engine/core"
+	"emberd/engine/lifecycle"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/rekindle"
+)
+
+// LifecycleStatus returns the state of the lifecycle.
+func (e *Admin) LifecycleStatus(context.Context, *op.LifecycleStatusRequest) (*op.LifecycleStatusResult, error) {
+	k, now := e.Stm.Primary(), e.Opt.Now()
+	res := &op.LifecycleStatusResult{Keeper: k.Device.String(), Here: e.Lifecycle.IsPrimary(),
+		Last: e.Lifecycle.Scheduler.LastRun(),
+		Due:  map[string]int{}, KeptIDs: []op.Skipped{}, Next: e.Lifecycle.NextMove()}
+	p := e.Lifecycle.Policy()
+	all := p
+	all.Most, all.Share = e.Stm.Len()+1, 1
+	plan := all.Plan(e.Lifecycle.Facts(p, now, func(id memory.ID) {
+		res.Kept++
+		res.KeptIDs = lifecycle.Skipped(res.KeptIDs, id, core.NotKept)
+	}), now)
+	res.Memories, res.Report = plan.Memories, plan.Report
+	for _, m := range plan.Moves {
+		res.Due[lifecycle.KindOfMove(m)]++
+	}
+	if e.Opt.AutoPromote && e.Notes.Vault != nil {
+		if due, _ := e.Promote.Promotable(now, e.Opt.Promotion); len(due) > 0 {
+			n := len(due)
+			res.Due[op.MovePromote] = n
+		}
+	}
+	slices.SortFunc(res.KeptIDs, func(a, b op.Skipped) int { return cmp.Compare(a.ID, b.ID) })
+	res.Stages, res.Why = e.stageStatus(), e.lifecycleBlocker(&plan)
+	res.Jobs = e.jobs()
+	return res, nil
+}
+
+// lifecycleBlocker returns why nothing, or not all that is due, changes its stage
+// automatically.
+func (e *Admin) lifecycleBlocker(plan *rekindle.Plan) string {
+	switch {
+	case e.Opt.LifecyclePeriod == 0:
+		return "consolidation.interval is 0, so that nothing fades or is promoted unless asked for"
+	case !e.Lifecycle.IsPrimary():
+		return e.Lifecycle.ErrNotPrimary("the lifecycle runs").Error()
+	case plan.Report && plan.Colder > e.Lifecycle.Scheduler.Agreement():
+		return lifecycle.TooManyReason(plan) + "; if that is right: emberd lifecycle run"
+	case e.Notes.Vault == nil:
+		return "there is no vault to keep texts in, so that memories are demoted and not archived; name one with " +
+			"vaults: in the config or emberd serve --vault"
+	}
+	return e.Notes.VaultUnavailable()
+}
+
+func (e *Admin) stageStatus() []op.StageStatus {
+	ages := e.Opt.Lifecycle.Ages
+	out := []op.StageStatus{{Stage: memory.Active}}
+	for i, after := range []time.Duration{ages.Demote, ages.Archive, ages.Rehydrate} {
+		out = append(out, op.StageStatus{Stage: memory.Stages()[i+1], After: int64(after.Seconds())})
+	}
+	counts := e.Stm.Counts()
+	for i := range out {
+		out[i].Count = counts.Stages[out[i].Stage]
+	}
+	return out
+}
+
+// jobs returns the automatic jobs.
+func (e *Admin) jobs() []op.Job {
+	a := e.Lifecycle.Scheduler
+	a.Mu.Lock()
+	defer a.Mu.Unlock()
+	fading := op.Job{Name: "fading", Problem: e.Chores.Problem("run of the lifecycle")}
+	if a.Last != nil {
+		fading.Last = a.Last.At
+	}
+	if e.Opt.LifecyclePeriod > 0 && e.Lifecycle.IsPrimary() {
+		fading.Next = core.StampTime(a.Next)
+	}
+	checks := op.Job{Name: "indexes", Last: core.StampTime(a.Checked), Next: core.StampTime(a.Next),
+		Problem: e.Chores.Problem(lifecycle.IndexCheck)}
+	if due := a.Checked.Add(lifecycle.LooksAgain); !a.Checked.IsZero() && due.After(a.Next) {
+		checks.Next = core.StampTime(due)
+	}
+	fold := op.Job{Name: "compaction", Note: "when enough of the log no longer counts",
+		Problem: e.Chores.Problem("compaction")}
+	if last := e.Storage.Compacted.Load(); last != nil {
+		fold.Last = last.At
+	}
+	return append([]op.Job{fading, checks, fold, e.Cleanup.CleaningJob()}, e.Agents.AgentJobs()...)
+}

@@ -1,0 +1,298 @@
+package cleanup
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"emberd/engine/core"
+	"emberd/engine/memories"
+	"emberd/internal/cleanup/quality"
+	"emberd/internal/cleanup/runstore"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// Cleanups are the cleanup runs of this device.
+type Cleanups struct {
+	Folder *runstore.Folder
+	cache  string // file with the answers of models
+	// running is held through a run. It is taken with TryLock only, so that a second run fails
+	// instead of waiting.
+	running sync.Mutex
+	wake    chan struct{}
+
+	mu   sync.Mutex // guards the field below
+	next time.Time  // when a run is due, zero for none
+}
+
+// NewCleanups returns the cleanup runs in the state folder.
+func NewCleanups(opt *core.Options) *Cleanups {
+	path := filepath.Join(opt.State, "cleanup")
+	c := &Cleanups{Folder: runstore.NewFolder(opt.FS, path), cache: filepath.Join(path, "scores.jsonl"),
+		wake: make(chan struct{}, 1)}
+	if err := c.Folder.Sweep(); err != nil {
+		opt.Logger.Warn("unfinished files of the cleanup not removed", "err", err)
+	}
+	return c
+}
+
+// Begin starts a run and returns the function that ends it. It returns an error of code Busy
+// if a run is in progress.
+func (c *Cleanups) Begin() (end func(), err error) {
+	if !c.running.TryLock() {
+		return nil, memory.Errorf(memory.Busy,
+			"a run of the cleanup is under way; emberd cleanup history tells when it is done")
+	}
+	return c.running.Unlock, nil
+}
+
+// Cleanup starts a run, or resumes one, and runs it to its end.
+func (e *Cleanup) Cleanup(ctx context.Context, req *op.CleanupRequest) (*op.CleanupRun, error) {
+	end, err := e.Cleanups.Begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	var run *runstore.Run
+	if req.Resume != "" {
+		run, err = e.runToResume(req)
+	} else {
+		run, err = e.newCleanup(ctx, req)
+	}
+	if err == nil && run.Executing {
+		err = e.checkCleanupAllowed()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := e.runToEnd(ctx, run); err != nil {
+		return nil, err
+	}
+	return e.shownRun(run)
+}
+
+func (e *Cleanup) newCleanup(ctx context.Context, req *op.CleanupRequest) (*runstore.Run, error) {
+	mode := cmp.Or(req.Mode, op.CleanupAnalysis)
+	switch {
+	case req.Collection == "":
+		return nil, memory.Errorf(memory.Invalid,
+			"collection is missing; name the one to clean up, or all").At("collection")
+	case !slices.Contains([]string{op.CleanupAnalysis, op.CleanupFull}, mode):
+		return nil, memory.Errorf(memory.Invalid, "mode is %.20q; use analysis or full", mode).At("mode")
+	case req.Execute && mode == op.CleanupAnalysis:
+		return nil, memory.Errorf(memory.Invalid,
+			"mode analysis only reports, and execute changes something; use mode full with it").At("execute")
+	}
+	if err := e.checkCleanupOf(req.Collection); err != nil {
+		return nil, err
+	}
+	if req.Execute {
+		if err := e.checkNoneUnfinished(); err != nil {
+			return nil, err
+		}
+	}
+	return e.beginRun(op.CallerFrom(ctx), req.Collection, mode, req.Execute, req.Incremental)
+}
+
+// checkCleanupOf returns an error if the collection does not exist.
+func (e *Cleanup) checkCleanupOf(collection string) error {
+	if collection == core.EveryCollection {
+		return nil
+	}
+	return core.CheckCollection(&e.Stm.MemorySet, collection)
+}
+
+// beginRun creates a run on disk.
+func (e *Cleanup) beginRun(by memory.Actor, collection, mode string, executing,
+	incremental bool) (*runstore.Run, error) {
+	now := core.StampTime(e.Opt.Now())
+	run := &runstore.Run{Phase: runstore.Begin, By: by, Executing: executing, Incremental: incremental,
+		CleanupRun: op.CleanupRun{ID: runstore.NewID(now), Collection: collection, Mode: mode, State: op.CleanupRunning,
+			Started: now,
+			Counts:  map[string]int{}, Scorer: quality.ByHeuristic}}
+	return run, e.Cleanups.Folder.Save(run)
+}
+
+// checkCleanupAllowed returns an error if changes are turned off, or cannot be validated now.
+func (e *Cleanup) checkCleanupAllowed() error {
+	switch {
+	case !e.Opt.Cleanup.Enabled:
+		return memory.Errorf(memory.Invalid,
+			"cleanup.enabled is false, so that a cleanup only reports; leave execute out, or change the setting")
+	case !e.Indexed.Load():
+		return memory.Errorf(memory.Busy,
+			"the word index is being built, and without it nobody can tell whether everything is still found; try "+
+				"again in a moment")
+	case e.Notes.Vault != nil && e.Notes.VaultUnavailable() != "":
+		return memory.Errorf(memory.Busy, "nothing can be cleaned up now: %s", e.Notes.VaultUnavailable())
+	}
+	return nil
+}
+
+// checkNoneUnfinished returns an error if an earlier run has changed something and has not ended.
+func (e *Cleanup) checkNoneUnfinished() error {
+	runs, err := e.Cleanups.Folder.Runs()
+	for i := range runs {
+		if id := runs[i].ID; runs[i].Changing() {
+			return memory.Errorf(memory.Conflict,
+				"run %s was broken off and has changed something; go on with emberd cleanup --resume %s, or take it "+
+					"back with emberd cleanup rollback %s", id, id, id)
+		}
+	}
+	return err
+}
+
+// runToResume returns a run that can be resumed.
+func (e *Cleanup) runToResume(req *op.CleanupRequest) (*runstore.Run, error) {
+	if req.Collection != "" || req.Mode != "" || req.Execute || req.Incremental {
+		return nil, memory.Errorf(memory.Invalid,
+			"resume goes on with a run as it was begun; give nothing else with it").At("resume")
+	}
+	run, err := e.Cleanups.Folder.Find(req.Resume, func(*runstore.Run) bool { return false })
+	switch {
+	case err != nil:
+		return nil, err
+	case run.Phase == runstore.Ended:
+		return nil, memory.Errorf(memory.Conflict,
+			"run %s is over (%s), and there is nothing to go on with; begin another one", run.ID,
+			run.State).At("resume")
+	case run.Executing && !run.Changing():
+		err = e.checkNoneUnfinished()
+	}
+	run.State, run.Problem = op.CleanupRunning, ""
+	run.Restarts++
+	return run, err
+}
+
+// CleanupReport returns a run with its report.
+func (e *Cleanup) CleanupReport(_ context.Context, req *op.CleanupReportRequest) (*op.CleanupReportResult, error) {
+	run, err := e.Cleanups.Folder.Find(req.Run, func(*runstore.Run) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	shown, err := e.shownRun(run)
+	if err != nil {
+		return nil, err
+	}
+	text, err := e.cleanupMarkdown(run, true)
+	return &op.CleanupReportResult{Run: *shown, Markdown: text}, err
+}
+
+// CleanupRollback rolls back a run.
+func (e *Cleanup) CleanupRollback(ctx context.Context,
+	req *op.CleanupRollbackRequest) (*op.CleanupRollbackResult, error) {
+	end, err := e.Cleanups.Begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	run, err := e.Cleanups.Folder.Find(req.Run, func(r *runstore.Run) bool { return r.Changing() || e.inEffect(r) })
+	if err != nil {
+		return nil, err
+	}
+	if err := e.checkRollbackAllowed(run); err != nil {
+		return nil, err
+	}
+	run.RolledBack = cmp.Or(run.RolledBack, "somebody asked for it")
+	undone, err := e.undoRun(ctx, run, req.Force)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.endRun(ctx, run, op.CleanupRolledBack); err != nil {
+		return nil, err
+	}
+	shown, err := e.shownRun(run)
+	return &op.CleanupRollbackResult{Run: *shown, Undo: *undone}, err
+}
+
+// inEffect reports whether a run changed something that was not undone.
+func (e *Cleanup) inEffect(r *runstore.Run) bool {
+	return r.State == op.CleanupDone && r.Tx != "" && !e.Stm.Undone(r.Tx)
+}
+
+func (e *Cleanup) checkRollbackAllowed(run *runstore.Run) error {
+	switch {
+	case run.Changing() || e.inEffect(run):
+		return nil
+	case !run.Executing:
+		return memory.Errorf(memory.Conflict, "run %s was a dry run, and there is nothing to take back",
+			run.ID).At("run")
+	case run.State == op.CleanupDone && run.Tx == "":
+		return memory.Errorf(memory.Conflict, "run %s found nothing to do, and there is nothing to take back",
+			run.ID).At("run")
+	case run.State == op.CleanupDone:
+		return memory.Errorf(memory.Conflict, "run %s was taken back before, with emberd undo", run.ID).At("run")
+	case run.Phase == runstore.Begin:
+		return memory.Errorf(memory.Conflict,
+			"run %s was broken off before it changed anything, and there is nothing to take back", run.ID).At("run")
+	}
+	return memory.Errorf(memory.Conflict, "run %s was rolled back before", run.ID).At("run")
+}
+
+// CleanupHistory returns the runs.
+func (e *Cleanup) CleanupHistory(_ context.Context, req *op.CleanupHistoryRequest) (*op.CleanupHistoryResult, error) {
+	limit := cmp.Or(req.Limit, memories.DefaultPage)
+	if err := memory.CheckRange("limit", float64(limit), 1, maxShownRuns); err != nil {
+		return nil, err
+	}
+	runs, err := e.Cleanups.Folder.Runs()
+	if err != nil && len(runs) == 0 {
+		return nil, err
+	}
+	res := &op.CleanupHistoryResult{Runs: []op.CleanupRun{}}
+	for i := range runs[:min(limit, len(runs))] {
+		e.markUndone(&runs[i])
+		res.Runs = append(res.Runs, runs[i].CleanupRun)
+	}
+	return res, nil
+}
+
+const maxShownRuns = 1000
+
+// markUndone marks a run as rolled back if emberd undo reverted it.
+func (e *Cleanup) markUndone(run *runstore.Run) {
+	if run.State == op.CleanupDone && run.Tx != "" && e.Stm.Undone(run.Tx) {
+		run.State, run.RolledBack = op.CleanupRolledBack, "emberd undo took it back"
+	}
+}
+
+// shownActions is how many actions an answer has; the report has all.
+const shownActions = 1000
+
+// shownRun returns a run with the outcomes of its actions.
+func (e *Cleanup) shownRun(run *runstore.Run) (*op.CleanupRun, error) {
+	shown := *run
+	e.markUndone(&shown)
+	plan, err := e.Cleanups.Folder.Plan(run.ID)
+	shown.Actions = outcomes(run, plan)
+	shown.Actions = shown.Actions[:min(shownActions, len(shown.Actions))]
+	return &shown.CleanupRun, err
+}
+
+// countActions counts the actions of a plan by outcome.
+func countActions(run *runstore.Run, plan *runstore.Plan) {
+	run.Counts = make(map[string]int)
+	for _, a := range outcomes(run, plan) {
+		run.Counts[a.Action]++
+	}
+}
+
+// outcomes returns the actions of a plan with their outcomes. A text that was not reworded
+// goes to review.
+func outcomes(run *runstore.Run, plan *runstore.Plan) []op.CleanupAction {
+	out := make([]op.CleanupAction, len(plan.Actions))
+	for i := range plan.Actions {
+		out[i] = plan.Actions[i].CleanupAction
+		out[i].Problem = run.Problems[i]
+		if slices.Contains(run.Asked, i) {
+			out[i].Action = op.CleanupReview
+		}
+		tried := i < run.Next && run.Executing && out[i].Action != op.CleanupPreserve
+		out[i].Done = tried && out[i].Problem == "" && run.RolledBack == ""
+	}
+	return out
+}

@@ -1,0 +1,125 @@
+package core
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"emberd/internal/access"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// ownCollections are the collections that a limited token can save to. No scope names one.
+var ownCollections = []string{memory.DefaultCollection, memory.EntityCollection}
+
+// after returns a memory with the fields of a change. The row is nil for a new memory.
+func after(before *stm.Row, c *stm.Change) (memory.Memory, error) {
+	fields := make(map[string]json.RawMessage)
+	if before != nil {
+		fields = before.Fields()
+	}
+	maps.Copy(fields, c.Set)
+	maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool { return bytes.Equal(value, []byte("null")) })
+	m, err := stm.Decode(c.ID, fields)
+	if err != nil {
+		return m, memory.Errorf(memory.Invalid, "fields of memory %s: %w", c.ID, err)
+	}
+	return m, nil
+}
+
+// confine returns an error of code Forbidden if a limited token turns was into is and thereby adds
+// a scope that it does not write, or a name by which other callers find memories, or a statement
+// of the user. The error depends on was, is and the token alone, so that it does not show which
+// other memories exist.
+func (e *View) confine(was, is *memory.Memory) error {
+	for _, tag := range is.Tags {
+		if !slices.Contains(was.Tags, tag) && !e.Grant.May(access.Subject{Tags: []string{tag}}) {
+			return e.notWritten("tags", "tag "+quoted(tag), "leave the tag out, or use one below a tag of the token")
+		}
+	}
+	if is.Project != "" && is.Project != was.Project && !e.Grant.May(access.Subject{Project: is.Project}) {
+		return e.notWritten("project", "project "+quoted(is.Project), "leave the project out")
+	}
+	if is.Collection != was.Collection && !slices.Contains(ownCollections, is.Collection) {
+		return e.notWritten("collection", "collection "+quoted(is.Collection), "leave the collection out")
+	}
+	if slices.ContainsFunc(is.Aliases, func(a string) bool { return !slices.Contains(was.Aliases, a) }) {
+		return e.notWritten("aliases", "an alias, which is a name for all callers", "leave the aliases out")
+	}
+	if is.Core != was.Core {
+		return memory.Errorf(memory.Forbidden,
+			"token %s cannot decide which memories are core; leave core out, or ask the user to run emberd edit",
+			e.Grant.Token).At("core")
+	}
+	return e.vouch(was, is)
+}
+
+// vouch returns an error if a limited token makes a text the user's, or confirms it.
+func (e *View) vouch(was, is *memory.Memory) error {
+	claims := is.Origin == memory.FromUser && was.Origin != memory.FromUser
+	if !claims && (is.ConfirmedAt.IsZero() || is.ConfirmedAt.Equal(was.ConfirmedAt)) {
+		return nil
+	}
+	return e.errVouches()
+}
+
+// vouchUndo is vouch for an undo that sets these fields. What the user said or confirmed comes back
+// with the text that it was about, from one change, and never with another text. An archived
+// memory has the same text in its note.
+func (e *View) vouchUndo(was, is *memory.Memory, set map[string]json.RawMessage) error {
+	if is.Content == was.Content || is.TextDigest != was.TextDigest {
+		return e.vouch(was, is)
+	}
+	claims := is.Origin == memory.FromUser && set["origin"] == nil
+	if claims || !is.ConfirmedAt.IsZero() && set["confirmed_at"] == nil {
+		return e.errVouches()
+	}
+	return nil
+}
+
+func (e *View) errVouches() error {
+	return memory.Errorf(memory.Forbidden,
+		"token %s cannot state that the user said or confirmed a text; ask the user to run emberd confirm",
+		e.Grant.Token).At("origin")
+}
+
+func (e *View) notWritten(field, what, instead string) error {
+	return memory.Errorf(memory.Forbidden, "token %s cannot set %s: it changes %s alone; %s", e.Grant.Token, what,
+		ScopesOf(e.Grant.Write), instead).At(field)
+}
+
+func quoted(s string) string { return `"` + memory.Clip(s) + `"` }
+
+// RecordedOrigin returns whose words a caller's text is: the claim, or what the caller's way in
+// implies. The words of a limited token are at most an agent's. Then instead is that origin.
+func (e *View) RecordedOrigin(p *op.Provenance, by *memory.Actor) (origin, instead string) {
+	origin = cmp.Or(p.Origin, by.Origin())
+	if e.Grant != nil && origin == memory.FromUser {
+		return memory.FromAgent, memory.FromAgent
+	}
+	return origin, ""
+}
+
+// Reattribute gives a memory whose text a limited token changed the origin of that token's words.
+// A text of a tool or the web keeps its origin until the user confirms it.
+func (e *View) Reattribute(m, was *memory.Memory) {
+	if e.Grant != nil && m.Content != was.Content && !m.DataOnly() {
+		m.Origin, m.ConfirmedAt = memory.FromAgent, time.Time{}
+	}
+}
+
+// checkSave returns an error if the caller's limited token cannot save a request.
+func (e *View) checkSave(req *op.SaveRequest) error {
+	tags, err := memory.NormalizeTags(req.Tags)
+	if err != nil {
+		return err
+	}
+	is := memory.Memory{Tags: tags, Project: req.Project, Aliases: req.Aliases, Core: req.Core,
+		Collection: cmp.Or(req.Collection, memory.DefaultCollection)}
+	return e.confine(&memory.Memory{Collection: memory.DefaultCollection}, &is)
+}

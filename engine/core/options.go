@@ -1,0 +1,311 @@
+package core
+
+import (
+	"log/slog"
+	"math"
+	"time"
+
+	"emberd/decay"
+	"emberd/embedding"
+	"emberd/internal/beads"
+	"emberd/internal/durable"
+	"emberd/internal/intent"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/rekindle"
+	"emberd/stm"
+)
+
+// Options are the settings of an Engine. Start from [DefaultOptions], because zero is a
+// meaningful value of most settings.
+type Options struct {
+	Data   string // folder of the log
+	State  string // folder of the lock and of files that can be rebuilt
+	Socket string // for status only
+
+	// Sandbox describes what the process may still do, for status and for errors; nil without
+	// a sandbox. The caller may fill it in until Run or the first Invoke.
+	Sandbox *Sandbox
+
+	Version string           // for status only
+	Logger  *slog.Logger     // nil discards
+	Now     func() time.Time // nil: time.Now
+	FS      durable.FS       // nil: the real disk
+
+	Durability   stm.Durability
+	AcceptEmpty  bool          // start an empty log if the log that State records is missing
+	SegmentBytes int64         // 0: stm's default
+	SegmentAge   time.Duration // 0: stm's default
+	TrashKeep    time.Duration // how long deleted memories can be restored, 1 hour or more
+	HistoryKeep  time.Duration // how long superseded versions stay, TrashKeep or more
+
+	Decay       decay.Params
+	DecayFloor  float64 // see [DefaultDecayFloor]; 0 to 1
+	StageFactor StageFactors
+	STMWeight   float64 // factor on the rank of every memory, 0 to 2
+
+	LTMWeight float64 // factor on the rank of every note, 0 to 2
+
+	// Vaults are folders of notes, at most one. VaultIgnore are patterns of notes and folders
+	// to skip, see vault.Options. VaultArchive is a folder whose notes can be linked to and
+	// opened, but are not searched.
+	Vaults       []string
+	VaultIgnore  []string
+	VaultArchive string
+	// IndexArchive includes the notes of the archive folder in searches.
+	IndexArchive bool
+	// VaultPromoted is the folder of new notes in the vault; "" is the vault itself.
+	VaultPromoted string
+	// VaultIndex and VaultCore are the paths of the notes that list memories by section and
+	// core memories; "" writes none.
+	VaultIndex, VaultCore string
+	// ReviewInbox is the path of the note in which a reviewer decides by ticking boxes; ""
+	// writes none. DecideAfter is when an undecided review item closes, 0 for never.
+	ReviewInbox string
+	DecideAfter time.Duration
+
+	SearchLimit   int  // results of a search without a limit of its own, 1 to 100
+	PreviewLength int  // characters of a snippet, 0 to 5,000; 0 shows the whole text
+	TrackAccess   bool // whether searches count as accesses of what they return
+	DetectSecrets bool // whether saves and edits are scanned for credentials
+
+	// Enrich sets missing entities and strength of a save from its content. Phrases classify
+	// the wording; nil stands for the built-in lists. Reinforce lets observed use strengthen
+	// memories.
+	Enrich    bool
+	Phrases   *intent.Analyzer
+	Reinforce bool
+
+	// Lifecycle are the rules of fading. The primary device applies them every
+	// LifecyclePeriod; 0 is never.
+	Lifecycle       rekindle.Policy
+	LifecyclePeriod time.Duration
+	// Promotion are the promotion criteria. AutoPromote creates notes for memories that meet
+	// them.
+	Promotion   decay.Promotion
+	AutoPromote bool
+	ForgetBelow float64 // decay score below which gc collects, 0 to 1
+	Agents      Agents
+
+	// Review is the range of decay scores from which searches add matching memories, up to a
+	// share ReviewRatio of the answer, 0 to 1.
+	Review      decay.Zone
+	ReviewRatio float64
+
+	// Beads is the issue tracker that mirrors review items; nil for none.
+	Beads *beads.Tracker
+
+	Known Known
+	// Duplicate is the similarity above which two memories are reported as duplicates.
+	Duplicate float64
+	Rekindle  RekindleMode
+	Author    Author
+
+	Meaning Meaning
+	Cleanup Cleanup
+
+	// EchoWindow is how long the recall guard refuses a text that a search returned; 0 turns
+	// it off.
+	EchoWindow time.Duration
+
+	// ThrottleBelow is the score of saved memories below which a caller is throttled
+	// ([Admin.ThrottleReason]), 0 to 1; 0 is never.
+	ThrottleBelow float64
+
+	Pace     SyncDelays
+	Patience time.Duration // how long a search waits for texts of cold memories, 0: [rekindleBudget]
+}
+
+// Sandbox describes what the process may still do.
+type Sandbox struct {
+	Status op.SandboxStatus
+	// Reaches reports whether the process may create a file at a path; nil stands for any
+	// path.
+	Reaches func(path string) bool
+}
+
+// Closed reports whether the sandbox prevents the engine from creating a file at path.
+func (s *Sandbox) Closed(path string) bool { return s != nil && s.Reaches != nil && !s.Reaches(path) }
+
+// Meaning are the settings of semantic search; the zero Meaning turns it off.
+type Meaning struct {
+	Embedder *embedding.Embedder // nil: no embeddings
+	// Off is why there is no Embedder, and how the user can get one.
+	Off string
+	// Dir is the folder of vector indexes, one folder for each model.
+	Dir string
+	// Shared says that other devices may keep their vectors in Dir.
+	Shared bool
+	// Weight is the weight of embeddings in ranking, 0 to 1. If it is negative, the
+	// calibration of the model decides, or a quarter for embeddings of spelling, which have no
+	// calibration.
+	Weight float64
+	// Wait is how long a search waits for the embedding of its query.
+	Wait time.Duration
+	// Share is the part of one processor for embedding texts, more than 0 to 1.
+	Share float64
+
+	Grade embedding.Calibration // set by tests to replace the calibration
+}
+
+// Known are the similarities, 0 to 1, above which a text counts as known. They are cosines of
+// embeddings; similarities of words are mapped to the same scale.
+type Known struct {
+	Add       float64 // adding a text reinforces a memory above this similarity
+	Related   float64 // a memory above it is related to a claim
+	Confirmed float64 // a memory above it confirms a claim
+	Reinforce float64 // a text reinforces a memory above it
+}
+
+// RekindleMode is what a search does with a cold memory that matches.
+type RekindleMode string
+
+// The modes: restore the text, report that it can be restored, or neither.
+const (
+	RekindleAuto RekindleMode = "auto"
+	RekindleAsk  RekindleMode = "ask"
+	RekindleOff  RekindleMode = "off"
+)
+
+// StageFactors are the factors of each stage in ranking, 0 to 1.
+type StageFactors struct{ Active, Demoted, Archived, Rehydratable float64 }
+
+// Of returns the factor of a stage.
+func (f StageFactors) Of(s memory.Stage) float64 {
+	switch s {
+	case memory.Demoted:
+		return f.Demoted
+	case memory.Archived:
+		return f.Archived
+	case memory.Rehydratable:
+		return f.Rehydratable
+	default:
+		return f.Active
+	}
+}
+
+// Most returns the highest factor.
+func (f StageFactors) Most() float64 {
+	return max(f.Active, f.Demoted, f.Archived, f.Rehydratable)
+}
+
+// DefaultDecayFloor is the part of a match's relevance that age does not reduce.
+//
+// Fading must never hide what the user searched for: an exact match of any age, active or
+// demoted, must rank above weak matches of today. A weak match has at most a third of the
+// relevance of the exact one, such as a memory with one of three equally rare words. The worst
+// case is a fully decayed exact match in the demoted stage against a weak match with decay 1
+// in the active stage: floor × 0.5 against 1/3. So the floor must be above 2/3. It should not
+// be much higher, because 1 − floor is the whole weight of recency between two equally good
+// matches. At 0.7, an active exact match of any age even ranks above new matches with half of
+// its relevance.
+const DefaultDecayFloor = 0.7
+
+// DefaultOptions returns the default of every setting but the folders.
+func DefaultOptions() Options {
+	return Options{
+		Durability:    stm.Full,
+		TrashKeep:     30 * 24 * time.Hour,
+		HistoryKeep:   90 * 24 * time.Hour,
+		Decay:         decay.DefaultParams(),
+		DecayFloor:    DefaultDecayFloor,
+		StageFactor:   StageFactors{Active: 1, Demoted: 0.5, Archived: 0.1, Rehydratable: 0.01},
+		STMWeight:     1,
+		LTMWeight:     0.7,
+		VaultArchive:  "Memories/Archive",
+		VaultPromoted: "Memories",
+		VaultIndex:    "Memories/Index.md",
+		VaultCore:     "Memories/Core.md",
+		ReviewInbox:   "Memories/Inbox.md",
+		DecideAfter:   30 * 24 * time.Hour,
+		SearchLimit:   10,
+		PreviewLength: 300,
+		TrackAccess:   true,
+		DetectSecrets: true,
+		Enrich:        true,
+		Reinforce:     true,
+
+		Lifecycle:       rekindle.DefaultPolicy(),
+		LifecyclePeriod: time.Hour,
+		Promotion:       decay.DefaultPromotion(),
+		AutoPromote:     true,
+		ForgetBelow:     decay.ForgetThreshold,
+		Agents:          DefaultAgents(),
+		Review:          decay.DefaultZone(),
+		ReviewRatio:     0.3,
+		Duplicate:       op.DuplicateThreshold,
+		Known:           Known{Add: 0.85, Related: 0.6, Confirmed: 0.85, Reinforce: 0.75},
+		Rekindle:        RekindleAuto,
+		EchoWindow:      time.Hour,
+		Cleanup:         DefaultCleanup(),
+	}
+}
+
+// Complete sets defaults for nil fields and returns an error for the first setting out of
+// bounds.
+func (o Options) Complete() (Options, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.FS == nil {
+		o.FS = durable.OS{}
+	}
+	if o.Phrases == nil {
+		o.Phrases = intent.Default()
+	}
+	if o.Pace == (SyncDelays{}) {
+		o.Pace = SyncDelays{Settle: SettleAfter, Others: OthersAfter, Mirror: beadsGap}
+	}
+	if o.Patience == 0 {
+		o.Patience = rekindleBudget
+	}
+	if o.Data == "" || o.State == "" {
+		return o, memory.Errorf(memory.Invalid, "the data or the state folder has no name; set both")
+	}
+	if err := o.Decay.Validate(); err != nil {
+		return o, memory.Errorf(memory.Invalid, "%w", err)
+	}
+	if err := o.Lifecycle.Validate(); err != nil {
+		return o, memory.Errorf(memory.Invalid, "%w", err)
+	}
+	if o.HistoryKeep < o.TrashKeep {
+		return o, memory.Errorf(memory.Invalid,
+			"superseded versions are kept for %s, and forgotten memories for %s; keep the versions at least as long",
+			o.HistoryKeep, o.TrashKeep)
+	}
+	if len(o.Vaults) > 1 {
+		return o, memory.Errorf(memory.Invalid,
+			"%d vaults are named, and one is searched so far; name one, and run a second emberd with --home for "+
+				"another", len(o.Vaults))
+	}
+	if o.Known.Related > o.Known.Confirmed {
+		return o, memory.Errorf(memory.Invalid,
+			"what is %v alike has to do with a claim, and what is %v alike confirms it; the first must not exceed "+
+				"the second", o.Known.Related, o.Known.Confirmed)
+	}
+	return o, FirstError(
+		o.Agents.check(),
+		memory.CheckRange("similarity to add", o.Known.Add, 0, 1),
+		memory.CheckRange("similarity of what is related", o.Known.Related, 0, 1),
+		memory.CheckRange("similarity of what confirms", o.Known.Confirmed, 0, 1),
+		memory.CheckRange("similarity to reinforce", o.Known.Reinforce, 0, 1),
+		memory.CheckRange("decay floor", o.DecayFloor, 0, 1),
+		memory.CheckRange("active stage factor", o.StageFactor.Active, 0, 1),
+		memory.CheckRange("demoted stage factor", o.StageFactor.Demoted, 0, 1),
+		memory.CheckRange("archived stage factor", o.StageFactor.Archived, 0, 1),
+		memory.CheckRange("rehydratable stage factor", o.StageFactor.Rehydratable, 0, 1),
+		memory.CheckRange("short-term weight", o.STMWeight, 0, 2),
+		memory.CheckRange("long-term weight", o.LTMWeight, 0, 2),
+		memory.CheckRange("search limit", float64(o.SearchLimit), 1, memory.MaxResults),
+		memory.CheckRange("preview length", float64(o.PreviewLength), 0, 5000),
+		memory.CheckRange("hours of trash", o.TrashKeep.Hours(), 1, math.MaxInt32),
+		memory.CheckRange("score to forget below", o.ForgetBelow, 0, 1),
+		memory.CheckRange("share of reviews", o.ReviewRatio, 0, 1),
+		memory.CheckRange("score to throttle below", o.ThrottleBelow, 0, 1),
+		memory.CheckRange("similarity of a cleanup's clusters", o.Cleanup.Threshold, 0, 1),
+		memory.CheckRange("loss of accuracy that a cleanup may cause", o.Cleanup.Worse, 0, 1),
+	)
+}

@@ -1,0 +1,95 @@
+package core
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// CheckReviewItems returns an error if the record has an invalid review item. The other
+// memories of an item may be missing, because the import may add them later.
+func CheckReviewItems(r *op.Record) error {
+	n := 0
+	for key, value := range r.Fields {
+		if !stm.IsReviewKey(key) {
+			continue
+		}
+		item, err := stm.ParseReviewItem(key, value)
+		if err == nil && (item.MemoryIDs[0] != r.ID || !slices.IsSorted(item.MemoryIDs) ||
+			item.ID != memory.ReviewItemID(item.Agent, item.MemoryIDs)) {
+			err = errors.New("it is about other memories, or of another agent")
+		}
+		if err == nil &&
+			!slices.Contains([]string{memory.ItemOpen, memory.ItemClaimed, memory.ItemClosed}, item.Status) {
+			err = errors.New("it is neither open, claimed nor closed")
+		}
+		if err == nil {
+			err = CheckItem(&item)
+		}
+		if err != nil {
+			return memory.Errorf(memory.Invalid,
+				"the memory's %.60s cannot be a review item: %w; send what emberd export wrote", key, err).At("memory")
+		}
+		n++
+	}
+	if n > MaxItemsOpen+MaxItemsClosed {
+		return memory.Errorf(memory.TooLarge, "the memory has %d review items, more than %d; remove closed ones", n,
+			MaxItemsOpen+MaxItemsClosed).At("memory")
+	}
+	return nil
+}
+
+// Journal verbs of review items.
+const (
+	FileVerb  = "file review"
+	ClaimVerb = "claim review"
+	CloseVerb = "close review"
+)
+
+// Limits of the review items whose first memory is the same.
+const (
+	MaxItemsOpen   = 64
+	MaxItemsClosed = 20
+)
+
+// StandardLabels returns the labels that every item has.
+func StandardLabels(item *memory.ReviewItem) []string {
+	return []string{"consolidation:" + item.Agent, "urgency:" + item.Urgency}
+}
+
+// CheckItem returns an error if a field of the item is out of bounds.
+func CheckItem(item *memory.ReviewItem) error {
+	switch {
+	case len(item.MemoryIDs) == 0:
+		return memory.Errorf(memory.Invalid,
+			"the review item is about no memory; give at least one id").At("memory_ids")
+	case len(item.MemoryIDs) > memory.MaxIDs:
+		return memory.Errorf(memory.TooLarge, "the review item is about %d memories, more than %d; file several",
+			len(item.MemoryIDs), memory.MaxIDs).At("memory_ids")
+	case !slices.Contains(op.ReviewAgents(), item.Agent):
+		return memory.Errorf(memory.Invalid, "agent is %.40q; use one of %s", item.Agent,
+			strings.Join(op.ReviewAgents(), ", ")).At("agent")
+	case item.Action == "":
+		return memory.Errorf(memory.Invalid,
+			"action is missing; say what is proposed, such as needs_review").At("action")
+	case !slices.Contains([]string{op.UrgencyHigh, op.UrgencyMedium, op.UrgencyLow}, item.Urgency):
+		return memory.Errorf(memory.Invalid, "urgency is %.20q; use high, medium or low", item.Urgency).At("urgency")
+	case len(item.Labels) > op.MaxLabels+len(StandardLabels(item)):
+		return memory.Errorf(memory.TooLarge, "the review item has %d labels, more than %d; leave some out",
+			len(item.Labels), op.MaxLabels).At("labels")
+	}
+	for _, label := range item.Labels {
+		if strings.TrimSpace(label) == "" {
+			return memory.Errorf(memory.Invalid, "a label is empty; leave it out").At("labels")
+		}
+		if err := memory.CheckText("labels", label, memory.MaxName); err != nil {
+			return err
+		}
+	}
+	return FirstError(memory.CheckText("action", item.Action, memory.MaxName),
+		memory.CheckText("evidence", item.Evidence, op.MaxEvidence+len("...")))
+}

@@ -1,0 +1,186 @@
+package core
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"emberd/internal/secret"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// Passage is a text to scan for credentials. The lead gives it context, such as the key of a
+// meta value.
+type Passage struct{ Field, lead, Text string }
+
+// Findings returns the credentials in the text. A credential that ends in the lead is left
+// out.
+func (p *Passage) Findings() []secret.Finding {
+	return slices.DeleteFunc(secret.Scan(p.lead+p.Text), func(f secret.Finding) bool { return f.End <= len(p.lead) })
+}
+
+// Passages returns the texts of a request that the log would store, as the caller sent them. A
+// normalized tag could hide a credential and would still store it.
+func Passages(req *op.SaveRequest) []Passage {
+	out := []Passage{{Field: "content", Text: req.Content}, {Field: "context", Text: req.Context},
+		{Field: "source", Text: req.Source},
+		{Field: "category", Text: req.Category}, {Field: "type", Text: req.Type}, {Field: "section", Text: req.Section},
+		{Field: "session_id", Text: req.SessionID}, {Field: "collection", Text: req.Collection},
+		{Field: "project", Text: req.Project},
+		{Field: "Idempotency-Key", Text: req.IdempotencyKey}}
+	out = AppendEach(out, "entities", req.Entities)
+	out = AppendEach(out, "tags", req.Tags)
+	out = AppendEach(out, "aliases", req.Aliases)
+	out = append(out, ClaimedPassages(&req.Provenance)...)
+	return AppendMeta(out, "meta", req.Meta)
+}
+
+// AppendEach appends a passage for each text of a field.
+func AppendEach(out []Passage, field string, texts []string) []Passage {
+	for _, s := range texts {
+		out = append(out, Passage{Field: field, Text: s})
+	}
+	return out
+}
+
+// AppendMeta appends every string of a field's meta values at any depth, with the key as its
+// lead: a value of "password" is judged by that. The values must be valid JSON.
+func AppendMeta(out []Passage, field string, meta map[string]json.RawMessage) []Passage {
+	for _, key := range slices.Sorted(maps.Keys(meta)) {
+		out = append(out, Passage{Field: field, Text: key})
+		out = appendStrings(out, field, key, meta[key])
+	}
+	return out
+}
+
+// appendStrings appends every string of a JSON value, each with the previous string as its
+// lead; the first has last.
+func appendStrings(out []Passage, field, last string, value json.RawMessage) []Passage {
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.UseNumber()
+	for tok, err := dec.Token(); err == nil; tok, err = dec.Token() {
+		s, ok := tok.(string)
+		if !ok {
+			continue
+		}
+		p := Passage{Field: field, Text: s}
+		if last != "" {
+			p.lead = last + ": "
+		}
+		out, last = append(out, p), s
+	}
+	return out
+}
+
+// CheckSecrets returns an error for the first passage with a credential. The error has the
+// field and the position, and shows the credential as package secret masks it.
+func CheckSecrets(texts []Passage) error {
+	for _, p := range texts {
+		whole := p.lead + p.Text
+		findings := p.Findings()
+		if len(findings) == 0 {
+			continue
+		}
+		first := findings[0]
+		return memory.Errorf(memory.Secret,
+			"%s holds what looks like a credential (%s, %s) at character %d; remove it, or set allow_secret "+
+				"(--allow-secret) to save it all the same",
+			p.Field, first.Type, secret.Masked(whole, first),
+			max(1, secret.Position(whole, first)-len([]rune(p.lead)))).At(p.Field)
+	}
+	return nil
+}
+
+// StoredTexts returns the texts of all stored fields of a memory, whatever their names. The
+// lead of a meta value is its key.
+func StoredTexts(fields map[string]json.RawMessage) (out []Passage) {
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if derived[key] || stm.IsReviewKey(key) {
+			continue
+		}
+		var text string
+		var texts []string
+		var inner map[string]json.RawMessage
+		switch value := fields[key]; {
+		case json.Unmarshal(value, &text) == nil:
+			out = append(out, Passage{Field: key, Text: text})
+		case json.Unmarshal(value, &texts) == nil:
+			out = AppendEach(out, key, texts)
+		case json.Unmarshal(value, &inner) == nil:
+			out = AppendMeta(out, key, inner)
+		default:
+			out = appendStrings(out, key, "", value)
+		}
+	}
+	return out
+}
+
+// derived are the fields without a text of their own: digests, and paths of notes, whose names
+// the user chose. Review items are scanned when they are created.
+var derived = map[string]bool{"note_seen": true, "text_digest": true, "vault_path": true, "promoted_to": true}
+
+// Vet refuses a transaction with a credential that none of the changed memories contained: a
+// merge may join two halves, and a model may write one. The store calls it for every
+// transaction, so that no path is missed. Operations that scan their requests give better
+// advice.
+func (e *View) Vet(tx *stm.Tx, before []*stm.Row) error {
+	if !e.Opt.DetectSecrets {
+		return nil
+	}
+	err := CheckSecrets([]Passage{{Field: "client", Text: tx.By.Client}, {Field: "session", Text: tx.By.Session}})
+	if err != nil {
+		return err
+	}
+	var let []string
+	for _, c := range tx.Changes {
+		if c.Allowed || len(c.Set) == 0 {
+			continue
+		}
+		for _, p := range StoredTexts(c.Set) {
+			whole := p.lead + p.Text
+			for _, f := range p.Findings() {
+				if let == nil {
+					let = allowedCredentials(before)
+				}
+				if !isAllowed(let, whole[f.Start:f.End]) {
+					return memory.Errorf(memory.Secret,
+						"%s of memory %s would hold what looks like a credential (%s, %s), so nothing is written; "+
+							"take it out of what that is made of",
+						p.Field, c.ID.Short(), f.Type, secret.Masked(whole, f)).At(p.Field)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// allowedCredentials returns the credentials in these memories, in lower case, as key terms have them.
+func allowedCredentials(rows []*stm.Row) []string {
+	out := []string{}
+	for _, row := range rows {
+		if row != nil {
+			for _, p := range StoredTexts(row.Fields()) {
+				out = append(out, credentialsIn(p.lead+p.Text)...)
+			}
+		}
+	}
+	return out
+}
+
+func credentialsIn(text string) (out []string) {
+	for _, f := range secret.Scan(text) {
+		out = append(out, strings.ToLower(text[f.Start:f.End]))
+	}
+	return out
+}
+
+// isAllowed reports whether a credential is in let, or is the part of one that a summary contains.
+func isAllowed(let []string, found string) bool {
+	found = strings.ToLower(found)
+	return slices.ContainsFunc(let,
+		func(l string) bool { return strings.Contains(l, found) || strings.Contains(found, l) })
+}

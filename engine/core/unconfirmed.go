@@ -1,0 +1,132 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"emberd/internal/text/invisible"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// The maximum importance and strength of content from a tool or the web before the user
+// confirms it. They are the defaults of any memory.
+const (
+	dataImportance = 0.5
+	dataStrength   = 1
+)
+
+// CheckStanding returns an error if an unconfirmed memory has more importance or strength than
+// the maximum, or is core. It may keep the values that it had in was.
+func CheckStanding(m *memory.Memory, was memory.Memory) error {
+	if !m.DataOnly() {
+		return nil
+	}
+	refused := func(field, what string, most any) error {
+		return memory.Errorf(memory.Invalid,
+			"%s, and %s is the most for what %s; leave it out, and set it with emberd edit once the memory is "+
+				"confirmed (emberd confirm)",
+			what, fmt.Sprint(most), sourceText(m)).At(field)
+	}
+	switch {
+	case m.Importance > max(dataImportance, was.Importance):
+		return refused("importance", fmt.Sprintf("importance is %g", m.Importance), dataImportance)
+	case m.Strength > max(dataStrength, was.Strength):
+		return refused("strength", fmt.Sprintf("strength is %g", m.Strength), dataStrength)
+	case m.Core && !was.Core:
+		return memory.Errorf(memory.Invalid,
+			"a memory of what %s cannot be core; leave that out, and set it with emberd edit once the memory is "+
+				"confirmed (emberd confirm)", sourceText(m)).At("core")
+	}
+	return nil
+}
+
+// sourceText names the source of an unconfirmed memory.
+func sourceText(m *memory.Memory) string {
+	if m.Origin == memory.FromWeb {
+		return "the web says"
+	}
+	return "a tool says"
+}
+
+// Held returns why a save does not raise the importance of a memory, or "": the memory is
+// unconfirmed, or the link comes from a tool or the web.
+func Held(m *memory.Memory, link memory.Source) string {
+	switch {
+	case m.DataOnly():
+		return UnconfirmedReason(m)
+	case FromData(link):
+		return "what a tool or the web says once more is kept among its sources, and makes it count for no more"
+	}
+	return ""
+}
+
+// UnconfirmedReason returns why an unconfirmed memory cannot gain importance.
+func UnconfirmedReason(m *memory.Memory) string {
+	return fmt.Sprintf("it is what %s, which counts for no more before a person confirms it: emberd confirm %s",
+		sourceText(m), m.ID.Short())
+}
+
+// TrustWarning returns why a reader should trust a memory less, or "": it is archived, superseded,
+// or unconfirmed.
+func TrustWarning(m *op.Memory) string {
+	var said []string
+	if m.Stage.Cold() {
+		said = append(said, Archived(m))
+	}
+	if m.SupersededBy != "" {
+		said = append(said, "superseded by memory "+m.SupersededBy.Short())
+	}
+	if m.DataOnly() {
+		said = append(said, fmt.Sprintf("what %s, and unconfirmed", sourceText(&m.Memory)))
+	}
+	return strings.Join(said, "; ")
+}
+
+// Archived describes the state of a cold memory's text.
+func Archived(m *op.Memory) string {
+	if !m.NoteGone.IsZero() {
+		return "archived, and this summary is all that is left of it"
+	}
+	return fmt.Sprintf("archived, and this is its summary; emberd rekindle %s brings its text back", m.ID.Short())
+}
+
+// DataOnly reports whether the memory of a row is unconfirmed ([memory.Memory.DataOnly]). A
+// row that cannot be decoded is not.
+func DataOnly(r *stm.Row) bool {
+	m, err := r.Memory()
+	return err == nil && m.DataOnly()
+}
+
+// Unconfirmed returns an error if an unconfirmed memory would get a note. A memory that was
+// read from a note keeps it.
+func Unconfirmed(m *memory.Memory) error {
+	if !m.DataOnly() || m.PromotedTo != "" {
+		return nil
+	}
+	return memory.Errorf(memory.Conflict,
+		"memory %s is what %s, and gets a note only once a person confirms it; emberd confirm %s does that", m.ID,
+		sourceText(m), m.ID.Short())
+}
+
+// DeceptiveReason returns why a memory gets no note automatically, or "": its hidden characters show a
+// person another text than a machine, so that the user must check it.
+func DeceptiveReason(content string) string {
+	if !invisible.Deceives(content) {
+		return ""
+	}
+	kinds := make([]string, 0, 2)
+	for _, k := range invisible.Kinds(content) {
+		if k == invisible.Tags || k == invisible.Direction {
+			kinds = append(kinds, string(k))
+		}
+	}
+	return "its text has " + strings.Join(kinds, " and ") + ", which read otherwise to a person than to a machine"
+}
+
+// Confirms reports whether a link comes from the user at the command line, whose save confirms
+// a memory.
+func Confirms(link memory.Source) bool {
+	return link.Kind == memory.FromUser && link.By != nil && link.By.Via == ViaCLI
+}

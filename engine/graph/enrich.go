@@ -1,0 +1,165 @@
+package graph
+
+import (
+	"context"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"emberd/engine/core"
+	"emberd/engine/notes"
+	"emberd/internal/entity"
+	"emberd/internal/secret"
+	"emberd/ltm"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+	"emberd/vault"
+)
+
+// Enriches reports whether emberd should set fields that a save leaves out.
+func (e *Graph) Enriches(req *op.SaveRequest) bool {
+	on := e.Opt.Enrich
+	core.Assign(&on, req.Enrich)
+	return on && (req.Entities == nil || req.Strength == nil)
+}
+
+// Enrich sets the fields that a save leaves out, by its content.
+func (e *Graph) Enrich(m *memory.Memory, req *op.SaveRequest) {
+	if !e.Enriches(req) {
+		return
+	}
+	if req.Entities == nil {
+		m.Entities = e.EntitiesOf(m.Content, e.Opt.DetectSecrets && !req.AllowSecret)
+		m.EntitiesFound = len(m.Entities) > 0
+	}
+	if req.Strength == nil && !m.DataOnly() {
+		m.Strength = e.Opt.Phrases.Strength(m.Content, len(m.Entities))
+		m.StrengthFound = m.Strength != 1
+	}
+}
+
+// EntitiesOf returns EntitiesIn for a stored text. It returns nothing for a text with a credential
+// that the user allowed, because an entity list must not show it. clean is true if a scan has
+// found none.
+func (e *Graph) EntitiesOf(content string, clean bool) []string {
+	if !clean && len(secret.Scan(content)) > 0 {
+		return nil
+	}
+	return e.EntitiesIn(content)
+}
+
+// EntitiesIn returns the entities in a text, with the spelling of known names.
+func (e *Graph) EntitiesIn(text string) []string {
+	return entity.Find(text, entity.Options{Known: e.Names.Spelling, Guessed: e.Names.isGuessed})
+}
+
+// MaxNames is how many names are known, at about 200 bytes each. Concurrent saves may exceed
+// it a little.
+const MaxNames = 50_000
+
+// KnownNames are the names of entities in memories and notes. A name stays known until the
+// next start, even if no text has it any more; it is only ever found in a text that has it. A
+// save looks up hundreds of names, and few of them are new, so reads take no lock.
+type KnownNames struct {
+	byKey sync.Map // knownName by [entities.Key]
+	Count atomic.Int64
+}
+
+// knownName is the spelling of a name, and whether a user or a note gave it.
+type knownName struct {
+	name  string
+	given bool
+}
+
+// Spelling returns the known spelling of a name for [entities.Options].
+func (n *KnownNames) Spelling(key string) (name string, ok bool) {
+	known, ok := n.byKey.Load(key)
+	if !ok {
+		return "", false
+	}
+	return known.(knownName).name, true
+}
+
+// isGuessed reports whether a name was found in a text and never given.
+func (n *KnownNames) isGuessed(key string) bool {
+	known, ok := n.byKey.Load(key)
+	return ok && !known.(knownName).given
+}
+
+// Learn adds names. A given name replaces a found one, and the first given spelling stays.
+func (n *KnownNames) Learn(given bool, all ...string) {
+	for _, name := range all {
+		if key := entity.Key(name); key != "" {
+			n.put(key, knownName{name, given})
+		}
+	}
+}
+
+func (n *KnownNames) put(key string, c knownName) {
+	had, known := n.byKey.Load(key)
+	switch {
+	case known && c.given && !had.(knownName).given:
+		n.byKey.CompareAndSwap(key, had, c)
+	case !known && n.Count.Load() < MaxNames:
+		if _, there := n.byKey.LoadOrStore(key, c); !there {
+			n.Count.Add(1)
+		}
+	}
+}
+
+// LearnFrom adds the entities of memories; a nil row is not live.
+func (n *KnownNames) LearnFrom(rows ...*stm.Row) {
+	for _, r := range rows {
+		if r == nil {
+			continue
+		}
+		if all := r.Entities(); len(all) > 0 {
+			n.Learn(!r.EntitiesFound(), all...)
+		}
+	}
+}
+
+// LearnNote adds the names of a note. The title of a memory's note is the beginning of a text,
+// so it is not a name.
+func (n *KnownNames) LearnNote(note *vault.Note) {
+	if note.MemoryID != "" {
+		return
+	}
+	for _, name := range append([]string{note.Title, stemOf(note.Path)}, note.Aliases...) {
+		if called, err := memory.NormalizeEntity(name); err == nil {
+			n.Learn(true, called)
+		}
+	}
+}
+
+func stemOf(notePath string) string {
+	return strings.TrimSuffix(path.Base(notePath), path.Ext(notePath))
+}
+
+// LearnNames adds the names of all memories and notes at the start.
+func (e *Graph) LearnNames(ctx context.Context) {
+	for r := range e.Stm.Rows() {
+		if ctx.Err() != nil {
+			return
+		}
+		e.Names.LearnFrom(r)
+	}
+	if e.Notes.Vault != nil {
+		index, _ := e.Notes.Vault.Current()
+		e.Names.learnIndexed(index, e.Notes.Vault.Carriers)
+	}
+}
+
+// learnIndexed adds the file names of notes that were indexed before the start.
+func (n *KnownNames) learnIndexed(index *ltm.Index, of *notes.NoteIDs) {
+	for notePath := range index.Known() {
+		if _, carries := of.At(notePath); carries {
+			continue
+		}
+		if called, err := memory.NormalizeEntity(stemOf(notePath)); err == nil {
+			n.Learn(true, called)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package history
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+
+	"emberd/engine/core"
+	"emberd/engine/graph"
+	"emberd/engine/memories"
+	"emberd/engine/notes"
+	"emberd/engine/promote"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+	"emberd/vault"
+)
+
+// undoneNote is the note of a memory that an undo changes.
+type undoneNote struct {
+	note      *vault.Note
+	before    memory.Memory
+	remove    bool // the change created it
+	stageOnly bool // only its stage is written
+	verb      string
+}
+
+// notesToUndo reads the notes of the memories that an undo will change. If the user edited one
+// of them, it returns an error, so that nothing is undone. For a change of stage it does not,
+// because the log has the earlier memory, whatever the note contains.
+func (e *History) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNote, error) {
+	var all []undoneNote
+	staged := stagedBy(&would)
+	for i, item := range would.Items {
+		op.Report(ctx, i, 2*len(would.Items))
+		row, live := e.Stm.Get(item.ID)
+		if item.Action != stm.Reverted || !live || changesNoNote(item.Verb) {
+			continue
+		}
+		m, err := row.Memory()
+		if err != nil {
+			return nil, err
+		}
+		aged := core.Ages(item.Verb)
+		if core.NotePath(&m) == "" {
+			continue
+		}
+		note, err := e.Promote.NoteOf(ctx, &m)
+		// A change that archived, under any verb, wrote nothing to notes that an undo reverts.
+		aged = aged || staged[item.ID] && note != nil && m.PromotedTo == "" && e.Notes.Vault.InArchive(note.Path)
+		if err != nil && !aged && !m.Stage.Cold() {
+			return nil, err
+		}
+		if note == nil || aged && note.Carried.Fields["stage"] == "" {
+			continue
+		}
+		u := undoneNote{note: note, before: m, remove: item.Verb == core.PromoteVerb && !m.Stage.Cold(),
+			stageOnly: aged,
+			verb:      item.Verb}
+		if err := e.checkCanRevert(ctx, &u); err != nil {
+			return nil, err
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}
+
+// stagedBy returns the memories whose stage a change set, by any of its lines.
+func stagedBy(would *stm.Undone) map[memory.ID]bool {
+	staged := make(map[memory.ID]bool)
+	for _, item := range would.Items {
+		if item.Stage {
+			staged[item.ID] = true
+		}
+	}
+	return staged
+}
+
+// changesNoNote reports whether a verb changes nothing in notes. A change may have such lines
+// besides others about the same memory.
+func changesNoNote(verb string) bool {
+	return slices.Contains([]string{memories.RelateVerb, memories.UnrelateVerb, core.LinkVerb, core.FileVerb,
+		core.ClaimVerb, core.CloseVerb}, verb)
+}
+
+// fieldsToWrite returns those fields that the note gets again. After a change of stage it is the
+// stage only, and never an archived text.
+func (u *undoneNote) fieldsToWrite(fields []string) []string {
+	return slices.DeleteFunc(promote.InNote(fields), func(field string) bool {
+		return u.stageOnly && field != "stage" || field == core.ContentField &&
+			(core.Shortened(&u.before) || u.before.PromotedTo == "")
+	})
+}
+
+// checkCanRevert returns an error for a note that cannot be reverted.
+func (e *History) checkCanRevert(ctx context.Context, u *undoneNote) error {
+	if u.stageOnly {
+		return nil
+	}
+	if !u.remove {
+		if !promote.SameSeen(notes.Fingerprints(u.note.Carried), u.before.NoteSeen,
+			u.fieldsToWrite(notes.NoteFields())) {
+			return memory.Errorf(memory.Conflict,
+				"somebody edited the note %q of memory %s, so that nothing was undone; edit the note, or undo again "+
+					"in a minute or two", u.note.Path, u.before.ID)
+		}
+		return nil
+	}
+	digest := sha256.Sum256(promote.NoteBytes(&u.before, graph.RelatedIn(u.note)...))
+	res, err := e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result,
+		error) {
+		return w.CanRemove(ctx, u.note.Path, digest)
+	})
+	switch {
+	case err != nil:
+		return promote.DiskError(u.note.Path, err)
+	case res.Outcome == vault.Conflict:
+		return memory.Errorf(memory.Conflict,
+			"the note %q is not any more as emberd made it, so that it stays and the memory its; to part them take "+
+				"the property memory-id out of the note and undo again", u.note.Path)
+	case res.Outcome == vault.Later:
+		return memory.Errorf(memory.Busy, "the note %q cannot be taken back now: %s", u.note.Path,
+			promote.LaterText(&res, e.Opt.Now()))
+	case res.Outcome != vault.Written:
+		return memory.Errorf(memory.Conflict, "the note %q cannot be taken back: %s", u.note.Path, res.Reason)
+	}
+	return nil
+}
+
+// undoNotes reverts the notes after an undo in the log, and records failures in the items.
+func (e *History) undoNotes(ctx context.Context, all []undoneNote, res *op.UndoResult) {
+	for i, u := range all {
+		op.Report(ctx, len(all)+i, 2*len(all))
+		follow := e.queueReverted
+		switch {
+		case e.archivePathBefore(&u) != "":
+			follow = e.moveBack
+		case u.remove:
+			follow = e.removeUndone
+		}
+		if err := follow(ctx, &u, res.Tx); err != nil {
+			i := slices.IndexFunc(res.Items, func(item op.UndoItem) bool { return item.ID == u.before.ID })
+			res.Items[i].Reason = err.Error()
+		}
+	}
+	e.Promote.Writing.Nudge()
+}
+
+// archivePathBefore returns the path in the archive folder from which an undone promotion moved the
+// note, "" if it did not.
+func (e *History) archivePathBefore(u *undoneNote) string {
+	row, live := e.Stm.Get(u.before.ID)
+	if u.verb != core.PromoteVerb || !live {
+		return ""
+	}
+	m, err := row.Memory()
+	if err != nil || m.PromotedTo != "" || !e.Notes.Vault.InArchive(m.VaultPath) ||
+		!notes.Absent(e.Notes.Vault.Root.Load(), m.VaultPath) {
+		return ""
+	}
+	return m.VaultPath
+}
+
+// moveBack moves a note back to the archive folder, after the log. A crash in between leaves a
+// note with the ID, and the memory is promoted again.
+func (e *History) moveBack(ctx context.Context, u *undoneNote, _ string) error {
+	to := e.archivePathBefore(u)
+	res, err := e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result,
+		error) {
+		return w.Move(ctx, u.note.Path, to)
+	})
+	if err != nil {
+		return promote.DiskError(u.note.Path, err)
+	}
+	if res.Outcome != vault.Written {
+		return memory.Errorf(memory.Conflict, "its note stays as %q: %s", u.note.Path, res.Reason)
+	}
+	e.Promote.IndexNote(ctx, to)
+	e.Promote.IndexNote(ctx, u.note.Path)
+	return nil
+}
+
+// removeUndone removes the note that an undone promotion created. The log comes first: a crash
+// in between leaves a note with the ID, and not a memory with a deleted note.
+func (e *History) removeUndone(ctx context.Context, u *undoneNote, _ string) error {
+	res, err := e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result,
+		error) {
+		return w.Remove(ctx, u.note.Path, u.note.Digest)
+	})
+	if err != nil {
+		return promote.DiskError(u.note.Path, err)
+	}
+	if res.Outcome != vault.Written {
+		return memory.Errorf(memory.Conflict, "its note %q is still there: %s", u.note.Path, res.Reason)
+	}
+	e.Promote.IndexNote(ctx, u.note.Path)
+	if err := e.Promote.Pending.Drop(u.before.ID); err != nil {
+		return err
+	}
+	// The promoted note may be that of the archive, which is deleted with it.
+	return e.Lifecycle.Change(ctx, u.before.ID, core.GoneVerb, core.VaultActor(),
+		func(_ *stm.Row, m *memory.Memory) bool {
+			gone := m.VaultPath != "" && m.PromotedTo == "" && !core.Shortened(m) &&
+				notes.Absent(e.Notes.Vault.Root.Load(), m.VaultPath)
+			if gone {
+				m.VaultPath, m.NoteSeen = "", nil
+			}
+			return gone
+		})
+}
+
+// queueReverted queues the write of the reverted fields to the note.
+func (e *History) queueReverted(ctx context.Context, u *undoneNote, entry string) error {
+	_, err := e.Stm.Update(ctx, []memory.ID{u.before.ID}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		if rows[0] == nil {
+			return nil, nil
+		}
+		m, err := rows[0].Memory()
+		if err != nil {
+			return nil, err
+		}
+		before, err := core.Fields(&u.before)
+		if err != nil {
+			return nil, err
+		}
+		after, err := core.Fields(&m)
+		if err != nil {
+			return nil, err
+		}
+		changed := u.fieldsToWrite(core.ChangedFields(core.Difference(before, after)))
+		return e.Promote.Requeue(&m, u.note.Path, changed, u.before.NoteSeen, core.VaultActor(), entry)
+	})
+	return err
+}

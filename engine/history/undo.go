@@ -1,0 +1,104 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"emberd/engine/core"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// Undo reverts one change, memory by memory. A memory that changed again since stays and is listed,
+// unless forced.
+func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult, error) {
+	if e.Cleaning.Load() {
+		return nil, memory.Errorf(memory.Busy,
+			"a run of the cleanup is writing its journal entry; try again when emberd cleanup history says that it "+
+				"is done")
+	}
+	entry, err := e.OwnEntry(ctx, req.Tx)
+	if err != nil {
+		return nil, err
+	}
+	u := stm.Undo{Entry: entry, Force: req.Force, DryRun: req.DryRun, By: op.CallerFrom(ctx)}
+	var notes []undoneNote
+	if e.Notes.Vault != nil {
+		would, err := e.Stm.Undo(ctx, stm.Undo{Entry: u.Entry, Force: u.Force, DryRun: true})
+		if err == nil && req.Tx == "" && e.Grant == nil {
+			err = e.checkPendingDeletions(would.Entry.At)
+		}
+		if err == nil {
+			u.Entry = would.Entry.Tx // the newest one at this time
+			err = e.checkNoteSource(would)
+		}
+		if err == nil {
+			notes, err = e.notesToUndo(ctx, would)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	done, err := e.Stm.Undo(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	res := &op.UndoResult{
+		Entry: op.Entry{Tx: done.Entry.Tx, Verb: done.Entry.Verb, At: done.Entry.At, By: done.Entry.By,
+			IDs: len(done.Entry.IDs)},
+		Tx:     done.Tx,
+		DryRun: req.DryRun,
+		Items:  make([]op.UndoItem, 0, len(done.Items)),
+	}
+	for _, it := range finalStep(done.Items) {
+		res.Items = append(res.Items, op.UndoItem{ID: it.ID, Action: it.Action, Reason: it.Reason})
+	}
+	if !req.DryRun && len(notes) > 0 {
+		e.undoNotes(ctx, notes, res)
+	}
+	return res, nil
+}
+
+// checkPendingDeletions returns an error if an undo of the newest change would miss confirmed
+// deletions of notes, which are not in the journal yet.
+func (e *History) checkPendingDeletions(newest time.Time) error {
+	since, waits := e.Sync.Sync.Confirming()
+	if !waits || newest.After(since) {
+		return nil
+	}
+	return memory.Errorf(memory.Busy,
+		"what emberd vault confirm let go of is not in the trash yet, so it cannot be taken back; wait until emberd "+
+			"history lists the entry %q, or name another entry", core.GoneVerb)
+}
+
+// finalStep keeps the result of several steps with one memory, and why a part was not undone.
+func finalStep(items []stm.UndoneItem) []stm.UndoneItem {
+	last := make(map[memory.ID]int, len(items))
+	for i, it := range items {
+		last[it.ID] = i
+	}
+	var out []stm.UndoneItem
+	for i, it := range items {
+		if last[it.ID] == i || it.Action == stm.Left {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// checkNoteSource returns an error for a change from a note that still exists, because note
+// sync would apply it again.
+func (e *History) checkNoteSource(would stm.Undone) error {
+	if would.Entry.Verb != core.NoteVerb {
+		return nil
+	}
+	for _, id := range would.Entry.IDs {
+		if paths := e.Notes.Vault.Carriers.Of(id); len(paths) > 0 {
+			return memory.Errorf(memory.Conflict,
+				"entry %s took over what the note %q says, and would take it over again; edit the note (Obsidian's "+
+					"file recovery has its earlier text)", would.Entry.Tx, paths[0]).At("tx")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,322 @@
+package learn
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	"emberd/engine/core"
+	"emberd/engine/memories"
+	"emberd/engine/recall"
+	"emberd/engine/similar"
+	"emberd/internal/notegen"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+const (
+	AddVerb = "add"
+	// MaxContradictions is how many relations to contradicting memories a memory gets.
+	MaxContradictions = 5
+
+	defaultSection = "Important Facts"
+)
+
+// importances are the words for importance, with their values.
+var importances = []struct {
+	word  string
+	value float64
+}{{"low", 0.3}, {"normal", 0.5}, {"high", 0.7}, {coreWord, 0.9}}
+
+const coreWord = "core"
+
+// Add saves a text unless a memory contains it already; then it reinforces that memory.
+func (e *Learn) Add(ctx context.Context, req *op.AddRequest) (*op.AddResult, error) {
+	save, err := saveRequestOf(req)
+	if err != nil {
+		return nil, err
+	}
+	save, added, err := e.GrantedSave(save)
+	if err != nil {
+		return nil, err
+	}
+	link := e.Source(ctx, &req.Provenance, req.Project)
+	m, err := e.Memories.Draft(save, link)
+	if err != nil {
+		return nil, err
+	}
+	a := addRun{e: e, req: req, m: m, link: link, added: added}
+	done, err := e.adding.Begin(ctx, m.Content, e.Similar.Similarities(m.Content), e.Opt.Known.Related)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if res, err := a.echo(ctx); err != nil || res != nil {
+		return res, err
+	}
+	res, err := UntilUnchanged(func() (*op.AddResult, error) { return a.try(ctx) })
+	if err == nil {
+		_, res.RecordedOrigin = e.RecordedOrigin(&req.Provenance, link.By)
+	}
+	return res, err
+}
+
+// saveRequestOf returns the save for an addition.
+func saveRequestOf(req *op.AddRequest) (*op.SaveRequest, error) {
+	save := &op.SaveRequest{Content: req.Content, Tags: req.Tags, Source: req.Source, Context: req.Context,
+		Project: req.Project, ProjectInferred: req.ProjectInferred,
+		Collection: req.Collection, SessionID: req.SessionID, AllowSecret: req.AllowSecret, Again: req.Again,
+		Provenance: req.Provenance}
+	var err error
+	if save.Section, err = sectionNamed(req.Section); err != nil {
+		return nil, err
+	}
+	importance, err := importanceOf(req.Importance)
+	save.Importance, save.Core = &importance, strings.EqualFold(strings.TrimSpace(req.Importance), coreWord)
+	return save, err
+}
+
+func sectionNamed(text string) (string, error) {
+	if text = strings.TrimSpace(text); text == "" {
+		return defaultSection, nil
+	}
+	sections := notegen.Sections()
+	for _, s := range sections {
+		if strings.EqualFold(s, text) {
+			return s, nil
+		}
+	}
+	return "", memory.Errorf(memory.Invalid, "section %.60q is unknown; use %s or %s", text,
+		strings.Join(sections[:len(sections)-1], ", "), sections[len(sections)-1]).At("section")
+}
+
+func importanceOf(text string) (float64, error) {
+	if text = strings.TrimSpace(text); text == "" {
+		text = "normal"
+	}
+	for _, i := range importances {
+		if strings.EqualFold(i.word, text) {
+			return i.value, nil
+		}
+	}
+	return 0, memory.Errorf(memory.Invalid, "importance %.40q is unknown; use low, normal, high or core",
+		text).At("importance")
+}
+
+// addRun is one addition in progress.
+type addRun struct {
+	e    *Learn
+	req  *op.AddRequest
+	m    *memory.Memory
+	link memory.Source
+	// added is the scope of the grant that the text got, because it had none.
+	added string
+}
+
+// echo returns the answer if the caller just recalled the text, nil if not. A repetition
+// counts as a use and not as new evidence.
+func (a *addRun) echo(ctx context.Context) (*op.AddResult, error) {
+	if a.req.Again || a.hasMoreThanText() {
+		return nil, nil
+	}
+	of := a.e.Recall.Find(a.m.Content, a.m.Collection, a.m.Project)
+	if of == nil {
+		return nil, nil
+	}
+	res := &op.AddResult{Echo: of, Compared: op.ComparedByWords}
+	if of.Of == "" {
+		res.Memory.Memory = memory.Memory{Content: a.m.Content, Collection: a.m.Collection, Project: a.m.Project,
+			VaultPath: of.Path}
+		res.Message = fmt.Sprintf("Nothing was stored: the note %q, which was just read, says this.", of.Path)
+		return res, nil
+	}
+	row, tx, err := a.e.Recall.CountUse(ctx, of, &a.link, "", "")
+	if err != nil || row == nil {
+		return nil, err
+	}
+	res.Tx, res.Message = tx,
+		fmt.Sprintf("Nothing was stored: memory %s, which was just recalled, says this, and counts as used.",
+			of.Of.Short())
+	res.Memory, err = a.e.MemoryView(row, a.e.Opt.Now())
+	return res, err
+}
+
+// hasMoreThanText reports whether the request has more than the text: evidence, or a higher
+// importance. A repetition by the user always counts.
+func (a *addRun) hasMoreThanText() bool {
+	return a.req.Quote != "" || a.req.File != "" || a.m.Importance > 0.5 || a.link.Kind == memory.FromUser
+}
+
+// try stores the text, or reinforces the memory that contains it. It returns ErrChanged if a
+// memory changed in the meantime.
+func (a *addRun) try(ctx context.Context) (*op.AddResult, error) {
+	n, err := a.e.Similar.FindSimilar(ctx, similar.Probe{Text: a.m.Content, Accept: a.duplicateFilter(), Notes: true})
+	if err != nil {
+		return nil, err
+	}
+	s := a.e.Similar.Statement(a.m.Content, *a.link.By)
+	var known *similar.Near
+	if !a.req.Again {
+		known, _ = sayer(n.All, a.e.Opt.Known.Add, s.DistinctReason)
+	}
+	s.ID = a.m.ID.Short()
+	if known != nil {
+		s.ID = known.Row.ID().Short()
+	}
+	conflicts := s.FindContradictions(n.All)
+	against := contradictingIDs(n.All, known)
+	var res *op.AddResult
+	if known != nil {
+		res, err = a.reinforceKnown(ctx, known, against)
+	} else {
+		res, err = a.store(ctx, against)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if old := a.supersededMatch(n.All, s); known == nil && old != nil {
+		res.Message += fmt.Sprintf(" Memory %s said this before memory %s took its place.", old.Row.ID().Short(),
+			old.Successor.ID().Short())
+	}
+	res.Conflicts, res.Compared = conflicts, n.By()
+	if known != nil {
+		res.Compared = known.By
+	}
+	if len(conflicts) > 0 {
+		res.Message += fmt.Sprintf(" %s: %s.", core.SayConflict, conflicts[0].Why)
+	}
+	return res, nil
+}
+
+// supersededMatch returns the superseded memory that would be reinforced otherwise, nil for none.
+func (a *addRun) supersededMatch(all []similar.Near, s *similar.Claim) *similar.Near {
+	for i := range all {
+		one := &all[i]
+		if one.Row != nil && one.Successor != nil && (one.Same || one.Similarity >= a.e.Opt.Known.Add) &&
+			s.DistinctReason(one) == "" {
+			return one
+		}
+	}
+	return nil
+}
+
+// duplicateFilter returns a filter for possible duplicates: memories of the same collection, and of the
+// same project or none.
+func (a *addRun) duplicateFilter() func(*stm.Row) bool {
+	return func(r *stm.Row) bool { return recall.SameScope(r, a.m.Collection, a.m.Project) }
+}
+
+// contradictingIDs returns the nearest memories that contradict the text, without one.
+func contradictingIDs(all []similar.Near, but *similar.Near) (ids []memory.ID) {
+	for i := range all {
+		one := &all[i]
+		if one.Conflict && one.Row != nil && one != but && len(ids) < MaxContradictions {
+			ids = append(ids, one.Row.ID())
+		}
+	}
+	return ids
+}
+
+// store saves a new memory with relations to the memories that it contradicts.
+func (a *addRun) store(ctx context.Context, against []memory.ID) (*op.AddResult, error) {
+	set, err := core.Fields(a.m)
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := a.e.Stm.Update(ctx, append([]memory.ID{a.m.ID}, against...), "",
+		func(rows []*stm.Row) (*stm.Tx, error) {
+			for i, id := range against {
+				if rows[i+1] == nil {
+					continue
+				}
+				w, err := memories.NewRelationRequest(a.contradiction(a.m.ID, id))
+				if err != nil {
+					return nil, err
+				}
+				set[stm.RelationKey(w.ID)] = w.Value
+			}
+			tx := &stm.Tx{Verb: AddVerb, By: *a.link.By,
+				Changes: []stm.Change{{ID: a.m.ID, Set: set, Allowed: a.req.AllowSecret}}}
+			return tx, a.e.Lifecycle.AskedAgain(tx, a.m.Content, a.req.Again)
+		})
+	if err != nil {
+		return nil, err
+	}
+	a.e.Graph.Names.LearnFrom(receipt.Rows...)
+	view, err := a.e.MemoryView(receipt.Rows[0], a.e.Opt.Now())
+	message := fmt.Sprintf("Stored as new memory %s.", view.ID.Short())
+	if a.added != "" {
+		message += fmt.Sprintf(" It was given %s, for the token changes nothing else.", a.added)
+	}
+	return &op.AddResult{Memory: view, New: true, Message: message, Added: a.added, Tx: receipt.Entry}, err
+}
+
+func (a *addRun) contradiction(from, to memory.ID) memory.Relation {
+	return memory.Relation{From: from, To: to, Type: memory.Contradicts, Strength: 1, CreatedAt: a.link.At}
+}
+
+// reinforceKnown reinforces the memory that contains the text, with relations to those that both
+// contradict. Its importance becomes at least that of the request.
+func (a *addRun) reinforceKnown(ctx context.Context, known *similar.Near, against []memory.ID) (*op.AddResult, error) {
+	id := known.Row.ID()
+	r := Renewal{E: a.e, Link: a.link, Said: a.m.Content, Near: known, core: a.m.Core,
+		result: op.Reinforcement{Similarity: similar.ShownSimilarity(known.Similarity)}}
+	if strings.TrimSpace(a.req.Importance) != "" {
+		r.minImportance = a.m.Importance
+	}
+	ids := append([]memory.ID{id}, against...)
+	receipt, err := a.e.Stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		if rows[0] == nil {
+			return nil, ErrChanged
+		}
+		set, err := r.change(rows[0])
+		if err != nil {
+			return nil, err
+		}
+		relations, err := a.contradictions(rows)
+		maps.Copy(set, relations)
+		return &stm.Tx{Verb: reinforceVerb, By: *a.link.By, Changes: []stm.Change{{ID: id, Set: set, Allowed: true}}},
+			err
+	})
+	if err != nil {
+		return nil, err
+	}
+	view, err := r.count(receipt.Rows[0])
+	if err != nil {
+		return nil, err
+	}
+	return &op.AddResult{Memory: *view, Reinforced: &r.result,
+		Message: "This is already known. " + r.message(view) + ".",
+		Tx:      receipt.Entry}, nil
+}
+
+// contradictions returns the relations from the first locked memory to the others, without
+// those that exist in either direction.
+func (a *addRun) contradictions(rows []*stm.Row) (map[string]json.RawMessage, error) {
+	g := memories.TxBuilder{E: a.e.Memories, Ends: make(map[memory.ID]*memories.TxMemory)}
+	from := rows[0]
+	for _, row := range rows {
+		if row != nil {
+			g.Ends[row.ID()] = &memories.TxMemory{Row: row}
+		}
+	}
+	for _, row := range rows[1:] {
+		if row == nil || row.Has(stm.RelationKey(memory.RelationID(row.ID(), from.ID(), memory.Contradicts, ""))) {
+			continue
+		}
+		w := memories.RelationRequest{Relation: a.contradiction(from.ID(), row.ID())}
+		w.ID = memory.RelationID(w.From, w.To, w.Type, w.Kind)
+		var err error
+		if w.Value, err = stm.RelationValue(&w.Relation); err != nil {
+			return nil, err
+		}
+		if _, err = g.Add(&w); err != nil && memory.CodeOf(err) != memory.Conflict &&
+			memory.CodeOf(err) != memory.TooLarge {
+			return nil, err // existing relations, and those beyond the limit, are left out
+		}
+	}
+	return g.Ends[from.ID()].Set, nil
+}

@@ -1,0 +1,51 @@
+package lifecycle
+
+import (
+	"context"
+
+	"emberd/engine/core"
+	"emberd/memory"
+	"emberd/stm"
+	"emberd/vault"
+)
+
+// KeepAhead creates the notes for memories that will be archived, many at once and before any
+// lock, and returns their paths. It changes nothing else. Notes that it does not create are
+// created one by one, because archiving checks each note for its text. If a memory is not
+// archived after all, its note stays as after a crash, and the next attempt finds it.
+func (e *Lifecycle) KeepAhead(ctx context.Context, rows []*stm.Row) map[memory.ID]string {
+	if e.Notes.Vault == nil || e.Opt.VaultArchive == "" || e.Notes.VaultUnavailable() != "" {
+		return nil
+	}
+	var all []vault.New
+	of := make(map[string]memory.ID)
+	for _, row := range rows {
+		m, err := row.Memory()
+		if err != nil || m.Stage.Cold() || core.NotePath(&m) != "" || len(e.Notes.Vault.Carriers.Of(m.ID)) > 0 {
+			continue
+		}
+		for _, name := range e.Promote.NamesIn(e.Opt.VaultArchive, &m) {
+			if of[name] == "" {
+				of[name] = m.ID
+				all = append(all, vault.New{Path: name, Data: ArchiveBytesOf(&m)})
+				break
+			}
+		}
+	}
+	made := make(map[memory.ID]string)
+	var got []vault.Result
+	err := e.Promote.Writing.With(func(w *vault.Writer) (err error) {
+		got, err = w.CreateAll(ctx, all)
+		return err
+	})
+	if err != nil {
+		e.Opt.Logger.Warn("notes not made ahead", "err", err)
+	}
+	for i, res := range got {
+		if res.Outcome == vault.Written {
+			made[of[all[i].Path]] = all[i].Path
+		}
+	}
+	e.Promote.Writing.Nudge()
+	return made
+}

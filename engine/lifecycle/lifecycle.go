@@ -1,0 +1,284 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"emberd/compaction"
+	"emberd/engine/core"
+	"emberd/engine/promote"
+	"emberd/internal/metrics"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/rekindle"
+)
+
+const (
+	// ShiftAtOnce is how many memories change their stage in one log line, at about 250 bytes
+	// each.
+	ShiftAtOnce = 1000
+	// archiveChunk is how many memories are archived, or promoted, between two rests.
+	archiveChunk = 32
+	// maxPromoted is how many notes one run creates.
+	maxPromoted = 100
+)
+
+// LifecycleRun is one run of the lifecycle, all of it one change. An interrupted run leaves
+// nothing half done: the next one plans again.
+type LifecycleRun struct {
+	E     *Lifecycle
+	By    memory.Actor
+	asked bool // a caller requested it and waits
+	Now   time.Time
+	Res   op.LifecycleRunResult
+
+	seen, due int // progress of moves and promotions
+}
+
+// RunLifecycleOnce runs the lifecycle. Only a requested run makes more changes at once than a
+// clock that jumped could cause. It returns an error of code Busy if a run is in progress.
+func (e *Lifecycle) RunLifecycleOnce(ctx context.Context, by memory.Actor, asked bool) (*op.LifecycleRunResult, error) {
+	if !e.Scheduler.Running.TryLock() {
+		return nil, memory.Errorf(memory.Busy,
+			"a run of the lifecycle is under way; emberd lifecycle status tells when it is done")
+	}
+	defer e.Scheduler.Running.Unlock()
+	begun := time.Now()
+	r := LifecycleRun{E: e, By: by, asked: asked, Now: e.Opt.Now()}
+	plan, promotions := r.Plan()
+	if r.Res.Report && !asked && plan.Colder > e.Scheduler.Agreement() {
+		r.report(plan)
+		e.Vitals.Runs.Add(metrics.By("reported"), 1)
+		e.Scheduler.finish(&r.Res, e.Scheduler.Agreement())
+		return &r.Res, nil
+	}
+	err := r.CarryOut(ctx, plan, promotions)
+	r.Res.Millis = time.Since(begun).Milliseconds()
+	e.Vitals.Ran(err, time.Since(begun))
+	left := 0
+	if plan.Report {
+		left = plan.Waiting
+	}
+	e.Scheduler.finish(&r.Res, left)
+	if text := r.summary(); text != "" {
+		e.EventLog.Publish(op.Event{ID: r.Res.Tx, Type: "lifecycle", At: r.Res.At, Text: text})
+		e.Opt.Logger.Info("lifecycle run", "did", text, "skipped", len(r.Res.Skipped), "took", time.Since(begun))
+	}
+	if err != nil && r.Res.Tx != "" && asked {
+		r.Res.Why, err = "broken off: "+err.Error(), nil
+	}
+	return &r.Res, err
+}
+
+// Plan returns what is due, and sets its numbers in the result.
+func (r *LifecycleRun) Plan() (rekindle.Plan, []promote.Candidate) {
+	p := r.E.Policy()
+	plan := p.Plan(r.E.Facts(p, r.Now, func(memory.ID) {}), r.Now)
+	r.Res.At, r.Res.Memories, r.Res.Waiting, r.Res.Report = core.StampTime(r.Now), plan.Memories, plan.Waiting,
+		plan.Report
+	r.Res.Moves = []op.LifecycleMoves{}
+	if r.E.Notes.Vault != nil {
+		r.Res.Why = r.E.Notes.VaultUnavailable()
+	}
+	var promotions []promote.Candidate
+	if r.E.Opt.AutoPromote && r.E.Notes.Vault != nil && r.Res.Why == "" {
+		promotions, _ = r.E.Promote.Promotable(r.Now, r.E.Opt.Promotion)
+		r.Res.Waiting += max(0, len(promotions)-maxPromoted)
+		promotions = promotions[:min(maxPromoted, len(promotions))]
+	}
+	moves := slices.DeleteFunc(plan.Moves, func(m rekindle.Move) bool {
+		return m.To.Cold() &&
+			slices.ContainsFunc(promotions, func(c promote.Candidate) bool { return c.Row.ID() == m.ID })
+	})
+	r.Res.Waiting += len(plan.Moves) - len(moves) // one kind at a time, so that each can be undone
+	plan.Moves = moves
+	return plan, promotions
+}
+
+// report reports once that too much is due at the same time.
+func (r *LifecycleRun) report(plan rekindle.Plan) {
+	r.Res.Why = TooManyReason(&plan) + "; if that is right: emberd lifecycle run"
+	r.Res.Waiting = len(plan.Moves) + plan.Waiting
+	if last := r.E.Scheduler.LastRun(); last == nil || last.Why != r.Res.Why {
+		r.E.Opt.Logger.Warn("lifecycle waits for somebody to agree", "fading", plan.Colder, "memories", plan.Memories)
+		r.E.EventLog.Publish(r.E.Notice(r.Res.Why))
+	}
+}
+
+// TooManyReason returns why a plan is reported and not applied.
+func TooManyReason(plan *rekindle.Plan) string {
+	return fmt.Sprintf("%d of %d memories would fade at once, so that a clock may have jumped", plan.Colder,
+		plan.Memories)
+}
+
+// CarryOut applies a plan, one kind of move after the other.
+func (r *LifecycleRun) CarryOut(ctx context.Context, plan rekindle.Plan, promotions []promote.Candidate) error {
+	r.due = len(plan.Moves) + len(promotions)
+	if err := r.promoteAll(ctx, promotions); err != nil {
+		return err
+	}
+	for _, kind := range kindsOfMoves() {
+		moves := slices.DeleteFunc(slices.Clone(plan.Moves),
+			func(m rekindle.Move) bool { return KindOfMove(m) != kind })
+		move := r.SetStage
+		if kind == core.ArchiveVerb || kind == core.FadeVerb {
+			move = r.archiveDue
+		}
+		if err := move(ctx, kind, moves); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kindsOfMoves returns the journal verbs of moves, in the order of a run.
+func kindsOfMoves() []string {
+	return []string{core.WakeVerb, core.DemoteVerb, core.ArchiveVerb, core.FadeVerb}
+}
+
+// KindOfMove returns the journal verb of a move.
+func KindOfMove(m rekindle.Move) string {
+	switch {
+	case m.To == memory.Active:
+		return core.WakeVerb
+	case m.To == memory.Demoted:
+		return core.DemoteVerb
+	case m.From.Cold():
+		return core.FadeVerb
+	}
+	return core.ArchiveVerb
+}
+
+// archiveDue moves memories to the cold stages, a few at a time.
+func (r *LifecycleRun) archiveDue(ctx context.Context, kind string, moves []rekindle.Move) error {
+	for len(moves) > 0 {
+		reason, n := r.together(moves)
+		begun := time.Now()
+		got, err := r.E.Archive(op.WithProgress(ctx, nil), moves[:n], reason, r.By, r.Res.Tx)
+		r.recordTx(got.Entry)
+		r.countMoves(kind, got.Done)
+		for _, s := range got.Skipped {
+			r.skip(s.ID, s.Reason)
+		}
+		if err != nil {
+			return err
+		}
+		r.reportProgress(ctx, n)
+		if moves = moves[n:]; len(moves) > 0 {
+			r.rest(ctx, time.Since(begun))
+		}
+	}
+	return nil
+}
+
+// together returns how many of the first moves have the same reason, and the reason.
+func (r *LifecycleRun) together(moves []rekindle.Move) (reason string, n int) {
+	for n = range moves[:min(archiveChunk, len(moves))] {
+		why := r.reasonToArchive(moves[n].ID)
+		if n > 0 && why != reason {
+			return reason, n
+		}
+		reason = why
+	}
+	return reason, n + 1
+}
+
+func (r *LifecycleRun) reasonToArchive(id memory.ID) string {
+	ages := r.E.Opt.Lifecycle.Ages
+	if row, live := r.E.Stm.Get(id); live {
+		if own, ok := r.E.Opt.Lifecycle.Categories[row.Category()]; ok {
+			ages = own
+		}
+	}
+	if days := int(ages.Archive.Hours() / 24); days != 1 && ages.Archive%(24*time.Hour) == 0 {
+		return fmt.Sprintf("unused for %d days", days)
+	}
+	return fmt.Sprintf("unused for %s", ages.Archive)
+}
+
+// rest leaves the disk to others for a while after work, unless a caller waits.
+func (r *LifecycleRun) rest(ctx context.Context, worked time.Duration) {
+	if r.asked {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(compaction.Rest * worked):
+	}
+}
+
+func (r *LifecycleRun) skip(id memory.ID, why string) {
+	r.Res.Skipped = Skipped(r.Res.Skipped, id, why)
+}
+
+// Skipped appends a skipped memory, up to the limit of an answer.
+func Skipped(all []op.Skipped, id memory.ID, why string) []op.Skipped {
+	if len(all) == op.MostShown {
+		return all
+	}
+	return append(all, op.Skipped{ID: id, Reason: why})
+}
+
+// recordTx records the change that a part of the run started.
+func (r *LifecycleRun) recordTx(entry string) {
+	if entry != "" {
+		r.Res.Tx = entry
+	}
+}
+
+// countMoves counts moves.
+func (r *LifecycleRun) countMoves(kind string, ids []memory.ID) {
+	if len(ids) == 0 {
+		return
+	}
+	i := slices.IndexFunc(r.Res.Moves, func(m op.LifecycleMoves) bool { return m.Kind == kind })
+	if i < 0 {
+		i = len(r.Res.Moves)
+		r.Res.Moves = append(r.Res.Moves, op.LifecycleMoves{Kind: kind})
+	}
+	m := &r.Res.Moves[i]
+	m.Count += len(ids)
+	r.E.Vitals.Moves.Add(metrics.By(kind), uint64(len(ids)))
+	m.IDs = append(m.IDs, ids[:min(len(ids), op.MostShown-len(m.IDs))]...)
+}
+
+// reportProgress reports the progress to the caller.
+func (r *LifecycleRun) reportProgress(ctx context.Context, n int) {
+	r.seen += n
+	op.Report(ctx, r.seen, r.due)
+}
+
+// summary describes a run in one line, "" if it did nothing.
+func (r *LifecycleRun) summary() string {
+	done := map[string]string{op.MovePromote: "promoted", op.MoveWake: "woken", op.MoveDemote: "demoted",
+		op.MoveArchive: "archived", op.MoveFade: "faded to key terms"}
+	var parts []string
+	for _, m := range r.Res.Moves {
+		parts = append(parts, fmt.Sprintf("%d %s", m.Count, done[m.Kind]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Agreement returns how many memories the user allowed to fade at once.
+func (a *LifecycleScheduler) Agreement() int {
+	a.Mu.Lock()
+	defer a.Mu.Unlock()
+	return a.allowed
+}
+
+// LastRun returns the last run that was not a dry run, nil for none.
+func (a *LifecycleScheduler) LastRun() *op.LifecycleRunResult {
+	a.Mu.Lock()
+	defer a.Mu.Unlock()
+	return a.Last
+}
+
+// finish records a run, and how many memories may fade without another request.
+func (a *LifecycleScheduler) finish(res *op.LifecycleRunResult, agreed int) {
+	a.Mu.Lock()
+	defer a.Mu.Unlock()
+	a.Last, a.allowed = res, agreed
+}

@@ -1,0 +1,384 @@
+package listnotes
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"emberd/engine/core"
+	"emberd/engine/notes"
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+	"emberd/vault"
+)
+
+// How long memories must stay unchanged before lists are written, and the maximum wait while
+// they keep changing.
+const (
+	ListQuiet  = 30 * time.Second
+	ListLatest = 5 * time.Minute
+)
+
+// MemoryLists are the notes in which emberd lists memories, and when to write them. The
+// property [vault.ListKey] marks such a note, not its name: it stays a list wherever the user
+// moves it, and is none once the user removes the property.
+type MemoryLists struct {
+	fs     durable.FS
+	File   string
+	now    func() time.Time
+	Wake   chan struct{} // room for one token: Due changed
+	Wanted map[string]string
+
+	Writers map[string]ListWriter // lists of other features, by kind
+	Open    func() int            // returns the number of open review items
+
+	// writing is held while the lists are written and guards the fields down to mu. Writing the
+	// review note applies ticked decisions, so writing is taken before row locks, and before
+	// NoteWriter.Mu and mu.
+	writing sync.Mutex
+	Had     ListFile
+	Wrote   map[string]WrittenList
+	Inbox   [sha256.Size]byte // digest of the review note as emberd last wrote or read it
+	tries   map[string]int
+	spares  []spareBackup
+
+	// mu guards the fields below. It is held only to read or set them; the store's writer
+	// goroutine takes it.
+	mu             sync.Mutex
+	begun          time.Time // first change since the lists were written, zero for none
+	Due            time.Time // zero to wait for a change
+	again          time.Time // when postponed writes are tried again, whatever changes; zero for never
+	vaultAway      bool      // the vault was not available when lists were due
+	writingPath    string    // path of the note that is being written
+	readInMeantime bool      // it was read with other content in the meantime
+	purged         []memory.ID
+	states         map[string]op.ListStatus
+}
+
+// ListWriter writes one list, and reports whether nothing is left to do.
+type ListWriter func(ctx context.Context, kind string, list ListText) (ready bool, err error)
+
+// ListFile is the file in the state folder.
+type ListFile struct {
+	Had map[string]seenList `json:"had,omitempty"`
+	// Purged are memories that backups of lists may still contain.
+	Purged []memory.ID `json:"purged,omitempty"`
+	Inbox  InboxFile   `json:"inbox,omitzero"`
+}
+
+// seenList is where a list was last, and the setting when it was created. If it is gone and
+// the setting is the same, the user deleted it.
+type seenList struct {
+	Setting string `json:"setting"`
+	Path    string `json:"path"`
+}
+
+// WrittenList is a list as this run last wrote it: its text, and the state of the file.
+type WrittenList struct {
+	Note notes.ArchiveNote
+	Text string
+}
+
+// spareBackup is a backup that contains only what this daemon wrote, and what the note
+// contains too.
+type spareBackup struct {
+	backup, kind, text string
+}
+
+// NewLists continues from the file of the last run.
+func NewLists(opt *core.Options, dir string) *MemoryLists {
+	l := &MemoryLists{
+		fs: opt.FS, File: filepath.Join(opt.State, "lists", notes.StateName("notes", dir)+".json"), now: opt.Now,
+		Wake:   make(chan struct{}, 1),
+		Wanted: map[string]string{"index": opt.VaultIndex, "core": opt.VaultCore, InboxKind: opt.ReviewInbox},
+		Wrote:  make(map[string]WrittenList), tries: make(map[string]int), states: make(map[string]op.ListStatus),
+	}
+	data, err := core.LastState(l.fs, l.File)
+	if err == nil && data != nil {
+		err = json.Unmarshal(data, &l.Had)
+	}
+	if err != nil {
+		opt.Logger.Warn("a list of memories that was deleted from the vault may come back", "err", err)
+	}
+	if l.Had.Had == nil {
+		l.Had.Had = make(map[string]seenList)
+	}
+	return l
+}
+
+// Wants reports whether emberd writes a list at a path. The note may be new and not read yet.
+func (l *MemoryLists) Wants(path string) bool {
+	for _, wanted := range l.Wanted {
+		if path != "" && path == wanted {
+			return true
+		}
+	}
+	return false
+}
+
+// Committed records changed memories. The store's writer goroutine calls it and waits.
+func (l *MemoryLists) Committed(entry *stm.Entry) {
+	if entry.Verb == core.PurgeVerb {
+		l.Forget(entry.IDs)
+	}
+	l.Changed()
+}
+
+// Forget requests the removal of earlier versions of lists with purged memories. Repeated
+// calls are harmless.
+func (l *MemoryLists) Forget(ids []memory.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.purged = slices.Compact(slices.Sorted(slices.Values(append(l.purged, ids...))))
+}
+
+// Changed schedules the lists for when nothing has changed for a while.
+func (l *MemoryLists) Changed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.off() && len(l.purged) == 0 {
+		return
+	}
+	now := l.now()
+	if l.begun.IsZero() {
+		l.begun = now
+	}
+	l.Due = now.Add(ListQuiet)
+	if latest := l.begun.Add(ListLatest); latest.Before(l.Due) {
+		l.Due = latest
+	}
+	core.Nudge(l.Wake)
+}
+
+// off reports whether there are no lists.
+func (l *MemoryLists) off() bool {
+	for _, path := range l.Wanted {
+		if path != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// Later schedules the lists for a time, if they are not due sooner.
+func (l *MemoryLists) Later(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.again.IsZero() || at.Before(l.again) {
+		l.again = at
+	}
+	core.Nudge(l.Wake)
+}
+
+// Next returns when lists are due, zero to wait for a change.
+func (l *MemoryLists) Next() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.Due.IsZero() || !l.again.IsZero() && l.again.Before(l.Due) {
+		return l.again
+	}
+	return l.Due
+}
+
+// begin returns and clears what is due.
+func (l *MemoryLists) begin() (purged []memory.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	purged, l.purged = l.purged, nil
+	l.begun, l.Due, l.again = time.Time{}, time.Time{}, time.Time{}
+	return purged
+}
+
+// Observe records notes that are or were lists: after the user's edit they may have to be
+// written. It ignores what emberd wrote.
+func (l *MemoryLists) Observe(known *notes.ArchiveFolder, read []notes.Reading, gone []string) {
+	news := slices.ContainsFunc(gone, func(path string) bool { return known.State(path).List != "" })
+	ticked := false
+	for _, r := range read {
+		before := known.State(r.Doc.Path)
+		is := core.HoldsList(r.Note) && notes.AsArchived(r.Note) != before
+		if !is && (before.List == "" || core.HoldsList(r.Note)) || l.recordRead(r.Doc.Path) {
+			continue
+		}
+		news = true
+		ticked = ticked || is && r.Note.List == InboxKind
+	}
+	if news {
+		l.Changed()
+	}
+	if ticked { // a tick does not wait until memories stay unchanged
+		l.Later(l.now().Add(ListQuiet))
+	}
+}
+
+// Read records the end of a batch of notes; first is true for the first one.
+func (l *MemoryLists) Read(first bool) {
+	l.mu.Lock()
+	away := l.vaultAway
+	l.vaultAway = false
+	l.mu.Unlock()
+	if first || away {
+		l.Changed()
+	}
+}
+
+// recordRead records that a note was read, and reports whether it is the one that is being written.
+func (l *MemoryLists) recordRead(path string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own := path == l.writingPath
+	l.readInMeantime = l.readInMeantime || own
+	return own
+}
+
+// Attend sets the note that will be written, because the watcher may read it before the result
+// of the write is known; "" for none. It returns whether the previous one was read in the
+// meantime.
+func (l *MemoryLists) Attend(path string) (heard bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	heard, l.writingPath, l.readInMeantime = l.readInMeantime, path, false
+	return heard
+}
+
+// Attended ends the write of a note. If the note was read with other content, the lists are
+// scheduled again.
+func (l *MemoryLists) Attended() {
+	if l.Attend("") {
+		l.Changed()
+		l.Later(l.now().Add(ListQuiet))
+	}
+}
+
+// setState records the state of a list for status.
+func (l *MemoryLists) setState(kind string, s op.ListStatus) {
+	s.Kind = kind
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.states[kind] = s
+}
+
+// dropState drops the state of a note that is no longer a list.
+func (l *MemoryLists) dropState(kind string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.states, kind)
+}
+
+func (l *MemoryLists) status() []op.ListStatus {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []op.ListStatus
+	for _, kind := range slices.Sorted(maps.Keys(l.states)) {
+		out = append(out, l.states[kind])
+	}
+	return out
+}
+
+// ListStatus returns the state of the lists, and how old their notes are.
+func (e *Lists) ListStatus() []op.ListStatus {
+	out := e.Lists.status()
+	for i := range out {
+		if out[i].Kind == InboxKind && out[i].State != op.ListOther {
+			out[i].Open = e.Lists.Open()
+		}
+		if note := e.Notes.Vault.Archive.State(out[i].Path); note.List != "" {
+			out[i].Modified = time.Unix(0, note.ModTime).UTC()
+		}
+	}
+	return out
+}
+
+// Remember changes the file. writing must be held.
+func (l *MemoryLists) Remember(change func(*ListFile) bool) error {
+	if !change(&l.Had) {
+		return nil
+	}
+	data, err := json.Marshal(l.Had)
+	if err == nil {
+		err = durable.ReplaceFile(l.fs, l.File, data)
+	}
+	if err != nil {
+		return fmt.Errorf("remember which lists are in the vault: %w", err)
+	}
+	return nil
+}
+
+// Task writes the lists when they are due. Without changes it has no timer.
+func (e *Lists) Task() *core.Task {
+	return &core.Task{Name: "lists of memories", First: e.Lists.Next(), Wake: e.Lists.Wake, Rest: time.Second,
+		Woken: func(time.Time) time.Time { return e.Lists.Next() },
+		Do: func(ctx context.Context) time.Time {
+			e.WriteLists(ctx)
+			return e.Lists.Next()
+		}}
+}
+
+// WriteLists writes all lists. A failed or postponed write is tried again automatically, after
+// a longer wait each time.
+func (e *Lists) WriteLists(ctx context.Context) {
+	l := e.Lists
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	purged := l.begin()
+	err := l.Remember(func(f *ListFile) bool {
+		f.Purged = append(f.Purged, purged...)
+		return e.updateListPaths(f) || len(purged) > 0
+	})
+	texts, settled := e.listTexts()
+	if texts != nil {
+		for _, kind := range vault.Lists() {
+			write, special := l.Writers[kind]
+			if !special {
+				write = e.writeList
+			}
+			ready, failed := write(ctx, kind, texts[kind])
+			settled = settled && ready
+			err = errors.Join(err, failed)
+		}
+	}
+	err = errors.Join(err, e.tidyLists(settled))
+	if ctx.Err() == nil {
+		e.Chores.Settle("writing of lists of memories", err)
+	}
+}
+
+// updateListPaths records where the lists are, and reports a change.
+func (e *Lists) updateListPaths(f *ListFile) (changed bool) {
+	for _, kind := range vault.Lists() {
+		paths := e.listPaths(kind)
+		if len(paths) == 0 {
+			continue
+		}
+		had := f.Had[kind]
+		now := seenList{Setting: had.Setting, Path: paths[0]}
+		if had.Setting == "" {
+			now.Setting = e.Lists.Wanted[kind]
+		}
+		if now != had {
+			f.Had[kind], changed = now, true
+		}
+	}
+	return changed
+}
+
+// listPaths returns the notes that are a list of this kind, by path, without copies of sync
+// tools.
+func (e *Lists) listPaths(kind string) []string {
+	var out []string
+	for _, note := range e.Notes.Vault.Archive.List() {
+		if note.List == kind && !note.Copy {
+			out = append(out, note.Path)
+		}
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+package memories
+
+import (
+	"context"
+	"strings"
+
+	"emberd/engine/core"
+	"emberd/engine/search"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// OpenMany returns whole memories and counts a use of each. The answer has their state before
+// it. A merged memory is rekindled from its note first, or returned cold if that is not
+// possible now. The answer lists the names without a live memory; an ambiguous ID is an error.
+func (e *Memories) OpenMany(ctx context.Context, req *op.OpenManyRequest) (*op.OpenManyResult, error) {
+	switch n := len(req.IDs); {
+	case n == 0:
+		return nil, memory.Errorf(memory.Invalid,
+			"no id is given; copy one from emberd list or emberd search").At("ids")
+	case n > memory.MaxIDs:
+		return nil, memory.Errorf(memory.TooLarge, "%d ids are given, more than %d; open them in parts", n,
+			memory.MaxIDs).At("ids")
+	}
+	rows, missing, err := e.named(req.IDs)
+	if err != nil {
+		return nil, err
+	}
+	track := search.ValueOrTrue(req.Track)
+	back := make(map[memory.ID]bool)
+	if track {
+		for i, row := range rows {
+			rows[i], back[row.ID()] = e.rekindleMerged(ctx, row)
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+		}
+	}
+	now := e.Opt.Now()
+	res := &op.OpenManyResult{Memories: make([]op.OpenedMemory, 0, len(rows)), NotFound: missing}
+	for _, row := range rows {
+		m, err := e.MemoryView(row, now)
+		if err != nil {
+			return nil, err
+		}
+		opened := op.OpenedMemory{Memory: m}
+		if search.ValueOrTrue(req.Relations) {
+			opened.Relations = core.RelationsOf(&e.Stm.MemorySet, row)
+		}
+		res.Memories = append(res.Memories, opened)
+	}
+	if track {
+		for _, row := range rows {
+			if !back[row.ID()] { // rekindling counted it
+				e.Lifecycle.Used(row, now)
+			}
+		}
+	}
+	return res, nil
+}
+
+// rekindleMerged rekindles a memory that was merged into another, and reports whether it did.
+func (e *Memories) rekindleMerged(ctx context.Context, row *stm.Row) (*stm.Row, bool) {
+	if !core.Cold(row) || !row.Has("consolidated_into") {
+		return row, false
+	}
+	res, err := e.Lifecycle.RekindleAs(ctx, row.ID(), op.CallerFrom(ctx), true)
+	if err != nil {
+		e.Opt.Logger.Info("merged memory is opened as it is", "memory", row.ID(), "error", err)
+		return row, false
+	}
+	if now, live := e.Stm.Get(row.ID()); live {
+		return now, !res.Memory.Stage.Cold()
+	}
+	return row, false
+}
+
+// named returns the live memories with these names, each once, and the names without one.
+func (e *Memories) named(texts []string) (rows []*stm.Row, missing []string, err error) {
+	seen := make(map[memory.ID]bool)
+	missing = []string{}
+	for _, text := range texts {
+		id, err := e.Stm.Resolve(strings.TrimSpace(text))
+		if memory.CodeOf(err) == memory.Ambiguous {
+			return nil, nil, core.About(err, "ids")
+		}
+		row, ok := e.Stm.Get(id)
+		switch {
+		case err != nil || !ok:
+			missing = append(missing, text)
+		case !seen[id]:
+			rows = append(rows, row)
+		}
+		seen[id] = true
+	}
+	return rows, missing, nil
+}

@@ -1,0 +1,30 @@
+package memories
+
+import (
+	"context"
+
+	"emberd/engine/core"
+	"emberd/engine/search"
+	"emberd/op"
+)
+
+// Show returns one whole memory and counts a use of it. The answer has its state before the
+// use.
+func (e *Memories) Show(ctx context.Context, req *op.ShowRequest) (*op.ShowResult, error) {
+	if !req.AsOf.IsZero() {
+		return e.Search.ShowThen(ctx, req)
+	}
+	row, err := e.Find(req.ID)
+	if err != nil {
+		return nil, err
+	}
+	now := e.Opt.Now()
+	m, err := e.MemoryView(row, now)
+	if err != nil {
+		return nil, err
+	}
+	if search.ValueOrTrue(req.Track) {
+		e.Lifecycle.Used(row, now)
+	}
+	return &op.ShowResult{Memory: m, Relations: core.RelationsIn(&e.Stm.MemorySet, row)}, nil
+}

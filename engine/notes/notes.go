@@ -1,0 +1,286 @@
+package notes
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"emberd/engine/core"
+	"emberd/internal/ignore"
+	"emberd/internal/text/analysis"
+	"emberd/ltm"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/vault"
+	"emberd/vault/linkindex"
+	"emberd/watcher"
+)
+
+// How long VaultNotes.Run waits before it starts again after a failure.
+const (
+	firstRetry = 500 * time.Millisecond
+	lastRetry  = time.Minute
+)
+
+// Unread is why a note could not be read, and whether emberd tries again automatically.
+type Unread struct {
+	Why   string
+	Again bool
+}
+
+// VaultNotes is the tier of notes: one vault, the watcher that follows it, and the index.
+// Searches use the index, whatever the watcher is doing.
+type VaultNotes struct {
+	*Followed
+	Sees func(path string, tags []string) bool // nil for all notes, see [core.View]
+}
+
+// Followed is the part of VaultNotes that all views share.
+type Followed struct {
+	Dir      string
+	IndexDir string
+	ignore   []string // patterns of notes to skip
+	Log      *slog.Logger
+	text     *analysis.Analyzer
+	Root     atomic.Pointer[vault.Vault]
+
+	// Mu guards the fields that a rebuild replaces and that reading notes changes, down to
+	// problem. A rebuild holds it until the new index is open, so that searches wait for it.
+	// Code that holds Mu may take the locks of Archive and Carriers, and those of the graph,
+	// which the calls to Follower about single notes take. Package graph never takes Mu while it
+	// holds one of its own locks.
+	Mu       sync.RWMutex
+	index    *ltm.Index
+	watcher  *watcher.Watcher
+	Skipped  map[string]Unread // notes that could not be read
+	Links    *linkindex.Index  // nil until the first request for links
+	Carriers *NoteIDs          // notes with a memory-id
+	Archive  *ArchiveFolder
+	Broken   *BrokenNotes
+	Follower Follower
+	Vitals   *core.Counters
+	Moved    map[string]bool // notes that changed during the first reading of links
+	problem  string          // why Run had to start again
+
+	linking  sync.Mutex // held while all links are read, before Mu
+	Rereads  rereads
+	waiting  atomic.Int64 // notes that were found and are not indexed yet
+	expected atomic.Int64 // notes that the index will have after the first batch
+	Complete atomic.Bool  // the first batch is indexed
+}
+
+// OpenNotes opens the first vault of the options and its index in the state folder.
+func OpenNotes(opt *core.Options, analyzer *analysis.Analyzer) (*VaultNotes, error) {
+	dir, err := filepath.Abs(opt.Vaults[0])
+	if err != nil {
+		return nil, memory.Errorf(memory.Invalid, "the vault's path: %w", err)
+	}
+	v, err := vault.Open(dir, &vault.Options{Ignore: opt.VaultIgnore})
+	if pattern, ok := errors.AsType[ignore.PatternError](err); ok {
+		return nil, memory.Errorf(memory.Invalid, "%w", pattern)
+	}
+	if err != nil {
+		return nil, memory.Errorf(memory.Unavailable, "open the vault %s: %w; name the folder that Obsidian opens", dir,
+			err)
+	}
+	n := &VaultNotes{Followed: &Followed{Dir: dir, ignore: opt.VaultIgnore, Log: opt.Logger, text: analyzer,
+		Skipped:  map[string]Unread{},
+		IndexDir: filepath.Join(opt.State, "index", StateName("notes", dir))}}
+	n.Root.Store(v)
+	n.Broken = openBroken(opt, StateName("broken", dir))
+	n.Archive, err = openArchiveFolder(opt, filepath.Join(opt.State, "index", StateName("archive", dir)+".json"))
+	if err != nil {
+		n.Log.Warn("the notes of the archive folder are read again", "err", err)
+	}
+	if err := n.begin(); err != nil {
+		return nil, errors.Join(err, v.Close())
+	}
+	return n, nil
+}
+
+// StateName returns the name of a state file for the vault at dir.
+func StateName(what, dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return what + "-" + hex.EncodeToString(sum[:4])
+}
+
+// begin opens the index and a watcher that starts from its state. Once the notes are open, Mu
+// must be held.
+func (n *VaultNotes) begin() error {
+	index, err := ltm.Open(n.IndexDir, &ltm.Options{Logger: n.Log, Analyzer: n.text})
+	if err != nil {
+		return memory.Errorf(memory.Unavailable, "open the note index: %w", err)
+	}
+	if err := n.Archive.removeApart(index); err != nil {
+		return memory.Errorf(memory.Unavailable, "part the archive folder from the note index: %w",
+			errors.Join(err, index.Close()))
+	}
+	w, err := watcher.New(n.Dir, &watcher.Options{Ignore: n.ignore, Known: n.Known(index), Logger: n.Log})
+	if err != nil {
+		return memory.Errorf(memory.Unavailable, "follow the vault %s: %w", n.Dir, errors.Join(err, index.Close()))
+	}
+	n.index, n.watcher = index, w
+	if n.Carriers == nil { // a rebuilt index contains less
+		n.Carriers = newNoteIDs(index, n.Archive)
+	}
+	return nil
+}
+
+// Known yields the state of each file that was read, for the watcher.
+func (n *VaultNotes) Known(index *ltm.Index) iter.Seq[watcher.File] {
+	return func(yield func(watcher.File) bool) {
+		for path, c := range index.Known() {
+			f := watcher.File{Path: path, Size: c.Size, ModTime: c.ModTime.UnixNano(),
+				ChangeTime: c.ChangeTime.UnixNano(), Inode: c.Inode}
+			if !yield(f) {
+				return
+			}
+		}
+		n.Archive.known(yield)
+	}
+}
+
+// InArchive reports whether a note is in the archive folder.
+func (n *VaultNotes) InArchive(path string) bool { return n.Archive.contains(path) }
+
+// Run follows the vault until ctx ends. After a failure it starts again, with a longer wait
+// after each failure in a row. It rebuilds an index that can no longer be written.
+func (n *VaultNotes) Run(ctx context.Context) {
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		begun := time.Now()
+		_, w := n.Current()
+		err := w.Run(ctx, n.Reconcile)
+		if ctx.Err() != nil {
+			return
+		}
+		n.Log.Warn("vault is followed anew", "vault", n.Dir, "error", err)
+		n.Mu.Lock()
+		n.problem = fmt.Sprint(err)
+		n.Mu.Unlock()
+		if time.Since(begun) > lastRetry {
+			wait = firstRetry
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		if errors.Is(err, ltm.ErrRebuild) || errors.Is(err, ltm.ErrClosed) {
+			n.Rebuild()
+		}
+	}
+}
+
+// Rebuild replaces a damaged index. If it fails, the closed index stays, searches find
+// memories only and report it, and the next round of Run tries again.
+func (n *VaultNotes) Rebuild() {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	n.Complete.Store(false)
+	if err := n.index.Close(); err != nil {
+		n.Log.Warn("damaged note index not closed", "error", err)
+	}
+	if err := n.begin(); err != nil {
+		n.Log.Error("note index not built anew", "error", err)
+	}
+}
+
+// Ask runs a query on the index. If the index closes in the meantime, Ask uses its successor;
+// without one there is no result and no error.
+func (n *VaultNotes) Ask(question func(*ltm.Index) error) error {
+	for range 2 {
+		index, _ := n.Current()
+		if err := question(index); !errors.Is(err, ltm.ErrClosed) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reopen opens the vault again if another folder is at its path. A read of the old folder at
+// that moment fails once.
+func (n *VaultNotes) Reopen() {
+	old := n.Root.Load()
+	if old.Current() {
+		return
+	}
+	v, err := vault.Open(n.Dir, &vault.Options{Ignore: n.ignore})
+	if err != nil {
+		return // no folder is there; the watcher waits for it too
+	}
+	n.Log.Info("the vault is another folder than before", "vault", n.Dir)
+	n.Root.Store(v)
+	if err := old.Close(); err != nil {
+		n.Log.Warn("former vault not closed", "vault", n.Dir, "error", err)
+	}
+}
+
+// Current returns the index of the readable notes, and the watcher.
+func (n *VaultNotes) Current() (*ltm.Index, *watcher.Watcher) {
+	n.Mu.RLock()
+	defer n.Mu.RUnlock()
+	if n.Sees != nil {
+		return n.index.Through(n.Sees), n.watcher
+	}
+	return n.index, n.watcher
+}
+
+// Shows reports whether the caller can read a note. A note that is not indexed has no tags. A
+// note that lists all memories needs the permission for everything, in any folder.
+func (n *VaultNotes) Shows(path string) bool {
+	switch {
+	case n.Sees == nil:
+		return true
+	case n.Archive.State(path).List != "" || n.Follower.Lists(path):
+		return n.Sees("", nil) // only a scope of all covers it
+	case n.Sees(path, nil):
+		return true
+	}
+	index, _ := n.Current()
+	return index.Shows(path)
+}
+
+// Close writes the archive folder's list and closes the index and the vault.
+func (n *VaultNotes) Close() error {
+	index, _ := n.Current()
+	return errors.Join(n.Archive.save(), index.Close(), n.Root.Load().Close())
+}
+
+// Indexing returns the progress of the first reading, nil when it is done.
+func (n *VaultNotes) Indexing() *op.Loading {
+	if n.Complete.Load() {
+		return nil
+	}
+	index, _ := n.Current()
+	apart, _ := n.Archive.len()
+	done := index.Status().Notes + apart
+	if n.Sees != nil { // a token does not reveal how many notes there are
+		return &op.Loading{}
+	}
+	return &op.Loading{Indexed: done, Total: max(done, int(n.expected.Load()))}
+}
+
+// Status returns the state of the vault, its watcher and its index.
+func (n *VaultNotes) Status() op.VaultStatus {
+	index, w := n.Current()
+	ws, is := w.Status(), index.Status()
+	settling, held := n.Follower.Settling()
+	apart, lists := n.Archive.len()
+	n.Mu.RLock()
+	defer n.Mu.RUnlock()
+	notRead, skipped := n.notRead(ws.Skipped)
+	return op.VaultStatus{Name: n.Root.Load().Name(), Path: n.Dir, Mode: string(ws.Mode), Reason: ws.Reason,
+		Frozen: ws.Frozen, Missing: ws.Gone,
+		Notes: is.Notes, Archived: apart - lists, Absent: ws.Pending, Waiting: int(n.waiting.Load()), Skipped: skipped,
+		LastScan: ws.LastScan.UTC(),
+		Problem:  core.FirstNonEmpty(is.Problem, n.problem), Bytes: is.Bytes, NotRead: notRead,
+		Memories: n.Carriers.len(), Settling: settling, Held: PendingDeletionsText(held)}
+}

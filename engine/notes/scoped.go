@@ -1,0 +1,45 @@
+package notes
+
+import (
+	"context"
+
+	"emberd/engine/core"
+	"emberd/internal/access"
+	"emberd/memory"
+)
+
+// CanReadNote reports whether the caller can read a note, or the memory whose ID the note has.
+func (e *Notes) CanReadNote(path string, tags []string) bool {
+	if e.Grant.Sees(access.Subject{Tags: tags, Note: path}) {
+		return true
+	}
+	id, carries := e.Vault.Carriers.At(path)
+	if !carries {
+		return false
+	}
+	row, live := e.Stm.Get(id)
+	return live && core.NoteOfRow(row) == path
+}
+
+// IsNoteOf reports whether a note with the ID of a memory is its note, as the log says, or has its
+// content while that is missing, as after a rename. The caller must be able to read the memory. Another
+// note with the ID is a note like any other.
+func (e *Notes) IsNoteOf(id memory.ID, path string) bool {
+	row, live := e.Stm.Get(id)
+	if !live {
+		return false
+	}
+	home := core.NoteOfRow(row)
+	if home == "" || home == path {
+		return home == path
+	}
+	if at, there := e.Vault.Carriers.At(home); there && at == id {
+		return false
+	}
+	m, err := row.Memory()
+	if err != nil {
+		return false
+	}
+	note, err := e.Vault.Root.Load().Read(context.Background(), path)
+	return err == nil && core.CarriesID(note.Carried, id) && Owns(&m, note)
+}

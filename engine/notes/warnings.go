@@ -1,0 +1,109 @@
+package notes
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"emberd/op"
+	"emberd/vault"
+	"emberd/watcher"
+)
+
+// VaultWarnings returns the problems of following a vault, and how to fix them.
+func VaultWarnings(v *op.VaultStatus) []string {
+	var out []string
+	warn := func(text, next string) {
+		if text != "" {
+			out = append(out, fmt.Sprintf("vault %s: %s; %s", v.Name, text, next))
+		}
+	}
+	if v.Missing {
+		warn(v.Frozen, "put it back, or name another folder in vaults: and restart emberd; its notes stay searchable")
+	} else {
+		warn(v.Frozen, "if that was meant: emberd vault confirm")
+	}
+	warn(v.Held, "if that was meant: emberd vault confirm")
+	for _, l := range v.Lists {
+		switch {
+		case l.State == op.ListRefused:
+			warn(fmt.Sprintf("the list %q is not written: %s", l.Path, l.Reason), l.Next)
+		case l.State == op.ListWritten && l.Reason != "":
+			warn(fmt.Sprintf("the list %q: %s", l.Path, l.Reason), l.Next)
+		}
+	}
+	warn(v.Problem, "emberd tries again by itself; if this stays, see its log")
+	if v.Mode == string(watcher.Polling) {
+		warn(v.Reason, "meanwhile edits are looked for every half minute")
+	}
+	return out
+}
+
+// notRead counts by reason the notes that the watcher skips and those that could not be read.
+// Together they are the list of a vault check. Mu must be held.
+func (n *VaultNotes) notRead(passed map[string]string) (byReason []op.NotRead, total int) {
+	counts := map[string]int{}
+	for name, why := range passed {
+		if _, ok := n.Skipped[name]; !ok {
+			counts[AsReason(why)]++
+		}
+	}
+	for _, skipped := range n.Skipped {
+		counts[skipped.Why]++
+	}
+	for why, count := range counts {
+		byReason = append(byReason, op.NotRead{Reason: why, Count: count})
+		total += count
+	}
+	slices.SortFunc(byReason, func(a, b op.NotRead) int {
+		return cmp.Or(b.Count-a.Count, strings.Compare(a.Reason, b.Reason))
+	})
+	return byReason, total
+}
+
+// AsReason converts a reason of the watcher to that of a vault check.
+func AsReason(why string) string {
+	switch why {
+	case watcher.Symlink:
+		return string(vault.Symlink)
+	case watcher.NotRegular:
+		return string(vault.NotRegular)
+	case watcher.BadName:
+		return string(vault.BadName)
+	case watcher.NotLocal:
+		return string(vault.NotLocal)
+	case syscall.EACCES.Error():
+		return string(vault.NotPermitted)
+	}
+	return why
+}
+
+// SandboxExcluded returns a warning if the folder of a vault was replaced after the sandbox
+// started. The sandbox allows folders, not their names.
+func (e *Notes) SandboxExcluded(v *op.VaultStatus) []string {
+	if v.Frozen == "" || e.Opt.Sandbox == nil || !e.Opt.Sandbox.Status.On {
+		return nil
+	}
+	if f, err := os.OpenFile(v.Path, os.O_RDONLY|syscall.O_DIRECTORY, 0); !errors.Is(err, fs.ErrPermission) {
+		if err == nil {
+			_ = f.Close() // only opened
+		}
+		return nil
+	}
+	return []string{fmt.Sprintf("vault %s: the sandbox lets the daemon into the folder that was there when it "+
+		"started, and another is there now; restart emberd, or set sandbox to off if this happens often", v.Name)}
+}
+
+// PendingDeletionsText returns the warning about deletions that wait for confirmation, or "".
+func PendingDeletionsText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d notes of memories went away together; the memories stay until the notes are back or the "+
+		"loss is confirmed", n)
+}

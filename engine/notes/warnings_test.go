@@ -1,0 +1,35 @@
+package notes_test
+
+import (
+	"slices"
+	"testing"
+
+	"emberd/engine/notes"
+	"emberd/op"
+)
+
+func TestVaultTroubleIsAWarning(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		vault op.VaultStatus
+		want  []string
+	}{
+		{"none", op.VaultStatus{Mode: "watching", Skipped: 3}, nil},
+		{"polling", op.VaultStatus{Mode: "polling", Reason: "too few watches; raise the limit"},
+			[]string{"vault Notes: too few watches; raise the limit; " +
+				"meanwhile edits are looked for every half minute"}},
+		{"held back", op.VaultStatus{Mode: "watching", Frozen: "60 of 70 notes are missing"},
+			[]string{"vault Notes: 60 of 70 notes are missing; if that was meant: emberd vault confirm"}},
+		{"missing", op.VaultStatus{Mode: "watching", Frozen: "/n cannot be opened", Missing: true},
+			[]string{"vault Notes: /n cannot be opened; put it back, or name another folder in vaults: and restart " +
+				"emberd; its notes stay searchable"}},
+		{"failing", op.VaultStatus{Mode: "watching", Problem: "disk full"},
+			[]string{"vault Notes: disk full; emberd tries again by itself; if this stays, see its log"}},
+	} {
+		c.vault.Name = "Notes"
+		if got := notes.VaultWarnings(&c.vault); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

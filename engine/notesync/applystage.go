@@ -1,0 +1,67 @@
+package notesync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"emberd/engine/core"
+	"emberd/engine/notes"
+	"emberd/memory"
+	"emberd/rekindle"
+	"emberd/vault"
+)
+
+// applyStage gives a memory the stage that the user wrote in its note. A cold stage leaves the
+// text in the note only, and a warm one restores it from there.
+func (e *Sync) applyStage(ctx context.Context, m *memory.Memory, note *vault.Note) error {
+	text := note.Carried.Fields["stage"]
+	if text == "" {
+		return nil
+	}
+	stage, err := memory.ParseStage(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("its stage is not taken over: %w", err)
+	case stage.Cold() && !core.Shortened(m):
+		return e.archiveWithNote(ctx, m, note, stage)
+	case !stage.Cold() && core.Shortened(m):
+		return e.restoreFromNote(m, note, stage)
+	case stage == memory.Active && m.Stage == memory.Demoted:
+		m.LastUsed = core.StampTime(e.Opt.Now()) // or it would fade again at once
+	}
+	m.Stage = stage
+	return nil
+}
+
+// archiveWithNote archives a memory whose note has its text already.
+func (e *Sync) archiveWithNote(ctx context.Context, m *memory.Memory, note *vault.Note, stage memory.Stage) error {
+	switch {
+	case m.Core:
+		return errors.New("its stage is not taken over: it is a core memory, and those never fade; remove the " +
+			"property stage")
+	case !notes.HasText(note, m) || note.Size > core.WholeNote:
+		return errors.New("its stage is not taken over: the memory has another text than the note, which would be " +
+			"lost; make the note say what is right")
+	}
+	left := core.ArchivedText{Stage: stage, Path: note.Path, Body: note.Carried.Body, Reason: "its note says so"}
+	left.Summary, left.Terms = e.Lifecycle.Summarize(ctx, m.Content, m.Entities)
+	if !core.ArchiveText(m, left, core.StampTime(e.Opt.Now())) {
+		return errors.New("its stage is not taken over: a note does not keep this text to the byte, so that it " +
+			"stays in the log; remove the property stage")
+	}
+	return nil
+}
+
+// restoreFromNote restores a memory's text from its note. It checks the text only if it has changed.
+func (e *Sync) restoreFromNote(m *memory.Memory, note *vault.Note, stage memory.Stage) error {
+	body := note.Carried.Body
+	if rekindle.Digest(body) != m.TextDigest {
+		if err := e.Notes.CheckContent(note, ""); err != nil {
+			return err
+		}
+	}
+	core.RestoreText(m, body, note.Path, core.StampTime(e.Opt.Now()))
+	m.Stage = stage
+	return nil
+}

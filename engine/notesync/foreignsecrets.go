@@ -1,0 +1,30 @@
+package notesync
+
+import (
+	"emberd/internal/secret"
+	"emberd/vault"
+)
+
+// checkCredentials reports the credentials in a note. Notes belong to the user, so emberd changes
+// nothing.
+func (c *vaultChecker) checkCredentials(note *vault.Note) {
+	if !c.e.Opt.DetectSecrets {
+		return
+	}
+	for _, s := range note.Sections {
+		text := s.Heading + "\n" + s.Text
+		for _, f := range secret.Scan(text) {
+			c.find("credential", note.Path, s.Line,
+				"this part holds what looks like a credential (%s, %s); agents that may search the vault can read it",
+				f.Type, secret.Masked(text, f))
+		}
+	}
+	for _, p := range note.Properties {
+		text := p.Key + ": " + p.Value
+		for _, f := range secret.Scan(text) {
+			c.find("credential", note.Path, p.Line,
+				"the property %.40s holds what looks like a credential (%s, %s); agents that may search the vault "+
+					"can read it", p.Key, f.Type, secret.Masked(text, f))
+		}
+	}
+}

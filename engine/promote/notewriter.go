@@ -1,0 +1,227 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"emberd/engine/core"
+	"emberd/engine/notes"
+	"emberd/memory"
+	"emberd/vault"
+)
+
+// maxTimer is how far ahead the task sets a timer to check written notes. A later check
+// happens with the next work.
+const maxTimer = 2 * time.Minute
+
+// NoteWriter has the only writer of the vault. Any goroutine may write a note through it: a
+// request that edits or promotes, the lifecycle, and the task of this package, which also
+// checks for late saves.
+type NoteWriter struct {
+	notes *notes.VaultNotes
+	state string
+	now   func() time.Time
+	wake  chan struct{} // room for one token: the task has work
+
+	// Mu guards the fields down to Wrote. With holds it through fn, that is, through a whole
+	// write or check, so that one goroutine at a time writes notes. It comes after row locks:
+	// PromoteMemory and EditedNote take it with the memory locked. Code that holds Mu neither
+	// updates the store nor indexes the note; IndexNote follows when Mu is free.
+	Mu     sync.Mutex
+	of     *vault.Vault  // the vault of writer
+	writer *vault.Writer // nil until it can be opened
+	// Wrote has the fields of recently written notes before the write, by path, to recognize a
+	// user's late save that reverts them.
+	Wrote map[string]map[string]string
+
+	aside atomic.Bool // notes are written through a second name; status reads it without waiting for Mu
+}
+
+func newNoteWriter(n *notes.VaultNotes, opt *core.Options) *NoteWriter {
+	return &NoteWriter{notes: n, state: opt.State, now: opt.Now, wake: make(chan struct{}, 1),
+		Wrote: make(map[string]map[string]string)}
+}
+
+// OpenNoteWriter finishes the writes that the last run left unfinished. Status reports a failure,
+// and the next write tries again.
+func (e *Promote) OpenNoteWriter() {
+	if e.Notes.Vault == nil {
+		e.Pending = new(PendingWrites)
+		return
+	}
+	var err error
+	e.Pending, err = OpenPending(e.Opt.FS, e.Opt.State)
+	e.Chores.Settle("list of notes to write", err)
+	e.Writing = newNoteWriter(e.Notes.Vault, &e.Opt)
+	e.Chores.Settle("looking after written notes", e.Writing.With(func(*vault.Writer) error { return nil }))
+}
+
+// With calls fn with the writer of the current vault folder, with Mu held. If another folder
+// is at the vault's path, it opens a writer, which finishes what the earlier one left.
+func (w *NoteWriter) With(fn func(*vault.Writer) error) error {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	if v := w.notes.Root.Load(); w.writer == nil || w.of != v {
+		writer, err := vault.OpenWriter(v, w.state, &vault.WriterOptions{Now: w.now})
+		if err != nil {
+			return err
+		}
+		w.of, w.writer = v, writer
+	}
+	return fn(w.writer)
+}
+
+// Do writes one note and wakes up the task that checks it. A failed cleanup after the write is
+// not an error; the next start does it.
+func (w *NoteWriter) Do(fn func(*vault.Writer) (vault.Result, error)) (res vault.Result, err error) {
+	err = w.With(func(writer *vault.Writer) error {
+		res, err = fn(writer)
+		w.aside.Store(writer.Fallback())
+		return err
+	})
+	w.Nudge()
+	if err != nil && res.Outcome == vault.Written {
+		w.notes.Log.Warn("the record of a note that was written is left for the next start", "error", err)
+		err = nil
+	}
+	return res, err
+}
+
+// replaced records the fields of a note before it was written.
+func (w *NoteWriter) replaced(path string, said map[string]string) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	w.Wrote[path] = said
+}
+
+// Nudge wakes up the task. It never blocks.
+func (w *NoteWriter) Nudge() { core.Nudge(w.wake) }
+
+// Task checks written notes and makes the queued writes. Without either it has no timer.
+func (e *Promote) Task() *core.Task {
+	return &core.Task{Name: "notes to write", First: e.Opt.Now(), Wake: e.Writing.wake, Do: e.WriteDue,
+		Rest: time.Second}
+}
+
+// WriteDue does the work that is due and returns when there is more, zero for none.
+func (e *Promote) WriteDue(ctx context.Context) time.Time {
+	looked := e.checkWritten(ctx)
+	due, _ := e.Pending.due(e.Opt.Now())
+	for _, w := range due {
+		if ctx.Err() != nil {
+			break
+		}
+		e.tryWrite(ctx, w)
+	}
+	if _, next := e.Pending.due(e.Opt.Now()); !next.IsZero() && (looked.IsZero() || next.Before(looked)) {
+		return next
+	}
+	return looked
+}
+
+// checkWritten checks for late saves and returns when to check again, zero if that is far
+// off.
+func (e *Promote) checkWritten(ctx context.Context) time.Time {
+	var events []vault.Event
+	var due time.Time
+	err := e.Writing.With(func(writer *vault.Writer) (err error) {
+		if !writer.Due().After(e.Opt.Now()) {
+			events, err = writer.Check(ctx)
+		}
+		due = writer.Due()
+		return err
+	})
+	if ctx.Err() == nil {
+		e.Chores.Settle("looking after written notes", err)
+	}
+	for _, event := range events {
+		e.lateSave(ctx, event)
+	}
+	if due.Sub(e.Opt.Now()) > maxTimer {
+		e.Writing.clearWrote(e.Opt.Now())
+		return time.Time{}
+	}
+	return due
+}
+
+// clearWrote clears Wrote when no late save is expected.
+func (w *NoteWriter) clearWrote(now time.Time) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	if w.writer != nil && w.writer.Due().Sub(now) > maxTimer {
+		clear(w.Wrote)
+	}
+}
+
+// lateSave handles that a user's program saved a note after emberd wrote it.
+func (e *Promote) lateSave(ctx context.Context, event vault.Event) {
+	e.Opt.Logger.Info("a note was saved by a program that had it open while it was written", "restored", event.Restored,
+		"backup", event.Backup)
+	e.Writing.Mu.Lock()
+	said := e.Writing.Wrote[event.Path]
+	delete(e.Writing.Wrote, event.Path)
+	e.Writing.Mu.Unlock()
+	if err := e.Notes.Vault.Reread(ctx, event.Path); err != nil {
+		e.Opt.Logger.Warn("note not indexed anew", "error", err)
+	}
+	if event.Restored && len(said) > 0 {
+		if err := e.writeAgain(ctx, event.Path, said); err != nil {
+			e.Opt.Logger.Warn("what a late save replaced is not written again", "error", err)
+		}
+	}
+}
+
+// errNotWritten returns the error for a note that cannot be written.
+func errNotWritten(path string, why vault.Reason, taken string) error {
+	code := memory.Conflict
+	switch why {
+	case vault.DiskReadOnly, vault.NotYours, vault.NotKept, vault.ReadOnly:
+		code = memory.ReadOnly
+	}
+	if taken != "" && taken != path {
+		return memory.Errorf(code, "the note %q was not written: %s (%q)", path, why, taken)
+	}
+	return memory.Errorf(code, "the note %q was not written: %s", path, why)
+}
+
+// DiskError returns the error for a disk failure during a write.
+func DiskError(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case diskCode(err) == memory.DiskFull:
+		return memory.Errorf(memory.DiskFull,
+			"the note %q was not written, for the disk is full; make room and try again: %w", path, err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return memory.Errorf(memory.Unavailable,
+			"the note %q was not written, for the request was given up; try again: %w", path, err)
+	case errors.Is(err, fs.ErrClosed):
+		return memory.Errorf(memory.Busy,
+			"the note %q was not written, for another folder was put in the place of the vault; try again: %w", path,
+			err)
+	}
+	if _, ok := errors.AsType[*memory.Error](err); ok {
+		return err
+	}
+	return memory.Errorf(memory.ReadOnly,
+		"the note %q was not written, for the disk fails; mend that and try again: %w", path, err)
+}
+
+func diskCode(err error) memory.Code {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return memory.DiskFull
+	}
+	return memory.ReadOnly
+}
+
+// LaterText returns why a write waits, and for how long.
+func LaterText(res *vault.Result, now time.Time) string {
+	wait := max(res.Until.Sub(now), time.Second).Round(time.Second)
+	return fmt.Sprintf("%s; try again in %s", res.Reason, wait)
+}

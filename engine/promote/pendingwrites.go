@@ -1,0 +1,256 @@
+package promote
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"emberd/engine/core"
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// How long a write to a note waits before the next try. The wait doubles each time.
+const (
+	FirstTry = 10 * time.Second
+	LastTry  = 24 * time.Hour
+)
+
+// The kinds of queued writes.
+const (
+	CreateNote = "create" // create a note of the memory
+	UpdateNote = "update" // write some fields
+)
+
+// PendingWrite is a queued write to a note. It names fields and no text: the memory's values
+// at the time of the write are used.
+type PendingWrite struct {
+	Memory memory.ID    `json:"memory"`
+	What   string       `json:"what"`
+	Path   string       `json:"path"`
+	Fields []string     `json:"fields,omitempty"`
+	By     memory.Actor `json:"by"`
+	Entry  string       `json:"entry,omitempty"` // change that it belongs to
+	Since  time.Time    `json:"since"`
+	Tries  int          `json:"tries"`
+	Next   time.Time    `json:"next"`
+	Reason string       `json:"reason"`
+}
+
+// PendingWrites is the queue of writes, oldest first and at most one for each memory. When a
+// method returns nil, the file is on disk.
+type PendingWrites struct {
+	fs   durable.FS
+	File string
+
+	// mu is held through each change of the queue and of its file. Methods that only read use
+	// the list in the atomic pointer and do not take it. It may be taken with a row locked or
+	// NoteWriter.Mu held.
+	mu  sync.Mutex
+	all atomic.Pointer[[]PendingWrite]
+}
+
+// OpenPending reads the queue of the last run. If the file cannot be parsed, OpenPending keeps
+// it under another name and returns an error together with an empty queue.
+func OpenPending(fsys durable.FS, state string) (*PendingWrites, error) {
+	p := &PendingWrites{fs: fsys, File: filepath.Join(state, "pending", "notes.json")}
+	data, err := core.LastState(fsys, p.File)
+	if err != nil || data == nil {
+		return p, err
+	}
+	var all []PendingWrite
+	if err := json.Unmarshal(data, &all); err != nil {
+		return p, errors.Join(fmt.Errorf("%s cannot be understood and is kept as %s.damaged: %w", p.File, p.File, err),
+			fsys.Rename(p.File, p.File+".damaged"))
+	}
+	p.all.Store(&all)
+	return p, nil
+}
+
+// newPendingWrite returns a write to a note that could not be made now, with the reason.
+func (e *Promote) newPendingWrite(id memory.ID, what, path string, by memory.Actor, reason string) PendingWrite {
+	now := e.Opt.Now()
+	return PendingWrite{Memory: id, What: what, Path: path, By: by, Since: core.StampTime(now),
+		Next: core.StampTime(now.Add(FirstTry)), Reason: reason}
+}
+
+// change applies fn to a copy of the queue, and writes the file if fn reports a change.
+func (p *PendingWrites) change(fn func(all []PendingWrite) ([]PendingWrite, bool)) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all, changed := fn(p.List())
+	if !changed {
+		return nil
+	}
+	data, err := json.Marshal(all)
+	if err == nil {
+		err = durable.ReplaceFile(p.fs, p.File, data)
+	}
+	if err != nil {
+		return memory.Errorf(diskCode(err),
+			"the write of a note could not be queued, for the disk of the state folder fails: %w", err)
+	}
+	p.all.Store(&all)
+	return nil
+}
+
+// At returns the index of a memory's write in the queue, or -1.
+func At(all []PendingWrite, id memory.ID) int {
+	return slices.IndexFunc(all, func(w PendingWrite) bool { return w.Memory == id })
+}
+
+// Put queues a write and joins it with one of the same memory. The creation of a note includes
+// all fields.
+func (p *PendingWrites) Put(w PendingWrite) error {
+	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+		i := At(all, w.Memory)
+		if i < 0 {
+			return append(all, w), true
+		}
+		old := all[i]
+		w.Since = old.Since
+		if old.What == CreateNote || w.What == CreateNote {
+			w.What, w.Fields = CreateNote, nil
+		} else {
+			w.Fields = union(old.Fields, w.Fields)
+		}
+		all[i] = w
+		return all, true
+	})
+}
+
+func union(a, b []string) []string {
+	all := slices.Sorted(slices.Values(slices.Concat(a, b)))
+	return slices.Compact(all)
+}
+
+// dropCreate removes the creation of a memory's note from the queue, and nothing else.
+func (p *PendingWrites) dropCreate(id memory.ID) error {
+	if all := p.List(); !slices.ContainsFunc(all,
+		func(w PendingWrite) bool { return w.Memory == id && w.What == CreateNote }) {
+		return nil
+	}
+	return p.Drop(id)
+}
+
+// Drop removes a memory's write from the queue.
+func (p *PendingWrites) Drop(id memory.ID) error {
+	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+		i := At(all, id)
+		if i < 0 {
+			return all, false
+		}
+		return slices.Delete(all, i, i+1), true
+	})
+}
+
+// postpone sets the next try, not before until. The wait is longer than the last one.
+func (p *PendingWrites) postpone(id memory.ID, reason string, now, until time.Time) error {
+	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+		i := At(all, id)
+		if i < 0 {
+			return all, false
+		}
+		w := &all[i]
+		w.Next, w.Reason = now.Add(BackOff(FirstTry, LastTry, w.Tries)), reason
+		if until.After(w.Next) {
+			w.Next = until
+		}
+		w.Tries++
+		return all, true
+	})
+}
+
+// hasten makes a memory's write due at now.
+func (p *PendingWrites) hasten(id memory.ID, now time.Time) error {
+	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+		i := At(all, id)
+		if i < 0 || !all[i].Next.After(now) {
+			return all, false
+		}
+		all[i].Next, all[i].Tries = now, 0
+		return all, true
+	})
+}
+
+// BackOff returns the wait after so many tries: it doubles each time, up to last.
+func BackOff(first, last time.Duration, tries int) time.Duration {
+	wait := first
+	for range tries {
+		if wait = 2 * wait; wait >= last {
+			return last
+		}
+	}
+	return wait
+}
+
+// due returns the writes to try at now, and when the next one is due, zero for none.
+func (p *PendingWrites) due(now time.Time) (due []PendingWrite, next time.Time) {
+	for _, w := range p.List() {
+		if !w.Next.After(now) {
+			due = append(due, w)
+		}
+		if next.IsZero() || w.Next.Before(next) {
+			next = w.Next
+		}
+	}
+	return due, next
+}
+
+// List returns a copy of the queue. It takes no lock.
+func (p *PendingWrites) List() []PendingWrite {
+	if all := p.all.Load(); all != nil {
+		return slices.Clone(*all)
+	}
+	return nil
+}
+
+// Fields returns the fields of a memory that are queued for its note. The note's values are
+// older.
+func (p *PendingWrites) Fields(id memory.ID) []string {
+	all := p.List()
+	if i := At(all, id); i >= 0 {
+		return all[i].Fields
+	}
+	return nil
+}
+
+// why returns the reason for waiting; a new write has none yet.
+func (w *PendingWrite) why() string { return cmp.Or(w.Reason, "it was not tried yet") }
+
+// Shown returns the write as callers see it.
+func (w *PendingWrite) Shown() op.PendingWrite {
+	return op.PendingWrite{Path: w.Path, Reason: w.why(), Since: w.Since, Next: w.Next}
+}
+
+// PendingStatus adds the queued writes to the status of a vault.
+func (e *Promote) PendingStatus(v *op.VaultStatus) {
+	const first = 3
+	all := e.Pending.List()
+	v.Pending, v.Aside = len(all), e.Writing.aside.Load()
+	for _, w := range all[:min(first, len(all))] {
+		v.PendingFirst = append(v.PendingFirst, w.Shown())
+	}
+}
+
+// PendingFindings returns the queued writes as a vault check lists them.
+func (e *Promote) PendingFindings() []op.Finding {
+	var out []op.Finding
+	for _, w := range e.Pending.List() {
+		what := "is to be made of memory " + w.Memory.Short()
+		if w.What == UpdateNote {
+			what = "is to get " + strings.Join(w.Fields, ", ") + " of memory " + w.Memory.Short()
+		}
+		out = append(out,
+			op.Finding{Kind: "pending", Path: w.Path, Text: fmt.Sprintf("this note %s and waits: %s", what, w.why())})
+	}
+	return out
+}

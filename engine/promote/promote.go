@@ -1,0 +1,378 @@
+package promote
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"emberd/engine/core"
+	"emberd/engine/notes"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+	"emberd/vault"
+)
+
+// Promote creates a note for a memory. It writes the note first, then the index, then the log
+// line. A crash in between leaves a note with the memory's ID, which the next promotion
+// adopts.
+func (e *Promote) Promote(ctx context.Context, req *op.PromoteRequest) (*op.PromoteResult, error) {
+	if err := e.Notes.NeedVault(); err != nil {
+		return nil, err
+	}
+	id, err := e.Stm.Resolve(strings.TrimSpace(req.ID))
+	if err != nil {
+		return nil, err
+	}
+	return e.PromoteMemory(ctx, Promotion{ID: id, By: op.CallerFrom(ctx), Dry: req.DryRun, Force: req.Force})
+}
+
+// Promotion is the request to create one memory's note.
+type Promotion struct {
+	ID    memory.ID
+	By    memory.Actor // the first caller, even if the write waited
+	Dry   bool
+	Force bool   // regardless of score and use
+	Entry string // change to join, "" for a new one
+	// Note is the digest of a note that the user confirmed as the memory's, zero for none.
+	Note [sha256.Size]byte
+	// Shown reports whether that note was shown with a path: of two with the same bytes, that one counts.
+	Shown func(path string) bool
+}
+
+// PromoteMemory runs one promotion. It locks the memory from the note to the log line, so that
+// no other change comes in between.
+func (e *Promote) PromoteMemory(ctx context.Context, p Promotion) (*op.PromoteResult, error) {
+	id, by, dry := p.ID, p.By, p.Dry
+	res := &op.PromoteResult{DryRun: dry}
+	var row *stm.Row
+	receipt, err := e.Stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		if row = rows[0]; row == nil {
+			return nil, e.Missing(id)
+		}
+		m, err := row.Memory()
+		if err = core.FirstError(err, e.MayChange(row), core.Unconfirmed(&m)); err != nil {
+			return nil, err
+		}
+		if p.Note != ([sha256.Size]byte{}) {
+			return e.adoptConfirmed(ctx, &p, row, res)
+		}
+		now := e.Opt.Now()
+		res.Meets = reasonToPromote(e.Opt.Promotion.Bare(), row, e.Score(row, now), now)
+		if !p.Force {
+			res.Reason = e.unmet(row, now)
+		}
+		seen, err := e.noteFor(ctx, &m, dry, res)
+		if err != nil || dry || res.Outcome == op.PromotionUnmet {
+			return nil, err
+		}
+		if res.Outcome == op.PromotionPending {
+			return nil, e.Pending.Put(e.newPendingWrite(id, CreateNote, res.Path, by, res.Reason))
+		}
+		done := e.Pending.dropCreate // edits in the meantime still wait
+		if res.Outcome == op.PromotionWritten {
+			done = e.Pending.Drop
+		}
+		if err := done(id); err != nil || res.Outcome == op.PromotionAlready {
+			return nil, err
+		}
+		set, err := e.promotedFields(m, res, func(m *memory.Memory) { m.NoteSeen = seen })
+		return &stm.Tx{Verb: core.PromoteVerb, By: by, Entry: p.Entry, Changes: []stm.Change{{ID: id, Set: set}}}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if receipt.Entry != "" {
+		row, res.Tx = receipt.Rows[0], receipt.Entry
+	}
+	if res.Outcome != op.PromotionUnmet && res.Outcome != op.PromotionPending {
+		res.Reason = ""
+	}
+	e.Writing.Nudge()
+	res.Memory, err = e.MemoryView(row, e.Opt.Now())
+	return res, err
+}
+
+// promotedFields returns the fields that a promotion writes to the log, with those that change sets.
+func (e *Promote) promotedFields(m memory.Memory, res *op.PromoteResult,
+	change func(*memory.Memory)) (set map[string]json.RawMessage, err error) {
+	before, err := core.Fields(&m)
+	if err != nil {
+		return nil, err
+	}
+	if m.PromotedAt.IsZero() || res.Outcome == op.PromotionWritten {
+		m.PromotedAt = core.StampTime(e.Opt.Now())
+	}
+	m.PromotedTo, m.VaultPath, m.NoteGone = res.Path, res.Path, time.Time{}
+	change(&m)
+	after, err := core.Fields(&m)
+	return core.Difference(before, after), err
+}
+
+// noteFor finds or creates the note of a memory and reports it in res. A reason in res is why
+// it creates none; an existing note is used anyway. seen are the fingerprints of the fields
+// that the memory has too.
+func (e *Promote) noteFor(ctx context.Context, m *memory.Memory, dry bool,
+	res *op.PromoteResult) (seen map[string]string, err error) {
+	note, err := e.NoteOf(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if note != nil && m.PromotedTo == "" && e.Notes.Vault.InArchive(note.Path) {
+		return e.unarchive(ctx, m, note, dry, res)
+	}
+	if note != nil {
+		return e.adopt(m, note, res), nil
+	}
+	if m.Stage.Cold() || core.Shortened(m) {
+		return nil, memory.Errorf(memory.Conflict,
+			"memory %s is %s: what is left of it is not all of its text, and no note that has it was found; emberd "+
+				"rekindle %s tells what became of it", m.ID, m.Stage, m.ID.Short())
+	}
+	if res.Reason != "" {
+		res.Outcome, res.Path = op.PromotionUnmet, e.NoteNames(m)[0]
+		return nil, nil
+	}
+	if why := e.tooEarly(m); why != "" {
+		res.Outcome, res.Reason, res.Path = op.PromotionPending, why, e.NoteNames(m)[0]
+		return nil, nil
+	}
+	return e.newNote(ctx, m, dry, res)
+}
+
+// unarchive moves the note with a memory's text out of the archive folder, under its own name
+// if that is free. The log comes last: a crash in between leaves one note, found by its ID.
+func (e *Promote) unarchive(ctx context.Context, m *memory.Memory, note *vault.Note, dry bool,
+	res *op.PromoteResult) (seen map[string]string, err error) {
+	base := path.Base(note.Path)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	for _, name := range []string{base, stem + " " + m.ID.Short() + ".md"} {
+		to := path.Join(e.Opt.VaultPromoted, name)
+		if err := e.CheckNotePath(m, to); err != nil {
+			return nil, err
+		}
+		got, err := e.Writing.Do(func(w *vault.Writer) (vault.Result, error) {
+			if dry {
+				return w.CanCreate(to, nil)
+			}
+			return w.Move(ctx, note.Path, to)
+		})
+		res.Path = to
+		switch {
+		case err != nil:
+			return nil, DiskError(note.Path, err)
+		case got.Outcome == vault.Later:
+			res.Outcome, res.Reason, res.Until = op.PromotionPending, string(got.Reason), core.StampTime(got.Until)
+			return nil, nil
+		case got.Outcome == vault.Written:
+			return e.adoptUnarchived(ctx, m, note, dry, res)
+		case got.Reason != vault.NameTaken:
+			return nil, errNotWritten(to, got.Reason, got.Taken)
+		}
+	}
+	return nil, memory.Errorf(memory.Conflict,
+		"the note %q of memory %s stays in the archive, for there are other notes of its name in the folder for "+
+			"promoted ones; rename it", note.Path, m.ID)
+}
+
+// adoptUnarchived adopts the moved note. If the user has not edited the note, it gets the newer
+// fields of the memory, because edits are not written to the archive folder.
+func (e *Promote) adoptUnarchived(ctx context.Context, m *memory.Memory, note *vault.Note, dry bool,
+	res *op.PromoteResult) (seen map[string]string, err error) {
+	to := res.Path
+	if !dry {
+		e.IndexNote(ctx, to)
+		if note, err = e.Notes.Reading(ctx, to); err != nil {
+			return nil, DiskError(to, err)
+		}
+	}
+	seen, res.Path = e.adopt(m, note, res), to
+	var stale []string
+	for field, says := range notes.Fingerprints(note.Carried) {
+		if seen[field] == "" && m.NoteSeen[field] == says && field != "stage" {
+			seen[field] = says
+			stale = append(stale, field)
+		}
+	}
+	if dry || len(stale) == 0 {
+		return seen, nil
+	}
+	if err := e.Pending.dropCreate(m.ID); err != nil {
+		return nil, err
+	}
+	slices.Sort(stale)
+	now := core.StampTime(e.Opt.Now())
+	return seen, e.Pending.Put(PendingWrite{Memory: m.ID, What: UpdateNote, Path: to, Fields: stale,
+		By: core.VaultActor(), Since: now, Next: now})
+}
+
+// adopt makes a note with the memory's ID the memory's note.
+func (e *Promote) adopt(m *memory.Memory, note *vault.Note, res *op.PromoteResult) map[string]string {
+	res.Path, res.Outcome = note.Path, op.PromotionAdopted
+	if m.PromotedTo == note.Path && m.NoteGone.IsZero() {
+		res.Outcome = op.PromotionAlready
+	}
+	return notes.Agreed(m, note.Carried)
+}
+
+// tooEarly returns why it is too early to decide that the memory has no note.
+func (e *Promote) tooEarly(m *memory.Memory) string {
+	_, w := e.Notes.Vault.Current()
+	switch frozen := w.Status().Frozen; {
+	case !e.Notes.Vault.Complete.Load():
+		return "the notes are still being read for the first time, and one of them may be this memory's"
+	case frozen != "" && m.PromotedTo != "":
+		return fmt.Sprintf("%s; if that was meant: emberd vault confirm", frozen)
+	}
+	return ""
+}
+
+// newNote writes the note under the first free name.
+func (e *Promote) newNote(ctx context.Context, m *memory.Memory, dry bool,
+	res *op.PromoteResult) (seen map[string]string, err error) {
+	data := NoteBytes(m, e.Graph.Related(m)...)
+	got, err := e.Place(ctx, m, e.NoteNames(m), data, dry)
+	res.Path = got.Path
+	switch {
+	case err != nil:
+		return nil, err
+	case got.Found != nil:
+		return e.adopt(m, got.Found, res), nil
+	case got.Outcome == vault.Later:
+		res.Outcome, res.Reason, res.Until = op.PromotionPending, string(got.Reason), core.StampTime(got.Until)
+		return nil, nil
+	}
+	res.Outcome = op.PromotionWritten
+	if !dry {
+		e.IndexNote(ctx, got.Path)
+	}
+	return notes.Fingerprints(vault.CarriedBy(data)), nil
+}
+
+// notePlacement is the result of placing a new note: it was written, has to wait, or exists
+// already.
+type notePlacement struct {
+	vault.Result
+	Path  string
+	Found *vault.Note // existing note with the memory's ID
+}
+
+// Place writes a note under the first free name.
+func (e *Promote) Place(ctx context.Context, m *memory.Memory, names []string, data []byte,
+	dry bool) (at notePlacement, err error) {
+	var taken []string
+	for _, name := range names {
+		if err := e.CheckNotePath(m, name); err != nil {
+			return at, err
+		}
+		at.Path = name
+		at.Result, err = e.Writing.Do(func(w *vault.Writer) (vault.Result, error) {
+			if dry {
+				return w.CanCreate(name, data)
+			}
+			return w.Create(ctx, name, data)
+		})
+		switch {
+		case err != nil:
+			return at, DiskError(name, err)
+		case at.Outcome == vault.Written || at.Outcome == vault.Later:
+			return at, nil
+		case at.Reason != vault.NameTaken:
+			return at, errNotWritten(name, at.Reason, at.Taken)
+		}
+		note, err := e.Notes.Vault.Root.Load().Read(ctx, at.Taken)
+		if err == nil && Carries(note, m.ID) && notes.Owns(m, note) {
+			at.Found = note
+			return at, nil
+		}
+		taken = append(taken, strconv.Quote(at.Taken))
+	}
+	return at, memory.Errorf(memory.Conflict,
+		"no note was made of memory %s: %s are there and are not its; rename one of them", m.ID,
+		strings.Join(slices.Compact(taken), " and "))
+}
+
+// IndexNote indexes a written note. If that fails, the watcher reports it later.
+func (e *Promote) IndexNote(ctx context.Context, path string) {
+	if err := e.Notes.Vault.Reread(ctx, path); err != nil {
+		e.Opt.Logger.Warn("a note that was written is indexed later", "error", err)
+	}
+}
+
+// NoteOf reads the memory's note: the one that it was promoted to or archived in, else the
+// first by path with its ID that is the memory's ([notes.Owns]). It skips copies of sync tools. An
+// error means that a note may exist and cannot be read now.
+func (e *Promote) NoteOf(ctx context.Context, m *memory.Memory) (*vault.Note, error) {
+	paths, home := e.Notes.Vault.Carriers.Of(m.ID), core.NotePath(m)
+	if home != "" {
+		paths = slices.Insert(paths, 0, home)
+	}
+	for _, path := range paths {
+		note, err := e.Notes.Vault.Root.Load().Read(ctx, path)
+		skipped, unread := errors.AsType[*vault.Skipped](err)
+		switch {
+		case err == nil && Carries(note, m.ID) && notes.Owns(m, note):
+			return note, nil
+		case err == nil && path == home && note.Frontmatter == vault.InvalidFrontmatter:
+			return nil, memory.Errorf(memory.Conflict,
+				"the note %q of memory %s has frontmatter that is not valid; mend it, for it may carry the id", path,
+				m.ID)
+		case unread && (skipped.Reason == vault.NotLocal || skipped.Reason == vault.Unsettled):
+			return nil, memory.Errorf(memory.Busy, "the note %q of memory %s cannot be read: %s", path, m.ID,
+				skipped.Reason)
+		case err != nil && !unread && !errors.Is(err, fs.ErrNotExist):
+			return nil, DiskError(path, err)
+		}
+	}
+	return nil, nil
+}
+
+// NotesOf returns the paths of the notes of a memory, or with its ID.
+func (e *Promote) NotesOf(m *memory.Memory) []string {
+	var paths []string
+	if e.Notes.Vault != nil {
+		paths = e.Notes.Vault.Carriers.Of(m.ID)
+	}
+	if home := core.NotePath(m); home != "" && m.NoteGone.IsZero() && !slices.Contains(paths, home) {
+		paths = slices.Insert(paths, 0, home)
+	}
+	return paths
+}
+
+// Carries reports whether a note has the ID of the memory and is not a copy of a sync tool.
+func Carries(note *vault.Note, id memory.ID) bool {
+	return core.CarriesID(note.Carried, id) && !note.Copy
+}
+
+// SameSeen reports whether two sets of fingerprints agree in the given fields.
+func SameSeen(a, b map[string]string, of []string) bool {
+	for _, field := range of {
+		if a[field] != b[field] {
+			return false
+		}
+	}
+	return true
+}
+
+// Renewed returns seen with the given fields replaced by those of now.
+func Renewed(seen, now map[string]string, of []string) map[string]string {
+	out := maps.Clone(seen)
+	if out == nil {
+		out = make(map[string]string)
+	}
+	for _, field := range of {
+		if print, ok := now[field]; ok {
+			out[field] = print
+		}
+	}
+	return out
+}

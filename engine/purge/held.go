@@ -1,0 +1,208 @@
+package purge
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"emberd/engine/core"
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// in the state folder
+const heldFile = "purged-in-backups.json"
+
+// HeldBackups are memories that another device purged and that backups of this device still
+// contain, with the names of these. Status reports them until the backups are removed, also
+// after a restart.
+type HeldBackups struct {
+	mu sync.Mutex // guards in
+	in map[memory.ID][]string
+}
+
+// LoadHeld reads the file of the last run.
+func (e *Purge) LoadHeld() {
+	data, err := core.LastState(e.Opt.FS, filepath.Join(e.Opt.State, heldFile))
+	if err == nil && data != nil {
+		err = json.Unmarshal(data, &e.held.in)
+	}
+	if err != nil {
+		e.Opt.Logger.Warn("which backups hold what other devices purged is not known", "err", err)
+	}
+}
+
+// recordHeld finds and stores the backups and notes that contain the memories. An unreadable
+// one counts. Earlier versions of notes are removed now, as on the device of the purge.
+func (e *Purge) recordHeld(ids []memory.ID) error {
+	found, err := e.backupsWith(ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		var res op.PurgeResult
+		if err := e.purgeNotes(id, false, &res); err != nil {
+			return err
+		}
+		for _, left := range res.Left {
+			found[id] = append(found[id], filepath.Join("notes", filepath.Base(left.Place)))
+		}
+	}
+	h := &e.held
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	next := maps.Clone(h.in)
+	if next == nil {
+		next = map[memory.ID][]string{}
+	}
+	for _, id := range ids {
+		if delete(next, id); len(found[id]) > 0 {
+			next[id] = found[id]
+		}
+	}
+	if maps.EqualFunc(next, h.in, slices.Equal) {
+		return nil
+	}
+	data, err := json.Marshal(next)
+	if err == nil {
+		err = durable.ReplaceFile(e.Opt.FS, filepath.Join(e.Opt.State, heldFile), data)
+	}
+	if err == nil {
+		h.in = next
+	}
+	return err
+}
+
+// backupsWith reads every backup once and returns which of them contain each memory.
+func (e *Purge) backupsWith(ids []memory.ID) (map[memory.ID][]string, error) {
+	dir, names, err := e.backups()
+	if err != nil {
+		return nil, err
+	}
+	found := map[memory.ID][]string{}
+	for _, name := range names {
+		holds, err := e.backupHolds(filepath.Join(dir, name), ids)
+		for _, id := range ids {
+			if holds[id] || err != nil {
+				found[id] = append(found[id], name)
+			}
+		}
+	}
+	return found, nil
+}
+
+// backups returns the names of the backups of this device, and their folder.
+func (e *Purge) backups() (dir string, names []string, err error) {
+	dir = core.BackupFolder(e.Opt.State)
+	entries, err := e.Opt.FS.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return dir, nil, err
+	}
+	for _, entry := range entries {
+		if entry.Type().IsRegular() && !strings.HasPrefix(entry.Name(), ".") {
+			names = append(names, entry.Name())
+		}
+	}
+	return dir, names, nil
+}
+
+// backupHolds returns which of the memories a backup mentions.
+func (e *Purge) backupHolds(name string, ids []memory.ID) (map[memory.ID]bool, error) {
+	f, err := e.Opt.FS.OpenRead(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	wanted, holds := map[memory.ID]bool{}, map[memory.ID]bool{}
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	for buf, have := make([]byte, 1<<16), 0; ; {
+		n, err := z.Read(buf[have:])
+		have += n
+		for id := range IDsIn(buf[:have]) {
+			if wanted[id] {
+				holds[id] = true
+			}
+		}
+		if errors.Is(err, io.EOF) || len(holds) == len(wanted) {
+			return holds, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		// An ID may continue in the next part.
+		keep := min(have, idLength-1)
+		copy(buf, buf[have-keep:have])
+		have = keep
+	}
+}
+
+// idLength is the length of an ID such as 01a201e6-1e19-7e1f-a8c6-d73eebcf8cd4, and firstDash
+// the index of its first dash.
+const idLength, firstDash = 36, 8
+
+// IdsIn yields texts with the dashes of an ID, which need not be IDs.
+func IDsIn(b []byte) func(yield func(memory.ID) bool) {
+	return func(yield func(memory.ID) bool) {
+		for at := firstDash; at+idLength-firstDash <= len(b); at++ {
+			next := bytes.IndexByte(b[at:], '-')
+			if at += next; next < 0 || at+idLength-firstDash > len(b) {
+				return
+			}
+			if b[at+5] == '-' && b[at+10] == '-' && b[at+15] == '-' &&
+				!yield(memory.ID(b[at-firstDash:at+idLength-firstDash])) {
+				return
+			}
+		}
+	}
+}
+
+// heldWarnings returns a warning for each of the first few memories that backups still
+// contain.
+func (e *Purge) Warnings() (out []string) {
+	const most = 5
+	dir := core.BackupFolder(e.Opt.State)
+	h := &e.held
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	more := 0
+	for _, id := range slices.Sorted(maps.Keys(h.in)) {
+		left := slices.DeleteFunc(slices.Clone(h.in[id]), func(name string) bool {
+			_, err := e.Opt.FS.Lstat(filepath.Join(dir, name))
+			return errors.Is(err, fs.ErrNotExist)
+		})
+		switch {
+		case len(left) == 0:
+			delete(h.in, id) // the next purge corrects the file
+		case len(out) == most:
+			more++
+		default:
+			out = append(out,
+				fmt.Sprintf("%d backups in %s hold memory %s, which another device purged, or cannot be read; "+
+					"emberd purge --backups %s removes those that hold it",
+					len(left), dir, id.Short(), id))
+		}
+	}
+	if more > 0 {
+		out = append(out,
+			fmt.Sprintf("backups in %s hold %d more memories that other devices purged; delete the backups, or "+
+				"purge those when the ones above are gone", dir, more))
+	}
+	return out
+}

@@ -1,0 +1,215 @@
+package purge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"emberd/engine/core"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/vault"
+)
+
+// Purge deletes a memory permanently and returns the places that it cannot reach.
+func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResult, error) {
+	id, err := e.Stm.Resolve(strings.TrimSpace(req.ID))
+	if err != nil {
+		return nil, err
+	}
+	res := &op.PurgeResult{ID: id, DryRun: req.DryRun, Rewritten: []string{}, Left: []op.PurgeLeft{}}
+	notes, kin := e.notesLeft(id), e.mergedWith(id) // unknown after the purge
+	if req.DryRun {
+		res.Rewritten, err = e.Stm.Purgeable(ctx, id)
+	} else {
+		done, failed := e.Stm.Purge(ctx, id, op.CallerFrom(ctx))
+		e.Purges.Add(1)
+		res.Tx, res.Quarantine, err = done.Entry, done.Quarantine, failed
+		res.Rewritten = append(res.Rewritten, done.Rewritten...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	res.Left = append(res.Left, kin...)
+	for _, note := range notes {
+		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note,
+			Advice: "the memory was made into this note, which the note index contains, too; if it is to go, delete " +
+				"it in the vault, and the index forgets it"})
+	}
+	if err := e.Cleanup.PurgeReports(id, res); err != nil {
+		return nil, err
+	}
+	if err := e.purgeBackups(id, req, res); err != nil {
+		return nil, err
+	}
+	if err := e.purgeNotes(id, req.DryRun, res); err != nil {
+		return nil, err
+	}
+	e.Lists.PurgeLists(ctx, id, req.DryRun, res)
+	e.Changed()
+	return res, e.addUnreached(ctx, id, res)
+}
+
+// mergedWith returns the memories that contain the text of a merged one, or its parts.
+func (e *Purge) mergedWith(id memory.ID) (left []op.PurgeLeft) {
+	row, live := e.Stm.Get(id)
+	if !live {
+		return nil
+	}
+	m, err := row.Memory()
+	if err != nil {
+		return nil
+	}
+	for _, other := range append(slices.Clone(m.ConsolidatedFrom), m.ConsolidatedInto) {
+		if _, live := e.Stm.Get(other); live {
+			left = append(left,
+				op.PurgeLeft{Kind: "memory", Place: string(other),
+					Advice: "it was merged with this memory, which may have the same text; purge that, too, if it " +
+						"is to go"})
+		}
+	}
+	return left
+}
+
+// notesLeft returns the notes of a memory that is live or in the trash.
+func (e *Purge) notesLeft(id memory.ID) []string {
+	m, err := memory.Memory{}, error(nil)
+	if row, ok := e.Stm.Get(id); ok {
+		m, err = row.Memory()
+	} else {
+		m, err = e.Stm.ReadTrashed(id)
+	}
+	if err != nil { // purged before
+		m = memory.Memory{}
+	}
+	m.ID = id
+	return e.Promote.NotesOf(&m)
+}
+
+// purgeBackups finds the memory in the backups of this device, and removes them on request.
+func (e *Purge) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeResult) error {
+	dir, names, err := e.backups()
+	if err != nil {
+		return err
+	}
+	for _, base := range names {
+		name := filepath.Join(dir, base)
+		holds, err := e.backupHolds(name, []memory.ID{id})
+		switch {
+		case err == nil && !holds[id]:
+			continue
+		case err == nil && req.Backups && !req.DryRun:
+			if err := e.Opt.FS.Remove(name); err != nil {
+				return err
+			}
+			res.Backups = append(res.Backups, base)
+			continue
+		case err == nil && req.Backups:
+			res.Backups = append(res.Backups, base)
+			continue
+		}
+		why := "this backup holds the memory; purge with --backups removes it, or delete it yourself"
+		if err != nil {
+			why = "this backup cannot be read and may hold the memory; delete it if so"
+		}
+		res.Left = append(res.Left, op.PurgeLeft{Kind: "backup", Place: name, Advice: why})
+	}
+	if len(res.Backups) > 0 && !req.DryRun {
+		return e.Opt.FS.SyncDir(dir)
+	}
+	return nil
+}
+
+// purgeNotes removes the earlier versions of notes with the memory's ID that package vault kept, and
+// those of the lists that emberd writes, which show texts without an ID. It reports files with other
+// names, and those that it cannot remove.
+func (e *Purge) purgeNotes(id memory.ID, dryRun bool, res *op.PurgeResult) error {
+	dir := filepath.Join(core.BackupFolder(e.Opt.State), "notes")
+	entries, err := e.Opt.FS.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	removed := false
+	for _, entry := range entries {
+		if !entry.Type().IsRegular() {
+			continue
+		}
+		name := filepath.Join(dir, entry.Name())
+		text, err := e.head(name)
+		if err == nil && !core.CarriesID(vault.CarriedBy(text), id) && vault.ListIn(text) == "" {
+			continue
+		}
+		ours := entry.Name()[0] >= '0' && entry.Name()[0] <= '9' // names of such versions start with a time
+		if err == nil && ours && !dryRun {
+			err = e.Opt.FS.Remove(name)
+			removed = removed || err == nil
+		}
+		if err != nil || !ours {
+			res.Left = append(res.Left, op.PurgeLeft{Kind: "backup", Place: name,
+				Advice: "this earlier version of a note may hold the memory and is not removed; delete it yourself"})
+			continue
+		}
+		res.Backups = append(res.Backups, filepath.Join("notes", entry.Name()))
+	}
+	if removed {
+		return e.Opt.FS.SyncDir(dir)
+	}
+	return nil
+}
+
+// head returns the beginning of a file, longer than any frontmatter that emberd writes.
+func (e *Purge) head(name string) ([]byte, error) {
+	f, err := e.Opt.FS.OpenRead(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 1<<20))
+}
+
+// addUnreached adds the copies that other devices, tools and people may have.
+func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeResult) error {
+	files, err := e.Stm.Mentions(ctx, id)
+	if err != nil {
+		return err
+	}
+	add := func(kind, place, advice string, args ...any) {
+		res.Left = append(res.Left, op.PurgeLeft{Kind: kind, Place: place, Advice: fmt.Sprintf(advice, args...)})
+	}
+	for _, f := range files {
+		add("device", filepath.Join(e.Opt.Data, "stm", f.Device, f.File),
+			"written by device %s, which removes the memory when it runs the next time and sees the purge", f.Device)
+	}
+	for _, m := range e.Stm.Watermarks() {
+		if dev := m.Device.String(); dev != e.Stm.Status().Device {
+			add("device", dev,
+				"last heard of at %s; its snapshot, quarantine and backups hold the memory until it sees the purge",
+				m.At.UTC().Format("2006-01-02 15:04"))
+		}
+	}
+	for dir := e.Opt.Data; ; dir = filepath.Dir(dir) {
+		if _, err := e.Opt.FS.Lstat(filepath.Join(dir, ".git")); err == nil {
+			add("git", filepath.Join(dir, ".git"),
+				"the data folder is in a git work tree; rewrite its history if the log was ever committed")
+		}
+		if _, err := e.Opt.FS.Lstat(filepath.Join(dir, ".stversions")); err == nil {
+			add("versions", filepath.Join(dir, ".stversions"),
+				"Syncthing keeps earlier versions of files here; delete those of the log")
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	add("elsewhere", "",
+		"backups and exports kept outside of %s, versions that a sync service keeps, and file system snapshots are "+
+			"not known here", core.BackupFolder(e.Opt.State))
+	return nil
+}

@@ -1,0 +1,122 @@
+package review
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"emberd/engine/core"
+	"emberd/internal/dedupe/similarity"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+	"emberd/vault"
+)
+
+// adoptAction is the action of a review item about a note that claims to be a memory's.
+const adoptAction = "adopt_note"
+
+// Labels of an item about a note begin with these: the SHA-256 of the note that the user was shown, and
+// that of its path.
+const (
+	claimLabel     = "note-sha256:"
+	claimPathLabel = "note-path-sha256:"
+)
+
+// FileNoteClaim creates a review item for a note that carries the ID of a memory and is not the
+// memory's note. The item shows the text of the note beside that of the memory. The decision
+// promote makes this note the memory's, unless its bytes have changed; keep leaves the memory as
+// it is.
+func (e *Review) FileNoteClaim(ctx context.Context, id memory.ID, note *vault.Note) error {
+	item := memory.ReviewItem{Agent: op.ReviewNote, Action: adoptAction, MemoryIDs: []memory.ID{id},
+		Labels:   []string{claimLabel + hex.EncodeToString(note.Digest[:]), pathLabel(note.Path)},
+		Evidence: claimEvidence(note, core.SecretIn(e.Opt.DetectSecrets, note.Carried.Body, ""))}
+	there, err := e.FindItem(memory.ReviewItemID(item.Agent, item.MemoryIDs))
+	if err == nil && there.ClosedAt.IsZero() {
+		return e.showAgain(ctx, there, &item)
+	}
+	_, _, err = e.FileItems(ctx, core.VaultActor(), "", []memory.ReviewItem{item})
+	return err
+}
+
+// showAgain updates an open item to the note as it is now.
+func (e *Review) showAgain(ctx context.Context, there memory.ReviewItem, is *memory.ReviewItem) error {
+	if !slices.ContainsFunc(is.Labels, func(l string) bool { return !slices.Contains(there.Labels, l) }) {
+		return nil
+	}
+	_, _, err := e.changeFound(ctx, core.VaultActor(), core.FileVerb, "", there, func(item *memory.ReviewItem) error {
+		item.Evidence, item.Labels = is.Evidence, append(core.StandardLabels(item), is.Labels...)
+		return nil
+	})
+	return err
+}
+
+// claimEvidence describes a note and its text, unless that contains a credential.
+func claimEvidence(note *vault.Note, secret bool) string {
+	text := note.Carried.Body
+	switch {
+	case secret:
+		text = "(it contains a credential, so it is not shown here)"
+	case strings.TrimSpace(text) == "":
+		text = "(none)"
+	}
+	return similarity.Truncate(fmt.Sprintf("The note %q carries the ID of this memory, and is not known as its note. "+
+		"Its tags: %s. Promote makes it the memory's note, whose text then replaces that of the memory. "+
+		"Its text:\n%s", note.Path, strings.Join(note.Carried.Tags, ", "), text), op.MaxEvidence)
+}
+
+// mayAdopt returns an error if the caller cannot confirm that a note is a memory's. A model cannot, and
+// neither can a tick in the review note, which anyone who writes to the vault can make.
+func mayAdopt(item *memory.ReviewItem, by memory.Actor, decision string) error {
+	adopts := item.Agent == op.ReviewNote && decision == op.DecidePromote
+	if !adopts || !slices.Contains([]string{core.ViaMCP, InboxActor().Via}, by.Via) {
+		return nil
+	}
+	return memory.Errorf(memory.Forbidden,
+		"only the user can confirm that a note is that of memory %s; run: emberd review close %s promote",
+		item.MemoryIDs[0].Short(), item.ID).At("decision")
+}
+
+func pathLabel(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return claimPathLabel + hex.EncodeToString(sum[:])
+}
+
+// claimOverReason returns why nothing is left to decide about a note: the log names it as the memory's
+// by now, or it no longer carries the ID. It returns "" if there is.
+func (e *Review) claimOverReason(item *memory.ReviewItem, row *stm.Row) string {
+	if item.Agent != op.ReviewNote {
+		return ""
+	}
+	shown := shownWith(item)
+	claims := func(path string) bool { return path != "" && shown(path) }
+	switch {
+	case claims(core.NoteOfRow(row)) && !row.Has("note_gone"):
+		return "the note is that of memory " + row.ID().Short() + " now"
+	case e.Notes.Vault == nil || !e.Notes.Vault.Complete.Load():
+		return ""
+	case !slices.ContainsFunc(e.Notes.Vault.Carriers.Of(row.ID()), claims):
+		return "the note no longer carries the ID of memory " + row.ID().Short()
+	}
+	return ""
+}
+
+// shownWith returns whether the note that an item is about was shown with a path.
+func shownWith(item *memory.ReviewItem) func(path string) bool {
+	return func(path string) bool { return slices.Contains(item.Labels, pathLabel(path)) }
+}
+
+// claimedDigest returns the digest of the note that an item is about, zero for none.
+func claimedDigest(item *memory.ReviewItem) (digest [sha256.Size]byte) {
+	for _, label := range item.Labels {
+		if text, is := strings.CutPrefix(label, claimLabel); is && item.Agent == op.ReviewNote {
+			if raw, err := hex.DecodeString(text); err == nil && len(raw) == len(digest) {
+				return [sha256.Size]byte(raw)
+			}
+		}
+	}
+	return digest
+}

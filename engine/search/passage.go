@@ -1,0 +1,69 @@
+package search
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"emberd/engine/notes"
+	"emberd/internal/contain"
+	"emberd/op"
+)
+
+// staleBytes is how much of a note that changed since it was indexed is searched for a
+// snippet.
+const staleBytes = 64 << 10
+
+// cutSnippets sets the snippet of every hit. It reads notes in parallel.
+func (a *SearchRun) cutSnippets(ctx context.Context, terms []string) error {
+	var next atomic.Int64
+	work := func() {
+		for ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= len(a.Res.Hits) {
+				return
+			}
+			a.cutSnippet(ctx, &a.Res.Hits[i], terms)
+		}
+	}
+	var workers contain.Group
+	for range min(runtime.GOMAXPROCS(0), len(a.found), len(a.Res.Hits)) - 1 {
+		workers.Go(work)
+	}
+	work()
+	workers.Wait()
+	return ctx.Err()
+}
+
+func (a *SearchRun) cutSnippet(ctx context.Context, h *op.Hit, terms []string) {
+	if h.Tier == op.TierMemory {
+		h.Snippet = a.E.Snippet(h.Content, terms)
+		return
+	}
+	hit := a.found[h.Note.Path]
+	text, err := a.E.Notes.Vault.Root.Load().Excerpt(notes.FileOf(hit), hit.SectionLine, hit.Above, notes.PassageBytes)
+	if err != nil {
+		a.cutStale(ctx, h, terms)
+		return
+	}
+	h.Snippet = a.E.Snippet(text, terms)
+}
+
+// cutStale sets the snippet of a note that changed since it was indexed to the section with
+// the most terms.
+func (a *SearchRun) cutStale(ctx context.Context, h *op.Hit, terms []string) {
+	note, err := a.E.Notes.Vault.Root.Load().Skim(ctx, h.Note.Path)
+	if err != nil {
+		return
+	}
+	seen := 0
+	for i, s := range note.Sections {
+		snippet := a.E.Snippet(s.Text, terms)
+		if i == 0 || len(snippet.Marks) > len(h.Snippet.Marks) {
+			h.Snippet, h.Note.Heading, h.Note.Line = snippet, s.Path, s.Line
+		}
+		if seen += len(s.Text); seen > staleBytes {
+			return
+		}
+	}
+}

@@ -1,0 +1,358 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"emberd/engine/core"
+	"emberd/ltm"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// Search returns the memories and notes that match any word of the query or its meaning, in
+// one ranked list. It counts accesses after the answer is complete, in memory: a search never
+// waits for the log, and its own access does not affect it.
+func (e *Search) Search(ctx context.Context, req *op.SearchRequest) (*op.SearchResult, error) {
+	then, err := e.Searchable(ctx, req.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	a, err := e.NewRun(req, then)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Run(ctx); err != nil {
+		return nil, err
+	}
+	a.CountAccesses(a.Res.Hits)
+	return a.Res, nil
+}
+
+// SearchRun is one search in progress.
+type SearchRun struct {
+	E     *Search
+	Q     *parsedQuery
+	Req   *op.SearchRequest
+	Limit int // including the skipped ones
+	Now   time.Time
+	Res   *op.SearchResult
+	// Present is false for an earlier moment, which nothing can change.
+	Present   bool
+	found     map[string]ltm.Hit // notes by path
+	best      float64            // best rank without fading
+	cold      []stm.Match        // cold memories that may match well enough
+	due       []stm.Match        // matching memories that are about to fade
+	rekindled map[memory.ID]bool // cold memories that the query means
+	relaxed   bool               // the query was relaxed
+	// loosened is true if phrases were turned into words.
+	phrasesRelaxed bool
+	dry            bool // only the order is needed
+	// worded is how many matches contain a word. The others match by embedding only; byMeaning
+	// returns them even without the first kind.
+	withWords int
+	byMeaning bool
+	nearest   *nearbyHits // nil until it was searched
+}
+
+// NewRun checks a request. For a request that cannot be searched the result is nil.
+func (e *Search) NewRun(req *op.SearchRequest, then moment) (SearchRun, error) {
+	a := SearchRun{E: e, Req: req, Now: then.At, Present: then.Past == nil}
+	var err error
+	if a.Limit, err = core.CheckLimit(req.Limit, e.Opt.SearchLimit); err != nil {
+		return a, err
+	}
+	if err := memory.CheckRange("offset", float64(req.Offset), 0, op.MaxOffset); err != nil {
+		return a, err
+	}
+	a.Limit += req.Offset
+	if a.Q, err = e.Question(req, a.Now); err == nil {
+		a.Q.set = then.MemorySet
+		a.Res = &op.SearchResult{Query: req.Query, Hits: []op.Hit{}, AsOf: then.Description()}
+	}
+	return a, err
+}
+
+// Run runs the search, and returns an error if the collection does not exist.
+func (a *SearchRun) Run(ctx context.Context) error {
+	if a.Q.Nothing {
+		return nil
+	}
+	if err := a.answer(ctx); err != nil {
+		return err
+	}
+	if a.Res.Total == 0 && a.Q.memories {
+		return core.CheckCollection(a.Q.set, a.Q.Filter.Collection)
+	}
+	return nil
+}
+
+// answer searches for the query as typed. If nothing matches, it relaxes the query, and then
+// accepts matches by embedding only.
+func (a *SearchRun) answer(ctx context.Context) error {
+	a.startQueryEmbedding(ctx)
+	if err := a.queryTiers(ctx); err != nil || a.Res.Total > 0 {
+		return err
+	}
+	if err := a.relax(ctx); err != nil || a.Res.Total > 0 || len(a.Q.Near.Memories)+len(a.Q.Near.notes) == 0 {
+		return err
+	}
+	a.byMeaning, a.relaxed, a.Res.Similar = true, a.phrasesRelaxed, a.phrasesRelaxed
+	return a.queryTiers(ctx)
+}
+
+// queryTiers searches the tiers and sets the best hits. Hits without a word of the query come
+// besides hits with one; alone only with byMeaning.
+func (a *SearchRun) queryTiers(ctx context.Context) error {
+	a.withWords = 0
+	c, err := a.E.DocFrequencies(ctx, a.Q)
+	if err != nil {
+		return memory.Errorf(memory.Internal, "search the note index: %w", err)
+	}
+	a.E.expandPrefix(a.Q, c)
+	hits, terms, err := a.ranked(ctx, c)
+	if err != nil {
+		return err
+	}
+	if a.withWords == 0 && !a.byMeaning {
+		a.Res.Total, a.Res.AtLeast = 0, false
+		return nil
+	}
+	shown, err := a.addFading(hits[:min(len(hits), a.Limit)])
+	if err != nil {
+		return err
+	}
+	if a.Res.Hits = append(a.Res.Hits, shown[min(a.Req.Offset, len(shown)):]...); a.dry {
+		return nil
+	}
+	a.rekindleHits(ctx)
+	a.explain(c)
+	return a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.guesses, terms))
+}
+
+// explain completes the factors of each rank, or removes them.
+func (a *SearchRun) explain(c docFrequencies) {
+	asked := a.WeightOf(c)
+	for i := range a.Res.Hits {
+		h := &a.Res.Hits[i]
+		switch {
+		case !a.Req.Explain:
+			h.Explain = nil
+		case asked > 0:
+			x := *h.Explain
+			x.Share = a.Held(&x, asked) / asked
+			h.Explain = &x
+		}
+	}
+}
+
+// ranked merges the hits of the tiers, best first, and returns the expanded terms.
+func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit, terms []string, err error) {
+	a.Q.dates = a.newDateBoost(a.WeightOf(c))
+	if err := a.FindNear(ctx, c); err != nil {
+		return nil, nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+	}
+	if a.best = 0; a.Q.memories {
+		if hits, err = a.askMemories(c); err != nil {
+			return nil, nil, err
+		}
+	}
+	if a.Q.notes {
+		found, searched, err := a.askNotes(ctx, c)
+		if err != nil {
+			return nil, nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+		}
+		hits, terms = append(hits, found...), searched
+		a.Res.Indexing = a.E.Notes.Vault.Indexing()
+		a.Res.AtLeast = a.Res.AtLeast || a.Q.named != nil && a.Q.named.partial
+	}
+	if hits, err = a.rankArchived(c, a.mergeNoteHits(hits)); err != nil {
+		return nil, nil, err
+	}
+	slices.SortStableFunc(hits, func(x, y op.Hit) int { return cmp.Compare(y.Rank, x.Rank) })
+	hits, err = a.placeSuccessors(ctx, c, hits)
+	return hits, terms, err
+}
+
+// relax searches again with fewer requirements: phrases as words, then similar words for
+// unknown ones.
+func (a *SearchRun) relax(ctx context.Context) error {
+	if a.relaxed = true; a.Q.relaxPhrases() {
+		a.phrasesRelaxed, a.nearest = true, nil // more may match now
+		if err := a.queryTiers(ctx); err != nil || a.Res.Total > 0 {
+			a.Res.Similar = true
+			return err
+		}
+	}
+	respelled, err := a.E.respell(ctx, a.Q, a.Req.Query)
+	if err != nil || len(respelled) == 0 {
+		return err
+	}
+	if err := a.queryTiers(ctx); err != nil || a.Res.Total == 0 {
+		return err
+	}
+	a.Res.Similar, a.Res.Respelled = true, respelled
+	for _, h := range a.Res.Hits {
+		if h.Explain != nil {
+			markReplaced(h.Explain.Terms, respelled)
+		}
+	}
+	return nil
+}
+
+func (a *SearchRun) askMemories(c docFrequencies) ([]op.Hit, error) {
+	q := a.E.StmQuery(a.Q, c, a.Limit, a.Req.Explain, a.Now)
+	a.cold, a.due = nil, nil
+	var into []*[]stm.Match
+	if a.searchesCold() {
+		q.Beside, into = append(q.Beside, a.coldMatches()), append(into, &a.cold)
+	}
+	if a.canAddFading() {
+		q.Beside, into = append(q.Beside, a.fadingMatches()), append(into, &a.due)
+	}
+	found := a.Q.set.Search(q)
+	for i, list := range into {
+		*list = found.Beside[i]
+	}
+	if found.Loading {
+		a.Res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
+	}
+	a.Res.Total += found.Total
+	a.withWords += found.Total - found.Near
+	a.best = found.Best * a.Q.stm
+	hits, err := a.memoryHits(found.Matches)
+	if err != nil {
+		return nil, err
+	}
+	return a.replaceMerged(hits)
+}
+
+func (a *SearchRun) memoryHits(matches []stm.Match) ([]op.Hit, error) {
+	hits := make([]op.Hit, 0, len(matches))
+	for _, m := range matches {
+		view, err := a.E.ListedIn(a.Q.set, m.Row, a.Now)
+		if err != nil {
+			return nil, err
+		}
+		x := Explain(a.E.weigh(m.Relevance, m.Row, a.Now, a.Q), m)
+		x.Meaning, x.Date = a.Q.Near.Memories[m.Row.ID()], a.Q.dates.ofMemory(m.Row)
+		if a.Q.Archive {
+			x = a.E.unfaded(x)
+		}
+		hits = append(hits, op.Hit{Tier: op.TierMemory, Memory: &view, Rank: m.Rank, Explain: &x})
+	}
+	return hits, nil
+}
+
+// askNotes searches the notes and also returns the terms after expansion of prefixes.
+func (a *SearchRun) askNotes(ctx context.Context, c docFrequencies) ([]op.Hit, []string, error) {
+	lq := a.E.ltmQuery(ctx, a.Q, c, a.Limit, a.Req.Explain || a.canRekindle())
+	var found ltm.Result
+	err := a.E.Notes.Vault.Ask(func(index *ltm.Index) (err error) {
+		found, err = index.Search(ctx, lq)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	a.Res.Total += found.Total
+	a.withWords += found.Total - found.Near
+	a.Res.AtLeast = a.Res.AtLeast || found.Partial
+	hits := make([]op.Hit, 0, len(found.Hits))
+	a.found = make(map[string]ltm.Hit, len(found.Hits))
+	for _, h := range found.Hits {
+		a.found[h.Path] = h
+		a.best = max(a.best, h.Relevance*a.Q.ltm)
+		hits = append(hits, a.noteHit(h))
+	}
+	return hits, found.Terms, nil
+}
+
+// noteHit returns a note as a hit. Decay and stage of a note are 1.
+func (a *SearchRun) noteHit(h ltm.Hit) op.Hit {
+	e := a.E
+	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * a.Q.ltm, Note: e.Notes.NoteOfHit(h)}
+	hit.Explain = &op.Explain{Relevance: h.Relevance, Decay: 1, Bounded: 1, Floor: a.Q.floor, Stage: 1, Tier: a.Q.ltm}
+	hit.Explain.Meaning, hit.Explain.Date = a.Q.Near.notes[h.Path], a.Q.dates.ofNote(h.Path, h.Created)
+	for _, s := range h.Scores {
+		hit.Explain.Terms = append(hit.Explain.Terms,
+			op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF, Score: s.Score})
+	}
+	return hit
+}
+
+// mergeNoteHits joins the hits of a memory and its note: the one with the higher rank has the
+// other beside it. A second note of the same memory, which sync tools create, stays a separate
+// hit. If only one of a pair is among the best of its tier, it stays alone, and Total counts
+// both.
+func (a *SearchRun) mergeNoteHits(hits []op.Hit) []op.Hit {
+	memories := map[memory.ID]int{}
+	out := hits[:0:0]
+	for _, h := range hits {
+		if h.Tier == op.TierMemory {
+			memories[h.ID] = len(out)
+		} else if i, ok := memories[h.Note.MemoryID]; ok && out[i].Note == nil {
+			join(&out[i], h)
+			a.Res.Total--
+			continue
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+func join(mine *op.Hit, note op.Hit) {
+	mine.Note = note.Note
+	if note.Rank > mine.Rank {
+		mine.Tier, mine.Rank, mine.Explain = note.Tier, note.Rank, note.Explain
+	}
+}
+
+// Explain adds the terms to the factors of a rank.
+func Explain(x op.Explain, m stm.Match) op.Explain {
+	x.Coarse = m.Coarse
+	x.Terms = make([]op.TermExplain, 0, len(m.Terms))
+	for _, t := range m.Terms {
+		x.Terms = append(x.Terms,
+			op.TermExplain{Term: t.Term, TF: t.TF, DF: t.DF, IDF: t.IDF, Norm: t.Norm, Score: t.Score})
+	}
+	return x
+}
+
+// Snippet returns the part of a text that matched; with a preview length of 0, the whole text.
+func (e *Search) Snippet(content string, terms []string) op.Snippet {
+	length := e.Opt.PreviewLength
+	if length == 0 {
+		length = utf8.RuneCountInString(content)
+	}
+	text, marks := e.Text.Snippet(content, terms, length)
+	return op.Snippet{Text: text, Marks: marks}
+}
+
+// CountAccesses counts the accesses of an answer, unless it is about an earlier moment or
+// untracked.
+func (a *SearchRun) CountAccesses(hits []op.Hit) {
+	if !a.Present || !a.E.Opt.TrackAccess || !a.tracks() {
+		return
+	}
+	var uses []stm.Use
+	for _, h := range hits {
+		if h.Memory != nil {
+			uses = append(uses, stm.Use{ID: h.ID, Accesses: 1, At: a.Now})
+		}
+	}
+	if len(uses) > 0 {
+		a.E.Stm.Use(uses...)
+		a.E.Changed()
+	}
+}
+
+// tracks reports whether the search counts as an access.
+func (a *SearchRun) tracks() bool { return ValueOrTrue(a.Req.Track) && !a.Req.Trial }
+
+// ValueOrTrue returns *v, or true if v is nil.
+func ValueOrTrue(v *bool) bool { return v == nil || *v }

@@ -1,0 +1,208 @@
+package similar
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"emberd/engine/core"
+	"emberd/engine/notes"
+	"emberd/internal/words"
+	"emberd/ltm"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+const (
+	// MaxCandidates is how many memories are compared with a text, and namingCandidates how
+	// many more that name the same entities.
+	MaxCandidates    = 50
+	namingCandidates = 20
+	// noteCandidates is how many notes are compared with a text, by their best passages.
+	noteCandidates = 10
+	// namedIn is how much of a text is searched for names, in bytes.
+	namedIn = 4 << 10
+)
+
+// Near is a memory or a passage of a note that is similar to a text.
+type Near struct {
+	Row  *stm.Row
+	Note *op.Note
+	compared
+	Same bool // the same text, up to spelling
+	// Successor is the memory that supersedes this one.
+	Successor *stm.Row
+	Conflict  bool // it contradicts the text, see Claim.Oppose
+	Fixed     bool // the caller may not change the memory
+}
+
+// Probe is a request for what is similar to a text.
+type Probe struct {
+	Text   string
+	Accept func(*stm.Row) bool // nil for all memories
+	Notes  bool                // include notes
+}
+
+// Candidates are the memories and notes similar to a text, nearest first.
+type Candidates struct {
+	All     []Near
+	Loading *op.Loading
+}
+
+// FindSimilar returns the memories and notes that are similar to a text, each memory once. It
+// returns the merged memory instead of its parts.
+func (e *Similar) FindSimilar(ctx context.Context, p Probe) (*Candidates, error) {
+	like := e.LikeIn(ctx, p.Text)
+	n := new(Candidates)
+	soon, done := e.Semantic.Meaning.Soon(ctx)
+	defer done()
+	wording := stm.NormalizeText(p.Text)
+	rows := append(e.candidates(n, like, &p, wording), e.nearMemories(ctx, like, p.Accept)...)
+	seen := make(map[memory.ID]bool, len(rows))
+	for i := 0; i < len(rows); i++ {
+		row := core.MergedRow(e.Stm.Get, rows[i])
+		if seen[row.ID()] || p.Accept != nil && !p.Accept(row) {
+			continue
+		}
+		seen[row.ID()] = true
+		one := Near{Row: row, compared: like.toMemory(soon, row), Same: wording.Of(row.Content()),
+			Successor: core.Successor(e.Stm.Get, row), Fixed: !e.CanWrite(row)}
+		if one.Same {
+			one.Similarity, one.By = 1, op.ComparedByWords
+		}
+		if one.Successor != nil {
+			rows = append(rows, one.Successor)
+		}
+		n.All = append(n.All, one)
+	}
+	if p.Notes && e.Notes.Vault != nil {
+		if err := e.nearNotes(ctx, n, like); err != nil {
+			return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+		}
+	}
+	slices.SortStableFunc(n.All, func(a, b Near) int {
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), ahead(a.Same, b.Same))
+	})
+	return n, nil
+}
+
+// By returns the method of comparison of the nearest one.
+func (n *Candidates) By() string {
+	if len(n.All) == 0 {
+		return op.ComparedByWords
+	}
+	return n.All[0].By
+}
+
+// ahead orders true before false.
+func ahead(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// candidates returns memories that may be similar: the most relevant ones with any of the
+// text's rarest words, those with the same text, and the most relevant ones that name the same
+// entities. If no equal text is among the first, all memories with the rarest word are checked
+// for it.
+func (e *Similar) candidates(n *Candidates, like *lexicalSimilarity, p *Probe, wording stm.NormalizedText) []*stm.Row {
+	terms := like.Terms()
+	has := func(r *stm.Row) bool { return wording.Of(r.Content()) }
+	var rows []*stm.Row
+	all := false
+	if len(terms) > 0 {
+		rows, all = e.Ask(n, terms, MaxCandidates, p.Accept)
+	}
+	if !all && !slices.ContainsFunc(rows, has) {
+		same, _ := e.Ask(n, terms[:min(1, len(terms))], MaxCandidates, core.Only(p.Accept, has))
+		rows = append(rows, same...)
+	}
+	beginning := strings.ToValidUTF8(p.Text[:min(len(p.Text), namedIn)], "")
+	if names := core.Distinct(e.Text.Query(strings.Join(e.Graph.EntitiesIn(beginning), "\n"))); len(names) > 0 {
+		naming, _ := e.Ask(n, names, namingCandidates, p.Accept)
+		rows = append(rows, naming...)
+	}
+	return rows
+}
+
+// Ask returns the most relevant memories with any of the terms, and reports whether these are
+// all.
+func (e *Similar) Ask(n *Candidates, terms []string, most int, accept func(*stm.Row) bool) (rows []*stm.Row, all bool) {
+	q := stm.Query{Accept: accept, Limit: most, Most: 1, Uncounted: true}
+	for _, t := range terms {
+		q.Terms = append(q.Terms, words.QueryTerm{Term: t, Weight: 1})
+	}
+	found := e.Stm.Search(q)
+	if found.Loading {
+		n.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
+	}
+	rows = make([]*stm.Row, len(found.Matches))
+	for i, m := range found.Matches {
+		rows[i] = m.Row
+	}
+	return rows, found.Total <= len(rows)
+}
+
+// nearNotes adds the best passage of each similar note. It leaves out the notes of memories,
+// whose text the memory has.
+func (e *Similar) nearNotes(ctx context.Context, n *Candidates, like *lexicalSimilarity) error {
+	byWords := ltm.Query{Limit: noteCandidates}
+	for _, t := range like.Terms() {
+		byWords.Terms = append(byWords.Terms, ltm.Term{Text: t, Weight: 1})
+	}
+	bySense, parts := e.nearNoteQuery(ctx, like)
+	best := make(map[string]Near)
+	for _, q := range []ltm.Query{byWords, bySense} {
+		if len(q.Terms)+len(q.Near) == 0 {
+			continue
+		}
+		var found ltm.Result
+		err := e.Notes.Vault.Ask(func(index *ltm.Index) (err error) {
+			found, err = index.Search(ctx, q)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, h := range found.Hits {
+			one, ok := e.nearNote(&h, like, parts)
+			if before, met := best[h.Path]; ok && (!met || one.Similarity > before.Similarity) {
+				best[h.Path] = one
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(best)) {
+		n.All = append(n.All, best[path])
+	}
+	return nil
+}
+
+// nearNote compares with the passage of a hit, or with the part of it that is near by
+// embedding.
+func (e *Similar) nearNote(h *ltm.Hit, like *lexicalSimilarity, parts map[string]part) (one Near, ok bool) {
+	if id, err := memory.ParseID(h.MemoryID); err == nil && e.Notes.IsNoteOf(id, h.Path) {
+		return Near{}, false
+	}
+	one.Note = e.Notes.NoteOfHit(*h)
+	if h.Near.Line > 0 {
+		p := parts[h.Path]
+		alike, part := like.To(p.text)
+		one.Note.Line, one.compared = p.line,
+			compared{alike, part, op.ComparedByWords}.orWhole(p.text, like.Sense.Similarity(p.cosine))
+		return one, true
+	}
+	text, err := e.Notes.Vault.Root.Load().Excerpt(notes.FileOf(*h), h.SectionLine, h.Above, notes.PassageBytes)
+	if err != nil {
+		return Near{}, false // the note has changed, and is found by its new text
+	}
+	alike, part := like.To(text)
+	one.compared = compared{alike, part, op.ComparedByWords}
+	return one, true
+}

@@ -1,0 +1,27 @@
+// Package storage maintains the files of the log: word index, snapshots, compaction and
+// backups.
+//
+// Guarantee: a backup contains one moment of the log. Compaction loses no live memory, and no
+// version within the retention time.
+package storage
+
+import (
+	"sync/atomic"
+
+	"emberd/engine/core"
+	"emberd/engine/promote"
+	"emberd/op"
+)
+
+// Storage has the operations of this package for callers with the same permissions.
+type Storage struct {
+	*core.View
+	*State
+
+	Promote *promote.Promote
+}
+
+// State is what all views share.
+type State struct {
+	Compacted atomic.Pointer[op.Compaction] // last compaction of this run
+}

@@ -1,0 +1,280 @@
+package agent
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/internal/clients"
+	"emberd/internal/mcp"
+	"emberd/internal/text/spelling"
+	"emberd/memory"
+)
+
+// Installation is install-client's flags.
+type Installation struct {
+	tools                         string
+	project, remove, print, force bool
+	read, write                   []string
+	expires                       string
+}
+
+// asked reports whether any flag was given.
+func (o *Installation) asked() bool {
+	return o.tools+o.expires != "" || o.project || o.remove || o.print || o.force || len(o.read)+len(o.write) > 0
+}
+
+func InstallClientCommand(s *cli.App) *cobra.Command {
+	var o Installation
+	cmd := cli.Command("install-client [CLIENT]", cli.ArgCount(0, 1, "one client"), cli.CompleteClients,
+		func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && o.asked() {
+				return cli.UsageError(cmd, "%s needs the client that the flags are about", cmd.CommandPath())
+			}
+			if len(args) == 0 {
+				return listClients(s)
+			}
+			return installClient(cmd.Context(), s, args[0], o)
+		})
+	f := cmd.Flags()
+	f.StringVar(&o.tools, "tools", "", "")
+	f.BoolVar(&o.project, "project", false, "")
+	f.BoolVar(&o.remove, "remove", false, "")
+	f.BoolVar(&o.print, "print", false, "")
+	f.BoolVar(&o.force, "force", false, "")
+	scopeFlags(f, &o.read, &o.write, &o.expires)
+	return cmd
+}
+
+// clientRow is what is known of one client.
+type clientRow struct {
+	Name      string `json:"name"`
+	Title     string `json:"title"`
+	Found     bool   `json:"found"`
+	Installed bool   `json:"installed"`
+	File      string `json:"file"`
+}
+
+func listClients(s *cli.App) error {
+	m, err := cli.ThisMachine(s)
+	if err != nil {
+		return err
+	}
+	var rows []clientRow
+	for _, c := range clients.All() {
+		file := c.File(m)
+		rows = append(rows, clientRow{c.Name, c.Title, c.Found(m), c.Has(file), file})
+	}
+	return s.Answer(rows, func() {
+		for _, r := range rows {
+			state := "not found"
+			switch {
+			case r.Installed:
+				state = "has emberd"
+			case r.Found:
+				state = "found"
+			}
+			s.Printf("%s %s %s\n", cli.Pad(r.Name, 16), cli.Pad(state, 10), r.File)
+		}
+		s.Note("to have one of them start emberd: emberd install-client NAME")
+	})
+}
+
+func FindClient(name string) (*clients.Client, error) {
+	var near []string
+	for _, c := range clients.All() {
+		if c.Name == name {
+			return c, nil
+		}
+		if strings.HasPrefix(c.Name, name) || spelling.Distance(c.Name, name) <= 2 {
+			near = append(near, c.Name)
+		}
+	}
+	if len(near) > 0 {
+		return nil, memory.Errorf(memory.NotFound, "there is no client %s; did you mean %s?", name,
+			strings.Join(near, " or "))
+	}
+	return nil, memory.Errorf(memory.NotFound,
+		"there is no client %s; emberd install-client lists them, and docs/mcp.md says what others need", name)
+}
+
+func installClient(ctx context.Context, s *cli.App, name string, o Installation) error {
+	c, err := FindClient(name)
+	if err != nil {
+		return err
+	}
+	m, err := cli.ThisMachine(s)
+	if err != nil {
+		return err
+	}
+	file := c.File(m)
+	if o.project {
+		if file, err = projectFile(c); err != nil {
+			return err
+		}
+	}
+	limit, err := Limit(s, c, file, o)
+	if err != nil {
+		return err
+	}
+	server, err := Server(s, o, limit)
+	if err != nil {
+		return err
+	}
+	if o.print || !c.Editable() {
+		return showSnippet(ctx, s, c, file, server, limit, o)
+	}
+	if !o.project && !o.force && !c.Found(m) {
+		return memory.Errorf(memory.NotFound,
+			"%s does not seem to be on this machine, since there is no %s; start it once, or use --force", c.Title,
+			filepath.Dir(file))
+	}
+	return changeClient(ctx, s, c, file, server, limit, o)
+}
+
+// projectFile is the client's file in the enclosing repository.
+func projectFile(c *clients.Client) (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", memory.Errorf(memory.Invalid, "the working directory is unknown: %w", err)
+	}
+	root := cli.ProjectRoot(dir)
+	if root == "" {
+		return "", memory.Errorf(memory.Invalid, "no git repository encloses %s; change to one, or leave --project out",
+			dir)
+	}
+	return c.ProjectFile(root)
+}
+
+// changeClient edits a client's file.
+func changeClient(ctx context.Context, s *cli.App, c *clients.Client, file string, server clients.Server,
+	limit clientLimit, o Installation) error {
+	plan := func() (*clients.Change, error) { return c.Add(file, server, o.force) }
+	done := "added to"
+	if c.Has(file) {
+		done = "changed in"
+	}
+	if o.remove {
+		plan = func() (*clients.Change, error) { return c.Remove(file, o.force) }
+		done = "removed from"
+	}
+	change, err := plan()
+	if err != nil {
+		return err
+	}
+	if limit.wanted {
+		if err := mint(ctx, s, limit, c.Name, o); err != nil {
+			return err
+		}
+	}
+	res, err := Applied(s, c, change)
+	if err != nil {
+		return err
+	}
+	if o.remove {
+		if err := revokeLimit(ctx, s, limit); err != nil {
+			return err
+		}
+	}
+	return PrintChange(s, c, res, done)
+}
+
+// Applied does what was planned to a client's file, if there is anything to do.
+func Applied(s *cli.App, c *clients.Client, change *clients.Change) (res *ClientChange, err error) {
+	res = &ClientChange{Client: c.Name, File: change.File, Changed: change.Changes()}
+	if res.Changed {
+		res.Backup, err = change.Apply(s.Now())
+	}
+	return res, err
+}
+
+func PrintChange(s *cli.App, c *clients.Client, res *ClientChange, done string) error {
+	if s.JSON {
+		return s.PrintJSON(res)
+	}
+	if !res.Changed {
+		s.Printf("nothing to change in %s\n", res.File)
+		return nil
+	}
+	s.Printf("emberd %s %s\n", done, res.File)
+	if res.Backup != "" {
+		s.Note("as it was: %s", res.Backup)
+	}
+	if c.Restart != "" {
+		s.Note("for %s to see it: %s", c.Title, c.Restart)
+	}
+	return nil
+}
+
+// ClientChange is the answer with --json.
+type ClientChange struct {
+	Client  string `json:"client"`
+	File    string `json:"file"`
+	Changed bool   `json:"changed"`
+	Backup  string `json:"backup,omitempty"`
+}
+
+// showSnippet prints what belongs into a file that is not edited, after the token that it
+// names was made or revoked; to look alone changes nothing.
+func showSnippet(ctx context.Context, s *cli.App, c *clients.Client, file string, server clients.Server,
+	limit clientLimit, o Installation) error {
+	if limit.wanted && !o.print {
+		if err := mint(ctx, s, limit, c.Name, o); err != nil {
+			return err
+		}
+	}
+	if err := printSnippet(s, c, file, server, o); err != nil || !o.remove || o.print {
+		return err
+	}
+	return revokeLimit(ctx, s, limit)
+}
+
+// printSnippet prints what belongs into a file.
+func printSnippet(s *cli.App, c *clients.Client, file string, server clients.Server, o Installation) error {
+	if s.JSON {
+		return s.PrintJSON(server)
+	}
+	if o.remove {
+		s.Note("take this out of %s:", file)
+	} else {
+		s.Note("put this into %s:", file)
+	}
+	text, err := c.Snippet(server)
+	s.Printf("%s", text)
+	return err
+}
+
+// Server is this program as a client shall start it: with what was said here about
+// where the daemon is, since a client sees nothing of this terminal's variables.
+func Server(s *cli.App, o Installation, limit clientLimit) (clients.Server, error) {
+	out := clients.Server{Args: []string{"mcp"}}
+	var err error
+	if out.Command, err = cli.ThisProgram(); err != nil {
+		return out, err
+	}
+	places, err := cli.PlaceArgs(s)
+	if err != nil {
+		return out, err
+	}
+	out.Args = append(out.Args, places...)
+	for _, set := range s.Set {
+		out.Args = append(out.Args, "--set", set)
+	}
+	if limit.file != "" {
+		out.Args = append(out.Args, "--set", "token_file="+limit.file)
+	}
+	if o.tools != "" {
+		if _, err := mcp.ParseProfile(o.tools); err != nil {
+			return out, err
+		}
+		out.Args = append(out.Args, "--tools", o.tools)
+	}
+	if o.project {
+		out.Args = append(out.Args, "--project", cli.Here())
+	}
+	return out, nil
+}

@@ -1,0 +1,69 @@
+package daemon
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"emberd/engine/core"
+	"emberd/internal/cli"
+	"emberd/internal/config"
+	"emberd/internal/llm"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// summaryTimeout is how long the endpoint has for one summary, all tries included.
+const summaryTimeout = 30 * time.Second
+
+// author returns the chat endpoint that writes summaries; without a URL there is none, and the
+// client is nil.
+func author(l *config.LLM, timeout time.Duration) (core.Author, *llm.Client, error) {
+	if l.URL == "" {
+		return core.Author{}, nil, nil
+	}
+	key, err := cli.ReadKey(l.KeyFile, "key")
+	if err != nil {
+		return core.Author{}, nil, memory.Errorf(memory.Invalid, "llm.key_file: %w", err)
+	}
+	client, err := llm.New(llm.Options{URL: l.URL, Model: l.Model, Key: key, Timeout: timeout})
+	if err != nil {
+		return core.Author{}, nil, memory.Errorf(memory.Invalid, "llm.url: %w", err)
+	}
+	write := func(ctx context.Context, text string, most int) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, timeout) // for all tries
+		defer cancel()
+		return client.Summarize(ctx, text, most)
+	}
+	return core.Author{Write: write, Endpoint: client.Endpoint(), Remote: client.Remote()}, client, nil
+}
+
+// Abroad says that texts leave this machine, and for where; "" when they do not.
+func Abroad(endpoint string, remote, cleanup bool) string {
+	if !remote {
+		return ""
+	}
+	whose := "that is archived"
+	if cleanup {
+		whose += ", or that a cleanup judges or words anew,"
+	}
+	text := "llm.url names another machine: the text of every memory " + whose + " is sent to " + endpoint
+	if strings.HasPrefix(endpoint, "http:") {
+		text += ", unencrypted"
+	}
+	return text
+}
+
+// PrintAuthor tells who writes summaries, where that is not emberd itself.
+func PrintAuthor(s *cli.App, a *op.AuthorStatus) {
+	if a == nil {
+		return
+	}
+	s.Row("summaries", "written by "+cli.Clean(a.Endpoint))
+	if text := Abroad(a.Endpoint, a.Remote, a.Cleanup); text != "" {
+		s.Warn("", cli.Clean(text))
+	}
+	if !a.Again.IsZero() {
+		s.Row("", "extracts for now; it is asked again in "+cli.Lasted(max(0, a.Again.Sub(s.Now()))))
+	}
+}

@@ -1,0 +1,49 @@
+package daemon
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"emberd/internal/config"
+	"emberd/memory"
+)
+
+// ownFolders refuses folders of memories that others may write to: they could put a log of
+// their own there. Folders that are not there yet are made for us alone.
+func ownFolders(c *config.Config) error {
+	return errors.Join(ownFolder("data", c.Data), ownFolder("state", c.State))
+}
+
+// ownFolder checks one. A group with its owner's number has no other member, by the custom
+// of Debian and Fedora. File systems without modes show the same for every file, and what
+// they are mounted with decides.
+func ownFolder(what, dir string) error {
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return memory.Errorf(memory.Unavailable, "the %s folder %s cannot be looked at: %w", what, dir, err)
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	perm := info.Mode().Perm()
+	if !ok || !info.IsDir() || perm&0o002 == 0 && (perm&0o020 == 0 || st.Gid == st.Uid) || !keepsModes(dir) {
+		return nil
+	}
+	return memory.Errorf(memory.Forbidden,
+		"others may write to the %s folder %s (mode %04o), and so to your memories; run: chmod go-w %s", what, dir,
+		perm, dir)
+}
+
+// keepsModes reports whether a file in a folder can be closed to others.
+func keepsModes(dir string) bool {
+	f, err := os.CreateTemp(dir, ".modes-*")
+	if err != nil {
+		return true
+	}
+	info, err := f.Stat()
+	_ = errors.Join(f.Close(), os.Remove(f.Name())) // if it stays it is empty and closed to others
+	return err != nil || info.Mode().Perm()&0o077 == 0
+}

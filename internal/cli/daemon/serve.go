@@ -1,0 +1,304 @@
+// Package daemon runs the daemon: it turns settings into the options of the engine, opens the
+// socket, restricts the process to the folders and ports that the settings name, and reads
+// the settings again when asked to. It also has the commands that let the system run the daemon
+// as a service.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"emberd/decay"
+	"emberd/engine"
+	"emberd/engine/core"
+	"emberd/internal/beads"
+	"emberd/internal/cli"
+	"emberd/internal/config"
+	"emberd/internal/durable"
+	"emberd/internal/llm"
+	"emberd/internal/metrics"
+	"emberd/memory"
+	"emberd/rekindle"
+)
+
+func ServeCommand(s *cli.App) *cobra.Command {
+	var vault string
+	var flags serveFlags
+	cmd := cli.Command("serve", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("vault") {
+			if err := checkVaultFlag(vault); err != nil {
+				return err
+			}
+			s.Set = append(s.Set, "vaults="+vault)
+		}
+		return startError(serve(cmd.Context(), s, flags))
+	})
+	cmd.Flags().StringVar(&vault, "vault", "", "")
+	cmd.Flags().BoolVar(&flags.profile, "pprof", false, "")
+	cmd.Flags().BoolVar(&flags.acceptEmpty, "accept-empty-data", false, "")
+	return cmd
+}
+
+// checkVaultFlag refuses what the setting would not take for one folder.
+func checkVaultFlag(dir string) error {
+	switch {
+	case dir == "":
+		return memory.Errorf(memory.Invalid, "--vault is empty; name the folder that Obsidian opens")
+	case strings.ContainsRune(dir, filepath.ListSeparator):
+		return memory.Errorf(memory.Invalid,
+			"--vault takes no folder with %q in its name; put it into the config file as an entry of vaults",
+			filepath.ListSeparator)
+	}
+	return nil
+}
+
+// serveFlags are what of a daemon is no setting.
+type serveFlags struct{ acceptEmpty, profile bool }
+
+func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
+	c, err := s.Load()
+	if err != nil {
+		return err
+	}
+	// A panic that nothing caught would exit with 2, as a wrong setting does, and no service
+	// manager would start the daemon again. So it aborts.
+	debug.SetTraceback("crash")
+	// A core dump would hold memories in plain text, outside of every folder of ours.
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return fmt.Errorf("switch core dumps off: %w", err)
+	}
+	if err := ownFolders(c); err != nil {
+		return err
+	}
+	ctx, sup, err := supervise(ctx, s, c)
+	if err != nil {
+		return err
+	}
+	defer sup.close()
+	log := sup.log
+	for _, text := range c.Warnings {
+		log.Warn("setting ignored", "why", text)
+	}
+	opt := EngineOptions(c, log)
+	opt.AcceptEmpty, opt.Now = flags.acceptEmpty, s.Now
+	if s.Adjust != nil {
+		s.Adjust(&opt)
+	}
+	if opt.Phrases, err = phrases(c.Phrases); err != nil {
+		return err
+	}
+	var endpoint *llm.Client
+	if opt.Author, endpoint, err = author(&c.LLM, summaryTimeout); err != nil {
+		return err
+	}
+	if endpoint != nil {
+		defer endpoint.Close()
+	}
+	if opt.Cleanup, err = cleanupOptions(c, endpoint); err != nil {
+		return err
+	}
+	if opt.Meaning, err = meaning(ctx, c, log); err != nil {
+		return err
+	}
+	if vectors := opt.Meaning.Embedder; vectors != nil {
+		defer func() { err = errors.Join(err, vectors.Close()) }() // after the engine
+	}
+	opt.Sandbox = new(core.Sandbox)
+	e, err := engine.Open(opt)
+	if err != nil {
+		return err
+	}
+	overdue := make(chan struct{})
+	context.AfterFunc(ctx, func() { time.AfterFunc(stopTime, func() { close(overdue) }) })
+	defer func() { err = errors.Join(err, closeUnless(overdue, e)) }()
+	process := metrics.OpenProcess() // before the sandbox, which leaves nothing of /proc
+	defer func() { err = errors.Join(err, process.Close()) }()
+	socket, err := openSocket(c.Socket, sup.manager) // before the sandbox, which may not permit it
+	if err != nil {
+		return err
+	}
+	if err := Confine(c, opt.Sandbox, log); err != nil {
+		return errors.Join(err, socket.Close())
+	}
+	return open(ctx, s, c, sup, e, opt, socket, insight{process, flags.profile})
+}
+
+// open serves with an engine at a socket until ctx ends.
+func open(ctx context.Context, s *cli.App, c *config.Config, sup *supervisor, e *engine.Engine, opt engine.Options,
+	socket net.Listener, in insight) error {
+	if text := Abroad(opt.Author.Endpoint, opt.Author.Remote, opt.Cleanup.Ask != nil); text != "" {
+		sup.log.Warn(text)
+	}
+	if err := announce(s, c); err != nil {
+		return errors.Join(err, socket.Close())
+	}
+	sup.attend(ctx, c)
+	return runDaemon(ctx, e, func() error { return listen(ctx, s, e, socket, in, sup.log) })
+}
+
+// stopTime is how long a stop may take. Requests under way have drainTime of it;
+// the rest is for closing the log.
+const (
+	stopTime  = 4800 * time.Millisecond
+	DrainTime = 4 * time.Second
+)
+
+// closeUnless closes the engine, unless a disk that does not answer makes that
+// take too long.
+func closeUnless(overdue <-chan struct{}, e *engine.Engine) error {
+	closed := make(chan error, 1)
+	go func() { closed <- e.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-overdue:
+		return memory.Errorf(memory.Unavailable,
+			"the disk did not let the log be closed in time; what was acknowledged is on it")
+	}
+}
+
+// startError chooses the exit code of a daemon that did not start: what a
+// client takes for a daemon's answer is here about the folders.
+func startError(err error) error {
+	switch code := memory.CodeOf(err); {
+	case errors.Is(err, durable.ErrLocked) || code == memory.Busy:
+		return &cli.Exit{Code: cli.ExitLocked, Err: err}
+	case cli.IsPathError(err) && (code == memory.Internal || code == memory.Invalid):
+		return &cli.Exit{Code: cli.ExitDisk, Err: fmt.Errorf("%w; mend that, or choose another folder with --home",
+			err)}
+	case code == memory.Unavailable || code == memory.Forbidden || cli.IsPathError(err):
+		return &cli.Exit{Code: cli.ExitDisk, Err: err}
+	}
+	return err
+}
+
+// runDaemon serves until that ends, and waits for the housekeeping to end.
+func runDaemon(ctx context.Context, e *engine.Engine, serve func() error) error {
+	chores, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	var runErr error
+	wg.Go(func() { runErr = e.Run(chores) })
+	err := serve()
+	stop()
+	wg.Wait()
+	return errors.Join(err, runErr)
+}
+
+func Logger(s *cli.App, level slog.Leveler) *slog.Logger {
+	return slog.New(slog.NewTextHandler(s.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+func LevelOf(name string) slog.Level {
+	return map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	}[name]
+}
+
+// announce says where the daemon can be reached, and what a second terminal
+// has to be told so that it reaches this one.
+func announce(s *cli.App, c *config.Config) error {
+	if s.JSON {
+		if err := s.PrintJSON(map[string]any{"socket": c.Socket, "data": c.Data, "state": c.State,
+			"pid": os.Getpid()}); err != nil {
+			return err
+		}
+		return s.Stdout.Flush()
+	}
+	s.Note("emberd %s serves %s at %s", cli.BuildVersion(), c.Data, c.Socket)
+	for _, v := range c.Vaults {
+		s.Note("and reads the notes in %s", v)
+	}
+	if s.Home != "" {
+		home, err := filepath.Abs(s.Home)
+		if err != nil {
+			return fmt.Errorf("find the home folder: %w", err)
+		}
+		s.Note("export EMBERD_HOME=%s", cli.Quoted(home))
+	}
+	if s.Socket != "" {
+		s.Note("export EMBERD_SOCKET=%s", cli.Quoted(c.Socket))
+	}
+	return nil
+}
+
+// OpenOffline opens the engine without its vaults, for a command that runs without a daemon.
+func OpenOffline(c *config.Config) (cli.Offline, error) {
+	opt := EngineOptions(c, slog.New(slog.DiscardHandler))
+	opt.Vaults = nil
+	e, err := engine.Open(opt)
+	if err != nil {
+		return nil, startError(err)
+	}
+	return e, nil
+}
+
+// EngineOptions turns settings into what the engine takes.
+func EngineOptions(c *config.Config, log *slog.Logger) engine.Options {
+	o := engine.DefaultOptions()
+	o.Data, o.State, o.Socket = c.Data, c.State, c.Socket
+	o.Version, o.Logger = cli.BuildVersion(), log
+	o.TrashKeep, o.HistoryKeep = c.TrashKeep, c.HistoryKeep
+	o.Decay.Model, o.Decay.HalfLife = decay.Model(c.Decay.Model), c.Decay.HalfLife
+	o.Decay.Lambda, o.Decay.Beta = c.Decay.Lambda, c.Decay.Beta
+	o.LTMWeight = c.Search.LTMWeight
+	o.Vaults, o.VaultIgnore, o.VaultArchive = c.Vaults, c.Vault.Ignore, c.Vault.ArchiveFolder
+	o.VaultPromoted = c.Vault.PromotedFolder
+	o.VaultIndex, o.VaultCore = c.Vault.IndexNote, c.Vault.CoreNote
+	o.ReviewInbox = c.Review.Inbox
+	if c.Review.Beads {
+		o.Beads = &beads.Tracker{Dir: c.Review.BeadsDir}
+	}
+	o.DetectSecrets = c.SecretsDetect == "block"
+	o.Reinforce, o.ForgetBelow = c.AutoReinforce, c.ForgetThreshold
+	o.Promotion.Threshold, o.Promotion.UseCount = c.Promote.Threshold, c.Promote.UseCount
+	o.Promotion.MinAge, o.Promotion.MinUses = c.Promote.MinAge, c.Promote.MinUses
+	o.AutoPromote, o.LifecyclePeriod = c.Promote.Auto, c.Consolidation.Interval
+	o.Agents = agentSettings(c)
+	o.Lifecycle = lifecyclePolicy(&c.Lifecycle)
+	if len(c.Vaults) == 0 {
+		o.Lifecycle.Coldest = memory.Demoted
+	}
+	o.Review, o.ReviewRatio = decay.Zone{Min: c.Review.DangerMin, Max: c.Review.DangerMax}, c.Review.BlendRatio
+	o.Known, o.Duplicate = core.Known(c.Known), c.Duplicate
+	o.Rekindle = core.RekindleMode(c.RekindleMode)
+	o.ThrottleBelow = c.ThrottleBelow
+	return o
+}
+
+// agentSettings turns settings into what the agents take.
+func agentSettings(c *config.Config) core.Agents {
+	a, set := core.DefaultAgents(), &c.Consolidation
+	a.Interval, a.AutoMerge, a.Rate = set.Interval, set.AutoMerge, set.Rate
+	a.Ladder.AutoMerge, a.Ladder.Review = set.AutoMergeAt, set.ReviewAt
+	a.Relations.MinShared, a.Relations.MinConfidence = set.MinShared, set.MinConfidence
+	a.Threshold, a.MinSize = c.Cluster.Threshold, c.Cluster.MinSize
+	a.MaxSize = max(a.MaxSize, a.MinSize)
+	return a
+}
+
+// lifecyclePolicy turns settings into what package rekindle takes.
+func lifecyclePolicy(l *config.Lifecycle) rekindle.Policy {
+	p := rekindle.DefaultPolicy()
+	p.Ages = rekindle.Ages{Demote: l.DemoteAfter, Archive: l.ArchiveAfter, Rehydrate: l.RehydratableAfter}
+	for _, text := range l.Categories {
+		if category, after, err := config.ParseAges(text); err == nil { // config refuses others
+			if p.Categories == nil {
+				p.Categories = make(map[string]rekindle.Ages)
+			}
+			p.Categories[category] = rekindle.Ages{Demote: after[0], Archive: after[1], Rehydrate: after[2]}
+		}
+	}
+	return p
+}

@@ -1,0 +1,206 @@
+package data
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/memory"
+)
+
+func importCSVCommand(s *cli.App) *cobra.Command {
+	var o importOptions
+	var separator string
+	cmd := cli.Command("csv FILE|-", cli.ArgCount(1, 1, "one file, or - for stdin"), nil,
+		func(cmd *cobra.Command, args []string) error {
+			comma, err := parseSeparator(separator)
+			if err != nil {
+				return err
+			}
+			o.read = func(in io.Reader) iter.Seq2[sourceLine, error] { return csvLines(in, comma) }
+			return importJSONL(cmd.Context(), s, &o, args[0])
+		})
+	mappingFlags(cmd, &o)
+	cmd.Flags().StringVar(&separator, "separator", "", "")
+	return cmd
+}
+
+// parseSeparator reads the flag; 0 stands for what the header has.
+func parseSeparator(text string) (rune, error) {
+	if text == "" {
+		return 0, nil
+	}
+	if strings.EqualFold(text, "tab") || text == `\t` {
+		return '\t', nil
+	}
+	comma, size := utf8.DecodeRuneInString(text)
+	if size != len(text) || comma == '"' || comma == '\r' || comma == '\n' || comma == utf8.RuneError {
+		return 0, memory.Errorf(memory.Invalid,
+			"--separator %s is not one character that can separate columns; use , ; | or tab", cli.JsonText(text))
+	}
+	return comma, nil
+}
+
+// csvLines reads rows as objects, with the names of the first row as keys and texts as
+// values. A bad row is told and the next one read; only an error of the reader itself, or a
+// first row that gives no names, ends the walk early.
+func csvLines(r io.Reader, comma rune) iter.Seq2[sourceLine, error] {
+	return func(yield func(sourceLine, error) bool) {
+		rows, err := newRows(r, comma)
+		if err != nil {
+			yield(sourceLine{}, err)
+			return
+		}
+		for {
+			line, err := rows.next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if !yield(line, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// rows are those of a table below the names of its columns.
+type rows struct {
+	csv    *csv.Reader
+	bound  *rowBound
+	names  []string
+	before int64
+}
+
+func newRows(r io.Reader, comma rune) (*rows, error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
+		_, _ = in.Discard(len(mark)) // they were there
+	}
+	if comma == 0 {
+		head, _ := in.Peek(16 << 10) // a shorter file is fine, another error comes again
+		comma = guessSeparator(head)
+	}
+	bound := &rowBound{r: in}
+	out := &rows{csv: csv.NewReader(bound), bound: bound}
+	out.csv.Comma, out.csv.FieldsPerRecord = comma, -1
+	names, err := out.csv.Read()
+	if errors.Is(err, io.EOF) {
+		return out, nil // an empty file has no rows
+	}
+	if err == nil {
+		err = checkColumns(names)
+	}
+	if err != nil {
+		return nil, memory.Errorf(memory.Invalid, "the first row has to name the columns: %w", err)
+	}
+	out.names, out.before = names, out.csv.InputOffset()
+	return out, nil
+}
+
+// guessSeparator takes what the first row has most of outside quotes, in case of doubt the
+// comma.
+func guessSeparator(head []byte) rune {
+	counts := map[rune]int{}
+	quoted := false
+	for _, c := range string(head) {
+		if c == '"' {
+			quoted = !quoted
+		}
+		if c == '\n' && !quoted {
+			break
+		}
+		if !quoted {
+			counts[c]++
+		}
+	}
+	best := ','
+	for _, c := range []rune{';', '\t', '|'} {
+		if counts[c] > counts[best] {
+			best = c
+		}
+	}
+	return best
+}
+
+func checkColumns(names []string) error {
+	seen := map[string]bool{}
+	for i, name := range names {
+		switch {
+		case !utf8.ValidString(name):
+			return fmt.Errorf("the name of column %d is not valid UTF-8; convert the file to UTF-8", i+1)
+		case name == "" && len(names) > 1:
+			return fmt.Errorf("column %d has no name", i+1)
+		case seen[name]:
+			return fmt.Errorf("two columns are called %s", cli.JsonText(cli.Cut(name, 80)))
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// next is the next row. Rows without any cell that says something are passed over.
+func (r *rows) next() (sourceLine, error) {
+	for {
+		cells, err := r.csv.Read()
+		line := sourceLine{bytes: int(r.csv.InputOffset() - r.before)}
+		r.before = r.csv.InputOffset()
+		r.bound.read = 0
+		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
+			line.number = bad.StartLine
+			line.err = memory.Errorf(memory.Invalid, "not a whole row: %w at character %d of line %d", bad.Err,
+				bad.Column, bad.Line)
+			return line, nil
+		}
+		if err != nil {
+			return line, err
+		}
+		line.number, _ = r.csv.FieldPos(0)
+		line.object, line.err = r.object(cells)
+		if line.err != nil || len(line.object) > 0 {
+			return line, nil
+		}
+	}
+}
+
+func (r *rows) object(cells []string) (map[string]json.RawMessage, error) {
+	object := make(map[string]json.RawMessage, len(cells))
+	for i, cell := range cells {
+		switch {
+		case strings.TrimSpace(cell) == "":
+		case i >= len(r.names):
+			return nil, memory.Errorf(memory.Invalid, "the row has %d cells, and there are %d columns", len(cells),
+				len(r.names))
+		case !utf8.ValidString(cell):
+			return nil, memory.Errorf(memory.Invalid, "the row is not valid UTF-8; convert the file to UTF-8")
+		default:
+			object[r.names[i]] = cli.JsonText(cell)
+		}
+	}
+	return object, nil
+}
+
+// rowBound fails when one row takes too much, as one does whose last quote is missing.
+type rowBound struct {
+	r    io.Reader
+	read int // since the last row
+}
+
+func (b *rowBound) Read(p []byte) (int, error) {
+	if b.read > maxLine {
+		return 0, memory.Errorf(memory.TooLarge,
+			"a row has more than %d bytes (4 MiB); a quote that is never closed makes one of all that follow", maxLine)
+	}
+	n, err := b.r.Read(p)
+	b.read += n
+	return n, err
+}

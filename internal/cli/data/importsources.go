@@ -1,0 +1,96 @@
+package data
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/internal/importer"
+	"emberd/memory"
+)
+
+// foreignCommands are the imports of what internal/importer reads.
+func foreignCommands(s *cli.App) []*cobra.Command {
+	const file, export = "one file, or - for stdin", "one file, archive or folder, or - for stdin"
+	var out []*cobra.Command
+	for _, src := range []foreignSource{
+		basicMemorySource(),
+		{use: "chroma FILE|-", arg: file, of: [2]string{"record", "records"}, read: readFile(importer.Chroma)},
+		{use: "qdrant FILE|-", arg: file, of: [2]string{"point", "points"}, read: readFile(importer.Qdrant)},
+		{use: "notes FILE|-", arg: file, of: [2]string{"item", "items"}, read: readFile(importer.Notes)},
+		{use: "chatgpt FILE|ZIP|FOLDER|-", arg: export, of: [2]string{"memory", "memories"},
+			read: readExport(importer.ChatGPT, importer.ChatGPTArchive)},
+		{use: "claude FILE|ZIP|FOLDER|-", arg: export, of: [2]string{"memory", "memories"},
+			read: readExport(importer.Claude, importer.ClaudeArchive)},
+	} {
+		out = append(out, foreignCommand(s, src))
+	}
+	return out
+}
+
+func basicMemorySource() foreignSource {
+	var each bool
+	return foreignSource{
+		use: "basic-memory FOLDER",
+		arg: "the folder of the notes",
+		of:  [2]string{"note", "notes and observations"},
+		read: func(ctx context.Context, r *foreignImport, name string) (*importer.Result, error) {
+			if name == "" { // as an unset variable in quotes is
+				return nil, memory.Errorf(memory.Invalid,
+					"the name of the folder is empty; name the folder of the notes")
+			}
+			if !each {
+				r.report.of = [2]string{"note", "notes"}
+			}
+			haul, err := importer.BasicMemory(ctx, name, &importer.BasicMemoryOptions{Options: r.options(),
+				Observations: each})
+			return haul, unreadable(name, err)
+		},
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().BoolVar(&each, "observations", false, "")
+		},
+	}
+}
+
+// fileReader reads what is in a file.
+type fileReader = func(io.Reader, *importer.Options) (*importer.Result, error)
+
+// sourceReader reads the argument of a command.
+type sourceReader = func(context.Context, *foreignImport, string) (*importer.Result, error)
+
+// readFile reads one file, or stdin.
+func readFile(read fileReader) sourceReader {
+	return func(ctx context.Context, r *foreignImport, name string) (*importer.Result, error) {
+		return r.fileOf(ctx, name, read)
+	}
+}
+
+// readExport reads a file, or an archive that holds such.
+func readExport(plain fileReader, archive func(context.Context, string, *importer.Options) (*importer.Result,
+	error)) sourceReader {
+	return func(ctx context.Context, r *foreignImport, name string) (*importer.Result, error) {
+		if name == "-" || !archived(name) && !isFolder(name) {
+			if base := filepath.Base(name); strings.HasPrefix(base, "conversations") && filepath.Ext(base) == ".json" {
+				return nil, memory.Errorf(memory.Invalid,
+					"%s holds conversations and no saved memories; name the file with the memories, or the archive "+
+						"that it came in", base)
+			}
+			return r.fileOf(ctx, name, plain)
+		}
+		o := r.options()
+		haul, err := archive(ctx, name, &o)
+		return haul, unreadable(name, err)
+	}
+}
+
+// unreadable is what somebody can mend about a source that cannot be read.
+func unreadable(name string, err error) error {
+	if err == nil || memory.CodeOf(err) != memory.Internal {
+		return err
+	}
+	return memory.Errorf(memory.Invalid, "%s: %w", filepath.Base(name), err)
+}

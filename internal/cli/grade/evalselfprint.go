@@ -1,0 +1,131 @@
+package grade
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"emberd/internal/cli"
+	"emberd/internal/config"
+	"emberd/internal/eval"
+)
+
+// applyProposals writes what is proposed to the config file.
+func applyProposals(s *cli.App, c *config.Config, r *eval.SelfReport) error {
+	if len(r.Proposed) == 0 {
+		return nil
+	}
+	var changes []cli.SettingChange
+	for _, p := range r.Proposed {
+		changes = append(changes, cli.SettingChange{Setting: p.Setting, Value: p.Value})
+	}
+	if err := cli.WriteSettings(s, c, changes); err != nil {
+		return err
+	}
+	r.Applied = c.File
+	return nil
+}
+
+// printSelf shows how search answers its user's own words, and what other settings would do.
+func printSelf(s *cli.App, r *eval.SelfReport) {
+	found := 0
+	for _, n := range r.Found {
+		found += n
+	}
+	s.Printf("%s  %s of %s that your notes and memories hold, %s of them held out\n",
+		s.Screen.Paint(cli.Bold, "questions"),
+		cli.Grouped(r.Questions), cli.Grouped(found), cli.Grouped(r.HeldOut))
+	width := 0
+	for _, line := range r.Present {
+		width = max(width, len(className(line.Category)))
+	}
+	s.Printf("\n%s %6s %6s %6s %6s %7s\n", cli.Pad("present settings", width+2), "n", "R@5", "R@10", "MRR@10",
+		"nDCG@10")
+	for _, line := range r.Present {
+		s.Printf("  %s %6s %6.3f %6.3f %6.3f %7.3f  %s\n", cli.Pad(className(line.Category), width),
+			cli.Grouped(line.Questions),
+			line.Recall5, line.Recall10, line.MRR10, line.NDCG10, strings.TrimRight(cli.Bar(line.NDCG10, barCells),
+				" "))
+	}
+	printTrials(s, r)
+	s.Printf("\n  latency of %s: p50 %s, p95 %s, p99 %s\n", cli.Count(r.Latency.Searches, "search", "searches"),
+		cli.Millis(r.Latency.P50), cli.Millis(r.Latency.P95), cli.Millis(r.Latency.P99))
+	printProposals(s, r)
+	noteSelf(s, r)
+}
+
+// barCells is the length of a bar that stands for 1.
+const barCells = 20
+
+func className(class string) string {
+	return map[string]string{
+		"":                   "all that do not name their answer",
+		string(eval.Alias):   "aliases",
+		string(eval.Heading): "headings",
+		string(eval.Link):    "texts of links",
+		string(eval.Asked):   "questions",
+		eval.Named:           "those that name their answer",
+	}[class]
+}
+
+// printTrials shows one line a setting and value.
+func printTrials(s *cli.App, r *eval.SelfReport) {
+	if len(r.Trials) == 0 {
+		return
+	}
+	width := len("as they are")
+	for _, t := range r.Trials {
+		width = max(width, len(t.Setting)+1+len(t.Value))
+	}
+	s.Printf("\n%s %7s  %-*s %7s %9s %17s\n", cli.Pad("other settings", width+2), "nDCG@10", barCells, "", "chosen",
+		"held out", "95 of 100")
+	s.Printf("  %s %7.3f  %s\n", cli.Pad("as they are", width), r.NDCG10, strings.TrimRight(cli.Bar(r.NDCG10, barCells),
+		" "))
+	for _, t := range r.Trials {
+		line := fmt.Sprintf("  %s %7.3f  %s %+7.3f %+9.3f  %+.3f to %+.3f", cli.Pad(t.Setting+" "+t.Value, width),
+			t.NDCG10,
+			cli.Bar(t.NDCG10, barCells), t.Chosen.Mean, t.Confirmed.Mean, t.Confirmed.Low, t.Confirmed.High)
+		s.Printf("%s  %s\n", line, cmp.Or(t.Verdict, s.Screen.Paint(cli.Bold, "proposed")))
+	}
+}
+
+func printProposals(s *cli.App, r *eval.SelfReport) {
+	if len(r.Proposed) == 0 {
+		s.Printf("\nNothing is proposed: no other setting is better beyond chance.\n")
+		return
+	}
+	s.Printf("\nProposed:\n")
+	for _, p := range r.Proposed {
+		s.Printf("  %s: %s  # now %s, %s\n", p.Setting, p.Value, cli.Clean(p.Was), cli.Clean(p.From))
+	}
+	if r.Applied != "" {
+		s.Printf("Written to %s; restart the daemon for it.\n", cli.Clean(r.Applied))
+		return
+	}
+	s.Printf("emberd eval self --apply writes it to the config file.\n")
+}
+
+// noteSelf says how the figures are to be read.
+func noteSelf(s *cli.App, r *eval.SelfReport) {
+	for _, class := range slices.Sorted(maps.Keys(r.Found)) {
+		if asked, found := r.Classes[class], r.Found[class]; asked < found {
+			s.Note("%s of %s %s were asked, drawn by seed %d", cli.Grouped(asked), cli.Grouped(found), className(class),
+				r.Seed)
+		}
+	}
+	if r.Ambiguous > 0 {
+		s.Note("%s more than one note or memory and not asked", cli.Count(r.Ambiguous, "text stands for",
+			"texts stand for"))
+	}
+	if r.Failed > 0 {
+		s.Note("%s refused, and counted as without a hit", cli.Count(r.Failed, "question was", "questions were"))
+	}
+	if r.Questions < minTelling {
+		s.Note("so few questions tell little: every figure may be chance")
+	}
+}
+
+// minTelling is how many questions it takes for figures that mean something.
+const minTelling = 50

@@ -1,0 +1,112 @@
+package maintain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rivo/uniseg"
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/memory"
+	"emberd/op"
+)
+
+func StatsCommand(s *cli.App) *cobra.Command {
+	var req op.StatsRequest
+	var storage string
+	cmd := cli.Command("stats", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		req.Project = cli.Dotted(req.Project)
+		req.Log = true
+		res, err := stats(cmd.Context(), s, cmd.Flags().Changed("storage-path"), storage, &req)
+		if err != nil {
+			return err
+		}
+		return s.Answer(res, func() { printStats(s, res) })
+	})
+	cli.Bind(cmd.Flags(), &req, "project", "collection")
+	cmd.Flags().StringVar(&storage, "storage-path", "", "")
+	return cmd
+}
+
+// stats asks the daemon or, for a folder that none serves, an engine of its own.
+func stats(ctx context.Context, s *cli.App, alone bool, storage string, req *op.StatsRequest) (res *op.StatsResult,
+	err error) {
+	if !alone {
+		return cli.Reach(ctx, s, op.Stats, req)
+	}
+	e, err := openStorage(s, storage)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	return op.Stats.Call(ctx, e, req)
+}
+
+func printStats(s *cli.App, r *op.StatsResult) {
+	s.Printf("%s, %s in the trash; %s of log in %s\n", cli.Count(r.Total, "memory", "memories"), cli.Grouped(r.Trash),
+		cli.Size(r.LogBytes), cli.Count(r.Segments, "segment", "segments"))
+	printLogStats(s, r.Log)
+	if r.Total == 0 {
+		return
+	}
+	s.Printf("saved %s to %s; score %.2f and %.1f uses on average\n",
+		r.Oldest.In(s.Zone).Format("2006-01-02"), r.Newest.In(s.Zone).Format("2006-01-02"), r.AvgScore, r.AvgUses)
+	stages := make(map[string]int)
+	for st, n := range r.Stages {
+		stages[string(st)] = n
+	}
+	var order []cli.Bucket
+	for _, st := range memory.Stages() {
+		order = append(order, cli.Bucket{Name: string(st), N: stages[string(st)]})
+	}
+	bars(s, "stage", order, r.Total)
+	bars(s, "collection", cli.Largest(r.Collections), r.Total)
+	bars(s, "project", cli.Largest(r.Projects), r.Total)
+	var tags []cli.Bucket
+	for _, t := range r.TopTags {
+		tags = append(tags, cli.Bucket{Name: t.Tag, N: t.Count})
+	}
+	bars(s, "tag", tags, r.Total)
+}
+
+func printLogStats(s *cli.App, l *op.LogStats) {
+	if l == nil {
+		return
+	}
+	s.Printf("of this device %s, %s no longer needed, %s of deletions; %s, %s of it dead, and %s of history\n",
+		cli.Count(l.Lines, "line", "lines"), cli.Grouped(l.Duplicates), cli.Grouped(l.Tombstones), cli.Size(l.Bytes),
+		cli.Size(l.Dead), cli.Size(l.HistoryBytes))
+	due := "not due"
+	if l.Due {
+		due = "due"
+	}
+	s.Printf("compaction is %s: %s\n", due, l.Why)
+}
+
+// bars draws the first buckets under a heading, each as a share of total.
+func bars(s *cli.App, heading string, buckets []cli.Bucket, total int) {
+	const most, nameWidth, cells = 10, 24, 20
+	buckets = slices.DeleteFunc(slices.Clone(buckets), func(b cli.Bucket) bool { return b.N == 0 })
+	if len(buckets) == 0 {
+		return
+	}
+	s.Printf("\n%s\n", s.Screen.Paint(cli.Faint, "by "+heading))
+	width := 0
+	shown := buckets[:min(most, len(buckets))]
+	for i, b := range shown {
+		shown[i].Name = cli.Cut(cmp.Or(cli.Clean(b.Name), "(none)"), nameWidth)
+		width = max(width, uniseg.StringWidth(shown[i].Name))
+	}
+	for _, b := range shown {
+		share := float64(b.N) / float64(total)
+		s.Printf("  %s  %s %7s  %5s\n", cli.Pad(b.Name, width), s.Screen.Paint(cli.Cyan, cli.Bar(share, cells)),
+			cli.Grouped(b.N), cli.Percent(share))
+	}
+	if more := len(buckets) - most; more > 0 {
+		s.Printf("  %s\n", s.Screen.Paint(cli.Faint, fmt.Sprintf("and %d more", more)))
+	}
+}

@@ -1,0 +1,316 @@
+// Package maintain has the commands that show the state of the daemon and of the stored
+// memories, and that repair it: status, statistics, health, cleanups, doctor and the log. Only
+// the commands that say so change anything.
+package maintain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/internal/cli/daemon"
+	"emberd/internal/cli/model"
+	"emberd/op"
+)
+
+func StatusCommand(s *cli.App) *cobra.Command {
+	var full bool
+	var every time.Duration
+	cmd := cli.Command("status", func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && cmd.Flags().Changed("watch") {
+			return cli.UsageError(cmd, "%s takes no argument, but %q was given; the time of --watch follows an "+
+				"equals sign, as in --watch=5s", cmd.CommandPath(), args[0])
+		}
+		return cli.NoArgs(cmd, args)
+	}, nil, func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("watch") {
+			return watchStatus(cmd.Context(), s, every, full)
+		}
+		return status(cmd.Context(), s, full)
+	})
+	cmd.Flags().BoolVar(&full, "full", false, "")
+	cmd.Flags().DurationVar(&every, "watch", watchEvery, "")
+	cmd.Flags().Lookup("watch").NoOptDefVal = watchEvery.String()
+	return cmd
+}
+
+func status(ctx context.Context, s *cli.App, full bool) error {
+	res, err := cli.Call(ctx, s, op.Status, &op.StatusRequest{})
+	switch {
+	case err != nil:
+		return err
+	case s.JSON:
+		return s.PrintJSON(res)
+	case full || s.Screen.Width == 0:
+		printStatus(s, res)
+		return nil
+	}
+	stats, err := stageCounts(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, line := range drawSummary(s, s.Screen, res, stats) {
+		s.Printf("%s\n", line)
+	}
+	return nil
+}
+
+// stageCounts counts the memories by stage, without reading the log for it.
+func stageCounts(ctx context.Context, s *cli.App) (*op.StatsResult, error) {
+	return cli.Call(ctx, s, op.Stats, &op.StatsRequest{})
+}
+
+func printStatus(s *cli.App, r *op.StatusResult) {
+	health := s.Screen.Paint(cli.Green, r.Health)
+	if r.Health != "ok" {
+		health = s.Screen.Paint(cli.Yellow, r.Health)
+	}
+	s.Row("health", health)
+	s.Row("daemon", fmt.Sprintf("process %d, up for %s", r.Version.PID, cli.Lasted(s.Now().Sub(r.Started))))
+	s.Row("version", cli.VersionText(&r.Version))
+	if !toldAll(r) {
+		printSeen(s, r)
+		return
+	}
+	s.Row("memories", fmt.Sprintf("%s, %s in the trash", cli.Grouped(r.Memories), cli.Grouped(r.Trash)))
+	s.Row("log", fmt.Sprintf("%s in %s, durability %s", cli.Size(r.Log.Bytes), cli.Count(r.Log.Segments, "segment",
+		"segments"), r.Log.Durability))
+	s.Row("", fmt.Sprintf("loaded in %d ms: %s; snapshot %s", r.Log.LoadMillis, recovered(r.Log.Recovery),
+		r.Log.Snapshot))
+	if r.Log.ReadOnly != "" {
+		s.Row("", s.Screen.Paint(cli.Red, "not writable: "+cli.Clean(r.Log.ReadOnly)))
+	}
+	if c := r.Log.Compaction; c != nil {
+		s.Row("", fmt.Sprintf("compacted %s: %s became %s", cli.Ago(s.Now(), c.At), cli.Size(c.Before),
+			cli.Size(c.After)))
+	}
+	s.Row("index", indexed(r.Loading))
+	for _, v := range r.Vaults {
+		printVault(s, &v)
+	}
+	daemon.PrintAuthor(s, r.Author)
+	if r.Meaning != nil {
+		s.Row("vectors", model.Coverage(s, r.Meaning))
+		told := func(warning string) bool { return strings.Contains(warning, r.Meaning.Without) }
+		if r.Meaning.Without != "" && !slices.ContainsFunc(r.Warnings, told) {
+			s.Rows("", cli.Clean(r.Meaning.Without), "")
+		}
+	}
+	s.Row("socket", r.Socket)
+	if r.Tokens != nil {
+		s.Row("tokens", tokensTold(r.Tokens))
+	}
+	printSandbox(s, r.Sandbox)
+	s.Row("data", r.Data)
+	s.Row("state", r.State)
+	if c, err := s.Load(); err == nil {
+		s.Row("config", c.File+map[bool]string{false: " (not there)"}[c.FileRead])
+	}
+	for _, d := range r.Devices {
+		if d.Here {
+			s.Row("device", cli.DeviceName(d.Device, d.Name)+map[bool]string{true: ", the keeper"}[d.Keeper &&
+				len(r.Devices) > 1])
+		}
+	}
+	for _, d := range r.Devices {
+		if !d.Here {
+			s.Row("", otherDevice(s, &d))
+		}
+	}
+	s.Row("wakes for", wakes(r.Timers))
+	for _, w := range r.Warnings {
+		s.Warn("warning", cli.Clean(w))
+	}
+}
+
+// toldAll reports whether a status is of everything: who has a token for a part is not told
+// of the log and the folders.
+func toldAll(r *op.StatusResult) bool { return r.Log.Durability != "" }
+
+// printSeen prints what is told of a part.
+func printSeen(s *cli.App, r *op.StatusResult) {
+	s.Row("memories", cli.Grouped(r.Memories)+" in the scopes of the token")
+	if r.Log.ReadOnly != "" {
+		s.Row("log", s.Screen.Paint(cli.Red, "not writable: "+cli.Clean(r.Log.ReadOnly)))
+	}
+	for _, v := range r.Vaults {
+		s.Row("vault", fmt.Sprintf("%s, %s in the scopes of the token", cli.Flat(v.Name),
+			cli.Count(v.Notes, "note", "notes")))
+	}
+	for _, w := range r.Warnings {
+		s.Warn("warning", cli.Clean(w))
+	}
+}
+
+func tokensTold(t *op.TokenStatus) string {
+	text := cli.Grouped(t.Valid) + " in force"
+	if t.Expiring > 0 {
+		text += fmt.Sprintf(", %s within a week", cli.Count(t.Expiring, "ends", "end"))
+	}
+	return text
+}
+
+// printSandbox tells what the daemon may still do.
+func printSandbox(s *cli.App, b *op.SandboxStatus) {
+	switch {
+	case b == nil:
+		return
+	case !b.On:
+		s.Rows("sandbox", "none: "+cli.Clean(b.Why), "")
+		return
+	}
+	var does []string
+	for _, path := range b.Run {
+		does = append(does, cli.Flat(path))
+	}
+	s.Row("sandbox", fmt.Sprintf("on (Landlock %d): runs %s; TCP %s", b.ABI,
+		cmp.Or(strings.Join(does, ", "), "nothing"), ports(b)))
+	does = does[:0]
+	for _, path := range b.Write {
+		does = append(does, cli.Flat(path))
+	}
+	s.Rows("", "writes below "+strings.Join(does, ", "), "")
+}
+
+// ports tells which TCP ports are left.
+func ports(b *op.SandboxStatus) string {
+	if b.ABI < 4 {
+		return "not restricted by this kernel"
+	}
+	var parts []string
+	for _, port := range b.Connect {
+		parts = append(parts, fmt.Sprintf("to port %d", port))
+	}
+	return cmp.Or(strings.Join(parts, ", "), "none")
+}
+
+// otherDevice tells when another device was seen and how far it is.
+func otherDevice(s *cli.App, d *op.DeviceStatus) string {
+	text := cli.DeviceName(d.Device, d.Name)
+	if d.Keeper {
+		text += ", the keeper"
+	}
+	if d.Seen.IsZero() {
+		return text + ", never heard of"
+	}
+	text += ", last seen " + cli.Lasted(max(0, s.Now().Sub(d.Seen))) + " ago"
+	if d.Missing > 0 {
+		text += fmt.Sprintf("; %s on the way here", cli.Count(int(d.Missing), "change", "changes"))
+	}
+	if d.Behind > 0 {
+		text += fmt.Sprintf("; %s behind", cli.Count(int(d.Behind), "change", "changes"))
+	}
+	return text
+}
+
+func printVault(s *cli.App, v *op.VaultStatus) {
+	notes := cli.Count(v.Notes, "note", "notes")
+	if v.Absent > 0 && v.Frozen == "" {
+		notes += fmt.Sprintf(", %s of them missing, and forgotten soon unless they come back", cli.Grouped(v.Absent))
+	}
+	if v.Waiting > 0 {
+		notes += fmt.Sprintf(", %s to read", cli.Grouped(v.Waiting))
+	}
+	if v.Skipped > 0 {
+		notes += fmt.Sprintf(", %s not read (emberd vault check lists them)", cli.Grouped(v.Skipped))
+	}
+	s.Row("vault", cli.Flat(v.Path))
+	s.Row("", fmt.Sprintf("%s; %s; index %s", notes, v.Mode, cli.Size(v.Bytes)))
+	if v.Archived > 0 {
+		s.Row("", cli.Count(v.Archived, "more note", "more notes")+" in the archive folder, not searched")
+	}
+	if v.Memories > 0 {
+		of := cli.Count(v.Memories, "note is a memory's", "notes are of memories")
+		if v.Settling > 0 {
+			of += fmt.Sprintf(", %s to take over", cli.Grouped(v.Settling))
+		}
+		s.Row("", of)
+	}
+	if v.Pending > 0 {
+		s.Row("", cli.Count(v.Pending, "change waits", "changes wait")+" to be written to notes")
+	}
+	for _, w := range v.PendingFirst {
+		s.Row("", fmt.Sprintf("%s waits: %s", cli.Flat(w.Path), cli.Clean(w.Reason)))
+	}
+	if v.Aside {
+		s.Row("", "its file system cannot exchange names, so that a note is missing for a moment while it is written")
+	}
+	printLists(s, v.Lists)
+	for _, n := range v.NotRead {
+		s.Row("", fmt.Sprintf("%s not read: %s", cli.Grouped(n.Count), cli.Clean(n.Reason)))
+	}
+}
+
+// printLists tells of the notes that list memories. What is wrong with one is a warning.
+func printLists(s *cli.App, lists []op.ListStatus) {
+	name := "lists"
+	for _, l := range lists {
+		text := cli.Flat(l.Path) + " "
+		switch {
+		case l.State == op.ListEmpty && l.Open > 0:
+			text += "is written soon"
+		case l.State == op.ListWritten:
+			text += "is up to date"
+		case l.State == op.ListRefused:
+			text += "is not written, see the warning"
+		default:
+			text += l.State + ": " + cli.Clean(l.Reason)
+		}
+		if l.Open > 0 {
+			text += ", " + cli.Count(l.Open, "item", "items") + " to decide in it"
+		}
+		if !l.Modified.IsZero() {
+			text += ", written " + cli.Lasted(max(0, s.Now().Sub(l.Modified))) + " ago"
+		}
+		s.Row(name, text)
+		name = ""
+	}
+}
+
+// recovered tells the lines of the last start; what is not normal is named.
+func recovered(r op.RecoveryCount) string {
+	parts := []string{cli.Count(r.Applied, "line", "lines")}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{r.Duplicate, "duplicate"}, {r.TornTail, "torn at the end"}, {r.NulTail, "with a zero-filled end"},
+		{r.Quarantined, "in quarantine"}, {r.HandEdited, "edited by hand"}, {r.Future, "stamped ahead"},
+		{r.Unknown, "of a later version"}, {r.Gaps, "missing"}, {r.Replaced, "files replaced"},
+		{r.BadSeals, "segments not as they were sealed"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, cli.Grouped(c.n)+" "+c.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func indexed(l *op.Loading) string {
+	if l == nil {
+		return "complete"
+	}
+	return fmt.Sprintf("loading, %s of %s", cli.Grouped(l.Indexed), cli.Grouped(l.Total))
+}
+
+func wakes(timers map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(timers)) {
+		within := timers[name]
+		if d, err := time.ParseDuration(within); err == nil && d > time.Second {
+			within = d.Round(time.Second).String()
+		}
+		parts = append(parts, name+" within "+strings.Replace(within, "m0s", "m", 1))
+	}
+	if len(parts) == 0 {
+		return "nothing; no timer runs"
+	}
+	return strings.Join(parts, ", ")
+}

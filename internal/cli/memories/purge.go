@@ -1,0 +1,70 @@
+package memories
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/memory"
+	"emberd/op"
+)
+
+func PurgeCommand(s *cli.App) *cobra.Command {
+	var req op.PurgeRequest
+	var yes bool
+	cmd := cli.Command("purge ID", cli.ArgCount(1, 1, "a memory id"), s.CompleteIDs,
+		func(cmd *cobra.Command, args []string) error {
+			req.ID = args[0]
+			if !req.DryRun && !yes {
+				if err := confirmPurge(cmd.Context(), s, req); err != nil {
+					return err
+				}
+			}
+			return cli.Show(cmd.Context(), s, op.Purge, &req, printPurged)
+		})
+	cli.Bind(cmd.Flags(), &req, "dry-run:DryRun", "backups:Backups")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "")
+	return cmd
+}
+
+// confirmPurge asks on a terminal. Where nobody can be asked, it wants --yes.
+func confirmPurge(ctx context.Context, s *cli.App, req op.PurgeRequest) error {
+	if !s.Interactive() {
+		return memory.Errorf(memory.Invalid,
+			"a purge cannot be taken back, so it wants --yes where nobody can be asked; --dry-run tells what would go")
+	}
+	req.DryRun = true
+	res, err := cli.Call(ctx, s, op.Purge, &req)
+	if err != nil {
+		return err
+	}
+	yes, err := s.Agreed(ctx, fmt.Sprintf("purge memory %s for good? Nothing takes that back.", s.Short(res.ID)))
+	if err != nil || yes {
+		return err
+	}
+	s.Note("nothing was purged")
+	return &cli.Exit{Code: cli.ExitNothing}
+}
+
+func printPurged(s *cli.App, res *op.PurgeResult) {
+	verb, rewrote, removed := "purged", "rewrote", "removed"
+	if res.DryRun {
+		verb, rewrote, removed = "would purge", "would rewrite", "would remove"
+	}
+	s.Printf("%s %s\n", verb, s.Short(res.ID))
+	for _, name := range res.Rewritten {
+		s.Printf("%s %s\n", rewrote, name)
+	}
+	for _, name := range res.Backups {
+		s.Printf("%s backup %s\n", removed, name)
+	}
+	if res.Quarantine > 0 {
+		s.Printf("removed %s\n", cli.Count(res.Quarantine, "copy of a damaged line", "copies of damaged lines"))
+	}
+	for _, l := range res.Left {
+		s.Printf("not reached: %s\n", strings.TrimPrefix(l.Kind+" "+l.Place+": "+l.Advice, "elsewhere : "))
+	}
+}

@@ -1,0 +1,85 @@
+package memories
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/op"
+	"emberd/rekindle"
+)
+
+func RekindleCommand(s *cli.App) *cobra.Command {
+	var req op.RekindleRequest
+	cmd := cli.Command("rekindle ID|WORDS…", cli.ArgCount(1, -1, "a memory id, or words"), s.CompleteIDs,
+		func(cmd *cobra.Command, args []string) error {
+			req.Query = strings.Join(args, " ")
+			return cli.List(cmd.Context(), s, op.Rekindle, &req, withText, printRekindled)
+		})
+	cli.Bind(cmd.Flags(), &req, "dry-run")
+	return cmd
+}
+
+// withText counts the memories whose text is there.
+func withText(res *op.RekindleAnswer) (n int) {
+	for _, r := range res.Results {
+		if r.Memory.Stage != "" && (!r.Memory.Stage.Cold() || res.DryRun && r.Verdict != "" &&
+			r.Verdict != string(rekindle.Gone)) {
+			n++
+		}
+	}
+	return n
+}
+
+func printRekindled(s *cli.App, res *op.RekindleAnswer) {
+	for i, r := range res.Results {
+		if i > 0 {
+			s.Printf("\n")
+		}
+		printRekindledOne(s, &r, res.DryRun)
+	}
+	for _, m := range res.Nearest {
+		s.Printf("%s  %s\n", s.Short(m.ID), s.Gist(m.Content, len("12345678  ")))
+	}
+	if res.Hint != "" {
+		s.Note("%s", cli.Clean(res.Hint))
+	}
+}
+
+func printRekindledOne(s *cli.App, r *op.RekindleResult, dry bool) {
+	verb := "rekindled"
+	switch {
+	case r.Verdict == "":
+		verb = "left"
+	case r.Verdict == string(rekindle.Gone):
+		verb = "gone"
+	case dry:
+		verb = "would rekindle"
+	}
+	s.Printf("%s %s", verb, s.Short(r.Memory.ID))
+	if r.Path != "" {
+		s.Printf("  %s", cli.Flat(r.Path))
+	}
+	s.Printf("\n%s", s.Screen.Paragraph(cli.Clean(r.Memory.Content), nil, "  "))
+	switch {
+	case r.Verdict == string(rekindle.Moved) && r.Edited:
+		s.Note("its note was moved and edited since; the text is the note's as it is now")
+	case r.Verdict == string(rekindle.Moved):
+		s.Note("its note was moved since, and followed by the id in it")
+	case r.Edited:
+		s.Note("its note was edited since; the text is the note's as it is now")
+	}
+	for _, n := range r.Near {
+		s.Note("a note that is near: %s:%d", cli.Flat(n.Path), n.Line)
+	}
+	if r.Hint != "" {
+		s.Note("%s", cli.Clean(r.Hint))
+	}
+	if !r.Until.IsZero() {
+		s.Note("the log keeps the text until %s", r.Until.In(s.Zone).Format("2006-01-02"))
+	}
+	if r.Verdict != string(rekindle.Gone) {
+		s.UndoHint(r.Tx)
+	}
+}

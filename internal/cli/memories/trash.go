@@ -1,0 +1,56 @@
+package memories
+
+import (
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/op"
+)
+
+func TrashCommand(s *cli.App) *cobra.Command {
+	return cli.Group("trash",
+		trashListCommand(s), trashRestoreCommand(s))
+}
+
+func trashListCommand(s *cli.App) *cobra.Command {
+	var req op.TrashListRequest
+	cmd := cli.Command("list", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		if err := cli.CheckLimit(cmd, req.Limit); err != nil {
+			return err
+		}
+		return cli.List(cmd.Context(), s, op.TrashList, &req,
+			func(res *op.TrashListResult) int { return len(res.Items) }, printTrashed)
+	})
+	cli.Bind(cmd.Flags(), &req, "limit,n=20", "cursor")
+	return cmd
+}
+
+func printTrashed(s *cli.App, res *op.TrashListResult) {
+	if len(res.Items) == 0 {
+		s.Note("the trash is empty")
+		return
+	}
+	const head = "ID        FORGOTTEN    UNTIL       "
+	s.Printf("%s\n", s.Screen.Paint(cli.Faint, head+"TEXT"))
+	for _, t := range res.Items {
+		s.Printf("%s  %s %s  %s\n", s.Short(t.Memory.ID), cli.Pad(cli.Ago(s.Now(), t.Forgotten), 12),
+			t.Until.In(s.Zone).Format("2006-01-02"), s.Gist(t.Memory.Content, len(head)))
+	}
+	if more := res.Total - len(res.Items); res.NextCursor != "" && more > 0 {
+		s.Note("%s of %s shown; go on with --cursor %s", cli.Grouped(len(res.Items)),
+			cli.Count(res.Total, "memory", "memories"), res.NextCursor)
+	}
+}
+
+func trashRestoreCommand(s *cli.App) *cobra.Command {
+	return cli.Command("restore ID…", cli.ArgCount(1, -1, "a memory id, or several"), s.CompleteTrash,
+		func(cmd *cobra.Command, args []string) error {
+			return cli.Show(cmd.Context(), s, op.TrashRestore, &op.TrashRestoreRequest{IDs: args}, func(s *cli.App,
+				res *op.TrashRestoreResult) {
+				for _, m := range res.Restored {
+					s.Printf("restored %s  %s\n", s.Short(m.ID), s.Gist(m.Content, len("restored 12345678  ")))
+				}
+				s.UndoHint(res.Tx)
+			})
+		})
+}

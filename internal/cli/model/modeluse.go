@@ -1,0 +1,141 @@
+package model
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"emberd/embedding"
+	"emberd/internal/cli"
+	"emberd/internal/config"
+	"emberd/internal/models"
+	"emberd/memory"
+)
+
+func modelUseCommand(s *cli.App) *cobra.Command {
+	var dry bool
+	cmd := cli.Command("use NAME|FILE", cli.ArgCount(1, 1, "the name of an installed model, or a file"),
+		completeModelsOrFiles(s, func(m *modelRow) bool { return m.Installed }),
+		s.Configured(func(_ *cobra.Command, args []string, c *config.Config) error {
+			return useModel(s, c, args[0], dry)
+		}))
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "")
+	return cmd
+}
+
+func useModel(s *cli.App, c *config.Config, which string, dry bool) error {
+	m, value, err := installedOrFile(c, which)
+	if err != nil {
+		return err
+	}
+	if m.Problem != "" {
+		return &cli.Exit{Code: cli.ExitNothing, Err: memory.Errorf(memory.Invalid, "%s cannot be used: %s", which,
+			m.Problem)}
+	}
+	changes, err := modelChanges(c, m, value)
+	if err != nil {
+		return err
+	}
+	if len(changes) > 0 && !dry {
+		if err := cli.WriteSettings(s, c, changes); err != nil {
+			return err
+		}
+	}
+	return s.Answer(map[string]any{"changes": changes, "file": c.File, "written": len(changes) > 0 && !dry}, func() {
+		printChanges(s, c, m, changes, dry)
+	})
+}
+
+// installedOrFile is a model by its name or its path, and what embedding.model says of it.
+func installedOrFile(c *config.Config, which string) (*models.Model, string, error) {
+	if !isFile(which) {
+		m, err := modelsOf(c).Find(which)
+		if err != nil {
+			return nil, "", engineError(err)
+		}
+		return m, m.Name, nil
+	}
+	path, err := filepath.Abs(which)
+	if err != nil {
+		return nil, "", fmt.Errorf("find %s: %w", which, err)
+	}
+	name, named := strings.CutSuffix(filepath.Base(path), ModelSuffix)
+	if !named {
+		return nil, "", memory.Errorf(memory.Invalid, "%s is not called like a model; names of models end in %s",
+			which, ModelSuffix)
+	}
+	m, err := models.Open(filepath.Dir(path)).Find(name)
+	if errors.Is(err, models.ErrUnknown) {
+		return nil, "", memory.Errorf(memory.NotFound, "there is no file %s; check its path, or use an installed "+
+			"model by its name alone", path)
+	}
+	if err != nil {
+		return nil, "", engineError(err)
+	}
+	return m, path, nil
+}
+
+// modelChanges are the settings that a model needs, and that are not as it needs them.
+func modelChanges(c *config.Config, m *models.Model, value string) ([]cli.SettingChange, error) {
+	want := []config.Change{{Key: "embedding.model", Value: value}}
+	if k := m.Known; k != nil {
+		want = append(want,
+			config.Change{Key: "embedding.query_prefix", Value: cmp.Or(strings.TrimSpace(k.QueryPrefix), "none")},
+			config.Change{Key: "embedding.passage_prefix", Value: cmp.Or(strings.TrimSpace(k.PassagePrefix), "none")})
+	}
+	if m.MaxTokens < c.Embedding.MaxTokens {
+		want = append(want, config.Change{Key: "embedding.max_tokens", Value: strconv.Itoa(m.MaxTokens)})
+	}
+	if !makesWith(c) {
+		want = append(want, config.Change{Key: "embedding.providers", Value: "llama,http,go"})
+	}
+	changes := []cli.SettingChange{}
+	for _, w := range want {
+		st, err := c.Explain(w.Key)
+		if err != nil {
+			return nil, err
+		}
+		if st.Value == w.Value || w.Key == "embedding.model" && st.Value == m.Path {
+			continue
+		}
+		changes = append(changes, cli.SettingChange{Setting: w.Key, Was: st.Value, Value: w.Value})
+	}
+	return changes, nil
+}
+
+// makesWith reports whether the settings list a provider that runs model files.
+func makesWith(c *config.Config) bool {
+	set := c.Embedding.Providers
+	return slices.Contains(set, embedding.Llama) || slices.Contains(set, embedding.Go)
+}
+
+func printChanges(s *cli.App, c *config.Config, m *models.Model, changes []cli.SettingChange, dry bool) {
+	if len(changes) == 0 {
+		s.Printf("%s is the model that is used already\n", cli.Clean(m.Name))
+		return
+	}
+	width := 0
+	for _, change := range changes {
+		width = max(width, len(change.Setting))
+	}
+	for _, change := range changes {
+		s.Printf("%s  %s → %s\n", cli.Pad(change.Setting, width), s.Screen.Paint(cli.Faint, cli.Clean(change.Was)),
+			s.Screen.Paint(cli.Green, cli.Clean(change.Value)))
+	}
+	if dry {
+		s.Note("nothing was written; without --dry-run it goes to %s", cli.Clean(c.File))
+		return
+	}
+	s.Note("written to %s; start the daemon again for it. All vectors are then made anew, and emberd engine "+
+		"status --wait shows how far that is", cli.Clean(c.File))
+	if m.Known == nil && (c.Embedding.QueryPrefix != "" || c.Embedding.PassagePrefix != "") {
+		s.Note("embedding.query_prefix and embedding.passage_prefix stay as they are, for what this model wants " +
+			"there is not known")
+	}
+}

@@ -1,0 +1,163 @@
+package organize
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"emberd/internal/cli"
+	"emberd/memory"
+	"emberd/op"
+)
+
+func printReviewItems(ctx context.Context, s *cli.App, res *op.ReviewListResult, req *op.ReviewListRequest) {
+	var shown []memory.ID
+	for i := range res.Items {
+		shown = append(shown, firstOf(&res.Items[i])...)
+	}
+	texts := briefs(ctx, s, shown)
+	for i := range res.Items {
+		printReviewItem(s, &res.Items[i], texts)
+	}
+	switch more := res.Total - len(res.Items); {
+	case more > 0:
+		s.Note("%s more; --limit shows them", cli.Grouped(more))
+	case res.Total == 0 && req.Status == memory.ItemOpen:
+		s.Note("nothing waits for a decision; --status all shows what was decided")
+	}
+}
+
+// printReviewItem prints an item on a line, and below it the first of its memories and why
+// it is there.
+func printReviewItem(s *cli.App, item *memory.ReviewItem, texts map[memory.ID]string) {
+	s.Printf("%s  %s  %s: %s\n", item.Short(), cli.Pad(cli.Clean(item.Urgency), 6), cli.Clean(item.Agent),
+		cli.Clean(item.Action))
+	first := firstOf(item)
+	for _, id := range first {
+		printBrief(s, id, texts)
+	}
+	if more := len(item.MemoryIDs) - len(first); more > 0 {
+		s.Printf("  and %d more\n", more)
+	}
+	for _, text := range cli.NonEmpty(item.Evidence, reviewState(s, item)) {
+		s.Printf("  %s\n", s.Screen.Paint(cli.Faint, s.Gist(cli.Clean(text), 2)))
+	}
+}
+
+// firstOf are the memories of an item that a list shows.
+func firstOf(item *memory.ReviewItem) []memory.ID {
+	return item.MemoryIDs[:min(3, len(item.MemoryIDs))]
+}
+
+// briefs are the texts of those memories that are there, without counting a use of any. A
+// list without some is a list.
+func briefs(ctx context.Context, s *cli.App, ids []memory.ID) map[memory.ID]string {
+	texts := make(map[memory.ID]string, len(ids))
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	for some := range slices.Chunk(ids, memory.MaxIDs) {
+		req := &op.OpenManyRequest{Relations: new(bool), Track: new(bool)}
+		for _, id := range some {
+			req.IDs = append(req.IDs, string(id))
+		}
+		res, err := cli.Call(ctx, s, op.OpenMany, req)
+		if err != nil {
+			return texts
+		}
+		for i := range res.Memories {
+			texts[res.Memories[i].ID] = res.Memories[i].Content
+		}
+	}
+	return texts
+}
+
+// printBrief prints the id of a memory and how its text begins, unless it is gone.
+func printBrief(s *cli.App, id memory.ID, texts map[memory.ID]string) {
+	text, live := texts[id]
+	if live {
+		text = "  " + s.Gist(text, len("  12345678  "))
+	}
+	s.Printf("  %s%s\n", s.Short(id), text)
+}
+
+// reviewState says what became of an item, "" while it is open.
+func reviewState(s *cli.App, item *memory.ReviewItem) string {
+	switch item.Status {
+	case memory.ItemClaimed:
+		return fmt.Sprintf("claimed by %s, %s", item.ClaimedBy, s.When(item.ClaimedAt))
+	case memory.ItemClosed:
+		text := "closed"
+		if !item.ClosedAt.IsZero() {
+			text += ", " + s.When(item.ClosedAt)
+		}
+		if why := strings.Join(cli.NonEmpty(item.Decision, item.Reason), ", "); why != "" {
+			text += ": " + why
+		}
+		return text
+	}
+	return ""
+}
+
+// printReview prints an item with all that is needed to decide.
+func printReview(s *cli.App, res *op.ReviewShowResult) {
+	item := &res.Item
+	s.Printf("%s  %s\n", s.Screen.Paint(cli.Bold, item.ID), cli.Clean(cmp.Or(reviewState(s, item), item.Status)))
+	s.Printf("%s proposes %s, urgency %s, %s\n", cli.Clean(item.Agent), cli.Clean(item.Action), cli.Clean(item.Urgency),
+		s.When(item.CreatedAt))
+	s.Printf("%s\n", s.Screen.Paint(cli.Faint, cli.Clean(strings.Join(item.Labels, ", "))))
+	if item.Evidence != "" {
+		s.Printf("%s", s.Screen.Paragraph(cli.Clean(item.Evidence), nil, ""))
+	}
+	for i := range res.Memories {
+		m := &res.Memories[i]
+		s.Printf("\n%s  %s\n", s.Short(m.ID),
+			s.Screen.Paint(cli.Faint, fmt.Sprintf("%s, score %.2f, used %s", cli.Clean(string(m.Status)), m.Score,
+				cli.Count(int(m.UseCount), "time", "times"))))
+		s.Printf("%s", s.Screen.Paragraph(cli.Clean(m.Content), nil, "  "))
+	}
+	if len(res.Diff) > 0 {
+		s.Printf("\n")
+		printDiff(s, res.Diff)
+	}
+	printChoices(s, res)
+}
+
+func printDiff(s *cli.App, lines []string) {
+	for _, line := range lines {
+		line = cli.Clean(line)
+		switch {
+		case strings.HasPrefix(line, "- "):
+			line = s.Screen.Paint(cli.Red, line)
+		case strings.HasPrefix(line, "+ "):
+			line = s.Screen.Paint(cli.Green, line)
+		}
+		s.Printf("%s\n", line)
+	}
+}
+
+// printChoices tells how to decide.
+func printChoices(s *cli.App, res *op.ReviewShowResult) {
+	if len(res.Choices) > 0 {
+		s.Printf("\n")
+	}
+	for _, choice := range res.Choices {
+		if id, one := strings.CutPrefix(choice, op.DecideForgetOne); one {
+			choice = op.DecideForgetOne + memory.ID(id).Short()
+		}
+		s.Printf("emberd review close %s %s\n", res.Item.Short(), cli.Clean(choice))
+	}
+	if res.MergeRefused != "" {
+		s.Note("they cannot be merged: %s", cli.Clean(res.MergeRefused))
+	}
+	if res.DecidedBy != "" {
+		s.Note("if nobody decides before %s: %s", cli.Clean(res.DecidedAt), cli.Clean(res.DecidedBy))
+	}
+}
+
+func printReviewChange(s *cli.App, res *op.ReviewChangeResult, what string) error {
+	return s.Answer(res, func() {
+		s.Printf("%s %s\n", res.Item.Short(), what)
+		s.UndoHint(res.Tx)
+	})
+}

@@ -1,0 +1,109 @@
+package organize
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/memory"
+	"emberd/op"
+)
+
+func VaultCommand(s *cli.App) *cobra.Command {
+	return cli.Group("vault",
+		vaultCheckCommand(s), vaultConfirmCommand(s))
+}
+
+func vaultCheckCommand(s *cli.App) *cobra.Command {
+	var req op.VaultCheckRequest
+	cmd := cli.Command("check", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("limit") && req.Limit == 0 {
+			return memory.Errorf(memory.Invalid, "limit is 0, outside 1 to 10,000").At("limit")
+		}
+		res, err := cli.Call(cmd.Context(), s, op.VaultCheck, &req)
+		if err != nil {
+			return err
+		}
+		if s.JSON {
+			err = s.PrintJSON(res)
+		} else {
+			printVaultCheck(s, res)
+		}
+		if err == nil && res.Total > 0 {
+			err = &cli.Exit{Code: cli.ExitNothing}
+		}
+		return err
+	})
+	cli.Bind(cmd.Flags(), &req, "limit,n")
+	return cmd
+}
+
+func vaultConfirmCommand(s *cli.App) *cobra.Command {
+	return cli.Command("confirm", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		res, err := cli.Call(cmd.Context(), s, op.VaultConfirm, &op.VaultConfirmRequest{})
+		if err != nil {
+			return err
+		}
+		switch {
+		case s.JSON:
+			err = s.PrintJSON(res)
+		case res.Frozen == "":
+			s.Note("no deletion is held back")
+		default:
+			s.Printf("confirmed: %s\n", cli.Count(res.Missing,
+				"missing note is found no more, and its memory goes to the trash",
+				"missing notes are found no more, and their memories go to the trash"))
+			s.Note("to take it back: emberd undo with the entry \"note gone\" of emberd history")
+		}
+		if err == nil && res.Frozen == "" {
+			err = &cli.Exit{Code: cli.ExitNothing}
+		}
+		return err
+	})
+}
+
+func printVaultCheck(s *cli.App, r *op.VaultCheckResult) {
+	for _, f := range r.Findings {
+		where := cli.Flat(f.Path)
+		if f.Line > 0 {
+			where = fmt.Sprintf("%s:%d", where, f.Line)
+		}
+		if s.Screen.Width > 0 {
+			s.Printf("%s\n%s", s.Screen.Paint(cli.Cyan, where), s.Screen.Paragraph(cli.Clean(f.Text), nil, "  "))
+			continue
+		}
+		s.Printf("%s: %s\n", where, cli.Clean(f.Text))
+	}
+	s.Note("%s: %s, %s of which %s lead nowhere, %s not read", cli.Flat(r.Path), cli.Count(r.Notes, "note", "notes"),
+		cli.Count(r.Links, "link", "links"), cli.Grouped(r.Broken), cli.Grouped(r.Skipped))
+	if more := r.Total - len(r.Findings); more > 0 {
+		s.Note("%s more; --limit lists them", cli.Grouped(more))
+	}
+}
+
+func LinksCommand(s *cli.App) *cobra.Command {
+	return cli.Command("links NOTE", cli.ArgCount(1, 1, "one note"), s.CompleteNotes,
+		func(cmd *cobra.Command, args []string) error {
+			return cli.Show(cmd.Context(), s, op.Links, &op.LinksRequest{Note: args[0]}, printLinks)
+		})
+}
+
+func printLinks(s *cli.App, r *op.LinksResult) {
+	s.Printf("%s\n", s.Screen.Paint(cli.Yellow, cli.Flat(r.Note)))
+	for _, l := range r.Outgoing {
+		to := cli.Flat(l.Path)
+		if l.Path == "" {
+			to = s.Screen.Paint(cli.Yellow, "leads to no note") // but may to a picture or another file
+		}
+		s.Printf("  → %s  %s %s\n", cmp.Or(cli.Flat(l.Target), "(this note)"), to,
+			s.Screen.Paint(cli.Faint, fmt.Sprintf("line %d", l.Line)))
+	}
+	for _, path := range r.Incoming {
+		s.Printf("  ← %s\n", cli.Flat(path))
+	}
+	if len(r.Outgoing)+len(r.Incoming) == 0 {
+		s.Note("no links to or from this note")
+	}
+}

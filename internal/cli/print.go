@@ -1,0 +1,297 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// Answer prints an answer, as JSON or for people.
+func (s *App) Answer(answer any, print func()) error {
+	if s.JSON {
+		return s.PrintJSON(answer)
+	}
+	print()
+	return nil
+}
+
+// Found is [App.Answer] that ends with "nothing found" when n is 0.
+func (s *App) Found(answer any, n int, print func()) error {
+	if err := s.Answer(answer, print); err != nil || n > 0 {
+		return err
+	}
+	return &Exit{Code: ExitNothing}
+}
+
+// Row prints a name and a value side by side.
+func (s *App) Row(name, value string) {
+	s.Printf("%s %s\n", s.Screen.Paint(Faint, Pad(name, 10)), value)
+}
+
+// Rows prints a name and a text on as many lines as it takes, in one style.
+func (s *App) Rows(name, text string, st Style) {
+	for _, l := range Lines(text, max(0, s.Screen.Width-len("warning    "))) {
+		s.Row(name, s.Screen.Paint(st, text[l.From:l.To]))
+		name = ""
+	}
+}
+
+// Warn prints a warning on as many lines as it takes.
+func (s *App) Warn(name, text string) { s.Rows(name, text, Yellow) }
+
+// Short is the id that people read and type.
+func (s *App) Short(id memory.ID) string { return s.Screen.Paint(Yellow, id.Short()) }
+
+// Gist is the beginning of a text on what is left of a line.
+func (s *App) Gist(text string, used int) string {
+	width := 72 // enough to know it again; nothing needs the rest on a pipe
+	if s.Screen.Width > 0 {
+		width = s.Screen.Width - used
+	}
+	return Cut(OneLine(text), width)
+}
+
+func (s *App) UndoHint(tx string) {
+	if tx != "" {
+		s.Note("to take it back: emberd undo %s", tx)
+	}
+}
+
+// PrintPending tells why a note does not have yet what its memory has.
+func PrintPending(s *App, w *op.PendingWrite) {
+	if w != nil {
+		s.Note("not in the note %s yet: %s", Flat(w.Path), Clean(w.Reason))
+	}
+}
+
+func NoteLoading(s *App, l *op.Loading) {
+	if l != nil {
+		s.Note("the word index is still loading (%s of %s): all is searched, but the order may be rough",
+			Grouped(l.Indexed), Grouped(l.Total))
+	}
+}
+
+func NoteIndexing(s *App, l *op.Loading) {
+	if l != nil {
+		s.Note("the vault is still being read (%s of %s notes)", Grouped(l.Indexed), Grouped(l.Total))
+	}
+}
+
+// NoteWithout says why vectors had no part in an answer in which they else would have had.
+func NoteWithout(s *App, m *op.Meaning) {
+	if m != nil && m.Weight > 0 && m.Without != "" {
+		s.Note("searched by words alone: %s", Clean(m.Without))
+	}
+}
+
+// Place is where a note is, on a line of its own on a terminal.
+func Place(s *App, n *op.Note) string {
+	line := fmt.Sprintf(":%d", n.Line)
+	if s.Screen.Width == 0 {
+		return "  " + Flat(n.Path) + line
+	}
+	return "\n  " + s.Screen.Paint(Faint, CutFront(Flat(n.Path)+line, s.Screen.Width-2))
+}
+
+// WhenSet is when for a time that may be unset or the same as another.
+func WhenSet(s *App, t, other time.Time) string {
+	if t.IsZero() || t.Equal(other) {
+		return ""
+	}
+	return s.When(t)
+}
+
+// MaxListLen is how many items of an answer are worth reading on a screen.
+const MaxListLen = 20
+
+func NonEmpty(parts ...string) []string {
+	return slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+}
+
+// PlainValue is a JSON string without quotes, and any other value as written.
+func PlainValue(raw json.RawMessage) string {
+	var text *string
+	if json.Unmarshal(raw, &text) == nil && text != nil {
+		return *text
+	}
+	return string(raw)
+}
+
+// Joined is all errors, with the exit code of the first; one stays as it is.
+func Joined(all []error) error {
+	err := errors.Join(all...)
+	many, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case !ok:
+		return nil
+	case len(many.Unwrap()) == 1:
+		return many.Unwrap()[0]
+	}
+	return &Exit{Code: CodeOf(many.Unwrap()[0]), Err: err}
+}
+
+// Lasted writes a duration for people.
+func Lasted(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return d.Round(time.Second).String()
+	case d < 48*time.Hour:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// In says how far off something is.
+func In(d time.Duration) string {
+	if d < time.Second {
+		return "now"
+	}
+	return "in " + Lasted(d)
+}
+
+// Percent writes a share without calling anything nothing.
+func Percent(share float64) string {
+	if share < 0.005 {
+		return "<1 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}
+
+func Millis(ms float64) string { return fmt.Sprintf("%.1f ms", ms) }
+
+// Uncoloured takes the colours off a line of our own.
+func Uncoloured(line string) string {
+	for _, st := range []Style{Bold, Faint, Red, Green, Yellow, Cyan} {
+		line = strings.ReplaceAll(line, "\x1b["+string(st)+"m", "")
+	}
+	return strings.ReplaceAll(line, "\x1b[0m", "")
+}
+
+// By says who asked for something.
+func By(a memory.Actor) string {
+	return Clean(strings.Join(NonEmpty(a.Via, a.Client, a.Session), " "))
+}
+
+// DeviceName is a device's id with the name of its host, which a file says that
+// anybody may have written.
+func DeviceName(id, host string) string {
+	if host == "" {
+		return Clean(id)
+	}
+	return Clean(id) + " (" + Clean(host) + ")"
+}
+
+func Either(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+// Bucket is one counted name.
+type Bucket struct {
+	Name string
+	N    int
+}
+
+// Largest orders counts by size and then by name.
+func Largest(counts map[string]int) []Bucket {
+	var out []Bucket
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, Bucket{Name: name, N: counts[name]})
+	}
+	slices.SortStableFunc(out, func(a, b Bucket) int { return cmp.Compare(b.N, a.N) })
+	return out
+}
+
+// CheckLimit refuses a limit that was given as zero, which the request would
+// take for "not given".
+func CheckLimit(cmd *cobra.Command, limit int) error {
+	if cmd.Flags().Changed("limit") && (limit < 1 || limit > memory.MaxResults) {
+		return memory.Errorf(memory.Invalid, "limit is %d, outside 1 to %d", limit, memory.MaxResults).At("limit")
+	}
+	return nil
+}
+
+func NoneListed(then, filtered bool) string {
+	switch {
+	case filtered:
+		return "no memory is like that; leave a filter out, or see them all with emberd list"
+	case then:
+		return "no memories were there"
+	}
+	return "no memories here; save one with: emberd save TEXT"
+}
+
+func Shorts(ids []memory.ID) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = id.Short()
+	}
+	return out
+}
+
+func Because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return "  " + Clean(reason)
+}
+
+// PrintField prints what a field was and is.
+func PrintField(s *App, f op.FieldChange) {
+	const head = 8 + 12 + 1
+	room := 0
+	if s.Screen.Width > 0 {
+		room = max(12, (s.Screen.Width-head-3)/2)
+	}
+	show := func(raw []byte) string { return Cut(cmp.Or(Flat(PlainValue(raw)), "–"), room) }
+	text := s.Screen.Paint(Green, show(f.To))
+	switch {
+	case f.From != nil && (f.To == nil || string(f.To) == "null"):
+		text = s.Screen.Paint(Red, show(f.From)) + " → –"
+	case f.From != nil:
+		text = s.Screen.Paint(Red, show(f.From)) + " → " + text
+	}
+	s.Printf("        %s %s\n", s.Screen.Paint(Faint, Pad(Clean(f.Name), 12)), text)
+}
+
+// LeftOf counts the memories that an undo left as they are.
+func LeftOf(res *op.UndoResult) int {
+	left := 0
+	for _, item := range res.Items {
+		if item.Action == stm.Left {
+			left++
+		}
+	}
+	return left
+}
+
+// Plain writes a JSON value for people: a string without its quotes.
+func Plain(raw json.RawMessage) string {
+	return Clean(PlainValue(raw))
+}
+
+// NotePartial says that notes are still being read.
+func NotePartial(s *App, partial bool) {
+	if partial {
+		s.Note("notes are still being read, so some may be missing; ask again in a moment")
+	}
+}
+
+func IsPathError(err error) bool {
+	_, ok := errors.AsType[*fs.PathError](err)
+	return ok
+}

@@ -1,0 +1,309 @@
+// Package setup has the commands that set emberd up and explain it: init, config, the primary
+// device, the demo, completion scripts and manual pages.
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/internal/cli/agent"
+	"emberd/internal/cli/daemon"
+	"emberd/internal/clients"
+	"emberd/internal/config"
+	"emberd/internal/service"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// setup is init's flags.
+type setup struct {
+	vault   string
+	clients []string
+	service bool
+	yes     bool
+}
+
+func InitCommand(s *cli.App) *cobra.Command {
+	var o setup
+	cmd := cli.Command("init", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("vault") && o.vault == "" {
+			return memory.Errorf(memory.Invalid, "--vault is empty; name a folder, or none")
+		}
+		return setUp(cmd.Context(), s, o)
+	})
+	f := cmd.Flags()
+	f.StringVar(&o.vault, "vault", "", "")
+	f.BoolVar(&o.service, "service", false, "")
+	f.StringArrayVar(&o.clients, "client", nil, "")
+	f.BoolVarP(&o.yes, "yes", "y", false, "")
+	_ = cmd.RegisterFlagCompletionFunc("client", cli.CompleteClients) // the flag is there
+	return cmd
+}
+
+// plan is what init is to do.
+type plan struct {
+	changes []cli.SettingChange
+	service bool
+	clients []*clients.Client
+}
+
+// setupDone is what init did; with --json it is the result.
+type setupDone struct {
+	Config   string               `json:"config"`
+	Settings []cli.SettingChange  `json:"settings"` // that were changed
+	Service  *serviceDone         `json:"service,omitempty"`
+	Clients  []agent.ClientChange `json:"clients"`
+	Next     []string             `json:"next"` // commands to go on with
+}
+
+type serviceDone struct {
+	Written []string       `json:"written"`
+	State   *service.State `json:"state"`
+}
+
+func setUp(ctx context.Context, s *cli.App, o setup) error {
+	c, err := s.Load()
+	if err != nil {
+		return err
+	}
+	asks := s.Interactive() && !s.JSON
+	if !o.yes && !asks {
+		return memory.Errorf(memory.Invalid,
+			"emberd init asks, and nobody is there to answer; say emberd init --yes, with --vault DIR or --vault "+
+				"none, and --service and --client NAME for what else is wanted")
+	}
+	p, err := planSetup(ctx, s, c, o, asks && !o.yes)
+	if err != nil {
+		return err
+	}
+	done, err := carryOut(ctx, s, c, p)
+	if err != nil {
+		return err
+	}
+	return s.Answer(done, func() {
+		s.Printf("\n%s\n", s.Screen.Paint(cli.Bold, "next:"))
+		for _, command := range done.Next {
+			s.Printf("  %s\n", command)
+		}
+	})
+}
+
+// planSetup decides all by flags, questions and what is there, and looks beforehand at
+// what would be in the way.
+func planSetup(ctx context.Context, s *cli.App, c *config.Config, o setup, asks bool) (*plan, error) {
+	p := &plan{service: o.service}
+	for _, name := range o.clients {
+		if err := addClient(s, p, name); err != nil {
+			return nil, err
+		}
+	}
+	if o.service {
+		if m, err := daemon.ManagerOf(s); err != nil {
+			return nil, err
+		} else if err := m.Answers(ctx); err != nil {
+			return nil, err
+		}
+	}
+	q := &questions{s: s, ctx: ctx, asks: asks}
+	if asks {
+		printSetNow(s, c)
+	}
+	dir, err := q.vault(c, o.vault)
+	if err != nil {
+		return nil, err
+	}
+	p.changes = vaultChange(c, dir)
+	if err := cli.Changeable(s, c, p.changes); err != nil {
+		return nil, err
+	}
+	if !asks {
+		return p, nil
+	}
+	defer s.Printf("\n")
+	return p, errors.Join(q.service(p), q.clients(p))
+}
+
+// printSetNow shows what an earlier setup left.
+func printSetNow(s *cli.App, c *config.Config) {
+	s.Row("settings", cli.Flat(c.File)+map[bool]string{false: " (not there yet)"}[c.FileRead])
+	for i, dir := range c.Vaults {
+		s.Row(map[bool]string{true: "vault"}[i == 0], cli.Flat(dir))
+	}
+	s.Printf("\n")
+}
+
+// addClient takes a client that can be installed into the plan.
+func addClient(s *cli.App, p *plan, name string) error {
+	c, err := agent.FindClient(name)
+	if err != nil {
+		return err
+	}
+	m, err := cli.ThisMachine(s)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !c.Editable():
+		return memory.Errorf(memory.Invalid,
+			"the settings of %s are not edited; emberd install-client %s prints what to put in", c.Title, c.Name)
+	case !c.Found(m):
+		return memory.Errorf(memory.NotFound,
+			"%s does not seem to be on this machine; start it once, then say emberd install-client %s", c.Title, c.Name)
+	}
+	if _, err := agent.Limit(s, c, c.File(m), agent.Installation{}); err != nil {
+		return err
+	}
+	if !slices.Contains(p.clients, c) &&
+		!slices.ContainsFunc(p.clients, func(o *clients.Client) bool { return o.Name == c.Name }) {
+		p.clients = append(p.clients, c)
+	}
+	return nil
+}
+
+// carryOut writes the settings in one go, then installs the service, which needs them, and
+// then the clients. What fails says what was done before.
+func carryOut(ctx context.Context, s *cli.App, c *config.Config, p *plan) (*setupDone, error) {
+	done := &setupDone{Config: c.File, Settings: append([]cli.SettingChange{}, p.changes...),
+		Clients: []agent.ClientChange{}}
+	if err := writeSetup(s, c, p.changes); err != nil {
+		return nil, err
+	}
+	before := "the settings are in " + c.File
+	if p.service {
+		var err error
+		if done.Service, err = setUpService(ctx, s); err != nil {
+			return nil, fmt.Errorf("%s, and no service was installed (emberd service install tries again): %w", before,
+				err)
+		}
+		before += ", the service is installed"
+	}
+	for _, client := range p.clients {
+		change, err := setUpClient(s, client)
+		if err != nil {
+			return nil, fmt.Errorf("%s, and %s was not told of emberd (emberd install-client %s tries again): %w",
+				before, client.Title, client.Name, err)
+		}
+		done.Clients = append(done.Clients, *change)
+		before += ", " + client.Title + " starts emberd"
+	}
+	done.Next = nextSteps(ctx, s, p)
+	return done, nil
+}
+
+// writeSetup writes the config file, unless it is there and says all this already.
+func writeSetup(s *cli.App, c *config.Config, changes []cli.SettingChange) error {
+	if len(changes) > 0 || !c.FileRead {
+		if err := cli.WriteSettings(s, c, changes); err != nil {
+			return err
+		}
+		s.Config = nil // which the file was read for before
+		if _, err := s.Load(); err != nil {
+			return err
+		}
+	}
+	if s.JSON {
+		return nil
+	}
+	verb := "written "
+	if len(changes) == 0 && c.FileRead {
+		verb = "nothing to change in "
+	}
+	s.Printf("%s%s\n", verb, cli.Clean(c.File))
+	for _, change := range changes {
+		s.Printf("  %s: %s\n", change.Setting, cli.Clean(orNone(change.Value)))
+		if change.Was != "" {
+			s.Printf("    before: %s\n", cli.Clean(change.Was))
+		}
+	}
+	return nil
+}
+
+func setUpService(ctx context.Context, s *cli.App) (*serviceDone, error) {
+	spec, err := daemon.ServiceSpec(s)
+	if err != nil {
+		return nil, err
+	}
+	m, err := daemon.ManagerOf(s)
+	if err != nil {
+		return nil, err
+	}
+	files, err := m.Render(spec)
+	if err != nil {
+		return nil, err
+	}
+	written, err := daemon.PutService(ctx, s, m, spec, files)
+	if err != nil {
+		return nil, err
+	}
+	st, err := m.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !s.JSON {
+		daemon.PrintPutService(s, m, written)
+		s.Row("service", cli.Clean(st.Says))
+	}
+	return &serviceDone{Written: append([]string{}, written...), State: st}, nil
+}
+
+func setUpClient(s *cli.App, c *clients.Client) (*agent.ClientChange, error) {
+	m, err := cli.ThisMachine(s)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := agent.Limit(s, c, c.File(m), agent.Installation{})
+	if err != nil {
+		return nil, err
+	}
+	server, err := agent.Server(s, agent.Installation{}, limit)
+	if err != nil {
+		return nil, err
+	}
+	done := "added to"
+	if c.Has(c.File(m)) {
+		done = "changed in"
+	}
+	change, err := c.Add(c.File(m), server, false)
+	if err != nil {
+		return nil, err
+	}
+	res, err := agent.Applied(s, c, change)
+	if err != nil || s.JSON {
+		return res, err
+	}
+	return res, agent.PrintChange(s, c, res, done)
+}
+
+// nextSteps are the commands that somebody types after this.
+func nextSteps(ctx context.Context, s *cli.App, p *plan) []string {
+	var next []string
+	_, err := cli.Call(ctx, s, op.Version, &op.VersionRequest{})
+	_, in, inErr := daemon.Installed(s)
+	down, serviced := memory.CodeOf(err) == memory.Unavailable, inErr == nil && len(in.Present) > 0 &&
+		in.Config == s.Config.File
+	switch {
+	case p.service:
+	case serviced && len(p.changes) > 0:
+		next = append(next, cli.Again(s, "service", "install")+"   # the daemon starts again with these settings")
+	case serviced && down:
+		next = append(next, cli.Again(s, "service", "start"))
+	case down:
+		next = append(next, cli.Again(s, "serve")+"   # in another terminal")
+	case len(p.changes) > 0:
+		next = append(next, cli.Again(s, "serve")+"   # once the daemon that runs was ended; it has other settings")
+	}
+	return append(next, cli.Again(s, "save", `"Use JWT tokens for authentication in all new APIs"`),
+		cli.Again(s, "search", "authentication"), cli.Again(s, "doctor"))
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}

@@ -1,0 +1,30 @@
+package setup
+
+import (
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/op"
+)
+
+func KeeperCommand(s *cli.App) *cobra.Command {
+	keeper := cli.Command("keeper", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		return cli.Show(cmd.Context(), s, op.Keeper, &op.KeeperRequest{}, printKeeper)
+	})
+	keeper.AddCommand(cli.Command("here", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		return cli.Show(cmd.Context(), s, op.KeeperHere, &op.KeeperHereRequest{}, printKeeper)
+	}))
+	return keeper
+}
+
+func printKeeper(s *cli.App, r *op.KeeperResult) {
+	name, why := cli.DeviceName(r.Device, r.Name), "it has the lowest id of the devices seen within 14 days"
+	if r.Here {
+		name += ", this device"
+	}
+	if !r.Claimed.IsZero() {
+		why = "it was made the keeper on " + r.Claimed.Local().Format("2006-01-02 15:04")
+	}
+	s.Printf("%s\n", name)
+	s.Note("%s", why)
+}

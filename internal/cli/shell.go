@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"emberd/internal/clients"
+	"emberd/internal/tempdaemon"
+	"emberd/memory"
+)
+
+func Getenv(s *App, name string) string {
+	for _, pair := range slices.Backward(s.Env) {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Quoted is text as one word of a shell.
+func Quoted(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// Word is quoted, where a shell needs that.
+func Word(text string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%"
+	if text != "" && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return Quoted(text)
+}
+
+// Again is a command as it has to be typed to be about what this one is about.
+func Again(s *App, words ...string) string {
+	all := append([]string{"emberd"}, words...)
+	for _, flag := range []struct{ name, value string }{{"--home", s.Home}, {"--config", s.ConfigFile},
+		{"--socket", s.Socket}} {
+		if flag.value != "" {
+			all = append(all, flag.name, Word(flag.value))
+		}
+	}
+	for _, set := range s.Set {
+		all = append(all, "--set", Word(set))
+	}
+	return strings.Join(all, " ")
+}
+
+// ThisMachine is this one.
+func ThisMachine(s *App) (clients.Machine, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return clients.Machine{}, memory.Errorf(memory.Invalid, "the home directory is unknown: set HOME")
+	}
+	return clients.Machine{GOOS: runtime.GOOS, Home: home, Env: func(name string) string { return Getenv(s, name) }},
+		nil
+}
+
+// PlaceArgs are the flags that say to another emberd what was said to this one, by flags or
+// variables, about where the daemon is.
+func PlaceArgs(s *App) (args []string, err error) {
+	for _, place := range []struct{ flag, value, variable string }{
+		{"--home", s.Home, "EMBERD_HOME"}, {"--config", s.ConfigFile, "EMBERD_CONFIG"},
+		{"--socket", s.Socket, "EMBERD_SOCKET"},
+	} {
+		if place.value == "" {
+			place.value = Getenv(s, place.variable)
+		}
+		if place.value == "" {
+			continue
+		}
+		if !strings.HasPrefix(place.value, "~") { // which emberd reads itself
+			if place.value, err = filepath.Abs(place.value); err != nil {
+				return nil, err
+			}
+		}
+		args = append(args, place.flag, place.value)
+	}
+	return args, nil
+}
+
+// ThisProgram is the path that this process was called by, which stays the same
+// across upgrades where it is a link, or else the file it runs from.
+func ThisProgram() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", memory.Errorf(memory.Internal, "find this program: %w", err)
+	}
+	called, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return exe, nil
+	}
+	if called, err = filepath.Abs(called); err != nil {
+		return exe, nil
+	}
+	a, errA := os.Stat(called)
+	b, errB := os.Stat(exe)
+	if errA != nil || errB != nil || !os.SameFile(a, b) {
+		return exe, nil
+	}
+	return called, nil
+}
+
+// Launch gives the link to whatever the desktop opens links with.
+func Launch(cmd *cobra.Command, uri string) error {
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	if err := exec.CommandContext(cmd.Context(), opener, uri).Run(); err != nil {
+		return fmt.Errorf("%s could not open the link: %w; paste it into a browser", opener, err)
+	}
+	return nil
+}
+
+// ForeignFree returns the variables that are not settings.
+func ForeignFree(env []string) []string { return tempdaemon.WithoutSettings(env) }

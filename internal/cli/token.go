@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// The variables that name a token. One that is set to nothing is an error: whoever set it
+// meant a limit, and without a token there is none.
+const (
+	EnvToken     = "EMBERD_TOKEN"
+	EnvTokenFile = "EMBERD_TOKEN_FILE"
+)
+
+// Token is the capability token that the daemon is shown, "" when none was named.
+func (s *App) Token() (string, error) {
+	for _, name := range []string{EnvToken, EnvTokenFile} {
+		if s.emptied(name) {
+			return "", memory.Errorf(memory.Invalid,
+				"%s is set to nothing; give it a token, or unset it to do without one", name)
+		}
+	}
+	c, err := s.Load()
+	if err != nil {
+		return "", err
+	}
+	given := Getenv(s, EnvToken)
+	switch {
+	case given != "" && c.TokenFile != "":
+		return "", memory.Errorf(memory.Invalid,
+			"%s and the setting token_file both name a token; leave one of them out", EnvToken)
+	case given != "":
+		if strings.ContainsFunc(given, NotTokenChar) {
+			return "", memory.Errorf(memory.Invalid, "%s is no token; give it what emberd token create printed",
+				EnvToken)
+		}
+		return given, nil
+	case c.TokenFile == "":
+		return "", nil
+	}
+	return readToken(c.TokenFile)
+}
+
+// emptied reports whether a variable is there and blank.
+func (s *App) emptied(name string) bool {
+	return slices.ContainsFunc(s.Env, func(pair string) bool {
+		value, ok := strings.CutPrefix(pair, name+"=")
+		return ok && strings.TrimSpace(value) == ""
+	})
+}
+
+// readToken returns the token in a file that is its owner's alone.
+func readToken(file string) (string, error) {
+	token, err := ReadKey(file, "token")
+	if err != nil {
+		return "", memory.Errorf(memory.Invalid, "token_file: %w", err)
+	}
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return "", memory.Errorf(memory.Invalid, "token_file: %v", err)
+	case info.Mode().Perm()&0o077 != 0:
+		return "", memory.Errorf(memory.Invalid, "token_file: %s can be read by others (mode %04o); run: chmod 600 %s",
+			file, info.Mode().Perm(), Quoted(file))
+	case strings.ContainsFunc(token, NotTokenChar):
+		return "", memory.Errorf(memory.Invalid,
+			"token_file: %s holds no token; put in what emberd token create printed", file)
+	}
+	return token, nil
+}
+
+// limited holds what is asked of an engine of our own to the token, as the daemon would.
+func (s *App) limited(ctx context.Context, who memory.Actor) (context.Context, error) {
+	token, err := s.Token()
+	if err != nil {
+		return nil, err
+	}
+	if token != "" && s.local != nil {
+		grant, err := s.local.Authorize(token)
+		if err != nil {
+			return nil, err
+		}
+		who.Token, ctx = grant.Token, op.WithGrant(ctx, grant)
+	}
+	return op.WithCaller(ctx, who), nil
+}
+
+// NotTokenChar reports what a bearer token may not have, RFC 6750, section 2.1.
+func NotTokenChar(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._~+/=", r))
+}
+
+// maxKey bounds a key in bytes; the longest known ones have a few hundred.
+const maxKey = 16 << 10
+
+// ReadKey returns the one word in a file, a key or what else it is to be; "" without a file.
+func ReadKey(path, what string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	// Not wrapped: an error of a path is taken for one of the daemon's own folders.
+	f, err := durable.OpenGivenOrPipe(path)
+	if err != nil {
+		return "", fmt.Errorf("%v; put the %s there, or leave the setting out", err, what)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxKey+1))
+	if err != nil {
+		return "", fmt.Errorf("%v; it must be a file that can be read", err)
+	}
+	key := string(bytes.TrimSpace(data))
+	switch {
+	case key == "":
+		return "", fmt.Errorf("%s is empty; put the %s into it, or leave the setting out", path, what)
+	case len(data) > maxKey, strings.ContainsFunc(key, func(r rune) bool {
+		return unicode.IsSpace(r) ||
+			!unicode.IsPrint(r)
+	}):
+		return "", fmt.Errorf("%s holds more than one word; it must hold the %s and nothing else", path, what)
+	}
+	return key, nil
+}

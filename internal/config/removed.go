@@ -1,0 +1,56 @@
+package config
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
+
+// removedKey is a setting that an earlier version had. A place that still sets it gets a warning,
+// so that an upgrade never keeps a daemon from starting.
+type removedKey struct {
+	name string
+	also []string // its variables of other programs, which are not read either
+	now  string   // what takes its place; "" for a number of tuning
+}
+
+// say describes what takes the place of the setting.
+func (r *removedKey) say() string {
+	if r.now == "" {
+		k := numbers[find(numbers, r.name)]
+		return "write tuning: [" + r.name + "=" + k.def + "] with your number"
+	}
+	return r.now
+}
+
+// removedKeys are the settings that are none any more.
+var removedKeys = func() (all []removedKey) {
+	for line := range strings.Lines(removedFile) {
+		cells := strings.Split(line, "|")
+		name, now := strings.TrimSpace(cells[0]), strings.TrimSpace(cells[2])
+		all = append(all, removedKey{name, strings.Fields(cells[1]), now})
+	}
+	return all
+}()
+
+// removedFile has the lines "key | variables of other programs | what takes its place".
+//
+//go:embed removed.txt
+var removedFile string
+
+// removedAs returns the removed setting of that name, nil if there is none.
+func removedAs(name string) *removedKey {
+	return removedWhere(func(r removedKey) bool { return r.name == name })
+}
+
+// removedVariable returns the removed setting that a variable belongs to, nil if there is none.
+func removedVariable(name string) *removedKey {
+	return removedWhere(func(r removedKey) bool { return variable(r.name) == name || slices.Contains(r.also, name) })
+}
+
+func removedWhere(match func(r removedKey) bool) *removedKey {
+	if i := slices.IndexFunc(removedKeys, match); i >= 0 {
+		return &removedKeys[i]
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package contain_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"emberd/internal/contain"
+	"emberd/internal/metrics"
+)
+
+func TestAPanicBecomesAnErrorWithItsID(t *testing.T) {
+	var said bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	var none []int
+	for name, fn := range map[string]func() error{
+		"a.md": func() error { return errors.New(strings.Repeat("x", none[3])) },
+		"b.md": func() error { panic("the text of a memory") },
+		"c.md": func() error {
+			var all contain.Group
+			all.Go(func() { none[3]++ })
+			all.Go(func() {})
+			all.Wait()
+			return nil
+		},
+	} {
+		said.Reset()
+		p := contain.Of(contain.Do(log, contain.Note, name, fn))
+		if p == nil || p.Place != contain.Note || len(p.ID) != 8 {
+			t.Fatalf("%s: got %+v", name, p)
+		}
+		for _, want := range []string{"fault=" + p.ID, "name=" + name, "contain_test.go"} {
+			if !strings.Contains(said.String(), want) {
+				t.Errorf("%s: the log lacks %q: %s", name, want, &said)
+			}
+		}
+		if strings.Contains(said.String(), "the text of a memory") {
+			t.Errorf("%s: the log has the value of the panic: %s", name, &said)
+		}
+	}
+	if err := contain.Do(log, contain.Note, "d.md", func() error { return io.EOF }); err != io.EOF {
+		t.Errorf("without a panic came %v", err)
+	}
+	var page metrics.Exposition
+	contain.Measure(&page)
+	var text bytes.Buffer
+	if _, err := page.WriteTo(&text); err != nil || !strings.Contains(text.String(), `emberd_panics_total{place="note"} 3`) {
+		t.Errorf("the metrics page (%v) is\n%s", err, &text)
+	}
+}
+
+// A lock that the failed work held by defer is free afterwards.
+func TestDeferredCallsRun(t *testing.T) {
+	var mu sync.Mutex
+	err := contain.Do(slog.New(slog.DiscardHandler), contain.Task, "t", func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		panic("t")
+	})
+	if contain.Of(err) == nil || !mu.TryLock() {
+		t.Errorf("after %v the lock is held", err)
+	}
+}

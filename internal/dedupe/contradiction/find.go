@@ -1,0 +1,477 @@
+package contradiction
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Finding is one thing in which two texts cannot both hold.
+type Finding struct {
+	Kind string `json:"kind"` // number, unit, date, version, name, negation, opposite or change
+	A    string `json:"a"`    // the value or words of either text, as they stand there
+	B    string `json:"b"`
+	Why  string `json:"why"` // one clause, such as "5432 against 5433"
+}
+
+// maxFindings bounds the findings about two texts.
+const maxFindings = 8
+
+// nearest is how many sentences of the other text one is compared with at most.
+const nearest = 8
+
+// Find lists what two texts about one thing disagree in, in the order of the first one.
+// It is nil if nothing shows that they do. Of a text of several sentences each is held
+// against those of the other that share most with it.
+func (f *Facts) Find(g *Facts) []Finding {
+	if f.repeats(g) {
+		return nil
+	}
+	var out []Finding
+	for i := range f.sentences {
+		for _, j := range g.closest(&f.sentences[i]) {
+			p := pair{f: f, g: g, s: &f.sentences[i], t: &g.sentences[j]}
+			p.weigh()
+			for _, found := range p.findings() {
+				if !slices.Contains(out, found) {
+					out = append(out, found)
+				}
+			}
+			if len(out) >= maxFindings {
+				return out[:maxFindings]
+			}
+		}
+	}
+	return out
+}
+
+// closest are the sentences that share a word with one of another text, the ones that share most first.
+func (f *Facts) closest(s *sentence) []int {
+	if len(f.sentences) == 1 {
+		return []int{0}
+	}
+	counts := make(map[int]int)
+	for _, stem := range s.stems {
+		for _, j := range f.index[stem] {
+			counts[j]++
+		}
+	}
+	out := make([]int, 0, len(counts))
+	for j := range counts {
+		out = append(out, j)
+	}
+	slices.SortFunc(out, func(a, b int) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	return out[:min(len(out), nearest)]
+}
+
+// Shares reports whether two texts speak of one thing: whether most of the words that say
+// something in a sentence of the one are in a sentence of the other.
+func (f *Facts) Shares(g *Facts) bool {
+	for i := range f.sentences {
+		for _, j := range g.closest(&f.sentences[i]) {
+			p := pair{f: f, g: g, s: &f.sentences[i], t: &g.sentences[j]}
+			p.weigh()
+			if p.shared > 0 && 2*p.shared >= min(len(p.s.stems), len(p.t.stems)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Related is the similarity (calibrated, 0 to 1) from which on texts are held against each
+// other, unless a setting says otherwise.
+const Related = 0.6
+
+// Against lists what two texts of some similarity (calibrated, 0 to 1) contradict each
+// other in. It is the one gate for telling so: the texts are at least as similar as
+// related asks, or speak of one thing, and then it is what [Facts.Find] finds.
+func (f *Facts) Against(g *Facts, similarity, related float64) []Finding {
+	if similarity < related && !f.Shares(g) {
+		return nil
+	}
+	return f.Find(g)
+}
+
+// pair is two sentences that are held against each other.
+type pair struct {
+	f, g   *Facts
+	s, t   *sentence
+	shared int // stems that both have
+}
+
+func (p *pair) weigh() {
+	for _, stem := range p.s.stems {
+		if p.t.has(stem) {
+			p.shared++
+		}
+	}
+}
+
+func (p *pair) findings() []Finding {
+	if p.shared == 0 || p.elsewhere() || p.ofOthers() {
+		return nil
+	}
+	for _, find := range [...]func(*pair) []Finding{(*pair).values, (*pair).names, (*pair).choices, (*pair).denials,
+		(*pair).opposites, (*pair).directions, (*pair).changes} {
+		if found := find(p); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// ofOthers reports whether each sentence is about something with a hyphen in its name that
+// the other text does not know.
+func (p *pair) ofOthers() bool {
+	alone := func(f, g *Facts, s *sentence) bool {
+		return slices.ContainsFunc(f.compounds, func(at wordPosition) bool {
+			return &f.sentences[at.sentence] == s && !g.hasJoined(f, at)
+		})
+	}
+	return alone(p.f, p.g, p.s) && alone(p.g, p.f, p.t)
+}
+
+func (p *pair) finding(kind string, a, b word) Finding {
+	x, y := p.f.text[a.start:a.end], p.g.text[b.start:b.end]
+	return Finding{Kind: kind, A: x, B: y, Why: x + " against " + y}
+}
+
+// about are the stems that say what the word at i is about: those of its clause, and
+// with what the sentence begins.
+func (s *sentence) about(i int) []string {
+	from, to := i, i+1
+	for from > 0 && !s.words[from].boundary && !joins(s.words[from].stem) {
+		from--
+	}
+	for to < len(s.words) && !s.words[to].boundary && !joins(s.words[to].stem) {
+		to++
+	}
+	var out []string
+	add := func(w *word) {
+		if w.content && !w.former && !w.known.neutral && !slices.Contains(out, w.stem) {
+			out = append(out, w.stem)
+		}
+	}
+	for j := range s.words[:from] {
+		if w := &s.words[j]; w.content && !w.known.neutral {
+			add(w)
+			break
+		}
+	}
+	for j := from; j < to; j++ {
+		if j != i {
+			add(&s.words[j])
+		}
+	}
+	return out
+}
+
+func joins(stem string) bool { return stem == "and" || stem == "which" }
+
+// aligned reports whether the words at i of the one sentence and at j of the other say
+// something of one thing: what they are about is shared, and only one of them says more.
+func (p *pair) aligned(i, j int) bool {
+	a, b := p.s.about(i), p.t.about(j)
+	skip := func(w string) bool { return w == p.s.words[i].stem || w == p.t.words[j].stem }
+	both, mine, other := 0, 0, 0
+	for _, w := range a {
+		switch {
+		case skip(w):
+		case slices.Contains(b, w):
+			both++
+		case !p.t.has(w):
+			mine++
+		}
+	}
+	for _, w := range b {
+		if !skip(w) && !p.s.has(w) {
+			other++
+		}
+	}
+	return both > 0 && (mine == 0 || other == 0)
+}
+
+// values finds numbers, dates, versions and times of one thing that are not the same.
+func (p *pair) values() (out []Finding) {
+	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.names(p.t) && p.t.names(p.s) {
+		return nil
+	}
+	for i := range p.s.words {
+		if p.t.holds(&p.s.words[i]) {
+			continue
+		}
+		for j := range p.t.words {
+			if !p.s.holds(&p.t.words[j]) && p.slot(i, j) && p.aligned(i, j) {
+				v, w := p.s.words[i].value, p.t.words[j].value
+				kind := v.kind
+				switch {
+				case w.kind == "version":
+					kind = "version"
+				case kind == "number" && v.unit == w.unit && v.plain == w.plain || v.unit != w.unit:
+					kind = "unit"
+				case kind == "weekday" || kind == "time":
+					kind = "date"
+				}
+				out = append(out, p.finding(kind, p.s.words[i], p.t.words[j]))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// names reports whether a sentence has a name that the other one has not.
+func (s *sentence) names(t *sentence) bool {
+	return slices.ContainsFunc(s.words, func(w word) bool { return w.name && !w.former && !t.has(w.stem) })
+}
+
+// holds reports whether a sentence has a value that agrees with that of a word. It does
+// too if the word has none that still counts.
+func (s *sentence) holds(w *word) bool {
+	if w.value == nil || w.former {
+		return true
+	}
+	for i := range s.words {
+		if v := s.words[i].value; v != nil && !s.words[i].former && v.agrees(w.value) {
+			return true
+		}
+	}
+	return false
+}
+
+// slot reports whether two values stand in one place: they measure the same, and count
+// the same things or follow the same word.
+func (p *pair) slot(i, j int) bool {
+	v, w := p.s.words[i].value, p.t.words[j].value
+	if v == nil || w == nil || !v.alike(w) || p.s.words[i].former || p.t.words[j].former ||
+		p.s.words[i].denied != p.t.words[j].denied {
+		return false
+	}
+	if v.unit != w.unit && (v.unit == "" || w.unit == "" || v.plain != w.plain) {
+		return false
+	}
+	events := p.s.isEvent() && p.t.isEvent()
+	if v.kind != "number" || w.kind != "number" {
+		return !events || v.kind != "weekday" && v.kind != "time"
+	}
+	a, b := p.s.counted(i), p.t.counted(j)
+	if events && (a != "" || b != "") || p.s.numbers(i) || p.t.numbers(j) {
+		return false
+	}
+	if a != "" && b != "" || v.spelt || w.spelt || isPart(a) || isPart(b) {
+		return a == b
+	}
+	lead, other := p.s.leads(i), p.t.leads(j)
+	if a == "" && b == "" && (lead == "port") != (other == "port") {
+		return p.s.leads(i-1) == p.t.leads(j) && lead == "port" || p.s.leads(i) == p.t.leads(j-1) && other == "port"
+	}
+	return lead == other
+}
+
+// numbers reports whether the number at i is the name of a thing, as in "line 42".
+func (s *sentence) numbers(i int) bool {
+	return i > 0 && s.words[i-1].content && !s.words[i].labelled && !strings.HasSuffix(s.words[i-1].lower, "s") &&
+		isNumbered(s.words[i-1].stem)
+}
+
+// isPart reports a word that says which part of something is counted.
+func isPart(stem string) bool {
+	switch stem {
+	case "free", "us", "left", "remain", "avail", "total":
+		return true
+	}
+	return false
+}
+
+// counted is the stem of what a number counts, "" if no word follows it at once.
+func (s *sentence) counted(i int) string {
+	if i+1 < len(s.words) && !s.words[i+1].boundary && s.words[i+1].content {
+		return s.words[i+1].stem
+	}
+	return ""
+}
+
+// leads is the stem of the last word with meaning before i, "" if there is none.
+func (s *sentence) leads(i int) string {
+	for i--; i >= 0; i-- {
+		if w := &s.words[i]; w.content && !w.known.neutral {
+			return w.stem
+		}
+	}
+	return ""
+}
+
+// names finds names that stand in one place of two sentences which are else alike.
+func (p *pair) names() []Finding {
+	if p.s.scene || p.t.scene || p.s.where != p.t.where {
+		return nil
+	}
+	if p.owners() {
+		return []Finding{p.finding("name", p.s.words[0], p.t.words[0])}
+	}
+	for i := range p.s.words {
+		if !p.s.filled(i) || p.t.has(p.s.words[i].stem) {
+			continue
+		}
+		for j := range p.t.words {
+			if p.t.filled(j) && !p.s.has(p.t.words[j].stem) && p.s.verb(i) == p.t.verb(j) &&
+				(p.aligned(i, j) || p.s.label(i) != "" && p.s.label(i) == p.t.label(j)) {
+				return []Finding{p.finding("name", p.s.words[i], p.t.words[j])}
+			}
+		}
+	}
+	return nil
+}
+
+// filled reports whether the word at i is a name that stands behind a verb of which there
+// is one object only.
+func (s *sentence) filled(i int) bool {
+	w := &s.words[i]
+	return w.name && !w.former && !w.denied && s.verb(i) != ""
+}
+
+// verb is the verb before i that has one object only, "" if there is none.
+func (s *sentence) verb(i int) string {
+	if s.label(i) != "" {
+		return ":"
+	}
+	for back := 1; back <= 3 && i-back >= 0; back++ {
+		v := &s.words[i-back]
+		if v.known.functional {
+			return v.stem
+		}
+		if v.content && !v.name {
+			return ""
+		}
+	}
+	return ""
+}
+
+// denials finds what one sentence denies and the other says.
+func (p *pair) denials() []Finding {
+	if i, j := denied(p.s, p.t); i >= 0 {
+		return []Finding{p.finding("negation", p.s.denial(i), p.t.words[j])}
+	}
+	if i, j := denied(p.t, p.s); i >= 0 {
+		return []Finding{p.finding("negation", p.s.words[j], p.t.denial(i))}
+	}
+	return nil
+}
+
+// denied finds a word that s denies and t does not. All that s says in denying has to be
+// in t but for a fifth; all but nothing if t denies something too.
+func denied(s, t *sentence) (i, j int) {
+	if !s.denies || t.denies && !(s.covered(t) && t.covered(s)) {
+		return -1, -1
+	}
+	i, j = -1, -1
+	all, there := 0, 0
+	for k := range s.words {
+		w := &s.words[k]
+		if w.denied && !t.holds(w) {
+			return -1, -1 // never on Fridays, and on Tuesdays
+		}
+		if !w.content {
+			continue
+		}
+		all++
+		at := slices.IndexFunc(t.words, func(v word) bool { return v.content && v.stem == w.stem })
+		if at < 0 {
+			continue
+		}
+		there++
+		if i < 0 && w.denied && !t.words[at].denied {
+			i, j = k, at
+		}
+	}
+	if 5*there < 4*all {
+		return -1, -1
+	}
+	return i, j
+}
+
+// denial is a denied word with what denies it, if that stands close before it.
+func (s *sentence) denial(i int) word {
+	w := s.words[i]
+	for _, before := range s.words[max(0, i-3):i] {
+		if before.negates {
+			w.start = before.start
+		}
+	}
+	return w
+}
+
+// opposites finds words of opposite meaning that are said of one thing.
+func (p *pair) opposites() []Finding {
+	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.valued(p.t) && p.t.valued(p.s) {
+		return nil
+	}
+	for i := range p.s.words {
+		a := &p.s.words[i]
+		if a.value != nil || a.former || a.negates || p.t.has(a.stem) {
+			continue
+		}
+		for j := range p.t.words {
+			b := &p.t.words[j]
+			if b.value == nil && !b.former && !b.negates && a.denied == b.denied && a.opposed(b) && !p.s.has(b.stem) &&
+				p.within(i, j) {
+				return []Finding{p.finding("opposite", *a, *b)}
+			}
+		}
+	}
+	return nil
+}
+
+// valued reports whether a sentence has a value that the other has not.
+func (s *sentence) valued(t *sentence) bool {
+	return slices.ContainsFunc(s.words, func(w word) bool { return !t.holds(&w) })
+}
+
+// within is aligned, but that small words and colours have to be what is said of
+// something, as in "is on", and small words all that differs: a bird may sit on a tree
+// before it sits off it, and a dog is brown and white.
+func (p *pair) within(i, j int) bool {
+	a, b := &p.s.words[i], &p.t.words[j]
+	switch {
+	case !p.aligned(i, j):
+		return false
+	case a.known.coloured && b.known.coloured:
+		return p.s.stated(i) && p.t.stated(j)
+	case a.content && b.content:
+		return true
+	}
+	return p.s.stated(i) && p.t.stated(j) && p.shared == len(p.s.stems) && p.shared == len(p.t.stems)
+}
+
+// stated reports whether the word at i is what the sentence says in the end: it stands
+// behind a verb or a colon, and no word with meaning stands behind it.
+func (s *sentence) stated(i int) bool {
+	if i == 0 || i+1 < len(s.words) && !s.words[i+1].boundary && s.words[i+1].content {
+		return false
+	}
+	before := &s.words[i-1]
+	return s.words[i].labelled || before.known.functional || isOne(*before, "turned", "switched")
+}
+
+// changes finds that one sentence announces a change of what the other says.
+func (p *pair) changes() []Finding {
+	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= min(len(p.s.stems), len(p.t.stems)) {
+		return nil
+	}
+	said := p.s
+	if p.t.changes {
+		said = p.t
+	}
+	if others := len(said.stems) - p.shared; others == 0 ||
+		p.s.has("now") && p.t.has("now") || others == 1 && said.has("now") {
+		return nil // it says but that it is so now
+	}
+	a, b := p.f.whole(p.s), p.g.whole(p.t)
+	return []Finding{{Kind: "change", A: a, B: b, Why: "one of them tells of a change"}}
+}
+
+// whole is a sentence as it stands.
+func (f *Facts) whole(s *sentence) string {
+	return f.text[s.words[0].start:s.words[len(s.words)-1].end]
+}

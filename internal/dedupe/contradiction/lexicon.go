@@ -1,0 +1,94 @@
+package contradiction
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"emberd/internal/text"
+)
+
+//go:embed lexicon.txt
+var lexiconFile string
+
+// entry is what is known of a word, by stem.
+type entry struct {
+	opposites  []string  // what it excludes
+	kinds      []string  // what else one thing is of its kind
+	direction  direction // which way it says that something goes
+	lacks      bool      // it says that something is not there
+	neutral    bool      // it says nothing of what a value is about
+	functional bool      // it is a verb with one object only
+	coloured   bool      // it is a colour
+}
+
+var known = sync.OnceValue(func() map[string]*entry {
+	lexicon, lists := make(map[string]*entry), text.Lists(lexiconFile)
+	of := func(stem string) *entry {
+		if lexicon[stem] == nil {
+			lexicon[stem] = new(entry)
+		}
+		return lexicon[stem]
+	}
+	each := func(words string, note func(*entry)) {
+		for w := range strings.FieldsSeq(words) {
+			note(of(w))
+		}
+	}
+	exclusive(lists["opposites"], func(a, b string) { of(a).opposites = append(of(a).opposites, b) })
+	exclusive(lists["kinds"], func(a, b string) { of(a).kinds = append(of(a).kinds, b) })
+	for i, words := range [...]string{lists["up"], lists["down"], lists["link"], lists["none"]} {
+		each(words, func(e *entry) { e.direction = direction(i + 1) })
+	}
+	each(lists["lack"], func(e *entry) { e.lacks = true })
+	each(lists["neutral"], func(e *entry) { e.neutral = true })
+	each(lists["functional"], func(e *entry) { e.functional = true })
+	each(strings.ReplaceAll(lists["colors"], "/", " "), func(e *entry) { e.coloured = true })
+	exclusive(lists["colors"], func(a, b string) { of(a).opposites = append(of(a).opposites, b) })
+	return lexicon
+})
+
+// lookup is what is known of a stem, all zero if that is nothing.
+func lookup(stem string) *entry {
+	if e := known()[stem]; e != nil {
+		return e
+	}
+	return &entry{}
+}
+
+// exclusive names each two words that a list has between strokes, either way.
+func exclusive(list string, pair func(a, b string)) {
+	for group := range strings.FieldsSeq(list) {
+		words := strings.Split(group, "/")
+		for _, a := range words {
+			for _, b := range words {
+				if a != b {
+					pair(a, b)
+				}
+			}
+		}
+	}
+}
+
+// prefixes make a word its opposite.
+func prefixes() []string { return []string{"un", "dis", "non", "in", "im", "ir", "de"} }
+
+// turnedBy reports whether the longer of two stems is the shorter one behind a prefix that
+// makes it its opposite.
+func turnedBy(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) < 2 || len(b)-len(a) > 3 || len(a) < 4 || !strings.HasSuffix(b, a) {
+		return false
+	}
+	prefix := b[:len(b)-len(a)]
+	return prefix == "un" || len(a) > 4 && slices.Contains(prefixes(), prefix)
+}
+
+// opposed reports two words of opposite meaning: a pair of the list, or a word and the
+// same one behind a prefix.
+func (w *word) opposed(v *word) bool {
+	return slices.Contains(w.known.opposites, v.stem) || turnedBy(w.stem, v.stem)
+}

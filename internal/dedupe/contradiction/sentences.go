@@ -1,0 +1,213 @@
+package contradiction
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"emberd/internal/text"
+	"emberd/internal/text/analysis"
+)
+
+// maxWords is how many words a sentence has at most; a longer one counts as several. It
+// bounds what comparing two costs.
+const maxWords = 48
+
+// word is one word of a sentence, or one number of several.
+type word struct {
+	stem     string
+	lower    string // as it stands, in lower case
+	known    *entry
+	start    int    // where it begins in the text, and where it ends
+	end      int    //
+	value    *value // nil unless it is a number, date, version or time
+	content  bool   // it is no stop word, and neither a value nor a word of negation
+	name     bool   // capitalised within a sentence, or an identifier
+	first    bool   // capitalised where a sentence begins
+	negates  bool   // not, never, without
+	denied   bool   // it stands behind a word that negates
+	former   bool   // it is what something was before: "from X to", "instead of X"
+	boundary bool   // a comma, colon or bracket stands before it
+	labelled bool   // a colon or an equals sign stands before it
+}
+
+// sentence is a stretch of text that says one thing.
+type sentence struct {
+	words   []word
+	stems   []string // of its content, distinct
+	denies  bool     // an odd number of its words negate what it says
+	changes bool     // it announces a change: "now", "no longer", "from 5 to 6"
+	moves   bool     // it has a verb of change
+	scene   bool     // it is about an unnamed person or thing that is doing something
+	history bool     // it is about some other time
+	asks    bool     // it says what would be, or wonders whether it is
+	when    *value   // of history, when that was; nil if it does not say
+	where   uint     // which environments it speaks of, see environments
+	// the number that says which thing the sentence is about, as in "order 12 has"; -1 if there is none
+	which int
+}
+
+// has reports a word in any of its forms, or a value that agrees.
+func (s *sentence) has(stem string) bool { return slices.Contains(s.stems, stem) }
+
+// parser takes a text apart into sentences.
+type parser struct {
+	text    string
+	terms   []analysis.Term
+	current []word
+	out     []sentence
+}
+
+// sentencesOf parses the sentences of s. A semicolon ends one too.
+func sentencesOf(a *analysis.Analyzer, s string) []sentence {
+	p := parser{text: s, terms: a.Terms(s)}
+	at := 0
+	for piece := range text.SplitSentences(s) {
+		p.sentence(at, piece)
+		p.finish()
+		at += len(piece)
+	}
+	return p.out
+}
+
+// sentence adds the words of a piece of the text that starts at offset at.
+func (p *parser) sentence(at int, piece string) {
+	begins, boundary, labelled := true, false, false
+	for start, end := range fields(piece) {
+		token := piece[start:end]
+		start += at
+		from, to := trimmed(token)
+		boundary = boundary || strings.ContainsAny(token[:from], "(,[") || token == "-" || token == "–" || token == "—"
+		if from < to {
+			n := len(p.current)
+			p.add(start+from, start+to, begins, boundary)
+			if len(p.current) > n {
+				p.current[n].labelled = labelled
+			}
+			begins, boundary, labelled = false, false, false
+		} else if token[0] == '%' { // with a word behind it, as in "%-0", it belongs to that
+			p.percent(start + 1)
+		}
+		tail := token[to:]
+		labelled = labelled || strings.ContainsAny(tail, ":=")
+		boundary = boundary || strings.ContainsAny(tail, ",):]")
+		if strings.Contains(tail, ";") || len(p.current) >= maxWords {
+			p.finish()
+			begins, boundary, labelled = true, false, false
+		}
+	}
+}
+
+// percent makes a share of the number before a percent sign that stands by itself.
+func (p *parser) percent(end int) {
+	n := len(p.current)
+	if n == 0 {
+		return
+	}
+	if w := &p.current[n-1]; w.value != nil && w.value.kind == "number" && w.value.unit == "" {
+		w.value.unit, w.end = "%", end
+	}
+}
+
+// fields yields where each run without white space begins and ends.
+func fields(s string) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		start := -1
+		for i, r := range s {
+			switch space := unicode.IsSpace(r); {
+			case space && start >= 0:
+				if !yield(start, i) {
+					return
+				}
+				start = -1
+			case !space && start < 0:
+				start = i
+			}
+		}
+		if start >= 0 {
+			yield(start, len(s))
+		}
+	}
+}
+
+// trimmed is the part of a token between marks, with the signs that belong to numbers.
+func trimmed(token string) (from, to int) {
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	from = strings.IndexFunc(token, isWord)
+	if from < 0 {
+		return len(token), len(token)
+	}
+	last := strings.LastIndexFunc(token, isWord)
+	_, size := utf8.DecodeRuneInString(token[last:])
+	to = last + size
+	if unicode.IsNumber(rune(token[from])) {
+		for from > 0 && strings.ContainsRune("$~<>", rune(token[from-1])) {
+			from--
+		}
+		if to < len(token) && strings.ContainsRune("%+", rune(token[to])) {
+			to++
+		}
+	}
+	return from, to
+}
+
+// add appends the words of a token.
+func (p *parser) add(start, end int, begins, boundary bool) {
+	for _, denial := range [...]string{"n'", "n’"} { // of the French negation the other part counts
+		start += len(denial) * strings.Count(p.text[start:min(end, start+len(denial))], denial)
+	}
+	token := p.text[start:end]
+	lower := strings.ToLower(token)
+	if token == "" {
+		return
+	}
+	plain := word{stem: lower, lower: lower, known: lookup(""), start: start, end: end, boundary: boundary}
+	if v, ok := read(lower); ok {
+		plain.value = &v
+		p.current = append(p.current, plain)
+		return
+	}
+	if refuses(lower) {
+		plain.stem, plain.known, plain.negates = "not", lookup(lower), true
+		p.current = append(p.current, plain)
+		if token[0] < utf8.RuneSelf {
+			return
+		}
+		boundary = false // without spaces the token has other words
+	}
+	first, size := utf8.DecodeRuneInString(token)
+	upper := unicode.IsUpper(first)
+	inside := strings.ContainsFunc(token[size:], unicode.IsUpper) || strings.ContainsFunc(token, unicode.IsDigit) ||
+		isIdentifier(token)
+	covered := start
+	for ; len(p.terms) > 0 && p.terms[0].Start < end; p.terms = p.terms[1:] {
+		t := p.terms[0]
+		if t.Start < start || t.End <= covered || t.Text == "" || t.End > end {
+			continue // a part of what stands already
+		}
+		covered = t.End
+		w := word{stem: t.Text, lower: strings.ToLower(p.text[t.Start:t.End]), known: lookup(t.Text), start: t.Start,
+			end: t.End, content: !t.Stop(), boundary: boundary}
+		w.name, w.first = w.content && (inside || upper && !begins), w.content && upper && begins && !inside
+		p.current, boundary = append(p.current, w), false
+	}
+}
+
+// finish makes a sentence of the words so far.
+func (p *parser) finish() {
+	words := slices.Clone(p.current)
+	p.current = p.current[:0]
+	if len(words) == 0 {
+		return
+	}
+	s := sentence{words: joined(p.text, words)}
+	s.mark()
+	for i := range s.words {
+		if w := &s.words[i]; w.content && !slices.Contains(s.stems, w.stem) {
+			s.stems = append(s.stems, w.stem)
+		}
+	}
+	p.out = append(p.out, s)
+}

@@ -1,0 +1,181 @@
+package entity
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// patterns match one piece of text between blanks. Each is tried only where the
+// sign that it is about occurs.
+type patterns struct {
+	url, mail, at, tag, color, path, drive, version, dotted, snake, call *regexp.Regexp
+}
+
+var compiled = sync.OnceValue(func() *patterns {
+	return &patterns{
+		url:     regexp.MustCompile(`(?i)(?:\b[a-z][a-z0-9+.-]*://|\bwww\.)([^\s<>"'“”„»)\]}|` + "`" + `]+)`),
+		mail:    regexp.MustCompile(`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`),
+		at:      regexp.MustCompile(`^@([\p{L}\p{N}_](?:[\p{L}\p{N}_./-]*[\p{L}\p{N}_])?)`),
+		tag:     regexp.MustCompile(`^#([\p{L}\p{M}\p{N}_/-]*\p{L}[\p{L}\p{M}\p{N}_/-]*)`),
+		color:   regexp.MustCompile(`(?i)^#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$`),
+		path:    regexp.MustCompile(`^(?:~|\.{1,2})?(?:/[\p{L}\p{N}._@+-]+)+/?$|^[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*(?:/[\p{L}\p{N}._@+-]+)+/?$`),
+		drive:   regexp.MustCompile(`^[A-Za-z]:\\[\p{L}\p{N}._\\-]+$`),
+		version: regexp.MustCompile(`^(?:v\d+(?:\.\d+)*|\d{1,3}\.\d+\.\d+(?:\.\d+)?)(?:-?(?:alpha|beta|rc|pre|dev)[.\d]*)?$`),
+		dotted:  regexp.MustCompile(`^\.?[\p{L}_][\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+)+$`),
+		snake:   regexp.MustCompile(`^_{0,2}[\p{L}][\p{L}\p{N}]*(?:_+[\p{L}\p{N}]+)+$`),
+		call:    regexp.MustCompile(`^([\p{L}_][\p{L}\p{N}_.]*)\(\)$`),
+	}
+})
+
+// maxPieceLen bounds what is looked at as one address, in bytes. No entity is as
+// long, and a text without blanks stays cheap.
+const maxPieceLen = 512
+
+// addresses finds what shows by its signs: URLs, e-mail addresses, mentions, tags,
+// paths, and the identifiers of programs.
+func (f *finder) addresses() {
+	for start := 0; start < len(f.text); {
+		n := strings.IndexFunc(f.text[start:], divides)
+		if n < 0 {
+			n = len(f.text) - start
+		}
+		if n > 1 && n <= maxPieceLen && hasSign(f.text[start:start+n]) {
+			f.piece(start, start+n)
+		}
+		_, size := utf8.DecodeRuneInString(f.text[start+n:])
+		start += n + size
+	}
+}
+
+// hasSign reports whether a piece may be one of the patterns; v2 has no sign but its
+// letter.
+func hasSign(s string) bool {
+	return strings.ContainsAny(s, "@#/\\._(") || s[0] == 'v' && unicode.IsDigit(rune(s[1]))
+}
+
+// divides tells what parts two pieces: blanks and the brackets and stops of scripts
+// that use no blanks.
+func divides(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r == '|' || r == ',' || r == ';' || unicode.IsSpace(r)
+	}
+	return unicode.IsSpace(r) || strings.ContainsRune("、。，；：！？「」『』（）【】《》“”„«»…", r)
+}
+
+// piece tries what a piece of text between blanks can be.
+func (f *finder) piece(start, end int) {
+	p, whole := compiled(), f.text[start:end]
+	if strings.Contains(whole, "://") || strings.Contains(strings.ToLower(whole), "www.") {
+		if loc := p.url.FindStringSubmatchIndex(whole); loc != nil {
+			f.addURL(start+loc[0], start+loc[2], start+loc[3])
+			return
+		}
+	}
+	start, end = f.bare(start, end)
+	s := f.text[start:end]
+	if strings.Contains(s, "@") && f.mailOrMention(start, s) {
+		return
+	}
+	if strings.HasPrefix(s, "#") {
+		if loc := p.tag.FindStringSubmatchIndex(s); loc != nil && !p.color.MatchString(s) {
+			f.add(start, start+loc[1], address, s[loc[2]:loc[3]])
+			return
+		}
+	}
+	f.codeOf(start, s)
+}
+
+// mailOrMention adds the e-mail address or else the mention that a piece has.
+func (f *finder) mailOrMention(start int, s string) bool {
+	p := compiled()
+	if loc := p.mail.FindStringIndex(s); loc != nil {
+		f.add(start+loc[0], start+loc[1], address, s[loc[0]:loc[1]])
+		return true
+	}
+	loc := p.at.FindStringSubmatchIndex(s)
+	if loc == nil {
+		return false
+	}
+	f.add(start, start+loc[1], address, s[loc[2]:loc[3]])
+	return true
+}
+
+// bare cuts brackets, quotation marks, emphasis and the end of a sentence off.
+func (f *finder) bare(start, end int) (int, int) {
+	s := f.text[start:end]
+	trimmed := strings.TrimLeft(s, "([{<\"'`*")
+	start += len(s) - len(trimmed)
+	kept := strings.TrimRight(trimmed, ".,;:!?\"'`*>]}")
+	if strings.Contains(kept, ")") && !strings.Contains(kept, "(") {
+		kept = kept[:strings.Index(kept, ")")]
+	}
+	return start, start + len(kept)
+}
+
+// addURL adds an address without scheme, query and fragment, or only its host if
+// that is too long for an entity.
+func (f *finder) addURL(start, from, to int) {
+	rest := strings.TrimRight(f.text[from:to], ".,;:!?*_")
+	if cut := strings.IndexAny(rest, "?#"); cut >= 0 {
+		rest = rest[:cut]
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	rest = rest[strings.LastIndexByte(host, '@')+1:] // never a user's name and password
+	rest = strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")
+	if utf8.RuneCountInString(rest) > 100 {
+		rest, _, _ = strings.Cut(rest, "/")
+	}
+	f.add(start, to, address, rest)
+}
+
+// codeOf adds a piece that is a path or an identifier.
+func (f *finder) codeOf(start int, s string) {
+	p, end := compiled(), start+len(s)
+	switch {
+	case strings.Contains(s, "/") && p.path.MatchString(s) && isPath(s),
+		strings.Contains(s, `:\`) && p.drive.MatchString(s):
+		f.add(start, end, address, strings.Trim(s, "~./"))
+	case s != "" && (s[0] == 'v' || s[0] >= '0' && s[0] <= '9') && p.version.MatchString(s):
+		f.add(start, end, code, s)
+	case strings.HasSuffix(s, "()") && p.call.MatchString(s):
+		f.add(start, end, code, strings.TrimSuffix(s, "()"))
+	case strings.Contains(s, ".") && p.dotted.MatchString(s) && isDotted(s),
+		strings.Contains(s, "_") && p.snake.MatchString(s):
+		f.add(start, end, code, s)
+	}
+}
+
+// isPath tells internal/text/fold.go and /etc/hosts from and/or.
+func isPath(s string) bool {
+	segments := strings.Split(strings.Trim(s, "~./"), "/")
+	last := segments[len(segments)-1]
+	rooted := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "./") ||
+		strings.HasPrefix(s, "../")
+	host := strings.Contains(segments[0], ".")
+	return rooted && (len(segments) > 1 || s[0] != '/') || len(segments) > 1 && (host || isFile(last))
+}
+
+// isFile reports whether a name ends in a suffix that files or hosts have.
+func isFile(s string) bool {
+	dot := strings.LastIndexByte(s, '.')
+	return dot >= 0 && lists().suffixes[strings.ToLower(s[dot+1:])]
+}
+
+// isDotted tells main.go, os.Root and a.b.c from two sentences without a blank.
+func isDotted(s string) bool {
+	if isFile(s) {
+		return true
+	}
+	parts := strings.Split(strings.TrimPrefix(s, "."), ".")
+	for _, part := range parts {
+		key := strings.ToLower(part)
+		if utf8.RuneCountInString(part) < 2 || lists().function[key] || lists().openers[key] {
+			return false
+		}
+	}
+	small := parts[0] == strings.ToLower(parts[0])
+	return small && (len(parts) > 2 || shapeOf(parts[1])&capital != 0 || strings.Contains(s, "_"))
+}

@@ -1,0 +1,216 @@
+package entity
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"emberd/memory"
+)
+
+// checkFind compares what is found in a text with the names in want, which a comma
+// parts.
+func checkFind(t *testing.T, text string, opt Options, want string) {
+	t.Helper()
+	if got := strings.Join(Find(text, opt), ", "); got != want {
+		t.Errorf("Find(%q)\n got %s\nwant %s", text, got, want)
+	}
+}
+
+func TestFindEachKind(t *testing.T) {
+	for _, c := range []struct{ kind, text, want string }{
+		{"acronyms and nouns", "Use JWT tokens for authentication in all new APIs", "jwt, authentication, apis"},
+		{"camel case", "Remember: I prefer TypeScript over JavaScript for all new projects", "typescript, javascript"},
+		{"a noun at the start", "Kubernetes runs our website", "kubernetes"},
+		{"plurals", "two databases, three repositories and a mutex", "databases, repositories, mutex"},
+		{"a noun of two words", "we tried machine learning", "machine learning"},
+		{"a noun within a word", "the recached httpx apiary", ""},
+		{"people and places", "I met Alice Johnson and Bob in New York on Monday.", "alice johnson, bob, new york"},
+		{"a run with small words", "at the Bank of America with Ludwig van Beethoven", "bank of america, ludwig van beethoven"},
+		{"initials and titles", "ask J. R. Tolkien or Dr. Smith", "j r tolkien, dr smith"},
+		{"hyphens", "GPT-4, COVID-19 and Jean-Luc Picard", "gpt-4, covid-19, jean-luc picard"},
+		{"possessives", "it is Alice's Redis", "alice, redis"},
+		{"two acronyms are two things", "our REST API", "rest, api"},
+		{"a product of two words", "with GitHub Actions and AWS Lambda", "github actions, aws lambda"},
+		{"address", "see https://me:pw@www.example.com/docs/intro/?x=1#y.", "example-com_docs_intro"},
+		{"address in a link", "the [guide](https://example.com/a_b), please", "example-com_a_b"},
+		{"address with a sign in its path", "http://b.example/@bob/x", "b-example_bob_x"},
+		{"too long an address", "https://example.com/" + strings.Repeat("x", 200), "example-com"},
+		{"mail", "write to Bob.Lee+x@mail.example.org!", "bob-lee_x_mail-example-org"},
+		{"mention", "thanks @alice-b, and (@bob)", "alice-b, bob"},
+		{"tags", "about #project/alpha and #日本, not #123 or #fff000", "project_alpha, 日本"},
+		{"paths", "edit internal/text/fold.go, /etc/hosts and ~/notes, and/or 1/2", "internal_text_fold-go, etc_hosts, notes"},
+		{"a path of Windows", `in C:\Users\bob`, "c_users_bob"},
+		{"files", "README.md, go.mod and .gitignore.swp done.then", "readme-md, go-mod"},
+		{"dotted names", "os.Root, node.js and x.y.z; done.But no", "os-root, node-js"},
+		{"snake case", "set max_tokens and EMBERD_HOME in _this_ file", "max_tokens, emberd_home"},
+		{"calls", "getUserName() calls parse()", "getusername, parse"},
+		{"versions", "from v2 to v3.0-rc1 or 1.26.8, on 2026.01.02 at 3.5", "v2, v3-0-rc1, 1-26-8"},
+		{"wikilinks", "see [[Projects/Big Plan#Now|the plan]] and [[ideas.md]]", "big plan, ideas"},
+		{"code", "run `frobnicate`, not `a + b`", "frobnicate"},
+		{"quotations", `read "Becoming Nicole" and “The Left Hand of Darkness”`, "becoming nicole, the left hand of darkness"},
+		{"speech is no name", `he said "yes", "we need it now" and "Stop!"`, ""},
+	} {
+		t.Run(c.kind, func(t *testing.T) { checkFind(t, c.text, Options{}, c.want) })
+	}
+}
+
+func TestCapitalsThatAreNoNames(t *testing.T) {
+	for _, text := range []string{
+		"This is critical. Nobody knows. Maybe tomorrow",
+		"Deploy it. Then wait! Why? Because\nNobody said so",
+		"I'm sure I'll do it on Monday in May, OK?",
+		"Yesterday was fine: Everything worked",
+		"The plan: Deploy on Friday",
+		"maria: Sounds good to me", "maria: Loving the harbour",
+		"DO NOT TOUCH THE STOVE. THIS IS NOT A DRILL",
+		"The harbour was calm. We saw the Harbour",
+		"# Our Grand Opening Party\n\nit rained",
+		"Activation of the pump took long. Bye",
+		"we saw Old Harbour Friends Club Grand Opening Party", "we left our HARBOURS alone",
+		"plain words only", "hello", "keyboard", "", " \n ",
+	} {
+		checkFind(t, text, Options{}, "")
+	}
+}
+
+func TestSentenceInitialNames(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"one word says nothing", "Maria called", ""},
+		{"unless it is a name elsewhere", "Maria called. I like Maria", "maria"},
+		{"and then it counts from there", "Maria met Bob. I like Maria", "maria, bob"},
+		{"two are a name", "Maria Lopez called", "maria lopez"},
+		{"but not after an opener", "Ask Maria", "maria"},
+		{"nor before an acronym", "Chronic HIV", "hiv"},
+		{"camel case is a name", "GitHub is down", "github"},
+		{"an acronym is one", "NASA called", "nasa"},
+		{"after an abbreviation", "we saw Mr. Smith, e.g. Bob", "mr smith, bob"},
+		{"after a colon it is a name", "the author: Maria", "maria"},
+		{"unless a sentence begins there", "the author: Maria wrote it", ""},
+		{"in a list", "- Harbour\n- Maria Lopez\n* I saw Paris", "maria lopez, paris"},
+	} {
+		t.Run(c.name, func(t *testing.T) { checkFind(t, c.text, Options{}, c.want) })
+	}
+}
+
+func TestFindInOtherLanguages(t *testing.T) {
+	for _, c := range []struct{ language, text, want string }{
+		{"German", "Die Besprechung mit Anna Schmidt war gut. Wir nutzen Redis für den Cache der Anwendung.", "anna schmidt, redis, cache"},
+		{"German nouns", "Wir haben den Termin im Kalender und die Rechnung vergessen", ""},
+		{"German quotations", "Das Projekt „Blauer Mond“ ist fertig", "blauer mond"},
+		{"German and English lines", "Der Termin ist am Freitag\nI met Bob in Vienna", "bob, vienna"},
+		{"Russian", "Вчера мы встретили Ивана Петрова в Москве. Потом поехали", "ивана петрова, москве"},
+		{"Greek", "είδα τον Γιώργο στην Αθήνα", "γιώργο, αθήνα"},
+		{"French", "j'ai vu l'API d'Anna et Paris", "api, anna, paris"},
+		{"Japanese", "私は「風の谷」とトムハンクスをRedisで見た", "風の谷, トムハンクス, redis"},
+		{"Japanese with a middle dot", "ジョン・スミス・です", "ジョン_スミス"},
+		{"two katakana are too few", "バスに乗る", ""},
+		{"Chinese", "我们用Redis做缓存，读了《三体》，用docker部署。", "redis, 三体, docker"},
+		{"speech in brackets", "「はい。わかりました。」", ""},
+		{"Korean", "우리는 Docker를 쓴다", "docker"},
+	} {
+		t.Run(c.language, func(t *testing.T) { checkFind(t, c.text, Options{}, c.want) })
+	}
+}
+
+// knows makes a lookup of the names given.
+func knows(names ...string) func(string) (string, bool) {
+	byKey := map[string]string{}
+	for _, n := range names {
+		byKey[Key(n)] = n
+	}
+	return func(key string) (string, bool) {
+		name, ok := byKey[key]
+		return name, ok
+	}
+}
+
+func TestKnownNamesComeFirstAndAreSpeltAsStored(t *testing.T) {
+	// What is known may have been written by hand or stored.
+	opt := Options{Known: knows("Bob_s Boat", "Claude AI", "Node-js", "Maria", "東京タワー", "東京都庭園美術館友の会員", "Ideas", "42", "Café", "Maria's House - A Draft")}
+	for _, c := range []struct{ name, text, want string }{
+		{"before others", "JWT for claude ai", "Claude AI, jwt"},
+		{"whatever separates the words", "claude-ai and CLAUDE_AI with Node.js", "Claude AI, Node-js"},
+		{"at the beginning of a sentence", "Maria called", "Maria"},
+		{"with a possessive", "at maria's place", "Maria"},
+		{"by a mention", "ask @maria", "Maria"},
+		{"in a link", "see [[people/maria|her]]", "Maria"},
+		{"in a script without spaces", "昨日東京タワーに行った", "東京タワー"},
+		{"a long one", "昨日東京都庭園美術館友の会員になった", "東京都庭園美術館友の会員"},
+		{"an everyday word is not meant", "two ideas. Ideas are cheap", ""},
+		{"unless it has a capital", "in our Ideas", "Ideas"},
+		{"a number never", "it is 42", ""},
+		{"in either normal form", "the cafe\u0301", "Café"},
+		{"with a possessive as stored", "on Bob's boat", "Bob_s Boat"},
+		{"with a possessive and a dash within", "in maria's house - a draft of it", "Maria_s House - A Draft"},
+		{"not across a comma", "so Claude, AI", "claude, ai"},
+		{"not within an address", "https://maria.example", "maria-example"},
+	} {
+		t.Run(c.name, func(t *testing.T) { checkFind(t, c.text, opt, c.want) })
+	}
+}
+
+func TestAWordThatWasOnlyFoundNeedsItsCapital(t *testing.T) {
+	opt := Options{
+		Known: func(key string) (string, bool) {
+			known := map[string]string{"harbour": "harbour", "ada": "Ada", "grand hotel": "grand hotel", "港町": "港町"}
+			name, ok := known[key]
+			return name, ok
+		},
+		Guessed: func(key string) bool { return key != "ada" },
+	}
+	checkFind(t, "the harbour, the grand hotel, ada and 港町", opt, "grand hotel, Ada, 港町")
+	checkFind(t, "Harbour is a cat", opt, "harbour")
+}
+
+func TestKey(t *testing.T) {
+	for name, want := range map[string]string{
+		"Node.js": "node js", "node-js": "node js", "  Claude  AI ": "claude ai", "O’Brien": "o brien", "O_Brien": "o brien",
+		"東京 タワー": "東京 タワー", "Alice's": "alice", "Alice_s Cat": "alice cat", "Alice’s Cat": "alice cat", "!": "", "": "",
+	} {
+		if got := Key(name); got != want {
+			t.Errorf("Key(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestLimitKeepsWhatMattersMost(t *testing.T) {
+	var b strings.Builder
+	for name := range strings.FieldsSeq("Ada Bea Cid Dov Eve Fay Gus Hal Ivy Jon Kim Lea") {
+		b.WriteString("and " + name + " ")
+	}
+	text := "docker " + b.String() + "and Lea again with zed and Zed Kay"
+	want := strings.Fields("ada bea cid dov eve fay gus hal ivy lea") // Lea twice; docker is a noun
+	if got := Find(text, Options{}); !slices.Equal(got, want) {
+		t.Errorf("by default: %v, want %v", got, want)
+	}
+	if got := Find(text, Options{Limit: 2, Known: knows("zed kay")}); !slices.Equal(got, []string{"zed kay", "lea"}) {
+		t.Errorf("the two that matter most: %v", got)
+	}
+	if got := Find(text, Options{Limit: 1000}); len(got) != 14 {
+		t.Errorf("all: %d names, want 14: %v", len(got), got)
+	}
+	var many strings.Builder
+	for i := range 300 {
+		many.WriteString("and X" + strings.Repeat("y", i%50+1) + strings.Repeat("z", i/50) + " ")
+	}
+	if got := Find(many.String(), Options{Limit: 1000}); len(got) != memory.MaxEntities {
+		t.Errorf("%d names of 300, want %d", len(got), memory.MaxEntities)
+	}
+}
+
+// The lists are data that people add to.
+func TestListsHoldWhatTextsAreComparedWith(t *testing.T) {
+	l := lists()
+	for name, set := range map[string]map[string]bool{"terms": l.terms, "function": l.function, "openers": l.openers} {
+		for entry := range set {
+			if name == "terms" && Key(entry) != entry || entry != folded(entry) || !utf8.ValidString(entry) {
+				t.Errorf("%s has %q, which no word of a text is compared with as it stands", name, entry)
+			}
+			if name == "terms" && (l.function[entry] || utf8.RuneCountInString(entry) < 2) {
+				t.Errorf("%q is a function word or a letter, and a technical noun", entry)
+			}
+		}
+	}
+}

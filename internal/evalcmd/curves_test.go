@@ -1,0 +1,111 @@
+package evalcmd
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"emberd/internal/dedupe/contradiction"
+)
+
+// found is a pair of some judgement and similarity, of which a conflict is told or not.
+func found(label string, alike float64, tells, differ bool) weighed {
+	w := weighed{judgedPair: &judgedPair{A: "a", B: "b", Label: label}, alike: alike, differ: differ}
+	if tells {
+		w.found = []contradiction.Finding{{Kind: "number"}}
+	}
+	return w
+}
+
+func TestWhatIsTold(t *testing.T) {
+	t.Parallel()
+	far := found("contradiction", 0.5, true, true)
+	shared := far
+	shared.shares = true
+	r := conflictsOf([]weighed{
+		found("contradiction", 0.9, true, true),
+		found("contradiction", 0.9, false, true),
+		found("neutral", 0.7, true, true),
+		far, shared,
+	})
+	if g := r.Gate; g.Told != 3 || g.Right != 2 || g.Precision != 2.0/3 || g.Recall != 0.5 {
+		t.Errorf("through the gate %+v, want 3 told and 2 right of 4", g)
+	}
+	if first, last := r.Curve[0], r.Curve[len(r.Curve)-1]; first.Told != 4 || first.Recall != 0.75 ||
+		last.Told != 0 || last.Similarity != 1 {
+		t.Errorf("curve from %+v to %+v, want 4 told at 0, none at 1", first, last)
+	}
+}
+
+// The threshold is the highest that merges enough; what differs is merged at none.
+func TestWhatIsMerged(t *testing.T) {
+	t.Parallel()
+	var pairs []weighed
+	for _, alike := range []float64{0.95, 0.9, 0.8, 0.7, 0.3} {
+		pairs = append(pairs, found("paraphrase", alike, false, false))
+	}
+	pairs = append(pairs, found("contradiction", 0.75, false, false), found("contradiction", 0.99, false, true))
+	r := mergesOf(pairs)
+	if want := (merging{Threshold: 0.7, Reached: true, Paraphrases: 4, Contradictions: 1}); r.Guarded != want {
+		t.Errorf("guarded %+v, want %+v", r.Guarded, want)
+	}
+	if want := (merging{Threshold: 0.7, Reached: true, Paraphrases: 4, Contradictions: 2}); r.Unguarded != want {
+		t.Errorf("unguarded %+v, want %+v", r.Unguarded, want)
+	}
+	pairs[0].differ, pairs[1].differ = true, true
+	if want := (merging{Paraphrases: 3, Contradictions: 1}); mergesOf(pairs).Guarded != want {
+		t.Errorf("with two that differ %+v, want %+v", mergesOf(pairs).Guarded, want)
+	}
+}
+
+func TestParaphrases(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pair judgedPair
+		want bool
+	}{
+		{judgedPair{Label: "paraphrase"}, true},
+		{judgedPair{Label: "entailment", Score: new(4.5)}, true},
+		{judgedPair{Label: "entailment", Score: new(4.2)}, false},
+		{judgedPair{Score: new(4.6)}, true},
+		{judgedPair{Score: new(4.0)}, false},
+		{judgedPair{Label: "neutral", Score: new(4.8)}, false},
+	} {
+		if got := c.pair.paraphrase(); got != c.want {
+			t.Errorf("%+v: %t, want %t", c.pair, got, c.want)
+		}
+	}
+}
+
+// A chart is XML, keeps its texts from being marks, and has a point for each of a curve.
+func TestChart(t *testing.T) {
+	t.Parallel()
+	c := &chart{title: "<set> & more", x: "x", note: "n", marks: []float64{0.5}, curves: []curve{{name: "one",
+		class: colourOne}}}
+	c.curves[0].add(0, 1)
+	c.curves[0].add(1, 0)
+	drawn := c.svg()
+	for d := xml.NewDecoder(strings.NewReader(drawn)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("%v in %s", err, drawn)
+		}
+	}
+	for _, want := range []string{"<title>&lt;set&gt; &amp; more</title>", `d="M56.0 56.0L496.0 344.0"`, `class="mark" x1="276.0"`} {
+		if !strings.Contains(drawn, want) {
+			t.Errorf("%s is not in %s", want, drawn)
+		}
+	}
+}
+
+func TestPassages(t *testing.T) {
+	t.Parallel()
+	got := passagesOf("# Head\n\nOne line\ngoes on. Then two.\n- item\n\n| Op | Budget |\n|---|---|\n| recall | 40ms |\n\n```\ncode\n```\n> quoted\n")
+	want := []string{"One line goes on", "Then two.", "item", "recall, Budget 40ms", "quoted"}
+	if strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Errorf("passages %q, want %q", got, want)
+	}
+}

@@ -1,6 +1,0 @@
-//go:build !race
-
-package fewer
-
-// Share says that of so many random inputs one is tried: of 1 all are.
-const Share = 1

@@ -1,0 +1,260 @@
+package importer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"emberd/memory"
+)
+
+// Chroma reads a collection of ChromaDB in JSON: what collection.get() returns (ids,
+// documents and metadatas, one list each), several of those one after the other or by the
+// names of their collections, or one object for each record. The fields of the specification
+// "adaptive memory health" are those of its metadata.
+func Chroma(r io.Reader, o *Options) (*Result, error) {
+	c := &chroma{builder: newBuilder("chroma", o), doc: newDocument(r), byName: map[string]memory.ID{}}
+	for {
+		t, err := c.doc.token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = c.top(t)
+		}
+		if err != nil {
+			return nil, whole(err)
+		}
+	}
+	c.relate()
+	return &c.Result, nil
+}
+
+type chroma struct {
+	*builder
+	doc    *document
+	byName map[string]memory.ID
+	links  []chromaLink
+}
+
+// chromaLink is what a record says of related ones.
+type chromaLink struct {
+	from       memory.ID
+	collection string
+	name       string
+	to         []string
+	at         Place
+}
+
+var errNoCollection = memory.Errorf(memory.Invalid,
+	"this is no collection of ChromaDB: write what collection.get() returns as JSON, with ids, documents and metadatas")
+
+func (c *chroma) top(t json.Token) error {
+	switch t {
+	case json.Delim('['):
+		return c.doc.elements(func(i int, raw json.RawMessage, line int) error {
+			return c.row(raw, Place{Line: line, Path: fmt.Sprintf("[%d]", i)})
+		})
+	case json.Delim('{'):
+		return c.collection("")
+	}
+	return errNoCollection
+}
+
+// columns are the lists of a collection, side by side.
+type columns struct {
+	ids, documents, metadatas []json.RawMessage
+	lines                     []int
+	name                      string
+	there                     bool // ids were met
+	rest                      record
+}
+
+// collection reads an object: the lists of a collection, such objects by their names, or one
+// record.
+func (c *chroma) collection(name string) error {
+	cols := columns{name: name, rest: record{}}
+	err := c.doc.members(func(key string) error { return c.member(&cols, key) })
+	if err != nil {
+		return err
+	}
+	if cols.there {
+		return c.pair(&cols)
+	}
+	if _, ok := cols.rest["id"]; ok {
+		c.record(cols.rest, Place{Line: c.doc.lines.at(c.doc.dec.InputOffset())})
+		return nil
+	}
+	if len(cols.rest) > 0 || name != "" {
+		return errNoCollection
+	}
+	return nil
+}
+
+func (c *chroma) member(cols *columns, key string) error {
+	lists := map[string]*[]json.RawMessage{"ids": &cols.ids, "documents": &cols.documents, "metadatas": &cols.metadatas}
+	switch {
+	case lists[key] != nil:
+		cols.there = cols.there || key == "ids"
+		return c.list(lists[key], &cols.lines, key)
+	case slices.Contains([]string{"embeddings", "embedding", "uris", "data", "included", "include", "distances"}, key):
+		return c.doc.skip()
+	case key == "collections":
+		return c.several()
+	}
+	raw, _, err := c.doc.element()
+	if err == nil {
+		cols.rest[key] = raw
+	}
+	if key == "name" || key == "collection" {
+		cols.name = plain(raw)
+	}
+	return err
+}
+
+// list reads one of the lists, or the null that stands where nothing was asked for.
+func (c *chroma) list(to *[]json.RawMessage, lines *[]int, key string) error {
+	t, err := c.doc.token()
+	if err != nil || t == nil {
+		return err
+	}
+	if t != json.Delim('[') {
+		return errNoCollection
+	}
+	return c.doc.elements(func(_ int, raw json.RawMessage, line int) error {
+		if raw[0] == '[' {
+			return memory.Errorf(memory.Invalid,
+				"line %d: %s holds lists, as the answer to a query does; write what collection.get() returns", line,
+				key)
+		}
+		*to = append(*to, raw)
+		if key == "ids" {
+			*lines = append(*lines, line)
+		}
+		return nil
+	})
+}
+
+// several reads collections: a list of objects, or objects by their names.
+func (c *chroma) several() error {
+	t, err := c.doc.token()
+	if err != nil {
+		return err
+	}
+	switch t {
+	case json.Delim('{'):
+		return c.doc.members(func(name string) error {
+			return c.one(name)
+		})
+	case json.Delim('['):
+		for c.doc.dec.More() {
+			if err := c.one(""); err != nil {
+				return err
+			}
+		}
+		_, err := c.doc.token()
+		return err
+	}
+	return errNoCollection
+}
+
+// one reads a collection that has to come next.
+func (c *chroma) one(name string) error {
+	t, err := c.doc.token()
+	if err != nil {
+		return err
+	}
+	if t != json.Delim('{') {
+		return errNoCollection
+	}
+	return c.collection(name)
+}
+
+// pair makes records of what stands at the same place of the lists.
+func (c *chroma) pair(cols *columns) error {
+	for key, list := range map[string][]json.RawMessage{"documents": cols.documents, "metadatas": cols.metadatas} {
+		if len(list) > 0 && len(list) != len(cols.ids) {
+			return memory.Errorf(memory.Invalid,
+				"there are %d ids and %d %s, so they cannot be paired; nothing was imported", len(cols.ids), len(list),
+				key)
+		}
+	}
+	for i, id := range cols.ids {
+		s := record{"id": id}
+		if cols.name != "" {
+			s["collection"], _ = json.Marshal(cols.name) // texts always encode
+		}
+		if len(cols.documents) > 0 {
+			s["document"] = cols.documents[i]
+		}
+		if len(cols.metadatas) > 0 {
+			s["metadata"] = cols.metadatas[i]
+		}
+		c.record(s, Place{Line: cols.lines[i], Path: fmt.Sprintf("ids[%d]", i)})
+	}
+	return nil
+}
+
+// row takes in one object of a list of records.
+func (c *chroma) row(raw json.RawMessage, at Place) error {
+	var s record
+	if json.Unmarshal(raw, &s) != nil || s == nil {
+		c.Met++
+		c.fail(at, memory.Errorf(memory.Invalid, "this is no record with an id and a text"))
+		return nil
+	}
+	c.record(s, at)
+	return nil
+}
+
+func (c *chroma) record(s record, at Place) {
+	c.Met++
+	name := plain(s["id"])
+	for _, key := range []string{"id", "embedding", "embeddings", "uri", "data"} {
+		delete(s, key)
+	}
+	if string(s["metadata"]) == "null" {
+		delete(s, "metadata")
+	}
+	s.spread("metadata")
+	content := s.text(anyLength, "document", "text", "content", "full_text", "text_chunk", "chroma:document",
+		"page_content")
+	if content == "" {
+		c.fail(at, memory.Errorf(memory.Invalid, "%.80q has no text; get the collection with documents", name))
+		return
+	}
+	m := c.blank()
+	m.Content = content
+	links := s.names("related_memories")
+	delete(s, "related_memories")
+	delete(s, "document") // a null beside the text that stood elsewhere
+	s.into(&m, c.o)
+	m.ID = c.known(m.Collection, name, content)
+	m.Aliases = alsoKnown(m.ID, name)
+	if len(links) > 0 {
+		c.links = append(c.links, chromaLink{m.ID, m.Collection, name, links, at})
+	}
+	if name != "" {
+		c.byName[name] = m.ID
+	}
+	c.add(&m, at)
+}
+
+// relate makes relations of the lists of related memories, once all ids are known.
+func (c *chroma) relate() {
+	for _, link := range c.links {
+		for _, name := range link.to {
+			to, ok := c.byName[name]
+			if !ok {
+				to = c.known(link.collection, name, "") // which another file may have
+			}
+			if to == link.from {
+				continue
+			}
+			c.Relations = append(c.Relations, Relation{From: link.from, To: to, FromName: link.name, ToName: name,
+				Type: memory.Related, Place: link.at})
+		}
+	}
+}

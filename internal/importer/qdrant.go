@@ -1,0 +1,239 @@
+package importer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"emberd/internal/text"
+	"emberd/memory"
+)
+
+// Qdrant reads points of a collection of Qdrant in JSON: answers of its scroll endpoint, one
+// after the other or one a line, lists of points, and the backups that claude_indexer makes
+// of manual entries. Payloads are those of the specification "memory cleanup": an entry, or a
+// relation between entries by their names. What an indexer left in a payload is kept in meta,
+// null or not, so that a cleanup continues to ignore the entry.
+func Qdrant(r io.Reader, o *Options) (*Result, error) {
+	q := &qdrant{builder: newBuilder("qdrant", o), doc: newDocument(r), byName: map[string]memory.ID{}}
+	for {
+		t, err := q.doc.token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = q.value(t, "")
+		}
+		if err != nil {
+			return nil, whole(err)
+		}
+	}
+	q.relate()
+	if q.next != "" {
+		q.note(Place{}, "this is not all of the collection: scroll on from the offset %s and import the answer as well",
+			q.next)
+	}
+	return &q.Result, nil
+}
+
+type qdrant struct {
+	*builder
+	doc    *document
+	byName map[string]memory.ID
+	links  []qdrantLink
+	next   string // the offset of the next page, "" on the last one
+}
+
+// qdrantLink is a relation as a payload has it.
+type qdrantLink struct {
+	from, to, kind string
+	at             Place
+}
+
+var errNoPoints = memory.Errorf(memory.Invalid,
+	"these are no points of Qdrant: write the answer of POST /collections/NAME/points/scroll, with with_payload true")
+
+// value reads what may be points, or hold them, after its first token.
+func (q *qdrant) value(t json.Token, path string) error {
+	switch t {
+	case json.Delim('['):
+		return q.doc.elements(func(i int, raw json.RawMessage, line int) error {
+			q.point(raw, Place{Line: line, Path: fmt.Sprintf("%s[%d]", path, i)})
+			return nil
+		})
+	case json.Delim('{'):
+		return q.object(path)
+	}
+	return errNoPoints
+}
+
+// object reads an object: one that holds points, or a point.
+func (q *qdrant) object(path string) error {
+	rest, around := record{}, false
+	err := q.doc.members(func(key string) error {
+		switch key {
+		case "result", "points", "manual_entries", "relation_entries", "unknown_entries":
+			around = true
+			t, err := q.doc.token()
+			if err != nil || t == nil {
+				return err
+			}
+			return q.value(t, strings.TrimPrefix(path+"."+key, "."))
+		case "vector", "vectors":
+			return q.doc.skip()
+		}
+		raw, _, err := q.doc.element()
+		rest[key] = raw
+		if key == "next_page_offset" && err == nil {
+			q.page(raw)
+			around = true
+		}
+		return err
+	})
+	if err != nil || around {
+		return err
+	}
+	if len(rest) == 0 || rest["status"] != nil && rest["payload"] == nil {
+		return errNoPoints
+	}
+	q.take(rest, Place{Line: q.doc.lines.at(q.doc.dec.InputOffset())})
+	return nil
+}
+
+// page records the offset of the next page. Of several pages the last one counts.
+func (q *qdrant) page(offset json.RawMessage) {
+	q.next = ""
+	if string(offset) != "null" {
+		q.next = plain(offset)
+	}
+}
+
+func (q *qdrant) point(raw json.RawMessage, at Place) {
+	var s record
+	if json.Unmarshal(raw, &s) != nil || s == nil {
+		q.Met++
+		q.fail(at, memory.Errorf(memory.Invalid, "this is no point with an id and a payload"))
+		return
+	}
+	q.take(s, at)
+}
+
+// take takes in a point, or a payload without a point around it.
+func (q *qdrant) take(s record, at Place) {
+	q.Met++
+	name := plain(s["id"])
+	payload := s
+	if raw, there := s["payload"]; there {
+		payload = nil
+		if json.Unmarshal(raw, &payload) != nil || payload == nil {
+			q.fail(at, memory.Errorf(memory.Invalid, "point %.80q has no payload; scroll with with_payload true", name))
+			return
+		}
+	} else {
+		for _, key := range []string{"id", "vector", "vectors", "score", "version", "shard_key"} {
+			delete(payload, key)
+		}
+	}
+	if from, to, kind := plain(payload["from"]), plain(payload["to"]), plain(payload["relationType"]); from != "" &&
+		to != "" && kind != "" {
+		q.links = append(q.links, qdrantLink{from, to, kind, at})
+		return
+	}
+	q.entry(name, payload, at)
+}
+
+// entry makes a memory of a payload.
+func (q *qdrant) entry(id string, s record, at Place) {
+	s.spread("metadata")
+	title := s.text(memory.MaxAlias, "name", "entity_name")
+	content := s.text(anyLength, "content", "document", "page_content", "text", "data")
+	if content == "" {
+		content = observed(title, s)
+	}
+	if content == "" {
+		q.fail(at, memory.Errorf(memory.Invalid, "point %.80q has neither content nor observations; its payload has %s",
+			id, keysOf(s)))
+		return
+	}
+	m := q.blank()
+	m.Content = content
+	s.into(&m, q.o)
+	m.ID = q.known(m.Collection, id, content)
+	names := []string{id}
+	if title != "" {
+		q.title(&m, title)
+	}
+	if _, twice := q.byName[title]; title != "" && !twice {
+		q.byName[title] = m.ID
+		names = append(names, title)
+	}
+	m.Aliases = alsoKnown(m.ID, names...)
+	q.add(&m, at)
+}
+
+// title keeps the name of an entry in meta, and as the entity that it is about.
+func (q *qdrant) title(m *memory.Memory, title string) {
+	if m.Meta == nil {
+		m.Meta = map[string]json.RawMessage{}
+	}
+	m.Meta["name"], _ = json.Marshal(title) // texts always encode
+	if one, err := memory.NormalizeEntities(append([]string{title}, m.Entities...)); err == nil {
+		m.Entities = one
+	}
+}
+
+// observed returns the text of an entry that has observations in place of one: its name, and a
+// list below it.
+func observed(title string, s record) string {
+	var all []string
+	if json.Unmarshal(s["observations"], &all) != nil || len(all) == 0 {
+		return ""
+	}
+	delete(s, "observations")
+	var b strings.Builder
+	b.WriteString(title)
+	for _, one := range all {
+		b.WriteString("\n- " + strings.ReplaceAll(strings.TrimSpace(one), "\n", "\n  "))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// keysOf returns the keys of an object, for a sentence.
+func keysOf(s record) string {
+	var keys []string
+	for key := range s {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	if len(keys) == 0 {
+		return "no keys"
+	}
+	if len(keys) > 12 {
+		keys = append(keys[:12], "…")
+	}
+	return text.OneLine(fmt.Sprintf("%.300s", strings.Join(keys, ", ")))
+}
+
+// relate makes relations, once all names are known.
+func (q *qdrant) relate() {
+	for _, link := range q.links {
+		r := Relation{From: q.named(link.from), To: q.named(link.to), FromName: link.from, ToName: link.to,
+			Place: link.at}
+		r.Type, r.Kind = kindOf(link.kind)
+		if r.From == r.To {
+			q.note(link.at, "%.80q leads to itself, so this relation is left out", link.from)
+			continue
+		}
+		q.Relations = append(q.Relations, r)
+	}
+}
+
+func (q *qdrant) named(name string) memory.ID {
+	if id, ok := q.byName[name]; ok {
+		return id
+	}
+	return q.id(memory.DefaultCollection, "nowhere", name)
+}

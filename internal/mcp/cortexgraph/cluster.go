@@ -1,0 +1,191 @@
+package cortexgraph
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"emberd/internal/mcp/tool"
+	"emberd/memory"
+	"emberd/op"
+)
+
+type clusterMemoriesIn struct {
+	Strategy           string  `json:"strategy,omitempty" enum:"similarity" default:"\"similarity\"" doc:"Clustering strategy"`
+	Threshold          float64 `json:"threshold,omitempty" min:"0" max:"1" default:"0.83" doc:"Similarity threshold; 0 is the default"`
+	MaxClusterSize     int     `json:"max_cluster_size,omitempty" min:"1" max:"100" default:"12" doc:"Max memories per cluster"`
+	FindDuplicates     bool    `json:"find_duplicates,omitempty" default:"false" doc:"Find duplicates instead"`
+	DuplicateThreshold float64 `json:"duplicate_threshold,omitempty" min:"0" max:"1" default:"0.88" doc:"Threshold for duplicates; 0 is the default"`
+}
+
+// clusterMemoriesOut has the members of a clustering, or those of a search for
+// duplicates.
+type clusterMemoriesOut struct {
+	Success         bool          `json:"success"`
+	Mode            string        `json:"mode" doc:"clustering or duplicate_detection"`
+	ClustersFound   *int          `json:"clusters_found,omitempty"`
+	Strategy        string        `json:"strategy,omitempty"`
+	Threshold       *float64      `json:"threshold,omitempty"`
+	Clusters        []similar     `json:"clusters,omitzero" doc:"most cohesive first, the first 20"`
+	DuplicatesFound *int          `json:"duplicates_found,omitempty"`
+	Duplicates      []similarPair `json:"duplicates,omitzero" doc:"most similar first, the first 20"`
+	Message         string        `json:"message"`
+	Truncated       bool          `json:"truncated,omitempty" doc:"there are more than are listed"`
+	HowToGoOn       string        `json:"how_to_go_on,omitempty"`
+}
+
+type similar struct {
+	ID              string      `json:"id"`
+	Size            int         `json:"size"`
+	Cohesion        float64     `json:"cohesion"`
+	SuggestedAction string      `json:"suggested_action" doc:"auto-merge, llm-review or keep-separate"`
+	MemoryIDs       []memory.ID `json:"memory_ids"`
+	ContentPreviews []string    `json:"content_previews" doc:"of the first three"`
+}
+
+type similarPair struct {
+	ID1             memory.ID `json:"id1"`
+	ID2             memory.ID `json:"id2"`
+	Content1Preview string    `json:"content1_preview"`
+	Content2Preview string    `json:"content2_preview"`
+	Similarity      float64   `json:"similarity"`
+}
+
+func clusterMemories(ctx context.Context, c *tool.Call, in *clusterMemoriesIn) (*clusterMemoriesOut, error) {
+	res, err := op.Clusters.Call(ctx, c,
+		&op.ClustersRequest{Strategy: in.Strategy, Threshold: in.Threshold, MaxClusterSize: in.MaxClusterSize,
+			FindDuplicates: in.FindDuplicates, DuplicateThreshold: in.DuplicateThreshold})
+	if err != nil {
+		return nil, err
+	}
+	out := &clusterMemoriesOut{Success: true, Mode: res.Mode, Message: res.Message}
+	if in.FindDuplicates {
+		out.DuplicatesFound, out.Duplicates = &res.Found, []similarPair{}
+		for _, p := range res.Pairs {
+			out.Duplicates = append(out.Duplicates,
+				similarPair{ID1: p.ID1, ID2: p.ID2, Content1Preview: p.Content1Preview,
+					Content2Preview: p.Content2Preview, Similarity: round(p.Similarity, 4)})
+		}
+	} else {
+		out.ClustersFound, out.Strategy, out.Threshold, out.Clusters = &res.Found, res.Strategy, &res.Threshold,
+			[]similar{}
+		for _, g := range res.Clusters {
+			out.Clusters = append(out.Clusters, similar{ID: g.ID, Size: g.Size, Cohesion: round(g.Cohesion, 4),
+				SuggestedAction: g.SuggestedAction, MemoryIDs: g.MemoryIDs, ContentPreviews: g.ContentPreviews})
+		}
+	}
+	if shown := len(out.Clusters) + len(out.Duplicates); shown < res.Found {
+		out.Truncated, out.HowToGoOn = true,
+			fmt.Sprintf("%d of %d are listed; raise the threshold, or consolidate these first", shown, res.Found)
+	}
+	return out, nil
+}
+
+type consolidateMemoriesIn struct {
+	ClusterID         string   `json:"cluster_id,omitempty" max:"100" doc:"Cluster ID to consolidate (required unless auto_detect is true)"`
+	Mode              string   `json:"mode,omitempty" enum:"preview|apply|link" default:"\"preview\"" doc:"preview, apply (merge into one memory and archive the sources) or link (relate them)"`
+	AutoDetect        bool     `json:"auto_detect,omitempty" default:"false" doc:"Auto-detect high-cohesion clusters"`
+	CohesionThreshold *float64 `json:"cohesion_threshold,omitempty" min:"0" max:"1" default:"0.75" doc:"Minimum cohesion for auto-detection"`
+}
+
+// consolidateMemoriesOut has the members of its mode. Of several clusters that were
+// merged, the new memory is the first one's, and the message names the others.
+type consolidateMemoriesOut struct {
+	Success          bool           `json:"success"`
+	Mode             string         `json:"mode"`
+	AutoDetect       *bool          `json:"auto_detect,omitempty"`
+	CandidatesFound  *int           `json:"candidates_found,omitempty"`
+	Previews         []mergePreview `json:"previews,omitzero" doc:"most cohesive first, the first 20"`
+	NewMemoryID      memory.ID      `json:"new_memory_id,omitempty"`
+	SourceIDs        []memory.ID    `json:"source_ids,omitzero"`
+	RelationIDs      []string       `json:"relation_ids,omitzero"`
+	ArchivedCount    *int           `json:"archived_count,omitempty"`
+	RelationsCreated *int           `json:"relations_created,omitempty"`
+	ClusterID        string         `json:"cluster_id,omitempty"`
+	Message          string         `json:"message,omitempty"`
+	Truncated        bool           `json:"truncated,omitempty" doc:"there are more than were looked at"`
+	HowToGoOn        string         `json:"how_to_go_on,omitempty"`
+}
+
+type mergePreview struct {
+	ClusterID            string   `json:"cluster_id"`
+	Cohesion             float64  `json:"cohesion"`
+	MemoryCount          int      `json:"memory_count"`
+	MergedContentPreview string   `json:"merged_content_preview"`
+	MergedEntities       []string `json:"merged_entities"`
+	MergedTags           []string `json:"merged_tags"`
+	CalculatedStrength   float64  `json:"calculated_strength"`
+}
+
+func consolidateMemories(ctx context.Context, c *tool.Call,
+	in *consolidateMemoriesIn) (*consolidateMemoriesOut, error) {
+	res, err := op.Consolidate.Call(ctx, c,
+		&op.ConsolidateRequest{ClusterID: in.ClusterID, Mode: in.Mode, AutoDetect: in.AutoDetect,
+			CohesionThreshold: in.CohesionThreshold})
+	if err != nil {
+		return nil, err
+	}
+	out := &consolidateMemoriesOut{Success: true, Mode: res.Mode}
+	switch res.Mode {
+	case op.ModeApply:
+		out.applied(res)
+	case op.ModeLink:
+		out.linked(res)
+	default:
+		out.previewed(res)
+	}
+	if done := len(res.Previews) + len(res.Merged) + len(res.Linked) + len(res.Refused); done < res.Found {
+		out.Truncated, out.HowToGoOn = true,
+			fmt.Sprintf("%d of %d clusters were looked at; merge or link those first, or raise cohesion_threshold",
+				done, res.Found)
+	}
+	return out, nil
+}
+
+func (o *consolidateMemoriesOut) previewed(res *op.ConsolidateResult) {
+	o.AutoDetect, o.CandidatesFound, o.Previews = &res.AutoDetect, &res.Found, []mergePreview{}
+	for _, p := range res.Previews {
+		o.Previews = append(o.Previews,
+			mergePreview{ClusterID: p.ClusterID, Cohesion: round(p.Cohesion, 4), MemoryCount: p.MemoryCount,
+				MergedContentPreview: p.MergedContentPreview, MergedEntities: p.MergedEntities,
+				MergedTags:         p.MergedTags,
+				CalculatedStrength: round(p.CalculatedStrength, 4)})
+	}
+}
+
+func (o *consolidateMemoriesOut) applied(res *op.ConsolidateResult) {
+	o.SourceIDs, o.RelationIDs, o.Message = []memory.ID{}, []string{}, res.Message
+	var made []string
+	for _, m := range res.Merged {
+		o.SourceIDs, o.RelationIDs = append(o.SourceIDs, m.SourceIDs...), append(o.RelationIDs, m.RelationIDs...)
+		made = append(made, string(m.NewMemoryID))
+	}
+	o.ArchivedCount = new(len(o.SourceIDs))
+	if len(made) > 0 {
+		o.NewMemoryID = res.Merged[0].NewMemoryID
+	}
+	if len(made) > 1 {
+		o.Message += "; they are " + strings.Join(made, ", ")
+	}
+	o.Message += reasonsOf(res)
+}
+
+func (o *consolidateMemoriesOut) linked(res *op.ConsolidateResult) {
+	o.RelationsCreated, o.Message = new(0), res.Message
+	var clusters []string
+	for _, l := range res.Linked {
+		*o.RelationsCreated += len(l.RelationIDs)
+		clusters = append(clusters, l.ClusterID)
+	}
+	o.ClusterID = strings.Join(clusters, ", ")
+	o.Message += reasonsOf(res)
+}
+
+// reasonsOf returns why clusters stay as they are.
+func reasonsOf(res *op.ConsolidateResult) string {
+	var out strings.Builder
+	for _, r := range res.Refused {
+		fmt.Fprintf(&out, "; %s: %s", r.ClusterID, r.Reason)
+	}
+	return out.String()
+}

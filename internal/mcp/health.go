@@ -1,0 +1,240 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"strings"
+	"time"
+
+	"emberd/internal/mcp/tool"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// healthTools returns the tools of the specification "adaptive memory health", by its names.
+// Its errors are under error, which repeats message here.
+func healthTools() []*tool.Tool {
+	tools := []*tool.Tool{
+		tool.Define("vector_search_knowledge", op.Read,
+			"Search the knowledge base, and count the search as an access of what it returns.", vectorSearchKnowledge,
+			All),
+		tool.Define("memory_health_stale", op.Read,
+			"Find memories that no search returned in X days, to review or clean up, the longest unused first.",
+			memoryHealthStale, All),
+		tool.Define("memory_health_low_access", op.Read,
+			"Find memories that searches hardly ever returned, the least first.", memoryHealthLowAccess, All),
+		tool.Define("memory_health_duplicates", op.Read,
+			"Find pairs of memories that say nearly the same and could be consolidated, with how similar they are.",
+			memoryHealthDuplicates, All),
+		tool.Define("memory_consolidate", op.Destructive,
+			"Keep one of two similar memories, with the accesses, confidence and relations of both; the other goes "+
+				"to the trash, and memory_undo or undo takes it back.", memoryConsolidate, All),
+		tool.Define("memory_migration_run", op.Write,
+			"Give old records the fields that they lack (access, session_id, embedding_version). Safe to run again.",
+			memoryMigrationRun, All),
+	}
+	advise := operationAdvice()
+	for _, t := range tools {
+		t.SpellsError, t.Advise = true, advise
+	}
+	return tools
+}
+
+type vectorSearchIn struct {
+	Query         string  `json:"query" min:"1" max:"4096" doc:"What to search for"`
+	Category      string  `json:"category,omitempty" max:"200" doc:"Filter by category"`
+	MinConfidence float64 `json:"min_confidence,omitempty" min:"0" max:"1" default:"0.0" doc:"Minimum confidence"`
+	TopK          int     `json:"top_k,omitempty" min:"1" max:"100" default:"5" doc:"Number of results"`
+	TrackAccess   *bool   `json:"track_access,omitempty" default:"true" doc:"Count this search for memory health"`
+}
+
+type vectorSearchOut struct {
+	Success bool         `json:"success"`
+	Count   int          `json:"count"`
+	Results []vectorFact `json:"results"`
+}
+
+type vectorFact struct {
+	ID         memory.ID  `json:"id"`
+	Text       string     `json:"text"`
+	Similarity float64    `json:"similarity" doc:"share of the query that it holds, 0 to 1"`
+	Metadata   vectorMeta `json:"metadata"`
+}
+
+// vectorMeta has the metadata of the specification, which always has each field. An
+// unknown time is that of creation.
+type vectorMeta struct {
+	Category         string      `json:"category"`
+	Confidence       float64     `json:"confidence"`
+	Source           string      `json:"source"`
+	AddedAt          time.Time   `json:"added_at"`
+	Type             string      `json:"type"`
+	AccessCount      int64       `json:"access_count"`
+	LastAccessed     float64     `json:"last_accessed_ts" doc:"seconds since 1970"`
+	RelatedMemories  []memory.ID `json:"related_memories"`
+	SessionID        string      `json:"session_id"`
+	EmbeddingVersion string      `json:"embedding_version" doc:"words without a model"`
+	Collection       string      `json:"collection"`
+}
+
+// wordsVersion stands for the model of a memory that has no vector.
+const wordsVersion = "words"
+
+func vectorSearchKnowledge(ctx context.Context, c *tool.Call, in *vectorSearchIn) (*vectorSearchOut, error) {
+	if strings.TrimSpace(in.Query) == "" {
+		return nil, memory.Errorf(memory.Invalid, "query is empty; say what to search for").At("query")
+	}
+	res, err := op.Search.Call(ctx, c,
+		&op.SearchRequest{Query: in.Query, Scope: "memories", Limit: in.TopK, Track: in.TrackAccess, Explain: true,
+			Filter: op.Filter{Collection: memory.DefaultCollection, Category: in.Category,
+				MinConfidence: in.MinConfidence,
+				Project:       c.Options.Project}})
+	if err != nil {
+		return nil, err
+	}
+	related, err := relatedTo(ctx, c, res.Hits)
+	if err != nil {
+		return nil, err
+	}
+	out := &vectorSearchOut{Success: true, Count: len(res.Hits)}
+	for _, h := range res.Hits {
+		m := h.Memory
+		accessed := m.LastAccessed
+		if accessed.IsZero() {
+			accessed = m.CreatedAt
+		}
+		out.Results = append(out.Results,
+			vectorFact{ID: m.ID, Text: m.Content, Similarity: math.Round(h.Explain.Share*1e4) / 1e4,
+				Metadata: vectorMeta{
+					Category: m.Category, Confidence: m.Confidence, Source: m.Source, AddedAt: m.CreatedAt,
+					Type:         m.Type,
+					AccessCount:  m.AccessCount,
+					LastAccessed: float64(accessed.UnixMilli()) / 1e3, RelatedMemories: related[m.ID],
+					SessionID:        m.SessionID,
+					EmbeddingVersion: cmp.Or(m.EmbeddingVersion, wordsVersion), Collection: m.Collection}})
+	}
+	return out, nil
+}
+
+// relatedTo returns the memories that are related to those of hits, in either direction, and
+// those that were merged into them. A memory that was deleted since the search has none.
+func relatedTo(ctx context.Context, c *tool.Call, hits []op.Hit) (map[memory.ID][]memory.ID, error) {
+	if len(hits) == 0 {
+		return nil, nil
+	}
+	req := &op.OpenManyRequest{Track: new(false)}
+	for _, h := range hits {
+		req.IDs = append(req.IDs, string(h.ID))
+	}
+	res, err := op.OpenMany.Call(ctx, c, req)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[memory.ID][]memory.ID, len(res.Memories))
+	for _, m := range res.Memories {
+		out[m.ID] = op.RelatedMemories(&m)
+	}
+	return out, nil
+}
+
+type healthStaleIn struct {
+	DaysUnused    *int     `json:"days_unused,omitempty" min:"0" max:"36500" default:"30" doc:"Threshold in days"`
+	Collection    string   `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"Collection to check, or all"`
+	MinConfidence *float64 `json:"min_confidence,omitempty" min:"0" max:"1" doc:"Only memories with less confidence than this"`
+	Limit         int      `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"Maximum results to return"`
+}
+
+type healthStaleOut struct {
+	Success bool `json:"success"`
+	op.HealthStaleResult
+}
+
+func memoryHealthStale(ctx context.Context, c *tool.Call, in *healthStaleIn) (*healthStaleOut, error) {
+	res, err := op.HealthStale.Call(ctx, c, &op.HealthStaleRequest{DaysUnused: in.DaysUnused, Collection: in.Collection,
+		MinConfidence: in.MinConfidence, Limit: in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	return &healthStaleOut{true, *res}, nil
+}
+
+type healthLowAccessIn struct {
+	MaxAccessCount *int64 `json:"max_access_count,omitempty" min:"0" default:"2" doc:"Maximum access count to flag"`
+	MinAgeDays     *int   `json:"min_age_days,omitempty" min:"0" max:"36500" default:"7" doc:"Only flag memories older than this"`
+	Collection     string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"Collection to check, or all"`
+	Limit          int    `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"Maximum results"`
+}
+
+type healthLowAccessOut struct {
+	Success bool `json:"success"`
+	op.HealthLowAccessResult
+}
+
+func memoryHealthLowAccess(ctx context.Context, c *tool.Call, in *healthLowAccessIn) (*healthLowAccessOut, error) {
+	res, err := op.HealthLowAccess.Call(ctx, c, &op.HealthLowAccessRequest{MaxAccessCount: in.MaxAccessCount,
+		MinAgeDays: in.MinAgeDays, Collection: in.Collection, Limit: in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	return &healthLowAccessOut{true, *res}, nil
+}
+
+type healthDuplicatesIn struct {
+	Collection          string   `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"Collection to scan, or all"`
+	SimilarityThreshold *float64 `json:"similarity_threshold,omitempty" min:"0" max:"1" default:"0.95" doc:"Similarity cutoff"`
+	Limit               int      `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"Maximum duplicate pairs to return"`
+	SampleSize          int      `json:"sample_size,omitempty" min:"1" doc:"Only pairs with one of so many recent memories"`
+}
+
+type healthDuplicatesOut struct {
+	Success bool `json:"success"`
+	op.HealthDuplicatesResult
+}
+
+func memoryHealthDuplicates(ctx context.Context, c *tool.Call, in *healthDuplicatesIn) (*healthDuplicatesOut, error) {
+	res, err := op.HealthDuplicates.Call(ctx, c, &op.HealthDuplicatesRequest{Collection: in.Collection,
+		SimilarityThreshold: in.SimilarityThreshold, Limit: in.Limit, SampleSize: in.SampleSize})
+	if err != nil {
+		return nil, err
+	}
+	return &healthDuplicatesOut{true, *res}, nil
+}
+
+type memoryConsolidateIn struct {
+	ID1        string `json:"id1" max:"1000" doc:"First memory ID"`
+	ID2        string `json:"id2" max:"1000" doc:"Second memory ID"`
+	Collection string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"Collection of both, or all"`
+	Keep       string `json:"keep,omitempty" enum:"higher_confidence|higher_access|id1|id2" default:"\"higher_confidence\"" doc:"Which to keep; unless that is said by id1 or id2, nothing is lost that the kept one lacks"`
+}
+
+type memoryConsolidateOut struct {
+	Success bool `json:"success"`
+	op.HealthMergeResult
+}
+
+func memoryConsolidate(ctx context.Context, c *tool.Call, in *memoryConsolidateIn) (*memoryConsolidateOut, error) {
+	res, err := op.HealthMerge.Call(ctx, c,
+		&op.HealthMergeRequest{ID1: in.ID1, ID2: in.ID2, Collection: in.Collection, Keep: in.Keep})
+	if err != nil {
+		return nil, err
+	}
+	return &memoryConsolidateOut{true, *res}, nil
+}
+
+type memoryMigrationIn struct {
+	Collection string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"Collection to migrate, or all"`
+}
+
+type memoryMigrationOut struct {
+	Success bool `json:"success"`
+	op.MigrateResult
+}
+
+func memoryMigrationRun(ctx context.Context, c *tool.Call, in *memoryMigrationIn) (*memoryMigrationOut, error) {
+	res, err := op.Migrate.Call(ctx, c, &op.MigrateRequest{Collection: in.Collection})
+	if err != nil {
+		return nil, err
+	}
+	return &memoryMigrationOut{true, *res}, nil
+}

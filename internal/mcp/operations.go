@@ -1,0 +1,117 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"emberd/internal/mcp/tool"
+	"emberd/internal/wire"
+	"emberd/op"
+)
+
+// operationTools returns a tool for each operation of the table.
+func operationTools() []*tool.Tool {
+	var out []*tool.Tool
+	advise := operationAdvice()
+	for _, s := range op.Table() {
+		if _, no := withheld(s); !no {
+			out = append(out, operationTool(s, advise))
+		}
+	}
+	return out
+}
+
+// withheld returns why an operation is not for a model, and whether it is not.
+func withheld(s *op.Spec) (why string, no bool) {
+	switch s {
+	case op.Purge.Spec, op.QuarantineDrop.Spec:
+		return "nothing takes it back, so a person has to ask for it", true
+	case op.Confirm.Spec:
+		return "it is a person's word for what a tool or the web said", true
+	case op.AuditForgive.Spec:
+		return "it is a person's word on whom to trust again", true
+	case op.EnginePause.Spec, op.EngineResume.Spec:
+		return "what the machine works on is for a person to say", true
+	case op.TokenCreate.Spec, op.TokenList.Spec, op.TokenRevoke.Spec:
+		return "who may see and change what is for a person to say", true
+	case op.Embed.Spec:
+		return "its numbers are of no use to a model", true
+	case op.HealthStale.Spec, op.HealthLowAccess.Spec, op.HealthDuplicates.Spec, op.HealthMerge.Spec, op.Migrate.Spec:
+		return "it is a tool by the name of its specification, memory_health_…, memory_consolidate or " +
+			"memory_migration_run", true
+	case op.Export.Spec, op.Import.Spec:
+		return "a whole store is for emberd export and import, not for a model to read", true
+	}
+	return "", false
+}
+
+// withheldField reports a field of a request that a model cannot set: files are
+// written where the person who runs the daemon says.
+func withheldField(s *op.Spec, field string) bool {
+	return s == op.BackupCreate.Spec && field == "File"
+}
+
+// toolNameOf returns the name of an operation's tool.
+func toolNameOf(s *op.Spec) string { return strings.ReplaceAll(s.Name, ".", "_") }
+
+// operationTool makes a tool of an operation. Its parameters are the fields of the
+// request, wherever they travel over HTTP. What its result is made of is in OpenAPI:
+// whole schemas of all results would be most of what every session lists, and few
+// models are shown them.
+func operationTool(s *op.Spec, advise func(string) string) *tool.Tool {
+	name, fields := toolNameOf(s), parameters(s)
+	input := make([]reflect.StructField, len(fields))
+	for i, f := range fields {
+		input[i] = reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag}
+	}
+	in := reflect.StructOf(input)
+	return &tool.Tool{
+		Def:      tool.Definition(name, s.Effect, s.Summary),
+		Profiles: []Profile{All},
+		Input:    in,
+		Output:   s.Result,
+		Outlined: true,
+		Fill:     wire.FillerOf(reflect.PointerTo(s.Result)),
+		Advise:   advise,
+		Run: func(ctx context.Context, c *tool.Call, args json.RawMessage) (any, error) {
+			given := reflect.New(in)
+			if err := wire.DecodeInto("the input of "+name, args, given.Interface()); err != nil {
+				return nil, err
+			}
+			req := s.NewRequest()
+			for i, f := range fields {
+				reflect.ValueOf(req).Elem().FieldByIndex(f.Index).Set(given.Elem().Field(i))
+			}
+			return c.Invoke(ctx, s, req)
+		},
+	}
+}
+
+// parameters returns the fields of a request under the names that they have in a tool: that
+// of the body, or else of the place where they travel.
+func parameters(s *op.Spec) []reflect.StructField {
+	var out []reflect.StructField
+	for _, f := range reflect.VisibleFields(s.Request) {
+		if f.Anonymous || !f.IsExported() || withheldField(s, f.Name) {
+			continue
+		}
+		name, optional := wire.JSONName(f)
+		for _, place := range []string{"path", "query", "header"} {
+			if at := f.Tag.Get(place); name == "" && at != "" {
+				name, optional = strings.ReplaceAll(strings.ToLower(at), "-", "_"), place != "path"
+			}
+		}
+		if name == "" {
+			continue
+		}
+		if optional {
+			name += ",omitempty"
+		}
+		f.Tag = reflect.StructTag(fmt.Sprintf("json:%q ", name)) + f.Tag
+		out = append(out, f)
+	}
+	return out
+}

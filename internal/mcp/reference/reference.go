@@ -1,0 +1,231 @@
+// Package reference contains the tools of the memory server in the protocol's own repository
+// (@modelcontextprotocol/server-memory 2026.8.31), with the names, parameters and results of
+// that server. Package refgraph says how the entities of its graph are memories.
+//
+// Servers that work on the same entities at the same time lose no observation: a change
+// that meets another one is repeated on the new text.
+package reference
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"emberd/internal/mcp/tool"
+	"emberd/internal/refgraph"
+	"emberd/internal/wire"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// Tools returns the tools of the reference server.
+func Tools() []*tool.Tool {
+	tools := []*tool.Tool{
+		tool.Define("create_entities", op.Write,
+			"Make entities with what is known of them. One whose name is taken stays as it is; the answer has those "+
+				"that are new.", createEntities, tool.Reference),
+		tool.Define("create_relations", op.Write,
+			"Say how entities stand to each other, in the active voice. The answer has the relations that are new.",
+			createRelations, tool.Reference),
+		tool.Define("add_observations", op.Write,
+			"Add what is known of entities that there are. The answer has what was not known before.", addObservations,
+			tool.Reference),
+		idempotent(tool.Define("delete_entities", op.Destructive,
+			"Remove entities and the relations from and to them. Names that no entity has are passed over.",
+			deleteEntities, tool.Reference)),
+		idempotent(tool.Define("delete_observations", op.Destructive,
+			"Remove observations of entities, word by word as they are.", deleteObservations, tool.Reference)),
+		idempotent(tool.Define("delete_relations", op.Destructive, "Remove relations between entities.",
+			deleteRelations,
+			tool.Reference)),
+		idempotent(tool.Define("read_graph", op.Read,
+			"Read the entities, the newest part first, and the relations that start at them.", readEntities,
+			tool.Reference)),
+		idempotent(tool.Define("search_nodes", op.Read,
+			"Find the entities that hold a text in name, type or observations, or else its words, with the "+
+				"relations from and to them.", searchNodes, tool.Reference)),
+		idempotent(tool.Define("open_nodes", op.Read,
+			"Read entities by their names, with the relations from and to them.",
+			openNodes, tool.Reference)),
+	}
+	advise := tool.Advice(append([]tool.Replacement{
+		{Command: `emberd list shows (those there are|ids)`,
+			Tool: "search_nodes finds entities, and read_graph shows the newest"},
+		{Command: `copy (it|one) from emberd list or emberd search`, Tool: "copy $1 from search_nodes or read_graph"},
+	}, tool.WithoutAgain()...)...)
+	for _, t := range tools {
+		t.Advise, t.Verbatim = advise, true
+	}
+	return tools
+}
+
+// idempotent marks a tool that does nothing more when it is called again.
+func idempotent(t *tool.Tool) *tool.Tool {
+	t.Def.Annotations.IdempotentHint = true
+	return t
+}
+
+type createEntitiesIn struct {
+	Entities []refgraph.Entity `json:"entities" max:"500" doc:"the entities"`
+}
+
+type entitiesOut struct {
+	Entities []refgraph.Entity `json:"entities"`
+}
+
+func (o *entitiesOut) Text() string { return spread(o.Entities) }
+
+type relationsIn struct {
+	Relations []refgraph.Relation `json:"relations" max:"500" doc:"the relations"`
+}
+
+type relationsOut struct {
+	Relations []refgraph.Relation `json:"relations"`
+}
+
+func (o *relationsOut) Text() string { return spread(o.Relations) }
+
+type addObservationsIn struct {
+	Observations []addition `json:"observations" max:"500" doc:"for each entity what to add"`
+}
+
+type addition struct {
+	EntityName string   `json:"entityName" jsonschema:"name of the entity"`
+	Contents   []string `json:"contents" jsonschema:"what to add, one fact each"`
+}
+
+type addObservationsOut struct {
+	Results []added `json:"results"`
+}
+
+type added struct {
+	EntityName        string   `json:"entityName"`
+	AddedObservations []string `json:"addedObservations"`
+}
+
+func (o *addObservationsOut) Text() string { return spread(o.Results) }
+
+type deleteEntitiesIn struct {
+	EntityNames []string `json:"entityNames" max:"500" doc:"their names"`
+}
+
+type deleteObservationsIn struct {
+	Deletions []deletion `json:"deletions" max:"500" doc:"for each entity what to remove"`
+}
+
+type deletion struct {
+	EntityName   string   `json:"entityName" jsonschema:"name of the entity"`
+	Observations []string `json:"observations" jsonschema:"what to remove, word by word"`
+}
+
+type deletedOut struct {
+	Success bool   `json:"success"`
+	Message string `json:"message"`
+}
+
+func (o *deletedOut) Text() string { return o.Message }
+
+type readEntitiesIn struct {
+	Cursor string `json:"cursor,omitempty" max:"200" doc:"next_cursor of an answer that was cut, for what follows"`
+}
+
+type searchNodesIn struct {
+	Query  string `json:"query" max:"1000" doc:"a text to find as it stands, in any case, or words"`
+	Cursor string `json:"cursor,omitempty" max:"200" doc:"next_cursor of an answer that was cut, for what follows"`
+}
+
+type openNodesIn struct {
+	Names  []string `json:"names" max:"100" doc:"names of entities"`
+	Cursor string   `json:"cursor,omitempty" max:"200" doc:"next_cursor of an answer that was cut, for more relations"`
+}
+
+// Graph is a graph, or as much of it as fits an answer.
+type Graph struct {
+	Entities   []refgraph.Entity   `json:"entities"`
+	Relations  []refgraph.Relation `json:"relations"`
+	Truncated  bool                `json:"truncated,omitempty"`
+	NextCursor string              `json:"next_cursor,omitempty"`
+	Note       string              `json:"note,omitempty"`
+}
+
+func (o *Graph) Text() string { return spread(o) }
+
+// spread returns JSON over many lines, as the reference server writes it.
+func spread(v any) string {
+	raw, err := wire.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// openMany returns the memories of these ids that there are, by id.
+func openMany(ctx context.Context, c *tool.Call, ids []memory.ID, relations,
+	track bool) (map[memory.ID]*op.OpenedMemory, error) {
+	out := make(map[memory.ID]*op.OpenedMemory)
+	for some := range slices.Chunk(ids, memory.MaxIDs) {
+		req := &op.OpenManyRequest{Relations: &relations, Track: &track}
+		for _, id := range some {
+			req.IDs = append(req.IDs, string(id))
+		}
+		res, err := op.OpenMany.Call(ctx, c, req)
+		if err != nil {
+			return nil, err
+		}
+		for i := range res.Memories {
+			out[res.Memories[i].ID] = &res.Memories[i]
+		}
+	}
+	return out, nil
+}
+
+// entityIDs returns the ids of the memories of entities, each once.
+func entityIDs(names []string) []memory.ID {
+	var out []memory.ID
+	seen := make(map[string]bool)
+	for _, name := range names {
+		if !seen[name] {
+			out = append(out, refgraph.ID(name))
+		}
+		seen[name] = true
+	}
+	return out
+}
+
+// needEntities returns the memories of entities, or the error for the first name that none
+// has.
+func needEntities(ctx context.Context, c *tool.Call, names []string) (map[memory.ID]*op.OpenedMemory, error) {
+	there, err := openMany(ctx, c, entityIDs(names), false, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if there[refgraph.ID(name)] == nil {
+			return nil, memory.Errorf(memory.NotFound,
+				"Entity with name %s not found; make it with create_entities, or look for its name with search_nodes",
+				name)
+		}
+	}
+	return there, nil
+}
+
+// warm returns an entity's memory with all of its text, which a cold one has in a note and
+// gets back from there. What is left of one whose note is gone stays cold.
+func warm(ctx context.Context, c *tool.Call, m *op.Memory) (*op.Memory, error) {
+	if !refgraph.Shortened(&m.Memory) {
+		return m, nil
+	}
+	res, err := op.Rekindle.Call(ctx, c, &op.RekindleRequest{Query: string(m.ID)})
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Results) == 0 {
+		return m, nil
+	}
+	return &res.Results[0].Memory, nil
+}

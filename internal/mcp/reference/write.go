@@ -1,0 +1,297 @@
+package reference
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"emberd/internal/mcp/tool"
+	"emberd/internal/refgraph"
+	"emberd/memory"
+	"emberd/op"
+)
+
+func createEntities(ctx context.Context, c *tool.Call, in *createEntitiesIn) (*entitiesOut, error) {
+	items := make([]op.SaveRequest, len(in.Entities))
+	for i := range in.Entities {
+		req, err := in.Entities[i].Save()
+		if err != nil {
+			return nil, inItem("entities", i, err)
+		}
+		items[i] = *req
+	}
+	answers, err := saveAll(ctx, c, items)
+	if err != nil {
+		return nil, err
+	}
+	if err := saveAgain(ctx, c, items, answers); err != nil {
+		return nil, err
+	}
+	out := new(entitiesOut)
+	for i, a := range answers {
+		if a.Error == nil && !a.Replayed {
+			out.Entities = append(out.Entities, in.Entities[i])
+		}
+	}
+	for i, a := range answers {
+		if a.Error != nil && a.Error.Code != memory.Conflict { // a conflict is a name that is taken
+			return nil, partly("entities", i, a.Error, len(out.Entities))
+		}
+	}
+	return out, nil
+}
+
+// requestBytes keeps a request below what the daemon's socket takes, which is 4 MiB, also
+// if every character has to be escaped.
+const requestBytes = 1 << 20
+
+// saveAll saves under one journal entry and answers each in its place.
+func saveAll(ctx context.Context, c *tool.Call, items []op.SaveRequest) ([]op.SaveBatchAnswer, error) {
+	var out []op.SaveBatchAnswer
+	tx := ""
+	for len(items) > 0 {
+		n, size := 0, 0
+		for n < len(items) && (n == 0 || size+len(items[n].Content) <= requestBytes) {
+			size += len(items[n].Content)
+			n++
+		}
+		res, err := op.SaveBatch.Call(ctx, c, &op.SaveBatchRequest{Tx: tx, Items: items[:n]})
+		if err != nil {
+			return nil, err
+		}
+		out, tx, items = append(out, res.Results...), res.Tx, items[n:]
+	}
+	return out, nil
+}
+
+// saveAgain saves those whose names belonged to entities that were deleted. Relations of
+// that time, which would show again now that both ends are there, go for good.
+func saveAgain(ctx context.Context, c *tool.Call, items []op.SaveRequest, answers []op.SaveBatchAnswer) error {
+	var again []op.SaveRequest
+	var at []int
+	for i, a := range answers {
+		if a.Error != nil && a.Error.Code == memory.Forgotten {
+			items[i].Again = true
+			again, at = append(again, items[i]), append(at, i)
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	found, err := saveAll(ctx, c, again)
+	if err != nil {
+		return err
+	}
+	var ids []memory.ID
+	for i, a := range found {
+		answers[at[i]] = a
+		if a.Error == nil && !a.Replayed {
+			ids = append(ids, a.ID)
+		}
+	}
+	there, err := openMany(ctx, c, ids, true, false)
+	if err != nil {
+		return err
+	}
+	var old []string
+	for _, id := range ids {
+		if m := there[id]; m != nil {
+			for _, r := range slices.Concat(m.Relations.Outgoing, m.Relations.Incoming) {
+				old = append(old, r.ID)
+			}
+		}
+	}
+	return unrelate(ctx, c, old)
+}
+
+// inItem says of an error which item of a parameter it is about.
+func inItem(param string, i int, err error) error {
+	e, ok := errors.AsType[*memory.Error](err)
+	if !ok {
+		return err
+	}
+	return memory.Errorf(e.Code, "%s[%d]: %s", param, i, e.Message).At(param)
+}
+
+// partly returns the error of a call of which something was done nevertheless.
+func partly(param string, i int, p *op.Problem, done int) error {
+	rest := ""
+	if done > 0 {
+		rest = fmt.Sprintf("; of the others, %d were made", done)
+	}
+	return memory.Errorf(p.Code, "%s[%d]: %s%s", param, i, p.Detail, rest).At(param)
+}
+
+func createRelations(ctx context.Context, c *tool.Call, in *relationsIn) (*relationsOut, error) {
+	var names []string
+	req := &op.RelateBatchRequest{}
+	for _, r := range in.Relations {
+		names = append(names, r.From, r.To)
+		req.Items = append(req.Items, op.RelateRequest{From: string(refgraph.ID(r.From)), To: string(refgraph.ID(r.To)),
+			Type: memory.Related, Kind: r.RelationType})
+	}
+	if _, err := needEntities(ctx, c, names); err != nil || len(names) == 0 {
+		return new(relationsOut), err
+	}
+	res, err := op.RelateBatch.Call(ctx, c, req)
+	if err != nil {
+		return nil, err
+	}
+	out := new(relationsOut)
+	for i, a := range res.Results {
+		if a.Error == nil {
+			out.Relations = append(out.Relations, in.Relations[i])
+		}
+	}
+	for i, a := range res.Results {
+		if a.Error != nil && a.Error.Code != memory.Conflict { // a conflict is a relation that there is
+			return nil, partly("relations", i, a.Error, len(out.Relations))
+		}
+	}
+	return out, nil
+}
+
+func addObservations(ctx context.Context, c *tool.Call, in *addObservationsIn) (*addObservationsOut, error) {
+	var names []string
+	for _, a := range in.Observations {
+		names = append(names, a.EntityName)
+	}
+	if _, err := needEntities(ctx, c, names); err != nil {
+		return nil, err
+	}
+	out := new(addObservationsOut)
+	for i, a := range in.Observations {
+		var fresh []string
+		err := rewrite(ctx, c, a.EntityName, func(content string) string {
+			known := refgraph.Observations(a.EntityName, content)
+			fresh = slices.DeleteFunc(slices.Clone(a.Contents),
+				func(text string) bool { return slices.Contains(known, text) })
+			return refgraph.Add(content, fresh)
+		})
+		if err != nil {
+			return nil, partlyEdited("observations", i, err)
+		}
+		out.Results = append(out.Results, added{EntityName: a.EntityName, AddedObservations: fresh})
+	}
+	return out, nil
+}
+
+// rewrite changes the content of an entity's memory, which others may change at the same
+// time: then it is done again on what they made of it.
+func rewrite(ctx context.Context, c *tool.Call, name string, change func(content string) string) error {
+	for {
+		there, err := needEntities(ctx, c, []string{name})
+		if err != nil {
+			return err
+		}
+		m, err := warm(ctx, c, &there[refgraph.ID(name)].Memory)
+		if err != nil {
+			return err
+		}
+		if refgraph.Shortened(&m.Memory) {
+			return memory.Errorf(memory.Conflict,
+				"the observations of %s are in a note that is not there any more, and cannot be changed; emberd "+
+					"rekindle %s tells where they may be", name, m.ID.Short())
+		}
+		content := change(m.Content)
+		if content == m.Content {
+			return nil
+		}
+		_, err = op.Edit.Call(ctx, c, &op.EditRequest{ID: string(m.ID), IfMatch: m.Rev, Content: &content})
+		if e, ok := errors.AsType[*memory.Error](err); !ok || e.Code != memory.Conflict || e.Current == "" {
+			return err
+		}
+	}
+}
+
+// partlyEdited says of an error what else was done.
+func partlyEdited(param string, i int, err error) error {
+	if e, ok := errors.AsType[*memory.Error](err); ok && i > 0 {
+		return memory.Errorf(e.Code, "%s[%d]: %s; what is before it was done", param, i, e.Message).At(param)
+	}
+	return inItem(param, i, err)
+}
+
+func deleteEntities(ctx context.Context, c *tool.Call, in *deleteEntitiesIn) (*deletedOut, error) {
+	out := &deletedOut{Success: true, Message: "Entities deleted successfully"}
+	for {
+		ids := entityIDs(in.EntityNames)
+		there, err := openMany(ctx, c, ids, false, false)
+		if err != nil {
+			return nil, err
+		}
+		req := new(op.ForgetBatchRequest)
+		for _, id := range ids {
+			if there[id] != nil {
+				req.IDs = append(req.IDs, string(id))
+			}
+		}
+		if len(req.IDs) == 0 {
+			return out, nil
+		}
+		res, err := op.ForgetBatch.Call(ctx, c, req)
+		if memory.CodeOf(err) == memory.NotFound {
+			continue // another caller has just deleted one of them
+		}
+		if err == nil && res.Error != nil {
+			err = memory.Errorf(res.Error.Code, "%d of %d entities were deleted: %s", len(res.Forgotten), len(req.IDs),
+				res.Error.Detail)
+		}
+		return out, err
+	}
+}
+
+func deleteObservations(ctx context.Context, c *tool.Call, in *deleteObservationsIn) (*deletedOut, error) {
+	for i, d := range in.Deletions {
+		err := rewrite(ctx, c, d.EntityName, func(content string) string {
+			return refgraph.Remove(d.EntityName, content, d.Observations)
+		})
+		if err != nil && memory.CodeOf(err) != memory.NotFound {
+			return nil, partlyEdited("deletions", i, err)
+		}
+	}
+	return &deletedOut{Success: true, Message: "Observations deleted successfully"}, nil
+}
+
+func deleteRelations(ctx context.Context, c *tool.Call, in *relationsIn) (*deletedOut, error) {
+	var ids []string
+	for _, r := range in.Relations {
+		from, to := refgraph.ID(r.From), refgraph.ID(r.To)
+		ids = append(ids, memory.RelationID(from, to, memory.Related, r.RelationType))
+		if memory.CheckRelationType(r.RelationType) == nil { // as other tools make them
+			ids = append(ids, memory.RelationID(from, to, r.RelationType, ""))
+		}
+	}
+	if err := unrelate(ctx, c, ids); err != nil {
+		return nil, err
+	}
+	return &deletedOut{Success: true, Message: "Relations deleted successfully"}, nil
+}
+
+// unrelate removes those of the relations that there are.
+func unrelate(ctx context.Context, c *tool.Call, ids []string) error {
+	for some := range slices.Chunk(ids, memory.MaxIDs) {
+		if err := unrelateSome(ctx, c, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unrelateSome removes relations all at once, or by halves where some are not there.
+func unrelateSome(ctx context.Context, c *tool.Call, ids []string) error {
+	_, err := op.Unrelate.Call(ctx, c, &op.UnrelateRequest{ID: strings.Join(ids, ",")})
+	if code := memory.CodeOf(err); code != memory.NotFound && code != memory.Conflict {
+		return err
+	}
+	if len(ids) == 1 {
+		return nil
+	}
+	half := len(ids) / 2
+	if err := unrelateSome(ctx, c, ids[:half]); err != nil {
+		return err
+	}
+	return unrelateSome(ctx, c, ids[half:])
+}

@@ -1,0 +1,265 @@
+// Package tool runs operations as tools of the Model Context Protocol.
+//
+// A [Tool] is a Go function over its arguments and its result; [Define] draws both schemas
+// from these types. The package guarantees of every tool, whatever its function does:
+//
+//   - Arguments that do not fit the schema are an error before the function runs.
+//   - An answer has at most [answer.Max] bytes, is valid JSON as structured content, and
+//     contains no hidden characters. A client of a profile for models receives stored text
+//     inside a fence.
+//   - An error is a result with the error flag and the JSON of CortexGraph:
+//     {"success": false, "message": …}. The message names tools where the engine's names
+//     commands. Internal errors are written to the log.
+//
+// A Tool can be called by any number of goroutines. It owns none.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"emberd/internal/mcp/answer"
+	"emberd/internal/text/invisible"
+	"emberd/internal/wire"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// Options are the settings of a server that its tools need.
+type Options struct {
+	Invoker op.Invoker
+	Profile Profile // "" is Agent
+	Version string  // of emberd; "" is devel
+	Project string  // of new memories and of searches, "" for none
+	// ProjectOf returns the project that a folder belongs to, "" for none. If Project is "",
+	// the folder that the client works in selects the project.
+	ProjectOf func(dir string) string
+	Logger    *slog.Logger // nil discards
+}
+
+// A Tool is one tool. The fields do not change after Describe.
+type Tool struct {
+	Def      *sdk.Tool
+	Profiles []Profile // that list it, the one that it is made for first
+	Input    reflect.Type
+	Output   reflect.Type
+	Outlined bool                // the schema of the result contains the names of the members only
+	Brief    bool                // the schema of the result says nothing about the items of lists
+	Fill     *wire.NilNormalizer // of results
+	// SpellsError repeats the message of an error as the member error.
+	SpellsError bool
+	// Verbatim tools read stored text with its hidden characters, because their callers edit
+	// a text by the lines that they have read.
+	Verbatim bool
+	// Advise replaces the commands in the message of an error; nil leaves it as it is.
+	Advise func(message string) string
+	Run    func(ctx context.Context, c *Call, args json.RawMessage) (any, error)
+
+	goOn string // how to get what is cut off an answer
+}
+
+// Call is one call of a tool, or one read of a resource or prompt.
+type Call struct {
+	op.Invoker
+	Options *Options
+	Session *sdk.ServerSession // nil without one
+}
+
+// MaxMessage bounds the message of an error, in bytes.
+const MaxMessage = 4 << 10
+
+// texter is a result with a text of its own for a model. The text of other results is their
+// JSON.
+type texter interface{ Text() string }
+
+// afterworder is a result whose text ends with sentences of emberd, which no fence contains.
+type afterworder interface{ Afterword() string }
+
+// Define returns a tool that runs a function over its arguments, a struct that [wire.Decode]
+// fills, and its result, also a struct.
+func Define[In, Out any](name string, effect op.Effect, about string,
+	run func(context.Context, *Call, *In) (*Out, error), profiles ...Profile) *Tool {
+	return &Tool{
+		Def:      Definition(name, effect, about),
+		Profiles: profiles,
+		Input:    reflect.TypeFor[In](),
+		Output:   reflect.TypeFor[Out](),
+		Fill:     wire.FillerOf(reflect.TypeFor[*Out]()),
+		Run: func(ctx context.Context, c *Call, args json.RawMessage) (any, error) {
+			in, err := wire.Decode[In]("the input of "+name, args)
+			if err != nil {
+				return nil, err
+			}
+			out, err := run(ctx, c, in)
+			if err != nil {
+				return nil, err
+			}
+			return out, nil
+		},
+	}
+}
+
+// Definition returns a tool as tools/list shows it, without the schemas.
+func Definition(name string, effect op.Effect, about string) *sdk.Tool {
+	return &sdk.Tool{Name: name, Description: about, Annotations: &sdk.ToolAnnotations{
+		ReadOnlyHint: effect == op.Read, DestructiveHint: new(effect == op.Destructive), OpenWorldHint: new(false)}}
+}
+
+// In reports whether a profile lists the tool.
+func (t *Tool) In(p Profile) bool { return slices.Contains(t.Profiles, p) }
+
+// Describe draws the schemas, the input closed and the output open. It must return before
+// Handler is called.
+func (t *Tool) Describe() error {
+	input, err := wire.Infer(t.Input, wire.Scalars(), true)
+	if err != nil {
+		return fmt.Errorf("schema of the input of %s: %w", t.Def.Name, err)
+	}
+	output, err := wire.Infer(t.Output, wire.Scalars(), false)
+	if err != nil {
+		return fmt.Errorf("schema of the output of %s: %w", t.Def.Name, err)
+	}
+	if t.Outlined {
+		output = wire.Outline(output)
+	}
+	if t.Brief {
+		for _, member := range output.Properties {
+			member.Items = nil
+		}
+	}
+	t.Def.InputSchema, t.Def.OutputSchema, t.goOn = input, output, howToGoOn(t.Input)
+	return nil
+}
+
+// Handler returns the function that answers calls of the tool.
+func (t *Tool) Handler(opt *Options) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		var said notices
+		ctx = op.WithNotice(withProgress(ctx, req), said.add)
+		out, err := t.Run(ctx, &Call{Invoker: t.reads(opt.Invoker), Options: opt, Session: req.Session},
+			req.Params.Arguments)
+		if err == nil {
+			res, err := t.result(out, opt.Profile)
+			return said.addTo(res), err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if e := AsError(err); e != nil && isTroubling(e.Code) {
+			Log(ctx, req.Session, "error", t.Def.Name+": "+e.Message)
+		}
+		res, err := t.failed(opt, err)
+		return said.addTo(res), err
+	}
+}
+
+// reads returns the invoker that the tool reads the store through.
+func (t *Tool) reads(inv op.Invoker) op.Invoker {
+	if t.Verbatim {
+		return inv
+	}
+	return answer.Visible{Invoker: inv}
+}
+
+// fences reports whether a client of a profile receives the text of answers inside a fence.
+// CortexGraph and the reference server have clients that read it as JSON.
+func (t *Tool) fences(p Profile) bool { return p == Agent || p == All || t.In(Agent) }
+
+// result returns what a tool answers to a client of a profile.
+func (t *Tool) result(out any, p Profile) (*sdk.CallToolResult, error) {
+	t.Fill.Apply(reflect.ValueOf(out))
+	raw, err := wire.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("encode the answer of %s: %w", t.Def.Name, err)
+	}
+	fence := t.fences(p)
+	limit := answer.Max
+	if fence {
+		limit -= answer.FenceRoom
+	}
+	raw = answer.Bound(answer.ShowJSON(raw), limit, t.goOn)
+	text, after := string(raw), ""
+	if own, ok := out.(texter); ok {
+		text = own.Text()
+	}
+	if own, ok := out.(afterworder); ok {
+		after = own.Afterword()
+	}
+	text = answer.Readable(text, after, fence, answer.Max, t.goOn)
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: raw}, nil
+}
+
+// howToGoOn returns how to get what is cut off an answer to such an input.
+func howToGoOn(input reflect.Type) string {
+	known := wire.Members(input)
+	for _, by := range []string{"page_size", "limit", "top_k"} {
+		if _, ok := known[by]; ok {
+			return "ask for less at a time with a smaller " + by
+		}
+	}
+	for _, by := range []string{"memory_ids", "ids", "names", "items"} {
+		if _, ok := known[by]; ok {
+			return "ask for fewer " + by + " at a time"
+		}
+	}
+	return "ask for one thing at a time"
+}
+
+// failed returns the result of a tool that failed. It has no structured content, which would
+// have to match the schema of an answer.
+func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
+	e := AsError(err)
+	if e == nil || e.Code == memory.Internal {
+		opt.Logger.Error("tool failed", "tool", t.Def.Name, "err", err)
+		e = memory.Errorf(memory.Internal, "%s failed: %w", t.Def.Name, err)
+	}
+	message := e.Message
+	if t.Advise != nil {
+		message = t.Advise(message)
+	}
+	f := failure{Message: Message(message)}
+	if t.SpellsError {
+		f.Error = f.Message
+	}
+	return f.result()
+}
+
+// Message returns the message of an error as a client receives it: bounded, with its hidden
+// characters shown.
+func Message(message string) string {
+	return answer.Cut(invisible.Show(message), MaxMessage, "that is all")
+}
+
+// Refusal returns the result of a call that failed for a reason.
+func Refusal(reason string) (*sdk.CallToolResult, error) {
+	return failure{Message: Message(reason)}.result()
+}
+
+// AsError returns err as the engine made it, nil for an error from elsewhere.
+func AsError(err error) *memory.Error {
+	e, _ := errors.AsType[*memory.Error](err)
+	return e
+}
+
+// failure is the JSON of an error: the members of CortexGraph, and error as other systems
+// have it.
+type failure struct {
+	Success bool   `json:"success"`
+	Message string `json:"message"`
+	Error   string `json:"error,omitempty"`
+}
+
+func (f failure) result() (*sdk.CallToolResult, error) {
+	raw, err := wire.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(raw)}}, IsError: true}, nil
+}

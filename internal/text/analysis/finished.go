@@ -1,0 +1,69 @@
+package analysis
+
+import (
+	"bytes"
+	"hash/maphash"
+	"sync/atomic"
+
+	"github.com/blevesearch/bleve/v2/analysis"
+)
+
+// The table of finished words: how many there are at most, and how long they are. With
+// the terms that takes 3 MB at most; half of it for a vault of 10,000 notes.
+const (
+	maxFinished     = 1 << 14
+	maxFinishedWord = 32
+)
+
+// finished remembers the terms of folded words: the last two met for each pair of places
+// in a table. It may be shared by goroutines; that it remembers changes no term.
+type finished struct {
+	seed  maphash.Seed
+	words *[maxFinished]atomic.Pointer[finishedWord]
+}
+
+// finishedWord never changes.
+type finishedWord struct {
+	word, term string
+	stop       bool
+}
+
+func newFinished() finished {
+	return finished{seed: maphash.MakeSeed(), words: new([maxFinished]atomic.Pointer[finishedWord])}
+}
+
+// finished returns the term of a folded word and whether it is a stop word.
+func (a *Analyzer) finished(word []byte) (term string, stop bool) {
+	if len(word) > maxFinishedWord {
+		return a.stemmed(word), false
+	}
+	place := maphash.Bytes(a.known.seed, word) % maxFinished &^ 1
+	first, second := &a.known.words[place], &a.known.words[place+1]
+	if w := first.Load(); w != nil && w.word == string(word) {
+		return w.term, w.stop
+	}
+	if w := second.Load(); w != nil && w.word == string(word) {
+		return w.term, w.stop
+	}
+	w := &finishedWord{word: string(word), term: a.stemmed(word)}
+	w.stop = a.stopWords[w.word]
+	if w.term == w.word {
+		w.term = w.word // one copy is enough
+	}
+	second.Store(first.Load())
+	first.Store(w)
+	return w.term, w.stop
+}
+
+// stemmed makes the term of a folded word: stemmed when it is made of plain letters,
+// since the stemmer would bite the ends off identifiers.
+func (a *Analyzer) stemmed(word []byte) string {
+	token := analysis.Token{Term: bytes.ReplaceAll(word, []byte("'"), nil)}
+	if bytes.IndexFunc(token.Term, isNotLetter) < 0 {
+		a.stem.Filter(analysis.TokenStream{&token})
+	}
+	return bounded(token.Term)
+}
+
+// isNotLetter reports whether r is anything but a folded Latin letter.
+func isNotLetter(r rune) bool { return r < 'a' || r > 'z' }

@@ -1,0 +1,242 @@
+package device
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/stm/record"
+)
+
+// Identity identifies this device in the log. It is kept under state/, which is never synced.
+// When it no longer fits what it describes (state copied to another machine,
+// data moved, another emberd wrote into our directory), a new identity is
+// minted and the old directory becomes a foreign one, read but never written.
+type Identity struct {
+	path string
+
+	ID      string `json:"device"`
+	Machine string `json:"machine"`
+	Data    uint64 `json:"data_inode"`
+	Segment uint32 `json:"last_segment"` // highest number ever reserved
+	// Heads are the stamps of the headers of the latest segments, by number.
+	Heads map[uint32]string `json:"heads,omitempty"`
+	// Forgotten is set before another data folder replaces the one
+	// described: whatever is there then, the next device to write is a new one.
+	Forgotten bool `json:"forgotten,omitempty"`
+}
+
+// maxHeads bounds Heads: a clone is found out by the first segment that a sync
+// tool brings, which is one of the latest.
+const maxHeads = 16
+
+// Reserve records a segment's number and stamp before the file is made, so that
+// a higher number, or another stamp, in our directory can only come from
+// another emberd: from a clone of this state on another machine.
+func (d *Identity) Reserve(fsys durable.FS, number uint32, head record.Stamp) error {
+	segment, heads := d.Segment, d.Heads
+	d.Segment, d.Heads = number, map[uint32]string{}
+	maps.Copy(d.Heads, heads)
+	d.Heads[number] = head.String()
+	maps.DeleteFunc(d.Heads, func(n uint32, _ string) bool { return n+maxHeads <= number })
+	if err := d.save(fsys); err != nil {
+		d.Segment, d.Heads = segment, heads // not reserved, and so not to be used
+		return err
+	}
+	return nil
+}
+
+func (d *Identity) save(fsys durable.FS) error {
+	if err := durable.ReplaceFile(fsys, d.path, append(record.Encode(d), '\n')); err != nil {
+		return fmt.Errorf("save device identity: %w", err)
+	}
+	return nil
+}
+
+// OpenIdentity returns the identity to write under, and why it is a new one.
+func OpenIdentity(fsys durable.FS, data, state string) (*Identity, string, error) {
+	info, err := fsys.Lstat(data)
+	if err != nil {
+		return nil, "", fmt.Errorf("look at the data folder: %w", err)
+	}
+	now := Identity{path: filepath.Join(state, "device.json"), Machine: MachineID(), Data: InodeOf(info)}
+	known, err := readDevice(fsys, now.path)
+	if err != nil {
+		return nil, "", err
+	}
+	why := known.mismatch(fsys, data, &now)
+	if why == "" {
+		known.path = now.path
+		return known, "", nil
+	}
+	dev, err := record.NewDevice()
+	if err != nil {
+		return nil, "", err
+	}
+	now.ID = dev.String()
+	return &now, why, now.save(fsys)
+}
+
+// ErrLogGone is the cause when the state folder knows of a log that is not in
+// the data folder.
+var ErrLogGone = errors.New("the log is gone")
+
+// CheckThere refuses to begin a new log where this device wrote one before: its
+// disk may only not be mounted, and what is saved into the empty folder would be
+// hidden once it is. Nothing is made or changed.
+func CheckThere(fsys durable.FS, data, state string, accept bool) error {
+	known, err := readDevice(fsys, filepath.Join(state, "device.json"))
+	if err != nil || known == nil || accept || !known.logGone(fsys, data) {
+		return nil // what cannot be read is openDevice's to tell
+	}
+	return memory.Errorf(memory.Unavailable,
+		"%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder back, "+
+			"or, if they were deleted on purpose, start once with emberd serve --accept-empty-data", ErrLogGone,
+		filepath.Join(data, "stm", known.ID))
+}
+
+// Gone is the error of [Open] for a data folder that has lost the log of this device,
+// [ErrLogGone] its cause, and nil for any other. Nothing is changed.
+func Gone(fsys durable.FS, data, state string) error { return CheckThere(fsys, data, state, false) }
+
+// logGone reports whether this device wrote a log of which nothing is left. One
+// number may have been reserved without a file. Of a device that was forgotten any
+// log stands in for its own.
+func (d *Identity) logGone(fsys durable.FS, data string) bool {
+	switch {
+	case d.Segment == 0:
+		return false
+	case d.Forgotten:
+		return noLog(fsys, filepath.Join(data, "stm"))
+	}
+	entries, err := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return d.Segment > 1 && !slices.ContainsFunc(entries, isWritten)
+}
+
+// isWritten reports whether a directory entry is a log file that emberd named.
+func isWritten(e fs.DirEntry) bool {
+	return record.IsLogFile(e) && record.ParseName(e.Name()).Kind != record.Odd
+}
+
+// Unbegun reports whether the first number is reserved and has no file: a power
+// cut came in between. Were it not used again, a second one would leave a device
+// that wrote two segments, it seems, and has none.
+func (d *Identity) Unbegun(fsys durable.FS, dir string) bool {
+	entries, err := fsys.ReadDir(dir)
+	return err == nil && d.Segment == 1 && !slices.ContainsFunc(entries, isWritten)
+}
+
+// noLog reports whether no device has a folder, or the folder of them all is gone.
+func noLog(fsys durable.FS, dir string) bool {
+	devices, err := fsys.ReadDir(dir)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return !slices.ContainsFunc(devices, fs.DirEntry.IsDir)
+}
+
+func readDevice(fsys durable.FS, path string) (*Identity, error) {
+	b, err := durable.ReadAll(fsys, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read device identity: %w", err)
+	}
+	var d Identity
+	if err := json.Unmarshal(b, &d); err != nil {
+		return nil, nil // a damaged identity is replaced like a lost one
+	}
+	return &d, nil
+}
+
+// mismatch reports why a stored identity must not be used, "" when it may.
+func (d *Identity) mismatch(fsys durable.FS, data string, now *Identity) string {
+	if d == nil {
+		return "first start"
+	}
+	if _, ok := record.ParseDevice(d.ID); !ok {
+		return "device identity was damaged"
+	}
+	switch {
+	case d.Forgotten:
+		return "a backup was restored"
+	case d.Machine != now.Machine:
+		return "state folder came from another machine"
+	case d.Data != now.Data:
+		return "data folder was moved or copied"
+	}
+	entries, _ := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
+	for _, e := range entries {
+		if record.ParseName(e.Name()).To > d.Segment {
+			return "another program wrote under this device's name"
+		}
+	}
+	for number, head := range d.Heads {
+		l, ok := record.HeadLine(fsys, filepath.Join(data, "stm", d.ID, record.SegmentName(number)))
+		if ok && l.Stamp.String() != head {
+			return "another machine wrote under this device's name"
+		}
+	}
+	if d.logGone(fsys, data) {
+		return "the earlier log is gone"
+	}
+	return ""
+}
+
+// MachineID is a hash, so that a synced or published state tells nothing.
+func MachineID() string {
+	raw, err := os.ReadFile("/etc/machine-id")
+	if err != nil {
+		host, _ := os.Hostname()
+		raw = []byte(host)
+	}
+	sum := sha256.Sum256(append([]byte("emberd\x00"), raw...))
+	return hex.EncodeToString(sum[:8])
+}
+
+func Inode(fsys durable.FS, name string) uint64 {
+	info, err := fsys.Lstat(name)
+	if err != nil {
+		return 0
+	}
+	return InodeOf(info)
+}
+
+func InodeOf(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Ino
+	}
+	return 0
+}
+
+// ForgetDevice makes the next Open mint a new device, as after a restore: what the
+// old one wrote since must not be mistaken for what the new one will. It comes
+// before the data folder is replaced; should that end half-way and leave none, Open
+// still refuses to begin an empty log. The caller holds the lock of the state
+// folder.
+func ForgetDevice(fsys durable.FS, state string) error {
+	path := filepath.Join(state, "device.json")
+	d, err := readDevice(fsys, path)
+	if err == nil && d != nil {
+		d.path, d.Forgotten = path, true
+		err = d.save(fsys)
+	}
+	if err != nil {
+		return fmt.Errorf("forget the device identity: %w", err)
+	}
+	return nil
+}

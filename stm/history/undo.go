@@ -1,0 +1,436 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"emberd/memory"
+	"emberd/stm/record"
+	"emberd/stm/table"
+	"emberd/stm/wal"
+)
+
+// Undo asks to take a journal entry back.
+type Undo struct {
+	Entry  string // "" is the newest of this device that was not reverted and that a caller asked for
+	Force  bool   // also what was changed again since
+	DryRun bool
+	By     memory.Actor
+}
+
+// Undone reports what was reverted, or would be.
+type Undone struct {
+	Entry record.Entry
+	Tx    string // the entry of the undo, "" when nothing was written
+	Items []UndoneItem
+}
+
+// UndoVerb is the journal verb of an undo.
+const UndoVerb = "undo"
+
+// What undoing did to one memory.
+const (
+	Removed  = "removed"  // it was created by the entry
+	Restored = "restored" // it was forgotten by the entry
+	Reverted = "reverted" // fields have their earlier values again
+	Left     = "left"     // changed since; Reason reports how
+)
+
+// UndoneItem is the fate of one memory.
+type UndoneItem struct {
+	ID     memory.ID
+	Action string
+	Reason string
+	Verb   string // of the change that was reverted
+	Stage  bool   // the stage is among what went back
+}
+
+// Undo reverts every change of an entry that nothing has changed since, or,
+// with Force, every change. A large entry takes several transactions; only the
+// last one marks it as undone, so a crash between them leaves an entry that
+// can be undone again.
+func (s *Timeline) Undo(ctx context.Context, u Undo) (Undone, error) {
+	tx, err := s.entryToUndo(u.Entry)
+	if err != nil {
+		return Undone{}, err
+	}
+	refs, undone := s.wal.Journal.EntryLines(tx)
+	if len(refs) == 0 {
+		return Undone{}, memory.Errorf(memory.NotFound, "the journal has no entry %s", tx).At("tx")
+	}
+	if undone {
+		return Undone{}, memory.Errorf(memory.Invalid, "entry %s was undone before", tx).At("tx")
+	}
+	if slices.ContainsFunc(refs, func(r record.LineRef) bool { return r.Cut }) {
+		return Undone{}, memory.Errorf(memory.NotFound,
+			"entry %s is older than the history that is kept, so what it replaced is not known any more; "+
+				"history.keep says for how long it is", tx).At("tx")
+	}
+	out := Undone{}
+	steps, err := s.inverse(refs, &out)
+	if err != nil || u.DryRun {
+		if err == nil {
+			out.Items, err = s.preview(steps, u.Force)
+		}
+		return out, err
+	}
+	for len(steps) > 0 {
+		n := s.undoChunk(steps)
+		if err := s.undoSteps(ctx, u, tx, steps[:n], n == len(steps), &out); err != nil {
+			return out, err
+		}
+		if steps = steps[n:]; len(steps) > 0 {
+			continue
+		}
+		// What the entry got while it was being undone. Nothing joins it from now on.
+		late := s.joinedSince(tx, refs)
+		if steps, err = s.inverse(late, new(Undone)); err != nil {
+			return out, err
+		}
+		refs = append(refs, late...)
+	}
+	return out, nil
+}
+
+// joinedSince are the lines of an entry that are not among those that were seen.
+func (s *Timeline) joinedSince(tx record.Stamp, seen []record.LineRef) []record.LineRef {
+	all, _ := s.wal.Journal.EntryLines(tx)
+	if len(all) == len(seen) {
+		return nil
+	}
+	known := make(map[record.Stamp]bool, len(seen))
+	for _, ref := range seen {
+		known[ref.Stamp] = true
+	}
+	return slices.DeleteFunc(all, func(ref record.LineRef) bool { return known[ref.Stamp] })
+}
+
+func (s *Timeline) entryToUndo(name string) (record.Stamp, error) {
+	if name == "" {
+		tx, ok := s.wal.Journal.NewestEntry()
+		if !ok {
+			return tx, memory.Errorf(memory.NotFound,
+				"there is nothing to undo; an entry of another device is taken back by its name")
+		}
+		return tx, nil
+	}
+	tx, err := record.ParseStamp(name)
+	if err != nil {
+		return tx, memory.Errorf(memory.Invalid, "journal entry %w; copy it from the answer of save, edit or forget",
+			err).At("tx")
+	}
+	return tx, nil
+}
+
+// undoStep takes one change back.
+type undoStep struct {
+	record.Change
+	verb  string
+	at    record.Stamp
+	prior record.Superseded
+	// purged is set if the memory was purged since.
+	purged bool
+}
+
+// inverse lists the steps, latest change first, and fills in the entry.
+func (s *Timeline) inverse(refs []record.LineRef, out *Undone) ([]undoStep, error) {
+	var steps []undoStep
+	seen := make(map[memory.ID]bool)
+	var ids []memory.ID
+	for i := len(refs) - 1; i >= 0; i-- {
+		l, err := s.wal.Journal.ReadLine(refs[i].At, refs[i].Stamp)
+		if err != nil {
+			return nil, err
+		}
+		if l.Purges() {
+			return nil, memory.Errorf(memory.Invalid,
+				"entry %s purged a memory for good, which nothing takes back; emberd undo with another entry takes "+
+					"that one back", l.Tx).At("tx")
+		}
+		out.Entry = l.Entry()
+		for _, c := range l.Changes {
+			if !seen[c.ID] {
+				seen[c.ID], ids = true, append(ids, c.ID)
+			}
+			prior, err := c.Superseded()
+			if err != nil {
+				return nil, err
+			}
+			if c.Op == record.OpDelete {
+				prior.Keys = s.revived(c.ID, prior.Keys)
+			}
+			steps = append(steps, undoStep{Change: c, verb: l.Verb, at: l.Stamp, prior: prior,
+				purged: s.wal.Table.PurgedAt(c.ID.Bytes()).After(l.Stamp)})
+		}
+	}
+	out.Entry.IDs = ids
+	return steps, nil
+}
+
+// undoChunk reports how many steps fit one transaction, each of another memory.
+func (s *Timeline) undoChunk(steps []undoStep) int {
+	size, ids := 0, map[memory.ID]bool{}
+	for i, st := range steps {
+		size += 2*len(st.Data) + len(st.Prev) + 256
+		if row := s.wal.Table.Get(st.ID); row != nil {
+			size += len(row.Doc)
+		}
+		if i > 0 && (size > record.MaxLine/2 || i >= memory.MaxIDs*10 || ids[st.ID]) {
+			return i
+		}
+		ids[st.ID] = true
+	}
+	return len(steps)
+}
+
+// preview reports what undoing would do. A step sees what those before it left.
+func (s *Timeline) preview(steps []undoStep, force bool) ([]UndoneItem, error) {
+	var items []UndoneItem
+	rows := map[memory.ID]*table.Row{}
+	for _, st := range steps {
+		row, seen := rows[st.ID]
+		if !seen {
+			row = s.wal.Table.Get(st.ID)
+		}
+		c, item := st.against(row, force)
+		items = append(items, item)
+		if c == nil {
+			continue
+		}
+		var doc []byte
+		if row != nil {
+			doc = row.Doc
+		}
+		doc, err := record.WithKeys(doc, c.Set)
+		if err != nil {
+			return nil, fmt.Errorf("preview of undoing: %w", err)
+		}
+		if rows[st.ID] = (&table.Row{Doc: doc}); c.Delete {
+			rows[st.ID] = nil
+		}
+	}
+	return items, nil
+}
+
+// undoSteps applies one transaction of an undo. The last one is written even
+// if it changes nothing, to mark the entry as undone.
+func (s *Timeline) undoSteps(ctx context.Context, u Undo, tx record.Stamp, steps []undoStep, last bool,
+	out *Undone) error {
+	ids := make([]memory.ID, len(steps))
+	for i, st := range steps {
+		ids[i] = st.ID
+	}
+	var items []UndoneItem
+	got, err := s.update(ctx, ids, "", func(rows []*table.Row) (*wal.Tx, error) {
+		var changes []wal.Change
+		changes, items = plan(steps, u.Force, rows)
+		for i := range changes {
+			changes[i].Allowed = true // it was there before
+		}
+		if len(changes) == 0 && (!last || out.Tx == "") {
+			return nil, nil
+		}
+		t := &wal.Tx{Verb: UndoVerb, By: u.By, Entry: out.Tx, Changes: changes}
+		if last {
+			t.Undoes = tx
+		}
+		return t, nil
+	})
+	out.Items = append(out.Items, items...)
+	if got.Entry != "" {
+		out.Tx = got.Entry
+	}
+	return err
+}
+
+// plan decides for every step what to do with the memory as it is now.
+func plan(steps []undoStep, force bool, rows []*table.Row) ([]wal.Change, []UndoneItem) {
+	var changes []wal.Change
+	var items []UndoneItem
+	for i, st := range steps {
+		c, item := st.against(rows[i], force)
+		if c != nil {
+			changes = append(changes, *c)
+		}
+		items = append(items, item)
+	}
+	return changes, items
+}
+
+// against takes the step back from a memory as it is now. What counts as changed
+// since is a value that is not the one the step wrote: undoing a later change
+// brings that one back, so that undoing continues step by step.
+func (st *undoStep) against(row *table.Row, force bool) (*wal.Change, UndoneItem) {
+	left := func(why string) (*wal.Change, UndoneItem) {
+		return nil, UndoneItem{ID: st.ID, Action: Left, Reason: why, Verb: st.verb}
+	}
+	done := func(action string, c wal.Change) (*wal.Change, UndoneItem) {
+		c.ID = st.ID
+		_, stage := c.Set["stage"]
+		return &c, UndoneItem{ID: st.ID, Action: action, Verb: st.verb, Stage: stage}
+	}
+	switch {
+	case st.purged && row == nil:
+		return left("it was purged")
+	case st.Op == record.OpDelete && st.prior.WasNone():
+		return left("it came in forgotten")
+	case st.Op == record.OpDelete && row == nil:
+		return done(Restored, wal.Change{Set: st.prior.Keys})
+	case st.Op == record.OpDelete:
+		return left("it is live again")
+	case row == nil:
+		return left("it was forgotten since")
+	case st.Op == record.OpPut:
+		if key := differsFrom(row, st.Data); key != "" && !force {
+			return left(spoken(key) + " was changed since")
+		}
+		return done(Removed, wal.Change{Delete: true})
+	}
+	set, changed := st.revert(row, force)
+	if len(set) == 0 {
+		return left(spoken(changed) + " was changed since")
+	}
+	c, item := done(Reverted, wal.Change{Set: set})
+	if changed != "" {
+		item.Reason = spoken(changed) + " was changed since and stays"
+	}
+	return c, item
+}
+
+// spoken is a key as people know it.
+func spoken(key string) string {
+	switch {
+	case record.IsRelationKey(key):
+		return "a relation"
+	case record.IsReviewKey(key):
+		return "a review item"
+	case record.IsSourceKey(key):
+		return "what it was learned from"
+	}
+	return key
+}
+
+// WhenChanged is the key that every change writes; alone it is no change.
+const WhenChanged = "updated_at"
+
+// revert returns the earlier values of the keys the step wrote, less those
+// that were written again since, and names one of the latter: the text if it is.
+func (st *undoStep) revert(row *table.Row, force bool) (set map[string]json.RawMessage, changed string) {
+	set = map[string]json.RawMessage{}
+	earlier := func(key string) {
+		if set[key] = record.Null; st.prior.Keys[key] != nil {
+			set[key] = st.prior.Keys[key]
+		}
+	}
+	moved := record.Member(st.Data, textDigest) != nil
+	if moved && !st.holdsText(row) && (!force || record.Member(st.Data, "content") == nil) {
+		return set, "content"
+	}
+	wrote := false
+	// The line was read and checked before.
+	_ = record.EachField(st.Data, func(name, value []byte) bool {
+		switch key := string(name); {
+		case key == WhenChanged:
+			wrote = true
+		case moved && goesWithText(key):
+			earlier(key)
+		case !moved && st.leadsToText(key) && row.Value(textDigest) != nil:
+			changed = "content" // was archived, and is in that note alone
+		case !moved && st.parts(key, row), !force && !record.Same(row.Value(key), value):
+			if changed != "content" {
+				changed = key
+			}
+		default:
+			earlier(key)
+		}
+		return true
+	})
+	if moved {
+		st.tidy(row, set)
+	}
+	if wrote && changed == "" && (force || len(set) > 0) {
+		earlier(WhenChanged)
+	}
+	return set, changed
+}
+
+// Archiving takes the text out of a memory, and rekindling brings it back: either writes
+// the key textDigest. Undoing one takes all of what goes with the text back, or nothing:
+// what a memory holds and what its stage says it holds stay one.
+const textDigest = "text_digest"
+
+func goesWithText(key string) bool {
+	return slices.Contains([]string{textDigest, "content", "stage", "text_edges", "key_terms", "archived_at",
+		"archive_reason"}, key)
+}
+
+// holdsText reports whether the row has the text, or what is left of one, that the step
+// gave it, and has had it ever since.
+func (st *undoStep) holdsText(row *table.Row) bool {
+	for _, key := range []string{"content", "archived_at"} {
+		if value := record.Member(st.Data, key); value != nil && !record.Same(row.Value(key), value) {
+			return false
+		}
+	}
+	return record.Same(row.Value(textDigest), record.Member(st.Data, textDigest))
+}
+
+// parts reports whether taking one key of a step back that moved no text would part the
+// stage of a memory from its text, which was moved since.
+func (st *undoStep) parts(key string, row *table.Row) bool {
+	archived := !record.Same(row.Value(textDigest), nil)
+	switch key {
+	case "content":
+		return archived
+	case "stage":
+		earlier, later := isCold(st.prior.Keys[key]), isCold(record.Member(st.Data, key))
+		if earlier != later { // it had no text to move
+			return archived
+		}
+		return earlier != isCold(row.Value(key))
+	}
+	return false
+}
+
+// leadsToText reports whether a key of the step describes the first note of the memory. If
+// the memory was archived since, its text is nowhere else.
+func (st *undoStep) leadsToText(key string) bool {
+	const home = "vault_path"
+	return slices.Contains([]string{"promoted_to", "promoted_at", home, "note_seen"}, key) &&
+		!record.Same(record.Member(st.Data, home), nil) && record.Same(st.prior.Keys[home], nil)
+}
+
+func isCold(value []byte) bool {
+	name, _ := record.Text(value)
+	return memory.Stage(name).Cold()
+}
+
+// tidy removes what goes with the text and neither the step nor what was before it had.
+func (st *undoStep) tidy(row *table.Row, set map[string]json.RawMessage) {
+	for _, key := range []string{"text_edges", "key_terms", "archived_at", "archive_reason"} {
+		if record.Member(st.Data, key) == nil && row.Value(key) != nil {
+			set[key] = record.Null
+		}
+	}
+}
+
+// differsFrom names the first key in order of names, but for the time of change and for
+// review items, which go with the memory, whose value is not that of the document; "" when there is none.
+func differsFrom(r *table.Row, doc []byte) (key string) {
+	find := func(one, other []byte) {
+		// Both were walked before.
+		_ = record.EachField(one, func(name, value []byte) bool {
+			other := record.Member(other, string(name))
+			if name := string(name); name != WhenChanged && !record.IsReviewKey(name) && (key == "" || name < key) &&
+				!record.Same(other, value) {
+				key = name
+			}
+			return true
+		})
+	}
+	find(r.Doc, doc)
+	find(doc, r.Doc)
+	return key
+}

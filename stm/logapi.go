@@ -1,0 +1,98 @@
+package stm
+
+import (
+	"context"
+	"time"
+
+	"emberd/internal/metrics"
+	"emberd/stm/device"
+	"emberd/stm/journal"
+	"emberd/stm/wal"
+)
+
+// The methods that are about the log as a whole.
+
+// Replay returns what an idempotency key stood for within the last 24 hours.
+func (s *Store) Replay(key string) (journal.Replayed, bool) {
+	return s.wal.Keys.Replay(key, s.wal.Now())
+}
+
+// Segments lists the files of the log as they are on the disk now, see [Segment].
+func (s *Store) Segments() ([]Segment, error) { return s.wal.Segments() }
+
+// Settle waits until all that is on the disk is in what End returns.
+func (s *Store) Settle(ctx context.Context) error { return wal.AuditLog{Of: s.wal}.Settle(ctx) }
+
+// End returns the end of this device's log, see [wal.Log.End].
+func (s *Store) End() (seq uint64, newest Stamp, certain bool) { return wal.AuditLog{Of: s.wal}.End() }
+
+// Changes reads every change of the log from the disk, see [wal.Log.Changes].
+func (s *Store) Changes(fn func(*LogLine)) error { return wal.AuditLog{Of: s.wal}.Changes(fn) }
+
+// Stats reads the log of this device and counts, see [wal.Stats]. It is busy during a compaction.
+func (s *Store) Stats(ctx context.Context) (wal.Stats, error) { return wal.StatsOf(ctx, s.wal) }
+
+// Rewrite compacts files of this device, see [compaction.Run]. The inputs stay until Unlink.
+func (s *Store) Rewrite(ctx context.Context, job Compaction) (Rewritten, error) {
+	return s.wal.Rewrite(ctx, job)
+}
+
+// Unlink removes files that compacted ones made before made replace, and history segments
+// without a line after past.
+func (s *Store) Unlink(ctx context.Context, made, past time.Time) (wal.Unlinked, error) {
+	return s.wal.Unlink(ctx, made, past)
+}
+
+// Refresh reads what other devices' files have gained since they were read last.
+func (s *Store) Refresh(ctx context.Context) (wal.ForeignChange, error) { return s.wal.Refresh(ctx) }
+
+// Moment returns the present position of the log. What was acknowledged before is in it.
+func (s *Store) Moment(ctx context.Context) (wal.LogPosition, error) { return s.wal.Moment(ctx) }
+
+// SnapshotDue reports whether enough has changed to be worth a snapshot.
+func (s *Store) SnapshotDue() bool { return s.wal.SnapshotDue() }
+
+// WriteSnapshot saves the table and the word index under state/. Saves and searches
+// continue.
+func (s *Store) WriteSnapshot(ctx context.Context) error { return s.wal.WriteSnapshot(ctx) }
+
+// Status reports the state of the log. It waits for a look at the disk, for a tenth of a
+// second at most. Memories are counted as the view shows them.
+func (s *Store) Status() wal.Status {
+	st := s.wal.Status()
+	if s.Sees != nil {
+		st.Live, st.Of, st.Trash = s.Len(), s.Len(), len(s.Trash())
+	}
+	return st
+}
+
+// Measure adds figures about the log and its memories to a page.
+func (s *Store) Measure(p *metrics.Exposition) { s.wal.Measure(p) }
+
+// Announce reports to the other devices how far this one is and returns when to call it again.
+func (s *Store) Announce(now bool) (next time.Time, err error) { return s.wal.Peers.Announce(now) }
+
+// Watermarks lists the devices, this one included, and how far each is.
+func (s *Store) Watermarks() []device.Watermark { return s.wal.Peers.Watermarks() }
+
+// Primary returns the device that does background work that must run once.
+func (s *Store) Primary() device.Primary { return s.wal.Peers.Primary() }
+
+// ClaimPrimary makes this device the primary device.
+func (s *Store) ClaimPrimary() error { return s.wal.Peers.ClaimPrimary() }
+
+// Quarantine lists the damaged lines of this device that no person has decided about, in
+// the order of the log.
+func (s *Store) Quarantine() ([]wal.Quarantined, error) { return s.wal.Decided.Quarantine() }
+
+// Quarantined returns one damaged line by its name.
+func (s *Store) Quarantined(name string) (wal.Quarantined, error) {
+	return s.wal.Decided.Quarantined(name)
+}
+
+// Drop says that a damaged line is not needed. Its copy is removed; the line stays in its
+// segment until compaction and is not counted again.
+func (s *Store) Drop(name string) error { return s.wal.Decided.Drop(name) }
+
+// Stale lists the memories that wait for a decision, by ID.
+func (s *Store) Stale() []wal.Stale { return s.wal.Review.Stale() }

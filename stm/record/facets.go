@@ -1,0 +1,161 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+	"unique"
+
+	"emberd/memory"
+)
+
+// Facets holds what ranking and filters read, decoded once. Its strings are shared
+// by all memories that have the same.
+type Facets struct {
+	Tags                          []string
+	Project, Collection, Category string
+	Created, Updated, LastUsed    int64  // Unix milliseconds
+	Uses, Accesses                uint32 // imported
+	Strength                      float32
+	Stage                         Stage
+	Core, Promoted                bool
+}
+
+// Stage is a memory.Stage in one byte.
+type Stage uint8
+
+var Stages = [...]memory.Stage{memory.Active, memory.Demoted, memory.Archived, memory.Rehydratable}
+
+func StageOf(s string) Stage {
+	return Stage(max(0, slices.Index(Stages[:], memory.Stage(s))))
+}
+
+// UseTotal is one device's running total for one memory. Totals only grow, so
+// merging two copies takes the larger of each.
+type UseTotal struct {
+	Dev            Device
+	Uses, Accesses int64
+	Used, Accessed int64 // Unix milliseconds of the latest
+}
+
+// DocDepth is how deep a document may nest. The line of its delete, one of
+// several, wraps it in four more.
+const DocDepth = maxDepth - 4
+
+// checkDoc refuses a document that could not be read back as a memory.
+func checkDoc(doc []byte) error {
+	switch {
+	case !utf8.Valid(doc):
+		return errors.New("it is not valid UTF-8")
+	case skipNested(doc, 0, DocDepth) != len(doc):
+		return fmt.Errorf("it is nested deeper than %d", DocDepth)
+	}
+	if _, err := DecodeDocument(doc); err != nil {
+		return err
+	}
+	_, err := FacetsOf(doc)
+	return err
+}
+
+func Millis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+func Member(doc []byte, key string) []byte {
+	var found []byte
+	// A document that was applied has been walked before.
+	_ = EachField(doc, func(name, value []byte) bool {
+		if string(name) == key {
+			found = value
+			return false
+		}
+		return true
+	})
+	return found
+}
+
+func FacetsOf(doc []byte) (Facets, error) {
+	h := Facets{Collection: memory.DefaultCollection, Strength: 1}
+	if len(doc) == 0 {
+		return h, nil
+	}
+	var bad error
+	err := EachField(doc, func(name, value []byte) bool {
+		bad = h.Take(string(name), value)
+		return bad == nil
+	})
+	if err == nil {
+		err = bad
+	}
+	return h, err
+}
+
+// Take replaces the field of a key. Tags go into a slice of their own, for rows
+// share theirs.
+func (h *Facets) Take(name string, value []byte) (err error) {
+	switch name {
+	case "tags":
+		h.Tags = nil
+		err = json.Unmarshal(value, &h.Tags)
+		for i, t := range h.Tags {
+			h.Tags[i] = unique.Make(t).Value()
+		}
+	case "project":
+		h.Project, err = sharedText(value)
+	case "collection":
+		h.Collection, err = sharedText(value)
+	case "category":
+		h.Category, err = sharedText(value)
+	case "stage":
+		var s string
+		s, err = Text(value)
+		h.Stage = StageOf(s)
+	case "strength":
+		var f float64
+		f, err = strconv.ParseFloat(string(value), 32)
+		h.Strength = float32(f)
+	case "core":
+		h.Core = string(value) == "true"
+	case "promoted_to":
+		h.Promoted = len(value) > 2
+	case "created_at":
+		h.Created, err = MilliField(value)
+	case "updated_at":
+		h.Updated, err = MilliField(value)
+	case "last_used":
+		h.LastUsed, err = MilliField(value)
+	case "use_count":
+		h.Uses, err = countField(value)
+	case "access_count":
+		h.Accesses, err = countField(value)
+	}
+	if err != nil {
+		return fmt.Errorf("field %s: %w", name, err)
+	}
+	return nil
+}
+
+func sharedText(value []byte) (string, error) {
+	s, err := Text(value)
+	return unique.Make(s).Value(), err
+}
+
+func countField(value []byte) (uint32, error) {
+	n, err := strconv.ParseUint(string(value), 10, 32)
+	return uint32(n), err
+}
+
+func MilliField(value []byte) (int64, error) {
+	if len(value) < 2 {
+		return 0, errSyntax
+	}
+	t, err := time.Parse(time.RFC3339Nano, string(value[1:len(value)-1]))
+	return t.UnixMilli(), err
+}

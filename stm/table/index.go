@@ -1,0 +1,243 @@
+package table
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"emberd/internal/contain"
+	"emberd/internal/text/analysis"
+	"emberd/internal/words"
+	"emberd/stm/record"
+)
+
+// TermCounts is an analysed document.
+type TermCounts struct {
+	terms  []words.TermCount
+	length int
+	same   bool // nothing was counted: what is indexed of the memory still holds
+}
+
+// index is the word index over live memories. A memory is found by what it
+// holds now: before an update is acknowledged its text has been indexed.
+type index struct {
+	Analyzer *analysis.Analyzer
+	log      *slog.Logger
+
+	mu      sync.Mutex // held to change the index or a cell's doc
+	Words   atomic.Pointer[words.Index]
+	ByDoc   atomic.Pointer[[]*Cell] // cell of each document; grows under mu
+	Indexed atomic.Int64
+	// complete is set once every live memory is indexed; from then on updates
+	// keep it so.
+	Complete atomic.Bool
+}
+
+func NewIndex(a *analysis.Analyzer, log *slog.Logger) *index {
+	x := &index{Analyzer: a, log: log}
+	x.Reset()
+	return x
+}
+
+func (x *index) Reset() {
+	x.Words.Store(words.New())
+	x.ByDoc.Store(new([]*Cell))
+	x.Indexed.Store(0)
+	x.Complete.Store(false)
+}
+
+// Analyze makes the terms of a document.
+func (x *index) Analyze(doc []byte) TermCounts {
+	body := searchText(doc)
+	counts, length := x.Analyzer.Counts(body)
+	if record.Member(doc, "consolidated_from") != nil {
+		length = x.once(counts, length, body)
+	}
+	t := TermCounts{terms: make([]words.TermCount, len(counts)), length: length}
+	for i, c := range counts {
+		t.terms[i] = words.TermCount{Term: c.Text, Count: c.N}
+	}
+	return t
+}
+
+// AnalyzeContained is Analyze for texts that are on the disk already. If a text makes it panic, it
+// returns no terms: searches by words do not find that memory, and find all others.
+func (x *index) AnalyzeContained(doc []byte) (t TermCounts) {
+	_ = contain.Do(x.log, contain.Text, "", func() error { // the log has the fault
+		t = x.Analyze(doc)
+		return nil
+	})
+	return t
+}
+
+// once counts the terms of a merged memory as often as the part has them that has them most,
+// and returns the length that this leaves. Parts that say the same would else outrank a
+// memory that says it once and is meant.
+func (x *index) once(counts []analysis.Count, length int, body string) int {
+	highest := make(map[string]int, len(counts))
+	for part := range strings.SplitSeq(body, "\n\n") {
+		of, _ := x.Analyzer.Counts(part)
+		for _, c := range of {
+			highest[c.Text] = max(highest[c.Text], c.N)
+		}
+	}
+	all, left := 0, 0
+	for i, c := range counts {
+		all += c.N
+		if n := highest[c.Text]; n > 0 { // a term may lie across the parts
+			counts[i].N = n
+		}
+		left += counts[i].N
+	}
+	return (length*left + all - 1) / max(1, all)
+}
+
+// AnalyzeChange is analyze for a memory that gets new values of the keys in set,
+// which were checked.
+func (x *index) AnalyzeChange(before *Row, set map[string]json.RawMessage) TermCounts {
+	after := before.Hot.Stage
+	if value, ok := set["stage"]; ok {
+		name, _ := record.Text(value)
+		after = record.StageOf(name)
+	}
+	keys := indexedAt(after)
+	touched := func(key string) bool { _, ok := set[key]; return ok }
+	if slices.Equal(indexedAt(before.Hot.Stage), keys) && !slices.ContainsFunc(keys, touched) &&
+		!touched(entitiesFound) {
+		return TermCounts{same: true}
+	}
+	doc, _ := record.WithKeys(before.Doc, set) // some has walked it
+	return x.Analyze(doc)
+}
+
+// Update indexes what row holds, or takes a memory that is not live out. Rows
+// that are no longer current are left to the goroutine that adds the newer one.
+func (x *index) Update(c *Cell, row *Row, t TermCounts) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	now := c.Row.Load()
+	if !SameDoc(now, row) {
+		return
+	}
+	before := c.Doc.Load()
+	if t.same {
+		if before != 0 {
+			return
+		}
+		t = x.AnalyzeContained(now.Doc) // it was not indexed yet
+	}
+	if now.Live() {
+		x.add(c, t)
+	} else {
+		c.Doc.Store(0)
+	}
+	if before != 0 {
+		x.Words.Load().Remove(words.Doc(before - 1))
+		x.Words.Load().Compact()
+	}
+	switch after := c.Doc.Load(); {
+	case before == 0 && after != 0:
+		x.Indexed.Add(1)
+	case before != 0 && after == 0:
+		x.Indexed.Add(-1)
+	}
+}
+
+func (x *index) add(c *Cell, t TermCounts) {
+	doc, err := x.Words.Load().Add(t.terms, t.length)
+	if err != nil {
+		// All document numbers are used: searches scan from here on, and the
+		// next start makes a fresh index.
+		x.log.Warn("word index is full", "error", err)
+		x.Complete.Store(false)
+		c.Doc.Store(0)
+		return
+	}
+	grown := append(*x.ByDoc.Load(), c)
+	x.ByDoc.Store(&grown)
+	c.Doc.Store(uint32(doc) + 1)
+}
+
+// Drop takes a memory that recovery changed out of what a snapshot indexed.
+func (x *index) Drop(c *Cell) {
+	if doc := c.Doc.Swap(0); doc != 0 {
+		x.Words.Load().Remove(words.Doc(doc - 1))
+		x.Indexed.Add(-1)
+	}
+}
+
+// BuildIndex indexes every live memory that is not indexed yet. Searches
+// in the meantime scan what is missing. It returns early when ctx ends.
+func (m *MemorySet) BuildIndex(ctx context.Context) error {
+	if m.Words.Complete.Load() {
+		return nil
+	}
+	work := make(chan *Cell)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for c := range work {
+				m.indexCell(c)
+			}
+		})
+	}
+	err := m.feed(ctx, work)
+	close(work)
+	wg.Wait()
+	if err == nil {
+		m.Words.Complete.Store(true)
+	}
+	return err
+}
+
+func (m *MemorySet) feed(ctx context.Context, work chan<- *Cell) (err error) {
+	m.Table.Each(func(c *Cell, _ *Row) bool {
+		if c.Doc.Load() != 0 {
+			return true
+		}
+		select {
+		case work <- c:
+			return true
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+			return false
+		}
+	})
+	return err
+}
+
+func (m *MemorySet) indexCell(c *Cell) {
+	row := c.Row.Load()
+	if row.Live() && c.Doc.Load() == 0 {
+		m.Words.Update(c, row, m.Words.AnalyzeContained(row.Doc))
+	}
+}
+
+// ErrStale reports why a snapshot was not used.
+var ErrStale = errors.New("log changed since it was written")
+
+// Analysed is the text of a memory as the arrival leaves it, and its terms.
+type Analysed struct {
+	Key   [16]byte
+	Doc   []byte
+	Terms TermCounts
+}
+
+// AnalyzeAll fills in the terms, on two processors.
+func (x *index) AnalyzeAll(texts []Analysed) {
+	half := len(texts) / 2
+	var wg sync.WaitGroup
+	for _, part := range [][]Analysed{texts[:half], texts[half:]} {
+		wg.Go(func() {
+			for i := range part {
+				part[i].Terms = x.AnalyzeContained(part[i].Doc)
+			}
+		})
+	}
+	wg.Wait()
+}

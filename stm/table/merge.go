@@ -1,0 +1,170 @@
+package table
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"unique"
+
+	"emberd/stm/record"
+)
+
+// Merged returns the row after one change, or row itself when the change adds
+// nothing. Changes commute, associate and repeat without effect: every
+// top-level key is a last-writer-wins register, a delete is a tombstone that
+// hides what is older, and only a put later than the tombstone brings a
+// memory back (Shapiro et al., "Conflict-free replicated data types", 2011).
+func Merged(row *Row, c *record.Change, at record.Stamp) (*Row, error) {
+	o := row.Rest()
+	o.rev = record.Later(o.rev, at)
+	if c.IsDelete() {
+		o.Forgot = o.Forgot.printed(c.Print, at)
+		if !at.After(o.Tomb) {
+			return withExtra(row, o), nil
+		}
+		o.Tomb = at
+		return row.without(o)
+	}
+	if c.Op == record.OpPut {
+		o.Born = record.Later(o.Born, at)
+		if row.Base.IsZero() && len(o.Regs) == 0 && at.After(o.Tomb) && !bytes.Contains(c.Data, record.Null) {
+			next := &Row{Key: row.Key, Base: at}
+			if next.keep(o); c.Ready != nil {
+				next.Doc, next.Hot = c.Data, *c.Ready
+				return next, nil
+			}
+			next.Doc = bytes.Clone(c.Data)
+			return next, next.warm()
+		}
+	}
+	next, err := row.assigned(c.Data, at, &o)
+	if err != nil || next == nil && o.Born == row.Rest().Born {
+		return row, err
+	}
+	if next == nil {
+		clone := *row
+		next, err = &clone, clone.warm()
+	}
+	next.keep(o)
+	return next, err
+}
+
+// withExtra returns the row with what o holds of its fingerprint, the row itself if it
+// has that.
+func withExtra(r *Row, o Extra) *Row {
+	if o.Forgot == r.Rest().Forgot {
+		return r
+	}
+	next := *r
+	next.keep(o)
+	return &next
+}
+
+// assigned returns a row with the keys of data that are newer than what r holds,
+// and marks them in o; nil when there are none.
+func (r *Row) assigned(data []byte, at record.Stamp, o *Extra) (*Row, error) {
+	set := map[string]json.RawMessage{}
+	err := record.EachField(data, func(name, value []byte) bool {
+		if key := string(name); r.yields(key, at) && at.After(o.Tomb) {
+			set[key] = value
+		}
+		return true
+	})
+	if err != nil || len(set) == 0 {
+		return nil, err
+	}
+	o.Regs = slices.Clone(o.Regs)
+	for key := range set {
+		o.mark(key, at)
+	}
+	doc, err := record.WithKeys(r.Doc, set)
+	if err != nil {
+		return nil, err
+	}
+	next := &Row{Key: r.Key, Doc: doc, Base: r.Base, Hot: r.Hot}
+	return next, next.rewarm(r, set)
+}
+
+// yields reports whether a value that was written at is newer than what r has of key.
+func (r *Row) yields(key string, at record.Stamp) bool {
+	for _, reg := range r.Rest().Regs {
+		if reg.Key == key {
+			return at.After(reg.Stamp)
+		}
+	}
+	return at.After(r.Base) || r.Value(key) == nil
+}
+
+func (o *Extra) mark(key string, at record.Stamp) {
+	for i := range o.Regs {
+		if o.Regs[i].Key == key {
+			o.Regs[i].Stamp = at
+			return
+		}
+	}
+	o.Regs = append(o.Regs, Register{unique.Make(key).Value(), at})
+}
+
+// without returns the row less the keys that o's tombstone covers.
+func (r *Row) without(o Extra) (*Row, error) {
+	next := &Row{Key: r.Key, Base: r.Base}
+	old := map[string]json.RawMessage{}
+	if len(r.Doc) > 0 {
+		newer := map[string]bool{}
+		for _, g := range r.Rest().Regs {
+			newer[g.Key] = g.Stamp.After(o.Tomb)
+		}
+		err := record.EachField(r.Doc, func(name, _ []byte) bool {
+			if after, own := newer[string(name)]; own && !after || !own && !r.Base.After(o.Tomb) {
+				old[string(name)] = record.Null
+			}
+			return true
+		})
+		if err == nil {
+			next.Doc, err = record.WithKeys(r.Doc, old)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !r.Base.After(o.Tomb) {
+		next.Base = record.Stamp{}
+	}
+	o.Regs = after(o.Regs, o.Tomb)
+	if next.Base.IsZero() && len(o.Regs) == 0 {
+		next.Doc = nil
+	}
+	next.keep(o)
+	return next, next.warm()
+}
+
+// after returns the registers set after a stamp, without a trace of the others: rows of what was
+// forgotten are kept for good.
+func after(regs []Register, at record.Stamp) (left []Register) {
+	for _, g := range regs {
+		if g.Stamp.After(at) {
+			left = append(left, g)
+		}
+	}
+	return left
+}
+
+// WithUse returns the row with a device's totals raised to at least u.
+func WithUse(row *Row, u record.UseTotal) *Row {
+	next, o := *row, row.Rest()
+	o.Use = slices.Clone(o.Use)
+	i := slices.IndexFunc(o.Use, func(have record.UseTotal) bool { return have.Dev == u.Dev })
+	if i < 0 {
+		o.Use = append(o.Use, u)
+	} else {
+		o.Use[i] = record.MaxUse(o.Use[i], u)
+	}
+	next.keep(o)
+	return &next
+}
+
+// SameDoc reports whether two rows hold the same bytes, which rows that differ
+// in their counters alone share.
+func SameDoc(a, b *Row) bool {
+	return len(a.Doc) == len(b.Doc) && (len(a.Doc) == 0 || &a.Doc[0] == &b.Doc[0])
+}

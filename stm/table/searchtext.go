@@ -1,0 +1,63 @@
+package table
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"emberd/memory"
+	"emberd/stm/record"
+)
+
+// indexedAt are the keys that searches look into, by stage: of what is archived the
+// summary, which is its content, and the key terms; of what is rehydratable those alone.
+func indexedAt(s record.Stage) []string {
+	switch record.Stages[s] {
+	case memory.Archived:
+		return []string{"content", "key_terms"}
+	case memory.Rehydratable:
+		return []string{"key_terms"}
+	default:
+		return []string{"content", "tags", "entities", "source", "context", "summary"}
+	}
+}
+
+// entitiesFound is the key that is set if emberd found the entities in the content.
+const entitiesFound = "entities_found"
+
+// searchText joins what searches look into. Entities that were found in the content
+// would only count its words twice.
+func searchText(doc []byte) string {
+	var b strings.Builder
+	stage, _ := record.Text(record.Member(doc, "stage"))
+	repeated := found(doc)
+	for _, key := range indexedAt(record.StageOf(stage)) {
+		if repeated && key == "entities" {
+			continue
+		}
+		_ = record.EachField(doc, func(name, value []byte) bool {
+			if string(name) != key {
+				return true
+			}
+			addText(&b, value)
+			return false
+		})
+	}
+	return b.String()
+}
+
+func addText(b *strings.Builder, value []byte) {
+	if len(value) > 0 && value[0] == '[' {
+		var many []string
+		// A field of another shape is not text and is not searched.
+		_ = json.Unmarshal(value, &many)
+		for _, s := range many {
+			fmt.Fprintf(b, "%s\n", s)
+		}
+		return
+	}
+	if s, err := record.Text(value); err == nil {
+		b.WriteString(s)
+		b.WriteByte('\n')
+	}
+}

@@ -1,0 +1,214 @@
+package wal
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"emberd/compaction"
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/stm/device"
+	"emberd/stm/journal"
+	"emberd/stm/record"
+	"emberd/stm/table"
+)
+
+// Log is the log of all devices: the files, the writer of this device's, and what
+// the lines add up to.
+//
+// Before [Log.Start], only the goroutine that opened the log can change it.
+// From then on the writer's goroutine alone changes table, word index, journal, keys,
+// snapshot.marks and writer; every other goroutine reads them under the locks that
+// they have of their own, and asks the writer through [Log.OnWriter] to change
+// something for it. Locks are taken in this order: rewriting, then the lock of a
+// memory (locks), then closing, then those of the parts, none of which is held while
+// another is taken. The lock of a memory is taken by the goroutine of a caller and
+// released by the writer, when the change is on the disk and visible.
+type Log struct {
+	table.MemorySet // all live memories
+	*device.Home
+	*journal.FileTable
+	counters
+	Durability Durability
+
+	SegmentBytes int64
+	SegmentAge   time.Duration
+	TrashKeep    time.Duration
+	HistoryKeep  time.Duration
+	minFree      int64              // below 0: the disk is not asked
+	committed    func(record.Entry) // called by the writer, must not wait; can be nil
+	beginning    func(*Log)         // called by the writer before its first transaction, then nil
+	purging      func([]memory.ID) error
+
+	Ballast  *reservedSpace
+	Journal  *journal.Journal
+	Keys     *journal.Keys
+	Uses     uses
+	Locks    locks           // taken by callers, released by the writer
+	recovery record.Recovery // what the start met; not changed after it
+	others   foreignFiles
+	Peers    *device.Peers
+	Prints   *device.TextKeys
+	Review   review
+	LoadTime time.Duration
+	Snapshot snapshotState
+	Decided  *QuarantineDecisions
+	counts   counts
+	// asked is the latest millisecond that a view of the past was asked for: a line
+	// that is as old makes the answer incomplete.
+	Asked atomic.Int64
+
+	Rewriting sync.Mutex // held by one compaction, unlinking or purge from its begin to its end
+
+	Writer  *Writer
+	closing sync.RWMutex // read-locked by a caller while it queues, locked by Close to forbid that for good
+	closed  bool         // guarded by closing
+}
+
+// OpenLog recovers the log under data and returns the edits by hand that it met. The
+// writer does not run yet.
+func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
+	begin := time.Now()
+	if err := o.Durability.check(); err != nil {
+		return nil, nil, err
+	}
+	if err := device.CheckThere(o.FS, data, state, o.AcceptEmpty); err != nil {
+		return nil, nil, err
+	}
+	if err := makeFolders(o.FS, data, state); err != nil {
+		return nil, nil, err
+	}
+	dev, why, err := device.OpenIdentity(o.FS, data, state)
+	if err != nil {
+		return nil, nil, device.Fault(data, err)
+	}
+	id, _ := record.ParseDevice(dev.ID)
+	h := &device.Home{Data: data, State: state, FS: o.FS, Logger: o.Logger, Now: o.Now, Device: id, Host: o.Host}
+	s := &Log{Home: h, FileTable: &journal.FileTable{}, Durability: o.Durability, SegmentBytes: o.SegmentBytes,
+		SegmentAge: o.SegmentAge,
+		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger)},
+		TrashKeep:  o.TrashKeep, HistoryKeep: o.HistoryKeep, minFree: o.MinFree, committed: o.Committed,
+		beginning: o.Beginning, purging: o.Purging,
+		Ballast: NewBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
+		Keys:    journal.NewIdemKeys(), Uses: uses{wake: make(chan struct{},
+			1)}, Locks: locks{held: map[string]*lock{}},
+		Prints: &device.TextKeys{Home: h}, Decided: &QuarantineDecisions{Home: h}}
+	s.Journal = journal.NewJournal(h, s.FileTable)
+	s.Peers = &device.Peers{Home: h, Keys: s.Prints, Last: &s.LastSeq,
+		Seen: func() map[record.Device]uint64 { return s.Snapshot.Seen.Contiguous() }}
+	if why != "" {
+		o.Logger.Info("new device identity", "device", dev.ID, "because", why)
+	}
+	edits, err := s.load(dev)
+	if err != nil {
+		return nil, nil, device.Fault(data, err)
+	}
+	s.LoadTime = time.Since(begin)
+	return s, edits, nil
+}
+
+func makeFolders(fsys durable.FS, data, state string) error {
+	for _, dir := range []string{filepath.Join(data, "stm"), state} {
+		if err := durable.MkdirAll(fsys, dir); err != nil {
+			return device.Fault(data, err)
+		}
+	}
+	return nil
+}
+
+// load reads snapshot and log and returns the writer that continues the log.
+func (s *Log) load(dev *device.Identity) ([]ManualEdit, error) {
+	w := &Writer{S: s, Dev: dev, Dir: filepath.Join(s.Data, "stm", dev.ID), lastSegment: dev.Segment,
+		clock: record.Clock{Dev: s.Device, Now: s.Now}, Queue: make(chan *Pending, MaxQueue), calls: make(chan func()),
+		looks: make(chan chan struct{}), arrivals: make(chan *arrival), stop: make(chan struct{})}
+	if err := durable.MkdirAll(s.FS, w.Dir); err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{s.State, filepath.Dir(s.SnapshotPath()), s.QuarantineDir(), s.PeersDir()} {
+		if err := durable.SweepTemps(s.FS, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s.Logger.Warn("left-over temporary files not removed", "directory", dir, "error", err)
+		}
+	}
+	compaction.SweepTemps(s.FS, w.Dir, s.Logger)
+	info, err := s.FS.Lstat(w.Dir)
+	if err != nil {
+		return nil, err
+	}
+	w.dirInode = device.InodeOf(info)
+	if dev.Unbegun(s.FS, w.Dir) {
+		w.lastSegment = 0 // the number is as good as new
+	}
+	if err := s.Decided.load(s.FS, s.State); err != nil {
+		s.Logger.Warn("damaged lines that were decided about may be counted again", "error", err)
+	}
+	r := NewRecovery(s, &w.clock)
+	s.useSnapshot(r)
+	if err := r.all(); err != nil {
+		return nil, err
+	}
+	r.reconsider()
+	w.seq, r.count.Gaps = r.numbers()
+	s.recovery = r.count
+	s.reserved.Store(dev.Segment)
+	s.unsealed.Store(dev.Segment + 1)
+	s.LastSeq.Store(w.seq)
+	s.newest.Store(w.clock.Last)
+	s.Journal.Tell(s.Peers.Heard)
+	s.Peers.ReadPeers()
+	s.Snapshot.Seen, s.Snapshot.taken, s.Snapshot.lost, s.Snapshot.began = r.seen, r.taken, r.lost, w.seq
+	if r.count.Applied > 0 {
+		s.Snapshot.fresh.Store(false) // reading that again can be saved
+	}
+	s.Words.Complete.Store(int(s.Words.Indexed.Load()) == s.Len())
+	s.Writer = w
+	return r.Edited(), nil
+}
+
+// Start runs the writer, until Close.
+func (s *Log) Start() { s.Writer.stopped.Go(s.Writer.run) }
+
+// Close writes what is queued, ends the writer, seals the segment and writes the
+// snapshot. It may be called again.
+func (s *Log) Close() error {
+	s.closing.Lock()
+	if s.closed {
+		s.closing.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.closing.Unlock()
+	close(s.Writer.stop)
+	s.Writer.stopped.Wait()
+	err := s.Writer.sealActive()
+	if _, err := s.Peers.Announce(true); err != nil {
+		s.Logger.Warn("other devices are not told how far this one is", "error", err)
+	}
+	if lost := s.UsesWritten(); lost != nil {
+		return errors.Join(err, lost) // a snapshot would show what the log does not hold
+	}
+	return errors.Join(err, s.SaveSnapshot(s.Writer.Cursor(), s.UsesWritten))
+}
+
+// OnWriter runs fn between two batches on the goroutine that changes log and
+// table. When the store is closing it does not run.
+func (s *Log) OnWriter(ctx context.Context, fn func()) error {
+	done := make(chan struct{})
+	call := func() {
+		fn()
+		close(done)
+	}
+	select {
+	case s.Writer.calls <- call:
+		<-done
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.Writer.stop:
+		return nil
+	}
+}

@@ -1,0 +1,70 @@
+package wal
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"emberd/memory"
+	"emberd/stm/record"
+)
+
+// LogPosition is a point of the log between two batches. A copy of the data folder
+// that takes from every file what [Moment.Of] says is the log as it was then.
+type LogPosition struct {
+	Device  string
+	Seq     uint64           // last sequence number of this device
+	Stamp   string           // the clock: every record of this device is not later
+	segment uint32           // highest number of a segment
+	sizes   map[string]int64 // of files being written, by path below the data folder
+}
+
+// Moment asks for the present one. What was acknowledged before is in it.
+func (s *Log) Moment(ctx context.Context) (LogPosition, error) {
+	var c Cursor
+	if err := s.OnWriter(ctx, func() { c = s.Writer.Cursor() }); err != nil {
+		return LogPosition{}, err
+	}
+	if c.files == nil {
+		return LogPosition{}, memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
+	}
+	return s.momentAt(c)
+}
+
+func (s *Log) momentAt(c Cursor) (LogPosition, error) {
+	m := LogPosition{Device: s.Device.String(), Seq: c.seq, Stamp: record.Stamp{T: c.clock, Dev: s.Device}.String(),
+		sizes: map[string]int64{}}
+	for _, f := range c.files {
+		if f.name == "" { // compacted away
+			continue
+		}
+		below, err := filepath.Rel(s.Data, f.name)
+		if err != nil {
+			return LogPosition{}, err
+		}
+		if f.growing {
+			m.sizes[filepath.ToSlash(below)] = f.size
+		}
+		if n := record.ParseName(filepath.Base(f.name)).To; filepath.Base(filepath.Dir(f.name)) == m.Device {
+			m.segment = max(m.segment, n)
+		}
+	}
+	return m, nil
+}
+
+// Of reports how much of a file belongs to the moment, given its path below the
+// data folder, with slashes, and its size now. It reports false for a file that
+// does not, since it is temporary or was made later.
+func (m *LogPosition) Of(name string, size int64) (int64, bool) {
+	dir, base := filepath.Split(name)
+	if strings.HasPrefix(base, ".") {
+		return 0, false
+	}
+	if at, ok := m.sizes[name]; ok {
+		return min(at, size), true
+	}
+	if f := record.ParseName(base); dir == "stm/"+m.Device+"/" && f.Kind == record.Raw && f.From > m.segment {
+		return 0, false
+	}
+	return size, true
+}

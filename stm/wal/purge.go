@@ -1,0 +1,103 @@
+package wal
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"emberd/compaction"
+	"emberd/memory"
+	"emberd/stm/record"
+)
+
+// ReplaceSnapshotNow writes a snapshot even if little changed, or leaves none.
+func (s *Log) ReplaceSnapshotNow(ctx context.Context) error {
+	s.Snapshot.fresh.Store(false)
+	err := s.WriteSnapshot(ctx)
+	if err == nil {
+		return nil
+	}
+	s.Logger.Warn("snapshot not written after a purge, so it is removed", "error", err)
+	err = s.FS.Remove(s.SnapshotPath())
+	if err == nil {
+		err = s.FS.SyncDir(filepath.Dir(s.SnapshotPath()))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// RewriteAll folds all files of this device, histories too, and removes them.
+// Every rewrite leaves out what was purged.
+func (s *Log) RewriteAll(ctx context.Context) error {
+	if err := s.sealNow(ctx); err != nil {
+		return err
+	}
+	files, err := s.Segments()
+	if err != nil {
+		return err
+	}
+	job := compaction.Job{HistoryKeep: 1<<63 - 1, Histories: true}
+	for _, g := range files {
+		if g.Own && !g.Active {
+			job.Inputs = append(job.Inputs, g.Name)
+		}
+	}
+	begin := s.Now()
+	out, err := s.compact(ctx, job)
+	if err != nil {
+		return err
+	}
+	return s.unlinkInputs(ctx, begin, out.Inputs)
+}
+
+// unlinkInputs removes what was folded at once.
+func (s *Log) unlinkInputs(ctx context.Context, begin time.Time, inputs []string) error {
+	var out Unlinked
+	if err := s.unlink(ctx, begin.Add(2*time.Second), time.Time{}, &out); err != nil {
+		return err
+	}
+	for _, base := range inputs {
+		if record.ParseName(base).Kind != record.History {
+			continue
+		}
+		if err := s.unlinkOne(filepath.Join(s.OwnDir(), base), &out); err != nil {
+			return err
+		}
+	}
+	s.Journal.Swap(func(uint32) bool { return false }, nil)
+	return s.FS.SyncDir(s.OwnDir())
+}
+
+// Purging tells which memories are purged, before any file is rewritten without them.
+func (s *Log) Purging() error {
+	due := s.Table.DuePurges()
+	if s.purging == nil || len(due) == 0 {
+		return nil
+	}
+	ids := make([]memory.ID, 0, len(due))
+	for key := range due {
+		ids = append(ids, memory.IDFromBytes(key))
+	}
+	return s.purging(ids)
+}
+
+// sealNow begins a new segment, so that all others can be rewritten.
+func (s *Log) sealNow(ctx context.Context) error {
+	err := error(memory.Errorf(memory.Unavailable, "emberd is stopping"))
+	if gaveUp := s.OnWriter(ctx, func() { err = s.Writer.nextSegment() }); gaveUp != nil {
+		return gaveUp
+	}
+	return err
+}
+
+// nextSegment ends the active segment, if the log is still where it was.
+func (w *Writer) nextSegment() error {
+	if err := w.present(); err != nil {
+		return err
+	}
+	return w.succeed()
+}

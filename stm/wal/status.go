@@ -1,0 +1,124 @@
+package wal
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"emberd/stm/device"
+	"emberd/stm/record"
+)
+
+// Status reports how the store is.
+type Status struct {
+	Device      string
+	Segments    int
+	Bytes       int64
+	Active      string // segment being written, "" before the first write
+	Durability  Durability
+	ReadOnly    string // why the last write failed, "" when it did not
+	Recovery    record.Recovery
+	Unreadable  int // files and folders of other devices that cannot be read
+	Devices     []device.PeerStatus
+	Stale       int // memories that wait for a decision, see DecideStale
+	LoadTime    time.Duration
+	Snapshot    string // used, absent, or why it was not used
+	LowSpace    string // why saves are refused while deletes are not, "" when they are not
+	Live, Trash int
+	Indexed, Of int
+	Sealed      int   // own files that a start reads, less the one being written
+	Dead        int64 // about how many of the own bytes a compaction would take away
+	Warnings    []string
+}
+
+// lookTime is how long Status waits for a look at the disk.
+const lookTime = 100 * time.Millisecond
+
+// Status looks whether the log is still where it was, which a disk that hangs
+// delays by a tenth of a second at most.
+func (s *Log) Status() Status {
+	s.look()
+	return s.StatusNow()
+}
+
+func (s *Log) StatusNow() Status {
+	st := Status{Device: s.Device.String(), Bytes: s.bytes.Load(), Durability: s.Durability,
+		LoadTime: s.LoadTime, Snapshot: s.Snapshot.used, Devices: s.Peers.PeerStatus(), Stale: len(s.Review.Stale()),
+		Live: s.Len(), Trash: s.Table.CountTombstones(s.Now().Add(-s.TrashKeep)),
+		Indexed: int(s.Words.Indexed.Load()), Of: s.Len()}
+	st.Dead = s.foldable()
+	own := s.OwnDir()
+	for _, name := range s.CurrentFiles() {
+		if name == "" {
+			continue
+		}
+		if st.Segments++; filepath.Dir(name) == own {
+			st.Sealed++
+		}
+	}
+	if name := s.activeIn.Load(); name != nil {
+		st.Active = *name
+		st.Sealed--
+	}
+	if t := s.trouble.Load(); t != nil {
+		st.ReadOnly = t.reason
+	}
+	elsewhere, failed, flagged := s.othersNow()
+	st.Recovery, st.Unreadable = s.recovery.Less(int(s.Decided.since.Load())).Plus(elsewhere), failed
+	st.Warnings = s.warnings(&st, flagged)
+	if why := s.shortage.Load(); why != nil {
+		st.LowSpace = *why
+		st.Warnings = append(st.Warnings, *why)
+	}
+	return st
+}
+
+// look lets the writer look at the disk if it is not busy with it, which would
+// be a look too.
+func (s *Log) look() {
+	done := make(chan struct{})
+	select {
+	case s.Writer.looks <- done:
+	default:
+		return
+	}
+	select {
+	case <-done:
+	case <-time.After(lookTime):
+	}
+}
+
+// warnings reports what deserves a look; flagged is what does among the files of
+// other devices.
+func (s *Log) warnings(st *Status, flagged []string) []string {
+	held := s.recovery.Less(int(s.Decided.since.Load()))
+	held.Future, held.Unknown = st.Recovery.Future, st.Recovery.Unknown
+	out := append(held.Warnings(), flagged...)
+	if st.Unreadable > 0 {
+		out = append(out,
+			fmt.Sprintf("%d files or folders of other devices cannot be read and are tried again; check their rights",
+				st.Unreadable))
+	}
+	if st.Stale > 0 {
+		out = append(out,
+			fmt.Sprintf("%d memories come from a device that was silent for more than 90 days and may have been "+
+				"deleted meanwhile; they are not shown until you decide: emberd doctor lists them", st.Stale))
+	}
+	if s.cloned.Load() {
+		out = append(out,
+			fmt.Sprintf("another machine writes under the name of this device, %s, because the state folder was "+
+				"copied there; nothing is lost: restart emberd on both, so that one takes a name of its own",
+				st.Device))
+	}
+	if at := (record.Stamp{T: s.newest.Load()}).Time(); at.Sub(s.Now()) > record.MaxSkew {
+		out = append(out,
+			fmt.Sprintf("memories were saved here while the clock stood at %s; what is saved now is stamped after "+
+				"that, and other devices hold it back until then: check the clock of this device",
+				at.Format("2006-01-02 15:04")))
+	}
+	if s.Durability == None {
+		out = append(out,
+			"durability is none: a power cut may lose acknowledged memories")
+	}
+	return out
+}

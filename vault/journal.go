@@ -1,0 +1,228 @@
+package vault
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"emberd/internal/durable"
+)
+
+// digest is the SHA-256 of a file in hex. absent is the digest of no file; odd that of anything
+// that is not a regular file or cannot be read.
+type digest string
+
+const (
+	absent digest = ""
+	odd    digest = "?"
+)
+
+func digestOf(data []byte) digest {
+	sum := sha256.Sum256(data)
+	return digest(hex.EncodeToString(sum[:]))
+}
+
+// operation is the kind of a write.
+type operation string
+
+const (
+	opUpdate  operation = "update"
+	opRestore operation = "restore" // a late text goes back to its note
+	opRemove  operation = "remove"
+	opCreate  operation = "create"
+	opMove    operation = "move"
+)
+
+// The folder writing holds one file for each write that is not over, named by its ID:
+//
+//	writing/b5kq7xw2m3n4p5q6.json
+//	{"id":"b5kq7xw2m3n4p5q6","vault":"/home/ann/Notes","op":"update","path":"Work/Plan.md",
+//	 "temp":"Work/.~emberd-b5kq7xw2m3n4p5q6","backup":"20260102T030405Z-b5kq7xw2m3n4p5q6-Plan.md",
+//	 "old":"9f86d0…","new":"60303a…","begun":"2026-01-02T03:04:05Z"}
+//
+// It is on the disk before the first file appears in the vault, and is removed after the last
+// look for a late save. A crash is repaired from it and from the digests of the files it names:
+//
+//	+-----------+  record written   +------------------+  names exchanged  +------------------+
+//	| path: old | ----------------> | path: old        | ----------------> | path: new        |
+//	+-----------+                   | temp: new        |                   | temp: old        |
+//	                                +------------------+                   +------------------+
+//	                                                                        temp moved |
+//	+-----------+  record removed   +------------------+  1 s and 60 s     +------------------+
+//	| path: new | <---------------- | path: new        | <---------------- | path: new        |
+//	+-----------+                   | backup: old      |  later            | backup: old      |
+//	                                +------------------+                   +------------------+
+//
+// The name of a backup is the time of the write in UTC, the ID of its record and the name of the
+// note, so that prune can tell its age and a user can tell what it is.
+
+// journal keeps the records of writes that are not over, and the backups of what they displaced.
+type journal struct {
+	state   durable.FS
+	records string // folder
+	backups string // folder
+}
+
+// record is one write that is not over; see above.
+type record struct {
+	ID     string    `json:"id"`
+	Vault  string    `json:"vault,omitempty"` // folder
+	Op     operation `json:"op"`
+	Path   string    `json:"path"`
+	Target string    `json:"target,omitempty"` // of a move
+	Temp   string    `json:"temp"`             // beside the note: ours, then what it displaced
+	Backup string    `json:"backup"`           // its name among the backups
+	Old    digest    `json:"old"`              // of the note when it was read
+	New    digest    `json:"new"`              // of the note as it should be
+	// Aside says that names cannot be exchanged here, so that what is displaced is
+	// for a moment at the name of Temp with this ending.
+	Aside bool `json:"aside,omitempty"`
+	// Copied says that the backups are on another disk, so that what was displaced is
+	// at the name of Temp until the last look.
+	Copied bool `json:"copied,omitempty"`
+	// Kept is what was displaced, and Placed what the note had then. Begun is when.
+	Kept   digest    `json:"kept,omitempty"`
+	Placed digest    `json:"placed,omitempty"`
+	Begun  time.Time `json:"begun"`
+
+	crashed   bool          // the process that made it is gone
+	unsettled bool          // an error broke the write off
+	next      time.Time     // to look at it
+	looks     int           // for late savers, done
+	wait      time.Duration // between tries, after an error
+}
+
+const (
+	tempPrefix  = ".~emberd-"
+	asideSuffix = "-aside"
+)
+
+func (r *record) aside() string { return r.Temp + asideSuffix }
+func (r *record) dir() string   { return path.Dir(r.Path) }
+
+// begin makes the record of a write, and syncs it.
+func (w *Writer) begin(op operation, name string, from, to digest) (*record, error) {
+	r := w.newRecord(op, name, from, to)
+	return r, w.save(r)
+}
+
+// newRecord returns the record of a write that begins now. It writes nothing.
+func (w *Writer) newRecord(op operation, name string, from, to digest) *record {
+	id := strings.ToLower(rand.Text()[:16])
+	at := w.now()
+	return &record{
+		ID: id, Vault: w.vault.dir, Op: op, Path: name, Old: from, New: to, Begun: at, Aside: w.fallback,
+		Temp:   path.Join(path.Dir(name), tempPrefix+id),
+		Backup: at.UTC().Format(backupTime) + "-" + id + "-" + shortened(path.Base(name)),
+	}
+}
+
+// shortened cuts the start of a name, so that the name of a backup fits a file system.
+func shortened(base string) string {
+	const most = 150
+	for len(base) > most {
+		_, size := utf8.DecodeRuneInString(base)
+		base = base[size:]
+	}
+	return base
+}
+
+func (j *journal) save(r *record) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("record the write of %q: %w", r.Path, err)
+	}
+	return durable.ReplaceFile(j.state, j.recordName(r), data)
+}
+
+func (j *journal) recordName(r *record) string { return filepath.Join(j.records, r.ID+".json") }
+func (j *journal) backupName(r *record) string { return filepath.Join(j.backups, r.Backup) }
+
+// forget removes a record. A crash may restore it; the write is over then, too.
+func (j *journal) forget(r *record) error {
+	if err := j.state.Remove(j.recordName(r)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("end the write of %q: %w", r.Path, err)
+	}
+	return nil
+}
+
+// load reads the records that the last run left, and returns those that keep accepts.
+func (j *journal) load(keep func(*record) bool) ([]*record, error) {
+	entries, err := j.state.ReadDir(j.records)
+	if err != nil {
+		return nil, err
+	}
+	var all []*record
+	for _, e := range entries {
+		if path.Ext(e.Name()) != ".json" {
+			continue
+		}
+		name := filepath.Join(j.records, e.Name())
+		data, err := durable.ReadAll(j.state, name)
+		if err != nil {
+			return nil, err
+		}
+		r := &record{crashed: true}
+		if err := json.Unmarshal(data, r); err != nil || r.ID+".json" != e.Name() {
+			return nil, fmt.Errorf("the record %s of a write to a note cannot be read; move it away and look for %s "+
+				"files in the vault: %w", name, tempPrefix, err)
+		}
+		if keep(r) {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// makeFolders makes the folders of records and backups, and removes what a crash left of a
+// record's temporary file.
+func (j *journal) makeFolders() error {
+	for _, dir := range []string{j.records, j.backups} {
+		if err := durable.MkdirAll(j.state, dir); err != nil {
+			return err
+		}
+	}
+	return durable.SweepTemps(j.state, j.records)
+}
+
+// allBackups returns the paths of the backups, which it recognizes by their names.
+func (j *journal) allBackups() ([]string, error) {
+	entries, err := j.state.ReadDir(j.backups)
+	if err != nil {
+		return nil, fmt.Errorf("look at the backups of notes: %w", err)
+	}
+	all := []string{}
+	for _, e := range entries {
+		stamp, _, _ := strings.Cut(e.Name(), "-")
+		if _, err := time.Parse(backupTime, stamp); err == nil && e.Type().IsRegular() {
+			all = append(all, filepath.Join(j.backups, e.Name()))
+		}
+	}
+	return all, nil
+}
+
+// look returns the digest of a file as it is now.
+func look(fsys durable.FS, name string) (digest, error) {
+	data, err := durable.ReadAtMost(fsys, name, maxWritten)
+	switch {
+	case err == nil:
+		return digestOf(data), nil
+	case errors.Is(err, durable.ErrTooLarge):
+		return odd, nil // emberd writes none of this size
+	case errors.Is(err, fs.ErrNotExist):
+		return absent, nil
+	}
+	if info, statErr := fsys.Lstat(name); statErr == nil && !info.Mode().IsRegular() {
+		return odd, nil
+	}
+	return odd, err
+}

@@ -1,0 +1,45 @@
+package notename
+
+import (
+	"path"
+	"strings"
+)
+
+// ParseCloudStub returns the note that an iCloud stub stands for: before macOS 14 a small file of
+// such a name replaces the content of an evicted file.
+func ParseCloudStub(name string) (note string, ok bool) {
+	dir, base := path.Split(name)
+	base, dotted := strings.CutPrefix(base, ".")
+	base, stub := strings.CutSuffix(base, ".icloud")
+	return dir + base, dotted && stub && base != ""
+}
+
+// IsTemporary recognizes the names that Syncthing, Office, vim and Emacs give to temporary files
+// and that do not begin with a dot.
+func IsTemporary(base string) bool {
+	return strings.HasPrefix(base, "~syncthing~") || strings.HasPrefix(base, "~$") || strings.HasSuffix(base, "~") ||
+		strings.HasSuffix(base, ".swp") || base == "4913"
+}
+
+// IsConflictName recognizes the names that Syncthing, Dropbox and Obsidian Sync give to copies of
+// a note that two devices changed.
+func IsConflictName(base string) bool {
+	return strings.Contains(base, ".sync-conflict-") ||
+		strings.Contains(strings.ToLower(base), "conflicted copy")
+}
+
+// IsCopy reports whether a note's name is one that Syncthing, Dropbox or Obsidian Sync gives to a
+// copy, and returns the name of the original, "" if it cannot be told.
+func IsCopy(name string) (of string, ok bool) {
+	dir, base := path.Split(name)
+	if !IsConflictName(base) {
+		return "", false
+	}
+	stem, ext := base, path.Ext(base)
+	for _, mark := range []string{".sync-conflict-", " (", " - "} {
+		if before, _, found := strings.Cut(stem, mark); found && before != "" {
+			return dir + before + ext, true
+		}
+	}
+	return "", true
+}

@@ -1,0 +1,4 @@
+package notename
+
+// Invisible reports whether a letter shows as nothing.
+var Invisible = invisible
