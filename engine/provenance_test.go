@@ -302,3 +302,16 @@ func TestAnImportRefusesLinksThatNothingWrote(t *testing.T) {
 		}
 	}
 }
+
+// However long a save takes, the memory was learned when it was made: the log says that once.
+func TestASaveHasOneTime(t *testing.T) {
+	h := newHouse(t)
+	h.Options.Now = func() time.Time {
+		h.clock.advance(time.Millisecond)
+		return h.clock.Now()
+	}
+	saved := doAs(t, h.open(t), person, op.Save, &op.SaveRequest{Content: "the port is 5432"}).Memory
+	if at := saved.Sources[0].At; !at.Equal(saved.CreatedAt) {
+		t.Errorf("learned at %s, made at %s", at, saved.CreatedAt)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,7 +44,7 @@ func TestDevicesConverge(t *testing.T) {
 type fleet struct {
 	*rapid.T
 	devices []*simulated
-	elapsed time.Duration
+	elapsed atomic.Int64 // nanoseconds, for writers count uses on their own
 	uses    map[memory.ID]int64
 	made    int
 }
@@ -70,7 +71,7 @@ func newFleet(t *rapid.T) *fleet {
 }
 
 func (d *simulated) now() time.Time {
-	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(d.fleet.elapsed + d.skew)
+	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(d.fleet.elapsed.Load()) + d.skew)
 }
 
 func (d *simulated) open() {
@@ -100,7 +101,7 @@ func (w *fleet) close() {
 func (w *fleet) any(label string) *simulated { return rapid.SampledFrom(w.devices).Draw(w.T, label) }
 
 func (w *fleet) step() {
-	w.elapsed += time.Duration(rapid.IntRange(0, 5).Draw(w.T, "ms")) * time.Millisecond
+	w.elapsed.Add(int64(time.Duration(rapid.IntRange(0, 5).Draw(w.T, "ms")) * time.Millisecond))
 	d := w.any("device")
 	switch rapid.IntRange(0, 9).Draw(w.T, "step") {
 	case 0, 1, 2:
@@ -250,7 +251,7 @@ func (w *fleet) settle() {
 	for _, d := range w.devices {
 		d.reopen() // uses reach the disk
 	}
-	w.elapsed += 25 * year
+	w.elapsed.Add(int64(25 * year))
 	for _, from := range w.devices {
 		for _, to := range w.devices {
 			for _, name := range from.files() {

@@ -21,7 +21,7 @@ func (e *Memories) Draft(req *op.SaveRequest, link memory.Source) (*memory.Memor
 	if m.Collection == "" {
 		m.Collection = memory.DefaultCollection
 	}
-	if err := core.SetTimes(m, req.CreatedAt, req.LastUsed, e.Opt.Now()); err != nil {
+	if err := core.SetTimes(m, req.CreatedAt, req.LastUsed, link.At); err != nil {
 		return nil, err
 	}
 	var err error
