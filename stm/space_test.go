@@ -3,6 +3,7 @@ package stm_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -177,6 +178,10 @@ func TestTheBallastStandsWhereItDoesNoHarm(t *testing.T) {
 	if want := filepath.Join(state, "ballast"); same.Name != want {
 		t.Errorf("on one disk it is %s, want %s", same.Name, want)
 	}
+	first := filepath.Join(t.TempDir(), "k7q2mzxa") // the device's folder, before the first start
+	if got, want := wal.NewBallast(durable.OS{}, first, state, kib).Name, filepath.Join(state, "ballast"); got != want {
+		t.Errorf("at the first start it is %s, want %s", got, want)
+	}
 	other, err := os.MkdirTemp("/dev/shm", "emberd")
 	if err != nil || wal.DiskOf(durable.OS{}, other) == wal.DiskOf(durable.OS{}, state) {
 		t.Skip("there is no second file system at /dev/shm")
@@ -184,6 +189,21 @@ func TestTheBallastStandsWhereItDoesNoHarm(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(other) })
 	if got, want := wal.NewBallast(durable.OS{}, other, state, kib).Name, filepath.Join(other, ".ballast"); got != want {
 		t.Errorf("on another disk it is %s, want %s", got, want)
+	}
+}
+
+// Earlier versions made it in the device's folder at the first start, where sync tools carry it.
+func TestTheBallastOfTheFirstStartIsRemoved(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	old := filepath.Join(dir, ".ballast")
+	if err := os.WriteFile(old, []byte("room"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := wal.NewBallast(durable.OS{}, dir, state, kib).Make(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(old); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still in the data folder: %v", err)
 	}
 }
 

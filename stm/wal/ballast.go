@@ -18,24 +18,31 @@ import (
 // that is on the disk of the log; else beside the segments, under a name that
 // recovery passes over.
 type reservedSpace struct {
-	mu   sync.Mutex // one attempt at a time
-	fs   durable.FS
-	Name string
-	size int64 // 0 is none
+	mu    sync.Mutex // one attempt at a time
+	fs    durable.FS
+	Name  string
+	other string // the other place, where the file may be of an earlier start
+	size  int64  // 0 is none
 }
 
+// NewBallast chooses the place of the file. dir is the device's folder, which need not exist yet;
+// the folder above it does.
 func NewBallast(fsys durable.FS, dir, state string, size int64) *reservedSpace {
-	b := &reservedSpace{fs: fsys, Name: filepath.Join(state, "ballast"), size: max(size, 0)}
-	if DiskOf(fsys, dir) != DiskOf(fsys, state) {
-		b.Name = filepath.Join(dir, ".ballast")
+	b := &reservedSpace{fs: fsys, Name: filepath.Join(state, "ballast"), other: filepath.Join(dir, ".ballast"),
+		size: max(size, 0)}
+	if DiskOf(fsys, filepath.Dir(dir)) != DiskOf(fsys, state) {
+		b.Name, b.other = b.other, b.Name
 	}
 	return b
 }
 
-// Make makes sure that the ballast is there, whole and on the disk.
+// Make makes sure that the ballast is there, whole and on the disk, and nowhere else.
 func (b *reservedSpace) Make() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if err := b.fs.Remove(b.other); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the ballast of an earlier start: %w", err)
+	}
 	info, err := b.fs.Lstat(b.Name)
 	if b.size == 0 || err == nil && info.Size() >= b.size {
 		return nil
