@@ -237,3 +237,34 @@ func TestUsesThatWaitDoNotOutliveAPurge(t *testing.T) {
 		t.Errorf("%d uses of the other memory", row.UseCount())
 	}
 }
+
+// The caller who names no entry means the latest change: that was a purge, so nothing before it is undone.
+func TestABareUndoAfterAPurgeTakesNothingBack(t *testing.T) {
+	for _, how := range []struct {
+		name  string
+		again func(*testStore)
+	}{{"as it goes", func(*testStore) {}}, {"from a snapshot", (*testStore).reopen}, {"from the log", (*testStore).withoutSnapshot}} {
+		t.Run(how.name, func(t *testing.T) {
+			ts := openStore(t, wal.Options{})
+			saved := ts.commit(setOf(idOf(1), "content", `"apple"`))
+			ts.purge(ts.save("quixotic").ID())
+			how.again(ts)
+			for _, dry := range []bool{true, false} {
+				_, err := ts.Undo(context.Background(), history.Undo{DryRun: dry})
+				if memory.CodeOf(err) != memory.NotFound || !strings.HasSuffix(err.Error(), "run: emberd undo "+saved.Entry) {
+					t.Errorf("a bare undo after a purge: %v", err)
+				}
+			}
+			ts.wantContent(idOf(1), "apple")
+			ts.save("cherry")
+			if got := ts.undo(""); got.Entry.Verb != "save" || got.Items[0].Action != history.Removed {
+				t.Errorf("of a save after the purge: %+v", got)
+			}
+			ts.undo(saved.Entry)
+			ts.wantGone(idOf(1))
+			if _, err := ts.Undo(context.Background(), history.Undo{}); memory.CodeOf(err) != memory.NotFound {
+				t.Errorf("with nothing left: %v", err)
+			}
+		})
+	}
+}

@@ -109,17 +109,30 @@ func (s *Timeline) joinedSince(tx record.Stamp, seen []record.LineRef) []record.
 
 func (s *Timeline) entryToUndo(name string) (record.Stamp, error) {
 	if name == "" {
-		tx, ok := s.wal.Journal.NewestEntry()
-		if !ok {
-			return tx, memory.Errorf(memory.NotFound,
-				"there is nothing to undo; an entry of another device is taken back by its name")
-		}
-		return tx, nil
+		return s.newestToUndo()
 	}
 	tx, err := record.ParseStamp(name)
 	if err != nil {
 		return tx, memory.Errorf(memory.Invalid, "journal entry %w; copy it from the answer of save, edit or forget",
 			err).At("tx")
+	}
+	return tx, nil
+}
+
+// newestToUndo is the latest entry that stands, unless this device purged a memory since: a caller
+// that names no entry means the latest change, and a purge stays.
+func (s *Timeline) newestToUndo() (record.Stamp, error) {
+	tx, ok := s.wal.Journal.NewestEntry()
+	switch {
+	case s.wal.Table.LatestPurge(s.wal.Device).After(tx) && ok:
+		return tx, memory.Errorf(memory.NotFound,
+			"the last change was a purge, which cannot be undone; to undo the change before it, run: emberd undo %s",
+			tx).At("tx")
+	case s.wal.Table.LatestPurge(s.wal.Device).After(tx):
+		return tx, memory.Errorf(memory.NotFound, "the last change was a purge, which cannot be undone").At("tx")
+	case !ok:
+		return tx, memory.Errorf(memory.NotFound,
+			"there is nothing to undo; an entry of another device is taken back by its name")
 	}
 	return tx, nil
 }

@@ -27,6 +27,18 @@ func (t *Table) PurgedAt(key [16]byte) record.Stamp {
 	return t.Purges[key].Stamp
 }
 
+// LatestPurge is when a device purged something last, zero for never.
+func (t *Table) LatestPurge(by record.Device) (last record.Stamp) {
+	t.Mu.RLock()
+	defer t.Mu.RUnlock()
+	for _, p := range t.Purges {
+		if p.Stamp.Dev == by {
+			last = record.Later(last, p.Stamp)
+		}
+	}
+	return last
+}
+
 // Countable leaves out what was counted of memories that were purged while it waited: its line
 // would come after those that the purge takes out. It is for the goroutine that changes the table.
 func (t *Table) Countable(use map[[16]byte]record.UseTotal) map[[16]byte]record.UseTotal {
