@@ -33,7 +33,7 @@ const (
 // ExitMeanings documents what each exit code stands for in general.
 var ExitMeanings = map[ExitCode]string{
 	ExitDone:        "done",
-	ExitNothing:     "nothing found, or a part of it failed",
+	ExitNothing:     "nothing found, a list is empty, or a part of it failed",
 	ExitInput:       "a command, flag or value is not right",
 	ExitNoDaemon:    "no daemon that answers, or not one of this version",
 	ExitLocked:      "another daemon holds these folders",

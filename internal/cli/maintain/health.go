@@ -22,7 +22,7 @@ func HealthCommand(s *cli.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.Found(res, res.Memories, func() { printHealth(s, res) })
+		return s.Answer(res, func() { printHealth(s, res) })
 	})
 	cmd.SuggestionsMinimumDistance = 2
 	cli.Bind(cmd.Flags(), &req, "fresh", "collection,c")
