@@ -87,6 +87,10 @@ func knownModel(name, sha256 string) *KnownModel {
 	return nil
 }
 
+// IsPinned reports whether emberd knows where a model of this name comes from, so that its name is
+// enough to install it.
+func IsPinned(name string) bool { return knownModel(name, "") != nil }
+
 // isKnownRuntime reports whether an archive with a digest is pinned.
 func isKnownRuntime(sha256 string) bool {
 	return slices.ContainsFunc(Pinned().Runtimes, func(k KnownRuntime) bool { return k.SHA256 == sha256 })

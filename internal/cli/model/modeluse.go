@@ -56,7 +56,11 @@ func useModel(s *cli.App, c *config.Config, which string, dry bool) error {
 func installedOrFile(c *config.Config, which string) (*models.Model, string, error) {
 	if !isFile(which) {
 		m, err := modelsOf(c).Find(which)
-		if err != nil {
+		switch {
+		case errors.Is(err, models.ErrUnknown) && models.IsPinned(which):
+			return nil, "", memory.Errorf(memory.NotFound, "model %s is not installed; run: emberd model install %s, "+
+				"and then: emberd model use %s", which, which, which)
+		case err != nil:
 			return nil, "", engineError(err)
 		}
 		return m, m.Name, nil
