@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"path/filepath"
 
 	"emberd/engine/core"
@@ -15,9 +14,9 @@ func enter(o *core.Options) (*durable.Lock, *access.Store, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	tokens, err := access.OpenStore(o.FS, filepath.Join(o.State, "tokens.json"), o.Now)
-	if err != nil {
-		return nil, nil, errors.Join(err, lock.Close())
+	tokens := access.OpenStore(o.FS, filepath.Join(o.State, "tokens.json"), o.Now)
+	if err := tokens.Damage(); err != nil {
+		o.Logger.Warn("tokens not usable", "err", err)
 	}
 	return lock, tokens, nil
 }

@@ -35,6 +35,9 @@ func (e *Admin) Status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 		Warnings: append(st.Warnings, warnings...),
 		Timers:   timers,
 	}
+	if err := e.Tokens.Damage(); err != nil {
+		res.Warnings = append(res.Warnings, err.Error())
+	}
 	res.Log.Compaction = e.Storage.Compacted.Load()
 	if st.Indexed < st.Of && !e.Indexed.Load() {
 		res.Loading = &op.Loading{Indexed: st.Indexed, Total: st.Of}

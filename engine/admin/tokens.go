@@ -72,6 +72,9 @@ func (e *Admin) unmatched(scopes []access.Scope) (texts []string) {
 }
 
 func (e *Admin) tokenList(_ context.Context, _ *op.TokenListRequest) (*op.TokenListResult, error) {
+	if err := e.Tokens.Damage(); err != nil {
+		return nil, err
+	}
 	res := &op.TokenListResult{Tokens: []op.Token{}}
 	for _, t := range e.Tokens.List() {
 		res.Tokens = append(res.Tokens, e.tokenView(&t))

@@ -3,6 +3,7 @@ package access
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -22,6 +23,7 @@ type Store struct {
 	file string
 	now  func() time.Time
 
+	damage   error                      // why the file cannot be used, nil if it can; set by OpenStore
 	changing sync.Mutex                 // held while a goroutine writes the file
 	book     atomic.Pointer[tokenTable] // never changed, but replaced
 }
@@ -49,17 +51,22 @@ type revokedToken struct {
 // maxRevoked bounds the revoked tokens that are kept.
 const maxRevoked = 100
 
-// OpenStore reads the tokens in a file, which need not exist. One that others could read
-// is refused, since they could have changed it. The caller holds the lock of the folder.
-func OpenStore(fsys durable.FS, file string, now func() time.Time) (*Store, error) {
+// OpenStore reads the tokens in a file, which need not exist. A file that others could read is not
+// used, since they could have changed it, and neither is a damaged one: then no token is valid, and
+// nothing is written, see [Store.Damage]. The caller holds the lock of the folder.
+func OpenStore(fsys durable.FS, file string, now func() time.Time) *Store {
 	s := &Store{fsys: fsys, file: file, now: now}
 	b, err := s.read()
 	if err != nil {
-		return nil, err
+		b, s.damage = &tokenTable{}, err
 	}
 	s.book.Store(b)
-	return s, nil
+	return s
 }
+
+// Damage returns why the file of the tokens cannot be used and what to do, or nil. emberd leaves
+// such a file as it is.
+func (s *Store) Damage() error { return s.damage }
 
 func (s *Store) read() (*tokenTable, error) {
 	info, err := s.fsys.Lstat(s.file)
@@ -67,25 +74,28 @@ func (s *Store) read() (*tokenTable, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return &tokenTable{}, nil
 	case err != nil:
-		return nil, memory.Errorf(memory.Unavailable, "look at the tokens: %w", err)
+		return nil, s.unusable(err)
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, memory.Errorf(memory.Forbidden,
-			"%s can be read by others (mode %04o), who may have changed it; look into it and run chmod 600 on it, "+
-				"or remove it and make the tokens anew", s.file, info.Mode().Perm())
+		return nil, s.unusable(fmt.Errorf("other users can read it (mode %04o), and may have changed it; look into "+
+			"it, and run: chmod 600 %s", info.Mode().Perm(), s.file))
 	case info.Size() > maxFile:
-		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes, more than %d; remove it and make the tokens anew",
-			s.file, info.Size(), maxFile)
+		return nil, s.unusable(fmt.Errorf("it has %d bytes, more than %d", info.Size(), maxFile))
 	}
-	raw, err := durable.ReadAll(s.fsys, s.file)
+	raw, err := durable.ReadAtMost(s.fsys, s.file, maxFile)
 	if err != nil {
-		return nil, memory.Errorf(memory.Unavailable, "read the tokens: %w", err)
+		return nil, s.unusable(err)
 	}
 	b, err := decode(raw)
 	if err != nil {
-		return nil, memory.Errorf(memory.Forbidden,
-			"%s is not as emberd wrote it (%w); mend it, or remove it and make the tokens anew", s.file, err)
+		return nil, s.unusable(fmt.Errorf("it is not as emberd wrote it: %w", err))
 	}
 	return b, nil
+}
+
+// unusable is the error of a file that cannot be used.
+func (s *Store) unusable(why error) error {
+	return memory.Errorf(memory.Forbidden, "no token is accepted, because %s cannot be used: %w; repair it, or move it "+
+		"away and create new tokens, and restart emberd", s.file, why)
 }
 
 // Create creates a token and returns its secret, which cannot be read again later. With
@@ -135,6 +145,9 @@ func newEntry(t Token, key digest) *entry {
 
 // write makes b the tokens, if the disk takes it.
 func (s *Store) write(b *tokenTable) error {
+	if s.damage != nil {
+		return s.damage
+	}
 	if err := durable.ReplaceFile(s.fsys, s.file, encode(b)); err != nil {
 		return memory.Errorf(memory.ReadOnly, "the tokens cannot be written (%w); nothing was changed", err)
 	}
@@ -154,6 +167,9 @@ func (s *Store) List() []Token {
 
 // Revoke ends a token at once, and whatever holds its grant. Its name is free again.
 func (s *Store) Revoke(name string) (Token, error) {
+	if s.damage != nil {
+		return Token{}, s.damage
+	}
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	fresh := s.book.Load().clone()
@@ -176,6 +192,10 @@ func (s *Store) Revoke(name string) (Token, error) {
 func (s *Store) Grant(secret string) (*Grant, error) {
 	b, key := s.book.Load(), digestOf(secret)
 	e, ok := b.tokens[key]
+	if s.damage != nil {
+		return nil, memory.Errorf(memory.Forbidden,
+			"no token is accepted, because the file of the tokens cannot be used; for the reason, run: emberd doctor")
+	}
 	if !ok {
 		for _, r := range b.revoked {
 			if r.key == key {

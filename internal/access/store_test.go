@@ -26,8 +26,8 @@ func noon() *clock { return &clock{time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)}
 
 func openAt(t *testing.T, file string, c *clock) *Store {
 	t.Helper()
-	s, err := OpenStore(durable.OS{}, file, c.now)
-	if err != nil {
+	s := OpenStore(durable.OS{}, file, c.now)
+	if err := s.Damage(); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -112,7 +112,7 @@ func TestTheFileHasNoSecretAndIsItsOwners(t *testing.T) {
 		if err := os.Chmod(file, mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenStore(durable.OS{}, file, c.now); memory.CodeOf(err) != memory.Forbidden || !strings.Contains(err.Error(), fmt.Sprintf("(mode %04o)", mode)) {
+		if err := OpenStore(durable.OS{}, file, c.now).Damage(); memory.CodeOf(err) != memory.Forbidden || !strings.Contains(err.Error(), fmt.Sprintf("(mode %04o)", mode)) {
 			t.Errorf("with mode %04o: %v, want a refusal that tells it", mode, err)
 		}
 	}
@@ -153,10 +153,7 @@ func (fullDisk) CreateAppend(string) (durable.File, error) { return nil, errors.
 func TestAFullDiskKeepsNobodyOut(t *testing.T) {
 	file, c := filepath.Join(t.TempDir(), "tokens.json"), noon()
 	secret := create(t, openAt(t, file, c), "cursor", time.Time{})
-	s, err := OpenStore(fullDisk{}, file, c.now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := OpenStore(fullDisk{}, file, c.now)
 	if _, err := s.Grant(secret); err != nil {
 		t.Errorf("showing a token: %v", err)
 	}
@@ -276,8 +273,21 @@ func TestAFileThatIsNotOursIsRefused(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenStore(durable.OS{}, file, time.Now); memory.CodeOf(err) != memory.Forbidden || !strings.Contains(err.Error(), file+" is not as emberd wrote it") {
+		s := OpenStore(durable.OS{}, file, time.Now)
+		if err := s.Damage(); memory.CodeOf(err) != memory.Forbidden ||
+			!strings.Contains(err.Error(), file+" cannot be used: it is not as emberd wrote it") {
 			t.Errorf("%s: %v, want a refusal", name, err)
+		}
+		_, granted := s.Grant("a")
+		_, _, made := s.Create(Token{Name: "new", Read: []Scope{{Kind: All}}}, true)
+		_, revoked := s.Revoke("a")
+		for what, err := range map[string]error{"a token": granted, "a new one": made, "a revocation": revoked} {
+			if memory.CodeOf(err) != memory.Forbidden || !strings.HasPrefix(err.Error(), "no token is accepted, because") {
+				t.Errorf("%s: %s: %v, want a refusal", name, what, err)
+			}
+		}
+		if got := read(t, file); got != text {
+			t.Errorf("%s: the file was changed to %s", name, got)
 		}
 	}
 }
@@ -286,10 +296,7 @@ func TestAFileThatIsNotOursIsRefused(t *testing.T) {
 func TestWhatIsHeldEndsWithTheToken(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens.json")
 	synctest.Test(t, func(t *testing.T) {
-		s, err := OpenStore(durable.OS{}, file, time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := OpenStore(durable.OS{}, file, time.Now)
 		hold := func(name string, expires time.Time) context.Context {
 			g, err := s.Grant(create(t, s, name, expires))
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/internal/access"
 	"emberd/internal/cli"
 	"emberd/internal/cli/daemon"
 	"emberd/internal/config"
@@ -80,6 +81,12 @@ func ownSocketFolder(c *config.Config) bool {
 
 func (e *diagnostics) access(context.Context) error {
 	e.add(doctor.Access(e.places)...)
+	tokens := filepath.Join(e.c.State, "tokens.json")
+	known := slices.ContainsFunc(e.found, func(f doctor.Finding) bool { return f.Area == "tokens" })
+	if err := access.OpenStore(durable.OS{}, tokens, e.s.Now).Damage(); err != nil && !known {
+		e.add(doctor.Finding{Area: "tokens", Code: "token-damaged", Severity: doctor.Error, Text: err.Error(),
+			Next: "mv " + doctor.Shell(tokens) + " " + doctor.Shell(tokens+".damaged")})
+	}
 	return nil
 }
 
@@ -161,7 +168,8 @@ func (e *diagnostics) warnings(context.Context) error {
 // isDuplicateWarning reports whether a warning of the daemon's is about something that was found.
 func (e *diagnostics) isDuplicateWarning(warning string) bool {
 	for words, area := range map[string]string{"quarantine": "quarantine", "emberd doctor lists them": "stale",
-		"fs.inotify": "watches", "the disk that holds": "disk", "check the clock": "clock"} {
+		"fs.inotify": "watches", "the disk that holds": "disk", "check the clock": "clock",
+		"no token is accepted": "tokens"} {
 		found := slices.ContainsFunc(e.found, func(f doctor.Finding) bool { return f.Area == area && f.Code != "" })
 		if found && strings.Contains(warning, words) {
 			return true
