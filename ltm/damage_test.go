@@ -95,6 +95,21 @@ func segmentsErased(t *testing.T, dir string) {
 	}
 }
 
+// grown has a file end in a hole.
+func grown(name string, size int64) damage {
+	return func(t *testing.T, dir string) {
+		if err := os.Truncate(filepath.Join(dir, name), size); err != nil {
+			t.Skipf("the disk has no sparse files: %v", err)
+		}
+	}
+}
+
+func segmentsGrown(t *testing.T, dir string) {
+	for _, name := range segmentFiles(t, dir) {
+		grown(filepath.Base(name), 1<<30)(t, dir)
+	}
+}
+
 // unsealed is a damage after an unclean stop.
 func unsealed(d damage) damage {
 	return func(t *testing.T, dir string) { erased(sealFile)(t, dir); d(t, dir) }
@@ -118,6 +133,11 @@ func TestDamagedIndexIsMovedAside(t *testing.T) {
 		{"snapshots truncated", file(rootFile, half), "checksum"},
 		{"snapshots emptied", file(rootFile, nothing), "checksum"},
 		{"snapshots deleted", erased(rootFile), "checksum"},
+		{"snapshots 30 GiB long", grown(rootFile, 30<<30), "root.bolt has 32212254720 bytes"},
+		{"snapshots sparse", grown(rootFile, 1<<30), "root.bolt is a sparse file"},
+		{"segments sparse", segmentsGrown, "zap is a sparse file"},
+		{"unclean, snapshots 30 GiB long", unsealed(grown(rootFile, 30<<30)), "root.bolt has 32212254720 bytes"},
+		{"unclean, segments sparse", unsealed(segmentsGrown), "zap is a sparse file"},
 		{"seal damaged", file(sealFile, flip(0)), "checksum"},
 		{"another version", file(formatFile, func(b []byte) []byte { return append(b, "more"...) }), "another version"},
 		{"no version", erased(formatFile), "no index"},

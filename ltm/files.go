@@ -7,11 +7,13 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
 	zap "github.com/blevesearch/zapx/v17"
+	"golang.org/x/sys/unix"
 
 	"emberd/internal/durable"
 	"emberd/internal/text"
@@ -30,6 +32,9 @@ const asideSuffix = ".aside"
 
 // errInUse is the reason that another process has the index open.
 var errInUse = errors.New("note index is in use by another process")
+
+// errVersion is the reason that an index has to be built again without any damage.
+var errVersion = errors.New("index was made by another version")
 
 // errNone is the reason that there is no index yet.
 var errNone = errors.New("no note index")
@@ -62,11 +67,13 @@ func verify(dir, identity string) error {
 		return err
 	}
 	if want := format(identity); string(made) != want {
-		return fmt.Errorf("index was made by another version (%s)",
-			text.OneLine(text.FirstBytes(string(made), maxReason)))
+		return fmt.Errorf("%w (%s)", errVersion, text.OneLine(text.FirstBytes(string(made), maxReason)))
 	}
 	if why, err := readSmall(filepath.Join(dir, damagedFile)); err == nil {
 		return fmt.Errorf("index was found damaged: %s", text.OneLine(text.FirstBytes(string(why), maxReason)))
+	}
+	if err := plausible(dir); err != nil {
+		return err
 	}
 	return unseal(dir)
 }
@@ -134,22 +141,82 @@ func checkUnsealed(dir string) error {
 	return err
 }
 
+// Bleve opens no longer file. bbolt makes its file 16 MiB longer at a time, and no other hole is made.
+const (
+	maxIndexFile = math.MaxInt32
+	maxHole      = 64 << 20
+)
+
+// plausible finds files that are longer by damage than anything that was written. Reading them
+// would take minutes, and as much memory as a segment is long.
+func plausible(dir string) error {
+	names, err := bleveFiles(dir)
+	for _, name := range names {
+		if err == nil {
+			err = plausibleFile(filepath.Join(dir, name))
+		}
+	}
+	return err
+}
+
+func plausibleFile(name string) error {
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch base := filepath.Base(name); {
+	case err != nil:
+		return err
+	case info.Size() > maxIndexFile:
+		return fmt.Errorf("%s has %d bytes, more than an index writes", base, info.Size())
+	case holes(f, info.Size()) > maxHole:
+		return fmt.Errorf("%s is a sparse file of %d bytes", base, info.Size())
+	}
+	return nil
+}
+
+// holes adds up the parts of a file that were never written, until they are more than maxHole. A
+// file system that cannot tell shows none.
+func holes(f *os.File, size int64) (sum int64) {
+	for at := int64(0); at < size && sum <= maxHole; {
+		hole, err := f.Seek(at, unix.SEEK_HOLE)
+		if err != nil || hole >= size {
+			return sum
+		}
+		if at, err = f.Seek(hole, unix.SEEK_DATA); err != nil { // no data follows
+			at = size
+		}
+		sum += at - hole
+	}
+	return sum
+}
+
+// bleveFiles returns the names of Bleve's files, in order.
+func bleveFiles(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() == rootFile || filepath.Ext(e.Name()) == ".zap" {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
 // checksums lists Bleve's files by name, each with the CRC-32C of its bytes and its length.
 func checksums(dir string) (string, error) {
 	var list strings.Builder
-	entries, err := os.ReadDir(dir)
+	names, err := bleveFiles(dir)
 	if err != nil {
 		return "", err
 	}
-	for _, e := range entries {
-		if e.Name() != rootFile && filepath.Ext(e.Name()) != ".zap" {
-			continue
-		}
-		sum, size, err := checksum(filepath.Join(dir, e.Name()))
+	for _, name := range names {
+		sum, size, err := checksum(filepath.Join(dir, name))
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&list, "%08x %d %s\n", sum, size, e.Name())
+		fmt.Fprintf(&list, "%08x %d %s\n", sum, size, name)
 	}
 	return list.String(), nil
 }

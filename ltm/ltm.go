@@ -127,6 +127,7 @@ type sharedIndex struct {
 // opening is what Open found, for Status.
 type opening struct {
 	reason, aside string
+	damaged       bool
 	took          time.Duration
 }
 
@@ -136,6 +137,7 @@ type Status struct {
 	Bytes           int64         // on the disk
 	Memory          int64         // of segments held in memory, in bytes
 	Reason          string        // why Open began anew, "" if it did not have to
+	Damaged         bool          // the reason is damage, and not another version
 	Aside           string        // where the index found then lies now, "" if nowhere
 	OpenTime        time.Duration // how long Open took
 	Problem         string        // the last failure to write, "" if the last write went well
@@ -187,6 +189,7 @@ func (x *Index) openOrRenew() error {
 			return fmt.Errorf("move the unusable note index aside: %w", err)
 		}
 		x.opened.reason, x.opened.aside = reason.Error(), aside
+		x.opened.damaged = !errors.Is(reason, errVersion)
 		x.log.Warn("note index begins anew", "reason", reason, "aside", aside)
 	}
 	if err := begin(x.dir, x.analyzer.Identity()); err != nil {
@@ -320,6 +323,7 @@ func (x *Index) Status() Status {
 		Bytes:    folderBytes(x.dir),
 		Memory:   x.health.held.Load(),
 		Reason:   x.opened.reason,
+		Damaged:  x.opened.damaged,
 		Aside:    x.opened.aside,
 		OpenTime: x.opened.took,
 		Problem:  x.health.problem(),

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -252,7 +251,7 @@ func readApart(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() == 0 || info.Size() > math.MaxInt32 {
+	if info.Size() == 0 || info.Size() > maxIndexFile {
 		return nil, fmt.Errorf("has %d bytes", info.Size())
 	}
 	memory, err := syscall.Mmap(-1, 0, int(info.Size()), syscall.PROT_READ|syscall.PROT_WRITE,

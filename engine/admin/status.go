@@ -56,6 +56,9 @@ func (e *Admin) Status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 		v.Lists = e.Lists.ListStatus()
 		res.Vaults = append(res.Vaults, v)
 		res.Warnings = append(res.Warnings, notes.VaultWarnings(&v)...)
+		if text := e.Notes.Vault.IndexWarning(); text != "" {
+			res.Warnings = append(res.Warnings, text)
+		}
 		res.Warnings = append(res.Warnings, e.Notes.Vault.Broken.Warnings()...)
 		res.Warnings = append(res.Warnings, e.Notes.SandboxExcluded(&v)...)
 	}

@@ -44,6 +44,18 @@ func VaultWarnings(v *op.VaultStatus) []string {
 	return out
 }
 
+// IndexWarning names a damaged index that the start of this run moved away, as long as it is there,
+// or is "".
+func (n *VaultNotes) IndexWarning() string {
+	index, _ := n.Current()
+	is := index.Status()
+	if _, err := os.Lstat(is.Aside); !is.Damaged || is.Aside == "" || err != nil {
+		return ""
+	}
+	return fmt.Sprintf("vault %s: the note index was damaged (%s), so it is built again from the notes; the damaged "+
+		"one is in %s, and can be deleted", n.Root.Load().Name(), is.Reason, is.Aside)
+}
+
 // notRead counts by reason the notes that the watcher skips and those that could not be read.
 // Together they are the list of a vault check. Mu must be held.
 func (n *VaultNotes) notRead(passed map[string]string) (byReason []op.NotRead, total int) {

@@ -116,12 +116,15 @@ func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
 		defer func() { err = errors.Join(err, vectors.Close()) }() // after the engine
 	}
 	opt.Sandbox = new(core.Sandbox)
-	e, err := engine.Open(opt)
+	e, err := openUnless(after(ctx, startStopTime), func() (*engine.Engine, error) { return engine.Open(opt) })
+	if errors.Is(err, errStoppedAtStart) {
+		log.Warn("stopped during the start", "err", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	overdue := make(chan struct{})
-	context.AfterFunc(ctx, func() { time.AfterFunc(stopTime, func() { close(overdue) }) })
+	overdue := after(ctx, stopTime)
 	defer func() { err = errors.Join(err, closeUnless(overdue, e)) }()
 	process := metrics.OpenProcess() // before the sandbox, which leaves nothing of /proc
 	defer func() { err = errors.Join(err, process.Close()) }()
@@ -149,11 +152,39 @@ func open(ctx context.Context, s *cli.App, c *config.Config, sup *supervisor, e 
 }
 
 // stopTime is how long a stop may take. Requests under way have drainTime of it;
-// the rest is for closing the log.
+// the rest is for closing the log. startStopTime is how long a stop during the start may take.
 const (
-	stopTime  = 4800 * time.Millisecond
-	DrainTime = 4 * time.Second
+	stopTime      = 4800 * time.Millisecond
+	DrainTime     = 4 * time.Second
+	startStopTime = time.Second
 )
+
+// after returns a channel that is closed some time after ctx ends.
+func after(ctx context.Context, rest time.Duration) <-chan struct{} {
+	over := make(chan struct{})
+	context.AfterFunc(ctx, func() { time.AfterFunc(rest, func() { close(over) }) })
+	return over
+}
+
+var errStoppedAtStart = errors.New("emberd was stopped before it could read its files; nothing was acknowledged")
+
+// openUnless opens the engine, unless the files or the disk make that take too long after a stop. The
+// end of the process then ends the opening, as a kill does, which a start survives at any point.
+func openUnless(overdue <-chan struct{}, open func() (*engine.Engine, error)) (*engine.Engine, error) {
+	var e *engine.Engine
+	opened := make(chan error, 1)
+	go func() {
+		var err error
+		e, err = open()
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		return e, err
+	case <-overdue:
+		return nil, errStoppedAtStart
+	}
+}
 
 // closeUnless closes the engine, unless a disk that does not answer makes that
 // take too long.
