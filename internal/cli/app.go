@@ -28,6 +28,7 @@ import (
 	"emberd/api"
 	"emberd/engine"
 	"emberd/internal/config"
+	"emberd/internal/text/invisible"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -167,9 +168,10 @@ func List[Req, Res any](ctx context.Context, s *App, o op.Op[Req, Res], req *Req
 	return s.Found(res, count(res), func() { print(s, res) })
 }
 
-// Printf writes to stdout. A write error stays in the buffer until run sees it.
+// Printf writes to stdout. A write error stays in the buffer until run sees it. All text for people
+// goes through Printf, [App.Note] or report, so that none of it can steer the terminal.
 func (s *App) Printf(format string, args ...any) {
-	fmt.Fprintf(s.Stdout, format, args...)
+	io.WriteString(s.Stdout, s.Screen.printable(fmt.Sprintf(format, args...)))
 }
 
 // Note says something about the answer, which is not the answer, on stderr and
@@ -179,18 +181,30 @@ func (s *App) Note(format string, args ...any) {
 		return
 	}
 	s.Stdout.Flush() // an error stays with the buffer
-	io.WriteString(s.Stderr, s.side.Paragraph(fmt.Sprintf(format, args...), nil, ""))
+	io.WriteString(s.Stderr, s.side.Paragraph(s.Screen.printable(fmt.Sprintf(format, args...)), nil, ""))
 }
 
 // PrintJSON writes v as it is, without escaping <, > and &.
 func (s *App) PrintJSON(v any) error { return WriteJSON(s.Stdout, v) }
 
 // WriteJSON writes v with two spaces of indentation and without escaping <, > and &.
-func WriteJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v, "  ") }
+
+// WriteJSONLine writes v on one line, and otherwise as [WriteJSON].
+func WriteJSONLine(w io.Writer, v any) error { return writeJSON(w, v, "") }
+
+// writeJSON escapes all characters that steer a terminal or hide in a text, and not only those that
+// JSON wants escaped: the value stays the same.
+func writeJSON(w io.Writer, v any, indent string) error {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, invisible.EscapeJSON(b.String()))
+	return err
 }
 
 // ReadText returns what stdin holds, without the final line break.

@@ -59,7 +59,7 @@ func matchLine(s *App, m *op.Match, colour Style) string {
 		parts = append(parts, s.Screen.Paint(Red, string(m.Memory.Stage)))
 	}
 	parts = append(parts, NonEmpty(s.Screen.Paint(Faint, Clean(m.Memory.Project)),
-		s.Screen.Paint(Cyan, Clean(Tagged(m.Memory.Tags))))...)
+		s.Screen.Paint(Cyan, Tagged(m.Memory.Tags)))...)
 	return strings.TrimRight(strings.Join(parts, "  "), " ")
 }
 

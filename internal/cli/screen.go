@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,23 @@ func (p Screen) Paint(st Style, text string) string {
 // Clean makes foreign text safe to print: what steers the terminal, and what reorders, hides
 // or forges text, is shown by its code. What scripts and emoji need stays.
 func Clean(text string) string { return invisible.Show(strings.ReplaceAll(text, "\r\n", "\n")) }
+
+// styles are what [Screen.Paint] writes.
+var styles = regexp.MustCompile("\x1b\\[(?:0|1|2|31|32|33|36)m")
+
+// printable is a text as it can be printed: [Clean], but for the styles where there are any.
+func (p Screen) printable(text string) string {
+	if !p.Colour {
+		return Clean(text)
+	}
+	var b strings.Builder
+	at := 0
+	for _, m := range styles.FindAllStringIndex(text, -1) {
+		b.WriteString(Clean(text[at:m[0]]) + text[m[0]:m[1]])
+		at = m[1]
+	}
+	return b.String() + Clean(text[at:])
+}
 
 // OneLine joins the words of a text with single spaces.
 func OneLine(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }
@@ -288,10 +306,10 @@ func Bar(share float64, cells int) string {
 	return out + strings.Repeat(" ", cells-utf8.RuneCountInString(out))
 }
 
-// Tagged writes tags as people do.
+// Tagged writes tags as people do, safe to print within one line.
 func Tagged(tags []string) string {
 	if len(tags) == 0 {
 		return ""
 	}
-	return "#" + strings.Join(tags, " #")
+	return Flat("#" + strings.Join(tags, " #"))
 }

@@ -125,6 +125,10 @@ func logCatCommand(s *cli.App) *cobra.Command {
 	cmd := cli.Command("cat [PATH]", cli.ArgCount(0, 1, "at most one path"), nil,
 		func(cmd *cobra.Command, args []string) error {
 			return eachLogLine(s, cmd, args, &f, func(l *stm.LogLine) error {
+				if s.Screen.Width > 0 { // a terminal
+					s.Printf("%s\n", bytes.TrimSuffix(l.Raw, []byte("\n")))
+					return nil
+				}
 				_, err := s.Stdout.Write(l.Raw)
 				if err == nil && !bytes.HasSuffix(l.Raw, []byte("\n")) {
 					err = s.Stdout.WriteByte('\n')
@@ -222,9 +226,7 @@ func decoded(l *stm.LogLine) *logLine {
 func dumpLine(s *cli.App, l *stm.LogLine) error {
 	d := decoded(l)
 	if s.JSON {
-		enc := json.NewEncoder(s.Stdout)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(d)
+		return cli.WriteJSONLine(s.Stdout, d)
 	}
 	s.Printf("%s", s.Screen.Paint(cli.Faint, fmt.Sprintf("%s:%d", cli.Flat(filepath.Base(l.File)), l.Number)))
 	if l.State != stm.LineGood {

@@ -2,7 +2,6 @@ package maintain
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -49,15 +48,13 @@ func watchStatus(ctx context.Context, s *cli.App, every time.Duration, full bool
 func streamStatus(ctx context.Context, s *cli.App, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	line := json.NewEncoder(s.Stdout)
-	line.SetEscapeHTML(false) // as everywhere
 	for {
 		res, err := cli.Call(ctx, s, op.Status, &op.StatusRequest{})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil:
-			if err := line.Encode(res); err != nil {
+			if err := cli.WriteJSONLine(s.Stdout, res); err != nil {
 				return err
 			}
 			if err := s.Stdout.Flush(); err != nil {
@@ -66,7 +63,7 @@ func streamStatus(ctx context.Context, s *cli.App, every time.Duration) error {
 		case memory.CodeOf(err) != memory.Unavailable && memory.CodeOf(err) != memory.Busy:
 			return err
 		default:
-			if err := json.NewEncoder(s.Stderr).Encode(cli.Problem(err)); err != nil {
+			if err := cli.WriteJSONLine(s.Stderr, cli.Problem(err)); err != nil {
 				return err
 			}
 		}

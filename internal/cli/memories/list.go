@@ -100,7 +100,7 @@ func printList(s *cli.App, res *op.ListResult, filtered bool) {
 // summary is the text of a memory and, where a third of the line is enough for
 // them, its stage and tags.
 func summary(s *cli.App, m *op.Memory, used int) string {
-	text, tags := cli.OneLine(m.Content), cli.Clean(cli.Tagged(m.Tags))
+	text, tags := cli.OneLine(m.Content), cli.Tagged(m.Tags)
 	if m.SupersededBy != "" {
 		tags = strings.TrimSpace("superseded by " + m.SupersededBy.Short() + " " + tags)
 	}

@@ -90,7 +90,7 @@ func printMemory(s *cli.App, m *op.Memory) {
 	}
 	s.Printf("%s\n", s.Screen.Paint(cli.Yellow, string(m.ID)))
 	field("also known", cli.Clean(strings.Join(m.Aliases, ", ")))
-	field("tags", s.Screen.Paint(cli.Cyan, cli.Clean(cli.Tagged(m.Tags))))
+	field("tags", s.Screen.Paint(cli.Cyan, cli.Tagged(m.Tags)))
 	field("entities", entitiesText(m))
 	for _, f := range textFields(m) {
 		field(f[0], cli.Clean(f[1]))

@@ -210,7 +210,7 @@ func (d *finder) about(h *op.Hit, room int) string {
 			parts = append(parts, string(h.Stage))
 		}
 		parts = append(parts, "saved "+cli.Ago(d.s.Now(), h.CreatedAt), fmt.Sprintf("score %.2f", h.Score))
-		parts = append(parts, cli.NonEmpty(cli.Flat(h.Project), cli.Flat(cli.Tagged(h.Tags)))...)
+		parts = append(parts, cli.NonEmpty(cli.Flat(h.Project), cli.Tagged(h.Tags))...)
 	}
 	text := strings.Join(parts, "  ")
 	if h.Note == nil {

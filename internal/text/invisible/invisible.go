@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -62,6 +63,16 @@ func Deceives(text string) bool {
 // is not UTF-8. A text without any is returned as it is. Show of what Show returned is that.
 func Show(text string) string {
 	return replaced(text, func(b *strings.Builder, r rune) { fmt.Fprintf(b, "⟨U+%04X⟩", r) })
+}
+
+// EscapeJSON has the escape of JSON, such as \u202e, in the place of each hidden character of a JSON
+// text, which then means the same.
+func EscapeJSON(text string) string {
+	return replaced(text, func(b *strings.Builder, r rune) {
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(b, "\\u%04x", unit)
+		}
+	})
 }
 
 // Without leaves hidden characters out, where there is no room to show them; a control is a
