@@ -202,8 +202,9 @@ func graph() map[string]edges {
 				"engine/core", "engine/lifecycle", "engine/listnotes", "engine/memories", "engine/merge",
 				"engine/notes", "engine/promote", "internal/beads", "internal/dedupe",
 				"internal/dedupe/contradiction", "internal/dedupe/similarity", "internal/durable",
-				"internal/notegen", "internal/notegen/reviewnote", "internal/text", "memory", "op", "stm",
-				"vault", "vault/frontmatter", "vault/noteedit",
+				"internal/notegen", "internal/notegen/reviewnote", "internal/text",
+				"internal/text/invisible", "memory", "op", "stm", "vault", "vault/frontmatter",
+				"vault/noteedit",
 			},
 		},
 		"engine/search": {

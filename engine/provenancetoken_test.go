@@ -65,8 +65,7 @@ func TestALimitedTokenSpeaksAsAnAgent(t *testing.T) {
 			_, err = atTerminal(e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("the boiler runs hot")})
 			ok(t, err)
 			_, err = atTerminal(e, op.Undo, &op.UndoRequest{Tx: first.Tx})
-			wantCode(t, err, memory.Forbidden, "cannot state that the user said")
-			return m.ID, nil
+			return m.ID, err
 		},
 		"edit twice and undo both by force": func(e *engine.Engine) (memory.ID, error) {
 			m := doAs(t, e, person, op.Save, &op.SaveRequest{Content: "the boiler is cold", Tags: []string{"work"}}).Memory

@@ -9,6 +9,7 @@ package memory
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -188,6 +189,15 @@ func (m *Memory) Trust() string {
 	}
 	return TrustAgent
 }
+
+// stated are the fields that whoever writes a memory decides: what a reader takes for the author's
+// words, and what the author says of their weight and place.
+var stated = []string{"content", "tags", "entities", "source", "context", "meta", "category", "type", "section",
+	"confidence", "importance", "strength", "core", "collection", "project"}
+
+// Stated reports whether a field is among those that the author of a memory decides. [Memory.Trust] is
+// about all of them.
+func Stated(field string) bool { return slices.Contains(stated, field) }
 
 // Learned is how often the memory was learned, by all links of its chain; at least 1.
 func (m *Memory) Learned() int {

@@ -69,11 +69,12 @@ func (e *View) vouch(was, is *memory.Memory) error {
 }
 
 // vouchUndo is vouch for an undo that sets these fields. What the user said or confirmed comes back
-// with the text that it was about, from one change, and never with another text. An archived
-// memory has the same text in its note.
+// with the words that it was about, from one change, and the store gives it back with no others. An
+// archived memory has the same text in its note.
 func (e *View) vouchUndo(was, is *memory.Memory, set map[string]json.RawMessage) error {
-	if is.Content == was.Content || is.TextDigest != was.TextDigest {
-		return e.vouch(was, is)
+	words := slices.ContainsFunc(slices.Collect(maps.Keys(set)), memory.Stated)
+	if !words || is.TextDigest != was.TextDigest {
+		return nil
 	}
 	claims := is.Origin == memory.FromUser && set["origin"] == nil
 	if claims || !is.ConfirmedAt.IsZero() && set["confirmed_at"] == nil {
@@ -105,12 +106,18 @@ func (e *View) RecordedOrigin(p *op.Provenance, by *memory.Actor) (origin, inste
 	return origin, ""
 }
 
-// Reattribute gives a memory whose text a limited token changed the origin of that token's words.
-// A text of a tool or the web keeps its origin until the user confirms it.
-func (e *View) Reattribute(m, was *memory.Memory) {
-	if e.Grant != nil && m.Content != was.Content && !m.DataOnly() {
+// Reattribute gives a memory that a limited token edits the origin of that token's words, whichever
+// field it changes: a reader takes all of them for the author's. What a tool or the web said keeps its
+// origin until the user confirms it.
+func (e *View) Reattribute(m, was *memory.Memory) error {
+	if e.Grant == nil || m.DataOnly() {
+		return nil
+	}
+	changed, err := Changes(was, m)
+	if err == nil && len(changed) > 0 {
 		m.Origin, m.ConfirmedAt = memory.FromAgent, time.Time{}
 	}
+	return err
 }
 
 // checkSave returns an error if the caller's limited token cannot save a request.

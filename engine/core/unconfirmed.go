@@ -50,16 +50,25 @@ func sourceText(m *memory.Memory) string {
 	return "a tool says"
 }
 
-// Held returns why a save does not raise the importance of a memory, or "": the memory is
-// unconfirmed, or the link comes from a tool or the web.
-func Held(m *memory.Memory, link memory.Source) string {
-	switch {
+// Held returns why use and repetition by the caller do not raise the importance or strength of a memory,
+// or "": the memory is unconfirmed, or is the user's and the caller has a limited token.
+func (e *View) Held(m *memory.Memory) string {
+	switch trust := m.Trust(); {
 	case m.DataOnly():
 		return UnconfirmedReason(m)
-	case FromData(link):
-		return "what a tool or the web says once more is kept among its sources, and makes it count for no more"
+	case e.Grant != nil && (trust == memory.TrustUser || trust == memory.TrustConfirmed):
+		return fmt.Sprintf("it is the user's, and token %s cannot decide how much it counts: emberd edit %s",
+			e.Grant.Token, m.ID.Short())
 	}
 	return ""
+}
+
+// HeldFrom is Held for a repetition with a link, which may come from a tool or the web.
+func (e *View) HeldFrom(m *memory.Memory, link memory.Source) string {
+	if held := e.Held(m); held != "" || !FromData(link) {
+		return held
+	}
+	return "what a tool or the web says once more is kept among its sources, and makes it count for no more"
 }
 
 // UnconfirmedReason returns why an unconfirmed memory cannot gain importance.

@@ -125,12 +125,12 @@ func (o *observation) one(ctx context.Context, m *memory.Memory,
 }
 
 // strengthen adds more strength to set, in the memory's note too. If the note cannot be
-// written now, neither changes, because an observed use must not fail. An unconfirmed memory
-// keeps its strength.
+// written now, neither changes, because an observed use must not fail. A memory
+// that is held keeps its strength.
 func (o *observation) strengthen(ctx context.Context, m *memory.Memory, set map[string]json.RawMessage,
 	told *op.Observed) error {
 	stronger := *m
-	if stronger.Strength = decay.Boosted(m.Strength); stronger.Strength == m.Strength || m.DataOnly() {
+	if stronger.Strength = decay.Boosted(m.Strength); stronger.Strength == m.Strength || o.e.Held(m) != "" {
 		return nil
 	}
 	stronger.StrengthFound, stronger.UpdatedAt = false, core.StampTime(o.now)

@@ -243,7 +243,7 @@ func (r *Renewal) raise(was *memory.Memory, step float64) (map[string]json.RawMe
 	is := *was
 	is.Importance = max(r.minImportance, min(1, math.Round((was.Importance+step)*1e6)/1e6))
 	is.Core = was.Core || r.core
-	if r.result.Held = core.Held(was, r.Link); r.result.Held != "" || is.Importance == was.Importance &&
+	if r.result.Held = r.E.HeldFrom(was, r.Link); r.result.Held != "" || is.Importance == was.Importance &&
 		is.Core == was.Core {
 		return make(map[string]json.RawMessage), nil
 	}

@@ -88,7 +88,7 @@ func (ed *editRun) tx(ctx context.Context, rows []*stm.Row) (*stm.Tx, error) {
 			return nil, err
 		}
 	}
-	if set[core.ContentField] != nil {
+	if set[core.ContentField] != nil || set["origin"] != nil {
 		ed.link.Project = m.Project
 		ed.e.AddSource(ed.row, ed.link, set)
 	}
@@ -155,7 +155,9 @@ func (ed *editRun) fields(again func(text string) []string) (map[string]json.Raw
 	if m.Content != was.Content && m.DataOnly() && core.Confirms(link) {
 		m.ConfirmedAt = link.At
 	}
-	ed.e.Reattribute(&m, &was)
+	if err := ed.e.Reattribute(&m, &was); err != nil {
+		return nil, err
+	}
 	if err := core.CheckStanding(&m, was); err != nil {
 		return nil, err
 	}

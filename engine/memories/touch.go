@@ -53,8 +53,7 @@ func (e *Memories) boost(ctx context.Context, id memory.ID, res *op.TouchResult)
 		if err != nil || decay.Boosted(m.Strength) == m.Strength {
 			return nil, err
 		}
-		if m.DataOnly() {
-			res.Held = core.UnconfirmedReason(&m)
+		if res.Held = e.Held(&m); res.Held != "" {
 			return nil, nil
 		}
 		stronger := m

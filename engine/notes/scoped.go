@@ -8,14 +8,16 @@ import (
 	"emberd/memory"
 )
 
-// CanReadNote reports whether the caller can read a note, or the memory whose ID the note has.
+// CanReadNote reports whether the caller can read a note. If it has the ID of a memory, the memory decides
+// whose note it is, and the tags in the note do not count: whoever may write a memory of one tag can put
+// another tag into its text.
 func (e *Notes) CanReadNote(path string, tags []string) bool {
-	if e.Grant.Sees(access.Subject{Tags: tags, Note: path}) {
-		return true
-	}
 	id, carries := e.Vault.Carriers.At(path)
 	if !carries {
-		return false
+		return e.Grant.Sees(access.Subject{Tags: tags, Note: path})
+	}
+	if e.Grant.Sees(access.Subject{Note: path}) {
+		return true
 	}
 	row, live := e.Stm.Get(id)
 	return live && core.NoteOfRow(row) == path

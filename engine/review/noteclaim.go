@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 
 	"emberd/engine/core"
-	"emberd/internal/dedupe/similarity"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -27,13 +25,21 @@ const (
 )
 
 // FileNoteClaim creates a review item for a note that carries the ID of a memory and is not the
-// memory's note. The item shows the text of the note beside that of the memory. The decision
+// memory's note. The item shows what the note would change in the memory. The decision
 // promote makes this note the memory's, unless its bytes have changed; keep leaves the memory as
 // it is.
 func (e *Review) FileNoteClaim(ctx context.Context, id memory.ID, note *vault.Note) error {
+	row, live := e.Stm.Get(id)
+	if !live {
+		return e.Missing(id)
+	}
+	m, err := row.Memory()
+	if err != nil {
+		return err
+	}
 	item := memory.ReviewItem{Agent: op.ReviewNote, Action: adoptAction, MemoryIDs: []memory.ID{id},
 		Labels:   []string{claimLabel + hex.EncodeToString(note.Digest[:]), pathLabel(note.Path)},
-		Evidence: claimEvidence(note, core.SecretIn(e.Opt.DetectSecrets, note.Carried.Body, ""))}
+		Evidence: claimEvidence(&m, note, e.Opt.DetectSecrets)}
 	there, err := e.FindItem(memory.ReviewItemID(item.Agent, item.MemoryIDs))
 	if err == nil && there.ClosedAt.IsZero() {
 		return e.showAgain(ctx, there, &item)
@@ -52,20 +58,6 @@ func (e *Review) showAgain(ctx context.Context, there memory.ReviewItem, is *mem
 		return nil
 	})
 	return err
-}
-
-// claimEvidence describes a note and its text, unless that contains a credential.
-func claimEvidence(note *vault.Note, secret bool) string {
-	text := note.Carried.Body
-	switch {
-	case secret:
-		text = "(it contains a credential, so it is not shown here)"
-	case strings.TrimSpace(text) == "":
-		text = "(none)"
-	}
-	return similarity.Truncate(fmt.Sprintf("The note %q carries the ID of this memory, and is not known as its note. "+
-		"Its tags: %s. Promote makes it the memory's note, whose text then replaces that of the memory. "+
-		"Its text:\n%s", note.Path, strings.Join(note.Carried.Tags, ", "), text), op.MaxEvidence)
 }
 
 // mayAdopt returns an error if the caller cannot confirm that a note is a memory's. A model cannot, and

@@ -237,7 +237,7 @@ func (s *resultItem) render(depth string) string {
 	var b strings.Builder
 	b.WriteString(s.heading() + "\n")
 	if s.Entity == "" {
-		b.WriteString(answer.Quote(s.Text))
+		b.WriteString(text.Quote(s.Text))
 	}
 	if s.Cut && depth == depthWhole && s.ID != "" {
 		b.WriteString("(cut; memory_open has all of it)\n")

@@ -210,7 +210,7 @@ func (l *learned) lines(did string) string {
 		l.numbers(&b)
 	}
 	if l.Memory != nil && l.Memory.Text != "" {
-		b.WriteString(answer.Quote(l.Memory.Text))
+		b.WriteString(text.Quote(l.Memory.Text))
 	}
 	if r := l.Reinforced; r != nil && len(r.Entities) > 0 {
 		b.WriteString("about " + strings.Join(r.Entities, ", ") + "\n")

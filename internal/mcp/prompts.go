@@ -13,6 +13,7 @@ import (
 
 	"emberd/internal/mcp/answer"
 	"emberd/internal/mcp/tool"
+	"emberd/internal/text"
 	"emberd/internal/text/invisible"
 	"emberd/memory"
 	"emberd/op"
@@ -103,7 +104,7 @@ func rememberThis(_ context.Context, c *tool.Call, args map[string]string) (stri
 	n := toolNames(c.Options.Profile)
 	var b strings.Builder
 	if what := strings.TrimSpace(args["what"]); what != "" {
-		b.WriteString("Save this to memory:\n\n" + answer.Quote(what) + "\n")
+		b.WriteString("Save this to memory:\n\n" + text.Quote(what) + "\n")
 	} else {
 		b.WriteString("Save to memory what this conversation has shown that will matter later: decisions with their " +
 			"reasons, preferences, corrections, facts about people and projects.\n\n")
@@ -125,7 +126,7 @@ func recall(ctx context.Context, c *tool.Call, args map[string]string) (string, 
 		return "", err
 	}
 	n := toolNames(c.Options.Profile)
-	return "What do we know about this?\n\n" + answer.Quote(args["topic"]) + "\nMy memory has:\n\n" +
+	return "What do we know about this?\n\n" + text.Quote(args["topic"]) + "\nMy memory has:\n\n" +
 		answer.Fence(out.Text()) +
 		"\nAnswer from that, name the ids or paths that you rely on, and say what is missing or contradicts itself. " +
 		"Read on with " + n.open +

@@ -69,7 +69,7 @@ func (s *Timeline) Undo(ctx context.Context, u Undo) (Undone, error) {
 				"history.keep says for how long it is", tx).At("tx")
 	}
 	out := Undone{}
-	steps, err := s.inverse(refs, &out)
+	steps, err := s.inverse(ctx, refs, &out)
 	if err != nil || u.DryRun {
 		if err == nil {
 			out.Items, err = s.preview(steps, u.Force)
@@ -86,7 +86,7 @@ func (s *Timeline) Undo(ctx context.Context, u Undo) (Undone, error) {
 		}
 		// What the entry got while it was being undone. Nothing joins it from now on.
 		late := s.joinedSince(tx, refs)
-		if steps, err = s.inverse(late, new(Undone)); err != nil {
+		if steps, err = s.inverse(ctx, late, new(Undone)); err != nil {
 			return out, err
 		}
 		refs = append(refs, late...)
@@ -145,10 +145,12 @@ type undoStep struct {
 	prior record.Superseded
 	// purged is set if the memory was purged since.
 	purged bool
+	// since is set for a step by a token that took trust away, see tokensSince.
+	since map[string]json.RawMessage
 }
 
 // inverse lists the steps, latest change first, and fills in the entry.
-func (s *Timeline) inverse(refs []record.LineRef, out *Undone) ([]undoStep, error) {
+func (s *Timeline) inverse(ctx context.Context, refs []record.LineRef, out *Undone) ([]undoStep, error) {
 	var steps []undoStep
 	seen := make(map[memory.ID]bool)
 	var ids []memory.ID
@@ -174,7 +176,11 @@ func (s *Timeline) inverse(refs []record.LineRef, out *Undone) ([]undoStep, erro
 			if c.Op == record.OpDelete {
 				prior.Keys = s.revived(c.ID, prior.Keys)
 			}
-			steps = append(steps, undoStep{Change: c, verb: l.Verb, at: l.Stamp, prior: prior,
+			since, err := s.tokensSince(ctx, &l, &c)
+			if err != nil {
+				return nil, err
+			}
+			steps = append(steps, undoStep{Change: c, verb: l.Verb, at: l.Stamp, prior: prior, since: since,
 				purged: s.wal.Table.PurgedAt(c.ID.Bytes()).After(l.Stamp)})
 		}
 	}
@@ -362,6 +368,9 @@ func (st *undoStep) revert(row *table.Row, force bool) (set map[string]json.RawM
 	})
 	if moved {
 		st.tidy(row, set)
+	}
+	if key := st.keepTrust(row, set); changed == "" {
+		changed = key
 	}
 	if wrote && changed == "" && (force || len(set) > 0) {
 		earlier(WhenChanged)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"emberd/internal/cli"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -107,7 +108,7 @@ func printReview(s *cli.App, res *op.ReviewShowResult) {
 		s.When(item.CreatedAt))
 	s.Printf("%s\n", s.Screen.Paint(cli.Faint, cli.Clean(strings.Join(item.Labels, ", "))))
 	if item.Evidence != "" {
-		s.Printf("%s", s.Screen.Paragraph(cli.Clean(item.Evidence), nil, ""))
+		printEvidence(s, cli.Clean(item.Evidence))
 	}
 	for i := range res.Memories {
 		m := &res.Memories[i]
@@ -121,6 +122,19 @@ func printReview(s *cli.App, res *op.ReviewShowResult) {
 		printDiff(s, res.Diff)
 	}
 	printChoices(s, res)
+}
+
+// printEvidence keeps the mark of quoted lines when it breaks them.
+func printEvidence(s *cli.App, evidence string) {
+	for line := range strings.Lines(evidence) {
+		line = strings.TrimSuffix(line, "\n")
+		said, quoted := strings.CutPrefix(line, text.QuoteMark)
+		if quoted {
+			s.Printf("%s", s.Screen.Paragraph(said, nil, text.QuoteMark))
+			continue
+		}
+		s.Printf("%s", s.Screen.Paragraph(line, nil, ""))
+	}
 }
 
 func printDiff(s *cli.App, lines []string) {
