@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,23 +17,13 @@ import (
 	"emberd/vault"
 )
 
-// adoptAction is the action of a review item about a note that claims to be a memory's.
-const adoptAction = "adopt_note"
-
-// Labels of an item about a note begin with these: the SHA-256 of the note that the user was shown, and
-// that of its path.
-const (
-	claimLabel     = "note-sha256:"
-	claimPathLabel = "note-path-sha256:"
-)
-
 // FileNoteClaim creates a review item for a note that carries the ID of a memory and is not the
 // memory's note. The item shows the text of the note beside that of the memory. The decision
 // promote makes this note the memory's, unless its bytes have changed; keep leaves the memory as
 // it is.
 func (e *Review) FileNoteClaim(ctx context.Context, id memory.ID, note *vault.Note) error {
-	item := memory.ReviewItem{Agent: op.ReviewNote, Action: adoptAction, MemoryIDs: []memory.ID{id},
-		Labels:   []string{claimLabel + hex.EncodeToString(note.Digest[:]), pathLabel(note.Path)},
+	item := memory.ReviewItem{Agent: op.ReviewNote, Action: op.AdoptNote, MemoryIDs: []memory.ID{id},
+		Labels:   []string{op.NoteLabel + hex.EncodeToString(note.Digest[:]), core.NotePathLabel(note.Path)},
 		Evidence: claimEvidence(note, core.SecretIn(e.Opt.DetectSecrets, note.Carried.Body, ""))}
 	there, err := e.FindItem(memory.ReviewItemID(item.Agent, item.MemoryIDs))
 	if err == nil && there.ClosedAt.IsZero() {
@@ -63,9 +54,10 @@ func claimEvidence(note *vault.Note, secret bool) string {
 	case strings.TrimSpace(text) == "":
 		text = "(none)"
 	}
-	return similarity.Truncate(fmt.Sprintf("The note %q carries the ID of this memory, and is not known as its note. "+
-		"Its tags: %s. Promote makes it the memory's note, whose text then replaces that of the memory. "+
-		"Its text:\n%s", note.Path, strings.Join(note.Carried.Tags, ", "), text), op.MaxEvidence)
+	return similarity.Truncate(fmt.Sprintf("The note %q has the ID of this memory, and emberd does not know it as the "+
+		"memory's note. With promote it becomes that, and its text and tags replace those of the memory; undo takes "+
+		"that back. With keep the memory stays as it is, and the note too.\nTags of the note: %s\nText of the "+
+		"note:\n%s", note.Path, cmp.Or(strings.Join(note.Carried.Tags, ", "), "(none)"), text), op.MaxEvidence)
 }
 
 // mayAdopt returns an error if the caller cannot confirm that a note is a memory's. A model cannot, and
@@ -78,11 +70,6 @@ func mayAdopt(item *memory.ReviewItem, by memory.Actor, decision string) error {
 	return memory.Errorf(memory.Forbidden,
 		"only the user can confirm that a note is that of memory %s; run: emberd review close %s promote",
 		item.MemoryIDs[0].Short(), item.ID).At("decision")
-}
-
-func pathLabel(path string) string {
-	sum := sha256.Sum256([]byte(path))
-	return claimPathLabel + hex.EncodeToString(sum[:])
 }
 
 // claimOverReason returns why nothing is left to decide about a note: the log names it as the memory's
@@ -106,13 +93,13 @@ func (e *Review) claimOverReason(item *memory.ReviewItem, row *stm.Row) string {
 
 // shownWith returns whether the note that an item is about was shown with a path.
 func shownWith(item *memory.ReviewItem) func(path string) bool {
-	return func(path string) bool { return slices.Contains(item.Labels, pathLabel(path)) }
+	return func(path string) bool { return slices.Contains(item.Labels, core.NotePathLabel(path)) }
 }
 
 // claimedDigest returns the digest of the note that an item is about, zero for none.
 func claimedDigest(item *memory.ReviewItem) (digest [sha256.Size]byte) {
 	for _, label := range item.Labels {
-		if text, is := strings.CutPrefix(label, claimLabel); is && item.Agent == op.ReviewNote {
+		if text, is := strings.CutPrefix(label, op.NoteLabel); is && item.Agent == op.ReviewNote {
 			if raw, err := hex.DecodeString(text); err == nil && len(raw) == len(digest) {
 				return [sha256.Size]byte(raw)
 			}
