@@ -166,7 +166,7 @@ func graph() map[string]edges {
 			ours: []string{
 				"engine/core", "internal/access", "internal/contain", "internal/durable",
 				"internal/ignore", "internal/text", "internal/text/analysis", "ltm", "memory", "op",
-				"rekindle", "vault", "vault/frontmatter", "vault/linkindex", "vault/neutralize",
+				"rekindle", "stm", "vault", "vault/frontmatter", "vault/linkindex", "vault/neutralize",
 				"vault/noteedit", "watcher",
 			},
 		},
@@ -200,7 +200,7 @@ func graph() map[string]edges {
 		"engine/review": {
 			ours: []string{
 				"engine/core", "engine/lifecycle", "engine/listnotes", "engine/memories", "engine/merge",
-				"engine/notes", "engine/promote", "internal/beads", "internal/dedupe",
+				"engine/notes", "engine/notesync", "engine/promote", "internal/beads", "internal/dedupe",
 				"internal/dedupe/contradiction", "internal/dedupe/similarity", "internal/durable",
 				"internal/notegen", "internal/notegen/reviewnote", "internal/text",
 				"internal/text/invisible", "memory", "op", "stm", "vault", "vault/frontmatter",

@@ -111,7 +111,7 @@ func (f *Features) wireMaintenance(v *core.View, s *state) {
 	f.Merge = &merge.Merge{View: v, State: &s.merge, Lifecycle: f.Lifecycle, Memories: f.Memories, Notes: f.Notes,
 		Semantic: f.Semantic, Similar: f.Similar}
 	f.Review = &review.Review{View: v, State: &s.review, Lifecycle: f.Lifecycle, Lists: f.Lists, Memories: f.Memories,
-		Merge: f.Merge, Notes: f.Notes, Promote: f.Promote}
+		Merge: f.Merge, Notes: f.Notes, Promote: f.Promote, Sync: f.Sync}
 	f.Health = &health.Health{View: v, State: &s.health, Lifecycle: f.Lifecycle, Merge: f.Merge, Review: f.Review,
 		Semantic: f.Semantic, Similar: f.Similar}
 	f.Storage = &storage.Storage{View: v, State: &s.storage, Promote: f.Promote}

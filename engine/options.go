@@ -28,6 +28,7 @@ func (e *Engine) storeOptions() *stm.Options {
 		HistoryKeep:  o.HistoryKeep,
 		Analyzer:     e.Text,
 		Committed:    e.committed,
+		Complete:     e.Notes.CheckReturned,
 		Vet:          e.Vet,
 		Beginning:    func(l *stm.Log) { e.Ledger.Begin(admin.Journal{Log: stm.AuditLog{Of: l}}) },
 		Purging:      e.Ledger.Purged,

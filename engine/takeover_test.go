@@ -101,7 +101,7 @@ func TestAForgedNoteIsNoArchivedText(t *testing.T) {
 			d.remove(archiveDir + "Safe.md")
 			d.edit(path, noteFor(id, "the safe is open", "safe", "work"))
 			err := refused(t, d.Engine, op.Rekindle, &op.RekindleRequest{Query: string(id)})
-			wantCode(t, err, memory.Conflict, "emberd review list --agent note")
+			wantCode(t, err, memory.Conflict, "emberd review show rev-")
 			m := d.memory(id)
 			if m.Content != leftOver || m.VaultPath != archiveDir+"Safe.md" || m.NoteGone.IsZero() || !slices.Equal(m.Tags, []string{"safe"}) {
 				t.Errorf("the memory is %+v", m.Memory)
@@ -124,7 +124,7 @@ func TestAForgedNoteIsNoMovedText(t *testing.T) {
 		ok(t, os.Remove(d.at(archiveDir+"Safe.md")))
 		d.batch(nil, []string{archiveDir + "Safe.md"})
 		err := refused(t, d.Engine, op.Rekindle, &op.RekindleRequest{Query: string(id)})
-		wantCode(t, err, memory.Conflict, "emberd review list --agent note")
+		wantCode(t, err, memory.Conflict, "emberd review show rev-")
 		if m := d.memory(id); m.Content != leftOver || m.VaultPath != archiveDir+"Safe.md" || !m.NoteGone.IsZero() {
 			t.Errorf("%s: the memory is %+v", what, m.Memory)
 		}

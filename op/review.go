@@ -32,6 +32,16 @@ func ReviewAgents() []string {
 		ReviewCleanup, ReviewNote, ReviewUser}
 }
 
+// Labels of a review item of the agent note begin with these: the SHA-256 of the note that was shown, and
+// that of its path.
+const (
+	NoteLabel     = "note-sha256:"
+	NotePathLabel = "note-path-sha256:"
+)
+
+// AdoptNote is the action of a review item of the agent note.
+const AdoptNote = "adopt_note"
+
 // How urgent a review item is.
 const (
 	UrgencyHigh   = "high"

@@ -1,6 +1,8 @@
 package stm
 
 import (
+	"context"
+
 	"emberd/stm/history"
 	"emberd/stm/table"
 	"emberd/stm/wal"
@@ -12,16 +14,17 @@ import (
 // A Store is a view: several can share one log, see [Store.WithView]. It has no lock of
 // its own, and its fields do not change after Open or WithView. Update runs in the
 // caller's goroutine: it acquires the locks of its memories in the order of their names,
-// calls vet and may while it holds them, and puts the change into the queue of the writer
+// calls complete, vet and may while it holds them, and puts the change into the queue of the writer
 // in package wal. From then on the locks belong to the writer, which releases them when
 // the change is durable and visible, or refused; a caller whose context ends does not
 // release them. Readers take no lock of a memory: they load the row, which never changes.
 type Store struct {
 	table.MemorySet // those that are live now
 	history.Timeline
-	wal *wal.Log
-	vet func(*wal.Tx, []*table.Row) error                        // nil refuses nothing
-	may func(before *table.Row, tx *wal.Tx, c *wal.Change) error // nil lets every change pass, see [Store.WithView]
+	wal      *wal.Log
+	complete func(context.Context, *wal.Tx) error                     // nil adds nothing
+	vet      func(*wal.Tx, []*table.Row) error                        // nil refuses nothing
+	may      func(before *table.Row, tx *wal.Tx, c *wal.Change) error // nil lets all pass, see [Store.WithView]
 }
 
 // Open recovers the log under data, with what belongs to this machine under
@@ -35,7 +38,7 @@ func Open(data, state string, opt *wal.Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{MemorySet: l.MemorySet, wal: l, vet: o.Vet}
+	s := &Store{MemorySet: l.MemorySet, wal: l, complete: o.Complete, vet: o.Vet}
 	s.Timeline = history.NewTimeline(l, s.MemorySet, s.Update, o.Purged)
 	for _, w := range l.StatusNow().Warnings {
 		o.Logger.Warn(w)

@@ -39,14 +39,15 @@ func (s *Store) Update(ctx context.Context, ids []memory.ID, key string, fn func
 	if err = s.wal.CheckDurable(ctx); err != nil {
 		return wal.Receipt{}, err
 	}
-	if p, err = s.prepare(ids, fn); err != nil || p == nil {
+	if p, err = s.prepare(ctx, ids, fn); err != nil || p == nil {
 		return wal.Receipt{}, err
 	}
 	p.Release = release
 	return s.enqueue(ctx, p)
 }
 
-func (s *Store) prepare(ids []memory.ID, fn func([]*table.Row) (*wal.Tx, error)) (*wal.Pending, error) {
+func (s *Store) prepare(ctx context.Context, ids []memory.ID,
+	fn func([]*table.Row) (*wal.Tx, error)) (*wal.Pending, error) {
 	rows := make([]*table.Row, len(ids))
 	for i, id := range ids {
 		if r := s.Table.Get(id); s.Shows(r) {
@@ -56,6 +57,11 @@ func (s *Store) prepare(ids []memory.ID, fn func([]*table.Row) (*wal.Tx, error))
 	tx, err := fn(rows)
 	if err != nil || tx == nil || len(tx.Changes) == 0 && tx.Undoes.IsZero() {
 		return nil, err
+	}
+	if s.complete != nil {
+		if err := s.complete(ctx, tx); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.allowed(tx); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type View struct {
 func (s *Store) WithView(l View) *Store {
 	m := s.MemorySet
 	m.Sees = l.Sees
-	v := &Store{MemorySet: m, wal: s.wal, vet: s.vet, may: l.May}
+	v := &Store{MemorySet: m, wal: s.wal, complete: s.complete, vet: s.vet, may: l.May}
 	v.Timeline = s.Timeline.In(m, v.Update)
 	return v
 }

@@ -17,8 +17,8 @@ import (
 // ownCollections are the collections that a limited token can save to. No scope names one.
 var ownCollections = []string{memory.DefaultCollection, memory.EntityCollection}
 
-// after returns a memory with the fields of a change. The row is nil for a new memory.
-func after(before *stm.Row, c *stm.Change) (memory.Memory, error) {
+// After returns a memory with the fields of a change. The row is nil for a new memory.
+func After(before *stm.Row, c *stm.Change) (memory.Memory, error) {
 	fields := make(map[string]json.RawMessage)
 	if before != nil {
 		fields = before.Fields()

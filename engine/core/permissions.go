@@ -91,7 +91,7 @@ func (e *View) CheckTx(before *stm.Row, tx *stm.Tx, c *stm.Change) error {
 		return nil
 	}
 	was := memory.Memory{Collection: memory.DefaultCollection}
-	is, err := after(before, c)
+	is, err := After(before, c)
 	if err == nil && before != nil {
 		was, err = before.Memory()
 	}

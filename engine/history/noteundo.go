@@ -30,7 +30,7 @@ type undoneNote struct {
 // because the log has the earlier memory, whatever the note contains.
 func (e *History) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNote, error) {
 	var all []undoneNote
-	staged := stagedBy(&would)
+	staged, promoted := stagedBy(&would), promotedBy(&would)
 	for i, item := range would.Items {
 		op.Report(ctx, i, 2*len(would.Items))
 		row, live := e.Stm.Get(item.ID)
@@ -45,13 +45,13 @@ func (e *History) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNo
 		if core.NotePath(&m) == "" {
 			continue
 		}
-		note, err := e.Promote.NoteOf(ctx, &m)
+		note, _, err := e.Promote.FindNote(ctx, &m)
 		// A change that archived, under any verb, wrote nothing to notes that an undo reverts.
 		aged = aged || staged[item.ID] && note != nil && m.PromotedTo == "" && e.Notes.Vault.InArchive(note.Path)
 		if err != nil && !aged && !m.Stage.Cold() {
 			return nil, err
 		}
-		if note == nil || aged && note.Carried.Fields["stage"] == "" {
+		if note == nil || aged && note.Carried.Fields["stage"] == "" || promoted[item.ID] && adopted(row, &m, note) {
 			continue
 		}
 		u := undoneNote{note: note, before: m, remove: item.Verb == core.PromoteVerb && !m.Stage.Cold(),
@@ -74,6 +74,24 @@ func stagedBy(would *stm.Undone) map[memory.ID]bool {
 		}
 	}
 	return staged
+}
+
+// promotedBy returns the memories that a change promoted.
+func promotedBy(would *stm.Undone) map[memory.ID]bool {
+	promoted := make(map[memory.ID]bool)
+	for _, item := range would.Items {
+		if item.Verb == core.PromoteVerb {
+			promoted[item.ID] = true
+		}
+	}
+	return promoted
+}
+
+// adopted reports whether a memory got its note because the user confirmed one that emberd did not make.
+// After an undo that note stays as it is, and the question about it is open again.
+func adopted(row *stm.Row, m *memory.Memory, note *vault.Note) bool {
+	_, asked := core.NoteItem(row, note.Path)
+	return asked && note.Digest != sha256.Sum256(promote.NoteBytes(m, graph.RelatedIn(note)...))
 }
 
 // changesNoNote reports whether a verb changes nothing in notes. A change may have such lines

@@ -31,7 +31,7 @@ func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult
 		}
 		if err == nil {
 			u.Entry = would.Entry.Tx // the newest one at this time
-			err = e.checkNoteSource(would)
+			err = e.checkNoteSource(ctx, would)
 		}
 		if err == nil {
 			notes, err = e.notesToUndo(ctx, would)
@@ -87,17 +87,29 @@ func finalStep(items []stm.UndoneItem) []stm.UndoneItem {
 	return out
 }
 
-// checkNoteSource returns an error for a change from a note that still exists, because note
-// sync would apply it again.
-func (e *History) checkNoteSource(would stm.Undone) error {
+// checkNoteSource returns an error for a change from a note that is still the memory's, because note
+// sync would apply it again. Other notes with the ID change nothing.
+func (e *History) checkNoteSource(ctx context.Context, would stm.Undone) error {
 	if would.Entry.Verb != core.NoteVerb {
 		return nil
 	}
 	for _, id := range would.Entry.IDs {
-		if paths := e.Notes.Vault.Carriers.Of(id); len(paths) > 0 {
+		row, live := e.Stm.Get(id)
+		if !live {
+			continue
+		}
+		m, err := row.Memory()
+		if err != nil {
+			return err
+		}
+		note, _, err := e.Promote.FindNote(ctx, &m)
+		if err != nil {
+			return err
+		}
+		if note != nil {
 			return memory.Errorf(memory.Conflict,
 				"entry %s took over what the note %q says, and would take it over again; edit the note (Obsidian's "+
-					"file recovery has its earlier text)", would.Entry.Tx, paths[0]).At("tx")
+					"file recovery has its earlier text)", would.Entry.Tx, note.Path).At("tx")
 		}
 	}
 	return nil

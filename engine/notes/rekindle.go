@@ -37,7 +37,7 @@ func (e *Notes) LookUpText(ctx context.Context, m *memory.Memory) (TextLookup, e
 	}
 	var read []TextLookup
 	var known []rekindle.Note
-	claim := ""
+	var claim error
 	for i, path := range slices.Insert(e.Vault.Carriers.Of(m.ID), 0, home) {
 		if path == "" || i > 0 && path == home {
 			continue
@@ -50,7 +50,7 @@ func (e *Notes) LookUpText(ctx context.Context, m *memory.Memory) (TextLookup, e
 			continue
 		}
 		if id == m.ID && !Owns(m, found.Note) {
-			claim = path
+			claim = core.FirstError(claim, e.errOpenClaim(m, path))
 			continue
 		}
 		read = append(read, *found)
@@ -61,22 +61,11 @@ func (e *Notes) LookUpText(ctx context.Context, m *memory.Memory) (TextLookup, e
 	}
 	out := rekindle.Judge(m.ID, home, m.TextDigest, known)
 	if out.Verdict == rekindle.Gone {
-		return TextLookup{Outcome: out}, core.FirstError(errIfClaimed(m, claim), e.errIfMaybePresent(m))
+		return TextLookup{Outcome: out}, core.FirstError(claim, e.errIfMaybePresent(m))
 	}
 	at := slices.IndexFunc(read, func(l TextLookup) bool { return l.Note.Path == out.Path })
 	read[at].Outcome = out
 	return read[at], nil
-}
-
-// errIfClaimed returns an error if the only note with the ID of a cold memory is not known as its note.
-func errIfClaimed(m *memory.Memory, path string) error {
-	if path == "" {
-		return nil
-	}
-	return memory.Errorf(memory.Conflict,
-		"the note %q with the text of memory %s is gone, and the note %q carries its ID with other content; emberd "+
-			"looks at it within a minute or two, and asks about it if need be: emberd review list --agent note",
-		core.NotePath(m), m.ID, path)
 }
 
 // readFor reads a note that may contain a memory's text, and returns its memory ID. The result

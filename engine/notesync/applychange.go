@@ -89,6 +89,13 @@ func (t *NoteSync) applyChange(ctx context.Context, w *NoteChange) (outcome, err
 	return done, nil
 }
 
+// ApplyConfirmed applies the note that the user confirmed as a memory's, as part of the change entry. If
+// the note cannot be read now, it is applied later.
+func (e *Sync) ApplyConfirmed(ctx context.Context, id memory.ID, entry string) error {
+	_, err := e.Sync.applyChange(ctx, &NoteChange{ID: id, entry: entry})
+	return err
+}
+
 // fileClaim asks the user about a note that claims a live memory.
 func (t *NoteSync) fileClaim(ctx context.Context, id memory.ID, claim *vault.Note) error {
 	if _, live := t.e.Stm.Get(id); !live || claim == nil {
@@ -244,7 +251,7 @@ func (t *NoteSync) applyNote(ctx context.Context, w *NoteChange, s *memoryNotes)
 		if set[core.ContentField] != nil {
 			t.addSource(rows[0], kept, t.e.ByNote(s.note.Path, m.Project), set)
 		}
-		return &stm.Tx{Verb: core.NoteVerb, By: core.VaultActor(),
+		return &stm.Tx{Verb: core.NoteVerb, By: core.VaultActor(), Entry: w.entry,
 			Changes: []stm.Change{{ID: w.ID, Set: mergedFields(kept, set), Allowed: true}}}, nil
 	})
 	if err == nil && moved {

@@ -54,16 +54,19 @@ func (c *vaultChecker) checkLive(ctx context.Context, m *memory.Memory, note *va
 	switch {
 	case home == note.Path:
 		c.checkAgreement(ctx, m, note)
-	case notes.Absent(c.e.Notes.Vault.Root.Load(), home) && !notes.Owns(m, note) && !c.e.Sync.Contains(m.ID):
+	case notes.Absent(c.e.Notes.Vault.Root.Load(), home) && !notes.Owns(m, note):
 		c.checkClaim(m, note)
 	}
 }
 
 // checkClaim reports a note that is not that of the memory whose ID it has.
 func (c *vaultChecker) checkClaim(m *memory.Memory, note *vault.Note) {
+	if c.e.Sync.Contains(m.ID) {
+		return // note sync looks at it soon
+	}
 	c.find("memory", note.Path, 0,
-		"it carries the id of memory %s, and is not known as its note; decide with emberd review list --agent "+
-			"note, or remove the property memory-id", m.ID.Short())
+		"it has the ID of memory %s, and is not known as its note; %s; or remove the property memory-id from the note",
+		m.ID.Short(), c.e.Notes.ClaimAdvice(m, note.Path))
 }
 
 // checkAgreement reports the fields of a note that the memory cannot get, or has not got.

@@ -32,6 +32,7 @@ type NoteChange struct {
 	Due   time.Time // zero until the batch ends
 	tries int       // while a note could not be read
 	Held  bool      // the deletion waits for confirmation
+	entry string    // change of the log to join, "" for a new one
 }
 
 // add adds a later change.

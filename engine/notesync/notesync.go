@@ -118,7 +118,7 @@ func (t *NoteSync) EndOfOne() {
 }
 
 // unlinkedMemories returns the memories that have a note but no path of it, or no record of
-// its fields.
+// its fields, or that are recorded to have none.
 func (t *NoteSync) unlinkedMemories() []memory.ID {
 	return slices.DeleteFunc(t.e.Notes.Vault.Carriers.IDs(), func(id memory.ID) bool {
 		row, ok := t.e.Stm.Get(id)
@@ -126,7 +126,7 @@ func (t *NoteSync) unlinkedMemories() []memory.ID {
 			return true
 		}
 		has := row.Fields()
-		return (row.Promoted() || has["vault_path"] != nil) && has["note_seen"] != nil
+		return (row.Promoted() || has["vault_path"] != nil) && has["note_seen"] != nil && has["note_gone"] == nil
 	})
 }
 

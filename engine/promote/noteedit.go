@@ -109,10 +109,7 @@ func (e *Promote) withoutNote(ctx context.Context, m *memory.Memory, changed []s
 func (e *Promote) errIfClaimed(ctx context.Context, m *memory.Memory) error {
 	for _, path := range e.Notes.Vault.Carriers.Of(m.ID) {
 		if note, err := e.Notes.Vault.Root.Load().Read(ctx, path); err == nil && Carries(note, m.ID) {
-			return memory.Errorf(memory.Conflict,
-				"the note of memory %s is missing, and the note %q carries its ID with other content; emberd looks at "+
-					"it within a minute or two, and asks about it if need be: emberd review list --agent note", m.ID,
-				path)
+			return e.Notes.ErrClaimed(m, path)
 		}
 	}
 	return nil

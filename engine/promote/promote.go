@@ -312,26 +312,49 @@ func (e *Promote) IndexNote(ctx context.Context, path string) {
 // first by path with its ID that is the memory's ([notes.Owns]). It skips copies of sync tools. An
 // error means that a note may exist and cannot be read now.
 func (e *Promote) NoteOf(ctx context.Context, m *memory.Memory) (*vault.Note, error) {
+	note, unread, err := e.FindNote(ctx, m)
+	if note == nil && err == nil {
+		err = unread
+	}
+	return note, err
+}
+
+// FindNote is NoteOf, with apart from other errors the one about notes that have the ID, are not at the path
+// of the memory's note, and cannot be read now: any program can put one there.
+func (e *Promote) FindNote(ctx context.Context, m *memory.Memory) (found *vault.Note, unread, err error) {
 	paths, home := e.Notes.Vault.Carriers.Of(m.ID), core.NotePath(m)
 	if home != "" {
 		paths = slices.Insert(paths, 0, home)
 	}
 	for _, path := range paths {
-		note, err := e.Notes.Vault.Root.Load().Read(ctx, path)
-		skipped, unread := errors.AsType[*vault.Skipped](err)
+		note, err := e.noteAt(ctx, m, path)
 		switch {
-		case err == nil && Carries(note, m.ID) && notes.Owns(m, note):
-			return note, nil
-		case err == nil && path == home && note.Frontmatter == vault.InvalidFrontmatter:
-			return nil, memory.Errorf(memory.Conflict,
-				"the note %q of memory %s has frontmatter that is not valid; mend it, for it may carry the id", path,
-				m.ID)
-		case unread && (skipped.Reason == vault.NotLocal || skipped.Reason == vault.Unsettled):
-			return nil, memory.Errorf(memory.Busy, "the note %q of memory %s cannot be read: %s", path, m.ID,
-				skipped.Reason)
-		case err != nil && !unread && !errors.Is(err, fs.ErrNotExist):
-			return nil, DiskError(path, err)
+		case note != nil:
+			return note, nil, nil
+		case path == home && m.NoteGone.IsZero() && err != nil:
+			return nil, nil, err
 		}
+		unread = core.FirstError(unread, err)
+	}
+	return nil, unread, nil
+}
+
+// noteAt reads the note at path if it is the memory's. An error means that it may be and cannot be read now.
+func (e *Promote) noteAt(ctx context.Context, m *memory.Memory, path string) (*vault.Note, error) {
+	note, err := e.Notes.Vault.Root.Load().Read(ctx, path)
+	skipped, unread := errors.AsType[*vault.Skipped](err)
+	switch {
+	case err == nil && Carries(note, m.ID) && notes.Owns(m, note):
+		return note, nil
+	case err == nil && path == core.NotePath(m) && m.NoteGone.IsZero() &&
+		note.Frontmatter == vault.InvalidFrontmatter:
+		return nil, memory.Errorf(memory.Conflict,
+			"the note %q of memory %s has frontmatter that is not valid; mend it, for it may carry the id", path, m.ID)
+	case unread && (skipped.Reason == vault.NotLocal || skipped.Reason == vault.Unsettled):
+		return nil, memory.Errorf(memory.Busy, "the note %q of memory %s cannot be read: %s", path, m.ID,
+			skipped.Reason)
+	case err != nil && !unread && !errors.Is(err, fs.ErrNotExist):
+		return nil, DiskError(path, err)
 	}
 	return nil, nil
 }

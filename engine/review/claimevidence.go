@@ -29,7 +29,8 @@ const (
 func claimEvidence(m *memory.Memory, note *vault.Note, detectSecrets bool) string {
 	c := note.Carried
 	head := fmt.Sprintf("The note %s carries the ID of this memory, and is not known as its note. "+
-		"Promote makes it the memory's note, with all that it changes:\n", inQuotes(note.Path, shownPath))
+		"With keep the memory stays as it is, and the note too. With promote it becomes the memory's note, which "+
+		"undo takes back, and changes all this:\n", inQuotes(note.Path, shownPath))
 	says := append([]string{c.Body, c.Fields["category"], c.Fields["strength"], c.Fields["stage"]}, c.Tags...)
 	if core.SecretIn(detectSecrets, strings.Join(says, "\n"), "") {
 		return head + "(it contains a credential, so it is not shown here; read the note before you promote)"

@@ -120,8 +120,15 @@ func (d *DecisionRun) promote(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if res.Tx != "" {
-				d.Entry = res.Tx
+			if res.Tx == "" {
+				continue
+			}
+			d.Entry = res.Tx
+			if d.Item.Agent == op.ReviewNote {
+				err = d.E.Sync.ApplyConfirmed(ctx, id, d.Entry)
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}

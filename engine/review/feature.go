@@ -11,6 +11,7 @@ import (
 	"emberd/engine/memories"
 	"emberd/engine/merge"
 	"emberd/engine/notes"
+	"emberd/engine/notesync"
 	"emberd/engine/promote"
 )
 
@@ -25,6 +26,7 @@ type Review struct {
 	Merge     *merge.Merge
 	Notes     *notes.Notes
 	Promote   *promote.Promote
+	Sync      *notesync.Sync
 }
 
 // State is what all views share.

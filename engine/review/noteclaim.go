@@ -14,16 +14,6 @@ import (
 	"emberd/vault"
 )
 
-// adoptAction is the action of a review item about a note that claims to be a memory's.
-const adoptAction = "adopt_note"
-
-// Labels of an item about a note begin with these: the SHA-256 of the note that the user was shown, and
-// that of its path.
-const (
-	claimLabel     = "note-sha256:"
-	claimPathLabel = "note-path-sha256:"
-)
-
 // FileNoteClaim creates a review item for a note that carries the ID of a memory and is not the
 // memory's note. The item shows what the note would change in the memory. The decision
 // promote makes this note the memory's, unless its bytes have changed; keep leaves the memory as
@@ -37,8 +27,8 @@ func (e *Review) FileNoteClaim(ctx context.Context, id memory.ID, note *vault.No
 	if err != nil {
 		return err
 	}
-	item := memory.ReviewItem{Agent: op.ReviewNote, Action: adoptAction, MemoryIDs: []memory.ID{id},
-		Labels:   []string{claimLabel + hex.EncodeToString(note.Digest[:]), pathLabel(note.Path)},
+	item := memory.ReviewItem{Agent: op.ReviewNote, Action: op.AdoptNote, MemoryIDs: []memory.ID{id},
+		Labels:   []string{op.NoteLabel + hex.EncodeToString(note.Digest[:]), core.NotePathLabel(note.Path)},
 		Evidence: claimEvidence(&m, note, e.Opt.DetectSecrets)}
 	there, err := e.FindItem(memory.ReviewItemID(item.Agent, item.MemoryIDs))
 	if err == nil && there.ClosedAt.IsZero() {
@@ -72,11 +62,6 @@ func mayAdopt(item *memory.ReviewItem, by memory.Actor, decision string) error {
 		item.MemoryIDs[0].Short(), item.ID).At("decision")
 }
 
-func pathLabel(path string) string {
-	sum := sha256.Sum256([]byte(path))
-	return claimPathLabel + hex.EncodeToString(sum[:])
-}
-
 // claimOverReason returns why nothing is left to decide about a note: the log names it as the memory's
 // by now, or it no longer carries the ID. It returns "" if there is.
 func (e *Review) claimOverReason(item *memory.ReviewItem, row *stm.Row) string {
@@ -98,13 +83,13 @@ func (e *Review) claimOverReason(item *memory.ReviewItem, row *stm.Row) string {
 
 // shownWith returns whether the note that an item is about was shown with a path.
 func shownWith(item *memory.ReviewItem) func(path string) bool {
-	return func(path string) bool { return slices.Contains(item.Labels, pathLabel(path)) }
+	return func(path string) bool { return slices.Contains(item.Labels, core.NotePathLabel(path)) }
 }
 
 // claimedDigest returns the digest of the note that an item is about, zero for none.
 func claimedDigest(item *memory.ReviewItem) (digest [sha256.Size]byte) {
 	for _, label := range item.Labels {
-		if text, is := strings.CutPrefix(label, claimLabel); is && item.Agent == op.ReviewNote {
+		if text, is := strings.CutPrefix(label, op.NoteLabel); is && item.Agent == op.ReviewNote {
 			if raw, err := hex.DecodeString(text); err == nil && len(raw) == len(digest) {
 				return [sha256.Size]byte(raw)
 			}

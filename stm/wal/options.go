@@ -66,6 +66,9 @@ type Options struct {
 	// Beginning, if not nil, is called once by the writer goroutine, before it writes the first
 	// transaction of this process.
 	Beginning func(*Log)
+	// Complete, if not nil, can add fields to the changes of a transaction before it is checked. It is
+	// called with the locks of its memories. Many goroutines call it at once.
+	Complete func(ctx context.Context, tx *Tx) error
 	// Vet, if not nil, can refuse a transaction before it is encoded. It receives the
 	// memories that were locked for it, nil where there is none, and must not change
 	// anything. Many goroutines call it at once.

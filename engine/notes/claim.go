@@ -1,0 +1,58 @@
+package notes
+
+import (
+	"fmt"
+
+	"emberd/engine/core"
+	"emberd/memory"
+)
+
+// errOpenClaim returns an error for a note with the ID of a memory that is not known as its note, unless
+// the user said that it is not.
+func (e *Notes) errOpenClaim(m *memory.Memory, path string) error {
+	if _, decided := e.claim(m, path); decided {
+		return nil
+	}
+	return e.ErrClaimed(m, path)
+}
+
+// ErrClaimed returns the error for a memory whose note is missing while the note at path has its ID.
+func (e *Notes) ErrClaimed(m *memory.Memory, path string) error {
+	about, _ := e.claim(m, path)
+	if path == core.NotePath(m) {
+		return memory.Errorf(memory.Conflict,
+			"the note %q of memory %s was deleted, and a note with its ID and other content is in its place; %s", path,
+			m.ID, about)
+	}
+	return memory.Errorf(memory.Conflict,
+		"the note %q of memory %s is missing, and the note %q has its ID and other content; %s", core.NotePath(m), m.ID,
+		path, about)
+}
+
+// ClaimAdvice returns what the user can do about the note at path, which has the ID of a memory and is not
+// known as its note.
+func (e *Notes) ClaimAdvice(m *memory.Memory, path string) string {
+	about, _ := e.claim(m, path)
+	return about
+}
+
+// claim returns the advice about a note with the ID of a memory, and whether the question about it is
+// closed.
+func (e *Notes) claim(m *memory.Memory, path string) (advice string, decided bool) {
+	row, live := e.Stm.Get(m.ID)
+	if !live {
+		return "", false
+	}
+	item, asked := core.NoteItem(row, path)
+	switch {
+	case !asked:
+		return "emberd looks at it within two minutes, and may ask you; run: emberd review list --agent note", false
+	case item.Status != memory.ItemClosed:
+		return "decide whether it is the memory's note, run: emberd review show " + item.Short(), false
+	case core.Shortened(m):
+		return fmt.Sprintf("it was decided that it is not the memory's note (review item %s); to see what is left of "+
+			"the memory, run: emberd rekindle %s", item.Short(), m.ID.Short()), true
+	}
+	return fmt.Sprintf("it was decided that it is not the memory's note (review item %s); to give the memory a note "+
+		"of its own, run: emberd promote %s", item.Short(), m.ID.Short()), true
+}
