@@ -24,8 +24,8 @@ func graph() map[string]edges {
 			tests: []string{
 				"api", "embedding", "engine", "engine/core", "internal/cleanup", "internal/cli/daemon",
 				"internal/cli/data", "internal/config", "internal/evalcmd", "internal/mcp", "internal/secret",
-				"internal/service", "internal/testutil/secrettest", "internal/tinybert", "ltm", "memory",
-				"op", "stm", "vault",
+				"internal/service", "internal/testutil/secrettest", "internal/text/invisible", "internal/tinybert",
+				"ltm", "memory", "op", "stm", "stm/record", "vault",
 			},
 		},
 		"cmd/emberd-eval": {
@@ -320,8 +320,8 @@ func graph() map[string]edges {
 		},
 		"internal/cli/maintain": {
 			ours: []string{
-				"api", "embedding", "engine", "internal/cli", "internal/cli/daemon", "internal/cli/model",
-				"internal/config", "internal/doctor", "internal/durable", "internal/models",
+				"api", "embedding", "engine", "internal/access", "internal/cli", "internal/cli/daemon",
+				"internal/cli/model", "internal/config", "internal/doctor", "internal/durable", "internal/models",
 				"internal/service", "memory", "op", "stm", "watcher",
 			},
 			others: []string{
@@ -603,8 +603,8 @@ func graph() map[string]edges {
 				"internal/text/spelling",
 			},
 			others: []string{
-				"github.com/RoaringBitmap/roaring/v2", "github.com/blevesearch", "golang.org/x/text/cases",
-				"golang.org/x/text/unicode/norm",
+				"github.com/RoaringBitmap/roaring/v2", "github.com/blevesearch", "golang.org/x/sys/unix",
+				"golang.org/x/text/cases", "golang.org/x/text/unicode/norm",
 			},
 		},
 		"memory": {

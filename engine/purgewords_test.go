@@ -197,6 +197,19 @@ func TestAPurgeLeavesNoWordOfAnyWayIn(t *testing.T) {
 		}
 		res := do(t, d.Engine, op.Purge, &op.PurgeRequest{ID: string(ids[i]), Backups: true})
 		notes[words[i]] = left(res, "note")
+		named := func(file string) bool { // by its path in the vault, or whole
+			return slices.ContainsFunc(res.Left, func(l op.PurgeLeft) bool {
+				return l.Place != "" && (file == l.Place || file == d.at(l.Place))
+			})
+		}
+		for _, file := range filesWith(t, words[i:i+1], d.Data, filepath.Join(d.State, "backups"), d.Vaults[0])[words[i]] {
+			if !named(file) {
+				t.Errorf("of %q the purge leaves %s, and names %+v", way.way, file, res.Left)
+			}
+		}
+		if i%2 == 1 {
+			d.rest(t, d.Engine) // of every second one the list can be written at once
+		}
 	}
 	for word, files := range filesWith(t, words, folders...) {
 		for _, file := range files {
@@ -215,4 +228,14 @@ func TestAPurgeLeavesNoWordOfAnyWayIn(t *testing.T) {
 	for word, files := range filesWith(t, words, folders...) {
 		t.Errorf("%s (%q) is in %q after its note was deleted", word, ways[slices.Index(words, word)].way, files)
 	}
+	d.rest(t, d.Engine)
+	ok(t, filepath.WalkDir(d.State, func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			info, failed := e.Info()
+			if ok(t, failed); info.Mode().Perm() != 0o600 {
+				t.Errorf("%s has mode %04o", name, info.Mode().Perm())
+			}
+		}
+		return err
+	}))
 }

@@ -40,3 +40,29 @@ func TestDiscard(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What is purged goes at once, also what a program may still save to, and what a vault on another disk
+// keeps beside the note until then.
+func TestErase(t *testing.T) {
+	for _, ops := range [][]string{nil, {"export"}} {
+		d := newDesk(t, files{"a.md": "purged\n", "b.md": "human\n"})
+		d.step = noExchange(ops...)
+		for _, name := range []string{"a.md", "b.md"} {
+			res, err := d.writer.Update(t.Context(), name, stamp("1"))
+			wantOutcome(t, res, err, vault.Written, "")
+		}
+		if strays := d.strays(t); len(strays) != 2*len(ops) {
+			t.Fatalf("the vault has %q", strays)
+		}
+		if err := d.writer.Erase(func(note []byte) bool { return string(note) == "purged\n" }); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.kept(t); !slices.Equal(got, []string{"human\n"}) || len(d.strays(t)) != len(ops) {
+			t.Errorf("the backups are %q, and the vault has %q", got, d.strays(t))
+		}
+		d.finish(t)
+		if a, b := d.read(t, "a.md"), d.read(t, "b.md"); a != stamped("1", "purged\n") || b != stamped("1", "human\n") {
+			t.Errorf("the notes are %q and %q", a, b)
+		}
+	}
+}

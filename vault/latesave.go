@@ -161,13 +161,27 @@ func (w *Writer) checkDisplaced(r *record) (event *Event, over bool, err error) 
 		r.next = r.Begun.Add(w.pace.looks[r.looks])
 		return nil, false, nil
 	}
-	if hidden {
-		if err := w.notes.Remove(r.Temp); err != nil {
-			return nil, false, err
-		}
-		err = w.notes.SyncDir(r.dir())
+	if !hidden { // it has the mode of the note, which it may become again until here
+		return nil, true, w.closeBackup(r)
 	}
-	return nil, true, err
+	if err := w.notes.Remove(r.Temp); err != nil {
+		return nil, false, err
+	}
+	return nil, true, w.notes.SyncDir(r.dir())
+}
+
+// closeBackup lets nobody else read a backup.
+func (w *Writer) closeBackup(r *record) error {
+	disk, ok := w.state.(interface {
+		Chmod(name string, mode fs.FileMode) error
+	})
+	if !ok {
+		return nil
+	}
+	if err := disk.Chmod(w.backupName(r), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // restoreLate gives a note the text that was saved late, as the same file, so that a program which
@@ -241,6 +255,38 @@ func (w *Writer) Discard(names []string, drop func(note []byte) bool) (left []st
 		}
 	}
 	return left, errors.Join(append(failed, w.state.SyncDir(w.backups))...)
+}
+
+// Erase removes what drop reports at once: backups, and what a write displaced and left beside its note.
+// A program that has such a file open since before that write may still save to it, and that is lost.
+func (w *Writer) Erase(drop func(note []byte) bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	names, err := w.allBackups()
+	if err != nil {
+		return err
+	}
+	failed := []error{}
+	for _, name := range names {
+		failed = append(failed, erase(w.state, name, drop))
+	}
+	for _, r := range w.open {
+		if !r.unsettled && r.Copied {
+			failed = append(failed, erase(w.notes, r.Temp, drop))
+		}
+	}
+	return errors.Join(append(failed, w.state.SyncDir(w.backups))...)
+}
+
+func erase(disk durable.FS, name string, drop func(note []byte) bool) error {
+	note, err := durable.ReadAll(disk, name)
+	if err == nil && drop(note) {
+		err = disk.Remove(name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove an earlier version of a note: %w", err)
+	}
+	return nil
 }
 
 // watched reports whether a program may still save to a backup.

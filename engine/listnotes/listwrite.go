@@ -284,15 +284,13 @@ func (e *Lists) ListDone(kind string, s op.ListStatus, err error) (ready bool, _
 	return s.State != op.ListWaits && s.State != op.ListRefused, err
 }
 
-// tidyLists removes backups that are not needed: those with nothing but what emberd wrote, and
-// those of lists with purged memories. It waits a minute for backups to which a program may
-// still save.
+// tidyLists removes backups that are not needed: those with nothing but what emberd wrote, once no
+// program may still save to them, and at once those of lists with purged memories.
 func (e *Lists) tidyLists(settled bool) error {
 	l, spares, purged := e.Lists, e.Lists.spares, e.Lists.Had.Purged
 	if len(spares)+len(purged) == 0 {
 		return nil
 	}
-	var left []string
 	err := e.Promote.Writing.With(func(w *vault.Writer) (err error) {
 		l.spares = nil
 		for _, s := range spares {
@@ -302,13 +300,12 @@ func (e *Lists) tidyLists(settled bool) error {
 			}
 		}
 		if len(purged) > 0 {
-			waits, failed := w.Discard(nil, func(note []byte) bool { return listsAny(note, purged) })
-			left, err = waits, errors.Join(err, failed)
+			err = errors.Join(err, w.Erase(func(note []byte) bool { return listsAny(note, purged) }))
 		}
 		return err
 	})
 	switch {
-	case err != nil || len(left) > 0:
+	case err != nil:
 		l.Later(l.now().Add(time.Minute + time.Second))
 		return err
 	case len(purged) > 0 && settled:
@@ -348,7 +345,8 @@ func (e *Lists) PurgeLists(ctx context.Context, id memory.ID, dryRun bool, res *
 		advice := "the list in this note has the memory's first words; emberd writes it anew without them"
 		if !dryRun {
 			advice = "the list in this note still has the memory's first words: " + e.listWaits(note) +
-				"; delete the line yourself if that is too late"
+				"; emberd writes it again when it can, and removes the version before it then; delete the line " +
+				"yourself if that is too late"
 		}
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note.Path, Advice: advice})
 	}

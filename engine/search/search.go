@@ -131,7 +131,11 @@ func (a *SearchRun) queryTiers(ctx context.Context) error {
 	}
 	a.rekindleHits(ctx)
 	a.explain(c)
-	return a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.guesses, terms))
+	if err := a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.guesses, terms)); err != nil {
+		return err
+	}
+	a.raiseCopied()
+	return nil
 }
 
 // explain completes the factors of each rank, or removes them.

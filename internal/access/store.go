@@ -94,8 +94,8 @@ func (s *Store) read() (*tokenTable, error) {
 
 // unusable is the error of a file that cannot be used.
 func (s *Store) unusable(why error) error {
-	return memory.Errorf(memory.Forbidden, "no token is accepted, because %s cannot be used: %w; repair it, or move it "+
-		"away and create new tokens, and restart emberd", s.file, why)
+	return memory.Errorf(memory.Forbidden, "no token is accepted, because %s cannot be used: %w; repair it, or move "+
+		"it away and create new tokens, and restart emberd", s.file, why)
 }
 
 // Create creates a token and returns its secret, which cannot be read again later. With

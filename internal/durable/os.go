@@ -74,6 +74,9 @@ func (OS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) 
 // Lstat implements [FS].
 func (OS) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 
+// Chmod changes the mode of a file.
+func (OS) Chmod(name string, mode fs.FileMode) error { return os.Chmod(name, mode) }
+
 // Mkdir implements [FS].
 func (OS) Mkdir(name string) error { return os.Mkdir(name, 0o700) }
 
