@@ -24,6 +24,7 @@ type Store struct {
 
 	changing sync.Mutex                 // held while a goroutine writes the file
 	book     atomic.Pointer[tokenTable] // never changed, but replaced
+	refused  refusals
 }
 
 // tokenTable is all tokens at one moment.
@@ -123,6 +124,7 @@ func (s *Store) Create(t Token, replace bool) (secret string, made Token, err er
 	}
 	if old != nil {
 		close(old.end)
+		s.refused.forget(old.Name)
 	}
 	return secret, t, nil
 }
@@ -146,7 +148,9 @@ func (s *Store) write(b *tokenTable) error {
 func (s *Store) List() []Token {
 	var all []Token
 	for _, e := range s.book.Load().tokens {
-		all = append(all, e.Token)
+		t := e.Token
+		t.Refused = s.refused.of(t.Name)
+		all = append(all, t)
 	}
 	slices.SortFunc(all, func(a, b Token) int { return cmp.Compare(a.Name, b.Name) })
 	return all
@@ -167,6 +171,7 @@ func (s *Store) Revoke(name string) (Token, error) {
 		return Token{}, err
 	}
 	close(e.end)
+	s.refused.forget(name)
 	return e.Token, nil
 }
 
