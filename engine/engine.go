@@ -271,6 +271,12 @@ func (e *Engine) addMaintenanceOps(add func(*op.Spec, op.Handler)) {
 // has code Internal and names the fault as the log does. A change that the operation had made
 // before stays, whole and in the journal; locks of memories are released.
 func (e *Engine) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
+	res, err := e.invoke(ctx, s, req)
+	e.Admin.CountRefusals(ctx, s, res, err)
+	return res, err
+}
+
+func (e *Engine) invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	e.Requests.RLock()
 	defer e.Requests.RUnlock()
 	if e.Closed {

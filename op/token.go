@@ -30,6 +30,11 @@ type Token struct {
 	Expires time.Time `json:"expires,omitzero"` // none for never
 	Expired bool      `json:"expired,omitempty"`
 	Shown   string    `json:"shown,omitempty"` // the last day on which it was shown, in UTC
+	// Refused is how often it was refused what it may not do since the daemon started, LastRefused when
+	// last, and RefusedAs by which operation.
+	Refused     int       `json:"refused,omitempty"`
+	LastRefused time.Time `json:"last_refused,omitzero"`
+	RefusedAs   string    `json:"refused_as,omitempty"`
 }
 
 // TokenListRequest has no fields.

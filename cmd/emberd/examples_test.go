@@ -263,7 +263,7 @@ func mayEnd(c *cobra.Command, line string, code cli.ExitCode) bool {
 	if want, ok := endsOtherwise[line]; ok {
 		return code == want
 	}
-	if slices.Contains([]cli.ExitCode{cli.ExitInput, cli.ExitNoDaemon, cli.ExitFault, cli.ExitInterrupted}, code) {
+	if slices.Contains([]cli.ExitCode{cli.ExitInput, cli.ExitNoDaemon, cli.ExitFault, cli.ExitRefused, cli.ExitInterrupted}, code) {
 		return false
 	}
 	return strings.Contains(c.Annotations["exit"], fmt.Sprintf("  %3d  ", code))

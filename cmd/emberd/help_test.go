@@ -113,7 +113,7 @@ func TestEveryErrorCodeHasAnExitCode(t *testing.T) {
 		memory.Invalid: cli.ExitInput, memory.TooLarge: cli.ExitInput, memory.Ambiguous: cli.ExitInput, memory.Forgotten: cli.ExitInput,
 		memory.NotFound: cli.ExitNothing, memory.Conflict: cli.ExitConflict, memory.Secret: cli.ExitSecret,
 		memory.Busy: cli.ExitAgain, memory.Unknown: cli.ExitAgain, memory.ReadOnly: cli.ExitDisk, memory.DiskFull: cli.ExitDisk,
-		memory.Unavailable: cli.ExitNoDaemon, memory.Forbidden: cli.ExitNoDaemon, memory.Incompatible: cli.ExitNoDaemon,
+		memory.Unavailable: cli.ExitNoDaemon, memory.Forbidden: cli.ExitRefused, memory.Incompatible: cli.ExitNoDaemon,
 		memory.Internal: cli.ExitFault,
 	} {
 		if got := cli.CodeOf(memory.Errorf(code, "something")); got != want {

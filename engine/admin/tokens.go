@@ -92,6 +92,32 @@ func (e *Admin) tokenRevoke(ctx context.Context, req *op.TokenRevokeRequest) (*o
 	return &op.TokenRevokeResult{Token: e.tokenView(&t)}, nil
 }
 
+// CountRefusals counts what an operation refused to a token: all of it, or items of a batch.
+func (e *Admin) CountRefusals(ctx context.Context, s *op.Spec, res any, err error) {
+	grant, refused := op.GrantFrom(ctx), 0
+	count := func(p *op.Problem) {
+		if p != nil && p.Code == memory.Forbidden {
+			refused++
+		}
+	}
+	switch res := res.(type) {
+	case *op.SaveBatchResult:
+		for _, a := range res.Results {
+			count(a.Error)
+		}
+	case *op.RelateBatchResult:
+		for _, a := range res.Results {
+			count(a.Error)
+		}
+	}
+	if memory.CodeOf(err) == memory.Forbidden {
+		refused = 1
+	}
+	if grant != nil && refused > 0 {
+		e.Tokens.CountRefusal(grant, s.Name, refused)
+	}
+}
+
 // Ends returns when a token expires, for the log.
 func Ends(t time.Time) string {
 	if t.IsZero() {
@@ -102,6 +128,7 @@ func Ends(t time.Time) string {
 
 func (e *Admin) tokenView(t *access.Token) op.Token {
 	told := op.Token{Name: t.Name, Client: t.Client, Read: access.ScopeTexts(t.Read), Write: access.ScopeTexts(t.Write),
+		Refused: t.Refused.Count, LastRefused: t.Refused.Last, RefusedAs: t.Refused.Operation,
 		Created: t.Created, Expires: t.Expires, Expired: !t.Expires.IsZero() && !e.Opt.Now().Before(t.Expires)}
 	if !t.Shown.IsZero() {
 		told.Shown = t.Shown.Format(time.DateOnly)

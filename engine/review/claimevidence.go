@@ -50,7 +50,8 @@ func claimedText(body string, most int) string {
 		if more == 0 {
 			return "text of the note:\n"
 		}
-		return fmt.Sprintf("text of the note (%d more characters are not shown; read the note before you promote):\n", more)
+		return fmt.Sprintf("text of the note (%d more characters are not shown; read the note before you promote):\n",
+			more)
 	}
 	body = invisible.Show(body)
 	quoted, more := text.QuoteFirst(body, most-len(head(len(body))))

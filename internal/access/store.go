@@ -26,6 +26,7 @@ type Store struct {
 	damage   error                      // why the file cannot be used, nil if it can; set by OpenStore
 	changing sync.Mutex                 // held while a goroutine writes the file
 	book     atomic.Pointer[tokenTable] // never changed, but replaced
+	refused  refusals
 }
 
 // tokenTable is all tokens at one moment.
@@ -133,6 +134,7 @@ func (s *Store) Create(t Token, replace bool) (secret string, made Token, err er
 	}
 	if old != nil {
 		close(old.end)
+		s.refused.forget(old.Name)
 	}
 	return secret, t, nil
 }
@@ -159,7 +161,9 @@ func (s *Store) write(b *tokenTable) error {
 func (s *Store) List() []Token {
 	var all []Token
 	for _, e := range s.book.Load().tokens {
-		all = append(all, e.Token)
+		t := e.Token
+		t.Refused = s.refused.of(t.Name)
+		all = append(all, t)
 	}
 	slices.SortFunc(all, func(a, b Token) int { return cmp.Compare(a.Name, b.Name) })
 	return all
@@ -183,6 +187,7 @@ func (s *Store) Revoke(name string) (Token, error) {
 		return Token{}, err
 	}
 	close(e.end)
+	s.refused.forget(name)
 	return e.Token, nil
 }
 

@@ -30,6 +30,7 @@ type Token struct {
 	Created time.Time
 	Expires time.Time // zero for never
 	Shown   time.Time // the last day on which it was shown, in UTC; zero for never
+	Refused Refusals  // is not in the file
 }
 
 // check returns why a token cannot be created.

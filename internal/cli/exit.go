@@ -27,6 +27,7 @@ const (
 	ExitSecret      ExitCode = 7
 	ExitFault       ExitCode = 70
 	ExitAgain       ExitCode = 75
+	ExitRefused     ExitCode = 77
 	ExitInterrupted ExitCode = 130
 )
 
@@ -42,18 +43,20 @@ var ExitMeanings = map[ExitCode]string{
 	ExitSecret:      "refused, since it looks like a credential",
 	ExitFault:       "a fault of emberd",
 	ExitAgain:       "the daemon is busy or the outcome is not known; try again",
+	ExitRefused:     "refused: this caller, or its access token, may not",
 	ExitInterrupted: "interrupted",
 }
 
 // exitProblems are the codes of problems for errors that have an exit code and no code of their own.
 var exitProblems = map[ExitCode]memory.Code{ExitNothing: memory.NotFound, ExitInput: memory.Invalid,
-	ExitNoDaemon: memory.Unavailable, ExitConflict: memory.Conflict, ExitAgain: memory.Busy}
+	ExitNoDaemon: memory.Unavailable, ExitConflict: memory.Conflict, ExitAgain: memory.Busy,
+	ExitRefused: memory.Forbidden}
 
 // exitFor chooses the exit code for each code of an error; for every other it is [ExitFault].
 var exitFor = map[memory.Code]ExitCode{
 	memory.NotFound: ExitNothing, memory.Conflict: ExitConflict, memory.Secret: ExitSecret,
 	memory.Invalid: ExitInput, memory.TooLarge: ExitInput, memory.Ambiguous: ExitInput, memory.Forgotten: ExitInput,
-	memory.Unavailable: ExitNoDaemon, memory.Incompatible: ExitNoDaemon, memory.Forbidden: ExitNoDaemon,
+	memory.Unavailable: ExitNoDaemon, memory.Incompatible: ExitNoDaemon, memory.Forbidden: ExitRefused,
 	memory.ReadOnly: ExitDisk, memory.DiskFull: ExitDisk, memory.Busy: ExitAgain, memory.Unknown: ExitAgain,
 }
 

@@ -90,6 +90,9 @@ func exitText(own string) string {
 			meanings[ExitCode(n)] = text
 		}
 	}
+	if _, asks := meanings[ExitNoDaemon]; asks { // the daemon may refuse the caller
+		meanings[ExitRefused] += ""
+	}
 	var lines []string
 	for _, c := range slices.Sorted(maps.Keys(meanings)) {
 		lines = append(lines, fmt.Sprintf("  %3d  %s", c, cmp.Or(meanings[c], ExitMeanings[c])))

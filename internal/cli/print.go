@@ -179,9 +179,13 @@ func Uncoloured(line string) string {
 	return strings.ReplaceAll(line, "\x1b[0m", "")
 }
 
-// By says who asked for something.
+// By says who asked for something: first the token, which was checked, and then what the client claims.
 func By(a memory.Actor) string {
-	return Clean(strings.Join(NonEmpty(a.Via, a.Client, a.Session), " "))
+	claims := strings.Join(NonEmpty(a.Via, a.Client, a.Session), " ")
+	if a.Token == "" {
+		return Clean(claims)
+	}
+	return Clean("token " + a.Token + " (" + claims + ")")
 }
 
 // DeviceName is a device's id with the name of its host, which a file says that

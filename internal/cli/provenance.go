@@ -53,14 +53,16 @@ func PrintSources(s *App, m *op.Memory, field func(name, value string)) {
 	}
 }
 
-// originText says what the standing of a memory is that a tool or the web said; that of
-// others is what its links say.
+// originText says what the standing of a memory is that a tool or the web said, or that an agent changed
+// after the user said it; that of others is what its links say.
 func originText(s *App, m *op.Memory) string {
 	switch {
 	case m.Memory.DataOnly():
 		return Clean(m.Origin) + ": data only until a person confirms it, with emberd confirm " + m.ID.Short()
 	case !m.ConfirmedAt.IsZero():
 		return Clean(m.Origin) + ", confirmed " + s.When(m.ConfirmedAt)
+	case m.Origin == memory.FromAgent && len(m.Sources) > 0 && m.Sources[0].Kind == memory.FromUser:
+		return "agent, which changed what the user said"
 	}
 	return ""
 }
@@ -81,6 +83,9 @@ func linkText(s *App, link *memory.Source) string {
 	}
 	if by := link.By; by != nil && by.Via != stm.Itself {
 		parts[0] += " (claimed)"
+		if by.Token != "" {
+			parts = append(parts, "with token "+Clean(by.Token))
+		}
 		parts = append(parts, fmt.Sprintf("by uid %d", by.UID))
 		if by.PID != 0 {
 			parts = append(parts, fmt.Sprintf("process %d", by.PID))

@@ -51,6 +51,18 @@ func (s *App) Token() (string, error) {
 	return readToken(c.TokenFile)
 }
 
+// WithoutToken returns an error if a token is named for a command that reads files itself: a token limits
+// only what the daemon answers, so the command would show more than the token allows.
+func (s *App) WithoutToken(reads string) error {
+	token, err := s.Token()
+	if err != nil || token == "" {
+		return err
+	}
+	return memory.Errorf(memory.Forbidden,
+		"%s, which no access token limits; run it without the token, that is without %s, %s and the setting token_file",
+		reads, EnvToken, EnvTokenFile)
+}
+
 // emptied reports whether a variable is there and blank.
 func (s *App) emptied(name string) bool {
 	return slices.ContainsFunc(s.Env, func(pair string) bool {

@@ -95,6 +95,10 @@ func printToken(s *cli.App, t *op.Token) {
 	}
 	s.Printf("%s %s\n", cli.Pad(t.Name, 16), tokenLimits(s, t))
 	s.Printf("%s %s\n", cli.Pad("", 16), used)
+	if t.Refused > 0 {
+		s.Printf("%s refused %s since the daemon started, last %s by %s\n", cli.Pad("", 16),
+			cli.Count(t.Refused, "time", "times"), s.When(t.LastRefused), t.RefusedAs)
+	}
 }
 
 // tokenLimits says what a token is for and when it ends.

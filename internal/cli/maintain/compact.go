@@ -48,6 +48,9 @@ func compact(ctx context.Context, s *cli.App, alone bool, storage string,
 
 // openStorage opens the folders in dir under their lock.
 func openStorage(s *cli.App, dir string) (*engine.Engine, error) {
+	if err := s.WithoutToken("--storage-path opens the files of all memories"); err != nil {
+		return nil, err
+	}
 	for _, sub := range []string{filepath.Join(dir, "data", "stm"), filepath.Join(dir, "state")} {
 		if info, err := os.Stat(sub); err != nil || !info.IsDir() {
 			return nil, memory.Errorf(memory.Invalid,

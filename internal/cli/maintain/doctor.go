@@ -59,6 +59,10 @@ type fixed struct {
 }
 
 func runDoctor(ctx context.Context, s *cli.App, fix bool) error {
+	err := s.WithoutToken("emberd doctor looks into all folders of emberd and the vaults")
+	if memory.CodeOf(err) == memory.Forbidden { // it reports a token that cannot be read
+		return err
+	}
 	found, err := examine(ctx, s)
 	if err != nil {
 		return err

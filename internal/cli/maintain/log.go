@@ -22,6 +22,9 @@ func LogCommand(s *cli.App) *cobra.Command {
 
 // logPath is what a log command reads: its argument or the configured folder.
 func logPath(s *cli.App, args []string) (string, error) {
+	if err := s.WithoutToken("emberd log reads the log of all memories from its files"); err != nil {
+		return "", err
+	}
 	if len(args) > 0 {
 		return args[0], nil
 	}

@@ -20,8 +20,13 @@ func StatsCommand(s *cli.App) *cobra.Command {
 	var storage string
 	cmd := cli.Command("stats", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		req.Project = cli.Dotted(req.Project)
+		alone := cmd.Flags().Changed("storage-path")
 		req.Log = true
-		res, err := stats(cmd.Context(), s, cmd.Flags().Changed("storage-path"), storage, &req)
+		res, err := stats(cmd.Context(), s, alone, storage, &req)
+		if memory.CodeOf(err) == memory.Forbidden && !alone { // the log is that of all memories
+			req.Log = false
+			res, err = stats(cmd.Context(), s, alone, storage, &req)
+		}
 		if err != nil {
 			return err
 		}
@@ -47,9 +52,7 @@ func stats(ctx context.Context, s *cli.App, alone bool, storage string, req *op.
 }
 
 func printStats(s *cli.App, r *op.StatsResult) {
-	s.Printf("%s, %s in the trash; %s of log in %s\n", cli.Count(r.Total, "memory", "memories"), cli.Grouped(r.Trash),
-		cli.Size(r.LogBytes), cli.Count(r.Segments, "segment", "segments"))
-	printLogStats(s, r.Log)
+	printLogStats(s, r)
 	if r.Total == 0 {
 		return
 	}
@@ -73,10 +76,16 @@ func printStats(s *cli.App, r *op.StatsResult) {
 	bars(s, "tag", tags, r.Total)
 }
 
-func printLogStats(s *cli.App, l *op.LogStats) {
+// printLogStats prints what there is in all, of which a token sees only the memories of its scopes.
+func printLogStats(s *cli.App, r *op.StatsResult) {
+	l := r.Log
 	if l == nil {
+		s.Printf("%s\n", cli.Count(r.Total, "memory", "memories"))
+		s.Note("these are the memories of the token's scopes; the trash and the log are those of all memories")
 		return
 	}
+	s.Printf("%s, %s in the trash; %s of log in %s\n", cli.Count(r.Total, "memory", "memories"), cli.Grouped(r.Trash),
+		cli.Size(r.LogBytes), cli.Count(r.Segments, "segment", "segments"))
 	s.Printf("of this device %s, %s no longer needed, %s of deletions; %s, %s of it dead, and %s of history\n",
 		cli.Count(l.Lines, "line", "lines"), cli.Grouped(l.Duplicates), cli.Grouped(l.Tombstones), cli.Size(l.Bytes),
 		cli.Size(l.Dead), cli.Size(l.HistoryBytes))
