@@ -23,9 +23,10 @@ import (
 // it is.
 func (e *Review) FileNoteClaim(ctx context.Context, id memory.ID, note *vault.Note) error {
 	item := memory.ReviewItem{Agent: op.ReviewNote, Action: op.AdoptNote, MemoryIDs: []memory.ID{id},
-		Labels:   []string{op.NoteLabel + hex.EncodeToString(note.Digest[:]), core.NotePathLabel(note.Path)},
-		Evidence: claimEvidence(note, core.SecretIn(e.Opt.DetectSecrets, note.Carried.Body, ""))}
-	there, err := e.FindItem(memory.ReviewItemID(item.Agent, item.MemoryIDs))
+		Labels: []string{op.NoteLabel + hex.EncodeToString(note.Digest[:]), core.NotePathLabel(note.Path)},
+		ID:     memory.ReviewItemID(op.ReviewNote, []memory.ID{id})}
+	item.Evidence = claimEvidence(&item, note, core.SecretIn(e.Opt.DetectSecrets, note.Carried.Body, ""))
+	there, err := e.FindItem(item.ID)
 	if err == nil && there.ClosedAt.IsZero() {
 		return e.showAgain(ctx, there, &item)
 	}
@@ -46,7 +47,7 @@ func (e *Review) showAgain(ctx context.Context, there memory.ReviewItem, is *mem
 }
 
 // claimEvidence describes a note and its text, unless that contains a credential.
-func claimEvidence(note *vault.Note, secret bool) string {
+func claimEvidence(item *memory.ReviewItem, note *vault.Note, secret bool) string {
 	text := note.Carried.Body
 	switch {
 	case secret:
@@ -54,10 +55,12 @@ func claimEvidence(note *vault.Note, secret bool) string {
 	case strings.TrimSpace(text) == "":
 		text = "(none)"
 	}
+	closing := "emberd review close " + item.Short()
 	return similarity.Truncate(fmt.Sprintf("The note %q has the ID of this memory, and emberd does not know it as the "+
-		"memory's note. With promote it becomes that, and its text and tags replace those of the memory; undo takes "+
-		"that back. With keep the memory stays as it is, and the note too.\nTags of the note: %s\nText of the "+
-		"note:\n%s", note.Path, cmp.Or(strings.Join(note.Carried.Tags, ", "), "(none)"), text), op.MaxEvidence)
+		"memory's note. If it is, run: %s promote (its text and tags replace those of the memory; emberd undo takes "+
+		"that back). If it is not, run: %s keep (the memory and the note stay as they are).\nTags of the note: "+
+		"%s\nText of the note:\n%s", note.Path, closing, closing,
+		cmp.Or(strings.Join(note.Carried.Tags, ", "), "(none)"), text), op.MaxEvidence)
 }
 
 // mayAdopt returns an error if the caller cannot confirm that a note is a memory's. A model cannot, and
