@@ -143,3 +143,21 @@ func TestAPlantedNoteBlocksNoUndo(t *testing.T) {
 		})
 	}
 }
+
+// The question about a note names the commands that answer it, also in the review note, which offers no tick for a
+// confirmation that a tick cannot make.
+func TestAQuestionAboutANoteNamesItsCommands(t *testing.T) {
+	t.Parallel()
+	d := inboxDesk(t, nil)
+	m, _ := d.private()
+	d.edit("Plan.md", noteFor(m.ID, "the safe is open", "work"))
+	item := d.claims()[0]
+	for _, says := range []string{"emberd review close " + item.Short() + " promote", "emberd review close " + item.Short() + " keep",
+		"Tags of the note: work", "Text of the note:\nthe safe is open"} {
+		if !strings.Contains(item.Evidence, says) {
+			t.Errorf("it does not say %q: %q", says, item.Evidence)
+		}
+	}
+	d.listed()
+	d.wantInbox([]string{"Is the note the memory's?", "emberd review close " + item.Short() + " promote", "- [ ] Keep"}, op.AdoptNote, "- [ ] Promote", "sha256")
+}

@@ -140,3 +140,22 @@ func TestAMemoryThatComesBackWithoutTheVaultFindsItsNote(t *testing.T) {
 		t.Errorf("the memory is %+v, the items %+v", m.Memory, d.claims())
 	}
 }
+
+// An archived memory that comes back while its note is as it was gives its text back.
+func TestAForgottenArchivedMemoryComesBackWithItsText(t *testing.T) {
+	t.Parallel()
+	for way, back := range ways() {
+		d := newDesk(t, nil)
+		id := d.filed(safeText, archiveDir+"Safe.md", "safe")
+		gone := d.forget(id)
+		d.restart()
+		back(d, gone)
+		d.settle()
+		if m := d.memory(id); !m.NoteGone.IsZero() || len(d.claims()) != 0 {
+			t.Errorf("%s: the memory is %+v, the items %+v", way, m.Memory, d.claims())
+		}
+		if got := do(t, d.Engine, op.Rekindle, &op.RekindleRequest{Query: string(id)}).Results[0].Memory; got.Content != safeText {
+			t.Errorf("%s: rekindled, it is %+v", way, got.Memory)
+		}
+	}
+}

@@ -58,7 +58,7 @@ type AuditCheck struct {
 // AuditCaller is what one caller did, by whole days (UTC).
 type AuditCaller struct {
 	Name string    `json:"name"`
-	Kind string    `json:"kind"` // token; claimed: by the client's own word; via: it did not say; others: all for whom there was no room
+	Kind string    `json:"kind"` // token; claimed: by the client's own word; via: it did not say, or is emberd itself; others: all for whom there was no room
 	Seen time.Time `json:"seen"`
 
 	Calls    int64 `json:"calls"`

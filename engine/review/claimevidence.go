@@ -26,11 +26,12 @@ const (
 // claimEvidence describes what a note would change in a memory. All that is the note's is in quotes, or
 // behind a mark on each line, so that it cannot pass for emberd's words. If it does not show the whole
 // note, it says so.
-func claimEvidence(m *memory.Memory, note *vault.Note, detectSecrets bool) string {
+func claimEvidence(item string, m *memory.Memory, note *vault.Note, detectSecrets bool) string {
 	c := note.Carried
-	head := fmt.Sprintf("The note %s carries the ID of this memory, and is not known as its note. "+
-		"With keep the memory stays as it is, and the note too. With promote it becomes the memory's note, which "+
-		"undo takes back, and changes all this:\n", inQuotes(note.Path, shownPath))
+	closing := "emberd review close " + item
+	head := fmt.Sprintf("The note %s has the ID of this memory, and emberd does not know it as the memory's note. If it "+
+		"is, run: %s promote (emberd undo takes that back). If it is not, run: %s keep (the memory and the note stay "+
+		"as they are). With promote all this changes:\n", inQuotes(note.Path, shownPath), closing, closing)
 	says := append([]string{c.Body, c.Fields["category"], c.Fields["strength"], c.Fields["stage"]}, c.Tags...)
 	if core.SecretIn(detectSecrets, strings.Join(says, "\n"), "") {
 		return head + "(it contains a credential, so it is not shown here; read the note before you promote)"

@@ -134,7 +134,7 @@ func inboxChoices(item *memory.ReviewItem, can []string, members []memory.Memory
 	}
 	add(op.DecideKeep)
 	add(op.DecideMerge)
-	if len(members) == 1 {
+	if len(members) == 1 && item.Agent != op.ReviewNote { // a tick cannot confirm a note
 		add(op.DecidePromote)
 	}
 	switch {

@@ -28,9 +28,10 @@ func (e *Review) FileNoteClaim(ctx context.Context, id memory.ID, note *vault.No
 		return err
 	}
 	item := memory.ReviewItem{Agent: op.ReviewNote, Action: op.AdoptNote, MemoryIDs: []memory.ID{id},
-		Labels:   []string{op.NoteLabel + hex.EncodeToString(note.Digest[:]), core.NotePathLabel(note.Path)},
-		Evidence: claimEvidence(&m, note, e.Opt.DetectSecrets)}
-	there, err := e.FindItem(memory.ReviewItemID(item.Agent, item.MemoryIDs))
+		Labels: []string{op.NoteLabel + hex.EncodeToString(note.Digest[:]), core.NotePathLabel(note.Path)},
+		ID:     memory.ReviewItemID(op.ReviewNote, []memory.ID{id})}
+	item.Evidence = claimEvidence(item.Short(), &m, note, e.Opt.DetectSecrets)
+	there, err := e.FindItem(item.ID)
 	if err == nil && there.ClosedAt.IsZero() {
 		return e.showAgain(ctx, there, &item)
 	}

@@ -179,6 +179,14 @@ func Uncoloured(line string) string {
 	return strings.ReplaceAll(line, "\x1b[0m", "")
 }
 
+// ActionText is what a review item proposes, as people read it.
+func ActionText(item *memory.ReviewItem) string {
+	if item.Action == op.AdoptNote {
+		return "is the note the memory's?"
+	}
+	return item.Action
+}
+
 // By says who asked for something: first the token, which was checked, and then what the client claims.
 func By(a memory.Actor) string {
 	claims := strings.Join(NonEmpty(a.Via, a.Client, a.Session), " ")

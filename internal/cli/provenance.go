@@ -75,14 +75,17 @@ func WarnHidden(s *App, m *op.Memory) {
 	}
 }
 
-// linkText says who learned it, as claimed, and then what emberd and the kernel saw.
+// linkText says who learned it, and then what emberd and the kernel saw. What a program says of itself is
+// claimed; what you said at your terminal is not called so.
 func linkText(s *App, link *memory.Source) string {
 	parts := []string{Clean(link.String()), WhenSet(s, link.At, time.Time{})}
 	if n := link.Count(); n > 1 {
 		parts[1] = strings.TrimSpace(fmt.Sprintf("%d times, last %s", n, parts[1]))
 	}
 	if by := link.By; by != nil && by.Via != stm.Itself {
-		parts[0] += " (claimed)"
+		if by.Via != "cli" || by.Token != "" {
+			parts[0] += " (claimed)"
+		}
 		if by.Token != "" {
 			parts = append(parts, "with token "+Clean(by.Token))
 		}

@@ -13,27 +13,39 @@ import (
 const (
 	Token   = "token"   // showed a capability token of that name
 	Claimed = "claimed" // says so itself
-	Via     = "via"     // did not say; the name is the way it came
+	Via     = "via"     // did not say, and the name is the way it came; or emberd itself, by the name of its work
 	Others  = "others"  // all callers beyond the bound
 )
 
 var kinds = []string{Token, Claimed, Via, Others}
+
+// itself is the way of what emberd does without a request, such as applying notes.
+const itself = "emberd"
 
 // Caller is what counts go by.
 type Caller struct{ Kind, Name string }
 
 // Of returns the caller that an actor counts as: its token, or else the name that its
 // client claims without a version, or else the way it came. The command line is one
-// caller, whatever its version.
+// caller, whatever its version. The name of emberd's own work is not a claim.
 func Of(a memory.Actor) Caller {
 	name, _, _ := strings.Cut(a.Client, "/")
 	switch {
 	case a.Token != "":
 		return Caller{Token, text.FirstBytes(a.Token, maxName)}
+	case a.Via == itself && name != "":
+		return Caller{Via, text.FirstBytes(strings.TrimSpace(name), maxName)}
 	case a.Via == "cli" || name == "":
 		return Caller{Via, text.FirstBytes(cmp.Or(a.Via, "unknown"), maxName)}
 	}
 	return Caller{Claimed, text.FirstBytes(strings.TrimSpace(name), maxName)}
+}
+
+// recordedAs reports whether name is that of an actor in the audit chain, which once had emberd's own work
+// as claimed.
+func recordedAs(a memory.Actor, name string) bool {
+	c := Of(a)
+	return c.String() == name || a.Via == itself && name == Caller{Claimed, c.Name}.String()
 }
 
 // Is reports whether a caller is meant by a name, or by kind:name. What begins with a kind

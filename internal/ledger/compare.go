@@ -150,7 +150,7 @@ func (c *comparison) beyond(j Journal, changes []*Change) (wrong []string) {
 func (c *comparison) compareChange(ch *Change, line sealed, has *logged) (wrong []string) {
 	by := asStored(ch.By)
 	switch {
-	case Of(by).String() != line.By:
+	case !recordedAs(by, line.By):
 		wrong = append(wrong, fmt.Sprintf("the journal says that %s made the change %s, and the audit chain that it "+
 			"was %s", Of(by), line.Tx, line.By))
 	case ch.Stamp != line.Stamp || ch.Tx != line.Tx || ch.What != line.What || by.PID != line.PID:

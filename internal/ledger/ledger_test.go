@@ -89,6 +89,8 @@ func TestCallersAreTokensOrClaimsOrWays(t *testing.T) {
 		{memory.Actor{Via: "mcp", Client: "cursor/1.2"}, Caller{Claimed, "cursor"}},
 		{memory.Actor{Via: "http", Client: "work"}, Caller{Claimed, "work"}},
 		{memory.Actor{Via: "http"}, Caller{Via, "http"}},
+		{memory.Actor{Via: "http", Client: "vault"}, Caller{Claimed, "vault"}},
+		{memory.Actor{Via: "emberd", Client: "vault"}, Caller{Via, "vault"}},
 		{memory.Actor{Via: "cli", Client: "cli/0.1"}, Caller{Via, "cli"}},
 		{memory.Actor{Via: "mcp", Client: "cli/0.1"}, Caller{Claimed, "cli"}},
 		{memory.Actor{Via: "mcp", Client: "/1"}, Caller{Via, "mcp"}},
@@ -99,6 +101,10 @@ func TestCallersAreTokensOrClaimsOrWays(t *testing.T) {
 		got := Of(test.actor)
 		if got != test.want {
 			t.Errorf("Of(%+v) = %v, want %v", test.actor, got, test.want)
+		}
+		// A chain of before had emberd's own work as claimed.
+		if !recordedAs(test.actor, got.String()) || recordedAs(test.actor, "claimed:vault") != (got.Name == "vault") {
+			t.Errorf("%+v is not compared with the audit chain as %v", test.actor, got)
 		}
 		text, err := got.MarshalText()
 		var back Caller

@@ -215,7 +215,7 @@ func number(pid int) string {
 // others asks other daemons of this user whether they write into the same vault.
 func (e *diagnostics) others(ctx context.Context) error {
 	for _, path := range doctor.Sockets(e.c.Socket) {
-		client := api.NewClient(path, &api.ClientOptions{Name: "doctor", Version: cli.BuildVersion(),
+		client := api.NewClient(path, &api.ClientOptions{Name: "cli", Version: cli.BuildVersion(),
 			Timeout: 2 * time.Second})
 		st, err := op.Status.Call(ctx, client, &op.StatusRequest{})
 		client.Close()

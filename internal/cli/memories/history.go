@@ -183,7 +183,7 @@ func reviewText(item memory.ReviewItem, err error) (string, error) {
 	case item.Decision != "":
 		state += ": " + item.Decision
 	}
-	return fmt.Sprintf("%s, %s %s", state, item.Agent, item.Action), err
+	return fmt.Sprintf("%s, %s %s", state, item.Agent, cli.ActionText(&item)), err
 }
 
 // journal lists what was changed, newest first.

@@ -133,8 +133,12 @@ func stageText(m *op.Memory) string {
 func printHistory(s *cli.App, m *op.Memory, field func(name, value string)) {
 	field("reviewed", cli.WhenSet(s, m.LastReviewAt, time.Time{}))
 	field("archived", cli.WhenSet(s, m.ArchivedAt, time.Time{}))
-	field("promoted", strings.TrimSpace(cli.WhenSet(s, m.PromotedAt, time.Time{})+" "+cli.Clean(m.PromotedTo)))
-	field("note", cli.Clean(m.VaultPath))
+	promoted := cli.WhenSet(s, m.PromotedAt, time.Time{})
+	if m.NoteGone.IsZero() {
+		promoted += " " + cli.Clean(m.PromotedTo)
+	}
+	field("promoted", strings.TrimSpace(promoted))
+	field("note", noteText(s, m))
 	cli.PrintSources(s, m, field)
 	if len(m.ConsolidatedFrom) > 0 {
 		field("merged from", strings.Join(cli.Shorts(m.ConsolidatedFrom), ", "))
@@ -147,6 +151,14 @@ func printHistory(s *cli.App, m *op.Memory, field func(name, value string)) {
 	for _, k := range slices.Sorted(maps.Keys(m.Meta)) {
 		field("meta", cli.Clean(k)+" = "+cli.Plain(m.Meta[k]))
 	}
+}
+
+// noteText is where the note of a memory is, and says if that is not its note any more.
+func noteText(s *cli.App, m *op.Memory) string {
+	if m.VaultPath == "" || m.NoteGone.IsZero() {
+		return cli.Clean(m.VaultPath)
+	}
+	return fmt.Sprintf("none since %s; it was %s", s.When(m.NoteGone), cli.Clean(m.VaultPath))
 }
 
 // times says how often something happened, and when last.

@@ -49,6 +49,10 @@ func trashRestoreCommand(s *cli.App) *cobra.Command {
 				res *op.TrashRestoreResult) {
 				for _, m := range res.Restored {
 					s.Printf("restored %s  %s\n", s.Short(m.ID), s.Gist(m.Content, len("restored 12345678  ")))
+					if !m.NoteGone.IsZero() {
+						s.Note("its note %s is missing or was changed; emberd looks for it, and may ask you: "+
+							"emberd review list --agent note", cli.Clean(m.VaultPath))
+					}
 				}
 				s.UndoHint(res.Tx)
 			})

@@ -134,7 +134,7 @@ func completeItems(s *cli.App, cmd *cobra.Command, args []string, _ string) ([]c
 			if item.Status == memory.ItemClosed {
 				return ""
 			}
-			return cobra.CompletionWithDesc(item.Short(), item.Agent+": "+item.Action)
+			return cobra.CompletionWithDesc(item.Short(), item.Agent+": "+cli.ActionText(item))
 		})
 }
 

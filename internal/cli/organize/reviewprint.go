@@ -34,7 +34,7 @@ func printReviewItems(ctx context.Context, s *cli.App, res *op.ReviewListResult,
 // it is there.
 func printReviewItem(s *cli.App, item *memory.ReviewItem, texts map[memory.ID]string) {
 	s.Printf("%s  %s  %s: %s\n", item.Short(), cli.Pad(cli.Clean(item.Urgency), 6), cli.Clean(item.Agent),
-		cli.Clean(item.Action))
+		cli.Clean(cli.ActionText(item)))
 	first := firstOf(item)
 	for _, id := range first {
 		printBrief(s, id, texts)
@@ -104,11 +104,17 @@ func reviewState(s *cli.App, item *memory.ReviewItem) string {
 func printReview(s *cli.App, res *op.ReviewShowResult) {
 	item := &res.Item
 	s.Printf("%s  %s\n", s.Screen.Paint(cli.Bold, item.ID), cli.Clean(cmp.Or(reviewState(s, item), item.Status)))
-	s.Printf("%s proposes %s, urgency %s, %s\n", cli.Clean(item.Agent), cli.Clean(item.Action), cli.Clean(item.Urgency),
-		s.When(item.CreatedAt))
-	s.Printf("%s\n", s.Screen.Paint(cli.Faint, cli.Clean(strings.Join(item.Labels, ", "))))
+	says := cli.Clean(item.Agent) + " proposes " + cli.Clean(item.Action)
+	if item.Action == op.AdoptNote {
+		says = cli.Clean(item.Agent) + " asks: " + cli.ActionText(item)
+	}
+	s.Printf("%s, urgency %s, %s\n", says, cli.Clean(item.Urgency), s.When(item.CreatedAt))
+	s.Printf("%s\n", s.Screen.Paint(cli.Faint, cli.Clean(strings.Join(shownLabels(item), ", "))))
 	if item.Evidence != "" {
 		printEvidence(s, cli.Clean(item.Evidence))
+	}
+	if item.Agent == op.ReviewNote && len(res.Memories) > 0 {
+		s.Printf("\nText of the memory:")
 	}
 	for i := range res.Memories {
 		m := &res.Memories[i]
@@ -135,6 +141,13 @@ func printEvidence(s *cli.App, evidence string) {
 		}
 		s.Printf("%s", s.Screen.Paragraph(line, nil, ""))
 	}
+}
+
+// shownLabels are the labels of an item, without those by which emberd recognizes a note.
+func shownLabels(item *memory.ReviewItem) []string {
+	return slices.DeleteFunc(slices.Clone(item.Labels), func(label string) bool {
+		return strings.HasPrefix(label, op.NoteLabel) || strings.HasPrefix(label, op.NotePathLabel)
+	})
 }
 
 func printDiff(s *cli.App, lines []string) {

@@ -154,6 +154,8 @@ func (it *Item) question() string {
 		ask = "Fading although it was used"
 	case "update":
 		ask = "Up to date?"
+	case op.AdoptNote:
+		ask = "Is the note the memory's?"
 	case "needs_review", "":
 		ask = "Please look at this"
 	default:
