@@ -443,7 +443,7 @@ func graph() map[string]edges {
 			others: []string{"github.com/tailscale/hujson"},
 		},
 		"internal/ledger": {
-			ours: []string{"internal/durable", "internal/ledger/chain", "internal/text", "memory"},
+			ours: []string{"internal/durable", "internal/ledger/chain", "internal/stamp", "internal/text", "memory"},
 		},
 		"internal/ledger/chain": {
 			ours: []string{"internal/durable"},
@@ -572,6 +572,7 @@ func graph() map[string]edges {
 			others: []string{"pgregory.net/rapid"},
 		},
 		"internal/testutil/secrettest": {},
+		"internal/stamp": {},
 		"internal/text": {
 			others: []string{"github.com/rivo/uniseg"},
 		},
@@ -637,7 +638,7 @@ func graph() map[string]edges {
 			ours: []string{"memory", "stm/device", "stm/record", "stm/table"},
 		},
 		"stm/record": {
-			ours: []string{"internal/durable", "memory"},
+			ours: []string{"internal/durable", "internal/stamp", "memory"},
 		},
 		"stm/table": {
 			ours: []string{

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"emberd/internal/stamp"
 	"emberd/memory"
 )
 
@@ -96,7 +97,7 @@ func Verify(b []byte) error {
 func SealLine(b []byte, start int) []byte {
 	sum := crc32.Checksum(b[start:], Castagnoli)
 	b = append(b, `,"c":"`...)
-	b = appendHex(b, uint64(sum), 8)
+	b = stamp.AppendHex(b, uint64(sum), 8)
 	return append(b, "\"}\n"...)
 }
 
