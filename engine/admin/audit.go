@@ -87,7 +87,7 @@ func (j Journal) Settle() error { return j.Log.Settle(context.Background()) }
 func (j Journal) Changes(fn func(*ledger.Change)) error {
 	return j.Log.Changes(func(l *stm.LogLine) {
 		c := &ledger.Change{How: auditKind(l.Verb), What: l.Verb, Tx: l.Tx.String(), Seq: l.Seq,
-			Stamp: l.Stamp.String()}
+			Stamp: l.Stamp.String(), Audit: l.Audit}
 		_ = json.Unmarshal(l.By, &c.By) // an invalid value is the zero actor, as everywhere
 		for i := range l.Changes {
 			c.IDs = append(c.IDs, l.Changes[i].ID)

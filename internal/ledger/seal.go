@@ -12,6 +12,7 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/internal/ledger/chain"
+	"emberd/internal/stamp"
 	"emberd/memory"
 )
 
@@ -51,6 +52,7 @@ type event struct {
 	kind   string
 	change *Change
 	before time.Time
+	note   string // of a change that was found
 }
 
 // point is where journal and reads are.
@@ -162,10 +164,10 @@ func (l *Ledger) beginSealing() error {
 	return l.seal(b)
 }
 
-// seal appends a batch to the chain. Writing must be held.
+// seal appends a batch to the chain, and what is counted next. Writing must be held.
 func (l *Ledger) seal(b *batch) error {
 	err := l.sealBegin(b)
-	for err == nil && len(b.events) > 0 {
+	for counted := l.next == l.counts; err == nil && (len(b.events) > 0 || !counted); counted = true {
 		some := b.events[:min(len(b.events), maxBatch)]
 		if err = l.append(l.mark(kept, b.from, b.first), some); err != nil {
 			break
@@ -193,20 +195,14 @@ func (l *Ledger) sealBegin(b *batch) error {
 	if err != nil {
 		return err
 	}
-	upTo, known := sealedUpTo(report.Lines, deviceOf(b.from.Stamp))
-	var missed []event
-	if known && l.journal != nil {
-		if missed, err = l.missed(upTo, b.from); err != nil {
-			return fmt.Errorf("read the journal for the audit chain: %w", err)
-		}
+	upTo, missed, err := l.missed(report, b.from)
+	if err != nil {
+		return fmt.Errorf("read the journal for the audit chain: %w", err)
 	}
-	if !known {
-		upTo = b.from
-	}
-	upTo.Read = b.from.Read
 	mark := l.mark(kept, upTo, b.first)
 	if !l.begun {
 		mark = l.mark(started, upTo, l.saved.First)
+		mark.Counts[1] = l.counts
 	}
 	if b.lost {
 		mark.Note = "earlier lines were dropped, since the chain could not be written"
@@ -224,21 +220,29 @@ func (l *Ledger) sealBegin(b *batch) error {
 	return nil
 }
 
-// missed returns the changes of this device in the journal between two points, in their order.
-func (l *Ledger) missed(after, upTo point) ([]event, error) {
-	if upTo.Seq <= after.Seq {
-		return nil, nil
+// missed returns where the chain is in the journal, and the changes of this device between that and
+// a point, in their order.
+func (l *Ledger) missed(report *chain.Report, upTo point) (after point, out []event, err error) {
+	device := deviceOf(upTo.Stamp)
+	after, known, seals := sealedUpTo(report.Lines, device)
+	if !known {
+		return upTo, nil, nil
 	}
-	var out []event
-	err := changesOf(l.journal, func() { out = nil }, func(c *Change) {
-		if deviceOf(c.Stamp) == deviceOf(upTo.Stamp) && c.Seq > after.Seq && c.Seq <= upTo.Seq {
-			out = append(out, *l.changed(c, found, l.now()))
+	after.Read = upTo.Read
+	if upTo.Seq <= after.Seq || l.journal == nil {
+		return after, nil, nil
+	}
+	err = changesOf(l.journal, func() { out = nil }, func(c *Change) {
+		if deviceOf(c.Stamp) == device && c.Seq > after.Seq && c.Seq <= upTo.Seq {
+			e := l.changed(c, found, l.now())
+			e.note = l.vouchFor(c, report.End(), seals)
+			out = append(out, *e)
 		}
 	})
 	slices.SortStableFunc(out, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.change.Seq, b.change.Seq), -cmp.Compare(len(a.IDs), len(b.IDs)))
 	})
-	return slices.CompactFunc(out, func(a, b event) bool { return a.change.Seq == b.change.Seq }), err
+	return after, slices.CompactFunc(out, func(a, b event) bool { return a.change.Seq == b.change.Seq }), err
 }
 
 // changesOf reads the journal again while compaction replaces files of it.
@@ -271,7 +275,7 @@ func asStored(a memory.Actor) memory.Actor {
 
 func (l *Ledger) mark(kind string, at point, first int64) chain.Line {
 	return chain.Line{Kind: kind, Seq: at.Seq, Stamp: at.Stamp, Read: at.Read, First: first,
-		Saved: [2]int64{l.saved.First, l.saved.Next}}
+		Saved: [2]int64{l.saved.First, l.saved.Next}, Counts: [2]string{l.counts, l.next}, Seals: true}
 }
 
 func (l *Ledger) append(mark chain.Line, events []event) error {
@@ -285,7 +289,8 @@ func (l *Ledger) append(mark chain.Line, events []event) error {
 }
 
 func (l *Ledger) line(e *event) chain.Line {
-	line := chain.Line{At: e.At, Kind: e.kind, What: e.What, PID: e.PID, Read: e.Seq, Before: e.before}
+	line := chain.Line{At: e.At, Kind: e.kind, What: e.What, PID: e.PID, Read: e.Seq, Before: e.before,
+		Note: e.note}
 	if e.By != (Caller{}) {
 		line.By = e.By.String()
 	}
@@ -301,20 +306,19 @@ func (l *Ledger) line(e *event) chain.Line {
 	return line
 }
 
-// sealedUpTo returns the last line of a device's journal that the chain tells of, false if none.
-func sealedUpTo(lines []chain.Line, device string) (last point, known bool) {
+// sealedUpTo returns the last line of a device's journal that the chain tells of, whether there is
+// one, and whether the device seals its changes.
+func sealedUpTo(lines []chain.Line, device stamp.Device) (last point, known, seals bool) {
 	for i := range lines {
 		if line := &lines[i]; line.Stamp != "" && deviceOf(line.Stamp) == device {
+			seals = seals || line.Seals
 			if known = true; line.Seq >= last.Seq {
 				last.Seq, last.Stamp = line.Seq, line.Stamp
 			}
 		}
 	}
-	return last, known
+	return last, known, seals
 }
-
-// deviceOf returns the device of a stamp.
-func deviceOf(stamp string) string { return stamp[min(len(stamp), len("0192f3a1b2c3-0004-")):] }
 
 // Purged takes down that nothing of some memories will be kept, in the journal either. It returns
 // when the chain has that on the disk.

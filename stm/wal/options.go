@@ -66,6 +66,9 @@ type Options struct {
 	// Beginning, if not nil, is called once by the writer goroutine, before it writes the first
 	// transaction of this process.
 	Beginning func(*Log)
+	// Sign, if not nil, returns the seal of the audit for a transaction, "" for none. The writer
+	// goroutine calls it before it writes; it must not wait.
+	Sign func(*record.Entry) string
 	// Vet, if not nil, can refuse a transaction before it is encoded. It receives the
 	// memories that were locked for it, nil where there is none, and must not change
 	// anything. Many goroutines call it at once.
