@@ -185,7 +185,7 @@ func (c *comparison) beyond(j Journal, got *journaled) {
 	for _, at := range slices.SortedFunc(maps.Values(c.upTo), func(a, b point) int {
 		return strings.Compare(a.Stamp, b.Stamp)
 	}) {
-		if device := deviceOf(at.Stamp); device != deviceOf(newest) {
+		if device := deviceOf(at.Stamp); device != deviceOf(newest) && at.Seq+uint64(len(elsewhere[device])) > 0 {
 			c.noteFormer(device, at, len(elsewhere[device]))
 		}
 	}
