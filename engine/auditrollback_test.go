@@ -197,6 +197,35 @@ func TestAnAuditThatWasPutBack(t *testing.T) {
 	}
 }
 
+// Attack: a run saved something and was then asked often, and the chain and audit.json are put back to
+// what they were after the save: the end of the log says how far the chain was.
+func TestAnAuditOfReadsThatWerePutBack(t *testing.T) {
+	t.Parallel()
+	h, _ := lived(t)
+	e := h.open(t)
+	asked(t, e, anAgent, op.Save, &op.SaveRequest{Content: "The kettle is descaled"})
+	if err := e.Ledger.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	copied := h.disk(t).audited(h)
+	asked(t, e, withCard, op.Search, &op.SearchRequest{Query: "kettle"})
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.disk(t).putBack(h, copied).put(t, h)
+	e = h.open(t)
+	for range 2 {
+		if c := checkAudit(t, e); len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "the journal was closed in order after line") {
+			t.Errorf("problems %q, notes %q", c.Problems, c.Notes)
+		}
+		asked(t, e, withCard, op.Save, &op.SaveRequest{Content: "The kettle is new"})
+		e = h.restart(t, e)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // unended drops the line that says that a segment ended in order.
 func unended(line string) string {
 	if strings.Contains(line, `"op":"seal"`) {

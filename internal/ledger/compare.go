@@ -186,16 +186,30 @@ func (c *comparison) beyond(j Journal, got *journaled) {
 		return strings.Compare(a.Stamp, b.Stamp)
 	}) {
 		if device := deviceOf(at.Stamp); device != deviceOf(newest) && at.Seq+uint64(len(elsewhere[device])) > 0 {
-			c.noteFormer(device, at, len(elsewhere[device]))
+			c.noteFormer(at, len(elsewhere[device]), c.closedLater(j, device, ended))
 		}
 	}
 }
 
+// closedLater reports whether a device closed its journal in order after a line that is not in the chain.
+func (c *comparison) closedLater(j Journal, device stamp.Device, ended int64) bool {
+	end := j.Closed(device)
+	if end == nil {
+		return false
+	}
+	n, ok := c.chain.Sealed(signed(end), end.Audit)
+	return ok && n > ended
+}
+
 // noteFormer notes a device that this one was.
-func (c *comparison) noteFormer(device stamp.Device, last point, later int) {
+func (c *comparison) noteFormer(last point, later int, closed bool) {
 	text := fmt.Sprintf("this home was the device %s until %s, before its device.json was lost, or it was restored, "+
-		"moved or copied", device, timeOf(last.Stamp).Format(day))
-	if later > 0 {
+		"moved or copied", deviceOf(last.Stamp), timeOf(last.Stamp).Format(day))
+	switch {
+	case later == 0 && closed:
+		text += "; its journal was closed after a line that the audit chain does not have: a copy of this home did " +
+			"that, or the chain was put back to an earlier copy"
+	case later > 0:
 		text += fmt.Sprintf("; %s not in the audit chain: emberd was killed, a copy of this home wrote that, or the "+
 			"chain was put back to an earlier copy", count(int64(later), "later change is", "later changes are"))
 	}

@@ -83,6 +83,8 @@ func (r *replay) add(i int, line *chain.Line) {
 		if line.Before.After(r.expired) {
 			r.expired = line.Before
 		}
+	case ahead:
+		r.problemf("%s", line.Note)
 	case restored:
 		r.restore = i
 		r.notef("a backup was restored on %s, so that earlier changes may be missing", line.At.Format(day))

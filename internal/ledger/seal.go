@@ -26,6 +26,7 @@ const (
 	purging  = "purge"   // memories of which nothing is kept from then on
 	expired  = "expire"  // superseded changes from before Before may go
 	restored = "restore" // a backup replaced the journal
+	ahead    = "ahead"   // the journal was closed after a line that the chain does not have
 )
 
 // Bounds of the chain's lines.
@@ -44,6 +45,8 @@ type Journal interface {
 	// Changes calls fn for every change on the disk, of all devices and in any order, and for
 	// some twice. The error is fs.ErrNotExist if it has to be called again.
 	Changes(fn func(*Change)) error
+	// Closed returns the last orderly end of a device's journal with a seal, nil if there is none.
+	Closed(device stamp.Device) *Change
 }
 
 // event is what the chain is told: a read, or a change with its place in the journal.
@@ -198,6 +201,9 @@ func (l *Ledger) sealBegin(b *batch) error {
 	upTo, missed, err := l.missed(report, b.from)
 	if err != nil {
 		return fmt.Errorf("read the journal for the audit chain: %w", err)
+	}
+	if n, ok := l.closedAfter(deviceOf(b.from.Stamp)); ok && n > report.End() {
+		missed = append(missed, event{kind: ahead, note: closedAhead(n, report.End())})
 	}
 	mark := l.mark(kept, upTo, b.first)
 	if !l.begun {

@@ -47,6 +47,23 @@ func (l *Ledger) vouchFor(c *Change, ended int64, seals bool) string {
 	return vouched
 }
 
+// closedAfter returns after which line of the chain a device closed its journal in order the last time.
+func (l *Ledger) closedAfter(device stamp.Device) (n int64, ok bool) {
+	if l.journal == nil {
+		return 0, false
+	}
+	end := l.journal.Closed(device)
+	if end == nil {
+		return 0, false
+	}
+	return l.chain.Sealed(signed(end), end.Audit)
+}
+
+func closedAhead(n, ended int64) string {
+	return fmt.Sprintf("the journal was closed in order after line %d of the audit chain, which ended with line %d: "+
+		"the chain was put back to an earlier copy", n, ended)
+}
+
 func setBack(n, ended int64) string {
 	return fmt.Sprintf("it was written after line %d of the audit chain, which ended with line %d: the chain was "+
 		"put back to an earlier copy", n, ended)

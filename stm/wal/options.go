@@ -66,7 +66,8 @@ type Options struct {
 	// Beginning, if not nil, is called once by the writer goroutine, before it writes the first
 	// transaction of this process.
 	Beginning func(*Log)
-	// Sign, if not nil, returns the seal of the audit for a transaction, "" for none. The writer
+	// Sign, if not nil, returns the seal of the audit for a transaction, or for the end of a
+	// segment, which has no memories; "" for none. The writer
 	// goroutine calls it before it writes; it must not wait.
 	Sign func(*record.Entry) string
 	// Vet, if not nil, can refuse a transaction before it is encoded. It receives the
