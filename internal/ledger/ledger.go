@@ -269,7 +269,7 @@ func (l *Ledger) Changed(c *Change) {
 	now := l.now()
 	_, of := l.account(Of(c.By), now)
 	of.seen = now
-	l.note(*l.changed(c, c.How, now))
+	l.note(*changed(c, c.How, now))
 	switch today, n := of.today(now), int64(len(c.IDs)); c.How {
 	case Merged:
 		today.Merged += n

@@ -240,7 +240,7 @@ func (l *Ledger) missed(report *chain.Report, upTo point) (after point, out []ev
 	}
 	err = changesOf(l.journal, func() { out = nil }, func(c *Change) {
 		if deviceOf(c.Stamp) == device && c.Seq > after.Seq && c.Seq <= upTo.Seq {
-			e := l.changed(c, found, l.now())
+			e := changed(c, found, l.now())
 			e.note = l.vouchFor(c, report.End(), seals)
 			out = append(out, *e)
 		}
@@ -261,7 +261,7 @@ func changesOf(j Journal, reset func(), fn func(*Change)) error {
 	}
 }
 
-func (l *Ledger) changed(c *Change, kind string, at time.Time) *event {
+func changed(c *Change, kind string, at time.Time) *event {
 	by := asStored(c.By)
 	return &event{kind: kind, change: c, Read: Read{At: at, By: Of(by), PID: by.PID, What: c.What, IDs: c.IDs}}
 }

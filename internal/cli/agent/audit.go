@@ -262,7 +262,8 @@ func printAuditEvents(s *cli.App, r *op.AuditResult) {
 	if len(r.Events) == 0 {
 		s.Note("nothing of that was done since %s", r.Since.In(s.Zone).Format("2006-01-02"))
 	} else {
-		s.Printf("%s\n", s.Screen.Paint(cli.Faint, "WHEN         WHAT            WHO                     MEMORIES, ENTRY"))
+		const head = "WHEN         WHAT            WHO                     MEMORIES, ENTRY"
+		s.Printf("%s\n", s.Screen.Paint(cli.Faint, head))
 	}
 	for i := range r.Events {
 		printAuditEvent(s, &r.Events[i])
@@ -286,8 +287,8 @@ func printAuditEvent(s *cli.App, e *op.AuditEvent) {
 	if e.Tx != "" {
 		tx = "  " + e.Tx
 	}
-	below := ""
-	if s.Screen.Width > 0 && s.Screen.Width < used+len("456789ab +100")+len(end)+len(tx) { // it stays whole
+	below, least := "", used+len("456789ab +100")+len(end)+len(tx)
+	if s.Screen.Width > 0 && s.Screen.Width < least { // the entry stays whole
 		below, tx = strings.Replace(tx, "  ", "\n"+strings.Repeat(" ", 13), 1), ""
 	}
 	s.Printf("%s%s%s%s\n", line, someIDs(s, e.IDs, e.Count, used+len(end)+len(tx)), s.Screen.Paint(cli.Red, end),
