@@ -444,7 +444,7 @@ func graph() map[string]edges {
 			others: []string{"github.com/tailscale/hujson"},
 		},
 		"internal/ledger": {
-			ours: []string{"internal/durable", "internal/ledger/chain", "internal/text", "memory"},
+			ours: []string{"internal/durable", "internal/ledger/chain", "internal/stamp", "internal/text", "memory"},
 		},
 		"internal/ledger/chain": {
 			ours: []string{"internal/durable"},
@@ -573,6 +573,7 @@ func graph() map[string]edges {
 			others: []string{"pgregory.net/rapid"},
 		},
 		"internal/testutil/secrettest": {},
+		"internal/stamp": {},
 		"internal/text": {
 			others: []string{"github.com/rivo/uniseg"},
 		},
@@ -638,7 +639,7 @@ func graph() map[string]edges {
 			ours: []string{"memory", "stm/device", "stm/record", "stm/table"},
 		},
 		"stm/record": {
-			ours: []string{"internal/durable", "memory"},
+			ours: []string{"internal/durable", "internal/stamp", "memory"},
 		},
 		"stm/table": {
 			ours: []string{

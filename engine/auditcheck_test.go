@@ -136,6 +136,10 @@ func (l *life) step(t testing.TB, what string, pick int) {
 		l.e = l.restart(t, l.e)
 	case "crash":
 		l.e = l.kill(t, l.e, l.disk(t))
+	case "crash, and device.json is lost":
+		left := l.disk(t)
+		delete(left, filepath.Join(l.State, "device.json"))
+		l.e = l.kill(t, l.e, left)
 	case "crash in a flush":
 		name := filepath.Join(l.State, admin.LedgerFile)
 		before, had := l.disk(t)[name]
@@ -153,7 +157,8 @@ func (l *life) step(t testing.TB, what string, pick int) {
 }
 
 var steps = []string{"save", "save", "edit", "relate", "show", "search", "search", "forget and undo", "forget", "purge",
-	"compact", "months", "flush", "restart", "crash", "crash in a flush", "check"}
+	"compact", "months", "flush", "restart", "crash", "crash in a flush",
+	"crash, and device.json is lost", "check"}
 
 // Whatever emberd itself does to its files, and wherever it is killed, is no problem.
 func TestAnAuditOfWhatNobodyTouchedHasNoProblems(t *testing.T) {
@@ -403,7 +408,7 @@ func TestAnAuditAfterAKill(t *testing.T) {
 	asked(t, e, withCard, op.Save, &op.SaveRequest{Content: "The pot was written before the kill"})
 	e = h.kill(t, e, h.disk(t))
 	c := checkAudit(t, e)
-	if len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "1 change is in the journal and nothing vouches for who made it") {
+	if len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "1 change was in the journal and not in the audit chain") {
 		t.Errorf("after a kill: problems %q, notes %q", c.Problems, c.Notes)
 	}
 	if err := e.Close(); err != nil {

@@ -153,7 +153,7 @@ func TestAQuestionAboutANoteNamesItsCommands(t *testing.T) {
 	d.edit("Plan.md", noteFor(m.ID, "the safe is open", "work"))
 	item := d.claims()[0]
 	for _, says := range []string{"emberd review close " + item.Short() + " promote", "emberd review close " + item.Short() + " keep",
-		"Tags of the note: work", "Text of the note:\nthe safe is open"} {
+		`tags: (none) → "work"`, "text of the note:\n> the safe is open"} {
 		if !strings.Contains(item.Evidence, says) {
 			t.Errorf("it does not say %q: %q", says, item.Evidence)
 		}

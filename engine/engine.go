@@ -326,6 +326,7 @@ func (e *Engine) Close() error {
 	if e.Notes.Vault != nil {
 		err = e.Notes.Vault.Close()
 	}
+	_ = e.Ledger.Flush() // so that the end of the log has its line; CloseLedger tells of an error
 	err = errors.Join(err, e.Stm.Close())
 	e.Admin.CloseLedger() // after the last change
 	e.EventLog.Close()    // after the last change

@@ -31,6 +31,7 @@ func (e *Engine) storeOptions() *stm.Options {
 		Complete:     e.Notes.CheckReturned,
 		Vet:          e.Vet,
 		Beginning:    func(l *stm.Log) { e.Ledger.Begin(admin.Journal{Log: stm.AuditLog{Of: l}}) },
+		Sign:         e.Admin.SignChange,
 		Purging:      e.Ledger.Purged,
 		Purged:       e.Purge.Apply,
 	}

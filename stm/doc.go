@@ -57,6 +57,8 @@
 //	key   idempotency key, kh the hash of the request it stands for
 //	ref   the journal entry that this line, the last of an undo, takes back
 //	lift  the forgotten memories whose text may be saved again from here on
+//	au    seal of the audit chain of the device: its lines by then, and an HMAC of who made
+//	      the change and when
 //	cut   true where compaction left something out; a history has the line
 //	fp    the fingerprint of a forgotten text, of del and purge
 //	prev  {"t","d"}: the revision before, and the values that are superseded

@@ -29,6 +29,9 @@ func (s *Store) End() (seq uint64, newest Stamp, certain bool) { return wal.Audi
 // Changes reads every change of the log from the disk, see [wal.Log.Changes].
 func (s *Store) Changes(fn func(*LogLine)) error { return wal.AuditLog{Of: s.wal}.Changes(fn) }
 
+// Closed returns the end of a segment, see [wal.AuditLog.Closed].
+func (s *Store) Closed(device Device) *LogLine { return wal.AuditLog{Of: s.wal}.Closed(device) }
+
 // Stats reads the log of this device and counts, see [wal.Stats]. It is busy during a compaction.
 func (s *Store) Stats(ctx context.Context) (wal.Stats, error) { return wal.StatsOf(ctx, s.wal) }
 

@@ -260,9 +260,16 @@ func auditKind(verb string) string {
 
 // CountChange counts a change of the journal.
 func (e *Admin) CountChange(entry *stm.Entry) {
-	e.Ledger.Changed(&ledger.Change{By: entry.By, How: auditKind(entry.Verb), What: entry.Verb, Tx: entry.Tx,
-		IDs: entry.IDs, Seq: entry.Seq, Stamp: entry.Stamp.String()})
+	e.Ledger.Changed(changeOf(entry))
 	core.Nudge(e.Uncounted)
+}
+
+// SignChange returns the seal of a change that is about to be written.
+func (e *Admin) SignChange(entry *stm.Entry) string { return e.Ledger.Sign(changeOf(entry)) }
+
+func changeOf(entry *stm.Entry) *ledger.Change {
+	return &ledger.Change{By: entry.By, How: auditKind(entry.Verb), What: entry.Verb, Tx: entry.Tx,
+		IDs: entry.IDs, Seq: entry.Seq, Stamp: entry.Stamp.String()}
 }
 
 // WasDiscarded reports whether a memory was deleted, or merged into another.

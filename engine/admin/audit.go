@@ -72,6 +72,7 @@ type Log interface {
 	End() (seq uint64, newest stm.Stamp, certain bool)
 	Settle(ctx context.Context) error
 	Changes(fn func(*stm.LogLine)) error
+	Closed(device stm.Device) *stm.LogLine
 }
 
 // End implements [ledger.Journal].
@@ -85,15 +86,25 @@ func (j Journal) Settle() error { return j.Log.Settle(context.Background()) }
 
 // Changes implements [ledger.Journal].
 func (j Journal) Changes(fn func(*ledger.Change)) error {
-	return j.Log.Changes(func(l *stm.LogLine) {
-		c := &ledger.Change{How: auditKind(l.Verb), What: l.Verb, Tx: l.Tx.String(), Seq: l.Seq,
-			Stamp: l.Stamp.String()}
-		_ = json.Unmarshal(l.By, &c.By) // an invalid value is the zero actor, as everywhere
-		for i := range l.Changes {
-			c.IDs = append(c.IDs, l.Changes[i].ID)
-		}
-		fn(c)
-	})
+	return j.Log.Changes(func(l *stm.LogLine) { fn(journaled(l)) })
+}
+
+// Closed implements [ledger.Journal].
+func (j Journal) Closed(device stm.Device) *ledger.Change {
+	if l := j.Log.Closed(device); l != nil {
+		return journaled(l)
+	}
+	return nil
+}
+
+func journaled(l *stm.LogLine) *ledger.Change {
+	c := &ledger.Change{How: auditKind(l.Verb), What: l.Verb, Tx: l.Tx.String(), Seq: l.Seq,
+		Stamp: l.Stamp.String(), Audit: l.Audit}
+	_ = json.Unmarshal(l.By, &c.By) // an invalid value is the zero actor, as everywhere
+	for i := range l.Changes {
+		c.IDs = append(c.IDs, l.Changes[i].ID)
+	}
+	return c
 }
 
 func (e *Admin) auditCaller(s *ledger.Sum) op.AuditCaller {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"emberd/internal/ledger/chain"
@@ -29,15 +30,17 @@ const maxProblems = 20
 // Check flushes, checks the chain, and compares with it, both ways, audit.json and the journal as
 // they are on the disk, as far as both are kept:
 //
+//   - The counts of audit.json are those that emberd wrote last.
 //   - Each read of audit.json since the chain began has its line, and each line of a read that
 //     audit.json still keeps has its read, the same caller, process, operation and memories.
 //   - Each change of this device in the journal since the chain began has its line, and each line
 //     its change, unless its memories were purged, it is older than what compaction may drop, or a
-//     backup was restored since.
+//     backup was restored since. So has each of a device that this one was.
+//   - The seal that each change has in the journal holds, and is from no later line than the last.
 //
 // A crash can leave changes in the journal without a line, and reads in the chain that audit.json
-// has not: the next process takes the former down as found, and both are notes. The same after an
-// orderly end is a problem. Without a chain there is nothing to check.
+// has not: the next process takes the former down as found, and both are notes. Changes without a
+// seal, and reads after an orderly end, are problems. Without a chain there is nothing to check.
 func (l *Ledger) Check() (*Check, error) {
 	if l.chain == nil {
 		return &Check{}, nil
@@ -69,42 +72,47 @@ func (l *Ledger) collect() (*comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newComparison(report, l.chain.Digest)
-	stored, err := l.storedReads()
+	c := newComparison(report, l.chain)
+	stored, counts, err := l.storedReads()
 	if errors.Is(err, fs.ErrNotExist) {
-		stored, err = nil, nil
+		stored, counts, err = nil, noCounts, nil
 	}
 	if err != nil {
 		c.problem("%s cannot be read: %v", filepath.Base(l.opt.File), err)
 		return c, nil
 	}
 	c.compareReads(stored)
+	if c.counts != nil && !slices.Contains(c.counts, counts) {
+		c.problem("audit.json has other counts of callers than the audit chain")
+	}
 	return c, nil
 }
 
-// storedReads reads audit.json from the disk.
-func (l *Ledger) storedReads() (*file, error) {
+// storedReads reads audit.json from the disk, and the digest of its counts.
+func (l *Ledger) storedReads() (f *file, counts string, err error) {
 	data, err := l.readFile()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	f := new(file)
+	f = new(file)
 	if err := json.Unmarshal(data, f); err != nil {
-		return nil, fmt.Errorf("it is no JSON of the ledger's: %w", err)
+		return nil, "", fmt.Errorf("it is no JSON of the ledger's: %w", err)
 	}
-	return f, nil
+	counts, err = countsIn(data)
+	return f, counts, err
 }
 
 // comparison is what the chain says, by what it says it of, and what is wrong.
 type comparison struct {
 	replay
-	out    Check
-	digest func(string) string
-	more   int // problems beyond maxProblems
+	out   Check
+	chain *chain.Chain
+	ended int64 // the last line of the chain
+	more  int   // problems beyond maxProblems
 }
 
-func newComparison(report *chain.Report, digest func(string) string) *comparison {
-	c := &comparison{digest: digest, replay: newReplay()}
+func newComparison(report *chain.Report, by *chain.Chain) *comparison {
+	c := &comparison{chain: by, ended: report.End(), replay: newReplay()}
 	c.out.Problems = report.Problems
 	for i := range report.Lines {
 		c.add(i, &report.Lines[i])

@@ -2,8 +2,11 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
+	"emberd/internal/stamp"
 	"emberd/memory"
 )
 
@@ -71,7 +74,7 @@ func (c *comparison) sameMemories(ids []memory.ID, line sealed) bool {
 	next, total := 0, max(line.Of, len(line.IDs))
 	for _, id := range line.IDs {
 		switch {
-		case next < len(ids) && c.digest(string(ids[next])) == id:
+		case next < len(ids) && c.chain.Digest(string(ids[next])) == id:
 			next++
 		case c.purged[id] <= line.i:
 			return false
@@ -86,48 +89,68 @@ type logged struct {
 	ids map[string]bool // by their digests
 }
 
+// journaled is what the journal has, as far as it is compared.
+type journaled struct {
+	has     map[place]*logged // that have a line
+	beyond  []*Change         // after the last line of the chain
+	wrong   []string
+	unknown map[place]bool        // from before the chain, with seals that do not hold
+	others  map[stamp.Device]bool // devices that the chain does not know
+}
+
 // compareChanges compares the changes of the journal with their lines.
 func (c *comparison) compareChanges(j Journal) error {
 	if j == nil {
 		return nil
 	}
-	var has map[place]*logged
-	var beyond []*Change
-	var wrong []string
-	err := changesOf(j, func() { has, beyond, wrong = make(map[place]*logged), nil, nil }, func(ch *Change) {
-		at := place{deviceOf(ch.Stamp), ch.Seq}
-		line, ok := c.changes[at]
-		switch base := c.base[at.device]; {
-		case base == nil: // of another device
-		case ok:
-			if has[at] == nil {
-				has[at] = &logged{ids: make(map[string]bool)}
-			}
-			wrong = append(wrong, c.compareChange(ch, line, has[at])...)
-		case at.seq <= base.Seq && ch.Stamp <= base.Stamp: // from before the chain
-		case at.seq > c.upTo[at.device]:
-			beyond = append(beyond, ch)
-		default:
-			wrong = append(wrong, unsealed(ch))
-		}
-	})
+	var got *journaled
+	err := changesOf(j, func() {
+		got = &journaled{has: make(map[place]*logged), unknown: make(map[place]bool),
+			others: make(map[stamp.Device]bool)}
+	}, func(ch *Change) { c.sort(ch, got) })
 	if err == nil {
 		err = j.Settle()
 	}
 	if err != nil {
 		return fmt.Errorf("compare the journal with the audit chain: %w", err)
 	}
-	slices.Sort(wrong)
-	c.named(slices.Compact(wrong))
-	c.named(c.beyond(j, beyond))
-	c.missing(has)
+	c.beyond(j, got)
+	slices.Sort(got.wrong)
+	for _, text := range slices.Compact(got.wrong) {
+		c.problem("%s", text)
+	}
+	c.missing(got.has)
+	c.noteUnknown(got)
 	return nil
 }
 
-func (c *comparison) named(problems []string) {
-	for _, text := range problems {
-		c.problem("%s", text)
+// sort takes a change of the journal.
+func (c *comparison) sort(ch *Change, got *journaled) {
+	at := place{deviceOf(ch.Stamp), ch.Seq}
+	line, ok := c.changes[at]
+	switch base := c.base[at.device]; {
+	case base == nil:
+		got.others[at.device] = true
+	case ok:
+		if got.has[at] == nil {
+			got.has[at] = &logged{ids: make(map[string]bool)}
+		}
+		got.wrong = append(got.wrong, c.compareChange(ch, line, got.has[at])...)
+	case at.seq <= base.Seq && ch.Stamp <= base.Stamp: // from before the chain
+		if ch.Audit != "" && !c.holds(ch) {
+			got.unknown[at] = true
+		}
+	case at.seq > c.upTo[at.device].Seq:
+		got.beyond = append(got.beyond, ch)
+	default:
+		got.wrong = append(got.wrong, unsealed(ch))
 	}
+}
+
+// holds reports whether the seal of a change holds.
+func (c *comparison) holds(ch *Change) bool {
+	_, ok := c.chain.Sealed(signed(ch), ch.Audit)
+	return ok
 }
 
 func unsealed(ch *Change) string {
@@ -135,16 +158,76 @@ func unsealed(ch *Change) string {
 		Of(asStored(ch.By)))
 }
 
-// beyond returns what is wrong with changes after the last line of the chain: there are some while
-// emberd runs. Of a device that this one no longer is, they came from elsewhere.
-func (c *comparison) beyond(j Journal, changes []*Change) (wrong []string) {
-	seq, stamp, _ := j.End()
-	for _, ch := range changes {
-		if deviceOf(ch.Stamp) == deviceOf(stamp) && (ch.Seq > seq || ch.Stamp > stamp) {
-			wrong = append(wrong, unsealed(ch))
+// beyond judges changes after the last line of the chain. Of this device there are some while emberd
+// runs. Of one that it was before there are some after a kill, or if a copy of this home writes them:
+// their seals hold.
+func (c *comparison) beyond(j Journal, got *journaled) {
+	seq, newest, _ := j.End()
+	ended := max(c.ended, c.chain.End())
+	elsewhere := make(map[stamp.Device]map[place]bool)
+	for _, ch := range got.beyond {
+		device := deviceOf(ch.Stamp)
+		n, ok := c.chain.Sealed(signed(ch), ch.Audit)
+		now := device == deviceOf(newest)
+		switch {
+		case now && (ch.Seq > seq || ch.Stamp > newest), ch.Audit != "" && !ok,
+			ch.Audit == "" && !now && c.seals[device]:
+			got.wrong = append(got.wrong, unsealed(ch))
+		case now && n > ended:
+			got.wrong = append(got.wrong, unsealed(ch)+": "+setBack(n, ended))
+		case !now:
+			if elsewhere[device] == nil {
+				elsewhere[device] = make(map[place]bool)
+			}
+			elsewhere[device][place{device, ch.Seq}] = true
 		}
 	}
-	return wrong
+	for _, at := range slices.SortedFunc(maps.Values(c.upTo), func(a, b point) int {
+		return strings.Compare(a.Stamp, b.Stamp)
+	}) {
+		if device := deviceOf(at.Stamp); device != deviceOf(newest) && at.Seq+uint64(len(elsewhere[device])) > 0 {
+			c.noteFormer(at, len(elsewhere[device]), c.closedLater(j, device, ended))
+		}
+	}
+}
+
+// closedLater reports whether a device closed its journal in order after a line that is not in the chain.
+func (c *comparison) closedLater(j Journal, device stamp.Device, ended int64) bool {
+	end := j.Closed(device)
+	if end == nil {
+		return false
+	}
+	n, ok := c.chain.Sealed(signed(end), end.Audit)
+	return ok && n > ended
+}
+
+// noteFormer notes a device that this one was.
+func (c *comparison) noteFormer(last point, later int, closed bool) {
+	text := fmt.Sprintf("this home was the device %s until %s, before its device.json was lost, or it was restored, "+
+		"moved or copied", deviceOf(last.Stamp), timeOf(last.Stamp).Format(day))
+	switch {
+	case later == 0 && closed:
+		text += "; its journal was closed after a line that the audit chain does not have: a copy of this home did " +
+			"that, or the chain was put back to an earlier copy"
+	case later > 0:
+		text += fmt.Sprintf("; %s not in the audit chain: emberd was killed, a copy of this home wrote that, or the "+
+			"chain was put back to an earlier copy", count(int64(later), "later change is", "later changes are"))
+	}
+	c.out.Notes = append(c.out.Notes, text)
+}
+
+// noteUnknown notes what the chain cannot vouch for.
+func (c *comparison) noteUnknown(got *journaled) {
+	if n := len(got.unknown); n > 0 {
+		c.out.Notes = append(c.out.Notes, fmt.Sprintf("%s in the journal from before the audit chain, with seals of "+
+			"another key: the folder audit was lost or removed since, and nothing vouches for them",
+			count(int64(n), "change is", "changes are")))
+	}
+	if n := len(got.others); n > 0 {
+		c.out.Notes = append(c.out.Notes, fmt.Sprintf("the journal has changes of %s, which are in no chain here: of "+
+			"other devices, or of this one before its state folder was lost",
+			count(int64(n), "device that the chain does not know", "devices that the chain does not know")))
+	}
 }
 
 func (c *comparison) compareChange(ch *Change, line sealed, has *logged) (wrong []string) {
@@ -157,8 +240,11 @@ func (c *comparison) compareChange(ch *Change, line sealed, has *logged) (wrong 
 		wrong = append(wrong, fmt.Sprintf("the journal says that the change %s was %s by process %d, and the audit "+
 			"chain that it was %s by process %d, %s", ch.Tx, ch.What, by.PID, line.What, line.PID, line.Tx))
 	}
+	if len(wrong) == 0 && ch.Audit != "" && !c.holds(ch) {
+		wrong = append(wrong, fmt.Sprintf("the seal in the journal of %s does not hold", changeText(line.Line)))
+	}
 	for _, id := range ch.IDs {
-		digest := c.digest(string(id))
+		digest := c.chain.Digest(string(id))
 		has.ids[digest] = true
 		if line.Of == 0 && !slices.Contains(line.IDs, digest) {
 			wrong = append(wrong, fmt.Sprintf("the journal says that %s was of the memory %s too, and the audit chain "+
@@ -176,7 +262,7 @@ func (c *comparison) missing(has map[place]*logged) {
 	for _, line := range c.lines {
 		at := place{deviceOf(line.Stamp), line.Seq}
 		last := c.changes[at]
-		if line.Stamp == "" || last.Line != line || last.i < c.restore || stampTime(line.Stamp).Before(c.expired) {
+		if line.Stamp == "" || last.Line != line || last.i < c.restore || timeOf(line.Stamp).Before(c.expired) {
 			continue
 		}
 		got := has[at]

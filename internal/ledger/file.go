@@ -72,7 +72,10 @@ func (l *Ledger) load() error {
 	if len(f.Callers) > maxCallers+1 || len(f.Reads) > maxReads || len(f.Saves) > maxWatched {
 		return errors.New("it has more than a ledger holds")
 	}
-	return l.take(&f)
+	if err = l.take(&f); err == nil {
+		l.counts, err = countsIn(data)
+	}
+	return err
 }
 
 func (l *Ledger) readFile() ([]byte, error) {
@@ -163,8 +166,9 @@ func (l *Ledger) flush() (err error) {
 	if !due {
 		return nil
 	}
-	if len(b.events) > 0 || b.lost {
-		err = l.seal(b)
+	if l.chain != nil {
+		l.next, err = f.counts()
+		err = errors.Join(err, l.seal(b))
 	}
 	if err == nil {
 		err = durable.ReplaceFileBy(l.opt.FS, l.opt.File, f.write)
@@ -175,7 +179,7 @@ func (l *Ledger) flush() (err error) {
 		l.mu.Unlock()
 		return fmt.Errorf("write the ledger of callers: %w", err)
 	}
-	l.saved = extentOf(f.Reads, f.Seq)
+	l.saved, l.counts = extentOf(f.Reads, f.Seq), l.next
 	return nil
 }
 
@@ -210,7 +214,12 @@ func (f *file) write(to io.Writer) error {
 
 // writeList adds one more member to an object, an item a line.
 func writeList[T any](w *bufio.Writer, name string, items []T) error {
-	_, _ = fmt.Fprintf(w, ",%q:[", name)
+	_, _ = fmt.Fprintf(w, ",%q:", name)
+	return writeItems(w, items)
+}
+
+func writeItems[T any](w *bufio.Writer, items []T) error {
+	_ = w.WriteByte('[')
 	lines := json.NewEncoder(w)
 	for i := range items {
 		if i > 0 {

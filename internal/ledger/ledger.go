@@ -35,6 +35,7 @@
 package ledger
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"slices"
@@ -144,11 +145,13 @@ type Ledger struct {
 	verdicts atomic.Pointer[map[Caller]string]
 
 	asked   atomic.Bool  // the chain was to say that this process writes
-	writing sync.Mutex   // held while the file is written; taken before mu; guards the next four
+	writing sync.Mutex   // held while the file is written; taken before mu; guards the next seven
 	chain   *chain.Chain // nil without one
 	journal Journal      // nil if none is compared
 	begun   bool         // the chain says that this process writes
 	saved   extent       // reads that the file has
+	counts  string       // digest of the counts that the file has
+	next    string       // of those that it gets next
 
 	mu       sync.Mutex // guards what follows
 	since    time.Time
@@ -181,6 +184,8 @@ func Open(opt Options) *Ledger {
 		l.setAside(err)
 	}
 	l.from.Read, l.saved = l.seq, extentOf(l.reads, l.seq)
+	l.counts = cmp.Or(l.counts, noCounts)
+	l.next = l.counts
 	return l
 }
 
@@ -254,6 +259,7 @@ type Change struct {
 	// Seq and Stamp are those of its line in the journal.
 	Seq   uint64
 	Stamp string
+	Audit string // its seal, see [Ledger.Sign]
 }
 
 // Changed takes down that an entry of the log changed memories.
@@ -263,7 +269,7 @@ func (l *Ledger) Changed(c *Change) {
 	now := l.now()
 	_, of := l.account(Of(c.By), now)
 	of.seen = now
-	l.note(*l.changed(c, c.How, now))
+	l.note(*changed(c, c.How, now))
 	switch today, n := of.today(now), int64(len(c.IDs)); c.How {
 	case Merged:
 		today.Merged += n

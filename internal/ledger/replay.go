@@ -1,18 +1,19 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"emberd/internal/ledger/chain"
+	"emberd/internal/stamp"
 )
 
 // place is a line of a device's journal.
 type place struct {
-	device string
+	device stamp.Device
 	seq    uint64
 }
 
@@ -24,11 +25,13 @@ type sealed struct {
 
 // replay is what the lines of a chain add up to, in their order.
 type replay struct {
-	lines     []*chain.Line // of reads and changes
-	reads     map[int64]sealed
-	changes   map[place]sealed
-	base      map[string]*chain.Line // by device, the first mark: what was before is not told
-	upTo      map[string]uint64      // by device, the last line of the journal that is told
+	lines   []*chain.Line // of reads and changes
+	reads   map[int64]sealed
+	changes map[place]sealed
+	// base is of each device that this one is or was the first mark: what was before is not told.
+	base      map[stamp.Device]*chain.Line
+	upTo      map[stamp.Device]point // the last line of the journal that is told
+	seals     map[stamp.Device]bool  // its changes have seals
 	purged    map[string]int         // by digest, the last line that says so
 	lastPurge int
 	expired   time.Time // changes from before may be gone
@@ -37,16 +40,20 @@ type replay struct {
 	first      *chain.Line // mark: reads before it are not told
 	now, saved extent      // reads that audit.json has after the last line, and had for certain before
 	lost       []extent    // reads for whose lines there was no room
+	noted      int         // of lost
+	counts     []string    // digests of the counts that audit.json can have, nil if unknown
 	ended      bool        // in order
 	crashed    bool        // the process before the present one did not end in order
 	times      []time.Time // of the changes that it found without a line, after a crash
+	vouched    int         // changes that it found, for which their seals vouch
 	notes      []string
 	problems   []string
 }
 
 func newReplay() replay {
-	return replay{reads: make(map[int64]sealed), changes: make(map[place]sealed), base: make(map[string]*chain.Line),
-		upTo: make(map[string]uint64), purged: make(map[string]int), restore: -1}
+	return replay{reads: make(map[int64]sealed), changes: make(map[place]sealed),
+		base: make(map[stamp.Device]*chain.Line), upTo: make(map[stamp.Device]point),
+		seals: make(map[stamp.Device]bool), purged: make(map[string]int), restore: -1}
 }
 
 const day = "2006-01-02 15:04:05"
@@ -76,6 +83,8 @@ func (r *replay) add(i int, line *chain.Line) {
 		if line.Before.After(r.expired) {
 			r.expired = line.Before
 		}
+	case ahead:
+		r.problemf("%s", line.Note)
 	case restored:
 		r.restore = i
 		r.notef("a backup was restored on %s, so that earlier changes may be missing", line.At.Format(day))
@@ -83,8 +92,9 @@ func (r *replay) add(i int, line *chain.Line) {
 		r.change(i, line)
 	}
 	if line.Stamp != "" {
-		device := deviceOf(line.Stamp)
-		r.upTo[device] = max(r.upTo[device], line.Seq)
+		if device := deviceOf(line.Stamp); line.Seq >= r.upTo[device].Seq {
+			r.upTo[device] = point{Seq: line.Seq, Stamp: line.Stamp}
+		}
 	}
 }
 
@@ -95,26 +105,37 @@ func (r *replay) change(i int, line *chain.Line) {
 		return
 	}
 	r.changes[place{deviceOf(line.Stamp), line.Seq}] = sealed{line, i}
-	if line.Kind != found {
-		return
+	if line.Kind == found {
+		r.found(line)
 	}
-	if r.crashed {
-		r.times = append(r.times, stampTime(line.Stamp))
-		return
+}
+
+// found judges a change that was in the journal without a line.
+func (r *replay) found(line *chain.Line) {
+	switch {
+	case line.Note == vouched:
+		r.vouched++
+	case line.Note != "":
+		r.problemf("the journal has %s, which was not in the audit chain: %s", changeText(line), line.Note)
+	case r.crashed:
+		r.times = append(r.times, timeOf(line.Stamp))
+	default:
+		r.problemf("%s was written into the journal while emberd did not run", changeText(line))
 	}
-	r.problemf("%s was written into the journal while emberd did not run", changeText(line))
 }
 
 // mark takes where journal and reads are, and compares that with where they were.
 func (r *replay) mark(line *chain.Line) {
-	if device := deviceOf(line.Stamp); line.Stamp != "" && r.base[device] == nil {
-		r.base[device] = line
+	if device := deviceOf(line.Stamp); line.Stamp != "" {
+		r.base[device] = cmp.Or(r.base[device], line)
+		r.seals[device] = r.seals[device] || line.Seals
 	}
 	switch {
 	case r.first == nil:
 		r.first, r.crashed = line, true
 	case line.Kind == started:
 		r.start(line)
+		r.startCounts(line)
 	case line.Read > r.now.Next:
 		r.lost = append(r.lost, extent{r.now.Next, line.Read})
 	}
@@ -124,6 +145,26 @@ func (r *replay) mark(line *chain.Line) {
 	}
 	r.now, r.ended = extent{line.First, line.Read}, line.Kind == stopped
 	r.saved = extent{line.Saved[0], line.Saved[1]}
+	r.count(line)
+}
+
+// count takes which counts audit.json has or gets.
+func (r *replay) count(line *chain.Line) {
+	switch had := line.Counts[0]; {
+	case had == "": // of an earlier version
+		r.counts = nil
+		return
+	case len(r.counts) == 0 || r.counts[0] != had || line.Kind == stopped:
+		r.counts = []string{had}
+	}
+	r.counts = append(r.counts, line.Counts[1])
+}
+
+// startCounts compares the counts that audit.json had at a start with those at the end before.
+func (r *replay) startCounts(line *chain.Line) {
+	if had := line.Counts[0]; r.counts != nil && had != "" && !slices.Contains(r.counts, had) {
+		r.problemf("at the start of %s audit.json had other counts of callers than emberd wrote", line.At.Format(day))
+	}
 }
 
 // start compares what audit.json had at a start with what it had at the end before.
@@ -154,20 +195,22 @@ func (r *replay) finish() {
 			"(%s to %s)", count(int64(len(r.times)), "change is", "changes are"), slices.MinFunc(r.times,
 			time.Time.Compare).Format(day), slices.MaxFunc(r.times, time.Time.Compare).Format(day))
 	}
-	r.times = nil
-	for _, gap := range r.lost {
+	if r.vouched > 0 {
+		r.notef("%s in the journal and not in the audit chain, which was not written before emberd ended: seals in "+
+			"the journal vouch for who made it, and when", count(int64(r.vouched), "change was", "changes were"))
+	}
+	r.times, r.vouched = nil, 0
+	for _, gap := range r.lost[r.noted:] {
 		r.notef("%s in audit.json and nothing vouches for them: the audit chain could not be written",
 			count(gap.Next-gap.First, "read is", "reads are"))
 	}
+	r.noted = len(r.lost)
 }
 
-// stampTime returns the time of a stamp, the zero time if it is none.
-func stampTime(stamp string) time.Time {
-	ms, err := strconv.ParseInt(stamp[:min(len(stamp), len("0192f3a1b2c3"))], 16, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
+// timeOf returns the time of a stamp.
+func timeOf(text string) time.Time {
+	at, _ := stamp.Parse(text)
+	return at.Time()
 }
 
 func count(n int64, one, many string) string {

@@ -12,6 +12,7 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/internal/ledger/chain"
+	"emberd/internal/stamp"
 	"emberd/memory"
 )
 
@@ -25,6 +26,7 @@ const (
 	purging  = "purge"   // memories of which nothing is kept from then on
 	expired  = "expire"  // superseded changes from before Before may go
 	restored = "restore" // a backup replaced the journal
+	ahead    = "ahead"   // the journal was closed after a line that the chain does not have
 )
 
 // Bounds of the chain's lines.
@@ -43,6 +45,8 @@ type Journal interface {
 	// Changes calls fn for every change on the disk, of all devices and in any order, and for
 	// some twice. The error is fs.ErrNotExist if it has to be called again.
 	Changes(fn func(*Change)) error
+	// Closed returns the last orderly end of a device's journal with a seal, nil if there is none.
+	Closed(device stamp.Device) *Change
 }
 
 // event is what the chain is told: a read, or a change with its place in the journal.
@@ -51,6 +55,7 @@ type event struct {
 	kind   string
 	change *Change
 	before time.Time
+	note   string // of a change that was found
 }
 
 // point is where journal and reads are.
@@ -162,10 +167,10 @@ func (l *Ledger) beginSealing() error {
 	return l.seal(b)
 }
 
-// seal appends a batch to the chain. Writing must be held.
+// seal appends a batch to the chain, and what is counted next. Writing must be held.
 func (l *Ledger) seal(b *batch) error {
 	err := l.sealBegin(b)
-	for err == nil && len(b.events) > 0 {
+	for counted := l.next == l.counts; err == nil && (len(b.events) > 0 || !counted); counted = true {
 		some := b.events[:min(len(b.events), maxBatch)]
 		if err = l.append(l.mark(kept, b.from, b.first), some); err != nil {
 			break
@@ -193,20 +198,17 @@ func (l *Ledger) sealBegin(b *batch) error {
 	if err != nil {
 		return err
 	}
-	upTo, known := sealedUpTo(report.Lines, deviceOf(b.from.Stamp))
-	var missed []event
-	if known && l.journal != nil {
-		if missed, err = l.missed(upTo, b.from); err != nil {
-			return fmt.Errorf("read the journal for the audit chain: %w", err)
-		}
+	upTo, missed, err := l.missed(report, b.from)
+	if err != nil {
+		return fmt.Errorf("read the journal for the audit chain: %w", err)
 	}
-	if !known {
-		upTo = b.from
+	if n, ok := l.closedAfter(deviceOf(b.from.Stamp)); ok && n > report.End() {
+		missed = append(missed, event{kind: ahead, note: closedAhead(n, report.End())})
 	}
-	upTo.Read = b.from.Read
 	mark := l.mark(kept, upTo, b.first)
 	if !l.begun {
 		mark = l.mark(started, upTo, l.saved.First)
+		mark.Counts[1] = l.counts
 	}
 	if b.lost {
 		mark.Note = "earlier lines were dropped, since the chain could not be written"
@@ -224,21 +226,29 @@ func (l *Ledger) sealBegin(b *batch) error {
 	return nil
 }
 
-// missed returns the changes of this device in the journal between two points, in their order.
-func (l *Ledger) missed(after, upTo point) ([]event, error) {
-	if upTo.Seq <= after.Seq {
-		return nil, nil
+// missed returns where the chain is in the journal, and the changes of this device between that and
+// a point, in their order.
+func (l *Ledger) missed(report *chain.Report, upTo point) (after point, out []event, err error) {
+	device := deviceOf(upTo.Stamp)
+	after, known, seals := sealedUpTo(report.Lines, device)
+	if !known {
+		return upTo, nil, nil
 	}
-	var out []event
-	err := changesOf(l.journal, func() { out = nil }, func(c *Change) {
-		if deviceOf(c.Stamp) == deviceOf(upTo.Stamp) && c.Seq > after.Seq && c.Seq <= upTo.Seq {
-			out = append(out, *l.changed(c, found, l.now()))
+	after.Read = upTo.Read
+	if upTo.Seq <= after.Seq || l.journal == nil {
+		return after, nil, nil
+	}
+	err = changesOf(l.journal, func() { out = nil }, func(c *Change) {
+		if deviceOf(c.Stamp) == device && c.Seq > after.Seq && c.Seq <= upTo.Seq {
+			e := changed(c, found, l.now())
+			e.note = l.vouchFor(c, report.End(), seals)
+			out = append(out, *e)
 		}
 	})
 	slices.SortStableFunc(out, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.change.Seq, b.change.Seq), -cmp.Compare(len(a.IDs), len(b.IDs)))
 	})
-	return slices.CompactFunc(out, func(a, b event) bool { return a.change.Seq == b.change.Seq }), err
+	return after, slices.CompactFunc(out, func(a, b event) bool { return a.change.Seq == b.change.Seq }), err
 }
 
 // changesOf reads the journal again while compaction replaces files of it.
@@ -251,7 +261,7 @@ func changesOf(j Journal, reset func(), fn func(*Change)) error {
 	}
 }
 
-func (l *Ledger) changed(c *Change, kind string, at time.Time) *event {
+func changed(c *Change, kind string, at time.Time) *event {
 	by := asStored(c.By)
 	return &event{kind: kind, change: c, Read: Read{At: at, By: Of(by), PID: by.PID, What: c.What, IDs: c.IDs}}
 }
@@ -271,7 +281,7 @@ func asStored(a memory.Actor) memory.Actor {
 
 func (l *Ledger) mark(kind string, at point, first int64) chain.Line {
 	return chain.Line{Kind: kind, Seq: at.Seq, Stamp: at.Stamp, Read: at.Read, First: first,
-		Saved: [2]int64{l.saved.First, l.saved.Next}}
+		Saved: [2]int64{l.saved.First, l.saved.Next}, Counts: [2]string{l.counts, l.next}, Seals: true}
 }
 
 func (l *Ledger) append(mark chain.Line, events []event) error {
@@ -285,7 +295,8 @@ func (l *Ledger) append(mark chain.Line, events []event) error {
 }
 
 func (l *Ledger) line(e *event) chain.Line {
-	line := chain.Line{At: e.At, Kind: e.kind, What: e.What, PID: e.PID, Read: e.Seq, Before: e.before}
+	line := chain.Line{At: e.At, Kind: e.kind, What: e.What, PID: e.PID, Read: e.Seq, Before: e.before,
+		Note: e.note}
 	if e.By != (Caller{}) {
 		line.By = e.By.String()
 	}
@@ -301,20 +312,19 @@ func (l *Ledger) line(e *event) chain.Line {
 	return line
 }
 
-// sealedUpTo returns the last line of a device's journal that the chain tells of, false if none.
-func sealedUpTo(lines []chain.Line, device string) (last point, known bool) {
+// sealedUpTo returns the last line of a device's journal that the chain tells of, whether there is
+// one, and whether the device seals its changes.
+func sealedUpTo(lines []chain.Line, device stamp.Device) (last point, known, seals bool) {
 	for i := range lines {
 		if line := &lines[i]; line.Stamp != "" && deviceOf(line.Stamp) == device {
+			seals = seals || line.Seals
 			if known = true; line.Seq >= last.Seq {
 				last.Seq, last.Stamp = line.Seq, line.Stamp
 			}
 		}
 	}
-	return last, known
+	return last, known, seals
 }
-
-// deviceOf returns the device of a stamp.
-func deviceOf(stamp string) string { return stamp[min(len(stamp), len("0192f3a1b2c3-0004-")):] }
 
 // Purged takes down that nothing of some memories will be kept, in the journal either. It returns
 // when the chain has that on the disk.

@@ -24,11 +24,11 @@
 //
 // The members of a record are in this order; those that do not apply are left out:
 //
-//	+---+---+---+----+----+----+----+----+-----+----+-----+------+-----+----+------+---+---+
-//	| v | q | t | op | id | tx | do | by | key | kh | ref | lift | cut | fp | prev | d | c |
-//	+---+---+---+----+----+----+----+----+-----+----+-----+------+-----+----+------+---+---+
-//	|<------------------------- bytes that the checksum is of ------------------------>|   |
-//	                                                    CRC-32C, eight hex digits -----^
+//	+---+---+---+----+----+----+----+----+-----+----+-----+------+----+-----+----+------+---+---+
+//	| v | q | t | op | id | tx | do | by | key | kh | ref | lift | au | cut | fp | prev | d | c |
+//	+---+---+---+----+----+----+----+----+-----+----+-----+------+----+-----+----+------+---+---+
+//	|<---------------------------- bytes that the checksum is of -------------------------->|   |
+//	                                                         CRC-32C, eight hex digits -----^
 //
 // Package stm explains the members.
 package record

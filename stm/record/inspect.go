@@ -46,8 +46,9 @@ type LogLine struct {
 	Verb        string
 	By          []byte // JSON
 	Key         string
-	Undoes      Stamp // journal entry that the line reverts
-	Cut         bool  // compaction left out what was superseded; the whole line is history
+	Undoes      Stamp  // journal entry that the line reverts
+	Audit       string // seal of the audit chain
+	Cut         bool   // compaction left out what was superseded; the whole line is history
 	Changes     []LogChange
 	Data        []byte // JSON: d of lines that change no memory
 	Sum         string // checksum as written, of a good line
@@ -192,7 +193,7 @@ func (l *LogLine) Decode(b []byte) error {
 		return err
 	}
 	l.fromVersion, l.Seq, l.Stamp, l.Op, l.Tx = in.Version, in.Seq, in.Stamp, in.Op, in.Tx
-	l.Verb, l.By, l.Key, l.Undoes = in.Verb, in.By, in.Key, in.Ref
+	l.Verb, l.By, l.Key, l.Undoes, l.Audit = in.Verb, in.By, in.Key, in.Ref, in.Audit
 	l.Cut = string(Member(b, "cut")) == "true"
 	for _, c := range in.Changes {
 		l.Changes = append(l.Changes, LogChange{Op: c.Op, ID: c.ID, Prev: c.Prev, Data: c.Data})
@@ -206,7 +207,7 @@ func (l *LogLine) Decode(b []byte) error {
 // Line is the inverse of decode, for what merges.
 func (l *LogLine) Line() Line {
 	out := Line{Version: l.fromVersion, Seq: l.Seq, Stamp: l.Stamp, Op: l.Op, Tx: l.Tx, Verb: l.Verb, By: l.By,
-		Key: l.Key, Ref: l.Undoes, Data: l.Data}
+		Key: l.Key, Ref: l.Undoes, Audit: l.Audit, Data: l.Data}
 	for _, c := range l.Changes {
 		out.Changes = append(out.Changes, Change{Op: c.Op, ID: c.ID, Prev: c.Prev, Data: c.Data})
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"emberd/internal/stamp"
 	"emberd/memory"
 )
 
@@ -54,6 +55,7 @@ type Line struct {
 	KeyHash string
 	Ref     Stamp
 	Lift    []memory.ID // forgotten memories whose text may be saved again
+	Audit   string      // seal of the audit chain of the device: who made the change, and when
 	Cut     bool        // compaction took out what no longer counts; the whole line is in the history
 	Extra   bool        // it has members that this version does not know
 	Changes []Change
@@ -96,7 +98,7 @@ func Verify(b []byte) error {
 func SealLine(b []byte, start int) []byte {
 	sum := crc32.Checksum(b[start:], Castagnoli)
 	b = append(b, `,"c":"`...)
-	b = appendHex(b, uint64(sum), 8)
+	b = stamp.AppendHex(b, uint64(sum), 8)
 	return append(b, "\"}\n"...)
 }
 
@@ -136,6 +138,8 @@ func Decode(b []byte) (Line, error) {
 			mark, bad = parsePrint(value)
 		case "lift":
 			l.Lift, bad = idsField(value)
+		case "au":
+			l.Audit, bad = Text(value)
 		case "cut":
 			l.Cut = string(value) == "true"
 		case "prev":
@@ -261,6 +265,9 @@ func (l *Line) Append(b []byte) []byte {
 	}
 	if len(l.Lift) > 0 {
 		b = appendRaw(b, "lift", Encode(l.Lift))
+	}
+	if l.Audit != "" {
+		b = appendText(b, "au", l.Audit)
 	}
 	if l.Cut {
 		b = append(b, `,"cut":true`...)

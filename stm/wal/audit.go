@@ -2,6 +2,8 @@ package wal
 
 import (
 	"context"
+	"encoding/json"
+	"path/filepath"
 	"slices"
 
 	"emberd/stm/record"
@@ -38,6 +40,25 @@ func (a AuditLog) Changes(fn func(*record.LogLine)) error {
 				return err
 			case err == nil && l.State == record.LineGood && slices.Contains(kinds, l.Op):
 				fn(&l)
+			}
+		}
+	}
+	return nil
+}
+
+// Closed returns the end of a device's last segment that was closed in order and has a seal of the
+// audit, nil if there is none. Compaction removes such ends.
+func (a AuditLog) Closed(device record.Device) *record.LogLine {
+	names, _ := record.LogFiles(a.Of.FS, filepath.Join(a.Of.Data, "stm", device.String()))
+	for _, name := range slices.Backward(names) {
+		if record.ParseName(filepath.Base(name)).Kind != record.Raw {
+			continue
+		}
+		for l, err := range record.ReadLogContaining(a.Of.FS, name, []byte(`"op":"`+record.OpSeal+`"`)) {
+			var end record.Seal
+			if err == nil && l.State == record.LineGood && l.Op == record.OpSeal &&
+				json.Unmarshal(l.Data, &end) == nil && end.Audit != "" {
+				return &record.LogLine{Seq: end.Last, Stamp: l.Stamp, Tx: l.Stamp, Verb: l.Op, Audit: end.Audit}
 			}
 		}
 	}

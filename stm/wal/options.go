@@ -69,6 +69,10 @@ type Options struct {
 	// Complete, if not nil, can add fields to the changes of a transaction before it is checked. It is
 	// called with the locks of its memories. Many goroutines call it at once.
 	Complete func(ctx context.Context, tx *Tx) error
+	// Sign, if not nil, returns the seal of the audit for a transaction, or for the end of a
+	// segment, which has no memories; "" for none. The writer
+	// goroutine calls it before it writes; it must not wait.
+	Sign func(*record.Entry) string
 	// Vet, if not nil, can refuse a transaction before it is encoded. It receives the
 	// memories that were locked for it, nil where there is none, and must not change
 	// anything. Many goroutines call it at once.

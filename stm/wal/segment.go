@@ -181,8 +181,11 @@ func (w *Writer) seal(s *segment) {
 
 // close writes the seal and gives the file away.
 func (w *Writer) close(s *segment) error {
-	end := record.MetaLine(record.OpSeal, w.clock.Next(), record.Seal{Count: s.lines, Last: w.seq,
-		Sum: fmt.Sprintf("%08x", s.sums)})
+	at, seal := w.clock.Next(), record.Seal{Count: s.lines, Last: w.seq, Sum: fmt.Sprintf("%08x", s.sums)}
+	if w.S.sign != nil {
+		seal.Audit = w.S.sign(&record.Entry{Tx: at.String(), Verb: record.OpSeal, Seq: w.seq, Stamp: at})
+	}
+	end := record.MetaLine(record.OpSeal, at, seal)
 	_, err := s.f.Write(end)
 	if err == nil {
 		err = w.sync(s.f)

@@ -291,6 +291,9 @@ func (w *Writer) encode(batch []*Pending, use map[[16]byte]record.UseTotal) {
 		if p.Line.Tx.IsZero() {
 			p.Line.Tx = p.Line.Stamp
 		}
+		if w.S.sign != nil {
+			p.Line.Audit = w.S.sign(new(p.Line.EntryBy(p.By)))
+		}
 		start := len(w.buf)
 		w.buf = p.Line.Append(w.buf)
 		p.Line.At = record.Place{Off: int64(start), N: uint32(len(w.buf) - start)}

@@ -68,16 +68,23 @@ func audit(s *cli.App, cmd *cobra.Command, o *auditOptions) error {
 	})
 }
 
-// auditChecked prints what a check found. Problems are exit code 1.
+// auditChecked prints what a check found. Problems are exit code 1, and so is nothing to check.
 func auditChecked(s *cli.App, r *op.AuditResult) error {
 	c := r.Check
-	return s.Found(r, map[bool]int{true: 1}[len(c.Problems) == 0], func() {
+	whole := 0
+	if len(c.Problems) == 0 {
+		whole = c.Lines
+	}
+	return s.Found(r, whole, func() {
 		for _, problem := range c.Problems {
 			s.Printf("%s\n", s.Screen.Paint(cli.Red, cli.Clean(problem)))
 		}
-		if c.Lines == 0 {
-			s.Printf("no line of the audit chain holds, or there is none yet\n")
-		} else {
+		switch {
+		case c.Lines == 0 && len(c.Problems) == 0:
+			s.Printf("nothing to check: the audit chain of this device has no line yet\n")
+		case c.Lines == 0:
+			s.Printf("no line of the audit chain holds\n")
+		default:
 			s.Printf("%s of the audit chain hold, since %s\n", cli.Count(c.Lines, "line", "lines"),
 				c.Since.In(s.Zone).Format("2006-01-02 15:04"))
 		}
@@ -255,7 +262,8 @@ func printAuditEvents(s *cli.App, r *op.AuditResult) {
 	if len(r.Events) == 0 {
 		s.Note("nothing of that was done since %s", r.Since.In(s.Zone).Format("2006-01-02"))
 	} else {
-		s.Printf("%s\n", s.Screen.Paint(cli.Faint, "WHEN         WHAT            WHO                     MEMORIES"))
+		const head = "WHEN         WHAT            WHO                     MEMORIES, ENTRY"
+		s.Printf("%s\n", s.Screen.Paint(cli.Faint, head))
 	}
 	for i := range r.Events {
 		printAuditEvent(s, &r.Events[i])
@@ -272,11 +280,19 @@ func printAuditEvent(s *cli.App, e *op.AuditEvent) {
 	what := s.Screen.Paint(colour, cli.Pad(cli.Cut(cli.Flat(e.What), 15), 15))
 	line := fmt.Sprintf("%s %s %s ", cli.Pad(cli.Ago(s.Now(), e.At), 12), what, cli.Pad(nameWithin(e.Caller, e.Of, 23),
 		23))
-	end := ""
+	end, tx := "", ""
 	if e.Undone {
 		end = "  undone"
 	}
-	s.Printf("%s%s%s\n", line, someIDs(s, e.IDs, e.Count, used+len(end)), s.Screen.Paint(cli.Red, end))
+	if e.Tx != "" {
+		tx = "  " + e.Tx
+	}
+	below, least := "", used+len("456789ab +100")+len(end)+len(tx)
+	if s.Screen.Width > 0 && s.Screen.Width < least { // the entry stays whole
+		below, tx = strings.Replace(tx, "  ", "\n"+strings.Repeat(" ", 13), 1), ""
+	}
+	s.Printf("%s%s%s%s\n", line, someIDs(s, e.IDs, e.Count, used+len(end)+len(tx)), s.Screen.Paint(cli.Red, end),
+		s.Screen.Paint(cli.Yellow, tx+below))
 }
 
 // someIDs are as many short ids as there is room for.

@@ -16,9 +16,12 @@
 //
 // Without the key nobody can write a line or a head that holds. With the key, which every program
 // of the same user can read that no sandbox keeps from the state folder, anybody can write the
-// chain anew; and a copy of the whole folder from an earlier moment holds as well.
+// chain anew; and a copy of the whole folder from an earlier moment holds as well, but for seals.
 //
-// A Chain is for one goroutine at a time.
+// A chain also seals lines of another file: [Chain.Seal]. A seal says how many lines the chain had,
+// so that a copy of the folder from before shows, and whether the other line is as it was written.
+//
+// A Chain is for one goroutine at a time, but for what says otherwise.
 package chain
 
 import (
@@ -34,6 +37,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"emberd/internal/durable"
@@ -75,12 +79,18 @@ type Line struct {
 	Stamp string `json:"stamp,omitempty"`
 	// First is, of a mark, the first read that is kept; Saved are the first and the next read that
 	// are on the disk for certain.
-	First  int64     `json:"first,omitempty"`
-	Saved  [2]int64  `json:"saved,omitzero"`
+	First int64    `json:"first,omitempty"`
+	Saved [2]int64 `json:"saved,omitzero"`
+	// Counts are, of a mark, digests of the counts of callers: that are on the disk for certain, and
+	// that are written next.
+	Counts [2]string `json:"counts,omitzero"`
 	Before time.Time `json:"before,omitzero"` // superseded changes from before that may be gone
-	Note   string    `json:"note,omitempty"`  // of an anchor: why the chain begins here
-	Last   string    `json:"last,omitempty"`  // of an anchor and a head: the MAC of the last line before
-	From   int64     `json:"from,omitempty"`  // of a head: the first line that is kept
+	// Note is, of an anchor, why the chain begins here; of a change that was found, what its seal says.
+	Note string `json:"note,omitempty"`
+	// Seals is, of a mark, that the process seals the lines of the journal.
+	Seals bool   `json:"seals,omitempty"`
+	Last  string `json:"last,omitempty"` // of an anchor and a head: the MAC of the last line before
+	From  int64  `json:"from,omitempty"` // of a head: the first line that is kept
 }
 
 // Chain appends to the files of a folder.
@@ -92,6 +102,8 @@ type Chain struct {
 	n    int64  // of the last line
 	last []byte // its MAC
 	from int64
+	// end is what seals are made with: the key, and the last line on the disk.
+	end  atomic.Pointer[end]
 	file durable.File // the open segment, nil before the first append
 	size int64
 	segs []string
@@ -103,13 +115,15 @@ func New(disk durable.FS, dir string, now func() time.Time) *Chain {
 }
 
 // Digest returns what stands for a memory in lines. The chain must have been opened by Append or
-// Check.
+// Check. After Append any goroutine can call it.
 func (c *Chain) Digest(id string) string {
-	return hex.EncodeToString(c.mac([]byte("id"), []byte(id))[:8])
+	return hex.EncodeToString(macBy(c.sealKey(), []byte("id"), []byte(id))[:8])
 }
 
-func (c *Chain) mac(parts ...[]byte) []byte {
-	h := hmac.New(sha256.New, c.key)
+func (c *Chain) mac(parts ...[]byte) []byte { return macBy(c.key, parts...) }
+
+func macBy(key []byte, parts ...[]byte) []byte {
+	h := hmac.New(sha256.New, key)
 	for _, part := range parts {
 		h.Write(part)
 	}
@@ -163,6 +177,7 @@ func (c *Chain) open() (*Report, error) {
 	}
 	r := c.check()
 	c.n, c.last, c.from, c.segs = r.lastN, r.lastMAC, max(r.from, 1), r.segments
+	c.end.Store(&end{c.key, c.n})
 	note := ""
 	if len(r.Problems) > 0 {
 		note = r.Problems[0]
@@ -282,6 +297,7 @@ func (c *Chain) put(lines []Line) error {
 		return err
 	}
 	c.n, c.last, c.size = n, last, c.size+int64(text.Len())
+	c.end.Store(&end{c.key, c.n})
 	return c.fs.SyncDir(c.dir)
 }
 

@@ -77,8 +77,14 @@ func (c *Chain) check() *Report {
 		r.problem("%s missing at the end: the chain ended with line %d", span(r.lastN+1, head.N), head.N)
 		r.lastN, r.lastMAC = head.N, headMAC
 	}
+	if n := c.End(); c.file != nil && n > r.lastN {
+		r.problem("%s missing at the end, which this process wrote", span(r.lastN+1, n))
+	}
 	return r
 }
+
+// End returns the number of the last line that was found.
+func (r *Report) End() int64 { return r.lastN }
 
 // readHead returns what the head says, nil if it says nothing.
 func (c *Chain) readHead(r *Report) (*Line, []byte) {
