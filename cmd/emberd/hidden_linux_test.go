@@ -62,8 +62,8 @@ func forgedLog(t *testing.T, home string) {
 	put(4, map[string]any{"op": "del", "id": forgottenID, "do": "forget", "prev": map[string]any{"t": stamp(3), "d": content("second")}})
 	for name, text := range map[string][]byte{
 		"data/stm/" + dev + "/s-00000001.jsonl": log,
-		"data/devices/" + dev + ".json": []byte(fmt.Sprintf(`{"device":%q,"name":"host\u001b[31m\u202e","format":1,"at":%q,"last":4}`, dev,
-			time.Now().UTC().Format(time.RFC3339))),
+		"data/devices/" + dev + ".json": fmt.Appendf(nil, `{"device":%q,"name":"host\u001b[31m\u202e","format":1,"at":%q,"last":4}`, dev,
+			time.Now().UTC().Format(time.RFC3339)),
 		"vault/Note\x1b[31m\u202e.md": []byte("# Zebra " + steering + "\n\nA zebra " + steering + "\n"),
 	} {
 		name = filepath.Join(home, name)

@@ -30,8 +30,8 @@ func claimEvidence(item string, m *memory.Memory, note *vault.Note, detectSecret
 	c := note.Carried
 	closing := "emberd review close " + item
 	head := fmt.Sprintf("The note %s has the ID of this memory, and emberd does not know it as the memory's note. If "+
-		"it is, run: %s promote (emberd undo takes that back). If it is not, run: %s keep (the memory and the note stay "+
-		"as they are). With promote all this changes:\n", inQuotes(note.Path, shownPath), closing, closing)
+		"it is, run: %s promote (emberd undo takes that back). If it is not, run: %s keep (the memory and the note "+
+		"stay as they are). With promote all this changes:\n", inQuotes(note.Path, shownPath), closing, closing)
 	says := append([]string{c.Body, c.Fields["category"], c.Fields["strength"], c.Fields["stage"]}, c.Tags...)
 	if core.SecretIn(detectSecrets, strings.Join(says, "\n"), "") {
 		return head + "(it contains a credential, so it is not shown here; read the note before you promote)"
