@@ -573,7 +573,7 @@ func graph() map[string]edges {
 			others: []string{"pgregory.net/rapid"},
 		},
 		"internal/testutil/secrettest": {},
-		"internal/stamp": {},
+		"internal/stamp":               {},
 		"internal/text": {
 			others: []string{"github.com/rivo/uniseg"},
 		},
