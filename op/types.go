@@ -305,9 +305,6 @@ type Explain struct {
 	// Above is a memory that this one replaced and that ranked higher: the rank
 	// is that one's.
 	Above memory.ID `json:"above,omitempty"`
-	// Copy is a note with the same text that ranked higher: the rank is that of the
-	// note, and the other fields give the own one.
-	Copy string `json:"copy,omitempty"`
 }
 
 // TermExplain is what one word of the query added to the relevance (BM25).

@@ -131,11 +131,7 @@ func (a *SearchRun) queryTiers(ctx context.Context) error {
 	}
 	a.rekindleHits(ctx)
 	a.explain(c)
-	if err := a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.guesses, terms)); err != nil {
-		return err
-	}
-	a.raiseCopied()
-	return nil
+	return a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.guesses, terms))
 }
 
 // explain completes the factors of each rank, or removes them.

@@ -263,10 +263,6 @@ func printExplain(s *cli.App, h *op.Hit) {
 		product = fmt.Sprintf("rank %.3f = that of %s, whose place it took and which matches better; its own = %s",
 			h.Rank, e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
 	}
-	if e.Copy != "" {
-		product = fmt.Sprintf("rank %.3f = that of the note %s, which has the same text and matches better; its "+
-			"own = %s", h.Rank, cli.Flat(e.Copy), strings.SplitN(product, "= ", 2)[1])
-	}
 	if s.Screen.Width > 0 { // where the line breaks, a factor stays with its name and sign
 		for _, name := range []string{"rank", "relevance", "decay", "stage", "tier", "×"} {
 			product = strings.ReplaceAll(product, name+" ", name+"\u00a0")
