@@ -50,6 +50,9 @@ func TestAForgedNoteInheritsNothing(t *testing.T) {
 			forged := strings.ReplaceAll(text, string(memory.DeriveID([]byte("safe"))), string(id))
 			d.edit("Work/B.md", forged)
 			d.wantUntaken(id, "A.md", "Work/B.md")
+			if got := d.findings()["duplicate Work/B.md"]; !strings.Contains(got, "emberd review show "+d.claims()[0].Short()) {
+				t.Errorf("vault check does not name the question: %q", got)
+			}
 			d.remove("A.md")
 			d.wantUntaken(id, "A.md", "Work/B.md")
 			d.restart()

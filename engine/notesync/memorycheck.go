@@ -121,6 +121,19 @@ func (c *vaultChecker) unsyncedFields(m *memory.Memory, note *vault.Note) []stri
 	})
 }
 
+// question names the command that answers whether the note at path is that of a memory, if emberd asks that.
+func (c *vaultChecker) question(id memory.ID, path string) string {
+	row, _ := c.e.Stm.Get(id)
+	if row == nil {
+		return ""
+	}
+	item, asked := core.NoteItem(row, path)
+	if !asked || item.Status == memory.ItemClosed {
+		return ""
+	}
+	return "if it is the memory's note instead, run: emberd review show " + item.Short() + "; or "
+}
+
 // checkMemories reports IDs that several notes have, and memories whose note is missing.
 func (c *vaultChecker) checkMemories() {
 	for _, id := range slices.Sorted(maps.Keys(c.carried)) {
@@ -137,8 +150,8 @@ func (c *vaultChecker) checkMemories() {
 						"one of them", id.Short())
 			case note.Path != its:
 				c.find("duplicate", note.Path, 0,
-					"it carries the id of memory %s, whose note is %q; remove the property memory-id from one of them",
-					id.Short(), its)
+					"it carries the id of memory %s, whose note is %q; %sremove the property memory-id from it",
+					id.Short(), its, c.question(id, note.Path))
 			}
 		}
 	}

@@ -79,8 +79,8 @@ func (r Recovery) Warnings() []string {
 		}
 	}
 	say(r.Quarantined,
-		"a damaged log line was passed over; a copy is in the quarantine folder of the state directory",
-		"%d damaged log lines were passed over; copies are in the quarantine folder of the state directory")
+		"a damaged log line was passed over; to decide about it, run: emberd doctor quarantine list",
+		"%d damaged log lines were passed over; to decide about them, run: emberd doctor quarantine list")
 	say(r.Gaps-r.Quarantined,
 		"a log record of this device is missing; restore it from a backup if you have one",
 		"%d log records of this device are missing; restore them from a backup if you have one")
