@@ -26,14 +26,16 @@ func TestUndoOfAConfirmedNote(t *testing.T) {
 			}
 			before := d.memory(id)
 			d.edit("Work/B.md", forged(id))
-			tx := do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: op.DecidePromote}).Tx
+			tx := do(t, d.Engine, op.ReviewClose, d.adopting()).Tx
 			d.settle()
 			if m := d.memory(id); m.Content != "the safe is open" || m.Category != "money" || m.PromotedTo != "Work/B.md" {
 				t.Fatalf("confirmed, the memory is %+v", m.Memory)
 			}
 			note := d.note(t, "Work/B.md")
 			do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: tx, DryRun: true})
-			do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: tx})
+			if undone := do(t, d.Engine, op.Undo, &op.UndoRequest{}); undone.Entry.Tx != tx { // the latest
+				t.Fatalf("undo took %+v back", undone.Entry)
+			}
 			for range 2 {
 				m := d.memory(id)
 				if m.Content != safeText || !slices.Equal(m.Tags, []string{"safe"}) || m.Category != "" || m.PromotedTo != home ||
@@ -60,7 +62,7 @@ func TestUndoOfAConfirmedNoteThatWasEdited(t *testing.T) {
 	d := newDesk(t, nil)
 	m, _ := d.private()
 	d.edit("Plan.md", noteFor(m.ID, "the safe is open"))
-	tx := do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: op.DecidePromote}).Tx
+	tx := do(t, d.Engine, op.ReviewClose, d.adopting()).Tx
 	d.edit("Plan.md", noteFor(m.ID, "the safe is wide open"))
 	note := d.note(t, "Plan.md")
 	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: tx})
@@ -152,12 +154,12 @@ func TestAQuestionAboutANoteNamesItsCommands(t *testing.T) {
 	m, _ := d.private()
 	d.edit("Plan.md", noteFor(m.ID, "the safe is open", "work"))
 	item := d.claims()[0]
-	for _, says := range []string{"emberd review close " + item.Short() + " promote", "emberd review close " + item.Short() + " keep",
+	for _, says := range []string{"emberd review close " + item.Short() + " " + d.adopting().Decision, "emberd review close " + item.Short() + " keep",
 		`tags: (none) → "work"`, "text of the note:\n> the safe is open"} {
 		if !strings.Contains(item.Evidence, says) {
 			t.Errorf("it does not say %q: %q", says, item.Evidence)
 		}
 	}
 	d.listed()
-	d.wantInbox([]string{"Is the note the memory's?", "emberd review close " + item.Short() + " promote", "- [ ] Keep"}, op.AdoptNote, "- [ ] Promote", "sha256")
+	d.wantInbox([]string{"Is the note the memory's?", "emberd review close " + item.Short() + " " + d.adopting().Decision, "- [ ] Keep"}, op.AdoptNote, "- [ ] Promote", "sha256")
 }

@@ -83,7 +83,7 @@ func TestForgottenWhileTheNoteStays(t *testing.T) {
 	// Called back, it says what the note says by then, once the user has confirmed it.
 	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(id)}})
 	d.settle()
-	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: op.DecidePromote})
+	do(t, d.Engine, op.ReviewClose, d.adopting())
 	d.settle()
 	if m := d.memory(id); m.Content != "the kettle leaks, still" || m.PromotedTo != "Moved.md" {
 		t.Errorf("the memory is %+v", m.Memory)
@@ -228,8 +228,8 @@ func TestASecondNoteWithTheSameID(t *testing.T) {
 	if got := d.memory(id); got.Rev != rev {
 		t.Errorf("a copy changed the memory to %+v", got.Memory)
 	}
-	for _, path := range []string{"A copy.md", "Kettle 1.md"} {
-		d.wantFinding("duplicate "+path, `carries the id of memory `+id.Short()+`, whose note is "Kettle.md"; remove`)
+	for path, advice := range map[string]string{"A copy.md": "if it is the memory's note", "Kettle 1.md": "remove"} {
+		d.wantFinding("duplicate "+path, `carries the id of memory `+id.Short()+`, whose note is "Kettle.md"; `+advice)
 	}
 	// While the note itself is broken the copies have no say either.
 	d.edit("Kettle.md", "---\nmemory-id: [\n---\n")
@@ -276,7 +276,7 @@ func TestAnIDThatMovesToAnotherNote(t *testing.T) {
 	d.write(t, "Pot.md", noteFor(id, "the pot leaks"))
 	d.batch([]string{"Kettle.md", "Pot.md"}, nil)
 	d.settle()
-	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: op.DecidePromote})
+	do(t, d.Engine, op.ReviewClose, d.adopting())
 	if m := d.memory(id); m.PromotedTo != "Pot.md" || m.Content != "the pot leaks" {
 		t.Errorf("the memory is %+v", m.Memory)
 	}

@@ -17,6 +17,17 @@ func (d *desk) claims() []memory.ReviewItem {
 	return do(d.t, d.Engine, op.ReviewList, &op.ReviewListRequest{Agent: op.ReviewNote}).Items
 }
 
+// adopting is the decision that the note of the only claim, as it is shown now, is the memory's.
+func (d *desk) adopting() *op.ReviewCloseRequest {
+	d.t.Helper()
+	item := do(d.t, d.Engine, op.ReviewShow, &op.ReviewShowRequest{ID: d.claims()[0].ID})
+	i := slices.IndexFunc(item.Choices, func(c string) bool { return strings.HasPrefix(c, op.DecideAdopt) })
+	if i < 0 {
+		d.t.Fatalf("no note can be confirmed: %q", item.Choices)
+	}
+	return &op.ReviewCloseRequest{ID: item.Item.ID, Decision: item.Choices[i]}
+}
+
 // private is a memory that no note was ever made of, and a token for a folder.
 func (d *desk) private() (op.Memory, *access.Grant) {
 	m := do(d.t, d.Engine, op.Save, &op.SaveRequest{Content: "the safe opens with the old key", Source: "a letter"}).Memory
@@ -50,7 +61,7 @@ func TestANoteByHandTakesNoMemoryOver(t *testing.T) {
 				t.Fatalf("the review items are %+v", items)
 			}
 			shown := do(t, d.Engine, op.ReviewShow, &op.ReviewShowRequest{ID: items[0].ID})
-			if shown.Memories[0].Content != m.Content || !slices.Contains(shown.Choices, op.DecidePromote) {
+			if shown.Memories[0].Content != m.Content || !slices.Contains(shown.Choices, d.adopting().Decision) {
 				t.Errorf("the item shows %+v", shown)
 			}
 		})
@@ -63,29 +74,32 @@ func TestTheUserConfirmsANote(t *testing.T) {
 	d := newDesk(t, nil)
 	m, _ := d.private()
 	write := func(text string) { d.edit("Plan.md", noteFor(m.ID, text, "safe")) }
-	decide := func(decision string) error {
-		_, err := op.ReviewClose.Call(t.Context(), d.Engine, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: decision})
+	confirm := func(req *op.ReviewCloseRequest) error {
+		_, err := op.ReviewClose.Call(t.Context(), d.Engine, req)
 		return err
 	}
 	write("the safe opens with the new key")
 	if got := d.claims()[0].Evidence; !strings.Contains(got, "the safe opens with the new key") {
 		t.Errorf("the item does not show the note's text: %q", got)
 	}
+	shown := d.adopting()
 	write("the safe opens with no key")
 	if got := d.claims()[0].Evidence; !strings.Contains(got, "the safe opens with no key") {
 		t.Errorf("the item does not show the note as it is now: %q", got)
 	}
+	wantCode(t, confirm(shown), memory.Conflict, "the note has changed since it was shown")
+	wantCode(t, confirm(&op.ReviewCloseRequest{ID: shown.ID, Decision: op.DecidePromote}), memory.Invalid, "which note you were shown")
 	d.write(t, "Plan.md", noteFor(m.ID, "the safe is empty", "safe"))
-	wantCode(t, decide(op.DecidePromote), memory.Conflict, "has changed or is gone since it was shown")
+	wantCode(t, confirm(d.adopting()), memory.Conflict, "has changed or is gone since it was shown")
 	if now := d.memory(m.ID); now.Content != m.Content || now.PromotedTo != "" {
 		t.Fatalf("a note that the user was not shown became the memory's: %+v", now.Memory)
 	}
 	write("the safe opens with the new key")
 	for _, by := range []memory.Actor{agent, review.InboxActor()} {
-		err := refusedAs(t, d.Engine, by, op.ReviewClose, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: op.DecidePromote})
+		err := refusedAs(t, d.Engine, by, op.ReviewClose, d.adopting())
 		wantCode(t, err, memory.Forbidden, "only the user can confirm")
 	}
-	ok(t, decide(op.DecidePromote))
+	ok(t, confirm(d.adopting()))
 	d.settle()
 	if now := d.memory(m.ID); now.Content != "the safe opens with the new key" || now.PromotedTo != "Plan.md" || !slices.Equal(now.Tags, []string{"safe"}) {
 		t.Errorf("confirmed, the memory is %+v", now.Memory)

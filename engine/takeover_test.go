@@ -306,7 +306,7 @@ func TestAConfirmedNoteIsInTheWordsOfWhoConfirmedIt(t *testing.T) {
 			t.Fatal("the user is not asked")
 		}
 		ctx := op.WithCaller(t.Context(), memory.Actor{Via: via})
-		_, err := op.ReviewClose.Call(ctx, d.Engine, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: op.DecidePromote})
+		_, err := op.ReviewClose.Call(ctx, d.Engine, d.adopting())
 		ok(t, err)
 		d.settle()
 		m := d.memory(id)

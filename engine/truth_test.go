@@ -395,7 +395,7 @@ func TestAdoption(t *testing.T) {
 	d := newDesk(t, nil)
 	m := do(t, d.Engine, op.Save, &op.SaveRequest{Content: "the kettle leaks", Tags: []string{"kitchen"}, Category: "repairs"}).Memory
 	d.edit("Mine.md", fmt.Sprintf("---\nMemory-ID: x\nmemory-id: %s\n---\nThe kettle leaks, I think.\n", strings.ToUpper(string(m.ID))))
-	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: op.DecidePromote})
+	do(t, d.Engine, op.ReviewClose, d.adopting())
 	d.settle()
 	got := d.memory(m.ID)
 	if got.PromotedTo != "Mine.md" || got.VaultPath != "Mine.md" || got.PromotedAt.IsZero() || got.Content != "The kettle leaks, I think." {

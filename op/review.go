@@ -13,6 +13,10 @@ const (
 // DecideForgetOne begins the decision to forget one memory of several; its id follows.
 const DecideForgetOne = DecideForget + ":"
 
+// DecideAdopt begins the decision that a note is that of a memory, for items of the agent note; the digits
+// that the item's choices name follow, which stand for the note that was shown.
+const DecideAdopt = DecidePromote + ":"
+
 // The values of Agent: the agents that file review items, and others.
 const (
 	ReviewDecay     = AgentDecay
@@ -104,7 +108,7 @@ type ReviewClaimRequest struct {
 // ReviewCloseRequest closes an item, after its decision, if there is one, was applied.
 type ReviewCloseRequest struct {
 	ID       string `json:"-" path:"id"`
-	Decision string `json:"decision,omitempty" doc:"promote, keep, merge, forget, or forget:ID for one of several; left out, nothing is done but to close it"`
+	Decision string `json:"decision,omitempty" doc:"promote, keep, merge, forget, or forget:ID for one of several; for a note as the item's choices say; left out, nothing is done but to close it"`
 	Reason   string `json:"reason,omitempty" doc:"why, up to 500 characters"`
 
 	AllowSecret bool `json:"allow_secret,omitempty" doc:"keep the reason although it looks like a credential"`

@@ -91,8 +91,8 @@ func (t *NoteSync) applyChange(ctx context.Context, w *NoteChange) (outcome, err
 
 // ApplyConfirmed applies the note that the user confirmed as a memory's, as part of the change entry. If
 // the note cannot be read now, it is applied later.
-func (e *Sync) ApplyConfirmed(ctx context.Context, id memory.ID, entry string) error {
-	_, err := e.Sync.applyChange(ctx, &NoteChange{ID: id, entry: entry})
+func (e *Sync) ApplyConfirmed(ctx context.Context, id memory.ID, by memory.Actor, entry string) error {
+	_, err := e.Sync.applyChange(ctx, &NoteChange{ID: id, ConfirmedBy: &by, entry: entry})
 	return err
 }
 
@@ -231,6 +231,10 @@ func (s *memoryNotes) decides(w *NoteChange) bool {
 // trash is restored if its note is back.
 func (t *NoteSync) applyNote(ctx context.Context, w *NoteChange, s *memoryNotes) (outcome, error) {
 	became, moved := done, false
+	by := core.VaultActor()
+	if w.entry != "" { // a part of what somebody asked for
+		by = w.by()
+	}
 	_, err := t.e.Stm.Update(ctx, []memory.ID{w.ID}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		m, kept, err := t.memoryOf(w.ID, rows[0])
 		if m == nil || err != nil {
@@ -251,7 +255,7 @@ func (t *NoteSync) applyNote(ctx context.Context, w *NoteChange, s *memoryNotes)
 		if set[core.ContentField] != nil {
 			t.addSource(rows[0], kept, t.e.ByNote(s.note.Path, m.Project), set)
 		}
-		return &stm.Tx{Verb: core.NoteVerb, By: core.VaultActor(), Entry: w.entry,
+		return &stm.Tx{Verb: core.NoteVerb, By: by, Entry: w.entry,
 			Changes: []stm.Change{{ID: w.ID, Set: mergedFields(kept, set), Allowed: true}}}, nil
 	})
 	if err == nil && moved {

@@ -19,7 +19,7 @@ type NoteChange struct {
 	Removed   []string  `json:"went,omitempty"`  // notes that had the ID and are gone
 	Confirmed bool      `json:"meant,omitempty"` // the deletion was confirmed
 	Restored  bool      `json:"alive,omitempty"` // the memory was restored in the meantime
-	// ConfirmedBy is the actor who confirmed the deletion; the journal records it.
+	// ConfirmedBy is the actor who confirmed the deletion, or the note; the journal records it.
 	ConfirmedBy *memory.Actor `json:"meant_by,omitempty"`
 	// Moved maps the old path of a renamed note to the new one.
 	Moved map[string]string `json:"moved,omitempty"`
@@ -76,7 +76,7 @@ func (w *NoteChange) confirm(by *memory.Actor) {
 	}
 }
 
-// by returns the actor of a deletion: the one who confirmed it, or emberd.
+// by returns the actor of a change: the one who confirmed it, or emberd.
 func (w *NoteChange) by() memory.Actor {
 	if w.ConfirmedBy == nil {
 		return core.VaultActor()

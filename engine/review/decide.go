@@ -33,10 +33,12 @@ func (e *Review) DecideItem(ctx context.Context, by memory.Actor, id, decision,
 	if decision != op.DecideForget || !halfForgotten(&item) {
 		err = e.checkDecidable(&item)
 	}
+	d.Decision = withoutNote(&item, decision)
 	if err := core.FirstError(memory.CheckText("reason", reason, op.MaxReason), err,
-		mayAdopt(&item, by, decision)); err != nil {
+		mayAdopt(&item, by, d.Decision), checkShown(&item, decision)); err != nil {
 		return item, "", err
 	}
+	decision = d.Decision
 	switch one, isOne := strings.CutPrefix(decision, op.DecideForgetOne); {
 	case isOne:
 		err = d.forgetOne(ctx, one)
@@ -125,7 +127,7 @@ func (d *DecisionRun) promote(ctx context.Context) error {
 			}
 			d.Entry = res.Tx
 			if d.Item.Agent == op.ReviewNote {
-				err = d.E.Sync.ApplyConfirmed(ctx, id, d.Entry)
+				err = d.E.Sync.ApplyConfirmed(ctx, id, d.By, d.Entry)
 			}
 			if err != nil {
 				return err
@@ -259,7 +261,11 @@ func (e *Review) ChoicesOf(item *memory.ReviewItem) []string {
 			out = append(out, decision)
 		}
 	}
-	add(e.mayPromote(rows) || item.Agent == op.ReviewNote, op.DecidePromote)
+	if item.Agent == op.ReviewNote {
+		add(true, adoptDecision(item))
+	} else {
+		add(e.mayPromote(rows), op.DecidePromote)
+	}
 	add(true, op.DecideKeep)
 	add(e.mergeRefused(rows) == "", op.DecideMerge)
 	if len(rows) > 1 {

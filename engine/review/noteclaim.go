@@ -30,7 +30,7 @@ func (e *Review) FileNoteClaim(ctx context.Context, id memory.ID, note *vault.No
 	item := memory.ReviewItem{Agent: op.ReviewNote, Action: op.AdoptNote, MemoryIDs: []memory.ID{id},
 		Labels: []string{op.NoteLabel + hex.EncodeToString(note.Digest[:]), core.NotePathLabel(note.Path)},
 		ID:     memory.ReviewItemID(op.ReviewNote, []memory.ID{id})}
-	item.Evidence = claimEvidence(item.Short(), &m, note, e.Opt.DetectSecrets)
+	item.Evidence = claimEvidence(&item, &m, note, e.Opt.DetectSecrets)
 	there, err := e.FindItem(item.ID)
 	if err == nil && there.ClosedAt.IsZero() {
 		return e.showAgain(ctx, there, &item)
@@ -59,8 +59,41 @@ func mayAdopt(item *memory.ReviewItem, by memory.Actor, decision string) error {
 		return nil
 	}
 	return memory.Errorf(memory.Forbidden,
-		"only the user can confirm that a note is that of memory %s; run: emberd review close %s promote",
+		"only the user can confirm that a note is that of memory %s; run: emberd review show %s",
 		item.MemoryIDs[0].Short(), item.ID).At("decision")
+}
+
+// adoptDecision returns the decision that the note of an item, as the item shows it, is the memory's. Its
+// digits are 64 bits of the SHA-256 of what the labels say of the note: its bytes and its path.
+func adoptDecision(item *memory.ReviewItem) string {
+	shown := slices.DeleteFunc(slices.Clone(item.Labels), func(l string) bool {
+		return !strings.HasPrefix(l, op.NoteLabel) && !strings.HasPrefix(l, op.NotePathLabel)
+	})
+	slices.Sort(shown)
+	sum := sha256.Sum256([]byte(strings.Join(shown, "\n")))
+	return op.DecideAdopt + hex.EncodeToString(sum[:8])
+}
+
+// withoutNote returns a decision without the digits of a note.
+func withoutNote(item *memory.ReviewItem, decision string) string {
+	if item.Agent == op.ReviewNote && strings.HasPrefix(decision, op.DecideAdopt) {
+		return op.DecidePromote
+	}
+	return decision
+}
+
+// checkShown returns an error for the decision that a note is the memory's, unless it names the note that
+// the item shows now: a note can change after the user has looked at it, and the item with it.
+func checkShown(item *memory.ReviewItem, decision string) error {
+	switch {
+	case withoutNote(item, decision) != op.DecidePromote || item.Agent != op.ReviewNote, decision == adoptDecision(item):
+		return nil
+	case decision == op.DecidePromote:
+		return memory.Errorf(memory.Invalid, "this decision has to say which note you were shown; to see the note and "+
+			"the command, run: emberd review show %s", item.Short()).At("decision")
+	}
+	return memory.Errorf(memory.Conflict, "the note has changed since it was shown, and nothing was done; to see it as "+
+		"it is now, run: emberd review show %s", item.Short()).At("decision")
 }
 
 // claimOverReason returns why nothing is left to decide about a note: the log names it as the memory's
