@@ -400,6 +400,19 @@ func TestAnAuditTellsOfEveryTampering(t *testing.T) {
 	}
 }
 
+// With a key that is none nothing can be checked, which is a problem and no refusal to answer.
+func TestAnAuditWithASpoiltKey(t *testing.T) {
+	t.Parallel()
+	h, _ := lived(t)
+	if err := os.WriteFile(filepath.Join(h.State, "audit", "key"), []byte("garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := checkAudit(t, h.open(t))
+	if len(found.Problems) != 1 || !strings.Contains(found.Problems[0], "is not a key of 32 bytes in hex") {
+		t.Errorf("the problems are %q", found.Problems)
+	}
+}
+
 // What a kill kept from the chain is noted, once, and no problem; from then on it is sealed.
 func TestAnAuditAfterAKill(t *testing.T) {
 	t.Parallel()

@@ -474,3 +474,18 @@ func TestUndoOfWhatWasSupersededByWhatIsPurged(t *testing.T) {
 		t.Errorf("what was superseded holds %q, and when: %t", row.Content(), row.Has(core.SupersededAt))
 	}
 }
+
+// What was superseded before it went to the trash was superseded then, when it is back.
+func TestTheTimeOfASuccessorOutlivesTheTrash(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	e := h.open(t)
+	old, by := save(t, e, "the port is 5432").ID, save(t, e, "the port is 5433").ID
+	do(t, e, op.Edit, &op.EditRequest{ID: string(by), Supersedes: []string{string(old)}})
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(old)})
+	do(t, e, op.Undo, &op.UndoRequest{})
+	chain := do(t, e, op.History, &op.HistoryRequest{ID: string(old)}).Chain
+	if len(chain) != 2 || chain[0].SupersededBy != by || chain[0].SupersededAt.Year() != h.clock.Now().Year() {
+		t.Errorf("the chain is %+v", chain)
+	}
+}

@@ -85,15 +85,16 @@ func withoutNote(item *memory.ReviewItem, decision string) string {
 // checkShown returns an error for the decision that a note is the memory's, unless it names the note that
 // the item shows now: a note can change after the user has looked at it, and the item with it.
 func checkShown(item *memory.ReviewItem, decision string) error {
+	adopts := item.Agent == op.ReviewNote && withoutNote(item, decision) == op.DecidePromote
 	switch {
-	case withoutNote(item, decision) != op.DecidePromote || item.Agent != op.ReviewNote, decision == adoptDecision(item):
+	case !adopts || decision == adoptDecision(item):
 		return nil
 	case decision == op.DecidePromote:
 		return memory.Errorf(memory.Invalid, "this decision has to say which note you were shown; to see the note and "+
 			"the command, run: emberd review show %s", item.Short()).At("decision")
 	}
-	return memory.Errorf(memory.Conflict, "the note has changed since it was shown, and nothing was done; to see it as "+
-		"it is now, run: emberd review show %s", item.Short()).At("decision")
+	return memory.Errorf(memory.Conflict, "the note has changed since it was shown, and nothing was done; to see it "+
+		"as it is now, run: emberd review show %s", item.Short()).At("decision")
 }
 
 // claimOverReason returns why nothing is left to decide about a note: the log names it as the memory's

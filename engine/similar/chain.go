@@ -41,7 +41,7 @@ func (e *Similar) ChainOf(r *stm.Row) []op.ChainLink {
 	for i, row := range rows {
 		out[i] = op.ChainLink{ID: row.ID(), Text: core.BeginningOf(row.Content()), At: core.StampTime(row.CreatedAt())}
 		if by := row.SupersededBy(); in[by] {
-			out[i].SupersededBy, out[i].SupersededAt = by, core.StampTime(row.Changed(core.SupersededBy))
+			out[i].SupersededBy, out[i].SupersededAt = by, core.StampTime(row.StampOf(core.SupersededBy).Time())
 		}
 	}
 	return out

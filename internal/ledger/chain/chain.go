@@ -178,11 +178,7 @@ func (c *Chain) open() (*Report, error) {
 	r := c.check()
 	c.n, c.last, c.from, c.segs = r.lastN, r.lastMAC, max(r.from, 1), r.segments
 	c.end.Store(&end{c.key, c.n})
-	note := ""
-	if len(r.Problems) > 0 {
-		note = r.Problems[0]
-	}
-	return r, c.begin(note)
+	return r, c.begin(r.reason)
 }
 
 func (c *Chain) readKey(make bool) error {

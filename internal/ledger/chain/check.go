@@ -2,6 +2,7 @@ package chain
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"encoding/hex"
 	"encoding/json"
@@ -26,6 +27,7 @@ type Report struct {
 	// Problems are sentences, the first line that does not hold first; none if all hold.
 	Problems []string
 
+	reason   string // the first problem, in the words of who found it first
 	segments []string
 	from     int64 // the first line that is kept, 0 if unknown
 	lastN    int64 // the last line, and its MAC
@@ -33,8 +35,17 @@ type Report struct {
 }
 
 func (r *Report) problem(format string, args ...any) {
+	r.reason = cmp.Or(r.reason, fmt.Sprintf(format, args...))
 	if len(r.Problems) < maxProblems {
 		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// found takes what an anchor says that an earlier process found: once, though each process says it again.
+func (r *Report) found(at, note string) {
+	r.reason = cmp.Or(r.reason, note)
+	if !slices.ContainsFunc(r.Problems, func(p string) bool { return strings.HasSuffix(p, note) }) {
+		r.problem("before %s, emberd found: %s", at, note)
 	}
 }
 
@@ -135,7 +146,7 @@ func (c *Chain) checkSegment(r *Report, name string, first bool) {
 		case !ok:
 			r.problem("%s (number %d, %s) was changed", at, l.N, l.At.Format("2006-01-02 15:04:05"))
 		case l.Kind == Anchor && l.Note != "":
-			r.problem("before %s, emberd found: %s", at, l.Note)
+			r.found(at, l.Note)
 		case l.Kind != Anchor:
 			r.Lines = append(r.Lines, *l)
 		}
