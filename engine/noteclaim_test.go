@@ -20,7 +20,12 @@ func (d *desk) claims() []memory.ReviewItem {
 // adopting is the decision that the note of the only claim, as it is shown now, is the memory's.
 func (d *desk) adopting() *op.ReviewCloseRequest {
 	d.t.Helper()
-	item := do(d.t, d.Engine, op.ReviewShow, &op.ReviewShowRequest{ID: d.claims()[0].ID})
+	return d.adoptingOf(d.claims()[0].ID)
+}
+
+func (d *desk) adoptingOf(id string) *op.ReviewCloseRequest {
+	d.t.Helper()
+	item := do(d.t, d.Engine, op.ReviewShow, &op.ReviewShowRequest{ID: id})
 	i := slices.IndexFunc(item.Choices, func(c string) bool { return strings.HasPrefix(c, op.DecideAdopt) })
 	if i < 0 {
 		d.t.Fatalf("no note can be confirmed: %q", item.Choices)

@@ -154,7 +154,7 @@ func (h *human) decide() {
 		if !strings.Contains(item.Evidence, fmt.Sprintf("%q", h.path)) {
 			continue // a copy
 		}
-		do(h.t, h.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecidePromote})
+		do(h.t, h.Engine, op.ReviewClose, h.adoptingOf(item.ID))
 		h.minute()
 	}
 }
