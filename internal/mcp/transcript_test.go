@@ -269,8 +269,9 @@ var unescaped = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 var (
 	repeated = regexp.MustCompile(`<(\d+) ("?[^">]+"?)>`)
-	took     = regexp.MustCompile(`("ms": ?)\d+`)
-	shown    = regexp.MustCompile(`<(nobody|[a-z]+\d+)>`)
+	// Times, and what the log has by now: uses of memories are written in the background.
+	varying = regexp.MustCompile(`("(?:ms|log_bytes)": ?)\d+`)
+	shown   = regexp.MustCompile(`<(nobody|[a-z]+\d+)>`)
 	// What differs from run to run: ids, and entries of the journal with what revisions add
 	// to them, clusters, relations, cursors, times and folders of this run.
 	ids      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
@@ -320,7 +321,7 @@ func (p *player) spelled(text string) json.RawMessage {
 // masked replaces what differs from run to run, the same by the same. Behind <id1> is
 // an id, behind <end1> its last characters, which are its short form.
 func (p *player) masked(text string) string {
-	text = took.ReplaceAllString(text, "${1}0")
+	text = varying.ReplaceAllString(text, "${1}0")
 	for _, id := range ids.FindAllString(text, -1) {
 		if p.masks[id] == "" {
 			p.met["id"]++
