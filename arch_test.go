@@ -243,7 +243,7 @@ func parse(name string) (source, error) {
 	}, nil
 }
 
-// unbounded are the files that read a file whole whose size nobody here bounds, or open what may be no
+// unbounded are the source files that read a whole file without a limit on its size, or open what may be no
 // file, with the reason.
 var unbounded = map[string]string{
 	"internal/cli/daemon/supervise.go":  "/dev/tty",

@@ -54,8 +54,7 @@ func (e *Review) showAgain(ctx context.Context, there memory.ReviewItem, is *mem
 // mayAdopt returns an error if the caller cannot confirm that a note is a memory's. A model cannot, and
 // neither can a tick in the review note, which anyone who writes to the vault can make.
 func mayAdopt(item *memory.ReviewItem, by memory.Actor, decision string) error {
-	adopts := item.Agent == op.ReviewNote && decision == op.DecidePromote
-	if !adopts || !slices.Contains([]string{core.ViaMCP, InboxActor().Via}, by.Via) {
+	if !adopts(item, decision) || !slices.Contains([]string{core.ViaMCP, InboxActor().Via}, by.Via) {
 		return nil
 	}
 	return memory.Errorf(memory.Forbidden,
@@ -82,12 +81,16 @@ func withoutNote(item *memory.ReviewItem, decision string) string {
 	return decision
 }
 
+// adopts reports whether a decision is that the note of an item is the memory's.
+func adopts(item *memory.ReviewItem, decision string) bool {
+	return item.Agent == op.ReviewNote && withoutNote(item, decision) == op.DecidePromote
+}
+
 // checkShown returns an error for the decision that a note is the memory's, unless it names the note that
 // the item shows now: a note can change after the user has looked at it, and the item with it.
 func checkShown(item *memory.ReviewItem, decision string) error {
-	adopts := item.Agent == op.ReviewNote && withoutNote(item, decision) == op.DecidePromote
 	switch {
-	case !adopts || decision == adoptDecision(item):
+	case !adopts(item, decision) || decision == adoptDecision(item):
 		return nil
 	case decision == op.DecidePromote:
 		return memory.Errorf(memory.Invalid, "this decision has to say which note you were shown; to see the note and "+
